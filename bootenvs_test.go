@@ -19,30 +19,30 @@ import (
 
 	"rackboot/netboot/bootenv"
 	"rackboot/netboot/ignition"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 // shipped is one file of configs/bootenvs.
 type shipped struct {
-	env       protocol.BootEnv
+	env       resource.BootEnv
 	templates map[string]string
-	schemas   map[string]protocol.ParamSpec
-	profiles  []protocol.Profile
+	schemas   map[string]resource.ParamSpec
+	profiles  []resource.Profile
 }
 
 // readShipped reads a file, which checkManifest judges besides.
 func readShipped(t *testing.T, p string) (s shipped) {
 	t.Helper()
-	s.templates, s.schemas = map[string]string{}, map[string]protocol.ParamSpec{}
+	s.templates, s.schemas = map[string]string{}, map[string]resource.ParamSpec{}
 	for _, doc := range yamlFile[map[string]any](t, p) {
 		raw, err := json.Marshal(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind, _ := protocol.ParseKind(fmt.Sprint(doc["kind"]))
-		obj := protocol.NewObject(kind)
+		kind, _ := resource.ParseKind(fmt.Sprint(doc["kind"]))
+		obj := resource.NewObject(kind)
 		if obj == nil {
 			t.Fatalf("a document of kind %v", doc["kind"])
 		}
@@ -50,13 +50,13 @@ func readShipped(t *testing.T, p string) (s shipped) {
 			t.Fatal(err)
 		}
 		switch o := obj.(type) {
-		case *protocol.BootEnv:
+		case *resource.BootEnv:
 			s.env = *o
-		case *protocol.Template:
+		case *resource.Template:
 			s.templates[o.Metadata.Name] = o.Spec.Contents
-		case *protocol.Param:
+		case *resource.Param:
 			s.schemas[o.Spec.Name] = o.Spec
-		case *protocol.Profile:
+		case *resource.Profile:
 			s.profiles = append(s.profiles, *o)
 		default:
 			t.Errorf("%s: a %s is not of an environment", p, kind)
@@ -70,16 +70,16 @@ func readShipped(t *testing.T, p string) (s shipped) {
 
 // bundle is what a hub makes of the file for one server. Of the sources iso, image and
 // proxy the server has one.
-func (s shipped) bundle(arch, source string) protocol.EnvBundle {
-	b := protocol.EnvBundle{
+func (s shipped) bundle(arch, source string) resource.EnvBundle {
+	b := resource.EnvBundle{
 		BootEnv: s.env.Metadata.Name, UID: "01J000000000000000000000ZZ", Spec: s.env.Spec, Templates: s.templates, Schemas: s.schemas,
-		Machine: protocol.EnvMachine{
+		Machine: resource.EnvMachine{
 			Name: "node1.example", UID: "01J00000000000000000000001", UUID: "4c4c4544-0042-4810-8035-b4c04f4e4d31",
 			BootMAC: "52:54:00:12:34:56", MACs: []string{"52:54:00:12:34:56"}, Architecture: arch, Rack: "rack-a", Segment: "boot",
 		},
-		Purpose: protocol.PurposeClaim, Owner: "claim/node-1", KernelArgs: "quiet",
-		Params: []protocol.EnvParams{
-			{Source: protocol.SourceServer, Values: map[string]any{}, Secret: []string{"install/password-crypted", "talos/machine-config"}},
+		Purpose: resource.PurposeClaim, Owner: "claim/node-1", KernelArgs: "quiet",
+		Params: []resource.EnvParams{
+			{Source: resource.SourceServer, Values: map[string]any{}, Secret: []string{"install/password-crypted", "talos/machine-config"}},
 		},
 	}
 	for name, v := range map[string]any{
@@ -93,32 +93,32 @@ func (s shipped) bundle(arch, source string) protocol.EnvBundle {
 	}
 	switch {
 	case s.env.Spec.OnlyUnknown:
-		b.Purpose, b.Owner = protocol.PurposeDiscovery, ""
+		b.Purpose, b.Owner = resource.PurposeDiscovery, ""
 	case s.env.Spec.Destructive, !strings.HasSuffix(b.BootEnv, "-install"):
-		b.Purpose, b.Owner = protocol.PurposeMaintenance, "maintenance/m-1"
+		b.Purpose, b.Owner = resource.PurposeMaintenance, "maintenance/m-1"
 	}
 	a := s.env.Spec.OS.SupportedArchitectures[arch]
 	b.Ignition = strings.Contains(a.BootParams, "gnition") || strings.Contains(a.BootParams, "flatcar")
 	switch source {
 	case "iso":
-		b.ISOs = []protocol.EnvISO{{File: a.IsoFile, Digest: "sha256:" + strings.Repeat("a", 64), Size: 1 << 30}}
+		b.ISOs = []resource.EnvISO{{File: a.IsoFile, Digest: "sha256:" + strings.Repeat("a", 64), Size: 1 << 30}}
 		if _, ok := s.schemas["debian/mirror"]; ok {
 			b.Params[0].Values["debian/mirror"] = "http://mirror.example/debian"
 		}
 	case "image":
-		i := protocol.Image{Reference: a.Image, Architecture: arch, Digest: "sha256:" + strings.Repeat("b", 64), CommandLine: "root=/dev/ram0"}
-		kinds := []protocol.ArtefactKind{protocol.ArtefactKernel, protocol.ArtefactInitramfs}
+		i := resource.Image{Reference: a.Image, Architecture: arch, Digest: "sha256:" + strings.Repeat("b", 64), CommandLine: "root=/dev/ram0"}
+		kinds := []resource.ArtefactKind{resource.ArtefactKernel, resource.ArtefactInitramfs}
 		if strings.Contains(b.BootEnv, "uki") {
-			kinds = []protocol.ArtefactKind{protocol.ArtefactUKI}
+			kinds = []resource.ArtefactKind{resource.ArtefactUKI}
 			b.KernelArgs = ""
 		}
 		for _, k := range kinds {
-			i.Artefacts = append(i.Artefacts, protocol.Artefact{Kind: k, Digest: i.Digest, Size: 1})
+			i.Artefacts = append(i.Artefacts, resource.Artefact{Kind: k, Digest: i.Digest, Size: 1})
 		}
-		b.Images = []protocol.Image{i}
+		b.Images = []resource.Image{i}
 	case "proxy":
 		for _, p := range s.profiles {
-			b.Params = append(b.Params, protocol.EnvParams{Source: protocol.SourceProfile + p.Metadata.Name, Values: p.Spec.Params})
+			b.Params = append(b.Params, resource.EnvParams{Source: resource.SourceProfile + p.Metadata.Name, Values: p.Spec.Params})
 		}
 	}
 	return b
@@ -149,7 +149,7 @@ func TestShippedEnvironments(t *testing.T) {
 	if err != nil || len(paths) < 10 {
 		t.Fatalf("%d environments, %v", len(paths), err)
 	}
-	params := map[string]protocol.ParamSpec{}
+	params := map[string]resource.ParamSpec{}
 	for _, p := range paths {
 		s := readShipped(t, p)
 		for name, spec := range s.schemas {
@@ -158,7 +158,7 @@ func TestShippedEnvironments(t *testing.T) {
 			}
 			params[name] = spec
 		}
-		for _, f := range bootenv.Lint(protocol.EnvBundle{BootEnv: s.env.Metadata.Name, Spec: s.env.Spec, Templates: s.templates, Schemas: s.schemas}, nil) {
+		for _, f := range bootenv.Lint(resource.EnvBundle{BootEnv: s.env.Metadata.Name, Spec: s.env.Spec, Templates: s.templates, Schemas: s.schemas}, nil) {
 			t.Errorf("%s: %s", p, f)
 		}
 		if len(s.variants()) == 0 {
@@ -207,7 +207,7 @@ func tree(t *testing.T, w *bytes.Buffer, s shipped, arch, source string) {
 	}
 	w.WriteString("\n")
 	ways := map[string][]string{} // kinds of machines by how they boot
-	for _, key := range protocol.LoaderKeys() {
+	for _, key := range resource.LoaderKeys() {
 		if strings.HasPrefix(string(key), arch+"-") {
 			way := bootOf(t, e, key)
 			ways[way] = append(ways[way], string(key))
@@ -235,7 +235,7 @@ func tree(t *testing.T, w *bytes.Buffer, s shipped, arch, source string) {
 }
 
 // bootOf is how a kind of machine boots an environment.
-func bootOf(t *testing.T, e *bootenv.Effective, key protocol.LoaderKey) string {
+func bootOf(t *testing.T, e *bootenv.Effective, key resource.LoaderKey) string {
 	t.Helper()
 	boot, err := e.Boot(t.Context(), key, bootenv.Sample())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 	agent "rackboot/agent/daemon"
 	hub "rackboot/hub/daemon"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Every file of configs/ is read by what will read it, or by rules of its kind;
@@ -97,8 +97,8 @@ func TestConfigs(t *testing.T) {
 // checkManifest wants resources that the hub would take, one by one.
 func checkManifest(t *testing.T, p string) {
 	for _, doc := range yamlFile[map[string]any](t, p) {
-		kind, _ := protocol.ParseKind(fmt.Sprint(doc["kind"]))
-		obj := protocol.NewObject(kind)
+		kind, _ := resource.ParseKind(fmt.Sprint(doc["kind"]))
+		obj := resource.NewObject(kind)
 		raw, err := json.Marshal(doc)
 		if err != nil || obj == nil {
 			t.Fatalf("a document of kind %v: %v", doc["kind"], err)
@@ -189,7 +189,7 @@ func checkRules(t *testing.T, all []rules) {
 		code.Write(s.text)
 	}
 	var codes []string
-	for _, c := range protocol.Conditions() {
+	for _, c := range resource.Conditions() {
 		codes = append(codes, string(c.Code))
 	}
 	alerts := 0

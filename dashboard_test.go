@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // dashboard is what Grafana needs of one, as far as it is judged.
@@ -72,7 +72,7 @@ func checkOutcomes(t *testing.T, who, expr string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`outcome[!=~]+"([\w|]+)"`).FindAllStringSubmatch(expr, -1) {
 		for code := range strings.SplitSeq(m[1], "|") {
-			if _, ok := protocol.LookupAttempt(protocol.AttemptCode(code)); !ok && code != "Succeeded" {
+			if _, ok := resource.LookupAttempt(resource.AttemptCode(code)); !ok && code != "Succeeded" {
 				t.Errorf("%s: no power-on ends with %s", who, code)
 			}
 		}

@@ -74,7 +74,7 @@ func units() map[string]int64 {
 }
 
 // constants are those of the tree whose value is a literal, a unit of time, or made
-// of such: "protocol.SyncEvery".
+// of such: "message.SyncEvery".
 func constants(all []source) map[string]constant.Value {
 	found := map[string]constant.Value{}
 	for _, s := range all {

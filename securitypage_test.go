@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 var (
@@ -47,7 +47,7 @@ func TestSecurityPage(t *testing.T) {
 			t.Errorf("%s: names no test", cells[0])
 		}
 		for _, word := range securityWord.FindAllString(cells[3], -1) {
-			if _, ok := protocol.LookupCondition(protocol.ConditionCode(word)); !ok && !slices.Contains([]string{"API", "BMC"}, word) {
+			if _, ok := resource.LookupCondition(resource.ConditionCode(word)); !ok && !slices.Contains([]string{"API", "BMC"}, word) {
 				t.Errorf("%s: there is no condition %s", cells[0], word)
 			}
 		}

@@ -146,7 +146,7 @@ func nameOf(s source, fn *ast.FuncDecl) string {
 // lists reports whether a call lists a kind, or a bucket of the store.
 func lists(call *ast.CallExpr) bool {
 	fun := call.Fun
-	if g, ok := fun.(*ast.IndexExpr); ok { // List[*protocol.Server](s)
+	if g, ok := fun.(*ast.IndexExpr); ok { // List[*resource.Server](s)
 		fun = g.X
 		if sel, ok := fun.(*ast.SelectorExpr); ok {
 			fun = sel.Sel
@@ -193,8 +193,8 @@ func fleetSlice(sel *ast.SelectorExpr) bool {
 // TestWalksAreSeen: the guard can fail.
 func TestWalksAreSeen(t *testing.T) {
 	for text, want := range map[string]string{
-		`func f(s *Store) { for range List[*protocol.Claim](s) {} }`:                                   "p.f",
-		`func (c *Control) f() { store.List[*protocol.Claim](c.cfg.Store) }`:                           "p.Control.f",
+		`func f(s *Store) { for range List[*resource.Claim](s) {} }`:                                   "p.f",
+		`func (c *Control) f() { store.List[*resource.Claim](c.cfg.Store) }`:                           "p.Control.f",
 		`func (s *Store) f() { s.mirror.list("res.claims") }`:                                          "p.Store.f",
 		`func (b *book[V]) f() { b.store.mirror.list(b.bucket) }`:                                      "p.book.f",
 		`func f(s *Store) { s.Requests() }`:                                                            "p.f",
@@ -202,9 +202,9 @@ func TestWalksAreSeen(t *testing.T) {
 		`func g(p *pass) { slices.IndexFunc(p.f.Racks, nil) }`:                                         "p.g",
 		`func g(s *Store) (f plan.Fleet) { f.Racks = nil; return f }`:                                  "",
 		`func f(s *Store) { for range store.Find(s, store.ClaimsByServer, "n1") {} }`:                  "",
-		`func f(w *world) { find[*protocol.Rack](w, "r1") }`:                                           "",
+		`func f(w *world) { find[*resource.Rack](w, "r1") }`:                                           "",
 		`func f(a *api) answer[List[int]] { return answer[protoapi.List[int]]{a.List(1)} }`:            "",
-		`func f(s *Store) { s.OpenRequestsOf("r1"); only[*protocol.Claim](s.mirror.find("x", "n1")) }`: "",
+		`func f(s *Store) { s.OpenRequestsOf("r1"); only[*resource.Claim](s.mirror.find("x", "n1")) }`: "",
 	} {
 		got := slices.Collect(maps.Keys(walksOf(parse(t, "p/p.go", []byte("package p\n"+text)))))
 		if want == "" && len(got) > 0 || want != "" && !slices.Equal(got, []string{want}) {

@@ -10,6 +10,8 @@ import (
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -51,7 +53,7 @@ func (c *changes) of(name string) *change {
 }
 
 // inForce are the credentials to use, of those that were sealed, and their stamp.
-func (a *Agent) inForce(name string, have protocol.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
+func (a *Agent) inForce(name string, have message.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
 	if have.Next != nil {
 		c, err := a.store.AccountChange(name, have.Change)
 		if err != nil {
@@ -65,7 +67,7 @@ func (a *Agent) inForce(name string, have protocol.BMCCredentials, stamp string)
 }
 
 // former is the account in use before a change.
-func (a *Agent) former(have protocol.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
+func (a *Agent) former(have message.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
 	if have.Local == "" {
 		return bmc.Credentials(have.BMCAccount), stamp, nil
 	}
@@ -74,15 +76,15 @@ func (a *Agent) former(have protocol.BMCCredentials, stamp string) (bmc.Credenti
 }
 
 // accountReport is how far the credentials of a BMC have come; nil where they are local.
-func (a *Agent) accountReport(in protocol.BMCIntent) *protocol.AccountReport {
-	if protocol.SecretOf(in.CredentialsRef) == "" || a.cfg.Secrets == nil {
+func (a *Agent) accountReport(in message.BMCIntent) *resource.AccountReport {
+	if resource.SecretOf(in.CredentialsRef) == "" || a.cfg.Secrets == nil {
 		return nil
 	}
 	kept, err := a.store.Credentials(in.Name)
 	if err != nil {
 		return nil
 	}
-	r := &protocol.AccountReport{Secret: kept.Secret, UID: kept.UID, Version: kept.Version, State: protocol.AccountInUse}
+	r := &resource.AccountReport{Secret: kept.Secret, UID: kept.UID, Version: kept.Version, State: resource.AccountInUse}
 	have, err := a.cfg.Secrets.Reveal(kept)
 	if err != nil || have.Next == nil {
 		return r
@@ -94,13 +96,13 @@ func (a *Agent) accountReport(in protocol.BMCIntent) *protocol.AccountReport {
 	r.Change, r.Reason = have.Change, c.Reason
 	switch c.Phase {
 	case decide.AccountRotated:
-		r.State = protocol.AccountRotated
+		r.State = resource.AccountRotated
 	case decide.AccountKept:
-		r.State = protocol.AccountKept
+		r.State = resource.AccountKept
 	case decide.AccountLost:
-		r.State = protocol.AccountLost
+		r.State = resource.AccountLost
 	case decide.AccountNew, decide.AccountWriting, decide.AccountProved:
-		r.State = protocol.AccountChanging
+		r.State = resource.AccountChanging
 	}
 	return r
 }
@@ -110,17 +112,17 @@ type changer struct {
 	*change
 	a    *Agent
 	s    *server
-	in   protocol.ServerIntent
+	in   message.ServerIntent
 	rec  store.AccountChange
-	have protocol.BMCCredentials
+	have message.BMCCredentials
 	was  bmc.Credentials
 }
 
 // changeAccount goes on with the change of the BMC's account, if there is one. What it
 // returns stands for a read of the BMC: no account is known to work.
-func (s *server) changeAccount(ctx context.Context, in protocol.ServerIntent, every time.Duration) *reading {
+func (s *server) changeAccount(ctx context.Context, in message.ServerIntent, every time.Duration) *reading {
 	a := s.agent
-	name := protocol.SecretOf(in.BMC.CredentialsRef)
+	name := resource.SecretOf(in.BMC.CredentialsRef)
 	if name == "" || a.cfg.Secrets == nil {
 		return nil
 	}
@@ -134,7 +136,7 @@ func (s *server) changeAccount(ctx context.Context, in protocol.ServerIntent, ev
 	}
 	rec, err := a.store.AccountChange(in.BMC.Name, have.Change)
 	if err != nil {
-		return s.noAccount(in, protocol.CondStoreFailing, err)
+		return s.noAccount(in, resource.CondStoreFailing, err)
 	}
 	was, _, err := a.former(have, "")
 	if err != nil && rec.Phase == decide.AccountNew {
@@ -142,7 +144,7 @@ func (s *server) changeAccount(ctx context.Context, in protocol.ServerIntent, ev
 	}
 	c := changer{a.changes.of(in.BMC.Name), a, s, in, rec, have, was}
 	if !c.busy.TryLock() {
-		return s.noAccount(in, protocol.CondRotating, errors.New("another server's loop changes it"))
+		return s.noAccount(in, resource.CondRotating, errors.New("another server's loop changes it"))
 	}
 	defer c.busy.Unlock()
 	if c.id != have.Change {
@@ -170,7 +172,7 @@ func (c *changer) run(ctx context.Context, every time.Duration) *reading {
 		switch step := decide.ChangeAccount(c.facts); step {
 		case decide.AccountDone:
 			if c.rec.Phase == decide.AccountLost {
-				return c.s.noAccount(c.in, protocol.CondBMCDenied, errors.New(c.rec.Reason))
+				return c.s.noAccount(c.in, resource.CondBMCDenied, errors.New(c.rec.Reason))
 			}
 			return nil
 		case decide.AccountWait:
@@ -197,7 +199,7 @@ func (c *changer) run(ctx context.Context, every time.Duration) *reading {
 			err = c.note(decide.AccountLost, "the BMC refuses both the former and the next account: "+c.why)
 		}
 		if err != nil {
-			return c.s.noAccount(c.in, protocol.CondStoreFailing, err)
+			return c.s.noAccount(c.in, resource.CondStoreFailing, err)
 		}
 	}
 	return c.waiting()
@@ -207,7 +209,7 @@ func (c *changer) run(ctx context.Context, every time.Duration) *reading {
 func (c *changer) waiting() *reading {
 	if c.facts.Phase == decide.AccountWriting && c.facts.Current != decide.LoginOK && c.facts.Current != decide.LoginLimited && c.facts.Current != decide.LoginUntried ||
 		c.facts.Phase == decide.AccountWriting && c.facts.Next == decide.LoginUnreachable {
-		return c.s.noAccount(c.in, protocol.CondRotating, errors.New("the BMC does not answer: "+c.why))
+		return c.s.noAccount(c.in, resource.CondRotating, errors.New("the BMC does not answer: "+c.why))
 	}
 	return nil
 }
@@ -254,7 +256,7 @@ func (c *changer) write(ctx context.Context) error {
 		return err
 	}
 	role := bmc.RoleOperator
-	if c.have.Drop != protocol.DropNever {
+	if c.have.Drop != resource.DropNever {
 		role = bmc.RoleAdministrator
 	}
 	err := c.with(ctx, c.was, func(ctx context.Context, d bmc.Accounts) error {
@@ -300,14 +302,14 @@ func (c *changer) kept() string {
 
 // drop does what shall become of the former user, and says what did not succeed.
 func (c *changer) drop(ctx context.Context) string {
-	if c.have.Drop == protocol.DropNever || c.was.Username == "" || c.was.Username == c.have.Next.Username {
+	if c.have.Drop == resource.DropNever || c.was.Username == "" || c.was.Username == c.have.Next.Username {
 		return ""
 	}
 	err := c.with(ctx, bmc.Credentials(*c.have.Next), func(ctx context.Context, d bmc.Accounts) error {
-		if c.have.Drop == protocol.DropDisable {
+		if c.have.Drop == resource.DropDisable {
 			return d.DisableAccount(ctx, c.was.Username)
 		}
-		return d.PutAccount(ctx, bmc.Credentials{Username: c.was.Username, Password: protocol.NewPassword(forgottenPassword)}, bmc.RoleAdministrator)
+		return d.PutAccount(ctx, bmc.Credentials{Username: c.was.Username, Password: resource.NewPassword(forgottenPassword)}, bmc.RoleAdministrator)
 	})
 	c.a.cfg.Crash.At("agent.account.dropped")
 	if err != nil {
@@ -329,8 +331,8 @@ func (c *changer) note(p decide.AccountPhase, why string) error {
 }
 
 // noAccount is the reading of a BMC that cannot be asked.
-func (s *server) noAccount(in protocol.ServerIntent, code protocol.ConditionCode, err error) *reading {
-	return &reading{obs: unreachable(s, in, protocol.CodeUnavailable, err), cond: &protocol.ConditionState{Code: code, Message: err.Error()}}
+func (s *server) noAccount(in message.ServerIntent, code resource.ConditionCode, err error) *reading {
+	return &reading{obs: unreachable(s, in, protocol.CodeUnavailable, err), cond: &resource.ConditionState{Code: code, Message: err.Error()}}
 }
 
 // occupied says whether a hold lies on a server behind a BMC, or one is being booted.
@@ -350,7 +352,7 @@ func (a *Agent) occupied(name string) bool {
 		}
 	}
 	for _, r := range o.Records {
-		if t := r.Attempt; behind[r.Server] && t != nil && t.State != protocol.AttemptSucceeded && t.State != protocol.AttemptFailed {
+		if t := r.Attempt; behind[r.Server] && t != nil && t.State != resource.AttemptSucceeded && t.State != resource.AttemptFailed {
 			return true
 		}
 	}

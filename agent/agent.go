@@ -19,7 +19,8 @@ import (
 	"rackboot/agent/loaders"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -29,7 +30,7 @@ type Agent struct {
 	log   *slog.Logger
 	store *store.Store
 	hub   atomic.Pointer[hubKeys]
-	over  atomic.Pointer[protocol.EndOfTerm] // nil while the term is not ended
+	over  atomic.Pointer[message.EndOfTerm] // nil while the term is not ended
 
 	destructive *wire.Verifier // opens approvals
 
@@ -82,7 +83,7 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	if cfg.ReportEvery == 0 {
-		cfg.ReportEvery = protocol.ReportEvery
+		cfg.ReportEvery = resource.ReportEvery
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"rackboot/agent/store"
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -31,8 +32,8 @@ const (
 	DefaultBulkStopWindow = 10 * time.Minute
 )
 
-func (d Destructive) stance() *protocol.ApprovalStance {
-	s := &protocol.ApprovalStance{BulkStop: d.BulkStop, Window: d.Window}
+func (d Destructive) stance() *resource.ApprovalStance {
+	s := &resource.ApprovalStance{BulkStop: d.BulkStop, Window: d.Window}
 	for _, k := range d.Keys {
 		s.Keys = append(s.Keys, k)
 	}
@@ -53,16 +54,16 @@ func approvalReasons() []string {
 // takeApprovals keeps what a hold document carries of approvals, and returns the
 // servers that may be forced off by them now. They count by their own signature,
 // whatever becomes of the document.
-func (a *Agent) takeApprovals(d protocol.HoldDoc, leaf string) ([]string, error) {
+func (a *Agent) takeApprovals(d message.HoldDoc, leaf string) ([]string, error) {
 	if len(a.cfg.Destructive.Keys) == 0 {
 		return nil, nil
 	}
 	refused := map[string]string{} // reason by what is known of the approval
-	var all []protocol.Approval
+	var all []resource.Approval
 	for i, sealed := range d.Approvals {
-		var m protocol.Approval
+		var m resource.Approval
 		switch err := wire.Open(a.destructive, wire.FactApproval, sealed, &m); {
-		case i >= protocol.MaxApprovals:
+		case i >= resource.MaxApprovals:
 			refused["others"] = string(decide.ApprovalNoRoom)
 		case err != nil:
 			refused[fmt.Sprintf("number %d", i+1)] = refusedSignature
@@ -90,12 +91,12 @@ func (a *Agent) takeApprovals(d protocol.HoldDoc, leaf string) ([]string, error)
 	if len(why) > 0 {
 		a.log.Warn("approvals refused", "approvals", why)
 	}
-	a.trouble(protocol.CondApprovalRefused, leaf, strings.Join(why, ", "))
+	a.trouble(resource.CondApprovalRefused, leaf, strings.Join(why, ", "))
 	return touched, nil
 }
 
 // approvalIsOurs says whether an approval is for this agent of this rack.
-func (a *Agent) approvalIsOurs(m protocol.Approval) bool {
+func (a *Agent) approvalIsOurs(m resource.Approval) bool {
 	return m.Rack == a.cfg.Rack && bytes.Equal(m.AgentKey, a.cfg.Signer.Public())
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"rackboot/bmc"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -51,7 +53,7 @@ type asks struct {
 }
 
 type question struct {
-	protocol.Ask
+	message.Ask
 	until time.Time
 }
 
@@ -62,7 +64,7 @@ func newAsks(a *Agent) *asks {
 func (q *asks) count(r askResult) { q.agent.met.asks.WithLabelValues(string(r)).Inc() }
 
 // take takes a question of the hub. It does not wait.
-func (q *asks) take(m protocol.Ask) {
+func (q *asks) take(m message.Ask) {
 	const op = "take a question"
 	now := q.agent.cfg.Clock()
 	known := q.note(m.ID, now)
@@ -78,11 +80,11 @@ func (q *asks) take(m protocol.Ask) {
 	case !until.After(now):
 		q.count(askExpired)
 		return
-	case !slices.Contains(protocol.AskKinds(), m.Kind):
+	case !slices.Contains(message.AskKinds(), m.Kind):
 		err = protocol.Errorf(protocol.CodeUnsupported, op, "%.40q is no question that this agent knows", m.Kind).WithHint("upgrade the agent")
-	case m.Kind == protocol.AskTrace && m.Server == "":
+	case m.Kind == message.AskTrace && m.Server == "":
 		err = protocol.Errorf(protocol.CodeInvalid, op, "the name of a server is needed")
-	case m.Kind != protocol.AskTrace && (m.BMC.Address == "" || protocol.LocalOf(m.BMC.CredentialsRef) == "" && protocol.SecretOf(m.BMC.CredentialsRef) == ""):
+	case m.Kind != message.AskTrace && (m.BMC.Address == "" || resource.LocalOf(m.BMC.CredentialsRef) == "" && resource.SecretOf(m.BMC.CredentialsRef) == ""):
 		err = protocol.Errorf(protocol.CodeInvalid, op, "a BMC address and credentials are needed").WithHint("accept the BMC with credentialsRef secret:NAME or local:NAME")
 	default:
 		select {
@@ -149,7 +151,7 @@ func (q *asks) do(ctx context.Context, m question) {
 	began := time.Now()
 	var body []byte
 	var err error
-	if m.Kind == protocol.AskTrace {
+	if m.Kind == message.AskTrace {
 		body, err = q.trace(m.Ask)
 	} else {
 		body, err = q.ask(ctx, m.Ask)
@@ -164,7 +166,7 @@ func (q *asks) do(ctx context.Context, m question) {
 }
 
 // trace answers from memory and disk.
-func (q *asks) trace(m protocol.Ask) ([]byte, error) {
+func (q *asks) trace(m message.Ask) ([]byte, error) {
 	t, err := q.agent.traces.trace(m.Server, m.Serial)
 	if err != nil {
 		return nil, err
@@ -173,7 +175,7 @@ func (q *asks) trace(m protocol.Ask) ([]byte, error) {
 }
 
 // ask asks the BMC about one system, or each.
-func (q *asks) ask(ctx context.Context, m protocol.Ask) ([]byte, error) {
+func (q *asks) ask(ctx context.Context, m message.Ask) ([]byte, error) {
 	w, err := q.agent.wayTo("bmc/"+m.BMC.Name, m.BMC, m.SystemURI)
 	if err != nil {
 		return nil, err
@@ -213,22 +215,22 @@ func (q *asks) ask(ctx context.Context, m protocol.Ask) ([]byte, error) {
 }
 
 // system asks about one system.
-func (q *asks) system(ctx context.Context, t bmc.Target, kind protocol.AskKind) (any, error) {
+func (q *asks) system(ctx context.Context, t bmc.Target, kind message.AskKind) (any, error) {
 	d, err := q.agent.cfg.OpenBMC(t)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = d.Close() }() // another driver has the session still
 	switch kind {
-	case protocol.AskInventory:
+	case message.AskInventory:
 		if r, ok := d.(bmc.Inventorier); ok {
 			return r.Inventory(ctx)
 		}
-	case protocol.AskProbe:
+	case message.AskProbe:
 		if r, ok := d.(bmc.Prober); ok {
 			return r.Probe(ctx, "")
 		}
-	case protocol.AskTrace: // asks no BMC
+	case message.AskTrace: // asks no BMC
 	}
 	return nil, protocol.Errorf(protocol.CodeUnsupported, "ask a BMC", "its driver has no %s", kind)
 }
@@ -236,12 +238,12 @@ func (q *asks) system(ctx context.Context, t bmc.Target, kind protocol.AskKind) 
 // answer says what came of a question. One that is too large for the link says so.
 func (q *asks) answer(id string, body []byte, err error) {
 	_, nonce := q.agent.session.names()
-	m := protocol.Answer{ID: id, Nonce: nonce, Body: body}
+	m := message.Answer{ID: id, Nonce: nonce, Body: body}
 	if err == nil {
-		_, err = wire.Seal(q.agent.cfg.Signer, protocol.TopicUp(q.agent.cfg.Agent, protocol.LeafAnswer), m)
+		_, err = wire.Seal(q.agent.cfg.Signer, message.TopicUp(q.agent.cfg.Agent, message.LeafAnswer), m)
 	}
 	if err != nil {
 		m.Body, m.Code, m.Message, m.Hint = nil, protocol.CodeOf(err), err.Error(), protocol.HintOf(err)
 	}
-	q.agent.publish(protocol.LeafAnswer, m)
+	q.agent.publish(message.LeafAnswer, m)
 }

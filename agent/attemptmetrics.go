@@ -5,6 +5,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // succeeded is the outcome of an attempt that has no code.
@@ -43,10 +44,10 @@ func newAttemptMetrics() attemptMetrics {
 			Name: "rackboot_agent_trace_rows_dropped_total", Help: "Rows of boot traces that were not noted, because too many waited.",
 		}),
 	}
-	for _, p := range protocol.Purposes() {
+	for _, p := range resource.Purposes() {
 		for _, t := range targets() {
 			m.ended.WithLabelValues(string(p), string(t), succeeded)
-			for _, f := range protocol.AttemptFailures() {
+			for _, f := range resource.AttemptFailures() {
 				m.ended.WithLabelValues(string(p), string(t), string(f.Code))
 			}
 		}

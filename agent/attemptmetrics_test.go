@@ -9,6 +9,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -47,12 +48,12 @@ func TestServerStateHasEveryPhase(t *testing.T) {
 	a, _ := tracing(t, statetest.NewMemory())
 	reg.MustRegister(a.met)
 	r := a.report
-	for _, phase := range protocol.Phases() {
+	for _, phase := range resource.Phases() {
 		for _, power := range protocol.PowerStates() {
-			for _, state := range protocol.AttemptStates() {
+			for _, state := range resource.AttemptStates() {
 				s := numbered(0)
 				s.Observation.Power = power
-				s.Attempt = &protocol.AttemptReport{State: state, Intended: protocol.TargetPxe}
+				s.Attempt = &resource.AttemptReport{State: state, Intended: protocol.TargetPxe}
 				r.put(s, phase)
 				got := gathered(t, reg, "rackboot_agent_server_state")
 				want := series{map[string]string{"server": s.Server, "phase": string(phase), "power": string(power), "attempt": string(state), "intended": "Pxe", "observed": ""}, 1}
@@ -76,13 +77,13 @@ func TestAttemptMetrics(t *testing.T) {
 	for _, n := range names {
 		before[n] = count(n)
 	}
-	if want := len(protocol.Purposes()) * len(targets()) * (len(protocol.AttemptFailures()) + 1); before[names[0]] != want {
+	if want := len(resource.Purposes()) * len(targets()) * (len(resource.AttemptFailures()) + 1); before[names[0]] != want {
 		t.Errorf("%d series of attempts, want %d", before[names[0]], want)
 	}
-	for _, p := range protocol.Purposes() {
+	for _, p := range resource.Purposes() {
 		for _, to := range targets() {
 			m.measure(decide.Measured{Ended: []decide.Ended{{Purpose: p, Method: to}}, Mismatches: []decide.Mismatch{{Intended: protocol.TargetHdd, Observed: protocol.TargetPxe}}})
-			for _, f := range protocol.AttemptFailures() {
+			for _, f := range resource.AttemptFailures() {
 				m.measure(decide.Measured{Ended: []decide.Ended{{Purpose: p, Method: to, Code: f.Code}}})
 			}
 		}

@@ -3,7 +3,7 @@ package agent
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // eventBatch bounds the events in one message.
@@ -52,6 +52,6 @@ func (b *backlog) send(a *Agent) time.Duration {
 		a.log.Error("cannot read the incarnation", "err", err)
 		return eventPause
 	}
-	a.publish(protocol.LeafEvent, protocol.EventBatch{Agent: a.cfg.Agent, Incarnation: incarnation, Session: session, Events: waiting.Events})
+	a.publish(message.LeafEvent, message.EventBatch{Agent: a.cfg.Agent, Incarnation: incarnation, Session: session, Events: waiting.Events})
 	return eventPause
 }

@@ -15,6 +15,8 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // openTimeout bounds reading the loaders when the agent starts.
@@ -28,17 +30,17 @@ func (a *Agent) openLoaders() (*loaders.Loaders, error) {
 		Folders: a.cfg.Loaders, Blobs: a.cfg.Blobs, Store: a.store, Changed: a.loadersChanged,
 		Failed: func(err error) {
 			if err == nil {
-				a.report.clear(protocol.CondLoadersInvalid)
+				a.report.clear(resource.CondLoadersInvalid)
 				return
 			}
-			a.report.raise(protocol.CondLoadersInvalid, err.Error())
+			a.report.raise(resource.CondLoadersInvalid, err.Error())
 		},
 		Clock: a.cfg.Clock, Logger: a.log, Registerer: a.cfg.Registerer,
 	})
 }
 
 // chain is what a server would boot its image through now. What it names is local.
-func (a *Agent) chain(in protocol.ServerIntent) (protocol.BootChain, error) {
+func (a *Agent) chain(in message.ServerIntent) (protocol.BootChain, error) {
 	var local LocalSegment
 	if i := slices.IndexFunc(a.cfg.Segments, func(s LocalSegment) bool { return s.Name == in.Segment }); i >= 0 {
 		local = a.cfg.Segments[i]
@@ -53,15 +55,15 @@ func (a *Agent) chain(in protocol.ServerIntent) (protocol.BootChain, error) {
 }
 
 // bootChain is the chain of a server on the segment.
-func (l LocalSegment) bootChain(seg protocol.SegmentIntent, in protocol.ServerIntent, have chain.Loaders) (protocol.BootChain, error) {
+func (l LocalSegment) bootChain(seg resource.SegmentIntent, in message.ServerIntent, have chain.Loaders) (protocol.BootChain, error) {
 	return chain.Choose(l.request(seg, in, have))
 }
 
 // request is what the choice of a chain depends on. By which address family firmware
 // will ask, nobody knows before it does. IPv6 counts only where the agent serves it:
 // nobody else tells machines what to boot over it.
-func (l LocalSegment) request(seg protocol.SegmentIntent, in protocol.ServerIntent, have chain.Loaders) chain.Request {
-	if seg.IPv6 != nil && (!l.DHCP6.IsValid() || seg.IPv6.Mode == protocol.IPv6None) {
+func (l LocalSegment) request(seg resource.SegmentIntent, in message.ServerIntent, have chain.Loaders) chain.Request {
+	if seg.IPv6 != nil && (!l.DHCP6.IsValid() || seg.IPv6.Mode == resource.IPv6None) {
 		seg.IPv6 = nil
 	}
 	return chain.Request{

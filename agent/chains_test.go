@@ -17,6 +17,8 @@ import (
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
@@ -39,9 +41,9 @@ func chainBoots(t *testing.T) (*boots, *decide.Attempt, netip.Addr) {
 	}
 	a := &Agent{index: newIndex()}
 	a.cfg.Clock, a.cfg.Blobs = time.Now, blobs
-	attempt := &decide.Attempt{Token: "t", Chain: c, Intended: protocol.TargetPxe, State: protocol.AttemptConsumed}
+	attempt := &decide.Attempt{Token: "t", Chain: c, Intended: protocol.TargetPxe, State: resource.AttemptConsumed}
 	a.index.synced = true
-	a.index.segments = map[string]protocol.SegmentIntent{"boot": {Name: "boot", Address: netip.MustParseAddr("10.7.0.1")}}
+	a.index.segments = map[string]resource.SegmentIntent{"boot": {Name: "boot", Address: netip.MustParseAddr("10.7.0.1")}}
 	a.index.byMAC = map[string][]string{mac: {"one"}}
 	a.index.byToken["t"] = "one"
 	a.index.servers["one"] = indexed{attempt: attempt, segment: "boot"}
@@ -120,17 +122,17 @@ func TestOpenByFamily(t *testing.T) {
 	b.leased.note(tenant6(netboot.Lease6{Address: at6, Client: "duid", MAC: "02:00:00:00:00:01", Expires: time.Now().Add(time.Hour)}))
 	seg := b.agent.index.segments["boot"]
 	seg.BaseURL = "http://10.7.0.1:8080"
-	side := &protocol.SegmentIPv6Intent{Address: netip.MustParseAddr("2001:db8:7::1"), BaseURL: "http://[2001:db8:7::1]:8080"}
+	side := &resource.SegmentIPv6Intent{Address: netip.MustParseAddr("2001:db8:7::1"), BaseURL: "http://[2001:db8:7::1]:8080"}
 	for _, row := range []struct {
 		name   string
-		side   *protocol.SegmentIPv6Intent
+		side   *resource.SegmentIPv6Intent
 		remote netip.Addr
 		want   string // "" is that there is no such file
 	}{
 		{"IPv4", side, at4, "http://10.7.0.1:8080/b/t/"},
 		{"IPv4 at a socket of both", side, netip.AddrFrom16(at4.As16()), "http://10.7.0.1:8080/b/t/"},
 		{"IPv6", side, at6, "http://[2001:db8:7::1]:8080/b/t/"},
-		{"IPv6 without a base URL", &protocol.SegmentIPv6Intent{Address: side.Address}, at6, "http://[2001:db8:7::1]/b/t/"},
+		{"IPv6 without a base URL", &resource.SegmentIPv6Intent{Address: side.Address}, at6, "http://[2001:db8:7::1]/b/t/"},
 		{"IPv6 where the segment has none", nil, at6, ""},
 	} {
 		seg.IPv6 = row.side
@@ -170,34 +172,34 @@ func TestOpenByFamily(t *testing.T) {
 func TestChainByFamily(t *testing.T) {
 	at, at6 := netip.MustParseAddrPort("10.7.0.1:69"), netip.MustParseAddrPort("[2001:db8:7::1]:69")
 	dhcp6 := netip.MustParseAddrPort("[::]:547")
-	side := func(mode protocol.IPv6Mode, base string) *protocol.SegmentIPv6Intent {
-		return &protocol.SegmentIPv6Intent{Mode: mode, Address: at6.Addr(), BaseURL: base}
+	side := func(mode resource.IPv6Mode, base string) *resource.SegmentIPv6Intent {
+		return &resource.SegmentIPv6Intent{Mode: mode, Address: at6.Addr(), BaseURL: base}
 	}
-	uki := protocol.Image{Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI}}}
-	parts := protocol.Image{Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactKernel}, {Kind: protocol.ArtefactInitramfs}}}
+	uki := resource.Image{Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI}}}
+	parts := resource.Image{Artefacts: []resource.Artefact{{Kind: resource.ArtefactKernel}, {Kind: resource.ArtefactInitramfs}}}
 	for _, row := range []struct {
 		name  string
 		local LocalSegment
-		side  *protocol.SegmentIPv6Intent
-		first protocol.FirstBoot
-		image protocol.Image
+		side  *resource.SegmentIPv6Intent
+		first resource.FirstBoot
+		image resource.Image
 		why   string // "" is that it boots
 	}{
-		{"tftp", LocalSegment{TFTP: at}, nil, protocol.FirstBootPxe, uki, ""},
-		{"none", LocalSegment{}, nil, protocol.FirstBootPxe, uki, "no TFTP server"},
-		{"tftp6", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, side(protocol.IPv6Stateful, ""), protocol.FirstBootPxe, uki, ""},
-		{"tftp6, stateless", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, side(protocol.IPv6Stateless, ""), protocol.FirstBootPxe, uki, ""},
-		{"tftp6 without DHCPv6 here", LocalSegment{TFTP6: at6}, side(protocol.IPv6Stateful, ""), protocol.FirstBootPxe, uki, "no TFTP server"},
-		{"tftp6 without an IPv6 side", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, nil, protocol.FirstBootPxe, uki, "no TFTP server"},
-		{"tftp6, not served", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, side(protocol.IPv6None, ""), protocol.FirstBootPxe, uki, "no TFTP server"},
-		{"iPXE by http", LocalSegment{DHCP6: dhcp6}, side(protocol.IPv6Stateful, "http://[2001:db8:7::1]"), protocol.FirstBootUefiHTTP, parts, ""},
-		{"iPXE by https", LocalSegment{DHCP6: dhcp6}, side(protocol.IPv6Stateful, "https://[2001:db8:7::1]"), protocol.FirstBootUefiHTTP, parts, "certificate"},
-		{"iPXE by http, IPv6 not served here", LocalSegment{}, side(protocol.IPv6Stateful, "https://[2001:db8:7::1]"), protocol.FirstBootUefiHTTP, parts, ""},
+		{"tftp", LocalSegment{TFTP: at}, nil, resource.FirstBootPxe, uki, ""},
+		{"none", LocalSegment{}, nil, resource.FirstBootPxe, uki, "no TFTP server"},
+		{"tftp6", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, side(resource.IPv6Stateful, ""), resource.FirstBootPxe, uki, ""},
+		{"tftp6, stateless", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, side(resource.IPv6Stateless, ""), resource.FirstBootPxe, uki, ""},
+		{"tftp6 without DHCPv6 here", LocalSegment{TFTP6: at6}, side(resource.IPv6Stateful, ""), resource.FirstBootPxe, uki, "no TFTP server"},
+		{"tftp6 without an IPv6 side", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, nil, resource.FirstBootPxe, uki, "no TFTP server"},
+		{"tftp6, not served", LocalSegment{TFTP6: at6, DHCP6: dhcp6}, side(resource.IPv6None, ""), resource.FirstBootPxe, uki, "no TFTP server"},
+		{"iPXE by http", LocalSegment{DHCP6: dhcp6}, side(resource.IPv6Stateful, "http://[2001:db8:7::1]"), resource.FirstBootUefiHTTP, parts, ""},
+		{"iPXE by https", LocalSegment{DHCP6: dhcp6}, side(resource.IPv6Stateful, "https://[2001:db8:7::1]"), resource.FirstBootUefiHTTP, parts, "certificate"},
+		{"iPXE by http, IPv6 not served here", LocalSegment{}, side(resource.IPv6Stateful, "https://[2001:db8:7::1]"), resource.FirstBootUefiHTTP, parts, ""},
 	} {
-		seg := protocol.SegmentIntent{Name: "boot", Address: at.Addr(), IPv6: row.side}
+		seg := resource.SegmentIntent{Name: "boot", Address: at.Addr(), IPv6: row.side}
 		row.local.Name = "boot"
-		_, err := row.local.bootChain(seg, protocol.ServerIntent{
-			Architecture: "amd64", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{Image: row.image, BootPolicy: protocol.BootPolicy{FirstBoot: row.first}}}},
+		_, err := row.local.bootChain(seg, message.ServerIntent{
+			Architecture: "amd64", Boot: &message.BootIntent{GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{Image: row.image, BootPolicy: resource.BootPolicy{FirstBoot: row.first}}}},
 		}, chain.Loaders{chain.RoleIPXE: {Digest: "sha256:1"}})
 		if (err == nil) != (row.why == "") || err != nil && !strings.Contains(err.Error(), row.why) {
 			t.Errorf("%s: %v, want %q", row.name, err, row.why)

@@ -17,6 +17,8 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/mirror"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 	"rackboot/state/blob"
@@ -125,16 +127,16 @@ type Secrets interface {
 	// Public is the key that the hub seals for.
 	Public() []byte
 	// Open opens what was sealed for a BMC.
-	Open(bmc string, s *protocol.SealedCredentials) (protocol.BMCCredentials, error)
+	Open(bmc string, s *message.SealedCredentials) (message.BMCCredentials, error)
 	// Reseal opens it and encrypts it as it is kept.
-	Reseal(bmc string, s *protocol.SealedCredentials) (*store.Credentials, error)
+	Reseal(bmc string, s *message.SealedCredentials) (*store.Credentials, error)
 	// OpenIgnition opens user data that was sealed for a server and the UID of its claim.
-	OpenIgnition(server, claim string, ref protocol.IgnitionRef, sealed []byte) ([]byte, error)
+	OpenIgnition(server, claim string, ref resource.IgnitionRef, sealed []byte) ([]byte, error)
 	// OpenEnv opens a boot environment's bundle that was sealed for a server and the UID of
 	// its owner.
 	OpenEnv(server, claim, bundle string, sealed []byte) ([]byte, error)
 	// Reveal opens what was kept.
-	Reveal(c store.Credentials) (protocol.BMCCredentials, error)
+	Reveal(c store.Credentials) (message.BMCCredentials, error)
 }
 
 // Transport publishes to the hub.

@@ -6,6 +6,7 @@ import (
 	"rackboot/netboot/iso"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 )
 
 // configISO makes the image that tells a system about its boot: where to report, and what
@@ -37,7 +38,7 @@ func (b *boots) configISO(server string, e indexed) ([]byte, error) {
 // have been given is on disk before its first byte is sent.
 func (b *boots) configData(server string, e indexed) ([]byte, error) {
 	a := e.attempt
-	way, err := b.agent.mediaWay(protocol.ServerIntent{BMC: protocol.BMCIntent{Address: e.bmc}, Segment: e.segment})
+	way, err := b.agent.mediaWay(message.ServerIntent{BMC: message.BMCIntent{Address: e.bmc}, Segment: e.segment})
 	if err != nil || a.Ignition == nil || !way.private {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // way is how a system is reached.
@@ -20,7 +22,7 @@ type way struct {
 }
 
 // wayTo reads the credentials of a BMC. name stands in the driver's logs.
-func (a *Agent) wayTo(name string, in protocol.BMCIntent, systemURI string) (way, error) {
+func (a *Agent) wayTo(name string, in message.BMCIntent, systemURI string) (way, error) {
 	creds, stamp, err := a.account(in)
 	if err != nil {
 		return way{}, err
@@ -75,7 +77,7 @@ func (c *connection) close(s *server) {
 // then obs is nil, or says that it is unreachable.
 type reading struct {
 	obs        *protocol.Observation
-	cond       *protocol.ConditionState
+	cond       *resource.ConditionState
 	busy       bool
 	retryAfter time.Duration
 }
@@ -86,25 +88,25 @@ func (r reading) fill(snap *decide.Snapshot) {
 
 // observe reads the system now. Refused credentials are not tried again until they
 // change, so that the BMC does not lock the account.
-func (c *connection) observe(ctx context.Context, s *server, in protocol.ServerIntent) reading {
+func (c *connection) observe(ctx context.Context, s *server, in message.ServerIntent) reading {
 	a := s.agent
 	w, err := a.wayTo(s.name, in.BMC, in.SystemURI)
 	if err != nil {
 		c.close(s)
-		return reading{obs: unreachable(s, in, protocol.CodeDenied, err), cond: &protocol.ConditionState{Code: credentialsCondition(in.BMC), Message: err.Error()}}
+		return reading{obs: unreachable(s, in, protocol.CodeDenied, err), cond: &resource.ConditionState{Code: credentialsCondition(in.BMC), Message: err.Error()}}
 	}
 	if c.account != w.account { // the one of before may come back, and be right then
 		a.denied.forget(c.account)
 		c.account = w.account
 	}
 	if why, denied := a.denied.of(w.account); denied {
-		return reading{cond: &protocol.ConditionState{Code: protocol.CondBMCDenied, Message: why + "; not tried again until the credentials change"}}
+		return reading{cond: &resource.ConditionState{Code: resource.CondBMCDenied, Message: why + "; not tried again until the credentials change"}}
 	}
 	if c.driver == nil || c.made != w.made {
 		c.close(s)
 		d, err := a.cfg.OpenBMC(w.target)
 		if err != nil {
-			return reading{obs: unreachable(s, in, protocol.CodeOf(err), err), cond: &protocol.ConditionState{Code: protocol.CondBMCUnreachable, Message: err.Error()}}
+			return reading{obs: unreachable(s, in, protocol.CodeOf(err), err), cond: &resource.ConditionState{Code: resource.CondBMCUnreachable, Message: err.Error()}}
 		}
 		c.use(d)
 		c.made, c.address = w.made, in.BMC.Address
@@ -174,11 +176,11 @@ func knownAs(k *decide.Known) bmc.SystemID {
 }
 
 // credentialsCondition is what it is called that credentials cannot be read.
-func credentialsCondition(in protocol.BMCIntent) protocol.ConditionCode {
-	if protocol.SecretOf(in.CredentialsRef) != "" {
-		return protocol.CondCredentialsSealed
+func credentialsCondition(in message.BMCIntent) resource.ConditionCode {
+	if resource.SecretOf(in.CredentialsRef) != "" {
+		return resource.CondCredentialsSealed
 	}
-	return protocol.CondBMCCredentials
+	return resource.CondBMCCredentials
 }
 
 // follow takes over whether the BMC answers: one that is back may be another, and one
@@ -198,7 +200,7 @@ func (c *connection) follow(ctx context.Context, s *server, err error) {
 	}
 }
 
-func unreachable(s *server, in protocol.ServerIntent, code protocol.Code, err error) *protocol.Observation {
+func unreachable(s *server, in message.ServerIntent, code protocol.Code, err error) *protocol.Observation {
 	now := s.agent.cfg.Clock()
 	return &protocol.Observation{
 		Server: in.Server, StartedAt: now, ReadAt: now, Source: protocol.SourcePoll,

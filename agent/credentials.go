@@ -6,19 +6,21 @@ import (
 	"rackboot/agent/store"
 	"rackboot/bmc"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // account are the credentials of a BMC, and what changes when they do: a file at the
 // agent, what came with a question, or what the last document brought.
-func (a *Agent) account(in protocol.BMCIntent) (c bmc.Credentials, stamp string, err error) {
-	if file := protocol.LocalOf(in.CredentialsRef); file != "" {
+func (a *Agent) account(in message.BMCIntent) (c bmc.Credentials, stamp string, err error) {
+	if file := resource.LocalOf(in.CredentialsRef); file != "" {
 		return a.cfg.Credentials.Read(file)
 	}
 	if a.cfg.Secrets == nil {
 		return c, "", errNoKeeper()
 	}
-	var have protocol.BMCCredentials
-	name := protocol.SecretOf(in.CredentialsRef)
+	var have message.BMCCredentials
+	name := resource.SecretOf(in.CredentialsRef)
 	kept, err := a.store.Credentials(in.Name)
 	switch known := err == nil && kept.Secret == name; {
 	case in.Sealed != nil:
@@ -48,22 +50,22 @@ func stampOf(secret, uid string, version uint64) string {
 // older says whether a question brings credentials from before those of the last
 // document: a broker can play a question back while it is good, and a document cannot
 // be played back at all.
-func older(s *protocol.SealedCredentials, kept store.Credentials) bool {
+func older(s *message.SealedCredentials, kept store.Credentials) bool {
 	return s.UID == kept.UID && s.Version < kept.Version
 }
 
 // admit checks a server entry, and opens the credentials that it brings.
-func (a *Agent) admit(in protocol.ServerIntent) (*store.Credentials, error) {
+func (a *Agent) admit(in message.ServerIntent) (*store.Credentials, error) {
 	if err := checkEntry(in); err != nil {
 		return nil, err
 	}
-	if protocol.SecretOf(in.BMC.CredentialsRef) == "" {
+	if resource.SecretOf(in.BMC.CredentialsRef) == "" {
 		return nil, nil
 	}
 	if a.cfg.Secrets == nil {
 		return nil, &unreadable{errNoKeeper()}
 	}
-	if s := in.BMC.Sealed; s != nil && s.Secret != protocol.SecretOf(in.BMC.CredentialsRef) {
+	if s := in.BMC.Sealed; s != nil && s.Secret != resource.SecretOf(in.BMC.CredentialsRef) {
 		return nil, &unreadable{protocol.Errorf(protocol.CodeInvalid, "open sealed credentials", "they are of secret %.63q, and the BMC has %s", s.Secret, in.BMC.CredentialsRef)}
 	}
 	c, err := a.cfg.Secrets.Reseal(in.BMC.Name, in.BMC.Sealed)

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
 
@@ -14,7 +15,7 @@ import (
 // they are. Errors: denied for a word that is not the hub's or not about this agent.
 func (a *Agent) End(sealed []byte) error {
 	const op = "end the term"
-	var m protocol.EndOfTerm
+	var m message.EndOfTerm
 	if err := wire.Open(a.hub.Load().verifier, wire.FactEndOfTerm, sealed, &m); err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (a *Agent) End(sealed []byte) error {
 // Over says whether the hub has ended the agent's term.
 func (a *Agent) Over() bool { return a.over.Load() != nil }
 
-func endedWhen(m protocol.EndOfTerm) string {
+func endedWhen(m message.EndOfTerm) string {
 	return fmt.Sprintf("term %d ended at %s", m.Term, m.At.UTC().Format(time.RFC3339))
 }
 

@@ -15,6 +15,8 @@ import (
 	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -32,9 +34,9 @@ type envs struct {
 	last  string // whose was made last; used by the jobs only
 
 	mu     sync.Mutex
-	wanted map[string]protocol.ServerIntent // by server; bounded by the rack
-	built  map[string]*environment          // in force, by server
-	again  map[string]bool                  // servers whose record of what was in force was tried since the start
+	wanted map[string]message.ServerIntent // by server; bounded by the rack
+	built  map[string]*environment         // in force, by server
+	again  map[string]bool                 // servers whose record of what was in force was tried since the start
 }
 
 // envKey is what one making depends on besides what is on the agent's own disk.
@@ -43,7 +45,7 @@ type envKey struct {
 }
 
 func newEnvs(a *Agent) *envs {
-	e := &envs{agent: a, wanted: map[string]protocol.ServerIntent{}, built: map[string]*environment{}, again: map[string]bool{}}
+	e := &envs{agent: a, wanted: map[string]message.ServerIntent{}, built: map[string]*environment{}, again: map[string]bool{}}
 	e.jobs = pending.New(pending.Config[envKey]{
 		Do: e.make, Tried: func(envKey) { e.tried() }, Timeout: envTimeout, MinPause: envPauseMin, MaxPause: envPauseMax, Clock: a.cfg.Clock,
 	})
@@ -51,7 +53,7 @@ func newEnvs(a *Agent) *envs {
 }
 
 // keyOf is what the environment of a server is made of now; a zero key where it has none.
-func (e *envs) keyOf(in protocol.ServerIntent) envKey {
+func (e *envs) keyOf(in message.ServerIntent) envKey {
 	if in.Boot == nil || in.Boot.Env == nil {
 		return envKey{}
 	}
@@ -68,7 +70,7 @@ func (e *envs) keyOf(in protocol.ServerIntent) envKey {
 
 // want takes over what the documents say. Servers without an environment lose theirs.
 func (e *envs) want(o store.Overview) {
-	wanted, keys := map[string]protocol.ServerIntent{}, map[envKey]bool{}
+	wanted, keys := map[string]message.ServerIntent{}, map[envKey]bool{}
 	for _, in := range o.Intents {
 		if k := e.keyOf(in.ServerIntent); k.sealed != "" {
 			wanted[in.Server], keys[k] = in.ServerIntent, true
@@ -114,7 +116,7 @@ func isWaiting(err error) bool {
 }
 
 // state is what a decision sees of a server's environment.
-func (e *envs) state(in protocol.ServerIntent) decide.Artefacts {
+func (e *envs) state(in message.ServerIntent) decide.Artefacts {
 	k := e.keyOf(in)
 	if k.sealed == "" {
 		return decide.Artefacts{} // the hub says why
@@ -126,7 +128,7 @@ func (e *envs) state(in protocol.ServerIntent) decide.Artefacts {
 	if err == nil || isWaiting(err) {
 		return decide.Artefacts{}
 	}
-	return decide.Artefacts{Failed: &protocol.ConditionState{Code: protocol.CondArtefactsFailed, Message: "boot environment " + in.Boot.Env.Name + ": " + advised(err)}}
+	return decide.Artefacts{Failed: &resource.ConditionState{Code: resource.CondArtefactsFailed, Message: "boot environment " + in.Boot.Env.Name + ": " + advised(err)}}
 }
 
 // of is what is in force for a server; nil is nothing.
@@ -188,7 +190,7 @@ func (e *envs) make(ctx context.Context, k envKey) error {
 // restore makes what was in force before the agent was started: it is what is served if
 // the newest is refused. The error is of what is on its way, as uploaded files are that
 // have to be verified first.
-func (e *envs) restore(ctx context.Context, in protocol.ServerIntent) error {
+func (e *envs) restore(ctx context.Context, in message.ServerIntent) error {
 	was, err := e.agent.store.Env(in.Server)
 	e.note(err)
 	if was == nil || was.OwnerUID != in.Owner.UID {
@@ -247,7 +249,7 @@ func (e *envs) swap(next *environment) error {
 // keep says which blobs must stay: of what is wanted, and of what is in force.
 func (e *envs) keep(o store.Overview) (pins []string) {
 	uploaded, named := map[string]bool{}, map[string]bool{}
-	add := func(in protocol.EnvIntent) {
+	add := func(in message.EnvIntent) {
 		if in.Sealed != "" {
 			pins = append(pins, in.Sealed)
 		}
@@ -300,16 +302,16 @@ func (e *envs) close() {
 // once it is in force.
 type environment struct {
 	server, claim string
-	intent        protocol.EnvIntent
+	intent        message.EnvIntent
 	os            string
 	generation    string
-	source        protocol.EnvSource
+	source        resource.EnvSource
 	message       string
 	at            time.Time
 	view          *fsview.View
 	root, upload  string    // paths of the environment's root, and of the uploaded file that it is; no upload is empty
 	boot          chain.Env // with a command line for no boot
-	key           protocol.LoaderKey
+	key           resource.LoaderKey
 	recipe        *bootenv.Effective
 	renderings    renderings
 	destructive   bool // it discards what is on the disks

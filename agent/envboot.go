@@ -6,11 +6,13 @@ import (
 	"rackboot/netboot/bootenv"
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // startOf is what a server's firmware starts of an environment, and what iPXE does, with a
 // command line for no boot.
-func startOf(ctx context.Context, recipe *bootenv.Effective, in protocol.ServerIntent) (chain.Env, error) {
+func startOf(ctx context.Context, recipe *bootenv.Effective, in message.ServerIntent) (chain.Env, error) {
 	boot, err := recipe.Boot(ctx, loaderKey(in), bootenv.Sample())
 	if err != nil {
 		return chain.Env{}, err
@@ -21,12 +23,12 @@ func startOf(ctx context.Context, recipe *bootenv.Effective, in protocol.ServerI
 }
 
 // loaderKey is the kind of machine that a server's firmware is, by the way it is told to boot.
-func loaderKey(in protocol.ServerIntent) protocol.LoaderKey {
+func loaderKey(in message.ServerIntent) resource.LoaderKey {
 	key := in.Architecture + "-uefi"
-	if in.Boot.BootPolicy.FirstBoot == protocol.FirstBootUefiHTTP {
+	if in.Boot.BootPolicy.FirstBoot == resource.FirstBootUefiHTTP {
 		key += "-http"
 	}
-	return protocol.LoaderKey(key)
+	return resource.LoaderKey(key)
 }
 
 // ipxeFile is what a server whose interface has iPXE in its ROM, or whose loader is iPXE, is

@@ -10,18 +10,20 @@ import (
 	"rackboot/netboot/bootenv"
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // trialEnv is an environment of an uploaded file for one server.
-func trialEnv(a protocol.EnvArch, loaders map[protocol.LoaderKey]string, args string) protocol.EnvBundle {
+func trialEnv(a resource.EnvArch, loaders map[resource.LoaderKey]string, args string) resource.EnvBundle {
 	a.IsoFile = "x.iso"
-	return protocol.EnvBundle{
-		BootEnv: "x", KernelArgs: args, ISOs: []protocol.EnvISO{{File: "x.iso"}},
-		Spec: protocol.BootEnvSpec{
-			OS: protocol.EnvOS{Name: "x-1", SupportedArchitectures: map[string]protocol.EnvArch{"amd64": a}}, Loaders: loaders,
-			Templates: []protocol.EnvTemplate{{Name: "grub", Path: "grub.cfg", Contents: "exit"}, {Name: "ipxe", Path: "x.ipxe", Contents: "exit"}},
+	return resource.EnvBundle{
+		BootEnv: "x", KernelArgs: args, ISOs: []resource.EnvISO{{File: "x.iso"}},
+		Spec: resource.BootEnvSpec{
+			OS: resource.EnvOS{Name: "x-1", SupportedArchitectures: map[string]resource.EnvArch{"amd64": a}}, Loaders: loaders,
+			Templates: []resource.EnvTemplate{{Name: "grub", Path: "grub.cfg", Contents: "exit"}, {Name: "ipxe", Path: "x.ipxe", Contents: "exit"}},
 		},
-		Machine: protocol.EnvMachine{Name: "n1", UID: "u", Architecture: "amd64"},
+		Machine: resource.EnvMachine{Name: "n1", UID: "u", Architecture: "amd64"},
 	}
 }
 
@@ -34,8 +36,8 @@ func TestEnvAgree(t *testing.T) {
 	}
 	boots, refused := 0, 0
 	for _, parts := range combinations([]string{"kernel", "uki", "loader", "ipxe", "arguments", "quoted"}) {
-		var a protocol.EnvArch
-		loaders, args := map[protocol.LoaderKey]string{}, ""
+		var a resource.EnvArch
+		loaders, args := map[resource.LoaderKey]string{}, ""
 		for _, p := range parts {
 			switch p {
 			case "kernel":
@@ -43,9 +45,9 @@ func TestEnvAgree(t *testing.T) {
 			case "uki":
 				a.UKI = "linux.efi"
 			case "loader":
-				loaders[protocol.LoaderAMD64] = "shimx64.efi"
+				loaders[resource.LoaderAMD64] = "shimx64.efi"
 			case "ipxe":
-				loaders[protocol.LoaderAMD64IPXE] = "other.efi"
+				loaders[resource.LoaderAMD64IPXE] = "other.efi"
 			case "arguments":
 				args = "quiet"
 			case "quoted":
@@ -61,8 +63,8 @@ func TestEnvAgree(t *testing.T) {
 			}
 			continue
 		}
-		for _, method := range []protocol.FirstBoot{protocol.FirstBootPxe, protocol.FirstBootUefiHTTP} {
-			in := protocol.ServerIntent{Architecture: "amd64", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: method}}}}}
+		for _, method := range []resource.FirstBoot{resource.FirstBootPxe, resource.FirstBootUefiHTTP} {
+			in := message.ServerIntent{Architecture: "amd64", Boot: &message.BootIntent{GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{BootPolicy: resource.BootPolicy{FirstBoot: method}}}}}
 			start, err := startOf(context.Background(), recipe, in)
 			var c protocol.BootChain
 			if err == nil {

@@ -13,12 +13,14 @@ import (
 	"rackboot/netboot/chain"
 	"rackboot/netboot/fsview"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // build makes one environment: it merges, finds where the files come from, brings them,
 // renders every template once, and looks whether all that the boot needs is there (seed
 // 004, Changing a BootEnv for a Machine). Nothing of it is served yet.
-func (e *envs) build(ctx context.Context, server, claim string, intent protocol.EnvIntent, in protocol.ServerIntent) (*environment, error) {
+func (e *envs) build(ctx context.Context, server, claim string, intent message.EnvIntent, in message.ServerIntent) (*environment, error) {
 	bundle, err := e.bundle(ctx, server, claim, intent)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func (e *envs) build(ctx context.Context, server, claim string, intent protocol.
 		server: server, claim: claim, intent: intent, os: recipe.Spec.OS.Name, source: root.Source, at: e.agent.cfg.Clock(), view: view, recipe: recipe, key: loaderKey(in), boot: start,
 	}
 	b.root, b.destructive = root.At, discards(recipe.Spec, tree)
-	if root.Source == protocol.EnvFromISO {
+	if root.Source == resource.EnvFromISO {
 		b.upload = path.Join(isosPath, root.ISO.File)
 	}
 	if b.generation, err = b.complete(root, tree); err != nil {
@@ -64,7 +66,7 @@ func (e *envs) build(ctx context.Context, server, claim string, intent protocol.
 
 // discards says whether an environment discards what is on the disks: it says so, or it has
 // what lets rackboot-probe do that, whatever it says.
-func discards(spec protocol.BootEnvSpec, sample bootenv.Tree) bool {
+func discards(spec resource.BootEnvSpec, sample bootenv.Tree) bool {
 	return spec.Destructive || sample.Has(protocol.FileDiscard)
 }
 
@@ -118,27 +120,27 @@ func (e *envs) mounts(ctx context.Context, pin string, recipe *bootenv.Effective
 		out = append(out, m)
 	}
 	switch root.Source {
-	case protocol.EnvFromISO:
+	case resource.EnvFromISO:
 		out = append(out, fsview.Mount{Links: fsview.Links{root.At: path.Join(isosPath, root.ISO.File)}, Origin: "boot environment " + recipe.Bundle.BootEnv})
-	case protocol.EnvFromImage:
+	case resource.EnvFromImage:
 		m, err := e.image(root.Image, root.At)
 		if err != nil {
 			return out, err
 		}
 		out = append(out, m)
-	case protocol.EnvFromProxy:
+	case resource.EnvFromProxy:
 		proxies, err := e.proxies(ctx, pin, root, boot)
 		out = append(out, proxies...)
 		if err != nil {
 			return out, err
 		}
-	case protocol.EnvFromNone:
+	case resource.EnvFromNone:
 	}
 	return out, nil
 }
 
 // iso is an uploaded file in its place, read where it lies.
-func (e *envs) iso(iso protocol.EnvISO, at string) (fsview.Mount, error) {
+func (e *envs) iso(iso resource.EnvISO, at string) (fsview.Mount, error) {
 	const op = "bring uploaded file"
 	e.agent.isos.Want(iso)
 	done, progress, err := e.agent.isos.State(iso)
@@ -160,7 +162,7 @@ func (e *envs) iso(iso protocol.EnvISO, at string) (fsview.Mount, error) {
 }
 
 // image is an OCI image in its place.
-func (e *envs) image(image protocol.Image, at string) (fsview.Mount, error) {
+func (e *envs) image(image resource.Image, at string) (fsview.Mount, error) {
 	e.agent.fetch.want(image)
 	switch state := e.agent.fetch.state(image); {
 	case state.Failed != nil:

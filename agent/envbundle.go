@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Bundles fetches sealed bundles of boot environments from the hub.
@@ -17,14 +19,14 @@ type Bundles interface {
 
 // bundle is what an environment is made of. It lies on disk as the hub has sealed it, so
 // that who takes the disk alone has no secret of it; it is opened in memory.
-func (e *envs) bundle(ctx context.Context, server, claim string, in protocol.EnvIntent) (out protocol.EnvBundle, err error) {
+func (e *envs) bundle(ctx context.Context, server, claim string, in message.EnvIntent) (out resource.EnvBundle, err error) {
 	const op = "fetch boot environment"
 	cfg := &e.agent.cfg
 	if !cfg.Blobs.Has(in.Sealed) || cfg.Blobs.Verify(ctx, in.Sealed) != nil {
 		switch {
 		case cfg.Bundles == nil:
 			return out, protocol.Errorf(protocol.CodeUnsupported, op, "this agent does not know the hub's API").WithHint("give link.api in the agent's file")
-		case in.Size < protocol.SealedOverhead || in.Size > protocol.MaxSealedEnv:
+		case in.Size < message.SealedOverhead || in.Size > resource.MaxSealedEnv:
 			return out, protocol.Errorf(protocol.CodeInvalid, op, "the document says %d bytes", in.Size)
 		}
 		body, err := cfg.Bundles.FetchEnv(ctx, in.Sealed)
@@ -47,7 +49,7 @@ func (e *envs) bundle(ctx context.Context, server, claim string, in protocol.Env
 		return out, err
 	}
 	defer f.Close()
-	sealed, err := io.ReadAll(io.LimitReader(f, protocol.MaxSealedEnv+1))
+	sealed, err := io.ReadAll(io.LimitReader(f, resource.MaxSealedEnv+1))
 	if err != nil {
 		return out, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}

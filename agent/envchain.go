@@ -4,10 +4,12 @@ import (
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // artefacts is what a decision sees of all that a boot needs.
-func (a *Agent) artefacts(in protocol.ServerIntent) decide.Artefacts {
+func (a *Agent) artefacts(in message.ServerIntent) decide.Artefacts {
 	if in.Boot.Env != nil {
 		return a.userData.with(a.envs.state(in), in.Boot.Ignition)
 	}
@@ -16,7 +18,7 @@ func (a *Agent) artefacts(in protocol.ServerIntent) decide.Artefacts {
 
 // chain is what a server would boot its environment through now. Before the environment is
 // there none is wanted, and the artefacts say that.
-func (e *envs) chain(r chain.Request, in protocol.ServerIntent) (protocol.BootChain, error) {
+func (e *envs) chain(r chain.Request, in message.ServerIntent) (protocol.BootChain, error) {
 	b := e.of(in.Server)
 	if b == nil || b.intent.Bundle != in.Boot.Env.Bundle {
 		return protocol.BootChain{}, nil
@@ -27,11 +29,11 @@ func (e *envs) chain(r chain.Request, in protocol.ServerIntent) (protocol.BootCh
 }
 
 // report is what is served of a server's environment.
-func (e *envs) report(in protocol.ServerIntent) *protocol.EnvReport {
+func (e *envs) report(in message.ServerIntent) *resource.EnvReport {
 	if in.Boot == nil || in.Boot.Env == nil {
 		return nil
 	}
-	r := &protocol.EnvReport{State: protocol.EnvBuilding, Wanted: in.Boot.Env.Bundle}
+	r := &resource.EnvReport{State: resource.EnvBuilding, Wanted: in.Boot.Env.Bundle}
 	b := e.of(in.Server)
 	if b != nil {
 		r.BootEnv, r.OS, r.Generation, r.Source, r.Message = b.intent.Name, b.os, b.generation, b.source, b.message
@@ -42,9 +44,9 @@ func (e *envs) report(in protocol.ServerIntent) *protocol.EnvReport {
 	case k.sealed == "":
 		r.Message = "the hub has not sealed it for this agent yet"
 	case done && b != nil && b.intent.Bundle == k.bundle:
-		r.State = protocol.EnvReady
+		r.State = resource.EnvReady
 	case err != nil && !isWaiting(err):
-		r.State, r.Message, r.Code = protocol.EnvRefused, advised(err), protocol.CodeOf(err)
+		r.State, r.Message, r.Code = resource.EnvRefused, advised(err), protocol.CodeOf(err)
 	case err != nil:
 		r.Message = err.Error()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
@@ -15,15 +16,15 @@ import (
 // one folder. The blobs are local and pinned.
 type imageFiles struct {
 	blobs  *blob.Store
-	byName map[string]protocol.Artefact
+	byName map[string]resource.Artefact
 }
 
-func newImageFiles(blobs *blob.Store, image protocol.Image) imageFiles {
-	names := map[protocol.ArtefactKind]string{
-		protocol.ArtefactUKI: chain.FileUKI, protocol.ArtefactKernel: chain.FileKernel, protocol.ArtefactInitramfs: chain.FileInitramfs,
-		protocol.ArtefactSquashfs: chain.FileSquashfs, protocol.ArtefactISO: protocol.FileISO,
+func newImageFiles(blobs *blob.Store, image resource.Image) imageFiles {
+	names := map[resource.ArtefactKind]string{
+		resource.ArtefactUKI: chain.FileUKI, resource.ArtefactKernel: chain.FileKernel, resource.ArtefactInitramfs: chain.FileInitramfs,
+		resource.ArtefactSquashfs: chain.FileSquashfs, resource.ArtefactISO: protocol.FileISO,
 	}
-	f := imageFiles{blobs, map[string]protocol.Artefact{}}
+	f := imageFiles{blobs, map[string]resource.Artefact{}}
 	for _, a := range image.Artefacts {
 		if name := names[a.Kind]; name != "" {
 			f.byName[name] = a

@@ -3,7 +3,7 @@ package agent
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // envMetrics count boot environments by how far they are, from the last reports.
@@ -21,14 +21,14 @@ func (m *envMetrics) Describe(ch chan<- *prometheus.Desc) { ch <- m.desc }
 
 // Collect implements prometheus.Collector.
 func (m *envMetrics) Collect(ch chan<- prometheus.Metric) {
-	n := map[protocol.EnvState]int{}
+	n := map[resource.EnvState]int{}
 	servers, _ := m.report.snapshot()
 	for _, s := range servers {
 		if s.Env != nil {
 			n[s.Env.State]++
 		}
 	}
-	for _, s := range protocol.EnvStates() {
+	for _, s := range resource.EnvStates() {
 		ch <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(n[s]), string(s))
 	}
 }

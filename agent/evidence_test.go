@@ -18,6 +18,8 @@ import (
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state/blob"
 	"rackboot/state/statetest"
@@ -61,7 +63,7 @@ func installing(t *testing.T) (s *server, reads *atomic.Int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := benchShard(protocol.MaxServersPerShard, 0, 1)
+	d := benchShard(message.MaxServersPerShard, 0, 1)
 	d.Servers = d.Servers[:1]
 	if err := a.applyRack(d, "rack/0", "1"); err != nil {
 		t.Fatal(err)
@@ -70,7 +72,7 @@ func installing(t *testing.T) (s *server, reads *atomic.Int64) {
 	if _, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Power, v.Record.Epoch = protocol.PowerOn, 1
 		v.Record.Attempt = &decide.Attempt{
-			ID: "a", Token: "token", State: protocol.AttemptFetched, Since: time.Now(), At: time.Now(), OnSent: time.Now(), Intended: protocol.TargetUefiHTTP, Observed: protocol.TargetUefiHTTP,
+			ID: "a", Token: "token", State: resource.AttemptFetched, Since: time.Now(), At: time.Now(), OnSent: time.Now(), Intended: protocol.TargetUefiHTTP, Observed: protocol.TargetUefiHTTP,
 			OwnerUID: in.Owner.UID, Generation: in.Boot.Generation, Digest: in.Boot.Image.Digest, Served: true, Evidence: protocol.EvidenceFetched,
 			Chain: &protocol.BootChain{First: "uki", Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
 		}

@@ -12,12 +12,13 @@ import (
 	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
 // Puller brings every artefact of an image into the blob store, verified.
 type Puller interface {
-	Pull(ctx context.Context, image protocol.Image) error
+	Pull(ctx context.Context, image resource.Image) error
 }
 
 const (
@@ -33,13 +34,13 @@ type fetcher struct {
 	jobs  *pending.Set[string] // by manifest digest
 
 	mu     sync.Mutex
-	images map[string]protocol.Image // that were asked for; bounded by the rack's claims
+	images map[string]resource.Image // that were asked for; bounded by the rack's claims
 	pinned map[string]bool           // digests of files
 	kept   keptFiles                 // of those, and of what there was no room for
 }
 
 func newFetcher(a *Agent) *fetcher {
-	f := &fetcher{agent: a, images: map[string]protocol.Image{}, pinned: map[string]bool{}}
+	f := &fetcher{agent: a, images: map[string]resource.Image{}, pinned: map[string]bool{}}
 	f.jobs = pending.New(pending.Config[string]{
 		Do: f.pull, Tried: func(string) { a.lookAtAll() }, Timeout: pullTimeout, MinPause: pullPauseMin, MaxPause: pullPauseMax, Clock: a.cfg.Clock,
 	})
@@ -47,7 +48,7 @@ func newFetcher(a *Agent) *fetcher {
 }
 
 // want asks for an image; it does not wait.
-func (f *fetcher) want(image protocol.Image) {
+func (f *fetcher) want(image resource.Image) {
 	f.mu.Lock()
 	f.images[image.Digest] = image
 	f.mu.Unlock()
@@ -55,16 +56,16 @@ func (f *fetcher) want(image protocol.Image) {
 }
 
 // state is what a decision sees of an image.
-func (f *fetcher) state(image protocol.Image) decide.Artefacts {
+func (f *fetcher) state(image resource.Image) decide.Artefacts {
 	done, err := f.jobs.State(image.Digest)
 	if err == nil {
 		return decide.Artefacts{Local: done}
 	}
-	code := protocol.CondArtefactsFailed
+	code := resource.CondArtefactsFailed
 	if errors.Is(err, blob.ErrInsufficient) {
-		code = protocol.CondInsufficientStorage
+		code = resource.CondInsufficientStorage
 	}
-	return decide.Artefacts{Failed: &protocol.ConditionState{Code: code, Message: err.Error()}}
+	return decide.Artefacts{Failed: &resource.ConditionState{Code: code, Message: err.Error()}}
 }
 
 // pin keeps the files of every image that a document names, and of every open boot, and
@@ -100,7 +101,7 @@ func (f *fetcher) pin(o store.Overview) {
 	}
 	f.keep(o.Rack.Keep, files)
 	f.jobs.Keep(func(digest string) bool { return named[digest] })
-	maps.DeleteFunc(f.images, func(digest string, _ protocol.Image) bool { return !named[digest] })
+	maps.DeleteFunc(f.images, func(digest string, _ resource.Image) bool { return !named[digest] })
 	for digest := range files {
 		if !f.pinned[digest] {
 			f.note(f.agent.cfg.Blobs.Pin(digest))
@@ -140,20 +141,20 @@ func (f *fetcher) pull(ctx context.Context, digest string) error {
 		return err
 	}
 	f.agent.log.Info("boot files are local", "image", digest)
-	f.note(f.agent.store.Append(protocol.Event{At: f.agent.cfg.Clock(), Code: protocol.EventArtefactsLocal, Message: digest}))
+	f.note(f.agent.store.Append(resource.Event{At: f.agent.cfg.Clock(), Code: resource.EventArtefactsLocal, Message: digest}))
 	return nil
 }
 
 // bring fetches the artefacts of an image that are not local, from where it says.
-func (f *fetcher) bring(ctx context.Context, image protocol.Image) error {
-	if image.Source == protocol.ImageFromHub {
+func (f *fetcher) bring(ctx context.Context, image resource.Image) error {
+	if image.Source == resource.ImageFromHub {
 		return f.agent.isos.image(ctx, image)
 	}
 	return f.agent.cfg.Puller.Pull(ctx, image)
 }
 
 // verify reads every artefact of the image against its digest.
-func (f *fetcher) verify(ctx context.Context, image protocol.Image) error {
+func (f *fetcher) verify(ctx context.Context, image resource.Image) error {
 	for _, art := range image.Artefacts {
 		if !f.agent.cfg.Blobs.Has(art.Digest) {
 			return protocol.Errorf(protocol.CodeNotFound, "verify boot files", "%s is not local", art.Digest)

@@ -12,13 +12,14 @@ import (
 	"rackboot/agent/discover"
 	"rackboot/agent/store"
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
-func bmcSegment() protocol.SegmentIntent {
-	return protocol.SegmentIntent{
-		Name: "bmcs", Role: protocol.SegmentBMC, Prefix: netip.MustParsePrefix("10.7.0.0/24"),
+func bmcSegment() resource.SegmentIntent {
+	return resource.SegmentIntent{
+		Name: "bmcs", Role: resource.SegmentBMC, Prefix: netip.MustParsePrefix("10.7.0.0/24"),
 		Address: netip.MustParseAddr("10.7.0.1"), LeaseTime: time.Hour, BMCPrefixes: []string{"3c:ec:ef"},
 	}
 }
@@ -28,9 +29,9 @@ func bmcSegment() protocol.SegmentIntent {
 func TestFoundIsReported(t *testing.T) {
 	r, w := reporting(t)
 	for i := range 60 {
-		r.put(numbered(i), protocol.PhaseInitial)
+		r.put(numbered(i), resource.PhaseInitial)
 	}
-	r.agent.finder.Segments([]protocol.SegmentIntent{bmcSegment()})
+	r.agent.finder.Segments([]resource.SegmentIntent{bmcSegment()})
 	find := func(i int) {
 		r.agent.finder.Leased(netboot.Lease{
 			Segment: "bmcs", MAC: fmt.Sprintf("3c:ec:ef:00:00:%02x", i), Address: netip.AddrFrom4([4]byte{10, 7, 0, byte(i)}),
@@ -62,7 +63,7 @@ func TestFoundIsReported(t *testing.T) {
 	}
 	s := numbered(0)
 	s.PowerEpoch++
-	r.put(s, protocol.PhaseInitial)
+	r.put(s, resource.PhaseInitial)
 	if reports, _ := r.due(); len(reports) != 1 || len(reports[0].Found) != 102 {
 		t.Errorf("a server's report waits: %d", len(reports))
 	}
@@ -75,7 +76,7 @@ func TestServed(t *testing.T) {
 	o := store.Overview{Synced: true}
 	other := bmcSegment()
 	other.Name = "elsewhere"
-	o.Rack.Segments = []protocol.SegmentIntent{bmcSegment(), other}
+	o.Rack.Segments = []resource.SegmentIntent{bmcSegment(), other}
 	if got := a.served(o); len(got) != 1 || got[0].Name != "bmcs" {
 		t.Errorf("%+v", got)
 	}
@@ -97,25 +98,25 @@ func TestReportFits(t *testing.T) {
 		}
 		return string(b)
 	}
-	m := protocol.Report{Agent: "a", Rack: "r", Shards: 1}
+	m := message.Report{Agent: "a", Rack: "r", Shards: 1}
 	for i := range discover.MaxFound {
 		hexa := chars[:16]
-		m.Found = append(m.Found, protocol.FoundBMC{
-			Segment: "bmcs", By: protocol.FoundByLease, MAC: "3c:ec:ef:" + text(2, hexa) + ":" + text(2, hexa) + ":" + text(2, hexa),
+		m.Found = append(m.Found, resource.FoundBMC{
+			Segment: "bmcs", By: resource.FoundByLease, MAC: "3c:ec:ef:" + text(2, hexa) + ":" + text(2, hexa) + ":" + text(2, hexa),
 			Address: fmt.Sprintf("https://10.7.%d.%d", i>>8, i&255), At: hubStart.Add(time.Duration(dice.Int64N(1e12))),
 			Fingerprint: "sha256:" + text(64, hexa), Vendor: text(32, chars), Product: text(48, chars), Redfish: text(16, chars[:10]),
 			UUID:    text(8, hexa) + "-" + text(4, hexa) + "-" + text(4, hexa) + "-" + text(4, hexa) + "-" + text(12, hexa),
 			Problem: "the service root has more than 65536 bytes",
 		})
 	}
-	for i := range protocol.MaxServersPerShard {
+	for i := range message.MaxServersPerShard {
 		s := numbered(i)
-		s.Conditions = []protocol.ConditionState{{Code: protocol.CondStoreFailing, Message: strings.Repeat(text(30, chars), 10)}}
+		s.Conditions = []resource.ConditionState{{Code: resource.CondStoreFailing, Message: strings.Repeat(text(30, chars), 10)}}
 		s.Observation.ReadAt = hubStart.Add(time.Duration(dice.Int64N(1e12)))
 		m.Servers = append(m.Servers, s)
 	}
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	sealed, err := wire.Seal(wire.NewSigner(key), protocol.TopicUp("a", protocol.LeafReport), m)
+	sealed, err := wire.Seal(wire.NewSigner(key), message.TopicUp("a", message.LeafReport), m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,14 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // Subscriptions are the topics that an agent listens to.
 func Subscriptions(agent string) []string {
-	return []string{protocol.TopicDown(agent, "#"), protocol.TopicAnnounce}
+	return []string{message.TopicDown(agent, "#"), message.TopicAnnounce}
 }
 
 // Connected begins a session on a new connection.
@@ -59,10 +61,10 @@ func (a *Agent) hello() {
 	if a.cfg.Secrets != nil {
 		sealKey = a.cfg.Secrets.Public()
 	}
-	a.publish(protocol.LeafHello, protocol.Hello{
+	a.publish(message.LeafHello, message.Hello{
 		Agent: a.cfg.Agent, Session: id, Incarnation: in.Incarnation, Term: in.Term,
 		Protocol: protocol.Version, Version: a.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
-		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: protocol.Capabilities(), SealKey: sealKey,
+		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
 		Approvals: a.cfg.Destructive.stance(),
 	})
 }
@@ -76,9 +78,9 @@ func (a *Agent) look() {
 	}
 	verified, half := a.hubClock.fresh()
 	if verified {
-		a.report.clear(protocol.CondHubUnverified)
+		a.report.clear(resource.CondHubUnverified)
 	} else {
-		a.report.raise(protocol.CondHubUnverified, "")
+		a.report.raise(resource.CondHubUnverified, "")
 	}
 	if half && a.session.isAnswered() {
 		a.ask(0)
@@ -92,7 +94,7 @@ func (a *Agent) publish(leaf string, msg any) {
 	if t == nil {
 		return
 	}
-	topic := protocol.TopicUp(a.cfg.Agent, leaf)
+	topic := message.TopicUp(a.cfg.Agent, leaf)
 	data, err := wire.Seal(a.cfg.Signer, topic, msg)
 	if err != nil {
 		a.log.Error("cannot seal", "topic", leaf, "err", err)

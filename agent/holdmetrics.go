@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 func (m *metrics) newHolds() {
@@ -77,18 +78,18 @@ func (m *metrics) measure(d decide.Measured) {
 }
 
 // reportedStates are the states of holds that an agent reports.
-func reportedStates() []protocol.HoldState {
-	return []protocol.HoldState{
-		protocol.StateEnforced, protocol.StateStopping, protocol.StateForcing, protocol.StateFenced,
-		protocol.StateConfirmed, protocol.StateViolated, protocol.StateUnreachable,
+func reportedStates() []resource.HoldState {
+	return []resource.HoldState{
+		resource.StateEnforced, resource.StateStopping, resource.StateForcing, resource.StateFenced,
+		resource.StateConfirmed, resource.StateViolated, resource.StateUnreachable,
 	}
 }
 
 // collectHolds are the gauges of holds and of how old the reads are.
-func (m *metrics) collectHolds(servers []protocol.ServerReport, gauge func(d *prometheus.Desc, v float64, labels ...string)) {
+func (m *metrics) collectHolds(servers []resource.ServerReport, gauge func(d *prometheus.Desc, v float64, labels ...string)) {
 	now := m.agent.cfg.Clock()
 	age := func(t time.Time) float64 { return max(0, now.Sub(t).Seconds()) }
-	states, unread := map[protocol.HoldState]int{}, 0.0
+	states, unread := map[resource.HoldState]int{}, 0.0
 	stale, poll := 0.0, m.agent.poll()
 	for _, s := range servers {
 		if _, old := m.agent.read(s, poll); old {
@@ -106,17 +107,17 @@ func (m *metrics) collectHolds(servers []protocol.ServerReport, gauge func(d *pr
 	}
 	gauge(m.unread, unread)
 	gauge(m.stale, stale)
-	oldest := map[protocol.StopMode]float64{}
+	oldest := map[resource.StopMode]float64{}
 	if o, err := m.agent.store.Overview(); err == nil {
 		for _, h := range o.Holds {
-			mode := protocol.StopSoft // so is one whose mode cannot be read
-			if h.Mode == protocol.StopHard {
+			mode := resource.StopSoft // so is one whose mode cannot be read
+			if h.Mode == resource.StopHard {
 				mode = h.Mode
 			}
 			oldest[mode] = max(oldest[mode], age(h.EnforcedAt))
 		}
 	}
-	for _, mode := range []protocol.StopMode{protocol.StopSoft, protocol.StopHard} {
+	for _, mode := range []resource.StopMode{resource.StopSoft, resource.StopHard} {
 		gauge(m.oldest, oldest[mode], string(mode))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 	"unsafe"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // wall is a clock without a monotonic hand.
@@ -68,7 +68,7 @@ func TestHubClockDrift(t *testing.T) {
 		now := base
 		h := &hubClock{clock: func() time.Time { return now }}
 		h.learn(hubStart, base)
-		h.verify(hubStart, protocol.SyncValid)
+		h.verify(hubStart, message.SyncValid)
 		now = tt.now
 		if known := !h.now().IsZero(); known == tt.lost {
 			t.Errorf("%s: known %t", name, known)

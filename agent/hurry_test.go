@@ -5,33 +5,33 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // holding is a report of a server with one hold.
-func holding(server int, word protocol.HoldWord, state protocol.HoldState) protocol.ServerReport {
+func holding(server int, word resource.HoldWord, state resource.HoldState) resource.ServerReport {
 	s := numbered(server)
-	s.Holds = []protocol.HoldReport{{ID: "h", Word: word, State: state}}
+	s.Holds = []resource.HoldReport{{ID: "h", Word: word, State: state}}
 	return s
 }
 
 // TestHoldsMoved: what a hold has come to is urgent, and nothing else is.
 func TestHoldsMoved(t *testing.T) {
-	base := holding(1, protocol.HoldEnforced, protocol.StateStopping).Holds
+	base := holding(1, resource.HoldEnforced, resource.StateStopping).Holds
 	for name, row := range map[string]struct {
-		change func(h *protocol.HoldReport)
+		change func(h *resource.HoldReport)
 		want   bool
 	}{
-		"nothing":           {func(*protocol.HoldReport) {}, false},
-		"reason":            {func(h *protocol.HoldReport) { h.Reason = "BMC is busy" }, false},
-		"fenced":            {func(h *protocol.HoldReport) { h.Word, h.State = protocol.HoldFenced, protocol.StateFenced }, true},
-		"violated":          {func(h *protocol.HoldReport) { h.State = protocol.StateViolated }, true},
-		"unreachable":       {func(h *protocol.HoldReport) { h.State = protocol.StateUnreachable }, true},
-		"released":          {func(h *protocol.HoldReport) { h.Word = protocol.HoldReleased }, true},
-		"released there":    {func(h *protocol.HoldReport) { h.Released = &protocol.Release{HoldID: "h"} }, true},
-		"another took over": {func(h *protocol.HoldReport) { h.ID = "other" }, true},
+		"nothing":           {func(*resource.HoldReport) {}, false},
+		"reason":            {func(h *resource.HoldReport) { h.Reason = "BMC is busy" }, false},
+		"fenced":            {func(h *resource.HoldReport) { h.Word, h.State = resource.HoldFenced, resource.StateFenced }, true},
+		"violated":          {func(h *resource.HoldReport) { h.State = resource.StateViolated }, true},
+		"unreachable":       {func(h *resource.HoldReport) { h.State = resource.StateUnreachable }, true},
+		"released":          {func(h *resource.HoldReport) { h.Word = resource.HoldReleased }, true},
+		"released there":    {func(h *resource.HoldReport) { h.Released = &resource.Release{HoldID: "h"} }, true},
+		"another took over": {func(h *resource.HoldReport) { h.ID = "other" }, true},
 	} {
-		now := []protocol.HoldReport{base[0]}
+		now := []resource.HoldReport{base[0]}
 		row.change(&now[0])
 		if got := holdsMoved(base, now); got != row.want {
 			t.Errorf("%s: %v", name, got)
@@ -46,25 +46,25 @@ func TestHoldsMoved(t *testing.T) {
 // its reports, as often as hurryBurst and hurryEvery allow, and nothing of it is lost.
 func TestHoldsPastTheLimit(t *testing.T) {
 	r, w := reporting(t)
-	r.put(holding(1, protocol.HoldEnforced, protocol.StateEnforced), protocol.PhaseInitial)
+	r.put(holding(1, resource.HoldEnforced, resource.StateEnforced), resource.PhaseInitial)
 	if len(r.sent()) != 1 || len(r.hurried) != 1 {
 		t.Fatal("a new hold is not reported at once")
 	}
 	<-r.hurried
 	for i := range 2 * reportBurst {
-		s := holding(1, protocol.HoldEnforced, protocol.StateEnforced)
+		s := holding(1, resource.HoldEnforced, resource.StateEnforced)
 		s.PowerEpoch = uint64(i + 1)
-		r.put(s, protocol.PhaseInitial)
+		r.put(s, resource.PhaseInitial)
 		r.sent()
 	}
 	if len(r.hurried) != 0 || len(r.poked) != 1 {
 		t.Fatal("another change goes past the limit")
 	}
 	<-r.poked
-	states := []protocol.HoldState{protocol.StateStopping, protocol.StateForcing}
+	states := []resource.HoldState{resource.StateStopping, resource.StateForcing}
 	sent := 0
 	for i := range 2 * hurryBurst {
-		r.put(holding(1, protocol.HoldEnforced, states[i%2]), protocol.PhaseInitial)
+		r.put(holding(1, resource.HoldEnforced, states[i%2]), resource.PhaseInitial)
 		sent += len(r.sent())
 	}
 	if sent != hurryBurst-1 {
@@ -83,7 +83,7 @@ func TestHoldsPastTheLimit(t *testing.T) {
 	if len(reports) != 1 || reports[0].Servers[0].Holds[0].State != states[1] {
 		t.Errorf("after a second: %+v", reports)
 	}
-	r.put(holding(1, protocol.HoldFenced, protocol.StateFenced), protocol.PhaseInitial)
+	r.put(holding(1, resource.HoldFenced, resource.StateFenced), resource.PhaseInitial)
 	if len(r.sent()) != 1 {
 		t.Error("the bucket does not fill again")
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // kept is what the image of a server reported last, as it is on disk; nil if none did.
@@ -81,9 +82,9 @@ type inventories struct {
 // carry takes the inventories out of the reports that do not go this time. Those that
 // the hub has not been sent go first, and one more by turns, because a message may be
 // lost and the hub may be another.
-func (v *inventories) carry(servers []protocol.ServerReport) {
+func (v *inventories) carry(servers []resource.ServerReport) {
 	left := inventoryBudget
-	goes := func(s protocol.ServerReport) bool {
+	goes := func(s resource.ServerReport) bool {
 		i := s.Image
 		if i == nil || i.Inventory == nil || i.Bytes > protocol.MaxReportedInventory || i.Bytes > left {
 			return false

@@ -8,19 +8,20 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/badger"
 )
 
-func imaged(i, bytes int, digest string) protocol.ServerReport {
+func imaged(i, bytes int, digest string) resource.ServerReport {
 	s := numbered(i)
 	s.Image = &protocol.ImageReport{State: protocol.ProbeDiscovered, Digest: digest, Bytes: bytes, Inventory: &protocol.HostInventory{MemoryBytes: 1}}
 	return s
 }
 
 // carried are the servers whose inventory a report has.
-func carried(t *testing.T, v *inventories, servers []protocol.ServerReport) (out []string, bytes int) {
+func carried(t *testing.T, v *inventories, servers []resource.ServerReport) (out []string, bytes int) {
 	t.Helper()
-	said := append([]protocol.ServerReport(nil), servers...)
+	said := append([]resource.ServerReport(nil), servers...)
 	v.carry(said)
 	for i, s := range said {
 		if s.Image == nil {
@@ -41,7 +42,7 @@ func carried(t *testing.T, v *inventories, servers []protocol.ServerReport) (out
 
 func TestInventoriesInReports(t *testing.T) {
 	var v inventories
-	var servers []protocol.ServerReport
+	var servers []resource.ServerReport
 	for i := range 20 {
 		servers = append(servers, imaged(i, 4<<10, "a"))
 	}

@@ -11,6 +11,8 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -19,7 +21,7 @@ import (
 type index struct {
 	mu       sync.RWMutex
 	synced   bool
-	segments map[string]protocol.SegmentIntent
+	segments map[string]resource.SegmentIntent
 	services map[string]netboot.Service
 	byMAC    map[string][]string // MAC → servers
 	byUUID   map[string][]string
@@ -27,7 +29,7 @@ type index struct {
 	servers  map[string]indexed
 	windows  map[string]bool // servers whose discovery's window is open
 	// Of stop images: the rack's rule, their tokens, and what offers one.
-	safeStop *protocol.SafeStopIntent
+	safeStop *message.SafeStopIntent
 	byStop   map[string]string
 	stopKey  string
 	clock    state.Clock
@@ -59,7 +61,7 @@ func newIndex() *index {
 // are in it already stay: the steps that follow them may be newer than o. begins says that
 // the agent has synced, and the index did not say so.
 func (x *index) rebuild(o store.Overview) (begins bool) {
-	segments, services := map[string]protocol.SegmentIntent{}, map[string]netboot.Service{}
+	segments, services := map[string]resource.SegmentIntent{}, map[string]netboot.Service{}
 	for _, s := range o.Rack.Segments {
 		service := serviceOf(s.Service)
 		service.Machines = machines(s.Name, s.Service, o.Intents)
@@ -122,9 +124,9 @@ func (x *index) rebuild(o store.Overview) (begins bool) {
 
 // machines is how many servers may need an address of the segment's pool: those without one
 // that is reserved for them.
-func machines(segment string, in *protocol.ServiceIntent, servers []store.Intent) (n int) {
+func machines(segment string, in *resource.ServiceIntent, servers []store.Intent) (n int) {
 	for _, s := range servers {
-		reserved := in != nil && slices.ContainsFunc(in.Reservations, func(r protocol.Reservation) bool {
+		reserved := in != nil && slices.ContainsFunc(in.Reservations, func(r resource.Reservation) bool {
 			return r.MAC != "" && strings.EqualFold(r.MAC, s.BootMAC)
 		})
 		if s.Segment == segment && !s.Missing && !reserved {
@@ -136,7 +138,7 @@ func machines(segment string, in *protocol.ServiceIntent, servers []store.Intent
 
 // serviceOf is what a segment's DHCP server needs. Reservations that contradict each
 // other, which no hub sends, are none: nobody must get another's address.
-func serviceOf(in *protocol.ServiceIntent) (out netboot.Service) {
+func serviceOf(in *resource.ServiceIntent) (out netboot.Service) {
 	if in == nil {
 		return out
 	}
@@ -191,7 +193,7 @@ func (x *index) follow(server string, r decide.Record) {
 }
 
 // Segment implements netboot.Resolver.
-func (x *index) Segment(name string) (protocol.SegmentIntent, bool) {
+func (x *index) Segment(name string) (resource.SegmentIntent, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s, ok := x.segments[name]

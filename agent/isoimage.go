@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // image makes the artefacts of an image of the hub's catalogue local, one after the other,
 // in the way of uploaded files. It waits its turn once.
-func (p *isoPuller) image(ctx context.Context, image protocol.Image) error {
+func (p *isoPuller) image(ctx context.Context, image resource.Image) error {
 	waited := false
 	turn := func(ctx context.Context) error {
 		if waited {
@@ -18,7 +19,7 @@ func (p *isoPuller) image(ctx context.Context, image protocol.Image) error {
 		return p.waitTurn(ctx)
 	}
 	for _, a := range image.Artefacts {
-		err := p.fetch(ctx, protocol.EnvISO{File: string(a.Kind) + " of " + image.Reference, Digest: a.Digest, Size: a.Size}, turn)
+		err := p.fetch(ctx, resource.EnvISO{File: string(a.Kind) + " of " + image.Reference, Digest: a.Digest, Size: a.Size}, turn)
 		if err != nil {
 			p.metrics.pulls.WithLabelValues(string(protocol.CodeOf(err))).Inc()
 			return err

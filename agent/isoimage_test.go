@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The artefacts of an image of the hub come one after the other, after one wait; what came
@@ -17,8 +18,8 @@ import (
 func TestImageFromHub(t *testing.T) {
 	kernel, initramfs := bytes.Repeat([]byte("k"), 1000), bytes.Repeat([]byte("i"), 2000)
 	k, i := isoOf(kernel), isoOf(initramfs)
-	img := protocol.Image{Reference: "bootimage/os-1", Source: protocol.ImageFromHub, Artefacts: []protocol.Artefact{
-		{Kind: protocol.ArtefactKernel, Digest: k.Digest, Size: k.Size}, {Kind: protocol.ArtefactInitramfs, Digest: i.Digest, Size: i.Size},
+	img := resource.Image{Reference: "bootimage/os-1", Source: resource.ImageFromHub, Artefacts: []resource.Artefact{
+		{Kind: resource.ArtefactKernel, Digest: k.Digest, Size: k.Size}, {Kind: resource.ArtefactInitramfs, Digest: i.Digest, Size: i.Size},
 	}}
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

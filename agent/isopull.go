@@ -13,6 +13,7 @@ import (
 
 	"rackboot/pending"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
@@ -21,11 +22,11 @@ import (
 // it. All methods are safe for concurrent use, and none waits.
 type ISOs interface {
 	// Want asks for a file, by its digest.
-	Want(iso protocol.EnvISO)
+	Want(iso resource.EnvISO)
 	// State is whether the file is local and verified, how far it is in words for people,
 	// and why it was not brought the last time. blob.ErrInsufficient is in the chain of err
 	// where there is no room for it.
-	State(iso protocol.EnvISO) (done bool, progress string, err error)
+	State(iso resource.EnvISO) (done bool, progress string, err error)
 	// Keep forgets every file that needed does not name, with what came of it.
 	Keep(needed func(digest string) bool)
 }
@@ -76,7 +77,7 @@ type isoPuller struct {
 
 // isoWant is a file that was asked for.
 type isoWant struct {
-	protocol.EnvISO
+	resource.EnvISO
 	have   int64              // bytes on disk, as far as is known
 	cancel context.CancelFunc // of the fetch under way; nil without one
 }
@@ -94,7 +95,7 @@ func newISOPuller(a *Agent) *isoPuller {
 }
 
 // Want implements ISOs.
-func (p *isoPuller) Want(iso protocol.EnvISO) {
+func (p *isoPuller) Want(iso resource.EnvISO) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w := p.wanted[iso.Digest]; w != nil {
@@ -109,7 +110,7 @@ func (p *isoPuller) Want(iso protocol.EnvISO) {
 }
 
 // State implements ISOs.
-func (p *isoPuller) State(iso protocol.EnvISO) (done bool, progress string, err error) {
+func (p *isoPuller) State(iso resource.EnvISO) (done bool, progress string, err error) {
 	done, err = p.jobs.State(iso.Digest)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +202,7 @@ func (p *isoPuller) bring(ctx context.Context, digest string) error {
 }
 
 // fetch makes a file of the hub local. turn waits before anything is asked for.
-func (p *isoPuller) fetch(ctx context.Context, iso protocol.EnvISO, turn func(context.Context) error) error {
+func (p *isoPuller) fetch(ctx context.Context, iso resource.EnvISO, turn func(context.Context) error) error {
 	const op = "fetch file"
 	blobs := p.agent.cfg.Blobs
 	if blobs.Has(iso.Digest) && blobs.Verify(ctx, iso.Digest) == nil {
@@ -252,7 +253,7 @@ func (p *isoPuller) waitTurn(ctx context.Context) error {
 }
 
 // piece asks for the next piece of a file and appends what comes.
-func (p *isoPuller) piece(ctx context.Context, iso protocol.EnvISO, part *blob.Part) error {
+func (p *isoPuller) piece(ctx context.Context, iso resource.EnvISO, part *blob.Part) error {
 	const op = "fetch file"
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 	"rackboot/state/statetest"
 )
@@ -51,8 +52,8 @@ func (h *isoHub) Fetch(_ context.Context, digest string, offset, n int64) (io.Re
 	return io.NopCloser(bytes.NewReader(rest)), nil
 }
 
-func isoOf(content []byte) protocol.EnvISO {
-	return protocol.EnvISO{File: "A.iso", Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(content)), Size: int64(len(content))}
+func isoOf(content []byte) resource.EnvISO {
+	return resource.EnvISO{File: "A.iso", Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(content)), Size: int64(len(content))}
 }
 
 func isoAgent(t testing.TB, dir string, hub ISOSource, quota int64, limits ISOLimits, crash func(string)) *isoPuller {

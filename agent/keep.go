@@ -3,7 +3,7 @@ package agent
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // keptShare is the part of the room for boot files, one of so many, that files of earlier
@@ -17,7 +17,7 @@ type keptFiles struct{ kept, left int }
 // keep adds to the files that are pinned those that a return to an earlier image would
 // need. Of the older ones it takes what is there, in the hub's order, until there is no
 // room; the rest goes when room is needed, least recently used first.
-func (f *fetcher) keep(want *protocol.KeepIntent, files map[string]bool) {
+func (f *fetcher) keep(want *message.KeepIntent, files map[string]bool) {
 	f.kept = keptFiles{}
 	if want == nil {
 		return

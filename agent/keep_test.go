@@ -15,6 +15,8 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state/badger"
 	"rackboot/state/blob"
 )
@@ -26,7 +28,7 @@ type blobRegistry struct {
 	gone  bool
 }
 
-func (r *blobRegistry) Pull(ctx context.Context, img protocol.Image) error {
+func (r *blobRegistry) Pull(ctx context.Context, img resource.Image) error {
 	if r.gone {
 		return protocol.Errorf(protocol.CodeUnavailable, "pull", "the registry does not answer")
 	}
@@ -39,13 +41,13 @@ func (r *blobRegistry) Pull(ctx context.Context, img protocol.Image) error {
 }
 
 // image makes an image of some bytes.
-func (r *blobRegistry) image(name string, size int) protocol.Image {
+func (r *blobRegistry) image(name string, size int) resource.Image {
 	content := bytes.Repeat([]byte(name[:1]), size)
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(content))
 	r.files[digest] = content
-	return protocol.Image{
+	return resource.Image{
 		Reference: "r.example/" + name, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(name))), Architecture: "amd64",
-		Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: digest, Size: int64(size)}},
+		Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI, Digest: digest, Size: int64(size)}},
 	}
 }
 
@@ -73,12 +75,12 @@ func keepBench(t *testing.T, quota int64) (*fetcher, *blobRegistry, *prometheus.
 }
 
 // documented is what a document names: the image that a server boots, and what is kept.
-func documented(img protocol.Image, keep *protocol.KeepIntent) store.Overview {
-	in := store.Intent{ServerIntent: protocol.ServerIntent{Server: "n1", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{Image: img}}}}}
-	return store.Overview{Intents: []store.Intent{in}, Rack: protocol.RackIntent{Keep: keep}}
+func documented(img resource.Image, keep *message.KeepIntent) store.Overview {
+	in := store.Intent{ServerIntent: message.ServerIntent{Server: "n1", Boot: &message.BootIntent{GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{Image: img}}}}}
+	return store.Overview{Intents: []store.Intent{in}, Rack: message.RackIntent{Keep: keep}}
 }
 
-func (f *fetcher) brings(t *testing.T, img protocol.Image) error {
+func (f *fetcher) brings(t *testing.T, img resource.Image) error {
 	t.Helper()
 	f.want(img)
 	return f.pull(t.Context(), img.Digest)
@@ -87,14 +89,14 @@ func (f *fetcher) brings(t *testing.T, img protocol.Image) error {
 // A group that returns to an earlier image boots it though no registry answers: the file
 // was kept. What no document keeps was removed to make room.
 func TestKeptForReturn(t *testing.T) {
-	for name, keep := range map[string]func(first protocol.Image) *protocol.KeepIntent{
-		"last verified": func(i protocol.Image) *protocol.KeepIntent {
-			return &protocol.KeepIntent{Always: []string{i.Artefacts[0].Digest}}
+	for name, keep := range map[string]func(first resource.Image) *message.KeepIntent{
+		"last verified": func(i resource.Image) *message.KeepIntent {
+			return &message.KeepIntent{Always: []string{i.Artefacts[0].Digest}}
 		},
-		"older": func(i protocol.Image) *protocol.KeepIntent {
-			return &protocol.KeepIntent{Older: []string{i.Artefacts[0].Digest}}
+		"older": func(i resource.Image) *message.KeepIntent {
+			return &message.KeepIntent{Older: []string{i.Artefacts[0].Digest}}
 		},
-		"none": func(protocol.Image) *protocol.KeepIntent { return nil },
+		"none": func(resource.Image) *message.KeepIntent { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, reg, _ := keepBench(t, 95)
@@ -127,9 +129,9 @@ func TestKeptForReturn(t *testing.T) {
 func TestKeptWithinRoom(t *testing.T) {
 	f, reg, metrics := keepBench(t, 1000)
 	now, verified := reg.image("n", 100), reg.image("v", 150)
-	older := []protocol.Image{reg.image("x", 100), reg.image("y", 200), reg.image("z", 120)}
+	older := []resource.Image{reg.image("x", 100), reg.image("y", 200), reg.image("z", 120)}
 	absent := reg.image("w", 1)
-	keep := &protocol.KeepIntent{Always: []string{verified.Artefacts[0].Digest}}
+	keep := &message.KeepIntent{Always: []string{verified.Artefacts[0].Digest}}
 	for _, img := range append(older, absent) {
 		keep.Older = append(keep.Older, img.Artefacts[0].Digest)
 	}
@@ -139,7 +141,7 @@ func TestKeptWithinRoom(t *testing.T) {
 		}
 	}
 	f.pin(documented(now, keep))
-	for img, want := range map[*protocol.Image]bool{&now: true, &verified: true, &older[0]: true, &older[1]: false, &older[2]: true, &absent: false} {
+	for img, want := range map[*resource.Image]bool{&now: true, &verified: true, &older[0]: true, &older[1]: false, &older[2]: true, &absent: false} {
 		if f.pinned[img.Artefacts[0].Digest] != want {
 			t.Errorf("%s is pinned: %t", img.Reference, !want)
 		}

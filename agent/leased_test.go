@@ -9,6 +9,8 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // TestFixedNames: who asks by a fixed name is known by the address that it leases, and
@@ -22,7 +24,7 @@ func TestFixedNames(t *testing.T) {
 	a.cfg.Clock = func() time.Time { return now }
 	b := &boots{agent: a, leased: newLeased()}
 	a.index.byMAC = map[string][]string{mac: {"one"}, "02:00:00:00:00:02": {"one", "two"}}
-	attempt := &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: protocol.AttemptPowerRequested}
+	attempt := &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}
 	a.index.servers["one"] = indexed{attempt: attempt}
 	known := func(want bool, when string) {
 		t.Helper()
@@ -36,9 +38,9 @@ func TestFixedNames(t *testing.T) {
 	if token, ok := b.tokenAt(netip.MustParseAddr("::ffff:10.7.0.50")); !ok || token != "t" {
 		t.Error("the address as a dual-stack socket shows it is another one")
 	}
-	attempt.State = protocol.AttemptSucceeded
+	attempt.State = resource.AttemptSucceeded
 	known(false, "the boot has ended")
-	attempt.State, attempt.Intended = protocol.AttemptPowerRequested, protocol.TargetHdd
+	attempt.State, attempt.Intended = resource.AttemptPowerRequested, protocol.TargetHdd
 	known(false, "a boot from disk")
 	attempt.Intended = protocol.TargetPxe
 	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: "02:00:00:00:00:02", Expires: end}))
@@ -64,11 +66,11 @@ func TestFixedNamesOver6(t *testing.T) {
 	a := &Agent{index: newIndex()}
 	a.cfg.Clock = func() time.Time { return now }
 	b := &boots{agent: a, leased: newLeased()}
-	a.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: protocol.ServerIntent{
+	a.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{
 		Server: "one", BootMAC: mac, UUID: uuid, Architecture: "amd64",
-	}}, {ServerIntent: protocol.ServerIntent{Server: "two", Architecture: "amd64"}}}})
-	a.index.follow("one", decide.Record{Attempt: &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: protocol.AttemptPowerRequested}})
-	a.index.follow("two", decide.Record{Attempt: &decide.Attempt{Token: "u", Intended: protocol.TargetPxe, State: protocol.AttemptPowerRequested}})
+	}}, {ServerIntent: message.ServerIntent{Server: "two", Architecture: "amd64"}}}})
+	a.index.follow("one", decide.Record{Attempt: &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
+	a.index.follow("two", decide.Record{Attempt: &decide.Attempt{Token: "u", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
 	lease := func(a netip.Addr, client, mac string) tenant {
 		return tenant6(netboot.Lease6{Address: a, Client: client, MAC: mac, Expires: now.Add(time.Hour)})
 	}
@@ -107,16 +109,16 @@ func TestService(t *testing.T) {
 	if got := serviceOf(nil); got.Mode != "" || got.Reservations != nil {
 		t.Errorf("of a hub that knows none: %+v", got)
 	}
-	in := &protocol.ServiceIntent{
-		Mode: protocol.ServiceReservations, Authoritative: true,
-		Reservations: []protocol.Reservation{{Address: "10.7.0.9", MAC: "02:00:00:00:00:01"}},
+	in := &resource.ServiceIntent{
+		Mode: resource.ServiceReservations, Authoritative: true,
+		Reservations: []resource.Reservation{{Address: "10.7.0.9", MAC: "02:00:00:00:00:01"}},
 	}
 	got := serviceOf(in)
 	r, ok := got.Reservations.Of(protocol.BootClient{MAC: "02:00:00:00:00:01"})
 	if got.Mode != in.Mode || !got.Authoritative || !ok || r.Address.String() != "10.7.0.9" {
 		t.Errorf("%+v, %+v", got, r)
 	}
-	in.Reservations = append(in.Reservations, protocol.Reservation{Address: "10.7.0.9", MAC: "02:00:00:00:00:02"})
+	in.Reservations = append(in.Reservations, resource.Reservation{Address: "10.7.0.9", MAC: "02:00:00:00:00:02"})
 	if got := serviceOf(in); got.Reservations != nil {
 		t.Error("an address of two machines is given to one of them")
 	}
@@ -126,7 +128,7 @@ func TestService(t *testing.T) {
 func TestNotices(t *testing.T) {
 	for _, kind := range []netboot.NoticeKind{netboot.NoticeForeignServer, netboot.NoticeBootLoop, netboot.NoticeConflict, netboot.NoticeDeclined, netboot.NoticeNoRouter, netboot.NoticeUnmanaged} {
 		code, event, text := told(netboot.Notice{Kind: kind, Segment: "boot-a", Address: netip.MustParseAddr("10.7.0.2"), MAC: "02:00:00:00:00:01", Server: "one"})
-		if _, ok := protocol.LookupCondition(code); !ok || event == "" || text == "" {
+		if _, ok := resource.LookupCondition(code); !ok || event == "" || text == "" {
 			t.Errorf("%s: %s, %s, %q", kind, code, event, text)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"rackboot/agent/local"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // desk is the agent as its socket shows it.
@@ -143,23 +144,23 @@ func (d desk) Server(name string) (local.Server, error) {
 }
 
 // Trace implements local.Reader.
-func (d desk) Trace(server string, serial int) (protocol.Trace, error) {
+func (d desk) Trace(server string, serial int) (resource.Trace, error) {
 	return d.agent.traces.trace(server, serial)
 }
 
 // holdOf is a hold with what its server's record and last report say of it.
-func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport) local.Hold {
-	out := local.Hold{ActiveHold: h.ActiveHold, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, Local: h.Local, Missing: h.Missing}
-	if i := slices.IndexFunc(r.Holds, func(x protocol.HoldReport) bool { return x.ID == h.ID }); i >= 0 {
+func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport) local.Hold {
+	out := local.Hold{ActiveHold: h.ActiveHold, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Local: h.Local, Missing: h.Missing}
+	if i := slices.IndexFunc(r.Holds, func(x resource.HoldReport) bool { return x.ID == h.ID }); i >= 0 {
 		out.State, out.Message, out.ExpiredAt = r.Holds[i].State, r.Holds[i].Reason, r.Holds[i].ExpiredAt
 	}
 	age, stale := a.read(r, a.poll())
 	if out.State, out.Stale = aged(out.State, stale), stale; !r.Observation.StartedAt.IsZero() {
 		out.ReadAt = when(a.cfg.Clock().Add(-age))
 	}
-	withdrawn := out.State == protocol.StateViolated // maybe by what is not on disk yet
+	withdrawn := out.State == resource.StateViolated // maybe by what is not on disk yet
 	if rc, ok := rec.Receipts[h.ID]; ok && !withdrawn {
-		out.Receipt, out.Word = &rc, protocol.HoldFenced
+		out.Receipt, out.Word = &rc, resource.HoldFenced
 	} else if rc, ok := rec.Manual[h.ID]; ok {
 		out.Receipt = &rc // an operator's word is no proof
 	}
@@ -167,8 +168,8 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r protocol.ServerReport
 }
 
 // ended is a hold that was released here.
-func ended(r protocol.Release) local.Hold {
-	return local.Hold{ActiveHold: protocol.ActiveHold{ID: r.HoldID, HoldSpec: protocol.HoldSpec{Server: r.Server}}, Word: protocol.HoldReleased, Released: &r}
+func ended(r resource.Release) local.Hold {
+	return local.Hold{ActiveHold: resource.ActiveHold{ID: r.HoldID, HoldSpec: resource.HoldSpec{Server: r.Server}}, Word: resource.HoldReleased, Released: &r}
 }
 
 // Holds implements local.Reader.
@@ -201,7 +202,7 @@ func (d desk) shown(h decide.Hold) (local.Hold, error) {
 }
 
 // Place implements local.Writer.
-func (d desk) Place(h protocol.ActiveHold) (local.Hold, bool, error) {
+func (d desk) Place(h resource.ActiveHold) (local.Hold, bool, error) {
 	if err := d.agent.acting("hold"); err != nil {
 		return local.Hold{}, false, err
 	}
@@ -230,7 +231,7 @@ func (d desk) Release(id, by, reason string) (local.Hold, error) {
 }
 
 // Resume implements local.Writer.
-func (d desk) Resume(r protocol.Request) error {
+func (d desk) Resume(r resource.Request) error {
 	if err := d.agent.acting("resume"); err != nil {
 		return err
 	}
@@ -267,7 +268,7 @@ func (d desk) changed(server string) {
 		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
 		_ = d.agent.storeTrouble(err) // raises a condition
 	} else {
-		d.agent.report.clear(protocol.CondStoreFailing)
+		d.agent.report.clear(resource.CondStoreFailing)
 	}
 	d.agent.lookAt([]string{server})
 }

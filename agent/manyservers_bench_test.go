@@ -17,6 +17,8 @@ import (
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 	"rackboot/state/badger"
@@ -25,7 +27,7 @@ import (
 
 type noImages struct{}
 
-func (noImages) Pull(context.Context, protocol.Image) error { return errors.New("there is none") }
+func (noImages) Pull(context.Context, resource.Image) error { return errors.New("there is none") }
 
 type noCredentials struct{}
 
@@ -44,7 +46,7 @@ func benchAgent(b *testing.B, n int) *Agent {
 	}
 	b.Cleanup(func() { _, _ = blobs.Close(), db.Close() })
 	a := startAgent(b, db, blobs)
-	for shard := range n / protocol.MaxServersPerShard {
+	for shard := range n / message.MaxServersPerShard {
 		d := benchShard(n, shard, 1)
 		if err := a.applyRack(d, fmt.Sprintf("rack/%d", shard), "1"); err != nil {
 			b.Fatal(err)
@@ -75,18 +77,18 @@ func startAgent(b *testing.B, db state.Store, blobs *blob.Store) *Agent {
 }
 
 // boot gives a server the record of one that has booted several times.
-func boot(b *testing.B, a *Agent, in protocol.ServerIntent) {
+func boot(b *testing.B, a *Agent, in message.ServerIntent) {
 	b.Helper()
 	_, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Attempt = &decide.Attempt{
-			ID: in.Server, Token: in.Server, State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest,
+			ID: in.Server, Token: in.Server, State: resource.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest,
 			Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
 		}
-		v.Record.Used, v.Record.Earlier = map[string]decide.GrantUse{}, map[string]protocol.Provisioned{}
+		v.Record.Used, v.Record.Earlier = map[string]decide.GrantUse{}, map[string]resource.Provisioned{}
 		for g := range 4 {
 			key := fmt.Sprintf("%s/%d", in.Owner.UID, g)
 			v.Record.Used[key] = decide.GrantUse{Attempts: 1, Spent: true, Reason: "the boot file was fetched"}
-			v.Record.Earlier[key] = protocol.Provisioned{OwnerUID: in.Owner.UID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
+			v.Record.Earlier[key] = resource.Provisioned{OwnerUID: in.Owner.UID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
 		}
 		return decide.Plan{Record: v.Record, Persist: true}
 	})
@@ -96,22 +98,22 @@ func boot(b *testing.B, a *Agent, in protocol.ServerIntent) {
 }
 
 // benchShard is a shard of claimed servers.
-func benchShard(n, shard int, version uint64) protocol.RackDoc {
-	d := protocol.RackDoc{Head: protocol.Head{Version: version}, Agent: "agent-1", Shard: shard, Shards: n / protocol.MaxServersPerShard}
+func benchShard(n, shard int, version uint64) message.RackDoc {
+	d := message.RackDoc{Head: protocol.Head{Version: version}, Agent: "agent-1", Shard: shard, Shards: n / message.MaxServersPerShard}
 	if shard == 0 {
-		d.Rack = &protocol.RackIntent{Name: "rack-1", PollInterval: 15 * time.Second}
+		d.Rack = &message.RackIntent{Name: "rack-1", PollInterval: 15 * time.Second}
 	}
 	digest := "sha256:" + strings.Repeat("a", 64)
-	for i := range protocol.MaxServersPerShard {
-		n := shard*protocol.MaxServersPerShard + i
+	for i := range message.MaxServersPerShard {
+		n := shard*message.MaxServersPerShard + i
 		name := fmt.Sprintf("server-%05d", n)
-		d.Servers = append(d.Servers, protocol.ServerIntent{
+		d.Servers = append(d.Servers, message.ServerIntent{
 			Server: name, UID: "uid-" + name, Segment: "boot", BootMAC: fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8, n&255), Architecture: "amd64",
-			BMC: protocol.BMCIntent{Name: name, Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Owner: protocol.Owner{Name: name, UID: "claim-" + name}, Power: protocol.WantOn,
-			Boot: &protocol.BootIntent{
-				Owner: protocol.Owner{Name: name, UID: "claim-" + name},
-				GrantedBoot: protocol.GrantedBoot{Generation: version, BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{Boot: protocol.BootHdd}, Image: protocol.Image{
-					Digest: digest, Artefacts: []protocol.Artefact{{Digest: digest, Size: 1}},
+			BMC: message.BMCIntent{Name: name, Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Owner: resource.Owner{Name: name, UID: "claim-" + name}, Power: resource.WantOn,
+			Boot: &message.BootIntent{
+				Owner: resource.Owner{Name: name, UID: "claim-" + name},
+				GrantedBoot: resource.GrantedBoot{Generation: version, BootSpec: resource.BootSpec{BootPolicy: resource.BootPolicy{Boot: resource.BootHdd}, Image: resource.Image{
+					Digest: digest, Artefacts: []resource.Artefact{{Digest: digest, Size: 1}},
 				}}},
 			},
 		})

@@ -19,6 +19,8 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -40,7 +42,7 @@ type mediaWay struct {
 
 // mediaWay is the way of a server's BMC: an address of its own on the BMC's segment, and
 // that of the segment that the server boots from otherwise.
-func (a *Agent) mediaWay(in protocol.ServerIntent) (mediaWay, error) {
+func (a *Agent) mediaWay(in message.ServerIntent) (mediaWay, error) {
 	seg, base := baseFor(in.BMC.Address, in.Segment, a.index.served(a.cfg.Segments))
 	if base == "" {
 		return mediaWay{}, protocol.Errorf(protocol.CodeUnsupported, "find the way of virtual media", "no segment of BMC %s has an HTTP server of this agent", in.BMC.Name).
@@ -56,7 +58,7 @@ func (w mediaWay) url(token, name string) string { return netboot.BootURL(w.base
 func (w mediaWay) own() string { return w.base + netboot.PathPrefix }
 
 // served are the segments that are in force and that the agent's own file names.
-func (x *index) served(local []LocalSegment) (out []protocol.SegmentIntent) {
+func (x *index) served(local []LocalSegment) (out []resource.SegmentIntent) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, l := range local {
@@ -68,8 +70,8 @@ func (x *index) served(local []LocalSegment) (out []protocol.SegmentIntent) {
 }
 
 // mediaError says why a server cannot be booted by virtual media.
-func (s *server) mediaError(in protocol.ServerIntent) string {
-	if in.Boot.BootPolicy.FirstBoot != protocol.FirstBootVirtualMedia {
+func (s *server) mediaError(in message.ServerIntent) string {
+	if in.Boot.BootPolicy.FirstBoot != resource.FirstBootVirtualMedia {
 		return ""
 	}
 	if can := s.bmc.can.Load(); can != nil && !can.media {
@@ -222,7 +224,7 @@ func (b *boots) mediumSent(s *server, remote netip.Addr, token string, size, sen
 		if whole && !a.Cached {
 			s.saw(decide.Event{Medium: decide.MediumWhole, Token: token, At: now})
 		}
-	case a.State == protocol.AttemptFetched:
+	case a.State == resource.AttemptFetched:
 	case s.loaded.add(token, sent, min(mediumLoads, max(size/2, 1))):
 		s.saw(decide.Event{Kind: protocol.EvidenceFetched, File: protocol.FileISO, Token: a.Token, At: now})
 	}
@@ -247,8 +249,8 @@ func (l *loaded) add(token string, n, enough int64) bool {
 }
 
 // checkISO looks at the whole of an ISO image that is local.
-func (f *fetcher) checkISO(art protocol.Artefact, image protocol.Image, check func(r io.ReaderAt, arch string) error) error {
-	if art.Kind != protocol.ArtefactISO {
+func (f *fetcher) checkISO(art resource.Artefact, image resource.Image, check func(r io.ReaderAt, arch string) error) error {
+	if art.Kind != resource.ArtefactISO {
 		return nil
 	}
 	blob, _, err := f.agent.cfg.Blobs.Open(art.Digest)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // What is read of one medium adds up; another one begins anew.
@@ -24,14 +26,14 @@ func TestLoaded(t *testing.T) {
 // The BMC is given an address of the segment that it is on, and user data only where
 // nobody else reads.
 func TestMediaWay(t *testing.T) {
-	seg := func(name, base string, role protocol.SegmentRole, prefix string) protocol.SegmentIntent {
-		return protocol.SegmentIntent{Name: name, Role: role, BaseURL: base, Address: netip.MustParsePrefix(prefix).Addr().Next(), Prefix: netip.MustParsePrefix(prefix)}
+	seg := func(name, base string, role resource.SegmentRole, prefix string) resource.SegmentIntent {
+		return resource.SegmentIntent{Name: name, Role: role, BaseURL: base, Address: netip.MustParsePrefix(prefix).Addr().Next(), Prefix: netip.MustParsePrefix(prefix)}
 	}
 	x := newIndex()
 	x.synced = true
-	x.segments = map[string]protocol.SegmentIntent{
-		"boot": seg("boot", "http://10.7.0.1:8080", protocol.SegmentBoot, "10.7.0.0/24"), "bmcs": seg("bmcs", "", protocol.SegmentBMC, "10.8.0.0/24"),
-		"tls": seg("tls", "https://10.9.0.1:8443", protocol.SegmentBMC, "10.9.0.0/24"), "foreign": seg("foreign", "", protocol.SegmentBoth, "10.6.0.0/24"),
+	x.segments = map[string]resource.SegmentIntent{
+		"boot": seg("boot", "http://10.7.0.1:8080", resource.SegmentBoot, "10.7.0.0/24"), "bmcs": seg("bmcs", "", resource.SegmentBMC, "10.8.0.0/24"),
+		"tls": seg("tls", "https://10.9.0.1:8443", resource.SegmentBMC, "10.9.0.0/24"), "foreign": seg("foreign", "", resource.SegmentBoth, "10.6.0.0/24"),
 	}
 	a := &Agent{index: x}
 	for _, row := range []struct {
@@ -47,13 +49,13 @@ func TestMediaWay(t *testing.T) {
 		{"https://10.6.0.9", []LocalSegment{{Name: "boot"}}, "http://10.7.0.1:8080", false}, // the agent's file does not name the BMC's
 	} {
 		a.cfg.Segments = row.local
-		w, err := a.mediaWay(protocol.ServerIntent{Segment: "boot", BMC: protocol.BMCIntent{Address: row.bmc}})
+		w, err := a.mediaWay(message.ServerIntent{Segment: "boot", BMC: message.BMCIntent{Address: row.bmc}})
 		if err != nil || w.base != row.base || w.private != row.private || w.own() != row.base+"/b/" || w.url("t", protocol.FileISO) != row.base+"/b/t/boot.iso" {
 			t.Errorf("%s: %+v, %v", row.bmc, w, err)
 		}
 	}
 	a.cfg.Segments = nil
-	if _, err := a.mediaWay(protocol.ServerIntent{Segment: "boot", BMC: protocol.BMCIntent{Address: "https://10.8.0.9"}}); protocol.CodeOf(err) != protocol.CodeUnsupported || protocol.HintOf(err) == "" {
+	if _, err := a.mediaWay(message.ServerIntent{Segment: "boot", BMC: message.BMCIntent{Address: "https://10.8.0.9"}}); protocol.CodeOf(err) != protocol.CodeUnsupported || protocol.HintOf(err) == "" {
 		t.Error(err)
 	}
 }

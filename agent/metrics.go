@@ -5,6 +5,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // metrics are computed from the last reports when they are scraped.
@@ -122,7 +123,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	power, codes := map[protocol.PowerState]int{}, map[protocol.ConditionCode]int{}
+	power, codes := map[protocol.PowerState]int{}, map[resource.ConditionCode]int{}
 	verified := 0.0
 	if fresh, _ := m.agent.hubClock.fresh(); fresh {
 		verified = 1
@@ -141,7 +142,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, s := range servers {
 		power[s.Observation.Power]++
-		var attempt protocol.AttemptReport
+		var attempt resource.AttemptReport
 		if s.Attempt != nil {
 			attempt = *s.Attempt
 		}
@@ -158,7 +159,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		gauge(m.phase, float64(power[p]), string(p))
 	}
 	m.collectHolds(servers, gauge)
-	for _, c := range protocol.Conditions() {
+	for _, c := range resource.Conditions() {
 		gauge(m.cond, float64(codes[c.Code]), string(c.Code))
 	}
 }

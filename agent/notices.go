@@ -8,7 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -74,7 +74,7 @@ func (n *notices) record(m netboot.Notice) {
 		n.agent.met.summed.Inc() // the condition says it
 		return
 	}
-	if err := n.agent.store.Append(protocol.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
+	if err := n.agent.store.Append(resource.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
 		n.agent.log.Error("cannot record what a boot server saw", "err", err)
 		return
 	}
@@ -82,22 +82,22 @@ func (n *notices) record(m netboot.Notice) {
 }
 
 // told says what a notice means to people.
-func told(m netboot.Notice) (protocol.ConditionCode, protocol.EventCode, string) {
+func told(m netboot.Notice) (resource.ConditionCode, resource.EventCode, string) {
 	switch m.Kind {
 	case netboot.NoticeForeignServer:
-		return protocol.CondForeignDHCP, protocol.EventForeignDHCP, fmt.Sprintf("%s on segment %s", m.Address, m.Segment)
+		return resource.CondForeignDHCP, resource.EventForeignDHCP, fmt.Sprintf("%s on segment %s", m.Address, m.Segment)
 	case netboot.NoticeBootLoop:
-		return protocol.CondBootLoop, protocol.EventBootLoop, fmt.Sprintf("%s of server %s on segment %s", m.MAC, m.Server, m.Segment)
+		return resource.CondBootLoop, resource.EventBootLoop, fmt.Sprintf("%s of server %s on segment %s", m.MAC, m.Server, m.Segment)
 	case netboot.NoticeConflict:
-		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s uses %s on segment %s, which it was not given", m.MAC, m.Address, m.Segment)
+		return resource.CondAddressConflict, resource.EventAddressConflict, fmt.Sprintf("%s uses %s on segment %s, which it was not given", m.MAC, m.Address, m.Segment)
 	case netboot.NoticeDeclined:
-		return protocol.CondAddressConflict, protocol.EventAddressConflict, fmt.Sprintf("%s found its reserved %s on segment %s in use", m.MAC, m.Address, m.Segment)
+		return resource.CondAddressConflict, resource.EventAddressConflict, fmt.Sprintf("%s found its reserved %s on segment %s in use", m.MAC, m.Address, m.Segment)
 	case netboot.NoticeNoRouter:
-		return protocol.CondNoRouter, protocol.EventNoRouter, fmt.Sprintf("no router of segment %s advertises a route to the agent's IPv6 address", m.Segment)
+		return resource.CondNoRouter, resource.EventNoRouter, fmt.Sprintf("no router of segment %s advertises a route to the agent's IPv6 address", m.Segment)
 	case netboot.NoticeNoAddress:
-		return protocol.CondPoolExhausted, protocol.EventNoAddress, fmt.Sprintf("%s got no address on segment %s", m.MAC, m.Segment)
+		return resource.CondPoolExhausted, resource.EventNoAddress, fmt.Sprintf("%s got no address on segment %s", m.MAC, m.Segment)
 	case netboot.NoticeUnmanaged:
-		return protocol.CondRouterFlags, protocol.EventRouterFlags, fmt.Sprintf("router %s on segment %s does not send clients to DHCPv6", m.Address, m.Segment)
+		return resource.CondRouterFlags, resource.EventRouterFlags, fmt.Sprintf("router %s on segment %s does not send clients to DHCPv6", m.Address, m.Segment)
 	}
 	return "", "", ""
 }

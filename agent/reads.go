@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // readAge is how long ago a read was begun; 0 where there is none.
@@ -19,7 +20,7 @@ func (a *Agent) poll() time.Duration {
 	if every := a.store.PollInterval(); every > 0 {
 		return every
 	}
-	var k protocol.Rack
+	var k resource.Rack
 	k.Default()
 	return k.Spec.PollInterval.D()
 }
@@ -27,23 +28,23 @@ func (a *Agent) poll() time.Duration {
 // read is how old the last read of a server is whose consequences are on disk, and
 // whether that is too old to say anything of now. One that was never read is as old as
 // this run of the agent.
-func (a *Agent) read(r protocol.ServerReport, poll time.Duration) (age time.Duration, stale bool) {
+func (a *Agent) read(r resource.ServerReport, poll time.Duration) (age time.Duration, stale bool) {
 	now := a.cfg.Clock()
 	if age = readAge(now, r.Observation); age == 0 {
 		age = now.Sub(a.started)
 	}
-	return age, age > protocol.StaleAfter(poll, r.ReadTook())
+	return age, age > resource.StaleAfter(poll, r.ReadTook())
 }
 
 // aged is a hold's state with that in mind.
-func aged(s protocol.HoldState, stale bool) protocol.HoldState {
+func aged(s resource.HoldState, stale bool) resource.HoldState {
 	switch s {
-	case protocol.StateFenced, protocol.StateStopping, protocol.StateForcing:
+	case resource.StateFenced, resource.StateStopping, resource.StateForcing:
 		if stale {
-			return protocol.StateStale
+			return resource.StateStale
 		}
-	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateConfirmed, protocol.StateViolated, protocol.StateUnreachable,
-		protocol.StateReleasing, protocol.StateStale:
+	case resource.StateAccepted, resource.StateEnforced, resource.StateConfirmed, resource.StateViolated, resource.StateUnreachable,
+		resource.StateReleasing, resource.StateStale:
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestReadAtTheAgent: what the agent itself says of the age of a read, by its own clock.
@@ -25,16 +26,16 @@ func TestReadAtTheAgent(t *testing.T) {
 		{"never", protocol.Observation{}, 2 * time.Minute, 2 * time.Minute, true},
 	} {
 		a := &Agent{cfg: Config{Clock: func() time.Time { return now }}, started: now.Add(-row.ran)}
-		age, stale := a.read(protocol.ServerReport{Observation: row.read}, 30*time.Second)
+		age, stale := a.read(resource.ServerReport{Observation: row.read}, 30*time.Second)
 		if age != row.age || stale != row.stale {
 			t.Errorf("%s: %s, stale %t", row.name, age, stale)
 		}
 	}
-	for _, s := range protocol.HoldStates() {
+	for _, s := range resource.HoldStates() {
 		want := s
 		switch s {
-		case protocol.StateFenced, protocol.StateStopping, protocol.StateForcing:
-			want = protocol.StateStale
+		case resource.StateFenced, resource.StateStopping, resource.StateForcing:
+			want = resource.StateStale
 		default:
 		}
 		if got := aged(s, true); got != want || aged(s, false) != s {

@@ -8,49 +8,51 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // Receive takes one message. It returns after what the message says is on disk.
 // It is called from one goroutine.
 func (a *Agent) Receive(topic string, payload []byte) {
-	if topic == protocol.TopicAnnounce {
-		var m protocol.Announce
+	if topic == message.TopicAnnounce {
+		var m message.Announce
 		if _, err := a.open(topic, "announce", payload, &m); err == nil {
 			a.announced(m)
 		}
 		return
 	}
-	agent, direction, leaf, ok := protocol.SplitTopic(topic)
+	agent, direction, leaf, ok := message.SplitTopic(topic)
 	if !ok || agent != a.cfg.Agent || direction != "d" {
 		a.refuse(refusalTopic, topic)
 		return
 	}
-	if leaf != protocol.LeafSync && a.Over() {
+	if leaf != message.LeafSync && a.Over() {
 		return
 	}
 	var err error
 	taken := true
 	switch {
-	case leaf == protocol.LeafSync:
-		var m protocol.Sync
+	case leaf == message.LeafSync:
+		var m message.Sync
 		if _, err := a.open(topic, leaf, payload, &m); err == nil {
 			a.sync(m)
 		}
 		return
-	case leaf == protocol.LeafAsk:
-		var m protocol.Ask
+	case leaf == message.LeafAsk:
+		var m message.Ask
 		if _, err := a.open(topic, leaf, payload, &m); err == nil {
 			a.asks.take(m)
 		}
 		return
-	case leaf == protocol.LeafHold:
-		var m protocol.HoldDoc
+	case leaf == message.LeafHold:
+		var m message.HoldDoc
 		if taken, err = a.open(topic, leaf, payload, &m); err == nil {
 			err = a.applyHolds(m, leaf, wire.Digest(payload))
 		}
-	case strings.HasPrefix(leaf, protocol.LeafRack+"/"):
-		var m protocol.RackDoc
+	case strings.HasPrefix(leaf, message.LeafRack+"/"):
+		var m message.RackDoc
 		if taken, err = a.open(topic, leaf, payload, &m); err == nil {
 			err = a.applyRack(m, leaf, wire.Digest(payload))
 		}
@@ -72,16 +74,16 @@ func (a *Agent) refuseDocument(leaf string, err error) {
 		a.log.Debug("a late copy of an older document", "doc", leaf)
 		return
 	case errors.Is(err, store.ErrFenced):
-		a.report.raiseFor(protocol.CondTwoHubs, err.Error(), fades)
+		a.report.raiseFor(resource.CondTwoHubs, err.Error(), fades)
 	default:
-		a.trouble(protocol.CondDocumentRefused, leaf, err.Error())
+		a.trouble(resource.CondDocumentRefused, leaf, err.Error())
 	}
 	a.log.Error("document refused", "doc", leaf, "err", err)
-	a.acknowledge(protocol.Applied{Doc: leaf, Refused: err.Error()})
+	a.acknowledge(message.Applied{Doc: leaf, Refused: err.Error()})
 }
 
 // acknowledge says what became of a document.
-func (a *Agent) acknowledge(m protocol.Applied) {
+func (a *Agent) acknowledge(m message.Applied) {
 	fence, err := a.store.Fence()
 	if err != nil {
 		a.log.Error("cannot read the fence", "err", err)
@@ -89,7 +91,7 @@ func (a *Agent) acknowledge(m protocol.Applied) {
 	}
 	_, m.Nonce = a.session.names()
 	m.Fence = fence
-	a.publish(protocol.LeafApplied, m)
+	a.publish(message.LeafApplied, m)
 }
 
 // isNewest says whether the document in force is the newest that the hub is known
@@ -100,7 +102,7 @@ func (a *Agent) isNewest(leaf string) bool {
 	return err == nil && a.session.isNewest(leaf, in.Heads[leaf])
 }
 
-func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
+func (a *Agent) applyHolds(d message.HoldDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent {
 		return protocol.Errorf(protocol.CodeDenied, "apply holds", "the document is for agent %s", d.Agent)
 	}
@@ -118,18 +120,18 @@ func (a *Agent) applyHolds(d protocol.HoldDoc, leaf, digest string) error {
 	if err := a.rehold(changed); err != nil {
 		return a.storeTrouble(err)
 	}
-	a.report.clear(protocol.CondStoreFailing)
+	a.report.clear(resource.CondStoreFailing)
 	if a.session.applied(leaf, d.Head, d.IssuedAt) {
 		defer a.lookAtAll() // the hub's time counts from here on
 	}
 	a.lookAt(changed) // before the hub is told: what is held shall be stopped
-	a.trouble(protocol.CondDocumentRefused, leaf, "")
-	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
+	a.trouble(resource.CondDocumentRefused, leaf, "")
+	a.acknowledge(message.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	return nil
 }
 
-func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
-	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard) {
+func (a *Agent) applyRack(d message.RackDoc, leaf, digest string) error {
+	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", message.LeafRack, d.Shard) {
 		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
 	}
 	changed, _, err := a.store.ApplyRack(d, digest, a.admit)
@@ -140,15 +142,15 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 	if err = errors.Join(err, a.reindex()); err != nil {
 		return a.storeTrouble(err)
 	}
-	a.report.clear(protocol.CondStoreFailing)
+	a.report.clear(resource.CondStoreFailing)
 	if a.session.applied(leaf, d.Head, d.IssuedAt) {
 		defer a.lookAtAll() // the hub's time counts from here on
 	}
-	a.trouble(protocol.CondDocumentRefused, leaf, "")
+	a.trouble(resource.CondDocumentRefused, leaf, "")
 	rejected, wrong, sealed := a.rejections(d)
-	a.trouble(protocol.CondEntryRejected, leaf, wrong)
-	a.trouble(protocol.CondCredentialsSealed, leaf, sealed)
-	a.acknowledge(protocol.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
+	a.trouble(resource.CondEntryRejected, leaf, wrong)
+	a.trouble(resource.CondCredentialsSealed, leaf, sealed)
+	a.acknowledge(message.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
 	a.lookAt(changed)
 	if begun {
 		// Only the answer to a question of after the change shows that the hub is still
@@ -162,7 +164,7 @@ func (a *Agent) applyRack(d protocol.RackDoc, leaf, digest string) error {
 // rejections are the entries that this agent cannot act on, also of a document
 // that it has applied before: they stay wrong until a newer one comes. wrong and sealed
 // say why: the entry itself, or its credentials.
-func (a *Agent) rejections(d protocol.RackDoc) (rejected []protocol.Rejection, wrong, sealed string) {
+func (a *Agent) rejections(d message.RackDoc) (rejected []message.Rejection, wrong, sealed string) {
 	var entries, credentials []string
 	for _, in := range d.Servers {
 		opened, err := a.admit(in)
@@ -172,7 +174,7 @@ func (a *Agent) rejections(d protocol.RackDoc) (rejected []protocol.Rejection, w
 		if err == nil {
 			continue
 		}
-		rejected = append(rejected, protocol.Rejection{Server: in.Server, Reason: err.Error()})
+		rejected = append(rejected, message.Rejection{Server: in.Server, Reason: err.Error()})
 		if _, is := errors.AsType[*unreadable](err); is {
 			a.met.opened.WithLabelValues(openRefused).Inc()
 			credentials = append(credentials, in.Server+": "+err.Error())
@@ -193,25 +195,25 @@ func (a *Agent) lookAt(servers []string) {
 
 func (a *Agent) storeTrouble(err error) error {
 	if protocol.CodeOf(err) == protocol.CodeUnavailable {
-		a.report.raise(protocol.CondStoreFailing, err.Error())
+		a.report.raise(resource.CondStoreFailing, err.Error())
 	}
 	return err
 }
 
 // checkEntry refuses a server entry that this agent cannot act on.
-func checkEntry(in protocol.ServerIntent) error {
+func checkEntry(in message.ServerIntent) error {
 	switch {
 	case in.Server == "" || in.UID == "" || in.BootMAC == "":
 		return fmt.Errorf("server, uid and bootMAC are needed")
-	case in.BMC.Address == "" || protocol.LocalOf(in.BMC.CredentialsRef) == "" && protocol.SecretOf(in.BMC.CredentialsRef) == "":
+	case in.BMC.Address == "" || resource.LocalOf(in.BMC.CredentialsRef) == "" && resource.SecretOf(in.BMC.CredentialsRef) == "":
 		return fmt.Errorf("a BMC address and credentials, local:NAME or secret:NAME, are needed")
-	case in.Power != "" && in.Power != protocol.WantOn && in.Power != protocol.WantOff:
+	case in.Power != "" && in.Power != resource.WantOn && in.Power != resource.WantOff:
 		return fmt.Errorf("power %q is unknown to this agent", in.Power)
-	case !slices.Contains(protocol.Purposes(), in.Owner.Kind.Or()):
+	case !slices.Contains(resource.Purposes(), in.Owner.Kind.Or()):
 		return fmt.Errorf("purpose %q is unknown to this agent", in.Owner.Kind)
-	case in.Boot != nil && !slices.Contains(protocol.Boots(), in.Boot.BootPolicy.Boot):
+	case in.Boot != nil && !slices.Contains(resource.Boots(), in.Boot.BootPolicy.Boot):
 		return fmt.Errorf("boot %q is unknown to this agent", in.Boot.BootPolicy.Boot)
-	case in.Boot != nil && in.Boot.BootPolicy.OSReboot != "" && !slices.Contains(protocol.OSReboots(), in.Boot.BootPolicy.OSReboot):
+	case in.Boot != nil && in.Boot.BootPolicy.OSReboot != "" && !slices.Contains(resource.OSReboots(), in.Boot.BootPolicy.OSReboot):
 		return fmt.Errorf("osReboot %q is unknown to this agent", in.Boot.BootPolicy.OSReboot)
 	case in.Boot != nil && (in.Boot.Owner.UID != in.Owner.UID || in.Boot.Owner.Kind.Or() != in.Owner.Kind.Or()):
 		return fmt.Errorf("the boot configuration is for another owner")

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // reportDebounce gathers changes that come together into one report.
@@ -42,9 +44,9 @@ type reporter struct {
 	hurried chan struct{} // as poked, and at once
 
 	mu      sync.Mutex
-	servers map[string]protocol.ServerReport
-	phases  map[string]protocol.Phase
-	conds   map[protocol.ConditionCode]raised
+	servers map[string]resource.ServerReport
+	phases  map[string]resource.Phase
+	conds   map[resource.ConditionCode]raised
 	shards  []*shard
 	shardOf map[string]*shard
 	seq     uint64
@@ -56,7 +58,7 @@ type reporter struct {
 
 // raised is a condition, and until when it is so; zero is until it is cleared.
 type raised struct {
-	protocol.ConditionState
+	resource.ConditionState
 	until time.Time
 }
 
@@ -79,13 +81,13 @@ func newReporter(a *Agent) *reporter {
 	return &reporter{
 		agent: a, poked: make(chan struct{}, 1), hurried: make(chan struct{}, 1), hurry: rate.NewLimiter(rate.Every(hurryEvery), hurryBurst),
 		shards: []*shard{newShard()}, shardOf: map[string]*shard{},
-		servers: map[string]protocol.ServerReport{}, phases: map[string]protocol.Phase{}, conds: map[protocol.ConditionCode]raised{},
+		servers: map[string]resource.ServerReport{}, phases: map[string]resource.Phase{}, conds: map[resource.ConditionCode]raised{},
 	}
 }
 
 // put takes a server's report, and its phase for the metrics: a report does not
 // carry it, because the hub computes it from its own intent.
-func (r *reporter) put(s protocol.ServerReport, phase protocol.Phase) {
+func (r *reporter) put(s resource.ServerReport, phase resource.Phase) {
 	r.mu.Lock()
 	sh := r.shardOf[s.Server]
 	if sh == nil {
@@ -114,8 +116,8 @@ func (r *reporter) put(s protocol.ServerReport, phase protocol.Phase) {
 
 // holdsMoved says whether a hold came, went, or has come to another word or state: what
 // people wait for.
-func holdsMoved(last, now []protocol.HoldReport) bool {
-	return !slices.EqualFunc(last, now, func(a, b protocol.HoldReport) bool {
+func holdsMoved(last, now []resource.HoldReport) bool {
+	return !slices.EqualFunc(last, now, func(a, b resource.HoldReport) bool {
 		return a.ID == b.ID && a.Word == b.Word && a.State == b.State && (a.Released == nil) == (b.Released == nil)
 	})
 }
@@ -128,7 +130,7 @@ func wake(c chan struct{}) {
 }
 
 // sameButRead says whether two reports say the same of different reads.
-func sameButRead(a, b protocol.ServerReport) bool {
+func sameButRead(a, b resource.ServerReport) bool {
 	for _, o := range []*protocol.Observation{&a.Observation, &b.Observation} {
 		o.ReadAt, o.StartedAt, o.Source = time.Time{}, time.Time{}, ""
 	}
@@ -138,7 +140,7 @@ func sameButRead(a, b protocol.ServerReport) bool {
 // room is the first shard with room; it needs r.mu.
 func (r *reporter) room() *shard {
 	for _, sh := range r.shards {
-		if len(sh.names) < protocol.MaxServersPerShard {
+		if len(sh.names) < message.MaxServersPerShard {
 			return sh
 		}
 	}
@@ -147,32 +149,32 @@ func (r *reporter) room() *shard {
 	return sh
 }
 
-func (r *reporter) phase(server string) protocol.Phase {
+func (r *reporter) phase(server string) resource.Phase {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.phases[server]
 }
 
 // of is the last report of one server.
-func (r *reporter) of(server string) (s protocol.ServerReport, phase protocol.Phase, ok bool) {
+func (r *reporter) of(server string) (s resource.ServerReport, phase resource.Phase, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, ok = r.servers[server]
 	return s, r.phases[server], ok
 }
 
-func (r *reporter) raise(code protocol.ConditionCode, message string) { r.raiseFor(code, message, 0) }
+func (r *reporter) raise(code resource.ConditionCode, detail string) { r.raiseFor(code, detail, 0) }
 
 // raiseFor raises a condition that ends by itself after d; 0 is never.
-func (r *reporter) raiseFor(code protocol.ConditionCode, message string, d time.Duration) {
+func (r *reporter) raiseFor(code resource.ConditionCode, detail string, d time.Duration) {
 	r.mu.Lock()
 	now := r.agent.cfg.Clock()
 	c, ok := r.conds[code]
-	news := !ok || c.Message != message
+	news := !ok || c.Message != detail
 	if !ok {
 		c.Since = now
 	}
-	c.Code, c.Message = code, message
+	c.Code, c.Message = code, detail
 	if d > 0 {
 		c.until = now.Add(d)
 	}
@@ -183,7 +185,7 @@ func (r *reporter) raiseFor(code protocol.ConditionCode, message string, d time.
 	}
 }
 
-func (r *reporter) clear(code protocol.ConditionCode) {
+func (r *reporter) clear(code resource.ConditionCode) {
 	r.mu.Lock()
 	_, ok := r.conds[code]
 	delete(r.conds, code)
@@ -218,7 +220,7 @@ func (r *reporter) pokeFound() {
 func (r *reporter) poke() { wake(r.poked) }
 
 // snapshot is what would be reported now.
-func (r *reporter) snapshot() (servers []protocol.ServerReport, conds []protocol.ConditionState) {
+func (r *reporter) snapshot() (servers []resource.ServerReport, conds []resource.ConditionState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(r.servers)) {
@@ -228,7 +230,7 @@ func (r *reporter) snapshot() (servers []protocol.ServerReport, conds []protocol
 }
 
 // conditions are those that are so now; it needs r.mu.
-func (r *reporter) conditions() (conds []protocol.ConditionState) {
+func (r *reporter) conditions() (conds []resource.ConditionState) {
 	now := r.agent.cfg.Clock()
 	for code, c := range r.conds {
 		if !c.until.IsZero() && now.After(c.until) {
@@ -237,7 +239,7 @@ func (r *reporter) conditions() (conds []protocol.ConditionState) {
 		}
 		conds = append(conds, c.ConditionState)
 	}
-	slices.SortFunc(conds, func(a, b protocol.ConditionState) int { return strings.Compare(string(a.Code), string(b.Code)) })
+	slices.SortFunc(conds, func(a, b resource.ConditionState) int { return strings.Compare(string(a.Code), string(b.Code)) })
 	return conds
 }
 
@@ -275,7 +277,7 @@ func (r *reporter) send() time.Duration {
 		session, nonce := r.agent.session.names()
 		for _, m := range reports {
 			m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
-			r.agent.publish(protocol.LeafReport, m)
+			r.agent.publish(message.LeafReport, m)
 		}
 	}
 	return min(wait, next, r.backlog.send(r.agent))
@@ -283,7 +285,7 @@ func (r *reporter) send() time.Duration {
 
 // due are the reports to send now, without what is the same in all, and when the
 // next are due.
-func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
+func (r *reporter) due() (reports []message.Report, next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a, now := r.agent, r.agent.cfg.Clock()
@@ -304,7 +306,7 @@ func (r *reporter) due() (reports []protocol.Report, next time.Duration) {
 		}
 		sh.changed, sh.urgent, sh.sent = false, false, now
 		r.seq++
-		m := protocol.Report{
+		m := message.Report{
 			Agent: a.cfg.Agent, Rack: a.cfg.Rack, Seq: r.seq, At: now, Version: a.cfg.Version,
 			Shard: i, Shards: len(r.shards), Conditions: conds,
 		}

@@ -10,7 +10,8 @@ import (
 
 	"rackboot/agent/discover"
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // reporting is a reporter on a clock of the test's.
@@ -38,8 +39,8 @@ func (r *reporter) sent() (shards []int) {
 	return shards
 }
 
-func numbered(i int) protocol.ServerReport {
-	return protocol.ServerReport{Server: fmt.Sprintf("n%03d", i)}
+func numbered(i int) resource.ServerReport {
+	return resource.ServerReport{Server: fmt.Sprintf("n%03d", i)}
 }
 
 // TestReportShards: only the shard that changed is sent, every shard in time, and a
@@ -47,12 +48,12 @@ func numbered(i int) protocol.ServerReport {
 func TestReportShards(t *testing.T) {
 	r, w := reporting(t)
 	for i := range 120 {
-		r.put(numbered(119-i), protocol.PhaseInitial)
+		r.put(numbered(119-i), resource.PhaseInitial)
 	}
 	where := map[string]int{}
 	reports, _ := r.due()
 	for _, m := range reports {
-		if m.Shards != 3 || len(m.Servers) > protocol.MaxServersPerShard {
+		if m.Shards != 3 || len(m.Servers) > message.MaxServersPerShard {
 			t.Fatalf("shard %d of %d has %d servers", m.Shard, m.Shards, len(m.Servers))
 		}
 		for _, s := range m.Servers {
@@ -64,12 +65,12 @@ func TestReportShards(t *testing.T) {
 	}
 	s := numbered(0)
 	s.PowerEpoch++
-	r.put(s, protocol.PhaseInitial)
+	r.put(s, resource.PhaseInitial)
 	if got := r.sent(); !slices.Equal(got, []int{where["n000"]}) {
 		t.Errorf("shards %v were sent, want %d", got, where["n000"])
 	}
 	s.Observation.ReadAt = w.now // the same, read again
-	r.put(s, protocol.PhaseInitial)
+	r.put(s, resource.PhaseInitial)
 	if got := r.sent(); len(got) != 0 {
 		t.Errorf("a mere read was sent: %v", got)
 	}
@@ -77,7 +78,7 @@ func TestReportShards(t *testing.T) {
 	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("in time came %v", got)
 	}
-	r.raise(protocol.CondStoreFailing, "x")
+	r.raise(resource.CondStoreFailing, "x")
 	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("a condition of the agent is in %v", got)
 	}
@@ -91,7 +92,7 @@ func TestReportRate(t *testing.T) {
 	for i := range 600 { // a minute
 		s := numbered(1)
 		s.PowerEpoch = uint64(i + 1)
-		r.put(s, protocol.PhaseInitial)
+		r.put(s, resource.PhaseInitial)
 		reports, next := r.due()
 		for _, m := range reports {
 			n, last = n+1, m.Servers[0].PowerEpoch
@@ -116,9 +117,9 @@ func TestReportRate(t *testing.T) {
 // TestFading: a condition of messages ends by itself after the last of them.
 func TestFading(t *testing.T) {
 	r, w := reporting(t)
-	r.raiseFor(protocol.CondTwoHubs, "a", fades)
+	r.raiseFor(resource.CondTwoHubs, "a", fades)
 	w.now = w.now.Add(fades - time.Second)
-	r.raiseFor(protocol.CondTwoHubs, "a", fades)
+	r.raiseFor(resource.CondTwoHubs, "a", fades)
 	w.now = w.now.Add(fades)
 	if _, conds := r.snapshot(); len(conds) != 1 || !conds[0].Since.Equal(hubStart) {
 		t.Errorf("%+v", conds)

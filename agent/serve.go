@@ -16,7 +16,7 @@ import (
 	"rackboot/netboot/dhcp6"
 	"rackboot/netboot/httpboot"
 	"rackboot/netboot/tftp"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // bootServer answers until ctx ends. Its socket is open.
@@ -104,7 +104,7 @@ func (a *Agent) serve(ctx context.Context, group *errgroup.Group, open []bootSer
 
 // served are the segments that the agent has policy for and that its own file
 // names: on others it looks for nothing, whatever the hub says.
-func (a *Agent) served(o store.Overview) (served []protocol.SegmentIntent) {
+func (a *Agent) served(o store.Overview) (served []resource.SegmentIntent) {
 	for _, s := range o.Rack.Segments {
 		if o.Synced && slices.ContainsFunc(a.cfg.Segments, func(l LocalSegment) bool { return l.Name == s.Name }) {
 			served = append(served, s)
@@ -114,20 +114,20 @@ func (a *Agent) served(o store.Overview) (served []protocol.SegmentIntent) {
 }
 
 // sayUnserved says which IPv6 sides of segments the agent's own file has no server for.
-func (a *Agent) sayUnserved(served []protocol.SegmentIntent) {
+func (a *Agent) sayUnserved(served []resource.SegmentIntent) {
 	var names []string
 	for _, s := range served {
 		local := slices.IndexFunc(a.cfg.Segments, func(l LocalSegment) bool { return l.Name == s.Name })
-		if s.IPv6 != nil && s.IPv6.Mode != protocol.IPv6None && !a.cfg.Segments[local].DHCP6.IsValid() {
+		if s.IPv6 != nil && s.IPv6.Mode != resource.IPv6None && !a.cfg.Segments[local].DHCP6.IsValid() {
 			names = append(names, s.Name)
 		}
 	}
 	if len(names) == 0 {
-		a.report.clear(protocol.CondIPv6NotServed)
+		a.report.clear(resource.CondIPv6NotServed)
 		return
 	}
 	slices.Sort(names)
-	a.report.raise(protocol.CondIPv6NotServed, "no dhcp6 in the agent's file for "+strings.Join(names, ", "))
+	a.report.raise(resource.CondIPv6NotServed, "no dhcp6 in the agent's file for "+strings.Join(names, ", "))
 }
 
 // BootHosts are the hosts of the https boot URLs of the segments that are served. It

@@ -12,6 +12,8 @@ import (
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // callTimeout bounds one call to a BMC.
@@ -45,7 +47,7 @@ type server struct {
 	events []decide.Event   // folded by the next step
 	board  *decide.Identity // likewise
 	safety *protocol.Safety // likewise
-	head   *protocol.Trace  // how far the attempt had come when that was last traced
+	head   *resource.Trace  // how far the attempt had come when that was last traced
 	image  *kept            // what the server's image reported; nil before it was read
 	writes *rate.Limiter    // of such reports that say something else
 	loaded loaded           // has a lock of its own
@@ -177,7 +179,7 @@ const unnamedEvery = 15 * time.Second
 
 // stuck reports that nothing can be recorded, and returns when to try again.
 func (s *server) stuck(err error) time.Time {
-	s.agent.report.raise(protocol.CondStoreFailing, err.Error())
+	s.agent.report.raise(resource.CondStoreFailing, err.Error())
 	s.log.Error("cannot record; nothing is done but to force off what is held", "err", err)
 	return s.agent.cfg.Clock().Add(storePause)
 }
@@ -215,7 +217,7 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 		s.poke()
 	}
 	if plan.Persist || len(plan.Happened) > 0 {
-		s.agent.report.clear(protocol.CondStoreFailing) // it was written
+		s.agent.report.clear(resource.CondStoreFailing) // it was written
 	}
 	s.events, s.board, s.safety = s.events[:0:0], nil, nil
 	s.watch = plan.Watch
@@ -237,7 +239,7 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 }
 
 // want asks for the files of a boot, and for those of the one that it may return to.
-func (s *server) want(in protocol.ServerIntent) {
+func (s *server) want(in message.ServerIntent) {
 	for _, b := range in.Boot.All() {
 		if b.Env == nil {
 			s.agent.fetch.want(b.Image)
@@ -268,7 +270,7 @@ func (s *server) tell() error {
 // publish hands the server's report to the reporter; it needs s.mu.
 func (s *server) publish(v store.View, p decide.Plan) {
 	r := s.describe(v, p)
-	var intent *protocol.ServerIntent
+	var intent *message.ServerIntent
 	if v.Intent != nil && !v.Intent.Missing {
 		intent = &v.Intent.ServerIntent
 	}

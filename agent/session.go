@@ -7,6 +7,7 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // session is what binds messages to one connection. It is safe for concurrent use.
@@ -30,7 +31,7 @@ type session struct {
 	lacking bool
 
 	newest    time.Time // the hub's latest time in anything heeded
-	announced protocol.Announce
+	announced message.Announce
 	heads     map[string]protocol.Head // the hub's documents, as far as they are known
 	coming    map[string]protocol.Head // those that the last answer named and the disk lacks
 	digests   map[string]string        // of those, where it said them
@@ -65,7 +66,7 @@ func (s *session) names() (id, nonce string) {
 }
 
 // heed notes a Sync of the session.
-func (s *session) heed(m protocol.Sync) {
+func (s *session) heed(m message.Sync) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.doubted = m.At, time.Time{}
@@ -129,7 +130,7 @@ func (s *session) want() {
 
 // hear takes an announcement. It is news if it was not heard before, and is not
 // older than what was heard since.
-func (s *session) hear(m protocol.Announce) (news bool) {
+func (s *session) hear(m message.Announce) (news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.announced

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // TestAnnouncements: the same hub is heard once for each of its nonces, and one that
@@ -14,15 +15,15 @@ func TestAnnouncements(t *testing.T) {
 	at := func(d time.Duration) time.Time { return hubStart.Add(d) }
 	var s session
 	for i, tt := range []struct {
-		m    protocol.Announce
+		m    message.Announce
 		news bool
 	}{
-		{protocol.Announce{Hub: "a", Nonce: "1", At: at(1)}, true},
-		{protocol.Announce{Hub: "a", Nonce: "1", At: at(2)}, false}, // again
-		{protocol.Announce{Hub: "b", Nonce: "2", At: at(0)}, false}, // played back
-		{protocol.Announce{Hub: "a", Nonce: "2", At: at(3)}, true},  // its link came back
-		{protocol.Announce{Hub: "b", Nonce: "3", At: at(4)}, true},
-		{protocol.Announce{Hub: "a", Nonce: "2", At: at(3)}, false},
+		{message.Announce{Hub: "a", Nonce: "1", At: at(1)}, true},
+		{message.Announce{Hub: "a", Nonce: "1", At: at(2)}, false}, // again
+		{message.Announce{Hub: "b", Nonce: "2", At: at(0)}, false}, // played back
+		{message.Announce{Hub: "a", Nonce: "2", At: at(3)}, true},  // its link came back
+		{message.Announce{Hub: "b", Nonce: "3", At: at(4)}, true},
+		{message.Announce{Hub: "a", Nonce: "2", At: at(3)}, false},
 	} {
 		if got := s.hear(tt.m); got != tt.news {
 			t.Errorf("%d: %+v: news %t", i, tt.m, got)
@@ -31,8 +32,8 @@ func TestAnnouncements(t *testing.T) {
 	if _, nonce := s.greet(hubStart); nonce != "3" {
 		t.Errorf("nonce %q", nonce)
 	}
-	s.heed(protocol.Sync{At: at(9)})
-	if s.hear(protocol.Announce{Hub: "d", Nonce: "4", At: at(8)}) {
+	s.heed(message.Sync{At: at(9)})
+	if s.hear(message.Announce{Hub: "d", Nonce: "4", At: at(8)}) {
 		t.Error("older than what was heard since")
 	}
 }
@@ -45,15 +46,15 @@ func TestNonces(t *testing.T) {
 	if id, nonce := s.names(); id != "s1" || nonce != "" {
 		t.Errorf("%s %s", id, nonce)
 	}
-	s.hear(protocol.Announce{Hub: "a", Nonce: "announced", At: hubStart})
+	s.hear(message.Announce{Hub: "a", Nonce: "announced", At: hubStart})
 	if _, nonce := s.names(); nonce != "" {
 		t.Errorf("an announced nonce is in a report: %s", nonce)
 	}
-	s.heed(protocol.Sync{Nonce: "n1", At: hubStart})
+	s.heed(message.Sync{Nonce: "n1", At: hubStart})
 	if _, nonce := s.names(); nonce != "n1" {
 		t.Errorf("nonce %q", nonce)
 	}
-	s.heed(protocol.Sync{At: hubStart}) // says none
+	s.heed(message.Sync{At: hubStart}) // says none
 	s.renew("s2", nil)
 	if id, nonce := s.greet(hubStart); id != "s2" || nonce != "n1" {
 		t.Errorf("Hello %s %s", id, nonce)
@@ -96,7 +97,7 @@ func TestCaughtUp(t *testing.T) {
 		"another reason":    {head, "d", false, false},
 	} {
 		var s session
-		s.heed(protocol.Sync{Heads: heads, Digests: map[string]string{"hold": "d"}})
+		s.heed(message.Sync{Heads: heads, Digests: map[string]string{"hold": "d"}})
 		in := store.Applied{Heads: map[string]protocol.Head{"hold": tt.have}, Digests: map[string]string{"hold": tt.digest}}
 		s.answer(tt.lacking, in, 1)
 		if got := s.caughtUp(in); got != tt.want {
@@ -110,7 +111,7 @@ func TestCaughtUp(t *testing.T) {
 func TestCurrent(t *testing.T) {
 	one, two := protocol.Head{Epoch: 1, Version: 1}, protocol.Head{Epoch: 1, Version: 2}
 	var s session
-	s.heed(protocol.Sync{Heads: map[string]protocol.Head{"hold": two, "rack/0": two, "rack/1": one}})
+	s.heed(message.Sync{Heads: map[string]protocol.Head{"hold": two, "rack/0": two, "rack/1": one}})
 	s.answer(true, store.Applied{Heads: map[string]protocol.Head{"hold": one, "rack/1": one}}, 1)
 	for _, tt := range []struct {
 		leaf          string
@@ -133,7 +134,7 @@ func TestCurrent(t *testing.T) {
 // here; it is all made again.
 func TestCurrentAfterRestore(t *testing.T) {
 	var s session
-	s.heed(protocol.Sync{Heads: map[string]protocol.Head{"hold": {Epoch: 1, Version: 3}}})
+	s.heed(message.Sync{Heads: map[string]protocol.Head{"hold": {Epoch: 1, Version: 3}}})
 	s.answer(true, store.Applied{Heads: map[string]protocol.Head{"hold": {Epoch: 1, Version: 8}}}, 2)
 	if s.current() {
 		t.Error("current by a document that the hub has lost")

@@ -7,6 +7,8 @@ import (
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -34,7 +36,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		return snap
 	}
 	if len(in.Boot.Grant) > 0 {
-		var g protocol.Grant
+		var g message.Grant
 		if err := wire.Open(s.agent.hub.Load().verifier, wire.FactGrant, in.Boot.Grant, &g); err != nil {
 			snap.GrantError = err.Error()
 		} else {
@@ -43,7 +45,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 	}
 	if len(in.Boot.Provisioned) > 0 {
 		// An echo is believed if an agent of this rack signed it, present or earlier.
-		var p protocol.Provisioned
+		var p resource.Provisioned
 		if wire.Open(rackKeys(v.Rack), wire.FactProvisioned, in.Boot.Provisioned, &p) == nil {
 			snap.Echo = &p
 		}
@@ -52,7 +54,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 	if a := in.Boot.Adopted; a != nil && snap.Echo == nil {
 		// The hub signed the document that it came in. It is believed, never filed: what
 		// this agent signs it has seen.
-		snap.Echo = &protocol.Provisioned{
+		snap.Echo = &resource.Provisioned{
 			OwnerUID: in.Boot.Owner.UID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: a.ImageDigest, At: a.At,
 		}
 	}
@@ -79,7 +81,7 @@ func (a *Agent) hubTime() time.Time {
 }
 
 // rackKeys are the keys of the rack's agents. The hub signed the list.
-func rackKeys(r protocol.RackIntent) *wire.Verifier {
+func rackKeys(r message.RackIntent) *wire.Verifier {
 	var keys []ed25519.PublicKey
 	for _, k := range r.AgentKeys {
 		if len(k) == ed25519.PublicKeySize {
@@ -90,10 +92,10 @@ func rackKeys(r protocol.RackIntent) *wire.Verifier {
 }
 
 // settings of a rack that has not said any yet are the defaults of the kind.
-func settings(r protocol.RackIntent) decide.Settings {
+func settings(r message.RackIntent) decide.Settings {
 	d := decide.Settings{SoftTimeout: r.SoftTimeout, SettleWindow: r.SettleWindow, PollInterval: r.PollInterval}
 	if d.PollInterval == 0 {
-		var k protocol.Rack
+		var k resource.Rack
 		k.Default()
 		d = decide.Settings{SoftTimeout: k.Spec.SoftTimeout.D(), SettleWindow: k.Spec.SettleWindow.D(), PollInterval: k.Spec.PollInterval.D()}
 	}
@@ -105,9 +107,9 @@ func settings(r protocol.RackIntent) decide.Settings {
 }
 
 // describe is the server's report.
-func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
+func (s *server) describe(v store.View, p decide.Plan) resource.ServerReport {
 	rec := p.Record
-	r := protocol.ServerReport{
+	r := resource.ServerReport{
 		Server: s.name, Image: s.imageReport(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
 		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
@@ -124,7 +126,7 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 		}
 	}
 	if a := rec.Attempt; a != nil {
-		r.Attempt = &protocol.AttemptReport{
+		r.Attempt = &resource.AttemptReport{
 			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
 			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason, Code: a.Code,
 		}
@@ -138,7 +140,7 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 	}
 	r.Holds = s.describeHolds(v, p)
 	for _, q := range rec.Requests {
-		r.Requests = append(r.Requests, protocol.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})
+		r.Requests = append(r.Requests, resource.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})
 	}
 	if p := provisionedOf(v, rec); p != nil {
 		r.Provisioned = s.seal(wire.FactProvisioned, p)
@@ -147,7 +149,7 @@ func (s *server) describe(v store.View, p decide.Plan) protocol.ServerReport {
 }
 
 // provisionedOf is the record of the owner's configuration, or else the newest.
-func provisionedOf(v store.View, rec decide.Record) *protocol.Provisioned {
+func provisionedOf(v store.View, rec decide.Record) *resource.Provisioned {
 	if in := v.Intent; in != nil && in.Boot != nil {
 		if p := rec.ProvisionedFor(in.Boot.Owner.UID, in.Boot.Generation); p != nil {
 			return p
@@ -158,14 +160,14 @@ func provisionedOf(v store.View, rec decide.Record) *protocol.Provisioned {
 
 // describeHolds is how far the holds have come that lie, and those that ended here.
 // Only a proof makes a word Fenced; an operator's word is a receipt without it.
-func (s *server) describeHolds(v store.View, p decide.Plan) (out []protocol.HoldReport) {
+func (s *server) describeHolds(v store.View, p decide.Plan) (out []resource.HoldReport) {
 	rec := p.Record
-	var work *protocol.FirmwareWork
+	var work *resource.FirmwareWork
 	if v.Intent != nil {
 		work = v.Intent.Firmware
 	}
 	for _, h := range v.Holds {
-		hr := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
+		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
 		hr.State, hr.Reason = decide.HoldStands(h, rec, p.Watch, work, settings(v.Rack).SettleWindow)
 		if h.Missing || h.Local {
 			hr.Hold = &h.ActiveHold
@@ -173,7 +175,7 @@ func (s *server) describeHolds(v store.View, p decide.Plan) (out []protocol.Hold
 		rc, proved := rec.Receipts[h.ID]
 		manual := false
 		if proved {
-			hr.Word = protocol.HoldFenced
+			hr.Word = resource.HoldFenced
 		} else {
 			rc, manual = rec.Manual[h.ID]
 		}
@@ -184,7 +186,7 @@ func (s *server) describeHolds(v store.View, p decide.Plan) (out []protocol.Hold
 		out = append(out, hr)
 	}
 	for _, d := range v.Released {
-		out = append(out, protocol.HoldReport{ID: d.HoldID, Word: protocol.HoldReleased, Released: &d})
+		out = append(out, resource.HoldReport{ID: d.HoldID, Word: resource.HoldReleased, Released: &d})
 	}
 	return out
 }

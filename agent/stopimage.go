@@ -12,6 +12,8 @@ import (
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // The stop image is what a machine of ours is given that asks for a boot without an
@@ -26,8 +28,8 @@ func stopToken(key, server string) string {
 }
 
 // wantsStop says whether the rack's machines are given a stop image.
-func wantsStop(s *protocol.SafeStopIntent) bool {
-	return s != nil && s.NetworkFirst == protocol.NetworkFirstStopImage
+func wantsStop(s *message.SafeStopIntent) bool {
+	return s != nil && s.NetworkFirst == resource.NetworkFirstStopImage
 }
 
 // offerStop is the stop image for a boot client of a class; nil if there is none.
@@ -107,9 +109,9 @@ func (a *Agent) sayNoStop() {
 		}
 	}
 	if len(whys) == 0 {
-		a.report.clear(protocol.CondNoStopImage)
+		a.report.clear(resource.CondNoStopImage)
 		return
 	}
 	slices.Sort(whys)
-	a.report.raise(protocol.CondNoStopImage, strings.Join(whys, "; "))
+	a.report.raise(resource.CondNoStopImage, strings.Join(whys, "; "))
 }

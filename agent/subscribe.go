@@ -11,6 +11,7 @@ import (
 	"rackboot/bmc"
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -119,7 +120,7 @@ func (a *Agent) destination(server, address, path string) (string, error) {
 
 // baseFor is the name and the base URL of the segment that the BMC is on, else of another
 // one of BMCs, else of the one that its server boots from.
-func baseFor(address, boots string, served []protocol.SegmentIntent) (name, base string) {
+func baseFor(address, boots string, served []resource.SegmentIntent) (name, base string) {
 	host, _ := netip.ParseAddr(hostnameOf(address)) // a name is in no prefix
 	rank := 0
 	for _, seg := range served {

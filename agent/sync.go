@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"rackboot/agent/store"
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // fades is how long the trouble that a message gave is shown after the last.
 const fades = 10 * time.Minute
 
 // sync takes a word of the hub; decide.Sync says what to make of it.
-func (a *Agent) sync(m protocol.Sync) {
+func (a *Agent) sync(m message.Sync) {
 	in, err := a.store.Applied()
 	if err != nil {
 		a.log.Error("cannot read what is applied", "err", err)
@@ -52,7 +53,7 @@ func (a *Agent) sync(m protocol.Sync) {
 		a.greeter.reply()
 	case decide.SyncBehind:
 		a.session.heed(m)
-		a.report.raise(protocol.CondHubBehind, "")
+		a.report.raise(resource.CondHubBehind, "")
 		a.report.pokeAll()
 	case decide.SyncHeed:
 		a.session.heed(m)
@@ -63,20 +64,20 @@ func (a *Agent) sync(m protocol.Sync) {
 }
 
 // answered takes an answer to a Hello.
-func (a *Agent) answered(m protocol.Sync, in store.Applied, asked time.Time, lacking bool) {
+func (a *Agent) answered(m message.Sync, in store.Applied, asked time.Time, lacking bool) {
 	if m.Fence.Newer(in.Fence) {
 		if err := a.store.Follow(m.Fence); err != nil {
 			a.log.Error("cannot record the hub's fence", "err", err)
-			a.report.raise(protocol.CondStoreFailing, err.Error())
+			a.report.raise(resource.CondStoreFailing, err.Error())
 			return
 		}
 		a.log.Info("follows a hub", "fence", m.Fence.Number, "hub", m.Fence.Hub)
-		a.report.clear(protocol.CondTwoHubs) // of the hubs before; one that still speaks is told again
+		a.report.clear(resource.CondTwoHubs) // of the hubs before; one that still speaks is told again
 	}
 	if !a.session.hasMet() {
 		if err := a.store.Met(); err != nil {
 			a.log.Error("cannot record that the hub has answered", "err", err)
-			a.report.raise(protocol.CondStoreFailing, err.Error())
+			a.report.raise(resource.CondStoreFailing, err.Error())
 			return
 		}
 	}
@@ -89,12 +90,12 @@ func (a *Agent) answered(m protocol.Sync, in store.Applied, asked time.Time, lac
 	}
 	a.setReplaced(false)
 	a.dismissed.Store(false)
-	a.report.clear(protocol.CondAgentReplaced)
-	a.report.clear(protocol.CondAgentUnknown)
-	a.report.clear(protocol.CondHubBehind)
+	a.report.clear(resource.CondAgentReplaced)
+	a.report.clear(resource.CondAgentUnknown)
+	a.report.clear(resource.CondHubBehind)
 	// What this agent refused and still lacks comes again.
-	delete(a.troubles, protocol.CondDocumentRefused)
-	a.report.clear(protocol.CondDocumentRefused)
+	delete(a.troubles, resource.CondDocumentRefused)
+	a.report.clear(resource.CondDocumentRefused)
 	if !first {
 		asked = time.Time{} // only the first answer can tell the time
 	}
@@ -107,7 +108,7 @@ func (a *Agent) answered(m protocol.Sync, in store.Applied, asked time.Time, lac
 
 // fresh takes over what a Sync says whatever it answers. asked is zero where it does
 // not tell the time.
-func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
+func (a *Agent) fresh(m message.Sync, asked time.Time) {
 	if !asked.IsZero() {
 		a.hubClock.learn(m.At, asked)
 	} else if a.hubClock.advance(m.At) {
@@ -121,7 +122,7 @@ func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
 	}
 	a.hubClock.verify(m.At, m.ValidFor)
 	if verified, _ := a.hubClock.fresh(); verified {
-		a.report.clear(protocol.CondHubUnverified)
+		a.report.clear(resource.CondHubUnverified)
 	}
 	if err := a.store.Acknowledge(m.EventsAcked); err != nil {
 		a.log.Error("cannot forget events", "err", err)
@@ -130,9 +131,9 @@ func (a *Agent) fresh(m protocol.Sync, asked time.Time) {
 }
 
 // refused is the hub's word that it does not serve this agent.
-func (a *Agent) refused(m protocol.Sync) {
+func (a *Agent) refused(m message.Sync) {
 	code := m.Refused
-	if len(m.Ended) > 0 || code == protocol.CondAgentReplaced {
+	if len(m.Ended) > 0 || code == resource.CondAgentReplaced {
 		a.dismissed.Store(true)
 	}
 	if len(m.Ended) > 0 {
@@ -143,7 +144,7 @@ func (a *Agent) refused(m protocol.Sync) {
 	}
 	// Only what a hub has on record is a fact here: one that knows nothing of this agent leaves it
 	// as it was, and is as good as away.
-	if code == protocol.CondAgentReplaced && a.setReplaced(true) {
+	if code == resource.CondAgentReplaced && a.setReplaced(true) {
 		a.log.Error("refused by the hub", "code", code)
 	}
 	a.report.raise(code, "the hub refuses this agent")
@@ -156,7 +157,7 @@ func (a *Agent) renew(was string) {
 	a.dismissed.Store(true)
 	if err := a.store.Renew(a.cfg.Clock(), was); err != nil {
 		a.log.Error("cannot take a new incarnation", "err", err)
-		a.report.raise(protocol.CondStoreFailing, err.Error())
+		a.report.raise(resource.CondStoreFailing, err.Error())
 		return
 	}
 	a.dismissed.Store(false)
@@ -171,8 +172,8 @@ func (a *Agent) renew(was string) {
 }
 
 // twoHubs is the word of a hub that another one has taken over from.
-func (a *Agent) twoHubs(said, followed protocol.Fence) {
-	a.report.raiseFor(protocol.CondTwoHubs, fmt.Sprintf("hub %s with fence %d, while %s with %d is followed", said.Hub, said.Number, followed.Hub, followed.Number), fades)
+func (a *Agent) twoHubs(said, followed message.Fence) {
+	a.report.raiseFor(resource.CondTwoHubs, fmt.Sprintf("hub %s with fence %d, while %s with %d is followed", said.Hub, said.Number, followed.Hub, followed.Number), fades)
 	a.ask(0)
 }
 
@@ -180,13 +181,13 @@ func (a *Agent) twoHubs(said, followed protocol.Fence) {
 const maxSpread = time.Minute
 
 // announced is a hub's word that it has started.
-func (a *Agent) announced(m protocol.Announce) {
+func (a *Agent) announced(m message.Announce) {
 	followed, err := a.store.Fence()
 	if err != nil {
 		a.log.Error("cannot read the fence", "err", err)
 		return
 	}
-	if m.Fence != (protocol.Fence{}) && (followed.Newer(m.Fence) || m.Fence.Rivals(followed)) {
+	if m.Fence != (message.Fence{}) && (followed.Newer(m.Fence) || m.Fence.Rivals(followed)) {
 		a.twoHubs(m.Fence, followed)
 		return
 	}

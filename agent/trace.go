@@ -9,6 +9,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -28,9 +29,9 @@ const (
 type sighting struct {
 	server  string
 	attempt string // its id
-	row     protocol.TraceRow
+	row     resource.TraceRow
 	// head, if not nil, is how far the attempt has come; there may be no row with it.
-	head *protocol.Trace
+	head *resource.Trace
 	// seen, if its source is set, is what the row is made of.
 	seen netboot.Exchange
 }
@@ -49,8 +50,8 @@ type traces struct {
 // traced are the traces of one server that are in memory: the newest, and those before
 // it that are not on the disk yet.
 type traced struct {
-	now   *protocol.Trace
-	old   []*protocol.Trace
+	now   *resource.Trace
+	old   []*resource.Trace
 	dirty bool
 }
 
@@ -138,7 +139,7 @@ func (t *traces) of(server string) *traced {
 
 // follow takes over how far an attempt has come. Another one begins a trace. It needs
 // t.mu.
-func (t *traces) follow(of *traced, head protocol.Trace) {
+func (t *traces) follow(of *traced, head resource.Trace) {
 	head.Serial = 1
 	if was := of.now; was != nil {
 		head.Serial = was.Serial
@@ -164,7 +165,7 @@ func (t *traces) flush() {
 			of.dirty = true
 		} else {
 			saved := list[len(list)-1].Serial
-			of.old = slices.DeleteFunc(of.old, func(o *protocol.Trace) bool { return o.Serial <= saved })
+			of.old = slices.DeleteFunc(of.old, func(o *resource.Trace) bool { return o.Serial <= saved })
 		}
 		t.mu.Unlock()
 		if err != nil {
@@ -175,10 +176,10 @@ func (t *traces) flush() {
 
 // unsaved are copies of the traces that are not on the disk as they are, by server, in
 // order.
-func (t *traces) unsaved() map[string][]protocol.Trace {
+func (t *traces) unsaved() map[string][]resource.Trace {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := map[string][]protocol.Trace{}
+	out := map[string][]resource.Trace{}
 	for name, of := range t.servers {
 		if !of.dirty {
 			continue
@@ -195,16 +196,16 @@ func (t *traces) unsaved() map[string][]protocol.Trace {
 
 // Trace is what was seen of an attempt of a server; serial 0 is the newest. The codes are
 // not_found, and unavailable if the disk cannot be read.
-func (t *traces) trace(server string, serial int) (protocol.Trace, error) {
+func (t *traces) trace(server string, serial int) (resource.Trace, error) {
 	const op = "trace"
 	kept, err := t.agent.store.Traces(server)
 	if err != nil {
-		return protocol.Trace{}, err
+		return resource.Trace{}, err
 	}
 	t.mu.Lock()
 	if of := t.servers[server]; of != nil && of.now != nil {
 		for _, o := range append(slices.Clone(of.old), of.now) {
-			kept = slices.DeleteFunc(kept, func(k protocol.Trace) bool { return k.Serial == o.Serial })
+			kept = slices.DeleteFunc(kept, func(k resource.Trace) bool { return k.Serial == o.Serial })
 			c := *o
 			c.Rows = slices.Clone(o.Rows)
 			kept = append(kept, c)
@@ -214,10 +215,10 @@ func (t *traces) trace(server string, serial int) (protocol.Trace, error) {
 	kept = kept[max(0, len(kept)-tracesKept):]
 	if len(kept) == 0 {
 		if _, _, known := t.agent.report.of(server); !known {
-			return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "agent %s has not heard of server %q", t.agent.cfg.Agent, server).
+			return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "agent %s has not heard of server %q", t.agent.cfg.Agent, server).
 				WithHint("rackctl get servers lists the hub's servers, rackboot-agent servers those of this agent")
 		}
-		return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "server %s was not powered on by this agent yet, as far as it remembers", server).
+		return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "server %s was not powered on by this agent yet, as far as it remembers", server).
 			WithHint("rackctl describe server %s says what it waits for", server)
 	}
 	var serials []int
@@ -229,7 +230,7 @@ func (t *traces) trace(server string, serial int) (protocol.Trace, error) {
 		}
 	}
 	if found < 0 {
-		return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "attempt %d of server %s is not kept; the agent has %v", serial, server, serials).
+		return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "attempt %d of server %s is not kept; the agent has %v", serial, server, serials).
 			WithHint("leave --attempt out for the newest")
 	}
 	out := kept[found]

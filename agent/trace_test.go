@@ -19,6 +19,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/statetest"
 )
@@ -46,7 +47,7 @@ func taken(a *Agent) { a.traces.drain() }
 
 // attempts makes a server with an open attempt that clients are mapped to.
 func attempts(a *Agent, id string) *decide.Attempt {
-	at := &decide.Attempt{ID: id, Token: "secret-token", State: protocol.AttemptConsumed, Intended: protocol.TargetUefiHTTP, At: hubStart, Since: hubStart}
+	at := &decide.Attempt{ID: id, Token: "secret-token", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, At: hubStart, Since: hubStart}
 	a.index.synced = true
 	a.index.byMAC = map[string][]string{"02:00:00:00:00:01": {"n1"}}
 	a.index.follow("n1", decide.Record{Attempt: at})
@@ -102,7 +103,7 @@ func TestTraceOfWhom(t *testing.T) {
 	b.trace(netboot.Exchange{Source: protocol.TraceHTTP, At: w.now, Asked: "GET", Token: "secret-token", File: "boot.efi"})
 	b.trace(netboot.Exchange{Source: protocol.TraceTFTP, At: w.now, Asked: "done", Remote: netip.MustParseAddr("10.7.0.50"), File: "grub.cfg"})
 	ended := *at
-	ended.State, ended.Since = protocol.AttemptFailed, w.now
+	ended.State, ended.Since = resource.AttemptFailed, w.now
 	a.index.follow("n1", decide.Record{Attempt: &ended})
 	b.trace(discovered(w.now.Add(traceAfter - time.Second)))
 	b.trace(discovered(w.now.Add(traceAfter)))
@@ -114,7 +115,7 @@ func TestTraceOfWhom(t *testing.T) {
 	if _, err := a.traces.trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("of a server that nobody knows: %v", err)
 	}
-	a.report.put(protocol.ServerReport{Server: "n2"}, protocol.PhaseInitial)
+	a.report.put(resource.ServerReport{Server: "n2"}, resource.PhaseInitial)
 	if _, err := a.traces.trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "not powered on") {
 		t.Errorf("of a server without a power-on: %v", err)
 	}
@@ -142,7 +143,7 @@ func TestTraceDropsAndCounts(t *testing.T) {
 	taken(a)
 	b.trace(discovered(w.now))
 	taken(a)
-	if tr, err := a.traces.trace("n1", 0); err != nil || tr.Last() != sightingsWaiting || len(tr.Rows) != protocol.MaxTraceRows {
+	if tr, err := a.traces.trace("n1", 0); err != nil || tr.Last() != sightingsWaiting || len(tr.Rows) != resource.MaxTraceRows {
 		t.Errorf("%v, %d rows to %d", err, len(tr.Rows), tr.Last())
 	}
 }
@@ -173,7 +174,7 @@ func TestTraceOverRestarts(t *testing.T) {
 		}
 		begin := func(a *Agent, n int) {
 			at := attempts(a, fmt.Sprintf("id-%d", n))
-			a.traces.add(sighting{server: "n1", attempt: at.ID, row: protocol.TraceRow{Source: protocol.TraceAttempt, What: at.ID}})
+			a.traces.add(sighting{server: "n1", attempt: at.ID, row: resource.TraceRow{Source: protocol.TraceAttempt, What: at.ID}})
 			synctest.Wait()
 		}
 		kept := func(a *Agent, want ...int) {

@@ -10,11 +10,12 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // exchanged is what a boot client asked and got, in words.
-func exchanged(e netboot.Exchange) protocol.TraceRow {
-	r := protocol.TraceRow{At: e.At, Source: e.Source}
+func exchanged(e netboot.Exchange) resource.TraceRow {
+	r := resource.TraceRow{At: e.At, Source: e.Source}
 	switch e.Source {
 	case protocol.TraceDHCP:
 		r.What = strings.ToUpper(e.Asked)
@@ -84,8 +85,8 @@ func overrideText(o protocol.Override) string {
 }
 
 // headOf is how far an attempt has come, without its rows.
-func headOf(server string, a *decide.Attempt) *protocol.Trace {
-	return &protocol.Trace{
+func headOf(server string, a *decide.Attempt) *resource.Trace {
+	return &resource.Trace{
 		Server: server, Attempt: a.ID, Number: a.Number, Purpose: a.Purpose.Or(), Intended: a.Intended, Observed: a.Observed,
 		Began: a.At, State: a.State, Since: a.Since, Code: a.Code, Reason: a.Reason,
 	}
@@ -93,19 +94,19 @@ func headOf(server string, a *decide.Attempt) *protocol.Trace {
 
 // stepEvents are the events of a decision that say how an attempt goes on. What is sent
 // to the BMC, what it shows and what clients ask is traced where it is seen.
-func stepEvents() []protocol.EventCode {
-	return []protocol.EventCode{
-		protocol.EventConsumed, protocol.EventAttemptBegun, protocol.EventGrantUsed, protocol.EventArmed, protocol.EventPowerOn, protocol.EventFetched,
-		protocol.EventInstalled, protocol.EventProvisioned, protocol.EventDiskBoot, protocol.EventAttemptFailed, protocol.EventMismatch,
-		protocol.EventUnexpected, protocol.EventStopping, protocol.EventUserDataDelivered, protocol.EventUserDataRefused,
-		protocol.EventMediaInserted, protocol.EventMediaEjected, protocol.EventBootURLCleared, protocol.EventDiscovery,
+func stepEvents() []resource.EventCode {
+	return []resource.EventCode{
+		resource.EventConsumed, resource.EventAttemptBegun, resource.EventGrantUsed, resource.EventArmed, resource.EventPowerOn, resource.EventFetched,
+		resource.EventInstalled, resource.EventProvisioned, resource.EventDiskBoot, resource.EventAttemptFailed, resource.EventMismatch,
+		resource.EventUnexpected, resource.EventStopping, resource.EventUserDataDelivered, resource.EventUserDataRefused,
+		resource.EventMediaInserted, resource.EventMediaEjected, resource.EventBootURLCleared, resource.EventDiscovery,
 	}
 }
 
 // stepSource is who saw what an event says: that firmware took the override is read from
 // the BMC.
-func stepSource(code protocol.EventCode) (protocol.TraceSource, bool) {
-	if code == protocol.EventConsumed {
+func stepSource(code resource.EventCode) (protocol.TraceSource, bool) {
+	if code == resource.EventConsumed {
 		return protocol.TraceRedfish, true
 	}
 	return protocol.TraceAttempt, slices.Contains(stepEvents(), code)
@@ -131,12 +132,12 @@ func (s *server) stepped(before decide.Snapshot, plan decide.Plan) {
 	}
 	for _, e := range plan.Happened {
 		if source, is := stepSource(e.Code); is {
-			t.add(sighting{server: s.name, attempt: a.ID, row: protocol.TraceRow{At: e.At, Source: source, What: string(e.Code), Detail: e.Message}})
+			t.add(sighting{server: s.name, attempt: a.ID, row: resource.TraceRow{At: e.At, Source: source, What: string(e.Code), Detail: e.Message}})
 		}
 	}
 }
 
-func sameHead(a, b protocol.Trace) bool {
+func sameHead(a, b resource.Trace) bool {
 	return a.Attempt == b.Attempt && a.State == b.State && a.Observed == b.Observed && a.Code == b.Code && a.Reason == b.Reason && a.Since.Equal(b.Since)
 }
 
@@ -171,7 +172,7 @@ func (s *server) shown(a *decide.Attempt, last, o protocol.Observation) {
 
 // redfish traces something at the BMC.
 func (s *server) redfish(attempt string, at time.Time, what, detail string) {
-	s.agent.traces.add(sighting{server: s.name, attempt: attempt, row: protocol.TraceRow{At: at, Source: protocol.TraceRedfish, What: what, Detail: detail}})
+	s.agent.traces.add(sighting{server: s.name, attempt: attempt, row: resource.TraceRow{At: at, Source: protocol.TraceRedfish, What: what, Detail: detail}})
 }
 
 // acted traces an action at the BMC with its answer. Actions that no attempt asked for,
@@ -220,7 +221,7 @@ func (b *boots) reported(server string, a *decide.Attempt, at time.Time, r proto
 	if err != nil {
 		detail = strings.TrimSpace(fmt.Sprintf("%s (not taken: %s)", detail, protocol.CodeOf(err)))
 	}
-	b.agent.traces.add(sighting{server: server, attempt: a.ID, row: protocol.TraceRow{At: at, Source: protocol.TraceReport, What: string(r.State), Detail: detail}})
+	b.agent.traces.add(sighting{server: server, attempt: a.ID, row: resource.TraceRow{At: at, Source: protocol.TraceReport, What: string(r.State), Detail: detail}})
 }
 
 // goesOn says whether an exchange is a BMC's that goes on reading a medium: there are

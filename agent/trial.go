@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"rackboot/agent/store"
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // trialSteps is how often in a window the time of a trial is written. So much of it
@@ -135,15 +135,15 @@ func (t *trial) serve() error {
 func (t *trial) tell(now store.Segments) {
 	names, r := strings.Join(now.Differ, ", "), t.agent.report
 	if now.Tried != "" {
-		r.raise(protocol.CondSegmentOnTrial, names)
+		r.raise(resource.CondSegmentOnTrial, names)
 	}
 	if now.Refused != "" {
-		r.raise(protocol.CondSegmentRolledBack, fmt.Sprintf("%s: as before, because the hub was not heard for %s after the change", names, t.window))
+		r.raise(resource.CondSegmentRolledBack, fmt.Sprintf("%s: as before, because the hub was not heard for %s after the change", names, t.window))
 	} else {
-		r.clear(protocol.CondSegmentRolledBack)
+		r.clear(resource.CondSegmentRolledBack)
 	}
 	if now.Tried == "" {
-		r.clear(protocol.CondSegmentOnTrial)
+		r.clear(resource.CondSegmentOnTrial)
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // troubles are the conditions that documents gave, by condition and document: one
 // document's being well does not end another's trouble.
-type troubles map[protocol.ConditionCode]map[string]string
+type troubles map[resource.ConditionCode]map[string]string
 
 // maxTroubles bounds the documents that are named in one condition: whoever has the
 // broker can make up topics.
@@ -18,7 +18,7 @@ const maxTroubles = 16
 
 // trouble notes what is wrong with a document; empty is nothing any more. It is
 // called by Receive only.
-func (a *Agent) trouble(code protocol.ConditionCode, doc, message string) {
+func (a *Agent) trouble(code resource.ConditionCode, doc, message string) {
 	docs := a.troubles[code]
 	if docs == nil {
 		docs = map[string]string{}

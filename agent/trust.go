@@ -4,7 +4,7 @@ import (
 	"crypto/ed25519"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -19,13 +19,13 @@ type hubKeys struct {
 func (a *Agent) Trust(keys ...ed25519.PublicKey) {
 	a.hub.Store(&hubKeys{keys, wire.NewVerifier(keys...)})
 	if a.report != nil {
-		a.report.clear(protocol.CondMessagesRefused) // of the key that was not known yet
+		a.report.clear(resource.CondMessagesRefused) // of the key that was not known yet
 		a.lookAtAll()                                // grants are verified anew
 	}
 }
 
 // Tell raises a condition of the agent, or clears it. It is safe for concurrent use.
-func (a *Agent) Tell(code protocol.ConditionCode, so bool, message string) {
+func (a *Agent) Tell(code resource.ConditionCode, so bool, message string) {
 	if so {
 		a.report.raise(code, message)
 	} else {

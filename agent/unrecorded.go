@@ -11,6 +11,8 @@ import (
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // spell is what a server's loop remembers while nothing can be recorded; it is lost with
@@ -94,10 +96,10 @@ func (s *server) withdraw(ran protocol.Observation) {
 	changed := false
 	for i := range r.Holds {
 		h := &r.Holds[i]
-		if h.Word != protocol.HoldFenced && len(h.Receipt) == 0 {
+		if h.Word != resource.HoldFenced && len(h.Receipt) == 0 {
 			continue
 		}
-		h.Word, h.State, h.Receipt = protocol.HoldEnforced, protocol.StateViolated, nil
+		h.Word, h.State, h.Receipt = resource.HoldEnforced, resource.StateViolated, nil
 		h.Reason = fmt.Sprintf("it was read %s at %s, which is not recorded yet: the agent cannot write to its disk", ran.Power, ran.ReadAt.UTC().Format(time.RFC3339))
 		changed = true
 	}
@@ -125,7 +127,7 @@ func (s *server) catchUp() error {
 
 // look reads with the driver that there is where the way to the BMC is on a disk that
 // cannot be read.
-func (c *connection) look(ctx context.Context, s *server, in protocol.ServerIntent) reading {
+func (c *connection) look(ctx context.Context, s *server, in message.ServerIntent) reading {
 	if c.driver == nil {
 		return c.observe(ctx, s, in)
 	}

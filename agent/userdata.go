@@ -14,6 +14,8 @@ import (
 	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // UserData fetches sealed user data from the hub.
@@ -36,11 +38,11 @@ type userData struct {
 	jobs  *pending.Set[string] // by the digest of what is sealed
 
 	mu     sync.Mutex
-	wanted map[string]protocol.ServerIntent // that was asked for; bounded by the rack's claims
+	wanted map[string]message.ServerIntent // that was asked for; bounded by the rack's claims
 }
 
 func newUserData(a *Agent) *userData {
-	u := &userData{agent: a, wanted: map[string]protocol.ServerIntent{}}
+	u := &userData{agent: a, wanted: map[string]message.ServerIntent{}}
 	u.jobs = pending.New(pending.Config[string]{
 		Do: u.bring, Tried: func(string) { a.lookAtAll() }, Timeout: userDataTimeout, MinPause: userDataPauseMin, MaxPause: userDataPauseMax, Clock: a.cfg.Clock,
 	})
@@ -48,7 +50,7 @@ func newUserData(a *Agent) *userData {
 }
 
 // want asks for the user data of a server, if it has any; it does not wait.
-func (u *userData) want(in protocol.ServerIntent) {
+func (u *userData) want(in message.ServerIntent) {
 	if in.Boot.Ignition == nil || in.Boot.Ignition.Sealed == "" {
 		return
 	}
@@ -59,7 +61,7 @@ func (u *userData) want(in protocol.ServerIntent) {
 }
 
 // with is what a decision sees of all that a boot needs.
-func (u *userData) with(image decide.Artefacts, ref *protocol.IgnitionIntent) decide.Artefacts {
+func (u *userData) with(image decide.Artefacts, ref *message.IgnitionIntent) decide.Artefacts {
 	if ref == nil || !image.Local {
 		return image
 	}
@@ -68,7 +70,7 @@ func (u *userData) with(image decide.Artefacts, ref *protocol.IgnitionIntent) de
 	}
 	done, err := u.jobs.State(ref.Sealed)
 	if err != nil {
-		return decide.Artefacts{Failed: &protocol.ConditionState{Code: protocol.CondArtefactsFailed, Message: "user data: " + err.Error()}}
+		return decide.Artefacts{Failed: &resource.ConditionState{Code: resource.CondArtefactsFailed, Message: "user data: " + err.Error()}}
 	}
 	image.Local = done
 	return image
@@ -90,7 +92,7 @@ func (u *userData) bring(ctx context.Context, digest string) error {
 	return nil
 }
 
-func (u *userData) fetch(ctx context.Context, in protocol.ServerIntent) error {
+func (u *userData) fetch(ctx context.Context, in message.ServerIntent) error {
 	const op = "fetch user data"
 	ref, blobs := in.Boot.Ignition, u.agent.cfg.Blobs
 	if blobs.Has(ref.Sealed) && blobs.Verify(ctx, ref.Sealed) == nil {
@@ -101,7 +103,7 @@ func (u *userData) fetch(ctx context.Context, in protocol.ServerIntent) error {
 	case u.agent.cfg.UserData == nil:
 		return protocol.Errorf(protocol.CodeUnsupported, op, "this agent does not know the hub's API").
 			WithHint("give link.api in the agent's file")
-	case ref.Size < protocol.SealedOverhead || ref.Size > protocol.MaxIgnition+protocol.SealedOverhead:
+	case ref.Size < message.SealedOverhead || ref.Size > resource.MaxIgnition+message.SealedOverhead:
 		return protocol.Errorf(protocol.CodeInvalid, op, "the document says %d bytes", ref.Size)
 	}
 	body, err := u.agent.cfg.UserData.Fetch(ctx, ref.Sealed)
@@ -122,7 +124,7 @@ func (u *userData) fetch(ctx context.Context, in protocol.ServerIntent) error {
 }
 
 // open opens what is on disk.
-func (u *userData) open(server, claim string, ref protocol.IgnitionIntent) ([]byte, error) {
+func (u *userData) open(server, claim string, ref message.IgnitionIntent) ([]byte, error) {
 	if u.agent.cfg.Secrets == nil {
 		return nil, protocol.Errorf(protocol.CodeUnsupported, "open user data", "this agent has no key for secrets")
 	}
@@ -131,7 +133,7 @@ func (u *userData) open(server, claim string, ref protocol.IgnitionIntent) ([]by
 		return nil, err
 	}
 	defer f.Close()
-	sealed, err := io.ReadAll(io.LimitReader(f, protocol.MaxIgnition+protocol.SealedOverhead+1))
+	sealed, err := io.ReadAll(io.LimitReader(f, resource.MaxIgnition+message.SealedOverhead+1))
 	if err != nil || int64(len(sealed)) != size {
 		return nil, protocol.Errorf(protocol.CodeInternal, "open user data", "it cannot be read from disk")
 	}
@@ -222,7 +224,7 @@ func (b *boots) OpenUserData(remote netip.Addr, token string) (*netboot.File, er
 	}
 	return &netboot.File{
 		ReadSeekCloser: text{bytes.NewReader(content)}, Size: int64(len(content)), ModTime: e.attempt.At,
-		ContentType: protocol.TypeIgnition, ETag: fmt.Sprintf("%q", e.attempt.Ignition.Sealed),
+		ContentType: resource.TypeIgnition, ETag: fmt.Sprintf("%q", e.attempt.Ignition.Sealed),
 	}, nil
 }
 
@@ -236,7 +238,7 @@ func (b *boots) whose(e indexed, server string, remote netip.Addr) decide.Whose 
 		return decide.WhoseOther
 	}
 	seg, ok := b.agent.index.Segment(e.segment)
-	if ok && remote.Unmap().Is4() && (seg.Service == nil || seg.Service.Mode == protocol.ServiceFull) {
+	if ok && remote.Unmap().Is4() && (seg.Service == nil || seg.Service.Mode == resource.ServiceFull) {
 		return decide.WhoseNobody
 	}
 	return decide.WhoseUnknown

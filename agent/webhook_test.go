@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // mute is a BMC without a stream; its subscription comes and goes by hand.
@@ -171,16 +172,16 @@ func TestHooks(t *testing.T) {
 
 // TestEventsBase: the agent's HTTP server that a BMC is likeliest to reach.
 func TestEventsBase(t *testing.T) {
-	seg := func(name string, role protocol.SegmentRole, net int) protocol.SegmentIntent {
-		return protocol.SegmentIntent{
+	seg := func(name string, role resource.SegmentRole, net int) resource.SegmentIntent {
+		return resource.SegmentIntent{
 			Name: name, Role: role, Prefix: netip.MustParsePrefix(fmt.Sprintf("10.0.%d.0/24", net)), BaseURL: fmt.Sprintf("http://10.0.%d.1:8080", net),
 		}
 	}
-	boot, bmcs, far := seg("boot", "", 1), seg("bmcs", protocol.SegmentBMC, 2), seg("far", protocol.SegmentBoth, 3)
-	all := []protocol.SegmentIntent{boot, far, bmcs}
+	boot, bmcs, far := seg("boot", "", 1), seg("bmcs", resource.SegmentBMC, 2), seg("far", resource.SegmentBoth, 3)
+	all := []resource.SegmentIntent{boot, far, bmcs}
 	for _, tt := range []struct {
 		address, boots string
-		served         []protocol.SegmentIntent
+		served         []resource.SegmentIntent
 		want           string
 	}{
 		{"https://10.0.2.9", "boot", all, "http://10.0.2.1:8080"},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // minMACPrefix is the shortest prefix that names a maker: an OUI has three bytes.
@@ -13,8 +13,8 @@ const minMACPrefix = 3
 
 // HasBMCs says whether a segment's role has BMCs on it. A role that is not known
 // has nothing.
-func HasBMCs(seg protocol.SegmentIntent) bool {
-	return seg.Role == protocol.SegmentBMC || seg.Role == protocol.SegmentBoth
+func HasBMCs(seg resource.SegmentIntent) bool {
+	return seg.Role == resource.SegmentBMC || seg.Role == resource.SegmentBoth
 }
 
 // IsBMC says whether a machine with this MAC address, in lower case with colons, gets a
@@ -22,7 +22,7 @@ func HasBMCs(seg protocol.SegmentIntent) bool {
 // BMCMACs or begins with one of BMCPrefixes. A prefix that is not at least three
 // whole bytes fits nobody. Where the segment has servers too, the address of a
 // server is a server's; that is for the caller to know.
-func IsBMC(seg protocol.SegmentIntent, mac string) bool {
+func IsBMC(seg resource.SegmentIntent, mac string) bool {
 	if !HasBMCs(seg) {
 		return false
 	}
@@ -31,7 +31,7 @@ func IsBMC(seg protocol.SegmentIntent, mac string) bool {
 
 // IsNamedBMC says whether a MAC address is one of the segment's BMCMACs: a BMC that was
 // accepted, not one that only has the prefix of one.
-func IsNamedBMC(seg protocol.SegmentIntent, mac string) bool {
+func IsNamedBMC(seg resource.SegmentIntent, mac string) bool {
 	return HasBMCs(seg) && slices.ContainsFunc(seg.BMCMACs, func(m string) bool { return strings.EqualFold(m, mac) })
 }
 

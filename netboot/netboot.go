@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Resolver answers from local state within microseconds. It is safe for
@@ -14,7 +15,7 @@ import (
 type Resolver interface {
 	// Segment is the policy of a segment now; ok is false while the agent has none
 	// (not yet synced), and then the segment's servers stay silent.
-	Segment(name string) (seg protocol.SegmentIntent, ok bool)
+	Segment(name string) (seg resource.SegmentIntent, ok bool)
 	// Resolve decides for one boot client. The DHCP server freezes the answer per
 	// (MAC, xid) itself.
 	Resolve(client protocol.BootClient) protocol.BootAnswer

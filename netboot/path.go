@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // RefusedToken is the token of the URL that a refused UEFI HTTP client gets. It
@@ -33,7 +34,7 @@ const ReportPath = "report"
 // IP literal: firmware cannot resolve a name unless option 6 came in the same
 // offer, and a loader started by it often not even then. A BaseURL that is
 // malformed or names a host is an invalid error.
-func BaseURL(seg protocol.SegmentIntent) (string, error) {
+func BaseURL(seg resource.SegmentIntent) (string, error) {
 	if seg.BaseURL == "" {
 		return "http://" + seg.Address.String(), nil
 	}
@@ -50,11 +51,11 @@ func BaseURL(seg protocol.SegmentIntent) (string, error) {
 // BaseURL6 is that of a segment's IPv6 side, its host an IPv6 literal in brackets: a
 // client that boots over IPv6 has no other addresses. A base that it could not load
 // from is an invalid error.
-func BaseURL6(segment string, seg protocol.SegmentIPv6Intent) (string, error) {
+func BaseURL6(segment string, seg resource.SegmentIPv6Intent) (string, error) {
 	if seg.BaseURL == "" {
 		return "http://[" + seg.Address.String() + "]", CheckHost6(segment, seg.Address)
 	}
-	base, err := BaseURL(protocol.SegmentIntent{Name: segment, BaseURL: seg.BaseURL})
+	base, err := BaseURL(resource.SegmentIntent{Name: segment, BaseURL: seg.BaseURL})
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +80,7 @@ func CheckHost6(segment string, a netip.Addr) error {
 // BaseURLFor is the base of the address family that a client asks by: of IPv6 where
 // its address is, else of IPv4. A client of IPv6 on a segment that has no IPv6 side is
 // a not_found error.
-func BaseURLFor(seg protocol.SegmentIntent, client netip.Addr) (string, error) {
+func BaseURLFor(seg resource.SegmentIntent, client netip.Addr) (string, error) {
 	switch {
 	case !client.Unmap().Is6():
 		return BaseURL(seg)

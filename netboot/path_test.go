@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestBaseURL(t *testing.T) {
@@ -22,7 +23,7 @@ func TestBaseURL(t *testing.T) {
 		"http://":                 "",
 		"http://10.0.0.2:80:80/x": "",
 	} {
-		got, err := BaseURL(protocol.SegmentIntent{Name: "rack1", Address: netip.MustParseAddr("10.0.0.1"), BaseURL: base})
+		got, err := BaseURL(resource.SegmentIntent{Name: "rack1", Address: netip.MustParseAddr("10.0.0.1"), BaseURL: base})
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q gives %q, %v; want %q", base, got, err, want)
 		}
@@ -34,15 +35,15 @@ func TestBaseURL(t *testing.T) {
 
 // TestBaseURLFor: a client hears of addresses of the family that it asks by.
 func TestBaseURLFor(t *testing.T) {
-	only4 := protocol.SegmentIntent{Name: "rack1", Address: netip.MustParseAddr("10.0.0.1"), BaseURL: "http://10.0.0.1:8080"}
-	with := func(base, address string) protocol.SegmentIntent {
+	only4 := resource.SegmentIntent{Name: "rack1", Address: netip.MustParseAddr("10.0.0.1"), BaseURL: "http://10.0.0.1:8080"}
+	with := func(base, address string) resource.SegmentIntent {
 		seg := only4
-		seg.IPv6 = &protocol.SegmentIPv6Intent{Address: netip.MustParseAddr(address), BaseURL: base}
+		seg.IPv6 = &resource.SegmentIPv6Intent{Address: netip.MustParseAddr(address), BaseURL: base}
 		return seg
 	}
 	for _, row := range []struct {
 		name   string
-		seg    protocol.SegmentIntent
+		seg    resource.SegmentIntent
 		client string // "" is none
 		want   string
 		code   protocol.Code

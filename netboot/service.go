@@ -1,11 +1,11 @@
 package netboot
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // Service is what the DHCPv4 server of a segment needs beyond its SegmentIntent.
 // The zero value is a full server without reservations.
 type Service struct {
-	Mode protocol.ServiceMode // empty is full
+	Mode resource.ServiceMode // empty is full
 	// Reservations may be nil.
 	Reservations *Reservations
 	// Authoritative says that no other server leases addresses on the segment: a

@@ -98,3 +98,10 @@ func (c BootChain) FileFor(class ClientClass) string {
 func (c BootChain) IsLast(name string) bool {
 	return name == c.Last || name == c.IPXE && c.IPXE != "" && c.Last == c.First
 }
+
+// FileIgnition is the name of a server's user data below the token of its boot.
+const FileIgnition = "ignition"
+
+// FileDiscard is the name of the file below the token of a boot by which rackboot-probe is
+// told that it may discard the server's disks.
+const FileDiscard = "discard"

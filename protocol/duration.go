@@ -26,15 +26,3 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	*d = Duration(v)
 	return nil
 }
-
-func setDuration(d *Duration, v time.Duration) {
-	if *d == 0 {
-		*d = Duration(v)
-	}
-}
-
-func (f *FieldErrors) between(path string, d Duration, low, high time.Duration) {
-	if d.D() < low || d.D() > high {
-		f.add(path, "%s is not between %s and %s", d, low, high)
-	}
-}

@@ -86,12 +86,12 @@ type HostDisk struct {
 func (h *HostInventory) validate(f *FieldErrors) {
 	text := func(path, s string) {
 		if !HostText(s) {
-			f.add(path, "more than %d bytes, control characters, or not UTF-8", MaxHostText)
+			f.Add(path, "more than %d bytes, control characters, or not UTF-8", MaxHostText)
 		}
 	}
 	count := func(path string, n int) {
 		if n < 0 || n > maxHostCount {
-			f.add(path, "%d is not between 0 and %d", n, maxHostCount)
+			f.Add(path, "%d is not between 0 and %d", n, maxHostCount)
 		}
 	}
 	b, c := h.Board, h.CPU
@@ -101,7 +101,7 @@ func (h *HostInventory) validate(f *FieldErrors) {
 		text("inventory.board."+path, s)
 	}
 	if b.UUID != "" && !ValidUUID(b.UUID) {
-		f.add("inventory.board.uuid", "not a UUID in lower case")
+		f.Add("inventory.board.uuid", "not a UUID in lower case")
 	}
 	text("inventory.cpu.model", c.Model)
 	text("inventory.cpu.architecture", c.Architecture)
@@ -110,18 +110,18 @@ func (h *HostInventory) validate(f *FieldErrors) {
 	}
 	size(f, "inventory.memoryBytes", h.MemoryBytes)
 	if len(h.Interfaces) > MaxHostInterfaces {
-		f.add("inventory.interfaces", "%d, at most %d", len(h.Interfaces), MaxHostInterfaces)
+		f.Add("inventory.interfaces", "%d, at most %d", len(h.Interfaces), MaxHostInterfaces)
 	}
 	for i, n := range h.Interfaces {
 		n.validate(f, fmt.Sprintf("inventory.interfaces[%d].", i), text)
 	}
 	if len(h.Disks) > MaxHostDisks {
-		f.add("inventory.disks", "%d, at most %d", len(h.Disks), MaxHostDisks)
+		f.Add("inventory.disks", "%d, at most %d", len(h.Disks), MaxHostDisks)
 	}
 	for i, d := range h.Disks {
 		at := fmt.Sprintf("inventory.disks[%d].", i)
 		if d.Name == "" {
-			f.add(at+"name", "is missing")
+			f.Add(at+"name", "is missing")
 		}
 		for path, s := range map[string]string{"name": d.Name, "model": d.Model, "serial": d.Serial, "wwn": d.WWN, "transport": d.Transport} {
 			text(at+path, s)
@@ -132,22 +132,22 @@ func (h *HostInventory) validate(f *FieldErrors) {
 
 func (n HostInterface) validate(f *FieldErrors, at string, text func(path, s string)) {
 	if n.Name == "" {
-		f.add(at+"name", "is missing")
+		f.Add(at+"name", "is missing")
 	}
 	if InterfaceMAC(n.MAC) != n.MAC || n.MAC == "" {
-		f.add(at+"mac", "%.20q is not an interface's MAC address such as 02:00:00:00:00:01", n.MAC)
+		f.Add(at+"mac", "%.20q is not an interface's MAC address such as 02:00:00:00:00:01", n.MAC)
 	}
 	if InterfaceMAC(n.PermanentMAC) != n.PermanentMAC {
-		f.add(at+"permanentMAC", "%.20q is not an interface's MAC address", n.PermanentMAC)
+		f.Add(at+"permanentMAC", "%.20q is not an interface's MAC address", n.PermanentMAC)
 	}
 	if n.SpeedMbps < 0 || n.SpeedMbps > MaxHostMbps {
-		f.add(at+"speedMbps", "%d is no speed", n.SpeedMbps)
+		f.Add(at+"speedMbps", "%d is no speed", n.SpeedMbps)
 	}
 	for path, s := range map[string]string{"name": n.Name, "driver": n.Driver, "pci": n.PCI} {
 		text(at+path, s)
 	}
 	if len(n.Neighbours) > MaxNeighbours {
-		f.add(at+"neighbours", "%d, at most %d", len(n.Neighbours), MaxNeighbours)
+		f.Add(at+"neighbours", "%d, at most %d", len(n.Neighbours), MaxNeighbours)
 	}
 	for i, o := range n.Neighbours {
 		for path, s := range map[string]string{"chassis": o.Chassis, "port": o.Port, "system": o.System} {
@@ -158,7 +158,7 @@ func (n HostInterface) validate(f *FieldErrors, at string, text func(path, s str
 
 func size(f *FieldErrors, path string, n uint64) {
 	if n > maxHostBytes {
-		f.add(path, "%d is more than 2^53", n)
+		f.Add(path, "%d is more than 2^53", n)
 	}
 }
 

@@ -132,13 +132,13 @@ func DecodeProbeReport(raw []byte, state ProbeState) (ProbeReport, error) {
 func (r *ProbeReport) Validate() FieldErrors {
 	var f FieldErrors
 	if _, ok := ParseProbeState(string(r.State)); !ok {
-		f.add("state", "%q is none of %v", r.State, ProbeStates())
+		f.Add("state", "%q is none of %v", r.State, ProbeStates())
 	}
 	if len(r.Message) > MaxProbeMessage {
-		f.add("message", "%d bytes, at most %d", len(r.Message), MaxProbeMessage)
+		f.Add("message", "%d bytes, at most %d", len(r.Message), MaxProbeMessage)
 	}
 	if !utf8.ValidString(r.Message) || strings.ContainsFunc(r.Message, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }) {
-		f.add("message", "control characters other than line feed and tab, or not UTF-8")
+		f.Add("message", "control characters other than line feed and tab, or not UTF-8")
 	}
 	if r.Inventory != nil {
 		r.Inventory.validate(&f)

@@ -20,6 +20,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
 )
 
 // joined is an identity whose certificate is its own CA.
@@ -84,7 +85,7 @@ func TestLinkConfig(t *testing.T) {
 					if e != nil || got.Broker != row.broker || got.QoS != row.qos || got.FirstDelay != row.first || got.TLS.RootCAs.Equal(pool) == row.ownCA {
 						t.Errorf("%s, QoS %d, first connection within %s, %v", got.Broker, got.QoS, got.FirstDelay, e)
 					}
-					if !slices.Contains(got.Subscribe, protocol.TopicDown("r1-1", "#")) {
+					if !slices.Contains(got.Subscribe, message.TopicDown("r1-1", "#")) {
 						t.Errorf("subscribes to %v", got.Subscribe)
 					}
 					return

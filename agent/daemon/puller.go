@@ -9,6 +9,7 @@ import (
 
 	"rackboot/netboot/image"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
@@ -20,7 +21,7 @@ type puller struct {
 }
 
 // Pull implements agent.Puller.
-func (p puller) Pull(ctx context.Context, img protocol.Image) error {
+func (p puller) Pull(ctx context.Context, img resource.Image) error {
 	ref, err := image.Pin(img)
 	if err != nil {
 		return err

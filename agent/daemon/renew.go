@@ -14,12 +14,14 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // told is the agent as far as it is told what becomes of its certificate and keys.
 type told interface {
-	Tell(code protocol.ConditionCode, so bool, message string)
+	Tell(code resource.ConditionCode, so bool, detail string)
 	Trust(keys ...ed25519.PublicKey)
 	End(sealed []byte) error
 	Over() bool
@@ -103,12 +105,12 @@ func (r *renewer) floor(last bool) decide.ClockPlan {
 	damaged := r.keep.floor.damage()
 	if err := r.keep.floor.keep(last); err != nil {
 		r.log.Error("the time was not kept", "err", err)
-		r.agent.Tell(protocol.CondStoreFailing, true, err.Error())
+		r.agent.Tell(resource.CondStoreFailing, true, err.Error())
 	}
-	r.agent.Tell(protocol.CondTimeDamaged, damaged != nil, errText(damaged))
-	code, message := plan.Off.Condition(), plan.Off.Describe(plan.By)
-	for _, c := range []protocol.ConditionCode{protocol.CondClockBehind, protocol.CondClockAhead, protocol.CondHubClock, protocol.CondClocksDiffer} {
-		r.agent.Tell(c, c == code, message)
+	r.agent.Tell(resource.CondTimeDamaged, damaged != nil, errText(damaged))
+	code, detail := plan.Off.Condition(), plan.Off.Describe(plan.By)
+	for _, c := range []resource.ConditionCode{resource.CondClockBehind, resource.CondClockAhead, resource.CondHubClock, resource.CondClocksDiffer} {
+		r.agent.Tell(c, c == code, detail)
 	}
 	r.metrics.clock(plan)
 	return plan
@@ -132,7 +134,7 @@ func (r *renewer) look(ctx context.Context) {
 	})
 	r.metrics.expiry.Set(float64(leaf.NotAfter.Unix()))
 	if !plan.Expiring {
-		r.agent.Tell(protocol.CondCertificateExpiring, false, "")
+		r.agent.Tell(resource.CondCertificateExpiring, false, "")
 	}
 	if r.down++; r.up() {
 		r.down = 0
@@ -140,7 +142,7 @@ func (r *renewer) look(ctx context.Context) {
 	ask := r.ask || r.down >= downLooks
 	if plan.Action == decide.CertificateRejoin || plan.Action == decide.CertificateKeep && !ask || now.Before(r.next) {
 		if plan.Action == decide.CertificateRejoin && plan.Expiring {
-			r.agent.Tell(protocol.CondCertificateExpiring, true, "ended too long ago, "+leaf.NotAfter.UTC().Format(time.RFC3339)+"; the agent must join anew")
+			r.agent.Tell(resource.CondCertificateExpiring, true, "ended too long ago, "+leaf.NotAfter.UTC().Format(time.RFC3339)+"; the agent must join anew")
 		}
 		return
 	}
@@ -171,7 +173,7 @@ func (r *renewer) after(err error, now time.Time, plan decide.CertificatePlan, n
 	r.next = now.Add(pause)
 	r.log.Warn("the hub could not be asked about certificate and keys", "action", plan.Action, "err", err, "retry_in", pause)
 	if plan.Expiring {
-		r.agent.Tell(protocol.CondCertificateExpiring, true, "ends "+notAfter.UTC().Format(time.RFC3339)+": "+err.Error())
+		r.agent.Tell(resource.CondCertificateExpiring, true, "ends "+notAfter.UTC().Format(time.RFC3339)+": "+err.Error())
 	}
 }
 
@@ -259,7 +261,7 @@ func (r *renewer) renewAt(ctx context.Context, url string, id identity, action d
 	if err != nil {
 		return err
 	}
-	m := protocol.Renewal{Agent: id.Answer.Agent, Trust: id.Answer.Standing.Digest(), At: r.keep.clock(), SealKey: seal.Public()}
+	m := message.Renewal{Agent: id.Answer.Agent, Trust: id.Answer.Standing.Digest(), At: r.keep.clock(), SealKey: seal.Public()}
 	next := id
 	if action != decide.CertificateKeep {
 		if next.LinkKey, m.CSR, err = newLinkKey(); err != nil {
@@ -283,7 +285,7 @@ func (r *renewer) renewAt(ctx context.Context, url string, id identity, action d
 }
 
 // take puts what the hub answered on disk, and makes it count.
-func (r *renewer) take(id, next identity, asked protocol.Renewal, answer api.RenewAnswer, doubted bool) error {
+func (r *renewer) take(id, next identity, asked message.Renewal, answer api.RenewAnswer, doubted bool) error {
 	if len(answer.Ended) > 0 {
 		r.metrics.count(renewEnded)
 		return r.agent.End(answer.Ended)
@@ -309,9 +311,9 @@ func (r *renewer) take(id, next identity, asked protocol.Renewal, answer api.Ren
 	if refused == nil {
 		next.Keys, next.Answer.Standing = keys, answer.Standing
 	} // else nothing of what it says to trust is taken; the certificate is, which trusts nobody
-	r.agent.Tell(protocol.CondKeysRefused, refused != nil, errText(refused))
+	r.agent.Tell(resource.CondKeysRefused, refused != nil, errText(refused))
 	if err := r.keep.replace(next); err != nil {
-		r.agent.Tell(protocol.CondStoreFailing, true, err.Error())
+		r.agent.Tell(resource.CondStoreFailing, true, err.Error())
 		return err
 	}
 	if !keys.Everyday.Equal(id.Keys.Everyday) {
@@ -320,7 +322,7 @@ func (r *renewer) take(id, next identity, asked protocol.Renewal, answer api.Ren
 	}
 	r.metrics.count(result)
 	if result == renewRenewed {
-		r.agent.Tell(protocol.CondCertificateExpiring, false, "")
+		r.agent.Tell(resource.CondCertificateExpiring, false, "")
 		r.log.Info("certificate renewed")
 	}
 	r.again = refused == nil && answer.Standing.Digest() != asked.Trust

@@ -20,23 +20,25 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // fakeAgent notes what it is told.
 type fakeAgent struct {
-	conds  map[protocol.ConditionCode]bool
+	conds  map[resource.ConditionCode]bool
 	keys   []ed25519.PublicKey
 	ended  int
 	over   bool
 	hubNow time.Time
 	words  uint64
-	said   map[protocol.ConditionCode]string
+	said   map[resource.ConditionCode]string
 }
 
-func (f *fakeAgent) Tell(code protocol.ConditionCode, so bool, message string) {
+func (f *fakeAgent) Tell(code resource.ConditionCode, so bool, detail string) {
 	if f.conds[code] = so; so {
-		f.said[code] = message
+		f.said[code] = detail
 	}
 }
 func (f *fakeAgent) Trust(keys ...ed25519.PublicKey) { f.keys = keys }
@@ -51,7 +53,7 @@ type fakeHub struct {
 	t      *testing.T
 	ca     tls.Certificate
 	server *httptest.Server
-	answer func(m protocol.Renewal, shown bool) (api.RenewAnswer, *protocol.Error)
+	answer func(m message.Renewal, shown bool) (api.RenewAnswer, *protocol.Error)
 	asked  []string // "cert" or "key", with " csr"
 	life   time.Duration
 	now    func() time.Time
@@ -83,7 +85,7 @@ func pemOf(der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: "CERT
 
 func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request, key ed25519.PublicKey) {
 	var q api.RenewRequest
-	var m protocol.Renewal
+	var m message.Renewal
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil || wire.Open(wire.NewVerifier(key), wire.FactRenewal, q.Renewal, &m) != nil {
 		h.t.Errorf("asked without a good signature: %v", err)
 	}
@@ -141,7 +143,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	g := &rig{agent: &fakeAgent{conds: map[protocol.ConditionCode]bool{}, said: map[protocol.ConditionCode]string{}}, now: time.Now().Truncate(time.Second), up: true}
+	g := &rig{agent: &fakeAgent{conds: map[resource.ConditionCode]bool{}, said: map[resource.ConditionCode]string{}}, now: time.Now().Truncate(time.Second), up: true}
 	id, q, err := newIdentity("", "host")
 	if err != nil {
 		t.Fatal(err)
@@ -204,17 +206,17 @@ func TestRenewals(t *testing.T) {
 	if err != nil || !leaf.NotBefore.Equal(g.now.UTC()) || string(onDisk.LinkKey) != string(g.keep.now().LinkKey) {
 		t.Errorf("on disk from %s, %v", leaf.NotBefore, err)
 	}
-	g.hub.answer = func(protocol.Renewal, bool) (api.RenewAnswer, *protocol.Error) {
+	g.hub.answer = func(message.Renewal, bool) (api.RenewAnswer, *protocol.Error) {
 		return api.RenewAnswer{}, &protocol.Error{Code: protocol.CodeUnavailable, Message: "no"}
 	}
 	g.days(t, 80)
 	g.expects(t, "late, and the hub fails", "cert csr")
-	if !g.agent.conds[protocol.CondCertificateExpiring] {
+	if !g.agent.conds[resource.CondCertificateExpiring] {
 		t.Error("nobody is told")
 	}
 	g.days(t, 0)
 	g.expects(t, "at once again")
-	g.hub.answer = func(_ protocol.Renewal, shown bool) (api.RenewAnswer, *protocol.Error) {
+	g.hub.answer = func(_ message.Renewal, shown bool) (api.RenewAnswer, *protocol.Error) {
 		if shown {
 			return api.RenewAnswer{}, &protocol.Error{Code: protocol.CodeDenied, Message: "no"}
 		}
@@ -222,12 +224,12 @@ func TestRenewals(t *testing.T) {
 	}
 	g.days(t, 30)
 	g.expects(t, "ended", "key csr")
-	if g.agent.conds[protocol.CondCertificateExpiring] {
+	if g.agent.conds[resource.CondCertificateExpiring] {
 		t.Error("the condition stays")
 	}
 	g.days(t, 90+366)
 	g.expects(t, "after the grace")
-	if !g.agent.conds[protocol.CondCertificateExpiring] {
+	if !g.agent.conds[resource.CondCertificateExpiring] {
 		t.Error("nobody is told that it must join anew")
 	}
 }
@@ -250,7 +252,7 @@ func TestRenewalEndpoints(t *testing.T) {
 // An agent that is cut off asks why, and keeps the word.
 func TestCutOff(t *testing.T) {
 	g := newRig(t)
-	g.hub.answer = func(protocol.Renewal, bool) (api.RenewAnswer, *protocol.Error) {
+	g.hub.answer = func(message.Renewal, bool) (api.RenewAnswer, *protocol.Error) {
 		return api.RenewAnswer{Ended: []byte("sealed")}, nil
 	}
 	g.up = false
@@ -284,11 +286,11 @@ func TestFollows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := id.Keys.State(wire.NewSigner(key), protocol.KeyStatement{Role: protocol.KeyEveryday, Key: wire.NewSigner(next).Public()})
+	after, err := id.Keys.State(wire.NewSigner(key), message.KeyStatement{Role: message.KeyEveryday, Key: wire.NewSigner(next).Public()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := (wire.Keys{Everyday: wire.NewSigner(next).Public()}).State(wire.NewSigner(next), protocol.KeyStatement{Role: protocol.KeyEveryday, Key: wire.NewSigner(key).Public()})
+	forged, err := (wire.Keys{Everyday: wire.NewSigner(next).Public()}).State(wire.NewSigner(next), message.KeyStatement{Role: message.KeyEveryday, Key: wire.NewSigner(key).Public()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +304,7 @@ func TestFollows(t *testing.T) {
 		g.days(t, 0)
 		g.expects(t, c.name, "cert")
 		got := g.keep.now()
-		if (got.brokers()[0] == "mqtts://"+c.name) != c.taken || g.agent.conds[protocol.CondKeysRefused] == c.taken || (len(g.agent.keys) == 1) != c.taken {
+		if (got.brokers()[0] == "mqtts://"+c.name) != c.taken || g.agent.conds[resource.CondKeysRefused] == c.taken || (len(g.agent.keys) == 1) != c.taken {
 			t.Errorf("%s: dials %v, told %v, trusts %d keys", c.name, got.brokers(), g.agent.conds, len(g.agent.keys))
 		}
 	}

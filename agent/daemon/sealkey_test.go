@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The key is made once, readable by its owner only; a damaged one is not replaced
@@ -21,7 +22,7 @@ func TestSealKey(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	again, err := sealKey(dir)
-	if err != nil || !bytes.Equal(first.Public(), again.Public()) || len(first.Public()) != protocol.SealKeySize {
+	if err != nil || !bytes.Equal(first.Public(), again.Public()) || len(first.Public()) != resource.SealKeySize {
 		t.Errorf("another key after a restart (%v)", err)
 	}
 	if err := os.WriteFile(sealKeyPath(dir), []byte("short"), 0o600); err != nil {

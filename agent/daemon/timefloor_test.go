@@ -8,6 +8,8 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const far = 400 * 24 * time.Hour
@@ -27,17 +29,17 @@ func (g *rig) minutes(t *testing.T, n int, ahead ...time.Duration) {
 }
 
 // believes checks what the agent takes for the time, and what it says of the clocks.
-func (g *rig) believes(t *testing.T, what string, at time.Time, code protocol.ConditionCode, message string) {
+func (g *rig) believes(t *testing.T, what string, at time.Time, code resource.ConditionCode, detail string) {
 	t.Helper()
 	if got := g.keep.time(); got.Sub(at).Abs() > 5*time.Minute {
 		t.Errorf("%s: it is %s, and the agent believes %s", what, g.now, got)
 	}
-	for _, c := range []protocol.ConditionCode{protocol.CondClockBehind, protocol.CondClockAhead, protocol.CondHubClock, protocol.CondClocksDiffer} {
+	for _, c := range []resource.ConditionCode{resource.CondClockBehind, resource.CondClockAhead, resource.CondHubClock, resource.CondClocksDiffer} {
 		if g.agent.conds[c] != (c == code) {
 			t.Errorf("%s: %s is %t: %s", what, c, g.agent.conds[c], g.agent.said[c])
 		}
 	}
-	if code != "" && g.agent.said[code] != message {
+	if code != "" && g.agent.said[code] != detail {
 		t.Errorf("%s: says %q", what, g.agent.said[code])
 	}
 }
@@ -61,15 +63,15 @@ func TestWrongClocks(t *testing.T) {
 		agent   time.Duration // by which its clock is ahead
 		hub     []time.Duration
 		during  int // minutes
-		code    protocol.ConditionCode
+		code    resource.ConditionCode
 		message string
 	}{
-		{"hub ahead for 45 s", 0, []time.Duration{far}, 1, protocol.CondHubClock, "the hub's clock is 400 days ahead"},
-		{"hub ahead for hours", 0, []time.Duration{far}, 180, protocol.CondHubClock, "the hub's clock is 400 days ahead"},
-		{"hub behind", 0, []time.Duration{-far}, 30, protocol.CondHubClock, "the hub's clock is 400 days behind"},
-		{"hub in turns", 0, []time.Duration{0, far}, 60, protocol.CondHubClock, "the hub's clock is 400 days ahead"},
-		{"agent set ahead", far, []time.Duration{0}, 30, protocol.CondClockAhead, "the clock of the agent's host is 400 days ahead"},
-		{"agent set back", -3 * time.Hour, []time.Duration{0}, 30, protocol.CondClockBehind, "the clock of the agent's host is 3h0m0s behind"},
+		{"hub ahead for 45 s", 0, []time.Duration{far}, 1, resource.CondHubClock, "the hub's clock is 400 days ahead"},
+		{"hub ahead for hours", 0, []time.Duration{far}, 180, resource.CondHubClock, "the hub's clock is 400 days ahead"},
+		{"hub behind", 0, []time.Duration{-far}, 30, resource.CondHubClock, "the hub's clock is 400 days behind"},
+		{"hub in turns", 0, []time.Duration{0, far}, 60, resource.CondHubClock, "the hub's clock is 400 days ahead"},
+		{"agent set ahead", far, []time.Duration{0}, 30, resource.CondClockAhead, "the clock of the agent's host is 400 days ahead"},
+		{"agent set back", -3 * time.Hour, []time.Duration{0}, 30, resource.CondClockBehind, "the clock of the agent's host is 3h0m0s behind"},
 		{"both are right", 0, []time.Duration{0}, 30, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,10 +114,10 @@ func TestRestartIn1970(t *testing.T) {
 	behind := decide.ClockOffAgentBehind.Describe(g.set)
 	g.minutes(t, 2, 0)
 	g.expects(t, "after two words")
-	g.believes(t, "after two words", was, protocol.CondClockBehind, behind)
+	g.believes(t, "after two words", was, resource.CondClockBehind, behind)
 	g.minutes(t, 2, 0)
 	g.expects(t, "after several", "key csr")
-	g.believes(t, "after several", g.now, protocol.CondClockBehind, behind)
+	g.believes(t, "after several", g.now, resource.CondClockBehind, behind)
 	g.set = 0
 	g.minutes(t, 5, 0)
 	g.believes(t, "set right", g.now, "", "")
@@ -142,8 +144,8 @@ func TestDamagedFloor(t *testing.T) {
 			}
 			g.keep.floor = g.opened(g.keep.dataDir, g.now.Add(-time.Hour))
 			g.minutes(t, 1)
-			if g.agent.conds[protocol.CondTimeDamaged] != c.damaged {
-				t.Errorf("damaged: %t, says %q", g.agent.conds[protocol.CondTimeDamaged], g.agent.said[protocol.CondTimeDamaged])
+			if g.agent.conds[resource.CondTimeDamaged] != c.damaged {
+				t.Errorf("damaged: %t, says %q", g.agent.conds[resource.CondTimeDamaged], g.agent.said[resource.CondTimeDamaged])
 			}
 			if err := g.keep.floor.damage(); c.damaged && protocol.HintOf(err) == "" {
 				t.Errorf("%v", err)
@@ -162,8 +164,8 @@ func TestDamagedFloor(t *testing.T) {
 			}
 			g.minutes(t, 6, 0)
 			g.believes(t, "after five minutes", g.now, "", "")
-			if at := g.onDisk(t); at.Sub(g.now).Abs() > 15*time.Minute || g.agent.conds[protocol.CondTimeDamaged] {
-				t.Errorf("on disk is %s, and it is %s; damaged: %t", at, g.now, g.agent.conds[protocol.CondTimeDamaged])
+			if at := g.onDisk(t); at.Sub(g.now).Abs() > 15*time.Minute || g.agent.conds[resource.CondTimeDamaged] {
+				t.Errorf("on disk is %s, and it is %s; damaged: %t", at, g.now, g.agent.conds[resource.CondTimeDamaged])
 			}
 		})
 	}
@@ -174,7 +176,7 @@ func TestDamagedFloor(t *testing.T) {
 func (g *rig) denies(ahead *time.Duration) {
 	made := g.keep.now().begin()
 	g.hub.now = func() time.Time { return g.now.Add(*ahead) }
-	g.hub.answer = func(m protocol.Renewal, shown bool) (api.RenewAnswer, *protocol.Error) {
+	g.hub.answer = func(m message.Renewal, shown bool) (api.RenewAnswer, *protocol.Error) {
 		hub := g.hub.now()
 		valid := !hub.Before(made) && hub.Before(made.Add(g.hub.life))
 		if shown {

@@ -13,7 +13,7 @@ import (
 	"net/netip"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -68,7 +68,7 @@ func (a answer) failed(r result, format string, args ...any) answer {
 
 // ask reads the service root at an address of a segment, as soon as the rate allows.
 // ok is false if ctx ended: then nothing is known.
-func (f *Finder) ask(ctx context.Context, seg protocol.SegmentIntent, addr netip.Addr) (a answer, ok bool) {
+func (f *Finder) ask(ctx context.Context, seg resource.SegmentIntent, addr netip.Addr) (a answer, ok bool) {
 	question := answer{addr: addr, asked: f.cfg.Clock()}
 	a = question
 	if !askable(seg, addr) {

@@ -14,6 +14,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/guard"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Config is what a Finder needs.
@@ -45,7 +46,7 @@ type Finder struct {
 	poked   chan struct{}
 
 	mu       sync.Mutex
-	segments map[string]protocol.SegmentIntent
+	segments map[string]resource.SegmentIntent
 	table    table
 }
 
@@ -68,7 +69,7 @@ func New(cfg Config) (*Finder, error) {
 	f := &Finder{
 		cfg: cfg, log: guard.Calm(cfg.Logger), limit: rate.NewLimiter(askRate, 1), askFor: askFor,
 		scans: make(chan struct{}, scanAtOnce), poked: make(chan struct{}, 1),
-		segments: map[string]protocol.SegmentIntent{}, table: table{},
+		segments: map[string]resource.SegmentIntent{}, table: table{},
 	}
 	f.metrics = newMetrics(f.count)
 	if cfg.Registerer != nil {
@@ -81,8 +82,8 @@ func New(cfg Config) (*Finder, error) {
 
 // Segments says where to look: the segments among these that have BMCs. What was
 // found in others, or by a rule that is gone, is forgotten.
-func (f *Finder) Segments(segments []protocol.SegmentIntent) {
-	wanted := map[string]protocol.SegmentIntent{}
+func (f *Finder) Segments(segments []resource.SegmentIntent) {
+	wanted := map[string]resource.SegmentIntent{}
 	for _, s := range segments {
 		if netboot.HasBMCs(s) {
 			wanted[s.Name] = s
@@ -130,14 +131,14 @@ func (f *Finder) answered(segment string, a answer) {
 
 // Found are the BMCs that are known now, at most [MaxFound], in the order of their
 // segments and addresses.
-func (f *Finder) Found() []protocol.FoundBMC {
+func (f *Finder) Found() []resource.FoundBMC {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.table.found()
 }
 
-func (f *Finder) count() map[protocol.FoundBy]int {
-	n := map[protocol.FoundBy]int{}
+func (f *Finder) count() map[resource.FoundBy]int {
+	n := map[resource.FoundBy]int{}
 	for _, b := range f.Found() {
 		n[b.By]++
 	}

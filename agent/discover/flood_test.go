@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestStrangersAreSummed: machines without number that have the prefix of a BMC are a few lines of
@@ -21,7 +21,7 @@ func TestStrangersAreSummed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Segments([]protocol.SegmentIntent{{Name: "bmc", Role: protocol.SegmentBMC, Prefix: netip.MustParsePrefix("10.0.0.0/8"), BMCPrefixes: []string{"3c:ec:ef"}}})
+	f.Segments([]resource.SegmentIntent{{Name: "bmc", Role: resource.SegmentBMC, Prefix: netip.MustParsePrefix("10.0.0.0/8"), BMCPrefixes: []string{"3c:ec:ef"}}})
 	for i := range 56_077 {
 		f.Leased(netboot.Lease{
 			Segment: "bmc", Address: netip.AddrFrom4([4]byte{10, 1, byte(i >> 8), byte(i)}), MAC: fmt.Sprintf("3c:ec:ef:%02x:%02x:%02x", i>>16, i>>8&255, i&255),

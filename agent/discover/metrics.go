@@ -3,18 +3,18 @@ package discover
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 type metrics struct {
-	count   func() map[protocol.FoundBy]int
+	count   func() map[resource.FoundBy]int
 	bmcs    *prometheus.Desc
 	scans   prometheus.Counter
 	refused prometheus.Counter
 	answers *prometheus.CounterVec
 }
 
-func newMetrics(count func() map[protocol.FoundBy]int) *metrics {
+func newMetrics(count func() map[resource.FoundBy]int) *metrics {
 	m := &metrics{
 		count: count,
 		bmcs:  prometheus.NewDesc("rackboot_discover_bmcs", "BMCs that were found, by way.", []string{"by"}, nil),
@@ -49,7 +49,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	n := m.count()
-	for _, by := range []protocol.FoundBy{protocol.FoundByLease, protocol.FoundByScan} {
+	for _, by := range []resource.FoundBy{resource.FoundByLease, resource.FoundByScan} {
 		ch <- prometheus.MustNewConstMetric(m.bmcs, prometheus.GaugeValue, float64(n[by]), string(by))
 	}
 	for _, c := range m.counters() {

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestReadAgain: a BMC that does not answer yet is asked again after 30 s, 1, 2 …
@@ -18,7 +18,7 @@ func TestReadAgain(t *testing.T) {
 		up := netip.MustParseAddr("10.7.0.102")
 		d := &dialled{dial: refusing}
 		f, _ := start(t, Config{Dial: d.Dial})
-		f.Segments([]protocol.SegmentIntent{segment()})
+		f.Segments([]resource.SegmentIntent{segment()})
 		synctest.Wait()
 		began := time.Now()
 		f.Leased(leased(mac1, "10.7.0.101", began.Add(99*time.Hour)))
@@ -68,13 +68,13 @@ func TestLeasesBefore(t *testing.T) {
 		d := &dialled{dial: refusing}
 		f, _ := start(t, Config{Leases: leases, Dial: d.Dial})
 		seg := segment()
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		synctest.Wait()
 		if found := f.Found(); len(found) != 1 || found[0].MAC != mac1 {
 			t.Errorf("found %+v", found)
 		}
 		seg.BMCPrefixes = append(seg.BMCPrefixes, "aa:bb:cc")
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if found := f.Found(); len(found) != 2 || len(d.times("10.7.0.102")) != 1 || len(d.times("10.7.0.101")) != 1 {
@@ -95,7 +95,7 @@ func TestReadsEnd(t *testing.T) {
 		l := leased(mac1, "10.7.0.101", time.Now().Add(time.Hour))
 		_ = leases.Put(t.Context(), l)
 		for i := range 3 {
-			f.Segments([]protocol.SegmentIntent{segment()})
+			f.Segments([]resource.SegmentIntent{segment()})
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if found := f.Found(); len(found) != 1 || found[0].Problem != "" || asking != i+1 {
@@ -118,7 +118,7 @@ func TestReadsDoNotWait(t *testing.T) {
 		f, _ := start(t, Config{Dial: d.Dial})
 		seg := segment()
 		seg.Scan = prefixes("10.7.0.0/24")
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		time.Sleep(time.Second)
 		for i := range 100 {
 			addr := netip.AddrFrom4([4]byte{10, 7, 0, byte(100 + i)})

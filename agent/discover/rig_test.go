@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -107,9 +107,9 @@ const (
 	mac2 = "3c:ec:ef:00:00:02"
 )
 
-func segment() protocol.SegmentIntent {
-	return protocol.SegmentIntent{
-		Name: "bmcs", Role: protocol.SegmentBMC, Prefix: netip.MustParsePrefix("10.7.0.0/24"),
+func segment() resource.SegmentIntent {
+	return resource.SegmentIntent{
+		Name: "bmcs", Role: resource.SegmentBMC, Prefix: netip.MustParsePrefix("10.7.0.0/24"),
 		PoolFrom: netip.MustParseAddr("10.7.0.100"), PoolTo: netip.MustParseAddr("10.7.0.199"),
 		Address: netip.MustParseAddr("10.7.0.1"), LeaseTime: time.Hour, BMCPrefixes: []string{"3c:ec:ef"},
 	}

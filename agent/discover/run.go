@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // running is a segment that is looked at.
 type running struct {
-	seg    protocol.SegmentIntent
+	seg    resource.SegmentIntent
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -79,7 +79,7 @@ func (f *Finder) restart(ctx context.Context, tasks *sync.WaitGroup, watched map
 
 // asBefore says whether the same addresses are asked. Each BMC that is accepted
 // changes a segment; that is no reason to scan it again.
-func asBefore(a, b protocol.SegmentIntent) bool {
+func asBefore(a, b resource.SegmentIntent) bool {
 	return a.Prefix == b.Prefix && a.Address == b.Address && slices.Equal(a.Scan, b.Scan)
 }
 

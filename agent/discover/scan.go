@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 )
 
 // watch scans a segment until ctx ends.
-func (f *Finder) watch(ctx context.Context, seg protocol.SegmentIntent) {
+func (f *Finder) watch(ctx context.Context, seg resource.SegmentIntent) {
 	addrs, refused := targets(seg)
 	for _, p := range refused {
 		f.log.Warn("prefix is not scanned", "segment", seg.Name, "prefix", p.String(), "inside", seg.Prefix.String(), "limit", maxTargets)
@@ -50,7 +50,7 @@ func (f *Finder) watch(ctx context.Context, seg protocol.SegmentIntent) {
 
 // scan asks each address once. It returns when all have answered; whole is false if
 // ctx ended before.
-func (f *Finder) scan(ctx context.Context, seg protocol.SegmentIntent, addrs []netip.Addr) (whole bool) {
+func (f *Finder) scan(ctx context.Context, seg resource.SegmentIntent, addrs []netip.Addr) (whole bool) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	for _, addr := range addrs {
@@ -72,7 +72,7 @@ func (f *Finder) scan(ctx context.Context, seg protocol.SegmentIntent, addrs []n
 
 // targets are the addresses to scan, at most maxTargets, each once. refused are the
 // prefixes that are not wholly among them: not inside the segment's, or too many.
-func targets(seg protocol.SegmentIntent) (addrs []netip.Addr, refused []netip.Prefix) {
+func targets(seg resource.SegmentIntent) (addrs []netip.Addr, refused []netip.Prefix) {
 	known := map[netip.Addr]bool{}
 	for _, p := range seg.Scan {
 		if !inside(seg.Prefix, p) {
@@ -103,7 +103,7 @@ func inside(segment, p netip.Prefix) bool {
 }
 
 // scanned says whether an address is in a range that is scanned.
-func scanned(seg protocol.SegmentIntent, addr netip.Addr) bool {
+func scanned(seg resource.SegmentIntent, addr netip.Addr) bool {
 	return askable(seg, addr) && slices.ContainsFunc(seg.Scan, func(p netip.Prefix) bool {
 		return inside(seg.Prefix, p) && p.Contains(addr)
 	})
@@ -111,7 +111,7 @@ func scanned(seg protocol.SegmentIntent, addr netip.Addr) bool {
 
 // askable says whether an address may be asked at all: one of a host in the
 // segment's prefix, and not the agent's own.
-func askable(seg protocol.SegmentIntent, addr netip.Addr) bool {
+func askable(seg resource.SegmentIntent, addr netip.Addr) bool {
 	if !addr.Is4() || !seg.Prefix.IsValid() || !seg.Prefix.Addr().Is4() || !seg.Prefix.Contains(addr) || addr == seg.Address {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestTargets(t *testing.T) {
@@ -52,7 +52,7 @@ func TestTargets(t *testing.T) {
 			}
 		}
 	}
-	if addrs, refused := targets(protocol.SegmentIntent{Scan: prefixes("10.7.0.0/24")}); len(addrs) != 0 || len(refused) != 1 {
+	if addrs, refused := targets(resource.SegmentIntent{Scan: prefixes("10.7.0.0/24")}); len(addrs) != 0 || len(refused) != 1 {
 		t.Errorf("without a prefix: %v", addrs)
 	}
 }
@@ -75,7 +75,7 @@ func TestScanIsBounded(t *testing.T) {
 				f, _ := start(t, Config{Dial: d.Dial})
 				seg := segment()
 				seg.Scan = prefixes("10.7.0.0/24", "10.9.0.0/24")
-				f.Segments([]protocol.SegmentIntent{seg})
+				f.Segments([]resource.SegmentIntent{seg})
 				time.Sleep(2 * time.Minute)
 				addrs, dials := d.count()
 				if addrs != 253 || dials != 253 || d.most > row.most {
@@ -107,7 +107,7 @@ func TestScanAgain(t *testing.T) {
 		f, _ := start(t, Config{Dial: d.Dial})
 		seg := segment()
 		seg.Scan = prefixes("10.7.0.9/32")
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		at := d.times("10.7.0.9")
@@ -133,7 +133,7 @@ func TestScanEnds(t *testing.T) {
 		f, stop := start(t, Config{Dial: d.Dial})
 		seg := segment()
 		seg.Scan = prefixes("10.7.0.0/24")
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		running := func() int {
@@ -145,7 +145,7 @@ func TestScanEnds(t *testing.T) {
 			t.Fatalf("%d dials are running", running())
 		}
 		seg.BMCMACs = []string{"aa:bb:cc:00:00:01"} // another BMC was accepted
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		synctest.Wait()
 		if running() != scanAtOnce {
 			t.Error("the scan was ended by a new MAC address")
@@ -161,7 +161,7 @@ func TestScanEnds(t *testing.T) {
 			}
 		}
 		seg.Scan = prefixes("10.7.0.64/26")
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if running() != scanAtOnce {

@@ -14,13 +14,13 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-
 	"golang.org/x/time/rate"
 
 	"rackboot/bmc/sim"
 	"rackboot/netboot"
 	"rackboot/netboot/dhcp"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // patience is how long what must come may take on a machine that has much else to do.
@@ -30,7 +30,7 @@ const patience = time.Minute
 // gives them leases.
 type place struct {
 	t       *testing.T
-	seg     protocol.SegmentIntent
+	seg     resource.SegmentIntent
 	mu      sync.Mutex
 	bmcs    map[netip.Addr]string // where the one of an address listens
 	changed chan struct{}
@@ -42,7 +42,7 @@ type place struct {
 }
 
 // Segment and Resolve are of a rack without servers.
-func (p *place) Segment(string) (protocol.SegmentIntent, bool) { return p.seg, true }
+func (p *place) Segment(string) (resource.SegmentIntent, bool) { return p.seg, true }
 
 func (p *place) Resolve(protocol.BootClient) protocol.BootAnswer {
 	return protocol.BootAnswer{Action: protocol.AnswerSilence}
@@ -94,7 +94,7 @@ func (p *place) bmc(addr string, personality sim.Personality) *sim.BMC {
 }
 
 // await waits until what was found is so.
-func (p *place) await(so func([]protocol.FoundBMC) bool) {
+func (p *place) await(so func([]resource.FoundBMC) bool) {
 	p.t.Helper()
 	late := time.After(patience)
 	for !so(p.find.Found()) {
@@ -181,14 +181,14 @@ func (p *place) bind(mac string, between func(addr string)) string {
 // fingerprint.
 func TestFoundByLease(t *testing.T) {
 	p := newPlace(t)
-	p.find.Segments([]protocol.SegmentIntent{p.seg})
+	p.find.Segments([]resource.SegmentIntent{p.seg})
 	p.serve()
 	var b *sim.BMC
 	addr := p.bind(mac1, func(addr string) { b = p.bmc(addr, sim.Personality{}) })
-	p.await(func(found []protocol.FoundBMC) bool { return len(found) == 1 && found[0].Redfish != "" })
+	p.await(func(found []resource.FoundBMC) bool { return len(found) == 1 && found[0].Redfish != "" })
 	got := p.find.Found()[0]
-	want := protocol.FoundBMC{
-		Segment: "bmcs", By: protocol.FoundByLease, MAC: mac1, Address: "https://" + addr, Fingerprint: b.Fingerprint(),
+	want := resource.FoundBMC{
+		Segment: "bmcs", By: resource.FoundByLease, MAC: mac1, Address: "https://" + addr, Fingerprint: b.Fingerprint(),
 		At: got.At, Vendor: got.Vendor, Product: got.Product, UUID: got.UUID, Redfish: got.Redfish,
 	}
 	if got != want || time.Since(got.At) > patience {
@@ -212,12 +212,12 @@ func TestFoundByScan(t *testing.T) {
 	p.bmc("127.77.0.50", sim.Personality{}) // not listed
 	p.bmc("127.78.0.2", sim.Personality{})  // listed, and not in the segment
 	p.seg.Scan = prefixes("127.77.0.0/27", "127.78.0.0/30")
-	p.find.Segments([]protocol.SegmentIntent{p.seg})
-	p.await(func(found []protocol.FoundBMC) bool { return len(found) == len(want) })
+	p.find.Segments([]resource.SegmentIntent{p.seg})
+	p.await(func(found []resource.FoundBMC) bool { return len(found) == len(want) })
 	var got []string
 	for _, b := range p.find.Found() {
 		got = append(got, b.Address)
-		if b.By != protocol.FoundByScan || b.MAC != "" || b.Fingerprint == "" || b.Redfish == "" || b.Problem != "" {
+		if b.By != resource.FoundByScan || b.MAC != "" || b.Fingerprint == "" || b.Redfish == "" || b.Problem != "" {
 			t.Errorf("%+v", b)
 		}
 	}
@@ -233,10 +233,10 @@ func TestFoundByScan(t *testing.T) {
 		t.Errorf("%v, %v", problems, err)
 	}
 	p.seg.Scan = prefixes("127.77.0.8/30") // .8 to .11
-	p.find.Segments([]protocol.SegmentIntent{p.seg})
-	p.await(func(found []protocol.FoundBMC) bool { return len(found) == 2 })
+	p.find.Segments([]resource.SegmentIntent{p.seg})
+	p.await(func(found []resource.FoundBMC) bool { return len(found) == 2 })
 	p.find.Segments(nil)
-	p.await(func(found []protocol.FoundBMC) bool { return len(found) == 0 })
+	p.await(func(found []resource.FoundBMC) bool { return len(found) == 0 })
 }
 
 // TestFoundWhateverItsQuirks: the service root of each vendor is read, and that of

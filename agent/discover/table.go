@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // entry is a BMC that was found.
 type entry struct {
-	protocol.FoundBMC
+	resource.FoundBMC
 	addr  netip.Addr
 	since time.Time // when it was known to have the address
 	// Of one that holds a lease:
@@ -40,7 +40,7 @@ type entry struct {
 type table map[string]*entry
 
 // leased takes a lease on a segment that has BMCs. full says that there was no room.
-func (t table) leased(seg protocol.SegmentIntent, l netboot.Lease, now time.Time) (changed, full bool) {
+func (t table) leased(seg resource.SegmentIntent, l netboot.Lease, now time.Time) (changed, full bool) {
 	e := t[l.MAC]
 	if l.Declined || !l.Expires.After(now) || !askable(seg, l.Address) || e != nil && l.Expires.Before(e.until) {
 		return false, false // over, or older than what is known; the store keeps such
@@ -60,8 +60,8 @@ func (t table) leased(seg protocol.SegmentIntent, l netboot.Lease, now time.Time
 		return changed, true
 	}
 	t[l.MAC] = &entry{
-		FoundBMC: protocol.FoundBMC{
-			Segment: l.Segment, By: protocol.FoundByLease, MAC: l.MAC, Address: address(l.Address), At: seen(seg, l, now),
+		FoundBMC: resource.FoundBMC{
+			Segment: l.Segment, By: resource.FoundByLease, MAC: l.MAC, Address: address(l.Address), At: seen(seg, l, now),
 		},
 		addr: l.Address, since: now, until: l.Expires, read: now,
 	}
@@ -69,7 +69,7 @@ func (t table) leased(seg protocol.SegmentIntent, l netboot.Lease, now time.Time
 }
 
 // seen is when a lease was granted.
-func seen(seg protocol.SegmentIntent, l netboot.Lease, now time.Time) time.Time {
+func seen(seg resource.SegmentIntent, l netboot.Lease, now time.Time) time.Time {
 	if at := l.Expires.Add(-seg.LeaseTime); at.Before(now) {
 		return at
 	}
@@ -78,7 +78,7 @@ func seen(seg protocol.SegmentIntent, l netboot.Lease, now time.Time) time.Time 
 
 // answered takes the answer of an address. One that nobody has a lease for is of a
 // scan, and counts only if it was a service root.
-func (t table) answered(seg protocol.SegmentIntent, a answer, now time.Time) (changed, full bool) {
+func (t table) answered(seg resource.SegmentIntent, a answer, now time.Time) (changed, full bool) {
 	e := t.at(a.addr)
 	switch {
 	case e != nil && e.Segment != seg.Name:
@@ -93,7 +93,7 @@ func (t table) answered(seg protocol.SegmentIntent, a answer, now time.Time) (ch
 		if !t.room(seg, "") {
 			return false, true
 		}
-		e = &entry{FoundBMC: protocol.FoundBMC{Segment: seg.Name, By: protocol.FoundByScan, Address: address(a.addr)}, addr: a.addr, since: now}
+		e = &entry{FoundBMC: resource.FoundBMC{Segment: seg.Name, By: resource.FoundByScan, Address: address(a.addr)}, addr: a.addr, since: now}
 		t[e.key()] = e
 	}
 	was := e.FoundBMC
@@ -118,7 +118,7 @@ func (t table) answered(seg protocol.SegmentIntent, a answer, now time.Time) (ch
 // room says whether there is a place for one more. A BMC that was accepted by its
 // MAC address gets the place of whoever was not seen for longest and was not
 // accepted so: those can be invented by anybody on the segment.
-func (t table) room(seg protocol.SegmentIntent, mac string) bool {
+func (t table) room(seg resource.SegmentIntent, mac string) bool {
 	if len(t) < MaxFound {
 		return true
 	}
@@ -140,10 +140,10 @@ func (t table) room(seg protocol.SegmentIntent, mac string) bool {
 }
 
 // keep forgets what no segment has a rule for.
-func (t table) keep(segments map[string]protocol.SegmentIntent) (changed bool) {
+func (t table) keep(segments map[string]resource.SegmentIntent) (changed bool) {
 	for key, e := range t {
 		seg, ok := segments[e.Segment]
-		if ok && e.By == protocol.FoundByLease {
+		if ok && e.By == resource.FoundByLease {
 			ok = netboot.IsBMC(seg, e.MAC) && askable(seg, e.addr)
 		} else if ok {
 			ok = scanned(seg, e.addr)
@@ -173,7 +173,7 @@ func (t table) due(now time.Time, n int, d time.Duration) (due []entry, next tim
 	next = d
 	for _, e := range t {
 		switch {
-		case e.By != protocol.FoundByLease || e.reading:
+		case e.By != resource.FoundByLease || e.reading:
 		case e.read.After(now):
 			next = min(next, e.read.Sub(now))
 		case len(due) < n:
@@ -194,7 +194,7 @@ func (t table) at(addr netip.Addr) *entry {
 	return nil
 }
 
-func (t table) found() []protocol.FoundBMC {
+func (t table) found() []resource.FoundBMC {
 	var all []*entry
 	for _, e := range t {
 		all = append(all, e)
@@ -205,7 +205,7 @@ func (t table) found() []protocol.FoundBMC {
 		}
 		return a.addr.Compare(b.addr)
 	})
-	var found []protocol.FoundBMC
+	var found []resource.FoundBMC
 	for _, e := range all {
 		found = append(found, e.FoundBMC)
 	}

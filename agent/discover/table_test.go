@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // dawn is when the tests of the table begin.
@@ -55,7 +55,7 @@ func TestTableLeases(t *testing.T) {
 		got := ""
 		for _, b := range tab.found() {
 			got += b.MAC + " at " + b.Address + ";"
-			if b.By != protocol.FoundByLease || b.Segment != "bmcs" || !b.At.Equal(now) && len(row.leases) == 1 {
+			if b.By != resource.FoundByLease || b.Segment != "bmcs" || !b.At.Equal(now) && len(row.leases) == 1 {
 				t.Errorf("%s: %+v", row.name, b)
 			}
 		}
@@ -94,12 +94,12 @@ func TestTableAnswers(t *testing.T) {
 		}
 	}
 	tab.answered(seg, answer{addr: netip.MustParseAddr("10.7.0.6"), fingerprint: "sha256:02"}.failed(resultOther, "a web server"), now)
-	if found := tab.found(); len(found) != 2 || found[0].Address != "https://10.7.0.5" || found[0].By != protocol.FoundByScan {
+	if found := tab.found(); len(found) != 2 || found[0].Address != "https://10.7.0.5" || found[0].By != resource.FoundByScan {
 		t.Errorf("found %+v", found)
 	}
 	// One that was scanned asks for a lease of the same address.
 	tab.leased(seg, leased(mac1, "10.7.0.5", now.Add(9*time.Hour)), now)
-	if found := tab.found(); len(found) != 2 || found[0].By != protocol.FoundByLease || found[0].MAC != mac1 {
+	if found := tab.found(); len(found) != 2 || found[0].By != resource.FoundByLease || found[0].MAC != mac1 {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -158,17 +158,17 @@ func TestTableKeeps(t *testing.T) {
 	now := dawn()
 	for _, row := range []struct {
 		name   string
-		change func(*protocol.SegmentIntent)
+		change func(*resource.SegmentIntent)
 		left   int
 	}{
-		{"nothing", func(*protocol.SegmentIntent) {}, 2},
-		{"role both", func(s *protocol.SegmentIntent) { s.Role = protocol.SegmentBoth }, 2},
-		{"role boot", func(s *protocol.SegmentIntent) { s.Role = protocol.SegmentBoot }, 0},
-		{"no MAC prefix", func(s *protocol.SegmentIntent) { s.BMCPrefixes = nil }, 1},
-		{"accepted, and no MAC prefix", func(s *protocol.SegmentIntent) { s.BMCPrefixes, s.BMCMACs = nil, []string{mac1} }, 2},
-		{"no scan", func(s *protocol.SegmentIntent) { s.Scan = nil }, 1},
-		{"another prefix", func(s *protocol.SegmentIntent) { s.Prefix = netip.MustParsePrefix("10.8.0.0/24") }, 0},
-		{"another name", func(s *protocol.SegmentIntent) { s.Name = "others" }, 0},
+		{"nothing", func(*resource.SegmentIntent) {}, 2},
+		{"role both", func(s *resource.SegmentIntent) { s.Role = resource.SegmentBoth }, 2},
+		{"role boot", func(s *resource.SegmentIntent) { s.Role = resource.SegmentBoot }, 0},
+		{"no MAC prefix", func(s *resource.SegmentIntent) { s.BMCPrefixes = nil }, 1},
+		{"accepted, and no MAC prefix", func(s *resource.SegmentIntent) { s.BMCPrefixes, s.BMCMACs = nil, []string{mac1} }, 2},
+		{"no scan", func(s *resource.SegmentIntent) { s.Scan = nil }, 1},
+		{"another prefix", func(s *resource.SegmentIntent) { s.Prefix = netip.MustParsePrefix("10.8.0.0/24") }, 0},
+		{"another name", func(s *resource.SegmentIntent) { s.Name = "others" }, 0},
 	} {
 		f, err := New(Config{Leases: &memLeases{}, Clock: func() time.Time { return now }})
 		if err != nil {
@@ -176,11 +176,11 @@ func TestTableKeeps(t *testing.T) {
 		}
 		seg := segment()
 		seg.Scan = prefixes("10.7.0.5/32")
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		f.Leased(leased(mac1, "10.7.0.101", now.Add(time.Hour)))
 		f.answered("bmcs", rooted("10.7.0.5", now))
 		row.change(&seg)
-		f.Segments([]protocol.SegmentIntent{seg})
+		f.Segments([]resource.SegmentIntent{seg})
 		if n := len(f.Found()); n != row.left {
 			t.Errorf("%s: %d are left", row.name, n)
 		}

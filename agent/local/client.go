@@ -17,6 +17,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // callTimeout bounds a call whose context has no deadline.
@@ -65,7 +66,7 @@ func (c *Client) Server(ctx context.Context, name string) (out Server, err error
 }
 
 // Trace reads what was seen of a power-on of a server; serial 0 is the newest.
-func (c *Client) Trace(ctx context.Context, server string, serial int) (out protocol.Trace, err error) {
+func (c *Client) Trace(ctx context.Context, server string, serial int) (out resource.Trace, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/servers/"+url.PathEscape(server)+"/trace"+api.AttemptQuery(serial), nil, &out)
 	return out, err
 }

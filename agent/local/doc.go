@@ -6,7 +6,7 @@
 //	GET  /v1/status                     Status: the link to the hub, documents, backlog
 //	GET  /v1/servers                    List of Summary
 //	GET  /v1/servers/{name}             Server: report, intent, holds, explanation
-//	GET  /v1/servers/{name}/trace       protocol.Trace of the newest power-on, or ?attempt=N
+//	GET  /v1/servers/{name}/trace       resource.Trace of the newest power-on, or ?attempt=N
 //	GET  /v1/holds                      List of Hold, those released here included
 //	POST /v1/servers/{name}/holds       api.HoldRequest → Hold; 201 where it is new
 //	POST /v1/holds/{id}/release         api.ReleaseRequest → Hold

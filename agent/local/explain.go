@@ -5,16 +5,17 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Condition is a condition with what the registry says of it.
 type Condition struct {
-	protocol.ConditionState
+	resource.ConditionState
 	Title    string            `json:"title"`
-	Severity protocol.Severity `json:"severity"`
+	Severity resource.Severity `json:"severity"`
 	Hint     string            `json:"hint"`
 	// ExplainedBy are others that are so and of which this one is a consequence.
-	ExplainedBy []protocol.ConditionCode `json:"explainedBy,omitempty"`
+	ExplainedBy []resource.ConditionCode `json:"explainedBy,omitempty"`
 }
 
 // Explanation says why a server is where it is.
@@ -115,27 +116,27 @@ func Explain(s Server) Explanation {
 		fenced: true, claim: s.Intent != nil && s.Intent.Owner.UID != "",
 	}
 	for _, h := range s.Holds {
-		if h.Word == protocol.HoldReleased {
+		if h.Word == resource.HoldReleased {
 			continue
 		}
 		w.held = true
 		w.fenced = w.fenced && h.Receipt != nil
 	}
 	if a := s.Report.Attempt; a != nil {
-		w.booting = a.State != protocol.AttemptSucceeded && a.State != protocol.AttemptFailed
+		w.booting = a.State != resource.AttemptSucceeded && a.State != resource.AttemptFailed
 	}
 	conds := Describe(s.Report.Conditions)
-	w.trouble = slices.ContainsFunc(conds, func(c Condition) bool { return c.Severity != protocol.SeverityInfo })
+	w.trouble = slices.ContainsFunc(conds, func(c Condition) bool { return c.Severity != resource.SeverityInfo })
 	wait := waitRule(w)
 	return Explanation{WaitsFor: wait, Text: wait.String(), Conditions: conds}
 }
 
 // Describe adds what the registry says, the worst first.
-func Describe(all []protocol.ConditionState) []Condition {
+func Describe(all []resource.ConditionState) []Condition {
 	var out []Condition
 	for _, c := range all {
-		d := Condition{ConditionState: c, Title: string(c.Code), Severity: protocol.SeverityWarning}
-		if known, ok := protocol.LookupCondition(c.Code); ok {
+		d := Condition{ConditionState: c, Title: string(c.Code), Severity: resource.SeverityWarning}
+		if known, ok := resource.LookupCondition(c.Code); ok {
 			d.Title, d.Severity, d.Hint = known.Title, known.Severity, known.Hint
 			for _, o := range all {
 				if slices.Contains(known.DependsOn, o.Code) {
@@ -151,13 +152,13 @@ func Describe(all []protocol.ConditionState) []Condition {
 	return out
 }
 
-func rank(s protocol.Severity) int {
+func rank(s resource.Severity) int {
 	switch s {
-	case protocol.SeverityError:
+	case resource.SeverityError:
 		return 0
-	case protocol.SeverityWarning:
+	case resource.SeverityWarning:
 		return 1
-	case protocol.SeverityInfo:
+	case resource.SeverityInfo:
 	}
 	return 2
 }

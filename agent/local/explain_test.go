@@ -8,6 +8,8 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // TestWaitRule compares the table in the comment with the function for every
@@ -40,34 +42,34 @@ func TestWaitRule(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	claimed := &protocol.ServerIntent{Owner: protocol.Owner{UID: "u"}}
-	off := protocol.ServerReport{Observation: protocol.Observation{Power: protocol.PowerOff}}
-	conds := func(codes ...protocol.ConditionCode) (r protocol.ServerReport) {
+	claimed := &message.ServerIntent{Owner: resource.Owner{UID: "u"}}
+	off := resource.ServerReport{Observation: protocol.Observation{Power: protocol.PowerOff}}
+	conds := func(codes ...resource.ConditionCode) (r resource.ServerReport) {
 		r = off
 		for _, c := range codes {
-			r.Conditions = append(r.Conditions, protocol.ConditionState{Code: c})
+			r.Conditions = append(r.Conditions, resource.ConditionState{Code: c})
 		}
 		return r
 	}
 	trying := off
-	trying.Attempt = &protocol.AttemptReport{State: protocol.AttemptArmed}
+	trying.Attempt = &resource.AttemptReport{State: resource.AttemptArmed}
 	tried := off
-	tried.Attempt = &protocol.AttemptReport{State: protocol.AttemptSucceeded}
+	tried.Attempt = &resource.AttemptReport{State: resource.AttemptSucceeded}
 	for name, row := range map[string]struct {
 		server Server
 		want   Wait
 	}{
 		"nothing is known":   {Server{}, WaitDocument},
-		"no claim":           {Server{Intent: &protocol.ServerIntent{}, Report: off}, WaitClaim},
+		"no claim":           {Server{Intent: &message.ServerIntent{}, Report: off}, WaitClaim},
 		"it runs":            {Server{Intent: claimed, Report: tried}, WaitNothing},
 		"it boots":           {Server{Intent: claimed, Report: trying}, WaitBoot},
-		"it has trouble":     {Server{Intent: claimed, Report: conds(protocol.CondBMCUnreachable)}, WaitConditions},
-		"it is informed":     {Server{Intent: claimed, Report: conds(protocol.CondHeld)}, WaitNothing},
+		"it has trouble":     {Server{Intent: claimed, Report: conds(resource.CondBMCUnreachable)}, WaitConditions},
+		"it is informed":     {Server{Intent: claimed, Report: conds(resource.CondHeld)}, WaitNothing},
 		"held, never read":   {Server{Intent: claimed, Holds: []Hold{{}}}, WaitReach},
-		"held, not proved":   {Server{Intent: claimed, Report: off, Holds: []Hold{{Receipt: &protocol.Receipt{}}, {}}}, WaitProof},
-		"held, proved":       {Server{Intent: claimed, Report: off, Holds: []Hold{{Receipt: &protocol.Receipt{}}}}, WaitRelease},
-		"released here":      {Server{Intent: claimed, Report: off, Holds: []Hold{{Word: protocol.HoldReleased}}}, WaitNothing},
-		"held, unreachable":  {Server{Intent: claimed, Holds: []Hold{{}}, Report: protocol.ServerReport{Observation: protocol.Observation{Power: protocol.PowerUnreachable}}}, WaitReach},
+		"held, not proved":   {Server{Intent: claimed, Report: off, Holds: []Hold{{Receipt: &resource.Receipt{}}, {}}}, WaitProof},
+		"held, proved":       {Server{Intent: claimed, Report: off, Holds: []Hold{{Receipt: &resource.Receipt{}}}}, WaitRelease},
+		"released here":      {Server{Intent: claimed, Report: off, Holds: []Hold{{Word: resource.HoldReleased}}}, WaitNothing},
+		"held, unreachable":  {Server{Intent: claimed, Holds: []Hold{{}}, Report: resource.ServerReport{Observation: protocol.Observation{Power: protocol.PowerUnreachable}}}, WaitReach},
 		"an unknown trouble": {Server{Intent: claimed, Report: conds("OfALaterRelease")}, WaitConditions},
 	} {
 		got := Explain(row.server)
@@ -85,24 +87,24 @@ func TestExplain(t *testing.T) {
 // TestDescribe: the worst first, with what explains it.
 func TestDescribe(t *testing.T) {
 	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
-	got := Describe([]protocol.ConditionState{
-		{Code: protocol.CondHeld, Since: at},
-		{Code: protocol.CondRestorePolicy, Since: at},
-		{Code: protocol.CondBMCUnreachable, Since: at.Add(time.Second)},
-		{Code: protocol.CondHoldMalformed, Since: at.Add(time.Minute)},
+	got := Describe([]resource.ConditionState{
+		{Code: resource.CondHeld, Since: at},
+		{Code: resource.CondRestorePolicy, Since: at},
+		{Code: resource.CondBMCUnreachable, Since: at.Add(time.Second)},
+		{Code: resource.CondHoldMalformed, Since: at.Add(time.Minute)},
 	})
-	var codes []protocol.ConditionCode
+	var codes []resource.ConditionCode
 	for _, c := range got {
 		codes = append(codes, c.Code)
 		if c.Title == "" || c.Hint == "" {
 			t.Errorf("%+v", c)
 		}
-		if explained := slices.Equal(c.ExplainedBy, []protocol.ConditionCode{protocol.CondBMCUnreachable}); explained != (c.Code == protocol.CondRestorePolicy) {
+		if explained := slices.Equal(c.ExplainedBy, []resource.ConditionCode{resource.CondBMCUnreachable}); explained != (c.Code == resource.CondRestorePolicy) {
 			t.Errorf("%s is explained by %v", c.Code, c.ExplainedBy)
 		}
 	}
-	severity := func(c protocol.ConditionCode) int { k, _ := protocol.LookupCondition(c); return rank(k.Severity) }
-	if !slices.IsSortedFunc(codes, func(a, b protocol.ConditionCode) int { return severity(a) - severity(b) }) {
+	severity := func(c resource.ConditionCode) int { k, _ := resource.LookupCondition(c); return rank(k.Severity) }
+	if !slices.IsSortedFunc(codes, func(a, b resource.ConditionCode) int { return severity(a) - severity(b) }) {
 		t.Errorf("%v", codes)
 	}
 }

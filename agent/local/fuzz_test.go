@@ -6,6 +6,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // FuzzBody decodes any body for any server. What is taken is a hold that keeps every
@@ -31,7 +32,7 @@ func FuzzBody(f *testing.F) {
 		var req api.HoldRequest
 		err := decode("hold", raw, &req)
 		if err == nil {
-			var h protocol.ActiveHold
+			var h resource.ActiveHold
 			if h, err = asked(req, server, me, "id-1"); err == nil {
 				check(t, h, server)
 				return
@@ -43,15 +44,15 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-func check(t *testing.T, h protocol.ActiveHold, server string) {
+func check(t *testing.T, h resource.ActiveHold, server string) {
 	t.Helper()
 	if h.ID != "id-1" || h.Owner != me || h.Server != server || h.Key == "" || h.ConfirmedDown != nil {
 		t.Errorf("%+v", h)
 	}
-	if h.Mode != protocol.StopSoft && h.Mode != protocol.StopHard {
+	if h.Mode != resource.StopSoft && h.Mode != resource.StopHard {
 		t.Errorf("mode %q", h.Mode)
 	}
-	if h.TTL < 0 || h.TTL == 0 && h.OnExpiry != "" || h.TTL > 0 && h.OnExpiry != protocol.ExpiryKeep && h.OnExpiry != protocol.ExpiryRelease {
+	if h.TTL < 0 || h.TTL == 0 && h.OnExpiry != "" || h.TTL > 0 && h.OnExpiry != resource.ExpiryKeep && h.OnExpiry != resource.ExpiryRelease {
 		t.Errorf("time to live %s, then %q", h.TTL, h.OnExpiry)
 	}
 	raw, err := json.Marshal(h)

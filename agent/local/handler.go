@@ -11,6 +11,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // route answers a method and path with what f returns.
@@ -98,14 +99,14 @@ func (a *API) place(r *http.Request) (int, any, error) {
 }
 
 // asked is the hold that a request asks for, by the rules of every hold.
-func asked(req api.HoldRequest, server, owner, id string) (protocol.ActiveHold, error) {
-	h := protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: owner, HoldTerms: req.HoldTerms}}
+func asked(req api.HoldRequest, server, owner, id string) (resource.ActiveHold, error) {
+	h := resource.Hold{Spec: resource.HoldSpec{Server: server, Owner: owner, HoldTerms: req.HoldTerms}}
 	h.Metadata.Name = id
 	h.Default()
 	if f := h.Validate(); len(f) > 0 {
-		return protocol.ActiveHold{}, protocol.Errorf(protocol.CodeInvalid, "hold", "%w", f).WithHint("correct the fields and place it again")
+		return resource.ActiveHold{}, protocol.Errorf(protocol.CodeInvalid, "hold", "%w", f).WithHint("correct the fields and place it again")
 	}
-	return protocol.ActiveHold{ID: id, HoldSpec: h.Spec}, nil
+	return resource.ActiveHold{ID: id, HoldSpec: h.Spec}, nil
 }
 
 // maxReason bounds a reason in bytes, as a hold's is.

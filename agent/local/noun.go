@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // OwnerPrefix begins the owners of holds that were placed here. No caller of the hub
@@ -17,14 +19,14 @@ type List[T any] struct {
 
 // Hold is a hold at the agent.
 type Hold struct {
-	protocol.ActiveHold
+	resource.ActiveHold
 	// Word is Enforced, Fenced where there is a receipt, or Released.
-	Word protocol.HoldWord `json:"word"`
-	// State and Message as in [protocol.HoldStatus], of the server's last step.
-	State      protocol.HoldState `json:"state,omitempty"`
+	Word resource.HoldWord `json:"word"`
+	// State and Message as in [resource.HoldStatus], of the server's last step.
+	State      resource.HoldState `json:"state,omitempty"`
 	Message    string             `json:"message,omitempty"`
 	EnforcedAt time.Time          `json:"enforcedAt,omitzero"`
-	// ReadAt and Stale as in [protocol.HoldStatus], by the agent's clock.
+	// ReadAt and Stale as in [resource.HoldStatus], by the agent's clock.
 	ReadAt    *time.Time `json:"readAt,omitempty"`
 	Stale     bool       `json:"stale,omitempty"`
 	ExpiredAt *time.Time `json:"expiredAt,omitempty"`
@@ -32,28 +34,28 @@ type Hold struct {
 	// Missing while its document leaves out a hold that it had named.
 	Local   bool              `json:"local,omitempty"`
 	Missing bool              `json:"missing,omitempty"`
-	Receipt *protocol.Receipt `json:"receipt,omitempty"`
+	Receipt *resource.Receipt `json:"receipt,omitempty"`
 	// Released is set where it ended here and the hub has not heard of it. The hold's
 	// other particulars are not known any more then.
-	Released *protocol.Release `json:"released,omitempty"`
+	Released *resource.Release `json:"released,omitempty"`
 }
 
 // Summary is one server in short.
 type Summary struct {
-	Phase protocol.Phase `json:"phase"`
-	// Stale as in [protocol.ServerStatus].
+	Phase resource.Phase `json:"phase"`
+	// Stale as in [resource.ServerStatus].
 	Stale bool `json:"stale,omitempty"`
-	protocol.ServerReport
+	resource.ServerReport
 }
 
 // Server is everything about one server.
 type Server struct {
 	Name   string                `json:"name"`
-	Phase  protocol.Phase        `json:"phase"`
-	Report protocol.ServerReport `json:"report"`
+	Phase  resource.Phase        `json:"phase"`
+	Report resource.ServerReport `json:"report"`
 	// Intent is the hub's last; nil before a document has named the server. Permissions
 	// and records that are in it are not shown.
-	Intent *protocol.ServerIntent `json:"intent,omitempty"`
+	Intent *message.ServerIntent `json:"intent,omitempty"`
 	// Missing says that a newer document left the server out.
 	Missing bool        `json:"missing,omitempty"`
 	Holds   []Hold      `json:"holds,omitempty"`
@@ -97,7 +99,7 @@ type Hub struct {
 	LastWord *time.Time `json:"lastWord,omitempty"`
 	// Coming are the documents that the hub has and the agent does not.
 	Coming map[string]protocol.Head `json:"coming,omitempty"`
-	Fence  protocol.Fence           `json:"fence,omitzero"`
+	Fence  message.Fence            `json:"fence,omitzero"`
 }
 
 // Backlog is the events that the hub has not acknowledged.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ResumeRequest is the body of a resume.
@@ -32,7 +33,7 @@ func (a *API) resume(r *http.Request) (int, any, error) {
 	case len(reason) > maxReason:
 		return 0, nil, tooLong("resume", "reason")
 	}
-	q := protocol.Request{ID: a.cfg.NewID(), Server: r.PathValue("name"), Action: protocol.RequestResume, By: by(r), Why: reason}
+	q := resource.Request{ID: a.cfg.NewID(), Server: r.PathValue("name"), Action: resource.RequestResume, By: by(r), Why: reason}
 	if err := a.cfg.Writer.Resume(q); err != nil {
 		return 0, nil, err
 	}

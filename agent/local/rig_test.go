@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,14 +35,14 @@ func (f *fakeAgent) called(format string, args ...any) {
 func (f *fakeAgent) Status() (Status, error) { return Status{Agent: "rack-a-1", Rack: "rack-a"}, nil }
 
 func (f *fakeAgent) Servers() []Summary {
-	return []Summary{{Phase: protocol.PhaseReserved, ServerReport: protocol.ServerReport{Server: "n1"}}}
+	return []Summary{{Phase: resource.PhaseReserved, ServerReport: resource.ServerReport{Server: "n1"}}}
 }
 
 func (f *fakeAgent) Server(name string) (Server, error) {
 	if name != "n1" {
 		return Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "no server %q", name).WithHint("look at the list")
 	}
-	return Server{Name: name, Report: protocol.ServerReport{Server: name, Conditions: []protocol.ConditionState{{Code: protocol.CondBMCUnreachable}}}}, nil
+	return Server{Name: name, Report: resource.ServerReport{Server: name, Conditions: []resource.ConditionState{{Code: resource.CondBMCUnreachable}}}}, nil
 }
 
 func (f *fakeAgent) Holds() (all []Hold, err error) {
@@ -53,14 +54,14 @@ func (f *fakeAgent) Holds() (all []Hold, err error) {
 	return all, nil
 }
 
-func (f *fakeAgent) Trace(server string, serial int) (protocol.Trace, error) {
+func (f *fakeAgent) Trace(server string, serial int) (resource.Trace, error) {
 	if server != "n1" {
-		return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, "trace", "no server %q", server)
+		return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, "trace", "no server %q", server)
 	}
-	return protocol.Trace{Server: server, Serial: serial}, nil
+	return resource.Trace{Server: server, Serial: serial}, nil
 }
 
-func (f *fakeAgent) Place(h protocol.ActiveHold) (Hold, bool, error) {
+func (f *fakeAgent) Place(h resource.ActiveHold) (Hold, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.called("place %s %s %s", h.Server, h.Key, h.Owner)
@@ -69,7 +70,7 @@ func (f *fakeAgent) Place(h protocol.ActiveHold) (Hold, bool, error) {
 			return o, false, nil
 		}
 	}
-	f.holds[h.ID] = Hold{ActiveHold: h, Word: protocol.HoldEnforced, Local: true}
+	f.holds[h.ID] = Hold{ActiveHold: h, Word: resource.HoldEnforced, Local: true}
 	return f.holds[h.ID], true, nil
 }
 
@@ -81,12 +82,12 @@ func (f *fakeAgent) Release(id, by, reason string) (Hold, error) {
 	if ok && h.Owner != by && reason == "" {
 		return Hold{}, protocol.Errorf(protocol.CodeDenied, "release", "it is %s's", h.Owner).WithHint("give a reason")
 	}
-	h.Word, h.Released = protocol.HoldReleased, &protocol.Release{HoldID: id, By: by, Reason: reason}
+	h.Word, h.Released = resource.HoldReleased, &resource.Release{HoldID: id, By: by, Reason: reason}
 	delete(f.holds, id)
 	return h, nil
 }
 
-func (f *fakeAgent) Resume(r protocol.Request) error {
+func (f *fakeAgent) Resume(r resource.Request) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.called("resume %s %s %s %q", r.Server, r.Action, r.By, r.Why)

@@ -13,6 +13,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Reader shows what the agent knows.
@@ -24,17 +25,17 @@ type Reader interface {
 	Server(name string) (Server, error)
 	Holds() ([]Hold, error)
 	// Trace is what was seen of a power-on of a server; serial 0 is the newest.
-	Trace(server string, serial int) (protocol.Trace, error)
+	Trace(server string, serial int) (resource.Trace, error)
 }
 
 // Writer changes what the agent holds, durably.
 type Writer interface {
 	// Place enforces a hold whose id is given; fresh says that it is a new one.
-	Place(h protocol.ActiveHold) (placed Hold, fresh bool, err error)
+	Place(h resource.ActiveHold) (placed Hold, fresh bool, err error)
 	// Release ends a hold; reason is why somebody else than its owner does.
 	Release(id, by, reason string) (Hold, error)
 	// Resume asks for a server to be booted on that something else stopped or started.
-	Resume(r protocol.Request) error
+	Resume(r resource.Request) error
 	// Confirm notes that somebody says of a held server that it is down.
 	Confirm(id, by, reason string) (Hold, error)
 }

@@ -14,6 +14,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestRoutes asks for everything, as the commands do.
@@ -42,15 +43,15 @@ func TestRoutes(t *testing.T) {
 	if all, err := r.client.Holds(ctx); err != nil || all == nil || len(all) != 0 {
 		t.Errorf("holds %+v, %v", all, err)
 	}
-	req := api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, TTL: protocol.Duration(time.Hour), Reason: "smoke"}}
+	req := api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard, TTL: protocol.Duration(time.Hour), Reason: "smoke"}}
 	h, err := r.client.Place(ctx, "n1", req)
-	if err != nil || h.ID != "id-1" || h.Owner != me || h.Mode != protocol.StopHard || h.OnExpiry != protocol.ExpiryKeep || !h.Local {
+	if err != nil || h.ID != "id-1" || h.Owner != me || h.Mode != resource.StopHard || h.OnExpiry != resource.ExpiryKeep || !h.Local {
 		t.Fatalf("hold %+v, %v", h, err)
 	}
 	if again, err := r.client.Place(ctx, "n1", req); err != nil || again.ID != h.ID {
 		t.Errorf("again %+v, %v", again, err)
 	}
-	if h, err := r.client.Place(ctx, "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "soft"}}); err != nil || h.Mode != protocol.StopSoft {
+	if h, err := r.client.Place(ctx, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "soft"}}); err != nil || h.Mode != resource.StopSoft {
 		t.Errorf("the default mode: %+v, %v", h, err)
 	}
 	if c, err := r.client.ConfirmDown(ctx, h.ID, api.ConfirmRequest{Reason: " cables are out "}); err != nil || c.ID != h.ID {
@@ -59,7 +60,7 @@ func TestRoutes(t *testing.T) {
 	if rel, err := r.client.Release(ctx, h.ID, api.ReleaseRequest{}); err != nil || rel.Released == nil || rel.Released.By != me {
 		t.Errorf("release %+v, %v", rel, err)
 	}
-	r.agent.holds["hub-1"] = Hold{ActiveHold: protocol.ActiveHold{ID: "hub-1", HoldSpec: protocol.HoldSpec{Owner: "admin"}}}
+	r.agent.holds["hub-1"] = Hold{ActiveHold: resource.ActiveHold{ID: "hub-1", HoldSpec: resource.HoldSpec{Owner: "admin"}}}
 	if _, err := r.client.Release(ctx, "hub-1", api.ReleaseRequest{BreakGlass: "  "}); protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) == "" {
 		t.Errorf("a foreign release: %v", err)
 	}

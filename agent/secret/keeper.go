@@ -6,6 +6,8 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
@@ -45,16 +47,16 @@ func (k *Keeper) binding(bmc, secret, uid string, version uint64) sealbox.Bindin
 
 // Open opens what the hub sealed for a BMC; denied if it was not, invalid if what was
 // sealed is no account.
-func (k *Keeper) Open(bmc string, s *protocol.SealedCredentials) (protocol.BMCCredentials, error) {
+func (k *Keeper) Open(bmc string, s *message.SealedCredentials) (message.BMCCredentials, error) {
 	if s == nil {
-		return protocol.BMCCredentials{}, protocol.Errorf(protocol.CodeInvalid, "open sealed credentials", "the hub sent none for BMC %.63q", bmc)
+		return message.BMCCredentials{}, protocol.Errorf(protocol.CodeInvalid, "open sealed credentials", "the hub sent none for BMC %.63q", bmc)
 	}
 	return k.key.Open(k.binding(bmc, s.Secret, s.UID, s.Version), s)
 }
 
 // Reseal opens what the hub sealed for a BMC and encrypts it as it is kept. The codes
 // are those of Open, and internal.
-func (k *Keeper) Reseal(bmc string, s *protocol.SealedCredentials) (*store.Credentials, error) {
+func (k *Keeper) Reseal(bmc string, s *message.SealedCredentials) (*store.Credentials, error) {
 	c, err := k.Open(bmc, s)
 	if err != nil {
 		return nil, err
@@ -69,17 +71,17 @@ func (k *Keeper) Reseal(bmc string, s *protocol.SealedCredentials) (*store.Crede
 
 // Reveal opens what was kept; denied if it was kept with another key or for something
 // else, or is damaged.
-func (k *Keeper) Reveal(c store.Credentials) (protocol.BMCCredentials, error) {
+func (k *Keeper) Reveal(c store.Credentials) (message.BMCCredentials, error) {
 	plain, err := k.Unlock(string(k.binding(c.BMC, c.Secret, c.UID, c.Version).AAD()), c.Box)
 	if err != nil {
-		return protocol.BMCCredentials{}, protocol.Errorf(protocol.CodeDenied, "read kept credentials", "those of BMC %.63q cannot be decrypted", c.BMC).
+		return message.BMCCredentials{}, protocol.Errorf(protocol.CodeDenied, "read kept credentials", "those of BMC %.63q cannot be decrypted", c.BMC).
 			WithHint("the identity folder is not the one that they were kept with; the hub sends them again when the agent is connected")
 	}
-	return protocol.DecodeBMCCredentials(plain)
+	return message.DecodeBMCCredentials(plain)
 }
 
 // OpenIgnition opens user data that the hub sealed for a server; denied if it was not.
-func (k *Keeper) OpenIgnition(server, claim string, ref protocol.IgnitionRef, sealed []byte) ([]byte, error) {
+func (k *Keeper) OpenIgnition(server, claim string, ref resource.IgnitionRef, sealed []byte) ([]byte, error) {
 	return k.key.OpenIgnition(sealbox.IgnitionBinding{Agent: k.agent, Server: server, OwnerUID: claim, IgnitionRef: ref}, sealed)
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
@@ -28,10 +30,10 @@ func keeper(t *testing.T, agent string, k *sealbox.Key) *Keeper {
 	return kp
 }
 
-func sealed(t *testing.T, k *Keeper, version uint64) *protocol.SealedCredentials {
+func sealed(t *testing.T, k *Keeper, version uint64) *message.SealedCredentials {
 	t.Helper()
-	s, err := sealbox.Seal(k.Public(), sealbox.Binding{Agent: k.agent, BMC: "b1", Secret: "bmc", UID: "u", Version: version}, protocol.BMCCredentials{
-		BMCAccount: protocol.BMCAccount{Username: "admin", Password: canary}, Next: &protocol.BMCAccount{Username: "own", Password: canary},
+	s, err := sealbox.Seal(k.Public(), sealbox.Binding{Agent: k.agent, BMC: "b1", Secret: "bmc", UID: "u", Version: version}, message.BMCCredentials{
+		BMCAccount: resource.BMCAccount{Username: "admin", Password: canary}, Next: &resource.BMCAccount{Username: "own", Password: canary},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // approved is an approval that was taken, and what it was used for.
 type approved struct {
-	protocol.Approval
+	resource.Approval
 	Spent []string `json:"spent,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func floored(t state.Txn, now time.Time) (time.Time, error) {
 // this agent. When it returns, they count, and touched are the servers to look at.
 // One that was taken before keeps what it was used for. refused is why the others are
 // not taken, by id.
-func (s *Store) Approve(now time.Time, all []protocol.Approval, ours func(protocol.Approval) bool) (touched []string, refused map[string]decide.ApprovalAnswer, err error) {
+func (s *Store) Approve(now time.Time, all []resource.Approval, ours func(resource.Approval) bool) (touched []string, refused map[string]decide.ApprovalAnswer, err error) {
 	s.crash.At("agent.approve.received")
 	err = s.update(func(t state.Txn) error {
 		touched, refused = nil, map[string]decide.ApprovalAnswer{}
@@ -65,7 +65,7 @@ func (s *Store) Approve(now time.Time, all []protocol.Approval, ours func(protoc
 				refused[a.ID] = answer
 				continue
 			}
-			if len(have) >= protocol.MaxApprovals {
+			if len(have) >= resource.MaxApprovals {
 				refused[a.ID] = decide.ApprovalNoRoom
 				continue
 			}
@@ -73,7 +73,7 @@ func (s *Store) Approve(now time.Time, all []protocol.Approval, ours func(protoc
 			if err := put(t, keyApproval+a.ID, approved{Approval: a}); err != nil {
 				return err
 			}
-			if a.Class == protocol.ApproveBulkStop || a.Class.OfBoots() {
+			if a.Class == resource.ApproveBulkStop || a.Class.OfBoots() {
 				touched = append(touched, a.Targets...)
 			}
 		}
@@ -118,7 +118,7 @@ func (s *Store) forgetApprovals(t state.Txn, at time.Time) (keep []approved, err
 
 // standing are the approvals that count for a target: of the class, in their time, and
 // not used for it.
-func standing(t state.Txn, now time.Time, class protocol.ApprovalClass, target string) ([]approved, error) {
+func standing(t state.Txn, now time.Time, class resource.ApprovalClass, target string) ([]approved, error) {
 	at, err := floored(t, now)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *Store) bulk(t state.Txn, server string, v *View) (err error) {
 	for _, a := range all {
 		switch {
 		case !slices.Contains(a.Targets, server) || slices.Contains(a.Spent, server):
-		case a.Class == protocol.ApproveBulkStop:
+		case a.Class == resource.ApproveBulkStop:
 			v.approvals = append(v.approvals, a)
 		case a.Class.OfBoots():
 			v.boots = append(v.boots, a)
@@ -186,7 +186,7 @@ func (v View) Approval(now time.Time) string {
 }
 
 // Boots are the approvals of boots of the server that count now.
-func (v View) Boots(now time.Time) (out []protocol.Approval) {
+func (v View) Boots(now time.Time) (out []resource.Approval) {
 	if now.Before(v.floor) {
 		now = v.floor
 	}
@@ -233,22 +233,22 @@ func (s *Store) clear(t state.Txn, v View, c decide.Clearance) error {
 
 // allowRelease says whether a release may end a hold, and uses the approval that it
 // needs. why says who wants it where it may not.
-func (s *Store) allowRelease(t state.Txn, now time.Time, h decide.Hold, r protocol.Release) (why string, err error) {
+func (s *Store) allowRelease(t state.Txn, now time.Time, h decide.Hold, r resource.Release) (why string, err error) {
 	if !decide.ReleaseApproval(s.guarded(), h.ActiveHold, r) {
 		return "", nil
 	}
-	approvals, err := standing(t, now, protocol.ApproveHoldOverride, h.ID)
+	approvals, err := standing(t, now, resource.ApproveHoldOverride, h.ID)
 	if err != nil || len(approvals) == 0 {
 		return "its release by " + r.By + " has no approval", err
 	}
-	if err := s.append(t, protocol.Event{At: now, Server: h.Server, Code: protocol.EventApproval, Message: "hold " + h.ID + " released by approval " + approvals[0].ID}); err != nil {
+	if err := s.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventApproval, Message: "hold " + h.ID + " released by approval " + approvals[0].ID}); err != nil {
 		return "", err
 	}
 	return "", spend(t, approvals[0], h.ID)
 }
 
 // ended are the holds of releases that do not lie any more.
-func ended(t state.Txn, releases []protocol.Release) (out []string, err error) {
+func ended(t state.Txn, releases []resource.Release) (out []string, err error) {
 	for _, r := range releases {
 		_, lies, err := get[decide.Hold](t, keyHolds+r.Server+"/"+r.HoldID)
 		if err != nil {

@@ -8,12 +8,14 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func anApproval(id string, class protocol.ApprovalClass, targets ...string) protocol.Approval {
-	return protocol.Approval{
+func anApproval(id string, class resource.ApprovalClass, targets ...string) resource.Approval {
+	return resource.Approval{
 		ID: id, Class: class, Rack: "r1", AgentKey: make([]byte, 32), Targets: targets, NotBefore: noon, NotAfter: noon.Add(time.Hour),
 	}
 }
@@ -27,9 +29,9 @@ func guardedStore(t *testing.T) *Store {
 }
 
 // approve takes approvals and returns the answers of those that are refused.
-func (s *Store) approve(t *testing.T, at time.Time, all ...protocol.Approval) map[string]decide.ApprovalAnswer {
+func (s *Store) approve(t *testing.T, at time.Time, all ...resource.Approval) map[string]decide.ApprovalAnswer {
 	t.Helper()
-	_, refused, err := s.Approve(at, all, func(a protocol.Approval) bool { return a.Rack == "r1" })
+	_, refused, err := s.Approve(at, all, func(a resource.Approval) bool { return a.Rack == "r1" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func (s *Store) approve(t *testing.T, at time.Time, all ...protocol.Approval) ma
 // An approval that was forgotten does not come back on a clock that was set back.
 func TestApprovalFloor(t *testing.T) {
 	s := guardedStore(t)
-	a := anApproval("a1", protocol.ApproveBulkStop, "n1")
+	a := anApproval("a1", resource.ApproveBulkStop, "n1")
 	if r := s.approve(t, noon, a); len(r) > 0 {
 		t.Fatalf("refused: %v", r)
 	}
@@ -63,9 +65,9 @@ func TestApprovalFloor(t *testing.T) {
 
 func TestApprovalsAreBounded(t *testing.T) {
 	s := guardedStore(t)
-	var all []protocol.Approval
-	for i := range protocol.MaxApprovals + 1 {
-		all = append(all, anApproval("a"+strconv.Itoa(i), protocol.ApproveBulkStop, "n1"))
+	var all []resource.Approval
+	for i := range resource.MaxApprovals + 1 {
+		all = append(all, anApproval("a"+strconv.Itoa(i), resource.ApproveBulkStop, "n1"))
 	}
 	last := all[len(all)-1].ID
 	if r := s.approve(t, noon, all...); len(r) != 1 || r[last] != decide.ApprovalNoRoom {
@@ -101,7 +103,7 @@ func TestForcedIsCounted(t *testing.T) {
 			t.Errorf("%s after %s: %d others, want %d", tt.server, tt.at, got, tt.want)
 		}
 	}
-	s.approve(t, noon, anApproval("a1", protocol.ApproveBulkStop, "n3"))
+	s.approve(t, noon, anApproval("a1", resource.ApproveBulkStop, "n3"))
 	force("n3", noon, decide.Clearance{How: decide.ClearSpend, Approval: "a1"})
 	v, err := s.Server("n3")
 	if err != nil {
@@ -110,7 +112,7 @@ func TestForcedIsCounted(t *testing.T) {
 	if v.Approval(noon) != "" {
 		t.Error("the approval was used and counts on")
 	}
-	if r := s.approve(t, noon, anApproval("a1", protocol.ApproveBulkStop, "n3")); len(r) > 0 {
+	if r := s.approve(t, noon, anApproval("a1", resource.ApproveBulkStop, "n3")); len(r) > 0 {
 		t.Errorf("refused: %v", r)
 	}
 	if v, err = s.Server("n3"); err != nil || v.Approval(noon) != "" {
@@ -122,9 +124,9 @@ func TestForcedIsCounted(t *testing.T) {
 // document that brings it and in each copy of that.
 func TestWithheldRelease(t *testing.T) {
 	s := guardedStore(t)
-	apply := func(version uint64, holds []protocol.ActiveHold, releases ...protocol.Release) (released []string) {
+	apply := func(version uint64, holds []resource.ActiveHold, releases ...resource.Release) (released []string) {
 		t.Helper()
-		d := protocol.HoldDoc{Head: protocol.Head{Version: version}, IssuedAt: noon, Holds: holds, Releases: releases}
+		d := message.HoldDoc{Head: protocol.Head{Version: version}, IssuedAt: noon, Holds: holds, Releases: releases}
 		_, released, err := s.ApplyHolds(noon, d, strconv.Itoa(int(version)))
 		if err != nil {
 			t.Fatal(err)
@@ -141,8 +143,8 @@ func TestWithheldRelease(t *testing.T) {
 		}
 		return v.Holds[0], true
 	}
-	admin := protocol.Release{HoldID: "h1", Server: "n1", By: "admin"}
-	apply(1, []protocol.ActiveHold{lying("h1")})
+	admin := resource.Release{HoldID: "h1", Server: "n1", By: "admin"}
+	apply(1, []resource.ActiveHold{lying("h1")})
 	for range 2 {
 		if got := apply(2, nil, admin); len(got) != 0 {
 			t.Errorf("acknowledged as released: %v", got)
@@ -151,17 +153,17 @@ func TestWithheldRelease(t *testing.T) {
 	if h, ok := lie(); !ok || h.Withheld == "" || !h.Missing {
 		t.Errorf("hold %+v, %t", h, ok)
 	}
-	apply(3, []protocol.ActiveHold{lying("h1")})
+	apply(3, []resource.ActiveHold{lying("h1")})
 	if h, _ := lie(); h.Withheld != "" || h.Missing {
 		t.Errorf("the document names it again: %+v", h)
 	}
-	s.approve(t, noon, anApproval("a1", protocol.ApproveHoldOverride, "h1"))
+	s.approve(t, noon, anApproval("a1", resource.ApproveHoldOverride, "h1"))
 	for range 2 {
 		if got := apply(4, nil, admin); !slices.Equal(got, []string{"h1"}) {
 			t.Errorf("released %v", got)
 		}
 	}
-	apply(5, []protocol.ActiveHold{lying("h1")})
+	apply(5, []resource.ActiveHold{lying("h1")})
 	if got := apply(6, nil, admin); len(got) != 0 {
 		t.Error("the approval was used twice")
 	}
@@ -171,10 +173,10 @@ func TestWithheldRelease(t *testing.T) {
 // comes again is of no more use, and those of stops are none of boots.
 func TestBootIsApprovedOnce(t *testing.T) {
 	s := guardedStore(t)
-	wipe := anApproval("a1", protocol.ApproveWipe, "n1", "n2")
-	wipe.Boots = []protocol.ApprovedBoot{{Server: "n1", Owner: "m1", BootEnv: "decommission"}, {Server: "n2", Owner: "m2", BootEnv: "decommission"}}
-	touched, refused, err := s.Approve(noon, []protocol.Approval{wipe, anApproval("a2", protocol.ApproveBulkStop, "n1"), anApproval("a3", protocol.ApproveWipe, "n1")},
-		func(protocol.Approval) bool { return true })
+	wipe := anApproval("a1", resource.ApproveWipe, "n1", "n2")
+	wipe.Boots = []resource.ApprovedBoot{{Server: "n1", Owner: "m1", BootEnv: "decommission"}, {Server: "n2", Owner: "m2", BootEnv: "decommission"}}
+	touched, refused, err := s.Approve(noon, []resource.Approval{wipe, anApproval("a2", resource.ApproveBulkStop, "n1"), anApproval("a3", resource.ApproveWipe, "n1")},
+		func(resource.Approval) bool { return true })
 	if err != nil || refused["a3"] != decide.ApprovalMalformed || len(refused) != 1 || !slices.Equal(touched, []string{"n1", "n2", "n1"}) {
 		t.Fatalf("%v, %v, %v", touched, refused, err)
 	}

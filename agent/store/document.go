@@ -11,6 +11,8 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -26,7 +28,7 @@ var ErrOlder = errors.New("is older than what is in force")
 
 // Intent is a server's intent as it is kept.
 type Intent struct {
-	protocol.ServerIntent
+	message.ServerIntent
 	Shard int `json:"shard"`
 	// Missing is set when a newer document left the server out. How to reach its
 	// BMC is kept, because its holds are still enforced (P1).
@@ -41,8 +43,8 @@ const docs = "doc/"
 
 // order compares an arriving document with the one in force. fresh is false for
 // a repetition of the same document, which is acknowledged again.
-func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, fence protocol.Fence, digest string) (fresh bool, err error) {
-	followed, _, err := get[protocol.Fence](t, keyFence)
+func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, fence message.Fence, digest string) (fresh bool, err error) {
+	followed, _, err := get[message.Fence](t, keyFence)
 	if err != nil {
 		return false, err
 	}
@@ -84,10 +86,10 @@ func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, 
 // ApplyHolds makes a HoldDoc durable: when it returns, its holds are Enforced.
 // changed are the servers to look at; released are the holds of its releases,
 // none of which lies any more.
-func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (changed, released []string, err error) {
+func (s *Store) ApplyHolds(now time.Time, d message.HoldDoc, digest string) (changed, released []string, err error) {
 	s.crash.At("agent.holds.received")
 	err = s.updateInParts("agent.holds.part", func(t state.Txn, cut func()) error {
-		fresh, err := s.order(t, protocol.LeafHold, d.Head, d.Term, d.Fence, digest)
+		fresh, err := s.order(t, message.LeafHold, d.Head, d.Term, d.Fence, digest)
 		if err != nil {
 			return err
 		}
@@ -113,7 +115,7 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 		if released, err = ended(t, d.Releases); err != nil {
 			return err
 		}
-		return put(t, docs+protocol.LeafHold, mark{d.Head, digest})
+		return put(t, docs+message.LeafHold, mark{d.Head, digest})
 	})
 	if err != nil {
 		return nil, nil, failing("apply the hold document", err)
@@ -123,7 +125,7 @@ func (s *Store) ApplyHolds(now time.Time, d protocol.HoldDoc, digest string) (ch
 }
 
 // putRequests writes the requests of a document in place of those of the one before.
-func putRequests(t state.Txn, requests []protocol.Request, touched map[string]bool, cut func()) error {
+func putRequests(t state.Txn, requests []resource.Request, touched map[string]bool, cut func()) error {
 	gone := map[string]json.RawMessage{}
 	if err := t.Scan("request/", func(key string, raw []byte) error {
 		gone[key] = raw
@@ -157,7 +159,7 @@ func putRequests(t state.Txn, requests []protocol.Request, touched map[string]bo
 
 // release ends the holds of releases. One by somebody else than the hold's owner needs
 // an approval where a destructive key is known; without it the hold stays as it is.
-func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release, touched map[string]bool, cut func()) error {
+func (s *Store) release(t state.Txn, now time.Time, releases []resource.Release, touched map[string]bool, cut func()) error {
 	for _, r := range releases {
 		key := keyHolds + r.Server + "/" + r.HoldID
 		h, found, err := get[decide.Hold](t, key)
@@ -184,7 +186,7 @@ func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release,
 			return err
 		}
 		touched[r.Server] = true
-		if err := s.append(t, protocol.Event{At: now, Server: r.Server, Code: protocol.EventHoldReleased, Message: "hold " + r.HoldID + " by " + r.By}); err != nil {
+		if err := s.append(t, resource.Event{At: now, Server: r.Server, Code: resource.EventHoldReleased, Message: "hold " + r.HoldID + " by " + r.By}); err != nil {
 			return err
 		}
 		cut()
@@ -195,7 +197,7 @@ func (s *Store) release(t state.Txn, now time.Time, releases []protocol.Release,
 // enforce writes the document's holds. A hold that the document leaves out stays
 // and is marked missing: absence never releases (P1). So does one that the document
 // has with another content: a hold never changes after its creation.
-func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold, releases []protocol.Release, touched map[string]bool, cut func()) error {
+func (s *Store) enforce(t state.Txn, now time.Time, holds []resource.ActiveHold, releases []resource.Release, touched map[string]bool, cut func()) error {
 	have, err := scan[decide.Hold](t, keyHolds)
 	if err != nil {
 		return err
@@ -224,7 +226,7 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 			if confirms {
 				held.ConfirmedDown = h.ConfirmedDown
 			}
-		} else if err := s.append(t, protocol.Event{At: now, Server: h.Server, Code: protocol.EventHoldEnforced, Message: fmt.Sprintf("hold %s by %s, %s", h.ID, h.Owner, h.Mode)}); err != nil {
+		} else if err := s.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldEnforced, Message: fmt.Sprintf("hold %s by %s, %s", h.ID, h.Owner, h.Mode)}); err != nil {
 			return err
 		}
 		touched[h.Server] = true
@@ -247,14 +249,14 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []protocol.ActiveHold,
 }
 
 // sameHold compares what is enforced. A confirmation may come later.
-func sameHold(a, b protocol.ActiveHold) bool { return a.Stops() == b.Stops() }
+func sameHold(a, b resource.ActiveHold) bool { return a.Stops() == b.Stops() }
 
 // ApplyRack makes a RackDoc shard durable. Entries that admit refuses are
 // rejected alone; what was in force for them stays, their credentials too. Segments that
 // differ from those in force are on trial from here on: see LookAtSegments. changed are
 // the servers to look at.
-func (s *Store) ApplyRack(d protocol.RackDoc, digest string, admit func(protocol.ServerIntent) (*Credentials, error)) (changed []string, rejected []protocol.Rejection, err error) {
-	doc := fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard)
+func (s *Store) ApplyRack(d message.RackDoc, digest string, admit func(message.ServerIntent) (*Credentials, error)) (changed []string, rejected []message.Rejection, err error) {
+	doc := fmt.Sprintf("%s/%d", message.LeafRack, d.Shard)
 	s.crash.At("agent.rack.received")
 	err = s.updateInParts("agent.rack.part", func(t state.Txn, cut func()) error {
 		fresh, err := s.order(t, doc, d.Head, d.Term, d.Fence, digest)
@@ -275,7 +277,7 @@ func (s *Store) ApplyRack(d protocol.RackDoc, digest string, admit func(protocol
 			named[in.Server] = true
 			credentials, err := admit(in)
 			if err != nil {
-				rejected = append(rejected, protocol.Rejection{Server: in.Server, Reason: err.Error()})
+				rejected = append(rejected, message.Rejection{Server: in.Server, Reason: err.Error()})
 				continue
 			}
 			if credentials != nil {
@@ -328,7 +330,7 @@ type Applied struct {
 	Heads   map[string]protocol.Head // by topic leaf
 	Digests map[string]string        // of the signed bytes, by topic leaf
 	Term    uint64
-	Fence   protocol.Fence
+	Fence   message.Fence
 	// Incarnation is the database's.
 	Incarnation string
 }
@@ -343,7 +345,7 @@ func (s *Store) Applied() (a Applied, err error) {
 		if a.Term, _, err = get[uint64](t, "meta/term"); err != nil {
 			return err
 		}
-		if a.Fence, _, err = get[protocol.Fence](t, keyFence); err != nil {
+		if a.Fence, _, err = get[message.Fence](t, keyFence); err != nil {
 			return err
 		}
 		return t.Scan(docs, func(key string, raw []byte) error {

@@ -3,7 +3,8 @@ package store
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -12,10 +13,10 @@ import (
 type Env struct {
 	Server     string             `json:"server"`
 	OwnerUID   string             `json:"ownerUID"` // that it was sealed for
-	Intent     protocol.EnvIntent `json:"intent"`
+	Intent     message.EnvIntent  `json:"intent"`
 	OS         string             `json:"os,omitempty"`
 	Generation string             `json:"generation"`
-	Source     protocol.EnvSource `json:"source"`
+	Source     resource.EnvSource `json:"source"`
 	At         time.Time          `json:"at"`
 }
 

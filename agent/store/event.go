@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -22,7 +22,7 @@ func eventKey(seq uint64) string { return fmt.Sprintf("event/%020d", seq) }
 
 // append gives an event its number and writes it, in the caller's transaction: an
 // aborted one uses no number.
-func (s *Store) append(t state.Txn, e protocol.Event) error {
+func (s *Store) append(t state.Txn, e resource.Event) error {
 	last, _, err := get[uint64](t, keyLast)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *Store) append(t state.Txn, e protocol.Event) error {
 	return s.lose(t, e.Seq-uint64(s.maxEvents), e)
 }
 
-func (s *Store) appendAll(t state.Txn, events []protocol.Event) error {
+func (s *Store) appendAll(t state.Txn, events []resource.Event) error {
 	for _, e := range events {
 		if err := s.append(t, e); err != nil {
 			return err
@@ -51,12 +51,12 @@ func (s *Store) appendAll(t state.Txn, events []protocol.Event) error {
 
 // lose drops the events up to seq, if they wait, and leaves one record of all that
 // were ever lost in a row. It has the number of the last of them.
-func (s *Store) lose(t state.Txn, seq uint64, cause protocol.Event) error {
+func (s *Store) lose(t state.Txn, seq uint64, cause resource.Event) error {
 	acked, _, err := get[uint64](t, keyAcked)
 	if err != nil || seq <= acked {
 		return err
 	}
-	gap := protocol.Event{At: cause.At, Code: protocol.EventLost, From: acked + 1, Seq: seq}
+	gap := resource.Event{At: cause.At, Code: resource.EventLost, From: acked + 1, Seq: seq}
 	for {
 		first, err := oldest(t)
 		if err != nil {
@@ -65,7 +65,7 @@ func (s *Store) lose(t state.Txn, seq uint64, cause protocol.Event) error {
 		if first == nil || first.Seq > seq {
 			break
 		}
-		if first.Code == protocol.EventLost {
+		if first.Code == resource.EventLost {
 			gap.From = first.From
 		}
 		if err := t.Delete(eventKey(first.Seq)); err != nil {
@@ -80,12 +80,12 @@ func (s *Store) lose(t state.Txn, seq uint64, cause protocol.Event) error {
 var errEnough = errors.New("enough")
 
 // waiting are up to limit events, oldest first.
-func waiting(t state.Txn, limit int) (events []protocol.Event, err error) {
+func waiting(t state.Txn, limit int) (events []resource.Event, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
 	err = t.Scan("event/", func(key string, raw []byte) error {
-		e, err := decode[protocol.Event](key, raw)
+		e, err := decode[resource.Event](key, raw)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func waiting(t state.Txn, limit int) (events []protocol.Event, err error) {
 	return events, err
 }
 
-func oldest(t state.Txn) (*protocol.Event, error) {
+func oldest(t state.Txn) (*resource.Event, error) {
 	events, err := waiting(t, 1)
 	if err != nil || len(events) == 0 {
 		return nil, err
@@ -109,7 +109,7 @@ func oldest(t state.Txn) (*protocol.Event, error) {
 }
 
 // Append writes one event that belongs to no step.
-func (s *Store) Append(e protocol.Event) error {
+func (s *Store) Append(e resource.Event) error {
 	return s.update(func(t state.Txn) error { return s.append(t, e) })
 }
 
@@ -118,7 +118,7 @@ type Backlog struct {
 	Head uint64 // number of the last event of the incarnation
 	Tail uint64 // number of the oldest that is not acknowledged; 0 if none waits
 	// Events are the oldest, in order. The first may be the record of lost ones.
-	Events []protocol.Event
+	Events []resource.Event
 }
 
 // Backlog reads up to limit events, at least one to know the tail.
@@ -214,7 +214,7 @@ func (s *Store) number(t state.Txn) error {
 		return err
 	}
 	if err := t.Scan("event/", func(key string, raw []byte) error {
-		e, err := decode[protocol.Event](key, raw)
+		e, err := decode[resource.Event](key, raw)
 		last = max(last, e.Seq)
 		return err
 	}); err != nil {

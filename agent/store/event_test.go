@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/badger"
 )
@@ -29,7 +29,7 @@ func opened(t *testing.T, dir string) (*Store, *badger.Store) {
 func (s *Store) happen(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		if err := s.Append(protocol.Event{Code: protocol.EventStopped}); err != nil {
+		if err := s.Append(resource.Event{Code: resource.EventStopped}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestNoHoles(t *testing.T) {
 	s.happen(t, 1)
 	aborted := errors.New("aborted")
 	err := db.Update(func(x state.Txn) error {
-		if err := s.append(x, protocol.Event{Code: protocol.EventStopped}); err != nil {
+		if err := s.append(x, resource.Event{Code: resource.EventStopped}); err != nil {
 			return err
 		}
 		return aborted
@@ -102,18 +102,18 @@ func TestLostEvents(t *testing.T) {
 		t.Helper()
 		b := s.backlog(t, 100)
 		g := b.Events[0]
-		if g.Code != protocol.EventLost || g.From != from || g.Seq != lost || b.Tail != from || len(b.Events) != 6 ||
+		if g.Code != resource.EventLost || g.From != from || g.Seq != lost || b.Tail != from || len(b.Events) != 6 ||
 			g.Message != fmt.Sprintf("%d events were lost", lost-from+1) {
 			t.Fatalf("want %d to %d lost: %+v", from, lost, b)
 		}
 		for i, e := range b.Events[1:] {
-			if e.Seq != lost+1+uint64(i) || e.Code != protocol.EventStopped {
+			if e.Seq != lost+1+uint64(i) || e.Code != resource.EventStopped {
 				t.Errorf("event %+v", e)
 			}
 		}
 	}
 	s.happen(t, 3) // 2 to 6: as many as there is room for
-	if b := s.backlog(t, 100); len(b.Events) != 5 || b.Events[0].Code == protocol.EventLost {
+	if b := s.backlog(t, 100); len(b.Events) != 5 || b.Events[0].Code == resource.EventLost {
 		t.Fatalf("%+v", b)
 	}
 	s.happen(t, 1)

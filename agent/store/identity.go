@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 	"rackboot/state"
 )
 
@@ -86,18 +86,18 @@ func (s *Store) Renew(now time.Time, was string) error {
 }
 
 // Fence is the highest that was followed.
-func (s *Store) Fence() (f protocol.Fence, err error) {
+func (s *Store) Fence() (f message.Fence, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		f, _, err = get[protocol.Fence](t, keyFence)
+		f, _, err = get[message.Fence](t, keyFence)
 		return err
 	})
 	return f, err
 }
 
 // Follow takes over a newer fence; another changes nothing.
-func (s *Store) Follow(f protocol.Fence) error {
+func (s *Store) Follow(f message.Fence) error {
 	return s.update(func(t state.Txn) error {
-		have, _, err := get[protocol.Fence](t, keyFence)
+		have, _, err := get[message.Fence](t, keyFence)
 		if err != nil || !f.Newer(have) {
 			return err
 		}
@@ -121,7 +121,7 @@ var (
 //	lower | fenced
 //	rival | fenced
 //	newer | ahead
-func admit(doc, have protocol.Fence) error {
+func admit(doc, have message.Fence) error {
 	switch {
 	case doc == have:
 		return nil

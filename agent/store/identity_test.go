@@ -7,27 +7,29 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
 // TestAdmit compares the table of admit, row by row.
 func TestAdmit(t *testing.T) {
-	have := protocol.Fence{Number: 5, Hub: "b"}
+	have := message.Fence{Number: 5, Hub: "b"}
 	for _, tt := range []struct {
-		doc  protocol.Fence
+		doc  message.Fence
 		want error
 	}{
-		{protocol.Fence{}, ErrFenced},
+		{message.Fence{}, ErrFenced},
 		{have, nil},
-		{protocol.Fence{Number: 4, Hub: "a"}, ErrFenced},
-		{protocol.Fence{Number: 5, Hub: "a"}, ErrFenced},
-		{protocol.Fence{Number: 6, Hub: "c"}, ErrAhead},
+		{message.Fence{Number: 4, Hub: "a"}, ErrFenced},
+		{message.Fence{Number: 5, Hub: "a"}, ErrFenced},
+		{message.Fence{Number: 6, Hub: "c"}, ErrAhead},
 	} {
 		if err := admit(tt.doc, have); !errors.Is(err, tt.want) {
 			t.Errorf("%+v: %v, want %v", tt.doc, err, tt.want)
 		}
 	}
-	if err := admit(have, protocol.Fence{}); !errors.Is(err, ErrAhead) {
+	if err := admit(have, message.Fence{}); !errors.Is(err, ErrAhead) {
 		t.Errorf("the first fence of all: %v", err)
 	}
 }
@@ -37,7 +39,7 @@ func TestAdmit(t *testing.T) {
 func TestFenceIsDurable(t *testing.T) {
 	dir := t.TempDir()
 	s, db := opened(t, dir)
-	for _, f := range []protocol.Fence{{Number: 5, Hub: "b"}, {Number: 4, Hub: "a"}, {Number: 5, Hub: "c"}} {
+	for _, f := range []message.Fence{{Number: 5, Hub: "b"}, {Number: 4, Hub: "a"}, {Number: 5, Hub: "c"}} {
 		if err := s.Follow(f); err != nil {
 			t.Fatal(err)
 		}
@@ -46,23 +48,23 @@ func TestFenceIsDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ = opened(t, dir)
-	if f, err := s.Fence(); err != nil || f != (protocol.Fence{Number: 5, Hub: "b"}) {
+	if f, err := s.Fence(); err != nil || f != (message.Fence{Number: 5, Hub: "b"}) {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	doc := protocol.HoldDoc{
-		Head: protocol.Head{Epoch: 1, Version: 9}, Fence: protocol.Fence{Number: 4, Hub: "a"},
-		Holds: []protocol.ActiveHold{{ID: "h", HoldSpec: protocol.HoldSpec{Server: "n1"}}},
+	doc := message.HoldDoc{
+		Head: protocol.Head{Epoch: 1, Version: 9}, Fence: message.Fence{Number: 4, Hub: "a"},
+		Holds: []resource.ActiveHold{{ID: "h", HoldSpec: resource.HoldSpec{Server: "n1"}}},
 	}
 	if _, _, err := s.ApplyHolds(time.Now(), doc, "d"); !errors.Is(err, ErrFenced) || protocol.HintOf(err) == "" {
 		t.Errorf("holds: %v", err)
 	}
-	if _, _, err := s.ApplyRack(protocol.RackDoc{Head: doc.Head, Fence: doc.Fence}, "d", nil); !errors.Is(err, ErrFenced) {
+	if _, _, err := s.ApplyRack(message.RackDoc{Head: doc.Head, Fence: doc.Fence}, "d", nil); !errors.Is(err, ErrFenced) {
 		t.Errorf("rack: %v", err)
 	}
 	if a, err := s.Applied(); err != nil || len(a.Heads) != 0 {
 		t.Errorf("applied %+v, %v", a, err)
 	}
-	doc.Fence = protocol.Fence{Number: 5, Hub: "b"}
+	doc.Fence = message.Fence{Number: 5, Hub: "b"}
 	if _, _, err := s.ApplyHolds(time.Now(), doc, "d"); err != nil {
 		t.Error(err)
 	}
@@ -79,8 +81,8 @@ func TestRenew(t *testing.T) {
 	s.happen(t, 3)
 	_, _, err := s.Step("n1", func(v View) decide.Plan {
 		v.Record.Requests = []decide.RequestState{
-			{Request: protocol.Request{ID: "r1"}, Outcome: protocol.OutcomePending},
-			{Request: protocol.Request{ID: "r2"}, Outcome: protocol.OutcomeDone},
+			{Request: resource.Request{ID: "r1"}, Outcome: resource.OutcomePending},
+			{Request: resource.Request{ID: "r2"}, Outcome: resource.OutcomeDone},
 		}
 		return decide.Plan{Record: v.Record, Persist: true}
 	})
@@ -106,10 +108,10 @@ func TestRenew(t *testing.T) {
 	if err != nil || v.Incarnation != "id-2" {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	if q := v.Record.Requests; q[0].Outcome != protocol.OutcomeUnknown || q[1].Outcome != protocol.OutcomeDone {
+	if q := v.Record.Requests; q[0].Outcome != resource.OutcomeUnknown || q[1].Outcome != resource.OutcomeDone {
 		t.Errorf("requests %+v", q)
 	}
-	if b := s.backlog(t, 10); b.Head != 4 || b.Events[3].Code != protocol.EventRequestEnded || b.Events[3].Server != "n1" {
+	if b := s.backlog(t, 10); b.Head != 4 || b.Events[3].Code != resource.EventRequestEnded || b.Events[3].Server != "n1" {
 		t.Errorf("%+v", b)
 	}
 }
@@ -149,12 +151,12 @@ func TestOldDatabase(t *testing.T) {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	a, err := s.Applied()
-	if err != nil || a.Digests["hold"] != "sha256:x" || a.Fence != (protocol.Fence{}) {
+	if err != nil || a.Digests["hold"] != "sha256:x" || a.Fence != (message.Fence{}) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	s.happen(t, 1)
 	b := s.backlog(t, 10)
-	if b.Head != 12 || b.Tail != 8 || len(b.Events) != 4 || b.Events[0].Code != protocol.EventLost || b.Events[0].From != 8 || b.Events[0].Seq != 9 {
+	if b.Head != 12 || b.Tail != 8 || len(b.Events) != 4 || b.Events[0].Code != resource.EventLost || b.Events[0].From != 8 || b.Events[0].Seq != 9 {
 		t.Errorf("%+v", b)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -21,7 +22,7 @@ const maxLocal = 48 << 10
 // says that it is a new one. The codes are not_found for a server that the agent has
 // not heard of, conflict for the same key with another content, for an agent that was
 // replaced and for too many holds, and unavailable.
-func (s *Store) HoldHere(now time.Time, h protocol.ActiveHold) (held decide.Hold, fresh bool, err error) {
+func (s *Store) HoldHere(now time.Time, h resource.ActiveHold) (held decide.Hold, fresh bool, err error) {
 	s.crash.At("agent.local.asked")
 	err = s.update(func(t state.Txn) error {
 		held, fresh = decide.Hold{}, false
@@ -37,8 +38,8 @@ func (s *Store) HoldHere(now time.Time, h protocol.ActiveHold) (held decide.Hold
 		if err := put(t, keyHolds+h.Server+"/"+h.ID, held); err != nil {
 			return err
 		}
-		return s.append(t, protocol.Event{
-			At: now, Server: h.Server, Code: protocol.EventHoldEnforced,
+		return s.append(t, resource.Event{
+			At: now, Server: h.Server, Code: resource.EventHoldEnforced,
 			Message: fmt.Sprintf("hold %s by %s, %s, placed at the agent", h.ID, h.Owner, h.Mode),
 		})
 	})
@@ -53,7 +54,7 @@ func (s *Store) HoldHere(now time.Time, h protocol.ActiveHold) (held decide.Hold
 }
 
 // placeable says whether the hold may be placed; there is the one that it repeats.
-func placeable(t state.Txn, h protocol.ActiveHold) (there *decide.Hold, err error) {
+func placeable(t state.Txn, h resource.ActiveHold) (there *decide.Hold, err error) {
 	op := "hold " + h.Server
 	replaced, _, err := get[bool](t, keyReplaced)
 	if err != nil {
@@ -99,7 +100,7 @@ func placeable(t state.Txn, h protocol.ActiveHold) (there *decide.Hold, err erro
 }
 
 // repeats compares what a caller asks for.
-func repeats(a, b protocol.ActiveHold) bool {
+func repeats(a, b resource.ActiveHold) bool {
 	a.ID, a.ConfirmedDown = b.ID, b.ConfirmedDown
 	return a == b
 }
@@ -107,11 +108,11 @@ func repeats(a, b protocol.ActiveHold) bool {
 // ReleaseHere releases a hold at the agent, durably. Again changes nothing, as long as
 // the hub has not heard of it. The codes are not_found for a hold that does not lie,
 // denied where only a reason would release it, and unavailable.
-func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r protocol.Release, err error) {
+func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r resource.Release, err error) {
 	op := "release hold " + id
 	s.crash.At("agent.local.release")
 	err = s.update(func(t state.Txn) error {
-		r = protocol.Release{}
+		r = resource.Release{}
 		h, err := findHold(t, id)
 		if err != nil {
 			return err
@@ -140,7 +141,7 @@ func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r protocol.Re
 		return r, nil
 	}
 	if err != nil {
-		return protocol.Release{}, failing(op, err)
+		return resource.Release{}, failing(op, err)
 	}
 	s.crash.At("agent.local.released")
 	return r, nil
@@ -192,12 +193,12 @@ func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.H
 		if h.ConfirmedDown != nil {
 			return errNothing
 		}
-		held.ConfirmedDown = &protocol.Confirmation{By: by, Reason: reason, At: now}
+		held.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: now}
 		if err := put(t, keyHolds+h.Server+"/"+id, held); err != nil {
 			return err
 		}
-		return s.append(t, protocol.Event{
-			At: now, Server: h.Server, Code: protocol.EventHoldConfirmed, Message: fmt.Sprintf("hold %s: %s says at the agent that the server is down: %s", id, by, reason),
+		return s.append(t, resource.Event{
+			At: now, Server: h.Server, Code: resource.EventHoldConfirmed, Message: fmt.Sprintf("hold %s: %s says at the agent that the server is down: %s", id, by, reason),
 		})
 	})
 	if errors.Is(err, errNothing) {
@@ -230,7 +231,7 @@ func noHold(op, id string) error {
 
 // Holds are the holds that lie, and the ends of those that were released here and of
 // which the hub is still to hear.
-func (s *Store) Holds() (lie []decide.Hold, released []protocol.Release, err error) {
+func (s *Store) Holds() (lie []decide.Hold, released []resource.Release, err error) {
 	err = s.db.View(func(t state.Txn) error {
 		if lie, err = scan[decide.Hold](t, keyHolds); err != nil {
 			return err

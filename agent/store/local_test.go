@@ -7,38 +7,40 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // known makes the agent know servers by a document.
 func (s *Store) known(t *testing.T, servers ...string) {
 	t.Helper()
-	var in []protocol.ServerIntent
+	var in []message.ServerIntent
 	for _, n := range servers {
-		in = append(in, protocol.ServerIntent{Server: n})
+		in = append(in, message.ServerIntent{Server: n})
 	}
-	d := protocol.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: in}
-	if _, _, err := s.ApplyRack(d, "rack", func(protocol.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
+	d := message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: in}
+	if _, _, err := s.ApplyRack(d, "rack", func(message.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func here(id, server, key, owner string) protocol.ActiveHold {
-	return protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: server, Owner: owner, HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}}}
+func here(id, server, key, owner string) resource.ActiveHold {
+	return resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{Server: server, Owner: owner, HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}}}
 }
 
 func TestHoldHere(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	s.known(t, "n1")
-	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n2", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}})
+	s.told(t, 1, 0, []resource.ActiveHold{{ID: "hub-1", HoldSpec: resource.HoldSpec{Server: "n2", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k"}}}})
 	long := here("x", "n1", "long", "local:ann")
 	long.Reason = strings.Repeat("r", maxLocal)
 	soft := here("x", "n1", "k", "local:ann")
-	soft.Mode = protocol.StopSoft
+	soft.Mode = resource.StopSoft
 	reason := here("x", "n1", "k", "local:ann")
 	reason.Reason = "another"
 	for _, row := range []struct {
 		name  string
-		hold  protocol.ActiveHold
+		hold  resource.ActiveHold
 		id    string
 		fresh bool
 		code  protocol.Code
@@ -61,7 +63,7 @@ func TestHoldHere(t *testing.T) {
 			t.Errorf("%s: %+v", row.name, h)
 		}
 	}
-	if b := s.backlog(t, 100); b.Head != 5 || b.Events[1].Code != protocol.EventHoldEnforced || !strings.Contains(b.Events[1].Message, "local:ann") {
+	if b := s.backlog(t, 100); b.Head != 5 || b.Events[1].Code != resource.EventHoldEnforced || !strings.Contains(b.Events[1].Message, "local:ann") {
 		t.Errorf("events %+v", b)
 	}
 	if _, err := s.SetReplaced(true); err != nil {
@@ -86,17 +88,17 @@ func TestLocalIsAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := mine
-	other.Mode, other.Owner = protocol.StopSoft, "o"
+	other.Mode, other.Owner = resource.StopSoft, "o"
 	for i, step := range []struct {
-		holds          []protocol.ActiveHold
+		holds          []resource.ActiveHold
 		local, missing bool
 	}{
 		{nil, true, false},
-		{[]protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}}, true, false},
-		{[]protocol.ActiveHold{other}, true, false}, // the id with another content
-		{[]protocol.ActiveHold{mine}, false, false},
+		{[]resource.ActiveHold{{ID: "hub-1", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k"}}}}, true, false},
+		{[]resource.ActiveHold{other}, true, false}, // the id with another content
+		{[]resource.ActiveHold{mine}, false, false},
 		{nil, false, true},
-		{[]protocol.ActiveHold{mine}, false, false},
+		{[]resource.ActiveHold{mine}, false, false},
 	} {
 		s.told(t, uint64(i+1), time.Duration(i)*time.Second, step.holds)
 		if err := db.Close(); err != nil {
@@ -107,14 +109,14 @@ func TestLocalIsAdopted(t *testing.T) {
 		if err != nil || len(v.Holds) == 0 || v.Holds[0].ID != "a" {
 			t.Fatalf("step %d: %+v, %v", i, v.Holds, err)
 		}
-		if h := v.Holds[0]; h.Local != step.local || h.Missing != step.missing || h.Mode != protocol.StopHard || h.Owner != "local:ann" {
+		if h := v.Holds[0]; h.Local != step.local || h.Missing != step.missing || h.Mode != resource.StopHard || h.Owner != "local:ann" {
 			t.Errorf("step %d: %+v", i, h)
 		}
 	}
 	if h, fresh, err := s.HoldHere(tombstoneStart, here("b", "n1", "k", "local:ann")); err != nil || fresh || h.ID != "a" {
 		t.Errorf("the same again after the hub took it over: %+v, %t, %v", h, fresh, err)
 	}
-	s.told(t, 9, time.Minute, nil, protocol.Release{HoldID: "a", Server: "n1", By: "o"})
+	s.told(t, 9, time.Minute, nil, resource.Release{HoldID: "a", Server: "n1", By: "o"})
 	if held, err := s.Held("n1"); err != nil || !held { // by hub-1
 		t.Errorf("held %t, %v", held, err)
 	}
@@ -143,8 +145,8 @@ func TestReleaseRule(t *testing.T) {
 func TestReleaseHere(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	s.known(t, "n1")
-	s.told(t, 1, 0, []protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}})
-	for _, h := range []protocol.ActiveHold{here("a", "n1", "k", "local:ann"), here("b", "n1", "k", "local:bob")} {
+	s.told(t, 1, 0, []resource.ActiveHold{{ID: "hub-1", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k"}}}})
+	for _, h := range []resource.ActiveHold{here("a", "n1", "k", "local:ann"), here("b", "n1", "k", "local:bob")} {
 		if _, _, err := s.HoldHere(tombstoneStart, h); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +176,7 @@ func TestReleaseHere(t *testing.T) {
 		t.Errorf("%+v, %v", dead, err)
 	}
 	// The hub's document still names its hold, and one that it has adopted meanwhile.
-	s.told(t, 2, 2*time.Minute, []protocol.ActiveHold{{ID: "hub-1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k"}}}, here("b", "n1", "k", "local:bob")})
+	s.told(t, 2, 2*time.Minute, []resource.ActiveHold{{ID: "hub-1", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k"}}}, here("b", "n1", "k", "local:bob")})
 	s.wantHolds(t, nil, []string{"a", "b", "hub-1"})
 	s.told(t, 3, 3*time.Minute, nil)
 	s.wantHolds(t, nil, []string{"a"}) // no document has named it: one may yet
@@ -186,7 +188,7 @@ func TestReleaseHere(t *testing.T) {
 
 func TestConfirmHere(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
-	s.told(t, 1, 0, []protocol.ActiveHold{lying("hub-1")})
+	s.told(t, 1, 0, []resource.ActiveHold{lying("hub-1")})
 	for range 2 {
 		h, err := s.ConfirmHere(tombstoneStart, "hub-1", "local:ann", "cables are out")
 		if err != nil || h.ConfirmedDown == nil || h.ConfirmedDown.By != "local:ann" {
@@ -196,18 +198,18 @@ func TestConfirmHere(t *testing.T) {
 	if h, err := s.ConfirmHere(tombstoneStart, "hub-1", "local:bob", "no"); err != nil || h.ConfirmedDown.By != "local:ann" {
 		t.Errorf("%+v, %v", h, err)
 	}
-	s.told(t, 2, time.Minute, []protocol.ActiveHold{lying("hub-1")}) // which says nothing of it
+	s.told(t, 2, time.Minute, []resource.ActiveHold{lying("hub-1")}) // which says nothing of it
 	if v, err := s.Server("n1"); err != nil || len(v.Holds) != 1 || v.Holds[0].ConfirmedDown == nil || v.Holds[0].Missing {
 		t.Errorf("%+v, %v", v.Holds, err)
 	}
 	if _, err := s.ConfirmHere(tombstoneStart, "x", "local:ann", "no"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("%v", err)
 	}
-	codes := []protocol.EventCode{}
+	codes := []resource.EventCode{}
 	for _, e := range s.backlog(t, 10).Events {
 		codes = append(codes, e.Code)
 	}
-	if !slices.Equal(codes, []protocol.EventCode{protocol.EventHoldEnforced, protocol.EventHoldConfirmed}) {
+	if !slices.Equal(codes, []resource.EventCode{resource.EventHoldEnforced, resource.EventHoldConfirmed}) {
 		t.Errorf("events %v", codes)
 	}
 }

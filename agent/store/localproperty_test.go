@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/statetest"
 )
@@ -22,10 +24,10 @@ type localWorld struct {
 	now     time.Time
 	version uint64
 	next    int
-	sent    []protocol.HoldDoc             // made, in order; some were never delivered
-	hub     map[string]protocol.ActiveHold // that the hub names
-	frees   []protocol.Release             // that it sends until they were applied
-	lies    map[string]protocol.ActiveHold // that must lie at the agent
+	sent    []message.HoldDoc              // made, in order; some were never delivered
+	hub     map[string]resource.ActiveHold // that the hub names
+	frees   []resource.Release             // that it sends until they were applied
+	lies    map[string]resource.ActiveHold // that must lie at the agent
 	ended   map[string]bool                // that were released, anywhere
 	here    map[string]bool                // of those, at the agent
 }
@@ -35,9 +37,9 @@ func (w *localWorld) id(where string) string {
 	return fmt.Sprintf("%s-%d", where, w.next)
 }
 
-func (w *localWorld) make() protocol.HoldDoc {
+func (w *localWorld) make() message.HoldDoc {
 	w.version++
-	d := protocol.HoldDoc{Head: protocol.Head{Version: w.version}, IssuedAt: w.now, Releases: slices.Clone(w.frees)}
+	d := message.HoldDoc{Head: protocol.Head{Version: w.version}, IssuedAt: w.now, Releases: slices.Clone(w.frees)}
 	for _, id := range slices.Sorted(maps.Keys(w.hub)) {
 		d.Holds = append(d.Holds, w.hub[id])
 	}
@@ -45,12 +47,12 @@ func (w *localWorld) make() protocol.HoldDoc {
 	return d
 }
 
-func (w *localWorld) deliver(t *rapid.T, d protocol.HoldDoc) (fresh bool) {
+func (w *localWorld) deliver(t *rapid.T, d message.HoldDoc) (fresh bool) {
 	a, err := w.s.Applied()
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh = d.Head.Newer(a.Heads[protocol.LeafHold])
+	fresh = d.Head.Newer(a.Heads[message.LeafHold])
 	if _, _, err := w.s.ApplyHolds(w.now, d, fmt.Sprint(d.Head.Version)); fresh && err != nil {
 		t.Fatal(err)
 	}
@@ -82,19 +84,19 @@ func (w *localWorld) actions() map[string]func(*rapid.T) {
 		"hub releases": func(t *rapid.T) {
 			if id := pick(t, "hold", w.hub); id != "" {
 				delete(w.hub, id)
-				w.frees = append(w.frees, protocol.Release{HoldID: id, Server: "n1", By: "o", At: w.now})
+				w.frees = append(w.frees, resource.Release{HoldID: id, Server: "n1", By: "o", At: w.now})
 			}
 		},
 		"hub loses": func(t *rapid.T) { delete(w.hub, pick(t, "hold", w.hub)) },
 		"hub adopts": func(t *rapid.T) {
 			id := pick(t, "hold", w.lies)
-			freed := slices.ContainsFunc(w.frees, func(r protocol.Release) bool { return r.HoldID == id })
+			freed := slices.ContainsFunc(w.frees, func(r resource.Release) bool { return r.HoldID == id })
 			if id != "" && !freed {
 				w.hub[id] = w.lies[id]
 			}
 		},
 		"hub hears of releases": func(*rapid.T) {
-			maps.DeleteFunc(w.hub, func(id string, _ protocol.ActiveHold) bool { return w.here[id] })
+			maps.DeleteFunc(w.hub, func(id string, _ resource.ActiveHold) bool { return w.here[id] })
 		},
 		"document is made and lost": func(*rapid.T) { w.make() },
 		"document comes": func(t *rapid.T) {
@@ -147,7 +149,7 @@ func (w *localWorld) actions() map[string]func(*rapid.T) {
 }
 
 // took is what an applied document changes: only its releases end holds.
-func (w *localWorld) took(d protocol.HoldDoc) {
+func (w *localWorld) took(d message.HoldDoc) {
 	for _, r := range d.Releases {
 		delete(w.lies, r.HoldID)
 		w.ended[r.HoldID] = true
@@ -165,7 +167,7 @@ func (w *localWorld) check(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := map[string]protocol.ActiveHold{}
+	have := map[string]resource.ActiveHold{}
 	for _, h := range lie {
 		have[h.ID] = h.ActiveHold
 		if h.Local && h.Missing {
@@ -184,12 +186,12 @@ func (w *localWorld) check(t *rapid.T) {
 func TestLocalHoldsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &localWorld{
-			db: statetest.NewMemory(), now: tombstoneStart, hub: map[string]protocol.ActiveHold{}, lies: map[string]protocol.ActiveHold{},
+			db: statetest.NewMemory(), now: tombstoneStart, hub: map[string]resource.ActiveHold{}, lies: map[string]resource.ActiveHold{},
 			ended: map[string]bool{}, here: map[string]bool{},
 		}
 		w.start(t)
-		if _, _, err := w.s.ApplyRack(protocol.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: []protocol.ServerIntent{{Server: "n1"}}}, "r",
-			func(protocol.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
+		if _, _, err := w.s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: []message.ServerIntent{{Server: "n1"}}}, "r",
+			func(message.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
 			t.Fatal(err)
 		}
 		t.Repeat(w.actions())

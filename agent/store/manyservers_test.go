@@ -9,6 +9,8 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/badger"
 )
@@ -24,7 +26,7 @@ func bootedRecord(i int) decide.Record {
 	name := nameOf(i)
 	at := noon.Add(time.Duration(i) * time.Second)
 	a := &decide.Attempt{
-		ID: "attempt-" + name, Token: strings.Repeat("t", 32), State: protocol.AttemptSucceeded, Since: at, At: at, Number: 3,
+		ID: "attempt-" + name, Token: strings.Repeat("t", 32), State: resource.AttemptSucceeded, Since: at, At: at, Number: 3,
 		Intended: protocol.TargetHdd, OwnerUID: "claim-" + name, Generation: 3, Digest: "sha256:" + strings.Repeat("a", 64), OnSent: at,
 		Evidence: protocol.EvidenceInstalled,
 		Chain: &protocol.BootChain{Last: "installer.efi", Files: []protocol.ChainFile{
@@ -32,17 +34,17 @@ func bootedRecord(i int) decide.Record {
 		}},
 	}
 	if i%10 == 0 {
-		a.Intended, a.State, a.Served = protocol.TargetUefiHTTP, protocol.AttemptConsumed, true
+		a.Intended, a.State, a.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
 	}
 	r := decide.Record{
 		Server: name, Power: protocol.PowerOn, Seen: protocol.PowerOn, Epoch: 3, LastPoweredOn: at, Attempt: a,
-		Used: map[string]decide.GrantUse{}, Earlier: map[string]protocol.Provisioned{},
-		Requests: []decide.RequestState{{Request: protocol.Request{ID: "reboot-" + name, Server: name}, AcceptedAt: at, Outcome: protocol.OutcomePending}},
+		Used: map[string]decide.GrantUse{}, Earlier: map[string]resource.Provisioned{},
+		Requests: []decide.RequestState{{Request: resource.Request{ID: "reboot-" + name, Server: name}, AcceptedAt: at, Outcome: resource.OutcomePending}},
 	}
 	for g := range 3 {
 		key := fmt.Sprintf("claim-%s/%d", name, g)
 		r.Used[key] = decide.GrantUse{Attempts: 2, Spent: true, Reason: "the boot file was fetched", At: at}
-		r.Earlier[key] = protocol.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Digest, At: at}
+		r.Earlier[key] = resource.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Digest, At: at}
 	}
 	return r
 }
@@ -57,7 +59,7 @@ func fill(t testing.TB, db state.Store, n int) {
 				if err := put(x, "record/"+nameOf(i), bootedRecord(i)); err != nil {
 					return err
 				}
-				if err := put(x, "intent/"+nameOf(i), Intent{ServerIntent: protocol.ServerIntent{Server: nameOf(i), UID: "uid", Segment: "boot"}, Shard: i / 50}); err != nil {
+				if err := put(x, "intent/"+nameOf(i), Intent{ServerIntent: message.ServerIntent{Server: nameOf(i), UID: "uid", Segment: "boot"}, Shard: i / 50}); err != nil {
 					return err
 				}
 				if i%8 == 0 {
@@ -105,11 +107,11 @@ func TestManyServersStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := protocol.AttemptSucceeded
+		want := resource.AttemptSucceeded
 		if i%10 == 0 {
-			want = protocol.AttemptFetched
+			want = resource.AttemptFetched
 		}
-		if a := v.Record.Attempt; a == nil || a.State != want || a.Assumed != (want == protocol.AttemptFetched) {
+		if a := v.Record.Attempt; a == nil || a.State != want || a.Assumed != (want == resource.AttemptFetched) {
 			t.Errorf("%s: attempt %+v, want %s", nameOf(i), a, want)
 		}
 	}
@@ -120,16 +122,16 @@ func TestManyServersInOneDocument(t *testing.T) {
 	db := memoryDB(t)
 	fill(t, db, manyServers)
 	s := openMany(t, db, nil)
-	holds := func(n int) (out []protocol.ActiveHold) {
+	holds := func(n int) (out []resource.ActiveHold) {
 		for i := range n {
 			out = append(out, here("mass-"+nameOf(i), nameOf(i), "mass", "owner"))
 		}
 		return out
 	}
 	all := holds(manyServers)
-	d := protocol.HoldDoc{Head: protocol.Head{Version: 1}, IssuedAt: noon, Holds: all}
+	d := message.HoldDoc{Head: protocol.Head{Version: 1}, IssuedAt: noon, Holds: all}
 	for i := range manyServers {
-		d.Requests = append(d.Requests, protocol.Request{ID: "r-" + nameOf(i), Server: nameOf(i)})
+		d.Requests = append(d.Requests, resource.Request{ID: "r-" + nameOf(i), Server: nameOf(i)})
 	}
 	for _, row := range []struct {
 		name string
@@ -142,19 +144,19 @@ func TestManyServersInOneDocument(t *testing.T) {
 			return err
 		}, manyServers + manyServers/8, manyServers / 8, manyServers},
 		{"a document without any of them", func() error {
-			_, _, err := s.ApplyHolds(noon, protocol.HoldDoc{Head: protocol.Head{Version: 2}, IssuedAt: noon}, "2")
+			_, _, err := s.ApplyHolds(noon, message.HoldDoc{Head: protocol.Head{Version: 2}, IssuedAt: noon}, "2")
 			return err
 		}, manyServers + manyServers/8, manyServers + manyServers/8, 0},
 		{"every hold is released", func() error {
-			d := protocol.HoldDoc{Head: protocol.Head{Version: 3}, IssuedAt: noon}
+			d := message.HoldDoc{Head: protocol.Head{Version: 3}, IssuedAt: noon}
 			for _, h := range all {
-				d.Releases = append(d.Releases, protocol.Release{HoldID: h.ID, Server: h.Server, By: "owner"})
+				d.Releases = append(d.Releases, resource.Release{HoldID: h.ID, Server: h.Server, By: "owner"})
 			}
 			_, _, err := s.ApplyHolds(noon, d, "3")
 			return err
 		}, manyServers / 8, manyServers / 8, 0},
 		{"the rack has one shard", func() error {
-			_, _, err := s.ApplyRack(protocol.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &protocol.RackIntent{Name: "r"}}, "1", nil)
+			_, _, err := s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &message.RackIntent{Name: "r"}}, "1", nil)
 			return err
 		}, manyServers / 8, manyServers / 8, 0},
 		{"the disk was rolled back", func() error { return s.Renew(noon, "id") }, manyServers / 8, manyServers / 8, 0},
@@ -208,7 +210,7 @@ func TestManyServersInOneDocument(t *testing.T) {
 	}
 	for _, i := range []int{0, 7, manyServers - 1} {
 		v, err := s.Server(nameOf(i))
-		if err != nil || v.Record.Requests[0].Outcome != protocol.OutcomeUnknown {
+		if err != nil || v.Record.Requests[0].Outcome != resource.OutcomeUnknown {
 			t.Errorf("%s: %+v, %v", nameOf(i), v.Record.Requests, err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 	"rackboot/state"
 )
 
@@ -27,7 +27,7 @@ const (
 type mirror struct {
 	mu       sync.RWMutex
 	whole    bool // false: it is to be read from the store
-	rack     protocol.RackIntent
+	rack     message.RackIntent
 	synced   bool
 	replaced bool
 	ended    bool
@@ -87,7 +87,7 @@ func (m *mirror) forget() {
 }
 
 // said is what it has of the rack, if it has it.
-func (m *mirror) said() (rack protocol.RackIntent, synced, over, have bool) {
+func (m *mirror) said() (rack message.RackIntent, synced, over, have bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.rack, m.serving(), m.ended, m.whole
@@ -112,9 +112,9 @@ func (m *mirror) take(changes []write) {
 func (m *mirror) put(w write) (err error) {
 	switch w.key {
 	case keyRack:
-		m.rack, m.synced = protocol.RackIntent{}, w.value != nil
+		m.rack, m.synced = message.RackIntent{}, w.value != nil
 		if m.synced {
-			m.rack, err = decode[protocol.RackIntent](w.key, w.value)
+			m.rack, err = decode[message.RackIntent](w.key, w.value)
 		}
 		return err
 	case keyReplaced:
@@ -155,7 +155,7 @@ func mirrorOne[T any](m map[string]T, w write) error {
 func (m *mirror) read(t state.Txn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rack, m.synced, m.replaced, m.ended = protocol.RackIntent{}, false, false, false
+	m.rack, m.synced, m.replaced, m.ended = message.RackIntent{}, false, false, false
 	m.intents, m.holds, m.standing = map[string]Intent{}, map[string]decide.Hold{}, map[string]Standing{}
 	take := func(key string, raw []byte) error { return m.put(write{key, raw}) }
 	for _, key := range []string{keyRack, keyReplaced, keyEnded} {
@@ -206,7 +206,7 @@ type Overview struct {
 	Synced   bool
 	Replaced bool // another agent serves the rack
 	Ended    bool // the hub has ended the agent's term
-	Rack     protocol.RackIntent
+	Rack     message.RackIntent
 	Intents  []Intent
 	Holds    []decide.Hold
 	Records  []Standing

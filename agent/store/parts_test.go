@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/badger"
 	"rackboot/state/statetest"
@@ -99,13 +101,13 @@ const (
 
 // fewSteps are the documents of few, in order.
 func fewSteps() []func(*Store) error {
-	d := protocol.HoldDoc{Head: protocol.Head{Version: 1}, IssuedAt: noon}
+	d := message.HoldDoc{Head: protocol.Head{Version: 1}, IssuedAt: noon}
 	for i := range few {
 		d.Holds = append(d.Holds, here("mass-"+nameOf(i), nameOf(i), "mass", "owner"))
 	}
-	d.Requests = append(d.Requests, protocol.Request{ID: "r", Server: nameOf(1)})
-	next := protocol.HoldDoc{Head: protocol.Head{Version: 2}, IssuedAt: noon, Releases: []protocol.Release{{HoldID: "mass-" + nameOf(2), Server: nameOf(2), By: "owner"}}}
-	apply := func(d protocol.HoldDoc) func(*Store) error {
+	d.Requests = append(d.Requests, resource.Request{ID: "r", Server: nameOf(1)})
+	next := message.HoldDoc{Head: protocol.Head{Version: 2}, IssuedAt: noon, Releases: []resource.Release{{HoldID: "mass-" + nameOf(2), Server: nameOf(2), By: "owner"}}}
+	apply := func(d message.HoldDoc) func(*Store) error {
 		return func(s *Store) error {
 			_, _, err := s.ApplyHolds(noon, d, fmt.Sprint(d.Head.Version))
 			return err
@@ -114,7 +116,7 @@ func fewSteps() []func(*Store) error {
 	return []func(*Store) error{
 		apply(d), apply(next),
 		func(s *Store) error {
-			_, _, err := s.ApplyRack(protocol.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &protocol.RackIntent{Name: "r"}}, "1", nil)
+			_, _, err := s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &message.RackIntent{Name: "r"}}, "1", nil)
 			return err
 		},
 		func(s *Store) error { return s.Renew(noon, "id-1") },
@@ -181,7 +183,7 @@ func TestPartsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		version := a.Heads[protocol.LeafHold].Version
+		version := a.Heads[message.LeafHold].Version
 		if steps := len(k.Acked) - 1; steps >= 1 && version == 0 || steps >= 2 && version < 2 {
 			t.Errorf("%d documents were acknowledged, and version %d is in force", steps, version)
 		}

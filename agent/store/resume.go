@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -18,7 +19,7 @@ const maxAsked = 4
 // on disk, and the server's next step takes it up. The codes are not_found for a server
 // that the agent has not heard of, conflict for an agent that was replaced and for too
 // many, and unavailable.
-func (s *Store) ResumeHere(now time.Time, r protocol.Request) error {
+func (s *Store) ResumeHere(now time.Time, r resource.Request) error {
 	op := "resume " + r.Server
 	s.crash.At("agent.local.resume")
 	err := s.update(func(t state.Txn) error {
@@ -30,7 +31,7 @@ func (s *Store) ResumeHere(now time.Time, r protocol.Request) error {
 		if err != nil {
 			return err
 		}
-		have, err := scan[protocol.Request](t, "asked/"+r.Server+"/")
+		have, err := scan[resource.Request](t, "asked/"+r.Server+"/")
 		switch {
 		case err != nil:
 			return err
@@ -46,8 +47,8 @@ func (s *Store) ResumeHere(now time.Time, r protocol.Request) error {
 		if err := put(t, "asked/"+r.Server+"/"+r.ID, r); err != nil {
 			return err
 		}
-		return s.append(t, protocol.Event{
-			At: now, Server: r.Server, Code: protocol.EventResumed, Message: fmt.Sprintf("%s asks at the agent to resume it: %s", r.By, r.Why),
+		return s.append(t, resource.Event{
+			At: now, Server: r.Server, Code: resource.EventResumed, Message: fmt.Sprintf("%s asks at the agent to resume it: %s", r.By, r.Why),
 		})
 	})
 	if err != nil {
@@ -61,7 +62,7 @@ func (s *Store) ResumeHere(now time.Time, r protocol.Request) error {
 func forgetAsked(t state.Txn, v View) error {
 	for _, r := range v.Asked {
 		if !slices.ContainsFunc(v.Record.Requests, func(s decide.RequestState) bool {
-			return s.ID == r.ID && s.Outcome != protocol.OutcomePending
+			return s.ID == r.ID && s.Outcome != resource.OutcomePending
 		}) {
 			continue
 		}

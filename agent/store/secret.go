@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -41,7 +42,7 @@ func dropCredentials(t state.Txn, have map[string]Intent, cut func()) error {
 	}
 	needed := map[string]bool{}
 	for _, in := range have {
-		needed[in.BMC.Name+" "+protocol.SecretOf(in.BMC.CredentialsRef)] = true
+		needed[in.BMC.Name+" "+resource.SecretOf(in.BMC.CredentialsRef)] = true
 	}
 	for _, c := range kept {
 		if needed[c.BMC+" "+c.Secret] {

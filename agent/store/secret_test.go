@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Credentials are written with the entry that brings them, stay with one that is
@@ -12,14 +14,14 @@ import (
 func TestCredentialsFollowTheirEntries(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	version := uint64(0)
-	entry := func(server, bmc, ref string) protocol.ServerIntent {
-		return protocol.ServerIntent{Server: server, BMC: protocol.BMCIntent{Name: bmc, CredentialsRef: ref, Sealed: &protocol.SealedCredentials{Secret: protocol.SecretOf(ref)}}}
+	entry := func(server, bmc, ref string) message.ServerIntent {
+		return message.ServerIntent{Server: server, BMC: message.BMCIntent{Name: bmc, CredentialsRef: ref, Sealed: &message.SealedCredentials{Secret: resource.SecretOf(ref)}}}
 	}
-	doc := func(refuse bool, servers ...protocol.ServerIntent) {
+	doc := func(refuse bool, servers ...message.ServerIntent) {
 		t.Helper()
 		version++
-		_, _, err := s.ApplyRack(protocol.RackDoc{Head: protocol.Head{Version: version}, Shards: 1, Servers: servers}, "d", func(in protocol.ServerIntent) (*Credentials, error) {
-			name := protocol.SecretOf(in.BMC.CredentialsRef)
+		_, _, err := s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: version}, Shards: 1, Servers: servers}, "d", func(in message.ServerIntent) (*Credentials, error) {
+			name := resource.SecretOf(in.BMC.CredentialsRef)
 			if refuse {
 				return nil, errors.New("cannot be opened")
 			}

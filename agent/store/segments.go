@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -21,14 +22,14 @@ const keySegments = "segments"
 type Segments struct {
 	decide.SegmentTrial
 	// Kept are the confirmed ones, to go back to.
-	Kept []protocol.SegmentIntent `json:"kept,omitempty"`
+	Kept []resource.SegmentIntent `json:"kept,omitempty"`
 	// Differ names those that are tried, or were rolled back, and are not as in Kept.
 	Differ []string `json:"differ,omitempty"`
 }
 
 // SegmentsDigest is of the content of segments. The addresses of BMCs are not of it:
 // they follow what is accepted, not what somebody wrote, and cut nobody off.
-func SegmentsDigest(segments []protocol.SegmentIntent) (string, error) {
+func SegmentsDigest(segments []resource.SegmentIntent) (string, error) {
 	segments = slices.Clone(segments)
 	for i := range segments {
 		segments[i].BMCMACs = nil
@@ -42,7 +43,7 @@ func SegmentsDigest(segments []protocol.SegmentIntent) (string, error) {
 }
 
 // back is kept with the BMCs of the newest document.
-func back(kept, newest []protocol.SegmentIntent) []protocol.SegmentIntent {
+func back(kept, newest []resource.SegmentIntent) []resource.SegmentIntent {
 	kept = slices.Clone(kept)
 	for i, k := range kept {
 		for _, n := range newest {
@@ -55,8 +56,8 @@ func back(kept, newest []protocol.SegmentIntent) []protocol.SegmentIntent {
 }
 
 // differ names the segments that are in one of the two only, or not the same in both.
-func differ(a, b []protocol.SegmentIntent) (names []string, err error) {
-	content := func(list []protocol.SegmentIntent) (map[string][]byte, error) {
+func differ(a, b []resource.SegmentIntent) (names []string, err error) {
+	content := func(list []resource.SegmentIntent) (map[string][]byte, error) {
 		all := map[string][]byte{}
 		for _, s := range list {
 			s.BMCMACs = nil
@@ -88,7 +89,7 @@ func differ(a, b []protocol.SegmentIntent) (names []string, err error) {
 // adoptSegments takes what is in force for confirmed where nothing says what it is: the
 // release before has no trials, and neither begins nor ends one.
 func adoptSegments(t state.Txn) error {
-	rack, there, err := get[protocol.RackIntent](t, keyRack)
+	rack, there, err := get[message.RackIntent](t, keyRack)
 	if err != nil || !there {
 		return err
 	}
@@ -106,7 +107,7 @@ func adoptSegments(t state.Txn) error {
 // offerSegments puts the rack of a document into force, with the segments that it is
 // to have. Both may be large. What is kept comes first: adoptSegments mends it where the
 // rack did not follow.
-func offerSegments(t state.Txn, rack protocol.RackIntent, cut func()) error {
+func offerSegments(t state.Txn, rack message.RackIntent, cut func()) error {
 	have, _, err := get[Segments](t, keySegments)
 	if err != nil {
 		return err
@@ -164,7 +165,7 @@ func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard b
 		case decide.SegmentsWait:
 			return put(t, keySegments, after)
 		case decide.SegmentsConfirm:
-			rack, _, err := get[protocol.RackIntent](t, keyRack)
+			rack, _, err := get[message.RackIntent](t, keyRack)
 			if err != nil {
 				return err
 			}
@@ -184,7 +185,7 @@ func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard b
 }
 
 func (s *Store) rollBack(t state.Txn, now time.Time, after Segments, window time.Duration) error {
-	rack, _, err := get[protocol.RackIntent](t, keyRack)
+	rack, _, err := get[message.RackIntent](t, keyRack)
 	if err != nil {
 		return err
 	}
@@ -195,6 +196,6 @@ func (s *Store) rollBack(t state.Txn, now time.Time, after Segments, window time
 	if err := put(t, keySegments, after); err != nil {
 		return err
 	}
-	return s.append(t, protocol.Event{At: now, Code: protocol.EventSegmentRolledBack, Message: fmt.Sprintf(
+	return s.append(t, resource.Event{At: now, Code: resource.EventSegmentRolledBack, Message: fmt.Sprintf(
 		"%s: no word of the hub in the %s after the change", strings.Join(after.Differ, ", "), window)})
 }

@@ -6,6 +6,8 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/statetest"
 )
@@ -22,8 +24,8 @@ func (s *Store) inForce(t *testing.T) (url string, bmcs []string) {
 
 func (s *Store) document(t *testing.T, version uint64, url string, bmcs ...string) {
 	t.Helper()
-	d := protocol.RackDoc{Head: protocol.Head{Epoch: 1, Version: version}, Shards: 1, Rack: &protocol.RackIntent{
-		Segments: []protocol.SegmentIntent{{Name: "boot-a", BaseURL: url, BMCMACs: bmcs}},
+	d := message.RackDoc{Head: protocol.Head{Epoch: 1, Version: version}, Shards: 1, Rack: &message.RackIntent{
+		Segments: []resource.SegmentIntent{{Name: "boot-a", BaseURL: url, BMCMACs: bmcs}},
 	}}
 	if _, _, err := s.ApplyRack(d, url, nil); err != nil {
 		t.Fatal(err)
@@ -48,7 +50,7 @@ func TestSegmentsOfTheReleaseBefore(t *testing.T) {
 		s.document(t, 1, "a")
 		s.document(t, 2, "b")
 		if err := db.Update(func(t state.Txn) error {
-			return put(t, "rack", protocol.RackIntent{Segments: []protocol.SegmentIntent{{Name: "boot-a", BaseURL: tt.left}}})
+			return put(t, "rack", message.RackIntent{Segments: []resource.SegmentIntent{{Name: "boot-a", BaseURL: tt.left}}})
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +89,7 @@ func TestBMCsOfSegments(t *testing.T) {
 		t.Errorf("after the refusal %s, %v", url, bmcs)
 	}
 	b, err := s.Backlog(10)
-	if err != nil || len(b.Events) != 1 || b.Events[0].Code != protocol.EventSegmentRolledBack {
+	if err != nil || len(b.Events) != 1 || b.Events[0].Code != resource.EventSegmentRolledBack {
 		t.Errorf("events %+v, %v", b, err)
 	}
 }

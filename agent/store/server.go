@@ -4,8 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -16,15 +17,15 @@ type View struct {
 	Ended bool
 	// Incarnation is the database's at the moment of the view.
 	Incarnation string
-	Rack        protocol.RackIntent
+	Rack        message.RackIntent
 	// Intent has the boot that is in force: see [decide.InForce].
 	Intent *Intent
 	Holds  []decide.Hold
 	// Released are the holds that ended at the agent, until the hub has heard of it.
-	Released []protocol.Release
-	Requests []protocol.Request
+	Released []resource.Release
+	Requests []resource.Request
 	// Asked are the resumes that were asked for at the agent and have not ended.
-	Asked  []protocol.Request
+	Asked  []resource.Request
 	Record decide.Record
 
 	forced    []forced
@@ -36,15 +37,15 @@ type View struct {
 // serving is the rack's intent, and whether this agent may act on it: not before it has
 // one, and not after it was replaced. over says that its term was ended. The intent grows
 // with the rack, and is not decoded for each server.
-func (s *Store) serving(t state.Txn) (rack protocol.RackIntent, synced, over bool, err error) {
+func (s *Store) serving(t state.Txn) (rack message.RackIntent, synced, over bool, err error) {
 	if rack, synced, over, have := s.mirror.said(); have {
 		return rack, synced, over, nil
 	}
-	rack, synced, err = get[protocol.RackIntent](t, keyRack)
+	rack, synced, err = get[message.RackIntent](t, keyRack)
 	if err != nil {
 		return rack, false, false, err
 	}
-	if _, over, err = get[protocol.EndOfTerm](t, keyEnded); err != nil {
+	if _, over, err = get[message.EndOfTerm](t, keyEnded); err != nil {
 		return rack, false, false, err
 	}
 	replaced, _, err := get[bool](t, keyReplaced)
@@ -85,10 +86,10 @@ func (s *Store) view(t state.Txn, server string) (v View, err error) {
 	if v.Released, err = releasedHere(t, server); err != nil {
 		return v, err
 	}
-	if v.Requests, err = scan[protocol.Request](t, "request/"+server+"/"); err != nil {
+	if v.Requests, err = scan[resource.Request](t, "request/"+server+"/"); err != nil {
 		return v, err
 	}
-	if v.Asked, err = scan[protocol.Request](t, "asked/"+server+"/"); err != nil {
+	if v.Asked, err = scan[resource.Request](t, "asked/"+server+"/"); err != nil {
 		return v, err
 	}
 	v.Record, _, err = get[decide.Record](t, keyRecords+server)

@@ -4,15 +4,16 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
 // tombstone is a hold that ended at the agent. It keeps a document of the hub that
 // still names the hold from enforcing it again, and is reported until one does not.
 type tombstone struct {
-	protocol.Release
+	resource.Release
 	// Named says that a document of the hub has named the hold: the next that does not
 	// has heard of its end. Before, a document may have been made before the hub heard
 	// of the hold at all.
@@ -41,7 +42,7 @@ func (s *Store) releaseHere(t state.Txn, now time.Time, h decide.Hold, by, reaso
 		return err
 	}
 	dead := tombstone{
-		Release: protocol.Release{HoldID: h.ID, Server: h.Server, By: by, At: now, Reason: reason},
+		Release: resource.Release{HoldID: h.ID, Server: h.Server, By: by, At: now, Reason: reason},
 		Named:   !lies.Missing && !lies.Local,
 	}
 	if err := put(t, tombstoneKey(h.ID), dead); err != nil {
@@ -50,11 +51,11 @@ func (s *Store) releaseHere(t state.Txn, now time.Time, h decide.Hold, by, reaso
 	if err := boundUnnamed(t); err != nil {
 		return err
 	}
-	message := "hold " + h.ID + " at the agent by " + by
+	detail := "hold " + h.ID + " at the agent by " + by
 	if reason != "" {
-		message += ": " + reason
+		detail += ": " + reason
 	}
-	return s.append(t, protocol.Event{At: now, Server: h.Server, Code: protocol.EventHoldReleased, Message: message})
+	return s.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldReleased, Message: detail})
 }
 
 func boundUnnamed(t state.Txn) error {
@@ -84,7 +85,7 @@ func boundUnnamed(t state.Txn) error {
 //	does not     | yes          | *                    | goes
 //	does not     | no           | within adoptWithin   | stays
 //	does not     | no           | later                | goes
-func bury(t state.Txn, d protocol.HoldDoc, touched map[string]bool, cut func()) (holds []protocol.ActiveHold, err error) {
+func bury(t state.Txn, d message.HoldDoc, touched map[string]bool, cut func()) (holds []resource.ActiveHold, err error) {
 	dead, err := scan[tombstone](t, tombstoneKey(""))
 	if err != nil || len(dead) == 0 {
 		return d.Holds, err
@@ -123,7 +124,7 @@ func bury(t state.Txn, d protocol.HoldDoc, touched map[string]bool, cut func()) 
 
 // releasedHere are the holds of a server that ended at the agent and of which the hub
 // is still to hear.
-func releasedHere(t state.Txn, server string) (released []protocol.Release, err error) {
+func releasedHere(t state.Txn, server string) (released []resource.Release, err error) {
 	all, err := scan[tombstone](t, tombstoneKey(""))
 	for _, d := range all {
 		if d.Server == server {

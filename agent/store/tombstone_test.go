@@ -8,20 +8,22 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
 var tombstoneStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
 // lying is a hold as a document of the hub names it.
-func lying(id string) protocol.ActiveHold {
-	return protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: id, Mode: protocol.StopSoft}}}
+func lying(id string) resource.ActiveHold {
+	return resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: id, Mode: resource.StopSoft}}}
 }
 
 // told applies the next version of the hold document.
-func (s *Store) told(t *testing.T, version uint64, after time.Duration, holds []protocol.ActiveHold, releases ...protocol.Release) {
+func (s *Store) told(t *testing.T, version uint64, after time.Duration, holds []resource.ActiveHold, releases ...resource.Release) {
 	t.Helper()
-	d := protocol.HoldDoc{Head: protocol.Head{Version: version}, IssuedAt: tombstoneStart.Add(after), Holds: holds, Releases: releases}
+	d := message.HoldDoc{Head: protocol.Head{Version: version}, IssuedAt: tombstoneStart.Add(after), Holds: holds, Releases: releases}
 	if _, _, err := s.ApplyHolds(tombstoneStart.Add(after), d, string(rune('a'+version))); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func (s *Store) wantHolds(t *testing.T, lie, released []string) {
 
 // TestTombstones walks the rows of bury.
 func TestTombstones(t *testing.T) {
-	a, both := []protocol.ActiveHold{lying("a")}, []protocol.ActiveHold{lying("a"), lying("b")}
+	a, both := []resource.ActiveHold{lying("a")}, []resource.ActiveHold{lying("a"), lying("b")}
 	for name, play := range map[string]func(t *testing.T, s *Store){
 		"a document that still names it": func(t *testing.T, s *Store) {
 			s.told(t, 1, 0, both)
@@ -83,7 +85,7 @@ func TestTombstones(t *testing.T) {
 		"a document that releases it": func(t *testing.T, s *Store) {
 			s.told(t, 1, 0, a)
 			s.endHere(t, "a")
-			s.told(t, 2, 0, nil, protocol.Release{HoldID: "a", Server: "n1"})
+			s.told(t, 2, 0, nil, resource.Release{HoldID: "a", Server: "n1"})
 			s.wantHolds(t, nil, nil)
 		},
 		"placed here, and a report of it on its way": func(t *testing.T, s *Store) {
@@ -131,11 +133,11 @@ func TestTombstones(t *testing.T) {
 // TestTombstonesAreBounded: what no document has named goes oldest first.
 func TestTombstonesAreBounded(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
-	s.told(t, 1, 0, []protocol.ActiveHold{lying("z")})
+	s.told(t, 1, 0, []resource.ActiveHold{lying("z")})
 	s.endHere(t, "z")
 	err := s.db.Update(func(tx state.Txn) error {
-		dead := func(i int) protocol.Release {
-			return protocol.Release{HoldID: fmt.Sprintf("u-%03d", i), Server: "n1", At: tombstoneStart.Add(time.Duration(i) * time.Second)}
+		dead := func(i int) resource.Release {
+			return resource.Release{HoldID: fmt.Sprintf("u-%03d", i), Server: "n1", At: tombstoneStart.Add(time.Duration(i) * time.Second)}
 		}
 		for i := range maxUnnamed + 2 {
 			if err := put(tx, tombstoneKey(dead(i).HoldID), tombstone{Release: dead(i)}); err != nil {
@@ -166,9 +168,9 @@ func TestTombstonesAreBounded(t *testing.T) {
 // TestExpire: a hold that a plan expires ends with the plan's record, and is reported.
 func TestExpire(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
-	s.told(t, 1, 0, []protocol.ActiveHold{lying("a"), lying("b")})
+	s.told(t, 1, 0, []resource.ActiveHold{lying("a"), lying("b")})
 	_, after, err := s.Step("n1", func(v View) decide.Plan {
-		return decide.Plan{Record: v.Record, Expire: []protocol.Release{{HoldID: "a", By: "expiry", At: tombstoneStart}}}
+		return decide.Plan{Record: v.Record, Expire: []resource.Release{{HoldID: "a", By: "expiry", At: tombstoneStart}}}
 	})
 	if err != nil || len(after.Holds) != 1 || len(after.Released) != 1 || after.Released[0].By != "expiry" {
 		t.Fatalf("%+v, %v", after, err)
@@ -180,9 +182,9 @@ func TestExpire(t *testing.T) {
 func TestConfirmationComesLater(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	a := lying("a")
-	s.told(t, 1, 0, []protocol.ActiveHold{a})
-	a.ConfirmedDown = &protocol.Confirmation{By: "ann", Reason: "cable pulled", At: tombstoneStart}
-	s.told(t, 2, time.Minute, []protocol.ActiveHold{a})
+	s.told(t, 1, 0, []resource.ActiveHold{a})
+	a.ConfirmedDown = &resource.Confirmation{By: "ann", Reason: "cable pulled", At: tombstoneStart}
+	s.told(t, 2, time.Minute, []resource.ActiveHold{a})
 	v, err := s.Server("n1")
 	if err != nil || len(v.Holds) != 1 || v.Holds[0].ConfirmedDown == nil || !v.Holds[0].EnforcedAt.Equal(tombstoneStart) || v.Holds[0].Missing {
 		t.Fatalf("%+v, %v", v.Holds, err)

@@ -3,7 +3,7 @@ package store
 import (
 	"fmt"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -13,9 +13,9 @@ func tracePrefix(server string) string { return "trace/" + server + "/" }
 const serialDigits = 10
 
 // Traces are those of a server that are on the disk, the oldest first.
-func (s *Store) Traces(server string) (out []protocol.Trace, err error) {
+func (s *Store) Traces(server string) (out []resource.Trace, err error) {
 	err = s.db.View(func(t state.Txn) error {
-		out, err = scan[protocol.Trace](t, tracePrefix(server))
+		out, err = scan[resource.Trace](t, tracePrefix(server))
 		return err
 	})
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) Traces(server string) (out []protocol.Trace, err error) {
 
 // PutTraces writes traces of a server, in order, and forgets all of it but the newest
 // keep.
-func (s *Store) PutTraces(server string, traces []protocol.Trace, keep int) error {
+func (s *Store) PutTraces(server string, traces []resource.Trace, keep int) error {
 	if len(traces) == 0 {
 		return nil
 	}

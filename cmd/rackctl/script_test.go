@@ -24,6 +24,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // update rewrites the golden texts of the scripts.
@@ -181,23 +182,23 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	f := hubOf(ts).Fleet
 	if args[0] == "event" {
-		f.AddEvent(args[1], protocol.ConditionCode(args[2]), args[3])
+		f.AddEvent(args[1], resource.ConditionCode(args[2]), args[3])
 		return
 	}
 	raw := []byte(ts.ReadFile(args[2]))
 	switch args[0] {
 	case "approvals": // NAME is the file of the public key that signs them
-		var list []protocol.ApprovalRequest
+		var list []resource.ApprovalRequest
 		ts.Check(json.Unmarshal(raw, &list))
 		key, err := approval.ReadPublic(ts.MkAbs(args[1]), nil)
 		ts.Check(err)
 		hubOf(ts).Approver.Set(key, list)
 	case "server":
-		var s protocol.ServerStatus
+		var s resource.ServerStatus
 		ts.Check(json.Unmarshal(raw, &s))
 		f.SetServer(args[1], s)
 	case "bmc": // one that was found and waits, if there is none of the name
-		var s protocol.BMCStatus
+		var s resource.BMCStatus
 		ts.Check(json.Unmarshal(raw, &s))
 		waits(ts, args[1], s)
 		f.SetBMC(args[1], s)
@@ -206,29 +207,29 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(json.Unmarshal(raw, &list))
 		f.SetProbe(args[1], list, nil)
 	case "trace":
-		var list []protocol.Trace
+		var list []resource.Trace
 		ts.Check(json.Unmarshal(raw, &list))
 		f.SetTraces(args[1], list)
 	case "claim":
-		var s protocol.ClaimStatus
+		var s resource.ClaimStatus
 		ts.Check(json.Unmarshal(raw, &s))
 		f.SetClaim(args[1], s)
 	case "group":
-		g, err := store.Get[*protocol.ServerGroup](hubOf(ts).Store, args[1])
+		g, err := store.Get[*resource.ServerGroup](hubOf(ts).Store, args[1])
 		ts.Check(err)
-		g.Status = protocol.ServerGroupStatus{}
+		g.Status = resource.ServerGroupStatus{}
 		ts.Check(json.Unmarshal(raw, &g.Status))
 		ts.Check(hubOf(ts).Store.Put(context.Background(), g))
 	case "revision": // NAME is the group
-		g, err := store.Get[*protocol.ServerGroup](hubOf(ts).Store, args[1])
+		g, err := store.Get[*resource.ServerGroup](hubOf(ts).Store, args[1])
 		ts.Check(err)
-		r := &protocol.GroupRevision{}
+		r := &resource.GroupRevision{}
 		ts.Check(json.Unmarshal(raw, r))
 		r.Spec.Group, r.Spec.GroupUID = g.Metadata.Name, g.Metadata.UID
-		r.Metadata.Name = protocol.GroupRevisionName(r.Spec.Group, r.Spec.Number)
+		r.Metadata.Name = resource.GroupRevisionName(r.Spec.Group, r.Spec.Number)
 		ts.Check(hubOf(ts).Store.Put(context.Background(), r))
 	case "hold":
-		var s protocol.HoldStatus
+		var s resource.HoldStatus
 		ts.Check(json.Unmarshal(raw, &s))
 		f.SetHold(args[1], s)
 	default:
@@ -237,12 +238,12 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // waits makes a BMC of rack r1 as the hub's control does when an agent found it.
-func waits(ts *testscript.TestScript, name string, s protocol.BMCStatus) {
-	if _, err := store.Get[*protocol.BMC](hubOf(ts).Store, name); err == nil {
+func waits(ts *testscript.TestScript, name string, s resource.BMCStatus) {
+	if _, err := store.Get[*resource.BMC](hubOf(ts).Store, name); err == nil {
 		return
 	}
-	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r1"}, MACAddress: s.Found.MAC}}
-	b.Metadata.Name, b.Status = name, protocol.BMCStatus{State: protocol.BMCPending, Found: s.Found, Address: s.Found.Address}
+	b := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r1"}, MACAddress: s.Found.MAC}}
+	b.Metadata.Name, b.Status = name, resource.BMCStatus{State: resource.BMCPending, Found: s.Found, Address: s.Found.Address}
 	ts.Check(hubOf(ts).Store.Put(context.Background(), b))
 }
 
@@ -251,7 +252,7 @@ func waits(ts *testscript.TestScript, name string, s protocol.BMCStatus) {
 func bind(ts *testscript.TestScript, _ bool, args []string) {
 	s := hubOf(ts).Store
 	ctx := context.Background()
-	claim, err := store.Get[*protocol.Claim](s, args[0])
+	claim, err := store.Get[*resource.Claim](s, args[0])
 	ts.Check(err)
 	if args[1] == "-" {
 		ts.Check(s.Remove(ctx, claim))
@@ -284,8 +285,8 @@ func answer(ts *testscript.TestScript, _ bool, args []string) {
 	for {
 		n := 0
 		for _, r := range s.Requests() {
-			if r.Report.Outcome == protocol.OutcomePending {
-				r.Report.Outcome, r.Report.Reason = protocol.Outcome(args[0]), args[1]
+			if r.Report.Outcome == resource.OutcomePending {
+				r.Report.Outcome, r.Report.Reason = resource.Outcome(args[0]), args[1]
 				ts.Check(s.PutRequest(context.Background(), r))
 				n++
 			}

@@ -1,6 +1,6 @@
 package access
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // Operation is what somebody wants to do.
 type Operation string
@@ -42,11 +42,11 @@ func Operations() []Operation {
 //	*      | Secret | secret
 //	delete | Agent  | replace
 //	*      | *      | the verb
-func On(verb Operation, kind protocol.Kind) Operation {
+func On(verb Operation, kind resource.Kind) Operation {
 	switch {
-	case kind == protocol.KindSecret:
+	case kind == resource.KindSecret:
 		return Secret
-	case verb == Delete && kind == protocol.KindAgent:
+	case verb == Delete && kind == resource.KindAgent:
 		return Replace
 	}
 	return verb

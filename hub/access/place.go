@@ -3,16 +3,16 @@ package access
 import (
 	"maps"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // World is what there is, for [Places]. A name that is unknown is nil.
 type World interface {
-	Rack(name string) *protocol.Rack
-	BMC(name string) *protocol.BMC
-	Server(name string) *protocol.Server
+	Rack(name string) *resource.Rack
+	BMC(name string) *resource.BMC
+	Server(name string) *resource.Server
 	// Behind lists the stored servers behind a BMC.
-	Behind(bmc string) []*protocol.Server
+	Behind(bmc string) []*resource.Server
 }
 
 // Places is where a resource is: the labels of every server, or else rack, that it is
@@ -30,25 +30,25 @@ type World interface {
 //	Maintenance       | its server
 //
 // Any other kind is nowhere.
-func Places(obj protocol.Object, w World) []Labels {
+func Places(obj resource.Object, w World) []Labels {
 	switch o := obj.(type) {
-	case *protocol.Rack:
+	case *resource.Rack:
 		return []Labels{own(o.Metadata.Labels)}
-	case *protocol.Segment:
+	case *resource.Segment:
 		return []Labels{ofRack(w, o.Spec.RackRef.Name)}
-	case *protocol.Agent:
+	case *resource.Agent:
 		return []Labels{ofRack(w, o.Spec.RackRef.Name)}
-	case *protocol.BMC:
+	case *resource.BMC:
 		return ofBMC(w, o)
-	case *protocol.Server:
+	case *resource.Server:
 		return []Labels{ofServer(w, o)}
-	case *protocol.Claim:
+	case *resource.Claim:
 		return []Labels{ofClaim(w, o)}
-	case *protocol.Hold:
+	case *resource.Hold:
 		return []Labels{AtServer(w, o.Spec.Server)}
-	case *protocol.BootConfiguration:
+	case *resource.BootConfiguration:
 		return []Labels{AtServer(w, o.Spec.Server)}
-	case *protocol.Maintenance:
+	case *resource.Maintenance:
 		return []Labels{AtServer(w, o.Spec.ServerRef.Name)}
 	}
 	return nil
@@ -66,13 +66,13 @@ func AtServer(w World, name string) Labels {
 // Changed is where a change is that makes next of old, which is nil for a new one: both
 // count, so that nothing is taken out of a scope or into one. A server that comes to a
 // BMC counts where that BMC is: a label of its own would let anybody have any machine.
-func Changed(old, next protocol.Object, w World) []Labels {
+func Changed(old, next resource.Object, w World) []Labels {
 	places := Places(next, w)
 	if old != nil {
 		places = append(places, Places(old, w)...)
 	}
-	if s, ok := next.(*protocol.Server); ok {
-		was, _ := old.(*protocol.Server)
+	if s, ok := next.(*resource.Server); ok {
+		was, _ := old.(*resource.Server)
 		if was == nil || was.Spec.BMCRef != s.Spec.BMCRef || was.Spec.SystemURI != s.Spec.SystemURI {
 			places = append(places, behind(w, s.Spec.BMCRef.Name)...)
 		}
@@ -104,7 +104,7 @@ func ofRack(w World, name string) Labels {
 	return own(r.Metadata.Labels)
 }
 
-func ofBMC(w World, b *protocol.BMC) (out []Labels) {
+func ofBMC(w World, b *resource.BMC) (out []Labels) {
 	for _, s := range w.Behind(b.Metadata.Name) {
 		out = append(out, ofServer(w, s))
 	}
@@ -114,7 +114,7 @@ func ofBMC(w World, b *protocol.BMC) (out []Labels) {
 	return out
 }
 
-func ofServer(w World, s *protocol.Server) Labels {
+func ofServer(w World, s *resource.Server) Labels {
 	out := Labels{}
 	if b := w.BMC(s.Spec.BMCRef.Name); b != nil {
 		maps.Copy(out, ofRack(w, b.Spec.RackRef.Name))
@@ -124,7 +124,7 @@ func ofServer(w World, s *protocol.Server) Labels {
 }
 
 // ofClaim: a selector that has a scope's labels selects nothing outside of it.
-func ofClaim(w World, c *protocol.Claim) Labels {
+func ofClaim(w World, c *resource.Claim) Labels {
 	switch {
 	case c.Status.Server != "":
 		return AtServer(w, c.Status.Server)

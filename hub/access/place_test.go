@@ -5,23 +5,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // world has rack r1 (site=a), BMC b1 with servers n1 (row=7) and n2 (site=b), and BMC
 // b2 without one.
-type world map[string]protocol.Object
+type world map[string]resource.Object
 
-func find[T protocol.Object](w world, name string) (out T) {
-	out, _ = w[string(protocol.KindOf[T]())+"/"+name].(T)
+func find[T resource.Object](w world, name string) (out T) {
+	out, _ = w[string(resource.KindOf[T]())+"/"+name].(T)
 	return out
 }
 
-func (w world) Rack(name string) *protocol.Rack     { return find[*protocol.Rack](w, name) }
-func (w world) BMC(name string) *protocol.BMC       { return find[*protocol.BMC](w, name) }
-func (w world) Server(name string) *protocol.Server { return find[*protocol.Server](w, name) }
+func (w world) Rack(name string) *resource.Rack     { return find[*resource.Rack](w, name) }
+func (w world) BMC(name string) *resource.BMC       { return find[*resource.BMC](w, name) }
+func (w world) Server(name string) *resource.Server { return find[*resource.Server](w, name) }
 
-func (w world) Behind(bmc string) (out []*protocol.Server) {
+func (w world) Behind(bmc string) (out []*resource.Server) {
 	for _, name := range []string{"n1", "n2"} {
 		if s := w.Server(name); s != nil && s.Spec.BMCRef.Name == bmc {
 			out = append(out, s)
@@ -30,20 +30,20 @@ func (w world) Behind(bmc string) (out []*protocol.Server) {
 	return out
 }
 
-func rack(name string, l Labels) *protocol.Rack {
-	r := &protocol.Rack{}
+func rack(name string, l Labels) *resource.Rack {
+	r := &resource.Rack{}
 	r.Metadata.Name, r.Metadata.Labels = name, l
 	return r
 }
 
-func bmc(name, rack string) *protocol.BMC {
-	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: rack}}}
+func bmc(name, rack string) *resource.BMC {
+	b := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: rack}}}
 	b.Metadata.Name = name
 	return b
 }
 
-func server(name, bmc string, l Labels) *protocol.Server {
-	s := &protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: bmc}}}
+func server(name, bmc string, l Labels) *resource.Server {
+	s := &resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: bmc}}}
 	s.Metadata.Name, s.Metadata.Labels = name, l
 	return s
 }
@@ -57,21 +57,21 @@ func small() world {
 
 func TestPlaces(t *testing.T) {
 	n1, n2, r1 := Labels{"site": "a", "row": "7"}, Labels{"site": "b"}, Labels{"site": "a"}
-	claim := func(bound string, spec protocol.ClaimSpec) *protocol.Claim {
-		return &protocol.Claim{Spec: spec, Status: protocol.ClaimStatus{Server: bound}}
+	claim := func(bound string, spec resource.ClaimSpec) *resource.Claim {
+		return &resource.Claim{Spec: spec, Status: resource.ClaimStatus{Server: bound}}
 	}
-	named := protocol.ClaimSpec{ServerRef: &protocol.Ref{Name: "n2"}}
-	selected := protocol.ClaimSpec{ServerSelector: &protocol.Selector{MatchLabels: Labels{"row": "9"}}}
+	named := resource.ClaimSpec{ServerRef: &resource.Ref{Name: "n2"}}
+	selected := resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: Labels{"row": "9"}}}
 	for _, row := range []struct {
 		name string
-		obj  protocol.Object
+		obj  resource.Object
 		want []Labels
 	}{
 		{"a rack", rack("r9", Labels{"x": "y"}), []Labels{{"x": "y"}}},
 		{"a rack without labels", rack("r9", nil), []Labels{{}}},
-		{"a segment", &protocol.Segment{Spec: protocol.SegmentSpec{RackRef: protocol.Ref{Name: "r1"}}}, []Labels{r1}},
-		{"an agent", &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}}}, []Labels{r1}},
-		{"an agent of no rack", &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "gone"}}}, []Labels{nil}},
+		{"a segment", &resource.Segment{Spec: resource.SegmentSpec{RackRef: resource.Ref{Name: "r1"}}}, []Labels{r1}},
+		{"an agent", &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "r1"}}}, []Labels{r1}},
+		{"an agent of no rack", &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "gone"}}}, []Labels{nil}},
 		{"a BMC with servers", bmc("b1", "r1"), []Labels{n1, n2}},
 		{"a BMC without", bmc("b2", "r1"), []Labels{r1}},
 		{"a server that adds a label", small()["Server/n1"], []Labels{n1}},
@@ -80,9 +80,9 @@ func TestPlaces(t *testing.T) {
 		{"a claim that names one", claim("", named), []Labels{n2}},
 		{"a claim that selects", claim("", selected), []Labels{{"row": "9"}}},
 		{"a claim whose server is gone", claim("gone", selected), []Labels{nil}},
-		{"a claim that names nothing", claim("", protocol.ClaimSpec{}), []Labels{nil}},
-		{"a hold", &protocol.Hold{Spec: protocol.HoldSpec{Server: "n1"}}, []Labels{n1}},
-		{"a boot configuration", &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n2"}}, []Labels{n2}},
+		{"a claim that names nothing", claim("", resource.ClaimSpec{}), []Labels{nil}},
+		{"a hold", &resource.Hold{Spec: resource.HoldSpec{Server: "n1"}}, []Labels{n1}},
+		{"a boot configuration", &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n2"}}, []Labels{n2}},
 	} {
 		if diff := cmp.Diff(row.want, Places(row.obj, small())); diff != "" {
 			t.Errorf("%s (-want +got): %s", row.name, diff)
@@ -98,7 +98,7 @@ func TestChanged(t *testing.T) {
 	for _, row := range []struct {
 		name      string
 		by        Caller
-		old, next protocol.Object
+		old, next resource.Object
 		want      Verdict
 	}{
 		{"another spec", row7, w["Server/n1"], server("n1", "b1", Labels{"row": "7", "x": "y"}), Allowed},
@@ -112,8 +112,8 @@ func TestChanged(t *testing.T) {
 		{"a BMC with a server of somebody else", siteA, bmc("b1", "r1"), bmc("b1", "r1"), DeniedScope},
 		{"a new BMC in a rack of the scope", siteA, nil, bmc("b3", "r1"), Allowed},
 		{"a rack that leaves", siteA, w["Rack/r1"], rack("r1", nil), DeniedScope},
-		{"a claim for any server", row7, nil, &protocol.Claim{Spec: protocol.ClaimSpec{ServerSelector: &protocol.Selector{MatchLabels: Labels{"gpu": "yes"}}}}, DeniedScope},
-		{"a claim within", row7, nil, &protocol.Claim{Spec: protocol.ClaimSpec{ServerSelector: &protocol.Selector{MatchLabels: Labels{"gpu": "yes", "row": "7"}}}}, Allowed},
+		{"a claim for any server", row7, nil, &resource.Claim{Spec: resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: Labels{"gpu": "yes"}}}}, DeniedScope},
+		{"a claim within", row7, nil, &resource.Claim{Spec: resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: Labels{"gpu": "yes", "row": "7"}}}}, Allowed},
 	} {
 		if got := May(row.by, Apply, Target{Changed(row.old, row.next, w)}); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)

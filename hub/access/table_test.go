@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func words[T ~string](list []T) (out []string) {
@@ -37,10 +37,10 @@ func TestUnknownRoleHasNoRight(t *testing.T) {
 }
 
 func TestOnTable(t *testing.T) {
-	kinds := words(protocol.Kinds())
+	kinds := words(resource.Kinds())
 	slices.Sort(kinds)
 	doctable.Of(t, "operation.go", "On").HoldOne(t, [][]string{words([]Operation{Read, Apply, Delete}), slices.Compact(kinds)}, func(in []string) string {
-		if got := On(Operation(in[0]), protocol.Kind(in[1])); string(got) != in[0] {
+		if got := On(Operation(in[0]), resource.Kind(in[1])); string(got) != in[0] {
 			return string(got)
 		}
 		return "the verb"

@@ -6,12 +6,12 @@ import (
 	"reflect"
 
 	"rackboot/hub/access"
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *API) registerAnnotations() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/annotations", "annotate",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/annotations", "annotate",
 		"Hold or reboot a server by a reboot annotation of metal3", reflect.TypeFor[protoapi.AnnotationRequest]())
 	register(a, op, a.annotate)
 }
@@ -24,7 +24,7 @@ func (a *API) annotate(ctx context.Context, in *namedBody) (*answer[protoapi.Ann
 	if err := body(op, in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	parsed, err := protocol.ParseRebootAnnotation(req.Annotation, req.Value)
+	parsed, err := resource.ParseRebootAnnotation(req.Annotation, req.Value)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -39,10 +39,10 @@ func (a *API) annotate(ctx context.Context, in *namedBody) (*answer[protoapi.Ann
 		status := requestStatus(r)
 		return &answer[protoapi.AnnotationAnswer]{protoapi.AnnotationAnswer{Request: &status}}, nil
 	}
-	hold, err := a.store.CreateHold(ctx, &protocol.Hold{Spec: protocol.HoldSpec{
+	hold, err := a.store.CreateHold(ctx, &resource.Hold{Spec: resource.HoldSpec{
 		Server:    in.Name,
 		Owner:     caller(ctx).Name,
-		HoldTerms: protocol.HoldTerms{Key: parsed.Key, Mode: parsed.Mode, Ref: req.Value},
+		HoldTerms: resource.HoldTerms{Key: parsed.Key, Mode: parsed.Mode, Ref: req.Value},
 	}})
 	if err != nil {
 		return nil, problem(err)

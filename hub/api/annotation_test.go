@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func TestAnnotations(t *testing.T) {
@@ -39,8 +40,8 @@ func TestAnnotations(t *testing.T) {
 
 	const value = ` {'mode':'hard'} `
 	a, err := annotate("reboot.metal3.io/my-key", value)
-	if err != nil || a.Hold == nil || a.Request != nil || a.Hold.Spec.Key != "my-key" || a.Hold.Spec.Mode != protocol.StopHard ||
-		a.Hold.Spec.Ref != value || a.Hold.Spec.Owner != "admin" || a.Hold.Status.State != protocol.StateAccepted {
+	if err != nil || a.Hold == nil || a.Request != nil || a.Hold.Spec.Key != "my-key" || a.Hold.Spec.Mode != resource.StopHard ||
+		a.Hold.Spec.Ref != value || a.Hold.Spec.Owner != "admin" || a.Hold.Status.State != resource.StateAccepted {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	if again, err := annotate("reboot.metal3.io/my-key", value); err != nil || again.Hold.Metadata.Name != a.Hold.Metadata.Name {
@@ -50,18 +51,18 @@ func TestAnnotations(t *testing.T) {
 	wantCode(t, err, protocol.CodeConflict)
 
 	r, err := annotate("reboot.metal3.io", `{"force":true,"mode":"hard"}`)
-	if err != nil || r.Hold != nil || r.Request == nil || r.Request.Action != protocol.RequestReboot || r.Request.Mode != protocol.StopHard ||
+	if err != nil || r.Hold != nil || r.Request == nil || r.Request.Action != resource.RequestReboot || r.Request.Mode != resource.StopHard ||
 		!r.Request.AnyPhase || r.Request.Ref != `{"force":true,"mode":"hard"}` {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if r, err = annotate("reboot.metal3.io", ""); err != nil || r.Request.Mode != protocol.StopSoft || r.Request.AnyPhase {
+	if r, err = annotate("reboot.metal3.io", ""); err != nil || r.Request.Mode != resource.StopSoft || r.Request.AnyPhase {
 		t.Errorf("%+v, %v", r, err)
 	}
 	_, err = admin.Annotate(ctx, "n9", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io/k"})
 	wantCode(t, err, protocol.CodeNotFound)
 	_, err = admin.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io"})
 	wantCode(t, err, protocol.CodeConflict) // no claim, and no force: B10, and not dropped silently
-	if r, err = admin.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io", Value: `{"force":true}`}); err != nil || r.Request.Precondition != (protocol.Precondition{}) {
+	if r, err = admin.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io", Value: `{"force":true}`}); err != nil || r.Request.Precondition != (resource.Precondition{}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -70,7 +71,7 @@ func TestAnnotations(t *testing.T) {
 // reason against any.
 func TestPossibleRequests(t *testing.T) {
 	for _, claim := range []string{"none", "there", "going"} {
-		for _, power := range []protocol.Power{protocol.WantOn, protocol.WantOff} {
+		for _, power := range []resource.Power{resource.WantOn, resource.WantOff} {
 			h := apitest.New(t)
 			c := h.Client(t)
 			uid := claimed(t, h, c, claim, power)
@@ -78,12 +79,12 @@ func TestPossibleRequests(t *testing.T) {
 				if n == 4 {
 					place(t, c, "k")
 				}
-				req := protoapi.RebootRequest{Action: protocol.RequestReboot, AnyPhase: n&1 > 0, Ref: fmt.Sprint("ref-", n)}
+				req := protoapi.RebootRequest{Action: resource.RequestReboot, AnyPhase: n&1 > 0, Ref: fmt.Sprint("ref-", n)}
 				want, pre := protocol.Code(""), uid
 				switch {
 				case n&2 > 0:
-					req.Action, pre = protocol.RequestPowerOff, ""
-					if claim == "there" && power == protocol.WantOn {
+					req.Action, pre = resource.RequestPowerOff, ""
+					if claim == "there" && power == resource.WantOn {
 						want = protocol.CodeConflict
 					}
 				case claim == "going", claim == "none" && !req.AnyPhase:
@@ -109,7 +110,7 @@ func TestPossibleRequests(t *testing.T) {
 }
 
 // claimed gives server n1 a claim, or one that is going; it returns the claim's UID.
-func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power protocol.Power) string {
+func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power resource.Power) string {
 	t.Helper()
 	cl := storetest.Claim("c1", "n1")
 	cl.Spec.Power = power
@@ -119,7 +120,7 @@ func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power
 	if how == "none" {
 		return ""
 	}
-	got, err := store.Get[*protocol.Claim](h.Store, "c1")
+	got, err := store.Get[*resource.Claim](h.Store, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,18 +137,18 @@ func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power
 
 func TestHoldTerms(t *testing.T) {
 	_, admin, _ := owned(t)
-	ask := protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}}
+	ask := protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true}}
 	h, err := admin.CreateHold(t.Context(), "n1", ask)
-	if err != nil || h.Spec.TTL != ask.TTL || h.Spec.OnExpiry != protocol.ExpiryRelease || !h.Spec.ForceDuringFirmware {
+	if err != nil || h.Spec.TTL != ask.TTL || h.Spec.OnExpiry != resource.ExpiryRelease || !h.Spec.ForceDuringFirmware {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	for name, bad := range map[string]protoapi.HoldRequest{
-		"another ttl":              {HoldTerms: protocol.HoldTerms{Key: "k", TTL: protocol.Duration(2 * time.Hour)}},
-		"a ttl of seconds":         {HoldTerms: protocol.HoldTerms{Key: "l", TTL: protocol.Duration(time.Second)}},
-		"a ttl of months":          {HoldTerms: protocol.HoldTerms{Key: "l", TTL: protocol.Duration(31 * 24 * time.Hour)}},
-		"an expiry of nothing":     {HoldTerms: protocol.HoldTerms{Key: "l", OnExpiry: protocol.ExpiryRelease}},
-		"an expiry nobody has":     {HoldTerms: protocol.HoldTerms{Key: "l", TTL: protocol.Duration(time.Hour), OnExpiry: "melt"}},
-		"a ttl that runs backward": {HoldTerms: protocol.HoldTerms{Key: "l", TTL: -protocol.Duration(time.Hour)}},
+		"another ttl":              {HoldTerms: resource.HoldTerms{Key: "k", TTL: protocol.Duration(2 * time.Hour)}},
+		"a ttl of seconds":         {HoldTerms: resource.HoldTerms{Key: "l", TTL: protocol.Duration(time.Second)}},
+		"a ttl of months":          {HoldTerms: resource.HoldTerms{Key: "l", TTL: protocol.Duration(31 * 24 * time.Hour)}},
+		"an expiry of nothing":     {HoldTerms: resource.HoldTerms{Key: "l", OnExpiry: resource.ExpiryRelease}},
+		"an expiry nobody has":     {HoldTerms: resource.HoldTerms{Key: "l", TTL: protocol.Duration(time.Hour), OnExpiry: "melt"}},
+		"a ttl that runs backward": {HoldTerms: resource.HoldTerms{Key: "l", TTL: -protocol.Duration(time.Hour)}},
 	} {
 		want := protocol.CodeInvalid
 		if bad.Key == "k" {

@@ -18,6 +18,7 @@ import (
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/conns"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -50,17 +51,17 @@ type Fleet interface {
 	// Doctor says what stands against an upgrade.
 	Doctor() protoapi.DoctorAnswer
 	// Decorate fills the status of a resource from reports, for printing.
-	Decorate(obj protocol.Object)
+	Decorate(obj resource.Object)
 	// AdoptServer keeps a claimed server's system, or lets it be installed over.
-	AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*protocol.Claim, error)
+	AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*resource.Claim, error)
 	// Import takes what another hub exported. objs are its own.
-	Import(ctx context.Context, objs []protocol.Object, r protoapi.ImportRequest, by string) (protoapi.ImportAnswer, error)
+	Import(ctx context.Context, objs []resource.Object, r protoapi.ImportRequest, by string) (protoapi.ImportAnswer, error)
 	// Firmware marks firmware work on a server, or ends the mark.
-	Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*protocol.Server, error)
+	Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error)
 	// Discover asks for another discovery of a server that nobody owns.
-	Discover(ctx context.Context, server, by string) (*protocol.Server, error)
+	Discover(ctx context.Context, server, by string) (*resource.Server, error)
 	// Trace has the rack's agent say what it saw of a power-on; serial 0 is the newest.
-	Trace(ctx context.Context, server string, serial int) (protocol.Trace, error)
+	Trace(ctx context.Context, server string, serial int) (resource.Trace, error)
 	// RenderEnv makes what a server would be served of a boot environment, empty for its
 	// own, with secrets masked; path is empty for all files.
 	RenderEnv(ctx context.Context, server, env, path string) (protoapi.EnvRender, error)
@@ -84,11 +85,11 @@ type Members interface {
 // Inventory is what is known of BMCs and of what is behind them.
 type Inventory interface {
 	// AcceptBMC makes a BMC that was found an accepted one.
-	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error)
+	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*resource.BMC, error)
 	// RotateBMC begins the change of a BMC's account.
-	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*protocol.BMC, error)
+	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*resource.BMC, error)
 	// AcceptServer accepts the board and interfaces that a server shows.
-	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*protocol.Server, error)
+	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*resource.Server, error)
 	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
 	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 }

@@ -20,6 +20,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -130,7 +131,7 @@ func TestProblems(t *testing.T) {
 
 func TestPanicIsAProblem(t *testing.T) {
 	h := apitest.New(t)
-	if _, err := h.Client(t).Apply(t.Context(), []protocol.Object{storetest.Rack("r1")}, false); err != nil {
+	if _, err := h.Client(t).Apply(t.Context(), []resource.Object{storetest.Rack("r1")}, false); err != nil {
 		t.Fatal(err)
 	}
 	h.Fleet.Broken = true
@@ -206,13 +207,13 @@ func TestNewRefusesAnIncompleteConfig(t *testing.T) {
 
 func TestClientGivesBackTheFieldErrors(t *testing.T) {
 	c := apitest.New(t).Client(t)
-	_, err := c.Apply(t.Context(), []protocol.Object{storetest.Rack("r1"), storetest.BMC("b1", "nowhere")}, false)
+	_, err := c.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "nowhere")}, false)
 	wantCode(t, err, protocol.CodeInvalid)
 	p, ok := errors.AsType[*protoapi.Problem](err)
 	if !ok || len(p.Errors) != 1 || p.Errors[0].Index != 1 || p.Errors[0].Path != "spec.rackRef.name" || p.Errors[0].Name != "b1" {
 		t.Fatalf("%+v", p)
 	}
-	if _, err := protoapi.Get[*protocol.Rack](t.Context(), c, "r1"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := protoapi.Get[*resource.Rack](t.Context(), c, "r1"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Fatal("something was written")
 	}
 }
@@ -223,25 +224,25 @@ func TestResources(t *testing.T) {
 	if out, err := c.Apply(ctx, storetest.Site(), true); err != nil || out.Results[0].Outcome != "created" {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if all, err := protoapi.GetAll[*protocol.Server](ctx, c); err != nil || len(all) != 0 {
+	if all, err := protoapi.GetAll[*resource.Server](ctx, c); err != nil || len(all) != 0 {
 		t.Fatalf("a dry run wrote: %v, %v", all, err)
 	}
 	out, err := c.Apply(ctx, storetest.Site(), false)
 	if err != nil || len(out.Results) != len(storetest.Site()) || out.Results[0].Generation != 1 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	h.Fleet.SetServer("n1", protocol.ServerStatus{Phase: protocol.PhaseAvailable})
-	srv, err := protoapi.Get[*protocol.Server](ctx, c, "n1")
-	if err != nil || srv.Status.Phase != protocol.PhaseAvailable || srv.Metadata.UID == "" || srv.Metadata.Revision == 0 {
+	h.Fleet.SetServer("n1", resource.ServerStatus{Phase: resource.PhaseAvailable})
+	srv, err := protoapi.Get[*resource.Server](ctx, c, "n1")
+	if err != nil || srv.Status.Phase != resource.PhaseAvailable || srv.Metadata.UID == "" || srv.Metadata.Revision == 0 {
 		t.Fatalf("%+v, %v", srv, err)
 	}
 	if status, _, text := send(t, h, "PUT", "/v1/racks/r1", bearer,
 		`{"apiVersion":"rackboot/v1","kind":"Rack","metadata":{"name":"r1"},"spec":{"description":"row 7"}}`); status != 200 || !strings.Contains(text, `"generation":2`) {
 		t.Fatalf("%d %s", status, text)
 	}
-	_, err = c.Delete(ctx, protocol.KindRack, "r1")
+	_, err = c.Delete(ctx, resource.KindRack, "r1")
 	wantCode(t, err, protocol.CodeConflict)
-	if _, err = c.Delete(ctx, protocol.KindServer, "n2"); err != nil {
+	if _, err = c.Delete(ctx, resource.KindServer, "n2"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -254,7 +255,7 @@ func TestHoldsAndReboots(t *testing.T) {
 	}
 	_, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeConflict) // the claim has no server yet
-	claims, err := protoapi.GetAll[*protocol.Claim](ctx, c)
+	claims, err := protoapi.GetAll[*resource.Claim](ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,12 +263,12 @@ func TestHoldsAndReboots(t *testing.T) {
 	if err := h.Store.Put(ctx, claims[0]); err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Mode: protocol.StopHard})
+	r, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Mode: resource.StopHard})
 	if err != nil || r.Rack != "r1" || r.By != "admin" || r.Precondition.OwnerUID != claims[0].Metadata.UID ||
-		!r.NotAfter.Equal(apitest.Now().Add(10*time.Minute)) || r.Report.Outcome != protocol.OutcomePending {
+		!r.NotAfter.Equal(apitest.Now().Add(10*time.Minute)) || r.Report.Outcome != resource.OutcomePending {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if back, err := c.Request(ctx, r.ID); err != nil || back.ID != r.ID || back.Mode != protocol.StopHard {
+	if back, err := c.Request(ctx, r.ID); err != nil || back.ID != r.ID || back.Mode != resource.StopHard {
 		t.Fatalf("%+v, %v", back, err)
 	}
 	for _, at := range []time.Time{apitest.Now(), apitest.Now().Add(25 * time.Hour)} {
@@ -277,22 +278,22 @@ func TestHoldsAndReboots(t *testing.T) {
 	_, err = c.Reboot(ctx, "n9", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeNotFound)
 
-	hold, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "upgrade", Ref: "node/7"}})
-	if err != nil || hold.Spec.Owner != "admin" || hold.Status.Word != protocol.HoldAccepted {
+	hold, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "upgrade", Ref: "node/7"}})
+	if err != nil || hold.Spec.Owner != "admin" || hold.Status.Word != resource.HoldAccepted {
 		t.Fatalf("%+v, %v", hold, err)
 	}
-	again, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "upgrade", Ref: "node/7"}})
+	again, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "upgrade", Ref: "node/7"}})
 	if err != nil || again.Metadata.Name != hold.Metadata.Name {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	if r, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{}); err != nil || r.Report.Outcome != protocol.OutcomePending {
+	if r, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{}); err != nil || r.Report.Outcome != resource.OutcomePending {
 		t.Errorf("a request waits behind a hold: %+v, %v", r, err)
 	}
 	released, err := c.ReleaseHold(ctx, hold.Metadata.Name, protoapi.ReleaseRequest{})
 	if err != nil || released.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", released, err)
 	}
-	if _, err = c.Delete(ctx, protocol.KindClaim, "c1"); err != nil {
+	if _, err = c.Delete(ctx, resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{})
@@ -303,7 +304,7 @@ func TestEventsAndJoin(t *testing.T) {
 	h := apitest.New(t)
 	c, ctx := h.Client(t), t.Context()
 	for range 3 {
-		h.Fleet.AddEvent("n1", protocol.CondHeld, "by test")
+		h.Fleet.AddEvent("n1", resource.CondHeld, "by test")
 	}
 	list, err := c.Events(ctx, 1, 1)
 	if err != nil || len(list.Items) != 1 || list.Items[0].Index != 2 || list.Next != 2 {
@@ -312,7 +313,7 @@ func TestEventsAndJoin(t *testing.T) {
 	if list, err = c.Events(ctx, 3, 10); err != nil || len(list.Items) != 0 || list.Next != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if _, err := c.Apply(ctx, []protocol.Object{storetest.Rack("r1")}, false); err != nil {
+	if _, err := c.Apply(ctx, []resource.Object{storetest.Rack("r1")}, false); err != nil {
 		t.Fatal(err)
 	}
 	token, err := c.NewJoinToken(ctx, "r1")

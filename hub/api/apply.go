@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 type bodyInput struct {
@@ -26,7 +27,7 @@ func (a *API) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.ApplyA
 	if err := body(op, in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	objs := make([]protocol.Object, len(req.Objects))
+	objs := make([]resource.Object, len(req.Objects))
 	var bad store.ApplyErrors
 	for i, raw := range req.Objects {
 		obj, wrong := object(raw)

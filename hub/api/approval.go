@@ -8,18 +8,18 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"rackboot/hub/access"
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Approver is what the API asks of the hub's control about approvals of destructive
 // actions. by is the caller, and right says whether it may approve.
 type Approver interface {
-	List() []protocol.ApprovalRequest
-	Get(id string) (protocol.ApprovalRequest, error)
-	Grant(ctx context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error)
-	Deny(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error)
-	Sign(ctx context.Context, id string, signed []byte, by string) (protocol.ApprovalRequest, error)
+	List() []resource.ApprovalRequest
+	Get(id string) (resource.ApprovalRequest, error)
+	Grant(ctx context.Context, id string, version int, by string, right bool) (resource.ApprovalRequest, error)
+	Deny(ctx context.Context, id, by, reason string, right bool) (resource.ApprovalRequest, error)
+	Sign(ctx context.Context, id string, signed []byte, by string) (resource.ApprovalRequest, error)
 }
 
 type approvalID struct {
@@ -31,7 +31,7 @@ type approvalBody struct {
 	RawBody []byte `contentType:"application/json"`
 }
 
-type approvalAnswer = answer[protocol.ApprovalRequest]
+type approvalAnswer = answer[resource.ApprovalRequest]
 
 // mayApprove says whether a caller may approve destructive actions at all.
 func mayApprove(who access.Caller) bool {
@@ -44,12 +44,12 @@ func (a *API) registerApprovals() {
 		return
 	}
 	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals, "listApprovals", "List approvals of destructive actions", nil),
-		func(context.Context, *struct{}) (*answer[protoapi.List[protocol.ApprovalRequest]], error) {
+		func(context.Context, *struct{}) (*answer[protoapi.List[resource.ApprovalRequest]], error) {
 			list := a.approver.List()
 			if list == nil {
-				list = []protocol.ApprovalRequest{}
+				list = []resource.ApprovalRequest{}
 			}
-			return &answer[protoapi.List[protocol.ApprovalRequest]]{protoapi.List[protocol.ApprovalRequest]{APIVersion: protocol.APIVersion, Kind: "ApprovalList", Items: list}}, nil
+			return &answer[protoapi.List[resource.ApprovalRequest]]{protoapi.List[resource.ApprovalRequest]{APIVersion: resource.APIVersion, Kind: "ApprovalList", Items: list}}, nil
 		})
 	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals+"/{id}", "getApproval", "Read one approval", nil),
 		func(_ context.Context, in *approvalID) (*approvalAnswer, error) {
@@ -87,7 +87,7 @@ func (a *API) registerApprovals() {
 		})
 }
 
-func approved(r protocol.ApprovalRequest, err error) (*approvalAnswer, error) {
+func approved(r resource.ApprovalRequest, err error) (*approvalAnswer, error) {
 	if err != nil {
 		return nil, problem(err)
 	}

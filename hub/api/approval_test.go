@@ -6,14 +6,15 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Who is no admin grants, denies and signs nothing; the caller is who the hub says, not
 // who the body says.
 func TestApprovals(t *testing.T) {
 	h := apitest.New(t)
-	h.Approver.Set(nil, []protocol.ApprovalRequest{
-		{Approval: protocol.Approval{ID: "01a", Class: protocol.ApproveBulkStop}, State: protocol.ApprovalPending, Version: 2, Approvers: 2, Asked: []string{"ha"}},
+	h.Approver.Set(nil, []resource.ApprovalRequest{
+		{Approval: resource.Approval{ID: "01a", Class: resource.ApproveBulkStop}, State: resource.ApprovalPending, Version: 2, Approvers: 2, Asked: []string{"ha"}},
 	})
 	admin, ha := h.Client(t), h.ClientOf(t, apitest.ClientToken)
 	_, err := ha.GrantApproval(t.Context(), "01a", protoapi.GrantRequest{Version: 2})
@@ -32,7 +33,7 @@ func TestApprovals(t *testing.T) {
 	if r, err := admin.DenyApproval(t.Context(), "01a", protoapi.DenyRequest{Reason: "no"}); err != nil || r.DeniedBy != "admin" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if all, err := ha.Approvals(t.Context()); err != nil || len(all) != 1 || all[0].State != protocol.ApprovalDenied {
+	if all, err := ha.Approvals(t.Context()); err != nil || len(all) != 1 || all[0].State != resource.ApprovalDenied {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

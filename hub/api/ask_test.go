@@ -12,8 +12,8 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // tokenOf is the Authorization of a client of apitest.
@@ -96,7 +96,7 @@ func text(t *testing.T, v any) string {
 	return string(raw)
 }
 
-func applyBody(t *testing.T, objs ...protocol.Object) string {
+func applyBody(t *testing.T, objs ...resource.Object) string {
 	t.Helper()
 	req := protoapi.ApplyRequest{}
 	for _, o := range objs {

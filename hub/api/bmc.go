@@ -9,16 +9,17 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // maxURI bounds the path of a system in a request.
 const maxURI = 512
 
 func (a *API) registerBMCs() {
-	bmcs, servers := protoapi.PathKind(protocol.KindBMC)+"/{name}", protoapi.PathKind(protocol.KindServer)+"/{name}"
+	bmcs, servers := protoapi.PathKind(resource.KindBMC)+"/{name}", protoapi.PathKind(resource.KindServer)+"/{name}"
 	op := a.operation(http.MethodPost, bmcs+"/accept", "acceptBMC",
 		"Accept a BMC that was found; idempotent", reflect.TypeFor[protoapi.AcceptBMC]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.BMC], error) {
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.BMC], error) {
 		var req protoapi.AcceptBMC
 		if err := body("accept bmc", in.RawBody, &req); err != nil {
 			return nil, err
@@ -29,7 +30,7 @@ func (a *API) registerBMCs() {
 
 	op = a.operation(http.MethodPost, servers+"/accept", "acceptServer",
 		"Accept the board and interfaces that a server shows; idempotent", reflect.TypeFor[protoapi.AcceptServer]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.Server], error) {
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Server], error) {
 		var req protoapi.AcceptServer
 		if err := body("accept server", in.RawBody, &req); err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func (a *API) registerBMCs() {
 
 	op = a.operation(http.MethodPost, bmcs+"/rotate", "rotateBMC",
 		"Change the account of a BMC; no change while one is under way", reflect.TypeFor[protoapi.RotateBMC]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.BMC], error) {
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.BMC], error) {
 		var req protoapi.RotateBMC
 		if err := body("rotate account", in.RawBody, &req); err != nil {
 			return nil, err
@@ -74,7 +75,7 @@ func (a *API) probe(ctx context.Context, in *namedBody) (*answer[protoapi.ProbeL
 // patience is how long a request may take: one that waits for an agent, an export and
 // an import take longer than what the hub answers at once.
 func patience(r *http.Request) time.Duration {
-	bmcs := protoapi.PathKind(protocol.KindBMC) + "/"
+	bmcs := protoapi.PathKind(resource.KindBMC) + "/"
 	if rest, ok := strings.CutPrefix(r.URL.Path, bmcs); ok && r.Method == http.MethodPost && strings.HasSuffix(rest, "/probe") {
 		return protoapi.ProbeWait + requestTimeout
 	}

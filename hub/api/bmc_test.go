@@ -7,6 +7,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The routes about BMCs do what their client says, and pass the codes of the fleet.
@@ -17,7 +18,7 @@ func TestBMCs(t *testing.T) {
 	if _, err := c.Apply(ctx, storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
-	found := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r1"}, Address: "https://10.7.0.130"}, Status: protocol.BMCStatus{State: protocol.BMCPending}}
+	found := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r1"}, Address: "https://10.7.0.130"}, Status: resource.BMCStatus{State: resource.BMCPending}}
 	found.Metadata.Name = "found"
 	if err := hub.Store.Put(ctx, found); err != nil {
 		t.Fatal(err)
@@ -29,7 +30,7 @@ func TestBMCs(t *testing.T) {
 	if err != nil || b.Pending() || b.Status.AcceptedBy != "admin" {
 		t.Errorf("accepted %+v, %v", b.Status, err)
 	}
-	hub.Fleet.SetServer("n1", protocol.ServerStatus{Report: &protocol.ServerReport{Identity: "new"}})
+	hub.Fleet.SetServer("n1", resource.ServerStatus{Report: &resource.ServerReport{Identity: "new"}})
 	if _, err := c.AcceptServer(ctx, "n1", protoapi.AcceptServer{Identity: "old"}); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("another identity: %v", err)
 	}
@@ -56,14 +57,14 @@ func TestListOfBMCsIsBrief(t *testing.T) {
 	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
-	hub.Fleet.SetBMC("b1", protocol.BMCStatus{Inventory: []protocol.Inventory{{
+	hub.Fleet.SetBMC("b1", resource.BMCStatus{Inventory: []protocol.Inventory{{
 		Model: "SYS-1", SafeStop: protocol.SafeStop{Class: protocol.SafeStopNone}, BootOptions: []protocol.BootOption{{Reference: "Boot0001"}},
 	}}})
-	one, err := protoapi.Get[*protocol.BMC](t.Context(), c, "b1")
+	one, err := protoapi.Get[*resource.BMC](t.Context(), c, "b1")
 	if err != nil || len(one.Status.Inventory[0].BootOptions) != 1 {
 		t.Fatalf("one: %+v, %v", one, err)
 	}
-	all, err := protoapi.GetAll[*protocol.BMC](t.Context(), c)
+	all, err := protoapi.GetAll[*resource.BMC](t.Context(), c)
 	if err != nil || len(all[0].Status.Inventory) != 1 {
 		t.Fatalf("all: %+v, %v", all, err)
 	}

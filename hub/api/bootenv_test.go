@@ -7,19 +7,19 @@ import (
 	"rackboot/hub/api"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func bootEnv(name string, destructive bool) *protocol.BootEnv {
-	e := &protocol.BootEnv{Spec: protocol.BootEnvSpec{OS: protocol.EnvOS{Name: name}, Destructive: destructive}}
+func bootEnv(name string, destructive bool) *resource.BootEnv {
+	e := &resource.BootEnv{Spec: resource.BootEnvSpec{OS: resource.EnvOS{Name: name}, Destructive: destructive}}
 	e.Metadata.Name = name
 	e.Default()
 	return e
 }
 
-func maintenanceOf(env string) *protocol.Maintenance {
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
-		ServerRef: protocol.Ref{Name: "n1"}, Reason: "sold", Boot: protocol.MaintenanceBoot{BootEnv: &protocol.Ref{Name: env}},
+func maintenanceOf(env string) *resource.Maintenance {
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{
+		ServerRef: resource.Ref{Name: "n1"}, Reason: "sold", Boot: resource.MaintenanceBoot{BootEnv: &resource.Ref{Name: env}},
 	}}
 	m.Metadata.Name = "m1"
 	m.Default()
@@ -30,7 +30,7 @@ func maintenanceOf(env string) *protocol.Maintenance {
 func TestWipeIsARight(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
-	if _, err := h.Store.Apply(t.Context(), []protocol.Object{bootEnv("wipe", true), bootEnv("memtest", false)}, store.ApplyOptions{By: "admin"}); err != nil {
+	if _, err := h.Store.Apply(t.Context(), []resource.Object{bootEnv("wipe", true), bootEnv("memtest", false)}, store.ApplyOptions{By: "admin"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
@@ -56,15 +56,15 @@ func TestParamsOfOthers(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
 	theirs := dataOf("theirs", "8")
-	theirs.Spec.Type, theirs.Spec.Data = protocol.SecretParams, protocol.SecretData{"root/password": protocol.Plain("x")}
-	profile := &protocol.Profile{Spec: protocol.ProfileSpec{ParamsSecretRef: &protocol.Ref{Name: "theirs"}}}
+	theirs.Spec.Type, theirs.Spec.Data = resource.SecretParams, resource.SecretData{"root/password": resource.Plain("x")}
+	profile := &resource.Profile{Spec: resource.ProfileSpec{ParamsSecretRef: &resource.Ref{Name: "theirs"}}}
 	profile.Metadata.Name = "theirs"
 	profile.Default()
-	if _, err := h.Store.Apply(t.Context(), []protocol.Object{theirs, profile}, store.ApplyOptions{By: "admin"}); err != nil {
+	if _, err := h.Store.Apply(t.Context(), []resource.Object{theirs, profile}, store.ApplyOptions{By: "admin"}); err != nil {
 		t.Fatal(err)
 	}
-	server := func(change func(*protocol.ServerSpec)) string {
-		s, err := store.Get[*protocol.Server](h.Store, "n1")
+	server := func(change func(*resource.ServerSpec)) string {
+		s, err := store.Get[*resource.Server](h.Store, "n1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,13 +75,13 @@ func TestParamsOfOthers(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name, who string
-		change    func(*protocol.ServerSpec)
+		change    func(*resource.ServerSpec)
 		status    int
 	}{
-		{"Secret", "row7", func(s *protocol.ServerSpec) { s.ParamsSecretRef = &protocol.Ref{Name: "theirs"} }, http.StatusForbidden},
-		{"profile", "row7", func(s *protocol.ServerSpec) { s.Profiles = []string{"theirs"} }, http.StatusForbidden},
-		{"own params", "row7", func(s *protocol.ServerSpec) { s.Params = map[string]any{"a": "b"} }, http.StatusOK},
-		{"without a scope", "operator", func(s *protocol.ServerSpec) { s.Profiles = []string{"theirs"} }, http.StatusOK},
+		{"Secret", "row7", func(s *resource.ServerSpec) { s.ParamsSecretRef = &resource.Ref{Name: "theirs"} }, http.StatusForbidden},
+		{"profile", "row7", func(s *resource.ServerSpec) { s.Profiles = []string{"theirs"} }, http.StatusForbidden},
+		{"own params", "row7", func(s *resource.ServerSpec) { s.Params = map[string]any{"a": "b"} }, http.StatusOK},
+		{"without a scope", "operator", func(s *resource.ServerSpec) { s.Profiles = []string{"theirs"} }, http.StatusOK},
 	} {
 		if got := ask(t, a, row.who, "PUT", "/v1/servers/n1", server(row.change)); got.status != row.status {
 			t.Errorf("%s: %d %s", row.name, got.status, got.text)

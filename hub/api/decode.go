@@ -10,6 +10,7 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // strict decodes one JSON value; unknown fields, wrong types and anything after
@@ -44,18 +45,18 @@ func body(op string, raw []byte, into any) error {
 }
 
 // object decodes a resource whose kind is in the text.
-func object(raw []byte) (protocol.Object, protocol.FieldErrors) {
+func object(raw []byte) (resource.Object, protocol.FieldErrors) {
 	var head struct {
 		APIVersion string        `json:"apiVersion"`
-		Kind       protocol.Kind `json:"kind"`
+		Kind       resource.Kind `json:"kind"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
 		return nil, protocol.FieldErrors{{Path: "", Message: strings.TrimPrefix(err.Error(), "json: ")}}
 	}
-	if head.APIVersion != protocol.APIVersion {
-		return nil, protocol.FieldErrors{{Path: "apiVersion", Message: fmt.Sprintf("%q is not %s", head.APIVersion, protocol.APIVersion)}}
+	if head.APIVersion != resource.APIVersion {
+		return nil, protocol.FieldErrors{{Path: "apiVersion", Message: fmt.Sprintf("%q is not %s", head.APIVersion, resource.APIVersion)}}
 	}
-	obj := protocol.NewObject(head.Kind)
+	obj := resource.NewObject(head.Kind)
 	if obj == nil {
 		return nil, protocol.FieldErrors{{Path: "kind", Message: fmt.Sprintf("%q is not a kind", head.Kind)}}
 	}

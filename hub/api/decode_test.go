@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // FuzzObject: no body panics, what is refused has a reason, and what is taken
@@ -25,7 +25,7 @@ func FuzzObject(f *testing.F) {
 			return
 		}
 		kind := obj.Head().Kind
-		if obj.Head().APIVersion != protocol.APIVersion || protocol.NewObject(kind) == nil {
+		if obj.Head().APIVersion != resource.APIVersion || resource.NewObject(kind) == nil {
 			t.Errorf("%+v", obj.Head())
 		}
 		obj.Default()

@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"reflect"
 
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *API) registerDiscovery() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/discover", "discover",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/discover", "discover",
 		"Discover a server again that nobody owns; idempotent", reflect.TypeFor[protoapi.DiscoverRequest]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.Server], error) {
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Server], error) {
 		var req protoapi.DiscoverRequest
 		if err := body("discover", in.RawBody, &req); err != nil {
 			return nil, err

@@ -5,19 +5,19 @@ import (
 	"net/http"
 	"reflect"
 
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // registerEndings are the routes that end the term of an agent.
 func (a *API) registerEndings() {
 	end := reflect.TypeFor[protoapi.EndRequest]()
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindAgent)+"/{name}/revoke", "revokeAgent",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindAgent)+"/{name}/revoke", "revokeAgent",
 		"Refuse an agent's certificate and key from now on; idempotent", end)
 	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
 		return a.ends(ctx, in, a.members.Revoke)
 	})
-	op = a.operation(http.MethodPost, protoapi.PathKind(protocol.KindRack)+"/{name}/replace-agent", "replaceAgent",
+	op = a.operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/replace-agent", "replaceAgent",
 		"End the term of a rack's agent and make a token for the next", end)
 	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
 		return a.ends(ctx, in, a.members.ReplaceAgent)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 type envRenderInput struct {
@@ -17,7 +17,7 @@ type envRenderInput struct {
 }
 
 func (a *API) registerEnvRender() {
-	op := a.operation(http.MethodGet, protoapi.PathKind(protocol.KindServer)+"/{name}/bootenv/render", "renderBootEnv",
+	op := a.operation(http.MethodGet, protoapi.PathKind(resource.KindServer)+"/{name}/bootenv/render", "renderBootEnv",
 		"Render what a server would be served of a boot environment, with a sample token and secrets masked", nil)
 	huma.Register(a.huma, op, func(ctx context.Context, in *envRenderInput) (*answer[protoapi.EnvRender], error) {
 		out, err := a.fleet.RenderEnv(ctx, in.Name, in.BootEnv, in.Path)

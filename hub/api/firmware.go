@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"reflect"
 
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *API) registerFirmware() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/firmware", "firmware",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/firmware", "firmware",
 		"Mark firmware work that must not be interrupted, or end the mark; idempotent", reflect.TypeFor[protoapi.FirmwareRequest]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.Server], error) {
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Server], error) {
 		var req protoapi.FirmwareRequest
 		if err := body("firmware", in.RawBody, &req); err != nil {
 			return nil, err

@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Groups is what the API asks about server groups.
@@ -29,7 +29,7 @@ type groupDiffInput struct {
 }
 
 func (a *API) registerGroups() {
-	base := protoapi.PathKind(protocol.KindServerGroup) + "/{name}/"
+	base := protoapi.PathKind(resource.KindServerGroup) + "/{name}/"
 	for _, w := range []struct {
 		action      protoapi.GroupAction
 		id, summary string

@@ -14,6 +14,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // maxReason bounds a reason in bytes.
@@ -25,30 +26,30 @@ type holdBody struct {
 }
 
 func (a *API) registerHolds() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/holds", "hold",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/holds", "hold",
 		"Hold a server off; idempotent by caller, key and server", reflect.TypeFor[protoapi.HoldRequest]())
 	register(a, op, a.hold)
 
-	op = a.operation(http.MethodPost, protoapi.PathKind(protocol.KindHold)+"/{id}/release", "release",
+	op = a.operation(http.MethodPost, protoapi.PathKind(resource.KindHold)+"/{id}/release", "release",
 		"Release a hold; idempotent. Without a body by its owner", reflect.TypeFor[protoapi.ReleaseRequest]())
 	register(a, op, a.release)
 	op.RequestBody.Required = false // huma takes every raw body for required
 
-	op = a.operation(http.MethodPost, protoapi.PathKind(protocol.KindHold)+"/{id}/confirm-down", "confirmDown",
+	op = a.operation(http.MethodPost, protoapi.PathKind(resource.KindHold)+"/{id}/confirm-down", "confirmDown",
 		"Say that a held server is down whose BMC does not answer; idempotent", reflect.TypeFor[protoapi.ConfirmRequest]())
 	register(a, op, a.confirmDown)
 }
 
-func (a *API) hold(ctx context.Context, in *namedBody) (*answer[*protocol.Hold], error) {
+func (a *API) hold(ctx context.Context, in *namedBody) (*answer[*resource.Hold], error) {
 	var req protoapi.HoldRequest
 	if err := body("hold", in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	hold, err := a.store.CreateHold(ctx, &protocol.Hold{Spec: protocol.HoldSpec{Server: in.Name, Owner: caller(ctx).Name, HoldTerms: req.HoldTerms}})
+	hold, err := a.store.CreateHold(ctx, &resource.Hold{Spec: resource.HoldSpec{Server: in.Name, Owner: caller(ctx).Name, HoldTerms: req.HoldTerms}})
 	return decorated(a, hold, err)
 }
 
-func (a *API) release(ctx context.Context, in *holdBody) (*answer[*protocol.Hold], error) {
+func (a *API) release(ctx context.Context, in *holdBody) (*answer[*resource.Hold], error) {
 	const op = "release"
 	var req protoapi.ReleaseRequest
 	if len(bytes.TrimSpace(in.RawBody)) > 0 {
@@ -60,7 +61,7 @@ func (a *API) release(ctx context.Context, in *holdBody) (*answer[*protocol.Hold
 		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason).
 			WithHint("say it shorter"))
 	}
-	hold, err := store.Get[*protocol.Hold](a.store, in.ID)
+	hold, err := store.Get[*resource.Hold](a.store, in.ID)
 	if err != nil || hold.Status.ReleasedAt != nil {
 		return decorated(a, hold, err)
 	}
@@ -74,7 +75,7 @@ func (a *API) release(ctx context.Context, in *holdBody) (*answer[*protocol.Hold
 }
 
 // allowed says whether somebody may release a hold, and the reason that is kept of it.
-func allowed(op string, h *protocol.Hold, who access.Caller, reason string) (keep string, err error) {
+func allowed(op string, h *resource.Hold, who access.Caller, reason string) (keep string, err error) {
 	reason = strings.TrimSpace(reason)
 	denied := protocol.Errorf(protocol.CodeDenied, op, "hold %s is %q's, and %q is not its owner", h.Metadata.Name, h.Spec.Owner, who.Name)
 	switch plan.MayRelease(h.Spec.Owner == who.Name, reason != "", who.BreakGlass) {
@@ -89,13 +90,13 @@ func allowed(op string, h *protocol.Hold, who access.Caller, reason string) (kee
 	return "", denied.WithHint("ask %q, or somebody with the right to break glass (breakGlass of clients in hub.yaml)", h.Spec.Owner)
 }
 
-func (a *API) confirmDown(ctx context.Context, in *holdBody) (*answer[*protocol.Hold], error) {
+func (a *API) confirmDown(ctx context.Context, in *holdBody) (*answer[*resource.Hold], error) {
 	const op = "confirm down"
 	var req protoapi.ConfirmRequest
 	if err := body(op, in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	hold, err := store.Get[*protocol.Hold](a.store, in.ID)
+	hold, err := store.Get[*resource.Hold](a.store, in.ID)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -115,8 +116,8 @@ type claimInput struct {
 
 // registerClaims: the deletion of a claim has a query, unlike other deletions.
 func (a *API) registerClaims() {
-	huma.Register(a.huma, a.operation(http.MethodDelete, protoapi.PathKind(protocol.KindClaim)+"/{name}", "deleteClaim", "Begin to delete", nil),
-		func(ctx context.Context, in *claimInput) (*answer[*protocol.Claim], error) {
+	huma.Register(a.huma, a.operation(http.MethodDelete, protoapi.PathKind(resource.KindClaim)+"/{name}", "deleteClaim", "Begin to delete", nil),
+		func(ctx context.Context, in *claimInput) (*answer[*resource.Claim], error) {
 			who, reason := caller(ctx), strings.TrimSpace(in.ReleaseHolds)
 			if reason != "" && !access.MayAnywhere(who, access.Release) {
 				return nil, problem(denied(who, access.Release, access.DeniedRole, ""))

@@ -18,6 +18,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
@@ -39,7 +40,7 @@ type ISOs interface {
 	Begin(ctx context.Context, r protoapi.ISOUploadRequest, by string) (protoapi.ISOUpload, error)
 	Upload(ctx context.Context, id string) (protoapi.ISOUpload, error)
 	Append(ctx context.Context, id string, offset int64, r io.Reader) (protoapi.ISOUpload, error)
-	Finish(ctx context.Context, id string, r protoapi.ISOFinishRequest) (protocol.ISOFile, error)
+	Finish(ctx context.Context, id string, r protoapi.ISOFinishRequest) (resource.ISOFile, error)
 	Abort(id string) error
 	List(ctx context.Context) protoapi.ISOList
 	Get(file string) (protoapi.ISOItem, error)
@@ -205,7 +206,7 @@ func (a *API) registerISOs(isos ISOs) {
 			return nil, problem(isos.Abort(in.ID))
 		})
 	op = a.operation(http.MethodPost, protoapi.PathISOUploads+"/{id}/finish", "finishUpload", "Check an upload, and give it its name", reflect.TypeFor[protoapi.ISOFinishRequest]())
-	register(a, op, func(ctx context.Context, in *uploadBody) (*answer[protocol.ISOFile], error) {
+	register(a, op, func(ctx context.Context, in *uploadBody) (*answer[resource.ISOFile], error) {
 		if err := ready(); err != nil {
 			return nil, err
 		}
@@ -214,7 +215,7 @@ func (a *API) registerISOs(isos ISOs) {
 			return nil, err
 		}
 		f, err := isos.Finish(ctx, in.ID, req)
-		return &answer[protocol.ISOFile]{f}, noRoom(err)
+		return &answer[resource.ISOFile]{f}, noRoom(err)
 	})
 
 	op = a.operation(http.MethodPut, protoapi.PathISOUploads+"/{id}/content", "uploadPiece", "Send the next piece of an upload", nil)

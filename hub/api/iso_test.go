@@ -22,6 +22,7 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // isoArchive is a tar with one file, and its digest.
@@ -131,11 +132,11 @@ func TestISORoles(t *testing.T) {
 	if got := ask(t, a, "operator", http.MethodPost, protoapi.PathISOFinish(id), `{"file":"A.iso"}`); got.status != 200 {
 		t.Fatalf("%d %s", got.status, got.text)
 	}
-	env := &protocol.BootEnv{Spec: protocol.BootEnvSpec{OS: protocol.EnvOS{Name: "x-1", IsoFile: "A.iso"}}}
+	env := &resource.BootEnv{Spec: resource.BootEnvSpec{OS: resource.EnvOS{Name: "x-1", IsoFile: "A.iso"}}}
 	env.Metadata.Name = "x"
-	objs := []protocol.Object{env}
+	objs := []resource.Object{env}
 	for _, server := range []string{"n1", "n2"} {
-		c := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: server, Owner: protocol.Owner{UID: "u-" + server}, BootEnv: "x"}}
+		c := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: server, Owner: resource.Owner{UID: "u-" + server}, BootEnv: "x"}}
 		c.Metadata.Name = server
 		objs = append(objs, c)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // maxJoinBody is more than somebody may send who has not proved anything yet, in bytes.
@@ -35,10 +35,10 @@ func (in *strangerInput) Resolve(ctx huma.Context) []error {
 }
 
 func (a *API) registerJoin() {
-	huma.Register(a.huma, a.operation(http.MethodPost, protoapi.PathKind(protocol.KindRack)+"/{name}/join-token", "joinToken",
+	huma.Register(a.huma, a.operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
 		"Make a token with which one agent joins the rack", nil),
 		func(ctx context.Context, in *named) (*answer[protoapi.JoinToken], error) {
-			if _, err := a.store.GetObject(protocol.KindRack, in.Name); err != nil {
+			if _, err := a.store.GetObject(resource.KindRack, in.Name); err != nil {
 				return nil, problem(err)
 			}
 			token, err := a.members.NewJoinToken(ctx, in.Name)

@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // judge lets a request pass that its caller may send. What a caller may not see does not
@@ -82,7 +83,7 @@ func nameOf(r *http.Request) string {
 	return r.PathValue("name")
 }
 
-func absent(kind protocol.Kind, name string) error {
+func absent(kind resource.Kind, name string) error {
 	return protocol.Errorf(protocol.CodeNotFound, "get", "%s %q does not exist", kind, name).
 		WithHint("rackctl get %s lists what there is", kind.Plural())
 }
@@ -104,9 +105,9 @@ func denied(who access.Caller, op access.Operation, v access.Verdict, what strin
 }
 
 // change judges what Apply would store. It is asked under the lock of the store.
-func (a *API) change(ctx context.Context, objs []protocol.Object) func(old, next protocol.Object) error {
+func (a *API) change(ctx context.Context, objs []resource.Object) func(old, next resource.Object) error {
 	who, w := caller(ctx), newWorld(a.store, objs...)
-	return func(old, next protocol.Object) error {
+	return func(old, next resource.Object) error {
 		h := next.Head()
 		op, t := access.On(access.Apply, h.Kind), access.Target{}
 		if !who.Scope.Everywhere() {

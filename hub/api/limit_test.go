@@ -19,6 +19,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func limited(t *testing.T, l api.Limits) (*api.API, *prometheus.Registry) {
@@ -154,7 +155,7 @@ func TestClientWaits(t *testing.T) {
 	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k"}}); err != nil {
+	if _, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}}); err != nil {
 		t.Errorf("%v (%s)", err, protocol.HintOf(err))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const onceKey = protoapi.HeaderIdempotencyKey + ": "
@@ -156,20 +157,20 @@ func TestClientKeysAndRevisions(t *testing.T) {
 	c := h.Client(t)
 	ctx := protoapi.WithIdempotencyKey(t.Context(), "k")
 	for range 2 {
-		if _, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Action: protocol.RequestPowerOff}); err != nil {
+		if _, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Action: resource.RequestPowerOff}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := len(h.Store.Requests()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
-	b, err := store.Get[*protocol.BMC](h.Store, "b3")
+	b, err := store.Get[*resource.BMC](h.Store, "b3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision+1), protocol.KindBMC, "b3")
+	_, err = c.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision+1), resource.KindBMC, "b3")
 	wantCode(t, err, protocol.CodeConflict)
-	if _, err := c.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision), protocol.KindBMC, "b3"); err != nil {
+	if _, err := c.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision), resource.KindBMC, "b3"); err != nil {
 		t.Error(err)
 	}
 }

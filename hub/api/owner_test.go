@@ -15,6 +15,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // owned is a hub with a claimed server, the admin, who may break glass, and the client
@@ -26,7 +27,7 @@ func owned(t *testing.T) (h *apitest.Hub, admin, ha *protoapi.Client) {
 	if _, err := admin.Apply(t.Context(), append(storetest.Site(), storetest.Claim("c1", "n1")), false); err != nil {
 		t.Fatal(err)
 	}
-	c, err := store.Get[*protocol.Claim](h.Store, "c1")
+	c, err := store.Get[*resource.Claim](h.Store, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +38,9 @@ func owned(t *testing.T) (h *apitest.Hub, admin, ha *protoapi.Client) {
 	return h, admin, ha
 }
 
-func place(t *testing.T, c *protoapi.Client, key string) *protocol.Hold {
+func place(t *testing.T, c *protoapi.Client, key string) *resource.Hold {
 	t.Helper()
-	h, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
+	h, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestOnlyTheOwnerReleases(t *testing.T) {
 	if err != nil || got.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if s, err := store.Get[*protocol.Hold](h.Store, theirs.Metadata.Name); err != nil || s.Status.ReleaseReason != "ha is gone" {
+	if s, err := store.Get[*resource.Hold](h.Store, theirs.Metadata.Name); err != nil || s.Status.ReleaseReason != "ha is gone" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// What is released stays released as it was, whoever asks.
@@ -106,7 +107,7 @@ func TestConfirmDown(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		by     *protoapi.Client
-		hold   *protocol.Hold
+		hold   *resource.Hold
 		reason string
 		code   protocol.Code
 	}{
@@ -142,7 +143,7 @@ func TestDeleteClaimWithHolds(t *testing.T) {
 	if c, err := admin.DeleteClaim(ctx, "c1", "rack & row go"); err != nil || c.Metadata.DeletedAt == nil {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	for _, hold := range store.List[*protocol.Hold](h.Store) {
+	for _, hold := range store.List[*resource.Hold](h.Store) {
 		if hold.Status.ReleaseReason != "rack & row go" || hold.Status.ReleasedBy != "admin" {
 			t.Errorf("%+v", hold.Status)
 		}
@@ -184,7 +185,7 @@ func TestClientsAreChecked(t *testing.T) {
 	}
 	// Each token is its own caller; none is nobody.
 	for token, want := range map[string]int{apitest.Token: 200, apitest.ClientToken: 200, apitest.ClientToken[1:]: 401, "": 401, apitest.ClientToken + "x": 401} {
-		if status, _, _ := send(t, h, http.MethodGet, protoapi.PathKind(protocol.KindHold), "Bearer "+token, ""); status != want {
+		if status, _, _ := send(t, h, http.MethodGet, protoapi.PathKind(resource.KindHold), "Bearer "+token, ""); status != want {
 			t.Errorf("token %q: %d, want %d", token, status, want)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -180,7 +181,7 @@ func reasonOf(r *http.Request) string {
 // applied names what a body would write: the resource, or how many and the first.
 func applied(raw []byte) string {
 	type head struct {
-		Kind     protocol.Kind `json:"kind"`
+		Kind     resource.Kind `json:"kind"`
 		Metadata struct {
 			Name string `json:"name"`
 		} `json:"metadata"`

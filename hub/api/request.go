@@ -14,6 +14,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -29,7 +30,7 @@ type requestID struct {
 }
 
 func (a *API) registerRequests() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/requests", "request",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/requests", "request",
 		"Ask for one reboot, power-off or resume", reflect.TypeFor[protoapi.RebootRequest]())
 	register(a, op, a.request)
 
@@ -64,18 +65,18 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 	const op = "request"
 	now := a.clock().UTC()
 	if req.Action == "" {
-		req.Action = protocol.RequestReboot
+		req.Action = resource.RequestReboot
 	}
 	if req.Mode == "" {
-		req.Mode = protocol.StopSoft
+		req.Mode = resource.StopSoft
 	}
 	if req.NotAfter == nil {
 		at := now.Add(defaultNotAfter)
 		req.NotAfter = &at
 	}
 	var wrong protocol.FieldErrors
-	resume := req.Action == protocol.RequestResume
-	if req.Action != protocol.RequestReboot && req.Action != protocol.RequestPowerOff && !resume {
+	resume := req.Action == resource.RequestResume
+	if req.Action != resource.RequestReboot && req.Action != resource.RequestPowerOff && !resume {
 		wrong = append(wrong, protocol.FieldError{Path: "action", Message: "is not one of reboot, power-off, resume"})
 	}
 	req.Reason = strings.TrimSpace(req.Reason)
@@ -89,7 +90,7 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 	case resume && req.AnyPhase:
 		wrong = append(wrong, protocol.FieldError{Path: "anyPhase", Message: "is of other requests"})
 	}
-	if req.Mode != protocol.StopSoft && req.Mode != protocol.StopHard {
+	if req.Mode != resource.StopSoft && req.Mode != resource.StopHard {
 		wrong = append(wrong, protocol.FieldError{Path: "mode", Message: "is not one of soft, hard"})
 	}
 	if !req.NotAfter.After(now) || req.NotAfter.After(now.Add(maxNotAfter)) {
@@ -107,14 +108,14 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 		return none, err
 	}
 	r := store.StoredRequest{
-		Request: protocol.Request{
+		Request: resource.Request{
 			ID: strings.ToLower(a.newID()), Server: server, Action: req.Action, Mode: req.Mode,
 			By: caller(ctx).Name, NotAfter: req.NotAfter.UTC(), Precondition: pre, AnyPhase: req.AnyPhase, Ref: req.Ref,
 			Why: req.Reason, Retry: req.Retry,
 		},
 		Rack: rack, CreatedAt: now,
 	}
-	r.Report = protocol.RequestReport{ID: r.ID, Outcome: protocol.OutcomePending, At: now}
+	r.Report = resource.RequestReport{ID: r.ID, Outcome: resource.OutcomePending, At: now}
 	return a.store.CreateRequest(ctx, r)
 }
 
@@ -133,15 +134,15 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 //	resume    | none      | *     | *         | conflict
 //	resume    | there     | Off   | *         | conflict
 //	resume    | there     | On    | *         | accepted for this claim, unless the server is held
-func (a *API) possible(server string, req protoapi.RebootRequest) (pre protocol.Precondition, err error) {
+func (a *API) possible(server string, req protoapi.RebootRequest) (pre resource.Precondition, err error) {
 	claim := a.ownerOf(server)
-	if req.Action == protocol.RequestPowerOff {
+	if req.Action == resource.RequestPowerOff {
 		return pre, stoppable(server, claim)
 	}
 	refuse := func(format string, args ...any) *protocol.Error {
 		return protocol.Errorf(protocol.CodeConflict, string(req.Action), format, args...)
 	}
-	resume := req.Action == protocol.RequestResume
+	resume := req.Action == resource.RequestResume
 	switch {
 	case claim == nil && resume:
 		return pre, refuse("server %q has no claim, so nothing says what it boots", server).WithHint("apply a Claim for it first (rackctl get claims)")
@@ -152,19 +153,19 @@ func (a *API) possible(server string, req protoapi.RebootRequest) (pre protocol.
 			WithHint("apply a Claim for it first (rackctl get claims), or stop it with --any-phase; it is not started again then")
 	case claim.Metadata.DeletedAt != nil:
 		return pre, refuse("%s %q is being deleted", strings.ToLower(string(claim.Kind)), claim.Metadata.Name).WithHint("wait until the server is released")
-	case resume && claim.Spec.Power != protocol.WantOn:
+	case resume && claim.Spec.Power != resource.WantOn:
 		return pre, refuse("%s %q wants server %q Off", strings.ToLower(string(claim.Kind)), claim.Metadata.Name, server).
 			WithHint("set spec.power to On in the claim (spec.serverPower in a maintenance)")
 	case resume && a.held(server) != "":
 		return pre, refuse("server %q is held: %s", server, a.held(server)).WithHint("release its holds first: rackctl get holds")
 	}
-	return protocol.Precondition{OwnerUID: claim.Metadata.UID}, nil
+	return resource.Precondition{OwnerUID: claim.Metadata.UID}, nil
 }
 
 // stoppable says why a server cannot be powered off once: its claim would start
 // it again.
-func stoppable(server string, claim *protocol.Claim) error {
-	if claim == nil || claim.Metadata.DeletedAt != nil || claim.Spec.Power != protocol.WantOn {
+func stoppable(server string, claim *resource.Claim) error {
+	if claim == nil || claim.Metadata.DeletedAt != nil || claim.Spec.Power != resource.WantOn {
 		return nil
 	}
 	return protocol.Errorf(protocol.CodeConflict, "power off", "%s %q wants server %q on", strings.ToLower(string(claim.Kind)), claim.Metadata.Name, server).
@@ -173,7 +174,7 @@ func stoppable(server string, claim *protocol.Claim) error {
 
 // ownerOf is the claim of a server, or while a maintenance or a discovery has the server,
 // that in the form of one; nil without any.
-func (a *API) ownerOf(server string) *protocol.Claim {
+func (a *API) ownerOf(server string) *resource.Claim {
 	m := a.store.MaintenanceOf(server)
 	if m == nil {
 		if claim := a.store.ClaimOf(server); claim != nil {
@@ -181,7 +182,7 @@ func (a *API) ownerOf(server string) *protocol.Claim {
 		}
 		return a.discoveryOf(server)
 	}
-	return &protocol.Claim{Header: protocol.Header{Kind: m.Kind, Metadata: m.Metadata}, Spec: protocol.ClaimSpec{Power: m.Spec.ServerPower}}
+	return &resource.Claim{Header: resource.Header{Kind: m.Kind, Metadata: m.Metadata}, Spec: resource.ClaimSpec{Power: m.Spec.ServerPower}}
 }
 
 // held names a hold that lies on a server; empty without one.
@@ -195,16 +196,16 @@ func (a *API) held(server string) string {
 }
 
 // discoveryOf is the discovery of a server in the form of a claim, or nil.
-func (a *API) discoveryOf(server string) *protocol.Claim {
-	s, err := store.Peek[*protocol.Server](a.store, server)
+func (a *API) discoveryOf(server string) *resource.Claim {
+	s, err := store.Peek[*resource.Server](a.store, server)
 	if err != nil {
 		return nil
 	}
-	d, err := store.Peek[*protocol.BootConfiguration](a.store, plan.DiscoveryName(s))
+	d, err := store.Peek[*resource.BootConfiguration](a.store, plan.DiscoveryName(s))
 	if err != nil {
 		return nil
 	}
 	meta := d.Metadata
 	meta.UID = d.Spec.Owner.UID
-	return &protocol.Claim{Header: protocol.Header{Kind: d.Kind, Metadata: meta}, Spec: protocol.ClaimSpec{Power: protocol.WantOn}}
+	return &resource.Claim{Header: resource.Header{Kind: d.Kind, Metadata: meta}, Spec: resource.ClaimSpec{Power: resource.WantOn}}
 }

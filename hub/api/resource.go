@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 type noInput struct{}
@@ -40,27 +41,27 @@ type answer[T any] struct {
 }
 
 func (a *API) registerResources() {
-	registerKind[*protocol.Rack](a)
-	registerKind[*protocol.Segment](a)
-	registerKind[*protocol.Param](a)
-	registerKind[*protocol.Profile](a)
-	registerKind[*protocol.Template](a)
-	registerKind[*protocol.BootEnv](a)
-	registerKind[*protocol.BootImage](a)
-	registerKind[*protocol.ManagedBootImages](a)
-	registerKind[*protocol.ServerGroup](a)
-	registerKind[*protocol.GroupRevision](a)
-	registerKind[*protocol.BMC](a)
-	registerKind[*protocol.Server](a)
-	registerKind[*protocol.Claim](a)
-	registerKind[*protocol.Maintenance](a)
-	registerKind[*protocol.Agent](a)
-	registerKind[*protocol.BootConfiguration](a)
-	registerKind[*protocol.Hold](a)
+	registerKind[*resource.Rack](a)
+	registerKind[*resource.Segment](a)
+	registerKind[*resource.Param](a)
+	registerKind[*resource.Profile](a)
+	registerKind[*resource.Template](a)
+	registerKind[*resource.BootEnv](a)
+	registerKind[*resource.BootImage](a)
+	registerKind[*resource.ManagedBootImages](a)
+	registerKind[*resource.ServerGroup](a)
+	registerKind[*resource.GroupRevision](a)
+	registerKind[*resource.BMC](a)
+	registerKind[*resource.Server](a)
+	registerKind[*resource.Claim](a)
+	registerKind[*resource.Maintenance](a)
+	registerKind[*resource.Agent](a)
+	registerKind[*resource.BootConfiguration](a)
+	registerKind[*resource.Hold](a)
 }
 
-func registerKind[T protocol.Object](a *API) {
-	kind := protocol.KindOf[T]()
+func registerKind[T resource.Object](a *API) {
+	kind := resource.KindOf[T]()
 	all, one := protoapi.PathKind(kind), protoapi.PathKind(kind)+"/{name}"
 
 	huma.Register(a.huma, a.operation(http.MethodGet, all, "list"+string(kind), "List all, sorted by name", nil),
@@ -70,7 +71,7 @@ func registerKind[T protocol.Object](a *API) {
 				a.fleet.Decorate(obj) // it is a copy
 				brief(obj)
 			}
-			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: protocol.APIVersion, Kind: string(kind) + "List", Items: items}}, nil
+			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: resource.APIVersion, Kind: string(kind) + "List", Items: items}}, nil
 		})
 
 	huma.Register(a.huma, a.operation(http.MethodGet, one, "get"+string(kind), "Read one", nil),
@@ -79,7 +80,7 @@ func registerKind[T protocol.Object](a *API) {
 			return decorated(a, obj, err)
 		})
 
-	if kind != protocol.KindClaim { // it has a query; see registerClaims
+	if kind != resource.KindClaim { // it has a query; see registerClaims
 		huma.Register(a.huma, a.operation(http.MethodDelete, one, "delete"+string(kind), "Delete", nil),
 			func(ctx context.Context, in *deleteInput) (*answer[T], error) {
 				guards, err := unless(in.IfMatch)
@@ -116,7 +117,7 @@ func registerKind[T protocol.Object](a *API) {
 		if err := expect(in.IfMatch, &obj.Head().Metadata); err != nil {
 			return nil, err
 		}
-		objs := []protocol.Object{obj}
+		objs := []resource.Object{obj}
 		res, err := a.store.Apply(ctx, objs, store.ApplyOptions{By: caller(ctx).Name, Guard: a.change(ctx, objs)})
 		if err != nil {
 			return nil, failed(in.IfMatch, err)
@@ -126,8 +127,8 @@ func registerKind[T protocol.Object](a *API) {
 }
 
 // brief leaves out of a resource what is too long for a list of many thousands.
-func brief(obj protocol.Object) {
-	if b, ok := obj.(*protocol.BMC); ok {
+func brief(obj resource.Object) {
+	if b, ok := obj.(*resource.BMC); ok {
 		for i, inv := range b.Status.Inventory {
 			b.Status.Inventory[i] = inv.Brief()
 		}
@@ -135,7 +136,7 @@ func brief(obj protocol.Object) {
 }
 
 // decorated answers with a resource as people shall see it.
-func decorated[T protocol.Object](a *API, obj T, err error) (*answer[T], error) {
+func decorated[T resource.Object](a *API, obj T, err error) (*answer[T], error) {
 	if err != nil {
 		return nil, problem(err)
 	}

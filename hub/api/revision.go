@@ -12,12 +12,13 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // etag gives each resource that is answered the revision of what is stored of it
 // (RFC 9110, section 8.8.3). Reports of agents that are shown with it have none.
 func etag(ctx huma.Context, _ string, v any) (any, error) {
-	if obj, ok := v.(protocol.Object); ok && obj.Head().Metadata.Revision > 0 {
+	if obj, ok := v.(resource.Object); ok && obj.Head().Metadata.Revision > 0 {
 		ctx.SetHeader("ETag", strconv.Quote(strconv.FormatUint(obj.Head().Metadata.Revision, 10)))
 	}
 	return v, nil
@@ -46,7 +47,7 @@ func unless(header string) ([]store.Guard, error) {
 		return nil, err
 	}
 	at := store.AtRevision(revision)
-	return []store.Guard{func(obj protocol.Object) error {
+	return []store.Guard{func(obj resource.Object) error {
 		if err := at(obj); err != nil {
 			return protoapi.ProblemOf(err).WithStatus(http.StatusPreconditionFailed)
 		}
@@ -55,7 +56,7 @@ func unless(header string) ([]store.Guard, error) {
 }
 
 // expect puts the revision of If-Match into a resource that is written.
-func expect(header string, m *protocol.Metadata) error {
+func expect(header string, m *resource.Metadata) error {
 	revision, err := ifMatch(header)
 	switch {
 	case err != nil || revision == 0:

@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/api"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Who changes what somebody else has changed meanwhile is told so.
@@ -23,7 +24,7 @@ func TestRevisions(t *testing.T) {
 		t.Fatalf("%s: %d, ETag %q", path, got.status, got.header.Get("ETag"))
 		return ""
 	}
-	described := func(text string) *protocol.Rack {
+	described := func(text string) *resource.Rack {
 		r := storetest.Rack("r1")
 		r.Spec.Description = text
 		return r

@@ -7,12 +7,12 @@ import (
 
 	"rackboot/hub/access"
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *API) registerRollouts() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServerGroup)+"/{name}/rollout", "commandRollout",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServerGroup)+"/{name}/rollout", "commandRollout",
 		"Pause, resume or abort the roll-out of a group, or begin its next wave", reflect.TypeFor[protoapi.RolloutRequest]())
 	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.GroupAnswer], error) {
 		var req protoapi.RolloutRequest
@@ -34,18 +34,18 @@ func (a *API) registerRollouts() {
 // commands judges a command that lets a roll-out go on which discards disks: it takes the
 // right that began it. Whoever may change the group may stop it.
 func (a *API) commands(ctx context.Context, name string, c protoapi.RolloutCommand) error {
-	g, err := store.Peek[*protocol.ServerGroup](a.store, name)
+	g, err := store.Peek[*resource.ServerGroup](a.store, name)
 	if err != nil || c != protoapi.RolloutResume && c != protoapi.RolloutNext {
 		return nil //nolint:nilerr // a group that is not there is refused as such
 	}
-	if ro := g.Status.Rollout; ro == nil || ro.Strategy != protocol.RolloutReprovision {
+	if ro := g.Status.Rollout; ro == nil || ro.Strategy != resource.RolloutReprovision {
 		return nil
 	}
 	return a.discards(ctx, g)
 }
 
 // discards judges who has servers of a group installed anew.
-func (a *API) discards(ctx context.Context, g *protocol.ServerGroup) error {
+func (a *API) discards(ctx context.Context, g *resource.ServerGroup) error {
 	who := caller(ctx)
 	if v := access.May(who, access.Wipe, access.Target{}); v != access.Allowed {
 		return denied(who, access.Wipe, v, "ServerGroup "+g.Metadata.Name+", whose roll-out discards disks,")
@@ -54,12 +54,12 @@ func (a *API) discards(ctx context.Context, g *protocol.ServerGroup) error {
 }
 
 // reprovisions judges a group whose roll-outs newly install servers anew.
-func (a *API) reprovisions(ctx context.Context, old, next protocol.Object) error {
-	g, ok := next.(*protocol.ServerGroup)
-	if !ok || g.Spec.Rollout.Strategy != protocol.RolloutReprovision {
+func (a *API) reprovisions(ctx context.Context, old, next resource.Object) error {
+	g, ok := next.(*resource.ServerGroup)
+	if !ok || g.Spec.Rollout.Strategy != resource.RolloutReprovision {
 		return nil
 	}
-	if was, ok := old.(*protocol.ServerGroup); ok && was != nil && was.Spec.Rollout.Strategy == protocol.RolloutReprovision {
+	if was, ok := old.(*resource.ServerGroup); ok && was != nil && was.Spec.Rollout.Strategy == resource.RolloutReprovision {
 		return nil
 	}
 	return a.discards(ctx, g)

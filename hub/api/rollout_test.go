@@ -8,12 +8,13 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
-func groupWith(name string, s protocol.RolloutStrategy) *protocol.ServerGroup {
-	g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{
-		Selector: protocol.Selector{MatchLabels: map[string]string{"role": name}}, Catalogue: "os",
-		Rollout: protocol.RolloutSpec{Strategy: s},
+func groupWith(name string, s resource.RolloutStrategy) *resource.ServerGroup {
+	g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{
+		Selector: resource.Selector{MatchLabels: map[string]string{"role": name}}, Catalogue: "os",
+		Rollout: resource.RolloutSpec{Strategy: s},
 	}}
 	g.Metadata.Name = name
 	g.Default()
@@ -24,14 +25,14 @@ func groupWith(name string, s protocol.RolloutStrategy) *protocol.ServerGroup {
 // one go on. Whoever may change a group may stop one.
 func TestReprovisionIsARight(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
-	disk := groupWith("disk", protocol.RolloutReprovision)
+	disk := groupWith("disk", resource.RolloutReprovision)
 	for _, row := range []struct {
 		name, who string
-		g         *protocol.ServerGroup
+		g         *resource.ServerGroup
 		status    int
 	}{
 		{"operator", "operator", disk, http.StatusForbidden},
-		{"another strategy", "operator", groupWith("disk", protocol.RolloutOnNextBoot), http.StatusOK},
+		{"another strategy", "operator", groupWith("disk", resource.RolloutOnNextBoot), http.StatusOK},
 		{"changed to it", "operator", disk, http.StatusForbidden},
 		{"admin", "admin", disk, http.StatusOK},
 		{"as it was", "operator", disk, http.StatusOK},
@@ -40,11 +41,11 @@ func TestReprovisionIsARight(t *testing.T) {
 			t.Errorf("%s: %d %s", row.name, got.status, got.text)
 		}
 	}
-	g, err := store.Get[*protocol.ServerGroup](h.Store, "disk")
+	g, err := store.Get[*resource.ServerGroup](h.Store, "disk")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Status.Rollout = &protocol.RolloutStatus{Revision: 2, Strategy: protocol.RolloutReprovision, Phase: protocol.RolloutWave, Wave: 1, Waves: 4, Proved: true}
+	g.Status.Rollout = &resource.RolloutStatus{Revision: 2, Strategy: resource.RolloutReprovision, Phase: resource.RolloutWave, Wave: 1, Waves: 4, Proved: true}
 	if err := h.Store.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package api
 
 import (
 	"rackboot/hub/access"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // finding says how the target of a route is found.
@@ -20,7 +20,7 @@ const (
 type rule struct {
 	op     access.Operation
 	target finding
-	kind   protocol.Kind // of a named target
+	kind   resource.Kind // of a named target
 	open   bool          // it brings its own proof, and is not judged
 	secret bool          // its answer has a secret, which is not kept
 	noted  string        // what the audit log calls it, where op has several; default op
@@ -33,42 +33,42 @@ type rule struct {
 func rules() map[string]rule {
 	out := map[string]rule{
 		"apply":              {op: access.Apply, target: findEach},
-		"hold":               {op: access.Hold, target: findNamed, kind: protocol.KindServer},
-		"release":            {op: access.Release, target: findNamed, kind: protocol.KindHold},
-		"confirmDown":        {op: access.Confirm, target: findNamed, kind: protocol.KindHold},
-		"annotate":           {op: access.Hold, target: findNamed, kind: protocol.KindServer},
-		"request":            {op: access.Request, target: findNamed, kind: protocol.KindServer},
+		"hold":               {op: access.Hold, target: findNamed, kind: resource.KindServer},
+		"release":            {op: access.Release, target: findNamed, kind: resource.KindHold},
+		"confirmDown":        {op: access.Confirm, target: findNamed, kind: resource.KindHold},
+		"annotate":           {op: access.Hold, target: findNamed, kind: resource.KindServer},
+		"request":            {op: access.Request, target: findNamed, kind: resource.KindServer},
 		"getRequest":         {op: access.Read, target: findRequest},
-		"firmware":           {op: access.Firmware, target: findNamed, kind: protocol.KindServer},
-		"discover":           {op: access.Apply, target: findNamed, kind: protocol.KindServer},
-		"approveMaintenance": {op: access.Apply, target: findNamed, kind: protocol.KindMaintenance, noted: "approve"},
-		"denyMaintenance":    {op: access.Apply, target: findNamed, kind: protocol.KindMaintenance, noted: "deny"},
+		"firmware":           {op: access.Firmware, target: findNamed, kind: resource.KindServer},
+		"discover":           {op: access.Apply, target: findNamed, kind: resource.KindServer},
+		"approveMaintenance": {op: access.Apply, target: findNamed, kind: resource.KindMaintenance, noted: "approve"},
+		"denyMaintenance":    {op: access.Apply, target: findNamed, kind: resource.KindMaintenance, noted: "deny"},
 
-		"adoptGroup":  {op: access.Apply, target: findNamed, kind: protocol.KindServerGroup, noted: "adopt"},
-		"ackGroup":    {op: access.Apply, target: findNamed, kind: protocol.KindServerGroup, noted: "ack"},
-		"pinGroup":    {op: access.Apply, target: findNamed, kind: protocol.KindServerGroup, noted: "pin"},
-		"unpinGroup":  {op: access.Apply, target: findNamed, kind: protocol.KindServerGroup, noted: "unpin"},
-		"revertGroup": {op: access.Apply, target: findNamed, kind: protocol.KindServerGroup, noted: "revert"},
+		"adoptGroup":  {op: access.Apply, target: findNamed, kind: resource.KindServerGroup, noted: "adopt"},
+		"ackGroup":    {op: access.Apply, target: findNamed, kind: resource.KindServerGroup, noted: "ack"},
+		"pinGroup":    {op: access.Apply, target: findNamed, kind: resource.KindServerGroup, noted: "pin"},
+		"unpinGroup":  {op: access.Apply, target: findNamed, kind: resource.KindServerGroup, noted: "unpin"},
+		"revertGroup": {op: access.Apply, target: findNamed, kind: resource.KindServerGroup, noted: "revert"},
 		// That of one which installs servers anew is judged further: see [API.commands].
-		"commandRollout": {op: access.Apply, target: findNamed, kind: protocol.KindServerGroup, noted: "rollout"},
-		"diffGroup":      {op: access.Read, target: findNamed, kind: protocol.KindServerGroup},
+		"commandRollout": {op: access.Apply, target: findNamed, kind: resource.KindServerGroup, noted: "rollout"},
+		"diffGroup":      {op: access.Read, target: findNamed, kind: resource.KindServerGroup},
 		"doctor":         {op: access.Read, target: findWhole},
 
-		"acceptBMC":     {op: access.Accept, target: findNamed, kind: protocol.KindBMC},
-		"adoptServer":   {op: access.Accept, target: findNamed, kind: protocol.KindServer},
+		"acceptBMC":     {op: access.Accept, target: findNamed, kind: resource.KindBMC},
+		"adoptServer":   {op: access.Accept, target: findNamed, kind: resource.KindServer},
 		"import":        {op: access.Import, target: findWhole},
-		"acceptServer":  {op: access.Accept, target: findNamed, kind: protocol.KindServer},
-		"rotateBMC":     {op: access.Secret, target: findNamed, kind: protocol.KindBMC},
-		"probeBMC":      {op: access.Accept, target: findNamed, kind: protocol.KindBMC},
-		"renderBootEnv": {op: access.Read, target: findNamed, kind: protocol.KindServer},
-		"traceServer":   {op: access.Read, target: findNamed, kind: protocol.KindServer},
+		"acceptServer":  {op: access.Accept, target: findNamed, kind: resource.KindServer},
+		"rotateBMC":     {op: access.Secret, target: findNamed, kind: resource.KindBMC},
+		"probeBMC":      {op: access.Accept, target: findNamed, kind: resource.KindBMC},
+		"renderBootEnv": {op: access.Read, target: findNamed, kind: resource.KindServer},
+		"traceServer":   {op: access.Read, target: findNamed, kind: resource.KindServer},
 		"events":        {op: access.Read, target: findEach},
 		"audit":         {op: access.AuditRead, target: findWhole},
 		"exportAudit":   {op: access.AuditRead, target: findWhole},
-		"joinToken":     {op: access.JoinToken, target: findNamed, kind: protocol.KindRack, secret: true},
+		"joinToken":     {op: access.JoinToken, target: findNamed, kind: resource.KindRack, secret: true},
 		"rekeySecrets":  {op: access.Secret, target: findWhole},
 		"revokeAgent":   {op: access.Revoke, target: findWhole},
-		"replaceAgent":  {op: access.Replace, target: findNamed, kind: protocol.KindRack, secret: true},
+		"replaceAgent":  {op: access.Replace, target: findNamed, kind: resource.KindRack, secret: true},
 		"join":          {open: true},
 
 		"listApprovals": {op: access.Read, target: findWhole},
@@ -94,7 +94,7 @@ func rules() map[string]rule {
 		// Judged by the agent's certificate, and by no role.
 		"isoContent": {open: true},
 	}
-	for _, k := range protocol.Kinds() {
+	for _, k := range resource.Kinds() {
 		out["list"+string(k)] = rule{op: access.On(access.Read, k), target: findEach}
 		out["get"+string(k)] = rule{op: access.On(access.Read, k), target: findNamed, kind: k}
 		out["put"+string(k)] = rule{op: access.On(access.Apply, k), target: findEach}

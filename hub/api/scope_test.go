@@ -11,14 +11,15 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // request makes a request for a server's reboot, of the admin.
 func request(t *testing.T, s *store.Store, id, server string) {
 	t.Helper()
 	_, err := s.CreateRequest(t.Context(), store.StoredRequest{
-		Request: protocol.Request{ID: id, Server: server, Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: "admin", NotAfter: apitest.Now()},
-		Rack:    "r1", Report: protocol.RequestReport{ID: id, Outcome: protocol.OutcomePending},
+		Request: resource.Request{ID: id, Server: server, Action: resource.RequestReboot, Mode: resource.StopSoft, By: "admin", NotAfter: apitest.Now()},
+		Rack:    "r1", Report: resource.RequestReport{ID: id, Outcome: resource.OutcomePending},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func TestReadsAreFiltered(t *testing.T) {
 		"racks": {}, "segments": {}, "agents": {}, "bmcs": {"b1"}, "servers": {"n1"}, "claims": {"c1"}, "holds": {in}, "bootconfigurations": {},
 	} {
 		var list struct {
-			Items []protocol.Header `json:"items"`
+			Items []resource.Header `json:"items"`
 		}
 		got := ask(t, a, "row7", http.MethodGet, "/v1/"+kind, "")
 		if err := json.Unmarshal([]byte(got.text), &list); err != nil || list.Items == nil || len(list.Items) != len(want) {
@@ -77,7 +78,7 @@ func TestEventsAreFiltered(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
 	for _, server := range []string{"n2", "n1", "n2", "", "gone", "n1", "n2"} {
-		h.Fleet.AddEvent(server, protocol.CondHeld, "x")
+		h.Fleet.AddEvent(server, resource.CondHeld, "x")
 	}
 	var list protoapi.EventList
 	for _, row := range []struct {
@@ -101,14 +102,14 @@ func TestEventsAreFiltered(t *testing.T) {
 func TestScopeEscapes(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	in, out := rows(t, h.Store)
-	labelled := func(s *protocol.Server, row string) *protocol.Server {
+	labelled := func(s *resource.Server, row string) *resource.Server {
 		s.Metadata.Labels = map[string]string{"row": row}
 		return s
 	}
 	const mac = "52:54:00:00:00:0"
 	selects := storetest.Claim("mine", "")
-	selects.Spec.ServerRef, selects.Spec.ServerSelector = nil, &protocol.Selector{MatchLabels: map[string]string{"gpu": "yes"}}
-	both := []protocol.Object{storetest.BMC("b9", "r1"), labelled(storetest.Server("n9", "b9", "boot", mac+"9"), "7")}
+	selects.Spec.ServerRef, selects.Spec.ServerSelector = nil, &resource.Selector{MatchLabels: map[string]string{"gpu": "yes"}}
+	both := []resource.Object{storetest.BMC("b9", "r1"), labelled(storetest.Server("n9", "b9", "boot", mac+"9"), "7")}
 	for _, row := range []struct{ name, method, path, body string }{
 		{"a claim for another's server", "POST", "/v1/apply", applyBody(t, storetest.Claim("mine", "n2"))},
 		{"a claim for any server", "POST", "/v1/apply", applyBody(t, selects)},

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Vault is what the API asks of whatever encrypts Secrets.
@@ -17,7 +18,7 @@ type Vault interface {
 }
 
 func (a *API) registerSecrets() {
-	registerKind[*protocol.Secret](a)
+	registerKind[*resource.Secret](a)
 	huma.Register(a.huma, a.operation(http.MethodPost, protoapi.PathRekey, "rekeySecrets",
 		"Read the key-encryption keys again and put every secret under the current one; idempotent", nil),
 		func(ctx context.Context, _ *noInput) (*answer[protoapi.Rekeyed], error) {

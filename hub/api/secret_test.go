@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"rackboot/hub/api/apitest"
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const canary = "canary-9f1c"
@@ -28,7 +28,7 @@ func TestSecretsAreWriteOnly(t *testing.T) {
 		return `{"apiVersion":"rackboot/v1","kind":"Secret","metadata":{"name":"s"},"spec":{"type":"generic","data":` + data + `}}`
 	}
 	good := secret(`{"a":"` + value + `"}`)
-	path := protoapi.PathObject(protocol.KindSecret, "s")
+	path := protoapi.PathObject(resource.KindSecret, "s")
 	for _, row := range []struct {
 		name, method, path, body string
 		status                   int
@@ -39,14 +39,14 @@ func TestSecretsAreWriteOnly(t *testing.T) {
 		{"applied", "POST", protoapi.PathApply, `{"objects":[` + good + `]}`, 200},
 		{"dry run", "POST", protoapi.PathApply, `{"dryRun":true,"objects":[` + good + `]}`, 200},
 		{"read", "GET", path, "", 200},
-		{"listed", "GET", protoapi.PathKind(protocol.KindSecret), "", 200},
+		{"listed", "GET", protoapi.PathKind(resource.KindSecret), "", 200},
 		{"rotated", "POST", protoapi.PathRekey, "", 200},
 		{"not base64", "PUT", path, secret(`{"a":"` + canary + `?"}`), 400},
 		{"a number", "PUT", path, secret(`{"a":90219021}`), 400},
 		{"a list", "PUT", path, secret(`["` + canary + `"]`), 400},
 		{"no JSON", "PUT", path, secret(`{"a":"` + value), 400},
-		{"another kind", "PUT", protoapi.PathObject(protocol.KindRack, "s"), good, 400},
-		{"another name", "PUT", protoapi.PathObject(protocol.KindSecret, "other"), good, 400},
+		{"another kind", "PUT", protoapi.PathObject(resource.KindRack, "s"), good, 400},
+		{"another name", "PUT", protoapi.PathObject(resource.KindSecret, "other"), good, 400},
 		{"another type", "PUT", path, strings.Replace(good, "generic", "bmc-credentials", 1), 400},
 		{"an unknown field", "PUT", path, strings.Replace(good, `"type"`, `"value":"`+canary+`","type"`, 1), 400},
 		{"with a status", "PUT", path, strings.Replace(good, `"spec"`, `"status":{"version":9},"spec"`, 1), 200},

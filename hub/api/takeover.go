@@ -9,14 +9,15 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // registerTakeover: somebody says what becomes of systems that no agent of this hub has
 // installed.
 func (a *API) registerTakeover() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(protocol.KindServer)+"/{name}/adopt", "adoptServer",
+	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/adopt", "adoptServer",
 		"Keep the system of a claimed server, or let it be installed over; idempotent", reflect.TypeFor[protoapi.AdoptRequest]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*protocol.Claim], error) {
+	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Claim], error) {
 		var req protoapi.AdoptRequest
 		if err := body("adopt server", in.RawBody, &req); err != nil {
 			return nil, err
@@ -56,7 +57,7 @@ func (a *API) importObjects(ctx context.Context, in *bodyInput) (*answer[protoap
 
 // importedObjects decodes the objects of an import. refused has a result for each; that
 // of one that was decoded is empty.
-func importedObjects(req protoapi.ImportRequest) (objs []protocol.Object, refused []protoapi.ImportResult, err error) {
+func importedObjects(req protoapi.ImportRequest) (objs []resource.Object, refused []protoapi.ImportResult, err error) {
 	const op = "import"
 	if strings.TrimSpace(req.Reason) == "" || len(req.Reason) > protoapi.MaxReason {
 		return nil, nil, protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", protoapi.MaxReason).WithHint("add --reason")

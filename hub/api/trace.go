@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 type traceInput struct {
@@ -16,13 +16,13 @@ type traceInput struct {
 }
 
 func (a *API) registerTrace() {
-	op := a.operation(http.MethodGet, protoapi.PathKind(protocol.KindServer)+"/{name}/trace", "traceServer",
+	op := a.operation(http.MethodGet, protoapi.PathKind(resource.KindServer)+"/{name}/trace", "traceServer",
 		"Read what was seen of a power-on; waits for the rack's agent", nil)
-	huma.Register(a.huma, op, func(ctx context.Context, in *traceInput) (*answer[protocol.Trace], error) {
+	huma.Register(a.huma, op, func(ctx context.Context, in *traceInput) (*answer[resource.Trace], error) {
 		t, err := a.fleet.Trace(ctx, in.Name, in.Serial)
 		if err != nil {
 			return nil, problem(err)
 		}
-		return &answer[protocol.Trace]{t}, nil
+		return &answer[resource.Trace]{t}, nil
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A viewer reads a trace; a wrong number, a server without one and a caller whose scope
@@ -16,7 +17,7 @@ func TestTrace(t *testing.T) {
 	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
-	hub.Fleet.SetTraces("n1", []protocol.Trace{{Server: "n1", Serial: 1}, {Server: "n1", Serial: 2, Rows: []protocol.TraceRow{{Seq: 1, Source: protocol.TraceHTTP}}}})
+	hub.Fleet.SetTraces("n1", []resource.Trace{{Server: "n1", Serial: 1}, {Server: "n1", Serial: 2, Rows: []resource.TraceRow{{Seq: 1, Source: protocol.TraceHTTP}}}})
 	viewer := hub.ClientOf(t, apitest.TokenOf("viewer"))
 	if tr, err := viewer.Trace(t.Context(), "n1", 0); err != nil || tr.Serial != 2 || len(tr.Rows) != 1 {
 		t.Errorf("%+v, %v", tr, err)

@@ -5,14 +5,14 @@ import (
 
 	"rackboot/hub/access"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // names judges the Secrets of user data and params that a resource newly names: whoever
 // has a scope could have a server of its own given what is another's. Only who may do
 // everything writes Secrets, so that their labels say whose they are, and they must be in
 // the scope.
-func (a *API) names(who access.Caller, op access.Operation, old, next protocol.Object, set []protocol.Object) error {
+func (a *API) names(who access.Caller, op access.Operation, old, next resource.Object, set []resource.Object) error {
 	if who.Scope.Everywhere() {
 		return nil
 	}
@@ -22,11 +22,11 @@ func (a *API) names(who access.Caller, op access.Operation, old, next protocol.O
 			continue
 		}
 		var labels access.Labels // nil is nowhere
-		if s, err := a.store.GetObject(protocol.KindSecret, name); err == nil {
+		if s, err := a.store.GetObject(resource.KindSecret, name); err == nil {
 			labels = s.Head().Metadata.Labels
 		}
 		for _, o := range set { // of the same set, which the caller may not write
-			if h := o.Head(); h.Kind == protocol.KindSecret && h.Metadata.Name == name {
+			if h := o.Head(); h.Kind == resource.KindSecret && h.Metadata.Name == name {
 				labels = nil
 			}
 		}
@@ -40,28 +40,28 @@ func (a *API) names(who access.Caller, op access.Operation, old, next protocol.O
 // secretsOf are the Secrets whose content a server is given by what names them: user data
 // of a claim or a maintenance, and params of a server and of the profiles that it names.
 // Every server has the profile global, whoever writes it.
-func (a *API) secretsOf(obj protocol.Object) (names []string) {
-	add := func(ref *protocol.Ref) {
+func (a *API) secretsOf(obj resource.Object) (names []string) {
+	add := func(ref *resource.Ref) {
 		if ref != nil {
 			names = append(names, ref.Name)
 		}
 	}
 	switch o := obj.(type) {
-	case *protocol.Claim:
+	case *resource.Claim:
 		if o != nil {
 			add(o.Spec.IgnitionSecretRef)
 		}
-	case *protocol.Maintenance:
+	case *resource.Maintenance:
 		if o != nil {
 			add(o.Spec.Boot.IgnitionSecretRef)
 		}
-	case *protocol.Server:
+	case *resource.Server:
 		if o == nil {
 			return nil
 		}
 		add(o.Spec.ParamsSecretRef)
 		for _, name := range o.Spec.Profiles {
-			if p, err := store.Peek[*protocol.Profile](a.store, name); err == nil {
+			if p, err := store.Peek[*resource.Profile](a.store, name); err == nil {
 				add(p.Spec.ParamsSecretRef)
 			}
 		}

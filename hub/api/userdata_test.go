@@ -9,10 +9,11 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
-func dataOf(name, row string) *protocol.Secret {
-	s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretIgnition, Data: protocol.SecretData{protocol.SecretUserData: protocol.Plain(`{"ignition":{"version":"3.4.0"}}`)}}}
+func dataOf(name, row string) *resource.Secret {
+	s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretIgnition, Data: resource.SecretData{resource.SecretUserData: resource.Plain(`{"ignition":{"version":"3.4.0"}}`)}}}
 	s.Metadata.Name = name
 	if row != "" {
 		s.Metadata.Labels = map[string]string{"row": row}
@@ -21,22 +22,22 @@ func dataOf(name, row string) *protocol.Secret {
 	return s
 }
 
-func claimOf(secret string) *protocol.Claim {
+func claimOf(secret string) *resource.Claim {
 	c := storetest.Claim("c1", "n1")
-	c.Spec.IgnitionSecretRef = &protocol.Ref{Name: secret}
+	c.Spec.IgnitionSecretRef = &resource.Ref{Name: secret}
 	return c
 }
 
-func maintenanceWith(secret string) *protocol.Maintenance {
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
-		ServerRef: protocol.Ref{Name: "n1"}, Reason: "BIOS", Boot: protocol.MaintenanceBoot{Image: "r/fw:1", IgnitionSecretRef: &protocol.Ref{Name: secret}},
+func maintenanceWith(secret string) *resource.Maintenance {
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{
+		ServerRef: resource.Ref{Name: "n1"}, Reason: "BIOS", Boot: resource.MaintenanceBoot{Image: "r/fw:1", IgnitionSecretRef: &resource.Ref{Name: secret}},
 	}}
 	m.Metadata.Name = "m1"
 	m.Default()
 	return m
 }
 
-func bareMaintenance() *protocol.Maintenance {
+func bareMaintenance() *resource.Maintenance {
 	m := maintenanceWith("")
 	m.Spec.Boot.IgnitionSecretRef = nil
 	return m
@@ -48,7 +49,7 @@ func bareMaintenance() *protocol.Maintenance {
 func TestUserDataOfOthers(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
-	objs := []protocol.Object{dataOf("mine", "7"), dataOf("theirs", "8"), dataOf("nobodys", "")}
+	objs := []resource.Object{dataOf("mine", "7"), dataOf("theirs", "8"), dataOf("nobodys", "")}
 	if _, err := h.Store.Apply(t.Context(), objs, store.ApplyOptions{By: "admin"}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,24 +3,24 @@ package api
 import (
 	"rackboot/hub/access"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // wipes judges a maintenance that newly names an environment which discards disks: it
 // takes a right of its own, at the maintenance's server. What the description of an
 // environment calls itself is the word of whoever may write it.
-func (a *API) wipes(who access.Caller, old, next protocol.Object, set []protocol.Object, t access.Target) error {
-	m, ok := next.(*protocol.Maintenance)
-	if !ok || m.Spec.Boot.BootEnv == nil || m.Spec.ServerPower == protocol.WantOff {
+func (a *API) wipes(who access.Caller, old, next resource.Object, set []resource.Object, t access.Target) error {
+	m, ok := next.(*resource.Maintenance)
+	if !ok || m.Spec.Boot.BootEnv == nil || m.Spec.ServerPower == resource.WantOff {
 		return nil
 	}
 	name := m.Spec.Boot.BootEnv.Name
-	if was, ok := old.(*protocol.Maintenance); ok && was != nil && was.Spec.Boot.BootEnv != nil && was.Spec.Boot.BootEnv.Name == name && was.Spec.ServerPower == m.Spec.ServerPower {
+	if was, ok := old.(*resource.Maintenance); ok && was != nil && was.Spec.Boot.BootEnv != nil && was.Spec.Boot.BootEnv.Name == name && was.Spec.ServerPower == m.Spec.ServerPower {
 		return nil
 	}
-	env, _ := store.Peek[*protocol.BootEnv](a.store, name) // one that is not there is refused as such
+	env, _ := store.Peek[*resource.BootEnv](a.store, name) // one that is not there is refused as such
 	for _, o := range set {
-		if e, ok := o.(*protocol.BootEnv); ok && e.Metadata.Name == name {
+		if e, ok := o.(*resource.BootEnv); ok && e.Metadata.Name == name {
 			env = e
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // While nothing may be changed, every change is refused with what to do, and
@@ -46,7 +47,7 @@ func TestNotWritable(t *testing.T) {
 		{http.MethodPost, protoapi.PathHolds("n1")},
 		{http.MethodPost, protoapi.PathServerRequests("n1")},
 		{http.MethodPost, protoapi.PathRelease("h")},
-		{http.MethodDelete, protoapi.PathObject(protocol.KindClaim, "c1")},
+		{http.MethodDelete, protoapi.PathObject(resource.KindClaim, "c1")},
 		{http.MethodPost, protoapi.PathJoin},
 	}
 	for _, c := range changes {
@@ -60,7 +61,7 @@ func TestNotWritable(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, code, body)
 		}
 	}
-	for _, path := range []string{protoapi.PathKind(protocol.KindServer), protoapi.PathEvents, protoapi.PathHealth} {
+	for _, path := range []string{protoapi.PathKind(resource.KindServer), protoapi.PathEvents, protoapi.PathHealth} {
 		if code, body := ask(http.MethodGet, path); code != http.StatusOK {
 			t.Errorf("GET %s: %d %s", path, code, body)
 		}

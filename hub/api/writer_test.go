@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"rackboot/hub/api"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A boot configuration has one writer, the hub's control: nobody creates, changes or
@@ -13,7 +13,7 @@ import (
 func TestBootConfigurationsAreTheHubs(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
-	now := protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: "u"}}}
+	now := resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n1", Owner: resource.Owner{Kind: resource.PurposeClaim, UID: "u"}}}
 	now.Metadata.Name = "c1"
 	now.Default()
 	if err := h.Store.Put(t.Context(), &now); err != nil {

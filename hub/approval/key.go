@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -75,7 +76,7 @@ func (k *Key) Signs() bool { return k.private != nil || len(k.command) > 0 }
 // Seal has an approval signed. It takes CommandTimeout at most, and what it returns
 // opens with Public. The codes are unsupported (a person signs), unavailable, timeout
 // and denied (the command signs with another key).
-func (k *Key) Seal(ctx context.Context, a protocol.Approval) ([]byte, error) {
+func (k *Key) Seal(ctx context.Context, a resource.Approval) ([]byte, error) {
 	const op = "sign the approval"
 	var key crypto.Signer = k.private
 	switch {
@@ -96,9 +97,9 @@ func (k *Key) Seal(ctx context.Context, a protocol.Approval) ([]byte, error) {
 }
 
 // Check says whether sealed is the approval, signed by the key. The code is denied.
-func (k *Key) Check(sealed []byte, a protocol.Approval) error {
+func (k *Key) Check(sealed []byte, a resource.Approval) error {
 	const op = "sign the approval"
-	var got protocol.Approval
+	var got resource.Approval
 	if err := wire.Open(wire.NewVerifier(k.public), wire.FactApproval, sealed, &got); err != nil {
 		return protocol.Errorf(protocol.CodeDenied, op, "the destructive key of this hub did not sign it: %w", err).
 			WithHint("compare the key that signs with destructiveKey of hub.yaml")

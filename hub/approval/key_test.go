@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -38,10 +39,10 @@ func keyFile(t *testing.T, seed byte) (private, public string, key ed25519.Priva
 	return private, public, key
 }
 
-func theApproval() protocol.Approval {
+func theApproval() resource.Approval {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	return protocol.Approval{
-		ID: "a1", Class: protocol.ApproveBulkStop, Rack: "r1", AgentKey: make([]byte, 32), Targets: []string{"n1", "n2"}, By: []string{"alice"},
+	return resource.Approval{
+		ID: "a1", Class: resource.ApproveBulkStop, Rack: "r1", AgentKey: make([]byte, 32), Targets: []string{"n1", "n2"}, By: []string{"alice"},
 		NotBefore: at, NotAfter: at.Add(time.Hour),
 	}
 }

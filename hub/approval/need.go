@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxTargets bounds the names of an approval's targets, and of their boots, in bytes:
@@ -13,13 +13,13 @@ const maxTargets = 4 << 10
 
 // Need is an action that waits for an approval.
 type Need struct {
-	Class  protocol.ApprovalClass
+	Class  resource.ApprovalClass
 	Rack   string
 	Target string
 	// Boot is what the target may boot; nil for classes that allow no boot.
-	Boot *protocol.ApprovedBoot
+	Boot *resource.ApprovedBoot
 	// Subject is what asks; nil where that is the target alone.
-	Subject *protocol.ApprovalSubject
+	Subject *resource.ApprovalSubject
 	Asked   []string
 	Reason  string
 }
@@ -27,14 +27,14 @@ type Need struct {
 // Open adds needs to the requests of one rack and class, and returns those that are
 // new or have changed. Requests that somebody has granted are not changed any more: who
 // granted has read their targets. fresh makes a request that is empty.
-func Open(have []protocol.ApprovalRequest, needs []Need, fresh func(Need) (protocol.ApprovalRequest, bool)) (changed []protocol.ApprovalRequest) {
+func Open(have []resource.ApprovalRequest, needs []Need, fresh func(Need) (resource.ApprovalRequest, bool)) (changed []resource.ApprovalRequest) {
 	have = slices.Clone(have)
 	dirty := map[int]bool{}
 	for _, n := range needs {
-		if slices.ContainsFunc(have, func(r protocol.ApprovalRequest) bool { return !r.State.Over() && Covers(r.Approval, n) }) {
+		if slices.ContainsFunc(have, func(r resource.ApprovalRequest) bool { return !r.State.Over() && Covers(r.Approval, n) }) {
 			continue
 		}
-		at := slices.IndexFunc(have, func(r protocol.ApprovalRequest) bool { return takes(r, n) })
+		at := slices.IndexFunc(have, func(r resource.ApprovalRequest) bool { return takes(r, n) })
 		if at < 0 {
 			r, ok := fresh(n)
 			if !ok {
@@ -53,7 +53,7 @@ func Open(have []protocol.ApprovalRequest, needs []Need, fresh func(Need) (proto
 		slices.Sort(r.Targets)
 		if n.Boot != nil {
 			r.Boots = append(r.Boots, *n.Boot)
-			slices.SortFunc(r.Boots, func(a, b protocol.ApprovedBoot) int { return strings.Compare(a.Server, b.Server) })
+			slices.SortFunc(r.Boots, func(a, b resource.ApprovedBoot) int { return strings.Compare(a.Server, b.Server) })
 		}
 		for _, who := range n.Asked {
 			if !slices.Contains(r.Asked, who) {
@@ -71,12 +71,12 @@ func Open(have []protocol.ApprovalRequest, needs []Need, fresh func(Need) (proto
 }
 
 // Covers says whether an approval of the need's class allows what is needed.
-func Covers(a protocol.Approval, n Need) bool {
+func Covers(a resource.Approval, n Need) bool {
 	return slices.Contains(a.Targets, n.Target) && (n.Boot == nil || slices.Contains(a.Boots, *n.Boot))
 }
 
 // takes says whether a request can take another target.
-func takes(r protocol.ApprovalRequest, n Need) bool {
+func takes(r resource.ApprovalRequest, n Need) bool {
 	size := len(n.Target)
 	if n.Boot != nil {
 		size += lengthOf(*n.Boot)
@@ -87,15 +87,15 @@ func takes(r protocol.ApprovalRequest, n Need) bool {
 	for _, b := range r.Boots {
 		size += lengthOf(b)
 	}
-	return !slices.Contains(r.Targets, n.Target) && r.State == protocol.ApprovalPending && len(r.By) == 0 && r.Class == n.Class && r.Rack == n.Rack &&
-		(r.Class == protocol.ApproveBulkStop || r.Reason == n.Reason && sameSubject(r.Subject, n.Subject)) &&
-		len(r.Targets) < protocol.MaxApprovalTargets && size <= maxTargets
+	return !slices.Contains(r.Targets, n.Target) && r.State == resource.ApprovalPending && len(r.By) == 0 && r.Class == n.Class && r.Rack == n.Rack &&
+		(r.Class == resource.ApproveBulkStop || r.Reason == n.Reason && sameSubject(r.Subject, n.Subject)) &&
+		len(r.Targets) < resource.MaxApprovalTargets && size <= maxTargets
 }
 
-func sameSubject(a, b *protocol.ApprovalSubject) bool {
+func sameSubject(a, b *resource.ApprovalSubject) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-func lengthOf(b protocol.ApprovedBoot) int {
+func lengthOf(b resource.ApprovedBoot) int {
 	return len(b.Server) + len(b.Owner) + len(b.BootEnv) + len(b.Image)
 }

@@ -3,7 +3,7 @@ package approval
 import (
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // MaxApprovers is how many people a policy can ask for.
@@ -12,10 +12,10 @@ const MaxApprovers = 2
 // Policy says how many people must grant an approval, by class. A class that it does
 // not name needs one, and needs no approval of a release where the rack's agent knows no
 // destructive key.
-type Policy map[protocol.ApprovalClass]int
+type Policy map[resource.ApprovalClass]int
 
 // Approvers is how many people must grant an approval of the class: 1 or 2.
-func (p Policy) Approvers(class protocol.ApprovalClass) int {
+func (p Policy) Approvers(class resource.ApprovalClass) int {
 	return min(max(p[class], 1), MaxApprovers)
 }
 
@@ -26,7 +26,7 @@ func (p Policy) Approvers(class protocol.ApprovalClass) int {
 //	yes | *     | waits
 //	no  | yes   | waits
 //	no  | no    | goes
-func (p Policy) Wants(class protocol.ApprovalClass, key bool) bool { return key || p[class] > 0 }
+func (p Policy) Wants(class resource.ApprovalClass, key bool) bool { return key || p[class] > 0 }
 
 // Verdict is what becomes of somebody's wish to grant.
 type Verdict string
@@ -95,14 +95,14 @@ const (
 )
 
 // MayGrant judges a wish to grant r, as it was at the version read.
-func MayGrant(r protocol.ApprovalRequest, version int, by string, right bool) Verdict {
+func MayGrant(r resource.ApprovalRequest, version int, by string, right bool) Verdict {
 	s := stepOver
 	switch r.State {
-	case protocol.ApprovalPending:
+	case resource.ApprovalPending:
 		s = stepPending
-	case protocol.ApprovalGranted, protocol.ApprovalApproved:
+	case resource.ApprovalGranted, resource.ApprovalApproved:
 		s = stepGranted
-	case protocol.ApprovalDenied, protocol.ApprovalExpired, protocol.ApprovalEnded:
+	case resource.ApprovalDenied, resource.ApprovalExpired, resource.ApprovalEnded:
 	}
 	l := lastNo
 	switch {

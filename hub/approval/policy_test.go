@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // rows reads the table in the comment of a function; its first row is the header.
@@ -82,9 +82,9 @@ func TestWantsTable(t *testing.T) {
 				}
 				p := Policy{}
 				if named {
-					p[protocol.ApproveHoldOverride] = 1
+					p[resource.ApproveHoldOverride] = 1
 				}
-				if got := p.Wants(protocol.ApproveHoldOverride, key); got != (row[2] == "waits") {
+				if got := p.Wants(resource.ApproveHoldOverride, key); got != (row[2] == "waits") {
 					t.Errorf("key %t, named %t: %t, the table says %s", key, named, got, row[2])
 				}
 			}
@@ -99,15 +99,15 @@ func yes(b bool) string {
 	return "no"
 }
 
-func pendingOf(class protocol.ApprovalClass, targets ...string) protocol.ApprovalRequest {
-	return protocol.ApprovalRequest{
-		Approval: protocol.Approval{ID: "a1", Class: class, Rack: "r1", Targets: targets}, State: protocol.ApprovalPending, Version: 1, Approvers: 2,
+func pendingOf(class resource.ApprovalClass, targets ...string) resource.ApprovalRequest {
+	return resource.ApprovalRequest{
+		Approval: resource.Approval{ID: "a1", Class: class, Rack: "r1", Targets: targets}, State: resource.ApprovalPending, Version: 1, Approvers: 2,
 	}
 }
 
 // Who asked may grant the first of two, and never the second.
 func TestMayGrant(t *testing.T) {
-	r := pendingOf(protocol.ApproveBulkStop, "n1")
+	r := pendingOf(resource.ApproveBulkStop, "n1")
 	r.Asked = []string{"pacemaker", "bob"}
 	granted := r
 	granted.By = []string{"alice"}
@@ -115,7 +115,7 @@ func TestMayGrant(t *testing.T) {
 	sole.Approvers = 1
 	for _, tt := range []struct {
 		name    string
-		r       protocol.ApprovalRequest
+		r       resource.ApprovalRequest
 		version int
 		by      string
 		right   bool
@@ -134,7 +134,7 @@ func TestMayGrant(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	for _, s := range []protocol.ApprovalState{protocol.ApprovalDenied, protocol.ApprovalExpired, protocol.ApprovalEnded} {
+	for _, s := range []resource.ApprovalState{resource.ApprovalDenied, resource.ApprovalExpired, resource.ApprovalEnded} {
 		over := r
 		if over.State = s; MayGrant(over, 1, "alice", true) != GrantOver {
 			t.Errorf("%s can be granted", s)
@@ -145,31 +145,31 @@ func TestMayGrant(t *testing.T) {
 // What somebody has granted does not change any more; what nobody has, grows.
 func TestOpen(t *testing.T) {
 	need := func(target string) Need {
-		return Need{Class: protocol.ApproveBulkStop, Rack: "r1", Target: target, Asked: []string{"ha"}}
+		return Need{Class: resource.ApproveBulkStop, Rack: "r1", Target: target, Asked: []string{"ha"}}
 	}
 	made := 0
-	fresh := func(n Need) (protocol.ApprovalRequest, bool) {
+	fresh := func(n Need) (resource.ApprovalRequest, bool) {
 		made++
 		r := pendingOf(n.Class)
 		r.ID, r.Version = "new", 0
 		return r, made <= 1
 	}
-	pending := pendingOf(protocol.ApproveBulkStop, "n1")
-	granted := pendingOf(protocol.ApproveBulkStop, "n2")
+	pending := pendingOf(resource.ApproveBulkStop, "n1")
+	granted := pendingOf(resource.ApproveBulkStop, "n2")
 	granted.ID, granted.By = "a2", []string{"alice"}
 
-	got := Open([]protocol.ApprovalRequest{pending, granted}, []Need{need("n1"), need("n2"), need("n3"), need("n4")}, fresh)
+	got := Open([]resource.ApprovalRequest{pending, granted}, []Need{need("n1"), need("n2"), need("n3"), need("n4")}, fresh)
 	if len(got) != 1 || got[0].ID != "a1" || got[0].Version != 2 || !slices.Equal(got[0].Targets, []string{"n1", "n3", "n4"}) || !slices.Equal(got[0].Asked, []string{"ha"}) {
 		t.Errorf("grown: %+v", got)
 	}
 	if len(pending.Targets) != 1 {
 		t.Error("what was given was changed")
 	}
-	got = Open([]protocol.ApprovalRequest{granted}, []Need{need("n2"), need("n3")}, fresh)
+	got = Open([]resource.ApprovalRequest{granted}, []Need{need("n2"), need("n3")}, fresh)
 	if len(got) != 1 || got[0].ID != "new" || !slices.Equal(got[0].Targets, []string{"n3"}) || got[0].Version != 1 {
 		t.Errorf("beside one that is granted: %+v", got)
 	}
-	if got = Open([]protocol.ApprovalRequest{granted}, []Need{need("n4")}, fresh); len(got) != 0 {
+	if got = Open([]resource.ApprovalRequest{granted}, []Need{need("n4")}, fresh); len(got) != 0 {
 		t.Errorf("without room: %+v", got)
 	}
 }
@@ -177,9 +177,9 @@ func TestOpen(t *testing.T) {
 // An approval of a boot is for one owner: another one of the same server is asked for anew.
 func TestOpenBoots(t *testing.T) {
 	need := func(target, owner string) Need {
-		return Need{Class: protocol.ApproveWipe, Rack: "r1", Target: target, Boot: &protocol.ApprovedBoot{Server: target, Owner: owner, BootEnv: "e"}}
+		return Need{Class: resource.ApproveWipe, Rack: "r1", Target: target, Boot: &resource.ApprovedBoot{Server: target, Owner: owner, BootEnv: "e"}}
 	}
-	fresh := func(n Need) (protocol.ApprovalRequest, bool) {
+	fresh := func(n Need) (resource.ApprovalRequest, bool) {
 		r := pendingOf(n.Class)
 		r.ID = "new"
 		return r, true

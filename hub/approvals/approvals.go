@@ -15,6 +15,7 @@ import (
 	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -52,26 +53,26 @@ func (c *Room) Sweep(ctx context.Context) error {
 	for _, r := range c.cfg.Store.Approvals() {
 		at := r.CreatedAt.Add(approvalLife)
 		switch r.State {
-		case protocol.ApprovalPending:
-		case protocol.ApprovalGranted, protocol.ApprovalApproved:
+		case resource.ApprovalPending:
+		case resource.ApprovalGranted, resource.ApprovalApproved:
 			at = r.NotAfter
-		case protocol.ApprovalDenied, protocol.ApprovalExpired, protocol.ApprovalEnded:
+		case resource.ApprovalDenied, resource.ApprovalExpired, resource.ApprovalEnded:
 			at = r.CreatedAt.Add(approvalLife + approvalKept)
 		}
-		done := r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && c.holdsGone(r.Targets)
+		done := r.State == resource.ApprovalApproved && r.Class == resource.ApproveHoldOverride && c.holdsGone(r.Targets)
 		switch {
 		case r.State.Over() && !now.Before(at):
 			errs = append(errs, c.cfg.Store.RemoveApproval(ctx, r.ID))
 		case done:
-			errs = append(errs, c.endApproval(ctx, r, protocol.ApprovalEnded, "done"))
+			errs = append(errs, c.endApproval(ctx, r, resource.ApprovalEnded, "done"))
 		case now.Before(at):
 			if next.IsZero() || at.Before(next) {
 				next = at
 			}
-		case r.State == protocol.ApprovalApproved:
-			errs = append(errs, c.endApproval(ctx, r, protocol.ApprovalEnded, "its time is over"))
+		case r.State == resource.ApprovalApproved:
+			errs = append(errs, c.endApproval(ctx, r, resource.ApprovalEnded, "its time is over"))
 		default:
-			errs = append(errs, c.endApproval(ctx, r, protocol.ApprovalExpired, "nobody approved it in time"))
+			errs = append(errs, c.endApproval(ctx, r, resource.ApprovalExpired, "nobody approved it in time"))
 		}
 	}
 	at := int64(0)
@@ -91,8 +92,8 @@ func (c *Room) Due(now time.Time) {
 
 // endApproval writes how a wish ended. A release that nobody approved is taken back
 // first: the agent was not sent it, and the hold stays.
-func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state protocol.ApprovalState, why string) error {
-	if r.Class == protocol.ApproveReprovision && state != protocol.ApprovalEnded {
+func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state resource.ApprovalState, why string) error {
+	if r.Class == resource.ApproveReprovision && state != resource.ApprovalEnded {
 		if err := c.withdrawInstalls(ctx, r.Targets); err != nil {
 			return err
 		}
@@ -100,12 +101,12 @@ func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state pr
 			return err
 		}
 	}
-	if r.Class == protocol.ApproveWipe && state != protocol.ApprovalEnded {
+	if r.Class == resource.ApproveWipe && state != resource.ApprovalEnded {
 		if err := c.refuseWipes(ctx, r, why); err != nil {
 			return err
 		}
 	}
-	if r.Class == protocol.ApproveHoldOverride && state != protocol.ApprovalEnded {
+	if r.Class == resource.ApproveHoldOverride && state != resource.ApprovalEnded {
 		for _, id := range r.Targets {
 			if err := c.cfg.Store.UnreleaseHold(ctx, id); err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 				return err
@@ -124,19 +125,19 @@ func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state pr
 // tellApproval files what became of a wish.
 func (c *Room) tellApproval(ctx context.Context, r store.StoredApproval, what string) {
 	c.cfg.Logger.Info("approval", "approval", r.ID, "class", r.Class, "rack", r.Rack, "state", r.State, "targets", len(r.Targets), "detail", what)
-	c.cfg.Events.Own(ctx, "", protocol.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
+	c.cfg.Events.Own(ctx, "", resource.EventApproval, fmt.Sprintf("%s of rack %s, %s with %d targets: %s", r.ID, r.Rack, r.Class, len(r.Targets), what))
 }
 
 func (c *Room) holdsGone(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool {
-		_, err := store.Peek[*protocol.Hold](c.cfg.Store, id)
+		_, err := store.Peek[*resource.Hold](c.cfg.Store, id)
 		return err == nil
 	})
 }
 
 // needApprovals makes the wishes of one rack. All racks have one bound, which they may pass by as many
 // as have their turns at once.
-func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *protocol.Rack) error {
+func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *resource.Rack) error {
 	stance := c.Stance(rack)
 	var errs []error
 	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.cfg.Groups.RolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
@@ -145,19 +146,19 @@ func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *protocol.R
 		}
 		class := needs[0].Class
 		stored := map[string]store.StoredApproval{}
-		var have []protocol.ApprovalRequest
+		var have []resource.ApprovalRequest
 		open, ofRack := 0, 0
 		for _, r := range c.cfg.Store.OpenApprovals() {
 			open++
 			if r.Rack == rack.Metadata.Name {
 				ofRack++
 			}
-			if r.Class == class && r.Rack == rack.Metadata.Name && (r.State != protocol.ApprovalApproved || c.cfg.Clock().Sub(*r.SignedAt) < approvalTravels) {
+			if r.Class == class && r.Rack == rack.Metadata.Name && (r.State != resource.ApprovalApproved || c.cfg.Clock().Sub(*r.SignedAt) < approvalTravels) {
 				stored[r.ID], have = r, append(have, r.ApprovalRequest)
 			}
 		}
-		fresh := func(n approval.Need) (r protocol.ApprovalRequest, ok bool) {
-			if open >= maxApprovals || ofRack >= protocol.MaxApprovals {
+		fresh := func(n approval.Need) (r resource.ApprovalRequest, ok bool) {
+			if open >= maxApprovals || ofRack >= resource.MaxApprovals {
 				c.cfg.Logger.Warn("no room for another approval", "rack", n.Rack, "class", n.Class, "open", open)
 				return r, false
 			}
@@ -179,29 +180,29 @@ func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *protocol.R
 	return errors.Join(errs...)
 }
 
-func (c *Room) freshApproval(n approval.Need, rack *protocol.Rack, stance protocol.ApprovalStance) (r protocol.ApprovalRequest, ok bool) {
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, rack.Status.Agent)
+func (c *Room) freshApproval(n approval.Need, rack *resource.Rack, stance resource.ApprovalStance) (r resource.ApprovalRequest, ok bool) {
+	a, err := store.Peek[*resource.Agent](c.cfg.Store, rack.Status.Agent)
 	if err != nil {
 		return r, false
 	}
 	now := c.cfg.Clock().UTC()
-	return protocol.ApprovalRequest{
-		Approval: protocol.Approval{ID: strings.ToLower(c.cfg.NewID()), Class: n.Class, Rack: n.Rack, AgentKey: a.Spec.Key, Reason: n.Reason},
-		State:    protocol.ApprovalPending, Subject: n.Subject, Approvers: c.cfg.Policy.Approvers(n.Class), NeedsKey: len(stance.Keys) > 0, CreatedAt: now,
+	return resource.ApprovalRequest{
+		Approval: resource.Approval{ID: strings.ToLower(c.cfg.NewID()), Class: n.Class, Rack: n.Rack, AgentKey: a.Spec.Key, Reason: n.Reason},
+		State:    resource.ApprovalPending, Subject: n.Subject, Approvers: c.cfg.Policy.Approvers(n.Class), NeedsKey: len(stance.Keys) > 0, CreatedAt: now,
 	}, true
 }
 
 // Stance is what the rack's agent wants approvals for.
-func (c *Room) Stance(rack *protocol.Rack) protocol.ApprovalStance {
+func (c *Room) Stance(rack *resource.Rack) resource.ApprovalStance {
 	l, err := c.cfg.Store.PeekLedger(rack.Status.Agent)
 	if err != nil || l.Peer.Approvals == nil || rack.Status.Agent == "" {
-		return protocol.ApprovalStance{}
+		return resource.ApprovalStance{}
 	}
 	return *l.Peer.Approvals
 }
 
 // bulkNeeds are the servers whose stop waits at the agent.
-func (c *Room) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) bulkNeeds(f plan.Fleet, rack *resource.Rack, stance resource.ApprovalStance) (needs []approval.Need) {
 	if len(stance.Keys) == 0 {
 		return nil
 	}
@@ -209,10 +210,10 @@ func (c *Room) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.Appr
 		name := s.Metadata.Name
 		r, _ := c.cfg.Reports.Server(name)
 		if r == nil ||
-			!slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == protocol.CondApprovalNeeded }) {
+			!slices.ContainsFunc(r.Conditions, func(s resource.ConditionState) bool { return s.Code == resource.CondApprovalNeeded }) {
 			continue
 		}
-		n := approval.Need{Class: protocol.ApproveBulkStop, Rack: rack.Metadata.Name, Target: name}
+		n := approval.Need{Class: resource.ApproveBulkStop, Rack: rack.Metadata.Name, Target: name}
 		for _, h := range f.HoldsOn(name) {
 			n.Asked = append(n.Asked, h.Spec.Owner)
 		}
@@ -227,7 +228,7 @@ func (c *Room) bulkNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.Appr
 }
 
 // overrideNeeds are the holds that somebody else released than their owners.
-func (c *Room) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) overrideNeeds(f plan.Fleet, rack *resource.Rack, stance resource.ApprovalStance) (needs []approval.Need) {
 	for _, h := range f.HoldsIn(rack.Metadata.Name) {
 		if !c.OverrideWaits(h, rack, stance) {
 			continue
@@ -237,7 +238,7 @@ func (c *Room) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.
 			reason = with + ": " + reason
 		}
 		needs = append(needs, approval.Need{
-			Class: protocol.ApproveHoldOverride, Rack: rack.Metadata.Name, Target: h.Metadata.Name,
+			Class: resource.ApproveHoldOverride, Rack: rack.Metadata.Name, Target: h.Metadata.Name,
 			Asked: []string{h.Status.ReleasedBy}, Reason: reason[:min(len(reason), store.MaxReason)],
 		})
 	}
@@ -246,15 +247,15 @@ func (c *Room) overrideNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.
 
 // OverrideWaits says whether the release of a hold waits for an approval. One that was
 // sent is taken back only where the agent says that it did not follow it.
-func (c *Room) OverrideWaits(h *protocol.Hold, rack *protocol.Rack, stance protocol.ApprovalStance) bool {
+func (c *Room) OverrideWaits(h *resource.Hold, rack *resource.Rack, stance resource.ApprovalStance) bool {
 	by := h.Status.ReleasedBy
 	if h.Status.ReleasedAt == nil || by == h.Spec.Owner ||
-		!c.cfg.Policy.Wants(protocol.ApproveHoldOverride, len(stance.Keys) > 0) {
+		!c.cfg.Policy.Wants(resource.ApproveHoldOverride, len(stance.Keys) > 0) {
 		return false
 	}
 	now := c.cfg.Clock()
 	for _, r := range c.cfg.Store.OpenApprovalsFor(h.Metadata.Name) {
-		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride && now.Before(r.NotAfter) {
+		if r.State == resource.ApprovalApproved && r.Class == resource.ApproveHoldOverride && now.Before(r.NotAfter) {
 			return false
 		}
 	}
@@ -265,9 +266,9 @@ func (c *Room) OverrideWaits(h *protocol.Hold, rack *protocol.Rack, stance proto
 }
 
 // OverrideOf is the approval that the release of a hold waits for; empty if none.
-func (c *Room) OverrideOf(h *protocol.Hold) string {
+func (c *Room) OverrideOf(h *resource.Hold) string {
 	for _, r := range c.cfg.Store.OpenApprovalsFor(h.Metadata.Name) {
-		if r.State != protocol.ApprovalApproved && r.Class == protocol.ApproveHoldOverride {
+		if r.State != resource.ApprovalApproved && r.Class == resource.ApproveHoldOverride {
 			return r.ID
 		}
 	}
@@ -275,14 +276,14 @@ func (c *Room) OverrideOf(h *protocol.Hold) string {
 }
 
 // withheld says whether the agent reports that it did not follow the release of a hold.
-func (c *Room) withheld(h *protocol.Hold) bool {
+func (c *Room) withheld(h *resource.Hold) bool {
 	r, _ := c.cfg.Reports.Server(h.Spec.Server)
-	return r != nil && slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Withheld })
+	return r != nil && slices.ContainsFunc(r.Holds, func(hr resource.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Withheld })
 }
 
 // MayLie says whether the agent may still enforce a hold whose release is in its
 // document: where it knows a destructive key, it may not have followed it.
-func (c *Room) MayLie(h *protocol.Hold, rack *protocol.Rack) bool {
+func (c *Room) MayLie(h *resource.Hold, rack *resource.Rack) bool {
 	if h.Status.ReleasedBy == h.Spec.Owner || len(c.Stance(rack).Keys) == 0 {
 		return false
 	}
@@ -290,7 +291,7 @@ func (c *Room) MayLie(h *protocol.Hold, rack *protocol.Rack) bool {
 	if r == nil {
 		return c.cfg.Clock().Sub(c.cfg.Began) < 2*reports.DarkAfter
 	}
-	return slices.ContainsFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Released == nil })
+	return slices.ContainsFunc(r.Holds, func(hr resource.HoldReport) bool { return hr.ID == h.Metadata.Name && hr.Released == nil })
 }
 
 // Signed are those that travel, by rack.
@@ -298,14 +299,14 @@ func (c *Room) Signed() map[string][][]byte {
 	var out map[string][][]byte
 	now := c.cfg.Clock()
 	for _, r := range c.cfg.Store.OpenApprovals() {
-		if r.State != protocol.ApprovalApproved || len(r.Signed) == 0 || !now.Before(r.NotAfter) {
+		if r.State != resource.ApprovalApproved || len(r.Signed) == 0 || !now.Before(r.NotAfter) {
 			continue
 		}
-		rack, err := store.Peek[*protocol.Rack](c.cfg.Store, r.Rack)
+		rack, err := store.Peek[*resource.Rack](c.cfg.Store, r.Rack)
 		if err != nil {
 			continue
 		}
-		a, err := store.Peek[*protocol.Agent](c.cfg.Store, rack.Status.Agent)
+		a, err := store.Peek[*resource.Agent](c.cfg.Store, rack.Status.Agent)
 		if err != nil || !bytes.Equal(a.Spec.Key, r.AgentKey) {
 			continue
 		}

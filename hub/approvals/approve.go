@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/approval"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // approveTries bounds how often an approval is written again after somebody else wrote
@@ -17,7 +18,7 @@ import (
 const approveTries = 8
 
 // List are all wishes for approvals, the oldest first.
-func (c *Room) List() (out []protocol.ApprovalRequest) {
+func (c *Room) List() (out []resource.ApprovalRequest) {
 	for _, r := range c.cfg.Store.Approvals() {
 		out = append(out, r.ApprovalRequest)
 	}
@@ -25,7 +26,7 @@ func (c *Room) List() (out []protocol.ApprovalRequest) {
 }
 
 // Get is one wish; not_found if there is none.
-func (c *Room) Get(id string) (protocol.ApprovalRequest, error) {
+func (c *Room) Get(id string) (resource.ApprovalRequest, error) {
 	r, err := c.cfg.Store.GetApproval(id)
 	return r.ApprovalRequest, err
 }
@@ -35,7 +36,7 @@ func (c *Room) Get(id string) (protocol.ApprovalRequest, error) {
 // can have that done; a signature that could not be had is in its message, and granting
 // again asks for it again. The codes are not_found, denied, conflict, unavailable and
 // timeout.
-func (c *Room) Grant(ctx context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
+func (c *Room) Grant(ctx context.Context, id string, version int, by string, right bool) (resource.ApprovalRequest, error) {
 	const op = "grant"
 	for try := 1; ; try++ {
 		r, err := c.cfg.Store.GetApproval(id)
@@ -61,9 +62,9 @@ func (c *Room) Grant(ctx context.Context, id string, version int, by string, rig
 			now := c.cfg.Clock().UTC()
 			r.By = append(slices.Clone(r.By), by)
 			if verdict == approval.GrantDone {
-				r.State, r.NotBefore, r.NotAfter = protocol.ApprovalGranted, now.Add(-approvalSkew), now.Add(approvalLife)
+				r.State, r.NotBefore, r.NotAfter = resource.ApprovalGranted, now.Add(-approvalSkew), now.Add(approvalLife)
 				if !r.NeedsKey {
-					r.State, r.SignedAt = protocol.ApprovalApproved, &now
+					r.State, r.SignedAt = resource.ApprovalApproved, &now
 				}
 			}
 			err := c.cfg.Store.PutApproval(ctx, &r)
@@ -82,9 +83,9 @@ func (c *Room) Grant(ctx context.Context, id string, version int, by string, rig
 }
 
 // signGranted has a granted approval signed, where the hub can.
-func (c *Room) signGranted(ctx context.Context, r store.StoredApproval) (protocol.ApprovalRequest, error) {
+func (c *Room) signGranted(ctx context.Context, r store.StoredApproval) (resource.ApprovalRequest, error) {
 	key := c.approvalKey(r)
-	if r.State != protocol.ApprovalGranted || key == nil || !key.Signs() {
+	if r.State != resource.ApprovalGranted || key == nil || !key.Signs() {
 		return r.ApprovalRequest, nil
 	}
 	signed, err := key.Seal(ctx, r.Approval)
@@ -102,7 +103,7 @@ func (c *Room) signGranted(ctx context.Context, r store.StoredApproval) (protoco
 // approvalKey is the destructive key that the rack's agent wants: the hub's own, or one
 // that a person has.
 func (c *Room) approvalKey(r store.StoredApproval) *approval.Key {
-	rack, err := store.Peek[*protocol.Rack](c.cfg.Store, r.Rack)
+	rack, err := store.Peek[*resource.Rack](c.cfg.Store, r.Rack)
 	if err != nil {
 		return nil
 	}
@@ -120,16 +121,16 @@ func (c *Room) approvalKey(r store.StoredApproval) *approval.Key {
 // Sign takes the signature of a granted approval from a person. The codes are
 // not_found, denied (another key, or something else was signed), conflict, unavailable
 // and timeout.
-func (c *Room) Sign(ctx context.Context, id string, signed []byte, by string) (protocol.ApprovalRequest, error) {
+func (c *Room) Sign(ctx context.Context, id string, signed []byte, by string) (resource.ApprovalRequest, error) {
 	const op = "sign"
 	r, err := c.cfg.Store.GetApproval(id)
 	if err != nil {
 		return r.ApprovalRequest, err
 	}
 	switch {
-	case r.State == protocol.ApprovalApproved:
+	case r.State == resource.ApprovalApproved:
 		return r.ApprovalRequest, nil
-	case r.State != protocol.ApprovalGranted:
+	case r.State != resource.ApprovalGranted:
 		return r.ApprovalRequest, protocol.Errorf(protocol.CodeConflict, op, "approval %s is %s", id, r.State).
 			WithHint("it is signed after it was granted: rackctl approve grant %s", id)
 	}
@@ -143,10 +144,10 @@ func (c *Room) Sign(ctx context.Context, id string, signed []byte, by string) (p
 	return c.takeSigned(ctx, r, signed, by)
 }
 
-func (c *Room) takeSigned(ctx context.Context, r store.StoredApproval, signed []byte, by string) (protocol.ApprovalRequest, error) {
+func (c *Room) takeSigned(ctx context.Context, r store.StoredApproval, signed []byte, by string) (resource.ApprovalRequest, error) {
 	size := len(signed)
 	for _, o := range c.cfg.Store.OpenApprovalsOf(r.Rack) {
-		if o.State == protocol.ApprovalApproved && o.ID != r.ID {
+		if o.State == resource.ApprovalApproved && o.ID != r.ID {
 			size += len(o.Signed)
 		}
 	}
@@ -155,7 +156,7 @@ func (c *Room) takeSigned(ctx context.Context, r store.StoredApproval, signed []
 			WithHint("wait until one has ended (rackctl approve list), then sign again")
 	}
 	now := c.cfg.Clock().UTC()
-	r.State, r.Signed, r.SignedAt, r.Message = protocol.ApprovalApproved, signed, &now, ""
+	r.State, r.Signed, r.SignedAt, r.Message = resource.ApprovalApproved, signed, &now, ""
 	if err := c.cfg.Store.PutApproval(ctx, &r); err != nil {
 		return r.ApprovalRequest, err
 	}
@@ -167,10 +168,10 @@ func (c *Room) takeSigned(ctx context.Context, r store.StoredApproval, signed []
 
 // Deny ends a wish; right is as with GrantApproval, and who asked may do so too. The codes are not_found,
 // denied, invalid, conflict, unavailable and timeout.
-func (c *Room) Deny(ctx context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
+func (c *Room) Deny(ctx context.Context, id, by, reason string, right bool) (resource.ApprovalRequest, error) {
 	const op = "deny"
 	if len(reason) > store.MaxReason {
-		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", store.MaxReason)
+		return resource.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", store.MaxReason)
 	}
 	r, err := c.cfg.Store.GetApproval(id)
 	if err != nil {
@@ -179,14 +180,14 @@ func (c *Room) Deny(ctx context.Context, id, by, reason string, right bool) (pro
 	switch {
 	case !right && !slices.Contains(r.Asked, by):
 		return r.ApprovalRequest, protocol.Errorf(protocol.CodeDenied, op, "%q may not approve, and did not ask for it", by)
-	case r.State == protocol.ApprovalDenied:
+	case r.State == resource.ApprovalDenied:
 		return r.ApprovalRequest, nil
-	case r.State == protocol.ApprovalApproved || r.State.Over():
+	case r.State == resource.ApprovalApproved || r.State.Over():
 		return r.ApprovalRequest, protocol.Errorf(protocol.CodeConflict, op, "approval %s is %s", id, r.State).
 			WithHint("what was approved is not taken back; release the holds, or hold the servers again")
 	}
 	r.DeniedBy = by
-	if err := c.endApproval(ctx, r, protocol.ApprovalDenied, strings.TrimSpace(fmt.Sprintf("by %s %s", by, reason))); err != nil {
+	if err := c.endApproval(ctx, r, resource.ApprovalDenied, strings.TrimSpace(fmt.Sprintf("by %s %s", by, reason))); err != nil {
 		return r.ApprovalRequest, err
 	}
 	c.cfg.Wake.Rack(r.Rack)

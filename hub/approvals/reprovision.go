@@ -6,24 +6,24 @@ import (
 	"rackboot/hub/approval"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // InstallWaits is what the installation over a system that may be there waits for; nil
 // if for nothing. Where the class reprovision needs approvals, it needs one.
-func (c *Room) InstallWaits(f plan.Fleet, cl *protocol.Claim) *protocol.ConditionState {
+func (c *Room) InstallWaits(f plan.Fleet, cl *resource.Claim) *resource.ConditionState {
 	if r := f.Rack(f.RackOf(cl.Status.Server)); r != nil && c.reprovisionWaits(r, c.Stance(r), cl) {
-		return &protocol.ConditionState{Code: protocol.CondNeedsDecision, Message: "the installation over what there is waits for an approval: rackctl approve list"}
+		return &resource.ConditionState{Code: resource.CondNeedsDecision, Message: "the installation over what there is waits for an approval: rackctl approve list"}
 	}
 	return nil
 }
 
 // reprovisionNeed is the approval that a claim needs whose server is installed over what
 // there is.
-func reprovisionNeed(rack *protocol.Rack, cl *protocol.Claim) approval.Need {
+func reprovisionNeed(rack *resource.Rack, cl *resource.Claim) approval.Need {
 	n := approval.Need{
-		Class: protocol.ApproveReprovision, Rack: rack.Metadata.Name, Target: cl.Status.Server,
-		Boot: &protocol.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
+		Class: resource.ApproveReprovision, Rack: rack.Metadata.Name, Target: cl.Status.Server,
+		Boot: &resource.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
 	}
 	if d := cl.Status.Decision; d != nil && d.Install != nil {
 		n.Asked, n.Reason = []string{d.Install.By}, d.Install.Reason
@@ -31,14 +31,14 @@ func reprovisionNeed(rack *protocol.Rack, cl *protocol.Claim) approval.Need {
 	return n
 }
 
-func (c *Room) reprovisionWaits(rack *protocol.Rack, stance protocol.ApprovalStance, cl *protocol.Claim) bool {
+func (c *Room) reprovisionWaits(rack *resource.Rack, stance resource.ApprovalStance, cl *resource.Claim) bool {
 	d := cl.Status.Decision
-	if d == nil || d.Install == nil || !c.cfg.Policy.Wants(protocol.ApproveReprovision, len(stance.Keys) > 0) {
+	if d == nil || d.Install == nil || !c.cfg.Policy.Wants(resource.ApproveReprovision, len(stance.Keys) > 0) {
 		return false
 	}
 	now, n := c.cfg.Clock(), reprovisionNeed(rack, cl)
 	for _, r := range c.cfg.Store.OpenApprovalsOf(rack.Metadata.Name) {
-		if r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveReprovision &&
+		if r.State == resource.ApprovalApproved && r.Class == resource.ApproveReprovision &&
 			now.Before(r.NotAfter) && !r.CreatedAt.Before(d.Install.At) && approval.Covers(r.Approval, n) {
 			return false
 		}
@@ -48,13 +48,13 @@ func (c *Room) reprovisionWaits(rack *protocol.Rack, stance protocol.ApprovalSta
 
 // reprovisionNeeds are the servers that somebody wants installed over what they have, and
 // those whose agent does not install them again without an approval.
-func (c *Room) reprovisionNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) reprovisionNeeds(f plan.Fleet, rack *resource.Rack, stance resource.ApprovalStance) (needs []approval.Need) {
 	for _, cl := range f.ClaimsIn(rack.Metadata.Name) {
 		server := cl.Status.Server
 		if cl.Metadata.DeletedAt != nil {
 			continue
 		}
-		if f.ConfigOf(cl) == nil && c.reprovisionWaits(rack, stance, cl) || c.waitsThere(server, cl.Metadata.UID, protocol.CondInstallNotApproved) {
+		if f.ConfigOf(cl) == nil && c.reprovisionWaits(rack, stance, cl) || c.waitsThere(server, cl.Metadata.UID, resource.CondInstallNotApproved) {
 			needs = append(needs, reprovisionNeed(rack, cl))
 		}
 	}

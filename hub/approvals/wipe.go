@@ -8,13 +8,13 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // wipes says whether a maintenance discards what is on its server's disks.
-func wipes(f plan.Fleet, m *protocol.Maintenance) bool {
+func wipes(f plan.Fleet, m *resource.Maintenance) bool {
 	b := m.Spec.Boot.BootEnv
-	if b == nil || m.Spec.ServerPower == protocol.WantOff || m.Metadata.DeletedAt != nil {
+	if b == nil || m.Spec.ServerPower == resource.WantOff || m.Metadata.DeletedAt != nil {
 		return false
 	}
 	env := f.BootEnv(b.Name)
@@ -22,18 +22,18 @@ func wipes(f plan.Fleet, m *protocol.Maintenance) bool {
 }
 
 // wipeNeed is the approval that a maintenance needs which wipes.
-func wipeNeed(rack *protocol.Rack, m *protocol.Maintenance) approval.Need {
+func wipeNeed(rack *resource.Rack, m *resource.Maintenance) approval.Need {
 	server, env := m.Spec.ServerRef.Name, m.Spec.Boot.BootEnv.Name
 	reason := env + ": " + m.Spec.Reason
 	return approval.Need{
-		Class: protocol.ApproveWipe, Rack: rack.Metadata.Name, Target: server, Asked: []string{m.Status.AskedBy}, Reason: reason[:min(len(reason), store.MaxReason)],
-		Boot: &protocol.ApprovedBoot{Server: server, Owner: m.Metadata.UID, BootEnv: env},
+		Class: resource.ApproveWipe, Rack: rack.Metadata.Name, Target: server, Asked: []string{m.Status.AskedBy}, Reason: reason[:min(len(reason), store.MaxReason)],
+		Boot: &resource.ApprovedBoot{Server: server, Owner: m.Metadata.UID, BootEnv: env},
 	}
 }
 
 // wipeWaits says whether a maintenance that wipes waits for its approval before it begins.
-func (c *Room) wipeWaits(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance, m *protocol.Maintenance) bool {
-	return m.Status.State != protocol.MaintenanceActive && wipes(f, m) && c.cfg.Policy.Wants(protocol.ApproveWipe, len(stance.Keys) > 0) &&
+func (c *Room) wipeWaits(f plan.Fleet, rack *resource.Rack, stance resource.ApprovalStance, m *resource.Maintenance) bool {
+	return m.Status.State != resource.MaintenanceActive && wipes(f, m) && c.cfg.Policy.Wants(resource.ApproveWipe, len(stance.Keys) > 0) &&
 		!c.approved(wipeNeed(rack, m))
 }
 
@@ -41,7 +41,7 @@ func (c *Room) wipeWaits(f plan.Fleet, rack *protocol.Rack, stance protocol.Appr
 func (c *Room) approved(n approval.Need) bool {
 	now := c.cfg.Clock()
 	for _, r := range c.cfg.Store.OpenApprovalsOf(n.Rack) {
-		if r.State == protocol.ApprovalApproved && r.Class == n.Class && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
+		if r.State == resource.ApprovalApproved && r.Class == n.Class && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
 			return true
 		}
 	}
@@ -50,19 +50,19 @@ func (c *Room) approved(n approval.Need) bool {
 
 // waitsThere says whether the agent of a server reports that the boot for an owner waits
 // for an approval: what was approved ended before it came, or was used.
-func (c *Room) waitsThere(server, owner string, code protocol.ConditionCode) bool {
+func (c *Room) waitsThere(server, owner string, code resource.ConditionCode) bool {
 	r, _ := c.cfg.Reports.Server(server)
-	return r != nil && r.OwnerUID == owner && slices.ContainsFunc(r.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
+	return r != nil && r.OwnerUID == owner && slices.ContainsFunc(r.Conditions, func(s resource.ConditionState) bool { return s.Code == code })
 }
 
 // WipeWaitsAt is wipeWaits at the rack of the maintenance's server.
-func (c *Room) WipeWaitsAt(f plan.Fleet, m *protocol.Maintenance) bool {
+func (c *Room) WipeWaitsAt(f plan.Fleet, m *resource.Maintenance) bool {
 	r := f.Rack(f.RackOf(m.Spec.ServerRef.Name))
 	return r != nil && c.wipeWaits(f, r, c.Stance(r), m)
 }
 
 // wipeNeeds are the servers whose disks a maintenance is to discard.
-func (c *Room) wipeNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.ApprovalStance) (needs []approval.Need) {
+func (c *Room) wipeNeeds(f plan.Fleet, rack *resource.Rack, stance resource.ApprovalStance) (needs []approval.Need) {
 	for _, m := range f.MaintenancesIn(rack.Metadata.Name) {
 		refused := m.Status.Approval != nil && m.Status.Approval.Denied && m.Status.Approval.Generation == m.Metadata.Generation
 		if refused || !wipes(f, m) {
@@ -75,26 +75,26 @@ func (c *Room) wipeNeeds(f plan.Fleet, rack *protocol.Rack, stance protocol.Appr
 	return needs
 }
 
-func (c *Room) wipeWaitsThere(m *protocol.Maintenance) bool {
-	return m.Status.State == protocol.MaintenanceActive && c.waitsThere(m.Spec.ServerRef.Name, m.Metadata.UID, protocol.CondWipeNotApproved)
+func (c *Room) wipeWaitsThere(m *resource.Maintenance) bool {
+	return m.Status.State == resource.MaintenanceActive && c.waitsThere(m.Spec.ServerRef.Name, m.Metadata.UID, resource.CondWipeNotApproved)
 }
 
 // refuseWipes denies the maintenances whose wipe nobody approved. A change of the spec
 // asks anew. One that has begun stays, and its server off: it is not asked for again.
 func (c *Room) refuseWipes(ctx context.Context, r store.StoredApproval, why string) error {
-	var asked []*protocol.Maintenance
+	var asked []*resource.Maintenance
 	for _, server := range r.Targets {
-		asked = append(asked, store.Referring[*protocol.Maintenance](c.cfg.Store, protocol.KindServer, server)...)
+		asked = append(asked, store.Referring[*resource.Maintenance](c.cfg.Store, resource.KindServer, server)...)
 	}
 	for _, m := range asked {
 		b := m.Spec.Boot.BootEnv
-		if b == nil || m.Status.State == protocol.MaintenanceActive && !c.wipeWaitsThere(m) {
+		if b == nil || m.Status.State == resource.MaintenanceActive && !c.wipeWaitsThere(m) {
 			continue
 		}
-		if !slices.ContainsFunc(r.Boots, func(t protocol.ApprovedBoot) bool { return t.Owner == m.Metadata.UID }) {
+		if !slices.ContainsFunc(r.Boots, func(t resource.ApprovedBoot) bool { return t.Owner == m.Metadata.UID }) {
 			continue // of another maintenance of the server
 		}
-		if env, err := store.Peek[*protocol.BootEnv](c.cfg.Store, b.Name); err != nil || !env.Spec.Destructive {
+		if env, err := store.Peek[*resource.BootEnv](c.cfg.Store, b.Name); err != nil || !env.Spec.Destructive {
 			continue
 		}
 		by := r.DeniedBy
@@ -102,7 +102,7 @@ func (c *Room) refuseWipes(ctx context.Context, r store.StoredApproval, why stri
 			by = events.HubName
 		}
 		own := store.Copy(c.cfg.Store, m)
-		own.Status.Approval = &protocol.MaintenanceApproval{By: by, Reason: "wipe: " + why, At: c.cfg.Clock().UTC(), Denied: true, Generation: m.Metadata.Generation}
+		own.Status.Approval = &resource.MaintenanceApproval{By: by, Reason: "wipe: " + why, At: c.cfg.Clock().UTC(), Denied: true, Generation: m.Metadata.Generation}
 		if err := c.cfg.Store.Put(ctx, own); err != nil {
 			return err
 		}

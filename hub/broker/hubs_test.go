@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Two hubs write the store of one server at the same moment. Of two servers with one MAC address one is
@@ -43,18 +44,18 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 		}
 		return done
 	}
-	_, err := hubs[0].Apply(t.Context(), []protocol.Object{storetest.Rack("r1"), storetest.Segment("boot", "r1")}, store.ApplyOptions{})
+	_, err := hubs[0].Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.Segment("boot", "r1")}, store.ApplyOptions{})
 	must(err)
 	for round := range 8 {
 		name := func(what string, n int) string { return fmt.Sprintf("%s%d-%d", what, round, n) }
 		mac := fmt.Sprintf("52:54:00:00:00:%02x", round)
-		_, err := hubs[0].Apply(t.Context(), []protocol.Object{
+		_, err := hubs[0].Apply(t.Context(), []resource.Object{
 			storetest.BMC(name("b", 0), "r1"), storetest.BMC(name("b", 1), "r1"), storetest.BMC(name("b", 2), "r1"),
 		}, store.ApplyOptions{})
 		must(err)
-		heard(t, hubs[1], protocol.KindBMC, name("b", 2))
+		heard(t, hubs[1], resource.KindBMC, name("b", 2))
 		if done := both(func(n int, s *store.Store) error {
-			_, err := s.Apply(t.Context(), []protocol.Object{storetest.Server(name("n", n), name("b", n), "boot", mac)}, store.ApplyOptions{})
+			_, err := s.Apply(t.Context(), []resource.Object{storetest.Server(name("n", n), name("b", n), "boot", mac)}, store.ApplyOptions{})
 			return err
 		}); done != 1 {
 			t.Errorf("%d servers have address %s", done, mac)
@@ -64,7 +65,7 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 			t.Fatalf("servers of %s: %v", mac, winner)
 		}
 		server := winner[0].Metadata.Name
-		heard(t, hubs[1], protocol.KindServer, server)
+		heard(t, hubs[1], resource.KindServer, server)
 		ids := make([]string, len(hubs))
 		if done := both(func(n int, s *store.Store) error {
 			h, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", server))
@@ -88,26 +89,26 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 		gone := false
 		done := both(func(n int, s *store.Store) error {
 			if n == 0 {
-				_, err := s.Delete(t.Context(), protocol.KindBMC, name("b", 2))
+				_, err := s.Delete(t.Context(), resource.KindBMC, name("b", 2))
 				gone = err == nil
 				return err
 			}
-			_, err := s.Apply(t.Context(), []protocol.Object{storetest.Server(name("n", 2), name("b", 2), "boot", "52:54:00:00:01:01")}, store.ApplyOptions{})
+			_, err := s.Apply(t.Context(), []resource.Object{storetest.Server(name("n", 2), name("b", 2), "boot", "52:54:00:00:01:01")}, store.ApplyOptions{})
 			return err
 		})
 		if done != 1 {
 			t.Errorf("%d of a deletion of a BMC and a server behind it were done", done)
 		}
 		if !gone {
-			heard(t, hubs[0], protocol.KindServer, name("n", 2))
-			_, err := hubs[0].Delete(t.Context(), protocol.KindServer, name("n", 2))
+			heard(t, hubs[0], resource.KindServer, name("n", 2))
+			_, err := hubs[0].Delete(t.Context(), resource.KindServer, name("n", 2))
 			must(err)
 		}
 	}
 	again, err := store.Open(t.Context(), store.Config{KV: kv, Log: storetest.NewMemory(), Clock: time.Now, NewID: rand.Text, Healthy: func() error { return errWritten }})
 	if err != nil {
 		t.Errorf("rules had to be mended: %v", err)
-	} else if n := len(store.List[*protocol.Hold](again)); n != 8 {
+	} else if n := len(store.List[*resource.Hold](again)); n != 8 {
 		t.Errorf("%d holds", n)
 	}
 }
@@ -115,7 +116,7 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 var errWritten = protocol.Errorf(protocol.CodeUnavailable, "write", "nothing may be written")
 
 // heard waits until a hub has heard of what another one wrote.
-func heard(t *testing.T, s *store.Store, kind protocol.Kind, name string) {
+func heard(t *testing.T, s *store.Store, kind resource.Kind, name string) {
 	t.Helper()
 	changed, stop := s.Subscribe()
 	defer stop()

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/link"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -57,19 +58,19 @@ func TestLinkOverTheBroker(t *testing.T) {
 	signer := s.keys.Signer()
 	verifier := wire.NewVerifier(signer.Public())
 	acks, docs := make(chan string, 1), make(chan error, 1)
-	var doc protocol.HoldDoc
+	var doc message.HoldDoc
 
 	agent, agentUp := run(t, addr, agentTLS(t, s.keys, "rack-1"), "rb/v1/a/rack-1/d/#", func(topic string, data []byte) {
 		docs <- wire.Open(verifier, topic, data, &doc)
 	})
 	wait(t, agentUp, "connection of the agent")
-	hub, hubUp := run(t, addr, s.keys.ClientTLS(), protocol.TopicAllUp, func(topic string, _ []byte) { acks <- topic })
+	hub, hubUp := run(t, addr, s.keys.ClientTLS(), message.TopicAllUp, func(topic string, _ []byte) { acks <- topic })
 	wait(t, hubUp, "connection of the hub")
 
 	exchange := func() {
 		t.Helper()
-		topic := protocol.TopicDown("rack-1", protocol.LeafHold)
-		data, err := wire.Seal(signer, topic, &protocol.HoldDoc{Agent: "rack-1", Holds: []protocol.ActiveHold{{HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Ref: strings.Repeat("r", 4096)}}}}})
+		topic := message.TopicDown("rack-1", message.LeafHold)
+		data, err := wire.Seal(signer, topic, &message.HoldDoc{Agent: "rack-1", Holds: []resource.ActiveHold{{HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Ref: strings.Repeat("r", 4096)}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +80,7 @@ func TestLinkOverTheBroker(t *testing.T) {
 		if err := wait(t, docs, "document"); err != nil || doc.Agent != "rack-1" {
 			t.Fatalf("%+v, %v", doc, err)
 		}
-		up := protocol.TopicUp("rack-1", protocol.LeafApplied)
+		up := message.TopicUp("rack-1", message.LeafApplied)
 		if err := agent.Publish(t.Context(), up, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"rackboot/hub/pki"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/jetstream"
 )
@@ -54,7 +54,7 @@ func following(t testing.TB, kv state.KV) *store.Store {
 }
 
 // racks are n servers, 50 to a rack, whose names begin with prefix.
-func racks(prefix string, n int) (set []protocol.Object) {
+func racks(prefix string, n int) (set []resource.Object) {
 	for i := range n {
 		rack, name := fmt.Sprintf("%sr%d", prefix, i/50), fmt.Sprintf("%s%d", prefix, i)
 		if i%50 == 0 {

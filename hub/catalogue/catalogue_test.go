@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func hex64(c string) string { return strings.Repeat(c, 64) }
@@ -36,43 +37,43 @@ func releaseJSON(version string) []byte {
 	return []byte(fmt.Sprintf(`{"release":%q,"stream":"stable","metadata":{},"architectures":{"x86_64":{"commit":"c","media":{"metal":{"artifacts":%s},"qemu":null}}}}`, version, formatsJSON()))
 }
 
-func signed(kind protocol.ArtefactKind, name, sum, unpacked string) protocol.BootImageFile {
-	return protocol.BootImageFile{
+func signed(kind resource.ArtefactKind, name, sum, unpacked string) resource.BootImageFile {
+	return resource.BootImageFile{
 		Kind: kind, URL: "https://mirror.example/" + name, SHA256: hex64(sum), UncompressedSHA256: unpacked,
-		Signature: &protocol.BootImageSignature{Scheme: protocol.SignatureOpenPGP, URL: "https://mirror.example/" + name + ".sig"},
+		Signature: &resource.BootImageSignature{Scheme: resource.SignatureOpenPGP, URL: "https://mirror.example/" + name + ".sig"},
 	}
 }
 
 // Facts of boot images, section 2.5: the files of formats pxe and iso, signatures,
 // uncompressed sums and both names of architectures; and nothing of what servers cannot boot.
 func TestFromMetadata(t *testing.T) {
-	files := []protocol.BootImageFile{
-		signed(protocol.ArtefactKernel, "live-kernel-x86_64", "1", ""), signed(protocol.ArtefactInitramfs, "initramfs.img", "2", ""),
-		signed(protocol.ArtefactSquashfs, "rootfs.img.xz", "3", hex64("4")), signed(protocol.ArtefactISO, "live.iso", "5", ""),
+	files := []resource.BootImageFile{
+		signed(resource.ArtefactKernel, "live-kernel-x86_64", "1", ""), signed(resource.ArtefactInitramfs, "initramfs.img", "2", ""),
+		signed(resource.ArtefactSquashfs, "rootfs.img.xz", "3", hex64("4")), signed(resource.ArtefactISO, "live.iso", "5", ""),
 	}
 	o := ImportOptions{Catalogue: "fcos", URL: "https://builds.example/stable.json", MaxIgnition: "3.4.0", CommandLine: LiveCommandLine}
-	want := func(kind protocol.BootImageSourceKind, version string, archs ...string) *protocol.BootImage {
-		b := &protocol.BootImage{Spec: protocol.BootImageSpec{
-			Catalogue: "fcos", Version: version, MaxIgnition: "3.4.0", Architectures: map[string]protocol.BootImageArch{},
-			Source: &protocol.BootImageSource{Kind: kind, URL: o.URL},
+	want := func(kind resource.BootImageSourceKind, version string, archs ...string) *resource.BootImage {
+		b := &resource.BootImage{Spec: resource.BootImageSpec{
+			Catalogue: "fcos", Version: version, MaxIgnition: "3.4.0", Architectures: map[string]resource.BootImageArch{},
+			Source: &resource.BootImageSource{Kind: kind, URL: o.URL},
 		}}
 		for _, a := range archs {
-			b.Spec.Architectures[a] = protocol.BootImageArch{Files: files, CommandLine: LiveCommandLine}
+			b.Spec.Architectures[a] = resource.BootImageArch{Files: files, CommandLine: LiveCommandLine}
 		}
 		b.Metadata.Name = "fcos-" + strings.ReplaceAll(version, ".", "-")
 		b.Default()
 		return b
 	}
 	got, err := FromStream(streamJSON(map[string]string{"x86_64": "42.20260105.3.1", "aarch64": "42.20260105.3.1", "s390x": "42.20260105.3.1"}), o)
-	if err != nil || cmp.Diff([]*protocol.BootImage{want(protocol.SourceStream, "42.20260105.3.1", "amd64", "arm64")}, got) != "" {
-		t.Errorf("%v\n%s", err, cmp.Diff([]*protocol.BootImage{want(protocol.SourceStream, "42.20260105.3.1", "amd64", "arm64")}, got))
+	if err != nil || cmp.Diff([]*resource.BootImage{want(resource.SourceStream, "42.20260105.3.1", "amd64", "arm64")}, got) != "" {
+		t.Errorf("%v\n%s", err, cmp.Diff([]*resource.BootImage{want(resource.SourceStream, "42.20260105.3.1", "amd64", "arm64")}, got))
 	}
 	got, err = FromStream(streamJSON(map[string]string{"x86_64": "42.2", "aarch64": "42.1"}), o)
-	if err != nil || cmp.Diff([]*protocol.BootImage{want(protocol.SourceStream, "42.1", "arm64"), want(protocol.SourceStream, "42.2", "amd64")}, got) != "" {
+	if err != nil || cmp.Diff([]*resource.BootImage{want(resource.SourceStream, "42.1", "arm64"), want(resource.SourceStream, "42.2", "amd64")}, got) != "" {
 		t.Errorf("a stream that moves: %v\n%+v", err, got)
 	}
 	got, err = FromRelease(releaseJSON("42.3"), o)
-	if err != nil || cmp.Diff([]*protocol.BootImage{want(protocol.SourceRelease, "42.3", "amd64")}, got) != "" {
+	if err != nil || cmp.Diff([]*resource.BootImage{want(resource.SourceRelease, "42.3", "amd64")}, got) != "" {
 		t.Errorf("release: %v\n%+v", err, got)
 	}
 	o.Formats = []Format{FormatISO}
@@ -141,7 +142,7 @@ func TestFromOCIIndex(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	signed := o
-	signed.Signature = &protocol.ImageSignature{Scheme: protocol.SignatureCosign, Key: "release"}
+	signed.Signature = &resource.ImageSignature{Scheme: resource.SignatureCosign, Key: "release"}
 	if got, err := FromOCIIndex([]byte(index), signed); err != nil || *got[0].Spec.Architectures["amd64"].Signature != *signed.Signature || *got[0].Spec.Architectures["arm64"].Signature != *signed.Signature {
 		t.Errorf("a signature: %+v, %v", got, err)
 	}
@@ -190,21 +191,21 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := got[0]
-	b.Status.Verified = map[string]protocol.BootImageVerified{}
+	b.Status.Verified = map[string]resource.BootImageVerified{}
 	for i, f := range b.Spec.Architectures["amd64"].Files {
 		if _, err := Image(b, "amd64"); protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
 			t.Errorf("with %d files: %v", i, err)
 		}
-		b.Status.Verified[FileDigest(f)] = protocol.BootImageVerified{Digest: "sha256:" + hex64("a"), Size: int64(i)}
+		b.Status.Verified[FileDigest(f)] = resource.BootImageVerified{Digest: "sha256:" + hex64("a"), Size: int64(i)}
 	}
 	img, err := Image(b, "amd64")
-	if err != nil || img.Reference != "bootimage/fcos-42-1" || img.Source != protocol.ImageFromHub || len(img.Artefacts) != 4 || img.CommandLine != "quiet" || !img.Is("bootimage/fcos-42-1") {
+	if err != nil || img.Reference != "bootimage/fcos-42-1" || img.Source != resource.ImageFromHub || len(img.Artefacts) != 4 || img.CommandLine != "quiet" || !img.Is("bootimage/fcos-42-1") {
 		t.Errorf("%+v, %v", img, err)
 	}
 	if _, err := Image(b, "arm64"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Error(err)
 	}
-	b.Spec.Architectures["amd64"] = protocol.BootImageArch{Files: b.Spec.Architectures["amd64"].Files, CommandLine: "debug"}
+	b.Spec.Architectures["amd64"] = resource.BootImageArch{Files: b.Spec.Architectures["amd64"].Files, CommandLine: "debug"}
 	if other, err := Image(b, "amd64"); err != nil || other.Digest == img.Digest {
 		t.Errorf("%s, %v", other.Digest, err)
 	}
@@ -220,7 +221,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		o := ImportOptions{Catalogue: "c", Version: "1.0", Repository: "r.example/os"}
-		for _, read := range []func([]byte, ImportOptions) ([]*protocol.BootImage, error){FromStream, FromRelease, FromOCIIndex} {
+		for _, read := range []func([]byte, ImportOptions) ([]*resource.BootImage, error){FromStream, FromRelease, FromOCIIndex} {
 			got, err := read(raw, o)
 			if err != nil && protocol.CodeOf(err) == protocol.CodeInternal {
 				t.Errorf("%v", err)

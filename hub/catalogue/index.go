@@ -6,6 +6,7 @@ import (
 	"github.com/coreos/stream-metadata-go/release"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxReleases bounds the lines of a release index. That of Fedora CoreOS grows by 26 a
@@ -35,11 +36,11 @@ func Releases(raw []byte) ([]Release, error) {
 	}
 	type line struct {
 		Release
-		version protocol.ImageVersion
+		version resource.ImageVersion
 	}
 	var lines []line
 	for _, r := range index.Releases {
-		if v, err := protocol.ParseImageVersion(r.Version); err == nil && r.MetadataURL != "" {
+		if v, err := resource.ParseImageVersion(r.Version); err == nil && r.MetadataURL != "" {
 			lines = append(lines, line{Release{r.Version, r.MetadataURL}, v})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxManifests bounds the manifests of an index.
@@ -28,7 +29,7 @@ type ociDocument struct {
 // digest. A single manifest is for the one architecture that the options name, because it
 // does not say its own. raw is as the registry gave it, byte for byte: its digest is the
 // source's. The codes are those of [FromStream].
-func FromOCIIndex(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
+func FromOCIIndex(raw []byte, o ImportOptions) ([]*resource.BootImage, error) {
 	const op = "read OCI index"
 	if err := o.check(op, raw); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func FromOCIIndex(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
 	}
 	sum := sha256.Sum256(raw)
 	digest := "sha256:" + hex.EncodeToString(sum[:])
-	archs := map[string]protocol.BootImageArch{}
+	archs := map[string]resource.BootImageArch{}
 	switch {
 	case d.SchemaVersion != 2:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "its schemaVersion is %d, not 2", d.SchemaVersion).WithHint("give an OCI image index or image manifest")
@@ -65,18 +66,18 @@ func FromOCIIndex(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
 		return nil, err
 	}
 	if len(archs) == 0 {
-		return nil, protocol.Errorf(protocol.CodeNotFound, op, "there is nothing for %v in it", protocol.BootArchitectures())
+		return nil, protocol.Errorf(protocol.CodeNotFound, op, "there is nothing for %v in it", resource.BootArchitectures())
 	}
-	b, err := o.entry(op, protocol.SourceOCI, o.Version, digest, archs)
+	b, err := o.entry(op, resource.SourceOCI, o.Version, digest, archs)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clip([]*protocol.BootImage{b}), nil
+	return slices.Clip([]*resource.BootImage{b}), nil
 }
 
 // image is what an entry has for an architecture.
-func (o ImportOptions) image(digest string) protocol.BootImageArch {
-	out := protocol.BootImageArch{Image: o.Repository + "@" + digest}
+func (o ImportOptions) image(digest string) resource.BootImageArch {
+	out := resource.BootImageArch{Image: o.Repository + "@" + digest}
 	if o.Signature != nil {
 		wanted := *o.Signature
 		out.Signature = &wanted

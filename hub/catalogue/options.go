@@ -9,6 +9,7 @@ import (
 	"github.com/coreos/stream-metadata-go/arch"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // MaxMetadata bounds a document of metadata, in bytes. The stream of Fedora CoreOS has
@@ -51,7 +52,7 @@ type ImportOptions struct {
 	// repository that the index is of.
 	Version, Repository string
 	// Signature is the one that is wanted of each image of an OCI index; nil is none.
-	Signature *protocol.ImageSignature
+	Signature *resource.ImageSignature
 }
 
 func (o ImportOptions) formats() []Format {
@@ -70,8 +71,8 @@ func (o ImportOptions) check(op string, raw []byte) error {
 		return protocol.Errorf(protocol.CodeInvalid, op, "no catalogue is named").WithHint("name the line of images, such as fedora-coreos-stable")
 	}
 	for _, a := range o.Architectures {
-		if !slices.Contains(protocol.BootArchitectures(), a) {
-			return protocol.Errorf(protocol.CodeInvalid, op, "architecture %.80q is none of %s", a, strings.Join(protocol.BootArchitectures(), ", ")).
+		if !slices.Contains(resource.BootArchitectures(), a) {
+			return protocol.Errorf(protocol.CodeInvalid, op, "architecture %.80q is none of %s", a, strings.Join(resource.BootArchitectures(), ", ")).
 				WithHint("x86_64 is amd64, and aarch64 is arm64")
 		}
 	}
@@ -86,7 +87,7 @@ func (o ImportOptions) check(op string, raw []byte) error {
 // wanted says whether an architecture is taken. What is no architecture of servers here,
 // such as s390x, is not.
 func (o ImportOptions) wanted(goarch string) bool {
-	return slices.Contains(protocol.BootArchitectures(), goarch) && (len(o.Architectures) == 0 || slices.Contains(o.Architectures, goarch))
+	return slices.Contains(resource.BootArchitectures(), goarch) && (len(o.Architectures) == 0 || slices.Contains(o.Architectures, goarch))
 }
 
 // goArch is the word for an architecture of RPM: x86_64 is amd64, and aarch64 arm64.
@@ -117,10 +118,10 @@ func Name(catalogue, version string) string {
 }
 
 // entry makes one entry, and checks it as the hub will. The code is invalid.
-func (o ImportOptions) entry(op string, kind protocol.BootImageSourceKind, version, digest string, archs map[string]protocol.BootImageArch) (*protocol.BootImage, error) {
-	b := &protocol.BootImage{Spec: protocol.BootImageSpec{
+func (o ImportOptions) entry(op string, kind resource.BootImageSourceKind, version, digest string, archs map[string]resource.BootImageArch) (*resource.BootImage, error) {
+	b := &resource.BootImage{Spec: resource.BootImageSpec{
 		Catalogue: o.Catalogue, Version: version, MaxIgnition: o.MaxIgnition, Architectures: archs,
-		Source: &protocol.BootImageSource{Kind: kind, URL: o.URL, Digest: digest},
+		Source: &resource.BootImageSource{Kind: kind, URL: o.URL, Digest: digest},
 	}}
 	b.Metadata.Name = Name(o.Catalogue, version)
 	b.Default()

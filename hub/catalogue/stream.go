@@ -9,6 +9,7 @@ import (
 	"github.com/coreos/stream-metadata-go/stream"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // metal is the platform that servers are (stream-metadata, artifacts).
@@ -17,7 +18,7 @@ const metal = "metal"
 // FromStream makes entries of stream metadata: one for each version that is in it, because
 // architectures may be at different ones while a stream moves. The codes are invalid and
 // not_found (an architecture that was asked for, or all, have nothing that servers boot).
-func FromStream(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
+func FromStream(raw []byte, o ImportOptions) ([]*resource.BootImage, error) {
 	const op = "read stream metadata"
 	if err := o.check(op, raw); err != nil {
 		return nil, err
@@ -26,24 +27,24 @@ func FromStream(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
 	if err := decode(op, raw, &s); err != nil {
 		return nil, err
 	}
-	byVersion := map[string]map[string]protocol.BootImageArch{}
+	byVersion := map[string]map[string]resource.BootImageArch{}
 	for rpm, a := range s.Architectures {
 		p, ok := a.Artifacts[metal]
 		if goarch := goArch(rpm); ok && o.wanted(goarch) {
 			if image, ok := o.files(p.Formats); ok {
 				if byVersion[p.Release] == nil {
-					byVersion[p.Release] = map[string]protocol.BootImageArch{}
+					byVersion[p.Release] = map[string]resource.BootImageArch{}
 				}
 				byVersion[p.Release][goarch] = image
 			}
 		}
 	}
-	return o.entries(op, protocol.SourceStream, byVersion)
+	return o.entries(op, resource.SourceStream, byVersion)
 }
 
 // FromRelease makes the entry of the metadata of one release. The codes are those of
 // [FromStream].
-func FromRelease(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
+func FromRelease(raw []byte, o ImportOptions) ([]*resource.BootImage, error) {
 	const op = "read release metadata"
 	if err := o.check(op, raw); err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func FromRelease(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
 	if err := decode(op, raw, &r); err != nil {
 		return nil, err
 	}
-	archs := map[string]protocol.BootImageArch{}
+	archs := map[string]resource.BootImageArch{}
 	for rpm, a := range r.Architectures {
 		if goarch := goArch(rpm); a.Media.Metal != nil && o.wanted(goarch) {
 			formats := map[string]stream.ImageFormat{}
@@ -64,7 +65,7 @@ func FromRelease(raw []byte, o ImportOptions) ([]*protocol.BootImage, error) {
 			}
 		}
 	}
-	return o.entries(op, protocol.SourceRelease, map[string]map[string]protocol.BootImageArch{r.Release: archs})
+	return o.entries(op, resource.SourceRelease, map[string]map[string]resource.BootImageArch{r.Release: archs})
 }
 
 func artifact(a *release.Artifact) *stream.Artifact {
@@ -75,15 +76,15 @@ func artifact(a *release.Artifact) *stream.Artifact {
 }
 
 // files are those of an image that servers boot; false if there are none.
-func (o ImportOptions) files(formats map[string]stream.ImageFormat) (protocol.BootImageArch, bool) {
-	var out protocol.BootImageArch
-	add := func(kind protocol.ArtefactKind, a *stream.Artifact) {
+func (o ImportOptions) files(formats map[string]stream.ImageFormat) (resource.BootImageArch, bool) {
+	var out resource.BootImageArch
+	add := func(kind resource.ArtefactKind, a *stream.Artifact) {
 		if a == nil {
 			return
 		}
-		f := protocol.BootImageFile{Kind: kind, URL: a.Location, SHA256: a.Sha256, UncompressedSHA256: a.UncompressedSha256}
+		f := resource.BootImageFile{Kind: kind, URL: a.Location, SHA256: a.Sha256, UncompressedSHA256: a.UncompressedSha256}
 		if a.Signature != "" {
-			f.Signature = &protocol.BootImageSignature{Scheme: protocol.SignatureOpenPGP, URL: a.Signature}
+			f.Signature = &resource.BootImageSignature{Scheme: resource.SignatureOpenPGP, URL: a.Signature}
 		}
 		out.Files = append(out.Files, f)
 	}
@@ -93,20 +94,20 @@ func (o ImportOptions) files(formats map[string]stream.ImageFormat) (protocol.Bo
 			if f.Kernel == nil || f.Initramfs == nil {
 				continue // one of them alone boots nothing
 			}
-			add(protocol.ArtefactKernel, f.Kernel)
-			add(protocol.ArtefactInitramfs, f.Initramfs)
-			add(protocol.ArtefactSquashfs, f.Rootfs)
+			add(resource.ArtefactKernel, f.Kernel)
+			add(resource.ArtefactInitramfs, f.Initramfs)
+			add(resource.ArtefactSquashfs, f.Rootfs)
 			out.CommandLine = o.CommandLine
 		case FormatISO:
-			add(protocol.ArtefactISO, f.Disk)
+			add(resource.ArtefactISO, f.Disk)
 		}
 	}
 	return out, len(out.Files) > 0
 }
 
 // entries are made in order of version, which is the text's where they cannot be compared.
-func (o ImportOptions) entries(op string, kind protocol.BootImageSourceKind, byVersion map[string]map[string]protocol.BootImageArch) ([]*protocol.BootImage, error) {
-	var out []*protocol.BootImage
+func (o ImportOptions) entries(op string, kind resource.BootImageSourceKind, byVersion map[string]map[string]resource.BootImageArch) ([]*resource.BootImage, error) {
+	var out []*resource.BootImage
 	for _, version := range slices.Sorted(maps.Keys(byVersion)) {
 		if len(byVersion[version]) == 0 {
 			continue
@@ -118,11 +119,11 @@ func (o ImportOptions) entries(op string, kind protocol.BootImageSourceKind, byV
 		out = append(out, b)
 	}
 	if len(out) == 0 && len(o.Architectures) == 0 {
-		return nil, protocol.Errorf(protocol.CodeNotFound, op, "nothing in it is for servers: no platform metal with the formats pxe or iso, for %v", protocol.BootArchitectures()).
+		return nil, protocol.Errorf(protocol.CodeNotFound, op, "nothing in it is for servers: no platform metal with the formats pxe or iso, for %v", resource.BootArchitectures()).
 			WithHint("give stream or release metadata of Fedora CoreOS or another CoreOS")
 	}
 	return out, o.lacking(op, func(a string) bool {
-		return slices.ContainsFunc(out, func(b *protocol.BootImage) bool { _, ok := b.Spec.Architectures[a]; return ok })
+		return slices.ContainsFunc(out, func(b *resource.BootImage) bool { _, ok := b.Spec.Architectures[a]; return ok })
 	})
 }
 

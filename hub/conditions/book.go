@@ -5,25 +5,25 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Book keeps conditions by name of what they are of. It is safe for concurrent use.
 type Book struct {
 	mu   sync.Mutex
-	by   map[string][]protocol.ConditionState
+	by   map[string][]resource.ConditionState
 	from map[string]string          // which unit said so, by name
 	said map[string]map[string]bool // the names, by unit
 }
 
 // New makes an empty book.
 func New() *Book {
-	return &Book{by: map[string][]protocol.ConditionState{}, from: map[string]string{}, said: map[string]map[string]bool{}}
+	return &Book{by: map[string][]resource.ConditionState{}, from: map[string]string{}, said: map[string]map[string]bool{}}
 }
 
 // Keep replaces all that a unit has said, keeping since when each is so. What another unit has
 // said since of the same name stays.
-func (b *Book) Keep(unit string, next map[string][]protocol.ConditionState, now time.Time) {
+func (b *Book) Keep(unit string, next map[string][]resource.ConditionState, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name := range b.said[unit] {
@@ -75,17 +75,17 @@ func (b *Book) Forget(there map[string]bool) {
 }
 
 // Of returns the conditions of what has that name.
-func (b *Book) Of(name string) []protocol.ConditionState {
+func (b *Book) Of(name string) []resource.ConditionState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.by[name])
 }
 
 // Count is how many have each condition.
-func (b *Book) Count() map[protocol.ConditionCode]int {
+func (b *Book) Count() map[resource.ConditionCode]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := map[protocol.ConditionCode]int{}
+	out := map[resource.ConditionCode]int{}
 	for _, list := range b.by {
 		for _, c := range list {
 			out[c.Code]++

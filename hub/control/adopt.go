@@ -8,23 +8,24 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // adopt takes over holds that an agent enforces and no document names: the hub was
 // restored from a copy that is older than they are, or they were placed at the agent.
 // Only so can they be released here.
-func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+func (c *Control) adopt(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
 	name := a.Metadata.Name
 	var errs []error
 	for _, hr := range s.Holds {
-		if hr.Released != nil || hr.Word == protocol.HoldReleased {
+		if hr.Released != nil || hr.Word == resource.HoldReleased {
 			errs = append(errs, c.endedThere(ctx, a, s.Server, hr))
 			continue
 		}
 		if hr.Hold == nil {
 			continue
 		}
-		_, err := store.Peek[*protocol.Hold](c.cfg.Store, hr.ID)
+		_, err := store.Peek[*resource.Hold](c.cfg.Store, hr.ID)
 		if protocol.CodeOf(err) != protocol.CodeNotFound || c.reports.WasReleased(hr.ID) {
 			continue
 		}
@@ -52,9 +53,9 @@ func (c *Control) adopt(ctx context.Context, a *protocol.Agent, s protocol.Serve
 // endedThere records that a hold ended at its agent: somebody released it there, or
 // its time was over. It is off the agent's disk, so it leaves the store too. A hold of
 // another server, which a defect or a forged report may name, is left alone.
-func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server string, hr protocol.HoldReport) error {
+func (c *Control) endedThere(ctx context.Context, a *resource.Agent, server string, hr resource.HoldReport) error {
 	name := a.Metadata.Name
-	h, err := store.Get[*protocol.Hold](c.cfg.Store, hr.ID)
+	h, err := store.Get[*resource.Hold](c.cfg.Store, hr.ID)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil
 	}
@@ -88,9 +89,9 @@ func (c *Control) endedThere(ctx context.Context, a *protocol.Agent, server stri
 func adoptedKey(id string) string { return "adopted-" + id }
 
 // adopted is the hold that a report names, with its particulars where they are given.
-func adopted(server string, hr protocol.HoldReport, agent string) *protocol.Hold {
-	h := &protocol.Hold{Spec: protocol.HoldSpec{Server: server, Owner: events.HubName, HoldTerms: protocol.HoldTerms{
-		Key: adoptedKey(hr.ID), Mode: protocol.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
+func adopted(server string, hr resource.HoldReport, agent string) *resource.Hold {
+	h := &resource.Hold{Spec: resource.HoldSpec{Server: server, Owner: events.HubName, HoldTerms: resource.HoldTerms{
+		Key: adoptedKey(hr.ID), Mode: resource.StopHard, Reason: "agent " + agent + " enforces it, and this hub did not know it",
 	}}}
 	h.Metadata.Name = hr.ID
 	h.Metadata.Annotations = map[string]string{events.AnnotationAdopted: agent}

@@ -6,8 +6,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/reports"
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func clocksOf(apart map[string]time.Duration) (all []time.Duration) {
@@ -19,7 +20,7 @@ func clocksOf(apart map[string]time.Duration) (all []time.Duration) {
 
 // agentClock is the condition of an agent whose clock is apart from the hub's; nil if it is not.
 // The other agents tell whose is wrong.
-func (c *Control) agentClock(agent string, last protocol.Report, got, now time.Time) *protocol.ConditionState {
+func (c *Control) agentClock(agent string, last message.Report, got, now time.Time) *resource.ConditionState {
 	if last.At.IsZero() || now.Sub(got) > reports.DarkAfter || last.At.Sub(got).Abs() <= decide.ClockSlack {
 		return nil // also so that printing many agents does not look at each for each
 	}
@@ -28,7 +29,7 @@ func (c *Control) agentClock(agent string, last protocol.Report, got, now time.T
 	if off == decide.ClockOffNone {
 		return nil
 	}
-	return &protocol.ConditionState{Code: off.Condition(), Since: got, Message: off.Describe(apart[agent])}
+	return &resource.ConditionState{Code: off.Condition(), Since: got, Message: off.Describe(apart[agent])}
 }
 
 // collectClocks counts agents by whose clock is wrong.

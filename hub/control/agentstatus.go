@@ -6,19 +6,20 @@ import (
 
 	"rackboot/hub/reports"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func (c *Control) decorateAgent(a *protocol.Agent) {
+func (c *Control) decorateAgent(a *resource.Agent) {
 	name, now := a.Metadata.Name, c.cfg.Clock()
 	r, at, ok := c.reports.Agent(name)
 	if ok {
 		got := at
-		a.Status = protocol.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
+		a.Status = resource.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
 		if now.Sub(got) > reports.DarkAfter {
-			a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: protocol.CondDark, Since: got})
+			a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{Code: resource.CondDark, Since: got})
 		}
 	} else {
-		a.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondDark, Since: c.began}}
+		a.Status.Conditions = []resource.ConditionState{{Code: resource.CondDark, Since: c.began}}
 	}
 	var acked map[string]protocol.Head
 	if l, err := c.cfg.Store.PeekLedger(name); err == nil {
@@ -34,17 +35,17 @@ func (c *Control) decorateAgent(a *protocol.Agent) {
 	}
 	for _, cond := range seen {
 		// What the agent says itself is said once.
-		if !slices.ContainsFunc(a.Status.Conditions, func(s protocol.ConditionState) bool {
-			return s.Code == cond.Code && cond.Code != protocol.CondMessagesRefused
+		if !slices.ContainsFunc(a.Status.Conditions, func(s resource.ConditionState) bool {
+			return s.Code == cond.Code && cond.Code != resource.CondMessagesRefused
 		}) {
 			a.Status.Conditions = append(a.Status.Conditions, cond)
 		}
 	}
 	if e, over := c.Terms.EndingOf(name); over {
-		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{
+		a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{
 			Code: e.Code, Since: e.At, Message: fmt.Sprintf("by %s: %s", e.By, e.Reason),
 		})
 	} else if code := c.Terms.Of(a).Refusal(); code != "" {
-		a.Status.Conditions = append(a.Status.Conditions, protocol.ConditionState{Code: code})
+		a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{Code: code})
 	}
 }

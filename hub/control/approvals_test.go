@@ -11,6 +11,8 @@ import (
 
 	"rackboot/hub/approval"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -22,7 +24,7 @@ func approvalSite(t *testing.T, person bool) (*bench, *modern) {
 	t.Helper()
 	b, m := modernSite(t)
 	b.knowsDestructive(m, person)
-	b.policy = approval.Policy{protocol.ApproveBulkStop: 2, protocol.ApproveHoldOverride: 1}
+	b.policy = approval.Policy{resource.ApproveBulkStop: 2, resource.ApproveHoldOverride: 1}
 	b.restart()
 	m.connects()
 	b.pass()
@@ -53,19 +55,19 @@ func (b *bench) knowsDestructive(m *modern, person bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.stance = &protocol.ApprovalStance{Keys: [][]byte{b.destructive.Public()}, BulkStop: 2, Window: time.Minute}
+	m.stance = &resource.ApprovalStance{Keys: [][]byte{b.destructive.Public()}, BulkStop: 2, Window: time.Minute}
 }
 
 // waitsFor is a report of a server whose stop waits.
-func waitsFor(server string) protocol.ServerReport {
+func waitsFor(server string) resource.ServerReport {
 	r := off(server)
 	r.Observation.Power = protocol.PowerOn
-	r.Conditions = []protocol.ConditionState{{Code: protocol.CondApprovalNeeded}}
+	r.Conditions = []resource.ConditionState{{Code: resource.CondApprovalNeeded}}
 	return r
 }
 
 // approvals are those of a state.
-func (b *bench) approvals(state protocol.ApprovalState) (out []protocol.ApprovalRequest) {
+func (b *bench) approvals(state resource.ApprovalState) (out []resource.ApprovalRequest) {
 	for _, r := range b.control.Approvals.List() {
 		if r.State == state {
 			out = append(out, r)
@@ -74,7 +76,7 @@ func (b *bench) approvals(state protocol.ApprovalState) (out []protocol.Approval
 	return out
 }
 
-func (b *bench) one(state protocol.ApprovalState) protocol.ApprovalRequest {
+func (b *bench) one(state resource.ApprovalState) resource.ApprovalRequest {
 	b.t.Helper()
 	got := b.approvals(state)
 	if len(got) != 1 {
@@ -83,25 +85,25 @@ func (b *bench) one(state protocol.ApprovalState) protocol.ApprovalRequest {
 	return got[0]
 }
 
-func (b *bench) grant(r protocol.ApprovalRequest, by string) (protocol.ApprovalRequest, error) {
+func (b *bench) grant(r resource.ApprovalRequest, by string) (resource.ApprovalRequest, error) {
 	b.t.Helper()
 	return b.control.Approvals.Grant(b.t.Context(), r.ID, r.Version, by, true)
 }
 
 // holdDoc is the newest that the agent has.
-func (m *modern) holdDoc() (d protocol.HoldDoc) {
+func (m *modern) holdDoc() (d message.HoldDoc) {
 	m.b.t.Helper()
-	if err := wire.Open(m.hub, protocol.TopicDown(m.name, protocol.LeafHold), m.bodies[protocol.LeafHold], &d); err != nil {
+	if err := wire.Open(m.hub, message.TopicDown(m.name, message.LeafHold), m.bodies[message.LeafHold], &d); err != nil {
 		m.b.t.Fatal(err)
 	}
 	return d
 }
 
 // carried are the approvals in the agent's newest hold document.
-func (m *modern) carried() (out []protocol.Approval) {
+func (m *modern) carried() (out []resource.Approval) {
 	m.b.t.Helper()
 	for _, sealed := range m.holdDoc().Approvals {
-		var a protocol.Approval
+		var a resource.Approval
 		if err := wire.Open(wire.NewVerifier(destructiveSeed().Public().(ed25519.PublicKey)), wire.FactApproval, sealed, &a); err != nil {
 			m.b.t.Fatal(err)
 		}
@@ -120,10 +122,10 @@ func TestBulkStopIsApproved(t *testing.T) {
 	m.listens()
 	m.reports(waitsFor("n1"), off("n2"))
 	b.pass()
-	read := b.one(protocol.ApprovalPending)
+	read := b.one(resource.ApprovalPending)
 	m.reports(waitsFor("n1"), waitsFor("n2"))
 	b.pass()
-	r := b.one(protocol.ApprovalPending)
+	r := b.one(resource.ApprovalPending)
 	if !slices.Equal(r.Targets, []string{"n1", "n2"}) || !slices.Equal(r.Asked, []string{"ha"}) || r.Approvers != 2 || !r.NeedsKey {
 		t.Fatalf("asked: %+v", r)
 	}
@@ -137,11 +139,11 @@ func TestBulkStopIsApproved(t *testing.T) {
 	b.dies("hub.approval.granted", func() { _, _ = b.grant(r, "alice") })
 	m.connects()
 	b.pass()
-	if r = b.one(protocol.ApprovalPending); !slices.Equal(r.By, []string{"alice"}) {
+	if r = b.one(resource.ApprovalPending); !slices.Equal(r.By, []string{"alice"}) {
 		t.Fatalf("after the crash: %+v", r)
 	}
 	for by, want := range map[string]protocol.Code{"alice": "", "ha": protocol.CodeDenied} {
-		if got, err := b.grant(r, by); protocol.CodeOf(err) != want || got.State != protocol.ApprovalPending {
+		if got, err := b.grant(r, by); protocol.CodeOf(err) != want || got.State != resource.ApprovalPending {
 			t.Errorf("%s is the second: %s, %v", by, got.State, err)
 		}
 	}
@@ -154,7 +156,7 @@ func TestBulkStopIsApproved(t *testing.T) {
 	}
 	m.reports(waitsFor("n1"), waitsFor("n2"))
 	b.pass()
-	if open := b.approvals(protocol.ApprovalPending); len(open) != 0 {
+	if open := b.approvals(resource.ApprovalPending); len(open) != 0 {
 		t.Errorf("asked again while it travels: %+v", open)
 	}
 	b.now = b.now.Add(time.Hour + time.Second)
@@ -165,10 +167,10 @@ func TestBulkStopIsApproved(t *testing.T) {
 	if got := m.carried(); len(got) != 0 {
 		t.Errorf("carried after its time: %+v", got)
 	}
-	b.one(protocol.ApprovalEnded)
+	b.one(resource.ApprovalEnded)
 	told := 0
 	for _, e := range b.control.Events.After(0, 1000) {
-		if e.Code == protocol.EventApproval && strings.HasPrefix(e.Message, r.ID+" ") {
+		if e.Code == resource.EventApproval && strings.HasPrefix(e.Message, r.ID+" ") {
 			told++
 		}
 	}
@@ -186,24 +188,24 @@ func TestBulkStopIsApproved(t *testing.T) {
 // approved; denied or forgotten, it is taken back.
 func TestOverrideIsApproved(t *testing.T) {
 	for name, tt := range map[string]struct {
-		end  func(b *bench, r protocol.ApprovalRequest)
+		end  func(b *bench, r resource.ApprovalRequest)
 		gone bool
 	}{
-		"granted": {func(b *bench, r protocol.ApprovalRequest) {
-			if got, err := b.grant(r, "admin"); err != nil || got.State != protocol.ApprovalApproved {
+		"granted": {func(b *bench, r resource.ApprovalRequest) {
+			if got, err := b.grant(r, "admin"); err != nil || got.State != resource.ApprovalApproved {
 				b.t.Errorf("%s, %v", got.State, err)
 			}
 		}, true},
-		"denied": {func(b *bench, r protocol.ApprovalRequest) {
-			if got, err := b.control.Approvals.Deny(b.t.Context(), r.ID, "carol", "no", true); err != nil || got.State != protocol.ApprovalDenied {
+		"denied": {func(b *bench, r resource.ApprovalRequest) {
+			if got, err := b.control.Approvals.Deny(b.t.Context(), r.ID, "carol", "no", true); err != nil || got.State != resource.ApprovalDenied {
 				b.t.Errorf("%s, %v", got.State, err)
 			}
 		}, false},
-		"denied, and killed": {func(b *bench, r protocol.ApprovalRequest) {
+		"denied, and killed": {func(b *bench, r resource.ApprovalRequest) {
 			b.dies("hub.approval.unreleased", func() { _, _ = b.control.Approvals.Deny(b.t.Context(), r.ID, "carol", "no", true) })
 			_, _ = b.control.Approvals.Deny(b.t.Context(), r.ID, "carol", "no", true)
 		}, false},
-		"forgotten": {func(b *bench, r protocol.ApprovalRequest) { b.now = b.now.Add(time.Hour) }, false},
+		"forgotten": {func(b *bench, r resource.ApprovalRequest) { b.now = b.now.Add(time.Hour) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, m := approvalSite(t, false)
@@ -220,11 +222,11 @@ func TestOverrideIsApproved(t *testing.T) {
 			if d := m.holdDoc(); len(d.Holds) != 1 || len(d.Releases) != 0 {
 				t.Fatalf("before it is approved: %+v", d)
 			}
-			r := b.one(protocol.ApprovalPending)
-			if r.Class != protocol.ApproveHoldOverride || !slices.Equal(r.Targets, []string{id}) || !slices.Equal(r.Asked, []string{"admin"}) || r.Reason != "its owner is gone" {
+			r := b.one(resource.ApprovalPending)
+			if r.Class != resource.ApproveHoldOverride || !slices.Equal(r.Targets, []string{id}) || !slices.Equal(r.Asked, []string{"admin"}) || r.Reason != "its owner is gone" {
 				t.Errorf("asked: %+v", r)
 			}
-			if h, _ := b.hold(id); h.Status.State != protocol.StateReleasing || !strings.Contains(h.Status.Message, r.ID) {
+			if h, _ := b.hold(id); h.Status.State != resource.StateReleasing || !strings.Contains(h.Status.Message, r.ID) {
 				t.Errorf("status %+v", h.Status)
 			}
 			tt.end(b, r)
@@ -253,13 +255,13 @@ func TestWithheldIsAsked(t *testing.T) {
 	id := b.place("ha", "k", "n1")
 	b.pass()
 	m.listens()
-	m.stance = &protocol.ApprovalStance{Keys: [][]byte{destructiveSeed().Public().(ed25519.PublicKey)}}
+	m.stance = &resource.ApprovalStance{Keys: [][]byte{destructiveSeed().Public().(ed25519.PublicKey)}}
 	m.deaf = true
 	if _, err := b.store.ReleaseHold(ctx(t), id, "admin", "gone"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass() // the hub does not know of the key yet
-	if d := last[protocol.HoldDoc](b, m.name, protocol.LeafHold); len(d.Releases) != 1 {
+	if d := last[message.HoldDoc](b, m.name, message.LeafHold); len(d.Releases) != 1 {
 		t.Fatalf("not sent: %+v", d)
 	}
 	m.deaf = false
@@ -267,14 +269,14 @@ func TestWithheldIsAsked(t *testing.T) {
 	b.pass()
 	m.listens()
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, Withheld: true, Hold: &protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "ha", HoldTerms: protocol.HoldTerms{Key: "k"}}}}}
+	r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldFenced, Withheld: true, Hold: &resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{Server: "n1", Owner: "ha", HoldTerms: resource.HoldTerms{Key: "k"}}}}}
 	m.reports(r)
 	b.pass()
 	m.listens()
 	if _, there := b.hold(id); !there {
 		t.Fatal("the hub forgot a hold that its agent enforces")
 	}
-	if a := b.one(protocol.ApprovalPending); !slices.Equal(a.Targets, []string{id}) {
+	if a := b.one(resource.ApprovalPending); !slices.Equal(a.Targets, []string{id}) {
 		t.Errorf("asked: %+v", a)
 	}
 	if d := m.holdDoc(); len(d.Holds) != 1 || len(d.Releases) != 0 {
@@ -288,41 +290,41 @@ func TestWhoSigns(t *testing.T) {
 	b, m := approvalSite(t, true)
 	m.reports(waitsFor("n1"))
 	b.pass()
-	r := b.one(protocol.ApprovalPending)
+	r := b.one(resource.ApprovalPending)
 	for _, by := range []string{"alice", "bob"} {
 		var err error
 		if r, err = b.grant(r, by); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.State != protocol.ApprovalGranted {
+	if r.State != resource.ApprovalGranted {
 		t.Fatalf("it is %s", r.State)
 	}
 	wider := r.Approval
 	wider.Targets = []string{"n1", "n2"}
 	for name, tt := range map[string]struct {
 		key  ed25519.PrivateKey
-		what protocol.Approval
+		what resource.Approval
 	}{"the everyday key": {key("hub"), r.Approval}, "something else": {destructiveSeed(), wider}} {
 		if _, err := b.control.Approvals.Sign(ctx(t), r.ID, seal(t, tt.key, wire.FactApproval, tt.what), "alice"); protocol.CodeOf(err) != protocol.CodeDenied {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if r, err := b.control.Approvals.Sign(ctx(t), r.ID, seal(t, destructiveSeed(), wire.FactApproval, r.Approval), "alice"); err != nil || r.State != protocol.ApprovalApproved {
+	if r, err := b.control.Approvals.Sign(ctx(t), r.ID, seal(t, destructiveSeed(), wire.FactApproval, r.Approval), "alice"); err != nil || r.State != resource.ApprovalApproved {
 		t.Errorf("%s, %v", r.State, err)
 	}
 
-	m.stance = &protocol.ApprovalStance{}
+	m.stance = &resource.ApprovalStance{}
 	m.connects()
 	id := b.place("ha", "k", "n2")
 	if _, err := b.store.ReleaseHold(ctx(t), id, "admin", "gone"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
-	if r = b.one(protocol.ApprovalPending); r.NeedsKey {
+	if r = b.one(resource.ApprovalPending); r.NeedsKey {
 		t.Errorf("asked: %+v", r)
 	}
-	if r, err := b.grant(r, "admin"); err != nil || r.State != protocol.ApprovalApproved {
+	if r, err := b.grant(r, "admin"); err != nil || r.State != resource.ApprovalApproved {
 		t.Errorf("%s, %v", r.State, err)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"rackboot/hub/images"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // TestClaimArguments: the arguments of server and claim reach the agent with the image's
@@ -24,7 +25,7 @@ func TestClaimArguments(t *testing.T) {
 			b.apply(storetest.Site()...)
 			m := b.modern(b.join("r1"))
 			m.connects()
-			srv, err := store.Get[*protocol.Server](b.store, "n1")
+			srv, err := store.Get[*resource.Server](b.store, "n1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,12 +36,12 @@ func TestClaimArguments(t *testing.T) {
 			b.pass()
 			got := codes(b.claim("c1").Status.Conditions)
 			m.listens()
-			var rack protocol.RackDoc
+			var rack message.RackDoc
 			b.opens(m, "rack/0", &rack)
 			boot := rack.Servers[0].Boot
 			if row.uki {
-				events := told(b, protocol.EventImageRefused)
-				if !strings.Contains(got, string(protocol.CondImageInvalid)) || b.configs() != 0 || boot != nil || len(events) != 1 || !strings.Contains(events[0], "kernelArgs") {
+				events := told(b, resource.EventImageRefused)
+				if !strings.Contains(got, string(resource.CondImageInvalid)) || b.configs() != 0 || boot != nil || len(events) != 1 || !strings.Contains(events[0], "kernelArgs") {
 					t.Errorf("conditions %s, %d configurations, boot %+v, events %q", got, b.configs(), boot, events)
 				}
 				return
@@ -48,14 +49,14 @@ func TestClaimArguments(t *testing.T) {
 			if b.configs() != 1 || boot == nil || boot.Image.CommandLine != "console=ttyS1 quiet" {
 				t.Fatalf("conditions %s, %d configurations, boot %+v", got, b.configs(), boot)
 			}
-			claim, err = store.Get[*protocol.Claim](b.store, "c1")
+			claim, err = store.Get[*resource.Claim](b.store, "c1")
 			if err != nil {
 				t.Fatal(err)
 			}
 			claim.Spec.KernelArgs = "debug"
 			b.apply(claim)
 			b.pass()
-			if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondReprovisionRequired)) {
+			if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondReprovisionRequired)) {
 				t.Errorf("after a change: %s", got)
 			}
 			m.listens()

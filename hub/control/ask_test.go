@@ -11,10 +11,12 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // readB1 has the agent read b1 and b2, and says which questions came.
-func (m *modern) asked(bmc string) (out []protocol.Ask) {
+func (m *modern) asked(bmc string) (out []message.Ask) {
 	for _, q := range m.takeAsks() {
 		if q.BMC.Name == bmc {
 			out = append(out, q)
@@ -73,16 +75,16 @@ func TestAnswers(t *testing.T) {
 	}
 	kept := func() bool { return b.store.PeekInventory("b1", b.bmc("b1").Metadata.UID) != nil }
 	for name, say := range map[string]func(){
-		"another agent":   func() { other.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: other.nonce, Body: body}) },
-		"another session": func() { m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: "x", Body: body}) },
-		"without a nonce": func() { m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Body: body}) },
-		"another id":      func() { m.says(protocol.LeafAnswer, protocol.Answer{ID: "x", Nonce: m.nonce, Body: body}) },
+		"another agent":   func() { other.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: other.nonce, Body: body}) },
+		"another session": func() { m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: "x", Body: body}) },
+		"without a nonce": func() { m.says(message.LeafAnswer, message.Answer{ID: q.ID, Body: body}) },
+		"another id":      func() { m.says(message.LeafAnswer, message.Answer{ID: "x", Nonce: m.nonce, Body: body}) },
 	} {
 		if say(); kept() {
 			t.Fatalf("%s: taken", name)
 		}
 	}
-	m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeDenied, Message: "BMC refuses the password", Hint: "correct the file"})
+	m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeDenied, Message: "BMC refuses the password", Hint: "correct the file"})
 	b.pass()
 	if got := b.bmc("b1"); kept() || codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, "BMC refuses the password (correct the file)") {
 		t.Errorf("b1 says %+v", got.Status.Conditions)
@@ -90,7 +92,7 @@ func TestAnswers(t *testing.T) {
 	b.now = b.now.Add(29 * time.Second)
 	m.tick()
 	q = m.asked("b1")[0]
-	m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Body: body})
+	m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Body: body})
 	b.pass()
 	if got := b.bmc("b1"); !kept() || len(got.Status.Conditions) != 0 {
 		t.Errorf("b1 says %+v", got.Status.Conditions)
@@ -123,7 +125,7 @@ func TestAnswers(t *testing.T) {
 // An agent that answers no questions gets none, and its BMCs say so.
 func TestAgentTooOldToAsk(t *testing.T) {
 	b, m := modernSite(t)
-	m.caps = slices.DeleteFunc(protocol.Capabilities(), func(c protocol.Capability) bool { return c == protocol.CapAsk })
+	m.caps = slices.DeleteFunc(message.Capabilities(), func(c message.Capability) bool { return c == message.CapAsk })
 	m.connects()
 	b.pass()
 	m.takeAsks()
@@ -141,7 +143,7 @@ func TestAgentTooOldToAsk(t *testing.T) {
 	}
 	// Nor is it told of a segment of BMCs: it would take it for one of hosts.
 	seg := storetest.Segment("bmcs", "r1")
-	seg.Spec.Role, seg.Spec.BaseURL = protocol.SegmentBMC, ""
+	seg.Spec.Role, seg.Spec.BaseURL = resource.SegmentBMC, ""
 	b.apply(seg)
 	b.pass()
 	m.listens()
@@ -152,7 +154,7 @@ func TestAgentTooOldToAsk(t *testing.T) {
 
 func TestFencedHubAsksNothing(t *testing.T) {
 	b, m := modernSite(t)
-	b.control.fence.Yields(b.t.Context(), "r9-1", protocol.Fence{Number: 1 << 10, Hub: "another"})
+	b.control.fence.Yields(b.t.Context(), "r9-1", message.Fence{Number: 1 << 10, Hub: "another"})
 	for range 20 {
 		m.tick()
 	}
@@ -165,7 +167,7 @@ func TestFencedHubAsksNothing(t *testing.T) {
 }
 
 // probes starts a probe and returns the question that went out.
-func (m *modern) probes(ctx context.Context, name string) (protocol.Ask, <-chan []protocol.Probe, <-chan error) {
+func (m *modern) probes(ctx context.Context, name string) (message.Ask, <-chan []protocol.Probe, <-chan error) {
 	m.b.t.Helper()
 	got, failed := make(chan []protocol.Probe, 1), make(chan error, 1)
 	go func() {
@@ -179,7 +181,7 @@ func (m *modern) probes(ctx context.Context, name string) (protocol.Ask, <-chan 
 	synctest.Wait()
 	m.listens()
 	q := m.takeAsks()
-	if len(q) != 1 || q[0].Kind != protocol.AskProbe || q[0].SystemURI != "/redfish/v1/Systems/1" {
+	if len(q) != 1 || q[0].Kind != message.AskProbe || q[0].SystemURI != "/redfish/v1/Systems/1" {
 		m.b.t.Fatalf("asked %+v", q)
 	}
 	return q[0], got, failed
@@ -189,13 +191,13 @@ func TestProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, m := modernSite(t)
 		q, got, _ := m.probes(t.Context(), "b1")
-		m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Body: []byte(`[{"version":1,"profile":"supermicro"}]`)})
+		m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Body: []byte(`[{"version":1,"profile":"supermicro"}]`)})
 		if p := <-got; len(p) != 1 || p[0].Profile != "supermicro" {
 			t.Errorf("got %+v", p)
 		}
 
 		q, _, failed := m.probes(t.Context(), "b1")
-		m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeDenied, Message: "refused", Hint: "correct the file"})
+		m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeDenied, Message: "refused", Hint: "correct the file"})
 		if err := <-failed; protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) != "correct the file" {
 			t.Errorf("the agent's error came as %v", err)
 		}

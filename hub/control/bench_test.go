@@ -23,6 +23,8 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -41,7 +43,7 @@ type bench struct {
 	deltas    *store.Deltas // of this start of the hub
 	control   *Control
 	reg       *prometheus.Registry
-	sent      []message // since the last take
+	sent      []packet // since the last take
 	ids       int
 	random    counting
 	crash     string // the point at which to die
@@ -58,7 +60,7 @@ type bench struct {
 	destructive *approval.Key
 }
 
-type message struct {
+type packet struct {
 	topic   string
 	payload []byte
 }
@@ -119,7 +121,7 @@ func (b *bench) restart() {
 		Store: b.store, Start: start, Signer: b.hub, Images: b.images, Issuer: anyIssuer{}, Vault: vault, Catalogue: b.catalogue, Signatures: b.signed, Audit: &b.trail, CA: []byte("ca"), Broker: "mqtts://hub:8883",
 		Approvals: b.policy, Destructive: b.destructive, ManagedBootImages: b.feature, Version: b.version, Trail: &b.trail, PastKeys: b.past,
 		Publish: func(topic string, payload []byte) error {
-			b.sent = append(b.sent, message{topic, payload})
+			b.sent = append(b.sent, packet{topic, payload})
 			return nil
 		},
 		Clock: b.clock, NewID: b.newID, Random: &b.random, Logger: slog.New(slog.DiscardHandler), Registerer: b.reg,
@@ -175,7 +177,7 @@ func (anyIssuer) IssueAgent(_ []byte, agent string, _ time.Duration) ([]byte, er
 	return []byte("certificate of " + agent), nil
 }
 
-func (b *bench) apply(objs ...protocol.Object) {
+func (b *bench) apply(objs ...resource.Object) {
 	b.t.Helper()
 	if _, err := b.store.Apply(b.t.Context(), objs, store.ApplyOptions{By: "test"}); err != nil {
 		b.t.Fatal(err)
@@ -203,7 +205,7 @@ func (b *bench) readOff() {
 	if b.unread {
 		return
 	}
-	for _, cl := range store.List[*protocol.Claim](b.store) {
+	for _, cl := range store.List[*resource.Claim](b.store) {
 		name := cl.Status.Server
 		if ref := cl.Spec.ServerRef; ref != nil {
 			name = ref.Name
@@ -215,7 +217,7 @@ func (b *bench) readOff() {
 		if b.feature {
 			at = b.now // a roll-out waits for who is silent
 		}
-		b.control.reports.Assume(protocol.ServerReport{Server: name, Power: protocol.PowerOff}, at)
+		b.control.reports.Assume(resource.ServerReport{Server: name, Power: protocol.PowerOff}, at)
 	}
 }
 
@@ -226,7 +228,7 @@ func (b *bench) join(rack string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r, err := store.Get[*protocol.Rack](b.store, rack)
+	r, err := store.Get[*resource.Rack](b.store, rack)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -243,10 +245,10 @@ func (b *bench) join(rack string) string {
 func (b *bench) says(agent, leaf string, msg any) {
 	b.t.Helper()
 	switch m := msg.(type) {
-	case protocol.Applied:
+	case message.Applied:
 		m.Nonce = cmp.Or(m.Nonce, b.nonces[agent])
 		msg = m
-	case protocol.Report:
+	case message.Report:
 		m.Nonce = cmp.Or(m.Nonce, b.nonces[agent])
 		msg = m
 	}
@@ -256,7 +258,7 @@ func (b *bench) says(agent, leaf string, msg any) {
 // forge seals a message with any key.
 func (b *bench) forge(agent, leaf string, k ed25519.PrivateKey, msg any) {
 	b.t.Helper()
-	topic := protocol.TopicUp(agent, leaf)
+	topic := message.TopicUp(agent, leaf)
 	b.control.Link.Receive(topic, seal(b.t, k, topic, msg))
 }
 
@@ -270,11 +272,11 @@ func seal(t *testing.T, k ed25519.PrivateKey, topic string, msg any) []byte {
 }
 
 // reports sends a report with the next number.
-func (b *bench) reports(agent string, servers ...protocol.ServerReport) {
+func (b *bench) reports(agent string, servers ...resource.ServerReport) {
 	b.t.Helper()
 	b.known(agent)
 	b.seq[agent]++
-	b.says(agent, protocol.LeafReport, protocol.Report{Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: servers})
+	b.says(agent, message.LeafReport, message.Report{Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: servers})
 }
 
 // took are the leaves that were sent to an agent since the last take, in order.
@@ -282,7 +284,7 @@ func (b *bench) took(agent string) []string {
 	b.t.Helper()
 	var out []string
 	for _, m := range b.sent {
-		if to, _, leaf, _ := protocol.SplitTopic(m.topic); to == agent {
+		if to, _, leaf, _ := message.SplitTopic(m.topic); to == agent {
 			out = append(out, leaf)
 		}
 	}
@@ -293,7 +295,7 @@ func (b *bench) took(agent string) []string {
 // last opens the last message of a leaf that was sent to an agent.
 func last[T any](b *bench, agent, leaf string) (m T) {
 	b.t.Helper()
-	topic := protocol.TopicDown(agent, leaf)
+	topic := message.TopicDown(agent, leaf)
 	for _, v := range slices.Backward(b.sent) {
 		if v.topic == topic {
 			if err := wire.Open(wire.NewVerifier(b.hub.Public()), topic, v.payload, &m); err != nil {
@@ -312,7 +314,7 @@ func (b *bench) acks(agent string) {
 	b.known(agent)
 	l := b.ledger(agent)
 	for leaf, s := range l.Sent {
-		b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: s.Head, Digest: s.Sealed})
+		b.says(agent, message.LeafApplied, message.Applied{Doc: leaf, Head: s.Head, Digest: s.Sealed})
 	}
 }
 
@@ -321,9 +323,9 @@ func (b *bench) acks(agent string) {
 func (b *bench) hello(agent, session string, applied map[string]protocol.Head) {
 	b.t.Helper()
 	l := b.ledger(agent)
-	m := protocol.Hello{
+	m := message.Hello{
 		Agent: agent, Session: session, Incarnation: "i", Protocol: protocol.Version, Applied: applied, Digests: map[string]string{},
-		At: b.now, Nonce: b.nonces[agent], Capabilities: protocol.Capabilities(),
+		At: b.now, Nonce: b.nonces[agent], Capabilities: message.Capabilities(),
 	}
 	for leaf, head := range applied {
 		if s, ok := l.Sent[leaf]; ok && s.Head == head {
@@ -331,8 +333,8 @@ func (b *bench) hello(agent, session string, applied map[string]protocol.Head) {
 		}
 	}
 	for range 3 {
-		b.says(agent, protocol.LeafHello, m)
-		answer := last[protocol.Sync](b, agent, protocol.LeafSync)
+		b.says(agent, message.LeafHello, m)
+		answer := last[message.Sync](b, agent, message.LeafSync)
 		b.nonces[agent], m.Nonce = answer.Nonce, answer.Nonce
 		if !answer.Again {
 			return
@@ -371,7 +373,7 @@ func (b *bench) known(agent string) {
 	}
 }
 
-func codes(conds []protocol.ConditionState) string {
+func codes(conds []resource.ConditionState) string {
 	var out []string
 	for _, c := range conds {
 		out = append(out, string(c.Code))

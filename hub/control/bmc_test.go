@@ -14,6 +14,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -23,12 +25,12 @@ const (
 )
 
 // bmcSite is a site with a segment of BMCs, whose own BMCs have been read.
-func bmcSite(t *testing.T, rule *protocol.AcceptRule) (*bench, *modern) {
+func bmcSite(t *testing.T, rule *resource.AcceptRule) (*bench, *modern) {
 	t.Helper()
 	b, m := modernSite(t)
 	seg := storetest.Segment("bmcs", "r1")
-	seg.Spec.Role, seg.Spec.BaseURL = protocol.SegmentBMC, ""
-	seg.Spec.BMCs = &protocol.SegmentBMCs{MACPrefixes: []string{"3c:ec:ef"}, Accept: rule}
+	seg.Spec.Role, seg.Spec.BaseURL = resource.SegmentBMC, ""
+	seg.Spec.BMCs = &resource.SegmentBMCs{MACPrefixes: []string{"3c:ec:ef"}, Accept: rule}
 	b.apply(seg)
 	b.pass()
 	m.tick()
@@ -48,39 +50,39 @@ func (m *modern) tick() {
 	m.listens()
 }
 
-func (m *modern) takeAsks() []protocol.Ask {
+func (m *modern) takeAsks() []message.Ask {
 	out := m.asks
 	m.asks = nil
 	return out
 }
 
-func (m *modern) answers(q protocol.Ask, systems ...protocol.Inventory) {
+func (m *modern) answers(q message.Ask, systems ...protocol.Inventory) {
 	m.b.t.Helper()
 	raw, err := json.Marshal(systems)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
-	m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Body: raw})
+	m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Body: raw})
 }
 
 // finds sends a report that names BMCs, and makes a pass.
-func (m *modern) finds(found ...protocol.FoundBMC) {
+func (m *modern) finds(found ...resource.FoundBMC) {
 	m.b.t.Helper()
 	m.seq++
-	m.says(protocol.LeafReport, protocol.Report{
+	m.says(message.LeafReport, message.Report{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Seq: m.seq, At: m.b.now, Applied: m.applied, Shards: 1, Nonce: m.nonce, Fence: m.fence, Found: found,
 	})
 	m.b.pass()
 	m.listens()
 }
 
-func leased(address string) protocol.FoundBMC {
-	return protocol.FoundBMC{Segment: "bmcs", By: protocol.FoundByLease, MAC: bmcMAC, Address: address, Fingerprint: bmcPrint, Vendor: "Supermicro"}
+func leased(address string) resource.FoundBMC {
+	return resource.FoundBMC{Segment: "bmcs", By: resource.FoundByLease, MAC: bmcMAC, Address: address, Fingerprint: bmcPrint, Vendor: "Supermicro"}
 }
 
-func (b *bench) bmc(name string) *protocol.BMC {
+func (b *bench) bmc(name string) *resource.BMC {
 	b.t.Helper()
-	o, err := store.Get[*protocol.BMC](b.store, name)
+	o, err := store.Get[*resource.BMC](b.store, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -89,11 +91,11 @@ func (b *bench) bmc(name string) *protocol.BMC {
 }
 
 func (b *bench) hasServer(name string) bool {
-	_, err := store.Get[*protocol.Server](b.store, name)
+	_, err := store.Get[*resource.Server](b.store, name)
 	return err == nil
 }
 
-func (b *bench) happened(code protocol.EventCode) (n int) {
+func (b *bench) happened(code resource.EventCode) (n int) {
 	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Code == code {
 			n++
@@ -111,7 +113,7 @@ func (b *bench) revision() uint64 {
 }
 
 // rack is the agent's RackDoc of shard 0.
-func (b *bench) rack(m *modern) (d protocol.RackDoc) {
+func (b *bench) rack(m *modern) (d message.RackDoc) {
 	b.t.Helper()
 	b.opens(m, "rack/0", &d)
 	return d
@@ -138,7 +140,7 @@ func TestFoundBMCWaits(t *testing.T) {
 	if msg := got.Status.Conditions[0].Message; !strings.Contains(msg, bmcPrint) {
 		t.Errorf("it says %q", msg)
 	}
-	if n := b.happened(protocol.EventFoundBMC); n != 1 {
+	if n := b.happened(resource.EventFoundBMC); n != 1 {
 		t.Errorf("%d events", n)
 	}
 	rev := b.revision()
@@ -165,7 +167,7 @@ func TestFoundBMCWaits(t *testing.T) {
 	b.apply(storetest.Server("n9", bmcName, "boot", "52:54:00:00:00:09"))
 	b.pass()
 	m.listens()
-	if d := b.rack(m); slices.ContainsFunc(d.Servers, func(s protocol.ServerIntent) bool { return s.Server == "n9" }) {
+	if d := b.rack(m); slices.ContainsFunc(d.Servers, func(s message.ServerIntent) bool { return s.Server == "n9" }) {
 		t.Error("the server of a BMC that waits is in the document")
 	}
 	if s := b.server("n9"); !strings.Contains(codes(s.Status.Conditions), "BMCPending") {
@@ -176,7 +178,7 @@ func TestFoundBMCWaits(t *testing.T) {
 	}
 }
 
-func encodeRack(t *testing.T, d protocol.RackDoc) string {
+func encodeRack(t *testing.T, d message.RackDoc) string {
 	t.Helper()
 	d.Head, d.IssuedAt = protocol.Head{}, time.Time{}
 	raw, err := json.Marshal(d)
@@ -205,14 +207,14 @@ func TestAcceptedBMC(t *testing.T) {
 	if _, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, api.AcceptBMC{CredentialsRef: "local:other", Fingerprint: bmcPrint}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("accepted again with other credentials: %v", err)
 	}
-	if n := b.happened(protocol.EventAcceptedBMC); n != 1 {
+	if n := b.happened(resource.EventAcceptedBMC); n != 1 {
 		t.Errorf("%d events", n)
 	}
 	b.pass()
 	m.tick()
 	asks := m.takeAsks()
-	want := protocol.BMCIntent{Name: bmcName, Address: "https://10.7.0.130", CredentialsRef: "local:smc", Fingerprint: bmcPrint}
-	if len(asks) != 1 || asks[0].Kind != protocol.AskInventory || asks[0].BMC != want || !asks[0].NotAfter.Equal(b.now.Add(3*time.Minute)) {
+	want := message.BMCIntent{Name: bmcName, Address: "https://10.7.0.130", CredentialsRef: "local:smc", Fingerprint: bmcPrint}
+	if len(asks) != 1 || asks[0].Kind != message.AskInventory || asks[0].BMC != want || !asks[0].NotAfter.Equal(b.now.Add(3*time.Minute)) {
 		t.Fatalf("asked %+v", asks)
 	}
 	m.answers(asks[0], host("52:54:00:00:00:31"))
@@ -228,13 +230,13 @@ func TestAcceptedBMC(t *testing.T) {
 	}
 	m.finds(leased("https://10.7.0.131"))
 	d := b.rack(m)
-	i := slices.IndexFunc(d.Servers, func(s protocol.ServerIntent) bool { return s.Server == bmcName })
+	i := slices.IndexFunc(d.Servers, func(s message.ServerIntent) bool { return s.Server == bmcName })
 	if i < 0 || d.Servers[i].BMC.Address != "https://10.7.0.131" {
 		t.Errorf("the document has %+v", d.Servers)
 	}
 	for _, seg := range d.Rack.Segments {
 		want := 0
-		if seg.Role == protocol.SegmentBMC {
+		if seg.Role == resource.SegmentBMC {
 			want = 1
 		}
 		if len(seg.BMCMACs) != want {
@@ -249,10 +251,10 @@ func TestAcceptedBMC(t *testing.T) {
 }
 
 func TestAcceptRule(t *testing.T) {
-	b, m := bmcSite(t, &protocol.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})
+	b, m := bmcSite(t, &resource.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})
 	m.finds(leased("https://10.7.0.130"))
 	got := b.bmc(bmcName)
-	if got.Pending() || got.Status.AcceptedBy != "segment/bmcs" || got.Spec.TLS.Fingerprint != bmcPrint || b.happened(protocol.EventAcceptedBMC) != 1 {
+	if got.Pending() || got.Status.AcceptedBy != "segment/bmcs" || got.Spec.TLS.Fingerprint != bmcPrint || b.happened(resource.EventAcceptedBMC) != 1 {
 		t.Errorf("it is %+v, %+v", got.Spec, got.Status)
 	}
 	// Another certificate at that address changes nothing.
@@ -273,7 +275,7 @@ func TestAppliedBMCIsTheFoundOne(t *testing.T) {
 	b.apply(own)
 	b.pass()
 	m.finds(leased("https://10.7.0.130"))
-	if _, err := store.Get[*protocol.BMC](b.store, bmcName); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.BMC](b.store, bmcName); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the found one is still there: %v", err)
 	}
 	if got := b.bmc("rack1-smc"); got.Pending() || got.Status.AcceptedBy != "test" || got.Status.Address != "https://10.7.0.130" {
@@ -284,7 +286,7 @@ func TestAppliedBMCIsTheFoundOne(t *testing.T) {
 // However the hub dies, each Server is made once; one that somebody deleted is not
 // made again, whatever is read later.
 func TestServersAreMadeOnce(t *testing.T) {
-	b, m := bmcSite(t, &protocol.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})
+	b, m := bmcSite(t, &resource.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})
 	m.finds(leased("https://10.7.0.130"))
 	m.tick()
 	m.answers(m.takeAsks()[0], host("52:54:00:00:00:31"))
@@ -295,7 +297,7 @@ func TestServersAreMadeOnce(t *testing.T) {
 	if now := b.server(bmcName).Metadata.UID; now != uid {
 		t.Errorf("made again: %s, was %s", now, uid)
 	}
-	if _, err := b.store.Delete(ctx(t), protocol.KindServer, bmcName); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindServer, bmcName); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -319,7 +321,7 @@ func TestServersAreMadeOnce(t *testing.T) {
 		t.Error("the server that was deleted came back")
 	}
 	// With the BMC what was read of it goes.
-	if _, err := b.store.Delete(ctx(t), protocol.KindBMC, bmcName); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindBMC, bmcName); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -383,7 +385,7 @@ func TestInventoryChangesNoServer(t *testing.T) {
 
 // A Server that the store would not have is said at the BMC, and made when it can be.
 func TestServerThatCannotBeMade(t *testing.T) {
-	b, m := bmcSite(t, &protocol.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})
+	b, m := bmcSite(t, &resource.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})
 	m.finds(leased("https://10.7.0.130"))
 	m.tick()
 	m.answers(m.takeAsks()[0], host("52:54:00:00:00:01")) // n1's

@@ -10,6 +10,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // mirrorOf is a catalogue whose files are there as soon as they were fetched, unless they
@@ -21,25 +23,25 @@ type mirrorOf struct {
 	fetched []string
 }
 
-func (m *mirrorOf) Fetch(_ context.Context, f protocol.BootImageFile) (protocol.BootImageVerified, error) {
+func (m *mirrorOf) Fetch(_ context.Context, f resource.BootImageFile) (resource.BootImageVerified, error) {
 	m.fetched = append(m.fetched, f.URL)
 	if err := m.fails[f.URL]; err != nil {
-		return protocol.BootImageVerified{}, err
+		return resource.BootImageVerified{}, err
 	}
 	digest := "sha256:" + f.SHA256
 	m.has[digest] = true
-	return protocol.BootImageVerified{At: time.Unix(1, 0).UTC(), Size: 7, Digest: digest}, nil
+	return resource.BootImageVerified{At: time.Unix(1, 0).UTC(), Size: 7, Digest: digest}, nil
 }
 
 func (m *mirrorOf) Has(digest string) bool { return m.has[digest] }
 
-func (m *mirrorOf) Inspect(a protocol.Artefact, _ string) error { return m.bad[a.Digest] }
+func (m *mirrorOf) Inspect(a resource.Artefact, _ string) error { return m.bad[a.Digest] }
 
-func bootImageOf(name string) *protocol.BootImage {
-	b := &protocol.BootImage{Spec: protocol.BootImageSpec{Catalogue: "os", Version: "1.0", Architectures: map[string]protocol.BootImageArch{
-		"amd64": {Files: []protocol.BootImageFile{
-			{Kind: protocol.ArtefactKernel, URL: "https://m.example/kernel", SHA256: strings.Repeat("a", 64)},
-			{Kind: protocol.ArtefactInitramfs, URL: "https://m.example/initramfs", SHA256: strings.Repeat("b", 64)},
+func bootImageOf(name string) *resource.BootImage {
+	b := &resource.BootImage{Spec: resource.BootImageSpec{Catalogue: "os", Version: "1.0", Architectures: map[string]resource.BootImageArch{
+		"amd64": {Files: []resource.BootImageFile{
+			{Kind: resource.ArtefactKernel, URL: "https://m.example/kernel", SHA256: strings.Repeat("a", 64)},
+			{Kind: resource.ArtefactInitramfs, URL: "https://m.example/initramfs", SHA256: strings.Repeat("b", 64)},
 		}},
 		"arm64": {Image: "registry.example/os@" + exampleDigest},
 	}}}
@@ -49,7 +51,7 @@ func bootImageOf(name string) *protocol.BootImage {
 }
 
 // catalogueSite is a site with an entry, and a claim of it.
-func catalogueSite(t *testing.T, caps ...protocol.Capability) (*bench, *modern, *mirrorOf) {
+func catalogueSite(t *testing.T, caps ...message.Capability) (*bench, *modern, *mirrorOf) {
 	t.Helper()
 	files := &mirrorOf{fails: map[string]error{}, bad: map[string]error{}, has: map[string]bool{}}
 	b := newBench(t, &movingTag{})
@@ -66,9 +68,9 @@ func catalogueSite(t *testing.T, caps ...protocol.Capability) (*bench, *modern, 
 	return b, m, files
 }
 
-func (b *bench) entry() *protocol.BootImage {
+func (b *bench) entry() *resource.BootImage {
 	b.t.Helper()
-	e, err := store.Get[*protocol.BootImage](b.store, "os-1")
+	e, err := store.Get[*resource.BootImage](b.store, "os-1")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func (b *bench) entry() *protocol.BootImage {
 // A server is told to boot an entry when all of its files are verified; the agent may fetch
 // them then, and no other.
 func TestBootImageOfClaim(t *testing.T) {
-	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
+	b, m, files := catalogueSite(t, message.CapBootChain, message.CapBootFiles)
 	digest := "sha256:" + strings.Repeat("a", 64)
 	if err := b.control.Env.MayFetchISO(m.name, digest); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("before any document: %v", err)
@@ -87,13 +89,13 @@ func TestBootImageOfClaim(t *testing.T) {
 	b.settles(m)
 	b.settles(m)
 	boot := b.boot(m)
-	if boot == nil || boot.Image.Source != protocol.ImageFromHub || boot.Image.Reference != "bootimage/os-1" || len(boot.Image.Artefacts) != 2 {
+	if boot == nil || boot.Image.Source != resource.ImageFromHub || boot.Image.Reference != "bootimage/os-1" || len(boot.Image.Artefacts) != 2 {
 		t.Fatalf("%+v; the claim has %+v", boot, b.claim("c1").Status)
 	}
 	if err := b.control.Env.MayFetchISO(m.name, digest); err != nil {
 		t.Error(err)
 	}
-	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(protocol.CondReprovisionRequired)) || strings.Contains(got, string(protocol.CondImageUnverified)) {
+	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(resource.CondReprovisionRequired)) || strings.Contains(got, string(resource.CondImageUnverified)) {
 		t.Errorf("the claim has %s", got)
 	}
 	if e := b.entry(); len(e.Status.Verified) != 2 || len(e.Status.Conditions) != 0 {
@@ -121,15 +123,15 @@ func TestBootImageOfClaim(t *testing.T) {
 
 // An agent that gets no files from the hub is sent no boot of them.
 func TestBootImageAgentTooOld(t *testing.T) {
-	b, m, _ := catalogueSite(t, protocol.CapBootChain)
-	m.caps = slices.DeleteFunc(m.caps, func(c protocol.Capability) bool { return c == protocol.CapBootFiles })
+	b, m, _ := catalogueSite(t, message.CapBootChain)
+	m.caps = slices.DeleteFunc(m.caps, func(c message.Capability) bool { return c == message.CapBootFiles })
 	m.connects()
 	b.settles(m)
 	b.settles(m)
 	if boot := b.boot(m); boot != nil {
 		t.Errorf("%+v", boot)
 	}
-	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondAgentTooOld)) {
+	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondAgentTooOld)) {
 		t.Errorf("the claim has %q", got)
 	}
 }
@@ -137,11 +139,11 @@ func TestBootImageAgentTooOld(t *testing.T) {
 // What is not verified is a condition of entry and claim, an event once, and is tried again
 // with a pause until it heals; then it is booted. What was proved stays proved.
 func TestBootImageUnverified(t *testing.T) {
-	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
+	b, m, files := catalogueSite(t, message.CapBootChain, message.CapBootFiles)
 	files.fails["https://m.example/initramfs"] = protocol.Errorf(protocol.CodeInvalid, "fetch file", "it has another sum").WithHint("take another entry")
 	events := func() (n int) {
 		for _, e := range b.control.Events.After(0, 1000) {
-			if e.Code == protocol.EventBootImage {
+			if e.Code == resource.EventBootImage {
 				n++
 			}
 		}
@@ -151,13 +153,13 @@ func TestBootImageUnverified(t *testing.T) {
 		b.settles(m)
 	}
 	e := b.entry()
-	if len(e.Status.Verified) != 1 || len(e.Status.Conditions) != 1 || e.Status.Conditions[0].Code != protocol.CondImageUnverified ||
+	if len(e.Status.Verified) != 1 || len(e.Status.Conditions) != 1 || e.Status.Conditions[0].Code != resource.CondImageUnverified ||
 		!strings.Contains(e.Status.Conditions[0].Message, "initramfs for amd64") || !strings.Contains(e.Status.Conditions[0].Message, "take another entry") {
 		t.Errorf("%+v", e.Status)
 	}
 	claim := b.claim("c1")
 	b.control.Decorate(claim)
-	if got := codes(claim.Status.Conditions); !strings.Contains(got, string(protocol.CondImageUnverified)) || b.boot(m) != nil {
+	if got := codes(claim.Status.Conditions); !strings.Contains(got, string(resource.CondImageUnverified)) || b.boot(m) != nil {
 		t.Errorf("the claim has %q; boot %+v", got, b.boot(m))
 	}
 	if n := events(); n != 1 || len(files.fetched) != 2 {
@@ -177,7 +179,7 @@ func TestBootImageUnverified(t *testing.T) {
 
 // A file that is not what its kind says is not verified, whatever its sum.
 func TestBootImageIsInspected(t *testing.T) {
-	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
+	b, m, files := catalogueSite(t, message.CapBootChain, message.CapBootFiles)
 	files.bad["sha256:"+strings.Repeat("a", 64)] = protocol.Errorf(protocol.CodeInvalid, "inspect", "it is no kernel")
 	b.settles(m)
 	b.settles(m)
@@ -188,22 +190,22 @@ func TestBootImageIsInspected(t *testing.T) {
 
 // An OCI entry is resolved as a claim's own image is, and is what the claim says.
 func TestBootImageOfRegistry(t *testing.T) {
-	b, m, files := catalogueSite(t, protocol.CapBootChain)
-	server, err := store.Get[*protocol.Server](b.store, "n2")
+	b, m, files := catalogueSite(t, message.CapBootChain)
+	server, err := store.Get[*resource.Server](b.store, "n2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Spec.Architecture, server.Metadata.Revision, server.Status = "arm64", 0, protocol.ServerStatus{}
+	server.Spec.Architecture, server.Metadata.Revision, server.Status = "arm64", 0, resource.ServerStatus{}
 	claim := storetest.Claim("c2", "n2")
 	claim.Spec.Image = "bootimage/os-1"
 	b.apply(server, claim)
 	b.settles(m)
 	b.settles(m)
 	cfg := b.configOf("c2")
-	if cfg.Spec.Image.Reference != "registry.example/os@"+exampleDigest || cfg.Spec.Image.BootImage != "os-1" || cfg.Spec.Image.Source != protocol.ImageFromRegistry {
+	if cfg.Spec.Image.Reference != "registry.example/os@"+exampleDigest || cfg.Spec.Image.BootImage != "os-1" || cfg.Spec.Image.Source != resource.ImageFromRegistry {
 		t.Errorf("%+v", cfg.Spec.Image)
 	}
-	if got := codes(b.claim("c2").Status.Conditions); strings.Contains(got, string(protocol.CondReprovisionRequired)) {
+	if got := codes(b.claim("c2").Status.Conditions); strings.Contains(got, string(resource.CondReprovisionRequired)) {
 		t.Errorf("the claim has %s", got)
 	}
 	if slices.ContainsFunc(files.fetched, func(u string) bool { return strings.Contains(u, "registry") }) {
@@ -213,7 +215,7 @@ func TestBootImageOfRegistry(t *testing.T) {
 
 // A hub that dies when a file was proved, and before the next one, goes on there.
 func TestBootImageCrash(t *testing.T) {
-	b, m, files := catalogueSite(t, protocol.CapBootChain, protocol.CapBootFiles)
+	b, m, files := catalogueSite(t, message.CapBootChain, message.CapBootFiles)
 	b.dies("hub.catalogue.verified", func() { b.settles(m) })
 	m.connects()
 	b.settles(m)

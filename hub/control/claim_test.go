@@ -8,12 +8,14 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
-func (b *bench) claim(name string) *protocol.Claim {
+func (b *bench) claim(name string) *resource.Claim {
 	b.t.Helper()
-	c, err := store.Get[*protocol.Claim](b.store, name)
+	c, err := store.Get[*resource.Claim](b.store, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -21,11 +23,11 @@ func (b *bench) claim(name string) *protocol.Claim {
 	return c
 }
 
-func (b *bench) configs() int { return len(store.List[*protocol.BootConfiguration](b.store)) }
+func (b *bench) configs() int { return len(store.List[*resource.BootConfiguration](b.store)) }
 
-func labelled(name string) *protocol.Claim {
+func labelled(name string) *resource.Claim {
 	c := storetest.Claim(name, "")
-	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &protocol.Selector{MatchLabels: map[string]string{"row": "7"}}
+	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &resource.Selector{MatchLabels: map[string]string{"row": "7"}}
 	return c
 }
 
@@ -78,10 +80,10 @@ func TestClaimImage(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(*flakyRegistry, bool)
-		want  protocol.ConditionCode
+		want  resource.ConditionCode
 	}{
-		{"registry down", func(f *flakyRegistry, on bool) { f.down = on }, protocol.CondRegistryUnavailable},
-		{"no UKI in it", func(f *flakyRegistry, on bool) { f.bare = on }, protocol.CondImageInvalid},
+		{"registry down", func(f *flakyRegistry, on bool) { f.down = on }, resource.CondRegistryUnavailable},
+		{"no UKI in it", func(f *flakyRegistry, on bool) { f.bare = on }, resource.CondImageInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			images := &flakyRegistry{}
@@ -99,10 +101,10 @@ func TestClaimImage(t *testing.T) {
 			}
 			b.now = b.now.Add(time.Minute + time.Second)
 			b.pass() // asked again, with the same answer
-			if got := told(b, protocol.EventImageRefused); len(got) != 1 || !strings.Contains(got[0], "claim c1: ") {
+			if got := told(b, resource.EventImageRefused); len(got) != 1 || !strings.Contains(got[0], "claim c1: ") {
 				t.Errorf("events %q, want one", got)
 			}
-			d := last[protocol.RackDoc](b, agent, "rack/0")
+			d := last[message.RackDoc](b, agent, "rack/0")
 			if b.configs() != 0 || d.Servers[0].Boot != nil {
 				t.Errorf("%d configurations, and the agent is told %+v", b.configs(), d.Servers[0].Boot)
 			}
@@ -122,16 +124,16 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 	b, agent := joined(t)
 	b.apply(storetest.Claim("c1", "n1"))
 	b.pass()
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var g protocol.Grant
+	var g message.Grant
 	if err := wire.Open(wire.NewVerifier(b.hub.Public()), wire.FactGrant, cfg.Spec.Grant, &g); err != nil {
 		t.Fatal(err)
 	}
-	n1, _ := store.Get[*protocol.Server](b.store, "n1")
-	if g.OwnerUID != cfg.Spec.Owner.UID || g.ServerUID != n1.Metadata.UID || g.ImageDigest != cfg.Spec.Image.Digest || g.Generation != 1 || g.MaxAttempts != 3 || g.FirstBoot != protocol.FirstBootUefiHTTP {
+	n1, _ := store.Get[*resource.Server](b.store, "n1")
+	if g.OwnerUID != cfg.Spec.Owner.UID || g.ServerUID != n1.Metadata.UID || g.ImageDigest != cfg.Spec.Image.Digest || g.Generation != 1 || g.MaxAttempts != 3 || g.FirstBoot != resource.FirstBootUefiHTTP {
 		t.Errorf("the grant is %+v", g)
 	}
 	b.acks(agent)
@@ -142,7 +144,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 	b.apply(other)
 	b.sent = nil
 	b.pass()
-	again, _ := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	again, _ := store.Get[*resource.BootConfiguration](b.store, "c1")
 	if again.Metadata.Revision != cfg.Metadata.Revision {
 		t.Error("the configuration was written again")
 	}
@@ -161,11 +163,11 @@ func TestClaimEnds(t *testing.T) {
 	b.apply(storetest.Claim("c1", "n1"))
 	b.pass()
 	uid := b.claim("c1").Metadata.UID
-	if _, err := b.store.Delete(ctx(t), protocol.KindClaim, "c1"); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
-	if d := last[protocol.RackDoc](b, agent, "rack/0"); !d.Servers[0].Releasing || d.Servers[0].Power != protocol.WantOff || d.Servers[0].Boot != nil {
+	if d := last[message.RackDoc](b, agent, "rack/0"); !d.Servers[0].Releasing || d.Servers[0].Power != resource.WantOff || d.Servers[0].Boot != nil {
 		t.Errorf("the agent is told %+v", d.Servers[0])
 	}
 	for _, c := range []struct {
@@ -177,7 +179,7 @@ func TestClaimEnds(t *testing.T) {
 		r.Released, r.OwnerUID = c.released, c.uid
 		b.reports(agent, r)
 		b.pass()
-		if b.claim("c1").Status.Phase != protocol.PhaseReleasing || b.configs() != 1 {
+		if b.claim("c1").Status.Phase != resource.PhaseReleasing || b.configs() != 1 {
 			t.Errorf("%s: ended", c.name)
 		}
 	}
@@ -185,16 +187,16 @@ func TestClaimEnds(t *testing.T) {
 	r.Released, r.OwnerUID = true, uid
 	b.reports(agent, r)
 	b.dies("hub.claim.unconfigured", func() { _ = b.control.reconcile(ctx(t)) })
-	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil || b.configs() != 0 {
+	if _, err := store.Get[*resource.Claim](b.store, "c1"); err != nil || b.configs() != 0 {
 		t.Errorf("after the crash: %d configurations, claim %v", b.configs(), err)
 	}
 	b.pass() // no report yet: nothing ends, and no new configuration is made
-	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil || b.configs() != 0 {
+	if _, err := store.Get[*resource.Claim](b.store, "c1"); err != nil || b.configs() != 0 {
 		t.Errorf("before the report: %d configurations, claim %v", b.configs(), err)
 	}
 	b.reports(agent, r)
 	b.pass()
-	if _, err := store.Get[*protocol.Claim](b.store, "c1"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Claim](b.store, "c1"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the claim did not end: %v", err)
 	}
 }
@@ -215,7 +217,7 @@ func TestOneBadClaimStopsNoHold(t *testing.T) {
 	if err := b.control.reconcile(ctx(t)); err == nil {
 		t.Error("the claim's trouble is not said")
 	}
-	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 1 {
+	if d := last[message.HoldDoc](b, agent, message.LeafHold); len(d.Holds) != 1 {
 		t.Errorf("the hold waits: %+v", d)
 	}
 }
@@ -233,8 +235,8 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 		had[leaf] = s.Head
 	}
 	b.pass()
-	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
-	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
+	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
 		t.Fatal("a hold that nobody released was removed")
 	}
 	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
@@ -245,16 +247,16 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 		b.hello(agent, "s", had)
 		b.reports(agent, off("n1"), off("n2"))
 		b.pass()
-		if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 0 || len(d.Releases) != 1 || d.Releases[0].HoldID != h.Metadata.Name {
+		if d := last[message.HoldDoc](b, agent, message.LeafHold); len(d.Holds) != 0 || len(d.Releases) != 1 || d.Releases[0].HoldID != h.Metadata.Name {
 			t.Errorf("the document says %+v", d)
 		}
 	}
 	b.dies("hub.hold.removed", func() {
-		b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+		b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	})
 	b.greets(agent)
 	b.pass()
-	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Releases) != 0 {
+	if d := last[message.HoldDoc](b, agent, message.LeafHold); len(d.Releases) != 0 {
 		t.Errorf("after the acknowledgement: %+v", d)
 	}
 }
@@ -271,7 +273,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 		t.Fatalf("new documents for %v, %v", written, err)
 	}
 	b.control.Link.SendTo(agent, b.now)
-	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Holds) != 1 {
+	if d := last[message.HoldDoc](b, agent, message.LeafHold); len(d.Holds) != 1 {
 		t.Errorf("the document says %+v", d)
 	}
 	if written, err = b.control.holds(ctx(t)); err != nil || len(written) != 0 {
@@ -288,7 +290,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 		return nil
 	}
 	b.pass()
-	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); !late || len(d.Holds) != 2 {
+	if d := last[message.HoldDoc](b, agent, message.LeafHold); !late || len(d.Holds) != 2 {
 		t.Errorf("the document of a pass that began earlier says %+v", d)
 	}
 }

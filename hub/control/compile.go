@@ -7,7 +7,7 @@ import (
 
 	"rackboot/hub/link"
 	"rackboot/hub/plan"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // compile brings the ledger of a rack's agent up to date and sends; the hold document first.
@@ -47,12 +47,12 @@ func (c *Control) shards(f plan.Fleet) map[string]int {
 			if _, several := l.Sent[link.RackLeaf(1)]; !several {
 				break
 			}
-			var d protocol.RackDoc
+			var d message.RackDoc
 			sent, ok := l.Sent[link.RackLeaf(i-1)]
 			if !ok {
 				break
 			}
-			topic := protocol.TopicDown(r.Status.Agent, link.RackLeaf(i-1))
+			topic := message.TopicDown(r.Status.Agent, link.RackLeaf(i-1))
 			if c.Link.Open(topic, sent.Body, &d) == nil {
 				for _, s := range d.Servers {
 					out[s.Server] = d.Shard

@@ -7,21 +7,22 @@ import (
 	"testing"
 
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // A shard that goes and comes back is newer than what the agent has of it, and a
 // server that comes first by name moves no other to another shard.
 func TestShardsComeAndGo(t *testing.T) {
 	b, agent := joined(t)
-	var more []protocol.Object
-	for i := range protocol.MaxServersPerShard {
+	var more []resource.Object
+	for i := range message.MaxServersPerShard {
 		name := fmt.Sprintf("x%02d", i)
 		more = append(more, storetest.BMC("b"+name, "r1"), storetest.Server(name, "b"+name, "boot", fmt.Sprintf("52:54:00:00:01:%02x", i)))
 	}
 	b.apply(more...)
 	b.pass()
-	first := last[protocol.RackDoc](b, agent, "rack/1")
+	first := last[message.RackDoc](b, agent, "rack/1")
 	if len(first.Servers) != 2 {
 		t.Fatalf("%d servers in the second shard", len(first.Servers))
 	}
@@ -35,7 +36,7 @@ func TestShardsComeAndGo(t *testing.T) {
 		t.Errorf("a new server changed %v", got)
 	}
 	for _, name := range []string{"a-first", first.Servers[0].Server, first.Servers[1].Server} {
-		if _, err := b.store.Delete(ctx(t), protocol.KindServer, name); err != nil {
+		if _, err := b.store.Delete(ctx(t), resource.KindServer, name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +46,7 @@ func TestShardsComeAndGo(t *testing.T) {
 	}
 	b.apply(storetest.Server("a-first", "b-first", "boot", "52:54:00:00:02:01"))
 	b.pass()
-	if again := last[protocol.RackDoc](b, agent, "rack/1"); !again.Head.Newer(first.Head) || again.Head.Version <= first.Head.Version+1 {
+	if again := last[message.RackDoc](b, agent, "rack/1"); !again.Head.Newer(first.Head) || again.Head.Version <= first.Head.Version+1 {
 		t.Errorf("the shard came back as %v, it was %v", again.Head, first.Head)
 	}
 }

@@ -10,11 +10,13 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
-func (b *bench) server(name string) *protocol.Server {
+func (b *bench) server(name string) *resource.Server {
 	b.t.Helper()
-	s, err := store.Get[*protocol.Server](b.store, name)
+	s, err := store.Get[*resource.Server](b.store, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -32,25 +34,25 @@ func TestDecorateServer(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		do    func()
-		phase protocol.Phase
+		phase resource.Phase
 		conds string
 	}{
-		{"no agent", func() {}, protocol.PhaseInitial, "NoAgent"},
-		{"joined, not heard", func() { agent = b.join("r1") }, protocol.PhaseInitial, "Dark"},
-		{"heard", func() { b.reports(agent, off("n1")) }, protocol.PhaseAvailable, ""},
-		{"just in time", func() { b.now = b.now.Add(reports.DarkAfter - time.Millisecond) }, protocol.PhaseAvailable, ""},
-		{"late", func() { b.now = b.now.Add(time.Second) }, protocol.PhaseAvailable, "Stale Dark"},
+		{"no agent", func() {}, resource.PhaseInitial, "NoAgent"},
+		{"joined, not heard", func() { agent = b.join("r1") }, resource.PhaseInitial, "Dark"},
+		{"heard", func() { b.reports(agent, off("n1")) }, resource.PhaseAvailable, ""},
+		{"just in time", func() { b.now = b.now.Add(reports.DarkAfter - time.Millisecond) }, resource.PhaseAvailable, ""},
+		{"late", func() { b.now = b.now.Add(time.Second) }, resource.PhaseAvailable, "Stale Dark"},
 		{"heard again, claimed", func() {
 			b.reports(agent, off("n1"))
 			b.apply(storetest.Claim("c1", "n1"))
 			b.pass()
-		}, protocol.PhaseReserved, ""},
+		}, resource.PhaseReserved, ""},
 		{"agent deleted", func() {
-			if _, err := b.store.Delete(ctx(t), protocol.KindAgent, agent); err != nil {
+			if _, err := b.store.Delete(ctx(t), resource.KindAgent, agent); err != nil {
 				t.Fatal(err)
 			}
 			b.pass()
-		}, protocol.PhaseReserved, "NoAgent"},
+		}, resource.PhaseReserved, "NoAgent"},
 	} {
 		c.do()
 		s := b.server("n1")
@@ -63,7 +65,7 @@ func TestDecorateServer(t *testing.T) {
 			}
 		}
 	}
-	if c := b.claim("c1"); c.Status.Phase != protocol.PhaseReserved || codes(c.Status.Conditions) != "NoAgent" {
+	if c := b.claim("c1"); c.Status.Phase != resource.PhaseReserved || codes(c.Status.Conditions) != "NoAgent" {
 		t.Errorf("the claim: %s with %q", c.Status.Phase, codes(c.Status.Conditions))
 	}
 }
@@ -75,35 +77,35 @@ func TestDecorateHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	word := func() protocol.HoldWord {
-		v, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name)
+	word := func() resource.HoldWord {
+		v, err := store.Get[*resource.Hold](b.store, h.Metadata.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.control.Decorate(v)
 		return v.Status.Word
 	}
-	if w := word(); w != protocol.HoldAccepted {
+	if w := word(); w != resource.HoldAccepted {
 		t.Errorf("before the agent has it: %s", w)
 	}
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: h.Metadata.Name, Word: protocol.HoldEnforced, EnforcedAt: b.now}}
+	r.Holds = []resource.HoldReport{{ID: h.Metadata.Name, Word: resource.HoldEnforced, EnforcedAt: b.now}}
 	b.reports(agent, r)
-	if w := word(); w != protocol.HoldEnforced {
+	if w := word(); w != resource.HoldEnforced {
 		t.Errorf("at the agent: %s", w)
 	}
 	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
-	if w := word(); w != protocol.HoldReleased {
+	if w := word(); w != resource.HoldReleased {
 		t.Errorf("released: %s", w)
 	}
 }
 
 func TestDecorateAgent(t *testing.T) {
 	b, name := joined(t)
-	agent := func() *protocol.Agent {
-		a, err := store.Get[*protocol.Agent](b.store, name)
+	agent := func() *resource.Agent {
+		a, err := store.Get[*resource.Agent](b.store, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +121,7 @@ func TestDecorateAgent(t *testing.T) {
 		t.Errorf("heard: %+v", a.Status)
 	}
 	b.seq[name]++
-	b.says(name, protocol.LeafReport, protocol.Report{Session: "s", Seq: b.seq[name], At: b.now, Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}}})
+	b.says(name, message.LeafReport, message.Report{Session: "s", Seq: b.seq[name], At: b.now, Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}}})
 	if got := codes(agent().Status.Conditions); got != "HubBehind" {
 		t.Errorf("with a newer document than the hub's: %q", got)
 	}
@@ -135,14 +137,14 @@ func TestDecorateBootConfiguration(t *testing.T) {
 	b.pass()
 	r := off("n1")
 	r.OwnerUID = b.claim("c1").Metadata.UID
-	r.Attempt = &protocol.AttemptReport{URI: "http://rack/b/…/boot.efi"}
+	r.Attempt = &resource.AttemptReport{URI: "http://rack/b/…/boot.efi"}
 	b.reports(agent, r)
-	c, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	c, err := store.Get[*resource.BootConfiguration](b.store, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.control.Decorate(c)
-	if c.Status.State != protocol.BootConfigReady || c.Status.HTTPBootURI != r.Attempt.URI {
+	if c.Status.State != resource.BootConfigReady || c.Status.HTTPBootURI != r.Attempt.URI {
 		t.Errorf("%+v", c.Status)
 	}
 	if problems, err := testutil.GatherAndLint(b.reg); err != nil || len(problems) > 0 {

@@ -8,12 +8,12 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/reports"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // decorateHold fills how far a hold has come from the newest report of its server.
-func (c *Control) decorateHold(h *protocol.Hold) {
+func (c *Control) decorateHold(h *resource.Hold) {
 	seen, got, read := c.holdSeen(h)
 	st, now := &h.Status, c.cfg.Clock()
 	st.Word, st.State, st.Receipt, st.SignedReceipt = seen.Word(), seen.State(), seen.Receipt, nil
@@ -32,11 +32,11 @@ func (c *Control) decorateHold(h *protocol.Hold) {
 
 // holdSeen is what is known of a hold, when the report came that says so, and how old the
 // read is that it rests on.
-func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time, read readSeen) {
+func (c *Control) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, read readSeen) {
 	read = c.readOf(h.Spec.Server, h.Status.Rack)
 	seen.Stale = read.stale()
 	seen.Released = h.Status.ReleasedAt != nil
-	if rack, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack); err == nil && rack.Status.Agent != "" {
+	if rack, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack); err == nil && rack.Status.Agent != "" {
 		seen.Laid = c.reports.Enforced(rack.Status.Agent, h.Metadata.Name)
 	}
 	r, got := c.reports.Server(h.Spec.Server)
@@ -44,7 +44,7 @@ func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time,
 		return seen, got, read
 	}
 	seen.Dark = c.cfg.Clock().Sub(got) > reports.DarkAfter
-	if i := slices.IndexFunc(r.Holds, func(hr protocol.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
+	if i := slices.IndexFunc(r.Holds, func(hr resource.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
 		seen.Report = &r.Holds[i]
 		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)
 	}
@@ -52,7 +52,7 @@ func (c *Control) holdSeen(h *protocol.Hold) (seen plan.HoldSeen, got time.Time,
 }
 
 // holdMessage says why a hold is not further, and what else must be known of it.
-func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, read readSeen, silent time.Duration) (text string) {
+func (c *Control) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, silent time.Duration) (text string) {
 	add := func(format string, args ...any) {
 		if text != "" {
 			text += "; "
@@ -61,11 +61,11 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, read readSee
 	}
 	hr, state := seen.Report, seen.State()
 	switch {
-	case state == protocol.StateReleasing && hr != nil && hr.Released != nil:
+	case state == resource.StateReleasing && hr != nil && hr.Released != nil:
 		add("released at the agent by %q", hr.Released.By)
-	case state == protocol.StateReleasing && c.Approvals.OverrideOf(h) != "":
+	case state == resource.StateReleasing && c.Approvals.OverrideOf(h) != "":
 		add("its release waits for approval %s: rackctl approve show %s", c.Approvals.OverrideOf(h), c.Approvals.OverrideOf(h))
-	case state == protocol.StateReleasing:
+	case state == resource.StateReleasing:
 		add("the agent has not acknowledged the release")
 	case hr == nil && !seen.Laid:
 		add("%s", c.unsaid(h))
@@ -79,7 +79,7 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, read readSee
 		if r := seen.Receipt; r != nil && r.Manual == nil {
 			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
 		}
-	case state == protocol.StateStale:
+	case state == resource.StateStale:
 		add("%s; last word %s", read.text(), hr.State)
 		if r := seen.Receipt; r != nil && r.Manual == nil {
 			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
@@ -88,22 +88,22 @@ func (c *Control) holdMessage(h *protocol.Hold, seen plan.HoldSeen, read readSee
 		if hr.Reason != "" {
 			add("%s", hr.Reason)
 		}
-		if seen.Receipt == nil && (hr.Word == protocol.HoldFenced || hr.State == protocol.StateFenced || len(hr.Receipt) > 0) {
+		if seen.Receipt == nil && (hr.Word == resource.HoldFenced || hr.State == resource.StateFenced || len(hr.Receipt) > 0) {
 			add("its receipt is not the rack's agent's for this hold")
 		}
-		if hr.State != "" && state == protocol.StateEnforced && hr.State != protocol.StateEnforced {
+		if hr.State != "" && state == resource.StateEnforced && hr.State != resource.StateEnforced {
 			add("the agent says %s", hr.State)
 		}
 	}
-	if d := h.Status.ConfirmedDown; d != nil && state != protocol.StateFenced && state != protocol.StateReleasing {
+	if d := h.Status.ConfirmedDown; d != nil && state != resource.StateFenced && state != resource.StateReleasing {
 		add("%q says that it is down: %s", d.By, d.Reason)
 	}
 	return text
 }
 
 // unsaid is why nothing is known of a hold beyond its acceptance.
-func (c *Control) unsaid(h *protocol.Hold) string {
-	rack, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack)
+func (c *Control) unsaid(h *resource.Hold) string {
+	rack, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack)
 	if err != nil || rack.Status.Agent == "" {
 		return "its rack has no agent"
 	}
@@ -112,16 +112,16 @@ func (c *Control) unsaid(h *protocol.Hold) string {
 
 // receipt opens a hold's signed receipt; one that no agent of the rack signed is
 // none, nor is another hold's.
-func (c *Control) receipt(h *protocol.Hold, signed []byte) *protocol.Receipt {
+func (c *Control) receipt(h *resource.Hold, signed []byte) *resource.Receipt {
 	if len(signed) == 0 {
 		return nil
 	}
-	r, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack)
+	r, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack)
 	if err != nil {
 		return nil
 	}
 	for _, key := range r.Status.AgentKeys {
-		var out protocol.Receipt
+		var out resource.Receipt
 		if wire.Open(wire.NewVerifier(key), wire.FactReceipt, signed, &out) == nil &&
 			out.HoldID == h.Metadata.Name && out.Server == h.Spec.Server {
 			return &out

@@ -5,11 +5,12 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // decorateSafety fills what is known of a server that somebody else powers on: of the
 // agent's last reading of the inventory, or else of the hub's.
-func (c *Control) decorateSafety(f plan.Fleet, s *protocol.Server) {
+func (c *Control) decorateSafety(f plan.Fleet, s *resource.Server) {
 	var is *protocol.Safety
 	if r := s.Status.Report; r != nil && r.Safety != nil {
 		is = r.Safety

@@ -11,6 +11,8 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // How discoveries end, for the metrics.
@@ -27,8 +29,8 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 	for _, b := range f.Stray() {
 		errs = append(errs, c.cfg.Store.Remove(ctx, b))
 	}
-	words := plan.Discoveries(f, func(r *protocol.Rack, s *protocol.Server) plan.BootSeen { return c.discoveryImage(f, r, s) })
-	conds := map[string][]protocol.ConditionState{}
+	words := plan.Discoveries(f, func(r *resource.Rack, s *resource.Server) plan.BootSeen { return c.discoveryImage(f, r, s) })
+	conds := map[string][]resource.ConditionState{}
 	for _, s := range f.Servers {
 		w, ok := words[s.Metadata.Name]
 		if cfg := f.DiscoveryOf(s.Metadata.Name); !ok && cfg != nil {
@@ -36,7 +38,7 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 			cond, err := c.Env.Seal(ctx, f, cfg)
 			errs = append(errs, err)
 			if cond != nil {
-				conds[s.Metadata.Name] = []protocol.ConditionState{*cond}
+				conds[s.Metadata.Name] = []resource.ConditionState{*cond}
 			}
 		}
 		if !ok {
@@ -51,7 +53,7 @@ func (c *Control) discoveries(ctx context.Context, f plan.Fleet) error {
 
 // sayWaits keeps the conditions of servers whose discovery waits. Each is an event when
 // it is news.
-func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]protocol.ConditionState) {
+func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]resource.ConditionState) {
 	for name, list := range conds {
 		was := c.discoveryConds.Of(name)
 		for _, now := range list {
@@ -60,7 +62,7 @@ func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]
 				news = news && (old.Code != now.Code || old.Message != now.Message)
 			}
 			if news {
-				c.Events.Own(ctx, name, protocol.EventDiscovery, "waits: "+string(now.Code)+": "+now.Message)
+				c.Events.Own(ctx, name, resource.EventDiscovery, "waits: "+string(now.Code)+": "+now.Message)
 			}
 		}
 	}
@@ -69,51 +71,51 @@ func (c *Control) sayWaits(ctx context.Context, unit string, conds map[string][]
 
 // discoveryImage is what is known of the image for a server's discovery. All servers of
 // one architecture in a rack have one question, so that they boot the same.
-func (c *Control) discoveryImage(f plan.Fleet, r *protocol.Rack, s *protocol.Server) plan.BootSeen {
+func (c *Control) discoveryImage(f plan.Fleet, r *resource.Rack, s *resource.Server) plan.BootSeen {
 	d := r.Spec.Discovery
 	if d.ImageFrom != nil {
-		return c.Groups.SeenBoot(d.ImageFrom, s, protocol.DiscoveryPolicy(), d.KernelArgs)
+		return c.Groups.SeenBoot(d.ImageFrom, s, resource.DiscoveryPolicy(), d.KernelArgs)
 	}
 	if d.BootEnv != nil {
 		return c.seenEnv(f, s, d.BootEnv.Name, plan.EnvFor{
-			Purpose: protocol.PurposeDiscovery, KernelArgs: protocol.JoinKernelArgs(s.Spec.KernelArgs, d.KernelArgs),
+			Purpose: resource.PurposeDiscovery, KernelArgs: resource.JoinKernelArgs(s.Spec.KernelArgs, d.KernelArgs),
 		}, "discovery")
 	}
 	return c.seen(
-		f.Of, images.Question{Asker: discoveryAsker(r, s.Spec.Architecture), Reference: d.Image, Architecture: s.Spec.Architecture, Method: protocol.DiscoveryPolicy().FirstBoot.Target()},
+		f.Of, images.Question{Asker: discoveryAsker(r, s.Spec.Architecture), Reference: d.Image, Architecture: s.Spec.Architecture, Method: resource.DiscoveryPolicy().FirstBoot.Target()},
 		s.Spec.KernelArgs, d.KernelArgs,
 	)
 }
 
 // discoveryAsker stands for the servers of one architecture in a rack that discovers.
-func discoveryAsker(r *protocol.Rack, architecture string) string {
+func discoveryAsker(r *resource.Rack, architecture string) string {
 	return "discovery/" + r.Metadata.UID + "/" + architecture
 }
 
 // discoveryAskers are those whose image is to be known: while a server of theirs is to be
 // discovered. A tag that moves counts for those that come later.
-func discoveryAskers(r *protocol.Rack, f plan.Fleet, there map[string]bool) {
+func discoveryAskers(r *resource.Rack, f plan.Fleet, there map[string]bool) {
 	for _, s := range f.Servers {
-		if f.Discovery(s) == protocol.DiscoveryWanted {
+		if f.Discovery(s) == resource.DiscoveryWanted {
 			there[discoveryAsker(r, s.Spec.Architecture)] = true
 		}
 	}
 }
 
-func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Server, w plan.DiscoveryWord) error {
+func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *resource.Server, w plan.DiscoveryWord) error {
 	name, cfg := s.Metadata.Name, f.DiscoveryOf(s.Metadata.Name)
 	switch w.Then {
 	case plan.DiscoveryBegin:
-		rack, err := store.Peek[*protocol.Rack](c.cfg.Store, f.RackOf(name))
+		rack, err := store.Peek[*resource.Rack](c.cfg.Store, f.RackOf(name))
 		if err != nil || rack.Spec.Discovery == nil {
 			return err
 		}
 		group, revision := groups.OfRevision(plan.BootSeen{From: w.From})
 		return c.grants.Make(ctx, grants.Wanted{
 			Group: group, Revision: revision,
-			Name: plan.DiscoveryName(s), Owner: string(protocol.PurposeDiscovery), UID: c.cfg.NewID(), Purpose: protocol.PurposeDiscovery,
-			Policy: protocol.DiscoveryPolicy(), Attempts: rack.Spec.Discovery.MaxAttempts,
-			KernelArgs: protocol.JoinKernelArgs(s.Spec.KernelArgs, rack.Spec.Discovery.KernelArgs),
+			Name: plan.DiscoveryName(s), Owner: string(resource.PurposeDiscovery), UID: c.cfg.NewID(), Purpose: resource.PurposeDiscovery,
+			Policy: resource.DiscoveryPolicy(), Attempts: rack.Spec.Discovery.MaxAttempts,
+			KernelArgs: resource.JoinKernelArgs(s.Spec.KernelArgs, rack.Spec.Discovery.KernelArgs),
 		}, s, *w.Image)
 	case plan.DiscoveryKeep:
 		own := store.Copy(c.cfg.Store, s)
@@ -124,18 +126,18 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 		}
 		c.cfg.Crash.At("hub.discovery.kept")
 		c.metrics.discoveries.WithLabelValues(discoveryDone).Inc()
-		c.Events.Own(ctx, name, protocol.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
+		c.Events.Own(ctx, name, resource.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
 		return nil
 	case plan.DiscoveryGiveUp:
 		own := store.Copy(c.cfg.Store, s)
 		now := c.cfg.Clock().UTC()
-		own.Status.Discovery = &protocol.DiscoveryStatus{FailedAt: &now, Reason: w.Message}
+		own.Status.Discovery = &resource.DiscoveryStatus{FailedAt: &now, Reason: w.Message}
 		if err := c.cfg.Store.Put(ctx, own); err != nil {
 			return err
 		}
 		c.cfg.Crash.At("hub.discovery.given-up")
 		c.metrics.discoveries.WithLabelValues(discoveryGivenUp).Inc()
-		c.Events.Own(ctx, name, protocol.EventDiscovery, "given up: "+w.Message)
+		c.Events.Own(ctx, name, resource.EventDiscovery, "given up: "+w.Message)
 		return nil
 	case plan.DiscoveryEnd:
 		own, now := store.Copy(c.cfg.Store, cfg), c.cfg.Clock()
@@ -150,13 +152,13 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 			return err
 		}
 		c.cfg.Crash.At("hub.discovery.unconfigured")
-		message := "has ended"
+		said := "has ended"
 		if w.Then == plan.DiscoveryReplace {
-			message = "begins again: the agent has another disk than the one that was given the grant"
+			said = "begins again: the agent has another disk than the one that was given the grant"
 		} else if s.Status.Discovered != nil && s.Status.Discovery == nil {
-			message = "has ended; the server is Available"
+			said = "has ended; the server is Available"
 		}
-		c.Events.Own(ctx, name, protocol.EventDiscovery, message)
+		c.Events.Own(ctx, name, resource.EventDiscovery, said)
 		return nil
 	case plan.DiscoveryNothing, plan.DiscoveryWaits:
 	}
@@ -165,10 +167,10 @@ func (c *Control) discovery(ctx context.Context, f plan.Fleet, s *protocol.Serve
 
 // Discover asks for another discovery of a server that nobody owns. Asking again before
 // it has ended is no change. The codes are not_found, conflict, unavailable and timeout.
-func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Server, error) {
+func (c *Control) Discover(ctx context.Context, name, by string) (*resource.Server, error) {
 	const op = "discover server"
 	for try := 1; ; try++ {
-		s, err := store.Get[*protocol.Server](c.cfg.Store, name)
+		s, err := store.Get[*resource.Server](c.cfg.Store, name)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +181,7 @@ func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Serv
 			return s, nil
 		}
 		now := c.cfg.Clock().UTC()
-		s.Status.Discovery = &protocol.DiscoveryStatus{AskedAt: &now, AskedBy: by}
+		s.Status.Discovery = &resource.DiscoveryStatus{AskedAt: &now, AskedBy: by}
 		err = c.cfg.Store.Put(ctx, s)
 		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
@@ -189,13 +191,13 @@ func (c *Control) Discover(ctx context.Context, name, by string) (*protocol.Serv
 		}
 		c.cfg.Crash.At("hub.discovery.asked")
 		c.log.Info("discovery asked", "op", op, "server", name, "by", by)
-		c.Events.Own(ctx, name, protocol.EventDiscovery, "asked by "+by)
+		c.Events.Own(ctx, name, resource.EventDiscovery, "asked by "+by)
 		return s, nil
 	}
 }
 
 // mayDiscover says why nobody can ask for a discovery of a server now.
-func (c *Control) mayDiscover(s *protocol.Server) error {
+func (c *Control) mayDiscover(s *resource.Server) error {
 	const op = "discover server"
 	name := s.Metadata.Name
 	if cl := c.cfg.Store.ClaimOf(name); cl != nil {
@@ -214,9 +216,9 @@ func (c *Control) mayDiscover(s *protocol.Server) error {
 
 // decorateDiscovery says what the hub knows of a server's discovery. While one is under
 // way, the agent says how it goes.
-func (c *Control) decorateDiscovery(in protocol.ServerIntent, s *protocol.Server) {
+func (c *Control) decorateDiscovery(in message.ServerIntent, s *resource.Server) {
 	s.Status.Conditions = append(s.Status.Conditions, c.discoveryConds.Of(s.Metadata.Name)...)
-	if d := s.Status.Discovery; in.Discovery == protocol.DiscoveryFailed && d != nil && d.FailedAt != nil {
-		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondDiscoveryFailed, Since: *d.FailedAt, Message: strings.TrimSpace(d.Reason)})
+	if d := s.Status.Discovery; in.Discovery == resource.DiscoveryFailed && d != nil && d.FailedAt != nil {
+		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondDiscoveryFailed, Since: *d.FailedAt, Message: strings.TrimSpace(d.Reason)})
 	}
 }

@@ -10,16 +10,18 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // discoverySite is a site whose rack discovers n1 and n2, with an agent in step.
-func discoverySite(t *testing.T, images images.Registry, change func(*protocol.RackDiscovery)) (*bench, *modern) {
+func discoverySite(t *testing.T, images images.Registry, change func(*resource.RackDiscovery)) (*bench, *modern) {
 	t.Helper()
 	b := newBench(t, images)
 	objs := storetest.Site()
-	r := objs[0].(*protocol.Rack)
-	r.Spec.Discovery = &protocol.RackDiscovery{Image: "registry.example/probe:1"}
+	r := objs[0].(*resource.Rack)
+	r.Spec.Discovery = &resource.RackDiscovery{Image: "registry.example/probe:1"}
 	r.Default()
 	if change != nil {
 		change(r.Spec.Discovery)
@@ -34,9 +36,9 @@ func discoverySite(t *testing.T, images images.Registry, change func(*protocol.R
 }
 
 // discovery is the configuration of a server's discovery; nil is none.
-func (b *bench) discovery(server string) *protocol.BootConfiguration {
+func (b *bench) discovery(server string) *resource.BootConfiguration {
 	b.t.Helper()
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, plan.DiscoveryName(b.server(server)))
+	cfg, err := store.Get[*resource.BootConfiguration](b.store, plan.DiscoveryName(b.server(server)))
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil
 	}
@@ -47,7 +49,7 @@ func (b *bench) discovery(server string) *protocol.BootConfiguration {
 }
 
 // shown is a server as people see it.
-func (b *bench) shown(server string) *protocol.Server {
+func (b *bench) shown(server string) *resource.Server {
 	s := b.server(server)
 	b.control.Decorate(s)
 	return s
@@ -58,10 +60,10 @@ func hostOf() *protocol.HostInventory {
 }
 
 // found is a report that the image has reported.
-func found(uid string) protocol.ServerReport {
+func found(uid string) resource.ServerReport {
 	r := off("n1")
 	r.OwnerUID = uid
-	r.Attempt = &protocol.AttemptReport{ID: "a1", State: protocol.AttemptSucceeded, Number: 1, Intended: protocol.TargetPxe, Observed: protocol.TargetUefiHTTP, Evidence: protocol.EvidenceDiscovered}
+	r.Attempt = &resource.AttemptReport{ID: "a1", State: resource.AttemptSucceeded, Number: 1, Intended: protocol.TargetPxe, Observed: protocol.TargetUefiHTTP, Evidence: protocol.EvidenceDiscovered}
 	r.Image = &protocol.ImageReport{State: protocol.ProbeDiscovered, At: time.Date(2026, 11, 20, 9, 5, 0, 0, time.UTC), Digest: "sha256:i", Bytes: 40, Inventory: hostOf()}
 	return r
 }
@@ -72,7 +74,7 @@ func found(uid string) protocol.ServerReport {
 func TestDiscoveryLifecycle(t *testing.T) {
 	for _, die := range []string{"", "hub.discovery.configured", "hub.discovery.kept", "hub.discovery.ends", "hub.discovery.unconfigured"} {
 		t.Run("dies at "+die, func(t *testing.T) {
-			b, m := discoverySite(t, &movingTag{}, func(d *protocol.RackDiscovery) { d.MaxAttempts = 5 })
+			b, m := discoverySite(t, &movingTag{}, func(d *resource.RackDiscovery) { d.MaxAttempts = 5 })
 			step := func(point string) {
 				t.Helper()
 				if die == point && die != "" {
@@ -84,25 +86,25 @@ func TestDiscoveryLifecycle(t *testing.T) {
 				b.pass()
 			}
 			if die == "hub.discovery.configured" {
-				if _, err := b.store.Delete(ctx(t), protocol.KindServer, "n1"); err != nil {
+				if _, err := b.store.Delete(ctx(t), resource.KindServer, "n1"); err != nil {
 					t.Fatal(err)
 				}
 				b.apply(storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01"))
 			}
 			step("hub.discovery.configured")
 			cfg := b.discovery("n1")
-			if cfg == nil || cfg.Spec.Owner.Kind != protocol.PurposeDiscovery || cfg.Spec.BootPolicy.FirstBoot != protocol.FirstBootPxe {
+			if cfg == nil || cfg.Spec.Owner.Kind != resource.PurposeDiscovery || cfg.Spec.BootPolicy.FirstBoot != resource.FirstBootPxe {
 				t.Fatalf("%+v", cfg)
 			}
 			in := m.intent("n1")
-			if in.Owner.UID != cfg.Spec.Owner.UID || in.Power != protocol.WantOn || in.PowerCycle || in.Boot == nil || in.Boot.BootPolicy.FirstBoot != protocol.FirstBootPxe {
+			if in.Owner.UID != cfg.Spec.Owner.UID || in.Power != resource.WantOn || in.PowerCycle || in.Boot == nil || in.Boot.BootPolicy.FirstBoot != resource.FirstBootPxe {
 				t.Fatalf("%+v", in)
 			}
-			var g protocol.Grant
-			if err := wire.Open(m.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil || g.Repeat || g.Purpose != protocol.PurposeDiscovery || g.MaxAttempts != 5 || g.FirstBoot != protocol.FirstBootPxe {
+			var g message.Grant
+			if err := wire.Open(m.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil || g.Repeat || g.Purpose != resource.PurposeDiscovery || g.MaxAttempts != 5 || g.FirstBoot != resource.FirstBootPxe {
 				t.Fatalf("grant %+v: %v", g, err)
 			}
-			if s := b.shown("n1"); s.Status.Phase != protocol.PhaseDiscovery || s.Status.Claim != "" {
+			if s := b.shown("n1"); s.Status.Phase != resource.PhaseDiscovery || s.Status.Claim != "" {
 				t.Errorf("%+v", s.Status)
 			}
 			b.apply(storetest.Claim("c1", "n1"))
@@ -128,7 +130,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 			if d == nil || d.Inventory == nil || d.Inventory.MemoryBytes != 64<<30 || d.Method != protocol.TargetUefiHTTP || d.ImageDigest != cfg.Spec.Image.Digest || d.UID != cfg.Spec.Owner.UID {
 				t.Fatalf("%+v", d)
 			}
-			if in := m.intent("n1"); !in.Releasing || in.Owner.UID != cfg.Spec.Owner.UID || in.Boot != nil || b.shown("n1").Status.Phase == protocol.PhaseAvailable {
+			if in := m.intent("n1"); !in.Releasing || in.Owner.UID != cfg.Spec.Owner.UID || in.Boot != nil || b.shown("n1").Status.Phase == resource.PhaseAvailable {
 				t.Fatalf("it does not end: %+v", in)
 			}
 			if c := b.claim("c1"); c.Status.Server != "" {
@@ -146,7 +148,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 			}
 			m.reports(off("n1"))
 			s := b.shown("n1")
-			if in := m.intent("n1"); in.Owner.UID != "" || in.Power != "" || in.Discovery != "" || s.Status.Phase != protocol.PhaseAvailable || s.Status.Discovered == nil {
+			if in := m.intent("n1"); in.Owner.UID != "" || in.Power != "" || in.Discovery != "" || s.Status.Phase != resource.PhaseAvailable || s.Status.Discovered == nil {
 				t.Errorf("%+v; %s", in, s.Status.Phase)
 			}
 			b.apply(storetest.Claim("c1", "n1"))
@@ -167,7 +169,7 @@ func TestDiscoveryGivenUp(t *testing.T) {
 	first := b.discovery("n1").Spec.Owner.UID
 	r := off("n1")
 	r.OwnerUID = first
-	r.Conditions = []protocol.ConditionState{{Code: protocol.CondDiscoveryFailed, Message: "3 of 3 attempts; the last: NoDHCP: nobody asked"}}
+	r.Conditions = []resource.ConditionState{{Code: resource.CondDiscoveryFailed, Message: "3 of 3 attempts; the last: NoDHCP: nobody asked"}}
 	m.reports(r)
 	b.dies("hub.discovery.given-up", b.pass)
 	m.connects()
@@ -184,7 +186,7 @@ func TestDiscoveryGivenUp(t *testing.T) {
 		b.pass()
 	}
 	s := b.shown("n1")
-	if b.discovery("n1") != nil || s.Status.Phase != protocol.PhaseError || !strings.Contains(codes(s.Status.Conditions), "DiscoveryFailed") ||
+	if b.discovery("n1") != nil || s.Status.Phase != resource.PhaseError || !strings.Contains(codes(s.Status.Conditions), "DiscoveryFailed") ||
 		!strings.HasPrefix(s.Status.Discovery.Reason, "3 of 3 attempts; the last: NoDHCP") {
 		t.Fatalf("%s %s", s.Status.Phase, codes(s.Status.Conditions))
 	}
@@ -202,7 +204,7 @@ func TestDiscoveryGivenUp(t *testing.T) {
 	if cfg := b.discovery("n1"); cfg == nil || cfg.Spec.Owner.UID == first {
 		t.Errorf("%+v", cfg)
 	}
-	if got := strings.Join(told(b, protocol.EventDiscovery), "; "); !strings.Contains(got, "has ended") {
+	if got := strings.Join(told(b, resource.EventDiscovery), "; "); !strings.Contains(got, "has ended") {
 		t.Error(got)
 	}
 }
@@ -212,11 +214,11 @@ func TestDiscoveryImage(t *testing.T) {
 	images := &flakyRegistry{bare: true}
 	b, m := discoverySite(t, images, nil)
 	s := b.shown("n1")
-	if in := m.intent("n1"); b.configs() != 0 || in.Owner.UID != "" || in.Power != "" || !strings.Contains(codes(s.Status.Conditions), "ImageInvalid") || s.Status.Phase != protocol.PhaseInitial {
+	if in := m.intent("n1"); b.configs() != 0 || in.Owner.UID != "" || in.Power != "" || !strings.Contains(codes(s.Status.Conditions), "ImageInvalid") || s.Status.Phase != resource.PhaseInitial {
 		t.Fatalf("%d configurations, %+v, %s %s", b.configs(), in, s.Status.Phase, codes(s.Status.Conditions))
 	}
 	b.pass()
-	if got := told(b, protocol.EventDiscovery); len(got) != 2 || !strings.HasPrefix(got[0], "waits: ImageInvalid") { // n1 and n2
+	if got := told(b, resource.EventDiscovery); len(got) != 2 || !strings.HasPrefix(got[0], "waits: ImageInvalid") { // n1 and n2
 		t.Errorf("%q", got)
 	}
 	images.bare = false
@@ -231,7 +233,7 @@ func TestDiscoveryImage(t *testing.T) {
 	}
 	for _, name := range []string{"n1", "n2"} { // as if both were done
 		s := b.server(name)
-		s.Status.Discovered = &protocol.Discovered{}
+		s.Status.Discovered = &resource.Discovered{}
 		if err := b.store.Put(ctx(t), s); err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +264,7 @@ func TestDiscoveryAndTheAgent(t *testing.T) {
 
 	// A server that goes takes its discovery along.
 	n := b.configs()
-	if _, err := b.store.Delete(ctx(t), protocol.KindServer, "n2"); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindServer, "n2"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -272,7 +274,7 @@ func TestDiscoveryAndTheAgent(t *testing.T) {
 
 	old := newBench(t, &movingTag{})
 	objs := storetest.Site()
-	objs[0].(*protocol.Rack).Spec.Discovery = &protocol.RackDiscovery{Image: "registry.example/probe:1"}
+	objs[0].(*resource.Rack).Spec.Discovery = &resource.RackDiscovery{Image: "registry.example/probe:1"}
 	objs[0].Default()
 	old.apply(objs...)
 	m = old.modern(old.join("r1"))
@@ -289,7 +291,7 @@ func TestDiscoveryAndTheAgent(t *testing.T) {
 func TestNoDiscovery(t *testing.T) {
 	b, m := modernSite(t)
 	m.reports(off("n1"))
-	if s := b.shown("n1"); b.configs() != 0 || s.Status.Phase != protocol.PhaseAvailable {
+	if s := b.shown("n1"); b.configs() != 0 || s.Status.Phase != resource.PhaseAvailable {
 		t.Errorf("%s, %d configurations", s.Status.Phase, b.configs())
 	}
 	if _, err := b.control.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {

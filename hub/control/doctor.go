@@ -10,17 +10,17 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/reports"
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Doctor says what stands against an upgrade of the hub or of servers, what blocks first.
 func (c *Control) Doctor() api.DoctorAnswer {
 	found := c.doctorGroups()
 	for _, r := range c.Approvals.List() {
-		if r.State == protocol.ApprovalPending || r.State == protocol.ApprovalGranted {
+		if r.State == resource.ApprovalPending || r.State == resource.ApprovalGranted {
 			found = append(found, api.DoctorFinding{
-				Code: protocol.CondApprovalNeeded, Target: events.Target(protocol.KindRack, r.Rack), Blocks: true,
+				Code: resource.CondApprovalNeeded, Target: events.Target(resource.KindRack, r.Rack), Blocks: true,
 				Message: fmt.Sprintf("%s of %d targets: rackctl approve show %s", r.Class, len(r.Targets), r.ID),
 			})
 		}
@@ -45,15 +45,15 @@ func first(blocks bool) int {
 func (c *Control) doctorGroups() []api.DoctorFinding {
 	out := []api.DoctorFinding{} // an empty list in JSON
 	void := map[string]bool{}
-	for _, g := range store.List[*protocol.ServerGroup](c.cfg.Store) {
-		name := events.Target(protocol.KindServerGroup, g.Metadata.Name)
+	for _, g := range store.List[*resource.ServerGroup](c.cfg.Store) {
+		name := events.Target(resource.KindServerGroup, g.Metadata.Name)
 		if !c.Groups.Seen(g.Metadata.Name) {
-			out = append(out, api.DoctorFinding{Code: protocol.CondImagesDeferred, Target: name, Message: "the hub has not looked at it since it started; ask again", Blocks: true})
+			out = append(out, api.DoctorFinding{Code: resource.CondImagesDeferred, Target: name, Message: "the hub has not looked at it since it started; ask again", Blocks: true})
 			continue
 		}
 		waits := false
 		for _, s := range c.Groups.Conditions(g.Metadata.Name) {
-			waits = waits || s.Code == protocol.CondWaitingForStamp
+			waits = waits || s.Code == resource.CondWaitingForStamp
 			if blocks, told := doctorRule(s.Code); told {
 				out = append(out, api.DoctorFinding{Code: s.Code, Target: name, Message: s.Message, Blocks: blocks})
 			}
@@ -65,7 +65,7 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 		// The group itself does not wait: its servers have booted the revision.
 		if why := c.Groups.Unstamped(r); why != "" {
 			void[r.Spec.BootImage] = true
-			out = append(out, api.DoctorFinding{Code: protocol.CondWaitingForStamp, Target: events.Target(protocol.KindBootImage, r.Spec.BootImage), Message: why})
+			out = append(out, api.DoctorFinding{Code: resource.CondWaitingForStamp, Target: events.Target(resource.KindBootImage, r.Spec.BootImage), Message: why})
 		}
 	}
 	return out
@@ -74,13 +74,13 @@ func (c *Control) doctorGroups() []api.DoctorFinding {
 // doctorAgents are the agents that are silent, and those that cannot do what is asked.
 func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 	now := c.cfg.Clock()
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
 		if r.Status.Agent == "" {
 			continue
 		}
-		name := events.Target(protocol.KindAgent, r.Status.Agent)
+		name := events.Target(resource.KindAgent, r.Status.Agent)
 		if _, at, ok := c.reports.Agent(r.Status.Agent); !ok || now.Sub(at) > reports.DarkAfter {
-			out = append(out, api.DoctorFinding{Code: protocol.CondDark, Target: name, Message: "what its servers boot now is not known"})
+			out = append(out, api.DoctorFinding{Code: resource.CondDark, Target: name, Message: "what its servers boot now is not known"})
 		}
 		tooOld, unheeded := c.Link.Limits(r.Status.Agent)
 		servers, lacks := map[string]bool{}, map[string]bool{}
@@ -98,7 +98,7 @@ func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 		}
 		if len(servers) > 0 {
 			out = append(out, api.DoctorFinding{
-				Code: protocol.CondAgentTooOld, Target: name, Blocks: true,
+				Code: resource.CondAgentTooOld, Target: name, Blocks: true,
 				Message: fmt.Sprintf("for %d of its servers: %s", len(servers), strings.Join(slices.Sorted(maps.Keys(lacks)), "; ")),
 			})
 		}
@@ -122,11 +122,11 @@ func (c *Control) doctorAgents() (out []api.DoctorFinding) {
 //	GroupSkipped                 | yes  | no
 //	GroupConflict                | yes  | no
 //	*                            | no   | no
-func doctorRule(code protocol.ConditionCode) (blocks, told bool) {
+func doctorRule(code resource.ConditionCode) (blocks, told bool) {
 	switch code { //nolint:exhaustive // the rest are causes of these
-	case protocol.CondImagesDegraded, protocol.CondGroupHotLoop, protocol.CondImageSkew, protocol.CondImagesProgressing, protocol.CondRolloutPaused, protocol.CondRolloutFailed:
+	case resource.CondImagesDegraded, resource.CondGroupHotLoop, resource.CondImageSkew, resource.CondImagesProgressing, resource.CondRolloutPaused, resource.CondRolloutFailed:
 		return true, true
-	case protocol.CondStubCAExpiring, protocol.CondStubCAMismatch, protocol.CondWaitingForStamp, protocol.CondGroupSkipped, protocol.CondGroupConflict:
+	case resource.CondStubCAExpiring, resource.CondStubCAMismatch, resource.CondWaitingForStamp, resource.CondGroupSkipped, resource.CondGroupConflict:
 		return false, true
 	}
 	return false, false

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // finding is the text of the doctor's finding of a code; empty is that there is none.
-func (b *bench) finding(code protocol.ConditionCode) (out string, blocks bool) {
+func (b *bench) finding(code resource.ConditionCode) (out string, blocks bool) {
 	for _, f := range b.control.Doctor().Findings {
 		if f.Code == code {
 			return f.Target + ": " + f.Message, f.Blocks
@@ -19,7 +20,7 @@ func (b *bench) finding(code protocol.ConditionCode) (out string, blocks bool) {
 	return "", false
 }
 
-func (b *bench) wantFinding(when string, code protocol.ConditionCode, want string, blocks bool) {
+func (b *bench) wantFinding(when string, code resource.ConditionCode, want string, blocks bool) {
 	b.t.Helper()
 	if got, is := b.finding(code); !strings.Contains(got, want) || (got == "") != (want == "") || is != blocks {
 		b.t.Errorf("%s: %q, blocks %t, want %q", when, got, is, want)
@@ -29,43 +30,43 @@ func (b *bench) wantFinding(when string, code protocol.ConditionCode, want strin
 // A stamp that a hub of another version gave counts no more, also where the group does not
 // wait for it, because its servers have booted the revision.
 func TestDoctorVoidStamp(t *testing.T) {
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers())
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
 	b.proves(agent, "c1")
 	b.soaks()
 	b.reports(agent)
-	b.wantFinding("stamped", protocol.CondWaitingForStamp, "", false)
+	b.wantFinding("stamped", resource.CondWaitingForStamp, "", false)
 	if found := b.control.Doctor().Findings; len(found) != 0 {
 		t.Errorf("nothing is wrong: %+v", found)
 	}
 	b.version = "2.0"
 	b.restart()
-	b.wantFinding("nobody has looked", protocol.CondImagesDeferred, "ServerGroup/workers: the hub has not looked at it", true)
+	b.wantFinding("nobody has looked", resource.CondImagesDeferred, "ServerGroup/workers: the hub has not looked at it", true)
 	b.pass()
-	b.wantFinding("looked", protocol.CondImagesDeferred, "", false)
-	b.wantFinding("another hub", protocol.CondWaitingForStamp, "booted under version 1.0 of the hub, and this is 2.0", false)
+	b.wantFinding("looked", resource.CondImagesDeferred, "", false)
+	b.wantFinding("another hub", resource.CondWaitingForStamp, "booted under version 1.0 of the hub, and this is 2.0", false)
 }
 
 // A silent agent is told of, and one that cannot do what is asked blocks.
 func TestDoctorAgents(t *testing.T) {
 	b, _, agent := groupSite(t)
 	b.reports(agent)
-	b.wantFinding("it reports", protocol.CondDark, "", false)
+	b.wantFinding("it reports", resource.CondDark, "", false)
 	b.now = b.now.Add(time.Hour)
-	b.wantFinding("silent", protocol.CondDark, "Agent/"+agent+": what its servers boot now is not known", false)
-	b.control.Link.Heed(agent, map[string][]protocol.Capability{"n1": {protocol.CapBootFiles}, "n2": {protocol.CapBootFiles}}, map[string][]string{"n2": {"onExpiry: release"}})
-	b.wantFinding("too old", protocol.CondAgentTooOld, "for 2 of its servers: does not heed onExpiry: release; lacks "+string(protocol.CapBootFiles), true)
+	b.wantFinding("silent", resource.CondDark, "Agent/"+agent+": what its servers boot now is not known", false)
+	b.control.Link.Heed(agent, map[string][]message.Capability{"n1": {message.CapBootFiles}, "n2": {message.CapBootFiles}}, map[string][]string{"n2": {"onExpiry: release"}})
+	b.wantFinding("too old", resource.CondAgentTooOld, "for 2 of its servers: does not heed onExpiry: release; lacks "+string(message.CapBootFiles), true)
 }
 
 func TestDoctorTable(t *testing.T) {
-	var all []protocol.ConditionCode
-	for _, c := range protocol.Conditions() {
+	var all []resource.ConditionCode
+	for _, c := range resource.Conditions() {
 		all = append(all, c.Code)
 	}
 	yes := map[bool]string{true: "yes", false: "no"}
 	doctable.Of(t, "doctor.go", "doctorRule").Hold(t, [][]string{doctable.Words(all...)}, func(in []string) []string {
-		blocks, told := doctorRule(protocol.ConditionCode(in[0]))
+		blocks, told := doctorRule(resource.ConditionCode(in[0]))
 		return []string{yes[told], yes[blocks]}
 	})
 }

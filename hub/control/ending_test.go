@@ -10,6 +10,8 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -25,9 +27,9 @@ func (b *bench) cuts() *[]string {
 	return &out
 }
 
-func (b *bench) agentConds(agent string) (out []protocol.ConditionCode) {
+func (b *bench) agentConds(agent string) (out []resource.ConditionCode) {
 	b.t.Helper()
-	a, err := store.Get[*protocol.Agent](b.store, agent)
+	a, err := store.Get[*resource.Agent](b.store, agent)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -48,13 +50,13 @@ func TestRevoke(t *testing.T) {
 	if err != nil || out.Rack != "r1" || out.Cut != 1 || len(*cut) != 1 || (*cut)[0] != m.name {
 		t.Fatalf("%+v, cut %v, %v", out, *cut, err)
 	}
-	s := last[protocol.Sync](b, m.name, protocol.LeafSync)
-	var word protocol.EndOfTerm
+	s := last[message.Sync](b, m.name, message.LeafSync)
+	var word message.EndOfTerm
 	if err := wire.Open(wire.NewVerifier(b.hub.Public()), wire.FactEndOfTerm, s.Ended, &word); err != nil ||
-		word != (protocol.EndOfTerm{Agent: m.name, Term: 1, Code: protocol.CondRevoked, At: b.now}) || s.Refused != protocol.CondRevoked {
+		word != (message.EndOfTerm{Agent: m.name, Term: 1, Code: resource.CondRevoked, At: b.now}) || s.Refused != resource.CondRevoked {
 		t.Errorf("the word is %+v in %+v, %v", word, s, err)
 	}
-	if b.happened(protocol.EventRevoked) != 1 {
+	if b.happened(resource.EventRevoked) != 1 {
 		t.Error("no event")
 	}
 	for _, again := range []bool{false, true} {
@@ -72,14 +74,14 @@ func TestRevoke(t *testing.T) {
 		m.begins()
 		m.hello()
 		m.reports(off("n1"))
-		m.says(protocol.LeafEvent, protocol.EventBatch{Session: m.session, Incarnation: m.incarnation, Events: []protocol.Event{{Seq: 1, Code: protocol.EventFenced}}})
+		m.says(message.LeafEvent, message.EventBatch{Session: m.session, Incarnation: m.incarnation, Events: []resource.Event{{Seq: 1, Code: resource.EventFenced}}})
 		b.apply(storetest.Claim("c"+strings.Repeat("x", len(*cut)), "n1"))
 		b.pass()
 		b.control.tick()
 		if got := b.took(m.name); len(got) != 0 {
 			t.Errorf("after a restart %t it was sent %v", again, got)
 		}
-		if b.happened(protocol.EventFenced) != 0 {
+		if b.happened(resource.EventFenced) != 0 {
 			t.Error("its events are filed")
 		}
 		if got := b.agentConds(m.name); !strings.Contains(codesOf(got), "Revoked") || strings.Contains(codesOf(got), "AgentReplaced") {
@@ -94,7 +96,7 @@ func TestRevoke(t *testing.T) {
 	if next.name != "r1-2" || !next.acked() {
 		t.Errorf("the next agent is %s", next.name)
 	}
-	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("again"), "ann"); err != nil || b.happened(protocol.EventRevoked) != 1 {
+	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("again"), "ann"); err != nil || b.happened(resource.EventRevoked) != 1 {
 		t.Errorf("the second time: %v", err)
 	}
 	if _, err := b.control.Members.Revoke(ctx(t), "r1-9", endFor("x"), "ann"); protocol.CodeOf(err) != protocol.CodeNotFound {
@@ -102,7 +104,7 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-func codesOf(codes []protocol.ConditionCode) string {
+func codesOf(codes []resource.ConditionCode) string {
 	var out []string
 	for _, c := range codes {
 		out = append(out, string(c))
@@ -119,7 +121,7 @@ func TestReplaceAgent(t *testing.T) {
 		t.Errorf("without a reason: %v", err)
 	}
 	out, err := b.control.Members.ReplaceAgent(ctx(t), "r1", endFor("disk failed"), "ann")
-	if err != nil || out.Agent != m.name || out.Code != protocol.CondSuperseded || out.Token == nil || len(*cut) != 0 {
+	if err != nil || out.Agent != m.name || out.Code != resource.CondSuperseded || out.Token == nil || len(*cut) != 0 {
 		t.Fatalf("%+v, cut %v, %v", out, *cut, err)
 	}
 	if b.control.Terms.Refused(m.name) {
@@ -129,8 +131,8 @@ func TestReplaceAgent(t *testing.T) {
 		b.sent = nil
 		m.begins()
 		m.hello()
-		s := last[protocol.Sync](b, m.name, protocol.LeafSync)
-		if s.Refused != protocol.CondSuperseded || len(s.Ended) == 0 || s.Heads != nil {
+		s := last[message.Sync](b, m.name, message.LeafSync)
+		if s.Refused != resource.CondSuperseded || len(s.Ended) == 0 || s.Heads != nil {
 			t.Errorf("it is told %+v", s)
 		}
 		b.pass()
@@ -146,13 +148,13 @@ func TestReplaceAgent(t *testing.T) {
 	next.listens()
 	b.sent = nil
 	m.reports(off("n1"))
-	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); len(s.Ended) == 0 {
+	if s := last[message.Sync](b, m.name, message.LeafSync); len(s.Ended) == 0 {
 		t.Errorf("the one before is told %+v", s)
 	}
 	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Terms.Refused(m.name) {
 		t.Errorf("revoked after it was replaced: %v", err)
 	}
-	if !next.acked() || !b.control.Terms.Active(must(store.Get[*protocol.Agent](b.store, "r1-2"))) {
+	if !next.acked() || !b.control.Terms.Active(must(store.Get[*resource.Agent](b.store, "r1-2"))) {
 		t.Error("the next agent does not serve")
 	}
 }
@@ -200,8 +202,8 @@ func TestCopiedDisk(t *testing.T) {
 	b.now = b.now.Add(2 * 2 * time.Second)
 	m.reports(off("n1"))
 	m.listens()
-	if got := codesOf(b.agentConds(m.name)); !strings.Contains(got, "AgentCopied") || b.happened(protocol.EventAgentCopied) != 1 {
-		t.Errorf("two agents: %s, %d events", got, b.happened(protocol.EventAgentCopied))
+	if got := codesOf(b.agentConds(m.name)); !strings.Contains(got, "AgentCopied") || b.happened(resource.EventAgentCopied) != 1 {
+		t.Errorf("two agents: %s, %d events", got, b.happened(resource.EventAgentCopied))
 	}
 	b.now = b.now.Add(time.Hour + time.Second)
 	if got := codesOf(b.agentConds(m.name)); strings.Contains(got, "AgentCopied") {

@@ -11,22 +11,24 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
-func envObject[T protocol.Object](o T, name string) T {
+func envObject[T resource.Object](o T, name string) T {
 	o.Head().Metadata.Name = name
 	o.Default()
 	return o
 }
 
 // debianEnv boots a kernel of an uploaded file, with a preseed that has a secret in it.
-func debianEnv(name string, change func(*protocol.BootEnvSpec)) *protocol.BootEnv {
-	e := &protocol.BootEnv{Spec: protocol.BootEnvSpec{
-		OS: protocol.EnvOS{Name: "debian-12", SupportedArchitectures: map[string]protocol.EnvArch{
+func debianEnv(name string, change func(*resource.BootEnvSpec)) *resource.BootEnv {
+	e := &resource.BootEnv{Spec: resource.BootEnvSpec{
+		OS: resource.EnvOS{Name: "debian-12", SupportedArchitectures: map[string]resource.EnvArch{
 			"amd64": {IsoFile: "debian.iso", Kernel: "linux", Initrds: []string{"initrd.gz"}, BootParams: "auto"},
 		}},
-		Templates: []protocol.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", ID: "preseed"}},
+		Templates: []resource.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", ID: "preseed"}},
 	}}
 	if change != nil {
 		change(&e.Spec)
@@ -34,18 +36,18 @@ func debianEnv(name string, change func(*protocol.BootEnvSpec)) *protocol.BootEn
 	return envObject(e, name)
 }
 
-func preseed(text string) *protocol.Template {
-	return envObject(&protocol.Template{Spec: protocol.TemplateSpec{Contents: text + ` {{.Param "root/password"}}`}}, "preseed")
+func preseed(text string) *resource.Template {
+	return envObject(&resource.Template{Spec: resource.TemplateSpec{Contents: text + ` {{.Param "root/password"}}`}}, "preseed")
 }
 
-func rootPassword(value string) *protocol.Secret {
-	s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretParams, Data: protocol.SecretData{"root/password": protocol.Plain(value)}}}
+func rootPassword(value string) *resource.Secret {
+	s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretParams, Data: resource.SecretData{"root/password": resource.Plain(value)}}}
 	return envObject(s, "root")
 }
 
-func envClaim(env string) *protocol.Claim {
+func envClaim(env string) *resource.Claim {
 	c := storetest.Claim("c1", "n1")
-	c.Spec.Image, c.Spec.BootEnv = "", &protocol.Ref{Name: env}
+	c.Spec.Image, c.Spec.BootEnv = "", &resource.Ref{Name: env}
 	return c
 }
 
@@ -55,11 +57,11 @@ func envSite(t *testing.T) (*bench, *modern, *sealbox.Key) {
 	b := newBench(t, &movingTag{})
 	b.kek = strings.Repeat("5e", 32)
 	b.restart()
-	global := envObject(&protocol.Profile{Spec: protocol.ProfileSpec{ParamsSecretRef: &protocol.Ref{Name: "root"}}}, protocol.GlobalProfile)
+	global := envObject(&resource.Profile{Spec: resource.ProfileSpec{ParamsSecretRef: &resource.Ref{Name: "root"}}}, resource.GlobalProfile)
 	b.apply(append(storetest.Site(), rootPassword(canary), preseed("first"), global, debianEnv("debian", nil))...)
 	b.upload("debian.iso", "1")
 	m, key := b.modern(b.join("r1")), sealKey(t)
-	m.caps = append(slices.Clone(m.caps), protocol.CapBootEnv)
+	m.caps = append(slices.Clone(m.caps), message.CapBootEnv)
 	m.sealKey = key.Public()
 	m.connects()
 	b.settles(m)
@@ -69,14 +71,14 @@ func envSite(t *testing.T) (*bench, *modern, *sealbox.Key) {
 func (b *bench) upload(file, digit string) {
 	b.t.Helper()
 	iso, _ := b.store.GetISO(file) // none the first time
-	iso.ISOFile = protocol.ISOFile{File: file, Digest: "sha256:" + strings.Repeat(digit, 64), Size: 3, UploadedAt: b.now}
+	iso.ISOFile = resource.ISOFile{File: file, Digest: "sha256:" + strings.Repeat(digit, 64), Size: 3, UploadedAt: b.now}
 	if err := b.store.PutISO(ctx(b.t), &iso); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 // boot is what the documents say that server n1 boots; nil is nothing.
-func (b *bench) boot(m *modern) *protocol.BootIntent {
+func (b *bench) boot(m *modern) *message.BootIntent {
 	b.t.Helper()
 	for _, s := range b.rack(m).Servers {
 		if s.Server == "n1" {
@@ -87,7 +89,7 @@ func (b *bench) boot(m *modern) *protocol.BootIntent {
 }
 
 // bundle is what an agent fetches of an environment, and opens.
-func (b *bench) bundle(m *modern, key *sealbox.Key, claim string, agent string) (out protocol.EnvBundle, err error) {
+func (b *bench) bundle(m *modern, key *sealbox.Key, claim string, agent string) (out resource.EnvBundle, err error) {
 	b.t.Helper()
 	boot := b.boot(m)
 	if boot == nil || boot.Env == nil {
@@ -107,8 +109,8 @@ func (b *bench) bundle(m *modern, key *sealbox.Key, claim string, agent string) 
 	return out, json.Unmarshal(plain, &out)
 }
 
-func (b *bench) configOf(name string) *protocol.BootConfiguration {
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, name)
+func (b *bench) configOf(name string) *resource.BootConfiguration {
+	cfg, err := store.Get[*resource.BootConfiguration](b.store, name)
 	if err != nil {
 		return nil
 	}
@@ -123,8 +125,8 @@ func TestEnvSealed(t *testing.T) {
 	b.settles(m)
 	b.settles(m)
 	cfg, cl := b.configOf("c1"), b.claim("c1")
-	env, err := store.Get[*protocol.BootEnv](b.store, "debian")
-	if err != nil || cfg == nil || cfg.Spec.BootEnv != "debian" || cfg.Spec.Image.Digest != protocol.EnvImage("debian", env.Metadata.UID, "amd64").Digest {
+	env, err := store.Get[*resource.BootEnv](b.store, "debian")
+	if err != nil || cfg == nil || cfg.Spec.BootEnv != "debian" || cfg.Spec.Image.Digest != resource.EnvImage("debian", env.Metadata.UID, "amd64").Digest {
 		t.Fatalf("%+v, %v; %v", cfg, err, cl.Status.Conditions)
 	}
 	in := b.boot(m).Env
@@ -171,7 +173,7 @@ func TestEnvFollows(t *testing.T) {
 		{"upload", func() { b.upload("debian.iso", "2") }, true, strings.Repeat("2", 64)},
 		{"another environment", func() { b.apply(debianEnv("else", nil)) }, false, ""},
 		{"param", func() {
-			b.apply(envObject(&protocol.Param{Spec: protocol.ParamSpec{Name: "x", Schema: true}}, "x"))
+			b.apply(envObject(&resource.Param{Spec: resource.ParamSpec{Name: "x", Schema: true}}, "x"))
 		}, true, `"x"`},
 		{"server", func() {
 			s := storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")
@@ -202,17 +204,17 @@ func TestEnvFollows(t *testing.T) {
 // change the bootenv and return an error).
 func TestEnvRefused(t *testing.T) {
 	for name, row := range map[string]struct {
-		change func(*protocol.BootEnvSpec)
+		change func(*resource.BootEnvSpec)
 		want   string
 	}{
-		"no file, no repository": {func(s *protocol.BootEnvSpec) { arch(s, func(a *protocol.EnvArch) { a.IsoFile = "gone.iso" }) }, "gone.iso"},
-		"another architecture": {func(s *protocol.BootEnvSpec) {
-			s.OS.SupportedArchitectures = map[string]protocol.EnvArch{"arm64": {Kernel: "linux"}}
+		"no file, no repository": {func(s *resource.BootEnvSpec) { arch(s, func(a *resource.EnvArch) { a.IsoFile = "gone.iso" }) }, "gone.iso"},
+		"another architecture": {func(s *resource.BootEnvSpec) {
+			s.OS.SupportedArchitectures = map[string]resource.EnvArch{"arm64": {Kernel: "linux"}}
 		}, "has nothing for amd64"},
-		"param without a value": {func(s *protocol.BootEnvSpec) { s.RequiredParams = []string{"domain"} }, "needs a value for domain"},
-		"nothing to boot":       {func(s *protocol.BootEnvSpec) { arch(s, func(a *protocol.EnvArch) { a.Kernel, a.Initrds = "", nil }) }, "no kernel, no UKI and no loader"},
-		"template that fails": {func(s *protocol.BootEnvSpec) {
-			s.Templates = []protocol.EnvTemplate{{Name: "a", Path: "a", Contents: `{{.Param "nobody"}}`}}
+		"param without a value": {func(s *resource.BootEnvSpec) { s.RequiredParams = []string{"domain"} }, "needs a value for domain"},
+		"nothing to boot":       {func(s *resource.BootEnvSpec) { arch(s, func(a *resource.EnvArch) { a.Kernel, a.Initrds = "", nil }) }, "no kernel, no UKI and no loader"},
+		"template that fails": {func(s *resource.BootEnvSpec) {
+			s.Templates = []resource.EnvTemplate{{Name: "a", Path: "a", Contents: `{{.Param "nobody"}}`}}
 		}, "nobody"},
 	} {
 		b, m, _ := envSite(t)
@@ -223,7 +225,7 @@ func TestEnvRefused(t *testing.T) {
 		b.settles(m)
 		cl, said := b.claim("c1"), ""
 		for _, c := range cl.Status.Conditions {
-			if c.Code == protocol.CondBootEnvInvalid {
+			if c.Code == resource.CondBootEnvInvalid {
 				said += c.Message
 			}
 		}
@@ -232,7 +234,7 @@ func TestEnvRefused(t *testing.T) {
 		}
 		events := 0
 		for _, e := range b.control.Events.After(0, 100) {
-			if e.Code == protocol.EventBootEnv {
+			if e.Code == resource.EventBootEnv {
 				events++
 			}
 		}
@@ -242,7 +244,7 @@ func TestEnvRefused(t *testing.T) {
 	}
 }
 
-func arch(s *protocol.BootEnvSpec, change func(*protocol.EnvArch)) {
+func arch(s *resource.BootEnvSpec, change func(*resource.EnvArch)) {
 	a := s.OS.SupportedArchitectures["amd64"]
 	change(&a)
 	s.OS.SupportedArchitectures["amd64"] = a
@@ -251,7 +253,7 @@ func arch(s *protocol.BootEnvSpec, change func(*protocol.EnvArch)) {
 // A missing file is uploaded: the claim goes on by itself.
 func TestEnvUploadedLater(t *testing.T) {
 	b, m, _ := envSite(t)
-	b.apply(debianEnv("late", func(s *protocol.BootEnvSpec) { arch(s, func(a *protocol.EnvArch) { a.IsoFile = "late.iso" }) }), envClaim("late"))
+	b.apply(debianEnv("late", func(s *resource.BootEnvSpec) { arch(s, func(a *resource.EnvArch) { a.IsoFile = "late.iso" }) }), envClaim("late"))
 	b.settles(m)
 	b.settles(m)
 	if b.configOf("c1") != nil {

@@ -8,6 +8,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // booted is a site whose claim c1 has environment debian; the environments other and
@@ -15,7 +17,7 @@ import (
 func bootedEnv(t *testing.T) (*bench, *modern) {
 	t.Helper()
 	b, m, _ := envSite(t)
-	b.apply(debianEnv("other", nil), debianEnv("broken", func(s *protocol.BootEnvSpec) { s.RequiredParams = []string{"nobody"} }), envClaim("debian"))
+	b.apply(debianEnv("other", nil), debianEnv("broken", func(s *resource.BootEnvSpec) { s.RequiredParams = []string{"nobody"} }), envClaim("debian"))
 	b.settles(m)
 	b.settles(m)
 	if b.configOf("c1") == nil {
@@ -25,11 +27,11 @@ func bootedEnv(t *testing.T) (*bench, *modern) {
 }
 
 // attempt is what the agent says of a boot for claim c1.
-func (b *bench) attempt(m *modern, state protocol.AttemptState) {
+func (b *bench) attempt(m *modern, state resource.AttemptState) {
 	b.t.Helper()
-	r := protocol.ServerReport{Server: "n1", OwnerUID: b.claim("c1").Metadata.UID, Power: protocol.PowerOff, Observation: protocol.Observation{Power: protocol.PowerOff}}
+	r := resource.ServerReport{Server: "n1", OwnerUID: b.claim("c1").Metadata.UID, Power: protocol.PowerOff, Observation: protocol.Observation{Power: protocol.PowerOff}}
 	if state != "" {
-		r.Attempt = &protocol.AttemptReport{State: state}
+		r.Attempt = &resource.AttemptReport{State: state}
 	}
 	m.reports(r)
 }
@@ -49,7 +51,7 @@ func TestEnvChanged(t *testing.T) {
 	if now == nil || now.Env.Name != "other" || now.Env.Sealed == "" || now.Generation != 2 || slices.Equal(now.Grant, was.Grant) || now.Image.Digest == was.Image.Digest {
 		t.Errorf("%+v", now)
 	}
-	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(protocol.CondReprovisionRequired)) {
+	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(resource.CondReprovisionRequired)) {
 		t.Errorf("the claim has %q", got)
 	}
 }
@@ -65,12 +67,12 @@ func TestEnvChangeRefused(t *testing.T) {
 	if now := b.boot(m); now == nil || now.Env.Sealed != was.Env.Sealed || now.Generation != 1 {
 		t.Errorf("%+v", now)
 	}
-	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondBootEnvInvalid)) || strings.Contains(got, string(protocol.CondReprovisionRequired)) {
+	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondBootEnvInvalid)) || strings.Contains(got, string(resource.CondReprovisionRequired)) {
 		t.Errorf("the claim has %q", got)
 	}
 	b.apply(envClaim("debian"))
 	b.settles(m)
-	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(protocol.CondBootEnvInvalid)) {
+	if got := codes(b.claim("c1").Status.Conditions); strings.Contains(got, string(resource.CondBootEnvInvalid)) {
 		t.Errorf("taken back, the claim has %q", got)
 	}
 }
@@ -78,10 +80,10 @@ func TestEnvChangeRefused(t *testing.T) {
 // What boots or is installed is not exchanged: a condition says what to do.
 func TestEnvChangeTooLate(t *testing.T) {
 	for name, late := range map[string]func(b *bench, m *modern){
-		"boots": func(b *bench, m *modern) { b.attempt(m, protocol.AttemptFetched) },
+		"boots": func(b *bench, m *modern) { b.attempt(m, resource.AttemptFetched) },
 		"installed": func(b *bench, m *modern) {
 			cfg := b.configOf("c1")
-			cfg.Status.Adopted = &protocol.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "op", At: b.now}
+			cfg.Status.Adopted = &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "op", At: b.now}
 			if err := b.store.Put(ctx(b.t), cfg); err != nil {
 				b.t.Fatal(err)
 			}
@@ -95,7 +97,7 @@ func TestEnvChangeTooLate(t *testing.T) {
 		if cfg := b.configOf("c1"); cfg.Spec.BootEnv != "debian" || cfg.Metadata.Generation != 1 {
 			t.Errorf("%s: %+v", name, cfg)
 		}
-		if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondReprovisionRequired)) {
+		if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondReprovisionRequired)) {
 			t.Errorf("%s: the claim has %q", name, got)
 		}
 	}
@@ -106,7 +108,7 @@ func TestEnvChangeTooLate(t *testing.T) {
 func TestEnvDropped(t *testing.T) {
 	b, m := bootedEnv(t)
 	cfg := b.configOf("c1")
-	cfg.Status.Adopted = &protocol.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "op", At: b.now}
+	cfg.Status.Adopted = &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "op", At: b.now}
 	if err := b.store.Put(ctx(t), cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +122,7 @@ func TestEnvDropped(t *testing.T) {
 // An agent that makes no environments is sent no boot of one.
 func TestEnvAgentTooOld(t *testing.T) {
 	b, m, _ := envSite(t)
-	m.caps = slices.DeleteFunc(m.caps, func(c protocol.Capability) bool { return c == protocol.CapBootEnv })
+	m.caps = slices.DeleteFunc(m.caps, func(c message.Capability) bool { return c == message.CapBootEnv })
 	m.connects()
 	b.settles(m)
 	b.apply(envClaim("debian"))
@@ -129,7 +131,7 @@ func TestEnvAgentTooOld(t *testing.T) {
 	if in := b.boot(m); in != nil {
 		t.Errorf("%+v", in)
 	}
-	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondAgentTooOld)) {
+	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondAgentTooOld)) {
 		t.Errorf("the claim has %q", got)
 	}
 }
@@ -155,27 +157,27 @@ func TestEnvSealedOnce(t *testing.T) {
 // A maintenance and a discovery boot environments in the same way.
 func TestEnvOfOthers(t *testing.T) {
 	b, m, _ := envSite(t)
-	b.apply(envObject(&protocol.Maintenance{Spec: protocol.MaintenanceSpec{
-		ServerRef: protocol.Ref{Name: "n1"}, Reason: "memory", Boot: protocol.MaintenanceBoot{BootEnv: &protocol.Ref{Name: "debian"}},
+	b.apply(envObject(&resource.Maintenance{Spec: resource.MaintenanceSpec{
+		ServerRef: resource.Ref{Name: "n1"}, Reason: "memory", Boot: resource.MaintenanceBoot{BootEnv: &resource.Ref{Name: "debian"}},
 	}}, "m1"))
 	for range 3 {
 		b.settles(m)
 	}
-	if in := b.boot(m); in == nil || in.Owner.Kind != protocol.PurposeMaintenance || in.Env == nil || in.Env.Sealed == "" {
-		mt, _ := store.Get[*protocol.Maintenance](b.store, "m1")
+	if in := b.boot(m); in == nil || in.Owner.Kind != resource.PurposeMaintenance || in.Env == nil || in.Env.Sealed == "" {
+		mt, _ := store.Get[*resource.Maintenance](b.store, "m1")
 		t.Errorf("maintenance: %+v; %+v", in, mt.Status)
 	}
 
 	b, m, _ = envSite(t)
-	b.apply(debianEnv("sniff", func(s *protocol.BootEnvSpec) { s.OnlyUnknown = true }))
+	b.apply(debianEnv("sniff", func(s *resource.BootEnvSpec) { s.OnlyUnknown = true }))
 	r := storetest.Rack("r1")
-	r.Spec.Discovery = &protocol.RackDiscovery{BootEnv: &protocol.Ref{Name: "sniff"}}
+	r.Spec.Discovery = &resource.RackDiscovery{BootEnv: &resource.Ref{Name: "sniff"}}
 	r.Default()
 	b.apply(r)
 	for range 3 {
 		b.settles(m)
 	}
-	if in := b.boot(m); in == nil || in.Owner.Kind != protocol.PurposeDiscovery || in.Env == nil || in.Env.Name != "sniff" || in.Env.Sealed == "" {
+	if in := b.boot(m); in == nil || in.Owner.Kind != resource.PurposeDiscovery || in.Env == nil || in.Env.Name != "sniff" || in.Env.Sealed == "" {
 		t.Errorf("discovery: %+v; %+v", in, b.control.discoveryConds.Of("n1"))
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What is in force is the agent's word, and stays when a change is refused and when
@@ -13,22 +14,22 @@ import (
 func TestEnvInForce(t *testing.T) {
 	b, m := bootedEnv(t)
 	for _, row := range []struct {
-		says    *protocol.EnvReport
+		says    *resource.EnvReport
 		env, os string
 		conds   string
 	}{
 		{nil, "", "", ""},
-		{&protocol.EnvReport{State: protocol.EnvBuilding, Wanted: "sha256:x"}, "", "", ""},
-		{&protocol.EnvReport{State: protocol.EnvRefused, Wanted: "sha256:x", Message: "no kernel"}, "", "", string(protocol.CondBootEnvRefused)},
-		{&protocol.EnvReport{State: protocol.EnvReady, BootEnv: "debian", OS: "debian-12", Source: protocol.EnvFromProxy}, "debian", "debian-12", string(protocol.CondRemoteRepo)},
-		{&protocol.EnvReport{State: protocol.EnvRefused, BootEnv: "debian", OS: "debian-12", Wanted: "sha256:y", Message: "no kernel"}, "debian", "debian-12", string(protocol.CondBootEnvRefused)},
-		{&protocol.EnvReport{State: protocol.EnvReady, BootEnv: "other", OS: "debian-13"}, "other", "debian-13", ""},
+		{&resource.EnvReport{State: resource.EnvBuilding, Wanted: "sha256:x"}, "", "", ""},
+		{&resource.EnvReport{State: resource.EnvRefused, Wanted: "sha256:x", Message: "no kernel"}, "", "", string(resource.CondBootEnvRefused)},
+		{&resource.EnvReport{State: resource.EnvReady, BootEnv: "debian", OS: "debian-12", Source: resource.EnvFromProxy}, "debian", "debian-12", string(resource.CondRemoteRepo)},
+		{&resource.EnvReport{State: resource.EnvRefused, BootEnv: "debian", OS: "debian-12", Wanted: "sha256:y", Message: "no kernel"}, "debian", "debian-12", string(resource.CondBootEnvRefused)},
+		{&resource.EnvReport{State: resource.EnvReady, BootEnv: "other", OS: "debian-13"}, "other", "debian-13", ""},
 		{nil, "other", "debian-13", ""},
 	} {
-		r := protocol.ServerReport{Server: "n1", OwnerUID: b.claim("c1").Metadata.UID, Observation: protocol.Observation{Power: protocol.PowerOff}, Env: row.says}
+		r := resource.ServerReport{Server: "n1", OwnerUID: b.claim("c1").Metadata.UID, Observation: protocol.Observation{Power: protocol.PowerOff}, Env: row.says}
 		m.reports(r)
 		b.settles(m)
-		s, err := store.Get[*protocol.Server](b.store, "n1")
+		s, err := store.Get[*resource.Server](b.store, "n1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func TestEnvInForce(t *testing.T) {
 			t.Errorf("%+v: %q, %q", row.says, s.Status.BootEnv, s.Status.OS)
 		}
 		got := codes(s.Status.Conditions)
-		for _, code := range []protocol.ConditionCode{protocol.CondBootEnvRefused, protocol.CondRemoteRepo} {
+		for _, code := range []resource.ConditionCode{resource.CondBootEnvRefused, resource.CondRemoteRepo} {
 			if strings.Contains(got, string(code)) != (row.conds == string(code)) {
 				t.Errorf("%+v: conditions %q", row.says, got)
 			}
@@ -49,7 +50,7 @@ func TestEnvInForce(t *testing.T) {
 func TestEnvDescriptionStatus(t *testing.T) {
 	b, _ := bootedEnv(t)
 	for name, servers := range map[string]int{"debian": 1, "other": 0} {
-		e, err := store.Get[*protocol.BootEnv](b.store, name)
+		e, err := store.Get[*resource.BootEnv](b.store, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func TestEnvDescriptionStatus(t *testing.T) {
 			t.Errorf("%s: %+v", name, e.Status)
 		}
 	}
-	e := debianEnv("wrong", func(s *protocol.BootEnvSpec) { s.Kernel = "/x" })
+	e := debianEnv("wrong", func(s *resource.BootEnvSpec) { s.Kernel = "/x" })
 	b.control.Decorate(e)
 	if e.Status.Valid || len(e.Status.Errors) != 1 {
 		t.Errorf("%+v", e.Status)
@@ -69,7 +70,7 @@ func TestEnvDescriptionStatus(t *testing.T) {
 func TestRenderEnv(t *testing.T) {
 	b, _ := bootedEnv(t)
 	all, err := b.control.RenderEnv(ctx(t), "n1", "", "")
-	if err != nil || all.BootEnv != "debian" || all.Source != protocol.EnvFromISO || all.From != "debian.iso" || len(all.Files) != 1 || all.Files[0].Content != "" {
+	if err != nil || all.BootEnv != "debian" || all.Source != resource.EnvFromISO || all.From != "debian.iso" || len(all.Files) != 1 || all.Files[0].Content != "" {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	if p := all.Files[0].Params; len(p) != 1 || p[0].Param != "root/password" || p[0].Source != "profile global" || !p[0].Secret {

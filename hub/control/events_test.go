@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"rackboot/hub/events"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
-func batch(incarnation string, seqs ...uint64) protocol.EventBatch {
-	m := protocol.EventBatch{Session: "s", Incarnation: incarnation}
+func batch(incarnation string, seqs ...uint64) message.EventBatch {
+	m := message.EventBatch{Session: "s", Incarnation: incarnation}
 	for _, s := range seqs {
-		m.Events = append(m.Events, protocol.Event{Seq: s, Code: protocol.EventPowerOn, Server: "n1"})
+		m.Events = append(m.Events, resource.Event{Seq: s, Code: resource.EventPowerOn, Server: "n1"})
 	}
 	return m
 }
@@ -29,7 +30,7 @@ func TestEvents(t *testing.T) {
 	b, agent := joined(t)
 	for _, c := range []struct {
 		name  string
-		batch protocol.EventBatch
+		batch message.EventBatch
 		acked uint64
 		filed []uint64
 	}{
@@ -44,8 +45,8 @@ func TestEvents(t *testing.T) {
 	} {
 		b.restart()
 		b.sent = nil
-		b.says(agent, protocol.LeafEvent, c.batch)
-		if m := last[protocol.Sync](b, agent, protocol.LeafSync); m.EventsAcked != c.acked || m.Session != "s" {
+		b.says(agent, message.LeafEvent, c.batch)
+		if m := last[message.Sync](b, agent, message.LeafSync); m.EventsAcked != c.acked || m.Session != "s" {
 			t.Errorf("%s: acknowledged %d, want %d", c.name, m.EventsAcked, c.acked)
 		}
 		var filed []uint64
@@ -137,7 +138,7 @@ func TestEventsAtOnce(t *testing.T) {
 				}
 			}
 			row.does(b, func(what string) error {
-				return b.control.Events.Add(ctx(t), api.EventRecord{Event: protocol.Event{Message: what, Code: protocol.EventPowerOn}, Agent: "a"}, what)
+				return b.control.Events.Add(ctx(t), api.EventRecord{Event: resource.Event{Message: what, Code: resource.EventPowerOn}, Agent: "a"}, what)
 			}, look)
 			look()
 			if !slices.Equal(p.given, row.want) {
@@ -156,7 +157,7 @@ func TestEventGapIsFiled(t *testing.T) {
 	say := func(session string, seqs ...uint64) {
 		e := batch(m.incarnation, seqs...)
 		e.Session = session
-		m.says(protocol.LeafEvent, e)
+		m.says(message.LeafEvent, e)
 	}
 	say(m.session, 7)
 	say(m.session, 7, 8)
@@ -166,14 +167,14 @@ func TestEventGapIsFiled(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %d-%d", e.Code, e.From, e.Seq))
 		}
 	}
-	if want := "[EventsLost 5-6 ServerPoweredOn 0-7 ServerPoweredOn 0-8]"; strings.ReplaceAll(fmt.Sprint(got), string(protocol.EventPowerOn), "ServerPoweredOn") != want {
+	if want := "[EventsLost 5-6 ServerPoweredOn 0-7 ServerPoweredOn 0-8]"; strings.ReplaceAll(fmt.Sprint(got), string(resource.EventPowerOn), "ServerPoweredOn") != want {
 		t.Errorf("filed %v, want %s", got, want)
 	}
-	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); s.Nonce != m.nonce || s.Again || s.EventsAcked != 8 || s.Heads != nil {
+	if s := last[message.Sync](b, m.name, message.LeafSync); s.Nonce != m.nonce || s.Again || s.EventsAcked != 8 || s.Heads != nil {
 		t.Errorf("acknowledged by %+v", s)
 	}
 	say("unheard", 9)
-	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); !s.Again || s.Nonce == m.nonce || s.EventsAcked != 9 {
+	if s := last[message.Sync](b, m.name, message.LeafSync); !s.Again || s.Nonce == m.nonce || s.EventsAcked != 9 {
 		t.Errorf("a session that was not greeted is answered with %+v", s)
 	}
 }
@@ -182,7 +183,7 @@ func TestEventGapIsFiled(t *testing.T) {
 func (b *bench) files(n int) {
 	b.t.Helper()
 	for i := range n {
-		if err := b.control.Events.Add(ctx(b.t), api.EventRecord{Event: protocol.Event{Message: fmt.Sprint(i), Code: protocol.EventPowerOn}, Agent: "a"}, ""); err != nil {
+		if err := b.control.Events.Add(ctx(b.t), api.EventRecord{Event: resource.Event{Message: fmt.Sprint(i), Code: resource.EventPowerOn}, Agent: "a"}, ""); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -257,7 +258,7 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 					t.Errorf("of %s there is %v on record, want %s", hold, ops, want)
 				}
 			}
-			if !b.control.Events.Audited(protocol.EventReleaseAccepted, id) || b.control.Events.Audited(protocol.EventReleaseAccepted, late) {
+			if !b.control.Events.Audited(resource.EventReleaseAccepted, id) || b.control.Events.Audited(resource.EventReleaseAccepted, late) {
 				t.Error("of a release something else is known")
 			}
 		})

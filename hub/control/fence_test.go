@@ -11,6 +11,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Every start takes the next number. What an earlier start sealed and nobody
@@ -42,7 +44,7 @@ func TestFenceOfDocuments(t *testing.T) {
 		t.Errorf("the earlier start's document is sent before it is sealed again: %v", got)
 	}
 	b.pass()
-	var hold protocol.HoldDoc
+	var hold message.HoldDoc
 	m.listens()
 	b.opens(m, "hold", &hold)
 	after := m.ledger()
@@ -58,15 +60,15 @@ func TestFenceOfDocuments(t *testing.T) {
 // nothing any more. A restart takes over.
 func TestStepsDown(t *testing.T) {
 	for name, c := range map[string]struct {
-		other protocol.Fence
+		other message.Fence
 		say   func(*modern)
 		down  bool
 	}{
-		"hello: later":         {protocol.Fence{Number: 9, Hub: "x"}, (*modern).hello, true},
-		"hello: rival":         {protocol.Fence{Number: 1, Hub: "x"}, (*modern).hello, true},
-		"report: later":        {protocol.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.reports(off("n1")) }, true},
-		"applied: later":       {protocol.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.says(protocol.LeafApplied, protocol.Applied{Fence: m.fence}) }, true},
-		"hello: followed none": {protocol.Fence{}, (*modern).hello, false},
+		"hello: later":         {message.Fence{Number: 9, Hub: "x"}, (*modern).hello, true},
+		"hello: rival":         {message.Fence{Number: 1, Hub: "x"}, (*modern).hello, true},
+		"report: later":        {message.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.reports(off("n1")) }, true},
+		"applied: later":       {message.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.says(message.LeafApplied, message.Applied{Fence: m.fence}) }, true},
+		"hello: followed none": {message.Fence{}, (*modern).hello, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, m := modernSite(t)
@@ -83,7 +85,7 @@ func TestStepsDown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.now = b.now.Add(2 * protocol.SyncEvery)
+			b.now = b.now.Add(2 * message.SyncEvery)
 			b.pass()
 			b.control.tick()
 			b.control.Link.Announce()
@@ -97,7 +99,7 @@ func TestStepsDown(t *testing.T) {
 			if v := testutil.ToFloat64(gaugeOf(b, "rackboot_hub_fenced")); v != 1 {
 				t.Errorf("the metric is %v", v)
 			}
-			if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
+			if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
 				t.Errorf("reading ended: %v", err)
 			}
 			b.restart()
@@ -119,7 +121,7 @@ func TestStepsDown(t *testing.T) {
 // Two hubs on one store know of each other by it, before any agent tells.
 func TestSameStore(t *testing.T) {
 	b, m := modernSite(t)
-	b.now = b.now.Add(2 * protocol.SyncEvery)
+	b.now = b.now.Add(2 * message.SyncEvery)
 	if _, err := fence.Begin(ctx(t), b.store, b.clock, slog.New(slog.DiscardHandler), "other"); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func TestRestoredFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.restart()
-	m.fence = protocol.Fence{Number: 40, Hub: "lost"}
+	m.fence = message.Fence{Number: 40, Hub: "lost"}
 	m.connects()
 	if b.control.fence.Writable() != nil || b.control.fence.Fence().Number <= 1<<20 {
 		t.Errorf("the restored hub steps down: %+v", b.control.fence.Fence())

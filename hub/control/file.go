@@ -8,16 +8,18 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // Told files what an agent says of a server, and takes over the holds that it enforces there.
-func (c *Control) Told(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+func (c *Control) Told(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
 	return errors.Join(c.file(ctx, a, s), c.adopt(ctx, a, s))
 }
 
 // Found keeps which BMCs a report names.
-func (c *Control) Found(r protocol.Report) bool { return c.Inventory.Found(r) }
+func (c *Control) Found(r message.Report) bool { return c.Inventory.Found(r) }
 
 // SealKey takes the key that secrets are sealed for.
 func (c *Control) SealKey(ctx context.Context, agent string, key []byte) error {
@@ -26,7 +28,7 @@ func (c *Control) SealKey(ctx context.Context, agent string, key []byte) error {
 
 // file keeps signed facts append-only, and the outcomes of requests. One that
 // cannot be kept does not stop the others; it comes again with the next report.
-func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+func (c *Control) file(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
 	var errs []error
 	for _, h := range s.Holds {
 		errs = append(errs, c.fileReceipt(ctx, a, s.Server, h))
@@ -40,11 +42,11 @@ func (c *Control) file(ctx context.Context, a *protocol.Agent, s protocol.Server
 	return errors.Join(errs...)
 }
 
-func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server string, h protocol.HoldReport) error {
+func (c *Control) fileReceipt(ctx context.Context, a *resource.Agent, server string, h resource.HoldReport) error {
 	if len(h.Receipt) == 0 || c.reports.Filed(wire.Digest(h.Receipt)) {
 		return nil
 	}
-	var r protocol.Receipt
+	var r resource.Receipt
 	if err := c.Link.OpenOf(a, wire.FactReceipt, h.Receipt, &r); err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (c *Control) fileReceipt(ctx context.Context, a *protocol.Agent, server str
 }
 
 // fileOutcome keeps how a request ended. The first end stays.
-func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.RequestReport) error {
+func (c *Control) fileOutcome(ctx context.Context, server string, q resource.RequestReport) error {
 	st, err := c.cfg.Store.GetRequest(q.ID)
 	if err != nil || st.Server != server || st.Report.Outcome.Ended() || !q.Outcome.Ended() {
 		return nil
@@ -68,7 +70,7 @@ func (c *Control) fileOutcome(ctx context.Context, server string, q protocol.Req
 // fileProvisioned keeps an agent's record for its configuration. It is never
 // unset. What is kept already was verified then, and is looked for first: nearly every
 // report of an installed server repeats it.
-func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error {
+func (c *Control) fileProvisioned(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
 	server, signed := s.Server, s.Provisioned
 	for _, b := range store.Find(c.cfg.Store, store.ConfigsByOwner, s.OwnerUID) {
 		if bytes.Equal(b.Status.SignedProvisioned, signed) {
@@ -76,12 +78,12 @@ func (c *Control) fileProvisioned(ctx context.Context, a *protocol.Agent, s prot
 			return nil
 		}
 	}
-	var p protocol.Provisioned
+	var p resource.Provisioned
 	if err := c.Link.OpenOf(a, wire.FactProvisioned, signed, &p); err != nil {
 		return err
 	}
 	configs := store.Find(c.cfg.Store, store.ConfigsByOwner, p.OwnerUID)
-	i := slices.IndexFunc(configs, func(b *protocol.BootConfiguration) bool {
+	i := slices.IndexFunc(configs, func(b *resource.BootConfiguration) bool {
 		return b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
 	})
 	if i < 0 || len(configs[i].Status.SignedProvisioned) > 0 {

@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 // mark where r.For is 0. Marking again replaces the mark and keeps since when; ending
 // what is not there changes nothing. The codes are invalid, not_found, conflict,
 // unavailable and timeout.
-func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareRequest, by string) (*protocol.Server, error) {
+func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareRequest, by string) (*resource.Server, error) {
 	const op = "mark firmware work"
 	reason := strings.TrimSpace(r.Reason)
 	switch {
@@ -32,7 +33,7 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 			WithHint("whoever waits for the server wants to know what is done to it")
 	}
 	for try := 1; ; try++ {
-		s, err := store.Get[*protocol.Server](c.cfg.Store, name)
+		s, err := store.Get[*resource.Server](c.cfg.Store, name)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +44,7 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 		s.Status.Firmware = nil
 		message := "ended by " + by
 		if r.For > 0 {
-			w := &protocol.FirmwareWork{By: by, Reason: reason, Since: now, NotAfter: now.Add(r.For.D())}
+			w := &resource.FirmwareWork{By: by, Reason: reason, Since: now, NotAfter: now.Add(r.For.D())}
 			if was != nil {
 				w.Since = was.Since
 			}
@@ -61,7 +62,7 @@ func (c *Control) Firmware(ctx context.Context, name string, r api.FirmwareReque
 		}
 		c.cfg.Crash.At("hub.server.firmware")
 		c.log.Info("firmware work", "server", name, "by", by, "for", r.For.D(), "reason", reason)
-		c.Events.Own(ctx, name, protocol.EventFirmwareWork, message)
+		c.Events.Own(ctx, name, resource.EventFirmwareWork, message)
 		return s, nil
 	}
 }
@@ -83,7 +84,7 @@ func (c *Control) firmwareOver(ctx context.Context) error {
 			}
 			continue
 		}
-		s, err := store.Get[*protocol.Server](c.cfg.Store, s.Metadata.Name)
+		s, err := store.Get[*resource.Server](c.cfg.Store, s.Metadata.Name)
 		if err != nil || s.Status.Firmware == nil || *s.Status.Firmware != *w {
 			continue // the change is on its way here
 		}
@@ -93,7 +94,7 @@ func (c *Control) firmwareOver(ctx context.Context) error {
 			continue
 		}
 		c.cfg.Crash.At("hub.server.firmware-over")
-		c.Events.Own(ctx, s.Metadata.Name, protocol.EventFirmwareWork, "ended: its time is over")
+		c.Events.Own(ctx, s.Metadata.Name, resource.EventFirmwareWork, "ended: its time is over")
 	}
 	at := int64(0)
 	if !next.IsZero() {

@@ -8,6 +8,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestFirmwareWork(t *testing.T) {
@@ -27,10 +29,10 @@ func TestFirmwareWork(t *testing.T) {
 	if _, err := b.control.Firmware(ctx(t), "n9", api.FirmwareRequest{}, "admin"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("no such server: %v", err)
 	}
-	if err := mark(0, ""); err != nil || b.happened(protocol.EventFirmwareWork) != 0 {
+	if err := mark(0, ""); err != nil || b.happened(resource.EventFirmwareWork) != 0 {
 		t.Errorf("nothing was marked: %v", err)
 	}
-	travels := func() *protocol.FirmwareWork {
+	travels := func() *resource.FirmwareWork {
 		t.Helper()
 		b.pass()
 		m.listens()
@@ -99,14 +101,14 @@ func TestTermsOfAnOldAgent(t *testing.T) {
 	m.caps = few()
 	m.connects()
 	h := storetest.Hold("o", "k", "n1")
-	h.Spec.TTL, h.Spec.OnExpiry = protocol.Duration(time.Hour), protocol.ExpiryRelease
+	h.Spec.TTL, h.Spec.OnExpiry = protocol.Duration(time.Hour), resource.ExpiryRelease
 	if _, err := b.store.CreateHold(ctx(t), h); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
 	m.listens()
-	var d protocol.HoldDoc
-	b.opens(m, protocol.LeafHold, &d)
+	var d message.HoldDoc
+	b.opens(m, message.LeafHold, &d)
 	if len(d.Holds) != 1 || d.Holds[0].TTL.D() != time.Hour {
 		t.Fatalf("the agent is told %+v", d)
 	}

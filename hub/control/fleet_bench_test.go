@@ -13,6 +13,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -83,8 +85,8 @@ const inRack = 50
 type installedFleet struct {
 	control *Control
 	store   *store.Store
-	agent   *protocol.Agent // of the first rack
-	servers []protocol.ServerReport
+	agent   *resource.Agent // of the first rack
+	servers []resource.ServerReport
 	now     time.Time
 	last    []byte // that was published
 	nonce   string // of the first rack's agent
@@ -94,15 +96,15 @@ type installedFleet struct {
 func (f *installedFleet) meets(b *testing.B, signer *wire.Signer, agent string) (nonce string) {
 	b.Helper()
 	for range 3 {
-		up, down := protocol.TopicUp(agent, protocol.LeafHello), protocol.TopicDown(agent, protocol.LeafSync)
-		data, err := wire.Seal(signer, up, protocol.Hello{
-			Agent: agent, Session: "s", Incarnation: "i", Protocol: protocol.Version, At: f.now, Nonce: nonce, Capabilities: protocol.Capabilities(),
+		up, down := message.TopicUp(agent, message.LeafHello), message.TopicDown(agent, message.LeafSync)
+		data, err := wire.Seal(signer, up, message.Hello{
+			Agent: agent, Session: "s", Incarnation: "i", Protocol: protocol.Version, At: f.now, Nonce: nonce, Capabilities: message.Capabilities(),
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
 		f.control.Link.Receive(up, data)
-		var m protocol.Sync
+		var m message.Sync
 		if err := wire.Open(wire.NewVerifier(wire.NewSigner(key("hub")).Public()), down, f.last, &m); err != nil {
 			b.Fatal(err)
 		}
@@ -114,8 +116,8 @@ func (f *installedFleet) meets(b *testing.B, signer *wire.Signer, agent string) 
 	return ""
 }
 
-func (f *installedFleet) reportOf(n uint64) protocol.Report {
-	return protocol.Report{Session: "s", Nonce: f.nonce, Seq: n, At: f.now, Shards: 1, Servers: append([]protocol.ServerReport(nil), f.servers...)}
+func (f *installedFleet) reportOf(n uint64) message.Report {
+	return message.Report{Session: "s", Nonce: f.nonce, Seq: n, At: f.now, Shards: 1, Servers: append([]resource.ServerReport(nil), f.servers...)}
 }
 
 // installed makes a fleet in a store in memory. One rack's agent signs its records; the
@@ -139,7 +141,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 	}); err != nil {
 		b.Fatal(err)
 	}
-	put := func(obj protocol.Object, name string) {
+	put := func(obj resource.Object, name string) {
 		m := &obj.Head().Metadata
 		m.Name, m.UID = name, "u-"+name
 		if err := f.store.Put(b.Context(), obj); err != nil {
@@ -154,9 +156,9 @@ func installed(b *testing.B, racks int) *installedFleet {
 		put(r, rack)
 		put(storetest.Segment(rack, rack), rack)
 		signer := wire.NewSigner(key(agent))
-		a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: signer.Public(), Term: 1}}
+		a := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: rack}, Key: signer.Public(), Term: 1}}
 		put(a, agent)
-		l := store.Ledger{Agent: agent, Peer: store.Peer{Incarnation: "i", Capabilities: protocol.Capabilities()}}
+		l := store.Ledger{Agent: agent, Peer: store.Peer{Incarnation: "i", Capabilities: message.Capabilities()}}
 		if err := f.store.PutLedger(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
@@ -178,7 +180,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 }
 
 // install makes a server with what belongs to it.
-func (f *installedFleet) install(b *testing.B, put func(protocol.Object, string), rack, name, mac string) {
+func (f *installedFleet) install(b *testing.B, put func(resource.Object, string), rack, name, mac string) {
 	b.Helper()
 	put(storetest.BMC(name, rack), name)
 	put(storetest.Server(name, name, rack, mac), name)
@@ -186,28 +188,28 @@ func (f *installedFleet) install(b *testing.B, put func(protocol.Object, string)
 	c.Status.Server = name
 	put(c, name)
 	done := f.recordOf(name)
-	put(&protocol.BootConfiguration{
-		Spec: protocol.BootConfigurationSpec{
-			Server: name, Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: name, UID: "u-" + name},
-			BootSpec: protocol.BootSpec{BootPolicy: c.Spec.BootPolicy, Image: protocol.Image{Reference: "registry.example/os:1", Digest: done.ImageDigest}},
+	put(&resource.BootConfiguration{
+		Spec: resource.BootConfigurationSpec{
+			Server: name, Owner: resource.Owner{Kind: resource.PurposeClaim, Name: name, UID: "u-" + name},
+			BootSpec: resource.BootSpec{BootPolicy: c.Spec.BootPolicy, Image: resource.Image{Reference: "registry.example/os:1", Digest: done.ImageDigest}},
 		},
-		Status: protocol.BootConfigurationStatus{Provisioned: &done, SignedProvisioned: []byte("filed")},
+		Status: resource.BootConfigurationStatus{Provisioned: &done, SignedProvisioned: []byte("filed")},
 	}, name)
 }
 
-func (f *installedFleet) recordOf(name string) protocol.Provisioned {
-	return protocol.Provisioned{
+func (f *installedFleet) recordOf(name string) resource.Provisioned {
+	return resource.Provisioned{
 		OwnerUID: "u-" + name, Generation: 1, Server: name, ServerUID: "u-" + name, ImageDigest: "sha256:" + fmt.Sprintf("%064d", 1),
 		Evidence: protocol.EvidenceInstalled, At: f.now, Attempt: "a",
 	}
 }
 
 // record is a report of a server that is installed.
-func (f *installedFleet) record(b *testing.B, s *wire.Signer, name string) protocol.ServerReport {
+func (f *installedFleet) record(b *testing.B, s *wire.Signer, name string) resource.ServerReport {
 	b.Helper()
 	signed, err := wire.Seal(s, wire.FactProvisioned, f.recordOf(name))
 	if err != nil {
 		b.Fatal(err)
 	}
-	return protocol.ServerReport{Server: name, Power: protocol.PowerOn, OwnerUID: "u-" + name, Provisioned: signed}
+	return resource.ServerReport{Server: name, Power: protocol.PowerOn, OwnerUID: "u-" + name, Provisioned: signed}
 }

@@ -8,7 +8,8 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Met ends the rack's requests that were given to another database of an agent
@@ -19,13 +20,13 @@ func (c *Control) Met(ctx context.Context, rack string, peer store.Peer) error {
 		if q.Incarnation == "" || q.Incarnation == peer.Incarnation {
 			continue
 		}
-		errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeUnknown, "was given to an earlier disk of the agent"))
+		errs = append(errs, c.endRequest(ctx, q, resource.OutcomeUnknown, "was given to an earlier disk of the agent"))
 	}
 	return errors.Join(errs...)
 }
 
-func (c *Control) endRequest(ctx context.Context, q store.StoredRequest, o protocol.Outcome, reason string) error {
-	q.Report = protocol.RequestReport{ID: q.ID, Outcome: o, At: c.cfg.Clock(), Reason: reason}
+func (c *Control) endRequest(ctx context.Context, q store.StoredRequest, o resource.Outcome, reason string) error {
+	q.Report = resource.RequestReport{ID: q.ID, Outcome: o, At: c.cfg.Clock(), Reason: reason}
 	return c.cfg.Store.PutRequest(ctx, q)
 }
 
@@ -47,7 +48,7 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 	}
 	for _, b := range f.Configs {
 		peer, ok := peers[f.RackOf(b.Spec.Server)]
-		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(protocol.Lacking(peer.Capabilities, needs(b))) > 0 {
+		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(message.Lacking(peer.Capabilities, needs(b))) > 0 {
 			continue
 		}
 		own := store.Copy(c.cfg.Store, b)
@@ -59,9 +60,9 @@ func (c *Control) give(ctx context.Context, f plan.Fleet) error {
 		if !ok || q.Incarnation != "" {
 			continue
 		}
-		if lacking := protocol.Lacking(peer.Capabilities, protocol.RequestNeeds(q.Request)); len(lacking) > 0 {
+		if lacking := message.Lacking(peer.Capabilities, message.RequestNeeds(q.Request)); len(lacking) > 0 {
 			reason := fmt.Sprintf("the agent is too old: it lacks %s; upgrade it and ask again", list(lacking))
-			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, reason))
+			errs = append(errs, c.endRequest(ctx, q, resource.OutcomeRefused, reason))
 			continue
 		}
 		q.Incarnation, given = peer.Incarnation, true
@@ -82,18 +83,18 @@ func (c *Control) requestsOf(f plan.Fleet) (out []store.StoredRequest) {
 }
 
 // needs is what an agent must be able to do for a configuration.
-func needs(b *protocol.BootConfiguration) []protocol.Capability {
-	in := protocol.BootIntent{Owner: protocol.Owner{Kind: b.Spec.Owner.Kind}, GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: b.Spec.BootPolicy, Image: b.Spec.Image}}}
+func needs(b *resource.BootConfiguration) []message.Capability {
+	in := message.BootIntent{Owner: resource.Owner{Kind: b.Spec.Owner.Kind}, GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{BootPolicy: b.Spec.BootPolicy, Image: b.Spec.Image}}}
 	if b.Spec.BootEnv != "" {
-		in.Env = &protocol.EnvIntent{Name: b.Spec.BootEnv}
+		in.Env = &message.EnvIntent{Name: b.Spec.BootEnv}
 	}
 	if b.Spec.Ignition != nil {
-		in.Ignition = protocol.IgnitionOf(*b.Spec.Ignition)
+		in.Ignition = message.IgnitionOf(*b.Spec.Ignition)
 	}
 	return in.Needs()
 }
 
-func list(caps []protocol.Capability) string {
+func list(caps []message.Capability) string {
 	out := make([]string, len(caps))
 	for i, c := range caps {
 		out[i] = string(c)

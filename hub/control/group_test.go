@@ -12,6 +12,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -22,22 +23,22 @@ type digestRegistry struct {
 	gone map[string]bool // references that the registry says it has not
 }
 
-func (d *digestRegistry) Resolve(_ context.Context, ref, arch string) (protocol.Image, error) {
-	_, digest := protocol.SplitImage(ref)
+func (d *digestRegistry) Resolve(_ context.Context, ref, arch string) (resource.Image, error) {
+	_, digest := resource.SplitImage(ref)
 	switch {
 	case d.down:
-		return protocol.Image{}, protocol.Errorf(protocol.CodeUnavailable, "resolve", "registry does not answer")
+		return resource.Image{}, protocol.Errorf(protocol.CodeUnavailable, "resolve", "registry does not answer")
 	case digest == "" || d.gone[ref]:
-		return protocol.Image{}, protocol.Errorf(protocol.CodeNotFound, "resolve", "%s is not there", ref)
+		return resource.Image{}, protocol.Errorf(protocol.CodeNotFound, "resolve", "%s is not there", ref)
 	}
-	img := protocol.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: digest, Size: 1}}}
+	img := resource.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI, Digest: digest, Size: 1}}}
 	if d.bare[ref] {
-		img.Artefacts[0].Kind = protocol.ArtefactISO
+		img.Artefacts[0].Kind = resource.ArtefactISO
 	}
 	return img, nil
 }
 
-func (d *digestRegistry) Require(img protocol.Image, method protocol.BootTarget) error {
+func (d *digestRegistry) Require(img resource.Image, method protocol.BootTarget) error {
 	return image.Require(img, method)
 }
 
@@ -46,9 +47,9 @@ func imageOf(version string) string {
 	return "r.example/os@sha256:" + fmt.Sprintf("%064x", len(version)*1000+int(version[0]))
 }
 
-func entryOf(version string, change ...func(*protocol.BootImage)) *protocol.BootImage {
-	b := &protocol.BootImage{Spec: protocol.BootImageSpec{
-		Catalogue: "stable", Version: version, MaxIgnition: "3.4.0", Architectures: map[string]protocol.BootImageArch{"amd64": {Image: imageOf(version)}},
+func entryOf(version string, change ...func(*resource.BootImage)) *resource.BootImage {
+	b := &resource.BootImage{Spec: resource.BootImageSpec{
+		Catalogue: "stable", Version: version, MaxIgnition: "3.4.0", Architectures: map[string]resource.BootImageArch{"amd64": {Image: imageOf(version)}},
 	}}
 	b.Metadata.Name = "os-" + strings.ReplaceAll(version, ".", "-")
 	b.Default()
@@ -58,10 +59,10 @@ func entryOf(version string, change ...func(*protocol.BootImage)) *protocol.Boot
 	return b
 }
 
-func workers(change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
-	g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{
-		Selector: protocol.Selector{MatchLabels: map[string]string{"row": "7"}}, Catalogue: "stable",
-		BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP},
+func workers(change ...func(*resource.ServerGroup)) *resource.ServerGroup {
+	g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{
+		Selector: resource.Selector{MatchLabels: map[string]string{"row": "7"}}, Catalogue: "stable",
+		BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP},
 	}}
 	g.Metadata.Name = "workers"
 	g.Default()
@@ -71,15 +72,15 @@ func workers(change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
 	return g
 }
 
-func optIn(mode protocol.OptIn) *protocol.ManagedBootImages {
-	m := &protocol.ManagedBootImages{Spec: protocol.ManagedBootImagesSpec{Mode: mode}}
-	m.Metadata.Name = protocol.ManagedBootImagesName
+func optIn(mode resource.OptIn) *resource.ManagedBootImages {
+	m := &resource.ManagedBootImages{Spec: resource.ManagedBootImagesSpec{Mode: mode}}
+	m.Metadata.Name = resource.ManagedBootImagesName
 	m.Default()
 	return m
 }
 
 // groupSite is a site with three servers of group workers, for which all is managed.
-func groupSite(t *testing.T, objs ...protocol.Object) (*bench, *digestRegistry, string) {
+func groupSite(t *testing.T, objs ...resource.Object) (*bench, *digestRegistry, string) {
 	t.Helper()
 	reg := &digestRegistry{bare: map[string]bool{}, gone: map[string]bool{}}
 	b := newBench(t, reg)
@@ -87,7 +88,7 @@ func groupSite(t *testing.T, objs ...protocol.Object) (*bench, *digestRegistry, 
 	b.restart()
 	site := append(storetest.Site(), storetest.BMC("b3", "r1"), storetest.Server("n3", "b3", "boot", "52:54:00:00:00:03"))
 	for _, o := range site {
-		if s, ok := o.(*protocol.Server); ok {
+		if s, ok := o.(*resource.Server); ok {
 			s.Metadata.Labels = map[string]string{"row": "7"}
 		}
 	}
@@ -98,15 +99,15 @@ func groupSite(t *testing.T, objs ...protocol.Object) (*bench, *digestRegistry, 
 	return b, reg, agent
 }
 
-func fromWorkers(name, server string) *protocol.Claim {
+func fromWorkers(name, server string) *resource.Claim {
 	c := storetest.Claim(name, server)
-	c.Spec.Image, c.Spec.ImageFrom = "", &protocol.ImageFrom{Group: "workers"}
+	c.Spec.Image, c.Spec.ImageFrom = "", &resource.ImageFrom{Group: "workers"}
 	return c
 }
 
-func (b *bench) group() *protocol.ServerGroup {
+func (b *bench) group() *resource.ServerGroup {
 	b.t.Helper()
-	g, err := store.Get[*protocol.ServerGroup](b.store, "workers")
+	g, err := store.Get[*resource.ServerGroup](b.store, "workers")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -114,9 +115,9 @@ func (b *bench) group() *protocol.ServerGroup {
 	return g
 }
 
-func (b *bench) groupRevision(n int) *protocol.GroupRevision {
+func (b *bench) groupRevision(n int) *resource.GroupRevision {
 	b.t.Helper()
-	r, err := store.Get[*protocol.GroupRevision](b.store, protocol.GroupRevisionName("workers", n))
+	r, err := store.Get[*resource.GroupRevision](b.store, resource.GroupRevisionName("workers", n))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -150,12 +151,12 @@ func (b *bench) proves(agent, claim string) {
 	}
 	r := on(cfg.Spec.Server)
 	r.OwnerUID, r.Power = cfg.Spec.Owner.UID, protocol.PowerOn
-	r.Attempt = &protocol.AttemptReport{State: protocol.AttemptSucceeded, Evidence: protocol.EvidenceInstalled}
-	srv, err := store.Peek[*protocol.Server](b.store, cfg.Spec.Server)
+	r.Attempt = &resource.AttemptReport{State: resource.AttemptSucceeded, Evidence: protocol.EvidenceInstalled}
+	srv, err := store.Peek[*resource.Server](b.store, cfg.Spec.Server)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r.Provisioned = seal(b.t, key(agent), wire.FactProvisioned, protocol.Provisioned{
+	r.Provisioned = seal(b.t, key(agent), wire.FactProvisioned, resource.Provisioned{
 		OwnerUID: cfg.Spec.Owner.UID, Generation: cfg.Metadata.Generation, Server: cfg.Spec.Server, ServerUID: srv.Metadata.UID,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: b.now,
 	})
@@ -169,7 +170,7 @@ func (b *bench) soaks() {
 	b.pass()
 }
 
-func (b *bench) wantConds(when string, want ...protocol.ConditionCode) {
+func (b *bench) wantConds(when string, want ...resource.ConditionCode) {
 	b.t.Helper()
 	got := codes(b.group().Status.Conditions)
 	var words []string
@@ -183,7 +184,7 @@ func (b *bench) wantConds(when string, want ...protocol.ConditionCode) {
 
 // boots are claim, revision and image version of every configuration.
 func (b *bench) boots() (out string) {
-	for _, cfg := range store.List[*protocol.BootConfiguration](b.store) {
+	for _, cfg := range store.List[*resource.BootConfiguration](b.store) {
 		out += fmt.Sprintf("%s:%d ", cfg.Metadata.Name, cfg.Spec.Revision)
 	}
 	return strings.TrimSpace(out)
@@ -193,7 +194,7 @@ func (b *bench) boots() (out string) {
 // newest entry; a canary boots it first; with that proof the entry is stamped, and the
 // others follow.
 func TestGroupFirstBoot(t *testing.T) {
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), entryOf("2.0"), workers())
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), entryOf("2.0"), workers())
 	b.wantHistory("at first", "1:2.0/catalogue @1")
 	b.apply(fromWorkers("c1", "n1"), fromWorkers("c2", "n2"))
 	b.pass()
@@ -203,14 +204,14 @@ func TestGroupFirstBoot(t *testing.T) {
 	if got := b.claim("c2").Status.Conditions; codes(got) != "WaitingForStamp" || !strings.Contains(got[0].Message, "no server has booted os-2-0 yet") {
 		t.Errorf("%+v", got)
 	}
-	b.wantConds("it waits", protocol.CondWaitingForStamp)
+	b.wantConds("it waits", resource.CondWaitingForStamp)
 	b.proves(agent, "c1")
 	if got := b.boots(); got != "c1:1" || b.group().Status.Verified != 0 {
 		t.Errorf("before the canary has soaked: %q", got)
 	}
-	b.wantConds("it soaks", protocol.CondWaitingForStamp)
+	b.wantConds("it soaks", resource.CondWaitingForStamp)
 	b.soaks()
-	entry, err := store.Peek[*protocol.BootImage](b.store, "os-2-0")
+	entry, err := store.Peek[*resource.BootImage](b.store, "os-2-0")
 	if err != nil || entry.Status.Stamp == nil || entry.Status.Stamp.Server != "n1" || entry.Status.Stamp.HubVersion != "1.0" || entry.Status.Stamp.Evidence != protocol.EvidenceInstalled {
 		t.Fatalf("%+v, %v", entry, err)
 	}
@@ -219,10 +220,10 @@ func TestGroupFirstBoot(t *testing.T) {
 	}
 	b.wantConds("proved")
 	g := b.group()
-	if g.Status.Verified != 1 || !b.groupRevision(1).Status.Verified || *g.Status.Counts != (protocol.GroupCounts{Servers: 3, Current: 1, Unknown: 2}) {
+	if g.Status.Verified != 1 || !b.groupRevision(1).Status.Verified || *g.Status.Counts != (resource.GroupCounts{Servers: 3, Current: 1, Unknown: 2}) {
 		t.Errorf("%+v, %+v", g.Status, g.Status.Counts)
 	}
-	if e := g.Status.Enrolment; e == nil || !e.Managed || e.Mode != protocol.OptInAll || !e.Explicit {
+	if e := g.Status.Enrolment; e == nil || !e.Managed || e.Mode != resource.OptInAll || !e.Explicit {
 		t.Errorf("%+v", e)
 	}
 }
@@ -230,8 +231,8 @@ func TestGroupFirstBoot(t *testing.T) {
 // Seed 001: what is installed is not touched by a newer image; who joins boots the newest
 // that is proved, and one canary at a time what is not.
 func TestGroupNewImage(t *testing.T) {
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers(func(g *protocol.ServerGroup) {
-		g.Spec.Rollout.Canary = protocol.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers(func(g *resource.ServerGroup) {
+		g.Spec.Rollout.Canary = resource.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
 	}))
 	canary := storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")
 	canary.Metadata.Labels = map[string]string{"row": "7", "canary": "yes"}
@@ -252,14 +253,14 @@ func TestGroupNewImage(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	// Opted out, the group keeps the image that it has (row 4).
-	b.apply(optIn(protocol.OptInNone), entryOf("3.0"))
+	b.apply(optIn(resource.OptInNone), entryOf("3.0"))
 	b.pass()
 	b.wantHistory("opted out", "1:1.0/catalogue 2:2.0/catalogue @2")
-	b.wantConds("opted out", protocol.CondWaitingForStamp)
+	b.wantConds("opted out", resource.CondWaitingForStamp)
 	// Row 23: the catalogue is set back, and the group follows.
-	b.apply(optIn(protocol.OptInAll))
+	b.apply(optIn(resource.OptInAll))
 	for _, name := range []string{"os-2-0", "os-3-0"} {
-		if _, err := b.store.Delete(ctx(t), protocol.KindBootImage, name); err != nil {
+		if _, err := b.store.Delete(ctx(t), resource.KindBootImage, name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -269,10 +270,10 @@ func TestGroupNewImage(t *testing.T) {
 
 // With boot: Network the configuration follows while nothing is in flight.
 func TestGroupNetworkFollows(t *testing.T) {
-	network := func(g *protocol.ServerGroup) { g.Spec.BootPolicy.Boot = protocol.BootNetwork }
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers(network))
+	network := func(g *resource.ServerGroup) { g.Spec.BootPolicy.Boot = resource.BootNetwork }
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers(network))
 	c1 := fromWorkers("c1", "n1")
-	c1.Spec.BootPolicy.Boot = protocol.BootNetwork
+	c1.Spec.BootPolicy.Boot = resource.BootNetwork
 	b.apply(c1)
 	b.pass()
 	b.proves(agent, "c1")
@@ -290,11 +291,11 @@ func TestGroupNetworkFollows(t *testing.T) {
 	for generation, degraded := range map[uint64]bool{1: false, 2: true} {
 		r := on("n1")
 		r.OwnerUID, r.Power = now.Spec.Owner.UID, protocol.PowerOn
-		r.Fallback = &protocol.FallbackReport{Generation: generation, Failed: 1, Since: &b.now}
-		r.Conditions = []protocol.ConditionState{{Code: protocol.CondFellBack, Message: "no root file system"}}
+		r.Fallback = &resource.FallbackReport{Generation: generation, Failed: 1, Since: &b.now}
+		r.Conditions = []resource.ConditionState{{Code: resource.CondFellBack, Message: "no root file system"}}
 		b.reports(agent, r)
 		b.pass()
-		if got := codes(b.group().Status.Conditions); strings.Contains(got, string(protocol.CondImagesDegraded)) != degraded {
+		if got := codes(b.group().Status.Conditions); strings.Contains(got, string(resource.CondImagesDegraded)) != degraded {
 			t.Errorf("configuration %d failed, and that of now is 2: %s", generation, got)
 		}
 	}
@@ -306,23 +307,23 @@ func TestGroupNetworkFollows(t *testing.T) {
 
 // Rows 7 and 8, and the feature switch: who is passed over, and what it boots then.
 func TestGroupSkipped(t *testing.T) {
-	own := func(g *protocol.ServerGroup) { g.Spec.Image = imageOf("9.mine") }
+	own := func(g *resource.ServerGroup) { g.Spec.Image = imageOf("9.mine") }
 	for name, c := range map[string]struct {
 		feature bool
-		objs    []protocol.Object
-		skip    protocol.SkipReason
+		objs    []resource.Object
+		skip    resource.SkipReason
 		history string
 		conds   string
 	}{
-		"nobody has said a mode":   {true, []protocol.Object{workers()}, protocol.SkipOptedOut, "@0", ""},
-		"the switch is off":        {false, []protocol.Object{optIn(protocol.OptInAll), workers()}, protocol.SkipFeatureOff, "@0", ""},
-		"somebody else manages it": {true, []protocol.Object{optIn(protocol.OptInAll), workers(func(g *protocol.ServerGroup) { g.Spec.ManagedBy = "argocd/site-7" })}, protocol.SkipOwner, "@0", "GroupSkipped"},
-		"an image of its own":      {true, []protocol.Object{optIn(protocol.OptInAll), workers(own)}, protocol.SkipCustomImage, "1:/manual @1", "GroupSkipped"},
-		"no server":                {true, []protocol.Object{optIn(protocol.OptInAll), workers(func(g *protocol.ServerGroup) { g.Spec.Selector.MatchLabels = map[string]string{"row": "8"} })}, protocol.SkipArchitecture, "@0", "GroupSkipped"},
-		"an image of its own, and no server": {true, []protocol.Object{optIn(protocol.OptInAll), workers(own, func(g *protocol.ServerGroup) {
+		"nobody has said a mode":   {true, []resource.Object{workers()}, resource.SkipOptedOut, "@0", ""},
+		"the switch is off":        {false, []resource.Object{optIn(resource.OptInAll), workers()}, resource.SkipFeatureOff, "@0", ""},
+		"somebody else manages it": {true, []resource.Object{optIn(resource.OptInAll), workers(func(g *resource.ServerGroup) { g.Spec.ManagedBy = "argocd/site-7" })}, resource.SkipOwner, "@0", "GroupSkipped"},
+		"an image of its own":      {true, []resource.Object{optIn(resource.OptInAll), workers(own)}, resource.SkipCustomImage, "1:/manual @1", "GroupSkipped"},
+		"no server":                {true, []resource.Object{optIn(resource.OptInAll), workers(func(g *resource.ServerGroup) { g.Spec.Selector.MatchLabels = map[string]string{"row": "8"} })}, resource.SkipArchitecture, "@0", "GroupSkipped"},
+		"an image of its own, and no server": {true, []resource.Object{optIn(resource.OptInAll), workers(own, func(g *resource.ServerGroup) {
 			g.Spec.Selector.MatchLabels = map[string]string{"row": "8"}
-		})}, protocol.SkipCustomImage, "@0", "BootImageUpdateDeferred GroupSkipped"},
-		"no server, but declared": {true, []protocol.Object{optIn(protocol.OptInAll), workers(func(g *protocol.ServerGroup) {
+		})}, resource.SkipCustomImage, "@0", "BootImageUpdateDeferred GroupSkipped"},
+		"no server, but declared": {true, []resource.Object{optIn(resource.OptInAll), workers(func(g *resource.ServerGroup) {
 			g.Spec.Selector.MatchLabels, g.Spec.Architectures = map[string]string{"row": "8"}, []string{"amd64"}
 		})}, "", "1:1.0/catalogue @1", "WaitingForStamp"},
 	} {
@@ -342,12 +343,12 @@ func TestGroupSkipped(t *testing.T) {
 }
 
 // historyOf are the revisions of a group in order of number.
-func (b *bench) historyOf(g *protocol.ServerGroup) (list []*protocol.GroupRevision) {
-	for _, r := range store.List[*protocol.GroupRevision](b.store) {
+func (b *bench) historyOf(g *resource.ServerGroup) (list []*resource.GroupRevision) {
+	for _, r := range store.List[*resource.GroupRevision](b.store) {
 		if r.Spec.GroupUID == g.Metadata.UID {
 			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b *protocol.GroupRevision) int { return a.Spec.Number - b.Spec.Number })
+	slices.SortFunc(list, func(a, b *resource.GroupRevision) int { return a.Spec.Number - b.Spec.Number })
 	return list
 }

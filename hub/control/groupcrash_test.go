@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The hub dies between each two writes about a group, and what it began is completed: one
 // revision with the next number, its consequences with it, and nothing twice.
 func TestGroupCrashes(t *testing.T) {
 	begin := func(t *testing.T) (*bench, string) {
-		b, _, agent := groupSite(t, optIn(protocol.OptInAll), userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
+		b, _, agent := groupSite(t, optIn(resource.OptInAll), userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
 		b.apply(fromWorkers("c1", "n1"))
 		b.pass()
 		return b, agent
@@ -55,8 +55,8 @@ func TestGroupCrashes(t *testing.T) {
 			b.dies(point, c.die(b, agent))
 			b.pass()
 			b.wantHistory(point, c.want)
-			g, entry := b.group(), (*protocol.BootImage)(nil)
-			entry, _ = store.Peek[*protocol.BootImage](b.store, "os-1-0")
+			g, entry := b.group(), (*resource.BootImage)(nil)
+			entry, _ = store.Peek[*resource.BootImage](b.store, "os-1-0")
 			switch point {
 			case "hub.group.stamped":
 				if entry.Status.Stamp == nil {
@@ -82,7 +82,7 @@ func TestGroupCrashes(t *testing.T) {
 // A return that died between its two writes is finished by the next pass, with the pin and
 // the rejection; one that died before a prune is pruned; a hold of a group is kept.
 func TestGroupCrashesOfWords(t *testing.T) {
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers(func(g *protocol.ServerGroup) { g.Spec.HistoryLimit = 2 }))
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers(func(g *resource.ServerGroup) { g.Spec.HistoryLimit = 2 }))
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
 	b.proves(agent, "c1")
@@ -101,7 +101,7 @@ func TestGroupCrashesOfWords(t *testing.T) {
 		t.Errorf("history %s", got)
 	}
 	fight := func(with string) {
-		b.apply(workers(func(g *protocol.ServerGroup) { g.Spec.Image = imageOf(with) }))
+		b.apply(workers(func(g *resource.ServerGroup) { g.Spec.Image = imageOf(with) }))
 		b.pass()
 		if _, err := b.act(api.GroupAdopt, api.GroupRequest{}); err != nil {
 			t.Fatal(err)

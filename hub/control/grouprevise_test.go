@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (b *bench) act(action api.GroupAction, r api.GroupRequest) (api.GroupAnswer, error) {
@@ -46,14 +47,14 @@ func (b *bench) ticks() {
 // Rows 12, 16 and 17: everything is checked before anything is changed, every cause is
 // said, and it heals without an event; another group goes on.
 func TestGroupPreflight(t *testing.T) {
-	b, reg, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers())
+	b, reg, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
 	b.proves(agent, "c1")
 	b.soaks()
-	other := workers(func(g *protocol.ServerGroup) {
+	other := workers(func(g *resource.ServerGroup) {
 		g.Metadata.Name, g.Spec.Selector.MatchLabels = "others", map[string]string{"row": "8"}
-		g.Spec.Architectures, g.Spec.BootPolicy.FirstBoot = []string{"amd64"}, protocol.FirstBootVirtualMedia
+		g.Spec.Architectures, g.Spec.BootPolicy.FirstBoot = []string{"amd64"}, resource.FirstBootVirtualMedia
 	})
 	bare := entryOf("2.0")
 	reg.bare[imageOf("2.0")] = true // an ISO alone: VirtualMedia boots it, and UefiHttp does not
@@ -67,7 +68,7 @@ func TestGroupPreflight(t *testing.T) {
 		t.Errorf("%+v", g.Status.Conditions)
 	}
 	since := g.Status.Conditions[0].Since
-	if o, err := store.Peek[*protocol.ServerGroup](b.store, "others"); err != nil || o.Status.Revision != 1 {
+	if o, err := store.Peek[*resource.ServerGroup](b.store, "others"); err != nil || o.Status.Revision != 1 {
 		t.Errorf("the other group waits: %+v, %v", o, err)
 	}
 	// Row 18: the time is that of the flip, whatever else is said of it meanwhile.
@@ -77,10 +78,10 @@ func TestGroupPreflight(t *testing.T) {
 		t.Errorf("since %v, and then %v", since, got)
 	}
 	// Row 16: deletion of what failed clears it.
-	if _, err := b.store.Delete(ctx(t), protocol.KindServer, "n4"); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindServer, "n4"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.Delete(ctx(t), protocol.KindBootImage, "os-2-0"); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindBootImage, "os-2-0"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -88,7 +89,7 @@ func TestGroupPreflight(t *testing.T) {
 	reg.down = true
 	b.apply(entryOf("3.0"))
 	b.pass()
-	b.wantConds("the registry is down", protocol.CondImagesDegraded, protocol.CondImageUnverified)
+	b.wantConds("the registry is down", resource.CondImagesDegraded, resource.CondImageUnverified)
 	b.wantHistory("the registry is down", "1:1.0/catalogue @1")
 	reg.down = false
 	for range 6 {
@@ -104,8 +105,8 @@ func TestGroupPreflight(t *testing.T) {
 // group and rejects what was bad; unpinned, the catalogue goes on with what is not.
 func TestGroupRevert(t *testing.T) {
 	secret := userDataSecret(ignite("first"))
-	b, reg, agent := groupSite(t, optIn(protocol.OptInAll), secret, entryOf("1.0"), workers(func(g *protocol.ServerGroup) {
-		g.Spec.Stub = &protocol.StubSpec{SecretRef: protocol.Ref{Name: "node"}}
+	b, reg, agent := groupSite(t, optIn(resource.OptInAll), secret, entryOf("1.0"), workers(func(g *resource.ServerGroup) {
+		g.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}}
 	}))
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
@@ -141,8 +142,8 @@ func TestGroupRevert(t *testing.T) {
 	b.apply(entryOf("3.0"))
 	b.pass()
 	b.wantHistory("pinned", "1:1.0/catalogue 2:2.0/catalogue 3:1.0/rollback @3")
-	b.wantConds("pinned", protocol.CondImagesDeferred)
-	if _, err := b.store.Delete(ctx(t), protocol.KindBootImage, "os-3-0"); err != nil {
+	b.wantConds("pinned", resource.CondImagesDeferred)
+	if _, err := b.store.Delete(ctx(t), resource.KindBootImage, "os-3-0"); err != nil {
 		t.Fatal(err)
 	}
 	b.acts(api.GroupUnpin, api.GroupRequest{})
@@ -168,9 +169,9 @@ func TestGroupRevert(t *testing.T) {
 // Row 19: somebody who puts an image of their own in the place of the catalogue's each
 // time stops this group, and is named; also over a restart, until it is acknowledged.
 func TestGroupHotLoop(t *testing.T) {
-	b, _, _ := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers())
+	b, _, _ := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
 	fight := func(with string) {
-		b.apply(workers(func(g *protocol.ServerGroup) { g.Spec.Image = imageOf(with) }))
+		b.apply(workers(func(g *resource.ServerGroup) { g.Spec.Image = imageOf(with) }))
 		b.trail.entries = append(b.trail.entries, protocol.AuditEntry{Op: "apply", Caller: "argocd", Target: "ServerGroup/workers", Outcome: protocol.AuditAccepted})
 		b.pass()
 		b.acts(api.GroupAdopt, api.GroupRequest{})
@@ -179,7 +180,7 @@ func TestGroupHotLoop(t *testing.T) {
 	}
 	fight("9.a")
 	fight("9.ab")
-	b.wantConds("twice more", protocol.CondWaitingForStamp)
+	b.wantConds("twice more", resource.CondWaitingForStamp)
 	fight("9.abc")
 	if h := b.group().Status.HotLoop; h == nil || !h.Held || h.Count != 3 || h.Writer != "argocd" {
 		t.Fatalf("%+v", h)
@@ -202,7 +203,7 @@ func TestGroupHotLoop(t *testing.T) {
 // Rows 5 and 6: another version of the hub, and an altered entry, lose the stamp; what
 // servers run stays.
 func TestGroupHubVersion(t *testing.T) {
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers())
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
 	b.proves(agent, "c1")
@@ -221,13 +222,13 @@ func TestGroupHubVersion(t *testing.T) {
 	if got := b.boots(); got != "c1:1 c2:2 c3:1" {
 		t.Errorf("the others boot what is verified: %q", got)
 	}
-	old, _ := store.Peek[*protocol.BootImage](b.store, "os-1-0")
+	old, _ := store.Peek[*resource.BootImage](b.store, "os-1-0")
 	if old.Status.Stamp.HubVersion != "1.0" {
 		t.Errorf("a boot under the hub of before counts for this one: %+v", old.Status.Stamp)
 	}
 	b.proves(agent, "c2")
 	b.soaks()
-	if e, _ := store.Peek[*protocol.BootImage](b.store, "os-2-0"); e.Status.Stamp == nil || e.Status.Stamp.HubVersion != "1.1" {
+	if e, _ := store.Peek[*resource.BootImage](b.store, "os-2-0"); e.Status.Stamp == nil || e.Status.Stamp.HubVersion != "1.1" {
 		t.Errorf("%+v", e.Status.Stamp)
 	}
 }
@@ -235,7 +236,7 @@ func TestGroupHubVersion(t *testing.T) {
 // Row 21: what is beyond the limit goes, but for what is used and what was verified; a
 // group that is made again begins anew.
 func TestGroupPruned(t *testing.T) {
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers(func(g *protocol.ServerGroup) { g.Spec.HistoryLimit = 2 }))
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers(func(g *resource.ServerGroup) { g.Spec.HistoryLimit = 2 }))
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
 	b.proves(agent, "c1")
@@ -246,28 +247,28 @@ func TestGroupPruned(t *testing.T) {
 	}
 	b.wantHistory("pruned", "1:1.0/catalogue 3:30.0/catalogue 4:400.0/catalogue @4")
 	b.apply(storetest.Claim("c9", "n3"))
-	other := workers(func(g *protocol.ServerGroup) {
+	other := workers(func(g *resource.ServerGroup) {
 		g.Metadata.Name = "spare"
 		g.Spec.Selector.MatchLabels = map[string]string{"row": "8"}
 	})
 	b.apply(other)
-	if _, err := b.store.Delete(ctx(t), protocol.KindServerGroup, "workers"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.store.Delete(ctx(t), resource.KindServerGroup, "workers"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("a group that a claim names: %v", err)
 	}
 }
 
 // A discovery and a maintenance boot a group's image, and are never its canaries.
 func TestGroupOfOthers(t *testing.T) {
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers())
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
-		ServerRef: protocol.Ref{Name: "n2"}, Reason: "BIOS", ServerPower: protocol.WantOn,
-		Boot: protocol.MaintenanceBoot{ImageFrom: &protocol.ImageFrom{Group: "workers"}, BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP}},
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{
+		ServerRef: resource.Ref{Name: "n2"}, Reason: "BIOS", ServerPower: resource.WantOn,
+		Boot: resource.MaintenanceBoot{ImageFrom: &resource.ImageFrom{Group: "workers"}, BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP}},
 	}}
 	m.Metadata.Name = "m1"
 	m.Default()
 	b.apply(m, fromWorkers("c1", "n1"))
 	b.pass()
-	if got, _ := store.Peek[*protocol.Maintenance](b.store, "m1"); got.Status.State != protocol.MaintenanceQueued || !strings.Contains(got.Status.Message, "WaitingForStamp") {
+	if got, _ := store.Peek[*resource.Maintenance](b.store, "m1"); got.Status.State != resource.MaintenanceQueued || !strings.Contains(got.Status.Message, "WaitingForStamp") {
 		t.Errorf("%+v", got.Status)
 	}
 	b.proves(agent, "c1")
@@ -275,8 +276,8 @@ func TestGroupOfOthers(t *testing.T) {
 	modern := b.modern(agent)
 	modern.connects()
 	b.settles(modern)
-	got, _ := store.Peek[*protocol.Maintenance](b.store, "m1")
-	cfg, err := store.Peek[*protocol.BootConfiguration](b.store, grants.MaintenanceName(got.Metadata.UID))
+	got, _ := store.Peek[*resource.Maintenance](b.store, "m1")
+	cfg, err := store.Peek[*resource.BootConfiguration](b.store, grants.MaintenanceName(got.Metadata.UID))
 	if err != nil || cfg.Spec.Group != "workers" || cfg.Spec.Revision != 1 {
 		t.Errorf("%+v, %+v, %v", got.Status, cfg, err)
 	}

@@ -8,18 +8,19 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
-func skewed(mode protocol.OptIn, limit string) *protocol.ManagedBootImages {
+func skewed(mode resource.OptIn, limit string) *resource.ManagedBootImages {
 	m := optIn(mode)
-	m.Spec.Skew = protocol.SkewSpec{Mode: protocol.SkewAutomatic, Limits: map[string]string{"stable": limit}}
+	m.Spec.Skew = resource.SkewSpec{Mode: resource.SkewAutomatic, Limits: map[string]string{"stable": limit}}
 	return m
 }
 
 // Row 20: what servers were seen to boot is judged, in groups that are skipped or opted
 // out too; a metric for each group; and what blocks an upgrade is said.
 func TestGroupSkew(t *testing.T) {
-	b, _, agent := groupSite(t, skewed(protocol.OptInAll, "1.0"), entryOf("1.0"), workers())
+	b, _, agent := groupSite(t, skewed(resource.OptInAll, "1.0"), entryOf("1.0"), workers())
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
 	b.proves(agent, "c1")
@@ -47,12 +48,12 @@ rackboot_hub_groups_skipped{reason="owner"} 0
 	}
 	metrics(text("0", "0"))
 	// The group has a newer revision; the server still boots the old one, which counts.
-	b.apply(entryOf("2.0"), skewed(protocol.OptInAll, "2.0"))
+	b.apply(entryOf("2.0"), skewed(resource.OptInAll, "2.0"))
 	b.pass()
 	if g := b.group(); !strings.Contains(g.Status.Skew, "server n1: version 1.0") {
 		t.Errorf("%+v", g.Status)
 	}
-	b.apply(skewed(protocol.OptInNone, "2.0"))
+	b.apply(skewed(resource.OptInNone, "2.0"))
 	b.pass()
 	metrics(text("1", "1"))
 	found := ""
@@ -68,7 +69,7 @@ rackboot_hub_groups_skipped{reason="owner"} 0
 
 // What somebody wants of a group is checked, and does nothing twice.
 func TestGroupWords(t *testing.T) {
-	b, _, _ := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers())
+	b, _, _ := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
 	for name, c := range map[string]struct {
 		action api.GroupAction
 		r      api.GroupRequest

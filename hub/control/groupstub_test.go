@@ -6,7 +6,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/netboot/ignition"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // spec2 is user data of specification 2.
@@ -14,16 +14,16 @@ func spec2(name string) string {
 	return `{"ignition":{"version":"2.2.0","config":{"append":[{"source":"https://a.example/x"},{"source":"https://b.example/y"}]}},"passwd":{"users":[{"name":"` + name + `"}]}}`
 }
 
-func withStub(manage bool) func(*protocol.ServerGroup) {
-	return func(g *protocol.ServerGroup) {
-		g.Spec.Stub = &protocol.StubSpec{SecretRef: protocol.Ref{Name: "node"}, Manage: manage}
+func withStub(manage bool) func(*resource.ServerGroup) {
+	return func(g *resource.ServerGroup) {
+		g.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: manage}
 	}
 }
 
 // Row 11 and seed 001, secret_name-spec-3-managed: the translation is a Secret of its own,
 // the original stays, and that it was opened is in the audit log, once.
 func TestGroupStubTranslated(t *testing.T) {
-	b, _, _ := groupSite(t, optIn(protocol.OptInAll), userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
+	b, _, _ := groupSite(t, optIn(resource.OptInAll), userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
 	r := b.groupRevision(1)
 	if r.Spec.Stub == nil || r.Spec.Stub.Secret != "node-spec-3-managed" || r.Spec.OriginalStub.Secret != "node" || !strings.HasPrefix(r.Spec.StubVersion, "3.") {
 		t.Fatalf("%+v", r.Spec)
@@ -39,7 +39,7 @@ func TestGroupStubTranslated(t *testing.T) {
 	if err != nil || string(was) != spec2("ann") {
 		t.Errorf("the original: %s, %v", was, err)
 	}
-	secret, _ := store.Peek[*protocol.Secret](b.store, "node-spec-3-managed")
+	secret, _ := store.Peek[*resource.Secret](b.store, "node-spec-3-managed")
 	if secret.Metadata.Annotations[store.AnnotationManagedStub] != "node" {
 		t.Errorf("%+v", secret.Metadata)
 	}
@@ -71,26 +71,26 @@ func TestGroupStubRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		data   string
 		manage bool
-		change func(*protocol.BootImage)
+		change func(*resource.BootImage)
 		want   string
 	}{
 		"no consent":                 {spec2("ann"), false, nil, "spec.stub.manage: true"},
 		"networkd":                   {`{"ignition":{"version":"2.2.0"},"networkd":{"units":[{"name":"a.network","contents":"x"}]}}`, true, nil, "UsesNetworkd at $.networkd"},
 		"newer than the image reads": {`{"ignition":{"version":"3.5.0"}}`, false, nil, "up to 3.4.0"},
-		"the image reads none":       {ignite("ann"), true, func(b *protocol.BootImage) { b.Spec.MaxIgnition = "" }, "import it again with --max-ignition"},
+		"the image reads none":       {ignite("ann"), true, func(b *resource.BootImage) { b.Spec.MaxIgnition = "" }, "import it again with --max-ignition"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			entry := entryOf("1.0")
 			if c.change != nil {
 				c.change(entry)
 			}
-			b, _, _ := groupSite(t, optIn(protocol.OptInAll), userDataSecret(c.data), entry, workers(withStub(c.manage)))
+			b, _, _ := groupSite(t, optIn(resource.OptInAll), userDataSecret(c.data), entry, workers(withStub(c.manage)))
 			b.wantHistory(name, "@0")
 			g := b.group()
 			if got := codes(g.Status.Conditions); got != "BootImageUpdateDegraded StubRefused" || !strings.Contains(g.Status.Conditions[1].Message, c.want) {
 				t.Errorf("%+v", g.Status.Conditions)
 			}
-			if _, err := store.Peek[*protocol.Secret](b.store, "node-spec-3-managed"); err == nil {
+			if _, err := store.Peek[*resource.Secret](b.store, "node-spec-3-managed"); err == nil {
 				t.Error("something was written")
 			}
 			b.apply(fromWorkers("c1", "n1"))
@@ -111,7 +111,7 @@ func TestGroupStubRefused(t *testing.T) {
 func TestGroupStubNameTaken(t *testing.T) {
 	taken := userDataSecret(ignite("mine"))
 	taken.Metadata.Name = "node-spec-3-managed"
-	b, _, _ := groupSite(t, optIn(protocol.OptInAll), taken, userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
+	b, _, _ := groupSite(t, optIn(resource.OptInAll), taken, userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
 	b.wantHistory("taken", "@0")
 	if g := b.group(); !strings.Contains(codes(g.Status.Conditions), "StubRefused") || !strings.Contains(g.Status.Conditions[0].Message, "not the hub's") {
 		t.Errorf("%+v", g.Status.Conditions)

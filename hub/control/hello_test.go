@@ -13,6 +13,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // An agent that the hub has not met proves that its Hello is new before anything is
@@ -22,7 +24,7 @@ func TestFirstContact(t *testing.T) {
 	b.apply(storetest.Site()...)
 	m := b.modern(b.join("r1"))
 	b.apply(storetest.Claim("c1", "n1"))
-	b.request("q", protocol.RequestReboot)
+	b.request("q", resource.RequestReboot)
 	b.pass()
 	if got := b.took(m.name); got != nil || len(m.ledger().Sent) != 0 {
 		t.Errorf("an agent that was never heard got %v, the ledger %v", got, m.ledger().Sent)
@@ -32,28 +34,28 @@ func TestFirstContact(t *testing.T) {
 	if l := m.ledger(); l.Peer.Incarnation != "" {
 		t.Errorf("a Hello that may be old was believed: %+v", l.Peer)
 	}
-	s := last[protocol.Sync](b, m.name, protocol.LeafSync)
+	s := last[message.Sync](b, m.name, message.LeafSync)
 	if !s.Again || s.Heads != nil || s.Nonce == "" || s.Session != "one" {
 		t.Errorf("the answer is %+v", s)
 	}
 	m.listens()
 	b.pass()
 	m.listens()
-	if l := m.ledger(); l.Peer.Incarnation != m.incarnation || l.Peer.Version != "2.0.0" || !l.Peer.Can(protocol.CapAsk) || !m.acked() {
+	if l := m.ledger(); l.Peer.Incarnation != m.incarnation || l.Peer.Version != "2.0.0" || !l.Peer.Can(message.CapAsk) || !m.acked() {
 		t.Errorf("the ledger has %+v, acknowledged %v", l.Peer, l.Acked)
 	}
-	if s := m.last(); s.Again || s.Nonce != m.nonce || s.ValidFor != protocol.SyncValid || s.Fence != b.control.fence.Fence() || s.Epoch != 1 {
+	if s := m.last(); s.Again || s.Nonce != m.nonce || s.ValidFor != message.SyncValid || s.Fence != b.control.fence.Fence() || s.Epoch != 1 {
 		t.Errorf("the sync is %+v", s)
 	}
 	b.sent = nil
 	b.control.Link.Resend()
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
 	q, _ := b.store.GetRequest("q")
 	if err != nil || cfg.Status.GrantFor != m.incarnation || q.Incarnation != m.incarnation {
 		t.Errorf("the grant is for %q, the request for %q, want %q; %v", cfg.Status.GrantFor, q.Incarnation, m.incarnation, err)
 	}
-	var rack protocol.RackDoc
-	var hold protocol.HoldDoc
+	var rack message.RackDoc
+	var hold message.HoldDoc
 	b.opens(m, "rack/0", &rack)
 	b.opens(m, "hold", &hold)
 	if boot := rack.Servers[0].Boot; boot == nil || boot.GrantFor != m.incarnation || len(boot.Grant) == 0 {
@@ -73,13 +75,13 @@ func TestGivenBeforeItTravels(t *testing.T) {
 		of   func() string
 	}{
 		{"grant", func() { b.apply(storetest.Claim("c1", "n1")) }, func() string {
-			cfg, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
+			cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return cfg.Status.GrantFor
 		}},
-		{"request", func() { b.request("q", protocol.RequestReboot) }, func() string {
+		{"request", func() { b.request("q", resource.RequestReboot) }, func() string {
 			q, err := b.store.GetRequest("q")
 			if err != nil {
 				t.Fatal(err)
@@ -99,8 +101,8 @@ func TestGivenBeforeItTravels(t *testing.T) {
 		for _, v := range b.sent {
 			m.takes(v)
 		}
-		var rack protocol.RackDoc
-		var hold protocol.HoldDoc
+		var rack message.RackDoc
+		var hold message.HoldDoc
 		b.opens(m, "rack/0", &rack)
 		b.opens(m, "hold", &hold)
 		if boot := rack.Servers[0].Boot; c.name == "grant" && boot != nil || len(hold.Requests) > 0 {
@@ -126,11 +128,11 @@ func TestDiskChanged(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b, m := modernSite(t)
 			b.apply(storetest.Claim("c1", "n1"))
-			b.request("q", protocol.RequestReboot)
+			b.request("q", resource.RequestReboot)
 			b.pass()
 			m.listens()
 			m.events = 2
-			b.says(m.name, protocol.LeafEvent, protocol.EventBatch{Session: m.session, Incarnation: m.incarnation, Events: []protocol.Event{{Seq: 1}, {Seq: 2}}})
+			b.says(m.name, message.LeafEvent, message.EventBatch{Session: m.session, Incarnation: m.incarnation, Events: []resource.Event{{Seq: 1}, {Seq: 2}}})
 			m.listens()
 			was := m.incarnation
 			m.syncs = nil
@@ -148,16 +150,16 @@ func TestDiskChanged(t *testing.T) {
 			if l := m.ledger(); l.Peer.Incarnation != m.incarnation || !m.acked() {
 				t.Errorf("the ledger has %+v, acknowledged %v", l.Peer, l.Acked)
 			}
-			if o := b.outcome("q"); o.Outcome != protocol.OutcomeUnknown || !strings.Contains(o.Reason, "earlier disk") {
+			if o := b.outcome("q"); o.Outcome != resource.OutcomeUnknown || !strings.Contains(o.Reason, "earlier disk") {
 				t.Errorf("the request is %+v", o)
 			}
-			cfg, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
+			cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
 			if err != nil || cfg.Status.GrantFor != was {
 				t.Errorf("the grant is for %q now, it was given to %q", cfg.Status.GrantFor, was)
 			}
 			n := 0
 			for _, e := range b.control.Events.After(0, 100) {
-				if e.Code == protocol.EventRenewed {
+				if e.Code == resource.EventRenewed {
 					n++
 				}
 			}
@@ -185,13 +187,13 @@ func TestHelloPlayedBack(t *testing.T) {
 	bare.Capabilities = nil
 	bareStranger := stranger
 	bareStranger.Capabilities = nil
-	for name, old := range map[string]protocol.Hello{
+	for name, old := range map[string]message.Hello{
 		"late, of this session": early, "another disk's, before the agent's upgrade": bareStranger, "another disk's": stranger, "another disk's, after the announcement": announced, "before the agent's upgrade": bare,
 	} {
 		before := m.ledger()
 		b.sent = nil
-		b.says(m.name, protocol.LeafHello, old)
-		s := last[protocol.Sync](b, m.name, protocol.LeafSync)
+		b.says(m.name, message.LeafHello, old)
+		s := last[message.Sync](b, m.name, message.LeafSync)
 		if !s.Again || s.Renew != "" || s.Heads != nil {
 			t.Errorf("%s: answered with %+v", name, s)
 		}
@@ -247,14 +249,14 @@ func TestSessions(t *testing.T) {
 	if got := fmt.Sprint(b.took(m.name)); got != "[sync]" {
 		t.Errorf("three such reports are answered with %s", got)
 	}
-	b.says(m.name, protocol.LeafApplied, protocol.Applied{Doc: "hold", Head: m.applied["hold"], Nonce: "guessed"})
+	b.says(m.name, message.LeafApplied, message.Applied{Doc: "hold", Head: m.applied["hold"], Nonce: "guessed"})
 	if refused() != before+4 {
 		t.Error("an Applied without the session's nonce counts")
 	}
 	// A hub that starts again knows no session: it asks, once for each while.
 	b.restart()
 	m.reports(off("n1"))
-	s := last[protocol.Sync](b, m.name, protocol.LeafSync)
+	s := last[message.Sync](b, m.name, message.LeafSync)
 	if !s.Again || s.Session != m.session {
 		t.Errorf("answered with %+v", s)
 	}
@@ -276,7 +278,7 @@ func TestLateHelloOfTheEarlierDisk(t *testing.T) {
 	if p := m.ledger().Peer; p.Incarnation != "disk-b" {
 		t.Fatalf("the ledger has %+v", p)
 	}
-	b.says(m.name, protocol.LeafHello, early)
+	b.says(m.name, message.LeafHello, early)
 	if p := m.ledger().Peer; p.Incarnation != "disk-b" {
 		t.Errorf("a late Hello brought the earlier disk back: %+v", p)
 	}
@@ -286,18 +288,18 @@ func TestLateHelloOfTheEarlierDisk(t *testing.T) {
 // lost nothing.
 func TestShardComesBackToAgent(t *testing.T) {
 	b, m := modernSite(t)
-	var more []protocol.Object
-	for i := range protocol.MaxServersPerShard {
+	var more []resource.Object
+	for i := range message.MaxServersPerShard {
 		name := fmt.Sprintf("x%02d", i)
 		more = append(more, storetest.BMC("b"+name, "r1"), storetest.Server(name, "b"+name, "boot", fmt.Sprintf("52:54:00:00:01:%02x", i)))
 	}
 	b.apply(more...)
 	b.pass()
 	m.listens()
-	var second protocol.RackDoc
+	var second message.RackDoc
 	b.opens(m, "rack/1", &second)
 	for _, s := range second.Servers {
-		if _, err := b.store.Delete(ctx(t), protocol.KindServer, s.Server); err != nil {
+		if _, err := b.store.Delete(ctx(t), resource.KindServer, s.Server); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -318,7 +320,7 @@ func TestShardComesBackToAgent(t *testing.T) {
 // What is known of an agent in this run goes with the agent.
 func TestContactGoesWithTheAgent(t *testing.T) {
 	b, m := modernSite(t)
-	if _, err := b.store.Delete(ctx(t), protocol.KindAgent, m.name); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindAgent, m.name); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()

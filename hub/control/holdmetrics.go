@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/plan"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // holdMetrics say how the holds stand, and what became of those that ended.
@@ -66,8 +66,8 @@ func (m *holdMetrics) collectReads(c *Control, f plan.Fleet, ch chan<- prometheu
 
 // collect takes holds that are decorated.
 func (m *holdMetrics) collect(f plan.Fleet, ch chan<- prometheus.Metric) {
-	states := map[protocol.HoldState]int{}
-	oldest, unfenced := map[protocol.StopMode]time.Duration{}, map[protocol.StopMode]time.Duration{}
+	states := map[resource.HoldState]int{}
+	oldest, unfenced := map[resource.StopMode]time.Duration{}, map[resource.StopMode]time.Duration{}
 	for _, h := range f.Holds {
 		states[h.Status.State]++
 		if h.Status.ReleasedAt != nil || h.Metadata.CreatedAt == nil {
@@ -75,17 +75,17 @@ func (m *holdMetrics) collect(f plan.Fleet, ch chan<- prometheus.Metric) {
 		}
 		age := f.Now.Sub(*h.Metadata.CreatedAt)
 		oldest[h.Spec.Mode] = max(oldest[h.Spec.Mode], age)
-		if s := h.Status.State; s != protocol.StateFenced && s != protocol.StateConfirmed && s != protocol.StateReleasing {
+		if s := h.Status.State; s != resource.StateFenced && s != resource.StateConfirmed && s != resource.StateReleasing {
 			unfenced[h.Spec.Mode] = max(unfenced[h.Spec.Mode], age)
 		}
 	}
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	for _, s := range protocol.HoldStates() {
+	for _, s := range resource.HoldStates() {
 		gauge(m.states, float64(states[s]), string(s))
 	}
-	for _, mode := range []protocol.StopMode{protocol.StopSoft, protocol.StopHard} {
+	for _, mode := range []resource.StopMode{resource.StopSoft, resource.StopHard} {
 		gauge(m.oldest, oldest[mode].Seconds(), string(mode))
 		gauge(m.unfenced, unfenced[mode].Seconds(), string(mode))
 	}

@@ -8,7 +8,8 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // holdTurn brings the hold document of one rack up to date beside everything else, and sends it:
@@ -25,14 +26,14 @@ func (c *Control) holdTurn(ctx context.Context, rack string) error {
 // that it is entered in, and again when somebody else has entered one: no document is older than
 // one before it.
 func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, written bool, err error) {
-	r, err := store.Peek[*protocol.Rack](c.cfg.Store, rack)
+	r, err := store.Peek[*resource.Rack](c.cfg.Store, rack)
 	if err != nil || r.Status.Agent == "" || c.fence.SteppedDown() || !c.Link.Ready(r.Status.Agent) {
 		return "", false, nil //nolint:nilerr // it is gone
 	}
 	agent = r.Status.Agent
 	written, err = c.Link.Enter(ctx, agent, func(e *link.Entry) {
 		if d, there := plan.CompileHolds(c.heldFleet(rack))[agent]; there {
-			e.Put(protocol.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence)
+			e.Put(message.LeafHold, &d, &d.Head, &d.IssuedAt, &d.Fence)
 		}
 	})
 	if err != nil {
@@ -45,11 +46,11 @@ func (c *Control) holdsOf(ctx context.Context, rack string) (agent string, writt
 func (c *Control) heldFleet(rack string) plan.Fleet {
 	s := c.cfg.Store
 	f := plan.Fleet{Of: wake.RackUnit(rack), Holds: store.Find(s, store.HoldsByRack, rack), Requests: openRequests(s.OpenRequestsOf(rack))}
-	r, err := store.Peek[*protocol.Rack](s, rack)
+	r, err := store.Peek[*resource.Rack](s, rack)
 	if err != nil {
 		return f
 	}
-	f.Racks = []*protocol.Rack{r}
+	f.Racks = []*resource.Rack{r}
 	f.Peers, f.Approvals = c.Link.Peers(f.Racks), c.Approvals.Signed()
 	f.HoldsWait, f.ReleasesWait = c.waiting(f)
 	return f

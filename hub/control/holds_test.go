@@ -13,12 +13,14 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
-func (b *bench) hold(id string) (*protocol.Hold, bool) {
+func (b *bench) hold(id string) (*resource.Hold, bool) {
 	b.t.Helper()
-	h, err := store.Get[*protocol.Hold](b.store, id)
+	h, err := store.Get[*resource.Hold](b.store, id)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil, false
 	}
@@ -39,7 +41,7 @@ func (b *bench) place(owner, key, server string) string {
 }
 
 // audited are the hub's own events of a hold, in order.
-func (b *bench) audited(id string) (out []protocol.EventCode) {
+func (b *bench) audited(id string) (out []resource.EventCode) {
 	b.t.Helper()
 	for _, e := range b.control.Events.After(0, 1000) {
 		if e.Agent == events.HubName && strings.HasPrefix(e.Message, id+" ") {
@@ -53,38 +55,38 @@ func (b *bench) audited(id string) (out []protocol.EventCode) {
 // ends where it began: at the agent.
 func TestLocalHold(t *testing.T) {
 	b, m := modernSite(t)
-	local := protocol.ActiveHold{
+	local := resource.ActiveHold{
 		ID:            "01local",
-		HoldSpec:      protocol.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: protocol.HoldTerms{Key: "swap", Mode: protocol.StopHard, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref", Reason: "disk", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}},
-		ConfirmedDown: &protocol.Confirmation{By: "local:root", Reason: "pulled", At: b.now},
+		HoldSpec:      resource.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "swap", Mode: resource.StopHard, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref", Reason: "disk", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true}},
+		ConfirmedDown: &resource.Confirmation{By: "local:root", Reason: "pulled", At: b.now},
 	}
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: "01local", Word: protocol.HoldEnforced, EnforcedAt: b.now, Hold: &local}}
+	r.Holds = []resource.HoldReport{{ID: "01local", Word: resource.HoldEnforced, EnforcedAt: b.now, Hold: &local}}
 	m.reports(r)
 	b.pass()
 	m.listens()
-	var d protocol.HoldDoc
-	b.opens(m, protocol.LeafHold, &d)
-	if diff := cmp.Diff([]protocol.ActiveHold{local}, d.Holds); diff != "" {
+	var d message.HoldDoc
+	b.opens(m, message.LeafHold, &d)
+	if diff := cmp.Diff([]resource.ActiveHold{local}, d.Holds); diff != "" {
 		t.Errorf("the agent is told (-it said +it hears): %s", diff)
 	}
 	h, _ := b.hold("01local")
-	if h.Metadata.Annotations[events.AnnotationAdopted] != m.name || h.Status.State != protocol.StateEnforced {
+	if h.Metadata.Annotations[events.AnnotationAdopted] != m.name || h.Status.State != resource.StateEnforced {
 		t.Errorf("%+v, %+v", h.Metadata, h.Status)
 	}
-	if got := b.audited("01local"); !slices.Equal(got, []protocol.EventCode{protocol.EventHoldAdopted, protocol.EventHoldConfirmed}) {
+	if got := b.audited("01local"); !slices.Equal(got, []resource.EventCode{resource.EventHoldAdopted, resource.EventHoldConfirmed}) {
 		t.Errorf("events %v", got)
 	}
 
-	r.Holds = []protocol.HoldReport{{ID: "01local", Word: protocol.HoldReleased, Released: &protocol.Release{HoldID: "01local", Server: "n1", By: "local:root", At: b.now}, Hold: &local}}
+	r.Holds = []resource.HoldReport{{ID: "01local", Word: resource.HoldReleased, Released: &resource.Release{HoldID: "01local", Server: "n1", By: "local:root", At: b.now}, Hold: &local}}
 	m.reports(r)
 	if _, there := b.hold("01local"); there {
 		t.Fatal("it was released at the agent and lies on")
 	}
 	b.pass()
 	m.listens()
-	d = protocol.HoldDoc{}
-	b.opens(m, protocol.LeafHold, &d)
+	d = message.HoldDoc{}
+	b.opens(m, message.LeafHold, &d)
 	if len(d.Holds)+len(d.Releases) != 0 {
 		t.Errorf("the agent is told %+v", d)
 	}
@@ -92,7 +94,7 @@ func TestLocalHold(t *testing.T) {
 	if _, there := b.hold("01local"); there {
 		t.Error("it came back")
 	}
-	if got := b.audited("01local"); !slices.Equal(got[2:], []protocol.EventCode{protocol.EventReleaseAccepted}) {
+	if got := b.audited("01local"); !slices.Equal(got[2:], []resource.EventCode{resource.EventReleaseAccepted}) {
 		t.Errorf("events %v", got)
 	}
 }
@@ -117,7 +119,7 @@ func TestEndedAtTheAgent(t *testing.T) {
 			b.pass()
 			m.listens()
 			r := off(row.server)
-			r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldReleased, Released: &protocol.Release{HoldID: id, Server: row.server, By: row.by, Reason: strings.Repeat("é", 1000)}}}
+			r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldReleased, Released: &resource.Release{HoldID: id, Server: row.server, By: row.by, Reason: strings.Repeat("é", 1000)}}}
 			m.reports(r)
 			if _, there := b.hold(id); there == row.ends {
 				t.Fatalf("it lies: %t", there)
@@ -127,7 +129,7 @@ func TestEndedAtTheAgent(t *testing.T) {
 			}
 			var last string
 			for _, e := range b.control.Events.After(0, 1000) {
-				if e.Code == protocol.EventReleaseAccepted {
+				if e.Code == resource.EventReleaseAccepted {
 					last = e.Message
 				}
 			}
@@ -149,7 +151,7 @@ func TestEndedByAnotherRack(t *testing.T) {
 	other.connects()
 	for _, server := range []string{"n1", "n9"} {
 		r := off(server)
-		r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldReleased, Released: &protocol.Release{HoldID: id, Server: server, By: "local:root"}}}
+		r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldReleased, Released: &resource.Release{HoldID: id, Server: server, By: "local:root"}}}
 		other.reports(r)
 	}
 	if _, there := b.hold(id); !there {
@@ -191,9 +193,9 @@ func TestAuditOnce(t *testing.T) {
 				b.pass()
 			})
 			r := off("n1")
-			r.Holds = []protocol.HoldReport{
-				{ID: id, Word: protocol.HoldReleased, Released: &protocol.Release{By: "expiry"}},
-				{ID: "01local", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "01local", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: protocol.HoldTerms{Key: "l", Mode: protocol.StopSoft}}}},
+			r.Holds = []resource.HoldReport{
+				{ID: id, Word: resource.HoldReleased, Released: &resource.Release{By: "expiry"}},
+				{ID: "01local", Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: "01local", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "l", Mode: resource.StopSoft}}}},
 			}
 			step(func() { m.reports(r); b.pass(); m.listens() })
 			b.restart()
@@ -205,14 +207,14 @@ func TestAuditOnce(t *testing.T) {
 			if _, there := b.hold(id); there {
 				t.Error("the hold that ended lies on")
 			}
-			want := []protocol.EventCode{protocol.EventHoldAccepted, protocol.EventHoldConfirmed, protocol.EventReleaseAccepted}
+			want := []resource.EventCode{resource.EventHoldAccepted, resource.EventHoldConfirmed, resource.EventReleaseAccepted}
 			if got := b.audited(id); !slices.Equal(got, want) {
 				t.Errorf("events %v, want %v", got, want)
 			}
 			if got := b.trail.of("Hold/" + id); !slices.Equal(slices.Compact(got), []string{"hold", "confirm", "release"}) || len(got) > 4 {
 				t.Errorf("the audit log has %v", got)
 			}
-			if got := b.audited("01local"); !slices.Equal(got, []protocol.EventCode{protocol.EventHoldAdopted}) {
+			if got := b.audited("01local"); !slices.Equal(got, []resource.EventCode{resource.EventHoldAdopted}) {
 				t.Errorf("events of the local hold %v", got)
 			}
 		})
@@ -223,50 +225,50 @@ func TestAuditOnce(t *testing.T) {
 func TestHoldStanding(t *testing.T) {
 	b, m := modernSite(t)
 	id := b.place("o", "k", "n1")
-	receipt := func(hold string, manual *protocol.Confirmation) []byte {
-		return seal(t, key(m.name), wire.FactReceipt, protocol.Receipt{
+	receipt := func(hold string, manual *resource.Confirmation) []byte {
+		return seal(t, key(m.name), wire.FactReceipt, resource.Receipt{
 			HoldID: hold, Server: "n1", Agent: m.name, StoppedSince: b.now, ConfirmedAt: b.now, Manual: manual,
 		})
 	}
-	said := &protocol.Confirmation{By: "admin", Reason: "pulled"}
+	said := &resource.Confirmation{By: "admin", Reason: "pulled"}
 	expired := b.now
 	for _, row := range []struct {
 		name    string
-		report  *protocol.HoldReport
+		report  *resource.HoldReport
 		later   time.Duration
-		state   protocol.HoldState
-		word    protocol.HoldWord
+		state   resource.HoldState
+		word    resource.HoldWord
 		receipt bool
 		message string
 	}{
-		{"nothing yet", nil, 0, protocol.StateAccepted, protocol.HoldAccepted, false, "on its way to agent " + m.name},
-		{"on its disk", &protocol.HoldReport{Word: protocol.HoldEnforced, State: protocol.StateEnforced}, 0, protocol.StateEnforced, protocol.HoldEnforced, false, ""},
+		{"nothing yet", nil, 0, resource.StateAccepted, resource.HoldAccepted, false, "on its way to agent " + m.name},
+		{"on its disk", &resource.HoldReport{Word: resource.HoldEnforced, State: resource.StateEnforced}, 0, resource.StateEnforced, resource.HoldEnforced, false, ""},
 		{
 			"stopping",
-			&protocol.HoldReport{Word: protocol.HoldEnforced, State: protocol.StateStopping, Reason: "firmware: BIOS", ExpiredAt: &expired},
-			0, protocol.StateStopping, protocol.HoldEnforced, false, "firmware: BIOS",
+			&resource.HoldReport{Word: resource.HoldEnforced, State: resource.StateStopping, Reason: "firmware: BIOS", ExpiredAt: &expired},
+			0, resource.StateStopping, resource.HoldEnforced, false, "firmware: BIOS",
 		},
-		{"proved off", &protocol.HoldReport{Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, nil)}, 0, protocol.StateFenced, protocol.HoldFenced, true, ""},
+		{"proved off", &resource.HoldReport{Word: resource.HoldFenced, State: resource.StateFenced, Receipt: receipt(id, nil)}, 0, resource.StateFenced, resource.HoldFenced, true, ""},
 		{
 			"proved off, and silent since",
-			&protocol.HoldReport{Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, nil)},
-			reports.DarkAfter + time.Second, protocol.StateUnreachable, protocol.HoldFenced, true,
+			&resource.HoldReport{Word: resource.HoldFenced, State: resource.StateFenced, Receipt: receipt(id, nil)},
+			reports.DarkAfter + time.Second, resource.StateUnreachable, resource.HoldFenced, true,
 			"the agent is silent; last word Fenced, 46s ago; the receipt proves it off from 2026-11-20T09:00:00Z to 2026-11-20T09:00:00Z",
 		},
 		{
 			"another hold's receipt",
-			&protocol.HoldReport{Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt("other", nil)},
-			0, protocol.StateEnforced, protocol.HoldEnforced, false, "its receipt is not the rack's agent's for this hold; the agent says Fenced",
+			&resource.HoldReport{Word: resource.HoldFenced, State: resource.StateFenced, Receipt: receipt("other", nil)},
+			0, resource.StateEnforced, resource.HoldEnforced, false, "its receipt is not the rack's agent's for this hold; the agent says Fenced",
 		},
-		{"confirmed", &protocol.HoldReport{Word: protocol.HoldEnforced, State: protocol.StateConfirmed, Receipt: receipt(id, said)}, 0, protocol.StateConfirmed, protocol.HoldEnforced, true, ""},
-		{"fenced by a word", &protocol.HoldReport{Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, said)}, 0, protocol.StateEnforced, protocol.HoldEnforced, true, "the agent says Fenced"},
-		{"confirmed without a receipt", &protocol.HoldReport{Word: protocol.HoldEnforced, State: protocol.StateConfirmed}, 0, protocol.StateUnreachable, protocol.HoldEnforced, false, ""},
-		{"a word of later", &protocol.HoldReport{Word: protocol.HoldEnforced, State: "Molten"}, 0, protocol.StateEnforced, protocol.HoldEnforced, false, "the agent says Molten"},
+		{"confirmed", &resource.HoldReport{Word: resource.HoldEnforced, State: resource.StateConfirmed, Receipt: receipt(id, said)}, 0, resource.StateConfirmed, resource.HoldEnforced, true, ""},
+		{"fenced by a word", &resource.HoldReport{Word: resource.HoldFenced, State: resource.StateFenced, Receipt: receipt(id, said)}, 0, resource.StateEnforced, resource.HoldEnforced, true, "the agent says Fenced"},
+		{"confirmed without a receipt", &resource.HoldReport{Word: resource.HoldEnforced, State: resource.StateConfirmed}, 0, resource.StateUnreachable, resource.HoldEnforced, false, ""},
+		{"a word of later", &resource.HoldReport{Word: resource.HoldEnforced, State: "Molten"}, 0, resource.StateEnforced, resource.HoldEnforced, false, "the agent says Molten"},
 	} {
 		r := off("n1")
 		if row.report != nil {
 			row.report.ID, row.report.EnforcedAt = id, b.now
-			r.Holds = []protocol.HoldReport{*row.report}
+			r.Holds = []resource.HoldReport{*row.report}
 		}
 		m.reports(r)
 		b.now = b.now.Add(row.later)
@@ -286,13 +288,13 @@ func TestHoldStanding(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.now = b.now.Add(reports.DarkAfter + time.Second)
-	if h, _ := b.hold(id); h.Status.State != protocol.StateUnreachable || !strings.HasSuffix(h.Status.Message, `"admin" says that it is down: no lights`) {
+	if h, _ := b.hold(id); h.Status.State != resource.StateUnreachable || !strings.HasSuffix(h.Status.Message, `"admin" says that it is down: no lights`) {
 		t.Errorf("%+v", h.Status)
 	}
 	if _, err := b.store.ReleaseHold(ctx(t), id, "o", ""); err != nil {
 		t.Fatal(err)
 	}
-	if h, _ := b.hold(id); h.Status.State != protocol.StateReleasing || h.Status.Word != protocol.HoldReleased || h.Status.Message != "the agent has not acknowledged the release" {
+	if h, _ := b.hold(id); h.Status.State != resource.StateReleasing || h.Status.Word != resource.HoldReleased || h.Status.Message != "the agent has not acknowledged the release" {
 		t.Errorf("%+v", h.Status)
 	}
 }
@@ -302,7 +304,7 @@ func TestHoldWithoutAnAgent(t *testing.T) {
 	b := newBench(t, &movingTag{})
 	b.apply(storetest.Site()...)
 	id := b.place("o", "k", "n1")
-	if h, _ := b.hold(id); h.Status.State != protocol.StateAccepted || h.Status.Message != "its rack has no agent" {
+	if h, _ := b.hold(id); h.Status.State != resource.StateAccepted || h.Status.Message != "its rack has no agent" {
 		t.Errorf("%+v", h.Status)
 	}
 }

@@ -9,11 +9,13 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
-func userDataSecret(content string) *protocol.Secret {
-	s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretIgnition, Data: protocol.SecretData{protocol.SecretUserData: protocol.Plain(content)}}}
+func userDataSecret(content string) *resource.Secret {
+	s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretIgnition, Data: resource.SecretData{resource.SecretUserData: resource.Plain(content)}}}
 	s.Metadata.Name = "node"
 	s.Default()
 	return s
@@ -24,9 +26,9 @@ func ignite(name string) string {
 	return `{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"` + name + `"}]}}`
 }
 
-func claimWithData(name, server string) *protocol.Claim {
+func claimWithData(name, server string) *resource.Claim {
 	c := storetest.Claim(name, server)
-	c.Spec.IgnitionSecretRef = &protocol.Ref{Name: "node"}
+	c.Spec.IgnitionSecretRef = &resource.Ref{Name: "node"}
 	return c
 }
 
@@ -38,7 +40,7 @@ func dataSite(t *testing.T, content string) (*bench, *modern, *sealbox.Key) {
 }
 
 // dataSiteOf is dataSite with something else that has n1 boot with user data.
-func dataSiteOf(t *testing.T, content string, what protocol.Object) (*bench, *modern, *sealbox.Key) {
+func dataSiteOf(t *testing.T, content string, what resource.Object) (*bench, *modern, *sealbox.Key) {
 	t.Helper()
 	b := newBench(t, &movingTag{})
 	b.kek = strings.Repeat("5e", 32)
@@ -55,7 +57,7 @@ func dataSiteOf(t *testing.T, content string, what protocol.Object) (*bench, *mo
 }
 
 // travels is the user data in the document of server n1; nil without any.
-func (b *bench) travels(m *modern) *protocol.IgnitionIntent {
+func (b *bench) travels(m *modern) *message.IgnitionIntent {
 	b.t.Helper()
 	for _, s := range b.rack(m).Servers {
 		if s.Server == "n1" && s.Boot != nil {
@@ -88,7 +90,7 @@ func (b *bench) pulled(m *modern, key *sealbox.Key, agent string) (string, error
 // that agent alone, and gone with the claim.
 func TestUserDataSealed(t *testing.T) {
 	b, m, key := dataSite(t, ignite(canary))
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
 	if err != nil || cfg.Spec.Ignition == nil || cfg.Spec.Ignition.Version != 1 || strings.Contains(cfg.Spec.Ignition.Digest, canary) {
 		t.Fatalf("%+v, %v", cfg, err)
 	}
@@ -112,7 +114,7 @@ func TestUserDataSealed(t *testing.T) {
 	// The Secret changes: the claim says so, and the server's stays what it is.
 	b.apply(userDataSecret(ignite("other")))
 	b.settles(m)
-	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondReprovisionRequired)) {
+	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondReprovisionRequired)) {
 		t.Errorf("after another version the claim has %q", got)
 	}
 	if got, err := b.pulled(m, key, m.name); err != nil || got != ignite(canary) {
@@ -128,7 +130,7 @@ func TestUserDataSealed(t *testing.T) {
 	if in := b.travels(m); in != nil && in.Sealed != "" {
 		t.Errorf("%+v", in)
 	}
-	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondUserDataNotSealed)) {
+	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondUserDataNotSealed)) {
 		t.Errorf("the claim has %q", got)
 	}
 	if _, err := b.control.Env.Ignition(ctx(t), api.IgnitionRequest{Sealed: first.Sealed}, m.name); err != nil {
@@ -164,9 +166,9 @@ func TestUserDataOfButane(t *testing.T) {
 	if got, err := b.pulled(m, key, m.name); err != nil || !strings.HasPrefix(got, `{"ignition":{"version":"3.4.0"}`) || !strings.Contains(got, canary) {
 		t.Errorf("%q, %v", got, err)
 	}
-	var rest []protocol.Capability
+	var rest []message.Capability
 	for _, c := range m.caps {
-		if c != protocol.CapBootIgnition {
+		if c != message.CapBootIgnition {
 			rest = append(rest, c)
 		}
 	}
@@ -176,7 +178,7 @@ func TestUserDataOfButane(t *testing.T) {
 	if b.travels(m) != nil {
 		t.Error("sent to an agent that does not deliver it")
 	}
-	if got := codes(b.server("n1").Status.Conditions); !strings.Contains(got, string(protocol.CondAgentTooOld)) {
+	if got := codes(b.server("n1").Status.Conditions); !strings.Contains(got, string(resource.CondAgentTooOld)) {
 		t.Errorf("the server has %q", got)
 	}
 }
@@ -185,7 +187,7 @@ func TestUserDataOfButane(t *testing.T) {
 // corrected, the claim goes on.
 func TestUserDataInvalid(t *testing.T) {
 	b, m, key := dataSite(t, canary+" is no user data") // a store that does not check
-	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(protocol.CondUserDataInvalid)) || b.configs() != 0 {
+	if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondUserDataInvalid)) || b.configs() != 0 {
 		t.Errorf("the claim has %q and %d configurations", got, b.configs())
 	}
 	for _, c := range b.claim("c1").Status.Conditions {

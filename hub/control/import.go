@@ -14,6 +14,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -22,10 +23,10 @@ import (
 // imports accepts it, and then as that person's word; a claim without such a word waits
 // in NeedsDecision. No grant is ever taken over. objs are changed. The codes are
 // unavailable and timeout; after them, the same again writes the rest.
-func (c *Control) Import(ctx context.Context, objs []protocol.Object, r api.ImportRequest, by string) (api.ImportAnswer, error) {
+func (c *Control) Import(ctx context.Context, objs []resource.Object, r api.ImportRequest, by string) (api.ImportAnswer, error) {
 	in := importing{
 		control: c, request: r, by: by, signers: map[string]map[string]*wire.Verifier{}, keys: map[string]*api.ImportKey{},
-		servers: map[string]*protocol.Server{}, bmcs: map[string]*protocol.BMC{}, why: map[string]string{}, words: map[int]string{}, asks: map[int]string{},
+		servers: map[string]*resource.Server{}, bmcs: map[string]*resource.BMC{}, why: map[string]string{}, words: map[int]string{}, asks: map[int]string{},
 	}
 	for _, k := range r.Keys {
 		if len(k.Key) == agentKeySize {
@@ -37,9 +38,9 @@ func (c *Control) Import(ctx context.Context, objs []protocol.Object, r api.Impo
 	}
 	for _, o := range objs {
 		switch o := o.(type) {
-		case *protocol.Server:
+		case *resource.Server:
 			in.servers[o.Metadata.Name] = o
-		case *protocol.BMC:
+		case *resource.BMC:
 			in.bmcs[o.Metadata.Name] = o
 		}
 	}
@@ -62,7 +63,7 @@ func (c *Control) Import(ctx context.Context, objs []protocol.Object, r api.Impo
 		out.Results[i].Outcome, out.Results[i].Message = importOutcome(res)
 		if out.Results[i].Outcome == api.ImportCreated && in.words[i] != "" {
 			out.Results[i].Message = in.words[i]
-			if cfg, ok := objs[i].(*protocol.BootConfiguration); ok && !r.DryRun {
+			if cfg, ok := objs[i].(*resource.BootConfiguration); ok && !r.DryRun {
 				c.adoptedBy(ctx, cfg.Spec.Server, in.words[i])
 			}
 		}
@@ -97,8 +98,8 @@ type importing struct {
 	by      string
 	signers map[string]map[string]*wire.Verifier // by rack and id of the key
 	keys    map[string]*api.ImportKey            // those that signed records
-	servers map[string]*protocol.Server
-	bmcs    map[string]*protocol.BMC
+	servers map[string]*resource.Server
+	bmcs    map[string]*resource.BMC
 	why     map[string]string // why no record counts, by claim UID
 	words   map[int]string    // what is said of an object that is created
 	asks    map[int]string    // why a configuration is not taken
@@ -106,9 +107,9 @@ type importing struct {
 
 // strip leaves of each status what is taken over, and returns what is stored, with the
 // places in objs.
-func (in *importing) strip(objs []protocol.Object) (taken []protocol.Object, at []int) {
+func (in *importing) strip(objs []resource.Object) (taken []resource.Object, at []int) {
 	for i, o := range objs {
-		if cfg, ok := o.(*protocol.BootConfiguration); ok && !in.configuration(i, cfg) {
+		if cfg, ok := o.(*resource.BootConfiguration); ok && !in.configuration(i, cfg) {
 			continue
 		}
 		taken, at = append(taken, o), append(at, i)
@@ -116,37 +117,37 @@ func (in *importing) strip(objs []protocol.Object) (taken []protocol.Object, at 
 	current := currentStubs(taken)
 	for n, o := range taken {
 		switch o := o.(type) {
-		case *protocol.BootImage:
+		case *resource.BootImage:
 			o.Status = api.CarriedBootImage(o.Status)
-		case *protocol.ServerGroup:
+		case *resource.ServerGroup:
 			o.Status = api.CarriedGroup(o.Status)
 			if ro := o.Status.Rollout; api.LeftUnderWay(ro) {
 				now := in.control.cfg.Clock().UTC()
 				ro.EndedAt, in.words[at[n]] = &now, "its roll-out of revision "+strconv.Itoa(ro.Revision)+" was under way, and is Aborted here"
 			}
-		case *protocol.GroupRevision:
+		case *resource.GroupRevision:
 			in.stubs(o, current)
-		case *protocol.Rack:
+		case *resource.Rack:
 			// The next agent gets a name that none had there, where its disk may come from.
-			o.Status = protocol.RackStatus{Term: o.Status.Term}
-		case *protocol.BMC:
-			o.Status = protocol.BMCStatus{State: o.Status.State, AcceptedBy: o.Status.AcceptedBy}
-		case *protocol.Server:
-			o.Status = protocol.ServerStatus{
+			o.Status = resource.RackStatus{Term: o.Status.Term}
+		case *resource.BMC:
+			o.Status = resource.BMCStatus{State: o.Status.State, AcceptedBy: o.Status.AcceptedBy}
+		case *resource.Server:
+			o.Status = resource.ServerStatus{
 				AcceptedIdentity: o.Status.AcceptedIdentity, Firmware: o.Status.Firmware, Discovered: o.Status.Discovered, Discovery: o.Status.Discovery,
 			}
-		case *protocol.Claim:
-			status := protocol.ClaimStatus{Server: o.Status.Server}
+		case *resource.Claim:
+			status := resource.ClaimStatus{Server: o.Status.Server}
 			if o.Status.Server != "" {
-				status.Decision = &protocol.Decision{Since: in.control.cfg.Clock().UTC(), Why: protocol.DecisionImported, Message: in.why[o.Metadata.UID]}
+				status.Decision = &resource.Decision{Since: in.control.cfg.Clock().UTC(), Why: resource.DecisionImported, Message: in.why[o.Metadata.UID]}
 			}
 			o.Status = status
-		case *protocol.Maintenance:
-			o.Status = protocol.MaintenanceStatus{}
-		case *protocol.BootEnv:
-			o.Status = protocol.BootEnvStatus{}
-		case *protocol.Hold:
-			o.Status = protocol.HoldStatus{} // also one that was released there: its agent may not know
+		case *resource.Maintenance:
+			o.Status = resource.MaintenanceStatus{}
+		case *resource.BootEnv:
+			o.Status = resource.BootEnvStatus{}
+		case *resource.Hold:
+			o.Status = resource.HoldStatus{} // also one that was released there: its agent may not know
 		}
 	}
 	return taken, at
@@ -154,21 +155,21 @@ func (in *importing) strip(objs []protocol.Object) (taken []protocol.Object, at 
 
 // configuration judges what a configuration has to show, and strips it. False: it is not
 // taken.
-func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool {
+func (in *importing) configuration(i int, cfg *resource.BootConfiguration) bool {
 	srv := in.servers[cfg.Spec.Server]
-	if have, err := store.Peek[*protocol.Server](in.control.cfg.Store, cfg.Spec.Server); err == nil {
+	if have, err := store.Peek[*resource.Server](in.control.cfg.Store, cfg.Spec.Server); err == nil {
 		srv = have
 	}
 	if srv == nil {
-		srv = &protocol.Server{}
+		srv = &resource.Server{}
 	}
 	proof, key := in.proof(cfg, srv)
 	carried := plan.Carry(cfg, srv, proof)
-	if cfg.Spec.Owner.Kind.Or() != protocol.PurposeClaim {
+	if cfg.Spec.Owner.Kind.Or() != resource.PurposeClaim {
 		carried = plan.CarriedAsks
 	}
 	now := in.control.cfg.Clock().UTC()
-	status := protocol.BootConfigurationStatus{Provisioned: proof.Record, SignedProvisioned: cfg.Status.SignedProvisioned}
+	status := resource.BootConfigurationStatus{Provisioned: proof.Record, SignedProvisioned: cfg.Status.SignedProvisioned}
 	switch carried {
 	case plan.CarriedAsks:
 		in.asks[i] = in.whyNot(cfg, proof, key)
@@ -178,9 +179,9 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 		reason := in.request.Reason
 		if w := cfg.Status.Adopted; w != nil && proof.Record == nil {
 			reason = fmt.Sprintf("%s (%s had said at the other hub: %s)", reason, w.By, w.Reason)
-			status = protocol.BootConfigurationStatus{}
+			status = resource.BootConfigurationStatus{}
 		}
-		status.Adopted = &protocol.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: in.by, Reason: reason, At: now, Key: key}
+		status.Adopted = &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: in.by, Reason: reason, At: now, Key: key}
 		in.words[i] = fmt.Sprintf("claim %s keeps %s by the word of %s, who imported it: %s", cfg.Spec.Owner.Name, cfg.Spec.Image.Digest, in.by, reason)
 	case plan.CarriedCounts:
 	}
@@ -188,7 +189,7 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 	if ref := cfg.Spec.Ignition; ref != nil {
 		// Its UID and digest are the other hub's. What was made again here under its name is
 		// taken for the same.
-		if s, err := store.Peek[*protocol.Secret](in.control.cfg.Store, ref.Secret); err == nil {
+		if s, err := store.Peek[*resource.Secret](in.control.cfg.Store, ref.Secret); err == nil {
 			cfg.Spec.Ignition = env.RefOf(s)
 		}
 	}
@@ -197,7 +198,7 @@ func (in *importing) configuration(i int, cfg *protocol.BootConfiguration) bool 
 
 // proof verifies the record of a configuration with the keys that the export names for
 // its rack, and with those of the rack here.
-func (in *importing) proof(cfg *protocol.BootConfiguration, srv *protocol.Server) (p plan.Proof, key string) {
+func (in *importing) proof(cfg *resource.BootConfiguration, srv *resource.Server) (p plan.Proof, key string) {
 	p.Words = in.request.AcceptWords
 	if len(cfg.Status.SignedProvisioned) == 0 {
 		return p, ""
@@ -205,7 +206,7 @@ func (in *importing) proof(cfg *protocol.BootConfiguration, srv *protocol.Server
 	rack := ""
 	if b := in.bmcs[srv.Spec.BMCRef.Name]; b != nil {
 		rack = b.Spec.RackRef.Name
-	} else if b, err := store.Peek[*protocol.BMC](in.control.cfg.Store, srv.Spec.BMCRef.Name); err == nil {
+	} else if b, err := store.Peek[*resource.BMC](in.control.cfg.Store, srv.Spec.BMCRef.Name); err == nil {
 		rack = b.Spec.RackRef.Name
 	}
 	signed := cfg.Status.SignedProvisioned
@@ -214,8 +215,8 @@ func (in *importing) proof(cfg *protocol.BootConfiguration, srv *protocol.Server
 		return p, ""
 	}
 	key = hex.EncodeToString(e.KeyID)
-	var record protocol.Provisioned
-	if r, err := store.Peek[*protocol.Rack](in.control.cfg.Store, rack); err == nil {
+	var record resource.Provisioned
+	if r, err := store.Peek[*resource.Rack](in.control.cfg.Store, rack); err == nil {
 		for _, k := range r.Status.AgentKeys {
 			if len(k) == agentKeySize && wire.Open(wire.NewVerifier(k), wire.FactProvisioned, signed, &record) == nil {
 				p.Record, p.Ours = &record, true
@@ -236,11 +237,11 @@ func (in *importing) proof(cfg *protocol.BootConfiguration, srv *protocol.Server
 	return p, key
 }
 
-func (in *importing) whyNot(cfg *protocol.BootConfiguration, p plan.Proof, key string) string {
+func (in *importing) whyNot(cfg *resource.BootConfiguration, p plan.Proof, key string) string {
 	switch {
-	case cfg.Spec.Owner.Kind.Or() != protocol.PurposeClaim:
+	case cfg.Spec.Owner.Kind.Or() != resource.PurposeClaim:
 		return "it is of a " + string(cfg.Spec.Owner.Kind) + ", which begins again here"
-	case cfg.Spec.BootPolicy.Boot == protocol.BootNetwork:
+	case cfg.Spec.BootPolicy.Boot == resource.BootNetwork:
 		return "boot: Network needs a grant of this hub"
 	case p.Record != nil && p.Known && !p.Accepted:
 		return "the record is signed by agent key " + key + ", which was not accepted"

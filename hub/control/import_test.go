@@ -8,8 +8,9 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -29,14 +30,14 @@ func export(t *testing.T) *moved {
 	b.apply(storetest.Claim("c1", "n1"))
 	b.pass()
 	n2 := b.server("n2")
-	n2.Status.Discovered = &protocol.Discovered{UID: "discovery", At: b.now}
+	n2.Status.Discovered = &resource.Discovered{UID: "discovery", At: b.now}
 	if err := b.store.Put(t.Context(), n2); err != nil {
 		t.Fatal(err)
 	}
 	cl, n1 := b.claim("c1"), b.server("n1")
 	r := on("n1")
 	r.OwnerUID = cl.Metadata.UID
-	r.Provisioned = seal(t, key(agent), wire.FactProvisioned, protocol.Provisioned{
+	r.Provisioned = seal(t, key(agent), wire.FactProvisioned, resource.Provisioned{
 		OwnerUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: b.config("c1").Spec.Image.Digest, At: b.now,
 	})
 	b.reports(agent, r, off("n2"))
@@ -46,20 +47,20 @@ func export(t *testing.T) *moved {
 	}
 	m.hold = h.Metadata.Name
 	b.pass()
-	for _, k := range store.Copies[*protocol.Rack](b.store)[0].Status.AgentKeys {
+	for _, k := range store.Copies[*resource.Rack](b.store)[0].Status.AgentKeys {
 		m.keys = append(m.keys, api.ExportKey{Rack: "r1", Key: k})
 	}
 	return m
 }
 
-func (m *moved) objects() (out []protocol.Object) {
+func (m *moved) objects() (out []resource.Object) {
 	for _, k := range store.ImportKinds() {
 		out = append(out, m.from.store.CopyObjects(k)...)
 	}
 	return out
 }
 
-func (m *moved) into(b *bench, r api.ImportRequest, objs ...protocol.Object) map[string]api.ImportResult {
+func (m *moved) into(b *bench, r api.ImportRequest, objs ...resource.Object) map[string]api.ImportResult {
 	m.t.Helper()
 	if r.Reason == "" {
 		r.Reason = "move"
@@ -92,7 +93,7 @@ func TestImport(t *testing.T) {
 	r := api.ImportRequest{AcceptKeys: []string{m.id}}
 	dry := r
 	dry.DryRun = true
-	if got := m.into(b, dry); got["Claim/c1"].Outcome != api.ImportCreated || got["key/"+m.id].Message != "r1 1 true" || len(store.List[*protocol.Rack](b.store)) != 0 {
+	if got := m.into(b, dry); got["Claim/c1"].Outcome != api.ImportCreated || got["key/"+m.id].Message != "r1 1 true" || len(store.List[*resource.Rack](b.store)) != 0 {
 		t.Fatalf("the dry run says %v", got)
 	}
 	for kindName, res := range m.into(b, r) {
@@ -112,7 +113,7 @@ func TestImport(t *testing.T) {
 	if d := b.server("n2").Status.Discovered; d == nil || d.UID != "discovery" {
 		t.Errorf("n2 is to be discovered again: %+v", d)
 	}
-	h, err := store.Get[*protocol.Hold](b.store, m.hold)
+	h, err := store.Get[*resource.Hold](b.store, m.hold)
 	if err != nil || h.Spec.Owner != "cluster" || h.Status.Rack != "r1" {
 		t.Errorf("the hold is %+v, %v", h, err)
 	}
@@ -134,8 +135,8 @@ func TestImport(t *testing.T) {
 	peer.reports(on("n1"), off("n2"))
 	b.pass()
 	peer.listens()
-	var rack protocol.RackDoc
-	var holds protocol.HoldDoc
+	var rack message.RackDoc
+	var holds message.HoldDoc
 	b.opens(peer, "rack/0", &rack)
 	b.opens(peer, "hold", &holds)
 	if boot := rack.Servers[0].Boot; boot == nil || boot.Adopted == nil || boot.Grant != nil || boot.Owner.UID != was.Metadata.UID {
@@ -155,7 +156,7 @@ func TestImportAsks(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		request func(*moved) api.ImportRequest
-		change  func(*moved, *protocol.BootConfiguration)
+		change  func(*moved, *resource.BootConfiguration)
 		why     string
 	}{
 		{"the key is not accepted", func(*moved) api.ImportRequest { return api.ImportRequest{} }, nil, "which was not accepted"},
@@ -165,23 +166,23 @@ func TestImportAsks(t *testing.T) {
 		{"the key is of another rack", func(m *moved) api.ImportRequest {
 			return api.ImportRequest{AcceptKeys: []string{api.AcceptAllKeys}, Keys: []api.ExportKey{{Rack: "r2", Key: m.keys[0].Key}}}
 		}, nil, "no key that the export names"},
-		{"never installed", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *protocol.BootConfiguration) {
-			cfg.Status = protocol.BootConfigurationStatus{GrantFor: "disk"}
+		{"never installed", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *resource.BootConfiguration) {
+			cfg.Status = resource.BootConfigurationStatus{GrantFor: "disk"}
 		}, "had no end that an agent recorded"},
-		{"another image than the record's", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *protocol.BootConfiguration) {
+		{"another image than the record's", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *resource.BootConfiguration) {
 			cfg.Spec.Image.Digest = exampleDigest
 		}, "another claim, server or image"},
-		{"a word", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *protocol.BootConfiguration) {
-			cfg.Status = protocol.BootConfigurationStatus{Adopted: &protocol.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "x"}}
+		{"a word", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *resource.BootConfiguration) {
+			cfg.Status = resource.BootConfigurationStatus{Adopted: &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "x"}}
 		}, "words were not accepted"},
-		{"boot: Network", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *protocol.BootConfiguration) {
-			cfg.Spec.BootPolicy.Boot = protocol.BootNetwork
+		{"boot: Network", func(m *moved) api.ImportRequest { return api.ImportRequest{AcceptKeys: []string{m.id}} }, func(_ *moved, cfg *resource.BootConfiguration) {
+			cfg.Spec.BootPolicy.Boot = resource.BootNetwork
 		}, "needs a grant of this hub"},
 	} {
 		m := export(t)
 		objs := m.objects()
 		for _, o := range objs {
-			if cfg, ok := o.(*protocol.BootConfiguration); ok && c.change != nil {
+			if cfg, ok := o.(*resource.BootConfiguration); ok && c.change != nil {
 				c.change(m, cfg)
 			}
 		}
@@ -195,7 +196,7 @@ func TestImportAsks(t *testing.T) {
 		b.reports(agent, off("n1"), off("n2"))
 		b.pass()
 		cl := b.claim("c1")
-		if conds := cl.Status.Conditions; b.configs() != 0 || len(conds) == 0 || conds[0].Code != protocol.CondNeedsDecision || !strings.Contains(conds[0].Message, c.why) {
+		if conds := cl.Status.Conditions; b.configs() != 0 || len(conds) == 0 || conds[0].Code != resource.CondNeedsDecision || !strings.Contains(conds[0].Message, c.why) {
 			t.Errorf("%s: %d configurations, conditions %+v", c.name, b.configs(), conds)
 		}
 		if err := b.adopt(api.AdoptRequest{Provisioned: cl.Spec.Image + "@" + exampleDigest}); err != nil {
@@ -213,8 +214,8 @@ func TestImportWords(t *testing.T) {
 	m := export(t)
 	objs := m.objects()
 	for _, o := range objs {
-		if cfg, ok := o.(*protocol.BootConfiguration); ok {
-			cfg.Status = protocol.BootConfigurationStatus{Adopted: &protocol.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "ann", Reason: "looked"}}
+		if cfg, ok := o.(*resource.BootConfiguration); ok {
+			cfg.Status = resource.BootConfigurationStatus{Adopted: &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "ann", Reason: "looked"}}
 		}
 	}
 	b := newBench(t, &movingTag{})
@@ -247,7 +248,7 @@ func TestImportOfReleasedHold(t *testing.T) {
 	}
 	b := newBench(t, &movingTag{})
 	m.into(b, api.ImportRequest{})
-	if h, err := store.Get[*protocol.Hold](b.store, m.hold); err != nil || h.Status.ReleasedAt != nil {
+	if h, err := store.Get[*resource.Hold](b.store, m.hold); err != nil || h.Status.ReleasedAt != nil {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
@@ -260,7 +261,7 @@ func TestImportDies(t *testing.T) {
 	for n := range 2 {
 		b.dies("hub.import.written", func() { m.into(b, api.ImportRequest{AcceptKeys: []string{m.id}}) })
 		b.pass()
-		for _, cfg := range store.List[*protocol.BootConfiguration](b.store) {
+		for _, cfg := range store.List[*resource.BootConfiguration](b.store) {
 			if len(cfg.Spec.Grant) != 0 {
 				t.Fatalf("a grant after %d imports", n+1)
 			}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // FuzzImport imports files of anybody, with every key and word accepted: nothing panics,
@@ -21,13 +21,13 @@ func FuzzImport(f *testing.F) {
 		if json.Unmarshal(raw, &parts) != nil || len(parts) > 100 {
 			return
 		}
-		var objs []protocol.Object
+		var objs []resource.Object
 		for _, p := range parts {
-			var h protocol.Header
+			var h resource.Header
 			if json.Unmarshal(p, &h) != nil {
 				return
 			}
-			if o := protocol.NewObject(h.Kind); o != nil && json.Unmarshal(p, o) == nil {
+			if o := resource.NewObject(h.Kind); o != nil && json.Unmarshal(p, o) == nil {
 				objs = append(objs, o)
 			}
 		}
@@ -40,18 +40,18 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("%d results for %d objects, %v", len(out.Results), len(objs), err)
 		}
 		installed := map[string]bool{}
-		for _, cfg := range store.List[*protocol.BootConfiguration](b.store) {
+		for _, cfg := range store.List[*resource.BootConfiguration](b.store) {
 			if len(cfg.Spec.Grant) != 0 || !cfg.Installed() {
 				t.Fatalf("%+v", cfg)
 			}
 			installed[cfg.Spec.Owner.UID] = true
 		}
-		for _, cl := range store.List[*protocol.Claim](b.store) {
+		for _, cl := range store.List[*resource.Claim](b.store) {
 			if cl.Status.Server != "" && !installed[cl.Metadata.UID] && !cl.Status.Decision.Open() {
 				t.Fatalf("%+v", cl)
 			}
 		}
-		for _, h := range store.List[*protocol.Hold](b.store) {
+		for _, h := range store.List[*resource.Hold](b.store) {
 			if h.Status.ReleasedAt != nil {
 				t.Fatalf("%+v", h)
 			}

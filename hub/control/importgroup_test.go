@@ -9,13 +9,14 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // movedGroups is a hub with a group whose revision 1 was proved, 2 was returned from to 3,
 // and a roll-out that is under way.
 func movedGroups(t *testing.T) *bench {
 	t.Helper()
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), userDataSecret(ignite("first")), entryOf("1.0"), entryOf("0.5"), workers(withStub(false)))
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), userDataSecret(ignite("first")), entryOf("1.0"), entryOf("0.5"), workers(withStub(false)))
 	b.apply(fromWorkers("c1", "n1"))
 	b.pass()
 	b.proves(agent, "c1")
@@ -24,13 +25,13 @@ func movedGroups(t *testing.T) *bench {
 	b.pass()
 	b.acts(api.GroupRevert, api.GroupRequest{})
 	b.wantHistory("before the move", "1:1.0/catalogue 2:2.0/catalogue 3:1.0/rollback @3")
-	g, err := store.Get[*protocol.ServerGroup](b.store, "workers")
+	g, err := store.Get[*resource.ServerGroup](b.store, "workers")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Status.Rollout = &protocol.RolloutStatus{
-		Revision: 3, From: 2, Strategy: protocol.RolloutReboot, Phase: protocol.RolloutPaused, Resumes: protocol.RolloutWave, By: "ann",
-		Members: map[string]protocol.RolloutMember{"n1": {State: protocol.MemberBegun}},
+	g.Status.Rollout = &resource.RolloutStatus{
+		Revision: 3, From: 2, Strategy: resource.RolloutReboot, Phase: resource.RolloutPaused, Resumes: resource.RolloutWave, By: "ann",
+		Members: map[string]resource.RolloutMember{"n1": {State: resource.MemberBegun}},
 	}
 	if err := b.store.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
@@ -40,9 +41,9 @@ func movedGroups(t *testing.T) *bench {
 
 // exported is what a file has of a hub: what is stored, read back without what is only
 // shown there.
-func exported(b *bench, without ...protocol.Kind) (out []protocol.Object) {
-	drop := map[protocol.Kind]bool{}
-	for _, k := range append(without, protocol.KindClaim, protocol.KindBootConfiguration) {
+func exported(b *bench, without ...resource.Kind) (out []resource.Object) {
+	drop := map[resource.Kind]bool{}
+	for _, k := range append(without, resource.KindClaim, resource.KindBootConfiguration) {
 		drop[k] = true
 	}
 	for _, k := range store.ImportKinds() {
@@ -82,7 +83,7 @@ func TestImportGroups(t *testing.T) {
 				if r.Outcome != api.ImportCreated {
 					t.Errorf("%+v", r)
 				}
-				if r.Kind == protocol.KindServerGroup {
+				if r.Kind == resource.KindServerGroup {
 					said = r.Message
 				}
 			}
@@ -98,10 +99,10 @@ func TestImportGroups(t *testing.T) {
 			if g.Status.Pinned == nil || g.Status.Pinned.By != "ann" || g.Status.Rejected["os-2-0"].Revision != 2 || g.Status.Verified != 3 || g.Status.HotLoop == nil {
 				t.Errorf("%+v", g.Status)
 			}
-			if ro == nil || ro.Phase != protocol.RolloutAborted || len(ro.Members) != 0 || ro.EndedAt == nil || ro.Reason == "" {
+			if ro == nil || ro.Phase != resource.RolloutAborted || len(ro.Members) != 0 || ro.EndedAt == nil || ro.Reason == "" {
 				t.Errorf("the roll-out: %+v", ro)
 			}
-			entry, _ := store.Peek[*protocol.BootImage](b.store, "os-1-0")
+			entry, _ := store.Peek[*resource.BootImage](b.store, "os-1-0")
 			if entry.Status.Stamp == nil || entry.Status.Stamp.HubVersion != "1.0" || len(entry.Status.Verified) != 0 {
 				t.Errorf("the entry: %+v", entry.Status)
 			}
@@ -130,7 +131,7 @@ func TestImportGroups(t *testing.T) {
 // A translated stub is made again from what it was made from: the group gets a revision of
 // it, and the same image. Of older user data there is none: a return says so.
 func TestImportManagedStub(t *testing.T) {
-	from, _, agent := groupSite(t, optIn(protocol.OptInAll), userDataSecret(spec2("old")), entryOf("1.0"), workers(withStub(true)))
+	from, _, agent := groupSite(t, optIn(resource.OptInAll), userDataSecret(spec2("old")), entryOf("1.0"), workers(withStub(true)))
 	from.apply(fromWorkers("c1", "n1"))
 	from.pass()
 	from.proves(agent, "c1")
@@ -161,14 +162,14 @@ func TestImportManagedStub(t *testing.T) {
 func TestImportRevisionsRefused(t *testing.T) {
 	from := movedGroups(t)
 	for name, c := range map[string]struct {
-		without []protocol.Kind
-		change  func(protocol.Object)
+		without []resource.Kind
+		change  func(resource.Object)
 		want    string
 	}{
-		"no group":                 {[]protocol.Kind{protocol.KindServerGroup}, nil, "neither here nor imported"},
-		"of another group's uid":   {nil, func(o protocol.Object) { forRevision(o, func(r *protocol.GroupRevision) { r.Spec.GroupUID = "other" }) }, "neither here nor imported"},
-		"under another's name":     {nil, func(o protocol.Object) { forRevision(o, func(r *protocol.GroupRevision) { r.Spec.Number += 7 }) }, "is not that of revision"},
-		"verified beyond the last": {nil, func(o protocol.Object) { forGroup(o, func(g *protocol.ServerGroup) { g.Status.Verified = 9 }) }, "no numbers of revisions"},
+		"no group":                 {[]resource.Kind{resource.KindServerGroup}, nil, "neither here nor imported"},
+		"of another group's uid":   {nil, func(o resource.Object) { forRevision(o, func(r *resource.GroupRevision) { r.Spec.GroupUID = "other" }) }, "neither here nor imported"},
+		"under another's name":     {nil, func(o resource.Object) { forRevision(o, func(r *resource.GroupRevision) { r.Spec.Number += 7 }) }, "is not that of revision"},
+		"verified beyond the last": {nil, func(o resource.Object) { forGroup(o, func(g *resource.ServerGroup) { g.Status.Verified = 9 }) }, "no numbers of revisions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := anotherHub(t, "1.0")
@@ -189,21 +190,21 @@ func TestImportRevisionsRefused(t *testing.T) {
 					refused++
 				}
 			}
-			if refused == 0 || len(store.List[*protocol.GroupRevision](b.store)) != 0 {
+			if refused == 0 || len(store.List[*resource.GroupRevision](b.store)) != 0 {
 				t.Errorf("%d refused: %+v", refused, out.Results)
 			}
 		})
 	}
 }
 
-func forRevision(o protocol.Object, change func(*protocol.GroupRevision)) {
-	if r, ok := o.(*protocol.GroupRevision); ok {
+func forRevision(o resource.Object, change func(*resource.GroupRevision)) {
+	if r, ok := o.(*resource.GroupRevision); ok {
 		change(r)
 	}
 }
 
-func forGroup(o protocol.Object, change func(*protocol.ServerGroup)) {
-	if g, ok := o.(*protocol.ServerGroup); ok {
+func forGroup(o resource.Object, change func(*resource.ServerGroup)) {
+	if g, ok := o.(*resource.ServerGroup); ok {
 		change(g)
 	}
 }
@@ -216,13 +217,13 @@ func TestImportBootImageFiles(t *testing.T) {
 	now := time.Unix(1, 0).UTC()
 	e.Metadata.CreatedAt = &now
 	digest := "sha256:" + strings.Repeat("a", 64)
-	e.Status.Verified = map[string]protocol.BootImageVerified{digest: {Digest: "sha256:" + strings.Repeat("f", 64), Size: 1}}
+	e.Status.Verified = map[string]resource.BootImageVerified{digest: {Digest: "sha256:" + strings.Repeat("f", 64), Size: 1}}
 	files := &mirrorOf{fails: map[string]error{}, bad: map[string]error{}, has: map[string]bool{}}
 	b := newBench(t, &movingTag{})
 	b.catalogue = files
 	b.restart()
 	b.apply(storetest.Site()...)
-	if _, err := b.control.Import(t.Context(), []protocol.Object{e}, api.ImportRequest{Reason: "move"}, "admin"); err != nil {
+	if _, err := b.control.Import(t.Context(), []resource.Object{e}, api.ImportRequest{Reason: "move"}, "admin"); err != nil {
 		t.Fatal(err)
 	}
 	m := b.modern(b.join("r1"))

@@ -11,6 +11,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -20,10 +22,10 @@ func isoDigest(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 // environment with a file.
 func (b *bench) names(agent, digest string) {
 	b.t.Helper()
-	doc := &protocol.RackDoc{Servers: []protocol.ServerIntent{{Server: "n1", Boot: &protocol.BootIntent{
-		Env: &protocol.EnvIntent{Name: "debian-12", ISOs: []protocol.EnvISO{{File: "A.iso", Digest: digest, Size: 1}}},
+	doc := &message.RackDoc{Servers: []message.ServerIntent{{Server: "n1", Boot: &message.BootIntent{
+		Env: &message.EnvIntent{Name: "debian-12", ISOs: []resource.EnvISO{{File: "A.iso", Digest: digest, Size: 1}}},
 	}}, {Server: "n2"}}}
-	body, err := wire.Seal(b.hub, protocol.TopicDown(agent, link.RackLeaf(0)), doc)
+	body, err := wire.Seal(b.hub, message.TopicDown(agent, link.RackLeaf(0)), doc)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func (b *bench) names(agent, digest string) {
 // names, not what its earlier one named, and nothing once its term is over.
 func TestMayFetchISO(t *testing.T) {
 	b := newBench(t, &movingTag{})
-	second := &protocol.Rack{}
+	second := &resource.Rack{}
 	second.Metadata.Name = "r2"
 	second.Default()
 	b.apply(append(storetest.Site(), second)...)
@@ -92,16 +94,16 @@ func TestMayFetchISO(t *testing.T) {
 // event.
 func TestFleetISOs(t *testing.T) {
 	b := newBench(t, &movingTag{})
-	row := store.ISO{ISOFile: protocol.ISOFile{File: "A.iso", Digest: isoDigest("a"), Size: 7}}
+	row := store.ISO{ISOFile: resource.ISOFile{File: "A.iso", Digest: isoDigest("a"), Size: 7}}
 	if err := b.store.PutISO(t.Context(), &row); err != nil {
 		t.Fatal(err)
 	}
-	want := protocol.EnvISO{File: "A.iso", Digest: isoDigest("a"), Size: 7}
+	want := resource.EnvISO{File: "A.iso", Digest: isoDigest("a"), Size: 7}
 	if got := b.control.rackFleet("r1").ISOs; len(got) != 1 || got["A.iso"] != want {
 		t.Errorf("%+v", got)
 	}
 	b.control.Env.ISOEvent(t.Context(), "A.iso was uploaded")
-	if !slices.ContainsFunc(b.control.Events.After(0, 100), func(e api.EventRecord) bool { return e.Code == protocol.EventUploadedFile && e.Agent == events.HubName }) {
+	if !slices.ContainsFunc(b.control.Events.After(0, 100), func(e api.EventRecord) bool { return e.Code == resource.EventUploadedFile && e.Agent == events.HubName }) {
 		t.Error("no event")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -64,7 +65,7 @@ func TestJoinIsForTheTokensRack(t *testing.T) {
 	b.apply(storetest.Rack("r1"), storetest.Rack("r2"))
 	b.join("r2")
 	for rack, want := range map[string]string{"r1": "", "r2": "r2-1"} {
-		r, err := store.Get[*protocol.Rack](b.store, rack)
+		r, err := store.Get[*resource.Rack](b.store, rack)
 		if err != nil || r.Status.Agent != want {
 			t.Errorf("rack %s has agent %q, want %q: %v", rack, r.Status.Agent, want, err)
 		}
@@ -103,9 +104,9 @@ func TestNamesAreNotGivenTwice(t *testing.T) {
 	b.apply(storetest.Rack("r1"))
 	first := b.join("r1")
 	for _, o := range []struct {
-		kind protocol.Kind
+		kind resource.Kind
 		name string
-	}{{protocol.KindAgent, first}, {protocol.KindRack, "r1"}} {
+	}{{resource.KindAgent, first}, {resource.KindRack, "r1"}} {
 		if _, err := b.store.Delete(ctx(t), o.kind, o.name); err != nil {
 			t.Fatal(err)
 		}

@@ -8,11 +8,13 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Laid notes the holds of a hold document that its agent has acknowledged: they are
 // Enforced from then on, and people need not wait for the report that says so too.
-func (c *Control) Laid(agent string, d protocol.HoldDoc) {
+func (c *Control) Laid(agent string, d message.HoldDoc) {
 	laid := map[string]bool{}
 	for _, h := range d.Holds {
 		laid[h.ID] = true
@@ -26,7 +28,7 @@ func (c *Control) Laid(agent string, d protocol.HoldDoc) {
 // enforcedNow measures how long a hold took to the agent's disk. What an earlier run
 // of the hub accepted, or an agent, is not known to have been on its way.
 func (c *Control) enforcedNow(id string) {
-	h, err := store.Peek[*protocol.Hold](c.cfg.Store, id)
+	h, err := store.Peek[*resource.Hold](c.cfg.Store, id)
 	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(c.began) || h.Metadata.Annotations[events.AnnotationAdopted] != "" {
 		return
 	}
@@ -37,8 +39,8 @@ func (c *Control) enforcedNow(id string) {
 }
 
 // Released removes a hold whose release is on its agent's disk.
-func (c *Control) Released(ctx context.Context, a *protocol.Agent, hold string) error {
-	h, err := store.Get[*protocol.Hold](c.cfg.Store, hold)
+func (c *Control) Released(ctx context.Context, a *resource.Agent, hold string) error {
+	h, err := store.Get[*resource.Hold](c.cfg.Store, hold)
 	if err != nil || h.Status.ReleasedAt == nil || h.Status.Rack != a.Spec.RackRef.Name {
 		return nil //nolint:nilerr // it is gone, or none of this agent's
 	}
@@ -49,7 +51,7 @@ func (c *Control) Released(ctx context.Context, a *protocol.Agent, hold string) 
 // acknowledgement itself does so, unless the hub died in between, or it was lost and
 // a Hello took its place.
 func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
-	released := map[string]*protocol.Hold{}
+	released := map[string]*resource.Hold{}
 	for _, h := range f.Holds {
 		if h.Status.ReleasedAt != nil {
 			released[h.Metadata.Name] = h
@@ -69,8 +71,8 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 			errs = append(errs, err)
 			continue
 		}
-		sent, ok := l.Sent[protocol.LeafHold]
-		if !ok || l.Acked[protocol.LeafHold] != sent.Head {
+		sent, ok := l.Sent[message.LeafHold]
+		if !ok || l.Acked[message.LeafHold] != sent.Head {
 			continue
 		}
 		d, err := c.Link.HoldDoc(agent, sent)
@@ -93,7 +95,7 @@ func (c *Control) removeReleased(ctx context.Context, f plan.Fleet) error {
 
 // removeHold forgets a hold whose release is on the disk of its agent, and in the
 // record.
-func (c *Control) removeHold(ctx context.Context, h *protocol.Hold, agent string) error {
+func (c *Control) removeHold(ctx context.Context, h *resource.Hold, agent string) error {
 	if err := c.Events.AuditHold(ctx, h); err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A release is done with when its document is acknowledged, whatever took note of
@@ -29,14 +29,14 @@ func TestReleaseLeavesWithItsDocument(t *testing.T) {
 				b.dies("hub.applied", m.listens)
 				m.connects()
 			} else {
-				m.wire = func(message) {} // acknowledgements are lost
+				m.wire = func(packet) {} // acknowledgements are lost
 				m.listens()
 				m.wire = nil
 				m.connects()
 			}
 			b.pass()
 			m.listens()
-			if got := store.List[*protocol.Hold](b.store); len(got) != 0 || !m.acked() {
+			if got := store.List[*resource.Hold](b.store); len(got) != 0 || !m.acked() {
 				t.Errorf("acknowledged: %v, and there is %+v", m.acked(), got)
 			}
 		})

@@ -8,8 +8,8 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Whatever changes about a live claim: the server boots what it was given, and a
@@ -22,28 +22,28 @@ func TestLiveClaimNeverChangesSilently(t *testing.T) {
 		said   bool
 	}{
 		{"nothing", func(*bench) {}, false},
-		{"another image", liveClaim(func(c *protocol.Claim) { c.Spec.Image = "registry.example/os:2" }), true},
-		{"the image by its digest", liveClaim(func(c *protocol.Claim) { c.Spec.Image = "registry.example/os@" + exampleDigest }), true},
-		{"another first boot", liveClaim(func(c *protocol.Claim) { c.Spec.BootPolicy.FirstBoot = protocol.FirstBootPxe }), true},
-		{"always from the network", liveClaim(func(c *protocol.Claim) { c.Spec.BootPolicy.Boot = protocol.BootNetwork }), true},
-		{"other restarts", liveClaim(func(c *protocol.Claim) { c.Spec.BootPolicy.OSReboot = protocol.OSRebootRearm }), true},
-		{"the defaults, spelled out", liveClaim(func(c *protocol.Claim) {
-			c.Spec.BootPolicy.Boot, c.Spec.BootPolicy.OSReboot = protocol.BootHdd, protocol.OSRebootSafeStop
+		{"another image", liveClaim(func(c *resource.Claim) { c.Spec.Image = "registry.example/os:2" }), true},
+		{"the image by its digest", liveClaim(func(c *resource.Claim) { c.Spec.Image = "registry.example/os@" + exampleDigest }), true},
+		{"another first boot", liveClaim(func(c *resource.Claim) { c.Spec.BootPolicy.FirstBoot = resource.FirstBootPxe }), true},
+		{"always from the network", liveClaim(func(c *resource.Claim) { c.Spec.BootPolicy.Boot = resource.BootNetwork }), true},
+		{"other restarts", liveClaim(func(c *resource.Claim) { c.Spec.BootPolicy.OSReboot = resource.OSRebootRearm }), true},
+		{"the defaults, spelled out", liveClaim(func(c *resource.Claim) {
+			c.Spec.BootPolicy.Boot, c.Spec.BootPolicy.OSReboot = resource.BootHdd, resource.OSRebootSafeStop
 		}), false},
-		{"other kernel arguments", liveClaim(func(c *protocol.Claim) { c.Spec.KernelArgs = "quiet" }), true},
-		{"no user data", liveClaim(func(c *protocol.Claim) { c.Spec.IgnitionSecretRef = nil }), true},
+		{"other kernel arguments", liveClaim(func(c *resource.Claim) { c.Spec.KernelArgs = "quiet" }), true},
+		{"no user data", liveClaim(func(c *resource.Claim) { c.Spec.IgnitionSecretRef = nil }), true},
 		{"other user data in the Secret", func(b *bench) { b.apply(userDataSecret(ignite("eve"))) }, true},
 		{"the tag has moved, and the hub restarts", func(b *bench) { b.restart() }, false},
 		{"another label on the server", func(b *bench) {
-			s, err := store.Get[*protocol.Server](b.store, "n1")
+			s, err := store.Get[*resource.Server](b.store, "n1")
 			if err != nil {
 				b.t.Fatal(err)
 			}
 			s.Metadata.Labels = map[string]string{"row": "8"}
-			s.Metadata.Revision, s.Status = 0, protocol.ServerStatus{}
+			s.Metadata.Revision, s.Status = 0, resource.ServerStatus{}
 			b.apply(s)
 		}, false},
-		{"another selector", liveClaim(func(c *protocol.Claim) { c.Spec.ServerSelector.MatchLabels = map[string]string{"row": "8"} }), false},
+		{"another selector", liveClaim(func(c *resource.Claim) { c.Spec.ServerSelector.MatchLabels = map[string]string{"row": "8"} }), false},
 	} {
 		b := newBench(t, &movingTag{})
 		b.kek = strings.Repeat("5e", 32)
@@ -84,13 +84,13 @@ func TestLiveClaimNeverChangesSilently(t *testing.T) {
 	}
 }
 
-func liveClaimOf() *protocol.Claim {
+func liveClaimOf() *resource.Claim {
 	c := claimWithData("c1", "")
-	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &protocol.Selector{MatchLabels: map[string]string{"row": "7"}}
+	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &resource.Selector{MatchLabels: map[string]string{"row": "7"}}
 	return c
 }
 
-func liveClaim(change func(*protocol.Claim)) func(*bench) {
+func liveClaim(change func(*resource.Claim)) func(*bench) {
 	return func(b *bench) {
 		c := liveClaimOf()
 		change(c)
@@ -104,10 +104,10 @@ func TestImportOfUserData(t *testing.T) {
 	objs := m.objects()
 	for _, o := range objs {
 		switch o := o.(type) {
-		case *protocol.Claim:
-			o.Spec.IgnitionSecretRef = &protocol.Ref{Name: "node"}
-		case *protocol.BootConfiguration:
-			o.Spec.Ignition = &protocol.IgnitionRef{Secret: "node", UID: "there", Version: 4, Digest: "hmac"}
+		case *resource.Claim:
+			o.Spec.IgnitionSecretRef = &resource.Ref{Name: "node"}
+		case *resource.BootConfiguration:
+			o.Spec.Ignition = &resource.IgnitionRef{Secret: "node", UID: "there", Version: 4, Digest: "hmac"}
 		}
 	}
 	b := newBench(t, &movingTag{})

@@ -16,7 +16,7 @@ import (
 type lossy struct {
 	b        *bench
 	m        *modern
-	up, down []message
+	up, down []packet
 	disk     *modern // an earlier state of the agent's disk
 	rollback int     // how often the disk was taken back
 }
@@ -28,12 +28,12 @@ func (l *lossy) collect() {
 	l.b.now = l.b.now.Add(10 * time.Millisecond)
 }
 
-func (l *lossy) toHub(v message) {
+func (l *lossy) toHub(v packet) {
 	l.b.control.Link.Receive(v.topic, v.payload)
 	l.collect()
 }
 
-func (l *lossy) toAgent(v message) {
+func (l *lossy) toAgent(v packet) {
 	l.m.takes(v)
 	l.collect()
 }
@@ -79,7 +79,7 @@ func TestLossyBroker(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b, m := modernSite(t)
 		l := &lossy{b: b, m: m}
-		m.wire = func(v message) { l.up = append(l.up, v) }
+		m.wire = func(v packet) { l.up = append(l.up, v) }
 		holds := 0
 		rt.Repeat(map[string]func(*rapid.T){
 			"deliver up": func(rt *rapid.T) {

@@ -13,6 +13,7 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maintenances moves every maintenance along: looks up its image, gives it the server
@@ -37,13 +38,13 @@ func (c *Control) maintenances(ctx context.Context, f plan.Fleet) error {
 // begun is deleted at once.
 func (c *Control) forgetImages() {
 	there := map[string]bool{}
-	for _, cl := range store.List[*protocol.Claim](c.cfg.Store) {
+	for _, cl := range store.List[*resource.Claim](c.cfg.Store) {
 		there[cl.Metadata.UID] = true
 	}
-	for _, m := range store.List[*protocol.Maintenance](c.cfg.Store) {
+	for _, m := range store.List[*resource.Maintenance](c.cfg.Store) {
 		there[m.Metadata.UID] = true
 	}
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
 		if r.Spec.Discovery != nil {
 			discoveryAskers(r, c.rackFleet(r.Metadata.Name), there)
 		}
@@ -54,11 +55,11 @@ func (c *Control) forgetImages() {
 }
 
 // maintenanceBoot is what is known of the image and the user data of a maintenance.
-func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.BootSeen {
-	if m.Spec.ServerPower == protocol.WantOff {
+func (c *Control) maintenanceBoot(f plan.Fleet, m *resource.Maintenance) plan.BootSeen {
+	if m.Spec.ServerPower == resource.WantOff {
 		return plan.BootSeen{State: plan.ImageReady}
 	}
-	srv, err := store.Peek[*protocol.Server](c.cfg.Store, m.Spec.ServerRef.Name)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store, m.Spec.ServerRef.Name)
 	if err != nil {
 		return plan.BootSeen{State: plan.ImageFailing, Message: err.Error()}
 	}
@@ -76,8 +77,8 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 		}
 	} else if b.BootEnv != nil {
 		seen = c.seenEnv(f, srv, b.BootEnv.Name, plan.EnvFor{
-			Purpose: protocol.PurposeMaintenance, Owner: m.Metadata.Name, Ignition: b.IgnitionSecretRef != nil,
-			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs),
+			Purpose: resource.PurposeMaintenance, Owner: m.Metadata.Name, Ignition: b.IgnitionSecretRef != nil,
+			KernelArgs: resource.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs),
 		}, m.Metadata.UID)
 	} else {
 		seen = c.seen(f.Of, images.Question{Asker: m.Metadata.UID, Reference: b.Image, Architecture: srv.Spec.Architecture, Method: b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
@@ -97,7 +98,7 @@ func (c *Control) maintenanceBoot(f plan.Fleet, m *protocol.Maintenance) plan.Bo
 func (c *Control) seen(unit string, q images.Question, server, owner string) plan.BootSeen {
 	img, cond := c.images.Image(unit, q)
 	switch {
-	case cond != nil && (cond.Code == protocol.CondRegistryUnavailable || cond.Code == protocol.CondImageUnverified):
+	case cond != nil && (cond.Code == resource.CondRegistryUnavailable || cond.Code == resource.CondImageUnverified):
 		return plan.BootSeen{State: plan.ImageFailing, Code: cond.Code, Message: cond.Message}
 	case cond != nil:
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}
@@ -106,13 +107,13 @@ func (c *Control) seen(unit string, q images.Question, server, owner string) pla
 	}
 	full, err := plan.WithArguments(*img, server, owner)
 	if err != nil {
-		return plan.BootSeen{State: plan.ImageInvalid, Code: protocol.CondImageInvalid, Message: err.Error()}
+		return plan.BootSeen{State: plan.ImageInvalid, Code: resource.CondImageInvalid, Message: err.Error()}
 	}
 	return plan.BootSeen{State: plan.ImageReady, Image: &full}
 }
 
 // seenEnv is what is known of a boot environment.
-func (c *Control) seenEnv(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFor, key string) plan.BootSeen {
+func (c *Control) seenEnv(f plan.Fleet, srv *resource.Server, name string, w plan.EnvFor, key string) plan.BootSeen {
 	img, cond := c.Env.See(f, srv, name, w, key)
 	switch {
 	case cond != nil:
@@ -123,9 +124,9 @@ func (c *Control) seenEnv(f plan.Fleet, srv *protocol.Server, name string, w pla
 	return plan.BootSeen{State: plan.ImageReady, Image: img}
 }
 
-func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Maintenance, w plan.MaintenanceWord, seen plan.BootSeen) error {
+func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *resource.Maintenance, w plan.MaintenanceWord, seen plan.BootSeen) error {
 	uid, server := m.Metadata.UID, m.Spec.ServerRef.Name
-	cfg, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, grants.MaintenanceName(uid))
+	cfg, err := store.Get[*resource.BootConfiguration](c.cfg.Store, grants.MaintenanceName(uid))
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return err
 	}
@@ -135,7 +136,7 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 	if m.Metadata.DeletedAt != nil {
 		return c.endMaintenance(ctx, f, m, cfg)
 	}
-	if cfg == nil && w.State == protocol.MaintenanceActive {
+	if cfg == nil && w.State == resource.MaintenanceActive {
 		w.Message = seen.Message // what it boots is not to be had any more, or not known since a start
 	}
 	if cfg != nil {
@@ -147,8 +148,8 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 		if err != nil {
 			return err
 		}
-		for _, cond := range []*protocol.ConditionState{data, env} {
-			if cond != nil && w.State == protocol.MaintenanceActive {
+		for _, cond := range []*resource.ConditionState{data, env} {
+			if cond != nil && w.State == resource.MaintenanceActive {
 				w.Message = string(cond.Code) + ": " + cond.Message
 			}
 		}
@@ -161,30 +162,30 @@ func (c *Control) maintenance(ctx context.Context, f plan.Fleet, m *protocol.Mai
 		}
 		c.cfg.Crash.At("hub.maintenance.moved")
 		if was.State != w.State {
-			c.Events.OwnOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
+			c.Events.OwnOf(ctx, resource.TargetOf(m), server, resource.EventMaintenance, strings.TrimSpace(fmt.Sprintf("%s is %s: %s", m.Metadata.Name, w.State, w.Message)))
 		}
 	}
 	switch {
 	case cfg != nil:
 		return c.grants.Renew(ctx, cfg)
-	case w.State != protocol.MaintenanceActive || seen.Image == nil:
+	case w.State != resource.MaintenanceActive || seen.Image == nil:
 		return nil
 	}
-	srv, err := store.Peek[*protocol.Server](c.cfg.Store, server)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store, server)
 	if err != nil {
 		return err
 	}
 	group, revision := groups.OfRevision(seen)
 	return c.grants.Make(ctx, grants.Wanted{
 		Group: group, Revision: revision,
-		Name: grants.MaintenanceName(uid), Owner: m.Metadata.Name, UID: uid, Purpose: protocol.PurposeMaintenance, Policy: m.Spec.Boot.BootPolicy,
-		Ignition: seen.Ignition, KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, m.Spec.Boot.KernelArgs),
+		Name: grants.MaintenanceName(uid), Owner: m.Metadata.Name, UID: uid, Purpose: resource.PurposeMaintenance, Policy: m.Spec.Boot.BootPolicy,
+		Ignition: seen.Ignition, KernelArgs: resource.JoinKernelArgs(srv.Spec.KernelArgs, m.Spec.Boot.KernelArgs),
 	}, srv, *seen.Image)
 }
 
 // endMaintenance removes a maintenance whose server was proved Off, its configuration
 // first. The server is its claim's again then, or nobody's.
-func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.Maintenance, cfg *protocol.BootConfiguration) error {
+func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *resource.Maintenance, cfg *resource.BootConfiguration) error {
 	server := m.Spec.ServerRef.Name
 	r := f.Reports[server]
 	if r == nil || !r.Released || r.OwnerUID != m.Metadata.UID {
@@ -204,21 +205,21 @@ func (c *Control) endMaintenance(ctx context.Context, f plan.Fleet, m *protocol.
 	if f.ClaimOf(server) != nil {
 		to = "Reserved"
 	}
-	c.Events.OwnOf(ctx, protocol.TargetOf(m), server, protocol.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
+	c.Events.OwnOf(ctx, resource.TargetOf(m), server, resource.EventMaintenance, m.Metadata.Name+" has ended; the server is "+to)
 	return nil
 }
 
 // bookName is a maintenance in the book of conditions, where claims are by their names.
-func bookName(m *protocol.Maintenance) string {
-	return events.Target(protocol.KindMaintenance, m.Metadata.Name)
+func bookName(m *resource.Maintenance) string {
+	return events.Target(resource.KindMaintenance, m.Metadata.Name)
 }
 
-func (c *Control) decorateMaintenance(m *protocol.Maintenance) {
+func (c *Control) decorateMaintenance(m *resource.Maintenance) {
 	m.Status.ObservedGeneration = m.Metadata.Generation
-	if m.Status.State != protocol.MaintenanceActive {
+	if m.Status.State != resource.MaintenanceActive {
 		return
 	}
-	if s, err := store.Get[*protocol.Server](c.cfg.Store, m.Spec.ServerRef.Name); err == nil {
+	if s, err := store.Get[*resource.Server](c.cfg.Store, m.Spec.ServerRef.Name); err == nil {
 		c.decorateServer(s)
 		m.Status.Conditions = s.Status.Conditions
 	}

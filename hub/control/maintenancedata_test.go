@@ -13,12 +13,13 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
-func firmwareWithData(name string) *protocol.Maintenance {
-	m := firmware(name, protocol.MaintenanceEnforced)
-	m.Spec.Boot.IgnitionSecretRef = &protocol.Ref{Name: "node"}
+func firmwareWithData(name string) *resource.Maintenance {
+	m := firmware(name, resource.MaintenanceEnforced)
+	m.Spec.Boot.IgnitionSecretRef = &resource.Ref{Name: "node"}
 	return m
 }
 
@@ -54,7 +55,7 @@ func TestMaintenanceUserData(t *testing.T) {
 	if got := opened(key); got != ignite(canary) {
 		t.Errorf("%q", got)
 	}
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, grants.MaintenanceName(uid))
+	cfg, err := store.Get[*resource.BootConfiguration](b.store, grants.MaintenanceName(uid))
 	if err != nil || cfg.Spec.Ignition == nil {
 		t.Fatalf("%+v, %v", cfg, err)
 	}
@@ -79,14 +80,14 @@ func TestMaintenanceUserData(t *testing.T) {
 	}
 	one := b.maintenance("m1")
 	b.control.Decorate(one)
-	if got := codes(one.Status.Conditions); !strings.Contains(got, string(protocol.CondReprovisionRequired)) {
+	if got := codes(one.Status.Conditions); !strings.Contains(got, string(resource.CondReprovisionRequired)) {
 		t.Errorf("after another version it has %q", got)
 	}
-	if _, err := b.store.Delete(ctx(t), protocol.KindSecret, "node"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.store.Delete(ctx(t), resource.KindSecret, "node"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("the Secret is deleted under it: %v", err)
 	}
 
-	if _, err := b.store.Delete(ctx(t), protocol.KindMaintenance, "m1"); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindMaintenance, "m1"); err != nil {
 		t.Fatal(err)
 	}
 	b.settles(m)
@@ -117,7 +118,7 @@ func TestMaintenanceUserData(t *testing.T) {
 func TestMaintenanceUserDataInvalid(t *testing.T) {
 	b, m, key := maintainedSite(t, canary+" is no user data") // a store that does not check
 	s := b.maintenance("m1").Status
-	if s.State != protocol.MaintenanceError || !strings.HasPrefix(s.Message, "UserDataInvalid: ") || strings.Contains(s.Message, canary) || b.configs() != 0 {
+	if s.State != resource.MaintenanceError || !strings.HasPrefix(s.Message, "UserDataInvalid: ") || strings.Contains(s.Message, canary) || b.configs() != 0 {
 		t.Fatalf("%+v, %d configurations", s, b.configs())
 	}
 	if in := m.intent("n1"); in.Owner.UID != "" || in.Power != "" {
@@ -126,7 +127,7 @@ func TestMaintenanceUserDataInvalid(t *testing.T) {
 	b.apply(userDataSecret(ignite("core")))
 	b.settles(m)
 	b.settles(m)
-	if s := b.maintenance("m1").Status; s.State != protocol.MaintenanceActive || s.Message != "" {
+	if s := b.maintenance("m1").Status; s.State != resource.MaintenanceActive || s.Message != "" {
 		t.Errorf("after the correction %+v", s)
 	}
 	if in := b.travels(m); in == nil || in.Sealed == "" {
@@ -147,7 +148,7 @@ func TestMaintenanceUserDataNotSealed(t *testing.T) {
 	for range 4 {
 		b.settles(m)
 	}
-	if s := b.maintenance("m1").Status; s.State != protocol.MaintenanceActive || !strings.HasPrefix(s.Message, "UserDataNotSealed: agent ") {
+	if s := b.maintenance("m1").Status; s.State != resource.MaintenanceActive || !strings.HasPrefix(s.Message, "UserDataNotSealed: agent ") {
 		t.Errorf("%+v", s)
 	}
 	m.sealKey = sealKey(t).Public()
@@ -163,7 +164,7 @@ func TestMaintenanceUserDataNotSealed(t *testing.T) {
 func TestMaintenancePosition(t *testing.T) {
 	b, m := modernSite(t)
 	for _, name := range []string{"m1", "m2", "m3"} {
-		one := firmware(name, protocol.MaintenanceEnforced)
+		one := firmware(name, resource.MaintenanceEnforced)
 		if name == "m3" {
 			one.Spec.Priority = 5
 		}
@@ -171,7 +172,7 @@ func TestMaintenancePosition(t *testing.T) {
 		b.settles(m)
 	}
 	for name, want := range map[string]int{"m1": 0, "m2": 2, "m3": 1} {
-		if s := b.maintenance(name).Status; s.Position != want || (want == 0) != (s.State == protocol.MaintenanceActive) {
+		if s := b.maintenance(name).Status; s.Position != want || (want == 0) != (s.State == resource.MaintenanceActive) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -187,7 +188,7 @@ rackboot_hub_maintenances{state="Queued"} 2
 	if err := testutil.GatherAndCompare(b.reg, strings.NewReader(want), "rackboot_hub_maintenances"); err != nil {
 		t.Error(err)
 	}
-	if got := told(b, protocol.EventMaintenance); len(got) != 4 { // a place in the queue is none
+	if got := told(b, resource.EventMaintenance); len(got) != 4 { // a place in the queue is none
 		t.Errorf("events %v", got)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // isoRegistry has images of an ISO; of a UKI while wrong is set.
@@ -17,10 +19,10 @@ type isoRegistry struct {
 	movingTag
 }
 
-func (r *isoRegistry) Resolve(ctx context.Context, ref, arch string) (protocol.Image, error) {
+func (r *isoRegistry) Resolve(ctx context.Context, ref, arch string) (resource.Image, error) {
 	img, err := r.movingTag.Resolve(ctx, ref, arch)
 	if !r.wrong {
-		img.Artefacts[0].Kind = protocol.ArtefactISO
+		img.Artefacts[0].Kind = resource.ArtefactISO
 	}
 	return img, err
 }
@@ -33,13 +35,13 @@ func TestClaimByVirtualMedia(t *testing.T) {
 	b := newBench(t, images)
 	b.apply(storetest.Site()...)
 	m := b.modern(b.join("r1"))
-	m.caps = protocol.Capabilities()
+	m.caps = message.Capabilities()
 	m.connects()
-	srv, err := store.Get[*protocol.Server](b.store, "n1")
+	srv, err := store.Get[*resource.Server](b.store, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := store.Get[*protocol.BMC](b.store, srv.Spec.BMCRef.Name)
+	own, err := store.Get[*resource.BMC](b.store, srv.Spec.BMCRef.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +58,14 @@ func TestClaimByVirtualMedia(t *testing.T) {
 		}
 	}
 	c := storetest.Claim("c1", "n1")
-	c.Spec.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
+	c.Spec.BootPolicy.FirstBoot = resource.FirstBootVirtualMedia
 	b.apply(c)
-	wants := func(when string, code protocol.ConditionCode, part string, configs int) {
+	wants := func(when string, code resource.ConditionCode, part string, configs int) {
 		t.Helper()
 		b.now = b.now.Add(time.Minute + time.Second)
 		b.pass()
 		m.listens()
-		var d protocol.RackDoc
+		var d message.RackDoc
 		b.opens(m, "rack/0", &d)
 		got := b.claim("c1").Status.Conditions
 		found := code == ""
@@ -74,10 +76,10 @@ func TestClaimByVirtualMedia(t *testing.T) {
 			t.Errorf("%s: %d configurations, %+v", when, b.configs(), got)
 		}
 	}
-	wants("a UKI", protocol.CondImageInvalid, "cannot be booted by VirtualMedia: it has uki, and no iso", 0)
+	wants("a UKI", resource.CondImageInvalid, "cannot be booted by VirtualMedia: it has uki, and no iso", 0)
 	images.wrong = false
 	inventory(0)
-	wants("no drive", protocol.CondUnsupportedBoot, "has no drive for CD images", 0)
+	wants("no drive", resource.CondUnsupportedBoot, "has no drive for CD images", 0)
 	inventory(1)
 	wants("an ISO and a drive", "", "", 1)
 }

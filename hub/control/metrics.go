@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // metrics are computed from store and mirror when they are scraped.
@@ -82,7 +83,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		name, rack := s.Metadata.Name, f.RackOf(s.Metadata.Name)
 		in := plan.Intent(f, s)
 		r := f.Reports[name]
-		phase, power, attempt := decide.Phase(&in, r), protocol.PowerUnknown, protocol.AttemptReport{}
+		phase, power, attempt := decide.Phase(&in, r), protocol.PowerUnknown, resource.AttemptReport{}
 		if r != nil {
 			power = r.Observation.Power
 			if r.Attempt != nil {
@@ -92,8 +93,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 				conds[key{rack, string(c.Code)}]++
 			}
 		}
-		if in.Discovery == protocol.DiscoveryFailed {
-			conds[key{rack, string(protocol.CondDiscoveryFailed)}]++
+		if in.Discovery == resource.DiscoveryFailed {
+			conds[key{rack, string(resource.CondDiscoveryFailed)}]++
 		}
 		phases[key{rack, string(phase)}]++
 		powers[key{rack, string(power)}]++
@@ -109,20 +110,20 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.collectReads(m.control, f, ch)
 	for _, r := range f.Racks {
 		rack := r.Metadata.Name
-		for _, p := range protocol.Phases() {
+		for _, p := range resource.Phases() {
 			gauge(m.servers, float64(phases[key{rack, string(p)}]), rack, string(p))
 		}
 		for _, p := range protocol.PowerStates() {
 			gauge(m.power, float64(powers[key{rack, string(p)}]), rack, string(p))
 		}
-		for _, w := range []protocol.HoldWord{protocol.HoldAccepted, protocol.HoldEnforced, protocol.HoldFenced, protocol.HoldReleased} {
+		for _, w := range []resource.HoldWord{resource.HoldAccepted, resource.HoldEnforced, resource.HoldFenced, resource.HoldReleased} {
 			gauge(m.holds, float64(words[key{rack, string(w)}]), rack, string(w))
 		}
 		gauge(m.left, float64(m.control.Inventory.LeftOut(rack)), rack)
-		for _, s := range protocol.BMCStates() {
+		for _, s := range resource.BMCStates() {
 			gauge(m.bmcs, float64(states[key{rack, string(s)}]), rack, string(s))
 		}
-		for _, c := range protocol.Conditions() {
+		for _, c := range resource.Conditions() {
 			if n := conds[key{rack, string(c.Code)}]; n > 0 {
 				gauge(m.conditions, float64(n), rack, string(c.Code))
 			}
@@ -132,18 +133,18 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	m.collectClocks(ch)
-	maintenances := map[protocol.MaintenanceState]int{}
+	maintenances := map[resource.MaintenanceState]int{}
 	for _, one := range f.Maintenances {
-		maintenances[cmp.Or(one.Status.State, protocol.MaintenanceQueued)]++
+		maintenances[cmp.Or(one.Status.State, resource.MaintenanceQueued)]++
 	}
-	for _, s := range protocol.MaintenanceStates() {
+	for _, s := range resource.MaintenanceStates() {
 		gauge(m.maintenances, float64(maintenances[s]), string(s))
 	}
-	approvals := map[protocol.ApprovalState]int{}
+	approvals := map[resource.ApprovalState]int{}
 	for _, r := range m.control.Approvals.List() {
 		approvals[r.State]++
 	}
-	for _, s := range protocol.ApprovalStates() {
+	for _, s := range resource.ApprovalStates() {
 		gauge(m.approvals, float64(approvals[s]), string(s))
 	}
 }

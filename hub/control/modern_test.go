@@ -10,6 +10,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -25,21 +27,21 @@ type modern struct {
 	applied     map[string]protocol.Head
 	digests     map[string]string
 	bodies      map[string][]byte
-	fence       protocol.Fence
-	caps        []protocol.Capability
-	stance      *protocol.ApprovalStance
+	fence       message.Fence
+	caps        []message.Capability
+	stance      *resource.ApprovalStance
 	sealKey     []byte // of secrets; nil is none
 	events      uint64
 	tail        uint64
 	seq         uint64
 	deaf        bool // keeps no document
-	asks        []protocol.Ask
+	asks        []message.Ask
 	hub         *wire.Verifier
 	signer      *wire.Signer
 	// wire takes what the agent sends instead of the hub, where it is set.
-	wire  func(message)
+	wire  func(packet)
 	heeds time.Time // of the newest Sync of the session
-	syncs []protocol.Sync
+	syncs []message.Sync
 }
 
 // modernSite is a site whose agent is of this version, greeted and in step.
@@ -56,7 +58,7 @@ func modernSite(t *testing.T) (*bench, *modern) {
 
 func (b *bench) modern(name string) *modern {
 	return &modern{
-		b: b, name: name, incarnation: name + "-disk-a", caps: protocol.Capabilities(),
+		b: b, name: name, incarnation: name + "-disk-a", caps: message.Capabilities(),
 		applied: map[string]protocol.Head{}, digests: map[string]string{}, bodies: map[string][]byte{},
 	}
 }
@@ -74,8 +76,8 @@ func (m *modern) begins() {
 	m.session, m.nonce, m.heeds = fmt.Sprintf("%s-session-%d", m.name, m.sessions), "", time.Time{}
 }
 
-func (m *modern) message() protocol.Hello {
-	return protocol.Hello{
+func (m *modern) message() message.Hello {
+	return message.Hello{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Protocol: protocol.Version, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Digests: maps.Clone(m.digests), EventHead: m.events, EventTail: m.tail,
 		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps, SealKey: m.sealKey, Approvals: m.stance,
@@ -84,18 +86,18 @@ func (m *modern) message() protocol.Hello {
 
 func (m *modern) hello() {
 	m.b.t.Helper()
-	m.says(protocol.LeafHello, m.message())
+	m.says(message.LeafHello, m.message())
 }
 
-func (m *modern) reports(servers ...protocol.ServerReport) {
+func (m *modern) reports(servers ...resource.ServerReport) {
 	m.b.t.Helper()
 	m.reportsShard(0, 1, servers...)
 }
 
-func (m *modern) reportsShard(shard, shards int, servers ...protocol.ServerReport) {
+func (m *modern) reportsShard(shard, shards int, servers ...resource.ServerReport) {
 	m.b.t.Helper()
 	m.seq++
-	m.says(protocol.LeafReport, protocol.Report{
+	m.says(message.LeafReport, message.Report{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Seq: m.seq, At: m.b.now, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence,
 	})
@@ -116,7 +118,7 @@ func (m *modern) listens() {
 	}
 }
 
-func (m *modern) takes(v message) {
+func (m *modern) takes(v packet) {
 	m.b.t.Helper()
 	if m.hub == nil {
 		m.hub, m.signer = wire.NewVerifier(m.b.hub.Public()), wire.NewSigner(key(m.name))
@@ -126,8 +128,8 @@ func (m *modern) takes(v message) {
 			m.b.t.Fatal(err)
 		}
 	}
-	if v.topic == protocol.TopicAnnounce {
-		var a protocol.Announce
+	if v.topic == message.TopicAnnounce {
+		var a message.Announce
 		open(&a)
 		if a.Nonce != m.heard {
 			m.heard = a.Nonce
@@ -135,15 +137,15 @@ func (m *modern) takes(v message) {
 		}
 		return
 	}
-	to, _, leaf, _ := protocol.SplitTopic(v.topic)
+	to, _, leaf, _ := message.SplitTopic(v.topic)
 	switch {
 	case to != m.name:
-	case leaf == protocol.LeafSync:
-		var s protocol.Sync
+	case leaf == message.LeafSync:
+		var s message.Sync
 		open(&s)
 		m.sync(s)
-	case leaf == protocol.LeafAsk:
-		var q protocol.Ask
+	case leaf == message.LeafAsk:
+		var q message.Ask
 		open(&q)
 		m.asks = append(m.asks, q)
 	case !m.deaf:
@@ -151,7 +153,7 @@ func (m *modern) takes(v message) {
 	}
 }
 
-func (m *modern) sync(s protocol.Sync) {
+func (m *modern) sync(s message.Sync) {
 	m.b.t.Helper()
 	m.syncs = append(m.syncs, s)
 	if s.Session != m.session || s.At.Before(m.heeds) {
@@ -173,12 +175,12 @@ func (m *modern) sync(s protocol.Sync) {
 func (m *modern) keeps(leaf string, payload []byte, open func(any)) {
 	m.b.t.Helper()
 	var head protocol.Head
-	if leaf == protocol.LeafHold {
-		var d protocol.HoldDoc
+	if leaf == message.LeafHold {
+		var d message.HoldDoc
 		open(&d)
 		head = d.Head
-	} else if strings.HasPrefix(leaf, protocol.LeafRack) {
-		var d protocol.RackDoc
+	} else if strings.HasPrefix(leaf, message.LeafRack) {
+		var d message.RackDoc
 		open(&d)
 		head = d.Head
 	}
@@ -186,11 +188,11 @@ func (m *modern) keeps(leaf string, payload []byte, open func(any)) {
 		return
 	}
 	m.applied[leaf], m.digests[leaf], m.bodies[leaf] = head, wire.Digest(payload), payload
-	m.says(protocol.LeafApplied, protocol.Applied{Doc: leaf, Head: head, Digest: m.digests[leaf], Nonce: m.nonce, Fence: m.fence})
+	m.says(message.LeafApplied, message.Applied{Doc: leaf, Head: head, Digest: m.digests[leaf], Nonce: m.nonce, Fence: m.fence})
 }
 
 // last is the newest Sync that reached the agent.
-func (m *modern) last() protocol.Sync {
+func (m *modern) last() message.Sync {
 	m.b.t.Helper()
 	if len(m.syncs) == 0 {
 		m.b.t.Fatal("no sync came")
@@ -220,7 +222,7 @@ func (m *modern) acked() bool {
 
 func (m *modern) conditions() string {
 	m.b.t.Helper()
-	a, err := store.Get[*protocol.Agent](m.b.store, m.name)
+	a, err := store.Get[*resource.Agent](m.b.store, m.name)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
@@ -228,15 +230,15 @@ func (m *modern) conditions() string {
 	return codes(a.Status.Conditions)
 }
 
-func (b *bench) request(id string, action protocol.RequestAction) {
+func (b *bench) request(id string, action resource.RequestAction) {
 	b.t.Helper()
-	q := store.StoredRequest{Request: protocol.Request{ID: id, Server: "n1", Action: action, NotAfter: b.now.Add(protocol.SyncValid)}, Rack: "r1"}
+	q := store.StoredRequest{Request: resource.Request{ID: id, Server: "n1", Action: action, NotAfter: b.now.Add(message.SyncValid)}, Rack: "r1"}
 	if err := b.store.PutRequest(ctx(b.t), q); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bench) outcome(id string) protocol.RequestReport {
+func (b *bench) outcome(id string) resource.RequestReport {
 	b.t.Helper()
 	q, err := b.store.GetRequest(id)
 	if err != nil {
@@ -248,7 +250,7 @@ func (b *bench) outcome(id string) protocol.RequestReport {
 // opens opens a document that an agent keeps.
 func (b *bench) opens(m *modern, leaf string, doc any) {
 	b.t.Helper()
-	if err := wire.Open(wire.NewVerifier(b.hub.Public()), protocol.TopicDown(m.name, leaf), m.bodies[leaf], doc); err != nil {
+	if err := wire.Open(wire.NewVerifier(b.hub.Public()), message.TopicDown(m.name, leaf), m.bodies[leaf], doc); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -260,15 +262,15 @@ func (m *modern) says(leaf string, msg any) {
 		m.b.says(m.name, leaf, msg)
 		return
 	}
-	topic := protocol.TopicUp(m.name, leaf)
+	topic := message.TopicUp(m.name, leaf)
 	data, err := wire.Seal(m.signer, topic, msg)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
-	m.wire(message{topic, data})
+	m.wire(packet{topic, data})
 }
 
 // few is what an agent can that lacks most capabilities.
-func few() []protocol.Capability {
-	return []protocol.Capability{protocol.CapBootHdd, protocol.CapBootUefiHTTP, protocol.CapRequestReboot}
+func few() []message.Capability {
+	return []message.Capability{message.CapBootHdd, message.CapBootUefiHTTP, message.CapRequestReboot}
 }

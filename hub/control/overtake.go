@@ -4,7 +4,8 @@ import (
 	"rackboot/hub/link"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // waiting finds the holds and the releases that wait for another document to be
@@ -14,13 +15,13 @@ func (c *Control) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 	holds, releases = map[string]bool{}, map[string]bool{}
 	sent := map[string]link.SentHolds{} // by agent
 	for _, h := range f.Holds {
-		server, err := store.Peek[*protocol.Server](c.cfg.Store, h.Spec.Server)
+		server, err := store.Peek[*resource.Server](c.cfg.Store, h.Spec.Server)
 		work := err == nil && server.Status.Firmware != nil && c.cfg.Clock().Before(server.Status.Firmware.NotAfter)
 		released := h.Status.ReleasedAt != nil
 		if !released && !work {
 			continue
 		}
-		r, err := store.Peek[*protocol.Rack](c.cfg.Store, h.Status.Rack)
+		r, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack)
 		if err != nil || r.Status.Agent == "" {
 			continue
 		}
@@ -47,25 +48,25 @@ func (c *Control) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 
 func (c *Control) shallBeOn(server string) bool {
 	if m := c.cfg.Store.MaintenanceOf(server); m != nil {
-		return m.Metadata.DeletedAt == nil && m.Spec.ServerPower == protocol.WantOn
+		return m.Metadata.DeletedAt == nil && m.Spec.ServerPower == resource.WantOn
 	}
 	claim := c.cfg.Store.ClaimOf(server)
 	if claim == nil {
-		s, err := store.Peek[*protocol.Server](c.cfg.Store, server)
+		s, err := store.Peek[*resource.Server](c.cfg.Store, server)
 		if err != nil {
 			return false
 		}
-		d, err := store.Peek[*protocol.BootConfiguration](c.cfg.Store, plan.DiscoveryName(s))
+		d, err := store.Peek[*resource.BootConfiguration](c.cfg.Store, plan.DiscoveryName(s))
 		return err == nil && d.Metadata.DeletedAt == nil
 	}
-	return claim.Metadata.DeletedAt == nil && claim.Spec.Power == protocol.WantOn
+	return claim.Metadata.DeletedAt == nil && claim.Spec.Power == resource.WantOn
 }
 
-func toldOf(entry *protocol.ServerIntent, known bool) plan.Told {
+func toldOf(entry *message.ServerIntent, known bool) plan.Told {
 	switch {
 	case !known:
 		return plan.ToldUnknown
-	case entry != nil && entry.Power == protocol.WantOn && !entry.Releasing:
+	case entry != nil && entry.Power == resource.WantOn && !entry.Releasing:
 		return plan.ToldOn
 	}
 	return plan.ToldOff

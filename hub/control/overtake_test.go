@@ -8,6 +8,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // The release of a hold does not overtake the wish that its server stays off: its claim
@@ -25,7 +27,7 @@ func TestReleaseWaits(t *testing.T) {
 		}, false},
 		{"the claim wants it off, then the hold is released", func(b *bench, id string) {
 			c := b.claim("c1")
-			c.Spec.Power = protocol.WantOff
+			c.Spec.Power = resource.WantOff
 			b.apply(c)
 			b.release(id)
 		}, false},
@@ -44,7 +46,7 @@ func TestReleaseWaits(t *testing.T) {
 				if _, err := b.control.holds(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
-				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[protocol.LeafHold])
+				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -108,7 +110,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 				if _, err := b.control.holds(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
-				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[protocol.LeafHold])
+				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
 				if err != nil {
 					t.Fatal(err)
 				}

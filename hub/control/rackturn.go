@@ -7,7 +7,7 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // rackTurn is one turn of a rack. Each step writes one key, and a turn that a crash cut off is
@@ -37,7 +37,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 // owners moves along what wants servers: claims, maintenances and discoveries.
 func (c *Control) owners(ctx context.Context, v view) error {
 	f := v.Fleet
-	conds := map[string][]protocol.ConditionState{}
+	conds := map[string][]resource.ConditionState{}
 	var errs []error
 	for _, cl := range f.Claims {
 		more, err := c.claim(ctx, f, cl)

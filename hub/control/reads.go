@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // readSeen is what the hub knows of the last read of a server that is on its agent's disk.
@@ -40,7 +40,7 @@ func (r readSeen) when() *time.Time {
 // agent, the link or the BMC is silent.
 func (c *Control) readOf(server, rack string) readSeen {
 	poll := time.Duration(0)
-	if r, err := store.Peek[*protocol.Rack](c.cfg.Store, rack); err == nil {
+	if r, err := store.Peek[*resource.Rack](c.cfg.Store, rack); err == nil {
 		poll = r.Spec.PollInterval.D()
 	}
 	return c.readAt(server, poll)
@@ -57,6 +57,6 @@ func (c *Control) readAt(server string, poll time.Duration) readSeen {
 	if r != nil {
 		took = r.ReadTook()
 	}
-	out.bound, out.age = protocol.StaleAfter(poll, took), c.cfg.Clock().Sub(out.since)
+	out.bound, out.age = resource.StaleAfter(poll, took), c.cfg.Clock().Sub(out.since)
 	return out
 }

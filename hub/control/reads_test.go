@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/reports"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -21,63 +22,63 @@ func TestStale(t *testing.T) {
 		poll time.Duration // of the rack; 0 is the default
 		// says is what the agent says after so long, again and again each 15 s until then;
 		// nil: nothing.
-		says  func(r protocol.ServerReport, since time.Duration) *protocol.ServerReport
+		says  func(r resource.ServerReport, since time.Duration) *resource.ServerReport
 		lasts time.Duration
-		state protocol.HoldState
+		state resource.HoldState
 		stale bool
 		never bool // it was never read
 	}{
 		{
-			name: "read and reported", lasts: 10 * time.Minute, state: protocol.StateFenced,
-			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport { return &r },
+			name: "read and reported", lasts: 10 * time.Minute, state: resource.StateFenced,
+			says: func(r resource.ServerReport, _ time.Duration) *resource.ServerReport { return &r },
 		},
 		{
-			name: "reported, and not recorded since", lasts: time.Minute, state: protocol.StateStale, stale: true,
-			says: func(r protocol.ServerReport, since time.Duration) *protocol.ServerReport {
+			name: "reported, and not recorded since", lasts: time.Minute, state: resource.StateStale, stale: true,
+			says: func(r resource.ServerReport, since time.Duration) *resource.ServerReport {
 				r.ReadAge = since
 				return &r
 			},
 		},
 		{
-			name: "the same within three polls", lasts: 40 * time.Second, state: protocol.StateFenced,
-			says: func(r protocol.ServerReport, since time.Duration) *protocol.ServerReport {
+			name: "the same within three polls", lasts: 40 * time.Second, state: resource.StateFenced,
+			says: func(r resource.ServerReport, since time.Duration) *resource.ServerReport {
 				r.ReadAge = since
 				return &r
 			},
 		},
 		{
-			name: "a slow BMC has longer", lasts: time.Minute, state: protocol.StateFenced,
-			says: func(r protocol.ServerReport, since time.Duration) *protocol.ServerReport {
+			name: "a slow BMC has longer", lasts: time.Minute, state: resource.StateFenced,
+			says: func(r resource.ServerReport, since time.Duration) *resource.ServerReport {
 				r.ReadAge = since
 				r.Observation.ReadAt = r.Observation.StartedAt.Add(12 * time.Second)
 				return &r
 			},
 		},
 		{
-			name: "the agent was started anew, and has read nothing since", lasts: time.Minute, state: protocol.StateStale, stale: true,
-			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport {
+			name: "the agent was started anew, and has read nothing since", lasts: time.Minute, state: resource.StateStale, stale: true,
+			says: func(r resource.ServerReport, _ time.Duration) *resource.ServerReport {
 				r.ReadAge, r.Observation = 0, protocol.Observation{}
 				return &r
 			},
 		},
 		{
-			name: "an agent that does not say how old its read is", lasts: time.Minute, state: protocol.StateStale, stale: true,
-			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport {
+			name: "an agent that does not say how old its read is", lasts: time.Minute, state: resource.StateStale, stale: true,
+			says: func(r resource.ServerReport, _ time.Duration) *resource.ServerReport {
 				r.ReadAge = 0
 				return &r
 			},
 		},
 		{
-			name: "never read", lasts: time.Minute, state: protocol.StateEnforced, stale: true, never: true,
-			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport { return &r },
+			name: "never read", lasts: time.Minute, state: resource.StateEnforced, stale: true, never: true,
+			says: func(r resource.ServerReport, _ time.Duration) *resource.ServerReport { return &r },
 		},
 		{
-			name: "not read yet", lasts: 40 * time.Second, state: protocol.StateEnforced, never: true,
-			says: func(r protocol.ServerReport, _ time.Duration) *protocol.ServerReport { return &r },
+			name: "not read yet", lasts: 40 * time.Second, state: resource.StateEnforced, never: true,
+			says: func(r resource.ServerReport, _ time.Duration) *resource.ServerReport { return &r },
 		},
-		{name: "the link is cut", lasts: reports.DarkAfter + time.Second, state: protocol.StateUnreachable, stale: true},
-		{name: "the link is cut, and the rack is polled rarely", poll: time.Minute, lasts: reports.DarkAfter + time.Second, state: protocol.StateUnreachable},
-		{name: "the same for three polls", poll: time.Minute, lasts: 3*time.Minute + time.Second, state: protocol.StateUnreachable, stale: true},
+		{name: "the link is cut", lasts: reports.DarkAfter + time.Second, state: resource.StateUnreachable, stale: true},
+		{name: "the link is cut, and the rack is polled rarely", poll: time.Minute, lasts: reports.DarkAfter + time.Second, state: resource.StateUnreachable},
+		{name: "the same for three polls", poll: time.Minute, lasts: 3*time.Minute + time.Second, state: resource.StateUnreachable, stale: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b, m := modernSite(t)
@@ -90,14 +91,14 @@ func TestStale(t *testing.T) {
 			b.pass()
 			m.listens()
 			r := off("n1")
-			r.Holds = []protocol.HoldReport{{
-				ID: id, Word: protocol.HoldFenced, State: protocol.StateFenced, EnforcedAt: b.now,
-				Receipt: seal(t, key(m.name), wire.FactReceipt, protocol.Receipt{HoldID: id, Server: "n1", Agent: m.name, StoppedSince: b.now, ConfirmedAt: b.now}),
+			r.Holds = []resource.HoldReport{{
+				ID: id, Word: resource.HoldFenced, State: resource.StateFenced, EnforcedAt: b.now,
+				Receipt: seal(t, key(m.name), wire.FactReceipt, resource.Receipt{HoldID: id, Server: "n1", Agent: m.name, StoppedSince: b.now, ConfirmedAt: b.now}),
 			}}
 			b.now = b.now.Add(time.Hour) // a server that comes late was not silent before
 			if row.never {
 				r.ReadAge, r.Observation = 0, protocol.Observation{}
-				r.Holds[0].Word, r.Holds[0].State, r.Holds[0].Receipt = protocol.HoldEnforced, protocol.StateEnforced, nil
+				r.Holds[0].Word, r.Holds[0].State, r.Holds[0].Receipt = resource.HoldEnforced, resource.StateEnforced, nil
 			} else {
 				r.Observation.StartedAt, r.Observation.ReadAt = b.now, b.now
 			}
@@ -110,14 +111,14 @@ func TestStale(t *testing.T) {
 				}
 			}
 			h, _ := b.hold(id)
-			if st := h.Status; st.State != row.state || st.Stale != row.stale || (st.Word == protocol.HoldFenced) == row.never || (st.Receipt == nil) != row.never || (st.ReadAt == nil) != row.never {
+			if st := h.Status; st.State != row.state || st.Stale != row.stale || (st.Word == resource.HoldFenced) == row.never || (st.Receipt == nil) != row.never || (st.ReadAt == nil) != row.never {
 				t.Errorf("state %s, stale %t, word %s, read at %v: %s", st.State, st.Stale, st.Word, st.ReadAt, st.Message)
 			}
-			if row.state == protocol.StateStale && !strings.Contains(h.Status.Message, "the last recorded read is 1m0s old, more than three polls (45s); last word Fenced") {
+			if row.state == resource.StateStale && !strings.Contains(h.Status.Message, "the last recorded read is 1m0s old, more than three polls (45s); last word Fenced") {
 				t.Errorf("message %q", h.Status.Message)
 			}
 			s := b.server("n1")
-			if said := strings.Contains(codes(s.Status.Conditions), string(protocol.CondStale)); said != row.stale || s.Status.Stale != row.stale {
+			if said := strings.Contains(codes(s.Status.Conditions), string(resource.CondStale)); said != row.stale || s.Status.Stale != row.stale {
 				t.Errorf("the server says %s", codes(s.Status.Conditions))
 			}
 			want := "\n# HELP rackboot_hub_stale_servers Servers whose last recorded read is older than three polls, by rack.\n# TYPE rackboot_hub_stale_servers gauge\nrackboot_hub_stale_servers{rack=\"r1\"} "

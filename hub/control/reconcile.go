@@ -9,11 +9,11 @@ import (
 	"rackboot/hub/images"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func (c *Control) bind(ctx context.Context, b plan.Binding) error {
-	cl, err := store.Get[*protocol.Claim](c.cfg.Store, b.Claim)
+	cl, err := store.Get[*resource.Claim](c.cfg.Store, b.Claim)
 	if err != nil {
 		return err
 	}
@@ -22,17 +22,17 @@ func (c *Control) bind(ctx context.Context, b plan.Binding) error {
 		return err
 	}
 	c.cfg.Crash.At("hub.claim.bound")
-	c.Events.OwnOf(ctx, protocol.TargetOf(cl), b.Server, protocol.EventBound, "claim "+b.Claim)
+	c.Events.OwnOf(ctx, resource.TargetOf(cl), b.Server, resource.EventBound, "claim "+b.Claim)
 	return nil
 }
 
 // claim moves one claim along: validate, configure and grant; or let it go.
-func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) ([]protocol.ConditionState, error) {
+func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *resource.Claim) ([]resource.ConditionState, error) {
 	cfg := f.ConfigOf(cl)
 	if cl.Metadata.DeletedAt != nil {
 		return nil, errors.Join(c.endAsked(ctx, cl), c.letGo(ctx, f, cl, cfg))
 	}
-	srv, err := store.Peek[*protocol.Server](c.cfg.Store, cl.Status.Server)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store, cl.Status.Server)
 	if err != nil {
 		srv = nil // not bound, or gone since
 	}
@@ -43,7 +43,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	case cfg == nil:
 		first = f.FirstBoot(cl)
 	case f.EnvChange(cl, cfg) == plan.EnvReplace:
-		conds = slices.DeleteFunc(conds, func(s protocol.ConditionState) bool { return s.Code == protocol.CondReprovisionRequired })
+		conds = slices.DeleteFunc(conds, func(s resource.ConditionState) bool { return s.Code == resource.CondReprovisionRequired })
 	case cl.Spec.ImageFrom != nil && f.GroupChange(cfg, take.Number(), take.Turn) == plan.GroupReplace:
 	default:
 		more, err := c.configured(ctx, f, cl, cfg)
@@ -68,7 +68,7 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 	}
 	img, cond := c.claimImage(f, cl, srv, take)
 	if cond != nil {
-		if cond.Code != protocol.CondImageUnverified { // which is told of the entry
+		if cond.Code != resource.CondImageUnverified { // which is told of the entry
 			c.imageRefused(ctx, cl, *cond)
 		}
 		return append(conds, *cond), nil
@@ -90,11 +90,11 @@ func (c *Control) claim(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (
 }
 
 // configured goes on with a claim that has its configuration.
-func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) (conds []protocol.ConditionState, err error) {
+func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *resource.Claim, cfg *resource.BootConfiguration) (conds []resource.ConditionState, err error) {
 	if err := errors.Join(c.settled(ctx, cl), c.grants.Renew(ctx, cfg)); err != nil {
 		return nil, err
 	}
-	for _, seal := range []func(context.Context, plan.Fleet, *protocol.BootConfiguration) (*protocol.ConditionState, error){c.Env.SealIgnition, c.Env.SealFormer, c.Env.Seal} {
+	for _, seal := range []func(context.Context, plan.Fleet, *resource.BootConfiguration) (*resource.ConditionState, error){c.Env.SealIgnition, c.Env.SealFormer, c.Env.Seal} {
 		cond, err := seal(ctx, f, cfg)
 		if cond != nil {
 			conds = append(conds, *cond)
@@ -108,14 +108,14 @@ func (c *Control) configured(ctx context.Context, f plan.Fleet, cl *protocol.Cla
 
 // claimImage is what a claim boots, with the kernel arguments of server and claim, or what
 // stands for its environment; both answers are nil while it is looked up.
-func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Server, take groups.Taken) (*protocol.Image, *protocol.ConditionState) {
+func (c *Control) claimImage(f plan.Fleet, cl *resource.Claim, srv *resource.Server, take groups.Taken) (*resource.Image, *resource.ConditionState) {
 	if cl.Spec.ImageFrom != nil {
 		return c.Groups.TakenImage(take, srv, cl.Spec.BootPolicy, cl.Spec.KernelArgs)
 	}
 	if env := cl.Spec.BootEnv; env != nil {
 		return c.Env.See(f, srv, env.Name, plan.EnvFor{
-			Purpose: protocol.PurposeClaim, Owner: cl.Metadata.Name, Ignition: cl.Spec.IgnitionSecretRef != nil,
-			KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
+			Purpose: resource.PurposeClaim, Owner: cl.Metadata.Name, Ignition: cl.Spec.IgnitionSecretRef != nil,
+			KernelArgs: resource.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 		}, cl.Metadata.UID)
 	}
 	img, cond := c.images.Image(f.Of, images.Question{Asker: cl.Metadata.UID, Reference: cl.Spec.Image, Architecture: srv.Spec.Architecture, Method: cl.Spec.BootPolicy.FirstBoot.Target()})
@@ -131,7 +131,7 @@ func (c *Control) claimImage(f plan.Fleet, cl *protocol.Claim, srv *protocol.Ser
 
 // letGo removes a claim whose server was proved Off, its configuration first: a
 // claim of the same name can only come after both.
-func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, cfg *protocol.BootConfiguration) error {
+func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *resource.Claim, cfg *resource.BootConfiguration) error {
 	if cl.Status.Server != "" {
 		r := f.Reports[cl.Status.Server]
 		if r == nil || !r.Released || r.OwnerUID != cl.Metadata.UID {
@@ -150,11 +150,11 @@ func (c *Control) letGo(ctx context.Context, f plan.Fleet, cl *protocol.Claim, c
 
 // endAsked ends the requests that were made of a claim which goes, as far as no agent
 // has been given them: one that has says itself how they ended.
-func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
+func (c *Control) endAsked(ctx context.Context, cl *resource.Claim) error {
 	var errs []error
 	for _, q := range c.cfg.Store.OpenRequestsFor(cl.Metadata.UID) {
 		if q.Incarnation == "" {
-			errs = append(errs, c.endRequest(ctx, q, protocol.OutcomeRefused, "the claim ends"))
+			errs = append(errs, c.endRequest(ctx, q, resource.OutcomeRefused, "the claim ends"))
 		}
 	}
 	return errors.Join(errs...)
@@ -163,15 +163,15 @@ func (c *Control) endAsked(ctx context.Context, cl *protocol.Claim) error {
 // imageRefused files an event when a claim's image or boot environment is found to be no
 // use, or for another reason than before. That a registry is away is told once, whatever
 // it says each time.
-func (c *Control) imageRefused(ctx context.Context, cl *protocol.Claim, now protocol.ConditionState) {
-	event := protocol.EventImageRefused
-	if now.Code == protocol.CondBootEnvInvalid {
-		event = protocol.EventBootEnv
+func (c *Control) imageRefused(ctx context.Context, cl *resource.Claim, now resource.ConditionState) {
+	event := resource.EventImageRefused
+	if now.Code == resource.CondBootEnvInvalid {
+		event = resource.EventBootEnv
 	}
 	for _, was := range c.conds.Of(cl.Metadata.Name) {
-		if was.Code == now.Code && (was.Message == now.Message || now.Code == protocol.CondRegistryUnavailable) {
+		if was.Code == now.Code && (was.Message == now.Message || now.Code == resource.CondRegistryUnavailable) {
 			return
 		}
 	}
-	c.Events.OwnOf(ctx, protocol.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
+	c.Events.OwnOf(ctx, resource.TargetOf(cl), cl.Status.Server, event, "claim "+cl.Metadata.Name+": "+now.Message)
 }

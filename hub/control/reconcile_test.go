@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // reconcile takes a turn of every unit, as the sweeps do, and then of each that is woken by what
@@ -82,7 +82,7 @@ func (c *Control) turnTest(ctx context.Context, unit string) error {
 
 // holds brings the hold documents of all racks up to date, and nothing else.
 func (c *Control) holds(ctx context.Context) (written []string, err error) {
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
 		agent, news, failed := c.holdsOf(ctx, r.Metadata.Name)
 		if err = errors.Join(err, failed); news {
 			written = append(written, agent)

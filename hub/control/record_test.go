@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // trail is an audit log in memory.
@@ -59,7 +60,7 @@ func TestHoldsRecorded(t *testing.T) {
 		m.listens()
 	}
 	fails()
-	if h, there := b.hold(id); !there || h.Status.Word != protocol.HoldEnforced {
+	if h, there := b.hold(id); !there || h.Status.Word != resource.HoldEnforced {
 		t.Errorf("the hold is not at the agent: %+v", h.Status)
 	}
 	if _, err := b.store.ReleaseHold(ctx(t), id, "admin", "o is gone"); err != nil {

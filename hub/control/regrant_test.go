@@ -4,19 +4,20 @@ import (
 	"crypto/ed25519"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // With another key the hub signs again what agents may still use: the grant of a
 // configuration, and that of what its server may return to.
 func TestRegrant(t *testing.T) {
-	network := func(g *protocol.ServerGroup) {
-		g.Spec.BootPolicy.Boot, g.Spec.Rollout.FallbackAfter = protocol.BootNetwork, 2
+	network := func(g *resource.ServerGroup) {
+		g.Spec.BootPolicy.Boot, g.Spec.Rollout.FallbackAfter = resource.BootNetwork, 2
 	}
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), entryOf("1.0"), workers(network))
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers(network))
 	c1 := fromWorkers("c1", "n1")
-	c1.Spec.BootPolicy.Boot = protocol.BootNetwork
+	c1.Spec.BootPolicy.Boot = resource.BootNetwork
 	b.apply(c1)
 	b.pass()
 	b.proves(agent, "c1")
@@ -33,7 +34,7 @@ func TestRegrant(t *testing.T) {
 	now := b.configOf("c1")
 	v := wire.NewVerifier(b.hub.Public())
 	for generation, raw := range map[uint64][2][]byte{1: {was.Spec.Former.Grant, now.Spec.Former.Grant}, 2: {was.Spec.Grant, now.Spec.Grant}} {
-		var before, after protocol.Grant
+		var before, after message.Grant
 		if err := wire.Open(wire.NewVerifier(b.past...), wire.FactGrant, raw[0], &before); err != nil {
 			t.Fatal(err)
 		}

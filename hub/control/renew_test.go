@@ -12,11 +12,13 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // renewal is what an agent asks, signed with the key.
-func renewal(t *testing.T, agent string, k ed25519.PrivateKey, m protocol.Renewal) api.RenewRequest {
+func renewal(t *testing.T, agent string, k ed25519.PrivateKey, m message.Renewal) api.RenewRequest {
 	t.Helper()
 	return api.RenewRequest{Agent: agent, Renewal: seal(t, k, wire.FactRenewal, m)}
 }
@@ -50,7 +52,7 @@ func TestRenewRefuses(t *testing.T) {
 		{"revoked, after its end", 90*24*time.Hour + time.Hour, "r1-1", "", func(b *bench) { _, _ = b.control.Members.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, "ended"},
 		{"revoked, another asks", time.Hour, "r2-1", "r2-1", func(b *bench) { _, _ = b.control.Members.Revoke(ctx(b.t), "r1-1", endFor("x"), "ann") }, "denied"},
 		{"replaced", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.control.Members.ReplaceAgent(ctx(b.t), "r1", endFor("x"), "ann") }, "ended"},
-		{"deleted", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.store.Delete(ctx(b.t), protocol.KindAgent, "r1-1") }, "denied"},
+		{"deleted", time.Hour, "r1-1", "r1-1", func(b *bench) { _, _ = b.store.Delete(ctx(b.t), resource.KindAgent, "r1-1") }, "denied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, &movingTag{})
@@ -62,7 +64,7 @@ func TestRenewRefuses(t *testing.T) {
 				c.end(b)
 				b.pass()
 			}
-			out, err := b.control.Members.Renew(ctx(t), renewal(t, "r1-1", key(c.by), protocol.Renewal{Agent: "r1-1", CSR: []byte(csr), At: b.now}), c.cert)
+			out, err := b.control.Members.Renew(ctx(t), renewal(t, "r1-1", key(c.by), message.Renewal{Agent: "r1-1", CSR: []byte(csr), At: b.now}), c.cert)
 			switch c.want {
 			case "issued":
 				if err != nil || string(out.Certificate) != "certificate of r1-1" {
@@ -87,10 +89,10 @@ func TestRenewalIsOfOneAgent(t *testing.T) {
 	b.apply(storetest.Rack("r1"), storetest.Rack("r2"))
 	b.join("r1")
 	b.join("r2")
-	moved := renewal(t, "r2-1", key("r1-1"), protocol.Renewal{Agent: "r1-1", CSR: []byte("x")})
+	moved := renewal(t, "r2-1", key("r1-1"), message.Renewal{Agent: "r1-1", CSR: []byte("x")})
 	_, a := b.control.Members.Renew(ctx(t), moved, "r1-1")
-	_, n := b.control.Members.Renew(ctx(t), renewal(t, "r9-1", key("r9-1"), protocol.Renewal{Agent: "r9-1"}), "")
-	lie := renewal(t, "r1-1", key("r1-1"), protocol.Renewal{Agent: "r2-1", CSR: []byte("x")})
+	_, n := b.control.Members.Renew(ctx(t), renewal(t, "r9-1", key("r9-1"), message.Renewal{Agent: "r9-1"}), "")
+	lie := renewal(t, "r1-1", key("r1-1"), message.Renewal{Agent: "r2-1", CSR: []byte("x")})
 	_, l := b.control.Members.Renew(ctx(t), lie, "r1-1")
 	for _, err := range []error{a, n, l} {
 		if protocol.CodeOf(err) != protocol.CodeDenied || err.Error() != a.Error() {
@@ -106,9 +108,9 @@ func TestRenewKilled(t *testing.T) {
 	b.apply(storetest.Rack("r1"))
 	b.join("r1")
 	b.now = b.now.Add(60 * 24 * time.Hour)
-	q := renewal(t, "r1-1", key("r1-1"), protocol.Renewal{Agent: "r1-1", CSR: []byte("x"), Trust: "t", SealKey: make([]byte, 32)})
+	q := renewal(t, "r1-1", key("r1-1"), message.Renewal{Agent: "r1-1", CSR: []byte("x"), Trust: "t", SealKey: make([]byte, 32)})
 	b.dies("hub.renew.recorded", func() { _, _ = b.control.Members.Renew(ctx(t), q, "r1-1") })
-	a := must(store.Get[*protocol.Agent](b.store, "r1-1"))
+	a := must(store.Get[*resource.Agent](b.store, "r1-1"))
 	if raw, _, err := b.store.Meta("cert-r1-1"); err != nil || !strings.Contains(string(raw), b.now.Add(90*24*time.Hour).Format(`"notAfter":"2006-01-02T15:04:05Z","trust":"t"`)) || len(a.Spec.SealKey) != 32 {
 		t.Errorf("recorded %s, seal key %x", string(raw), a.Spec.SealKey)
 	}
@@ -127,7 +129,7 @@ func TestLagging(t *testing.T) {
 	b.apply(storetest.Rack("r1"), storetest.Rack("r2"))
 	b.join("r1")
 	b.join("r2")
-	if _, err := b.control.Members.Renew(ctx(t), renewal(t, "r2-1", key("r2-1"), protocol.Renewal{Agent: "r2-1", Trust: "new"}), "r2-1"); err != nil {
+	if _, err := b.control.Members.Renew(ctx(t), renewal(t, "r2-1", key("r2-1"), message.Renewal{Agent: "r2-1", Trust: "new"}), "r2-1"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := members.Lagging(b.store, "new"); err != nil || len(got) != 1 || got[0] != "r1-1" {

@@ -7,6 +7,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -19,8 +21,8 @@ func (b *bench) records(subject string) int {
 	return len(r)
 }
 
-func off(server string) protocol.ServerReport {
-	return protocol.ServerReport{Server: server, ReadAge: time.Millisecond, Observation: protocol.Observation{Power: protocol.PowerOff}}
+func off(server string) resource.ServerReport {
+	return resource.ServerReport{Server: server, ReadAge: time.Millisecond, Observation: protocol.Observation{Power: protocol.PowerOff}}
 }
 
 // Order by the broker is not trusted (P10): within a session the number decides, and of a
@@ -30,7 +32,7 @@ func TestReportOrder(t *testing.T) {
 	say := func(session string, seq uint64, at time.Duration, power protocol.PowerState) {
 		r := off("n1")
 		r.Observation.Power = power
-		b.says(agent, protocol.LeafReport, protocol.Report{Session: session, Seq: seq, At: b.now.Add(at), Servers: []protocol.ServerReport{r}})
+		b.says(agent, message.LeafReport, message.Report{Session: session, Seq: seq, At: b.now.Add(at), Servers: []resource.ServerReport{r}})
 	}
 	for _, c := range []struct {
 		name    string
@@ -71,18 +73,18 @@ func TestReportOfAnotherRack(t *testing.T) {
 	claim := storetest.Claim("c1", "n1")
 	b.apply(claim)
 	b.pass()
-	if _, err := b.store.Delete(ctx(t), protocol.KindClaim, "c1"); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
-	cl, err := store.Get[*protocol.Claim](b.store, "c1")
+	cl, err := store.Get[*resource.Claim](b.store, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	lie := off("n1")
 	lie.Released, lie.OwnerUID = true, cl.Metadata.UID
-	b.says(thief, protocol.LeafReport, protocol.Report{Agent: "r1-1", Rack: "r1", Session: "s", Seq: 1, At: b.now, Servers: []protocol.ServerReport{lie}})
+	b.says(thief, message.LeafReport, message.Report{Agent: "r1-1", Rack: "r1", Session: "s", Seq: 1, At: b.now, Servers: []resource.ServerReport{lie}})
 	b.pass()
-	if _, err := store.Get[*protocol.Claim](b.store, "c1"); err != nil {
+	if _, err := store.Get[*resource.Claim](b.store, "c1"); err != nil {
 		t.Error("another rack's agent ended the claim")
 	}
 	if r, _ := b.control.reports.Server("n1"); r != nil && r.Released {
@@ -95,8 +97,8 @@ func TestReportOfAnotherRack(t *testing.T) {
 	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
-	b.says(thief, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
-	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
+	b.says(thief, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
 		t.Error("another rack's agent acknowledged the release")
 	}
 }
@@ -110,30 +112,30 @@ func TestReceipts(t *testing.T) {
 	}
 	id := h.Metadata.Name
 	receipt := func(hold, server, signer string) []byte {
-		return seal(t, key(signer), wire.FactReceipt, protocol.Receipt{HoldID: hold, Server: server, Agent: agent})
+		return seal(t, key(signer), wire.FactReceipt, resource.Receipt{HoldID: hold, Server: server, Agent: agent})
 	}
 	for _, c := range []struct {
 		name    string
 		receipt []byte
-		word    protocol.HoldWord
+		word    resource.HoldWord
 		filed   int
 	}{
-		{"no proof", nil, protocol.HoldEnforced, 0},
-		{"forged", receipt(id, "n1", "thief"), protocol.HoldEnforced, 0},
-		{"of another hold", receipt("other", "n1", agent), protocol.HoldEnforced, 0},
-		{"of another server", receipt(id, "n2", agent), protocol.HoldEnforced, 0},
-		{"proof", receipt(id, "n1", agent), protocol.HoldFenced, 1},
-		{"the same again", receipt(id, "n1", agent), protocol.HoldFenced, 1},
+		{"no proof", nil, resource.HoldEnforced, 0},
+		{"forged", receipt(id, "n1", "thief"), resource.HoldEnforced, 0},
+		{"of another hold", receipt("other", "n1", agent), resource.HoldEnforced, 0},
+		{"of another server", receipt(id, "n2", agent), resource.HoldEnforced, 0},
+		{"proof", receipt(id, "n1", agent), resource.HoldFenced, 1},
+		{"the same again", receipt(id, "n1", agent), resource.HoldFenced, 1},
 	} {
 		r := off("n1")
-		r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, State: protocol.StateFenced, EnforcedAt: b.now, Receipt: c.receipt}}
+		r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldFenced, State: resource.StateFenced, EnforcedAt: b.now, Receipt: c.receipt}}
 		b.reports(agent, r)
-		v, err := store.Get[*protocol.Hold](b.store, id)
+		v, err := store.Get[*resource.Hold](b.store, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.control.Decorate(v)
-		if v.Status.Word != c.word || (v.Status.Receipt != nil) != (c.word == protocol.HoldFenced) {
+		if v.Status.Word != c.word || (v.Status.Receipt != nil) != (c.word == resource.HoldFenced) {
 			t.Errorf("%s: %s with receipt %v, want %s", c.name, v.Status.Word, v.Status.Receipt, c.word)
 		}
 		if n := b.records("receipt." + id); n != c.filed {
@@ -142,7 +144,7 @@ func TestReceipts(t *testing.T) {
 	}
 	b.restart()
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: receipt(id, "n1", agent)}}
+	r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldFenced, State: resource.StateFenced, Receipt: receipt(id, "n1", agent)}}
 	b.reports(agent, r)
 	if n := b.records("receipt." + id); n != 1 {
 		t.Errorf("%d receipts after a restart", n)
@@ -155,17 +157,17 @@ func TestProvisioned(t *testing.T) {
 	b, agent := joined(t)
 	b.apply(storetest.Claim("c1", "n1"), storetest.Claim("c2", "n2"))
 	b.pass()
-	record := func(claim, server, signer string) protocol.ServerReport {
-		cl, err := store.Get[*protocol.Claim](b.store, claim)
+	record := func(claim, server, signer string) resource.ServerReport {
+		cl, err := store.Get[*resource.Claim](b.store, claim)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := off(server)
-		r.Provisioned = seal(t, key(signer), wire.FactProvisioned, protocol.Provisioned{OwnerUID: cl.Metadata.UID, Generation: 1, Server: server})
+		r.Provisioned = seal(t, key(signer), wire.FactProvisioned, resource.Provisioned{OwnerUID: cl.Metadata.UID, Generation: 1, Server: server})
 		return r
 	}
 	has := func(claim string) bool {
-		c, err := store.Get[*protocol.BootConfiguration](b.store, claim)
+		c, err := store.Get[*resource.BootConfiguration](b.store, claim)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,12 +187,12 @@ func TestProvisioned(t *testing.T) {
 	b.dies("hub.provisioned.filed", func() { b.reports(agent, report) })
 	b.greets(agent)
 	b.reports(agent, report)
-	c, _ := store.Get[*protocol.BootConfiguration](b.store, "c1")
+	c, _ := store.Get[*resource.BootConfiguration](b.store, "c1")
 	if !has("c1") || b.records("provisioned."+c.Metadata.UID) != 1 {
 		t.Errorf("after a crash: kept %t, filed %d times", has("c1"), b.records("provisioned."+c.Metadata.UID))
 	}
 	b.pass()
-	if d := last[protocol.RackDoc](b, agent, "rack/0"); len(d.Servers[0].Boot.Provisioned) == 0 {
+	if d := last[message.RackDoc](b, agent, "rack/0"); len(d.Servers[0].Boot.Provisioned) == 0 {
 		t.Error("the record is not echoed")
 	}
 }
@@ -199,13 +201,13 @@ func TestProvisioned(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	b, agent := joined(t)
 	for _, id := range []string{"done", "silent"} {
-		if err := b.store.PutRequest(ctx(t), store.StoredRequest{Request: protocol.Request{ID: id, Server: "n1", Action: protocol.RequestReboot, NotAfter: b.now.Add(time.Minute)}, Rack: "r1"}); err != nil {
+		if err := b.store.PutRequest(ctx(t), store.StoredRequest{Request: resource.Request{ID: id, Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Minute)}, Rack: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	say := func(server string, outcome protocol.Outcome) protocol.Outcome {
+	say := func(server string, outcome resource.Outcome) resource.Outcome {
 		r := off(server)
-		r.Requests = []protocol.RequestReport{{ID: "done", Outcome: outcome}}
+		r.Requests = []resource.RequestReport{{ID: "done", Outcome: outcome}}
 		b.reports(agent, r)
 		q, err := b.store.GetRequest("done")
 		if err != nil {
@@ -215,24 +217,24 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		server     string
-		says, want protocol.Outcome
+		says, want resource.Outcome
 	}{
-		{"n1", protocol.OutcomePending, ""},
-		{"n2", protocol.OutcomeDone, ""}, // not its request
-		{"n1", protocol.OutcomeDone, protocol.OutcomeDone},
-		{"n1", protocol.OutcomeRefused, protocol.OutcomeDone}, // the first end stays
+		{"n1", resource.OutcomePending, ""},
+		{"n2", resource.OutcomeDone, ""}, // not its request
+		{"n1", resource.OutcomeDone, resource.OutcomeDone},
+		{"n1", resource.OutcomeRefused, resource.OutcomeDone}, // the first end stays
 	} {
 		if got := say(c.server, c.says); got != c.want {
 			t.Errorf("%s says %s: %q, want %q", c.server, c.says, got, c.want)
 		}
 	}
 	b.pass()
-	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); len(d.Requests) != 1 || d.Requests[0].ID != "silent" {
+	if d := last[message.HoldDoc](b, agent, message.LeafHold); len(d.Requests) != 1 || d.Requests[0].ID != "silent" {
 		t.Errorf("the document still asks for %v", d.Requests)
 	}
 	b.now = b.now.Add(requestSilence + 2*time.Minute)
 	b.pass()
-	if q, err := b.store.GetRequest("silent"); err != nil || q.Report.Outcome != protocol.OutcomeUnknown {
+	if q, err := b.store.GetRequest("silent"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
 		t.Errorf("the silent request is %+v, %v", q.Report, err)
 	}
 	b.now = b.now.Add(requestKept)
@@ -251,19 +253,19 @@ func TestAdoptHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: "lost", Word: protocol.HoldEnforced}, {ID: freed.Metadata.Name, Word: protocol.HoldEnforced}}
+	r.Holds = []resource.HoldReport{{ID: "lost", Word: resource.HoldEnforced}, {ID: freed.Metadata.Name, Word: resource.HoldEnforced}}
 	b.reports(agent, r)
-	if _, err := store.Get[*protocol.Hold](b.store, "lost"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store, "lost"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("adopted before the agent missed it in a document: %v", err)
 	}
 	if _, err := b.store.ReleaseHold(ctx(t), freed.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
-	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{freed.Metadata.Name}})
-	r.Holds[0].Hold = &protocol.ActiveHold{ID: "lost", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k2", Mode: protocol.StopHard}}}
+	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{freed.Metadata.Name}})
+	r.Holds[0].Hold = &resource.ActiveHold{ID: "lost", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k2", Mode: resource.StopHard}}}
 	b.reports(agent, r)
 	b.pass()
-	d := last[protocol.HoldDoc](b, agent, protocol.LeafHold)
+	d := last[message.HoldDoc](b, agent, message.LeafHold)
 	if len(d.Holds) != 1 || d.Holds[0].ID != "lost" || d.Holds[0].Server != "n1" {
 		t.Errorf("the document holds %+v, want the lost hold", d.Holds)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // fleetSize is that of TestRolloutFleet: racks x servers of each.
@@ -19,18 +19,18 @@ var fleetSize = flag.String("fleet", "4x10", "racks x servers of TestRolloutFlee
 func TestRolloutOfASmallGroup(t *testing.T) {
 	f := newFleet(t, 1, 1, 4, nil)
 	f.until("all boot 1.0", f.all("1.0"))
-	f.until("the first roll-out is complete", f.phase(protocol.RolloutCompleted))
+	f.until("the first roll-out is complete", f.phase(resource.RolloutCompleted))
 	f.most = 1
 	f.apply(entryOf("2.0"))
 	f.until("all boot 2.0", f.all("2.0"))
-	f.until("it is complete", f.phase(protocol.RolloutCompleted))
-	if r := f.groupRevision(2); r.Status.Result != protocol.RolloutCompleted || r.Status.EndedAt == nil || !r.Status.Verified || r.Status.Booted != 4 {
+	f.until("it is complete", f.phase(resource.RolloutCompleted))
+	if r := f.groupRevision(2); r.Status.Result != resource.RolloutCompleted || r.Status.EndedAt == nil || !r.Status.Verified || r.Status.Booted != 4 {
 		t.Errorf("%+v", r.Status)
 	}
-	_, bad := protocol.SplitImage(imageOf("30.0"))
+	_, bad := resource.SplitImage(imageOf("30.0"))
 	f.bad[bad] = true
 	f.apply(entryOf("30.0"))
-	f.until("it is rolled back", f.phase(protocol.RolloutRolledBack))
+	f.until("it is rolled back", f.phase(resource.RolloutRolledBack))
 	f.until("all boot 2.0 again", f.all("2.0"))
 	for range 20 {
 		f.step()
@@ -40,7 +40,7 @@ func TestRolloutOfASmallGroup(t *testing.T) {
 	if g.Status.Pinned == nil || g.Status.Rejected["os-30-0"].Revision != 3 || g.Status.Verified != 4 {
 		t.Errorf("%+v", g.Status)
 	}
-	if r := f.groupRevision(3); r.Status.Result != protocol.RolloutRolledBack || r.Status.Failed > 1 || r.Status.Message == "" {
+	if r := f.groupRevision(3); r.Status.Result != resource.RolloutRolledBack || r.Status.Failed > 1 || r.Status.Message == "" {
 		t.Errorf("%+v", r.Status)
 	}
 	for _, b := range f.boxes {
@@ -54,13 +54,13 @@ func TestRolloutOfASmallGroup(t *testing.T) {
 func TestRolloutWaitsForFiles(t *testing.T) {
 	f := newFleet(t, 1, 1, 2, nil)
 	f.until("all boot 1.0", f.all("1.0"))
-	f.until("the first roll-out is complete", f.phase(protocol.RolloutCompleted))
+	f.until("the first roll-out is complete", f.phase(resource.RolloutCompleted))
 	f.unfetched = "the registry does not answer"
 	f.apply(entryOf("2.0"))
 	f.until("its canary waits for the files", func() bool {
 		ro := f.group().Status.Rollout
 		for _, m := range ro.Members {
-			if ro.Revision == 2 && m.State == protocol.MemberBegun && strings.HasSuffix(m.Reason, f.unfetched) {
+			if ro.Revision == 2 && m.State == resource.MemberBegun && strings.HasSuffix(m.Reason, f.unfetched) {
 				return true
 			}
 		}
@@ -78,7 +78,7 @@ func TestRolloutWaitsForFiles(t *testing.T) {
 	}
 	f.unfetched = ""
 	f.until("all boot 2.0", f.all("2.0"))
-	f.until("it is complete", f.phase(protocol.RolloutCompleted))
+	f.until("it is complete", f.phase(resource.RolloutCompleted))
 }
 
 // The fleet: racks go dark, servers join, the hub dies wherever it is, images are good and
@@ -88,7 +88,7 @@ func TestRolloutFleet(t *testing.T) {
 	if n, err := fmt.Sscanf(*fleetSize, "%dx%d", &racks, &each); n != 2 {
 		t.Fatalf("-fleet=%s: %v", *fleetSize, err)
 	}
-	f := newFleet(t, 3, racks, each, func(g *protocol.ServerGroup) { g.Spec.Rollout.Waves = []protocol.Share{"10%", "50%"} })
+	f := newFleet(t, 3, racks, each, func(g *resource.ServerGroup) { g.Spec.Rollout.Waves = []resource.Share{"10%", "50%"} })
 	f.until("all boot 1.0", f.all("1.0"))
 	f.kills = 0.5
 	f.most = racks * each / 4
@@ -106,11 +106,11 @@ func TestRolloutFleet(t *testing.T) {
 	delete(f.dark, lost)
 	f.greets(lost)
 	f.until("all boot 2.0", f.all("2.0"))
-	f.until("it is complete", f.phase(protocol.RolloutCompleted))
-	_, bad := protocol.SplitImage(imageOf("30.0"))
+	f.until("it is complete", f.phase(resource.RolloutCompleted))
+	_, bad := resource.SplitImage(imageOf("30.0"))
 	f.bad[bad] = true
 	f.apply(entryOf("30.0"))
-	f.until("it is rolled back", f.phase(protocol.RolloutRolledBack))
+	f.until("it is rolled back", f.phase(resource.RolloutRolledBack))
 	if r := f.groupRevision(3); r.Status.Failed > 1 {
 		t.Errorf("more than the canary had it: %+v", r.Status)
 	}
@@ -126,13 +126,13 @@ func TestRolloutFleet(t *testing.T) {
 func TestTurnsInAnyOrder(t *testing.T) {
 	var first []string
 	for seed := range uint64(8) {
-		f := newFleet(t, seed, 3, 3, func(g *protocol.ServerGroup) { g.Spec.Rollout.Waves = []protocol.Share{"34%", "67%"} })
+		f := newFleet(t, seed, 3, 3, func(g *resource.ServerGroup) { g.Spec.Rollout.Waves = []resource.Share{"34%", "67%"} })
 		f.until("all boot 1.0", f.all("1.0"))
-		f.until("the first is complete", f.phase(protocol.RolloutCompleted))
-		_, bad := protocol.SplitImage(imageOf("20.0"))
+		f.until("the first is complete", f.phase(resource.RolloutCompleted))
+		_, bad := resource.SplitImage(imageOf("20.0"))
 		f.bad[bad] = true
 		f.apply(entryOf("20.0"))
-		f.until("it is rolled back", f.phase(protocol.RolloutRolledBack))
+		f.until("it is rolled back", f.phase(resource.RolloutRolledBack))
 		f.until("all boot 1.0 again", f.all("1.0"))
 		if got := f.outcome(); first == nil {
 			first = got

@@ -7,6 +7,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // dieAt has the hub die at the next passage of a point, while the servers live on.
@@ -38,7 +39,7 @@ func (f *fleet) dieAt(point string) {
 // The hub dies between each two writes of a roll-out, and what it began is completed: the
 // same revisions, each server rebooted once for each, and not more of them with a bad image.
 func TestRolloutCrashes(t *testing.T) {
-	_, bad := protocol.SplitImage(imageOf("30.0"))
+	_, bad := resource.SplitImage(imageOf("30.0"))
 	for point, version := range map[string]string{
 		"hub.rollout.begun": "2.0", "hub.rollout.stepped": "2.0", "hub.rollout.asked": "2.0", "hub.rollout.ordered": "2.0",
 		"hub.rollout.noted": "30.0", "hub.rollout.returned": "30.0", "hub.rollout.superseded": "30.0",
@@ -46,16 +47,16 @@ func TestRolloutCrashes(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			f := newFleet(t, 1, 1, 3, nil)
 			f.until("all boot 1.0", f.all("1.0"))
-			f.until("the first is complete", f.phase(protocol.RolloutCompleted))
+			f.until("the first is complete", f.phase(resource.RolloutCompleted))
 			f.most, f.bad[bad] = 1, true
 			f.apply(entryOf(version))
 			f.dieAt(point)
 			want, history := "2.0", "1:1.0/catalogue 2:2.0/catalogue @2"
 			if version == "30.0" {
 				want, history = "1.0", "1:1.0/catalogue 2:30.0/catalogue 3:1.0/auto-rollback @3"
-				f.until("it is rolled back", f.phase(protocol.RolloutRolledBack))
+				f.until("it is rolled back", f.phase(resource.RolloutRolledBack))
 			} else {
-				f.until("it is complete", f.phase(protocol.RolloutCompleted))
+				f.until("it is complete", f.phase(resource.RolloutCompleted))
 			}
 			f.until("all boot "+want, f.all(want))
 			for range 10 {
@@ -75,7 +76,7 @@ func TestRolloutCrashes(t *testing.T) {
 func (f *fleet) approves() (n int) {
 	f.t.Helper()
 	for _, r := range f.control.Approvals.List() {
-		if r.State != protocol.ApprovalPending {
+		if r.State != resource.ApprovalPending {
 			continue
 		}
 		if _, err := f.control.Approvals.Grant(f.t.Context(), r.ID, r.Version, "ann", true); err != nil {
@@ -89,7 +90,7 @@ func (f *fleet) approves() (n int) {
 func (f *fleet) pending() []store.StoredApproval {
 	var out []store.StoredApproval
 	for _, r := range f.store.Approvals() {
-		if r.State == protocol.ApprovalPending {
+		if r.State == resource.ApprovalPending {
 			out = append(out, r)
 		}
 	}
@@ -99,13 +100,13 @@ func (f *fleet) pending() []store.StoredApproval {
 // Servers with a system on the disk are installed anew by an approval for each wave that
 // names them, and by nothing else; a denial pauses the roll-out. A return asks too.
 func TestRolloutReprovision(t *testing.T) {
-	disk := func(g *protocol.ServerGroup) {
-		g.Spec.BootPolicy.Boot = protocol.BootHdd
-		g.Spec.Rollout.Strategy = protocol.RolloutReprovision
+	disk := func(g *resource.ServerGroup) {
+		g.Spec.BootPolicy.Boot = resource.BootHdd
+		g.Spec.Rollout.Strategy = resource.RolloutReprovision
 	}
 	f := newFleet(t, 1, 1, 4, disk)
 	f.until("all boot 1.0", f.all("1.0"))
-	f.until("the first is complete", f.phase(protocol.RolloutCompleted))
+	f.until("the first is complete", f.phase(resource.RolloutCompleted))
 	if len(f.store.Approvals()) > 0 {
 		t.Fatalf("a first boot wants an approval: %+v", f.store.Approvals())
 	}
@@ -113,7 +114,7 @@ func TestRolloutReprovision(t *testing.T) {
 	f.apply(entryOf("2.0"))
 	f.until("it asks for the canary", func() bool { return len(f.pending()) == 1 })
 	asked := f.pending()[0]
-	if len(asked.Targets) != 1 || len(asked.Boots) != 1 || asked.Boots[0].Owner == "" || asked.Class != protocol.ApproveReprovision {
+	if len(asked.Targets) != 1 || len(asked.Boots) != 1 || asked.Boots[0].Owner == "" || asked.Class != resource.ApproveReprovision {
 		t.Errorf("%+v", asked)
 	}
 	deny := func() error {
@@ -128,10 +129,10 @@ func TestRolloutReprovision(t *testing.T) {
 	for range 10 {
 		f.step()
 	}
-	if g := f.group(); g.Status.Rollout.Phase != protocol.RolloutPaused || len(f.pending()) > 0 {
+	if g := f.group(); g.Status.Rollout.Phase != resource.RolloutPaused || len(f.pending()) > 0 {
 		t.Fatalf("denied: %+v, %+v", g.Status.Rollout, f.pending())
 	}
-	f.wantConds("denied", protocol.CondImagesProgressing, protocol.CondWaitingForStamp, protocol.CondRolloutPaused)
+	f.wantConds("denied", resource.CondImagesProgressing, resource.CondWaitingForStamp, resource.CondRolloutPaused)
 	if _, err := f.control.Groups.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: api.RolloutResume, Reason: "now"}, "ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -142,17 +143,17 @@ func TestRolloutReprovision(t *testing.T) {
 		f.approves()
 		return f.all("2.0")()
 	})
-	f.until("it is complete", f.phase(protocol.RolloutCompleted))
+	f.until("it is complete", f.phase(resource.RolloutCompleted))
 	for _, b := range f.boxes {
 		if b.attempts != 2 {
 			t.Errorf("%s was booted %d times from the network", b.name, b.attempts)
 		}
 	}
-	_, bad := protocol.SplitImage(imageOf("30.0"))
+	_, bad := resource.SplitImage(imageOf("30.0"))
 	f.bad[bad], f.most = true, 0
 	f.apply(entryOf("30.0"))
 	f.until("it is rolled back", func() bool {
-		return f.phase(protocol.RolloutRolledBack)() || f.approves() < 0
+		return f.phase(resource.RolloutRolledBack)() || f.approves() < 0
 	})
 	f.until("the return asks too", func() bool { return len(f.pending()) == 1 })
 	for range 5 {
@@ -180,18 +181,18 @@ func TestRolloutCommands(t *testing.T) {
 		t.Errorf("without a roll-out: %v", err)
 	}
 	f.until("all boot 1.0", f.all("1.0"))
-	f.until("the first is complete", f.phase(protocol.RolloutCompleted))
+	f.until("the first is complete", f.phase(resource.RolloutCompleted))
 	if err := say(api.RolloutPause); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("after its end: %v", err)
 	}
 	f.apply(entryOf("2.0"))
-	f.until("it is begun", f.phase(protocol.RolloutCanary))
+	f.until("it is begun", f.phase(resource.RolloutCanary))
 	f.dies("hub.rollout.said", func() { _ = say(api.RolloutPause) })
 	f.greetAll()
 	for range 30 {
 		f.step()
 	}
-	if ro := f.group().Status.Rollout; ro.Phase != protocol.RolloutPaused || ro.By != "ann" || ro.Reason != "because" {
+	if ro := f.group().Status.Rollout; ro.Phase != resource.RolloutPaused || ro.By != "ann" || ro.Reason != "because" {
 		t.Errorf("%+v", ro)
 	}
 	if err := say(api.RolloutCommand("stop")); protocol.CodeOf(err) != protocol.CodeInvalid {
@@ -202,7 +203,7 @@ func TestRolloutCommands(t *testing.T) {
 	}
 	f.until("all boot 2.0", f.all("2.0"))
 	f.apply(entryOf("30.0"))
-	f.until("the next is begun", f.phase(protocol.RolloutCanary))
+	f.until("the next is begun", f.phase(resource.RolloutCanary))
 	if err := say(api.RolloutAbort); err != nil {
 		t.Error(err)
 	}
@@ -210,7 +211,7 @@ func TestRolloutCommands(t *testing.T) {
 	for range 30 {
 		f.step()
 	}
-	if n := f.groupRevision(3).Status; n.Result != protocol.RolloutAborted || n.EndedAt == nil {
+	if n := f.groupRevision(3).Status; n.Result != resource.RolloutAborted || n.EndedAt == nil {
 		t.Errorf("%+v", n)
 	}
 	other := 0

@@ -12,6 +12,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -45,17 +47,17 @@ type box struct {
 	name, agent, claim string
 	on                 bool
 	busy               time.Time // until a boot ends; zero is none
-	going              *protocol.BootConfiguration
+	going              *resource.BootConfiguration
 	boots              string
-	proof              *protocol.Provisioned
+	proof              *resource.Provisioned
 	failed             string // attempt
 	attempts           int
 	tried              uint64 // the generation that failed
-	outcomes           map[string]protocol.RequestReport
-	cfg                *protocol.BootConfiguration // as the agent knows it
+	outcomes           map[string]resource.RequestReport
+	cfg                *resource.BootConfiguration // as the agent knows it
 }
 
-func newFleet(t *testing.T, seed uint64, racks, each int, change func(*protocol.ServerGroup)) *fleet {
+func newFleet(t *testing.T, seed uint64, racks, each int, change func(*resource.ServerGroup)) *fleet {
 	t.Helper()
 	reg := &digestRegistry{bare: map[string]bool{}, gone: map[string]bool{}}
 	f := &fleet{
@@ -64,10 +66,10 @@ func newFleet(t *testing.T, seed uint64, racks, each int, change func(*protocol.
 	}
 	f.feature, f.version, f.kek, f.unread = true, "1.0", strings.Repeat("5e", 32), true
 	f.restart()
-	group := workers(func(g *protocol.ServerGroup) {
-		g.Spec.BootPolicy.Boot = protocol.BootNetwork
-		g.Spec.Rollout = protocol.RolloutSpec{
-			Strategy: protocol.RolloutReboot, Waves: []protocol.Share{"25%"}, MaxUnavailable: "25%", OnFailure: protocol.OnFailureRollback,
+	group := workers(func(g *resource.ServerGroup) {
+		g.Spec.BootPolicy.Boot = resource.BootNetwork
+		g.Spec.Rollout = resource.RolloutSpec{
+			Strategy: resource.RolloutReboot, Waves: []resource.Share{"25%"}, MaxUnavailable: "25%", OnFailure: resource.OnFailureRollback,
 			Deadline: protocol.Duration(20 * time.Minute), Soak: protocol.Duration(2 * time.Minute),
 		}
 		if change != nil {
@@ -75,7 +77,7 @@ func newFleet(t *testing.T, seed uint64, racks, each int, change func(*protocol.
 		}
 		g.Default()
 	})
-	objs := []protocol.Object{optIn(protocol.OptInAll), entryOf("1.0"), group}
+	objs := []resource.Object{optIn(resource.OptInAll), entryOf("1.0"), group}
 	for r := range racks {
 		rack := fmt.Sprintf("q%02d", r)
 		objs = append(objs, storetest.Rack(rack), storetest.Segment(fmt.Sprintf("net%02d", r), rack))
@@ -99,13 +101,13 @@ func (f *fleet) add(rack, n int) {
 	srv := storetest.Server(name, "b-"+name, fmt.Sprintf("net%02d", rack), fmt.Sprintf("52:54:00:01:%02x:%02x", rack, n))
 	srv.Metadata.Labels = map[string]string{"row": "7"}
 	claim := fromWorkers("c-"+name, name)
-	g, err := store.Peek[*protocol.ServerGroup](f.store, "workers")
+	g, err := store.Peek[*resource.ServerGroup](f.store, "workers")
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	claim.Spec.BootPolicy = g.Spec.BootPolicy
 	f.apply(storetest.BMC("b-"+name, fmt.Sprintf("q%02d", rack)), srv, claim)
-	f.boxes = append(f.boxes, &box{name: name, agent: f.agents[rack], claim: claim.Metadata.Name, outcomes: map[string]protocol.RequestReport{}})
+	f.boxes = append(f.boxes, &box{name: name, agent: f.agents[rack], claim: claim.Metadata.Name, outcomes: map[string]resource.RequestReport{}})
 }
 
 func (f *fleet) greetAll() {
@@ -128,7 +130,7 @@ func (f *fleet) greets(agent string) {
 func (f *fleet) step() {
 	f.t.Helper()
 	f.now = f.now.Add(fleetStep)
-	byAgent, requests := map[string][]protocol.ServerReport{}, map[string][]store.StoredRequest{}
+	byAgent, requests := map[string][]resource.ServerReport{}, map[string][]store.StoredRequest{}
 	for _, q := range f.store.Requests() {
 		requests[q.Server] = append(requests[q.Server], q)
 	}
@@ -197,24 +199,24 @@ func (f *fleet) hears(b *box, requests []store.StoredRequest) {
 		b.cfg = cfg
 	}
 	for _, q := range requests {
-		if _, had := b.outcomes[q.ID]; had || q.Incarnation == "" || q.Report.Outcome != protocol.OutcomePending {
+		if _, had := b.outcomes[q.ID]; had || q.Incarnation == "" || q.Report.Outcome != resource.OutcomePending {
 			continue
 		}
 		if !f.now.Before(q.NotAfter) {
-			b.outcomes[q.ID] = protocol.RequestReport{ID: q.ID, Outcome: protocol.OutcomeExpired, At: f.now}
+			b.outcomes[q.ID] = resource.RequestReport{ID: q.ID, Outcome: resource.OutcomeExpired, At: f.now}
 			continue
 		}
 		if !b.busy.IsZero() {
 			f.t.Fatalf("%s is rebooted while it boots", b.name)
 		}
-		b.outcomes[q.ID] = protocol.RequestReport{ID: q.ID, Outcome: protocol.OutcomeDone, At: f.now}
+		b.outcomes[q.ID] = resource.RequestReport{ID: q.ID, Outcome: resource.OutcomeDone, At: f.now}
 		b.on, b.tried, b.failed = false, 0, ""
 	}
 }
 
 // configFor is what is stored for a claim, which is not to be changed; nil without.
-func (f *fleet) configFor(claim string) *protocol.BootConfiguration {
-	cfg, err := store.Peek[*protocol.BootConfiguration](f.store, claim)
+func (f *fleet) configFor(claim string) *resource.BootConfiguration {
+	cfg, err := store.Peek[*resource.BootConfiguration](f.store, claim)
 	if err != nil {
 		return nil
 	}
@@ -223,7 +225,7 @@ func (f *fleet) configFor(claim string) *protocol.BootConfiguration {
 
 // installed says whether a server boots its disk.
 func (b *box) installed() bool {
-	return b.proof != nil && b.cfg.Spec.BootPolicy.Boot != protocol.BootNetwork && b.proof.Generation == b.cfg.Metadata.Generation
+	return b.proof != nil && b.cfg.Spec.BootPolicy.Boot != resource.BootNetwork && b.proof.Generation == b.cfg.Metadata.Generation
 }
 
 // runs is what a server does by itself.
@@ -236,12 +238,12 @@ func (f *fleet) runs(b *box) {
 			b.on, b.failed, b.tried = false, fmt.Sprintf("%s-%d", b.name, b.attempts), b.going.Metadata.Generation
 			return
 		}
-		srv, err := store.Peek[*protocol.Server](f.store, b.name)
+		srv, err := store.Peek[*resource.Server](f.store, b.name)
 		if err != nil {
 			f.t.Fatal(err)
 		}
 		b.on, b.boots, b.failed = true, b.going.Spec.Image.Digest, ""
-		b.proof = &protocol.Provisioned{
+		b.proof = &resource.Provisioned{
 			OwnerUID: b.going.Spec.Owner.UID, Generation: b.going.Metadata.Generation, Server: b.name, ServerUID: srv.Metadata.UID,
 			ImageDigest: b.boots, Evidence: protocol.EvidenceBooted, At: f.now, Attempt: fmt.Sprintf("%s-%d", b.name, b.attempts),
 		}
@@ -255,11 +257,11 @@ func (f *fleet) runs(b *box) {
 // begins is a boot from the network, with what must be so.
 func (f *fleet) begins(b *box) {
 	f.t.Helper()
-	var g protocol.Grant
+	var g message.Grant
 	if err := wire.Open(wire.NewVerifier(f.hub.Public()), wire.FactGrant, b.cfg.Spec.Grant, &g); err != nil {
 		f.t.Fatal(err)
 	}
-	network := b.cfg.Spec.BootPolicy.Boot == protocol.BootNetwork
+	network := b.cfg.Spec.BootPolicy.Boot == resource.BootNetwork
 	if g.Generation != b.cfg.Metadata.Generation || g.ImageDigest != b.cfg.Spec.Image.Digest || g.OwnerUID != b.cfg.Spec.Owner.UID {
 		f.t.Errorf("%s boots by the grant of another boot: %+v", b.name, g)
 	}
@@ -267,7 +269,7 @@ func (f *fleet) begins(b *box) {
 		f.t.Errorf("%s is installed over without a word of it", b.name)
 	}
 	if g.Over && !slices.ContainsFunc(f.store.Approvals(), func(r store.StoredApproval) bool {
-		return r.SignedAt != nil && r.Class == protocol.ApproveReprovision && slices.Contains(r.Targets, b.name)
+		return r.SignedAt != nil && r.Class == resource.ApproveReprovision && slices.Contains(r.Targets, b.name)
 	}) {
 		f.t.Errorf("%s is installed over without an approval", b.name)
 	}
@@ -275,7 +277,7 @@ func (f *fleet) begins(b *box) {
 	b.busy, b.going, b.on = f.now.Add(fleetBoot), b.cfg, false
 }
 
-func (f *fleet) describes(b *box) protocol.ServerReport {
+func (f *fleet) describes(b *box) resource.ServerReport {
 	r := off(b.name)
 	r.Power = protocol.PowerOff
 	if b.on {
@@ -284,18 +286,18 @@ func (f *fleet) describes(b *box) protocol.ServerReport {
 	if b.cfg != nil {
 		r.OwnerUID, r.BootGeneration, r.ArtefactsLocal = b.cfg.Spec.Owner.UID, b.cfg.Metadata.Generation, f.unfetched == ""
 		if f.unfetched != "" {
-			r.Conditions = append(r.Conditions, protocol.ConditionState{Code: protocol.CondArtefactsFailed, Message: f.unfetched})
+			r.Conditions = append(r.Conditions, resource.ConditionState{Code: resource.CondArtefactsFailed, Message: f.unfetched})
 		}
 	}
 	id := fmt.Sprintf("%s-%d", b.name, b.attempts)
 	switch {
 	case !b.busy.IsZero():
-		r.Attempt = &protocol.AttemptReport{ID: id, State: protocol.AttemptConsumed, Intended: protocol.TargetUefiHTTP}
+		r.Attempt = &resource.AttemptReport{ID: id, State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP}
 	case b.failed != "":
-		r.Attempt = &protocol.AttemptReport{ID: id, State: protocol.AttemptFailed, Intended: protocol.TargetUefiHTTP, Code: protocol.AttemptImageFailed}
-		r.Conditions = []protocol.ConditionState{{Code: protocol.CondFirstBootFailed, Message: "it did not start"}, {Code: protocol.CondGrantSpent}}
+		r.Attempt = &resource.AttemptReport{ID: id, State: resource.AttemptFailed, Intended: protocol.TargetUefiHTTP, Code: resource.AttemptImageFailed}
+		r.Conditions = []resource.ConditionState{{Code: resource.CondFirstBootFailed, Message: "it did not start"}, {Code: resource.CondGrantSpent}}
 	case b.proof != nil:
-		r.Attempt = &protocol.AttemptReport{ID: id, State: protocol.AttemptSucceeded, Intended: protocol.TargetUefiHTTP}
+		r.Attempt = &resource.AttemptReport{ID: id, State: resource.AttemptSucceeded, Intended: protocol.TargetUefiHTTP}
 	}
 	if b.proof != nil {
 		r.Provisioned = seal(f.t, key(b.agent), wire.FactProvisioned, *b.proof)
@@ -312,7 +314,7 @@ func (f *fleet) check() {
 	g := f.group()
 	asked := map[string]bool{}
 	for _, q := range f.store.Requests() {
-		if q.Report.Outcome == protocol.OutcomePending {
+		if q.Report.Outcome == resource.OutcomePending {
 			if asked[q.Server] {
 				f.t.Errorf("%v: two reboots of %s are under way", f.now, q.Server)
 			}
@@ -346,7 +348,7 @@ func (f *fleet) check() {
 		}
 	}
 	stamped := map[string]bool{}
-	for _, e := range store.List[*protocol.BootImage](f.store) {
+	for _, e := range store.List[*resource.BootImage](f.store) {
 		stamped[e.Metadata.Name] = e.Status.Stamp != nil
 	}
 	for _, b := range f.boxes {
@@ -354,9 +356,9 @@ func (f *fleet) check() {
 		if cfg == nil {
 			continue
 		}
-		r, err := store.Peek[*protocol.GroupRevision](f.store, protocol.GroupRevisionName("workers", cfg.Spec.Revision))
+		r, err := store.Peek[*resource.GroupRevision](f.store, resource.GroupRevisionName("workers", cfg.Spec.Revision))
 		ro := g.Status.Rollout
-		if err != nil || stamped[r.Spec.BootImage] || ro == nil || ro.Revision != cfg.Spec.Revision || ro.Phase == protocol.RolloutRolledBack {
+		if err != nil || stamped[r.Spec.BootImage] || ro == nil || ro.Revision != cfg.Spec.Revision || ro.Phase == resource.RolloutRolledBack {
 			continue
 		}
 		if m, ok := ro.Members[b.name]; !ok || m.Wave > 0 {
@@ -387,15 +389,15 @@ func (f *fleet) until(what string, is func() bool) {
 
 // all says whether all servers run a version's image.
 func (f *fleet) all(version string) func() bool {
-	_, digest := protocol.SplitImage(imageOf(version))
+	_, digest := resource.SplitImage(imageOf(version))
 	return func() bool {
 		return !slices.ContainsFunc(f.boxes, func(b *box) bool { return !b.on || b.boots != digest })
 	}
 }
 
-func (f *fleet) phase(p protocol.RolloutPhase) func() bool {
+func (f *fleet) phase(p resource.RolloutPhase) func() bool {
 	return func() bool {
-		g, err := store.Peek[*protocol.ServerGroup](f.store, "workers")
+		g, err := store.Peek[*resource.ServerGroup](f.store, "workers")
 		return err == nil && g.Status.Rollout != nil && g.Status.Rollout.Phase == p
 	}
 }

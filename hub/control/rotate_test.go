@@ -8,6 +8,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
@@ -24,7 +26,7 @@ func rotateSite(t *testing.T) (*bench, *modern, *sealbox.Key) {
 }
 
 // opened is what the agent opens of its document.
-func (b *bench) opened(m *modern, k *sealbox.Key) protocol.BMCCredentials {
+func (b *bench) opened(m *modern, k *sealbox.Key) message.BMCCredentials {
 	b.t.Helper()
 	s := b.sealed(m)
 	c, err := k.Open(sealbox.Binding{Agent: m.name, BMC: "b1", Secret: s.Secret, UID: s.UID, Version: s.Version}, s)
@@ -35,19 +37,19 @@ func (b *bench) opened(m *modern, k *sealbox.Key) protocol.BMCCredentials {
 }
 
 // has reports what became of the account in the document.
-func (b *bench) accountIs(m *modern, k *sealbox.Key, state protocol.AccountState) func() {
+func (b *bench) accountIs(m *modern, k *sealbox.Key, state resource.AccountState) func() {
 	return func() {
 		b.t.Helper()
 		s, r := b.sealed(m), off("n1")
-		r.Account = &protocol.AccountReport{Secret: s.Secret, UID: s.UID, Version: s.Version, Change: b.opened(m, k).Change, State: state, Reason: "why"}
+		r.Account = &resource.AccountReport{Secret: s.Secret, UID: s.UID, Version: s.Version, Change: b.opened(m, k).Change, State: state, Reason: "why"}
 		m.reports(r)
 		b.pass()
 	}
 }
 
-func (b *bench) rotation(name string) *protocol.Rotation {
+func (b *bench) rotation(name string) *resource.Rotation {
 	b.t.Helper()
-	s, err := store.Get[*protocol.Secret](b.store, name)
+	s, err := store.Get[*resource.Secret](b.store, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func (b *bench) rotation(name string) *protocol.Rotation {
 }
 
 // stored are the names in a Secret's data.
-func (b *bench) stored(name string) protocol.SecretData {
+func (b *bench) stored(name string) resource.SecretData {
 	b.t.Helper()
 	s, err := b.store.Secret(name)
 	if err != nil {
@@ -79,24 +81,24 @@ func TestRotateAfterACrash(t *testing.T) {
 	m.connects()
 	b.settles(m)
 	next := b.opened(m, k)
-	if next.BMCAccount != before.BMCAccount || next.Next == nil || next.Next.Username != "admin" || len(next.Next.Password) != protocol.DefaultNewPassword {
+	if next.BMCAccount != before.BMCAccount || next.Next == nil || next.Next.Username != "admin" || len(next.Next.Password) != resource.DefaultNewPassword {
 		t.Fatalf("sent is %v", next)
 	}
 	if v, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); err != nil || v == nil || *b.opened(m, k).Next != *next.Next {
 		t.Fatalf("the same again: %v", err)
 	}
 	stale := b.rotation("bmc").ID
-	b.dies("hub.account.promote", b.accountIs(m, k, protocol.AccountRotated))
+	b.dies("hub.account.promote", b.accountIs(m, k, resource.AccountRotated))
 	m.connects()
 	b.settles(m)
 	if now := b.opened(m, k); now.BMCAccount != *next.Next || now.Next != nil {
 		t.Fatal("the next is not the account")
 	}
-	if data := b.stored("bmc"); string(data["former.password"]) != before.Password || b.rotation("bmc").State != protocol.RotationPromoted {
+	if data := b.stored("bmc"); string(data["former.password"]) != before.Password || b.rotation("bmc").State != resource.RotationPromoted {
 		t.Fatal("the former account is gone before the agent said that it has the next alone")
 	}
-	b.dies("hub.account.forget", b.accountIs(m, k, protocol.AccountInUse))
-	if data := b.stored("bmc"); len(data) != 2 || string(data[protocol.SecretPassword]) != next.Next.Password || b.rotation("bmc").State != protocol.RotationDone {
+	b.dies("hub.account.forget", b.accountIs(m, k, resource.AccountInUse))
+	if data := b.stored("bmc"); len(data) != 2 || string(data[resource.SecretPassword]) != next.Next.Password || b.rotation("bmc").State != resource.RotationDone {
 		t.Fatalf("%d values, %+v", len(data), b.rotation("bmc"))
 	}
 
@@ -108,19 +110,19 @@ func TestRotateAfterACrash(t *testing.T) {
 	}
 	b.settles(m)
 	s, r := b.sealed(m), off("n1")
-	r.Account = &protocol.AccountReport{Secret: s.Secret, UID: s.UID, Version: s.Version, Change: stale, State: protocol.AccountRotated}
+	r.Account = &resource.AccountReport{Secret: s.Secret, UID: s.UID, Version: s.Version, Change: stale, State: resource.AccountRotated}
 	m.reports(r)
 	b.pass()
-	if got := b.rotation("bmc"); got.State != protocol.RotationUnderWay {
+	if got := b.rotation("bmc"); got.State != resource.RotationUnderWay {
 		t.Fatalf("%+v", got)
 	}
-	b.dies("hub.account.roll-back", b.accountIs(m, k, protocol.AccountKept))
+	b.dies("hub.account.roll-back", b.accountIs(m, k, resource.AccountKept))
 	m.connects()
 	b.settles(m)
 	if now := b.opened(m, k); now.BMCAccount != *next.Next || now.Next != nil || len(b.stored("bmc")) != 2 {
 		t.Error("it is not rolled back")
 	}
-	if got := codes(b.bmc("b1").Status.Conditions); !strings.Contains(got, string(protocol.CondRotationFailed)) {
+	if got := codes(b.bmc("b1").Status.Conditions); !strings.Contains(got, string(resource.CondRotationFailed)) {
 		t.Errorf("the BMC has %q", got)
 	}
 }
@@ -132,8 +134,8 @@ func TestRotateLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.settles(m)
-	b.dies("hub.account.lose", b.accountIs(m, k, protocol.AccountLost))
-	if data := b.stored("bmc"); len(data["next.password"]) == 0 || len(data[protocol.SecretPassword]) == 0 {
+	b.dies("hub.account.lose", b.accountIs(m, k, resource.AccountLost))
+	if data := b.stored("bmc"); len(data["next.password"]) == 0 || len(data[resource.SecretPassword]) == 0 {
 		t.Error("one of them is gone")
 	}
 	if _, err := b.control.Inventory.RotateBMC(ctx(t), "b1", api.RotateBMC{}, "admin"); protocol.CodeOf(err) != protocol.CodeConflict || protocol.HintOf(err) == "" {
@@ -166,14 +168,14 @@ func TestOwnAfterACrash(t *testing.T) {
 	if b.bmc("b1").Spec.CredentialsRef != "secret:bmc-b1" || sent.Local == "" || sent.Username != "" || sent.Next == nil || sent.Next.Username != "rackboot" {
 		t.Fatalf("it has %s, sent is %v", b.bmc("b1").Spec.CredentialsRef, sent)
 	}
-	b.dies("hub.account.back", b.accountIs(m, k, protocol.AccountKept))
+	b.dies("hub.account.back", b.accountIs(m, k, resource.AccountKept))
 	m.connects()
 	b.settles(m)
 	v := b.bmc("b1")
-	if protocol.LocalOf(v.Spec.CredentialsRef) != sent.Local || !strings.Contains(codes(v.Status.Conditions), string(protocol.CondRotationFailed)) {
+	if resource.LocalOf(v.Spec.CredentialsRef) != sent.Local || !strings.Contains(codes(v.Status.Conditions), string(resource.CondRotationFailed)) {
 		t.Errorf("it has %s and %q", v.Spec.CredentialsRef, codes(v.Status.Conditions))
 	}
-	if _, err := store.Get[*protocol.Secret](b.store, "bmc-b1"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Secret](b.store, "bmc-b1"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("its Secret is still there: %v", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
@@ -22,9 +24,9 @@ func sealKey(t *testing.T) *sealbox.Key {
 	return k
 }
 
-func bmcSecret(password string) *protocol.Secret {
-	s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretBMC, Data: protocol.SecretData{
-		protocol.SecretUsername: protocol.Plain("admin"), protocol.SecretPassword: protocol.Plain(password),
+func bmcSecret(password string) *resource.Secret {
+	s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretBMC, Data: resource.SecretData{
+		resource.SecretUsername: resource.Plain("admin"), resource.SecretPassword: resource.Plain(password),
 	}}}
 	s.Metadata.Name = "bmc"
 	s.Default()
@@ -39,7 +41,7 @@ func secretSite(t *testing.T) (*bench, *modern) {
 	b.kek = strings.Repeat("5e", 32)
 	b.restart()
 	objs := storetest.Site()
-	objs[2].(*protocol.BMC).Spec.CredentialsRef = "secret:bmc"
+	objs[2].(*resource.BMC).Spec.CredentialsRef = "secret:bmc"
 	b.apply(append(objs, bmcSecret(canary+"-1"))...)
 	m := b.modern(b.join("r1"))
 	m.connects()
@@ -56,7 +58,7 @@ func (b *bench) settles(m *modern) {
 }
 
 // sealed is what the agent's document has for BMC b1.
-func (b *bench) sealed(m *modern) *protocol.SealedCredentials {
+func (b *bench) sealed(m *modern) *message.SealedCredentials {
 	b.t.Helper()
 	for _, s := range b.rack(m).Servers {
 		if s.BMC.Name == "b1" {
@@ -68,7 +70,7 @@ func (b *bench) sealed(m *modern) *protocol.SealedCredentials {
 }
 
 // opensAs opens it as an agent does.
-func opensAs(k *sealbox.Key, agent string, s *protocol.SealedCredentials) (string, error) {
+func opensAs(k *sealbox.Key, agent string, s *message.SealedCredentials) (string, error) {
 	if s == nil {
 		return "", protocol.Errorf(protocol.CodeNotFound, "", "nothing is sealed")
 	}
@@ -82,10 +84,10 @@ func TestSealing(t *testing.T) {
 	if s := b.sealed(m); s != nil {
 		t.Errorf("sealed for a key that nobody gave: %+v", s)
 	}
-	if got := codes(b.bmc("b1").Status.Conditions); got != string(protocol.CondSecretNotSealed) {
+	if got := codes(b.bmc("b1").Status.Conditions); got != string(resource.CondSecretNotSealed) {
 		t.Errorf("the BMC has %q", got)
 	}
-	if got := codes(b.server("n1").Status.Conditions); !strings.Contains(got, string(protocol.CondSecretNotSealed)) {
+	if got := codes(b.server("n1").Status.Conditions); !strings.Contains(got, string(resource.CondSecretNotSealed)) {
 		t.Errorf("the server has %q", got)
 	}
 	first := sealKey(t)
@@ -134,9 +136,9 @@ func TestSealing(t *testing.T) {
 		t.Errorf("the old key: %v", err)
 	}
 	old.Nonce = ""
-	m.says(protocol.LeafHello, old)
+	m.says(message.LeafHello, old)
 	b.settles(m)
-	if a, err := store.Get[*protocol.Agent](b.store, m.name); err != nil || !bytes.Equal(a.Spec.SealKey, second.Public()) {
+	if a, err := store.Get[*resource.Agent](b.store, m.name); err != nil || !bytes.Equal(a.Spec.SealKey, second.Public()) {
 		t.Errorf("a Hello that was played back changed the key (%v)", err)
 	}
 
@@ -158,7 +160,7 @@ func TestSealedForTheNextAgent(t *testing.T) {
 	m.connects()
 	b.settles(m)
 	before := b.sealed(m)
-	if _, err := b.store.Delete(b.t.Context(), protocol.KindAgent, m.name); err != nil {
+	if _, err := b.store.Delete(b.t.Context(), resource.KindAgent, m.name); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -199,15 +201,15 @@ func TestSealingWithoutTheKey(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	conds := b.bmc("b1").Status.Conditions
-	if codes(conds) != string(protocol.CondSecretNotSealed) || strings.Contains(conds[0].Message, canary) || conds[0].Message == "" {
+	if codes(conds) != string(resource.CondSecretNotSealed) || strings.Contains(conds[0].Message, canary) || conds[0].Message == "" {
 		t.Errorf("the BMC has %+v", conds)
 	}
-	s, err := store.Get[*protocol.Secret](b.store, "bmc")
+	s, err := store.Get[*resource.Secret](b.store, "bmc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.control.Decorate(s)
-	if codes(s.Status.Conditions) != string(protocol.CondSecretUnreadable) || len(s.Status.UsedBy) != 1 || s.Status.UsedBy[0] != "BMC/b1" {
+	if codes(s.Status.Conditions) != string(resource.CondSecretUnreadable) || len(s.Status.UsedBy) != 1 || s.Status.UsedBy[0] != "BMC/b1" {
 		t.Errorf("the secret has %+v", s.Status)
 	}
 	b.kek = kek
@@ -241,7 +243,7 @@ func TestSealedAndDied(t *testing.T) {
 // Who accepts a BMC names a Secret that exists and is an account.
 func TestAcceptWithSecret(t *testing.T) {
 	b, _ := secretSite(t)
-	other := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretGeneric, Data: protocol.SecretData{"a": protocol.Plain("b")}}}
+	other := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretGeneric, Data: resource.SecretData{"a": resource.Plain("b")}}}
 	other.Metadata.Name = "other"
 	b.apply(other)
 	for ref, want := range map[string]protocol.Code{"secret:bmc": "", "local:x": "", "secret:none": protocol.CodeInvalid, "secret:other": protocol.CodeInvalid} {

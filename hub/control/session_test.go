@@ -12,6 +12,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -91,7 +93,7 @@ func TestHello(t *testing.T) {
 			for _, session := range []string{"one", "two"} { // repeated
 				b.sent = nil
 				b.hello(agent, session, applied)
-				sync := last[protocol.Sync](b, agent, protocol.LeafSync)
+				sync := last[message.Sync](b, agent, message.LeafSync)
 				if sync.Session != session || sync.Refused != "" || !maps.Equal(sync.Heads, heads) {
 					t.Errorf("the answer is %+v", sync)
 				}
@@ -110,21 +112,21 @@ func TestStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	applied := protocol.Applied{Doc: "hold", Head: l.Sent["hold"].Head}
+	applied := message.Applied{Doc: "hold", Head: l.Sent["hold"].Head}
 	b.sent = nil
-	b.forge(agent, protocol.LeafApplied, key("thief"), applied)
-	elsewhere := protocol.TopicUp("r9-1", protocol.LeafApplied)
-	b.control.Link.Receive(protocol.TopicUp(agent, protocol.LeafApplied), seal(t, key(agent), elsewhere, applied))
-	b.control.Link.Receive(protocol.TopicDown(agent, protocol.LeafApplied), seal(t, key(agent), protocol.TopicDown(agent, protocol.LeafApplied), applied))
-	b.control.Link.Receive(protocol.TopicUp(agent, protocol.LeafApplied), []byte("garbage"))
-	b.forge(agent, protocol.LeafHello, key("thief"), protocol.Hello{Session: "s"})
+	b.forge(agent, message.LeafApplied, key("thief"), applied)
+	elsewhere := message.TopicUp("r9-1", message.LeafApplied)
+	b.control.Link.Receive(message.TopicUp(agent, message.LeafApplied), seal(t, key(agent), elsewhere, applied))
+	b.control.Link.Receive(message.TopicDown(agent, message.LeafApplied), seal(t, key(agent), message.TopicDown(agent, message.LeafApplied), applied))
+	b.control.Link.Receive(message.TopicUp(agent, message.LeafApplied), []byte("garbage"))
+	b.forge(agent, message.LeafHello, key("thief"), message.Hello{Session: "s"})
 	if l, err = b.store.Ledger(agent); err != nil || len(l.Acked) != 0 {
 		t.Errorf("acknowledged by strangers: %v, %v", l.Acked, err)
 	}
 	if got := b.took(agent); got != nil {
 		t.Errorf("a stranger was answered: %v", got)
 	}
-	b.says(agent, protocol.LeafApplied, applied)
+	b.says(agent, message.LeafApplied, applied)
 	if l, _ = b.store.Ledger(agent); l.Acked["hold"] != applied.Head {
 		t.Error("the agent itself is not heard")
 	}
@@ -134,19 +136,19 @@ func TestStrangers(t *testing.T) {
 // counts for nothing.
 func TestReplaced(t *testing.T) {
 	b, agent := joined(t)
-	if _, err := b.store.Delete(ctx(t), protocol.KindAgent, agent); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindAgent, agent); err != nil {
 		t.Fatal(err)
 	}
-	for _, leaf := range []string{protocol.LeafHello, protocol.LeafReport} {
+	for _, leaf := range []string{message.LeafHello, message.LeafReport} {
 		b.sent = nil
-		b.says(agent, leaf, protocol.Hello{Session: "s"})
-		if m := last[protocol.Sync](b, agent, protocol.LeafSync); m.Refused != protocol.CondAgentReplaced {
+		b.says(agent, leaf, message.Hello{Session: "s"})
+		if m := last[message.Sync](b, agent, message.LeafSync); m.Refused != resource.CondAgentReplaced {
 			t.Errorf("a deleted agent's %s is answered with %+v", leaf, m)
 		}
 	}
 	b.pass()
 	second := b.join("r1")
-	orphan := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}, Key: wire.NewSigner(key(agent)).Public(), Term: 1}}
+	orphan := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "r1"}, Key: wire.NewSigner(key(agent)).Public(), Term: 1}}
 	orphan.Metadata.Name = agent
 	if err := b.store.Put(ctx(t), orphan); err != nil {
 		t.Fatal(err)
@@ -159,22 +161,22 @@ func TestReplaced(t *testing.T) {
 	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
-	b.says(agent, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
-	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); err != nil {
+	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
 		t.Error("the release left the hub on the word of an agent that does not serve the rack")
 	}
 	for leaf, msg := range map[string]any{
-		protocol.LeafHello: protocol.Hello{Session: "s"}, protocol.LeafEvent: protocol.EventBatch{Session: "s", Incarnation: "i"},
+		message.LeafHello: message.Hello{Session: "s"}, message.LeafEvent: message.EventBatch{Session: "s", Incarnation: "i"},
 	} {
 		b.sent = nil
 		b.says(agent, leaf, msg)
-		if m := last[protocol.Sync](b, agent, protocol.LeafSync); m.Refused != protocol.CondAgentReplaced || m.Session != "s" {
+		if m := last[message.Sync](b, agent, message.LeafSync); m.Refused != resource.CondAgentReplaced || m.Session != "s" {
 			t.Errorf("the %s of an agent without its rack is answered with %+v", leaf, m)
 		}
 	}
 	b.greets(second)
-	b.says(second, protocol.LeafApplied, protocol.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
-	if _, err := store.Get[*protocol.Hold](b.store, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
+	b.says(second, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the acknowledged release stays: %v", err)
 	}
 }
@@ -195,7 +197,7 @@ func TestBehind(t *testing.T) {
 	if before.Sent["hold"].Head != after.Sent["hold"].Head {
 		t.Errorf("version %v was made behind the agent's back", after.Sent["hold"].Head)
 	}
-	q := store.StoredRequest{Request: protocol.Request{ID: "q", Server: "n1", Action: protocol.RequestReboot, NotAfter: b.now.Add(time.Hour)}, Rack: "r1"}
+	q := store.StoredRequest{Request: resource.Request{ID: "q", Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Hour)}, Rack: "r1"}
 	if err := b.store.PutRequest(ctx(t), q); err != nil {
 		t.Fatal(err)
 	}
@@ -210,10 +212,10 @@ func TestBehind(t *testing.T) {
 	}
 	b.reports(agent, off("n1"))
 	b.pass()
-	if d := last[protocol.HoldDoc](b, agent, protocol.LeafHold); d.Head.Epoch != 2 || len(d.Holds) != 1 || len(d.Requests) != 0 {
+	if d := last[message.HoldDoc](b, agent, message.LeafHold); d.Head.Epoch != 2 || len(d.Holds) != 1 || len(d.Requests) != 0 {
 		t.Errorf("after the epoch was raised: %+v", d)
 	}
-	if q, err := b.store.GetRequest("q"); err != nil || q.Report.Outcome != protocol.OutcomeUnknown {
+	if q, err := b.store.GetRequest("q"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
 		t.Errorf("the waiting request is %+v, %v", q.Report, err)
 	}
 }

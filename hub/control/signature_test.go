@@ -13,6 +13,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // signersOf proves every image by the key release, unless it fails.
@@ -22,28 +23,28 @@ type signersOf struct {
 	asked []string
 }
 
-func (s *signersOf) Verify(_ context.Context, reference, key string) (*protocol.ISOSignature, error) {
+func (s *signersOf) Verify(_ context.Context, reference, key string) (*resource.ISOSignature, error) {
 	s.asked = append(s.asked, reference+" "+key)
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &protocol.ISOSignature{Scheme: protocol.SignatureCosign, Key: "release", Fingerprint: s.trust, Keyring: protocol.KeyringHub}, nil
+	return &resource.ISOSignature{Scheme: resource.SignatureCosign, Key: "release", Fingerprint: s.trust, Keyring: resource.KeyringHub}, nil
 }
 
-func (s *signersOf) Trusts(proof protocol.ISOSignature, key string) bool {
+func (s *signersOf) Trusts(proof resource.ISOSignature, key string) bool {
 	return proof.Fingerprint == s.trust && (key == "" || key == proof.Key)
 }
 
-func wantsSignature(e *protocol.BootImage) {
+func wantsSignature(e *resource.BootImage) {
 	for arch, a := range e.Spec.Architectures {
-		a.Signature = &protocol.ImageSignature{Scheme: protocol.SignatureCosign, Key: "release"}
+		a.Signature = &resource.ImageSignature{Scheme: resource.SignatureCosign, Key: "release"}
 		e.Spec.Architectures[arch] = a
 	}
 }
 
 func (b *bench) entryEvents() (n int) {
 	for _, e := range b.control.Events.After(0, 1000) {
-		if e.Code == protocol.EventBootImage {
+		if e.Code == resource.EventBootImage {
 			n++
 		}
 	}
@@ -58,7 +59,7 @@ func noSignature() error {
 // stands at group and entry. Once it is proved, the revision says by which key.
 func TestGroupSignature(t *testing.T) {
 	signers := &signersOf{err: noSignature(), trust: "AA"}
-	b, _, agent := groupSite(t, optIn(protocol.OptInAll), workers())
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), workers())
 	b.signed = signers
 	b.restart()
 	b.greets(agent)
@@ -66,12 +67,12 @@ func TestGroupSignature(t *testing.T) {
 	b.pass()
 	b.pass()
 	b.wantHistory("not proved", "@0")
-	b.wantConds("not proved", protocol.CondImagesDegraded, protocol.CondImageUnverified)
+	b.wantConds("not proved", resource.CondImagesDegraded, resource.CondImageUnverified)
 	if cfg := b.configOf("c1"); cfg != nil {
 		t.Errorf("%+v", cfg)
 	}
 	e := b.bootImage("os-1-0")
-	if c := e.Status.Conditions; len(c) != 1 || c[0].Code != protocol.CondImageUnverified || !strings.Contains(c[0].Message, "amd64: ") || !strings.Contains(c[0].Message, "NoSignature") || !strings.Contains(c[0].Message, "sign it") {
+	if c := e.Status.Conditions; len(c) != 1 || c[0].Code != resource.CondImageUnverified || !strings.Contains(c[0].Message, "amd64: ") || !strings.Contains(c[0].Message, "NoSignature") || !strings.Contains(c[0].Message, "sign it") {
 		t.Errorf("%+v", c)
 	}
 	if got := b.control.images.States(); got["failed"] != 1 || b.entryEvents() != 1 {
@@ -95,8 +96,8 @@ rackboot_hub_pending{what="signature"} 1
 	b.pass()
 	b.pass()
 	b.wantHistory("proved", "1:1.0/catalogue @1")
-	_, digest := protocol.SplitImage(imageOf("1.0"))
-	want := protocol.VerifiedFile{SHA256: digest, Scheme: protocol.SignatureCosign, Key: "release", Keyring: protocol.KeyringHub}
+	_, digest := resource.SplitImage(imageOf("1.0"))
+	want := resource.VerifiedFile{SHA256: digest, Scheme: resource.SignatureCosign, Key: "release", Keyring: resource.KeyringHub}
 	if v := b.groupRevision(1).Spec.Verified["amd64"]; len(v) != 1 || v[0] != want {
 		t.Errorf("%+v, want %+v", v, want)
 	}
@@ -112,7 +113,7 @@ rackboot_hub_pending{what="signature"} 1
 	b.restart()
 	b.greets(agent)
 	b.pass()
-	b.wantConds("the registry is away", protocol.CondWaitingForStamp)
+	b.wantConds("the registry is away", resource.CondWaitingForStamp)
 	if len(signers.asked) != 2 {
 		t.Errorf("asked for %v", signers.asked[2:])
 	}
@@ -127,9 +128,9 @@ rackboot_hub_pending{what="signature"} 1
 	}
 }
 
-func (b *bench) bootImage(name string) *protocol.BootImage {
+func (b *bench) bootImage(name string) *resource.BootImage {
 	b.t.Helper()
-	e, err := store.Get[*protocol.BootImage](b.store, name)
+	e, err := store.Get[*resource.BootImage](b.store, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -165,13 +166,13 @@ func TestBootImageSignature(t *testing.T) {
 			b.control.Decorate(claim)
 			got := codes(claim.Status.Conditions)
 			if row.want == "" {
-				if cfg := b.configOf("c1"); cfg == nil || strings.Contains(got, string(protocol.CondImageUnverified)) {
+				if cfg := b.configOf("c1"); cfg == nil || strings.Contains(got, string(resource.CondImageUnverified)) {
 					t.Errorf("%+v, %s", cfg, got)
 				}
 				return
 			}
 			entry := b.bootImage("os-1-0").Status.Conditions
-			if b.configOf("c1") != nil || !strings.Contains(got, string(protocol.CondImageUnverified)) || len(entry) != 1 || !strings.Contains(entry[0].Message, row.want) {
+			if b.configOf("c1") != nil || !strings.Contains(got, string(resource.CondImageUnverified)) || len(entry) != 1 || !strings.Contains(entry[0].Message, row.want) {
 				t.Errorf("the claim has %s, the entry %+v", got, entry)
 			}
 		})
@@ -184,7 +185,7 @@ func TestBootImageSignatureOfIndex(t *testing.T) {
 	b := newBench(t, &digestRegistry{})
 	b.signed = signers
 	b.restart()
-	b.apply(append(storetest.Site(), entryOf("1.0", func(e *protocol.BootImage) {
+	b.apply(append(storetest.Site(), entryOf("1.0", func(e *resource.BootImage) {
 		e.Spec.Architectures["arm64"] = e.Spec.Architectures["amd64"]
 		wantsSignature(e)
 	}))...)

@@ -8,7 +8,7 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // siteTurn is one turn of what concerns several racks: which server a claim gets, the groups and
@@ -31,7 +31,7 @@ func (c *Control) siteTurn(ctx context.Context) error {
 // allot gives servers to claims, and to roll-outs. No rack takes a turn meanwhile: they spend
 // what is given here, and what they spent is counted here.
 func (c *Control) allot(ctx context.Context) error {
-	unbound, groups := store.Find(c.cfg.Store, store.ClaimsUnbound, store.Any), store.List[*protocol.ServerGroup](c.cfg.Store)
+	unbound, groups := store.Find(c.cfg.Store, store.ClaimsUnbound, store.Any), store.List[*resource.ServerGroup](c.cfg.Store)
 	c.wake.Waits(len(unbound) > 0, len(groups) > 0)
 	v := view{Fleet: plan.Fleet{Of: wake.SiteUnit, Now: c.cfg.Clock()}}
 	if len(unbound) > 0 || len(groups) > 0 {
@@ -44,9 +44,9 @@ func (c *Control) allot(ctx context.Context) error {
 	for _, b := range bindings {
 		errs = append(errs, c.bind(ctx, b))
 	}
-	conds := map[string][]protocol.ConditionState{}
+	conds := map[string][]resource.ConditionState{}
 	for _, u := range left {
-		conds[u.Claim] = []protocol.ConditionState{{Code: protocol.CondUnbound, Message: u.Reason}}
+		conds[u.Claim] = []resource.ConditionState{{Code: resource.CondUnbound, Message: u.Reason}}
 	}
 	c.unbound.Keep(wake.SiteUnit, conds, c.cfg.Clock())
 	if len(groups) > 0 {
@@ -69,7 +69,7 @@ func (c *Control) sweepAll(ctx context.Context) error {
 		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.sweep(ctx),
 	}
 	units := map[string]bool{outsideUnit: true}
-	for _, r := range store.List[*protocol.Rack](s) {
+	for _, r := range store.List[*resource.Rack](s) {
 		units[wake.RackUnit(r.Metadata.Name)] = true
 	}
 	for _, b := range []*conditions.Book{c.conds, c.discoveryConds} {
@@ -79,7 +79,7 @@ func (c *Control) sweepAll(ctx context.Context) error {
 	c.Env.Forget(units)
 	c.forgetImages()
 	holds := map[string]bool{}
-	for _, h := range store.List[*protocol.Hold](s) {
+	for _, h := range store.List[*resource.Hold](s) {
 		holds[h.Metadata.Name] = true
 	}
 	c.Events.Forget(holds)

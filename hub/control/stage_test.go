@@ -9,6 +9,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // After its start the hub makes no version of an agent's documents before it knows
@@ -93,25 +95,25 @@ func (m *modern) loses(leaf string) {
 func TestAdoptParticulars(t *testing.T) {
 	b, m := modernSite(t)
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{
-		{ID: "named", Word: protocol.HoldEnforced, State: protocol.StateEnforced},
-		{ID: "lost", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "lost", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}}}},
-		{ID: "odd", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "odd", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "a b", Mode: "melt"}}}},
-		{ID: "twice", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "twice", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}},
-		{ID: "mixed", Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: "mixed", HoldSpec: protocol.HoldSpec{Server: "n2", HoldTerms: protocol.HoldTerms{Key: "k"}}}},
+	r.Holds = []resource.HoldReport{
+		{ID: "named", Word: resource.HoldEnforced, State: resource.StateEnforced},
+		{ID: "lost", Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: "lost", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}}}},
+		{ID: "odd", Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: "odd", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "a b", Mode: "melt"}}}},
+		{ID: "twice", Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: "twice", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}},
+		{ID: "mixed", Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: "mixed", HoldSpec: resource.HoldSpec{Server: "n2", HoldTerms: resource.HoldTerms{Key: "k"}}}},
 	}
-	r.Conditions = append(r.Conditions, protocol.ConditionState{Code: protocol.CondHoldMissing, Message: "hold lost"})
+	r.Conditions = append(r.Conditions, resource.ConditionState{Code: resource.CondHoldMissing, Message: "hold lost"})
 	m.reports(r)
-	if _, err := store.Get[*protocol.Hold](b.store, "named"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store, "named"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("a hold that the agent's document names was adopted: %v", err)
 	}
-	for id, want := range map[string]protocol.HoldSpec{
-		"lost":  {Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}},
-		"odd":   {Owner: "hub", HoldTerms: protocol.HoldTerms{Key: "adopted-odd", Mode: protocol.StopHard}},
-		"twice": {Owner: "o", HoldTerms: protocol.HoldTerms{Key: "adopted-twice", Mode: protocol.StopHard}}, // no two have one owner and key
-		"mixed": {Owner: "hub", HoldTerms: protocol.HoldTerms{Key: "adopted-mixed", Mode: protocol.StopHard}},
+	for id, want := range map[string]resource.HoldSpec{
+		"lost":  {Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ref"}},
+		"odd":   {Owner: "hub", HoldTerms: resource.HoldTerms{Key: "adopted-odd", Mode: resource.StopHard}},
+		"twice": {Owner: "o", HoldTerms: resource.HoldTerms{Key: "adopted-twice", Mode: resource.StopHard}}, // no two have one owner and key
+		"mixed": {Owner: "hub", HoldTerms: resource.HoldTerms{Key: "adopted-mixed", Mode: resource.StopHard}},
 	} {
-		h, err := store.Get[*protocol.Hold](b.store, id)
+		h, err := store.Get[*resource.Hold](b.store, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,11 +138,11 @@ func TestReleasedOnAnotherDisk(t *testing.T) {
 	if _, err := b.store.ReleaseHold(ctx(t), id, "o", ""); err != nil {
 		t.Fatal(err)
 	}
-	m.says(protocol.LeafApplied, protocol.Applied{Released: []string{id}, Nonce: m.nonce})
+	m.says(message.LeafApplied, message.Applied{Released: []string{id}, Nonce: m.nonce})
 	r := off("n1")
-	r.Holds = []protocol.HoldReport{{ID: id, Word: protocol.HoldEnforced, Hold: &protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}}}
+	r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}}
 	m.reports(r)
-	if _, err := store.Get[*protocol.Hold](b.store, id); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store, id); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Fatalf("a late report brought the hold back: %v", err)
 	}
 	m.incarnation = "disk-b"
@@ -148,7 +150,7 @@ func TestReleasedOnAnotherDisk(t *testing.T) {
 	clear(m.digests)
 	m.connects()
 	m.reports(r)
-	if _, err := store.Get[*protocol.Hold](b.store, id); err != nil {
+	if _, err := store.Get[*resource.Hold](b.store, id); err != nil {
 		t.Errorf("the other disk enforces a hold that nobody can release: %v", err)
 	}
 }
@@ -180,7 +182,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	if err := b.store.PutLedger(ctx(t), &l); err != nil {
 		t.Fatal(err)
 	}
-	m.says(protocol.LeafApplied, protocol.Applied{Doc: "hold", Head: l.Sent["hold"].Head, Digest: "sha256:other", Nonce: m.nonce})
+	m.says(message.LeafApplied, message.Applied{Doc: "hold", Head: l.Sent["hold"].Head, Digest: "sha256:other", Nonce: m.nonce})
 	if m.acked() || !strings.Contains(m.conditions(), "HubBehind") {
 		t.Errorf("another content is an acknowledgement; conditions %s", m.conditions())
 	}
@@ -191,7 +193,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 func TestRestoredAndFenced(t *testing.T) {
 	b, m := modernSite(t)
 	m.applied["hold"] = protocol.Head{Epoch: 1, Version: 99}
-	m.fence = protocol.Fence{Number: 2, Hub: "lost"}
+	m.fence = message.Fence{Number: 2, Hub: "lost"}
 	b.restart()
 	m.heard = "of the lost hub"
 	m.connects()

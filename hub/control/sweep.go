@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -27,7 +27,7 @@ func (c *Control) sweep(ctx context.Context) error {
 		silent := min(now.Sub(q.NotAfter), now.Sub(c.began)) // a hub that has just started has heard nobody
 		switch {
 		case !q.Report.Outcome.Ended() && silent > requestSilence && !c.pending(q):
-			q.Report = protocol.RequestReport{ID: q.ID, Outcome: protocol.OutcomeUnknown, At: now, Reason: "its agent has not said"}
+			q.Report = resource.RequestReport{ID: q.ID, Outcome: resource.OutcomeUnknown, At: now, Reason: "its agent has not said"}
 			errs = append(errs, c.cfg.Store.PutRequest(ctx, q))
 		case q.Report.Outcome.Ended() && now.Sub(q.NotAfter) > requestKept:
 			errs = append(errs, c.cfg.Store.RemoveRequest(ctx, q.ID))
@@ -40,7 +40,7 @@ func (c *Control) sweep(ctx context.Context) error {
 // has yet to do.
 func (c *Control) pending(q store.StoredRequest) bool {
 	r, _ := c.reports.Server(q.Server)
-	return r != nil && slices.ContainsFunc(r.Requests, func(s protocol.RequestReport) bool {
+	return r != nil && slices.ContainsFunc(r.Requests, func(s resource.RequestReport) bool {
 		return s.ID == q.ID && !s.Outcome.Ended()
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -26,16 +28,16 @@ func TestSyncs(t *testing.T) {
 		b.sent = nil
 		b.control.tick()
 		for _, v := range b.sent {
-			if v.topic == protocol.TopicDown(silent, protocol.LeafSync) {
+			if v.topic == message.TopicDown(silent, message.LeafSync) {
 				t.Error("an agent without a session was told unasked")
 			}
-			if v.topic == protocol.TopicDown(m.name, protocol.LeafSync) {
+			if v.topic == message.TopicDown(m.name, message.LeafSync) {
 				at = append(at, b.now)
 			}
 		}
 		if len(at) > 0 && at[len(at)-1].Equal(b.now) {
-			s := last[protocol.Sync](b, m.name, protocol.LeafSync)
-			if s.Nonce != m.nonce || s.Session != m.session || len(s.Heads) != 2 || s.Digests["hold"] != m.digests["hold"] || s.ValidFor != protocol.SyncValid || !s.At.Equal(b.now) || s.Fence != b.control.fence.Fence() {
+			s := last[message.Sync](b, m.name, message.LeafSync)
+			if s.Nonce != m.nonce || s.Session != m.session || len(s.Heads) != 2 || s.Digests["hold"] != m.digests["hold"] || s.ValidFor != message.SyncValid || !s.At.Equal(b.now) || s.Fence != b.control.fence.Fence() {
 				t.Errorf("the sync is %+v", s)
 			}
 		}
@@ -44,7 +46,7 @@ func TestSyncs(t *testing.T) {
 		t.Errorf("%d syncs in ten minutes", len(at))
 	}
 	for i := 1; i < len(at); i++ {
-		if pause := at[i].Sub(at[i-1]); pause < protocol.SyncEvery*3/4 || pause > protocol.SyncEvery*5/4+time.Second {
+		if pause := at[i].Sub(at[i-1]); pause < message.SyncEvery*3/4 || pause > message.SyncEvery*5/4+time.Second {
 			t.Errorf("a pause of %s", pause)
 		}
 	}
@@ -52,11 +54,11 @@ func TestSyncs(t *testing.T) {
 
 func TestAnnounce(t *testing.T) {
 	b, m := modernSite(t)
-	announce := func() protocol.Announce {
+	announce := func() message.Announce {
 		b.sent = nil
 		b.control.Link.Announce()
-		var a protocol.Announce
-		if err := wire.Open(wire.NewVerifier(b.hub.Public()), protocol.TopicAnnounce, b.sent[0].payload, &a); err != nil {
+		var a message.Announce
+		if err := wire.Open(wire.NewVerifier(b.hub.Public()), message.TopicAnnounce, b.sent[0].payload, &a); err != nil {
 			t.Fatal(err)
 		}
 		return a
@@ -79,7 +81,7 @@ func TestAnnounce(t *testing.T) {
 	m.hello()
 	replay := m.message()
 	replay.Session, replay.Nonce = "other", b.control.Link.AnnounceNonce()
-	b.says(m.name, protocol.LeafHello, replay)
+	b.says(m.name, message.LeafHello, replay)
 	if b.control.Link.Session(m.name) != m.session {
 		t.Error("an announcement makes two sessions")
 	}
@@ -93,20 +95,20 @@ func TestMessageRate(t *testing.T) {
 	}
 	b.now = b.now.Add(time.Hour)
 	for range 2000 + 10 {
-		b.control.Link.Receive(protocol.TopicUp(m.name, "noise"), nil)
+		b.control.Link.Receive(message.TopicUp(m.name, "noise"), nil)
 	}
 	if dropped() != 10 {
 		t.Errorf("%d of %d messages were dropped", dropped(), 2000+10)
 	}
 	b.now = b.now.Add(time.Second)
 	for range 200 + 10 {
-		b.control.Link.Receive(protocol.TopicUp(m.name, "noise"), nil)
+		b.control.Link.Receive(message.TopicUp(m.name, "noise"), nil)
 	}
 	if dropped() != 20 {
 		t.Errorf("a second later %d were dropped", dropped())
 	}
 	for range 3 * 10 {
-		b.control.Link.Receive(protocol.TopicUp("stranger-1", protocol.LeafHello), nil)
+		b.control.Link.Receive(message.TopicUp("stranger-1", message.LeafHello), nil)
 	}
 	if got := len(b.took("stranger-1")); got != 10 {
 		t.Errorf("%d strangers were answered", got)
@@ -154,11 +156,11 @@ func TestAgentConditions(t *testing.T) {
 	if got := m.conditions(); got != "" {
 		t.Fatalf("at first: %s", got)
 	}
-	forge := func() { b.forge(m.name, protocol.LeafReport, key("thief"), protocol.Report{}) }
+	forge := func() { b.forge(m.name, message.LeafReport, key("thief"), message.Report{}) }
 	forge()
-	b.control.Link.Receive(protocol.TopicUp(m.name, protocol.LeafApplied), make([]byte, wire.MaxMessage+1))
-	b.control.Link.Receive(protocol.TopicUp(m.name, protocol.LeafHello), []byte("garbage"))
-	b.control.Link.Receive(protocol.TopicUp(m.name, "odd"), nil)
+	b.control.Link.Receive(message.TopicUp(m.name, message.LeafApplied), make([]byte, wire.MaxMessage+1))
+	b.control.Link.Receive(message.TopicUp(m.name, message.LeafHello), []byte("garbage"))
+	b.control.Link.Receive(message.TopicUp(m.name, "odd"), nil)
 	b.control.Link.Receive("rb/v2/other", nil)
 	for r, n := range map[string]float64{"signature": 1, "size": 1, "form": 1, "topic": 2} {
 		if got := b.messagesRefused(r); got != n {
@@ -166,7 +168,7 @@ func TestAgentConditions(t *testing.T) {
 		}
 	}
 	forge()
-	a, err := store.Get[*protocol.Agent](b.store, m.name)
+	a, err := store.Get[*resource.Agent](b.store, m.name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,14 +221,14 @@ func TestAgentTooOld(t *testing.T) {
 	b := newBench(t, &movingTag{})
 	b.apply(storetest.Site()...)
 	m := b.modern(b.join("r1"))
-	m.caps = []protocol.Capability{protocol.CapBootHdd, protocol.CapRequestReboot}
+	m.caps = []message.Capability{message.CapBootHdd, message.CapRequestReboot}
 	m.connects()
 	b.apply(storetest.Claim("c1", "n1"))
-	b.request("able", protocol.RequestReboot)
-	b.request("unable", protocol.RequestPowerOff)
+	b.request("able", resource.RequestReboot)
+	b.request("unable", resource.RequestPowerOff)
 	b.pass()
 	m.listens()
-	var rack protocol.RackDoc
+	var rack message.RackDoc
 	b.opens(m, "rack/0", &rack)
 	if rack.Servers[0].Boot != nil || rack.Servers[0].Owner.Name != "c1" {
 		t.Errorf("the agent is told %+v", rack.Servers[0])
@@ -238,13 +240,13 @@ func TestAgentTooOld(t *testing.T) {
 	if s := b.server("n2"); codes(s.Status.Conditions) != "" {
 		t.Errorf("n2: %s", codes(s.Status.Conditions))
 	}
-	if o := b.outcome("unable"); o.Outcome != protocol.OutcomeRefused {
+	if o := b.outcome("unable"); o.Outcome != resource.OutcomeRefused {
 		t.Errorf("the request that it cannot do is %+v", o)
 	}
 	if o := b.outcome("able"); o.Outcome.Ended() {
 		t.Errorf("the request that it can do is %+v", o)
 	}
-	m.caps = protocol.Capabilities()
+	m.caps = message.Capabilities()
 	m.connects()
 	b.pass()
 	m.listens()
@@ -263,12 +265,12 @@ func TestNotGreetedIsAsked(t *testing.T) {
 	m.begins()
 	m.heard = "of long ago"
 	m.hello()
-	m.nonce = last[protocol.Sync](b, m.name, protocol.LeafSync).Nonce
+	m.nonce = last[message.Sync](b, m.name, message.LeafSync).Nonce
 	b.sent = nil
 	m.reports(off("n1")) // it overtakes the Hello
 	b.now = b.now.Add(tickPause)
 	b.control.tick()
-	if s := last[protocol.Sync](b, m.name, protocol.LeafSync); !s.Again || s.Nonce == "" || s.Heads != nil {
+	if s := last[message.Sync](b, m.name, message.LeafSync); !s.Again || s.Nonce == "" || s.Heads != nil {
 		t.Errorf("it is told %+v", s)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 // kept, and booted from its disk; or the claim may go on to its first boot. The same
 // again changes nothing. The codes are invalid, not_found, conflict, unavailable and
 // timeout.
-func (c *Control) AdoptServer(ctx context.Context, name string, r api.AdoptRequest, by string) (*protocol.Claim, error) {
+func (c *Control) AdoptServer(ctx context.Context, name string, r api.AdoptRequest, by string) (*resource.Claim, error) {
 	const op = "adopt server"
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -37,12 +38,12 @@ func stale(err error, op string) bool {
 	return ok && e.Op != op
 }
 
-func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest, by string) (*protocol.Claim, error) {
+func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest, by string) (*resource.Claim, error) {
 	const op = "adopt server"
 	conflict := func(format string, args ...any) *protocol.Error {
 		return protocol.Errorf(protocol.CodeConflict, op, format, args...)
 	}
-	srv, err := store.Get[*protocol.Server](c.cfg.Store, name)
+	srv, err := store.Get[*resource.Server](c.cfg.Store, name)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest,
 			WithHint("the server is powered off for that; wait until the claim is gone")
 	}
 	cl := store.Copy(c.cfg.Store, shared)
-	cfg, err := store.Get[*protocol.BootConfiguration](c.cfg.Store, cl.Metadata.Name)
+	cfg, err := store.Get[*resource.BootConfiguration](c.cfg.Store, cl.Metadata.Name)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return nil, err
 	}
@@ -68,12 +69,12 @@ func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest,
 		asked = plan.AskInstall
 	}
 	img := plan.AdoptedImage(cl, srv, r.Provisioned)
-	word := protocol.Adopted{ImageDigest: img.Digest, By: by, Reason: r.Reason, At: c.cfg.Clock().UTC()}
+	word := resource.Adopted{ImageDigest: img.Digest, By: by, Reason: r.Reason, At: c.cfg.Clock().UTC()}
 	switch plan.Take(asked, cl, cfg, img.Digest) {
 	case plan.TakeNothing:
 		return cl, nil
 	case plan.TakeKeep:
-		if err := c.keep(ctx, cl, srv, img, protocol.BootConfigurationStatus{Adopted: &word}); err != nil {
+		if err := c.keep(ctx, cl, srv, img, resource.BootConfigurationStatus{Adopted: &word}); err != nil {
 			return nil, err
 		}
 	case plan.TakeMark:
@@ -86,7 +87,7 @@ func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest,
 		if d := cl.Status.Decision; d != nil && d.Install != nil && d.Install.By == by && d.Install.Reason == r.Reason {
 			return cl, nil
 		}
-		return cl, c.allowInstall(ctx, cl, protocol.Confirmation{By: by, Reason: r.Reason, At: word.At})
+		return cl, c.allowInstall(ctx, cl, resource.Confirmation{By: by, Reason: r.Reason, At: word.At})
 	case plan.RefuseImage:
 		return nil, conflict("the configuration of claim %q is for image %s", cl.Metadata.Name, cfg.Spec.Image.Digest).
 			WithHint("name that digest if it is what is installed; else delete the claim, and adopt the server under a new one")
@@ -105,17 +106,17 @@ func (c *Control) takeOver(ctx context.Context, name string, r api.AdoptRequest,
 }
 
 // keep makes the configuration of a system that is installed. It has no grant.
-func (c *Control) keep(ctx context.Context, cl *protocol.Claim, srv *protocol.Server, img protocol.Image, status protocol.BootConfigurationStatus) error {
-	cfg := &protocol.BootConfiguration{Status: status, Spec: protocol.BootConfigurationSpec{
+func (c *Control) keep(ctx context.Context, cl *resource.Claim, srv *resource.Server, img resource.Image, status resource.BootConfigurationStatus) error {
+	cfg := &resource.BootConfiguration{Status: status, Spec: resource.BootConfigurationSpec{
 		Server:     srv.Metadata.Name,
-		Owner:      protocol.Owner{Kind: protocol.PurposeClaim, Name: cl.Metadata.Name, UID: cl.Metadata.UID},
-		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: cl.Spec.BootPolicy},
+		Owner:      resource.Owner{Kind: resource.PurposeClaim, Name: cl.Metadata.Name, UID: cl.Metadata.UID},
+		BootSpec:   resource.BootSpec{Image: img, BootPolicy: cl.Spec.BootPolicy},
 		BootEnv:    img.BootEnv(),
 		Ignition:   c.Env.IgnitionOf(cl.Spec.IgnitionSecretRef),
-		KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
+		KernelArgs: resource.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 	}}
 	now := c.cfg.Clock()
-	cfg.Metadata = protocol.Metadata{Name: cl.Metadata.Name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
+	cfg.Metadata = resource.Metadata{Name: cl.Metadata.Name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
 	if status.Provisioned != nil {
 		cfg.Metadata.Generation = status.Provisioned.Generation
 	}
@@ -127,9 +128,9 @@ func (c *Control) keep(ctx context.Context, cl *protocol.Claim, srv *protocol.Se
 	return nil
 }
 
-func (c *Control) allowInstall(ctx context.Context, cl *protocol.Claim, word protocol.Confirmation) error {
+func (c *Control) allowInstall(ctx context.Context, cl *resource.Claim, word resource.Confirmation) error {
 	if cl.Status.Decision == nil {
-		cl.Status.Decision = &protocol.Decision{Since: word.At, Why: protocol.DecisionFoundOn}
+		cl.Status.Decision = &resource.Decision{Since: word.At, Why: resource.DecisionFoundOn}
 	}
 	cl.Status.Decision.Install = &word
 	if err := c.cfg.Store.Put(ctx, cl); err != nil {
@@ -142,33 +143,33 @@ func (c *Control) allowInstall(ctx context.Context, cl *protocol.Claim, word pro
 
 func (c *Control) adoptedBy(ctx context.Context, server, what string) {
 	c.log.Warn("server taken over", "server", server, "detail", what)
-	c.Events.Own(ctx, server, protocol.EventAdopted, what)
+	c.Events.Own(ctx, server, resource.EventAdopted, what)
 	c.wake.Server(server)
 }
 
 // undecided is what a claim shows that somebody has to decide about. That it has to be decided
 // is stored first, so that nothing that happens to the server later answers it. A record
 // of the rack's own agent answers it: a restored hub has lost the configuration.
-func (c *Control) undecided(ctx context.Context, f plan.Fleet, cl *protocol.Claim) (*protocol.ConditionState, error) {
+func (c *Control) undecided(ctx context.Context, f plan.Fleet, cl *resource.Claim) (*resource.ConditionState, error) {
 	if p, signed := c.ownRecord(f, cl); p != nil {
-		srv, err := store.Peek[*protocol.Server](c.cfg.Store, cl.Status.Server)
+		srv, err := store.Peek[*resource.Server](c.cfg.Store, cl.Status.Server)
 		if err != nil {
 			return nil, err
 		}
 		named := cl.Spec.Image
 		if cl.Spec.BootEnv != nil {
-			named = protocol.EnvImagePrefix + cl.Spec.BootEnv.Name
+			named = resource.EnvImagePrefix + cl.Spec.BootEnv.Name
 		}
 		img := plan.AdoptedImage(cl, srv, named+"@"+p.ImageDigest)
-		if _, digest := protocol.SplitImage(cl.Spec.Image); digest == p.ImageDigest {
+		if _, digest := resource.SplitImage(cl.Spec.Image); digest == p.ImageDigest {
 			img.Reference = cl.Spec.Image
 		}
-		return nil, c.keep(ctx, cl, srv, img, protocol.BootConfigurationStatus{Provisioned: p, SignedProvisioned: signed})
+		return nil, c.keep(ctx, cl, srv, img, resource.BootConfigurationStatus{Provisioned: p, SignedProvisioned: signed})
 	}
 	d := cl.Status.Decision
 	if d == nil {
 		own := store.Copy(c.cfg.Store, cl)
-		d = &protocol.Decision{Since: c.cfg.Clock().UTC(), Why: protocol.DecisionFoundOn}
+		d = &resource.Decision{Since: c.cfg.Clock().UTC(), Why: resource.DecisionFoundOn}
 		own.Status.Decision = d
 		if err := c.cfg.Store.Put(ctx, own); err != nil {
 			return nil, err
@@ -176,26 +177,26 @@ func (c *Control) undecided(ctx context.Context, f plan.Fleet, cl *protocol.Clai
 		c.cfg.Crash.At("hub.adopt.asked")
 	}
 	why := "server " + cl.Status.Server + " was On when it was bound, and nothing here had booted it"
-	if d.Why == protocol.DecisionImported {
+	if d.Why == resource.DecisionImported {
 		why = "the claim was imported"
 	}
 	if d.Message != "" {
 		why += ": " + d.Message
 	}
-	return &protocol.ConditionState{Code: protocol.CondNeedsDecision, Message: why}, nil
+	return &resource.ConditionState{Code: resource.CondNeedsDecision, Message: why}, nil
 }
 
 // ownRecord is the record that the active agent of the server's rack reports for a claim.
-func (c *Control) ownRecord(f plan.Fleet, cl *protocol.Claim) (*protocol.Provisioned, []byte) {
+func (c *Control) ownRecord(f plan.Fleet, cl *resource.Claim) (*resource.Provisioned, []byte) {
 	r, a := f.Reports[cl.Status.Server], c.cfg.Store.AgentOf(cl.Status.Server)
-	if r == nil || a == nil || len(r.Provisioned) == 0 || cl.Spec.BootPolicy.Boot == protocol.BootNetwork {
+	if r == nil || a == nil || len(r.Provisioned) == 0 || cl.Spec.BootPolicy.Boot == resource.BootNetwork {
 		return nil, nil
 	}
-	var p protocol.Provisioned
+	var p resource.Provisioned
 	if wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, r.Provisioned, &p) != nil {
 		return nil, nil
 	}
-	srv, err := store.Peek[*protocol.Server](c.cfg.Store, cl.Status.Server)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store, cl.Status.Server)
 	if err != nil || p.OwnerUID != cl.Metadata.UID || p.Server != cl.Status.Server || p.ServerUID != srv.Metadata.UID {
 		return nil, nil
 	}
@@ -203,7 +204,7 @@ func (c *Control) ownRecord(f plan.Fleet, cl *protocol.Claim) (*protocol.Provisi
 }
 
 // settled drops a question that a configuration has answered.
-func (c *Control) settled(ctx context.Context, cl *protocol.Claim) error {
+func (c *Control) settled(ctx context.Context, cl *resource.Claim) error {
 	if !cl.Status.Decision.Open() {
 		return nil
 	}

@@ -10,12 +10,14 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 const exampleDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func on(server string) protocol.ServerReport {
+func on(server string) resource.ServerReport {
 	r := off(server)
 	r.Observation.Power, r.Power = protocol.PowerOn, protocol.PowerOn
 	return r
@@ -43,9 +45,9 @@ func (b *bench) adopt(r api.AdoptRequest) error {
 	return err
 }
 
-func (b *bench) config(name string) *protocol.BootConfiguration {
+func (b *bench) config(name string) *resource.BootConfiguration {
 	b.t.Helper()
-	cfg, err := store.Get[*protocol.BootConfiguration](b.store, name)
+	cfg, err := store.Get[*resource.BootConfiguration](b.store, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func TestAdoptProvisioned(t *testing.T) {
 	if got := codes(c.Status.Conditions); c.Status.Decision != nil || got != "" {
 		t.Errorf("the claim waits for %+v, conditions %s", c.Status.Decision, got)
 	}
-	var rack protocol.RackDoc
+	var rack message.RackDoc
 	b.opens(m, "rack/0", &rack)
 	if boot := rack.Servers[0].Boot; boot == nil || boot.Adopted == nil || boot.Grant != nil || boot.Image.Digest != exampleDigest {
 		t.Errorf("the agent is told %+v", boot)
@@ -165,7 +167,7 @@ func TestAdoptReprovision(t *testing.T) {
 	m.reports(on("n1"), off("n2"))
 	b.pass()
 	cfg := b.config("c1")
-	var g protocol.Grant
+	var g message.Grant
 	if err := wire.Open(wire.NewVerifier(b.hub.Public()), wire.FactGrant, cfg.Spec.Grant, &g); err != nil || cfg.Installed() {
 		t.Errorf("%v, %+v", err, cfg.Status)
 	}
@@ -182,7 +184,7 @@ func TestAdoptReprovision(t *testing.T) {
 func TestReprovisionNeedsApproval(t *testing.T) {
 	for _, denied := range []bool{false, true} {
 		b, m := modernSite(t)
-		b.policy = approval.Policy{protocol.ApproveReprovision: 1}
+		b.policy = approval.Policy{resource.ApproveReprovision: 1}
 		b.restart()
 		m.connects()
 		m.reports(on("n1"), off("n2"))
@@ -197,7 +199,7 @@ func TestReprovisionNeedsApproval(t *testing.T) {
 		b.pass()
 		b.pass()
 		wishes := b.control.Approvals.List()
-		if len(wishes) != 1 || wishes[0].Class != protocol.ApproveReprovision || wishes[0].Targets[0] != "n1" || b.configs() != 0 {
+		if len(wishes) != 1 || wishes[0].Class != resource.ApproveReprovision || wishes[0].Targets[0] != "n1" || b.configs() != 0 {
 			t.Fatalf("%+v, %d configurations", wishes, b.configs())
 		}
 		if got := b.claim("c1").Status.Conditions; codes(got) != "NeedsDecision" || !strings.Contains(got[0].Message, "rackctl approve list") {
@@ -240,7 +242,7 @@ func TestLiveRecordDecides(t *testing.T) {
 	cl, n1 := b.claim("c1"), b.server("n1")
 	r := on("n1")
 	r.OwnerUID = cl.Metadata.UID
-	record := protocol.Provisioned{OwnerUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: exampleDigest, At: b.now}
+	record := resource.Provisioned{OwnerUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: exampleDigest, At: b.now}
 	forged := r
 	forged.Provisioned = seal(t, key("somebody"), wire.FactProvisioned, record)
 	m.reports(forged, off("n2"))

@@ -8,15 +8,17 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Trace asks the agent of a server's rack what it saw of a power-on; serial 0 is the
 // newest. It waits for the answer until ctx ends, at most [api.TraceWait]. The codes are
 // not_found, unsupported, unavailable, timeout, and those of the agent's answer.
-func (c *Control) Trace(ctx context.Context, server string, serial int) (protocol.Trace, error) {
+func (c *Control) Trace(ctx context.Context, server string, serial int) (resource.Trace, error) {
 	const op = "trace"
-	if _, err := store.Get[*protocol.Server](c.cfg.Store, server); err != nil {
-		return protocol.Trace{}, err
+	if _, err := store.Get[*resource.Server](c.cfg.Store, server); err != nil {
+		return resource.Trace{}, err
 	}
 	rack, _ := c.cfg.Store.RackOf(server) // empty where its BMC is gone
 	a := c.cfg.Store.AgentOf(server)
@@ -25,42 +27,42 @@ func (c *Control) Trace(ctx context.Context, server string, serial int) (protoco
 	}
 	switch {
 	case a == nil:
-		return protocol.Trace{}, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, server).
+		return resource.Trace{}, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, server).
 			WithHint("rackctl rack join-token %s", rack)
 	case c.Link.CannotAsk(a.Metadata.Name):
-		return protocol.Trace{}, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
+		return resource.Trace{}, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
 			WithHint("upgrade it")
 	case !c.Link.Hears(a.Metadata.Name):
-		return protocol.Trace{}, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
+		return resource.Trace{}, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
 			WithHint("at its host: rackboot-agent trace %s", server)
 	}
-	m := protocol.Ask{Kind: protocol.AskTrace, Server: server, Serial: serial, NotAfter: c.cfg.Clock().Add(api.TraceWait)}
-	answered := make(chan protocol.Answer, 1)
-	q, err := c.Link.Ask(a.Metadata.Name, m, func(a protocol.Answer) { answered <- a })
+	m := message.Ask{Kind: message.AskTrace, Server: server, Serial: serial, NotAfter: c.cfg.Clock().Add(api.TraceWait)}
+	answered := make(chan message.Answer, 1)
+	q, err := c.Link.Ask(a.Metadata.Name, m, func(a message.Answer) { answered <- a })
 	if err != nil {
-		return protocol.Trace{}, err
+		return resource.Trace{}, err
 	}
 	select {
 	case m := <-answered:
 		if err := link.AnswerError(op, m); err != nil {
-			return protocol.Trace{}, err
+			return resource.Trace{}, err
 		}
 		return trace(m.Body, server)
 	case <-ctx.Done():
 		c.Link.DropAsk(q, a.Metadata.Name)
-		return protocol.Trace{}, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
+		return resource.Trace{}, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
 			WithHint("try again; at its host: rackboot-agent trace %s", server)
 	}
 }
 
 // trace reads the body of an answer.
-func trace(body []byte, server string) (out protocol.Trace, err error) {
+func trace(body []byte, server string) (out resource.Trace, err error) {
 	const op = "read answer"
 	if err := json.Unmarshal(body, &out); err != nil {
-		return protocol.Trace{}, protocol.Errorf(protocol.CodeInternal, op, "it cannot be read: %w", err)
+		return resource.Trace{}, protocol.Errorf(protocol.CodeInternal, op, "it cannot be read: %w", err)
 	}
-	if out.Server != server || len(out.Rows) > protocol.MaxTraceRows {
-		return protocol.Trace{}, protocol.Errorf(protocol.CodeInternal, op, "it is of server %.60q, with %d rows", out.Server, len(out.Rows))
+	if out.Server != server || len(out.Rows) > resource.MaxTraceRows {
+		return resource.Trace{}, protocol.Errorf(protocol.CodeInternal, op, "it is of server %.60q, with %d rows", out.Server, len(out.Rows))
 	}
 	return out, nil
 }

@@ -9,12 +9,14 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // traces asks for a trace and returns the question that went out.
-func (m *modern) traces(ctx context.Context, serial int) (protocol.Ask, <-chan protocol.Trace, <-chan error) {
+func (m *modern) traces(ctx context.Context, serial int) (message.Ask, <-chan resource.Trace, <-chan error) {
 	m.b.t.Helper()
-	got, failed := make(chan protocol.Trace, 1), make(chan error, 1)
+	got, failed := make(chan resource.Trace, 1), make(chan error, 1)
 	go func() {
 		t, err := m.b.control.Trace(ctx, "n1", serial)
 		if err != nil {
@@ -26,7 +28,7 @@ func (m *modern) traces(ctx context.Context, serial int) (protocol.Ask, <-chan p
 	synctest.Wait()
 	m.listens()
 	q := m.takeAsks()
-	if len(q) != 1 || q[0].Kind != protocol.AskTrace || q[0].Server != "n1" || q[0].Serial != serial || q[0].BMC.Address != "" {
+	if len(q) != 1 || q[0].Kind != message.AskTrace || q[0].Server != "n1" || q[0].Serial != serial || q[0].BMC.Address != "" {
 		m.b.t.Fatalf("asked %+v", q)
 	}
 	return q[0], got, failed
@@ -38,17 +40,17 @@ func TestTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, m := modernSite(t)
 		q, got, _ := m.traces(t.Context(), 3)
-		m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Body: []byte(`{"server":"n1","serial":3,"rows":[{"seq":1,"source":"dhcp","what":"DISCOVER"}]}`)})
+		m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Body: []byte(`{"server":"n1","serial":3,"rows":[{"seq":1,"source":"dhcp","what":"DISCOVER"}]}`)})
 		if tr := <-got; tr.Serial != 3 || len(tr.Rows) != 1 || tr.Rows[0].Source != protocol.TraceDHCP {
 			t.Errorf("got %+v", tr)
 		}
 		q, _, failed := m.traces(t.Context(), 0)
-		m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeNotFound, Message: "not powered on", Hint: "describe it"})
+		m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeNotFound, Message: "not powered on", Hint: "describe it"})
 		if err := <-failed; protocol.CodeOf(err) != protocol.CodeNotFound || protocol.HintOf(err) != "describe it" {
 			t.Errorf("the agent's error came as %v", err)
 		}
 		q, _, failed = m.traces(t.Context(), 0)
-		m.says(protocol.LeafAnswer, protocol.Answer{ID: q.ID, Nonce: m.nonce, Body: []byte(`{"server":"n2"}`)})
+		m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Body: []byte(`{"server":"n2"}`)})
 		if err := <-failed; protocol.CodeOf(err) != protocol.CodeInternal {
 			t.Errorf("of another server: %v", err)
 		}
@@ -76,13 +78,13 @@ func TestTrace(t *testing.T) {
 // Who cannot be asked is said, with what to do in its place.
 func TestTraceOfWhomNobodyHears(t *testing.T) {
 	b, m := modernSite(t)
-	m.caps = slices.DeleteFunc(protocol.Capabilities(), func(c protocol.Capability) bool { return c == protocol.CapAsk })
+	m.caps = slices.DeleteFunc(message.Capabilities(), func(c message.Capability) bool { return c == message.CapAsk })
 	m.connects()
 	b.pass()
 	if _, err := b.control.Trace(ctx(t), "n1", 0); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("of an old agent: %v", err)
 	}
-	b.control.fence.Yields(b.t.Context(), "r9-1", protocol.Fence{Number: 1 << 10, Hub: "another"})
+	b.control.fence.Yields(b.t.Context(), "r9-1", message.Fence{Number: 1 << 10, Hub: "another"})
 	if _, err := b.control.Trace(ctx(t), "n1", 0); err == nil || protocol.HintOf(err) == "" {
 		t.Errorf("of a hub that stepped down: %v", err)
 	}
@@ -94,7 +96,7 @@ func FuzzTraceBody(f *testing.F) {
 	f.Add([]byte(`{"server":"n1","rows":null}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if tr, err := trace(body, "n1"); err == nil && (tr.Server != "n1" || len(tr.Rows) > protocol.MaxTraceRows) {
+		if tr, err := trace(body, "n1"); err == nil && (tr.Server != "n1" || len(tr.Rows) > resource.MaxTraceRows) {
 			t.Fatalf("%+v", tr)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // view is a fleet at a moment, of a rack or of all: its resources are the store's own, and not
@@ -44,11 +44,11 @@ func of(unit string) view { return view{Fleet: plan.Fleet{Of: unit}} }
 func (c *Control) fleet() plan.Fleet {
 	s := c.cfg.Store
 	f := plan.Fleet{
-		Of: wake.SiteUnit, Now: c.cfg.Clock(), Groups: store.List[*protocol.ServerGroup](s),
-		Racks: store.List[*protocol.Rack](s), Agents: store.List[*protocol.Agent](s), Segments: store.List[*protocol.Segment](s),
-		BMCs: store.List[*protocol.BMC](s), Servers: store.List[*protocol.Server](s), Claims: store.List[*protocol.Claim](s),
-		Maintenances: store.List[*protocol.Maintenance](s),
-		Configs:      store.List[*protocol.BootConfiguration](s), Holds: store.List[*protocol.Hold](s), Reports: c.reports.Servers(),
+		Of: wake.SiteUnit, Now: c.cfg.Clock(), Groups: store.List[*resource.ServerGroup](s),
+		Racks: store.List[*resource.Rack](s), Agents: store.List[*resource.Agent](s), Segments: store.List[*resource.Segment](s),
+		BMCs: store.List[*resource.BMC](s), Servers: store.List[*resource.Server](s), Claims: store.List[*resource.Claim](s),
+		Maintenances: store.List[*resource.Maintenance](s),
+		Configs:      store.List[*resource.BootConfiguration](s), Holds: store.List[*resource.Hold](s), Reports: c.reports.Servers(),
 		Requests: openRequests(s.OpenRequests()),
 	}
 	f.Peers = c.Link.Peers(f.Racks)
@@ -59,25 +59,25 @@ func (c *Control) fleet() plan.Fleet {
 // the other racks.
 func (c *Control) rackFleet(rack string) plan.Fleet {
 	s := c.cfg.Store
-	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s}, Reports: map[string]*protocol.ServerReport{}, Requests: openRequests(s.OpenRequestsOf(rack))}
-	if r, err := store.Peek[*protocol.Rack](s, rack); err == nil {
-		f.Racks = []*protocol.Rack{r}
-		if a, err := store.Peek[*protocol.Agent](s, r.Status.Agent); err == nil {
-			f.Agents = []*protocol.Agent{a}
+	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s}, Reports: map[string]*resource.ServerReport{}, Requests: openRequests(s.OpenRequestsOf(rack))}
+	if r, err := store.Peek[*resource.Rack](s, rack); err == nil {
+		f.Racks = []*resource.Rack{r}
+		if a, err := store.Peek[*resource.Agent](s, r.Status.Agent); err == nil {
+			f.Agents = []*resource.Agent{a}
 		}
 	}
-	f.Segments = store.Referring[*protocol.Segment](s, protocol.KindRack, rack)
-	f.BMCs = store.Referring[*protocol.BMC](s, protocol.KindRack, rack)
+	f.Segments = store.Referring[*resource.Segment](s, resource.KindRack, rack)
+	f.BMCs = store.Referring[*resource.BMC](s, resource.KindRack, rack)
 	for _, b := range f.BMCs {
-		f.Servers = append(f.Servers, store.Referring[*protocol.Server](s, protocol.KindBMC, b.Metadata.Name)...)
+		f.Servers = append(f.Servers, store.Referring[*resource.Server](s, resource.KindBMC, b.Metadata.Name)...)
 	}
 	f.Holds = store.Find(s, store.HoldsByRack, rack)
 	for _, srv := range f.Servers {
 		name := srv.Metadata.Name
 		f.Claims = append(f.Claims, store.Find(s, store.ClaimsByServer, name)...)
-		f.Maintenances = append(f.Maintenances, store.Referring[*protocol.Maintenance](s, protocol.KindServer, name)...)
+		f.Maintenances = append(f.Maintenances, store.Referring[*resource.Maintenance](s, resource.KindServer, name)...)
 		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByServer, name)...)
-		f.Holds = append(f.Holds, store.Referring[*protocol.Hold](s, protocol.KindServer, name)...)
+		f.Holds = append(f.Holds, store.Referring[*resource.Hold](s, resource.KindServer, name)...)
 		if r, _ := c.reports.Server(name); r != nil {
 			f.Reports[name] = r
 		}
@@ -97,12 +97,12 @@ const outsideUnit = "outside"
 // what names a server that is gone. Looking for those goes over everything.
 func (c *Control) outsideFleet(all bool) plan.Fleet {
 	s := c.cfg.Store
-	f := plan.Fleet{Of: outsideUnit, Site: site{s}, Reports: map[string]*protocol.ServerReport{}, Claims: store.Find(s, store.ClaimsUnbound, store.Any)}
+	f := plan.Fleet{Of: outsideUnit, Site: site{s}, Reports: map[string]*resource.ServerReport{}, Claims: store.Find(s, store.ClaimsUnbound, store.Any)}
 	if all {
-		f.Servers = outside(c, store.List[*protocol.Server](s), func(o *protocol.Server) string { return o.Metadata.Name })
-		f.Claims = outside(c, store.List[*protocol.Claim](s), func(o *protocol.Claim) string { return o.Status.Server })
-		f.Maintenances = outside(c, store.List[*protocol.Maintenance](s), func(o *protocol.Maintenance) string { return o.Spec.ServerRef.Name })
-		f.Configs = outside(c, store.List[*protocol.BootConfiguration](s), func(o *protocol.BootConfiguration) string { return o.Spec.Server })
+		f.Servers = outside(c, store.List[*resource.Server](s), func(o *resource.Server) string { return o.Metadata.Name })
+		f.Claims = outside(c, store.List[*resource.Claim](s), func(o *resource.Claim) string { return o.Status.Server })
+		f.Maintenances = outside(c, store.List[*resource.Maintenance](s), func(o *resource.Maintenance) string { return o.Spec.ServerRef.Name })
+		f.Configs = outside(c, store.List[*resource.BootConfiguration](s), func(o *resource.BootConfiguration) string { return o.Spec.Server })
 	}
 	for _, cl := range f.Claims {
 		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByOwner, cl.Metadata.UID)...)
@@ -112,11 +112,11 @@ func (c *Control) outsideFleet(all bool) plan.Fleet {
 }
 
 // outside are those whose server is in no rack.
-func outside[T protocol.Object](c *Control, list []T, server func(T) string) (out []T) {
+func outside[T resource.Object](c *Control, list []T, server func(T) string) (out []T) {
 	for _, o := range list {
 		rack, err := c.cfg.Store.RackOf(server(o))
 		if err == nil {
-			_, err = store.Peek[*protocol.Rack](c.cfg.Store, rack)
+			_, err = store.Peek[*resource.Rack](c.cfg.Store, rack)
 		}
 		if err != nil {
 			out = append(out, o)
@@ -126,7 +126,7 @@ func outside[T protocol.Object](c *Control, list []T, server func(T) string) (ou
 }
 
 // byName brings resources in order of name, each once.
-func byName[T protocol.Object](list *[]T) {
+func byName[T resource.Object](list *[]T) {
 	name := func(o T) string { return o.Head().Metadata.Name }
 	slices.SortFunc(*list, func(a, b T) int { return strings.Compare(name(a), name(b)) })
 	*list = slices.CompactFunc(*list, func(a, b T) bool { return name(a) == name(b) })
@@ -136,9 +136,9 @@ func byName[T protocol.Object](list *[]T) {
 func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 	s := c.cfg.Store
 	f.Now, f.Peers = c.cfg.Clock(), c.Link.Peers(f.Racks)
-	f.BootEnvs, f.Templates = store.List[*protocol.BootEnv](s), store.List[*protocol.Template](s)
-	f.Profiles, f.Params = store.List[*protocol.Profile](s), store.List[*protocol.Param](s)
-	f.Groups = store.List[*protocol.ServerGroup](s)
+	f.BootEnvs, f.Templates = store.List[*resource.BootEnv](s), store.List[*resource.Template](s)
+	f.Profiles, f.Params = store.List[*resource.Profile](s), store.List[*resource.Param](s)
+	f.Groups = store.List[*resource.ServerGroup](s)
 	f = f.Indexed() // what follows asks for each BMC and configuration
 	f = c.Env.Furnish(f)
 	f.Sealed = c.Inventory.Sealed(f)
@@ -150,17 +150,17 @@ func (c *Control) furnished(f plan.Fleet) plan.Fleet {
 type site struct{ *store.Store }
 
 func (s site) BMCNamed(name string) bool {
-	_, err := store.Peek[*protocol.BMC](s.Store, name)
+	_, err := store.Peek[*resource.BMC](s.Store, name)
 	return err == nil
 }
 
 func (s site) ServerNamed(name string) bool {
-	_, err := store.Peek[*protocol.Server](s.Store, name)
+	_, err := store.Peek[*resource.Server](s.Store, name)
 	return err == nil
 }
 
 func (s site) AcceptedElsewhere(mac, rack string) bool {
-	return slices.ContainsFunc(store.Find(s.Store, store.BMCsAccepted, mac), func(b *protocol.BMC) bool { return b.Spec.RackRef.Name != rack })
+	return slices.ContainsFunc(store.Find(s.Store, store.BMCsAccepted, mac), func(b *resource.BMC) bool { return b.Spec.RackRef.Name != rack })
 }
 
 func openRequests(stored []store.StoredRequest) (out []plan.Request) {

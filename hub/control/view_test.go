@@ -6,7 +6,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestLookReadsOnceForEachState: a view is used again while nothing is written, and
@@ -26,17 +26,17 @@ func TestLookReadsOnceForEachState(t *testing.T) {
 			return err
 		},
 		"a claim": func() error {
-			_, err := b.store.Apply(ctx(t), []protocol.Object{storetest.Claim("c1", "n2")}, store.ApplyOptions{By: "test"})
+			_, err := b.store.Apply(ctx(t), []resource.Object{storetest.Claim("c1", "n2")}, store.ApplyOptions{By: "test"})
 			return err
 		},
 		"a request": func() error {
-			_, err := b.store.CreateRequest(ctx(t), store.StoredRequest{Request: protocol.Request{
-				ID: "r", Server: "n1", Action: protocol.RequestReboot, NotAfter: b.now.Add(1e12),
-			}, Rack: "r1", Report: protocol.RequestReport{Outcome: protocol.OutcomePending}})
+			_, err := b.store.CreateRequest(ctx(t), store.StoredRequest{Request: resource.Request{
+				ID: "r", Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(1e12),
+			}, Rack: "r1", Report: resource.RequestReport{Outcome: resource.OutcomePending}})
 			return err
 		},
 		"a removal": func() error {
-			return b.store.Remove(ctx(t), store.List[*protocol.Segment](b.store)[0])
+			return b.store.Remove(ctx(t), store.List[*resource.Segment](b.store)[0])
 		},
 	} {
 		before := b.control.look(of(wake.RackUnit("r1")))

@@ -10,18 +10,19 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A request that its agent speaks of waits as long as holds lie; one that nobody
 // speaks of is given up.
 func TestRequestWaitsBehindHolds(t *testing.T) {
 	b, m := modernSite(t)
-	b.request("held", protocol.RequestReboot)
-	b.request("lost", protocol.RequestReboot)
+	b.request("held", resource.RequestReboot)
+	b.request("lost", resource.RequestReboot)
 	b.pass()
 	m.listens()
 	r := off("n1")
-	r.Requests = []protocol.RequestReport{{ID: "held", Outcome: protocol.OutcomePending}}
+	r.Requests = []resource.RequestReport{{ID: "held", Outcome: resource.OutcomePending}}
 	m.reports(r)
 	b.now = b.now.Add(3 * requestSilence)
 	m.reports(r)
@@ -29,7 +30,7 @@ func TestRequestWaitsBehindHolds(t *testing.T) {
 	if o := b.outcome("held"); o.Outcome.Ended() {
 		t.Errorf("it waits at the agent, and is %+v", o)
 	}
-	if o := b.outcome("lost"); o.Outcome != protocol.OutcomeUnknown {
+	if o := b.outcome("lost"); o.Outcome != resource.OutcomeUnknown {
 		t.Errorf("nobody speaks of it, and it is %+v", o)
 	}
 	b.restart() // which has heard nobody yet
@@ -38,9 +39,9 @@ func TestRequestWaitsBehindHolds(t *testing.T) {
 		t.Errorf("a hub that has just started gave it up: %+v", o)
 	}
 	m.connects()
-	r.Requests[0].Outcome = protocol.OutcomeDone
+	r.Requests[0].Outcome = resource.OutcomeDone
 	m.reports(r)
-	if o := b.outcome("held"); o.Outcome != protocol.OutcomeDone {
+	if o := b.outcome("held"); o.Outcome != resource.OutcomeDone {
 		t.Errorf("done, and %+v", o)
 	}
 }
@@ -54,9 +55,9 @@ func TestClaimEndsItsRequests(t *testing.T) {
 	m.listens()
 	uid := b.claim("c1").Metadata.UID
 	ask := func(id, claim, incarnation string) {
-		q := store.StoredRequest{Request: protocol.Request{
-			ID: id, Server: "n1", Action: protocol.RequestReboot, NotAfter: b.now.Add(time.Hour), Incarnation: incarnation,
-			Precondition: protocol.Precondition{OwnerUID: claim},
+		q := store.StoredRequest{Request: resource.Request{
+			ID: id, Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Hour), Incarnation: incarnation,
+			Precondition: resource.Precondition{OwnerUID: claim},
 		}, Rack: "r1"}
 		if err := b.store.PutRequest(ctx(t), q); err != nil {
 			t.Fatal(err)
@@ -65,11 +66,11 @@ func TestClaimEndsItsRequests(t *testing.T) {
 	ask("waits", uid, "")
 	ask("given", uid, m.incarnation)
 	ask("other", "", "")
-	if _, err := b.store.Delete(ctx(t), protocol.KindClaim, "c1"); err != nil {
+	if _, err := b.store.Delete(ctx(t), resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
-	if o := b.outcome("waits"); o.Outcome != protocol.OutcomeRefused || o.Reason != "the claim ends" {
+	if o := b.outcome("waits"); o.Outcome != resource.OutcomeRefused || o.Reason != "the claim ends" {
 		t.Errorf("not given to an agent: %+v", o)
 	}
 	for _, id := range []string{"given", "other"} {
@@ -82,7 +83,7 @@ func TestClaimEndsItsRequests(t *testing.T) {
 func TestHoldMetrics(t *testing.T) {
 	b, m := modernSite(t)
 	hard := storetest.Hold("o", "hard", "n1")
-	hard.Spec.Mode = protocol.StopHard
+	hard.Spec.Mode = resource.StopHard
 	h, err := b.store.CreateHold(ctx(t), hard)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,7 @@ func TestHoldMetrics(t *testing.T) {
 	b.now = b.now.Add(time.Hour)
 	soft := b.place("o", "soft", "n2")
 	stopping := off("n1")
-	stopping.Holds = []protocol.HoldReport{{ID: h.Metadata.Name, Word: protocol.HoldEnforced, State: protocol.StateForcing}}
+	stopping.Holds = []resource.HoldReport{{ID: h.Metadata.Name, Word: resource.HoldEnforced, State: resource.StateForcing}}
 	m.reports(stopping)
 	got := func(name string) map[string]float64 {
 		t.Helper()
@@ -119,7 +120,7 @@ func TestHoldMetrics(t *testing.T) {
 		}
 		return out
 	}
-	if s := got("hub_holds"); s["Forcing"] != 1 || s["Accepted"] != 1 || len(s) != len(protocol.HoldStates()) {
+	if s := got("hub_holds"); s["Forcing"] != 1 || s["Accepted"] != 1 || len(s) != len(resource.HoldStates()) {
 		t.Errorf("%v", s)
 	}
 	if s := got("hub_hold_oldest_seconds"); s["hard"] != 3600.2 || s["soft"] != 0 {

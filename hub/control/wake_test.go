@@ -15,7 +15,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // A rack is woken by whatever changes what its turns see, and its turns see of each kind what a
@@ -49,7 +50,7 @@ func (w *wakeWorld) changes(rt *rapid.T, do func(*rapid.T) string) {
 	woken := w.control.wake.Racks.Take()
 	for rack, now := range w.views() {
 		w.compares(rt, rack, now)
-		if _, err := store.Peek[*protocol.Rack](w.store, rack); err != nil {
+		if _, err := store.Peek[*resource.Rack](w.store, rack); err != nil {
 			continue
 		}
 		if !sameView(before[rack], now) && !slices.Contains(woken, wake.RackUnit(rack)) {
@@ -83,18 +84,18 @@ func (w *wakeWorld) compares(rt *rapid.T, rack string, v plan.Fleet) {
 		of, err := s.RackOf(server)
 		return err == nil && of == rack
 	}
-	part(rt, v.Segments, store.List[*protocol.Segment](s), func(o *protocol.Segment) bool { return o.Spec.RackRef.Name == rack })
-	part(rt, v.BMCs, store.List[*protocol.BMC](s), func(o *protocol.BMC) bool { return o.Spec.RackRef.Name == rack })
-	part(rt, v.Servers, store.List[*protocol.Server](s), func(o *protocol.Server) bool { return in(o.Metadata.Name) })
-	part(rt, v.Claims, store.List[*protocol.Claim](s), func(o *protocol.Claim) bool { return o.Status.Server != "" && in(o.Status.Server) })
-	part(rt, v.Maintenances, store.List[*protocol.Maintenance](s), func(o *protocol.Maintenance) bool { return in(o.Spec.ServerRef.Name) })
-	part(rt, v.Configs, store.List[*protocol.BootConfiguration](s), func(o *protocol.BootConfiguration) bool { return in(o.Spec.Server) })
-	part(rt, v.Holds, store.List[*protocol.Hold](s), func(o *protocol.Hold) bool { return o.Status.Rack == rack || in(o.Spec.Server) })
+	part(rt, v.Segments, store.List[*resource.Segment](s), func(o *resource.Segment) bool { return o.Spec.RackRef.Name == rack })
+	part(rt, v.BMCs, store.List[*resource.BMC](s), func(o *resource.BMC) bool { return o.Spec.RackRef.Name == rack })
+	part(rt, v.Servers, store.List[*resource.Server](s), func(o *resource.Server) bool { return in(o.Metadata.Name) })
+	part(rt, v.Claims, store.List[*resource.Claim](s), func(o *resource.Claim) bool { return o.Status.Server != "" && in(o.Status.Server) })
+	part(rt, v.Maintenances, store.List[*resource.Maintenance](s), func(o *resource.Maintenance) bool { return in(o.Spec.ServerRef.Name) })
+	part(rt, v.Configs, store.List[*resource.BootConfiguration](s), func(o *resource.BootConfiguration) bool { return in(o.Spec.Server) })
+	part(rt, v.Holds, store.List[*resource.Hold](s), func(o *resource.Hold) bool { return o.Status.Rack == rack || in(o.Spec.Server) })
 }
 
-func part[T protocol.Object](rt *rapid.T, got, all []T, want func(T) bool) {
+func part[T resource.Object](rt *rapid.T, got, all []T, want func(T) bool) {
 	walked := slices.DeleteFunc(slices.Clone(all), func(o T) bool { return !want(o) })
-	if !slices.EqualFunc(got, walked, func(a, b T) bool { return protocol.Object(a) == protocol.Object(b) }) {
+	if !slices.EqualFunc(got, walked, func(a, b T) bool { return resource.Object(a) == resource.Object(b) }) {
 		rt.Fatalf("the rack sees %d %T, and a walk finds %d", len(got), *new(T), len(walked))
 	}
 }
@@ -106,14 +107,14 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 		return fmt.Sprintf("%s%d", prefix, rapid.IntRange(0, n-1).Draw(rt, prefix))
 	}
 	mac := func(name string) string { return fmt.Sprintf("52:54:00:00:00:%02x", name[len(name)-1]) }
-	var o protocol.Object
+	var o resource.Object
 	switch kind := pick("kind", "rack", "agent", "segment", "bmc", "bmc", "server", "server", "claim", "claim", "maintenance", "config", "hold", "group", "secret", "bootenv", "profile", "param", "template"); kind {
 	case "rack":
 		r := storetest.Rack(numbered("r", 3))
 		r.Status.Agent = pick("agent", "", "a0", "a1")
 		o = r
 	case "agent":
-		a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: numbered("r", 3)}, Key: make([]byte, 32), Term: 1}}
+		a := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: numbered("r", 3)}, Key: make([]byte, 32), Term: 1}}
 		a.Metadata.Name = numbered("a", 2)
 		o = a
 	case "segment":
@@ -128,11 +129,11 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 		c.Status.Server = pick("bound", "", "n0", "n1", "n2")
 		o = c
 	case "maintenance":
-		m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: numbered("n", 3)}, ServerPower: protocol.WantOff}}
+		m := &resource.Maintenance{Spec: resource.MaintenanceSpec{ServerRef: resource.Ref{Name: numbered("n", 3)}, ServerPower: resource.WantOff}}
 		m.Metadata.Name = numbered("m", 2)
 		o = m
 	case "config":
-		c := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: numbered("n", 3), Owner: protocol.Owner{Kind: protocol.PurposeClaim, Name: "c0", UID: "u"}}}
+		c := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: numbered("n", 3), Owner: resource.Owner{Kind: resource.PurposeClaim, Name: "c0", UID: "u"}}}
 		c.Metadata.Name = numbered("c", 3)
 		o = c
 	case "hold":
@@ -140,27 +141,27 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 		h.Metadata.Name, h.Status.Rack = numbered("h", 2), numbered("r", 3)
 		o = h
 	case "group":
-		g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Selector: protocol.Selector{MatchLabels: map[string]string{"a": "b"}}}}
+		g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: resource.Selector{MatchLabels: map[string]string{"a": "b"}}}}
 		g.Metadata.Name = "workers"
 		o = g
 	case "secret":
-		s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretType(pick("type", string(protocol.SecretBMC), string(protocol.SecretParams)))}}
+		s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretType(pick("type", string(resource.SecretBMC), string(resource.SecretParams)))}}
 		s.Metadata.Name = numbered("s", 2)
 		o = s
 	case "bootenv":
-		e := &protocol.BootEnv{}
+		e := &resource.BootEnv{}
 		e.Metadata.Name = "env"
 		o = e
 	case "profile":
-		p := &protocol.Profile{}
+		p := &resource.Profile{}
 		p.Metadata.Name = "p"
 		o = p
 	case "param":
-		p := &protocol.Param{Spec: protocol.ParamSpec{Name: "p"}}
+		p := &resource.Param{Spec: resource.ParamSpec{Name: "p"}}
 		p.Metadata.Name = "p"
 		o = p
 	case "template":
-		p := &protocol.Template{}
+		p := &resource.Template{}
 		p.Metadata.Name = "t"
 		o = p
 	}
@@ -168,7 +169,7 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 	m.UID, m.Generation = "u-"+m.Name, 1
 	m.Labels = map[string]string{"at": strconv.Itoa(w.writes)} // what is put over itself is news
 	w.writes++
-	kind := protocol.KindOfType(o)
+	kind := resource.KindOfType(o)
 	if e, err := w.mem.Get(w.t.Context(), keyOfWorld(kind, m.Name)); err == nil {
 		m.Revision = e.Revision
 	}
@@ -178,11 +179,11 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 	return fmt.Sprintf("%s %s", kind, m.Name)
 }
 
-func keyOfWorld(kind protocol.Kind, name string) string { return "res." + kind.Plural() + "." + name }
+func keyOfWorld(kind resource.Kind, name string) string { return "res." + kind.Plural() + "." + name }
 
 func (w *wakeWorld) remove(rt *rapid.T) string {
-	all := map[string]protocol.Object{}
-	for _, kind := range protocol.Kinds() {
+	all := map[string]resource.Object{}
+	for _, kind := range resource.Kinds() {
 		for _, o := range w.store.CopyObjects(kind) {
 			all[string(kind)+" "+o.Head().Metadata.Name] = o
 		}
@@ -214,14 +215,14 @@ func (w *wakeWorld) beside(rt *rapid.T) string {
 	id := rapid.SampledFrom([]string{"q0", "q1"}).Draw(rt, "request")
 	q, err := w.store.GetRequest(id)
 	if err != nil {
-		q = store.StoredRequest{Request: protocol.Request{ID: id, Server: "n0", Action: protocol.RequestReboot, NotAfter: w.now.Add(time.Hour)}, Rack: "r0"}
-		q.Report = protocol.RequestReport{ID: id, Outcome: protocol.OutcomePending}
+		q = store.StoredRequest{Request: resource.Request{ID: id, Server: "n0", Action: resource.RequestReboot, NotAfter: w.now.Add(time.Hour)}, Rack: "r0"}
+		q.Report = resource.RequestReport{ID: id, Outcome: resource.OutcomePending}
 		if _, err := w.store.CreateRequest(w.t.Context(), q); err != nil {
 			rt.Skip(err)
 		}
 		return "request " + id
 	}
-	q.Report.Outcome = rapid.SampledFrom([]protocol.Outcome{protocol.OutcomePending, protocol.OutcomeDone}).Draw(rt, "outcome")
+	q.Report.Outcome = rapid.SampledFrom([]resource.Outcome{resource.OutcomePending, resource.OutcomeDone}).Draw(rt, "outcome")
 	if err := w.store.PutRequest(w.t.Context(), q); err != nil {
 		rt.Skip(err)
 	}
@@ -232,13 +233,13 @@ func (w *wakeWorld) beside(rt *rapid.T) string {
 // without news wakes nobody.
 func TestReportsWake(t *testing.T) {
 	b, agent := joined(t)
-	hello := protocol.FoundBMC{Segment: "r1-boot", Address: "https://192.0.2.9", MAC: "52:54:00:00:00:09"}
-	says := func(r protocol.ServerReport, found ...protocol.FoundBMC) []string {
+	hello := resource.FoundBMC{Segment: "r1-boot", Address: "https://192.0.2.9", MAC: "52:54:00:00:00:09"}
+	says := func(r resource.ServerReport, found ...resource.FoundBMC) []string {
 		b.control.sleep()
 		b.known(agent)
 		b.seq[agent]++
-		b.says(agent, protocol.LeafReport, protocol.Report{
-			Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: []protocol.ServerReport{r}, Found: found,
+		b.says(agent, message.LeafReport, message.Report{
+			Agent: agent, Session: "s", Incarnation: "i", Seq: b.seq[agent], At: b.now, Shards: 1, Servers: []resource.ServerReport{r}, Found: found,
 		})
 		return b.control.wake.Racks.Take()
 	}
@@ -263,7 +264,7 @@ func TestReportsWake(t *testing.T) {
 	expect("the same a minute later, which is taken over whole", says(on("n1")), nil)
 
 	c := storetest.Claim("c1", "")
-	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &protocol.Selector{MatchLabels: map[string]string{"no": "body"}}
+	c.Spec.ServerRef, c.Spec.ServerSelector = nil, &resource.Selector{MatchLabels: map[string]string{"no": "body"}}
 	b.apply(c)
 	b.pass()
 	expect("news while a claim has no server", says(off("n1")), []string{wake.SiteUnit, wake.RackUnit("r1")})

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What is wrong with a description is said where it is, before anything uses it.
 func TestEnvRules(t *testing.T) {
-	env := func(change func(*protocol.BootEnvSpec)) *protocol.BootEnv {
-		e := &protocol.BootEnv{Spec: protocol.BootEnvSpec{OS: protocol.EnvOS{Name: "debian-12", SupportedArchitectures: map[string]protocol.EnvArch{"amd64": {Kernel: "linux"}}}}}
+	env := func(change func(*resource.BootEnvSpec)) *resource.BootEnv {
+		e := &resource.BootEnv{Spec: resource.BootEnvSpec{OS: resource.EnvOS{Name: "debian-12", SupportedArchitectures: map[string]resource.EnvArch{"amd64": {Kernel: "linux"}}}}}
 		e.Metadata.Name = "debian-install"
 		change(&e.Spec)
 		return e
@@ -19,26 +19,26 @@ func TestEnvRules(t *testing.T) {
 		text, ok := map[string]string{"good": `{{.Machine.Name}} {{.CallTemplate "inner" .}}`, "inner": "x", "bad": "\n{{.Machine.Name"}[name]
 		return text, ok
 	}
-	named := func(id string) func(*protocol.BootEnvSpec) {
-		return func(s *protocol.BootEnvSpec) {
-			s.Templates = []protocol.EnvTemplate{{Name: "a", Path: "a", ID: id}}
+	named := func(id string) func(*resource.BootEnvSpec) {
+		return func(s *resource.BootEnvSpec) {
+			s.Templates = []resource.EnvTemplate{{Name: "a", Path: "a", ID: id}}
 		}
 	}
 	for name, row := range map[string]struct {
-		change func(*protocol.BootEnvSpec)
+		change func(*resource.BootEnvSpec)
 		want   string
 	}{
 		"fine":   {named("good"), ""},
 		"syntax": {named("bad"), "line 2"},
-		"own syntax": {func(s *protocol.BootEnvSpec) {
-			s.Templates = []protocol.EnvTemplate{{Name: "a", Path: "{{", Contents: "x"}}
+		"own syntax": {func(s *resource.BootEnvSpec) {
+			s.Templates = []resource.EnvTemplate{{Name: "a", Path: "{{", Contents: "x"}}
 		}, "spec.templates[0].path"},
-		"boot params": {func(s *protocol.BootEnvSpec) {
-			s.OS.SupportedArchitectures["amd64"] = protocol.EnvArch{Kernel: "k", BootParams: "{{end}}"}
+		"boot params": {func(s *resource.BootEnvSpec) {
+			s.OS.SupportedArchitectures["amd64"] = resource.EnvArch{Kernel: "k", BootParams: "{{end}}"}
 		}, "bootParams"},
-		"nothing": {func(s *protocol.BootEnvSpec) { s.OS.SupportedArchitectures["amd64"] = protocol.EnvArch{} }, "nothing to boot for amd64"},
-		"host function": {func(s *protocol.BootEnvSpec) {
-			s.Templates = []protocol.EnvTemplate{{Name: "a", Path: "a", Contents: `{{env "HOME"}}`}}
+		"nothing": {func(s *resource.BootEnvSpec) { s.OS.SupportedArchitectures["amd64"] = resource.EnvArch{} }, "nothing to boot for amd64"},
+		"host function": {func(s *resource.BootEnvSpec) {
+			s.Templates = []resource.EnvTemplate{{Name: "a", Path: "a", Contents: `{{env "HOME"}}`}}
 		}, "spec.templates[0]"},
 	} {
 		if got := (envRules{}).BootEnv(env(row.change), texts); (row.want == "") != (len(got) == 0) || !strings.Contains(got.Error(), row.want) {
@@ -51,11 +51,11 @@ func TestEnvRules(t *testing.T) {
 	if err := (envRules{}).Template("x", "a\n{{if}}"); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("%v", err)
 	}
-	text := protocol.ParamSpec{Name: "a", Schema: map[string]any{"type": "string"}}
+	text := resource.ParamSpec{Name: "a", Schema: map[string]any{"type": "string"}}
 	if err := (envRules{}).Value(text, 1.0); err == nil {
 		t.Error("a number was taken for text")
 	}
-	if err := (envRules{}).Param(protocol.ParamSpec{Name: "a", Schema: map[string]any{"type": "word"}}); err == nil {
+	if err := (envRules{}).Param(resource.ParamSpec{Name: "a", Schema: map[string]any{"type": "word"}}); err == nil {
 		t.Error("word was taken for a type")
 	}
 }

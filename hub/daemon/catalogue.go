@@ -7,6 +7,7 @@ import (
 	"rackboot/hub/iso"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/clock"
 )
 
@@ -40,7 +41,7 @@ func (h *hub) openBootFiles(c Catalogue, shelf *iso.Shelf) (bootFiles, error) {
 func (b bootFiles) Has(digest string) bool { return b.shelf.Has(digest) }
 
 // Inspect implements images.Files.
-func (b bootFiles) Inspect(a protocol.Artefact, arch string) error {
+func (b bootFiles) Inspect(a resource.Artefact, arch string) error {
 	f, _, err := b.shelf.OpenContent(a.Digest)
 	if err != nil {
 		return err

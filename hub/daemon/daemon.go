@@ -31,6 +31,7 @@ import (
 	"rackboot/metrics"
 	"rackboot/protocol"
 	"rackboot/protocol/link"
+	"rackboot/protocol/message"
 	"rackboot/ready"
 	"rackboot/state"
 	"rackboot/state/clock"
@@ -257,7 +258,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 		return err
 	}
 	h.link, err = link.New(link.Config{
-		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{protocol.TopicAllUp},
+		Broker: to.hub, TLS: to.tls, QoS: to.qos, Subscribe: []string{message.TopicAllUp},
 		OnConnect: func(context.Context) { h.control.Link.Announce() }, OnMessage: h.intake.Put,
 		MinBackoff: h.options.MaxBackoff / 5, MaxBackoff: h.options.MaxBackoff, Logger: h.log, Registerer: h.reg,
 	})

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"rackboot/hub/approval"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // DestructiveKey is the key that signs approvals of destructive actions. One of File
@@ -52,13 +52,13 @@ func (c *Config) policy() (approval.Policy, error) {
 	p := approval.Policy{}
 	for _, r := range []struct {
 		name  string
-		class protocol.ApprovalClass
+		class resource.ApprovalClass
 		rule  *ApprovalRule
 	}{
-		{"bulkStop", protocol.ApproveBulkStop, c.Approvals.BulkStop},
-		{"holdOverride", protocol.ApproveHoldOverride, c.Approvals.HoldOverride},
-		{"reprovision", protocol.ApproveReprovision, c.Approvals.Reprovision},
-		{"wipe", protocol.ApproveWipe, c.Approvals.Wipe},
+		{"bulkStop", resource.ApproveBulkStop, c.Approvals.BulkStop},
+		{"holdOverride", resource.ApproveHoldOverride, c.Approvals.HoldOverride},
+		{"reprovision", resource.ApproveReprovision, c.Approvals.Reprovision},
+		{"wipe", resource.ApproveWipe, c.Approvals.Wipe},
 	} {
 		if r.rule == nil {
 			continue

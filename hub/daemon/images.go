@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Images says how the hub reaches registries.
@@ -65,7 +66,7 @@ func (c Images) check() error {
 			}
 		}
 		if a.Secret == "" {
-			return fmt.Errorf("images.accounts[%d].secret: name a Secret of type %s", i, protocol.SecretRegistry)
+			return fmt.Errorf("images.accounts[%d].secret: name a Secret of type %s", i, resource.SecretRegistry)
 		}
 		if slices.ContainsFunc(c.Accounts[:i], func(b RegistryAccount) bool { return b.Host == a.Host }) {
 			return fmt.Errorf("images.accounts[%d].host: %s has an account already", i, a.Host)
@@ -152,26 +153,26 @@ func (s secrets) accounts(list []RegistryAccount) image.Accounts {
 			return image.Account{}, err
 		}
 		return image.Account{
-			Username: string(data[protocol.SecretUsername]), Password: string(data[protocol.SecretPassword]),
-			Token: string(data[protocol.SecretToken]), TokenHosts: list[i].TokenHosts,
+			Username: string(data[resource.SecretUsername]), Password: string(data[resource.SecretPassword]),
+			Token: string(data[resource.SecretToken]), TokenHosts: list[i].TokenHosts,
 		}, nil
 	}
 }
 
 // read gives what is in the Secret of a registry. That it lacks is no fault of the image,
 // so that the code is unavailable.
-func (s secrets) read(name string) (protocol.SecretData, error) {
+func (s secrets) read(name string) (resource.SecretData, error) {
 	const op = "read registry account"
-	secret, err := store.Peek[*protocol.Secret](s.store, name)
+	secret, err := store.Peek[*resource.Secret](s.store, name)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "Secret %q, which images.accounts names, does not exist", name).
-			WithHint("rackctl secret set %s --type %s --from-file username=FILE --from-file password=FILE", name, protocol.SecretRegistry)
+			WithHint("rackctl secret set %s --type %s --from-file username=FILE --from-file password=FILE", name, resource.SecretRegistry)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if secret.Spec.Type != protocol.SecretRegistry {
-		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "Secret %q is of type %s, not %s", name, secret.Spec.Type, protocol.SecretRegistry).
+	if secret.Spec.Type != resource.SecretRegistry {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "Secret %q is of type %s, not %s", name, secret.Spec.Type, resource.SecretRegistry).
 			WithHint("name another under images.accounts of the hub's file")
 	}
 	stored, err := s.store.Secret(name)
@@ -186,7 +187,7 @@ func (s secrets) read(name string) (protocol.SecretData, error) {
 }
 
 // Resolve implements images.Registry: also what the artefacts begin with is looked at.
-func (i images) Resolve(ctx context.Context, ref, architecture string) (protocol.Image, error) {
+func (i images) Resolve(ctx context.Context, ref, architecture string) (resource.Image, error) {
 	img, err := image.Resolve(ctx, ref, architecture, i.options)
 	if err != nil {
 		return img, err
@@ -195,16 +196,16 @@ func (i images) Resolve(ctx context.Context, ref, architecture string) (protocol
 }
 
 // Verify implements images.Verifier.
-func (i images) Verify(ctx context.Context, ref, key string) (*protocol.ISOSignature, error) {
+func (i images) Verify(ctx context.Context, ref, key string) (*resource.ISOSignature, error) {
 	return image.VerifySignature(ctx, ref, key, i.keys, i.options)
 }
 
 // Trusts implements images.Verifier.
-func (i images) Trusts(proof protocol.ISOSignature, key string) bool {
+func (i images) Trusts(proof resource.ISOSignature, key string) bool {
 	return i.keys.Trusts(proof, key)
 }
 
 // Require implements images.Registry.
-func (i images) Require(img protocol.Image, method protocol.BootTarget) error {
+func (i images) Require(img resource.Image, method protocol.BootTarget) error {
 	return image.Require(img, method)
 }

@@ -13,6 +13,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestRegistryAccountOfSecret: what is wrong with the Secret of a registry is no fault of
@@ -32,12 +33,12 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 	}
 	vault.Start(t.Context(), st)
 	ask := secrets{st, vault}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg", TokenHosts: []string{"tokens.example"}}})
-	write := func(kind protocol.SecretType, data protocol.SecretData) {
+	write := func(kind resource.SecretType, data resource.SecretData) {
 		t.Helper()
-		v := &protocol.Secret{Spec: protocol.SecretSpec{Type: kind, Data: data}}
+		v := &resource.Secret{Spec: resource.SecretSpec{Type: kind, Data: data}}
 		v.Metadata.Name = "reg"
 		v.Default()
-		if _, err := st.Apply(t.Context(), []protocol.Object{v}, store.ApplyOptions{}); err != nil {
+		if _, err := st.Apply(t.Context(), []resource.Object{v}, store.ApplyOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,11 +52,11 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 	if a, err := ask(t.Context(), "other.example"); err != nil || a.Username+a.Token != "" {
 		t.Errorf("a registry without an account: %v", err)
 	}
-	write(protocol.SecretRegistry, protocol.SecretData{protocol.SecretUsername: protocol.Plain("u"), protocol.SecretPassword: protocol.Plain("p")})
+	write(resource.SecretRegistry, resource.SecretData{resource.SecretUsername: resource.Plain("u"), resource.SecretPassword: resource.Plain("p")})
 	if a, err := ask(t.Context(), "registry.example"); err != nil || a.Username != "u" || a.Password != "p" || a.Token != "" || len(a.TokenHosts) != 1 {
 		t.Errorf("name and password: %v", err)
 	}
-	write(protocol.SecretRegistry, protocol.SecretData{protocol.SecretToken: protocol.Plain("t")})
+	write(resource.SecretRegistry, resource.SecretData{resource.SecretToken: resource.Plain("t")})
 	if a, err := ask(t.Context(), "registry.example"); err != nil || a.Username+a.Password != "" || a.Token != "t" {
 		t.Errorf("token: %v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // signedAt serves one signature of an image as a registry does, and is its host.
@@ -65,7 +66,7 @@ func TestSigningKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	by, err := imgs.Verify(t.Context(), "r.example/os@"+image, "release")
-	if err != nil || by.Key != "release" || by.Scheme != protocol.SignatureCosign || !imgs.Trusts(*by, "release") || imgs.Trusts(*by, "other") {
+	if err != nil || by.Key != "release" || by.Scheme != resource.SignatureCosign || !imgs.Trusts(*by, "release") || imgs.Trusts(*by, "other") {
 		t.Fatalf("%+v, %v", by, err)
 	}
 	if _, err := imgs.Verify(t.Context(), "r.example/os@sha256:"+strings.Repeat("b", 64), ""); protocol.CodeOf(err) != protocol.CodeNotFound {

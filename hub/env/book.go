@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"rackboot/hub/plan"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // envBook keeps what was last found of the environment of each owner and configuration,
@@ -29,7 +29,7 @@ type envUnit struct {
 // envPage is what was found with some inputs; see plan.Fleet.EnvInputs.
 type envPage struct {
 	inputs string
-	cond   *protocol.ConditionState
+	cond   *resource.ConditionState
 	used   bool // in this turn
 }
 
@@ -89,7 +89,7 @@ func (u *envUnit) ask(asker string) {
 	u.asked[asker] = true
 }
 
-func (u *envUnit) see(key, inputs string) (cond *protocol.ConditionState, ok bool) {
+func (u *envUnit) see(key, inputs string) (cond *resource.ConditionState, ok bool) {
 	p, there := u.pages[key]
 	if !there || p.inputs != inputs {
 		return nil, false
@@ -99,7 +99,7 @@ func (u *envUnit) see(key, inputs string) (cond *protocol.ConditionState, ok boo
 	return p.cond, true
 }
 
-func (u *envUnit) keep(key, inputs string, cond *protocol.ConditionState) *protocol.ConditionState {
+func (u *envUnit) keep(key, inputs string, cond *resource.ConditionState) *resource.ConditionState {
 	u.pages[key] = envPage{inputs: inputs, cond: cond, used: true}
 	return cond
 }

@@ -7,11 +7,13 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // isos are the uploaded files that environments may name.
-func (c *Room) isos() map[string]protocol.EnvISO {
-	out := map[string]protocol.EnvISO{}
+func (c *Room) isos() map[string]resource.EnvISO {
+	out := map[string]resource.EnvISO{}
 	for _, f := range c.cfg.Store.ISOs() {
 		out[f.File] = f.Env()
 	}
@@ -45,11 +47,11 @@ func (c *Room) isosOf(agent string) (map[string]bool, error) {
 	}
 	digests := map[string]bool{}
 	for leaf, sent := range l.Sent {
-		if !strings.HasPrefix(leaf, protocol.LeafRack+"/") {
+		if !strings.HasPrefix(leaf, message.LeafRack+"/") {
 			continue
 		}
-		var d protocol.RackDoc
-		if err := c.cfg.Link.Open(protocol.TopicDown(agent, leaf), sent.Body, &d); err != nil {
+		var d message.RackDoc
+		if err := c.cfg.Link.Open(message.TopicDown(agent, leaf), sent.Body, &d); err != nil {
 			return nil, err
 		}
 		for _, in := range d.Servers {
@@ -70,7 +72,7 @@ func (c *Room) isosOf(agent string) (map[string]bool, error) {
 // common name of the one that TLS has verified. The code is denied, whether the file
 // exists or not.
 func (c *Room) MayFetchISO(certificate, digest string) error {
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, certificate)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store, certificate)
 	if certificate != "" && err == nil && c.cfg.Terms.Active(a) {
 		digests, err := c.isosOf(certificate)
 		if err != nil {
@@ -91,7 +93,7 @@ func (c *Room) MayFetchISO(certificate, digest string) error {
 // documents cannot be read makes it fail: nobody knows what it needs.
 func (c *Room) ISODigests() (map[string]bool, error) {
 	out := c.cfg.Store.HubFiles()
-	for _, a := range store.List[*protocol.Agent](c.cfg.Store) {
+	for _, a := range store.List[*resource.Agent](c.cfg.Store) {
 		digests, err := c.isosOf(a.Metadata.Name)
 		if err != nil {
 			return nil, err
@@ -104,6 +106,6 @@ func (c *Room) ISODigests() (map[string]bool, error) {
 }
 
 // ISOEvent files what became of an uploaded file.
-func (c *Room) ISOEvent(ctx context.Context, message string) {
-	c.cfg.Events.Own(ctx, "", protocol.EventUploadedFile, message)
+func (c *Room) ISOEvent(ctx context.Context, said string) {
+	c.cfg.Events.Own(ctx, "", resource.EventUploadedFile, said)
 }

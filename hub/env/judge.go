@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rackboot/netboot/bootenv"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // judgeTimeout bounds the trial of one environment for one server. The bounds of package
@@ -16,7 +16,7 @@ const judgeTimeout = 5 * time.Second
 // judgeEnv tries whether a bundle can be made into files, as the agent will (seed 004,
 // Changing a BootEnv for a Machine), and leaves in it only the file or image that the
 // server boots from. No error has a secret.
-func judgeEnv(b protocol.EnvBundle) (protocol.EnvBundle, error) {
+func judgeEnv(b resource.EnvBundle) (resource.EnvBundle, error) {
 	e, err := bootenv.Merge(b)
 	if err != nil {
 		return b, err
@@ -35,18 +35,18 @@ func judgeEnv(b protocol.EnvBundle) (protocol.EnvBundle, error) {
 	}
 	b.ISOs, b.Images = nil, nil
 	switch root.Source {
-	case protocol.EnvFromISO:
-		b.ISOs = []protocol.EnvISO{root.ISO}
-	case protocol.EnvFromImage:
-		b.Images = []protocol.Image{root.Image}
-	case protocol.EnvFromProxy, protocol.EnvFromNone:
+	case resource.EnvFromISO:
+		b.ISOs = []resource.EnvISO{root.ISO}
+	case resource.EnvFromImage:
+		b.Images = []resource.Image{root.Image}
+	case resource.EnvFromProxy, resource.EnvFromNone:
 	}
 	return b, nil
 }
 
 // boots says why no kind of machine of the server's architecture boots an environment.
 func boots(ctx context.Context, e *bootenv.Effective) (first error) {
-	for _, key := range protocol.LoaderKeys() {
+	for _, key := range resource.LoaderKeys() {
 		if !strings.HasPrefix(string(key), e.Arch+"-") {
 			continue
 		}

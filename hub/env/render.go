@@ -11,6 +11,7 @@ import (
 	"rackboot/netboot/bootenv"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // envMask takes the place of what is secret before anything is rendered.
@@ -22,7 +23,7 @@ const envMask = "********"
 // of a rendering.
 func (c *Room) Render(ctx context.Context, f plan.Fleet, server, name, path string) (api.EnvRender, error) {
 	const op = "render boot environment"
-	srv, err := store.Peek[*protocol.Server](c.cfg.Store, server)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store, server)
 	if err != nil {
 		return api.EnvRender{}, err
 	}
@@ -55,16 +56,16 @@ func (c *Room) Render(ctx context.Context, f plan.Fleet, server, name, path stri
 }
 
 // envOwner is whom a server's environment is for, and which one it is; empty for none.
-func (c *Room) envOwner(f plan.Fleet, srv *protocol.Server) (w plan.EnvFor, env string) {
-	w = plan.EnvFor{Purpose: protocol.PurposeClaim, KernelArgs: srv.Spec.KernelArgs}
+func (c *Room) envOwner(f plan.Fleet, srv *resource.Server) (w plan.EnvFor, env string) {
+	w = plan.EnvFor{Purpose: resource.PurposeClaim, KernelArgs: srv.Spec.KernelArgs}
 	uid := ""
 	if m, cl := f.MaintenanceOf(srv.Metadata.Name), f.ClaimOf(srv.Metadata.Name); m != nil {
-		w.Purpose, w.Owner, w.Ignition, uid = protocol.PurposeMaintenance, m.Metadata.Name, m.Spec.Boot.IgnitionSecretRef != nil, m.Metadata.UID
-		w.KernelArgs = protocol.JoinKernelArgs(srv.Spec.KernelArgs, m.Spec.Boot.KernelArgs)
+		w.Purpose, w.Owner, w.Ignition, uid = resource.PurposeMaintenance, m.Metadata.Name, m.Spec.Boot.IgnitionSecretRef != nil, m.Metadata.UID
+		w.KernelArgs = resource.JoinKernelArgs(srv.Spec.KernelArgs, m.Spec.Boot.KernelArgs)
 		env = nameOf(m.Spec.Boot.BootEnv)
 	} else if cl != nil {
 		w.Owner, w.Ignition, uid = cl.Metadata.Name, cl.Spec.IgnitionSecretRef != nil, cl.Metadata.UID
-		w.KernelArgs = protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs)
+		w.KernelArgs = resource.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs)
 		env = nameOf(cl.Spec.BootEnv)
 	} else if d := f.DiscoveryOf(srv.Metadata.Name); d != nil {
 		return plan.EnvForConfig(d), d.Spec.BootEnv
@@ -77,7 +78,7 @@ func (c *Room) envOwner(f plan.Fleet, srv *protocol.Server) (w plan.EnvFor, env 
 	return w, env
 }
 
-func nameOf(r *protocol.Ref) string {
+func nameOf(r *resource.Ref) string {
 	if r == nil {
 		return ""
 	}
@@ -85,14 +86,14 @@ func nameOf(r *protocol.Ref) string {
 }
 
 // purposeOf is what an environment is for that nobody boots yet.
-func purposeOf(e *protocol.BootEnv) protocol.Purpose {
+func purposeOf(e *resource.BootEnv) resource.Purpose {
 	switch {
 	case e.Spec.OnlyUnknown:
-		return protocol.PurposeDiscovery
+		return resource.PurposeDiscovery
 	case e.Spec.Destructive:
-		return protocol.PurposeMaintenance
+		return resource.PurposeMaintenance
 	}
-	return protocol.PurposeClaim
+	return resource.PurposeClaim
 }
 
 func masked(secrets map[string]plan.EnvSecret) map[string]plan.EnvSecret {
@@ -108,7 +109,7 @@ func masked(secrets map[string]plan.EnvSecret) map[string]plan.EnvSecret {
 }
 
 // rendered renders a bundle for a sample attempt.
-func rendered(ctx context.Context, b protocol.EnvBundle, path string) (out api.EnvRender, err error) {
+func rendered(ctx context.Context, b resource.EnvBundle, path string) (out api.EnvRender, err error) {
 	e, err := bootenv.Merge(b)
 	if err != nil {
 		return out, err
@@ -125,13 +126,13 @@ func rendered(ctx context.Context, b protocol.EnvBundle, path string) (out api.E
 	}
 	out = api.EnvRender{Server: b.Machine.Name, BootEnv: b.BootEnv, OS: e.Spec.OS.Name, Source: root.Source, Files: []api.EnvRenderFile{}}
 	switch root.Source {
-	case protocol.EnvFromISO:
+	case resource.EnvFromISO:
 		out.From = root.ISO.File
-	case protocol.EnvFromImage:
+	case resource.EnvFromImage:
 		out.From = root.Image.Reference
-	case protocol.EnvFromProxy:
+	case resource.EnvFromProxy:
 		out.From = root.Proxies[0].URL
-	case protocol.EnvFromNone:
+	case resource.EnvFromNone:
 	}
 	for _, p := range tree.Paths() {
 		if path != "" && p != strings.TrimPrefix(path, "/") {
@@ -146,7 +147,7 @@ func rendered(ctx context.Context, b protocol.EnvBundle, path string) (out api.E
 		}
 		return out, nil
 	}
-	for _, key := range protocol.LoaderKeys() {
+	for _, key := range resource.LoaderKeys() {
 		if strings.HasPrefix(string(key), e.Arch+"-") {
 			out.Boots = append(out.Boots, renderedBoot(ctx, e, key))
 		}
@@ -168,7 +169,7 @@ func renderedFile(tree bootenv.Tree, p string, whole bool) api.EnvRenderFile {
 	return out
 }
 
-func renderedBoot(ctx context.Context, e *bootenv.Effective, key protocol.LoaderKey) api.EnvRenderBoot {
+func renderedBoot(ctx context.Context, e *bootenv.Effective, key resource.LoaderKey) api.EnvRenderBoot {
 	boot, err := e.Boot(ctx, key, bootenv.Sample())
 	if err != nil {
 		return api.EnvRenderBoot{Kind: key, Refused: conditions.Text(err)}

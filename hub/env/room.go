@@ -15,6 +15,8 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 	"rackboot/state"
 )
@@ -48,18 +50,18 @@ func New(cfg Config) *Room {
 // secretVersions are the digests of the Secrets of params, by name.
 func (c *Room) secretVersions() map[string]string {
 	out := map[string]string{}
-	for _, s := range store.Find(c.cfg.Store, store.SecretsByType, string(protocol.SecretParams)) {
+	for _, s := range store.Find(c.cfg.Store, store.SecretsByType, string(resource.SecretParams)) {
 		out[s.Metadata.Name] = s.Metadata.UID + " " + s.Status.Digest
 	}
 	return out
 }
 
 // envSecrets opens the Secrets of a server's params. No error has anything of them.
-func (c *Room) envSecrets(f plan.Fleet, srv *protocol.Server) (map[string]plan.EnvSecret, error) {
+func (c *Room) envSecrets(f plan.Fleet, srv *resource.Server) (map[string]plan.EnvSecret, error) {
 	const op = "read params"
 	out := map[string]plan.EnvSecret{}
 	for _, name := range f.EnvSecretsOf(srv) {
-		s, err := store.Peek[*protocol.Secret](c.cfg.Store, name)
+		s, err := store.Peek[*resource.Secret](c.cfg.Store, name)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +90,7 @@ func (c *Room) envSecrets(f plan.Fleet, srv *protocol.Server) (map[string]plan.E
 // See judges a boot environment for an owner before anything is made. The image stands
 // for the environment; it and the condition are nil while something is looked up. key is
 // the owner's UID, or what stands for it.
-func (c *Room) See(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFor, key string) (*protocol.Image, *protocol.ConditionState) {
+func (c *Room) See(f plan.Fleet, srv *resource.Server, name string, w plan.EnvFor, key string) (*resource.Image, *resource.ConditionState) {
 	env := f.BootEnv(name)
 	if env == nil {
 		return nil, noEnv(name)
@@ -109,13 +111,13 @@ func (c *Room) See(f plan.Fleet, srv *protocol.Server, name string, w plan.EnvFo
 	if cond != nil {
 		return nil, cond
 	}
-	img := protocol.EnvImage(env.Metadata.Name, env.Metadata.UID, srv.Spec.Architecture)
+	img := resource.EnvImage(env.Metadata.Name, env.Metadata.UID, srv.Spec.Architecture)
 	return &img, nil
 }
 
 // envImages looks up the OCI images that an environment may boot; false while a registry
 // is asked. One that is not to be had is not in the bundle, which says so.
-func (c *Room) envImages(f plan.Fleet, srv *protocol.Server, env *protocol.BootEnv) bool {
+func (c *Room) envImages(f plan.Fleet, srv *resource.Server, env *resource.BootEnv) bool {
 	for _, k := range f.EnvImageKeys(srv, env) {
 		asker := envAsker(k)
 		c.envs.of(f.Of).ask(asker)
@@ -141,12 +143,12 @@ func (c *Room) forgetEnvImages() {
 
 // compiled is a bundle that can be made into files, with what it boots from.
 type compiled struct {
-	intent  protocol.EnvIntent // without what is sealed
+	intent  message.EnvIntent // without what is sealed
 	content []byte
 }
 
 // compileEnv makes the bundle of a server and judges it.
-func (c *Room) compileEnv(f plan.Fleet, srv *protocol.Server, env *protocol.BootEnv, w plan.EnvFor) (*compiled, error) {
+func (c *Room) compileEnv(f plan.Fleet, srv *resource.Server, env *resource.BootEnv, w plan.EnvFor) (*compiled, error) {
 	secrets, err := c.envSecrets(f, srv)
 	if err != nil {
 		return nil, err
@@ -159,28 +161,28 @@ func (c *Room) compileEnv(f plan.Fleet, srv *protocol.Server, env *protocol.Boot
 	if err != nil {
 		return nil, err
 	}
-	if len(content) > protocol.MaxEnvBundle {
-		return nil, protocol.Errorf(protocol.CodeInvalid, "compile boot environment", "with its params and templates it has %d bytes, more than %d", len(content), protocol.MaxEnvBundle).
+	if len(content) > resource.MaxEnvBundle {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "compile boot environment", "with its params and templates it has %d bytes, more than %d", len(content), resource.MaxEnvBundle).
 			WithHint("shorten templates and params; large files belong into an ISO or an image")
 	}
-	return &compiled{intent: protocol.EnvIntent{Name: b.BootEnv, Bundle: digest, ISOs: b.ISOs, Images: b.Images}, content: content}, nil
+	return &compiled{intent: message.EnvIntent{Name: b.BootEnv, Bundle: digest, ISOs: b.ISOs, Images: b.Images}, content: content}, nil
 }
 
 // Seal makes the bundle of a configuration and seals it for the agent of its server
 // where that is due: for the first time, because something in it has changed, or because
 // the agent has another key or is another one. What cannot be made or sealed leaves what
 // was sealed before in force, with a condition.
-func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
+func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfiguration) (*resource.ConditionState, error) {
 	if !plan.EnvNeeded(b) || b.Metadata.DeletedAt != nil {
 		return nil, nil
 	}
-	srv, err := store.Peek[*protocol.Server](c.cfg.Store, b.Spec.Server)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store, b.Spec.Server)
 	a := c.cfg.Store.AgentOf(b.Spec.Server)
 	if err != nil || a == nil { // CondNoAgent is said elsewhere
 		return nil, nil //nolint:nilerr // the server is gone, and with it what it boots
 	}
-	not := func(why string) *protocol.ConditionState {
-		return &protocol.ConditionState{Code: protocol.CondBootEnvNotSealed, Message: why}
+	not := func(why string) *resource.ConditionState {
+		return &resource.ConditionState{Code: resource.CondBootEnvNotSealed, Message: why}
 	}
 	env := f.BootEnv(b.Spec.BootEnv)
 	switch {
@@ -238,25 +240,25 @@ func again(err error, inputs string) string {
 	}
 }
 
-func noEnv(name string) *protocol.ConditionState {
-	return &protocol.ConditionState{Code: protocol.CondBootEnvInvalid, Message: "BootEnv " + name + " does not exist"}
+func noEnv(name string) *resource.ConditionState {
+	return &resource.ConditionState{Code: resource.CondBootEnvInvalid, Message: "BootEnv " + name + " does not exist"}
 }
 
 // envCondition says that a bundle cannot be made.
-func envCondition(err error) *protocol.ConditionState {
-	return &protocol.ConditionState{Code: protocol.CondBootEnvInvalid, Message: conditions.Text(err)}
+func envCondition(err error) *resource.ConditionState {
+	return &resource.ConditionState{Code: resource.CondBootEnvInvalid, Message: conditions.Text(err)}
 }
 
 // sealsEnv says whether what was sealed of a configuration's environment is for it, and
 // for the present key of an agent.
-func sealsEnv(v *store.SealedEnv, b *protocol.BootConfiguration, a *protocol.Agent) bool {
+func sealsEnv(v *store.SealedEnv, b *resource.BootConfiguration, a *resource.Agent) bool {
 	return v != nil && a != nil && v.Agent == a.Metadata.Name && v.Key == sealbox.ID(a.Spec.SealKey) &&
 		v.OwnerUID == b.Spec.Owner.UID && v.Server == b.Spec.Server && v.Name == b.Spec.BootEnv
 }
 
 // sealedEnvs is what travels of sealed environments, by configuration.
-func (c *Room) sealedEnvs(f plan.Fleet) map[string]protocol.EnvIntent {
-	out := map[string]protocol.EnvIntent{}
+func (c *Room) sealedEnvs(f plan.Fleet) map[string]message.EnvIntent {
+	out := map[string]message.EnvIntent{}
 	for _, b := range f.Configs {
 		if !plan.EnvNeeded(b) {
 			continue
@@ -272,7 +274,7 @@ func (c *Room) sealedEnvs(f plan.Fleet) map[string]protocol.EnvIntent {
 // the certificate that TLS has verified. Everything that is not sealed for this agent, as
 // it serves its rack now, is not there.
 func (c *Room) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string) (api.EnvBundleAnswer, error) {
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
 	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
 		if v := c.cfg.Store.EnvFor(agent, q.Sealed); v != nil {
 			c.envPulls.WithLabelValues(pullDone).Inc()

@@ -8,7 +8,7 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // InForce stores which boot environment a server has, as its agent says: an environment
@@ -29,34 +29,34 @@ func (c *Room) InForce(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		c.cfg.Crash.At("hub.bootenv.inforce")
-		c.cfg.Events.Own(ctx, s.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
+		c.cfg.Events.Own(ctx, s.Metadata.Name, resource.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
 	}
 	return errors.Join(errs...)
 }
 
 // DecorateServer says what the agent's report of a server's environment means, where the
 // agent itself raises no condition.
-func DecorateServer(s *protocol.Server) {
+func DecorateServer(s *resource.Server) {
 	r := s.Status.Report
 	if r == nil || r.Env == nil {
 		return
 	}
-	add := func(code protocol.ConditionCode, message string) {
-		if !slices.ContainsFunc(s.Status.Conditions, func(c protocol.ConditionState) bool { return c.Code == code }) {
-			s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: code, Since: r.Observation.ReadAt, Message: message})
+	add := func(code resource.ConditionCode, message string) {
+		if !slices.ContainsFunc(s.Status.Conditions, func(c resource.ConditionState) bool { return c.Code == code }) {
+			s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: code, Since: r.Observation.ReadAt, Message: message})
 		}
 	}
-	if r.Env.State == protocol.EnvRefused {
-		add(protocol.CondBootEnvRefused, r.Env.Message)
+	if r.Env.State == resource.EnvRefused {
+		add(resource.CondBootEnvRefused, r.Env.Message)
 	}
-	if r.Env.Source == protocol.EnvFromProxy {
-		add(protocol.CondRemoteRepo, "the files of "+r.Env.BootEnv)
+	if r.Env.Source == resource.EnvFromProxy {
+		add(resource.CondRemoteRepo, "the files of "+r.Env.BootEnv)
 	}
 }
 
 // Decorate says whether an environment can be used at all, and where it is.
-func (c *Room) Decorate(e *protocol.BootEnv) {
-	e.Status = protocol.BootEnvStatus{}
+func (c *Room) Decorate(e *resource.BootEnv) {
+	e.Status = resource.BootEnvStatus{}
 	for _, wrong := range c.cfg.Store.CheckBootEnv(e) {
 		e.Status.Errors = append(e.Status.Errors, wrong.Path+": "+wrong.Message)
 	}

@@ -9,21 +9,23 @@ import (
 	"rackboot/netboot/ignition"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
 // RefOf is the present version of a Secret of user data.
-func RefOf(s *protocol.Secret) *protocol.IgnitionRef {
-	return &protocol.IgnitionRef{Secret: s.Metadata.Name, UID: s.Metadata.UID, Version: s.Status.Version, Digest: s.Status.Digest}
+func RefOf(s *resource.Secret) *resource.IgnitionRef {
+	return &resource.IgnitionRef{Secret: s.Metadata.Name, UID: s.Metadata.UID, Version: s.Status.Version, Digest: s.Status.Digest}
 }
 
 // IgnitionOf is the present version of the Secret that a claim or a maintenance names;
 // nil without one.
-func (c *Room) IgnitionOf(named *protocol.Ref) *protocol.IgnitionRef {
+func (c *Room) IgnitionOf(named *resource.Ref) *resource.IgnitionRef {
 	if named == nil {
 		return nil
 	}
-	s, err := store.Peek[*protocol.Secret](c.cfg.Store, named.Name)
+	s, err := store.Peek[*resource.Secret](c.cfg.Store, named.Name)
 	if err != nil {
 		return nil
 	}
@@ -32,12 +34,12 @@ func (c *Room) IgnitionOf(named *protocol.Ref) *protocol.IgnitionRef {
 
 // UserData is what an owner's configuration is to fix. It is read and checked before
 // anything is made, so that data that is wrong has no other effect than its condition.
-func (c *Room) UserData(named *protocol.Ref) (*protocol.IgnitionRef, *protocol.ConditionState) {
+func (c *Room) UserData(named *resource.Ref) (*resource.IgnitionRef, *resource.ConditionState) {
 	if named == nil {
 		return nil, nil
 	}
-	invalid := func(why string) (*protocol.IgnitionRef, *protocol.ConditionState) {
-		return nil, &protocol.ConditionState{Code: protocol.CondUserDataInvalid, Message: why}
+	invalid := func(why string) (*resource.IgnitionRef, *resource.ConditionState) {
+		return nil, &resource.ConditionState{Code: resource.CondUserDataInvalid, Message: why}
 	}
 	ref := c.IgnitionOf(named)
 	if ref == nil {
@@ -50,7 +52,7 @@ func (c *Room) UserData(named *protocol.Ref) (*protocol.IgnitionRef, *protocol.C
 }
 
 // OpenIgnition is user data as the server is to get it. No error has anything of it.
-func (c *Room) OpenIgnition(ref protocol.IgnitionRef) ([]byte, error) {
+func (c *Room) OpenIgnition(ref resource.IgnitionRef) ([]byte, error) {
 	const op = "read user data"
 	raw, err := c.RawIgnition(ref)
 	if err != nil {
@@ -64,7 +66,7 @@ func (c *Room) OpenIgnition(ref protocol.IgnitionRef) ([]byte, error) {
 }
 
 // RawIgnition is user data as somebody wrote it. No error has anything of it.
-func (c *Room) RawIgnition(ref protocol.IgnitionRef) ([]byte, error) {
+func (c *Room) RawIgnition(ref resource.IgnitionRef) ([]byte, error) {
 	stored, err := c.cfg.Store.StubSecret(ref)
 	switch {
 	case err != nil:
@@ -73,20 +75,20 @@ func (c *Room) RawIgnition(ref protocol.IgnitionRef) ([]byte, error) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "read user data", "this hub has no vault")
 	}
 	data, err := c.cfg.Vault.Open(stored)
-	return data[protocol.SecretUserData], err
+	return data[resource.SecretUserData], err
 }
 
 // sealsIgnition says whether what was sealed for a configuration is the user data and for
 // the present key of an agent.
-func sealsIgnition(v *store.SealedIgnition, b *protocol.BootConfiguration, ref *protocol.IgnitionRef, a *protocol.Agent) bool {
+func sealsIgnition(v *store.SealedIgnition, b *resource.BootConfiguration, ref *resource.IgnitionRef, a *resource.Agent) bool {
 	return v != nil && a != nil && ref != nil && v.Agent == a.Metadata.Name && v.Key == sealbox.ID(a.Spec.SealKey) &&
 		v.OwnerUID == b.Spec.Owner.UID && v.Server == b.Spec.Server && v.Ref() == *ref
 }
 
 // ignitions is what travels of sealed user data, by configuration: of itself, and of what
 // it may return to.
-func (c *Room) ignitions(f plan.Fleet) (own, former map[string]protocol.IgnitionIntent) {
-	own, former = map[string]protocol.IgnitionIntent{}, map[string]protocol.IgnitionIntent{}
+func (c *Room) ignitions(f plan.Fleet) (own, former map[string]message.IgnitionIntent) {
+	own, former = map[string]message.IgnitionIntent{}, map[string]message.IgnitionIntent{}
 	for _, b := range f.Configs {
 		a := c.cfg.Store.AgentOf(b.Spec.Server)
 		if v := c.cfg.Store.PeekIgnition(b.Metadata.Name); sealsIgnition(v, b, b.Spec.Ignition, a) {
@@ -102,7 +104,7 @@ func (c *Room) ignitions(f plan.Fleet) (own, former map[string]protocol.Ignition
 // SealIgnition seals a configuration's user data for the agent of its server where that
 // is due: for the first time, or because the agent has another key or is another one.
 // What is provisioned needs none any more, unless each of its boots is from the network.
-func (c *Room) SealIgnition(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
+func (c *Room) SealIgnition(ctx context.Context, f plan.Fleet, b *resource.BootConfiguration) (*resource.ConditionState, error) {
 	if b.Spec.Ignition == nil || b.Installed() && !plan.Repeats(b.Spec.Owner.Kind, b.Spec.BootPolicy) {
 		return nil, nil
 	}
@@ -110,7 +112,7 @@ func (c *Room) SealIgnition(ctx context.Context, f plan.Fleet, b *protocol.BootC
 }
 
 // SealFormer does the same for what the configuration may return to.
-func (c *Room) SealFormer(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration) (*protocol.ConditionState, error) {
+func (c *Room) SealFormer(ctx context.Context, f plan.Fleet, b *resource.BootConfiguration) (*resource.ConditionState, error) {
 	ref := b.Spec.Former.Data()
 	if ref == nil {
 		return nil, nil
@@ -118,11 +120,11 @@ func (c *Room) SealFormer(ctx context.Context, f plan.Fleet, b *protocol.BootCon
 	return c.sealData(ctx, f, b, *ref, c.cfg.Store.PeekFormerIgnition(b.Metadata.Name), c.cfg.Store.PutFormerIgnition)
 }
 
-func (c *Room) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootConfiguration, ref protocol.IgnitionRef, have *store.SealedIgnition,
+func (c *Room) sealData(ctx context.Context, f plan.Fleet, b *resource.BootConfiguration, ref resource.IgnitionRef, have *store.SealedIgnition,
 	put func(context.Context, *store.SealedIgnition) error,
-) (*protocol.ConditionState, error) {
-	not := func(why string) (*protocol.ConditionState, error) {
-		return &protocol.ConditionState{Code: protocol.CondUserDataNotSealed, Message: why}, nil
+) (*resource.ConditionState, error) {
+	not := func(why string) (*resource.ConditionState, error) {
+		return &resource.ConditionState{Code: resource.CondUserDataNotSealed, Message: why}, nil
 	}
 	a := c.cfg.Store.AgentOf(b.Spec.Server)
 	switch {
@@ -148,7 +150,7 @@ func (c *Room) sealData(ctx context.Context, f plan.Fleet, b *protocol.BootConfi
 	return nil, nil
 }
 
-func (c *Room) sealUserData(b *protocol.BootConfiguration, ref protocol.IgnitionRef, a *protocol.Agent) (*store.SealedIgnition, error) {
+func (c *Room) sealUserData(b *resource.BootConfiguration, ref resource.IgnitionRef, a *resource.Agent) (*store.SealedIgnition, error) {
 	content, err := c.OpenIgnition(ref)
 	if err != nil {
 		return nil, err
@@ -159,7 +161,7 @@ func (c *Room) sealUserData(b *protocol.BootConfiguration, ref protocol.Ignition
 	if err != nil {
 		return nil, err
 	}
-	intent := protocol.IgnitionOf(ref)
+	intent := message.IgnitionOf(ref)
 	intent.Sealed, intent.Size = sealbox.Digest(body), int64(len(body))
 	return &store.SealedIgnition{
 		Config: b.Metadata.Name, OwnerUID: b.Spec.Owner.UID, Server: b.Spec.Server, Agent: a.Metadata.Name, Key: sealbox.ID(a.Spec.SealKey),
@@ -171,7 +173,7 @@ func (c *Room) sealUserData(b *protocol.BootConfiguration, ref protocol.Ignition
 // the certificate that TLS has verified. Everything that is not sealed for this agent, as
 // it serves its rack now, is not there.
 func (c *Room) Ignition(_ context.Context, q api.IgnitionRequest, agent string) (api.IgnitionAnswer, error) {
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
 	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
 		if v := c.cfg.Store.IgnitionFor(agent, q.Sealed); v != nil {
 			c.pulls.WithLabelValues(pullDone).Inc()

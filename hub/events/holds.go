@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // ReleaseKind is who ended a hold.
@@ -36,7 +36,7 @@ const LocalOwner = "local:"
 // AnnotationAdopted is the annotation of a hold that was taken over from an agent.
 const AnnotationAdopted = "rackboot/adopted-from"
 
-func kindOfRelease(h *protocol.Hold) ReleaseKind {
+func kindOfRelease(h *resource.Hold) ReleaseKind {
 	switch {
 	case h.Status.ReleasedBy == ByExpiry:
 		return ReleasedByExpiry
@@ -51,22 +51,22 @@ func kindOfRelease(h *protocol.Hold) ReleaseKind {
 // AuditHold files what was done to a hold, once each, from what is stored of it, and
 // before that notes it in the audit log: an API call that died after its write is in the
 // record all the same. A hold is audited a last time before it leaves the store.
-func (l *Log) AuditHold(ctx context.Context, h *protocol.Hold) error {
+func (l *Log) AuditHold(ctx context.Context, h *resource.Hold) error {
 	l.auditing.Lock()
 	defer l.auditing.Unlock()
 	id := h.Metadata.Name
 	var errs []error
-	file := func(code protocol.EventCode, at *time.Time, parts ...string) bool {
+	file := func(code resource.EventCode, at *time.Time, parts ...string) bool {
 		if at == nil || l.Audited(code, id) {
 			return false
 		}
-		ev := protocol.Event{At: at.UTC(), Server: h.Spec.Server, Code: code, Message: id + " " + strings.Join(parts, "")}
+		ev := resource.Event{At: at.UTC(), Server: h.Spec.Server, Code: code, Message: id + " " + strings.Join(parts, "")}
 		if err := l.recordHold(ctx, h, code, strings.Join(parts, "")); err != nil {
 			errs = append(errs, err)
 			return false
 		}
 		l.cfg.Crash.At("hub.hold.recorded")
-		if err := l.Add(ctx, api.EventRecord{Event: ev, Target: new(protocol.TargetOf(h)), Agent: HubName}, string(code)+"-"+id); err != nil {
+		if err := l.Add(ctx, api.EventRecord{Event: ev, Target: new(resource.TargetOf(h)), Agent: HubName}, string(code)+"-"+id); err != nil {
 			errs = append(errs, err)
 			return false
 		}
@@ -75,18 +75,18 @@ func (l *Log) AuditHold(ctx context.Context, h *protocol.Hold) error {
 	}
 	what := "key " + h.Spec.Key + ", " + string(h.Spec.Mode)
 	if from := h.Metadata.Annotations[AnnotationAdopted]; from != "" {
-		file(protocol.EventHoldAdopted, h.Metadata.CreatedAt, what, " of ", h.Spec.Owner, " from agent ", from)
+		file(resource.EventHoldAdopted, h.Metadata.CreatedAt, what, " of ", h.Spec.Owner, " from agent ", from)
 	} else {
-		file(protocol.EventHoldAccepted, h.Metadata.CreatedAt, what, " by ", h.Spec.Owner, Because(h.Spec.Reason))
+		file(resource.EventHoldAccepted, h.Metadata.CreatedAt, what, " by ", h.Spec.Owner, Because(h.Spec.Reason))
 	}
 	if d := h.Status.ConfirmedDown; d != nil {
-		file(protocol.EventHoldConfirmed, &d.At, what, " by ", d.By, Because(d.Reason))
+		file(resource.EventHoldConfirmed, &d.At, what, " by ", d.By, Because(d.Reason))
 	}
 	kind := kindOfRelease(h)
 	if with := h.Metadata.Annotations[store.AnnotationReleasedWith]; with != "" {
 		what += ", with " + with
 	}
-	if file(protocol.EventReleaseAccepted, h.Status.ReleasedAt, what, " of ", h.Spec.Owner, " by ", h.Status.ReleasedBy, " (", string(kind), ")", Because(h.Status.ReleaseReason)) {
+	if file(resource.EventReleaseAccepted, h.Status.ReleasedAt, what, " of ", h.Spec.Owner, " by ", h.Status.ReleasedBy, " (", string(kind), ")", Because(h.Status.ReleaseReason)) {
 		l.releases.WithLabelValues(string(kind)).Inc()
 	}
 	return errors.Join(errs...)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The log of events is cut off at its beginning, and a hub that starts does not read it from there.
@@ -29,7 +30,7 @@ const (
 // notes are what events up to an Index say of the holds that were stored.
 type notes struct {
 	UpTo  uint64                          `json:"upTo"`
-	Holds map[string][]protocol.EventCode `json:"holds"`
+	Holds map[string][]resource.EventCode `json:"holds"`
 }
 
 // readNotes reads what was written down; nothing if nothing was.
@@ -51,7 +52,7 @@ func (l *Log) readNotes() (n notes, revision uint64, err error) {
 func (l *Log) writeNotes(ctx context.Context, was notes, revision uint64, must bool) (notes, error) {
 	l.taking.Lock() // what came into the ring has been noted
 	l.mu.RLock()
-	now := notes{UpTo: l.filed, Holds: map[string][]protocol.EventCode{}}
+	now := notes{UpTo: l.filed, Holds: map[string][]resource.EventCode{}}
 	for id, codes := range l.holds {
 		now.Holds[id] = slices.Sorted(maps.Keys(codes))
 	}

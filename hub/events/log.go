@@ -14,8 +14,8 @@ import (
 
 	"rackboot/hub/fence"
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -44,7 +44,7 @@ type Log struct {
 	mu       sync.RWMutex
 	ring     []api.EventRecord                      // in order of Index, as they were filed
 	filed    uint64                                 // all up to this Index of the log came into the ring
-	holds    map[string]map[protocol.EventCode]bool // what was filed of each hold that is stored
+	holds    map[string]map[resource.EventCode]bool // what was filed of each hold that is stored
 	keeping  sync.Mutex                             // one Keep at a time
 }
 
@@ -52,15 +52,15 @@ type Log struct {
 const HubName = "hub"
 
 // auditCodes are the hub's own events of a hold.
-func auditCodes() []protocol.EventCode {
-	return []protocol.EventCode{protocol.EventHoldAccepted, protocol.EventHoldAdopted, protocol.EventHoldConfirmed, protocol.EventReleaseAccepted}
+func auditCodes() []resource.EventCode {
+	return []resource.EventCode{resource.EventHoldAccepted, resource.EventHoldAdopted, resource.EventHoldConfirmed, resource.EventReleaseAccepted}
 }
 
 // Open reads the end of the log of events. The codes are those of the store.
 func Open(ctx context.Context, cfg Config) (*Log, error) {
-	l := &Log{cfg: cfg, releases: newReleases(), holds: map[string]map[protocol.EventCode]bool{}}
+	l := &Log{cfg: cfg, releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}}
 	stored := map[string]bool{}
-	for _, h := range store.List[*protocol.Hold](cfg.Store) {
+	for _, h := range store.List[*resource.Hold](cfg.Store) {
 		stored[h.Metadata.Name] = true
 	}
 	return l, l.start(ctx, stored)
@@ -79,7 +79,7 @@ func (l *Log) start(ctx context.Context, stored map[string]bool) error {
 	}
 	for id, codes := range n.Holds {
 		for _, code := range codes {
-			l.note(api.EventRecord{Agent: HubName, Event: protocol.Event{Code: code}, Target: &protocol.Target{Name: id}}, stored)
+			l.note(api.EventRecord{Agent: HubName, Event: resource.Event{Code: code}, Target: &resource.Target{Name: id}}, stored)
 		}
 	}
 	if len(tail) == 0 {
@@ -196,13 +196,13 @@ func (l *Log) note(ev api.EventRecord, only map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.holds[id] == nil {
-		l.holds[id] = map[protocol.EventCode]bool{}
+		l.holds[id] = map[resource.EventCode]bool{}
 	}
 	l.holds[id][ev.Code] = true
 }
 
 // Audited says whether the event of a hold was filed.
-func (l *Log) Audited(code protocol.EventCode, hold string) bool {
+func (l *Log) Audited(code resource.EventCode, hold string) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.holds[hold][code]
@@ -213,22 +213,22 @@ func (l *Log) Audited(code protocol.EventCode, hold string) bool {
 func (l *Log) Forget(there map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.holds, func(id string, _ map[protocol.EventCode]bool) bool { return !there[id] })
+	maps.DeleteFunc(l.holds, func(id string, _ map[resource.EventCode]bool) bool { return !there[id] })
 }
 
 // Own files an event of the hub itself, about a server or about nothing that has a name.
-func (l *Log) Own(ctx context.Context, server string, code protocol.EventCode, message string) {
-	l.file(ctx, api.EventRecord{Event: protocol.Event{Server: server, Code: code, Message: message}})
+func (l *Log) Own(ctx context.Context, server string, code resource.EventCode, message string) {
+	l.file(ctx, api.EventRecord{Event: resource.Event{Server: server, Code: code, Message: message}})
 }
 
 // AgentTarget is an agent as what an event is about.
-func AgentTarget(name string) protocol.Target {
-	return protocol.Target{Kind: protocol.KindAgent, Name: name}
+func AgentTarget(name string) resource.Target {
+	return resource.Target{Kind: resource.KindAgent, Name: name}
 }
 
 // OwnOf files one about an object. server is empty where it is about no server.
-func (l *Log) OwnOf(ctx context.Context, about protocol.Target, server string, code protocol.EventCode, message string) {
-	l.file(ctx, api.EventRecord{Event: protocol.Event{Server: server, Code: code, Message: message}, Target: &about})
+func (l *Log) OwnOf(ctx context.Context, about resource.Target, server string, code resource.EventCode, message string) {
+	l.file(ctx, api.EventRecord{Event: resource.Event{Server: server, Code: code, Message: message}, Target: &about})
 }
 
 func (l *Log) file(ctx context.Context, ev api.EventRecord) {

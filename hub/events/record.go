@@ -6,6 +6,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // recordTimeout bounds the wait for the audit log.
@@ -31,16 +32,16 @@ func (l *Log) Record(ctx context.Context, e protocol.AuditEntry) error {
 
 // recordHold notes what was done to a hold, as it is stored. It may do so twice, if the
 // hub dies in between, and never not at all.
-func (l *Log) recordHold(ctx context.Context, h *protocol.Hold, code protocol.EventCode, message string) error {
-	e := protocol.AuditEntry{Caller: HubName, Target: Target(protocol.KindHold, h.Metadata.Name), Detail: "server " + h.Spec.Server + ": " + message}
+func (l *Log) recordHold(ctx context.Context, h *resource.Hold, code resource.EventCode, message string) error {
+	e := protocol.AuditEntry{Caller: HubName, Target: Target(resource.KindHold, h.Metadata.Name), Detail: "server " + h.Spec.Server + ": " + message}
 	switch code { //nolint:exhaustive // those of auditCodes
-	case protocol.EventHoldAccepted:
+	case resource.EventHoldAccepted:
 		e.Op, e.Caller, e.Reason = "hold", h.Spec.Owner, h.Spec.Reason
-	case protocol.EventHoldAdopted:
+	case resource.EventHoldAdopted:
 		e.Op = "adopt"
-	case protocol.EventHoldConfirmed:
+	case resource.EventHoldConfirmed:
 		e.Op, e.Caller, e.Reason = "confirm", h.Status.ConfirmedDown.By, h.Status.ConfirmedDown.Reason
-	case protocol.EventReleaseAccepted:
+	case resource.EventReleaseAccepted:
 		e.Op, e.Reason = "release", h.Status.ReleaseReason
 		if h.Status.ReleasedBy != ByExpiry {
 			e.Caller = h.Status.ReleasedBy
@@ -85,39 +86,39 @@ func ownEntry(ev api.EventRecord) (protocol.AuditEntry, bool) {
 		about = ev.Target.String()
 	}
 	if ev.Server != "" {
-		e.Target = Target(protocol.KindServer, ev.Server)
+		e.Target = Target(resource.KindServer, ev.Server)
 	}
 	switch ev.Code { //nolint:exhaustive // the rest is not for the audit log
-	case protocol.EventJoined:
+	case resource.EventJoined:
 		e.Op = "join"
-	case protocol.EventRenewed:
+	case resource.EventRenewed:
 		e.Op = "renew"
-	case protocol.EventRevoked:
+	case resource.EventRevoked:
 		e.Op = "revoke"
-	case protocol.EventSuperseded:
+	case resource.EventSuperseded:
 		e.Op = "replace"
-	case protocol.EventCertified:
+	case resource.EventCertified:
 		e.Op = "certify"
-	case protocol.EventAgentCopied:
+	case resource.EventAgentCopied:
 		e.Op = "copied"
-	case protocol.EventAcceptedBMC:
+	case resource.EventAcceptedBMC:
 		e.Op, e.Target = "accept", about
-	case protocol.EventIdentity:
+	case resource.EventIdentity:
 		e.Op = "accept"
-	case protocol.EventFirmwareWork:
+	case resource.EventFirmwareWork:
 		e.Op = "firmware"
-	case protocol.EventBound:
+	case resource.EventBound:
 		e.Op = "bind"
-	case protocol.EventResolved:
+	case resource.EventResolved:
 		e.Op = "grant"
-	case protocol.EventDiscovery:
+	case resource.EventDiscovery:
 		e.Op = "discover"
-	case protocol.EventMaintenance:
+	case resource.EventMaintenance:
 		e.Op, e.Target = "maintain", about
 		e.Detail = "server " + ev.Server + ": " + ev.Message
-	case protocol.EventAdopted:
+	case resource.EventAdopted:
 		e.Op = "adopt"
-	case protocol.EventGroup:
+	case resource.EventGroup:
 		e.Op, e.Target = "revise", about
 	default:
 		return protocol.AuditEntry{}, false
@@ -126,4 +127,4 @@ func ownEntry(ev api.EventRecord) (protocol.AuditEntry, bool) {
 }
 
 // Target names an object as the audit log does.
-func Target(kind protocol.Kind, name string) string { return string(kind) + "/" + name }
+func Target(kind resource.Kind, name string) string { return string(kind) + "/" + name }

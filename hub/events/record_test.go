@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The table at recordOwn, for all events.
@@ -24,15 +24,15 @@ func TestOwnEntries(t *testing.T) {
 	if len(rows) != 15 {
 		t.Fatalf("%d rows: %v", len(rows), rows)
 	}
-	for _, code := range protocol.EventCodes() {
-		ev := api.EventRecord{Event: protocol.Event{Code: code, Message: "by admin"}}
+	for _, code := range resource.EventCodes() {
+		ev := api.EventRecord{Event: resource.Event{Code: code, Message: "by admin"}}
 		row := rows[string(code)]
 		switch {
 		case row == nil, row[1] == "none":
 		case row[1] == "Server":
 			ev.Server = "n1"
 		default:
-			ev.Target = &protocol.Target{Kind: protocol.Kind(row[1]), Name: "b1"}
+			ev.Target = &resource.Target{Kind: resource.Kind(row[1]), Name: "b1"}
 		}
 		e, ok := ownEntry(ev)
 		switch {

@@ -5,6 +5,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // epochKey is where the epoch of this store's documents is kept.
@@ -39,7 +40,7 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 		return 0, err
 	}
 	for _, q := range s.OpenRequests() {
-		q.Report.Outcome, q.Report.Reason = protocol.OutcomeUnknown, "the hub was restored from a copy"
+		q.Report.Outcome, q.Report.Reason = resource.OutcomeUnknown, "the hub was restored from a copy"
 		if err := s.PutRequest(ctx, q); err != nil {
 			return 0, err
 		}

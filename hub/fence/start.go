@@ -8,6 +8,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/state"
 )
 
@@ -22,7 +23,7 @@ type Start struct {
 	store  *store.Store
 	clock  state.Clock
 	log    *slog.Logger
-	number protocol.Fence
+	number message.Fence
 	epoch  uint64
 	downAt atomic.Int64 // when it stepped down, in ns; 0 if it did not
 }
@@ -41,19 +42,19 @@ func Begin(ctx context.Context, s *store.Store, clock state.Clock, log *slog.Log
 	return b, nil
 }
 
-func take(ctx context.Context, s *store.Store, hub string) (protocol.Fence, error) {
+func take(ctx context.Context, s *store.Store, hub string) (message.Fence, error) {
 	for try := 1; ; try++ {
 		n, revision, err := s.Number(numberKey)
 		if err != nil {
-			return protocol.Fence{}, err
+			return message.Fence{}, err
 		}
 		n++
 		err = s.PutNumber(ctx, numberKey, n, revision)
 		if err == nil {
-			return protocol.Fence{Number: n, Hub: hub}, nil
+			return message.Fence{Number: n, Hub: hub}, nil
 		}
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
-			return protocol.Fence{}, err
+			return message.Fence{}, err
 		}
 	}
 }
@@ -73,14 +74,14 @@ func keep(ctx context.Context, s *store.Store, seen uint64) error {
 }
 
 // Fence is the number of this start.
-func (b *Start) Fence() protocol.Fence { return b.number }
+func (b *Start) Fence() message.Fence { return b.number }
 
 // Epoch is that of the documents of the store.
 func (b *Start) Epoch() uint64 { return b.epoch }
 
 // Yields steps down if an agent follows a newer hub. It reports whether this hub has
 // stepped down: it makes and sends nothing any more, and changes nothing.
-func (b *Start) Yields(ctx context.Context, agent string, follows protocol.Fence) bool {
+func (b *Start) Yields(ctx context.Context, agent string, follows message.Fence) bool {
 	if follows.Number == 0 || !follows.Newer(b.number) && !follows.Rivals(b.number) {
 		return b.SteppedDown()
 	}

@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 func open(t *testing.T, kv *storetest.Memory) *store.Store {
@@ -67,7 +68,7 @@ func TestRaiseEpoch(t *testing.T) {
 	if after.Epoch() != before.Epoch()+1 || after.Fence().Number < 1<<20 {
 		t.Errorf("after: epoch %d, number %d", after.Epoch(), after.Fence().Number)
 	}
-	if after.Yields(t.Context(), "r1-1", protocol.Fence{Number: 40, Hub: "lost"}) {
+	if after.Yields(t.Context(), "r1-1", message.Fence{Number: 40, Hub: "lost"}) {
 		t.Error("it steps down before the lost hub's number")
 	}
 }

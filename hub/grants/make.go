@@ -7,7 +7,8 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -21,20 +22,20 @@ const firstBootAttempts = 3
 // Wanted is whom a boot configuration is made for; name is the configuration's.
 type Wanted struct {
 	Name, Owner, UID string
-	Purpose          protocol.Purpose
-	Policy           protocol.BootPolicy
-	Ignition         *protocol.IgnitionRef // nil for none
+	Purpose          resource.Purpose
+	Policy           resource.BootPolicy
+	Ignition         *resource.IgnitionRef // nil for none
 	Attempts         int                   // that the grant is for; 0 is firstBootAttempts
 	KernelArgs       string                // the server's and the owner's, which img has
 	// Group and revision are what it was taken from; empty is of no group.
 	Group    string
 	Revision int
 	// instead is the configuration that is replaced; nil makes the first.
-	instead *protocol.BootConfiguration
+	instead *resource.BootConfiguration
 	// fallback is after how many failed boots its agent returns to instead; 0 is never.
 	fallback int
 	// Task is that of a roll-out for which instead is replaced, and installed over.
-	Task *protocol.RolloutTask
+	Task *resource.RolloutTask
 }
 
 func (o Wanted) generation() uint64 {
@@ -45,15 +46,15 @@ func (o Wanted) generation() uint64 {
 }
 
 // seenOver is what goes over from the configuration that is replaced.
-func seenOver(o Wanted) *protocol.BootSeen {
-	var seen protocol.BootSeen
+func seenOver(o Wanted) *resource.BootSeen {
+	var seen resource.BootSeen
 	if o.instead != nil && o.instead.Status.Seen != nil {
 		seen = *o.instead.Status.Seen
 	}
 	if o.Task != nil {
 		seen.Order = o.Task
 	}
-	if seen == (protocol.BootSeen{}) {
+	if seen == (resource.BootSeen{}) {
 		return nil
 	}
 	return &seen
@@ -61,21 +62,21 @@ func seenOver(o Wanted) *protocol.BootSeen {
 
 // ForClaim is for whom a claim's configuration is made, in the place of another if there is
 // one.
-func (c *Room) ForClaim(cl *protocol.Claim, srv *protocol.Server, data *protocol.IgnitionRef, group string, revision int, instead *protocol.BootConfiguration) Wanted {
+func (c *Room) ForClaim(cl *resource.Claim, srv *resource.Server, data *resource.IgnitionRef, group string, revision int, instead *resource.BootConfiguration) Wanted {
 	return Wanted{
-		Name: cl.Metadata.Name, Owner: cl.Metadata.Name, UID: cl.Metadata.UID, Purpose: protocol.PurposeClaim,
+		Name: cl.Metadata.Name, Owner: cl.Metadata.Name, UID: cl.Metadata.UID, Purpose: resource.PurposeClaim,
 		Policy: cl.Spec.BootPolicy, Ignition: data, Group: group, Revision: revision,
-		KernelArgs: protocol.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs), instead: instead, fallback: c.fallbackAfter(cl),
+		KernelArgs: resource.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs), instead: instead, fallback: c.fallbackAfter(cl),
 	}
 }
 
 // Make makes an owner's boot configuration with its grant. Both are one key,
 // written once.
-func (c *Room) Make(ctx context.Context, o Wanted, srv *protocol.Server, img protocol.Image) error {
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+func (c *Room) Make(ctx context.Context, o Wanted, srv *resource.Server, img resource.Image) error {
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{
 		Server:     srv.Metadata.Name,
-		Owner:      protocol.Owner{Kind: o.Purpose, Name: o.Owner, UID: o.UID},
-		BootSpec:   protocol.BootSpec{Image: img, BootPolicy: o.Policy},
+		Owner:      resource.Owner{Kind: o.Purpose, Name: o.Owner, UID: o.UID},
+		BootSpec:   resource.BootSpec{Image: img, BootPolicy: o.Policy},
 		BootEnv:    img.BootEnv(),
 		Ignition:   o.Ignition,
 		KernelArgs: o.KernelArgs,
@@ -83,7 +84,7 @@ func (c *Room) Make(ctx context.Context, o Wanted, srv *protocol.Server, img pro
 		Revision:   o.Revision,
 	}}
 	now := c.cfg.Clock()
-	cfg.Metadata = protocol.Metadata{Name: o.Name, UID: c.cfg.NewID(), Generation: o.generation(), CreatedAt: &now}
+	cfg.Metadata = resource.Metadata{Name: o.Name, UID: c.cfg.NewID(), Generation: o.generation(), CreatedAt: &now}
 	if o.instead != nil {
 		cfg.Metadata.Revision = o.instead.Metadata.Revision
 	}
@@ -99,25 +100,25 @@ func (c *Room) Make(ctx context.Context, o Wanted, srv *protocol.Server, img pro
 	}
 	c.cfg.Crash.At("hub." + string(o.Purpose) + ".configured")
 	if cfg.Spec.BootEnv != "" {
-		c.cfg.Events.Own(ctx, srv.Metadata.Name, protocol.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.Purpose, o.Owner, cfg.Spec.BootEnv))
+		c.cfg.Events.Own(ctx, srv.Metadata.Name, resource.EventBootEnv, fmt.Sprintf("%s %s boots %s; grant given", o.Purpose, o.Owner, cfg.Spec.BootEnv))
 		return nil
 	}
-	c.cfg.Events.Own(ctx, srv.Metadata.Name, protocol.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
+	c.cfg.Events.Own(ctx, srv.Metadata.Name, resource.EventResolved, img.Reference+" is "+img.Digest+"; grant given")
 	return nil
 }
 
 // grantFor is the permission that goes with a configuration.
-func (c *Room) grantFor(o Wanted, srv *protocol.Server, img protocol.Image) ([]byte, error) {
+func (c *Room) grantFor(o Wanted, srv *resource.Server, img resource.Image) ([]byte, error) {
 	attempts := o.Attempts
 	if attempts == 0 {
 		attempts = firstBootAttempts
 	}
-	g := protocol.Grant{
+	g := message.Grant{
 		OwnerUID: o.UID, Generation: o.generation(), Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID, ImageDigest: img.Digest,
 		FirstBoot: o.Policy.FirstBoot, MaxAttempts: attempts, IssuedAt: c.cfg.Clock(), Repeat: plan.Repeats(o.Purpose, o.Policy),
 		Over: o.Task != nil && o.Task.Installs,
 	}
-	if o.Purpose != protocol.PurposeClaim {
+	if o.Purpose != resource.PurposeClaim {
 		g.Purpose = o.Purpose
 	}
 	return wire.Seal(c.cfg.Signer, wire.FactGrant, g)
@@ -125,11 +126,11 @@ func (c *Room) grantFor(o Wanted, srv *protocol.Server, img protocol.Image) ([]b
 
 // fallbackAfter is after how many failed boots the agent of a claim's server returns to
 // what it booted before, as the claim's group says; 0 is never.
-func (c *Room) fallbackAfter(cl *protocol.Claim) int {
-	if cl.Spec.ImageFrom == nil || cl.Spec.BootPolicy.Boot != protocol.BootNetwork {
+func (c *Room) fallbackAfter(cl *resource.Claim) int {
+	if cl.Spec.ImageFrom == nil || cl.Spec.BootPolicy.Boot != resource.BootNetwork {
 		return 0
 	}
-	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
 	if err != nil {
 		return 0
 	}

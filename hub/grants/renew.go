@@ -5,7 +5,8 @@ import (
 	"context"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -13,7 +14,7 @@ import (
 // signed, also that of what it may return to: agents that follow the newer key do not take
 // them any more. They are the same grants: an agent that has used one knows it by claim and
 // generation.
-func (c *Room) Renew(ctx context.Context, cfg *protocol.BootConfiguration) error {
+func (c *Room) Renew(ctx context.Context, cfg *resource.BootConfiguration) error {
 	if len(c.cfg.PastKeys) == 0 {
 		return nil
 	}
@@ -41,7 +42,7 @@ func (c *Room) Renew(ctx context.Context, cfg *protocol.BootConfiguration) error
 }
 
 // signedAgain is a grant by the present key; nil if it is so already.
-func (c *Room) signedAgain(cfg *protocol.BootConfiguration, grant []byte) ([]byte, error) {
+func (c *Room) signedAgain(cfg *resource.BootConfiguration, grant []byte) ([]byte, error) {
 	if len(grant) == 0 {
 		return nil, nil
 	}
@@ -49,7 +50,7 @@ func (c *Room) signedAgain(cfg *protocol.BootConfiguration, grant []byte) ([]byt
 	if err != nil || bytes.Equal(e.KeyID, wire.KeyID(c.cfg.Signer.Public())) {
 		return nil, nil //nolint:nilerr // what nobody can read stays what it is: agents refuse it
 	}
-	var g protocol.Grant
+	var g message.Grant
 	if err := c.cfg.Link.Open(wire.FactGrant, grant, &g); err != nil {
 		c.cfg.Logger.Error("a grant was signed by a key that this hub never had", "claim", cfg.Spec.Owner.Name, "err", err)
 		return nil, nil

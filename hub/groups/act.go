@@ -12,6 +12,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // ActOnGroup does what somebody wants of a group. Doing the same again changes nothing,
@@ -49,14 +50,14 @@ func isRefusal(err error) bool {
 
 func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
 	op := string(action) + " group"
-	g, err := store.Get[*protocol.ServerGroup](c.cfg.Store, name)
+	g, err := store.Get[*resource.ServerGroup](c.cfg.Store, name)
 	if err != nil {
 		return api.GroupAnswer{}, err
 	}
 	refuse := func(hint, format string, args ...any) (api.GroupAnswer, error) {
 		return api.GroupAnswer{}, refusal{protocol.Errorf(protocol.CodeConflict, op, format, args...).WithHint("%s", hint)}
 	}
-	word := protocol.Confirmation{By: by, Reason: r.Reason, At: c.cfg.Clock().UTC()}
+	word := resource.Confirmation{By: by, Reason: r.Reason, At: c.cfg.Clock().UTC()}
 	said := ""
 	switch action {
 	case api.GroupRevert:
@@ -66,7 +67,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 			return refuse("rackctl get servergroup "+name+" -o yaml shows why it is passed over", "group %q has no image of its owner's own", name)
 		}
 		if a := g.Status.Adopted; a == nil || a.Image != g.Spec.Image {
-			g.Status.Adopted, said = &protocol.GroupAdoption{Confirmation: word, Image: g.Spec.Image}, "adopted by"
+			g.Status.Adopted, said = &resource.GroupAdoption{Confirmation: word, Image: g.Spec.Image}, "adopted by"
 		}
 	case api.GroupAck:
 		if g.Status.HotLoop != nil {
@@ -80,7 +81,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 			return refuse(fmt.Sprintf("rackctl group revert %s %d returns to it, and pins it", name, r.Revision), "the current revision of group %q is %d", name, g.Status.Revision)
 		}
 		if g.Status.Pinned == nil {
-			g.Status.Pinned, said = &protocol.GroupPin{Confirmation: word, Revision: g.Status.Revision}, "pinned by"
+			g.Status.Pinned, said = &resource.GroupPin{Confirmation: word, Revision: g.Status.Revision}, "pinned by"
 		}
 	case api.GroupUnpin:
 		if g.Status.Pinned != nil || r.Forgive && len(g.Status.Rejected) > 0 {
@@ -103,11 +104,11 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 
 // revert makes the next revision a copy of an older one. Image and user data return
 // together.
-func (c *Room) revert(ctx context.Context, g *protocol.ServerGroup, r api.GroupRequest, by string) (api.GroupAnswer, error) {
+func (c *Room) revert(ctx context.Context, g *resource.ServerGroup, r api.GroupRequest, by string) (api.GroupAnswer, error) {
 	const op = "revert group"
 	name := g.Metadata.Name
 	history := c.historyOf(g)
-	p := &groupPass{now: c.cfg.Clock().UTC(), history: map[string][]*protocol.GroupRevision{g.Metadata.UID: history}, versions: map[string]string{}}
+	p := &groupPass{now: c.cfg.Clock().UTC(), history: map[string][]*resource.GroupRevision{g.Metadata.UID: history}, versions: map[string]string{}}
 	current := p.revision(g, g.Status.Revision)
 	to := olderRevision(history, g, r.Revision)
 	switch {
@@ -119,13 +120,13 @@ func (c *Room) revert(ctx context.Context, g *protocol.ServerGroup, r api.GroupR
 	if err := c.bootableStill(ctx, to); err != nil {
 		return api.GroupAnswer{}, err
 	}
-	var entry *protocol.BootImage
-	if b, err := store.Peek[*protocol.BootImage](c.cfg.Store, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
+	var entry *resource.BootImage
+	if b, err := store.Peek[*resource.BootImage](c.cfg.Store, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
 		entry = b
 	}
 	spec := bootimages.Rollback(bootimages.Next{
 		Group: g, Current: current, History: history, Stamp: c.stampOf(entry), By: by, Reason: r.Reason, At: p.now,
-	}, to, protocol.CauseRollback)
+	}, to, resource.CauseRollback)
 	out := api.GroupAnswer{Group: g, Revision: spec.Number, CopyOf: to.Spec.Number, Changes: changes(current, to)}
 	if r.DryRun {
 		return out, nil
@@ -142,7 +143,7 @@ func (c *Room) revert(ctx context.Context, g *protocol.ServerGroup, r api.GroupR
 }
 
 // historyOf are a group's revisions, in order.
-func (c *Room) historyOf(g *protocol.ServerGroup) []*protocol.GroupRevision {
+func (c *Room) historyOf(g *resource.ServerGroup) []*resource.GroupRevision {
 	out := store.Find(c.cfg.Store, store.RevisionsByGroup, g.Metadata.UID)
 	sortRevisions(out)
 	return out
@@ -150,7 +151,7 @@ func (c *Room) historyOf(g *protocol.ServerGroup) []*protocol.GroupRevision {
 
 // olderRevision is the revision of a number; with 0 the last verified one before the
 // current whose image is another. nil is that there is none.
-func olderRevision(history []*protocol.GroupRevision, g *protocol.ServerGroup, number int) (found *protocol.GroupRevision) {
+func olderRevision(history []*resource.GroupRevision, g *resource.ServerGroup, number int) (found *resource.GroupRevision) {
 	value := ""
 	for _, r := range history {
 		if r.Spec.Number == g.Status.Revision {
@@ -171,7 +172,7 @@ const revertLook = 10 * time.Second
 // bootableStill says why an older revision cannot be booted any more: its user data, or an
 // image that a registry says it has not. That a registry does not answer says nothing, and
 // agents may have the files.
-func (c *Room) bootableStill(ctx context.Context, r *protocol.GroupRevision) error {
+func (c *Room) bootableStill(ctx context.Context, r *resource.GroupRevision) error {
 	const op = "revert group"
 	if r.Spec.Stub != nil {
 		if _, err := c.cfg.Env.OpenIgnition(*r.Spec.Stub); err != nil {
@@ -181,18 +182,18 @@ func (c *Room) bootableStill(ctx context.Context, r *protocol.GroupRevision) err
 	ctx, cancel := context.WithTimeout(ctx, revertLook)
 	defer cancel()
 	for arch, img := range r.Spec.Images {
-		if img.Source == protocol.ImageFromHub {
+		if img.Source == resource.ImageFromHub {
 			continue // its files are kept: see [store.Store.HubFiles]
 		}
 		_, err := c.cfg.Images.Resolve(ctx, img.Reference, arch) // which ends with its digest
-		if err != nil && images.Unresolved(err).Code == protocol.CondImageInvalid {
+		if err != nil && images.Unresolved(err).Code == resource.CondImageInvalid {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the image of revision %d for %s is gone: %w", r.Spec.Number, arch, err).WithHint("push it again, or return to another revision")}
 		}
 	}
 	return nil
 }
 
-func changes(a, b *protocol.GroupRevision) (out []api.GroupChange) {
+func changes(a, b *resource.GroupRevision) (out []api.GroupChange) {
 	for _, d := range bootimages.Diff(a, b) {
 		out = append(out, api.GroupChange{Field: d.Field, From: d.From, To: d.To})
 	}
@@ -202,7 +203,7 @@ func changes(a, b *protocol.GroupRevision) (out []api.GroupChange) {
 // DiffGroup is how two revisions of a group differ; to is the current one where it is 0,
 // and from the one before to. The codes are not_found.
 func (c *Room) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
-	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, name)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, name)
 	if err != nil {
 		return api.GroupDiff{}, err
 	}
@@ -214,7 +215,7 @@ func (c *Room) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
 		from = b.Spec.Parent
 	}
 	a := c.RevisionOf(g, from)
-	for n, r := range map[int]*protocol.GroupRevision{from: a, to: b} {
+	for n, r := range map[int]*resource.GroupRevision{from: a, to: b} {
 		if r == nil {
 			return api.GroupDiff{}, protocol.Errorf(protocol.CodeNotFound, "compare revisions", "group %q has no revision %d", name, n).WithHint("rackctl group history %s", name)
 		}

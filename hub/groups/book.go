@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -19,10 +19,10 @@ const (
 
 // groupView is what one pass has found of a group, for people.
 type groupView struct {
-	enrolment protocol.Enrolment
-	counts    protocol.GroupCounts
+	enrolment resource.Enrolment
+	counts    resource.GroupCounts
 	skew      string
-	rollout   *protocol.RolloutStatus // nil without; not to be changed
+	rollout   *resource.RolloutStatus // nil without; not to be changed
 }
 
 // groupRetry is when a group that failed is looked at again.
@@ -39,7 +39,7 @@ type groupBook struct {
 
 	mu    sync.Mutex
 	views map[string]groupView // by name
-	skew  protocol.SkewMode
+	skew  resource.SkewMode
 	// installs are the roll-outs that wait for an approval to install servers anew, by
 	// server, as of the last pass.
 	installs map[string]installs
@@ -51,12 +51,12 @@ type groupBook struct {
 }
 
 func newGroupBook() *groupBook {
-	return &groupBook{views: map[string]groupView{}, skew: protocol.SkewNone, stubs: map[string]stubPage{}, booted: map[string]bootedPage{}, installs: map[string]installs{}, retry: map[string]groupRetry{}}
+	return &groupBook{views: map[string]groupView{}, skew: resource.SkewNone, stubs: map[string]stubPage{}, booted: map[string]bootedPage{}, installs: map[string]installs{}, retry: map[string]groupRetry{}}
 }
 
 // keep takes what a pass has found, and returns the servers for which another approval is
 // waited for than before.
-func (b *groupBook) keep(views map[string]groupView, mode protocol.SkewMode, wait map[string]installs) (news []string) {
+func (b *groupBook) keep(views map[string]groupView, mode resource.SkewMode, wait map[string]installs) (news []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, of := range []map[string]installs{b.installs, wait} {
@@ -77,7 +77,7 @@ func (b *groupBook) waits() map[string]installs {
 	return b.installs
 }
 
-func (b *groupBook) all() (map[string]groupView, protocol.SkewMode) {
+func (b *groupBook) all() (map[string]groupView, resource.SkewMode) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(b.views), b.skew

@@ -14,13 +14,14 @@ import (
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // booting is what a server of a group was seen to boot.
 type booting struct {
 	server string
-	cfg    *protocol.BootConfiguration // its claim's; nil without
+	cfg    *resource.BootConfiguration // its claim's; nil without
 	// digest is of the image; empty is not known.
 	digest string
 	at     time.Time
@@ -32,12 +33,12 @@ type booting struct {
 // bootedPage is an agent's record that was opened.
 type bootedPage struct {
 	raw    []byte
-	record protocol.Provisioned
+	record resource.Provisioned
 }
 
 // booted are the servers of a group: those that its selector matches, and those of claims
 // that take its image.
-func (c *Room) booted(p *groupPass, g *protocol.ServerGroup, members []*protocol.Server) (out []booting) {
+func (c *Room) booted(p *groupPass, g *resource.ServerGroup, members []*resource.Server) (out []booting) {
 	names := map[string]bool{}
 	for _, s := range members {
 		names[s.Metadata.Name] = true
@@ -85,14 +86,14 @@ func (c *Room) bootedBy(f plan.Fleet, server string) booting {
 }
 
 // openedRecord opens a record that the agent of a server signed; each is opened once.
-func (c *Room) openedRecord(f plan.Fleet, server string, raw []byte) (protocol.Provisioned, bool) {
+func (c *Room) openedRecord(f plan.Fleet, server string, raw []byte) (resource.Provisioned, bool) {
 	if page, ok := c.groups.booted[server]; ok && bytes.Equal(page.raw, raw) {
 		return page.record, page.record.Server == server
 	}
 	page := bootedPage{raw: raw}
 	if a := c.cfg.Store.AgentOf(server); a != nil {
 		if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, raw, &page.record); err != nil {
-			page.record = protocol.Provisioned{}
+			page.record = resource.Provisioned{}
 		}
 	}
 	c.groups.booted[server] = page
@@ -101,7 +102,7 @@ func (c *Room) openedRecord(f plan.Fleet, server string, raw []byte) (protocol.P
 
 // proved draws the conclusions from what was booted: an entry gets its stamp, and a
 // revision is verified. It answers with the group as it is then.
-func (c *Room) proved(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seen []booting) (*protocol.ServerGroup, error) {
+func (c *Room) proved(ctx context.Context, p *groupPass, g *resource.ServerGroup, seen []booting) (*resource.ServerGroup, error) {
 	var errs []error
 	for i, r := range p.history[g.Metadata.UID] {
 		booted := 0
@@ -137,9 +138,9 @@ func (c *Room) proved(ctx context.Context, p *groupPass, g *protocol.ServerGroup
 
 // soaked says whether a boot proves a revision: where a roll-out is under way with it, that
 // says so; else the soak time is over since.
-func (p *groupPass) soaked(g *protocol.ServerGroup, r *protocol.GroupRevision, b booting) bool {
+func (p *groupPass) soaked(g *resource.ServerGroup, r *resource.GroupRevision, b booting) bool {
 	if ro := g.Status.Rollout; ro != nil && ro.Revision == r.Spec.Number && stepped(ro.Phase) {
-		return ro.Members[b.server].State == protocol.MemberDone
+		return ro.Members[b.server].State == resource.MemberDone
 	}
 	at := b.at.Add(g.Spec.Rollout.Soak.D())
 	if p.now.Before(at) {
@@ -150,12 +151,12 @@ func (p *groupPass) soaked(g *protocol.ServerGroup, r *protocol.GroupRevision, b
 }
 
 // stepped says whether a roll-out of the phase still looks at its servers.
-func stepped(phase protocol.RolloutPhase) bool {
-	return phase != protocol.RolloutAborted && phase != protocol.RolloutFailed && phase != protocol.RolloutSuperseded && phase != protocol.RolloutRolledBack
+func stepped(phase resource.RolloutPhase) bool {
+	return phase != resource.RolloutAborted && phase != resource.RolloutFailed && phase != resource.RolloutSuperseded && phase != resource.RolloutRolledBack
 }
 
 // verified notes the newest revision that was.
-func (c *Room) verified(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
+func (c *Room) verified(ctx context.Context, p *groupPass, g *resource.ServerGroup) (*resource.ServerGroup, error) {
 	newest := g.Status.Verified
 	for _, r := range p.history[g.Metadata.UID] {
 		if r.Status.Verified && r.Spec.Number <= g.Status.Revision {
@@ -165,7 +166,7 @@ func (c *Room) verified(ctx context.Context, p *groupPass, g *protocol.ServerGro
 	if newest == g.Status.Verified {
 		return g, nil
 	}
-	own, err := store.Get[*protocol.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
 	if err != nil {
 		return g, err
 	}
@@ -178,7 +179,7 @@ func (c *Room) verified(ctx context.Context, p *groupPass, g *protocol.ServerGro
 	return own, nil
 }
 
-func holdsImage(r *protocol.GroupRevision, digest string) bool {
+func holdsImage(r *resource.GroupRevision, digest string) bool {
 	for _, img := range r.Spec.Images {
 		if img.Digest == digest {
 			return true
@@ -189,8 +190,8 @@ func holdsImage(r *protocol.GroupRevision, digest string) bool {
 
 // stamp gives an entry its stamp where a server proved it under this version of the hub:
 // by a configuration that this version made.
-func (c *Room) stamp(ctx context.Context, r *protocol.GroupRevision, b booting) error {
-	entry, err := store.Peek[*protocol.BootImage](c.cfg.Store, r.Spec.BootImage)
+func (c *Room) stamp(ctx context.Context, r *resource.GroupRevision, b booting) error {
+	entry, err := store.Peek[*resource.BootImage](c.cfg.Store, r.Spec.BootImage)
 	made := b.cfg.Metadata.CreatedAt
 	if err != nil || !b.current || made == nil || made.Before(c.versionSince) || bootimages.StampValid(entry, c.cfg.Version) == bootimages.StampGood {
 		return nil //nolint:nilerr // the entry is gone, or the image is the owner's own
@@ -205,12 +206,12 @@ func (c *Room) stamp(ctx context.Context, r *protocol.GroupRevision, b booting) 
 		return err
 	}
 	c.cfg.Crash.At("hub.group.stamped")
-	c.cfg.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindServerGroup, Name: r.Spec.Group}, b.server, protocol.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
+	c.cfg.Events.OwnOf(ctx, resource.Target{Kind: resource.KindServerGroup, Name: r.Spec.Group}, b.server, resource.EventGroup, fmt.Sprintf("%s proved %s, version %s: %s", r.Spec.Group, s.Image, s.Version, s.Evidence))
 	return nil
 }
 
 // stampOf is the stamp of an entry where it counts.
-func (c *Room) stampOf(entry *protocol.BootImage) *protocol.BootImageStamp {
+func (c *Room) stampOf(entry *resource.BootImage) *resource.BootImageStamp {
 	if entry == nil || bootimages.StampValid(entry, c.cfg.Version) != bootimages.StampGood {
 		return nil
 	}
@@ -218,11 +219,11 @@ func (c *Room) stampOf(entry *protocol.BootImage) *protocol.BootImageStamp {
 }
 
 // Unstamped says why a revision is for canaries only; empty where it is not.
-func (c *Room) Unstamped(r *protocol.GroupRevision) string {
+func (c *Room) Unstamped(r *resource.GroupRevision) string {
 	if r.Spec.BootImage == "" {
 		return "" // the owner's word is enough
 	}
-	entry, err := store.Peek[*protocol.BootImage](c.cfg.Store, r.Spec.BootImage)
+	entry, err := store.Peek[*resource.BootImage](c.cfg.Store, r.Spec.BootImage)
 	switch s := r.Spec.Stamp; {
 	case err == nil && entry.Digest() == r.Spec.BootImageDigest:
 		return bootimages.StampValid(entry, c.cfg.Version).Words(entry, c.cfg.Version)
@@ -233,7 +234,7 @@ func (c *Room) Unstamped(r *protocol.GroupRevision) string {
 }
 
 // counts are a group's servers by what they boot.
-func counts(seen []booting, current *protocol.GroupRevision) (out protocol.GroupCounts) {
+func counts(seen []booting, current *resource.GroupRevision) (out resource.GroupCounts) {
 	out.Servers = len(seen)
 	for _, b := range seen {
 		switch {
@@ -250,7 +251,7 @@ func counts(seen []booting, current *protocol.GroupRevision) (out protocol.Group
 
 // inUse are the images that a group has in use, for the limit of age: what was seen is
 // more than what is recorded.
-func inUse(p *groupPass, g *protocol.ServerGroup, seen []booting, current *protocol.GroupRevision) (out []bootimages.InUse) {
+func inUse(p *groupPass, g *resource.ServerGroup, seen []booting, current *resource.GroupRevision) (out []bootimages.InUse) {
 	for _, b := range seen {
 		if b.digest != "" {
 			out = append(out, bootimages.InUse{Group: g.Metadata.Name, Server: b.server, Catalogue: g.Spec.Catalogue, Version: p.versions[b.digest]})
@@ -264,18 +265,18 @@ func inUse(p *groupPass, g *protocol.ServerGroup, seen []booting, current *proto
 
 // failing are the servers that were given a group's current revision and do not come up
 // with it: what fell back runs, and not as the group says.
-func (c *Room) failing(p *groupPass, g *protocol.ServerGroup) (out []string) {
+func (c *Room) failing(p *groupPass, g *resource.ServerGroup) (out []string) {
 	for _, b := range p.f.ConfigsOf(g.Metadata.Name) {
-		if b.Spec.Revision != g.Status.Revision || b.Spec.Owner.Kind.Or() != protocol.PurposeClaim {
+		if b.Spec.Revision != g.Status.Revision || b.Spec.Owner.Kind.Or() != resource.PurposeClaim {
 			continue
 		}
 		r := p.f.Reports[b.Spec.Server]
 		if r == nil || r.OwnerUID != b.Spec.Owner.UID {
 			continue
 		}
-		if i := slices.IndexFunc(r.Conditions, func(s protocol.ConditionState) bool {
-			fell := s.Code == protocol.CondFellBack && r.Fallback != nil && r.Fallback.Generation == b.Metadata.Generation
-			return fell || s.Code == protocol.CondFirstBootFailed || s.Code == protocol.CondGrantSpent
+		if i := slices.IndexFunc(r.Conditions, func(s resource.ConditionState) bool {
+			fell := s.Code == resource.CondFellBack && r.Fallback != nil && r.Fallback.Generation == b.Metadata.Generation
+			return fell || s.Code == resource.CondFirstBootFailed || s.Code == resource.CondGrantSpent
 		}); i >= 0 {
 			out = append(out, fmt.Sprintf("server %s: %s: %s", b.Spec.Server, r.Conditions[i].Code, cmp.Or(r.Conditions[i].Message, "it did not come up with the image")))
 		}

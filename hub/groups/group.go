@@ -17,16 +17,17 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // groupPass is what one look at all groups shares.
 type groupPass struct {
 	f         plan.Fleet
 	now       time.Time
-	managed   *protocol.ManagedBootImages // nil: nobody has said a mode
-	groups    []*protocol.ServerGroup
-	entries   []*protocol.BootImage
-	history   map[string][]*protocol.GroupRevision // by UID of the group, in order of number
+	managed   *resource.ManagedBootImages // nil: nobody has said a mode
+	groups    []*resource.ServerGroup
+	entries   []*resource.BootImage
+	history   map[string][]*resource.GroupRevision // by UID of the group, in order of number
 	conflicts map[string][]string
 	versions  map[string]string // by digest of an image
 	asked     map[string]bool   // askers of images
@@ -49,7 +50,7 @@ func (c *Room) Turn(ctx context.Context, f plan.Fleet) error {
 	}
 	defer c.groups.importing.Unlock()
 	p := c.groupPass(f)
-	conds, views := map[string][]protocol.ConditionState{}, map[string]groupView{}
+	conds, views := map[string][]resource.ConditionState{}, map[string]groupView{}
 	var used []bootimages.InUse
 	states := map[string]*bootimages.State{}
 	var errs []error
@@ -59,7 +60,7 @@ func (c *Room) Turn(ctx context.Context, f plan.Fleet) error {
 		states[g.Metadata.Name], views[g.Metadata.Name] = &s, view
 		used = append(used, in...)
 	}
-	skew := protocol.SkewSpec{Mode: protocol.SkewNone}
+	skew := resource.SkewSpec{Mode: resource.SkewNone}
 	if p.managed != nil {
 		skew = p.managed.Spec.Skew
 	}
@@ -88,13 +89,13 @@ func (c *Room) Turn(ctx context.Context, f plan.Fleet) error {
 func (c *Room) groupPass(f plan.Fleet) *groupPass {
 	s := c.cfg.Store
 	p := &groupPass{
-		f: f, now: c.cfg.Clock().UTC(), groups: store.List[*protocol.ServerGroup](s), entries: store.List[*protocol.BootImage](s),
-		history: map[string][]*protocol.GroupRevision{}, versions: map[string]string{}, asked: map[string]bool{}, installs: map[string]installs{},
+		f: f, now: c.cfg.Clock().UTC(), groups: store.List[*resource.ServerGroup](s), entries: store.List[*resource.BootImage](s),
+		history: map[string][]*resource.GroupRevision{}, versions: map[string]string{}, asked: map[string]bool{}, installs: map[string]installs{},
 	}
-	if m, err := store.Peek[*protocol.ManagedBootImages](s, protocol.ManagedBootImagesName); err == nil {
+	if m, err := store.Peek[*resource.ManagedBootImages](s, resource.ManagedBootImagesName); err == nil {
 		p.managed = m
 	}
-	for _, r := range store.List[*protocol.GroupRevision](s) {
+	for _, r := range store.List[*resource.GroupRevision](s) {
 		p.history[r.Spec.GroupUID] = append(p.history[r.Spec.GroupUID], r)
 		for _, img := range r.Spec.Images {
 			p.versions[img.Digest] = cmp.Or(p.versions[img.Digest], r.Spec.Version)
@@ -115,12 +116,12 @@ func (c *Room) groupPass(f plan.Fleet) *groupPass {
 	return p
 }
 
-func sortRevisions(list []*protocol.GroupRevision) {
-	slices.SortFunc(list, func(a, b *protocol.GroupRevision) int { return cmp.Compare(a.Spec.Number, b.Spec.Number) })
+func sortRevisions(list []*resource.GroupRevision) {
+	slices.SortFunc(list, func(a, b *resource.GroupRevision) int { return cmp.Compare(a.Spec.Number, b.Spec.Number) })
 }
 
 // revision is a group's revision of a number; nil if there is none.
-func (p *groupPass) revision(g *protocol.ServerGroup, number int) *protocol.GroupRevision {
+func (p *groupPass) revision(g *resource.ServerGroup, number int) *resource.GroupRevision {
 	for _, r := range p.history[g.Metadata.UID] {
 		if r.Spec.Number == number {
 			return r
@@ -130,7 +131,7 @@ func (p *groupPass) revision(g *protocol.ServerGroup, number int) *protocol.Grou
 }
 
 // Group moves one group along.
-func (c *Room) group(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (bootimages.State, groupView, []bootimages.InUse, error) {
+func (c *Room) group(ctx context.Context, p *groupPass, g *resource.ServerGroup) (bootimages.State, groupView, []bootimages.InUse, error) {
 	var errs []error
 	g, err := c.finishRevision(ctx, p, g)
 	errs = append(errs, err)
@@ -141,7 +142,7 @@ func (c *Room) group(ctx context.Context, p *groupPass, g *protocol.ServerGroup)
 
 	archs, wrong := bootimages.Architectures(g, members)
 	s := bootimages.State{Enrolment: bootimages.Enrol(bootimages.EnrolIn{Feature: c.cfg.ManagedBootImages, Managed: p.managed, Group: g, Architectures: archs})}
-	own, entry := bootimages.Own(g), (*protocol.BootImage)(nil)
+	own, entry := bootimages.Own(g), (*resource.BootImage)(nil)
 	current := p.revision(g, g.Status.Revision)
 	wanted := own
 	if s.Enrolment.Managed {
@@ -160,7 +161,7 @@ func (c *Room) group(ctx context.Context, p *groupPass, g *protocol.ServerGroup)
 		wanted, s.Waits = false, fmt.Sprintf("pinned to revision %d by %s", g.Status.Pinned.Revision, g.Status.Pinned.By)
 	}
 	if wanted {
-		var next *protocol.GroupRevisionSpec
+		var next *resource.GroupRevisionSpec
 		s.Checked, next = c.wanted(ctx, p, g, entry, current, archs, wrong)
 		if next != nil {
 			g, err = c.revise(ctx, p, g, next, &s)
@@ -169,7 +170,7 @@ func (c *Room) group(ctx context.Context, p *groupPass, g *protocol.ServerGroup)
 	}
 	g, err = c.roll(ctx, p, g)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeConflict { // another writer was first, and the next pass goes on
-		s.Checked.Failed = append(s.Checked.Failed, protocol.ConditionState{Code: protocol.CondImagesDegraded, Message: "the roll-out: " + conditions.Text(err)})
+		s.Checked.Failed = append(s.Checked.Failed, resource.ConditionState{Code: resource.CondImagesDegraded, Message: "the roll-out: " + conditions.Text(err)})
 	}
 	errs = append(errs, err)
 	p.at(c.groups.tried(g.Metadata.UID, len(s.Checked.Failed) > 0, p.now))
@@ -183,14 +184,14 @@ func (c *Room) group(ctx context.Context, p *groupPass, g *protocol.ServerGroup)
 
 // wanted checks everything that a group's next revision needs, and makes it; nil where
 // something is missing, or nothing differs.
-func (c *Room) wanted(ctx context.Context, p *groupPass, g *protocol.ServerGroup, entry *protocol.BootImage, current *protocol.GroupRevision, archs, wrong []string) (bootimages.Checked, *protocol.GroupRevisionSpec) {
+func (c *Room) wanted(ctx context.Context, p *groupPass, g *resource.ServerGroup, entry *resource.BootImage, current *resource.GroupRevision, archs, wrong []string) (bootimages.Checked, *resource.GroupRevisionSpec) {
 	in := bootimages.CheckIn{Architectures: archs, Images: map[string]bootimages.ArchSeen{}, Conflicts: map[string][]string{}, Wrong: wrong}
 	for server, names := range p.conflicts {
 		if slices.Contains(names, g.Metadata.Name) {
 			in.Conflicts[server] = names
 		}
 	}
-	images, maxIgnition := map[string]protocol.Image{}, ""
+	images, maxIgnition := map[string]resource.Image{}, ""
 	if entry != nil {
 		maxIgnition = entry.Spec.MaxIgnition
 	}
@@ -205,7 +206,7 @@ func (c *Room) wanted(ctx context.Context, p *groupPass, g *protocol.ServerGroup
 	}
 	stub, err := c.writeStub(ctx, g, in.Stub, maxIgnition)
 	if err != nil {
-		checked.Failed = append(checked.Failed, protocol.ConditionState{Code: protocol.CondStubRefused, Message: conditions.Text(err)})
+		checked.Failed = append(checked.Failed, resource.ConditionState{Code: resource.CondStubRefused, Message: conditions.Text(err)})
 		return checked, nil
 	}
 	return checked, bootimages.Revision(bootimages.Next{
@@ -225,14 +226,14 @@ func (c *Room) sweepRevisions(ctx context.Context, p *groupPass) error {
 			used[b.Spec.Group][b.Spec.Revision] = true
 		}
 	}
-	groups := map[string]*protocol.ServerGroup{}
+	groups := map[string]*resource.ServerGroup{}
 	for _, g := range p.groups {
 		groups[g.Metadata.UID] = g
 	}
 	var errs []error
 	for _, uid := range slices.Sorted(maps.Keys(p.history)) {
 		keep := map[int]bool{}
-		if g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, p.history[uid][0].Spec.Group); err == nil && groups[uid] != nil && g.Metadata.UID == uid {
+		if g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, p.history[uid][0].Spec.Group); err == nil && groups[uid] != nil && g.Metadata.UID == uid {
 			keep = bootimages.Keep(g, p.history[uid], used[g.Metadata.Name])
 		}
 		for _, r := range p.history[uid] {

@@ -7,6 +7,7 @@ import (
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Askers begins the names of what asks for images of groups.
@@ -14,7 +15,7 @@ const Askers = "group/"
 
 // archSeen is what is known of a group's image for one architecture: of an entry of a
 // catalogue, or with nil of the owner's own.
-func (c *Room) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protocol.BootImage, arch string) bootimages.ArchSeen {
+func (c *Room) archSeen(p *groupPass, g *resource.ServerGroup, entry *resource.BootImage, arch string) bootimages.ArchSeen {
 	reference := g.Spec.Image
 	if entry != nil {
 		a, ok := entry.Spec.Architectures[arch]
@@ -37,7 +38,7 @@ func (c *Room) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protocol.B
 	p.asked[asker] = true
 	img, cond := c.cfg.Images.Get(wake.SiteUnit, images.Question{Asker: asker, Reference: reference, Architecture: arch})
 	switch {
-	case cond != nil && cond.Code == protocol.CondRegistryUnavailable:
+	case cond != nil && cond.Code == resource.CondRegistryUnavailable:
 		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: cond.Message}
 	case cond != nil:
 		return bootimages.ArchSeen{Has: true, State: bootimages.SeenInvalid, Message: cond.Message}
@@ -48,7 +49,7 @@ func (c *Room) archSeen(p *groupPass, g *protocol.ServerGroup, entry *protocol.B
 }
 
 // boots says whether the group's first boot can boot an image.
-func (c *Room) boots(g *protocol.ServerGroup, s bootimages.ArchSeen) bootimages.ArchSeen {
+func (c *Room) boots(g *resource.ServerGroup, s bootimages.ArchSeen) bootimages.ArchSeen {
 	if s.State != bootimages.SeenReady {
 		return s
 	}
@@ -59,7 +60,7 @@ func (c *Room) boots(g *protocol.ServerGroup, s bootimages.ArchSeen) bootimages.
 }
 
 // filesSeen is what is known of an entry of files: all of them are to be verified.
-func filesSeen(entry *protocol.BootImage, arch string) bootimages.ArchSeen {
+func filesSeen(entry *resource.BootImage, arch string) bootimages.ArchSeen {
 	img, err := catalogue.Image(entry, arch)
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeUnavailable:

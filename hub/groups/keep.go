@@ -6,13 +6,14 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Keeps are the files that agents keep for a return of a group to an earlier revision, by
 // rack: of groups that select a server of the rack, or that one boots by.
-func (c *Room) Keeps(f plan.Fleet) map[string]*protocol.KeepIntent {
-	groups := store.List[*protocol.ServerGroup](c.cfg.Store)
+func (c *Room) Keeps(f plan.Fleet) map[string]*message.KeepIntent {
+	groups := store.List[*resource.ServerGroup](c.cfg.Store)
 	if len(groups) == 0 {
 		return nil
 	}
@@ -33,7 +34,7 @@ func (c *Room) Keeps(f plan.Fleet) map[string]*protocol.KeepIntent {
 			byRack[rack] = append(byRack[rack], bootimages.KeepGroup{Group: g, History: history, Architectures: list})
 		}
 	}
-	out := map[string]*protocol.KeepIntent{}
+	out := map[string]*message.KeepIntent{}
 	for rack, list := range byRack { // whose groups are in order of name
 		if keep := bootimages.Files(list); keep != nil {
 			out[rack] = keep

@@ -5,7 +5,7 @@ import (
 
 	"rackboot/hub/conditions"
 	"rackboot/hub/plan/rollout"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // metrics are computed from what the last pass found. Their series are bounded by the
@@ -38,14 +38,14 @@ func newMetrics() metrics {
 			Name: "rackboot_hub_rollout_orders_total", Help: "Orders of roll-outs that were recorded, by kind.",
 		}, []string{"kind"}),
 	}
-	for _, cause := range protocol.RevisionCauses() {
+	for _, cause := range resource.RevisionCauses() {
 		m.revisions.WithLabelValues(string(cause))
 	}
 	for _, k := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReprovision, rollout.OrderReturn} {
 		m.orders.WithLabelValues(string(k))
 	}
-	for _, p := range protocol.RolloutPhases() {
-		if p.Over() && p != protocol.RolloutSuperseded && p != protocol.RolloutAborted {
+	for _, p := range resource.RolloutPhases() {
+		if p.Over() && p != resource.RolloutSuperseded && p != resource.RolloutAborted {
 			m.rollouts.WithLabelValues(string(p))
 		}
 	}
@@ -64,7 +64,7 @@ func (m metrics) collect(b *groupBook, conds *conditions.Book, ch chan<- prometh
 	}
 	views, mode := b.all()
 	gauge(m.mode, 1, string(mode))
-	skipped := map[protocol.SkipReason]int{}
+	skipped := map[resource.SkipReason]int{}
 	for name, v := range views {
 		violated := 0.0
 		if v.skew != "" {
@@ -80,21 +80,21 @@ func (m metrics) collect(b *groupBook, conds *conditions.Book, ch chan<- prometh
 	for code, n := range conds.Count() {
 		gauge(m.conditions, float64(n), string(code))
 	}
-	for _, r := range protocol.SkipReasons() {
+	for _, r := range resource.SkipReasons() {
 		gauge(m.skipped, float64(skipped[r]), string(r))
 	}
 }
 
-func (m metrics) rollout(gauge func(*prometheus.Desc, float64, ...string), group string, ro *protocol.RolloutStatus) {
+func (m metrics) rollout(gauge func(*prometheus.Desc, float64, ...string), group string, ro *resource.RolloutStatus) {
 	if ro == nil {
 		return
 	}
 	gauge(m.phase, 1, group, string(ro.Phase))
-	states := map[protocol.MemberState]int{}
+	states := map[resource.MemberState]int{}
 	for _, one := range ro.Members {
 		states[one.State]++
 	}
-	for _, s := range protocol.MemberStates() {
+	for _, s := range resource.MemberStates() {
 		gauge(m.members, float64(states[s]), group, string(s))
 	}
 }

@@ -11,16 +11,17 @@ import (
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // driven says whether the catalogue is why a revision is made: what the hub does by
 // itself, and may find undone.
-func driven(cause protocol.RevisionCause) bool {
-	return cause == protocol.CauseCatalogue || cause == protocol.CauseAdopt
+func driven(cause resource.RevisionCause) bool {
+	return cause == resource.CauseCatalogue || cause == resource.CauseAdopt
 }
 
 // revise gives a group its next revision, unless somebody undoes the same each time.
-func (c *Room) revise(ctx context.Context, p *groupPass, g *protocol.ServerGroup, spec *protocol.GroupRevisionSpec, s *bootimages.State) (*protocol.ServerGroup, error) {
+func (c *Room) revise(ctx context.Context, p *groupPass, g *resource.ServerGroup, spec *resource.GroupRevisionSpec, s *bootimages.State) (*resource.ServerGroup, error) {
 	if driven(spec.Cause) {
 		if what, loop := bootimages.HotLoop(g.Status.HotLoop, bootimages.Value(spec.Images), p.now); what == bootimages.LoopHolds {
 			s.HotLoop = &loop
@@ -41,14 +42,14 @@ func (c *Room) revise(ctx context.Context, p *groupPass, g *protocol.ServerGroup
 // createRevision writes a line of a group's history, after the user data that it names was
 // kept. verified is that it returns to one that was. It is the group's only with
 // [Control.finishRevision], which the next pass does if a crash comes between both.
-func (c *Room) createRevision(ctx context.Context, spec *protocol.GroupRevisionSpec, verified bool) (*protocol.GroupRevision, error) {
+func (c *Room) createRevision(ctx context.Context, spec *resource.GroupRevisionSpec, verified bool) (*resource.GroupRevision, error) {
 	if spec.Stub != nil {
 		if err := c.cfg.Store.KeepStub(ctx, *spec.Stub); err != nil && spec.CopyOf == 0 {
 			return nil, err // what an older revision names was kept with it
 		}
 	}
-	r := &protocol.GroupRevision{Spec: *spec, Status: protocol.GroupRevisionStatus{Verified: verified}}
-	r.Metadata.Name = protocol.GroupRevisionName(spec.Group, spec.Number)
+	r := &resource.GroupRevision{Spec: *spec, Status: resource.GroupRevisionStatus{Verified: verified}}
+	r.Metadata.Name = resource.GroupRevisionName(spec.Group, spec.Number)
 	if err := c.cfg.Store.Put(ctx, r); err != nil {
 		return nil, err
 	}
@@ -58,13 +59,13 @@ func (c *Room) createRevision(ctx context.Context, spec *protocol.GroupRevisionS
 
 // finishRevision makes the newest revision that is stored a group's current one, with all
 // that follows from it. It answers with the group as it is then.
-func (c *Room) finishRevision(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
+func (c *Room) finishRevision(ctx context.Context, p *groupPass, g *resource.ServerGroup) (*resource.ServerGroup, error) {
 	history := p.history[g.Metadata.UID]
 	if len(history) == 0 || history[len(history)-1].Spec.Number <= g.Status.Revision {
 		return g, nil
 	}
 	r := history[len(history)-1]
-	own, err := store.Get[*protocol.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
 	if err != nil {
 		return g, err
 	}
@@ -85,7 +86,7 @@ func (c *Room) finishRevision(ctx context.Context, p *groupPass, g *protocol.Ser
 	return own, nil
 }
 
-func revisionWords(r *protocol.GroupRevision) string {
+func revisionWords(r *resource.GroupRevision) string {
 	out := ""
 	if r.Spec.Version != "" {
 		out = ", version " + r.Spec.Version
@@ -93,18 +94,18 @@ func revisionWords(r *protocol.GroupRevision) string {
 	return out + ", " + bootimages.Value(r.Spec.Images) + events.Because(r.Spec.Reason)
 }
 
-func (c *Room) groupEvent(ctx context.Context, g *protocol.ServerGroup, format string, args ...any) {
+func (c *Room) groupEvent(ctx context.Context, g *resource.ServerGroup, format string, args ...any) {
 	text := g.Metadata.Name + " " + fmt.Sprintf(format, args...)
 	c.cfg.Logger.Info("server group", "group", g.Metadata.Name, "detail", text)
-	c.cfg.Events.OwnOf(ctx, protocol.TargetOf(g), "", protocol.EventGroup, text)
+	c.cfg.Events.OwnOf(ctx, resource.TargetOf(g), "", resource.EventGroup, text)
 }
 
 // holdGroup stops applying to one group until somebody acknowledges it.
-func (c *Room) holdGroup(ctx context.Context, p *groupPass, g *protocol.ServerGroup, loop protocol.HotLoop) (*protocol.ServerGroup, error) {
+func (c *Room) holdGroup(ctx context.Context, p *groupPass, g *resource.ServerGroup, loop resource.HotLoop) (*resource.ServerGroup, error) {
 	if was := g.Status.HotLoop; was != nil && was.Held {
 		return g, nil
 	}
-	own, err := store.Get[*protocol.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
 	if err != nil {
 		return g, err
 	}
@@ -137,11 +138,11 @@ type Trail interface {
 const trailScan = 10_000
 
 // otherWriter is who changed a group last, by the audit log; empty if it does not say.
-func (c *Room) otherWriter(p *groupPass, g *protocol.ServerGroup) (who string) {
+func (c *Room) otherWriter(p *groupPass, g *resource.ServerGroup) (who string) {
 	if c.cfg.Trail == nil {
 		return ""
 	}
-	name := events.Target(protocol.KindServerGroup, g.Metadata.Name)
+	name := events.Target(resource.KindServerGroup, g.Metadata.Name)
 	from := c.cfg.Trail.Since(p.now.Add(-bootimages.LoopWindow))
 	for read := 0; read < trailScan; {
 		entries, next, err := c.cfg.Trail.Read(from, 1000)

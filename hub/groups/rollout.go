@@ -11,16 +11,17 @@ import (
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // roll takes the roll-out of a group a step further, as package rollout says: the status is
 // stored before anything follows from it, and a hub that dies in between goes on from it.
 // It answers with the group as it is then.
-func (c *Room) roll(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (*protocol.ServerGroup, error) {
+func (c *Room) roll(ctx context.Context, p *groupPass, g *resource.ServerGroup) (*resource.ServerGroup, error) {
 	if g.Status.Revision == 0 {
 		return g, nil
 	}
-	own, err := store.Get[*protocol.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
 	if err != nil || own.Metadata.UID != g.Metadata.UID || own.Status.Revision != g.Status.Revision {
 		return g, nil //nolint:nilerr // the next pass sees what there is
 	}
@@ -62,7 +63,7 @@ func (c *Room) roll(ctx context.Context, p *groupPass, g *protocol.ServerGroup) 
 	return own, errors.Join(err, c.orders(ctx, p, own, out, seats), c.installReboots(ctx, p, own, seats, open && wrong == nil && !own.Spec.Rollout.Freeze))
 }
 
-func (c *Room) rolloutInput(p *groupPass, g *protocol.ServerGroup, r *protocol.GroupRevision, seats map[string]*seat) rollout.Input {
+func (c *Room) rolloutInput(p *groupPass, g *resource.ServerGroup, r *resource.GroupRevision, seats map[string]*seat) rollout.Input {
 	return rollout.Input{
 		Now: c.rolloutTime(p, g), Spec: g.Spec.Rollout, Status: *g.Status.Rollout, Servers: c.rolloutServers(p, g, r, seats),
 		Stamped: c.Unstamped(r) == "", Approved: c.approvedFor(p, g, seats),
@@ -71,7 +72,7 @@ func (c *Room) rolloutInput(p *groupPass, g *protocol.ServerGroup, r *protocol.G
 
 // rolloutTime is the time as roll-outs are told it: whole seconds, which keep the status
 // short, in the zone of the windows.
-func (c *Room) rolloutTime(p *groupPass, g *protocol.ServerGroup) (now time.Time) {
+func (c *Room) rolloutTime(p *groupPass, g *resource.ServerGroup) (now time.Time) {
 	now = p.second()
 	if local, err := g.Spec.Rollout.Local(now); err == nil {
 		return local
@@ -80,7 +81,7 @@ func (c *Room) rolloutTime(p *groupPass, g *protocol.ServerGroup) (now time.Time
 }
 
 // sameRollout says whether two statuses are stored alike.
-func sameRollout(a, b protocol.RolloutStatus) bool {
+func sameRollout(a, b resource.RolloutStatus) bool {
 	if len(a.Members) == 0 && len(b.Members) == 0 {
 		a.Members, b.Members = nil, nil
 	}
@@ -89,7 +90,7 @@ func sameRollout(a, b protocol.RolloutStatus) bool {
 
 // beginRollout begins the roll-out of a group's current revision, unless there is one. The
 // copy that an automatic return makes has none: the roll-out that failed returns its servers.
-func (c *Room) beginRollout(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seats map[string]*seat) error {
+func (c *Room) beginRollout(ctx context.Context, p *groupPass, g *resource.ServerGroup, seats map[string]*seat) error {
 	r, was := p.revision(g, g.Status.Revision), g.Status.Rollout
 	switch {
 	case r == nil && was != nil, was != nil && was.Revision == g.Status.Revision, was != nil && isReturnOf(r, was):
@@ -118,24 +119,24 @@ func (c *Room) beginRollout(ctx context.Context, p *groupPass, g *protocol.Serve
 }
 
 // withRollout is a group that has some roll-out, for those who look at its phase.
-func withRollout(g *protocol.ServerGroup) *protocol.ServerGroup {
+func withRollout(g *resource.ServerGroup) *resource.ServerGroup {
 	if g.Status.Rollout != nil {
 		return g
 	}
 	own := *g
-	own.Status.Rollout = &protocol.RolloutStatus{Phase: protocol.RolloutWaiting}
+	own.Status.Rollout = &resource.RolloutStatus{Phase: resource.RolloutWaiting}
 	return &own
 }
 
 // isReturnOf says whether a revision is the copy by which a roll-out that failed is rolled
 // back.
-func isReturnOf(r *protocol.GroupRevision, ro *protocol.RolloutStatus) bool {
-	return r != nil && r.Spec.Cause == protocol.CauseAutoRollback && r.Spec.Parent == ro.Revision && ro.Phase == protocol.RolloutRolledBack
+func isReturnOf(r *resource.GroupRevision, ro *resource.RolloutStatus) bool {
+	return r != nil && r.Spec.Cause == resource.CauseAutoRollback && r.Spec.Parent == ro.Revision && ro.Phase == resource.RolloutRolledBack
 }
 
 // before is the revision that a roll-out returns to: the last that was verified before it
 // and boots something else; 0 is none.
-func (p *groupPass) before(g *protocol.ServerGroup, r *protocol.GroupRevision) (number int) {
+func (p *groupPass) before(g *resource.ServerGroup, r *resource.GroupRevision) (number int) {
 	for _, old := range p.history[g.Metadata.UID] {
 		other := bootimages.Value(old.Spec.Images) != bootimages.Value(r.Spec.Images) || !reflect.DeepEqual(old.Spec.Stub, r.Spec.Stub)
 		if old.Spec.Number < r.Spec.Number && old.Status.Verified && other {
@@ -147,18 +148,18 @@ func (p *groupPass) before(g *protocol.ServerGroup, r *protocol.GroupRevision) (
 
 // rollBack makes the copy of the revision before, once, and makes it current. The group is
 // pinned to it, and the entry rejected.
-func (c *Room) rollBack(ctx context.Context, p *groupPass, g *protocol.ServerGroup, from *protocol.GroupRevision, st protocol.RolloutStatus) (*protocol.ServerGroup, error) {
+func (c *Room) rollBack(ctx context.Context, p *groupPass, g *resource.ServerGroup, from *resource.GroupRevision, st resource.RolloutStatus) (*resource.ServerGroup, error) {
 	to := p.revision(g, st.From)
 	if g.Status.Revision != st.Revision || to == nil {
 		return g, nil // it was made, or something newer was
 	}
-	var entry *protocol.BootImage
-	if b, err := store.Peek[*protocol.BootImage](c.cfg.Store, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
+	var entry *resource.BootImage
+	if b, err := store.Peek[*resource.BootImage](c.cfg.Store, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
 		entry = b
 	}
 	spec := bootimages.Rollback(bootimages.Next{
 		Group: g, Current: from, History: p.history[g.Metadata.UID], Stamp: c.stampOf(entry), By: events.HubName, Reason: st.Reason, At: p.now,
-	}, to, protocol.CauseAutoRollback)
+	}, to, resource.CauseAutoRollback)
 	r, err := c.createRevision(ctx, spec, to.Status.Verified)
 	if err != nil {
 		return g, err
@@ -169,7 +170,7 @@ func (c *Room) rollBack(ctx context.Context, p *groupPass, g *protocol.ServerGro
 }
 
 // orders records what the step wants done. What cannot be done yet is given again.
-func (c *Room) orders(ctx context.Context, p *groupPass, g *protocol.ServerGroup, out rollout.Result, seats map[string]*seat) error {
+func (c *Room) orders(ctx context.Context, p *groupPass, g *resource.ServerGroup, out rollout.Result, seats map[string]*seat) error {
 	var errs []error
 	for _, o := range out.Orders {
 		s := seats[o.Server]
@@ -182,7 +183,7 @@ func (c *Room) orders(ctx context.Context, p *groupPass, g *protocol.ServerGroup
 		done, err := false, error(nil)
 		switch {
 		case s == nil:
-		case out.Status.Strategy == protocol.RolloutReprovision:
+		case out.Status.Strategy == resource.RolloutReprovision:
 			done, err = c.orderInstall(ctx, g, o, s, p.revision(g, revision))
 		default:
 			done, err = c.orderReboot(ctx, p, g, o, s, revision)

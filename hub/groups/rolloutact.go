@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // CommandRollout does what somebody wants of the roll-out of a group. The codes are
@@ -31,8 +32,8 @@ func (c *Room) CommandRollout(ctx context.Context, name string, r api.RolloutReq
 	}
 }
 
-func (c *Room) commandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (*protocol.ServerGroup, error) {
-	g, err := store.Get[*protocol.ServerGroup](c.cfg.Store, name)
+func (c *Room) commandRollout(ctx context.Context, name string, r api.RolloutRequest, by string) (*resource.ServerGroup, error) {
+	g, err := store.Get[*resource.ServerGroup](c.cfg.Store, name)
 	if err != nil {
 		return nil, err
 	}

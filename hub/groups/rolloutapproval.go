@@ -11,17 +11,17 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // installs is a roll-out that asks to have servers of its group installed anew.
 type installs struct {
-	subject protocol.ApprovalSubject
+	subject resource.ApprovalSubject
 }
 
-func installsOf(g *protocol.ServerGroup, ro *protocol.RolloutStatus) installs {
-	s := protocol.ApprovalSubject{Target: protocol.TargetOf(g), Revision: ro.Revision, Wave: ro.Wave}
-	if ro.Phase == protocol.RolloutRolledBack { // all at once
+func installsOf(g *resource.ServerGroup, ro *resource.RolloutStatus) installs {
+	s := resource.ApprovalSubject{Target: resource.TargetOf(g), Revision: ro.Revision, Wave: ro.Wave}
+	if ro.Phase == resource.RolloutRolledBack { // all at once
 		s.Returns, s.Wave = true, 0
 	}
 	return installs{s}
@@ -38,7 +38,7 @@ func (i installs) words() string {
 
 // asked says whether the roll-out asked for an approval, in this wave or an earlier one: who
 // waited then was approved with that.
-func (i installs) asked(by *protocol.ApprovalSubject) bool {
+func (i installs) asked(by *resource.ApprovalSubject) bool {
 	if by == nil || by.Wave > i.subject.Wave {
 		return false
 	}
@@ -49,8 +49,8 @@ func (i installs) asked(by *protocol.ApprovalSubject) bool {
 
 // approvedFor says which servers may be installed anew: those that an approval names which
 // was asked for by this roll-out, after the order before.
-func (c *Room) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[string]*seat) func(string) bool {
-	if g.Status.Rollout.Strategy != protocol.RolloutReprovision {
+func (c *Room) approvedFor(p *groupPass, g *resource.ServerGroup, seats map[string]*seat) func(string) bool {
+	if g.Status.Rollout.Strategy != resource.RolloutReprovision {
 		return nil
 	}
 	ok, mine := map[string]bool{}, installsOf(g, g.Status.Rollout)
@@ -66,21 +66,21 @@ func (c *Room) approvedFor(p *groupPass, g *protocol.ServerGroup, seats map[stri
 
 // approvedBy reports whether an approval is one by which the server of a claim may be installed
 // anew.
-func (i installs) approvedBy(r store.StoredApproval, rack string, cl *protocol.Claim, order *protocol.RolloutTask, now time.Time) bool {
-	return r.State == protocol.ApprovalApproved && r.Class == protocol.ApproveReprovision && now.Before(r.NotAfter) && i.asked(r.Subject) &&
+func (i installs) approvedBy(r store.StoredApproval, rack string, cl *resource.Claim, order *resource.RolloutTask, now time.Time) bool {
+	return r.State == resource.ApprovalApproved && r.Class == resource.ApproveReprovision && now.Before(r.NotAfter) && i.asked(r.Subject) &&
 		r.Rack == rack && slices.Contains(r.Targets, cl.Status.Server) && approval.Covers(r.Approval, installNeed(rack, cl)) &&
 		(order == nil || !order.Installs || !r.CreatedAt.Truncate(time.Second).Before(order.At))
 }
 
-func installNeed(rack string, cl *protocol.Claim) approval.Need {
+func installNeed(rack string, cl *resource.Claim) approval.Need {
 	return approval.Need{
-		Class: protocol.ApproveReprovision, Rack: rack, Target: cl.Status.Server, Asked: []string{events.HubName},
-		Boot: &protocol.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
+		Class: resource.ApproveReprovision, Rack: rack, Target: cl.Status.Server, Asked: []string{events.HubName},
+		Boot: &resource.ApprovedBoot{Server: cl.Status.Server, Owner: cl.Metadata.UID},
 	}
 }
 
 // wantApprovals remembers for this pass whom a roll-out waits for an approval of.
-func (p *groupPass) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
+func (p *groupPass) wantApprovals(g *resource.ServerGroup, out rollout.Result) {
 	if len(out.Unapproved) == 0 {
 		return
 	}
@@ -91,7 +91,7 @@ func (p *groupPass) wantApprovals(g *protocol.ServerGroup, out rollout.Result) {
 
 // RolloutNeeds are the approvals of one rack that roll-outs wait for. What the groups waited for
 // is of their last turn: whether they still do is read again.
-func (c *Room) RolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []approval.Need) {
+func (c *Room) RolloutNeeds(f plan.Fleet, rack *resource.Rack) (needs []approval.Need) {
 	waits := c.groups.waits()
 	for _, name := range sortedKeys(waits) {
 		cl := f.ClaimOf(name)
@@ -106,12 +106,12 @@ func (c *Room) RolloutNeeds(f plan.Fleet, rack *protocol.Rack) (needs []approval
 }
 
 // stillWaits reports whether a roll-out goes on, and no approval of the server has come since.
-func (c *Room) stillWaits(asks installs, rack string, cl *protocol.Claim, cfg *protocol.BootConfiguration) bool {
-	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, asks.subject.Name)
-	if err != nil || g.Status.Rollout == nil || installsOf(g, g.Status.Rollout) != asks || g.Status.Rollout.Phase == protocol.RolloutPaused {
+func (c *Room) stillWaits(asks installs, rack string, cl *resource.Claim, cfg *resource.BootConfiguration) bool {
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, asks.subject.Name)
+	if err != nil || g.Status.Rollout == nil || installsOf(g, g.Status.Rollout) != asks || g.Status.Rollout.Phase == resource.RolloutPaused {
 		return false
 	}
-	var order *protocol.RolloutTask
+	var order *resource.RolloutTask
 	if cfg != nil && cfg.Status.Seen != nil {
 		order = cfg.Status.Seen.Order
 	}
@@ -126,13 +126,13 @@ func (c *Room) PauseRollout(ctx context.Context, r store.StoredApproval, why str
 	if r.Subject == nil {
 		return nil
 	}
-	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, r.Subject.Name)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, r.Subject.Name)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
 	ro := g.Status.Rollout
-	if ro == nil || ro.Strategy != protocol.RolloutReprovision || ro.Phase.Over() || ro.Phase == protocol.RolloutPaused || !installsOf(g, ro).asked(r.Subject) ||
-		!slices.ContainsFunc(r.Targets, func(name string) bool { return ro.Members[name].State == protocol.MemberWaiting }) {
+	if ro == nil || ro.Strategy != resource.RolloutReprovision || ro.Phase.Over() || ro.Phase == resource.RolloutPaused || !installsOf(g, ro).asked(r.Subject) ||
+		!slices.ContainsFunc(r.Targets, func(name string) bool { return ro.Members[name].State == resource.MemberWaiting }) {
 		return nil
 	}
 	own := store.Copy(c.cfg.Store, g)

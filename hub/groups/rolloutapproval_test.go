@@ -3,29 +3,29 @@ package groups
 import (
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // An approval to install servers anew is of one roll-out: of this group and no other of its
 // name, of this revision, of this direction, and of no wave that comes later.
 func TestApprovalIsOfOneRollout(t *testing.T) {
-	group := func(uid string) *protocol.ServerGroup {
-		g := &protocol.ServerGroup{}
+	group := func(uid string) *resource.ServerGroup {
+		g := &resource.ServerGroup{}
 		g.Default()
 		g.Metadata.Name, g.Metadata.UID = "workers", uid
 		return g
 	}
-	at := protocol.RolloutStatus{Revision: 3, Wave: 2, Phase: protocol.RolloutWave}
+	at := resource.RolloutStatus{Revision: 3, Wave: 2, Phase: resource.RolloutWave}
 	mine := installsOf(group("u1"), &at)
 	for name, c := range map[string]struct {
-		asks *protocol.ApprovalSubject
+		asks *resource.ApprovalSubject
 		want bool
 	}{
 		"itself":               {&mine.subject, true},
-		"an earlier wave":      {subjectOf(group("u1"), protocol.RolloutStatus{Revision: 3, Wave: 1}), true},
-		"a later wave":         {subjectOf(group("u1"), protocol.RolloutStatus{Revision: 3, Wave: 3}), false},
-		"another revision":     {subjectOf(group("u1"), protocol.RolloutStatus{Revision: 4, Wave: 2}), false},
-		"its return":           {subjectOf(group("u1"), protocol.RolloutStatus{Revision: 3, Wave: 2, Phase: protocol.RolloutRolledBack}), false},
+		"an earlier wave":      {subjectOf(group("u1"), resource.RolloutStatus{Revision: 3, Wave: 1}), true},
+		"a later wave":         {subjectOf(group("u1"), resource.RolloutStatus{Revision: 3, Wave: 3}), false},
+		"another revision":     {subjectOf(group("u1"), resource.RolloutStatus{Revision: 4, Wave: 2}), false},
+		"its return":           {subjectOf(group("u1"), resource.RolloutStatus{Revision: 3, Wave: 2, Phase: resource.RolloutRolledBack}), false},
 		"a group made anew":    {subjectOf(group("u2"), at), false},
 		"no roll-out, a claim": {nil, false},
 	} {
@@ -35,7 +35,7 @@ func TestApprovalIsOfOneRollout(t *testing.T) {
 	}
 }
 
-func subjectOf(g *protocol.ServerGroup, ro protocol.RolloutStatus) *protocol.ApprovalSubject {
+func subjectOf(g *resource.ServerGroup, ro resource.RolloutStatus) *resource.ApprovalSubject {
 	i := installsOf(g, &ro)
 	return &i.subject
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rackboot/hub/plan/rollout"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxRebootTries bounds how often the reboot into an installation is asked for again that
@@ -14,7 +14,7 @@ const maxRebootTries = 5
 // orderInstall gives a server a configuration of another revision, with a grant to install
 // over what it has: what was installed of it is lost with the next boot. The order is
 // recorded in the same write. The reboot is asked for when its agent has the files.
-func (c *Room) orderInstall(ctx context.Context, g *protocol.ServerGroup, o rollout.Order, s *seat, r *protocol.GroupRevision) (bool, error) {
+func (c *Room) orderInstall(ctx context.Context, g *resource.ServerGroup, o rollout.Order, s *seat, r *resource.GroupRevision) (bool, error) {
 	if s.cfg == nil || r == nil {
 		return false, nil
 	}
@@ -31,7 +31,7 @@ func (c *Room) orderInstall(ctx context.Context, g *protocol.ServerGroup, o roll
 		return false, nil
 	}
 	own := c.cfg.Grants.ForClaim(s.claim, s.server, data, t.Group(), t.Number(), s.cfg)
-	own.Task = &protocol.RolloutTask{Kind: string(o.Kind), At: o.At, Installs: true}
+	own.Task = &resource.RolloutTask{Kind: string(o.Kind), At: o.At, Installs: true}
 	if err := c.cfg.Grants.Make(ctx, own, s.server, *img); err != nil {
 		return false, err
 	}
@@ -42,7 +42,7 @@ func (c *Room) orderInstall(ctx context.Context, g *protocol.ServerGroup, o roll
 // installReboots asks for the reboots of the servers whose configuration was replaced for an
 // order: what was begun goes on, whatever becomes of the roll-out. A reboot that was not
 // begun in time is asked for again only while servers may be begun.
-func (c *Room) installReboots(ctx context.Context, p *groupPass, g *protocol.ServerGroup, seats map[string]*seat, open bool) error {
+func (c *Room) installReboots(ctx context.Context, p *groupPass, g *resource.ServerGroup, seats map[string]*seat, open bool) error {
 	for _, name := range sortedKeys(seats) {
 		s := seats[name]
 		o := s.seen.Order

@@ -10,7 +10,7 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // rebootID names the reboot of an order: it is the same for the same, so that a hub that
@@ -21,19 +21,19 @@ func rebootID(server string, kind string, at time.Time, try int) string {
 }
 
 // undone says whether a reboot has ended without having been begun.
-func undone(o protocol.Outcome) bool {
-	return o == protocol.OutcomeExpired || o == protocol.OutcomeRefused
+func undone(o resource.Outcome) bool {
+	return o == resource.OutcomeExpired || o == resource.OutcomeRefused
 }
 
 // orderNow is the order of a server as it is by now: one that was asked for and not noted is
 // noted, and one whose reboot was not begun is asked for again, or forgotten where nothing
 // was changed for it: then the roll-out gives another.
-func (c *Room) orderNow(s *seat, o *protocol.RolloutTask) *protocol.RolloutTask {
+func (c *Room) orderNow(s *seat, o *resource.RolloutTask) *resource.RolloutTask {
 	if at := s.member.BegunAt; at != nil && (o == nil || o.At.Before(*at)) {
 		for _, kind := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReturn} {
 			id := rebootID(s.server.Metadata.Name, string(kind), *at, 0)
 			if q, err := c.cfg.Store.GetRequest(id); err == nil && !undone(q.Report.Outcome) {
-				return &protocol.RolloutTask{Kind: string(kind), At: *at, Request: id}
+				return &resource.RolloutTask{Kind: string(kind), At: *at, Request: id}
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func (c *Room) orderNow(s *seat, o *protocol.RolloutTask) *protocol.RolloutTask 
 
 // orderReboot asks for the reboot of a server into the revision that it is to boot, once the
 // rack has all of its files. Until then nothing is recorded, and the order is given again.
-func (c *Room) orderReboot(ctx context.Context, p *groupPass, g *protocol.ServerGroup, o rollout.Order, s *seat, revision int) (bool, error) {
+func (c *Room) orderReboot(ctx context.Context, p *groupPass, g *resource.ServerGroup, o rollout.Order, s *seat, revision int) (bool, error) {
 	if s.cfg == nil || s.cfg.Spec.Group != g.Metadata.Name || s.cfg.Spec.Revision != revision || !s.ready() {
 		return false, nil
 	}
@@ -65,7 +65,7 @@ func (c *Room) orderReboot(ctx context.Context, p *groupPass, g *protocol.Server
 		return false, err
 	}
 	next := s.seen
-	next.Order = &protocol.RolloutTask{Kind: string(o.Kind), At: o.At, Request: id}
+	next.Order = &resource.RolloutTask{Kind: string(o.Kind), At: o.At, Request: id}
 	if err := c.note(ctx, s, next); err != nil {
 		return false, err
 	}
@@ -74,20 +74,20 @@ func (c *Room) orderReboot(ctx context.Context, p *groupPass, g *protocol.Server
 }
 
 // askReboot makes a request for a soft reboot, unless there is one of the name.
-func (c *Room) askReboot(ctx context.Context, p *groupPass, g *protocol.ServerGroup, s *seat, id string) error {
+func (c *Room) askReboot(ctx context.Context, p *groupPass, g *resource.ServerGroup, s *seat, id string) error {
 	if _, err := c.cfg.Store.GetRequest(id); err == nil {
 		return nil
 	}
 	now := c.cfg.Clock().UTC()
 	q := store.StoredRequest{
-		Request: protocol.Request{
-			ID: id, Server: s.server.Metadata.Name, Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: events.HubName,
+		Request: resource.Request{
+			ID: id, Server: s.server.Metadata.Name, Action: resource.RequestReboot, Mode: resource.StopSoft, By: events.HubName,
 			NotAfter:     now.Add(g.Spec.Rollout.Deadline.D()),
-			Precondition: protocol.Precondition{OwnerUID: s.claim.Metadata.UID}, Ref: "roll-out of " + g.Metadata.Name + " " + id,
+			Precondition: resource.Precondition{OwnerUID: s.claim.Metadata.UID}, Ref: "roll-out of " + g.Metadata.Name + " " + id,
 		},
 		Rack: p.f.RackOf(s.server.Metadata.Name), CreatedAt: now,
 	}
-	q.Report = protocol.RequestReport{ID: id, Outcome: protocol.OutcomePending, At: now}
+	q.Report = resource.RequestReport{ID: id, Outcome: resource.OutcomePending, At: now}
 	if _, err := c.cfg.Store.CreateRequest(ctx, q); err != nil {
 		return err
 	}

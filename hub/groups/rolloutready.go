@@ -1,6 +1,6 @@
 package groups
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // lack is what an agent lacks to boot a server's present configuration.
 type lack string
@@ -69,7 +69,7 @@ func (l lack) words(s *seat) string {
 	case lackConfig:
 		return "its agent has not its configuration yet"
 	case lackFiles:
-		if f := s.report.Condition(protocol.CondArtefactsFailed); f != nil {
+		if f := s.report.Condition(resource.CondArtefactsFailed); f != nil {
 			return "its rack has not the files: " + f.Message
 		}
 		return "its rack fetches the files"

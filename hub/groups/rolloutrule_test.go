@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func isYes(word string) bool { return word == "yes" }
@@ -33,9 +33,9 @@ func TestRolloutTables(t *testing.T) {
 	doctable.Of(t, "take.go", "turnRule").HoldOne(t, [][]string{yn, yn, yn, yn}, func(in []string) string {
 		return yes(turnRule(isYes(in[0]), isYes(in[1]), isYes(in[2]), isYes(in[3])))
 	})
-	phases := doctable.Words(protocol.RolloutPhases()...)
+	phases := doctable.Words(resource.RolloutPhases()...)
 	doctable.Of(t, "rollouttell.go", "rolloutNews").HoldOne(t, [][]string{phases, phases, yn}, func(in []string) string {
-		if said := rolloutNews(protocol.RolloutPhase(in[1]), protocol.RolloutPhase(in[0]), isYes(in[2])); said != "" {
+		if said := rolloutNews(resource.RolloutPhase(in[1]), resource.RolloutPhase(in[0]), isYes(in[2])); said != "" {
 			return said
 		}
 		return "nothing"

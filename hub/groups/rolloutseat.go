@@ -9,21 +9,22 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // seat is a claimed server of a group with what is known of it.
 type seat struct {
-	claim  *protocol.Claim
-	server *protocol.Server
-	cfg    *protocol.BootConfiguration // nil without
-	report *protocol.ServerReport      // nil before the first in this run
+	claim  *resource.Claim
+	server *resource.Server
+	cfg    *resource.BootConfiguration // nil without
+	report *resource.ServerReport      // nil before the first in this run
 	heard  time.Time
-	seen   protocol.BootSeen
-	member protocol.RolloutMember // of the group's roll-out; zero if it is none
+	seen   resource.BootSeen
+	member resource.RolloutMember // of the group's roll-out; zero if it is none
 }
 
 // seats are the servers of a group's claims, by name, with what was seen of them stored.
-func (c *Room) seats(ctx context.Context, p *groupPass, g *protocol.ServerGroup) (map[string]*seat, error) {
+func (c *Room) seats(ctx context.Context, p *groupPass, g *resource.ServerGroup) (map[string]*seat, error) {
 	out := map[string]*seat{}
 	var errs []error
 	for _, cl := range p.f.ClaimsTaking(g.Metadata.Name) {
@@ -31,7 +32,7 @@ func (c *Room) seats(ctx context.Context, p *groupPass, g *protocol.ServerGroup)
 		if name == "" || cl.Metadata.DeletedAt != nil {
 			continue
 		}
-		srv, err := store.Peek[*protocol.Server](c.cfg.Store, name)
+		srv, err := store.Peek[*resource.Server](c.cfg.Store, name)
 		if err != nil {
 			continue // it is gone since
 		}
@@ -48,7 +49,7 @@ func (c *Room) seats(ctx context.Context, p *groupPass, g *protocol.ServerGroup)
 
 // observe notes what a report says of boots, and what became of an order. What is not
 // stored is not concluded from: its time is that of the note.
-func (c *Room) observe(ctx context.Context, p *groupPass, g *protocol.ServerGroup, s *seat) error {
+func (c *Room) observe(ctx context.Context, p *groupPass, g *resource.ServerGroup, s *seat) error {
 	if s.cfg == nil || s.cfg.Spec.Group != g.Metadata.Name {
 		return nil
 	}
@@ -72,7 +73,7 @@ func (c *Room) observe(ctx context.Context, p *groupPass, g *protocol.ServerGrou
 }
 
 // note stores what was seen of a server.
-func (c *Room) note(ctx context.Context, s *seat, next protocol.BootSeen) error {
+func (c *Room) note(ctx context.Context, s *seat, next resource.BootSeen) error {
 	own := store.Copy(c.cfg.Store, s.cfg)
 	own.Status.Seen = &next
 	if err := c.cfg.Store.Put(ctx, own); err != nil {
@@ -82,12 +83,12 @@ func (c *Room) note(ctx context.Context, s *seat, next protocol.BootSeen) error 
 	return nil
 }
 
-func sameBoot(a, b *protocol.SeenBoot) bool {
+func sameBoot(a, b *resource.SeenBoot) bool {
 	return b != nil && a.Attempt == b.Attempt && a.Generation == b.Generation && a.Image == b.Image
 }
 
 // dataOf is the user data of a configuration where it is the group's.
-func (s *seat) dataOf(ref *protocol.IgnitionRef) string {
+func (s *seat) dataOf(ref *resource.IgnitionRef) string {
 	if ref == nil || s.claim.Spec.IgnitionSecretRef != nil {
 		return ""
 	}
@@ -95,11 +96,11 @@ func (s *seat) dataOf(ref *protocol.IgnitionRef) string {
 }
 
 // lastBoot is the boot that the last report proves, or somebody's word; nil without.
-func (c *Room) lastBoot(f plan.Fleet, s *seat) *protocol.SeenBoot {
+func (c *Room) lastBoot(f plan.Fleet, s *seat) *resource.SeenBoot {
 	cfg, r := s.cfg, s.report
 	if r == nil || len(r.Provisioned) == 0 {
 		if w := cfg.Status.Adopted; w != nil && s.seen.Booted == nil {
-			return &protocol.SeenBoot{Attempt: "adopted", Generation: cfg.Metadata.Generation, Image: w.ImageDigest, Data: s.dataOf(cfg.Spec.Ignition)}
+			return &resource.SeenBoot{Attempt: "adopted", Generation: cfg.Metadata.Generation, Image: w.ImageDigest, Data: s.dataOf(cfg.Spec.Ignition)}
 		}
 		return nil
 	}
@@ -110,9 +111,9 @@ func (c *Room) lastBoot(f plan.Fleet, s *seat) *protocol.SeenBoot {
 	former := cfg.Spec.Former
 	if b := r.Fallback; b != nil && b.Since != nil && former != nil && b.Generation == cfg.Metadata.Generation && rec.Generation == b.Generation {
 		// It had booted the configuration once, and boots the one before since.
-		return &protocol.SeenBoot{Attempt: "fallback " + b.Since.UTC().Format(time.RFC3339Nano), Generation: former.Generation, Image: former.Image.Digest, Data: s.dataOf(former.Ignition)}
+		return &resource.SeenBoot{Attempt: "fallback " + b.Since.UTC().Format(time.RFC3339Nano), Generation: former.Generation, Image: former.Image.Digest, Data: s.dataOf(former.Ignition)}
 	}
-	out := &protocol.SeenBoot{Attempt: rec.Attempt, Generation: rec.Generation, Image: rec.ImageDigest}
+	out := &resource.SeenBoot{Attempt: rec.Attempt, Generation: rec.Generation, Image: rec.ImageDigest}
 	switch {
 	case rec.Generation == cfg.Metadata.Generation:
 		out.Data = s.dataOf(cfg.Spec.Ignition)
@@ -126,18 +127,18 @@ func (c *Room) lastBoot(f plan.Fleet, s *seat) *protocol.SeenBoot {
 
 // lastFailure is the end of attempts with the present configuration that the last report
 // tells of; nil without. One that the agent tries again by itself is none.
-func (s *seat) lastFailure() *protocol.SeenBoot {
+func (s *seat) lastFailure() *resource.SeenBoot {
 	r, cfg := s.report, s.cfg
 	if r == nil || r.OwnerUID != cfg.Spec.Owner.UID || r.BootGeneration != 0 && r.BootGeneration != cfg.Metadata.Generation {
 		return nil
 	}
-	out := &protocol.SeenBoot{Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image.Digest, Data: s.dataOf(cfg.Spec.Ignition)}
+	out := &resource.SeenBoot{Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image.Digest, Data: s.dataOf(cfg.Spec.Ignition)}
 	if b := r.Fallback; b != nil && b.Generation == cfg.Metadata.Generation && b.Since != nil {
 		out.Attempt, out.Reason = "fallback "+b.Since.UTC().Format(time.RFC3339Nano), "it returned to the image before: "+b.Reason
 		return out
 	}
-	spent, failed := r.Condition(protocol.CondGrantSpent), r.Condition(protocol.CondFirstBootFailed)
-	a, code := r.Attempt, protocol.AttemptCode("")
+	spent, failed := r.Condition(resource.CondGrantSpent), r.Condition(resource.CondFirstBootFailed)
+	a, code := r.Attempt, resource.AttemptCode("")
 	if a != nil {
 		out.Attempt, code = a.ID, a.Code
 	}
@@ -149,7 +150,7 @@ func (s *seat) lastFailure() *protocol.SeenBoot {
 	default:
 		out.Reason = spent.Message
 	}
-	fetched := r.Condition(protocol.CondUnexpectedPower) != nil || code == protocol.AttemptImageFailed || code == protocol.AttemptNoReport
+	fetched := r.Condition(resource.CondUnexpectedPower) != nil || code == resource.AttemptImageFailed || code == resource.AttemptNoReport
 	if !gaveUpRule(spent != nil, r.Fallback != nil, fetched) {
 		return nil
 	}
@@ -172,7 +173,7 @@ func gaveUpRule(spent, fallback, fetched bool) bool { return spent || !fallback 
 // open says whether the agent is booting the server from the network.
 func (s *seat) open() bool {
 	a := s.report.Attempt
-	return a != nil && a.State != protocol.AttemptSucceeded && a.State != protocol.AttemptFailed && !s.restarts()
+	return a != nil && a.State != resource.AttemptSucceeded && a.State != resource.AttemptFailed && !s.restarts()
 }
 
 // restarts says whether a server is started from its disk again after its installation,
@@ -182,7 +183,7 @@ func (s *seat) restarts() bool {
 	if plan.Repeats(s.cfg.Spec.Owner.Kind, s.cfg.Spec.BootPolicy) || b == nil || b.Generation != s.cfg.Metadata.Generation || s.report.Unexpected != nil {
 		return false
 	}
-	return a != nil && a.Intended == protocol.TargetHdd && a.State != protocol.AttemptFailed || a != nil && a.State == protocol.AttemptSucceeded && a.Intended != protocol.TargetHdd
+	return a != nil && a.Intended == protocol.TargetHdd && a.State != resource.AttemptFailed || a != nil && a.State == resource.AttemptSucceeded && a.Intended != protocol.TargetHdd
 }
 
 func (p *groupPass) second() time.Time { return p.now.UTC().Truncate(time.Second) }

@@ -6,6 +6,7 @@ import (
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/reports"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // power is what a report says of a server's power.
@@ -50,12 +51,12 @@ func downRule(maintenance, held, heard, underWay, failed bool, power powerSeen) 
 }
 
 // rolloutServers are a group's servers for a step to a revision.
-func (c *Room) rolloutServers(p *groupPass, g *protocol.ServerGroup, r *protocol.GroupRevision, seats map[string]*seat) (out []rollout.Server) {
+func (c *Room) rolloutServers(p *groupPass, g *resource.ServerGroup, r *resource.GroupRevision, seats map[string]*seat) (out []rollout.Server) {
 	for _, name := range sortedKeys(seats) {
 		s := seats[name]
 		one := rollout.Server{
 			Name: name, Rack: p.f.RackOf(name), Labels: s.server.Metadata.Labels, Claimed: true,
-			Network: s.claim.Spec.BootPolicy.Boot == protocol.BootNetwork, Target: s.target(r), Boots: s.seen.Booted.Value(),
+			Network: s.claim.Spec.BootPolicy.Boot == resource.BootNetwork, Target: s.target(r), Boots: s.seen.Booted.Value(),
 		}
 		if b := s.seen.Booted; b != nil {
 			one.BootedAt = b.At
@@ -81,12 +82,12 @@ func (c *Room) rolloutServers(p *groupPass, g *protocol.ServerGroup, r *protocol
 }
 
 // target is what a server boots of a revision; empty where it has no image for it.
-func (s *seat) target(r *protocol.GroupRevision) string {
+func (s *seat) target(r *resource.GroupRevision) string {
 	img, ok := r.Spec.Images[s.server.Spec.Architecture]
 	if !ok {
 		return ""
 	}
-	return protocol.BootValue(img.Digest, s.dataOf(r.Spec.Stub))
+	return resource.BootValue(img.Digest, s.dataOf(r.Spec.Stub))
 }
 
 // hearsOf says whether a server's agent and BMC speak, and when they would have been silent
@@ -121,7 +122,7 @@ func (s *seat) gaveUp() bool {
 }
 
 // underWay says whether a boot is under way, or an order that has not led to one.
-func (c *Room) underWay(p *groupPass, g *protocol.ServerGroup, s *seat) bool {
+func (c *Room) underWay(p *groupPass, g *resource.ServerGroup, s *seat) bool {
 	if s.cfg == nil {
 		return false
 	}
@@ -149,7 +150,7 @@ const (
 	askedGone    askedFor = "gone" // it is not known any more
 )
 
-func (c *Room) askedOf(o *protocol.RolloutTask) askedFor {
+func (c *Room) askedOf(o *resource.RolloutTask) askedFor {
 	switch q, err := c.cfg.Store.GetRequest(o.Request); {
 	case err != nil:
 		return askedGone

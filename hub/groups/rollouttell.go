@@ -5,11 +5,11 @@ import (
 
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // tellRollout files what a step has changed that people want to know.
-func (c *Room) tellRollout(ctx context.Context, g *protocol.ServerGroup, was protocol.RolloutStatus, out rollout.Result) {
+func (c *Room) tellRollout(ctx context.Context, g *resource.ServerGroup, was resource.RolloutStatus, out rollout.Result) {
 	st := out.Status
 	said := rolloutNews(was.Phase, st.Phase, st.Wave > was.Wave)
 	if said == "" {
@@ -37,17 +37,17 @@ func (c *Room) tellRollout(ctx context.Context, g *protocol.ServerGroup, was pro
 //	Superseded | Superseded   | *         | nothing
 //	*          | *            | yes       | begins its next wave
 //	*          | *            | no        | nothing
-func rolloutNews(was, now protocol.RolloutPhase, wave bool) string {
+func rolloutNews(was, now resource.RolloutPhase, wave bool) string {
 	switch {
-	case was == now && (now.Over() || now == protocol.RolloutPaused):
+	case was == now && (now.Over() || now == resource.RolloutPaused):
 		return ""
-	case now == protocol.RolloutPaused:
+	case now == resource.RolloutPaused:
 		return "is paused"
-	case now == protocol.RolloutCompleted:
+	case now == resource.RolloutCompleted:
 		return "is complete"
-	case now == protocol.RolloutRolledBack:
+	case now == resource.RolloutRolledBack:
 		return "has failed and is rolled back"
-	case now == protocol.RolloutFailed:
+	case now == resource.RolloutFailed:
 		return "has failed"
 	case wave:
 		return "begins its next wave"
@@ -56,10 +56,10 @@ func rolloutNews(was, now protocol.RolloutPhase, wave bool) string {
 }
 
 // endedRollout notes with a revision how its roll-out went. Doing it again changes nothing.
-func (c *Room) endedRollout(ctx context.Context, p *groupPass, g *protocol.ServerGroup, st protocol.RolloutStatus) error {
+func (c *Room) endedRollout(ctx context.Context, p *groupPass, g *resource.ServerGroup, st resource.RolloutStatus) error {
 	failed := 0
 	for _, m := range st.Members {
-		if m.State == protocol.MemberFailed {
+		if m.State == resource.MemberFailed {
 			failed++
 		}
 	}

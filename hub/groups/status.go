@@ -5,11 +5,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Decorate says what the last pass has found of a group.
-func (c *Room) Decorate(g *protocol.ServerGroup) {
+func (c *Room) Decorate(g *resource.ServerGroup) {
 	g.Status.Conditions = c.conds.Of(g.Metadata.Name)
 	view, ok := c.groups.of(g.Metadata.Name)
 	if !ok {
@@ -26,7 +26,7 @@ func (c *Room) Seen(name string) bool {
 }
 
 // Conditions are what the last turn has found wrong with a group.
-func (c *Room) Conditions(name string) []protocol.ConditionState {
+func (c *Room) Conditions(name string) []resource.ConditionState {
 	return c.conds.Of(name)
 }
 

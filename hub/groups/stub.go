@@ -14,6 +14,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/netboot/ignition"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // stubPage is what was found of a group's user data with some inputs, without the data.
@@ -26,7 +27,7 @@ type stubPage struct {
 }
 
 // stubInputs is everything that decides what becomes of user data.
-func stubInputs(ref *protocol.IgnitionRef, spec *protocol.StubSpec, limit string) string {
+func stubInputs(ref *resource.IgnitionRef, spec *resource.StubSpec, limit string) string {
 	return strings.Join([]string{ref.UID, ref.Digest, limit, fmt.Sprint(spec.Manage, spec.AcceptLoss), spec.ReplaceCA, spec.ServerCA}, "\x00")
 }
 
@@ -35,7 +36,7 @@ func stubInputs(ref *protocol.IgnitionRef, spec *protocol.StubSpec, limit string
 // With spec.stub.manage it is opened to be translated, which is noted in the audit log;
 // without, only what any claim's user data is checked for is looked at: no more than that
 // was consented to. entry is nil for an image of the owner's own.
-func (c *Room) groupStub(ctx context.Context, g *protocol.ServerGroup, entry *protocol.BootImage, limit string) bootimages.StubSeen {
+func (c *Room) groupStub(ctx context.Context, g *resource.ServerGroup, entry *resource.BootImage, limit string) bootimages.StubSeen {
 	spec := g.Spec.Stub
 	if spec == nil {
 		return bootimages.StubSeen{}
@@ -70,24 +71,24 @@ func (c *Room) groupStub(ctx context.Context, g *protocol.ServerGroup, entry *pr
 const stubCAWithin = 30 * 24 * time.Hour
 
 // stubToday is what was found, with what its certificate authorities are now.
-func (c *Room) stubToday(page stubPage, g *protocol.ServerGroup) bootimages.StubSeen {
+func (c *Room) stubToday(page stubPage, g *resource.ServerGroup) bootimages.StubSeen {
 	out := page.seen
 	if !g.Spec.Stub.Manage || out.Refused != "" {
 		return out
 	}
 	for _, f := range ignition.CheckCA(page.cas, c.cfg.Clock(), stubCAWithin, g.Spec.Stub.ServerCA) {
-		code, where := protocol.CondStubCAExpiring, fmt.Sprintf("%s at %s, %s, ", f.Subject, f.Path, f.NotAfter.UTC().Format(time.DateOnly))
+		code, where := resource.CondStubCAExpiring, fmt.Sprintf("%s at %s, %s, ", f.Subject, f.Path, f.NotAfter.UTC().Format(time.DateOnly))
 		if f.Kind == ignition.CAMismatch {
-			code, where = protocol.CondStubCAMismatch, ""
+			code, where = resource.CondStubCAMismatch, ""
 		}
-		out.CA = append(out.CA, protocol.ConditionState{Code: code, Message: where + f.Message})
+		out.CA = append(out.CA, resource.ConditionState{Code: code, Message: where + f.Message})
 	}
 	return out
 }
 
 // readStub opens a group's user data and judges it. translated is nil where it stays as it
 // is.
-func (c *Room) readStub(ctx context.Context, g *protocol.ServerGroup, ref *protocol.IgnitionRef, limit string) (page stubPage, translated []byte, err error) {
+func (c *Room) readStub(ctx context.Context, g *resource.ServerGroup, ref *resource.IgnitionRef, limit string) (page stubPage, translated []byte, err error) {
 	spec := g.Spec.Stub
 	page.seen = bootimages.StubSeen{Named: true, State: bootimages.SeenReady, Original: ref, Stub: ref}
 	if !spec.Manage {
@@ -109,7 +110,7 @@ func (c *Room) readStub(ctx context.Context, g *protocol.ServerGroup, ref *proto
 	if err != nil {
 		return page, nil, err
 	}
-	if err := c.cfg.Events.Record(ctx, protocol.AuditEntry{Op: "open", Caller: events.HubName, Target: events.Target(protocol.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
+	if err := c.cfg.Events.Record(ctx, protocol.AuditEntry{Op: "open", Caller: events.HubName, Target: events.Target(resource.KindSecret, ref.Secret), Detail: fmt.Sprintf("version %d, to translate it for group %s", ref.Version, g.Metadata.Name)}); err != nil {
 		return page, nil, err
 	}
 	t, err := ignition.Translate(raw, ignition.TranslateOptions{Max: limit, AcceptLoss: spec.AcceptLoss, ReplaceCA: spec.ReplaceCA})
@@ -135,8 +136,8 @@ func unreadable(version, limit string) string {
 	if old := strings.HasPrefix(limit, "2."); (major == "1" || major == "2") && !old {
 		return fmt.Sprintf("it is of specification %s, and the image reads 3: say spec.stub.manage: true to have it translated, or translate it with rackctl ignition translate", version)
 	}
-	have, err := protocol.ParseImageVersion(version)
-	bound, errMax := protocol.ParseImageVersion(limit)
+	have, err := resource.ParseImageVersion(version)
+	bound, errMax := resource.ParseImageVersion(limit)
 	if err != nil || errMax != nil || have.Compare(bound) > 0 {
 		return fmt.Sprintf("it is of specification %s, and the image reads up to %s", version, limit)
 	}
@@ -146,7 +147,7 @@ func unreadable(version, limit string) string {
 // writeStub writes what was translated into the hub's own Secret, and answers with what a
 // revision names. Everything else was found good by then. Writing the same again changes
 // nothing.
-func (c *Room) writeStub(ctx context.Context, g *protocol.ServerGroup, seen bootimages.StubSeen, limit string) (bootimages.StubSeen, error) {
+func (c *Room) writeStub(ctx context.Context, g *resource.ServerGroup, seen bootimages.StubSeen, limit string) (bootimages.StubSeen, error) {
 	page, ok := c.groups.stubs[g.Metadata.UID]
 	if !ok || !page.translated || page.written {
 		return seen, nil
@@ -156,15 +157,15 @@ func (c *Room) writeStub(ctx context.Context, g *protocol.ServerGroup, seen boot
 		delete(c.groups.stubs, g.Metadata.UID)
 		return seen, cmp.Or(err, error(protocol.Errorf(protocol.CodeConflict, "translate user data", "Secret %s was changed just now", seen.Original.Secret)))
 	}
-	name := seen.Original.Secret + protocol.ManagedStubSuffix
-	secret := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretIgnition, Data: protocol.SecretData{protocol.SecretUserData: protocol.Plain(config)}}}
-	secret.Metadata = protocol.Metadata{Name: name, Annotations: map[string]string{store.AnnotationManagedStub: seen.Original.Secret}}
-	res, err := c.cfg.Store.Apply(ctx, []protocol.Object{secret}, store.ApplyOptions{By: events.HubName, Managed: true})
+	name := seen.Original.Secret + resource.ManagedStubSuffix
+	secret := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretIgnition, Data: resource.SecretData{resource.SecretUserData: resource.Plain(config)}}}
+	secret.Metadata = resource.Metadata{Name: name, Annotations: map[string]string{store.AnnotationManagedStub: seen.Original.Secret}}
+	res, err := c.cfg.Store.Apply(ctx, []resource.Object{secret}, store.ApplyOptions{By: events.HubName, Managed: true})
 	if err != nil {
 		return seen, err
 	}
 	c.cfg.Crash.At("hub.group.stub")
-	again.seen.Stub, again.inputs, again.written = env.RefOf(res[0].Object.(*protocol.Secret)), page.inputs, true
+	again.seen.Stub, again.inputs, again.written = env.RefOf(res[0].Object.(*resource.Secret)), page.inputs, true
 	if res[0].Outcome != store.Unchanged {
 		c.groupEvent(ctx, g, "has its user data translated to specification %s, in Secret %s", again.seen.Version, name)
 	}

@@ -7,15 +7,15 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Taken is the revision of a group that a server is given; the zero value is of no group.
 type Taken struct {
-	revision *protocol.GroupRevision
+	revision *resource.GroupRevision
 	// Turn is that no wave of a roll-out is to come first.
 	Turn bool
-	cond *protocol.ConditionState // why there is none
+	cond *resource.ConditionState // why there is none
 }
 
 // Number is that of the revision; 0 without one.
@@ -35,11 +35,11 @@ func (t Taken) Group() string {
 }
 
 // TakeForClaim is the revision for a claim; the zero value where it names no group.
-func (c *Room) TakeForClaim(cl *protocol.Claim, srv *protocol.Server) Taken {
+func (c *Room) TakeForClaim(cl *resource.Claim, srv *resource.Server) Taken {
 	if cl.Spec.ImageFrom == nil || srv == nil {
 		return Taken{}
 	}
-	g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
 	if err != nil {
 		return noRevision(cl.Spec.ImageFrom.Group)
 	}
@@ -56,7 +56,7 @@ func (c *Room) TakeForClaim(cl *protocol.Claim, srv *protocol.Server) Taken {
 
 // givenOthers are the other servers that were given a group's current revision. It costs
 // what the group has of claims, and only a group without a roll-out of it has to know.
-func (c *Room) givenOthers(g *protocol.ServerGroup, cl *protocol.Claim, server string) (given []string) {
+func (c *Room) givenOthers(g *resource.ServerGroup, cl *resource.Claim, server string) (given []string) {
 	// Of claims without a configuration the first by name are the canaries, and not each
 	// of them at once. They are looked at before the configurations: one that gets its own
 	// meanwhile counts twice, and not never.
@@ -66,7 +66,7 @@ func (c *Room) givenOthers(g *protocol.ServerGroup, cl *protocol.Claim, server s
 		}
 	}
 	for _, b := range store.Find(c.cfg.Store, store.ConfigsByGroup, g.Metadata.Name) {
-		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == protocol.PurposeClaim {
+		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == resource.PurposeClaim {
 			given = append(given, b.Spec.Server)
 		}
 	}
@@ -76,7 +76,7 @@ func (c *Room) givenOthers(g *protocol.ServerGroup, cl *protocol.Claim, server s
 // placed says whether a server may be a canary of a group's current revision; back is that
 // this is the one by which a failed roll-out is rolled back. With a roll-out under way it
 // has its place in that, and before the first step it has none.
-func placed(g *protocol.ServerGroup, server string, back bool) bool {
+func placed(g *resource.ServerGroup, server string, back bool) bool {
 	ro := g.Status.Rollout
 	if ro == nil || back {
 		return true
@@ -86,13 +86,13 @@ func placed(g *protocol.ServerGroup, server string, back bool) bool {
 }
 
 // Turn says whether a server that has a configuration may be given another one.
-func turn(g *protocol.ServerGroup, server string, back bool) bool {
+func turn(g *resource.ServerGroup, server string, back bool) bool {
 	ro := g.Status.Rollout
 	if ro == nil {
 		return true
 	}
 	m, member := ro.Members[server]
-	return turnRule(ro.Revision == g.Status.Revision, back, ro.Strategy == protocol.RolloutOnNextBoot || ro.Phase == protocol.RolloutCompleted, member && m.BegunAt != nil)
+	return turnRule(ro.Revision == g.Status.Revision, back, ro.Strategy == resource.RolloutOnNextBoot || ro.Phase == resource.RolloutCompleted, member && m.BegunAt != nil)
 }
 
 // turnRule says whether the configuration of a server that has one follows its group. The
@@ -117,7 +117,7 @@ func turnRule(current, back, next, begun bool) bool {
 }
 
 // take is the revision of a group for a server that is a canary, or is not.
-func (c *Room) take(g *protocol.ServerGroup, canary bool) Taken {
+func (c *Room) take(g *resource.ServerGroup, canary bool) Taken {
 	current := c.RevisionOf(g, g.Status.Revision)
 	in := bootimages.TakeIn{Verified: g.Status.Verified, Canary: canary}
 	why := ""
@@ -137,16 +137,16 @@ func (c *Room) take(g *protocol.ServerGroup, canary bool) Taken {
 	if current == nil {
 		return noRevision(g.Metadata.Name)
 	}
-	return Taken{cond: &protocol.ConditionState{Code: protocol.CondWaitingForStamp, Message: fmt.Sprintf("group %s, revision %d: %s", g.Metadata.Name, g.Status.Revision, why)}}
+	return Taken{cond: &resource.ConditionState{Code: resource.CondWaitingForStamp, Message: fmt.Sprintf("group %s, revision %d: %s", g.Metadata.Name, g.Status.Revision, why)}}
 }
 
 func noRevision(group string) Taken {
-	return Taken{cond: &protocol.ConditionState{Code: protocol.CondNoRevision, Message: "group " + group}}
+	return Taken{cond: &resource.ConditionState{Code: resource.CondNoRevision, Message: "group " + group}}
 }
 
 // RevisionOf is a group's revision of a number; nil if there is none.
-func (c *Room) RevisionOf(g *protocol.ServerGroup, number int) *protocol.GroupRevision {
-	r, err := store.Peek[*protocol.GroupRevision](c.cfg.Store, protocol.GroupRevisionName(g.Metadata.Name, number))
+func (c *Room) RevisionOf(g *resource.ServerGroup, number int) *resource.GroupRevision {
+	r, err := store.Peek[*resource.GroupRevision](c.cfg.Store, resource.GroupRevisionName(g.Metadata.Name, number))
 	if err != nil || r.Spec.GroupUID != g.Metadata.UID {
 		return nil
 	}
@@ -154,13 +154,13 @@ func (c *Room) RevisionOf(g *protocol.ServerGroup, number int) *protocol.GroupRe
 }
 
 // TakenImage is a revision's image for a server, with kernel arguments.
-func (c *Room) TakenImage(t Taken, srv *protocol.Server, policy protocol.BootPolicy, arguments string) (*protocol.Image, *protocol.ConditionState) {
+func (c *Room) TakenImage(t Taken, srv *resource.Server, policy resource.BootPolicy, arguments string) (*resource.Image, *resource.ConditionState) {
 	if t.revision == nil {
 		return nil, t.cond
 	}
 	img, ok := t.revision.Spec.Images[srv.Spec.Architecture]
 	if !ok {
-		return nil, &protocol.ConditionState{Code: protocol.CondImageInvalid, Message: fmt.Sprintf("%s has no image for %s", t.revision.Metadata.Name, srv.Spec.Architecture)}
+		return nil, &resource.ConditionState{Code: resource.CondImageInvalid, Message: fmt.Sprintf("%s has no image for %s", t.revision.Metadata.Name, srv.Spec.Architecture)}
 	}
 	if err := c.cfg.Images.Require(img, policy.FirstBoot.Target()); err != nil {
 		return nil, images.Unresolved(err)
@@ -173,34 +173,34 @@ func (c *Room) TakenImage(t Taken, srv *protocol.Server, policy protocol.BootPol
 }
 
 // ClaimData is the user data of a claim: its own, or else that of the revision.
-func (c *Room) ClaimData(cl *protocol.Claim, t Taken) (*protocol.IgnitionRef, *protocol.ConditionState) {
+func (c *Room) ClaimData(cl *resource.Claim, t Taken) (*resource.IgnitionRef, *resource.ConditionState) {
 	if cl.Spec.IgnitionSecretRef != nil || t.revision == nil {
 		return c.cfg.Env.UserData(cl.Spec.IgnitionSecretRef)
 	}
 	return c.revisionData(t.revision)
 }
 
-func (c *Room) revisionData(r *protocol.GroupRevision) (*protocol.IgnitionRef, *protocol.ConditionState) {
+func (c *Room) revisionData(r *resource.GroupRevision) (*resource.IgnitionRef, *resource.ConditionState) {
 	if r.Spec.Stub == nil {
 		return nil, nil
 	}
 	if _, err := c.cfg.Env.OpenIgnition(*r.Spec.Stub); err != nil {
-		return nil, &protocol.ConditionState{Code: protocol.CondUserDataInvalid, Message: err.Error()}
+		return nil, &resource.ConditionState{Code: resource.CondUserDataInvalid, Message: err.Error()}
 	}
 	return r.Spec.Stub, nil
 }
 
 // SeenBoot is what is known of a group's image for a maintenance or a discovery, which
 // are no canaries.
-func (c *Room) SeenBoot(from *protocol.ImageFrom, srv *protocol.Server, policy protocol.BootPolicy, arguments string) plan.BootSeen {
+func (c *Room) SeenBoot(from *resource.ImageFrom, srv *resource.Server, policy resource.BootPolicy, arguments string) plan.BootSeen {
 	t := noRevision(from.Group)
-	if g, err := store.Peek[*protocol.ServerGroup](c.cfg.Store, from.Group); err == nil {
+	if g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, from.Group); err == nil {
 		t = c.take(g, false)
 	}
 	img, cond := c.TakenImage(t, srv, policy, arguments)
 	if cond != nil {
 		state := plan.ImageFailing // it comes with the group
-		if cond.Code == protocol.CondImageInvalid {
+		if cond.Code == resource.CondImageInvalid {
 			state = plan.ImageInvalid
 		}
 		return plan.BootSeen{State: state, Code: cond.Code, Message: cond.Message}

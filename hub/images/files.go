@@ -10,17 +10,18 @@ import (
 	"rackboot/hub/store"
 	"rackboot/pending"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Files has the files of boot images. It is safe for concurrent use.
 type Files interface {
 	// Fetch brings a file and verifies it, as the entry says.
-	Fetch(ctx context.Context, file protocol.BootImageFile) (protocol.BootImageVerified, error)
+	Fetch(ctx context.Context, file resource.BootImageFile) (resource.BootImageVerified, error)
 	// Has says whether a content is there.
 	Has(digest string) bool
 	// Inspect says whether a content that is there is what its kind says, for the
 	// architecture.
-	Inspect(a protocol.Artefact, arch string) error
+	Inspect(a resource.Artefact, arch string) error
 }
 
 const (
@@ -53,7 +54,7 @@ func newBootFiles(room *Room) *bootFiles {
 // verify brings and verifies the files of one entry that are not, each in the store as
 // soon as it is: nothing is proved twice because another file of the entry fails.
 func (b *bootFiles) verify(ctx context.Context, key entryKey) error {
-	e, err := store.Peek[*protocol.BootImage](b.room.cfg.Store, key.name)
+	e, err := store.Peek[*resource.BootImage](b.room.cfg.Store, key.name)
 	if err != nil || e.Metadata.UID != key.uid {
 		return nil //nolint:nilerr // it was deleted
 	}
@@ -70,13 +71,13 @@ func (b *bootFiles) verify(ctx context.Context, key entryKey) error {
 					return about(arch, f, err)
 				}
 			}
-			if err := files.Inspect(protocol.Artefact{Kind: f.Kind, Digest: v.Digest, Size: v.Size}, arch); err != nil {
+			if err := files.Inspect(resource.Artefact{Kind: f.Kind, Digest: v.Digest, Size: v.Size}, arch); err != nil {
 				return about(arch, f, err)
 			}
 			if proved && v.Digest == e.Status.Verified[digest].Digest {
 				continue
 			}
-			if err := b.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]protocol.BootImageVerified{digest: v}); err != nil {
+			if err := b.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]resource.BootImageVerified{digest: v}); err != nil {
 				return err
 			}
 			b.room.cfg.Crash.At("hub.catalogue.verified")
@@ -86,12 +87,12 @@ func (b *bootFiles) verify(ctx context.Context, key entryKey) error {
 }
 
 // about says of which file an error is.
-func about(arch string, f protocol.BootImageFile, err error) error {
+func about(arch string, f resource.BootImageFile, err error) error {
 	return protocol.Errorf(protocol.CodeOf(err), "verify boot image", "%s for %s: %w", f.Kind, arch, err).WithHint("%s", protocol.HintOf(err))
 }
 
 // proved is how many files an entry has, and how many of them are verified.
-func proved(b *protocol.BootImage) (files, verified int) {
+func proved(b *resource.BootImage) (files, verified int) {
 	for _, a := range b.Spec.Architectures {
 		for _, f := range a.Files {
 			files++

@@ -6,16 +6,17 @@ import (
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Image is what an owner boots, by an OCI reference or as an entry of the catalogue, or the
 // condition why there is none yet; both are nil while it is looked up.
-func (r *Room) Image(unit string, q Question) (*protocol.Image, *protocol.ConditionState) {
-	name := protocol.BootImageName(q.Reference)
+func (r *Room) Image(unit string, q Question) (*resource.Image, *resource.ConditionState) {
+	name := resource.BootImageName(q.Reference)
 	if name == "" {
 		return r.resolver.get(unit, q)
 	}
-	b, err := store.Peek[*protocol.BootImage](r.cfg.Store, name)
+	b, err := store.Peek[*resource.BootImage](r.cfg.Store, name)
 	if err != nil {
 		return nil, Unresolved(err)
 	}
@@ -24,10 +25,10 @@ func (r *Room) Image(unit string, q Question) (*protocol.Image, *protocol.Condit
 
 // entryImage is what an entry of the catalogue has for the architecture of a question, whose
 // reference does not count.
-func (r *Room) entryImage(unit string, b *protocol.BootImage, q Question) (*protocol.Image, *protocol.ConditionState) {
+func (r *Room) entryImage(unit string, b *resource.BootImage, q Question) (*resource.Image, *resource.ConditionState) {
 	if a := b.Spec.Architectures[q.Architecture]; a.Image != "" {
 		if state, err := r.signed.seen(b, q.Architecture); err != nil {
-			return nil, &protocol.ConditionState{Code: protocol.CondImageUnverified, Message: b.Metadata.Name + ": " + conditions.Text(err)}
+			return nil, &resource.ConditionState{Code: resource.CondImageUnverified, Message: b.Metadata.Name + ": " + conditions.Text(err)}
 		} else if state != bootimages.SeenReady {
 			return nil, nil
 		}
@@ -45,7 +46,7 @@ func (r *Room) entryImage(unit string, b *protocol.BootImage, q Question) (*prot
 		if _, why := r.files.jobs.State(entryKey{b.Metadata.Name, b.Metadata.UID}); why != nil {
 			message = b.Metadata.Name + ": " + conditions.Text(why)
 		}
-		return nil, &protocol.ConditionState{Code: protocol.CondImageUnverified, Message: message}
+		return nil, &resource.ConditionState{Code: resource.CondImageUnverified, Message: message}
 	}
 	if err == nil && q.Method != "" {
 		err = r.cfg.Registry.Require(img, q.Method)

@@ -12,6 +12,7 @@ import (
 	"rackboot/hub/wake"
 	"rackboot/pending"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -39,7 +40,7 @@ type asking struct {
 
 // answer is what came of asking a registry.
 type answer struct {
-	image protocol.Image
+	image resource.Image
 	err   error
 	begun uint64 // when it was asked
 }
@@ -57,8 +58,8 @@ type resolver struct {
 	jobs   *pending.Set[Question] // bounded by the claims
 
 	mu    sync.Mutex
-	found map[Question]protocol.Image
-	envs  map[Question]protocol.Image  // those of found that environments ask for, which are few
+	found map[Question]resource.Image
+	envs  map[Question]resource.Image  // those of found that environments ask for, which are few
 	last  map[string]Question          // of each asker
 	waits map[Question]map[string]bool // units that have asked, and not been answered
 
@@ -69,7 +70,7 @@ type resolver struct {
 }
 
 func newResolver(room *Room) *resolver {
-	r := &resolver{images: room.cfg.Registry, wake: room.wake, count: func(o resolveOutcome) { room.resolved.WithLabelValues(string(o)).Inc() }, found: map[Question]protocol.Image{}, envs: map[Question]protocol.Image{}}
+	r := &resolver{images: room.cfg.Registry, wake: room.wake, count: func(o resolveOutcome) { room.resolved.WithLabelValues(string(o)).Inc() }, found: map[Question]resource.Image{}, envs: map[Question]resource.Image{}}
 	r.last, r.waits = map[string]Question{}, map[Question]map[string]bool{}
 	r.wanted, r.answers = map[Question]uint64{}, map[asking]answer{}
 	r.jobs = pending.New(pending.Config[Question]{
@@ -80,7 +81,7 @@ func newResolver(room *Room) *resolver {
 
 // get is an owner's image, or the condition why there is none yet; both are nil
 // while the registry is being asked for the first time. unit is woken when it has answered.
-func (r *resolver) get(unit string, q Question) (*protocol.Image, *protocol.ConditionState) {
+func (r *resolver) get(unit string, q Question) (*resource.Image, *resource.ConditionState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if before, asked := r.last[q.Asker]; asked && before != q {
@@ -137,18 +138,18 @@ func (r *resolver) forgetOf(claimUID string) {
 }
 
 // Unresolved is the condition of an image that cannot be had: for now, or as it is.
-func Unresolved(err error) *protocol.ConditionState {
-	code := protocol.CondImageInvalid
+func Unresolved(err error) *resource.ConditionState {
+	code := resource.CondImageInvalid
 	switch protocol.CodeOf(err) {
 	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeInternal, protocol.CodeDenied:
-		code = protocol.CondRegistryUnavailable
+		code = resource.CondRegistryUnavailable
 	default:
 	}
 	text := err.Error()
 	if hint := protocol.HintOf(err); hint != "" { // the code's own hint is for all of them
 		text += "; " + hint
 	}
-	return &protocol.ConditionState{Code: code, Message: text}
+	return &resource.ConditionState{Code: code, Message: text}
 }
 
 // forget drops what nobody asks any more.
@@ -180,7 +181,7 @@ func (r *resolver) resolve(ctx context.Context, q Question) error {
 
 // ask asks a registry, unless somebody did since the question came, or since it was last tried: where
 // a thousand servers are claimed at once, the registry is asked once.
-func (r *resolver) ask(ctx context.Context, q Question) (protocol.Image, error) {
+func (r *resolver) ask(ctx context.Context, q Question) (resource.Image, error) {
 	what := asking{q.Reference, q.Architecture, q.Method}
 	r.mu.Lock()
 	a, there := r.answers[what]
@@ -230,17 +231,17 @@ func resolutionOf(err error) resolveOutcome {
 	switch {
 	case err == nil:
 		return resolveDone
-	case Unresolved(err).Code == protocol.CondImageInvalid:
+	case Unresolved(err).Code == resource.CondImageInvalid:
 		return resolveInvalid
 	}
 	return resolveUnavailable
 }
 
 // known are the images of environments that were resolved.
-func (r *resolver) known() map[plan.EnvImageKey]protocol.Image {
+func (r *resolver) known() map[plan.EnvImageKey]resource.Image {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := map[plan.EnvImageKey]protocol.Image{}
+	out := map[plan.EnvImageKey]resource.Image{}
 	for q, img := range r.envs {
 		out[plan.EnvImageKey{Reference: q.Reference, Architecture: q.Architecture}] = img
 	}

@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // registry resolves a tag to another digest each time, and does not answer while it is down.
@@ -19,15 +20,15 @@ type registry struct {
 	asked int
 }
 
-func (g *registry) Resolve(_ context.Context, ref, arch string) (protocol.Image, error) {
+func (g *registry) Resolve(_ context.Context, ref, arch string) (resource.Image, error) {
 	if g.down {
-		return protocol.Image{}, protocol.Errorf(protocol.CodeUnavailable, "resolve", "registry does not answer")
+		return resource.Image{}, protocol.Errorf(protocol.CodeUnavailable, "resolve", "registry does not answer")
 	}
 	g.asked++
-	return protocol.Image{Reference: ref, Digest: fmt.Sprintf("sha256:%064d", g.asked), Architecture: arch}, nil
+	return resource.Image{Reference: ref, Digest: fmt.Sprintf("sha256:%064d", g.asked), Architecture: arch}, nil
 }
 
-func (g *registry) Require(protocol.Image, protocol.BootTarget) error { return nil }
+func (g *registry) Require(resource.Image, protocol.BootTarget) error { return nil }
 
 // Claims that wait for the same image are answered together, with what the registry says once; who
 // comes later asks anew, and so does each who had no answer.

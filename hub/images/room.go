@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -64,17 +65,17 @@ func (r *Room) Work(ctx context.Context) {
 
 // Get is the image of an OCI reference, or the condition why there is none yet; both are nil while the registry
 // is being asked for the first time. unit is woken when it has answered.
-func (r *Room) Get(unit string, q Question) (*protocol.Image, *protocol.ConditionState) {
+func (r *Room) Get(unit string, q Question) (*resource.Image, *resource.ConditionState) {
 	return r.resolver.get(unit, q)
 }
 
 // Resolve asks the registry now; see [Registry].
-func (r *Room) Resolve(ctx context.Context, ref, architecture string) (protocol.Image, error) {
+func (r *Room) Resolve(ctx context.Context, ref, architecture string) (resource.Image, error) {
 	return r.cfg.Registry.Resolve(ctx, ref, architecture)
 }
 
 // Require says why an image is no use for a boot method; nil if it is one.
-func (r *Room) Require(img protocol.Image, method protocol.BootTarget) error {
+func (r *Room) Require(img resource.Image, method protocol.BootTarget) error {
 	return r.cfg.Registry.Require(img, method)
 }
 
@@ -87,7 +88,7 @@ func (r *Room) Forget(drop func(asker string) bool) {
 func (r *Room) ForgetOf(asker string) { r.resolver.forgetOf(asker) }
 
 // Known are the images of environments that were resolved.
-func (r *Room) Known() map[plan.EnvImageKey]protocol.Image { return r.resolver.known() }
+func (r *Room) Known() map[plan.EnvImageKey]resource.Image { return r.resolver.known() }
 
 // Remembered is how many images are known.
 func (r *Room) Remembered() int {
@@ -97,9 +98,9 @@ func (r *Room) Remembered() int {
 }
 
 // Signed is how far the signature of an entry's image for an architecture is, and why it is not proved.
-func (r *Room) Signed(b *protocol.BootImage, arch string) (bootimages.Seen, error) {
+func (r *Room) Signed(b *resource.BootImage, arch string) (bootimages.Seen, error) {
 	return r.signed.seen(b, arch)
 }
 
 // Conditions are those of an entry of the catalogue.
-func (r *Room) Conditions(entry string) []protocol.ConditionState { return r.conds.Of(entry) }
+func (r *Room) Conditions(entry string) []resource.ConditionState { return r.conds.Of(entry) }

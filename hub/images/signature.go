@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/pending"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Verifier judges OCI images by the keys of the hub's file. It is safe for concurrent use.
@@ -17,9 +18,9 @@ type Verifier interface {
 	// Verify proves that the key of the name, or with an empty name any, has signed what the
 	// reference (registry/repository@sha256:…) names. The codes unavailable, timeout,
 	// internal and denied are the registry's; others stay until somebody corrects something.
-	Verify(ctx context.Context, reference, key string) (*protocol.ISOSignature, error)
+	Verify(ctx context.Context, reference, key string) (*resource.ISOSignature, error)
 	// Trusts says whether a proof of before still counts where that key is wanted.
-	Trusts(proof protocol.ISOSignature, key string) bool
+	Trusts(proof resource.ISOSignature, key string) bool
 }
 
 // signedImage is the image of an entry for an architecture, whose signature is wanted.
@@ -45,7 +46,7 @@ func newSignatures(room *Room) *signatures {
 }
 
 func (s *signatures) verify(ctx context.Context, key signedImage) error {
-	e, err := store.Peek[*protocol.BootImage](s.room.cfg.Store, key.name)
+	e, err := store.Peek[*resource.BootImage](s.room.cfg.Store, key.name)
 	if err != nil || e.Metadata.UID != key.uid {
 		return nil //nolint:nilerr // it was deleted
 	}
@@ -60,9 +61,9 @@ func (s *signatures) verify(ctx context.Context, key signedImage) error {
 	if err != nil {
 		return err
 	}
-	_, digest := protocol.SplitImage(a.Image)
-	v := protocol.BootImageVerified{At: s.room.cfg.Clock(), Digest: digest, Signature: by}
-	if err := s.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]protocol.BootImageVerified{digest: v}); err != nil {
+	_, digest := resource.SplitImage(a.Image)
+	v := resource.BootImageVerified{At: s.room.cfg.Clock(), Digest: digest, Signature: by}
+	if err := s.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]resource.BootImageVerified{digest: v}); err != nil {
 		return err
 	}
 	s.room.cfg.Crash.At("hub.catalogue.verified")
@@ -70,17 +71,17 @@ func (s *signatures) verify(ctx context.Context, key signedImage) error {
 }
 
 // proved says whether an entry's image needs no proof, or has one that counts.
-func (s *signatures) proved(b *protocol.BootImage, a protocol.BootImageArch) bool {
+func (s *signatures) proved(b *resource.BootImage, a resource.BootImageArch) bool {
 	if a.Signature == nil {
 		return true
 	}
-	_, digest := protocol.SplitImage(a.Image)
+	_, digest := resource.SplitImage(a.Image)
 	proof := b.Status.Verified[digest].Signature
 	return proof != nil && s.room.cfg.Verifier != nil && s.room.cfg.Verifier.Trusts(*proof, a.Signature.Key)
 }
 
 // seen is how far the signature of an entry's image is, and why it is not proved.
-func (s *signatures) seen(b *protocol.BootImage, arch string) (bootimages.Seen, error) {
+func (s *signatures) seen(b *resource.BootImage, arch string) (bootimages.Seen, error) {
 	if s.proved(b, b.Spec.Architectures[arch]) {
 		return bootimages.SeenReady, nil
 	}
@@ -92,7 +93,7 @@ func (s *signatures) seen(b *protocol.BootImage, arch string) (bootimages.Seen, 
 
 // wanted are the architectures of an entry that are not proved. They are asked for from then
 // on, and noted in there.
-func (s *signatures) wanted(b *protocol.BootImage, there map[signedImage]bool) (archs []string) {
+func (s *signatures) wanted(b *resource.BootImage, there map[signedImage]bool) (archs []string) {
 	for _, arch := range slices.Sorted(maps.Keys(b.Spec.Architectures)) {
 		if !s.proved(b, b.Spec.Architectures[arch]) {
 			key := signedImage{entryKey{b.Metadata.Name, b.Metadata.UID}, arch}
@@ -106,11 +107,11 @@ func (s *signatures) wanted(b *protocol.BootImage, there map[signedImage]bool) (
 
 // said is what an entry says of its architectures that are not proved, and whether one is
 // refused; that a registry is away is none.
-func (s *signatures) said(b *protocol.BootImage, archs []string) (messages []string, refused bool) {
+func (s *signatures) said(b *resource.BootImage, archs []string) (messages []string, refused bool) {
 	for _, arch := range archs {
 		if _, err := s.seen(b, arch); err != nil {
 			messages = append(messages, arch+": "+conditions.Text(err))
-			refused = refused || Unresolved(err).Code == protocol.CondImageInvalid
+			refused = refused || Unresolved(err).Code == resource.CondImageInvalid
 			continue
 		}
 		messages = append(messages, arch+": the signature is looked for")

@@ -8,14 +8,14 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Turn keeps every entry's files and signatures on their way, and says what is not
 // verified. News of it are events.
 func (r *Room) Turn(ctx context.Context) {
-	conds, there, signed := map[string][]protocol.ConditionState{}, map[entryKey]bool{}, map[signedImage]bool{}
-	for _, b := range store.List[*protocol.BootImage](r.cfg.Store) {
+	conds, there, signed := map[string][]resource.ConditionState{}, map[entryKey]bool{}, map[signedImage]bool{}
+	for _, b := range store.List[*resource.BootImage](r.cfg.Store) {
 		// OCI images are compared with their digests when they are pulled.
 		messages, failed := r.signed.said(b, r.signed.wanted(b, signed))
 		if files, verified := proved(b); files > 0 {
@@ -33,7 +33,7 @@ func (r *Room) Turn(ctx context.Context) {
 		message := strings.Join(messages, "; ")
 		r.sayVerified(ctx, b, message, failed)
 		if message != "" {
-			conds[b.Metadata.Name] = []protocol.ConditionState{{Code: protocol.CondImageUnverified, Message: message}}
+			conds[b.Metadata.Name] = []resource.ConditionState{{Code: resource.CondImageUnverified, Message: message}}
 		}
 	}
 	r.files.jobs.Keep(func(k entryKey) bool { return there[k] })
@@ -43,12 +43,12 @@ func (r *Room) Turn(ctx context.Context) {
 
 // sayVerified files an event when an entry's files fail in another way than before, and
 // when all of them are verified.
-func (r *Room) sayVerified(ctx context.Context, b *protocol.BootImage, message string, failed bool) {
+func (r *Room) sayVerified(ctx context.Context, b *resource.BootImage, message string, failed bool) {
 	was := r.conds.Of(b.Metadata.Name)
 	switch {
 	case failed && (len(was) == 0 || was[0].Message != message):
-		r.cfg.Events.OwnOf(ctx, protocol.TargetOf(b), "", protocol.EventBootImage, b.Metadata.Name+": "+message)
+		r.cfg.Events.OwnOf(ctx, resource.TargetOf(b), "", resource.EventBootImage, b.Metadata.Name+": "+message)
 	case message == "" && len(was) > 0:
-		r.cfg.Events.OwnOf(ctx, protocol.TargetOf(b), "", protocol.EventBootImage, b.Metadata.Name+" is verified")
+		r.cfg.Events.OwnOf(ctx, resource.TargetOf(b), "", resource.EventBootImage, b.Metadata.Name+" is verified")
 	}
 }

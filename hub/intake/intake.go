@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // Handler does what messages say.
@@ -60,11 +61,11 @@ func (i *Intake) lanes() []*lane { return []*lane{i.first, i.reports, i.events, 
 // laneOf is where a message waits.
 func (i *Intake) laneOf(m Message) *lane {
 	switch m.Leaf {
-	case protocol.LeafHello, protocol.LeafApplied:
+	case message.LeafHello, message.LeafApplied:
 		return i.first
-	case protocol.LeafReport:
+	case message.LeafReport:
 		return i.reports
-	case protocol.LeafEvent:
+	case message.LeafEvent:
 		return i.events
 	}
 	return i.rest

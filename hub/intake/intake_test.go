@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // hall is a handler that notes what it takes, and holds up who says so.
@@ -76,25 +77,25 @@ func begin(t *testing.T, h *hall) *Intake {
 	return i
 }
 
-func put(i *Intake, agent, leaf, what string) { i.Put(protocol.TopicUp(agent, leaf), []byte(what)) }
+func put(i *Intake, agent, leaf, what string) { i.Put(message.TopicUp(agent, leaf), []byte(what)) }
 
 // While every worker for reports and events is held up, Hellos and acknowledgements come through;
 // one agent's message that takes long holds up nothing of another's.
 func TestNobodyWaitsBehindReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		doors := map[string]chan struct{}{protocol.LeafReport: make(chan struct{}), protocol.LeafEvent: make(chan struct{})}
+		doors := map[string]chan struct{}{message.LeafReport: make(chan struct{}), message.LeafEvent: make(chan struct{})}
 		h := &hall{closed: doors}
 		i := begin(t, h)
 		for n := range 2 * workers {
 			agent := fmt.Sprintf("chatty-%d", n)
-			put(i, agent, protocol.LeafReport, "1")
-			put(i, agent, protocol.LeafEvent, "1")
+			put(i, agent, message.LeafReport, "1")
+			put(i, agent, message.LeafEvent, "1")
 		}
 		if got := h.came(); len(got) != 2*workers {
 			t.Fatalf("%d at once: %q", len(got), got)
 		}
-		put(i, "chatty-0", protocol.LeafApplied, "a")
-		put(i, "quiet", protocol.LeafHello, "h")
+		put(i, "chatty-0", message.LeafApplied, "a")
+		put(i, "quiet", message.LeafHello, "h")
 		if got := h.came(); !slices.Equal(got, []string{"chatty-0 applied a", "quiet hello h"}) {
 			t.Errorf("came: %q", got)
 		}
@@ -111,20 +112,20 @@ func TestNobodyWaitsBehindReports(t *testing.T) {
 func TestAFloodTakesOneWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		door := make(chan struct{})
-		h := &hall{closed: map[string]chan struct{}{protocol.LeafAnswer: door}}
+		h := &hall{closed: map[string]chan struct{}{message.LeafAnswer: door}}
 		i := begin(t, h)
-		put(i, "chatty", protocol.LeafAnswer, "0")
+		put(i, "chatty", message.LeafAnswer, "0")
 		if got := h.came(); !slices.Equal(got, []string{"chatty answer 0"}) {
 			t.Fatalf("came: %q", got)
 		}
 		for n := range 999 {
-			put(i, "chatty", protocol.LeafAnswer, fmt.Sprint(n+1))
+			put(i, "chatty", message.LeafAnswer, fmt.Sprint(n+1))
 		}
-		put(i, "quiet", protocol.LeafAnswer, "1")
+		put(i, "quiet", message.LeafAnswer, "1")
 		if got := h.came(); !slices.Equal(got, []string{"quiet answer 1"}) {
 			t.Errorf("came: %q", got)
 		}
-		if got := testutil.ToFloat64(i.metrics.dropped.WithLabelValues(protocol.LeafAnswer, string(whyLine))); got != 1000-1-restLine {
+		if got := testutil.ToFloat64(i.metrics.dropped.WithLabelValues(message.LeafAnswer, string(whyLine))); got != 1000-1-restLine {
 			t.Errorf("%g were dropped", got)
 		}
 		close(door)
@@ -140,7 +141,7 @@ func TestPut(t *testing.T) {
 		h := &hall{}
 		i := begin(t, h)
 		i.Put("rb/v1/h/announce", nil)
-		i.Put(protocol.TopicDown("rack-1", protocol.LeafHold), nil)
+		i.Put(message.TopicDown("rack-1", message.LeafHold), nil)
 		i.Put("", nil)
 		put(i, "rack-1", "future/x", "1")
 		if got := h.came(); !slices.Equal(got, []string{"rack-1 future/x 1"}) || h.misplaced != 3 {
@@ -168,7 +169,7 @@ func TestNewestFirst(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var messages []waiting
 			for what := range strings.FieldsSeq(row.waiting) {
-				messages = append(messages, waiting{Message: said("a", protocol.LeafReport, what)})
+				messages = append(messages, waiting{Message: said("a", message.LeafReport, what)})
 			}
 			var taken []string
 			over := newestFirst(messages, func(m Message) (part, parts int) {
@@ -189,20 +190,20 @@ func TestNewestFirst(t *testing.T) {
 func TestOlderReportsAreNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		door := make(chan struct{})
-		h := &hall{closed: map[string]chan struct{}{protocol.LeafReport: door}, of: func(Message) (int, int) { return 0, 1 }}
+		h := &hall{closed: map[string]chan struct{}{message.LeafReport: door}, of: func(Message) (int, int) { return 0, 1 }}
 		i := begin(t, h)
-		put(i, "a", protocol.LeafReport, "0")
+		put(i, "a", message.LeafReport, "0")
 		if got := h.came(); len(got) != 1 {
 			t.Fatal(got)
 		}
 		for n := range 9 {
-			put(i, "a", protocol.LeafReport, fmt.Sprint(n+1))
+			put(i, "a", message.LeafReport, fmt.Sprint(n+1))
 		}
 		close(door)
 		if got := h.came(); !slices.Equal(got, []string{"a report 9"}) {
 			t.Errorf("came: %q", got)
 		}
-		if got := testutil.ToFloat64(i.metrics.overtaken.WithLabelValues(protocol.LeafReport)); got != 8 {
+		if got := testutil.ToFloat64(i.metrics.overtaken.WithLabelValues(message.LeafReport)); got != 8 {
 			t.Errorf("%g were overtaken", got)
 		}
 	})
@@ -218,7 +219,7 @@ func TestOrderOfEachAgentAndLane(t *testing.T) {
 	done.Add(agents * 2 * each)
 	i, err := New(checker(func(m Message) {
 		lane := "first"
-		if m.Leaf == protocol.LeafAnswer {
+		if m.Leaf == message.LeafAnswer {
 			lane = "rest"
 		}
 		var n int
@@ -254,12 +255,12 @@ func TestOrderOfEachAgentAndLane(t *testing.T) {
 		name := fmt.Sprintf("agent-%d", a)
 		putting.Go(func() {
 			for n := range each {
-				put(i, name, []string{protocol.LeafHello, protocol.LeafApplied}[n%2], fmt.Sprint(n+1))
+				put(i, name, []string{message.LeafHello, message.LeafApplied}[n%2], fmt.Sprint(n+1))
 			}
 		})
 		putting.Go(func() {
 			for n := range each {
-				put(i, name, protocol.LeafAnswer, fmt.Sprint(n+1))
+				put(i, name, message.LeafAnswer, fmt.Sprint(n+1))
 			}
 		})
 	}
@@ -280,8 +281,8 @@ func TestMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(i, "a", protocol.LeafHello, "12345")
-	put(i, "b", protocol.LeafReport, "1")
+	put(i, "a", message.LeafHello, "12345")
+	put(i, "b", message.LeafReport, "1")
 	want := `
 # HELP rackboot_hub_intake_messages Messages of agents that wait to be handled, by lane.
 # TYPE rackboot_hub_intake_messages gauge

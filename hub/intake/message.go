@@ -1,6 +1,6 @@
 package intake
 
-import "rackboot/protocol"
+import "rackboot/protocol/message"
 
 // Message is what an agent said, with its topic taken apart. Nothing of it is verified.
 type Message struct {
@@ -11,7 +11,7 @@ type Message struct {
 
 // Parse takes the topic of a message apart; false if it is none on which agents speak.
 func Parse(topic string, payload []byte) (m Message, ok bool) {
-	agent, direction, leaf, ok := protocol.SplitTopic(topic)
+	agent, direction, leaf, ok := message.SplitTopic(topic)
 	if !ok || direction != "u" {
 		return Message{}, false
 	}
@@ -27,13 +27,13 @@ func (m Message) size() int { return len(m.Topic) + len(m.Payload) + overhead }
 const kindOther = "other"
 
 func kinds() []string {
-	return []string{protocol.LeafHello, protocol.LeafApplied, protocol.LeafReport, protocol.LeafEvent, protocol.LeafAnswer, kindOther}
+	return []string{message.LeafHello, message.LeafApplied, message.LeafReport, message.LeafEvent, message.LeafAnswer, kindOther}
 }
 
 // kind is what a message claims to be, as a label of metrics.
 func (m Message) kind() string {
 	switch m.Leaf {
-	case protocol.LeafHello, protocol.LeafApplied, protocol.LeafReport, protocol.LeafEvent, protocol.LeafAnswer:
+	case message.LeafHello, message.LeafApplied, message.LeafReport, message.LeafEvent, message.LeafAnswer:
 		return m.Leaf
 	}
 	return kindOther

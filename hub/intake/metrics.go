@@ -3,7 +3,7 @@ package intake
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 type metrics struct {
@@ -32,7 +32,7 @@ func newMetrics(lanes []*lane) *metrics {
 	for _, l := range lanes {
 		m.waited.WithLabelValues(l.name)
 	}
-	for _, k := range []string{protocol.LeafReport, protocol.LeafEvent} {
+	for _, k := range []string{message.LeafReport, message.LeafEvent} {
 		m.overtaken.WithLabelValues(k)
 	}
 	for _, k := range kinds() {

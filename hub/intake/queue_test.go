@@ -9,11 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 func said(agent, leaf, what string) Message {
-	return Message{Agent: agent, Leaf: leaf, Topic: protocol.TopicUp(agent, leaf), Payload: []byte(what)}
+	return Message{Agent: agent, Leaf: leaf, Topic: message.TopicUp(agent, leaf), Payload: []byte(what)}
 }
 
 // texts is what messages say.
@@ -27,7 +27,7 @@ func texts(taken []waiting) (out []string) {
 // Each row is a script: "a1" puts message 1 of agent a, ">" takes a turn, "<a" ends agent a's. What
 // turns take and what is dropped, with its reason, is the answer.
 func TestQueue(t *testing.T) {
-	one := said("a", protocol.LeafHello, "a1").size()
+	one := said("a", message.LeafHello, "a1").size()
 	for _, row := range []struct {
 		name   string
 		bounds bounds
@@ -62,7 +62,7 @@ func TestQueue(t *testing.T) {
 				case '<':
 					q.done(step[1:])
 				default:
-					for _, d := range q.put(said(step[:1], protocol.LeafHello, step), time.Time{}) {
+					for _, d := range q.put(said(step[:1], message.LeafHello, step), time.Time{}) {
 						got = append(got, fmt.Sprintf("!%s:%s", d.Payload, d.why))
 					}
 				}
@@ -143,7 +143,7 @@ func TestQueueKeepsOrderAndBounds(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(t, "step") {
 			case 0, 1:
 				spoken[agent]++
-				m := said(agent, protocol.LeafReport, fmt.Sprint(spoken[agent], strings.Repeat(" ", rapid.IntRange(0, 300).Draw(t, "size"))))
+				m := said(agent, message.LeafReport, fmt.Sprint(spoken[agent], strings.Repeat(" ", rapid.IntRange(0, 300).Draw(t, "size"))))
 				for _, d := range q.put(m, time.Time{}) {
 					gone[d.Agent][number(d.Message)] = true
 				}

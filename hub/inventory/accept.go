@@ -6,18 +6,19 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // AcceptBMC makes a BMC that was found an accepted one. The same again is no change.
 // The codes are invalid, not_found, conflict, unavailable and timeout.
-func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by string) (*protocol.BMC, error) {
+func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by string) (*resource.BMC, error) {
 	const op = "accept bmc"
 	for try := 1; ; try++ {
-		b, err := store.Get[*protocol.BMC](c.cfg.Store, name)
+		b, err := store.Get[*resource.BMC](c.cfg.Store, name)
 		if err != nil {
 			return nil, err
 		}
-		want := protocol.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
+		want := resource.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
 		switch {
 		case !b.Pending() && b.Spec.CredentialsRef == r.CredentialsRef && b.Spec.TLS == want:
 			return b, nil
@@ -33,7 +34,7 @@ func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by s
 				WithHint("delete the one that is wrong")
 		}
 		b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, want
-		b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, by
+		b.Status.State, b.Status.AcceptedBy = resource.BMCAccepted, by
 		b.Metadata.Generation++
 		if f := b.Validate(); len(f) > 0 {
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%q: %w", name, f).WithHint("nothing was changed; correct what is named")
@@ -47,31 +48,31 @@ func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by s
 		}
 		c.cfg.Crash.At("hub.bmc.accepted")
 		c.cfg.Logger.Info("bmc accepted", "bmc", name, "by", by)
-		c.cfg.Events.OwnOf(ctx, protocol.Target{Kind: protocol.KindBMC, Name: name}, "", protocol.EventAcceptedBMC, name+" by "+by)
+		c.cfg.Events.OwnOf(ctx, resource.Target{Kind: resource.KindBMC, Name: name}, "", resource.EventAcceptedBMC, name+" by "+by)
 		return b, nil
 	}
 }
 
 // CheckSecret says what is wrong with the Secret of a credentialsRef.
 func (c *Room) CheckSecret(ref string) error {
-	name := protocol.SecretOf(ref)
+	name := resource.SecretOf(ref)
 	if name == "" {
 		return nil
 	}
-	secret, err := store.Peek[*protocol.Secret](c.cfg.Store, name)
+	secret, err := store.Peek[*resource.Secret](c.cfg.Store, name)
 	switch {
 	case err != nil:
 		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q does not exist", name).
-			WithHint("rackctl secret set %s --type %s makes it", name, protocol.SecretBMC)
-	case secret.Spec.Type != protocol.SecretBMC:
-		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q is of type %s, not %s", name, secret.Spec.Type, protocol.SecretBMC)
+			WithHint("rackctl secret set %s --type %s makes it", name, resource.SecretBMC)
+	case secret.Spec.Type != resource.SecretBMC:
+		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q is of type %s, not %s", name, secret.Spec.Type, resource.SecretBMC)
 	}
 	return nil
 }
 
 // sameMAC is another accepted BMC with the MAC address of one; empty if there is
 // none.
-func (c *Room) sameMAC(b *protocol.BMC) string {
+func (c *Room) sameMAC(b *resource.BMC) string {
 	for _, other := range store.Find(c.cfg.Store, store.BMCsByMAC, b.Spec.MACAddress) {
 		if other.Metadata.Name != b.Metadata.Name && !other.Pending() {
 			return other.Metadata.Name
@@ -83,10 +84,10 @@ func (c *Room) sameMAC(b *protocol.BMC) string {
 // AcceptServer accepts the board and interfaces that a server's agent reports, if
 // they are the ones that were shown to whoever accepts. The codes are not_found,
 // conflict, unavailable and timeout.
-func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer, by string) (*protocol.Server, error) {
+func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer, by string) (*resource.Server, error) {
 	const op = "accept server"
 	for try := 1; ; try++ {
-		s, err := store.Get[*protocol.Server](c.cfg.Store, name)
+		s, err := store.Get[*resource.Server](c.cfg.Store, name)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +112,7 @@ func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer
 		}
 		c.cfg.Crash.At("hub.server.accepted")
 		c.cfg.Logger.Info("server accepted", "server", name, "identity", r.Identity, "by", by)
-		c.cfg.Events.Own(ctx, name, protocol.EventIdentity, "accepted by "+by+": "+r.Identity)
+		c.cfg.Events.Own(ctx, name, resource.EventIdentity, "accepted by "+by+": "+r.Identity)
 		return s, nil
 	}
 }

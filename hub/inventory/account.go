@@ -3,7 +3,8 @@ package inventory
 import (
 	"maps"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // The names in the data of an account that is being changed, besides those that people
@@ -20,34 +21,34 @@ const (
 	formerPassword = "former.password"
 )
 
-func text(d protocol.SecretData, name string) string { return string(d[name]) }
+func text(d resource.SecretData, name string) string { return string(d[name]) }
 
 // credentialsOf is what is sealed of a Secret's data.
-func credentialsOf(d protocol.SecretData) protocol.BMCCredentials {
-	c := protocol.BMCCredentials{
-		BMCAccount: protocol.BMCAccount{Username: text(d, protocol.SecretUsername), Password: text(d, protocol.SecretPassword)},
-		Local:      text(d, nextLocal), Drop: protocol.DropOld(text(d, nextDrop)), Change: text(d, nextChange),
+func credentialsOf(d resource.SecretData) message.BMCCredentials {
+	c := message.BMCCredentials{
+		BMCAccount: resource.BMCAccount{Username: text(d, resource.SecretUsername), Password: text(d, resource.SecretPassword)},
+		Local:      text(d, nextLocal), Drop: resource.DropOld(text(d, nextDrop)), Change: text(d, nextChange),
 	}
 	if text(d, nextUsername) != "" {
-		c.Next = &protocol.BMCAccount{Username: text(d, nextUsername), Password: text(d, nextPassword)}
+		c.Next = &resource.BMCAccount{Username: text(d, nextUsername), Password: text(d, nextPassword)}
 	}
 	return c
 }
 
 // promoted is the data once next is the account.
-func promoted(d protocol.SecretData) protocol.SecretData {
-	out := protocol.SecretData{protocol.SecretUsername: d[nextUsername], protocol.SecretPassword: d[nextPassword]}
-	if text(d, protocol.SecretUsername) != "" {
-		out[formerUsername], out[formerPassword] = d[protocol.SecretUsername], d[protocol.SecretPassword]
+func promoted(d resource.SecretData) resource.SecretData {
+	out := resource.SecretData{resource.SecretUsername: d[nextUsername], resource.SecretPassword: d[nextPassword]}
+	if text(d, resource.SecretUsername) != "" {
+		out[formerUsername], out[formerPassword] = d[resource.SecretUsername], d[resource.SecretPassword]
 	}
 	return out
 }
 
 // only is the account in use, with nothing else.
-func only(d protocol.SecretData) protocol.SecretData {
+func only(d resource.SecretData) resource.SecretData {
 	out := maps.Clone(d)
-	maps.DeleteFunc(out, func(name string, _ protocol.Plain) bool {
-		return name != protocol.SecretUsername && name != protocol.SecretPassword
+	maps.DeleteFunc(out, func(name string, _ resource.Plain) bool {
+		return name != resource.SecretUsername && name != resource.SecretPassword
 	})
 	return out
 }

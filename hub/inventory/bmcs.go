@@ -10,12 +10,13 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Find makes resources of the BMCs that agents found.
 func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
 	var errs []error
-	agents := map[string][]protocol.ConditionState{}
+	agents := map[string][]resource.ConditionState{}
 	for _, r := range f.Racks {
 		found := c.found.of(r.Metadata.Name)
 		if r.Status.Agent == "" || len(found) == 0 {
@@ -30,9 +31,9 @@ func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
 		}
 		c.found.leave(r.Metadata.Name, left)
 		if left > 0 {
-			agents[r.Status.Agent] = append(agents[r.Status.Agent], protocol.ConditionState{
-				Code:    protocol.CondBMCPending,
-				Message: fmt.Sprintf("%d BMCs were found and left out: %d of the rack wait already, or their names are taken; accept or delete some", left, protocol.MaxFound),
+			agents[r.Status.Agent] = append(agents[r.Status.Agent], resource.ConditionState{
+				Code:    resource.CondBMCPending,
+				Message: fmt.Sprintf("%d BMCs were found and left out: %d of the rack wait already, or their names are taken; accept or delete some", left, resource.MaxFound),
 			})
 		}
 	}
@@ -43,7 +44,7 @@ func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
 // SeeBehind makes Servers of what is behind the BMCs, and sees to their accounts.
 func (c *Room) SeeBehind(ctx context.Context, f plan.Fleet) error {
 	var errs []error
-	conds := bmcConditions{bmcs: map[string][]protocol.ConditionState{}, servers: map[string][]protocol.ConditionState{}}
+	conds := bmcConditions{bmcs: map[string][]resource.ConditionState{}, servers: map[string][]resource.ConditionState{}}
 	for _, b := range f.BMCs {
 		errs = append(errs, c.rotation(ctx, f, b, &conds), c.dropOwn(ctx, b), c.sealAgain(ctx, f, b, &conds), c.behind(ctx, f, b, &conds))
 	}
@@ -63,10 +64,10 @@ func (c *Room) keepFinding(ctx context.Context, n plan.Finding) error {
 	c.cfg.Crash.At("hub.bmc.found")
 	name := n.BMC.Metadata.Name
 	if n.New {
-		c.cfg.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventFoundBMC, fmt.Sprintf("%s by %s at %s on segment %s", name, n.BMC.Status.Found.By, n.BMC.Reach(), n.BMC.Status.Found.Segment))
+		c.cfg.Events.OwnOf(ctx, resource.TargetOf(n.BMC), "", resource.EventFoundBMC, fmt.Sprintf("%s by %s at %s on segment %s", name, n.BMC.Status.Found.By, n.BMC.Reach(), n.BMC.Status.Found.Segment))
 	}
 	if n.Accepted {
-		c.cfg.Events.OwnOf(ctx, protocol.TargetOf(n.BMC), "", protocol.EventAcceptedBMC, name+" by the rule of "+n.BMC.Status.AcceptedBy)
+		c.cfg.Events.OwnOf(ctx, resource.TargetOf(n.BMC), "", resource.EventAcceptedBMC, name+" by the rule of "+n.BMC.Status.AcceptedBy)
 	}
 	c.cfg.Logger.Info("bmc found", "bmc", name, "new", n.New, "accepted", n.Accepted, "address", n.BMC.Reach())
 	return nil
@@ -74,39 +75,39 @@ func (c *Room) keepFinding(ctx context.Context, n plan.Finding) error {
 
 // bmcConditions are collected in one pass.
 type bmcConditions struct {
-	bmcs, servers map[string][]protocol.ConditionState
+	bmcs, servers map[string][]resource.ConditionState
 }
 
-func (k *bmcConditions) bmc(name string, code protocol.ConditionCode, format string, args ...any) {
-	k.bmcs[name] = append(k.bmcs[name], protocol.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
+func (k *bmcConditions) bmc(name string, code resource.ConditionCode, format string, args ...any) {
+	k.bmcs[name] = append(k.bmcs[name], resource.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-func (k *bmcConditions) server(name string, code protocol.ConditionCode, message string) {
-	k.servers[name] = append(k.servers[name], protocol.ConditionState{Code: code, Message: message})
+func (k *bmcConditions) server(name string, code resource.ConditionCode, message string) {
+	k.servers[name] = append(k.servers[name], resource.ConditionState{Code: code, Message: message})
 }
 
 // behind sees to what is behind one BMC: that its inventory is asked for, that its
 // systems have Servers, and that what does not agree is said.
-func (c *Room) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
+func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) error {
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
 	intent, usable := f.BMCIntent(b)
 	inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID)
 	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, inv, f.Reports, c.cfg.Clock())
 	switch {
 	case b.Pending():
-		conds.bmc(name, protocol.CondBMCPending, "%s", shown(b))
+		conds.bmc(name, resource.CondBMCPending, "%s", shown(b))
 	case !usable:
-		conds.bmc(name, protocol.CondBMCUnreachable, "its address is not known: %s was not seen on a bmc segment of the rack", b.Spec.MACAddress)
+		conds.bmc(name, resource.CondBMCUnreachable, "its address is not known: %s was not seen on a bmc segment of the rack", b.Spec.MACAddress)
 	case last.agent == "":
-		conds.bmc(name, protocol.CondNoAgent, "rack %s", b.Spec.RackRef.Name)
+		conds.bmc(name, resource.CondNoAgent, "rack %s", b.Spec.RackRef.Name)
 	case c.cfg.Link.CannotAsk(last.agent):
-		conds.bmc(name, protocol.CondAgentTooOld, "agent %s cannot be asked what is behind the BMC", last.agent)
+		conds.bmc(name, resource.CondAgentTooOld, "agent %s cannot be asked what is behind the BMC", last.agent)
 	}
 	for _, s := range servers {
 		if b.Pending() {
-			conds.server(s, protocol.CondBMCPending, "its BMC "+name+" waits to be accepted, so the agent is not told of the server: rackctl bmc accept "+name)
+			conds.server(s, resource.CondBMCPending, "its BMC "+name+" waits to be accepted, so the agent is not told of the server: rackctl bmc accept "+name)
 		} else if !usable {
-			conds.server(s, protocol.CondBMCUnreachable, "the address of its BMC "+name+" is not known yet, so the agent is not told of the server")
+			conds.server(s, resource.CondBMCUnreachable, "the address of its BMC "+name+" is not known yet, so the agent is not told of the server")
 		}
 	}
 	var problems []string
@@ -117,7 +118,7 @@ func (c *Room) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds 
 		d := plan.Discover(f, b, inv.Systems, inv.Made)
 		problems = append(problems, d.Problems...)
 		for s, diff := range d.Differs {
-			conds.server(s, protocol.CondBMCInventory, strings.Join(diff, "; "))
+			conds.server(s, resource.CondBMCInventory, strings.Join(diff, "; "))
 		}
 		refused, err := c.makeServers(ctx, inv, d)
 		if err != nil {
@@ -126,7 +127,7 @@ func (c *Room) behind(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds 
 		problems = append(problems, refused...)
 	}
 	if len(problems) > 0 {
-		conds.bmc(name, protocol.CondBMCInventory, "%s", strings.Join(problems, "; "))
+		conds.bmc(name, resource.CondBMCInventory, "%s", strings.Join(problems, "; "))
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Dis
 		add(uri)
 	}
 	for _, s := range d.New {
-		_, err := c.cfg.Store.Apply(ctx, []protocol.Object{s}, store.ApplyOptions{Create: true, By: "inventory of " + inv.BMC})
+		_, err := c.cfg.Store.Apply(ctx, []resource.Object{s}, store.ApplyOptions{Create: true, By: "inventory of " + inv.BMC})
 		switch protocol.CodeOf(err) {
 		case "":
 			add(s.Spec.SystemURI)
@@ -165,7 +166,7 @@ func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Dis
 }
 
 // agentOf is the agent of a BMC's rack; empty if it has none.
-func (c *Room) agentOf(f plan.Fleet, b *protocol.BMC) string {
+func (c *Room) agentOf(f plan.Fleet, b *resource.BMC) string {
 	if r := f.Rack(b.Spec.RackRef.Name); r != nil {
 		return r.Status.Agent
 	}
@@ -173,7 +174,7 @@ func (c *Room) agentOf(f plan.Fleet, b *protocol.BMC) string {
 }
 
 // shown is what people need to compare before they accept a BMC.
-func shown(b *protocol.BMC) string {
+func shown(b *resource.BMC) string {
 	if b.Status.Found == nil {
 		return "it was never seen"
 	}

@@ -6,19 +6,19 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // StateOf is how far a BMC has come.
-func StateOf(b *protocol.BMC) protocol.BMCState {
+func StateOf(b *resource.BMC) resource.BMCState {
 	if b.Pending() {
-		return protocol.BMCPending
+		return resource.BMCPending
 	}
-	return protocol.BMCAccepted
+	return resource.BMCAccepted
 }
 
 // Decorate fills what is known of a BMC for printing.
-func (c *Room) Decorate(b *protocol.BMC) {
+func (c *Room) Decorate(b *resource.BMC) {
 	name := b.Metadata.Name
 	b.Status.State, b.Status.Address = StateOf(b), b.Reach()
 	if seen := c.found.see(b); seen != nil {
@@ -29,7 +29,7 @@ func (c *Room) Decorate(b *protocol.BMC) {
 		at := inv.At
 		b.Status.Inventory, b.Status.InventoryAt = slices.Clone(inv.Systems), &at
 	}
-	if secret, err := store.Peek[*protocol.Secret](c.cfg.Store, protocol.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
+	if secret, err := store.Peek[*resource.Secret](c.cfg.Store, resource.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
 		own := *secret.Status.Rotation
 		b.Status.Rotation = &own
 	}
@@ -38,7 +38,7 @@ func (c *Room) Decorate(b *protocol.BMC) {
 
 // DecorateServer fills what the inventory says of a server's safe stop and of how
 // its power is watched.
-func (c *Room) DecorateServer(f plan.Fleet, s *protocol.Server) {
+func (c *Room) DecorateServer(f plan.Fleet, s *resource.Server) {
 	if len(f.BMCs) != 1 {
 		return
 	}
@@ -57,18 +57,18 @@ func (c *Room) LeftOut(rack string) int { return c.found.leftOut(rack) }
 func (c *Room) Drop(rack string) { c.found.drop(rack) }
 
 // ServerConditions are what the last turn saw of a server's BMC.
-func (c *Room) ServerConditions(server string) []protocol.ConditionState {
+func (c *Room) ServerConditions(server string) []resource.ConditionState {
 	return c.serverConds.Of(server)
 }
 
 // AgentConditions are what the last turn saw of what an agent has found.
-func (c *Room) AgentConditions(agent string) []protocol.ConditionState {
+func (c *Room) AgentConditions(agent string) []resource.ConditionState {
 	return c.agentConds.Of(agent)
 }
 
 // Forget forgets what units, and BMCs, have said that are gone.
 func (c *Room) Forget(units map[string]bool) {
-	c.readings.forget(store.List[*protocol.BMC](c.cfg.Store))
+	c.readings.forget(store.List[*resource.BMC](c.cfg.Store))
 	for _, b := range []*conditions.Book{c.bmcConds, c.serverConds, c.agentConds} {
 		b.Forget(units)
 	}

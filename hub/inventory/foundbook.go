@@ -5,31 +5,32 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // foundBook keeps in memory what the agent of each rack found last. What decides is
 // in the store; the rest is for people, and comes again with each report.
 type foundBook struct {
 	mu     sync.Mutex
-	byRack map[string][]protocol.FoundBMC
+	byRack map[string][]resource.FoundBMC
 	left   map[string]int // found and left out, by rack
 }
 
 func newFoundBook() *foundBook {
-	return &foundBook{byRack: map[string][]protocol.FoundBMC{}, left: map[string]int{}}
+	return &foundBook{byRack: map[string][]resource.FoundBMC{}, left: map[string]int{}}
 }
 
 // put takes what a report that was accepted says. Only shard 0 says it, and no more
 // than MaxFound of it count. It reports whether that is another thing than before.
-func (b *foundBook) put(r protocol.Report) (news bool) {
+func (b *foundBook) put(r message.Report) (news bool) {
 	if r.Shard != 0 {
 		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	found := r.Found[:min(len(r.Found), protocol.MaxFound)]
-	news = !slices.EqualFunc(b.byRack[r.Rack], found, func(a, b protocol.FoundBMC) bool {
+	found := r.Found[:min(len(r.Found), resource.MaxFound)]
+	news = !slices.EqualFunc(b.byRack[r.Rack], found, func(a, b resource.FoundBMC) bool {
 		a.At, b.At = time.Time{}, time.Time{} // when it was seen last is no news
 		return a == b
 	})
@@ -46,7 +47,7 @@ func (b *foundBook) drop(rack string) {
 }
 
 // of is what was found in a rack; it must not be changed.
-func (b *foundBook) of(rack string) []protocol.FoundBMC {
+func (b *foundBook) of(rack string) []resource.FoundBMC {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.byRack[rack]
@@ -67,11 +68,11 @@ func (b *foundBook) leftOut(rack string) int {
 
 // see is the newest record of a BMC, by its MAC address or where it is; nil if its
 // agent has none.
-func (b *foundBook) see(bmc *protocol.BMC) (out *protocol.FoundBMC) {
-	mac, at := bmc.MAC(), protocol.HostPort(bmc.Reach())
+func (b *foundBook) see(bmc *resource.BMC) (out *resource.FoundBMC) {
+	mac, at := bmc.MAC(), resource.HostPort(bmc.Reach())
 	for _, f := range b.of(bmc.Spec.RackRef.Name) {
 		f, ok := f.Clean()
-		same := mac != "" && f.MAC == mac || (mac == "" || f.MAC == "") && protocol.HostPort(f.Address) == at
+		same := mac != "" && f.MAC == mac || (mac == "" || f.MAC == "") && resource.HostPort(f.Address) == at
 		if ok && same && (out == nil || out.At.Before(f.At)) {
 			out = &f
 		}
@@ -80,4 +81,4 @@ func (b *foundBook) see(bmc *protocol.BMC) (out *protocol.FoundBMC) {
 }
 
 // Found keeps which BMCs a report names.
-func (c *Room) Found(r protocol.Report) bool { return c.found.put(r) }
+func (c *Room) Found(r message.Report) bool { return c.found.put(r) }

@@ -3,13 +3,13 @@ package inventory
 import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Carried says why a server's BMC cannot carry a boot policy; nil where it can, and where
 // that is not known.
-func (c *Room) Carried(srv *protocol.Server, policy protocol.BootPolicy) *protocol.ConditionState {
-	b, err := store.Peek[*protocol.BMC](c.cfg.Store, srv.Spec.BMCRef.Name)
+func (c *Room) Carried(srv *resource.Server, policy resource.BootPolicy) *resource.ConditionState {
+	b, err := store.Peek[*resource.BMC](c.cfg.Store, srv.Spec.BMCRef.Name)
 	if err != nil {
 		return nil
 	}
@@ -17,7 +17,7 @@ func (c *Room) Carried(srv *protocol.Server, policy protocol.BootPolicy) *protoc
 	if inv == nil || plan.Carries(policy.FirstBoot, inv.System(srv.Spec.SystemURI)) {
 		return nil
 	}
-	return &protocol.ConditionState{
-		Code: protocol.CondUnsupportedBoot, Message: "first boot " + string(policy.FirstBoot) + ": BMC " + b.Metadata.Name + " has no drive for CD images",
+	return &resource.ConditionState{
+		Code: resource.CondUnsupportedBoot, Message: "first boot " + string(policy.FirstBoot) + ": BMC " + b.Metadata.Name + " has no drive for CD images",
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"rackboot/hub/link"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Probe has the agent find out what a BMC can do, by reads alone; system is a path,
@@ -14,12 +16,12 @@ import (
 // timeout, and those of the agent's answer.
 func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe, error) {
 	const op = "probe"
-	b, err := store.Get[*protocol.BMC](c.cfg.Store, name)
+	b, err := store.Get[*resource.BMC](c.cfg.Store, name)
 	if err != nil {
 		return nil, err
 	}
 	agent := ""
-	if r, err := store.Get[*protocol.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
+	if r, err := store.Get[*resource.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
 		agent = r.Status.Agent
 	}
 	intent, usable := c.bmcIntent(b, agent)
@@ -36,7 +38,7 @@ func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe
 	case agent == "":
 		return nil, fail(protocol.CodeUnavailable, "rack %s has no agent", b.Spec.RackRef.Name).
 			WithHint("rackctl rack join-token %s, or rackctl bmc probe --direct on a host of the rack", b.Spec.RackRef.Name)
-	case protocol.SecretOf(b.Spec.CredentialsRef) != "" && intent.Sealed == nil:
+	case resource.SecretOf(b.Spec.CredentialsRef) != "" && intent.Sealed == nil:
 		return nil, fail(protocol.CodeUnavailable, "the credentials of BMC %q are not sealed for agent %s yet", name, agent).
 			WithHint("rackctl describe bmc %s says why", name)
 	case c.cfg.Link.CannotAsk(agent):
@@ -46,9 +48,9 @@ func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe
 		return nil, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", agent).
 			WithHint("rackctl describe agent %s says since when it is silent", agent)
 	}
-	m := protocol.Ask{Kind: protocol.AskProbe, BMC: intent, SystemURI: system}
-	answered := make(chan protocol.Answer, 1)
-	q, err := c.cfg.Link.Ask(agent, m, func(a protocol.Answer) { answered <- a })
+	m := message.Ask{Kind: message.AskProbe, BMC: intent, SystemURI: system}
+	answered := make(chan message.Answer, 1)
+	q, err := c.cfg.Link.Ask(agent, m, func(a message.Answer) { answered <- a })
 	if err != nil {
 		return nil, err
 	}

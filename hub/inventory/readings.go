@@ -16,12 +16,14 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // subject is a BMC of which an inventory is wanted.
 type subject struct {
-	bmc     *protocol.BMC
-	intent  protocol.BMCIntent
+	bmc     *resource.BMC
+	intent  message.BMCIntent
 	agent   string
 	servers []string
 }
@@ -30,7 +32,7 @@ type subject struct {
 type reading struct {
 	plan.Reading
 	uid, bmc, agent string
-	intent          protocol.BMCIntent
+	intent          message.BMCIntent
 	wanted          bool // it is accepted, its address is known, and its agent can be asked
 	servers         []string
 	problem         string     // why the last reading failed
@@ -97,7 +99,7 @@ func newReadings() *readings { return &readings{byBMC: map[string]*reading{}} }
 
 // learn takes what a pass found of a BMC and returns how its reading stands. What
 // failed is tried again at once when the BMC is reached in another way.
-func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*protocol.ServerReport, now time.Time) reading {
+func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*resource.ServerReport, now time.Time) reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name, uid := s.bmc.Metadata.Name, s.bmc.Metadata.UID
@@ -124,14 +126,14 @@ func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*pr
 		}
 	}
 	_, usable := plan.BMCIntent(s.bmc)
-	sealed := protocol.SecretOf(s.bmc.Spec.CredentialsRef) == "" || s.intent.Sealed != nil
+	sealed := resource.SecretOf(s.bmc.Spec.CredentialsRef) == "" || s.intent.Sealed != nil
 	k.wanted = usable && sealed && s.agent != ""
 	r.plan(k)
 	return *k
 }
 
 // forget drops the readings of BMCs that are gone.
-func (r *readings) forget(there []*protocol.BMC) {
+func (r *readings) forget(there []*resource.BMC) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.byBMC) <= len(there) {
@@ -200,7 +202,7 @@ func (c *Room) Read(now time.Time) {
 		if full[k.agent] = full[k.agent] || !c.cfg.Link.Hears(k.agent); full[k.agent] {
 			continue
 		}
-		_, err := c.cfg.Link.Ask(k.agent, protocol.Ask{Kind: protocol.AskInventory, BMC: k.intent}, func(m protocol.Answer) { c.inventoried(k, m) })
+		_, err := c.cfg.Link.Ask(k.agent, message.Ask{Kind: message.AskInventory, BMC: k.intent}, func(m message.Answer) { c.inventoried(k, m) })
 		if full[k.agent] = err != nil; err == nil {
 			c.readings.begin(k)
 		}
@@ -208,13 +210,13 @@ func (c *Room) Read(now time.Time) {
 }
 
 // inventoried keeps what an agent read, or why it could not.
-func (c *Room) inventoried(k reading, m protocol.Answer) {
+func (c *Room) inventoried(k reading, m message.Answer) {
 	err := c.keepInventory(k, m)
 	c.readings.ended(k, c.cfg.Clock(), err)
 	c.cfg.Wake.BMC(k.bmc)
 }
 
-func (c *Room) keepInventory(k reading, m protocol.Answer) error {
+func (c *Room) keepInventory(k reading, m message.Answer) error {
 	const op = "read inventory"
 	if err := link.AnswerError(op, m); err != nil {
 		return err
@@ -269,7 +271,7 @@ func fit(v *store.Inventory) {
 }
 
 // servers are those behind a BMC, as of the last pass.
-func (r *readings) servers(b *protocol.BMC) []string {
+func (r *readings) servers(b *resource.BMC) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k := r.byBMC[b.Metadata.Name]; k != nil && k.uid == b.Metadata.UID {

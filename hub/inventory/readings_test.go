@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Whatever happens to BMCs, who is due is what a look at all of them says.
@@ -18,7 +18,7 @@ func TestReadingsDue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newReadings()
 		now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
-		bmcs := map[string]*protocol.BMC{}
+		bmcs := map[string]*resource.BMC{}
 		pick := func() string { return fmt.Sprintf("b%d", rapid.IntRange(0, 5).Draw(t, "bmc")) }
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "seconds")) * time.Second)
@@ -27,9 +27,9 @@ func TestReadingsDue(t *testing.T) {
 			case 0, 1: // a turn of its rack
 				b := bmcs[name]
 				if b == nil || rapid.IntRange(0, 9).Draw(t, "made anew") == 0 {
-					b = &protocol.BMC{}
+					b = &resource.BMC{}
 					b.Metadata.Name, b.Metadata.UID = name, fmt.Sprint(name, len(r.line), now.Unix())
-					b.Spec.Address, b.Status.State = "https://10.0.0.1", protocol.BMCAccepted
+					b.Spec.Address, b.Status.State = "https://10.0.0.1", resource.BMCAccepted
 					bmcs[name] = b
 				}
 				var inv *store.Inventory
@@ -38,10 +38,10 @@ func TestReadingsDue(t *testing.T) {
 				}
 				agent := rapid.SampledFrom([]string{"", "a-1"}).Draw(t, "agent")
 				board := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "identity")
-				r.learn(subject{bmc: b, agent: agent, servers: []string{name}}, inv, map[string]*protocol.ServerReport{name: {Server: name, Identity: board}}, now)
+				r.learn(subject{bmc: b, agent: agent, servers: []string{name}}, inv, map[string]*resource.ServerReport{name: {Server: name, Identity: board}}, now)
 			case 2: // nobody has it any more
 				delete(bmcs, name)
-				var there []*protocol.BMC
+				var there []*resource.BMC
 				for _, b := range bmcs {
 					there = append(there, b)
 				}

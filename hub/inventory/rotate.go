@@ -7,6 +7,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // ownPrefix is before the BMC's name in that of its own Secret.
@@ -16,12 +18,12 @@ const ownPrefix = "bmc-"
 // the agent beside the account in use. While one is under way, the same again is no
 // change. The codes are invalid, not_found, conflict, unsupported, unavailable and
 // timeout.
-func (c *Room) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by string) (*protocol.BMC, error) {
+func (c *Room) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by string) (*resource.BMC, error) {
 	const op = "rotate account"
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	b, err := store.Get[*protocol.BMC](c.cfg.Store, name)
+	b, err := store.Get[*resource.BMC](c.cfg.Store, name)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +58,15 @@ func (c *Room) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by s
 	return b, nil
 }
 
-func underWay(s *protocol.Secret) bool {
-	return s != nil && s.Status.Rotation != nil && s.Status.Rotation.State == protocol.RotationUnderWay
+func underWay(s *resource.Secret) bool {
+	return s != nil && s.Status.Rotation != nil && s.Status.Rotation.State == resource.RotationUnderWay
 }
 
 // nextAccount is the Secret with the next account beside the one in use.
-func (c *Room) nextAccount(b *protocol.BMC, secret *protocol.Secret, r api.RotateBMC, own bool) (w store.SecretWrite, err error) {
+func (c *Room) nextAccount(b *resource.BMC, secret *resource.Secret, r api.RotateBMC, own bool) (w store.SecretWrite, err error) {
 	const op = "rotate account"
-	name, from := b.Metadata.Name, protocol.SecretOf(b.Spec.CredentialsRef)
-	data := protocol.SecretData{}
+	name, from := b.Metadata.Name, resource.SecretOf(b.Spec.CredentialsRef)
+	data := resource.SecretData{}
 	if from != "" {
 		stored, err := c.cfg.Store.Secret(from)
 		if err != nil {
@@ -78,36 +80,36 @@ func (c *Room) nextAccount(b *protocol.BMC, secret *protocol.Secret, r api.Rotat
 	w = store.SecretWrite{Name: from, Data: data}
 	if own {
 		w.Name = ownPrefix + name
-		data[nextFrom] = protocol.Plain(b.Spec.CredentialsRef)
-		if file := protocol.LocalOf(b.Spec.CredentialsRef); file != "" {
-			data[nextLocal] = protocol.Plain(file)
+		data[nextFrom] = resource.Plain(b.Spec.CredentialsRef)
+		if file := resource.LocalOf(b.Spec.CredentialsRef); file != "" {
+			data[nextLocal] = resource.Plain(file)
 		}
 	} else {
 		w.Revision = secret.Metadata.Revision
 	}
 	user := r.User
 	if user == "" {
-		user = text(data, protocol.SecretUsername)
+		user = text(data, resource.SecretUsername)
 	}
 	if user == "" {
 		return w, protocol.Errorf(protocol.CodeInvalid, op, "BMC %q has a local account, which the hub does not know", name).
 			WithHint("give the user of the new one: --user NAME")
 	}
-	w.Rotation = &protocol.Rotation{ID: c.cfg.NewID(), BMC: name, State: protocol.RotationUnderWay, At: c.cfg.Clock().UTC()}
-	data[nextUsername], data[nextPassword] = protocol.Plain(user), protocol.Plain(protocol.NewPassword(r.Length))
-	data[nextDrop], data[nextChange] = protocol.Plain(r.Drop), protocol.Plain(w.Rotation.ID)
+	w.Rotation = &resource.Rotation{ID: c.cfg.NewID(), BMC: name, State: resource.RotationUnderWay, At: c.cfg.Clock().UTC()}
+	data[nextUsername], data[nextPassword] = resource.Plain(user), resource.Plain(resource.NewPassword(r.Length))
+	data[nextDrop], data[nextChange] = resource.Plain(r.Drop), resource.Plain(w.Rotation.ID)
 	return w, nil
 }
 
 // accountToRotate is the Secret to write, and whether the BMC gets one of its own. Only
 // a Secret that one BMC alone uses may be changed: the others would keep the old one.
-func (c *Room) accountToRotate(b *protocol.BMC, r api.RotateBMC) (own bool, secret *protocol.Secret, err error) {
+func (c *Room) accountToRotate(b *resource.BMC, r api.RotateBMC) (own bool, secret *resource.Secret, err error) {
 	name := b.Metadata.Name
-	refuse := func(code protocol.Code, hint, format string, args ...any) (bool, *protocol.Secret, error) {
+	refuse := func(code protocol.Code, hint, format string, args ...any) (bool, *resource.Secret, error) {
 		return false, nil, protocol.Errorf(code, "rotate account", format, args...).WithHint("%s", hint)
 	}
 	ownHint := "rackctl bmc own " + name + " --user NAME gives it one of its own"
-	from := protocol.SecretOf(b.Spec.CredentialsRef)
+	from := resource.SecretOf(b.Spec.CredentialsRef)
 	switch {
 	case b.Pending():
 		return refuse(protocol.CodeConflict, "rackctl bmc accept "+name, "BMC %q waits to be accepted", name)
@@ -117,18 +119,18 @@ func (c *Room) accountToRotate(b *protocol.BMC, r api.RotateBMC) (own bool, secr
 		return refuse(protocol.CodeConflict, ownHint, "the account of BMC %q is %s, at the agent", name, b.Spec.CredentialsRef)
 	}
 	users := c.cfg.Store.SecretUsers(from)
-	alone := from != "" && len(users) == 1 && users[0] == string(protocol.KindBMC)+"/"+name
+	alone := from != "" && len(users) == 1 && users[0] == string(resource.KindBMC)+"/"+name
 	if from != "" && !alone && !r.Own {
 		return refuse(protocol.CodeConflict, ownHint, "Secret %q is shared by %s", from, strings.Join(users, ", "))
 	}
 	if alone {
-		secret, err = store.Get[*protocol.Secret](c.cfg.Store, from)
-		if err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.State == protocol.RotationLost {
+		secret, err = store.Get[*resource.Secret](c.cfg.Store, from)
+		if err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.State == resource.RotationLost {
 			return refuse(protocol.CodeConflict, "set the password at the BMC, then rackctl secret set "+from, "the BMC refused both accounts of the last change")
 		}
 		return false, secret, err
 	}
-	secret, err = store.Get[*protocol.Secret](c.cfg.Store, ownPrefix+name)
+	secret, err = store.Get[*resource.Secret](c.cfg.Store, ownPrefix+name)
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeNotFound:
 		return true, nil, nil
@@ -141,19 +143,19 @@ func (c *Room) accountToRotate(b *protocol.BMC, r api.RotateBMC) (own bool, secr
 }
 
 // canRotate says why no agent would do it.
-func (c *Room) canRotate(b *protocol.BMC) error {
+func (c *Room) canRotate(b *resource.BMC) error {
 	const op = "rotate account"
 	name, agent := b.Metadata.Name, ""
-	if r, err := store.Peek[*protocol.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
+	if r, err := store.Peek[*resource.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
 		agent = r.Status.Agent
 	}
 	if agent == "" {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "rack %s has no agent", b.Spec.RackRef.Name).WithHint("join one first")
 	}
-	if l, err := c.cfg.Store.PeekLedger(agent); err != nil || !l.Peer.Can(protocol.CapRotate) {
+	if l, err := c.cfg.Store.PeekLedger(agent); err != nil || !l.Peer.Can(message.CapRotate) {
 		return protocol.Errorf(protocol.CodeUnsupported, op, "agent %s cannot change accounts", agent).WithHint("upgrade it; it says what it can when it connects")
 	}
-	if len(store.Referring[*protocol.Server](c.cfg.Store, protocol.KindBMC, name)) == 0 {
+	if len(store.Referring[*resource.Server](c.cfg.Store, resource.KindBMC, name)) == 0 {
 		return protocol.Errorf(protocol.CodeConflict, op, "no Server is behind BMC %q, so the agent has not its account", name).WithHint("apply its Server first")
 	}
 	return nil

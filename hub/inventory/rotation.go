@@ -5,14 +5,14 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // rotation goes on with the change of a BMC's account, and says how it stands.
-func (c *Room) rotation(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
+func (c *Room) rotation(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) error {
 	r := b.Status.Rotation
-	name := protocol.SecretOf(b.Spec.CredentialsRef)
-	secret, err := store.Peek[*protocol.Secret](c.cfg.Store, name)
+	name := resource.SecretOf(b.Spec.CredentialsRef)
+	secret, err := store.Peek[*resource.Secret](c.cfg.Store, name)
 	if name != "" && err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == b.Metadata.Name {
 		r = secret.Status.Rotation
 		rep := accountReport(f, b, secret)
@@ -21,25 +21,25 @@ func (c *Room) rotation(ctx context.Context, f plan.Fleet, b *protocol.BMC, cond
 			return c.rotated(ctx, b, secret, verdict, rep.Reason)
 		}
 	}
-	if r == nil || r.Reason == "" && (r.State == protocol.RotationPromoted || r.State == protocol.RotationDone) {
+	if r == nil || r.Reason == "" && (r.State == resource.RotationPromoted || r.State == resource.RotationDone) {
 		return nil
 	}
-	code := protocol.CondRotationFailed
-	if r.State == protocol.RotationUnderWay {
-		code = protocol.CondRotating
+	code := resource.CondRotationFailed
+	if r.State == resource.RotationUnderWay {
+		code = resource.CondRotating
 	}
 	conds.bmc(b.Metadata.Name, code, "asked for by %s: %s", r.By, r.Reason)
 	return nil
 }
 
 // accountReport is what the agent says of the account, by any server behind the BMC.
-func accountReport(f plan.Fleet, b *protocol.BMC, secret *protocol.Secret) (out protocol.AccountReport) {
+func accountReport(f plan.Fleet, b *resource.BMC, secret *resource.Secret) (out resource.AccountReport) {
 	for _, s := range f.Behind(b.Metadata.Name) {
 		r := f.Reports[s]
 		if r == nil || r.Account == nil || r.Account.UID != secret.Metadata.UID || r.Account.Version < out.Version {
 			continue
 		}
-		if out.State == "" || r.Account.Version > out.Version || r.Account.State != protocol.AccountChanging {
+		if out.State == "" || r.Account.Version > out.Version || r.Account.State != resource.AccountChanging {
 			out = *r.Account
 		}
 	}
@@ -48,7 +48,7 @@ func accountReport(f plan.Fleet, b *protocol.BMC, secret *protocol.Secret) (out 
 
 // rotated writes what came of a change. Each step is one write, and the next pass does
 // what a crash left.
-func (c *Room) rotated(ctx context.Context, b *protocol.BMC, peeked *protocol.Secret, verdict plan.RotationVerdict, reason string) error {
+func (c *Room) rotated(ctx context.Context, b *resource.BMC, peeked *resource.Secret, verdict plan.RotationVerdict, reason string) error {
 	name := peeked.Metadata.Name
 	stored, err := c.cfg.Store.Secret(name)
 	if err != nil || stored.Version != peeked.Status.Version {
@@ -63,16 +63,16 @@ func (c *Room) rotated(ctx context.Context, b *protocol.BMC, peeked *protocol.Se
 	w := store.SecretWrite{Name: name, Revision: stored.Revision, Rotation: &r}
 	switch verdict {
 	case plan.RotationPromote:
-		r.State, r.Reason, w.Data = protocol.RotationPromoted, reason, promoted(data)
+		r.State, r.Reason, w.Data = resource.RotationPromoted, reason, promoted(data)
 	case plan.RotationRollBack:
-		r.State, r.Reason, w.Data = protocol.RotationFailed, reason, only(data)
+		r.State, r.Reason, w.Data = resource.RotationFailed, reason, only(data)
 		if from := text(data, nextFrom); from != "" {
 			return c.giveBack(ctx, b, from, r)
 		}
 	case plan.RotationLose:
-		r.State, r.Reason, w.Data, w.SameVersion = protocol.RotationLost, reason, data, true
+		r.State, r.Reason, w.Data, w.SameVersion = resource.RotationLost, reason, data, true
 	case plan.RotationForget:
-		r.State, w.Data, w.SameVersion = protocol.RotationDone, only(data), true
+		r.State, w.Data, w.SameVersion = resource.RotationDone, only(data), true
 	case plan.RotationKeep:
 		return nil
 	}
@@ -87,8 +87,8 @@ func (c *Room) rotated(ctx context.Context, b *protocol.BMC, peeked *protocol.Se
 
 // giveBack gives a BMC the credentials back that it had before it got a Secret of its
 // own, and then removes that Secret.
-func (c *Room) giveBack(ctx context.Context, b *protocol.BMC, from string, r protocol.Rotation) error {
-	own, err := store.Get[*protocol.BMC](c.cfg.Store, b.Metadata.Name)
+func (c *Room) giveBack(ctx context.Context, b *resource.BMC, from string, r resource.Rotation) error {
+	own, err := store.Get[*resource.BMC](c.cfg.Store, b.Metadata.Name)
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ func (c *Room) giveBack(ctx context.Context, b *protocol.BMC, from string, r pro
 }
 
 // dropOwn removes the Secret that was made for a BMC whose change failed.
-func (c *Room) dropOwn(ctx context.Context, b *protocol.BMC) error {
+func (c *Room) dropOwn(ctx context.Context, b *resource.BMC) error {
 	name := ownPrefix + b.Metadata.Name
 	r := b.Status.Rotation
-	if r == nil || r.State != protocol.RotationFailed || protocol.SecretOf(b.Spec.CredentialsRef) == name {
+	if r == nil || r.State != resource.RotationFailed || resource.SecretOf(b.Spec.CredentialsRef) == name {
 		return nil
 	}
-	s, err := store.Get[*protocol.Secret](c.cfg.Store, name)
+	s, err := store.Get[*resource.Secret](c.cfg.Store, name)
 	if err != nil || s.Status.Rotation == nil || s.Status.Rotation.ID != r.ID || len(c.cfg.Store.SecretUsers(name)) > 0 {
 		return nil //nolint:nilerr // it is gone
 	}

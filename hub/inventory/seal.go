@@ -7,17 +7,19 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
 // sealedFor is what was sealed of a Secret for a BMC and the present key of an agent,
 // and how far it is good. It may be of an earlier version of the Secret.
-func (c *Room) sealedFor(b *protocol.BMC, a *protocol.Agent) (*protocol.SealedCredentials, plan.Sealed) {
-	name := protocol.SecretOf(b.Spec.CredentialsRef)
+func (c *Room) sealedFor(b *resource.BMC, a *resource.Agent) (*message.SealedCredentials, plan.Sealed) {
+	name := resource.SecretOf(b.Spec.CredentialsRef)
 	if name == "" || a == nil {
 		return nil, plan.SealedNone
 	}
-	secret, err := store.Peek[*protocol.Secret](c.cfg.Store, name)
+	secret, err := store.Peek[*resource.Secret](c.cfg.Store, name)
 	have := c.cfg.Store.PeekSealed(b.Metadata.Name)
 	switch {
 	case err != nil || have == nil || have.Agent != a.Metadata.Name || have.Key != sealbox.ID(a.Spec.SealKey),
@@ -31,13 +33,13 @@ func (c *Room) sealedFor(b *protocol.BMC, a *protocol.Agent) (*protocol.SealedCr
 }
 
 // Sealed are the credentials that travel, by BMC.
-func (c *Room) Sealed(f plan.Fleet) map[string]*protocol.SealedCredentials {
-	out := map[string]*protocol.SealedCredentials{}
-	agents := map[string]*protocol.Agent{}
+func (c *Room) Sealed(f plan.Fleet) map[string]*message.SealedCredentials {
+	out := map[string]*message.SealedCredentials{}
+	agents := map[string]*resource.Agent{}
 	for _, a := range f.Agents {
 		agents[a.Metadata.Name] = a
 	}
-	serving := map[string]*protocol.Agent{} // by rack
+	serving := map[string]*resource.Agent{} // by rack
 	for _, r := range f.Racks {
 		serving[r.Metadata.Name] = agents[r.Status.Agent]
 	}
@@ -50,9 +52,9 @@ func (c *Room) Sealed(f plan.Fleet) map[string]*protocol.SealedCredentials {
 }
 
 // bmcIntent is plan.BMCIntent with what was sealed.
-func (c *Room) bmcIntent(b *protocol.BMC, agent string) (protocol.BMCIntent, bool) {
+func (c *Room) bmcIntent(b *resource.BMC, agent string) (message.BMCIntent, bool) {
 	in, usable := plan.BMCIntent(b)
-	if a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent); err == nil {
+	if a, err := store.Peek[*resource.Agent](c.cfg.Store, agent); err == nil {
 		in.Sealed, _ = c.sealedFor(b, a)
 	}
 	return in, usable
@@ -60,38 +62,38 @@ func (c *Room) bmcIntent(b *protocol.BMC, agent string) (protocol.BMCIntent, boo
 
 // sealAgain seals the credentials of one BMC for its agent where that is due, and says
 // what is wrong: at the BMC, and at the servers behind it.
-func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *protocol.BMC, conds *bmcConditions) error {
-	name := protocol.SecretOf(b.Spec.CredentialsRef)
+func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) error {
+	name := resource.SecretOf(b.Spec.CredentialsRef)
 	if name == "" || b.Pending() {
 		return nil
 	}
-	why := func(code protocol.ConditionCode, text string) {
+	why := func(code resource.ConditionCode, text string) {
 		conds.bmc(b.Metadata.Name, code, "%s", text)
 		for _, s := range f.Behind(b.Metadata.Name) {
 			conds.server(s, code, "of its BMC "+b.Metadata.Name+": "+text)
 		}
 	}
 	agent := c.agentOf(f, b)
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
 	joined := agent != "" && err == nil
 	_, have := c.sealedFor(b, a)
 	switch plan.Seal(joined, joined && len(a.Spec.SealKey) > 0, have) {
 	case plan.SealNoAgent, plan.SealKeep: // CondNoAgent is said elsewhere
 		return nil
 	case plan.SealNoKey:
-		why(protocol.CondSecretNotSealed, "agent "+agent+" has given no key for secrets; it says it in its Hello from the release on that opens them")
+		why(resource.CondSecretNotSealed, "agent "+agent+" has given no key for secrets; it says it in its Hello from the release on that opens them")
 		return nil
 	case plan.SealNow:
 	}
 	stored, err := c.cfg.Store.Secret(name)
 	if err != nil {
-		why(protocol.CondSecretNotSealed, err.Error())
+		why(resource.CondSecretNotSealed, err.Error())
 		return nil
 	}
 	next, err := c.sealOne(stored, b, a)
 	if err != nil {
 		c.cfg.Seals.Failed()
-		why(protocol.CondSecretNotSealed, err.Error())
+		why(resource.CondSecretNotSealed, err.Error())
 		return nil
 	}
 	if old := c.cfg.Store.PeekSealed(b.Metadata.Name); old != nil {
@@ -106,7 +108,7 @@ func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *protocol.BMC, con
 	return nil
 }
 
-func (c *Room) sealOne(s store.StoredSecret, b *protocol.BMC, a *protocol.Agent) (*store.Sealed, error) {
+func (c *Room) sealOne(s store.StoredSecret, b *resource.BMC, a *resource.Agent) (*store.Sealed, error) {
 	if c.cfg.Vault == nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "seal credentials", "this hub has no vault")
 	}
@@ -117,7 +119,7 @@ func (c *Room) sealOne(s store.StoredSecret, b *protocol.BMC, a *protocol.Agent)
 	credentials := credentialsOf(data)
 	if credentials.Username == "" && credentials.Local == "" {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "seal credentials", "Secret %q is no account of a BMC", s.Name).
-			WithHint("rackctl secret set %s --type %s", s.Name, protocol.SecretBMC)
+			WithHint("rackctl secret set %s --type %s", s.Name, resource.SecretBMC)
 	}
 	binding := sealbox.Binding{Agent: a.Metadata.Name, BMC: b.Metadata.Name, Secret: s.Name, UID: s.UID, Version: s.Version}
 	sealed, err := sealbox.Seal(a.Spec.SealKey, binding, credentials)
@@ -130,11 +132,11 @@ func (c *Room) sealOne(s store.StoredSecret, b *protocol.BMC, a *protocol.Agent)
 // SealKey takes over the key of a Hello, which the agent has signed. One that may
 // be of the past does not come here: it would have secrets sealed for a key that is gone.
 func (c *Room) SealKey(ctx context.Context, agent string, key []byte) error {
-	if len(key) != protocol.SealKeySize {
+	if len(key) != resource.SealKeySize {
 		return nil
 	}
 	for try := 1; ; try++ {
-		a, err := store.Get[*protocol.Agent](c.cfg.Store, agent)
+		a, err := store.Get[*resource.Agent](c.cfg.Store, agent)
 		if err != nil || bytes.Equal(a.Spec.SealKey, key) {
 			return err
 		}
@@ -148,13 +150,13 @@ func (c *Room) SealKey(ctx context.Context, agent string, key []byte) error {
 }
 
 // DecorateSecret says who uses a Secret and whether the hub can read it.
-func (c *Room) DecorateSecret(s *protocol.Secret) {
+func (c *Room) DecorateSecret(s *resource.Secret) {
 	s.Status.UsedBy = c.cfg.Store.SecretUsers(s.Metadata.Name)
 	stored, err := c.cfg.Store.Secret(s.Metadata.Name)
 	if err == nil && c.cfg.Vault != nil {
 		_, err = c.cfg.Vault.Open(stored)
 	}
 	if err != nil {
-		s.Status.Conditions = append(s.Status.Conditions, protocol.ConditionState{Code: protocol.CondSecretUnreadable, Since: c.cfg.Began, Message: err.Error()})
+		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondSecretUnreadable, Since: c.cfg.Began, Message: err.Error()})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"rackboot/netboot/fsview"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
@@ -67,21 +68,21 @@ func nameRule(same, there, signature, replace bool) nameVerdict {
 // safe. What does not fit is removed, and begins anew. The codes are invalid (digest, signature, not complete, no
 // archive that agents can read), conflict (the name has another content), denied (a key
 // that is not known), not_found, unsupported, unavailable, timeout and internal.
-func (s *Shelf) Finish(ctx context.Context, id string, r protoapi.ISOFinishRequest) (protocol.ISOFile, error) {
+func (s *Shelf) Finish(ctx context.Context, id string, r protoapi.ISOFinishRequest) (resource.ISOFile, error) {
 	const op = "finish upload"
 	u, err := s.of(op, id)
 	if err != nil {
 		if have, _ := s.cfg.Store.GetISO(r.File); have.File != "" && idOf(have.File, have.Uploaded) == id {
 			return have.ISOFile, nil // the answer was lost
 		}
-		return protocol.ISOFile{}, err
+		return resource.ISOFile{}, err
 	}
 	if r.File != u.File {
-		return protocol.ISOFile{}, protocol.Errorf(protocol.CodeInvalid, op, "the upload is of %s, not of %.300q", u.File, r.File)
+		return resource.ISOFile{}, protocol.Errorf(protocol.CodeInvalid, op, "the upload is of %s, not of %.300q", u.File, r.File)
 	}
 	c, err := s.take(op, u.Digest)
 	if err != nil {
-		return protocol.ISOFile{}, err
+		return resource.ISOFile{}, err
 	}
 	defer s.give(c)
 	f, err := s.finish(ctx, op, u, c)
@@ -115,7 +116,7 @@ type refusal struct{ err error }
 func (r *refusal) Error() string   { return r.err.Error() }
 func (r *refusal) Unwrap() []error { return []error{r.err, errRefused} }
 
-func (s *Shelf) finish(ctx context.Context, op string, u *upload, c *content) (f protocol.ISOFile, err error) {
+func (s *Shelf) finish(ctx context.Context, op string, u *upload, c *content) (f resource.ISOFile, err error) {
 	part, err := s.open(ctx, c, u.Size)
 	if err != nil {
 		return f, err
@@ -134,7 +135,7 @@ func (s *Shelf) finish(ctx context.Context, op string, u *upload, c *content) (f
 	if !ok {
 		return f, protocol.Errorf(protocol.CodeUnavailable, op, "the content of %s is not there any more", u.File).WithHint("begin the upload again")
 	}
-	f = protocol.ISOFile{
+	f = resource.ISOFile{
 		File: u.File, Digest: digest, Size: size, Uploaded: u.Digest, UploadedSize: u.Size,
 		UploadedAt: s.cfg.Clock().UTC(), UploadedBy: u.By, Source: u.Source,
 	}
@@ -223,7 +224,7 @@ func readableAs(op string, file io.ReaderAt, size int64, name string) error {
 }
 
 // enterBook gives a content its name, in one step.
-func (s *Shelf) enterBook(ctx context.Context, op string, u *upload, f *protocol.ISOFile) error {
+func (s *Shelf) enterBook(ctx context.Context, op string, u *upload, f *resource.ISOFile) error {
 	have, err := s.cfg.Store.GetISO(u.File)
 	var before string
 	switch {

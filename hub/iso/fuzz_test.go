@@ -8,6 +8,7 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Whatever a caller says, an upload stays in its folder, and what is in the book is what
@@ -34,7 +35,7 @@ func FuzzUpload(f *testing.F) {
 			}
 			return
 		}
-		if filepath.Base(s.uploadPath(u.ID)) != u.ID+".json" || !protocol.ValidISOFile(u.File) {
+		if filepath.Base(s.uploadPath(u.ID)) != u.ID+".json" || !resource.ValidISOFile(u.File) {
 			t.Fatalf("%q, %q", u.ID, u.File)
 		}
 		if now, err := s.Append(t.Context(), u.ID, offset, bytes.NewReader(body)); err == nil && (offset != 0 || now.Offset != int64(len(body)) || now.Offset > r.Size) {
@@ -55,7 +56,7 @@ func FuzzName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if protocol.ValidISOFile(name) && (filepath.Base(name) != name || !filepath.IsLocal(name) || len(name) > 255) {
+		if resource.ValidISOFile(name) && (filepath.Base(name) != name || !filepath.IsLocal(name) || len(name) > 255) {
 			t.Fatalf("%q is no one element", name)
 		}
 	})

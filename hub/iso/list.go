@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // List are the files and the uploads that have not ended, in order of name. The offset of
@@ -39,7 +40,7 @@ func (s *Shelf) Get(file string) (protoapi.ISOItem, error) {
 	return s.item(f.ISOFile), nil
 }
 
-func (s *Shelf) item(f protocol.ISOFile) protoapi.ISOItem {
+func (s *Shelf) item(f resource.ISOFile) protoapi.ISOItem {
 	item := protoapi.ISOItem{ISOFile: f, Missing: !s.blobs.Has(f.Digest)}
 	item.BootEnvs, item.Servers = s.users(f.File)
 	return item

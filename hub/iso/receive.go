@@ -8,6 +8,7 @@ import (
 	"rackboot/netboot/fsview"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state/blob"
 )
 
@@ -139,7 +140,7 @@ func (s *Shelf) Unpack(ctx context.Context, packed, want string) (size int64, er
 // CheckSignature checks a detached signature of a content that is there, with the hub's
 // own keys. The codes are unsupported (the hub has no keys), invalid, denied (a key that is
 // not known), not_found, timeout and internal.
-func (s *Shelf) CheckSignature(ctx context.Context, digest string, scheme protocol.SignatureScheme, signature []byte) (*protocol.ISOSignature, error) {
+func (s *Shelf) CheckSignature(ctx context.Context, digest string, scheme resource.SignatureScheme, signature []byte) (*resource.ISOSignature, error) {
 	const op = "check signature"
 	if err := s.Judges(scheme); err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (s *Shelf) CheckSignature(ctx context.Context, digest string, scheme protoc
 		return nil, err
 	}
 	defer f.Close()
-	out := &protocol.ISOSignature{Scheme: scheme, Keyring: protocol.KeyringHub}
+	out := &resource.ISOSignature{Scheme: scheme, Keyring: resource.KeyringHub}
 	out.Key, out.By, err = s.keys.Check(until{ctx, f}, signature, s.cfg.Clock())
 	switch {
 	case ctx.Err() != nil:
@@ -165,13 +166,13 @@ func (s *Shelf) CheckSignature(ctx context.Context, digest string, scheme protoc
 
 // Judges says why the hub could not check a signature of a scheme: unsupported. An empty
 // scheme is no signature, which is denied where the hub takes signed files only.
-func (s *Shelf) Judges(scheme protocol.SignatureScheme) error {
+func (s *Shelf) Judges(scheme resource.SignatureScheme) error {
 	const op = "check signature"
 	switch {
 	case scheme == "" && s.cfg.RequireSignature:
 		return protocol.Errorf(protocol.CodeDenied, op, "this hub takes signed files only").WithHint("give the URL of the signature in the entry")
 	case scheme == "":
-	case scheme != protocol.SignatureOpenPGP || s.keys == nil:
+	case scheme != resource.SignatureOpenPGP || s.keys == nil:
 		return protocol.Errorf(protocol.CodeUnsupported, op, "the hub has no keys to check a signature by %s with", scheme).
 			WithHint("put the keys of who publishes the file into isos.keyring of the hub's file")
 	}

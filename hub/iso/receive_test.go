@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The hub fetches a content that somebody uploads, or the other way round: one at a time,
@@ -107,8 +108,8 @@ func TestCheckSignature(t *testing.T) {
 	} {
 		s := newSite(t, row.change)
 		s.uploaded(request("A.tar", content), content)
-		got, err := s.CheckSignature(t.Context(), digestOf(content), protocol.SignatureOpenPGP, row.signature)
-		if protocol.CodeOf(err) != row.code || row.code == "" && (got.Key != "FFFF" || got.Keyring != protocol.KeyringHub) {
+		got, err := s.CheckSignature(t.Context(), digestOf(content), resource.SignatureOpenPGP, row.signature)
+		if protocol.CodeOf(err) != row.code || row.code == "" && (got.Key != "FFFF" || got.Keyring != resource.KeyringHub) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

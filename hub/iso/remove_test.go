@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Whoever would take away what servers boot from is told which.
@@ -15,7 +16,7 @@ func TestRemove(t *testing.T) {
 	content := archive(t, "a")
 	s.uploaded(request("arm.iso", content), content)
 	s.uploaded(request("other.iso", content), content)
-	config := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "r1-n3", Owner: protocol.Owner{UID: "u"}, BootEnv: "debian-12"}}
+	config := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "r1-n3", Owner: resource.Owner{UID: "u"}, BootEnv: "debian-12"}}
 	config.Metadata.Name = "n3"
 	config.Default()
 	s.put(env("debian-12", "arm.iso", ""), config)

@@ -21,6 +21,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -125,20 +126,20 @@ func request(file string, content []byte) protoapi.ISOUploadRequest {
 }
 
 // upload uploads a content whole.
-func (s *site) upload(r protoapi.ISOUploadRequest, content []byte) (protocol.ISOFile, error) {
+func (s *site) upload(r protoapi.ISOUploadRequest, content []byte) (resource.ISOFile, error) {
 	u, err := s.Begin(s.t.Context(), r, "ann")
 	if err != nil || u.Done {
-		return protocol.ISOFile{}, err
+		return resource.ISOFile{}, err
 	}
 	if u.Offset < u.Size {
 		if _, err := s.Append(s.t.Context(), u.ID, u.Offset, bytes.NewReader(content[u.Offset:])); err != nil {
-			return protocol.ISOFile{}, err
+			return resource.ISOFile{}, err
 		}
 	}
 	return s.Finish(s.t.Context(), u.ID, protoapi.ISOFinishRequest{File: r.File})
 }
 
-func (s *site) uploaded(r protoapi.ISOUploadRequest, content []byte) protocol.ISOFile {
+func (s *site) uploaded(r protoapi.ISOUploadRequest, content []byte) resource.ISOFile {
 	s.t.Helper()
 	f, err := s.upload(r, content)
 	if err != nil {
@@ -166,7 +167,7 @@ func (s *site) content(file string) []byte {
 	return raw
 }
 
-func (s *site) put(objs ...protocol.Object) {
+func (s *site) put(objs ...resource.Object) {
 	s.t.Helper()
 	for _, o := range objs {
 		if err := s.store.Put(s.t.Context(), o); err != nil {
@@ -176,10 +177,10 @@ func (s *site) put(objs ...protocol.Object) {
 }
 
 // env is a boot environment with a file for arm64, and one for amd64 in the old fields.
-func env(name, file, sum string) *protocol.BootEnv {
-	e := &protocol.BootEnv{Spec: protocol.BootEnvSpec{OS: protocol.EnvOS{
+func env(name, file, sum string) *resource.BootEnv {
+	e := &resource.BootEnv{Spec: resource.BootEnvSpec{OS: resource.EnvOS{
 		Name: "debian-12", IsoFile: "amd64.iso",
-		SupportedArchitectures: map[string]protocol.EnvArch{"arm64": {IsoFile: file, Sha256: sum, Kernel: "linux"}},
+		SupportedArchitectures: map[string]resource.EnvArch{"arm64": {IsoFile: file, Sha256: sum, Kernel: "linux"}},
 	}}}
 	e.Metadata.Name = name
 	e.Default()

@@ -7,9 +7,10 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
-// Verifier reads the keys of [protocol.SignatureOpenPGP].
+// Verifier reads the keys of [resource.SignatureOpenPGP].
 type Verifier interface {
 	// Keys reads public keys, binary or armored. The code of an error is invalid.
 	Keys(keyring []byte) (Keys, error)
@@ -71,14 +72,14 @@ func keyringRule(signature, hub, caller, required bool) keyringVerdict {
 // judges are the keys that a signature is checked with.
 type judges struct {
 	Keys
-	owner protocol.KeyringOwner
+	owner resource.KeyringOwner
 }
 
 // signed reads what an upload says of a signature, as far as that is possible without the
 // content; nil for none. The codes are invalid, denied and unsupported.
 func (s *Shelf) signed(r protoapi.ISOUploadRequest) (*judges, error) {
 	const op = "check signature"
-	out := &judges{s.keys, protocol.KeyringHub}
+	out := &judges{s.keys, resource.KeyringHub}
 	switch keyringRule(len(r.Signature) > 0, s.keys != nil, len(r.Keyring) > 0, s.cfg.RequireSignature) {
 	case unsigned:
 		return nil, nil
@@ -92,7 +93,7 @@ func (s *Shelf) signed(r protoapi.ISOUploadRequest) (*judges, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = &judges{keys, protocol.KeyringCaller}
+		out = &judges{keys, resource.KeyringCaller}
 	case mustBeSigned:
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "this hub takes signed files only").WithHint("give the detached signature of %s with --signature", r.File)
 	case nothingToDo:
@@ -107,7 +108,7 @@ func (s *Shelf) signed(r protoapi.ISOUploadRequest) (*judges, error) {
 }
 
 // verify checks the signature of a content that is whole; nil for none.
-func (s *Shelf) verify(ctx context.Context, op string, u *upload) (*protocol.ISOSignature, error) {
+func (s *Shelf) verify(ctx context.Context, op string, u *upload) (*resource.ISOSignature, error) {
 	by, err := s.signed(u.ISOUploadRequest)
 	if err != nil {
 		return nil, refuse(err) // the hub's keys are others now
@@ -124,7 +125,7 @@ func (s *Shelf) verify(ctx context.Context, op string, u *upload) (*protocol.ISO
 		return nil, err
 	}
 	defer file.Close()
-	out := &protocol.ISOSignature{Scheme: u.Scheme, Keyring: by.owner}
+	out := &resource.ISOSignature{Scheme: u.Scheme, Keyring: by.owner}
 	out.Key, out.By, err = by.Check(until{ctx, file}, u.Signature, s.cfg.Clock())
 	switch {
 	case ctx.Err() != nil:

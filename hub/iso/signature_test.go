@@ -12,6 +12,7 @@ import (
 	"rackboot/doctable"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func TestKeyringTable(t *testing.T) {
@@ -61,14 +62,14 @@ func TestSignature(t *testing.T) {
 		signature []byte
 		keyring   string
 		code      protocol.Code
-		owner     protocol.KeyringOwner
+		owner     resource.KeyringOwner
 	}{
-		{"the hub's key", hubs, sign("debian", content), "", "", protocol.KeyringHub},
+		{"the hub's key", hubs, sign("debian", content), "", "", resource.KeyringHub},
 		{"none, though it must be", hubs, nil, "", protocol.CodeDenied, ""},
 		{"an unknown key", hubs, sign("mallory", content), "", protocol.CodeDenied, ""},
 		{"the caller's own keys", hubs, sign("mallory", content), "mallory", protocol.CodeDenied, ""},
 		{"of another file", hubs, sign("debian", []byte("x")), "", protocol.CodeInvalid, ""},
-		{"keys that the caller brings", bring, sign("debian", content), "debian", "", protocol.KeyringCaller},
+		{"keys that the caller brings", bring, sign("debian", content), "debian", "", resource.KeyringCaller},
 		{"no keys at all", bring, sign("debian", content), "", protocol.CodeInvalid, ""},
 		{"keys and no signature", bring, nil, "debian", protocol.CodeInvalid, ""},
 		{"private keys", bring, sign("debian", content), "PRIVATE", protocol.CodeInvalid, ""},
@@ -80,7 +81,7 @@ func TestSignature(t *testing.T) {
 			r := request("A.iso", content)
 			r.Signature, r.Keyring = row.signature, []byte(row.keyring)
 			if len(r.Signature) > 0 {
-				r.Scheme = protocol.SignatureOpenPGP
+				r.Scheme = resource.SignatureOpenPGP
 			}
 			f, err := s.upload(r, content)
 			wants(t, row.name, err, row.code)
@@ -94,7 +95,7 @@ func TestSignature(t *testing.T) {
 				if f.Signature != nil {
 					t.Errorf("%+v", f.Signature)
 				}
-			} else if want := (protocol.ISOSignature{Scheme: protocol.SignatureOpenPGP, Key: "FFFF", By: "debian", Keyring: row.owner}); f.Signature == nil || *f.Signature != want {
+			} else if want := (resource.ISOSignature{Scheme: resource.SignatureOpenPGP, Key: "FFFF", By: "debian", Keyring: row.owner}); f.Signature == nil || *f.Signature != want {
 				t.Errorf("%+v", f.Signature)
 			}
 		})
@@ -108,7 +109,7 @@ func TestSignatureLater(t *testing.T) {
 	content := archive(t, "a")
 	s.uploaded(request("A.iso", content), content)
 	r := request("A.iso", content)
-	r.Signature, r.Scheme = []byte("debian "+digestOf(content)), protocol.SignatureOpenPGP
+	r.Signature, r.Scheme = []byte("debian "+digestOf(content)), resource.SignatureOpenPGP
 	u, err := s.Begin(t.Context(), r, "ann")
 	if err != nil || u.Done || u.Offset != u.Size {
 		t.Fatalf("%+v, %v", u, err)
@@ -129,7 +130,7 @@ func TestSignatureKeysChange(t *testing.T) {
 	s := newSite(t, func(c *Config) { c.Verifier, c.Keyring = plainKeys(""), []byte("debian") })
 	content := archive(t, "a")
 	r := request("A.iso", content)
-	r.Signature, r.Scheme = []byte("debian "+digestOf(content)), protocol.SignatureOpenPGP
+	r.Signature, r.Scheme = []byte("debian "+digestOf(content)), resource.SignatureOpenPGP
 	u, err := s.Begin(t.Context(), r, "ann")
 	if err != nil {
 		t.Fatal(err)

@@ -6,11 +6,12 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // sumsOf are the SHA-256 that an environment gives for a file, by its architectures, and
 // whether it names it at all.
-func sumsOf(spec protocol.BootEnvSpec, file string) (names bool, sums []string) {
+func sumsOf(spec resource.BootEnvSpec, file string) (names bool, sums []string) {
 	add := func(iso, sum string) {
 		if iso != file {
 			return
@@ -29,7 +30,7 @@ func sumsOf(spec protocol.BootEnvSpec, file string) (names bool, sums []string) 
 
 // checkWanted compares a digest with what environments say of the file.
 func (s *Shelf) checkWanted(op, file, digest string) error {
-	for _, env := range store.List[*protocol.BootEnv](s.cfg.Store) {
+	for _, env := range store.List[*resource.BootEnv](s.cfg.Store) {
 		_, sums := sumsOf(env.Spec, file)
 		for _, sum := range sums {
 			if "sha256:"+strings.TrimPrefix(sum, "sha256:") != digest {
@@ -44,7 +45,7 @@ func (s *Shelf) checkWanted(op, file, digest string) error {
 // users are the environments that name a file, and the servers that are to boot one of
 // them.
 func (s *Shelf) users(file string) (envs, servers []string) {
-	for _, env := range store.List[*protocol.BootEnv](s.cfg.Store) {
+	for _, env := range store.List[*resource.BootEnv](s.cfg.Store) {
 		if names, _ := sumsOf(env.Spec, file); names {
 			envs = append(envs, env.Metadata.Name)
 		}

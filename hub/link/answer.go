@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // result is what became of a question.
@@ -20,7 +22,7 @@ const (
 func results() []result { return []result{resultOK, resultFailed, resultNone} }
 
 // answer gives an agent's answer to whoever waits for it.
-func (c *Room) answer(_ context.Context, a *protocol.Agent, m protocol.Answer) error {
+func (c *Room) answer(_ context.Context, a *resource.Agent, m message.Answer) error {
 	name := a.Metadata.Name
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.SteppedDown() || !c.counts(name, "", m.Nonce) {
 		return nil
@@ -40,7 +42,7 @@ func (c *Room) answer(_ context.Context, a *protocol.Agent, m protocol.Answer) e
 }
 
 // AnswerError is the error that an answer carries; nil if it carries none.
-func AnswerError(op string, m protocol.Answer) error {
+func AnswerError(op string, m message.Answer) error {
 	if m.Code == "" {
 		return nil
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // applied notes that a document is on the agent's disk. Holds that the agent has
 // released leave the store only now.
-func (c *Room) applied(ctx context.Context, a *protocol.Agent, m protocol.Applied) error {
+func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied) error {
 	name := a.Metadata.Name
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
 		return nil
@@ -42,7 +43,7 @@ func (c *Room) applied(ctx context.Context, a *protocol.Agent, m protocol.Applie
 		c.cfg.Crash.At("hub.applied")
 		c.cfg.Wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
 	}
-	if s, ok := l.Sent[m.Doc]; ok && m.Doc == protocol.LeafHold && l.Acked[m.Doc] == s.Head {
+	if s, ok := l.Sent[m.Doc]; ok && m.Doc == message.LeafHold && l.Acked[m.Doc] == s.Head {
 		d, err := c.HoldDoc(name, s)
 		if err != nil {
 			c.cfg.Logger.Error("own document cannot be opened", "agent", name, "err", err)

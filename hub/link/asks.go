@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 const (
@@ -24,13 +25,13 @@ const (
 
 // Asked is a question that was sent and is open.
 type asked struct {
-	protocol.Ask
+	message.Ask
 	agent string
 	again time.Time // when to send it again
 	pause time.Duration
 	// done takes the answer, or one that says that none came. It is called once, by
 	// whoever removes the question.
-	done func(protocol.Answer)
+	done func(message.Answer)
 }
 
 // asks are the open questions. Nobody keeps them over a restart.
@@ -53,11 +54,11 @@ func (q *asks) add(a *asked) error {
 	}
 	most := maxReadings
 	switch a.Kind {
-	case protocol.AskProbe:
+	case message.AskProbe:
 		most = maxProbes
-	case protocol.AskTrace:
+	case message.AskTrace:
 		most = maxTraces
-	case protocol.AskInventory:
+	case message.AskInventory:
 	}
 	if len(q.byID) >= maxAsks || same >= most {
 		return protocol.Errorf(protocol.CodeUnavailable, "ask agent", "agent %s has %d questions of this kind to answer, the hub's agents %d in all", a.agent, same, len(q.byID)).
@@ -107,7 +108,7 @@ func (q *asks) open() int {
 
 // Ask asks an agent. done takes the answer, or one that says that none came; it is called once, unless the question
 // is dropped. The code is unavailable.
-func (c *Room) Ask(agent string, m protocol.Ask, done func(protocol.Answer)) (id string, err error) {
+func (c *Room) Ask(agent string, m message.Ask, done func(message.Answer)) (id string, err error) {
 	if err := c.cfg.Start.Writable(); err != nil {
 		return "", err // the hub that took over asks
 	}
@@ -120,7 +121,7 @@ func (c *Room) Ask(agent string, m protocol.Ask, done func(protocol.Answer)) (id
 	if err := c.asks.add(a); err != nil {
 		return "", err
 	}
-	c.send(protocol.TopicDown(agent, protocol.LeafAsk), m)
+	c.send(message.TopicDown(agent, message.LeafAsk), m)
 	return a.ID, nil
 }
 
@@ -129,13 +130,13 @@ func (c *Room) asksAgain(now time.Time) {
 	again, over := c.asks.due(now)
 	for _, a := range over {
 		c.metrics.answers.WithLabelValues(string(a.Kind), string(resultNone)).Inc()
-		a.done(protocol.Answer{
+		a.done(message.Answer{
 			ID: a.ID, Code: protocol.CodeTimeout, Message: "agent " + a.agent + " did not answer",
 			Hint: "see whether it is connected: rackctl get agents",
 		})
 	}
 	slices.SortFunc(again, func(a, b asked) int { return a.NotAfter.Compare(b.NotAfter) })
 	for _, a := range again {
-		c.send(protocol.TopicDown(a.agent, protocol.LeafAsk), a.Ask)
+		c.send(message.TopicDown(a.agent, message.LeafAsk), a.Ask)
 	}
 }

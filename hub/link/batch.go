@@ -8,6 +8,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // ackPrefix is where the ledger keeps the last event of an agent's database.
@@ -19,7 +21,7 @@ func acked(l *store.Ledger, incarnation string) uint64 {
 
 // eventBatch files an agent's events, then acknowledges them. Events that were
 // filed before are acknowledged again.
-func (c *Room) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.EventBatch) error {
+func (c *Room) eventBatch(ctx context.Context, a *resource.Agent, m message.EventBatch) error {
 	name := a.Metadata.Name
 	if c.cfg.Start.SteppedDown() {
 		return nil // the hub that took over files them
@@ -72,7 +74,7 @@ func (c *Room) eventBatch(ctx context.Context, a *protocol.Agent, m protocol.Eve
 // with a record before each where numbers are missing that no record of the agent
 // covers. tail is the first number of a database of which none was filed; 0 is not
 // known.
-func withGaps(batch []protocol.Event, last, tail uint64) (out []protocol.Event) {
+func withGaps(batch []resource.Event, last, tail uint64) (out []resource.Event) {
 	next := last + 1
 	if last == 0 {
 		next = tail
@@ -82,14 +84,14 @@ func withGaps(batch []protocol.Event, last, tail uint64) (out []protocol.Event) 
 			continue
 		}
 		begins := ev.Seq
-		if ev.Code == protocol.EventLost && ev.From > 0 && ev.From <= ev.Seq {
+		if ev.Code == resource.EventLost && ev.From > 0 && ev.From <= ev.Seq {
 			begins = ev.From
 		} else {
 			ev.From = 0
 		}
 		if next > 0 && begins > next {
-			out = append(out, protocol.Event{
-				From: next, Seq: begins - 1, At: ev.At, Code: protocol.EventLost,
+			out = append(out, resource.Event{
+				From: next, Seq: begins - 1, At: ev.At, Code: resource.EventLost,
 				Message: fmt.Sprintf("%d events did not reach the hub", begins-next),
 			})
 		}

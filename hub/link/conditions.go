@@ -8,6 +8,8 @@ import (
 
 	"rackboot/hub/reports"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // notAckedAfter is how long a document may go unacknowledged while reports arrive.
@@ -15,17 +17,17 @@ const notAckedAfter = time.Minute
 
 // Conditions are those of an agent that the hub alone can see. reported is when
 // its last report came.
-func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported, now time.Time) (out []protocol.ConditionState) {
+func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported, now time.Time) (out []resource.ConditionState) {
 	k := c.contacts.see(agent)
 	if k.stage == stageBehind {
-		out = append(out, protocol.ConditionState{
-			Code: protocol.CondHubBehind, Since: k.since,
+		out = append(out, resource.ConditionState{
+			Code: resource.CondHubBehind, Since: k.since,
 			Message: k.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
 		})
 	}
 	if c.cfg.Start.SteppedDown() {
-		out = append(out, protocol.ConditionState{
-			Code: protocol.CondTwoHubs, Since: c.cfg.Start.SteppedDownAt(),
+		out = append(out, resource.ConditionState{
+			Code: resource.CondTwoHubs, Since: c.cfg.Start.SteppedDownAt(),
 			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
 		})
 	}
@@ -47,7 +49,7 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 	}
 	if len(late) > 0 && !reported.IsZero() && now.Sub(reported) <= reports.DarkAfter {
 		slices.Sort(late)
-		out = append(out, protocol.ConditionState{Code: protocol.CondNotAcknowledged, Since: since, Message: strings.Join(late, ", ")})
+		out = append(out, resource.ConditionState{Code: resource.CondNotAcknowledged, Since: since, Message: strings.Join(late, ", ")})
 	}
 	return out
 }
@@ -59,13 +61,13 @@ func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).stage == 
 func (c *Room) Greeted(agent string) bool { return c.contacts.see(agent).now.nonce != "" }
 
 // Heed notes what an agent cannot do of what its documents want, and reports whether they may be made.
-func (c *Room) Heed(agent string, tooOld map[string][]protocol.Capability, unheeded map[string][]string) (ready bool) {
+func (c *Room) Heed(agent string, tooOld map[string][]message.Capability, unheeded map[string][]string) (ready bool) {
 	c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, tooOld; k.unheeded = unheeded })
 	return ready
 }
 
 // Limits is what was noted last of what an agent cannot do, by server.
-func (c *Room) Limits(agent string) (tooOld map[string][]protocol.Capability, unheeded map[string][]string) {
+func (c *Room) Limits(agent string) (tooOld map[string][]message.Capability, unheeded map[string][]string) {
 	k := c.contacts.see(agent)
 	return k.tooOld, k.unheeded
 }
@@ -91,11 +93,11 @@ func (c *Room) DropAsk(id, agent string) { c.asks.take(id, agent) }
 // Hears says whether an agent can be asked now: it does answer, and was greeted.
 func (c *Room) Hears(agent string) bool {
 	l, err := c.cfg.Store.PeekLedger(agent)
-	return err == nil && l.Peer.Can(protocol.CapAsk) && c.Greeted(agent)
+	return err == nil && l.Peer.Can(message.CapAsk) && c.Greeted(agent)
 }
 
 // CannotAsk says whether an agent is known to be of a version that answers nothing.
 func (c *Room) CannotAsk(agent string) bool {
 	l, err := c.cfg.Store.PeekLedger(agent)
-	return err == nil && l.Peer.Incarnation != "" && !l.Peer.Can(protocol.CapAsk)
+	return err == nil && l.Peer.Incarnation != "" && !l.Peer.Can(message.CapAsk)
 }

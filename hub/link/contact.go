@@ -9,6 +9,7 @@ import (
 
 	"rackboot/hub/reports"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
 
@@ -63,7 +64,7 @@ type contact struct {
 	heardAt  time.Time         // the last message that counted
 	nextSync time.Time
 	open     map[string]openDoc // what is not acknowledged, by leaf
-	tooOld   map[string][]protocol.Capability
+	tooOld   map[string][]message.Capability
 	unheeded map[string][]string
 	refused  refusals
 	limit    *rate.Limiter
@@ -144,7 +145,7 @@ func (cs *contacts) names() []string {
 
 // proof says how far a Hello proves that it is new, and what had been acknowledged
 // when its nonce was given.
-func (k *contact) proof(m protocol.Hello, announced string) (proof, map[string]protocol.Head) {
+func (k *contact) proof(m message.Hello, announced string) (proof, map[string]protocol.Head) {
 	switch {
 	case k.now.is(m.Session, m.Nonce):
 		return proofSure, k.now.acked

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rackboot/hub/events"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // copiedFor is how long after the last sign of a copy the agent's condition ends.
@@ -45,14 +45,14 @@ func (c *Room) suspect(agent string) {
 	})
 	if news {
 		c.cfg.Logger.Error("two agents have one key: its disk was copied, or its folder is used twice", "agent", agent)
-		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
+		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventAgentCopied, "agent "+agent+" speaks in two sessions in turn")
 	}
 }
 
 // copied is the condition of an agent that was suspected lately.
-func (k *contact) copied(now time.Time) *protocol.ConditionState {
+func (k *contact) copied(now time.Time) *resource.ConditionState {
 	if k.copiedAt.IsZero() || now.Sub(k.copiedAt) > copiedFor {
 		return nil
 	}
-	return &protocol.ConditionState{Code: protocol.CondAgentCopied, Since: k.copiedSince, Message: "two sessions speak in turn, last at " + k.copiedAt.UTC().Format(time.RFC3339)}
+	return &resource.ConditionState{Code: resource.CondAgentCopied, Since: k.copiedSince, Message: "two sessions speak in turn, last at " + k.copiedAt.UTC().Format(time.RFC3339)}
 }

@@ -9,11 +9,12 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
 
 // RackLeaf is the leaf of a shard of the rack document.
-func RackLeaf(shard int) string { return fmt.Sprintf("%s/%d", protocol.LeafRack, shard) }
+func RackLeaf(shard int) string { return fmt.Sprintf("%s/%d", message.LeafRack, shard) }
 
 // Enter gives an agent's documents, those that put puts, a version where their content
 // differs from what was last sent, and writes them to its ledger.
@@ -38,7 +39,7 @@ type Entry struct {
 	agent   string
 	signer  *wire.Signer
 	epoch   uint64
-	fence   protocol.Fence
+	fence   message.Fence
 	now     time.Time
 	changed bool
 	err     error
@@ -48,8 +49,8 @@ type Entry struct {
 // and seals it. So it does with one that another start of the hub sealed and that was
 // not acknowledged: agents refuse an earlier fence. The sealed bytes are kept, so that
 // a document that is sent again is the same to the byte.
-func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *protocol.Fence) {
-	*head, *issued, *fence = protocol.Head{}, time.Time{}, protocol.Fence{} // of an earlier try
+func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time, fence *message.Fence) {
+	*head, *issued, *fence = protocol.Head{}, time.Time{}, message.Fence{} // of an earlier try
 	content, err := json.Marshal(doc)
 	if err != nil {
 		e.err = errors.Join(e.err, err)
@@ -63,7 +64,7 @@ func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time
 	}
 	e.ledger.Version = Latest(*e.ledger) + 1
 	*head, *issued, *fence = protocol.Head{Epoch: e.epoch, Version: e.ledger.Version}, e.now, e.fence
-	body, err := wire.Seal(e.signer, protocol.TopicDown(e.agent, leaf), doc)
+	body, err := wire.Seal(e.signer, message.TopicDown(e.agent, leaf), doc)
 	if err != nil {
 		e.err = errors.Join(e.err, err)
 		return
@@ -73,7 +74,7 @@ func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time
 }
 
 // PutRacks takes all shards of a rack.
-func (e *Entry) PutRacks(docs []protocol.RackDoc) {
+func (e *Entry) PutRacks(docs []message.RackDoc) {
 	for i := range docs {
 		d := &docs[i]
 		e.Put(RackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
@@ -103,7 +104,7 @@ func (e *Entry) dropFrom(shard int) {
 }
 
 // HoldDoc opens a hold document that was sent.
-func (c *Room) HoldDoc(agent string, s store.SentDoc) (d protocol.HoldDoc, err error) {
-	topic := protocol.TopicDown(agent, protocol.LeafHold)
+func (c *Room) HoldDoc(agent string, s store.SentDoc) (d message.HoldDoc, err error) {
+	topic := message.TopicDown(agent, message.LeafHold)
 	return d, wire.Open(c.own, topic, s.Body, &d)
 }

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // relation is what a Hello says of the agent's database, against the ledger.
@@ -75,7 +76,7 @@ func greet(peer relation, lost bool, p proof) verdict {
 
 // relate compares a Hello with the ledger's peer. greeted says whether the agent was
 // greeted since the hub started.
-func relate(p store.Peer, m protocol.Hello, greeted bool) relation {
+func relate(p store.Peer, m message.Hello, greeted bool) relation {
 	switch {
 	case p.Incarnation == "":
 		return peerNone
@@ -89,7 +90,7 @@ func relate(p store.Peer, m protocol.Hello, greeted bool) relation {
 
 // lost says whether an agent lacks what it had acknowledged, of what had been
 // acknowledged at two moments: a document, or the number of an event.
-func lost(l *store.Ledger, before map[string]protocol.Head, m protocol.Hello) bool {
+func lost(l *store.Ledger, before map[string]protocol.Head, m message.Hello) bool {
 	for leaf, now := range l.Acked {
 		then, ok := before[leaf]
 		if !ok {

@@ -6,6 +6,7 @@ import (
 	"rackboot/doctable"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // What cannot be taken back needs a proof, whatever the table says.
@@ -24,24 +25,24 @@ func TestLost(t *testing.T) {
 	h := func(v uint64) protocol.Head { return protocol.Head{Epoch: 1, Version: v} }
 	acked := map[string]protocol.Head{"hold": h(5), "rack/0": h(6), "rack/1": h(3), "event/i": {Version: 9}}
 	l := &store.Ledger{Sent: map[string]store.SentDoc{"hold": {Head: h(5)}, "rack/0": {Head: h(6)}}, Acked: acked}
-	all := func() protocol.Hello {
-		return protocol.Hello{Incarnation: "i", EventHead: 9, Applied: map[string]protocol.Head{"hold": h(5), "rack/0": h(6)}}
+	all := func() message.Hello {
+		return message.Hello{Incarnation: "i", EventHead: 9, Applied: map[string]protocol.Head{"hold": h(5), "rack/0": h(6)}}
 	}
 	for _, c := range []struct {
 		name   string
 		before map[string]protocol.Head
-		change func(*protocol.Hello)
+		change func(*message.Hello)
 		want   bool
 	}{
-		{"has all, and not a shard that went", acked, func(*protocol.Hello) {}, false},
-		{"has newer", acked, func(m *protocol.Hello) { m.Applied["hold"], m.EventHead = h(50), 90 }, false},
-		{"an older document", acked, func(m *protocol.Hello) { m.Applied["rack/0"] = h(5) }, true},
-		{"no document", acked, func(m *protocol.Hello) { m.Applied = nil }, true},
-		{"fewer events", acked, func(m *protocol.Hello) { m.EventHead = 8 }, true},
-		{"another incarnation's events", acked, func(m *protocol.Hello) { m.Incarnation, m.EventHead = "j", 0 }, false},
-		{"older, and newer was not acknowledged then", map[string]protocol.Head{"rack/0": h(5)}, func(m *protocol.Hello) { m.Applied["rack/0"] = h(5) }, false},
-		{"older than then", map[string]protocol.Head{"rack/0": h(5)}, func(m *protocol.Hello) { m.Applied["rack/0"] = h(4) }, true},
-		{"nothing was acknowledged then", nil, func(m *protocol.Hello) { m.Applied, m.EventHead = nil, 0 }, false},
+		{"has all, and not a shard that went", acked, func(*message.Hello) {}, false},
+		{"has newer", acked, func(m *message.Hello) { m.Applied["hold"], m.EventHead = h(50), 90 }, false},
+		{"an older document", acked, func(m *message.Hello) { m.Applied["rack/0"] = h(5) }, true},
+		{"no document", acked, func(m *message.Hello) { m.Applied = nil }, true},
+		{"fewer events", acked, func(m *message.Hello) { m.EventHead = 8 }, true},
+		{"another incarnation's events", acked, func(m *message.Hello) { m.Incarnation, m.EventHead = "j", 0 }, false},
+		{"older, and newer was not acknowledged then", map[string]protocol.Head{"rack/0": h(5)}, func(m *message.Hello) { m.Applied["rack/0"] = h(5) }, false},
+		{"older than then", map[string]protocol.Head{"rack/0": h(5)}, func(m *message.Hello) { m.Applied["rack/0"] = h(4) }, true},
+		{"nothing was acknowledged then", nil, func(m *message.Hello) { m.Applied, m.EventHead = nil, 0 }, false},
 	} {
 		m := all()
 		c.change(&m)

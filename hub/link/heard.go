@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Heard is what is done with what agents say of their racks.
@@ -14,11 +15,11 @@ type Heard interface {
 	// SealKey takes the key that secrets are sealed for, as a Hello that is new says it.
 	SealKey(ctx context.Context, agent string, key []byte) error
 	// Found takes which BMCs a report names, and reports whether that is news.
-	Found(r protocol.Report) bool
+	Found(r message.Report) bool
 	// Told takes news of a server. What cannot be filed comes again.
-	Told(ctx context.Context, a *protocol.Agent, s protocol.ServerReport) error
+	Told(ctx context.Context, a *resource.Agent, s resource.ServerReport) error
 	// Laid takes the hold document that an agent has acknowledged.
-	Laid(agent string, d protocol.HoldDoc)
+	Laid(agent string, d message.HoldDoc)
 	// Released takes that a hold is off the disk of its rack's agent.
-	Released(ctx context.Context, a *protocol.Agent, hold string) error
+	Released(ctx context.Context, a *resource.Agent, hold string) error
 }

@@ -7,10 +7,12 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // hello answers what the agent should have, and sends what it has not; see greet.
-func (c *Room) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello) error {
+func (c *Room) hello(ctx context.Context, a *resource.Agent, m message.Hello) error {
 	name := a.Metadata.Name
 	l, err := c.cfg.Store.PeekLedger(name)
 	if err != nil {
@@ -74,7 +76,7 @@ func (c *Room) hello(ctx context.Context, a *protocol.Agent, m protocol.Hello) e
 // notes notes that an agent has documents which this hub never made, also where the
 // hub steps down over the same Hello: both are said. It needs no proof: a Hello of the
 // past can only have what was made before.
-func (c *Room) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
+func (c *Room) notes(a *resource.Agent, l *store.Ledger, m message.Hello) {
 	agent := a.Metadata.Name
 	if !c.cfg.Terms.Active(a) {
 		return
@@ -92,7 +94,7 @@ func (c *Room) notes(a *protocol.Agent, l *store.Ledger, m protocol.Hello) {
 
 // learn writes to the ledger what a Hello proves: what the agent is, what it has,
 // and what it lacks.
-func (c *Room) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
+func (c *Room) learn(ctx context.Context, a *resource.Agent, m message.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
 	var was store.Peer
 	l, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
 		was = l.Peer
@@ -124,7 +126,7 @@ func (c *Room) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v
 	}
 	if v == verdictMeet {
 		if was.Incarnation != "" {
-			c.cfg.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", protocol.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
+			c.cfg.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", resource.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
 		}
 		c.cfg.Reports.Forgive(a.Metadata.Name)
 		if err := c.cfg.Heard.Met(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
@@ -136,7 +138,7 @@ func (c *Room) learn(ctx context.Context, a *protocol.Agent, m protocol.Hello, v
 
 // welcome answers a Hello and sends what is open. moved says that the agent's stage
 // is another.
-func (c *Room) welcome(agent string, l *store.Ledger, m protocol.Hello, v verdict, p proof) (moved bool) {
+func (c *Room) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
 	answer := c.word(m.Session)
 	heads(&answer, l, m.Incarnation)
 	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // ledgerTries bounds how often a change of a ledger is made again after somebody
@@ -125,15 +126,15 @@ func (c *Room) SendTo(agent string, now time.Time) {
 			o.head = s.Head // a newer version is as little acknowledged as the one before
 			k.open[leaf] = o
 		})
-		c.publish(protocol.TopicDown(agent, leaf), s.Body)
+		c.publish(message.TopicDown(agent, leaf), s.Body)
 	}
 }
 
 // sentLeaves are the documents in the order in which they go out: holds first.
 func sentLeaves(l *store.Ledger) []string {
 	var out []string
-	if _, ok := l.Sent[protocol.LeafHold]; ok {
-		out = append(out, protocol.LeafHold)
+	if _, ok := l.Sent[message.LeafHold]; ok {
+		out = append(out, message.LeafHold)
 	}
 	for i := 0; ; i++ {
 		leaf := RackLeaf(i)

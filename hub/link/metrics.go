@@ -6,7 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 type metrics struct {
@@ -42,7 +43,7 @@ func newMetrics() *metrics {
 	for _, k := range sentKinds() {
 		m.sent.WithLabelValues(k)
 	}
-	for _, k := range protocol.AskKinds() {
+	for _, k := range message.AskKinds() {
 		for _, r := range results() {
 			m.answers.WithLabelValues(string(k), string(r))
 		}
@@ -51,7 +52,7 @@ func newMetrics() *metrics {
 }
 
 func sentKinds() []string {
-	return []string{protocol.LeafHold, protocol.LeafRack, protocol.LeafSync, protocol.LeafAsk, kindAnnounce}
+	return []string{message.LeafHold, message.LeafRack, message.LeafSync, message.LeafAsk, kindAnnounce}
 }
 
 const kindAnnounce = "announce"
@@ -59,7 +60,7 @@ const kindAnnounce = "announce"
 // count counts a message by its topic.
 func (m *metrics) count(topic string) {
 	kind := kindAnnounce
-	if _, _, leaf, ok := protocol.SplitTopic(topic); ok {
+	if _, _, leaf, ok := message.SplitTopic(topic); ok {
 		kind, _, _ = strings.Cut(leaf, "/")
 	}
 	m.sent.WithLabelValues(kind).Inc()
@@ -88,7 +89,7 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	byStage, open := map[stage]int{}, 0
-	for _, r := range store.List[*protocol.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
 		if r.Status.Agent != "" {
 			k := c.contacts.see(r.Status.Agent)
 			byStage[k.stage]++

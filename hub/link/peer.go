@@ -6,11 +6,12 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // peerOf is what a Hello says of its agent.
-func peerOf(m protocol.Hello) store.Peer {
+func peerOf(m message.Hello) store.Peer {
 	return store.Peer{Incarnation: m.Incarnation, Protocol: m.Protocol, Version: m.Version, Capabilities: m.Capabilities, Approvals: m.Approvals}
 }
 
@@ -19,7 +20,7 @@ func samePeer(a, b store.Peer) bool {
 }
 
 // Peers are the agents of the racks as the ledgers know them.
-func (c *Room) Peers(racks []*protocol.Rack) map[string]plan.Peer {
+func (c *Room) Peers(racks []*resource.Rack) map[string]plan.Peer {
 	out := make(map[string]plan.Peer, len(racks))
 	for _, r := range racks {
 		if l, err := c.cfg.Store.PeekLedger(r.Status.Agent); err == nil && r.Status.Agent != "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Resends at 2 s, 4, 8 … 60 s ± 50 %.
@@ -34,16 +34,16 @@ func TestResendPauses(t *testing.T) {
 
 // TestWithGaps: numbers that are missing are said to be lost, by whom ever they were.
 func TestWithGaps(t *testing.T) {
-	ev := func(seq uint64) protocol.Event { return protocol.Event{Seq: seq, Code: protocol.EventPowerOn} }
-	record := func(from, to uint64) protocol.Event {
-		return protocol.Event{From: from, Seq: to, Code: protocol.EventLost}
+	ev := func(seq uint64) resource.Event { return resource.Event{Seq: seq, Code: resource.EventPowerOn} }
+	record := func(from, to uint64) resource.Event {
+		return resource.Event{From: from, Seq: to, Code: resource.EventLost}
 	}
-	run := func(list ...protocol.Event) []protocol.Event { return list }
+	run := func(list ...resource.Event) []resource.Event { return list }
 	odd := ev(9)
 	odd.From = 3
 	for _, c := range []struct {
 		name       string
-		batch      []protocol.Event
+		batch      []resource.Event
 		last, tail uint64
 		want       string
 	}{
@@ -62,7 +62,7 @@ func TestWithGaps(t *testing.T) {
 		var got []string
 		for _, e := range withGaps(c.batch, c.last, c.tail) {
 			text := fmt.Sprint(e.Seq)
-			if e.Code == protocol.EventLost {
+			if e.Code == resource.EventLost {
 				text = fmt.Sprintf("lost%d-%d", e.From, e.Seq)
 			}
 			got = append(got, text)

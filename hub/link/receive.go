@@ -8,7 +8,8 @@ import (
 	"rackboot/hub/intake"
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -37,7 +38,7 @@ func (c *Room) Take(m intake.Message) (part, parts int) {
 		c.afterwards(m.Agent, m.Leaf, e)
 		return 0, 0
 	}
-	a, err := store.Peek[*protocol.Agent](c.cfg.Store, m.Agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store, m.Agent)
 	if err != nil {
 		c.stranger(m.Agent, m.Leaf, err)
 		return 0, 0
@@ -50,25 +51,25 @@ func (c *Room) Take(m intake.Message) (part, parts int) {
 	}
 	in := incoming{c, a, m}
 	switch m.Leaf {
-	case protocol.LeafHello:
-		err = open(in, func(m protocol.Hello) error { return c.hello(ctx, a, m) })
-	case protocol.LeafApplied:
-		err = open(in, func(m protocol.Applied) error { return c.applied(ctx, a, m) })
-	case protocol.LeafReport:
-		err = open(in, func(m protocol.Report) error {
+	case message.LeafHello:
+		err = open(in, func(m message.Hello) error { return c.hello(ctx, a, m) })
+	case message.LeafApplied:
+		err = open(in, func(m message.Applied) error { return c.applied(ctx, a, m) })
+	case message.LeafReport:
+		err = open(in, func(m message.Report) error {
 			taken, err := c.Report(ctx, a, m)
 			if taken {
 				part, parts = m.Shard, max(1, m.Shards)
 			}
 			return err
 		})
-	case protocol.LeafEvent:
-		err = open(in, func(m protocol.EventBatch) error {
+	case message.LeafEvent:
+		err = open(in, func(m message.EventBatch) error {
 			parts = 1 // what could not be filed comes again
 			return c.eventBatch(ctx, a, m)
 		})
-	case protocol.LeafAnswer:
-		err = open(in, func(m protocol.Answer) error { return c.answer(ctx, a, m) })
+	case message.LeafAnswer:
+		err = open(in, func(m message.Answer) error { return c.answer(ctx, a, m) })
 	default:
 		c.refuse(m.Agent, "", reasonTopic)
 	}
@@ -83,7 +84,7 @@ func (c *Room) Take(m intake.Message) (part, parts int) {
 func (c *Room) afterwards(agent, leaf string, e terms.Ending) {
 	c.metrics.refused.WithLabelValues(string(reasonEnded)).Inc()
 	c.cfg.Logger.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
-	if e.Code == protocol.CondSuperseded && (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
+	if e.Code == resource.CondSuperseded && (leaf == message.LeafHello || leaf == message.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
 		c.Dismiss(agent, "", e)
 	}
 }
@@ -94,10 +95,10 @@ func (c *Room) afterwards(agent, leaf string, e terms.Ending) {
 func (c *Room) stranger(agent, leaf string, err error) {
 	c.metrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
 	c.cfg.Logger.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
-	if (leaf == protocol.LeafHello || leaf == protocol.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
+	if (leaf == message.LeafHello || leaf == message.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
 		m := c.word("")
 		m.Refused = c.cfg.Terms.OfName(agent).Refusal()
-		if m.Refused == protocol.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
+		if m.Refused == resource.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
 			c.cfg.Logger.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",
 				"agent", agent, "hint", "restore the hub's newest copy, or join the agent again; it enforces its holds meanwhile, do not stop it")
 		}
@@ -108,7 +109,7 @@ func (c *Room) stranger(agent, leaf string, err error) {
 // incoming is a message of an agent.
 type incoming struct {
 	room    *Room
-	agent   *protocol.Agent
+	agent   *resource.Agent
 	message intake.Message
 }
 
@@ -122,7 +123,7 @@ func open[T any](in incoming, then func(T) error) error {
 }
 
 // verifier opens what an agent signed. It is made once: that costs more than its use.
-func (c *Room) verifier(a *protocol.Agent) (v *wire.Verifier) {
+func (c *Room) verifier(a *resource.Agent) (v *wire.Verifier) {
 	c.contacts.with(a.Metadata.Name, func(k *contact) {
 		if k.verifier == nil || !bytes.Equal(k.key, a.Spec.Key) {
 			k.key, k.verifier = bytes.Clone(a.Spec.Key), c.own.Beside(a.Spec.Key)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -60,7 +61,7 @@ func (r *refusals) note(leaf string, why reason, now time.Time) {
 }
 
 // condition is nil some time after the last one.
-func (r *refusals) condition(now time.Time) *protocol.ConditionState {
+func (r *refusals) condition(now time.Time) *resource.ConditionState {
 	if r.count == 0 || now.Sub(r.last) > refusedFor {
 		return nil
 	}
@@ -68,8 +69,8 @@ func (r *refusals) condition(now time.Time) *protocol.ConditionState {
 	if leaf == "" {
 		leaf = "an unknown topic"
 	}
-	return &protocol.ConditionState{
-		Code: protocol.CondMessagesRefused, Since: r.since,
+	return &resource.ConditionState{
+		Code: resource.CondMessagesRefused, Since: r.since,
 		Message: fmt.Sprintf("%d messages on the agent's topics, the last one on %s: %s", r.count, leaf, r.reason),
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Report takes an agent's report into the mirror and files what it signed. An
 // agent can only speak of its own rack's servers. taken says that older reports of the
 // shard are worth nothing any more.
-func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report) (taken bool, err error) {
+func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
 	name := a.Metadata.Name
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
 		return false, nil
@@ -28,7 +29,7 @@ func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report)
 	}
 	c.overtook(name, l, m)
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
-	m.Servers = slices.DeleteFunc(m.Servers, func(s protocol.ServerReport) bool {
+	m.Servers = slices.DeleteFunc(m.Servers, func(s resource.ServerReport) bool {
 		rack, err := c.cfg.Store.RackOf(s.Server)
 		return err != nil || rack != m.Rack
 	})
@@ -59,7 +60,7 @@ func (c *Room) Report(ctx context.Context, a *protocol.Agent, m protocol.Report)
 }
 
 // overtook notes whether a report names newer documents than the hub ever made.
-func (c *Room) overtook(agent string, l *store.Ledger, m protocol.Report) {
+func (c *Room) overtook(agent string, l *store.Ledger, m message.Report) {
 	behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, nil)
 	c.contacts.with(agent, func(k *contact) {
 		if behind != "" || k.stage == stageBehind {

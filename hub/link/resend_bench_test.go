@@ -15,6 +15,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/hub/terms"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
 
@@ -66,7 +67,7 @@ func many(b *testing.B, agents int) *Room {
 			b.Fatal(err)
 		}
 		l := store.Ledger{Agent: name + "-1", Sent: map[string]store.SentDoc{}, Acked: map[string]protocol.Head{}}
-		for v, leaf := range []string{protocol.LeafHold, "rack/0"} {
+		for v, leaf := range []string{message.LeafHold, "rack/0"} {
 			body := make([]byte, 8<<10)
 			sum := sha256.Sum256([]byte(leaf))
 			copy(body, sum[:])

@@ -16,7 +16,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 )
@@ -81,7 +81,7 @@ func (c *Room) Open(topic string, sealed []byte, into any) error {
 }
 
 // OpenOf opens what an agent has signed.
-func (c *Room) OpenOf(a *protocol.Agent, topic string, sealed []byte, into any) error {
+func (c *Room) OpenOf(a *resource.Agent, topic string, sealed []byte, into any) error {
 	return wire.Open(c.verifier(a), topic, sealed, into)
 }
 

@@ -1,6 +1,6 @@
 package link
 
-import "rackboot/protocol"
+import "rackboot/protocol/message"
 
 // SentHolds is what the newest hold document of an agent has: true for a hold, false
 // for its release.
@@ -18,7 +18,7 @@ func (c *Room) SentTo(agent string) SentHolds {
 	if err != nil {
 		return nil
 	}
-	sent, ok := l.Sent[protocol.LeafHold]
+	sent, ok := l.Sent[message.LeafHold]
 	if !ok {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (c *Room) SentTo(agent string) SentHolds {
 
 // EntryAt is a server's entry in the documents of an agent, nil where none names it; it
 // is not known before the newest ones were acknowledged.
-func (c *Room) EntryAt(agent, server string) (entry *protocol.ServerIntent, known bool) {
+func (c *Room) EntryAt(agent, server string) (entry *message.ServerIntent, known bool) {
 	l, err := c.cfg.Store.PeekLedger(agent)
 	if err != nil {
 		return nil, false
@@ -48,9 +48,9 @@ func (c *Room) EntryAt(agent, server string) (entry *protocol.ServerIntent, know
 		if !ok {
 			return nil, i > 0
 		}
-		var d protocol.RackDoc
+		var d message.RackDoc
 		if l.Acked[RackLeaf(i)] != sent.Head ||
-			c.Open(protocol.TopicDown(agent, RackLeaf(i)), sent.Body, &d) != nil {
+			c.Open(message.TopicDown(agent, RackLeaf(i)), sent.Body, &d) != nil {
 			return nil, false
 		}
 		for j := range d.Servers {

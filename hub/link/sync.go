@@ -10,6 +10,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -28,22 +30,22 @@ func (c *Room) nonce() string {
 }
 
 // word begins a Sync.
-func (c *Room) word(session string) protocol.Sync {
-	return protocol.Sync{
-		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.cfg.Start.Epoch(), Fence: c.cfg.Start.Fence(), ValidFor: protocol.SyncValid, Trust: c.cfg.Trust,
+func (c *Room) word(session string) message.Sync {
+	return message.Sync{
+		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.cfg.Start.Epoch(), Fence: c.cfg.Start.Fence(), ValidFor: message.SyncValid, Trust: c.cfg.Trust,
 	}
 }
 
 // say sends a Sync, unless this hub has stepped down.
-func (c *Room) say(agent string, m protocol.Sync) {
+func (c *Room) say(agent string, m message.Sync) {
 	if !c.cfg.Start.SteppedDown() {
-		c.send(protocol.TopicDown(agent, protocol.LeafSync), m)
+		c.send(message.TopicDown(agent, message.LeafSync), m)
 	}
 }
 
 // serves begins the answer to an agent; one that does not serve its rack any more, or of
 // which that is not known, is told so, and nothing else.
-func (c *Room) serves(a *protocol.Agent, session string) (protocol.Sync, bool) {
+func (c *Room) serves(a *resource.Agent, session string) (message.Sync, bool) {
 	m := c.word(session)
 	if !c.cfg.Terms.Active(a) {
 		m.Refused = c.cfg.Terms.Of(a).Refusal()
@@ -54,7 +56,7 @@ func (c *Room) serves(a *protocol.Agent, session string) (protocol.Sync, bool) {
 }
 
 // heads fills in what the agent should have.
-func heads(m *protocol.Sync, l *store.Ledger, incarnation string) {
+func heads(m *message.Sync, l *store.Ledger, incarnation string) {
 	m.Heads, m.Digests, m.EventsAcked = map[string]protocol.Head{}, map[string]string{}, acked(l, incarnation)
 	for leaf, s := range l.Sent {
 		m.Heads[leaf], m.Digests[leaf] = s.Head, s.Sealed
@@ -142,8 +144,8 @@ func (c *Room) syncs(now time.Time) {
 
 // syncPause is SyncEvery ± 25 %, so that agents do not come in step.
 func syncPause() time.Duration {
-	const spread = protocol.SyncEvery / 2
-	return protocol.SyncEvery - spread/2 + time.Duration(mathrand.Int64N(int64(spread)))
+	const spread = message.SyncEvery / 2
+	return message.SyncEvery - spread/2 + time.Duration(mathrand.Int64N(int64(spread)))
 }
 
 // AnnounceNonce is that of the last announcement of this run.
@@ -159,20 +161,20 @@ func (c *Room) Announce() {
 	if c.cfg.Start.SteppedDown() {
 		return
 	}
-	agents := len(store.List[*protocol.Agent](c.cfg.Store))
-	m := protocol.Announce{
+	agents := len(store.List[*resource.Agent](c.cfg.Store))
+	m := message.Announce{
 		Hub: c.cfg.Start.Fence().Hub, Epoch: c.cfg.Start.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.cfg.Start.Fence(),
 		Spread: spread(agents),
 	}
-	data, err := wire.Seal(c.cfg.Signer, protocol.TopicAnnounce, m)
+	data, err := wire.Seal(c.cfg.Signer, message.TopicAnnounce, m)
 	if err != nil {
-		c.cfg.Logger.Error("cannot seal", "topic", protocol.TopicAnnounce, "err", err)
+		c.cfg.Logger.Error("cannot seal", "topic", message.TopicAnnounce, "err", err)
 		return
 	}
 	c.announceMu.Lock()
 	c.announced = m.Nonce
 	c.announceMu.Unlock()
-	c.publish(protocol.TopicAnnounce, data)
+	c.publish(message.TopicAnnounce, data)
 }
 
 // helloRate is how many agents shall answer an announcement each second.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // certificate is what the hub keeps of an agent's last one.
@@ -22,7 +23,7 @@ func certificateKey(agent string) string { return "cert-" + agent }
 
 // certificateOf reads what is kept. Where there is nothing, the certificate is as old as
 // the agent.
-func (c *Room) certificateOf(a *protocol.Agent) certificate {
+func (c *Room) certificateOf(a *resource.Agent) certificate {
 	raw, _, err := c.cfg.Store.Meta(certificateKey(a.Metadata.Name))
 	var k certificate
 	if err == nil && json.Unmarshal(raw, &k) == nil {

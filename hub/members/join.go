@@ -16,6 +16,7 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -38,7 +39,7 @@ func tokenKey(token string) string {
 // NewJoinToken makes a token that lets one agent join the rack. A rack has one
 // agent: while it has one, no other may join.
 func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
-	r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+	r, err := store.Get[*resource.Rack](c.cfg.Store, rack)
 	if err != nil {
 		return api.JoinToken{}, err
 	}
@@ -61,7 +62,7 @@ func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, er
 	return t, c.cfg.Store.PutMeta(ctx, tokenKey(secret), kept, 0)
 }
 
-func (c *Room) vacant(r *protocol.Rack) error {
+func (c *Room) vacant(r *resource.Rack) error {
 	if r.Status.Agent == "" {
 		return nil
 	}
@@ -92,7 +93,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if t.Used || c.cfg.Clock().After(t.Expires) {
 		return api.JoinAnswer{}, denied
 	}
-	r, err := store.Get[*protocol.Rack](c.cfg.Store, t.Rack)
+	r, err := store.Get[*resource.Rack](c.cfg.Store, t.Rack)
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
@@ -121,7 +122,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = TrustOf(c.cfg.Standing) }); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	c.cfg.Events.OwnOf(ctx, events.AgentTarget(name), "", protocol.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(name), "", resource.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
 	return api.JoinAnswer{
 		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
 		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,
@@ -144,15 +145,15 @@ func (c *Room) install(ctx context.Context, rack, name string, term, revision ui
 		return err
 	}
 	now := c.cfg.Clock()
-	a := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: rack}, Key: q.Key, Term: term, SealKey: q.SealKey}}
-	a.Metadata = protocol.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
+	a := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: rack}, Key: q.Key, Term: term, SealKey: q.SealKey}}
+	a.Metadata = resource.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
 	a.Default()
 	if err := c.cfg.Store.Put(ctx, a); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.join.agent")
 	for try := 1; ; try++ {
-		r, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+		r, err := store.Get[*resource.Rack](c.cfg.Store, rack)
 		if err != nil {
 			return err
 		}

@@ -6,13 +6,14 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Lagging are the agents that serve a rack and have not said that they trust what the
 // digest names, by name.
 func Lagging(s *store.Store, trust string) ([]string, error) {
 	var out []string
-	for _, r := range store.List[*protocol.Rack](s) {
+	for _, r := range store.List[*resource.Rack](s) {
 		agent := r.Status.Agent
 		if agent == "" {
 			continue

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 type metrics struct {
@@ -37,7 +37,7 @@ func (c *Room) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	c.renewals.Collect(ch)
-	for _, a := range store.List[*protocol.Agent](c.cfg.Store) {
+	for _, a := range store.List[*resource.Agent](c.cfg.Store) {
 		if k := c.certificateOf(a); c.cfg.Terms.Active(a) && !k.NotAfter.IsZero() {
 			ch <- prometheus.MustNewConstMetric(c.expiry, prometheus.GaugeValue, float64(k.NotAfter.Unix()), a.Metadata.Name)
 		}

@@ -11,6 +11,8 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -103,11 +105,11 @@ const (
 )
 
 func (c *Room) renew(ctx context.Context, q api.RenewRequest, name string, denied error) (api.RenewAnswer, string, error) {
-	a, err := store.Get[*protocol.Agent](c.cfg.Store, q.Agent)
+	a, err := store.Get[*resource.Agent](c.cfg.Store, q.Agent)
 	if err != nil {
 		return api.RenewAnswer{}, renewDenied, denied
 	}
-	var m protocol.Renewal
+	var m message.Renewal
 	if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactRenewal, q.Renewal, &m); err != nil || m.Agent != q.Agent {
 		c.cfg.Logger.Warn("a renewal is not signed by its agent", "agent", q.Agent, "certificate", name)
 		return api.RenewAnswer{}, renewDenied, denied
@@ -145,7 +147,7 @@ func (c *Room) renew(ctx context.Context, q api.RenewRequest, name string, denie
 
 // certify makes the agent's next certificate. The record of it is on disk before it is
 // given away.
-func (c *Room) certify(ctx context.Context, a *protocol.Agent, m protocol.Renewal, have certificate) ([]byte, error) {
+func (c *Room) certify(ctx context.Context, a *resource.Agent, m message.Renewal, have certificate) ([]byte, error) {
 	const op = "renew"
 	agent := a.Metadata.Name
 	now := c.cfg.Clock()
@@ -172,6 +174,6 @@ func (c *Room) certify(ctx context.Context, a *protocol.Agent, m protocol.Renewa
 		return nil, err
 	}
 	c.cfg.Crash.At("hub.renew.recorded")
-	c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventCertified, fmt.Sprintf("agent %s, until %s", agent, next.NotAfter.UTC().Format(time.RFC3339)))
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventCertified, fmt.Sprintf("agent %s, until %s", agent, next.NotAfter.UTC().Format(time.RFC3339)))
 	return cert, nil
 }

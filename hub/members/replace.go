@@ -7,8 +7,8 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // ReplaceAgent ends the term of a rack's agent, if it has one, and makes a token for
@@ -18,11 +18,11 @@ func (c *Room) ReplaceAgent(ctx context.Context, rack string, r api.EndRequest, 
 	if err := r.Validate(); err != nil {
 		return api.EndAnswer{}, err
 	}
-	have, err := store.Get[*protocol.Rack](c.cfg.Store, rack)
+	have, err := store.Get[*resource.Rack](c.cfg.Store, rack)
 	if err != nil {
 		return api.EndAnswer{}, err
 	}
-	out := api.EndAnswer{Agent: have.Status.Agent, Rack: rack, Code: protocol.CondSuperseded}
+	out := api.EndAnswer{Agent: have.Status.Agent, Rack: rack, Code: resource.CondSuperseded}
 	if err := c.supersede(ctx, have, r.Reason, by); err != nil {
 		return out, err
 	}
@@ -37,18 +37,18 @@ func (c *Room) ReplaceAgent(ctx context.Context, rack string, r api.EndRequest, 
 	return out, nil
 }
 
-func (c *Room) supersede(ctx context.Context, r *protocol.Rack, reason, by string) error {
+func (c *Room) supersede(ctx context.Context, r *resource.Rack, reason, by string) error {
 	agent := r.Status.Agent
 	if agent == "" {
 		return nil
 	}
-	e := terms.Ending{Code: protocol.CondSuperseded, Term: r.Status.Term, At: c.cfg.Clock(), By: by, Reason: reason}
+	e := terms.Ending{Code: resource.CondSuperseded, Term: r.Status.Term, At: c.cfg.Clock(), By: by, Reason: reason}
 	news, err := c.cfg.Terms.End(ctx, agent, e)
 	if err != nil || !news {
 		return err
 	}
 	c.cfg.Link.Dismiss(agent, "", e)
-	c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventSuperseded, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, r.Metadata.Name, by, reason))
 	c.cfg.Wake.Rack(r.Metadata.Name)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Revoke refuses an agent's certificate and key for ever: its connection is cut, its
@@ -24,15 +25,15 @@ func (c *Room) Revoke(ctx context.Context, agent string, r api.EndRequest, by st
 	if err != nil {
 		return api.EndAnswer{}, protocol.Errorf(protocol.CodeOf(err), op, "%w", err).WithHint("%s", protocol.HintOf(err))
 	}
-	e := terms.Ending{Code: protocol.CondRevoked, Term: term, At: c.cfg.Clock(), By: by, Reason: r.Reason}
+	e := terms.Ending{Code: resource.CondRevoked, Term: term, At: c.cfg.Clock(), By: by, Reason: r.Reason}
 	news, err := c.cfg.Terms.End(ctx, agent, e)
 	if err != nil {
 		return api.EndAnswer{}, err
 	}
-	out := api.EndAnswer{Agent: agent, Rack: rack, Code: protocol.CondRevoked}
+	out := api.EndAnswer{Agent: agent, Rack: rack, Code: resource.CondRevoked}
 	if news {
 		c.cfg.Link.Dismiss(agent, "", e) // if it comes through, the agent need not ask why it is cut
-		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", protocol.EventRevoked, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, rack, by, r.Reason))
+		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventRevoked, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, rack, by, r.Reason))
 	}
 	if c.cfg.Cut == nil {
 		out.Broker = "the broker is not the hub's own: remove the agent's permissions there, and end its connection"
@@ -50,7 +51,7 @@ func (c *Room) CutRevoked() error {
 	if c.cfg.Cut == nil {
 		return nil
 	}
-	for _, a := range store.List[*protocol.Agent](c.cfg.Store) {
+	for _, a := range store.List[*resource.Agent](c.cfg.Store) {
 		if !c.cfg.Terms.Refused(a.Metadata.Name) {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
 
@@ -84,7 +85,7 @@ func (p *PKI) RotateSigning() error {
 	if err != nil {
 		return err
 	}
-	next, err := p.keys.State(p.signer, protocol.KeyStatement{Role: protocol.KeyEveryday, Key: key.Public().(ed25519.PublicKey), At: p.now()})
+	next, err := p.keys.State(p.signer, message.KeyStatement{Role: message.KeyEveryday, Key: key.Public().(ed25519.PublicKey), At: p.now()})
 	if err != nil {
 		return err
 	}

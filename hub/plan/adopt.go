@@ -1,6 +1,9 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
 
 // First is what becomes of a bound claim that has no boot configuration yet.
 type First string
@@ -9,7 +12,7 @@ type First string
 const (
 	FirstGoes First = "goes" // image, user data and grant
 	FirstWait First = "wait" // nothing is known of the server
-	FirstAsk  First = "ask"  // somebody has to decide; see protocol.Decision
+	FirstAsk  First = "ask"  // somebody has to decide; see resource.Decision
 )
 
 // lastRead is what was read last of a server's power that says something.
@@ -56,7 +59,7 @@ const (
 	decisionInstall decision = "install"
 )
 
-func decisionOf(d *protocol.Decision) decision {
+func decisionOf(d *resource.Decision) decision {
 	switch {
 	case d == nil:
 		return decisionNone
@@ -67,11 +70,11 @@ func decisionOf(d *protocol.Decision) decision {
 }
 
 // FirstBoot judges a claim that is bound and has no configuration.
-func (f Fleet) FirstBoot(c *protocol.Claim) First {
+func (f Fleet) FirstBoot(c *resource.Claim) First {
 	return firstRule(decisionOf(c.Status.Decision), f.lastRead(c))
 }
 
-func (f Fleet) lastRead(c *protocol.Claim) lastRead {
+func (f Fleet) lastRead(c *resource.Claim) lastRead {
 	r := f.Reports[c.Status.Server]
 	if r == nil {
 		return readNever
@@ -149,8 +152,8 @@ func takeRule(asked Asked, network, configured, installed, sameImage bool) Takeo
 
 // Take judges what is asked of a bound claim; cfg is its configuration or nil, digest
 // that of the image which is kept.
-func Take(asked Asked, c *protocol.Claim, cfg *protocol.BootConfiguration, digest string) Takeover {
-	network := c.Spec.BootPolicy.Boot == protocol.BootNetwork
+func Take(asked Asked, c *resource.Claim, cfg *resource.BootConfiguration, digest string) Takeover {
+	network := c.Spec.BootPolicy.Boot == resource.BootNetwork
 	if cfg == nil {
 		return takeRule(asked, network, false, false, false)
 	}
@@ -160,10 +163,10 @@ func Take(asked Asked, c *protocol.Claim, cfg *protocol.BootConfiguration, diges
 // AdoptedImage is the image of a system that somebody keeps: image is IMAGE@DIGEST, and
 // where IMAGE is what the claim says, that is its reference, so that the claim shows no
 // difference. It has no artefacts: nothing is booted from the network.
-func AdoptedImage(c *protocol.Claim, srv *protocol.Server, image string) protocol.Image {
-	reference, digest := protocol.SplitImage(image)
+func AdoptedImage(c *resource.Claim, srv *resource.Server, image string) resource.Image {
+	reference, digest := resource.SplitImage(image)
 	if c.Spec.Image == image {
 		reference = image
 	}
-	return protocol.Image{Reference: reference, Digest: digest, Architecture: srv.Spec.Architecture}
+	return resource.Image{Reference: reference, Digest: digest, Architecture: srv.Spec.Architecture}
 }

@@ -5,6 +5,8 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestFirstRule(t *testing.T) {
@@ -32,14 +34,14 @@ func TestCarriedRule(t *testing.T) {
 
 // What a claim's first boot depends on, as the reports say it.
 func TestFirstBoot(t *testing.T) {
-	report := func(known, last protocol.PowerState, owner string) *protocol.ServerReport {
-		return &protocol.ServerReport{Power: known, OwnerUID: owner, Observation: protocol.Observation{Power: last}}
+	report := func(known, last protocol.PowerState, owner string) *resource.ServerReport {
+		return &resource.ServerReport{Power: known, OwnerUID: owner, Observation: protocol.Observation{Power: last}}
 	}
-	open := &protocol.Decision{Why: protocol.DecisionImported}
+	open := &resource.Decision{Why: resource.DecisionImported}
 	for _, c := range []struct {
 		name     string
-		report   *protocol.ServerReport
-		decision *protocol.Decision
+		report   *resource.ServerReport
+		decision *resource.Decision
 		active   bool // a maintenance has the server
 		want     First
 	}{
@@ -56,16 +58,16 @@ func TestFirstBoot(t *testing.T) {
 		{"a maintenance runs on it", report(protocol.PowerOn, protocol.PowerOn, ""), nil, true, FirstWait},
 		{"asked before, Off now: an outage answers nothing", report(protocol.PowerOff, protocol.PowerOff, ""), open, false, FirstAsk},
 		{"imported, nothing known", nil, open, false, FirstAsk},
-		{"decided", report(protocol.PowerOn, protocol.PowerOn, ""), &protocol.Decision{Install: &protocol.Confirmation{}}, false, FirstGoes},
+		{"decided", report(protocol.PowerOn, protocol.PowerOn, ""), &resource.Decision{Install: &resource.Confirmation{}}, false, FirstGoes},
 	} {
 		f := makeFleet(1, 1)
-		f.Claims = append(f.Claims, named(&protocol.Claim{Status: protocol.ClaimStatus{Server: "n0000", Decision: c.decision}}, "c"))
+		f.Claims = append(f.Claims, named(&resource.Claim{Status: resource.ClaimStatus{Server: "n0000", Decision: c.decision}}, "c"))
 		if c.report != nil {
-			f.Reports = map[string]*protocol.ServerReport{"n0000": c.report}
+			f.Reports = map[string]*resource.ServerReport{"n0000": c.report}
 		}
 		if c.active {
-			f.Maintenances = append(f.Maintenances, named(&protocol.Maintenance{
-				Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: "n0000"}}, Status: protocol.MaintenanceStatus{State: protocol.MaintenanceActive},
+			f.Maintenances = append(f.Maintenances, named(&resource.Maintenance{
+				Spec: resource.MaintenanceSpec{ServerRef: resource.Ref{Name: "n0000"}}, Status: resource.MaintenanceStatus{State: resource.MaintenanceActive},
 			}, "m"))
 		}
 		if got := f.Indexed().FirstBoot(f.Claims[0]); got != c.want {
@@ -77,42 +79,42 @@ func TestFirstBoot(t *testing.T) {
 // A proof counts for the very claim, server and image that it names.
 func TestCarry(t *testing.T) {
 	const digest, other = "sha256:aa", "sha256:bb"
-	record := protocol.Provisioned{OwnerUID: "u", Generation: 1, Server: "n", ServerUID: "s", ImageDigest: digest}
+	record := resource.Provisioned{OwnerUID: "u", Generation: 1, Server: "n", ServerUID: "s", ImageDigest: digest}
 	for _, c := range []struct {
 		name   string
-		change func(*protocol.BootConfiguration, *protocol.Provisioned, *Proof)
+		change func(*resource.BootConfiguration, *resource.Provisioned, *Proof)
 		want   Carried
 	}{
-		{"as it was", func(*protocol.BootConfiguration, *protocol.Provisioned, *Proof) {}, CarriedAdopts},
-		{"the key is not accepted", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) { p.Accepted = false }, CarriedAsks},
-		{"the key is of an agent of this hub", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
+		{"as it was", func(*resource.BootConfiguration, *resource.Provisioned, *Proof) {}, CarriedAdopts},
+		{"the key is not accepted", func(_ *resource.BootConfiguration, _ *resource.Provisioned, p *Proof) { p.Accepted = false }, CarriedAsks},
+		{"the key is of an agent of this hub", func(_ *resource.BootConfiguration, _ *resource.Provisioned, p *Proof) {
 			*p = Proof{Record: p.Record, Ours: true}
 		}, CarriedCounts},
-		{"nobody's key", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) { p.Known = false }, CarriedAsks},
-		{"of another claim (seed 000 hole 4: by UID, not by name)", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.OwnerUID = "x" }, CarriedAsks},
-		{"of another generation", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.Generation = 2 }, CarriedAsks},
-		{"of another server", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.Server = "x" }, CarriedAsks},
-		{"of an earlier server of that name", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.ServerUID = "x" }, CarriedAsks},
-		{"of another image", func(_ *protocol.BootConfiguration, r *protocol.Provisioned, _ *Proof) { r.ImageDigest = other }, CarriedAsks},
-		{"boot: Network", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, _ *Proof) {
-			c.Spec.BootPolicy.Boot = protocol.BootNetwork
+		{"nobody's key", func(_ *resource.BootConfiguration, _ *resource.Provisioned, p *Proof) { p.Known = false }, CarriedAsks},
+		{"of another claim (seed 000 hole 4: by UID, not by name)", func(_ *resource.BootConfiguration, r *resource.Provisioned, _ *Proof) { r.OwnerUID = "x" }, CarriedAsks},
+		{"of another generation", func(_ *resource.BootConfiguration, r *resource.Provisioned, _ *Proof) { r.Generation = 2 }, CarriedAsks},
+		{"of another server", func(_ *resource.BootConfiguration, r *resource.Provisioned, _ *Proof) { r.Server = "x" }, CarriedAsks},
+		{"of an earlier server of that name", func(_ *resource.BootConfiguration, r *resource.Provisioned, _ *Proof) { r.ServerUID = "x" }, CarriedAsks},
+		{"of another image", func(_ *resource.BootConfiguration, r *resource.Provisioned, _ *Proof) { r.ImageDigest = other }, CarriedAsks},
+		{"boot: Network", func(c *resource.BootConfiguration, _ *resource.Provisioned, _ *Proof) {
+			c.Spec.BootPolicy.Boot = resource.BootNetwork
 		}, CarriedAsks},
-		{"a word, accepted", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
-			c.Status.Adopted, *p = &protocol.Adopted{ImageDigest: digest}, Proof{Words: true}
+		{"a word, accepted", func(c *resource.BootConfiguration, _ *resource.Provisioned, p *Proof) {
+			c.Status.Adopted, *p = &resource.Adopted{ImageDigest: digest}, Proof{Words: true}
 		}, CarriedAdopts},
-		{"a word, not accepted", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
-			c.Status.Adopted, *p = &protocol.Adopted{ImageDigest: digest}, Proof{}
+		{"a word, not accepted", func(c *resource.BootConfiguration, _ *resource.Provisioned, p *Proof) {
+			c.Status.Adopted, *p = &resource.Adopted{ImageDigest: digest}, Proof{}
 		}, CarriedAsks},
-		{"a word about another image", func(c *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
-			c.Status.Adopted, *p = &protocol.Adopted{ImageDigest: other}, Proof{Words: true}
+		{"a word about another image", func(c *resource.BootConfiguration, _ *resource.Provisioned, p *Proof) {
+			c.Status.Adopted, *p = &resource.Adopted{ImageDigest: other}, Proof{Words: true}
 		}, CarriedAsks},
-		{"nothing", func(_ *protocol.BootConfiguration, _ *protocol.Provisioned, p *Proof) {
+		{"nothing", func(_ *resource.BootConfiguration, _ *resource.Provisioned, p *Proof) {
 			*p = Proof{Words: true, Accepted: true}
 		}, CarriedAsks},
 	} {
-		cfg := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n", Owner: protocol.Owner{UID: "u"}, BootSpec: protocol.BootSpec{Image: protocol.Image{Digest: digest}}}}, "c")
+		cfg := named(&resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n", Owner: resource.Owner{UID: "u"}, BootSpec: resource.BootSpec{Image: resource.Image{Digest: digest}}}}, "c")
 		cfg.Metadata.Generation = 1
-		srv := named(&protocol.Server{}, "n")
+		srv := named(&resource.Server{}, "n")
 		srv.Metadata.UID = "s"
 		r := record
 		p := Proof{Record: &r, Known: true, Accepted: true}
@@ -126,15 +128,15 @@ func TestCarry(t *testing.T) {
 // An agent is sent an operator's word like a record, and no grant is needed for it; one
 // that does not know words is sent no boot.
 func TestAdoptedTravels(t *testing.T) {
-	word := &protocol.Adopted{ImageDigest: "sha256:aa", By: "admin"}
+	word := &resource.Adopted{ImageDigest: "sha256:aa", By: "admin"}
 	f := makeFleet(1, 1)
 	f.claimOf("c", "n0000")
-	f.Configs[0].Status = protocol.BootConfigurationStatus{Adopted: word}
+	f.Configs[0].Status = resource.BootConfigurationStatus{Adopted: word}
 	f.Configs[0].Spec.Grant = nil
 	for _, c := range []struct {
-		caps []protocol.Capability
+		caps []message.Capability
 		boot bool
-	}{{protocol.Capabilities(), true}, {few(), false}} {
+	}{{message.Capabilities(), true}, {few(), false}} {
 		f.Peers = map[string]Peer{"r0-1": {Incarnation: "i", Capabilities: c.caps}}
 		d := Compile(f)["r0-1"]
 		boot := d.Racks[0].Servers[0].Boot
@@ -153,8 +155,8 @@ func TestAdoptedImage(t *testing.T) {
 		{"r.example/os@" + digest, "r.example/os@" + digest, "r.example/os@" + digest},
 		{"r.example/os:2", "r.example/os:1@" + digest, "r.example/os:1"},
 	} {
-		cl := named(&protocol.Claim{Spec: protocol.ClaimSpec{Image: c.claim}}, "c")
-		img := AdoptedImage(cl, &protocol.Server{}, c.said)
+		cl := named(&resource.Claim{Spec: resource.ClaimSpec{Image: c.claim}}, "c")
+		img := AdoptedImage(cl, &resource.Server{}, c.said)
 		if img.Reference != c.reference || img.Digest != digest {
 			t.Errorf("%s under %s: %+v", c.said, c.claim, img)
 		}

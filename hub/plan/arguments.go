@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Lines are what an image has for a kernel's command line to be added to.
@@ -52,11 +53,11 @@ const (
 // WithArguments is an image with more for its kernel's command line: the server's, and
 // then the claim's or maintenance's. The error is invalid: a UKI has its own line, and a
 // line has a length.
-func WithArguments(img protocol.Image, server, owner string) (protocol.Image, error) {
+func WithArguments(img resource.Image, server, owner string) (resource.Image, error) {
 	const op = "add kernel arguments"
-	_, uki := img.Artefact(protocol.ArtefactUKI)
-	_, kernel := img.Artefact(protocol.ArtefactKernel)
-	_, initramfs := img.Artefact(protocol.ArtefactInitramfs)
+	_, uki := img.Artefact(resource.ArtefactUKI)
+	_, kernel := img.Artefact(resource.ArtefactKernel)
+	_, initramfs := img.Artefact(resource.ArtefactInitramfs)
 	has := LinesKernel
 	switch {
 	case uki && kernel && initramfs:
@@ -64,7 +65,7 @@ func WithArguments(img protocol.Image, server, owner string) (protocol.Image, er
 	case uki:
 		has = LinesUKI
 	}
-	args := protocol.JoinKernelArgs(server, owner)
+	args := resource.JoinKernelArgs(server, owner)
 	switch lineRule(args != "", has) {
 	case lineAsIs:
 		return img, nil
@@ -76,9 +77,9 @@ func WithArguments(img protocol.Image, server, owner string) (protocol.Image, er
 		return img, protocol.Errorf(protocol.CodeInvalid, op, "%s: the image has nothing but a UKI, whose command line is its own", whose).
 			WithHint("remove %s, or use an image with a kernel and an initramfs", whose)
 	case lineInstead:
-		img.Artefacts = slices.DeleteFunc(slices.Clone(img.Artefacts), func(a protocol.Artefact) bool { return a.Kind == protocol.ArtefactUKI })
+		img.Artefacts = slices.DeleteFunc(slices.Clone(img.Artefacts), func(a resource.Artefact) bool { return a.Kind == resource.ArtefactUKI })
 	case lineAdded:
 	}
-	img.CommandLine = protocol.JoinKernelArgs(img.CommandLine, args)
-	return img, protocol.CheckCommandLine(img.CommandLine)
+	img.CommandLine = resource.JoinKernelArgs(img.CommandLine, args)
+	return img, resource.CheckCommandLine(img.CommandLine)
 }

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestLineTable(t *testing.T) {
@@ -17,17 +18,17 @@ func TestLineTable(t *testing.T) {
 // TestWithArguments: image, then server, then claim or maintenance (facts on boot policy,
 // row 26), and never beside a UKI that would not heed them.
 func TestWithArguments(t *testing.T) {
-	image := func(line string, kinds ...protocol.ArtefactKind) protocol.Image {
-		img := protocol.Image{CommandLine: line}
+	image := func(line string, kinds ...resource.ArtefactKind) resource.Image {
+		img := resource.Image{CommandLine: line}
 		for _, k := range kinds {
-			img.Artefacts = append(img.Artefacts, protocol.Artefact{Kind: k})
+			img.Artefacts = append(img.Artefacts, resource.Artefact{Kind: k})
 		}
 		return img
 	}
-	const uki, kernel, initramfs = protocol.ArtefactUKI, protocol.ArtefactKernel, protocol.ArtefactInitramfs
+	const uki, kernel, initramfs = resource.ArtefactUKI, resource.ArtefactKernel, resource.ArtefactInitramfs
 	for _, row := range []struct {
 		name, server, owner, line string
-		img                       protocol.Image
+		img                       resource.Image
 		want, err                 string
 	}{
 		{"all three in order", "b", "c d", "a", image("a", kernel, initramfs), "a b c d", ""},
@@ -61,9 +62,9 @@ func TestWithArguments(t *testing.T) {
 
 // Arguments that change later change nothing by themselves (facts on boot policy, row 16).
 func TestArgumentsOfALiveClaim(t *testing.T) {
-	srv := &protocol.Server{Spec: protocol.ServerSpec{KernelArgs: "a"}}
-	claim := &protocol.Claim{Spec: protocol.ClaimSpec{KernelArgs: "b"}}
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{KernelArgs: "a b"}}
+	srv := &resource.Server{Spec: resource.ServerSpec{KernelArgs: "a"}}
+	claim := &resource.Claim{Spec: resource.ClaimSpec{KernelArgs: "b"}}
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{KernelArgs: "a b"}}
 	says := func() string {
 		var out []string
 		for _, c := range Claimed(claim, srv, cfg, nil, true) {
@@ -75,11 +76,11 @@ func TestArgumentsOfALiveClaim(t *testing.T) {
 		t.Errorf("unchanged: %s", got)
 	}
 	claim.Spec.KernelArgs = "c"
-	if got := says(); !strings.HasPrefix(got, string(protocol.CondReprovisionRequired)) || !strings.Contains(got, `"a b"`) {
+	if got := says(); !strings.HasPrefix(got, string(resource.CondReprovisionRequired)) || !strings.Contains(got, `"a b"`) {
 		t.Errorf("the claim's: %s", got)
 	}
 	claim.Spec.KernelArgs, srv.Spec.KernelArgs = "b", ""
-	if got := says(); !strings.HasPrefix(got, string(protocol.CondReprovisionRequired)) {
+	if got := says(); !strings.HasPrefix(got, string(resource.CondReprovisionRequired)) {
 		t.Errorf("the server's: %s", got)
 	}
 }

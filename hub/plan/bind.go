@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Binding gives a claim its server.
@@ -56,7 +57,7 @@ func Bind(f Fleet) (bindings []Binding, unbound []Unbound) {
 	return bindings, unbound
 }
 
-func pick(f Fleet, c *protocol.Claim, taken map[string]bool) (server, reason string) {
+func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason string) {
 	if ref := c.Spec.ServerRef; ref != nil {
 		switch {
 		case f.server(ref.Name) == nil:
@@ -103,12 +104,12 @@ func pick(f Fleet, c *protocol.Claim, taken map[string]bool) (server, reason str
 }
 
 // cannotBoot says why a claim's first boot does not come to a server; empty if it does.
-func (f Fleet) cannotBoot(server string, c *protocol.Claim) string {
+func (f Fleet) cannotBoot(server string, c *resource.Claim) string {
 	return f.unreached(f.server(server), c.Spec.BootPolicy.FirstBoot)
 }
 
 // unreached says why a first boot does not come to a server; empty if it does.
-func (f Fleet) unreached(s *protocol.Server, by protocol.FirstBoot) string {
+func (f Fleet) unreached(s *resource.Server, by resource.FirstBoot) string {
 	return s.CannotBoot(by, f.segmentOf(f.RackOf(s.Metadata.Name), s.Spec.SegmentRef.Name))
 }
 
@@ -116,7 +117,7 @@ func binds(byName, taken, held, comes, discovered, off bool) bool {
 	return !taken && !held && comes && discovered && (byName || off)
 }
 
-func matches(s *protocol.Selector, labels map[string]string) bool {
+func matches(s *resource.Selector, labels map[string]string) bool {
 	for k, v := range s.MatchLabels {
 		if labels[k] != v {
 			return false

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // tableOf reads the rows of a file's comment table, which has the given first row.
@@ -79,29 +80,29 @@ func TestBindTable(t *testing.T) {
 // and the reason says which and what to use in its place.
 func TestBindWhatComes(t *testing.T) {
 	f := makeFleet(1, 2)
-	f.Reports = map[string]*protocol.ServerReport{}
+	f.Reports = map[string]*resource.ServerReport{}
 	for _, s := range f.Servers {
 		s.Metadata.Labels = map[string]string{"x": "y"}
-		s.Spec.Reach = protocol.ReachVMedia
-		f.Reports[s.Metadata.Name] = &protocol.ServerReport{Observation: protocol.Observation{Power: protocol.PowerOff}}
+		s.Spec.Reach = resource.ReachVMedia
+		f.Reports[s.Metadata.Name] = &resource.ServerReport{Observation: protocol.Observation{Power: protocol.PowerOff}}
 	}
 	first := f.Servers[0].Metadata.Name
-	by := func(name string, ref *protocol.Ref, boot protocol.FirstBoot) *protocol.Claim {
-		c := named(&protocol.Claim{}, name)
+	by := func(name string, ref *resource.Ref, boot resource.FirstBoot) *resource.Claim {
+		c := named(&resource.Claim{}, name)
 		if c.Spec.BootPolicy.FirstBoot = boot; ref != nil {
 			c.Spec.ServerRef = ref
 			return c
 		}
-		c.Spec.ServerSelector = &protocol.Selector{MatchLabels: map[string]string{"x": "y"}}
+		c.Spec.ServerSelector = &resource.Selector{MatchLabels: map[string]string{"x": "y"}}
 		return c
 	}
-	f.Claims = []*protocol.Claim{by("a", &protocol.Ref{Name: first}, protocol.FirstBootPxe), by("b", nil, protocol.FirstBootUefiHTTP)}
+	f.Claims = []*resource.Claim{by("a", &resource.Ref{Name: first}, resource.FirstBootPxe), by("b", nil, resource.FirstBootUefiHTTP)}
 	bindings, unbound := Bind(f)
 	if len(bindings) != 0 || len(unbound) != 2 || !strings.Contains(unbound[0].Reason, "server "+first+" has reach vmedia") ||
 		!strings.Contains(unbound[1].Reason, "2 servers match, and UefiHttp comes to none of them") || !strings.Contains(unbound[1].Reason, "use VirtualMedia") {
 		t.Errorf("%+v, %+v", bindings, unbound)
 	}
-	f.Claims = []*protocol.Claim{by("a", &protocol.Ref{Name: first}, protocol.FirstBootVirtualMedia), by("b", nil, protocol.FirstBootVirtualMedia)}
+	f.Claims = []*resource.Claim{by("a", &resource.Ref{Name: first}, resource.FirstBootVirtualMedia), by("b", nil, resource.FirstBootVirtualMedia)}
 	f.Servers[1].Spec.Reach = ""
 	if bindings, unbound := Bind(f); len(bindings) != 2 || len(unbound) != 0 {
 		t.Errorf("%+v, %+v", bindings, unbound)

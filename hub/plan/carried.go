@@ -1,6 +1,6 @@
 package plan
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // Carried is what becomes of the proof of an installation that came with an export.
 type Carried string
@@ -62,7 +62,7 @@ func carriedRule(network bool, p proof, fits bool, s signature, accepted bool) C
 // Proof is what was found out about an exported configuration's proof.
 type Proof struct {
 	// Record is the agent's record, its signature verified by Key; nil is none.
-	Record *protocol.Provisioned
+	Record *resource.Provisioned
 	// Ours says that a key of this hub's rack signed it, Known that one of the export did.
 	Ours, Known bool
 	// Accepted says that whoever imports accepts the key, Words that words count.
@@ -70,8 +70,8 @@ type Proof struct {
 }
 
 // Carry judges what an exported configuration has to show; server is as this hub has it.
-func Carry(cfg *protocol.BootConfiguration, server *protocol.Server, p Proof) Carried {
-	network := cfg.Spec.BootPolicy.Boot == protocol.BootNetwork
+func Carry(cfg *resource.BootConfiguration, server *resource.Server, p Proof) Carried {
+	network := cfg.Spec.BootPolicy.Boot == resource.BootNetwork
 	sig := signedNobody
 	switch {
 	case p.Ours:

@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Documents are what one agent is to have, without heads and times: the ledger
 // gives those when the content differs from what was last sent.
 type Documents struct {
-	Holds protocol.HoldDoc
-	Racks []protocol.RackDoc // by shard
+	Holds message.HoldDoc
+	Racks []message.RackDoc // by shard
 	// Withheld says why a server's entry does not travel, by server. The agent keeps
 	// the one that it has.
 	Withheld map[string]string
 	// TooOld is what the agent lacks for the boot of a server, which is left out.
-	TooOld map[string][]protocol.Capability
+	TooOld map[string][]message.Capability
 	// Unheeded is what the agent is sent and does not heed, by server.
 	Unheeded map[string][]string
 }
@@ -36,8 +37,8 @@ func Compile(f Fleet) map[string]Documents {
 
 // CompileHolds makes the hold documents alone, as Compile does. Of the fleet it takes
 // racks, holds, requests and peers; a hold must name its rack.
-func CompileHolds(f Fleet) map[string]protocol.HoldDoc {
-	out := map[string]protocol.HoldDoc{}
+func CompileHolds(f Fleet) map[string]message.HoldDoc {
+	out := map[string]message.HoldDoc{}
 	f = f.Indexed()
 	for _, r := range f.Racks {
 		if r.Status.Agent != "" {
@@ -47,11 +48,11 @@ func CompileHolds(f Fleet) map[string]protocol.HoldDoc {
 	return out
 }
 
-func compileRack(f Fleet, r *protocol.Rack) Documents {
+func compileRack(f Fleet, r *resource.Rack) Documents {
 	name, agent, term := r.Metadata.Name, r.Status.Agent, r.Status.Term
 	peer := f.Peers[agent]
-	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]protocol.Capability{}, Unheeded: map[string][]string{}, Withheld: map[string]string{}}
-	var servers []protocol.ServerIntent
+	d := Documents{Holds: compileHolds(f, r, peer), TooOld: map[string][]message.Capability{}, Unheeded: map[string][]string{}, Withheld: map[string]string{}}
+	var servers []message.ServerIntent
 	for _, s := range f.index.byRack[name] {
 		if why := withheld(f.bmc(s.Spec.BMCRef.Name)); why != "" {
 			d.Withheld[s.Metadata.Name] = why
@@ -69,7 +70,7 @@ func compileRack(f Fleet, r *protocol.Rack) Documents {
 	}
 	shards := shard(servers, f.Shards)
 	for i, chunk := range shards {
-		doc := protocol.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
+		doc := message.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
 		if i == 0 {
 			doc.Rack = rackIntent(f, r, peer)
 		}
@@ -79,7 +80,7 @@ func compileRack(f Fleet, r *protocol.Rack) Documents {
 }
 
 // withheld says why nothing that needs a BMC travels to an agent; empty if it does.
-func withheld(b *protocol.BMC) string {
+func withheld(b *resource.BMC) string {
 	switch {
 	case b.Pending():
 		return fmt.Sprintf("BMC %s was found and waits to be accepted: rackctl bmc accept %s", b.Metadata.Name, b.Metadata.Name)
@@ -91,7 +92,7 @@ func withheld(b *protocol.BMC) string {
 
 // BMCIntent is how the agent of a BMC's rack reaches it, with what was sealed for that
 // agent; false while it may not or cannot.
-func (f Fleet) BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
+func (f Fleet) BMCIntent(b *resource.BMC) (message.BMCIntent, bool) {
 	in, usable := BMCIntent(b)
 	in.Sealed = f.Sealed[b.Metadata.Name]
 	return in, usable
@@ -99,30 +100,30 @@ func (f Fleet) BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
 
 // BMCIntent is how an agent reaches a BMC, without credentials; false while it may not
 // or cannot.
-func BMCIntent(b *protocol.BMC) (protocol.BMCIntent, bool) {
-	return protocol.BMCIntent{
+func BMCIntent(b *resource.BMC) (message.BMCIntent, bool) {
+	return message.BMCIntent{
 		Name: b.Metadata.Name, Address: b.Reach(), CredentialsRef: b.Spec.CredentialsRef,
 		Fingerprint: b.Spec.TLS.Fingerprint, CA: b.Spec.TLS.CA,
 	}, withheld(b) == ""
 }
 
-func rackIntent(f Fleet, r *protocol.Rack, peer Peer) *protocol.RackIntent {
-	in := &protocol.RackIntent{
-		SafeStop: protocol.SafeStopOf(r.Spec.SafeStop),
+func rackIntent(f Fleet, r *resource.Rack, peer Peer) *message.RackIntent {
+	in := &message.RackIntent{
+		SafeStop: message.SafeStopOf(r.Spec.SafeStop),
 		Name:     r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
 	}
-	if slices.Contains(peer.Capabilities, protocol.CapBootKeep) {
+	if slices.Contains(peer.Capabilities, message.CapBootKeep) {
 		in.Keep = f.Keep[r.Metadata.Name]
 	}
 	for _, s := range f.index.parts[r.Metadata.Name] {
 		seg, errs := s.Intent()
 		// An agent that knows no roles would take it for one that hosts boot from.
-		tooOld := !seg.Role.BootsHosts() && !slices.Contains(peer.Capabilities, protocol.CapAsk)
+		tooOld := !seg.Role.BootsHosts() && !slices.Contains(peer.Capabilities, message.CapAsk)
 		if len(errs) > 0 || tooOld {
 			continue
 		}
-		if !slices.Contains(peer.Capabilities, protocol.CapSegmentIPv6) {
+		if !slices.Contains(peer.Capabilities, message.CapSegmentIPv6) {
 			seg.IPv6 = nil // an agent that does not know it must not say that it has it in force
 		}
 		if seg.Role.HasBMCs() {
@@ -145,8 +146,8 @@ func bmcMACs(f Fleet, rack string) (out []string) {
 }
 
 // Intent is what one server shall be.
-func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
-	in := protocol.ServerIntent{
+func Intent(f Fleet, s *resource.Server) message.ServerIntent {
+	in := message.ServerIntent{
 		Server: s.Metadata.Name, UID: s.Metadata.UID, SystemURI: s.Spec.SystemURI, Segment: s.Spec.SegmentRef.Name,
 		BootMAC: s.Spec.BootMAC, MACs: s.Spec.MACs, UUID: s.Spec.UUID, Architecture: s.Spec.Architecture,
 		Identity: s.Status.AcceptedIdentity,
@@ -165,25 +166,25 @@ func Intent(f Fleet, s *protocol.Server) protocol.ServerIntent {
 // that waits for no other document. A
 // hold travels to the rack that it was placed in, also when its server is not at
 // the hub any more: only a release ends it.
-func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
-	d := protocol.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
+func compileHolds(f Fleet, r *resource.Rack, peer Peer) message.HoldDoc {
+	d := message.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
 	for _, h := range f.index.holds[r.Metadata.Name] {
 		if f.HoldsWait[h.Metadata.Name] {
 			continue
 		}
 		if h.Status.ReleasedAt != nil && !f.ReleasesWait[h.Metadata.Name] {
-			d.Releases = append(d.Releases, protocol.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt, Reason: h.Status.ReleaseReason})
+			d.Releases = append(d.Releases, resource.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt, Reason: h.Status.ReleaseReason})
 			continue
 		}
-		d.Holds = append(d.Holds, protocol.ActiveHold{ID: h.Metadata.Name, HoldSpec: h.Spec, ConfirmedDown: h.Status.ConfirmedDown})
+		d.Holds = append(d.Holds, resource.ActiveHold{ID: h.Metadata.Name, HoldSpec: h.Spec, ConfirmedDown: h.Status.ConfirmedDown})
 	}
 	for _, q := range f.index.asked[r.Metadata.Name] {
 		// One that was given to another disk may have been done there (P9).
-		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation && len(protocol.Lacking(peer.Capabilities, protocol.RequestNeeds(q.Request))) == 0 {
+		if peer.Incarnation != "" && q.Incarnation == peer.Incarnation && len(message.Lacking(peer.Capabilities, message.RequestNeeds(q.Request))) == 0 {
 			d.Requests = append(d.Requests, q.Request)
 		}
 	}
-	if slices.Contains(peer.Capabilities, protocol.CapApproval) {
+	if slices.Contains(peer.Capabilities, message.CapApproval) {
 		d.Approvals = f.Approvals[r.Metadata.Name]
 	}
 	return d
@@ -191,8 +192,8 @@ func compileHolds(f Fleet, r *protocol.Rack, peer Peer) protocol.HoldDoc {
 
 // unheeded says what an agent that knows no terms of holds is sent and passes over.
 // The hold itself is enforced by every agent.
-func unheeded(in protocol.ServerIntent, d protocol.HoldDoc, peer Peer) (out []string) {
-	if peer.Incarnation == "" || slices.Contains(peer.Capabilities, protocol.CapHoldTerms) {
+func unheeded(in message.ServerIntent, d message.HoldDoc, peer Peer) (out []string) {
+	if peer.Incarnation == "" || slices.Contains(peer.Capabilities, message.CapHoldTerms) {
 		return nil
 	}
 	if in.Firmware != nil {
@@ -215,18 +216,18 @@ func unheeded(in protocol.ServerIntent, d protocol.HoldDoc, peer Peer) (out []st
 // unserved says which segment's IPv6 side, that the server boots from, is not sent to
 // an agent that would not serve it, whether the agent passes over the rack's stop image,
 // and whether it returns to no image before a new one.
-func (f Fleet) unserved(rack string, in protocol.ServerIntent, peer Peer) (out []string) {
+func (f Fleet) unserved(rack string, in message.ServerIntent, peer Peer) (out []string) {
 	if peer.Incarnation == "" {
 		return nil
 	}
 	seg := f.segmentOf(rack, in.Segment)
-	if seg != nil && seg.Spec.IPv6 != nil && !slices.Contains(peer.Capabilities, protocol.CapSegmentIPv6) {
+	if seg != nil && seg.Spec.IPv6 != nil && !slices.Contains(peer.Capabilities, message.CapSegmentIPv6) {
 		out = append(out, fmt.Sprintf("spec.ipv6 of segment %s: it serves IPv4 only", seg.Metadata.Name))
 	}
-	if in.Boot != nil && in.Boot.Fallback != nil && !slices.Contains(peer.Capabilities, protocol.CapBootFallback) {
+	if in.Boot != nil && in.Boot.Fallback != nil && !slices.Contains(peer.Capabilities, message.CapBootFallback) {
 		out = append(out, "the image to return to: it goes on with the new one, however often that fails")
 	}
-	if r := f.Rack(rack); r != nil && r.Spec.SafeStop != nil && !slices.Contains(peer.Capabilities, protocol.CapRequestResume) {
+	if r := f.Rack(rack); r != nil && r.Spec.SafeStop != nil && !slices.Contains(peer.Capabilities, message.CapRequestResume) {
 		out = append(out, "spec.safeStop of the rack: it refuses firmware that asks without an order")
 	}
 	return out
@@ -241,12 +242,12 @@ func (f Fleet) unserved(rack string, in protocol.ServerIntent, peer Peer) (out [
 //	yes  | yes            | *           | whole         | no
 //	yes  | no             | yes         | without grant | no
 //	yes  | no             | no          | none          | no
-func fit(in *protocol.ServerIntent, peer Peer) (lacking []protocol.Capability) {
+func fit(in *message.ServerIntent, peer Peer) (lacking []message.Capability) {
 	if in.Boot == nil {
 		return nil
 	}
 	if peer.Incarnation != "" {
-		lacking = protocol.Lacking(peer.Capabilities, in.Boot.Needs())
+		lacking = message.Lacking(peer.Capabilities, in.Boot.Needs())
 	}
 	recorded := peer.Incarnation != "" && in.Boot.GrantFor != ""
 	switch {

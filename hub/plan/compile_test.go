@@ -12,9 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
-func named[T protocol.Object](o T, name string) T {
+func named[T resource.Object](o T, name string) T {
 	o.Head().Metadata.Name, o.Head().Metadata.UID = name, "uid-"+name
 	o.Default()
 	return o
@@ -25,8 +27,8 @@ func makeFleet(racks, servers int) Fleet {
 	var f Fleet
 	for i := range racks {
 		name := fmt.Sprintf("r%d", i)
-		f.Racks = append(f.Racks, named(&protocol.Rack{Status: protocol.RackStatus{Agent: name + "-1", Term: 1}}, name))
-		f.BMCs = append(f.BMCs, named(&protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: name}, Address: "https://10.7.0.2"}}, "b-"+name))
+		f.Racks = append(f.Racks, named(&resource.Rack{Status: resource.RackStatus{Agent: name + "-1", Term: 1}}, name))
+		f.BMCs = append(f.BMCs, named(&resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: name}, Address: "https://10.7.0.2"}}, "b-"+name))
 	}
 	for i := range servers {
 		f.Servers = append(f.Servers, serverOf(fmt.Sprintf("n%04d", i), f.Racks[i%racks].Metadata.Name))
@@ -34,12 +36,12 @@ func makeFleet(racks, servers int) Fleet {
 	return f
 }
 
-func serverOf(name, rack string) *protocol.Server {
-	return named(&protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: "b-" + rack}}}, name)
+func serverOf(name, rack string) *resource.Server {
+	return named(&resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b-" + rack}}}, name)
 }
 
-func holdOn(id, server, rack string, released bool) *protocol.Hold {
-	h := named(&protocol.Hold{Spec: protocol.HoldSpec{Server: server, HoldTerms: protocol.HoldTerms{Key: "k"}}, Status: protocol.HoldStatus{Rack: rack}}, id)
+func holdOn(id, server, rack string, released bool) *resource.Hold {
+	h := named(&resource.Hold{Spec: resource.HoldSpec{Server: server, HoldTerms: resource.HoldTerms{Key: "k"}}, Status: resource.HoldStatus{Rack: rack}}, id)
 	if released {
 		at := time.Unix(1000, 0)
 		h.Status.ReleasedAt = &at
@@ -49,10 +51,10 @@ func holdOn(id, server, rack string, released bool) *protocol.Hold {
 
 // claimOf binds a claim with its configuration.
 func (f *Fleet) claimOf(name, server string) {
-	f.Claims = append(f.Claims, named(&protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: server}}, name))
-	f.Configs = append(f.Configs, named(&protocol.BootConfiguration{
-		Spec:   protocol.BootConfigurationSpec{Server: server, Owner: protocol.Owner{Name: name, UID: "uid-" + name}, BootSpec: protocol.BootSpec{Grant: []byte("grant of " + name)}},
-		Status: protocol.BootConfigurationStatus{SignedProvisioned: []byte("record of " + name)},
+	f.Claims = append(f.Claims, named(&resource.Claim{Spec: resource.ClaimSpec{Power: resource.WantOn}, Status: resource.ClaimStatus{Server: server}}, name))
+	f.Configs = append(f.Configs, named(&resource.BootConfiguration{
+		Spec:   resource.BootConfigurationSpec{Server: server, Owner: resource.Owner{Name: name, UID: "uid-" + name}, BootSpec: resource.BootSpec{Grant: []byte("grant of " + name)}},
+		Status: resource.BootConfigurationStatus{SignedProvisioned: []byte("record of " + name)},
 	}, name))
 }
 
@@ -99,7 +101,7 @@ func TestCompileIsDeterministic(t *testing.T) {
 	})
 }
 
-func byName[T protocol.Object](list []T) {
+func byName[T resource.Object](list []T) {
 	slices.SortFunc(list, func(a, b T) int { return strings.Compare(a.Head().Metadata.Name, b.Head().Metadata.Name) })
 }
 
@@ -111,7 +113,7 @@ func placed(t interface{ Fatalf(string, ...any) }, docs map[string]Documents) ma
 			if doc.Shard != i || doc.Shards != len(d.Racks) || doc.Agent != agent || (doc.Rack != nil) != (i == 0) {
 				t.Fatalf("shard %d of %s is %d of %d, for %s, with the rack: %t", i, agent, doc.Shard, doc.Shards, doc.Agent, doc.Rack != nil)
 			}
-			if len(doc.Servers) > protocol.MaxServersPerShard {
+			if len(doc.Servers) > message.MaxServersPerShard {
 				t.Fatalf("%d servers in one shard", len(doc.Servers))
 			}
 			for _, s := range doc.Servers {
@@ -144,7 +146,7 @@ func TestServersStayInTheirShard(t *testing.T) {
 				}
 				f.Shards[name] = shard
 			}
-			f.Servers = slices.DeleteFunc(slices.Clone(f.Servers), func(*protocol.Server) bool { return rapid.IntRange(0, 3).Draw(t, "leaves") == 0 })
+			f.Servers = slices.DeleteFunc(slices.Clone(f.Servers), func(*resource.Server) bool { return rapid.IntRange(0, 3).Draw(t, "leaves") == 0 })
 			for i := range rapid.IntRange(0, 60).Draw(t, "come") {
 				f.Servers = append(f.Servers, serverOf(fmt.Sprintf("a%d-%d", round, i), "r0"))
 			}
@@ -163,7 +165,7 @@ func TestServersStayInTheirShard(t *testing.T) {
 func TestHoldsTravel(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		hold     *protocol.Hold
+		hold     *resource.Hold
 		holds    string
 		releases string
 	}{
@@ -174,7 +176,7 @@ func TestHoldsTravel(t *testing.T) {
 		{"of a server that is in another rack now", holdOn("h", "n0001", "r0", true), "", "r0-1"},
 	} {
 		f := makeFleet(2, 2)
-		f.Holds = []*protocol.Hold{c.hold}
+		f.Holds = []*resource.Hold{c.hold}
 		holds, releases := "", ""
 		for agent, d := range Compile(f) {
 			if len(d.Holds.Holds) > 0 {
@@ -197,15 +199,15 @@ func TestIntent(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*Fleet)
-		power  protocol.Power
+		power  resource.Power
 		boot   bool
 	}{
 		{"no claim", func(f *Fleet) { f.Claims, f.Configs = nil, nil }, "", false},
-		{"claimed", func(*Fleet) {}, protocol.WantOn, true},
-		{"image not validated", func(f *Fleet) { f.Configs = nil }, protocol.WantOn, false},
-		{"releasing", func(f *Fleet) { f.Claims[0].Metadata.DeletedAt = &at }, protocol.WantOff, false},
-		{"a configuration of an earlier claim of that name", func(f *Fleet) { f.Configs[0].Spec.Owner.UID = "earlier" }, protocol.WantOn, false},
-		{"a configuration for another server", func(f *Fleet) { f.Configs[0].Spec.Server = "n0001" }, protocol.WantOn, false},
+		{"claimed", func(*Fleet) {}, resource.WantOn, true},
+		{"image not validated", func(f *Fleet) { f.Configs = nil }, resource.WantOn, false},
+		{"releasing", func(f *Fleet) { f.Claims[0].Metadata.DeletedAt = &at }, resource.WantOff, false},
+		{"a configuration of an earlier claim of that name", func(f *Fleet) { f.Configs[0].Spec.Owner.UID = "earlier" }, resource.WantOn, false},
+		{"a configuration for another server", func(f *Fleet) { f.Configs[0].Spec.Server = "n0001" }, resource.WantOn, false},
 	} {
 		f := makeFleet(1, 2)
 		f.claimOf("c", "n0000")
@@ -226,15 +228,15 @@ func TestIntent(t *testing.T) {
 // A server whose BMC is told the URL is said so to its agent, for the methods that have one.
 func TestIntentReach(t *testing.T) {
 	for _, c := range []struct {
-		reach protocol.Reach
-		boot  protocol.FirstBoot
-		want  protocol.Reach
+		reach resource.Reach
+		boot  resource.FirstBoot
+		want  resource.Reach
 	}{
-		{protocol.ReachURI, protocol.FirstBootUefiHTTP, protocol.ReachURI},
-		{protocol.ReachURI, protocol.FirstBootVirtualMedia, ""},
-		{protocol.ReachSegment, protocol.FirstBootUefiHTTP, ""},
-		{"", protocol.FirstBootUefiHTTP, ""},
-		{protocol.ReachVMedia, protocol.FirstBootVirtualMedia, ""},
+		{resource.ReachURI, resource.FirstBootUefiHTTP, resource.ReachURI},
+		{resource.ReachURI, resource.FirstBootVirtualMedia, ""},
+		{resource.ReachSegment, resource.FirstBootUefiHTTP, ""},
+		{"", resource.FirstBootUefiHTTP, ""},
+		{resource.ReachVMedia, resource.FirstBootVirtualMedia, ""},
 	} {
 		f := makeFleet(1, 2)
 		f.claimOf("c", "n0000")
@@ -249,23 +251,23 @@ func TestIntentReach(t *testing.T) {
 func TestBindGivesAServerOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := makeFleet(1, rapid.IntRange(1, 6).Draw(t, "servers"))
-		f.Reports = map[string]*protocol.ServerReport{}
+		f.Reports = map[string]*resource.ServerReport{}
 		for _, s := range f.Servers {
 			s.Metadata.Labels = map[string]string{"x": "y"}
 			power := rapid.SampledFrom([]protocol.PowerState{protocol.PowerOff, protocol.PowerOn}).Draw(t, "power")
-			f.Reports[s.Metadata.Name] = &protocol.ServerReport{Observation: protocol.Observation{Power: power}}
+			f.Reports[s.Metadata.Name] = &resource.ServerReport{Observation: protocol.Observation{Power: power}}
 		}
 		owner := map[string]string{}
 		for i := range rapid.IntRange(0, 8).Draw(t, "claims") {
-			c := named(&protocol.Claim{}, fmt.Sprintf("c%d", i))
+			c := named(&resource.Claim{}, fmt.Sprintf("c%d", i))
 			server := rapid.SampledFrom(f.Servers).Draw(t, "server").Metadata.Name
 			switch rapid.IntRange(0, 2).Draw(t, "kind") {
 			case 0:
-				c.Spec.ServerRef = &protocol.Ref{Name: server}
+				c.Spec.ServerRef = &resource.Ref{Name: server}
 			case 1:
-				c.Spec.ServerSelector = &protocol.Selector{MatchLabels: map[string]string{"x": "y"}}
+				c.Spec.ServerSelector = &resource.Selector{MatchLabels: map[string]string{"x": "y"}}
 			case 2:
-				c.Spec.ServerRef = &protocol.Ref{Name: server}
+				c.Spec.ServerRef = &resource.Ref{Name: server}
 				if owner[server] == "" {
 					owner[server], c.Status.Server = c.Metadata.Name, server
 				}

@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // DiscoveryOf is the configuration of the discovery that has a server, or had it before
 // another owner took it; or nil.
-func (f Fleet) DiscoveryOf(server string) *protocol.BootConfiguration {
+func (f Fleet) DiscoveryOf(server string) *resource.BootConfiguration {
 	if f.index != nil {
 		return f.index.discoveries[server]
 	}
 	for _, b := range f.Configs {
-		if b.Spec.Owner.Kind == protocol.PurposeDiscovery && b.Spec.Server == server {
+		if b.Spec.Owner.Kind == resource.PurposeDiscovery && b.Spec.Server == server {
 			return b
 		}
 	}
@@ -24,10 +26,10 @@ func (f Fleet) DiscoveryOf(server string) *protocol.BootConfiguration {
 }
 
 // rack is the Rack of a server, or nil.
-func (f Fleet) rack(server string) *protocol.Rack { return f.Rack(f.RackOf(server)) }
+func (f Fleet) rack(server string) *resource.Rack { return f.Rack(f.RackOf(server)) }
 
 // Rack is a rack by its name, or nil.
-func (f Fleet) Rack(name string) *protocol.Rack {
+func (f Fleet) Rack(name string) *resource.Rack {
 	if f.index != nil {
 		return f.index.racks[name]
 	}
@@ -40,19 +42,19 @@ func (f Fleet) Rack(name string) *protocol.Rack {
 }
 
 // Discovery is how the discovery of a server stands.
-func (f Fleet) Discovery(s *protocol.Server) protocol.DiscoveryState {
+func (f Fleet) Discovery(s *resource.Server) resource.DiscoveryState {
 	r := f.rack(s.Metadata.Name)
-	return protocol.DiscoveryOf(r != nil && r.Spec.Discovery != nil, &s.Status)
+	return resource.DiscoveryOf(r != nil && r.Spec.Discovery != nil, &s.Status)
 }
 
 // undiscovered says why a server without an owner cannot be bound to a claim; empty if
 // it can.
-func (f Fleet) undiscovered(s *protocol.Server) string {
+func (f Fleet) undiscovered(s *resource.Server) string {
 	name := s.Metadata.Name
 	switch f.Discovery(s) {
-	case protocol.DiscoveryWanted:
+	case resource.DiscoveryWanted:
 		return fmt.Sprintf("server %s is not discovered yet", name)
-	case protocol.DiscoveryFailed:
+	case resource.DiscoveryFailed:
 		return fmt.Sprintf("the discovery of server %s was given up: rackctl describe server %s", name, name)
 	}
 	if f.DiscoveryOf(name) != nil {
@@ -80,16 +82,16 @@ const (
 // while it waits.
 type DiscoveryWord struct {
 	Then       DiscoveryThen
-	Image      *protocol.Image         // to begin with
-	From       *protocol.GroupRevision // that the image is of; nil is none
-	Conditions []protocol.ConditionState
+	Image      *resource.Image         // to begin with
+	From       *resource.GroupRevision // that the image is of; nil is none
+	Conditions []resource.ConditionState
 	Message    string // why it is given up, or ended
 }
 
 // Discoveries says what becomes of every server's discovery, by name; servers of which
 // there is nothing to say are left out. image is what is known of the image for a
 // server of a rack.
-func Discoveries(f Fleet, image func(*protocol.Rack, *protocol.Server) BootSeen) map[string]DiscoveryWord {
+func Discoveries(f Fleet, image func(*resource.Rack, *resource.Server) BootSeen) map[string]DiscoveryWord {
 	f = f.Indexed()
 	out := map[string]DiscoveryWord{}
 	under := f.discoveriesUnderWay()
@@ -116,7 +118,7 @@ func Discoveries(f Fleet, image func(*protocol.Rack, *protocol.Server) BootSeen)
 func (f Fleet) discoveriesUnderWay() map[string]int {
 	n := map[string]int{}
 	for _, b := range f.Configs {
-		if b.Spec.Owner.Kind == protocol.PurposeDiscovery {
+		if b.Spec.Owner.Kind == resource.PurposeDiscovery {
 			n[f.RackOf(b.Spec.Server)]++
 		}
 	}
@@ -152,9 +154,9 @@ func beginRule(wanted, owned, held, able bool, img ImageState, room bool) Discov
 	return DiscoveryWaits
 }
 
-func (f Fleet) begins(s *protocol.Server, image func(*protocol.Rack, *protocol.Server) BootSeen, room bool) DiscoveryWord {
+func (f Fleet) begins(s *resource.Server, image func(*resource.Rack, *resource.Server) BootSeen, room bool) DiscoveryWord {
 	name, r := s.Metadata.Name, f.rack(s.Metadata.Name)
-	wanted := f.Discovery(s) == protocol.DiscoveryWanted
+	wanted := f.Discovery(s) == resource.DiscoveryWanted
 	if !wanted {
 		return DiscoveryWord{Then: DiscoveryNothing}
 	}
@@ -170,25 +172,25 @@ func (f Fleet) begins(s *protocol.Server, image func(*protocol.Rack, *protocol.S
 	case !able:
 		w.Conditions = why
 	case img.Code != "":
-		w.Conditions = append(w.Conditions, protocol.ConditionState{Code: img.Code, Message: img.Message})
+		w.Conditions = append(w.Conditions, resource.ConditionState{Code: img.Code, Message: img.Message})
 	}
 	return w
 }
 
 // discovers says whether the rack's agent can discover a server, and why not where no
 // other condition does: it was not heard yet, or is sent no entry of the server.
-func (f Fleet) discovers(r *protocol.Rack, s *protocol.Server, img *protocol.Image) (able bool, why []protocol.ConditionState) {
+func (f Fleet) discovers(r *resource.Rack, s *resource.Server, img *resource.Image) (able bool, why []resource.ConditionState) {
 	if r.Status.Agent == "" || withheld(f.bmc(s.Spec.BMCRef.Name)) != "" || f.Peers[r.Status.Agent].Incarnation == "" {
 		return false, nil
 	}
-	if why := f.unreached(s, protocol.DiscoveryPolicy().FirstBoot); why != "" {
-		return false, []protocol.ConditionState{{Code: protocol.CondUnsupportedBoot, Message: "discovery: " + why}}
+	if why := f.unreached(s, resource.DiscoveryPolicy().FirstBoot); why != "" {
+		return false, []resource.ConditionState{{Code: resource.CondUnsupportedBoot, Message: "discovery: " + why}}
 	}
-	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeDiscovery}, GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: protocol.DiscoveryPolicy()}}}
+	b := message.BootIntent{Owner: resource.Owner{Kind: resource.PurposeDiscovery}, GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{BootPolicy: resource.DiscoveryPolicy()}}}
 	if img != nil {
 		b.Image, b.Env = *img, envOf(*img)
 	}
-	lacking := protocol.Lacking(f.Peers[r.Status.Agent].Capabilities, b.Needs())
+	lacking := message.Lacking(f.Peers[r.Status.Agent].Capabilities, b.Needs())
 	if len(lacking) == 0 {
 		return true, nil
 	}
@@ -196,7 +198,7 @@ func (f Fleet) discovers(r *protocol.Rack, s *protocol.Server, img *protocol.Ima
 	for _, c := range lacking {
 		words = append(words, string(c))
 	}
-	return false, []protocol.ConditionState{{Code: protocol.CondAgentTooOld, Message: "discovery needs what the agent lacks: " + strings.Join(words, ", ")}}
+	return false, []resource.ConditionState{{Code: resource.CondAgentTooOld, Message: "discovery needs what the agent lacks: " + strings.Join(words, ", ")}}
 }
 
 // heard is what the agent says of a discovery.
@@ -242,7 +244,7 @@ func goesOnRule(ends, wanted, other bool, s heard) DiscoveryThen {
 	return DiscoveryNothing
 }
 
-func (f Fleet) goesOn(s *protocol.Server, cfg *protocol.BootConfiguration) DiscoveryWord {
+func (f Fleet) goesOn(s *resource.Server, cfg *resource.BootConfiguration) DiscoveryWord {
 	name, other := s.Metadata.Name, false
 	if r := f.rack(name); r != nil {
 		now := f.Peers[r.Status.Agent].Incarnation
@@ -250,26 +252,26 @@ func (f Fleet) goesOn(s *protocol.Server, cfg *protocol.BootConfiguration) Disco
 	}
 	says, why := agentSaid(f.Reports[name], cfg)
 	w := DiscoveryWord{Message: why}
-	w.Then = goesOnRule(cfg.Metadata.DeletedAt != nil, f.Discovery(s) == protocol.DiscoveryWanted, other, says)
+	w.Then = goesOnRule(cfg.Metadata.DeletedAt != nil, f.Discovery(s) == resource.DiscoveryWanted, other, says)
 	return w
 }
 
 // agentSaid reads the newest report of a server about its discovery, and why it was given
 // up.
-func agentSaid(r *protocol.ServerReport, cfg *protocol.BootConfiguration) (heard, string) {
+func agentSaid(r *resource.ServerReport, cfg *resource.BootConfiguration) (heard, string) {
 	if r == nil || r.OwnerUID != cfg.Spec.Owner.UID {
 		return heardNothing, ""
 	}
 	if r.Released {
 		return heardReleased, ""
 	}
-	if a, i := r.Attempt, r.Image; a != nil && a.State == protocol.AttemptSucceeded && a.Evidence == protocol.EvidenceDiscovered && i != nil {
+	if a, i := r.Attempt, r.Image; a != nil && a.State == resource.AttemptSucceeded && a.Evidence == protocol.EvidenceDiscovered && i != nil {
 		if i.Inventory != nil || i.Digest == "" || i.Bytes > protocol.MaxReportedInventory {
 			return heardDiscovered, ""
 		}
 		return heardNothing, "" // the inventory comes with one of the next reports
 	}
-	if i := slices.IndexFunc(r.Conditions, func(c protocol.ConditionState) bool { return c.Code == protocol.CondDiscoveryFailed }); i >= 0 {
+	if i := slices.IndexFunc(r.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondDiscoveryFailed }); i >= 0 {
 		return heardGivenUp, cmp.Or(r.Conditions[i].Message, "the agent does not say why")
 	}
 	return heardNothing, ""
@@ -277,9 +279,9 @@ func agentSaid(r *protocol.ServerReport, cfg *protocol.BootConfiguration) (heard
 
 // Stray are the configurations of discoveries whose server is gone: deleted, or deleted
 // and made again.
-func (f Fleet) Stray() (out []*protocol.BootConfiguration) {
+func (f Fleet) Stray() (out []*resource.BootConfiguration) {
 	for _, b := range f.Configs {
-		if b.Spec.Owner.Kind != protocol.PurposeDiscovery {
+		if b.Spec.Owner.Kind != resource.PurposeDiscovery {
 			continue
 		}
 		if s := f.server(b.Spec.Server); s == nil || DiscoveryName(s) != b.Metadata.Name {
@@ -290,8 +292,8 @@ func (f Fleet) Stray() (out []*protocol.BootConfiguration) {
 }
 
 // Found is what a report says that a discovery has found.
-func Found(r *protocol.ServerReport, cfg *protocol.BootConfiguration) *protocol.Discovered {
-	return &protocol.Discovered{
+func Found(r *resource.ServerReport, cfg *resource.BootConfiguration) *resource.Discovered {
+	return &resource.Discovered{
 		At: r.Image.At, UID: cfg.Spec.Owner.UID, ImageDigest: cfg.Spec.Image.Digest, Method: r.Attempt.Observed,
 		Digest: r.Image.Digest, Bytes: r.Image.Bytes, Inventory: r.Image.Inventory,
 	}
@@ -299,4 +301,4 @@ func Found(r *protocol.ServerReport, cfg *protocol.BootConfiguration) *protocol.
 
 // DiscoveryName is the name of the configuration of a server's discovery: a server has
 // one at most, and no claim has that name.
-func DiscoveryName(s *protocol.Server) string { return "d-" + strings.ToLower(s.Metadata.UID) }
+func DiscoveryName(s *resource.Server) string { return "d-" + strings.ToLower(s.Metadata.UID) }

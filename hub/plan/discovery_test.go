@@ -8,6 +8,8 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestDiscoveryBeginTable(t *testing.T) {
@@ -27,34 +29,34 @@ func TestDiscoveryGoesOnTable(t *testing.T) {
 }
 
 // undiscovered is a fleet with one server, in a rack that discovers.
-func undiscovered(t *testing.T) (Fleet, *protocol.Server, *protocol.Rack) {
+func undiscovered(t *testing.T) (Fleet, *resource.Server, *resource.Rack) {
 	t.Helper()
-	r := &protocol.Rack{Spec: protocol.RackSpec{Discovery: &protocol.RackDiscovery{Image: "r.example/probe:1"}}}
+	r := &resource.Rack{Spec: resource.RackSpec{Discovery: &resource.RackDiscovery{Image: "r.example/probe:1"}}}
 	r.Metadata.Name, r.Status.Agent = "rack-a", "agent-a"
 	r.Default()
-	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "rack-a"}, Address: "192.0.2.1"}}
+	b := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "rack-a"}, Address: "192.0.2.1"}}
 	b.Metadata.Name = "b1"
-	s := &protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: "b1"}}}
+	s := &resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b1"}}}
 	s.Metadata.Name, s.Metadata.UID = "n1", "UID-1"
 	return Fleet{
-		Racks: []*protocol.Rack{r}, BMCs: []*protocol.BMC{b}, Servers: []*protocol.Server{s},
-		Peers:   map[string]Peer{"agent-a": {Incarnation: "disk-1", Capabilities: protocol.Capabilities()}},
-		Reports: map[string]*protocol.ServerReport{"n1": {Server: "n1", Observation: protocol.Observation{Power: protocol.PowerOff}}},
+		Racks: []*resource.Rack{r}, BMCs: []*resource.BMC{b}, Servers: []*resource.Server{s},
+		Peers:   map[string]Peer{"agent-a": {Incarnation: "disk-1", Capabilities: message.Capabilities()}},
+		Reports: map[string]*resource.ServerReport{"n1": {Server: "n1", Observation: protocol.Observation{Power: protocol.PowerOff}}},
 	}, s, r
 }
 
-func configured(s *protocol.Server) *protocol.BootConfiguration {
-	b := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+func configured(s *resource.Server) *resource.BootConfiguration {
+	b := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{
 		Server:   "n1",
-		Owner:    protocol.Owner{Kind: protocol.PurposeDiscovery, Name: "n1", UID: "discovery-1"},
-		BootSpec: protocol.BootSpec{BootPolicy: protocol.DiscoveryPolicy()},
+		Owner:    resource.Owner{Kind: resource.PurposeDiscovery, Name: "n1", UID: "discovery-1"},
+		BootSpec: resource.BootSpec{BootPolicy: resource.DiscoveryPolicy()},
 	}}
 	b.Metadata.Name, b.Status.GrantFor = DiscoveryName(s), "disk-1"
 	return b
 }
 
-func ready(*protocol.Rack, *protocol.Server) BootSeen {
-	return BootSeen{State: ImageReady, Image: &protocol.Image{Digest: "sha256:1"}}
+func ready(*resource.Rack, *resource.Server) BootSeen {
+	return BootSeen{State: ImageReady, Image: &resource.Image{Digest: "sha256:1"}}
 }
 
 // Seed 000, Discovery lifecycle, and facts boot-policy rows 2, 4 and 25: who is
@@ -62,69 +64,69 @@ func ready(*protocol.Rack, *protocol.Server) BootSeen {
 func TestDiscoveries(t *testing.T) {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	inventory := &protocol.HostInventory{MemoryBytes: 1 << 30}
-	succeeded := func(i *protocol.ImageReport) *protocol.ServerReport {
-		return &protocol.ServerReport{OwnerUID: "discovery-1", Image: i, Attempt: &protocol.AttemptReport{
-			State: protocol.AttemptSucceeded, Evidence: protocol.EvidenceDiscovered, Observed: protocol.TargetUefiHTTP,
+	succeeded := func(i *protocol.ImageReport) *resource.ServerReport {
+		return &resource.ServerReport{OwnerUID: "discovery-1", Image: i, Attempt: &resource.AttemptReport{
+			State: resource.AttemptSucceeded, Evidence: protocol.EvidenceDiscovered, Observed: protocol.TargetUefiHTTP,
 		}}
 	}
 	for name, c := range map[string]struct {
-		change func(f *Fleet, s *protocol.Server)
-		config func(b *protocol.BootConfiguration) // nil: there is none
-		image  func(*protocol.Rack, *protocol.Server) BootSeen
+		change func(f *Fleet, s *resource.Server)
+		config func(b *resource.BootConfiguration) // nil: there is none
+		image  func(*resource.Rack, *resource.Server) BootSeen
 		then   DiscoveryThen
 		said   string // in the conditions, or the message
 	}{
 		"new":          {then: DiscoveryBegin},
-		"no discovery": {change: func(f *Fleet, _ *protocol.Server) { f.Racks[0].Spec.Discovery = nil }, then: DiscoveryNothing},
-		"discovered":   {change: func(_ *Fleet, s *protocol.Server) { s.Status.Discovered = &protocol.Discovered{} }, then: DiscoveryNothing},
-		"asked again": {change: func(_ *Fleet, s *protocol.Server) {
-			s.Status.Discovered, s.Status.Discovery = &protocol.Discovered{}, &protocol.DiscoveryStatus{AskedAt: &now}
+		"no discovery": {change: func(f *Fleet, _ *resource.Server) { f.Racks[0].Spec.Discovery = nil }, then: DiscoveryNothing},
+		"discovered":   {change: func(_ *Fleet, s *resource.Server) { s.Status.Discovered = &resource.Discovered{} }, then: DiscoveryNothing},
+		"asked again": {change: func(_ *Fleet, s *resource.Server) {
+			s.Status.Discovered, s.Status.Discovery = &resource.Discovered{}, &resource.DiscoveryStatus{AskedAt: &now}
 		}, then: DiscoveryBegin},
-		"given up": {change: func(_ *Fleet, s *protocol.Server) { s.Status.Discovery = &protocol.DiscoveryStatus{FailedAt: &now} }, then: DiscoveryNothing},
-		"claimed": {change: func(f *Fleet, _ *protocol.Server) {
-			f.Claims = []*protocol.Claim{{Status: protocol.ClaimStatus{Server: "n1"}}}
+		"given up": {change: func(_ *Fleet, s *resource.Server) { s.Status.Discovery = &resource.DiscoveryStatus{FailedAt: &now} }, then: DiscoveryNothing},
+		"claimed": {change: func(f *Fleet, _ *resource.Server) {
+			f.Claims = []*resource.Claim{{Status: resource.ClaimStatus{Server: "n1"}}}
 		}, then: DiscoveryNothing},
-		"in maintenance": {change: func(f *Fleet, _ *protocol.Server) {
-			f.Maintenances = []*protocol.Maintenance{{Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: "n1"}}, Status: protocol.MaintenanceStatus{State: protocol.MaintenanceActive}}}
+		"in maintenance": {change: func(f *Fleet, _ *resource.Server) {
+			f.Maintenances = []*resource.Maintenance{{Spec: resource.MaintenanceSpec{ServerRef: resource.Ref{Name: "n1"}}, Status: resource.MaintenanceStatus{State: resource.MaintenanceActive}}}
 		}, then: DiscoveryNothing},
-		"held": {change: func(f *Fleet, _ *protocol.Server) {
-			f.Holds = []*protocol.Hold{{Spec: protocol.HoldSpec{Server: "n1"}}}
+		"held": {change: func(f *Fleet, _ *resource.Server) {
+			f.Holds = []*resource.Hold{{Spec: resource.HoldSpec{Server: "n1"}}}
 		}, then: DiscoveryNothing},
-		"an agent too old": {change: func(f *Fleet, _ *protocol.Server) {
+		"an agent too old": {change: func(f *Fleet, _ *resource.Server) {
 			f.Peers["agent-a"] = Peer{Incarnation: "disk-1", Capabilities: few()}
 		}, then: DiscoveryWaits, said: "AgentTooOld: discovery needs"},
-		"not to be reached": {change: func(_ *Fleet, s *protocol.Server) { s.Spec.Reach = protocol.ReachVMedia }, then: DiscoveryWaits, said: "UnsupportedBoot: discovery: server n1 has reach vmedia"},
-		"an agent unheard":  {change: func(f *Fleet, _ *protocol.Server) { f.Peers = nil }, then: DiscoveryWaits},
-		"an image that fails": {image: func(*protocol.Rack, *protocol.Server) BootSeen {
-			return BootSeen{State: ImageInvalid, Code: protocol.CondImageInvalid, Message: "no initramfs"}
+		"not to be reached": {change: func(_ *Fleet, s *resource.Server) { s.Spec.Reach = resource.ReachVMedia }, then: DiscoveryWaits, said: "UnsupportedBoot: discovery: server n1 has reach vmedia"},
+		"an agent unheard":  {change: func(f *Fleet, _ *resource.Server) { f.Peers = nil }, then: DiscoveryWaits},
+		"an image that fails": {image: func(*resource.Rack, *resource.Server) BootSeen {
+			return BootSeen{State: ImageInvalid, Code: resource.CondImageInvalid, Message: "no initramfs"}
 		}, then: DiscoveryWaits, said: "ImageInvalid: no initramfs"},
-		"an image not looked at yet": {image: func(*protocol.Rack, *protocol.Server) BootSeen { return BootSeen{State: ImageAsked} }, then: DiscoveryNothing},
+		"an image not looked at yet": {image: func(*resource.Rack, *resource.Server) BootSeen { return BootSeen{State: ImageAsked} }, then: DiscoveryNothing},
 
-		"under way":     {config: func(*protocol.BootConfiguration) {}, then: DiscoveryNothing},
-		"the rack dark": {config: func(*protocol.BootConfiguration) {}, change: func(f *Fleet, _ *protocol.Server) { f.Reports = nil }, then: DiscoveryNothing},
-		"reported": {config: func(*protocol.BootConfiguration) {}, then: DiscoveryKeep, change: func(f *Fleet, _ *protocol.Server) {
+		"under way":     {config: func(*resource.BootConfiguration) {}, then: DiscoveryNothing},
+		"the rack dark": {config: func(*resource.BootConfiguration) {}, change: func(f *Fleet, _ *resource.Server) { f.Reports = nil }, then: DiscoveryNothing},
+		"reported": {config: func(*resource.BootConfiguration) {}, then: DiscoveryKeep, change: func(f *Fleet, _ *resource.Server) {
 			f.Reports["n1"] = succeeded(&protocol.ImageReport{Digest: "sha256:i", Bytes: 10, Inventory: inventory})
 		}},
-		"reported, the inventory comes later": {config: func(*protocol.BootConfiguration) {}, then: DiscoveryNothing, change: func(f *Fleet, _ *protocol.Server) {
+		"reported, the inventory comes later": {config: func(*resource.BootConfiguration) {}, then: DiscoveryNothing, change: func(f *Fleet, _ *resource.Server) {
 			f.Reports["n1"] = succeeded(&protocol.ImageReport{Digest: "sha256:i", Bytes: 10})
 		}},
-		"reported, the inventory is too large": {config: func(*protocol.BootConfiguration) {}, then: DiscoveryKeep, change: func(f *Fleet, _ *protocol.Server) {
+		"reported, the inventory is too large": {config: func(*resource.BootConfiguration) {}, then: DiscoveryKeep, change: func(f *Fleet, _ *resource.Server) {
 			f.Reports["n1"] = succeeded(&protocol.ImageReport{Digest: "sha256:i", Bytes: protocol.MaxReportedInventory + 1})
 		}},
-		"of another owner": {config: func(*protocol.BootConfiguration) {}, then: DiscoveryNothing, change: func(f *Fleet, _ *protocol.Server) {
+		"of another owner": {config: func(*resource.BootConfiguration) {}, then: DiscoveryNothing, change: func(f *Fleet, _ *resource.Server) {
 			r := succeeded(&protocol.ImageReport{})
 			r.OwnerUID, f.Reports["n1"] = "other", r
 		}},
-		"given up by the agent": {config: func(*protocol.BootConfiguration) {}, then: DiscoveryGiveUp, said: "NoDHCP", change: func(f *Fleet, _ *protocol.Server) {
-			f.Reports["n1"] = &protocol.ServerReport{OwnerUID: "discovery-1", Conditions: []protocol.ConditionState{{Code: protocol.CondDiscoveryFailed, Message: "3 of 3 attempts; the last: NoDHCP"}}}
+		"given up by the agent": {config: func(*resource.BootConfiguration) {}, then: DiscoveryGiveUp, said: "NoDHCP", change: func(f *Fleet, _ *resource.Server) {
+			f.Reports["n1"] = &resource.ServerReport{OwnerUID: "discovery-1", Conditions: []resource.ConditionState{{Code: resource.CondDiscoveryFailed, Message: "3 of 3 attempts; the last: NoDHCP"}}}
 		}},
-		"stored":              {config: func(*protocol.BootConfiguration) {}, change: func(_ *Fleet, s *protocol.Server) { s.Status.Discovered = &protocol.Discovered{} }, then: DiscoveryEnd},
-		"not wanted any more": {config: func(*protocol.BootConfiguration) {}, change: func(f *Fleet, _ *protocol.Server) { f.Racks[0].Spec.Discovery = nil }, then: DiscoveryEnd},
-		"ends":                {config: func(b *protocol.BootConfiguration) { b.Metadata.DeletedAt = &now }, then: DiscoveryNothing},
-		"ends, and proved Off": {config: func(b *protocol.BootConfiguration) { b.Metadata.DeletedAt = &now }, then: DiscoveryRemove, change: func(f *Fleet, _ *protocol.Server) {
-			f.Reports["n1"] = &protocol.ServerReport{OwnerUID: "discovery-1", Released: true}
+		"stored":              {config: func(*resource.BootConfiguration) {}, change: func(_ *Fleet, s *resource.Server) { s.Status.Discovered = &resource.Discovered{} }, then: DiscoveryEnd},
+		"not wanted any more": {config: func(*resource.BootConfiguration) {}, change: func(f *Fleet, _ *resource.Server) { f.Racks[0].Spec.Discovery = nil }, then: DiscoveryEnd},
+		"ends":                {config: func(b *resource.BootConfiguration) { b.Metadata.DeletedAt = &now }, then: DiscoveryNothing},
+		"ends, and proved Off": {config: func(b *resource.BootConfiguration) { b.Metadata.DeletedAt = &now }, then: DiscoveryRemove, change: func(f *Fleet, _ *resource.Server) {
+			f.Reports["n1"] = &resource.ServerReport{OwnerUID: "discovery-1", Released: true}
 		}},
-		"another disk of the agent": {config: func(b *protocol.BootConfiguration) { b.Status.GrantFor = "disk-0" }, then: DiscoveryReplace},
+		"another disk of the agent": {config: func(b *resource.BootConfiguration) { b.Status.GrantFor = "disk-0" }, then: DiscoveryReplace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, s, _ := undiscovered(t)
@@ -162,13 +164,13 @@ func TestDiscoveries(t *testing.T) {
 // without leave, and the intent says who may not be claimed.
 func TestDiscoveryIntent(t *testing.T) {
 	f, s, r := undiscovered(t)
-	if in := Intent(f, s); in.Discovery != protocol.DiscoveryWanted || in.Owner.UID != "" || in.Power != "" {
+	if in := Intent(f, s); in.Discovery != resource.DiscoveryWanted || in.Owner.UID != "" || in.Power != "" {
 		t.Errorf("before: %+v", in)
 	}
-	f.Configs = []*protocol.BootConfiguration{configured(s)}
+	f.Configs = []*resource.BootConfiguration{configured(s)}
 	in := Intent(f, s)
-	if in.Owner.Kind != protocol.PurposeDiscovery || in.Owner.UID != "discovery-1" || in.Power != protocol.WantOn || in.PowerCycle || in.Discovery != "" ||
-		in.Boot == nil || in.Boot.BootPolicy.FirstBoot != protocol.FirstBootPxe || in.Boot.Timeout != 30*time.Minute {
+	if in.Owner.Kind != resource.PurposeDiscovery || in.Owner.UID != "discovery-1" || in.Power != resource.WantOn || in.PowerCycle || in.Discovery != "" ||
+		in.Boot == nil || in.Boot.BootPolicy.FirstBoot != resource.FirstBootPxe || in.Boot.Timeout != 30*time.Minute {
 		t.Errorf("%+v, %+v", in, in.Boot)
 	}
 	r.Spec.Discovery.AllowPowerCycle = true
@@ -185,17 +187,17 @@ func TestDiscoveryIntent(t *testing.T) {
 func TestClaimsWaitForDiscovery(t *testing.T) {
 	for _, byName := range []bool{true, false} {
 		f, s, _ := undiscovered(t)
-		c := &protocol.Claim{Spec: protocol.ClaimSpec{ServerRef: &protocol.Ref{Name: "n1"}}}
+		c := &resource.Claim{Spec: resource.ClaimSpec{ServerRef: &resource.Ref{Name: "n1"}}}
 		if !byName {
 			s.Metadata.Labels = map[string]string{"a": "b"}
-			c.Spec = protocol.ClaimSpec{ServerSelector: &protocol.Selector{MatchLabels: s.Metadata.Labels}}
+			c.Spec = resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: s.Metadata.Labels}}
 		}
-		f.Claims = []*protocol.Claim{c}
+		f.Claims = []*resource.Claim{c}
 		if bound, why := Bind(f); len(bound) > 0 || len(why) != 1 || !strings.Contains(why[0].Reason, "not discovered yet") {
 			t.Errorf("by name %t: %v, %v", byName, bound, why)
 		}
-		s.Status.Discovered = &protocol.Discovered{}
-		f.Configs = []*protocol.BootConfiguration{configured(s)}
+		s.Status.Discovered = &resource.Discovered{}
+		f.Configs = []*resource.BootConfiguration{configured(s)}
 		if bound, _ := Bind(f); len(bound) > 0 {
 			t.Errorf("by name %t: bound while the discovery ends", byName)
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // EnvSecret is what is in a Secret of type params, opened.
@@ -19,16 +19,16 @@ type EnvSecret struct {
 
 // EnvFor is whom an environment is for.
 type EnvFor struct {
-	Purpose    protocol.Purpose
+	Purpose    resource.Purpose
 	Owner      string // name of the claim or maintenance; empty for a discovery
 	KernelArgs string // the server's and the owner's
 	Ignition   bool
 }
 
 // EnvForConfig is whom a configuration's environment is for.
-func EnvForConfig(b *protocol.BootConfiguration) EnvFor {
+func EnvForConfig(b *resource.BootConfiguration) EnvFor {
 	w := EnvFor{Purpose: b.Spec.Owner.Kind.Or(), Owner: b.Spec.Owner.Name, KernelArgs: b.Spec.KernelArgs, Ignition: b.Spec.Ignition != nil}
-	if w.Purpose == protocol.PurposeDiscovery {
+	if w.Purpose == resource.PurposeDiscovery {
 		w.Owner = ""
 	}
 	return w
@@ -46,18 +46,18 @@ func EnvForConfig(b *protocol.BootConfiguration) EnvFor {
 // the server names by id, and those that any text of the bundle names by a literal in
 // CallTemplate or template, over and over. One whose name is put together when it is rendered must be
 // named by a literal somewhere too; a comment will do.
-func (f Fleet) EnvBundle(srv *protocol.Server, env *protocol.BootEnv, w EnvFor, secrets map[string]EnvSecret) protocol.EnvBundle {
-	b := protocol.EnvBundle{
+func (f Fleet) EnvBundle(srv *resource.Server, env *resource.BootEnv, w EnvFor, secrets map[string]EnvSecret) resource.EnvBundle {
+	b := resource.EnvBundle{
 		BootEnv: env.Metadata.Name, UID: env.Metadata.UID, Spec: env.Spec, Machine: f.machine(srv),
 		Purpose: w.Purpose, Owner: w.Owner, KernelArgs: w.KernelArgs, Ignition: w.Ignition,
-		Params: f.envParams(srv, secrets), Schemas: map[string]protocol.ParamSpec{},
+		Params: f.envParams(srv, secrets), Schemas: map[string]resource.ParamSpec{},
 	}
 	for _, p := range f.Params {
 		b.Schemas[p.Spec.Name] = p.Spec
 	}
 	overrides := overridesOf(b.Params, env.Metadata.Name)
 	b.Templates = f.templates(b, overrides)
-	oses := []protocol.EnvOS{env.Spec.OS}
+	oses := []resource.EnvOS{env.Spec.OS}
 	for _, o := range overrides {
 		oses = append(oses, o.OS)
 	}
@@ -85,8 +85,8 @@ type EnvImageKey struct{ Reference, Architecture string }
 
 // EnvImageKeys are the images that a server's environment, or what is merged into it, may
 // boot, in order.
-func (f Fleet) EnvImageKeys(srv *protocol.Server, env *protocol.BootEnv) (out []EnvImageKey) {
-	oses := []protocol.EnvOS{env.Spec.OS}
+func (f Fleet) EnvImageKeys(srv *resource.Server, env *resource.BootEnv) (out []EnvImageKey) {
+	oses := []resource.EnvOS{env.Spec.OS}
 	for _, o := range overridesOf(f.envParams(srv, nil), env.Metadata.Name) {
 		oses = append(oses, o.OS)
 	}
@@ -100,11 +100,11 @@ func (f Fleet) EnvImageKeys(srv *protocol.Server, env *protocol.BootEnv) (out []
 	return out
 }
 
-func serverArch(srv *protocol.Server) string { return cmp.Or(srv.Spec.Architecture, "amd64") }
+func serverArch(srv *resource.Server) string { return cmp.Or(srv.Spec.Architecture, "amd64") }
 
 // machine is what templates know of a server.
-func (f Fleet) machine(srv *protocol.Server) protocol.EnvMachine {
-	m := protocol.EnvMachine{
+func (f Fleet) machine(srv *resource.Server) resource.EnvMachine {
+	m := resource.EnvMachine{
 		Name: srv.Metadata.Name, UID: srv.Metadata.UID, UUID: srv.Spec.UUID, BootMAC: srv.Spec.BootMAC, MACs: srv.Spec.MACs,
 		Architecture: serverArch(srv), Rack: f.RackOf(srv.Metadata.Name), Segment: srv.Spec.SegmentRef.Name, Labels: srv.Metadata.Labels,
 	}
@@ -116,8 +116,8 @@ func (f Fleet) machine(srv *protocol.Server) protocol.EnvMachine {
 }
 
 // EnvSecretsOf are the Secrets whose values a server's params have, in order.
-func (f Fleet) EnvSecretsOf(srv *protocol.Server) (names []string) {
-	add := func(r *protocol.Ref) {
+func (f Fleet) EnvSecretsOf(srv *resource.Server) (names []string) {
+	add := func(r *resource.Ref) {
 		if r != nil && !slices.Contains(names, r.Name) {
 			names = append(names, r.Name)
 		}
@@ -131,8 +131,8 @@ func (f Fleet) EnvSecretsOf(srv *protocol.Server) (names []string) {
 }
 
 // profilesOf are a server's profiles, the first the one that wins.
-func (f Fleet) profilesOf(srv *protocol.Server) (out []*protocol.Profile) {
-	for _, name := range append(slices.Clone(srv.Spec.Profiles), protocol.GlobalProfile) {
+func (f Fleet) profilesOf(srv *resource.Server) (out []*resource.Profile) {
+	for _, name := range append(slices.Clone(srv.Spec.Profiles), resource.GlobalProfile) {
 		if p := f.profile(name); p != nil {
 			out = append(out, p)
 		}
@@ -141,7 +141,7 @@ func (f Fleet) profilesOf(srv *protocol.Server) (out []*protocol.Profile) {
 }
 
 // groupOf is the one group that selects a server; nil where none does, or several do.
-func (f Fleet) groupOf(srv *protocol.Server) (of *protocol.ServerGroup) {
+func (f Fleet) groupOf(srv *resource.Server) (of *resource.ServerGroup) {
 	x := f.Indexed().index
 	for k, v := range srv.Metadata.Labels {
 		for _, g := range x.selectors[label{k, v}] {
@@ -157,24 +157,24 @@ func (f Fleet) groupOf(srv *protocol.Server) (of *protocol.ServerGroup) {
 	return of
 }
 
-func (f Fleet) envParams(srv *protocol.Server, secrets map[string]EnvSecret) []protocol.EnvParams {
-	out := []protocol.EnvParams{envSource(protocol.SourceServer, srv.Spec.Params, srv.Spec.ParamsSecretRef, secrets)}
+func (f Fleet) envParams(srv *resource.Server, secrets map[string]EnvSecret) []resource.EnvParams {
+	out := []resource.EnvParams{envSource(resource.SourceServer, srv.Spec.Params, srv.Spec.ParamsSecretRef, secrets)}
 	for _, p := range f.profilesOf(srv) {
-		out = append(out, envSource(protocol.SourceProfile+p.Metadata.Name, p.Spec.Params, p.Spec.ParamsSecretRef, secrets))
+		out = append(out, envSource(resource.SourceProfile+p.Metadata.Name, p.Spec.Params, p.Spec.ParamsSecretRef, secrets))
 	}
 	if g := f.groupOf(srv); g != nil {
 		// Before the profile of everybody, which a server may also name among its own.
 		at := len(out)
-		if f.profile(protocol.GlobalProfile) != nil {
+		if f.profile(resource.GlobalProfile) != nil {
 			at--
 		}
-		out = slices.Insert(out, at, envSource(protocol.SourceGroup+g.Metadata.Name, g.Spec.Params, nil, secrets))
+		out = slices.Insert(out, at, envSource(resource.SourceGroup+g.Metadata.Name, g.Spec.Params, nil, secrets))
 	}
-	return slices.DeleteFunc(out, func(p protocol.EnvParams) bool { return len(p.Values) == 0 })
+	return slices.DeleteFunc(out, func(p resource.EnvParams) bool { return len(p.Values) == 0 })
 }
 
-func envSource(name string, values map[string]any, ref *protocol.Ref, secrets map[string]EnvSecret) protocol.EnvParams {
-	p := protocol.EnvParams{Source: name, Values: values}
+func envSource(name string, values map[string]any, ref *resource.Ref, secrets map[string]EnvSecret) resource.EnvParams {
+	p := resource.EnvParams{Source: name, Values: values}
 	if ref == nil {
 		return p
 	}
@@ -195,9 +195,9 @@ func envSource(name string, values map[string]any, ref *protocol.Ref, secrets ma
 
 // EnvInputs names all that EnvBundle would read: while it is the same, so is the bundle.
 // shared is of EnvShared.
-func (f Fleet) EnvInputs(shared string, srv *protocol.Server, env *protocol.BootEnv, w EnvFor) string {
+func (f Fleet) EnvInputs(shared string, srv *resource.Server, env *resource.BootEnv, w EnvFor) string {
 	h := sha256.New()
-	part := func(what string, obj protocol.Object) {
+	part := func(what string, obj resource.Object) {
 		m := obj.Head().Metadata
 		fmt.Fprintf(h, "%s %s %d\n", what, m.UID, m.Revision)
 	}
@@ -236,10 +236,10 @@ func (f Fleet) EnvShared() string {
 
 // archsFor are what a description has for an architecture: its own entries, by any
 // spelling of dr-provision, and the legacy fields of amd64.
-func archsFor(os protocol.EnvOS, arch string) []protocol.EnvArch {
-	var out []protocol.EnvArch
+func archsFor(os resource.EnvOS, arch string) []resource.EnvArch {
+	var out []resource.EnvArch
 	if arch == "amd64" {
-		out = append(out, protocol.EnvArch{IsoFile: os.IsoFile})
+		out = append(out, resource.EnvArch{IsoFile: os.IsoFile})
 	}
 	for _, key := range slices.Sorted(maps.Keys(os.SupportedArchitectures)) {
 		if spelledAs(strings.ToLower(key)) == arch {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // update rewrites testdata/envbundle.json.
@@ -19,24 +20,24 @@ var update = flag.Bool("update", false, "update testdata/envbundle.json")
 const envCanary = "canary-secret-77"
 
 // envFleet is a server with all that an environment is made from.
-func envFleet() (Fleet, *protocol.Server, *protocol.BootEnv, map[string]EnvSecret) {
+func envFleet() (Fleet, *resource.Server, *resource.BootEnv, map[string]EnvSecret) {
 	f := makeFleet(1, 1)
 	srv := f.Servers[0]
 	srv.Spec.UUID, srv.Spec.Architecture = "", "amd64"
 	srv.Spec.Profiles = []string{"p1", "p2", "gone"}
 	srv.Spec.Params = map[string]any{
 		"who": "server", "expand": `{{.CallTemplate "from-param" .}}`,
-		protocol.ParamBootEnvCustomize: map[string]any{"debian": map[string]any{
+		resource.ParamBootEnvCustomize: map[string]any{"debian": map[string]any{
 			"os":        map[string]any{"supportedArchitectures": map[string]any{"amd64": map[string]any{"isoFile": "mine.iso"}}},
 			"templates": []any{map[string]any{"name": "x", "path": "x", "id": "from-override"}},
 		}, "other": map[string]any{"templates": []any{map[string]any{"id": "unused"}}}},
 	}
-	srv.Spec.ParamsSecretRef = &protocol.Ref{Name: "s1"}
-	profile := func(name string, params map[string]any) *protocol.Profile {
-		return named(&protocol.Profile{Spec: protocol.ProfileSpec{Params: params}}, name)
+	srv.Spec.ParamsSecretRef = &resource.Ref{Name: "s1"}
+	profile := func(name string, params map[string]any) *resource.Profile {
+		return named(&resource.Profile{Spec: resource.ProfileSpec{Params: params}}, name)
 	}
-	f.Profiles = []*protocol.Profile{
-		profile(protocol.GlobalProfile, map[string]any{"who": "global", "n": 1.0}), profile("p1", map[string]any{"who": "p1"}),
+	f.Profiles = []*resource.Profile{
+		profile(resource.GlobalProfile, map[string]any{"who": "global", "n": 1.0}), profile("p1", map[string]any{"who": "p1"}),
 		profile("p2", map[string]any{"who": "p2"}), profile("unused", map[string]any{"who": "unused"}),
 	}
 	for _, name := range []string{"common", "from-override", "from-param", "inner", "loop", "preseed", "unused"} {
@@ -49,21 +50,21 @@ func envFleet() (Fleet, *protocol.Server, *protocol.BootEnv, map[string]EnvSecre
 		case "loop":
 			text = `{{.CallTemplate "inner" .}} {{.CallTemplate "missing" .}}`
 		}
-		f.Templates = append(f.Templates, named(&protocol.Template{Spec: protocol.TemplateSpec{Contents: text}}, name))
+		f.Templates = append(f.Templates, named(&resource.Template{Spec: resource.TemplateSpec{Contents: text}}, name))
 	}
-	f.Params = []*protocol.Param{named(&protocol.Param{Spec: protocol.ParamSpec{Name: "kernel/console", Schema: map[string]any{"type": "string", "default": "ttyS0"}}}, "console")}
-	env := named(&protocol.BootEnv{Spec: protocol.BootEnvSpec{
-		OS: protocol.EnvOS{Name: "debian-12", IsoFile: "legacy.iso", SupportedArchitectures: map[string]protocol.EnvArch{
+	f.Params = []*resource.Param{named(&resource.Param{Spec: resource.ParamSpec{Name: "kernel/console", Schema: map[string]any{"type": "string", "default": "ttyS0"}}}, "console")}
+	env := named(&resource.BootEnv{Spec: resource.BootEnvSpec{
+		OS: resource.EnvOS{Name: "debian-12", IsoFile: "legacy.iso", SupportedArchitectures: map[string]resource.EnvArch{
 			"x86_64": {IsoFile: "debian.iso", Kernel: "linux", Image: "r.example/os:1"}, "arm64": {IsoFile: "arm.iso"},
 		}},
-		Templates: []protocol.EnvTemplate{{Name: "seed", Path: "seed", ID: "preseed"}},
+		Templates: []resource.EnvTemplate{{Name: "seed", Path: "seed", ID: "preseed"}},
 	}}, "debian")
-	f.BootEnvs = []*protocol.BootEnv{env}
-	f.ISOs = map[string]protocol.EnvISO{}
+	f.BootEnvs = []*resource.BootEnv{env}
+	f.ISOs = map[string]resource.EnvISO{}
 	for _, file := range []string{"legacy.iso", "debian.iso", "mine.iso", "arm.iso", "unused.iso"} {
-		f.ISOs[file] = protocol.EnvISO{File: file, Digest: "sha256:" + file, Size: 1}
+		f.ISOs[file] = resource.EnvISO{File: file, Digest: "sha256:" + file, Size: 1}
 	}
-	f.EnvImages = map[EnvImageKey]protocol.Image{
+	f.EnvImages = map[EnvImageKey]resource.Image{
 		{"r.example/os:1", "amd64"}: {Reference: "r.example/os:1", Digest: "sha256:1", Architecture: "amd64"},
 		{"r.example/os:1", "arm64"}: {Reference: "r.example/os:1", Digest: "sha256:2", Architecture: "arm64"},
 	}
@@ -72,7 +73,7 @@ func envFleet() (Fleet, *protocol.Server, *protocol.BootEnv, map[string]EnvSecre
 }
 
 func envOwner() EnvFor {
-	return EnvFor{Purpose: protocol.PurposeClaim, Owner: "c1", KernelArgs: "console=ttyS0", Ignition: true}
+	return EnvFor{Purpose: resource.PurposeClaim, Owner: "c1", KernelArgs: "console=ttyS0", Ignition: true}
 }
 
 // The bundle is what the golden file says, to the byte, and the same each time.
@@ -129,7 +130,7 @@ func TestEnvMachineUUID(t *testing.T) {
 	}
 	found := &protocol.HostInventory{}
 	found.Board.UUID = "11111111-1111-4111-8111-111111111111"
-	srv.Status.Discovered = &protocol.Discovered{Inventory: found}
+	srv.Status.Discovered = &resource.Discovered{Inventory: found}
 	if got := f.machine(srv).UUID; got != found.Board.UUID {
 		t.Errorf("%q of a discovery", got)
 	}
@@ -141,33 +142,33 @@ func TestEnvMachineUUID(t *testing.T) {
 
 // What is read changes the inputs, and nothing else does.
 func TestEnvInputs(t *testing.T) {
-	inputs := func(change func(f *Fleet, srv *protocol.Server, env *protocol.BootEnv, w *EnvFor)) string {
+	inputs := func(change func(f *Fleet, srv *resource.Server, env *resource.BootEnv, w *EnvFor)) string {
 		f, srv, env, _ := envFleet()
 		w := envOwner()
 		change(&f, srv, env, &w)
 		return f.EnvInputs(f.EnvShared(), srv, env, w)
 	}
-	type fn = func(*Fleet, *protocol.Server, *protocol.BootEnv, *EnvFor)
-	was := inputs(func(*Fleet, *protocol.Server, *protocol.BootEnv, *EnvFor) {})
+	type fn = func(*Fleet, *resource.Server, *resource.BootEnv, *EnvFor)
+	was := inputs(func(*Fleet, *resource.Server, *resource.BootEnv, *EnvFor) {})
 	for name, c := range map[string]struct {
 		change fn
 		same   bool
 	}{
-		"server":          {func(_ *Fleet, s *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { s.Metadata.Revision++ }, false},
-		"environment":     {func(_ *Fleet, _ *protocol.Server, e *protocol.BootEnv, _ *EnvFor) { e.Metadata.Revision++ }, false},
-		"template":        {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { f.Templates[0].Metadata.Revision++ }, false},
-		"param":           {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { f.Params[0].Metadata.Revision++ }, false},
-		"profile":         {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { f.Profiles[1].Metadata.Revision++ }, false},
-		"global":          {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { f.Profiles[0].Metadata.Revision++ }, false},
-		"another profile": {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { f.Profiles[3].Metadata.Revision++ }, true},
-		"secret": {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) {
+		"server":          {func(_ *Fleet, s *resource.Server, _ *resource.BootEnv, _ *EnvFor) { s.Metadata.Revision++ }, false},
+		"environment":     {func(_ *Fleet, _ *resource.Server, e *resource.BootEnv, _ *EnvFor) { e.Metadata.Revision++ }, false},
+		"template":        {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Templates[0].Metadata.Revision++ }, false},
+		"param":           {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Params[0].Metadata.Revision++ }, false},
+		"profile":         {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Profiles[1].Metadata.Revision++ }, false},
+		"global":          {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Profiles[0].Metadata.Revision++ }, false},
+		"another profile": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Profiles[3].Metadata.Revision++ }, true},
+		"secret": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
 			f.SecretVersions["s1"] = "uid other"
 		}, false},
-		"another secret": {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { f.SecretVersions["s2"] = "x" }, true},
-		"ISO":            {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { delete(f.ISOs, "debian.iso") }, false},
-		"image":          {func(f *Fleet, _ *protocol.Server, _ *protocol.BootEnv, _ *EnvFor) { clear(f.EnvImages) }, false},
-		"owner":          {func(_ *Fleet, _ *protocol.Server, _ *protocol.BootEnv, w *EnvFor) { w.Owner = "c2" }, false},
-		"arguments":      {func(_ *Fleet, _ *protocol.Server, _ *protocol.BootEnv, w *EnvFor) { w.KernelArgs = "" }, false},
+		"another secret": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.SecretVersions["s2"] = "x" }, true},
+		"ISO":            {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { delete(f.ISOs, "debian.iso") }, false},
+		"image":          {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { clear(f.EnvImages) }, false},
+		"owner":          {func(_ *Fleet, _ *resource.Server, _ *resource.BootEnv, w *EnvFor) { w.Owner = "c2" }, false},
+		"arguments":      {func(_ *Fleet, _ *resource.Server, _ *resource.BootEnv, w *EnvFor) { w.KernelArgs = "" }, false},
 	} {
 		if got := inputs(c.change); (got == was) != c.same {
 			t.Errorf("%s: same %v", name, !c.same)

@@ -3,7 +3,8 @@ package plan
 import (
 	"fmt"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // EnvThen is what becomes of a claim's configuration when the claim names something else
@@ -43,20 +44,20 @@ func envChangeRule(changed, env, installed, begun bool) EnvThen {
 }
 
 // EnvChange judges a claim and its configuration.
-func (f Fleet) EnvChange(c *protocol.Claim, cfg *protocol.BootConfiguration) EnvThen {
+func (f Fleet) EnvChange(c *resource.Claim, cfg *resource.BootConfiguration) EnvThen {
 	env := c.Spec.BootEnv != nil || cfg.Spec.BootEnv != ""
 	installed := cfg.Installed() && !Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy)
 	begun := false
 	if r := f.Reports[cfg.Spec.Server]; cfg.Status.GrantFor != "" {
 		begun = r == nil || r.OwnerUID == cfg.Spec.Owner.UID && r.Attempt != nil &&
-			r.Attempt.State != protocol.AttemptSucceeded && r.Attempt.State != protocol.AttemptFailed
+			r.Attempt.State != resource.AttemptSucceeded && r.Attempt.State != resource.AttemptFailed
 	}
 	return envChangeRule(differs(c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv, cfg), env, installed, begun)
 }
 
 // differs says whether an owner names something else to boot than its configuration.
 // Which revision of a group's image it is does not matter here: see [Fleet.GroupChange].
-func differs(image string, from *protocol.ImageFrom, env *protocol.Ref, cfg *protocol.BootConfiguration) bool {
+func differs(image string, from *resource.ImageFrom, env *resource.Ref, cfg *resource.BootConfiguration) bool {
 	switch {
 	case from != nil:
 		return cfg.Spec.Group != from.Group
@@ -67,7 +68,7 @@ func differs(image string, from *protocol.ImageFrom, env *protocol.Ref, cfg *pro
 }
 
 // sourceDiffers says in words how an owner and its configuration differ.
-func sourceDiffers(owner, image string, from *protocol.ImageFrom, env *protocol.Ref, cfg *protocol.BootConfiguration) string {
+func sourceDiffers(owner, image string, from *resource.ImageFrom, env *resource.Ref, cfg *resource.BootConfiguration) string {
 	says, boots := "image "+image, "image "+cfg.Spec.Image.Reference
 	switch {
 	case from != nil:
@@ -86,28 +87,28 @@ func sourceDiffers(owner, image string, from *protocol.ImageFrom, env *protocol.
 
 // EnvNeeded says whether an agent still makes the files of a configuration's environment.
 // What is on the disk and boots from there needs none any more.
-func EnvNeeded(cfg *protocol.BootConfiguration) bool {
+func EnvNeeded(cfg *resource.BootConfiguration) bool {
 	return cfg.Spec.BootEnv != "" && (!cfg.Installed() || Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy))
 }
 
 // env is a configuration's environment as it travels; nil without any, or where it is
 // needed no more. Until it is sealed the agent knows that there is one, and does not boot
 // without it.
-func (f Fleet) env(cfg *protocol.BootConfiguration) *protocol.EnvIntent {
+func (f Fleet) env(cfg *resource.BootConfiguration) *message.EnvIntent {
 	if !EnvNeeded(cfg) {
 		return nil
 	}
 	if in, ok := f.Envs[cfg.Metadata.Name]; ok && in.Name == cfg.Spec.BootEnv {
 		return &in
 	}
-	return &protocol.EnvIntent{Name: cfg.Spec.BootEnv}
+	return &message.EnvIntent{Name: cfg.Spec.BootEnv}
 }
 
 // envOf is an image's environment, for what an agent must be able to do; nil for an image
 // that is one.
-func envOf(img protocol.Image) *protocol.EnvIntent {
+func envOf(img resource.Image) *message.EnvIntent {
 	if name := img.BootEnv(); name != "" {
-		return &protocol.EnvIntent{Name: name}
+		return &message.EnvIntent{Name: name}
 	}
 	return nil
 }

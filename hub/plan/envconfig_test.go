@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestEnvChangeTable(t *testing.T) {
@@ -16,36 +17,36 @@ func TestEnvChangeTable(t *testing.T) {
 	})
 }
 
-func envClaim(image, env string) *protocol.Claim {
-	c := named(&protocol.Claim{Spec: protocol.ClaimSpec{Image: image}}, "c1")
+func envClaim(image, env string) *resource.Claim {
+	c := named(&resource.Claim{Spec: resource.ClaimSpec{Image: image}}, "c1")
 	if env != "" {
-		c.Spec.BootEnv = &protocol.Ref{Name: env}
+		c.Spec.BootEnv = &resource.Ref{Name: env}
 	}
 	return c
 }
 
-func envConfig(env string) *protocol.BootConfiguration {
-	b := named(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{UID: "uid-c1"}, BootEnv: env, BootSpec: protocol.BootSpec{Image: protocol.EnvImage(env, "u", "amd64")}}}, "c1")
+func envConfig(env string) *resource.BootConfiguration {
+	b := named(&resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n1", Owner: resource.Owner{UID: "uid-c1"}, BootEnv: env, BootSpec: resource.BootSpec{Image: resource.EnvImage(env, "u", "amd64")}}}, "c1")
 	if env == "" {
-		b.Spec.Image = protocol.Image{Reference: "r.example/os:1"}
+		b.Spec.Image = resource.Image{Reference: "r.example/os:1"}
 	}
 	return b
 }
 
 // What an agent says of a boot by the present grant decides whether it is replaced.
 func TestEnvChange(t *testing.T) {
-	report := func(uid string, state protocol.AttemptState) *protocol.ServerReport {
-		r := &protocol.ServerReport{OwnerUID: uid}
+	report := func(uid string, state resource.AttemptState) *resource.ServerReport {
+		r := &resource.ServerReport{OwnerUID: uid}
 		if state != "" {
-			r.Attempt = &protocol.AttemptReport{State: state}
+			r.Attempt = &resource.AttemptReport{State: state}
 		}
 		return r
 	}
 	for name, c := range map[string]struct {
-		claim  *protocol.Claim
+		claim  *resource.Claim
 		cfg    string
-		change func(*protocol.BootConfiguration)
-		report *protocol.ServerReport
+		change func(*resource.BootConfiguration)
+		report *resource.ServerReport
 		want   EnvThen
 	}{
 		"the same":               {envClaim("", "a"), "a", nil, nil, EnvKeep},
@@ -55,12 +56,12 @@ func TestEnvChange(t *testing.T) {
 		"image to environment":   {envClaim("", "b"), "", nil, nil, EnvReplace},
 		"environment to image":   {envClaim("r.example/os:1", ""), "a", nil, nil, EnvReplace},
 		"given, nothing heard":   {envClaim("", "b"), "a", given, nil, EnvDiffers},
-		"given, another claim":   {envClaim("", "b"), "a", given, report("x", protocol.AttemptArmed), EnvReplace},
+		"given, another claim":   {envClaim("", "b"), "a", given, report("x", resource.AttemptArmed), EnvReplace},
 		"given, not begun":       {envClaim("", "b"), "a", given, report("uid-c1", ""), EnvReplace},
-		"booting":                {envClaim("", "b"), "a", given, report("uid-c1", protocol.AttemptFetched), EnvDiffers},
-		"a boot that failed":     {envClaim("", "b"), "a", given, report("uid-c1", protocol.AttemptFailed), EnvReplace},
+		"booting":                {envClaim("", "b"), "a", given, report("uid-c1", resource.AttemptFetched), EnvDiffers},
+		"a boot that failed":     {envClaim("", "b"), "a", given, report("uid-c1", resource.AttemptFailed), EnvReplace},
 		"installed":              {envClaim("", "b"), "a", installed, report("uid-c1", ""), EnvDiffers},
-		"each boot from network": {envClaim("", "b"), "a", network, report("uid-c1", protocol.AttemptSucceeded), EnvReplace},
+		"each boot from network": {envClaim("", "b"), "a", network, report("uid-c1", resource.AttemptSucceeded), EnvReplace},
 	} {
 		cfg := envConfig(c.cfg)
 		if c.change != nil {
@@ -68,7 +69,7 @@ func TestEnvChange(t *testing.T) {
 		}
 		f := Fleet{}
 		if c.report != nil {
-			f.Reports = map[string]*protocol.ServerReport{"n1": c.report}
+			f.Reports = map[string]*resource.ServerReport{"n1": c.report}
 		}
 		if got := f.EnvChange(c.claim, cfg); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
@@ -76,25 +77,25 @@ func TestEnvChange(t *testing.T) {
 	}
 }
 
-func given(b *protocol.BootConfiguration) { b.Status.GrantFor = "disk" }
+func given(b *resource.BootConfiguration) { b.Status.GrantFor = "disk" }
 
-func installed(b *protocol.BootConfiguration) {
+func installed(b *resource.BootConfiguration) {
 	given(b)
 	b.Status.SignedProvisioned = []byte("signed")
 }
 
-func network(b *protocol.BootConfiguration) {
+func network(b *resource.BootConfiguration) {
 	installed(b)
-	b.Spec.BootPolicy.Boot = protocol.BootNetwork
+	b.Spec.BootPolicy.Boot = resource.BootNetwork
 }
 
 // An agent is told of an environment for as long as it makes the files of it.
 func TestEnvTravels(t *testing.T) {
-	sealed := map[string]protocol.EnvIntent{"c1": {Name: "a", Bundle: "sha256:b", Sealed: "sha256:s"}}
+	sealed := map[string]message.EnvIntent{"c1": {Name: "a", Bundle: "sha256:b", Sealed: "sha256:s"}}
 	for name, c := range map[string]struct {
 		env    string
-		change func(*protocol.BootConfiguration)
-		sealed map[string]protocol.EnvIntent
+		change func(*resource.BootConfiguration)
+		sealed map[string]message.EnvIntent
 		want   string
 	}{
 		"an image":           {"", nil, sealed, "none"},
@@ -103,7 +104,7 @@ func TestEnvTravels(t *testing.T) {
 		"sealed":             {"a", nil, sealed, "sha256:s"},
 		"installed":          {"a", installed, sealed, "none"},
 		"booted by network":  {"a", network, sealed, "sha256:s"},
-		"by somebody's word": {"a", func(b *protocol.BootConfiguration) { b.Status.Adopted = &protocol.Adopted{} }, sealed, "none"},
+		"by somebody's word": {"a", func(b *resource.BootConfiguration) { b.Status.Adopted = &resource.Adopted{} }, sealed, "none"},
 	} {
 		cfg := envConfig(c.env)
 		if c.change != nil {
@@ -121,7 +122,7 @@ func TestEnvTravels(t *testing.T) {
 // The condition names both sides.
 func TestEnvDiffersCondition(t *testing.T) {
 	for name, c := range map[string]struct {
-		claim *protocol.Claim
+		claim *resource.Claim
 		cfg   string
 		want  string
 	}{

@@ -5,27 +5,27 @@ import (
 	"slices"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The params of the group that selects a server come after those of its profiles and
 // before those of all; of two groups that select it neither counts. What the hub writes
 // into the group's status changes nothing.
 func TestEnvGroup(t *testing.T) {
-	group := func(name, label string) *protocol.ServerGroup {
-		g := named(&protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Params: map[string]any{"who": name}}}, name)
+	group := func(name, label string) *resource.ServerGroup {
+		g := named(&resource.ServerGroup{Spec: resource.ServerGroupSpec{Params: map[string]any{"who": name}}}, name)
 		g.Spec.Selector.MatchLabels = map[string]string{"row": label}
 		return g
 	}
 	for name, row := range map[string]struct {
-		groups []*protocol.ServerGroup
+		groups []*resource.ServerGroup
 		global bool
 		want   []string
 	}{
-		"one":               {[]*protocol.ServerGroup{group("workers", "7"), group("others", "8")}, true, []string{"server: server", "profile p1: p1", "profile p2: p2", "group workers: workers", "profile global: global"}},
-		"none":              {[]*protocol.ServerGroup{group("others", "8")}, true, []string{"server: server", "profile p1: p1", "profile p2: p2", "profile global: global"}},
-		"two":               {[]*protocol.ServerGroup{group("workers", "7"), group("others", "7")}, true, []string{"server: server", "profile p1: p1", "profile p2: p2", "profile global: global"}},
-		"no global profile": {[]*protocol.ServerGroup{group("workers", "7")}, false, []string{"server: server", "profile p1: p1", "profile p2: p2", "group workers: workers"}},
+		"one":               {[]*resource.ServerGroup{group("workers", "7"), group("others", "8")}, true, []string{"server: server", "profile p1: p1", "profile p2: p2", "group workers: workers", "profile global: global"}},
+		"none":              {[]*resource.ServerGroup{group("others", "8")}, true, []string{"server: server", "profile p1: p1", "profile p2: p2", "profile global: global"}},
+		"two":               {[]*resource.ServerGroup{group("workers", "7"), group("others", "7")}, true, []string{"server: server", "profile p1: p1", "profile p2: p2", "profile global: global"}},
+		"no global profile": {[]*resource.ServerGroup{group("workers", "7")}, false, []string{"server: server", "profile p1: p1", "profile p2: p2", "group workers: workers"}},
 	} {
 		f, srv, env, secrets := envFleet()
 		srv.Metadata.Labels = map[string]string{"row": "7"}

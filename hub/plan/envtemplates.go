@@ -3,19 +3,19 @@ package plan
 import (
 	"encoding/json"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // overridesOf are the values of bootenv-customize for one environment in all sources.
 // What has another form is left out here; it is refused where it is merged.
-func overridesOf(params []protocol.EnvParams, env string) (out []protocol.BootEnvOverride) {
+func overridesOf(params []resource.EnvParams, env string) (out []resource.BootEnvOverride) {
 	for _, p := range params {
-		byEnv, ok := p.Values[protocol.ParamBootEnvCustomize].(map[string]any)
+		byEnv, ok := p.Values[resource.ParamBootEnvCustomize].(map[string]any)
 		if !ok {
 			continue
 		}
 		raw, err := json.Marshal(byEnv[env])
-		var o protocol.BootEnvOverride
+		var o resource.BootEnvOverride
 		if err == nil && json.Unmarshal(raw, &o) == nil {
 			out = append(out, o)
 		}
@@ -24,9 +24,9 @@ func overridesOf(params []protocol.EnvParams, env string) (out []protocol.BootEn
 }
 
 // templates are those that a bundle may ask for; see EnvBundle.
-func (f Fleet) templates(b protocol.EnvBundle, overrides []protocol.BootEnvOverride) map[string]string {
+func (f Fleet) templates(b resource.EnvBundle, overrides []resource.BootEnvOverride) map[string]string {
 	var open []string
-	ids := func(list []protocol.EnvTemplate) {
+	ids := func(list []resource.EnvTemplate) {
 		for _, t := range list {
 			open = append(open, t.ID)
 		}
@@ -35,12 +35,12 @@ func (f Fleet) templates(b protocol.EnvBundle, overrides []protocol.BootEnvOverr
 		ids(o.Templates)
 	}
 	for _, p := range b.Params {
-		open = append(open, protocol.CalledTemplates(p.Values)...)
+		open = append(open, resource.CalledTemplates(p.Values)...)
 	}
 	for _, s := range b.Schemas {
-		open = append(open, protocol.CalledTemplates(s.Schema)...)
+		open = append(open, resource.CalledTemplates(s.Schema)...)
 	}
-	return protocol.EnvTemplates(b.Spec, open, func(name string) (string, bool) {
+	return resource.EnvTemplates(b.Spec, open, func(name string) (string, bool) {
 		t := f.template(name)
 		if t == nil {
 			return "", false

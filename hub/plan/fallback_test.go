@@ -3,24 +3,24 @@ package plan
 import (
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestFormerOf: what is returned to is the last configuration that was booted well.
 func TestFormerOf(t *testing.T) {
-	cfg := func(generation uint64, booted bool, former *protocol.FormerBoot) *protocol.BootConfiguration {
-		b := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Revision: int(generation), BootSpec: protocol.BootSpec{Grant: []byte("grant")}, Former: former}}
+	cfg := func(generation uint64, booted bool, former *resource.FormerBoot) *resource.BootConfiguration {
+		b := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Revision: int(generation), BootSpec: resource.BootSpec{Grant: []byte("grant")}, Former: former}}
 		b.Metadata.Generation, b.Status.GrantFor = generation, "disk-1"
 		if booted {
 			b.Status.SignedProvisioned = []byte("signed")
 		}
 		return b
 	}
-	older := &protocol.FormerBoot{After: 2, GrantedBoot: protocol.GrantedBoot{Generation: 1}, Revision: 1}
+	older := &resource.FormerBoot{After: 2, GrantedBoot: resource.GrantedBoot{Generation: 1}, Revision: 1}
 	env := cfg(2, true, nil)
 	env.Spec.BootEnv = "debian"
 	for name, tt := range map[string]struct {
-		was        *protocol.BootConfiguration
+		was        *resource.BootConfiguration
 		after      int
 		generation uint64 // 0 is nothing
 	}{

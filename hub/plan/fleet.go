@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Fleet is everything that the hub's decisions depend on, at one moment: of all racks, or of
@@ -17,16 +18,16 @@ type Fleet struct {
 	// Site answers what one rack has to know of the others; nil where the fleet has all.
 	Site     Site
 	Now      time.Time // marks of firmware work that ended before do not travel
-	Racks    []*protocol.Rack
-	Agents   []*protocol.Agent
-	Segments []*protocol.Segment
-	BMCs     []*protocol.BMC
-	Servers  []*protocol.Server
-	Claims   []*protocol.Claim
+	Racks    []*resource.Rack
+	Agents   []*resource.Agent
+	Segments []*resource.Segment
+	BMCs     []*resource.BMC
+	Servers  []*resource.Server
+	Claims   []*resource.Claim
 	// Maintenances are in order of name too.
-	Maintenances []*protocol.Maintenance
-	Configs      []*protocol.BootConfiguration
-	Holds        []*protocol.Hold
+	Maintenances []*resource.Maintenance
+	Configs      []*resource.BootConfiguration
+	Holds        []*resource.Hold
 	Requests     []Request
 	// ReleasesWait are released holds whose release does not travel yet; see ReleaseWaits.
 	ReleasesWait map[string]bool
@@ -41,30 +42,30 @@ type Fleet struct {
 	Shards map[string]int
 	// Sealed are the credentials of BMCs as they were sealed for the agents of their
 	// racks, by BMC.
-	Sealed map[string]*protocol.SealedCredentials
+	Sealed map[string]*message.SealedCredentials
 	// Ignitions is the user data as it was sealed for the agents of their racks, by boot
 	// configuration.
-	Ignitions map[string]protocol.IgnitionIntent
+	Ignitions map[string]message.IgnitionIntent
 	// FormerIgnitions is likewise that of what they may return to.
-	FormerIgnitions map[string]protocol.IgnitionIntent
-	ISOs            map[string]protocol.EnvISO // the uploaded files, by name
+	FormerIgnitions map[string]message.IgnitionIntent
+	ISOs            map[string]resource.EnvISO // the uploaded files, by name
 	// BootEnvs, Templates, Profiles and Params describe boot environments.
-	BootEnvs  []*protocol.BootEnv
-	Templates []*protocol.Template
-	Profiles  []*protocol.Profile
-	Params    []*protocol.Param
-	Groups    []*protocol.ServerGroup // whose params servers have
+	BootEnvs  []*resource.BootEnv
+	Templates []*resource.Template
+	Profiles  []*resource.Profile
+	Params    []*resource.Param
+	Groups    []*resource.ServerGroup // whose params servers have
 	// EnvImages are the OCI images of environments as they were resolved.
-	EnvImages map[EnvImageKey]protocol.Image
+	EnvImages map[EnvImageKey]resource.Image
 	// SecretVersions are status.digest of the Secrets of type params, by name.
 	SecretVersions map[string]string
 	// Envs are the environments as they were sealed for the agents of their racks, by boot
 	// configuration.
-	Envs map[string]protocol.EnvIntent
+	Envs map[string]message.EnvIntent
 	// Keep are the files that agents keep for a return to an earlier image, by rack.
-	Keep map[string]*protocol.KeepIntent
+	Keep map[string]*message.KeepIntent
 	// Reports are the newest reports, by server.
-	Reports map[string]*protocol.ServerReport
+	Reports map[string]*resource.ServerReport
 
 	index *index // nil: lookups scan
 }
@@ -81,16 +82,16 @@ type Site interface {
 // Peer is one database of an agent, and what the agent can do.
 type Peer struct {
 	Incarnation  string // empty is not known
-	Capabilities []protocol.Capability
+	Capabilities []message.Capability
 }
 
 // Request is a one-shot that has not ended.
 type Request struct {
-	protocol.Request
+	resource.Request
 	Rack string
 }
 
-func (f Fleet) bmc(name string) *protocol.BMC {
+func (f Fleet) bmc(name string) *resource.BMC {
 	if f.index != nil {
 		return f.index.bmcs[name]
 	}
@@ -102,7 +103,7 @@ func (f Fleet) bmc(name string) *protocol.BMC {
 	return nil
 }
 
-func (f Fleet) server(name string) *protocol.Server {
+func (f Fleet) server(name string) *resource.Server {
 	if f.index != nil {
 		return f.index.servers[name]
 	}
@@ -124,10 +125,10 @@ func (f Fleet) serverNamed(name string) bool {
 }
 
 // Server is a server by its name, or nil.
-func (f Fleet) Server(name string) *protocol.Server { return f.server(name) }
+func (f Fleet) Server(name string) *resource.Server { return f.server(name) }
 
 // behind are the servers of a BMC.
-func (f Fleet) behind(bmc string) (out []*protocol.Server) {
+func (f Fleet) behind(bmc string) (out []*resource.Server) {
 	if f.index != nil {
 		return f.index.behind[bmc]
 	}
@@ -148,7 +149,7 @@ func (f Fleet) Behind(bmc string) (out []string) {
 }
 
 // segmentOf is a segment of a rack by its name, or nil.
-func (f Fleet) segmentOf(rack, name string) *protocol.Segment {
+func (f Fleet) segmentOf(rack, name string) *resource.Segment {
 	for _, s := range f.segments(rack) {
 		if s.Metadata.Name == name {
 			return s
@@ -158,7 +159,7 @@ func (f Fleet) segmentOf(rack, name string) *protocol.Segment {
 }
 
 // segments are those of a rack.
-func (f Fleet) segments(rack string) (out []*protocol.Segment) {
+func (f Fleet) segments(rack string) (out []*resource.Segment) {
 	if f.index != nil {
 		return f.index.parts[rack]
 	}
@@ -190,7 +191,7 @@ func (f Fleet) RackOf(server string) string {
 }
 
 // ClaimOf is the claim that a server is bound to, or nil.
-func (f Fleet) ClaimOf(server string) *protocol.Claim {
+func (f Fleet) ClaimOf(server string) *resource.Claim {
 	if f.index != nil {
 		return f.index.claims[server]
 	}
@@ -203,7 +204,7 @@ func (f Fleet) ClaimOf(server string) *protocol.Claim {
 }
 
 // ConfigOf is the boot configuration of a claim, or nil.
-func (f Fleet) ConfigOf(c *protocol.Claim) *protocol.BootConfiguration {
+func (f Fleet) ConfigOf(c *resource.Claim) *resource.BootConfiguration {
 	if c == nil {
 		return nil
 	}
@@ -211,7 +212,7 @@ func (f Fleet) ConfigOf(c *protocol.Claim) *protocol.BootConfiguration {
 }
 
 // configFor is the boot configuration of an owner, or nil.
-func (f Fleet) configFor(uid string) *protocol.BootConfiguration {
+func (f Fleet) configFor(uid string) *resource.BootConfiguration {
 	if f.index != nil {
 		return f.index.configs[uid]
 	}
@@ -227,21 +228,21 @@ func (f Fleet) configFor(uid string) *protocol.BootConfiguration {
 // fleets.
 
 // ServersIn are the servers of a rack.
-func (f Fleet) ServersIn(rack string) []*protocol.Server { return f.Indexed().index.byRack[rack] }
+func (f Fleet) ServersIn(rack string) []*resource.Server { return f.Indexed().index.byRack[rack] }
 
 // BMCsIn are the BMCs of a rack.
-func (f Fleet) BMCsIn(rack string) []*protocol.BMC { return f.Indexed().index.bmcsIn[rack] }
+func (f Fleet) BMCsIn(rack string) []*resource.BMC { return f.Indexed().index.bmcsIn[rack] }
 
 // ClaimsIn are the claims that have a server of a rack.
-func (f Fleet) ClaimsIn(rack string) []*protocol.Claim { return f.Indexed().index.bound[rack] }
+func (f Fleet) ClaimsIn(rack string) []*resource.Claim { return f.Indexed().index.bound[rack] }
 
 // MaintenancesIn are those of a rack's servers.
-func (f Fleet) MaintenancesIn(rack string) []*protocol.Maintenance {
+func (f Fleet) MaintenancesIn(rack string) []*resource.Maintenance {
 	return f.Indexed().index.maintains[rack]
 }
 
 // Selected are the servers that have all of some labels; none has no labels.
-func (f Fleet) Selected(labels map[string]string) (out []*protocol.Server) {
+func (f Fleet) Selected(labels map[string]string) (out []*resource.Server) {
 	if len(labels) == 0 {
 		return nil
 	}
@@ -253,7 +254,7 @@ func (f Fleet) Selected(labels map[string]string) (out []*protocol.Server) {
 		}
 	}
 	for _, s := range from {
-		if matches(&protocol.Selector{MatchLabels: labels}, s.Metadata.Labels) {
+		if matches(&resource.Selector{MatchLabels: labels}, s.Metadata.Labels) {
 			out = append(out, s)
 		}
 	}
@@ -261,19 +262,19 @@ func (f Fleet) Selected(labels map[string]string) (out []*protocol.Server) {
 }
 
 // HoldsIn are the holds that a rack's agent enforces.
-func (f Fleet) HoldsIn(rack string) []*protocol.Hold { return f.Indexed().index.holds[rack] }
+func (f Fleet) HoldsIn(rack string) []*resource.Hold { return f.Indexed().index.holds[rack] }
 
 // HoldsOn are the holds on a server that are not released.
-func (f Fleet) HoldsOn(server string) []*protocol.Hold { return f.Indexed().index.held[server] }
+func (f Fleet) HoldsOn(server string) []*resource.Hold { return f.Indexed().index.held[server] }
 
 // RequestsIn are the requests of a rack's servers.
 func (f Fleet) RequestsIn(rack string) []Request { return f.Indexed().index.asked[rack] }
 
 // ClaimsTaking are the claims that take a group's image.
-func (f Fleet) ClaimsTaking(group string) []*protocol.Claim { return f.Indexed().index.takers[group] }
+func (f Fleet) ClaimsTaking(group string) []*resource.Claim { return f.Indexed().index.takers[group] }
 
 // ConfigsOf are the configurations with a group's image.
-func (f Fleet) ConfigsOf(group string) []*protocol.BootConfiguration {
+func (f Fleet) ConfigsOf(group string) []*resource.BootConfiguration {
 	return f.Indexed().index.given[group]
 }
 
@@ -303,14 +304,14 @@ func (f Fleet) held(server string) bool {
 }
 
 // BootEnv is an environment by its name, or nil.
-func (f Fleet) BootEnv(name string) *protocol.BootEnv { return find(f.BootEnvs, name) }
+func (f Fleet) BootEnv(name string) *resource.BootEnv { return find(f.BootEnvs, name) }
 
-func (f Fleet) profile(name string) *protocol.Profile { return find(f.Profiles, name) }
+func (f Fleet) profile(name string) *resource.Profile { return find(f.Profiles, name) }
 
-func (f Fleet) template(name string) *protocol.Template { return find(f.Templates, name) }
+func (f Fleet) template(name string) *resource.Template { return find(f.Templates, name) }
 
 // find is the one of a name in a list that is in order of name; nil if there is none.
-func find[T protocol.Object](list []T, name string) (none T) {
+func find[T resource.Object](list []T, name string) (none T) {
 	i, ok := slices.BinarySearchFunc(list, name, func(o T, name string) int { return strings.Compare(o.Head().Metadata.Name, name) })
 	if !ok {
 		return none

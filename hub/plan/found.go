@@ -5,19 +5,19 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Finding is a BMC as it shall be after what an agent found.
 type Finding struct {
-	BMC      *protocol.BMC
+	BMC      *resource.BMC
 	New      bool
 	Accepted bool // by the rule of its segment, now
 }
 
 // Findings holds what the agent of a rack found against the rack's BMCs. gone are
 // BMCs that wait to be accepted and are the same as an accepted one. left counts
-// those that were left out, because protocol.MaxFound wait already or no name is
+// those that were left out, because resource.MaxFound wait already or no name is
 // free.
 //
 //	known    | rule | becomes
@@ -30,7 +30,7 @@ type Finding struct {
 // The rule is that of the segment on which it was found, for leases with one of the
 // segment's MAC prefixes. Of an accepted BMC only the address follows, where it has
 // none in its spec.
-func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, gone []*protocol.BMC, left int) {
+func Findings(f Fleet, rack string, found []resource.FoundBMC) (out []Finding, gone []*resource.BMC, left int) {
 	f = f.Indexed()
 	book := newBMCBook(f, rack)
 	waiting := len(book.pending)
@@ -49,7 +49,7 @@ func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, g
 			next.BMC = &own
 		} else {
 			next.BMC = book.create(seen)
-			if next.New = true; next.BMC == nil || rule == nil && waiting >= protocol.MaxFound {
+			if next.New = true; next.BMC == nil || rule == nil && waiting >= resource.MaxFound {
 				left++
 				continue
 			}
@@ -58,7 +58,7 @@ func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, g
 			}
 		}
 		changed := follow(next.BMC, seen)
-		if verdict := becomes(known(b), rule != nil); verdict == protocol.BMCAccepted && next.BMC.Pending() {
+		if verdict := becomes(known(b), rule != nil); verdict == resource.BMCAccepted && next.BMC.Pending() {
 			next.Accepted = true
 			accept(next.BMC, rule, seg, seen)
 		}
@@ -77,26 +77,26 @@ func Findings(f Fleet, rack string, found []protocol.FoundBMC) (out []Finding, g
 	return out, gone, left
 }
 
-func known(b *protocol.BMC) string {
+func known(b *resource.BMC) string {
 	switch {
 	case b == nil:
 		return "no"
 	case b.Pending():
-		return string(protocol.BMCPending)
+		return string(resource.BMCPending)
 	}
-	return string(protocol.BMCAccepted)
+	return string(resource.BMCAccepted)
 }
 
-func becomes(known string, rule bool) protocol.BMCState {
-	if rule || known == string(protocol.BMCAccepted) {
-		return protocol.BMCAccepted
+func becomes(known string, rule bool) resource.BMCState {
+	if rule || known == string(resource.BMCAccepted) {
+		return resource.BMCAccepted
 	}
-	return protocol.BMCPending
+	return resource.BMCPending
 }
 
 // ruleFor is the rule that accepts a BMC as it was found, or nil.
-func ruleFor(s *protocol.Segment, seen protocol.FoundBMC) *protocol.AcceptRule {
-	if s.Spec.BMCs == nil || seen.By != protocol.FoundByLease || !s.Spec.BMCs.HasMAC(seen.MAC) {
+func ruleFor(s *resource.Segment, seen resource.FoundBMC) *resource.AcceptRule {
+	if s.Spec.BMCs == nil || seen.By != resource.FoundByLease || !s.Spec.BMCs.HasMAC(seen.MAC) {
 		return nil
 	}
 	r := s.Spec.BMCs.Accept
@@ -106,17 +106,17 @@ func ruleFor(s *protocol.Segment, seen protocol.FoundBMC) *protocol.AcceptRule {
 	return r
 }
 
-func accept(b *protocol.BMC, r *protocol.AcceptRule, s *protocol.Segment, seen protocol.FoundBMC) {
-	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, protocol.BMCTLS{CA: r.CA}
+func accept(b *resource.BMC, r *resource.AcceptRule, s *resource.Segment, seen resource.FoundBMC) {
+	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, resource.BMCTLS{CA: r.CA}
 	if r.CA == "" {
 		b.Spec.TLS.Fingerprint = seen.Fingerprint
 	}
-	b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, "segment/"+s.Metadata.Name
+	b.Status.State, b.Status.AcceptedBy = resource.BMCAccepted, "segment/"+s.Metadata.Name
 }
 
 // follow takes over what decides: the address of a BMC that has none in its spec,
 // and the MAC address of one that had none.
-func follow(b *protocol.BMC, seen protocol.FoundBMC) (changed bool) {
+func follow(b *resource.BMC, seen resource.FoundBMC) (changed bool) {
 	if b.Spec.Address == "" && b.Status.Address != seen.Address {
 		b.Status.Address, changed = seen.Address, true
 	}
@@ -128,8 +128,8 @@ func follow(b *protocol.BMC, seen protocol.FoundBMC) (changed bool) {
 
 // newest cleans what an agent says, and keeps the newest of each BMC, in order of
 // address.
-func newest(found []protocol.FoundBMC) []protocol.FoundBMC {
-	by := map[string]protocol.FoundBMC{}
+func newest(found []resource.FoundBMC) []resource.FoundBMC {
+	by := map[string]resource.FoundBMC{}
 	for _, seen := range found {
 		seen, ok := seen.Clean()
 		key := seen.MAC
@@ -140,11 +140,11 @@ func newest(found []protocol.FoundBMC) []protocol.FoundBMC {
 			by[key] = seen
 		}
 	}
-	out := make([]protocol.FoundBMC, 0, len(by))
+	out := make([]resource.FoundBMC, 0, len(by))
 	for _, seen := range by {
 		out = append(out, seen)
 	}
-	slices.SortFunc(out, func(a, b protocol.FoundBMC) int {
+	slices.SortFunc(out, func(a, b resource.FoundBMC) int {
 		return cmp.Or(strings.Compare(a.Address, b.Address), strings.Compare(a.MAC, b.MAC))
 	})
 	return out
@@ -152,15 +152,15 @@ func newest(found []protocol.FoundBMC) []protocol.FoundBMC {
 
 // bmcBook finds the BMCs of one rack by what they were found by.
 type bmcBook struct {
-	byMAC, byAddress map[string]*protocol.BMC
-	pending          []*protocol.BMC
+	byMAC, byAddress map[string]*resource.BMC
+	pending          []*resource.BMC
 	rack             string
 	fleet            Fleet
 	made             map[string]bool // names that were given just now
 }
 
 func newBMCBook(f Fleet, rack string) *bmcBook {
-	k := &bmcBook{byMAC: map[string]*protocol.BMC{}, byAddress: map[string]*protocol.BMC{}, rack: rack, fleet: f, made: map[string]bool{}}
+	k := &bmcBook{byMAC: map[string]*resource.BMC{}, byAddress: map[string]*resource.BMC{}, rack: rack, fleet: f, made: map[string]bool{}}
 	for _, pending := range []bool{false, true} { // an accepted one comes before one that waits
 		for _, b := range f.BMCsIn(rack) {
 			if b.Pending() == pending {
@@ -179,10 +179,10 @@ func (k *bmcBook) elsewhere(mac string) bool {
 	if site := k.fleet.Site; site != nil && mac != "" && site.AcceptedElsewhere(mac, k.rack) {
 		return true
 	}
-	return slices.ContainsFunc(k.fleet.index.accepted[mac], func(b *protocol.BMC) bool { return b.Spec.RackRef.Name != k.rack })
+	return slices.ContainsFunc(k.fleet.index.accepted[mac], func(b *resource.BMC) bool { return b.Spec.RackRef.Name != k.rack })
 }
 
-func (k *bmcBook) add(b *protocol.BMC) {
+func (k *bmcBook) add(b *resource.BMC) {
 	k.made[b.Metadata.Name] = true
 	if b.Pending() {
 		k.pending = append(k.pending, b)
@@ -190,18 +190,18 @@ func (k *bmcBook) add(b *protocol.BMC) {
 	if mac := b.MAC(); mac != "" {
 		first(k.byMAC, mac, b)
 	}
-	if at := protocol.HostPort(b.Reach()); at != "" {
+	if at := resource.HostPort(b.Reach()); at != "" {
 		first(k.byAddress, at, b)
 	}
 }
 
 // match is the BMC that was found: by its MAC address, else by its address. A lease
 // that was given to another MAC address since is another BMC's.
-func (k *bmcBook) match(seen protocol.FoundBMC) *protocol.BMC {
+func (k *bmcBook) match(seen resource.FoundBMC) *resource.BMC {
 	if b := k.byMAC[seen.MAC]; seen.MAC != "" && b != nil {
 		return b
 	}
-	b := k.byAddress[protocol.HostPort(seen.Address)]
+	b := k.byAddress[resource.HostPort(seen.Address)]
 	if b == nil || b.Spec.Address == "" && seen.MAC != "" {
 		return nil
 	}
@@ -209,8 +209,8 @@ func (k *bmcBook) match(seen protocol.FoundBMC) *protocol.BMC {
 }
 
 // accepted is the accepted BMC that one which waits is the same as, or nil.
-func (k *bmcBook) accepted(p *protocol.BMC) *protocol.BMC {
-	b := k.match(protocol.FoundBMC{MAC: p.MAC(), Address: p.Reach()})
+func (k *bmcBook) accepted(p *resource.BMC) *resource.BMC {
+	b := k.match(resource.FoundBMC{MAC: p.MAC(), Address: p.Reach()})
 	if b == nil || b.Pending() {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (k *bmcBook) accepted(p *protocol.BMC) *protocol.BMC {
 // create makes the BMC; nil if no name is free. One with a lease is followed by its
 // MAC address, another stays where it was found: who gives it its address is not
 // known.
-func (k *bmcBook) create(seen protocol.FoundBMC) *protocol.BMC {
+func (k *bmcBook) create(seen resource.FoundBMC) *resource.BMC {
 	name := foundName(seen)
 	if k.taken(name) {
 		name = nameOf(name + "-" + k.rack)
@@ -228,9 +228,9 @@ func (k *bmcBook) create(seen protocol.FoundBMC) *protocol.BMC {
 	if k.taken(name) {
 		return nil
 	}
-	b := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: k.rack}}}
-	b.Metadata.Name, b.Status.State, b.Status.Found = name, protocol.BMCPending, &seen
-	if seen.By == protocol.FoundByLease {
+	b := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: k.rack}}}
+	b.Metadata.Name, b.Status.State, b.Status.Found = name, resource.BMCPending, &seen
+	if seen.By == resource.FoundByLease {
 		b.Spec.MACAddress = seen.MAC
 	} else {
 		b.Spec.Address = seen.Address
@@ -239,11 +239,11 @@ func (k *bmcBook) create(seen protocol.FoundBMC) *protocol.BMC {
 	return b
 }
 
-func foundName(seen protocol.FoundBMC) string {
+func foundName(seen resource.FoundBMC) string {
 	if seen.MAC != "" {
 		return nameOf("bmc-" + strings.ReplaceAll(seen.MAC, ":", ""))
 	}
-	return nameOf("bmc-" + strings.TrimSuffix(protocol.HostPort(seen.Address), ":443"))
+	return nameOf("bmc-" + strings.TrimSuffix(resource.HostPort(seen.Address), ":443"))
 }
 
 // maxName is the most that a name may have.

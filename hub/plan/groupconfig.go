@@ -1,6 +1,9 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
 
 // GroupThen is what becomes of a claim's configuration when its group has another
 // revision.
@@ -36,13 +39,13 @@ func groupChangeRule(other, installed, turn, begun bool) GroupThen {
 
 // GroupChange judges a claim of a group's image that has a configuration. revision is the
 // one that it would be given now, 0 where it is given none.
-func (f Fleet) GroupChange(cfg *protocol.BootConfiguration, revision int, turn bool) GroupThen {
+func (f Fleet) GroupChange(cfg *resource.BootConfiguration, revision int, turn bool) GroupThen {
 	other := cfg.Spec.Group != "" && revision > 0 && cfg.Spec.Revision != revision
 	repeats := Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy)
 	begun := false
 	if r := f.Reports[cfg.Spec.Server]; cfg.Status.GrantFor != "" {
 		begun = r == nil || r.OwnerUID == cfg.Spec.Owner.UID && r.Attempt != nil &&
-			r.Attempt.State != protocol.AttemptSucceeded && r.Attempt.State != protocol.AttemptFailed
+			r.Attempt.State != resource.AttemptSucceeded && r.Attempt.State != resource.AttemptFailed
 		begun = begun || !repeats && r.Power != protocol.PowerOff
 	}
 	before := cfg.Status.Seen != nil && cfg.Status.Seen.Booted != nil

@@ -1,17 +1,20 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
 
 // ignition is a configuration's user data as it travels; nil without any. Until it is
 // sealed the agent knows that there is some, and does not boot without it.
-func (f Fleet) ignition(cfg *protocol.BootConfiguration) *protocol.IgnitionIntent {
+func (f Fleet) ignition(cfg *resource.BootConfiguration) *message.IgnitionIntent {
 	if cfg.Spec.Ignition == nil {
 		return nil
 	}
 	if in, ok := f.Ignitions[cfg.Metadata.Name]; ok && in.Ref() == *cfg.Spec.Ignition {
 		return &in
 	}
-	return protocol.IgnitionOf(*cfg.Spec.Ignition)
+	return message.IgnitionOf(*cfg.Spec.Ignition)
 }
 
 // IgnitionFits says how a claim's user data stands against what its configuration fixed:
@@ -26,7 +29,7 @@ func (f Fleet) ignition(cfg *protocol.BootConfiguration) *protocol.IgnitionInten
 //	one           | *           | *        | no
 //
 // A Secret that is gone changes nothing: what was booted has it.
-func IgnitionFits(fixed *protocol.IgnitionRef, named *protocol.Ref, have *protocol.IgnitionRef) bool {
+func IgnitionFits(fixed *resource.IgnitionRef, named *resource.Ref, have *resource.IgnitionRef) bool {
 	switch {
 	case fixed == nil || named == nil:
 		return fixed == nil && named == nil

@@ -4,24 +4,25 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestIgnitionFitsTable(t *testing.T) {
-	fixed := &protocol.IgnitionRef{Secret: "s", UID: "u", Version: 1, Digest: "d"}
+	fixed := &resource.IgnitionRef{Secret: "s", UID: "u", Version: 1, Digest: "d"}
 	doctable.Of(t, "ignition.go", "IgnitionFits").Hold(t,
 		[][]string{{"none", "one"}, {"none", "one", "another", "the same"}, {"the same", "another", "gone"}},
 		func(in []string) []string {
-			var cfg, have *protocol.IgnitionRef
+			var cfg, have *resource.IgnitionRef
 			if in[0] == "one" {
 				cfg = fixed
 			}
-			named := map[string]*protocol.Ref{"one": {Name: "x"}, "another": {Name: "x"}, "the same": {Name: "s"}}[in[1]]
+			named := map[string]*resource.Ref{"one": {Name: "x"}, "another": {Name: "x"}, "the same": {Name: "s"}}[in[1]]
 			switch in[2] {
 			case "the same":
 				have = fixed
 			case "another":
-				have = &protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "e"}
+				have = &resource.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "e"}
 			}
 			return []string{map[bool]string{true: "yes", false: "no"}[IgnitionFits(cfg, named, have)]}
 		})
@@ -30,20 +31,20 @@ func TestIgnitionFitsTable(t *testing.T) {
 // Only what was sealed for the very version travels; else the agent knows that there is
 // some.
 func TestIgnitionTravels(t *testing.T) {
-	fixed := &protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Ignition: fixed}}
+	fixed := &resource.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Ignition: fixed}}
 	cfg.Metadata.Name = "c"
-	old, good := *protocol.IgnitionOf(*fixed), *protocol.IgnitionOf(*fixed)
+	old, good := *message.IgnitionOf(*fixed), *message.IgnitionOf(*fixed)
 	old.Version, old.Sealed, good.Sealed = 1, "sha256:old", "sha256:good"
 	for _, row := range []struct {
 		name   string
-		sealed map[string]protocol.IgnitionIntent
+		sealed map[string]message.IgnitionIntent
 		want   string
 	}{
 		{"nothing", nil, ""},
-		{"another version", map[string]protocol.IgnitionIntent{"c": old}, ""},
-		{"another claim's", map[string]protocol.IgnitionIntent{"d": good}, ""},
-		{"this one", map[string]protocol.IgnitionIntent{"c": good}, "sha256:good"},
+		{"another version", map[string]message.IgnitionIntent{"c": old}, ""},
+		{"another claim's", map[string]message.IgnitionIntent{"d": good}, ""},
+		{"this one", map[string]message.IgnitionIntent{"c": good}, "sha256:good"},
 	} {
 		if got := (Fleet{Ignitions: row.sealed}).ignition(cfg); got == nil || got.Sealed != row.want || got.Ref() != *fixed {
 			t.Errorf("%s: %+v", row.name, got)

@@ -4,35 +4,35 @@ import (
 	"maps"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // index makes the lookups of a fleet cost the same however large it is. Of two
 // resources that answer to one key the first by name counts, as in a scan.
 type index struct {
-	bmcs    map[string]*protocol.BMC
-	servers map[string]*protocol.Server
-	racks   map[string]*protocol.Rack
-	claims  map[string]*protocol.Claim             // by the server that they are bound to
-	configs map[string]*protocol.BootConfiguration // by the UID of their owner
+	bmcs    map[string]*resource.BMC
+	servers map[string]*resource.Server
+	racks   map[string]*resource.Rack
+	claims  map[string]*resource.Claim             // by the server that they are bound to
+	configs map[string]*resource.BootConfiguration // by the UID of their owner
 	// maintained are the maintenances that have a server, by server.
-	maintained map[string]*protocol.Maintenance
+	maintained map[string]*resource.Maintenance
 	// discoveries are the configurations of discoveries, by server.
-	discoveries map[string]*protocol.BootConfiguration
-	held        map[string][]*protocol.Hold // not released, by server
-	byRack      map[string][]*protocol.Server
-	holds       map[string][]*protocol.Hold // by rack
+	discoveries map[string]*resource.BootConfiguration
+	held        map[string][]*resource.Hold // not released, by server
+	byRack      map[string][]*resource.Server
+	holds       map[string][]*resource.Hold // by rack
 	asked       map[string][]Request        // by rack
-	parts       map[string][]*protocol.Segment
-	behind      map[string][]*protocol.Server // by BMC
-	bmcsIn      map[string][]*protocol.BMC    // by rack
-	accepted    map[string][]*protocol.BMC    // by MAC address
-	bound       map[string][]*protocol.Claim  // by rack
-	takers      map[string][]*protocol.Claim  // by the group whose image they take
-	given       map[string][]*protocol.BootConfiguration
-	maintains   map[string][]*protocol.Maintenance // by rack
-	labelled    map[label][]*protocol.Server       // of the labels that selectors name
-	selectors   map[label][]*protocol.ServerGroup  // by the first label that each selects by
+	parts       map[string][]*resource.Segment
+	behind      map[string][]*resource.Server // by BMC
+	bmcsIn      map[string][]*resource.BMC    // by rack
+	accepted    map[string][]*resource.BMC    // by MAC address
+	bound       map[string][]*resource.Claim  // by rack
+	takers      map[string][]*resource.Claim  // by the group whose image they take
+	given       map[string][]*resource.BootConfiguration
+	maintains   map[string][]*resource.Maintenance // by rack
+	labelled    map[label][]*resource.Server       // of the labels that selectors name
+	selectors   map[label][]*resource.ServerGroup  // by the first label that each selects by
 }
 
 // label is one label that a selector wants.
@@ -45,14 +45,14 @@ func (f Fleet) Indexed() Fleet {
 		return f
 	}
 	x := &index{
-		bmcs: make(map[string]*protocol.BMC, len(f.BMCs)), servers: make(map[string]*protocol.Server, len(f.Servers)),
-		claims: make(map[string]*protocol.Claim, len(f.Claims)), configs: make(map[string]*protocol.BootConfiguration, len(f.Configs)),
-		held: map[string][]*protocol.Hold{}, byRack: map[string][]*protocol.Server{}, holds: map[string][]*protocol.Hold{},
-		asked: map[string][]Request{}, parts: map[string][]*protocol.Segment{},
-		behind: map[string][]*protocol.Server{}, maintained: map[string]*protocol.Maintenance{},
-		discoveries: map[string]*protocol.BootConfiguration{}, racks: make(map[string]*protocol.Rack, len(f.Racks)),
-		bmcsIn: map[string][]*protocol.BMC{}, accepted: map[string][]*protocol.BMC{}, bound: map[string][]*protocol.Claim{},
-		takers: map[string][]*protocol.Claim{}, given: map[string][]*protocol.BootConfiguration{}, maintains: map[string][]*protocol.Maintenance{},
+		bmcs: make(map[string]*resource.BMC, len(f.BMCs)), servers: make(map[string]*resource.Server, len(f.Servers)),
+		claims: make(map[string]*resource.Claim, len(f.Claims)), configs: make(map[string]*resource.BootConfiguration, len(f.Configs)),
+		held: map[string][]*resource.Hold{}, byRack: map[string][]*resource.Server{}, holds: map[string][]*resource.Hold{},
+		asked: map[string][]Request{}, parts: map[string][]*resource.Segment{},
+		behind: map[string][]*resource.Server{}, maintained: map[string]*resource.Maintenance{},
+		discoveries: map[string]*resource.BootConfiguration{}, racks: make(map[string]*resource.Rack, len(f.Racks)),
+		bmcsIn: map[string][]*resource.BMC{}, accepted: map[string][]*resource.BMC{}, bound: map[string][]*resource.Claim{},
+		takers: map[string][]*resource.Claim{}, given: map[string][]*resource.BootConfiguration{}, maintains: map[string][]*resource.Maintenance{},
 	}
 	for _, r := range f.Racks {
 		first(x.racks, r.Metadata.Name, r)
@@ -78,12 +78,12 @@ func (f Fleet) Indexed() Fleet {
 		if b.Spec.Group != "" {
 			group(x.given, b.Spec.Group, b)
 		}
-		if b.Spec.Owner.Kind == protocol.PurposeDiscovery {
+		if b.Spec.Owner.Kind == resource.PurposeDiscovery {
 			first(x.discoveries, b.Spec.Server, b)
 		}
 	}
 	for _, m := range f.Maintenances {
-		if m.Status.State == protocol.MaintenanceActive {
+		if m.Status.State == resource.MaintenanceActive {
 			first(x.maintained, m.Spec.ServerRef.Name, m)
 		}
 	}
@@ -108,7 +108,7 @@ func (f Fleet) Indexed() Fleet {
 			}
 		}
 	}
-	x.selectors = map[label][]*protocol.ServerGroup{}
+	x.selectors = map[label][]*resource.ServerGroup{}
 	for _, g := range f.Groups {
 		if labels := g.Spec.Selector.MatchLabels; len(labels) > 0 {
 			k := slices.Min(slices.Collect(maps.Keys(labels)))
@@ -132,8 +132,8 @@ func (f Fleet) Indexed() Fleet {
 
 // selectorLabels are what groups, and claims that have no server, select servers by; of
 // other labels nobody looks for servers.
-func (f Fleet) selectorLabels() map[label][]*protocol.Server {
-	out := map[label][]*protocol.Server{}
+func (f Fleet) selectorLabels() map[label][]*resource.Server {
+	out := map[label][]*resource.Server{}
 	add := func(labels map[string]string) {
 		for k, v := range labels {
 			out[label{k, v}] = nil

@@ -7,7 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // The index answers as the scans do, also where keys dangle or come twice.
@@ -24,7 +25,7 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 		for i, c := range f.Claims {
 			if rapid.Bool().Draw(t, "of the group") {
 				own, cfg := *c, *f.Configs[i]
-				own.Spec.ImageFrom, cfg.Spec.Group = &protocol.ImageFrom{Group: "g"}, "g"
+				own.Spec.ImageFrom, cfg.Spec.Group = &resource.ImageFrom{Group: "g"}, "g"
 				f.Claims[i], f.Configs[i] = &own, &cfg
 			}
 		}
@@ -35,7 +36,7 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 			f.Servers[i] = &own
 		}
 		for _, labels := range []map[string]string{{"a": "1"}, {"a": word("a"), "b": word("b")}} {
-			f.Groups = append(f.Groups, &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Selector: protocol.Selector{MatchLabels: labels}}})
+			f.Groups = append(f.Groups, &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: resource.Selector{MatchLabels: labels}}})
 		}
 		x := f.Indexed()
 		for _, s := range append(slices.Clone(f.Servers), serverOf("absent", "r0")) {
@@ -44,33 +45,33 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 				f.ClaimOf(name) != x.ClaimOf(name) || f.ConfigOf(f.ClaimOf(name)) != x.ConfigOf(x.ClaimOf(name)) || f.held(name) != x.held(name) {
 				t.Fatalf("server %s differs", name)
 			}
-			same(t, "holds on "+name, x.HoldsOn(name), f.Holds, func(h *protocol.Hold) bool { return h.Spec.Server == name && h.Status.ReleasedAt == nil })
+			same(t, "holds on "+name, x.HoldsOn(name), f.Holds, func(h *resource.Hold) bool { return h.Spec.Server == name && h.Status.ReleasedAt == nil })
 		}
 		for _, rack := range []string{"", "r0", "r1", "absent"} {
 			in := func(server string) bool { return f.RackOf(server) == rack }
-			same(t, "servers in "+rack, x.ServersIn(rack), f.Servers, func(s *protocol.Server) bool { return in(s.Metadata.Name) })
-			same(t, "BMCs in "+rack, x.BMCsIn(rack), f.BMCs, func(b *protocol.BMC) bool { return b.Spec.RackRef.Name == rack })
-			same(t, "claims in "+rack, x.ClaimsIn(rack), f.Claims, func(c *protocol.Claim) bool { return c.Status.Server != "" && in(c.Status.Server) })
-			same(t, "maintenances in "+rack, x.MaintenancesIn(rack), f.Maintenances, func(m *protocol.Maintenance) bool { return in(m.Spec.ServerRef.Name) })
-			same(t, "holds in "+rack, x.HoldsIn(rack), f.Holds, func(h *protocol.Hold) bool { return h.Status.Rack == rack })
+			same(t, "servers in "+rack, x.ServersIn(rack), f.Servers, func(s *resource.Server) bool { return in(s.Metadata.Name) })
+			same(t, "BMCs in "+rack, x.BMCsIn(rack), f.BMCs, func(b *resource.BMC) bool { return b.Spec.RackRef.Name == rack })
+			same(t, "claims in "+rack, x.ClaimsIn(rack), f.Claims, func(c *resource.Claim) bool { return c.Status.Server != "" && in(c.Status.Server) })
+			same(t, "maintenances in "+rack, x.MaintenancesIn(rack), f.Maintenances, func(m *resource.Maintenance) bool { return in(m.Spec.ServerRef.Name) })
+			same(t, "holds in "+rack, x.HoldsIn(rack), f.Holds, func(h *resource.Hold) bool { return h.Status.Rack == rack })
 			if f.Rack(rack) != x.Rack(rack) {
 				t.Fatalf("rack %q differs", rack)
 			}
 		}
 		for _, labels := range []map[string]string{nil, {"a": "1"}, {"a": "1", "b": "1"}, {"b": "2"}, {"c": "1"}} {
-			same(t, fmt.Sprintf("servers with %v", labels), x.Selected(labels), f.Servers, func(s *protocol.Server) bool {
-				return matches(&protocol.Selector{MatchLabels: labels}, s.Metadata.Labels)
+			same(t, fmt.Sprintf("servers with %v", labels), x.Selected(labels), f.Servers, func(s *resource.Server) bool {
+				return matches(&resource.Selector{MatchLabels: labels}, s.Metadata.Labels)
 			})
 		}
 		for _, s := range f.Servers {
-			selecting := slices.DeleteFunc(slices.Clone(f.Groups), func(g *protocol.ServerGroup) bool { return !matches(&g.Spec.Selector, s.Metadata.Labels) })
+			selecting := slices.DeleteFunc(slices.Clone(f.Groups), func(g *resource.ServerGroup) bool { return !matches(&g.Spec.Selector, s.Metadata.Labels) })
 			if of := x.groupOf(s); (of != nil) != (len(selecting) == 1) || of != nil && of != selecting[0] {
 				t.Fatalf("the group of %s: %v of %v", s.Metadata.Name, of, selecting)
 			}
 		}
 		for _, name := range []string{"g", "absent"} {
-			same(t, "claims that take "+name, x.ClaimsTaking(name), f.Claims, func(c *protocol.Claim) bool { return c.Spec.ImageFrom != nil && c.Spec.ImageFrom.Group == name })
-			same(t, "configurations of "+name, x.ConfigsOf(name), f.Configs, func(b *protocol.BootConfiguration) bool { return b.Spec.Group == name })
+			same(t, "claims that take "+name, x.ClaimsTaking(name), f.Claims, func(c *resource.Claim) bool { return c.Spec.ImageFrom != nil && c.Spec.ImageFrom.Group == name })
+			same(t, "configurations of "+name, x.ConfigsOf(name), f.Configs, func(b *resource.BootConfiguration) bool { return b.Spec.Group == name })
 		}
 	})
 }
@@ -90,7 +91,7 @@ func TestFitTable(t *testing.T) {
 		for _, recorded := range []string{"no", "yes"} {
 			for _, provisioned := range []string{"no", "yes"} {
 				peer := Peer{Incarnation: "i", Capabilities: few()}
-				in := protocol.ServerIntent{Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Grant: []byte("grant")}}}}
+				in := message.ServerIntent{Boot: &message.BootIntent{GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd}, Grant: []byte("grant")}}}}
 				if able == "no" {
 					peer.Capabilities = nil
 				}
@@ -131,11 +132,11 @@ func TestRequestsTravel(t *testing.T) {
 		{"not given yet", Peer{"i", few()}, "", false},
 		{"given to another disk", Peer{"i", few()}, "j", false},
 		{"an agent that is not known", Peer{}, "", false},
-		{"an agent that cannot", Peer{"i", []protocol.Capability{protocol.CapBootHdd}}, "i", false},
+		{"an agent that cannot", Peer{"i", []message.Capability{message.CapBootHdd}}, "i", false},
 	} {
 		f := makeFleet(1, 1)
 		f.Peers = map[string]Peer{"r0-1": c.peer}
-		f.Requests = []Request{{protocol.Request{ID: "q", Server: "n0000", Action: protocol.RequestReboot, Incarnation: c.given}, "r0"}}
+		f.Requests = []Request{{resource.Request{ID: "q", Server: "n0000", Action: resource.RequestReboot, Incarnation: c.given}, "r0"}}
 		d := Compile(f)["r0-1"]
 		if (len(d.Holds.Requests) == 1) != c.travels {
 			t.Errorf("%s: %v", c.name, d.Holds.Requests)
@@ -169,6 +170,6 @@ func TestGrantNeedsAKnownDisk(t *testing.T) {
 }
 
 // few is what an agent can that lacks most capabilities.
-func few() []protocol.Capability {
-	return []protocol.Capability{protocol.CapBootHdd, protocol.CapBootUefiHTTP, protocol.CapRequestReboot}
+func few() []message.Capability {
+	return []message.Capability{message.CapBootHdd, message.CapBootUefiHTTP, message.CapRequestReboot}
 }

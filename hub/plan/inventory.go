@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // LabelFrom says of a Server that it was made from an inventory.
@@ -16,7 +17,7 @@ const (
 
 // Discovery is what follows from the inventory of a BMC.
 type Discovery struct {
-	New  []*protocol.Server // to be made
+	New  []*resource.Server // to be made
 	Have []string           // systems, by URI, that have a Server already
 	// Problems say why no Server can be made, Differs by server what it says that the
 	// BMC does not.
@@ -35,11 +36,11 @@ type Discovery struct {
 //	no     | no   | one     | no        | *     | problem
 //	no     | no   | one     | yes       | taken | problem
 //	no     | no   | one     | yes       | free  | make
-func Discover(f Fleet, b *protocol.BMC, systems []protocol.Inventory, made []string) (d Discovery) {
+func Discover(f Fleet, b *resource.BMC, systems []protocol.Inventory, made []string) (d Discovery) {
 	d.Differs = map[string][]string{}
 	segment, whySegment := bootSegment(f, b.Spec.RackRef.Name)
 	servers := f.behind(b.Metadata.Name)
-	seen, names := map[*protocol.Server]bool{}, map[string]bool{}
+	seen, names := map[*resource.Server]bool{}, map[string]bool{}
 	for _, sys := range systems {
 		srv := serverFor(servers, sys.SystemURI, len(systems) == 1)
 		name := systemName(b.Metadata.Name, sys.SystemURI, len(systems) == 1)
@@ -113,7 +114,7 @@ func bootSegment(f Fleet, rack string) (name, why string) {
 }
 
 // serverFor is the server of a system, or nil.
-func serverFor(servers []*protocol.Server, uri string, only bool) *protocol.Server {
+func serverFor(servers []*resource.Server, uri string, only bool) *resource.Server {
 	for _, s := range servers {
 		own := strings.TrimRight(s.Spec.SystemURI, "/")
 		if own == strings.TrimRight(uri, "/") || own == "" && only {
@@ -135,13 +136,13 @@ func systemName(bmc, uri string, only bool) string {
 
 // describe makes the Server of a system; nil if it has no interface that it could
 // boot from.
-func describe(b *protocol.BMC, segment, name string, sys protocol.Inventory) (srv *protocol.Server, why string) {
+func describe(b *resource.BMC, segment, name string, sys protocol.Inventory) (srv *resource.Server, why string) {
 	macs, boot := sys.HostMACs(), sys.BootMAC()
 	if boot == "" {
 		return nil, "the BMC shows no network interface of the host; some do only after the host was on once"
 	}
-	srv = &protocol.Server{Spec: protocol.ServerSpec{
-		BMCRef: protocol.Ref{Name: b.Metadata.Name}, SystemURI: sys.SystemURI, SegmentRef: protocol.Ref{Name: segment},
+	srv = &resource.Server{Spec: resource.ServerSpec{
+		BMCRef: resource.Ref{Name: b.Metadata.Name}, SystemURI: sys.SystemURI, SegmentRef: resource.Ref{Name: segment},
 		BootMAC: boot, MACs: slices.DeleteFunc(macs, func(m string) bool { return m == boot }), Architecture: sys.HostArchitecture(),
 	}}
 	if sys.Identifies() {
@@ -154,7 +155,7 @@ func describe(b *protocol.BMC, segment, name string, sys protocol.Inventory) (sr
 
 // differences are what a server says that its BMC contradicts. What the BMC does not
 // say is no difference.
-func differences(s *protocol.Server, sys protocol.Inventory) (out []string) {
+func differences(s *resource.Server, sys protocol.Inventory) (out []string) {
 	if macs := sys.HostMACs(); len(macs) > 0 && !slices.Contains(macs, s.Spec.BootMAC) {
 		out = append(out, fmt.Sprintf("bootMAC %s is of no interface that the BMC shows", s.Spec.BootMAC))
 	}

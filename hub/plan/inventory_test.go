@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func nic(mac string) protocol.Interface {
@@ -48,7 +49,7 @@ func gb200() protocol.Inventory {
 }
 
 // behindBMC is a rack with one boot segment, one of BMCs, and an accepted BMC b.
-func behindBMC() (Fleet, *protocol.BMC) {
+func behindBMC() (Fleet, *resource.BMC) {
 	f := bmcFleet()
 	b := bmcOf("b", "r0", "https://10.7.0.130", "")
 	f.BMCs = append(f.BMCs, b)
@@ -74,9 +75,9 @@ func TestDiscoverTable(t *testing.T) {
 }
 
 func TestDiscoverMakes(t *testing.T) {
-	server := func(name, uri, boot, arch, uuid string, macs ...string) *protocol.Server {
-		s := &protocol.Server{Spec: protocol.ServerSpec{
-			BMCRef: protocol.Ref{Name: "b"}, SystemURI: uri, SegmentRef: protocol.Ref{Name: "boot"}, BootMAC: boot, MACs: macs, UUID: uuid, Architecture: arch,
+	server := func(name, uri, boot, arch, uuid string, macs ...string) *resource.Server {
+		s := &resource.Server{Spec: resource.ServerSpec{
+			BMCRef: resource.Ref{Name: "b"}, SystemURI: uri, SegmentRef: resource.Ref{Name: "boot"}, BootMAC: boot, MACs: macs, UUID: uuid, Architecture: arch,
 		}}
 		s.Metadata.Name, s.Metadata.Labels = name, map[string]string{"rackboot/from": "inventory"}
 		s.Default()
@@ -88,17 +89,17 @@ func TestDiscoverMakes(t *testing.T) {
 	disk.BootOptions = []protocol.BootOption{option(protocol.OptionDisk, "")}
 	for name, c := range map[string]struct {
 		systems []protocol.Inventory
-		want    []*protocol.Server
+		want    []*resource.Server
 	}{
 		// Two hosts of one BMC; the first HTTP option comes before a PXE option, the
 		// interface that leads to the BMC and a disabled option do not count.
-		"DGX-like, two systems": {dgx(), []*protocol.Server{
+		"DGX-like, two systems": {dgx(), []*resource.Server{
 			server("b-dgx", "/redfish/v1/Systems/DGX", "02:00:00:00:00:02", "amd64", "11111111-2222-3333-4444-555555555555", "02:00:00:00:00:01"),
 			server("b-hgx-baseboard-0", "/redfish/v1/Systems/HGX_Baseboard_0", "02:00:00:00:01:01", "arm64", ""),
 		}},
-		"GB200-like, boot options only": {[]protocol.Inventory{gb200()}, []*protocol.Server{server("b", "/redfish/v1/Systems/System_0", "02:00:00:00:02:01", "arm64", "")}},
-		"no boot options":               {[]protocol.Inventory{bare}, []*protocol.Server{server("b", "/redfish/v1/Systems/System_0", "02:00:00:00:02:01", "arm64", "")}},
-		"no network boot option":        {[]protocol.Inventory{disk}, []*protocol.Server{server("b", "/redfish/v1/Systems/System_0", "02:00:00:00:02:01", "arm64", "")}},
+		"GB200-like, boot options only": {[]protocol.Inventory{gb200()}, []*resource.Server{server("b", "/redfish/v1/Systems/System_0", "02:00:00:00:02:01", "arm64", "")}},
+		"no boot options":               {[]protocol.Inventory{bare}, []*resource.Server{server("b", "/redfish/v1/Systems/System_0", "02:00:00:00:02:01", "arm64", "")}},
+		"no network boot option":        {[]protocol.Inventory{disk}, []*resource.Server{server("b", "/redfish/v1/Systems/System_0", "02:00:00:00:02:01", "arm64", "")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, b := behindBMC()
@@ -119,12 +120,12 @@ func TestDiscoverMakes(t *testing.T) {
 }
 
 func TestDiscoverSays(t *testing.T) {
-	applied := func(f *Fleet, name, uri string, change func(*protocol.Server)) {
-		s := named(&protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: "b"}, SystemURI: uri, BootMAC: "02:00:00:00:02:01", Architecture: "arm64"}}, name)
+	applied := func(f *Fleet, name, uri string, change func(*resource.Server)) {
+		s := named(&resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b"}, SystemURI: uri, BootMAC: "02:00:00:00:02:01", Architecture: "arm64"}}, name)
 		change(s)
 		f.Servers = append(f.Servers, s)
 	}
-	same := func(*protocol.Server) {}
+	same := func(*resource.Server) {}
 	const uri = "/redfish/v1/Systems/System_0"
 	mute := gb200()
 	mute.Interfaces, mute.BootOptions = nil, nil
@@ -138,7 +139,7 @@ func TestDiscoverSays(t *testing.T) {
 	}{
 		"several segments": {func(f *Fleet) {
 			s := *f.Segments[0]
-			s.Metadata.Name, s.Spec.Role = "other", protocol.SegmentBoth
+			s.Metadata.Name, s.Spec.Role = "other", resource.SegmentBoth
 			f.Segments = append(f.Segments, &s)
 		}, nil, nil, uri + ": hosts boot from several segments of the rack; apply a Server with segmentRef one of boot, other"},
 		"no segment":            {func(f *Fleet) { f.Segments = f.Segments[1:] }, nil, nil, uri + ": rack r0 has no segment that hosts boot from; apply one of role boot or both"},
@@ -150,12 +151,12 @@ func TestDiscoverSays(t *testing.T) {
 		"applied without a URI": {func(f *Fleet) { applied(f, "n", "", same) }, nil, nil, ""},
 		"made and deleted":      {func(*Fleet) {}, nil, []string{uri}, ""},
 		"another interface": {func(f *Fleet) {
-			applied(f, "n", uri, func(s *protocol.Server) { s.Spec.BootMAC = "02:00:00:00:09:09" })
+			applied(f, "n", uri, func(s *resource.Server) { s.Spec.BootMAC = "02:00:00:00:09:09" })
 		}, nil, nil, "n: bootMAC 02:00:00:00:09:09 is of no interface that the BMC shows"},
-		"another architecture":    {func(f *Fleet) { applied(f, "n", uri, func(s *protocol.Server) { s.Spec.Architecture = "amd64" }) }, nil, nil, "n: architecture is amd64, the BMC says arm64"},
+		"another architecture":    {func(f *Fleet) { applied(f, "n", uri, func(s *resource.Server) { s.Spec.Architecture = "amd64" }) }, nil, nil, "n: architecture is amd64, the BMC says arm64"},
 		"nothing to compare with": {func(f *Fleet) { applied(f, "n", uri, same) }, []protocol.Inventory{mute}, nil, ""},
 		"another UUID": {func(f *Fleet) {
-			applied(f, "n", "/redfish/v1/Systems/DGX", func(s *protocol.Server) {
+			applied(f, "n", "/redfish/v1/Systems/DGX", func(s *resource.Server) {
 				s.Spec.BootMAC, s.Spec.Architecture, s.Spec.UUID = "02:00:00:00:00:02", "amd64", "99999999-2222-3333-4444-555555555555"
 			})
 		}, dgx()[:1], nil, "n: uuid is 99999999-2222-3333-4444-555555555555, the BMC says 11111111-2222-3333-4444-555555555555"},

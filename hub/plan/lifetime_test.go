@@ -7,6 +7,8 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // life is one server with its agent's record and a BMC that does what it is told, under
@@ -16,7 +18,7 @@ type life struct {
 	f     Fleet
 	rec   decide.Record
 	watch decide.Watch
-	echo  *protocol.Provisioned
+	echo  *resource.Provisioned
 	power protocol.PowerState
 	armed protocol.Override
 	now   time.Time
@@ -34,18 +36,18 @@ func newLife(t *testing.T) *life {
 
 // claim binds a claim; its configuration is a claim's own, by UID.
 func (l *life) claim(uid string) {
-	c := &protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: "s1"}}
+	c := &resource.Claim{Spec: resource.ClaimSpec{Power: resource.WantOn}, Status: resource.ClaimStatus{Server: "s1"}}
 	c.Metadata.Name, c.Metadata.UID = "c1", uid
 	c.Default()
-	l.f.Claims = []*protocol.Claim{c}
-	l.configure(uid, protocol.PurposeClaim, c.Spec.BootPolicy)
+	l.f.Claims = []*resource.Claim{c}
+	l.configure(uid, resource.PurposeClaim, c.Spec.BootPolicy)
 }
 
-func (l *life) configure(uid string, p protocol.Purpose, policy protocol.BootPolicy) {
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+func (l *life) configure(uid string, p resource.Purpose, policy resource.BootPolicy) {
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{
 		Server:   "s1",
-		Owner:    protocol.Owner{Kind: p, UID: uid},
-		BootSpec: protocol.BootSpec{BootPolicy: policy, Image: protocol.Image{Digest: "sha256:" + uid}},
+		Owner:    resource.Owner{Kind: p, UID: uid},
+		BootSpec: resource.BootSpec{BootPolicy: policy, Image: resource.Image{Digest: "sha256:" + uid}},
 	}}
 	cfg.Metadata.Generation = 1
 	l.f.Configs = append(l.f.Configs, cfg)
@@ -53,7 +55,7 @@ func (l *life) configure(uid string, p protocol.Purpose, policy protocol.BootPol
 
 // unconfigure is the end of an owner whose server was proved Off.
 func (l *life) unconfigure(uid string) {
-	var left []*protocol.BootConfiguration
+	var left []*resource.BootConfiguration
 	for _, c := range l.f.Configs {
 		if c.Spec.Owner.UID != uid {
 			left = append(left, c)
@@ -65,10 +67,10 @@ func (l *life) unconfigure(uid string) {
 // maintain gives the server to a maintenance that boots by UefiHttp.
 func (l *life) maintain(name string) {
 	m := maintenanceOf(name, 0, 0)
-	m.Spec.Boot.BootPolicy.FirstBoot = protocol.FirstBootUefiHTTP
-	m.Status.State = protocol.MaintenanceActive
-	l.f.Maintenances = []*protocol.Maintenance{m}
-	l.configure(m.Metadata.UID, protocol.PurposeMaintenance, m.Spec.Boot.BootPolicy)
+	m.Spec.Boot.BootPolicy.FirstBoot = resource.FirstBootUefiHTTP
+	m.Status.State = resource.MaintenanceActive
+	l.f.Maintenances = []*resource.Maintenance{m}
+	l.configure(m.Metadata.UID, resource.PurposeMaintenance, m.Spec.Boot.BootPolicy)
 }
 
 // ends marks the owner as deleted and runs until the server was proved Off for it.
@@ -112,7 +114,7 @@ func (l *life) boots() protocol.BootTarget {
 	in := Intent(l.f, l.f.Servers[0])
 	l.until("a boot", func() bool {
 		a := l.rec.Attempt
-		return a != nil && a.OwnerUID == in.Owner.UID && a.State == protocol.AttemptSucceeded && l.power == protocol.PowerOn
+		return a != nil && a.OwnerUID == in.Owner.UID && a.State == resource.AttemptSucceeded && l.power == protocol.PowerOn
 	})
 	return l.rec.Attempt.Intended
 }
@@ -130,7 +132,7 @@ func (l *life) step(result *decide.Result) *decide.Result {
 	}
 	if b := in.Boot; b != nil {
 		b.GrantFor = "i"
-		s.Grant = &protocol.Grant{
+		s.Grant = &message.Grant{
 			OwnerUID: b.Owner.UID, Generation: b.Generation, Server: "s1", ImageDigest: b.Image.Digest, FirstBoot: b.BootPolicy.FirstBoot,
 			MaxAttempts: 1, Purpose: b.Owner.Kind, Repeat: Repeats(b.Owner.Kind, b.BootPolicy),
 		}
@@ -142,14 +144,14 @@ func (l *life) step(result *decide.Result) *decide.Result {
 			{Kind: protocol.EvidenceFetched, File: "boot.efi", Token: a.Token, At: l.now},
 			{Kind: protocol.EvidenceInstalled, Token: a.Token, At: l.now},
 		}
-		if a.Purpose == protocol.PurposeDiscovery {
+		if a.Purpose == resource.PurposeDiscovery {
 			s.Events[2].Kind = protocol.EvidenceDiscovered
 		}
 	}
 	p := decide.Step(l.now, s)
 	l.rec, l.watch = p.Record, p.Watch
 	if p.Action.Kind == decide.ActNone {
-		if a := l.rec.Attempt; a != nil && a.State == protocol.AttemptSucceeded && a.Network() && a.Purpose.Or() == protocol.PurposeClaim && l.power == protocol.PowerOn {
+		if a := l.rec.Attempt; a != nil && a.State == resource.AttemptSucceeded && a.Network() && a.Purpose.Or() == resource.PurposeClaim && l.power == protocol.PowerOn {
 			l.power = protocol.PowerOff // installers end so
 		}
 		return nil
@@ -194,7 +196,7 @@ func TestLifetimes(t *testing.T) {
 		},
 		"discovery": func(l *life, boots func(string, protocol.BootTarget)) {
 			l.ends("uid-1")
-			l.configure("discovery-1", protocol.PurposeDiscovery, protocol.DiscoveryPolicy())
+			l.configure("discovery-1", resource.PurposeDiscovery, resource.DiscoveryPolicy())
 			boots("a discovery", pxe)
 			now := l.now
 			l.f.Configs[0].Metadata.DeletedAt = &now
@@ -226,7 +228,7 @@ func TestLifetimes(t *testing.T) {
 				t.Fatalf("no record: %+v", l.rec)
 			}
 			was := *l.rec.ProvisionedFor("uid-1", 1)
-			l.until("the disk boot", func() bool { return l.rec.Attempt.Intended == hdd && l.rec.Attempt.State == protocol.AttemptSucceeded })
+			l.until("the disk boot", func() bool { return l.rec.Attempt.Intended == hdd && l.rec.Attempt.State == resource.AttemptSucceeded })
 			happens(l, boots)
 			if is := l.rec.ProvisionedFor("uid-1", 1); is != nil && *is != was {
 				t.Errorf("the record was %+v and is %+v", was, is)

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // ImageState is how far the image of a maintenance is known, with its user data.
@@ -25,12 +26,12 @@ const (
 type BootSeen struct {
 	State ImageState
 	// Code is of the condition that stands against it, if one does; Message says why.
-	Code     protocol.ConditionCode
+	Code     resource.ConditionCode
 	Message  string
-	Image    *protocol.Image
-	Ignition *protocol.IgnitionRef
+	Image    *resource.Image
+	Ignition *resource.IgnitionRef
 	// From is the revision of a group that it is of; nil is none.
-	From *protocol.GroupRevision
+	From *resource.GroupRevision
 }
 
 // why says why it is not there.
@@ -43,18 +44,18 @@ func (b BootSeen) why() string {
 
 // MaintenanceWord is what becomes of a maintenance, and why it is no more.
 type MaintenanceWord struct {
-	State    protocol.MaintenanceState
+	State    resource.MaintenanceState
 	Message  string
 	Position int // in the queue of its server, from 1; 0 unless it is Queued
 }
 
 // MaintenanceOf is the maintenance that has a server, also while it ends; or nil.
-func (f Fleet) MaintenanceOf(server string) *protocol.Maintenance {
+func (f Fleet) MaintenanceOf(server string) *resource.Maintenance {
 	if f.index != nil {
 		return f.index.maintained[server]
 	}
 	for _, m := range f.Maintenances {
-		if m.Spec.ServerRef.Name == server && m.Status.State == protocol.MaintenanceActive {
+		if m.Spec.ServerRef.Name == server && m.Status.State == resource.MaintenanceActive {
 			return m
 		}
 	}
@@ -64,11 +65,11 @@ func (f Fleet) MaintenanceOf(server string) *protocol.Maintenance {
 // Maintain says what becomes of every maintenance, by name. boots are by name.
 func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 	f = f.Indexed()
-	first := map[string]*protocol.Maintenance{} // that would begin next, by server
+	first := map[string]*resource.Maintenance{} // that would begin next, by server
 	for _, m := range f.Maintenances {
 		server := m.Spec.ServerRef.Name
 		img := boots[m.Metadata.Name].State
-		if m.Status.State != protocol.MaintenanceActive && !denied(m) && f.agreed(m) && (img == ImageReady || img == ImageAsked) &&
+		if m.Status.State != resource.MaintenanceActive && !denied(m) && f.agreed(m) && (img == ImageReady || img == ImageAsked) &&
 			(first[server] == nil || before(m, first[server])) {
 			first[server] = m
 		}
@@ -83,16 +84,16 @@ func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 			waits = fmt.Sprintf("maintenance %s comes first", n.Metadata.Name)
 		}
 		cannot := f.cannot(m, img)
-		w := MaintenanceWord{State: maintenanceRule(m.Status.State == protocol.MaintenanceActive, denied(m), img.State, f.agreed(m), cannot == "", waits == "")}
+		w := MaintenanceWord{State: maintenanceRule(m.Status.State == resource.MaintenanceActive, denied(m), img.State, f.agreed(m), cannot == "", waits == "")}
 		switch w.State {
-		case protocol.MaintenanceActive:
-		case protocol.MaintenanceDenied:
+		case resource.MaintenanceActive:
+		case resource.MaintenanceDenied:
 			w.Message = fmt.Sprintf("by %q: %s", m.Status.Approval.By, m.Status.Approval.Reason)
-		case protocol.MaintenanceError:
+		case resource.MaintenanceError:
 			w.Message = img.why()
-		case protocol.MaintenanceAwaitingApproval:
+		case resource.MaintenanceAwaitingApproval:
 			w.Message = fmt.Sprintf("server %s has claim %s: rackctl maintenance approve %s --reason REASON", server, f.ClaimOf(server).Metadata.Name, m.Metadata.Name)
-		case protocol.MaintenanceQueued:
+		case resource.MaintenanceQueued:
 			w.Message = cmp.Or(waits, img.why(), cannot, "its image is looked up")
 		}
 		out[m.Metadata.Name] = w
@@ -103,14 +104,14 @@ func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 
 // queue numbers those that are Queued, for each server by itself.
 func (f Fleet) queue(words map[string]MaintenanceWord) {
-	waiting := map[string][]*protocol.Maintenance{}
+	waiting := map[string][]*resource.Maintenance{}
 	for _, m := range f.Maintenances {
-		if words[m.Metadata.Name].State == protocol.MaintenanceQueued {
+		if words[m.Metadata.Name].State == resource.MaintenanceQueued {
 			waiting[m.Spec.ServerRef.Name] = append(waiting[m.Spec.ServerRef.Name], m)
 		}
 	}
 	for _, line := range waiting {
-		slices.SortFunc(line, func(a, b *protocol.Maintenance) int {
+		slices.SortFunc(line, func(a, b *resource.Maintenance) int {
 			if before(a, b) {
 				return -1
 			}
@@ -138,23 +139,23 @@ func (f Fleet) queue(words map[string]MaintenanceWord) {
 // An image that cannot be booted, or user data that cannot be used, is an event on the
 // maintenance and nothing else: the server is not touched, and nobody is asked. able is that the claim does not end just
 // now, and that the agent can do it.
-func maintenanceRule(active, denied bool, img ImageState, agreed, able, first bool) protocol.MaintenanceState {
+func maintenanceRule(active, denied bool, img ImageState, agreed, able, first bool) resource.MaintenanceState {
 	switch {
 	case active:
-		return protocol.MaintenanceActive
+		return resource.MaintenanceActive
 	case denied:
-		return protocol.MaintenanceDenied
+		return resource.MaintenanceDenied
 	case img == ImageInvalid:
-		return protocol.MaintenanceError
+		return resource.MaintenanceError
 	case !agreed:
-		return protocol.MaintenanceAwaitingApproval
+		return resource.MaintenanceAwaitingApproval
 	case img == ImageReady && able && first:
-		return protocol.MaintenanceActive
+		return resource.MaintenanceActive
 	}
-	return protocol.MaintenanceQueued
+	return resource.MaintenanceQueued
 }
 
-func denied(m *protocol.Maintenance) bool {
+func denied(m *resource.Maintenance) bool {
 	a := m.Status.Approval
 	return a != nil && a.Denied && a.Generation == m.Metadata.Generation
 }
@@ -166,17 +167,17 @@ func denied(m *protocol.Maintenance) bool {
 //	yes     | Enforced      | *        | yes
 //	yes     | OwnerApproval | yes      | yes
 //	yes     | OwnerApproval | no       | no
-func agreed(claimed bool, p protocol.MaintenancePolicy, approved bool) bool {
-	return !claimed || p == protocol.MaintenanceEnforced || approved
+func agreed(claimed bool, p resource.MaintenancePolicy, approved bool) bool {
+	return !claimed || p == resource.MaintenanceEnforced || approved
 }
 
-func (f Fleet) agreed(m *protocol.Maintenance) bool {
+func (f Fleet) agreed(m *resource.Maintenance) bool {
 	a := m.Status.Approval
 	return agreed(f.ClaimOf(m.Spec.ServerRef.Name) != nil, m.Spec.Policy, a != nil && !a.Denied && a.Generation == m.Metadata.Generation)
 }
 
 // before orders the queue: by priority, then by age.
-func before(a, b *protocol.Maintenance) bool {
+func before(a, b *resource.Maintenance) bool {
 	if a.Spec.Priority != b.Spec.Priority {
 		return a.Spec.Priority > b.Spec.Priority
 	}
@@ -187,7 +188,7 @@ func before(a, b *protocol.Maintenance) bool {
 }
 
 // cannot says why a maintenance cannot begin now; empty if it can.
-func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
+func (f Fleet) cannot(m *resource.Maintenance, seen BootSeen) string {
 	server := m.Spec.ServerRef.Name
 	if c := f.ClaimOf(server); c != nil && c.Metadata.DeletedAt != nil {
 		return fmt.Sprintf("claim %s ends first", c.Metadata.Name)
@@ -196,23 +197,23 @@ func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
 	if rack == nil || f.Peers[rack.Status.Agent].Incarnation == "" {
 		return "the rack's agent was not heard yet"
 	}
-	b := protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeMaintenance}, GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{BootPolicy: m.Spec.Boot.BootPolicy}}}
+	b := message.BootIntent{Owner: resource.Owner{Kind: resource.PurposeMaintenance}, GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{BootPolicy: m.Spec.Boot.BootPolicy}}}
 	if seen.Image != nil {
 		b.Image, b.Env = *seen.Image, envOf(*seen.Image)
 	}
 	if seen.Ignition != nil {
-		b.Ignition = protocol.IgnitionOf(*seen.Ignition)
+		b.Ignition = message.IgnitionOf(*seen.Ignition)
 	}
 	need := b.Needs()
-	if m.Spec.ServerPower == protocol.WantOff {
-		need = []protocol.Capability{protocol.CapPurposes}
+	if m.Spec.ServerPower == resource.WantOff {
+		need = []message.Capability{message.CapPurposes}
 	}
-	if lacking := protocol.Lacking(f.Peers[rack.Status.Agent].Capabilities, need); len(lacking) > 0 {
+	if lacking := message.Lacking(f.Peers[rack.Status.Agent].Capabilities, need); len(lacking) > 0 {
 		var words []string
 		for _, c := range lacking {
 			words = append(words, string(c))
 		}
-		return string(protocol.CondAgentTooOld) + ": it lacks " + strings.Join(words, ", ")
+		return string(resource.CondAgentTooOld) + ": it lacks " + strings.Join(words, ", ")
 	}
 	return ""
 }
@@ -220,7 +221,7 @@ func (f Fleet) cannot(m *protocol.Maintenance, seen BootSeen) string {
 // Maintained are the conditions of a maintenance that has begun which the hub alone can
 // see: what it boots was fixed then. ignition is the present version of the Secret that it
 // names; nil if there is none.
-func (f Fleet) Maintained(m *protocol.Maintenance, ignition *protocol.IgnitionRef) (out []protocol.ConditionState) {
+func (f Fleet) Maintained(m *resource.Maintenance, ignition *resource.IgnitionRef) (out []resource.ConditionState) {
 	cfg := f.configFor(m.Metadata.UID)
 	if cfg == nil || m.Metadata.DeletedAt != nil {
 		return nil
@@ -233,10 +234,10 @@ func (f Fleet) Maintained(m *protocol.Maintenance, ignition *protocol.IgnitionRe
 		why = "the maintenance's boot policy differs from the configuration's"
 	case (cfg.Spec.Group == "" || b.IgnitionSecretRef != nil) && !IgnitionFits(cfg.Spec.Ignition, b.IgnitionSecretRef, ignition):
 		why = "the maintenance's user data differs from what the server is given"
-	case srv != nil && protocol.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs) != cfg.Spec.KernelArgs:
+	case srv != nil && resource.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs) != cfg.Spec.KernelArgs:
 		why = fmt.Sprintf("the kernel arguments of server and maintenance differ from what the server is booted with, %q", cfg.Spec.KernelArgs)
 	default:
 		return nil
 	}
-	return []protocol.ConditionState{{Code: protocol.CondReprovisionRequired, Message: why}}
+	return []resource.ConditionState{{Code: resource.CondReprovisionRequired, Message: why}}
 }

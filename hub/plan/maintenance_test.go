@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func word(is bool) []string {
@@ -22,9 +23,9 @@ func TestMaintenanceTable(t *testing.T) {
 	}, func(in []string) []string {
 		return doctable.Words(maintenanceRule(in[0] == "yes", in[1] == "yes", ImageState(in[2]), in[3] == "yes", in[4] == "yes", in[5] == "yes"))
 	})
-	doctable.Of(t, "maintenance.go", "agreed").Hold(t, [][]string{doctable.YesNo(), doctable.Words(protocol.MaintenancePolicies()...), doctable.YesNo()},
+	doctable.Of(t, "maintenance.go", "agreed").Hold(t, [][]string{doctable.YesNo(), doctable.Words(resource.MaintenancePolicies()...), doctable.YesNo()},
 		func(in []string) []string {
-			return word(agreed(in[0] == "yes", protocol.MaintenancePolicy(in[1]), in[2] == "yes"))
+			return word(agreed(in[0] == "yes", resource.MaintenancePolicy(in[1]), in[2] == "yes"))
 		})
 }
 
@@ -39,8 +40,8 @@ func TestOwnerTable(t *testing.T) {
 		})
 }
 
-func maintenanceOf(name string, priority int, at int) *protocol.Maintenance {
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: "s1"}, Priority: priority, Reason: "BIOS", Boot: protocol.MaintenanceBoot{Image: "r/fw:1"}}}
+func maintenanceOf(name string, priority int, at int) *resource.Maintenance {
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{ServerRef: resource.Ref{Name: "s1"}, Priority: priority, Reason: "BIOS", Boot: resource.MaintenanceBoot{Image: "r/fw:1"}}}
 	when := time.Date(2026, 11, 20, 9, at, 0, 0, time.UTC)
 	m.Metadata.Name, m.Metadata.UID, m.Metadata.CreatedAt = name, "uid-"+name, &when
 	m.Default()
@@ -48,19 +49,19 @@ func maintenanceOf(name string, priority int, at int) *protocol.Maintenance {
 }
 
 // maintained is a fleet of one claimed server and maintenances of it.
-func maintained(ms ...*protocol.Maintenance) Fleet {
-	rack := &protocol.Rack{}
+func maintained(ms ...*resource.Maintenance) Fleet {
+	rack := &resource.Rack{}
 	rack.Metadata.Name, rack.Status.Agent = "r0", "agent"
-	bmc := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r0"}}}
+	bmc := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r0"}}}
 	bmc.Metadata.Name = "b1"
-	srv := &protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: "b1"}}}
+	srv := &resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b1"}}}
 	srv.Metadata.Name = "s1"
-	claim := &protocol.Claim{Spec: protocol.ClaimSpec{Power: protocol.WantOn}, Status: protocol.ClaimStatus{Server: "s1"}}
+	claim := &resource.Claim{Spec: resource.ClaimSpec{Power: resource.WantOn}, Status: resource.ClaimStatus{Server: "s1"}}
 	claim.Metadata.Name, claim.Metadata.UID = "c1", "uid-c1"
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: "uid-c1"}}}
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "s1", Owner: resource.Owner{Kind: resource.PurposeClaim, UID: "uid-c1"}}}
 	return Fleet{
-		Racks: []*protocol.Rack{rack}, BMCs: []*protocol.BMC{bmc}, Servers: []*protocol.Server{srv}, Claims: []*protocol.Claim{claim},
-		Configs: []*protocol.BootConfiguration{cfg}, Maintenances: ms, Peers: map[string]Peer{"agent": {Incarnation: "i", Capabilities: protocol.Capabilities()}},
+		Racks: []*resource.Rack{rack}, BMCs: []*resource.BMC{bmc}, Servers: []*resource.Server{srv}, Claims: []*resource.Claim{claim},
+		Configs: []*resource.BootConfiguration{cfg}, Maintenances: ms, Peers: map[string]Peer{"agent": {Incarnation: "i", Capabilities: message.Capabilities()}},
 	}
 }
 
@@ -72,31 +73,31 @@ func TestMaintenanceQueue(t *testing.T) {
 		ready[n] = BootSeen{State: ImageReady}
 	}
 	old, young, urgent, asks := maintenanceOf("old", 0, 1), maintenanceOf("young", 0, 2), maintenanceOf("urgent", 5, 3), maintenanceOf("asks", 9, 0)
-	all := []*protocol.Maintenance{asks, old, urgent, young}
+	all := []*resource.Maintenance{asks, old, urgent, young}
 	for _, m := range all[1:] {
-		m.Spec.Policy = protocol.MaintenanceEnforced
+		m.Spec.Policy = resource.MaintenanceEnforced
 	}
-	want := func(when string, states ...protocol.MaintenanceState) {
+	want := func(when string, states ...resource.MaintenanceState) {
 		t.Helper()
 		got := Maintain(maintained(all...), ready)
 		for i, m := range all {
-			if w := got[m.Metadata.Name]; w.State != states[i] || (w.Message == "") != (w.State == protocol.MaintenanceActive) {
+			if w := got[m.Metadata.Name]; w.State != states[i] || (w.Message == "") != (w.State == resource.MaintenanceActive) {
 				t.Errorf("%s: %s is %+v, want %s", when, m.Metadata.Name, w, states[i])
 			}
 		}
 	}
-	const active, queued, awaits = protocol.MaintenanceActive, protocol.MaintenanceQueued, protocol.MaintenanceAwaitingApproval
+	const active, queued, awaits = resource.MaintenanceActive, resource.MaintenanceQueued, resource.MaintenanceAwaitingApproval
 	want("to begin with", awaits, queued, active, queued)
 	urgent.Status.State = active
-	asks.Status.Approval = &protocol.MaintenanceApproval{By: "ann", Reason: "now"}
+	asks.Status.Approval = &resource.MaintenanceApproval{By: "ann", Reason: "now"}
 	want("while urgent has it", queued, queued, active, queued)
-	all = []*protocol.Maintenance{asks, old, young}
+	all = []*resource.Maintenance{asks, old, young}
 	asks.Status.Approval.Denied = true
-	want("asks is denied", protocol.MaintenanceDenied, active, queued)
+	want("asks is denied", resource.MaintenanceDenied, active, queued)
 	ready["old"] = BootSeen{State: ImageInvalid, Message: "no UKI"}
-	want("old cannot be booted", protocol.MaintenanceDenied, protocol.MaintenanceError, active)
+	want("old cannot be booted", resource.MaintenanceDenied, resource.MaintenanceError, active)
 	ready["old"] = BootSeen{State: ImageAsked}
-	want("old is looked up", protocol.MaintenanceDenied, queued, queued)
+	want("old is looked up", resource.MaintenanceDenied, queued, queued)
 
 	f := maintained(young)
 	f.Peers = map[string]Peer{"agent": {Incarnation: "i", Capabilities: few()}}
@@ -117,7 +118,7 @@ func TestIntentByOwner(t *testing.T) {
 	now := time.Now()
 	m := maintenanceOf("m1", 0, 0)
 	f := maintained(m)
-	own := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "s1", Owner: protocol.Owner{Kind: protocol.PurposeMaintenance, UID: "uid-m1"}}}
+	own := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "s1", Owner: resource.Owner{Kind: resource.PurposeMaintenance, UID: "uid-m1"}}}
 	f.Configs = append(f.Configs, own)
 	say := func() string {
 		in := Intent(f, f.Servers[0])
@@ -133,8 +134,8 @@ func TestIntentByOwner(t *testing.T) {
 		want   string
 	}{
 		{"queued", func() {}, `uid-c1 "claim" On releasing false cycle false boots uid-c1`},
-		{"active", func() { m.Status.State = protocol.MaintenanceActive }, `uid-m1 "maintenance" On releasing false cycle true boots uid-m1`},
-		{"kept off", func() { m.Spec.ServerPower = protocol.WantOff }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
+		{"active", func() { m.Status.State = resource.MaintenanceActive }, `uid-m1 "maintenance" On releasing false cycle true boots uid-m1`},
+		{"kept off", func() { m.Spec.ServerPower = resource.WantOff }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
 		{"claim deleted under it", func() { f.Claims[0].Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing false cycle true boots uid-m1`},
 		{"it ends", func() { m.Metadata.DeletedAt = &now }, `uid-m1 "maintenance" Off releasing true cycle true boots nothing`},
 		{"it has ended, and the claim ends", func() { f.Maintenances = nil }, `uid-c1 "claim" Off releasing true cycle false boots nothing`},

@@ -1,6 +1,9 @@
 package plan
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
 
 // drives is what a BMC has to boot its server from.
 type drives string
@@ -20,12 +23,12 @@ const (
 //
 // What is not known is tried: the BMC itself refuses what it cannot do, before anything is
 // powered on.
-func carriesRule(f protocol.FirstBoot, d drives) bool {
-	return f != protocol.FirstBootVirtualMedia || d != drivesNone
+func carriesRule(f resource.FirstBoot, d drives) bool {
+	return f != resource.FirstBootVirtualMedia || d != drivesNone
 }
 
 // Carries is carriesRule by what is known of a system; nil is nothing.
-func Carries(f protocol.FirstBoot, inv *protocol.Inventory) bool {
+func Carries(f resource.FirstBoot, inv *protocol.Inventory) bool {
 	d := drivesUnknown
 	switch {
 	case inv == nil || inv.Media == nil:

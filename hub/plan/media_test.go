@@ -5,13 +5,14 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestCarriesTable(t *testing.T) {
 	doctable.Of(t, "media.go", "carriesRule").HoldOne(t, [][]string{
-		doctable.Words(protocol.FirstBoots()...), doctable.Words(drivesUnknown, drivesNone, drivesSome),
+		doctable.Words(resource.FirstBoots()...), doctable.Words(drivesUnknown, drivesNone, drivesSome),
 	}, func(in []string) string {
-		if carriesRule(protocol.FirstBoot(in[0]), drives(in[1])) {
+		if carriesRule(resource.FirstBoot(in[0]), drives(in[1])) {
 			return "yes"
 		}
 		return "no"
@@ -29,7 +30,7 @@ func TestCarries(t *testing.T) {
 		"a drive for sticks": {&protocol.Inventory{Media: &protocol.MediaDrives{Other: 1}}, false},
 		"a drive":            {&protocol.Inventory{Media: &protocol.MediaDrives{Boot: 1}}, true},
 	} {
-		if got := Carries(protocol.FirstBootVirtualMedia, row.inv); got != row.want {
+		if got := Carries(resource.FirstBootVirtualMedia, row.inv); got != row.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

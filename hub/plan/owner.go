@@ -3,7 +3,8 @@ package plan
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // ownerRule says whose a server is. The first row that fits decides.
@@ -19,14 +20,14 @@ import (
 //
 // A claim that is deleted under a maintenance ends after it: the server is Off by then,
 // and stays so. A discovery that a maintenance has pushed aside goes on after it.
-func ownerRule(maintenance, claim, discovery stance) (owner protocol.Purpose, releases bool) {
+func ownerRule(maintenance, claim, discovery stance) (owner resource.Purpose, releases bool) {
 	switch {
 	case maintenance != stanceNone:
-		return protocol.PurposeMaintenance, maintenance == stanceEnds
+		return resource.PurposeMaintenance, maintenance == stanceEnds
 	case claim != stanceNone:
-		return protocol.PurposeClaim, claim == stanceEnds
+		return resource.PurposeClaim, claim == stanceEnds
 	case discovery != stanceNone:
-		return protocol.PurposeDiscovery, discovery == stanceEnds
+		return resource.PurposeDiscovery, discovery == stanceEnds
 	}
 	return "", false
 }
@@ -42,7 +43,7 @@ const (
 )
 
 // own fills in who owns the server, and what it boots for that owner.
-func (f Fleet) own(in *protocol.ServerIntent) {
+func (f Fleet) own(in *message.ServerIntent) {
 	m, c, d := f.MaintenanceOf(in.Server), f.ClaimOf(in.Server), f.DiscoveryOf(in.Server)
 	ms, cs, ds := stanceNone, stanceNone, stanceNone
 	switch {
@@ -63,17 +64,17 @@ func (f Fleet) own(in *protocol.ServerIntent) {
 	case d != nil:
 		ds = stanceActive
 	}
-	var cfg *protocol.BootConfiguration
+	var cfg *resource.BootConfiguration
 	var timeout time.Duration
 	switch owner, releases := ownerRule(ms, cs, ds); owner {
-	case protocol.PurposeMaintenance:
-		in.Owner, in.PowerCycle, in.Power = protocol.Owner{Kind: owner, Name: m.Metadata.Name, UID: m.Metadata.UID}, true, m.Spec.ServerPower
+	case resource.PurposeMaintenance:
+		in.Owner, in.PowerCycle, in.Power = resource.Owner{Kind: owner, Name: m.Metadata.Name, UID: m.Metadata.UID}, true, m.Spec.ServerPower
 		in.Releasing, cfg = releases, f.configFor(m.Metadata.UID)
-	case protocol.PurposeClaim:
-		in.Owner, in.Power = protocol.Owner{Kind: owner, Name: c.Metadata.Name, UID: c.Metadata.UID}, c.Spec.Power
+	case resource.PurposeClaim:
+		in.Owner, in.Power = resource.Owner{Kind: owner, Name: c.Metadata.Name, UID: c.Metadata.UID}, c.Spec.Power
 		in.Releasing, cfg = releases, f.ConfigOf(c)
-	case protocol.PurposeDiscovery:
-		in.Owner, in.Power = d.Spec.Owner, protocol.WantOn
+	case resource.PurposeDiscovery:
+		in.Owner, in.Power = d.Spec.Owner, resource.WantOn
 		if r := f.rack(in.Server); r != nil && r.Spec.Discovery != nil {
 			in.PowerCycle, timeout = r.Spec.Discovery.AllowPowerCycle, r.Spec.Discovery.Timeout.D()
 		}
@@ -86,9 +87,9 @@ func (f Fleet) own(in *protocol.ServerIntent) {
 	}
 	switch {
 	case in.Releasing:
-		in.Power = protocol.WantOff
+		in.Power = resource.WantOff
 	case cfg != nil && cfg.Spec.Server == in.Server:
-		in.Boot = &protocol.BootIntent{
+		in.Boot = &message.BootIntent{
 			Owner:       cfg.Spec.Owner,
 			GrantedBoot: cfg.Granted(),
 			Provisioned: cfg.Status.SignedProvisioned,
@@ -98,13 +99,13 @@ func (f Fleet) own(in *protocol.ServerIntent) {
 			Timeout:     timeout,
 			Fallback:    f.fallback(cfg),
 		}
-		if s := f.server(in.Server); s != nil && s.Spec.Reach == protocol.ReachURI && in.Boot.BootPolicy.FirstBoot == protocol.FirstBootUefiHTTP {
-			in.Boot.Reach = protocol.ReachURI
+		if s := f.server(in.Server); s != nil && s.Spec.Reach == resource.ReachURI && in.Boot.BootPolicy.FirstBoot == resource.FirstBootUefiHTTP {
+			in.Boot.Reach = resource.ReachURI
 		}
 	}
 }
 
 // Repeats says whether the grant of a boot is for each power-on of its owner.
-func Repeats(p protocol.Purpose, b protocol.BootPolicy) bool {
-	return p.Or() == protocol.PurposeMaintenance || b.Boot == protocol.BootNetwork
+func Repeats(p resource.Purpose, b resource.BootPolicy) bool {
+	return p.Or() == resource.PurposeMaintenance || b.Boot == resource.BootNetwork
 }

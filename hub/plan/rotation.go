@@ -1,6 +1,6 @@
 package plan
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // RotationVerdict is what is to be done about the change of a BMC's account.
 type RotationVerdict string
@@ -25,16 +25,16 @@ const (
 //	Rotating | Lost    | yes    | *      | lose
 //	Promoted | InUse   | *      | yes    | forget
 //	*        | *       | *      | *      | keep
-func Rotate(state protocol.RotationState, report protocol.AccountState, change, newest bool) RotationVerdict {
-	under := state == protocol.RotationUnderWay && change
+func Rotate(state resource.RotationState, report resource.AccountState, change, newest bool) RotationVerdict {
+	under := state == resource.RotationUnderWay && change
 	switch {
-	case under && report == protocol.AccountRotated:
+	case under && report == resource.AccountRotated:
 		return RotationPromote
-	case under && report == protocol.AccountKept:
+	case under && report == resource.AccountKept:
 		return RotationRollBack
-	case under && report == protocol.AccountLost:
+	case under && report == resource.AccountLost:
 		return RotationLose
-	case state == protocol.RotationPromoted && report == protocol.AccountInUse && newest:
+	case state == resource.RotationPromoted && report == resource.AccountInUse && newest:
 		return RotationForget
 	}
 	return RotationKeep

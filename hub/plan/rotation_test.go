@@ -3,15 +3,15 @@ package plan
 import (
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestRotateTable compares the table above Rotate with it for every combination.
 func TestRotateTable(t *testing.T) {
 	rows := tableOf(t, "rotation.go", "state", "report", "change", "newest", "verdict")
 	word := map[bool]string{true: "yes", false: "no"}
-	for _, state := range protocol.RotationStates() {
-		for _, report := range append(protocol.AccountStates(), "none") {
+	for _, state := range resource.RotationStates() {
+		for _, report := range append(resource.AccountStates(), "none") {
 			for _, change := range []bool{true, false} {
 				for _, newest := range []bool{true, false} {
 					got := string(Rotate(state, report, change, newest))

@@ -1,13 +1,13 @@
 package plan
 
-import "rackboot/protocol"
+import "rackboot/protocol/message"
 
 // shard deals servers out to shards of at most MaxServersPerShard. A server stays
 // in the shard in which it travelled last: documents arrive in any order, and one
 // that moved would be missing from both until the second arrives. There is always
 // a first shard, and the last one is not empty unless it is the first.
-func shard(servers []protocol.ServerIntent, last map[string]int) [][]protocol.ServerIntent {
-	room := func(n int) bool { return n < protocol.MaxServersPerShard }
+func shard(servers []message.ServerIntent, last map[string]int) [][]message.ServerIntent {
+	room := func(n int) bool { return n < message.MaxServersPerShard }
 	in := make([]int, len(servers))
 	var size []int
 	put := func(i, to int) {
@@ -21,7 +21,7 @@ func shard(servers []protocol.ServerIntent, last map[string]int) [][]protocol.Se
 		in[i] = -1
 		to, known := last[s.Server]
 		// No rack has more shards than servers, so a number beyond is not its.
-		if known && to >= 0 && to < len(servers)+protocol.MaxServersPerShard && (to >= len(size) || room(size[to])) {
+		if known && to >= 0 && to < len(servers)+message.MaxServersPerShard && (to >= len(size) || room(size[to])) {
 			put(i, to)
 		}
 	}
@@ -35,7 +35,7 @@ func shard(servers []protocol.ServerIntent, last map[string]int) [][]protocol.Se
 		}
 		put(i, to)
 	}
-	out := make([][]protocol.ServerIntent, max(1, len(size)))
+	out := make([][]message.ServerIntent, max(1, len(size)))
 	for i, s := range servers {
 		out[in[i]] = append(out[in[i]], s)
 	}

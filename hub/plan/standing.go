@@ -1,17 +1,17 @@
 package plan
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // HoldSeen is what the hub knows of a hold at one moment.
 type HoldSeen struct {
 	Released bool // in the hub's store
 	Laid     bool // a document that names it was acknowledged
 	// Report is what the agent says of it; nil if it says nothing.
-	Report *protocol.HoldReport
+	Report *resource.HoldReport
 	// Dark is whether that is old, Stale whether the read is that it rests on.
 	Dark, Stale bool
 	// Receipt is one that the rack's agent signed for this hold; nil if there is none.
-	Receipt *protocol.Receipt
+	Receipt *resource.Receipt
 }
 
 // State is where a held server stands. An old word is no knowledge, whatever it
@@ -36,30 +36,30 @@ type HoldSeen struct {
 // Known bad are Violated and Unreachable, stopping are Stopping and Forcing. A word that
 // says nothing of the server's power, or that it rests on somebody's word, is not made
 // stale by a read.
-func (s HoldSeen) State() protocol.HoldState {
+func (s HoldSeen) State() resource.HoldState {
 	said := s.said()
 	proof := s.Receipt != nil && s.Receipt.Manual == nil
 	switch {
 	case s.Released, said == saidReleased:
-		return protocol.StateReleasing
+		return resource.StateReleasing
 	case said == saidNothing && s.Laid:
-		return protocol.StateEnforced
+		return resource.StateEnforced
 	case said == saidNothing:
-		return protocol.StateAccepted
+		return resource.StateAccepted
 	case s.Dark:
-		return protocol.StateUnreachable
+		return resource.StateUnreachable
 	case said == saidBad, said == saidStopping && !s.Stale:
 		return s.Report.State
 	case s.Stale && (said == saidStopping || said == saidFenced):
-		return protocol.StateStale
+		return resource.StateStale
 	case said == saidConfirmed && s.Receipt != nil && !proof:
-		return protocol.StateConfirmed
+		return resource.StateConfirmed
 	case said == saidConfirmed:
-		return protocol.StateUnreachable
+		return resource.StateUnreachable
 	case proof && said == saidFenced:
-		return protocol.StateFenced
+		return resource.StateFenced
 	}
-	return protocol.StateEnforced
+	return resource.StateEnforced
 }
 
 type said string
@@ -78,19 +78,19 @@ func (s HoldSeen) said() said {
 	if s.Report == nil {
 		return saidNothing
 	}
-	if s.Report.Released != nil || s.Report.Word == protocol.HoldReleased {
+	if s.Report.Released != nil || s.Report.Word == resource.HoldReleased {
 		return saidReleased
 	}
 	switch s.Report.State {
-	case protocol.StateViolated, protocol.StateUnreachable:
+	case resource.StateViolated, resource.StateUnreachable:
 		return saidBad
-	case protocol.StateStopping, protocol.StateForcing:
+	case resource.StateStopping, resource.StateForcing:
 		return saidStopping
-	case protocol.StateConfirmed:
+	case resource.StateConfirmed:
 		return saidConfirmed
-	case protocol.StateFenced:
+	case resource.StateFenced:
 		return saidFenced
-	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateReleasing, protocol.StateStale:
+	case resource.StateAccepted, resource.StateEnforced, resource.StateReleasing, resource.StateStale:
 		return saidEnforced
 	}
 	return saidEnforced
@@ -98,14 +98,14 @@ func (s HoldSeen) said() said {
 
 // Word is how far the hold has come, as the protocol counts it. Unlike State it does
 // not fall when the agent is silent: a proof stays one of its time.
-func (s HoldSeen) Word() protocol.HoldWord {
+func (s HoldSeen) Word() resource.HoldWord {
 	switch said := s.said(); {
 	case s.Released, said == saidReleased:
-		return protocol.HoldReleased
+		return resource.HoldReleased
 	case said == saidNothing && !s.Laid:
-		return protocol.HoldAccepted
+		return resource.HoldAccepted
 	case s.Receipt != nil && s.Receipt.Manual == nil && said == saidFenced:
-		return protocol.HoldFenced
+		return resource.HoldFenced
 	}
-	return protocol.HoldEnforced
+	return resource.HoldEnforced
 }

@@ -3,38 +3,38 @@ package plan
 import (
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestStandingTable compares the table above State with it for every combination.
 func TestStandingTable(t *testing.T) {
 	rows := tableOf(t, "standing.go", "released", "says", "dark", "stale", "receipt", "state")
-	reports := map[said][]*protocol.HoldReport{
+	reports := map[said][]*resource.HoldReport{
 		saidNothing:  {nil},
-		saidReleased: {{Word: protocol.HoldReleased}, {State: protocol.StateFenced, Released: &protocol.Release{}}},
+		saidReleased: {{Word: resource.HoldReleased}, {State: resource.StateFenced, Released: &resource.Release{}}},
 		saidStopping: {
-			{State: protocol.StateStopping},
-			{State: protocol.StateForcing, Word: protocol.HoldEnforced},
+			{State: resource.StateStopping},
+			{State: resource.StateForcing, Word: resource.HoldEnforced},
 		},
 		saidBad: {
-			{State: protocol.StateViolated},
-			{State: protocol.StateUnreachable, Word: protocol.HoldFenced},
+			{State: resource.StateViolated},
+			{State: resource.StateUnreachable, Word: resource.HoldFenced},
 		},
-		saidConfirmed: {{State: protocol.StateConfirmed, Word: protocol.HoldEnforced}},
-		saidFenced:    {{State: protocol.StateFenced, Word: protocol.HoldFenced}},
+		saidConfirmed: {{State: resource.StateConfirmed, Word: resource.HoldEnforced}},
+		saidFenced:    {{State: resource.StateFenced, Word: resource.HoldFenced}},
 		saidEnforced: {
-			{Word: protocol.HoldEnforced},
-			{State: protocol.StateEnforced},
-			{State: protocol.StateAccepted},
-			{State: "Molten", Word: protocol.HoldFenced},
-			{State: protocol.StateReleasing},
-			{State: protocol.StateStale, Word: protocol.HoldFenced},
-			{Word: protocol.HoldFenced}, // without a state
+			{Word: resource.HoldEnforced},
+			{State: resource.StateEnforced},
+			{State: resource.StateAccepted},
+			{State: "Molten", Word: resource.HoldFenced},
+			{State: resource.StateReleasing},
+			{State: resource.StateStale, Word: resource.HoldFenced},
+			{Word: resource.HoldFenced}, // without a state
 			{},
 		},
 	}
 	word := map[bool]string{true: "yes", false: "no"}
-	receipts := map[string]*protocol.Receipt{"none": nil, "proof": {Reads: 2}, "manual": {Manual: &protocol.Confirmation{}}}
+	receipts := map[string]*resource.Receipt{"none": nil, "proof": {Reads: 2}, "manual": {Manual: &resource.Confirmation{}}}
 	for says, list := range reports {
 		for _, rep := range list {
 			for receipt, r := range receipts {
@@ -55,9 +55,9 @@ func TestStandingTable(t *testing.T) {
 					if got := s.State(); string(got) != want {
 						t.Errorf("%+v, receipt %s: %s, the table says %s", s, receipt, got, want)
 					}
-					if w := s.Word(); w == protocol.HoldFenced && (receipt != "proof" || says != saidFenced) {
+					if w := s.Word(); w == resource.HoldFenced && (receipt != "proof" || says != saidFenced) {
 						t.Errorf("%+v is Fenced without a proof", s)
-					} else if s.State() == protocol.StateFenced && w != protocol.HoldFenced {
+					} else if s.State() == resource.StateFenced && w != resource.HoldFenced {
 						t.Errorf("%+v: state Fenced, word %s", s, w)
 					}
 				}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // A hold travels with all of its terms, also to an agent that heeds none of them:
@@ -17,20 +19,20 @@ func TestTermsTravel(t *testing.T) {
 	f := makeFleet(1, 2)
 	f.Now = now
 	h := holdOn("h1", "n0000", "r0", false)
-	h.Spec = protocol.HoldSpec{
+	h.Spec = resource.HoldSpec{
 		Server:    "n0000",
 		Owner:     "o",
-		HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, SoftTimeout: protocol.Duration(time.Minute), Reason: "why", Ref: "ref", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true},
+		HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard, SoftTimeout: protocol.Duration(time.Minute), Reason: "why", Ref: "ref", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true},
 	}
-	h.Status.ConfirmedDown = &protocol.Confirmation{By: "admin", Reason: "burnt", At: now}
+	h.Status.ConfirmedDown = &resource.Confirmation{By: "admin", Reason: "burnt", At: now}
 	gone := holdOn("h2", "n0001", "r0", true)
 	gone.Status.ReleasedBy, gone.Status.ReleaseReason = "admin", "owner is gone"
-	f.Holds = []*protocol.Hold{h, gone}
-	work := &protocol.FirmwareWork{By: "admin", Reason: "BIOS", Since: now, NotAfter: now.Add(time.Minute)}
+	f.Holds = []*resource.Hold{h, gone}
+	work := &resource.FirmwareWork{By: "admin", Reason: "BIOS", Since: now, NotAfter: now.Add(time.Minute)}
 	f.Servers[0].Status.Firmware = work
-	want := protocol.ActiveHold{
+	want := resource.ActiveHold{
 		ID:            "h1",
-		HoldSpec:      protocol.HoldSpec{Server: "n0000", Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, SoftTimeout: protocol.Duration(time.Minute), Reason: "why", Ref: "ref", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}},
+		HoldSpec:      resource.HoldSpec{Server: "n0000", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard, SoftTimeout: protocol.Duration(time.Minute), Reason: "why", Ref: "ref", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true}},
 		ConfirmedDown: h.Status.ConfirmedDown,
 	}
 	for _, row := range []struct {
@@ -39,12 +41,12 @@ func TestTermsTravel(t *testing.T) {
 		unheeded int
 	}{
 		{"not greeted yet", Peer{}, 0},
-		{"of this release", Peer{Incarnation: "a", Capabilities: protocol.Capabilities()}, 0},
+		{"of this release", Peer{Incarnation: "a", Capabilities: message.Capabilities()}, 0},
 		{"too old", Peer{Incarnation: "a", Capabilities: few()}, 3},
 	} {
 		f.Peers = map[string]Peer{"r0-1": row.peer}
 		d := Compile(f)["r0-1"]
-		if diff := cmp.Diff([]protocol.ActiveHold{want}, d.Holds.Holds); diff != "" {
+		if diff := cmp.Diff([]resource.ActiveHold{want}, d.Holds.Holds); diff != "" {
 			t.Errorf("%s: %s", row.name, diff)
 		}
 		if r := d.Holds.Releases; len(r) != 1 || r[0].By != "admin" || r[0].Reason != "owner is gone" {
@@ -69,8 +71,8 @@ func TestHeldServerIsNotInherited(t *testing.T) {
 	for range 7 {
 		f.Holds = append(f.Holds, holdOn("h1", "n0000", "r0", false))
 	}
-	c := named(&protocol.Claim{Spec: protocol.ClaimSpec{ServerRef: &protocol.Ref{Name: "n0000"}}}, "c1")
-	f.Claims = []*protocol.Claim{c}
+	c := named(&resource.Claim{Spec: resource.ClaimSpec{ServerRef: &resource.Ref{Name: "n0000"}}}, "c1")
+	f.Claims = []*resource.Claim{c}
 	bound, unbound := Bind(f)
 	if len(bound) != 0 || len(unbound) != 1 || !strings.Contains(unbound[0].Reason, `held off by "" (key "k"), `) || !strings.HasSuffix(strings.Split(unbound[0].Reason, ";")[0], "others") {
 		t.Fatalf("%+v, %+v", bound, unbound)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // MaxShards bounds the shards of one agent.
@@ -33,15 +35,15 @@ const maxKnown = 100_000
 
 // sight is what is known of a server.
 type sight struct {
-	report *protocol.ServerReport
+	report *resource.ServerReport
 	at     time.Time // when the hub got it
 	read   time.Time // when its last recorded read was begun, by the hub's clock
 	first  time.Time // when its present agent first told of it
 }
 
 type agentMirror struct {
-	last protocol.Report // the newest of the session, without servers
-	seqs map[int]uint64  // the last of each shard in the session
+	last message.Report // the newest of the session, without servers
+	seqs map[int]uint64 // the last of each shard in the session
 	got  time.Time
 	// whole is when a report of each shard was last taken over as if all of it was news.
 	whole map[int]time.Time
@@ -55,7 +57,7 @@ func New() *Mirror {
 // Accepts says whether a report is newer than what is there of its shard: by number
 // within a session, whatever the agent's clock does. Another session's is of the
 // present one, which its nonce has shown.
-func (m *Mirror) Accepts(agent string, r protocol.Report) bool {
+func (m *Mirror) Accepts(agent string, r message.Report) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	a := m.agents[agent]
@@ -74,7 +76,7 @@ const wholeEvery = time.Minute
 
 // Put takes a report of an agent's own rack that was accepted, and returns the servers of which
 // it has news, or all where that is due. changed reports whether it has news of any.
-func (m *Mirror) Put(r protocol.Report, now time.Time) (news []protocol.ServerReport, changed bool) {
+func (m *Mirror) Put(r message.Report, now time.Time) (news []resource.ServerReport, changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.agents[r.Agent]
@@ -140,7 +142,7 @@ func (m *Mirror) Again(agent string, shard int) {
 
 // inventoryOf is what an image reported, with the inventory that an earlier report of
 // the agent carried: not each does.
-func inventoryOf(last *protocol.ServerReport, now *protocol.ImageReport) *protocol.ImageReport {
+func inventoryOf(last *resource.ServerReport, now *protocol.ImageReport) *protocol.ImageReport {
 	if now == nil || now.Inventory != nil || now.Digest == "" || last == nil || last.Image == nil || last.Image.Digest != now.Digest {
 		return now
 	}
@@ -150,10 +152,10 @@ func inventoryOf(last *protocol.ServerReport, now *protocol.ImageReport) *protoc
 }
 
 // Servers are the newest reports by server; the map is the caller's own.
-func (m *Mirror) Servers() map[string]*protocol.ServerReport {
+func (m *Mirror) Servers() map[string]*resource.ServerReport {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	out := make(map[string]*protocol.ServerReport, len(m.seen))
+	out := make(map[string]*resource.ServerReport, len(m.seen))
 	for name, k := range m.seen {
 		out[name] = k.report
 	}
@@ -161,7 +163,7 @@ func (m *Mirror) Servers() map[string]*protocol.ServerReport {
 }
 
 // Server is the newest report of a server, and when it came; nil without one.
-func (m *Mirror) Server(name string) (*protocol.ServerReport, time.Time) {
+func (m *Mirror) Server(name string) (*resource.ServerReport, time.Time) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if k := m.seen[name]; k != nil {
@@ -182,12 +184,12 @@ func (m *Mirror) ReadAt(name string) (at, first time.Time) {
 }
 
 // Agent is the newest report of an agent, without servers, and when it came.
-func (m *Mirror) Agent(name string) (protocol.Report, time.Time, bool) {
+func (m *Mirror) Agent(name string) (message.Report, time.Time, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	a := m.agents[name]
 	if a == nil {
-		return protocol.Report{}, time.Time{}, false
+		return message.Report{}, time.Time{}, false
 	}
 	return a.last, a.got, true
 }
@@ -288,7 +290,7 @@ func (m *Mirror) Apart(now time.Time) map[string]time.Duration {
 
 // Assume takes for granted what no agent has said of a server, for tests of what follows: silent since
 // at, where that is not zero.
-func (m *Mirror) Assume(r protocol.ServerReport, at time.Time) {
+func (m *Mirror) Assume(r resource.ServerReport, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.seen[r.Server] == nil {

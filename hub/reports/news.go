@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // sameNews reports whether two reports of a server say the same of everything that a decision
 // depends on. When a read was made, and what the agent alone decides by, may differ.
-func sameNews(a, b *protocol.ServerReport) bool {
+func sameNews(a, b *resource.ServerReport) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -37,11 +38,11 @@ func sameTime(a, b *time.Time) bool {
 	return a == b || a != nil && b != nil && a.Equal(*b)
 }
 
-func sameCondition(a, b protocol.ConditionState) bool {
+func sameCondition(a, b resource.ConditionState) bool {
 	return a.Code == b.Code && a.Message == b.Message && a.Since.Equal(b.Since)
 }
 
-func sameRequest(a, b protocol.RequestReport) bool {
+func sameRequest(a, b resource.RequestReport) bool {
 	return a.ID == b.ID && a.Outcome == b.Outcome && a.Reason == b.Reason && a.At.Equal(b.At)
 }
 

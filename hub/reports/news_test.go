@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Whatever a report says, a difference in it is news; but for the fields that are named here,
@@ -17,8 +17,8 @@ func TestEachFieldOfAReportIsNews(t *testing.T) {
 		".Observation.SystemState", ".Observation.LastResetTime", ".Observation.PowerLog",
 	}
 	var seen []string
-	each(reflect.TypeFor[protocol.ServerReport](), "", func(path string) {
-		a, b := &protocol.ServerReport{}, &protocol.ServerReport{}
+	each(reflect.TypeFor[resource.ServerReport](), "", func(path string) {
+		a, b := &resource.ServerReport{}, &resource.ServerReport{}
 		// Both have all that is on the way to the field; b another value at its end.
 		reach(reflect.ValueOf(a).Elem(), path, false)
 		reach(reflect.ValueOf(b).Elem(), path, true)
@@ -36,7 +36,7 @@ func TestEachFieldOfAReportIsNews(t *testing.T) {
 	if len(seen) != len(silent) {
 		t.Errorf("of the silent fields there are %v", seen)
 	}
-	a := &protocol.ServerReport{Server: "n1"}
+	a := &resource.ServerReport{Server: "n1"}
 	if sameNews(nil, a) || sameNews(a, nil) {
 		t.Error("the first report is no news")
 	}

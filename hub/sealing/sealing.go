@@ -4,13 +4,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Vault decrypts Secrets.
 type Vault interface {
 	// Open has the codes unavailable, internal and unsupported; no error has a value.
-	Open(s store.StoredSecret) (protocol.SecretData, error)
+	Open(s store.StoredSecret) (resource.SecretData, error)
 }
 
 // Count counts credentials, user data and boot environments that were to be sealed. It is safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // envelope is the stored form of one version of a Secret's data.
@@ -19,7 +20,7 @@ type envelope struct {
 const format = 1
 
 // pack encrypts data for one version of a Secret.
-func pack(kek key, id store.SecretID, data protocol.SecretData) ([]byte, error) {
+func pack(kek key, id store.SecretID, data resource.SecretData) ([]byte, error) {
 	const op = "encrypt secret"
 	plain, err := data.Reveal()
 	if err != nil {
@@ -63,7 +64,7 @@ func (r ring) dataKey(id store.SecretID, e envelope) (key, error) {
 
 // unpack decrypts an envelope. The codes are unavailable, for a key that is not
 // configured, internal and unsupported.
-func (r ring) unpack(id store.SecretID, raw []byte) (protocol.SecretData, error) {
+func (r ring) unpack(id store.SecretID, raw []byte) (resource.SecretData, error) {
 	e, err := parse(raw)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (r ring) unpack(id store.SecretID, raw []byte) (protocol.SecretData, error)
 	if err != nil {
 		return nil, damaged(id)
 	}
-	var data protocol.SecretData
+	var data resource.SecretData
 	if json.Unmarshal(plain, &data) != nil {
 		return nil, damaged(id)
 	}

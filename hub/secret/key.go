@@ -12,7 +12,7 @@ import (
 	"log/slog"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // keySize is the length of every key in bytes: AES-256.
@@ -79,7 +79,7 @@ const (
 // aad is the one encoding of what something was encrypted for; see the package comment.
 func aad(use string, id store.SecretID) []byte {
 	var out []byte
-	for _, field := range []string{use, string(protocol.KindSecret), id.Name, id.UID} {
+	for _, field := range []string{use, string(resource.KindSecret), id.Name, id.UID} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(field)))
 		out = append(out, field...)
 	}

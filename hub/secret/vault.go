@@ -15,6 +15,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // retryAfter is the pause before a key that could not be had is asked for again.
@@ -122,7 +123,7 @@ func (v *Vault) Problem() error {
 }
 
 // Digest implements store.Vault. The code is unavailable, or that of getting the key.
-func (v *Vault) Digest(name string, t protocol.SecretType, data protocol.SecretData) (string, error) {
+func (v *Vault) Digest(name string, t resource.SecretType, data resource.SecretData) (string, error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.problem != nil {
@@ -141,7 +142,7 @@ func (v *Vault) Digest(name string, t protocol.SecretType, data protocol.SecretD
 }
 
 // Seal implements store.Vault. The code is unavailable, or that of getting the key.
-func (v *Vault) Seal(id store.SecretID, data protocol.SecretData) ([]byte, error) {
+func (v *Vault) Seal(id store.SecretID, data resource.SecretData) ([]byte, error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.problem != nil {
@@ -152,7 +153,7 @@ func (v *Vault) Seal(id store.SecretID, data protocol.SecretData) ([]byte, error
 
 // Open decrypts a Secret. The codes are unavailable, for a key that is not configured
 // or cannot be had, internal, for one that is damaged, and unsupported.
-func (v *Vault) Open(s store.StoredSecret) (protocol.SecretData, error) {
+func (v *Vault) Open(s store.StoredSecret) (resource.SecretData, error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	data, err := v.ring.unpack(s.SecretID, s.Envelope)

@@ -16,6 +16,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -58,8 +59,8 @@ func with(name string, previous ...string) Config {
 	return c
 }
 
-func generic(name, value string) *protocol.Secret {
-	s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretGeneric, Data: protocol.SecretData{"a": protocol.Plain(value)}}}
+func generic(name, value string) *resource.Secret {
+	s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretGeneric, Data: resource.SecretData{"a": resource.Plain(value)}}}
 	s.Metadata.Name = name
 	s.Default()
 	return s
@@ -67,7 +68,7 @@ func generic(name, value string) *protocol.Secret {
 
 func set(t *testing.T, s *store.Store, name, value string) error {
 	t.Helper()
-	_, err := s.Apply(t.Context(), []protocol.Object{generic(name, value)}, store.ApplyOptions{})
+	_, err := s.Apply(t.Context(), []resource.Object{generic(name, value)}, store.ApplyOptions{})
 	return err
 }
 
@@ -134,23 +135,23 @@ func TestKeysOfTheNextStart(t *testing.T) {
 func TestDigest(t *testing.T) {
 	mem := storetest.NewMemory()
 	v, _ := opened(t, mem, with("KEY1"))
-	data := protocol.SecretData{"a": protocol.Plain(canary)}
-	first, err := v.Digest("s", protocol.SecretGeneric, data)
+	data := resource.SecretData{"a": resource.Plain(canary)}
+	first, err := v.Digest("s", resource.SecretGeneric, data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, other := range map[string]func() (string, error){
 		"other data": func() (string, error) {
-			return v.Digest("s", protocol.SecretGeneric, protocol.SecretData{"a": protocol.Plain("x")})
+			return v.Digest("s", resource.SecretGeneric, resource.SecretData{"a": resource.Plain("x")})
 		},
-		"other type":     func() (string, error) { return v.Digest("s", protocol.SecretIgnition, data) },
-		"another secret": func() (string, error) { return v.Digest("t", protocol.SecretGeneric, data) },
+		"other type":     func() (string, error) { return v.Digest("s", resource.SecretIgnition, data) },
+		"another secret": func() (string, error) { return v.Digest("t", resource.SecretGeneric, data) },
 		"other name": func() (string, error) {
-			return v.Digest("s", protocol.SecretGeneric, protocol.SecretData{"b": protocol.Plain(canary)})
+			return v.Digest("s", resource.SecretGeneric, resource.SecretData{"b": resource.Plain(canary)})
 		},
 		"another hub": func() (string, error) {
 			v, _ := opened(t, storetest.NewMemory(), with("KEY1"))
-			return v.Digest("s", protocol.SecretGeneric, data)
+			return v.Digest("s", resource.SecretGeneric, data)
 		},
 	} {
 		if got, err := other(); err != nil || got == first {
@@ -158,7 +159,7 @@ func TestDigest(t *testing.T) {
 		}
 	}
 	v, _ = opened(t, mem, with("KEY2", "KEY1"))
-	if got, err := v.Digest("s", protocol.SecretGeneric, data); err != nil || got != first {
+	if got, err := v.Digest("s", resource.SecretGeneric, data); err != nil || got != first {
 		t.Errorf("after a rotation: %q, %v", got, err)
 	}
 }

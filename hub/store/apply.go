@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -29,17 +30,17 @@ type ApplyOptions struct {
 	// Guard, if there is one, judges each change before anything else is said of the
 	// set, and again whenever somebody has changed one of them meanwhile. old is nil for a new resource; next
 	// is what would be stored. An error ends the Apply.
-	Guard func(old, next protocol.Object) error
+	Guard func(old, next resource.Object) error
 }
 
 // Guard judges a resource as it is stored, before the operation that ends it; what is ended is at the
 // revision that was judged. An error ends the operation.
-type Guard func(protocol.Object) error
+type Guard func(resource.Object) error
 
 // AtRevision is a Guard that wants the resource unchanged: another revision is a
 // conflict.
 func AtRevision(revision uint64) Guard {
-	return func(obj protocol.Object) error {
+	return func(obj resource.Object) error {
 		if have := obj.Head().Metadata.Revision; have != revision {
 			return protocol.Errorf(protocol.CodeConflict, "compare revisions", "%s %q has revision %d, not %d",
 				obj.Head().Kind, obj.Head().Metadata.Name, have, revision).
@@ -49,7 +50,7 @@ func AtRevision(revision uint64) Guard {
 	}
 }
 
-func guarded(obj protocol.Object, guards []Guard) error {
+func guarded(obj resource.Object, guards []Guard) error {
 	for _, g := range guards {
 		if err := g(obj); err != nil {
 			return err
@@ -61,10 +62,10 @@ func guarded(obj protocol.Object, guards []Guard) error {
 // ApplyResult is what became of one object. Object is as stored, or with
 // DryRun as it would be stored.
 type ApplyResult struct {
-	Kind    protocol.Kind
+	Kind    resource.Kind
 	Name    string
 	Outcome Outcome
-	Object  protocol.Object
+	Object  resource.Object
 }
 
 // Apply writes a set of user-written resources: all of them are checked, by
@@ -79,7 +80,7 @@ type ApplyResult struct {
 // The codes are invalid (with [ApplyErrors]), conflict (with ApplyErrors where a
 // uid or revision was given, else after other writers won [writeTries] times),
 // unavailable and timeout. After the last two, repeat the Apply.
-func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOptions) ([]ApplyResult, error) {
+func (s *Store) Apply(ctx context.Context, objs []resource.Object, opts ApplyOptions) ([]ApplyResult, error) {
 	const op = "apply"
 	done := map[int]Outcome{}
 	shut := map[string]uint64{} // what this Apply has closed, and at which revision
@@ -108,12 +109,12 @@ func (s *Store) Apply(ctx context.Context, objs []protocol.Object, opts ApplyOpt
 
 // hasParams reports whether a set has Params: values of a new one, which nobody had to check, must not come
 // at the same time.
-func hasParams(objs []protocol.Object) bool {
-	return slices.ContainsFunc(objs, func(o protocol.Object) bool { return protocol.KindOfType(o) == protocol.KindParam })
+func hasParams(objs []resource.Object) bool {
+	return slices.ContainsFunc(objs, func(o resource.Object) bool { return resource.KindOfType(o) == resource.KindParam })
 }
 
 // applyOnce is one try: what it wrote is in done.
-func (s *Store) applyOnce(ctx context.Context, objs []protocol.Object, opts ApplyOptions, done map[int]Outcome, shut map[string]uint64, again bool) ([]applyItem, error) {
+func (s *Store) applyOnce(ctx context.Context, objs []resource.Object, opts ApplyOptions, done map[int]Outcome, shut map[string]uint64, again bool) ([]applyItem, error) {
 	const op = "apply"
 	for range writeTries {
 		items, closed, err := s.prepare(objs, opts, shut)
@@ -134,7 +135,7 @@ func (s *Store) applyOnce(ctx context.Context, objs []protocol.Object, opts Appl
 			}
 			continue
 		}
-		b := batch{store: s, items: items, kinds: protocol.Kinds(), again: again, written: func(i int) {
+		b := batch{store: s, items: items, kinds: resource.Kinds(), again: again, written: func(i int) {
 			it := items[i]
 			h := it.next.Head()
 			done[i] = it.outcome
@@ -187,7 +188,7 @@ func results(items []applyItem, done map[int]Outcome) []ApplyResult {
 // applyItem is one object of an Apply: old as stored (nil if it is new), next
 // as it shall be stored, with the revision that it replaces.
 type applyItem struct {
-	old, next protocol.Object
+	old, next resource.Object
 	outcome   Outcome
 	envelope  []byte            // of a Secret
 	at        uint64            // revision of what is stored; 0 where nothing is
@@ -201,16 +202,16 @@ func (it applyItem) closes() bool {
 		return false
 	}
 	switch next := it.next.(type) {
-	case *protocol.Server:
+	case *resource.Server:
 		return exchanged(it)
-	case *protocol.Segment:
-		return next.Spec.Role != it.old.(*protocol.Segment).Spec.Role
-	case *protocol.Secret:
-		return next.Spec.Type != it.old.(*protocol.Secret).Spec.Type
-	case *protocol.BootEnv:
-		old := it.old.(*protocol.BootEnv).Spec
+	case *resource.Segment:
+		return next.Spec.Role != it.old.(*resource.Segment).Spec.Role
+	case *resource.Secret:
+		return next.Spec.Type != it.old.(*resource.Secret).Spec.Type
+	case *resource.BootEnv:
+		old := it.old.(*resource.BootEnv).Spec
 		return next.Spec.OnlyUnknown != old.OnlyUnknown || next.Spec.Destructive != old.Destructive
-	case *protocol.Param:
+	case *resource.Param:
 		return next.Metadata.Generation != it.old.Head().Metadata.Generation
 	}
 	return false
@@ -219,17 +220,17 @@ func (it applyItem) closes() bool {
 // exchanged says whether a stored server gets another BMC, or another of its systems:
 // what a hold on it stops would be another machine.
 func exchanged(it applyItem) bool {
-	old, is := it.old.(*protocol.Server)
+	old, is := it.old.(*resource.Server)
 	if !is {
 		return false
 	}
-	next := it.next.(*protocol.Server)
+	next := it.next.(*resource.Server)
 	return old.Spec.BMCRef != next.Spec.BMCRef || old.Spec.SystemURI != next.Spec.SystemURI
 }
 
 // prepare checks the whole set and works out what to write. closed is what somebody else has closed;
 // what is in shut is closed by this Apply.
-func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions, shut map[string]uint64) (items []applyItem, closed []string, err error) {
+func (s *Store) prepare(objs []resource.Object, opts ApplyOptions, shut map[string]uint64) (items []applyItem, closed []string, err error) {
 	c := newChecker(s, len(objs))
 	items = make([]applyItem, len(objs))
 	seen := map[string]int{}
@@ -239,8 +240,8 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions, shut map[stri
 			return nil, nil, protocol.Errorf(protocol.CodeInvalid, "apply", "object %d: %w", i, err)
 		}
 		clearStatus(next)
-		if secret, ok := in.(*protocol.Secret); ok {
-			next.(*protocol.Secret).Spec.Data = secret.Spec.Data // which no copy has
+		if secret, ok := in.(*resource.Secret); ok {
+			next.(*resource.Secret).Spec.Data = secret.Spec.Data // which no copy has
 		}
 		next.Default()
 		h := next.Head()
@@ -277,19 +278,19 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions, shut map[stri
 			}
 		case protocol.CodeOf(err) == protocol.CodeNotFound:
 			c.identity(i, &in.Head().Metadata, nil)
-			h.Metadata = protocol.Metadata{Name: h.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
+			h.Metadata = resource.Metadata{Name: h.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
 			s.stamp(&h.Metadata)
 		default:
 			return nil, nil, err
 		}
 		switch next := next.(type) {
-		case *protocol.BMC:
+		case *resource.BMC:
 			accept(next, items[i].old, opts.By)
-		case *protocol.Maintenance:
+		case *resource.Maintenance:
 			if old := items[i].old; old == nil || old.Head().Metadata.Generation != next.Metadata.Generation {
 				next.Status.AskedBy = opts.By
 			}
-		case *protocol.Secret:
+		case *resource.Secret:
 			c.managedStub(i, items[i].old, next, opts.Managed)
 			if len(wrong) > 0 {
 				continue
@@ -315,7 +316,7 @@ func (s *Store) prepare(objs []protocol.Object, opts ApplyOptions, shut map[stri
 
 // merge gives next the metadata and status that the hub owns, and says what
 // changed. An unchanged next becomes old as it is.
-func merge(next, old protocol.Object) (Outcome, error) {
+func merge(next, old resource.Object) (Outcome, error) {
 	// Defaults may have grown since old was stored; filling them is no change.
 	defaulted, err := clone(old)
 	if err != nil {

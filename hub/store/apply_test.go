@@ -8,6 +8,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -23,7 +24,7 @@ func TestApplyOutcomes(t *testing.T) {
 			t.Errorf("%s %s again: %s", r.Kind, r.Name, r.Outcome)
 		}
 	}
-	before, _ := Get[*protocol.Rack](s, "r1")
+	before, _ := Get[*resource.Rack](s, "r1")
 
 	labelled := storetest.Rack("r1")
 	labelled.Metadata.Labels = map[string]string{"row": "7"}
@@ -36,7 +37,7 @@ func TestApplyOutcomes(t *testing.T) {
 	described.Spec.Description = "row 7"
 	described.Status.Agent = "not for people to write"
 	r = apply(t, s, described)[0]
-	got, _ := Get[*protocol.Rack](s, "r1")
+	got, _ := Get[*resource.Rack](s, "r1")
 	if r.Outcome != Configured || got.Metadata.Generation != 2 || len(got.Metadata.Labels) != 0 || got.Status.Agent != "" {
 		t.Errorf("new spec: %s, %+v", r.Outcome, got)
 	}
@@ -48,47 +49,47 @@ func TestApplyOutcomes(t *testing.T) {
 func TestApplyKeepsTheHubsStatus(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Rack("r1"))
-	rack, _ := Get[*protocol.Rack](s, "r1")
-	rack.Status = protocol.RackStatus{Agent: "a1", Term: 3}
+	rack, _ := Get[*resource.Rack](s, "r1")
+	rack.Status = resource.RackStatus{Agent: "a1", Term: 3}
 	if err := s.Put(t.Context(), rack); err != nil {
 		t.Fatal(err)
 	}
 	again := storetest.Rack("r1")
 	again.Spec.Description = "x"
 	apply(t, s, again)
-	if rack, _ = Get[*protocol.Rack](s, "r1"); rack.Status.Term != 3 || rack.Spec.Description != "x" {
+	if rack, _ = Get[*resource.Rack](s, "r1"); rack.Status.Term != 3 || rack.Spec.Description != "x" {
 		t.Fatalf("got %+v", rack)
 	}
 }
 
 func TestApplyRefuses(t *testing.T) {
-	with := func(objs ...protocol.Object) []protocol.Object { return objs }
-	server := func(name, bmc, mac string, edit func(*protocol.Server)) *protocol.Server {
+	with := func(objs ...resource.Object) []resource.Object { return objs }
+	server := func(name, bmc, mac string, edit func(*resource.Server)) *resource.Server {
 		srv := storetest.Server(name, bmc, "boot", mac)
 		if edit != nil {
 			edit(srv)
 		}
 		return srv
 	}
-	claims := func(server string, f protocol.FirstBoot) *protocol.Claim {
+	claims := func(server string, f resource.FirstBoot) *resource.Claim {
 		c := storetest.Claim("c9", server)
 		c.Spec.BootPolicy.FirstBoot = f
 		return c
 	}
-	quiet := func() *protocol.Segment {
+	quiet := func() *resource.Segment {
 		s := storetest.Segment("quiet", "r1")
-		s.Spec.Prefix, s.Spec.Address, s.Spec.Pool = "10.9.0.0/24", "10.9.0.1", protocol.Pool{From: "10.9.0.100", To: "10.9.0.200"}
-		s.Spec.Service = &protocol.SegmentService{Mode: protocol.ServiceNone}
+		s.Spec.Prefix, s.Spec.Address, s.Spec.Pool = "10.9.0.0/24", "10.9.0.1", resource.Pool{From: "10.9.0.100", To: "10.9.0.200"}
+		s.Spec.Service = &resource.SegmentService{Mode: resource.ServiceNone}
 		return s
 	}
-	meta := func(uid string, revision uint64) *protocol.Rack {
+	meta := func(uid string, revision uint64) *resource.Rack {
 		r := storetest.Rack("r1")
 		r.Metadata.UID, r.Metadata.Revision = uid, revision
 		return r
 	}
 	for _, row := range []struct {
 		name  string
-		objs  []protocol.Object
+		objs  []resource.Object
 		code  protocol.Code
 		index int
 		path  string
@@ -101,7 +102,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"MAC of a stored server", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:01", nil)), protocol.CodeInvalid, 1, "spec.bootMAC", `server "n1"`},
 		{
 			"MAC within the set", with(storetest.BMC("b3", "r1"), storetest.BMC("b4", "r1"), server("n3", "b3", "52:54:00:00:00:03", nil),
-				server("n4", "b4", "52:54:00:00:00:04", func(s *protocol.Server) { s.Spec.MACs = []string{"52:54:00:00:00:05", "52:54:00:00:00:03"} })),
+				server("n4", "b4", "52:54:00:00:00:04", func(s *resource.Server) { s.Spec.MACs = []string{"52:54:00:00:00:05", "52:54:00:00:00:03"} })),
 			protocol.CodeInvalid, 3, "spec.macs[1]", `server "n3"`,
 		},
 		{"second server without systemURI", with(server("n3", "b1", "52:54:00:00:00:03", nil)), protocol.CodeInvalid, 0, "spec.systemURI", `server "n1"`},
@@ -112,18 +113,18 @@ func TestApplyRefuses(t *testing.T) {
 		{"BMC moves rack", with(storetest.Rack("r2"), storetest.BMC("b1", "r2")), protocol.CodeInvalid, 1, "spec.rackRef.name", "cannot move"},
 		{"held server changes BMC", with(storetest.BMC("b3", "r1"), server("n1", "b3", "52:54:00:00:00:01", nil)), protocol.CodeInvalid, 1, "spec.bmcRef.name", "in use by Hold/"},
 		{
-			"a first boot that does not come to the server", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *protocol.Server) { s.Spec.Reach = protocol.ReachVMedia }), claims("n3", protocol.FirstBootPxe)),
+			"a first boot that does not come to the server", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *resource.Server) { s.Spec.Reach = resource.ReachVMedia }), claims("n3", resource.FirstBootPxe)),
 			protocol.CodeInvalid, 2, "spec.bootPolicy.firstBoot", "Pxe: server n3 has reach vmedia, so that its firmware asks nobody for Pxe; use VirtualMedia",
 		},
 		{
-			"by PXE, of which no BMC is told", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *protocol.Server) { s.Spec.Reach = protocol.ReachURI }), claims("n3", protocol.FirstBootPxe)),
+			"by PXE, of which no BMC is told", with(storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *resource.Server) { s.Spec.Reach = resource.ReachURI }), claims("n3", resource.FirstBootPxe)),
 			protocol.CodeInvalid, 2, "spec.bootPolicy.firstBoot", "use UefiHttp or VirtualMedia, or give it reach segment",
 		},
 		{
-			"on a segment where nobody answers", with(quiet(), storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *protocol.Server) { s.Spec.SegmentRef.Name = "quiet" }), claims("n3", protocol.FirstBootPxe)),
+			"on a segment where nobody answers", with(quiet(), storetest.BMC("b3", "r1"), server("n3", "b3", "52:54:00:00:00:03", func(s *resource.Server) { s.Spec.SegmentRef.Name = "quiet" }), claims("n3", resource.FirstBootPxe)),
 			protocol.CodeInvalid, 3, "spec.bootPolicy.firstBoot", "its segment quiet has service mode none",
 		},
-		{"another reach", with(server("n1", "b1", "52:54:00:00:00:01", func(s *protocol.Server) { s.Spec.Reach = "radio" })), protocol.CodeInvalid, 0, "spec.reach", "radio"},
+		{"another reach", with(server("n1", "b1", "52:54:00:00:00:01", func(s *resource.Server) { s.Spec.Reach = "radio" })), protocol.CodeInvalid, 0, "spec.reach", "radio"},
 		{"other uid", with(meta("other", 0)), protocol.CodeConflict, 0, "metadata.uid", "created again"},
 		{"other revision", with(meta("", 999)), protocol.CodeConflict, 0, "metadata.revision", "stored revision"},
 	} {
@@ -200,7 +201,7 @@ func cutAt(mem *storetest.Memory, left int) {
 // A set that is larger than a commit is cut off in each of its parts. What is stored then has no
 // dangling reference, and the same Apply completes it.
 func TestApplyOfALargeSetAfterACrash(t *testing.T) {
-	var set []protocol.Object
+	var set []resource.Object
 	for i := range state.MaxOps {
 		rack := fmt.Sprintf("r%d", i)
 		set = append(set, storetest.BMC("b"+rack, rack), storetest.Segment("s"+rack, rack), storetest.Rack(rack))
@@ -214,10 +215,10 @@ func TestApplyOfALargeSetAfterACrash(t *testing.T) {
 		mem.BeforeWrite = nil
 		s = open(t, mem)
 		stored := 0
-		for _, kind := range protocol.Kinds() {
+		for _, kind := range resource.Kinds() {
 			for _, obj := range s.CopyObjects(kind) {
 				stored++
-				if r, ok := obj.(protocol.Referrer); ok {
+				if r, ok := obj.(resource.Referrer); ok {
 					for _, ref := range r.References() {
 						if _, err := s.GetObject(ref.Kind, ref.Name); err != nil {
 							t.Errorf("cut at %d: %s dangles: %v", cut, ref.Path, err)
@@ -246,7 +247,7 @@ func TestApplyWinsOverAStaleMirror(t *testing.T) {
 	mem := storetest.NewMemory()
 	one, two := open(t, mem), open(t, mem)
 	apply(t, one, storetest.Rack("r1"))
-	rack, _ := Get[*protocol.Rack](one, "r1")
+	rack, _ := Get[*resource.Rack](one, "r1")
 	rack.Status.Agent = "a1"
 	if err := one.Put(t.Context(), rack); err != nil {
 		t.Fatal(err)
@@ -256,7 +257,7 @@ func TestApplyWinsOverAStaleMirror(t *testing.T) {
 	if r := apply(t, two, changed)[0]; r.Outcome != Configured {
 		t.Fatalf("outcome %s", r.Outcome)
 	}
-	if rack, _ = Get[*protocol.Rack](two, "r1"); rack.Status.Agent != "a1" || rack.Spec.Description != "x" {
+	if rack, _ = Get[*resource.Rack](two, "r1"); rack.Status.Agent != "a1" || rack.Spec.Description != "x" {
 		t.Fatalf("got %+v", rack)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // bucketApproval is where approvals are kept.
@@ -12,7 +13,7 @@ const bucketApproval = "approval"
 
 // StoredApproval is the wish for an approval as it is kept.
 type StoredApproval struct {
-	protocol.ApprovalRequest
+	resource.ApprovalRequest
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
 
@@ -46,7 +47,7 @@ func (s *Store) OpenApprovals() []StoredApproval {
 
 // OpenApprovalsOf lists those of a rack that are not over.
 func (s *Store) OpenApprovalsOf(rack string) []StoredApproval {
-	return s.approvals(s.mirror.find(openApprovals, reference(protocol.KindRack, rack)))
+	return s.approvals(s.mirror.find(openApprovals, reference(resource.KindRack, rack)))
 }
 
 // OpenApprovalsFor lists those for a hold or a server that are not over.
@@ -93,7 +94,7 @@ func (s *Store) RemoveApproval(ctx context.Context, id string) error {
 // had not been released. One that is not released is left as it is. It is for a release
 // that no agent was sent. The codes are not_found, unavailable and timeout.
 func (s *Store) UnreleaseHold(ctx context.Context, id string) error {
-	_, err := s.changeHold(ctx, "take the release back", id, func(h *protocol.Hold) (bool, error) {
+	_, err := s.changeHold(ctx, "take the release back", id, func(h *resource.Hold) (bool, error) {
 		if h.Status.ReleasedAt == nil {
 			return false, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -14,7 +15,7 @@ import (
 type batch struct {
 	store *Store
 	items []applyItem
-	kinds []protocol.Kind
+	kinds []resource.Kind
 	again bool
 	// begun is called before each part, if it is there; written for each item that was written.
 	begun   func()
@@ -75,7 +76,7 @@ func (b *batch) clear() {
 
 // together are the items of a kind that are written, in their order, those in one list that are
 // written in one commit: one that gives up a MAC address, and the one that gets it.
-func (b *batch) together(kind protocol.Kind) (lists [][]int) {
+func (b *batch) together(kind resource.Kind) (lists [][]int) {
 	leaver := map[string]int{} // rule -> who gives it up
 	at := map[int]int{}        // item -> its list
 	for i, it := range b.items {

@@ -6,11 +6,12 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // manyServers are n servers, of which the addresses begin with the one of number first.
-func manyServers(n, first int) []protocol.Object {
-	set := []protocol.Object{storetest.Rack("r1"), storetest.Segment("boot", "r1")}
+func manyServers(n, first int) []resource.Object {
+	set := []resource.Object{storetest.Rack("r1"), storetest.Segment("boot", "r1")}
 	for i := range n {
 		at := (i + first) % n
 		set = append(set, storetest.BMC(fmt.Sprintf("b%d", i), "r1"),
@@ -30,7 +31,7 @@ func TestExchangesAreInOnePart(t *testing.T) {
 	for _, obj := range set {
 		obj.Head().Metadata.Labels = map[string]string{"round": "two"}
 	}
-	first, last := set[3].(*protocol.Server), set[len(set)-1].(*protocol.Server)
+	first, last := set[3].(*resource.Server), set[len(set)-1].(*resource.Server)
 	first.Spec.BootMAC, last.Spec.BootMAC = last.Spec.BootMAC, first.Spec.BootMAC
 	for _, r := range apply(t, s, set...) {
 		if r.Outcome != Configured {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // fleetStore is a store with n servers, 50 to a rack.
@@ -19,7 +19,7 @@ func fleetStore(b *testing.B, n int) *Store {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var set []protocol.Object
+	var set []resource.Object
 	for i := range n {
 		bmc, rack := fmt.Sprintf("b%d", i), fmt.Sprintf("r%d", i/50)
 		if i%50 == 0 {
@@ -37,7 +37,7 @@ func fleetStore(b *testing.B, n int) *Store {
 func BenchmarkListServers(b *testing.B) {
 	s := fleetStore(b, 1000)
 	for b.Loop() {
-		if len(List[*protocol.Server](s)) != 1000 {
+		if len(List[*resource.Server](s)) != 1000 {
 			b.Fatal("servers are missing")
 		}
 	}
@@ -67,7 +67,7 @@ func BenchmarkCreateHold(b *testing.B) {
 func BenchmarkApplyOneServer(b *testing.B) {
 	s := fleetStore(b, 1000)
 	for b.Loop() {
-		if _, err := s.Apply(b.Context(), []protocol.Object{storetest.Server("n1", "b1", "boot-r0", "52:54:00:00:00:01")}, ApplyOptions{}); err != nil {
+		if _, err := s.Apply(b.Context(), []resource.Object{storetest.Server("n1", "b1", "boot-r0", "52:54:00:00:00:01")}, ApplyOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -102,8 +102,8 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkImport(b *testing.B) {
 	const servers = 2000
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	fleet := func() (objs []protocol.Object) {
-		add := func(o protocol.Object, name string) {
+	fleet := func() (objs []resource.Object) {
+		add := func(o resource.Object, name string) {
 			m := &o.Head().Metadata
 			m.Name, m.UID, m.Generation, m.CreatedAt = name, "u-"+name, 1, &now
 			objs = append(objs, o)
@@ -117,7 +117,7 @@ func BenchmarkImport(b *testing.B) {
 			c := storetest.Claim(name, name)
 			c.Status.Server = name
 			add(c, name)
-			add(&protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: name, Owner: protocol.Owner{Name: name, UID: "u-" + name}}}, name)
+			add(&resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: name, Owner: resource.Owner{Name: name, UID: "u-" + name}}}, name)
 		}
 		return objs
 	}

@@ -1,13 +1,13 @@
 package store
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // accept makes a BMC that somebody applies an accepted one: who applies it gives
 // credentials and a pin. old is nil for a new one.
-func accept(b *protocol.BMC, old protocol.Object, by string) {
-	was, _ := old.(*protocol.BMC)
+func accept(b *resource.BMC, old resource.Object, by string) {
+	was, _ := old.(*resource.BMC)
 	if was == nil || was.Pending() {
-		b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, by
+		b.Status.State, b.Status.AcceptedBy = resource.BMCAccepted, by
 	}
 	if was != nil && was.Spec.MACAddress != b.Spec.MACAddress && was.MAC() != b.Spec.MACAddress {
 		b.Status.Found, b.Status.Address = nil, "" // they were of another interface
@@ -17,10 +17,10 @@ func accept(b *protocol.BMC, old protocol.Object, by string) {
 // uniqueMACs holds the MAC addresses of BMCs against all accepted ones: whoever has
 // one gets the lease, and its address is followed. One that was found and waits may
 // have it: it is the same BMC.
-func (c *checker) uniqueMACs(items []applyItem, inSet map[string]protocol.Object) {
-	before := map[string][]*protocol.BMC{} // in the set, by MAC address
+func (c *checker) uniqueMACs(items []applyItem, inSet map[string]resource.Object) {
+	before := map[string][]*resource.BMC{} // in the set, by MAC address
 	for i, it := range items {
-		b, ok := it.next.(*protocol.BMC)
+		b, ok := it.next.(*resource.BMC)
 		mac := ""
 		if ok {
 			mac = b.Spec.MACAddress
@@ -28,7 +28,7 @@ func (c *checker) uniqueMACs(items []applyItem, inSet map[string]protocol.Object
 		if mac == "" {
 			continue
 		}
-		clash := func(other *protocol.BMC) {
+		clash := func(other *resource.BMC) {
 			if !other.Pending() && other.Metadata.Name != b.Metadata.Name {
 				c.add(i, "spec.macAddress", "MAC address %s is already that of BMC %q", mac, other.Metadata.Name)
 			}
@@ -37,7 +37,7 @@ func (c *checker) uniqueMACs(items []applyItem, inSet map[string]protocol.Object
 			clash(other)
 		}
 		for _, other := range Find(c.store, BMCsByMAC, mac) {
-			if inSet[keyOf(protocol.KindBMC, other.Metadata.Name)] == nil {
+			if inSet[keyOf(resource.KindBMC, other.Metadata.Name)] == nil {
 				clash(other)
 			}
 		}

@@ -6,9 +6,10 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func refused(t *testing.T, s *Store, want string, objs ...protocol.Object) {
+func refused(t *testing.T, s *Store, want string, objs ...resource.Object) {
 	t.Helper()
 	_, err := s.Apply(t.Context(), objs, ApplyOptions{By: "test"})
 	if protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), want) {
@@ -16,15 +17,15 @@ func refused(t *testing.T, s *Store, want string, objs ...protocol.Object) {
 	}
 }
 
-func bmcByMAC(name, mac string) *protocol.BMC {
+func bmcByMAC(name, mac string) *resource.BMC {
 	b := storetest.BMC(name, "r1")
 	b.Spec.Address, b.Spec.MACAddress, b.Spec.TLS.CA = "", mac, "pem"
 	return b
 }
 
-func bmcSegment(name string) *protocol.Segment {
+func bmcSegment(name string) *resource.Segment {
 	s := storetest.Segment(name, "r1")
-	s.Spec.Role, s.Spec.BaseURL = protocol.SegmentBMC, ""
+	s.Spec.Role, s.Spec.BaseURL = resource.SegmentBMC, ""
 	return s
 }
 
@@ -33,34 +34,34 @@ func TestApplyAcceptsBMC(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Rack("r1"))
 	sneaky := storetest.BMC("b1", "r1")
-	sneaky.Spec.CredentialsRef, sneaky.Status.State = "", protocol.BMCPending
+	sneaky.Spec.CredentialsRef, sneaky.Status.State = "", resource.BMCPending
 	refused(t, s, "spec.credentialsRef", sneaky)
 
 	mine := storetest.BMC("b1", "r1")
-	mine.Status = protocol.BMCStatus{State: protocol.BMCPending, AcceptedBy: "root", Address: "https://10.9.9.9"}
-	if _, err := s.Apply(t.Context(), []protocol.Object{mine}, ApplyOptions{By: "anna"}); err != nil {
+	mine.Status = resource.BMCStatus{State: resource.BMCPending, AcceptedBy: "root", Address: "https://10.9.9.9"}
+	if _, err := s.Apply(t.Context(), []resource.Object{mine}, ApplyOptions{By: "anna"}); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := Get[*protocol.BMC](s, "b1")
-	if got.Status.State != protocol.BMCAccepted || got.Status.AcceptedBy != "anna" || got.Status.Address != "" {
+	got, _ := Get[*resource.BMC](s, "b1")
+	if got.Status.State != resource.BMCAccepted || got.Status.AcceptedBy != "anna" || got.Status.Address != "" {
 		t.Errorf("stored %+v", got.Status)
 	}
 
-	found := &protocol.BMC{Spec: protocol.BMCSpec{RackRef: protocol.Ref{Name: "r1"}, MACAddress: "3c:ec:ef:00:00:01"}}
+	found := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r1"}, MACAddress: "3c:ec:ef:00:00:01"}}
 	found.Metadata.Name = "found"
-	found.Status = protocol.BMCStatus{State: protocol.BMCPending, Found: &protocol.FoundBMC{MAC: "3c:ec:ef:00:00:01"}, Address: "https://10.7.0.130"}
+	found.Status = resource.BMCStatus{State: resource.BMCPending, Found: &resource.FoundBMC{MAC: "3c:ec:ef:00:00:01"}, Address: "https://10.7.0.130"}
 	if err := s.Put(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Apply(t.Context(), []protocol.Object{bmcByMAC("found", "3C-EC-EF-00-00-01")}, ApplyOptions{By: "bert"}); err != nil {
+	if _, err := s.Apply(t.Context(), []resource.Object{bmcByMAC("found", "3C-EC-EF-00-00-01")}, ApplyOptions{By: "bert"}); err != nil {
 		t.Fatal(err)
 	}
-	got, _ = Get[*protocol.BMC](s, "found")
+	got, _ = Get[*resource.BMC](s, "found")
 	if got.Pending() || got.Status.AcceptedBy != "bert" || got.Status.Address != "https://10.7.0.130" {
 		t.Errorf("accepted with a manifest: %+v", got.Status)
 	}
 	apply(t, s, bmcByMAC("found", "3c:ec:ef:00:00:02"))
-	if got, _ = Get[*protocol.BMC](s, "found"); got.Status.Address != "" || got.Status.Found != nil || got.Status.AcceptedBy != "bert" {
+	if got, _ = Get[*resource.BMC](s, "found"); got.Status.Address != "" || got.Status.Found != nil || got.Status.AcceptedBy != "bert" {
 		t.Errorf("with another interface: %+v", got.Status)
 	}
 }
@@ -85,7 +86,7 @@ func TestSegmentRoles(t *testing.T) {
 	refused(t, s, `spec.segmentRef.name: segment "bmcs" is of role bmc, from which nothing boots`, n3)
 	refused(t, s, `spec.role: nothing boots from a segment of role bmc, and Server/n1, Server/n2 do; use role both`, bmcSegment("boot"))
 	both := storetest.Segment("boot", "r1")
-	both.Spec.Role = protocol.SegmentBoth
+	both.Spec.Role = resource.SegmentBoth
 	apply(t, s, both)
 }
 
@@ -93,12 +94,12 @@ func TestSegmentRoles(t *testing.T) {
 func TestApplyCreate(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Site()...)
-	before, _ := Get[*protocol.Server](s, "n1")
+	before, _ := Get[*resource.Server](s, "n1")
 	next := storetest.Server("n1", "b1", "boot", "52:54:00:00:00:77")
-	if _, err := s.Apply(t.Context(), []protocol.Object{next}, ApplyOptions{Create: true}); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := s.Apply(t.Context(), []resource.Object{next}, ApplyOptions{Create: true}); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("created again: %v", err)
 	}
-	if after, _ := Get[*protocol.Server](s, "n1"); after.Metadata.Revision != before.Metadata.Revision {
+	if after, _ := Get[*resource.Server](s, "n1"); after.Metadata.Revision != before.Metadata.Revision {
 		t.Error("it was changed")
 	}
 }
@@ -139,7 +140,7 @@ func TestInventories(t *testing.T) {
 	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") != nil {
 		t.Errorf("left though there is another BMC of its name: %v", err)
 	}
-	b, err := Get[*protocol.BMC](s, "b1")
+	b, err := Get[*resource.BMC](s, "b1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestInventories(t *testing.T) {
 	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) == nil {
 		t.Errorf("swept with its BMC there: %v", err)
 	}
-	if _, err := s.Delete(t.Context(), protocol.KindBMC, "b1"); err != nil {
+	if _, err := s.Delete(t.Context(), resource.KindBMC, "b1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) != nil {

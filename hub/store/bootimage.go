@@ -5,11 +5,12 @@ import (
 	"maps"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // immutable refuses a change of an entry of the catalogue: groups, revisions and stamps
 // mean what it says now.
-func (c *checker) immutable(i int, old, next *protocol.BootImage) {
+func (c *checker) immutable(i int, old, next *resource.BootImage) {
 	if old.Digest() != next.Digest() {
 		c.add(i, "spec", "version %s of catalogue %s is there with another content, and an entry never changes; give the new content a version of its own, or another catalogue; rackctl delete bootimage %s takes out an entry that nothing uses",
 			old.Spec.Version, old.Spec.Catalogue, old.Metadata.Name)
@@ -21,29 +22,29 @@ func (c *checker) immutable(i int, old, next *protocol.BootImage) {
 func (c *checker) versions(items []applyItem) {
 	type entry struct {
 		name    string
-		version protocol.ImageVersion
+		version resource.ImageVersion
 	}
 	by := map[string][]entry{} // catalogue -> its entries so far
 	inSet := map[string]bool{}
 	for _, it := range items {
-		if b, ok := it.next.(*protocol.BootImage); ok {
+		if b, ok := it.next.(*resource.BootImage); ok {
 			inSet[b.Metadata.Name] = true
 		}
 	}
 	stored := func(catalogue string) (out []entry) {
 		for _, b := range Find(c.store, BootImagesByCatalogue, catalogue) {
-			if v, err := protocol.ParseImageVersion(b.Spec.Version); err == nil && !inSet[b.Metadata.Name] {
+			if v, err := resource.ParseImageVersion(b.Spec.Version); err == nil && !inSet[b.Metadata.Name] {
 				out = append(out, entry{b.Metadata.Name, v})
 			}
 		}
 		return out
 	}
 	for i, it := range items {
-		b, ok := it.next.(*protocol.BootImage)
+		b, ok := it.next.(*resource.BootImage)
 		if !ok {
 			continue
 		}
-		v, err := protocol.ParseImageVersion(b.Spec.Version)
+		v, err := resource.ParseImageVersion(b.Spec.Version)
 		if err != nil {
 			continue // Validate says so
 		}
@@ -73,17 +74,17 @@ func (s *Store) bootImageUsers(name string) []string {
 // PutVerified writes what was proved of files of an entry, beside what is there. uid is
 // that of the entry that was judged: another one of the name is not_found. The codes are
 // not_found, conflict (after other writers won [writeTries] times), unavailable and timeout.
-func (s *Store) PutVerified(ctx context.Context, name, uid string, proved map[string]protocol.BootImageVerified) error {
+func (s *Store) PutVerified(ctx context.Context, name, uid string, proved map[string]resource.BootImageVerified) error {
 	for try := 1; ; try++ {
-		b, err := Get[*protocol.BootImage](s, name)
+		b, err := Get[*resource.BootImage](s, name)
 		if err != nil {
 			return err
 		}
 		if b.Metadata.UID != uid {
-			return notFound("put", protocol.KindBootImage, name)
+			return notFound("put", resource.KindBootImage, name)
 		}
 		if b.Status.Verified == nil {
-			b.Status.Verified = map[string]protocol.BootImageVerified{}
+			b.Status.Verified = map[string]resource.BootImageVerified{}
 		}
 		maps.Copy(b.Status.Verified, proved)
 		err = s.Put(ctx, b)
@@ -98,14 +99,14 @@ func (s *Store) PutVerified(ctx context.Context, name, uid string, proved map[st
 // images in revisions and boot configurations, whose entry may be gone.
 func (s *Store) HubFiles() map[string]bool {
 	out := map[string]bool{}
-	add := func(img protocol.Image) {
-		if img.Source == protocol.ImageFromHub {
+	add := func(img resource.Image) {
+		if img.Source == resource.ImageFromHub {
 			for _, a := range img.Artefacts {
 				out[a.Digest] = true
 			}
 		}
 	}
-	for _, b := range List[*protocol.BootImage](s) {
+	for _, b := range List[*resource.BootImage](s) {
 		for _, arch := range b.Spec.Architectures {
 			for _, f := range arch.Files {
 				digest := "sha256:" + f.SHA256
@@ -120,12 +121,12 @@ func (s *Store) HubFiles() map[string]bool {
 			}
 		}
 	}
-	for _, r := range List[*protocol.GroupRevision](s) {
+	for _, r := range List[*resource.GroupRevision](s) {
 		for _, img := range r.Spec.Images {
 			add(img)
 		}
 	}
-	for _, b := range List[*protocol.BootConfiguration](s) {
+	for _, b := range List[*resource.BootConfiguration](s) {
 		add(b.Spec.Image)
 		if b.Spec.Former != nil {
 			add(b.Spec.Former.Image)

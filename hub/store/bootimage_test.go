@@ -8,15 +8,16 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func bootImage(name, version, kernel string) *protocol.BootImage {
-	file := func(kind protocol.ArtefactKind, sum string) protocol.BootImageFile {
-		return protocol.BootImageFile{Kind: kind, URL: "https://mirror.example/" + string(kind), SHA256: strings.Repeat(sum, 64)}
+func bootImage(name, version, kernel string) *resource.BootImage {
+	file := func(kind resource.ArtefactKind, sum string) resource.BootImageFile {
+		return resource.BootImageFile{Kind: kind, URL: "https://mirror.example/" + string(kind), SHA256: strings.Repeat(sum, 64)}
 	}
-	b := &protocol.BootImage{Spec: protocol.BootImageSpec{
+	b := &resource.BootImage{Spec: resource.BootImageSpec{
 		Catalogue: "os", Version: version,
-		Architectures: map[string]protocol.BootImageArch{"amd64": {Files: []protocol.BootImageFile{file(protocol.ArtefactKernel, kernel), file(protocol.ArtefactInitramfs, "f")}}},
+		Architectures: map[string]resource.BootImageArch{"amd64": {Files: []resource.BootImageFile{file(resource.ArtefactKernel, kernel), file(resource.ArtefactInitramfs, "f")}}},
 	}}
 	b.Metadata.Name = name
 	b.Default()
@@ -32,19 +33,19 @@ func TestBootImageAdmission(t *testing.T) {
 	other.Spec.Catalogue = "other"
 	for _, row := range []struct {
 		name    string
-		apply   []protocol.Object
+		apply   []resource.Object
 		outcome Outcome
 		refused string
 	}{
-		{"the same again", []protocol.Object{bootImage("os-1", "1.0", "a")}, Unchanged, ""},
-		{"a label", []protocol.Object{labelled}, Configured, ""},
-		{"another kernel", []protocol.Object{bootImage("os-1", "1.0", "b")}, "", "an entry never changes; give the new content a version of its own"},
-		{"another version of the name", []protocol.Object{bootImage("os-1", "1.1", "a")}, "", "an entry never changes"},
-		{"the version under another name", []protocol.Object{bootImage("os-2", "1.0", "b")}, "", `is the version of BootImage "os-1"`},
-		{"one that is equal to it", []protocol.Object{bootImage("os-2", "1.00", "b")}, "", `is the version of BootImage "os-1"`},
-		{"in another catalogue", []protocol.Object{other}, Created, ""},
-		{"a newer one", []protocol.Object{bootImage("os-2", "1.1", "b")}, Created, ""},
-		{"twice in the set", []protocol.Object{bootImage("os-2", "2", "b"), bootImage("os-3", "2", "c")}, "", `is the version of BootImage "os-2"`},
+		{"the same again", []resource.Object{bootImage("os-1", "1.0", "a")}, Unchanged, ""},
+		{"a label", []resource.Object{labelled}, Configured, ""},
+		{"another kernel", []resource.Object{bootImage("os-1", "1.0", "b")}, "", "an entry never changes; give the new content a version of its own"},
+		{"another version of the name", []resource.Object{bootImage("os-1", "1.1", "a")}, "", "an entry never changes"},
+		{"the version under another name", []resource.Object{bootImage("os-2", "1.0", "b")}, "", `is the version of BootImage "os-1"`},
+		{"one that is equal to it", []resource.Object{bootImage("os-2", "1.00", "b")}, "", `is the version of BootImage "os-1"`},
+		{"in another catalogue", []resource.Object{other}, Created, ""},
+		{"a newer one", []resource.Object{bootImage("os-2", "1.1", "b")}, Created, ""},
+		{"twice in the set", []resource.Object{bootImage("os-2", "2", "b"), bootImage("os-3", "2", "c")}, "", `is the version of BootImage "os-2"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, storetest.NewMemory())
@@ -64,17 +65,17 @@ func TestBootImageAdmission(t *testing.T) {
 func TestBootImageStatus(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, bootImage("os-1", "1.0", "a"))
-	b, err := Get[*protocol.BootImage](s, "os-1")
+	b, err := Get[*resource.BootImage](s, "os-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	digest := "sha256:" + strings.Repeat("a", 64)
-	proved := map[string]protocol.BootImageVerified{digest: {At: time.Unix(1, 0).UTC(), Size: 7, Digest: digest}}
+	proved := map[string]resource.BootImageVerified{digest: {At: time.Unix(1, 0).UTC(), Size: 7, Digest: digest}}
 	if err := s.PutVerified(t.Context(), "os-1", "another", proved); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("of another entry of the name: %v", err)
 	}
-	b.Status.Stamp = &protocol.BootImageStamp{Version: "1.0"}
-	b.Status.Conditions = []protocol.ConditionState{{Code: protocol.CondImageUnverified}}
+	b.Status.Stamp = &resource.BootImageStamp{Version: "1.0"}
+	b.Status.Conditions = []resource.ConditionState{{Code: resource.CondImageUnverified}}
 	if err := s.Put(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +84,9 @@ func TestBootImageStatus(t *testing.T) {
 	}
 	again := bootImage("os-1", "1.0", "a")
 	again.Metadata.Labels = map[string]string{"a": "b"}
-	again.Status.Verified = map[string]protocol.BootImageVerified{"sha256:" + strings.Repeat("f", 64): {Size: 1}}
+	again.Status.Verified = map[string]resource.BootImageVerified{"sha256:" + strings.Repeat("f", 64): {Size: 1}}
 	apply(t, s, again)
-	got, err := Get[*protocol.BootImage](s, "os-1")
+	got, err := Get[*resource.BootImage](s, "os-1")
 	if err != nil || got.Status.Stamp == nil || len(got.Status.Verified) != 1 || got.Status.Verified[digest].Size != 7 || got.Status.Conditions != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -97,14 +98,14 @@ func TestBootImageStatus(t *testing.T) {
 // An entry stays while anything that boots names it. One that a group may return to can be
 // taken out of the catalogue, and its files stay.
 func TestBootImageDeletion(t *testing.T) {
-	image := protocol.Image{Reference: "bootimage/os-1", BootImage: "os-1", Digest: "sha256:" + strings.Repeat("1", 64), Architecture: "amd64", Source: protocol.ImageFromHub, Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:" + strings.Repeat("2", 64)}}}
-	revision := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g", Number: 1, BootImage: "os-1", Images: map[string]protocol.Image{"amd64": image}}}
+	image := resource.Image{Reference: "bootimage/os-1", BootImage: "os-1", Digest: "sha256:" + strings.Repeat("1", 64), Architecture: "amd64", Source: resource.ImageFromHub, Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI, Digest: "sha256:" + strings.Repeat("2", 64)}}}
+	revision := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g", Number: 1, BootImage: "os-1", Images: map[string]resource.Image{"amd64": image}}}
 	revision.Metadata.Name = "g-1"
-	config := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Name: "c", UID: "u"}, BootSpec: protocol.BootSpec{Image: image}}}
+	config := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n1", Owner: resource.Owner{Name: "c", UID: "u"}, BootSpec: resource.BootSpec{Image: image}}}
 	config.Metadata.Name = "c"
 	claim := storetest.Claim("c", "n1")
 	claim.Spec.Image = "bootimage/os-1"
-	for who, obj := range map[string]protocol.Object{"GroupRevision/g-1": revision, "BootConfiguration/c": config, "Claim/c": claim} {
+	for who, obj := range map[string]resource.Object{"GroupRevision/g-1": revision, "BootConfiguration/c": config, "Claim/c": claim} {
 		t.Run(who, func(t *testing.T) {
 			s := open(t, storetest.NewMemory())
 			apply(t, s, append(storetest.Site(), bootImage("os-1", "1.0", "a"))...)
@@ -115,7 +116,7 @@ func TestBootImageDeletion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.Delete(t.Context(), protocol.KindBootImage, "os-1")
+			_, err = s.Delete(t.Context(), resource.KindBootImage, "os-1")
 			if who == "GroupRevision/g-1" {
 				if err != nil || !s.HubFiles()[image.Artefacts[0].Digest] {
 					t.Errorf("%v, files %v", err, s.HubFiles())
@@ -131,7 +132,7 @@ func TestBootImageDeletion(t *testing.T) {
 			if err := s.Remove(t.Context(), obj); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Delete(t.Context(), protocol.KindBootImage, "os-1"); err != nil {
+			if _, err := s.Delete(t.Context(), resource.KindBootImage, "os-1"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -144,7 +145,7 @@ func TestClaimNamesBootImage(t *testing.T) {
 	apply(t, s, storetest.Site()...)
 	claim := storetest.Claim("c", "n1")
 	claim.Spec.Image = "bootimage/os-1"
-	_, err := s.Apply(t.Context(), []protocol.Object{claim}, ApplyOptions{})
+	_, err := s.Apply(t.Context(), []resource.Object{claim}, ApplyOptions{})
 	if _, is := errors.AsType[ApplyErrors](err); !is || !strings.Contains(err.Error(), `spec.image: BootImage "os-1" does not exist`) {
 		t.Errorf("dangling: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A hub that was away while a deletion was forgotten lists again: what was deleted is not there, what was
@@ -19,7 +19,7 @@ func TestDeletionForgottenMeanwhile(t *testing.T) {
 		apply(t, one, storetest.Rack("gone"), storetest.Rack("stays"), storetest.Rack("again"))
 		two := open(t, mem)
 		for _, name := range []string{"gone", "again"} {
-			if _, err := one.Delete(t.Context(), protocol.KindRack, name); err != nil {
+			if _, err := one.Delete(t.Context(), resource.KindRack, name); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,10 +27,10 @@ func TestDeletionForgottenMeanwhile(t *testing.T) {
 		if n, err := mem.Forget(t.Context(), time.Now().Add(time.Hour)); n != 1 || err != nil {
 			t.Fatalf("%d keys were forgotten, %v", n, err)
 		}
-		if err := two.Remove(t.Context(), must(Get[*protocol.Rack](two, "stays"))); err != nil {
+		if err := two.Remove(t.Context(), must(Get[*resource.Rack](two, "stays"))); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(List[*protocol.Rack](two)); n != 2 {
+		if n := len(List[*resource.Rack](two)); n != 2 {
 			t.Errorf("%d racks before it follows", n)
 		}
 		changed, unsubscribe := two.Subscribe()
@@ -86,7 +86,7 @@ func must[T any](v T, err error) T {
 
 func wants(t *testing.T, s *Store, names ...string) {
 	t.Helper()
-	got := List[*protocol.Rack](s)
+	got := List[*resource.Rack](s)
 	for i, r := range got {
 		if i >= len(names) || r.Metadata.Name != names[i] {
 			t.Errorf("%s is there, want %q", r.Metadata.Name, names)

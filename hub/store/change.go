@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -27,7 +28,7 @@ type change struct {
 
 // changeOf is the change of a resource from old, nil where there is none, to next, nil where
 // there shall be none.
-func changeOf(old, next protocol.Object, at uint64, value []byte) change {
+func changeOf(old, next resource.Object, at uint64, value []byte) change {
 	obj := next
 	if next == nil {
 		obj = old
@@ -164,7 +165,7 @@ func (t *turnover) apply(there []taker) (next []taker, clash *taker) {
 // peopled reports whether others are to be expected at a rule's key: other systems of a BMC.
 func (s *Store) peopled(key string) bool {
 	bmc, ok := strings.CutPrefix(key, systemRule)
-	return ok && len(Referring[*protocol.Server](s, protocol.KindBMC, bmc)) > 0
+	return ok && len(Referring[*resource.Server](s, resource.KindBMC, bmc)) > 0
 }
 
 // takers reads who has what a rule is about.

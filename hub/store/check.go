@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // checker collects what is wrong with the objects of an Apply. A conflict (a
@@ -22,7 +23,7 @@ type checker struct {
 
 func newChecker(s *Store, n int) *checker { return &checker{store: s, errs: make([]ApplyError, n)} }
 
-func (c *checker) name(i int, h *protocol.Header) {
+func (c *checker) name(i int, h *resource.Header) {
 	c.errs[i].Index, c.errs[i].Kind, c.errs[i].Name = i, h.Kind, h.Metadata.Name
 }
 
@@ -55,7 +56,7 @@ func (c *checker) err() error {
 
 // identity holds uid and revision, where they are given, against the stored
 // ones; old is nil if there is no such resource.
-func (c *checker) identity(i int, in, old *protocol.Metadata) {
+func (c *checker) identity(i int, in, old *resource.Metadata) {
 	switch {
 	case old == nil && (in.UID != "" || in.Revision != 0):
 		c.addConflict(i, "metadata", "it does not exist any more; remove uid and revision to create it again")
@@ -73,12 +74,12 @@ func (c *checker) identity(i int, in, old *protocol.Metadata) {
 // set checks the objects against each other and the store: references exist,
 // what must be unique is, and nothing moves that must stay.
 func (c *checker) set(items []applyItem) {
-	inSet := map[string]protocol.Object{}
+	inSet := map[string]resource.Object{}
 	for _, it := range items {
 		h := it.next.Head()
 		inSet[keyOf(h.Kind, h.Metadata.Name)] = it.next
 	}
-	lookup := func(kind protocol.Kind, name string) protocol.Object {
+	lookup := func(kind resource.Kind, name string) resource.Object {
 		if o, ok := inSet[keyOf(kind, name)]; ok {
 			c.judging[keyOf(kind, name)] = 0 // it is known when it is written
 			return o
@@ -88,7 +89,7 @@ func (c *checker) set(items []applyItem) {
 	servers, bmcs, images := false, false, false
 	for i, it := range items {
 		c.judge(&items[i])
-		if r, ok := it.next.(protocol.Referrer); ok {
+		if r, ok := it.next.(resource.Referrer); ok {
 			for _, ref := range r.References() {
 				if ref.Name != "" && lookup(ref.Kind, ref.Name) == nil {
 					c.add(i, ref.Path, "%s %q does not exist, neither in the hub nor in what is applied", ref.Kind, ref.Name)
@@ -96,33 +97,33 @@ func (c *checker) set(items []applyItem) {
 			}
 		}
 		switch next := it.next.(type) {
-		case *protocol.Server:
+		case *resource.Server:
 			servers = true
 			c.sameRack(i, next, lookup)
-			if s, ok := lookup(protocol.KindSegment, next.Spec.SegmentRef.Name).(*protocol.Segment); ok && !s.Spec.Role.BootsHosts() {
+			if s, ok := lookup(resource.KindSegment, next.Spec.SegmentRef.Name).(*resource.Segment); ok && !s.Spec.Role.BootsHosts() {
 				c.add(i, "spec.segmentRef.name", "segment %q is of role bmc, from which nothing boots; name one of role boot or both", s.Metadata.Name)
 			}
-		case *protocol.Claim:
+		case *resource.Claim:
 			if ref := next.Spec.ServerRef; ref != nil && boots(it, next) {
 				c.boots(i, "spec.bootPolicy.firstBoot", ref.Name, next.Spec.BootPolicy.FirstBoot, lookup)
 			}
 			c.ignition(i, "spec.ignitionSecretRef.name", next.Spec.IgnitionSecretRef, lookup)
 			c.ofGroup(i, it, next, lookup)
-		case *protocol.Maintenance:
-			if next.Spec.ServerPower != protocol.WantOff {
+		case *resource.Maintenance:
+			if next.Spec.ServerPower != resource.WantOff {
 				c.boots(i, "spec.boot.bootPolicy.firstBoot", next.Spec.ServerRef.Name, next.Spec.Boot.BootPolicy.FirstBoot, lookup)
 			}
 			c.ignition(i, "spec.boot.ignitionSecretRef.name", next.Spec.Boot.IgnitionSecretRef, lookup)
-		case *protocol.BootImage:
+		case *resource.BootImage:
 			images = true
-		case *protocol.ServerGroup:
+		case *resource.ServerGroup:
 			if stub := next.Spec.Stub; stub != nil {
 				c.ignition(i, "spec.stub.secretRef.name", &stub.SecretRef, lookup)
 			}
-		case *protocol.BMC:
+		case *resource.BMC:
 			bmcs = true
 			c.credentials(i, "spec.credentialsRef", next.Spec.CredentialsRef, lookup)
-		case *protocol.Segment:
+		case *resource.Segment:
 			if b := next.Spec.BMCs; b != nil && b.Accept != nil {
 				c.credentials(i, "spec.bmcs.accept.credentialsRef", b.Accept.CredentialsRef, lookup)
 			}
@@ -152,7 +153,7 @@ func (c *checker) judge(it *applyItem) {
 }
 
 // stored looks up what is in the store, and notes at which revision.
-func (c *checker) stored(kind protocol.Kind, name string) protocol.Object {
+func (c *checker) stored(kind resource.Kind, name string) resource.Object {
 	e, there := c.store.mirror.get(keyOf(kind, name))
 	if !there {
 		return nil
@@ -164,18 +165,18 @@ func (c *checker) stored(kind protocol.Kind, name string) protocol.Object {
 	return e.obj
 }
 
-func rackOf(srv *protocol.Server, lookup func(protocol.Kind, string) protocol.Object) (viaBMC, viaSegment string) {
-	if b, ok := lookup(protocol.KindBMC, srv.Spec.BMCRef.Name).(*protocol.BMC); ok {
+func rackOf(srv *resource.Server, lookup func(resource.Kind, string) resource.Object) (viaBMC, viaSegment string) {
+	if b, ok := lookup(resource.KindBMC, srv.Spec.BMCRef.Name).(*resource.BMC); ok {
 		viaBMC = b.Spec.RackRef.Name
 	}
-	if s, ok := lookup(protocol.KindSegment, srv.Spec.SegmentRef.Name).(*protocol.Segment); ok {
+	if s, ok := lookup(resource.KindSegment, srv.Spec.SegmentRef.Name).(*resource.Segment); ok {
 		viaSegment = s.Spec.RackRef.Name
 	}
 	return viaBMC, viaSegment
 }
 
 // sameRack: one agent owns the BMC of a server and answers its boots.
-func (c *checker) sameRack(i int, srv *protocol.Server, lookup func(protocol.Kind, string) protocol.Object) {
+func (c *checker) sameRack(i int, srv *resource.Server, lookup func(resource.Kind, string) resource.Object) {
 	viaBMC, viaSegment := rackOf(srv, lookup)
 	if viaBMC != "" && viaSegment != "" && viaBMC != viaSegment {
 		c.add(i, "spec.segmentRef.name", "the segment is in rack %q and the BMC in rack %q; both must be in one rack", viaSegment, viaBMC)
@@ -184,31 +185,31 @@ func (c *checker) sameRack(i int, srv *protocol.Server, lookup func(protocol.Kin
 
 // change refuses changes that would take a server away from under a hold, a
 // claim or the agent that knows what happened to it.
-func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string) protocol.Object) {
+func (c *checker) change(i int, it applyItem, lookup func(resource.Kind, string) resource.Object) {
 	switch next := it.next.(type) {
-	case *protocol.BMC:
-		if was := it.old.(*protocol.BMC).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
+	case *resource.BMC:
+		if was := it.old.(*resource.BMC).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
 			c.add(i, "spec.rackRef.name", "a BMC cannot move from rack %q; delete it and create it in the other rack", was)
 		}
-	case *protocol.BootImage:
-		c.immutable(i, it.old.(*protocol.BootImage), next)
-	case *protocol.Segment:
-		if was := it.old.(*protocol.Segment).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
+	case *resource.BootImage:
+		c.immutable(i, it.old.(*resource.BootImage), next)
+	case *resource.Segment:
+		if was := it.old.(*resource.Segment).Spec.RackRef.Name; was != next.Spec.RackRef.Name {
 			c.add(i, "spec.rackRef.name", "a segment cannot move from rack %q; delete it and create it in the other rack", was)
 		}
-		if !next.Spec.Role.BootsHosts() && it.old.(*protocol.Segment).Spec.Role.BootsHosts() {
-			if who := c.store.referring(protocol.KindSegment, next.Metadata.Name, protocol.KindServer); len(who) > 0 {
+		if !next.Spec.Role.BootsHosts() && it.old.(*resource.Segment).Spec.Role.BootsHosts() {
+			if who := c.store.referring(resource.KindSegment, next.Metadata.Name, resource.KindServer); len(who) > 0 {
 				c.add(i, "spec.role", "nothing boots from a segment of role bmc, and %s do; use role both", joined(who))
 			}
 		}
-	case *protocol.Secret:
-		if was := it.old.(*protocol.Secret).Spec.Type; was != next.Spec.Type {
+	case *resource.Secret:
+		if was := it.old.(*resource.Secret).Spec.Type; was != next.Spec.Type {
 			if who := c.store.SecretUsers(next.Metadata.Name); len(who) > 0 {
 				c.add(i, "spec.type", "the type cannot change from %s while %s use it", was, joined(who))
 			}
 		}
-	case *protocol.Server:
-		old := it.old.(*protocol.Server)
+	case *resource.Server:
+		old := it.old.(*resource.Server)
 		from, _ := rackOf(old, lookup)
 		if to, _ := rackOf(next, lookup); from != "" && to != "" && from != to {
 			c.add(i, "spec.bmcRef.name", "a server cannot move from rack %q to %q; delete it and create it again", from, to)
@@ -219,15 +220,15 @@ func (c *checker) change(i int, it applyItem, lookup func(protocol.Kind, string)
 		if who := c.store.users(next.Metadata.Name); len(who) > 0 {
 			c.add(i, "spec.bmcRef.name", "bmcRef and systemURI cannot change while the server is in use by %s", joined(who))
 		}
-	case *protocol.Maintenance:
-		if was := it.old.(*protocol.Maintenance).Spec.ServerRef.Name; was != next.Spec.ServerRef.Name {
+	case *resource.Maintenance:
+		if was := it.old.(*resource.Maintenance).Spec.ServerRef.Name; was != next.Spec.ServerRef.Name {
 			c.add(i, "spec.serverRef.name", "the maintenance is of server %q; delete it and create it again for another", was)
 		}
-		if was := it.old.(*protocol.Maintenance); was.Status.State == protocol.MaintenanceActive && !reflect.DeepEqual(was.Spec.Boot, next.Spec.Boot) {
+		if was := it.old.(*resource.Maintenance); was.Status.State == resource.MaintenanceActive && !reflect.DeepEqual(was.Spec.Boot, next.Spec.Boot) {
 			c.add(i, "spec.boot", "the maintenance has begun; delete it and create it again to boot something else")
 		}
-	case *protocol.Claim:
-		old := it.old.(*protocol.Claim)
+	case *resource.Claim:
+		old := it.old.(*resource.Claim)
 		same := (old.Spec.ServerRef == nil) == (next.Spec.ServerRef == nil) &&
 			(old.Spec.ServerRef == nil || *old.Spec.ServerRef == *next.Spec.ServerRef)
 		if old.Status.Server != "" && !same {

@@ -11,6 +11,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -66,11 +67,11 @@ func TestDeletionDies(t *testing.T) {
 		mem := storetest.NewMemory()
 		s := dying(t, mem, closed)
 		apply(t, s, storetest.Site()...)
-		before := must(Get[*protocol.Server](s, "n1")).Metadata.Revision
-		dies(t, closed, func() { _, _ = s.Delete(t.Context(), protocol.KindServer, "n1") })
+		before := must(Get[*resource.Server](s, "n1")).Metadata.Revision
+		dies(t, closed, func() { _, _ = s.Delete(t.Context(), resource.KindServer, "n1") })
 
 		s = open(t, mem)
-		_, err := s.Delete(t.Context(), protocol.KindServer, "n1", AtRevision(before-1))
+		_, err := s.Delete(t.Context(), resource.KindServer, "n1", AtRevision(before-1))
 		wantCode(t, err, protocol.CodeConflict)
 		begun := time.Now()
 		if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
@@ -79,16 +80,16 @@ func TestDeletionDies(t *testing.T) {
 		if waited := time.Since(begun); waited > closedFor {
 			t.Errorf("a hold waited for %v", waited)
 		}
-		_, err = s.Delete(t.Context(), protocol.KindServer, "n1")
+		_, err = s.Delete(t.Context(), resource.KindServer, "n1")
 		wantCode(t, err, protocol.CodeConflict)
 
 		s = dying(t, mem, closed)
-		before = must(Get[*protocol.Server](s, "n2")).Metadata.Revision
-		dies(t, closed, func() { _, _ = s.Delete(t.Context(), protocol.KindServer, "n2") })
+		before = must(Get[*resource.Server](s, "n2")).Metadata.Revision
+		dies(t, closed, func() { _, _ = s.Delete(t.Context(), resource.KindServer, "n2") })
 		s = dying(t, mem, erased)
-		dies(t, erased, func() { _, _ = s.Delete(t.Context(), protocol.KindServer, "n2", AtRevision(before)) })
+		dies(t, erased, func() { _, _ = s.Delete(t.Context(), resource.KindServer, "n2", AtRevision(before)) })
 		s = open(t, mem)
-		if _, err := Peek[*protocol.Server](s, "n2"); protocol.CodeOf(err) != protocol.CodeNotFound {
+		if _, err := Peek[*resource.Server](s, "n2"); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("it is there: %v", err)
 		}
 		entries, _, err := mem.List(t.Context(), "")
@@ -108,12 +109,12 @@ func TestDeletionHearsLate(t *testing.T) {
 	apply(t, one, storetest.Site()[:4]...)
 	two := open(t, mem) // which does not follow
 	apply(t, one, storetest.Site()[4])
-	_, err := two.Delete(t.Context(), protocol.KindBMC, "b1")
+	_, err := two.Delete(t.Context(), resource.KindBMC, "b1")
 	wantCode(t, err, protocol.CodeConflict)
-	if e, err := mem.Get(t.Context(), keyOf(protocol.KindBMC, "b1")); err != nil || closedOver(e.Value) != 0 {
+	if e, err := mem.Get(t.Context(), keyOf(resource.KindBMC, "b1")); err != nil || closedOver(e.Value) != 0 {
 		t.Errorf("%s, %v", e.Value, err)
 	}
-	if _, err := two.Delete(t.Context(), protocol.KindBMC, "b2"); err != nil {
+	if _, err := two.Delete(t.Context(), resource.KindBMC, "b2"); err != nil {
 		t.Error(err)
 	}
 }
@@ -127,7 +128,7 @@ func TestClosedInTheSet(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		running := make(chan error, 1)
 		go func() { running <- two.Run(ctx) }()
-		e, _ := one.mirror.get(keyOf(protocol.KindBMC, "b1"))
+		e, _ := one.mirror.get(keyOf(resource.KindBMC, "b1"))
 		at, err := one.close(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
@@ -135,14 +136,14 @@ func TestClosedInTheSet(t *testing.T) {
 		synctest.Wait()
 		applied := make(chan error, 1)
 		go func() {
-			_, err := two.Apply(ctx, []protocol.Object{storetest.BMC("b1", "r1"), storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")}, ApplyOptions{})
+			_, err := two.Apply(ctx, []resource.Object{storetest.BMC("b1", "r1"), storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")}, ApplyOptions{})
 			applied <- err
 		}()
 		synctest.Wait()
 		if len(applied) > 0 {
 			t.Fatalf("it did not wait: %v", <-applied)
 		}
-		old := must(one.GetObject(protocol.KindBMC, "b1"))
+		old := must(one.GetObject(resource.KindBMC, "b1"))
 		if _, err := one.transact(t.Context(), []change{changeOf(old, nil, at, nil)}, nil, false); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestChangesThatClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := func(name, bmc, mac string) error {
-		_, err := other.Apply(t.Context(), []protocol.Object{storetest.Server(name, bmc, "boot", mac)}, ApplyOptions{})
+		_, err := other.Apply(t.Context(), []resource.Object{storetest.Server(name, bmc, "boot", mac)}, ApplyOptions{})
 		return err
 	}
 	wantCode(t, moved("n1", "b3", "52:54:00:00:00:01"), protocol.CodeInvalid)
@@ -180,8 +181,8 @@ func TestChangesThatClose(t *testing.T) {
 		t.Error(err)
 	}
 	seg := storetest.Segment("boot", "r1")
-	seg.Spec.Role = protocol.SegmentBMC
-	_, err := open(t, mem).Apply(t.Context(), []protocol.Object{seg}, ApplyOptions{})
+	seg.Spec.Role = resource.SegmentBMC
+	_, err := open(t, mem).Apply(t.Context(), []resource.Object{seg}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeInvalid)
 	entries, _, err := mem.List(t.Context(), "")
 	if err != nil {
@@ -202,7 +203,7 @@ func TestStatusIsOneWrite(t *testing.T) {
 	mem := storetest.NewMemory()
 	s := open(t, mem)
 	apply(t, s, storetest.Site()...)
-	n := must(Get[*protocol.Server](s, "n1"))
+	n := must(Get[*resource.Server](s, "n1"))
 	n.Status.AcceptedIdentity = "x"
 	var written []string
 	mem.BeforeWrite = func(key string) error {
@@ -217,9 +218,9 @@ func TestStatusIsOneWrite(t *testing.T) {
 		t.Errorf("%q was written, want %q", written, want)
 	}
 	mem.BeforeWrite = nil
-	c := must(s.Apply(t.Context(), []protocol.Object{storetest.Claim("c1", "n1"), storetest.Claim("c2", "n1")}, ApplyOptions{}))
+	c := must(s.Apply(t.Context(), []resource.Object{storetest.Claim("c1", "n1"), storetest.Claim("c2", "n1")}, ApplyOptions{}))
 	for i, want := range []protocol.Code{"", protocol.CodeConflict} {
-		cl := c[i].Object.(*protocol.Claim)
+		cl := c[i].Object.(*resource.Claim)
 		cl.Status.Server = "n1"
 		if err := s.Put(t.Context(), cl); protocol.CodeOf(err) != want || (want != "") != errors.Is(err, state.ErrConflict) {
 			t.Errorf("claim %d: %v, want %q", i, err, want)

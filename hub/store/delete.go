@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Delete is what people ask for. For a Claim it is DeleteClaim without a release. A
@@ -16,19 +17,19 @@ import (
 //
 // The codes are not_found, conflict, unsupported, unavailable and timeout, and those of
 // the guards.
-func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string, guards ...Guard) (protocol.Object, error) {
+func (s *Store) Delete(ctx context.Context, kind resource.Kind, name string, guards ...Guard) (resource.Object, error) {
 	op := "delete " + string(kind)
 	switch kind {
-	case protocol.KindClaim:
+	case resource.KindClaim:
 		return s.DeleteClaim(ctx, name, HoldRelease{}, guards...)
-	case protocol.KindMaintenance:
+	case resource.KindMaintenance:
 		return s.deleteMaintenance(ctx, name, guards...)
-	case protocol.KindHold:
+	case resource.KindHold:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "a hold is released, not deleted").WithHint("rackctl release %s", name)
-	case protocol.KindBootConfiguration:
+	case resource.KindBootConfiguration:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "the hub makes boot configurations").
 			WithHint("delete the claim that it belongs to")
-	case protocol.KindGroupRevision:
+	case resource.KindGroupRevision:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "a group's history is not changed").
 			WithHint("the hub removes what is beyond spec.historyLimit; rackctl group revert GROUP NUMBER returns to another revision")
 	default:
@@ -39,9 +40,9 @@ func (s *Store) Delete(ctx context.Context, kind protocol.Kind, name string, gua
 // erase deletes a resource to which nothing refers, in two steps: it is closed, so that nothing new
 // refers to it; then, when everything that was written before is known here, it is deleted, or
 // opened again. A crash between the steps leaves it closed, which whoever needs it takes back.
-func (s *Store) erase(ctx context.Context, op string, kind protocol.Kind, name string, guards ...Guard) (protocol.Object, error) {
+func (s *Store) erase(ctx context.Context, op string, kind resource.Kind, name string, guards ...Guard) (resource.Object, error) {
 	for try := 1; ; try++ {
-		var obj protocol.Object
+		var obj resource.Object
 		err := s.sets.pass(ctx, op, try > 1, func() (err error) {
 			obj, err = s.eraseOnce(ctx, op, kind, name, try > 1, guards)
 			return err
@@ -56,7 +57,7 @@ func (s *Store) erase(ctx context.Context, op string, kind protocol.Kind, name s
 	}
 }
 
-func (s *Store) eraseOnce(ctx context.Context, op string, kind protocol.Kind, name string, again bool, guards []Guard) (obj protocol.Object, err error) {
+func (s *Store) eraseOnce(ctx context.Context, op string, kind resource.Kind, name string, again bool, guards []Guard) (obj resource.Object, err error) {
 	e, there := s.mirror.get(keyOf(kind, name))
 	if !there {
 		return nil, notFound(op, kind, name)
@@ -101,12 +102,12 @@ func (s *Store) eraseOnce(ctx context.Context, op string, kind protocol.Kind, na
 }
 
 // referrers names what keeps a resource from being deleted.
-func (s *Store) referrers(kind protocol.Kind, name string) []string {
-	if kind == protocol.KindServer {
+func (s *Store) referrers(kind resource.Kind, name string) []string {
+	if kind == resource.KindServer {
 		return s.users(name)
 	}
-	who := s.referring(kind, name, protocol.Kinds()...)
-	if kind == protocol.KindBootImage {
+	who := s.referring(kind, name, resource.Kinds()...)
+	if kind == resource.KindBootImage {
 		who = append(who, s.bootImageUsers(name)...)
 	}
 	return who
@@ -114,7 +115,7 @@ func (s *Store) referrers(kind protocol.Kind, name string) []string {
 
 // referring names the resources of some kinds whose spec refers to one, in the order of
 // the kinds.
-func (s *Store) referring(kind protocol.Kind, name string, by ...protocol.Kind) []string {
+func (s *Store) referring(kind resource.Kind, name string, by ...resource.Kind) []string {
 	found := map[string][]string{} // by bucket
 	for _, e := range s.mirror.find(byReference, reference(kind, name)) {
 		bucket, name := split(e.Key)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // HoldRelease says who releases the holds on the server of a claim that is deleted,
@@ -34,21 +35,21 @@ type HoldRelease struct {
 // A hold that comes while the claim goes stays, also one that another hub has taken a moment
 // before and this one has not heard of: the claim that goes keeps the server off as well. The other codes are invalid,
 // not_found, unavailable and timeout, and those of the guards.
-func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, guards ...Guard) (*protocol.Claim, error) {
+func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, guards ...Guard) (*resource.Claim, error) {
 	const op = "delete Claim"
 	if len(r.Reason) > maxReason {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason).
 			WithHint("say it shorter")
 	}
 	for try := 1; ; try++ {
-		claim, err := Get[*protocol.Claim](s, name)
+		claim, err := Get[*resource.Claim](s, name)
 		if err != nil {
 			return nil, err
 		}
 		if err := guarded(claim, guards); err != nil {
 			return nil, err
 		}
-		var holds []*protocol.Hold
+		var holds []*resource.Hold
 		if claim.Status.Server != "" {
 			holds = s.HoldsOn(claim.Status.Server)
 		}
@@ -97,8 +98,8 @@ func mayDelete(goes, held, reason, foreign, right bool) deletion {
 }
 
 // endClaim marks the claim deleted, unless it is, and releases the holds, at once.
-func (s *Store) endClaim(ctx context.Context, claim *protocol.Claim, holds []*protocol.Hold, r HoldRelease) error {
-	changed := []protocol.Object{}
+func (s *Store) endClaim(ctx context.Context, claim *resource.Claim, holds []*resource.Hold, r HoldRelease) error {
+	changed := []resource.Object{}
 	goes := claim.Metadata.DeletedAt == nil
 	if goes {
 		now := s.clock().UTC()
@@ -106,7 +107,7 @@ func (s *Store) endClaim(ctx context.Context, claim *protocol.Claim, holds []*pr
 		changed = append(changed, claim)
 	}
 	for _, h := range holds {
-		if s.release(h, r.By, r.Reason, string(protocol.KindClaim)+"/"+claim.Metadata.Name) {
+		if s.release(h, r.By, r.Reason, string(resource.KindClaim)+"/"+claim.Metadata.Name) {
 			changed = append(changed, h)
 		}
 	}
@@ -126,13 +127,13 @@ func (s *Store) endClaim(ctx context.Context, claim *protocol.Claim, holds []*pr
 		obj.Head().Metadata.Revision = revisions[i]
 	}
 	if goes {
-		s.logger.Info("resource deletion accepted", "kind", protocol.KindClaim, "name", claim.Metadata.Name)
+		s.logger.Info("resource deletion accepted", "kind", resource.KindClaim, "name", claim.Metadata.Name)
 	}
 	return nil
 }
 
 // foreign are the holds that somebody else owns.
-func foreign(holds []*protocol.Hold, by string) (out []*protocol.Hold) {
+func foreign(holds []*resource.Hold, by string) (out []*resource.Hold) {
 	for _, h := range holds {
 		if h.Spec.Owner != by {
 			out = append(out, h)
@@ -142,7 +143,7 @@ func foreign(holds []*protocol.Hold, by string) (out []*protocol.Hold) {
 }
 
 // named names holds with their owners.
-func named(holds []*protocol.Hold) string {
+func named(holds []*resource.Hold) string {
 	var who []string
 	for _, h := range holds {
 		who = append(who, fmt.Sprintf("hold %s (key %q, owner %q)", h.Metadata.Name, h.Spec.Key, h.Spec.Owner))

@@ -11,6 +11,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestDeletionTable holds mayDelete against the table in DeleteClaim's comment.
@@ -61,11 +62,11 @@ func TestDeletionTable(t *testing.T) {
 }
 
 // held is a store whose claim c1 has server n1, with holds of two owners on it.
-func held(t *testing.T, mem *storetest.Memory) (s *Store, mine, theirs *protocol.Hold) {
+func held(t *testing.T, mem *storetest.Memory) (s *Store, mine, theirs *resource.Hold) {
 	t.Helper()
 	s = open(t, mem)
 	apply(t, s, append(storetest.Site(), storetest.Claim("c1", "n1"))...)
-	c, err := Get[*protocol.Claim](s, "c1")
+	c, err := Get[*resource.Claim](s, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +89,11 @@ func TestDeleteClaimUnderHolds(t *testing.T) {
 	s, mine, theirs := held(t, storetest.NewMemory())
 	unchanged := func(why string) {
 		t.Helper()
-		if c, err := Get[*protocol.Claim](s, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.HoldsOn("n1")) != 2 {
+		if c, err := Get[*resource.Claim](s, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.HoldsOn("n1")) != 2 {
 			t.Fatalf("%s: %+v, %v, %d holds", why, c, err, len(s.HoldsOn("n1")))
 		}
 	}
-	_, err := s.Delete(t.Context(), protocol.KindClaim, "c1")
+	_, err := s.Delete(t.Context(), resource.KindClaim, "c1")
 	wantCode(t, err, protocol.CodeConflict)
 	for _, want := range []string{mine.Metadata.Name, theirs.Metadata.Name, `"admin"`, `"ha"`} {
 		if !strings.Contains(err.Error(), want) {
@@ -118,7 +119,7 @@ func TestDeleteClaimUnderHolds(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	for _, id := range []string{mine.Metadata.Name, theirs.Metadata.Name} {
-		h, err := Get[*protocol.Hold](s, id)
+		h, err := Get[*resource.Hold](s, id)
 		if err != nil || h.Status.ReleasedBy != "admin" || h.Status.ReleaseReason != "rack goes" || h.Metadata.Annotations[AnnotationReleasedWith] != "Claim/c1" {
 			t.Errorf("%+v, %v", h, err)
 		}
@@ -127,7 +128,7 @@ func TestDeleteClaimUnderHolds(t *testing.T) {
 	if _, err := s.CreateHold(t.Context(), storetest.Hold("late", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Delete(t.Context(), protocol.KindClaim, "c1"); err != nil || len(s.HoldsOn("n1")) != 1 {
+	if _, err := s.Delete(t.Context(), resource.KindClaim, "c1"); err != nil || len(s.HoldsOn("n1")) != 1 {
 		t.Errorf("%v, %d holds", err, len(s.HoldsOn("n1")))
 	}
 }
@@ -151,7 +152,7 @@ func TestDeleteClaimIsWhole(t *testing.T) {
 		wantCode(t, err, protocol.CodeUnavailable)
 		mem.BeforeWrite = nil
 		s = open(t, mem)
-		if c, err := Get[*protocol.Claim](s, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.HoldsOn("n1")) != 2 {
+		if c, err := Get[*resource.Claim](s, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.HoldsOn("n1")) != 2 {
 			t.Errorf("cut at %d: %+v, %v, %d holds", cut, c, err, len(s.HoldsOn("n1")))
 		}
 		if c, err := s.DeleteClaim(t.Context(), "c1", release); err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 0 {
@@ -171,7 +172,7 @@ func TestDeleteClaimBesideARelease(t *testing.T) {
 		}
 	})
 	mem.BeforeWrite = func(key string) error {
-		if key == keyOf(protocol.KindClaim, "c1") {
+		if key == keyOf(resource.KindClaim, "c1") {
 			once()
 		}
 		return nil
@@ -180,7 +181,7 @@ func TestDeleteClaimBesideARelease(t *testing.T) {
 	if err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 0 {
 		t.Fatalf("%+v, %v, %d holds", c, err, len(s.HoldsOn("n1")))
 	}
-	if h, err := Get[*protocol.Hold](s, mine.Metadata.Name); err != nil || h.Status.ReleaseReason != "" {
+	if h, err := Get[*resource.Hold](s, mine.Metadata.Name); err != nil || h.Status.ReleaseReason != "" {
 		t.Errorf("the owner's release was replaced: %+v, %v", h, err)
 	}
 }

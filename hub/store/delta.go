@@ -3,7 +3,7 @@ package store
 import (
 	"sync"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What is stored beside the resources, as Delta.Beside names it; there is more that nobody
@@ -22,12 +22,12 @@ const (
 
 // Delta is the change of one entry.
 type Delta struct {
-	Kind   protocol.Kind // of a resource; empty otherwise
+	Kind   resource.Kind // of a resource; empty otherwise
 	Beside string        // what it is, if it is no resource
 	Name   string
 	// Old and Now are the resource before and after, shared as those of [Peek] are: nil where it
 	// was not there, is not there any more, or cannot be read.
-	Old, Now protocol.Object
+	Old, Now resource.Object
 }
 
 // maxDeltas bounds what a subscriber of deltas has not taken yet.
@@ -90,7 +90,7 @@ func (m *mirror) changed(bucket, name string, old, now cached) {
 		return
 	}
 	x := Delta{Beside: bucket, Name: name, Old: old.obj, Now: now.obj}
-	if kind, resource := m.kinds[bucket]; resource {
+	if kind, ok := m.kinds[bucket]; ok {
 		x.Kind, x.Beside = kind, ""
 	}
 	for d := range m.deltas {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A subscriber has each change, in order, with what was there before, also where it is one of
@@ -13,18 +13,18 @@ import (
 func TestDeltas(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	d, stop := s.Deltas()
-	if _, err := s.Apply(t.Context(), []protocol.Object{storetest.Rack("r1"), storetest.BMC("b1", "r1")}, ApplyOptions{By: "test"}); err != nil {
+	if _, err := s.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "r1")}, ApplyOptions{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	moved := storetest.Rack("r1")
 	moved.Spec.SoftTimeout *= 2
-	if _, err := s.Apply(t.Context(), []protocol.Object{moved}, ApplyOptions{By: "test"}); err != nil {
+	if _, err := s.Apply(t.Context(), []resource.Object{moved}, ApplyOptions{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.PutLedger(t.Context(), &Ledger{Agent: "a1"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Delete(t.Context(), protocol.KindBMC, "b1"); err != nil {
+	if _, err := s.Delete(t.Context(), resource.KindBMC, "b1"); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -46,7 +46,7 @@
 // such that running it again completes it:
 //
 //   - Apply checks the whole set before it writes, and is one commit. A set that is larger
-//     than a commit may be is several, in the order of protocol.Kinds, in which a
+//     than a commit may be is several, in the order of resource.Kinds, in which a
 //     resource comes after those that it refers to. After a crash some of them are stored, in
 //     which every reference and every rule holds; the same Apply again finds those unchanged and
 //     writes the rest. Import is the same, in the order of [ImportKinds].

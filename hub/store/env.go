@@ -7,6 +7,8 @@ import (
 	"errors"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const envBucket = "bootenv"
@@ -19,7 +21,7 @@ type SealedEnv struct {
 	Server   string `json:"server"`
 	Agent    string `json:"agent"`
 	Key      string `json:"key"` // sealbox.ID of the agent's key
-	protocol.EnvIntent
+	message.EnvIntent
 	Body     []byte `json:"-"`
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
@@ -57,17 +59,17 @@ func (s *Store) EnvFor(agent, sealed string) *SealedEnv {
 // PutEnv writes what was sealed: compare-and-set on its revision, which it updates. The
 // codes are invalid, conflict, unavailable and timeout.
 func (s *Store) PutEnv(ctx context.Context, v *SealedEnv) error {
-	if len(v.Body) > protocol.MaxSealedEnv {
-		return protocol.Errorf(protocol.CodeInvalid, "put sealed boot environment", "%d bytes are more than %d", len(v.Body), protocol.MaxSealedEnv)
+	if len(v.Body) > resource.MaxSealedEnv {
+		return protocol.Errorf(protocol.CodeInvalid, "put sealed boot environment", "%d bytes are more than %d", len(v.Body), resource.MaxSealedEnv)
 	}
 	return s.envs.put(ctx, v.Config, v)
 }
 
 // SweepEnvs removes what was sealed and is needed no more; needed judges the
 // configurations that there are. The codes are conflict, unavailable and timeout.
-func (s *Store) SweepEnvs(ctx context.Context, needed func(*protocol.BootConfiguration) bool) error {
+func (s *Store) SweepEnvs(ctx context.Context, needed func(*resource.BootConfiguration) bool) error {
 	return s.envs.sweep(ctx, func(config string) bool {
-		b, ok := s.shared(protocol.KindBootConfiguration, config).(*protocol.BootConfiguration)
+		b, ok := s.shared(resource.KindBootConfiguration, config).(*resource.BootConfiguration)
 		return ok && needed(b)
 	})
 }

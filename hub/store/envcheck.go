@@ -5,23 +5,24 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // EnvRules judge what describes boot environments, beyond what Validate of each resource
 // sees. No error has a value.
 type EnvRules interface {
 	// Param says what is wrong with a schema.
-	Param(p protocol.ParamSpec) error
+	Param(p resource.ParamSpec) error
 	// Value says why a value does not fit its param.
-	Value(p protocol.ParamSpec, value any) error
+	Value(p resource.ParamSpec, value any) error
 	// Template says what is wrong with a text.
 	Template(name, contents string) error
 	// BootEnv says what is wrong with an environment; template gives the text of a Template.
-	BootEnv(e *protocol.BootEnv, template func(name string) (contents string, ok bool)) protocol.FieldErrors
+	BootEnv(e *resource.BootEnv, template func(name string) (contents string, ok bool)) protocol.FieldErrors
 }
 
 // lookup finds a resource in what is applied, and else in the store; nil is none.
-type lookup func(protocol.Kind, string) protocol.Object
+type lookup func(resource.Kind, string) resource.Object
 
 // environments checks what the set has of boot environments.
 func (c *checker) environments(items []applyItem, find lookup) {
@@ -29,68 +30,68 @@ func (c *checker) environments(items []applyItem, find lookup) {
 	for i, it := range items {
 		c.judge(&items[i])
 		switch next := it.next.(type) {
-		case *protocol.Param:
+		case *resource.Param:
 			c.param(i, next, items)
-		case *protocol.Profile:
+		case *resource.Profile:
 			c.paramsSecret(i, next.Spec.ParamsSecretRef, find)
 			c.values(i, next.Spec.Params, described)
-		case *protocol.Server:
+		case *resource.Server:
 			c.paramsSecret(i, next.Spec.ParamsSecretRef, find)
 			c.values(i, next.Spec.Params, described)
-		case *protocol.ServerGroup:
+		case *resource.ServerGroup:
 			c.values(i, next.Spec.Params, described)
-		case *protocol.Template:
+		case *resource.Template:
 			if c.store.envRules != nil {
 				if err := c.store.envRules.Template(next.Metadata.Name, next.Spec.Contents); err != nil {
 					c.add(i, "spec.contents", "%s", err)
 				}
 			}
-		case *protocol.BootEnv:
+		case *resource.BootEnv:
 			c.bootEnv(i, next, find)
 			c.bootEnvUse(i, next, items)
-		case *protocol.Claim:
-			c.bootEnvOf(i, "spec.bootEnv.name", next.Spec.BootEnv, protocol.PurposeClaim, find)
-		case *protocol.Maintenance:
-			c.bootEnvOf(i, "spec.boot.bootEnv.name", next.Spec.Boot.BootEnv, protocol.PurposeMaintenance, find)
-		case *protocol.Rack:
+		case *resource.Claim:
+			c.bootEnvOf(i, "spec.bootEnv.name", next.Spec.BootEnv, resource.PurposeClaim, find)
+		case *resource.Maintenance:
+			c.bootEnvOf(i, "spec.boot.bootEnv.name", next.Spec.Boot.BootEnv, resource.PurposeMaintenance, find)
+		case *resource.Rack:
 			if d := next.Spec.Discovery; d != nil {
-				c.bootEnvOf(i, "spec.discovery.bootEnv.name", d.BootEnv, protocol.PurposeDiscovery, find)
+				c.bootEnvOf(i, "spec.discovery.bootEnv.name", d.BootEnv, resource.PurposeDiscovery, find)
 			}
 		}
 	}
 }
 
 // describes finds a param by its name, as it would be after the set.
-type describes func(name string) (protocol.ParamSpec, bool)
+type describes func(name string) (resource.ParamSpec, bool)
 
 func (c *checker) described(items []applyItem) describes {
-	inSet, replaced := map[string]*protocol.Param{}, map[string]bool{}
+	inSet, replaced := map[string]*resource.Param{}, map[string]bool{}
 	for _, it := range items {
-		if p, ok := it.next.(*protocol.Param); ok {
+		if p, ok := it.next.(*resource.Param); ok {
 			inSet[p.Spec.Name], replaced[p.Metadata.Name] = p, true
 		}
 	}
-	return func(name string) (protocol.ParamSpec, bool) {
+	return func(name string) (resource.ParamSpec, bool) {
 		if p, ok := inSet[name]; ok {
-			c.judging[keyOf(protocol.KindParam, p.Metadata.Name)] = 0 // it is known when it is written
+			c.judging[keyOf(resource.KindParam, p.Metadata.Name)] = 0 // it is known when it is written
 			return p.Spec, true
 		}
 		for _, p := range Find(c.store, ParamsByName, name) {
 			if !replaced[p.Metadata.Name] {
-				c.stored(protocol.KindParam, p.Metadata.Name)
+				c.stored(resource.KindParam, p.Metadata.Name)
 				return p.Spec, true
 			}
 		}
 		c.judging[ruleBucket+".param."+digest(name)] = 0 // nobody describes it
-		return protocol.ParamSpec{}, false
+		return resource.ParamSpec{}, false
 	}
 }
 
 // param checks a description: its schema, that no other describes the same, and that the
 // values that there are fit it. Those that do not are named, and nothing is changed:
 // correct them in the same set, or before.
-func (c *checker) param(i int, next *protocol.Param, items []applyItem) {
-	others := map[string]protocol.Object{}
+func (c *checker) param(i int, next *resource.Param, items []applyItem) {
+	others := map[string]resource.Object{}
 	for _, by := range []string{string(ParamsByName), string(ProfilesByParam), string(ServersByParam), string(GroupsByParam)} {
 		for _, e := range c.store.mirror.find(by, next.Spec.Name) {
 			others[e.Key] = e.obj
@@ -98,7 +99,7 @@ func (c *checker) param(i int, next *protocol.Param, items []applyItem) {
 	}
 	for _, it := range items { // which are checked themselves
 		h := it.next.Head()
-		if p, ok := it.next.(*protocol.Param); ok && p != next {
+		if p, ok := it.next.(*resource.Param); ok && p != next {
 			others[keyOf(h.Kind, h.Metadata.Name)] = p
 			continue
 		}
@@ -115,16 +116,16 @@ func (c *checker) param(i int, next *protocol.Param, items []applyItem) {
 		obj := others[key]
 		var values map[string]any
 		switch o := obj.(type) {
-		case *protocol.Param:
+		case *resource.Param:
 			if o.Spec.Name == next.Spec.Name {
 				c.add(i, "spec.name", "Param %q describes %s already", o.Metadata.Name, next.Spec.Name)
 			}
 			continue
-		case *protocol.Profile:
+		case *resource.Profile:
 			values = o.Spec.Params
-		case *protocol.Server:
+		case *resource.Server:
 			values = o.Spec.Params
-		case *protocol.ServerGroup:
+		case *resource.ServerGroup:
 			values = o.Spec.Params
 		}
 		if v, ok := values[next.Spec.Name]; ok && c.store.envRules != nil && c.store.envRules.Value(next.Spec, v) != nil {
@@ -151,21 +152,21 @@ func (c *checker) values(i int, values map[string]any, described describes) {
 
 // paramsSecret checks that a Secret that is named for params is one; that it exists is
 // checked elsewhere.
-func (c *checker) paramsSecret(i int, ref *protocol.Ref, find lookup) {
+func (c *checker) paramsSecret(i int, ref *resource.Ref, find lookup) {
 	if ref == nil {
 		return
 	}
-	if s, ok := find(protocol.KindSecret, ref.Name).(*protocol.Secret); ok && s.Spec.Type != protocol.SecretParams {
-		c.add(i, "spec.paramsSecretRef.name", "Secret %q is of type %s, not %s", ref.Name, s.Spec.Type, protocol.SecretParams)
+	if s, ok := find(resource.KindSecret, ref.Name).(*resource.Secret); ok && s.Spec.Type != resource.SecretParams {
+		c.add(i, "spec.paramsSecretRef.name", "Secret %q is of type %s, not %s", ref.Name, s.Spec.Type, resource.SecretParams)
 	}
 }
 
-func (c *checker) bootEnv(i int, next *protocol.BootEnv, find lookup) {
+func (c *checker) bootEnv(i int, next *resource.BootEnv, find lookup) {
 	if c.store.envRules == nil || len(c.errs[i].FieldErrors) > 0 {
 		return
 	}
 	c.addAll(i, c.store.envRules.BootEnv(next, func(name string) (string, bool) {
-		t, ok := find(protocol.KindTemplate, name).(*protocol.Template)
+		t, ok := find(resource.KindTemplate, name).(*resource.Template)
 		if !ok {
 			return "", false
 		}
@@ -183,25 +184,25 @@ func (c *checker) bootEnv(i int, next *protocol.BootEnv, find lookup) {
 //	maintenance | no          | *           | no
 //	claim       | no          | yes         | it discards disks
 //	claim       | no          | no          | no
-func bootEnvRefused(p protocol.Purpose, onlyUnknown, destructive bool) string {
+func bootEnvRefused(p resource.Purpose, onlyUnknown, destructive bool) string {
 	switch {
-	case p == protocol.PurposeDiscovery && !onlyUnknown:
+	case p == resource.PurposeDiscovery && !onlyUnknown:
 		return "it is not for discovery: that boots environments with onlyUnknown"
-	case p == protocol.PurposeDiscovery:
+	case p == resource.PurposeDiscovery:
 		return ""
 	case onlyUnknown:
 		return "it is for discovery alone (onlyUnknown)"
-	case p == protocol.PurposeClaim && destructive:
+	case p == resource.PurposeClaim && destructive:
 		return "it discards disks (destructive), and is booted by a Maintenance"
 	}
 	return ""
 }
 
-func (c *checker) bootEnvOf(i int, path string, ref *protocol.Ref, p protocol.Purpose, find lookup) {
+func (c *checker) bootEnvOf(i int, path string, ref *resource.Ref, p resource.Purpose, find lookup) {
 	if ref == nil {
 		return
 	}
-	if e, ok := find(protocol.KindBootEnv, ref.Name).(*protocol.BootEnv); ok {
+	if e, ok := find(resource.KindBootEnv, ref.Name).(*resource.BootEnv); ok {
 		if why := bootEnvRefused(p, e.Spec.OnlyUnknown, e.Spec.Destructive); why != "" {
 			c.add(i, path, "BootEnv %q cannot be named here: %s", ref.Name, why)
 		}
@@ -210,20 +211,20 @@ func (c *checker) bootEnvOf(i int, path string, ref *protocol.Ref, p protocol.Pu
 
 // bootEnvUse checks that an environment stays what those need that name it and are not
 // in the set.
-func (c *checker) bootEnvUse(i int, next *protocol.BootEnv, items []applyItem) {
+func (c *checker) bootEnvUse(i int, next *resource.BootEnv, items []applyItem) {
 	inSet := map[string]bool{}
 	for _, it := range items {
 		inSet[string(it.next.Head().Kind)+"/"+it.next.Head().Metadata.Name] = true
 	}
 	for _, use := range []struct {
-		kind    protocol.Kind
-		purpose protocol.Purpose
-	}{{protocol.KindClaim, protocol.PurposeClaim}, {protocol.KindMaintenance, protocol.PurposeMaintenance}, {protocol.KindRack, protocol.PurposeDiscovery}} {
+		kind    resource.Kind
+		purpose resource.Purpose
+	}{{resource.KindClaim, resource.PurposeClaim}, {resource.KindMaintenance, resource.PurposeMaintenance}, {resource.KindRack, resource.PurposeDiscovery}} {
 		why := bootEnvRefused(use.purpose, next.Spec.OnlyUnknown, next.Spec.Destructive)
 		if why == "" {
 			continue
 		}
-		who := slices.DeleteFunc(c.store.referring(protocol.KindBootEnv, next.Metadata.Name, use.kind), func(s string) bool { return inSet[s] })
+		who := slices.DeleteFunc(c.store.referring(resource.KindBootEnv, next.Metadata.Name, use.kind), func(s string) bool { return inSet[s] })
 		if len(who) > 0 {
 			c.add(i, "spec", "%s cannot go on naming it: %s; name another there first", joined(who), why)
 		}
@@ -231,13 +232,13 @@ func (c *checker) bootEnvUse(i int, next *protocol.BootEnv, items []applyItem) {
 }
 
 // CheckBootEnv says what is wrong with an environment, with the Templates that are stored.
-func (s *Store) CheckBootEnv(e *protocol.BootEnv) protocol.FieldErrors {
+func (s *Store) CheckBootEnv(e *resource.BootEnv) protocol.FieldErrors {
 	wrong := e.Validate()
 	if len(wrong) > 0 || s.envRules == nil {
 		return wrong
 	}
 	return s.envRules.BootEnv(e, func(name string) (string, bool) {
-		t, err := Peek[*protocol.Template](s, name)
+		t, err := Peek[*resource.Template](s, name)
 		if err != nil {
 			return "", false
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -33,7 +34,7 @@ func stateError(op string, err error) error {
 	return protocol.Errorf(protocol.CodeUnavailable, op, "store: %w", err).WithHint("%s", hint)
 }
 
-func notFound(op string, kind protocol.Kind, name string) error {
+func notFound(op string, kind resource.Kind, name string) error {
 	return protocol.Errorf(protocol.CodeNotFound, op, "%s %q does not exist", kind, name).
 		WithHint("rackctl get %s lists what there is", kind.Plural())
 }
@@ -41,7 +42,7 @@ func notFound(op string, kind protocol.Kind, name string) error {
 // ApplyError is what is wrong with one object of an Apply.
 type ApplyError struct {
 	Index       int // in the list given to Apply
-	Kind        protocol.Kind
+	Kind        resource.Kind
 	Name        string
 	FieldErrors protocol.FieldErrors
 }

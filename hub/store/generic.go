@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Resources are taken apart as JSON where the code is the same for all kinds.
@@ -13,7 +14,7 @@ type parts struct {
 	Status json.RawMessage `json:"status,omitempty"`
 }
 
-func partsOf(obj protocol.Object) (p parts, err error) {
+func partsOf(obj resource.Object) (p parts, err error) {
 	raw, err := json.Marshal(obj)
 	if err != nil {
 		return p, err
@@ -21,19 +22,19 @@ func partsOf(obj protocol.Object) (p parts, err error) {
 	return p, json.Unmarshal(raw, &p)
 }
 
-func clone(obj protocol.Object) (protocol.Object, error) {
+func clone(obj resource.Object) (resource.Object, error) {
 	raw, err := json.Marshal(obj)
 	if err != nil {
 		return nil, err
 	}
-	out := protocol.NewObject(protocol.KindOfType(obj))
+	out := resource.NewObject(resource.KindOfType(obj))
 	if out == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "", "%T is no resource", obj)
 	}
 	return out, json.Unmarshal(raw, out)
 }
 
-func sameSpec(a, b protocol.Object) (bool, error) {
+func sameSpec(a, b resource.Object) (bool, error) {
 	pa, err := partsOf(a)
 	if err != nil {
 		return false, err
@@ -43,31 +44,31 @@ func sameSpec(a, b protocol.Object) (bool, error) {
 }
 
 // clearStatus drops the status that the input had.
-func clearStatus(obj protocol.Object) {
+func clearStatus(obj resource.Object) {
 	switch o := obj.(type) {
-	case *protocol.Rack:
-		o.Status = protocol.RackStatus{}
-	case *protocol.BMC:
-		o.Status = protocol.BMCStatus{}
-	case *protocol.Server:
-		o.Status = protocol.ServerStatus{}
-	case *protocol.Claim:
-		o.Status = protocol.ClaimStatus{}
-	case *protocol.Maintenance:
-		o.Status = protocol.MaintenanceStatus{}
-	case *protocol.BootEnv:
-		o.Status = protocol.BootEnvStatus{}
-	case *protocol.BootImage:
-		o.Status = protocol.BootImageStatus{}
-	case *protocol.Secret:
-		o.Status = protocol.SecretStatus{}
-	case *protocol.ServerGroup:
-		o.Status = protocol.ServerGroupStatus{}
+	case *resource.Rack:
+		o.Status = resource.RackStatus{}
+	case *resource.BMC:
+		o.Status = resource.BMCStatus{}
+	case *resource.Server:
+		o.Status = resource.ServerStatus{}
+	case *resource.Claim:
+		o.Status = resource.ClaimStatus{}
+	case *resource.Maintenance:
+		o.Status = resource.MaintenanceStatus{}
+	case *resource.BootEnv:
+		o.Status = resource.BootEnvStatus{}
+	case *resource.BootImage:
+		o.Status = resource.BootImageStatus{}
+	case *resource.Secret:
+		o.Status = resource.SecretStatus{}
+	case *resource.ServerGroup:
+		o.Status = resource.ServerGroupStatus{}
 	}
 }
 
 // copyStatus gives dst the status of src, which is of the same kind.
-func copyStatus(dst, src protocol.Object) error {
+func copyStatus(dst, src resource.Object) error {
 	clearStatus(dst)
 	p, err := partsOf(src)
 	if err != nil || p.Status == nil {

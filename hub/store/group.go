@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // AnnotationManagedStub is the annotation of a Secret that the hub has translated: the
@@ -13,16 +14,16 @@ const AnnotationManagedStub = "rackboot/managed-stub-of"
 
 // appended refuses to change what a stored GroupRevision says: the history of a group is
 // only added to.
-func (s *Store) appended(r *protocol.GroupRevision) error {
+func (s *Store) appended(r *resource.GroupRevision) error {
 	const op = "put GroupRevision"
 	h := r.Metadata
-	if want := protocol.GroupRevisionName(r.Spec.Group, r.Spec.Number); r.Spec.Number < 1 || h.Name != want {
+	if want := resource.GroupRevisionName(r.Spec.Group, r.Spec.Number); r.Spec.Number < 1 || h.Name != want {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not the name of revision %d of group %q", h.Name, r.Spec.Number, r.Spec.Group)
 	}
 	if h.Revision == 0 {
 		return nil
 	}
-	old, err := Peek[*protocol.GroupRevision](s, h.Name)
+	old, err := Peek[*resource.GroupRevision](s, h.Name)
 	if err != nil {
 		return err
 	}
@@ -39,23 +40,23 @@ func (s *Store) appended(r *protocol.GroupRevision) error {
 // ofGroup holds a new claim of a group's image to the group's boot policy: by another one
 // the image was not checked. A claim that is not changed is left alone, so that the group
 // may get another policy.
-func (c *checker) ofGroup(i int, it applyItem, cl *protocol.Claim, lookup func(protocol.Kind, string) protocol.Object) {
+func (c *checker) ofGroup(i int, it applyItem, cl *resource.Claim, lookup func(resource.Kind, string) resource.Object) {
 	if cl.Spec.ImageFrom == nil || it.old != nil && it.old.Head().Metadata.Generation == cl.Metadata.Generation {
 		return
 	}
-	g, ok := lookup(protocol.KindServerGroup, cl.Spec.ImageFrom.Group).(*protocol.ServerGroup)
+	g, ok := lookup(resource.KindServerGroup, cl.Spec.ImageFrom.Group).(*resource.ServerGroup)
 	if ok && !g.Spec.BootPolicy.Same(cl.Spec.BootPolicy) {
 		c.add(i, "spec.bootPolicy", "group %q boots by %s; say the same", g.Metadata.Name, policyWords(g.Spec.BootPolicy))
 	}
 }
 
-func policyWords(p protocol.BootPolicy) string {
+func policyWords(p resource.BootPolicy) string {
 	return fmt.Sprintf("{firstBoot: %s, boot: %s, osReboot: %s}", p.FirstBoot, p.Boot, p.OSReboot)
 }
 
 // managedStub keeps people from writing what the hub translates, and the hub from
 // writing what is people's.
-func (c *checker) managedStub(i int, old protocol.Object, next *protocol.Secret, managed bool) {
+func (c *checker) managedStub(i int, old resource.Object, next *resource.Secret, managed bool) {
 	ours := old != nil && old.Head().Metadata.Annotations[AnnotationManagedStub] != ""
 	switch of := next.Metadata.Annotations[AnnotationManagedStub]; {
 	case managed && old != nil && !ours:

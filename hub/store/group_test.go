@@ -6,10 +6,11 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func serverGroup(name string, change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
-	g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Selector: protocol.Selector{MatchLabels: map[string]string{"row": "7"}}, Catalogue: "stable"}}
+func serverGroup(name string, change ...func(*resource.ServerGroup)) *resource.ServerGroup {
+	g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: resource.Selector{MatchLabels: map[string]string{"row": "7"}}, Catalogue: "stable"}}
 	g.Metadata.Name = name
 	g.Default()
 	for _, c := range change {
@@ -18,17 +19,17 @@ func serverGroup(name string, change ...func(*protocol.ServerGroup)) *protocol.S
 	return g
 }
 
-func claimFrom(group string) *protocol.Claim {
+func claimFrom(group string) *resource.Claim {
 	c := storetest.Claim("c1", "n1")
-	c.Spec.Image, c.Spec.ImageFrom = "", &protocol.ImageFrom{Group: group}
-	c.Spec.BootPolicy = protocol.BootPolicy{}
+	c.Spec.Image, c.Spec.ImageFrom = "", &resource.ImageFrom{Group: group}
+	c.Spec.BootPolicy = resource.BootPolicy{}
 	c.Default()
 	return c
 }
 
-func managed(change func(*protocol.ManagedBootImages)) *protocol.ManagedBootImages {
-	m := &protocol.ManagedBootImages{Spec: protocol.ManagedBootImagesSpec{Mode: protocol.OptInPartial, Selector: &protocol.Selector{MatchLabels: map[string]string{"managed": "yes"}}}}
-	m.Metadata.Name = protocol.ManagedBootImagesName
+func managed(change func(*resource.ManagedBootImages)) *resource.ManagedBootImages {
+	m := &resource.ManagedBootImages{Spec: resource.ManagedBootImagesSpec{Mode: resource.OptInPartial, Selector: &resource.Selector{MatchLabels: map[string]string{"managed": "yes"}}}}
+	m.Metadata.Name = resource.ManagedBootImagesName
 	change(m)
 	return m
 }
@@ -38,35 +39,35 @@ func managed(change func(*protocol.ManagedBootImages)) *protocol.ManagedBootImag
 func TestGroupAdmission(t *testing.T) {
 	s, _ := withVault(t)
 	apply(t, s, storetest.Site()...)
-	for want, obj := range map[string]protocol.Object{
-		"give at least one label; for every group say mode All": managed(func(m *protocol.ManagedBootImages) { m.Spec.Selector = nil }),
-		"for every group say mode":                              managed(func(m *protocol.ManagedBootImages) { m.Spec.Selector.MatchLabels = nil }),
-		"so that no two can contradict":                         managed(func(m *protocol.ManagedBootImages) { m.Metadata.Name = "second" }),
-		"is for mode Partial":                                   managed(func(m *protocol.ManagedBootImages) { m.Spec.Mode = protocol.OptInAll }),
-		"another name of selector":                              managed(func(m *protocol.ManagedBootImages) { m.Spec.MatchSelector = m.Spec.Selector }),
-		`"riscv64" is not one of amd64, arm64`:                  serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.Architectures = []string{"riscv64"} }),
-		"Reboot is for bootPolicy.boot: Network":                serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.Rollout.Strategy = protocol.RolloutReboot }),
-		`"Floppy" is not one of`:                                serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.BootPolicy.FirstBoot = "Floppy" }),
+	for want, obj := range map[string]resource.Object{
+		"give at least one label; for every group say mode All": managed(func(m *resource.ManagedBootImages) { m.Spec.Selector = nil }),
+		"for every group say mode":                              managed(func(m *resource.ManagedBootImages) { m.Spec.Selector.MatchLabels = nil }),
+		"so that no two can contradict":                         managed(func(m *resource.ManagedBootImages) { m.Metadata.Name = "second" }),
+		"is for mode Partial":                                   managed(func(m *resource.ManagedBootImages) { m.Spec.Mode = resource.OptInAll }),
+		"another name of selector":                              managed(func(m *resource.ManagedBootImages) { m.Spec.MatchSelector = m.Spec.Selector }),
+		`"riscv64" is not one of amd64, arm64`:                  serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Architectures = []string{"riscv64"} }),
+		"Reboot is for bootPolicy.boot: Network":                serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Rollout.Strategy = resource.RolloutReboot }),
+		`"Floppy" is not one of`:                                serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.BootPolicy.FirstBoot = "Floppy" }),
 		`Secret "none" does not exist`:                          serverGroup("g1", stubOf("none", false)),
 		"is of type bmc-credentials, not ignition":              serverGroup("g1", stubOf("bmc", false)),
 		`ServerGroup "nobody" does not exist`:                   claimFrom("nobody"),
 	} {
-		objs := []protocol.Object{obj}
+		objs := []resource.Object{obj}
 		if strings.Contains(want, "bmc-credentials") {
 			objs = append(objs, bmcSecret("bmc", "x"))
 		}
 		refused(t, s, want, objs...)
 	}
-	alias := managed(func(m *protocol.ManagedBootImages) { m.Spec.Mode = "Enabled"; m.Spec.Selector = nil })
+	alias := managed(func(m *resource.ManagedBootImages) { m.Spec.Mode = "Enabled"; m.Spec.Selector = nil })
 	apply(t, s, alias)
-	if m, err := Peek[*protocol.ManagedBootImages](s, "default"); err != nil || m.Spec.Mode != protocol.OptInAll {
+	if m, err := Peek[*resource.ManagedBootImages](s, "default"); err != nil || m.Spec.Mode != resource.OptInAll {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
 
-func stubOf(secret string, manage bool) func(*protocol.ServerGroup) {
-	return func(g *protocol.ServerGroup) {
-		g.Spec.Stub = &protocol.StubSpec{SecretRef: protocol.Ref{Name: secret}, Manage: manage}
+func stubOf(secret string, manage bool) func(*resource.ServerGroup) {
+	return func(g *resource.ServerGroup) {
+		g.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: secret}, Manage: manage}
 	}
 }
 
@@ -77,17 +78,17 @@ func TestGroupStatus(t *testing.T) {
 	g := serverGroup("g1")
 	g.Status.Revision = 9
 	apply(t, s, g)
-	own, err := Get[*protocol.ServerGroup](s, "g1")
+	own, err := Get[*resource.ServerGroup](s, "g1")
 	if err != nil || own.Status.Revision != 0 {
 		t.Fatalf("%+v, %v", own, err)
 	}
-	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew = 3, &protocol.GroupCounts{Servers: 1}, &protocol.Enrolment{}, "old"
+	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew = 3, &resource.GroupCounts{Servers: 1}, &resource.Enrolment{}, "old"
 	if err := s.Put(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
 	g.Status.Revision = 7
 	apply(t, s, g)
-	if own, _ = Get[*protocol.ServerGroup](s, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" {
+	if own, _ = Get[*resource.ServerGroup](s, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" {
 		t.Errorf("%+v", own.Status)
 	}
 }
@@ -95,9 +96,9 @@ func TestGroupStatus(t *testing.T) {
 // Row 21: revisions are only added, and made by the hub.
 func TestRevisionsAreAppendOnly(t *testing.T) {
 	s, _ := withVault(t)
-	r := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g1", Number: 1, Cause: protocol.CauseCatalogue}}
+	r := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g1", Number: 1, Cause: resource.CauseCatalogue}}
 	r.Metadata.Name = "g1-1"
-	if _, err := s.Apply(t.Context(), []protocol.Object{r}, ApplyOptions{}); err == nil || !strings.Contains(err.Error(), "is made by the hub") {
+	if _, err := s.Apply(t.Context(), []resource.Object{r}, ApplyOptions{}); err == nil || !strings.Contains(err.Error(), "is made by the hub") {
 		t.Errorf("%v", err)
 	}
 	if err := s.Put(t.Context(), r); err != nil {
@@ -110,10 +111,10 @@ func TestRevisionsAreAppendOnly(t *testing.T) {
 	changed := *r
 	changed.Spec.Reason = "I never did that"
 	wantCode(t, s.Put(t.Context(), &changed), protocol.CodeInvalid)
-	misnamed := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g1", Number: 3}}
+	misnamed := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g1", Number: 3}}
 	misnamed.Metadata.Name = "g1-2"
 	wantCode(t, s.Put(t.Context(), misnamed), protocol.CodeInvalid)
-	_, err := s.Delete(t.Context(), protocol.KindGroupRevision, "g1-1")
+	_, err := s.Delete(t.Context(), resource.KindGroupRevision, "g1-1")
 	wantCode(t, err, protocol.CodeUnsupported)
 }
 
@@ -122,14 +123,14 @@ func TestRevisionsAreAppendOnly(t *testing.T) {
 func TestClaimOfGroup(t *testing.T) {
 	s, _ := withVault(t)
 	apply(t, s, storetest.Site()...)
-	network := serverGroup("g1", func(g *protocol.ServerGroup) { g.Spec.BootPolicy.Boot = protocol.BootNetwork })
+	network := serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.BootPolicy.Boot = resource.BootNetwork })
 	apply(t, s, network)
 	refused(t, s, `group "g1" boots by {firstBoot`, claimFrom("g1"))
 	apply(t, s, serverGroup("g1"))
 	apply(t, s, claimFrom("g1"))
 	apply(t, s, network)
 	apply(t, s, claimFrom("g1")) // as it is
-	_, err := s.Delete(t.Context(), protocol.KindServerGroup, "g1")
+	_, err := s.Delete(t.Context(), resource.KindServerGroup, "g1")
 	if wantCode(t, err, protocol.CodeConflict); !strings.Contains(err.Error(), "Claim/c1") {
 		t.Error(err)
 	}
@@ -142,7 +143,7 @@ func TestManagedStubs(t *testing.T) {
 	made := userData("s-spec-3-managed", "translated")
 	made.Metadata.Annotations = map[string]string{AnnotationManagedStub: "s"}
 	refused(t, s, "is the hub's", made)
-	if _, err := s.Apply(t.Context(), []protocol.Object{made}, ApplyOptions{Managed: true}); err != nil {
+	if _, err := s.Apply(t.Context(), []resource.Object{made}, ApplyOptions{Managed: true}); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, s, `the hub makes this Secret from "s"`, userData("s-spec-3-managed", "mine"))
@@ -150,7 +151,7 @@ func TestManagedStubs(t *testing.T) {
 	apply(t, s, userData("t-spec-3-managed", "mine"))
 	other := userData("t-spec-3-managed", "translated")
 	other.Metadata.Annotations = map[string]string{AnnotationManagedStub: "t"}
-	_, err := s.Apply(t.Context(), []protocol.Object{other}, ApplyOptions{Managed: true})
+	_, err := s.Apply(t.Context(), []resource.Object{other}, ApplyOptions{Managed: true})
 	wantCode(t, err, protocol.CodeConflict)
 }
 
@@ -159,9 +160,9 @@ func TestManagedStubs(t *testing.T) {
 func TestKeptStubs(t *testing.T) {
 	s, _ := withVault(t)
 	apply(t, s, userData("s", "first"))
-	secret, _ := Peek[*protocol.Secret](s, "s")
-	ref := protocol.IgnitionRef{Secret: "s", UID: secret.Metadata.UID, Version: 1, Digest: secret.Status.Digest}
-	r := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "g1", Number: 1, Stub: &ref}}
+	secret, _ := Peek[*resource.Secret](s, "s")
+	ref := resource.IgnitionRef{Secret: "s", UID: secret.Metadata.UID, Version: 1, Digest: secret.Status.Digest}
+	r := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g1", Number: 1, Stub: &ref}}
 	r.Metadata.Name = "g1-1"
 	for range 2 {
 		if err := s.KeepStub(t.Context(), ref); err != nil {
@@ -173,7 +174,7 @@ func TestKeptStubs(t *testing.T) {
 	}
 	was, _ := s.Secret("s")
 	apply(t, s, userData("s", "second"))
-	if _, err := s.Delete(t.Context(), protocol.KindSecret, "s"); err != nil {
+	if _, err := s.Delete(t.Context(), resource.KindSecret, "s"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.SweepStubs(t.Context()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // KeptStub is one version of a Secret of type ignition that a revision of a group names,
@@ -25,7 +26,7 @@ func stubKey(uid string, version uint64) string {
 
 // KeepStub keeps the present version of a Secret, if it is the one that is named. Keeping
 // it again changes nothing. The codes are not_found, conflict, unavailable and timeout.
-func (s *Store) KeepStub(ctx context.Context, ref protocol.IgnitionRef) error {
+func (s *Store) KeepStub(ctx context.Context, ref resource.IgnitionRef) error {
 	const op = "keep user data"
 	key := stubKey(ref.UID, ref.Version)
 	if _, there := s.mirror.get(key); there {
@@ -50,7 +51,7 @@ func (s *Store) KeepStub(ctx context.Context, ref protocol.IgnitionRef) error {
 
 // StubSecret is the encrypted data of a version of a Secret: the Secret's own if that is
 // it, or what was kept. The codes are not_found and internal.
-func (s *Store) StubSecret(ref protocol.IgnitionRef) (StoredSecret, error) {
+func (s *Store) StubSecret(ref resource.IgnitionRef) (StoredSecret, error) {
 	const op = "read user data"
 	own, err := s.Secret(ref.Secret)
 	if err == nil && own.UID == ref.UID && own.Version == ref.Version {
@@ -106,12 +107,12 @@ func (s *Store) SweepStubs(ctx context.Context) error {
 		return nil
 	}
 	named := map[string]bool{}
-	for _, r := range List[*protocol.GroupRevision](s) {
+	for _, r := range List[*resource.GroupRevision](s) {
 		if ref := r.Spec.Stub; ref != nil {
 			named[stubKey(ref.UID, ref.Version)] = true
 		}
 	}
-	for _, b := range List[*protocol.BootConfiguration](s) {
+	for _, b := range List[*resource.BootConfiguration](s) {
 		if ref := b.Spec.Ignition; ref != nil {
 			named[stubKey(ref.UID, ref.Version)] = true
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // CreateHold accepts a hold: when it returns, the hold is durable. It is
@@ -16,13 +17,13 @@ import (
 // name of h if given, else a new ULID in lower case. h is not changed.
 //
 // The other codes are invalid, not_found (the server), unavailable and timeout.
-func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hold, error) {
+func (s *Store) CreateHold(ctx context.Context, h *resource.Hold) (*resource.Hold, error) {
 	const op = "hold"
 	obj, err := clone(h)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
 	}
-	hold := obj.(*protocol.Hold)
+	hold := obj.(*resource.Hold)
 	hold.Default()
 	named := hold.Metadata.Name != ""
 	if !named {
@@ -31,8 +32,8 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 	if f := hold.Validate(); len(f) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f).WithHint("nothing was held; correct the fields that are named")
 	}
-	hold.Status = protocol.HoldStatus{}
-	hold.Metadata = protocol.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
+	hold.Status = resource.HoldStatus{}
+	hold.Metadata = resource.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
 	s.stamp(&hold.Metadata)
 	for try := 1; ; try++ {
 		old, err := s.createHold(ctx, op, hold, named, try > 1)
@@ -50,8 +51,8 @@ func (s *Store) CreateHold(ctx context.Context, h *protocol.Hold) (*protocol.Hol
 
 // createHold is one try. It returns the hold that is there already, or what has
 // refused it; a state.ErrConflict is somebody who was faster.
-func (s *Store) createHold(ctx context.Context, op string, hold *protocol.Hold, named, again bool) (*protocol.Hold, error) {
-	key := keyOf(protocol.KindHold, hold.Metadata.Name)
+func (s *Store) createHold(ctx context.Context, op string, hold *resource.Hold, named, again bool) (*resource.Hold, error) {
+	key := keyOf(resource.KindHold, hold.Metadata.Name)
 	checks, err := s.newReferences(ctx, nil, hold)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (s *Store) createHold(ctx context.Context, op string, hold *protocol.Hold, 
 	if hold.Status.Rack, err = s.RackOf(hold.Spec.Server); err != nil {
 		return nil, err
 	}
-	for _, old := range Referring[*protocol.Hold](s, protocol.KindServer, hold.Spec.Server) {
+	for _, old := range Referring[*resource.Hold](s, resource.KindServer, hold.Spec.Server) {
 		if old.Spec.Owner == hold.Spec.Owner && old.Spec.Key == hold.Spec.Key {
 			return sameHold(Copy(s, old), hold, named)
 		}
@@ -85,7 +86,7 @@ func (s *Store) createHold(ctx context.Context, op string, hold *protocol.Hold, 
 	return nil, nil
 }
 
-func sameHold(old, asked *protocol.Hold, named bool) (*protocol.Hold, error) {
+func sameHold(old, asked *resource.Hold, named bool) (*resource.Hold, error) {
 	conflict := protocol.Errorf(protocol.CodeConflict, "hold",
 		"%q already holds server %q with key %q as hold %s", old.Spec.Owner, old.Spec.Server, old.Spec.Key, old.Metadata.Name)
 	switch {
@@ -102,8 +103,8 @@ func sameHold(old, asked *protocol.Hold, named bool) (*protocol.Hold, error) {
 // change, since the owner of a hold never does. The hold stays stored until Remove, so
 // that the release reaches the agent. Releasing again changes nothing. The codes are
 // not_found, unavailable and timeout.
-func (s *Store) ReleaseHold(ctx context.Context, id, by, reason string) (*protocol.Hold, error) {
-	return s.changeHold(ctx, "release", id, func(h *protocol.Hold) (bool, error) {
+func (s *Store) ReleaseHold(ctx context.Context, id, by, reason string) (*resource.Hold, error) {
+	return s.changeHold(ctx, "release", id, func(h *resource.Hold) (bool, error) {
 		return s.release(h, by, reason, ""), nil
 	})
 }
@@ -113,7 +114,7 @@ func (s *Store) ReleaseHold(ctx context.Context, id, by, reason string) (*protoc
 const AnnotationReleasedWith = "rackboot/released-with"
 
 // release notes that a hold is released; false if it was.
-func (s *Store) release(h *protocol.Hold, by, reason, with string) bool {
+func (s *Store) release(h *resource.Hold, by, reason, with string) bool {
 	if h.Status.ReleasedAt != nil {
 		return false
 	}
@@ -133,13 +134,13 @@ func (s *Store) release(h *protocol.Hold, by, reason, with string) bool {
 // the same again changes nothing, another word is a conflict, and so is one about a
 // hold that is released. The other codes are invalid, not_found, unavailable and
 // timeout.
-func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*protocol.Hold, error) {
+func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*resource.Hold, error) {
 	const op = "confirm down"
 	if strings.TrimSpace(reason) == "" || len(reason) > maxReason {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason has %d bytes; give 1 to %d", len(reason), maxReason).
 			WithHint("say how it is known that the server is down: who looked, at what")
 	}
-	return s.changeHold(ctx, op, id, func(h *protocol.Hold) (bool, error) {
+	return s.changeHold(ctx, op, id, func(h *resource.Hold) (bool, error) {
 		was := h.Status.ConfirmedDown
 		switch {
 		case h.Status.ReleasedAt != nil:
@@ -151,7 +152,7 @@ func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*protoc
 			return false, protocol.Errorf(protocol.CodeConflict, op, "%q has confirmed at %s already that the server of hold %s is down: %s",
 				was.By, was.At.UTC().Format(time.RFC3339), id, was.Reason).WithHint("it is kept as it was said; nothing more is needed")
 		}
-		h.Status.ConfirmedDown = &protocol.Confirmation{By: by, Reason: reason, At: s.clock().UTC()}
+		h.Status.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: s.clock().UTC()}
 		s.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
 		return true, nil
 	})
@@ -162,9 +163,9 @@ const maxReason = 1024
 
 // changeHold changes the status of a hold; change says whether there is something to
 // write.
-func (s *Store) changeHold(ctx context.Context, op, id string, change func(*protocol.Hold) (bool, error)) (*protocol.Hold, error) {
+func (s *Store) changeHold(ctx context.Context, op, id string, change func(*resource.Hold) (bool, error)) (*resource.Hold, error) {
 	for try := 1; ; try++ {
-		hold, err := Get[*protocol.Hold](s, id)
+		hold, err := Get[*resource.Hold](s, id)
 		if err != nil {
 			return nil, err
 		}

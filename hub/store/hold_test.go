@@ -8,6 +8,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestCreateHoldIsIdempotent(t *testing.T) {
@@ -32,19 +33,19 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 		t.Fatalf("the mirror was changed through a copy: %+v", kept)
 	}
 	for name, row := range map[string]struct {
-		hold *protocol.Hold
+		hold *resource.Hold
 		want protocol.Code
 	}{
-		"other body": {func() *protocol.Hold {
+		"other body": {func() *resource.Hold {
 			h := storetest.Hold("admin", "upgrade", "n1")
-			h.Spec.Mode = protocol.StopHard
+			h.Spec.Mode = resource.StopHard
 			return h
 		}(), protocol.CodeConflict},
 		"other owner":  {storetest.Hold("somebody", "upgrade", "n1"), ""},
 		"other server": {storetest.Hold("admin", "upgrade", "n2"), ""},
 		"no server":    {storetest.Hold("admin", "upgrade", "n9"), protocol.CodeNotFound},
 		"no key":       {storetest.Hold("admin", "", "n1"), protocol.CodeInvalid},
-		"id in use": {func() *protocol.Hold {
+		"id in use": {func() *resource.Hold {
 			h := storetest.Hold("x", "y", "n1")
 			h.Metadata.Name = first.Metadata.Name
 			return h
@@ -78,14 +79,14 @@ func TestReleaseHold(t *testing.T) {
 	}
 	_, err = s.CreateHold(t.Context(), asked)
 	wantCode(t, err, protocol.CodeConflict)
-	_, err = s.Delete(t.Context(), protocol.KindServer, "n1")
+	_, err = s.Delete(t.Context(), resource.KindServer, "n1")
 	wantCode(t, err, protocol.CodeConflict) // the release has not reached the agent
 	if err := s.Remove(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin", "")
 	wantCode(t, err, protocol.CodeNotFound)
-	if _, err = s.Delete(t.Context(), protocol.KindServer, "n1"); err != nil {
+	if _, err = s.Delete(t.Context(), resource.KindServer, "n1"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -93,21 +94,21 @@ func TestReleaseHold(t *testing.T) {
 func TestDeleteNamesWhoRefers(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, append(storetest.Site(), storetest.Claim("c1", "n1"))...)
-	agent := &protocol.Agent{Spec: protocol.AgentSpec{RackRef: protocol.Ref{Name: "r1"}, Key: make([]byte, 32)}}
+	agent := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "r1"}, Key: make([]byte, 32)}}
 	agent.Metadata.Name = "a1"
 	if err := s.Put(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
-		kind protocol.Kind
+		kind resource.Kind
 		name string
 		who  string
 	}{
-		{protocol.KindRack, "r1", "Segment/boot"},
-		{protocol.KindRack, "r1", "Agent/a1"},
-		{protocol.KindSegment, "boot", "Server/n1, Server/n2"},
-		{protocol.KindBMC, "b1", "Server/n1"},
-		{protocol.KindServer, "n1", "Claim/c1"},
+		{resource.KindRack, "r1", "Segment/boot"},
+		{resource.KindRack, "r1", "Agent/a1"},
+		{resource.KindSegment, "boot", "Server/n1, Server/n2"},
+		{resource.KindBMC, "b1", "Server/n1"},
+		{resource.KindServer, "n1", "Claim/c1"},
 	} {
 		_, err := s.Delete(t.Context(), row.kind, row.name)
 		wantCode(t, err, protocol.CodeConflict)
@@ -116,35 +117,35 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 		}
 	}
 	// An agent that is gone for good must be deletable while its rack is in use.
-	if _, err := s.Delete(t.Context(), protocol.KindAgent, "a1"); err != nil {
+	if _, err := s.Delete(t.Context(), resource.KindAgent, "a1"); err != nil {
 		t.Error(err)
 	}
-	for _, kind := range []protocol.Kind{protocol.KindHold, protocol.KindBootConfiguration} {
+	for _, kind := range []resource.Kind{resource.KindHold, resource.KindBootConfiguration} {
 		_, err := s.Delete(t.Context(), kind, "x")
 		wantCode(t, err, protocol.CodeUnsupported)
 	}
-	obj, err := s.Delete(t.Context(), protocol.KindClaim, "c1")
+	obj, err := s.Delete(t.Context(), resource.KindClaim, "c1")
 	if err != nil || obj.Head().Metadata.DeletedAt == nil {
 		t.Fatalf("%+v, %v", obj, err)
 	}
-	if _, err := Get[*protocol.Claim](s, "c1"); err != nil {
+	if _, err := Get[*resource.Claim](s, "c1"); err != nil {
 		t.Fatal("the claim went before its server was proved Off")
 	}
-	_, err = s.Apply(t.Context(), []protocol.Object{storetest.Claim("c1", "n2")}, ApplyOptions{})
+	_, err = s.Apply(t.Context(), []resource.Object{storetest.Claim("c1", "n2")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeConflict)
 	if err := s.Remove(t.Context(), obj); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
-		kind protocol.Kind
+		kind resource.Kind
 		name string
 	}{
-		{protocol.KindServer, "n1"},
-		{protocol.KindServer, "n2"},
-		{protocol.KindBMC, "b1"},
-		{protocol.KindBMC, "b2"},
-		{protocol.KindSegment, "boot"},
-		{protocol.KindRack, "r1"},
+		{resource.KindServer, "n1"},
+		{resource.KindServer, "n2"},
+		{resource.KindBMC, "b1"},
+		{resource.KindBMC, "b2"},
+		{resource.KindSegment, "boot"},
+		{resource.KindRack, "r1"},
 	} {
 		if _, err := s.Delete(t.Context(), row.kind, row.name); err != nil {
 			t.Errorf("%s %s: %v", row.kind, row.name, err)
@@ -165,7 +166,7 @@ func TestWaitersHeedTheirDeadline(t *testing.T) {
 
 func TestRequestsLedgerAndMeta(t *testing.T) {
 	s := open(t, storetest.NewMemory())
-	r := StoredRequest{Request: protocol.Request{ID: "01a", Server: "n1"}, Rack: "r1"}
+	r := StoredRequest{Request: resource.Request{ID: "01a", Server: "n1"}, Rack: "r1"}
 	wantCode(t, s.PutRequest(t.Context(), r), protocol.CodeInvalid) // notAfter is mandatory
 	r.NotAfter = time.Date(2026, 11, 20, 9, 10, 0, 0, time.UTC)
 	if err := s.PutRequest(t.Context(), r); err != nil {

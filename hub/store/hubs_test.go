@@ -16,6 +16,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -115,7 +116,7 @@ func (h *twoHubs) judge() {
 func broken(entries []state.Entry) (wrong []string) {
 	there := map[string]bool{}
 	by := map[string]string{} // what only one may have -> who
-	systems := map[string][]*protocol.Server{}
+	systems := map[string][]*resource.Server{}
 	rules := map[string][]string{} // who is in the keys of rules
 	want := 0
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -127,7 +128,7 @@ func broken(entries []state.Entry) (wrong []string) {
 		}
 		by[what] = who
 	}
-	var objs []protocol.Object
+	var objs []resource.Object
 	for _, e := range entries {
 		there[e.Key] = true
 		var takers []taker
@@ -148,7 +149,7 @@ func broken(entries []state.Entry) (wrong []string) {
 	}
 	for _, obj := range objs {
 		who := string(obj.Head().Kind) + "/" + obj.Head().Metadata.Name
-		if r, ok := obj.(protocol.Referrer); ok {
+		if r, ok := obj.(resource.Referrer); ok {
 			for _, ref := range r.References() {
 				if ref.Name != "" && !there[keyOf(ref.Kind, ref.Name)] {
 					add("%s refers to %s %s, which is not there", who, ref.Kind, ref.Name)
@@ -156,7 +157,7 @@ func broken(entries []state.Entry) (wrong []string) {
 			}
 		}
 		switch o := obj.(type) {
-		case *protocol.Server:
+		case *resource.Server:
 			for _, m := range append([]string{o.Spec.BootMAC}, o.Spec.MACs...) {
 				one(who, "MAC address %s", m)
 			}
@@ -165,14 +166,14 @@ func broken(entries []state.Entry) (wrong []string) {
 			}
 			want++
 			systems[o.Spec.BMCRef.Name] = append(systems[o.Spec.BMCRef.Name], o)
-		case *protocol.Claim:
+		case *resource.Claim:
 			if s := o.Status.Server; s != "" {
 				one(who, "claimed %s", s)
-				if !there[keyOf(protocol.KindServer, s)] {
+				if !there[keyOf(resource.KindServer, s)] {
 					add("%s has %s, which is not there", who, s)
 				}
 			}
-		case *protocol.Hold:
+		case *resource.Hold:
 			one(who, "hold %s %s %s", o.Spec.Owner, o.Spec.Key, o.Spec.Server)
 		}
 	}
@@ -208,7 +209,7 @@ func (h *hubOf) act(ctx context.Context) error {
 	server, mac := fmt.Sprintf("n%d", h.n(4)), fmt.Sprintf("52:54:00:00:00:0%d", h.n(5))
 	bmc, segment := fmt.Sprintf("b%d", h.n(3)), fmt.Sprintf("s%d", h.n(2))
 	claim := fmt.Sprintf("c%d", h.n(3))
-	apply := func(objs ...protocol.Object) error {
+	apply := func(objs ...resource.Object) error {
 		_, err := h.s.Apply(ctx, objs, ApplyOptions{By: "admin"})
 		return err
 	}
@@ -221,37 +222,37 @@ func (h *hubOf) act(ctx context.Context) error {
 		}
 		return apply(n)
 	case 3: // two exchange an address
-		a, errA := Get[*protocol.Server](h.s, "n0")
-		b, errB := Get[*protocol.Server](h.s, "n1")
+		a, errA := Get[*resource.Server](h.s, "n0")
+		b, errB := Get[*resource.Server](h.s, "n1")
 		if errA != nil || errB != nil {
 			return nil
 		}
 		a.Spec.BootMAC, b.Spec.BootMAC = b.Spec.BootMAC, a.Spec.BootMAC
 		return apply(a, b)
 	case 4:
-		_, err := h.s.Delete(ctx, protocol.KindServer, server)
+		_, err := h.s.Delete(ctx, resource.KindServer, server)
 		return err
 	case 5:
-		_, err := h.s.Delete(ctx, protocol.KindBMC, bmc)
+		_, err := h.s.Delete(ctx, resource.KindBMC, bmc)
 		return err
 	case 6:
-		_, err := h.s.Delete(ctx, protocol.KindSegment, segment)
+		_, err := h.s.Delete(ctx, resource.KindSegment, segment)
 		return err
 	case 7:
 		return apply(storetest.BMC(bmc, "r1"), storetest.Segment(segment, "r1"))
 	case 8:
 		c := storetest.Claim(claim, server)
-		c.Spec.ServerRef, c.Spec.ServerSelector = nil, &protocol.Selector{MatchLabels: map[string]string{"a": "b"}}
+		c.Spec.ServerRef, c.Spec.ServerSelector = nil, &resource.Selector{MatchLabels: map[string]string{"a": "b"}}
 		return apply(c)
 	case 9: // as a turn of the site does
-		c, err := Get[*protocol.Claim](h.s, claim)
+		c, err := Get[*resource.Claim](h.s, claim)
 		if err != nil || c.Status.Server != "" {
 			return err
 		}
 		c.Status.Server = server
 		return h.s.Put(ctx, c)
 	case 10:
-		c, err := Get[*protocol.Claim](h.s, claim)
+		c, err := Get[*resource.Claim](h.s, claim)
 		if err != nil {
 			return err
 		}
@@ -266,12 +267,12 @@ func (h *hubOf) act(ctx context.Context) error {
 		}
 		return h.s.Remove(ctx, hold)
 	case 12:
-		r := StoredRequest{Request: protocol.Request{ID: strings.ToLower(rand.Text()), Server: server, By: "admin", Ref: fmt.Sprintf("f%d", h.n(2)), NotAfter: time.Now()}, Rack: "r1"}
+		r := StoredRequest{Request: resource.Request{ID: strings.ToLower(rand.Text()), Server: server, By: "admin", Ref: fmt.Sprintf("f%d", h.n(2)), NotAfter: time.Now()}, Rack: "r1"}
 		_, err := h.s.CreateRequest(ctx, r)
 		return err
 	default:
 		for _, r := range h.s.OpenRequests() {
-			r.Report.Outcome = protocol.OutcomeRefused
+			r.Report.Outcome = resource.OutcomeRefused
 			return h.s.PutRequest(ctx, r)
 		}
 		return nil

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -20,7 +21,7 @@ type SealedIgnition struct {
 	Server   string `json:"server"`
 	Agent    string `json:"agent"`
 	Key      string `json:"key"` // sealbox.ID of the agent's key
-	protocol.IgnitionIntent
+	message.IgnitionIntent
 	Body     []byte `json:"body"`
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
@@ -60,15 +61,15 @@ func (s *Store) PutFormerIgnition(ctx context.Context, v *SealedIgnition) error 
 // SweepIgnitions removes what was sealed for boot configurations that are gone. The
 // codes are conflict, unavailable and timeout.
 func (s *Store) SweepIgnitions(ctx context.Context) error {
-	kept := func(ref func(*protocol.BootConfiguration) *protocol.IgnitionRef) func(string) bool {
+	kept := func(ref func(*resource.BootConfiguration) *resource.IgnitionRef) func(string) bool {
 		return func(config string) bool {
-			b, ok := s.shared(protocol.KindBootConfiguration, config).(*protocol.BootConfiguration)
+			b, ok := s.shared(resource.KindBootConfiguration, config).(*resource.BootConfiguration)
 			return ok && ref(b) != nil
 		}
 	}
 	return errors.Join(
-		s.ignitions.sweep(ctx, kept(func(b *protocol.BootConfiguration) *protocol.IgnitionRef { return b.Spec.Ignition })),
-		s.formerIgnitions.sweep(ctx, kept(func(b *protocol.BootConfiguration) *protocol.IgnitionRef { return b.Spec.Former.Data() })),
+		s.ignitions.sweep(ctx, kept(func(b *resource.BootConfiguration) *resource.IgnitionRef { return b.Spec.Ignition })),
+		s.formerIgnitions.sweep(ctx, kept(func(b *resource.BootConfiguration) *resource.IgnitionRef { return b.Spec.Former.Data() })),
 	)
 }
 
@@ -81,11 +82,11 @@ func (s *Store) ignitionBook(bucket string) *book[SealedIgnition] {
 
 // ignition checks that a Secret that is named for user data is one; that it exists is
 // checked elsewhere.
-func (c *checker) ignition(i int, path string, ref *protocol.Ref, lookup func(protocol.Kind, string) protocol.Object) {
+func (c *checker) ignition(i int, path string, ref *resource.Ref, lookup func(resource.Kind, string) resource.Object) {
 	if ref == nil {
 		return
 	}
-	if secret, ok := lookup(protocol.KindSecret, ref.Name).(*protocol.Secret); ok && secret.Spec.Type != protocol.SecretIgnition {
-		c.add(i, path, "Secret %q is of type %s, not %s", ref.Name, secret.Spec.Type, protocol.SecretIgnition)
+	if secret, ok := lookup(resource.KindSecret, ref.Name).(*resource.Secret); ok && secret.Spec.Type != resource.SecretIgnition {
+		c.add(i, path, "Secret %q is of type %s, not %s", ref.Name, secret.Spec.Type, resource.SecretIgnition)
 	}
 }

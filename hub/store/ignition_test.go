@@ -7,18 +7,20 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
-func userData(name, content string) *protocol.Secret {
-	s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretIgnition, Data: protocol.SecretData{protocol.SecretUserData: protocol.Plain(content)}}}
+func userData(name, content string) *resource.Secret {
+	s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretIgnition, Data: resource.SecretData{resource.SecretUserData: resource.Plain(content)}}}
 	s.Metadata.Name = name
 	s.Default()
 	return s
 }
 
-func claimOf(secret string) *protocol.Claim {
+func claimOf(secret string) *resource.Claim {
 	c := storetest.Claim("c1", "n1")
-	c.Spec.IgnitionSecretRef = &protocol.Ref{Name: secret}
+	c.Spec.IgnitionSecretRef = &resource.Ref{Name: secret}
 	return c
 }
 
@@ -37,20 +39,20 @@ func TestUserDataReferences(t *testing.T) {
 	}
 	refused(t, s, "at $.storage.files[0].path: path not absolute", userData("node", "bad"))
 	apply(t, s, userData("node", "good"), claimOf("node"))
-	_, err := s.Delete(t.Context(), protocol.KindSecret, "node")
+	_, err := s.Delete(t.Context(), resource.KindSecret, "node")
 	if wantCode(t, err, protocol.CodeConflict); !strings.Contains(err.Error(), "Claim/c1") {
 		t.Errorf("%v", err)
 	}
 
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
-		ServerRef: protocol.Ref{Name: "n1"}, Reason: "BIOS", Boot: protocol.MaintenanceBoot{Image: "r/fw:1", IgnitionSecretRef: &protocol.Ref{Name: "none"}},
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{
+		ServerRef: resource.Ref{Name: "n1"}, Reason: "BIOS", Boot: resource.MaintenanceBoot{Image: "r/fw:1", IgnitionSecretRef: &resource.Ref{Name: "none"}},
 	}}
 	m.Metadata.Name = "m1"
 	m.Default()
 	refused(t, s, `Secret "none" does not exist`, m)
-	m.Spec.Boot.IgnitionSecretRef = &protocol.Ref{Name: "bmc"}
+	m.Spec.Boot.IgnitionSecretRef = &resource.Ref{Name: "bmc"}
 	refused(t, s, "is of type bmc-credentials, not ignition", m, bmcSecret("bmc", "x"))
-	m.Spec.Boot.IgnitionSecretRef = &protocol.Ref{Name: "node"}
+	m.Spec.Boot.IgnitionSecretRef = &resource.Ref{Name: "node"}
 	apply(t, s, m)
 	if who := s.SecretUsers("node"); !slices.Equal(who, []string{"Claim/c1", "Maintenance/m1"}) {
 		t.Errorf("used by %v", who)
@@ -62,13 +64,13 @@ func TestUserDataReferences(t *testing.T) {
 func TestSealedIgnition(t *testing.T) {
 	mem := storetest.NewMemory()
 	s := open(t, mem)
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Owner: protocol.Owner{UID: "u"}, Ignition: &protocol.IgnitionRef{Secret: "node"}}}
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Owner: resource.Owner{UID: "u"}, Ignition: &resource.IgnitionRef{Secret: "node"}}}
 	cfg.Metadata.Name, cfg.Metadata.UID = "c1", "u1"
 	cfg.Default()
 	if err := s.Put(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	v := &SealedIgnition{Config: "c1", Agent: "r1-1", IgnitionIntent: protocol.IgnitionIntent{Secret: "node", Sealed: "sha256:a"}, Body: []byte("x")}
+	v := &SealedIgnition{Config: "c1", Agent: "r1-1", IgnitionIntent: message.IgnitionIntent{Secret: "node", Sealed: "sha256:a"}, Body: []byte("x")}
 	for range 2 {
 		if err := s.PutIgnition(t.Context(), v); err != nil {
 			t.Fatal(err)

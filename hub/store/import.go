@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxUID bounds an imported UID in bytes; those that hubs make are ULIDs.
@@ -29,12 +30,12 @@ type Imported struct {
 // ImportKinds are the kinds that can be imported, in the order in which they are
 // written: what is named before what names it, and a hold before anything that starts its
 // server.
-func ImportKinds() []protocol.Kind {
-	return []protocol.Kind{
-		protocol.KindParam, protocol.KindTemplate, protocol.KindProfile, protocol.KindBootEnv,
-		protocol.KindBootImage, protocol.KindServerGroup, protocol.KindGroupRevision, protocol.KindManagedBootImages,
-		protocol.KindRack, protocol.KindSegment, protocol.KindBMC, protocol.KindServer, protocol.KindHold,
-		protocol.KindBootConfiguration, protocol.KindClaim, protocol.KindMaintenance,
+func ImportKinds() []resource.Kind {
+	return []resource.Kind{
+		resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv,
+		resource.KindBootImage, resource.KindServerGroup, resource.KindGroupRevision, resource.KindManagedBootImages,
+		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindHold,
+		resource.KindBootConfiguration, resource.KindClaim, resource.KindMaintenance,
 	}
 }
 
@@ -47,7 +48,7 @@ func ImportKinds() []protocol.Kind {
 //
 // It can be repeated: what a crash left out is written then. The error is unavailable, timeout, or a
 // conflict after other writers won [writeTries] times, and says that the rest was not written.
-func (s *Store) Import(ctx context.Context, objs []protocol.Object, opts ImportOptions) ([]Imported, error) {
+func (s *Store) Import(ctx context.Context, objs []resource.Object, opts ImportOptions) ([]Imported, error) {
 	const op = "import"
 	out := make([]Imported, len(objs))
 	if opts.DryRun {
@@ -74,7 +75,7 @@ func (s *Store) Import(ctx context.Context, objs []protocol.Object, opts ImportO
 }
 
 // importOnce is one try: what it wrote is in done.
-func (s *Store) importOnce(ctx context.Context, objs []protocol.Object, out []Imported, done map[int]uint64, again bool, by string) error {
+func (s *Store) importOnce(ctx context.Context, objs []resource.Object, out []Imported, done map[int]uint64, again bool, by string) error {
 	const op = "import"
 	items, at, closed := s.judgeImport(objs, out)
 	for _, key := range closed {
@@ -105,13 +106,13 @@ func (s *Store) importOnce(ctx context.Context, objs []protocol.Object, out []Im
 
 // judgeImport judges all objects, and returns those that are written, with their places among objs, and
 // what of that which they rest on is closed.
-func (s *Store) judgeImport(objs []protocol.Object, out []Imported) (items []applyItem, at []int, closed []string) {
+func (s *Store) judgeImport(objs []resource.Object, out []Imported) (items []applyItem, at []int, closed []string) {
 	s.judgeEach(objs, out)
 	items, at, closed = s.judgeSet(objs, out)
 	more := map[string]int{} // size of the set's holds, by rack
 	n := 0
 	for k, it := range items {
-		if h, ok := it.next.(*protocol.Hold); ok {
+		if h, ok := it.next.(*resource.Hold); ok {
 			if err := s.roomForHold("import", h, more[h.Status.Rack]); err != nil {
 				out[at[k]].Err = err
 				continue
@@ -125,7 +126,7 @@ func (s *Store) judgeImport(objs []protocol.Object, out []Imported) (items []app
 }
 
 // judgeEach judges each object by itself and against what has its name.
-func (s *Store) judgeEach(objs []protocol.Object, out []Imported) {
+func (s *Store) judgeEach(objs []resource.Object, out []Imported) {
 	seen := map[string]bool{}
 	uids := map[string]string{} // kind and UID -> name
 	for _, kind := range ImportKinds() {
@@ -171,7 +172,7 @@ func (s *Store) judgeEach(objs []protocol.Object, out []Imported) {
 }
 
 // against compares an object with what has its name.
-func (s *Store) against(obj protocol.Object) (Outcome, error) {
+func (s *Store) against(obj resource.Object) (Outcome, error) {
 	h := obj.Head()
 	old := s.shared(h.Kind, h.Metadata.Name)
 	if old == nil {
@@ -182,12 +183,12 @@ func (s *Store) against(obj protocol.Object) (Outcome, error) {
 			WithHint("delete it or leave it out of the import; nothing is ever replaced")
 	}
 	same, err := sameSpec(obj, old)
-	if cfg, ok := obj.(*protocol.BootConfiguration); ok && err == nil {
-		mine := old.(*protocol.BootConfiguration)
+	if cfg, ok := obj.(*resource.BootConfiguration); ok && err == nil {
+		mine := old.(*resource.BootConfiguration)
 		same = mine.Spec.Owner.UID == cfg.Spec.Owner.UID && mine.Spec.Image.Digest == cfg.Spec.Image.Digest && mine.Installed() == cfg.Installed()
 	}
-	if rev, ok := obj.(*protocol.GroupRevision); ok && err == nil {
-		same = sameRevision(rev.Spec, old.(*protocol.GroupRevision).Spec)
+	if rev, ok := obj.(*resource.GroupRevision); ok && err == nil {
+		same = sameRevision(rev.Spec, old.(*resource.GroupRevision).Spec)
 	}
 	if err != nil || !same {
 		return "", protocol.Errorf(protocol.CodeConflict, "import", "it is here with another spec: it was changed here or there since")
@@ -197,7 +198,7 @@ func (s *Store) against(obj protocol.Object) (Outcome, error) {
 
 // judgeSet judges the objects against each other and the store, until no more fall out:
 // what refers to one that is not taken is not taken either.
-func (s *Store) judgeSet(objs []protocol.Object, out []Imported) (items []applyItem, at []int, closed []string) {
+func (s *Store) judgeSet(objs []resource.Object, out []Imported) (items []applyItem, at []int, closed []string) {
 	for {
 		items, at = nil, nil
 		for i, obj := range objs {
@@ -224,7 +225,7 @@ func (s *Store) judgeSet(objs []protocol.Object, out []Imported) (items []applyI
 
 // lost refuses what refers to something of the import that is not taken, also where
 // something else of that name is stored.
-func (c *checker) lost(items []applyItem, objs []protocol.Object, out []Imported) {
+func (c *checker) lost(items []applyItem, objs []resource.Object, out []Imported) {
 	not := map[string]bool{}
 	for i, obj := range objs {
 		if out[i].Err != nil {
@@ -232,15 +233,15 @@ func (c *checker) lost(items []applyItem, objs []protocol.Object, out []Imported
 		}
 	}
 	for i, it := range items {
-		var refs []protocol.Reference
-		if r, ok := it.next.(protocol.Referrer); ok {
+		var refs []resource.Reference
+		if r, ok := it.next.(resource.Referrer); ok {
 			refs = r.References()
 		}
 		switch o := it.next.(type) {
-		case *protocol.Claim:
-			refs = append(refs, protocol.Reference{Path: "status.server", Kind: protocol.KindServer, Name: o.Status.Server})
-		case *protocol.BootConfiguration:
-			refs = append(refs, protocol.Reference{Path: "spec.server", Kind: protocol.KindServer, Name: o.Spec.Server}, protocol.Reference{Path: "spec.claim", Kind: protocol.KindClaim, Name: o.Spec.Owner.Name})
+		case *resource.Claim:
+			refs = append(refs, resource.Reference{Path: "status.server", Kind: resource.KindServer, Name: o.Status.Server})
+		case *resource.BootConfiguration:
+			refs = append(refs, resource.Reference{Path: "spec.server", Kind: resource.KindServer, Name: o.Spec.Server}, resource.Reference{Path: "spec.claim", Kind: resource.KindClaim, Name: o.Spec.Owner.Name})
 		}
 		for _, ref := range refs {
 			if not[keyOf(ref.Kind, ref.Name)] {
@@ -253,8 +254,8 @@ func (c *checker) lost(items []applyItem, objs []protocol.Object, out []Imported
 // bound checks what only imports bring: claims that have a server, configurations, and
 // holds with an id.
 func (c *checker) bound(items []applyItem) {
-	claims, holder, holds := map[string]*protocol.Claim{}, map[string]string{}, map[string]string{} // of the set
-	holdKey := func(h *protocol.Hold) string {
+	claims, holder, holds := map[string]*resource.Claim{}, map[string]string{}, map[string]string{} // of the set
+	holdKey := func(h *resource.Hold) string {
 		return strings.Join([]string{h.Spec.Owner, h.Spec.Key, h.Spec.Server}, "\x00")
 	}
 	claimOf := func(server string) string {
@@ -263,8 +264,8 @@ func (c *checker) bound(items []applyItem) {
 		}
 		return ""
 	}
-	holdOf := func(h *protocol.Hold) string {
-		for _, other := range Referring[*protocol.Hold](c.store, protocol.KindServer, h.Spec.Server) {
+	holdOf := func(h *resource.Hold) string {
+		for _, other := range Referring[*resource.Hold](c.store, resource.KindServer, h.Spec.Server) {
 			if holdKey(other) == holdKey(h) {
 				return other.Metadata.Name
 			}
@@ -275,26 +276,26 @@ func (c *checker) bound(items []applyItem) {
 	bmcs := map[string]string{}
 	for _, it := range items {
 		switch o := it.next.(type) {
-		case *protocol.Claim:
+		case *resource.Claim:
 			claims[o.Metadata.Name] = o
-		case *protocol.BMC:
+		case *resource.BMC:
 			bmcs[o.Metadata.Name] = o.Spec.RackRef.Name
 		}
 	}
 	for _, it := range items {
-		if o, ok := it.next.(*protocol.Server); ok {
+		if o, ok := it.next.(*resource.Server); ok {
 			racks[o.Metadata.Name] = bmcs[o.Spec.BMCRef.Name]
 		}
 	}
 	for i, it := range items {
 		c.judge(&items[i])
 		switch o := it.next.(type) {
-		case *protocol.Claim:
+		case *resource.Claim:
 			server := o.Status.Server
 			if server == "" {
 				continue
 			}
-			if _, isNew := racks[server]; !isNew && c.stored(protocol.KindServer, server) == nil {
+			if _, isNew := racks[server]; !isNew && c.stored(resource.KindServer, server) == nil {
 				c.add(i, "status.server", "Server %q does not exist, neither in the hub nor in what is imported", server)
 			}
 			if ref := o.Spec.ServerRef; ref != nil && ref.Name != server {
@@ -304,15 +305,15 @@ func (c *checker) bound(items []applyItem) {
 				c.add(i, "status.server", "server %q has claim %q", server, who)
 			}
 			holder[server] = o.Metadata.Name
-		case *protocol.BootConfiguration:
+		case *resource.BootConfiguration:
 			cl := claims[o.Metadata.Name]
 			if cl == nil {
-				cl, _ = c.stored(protocol.KindClaim, o.Metadata.Name).(*protocol.Claim)
+				cl, _ = c.stored(resource.KindClaim, o.Metadata.Name).(*resource.Claim)
 			}
 			if cl == nil || cl.Metadata.UID != o.Spec.Owner.UID || cl.Status.Server != o.Spec.Server || o.Spec.Owner.Name != o.Metadata.Name {
 				c.add(i, "spec.claimUID", "is not of a claim that is here or imported and has that server")
 			}
-		case *protocol.Hold:
+		case *resource.Hold:
 			if o.Spec.Owner == "" {
 				c.add(i, "spec.owner", "a hold has an owner")
 			}

@@ -9,15 +9,16 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // exported is a site of which n1 has a claim with a configuration, and n2 a hold.
-func exported(t *testing.T) map[string]protocol.Object {
+func exported(t *testing.T) map[string]resource.Object {
 	t.Helper()
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Site()...)
 	apply(t, s, storetest.Claim("c1", "n1"))
-	cl, err := Get[*protocol.Claim](s, "c1")
+	cl, err := Get[*resource.Claim](s, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,19 +26,19 @@ func exported(t *testing.T) map[string]protocol.Object {
 	if err := s.Put(t.Context(), cl); err != nil {
 		t.Fatal(err)
 	}
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: "n1", Owner: protocol.Owner{Name: "c1", UID: cl.Metadata.UID}, BootSpec: protocol.BootSpec{Image: protocol.Image{Digest: "sha256:aa"}}}}
-	cfg.Metadata.Name, cfg.Status.Adopted = "c1", &protocol.Adopted{By: "admin"}
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n1", Owner: resource.Owner{Name: "c1", UID: cl.Metadata.UID}, BootSpec: resource.BootSpec{Image: resource.Image{Digest: "sha256:aa"}}}}
+	cfg.Metadata.Name, cfg.Status.Adopted = "c1", &resource.Adopted{By: "admin"}
 	if err := s.Put(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.CreateHold(t.Context(), storetest.Hold("cluster", "k", "n2")); err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]protocol.Object{}
+	out := map[string]resource.Object{}
 	for _, k := range ImportKinds() {
 		for _, o := range s.CopyObjects(k) {
 			out[string(k)+"/"+o.Head().Metadata.Name] = o
-			if k == protocol.KindHold {
+			if k == resource.KindHold {
 				out["hold"] = o
 				delete(out, string(k)+"/"+o.Head().Metadata.Name)
 			}
@@ -47,10 +48,10 @@ func exported(t *testing.T) map[string]protocol.Object {
 }
 
 // imported imports a set and says by key what became of each.
-func imported(t *testing.T, s *Store, set map[string]protocol.Object, opts ImportOptions) map[string]Imported {
+func imported(t *testing.T, s *Store, set map[string]resource.Object, opts ImportOptions) map[string]Imported {
 	t.Helper()
 	var keys []string
-	var objs []protocol.Object
+	var objs []resource.Object
 	for k, o := range set {
 		keys, objs = append(keys, k), append(objs, o)
 	}
@@ -70,43 +71,43 @@ func imported(t *testing.T, s *Store, set map[string]protocol.Object, opts Impor
 func TestImportTakesWholeOrNot(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		change  func(map[string]protocol.Object)
+		change  func(map[string]resource.Object)
 		refused map[string]string // by key, a part of why
 	}{
-		{"as it was", func(map[string]protocol.Object) {}, nil},
-		{"no rack", func(m map[string]protocol.Object) { delete(m, "Rack/r1") }, map[string]string{
+		{"as it was", func(map[string]resource.Object) {}, nil},
+		{"no rack", func(m map[string]resource.Object) { delete(m, "Rack/r1") }, map[string]string{
 			"BMC/b1": "Rack \"r1\" does not exist", "BMC/b2": "does not exist", "Segment/boot": "does not exist",
 			"Server/n1": "", "Server/n2": "", "Claim/c1": "", "BootConfiguration/c1": "", "hold": "",
 		}},
-		{"a server without uid", func(m map[string]protocol.Object) { m["Server/n1"].Head().Metadata.UID = "" }, map[string]string{
+		{"a server without uid", func(m map[string]resource.Object) { m["Server/n1"].Head().Metadata.UID = "" }, map[string]string{
 			"Server/n1": "uid", "Claim/c1": "not taken", "BootConfiguration/c1": "not taken",
 		}},
-		{"a uid that is a path", func(m map[string]protocol.Object) { m["Server/n1"].Head().Metadata.UID = "../x.*" }, map[string]string{
+		{"a uid that is a path", func(m map[string]resource.Object) { m["Server/n1"].Head().Metadata.UID = "../x.*" }, map[string]string{
 			"Server/n1": "uid", "Claim/c1": "", "BootConfiguration/c1": "",
 		}},
-		{"a long uid", func(m map[string]protocol.Object) { m["hold"].Head().Metadata.UID = strings.Repeat("x", maxUID+1) }, map[string]string{"hold": "uid"}},
-		{"two servers of one uid", func(m map[string]protocol.Object) { m["BMC/b2"].Head().Metadata.UID = m["BMC/b1"].Head().Metadata.UID }, nil},
-		{"a claim that goes", func(m map[string]protocol.Object) {
+		{"a long uid", func(m map[string]resource.Object) { m["hold"].Head().Metadata.UID = strings.Repeat("x", maxUID+1) }, map[string]string{"hold": "uid"}},
+		{"two servers of one uid", func(m map[string]resource.Object) { m["BMC/b2"].Head().Metadata.UID = m["BMC/b1"].Head().Metadata.UID }, nil},
+		{"a claim that goes", func(m map[string]resource.Object) {
 			m["Claim/c1"].Head().Metadata.DeletedAt = m["Claim/c1"].Head().Metadata.CreatedAt
 		}, map[string]string{"Claim/c1": "being deleted", "BootConfiguration/c1": ""}},
-		{"a configuration of another claim", func(m map[string]protocol.Object) {
-			m["BootConfiguration/c1"].(*protocol.BootConfiguration).Spec.Owner.UID = "other"
+		{"a configuration of another claim", func(m map[string]resource.Object) {
+			m["BootConfiguration/c1"].(*resource.BootConfiguration).Spec.Owner.UID = "other"
 		}, map[string]string{"BootConfiguration/c1": "not of a claim"}},
-		{"a claim on another server than it names", func(m map[string]protocol.Object) { m["Claim/c1"].(*protocol.Claim).Status.Server = "n2" }, map[string]string{
+		{"a claim on another server than it names", func(m map[string]resource.Object) { m["Claim/c1"].(*resource.Claim).Status.Server = "n2" }, map[string]string{
 			"Claim/c1": "the claim names", "BootConfiguration/c1": "",
 		}},
-		{"a hold without an owner", func(m map[string]protocol.Object) { m["hold"].(*protocol.Hold).Spec.Owner = "" }, map[string]string{"hold": "owner"}},
-		{"a secret that was not made again", func(m map[string]protocol.Object) {
-			m["BMC/b1"].(*protocol.BMC).Spec.CredentialsRef = "secret:bmc"
+		{"a hold without an owner", func(m map[string]resource.Object) { m["hold"].(*resource.Hold).Spec.Owner = "" }, map[string]string{"hold": "owner"}},
+		{"a secret that was not made again", func(m map[string]resource.Object) {
+			m["BMC/b1"].(*resource.BMC).Spec.CredentialsRef = "secret:bmc"
 		}, map[string]string{"BMC/b1": "Secret \"bmc\" does not exist", "Server/n1": "", "Claim/c1": "", "BootConfiguration/c1": ""}},
-		{"an agent", func(m map[string]protocol.Object) {
-			a := &protocol.Agent{}
+		{"an agent", func(m map[string]resource.Object) {
+			a := &resource.Agent{}
 			a.Metadata = m["Rack/r1"].Head().Metadata
 			a.Metadata.Name = "r1-1"
 			m["Agent/r1-1"] = a
 		}, map[string]string{"Agent/r1-1": "cannot be imported"}},
-		{"a MAC address twice", func(m map[string]protocol.Object) {
-			m["Server/n2"].(*protocol.Server).Spec.MACs = []string{m["Server/n1"].(*protocol.Server).Spec.BootMAC}
+		{"a MAC address twice", func(m map[string]resource.Object) {
+			m["Server/n2"].(*resource.Server).Spec.MACs = []string{m["Server/n1"].(*resource.Server).Spec.BootMAC}
 		}, nil},
 	} {
 		set := exported(t)
@@ -168,17 +169,17 @@ func TestImportConflicts(t *testing.T) {
 	changed.Spec.Image = "registry.example/os:7"
 	apply(t, s, changed)
 	again := exportedAgain(t, set)
-	if res := imported(t, s, map[string]protocol.Object{"Claim/c1": again["Claim/c1"]}, ImportOptions{}); protocol.CodeOf(res["Claim/c1"].Err) != protocol.CodeConflict {
+	if res := imported(t, s, map[string]resource.Object{"Claim/c1": again["Claim/c1"]}, ImportOptions{}); protocol.CodeOf(res["Claim/c1"].Err) != protocol.CodeConflict {
 		t.Errorf("changed here: %+v", res)
 	}
-	if c, _ := Get[*protocol.Claim](s, "c1"); c.Spec.Image != "registry.example/os:7" {
+	if c, _ := Get[*resource.Claim](s, "c1"); c.Spec.Image != "registry.example/os:7" {
 		t.Error("the import has replaced it")
 	}
 }
 
-func exportedAgain(t *testing.T, set map[string]protocol.Object) map[string]protocol.Object {
+func exportedAgain(t *testing.T, set map[string]resource.Object) map[string]resource.Object {
 	t.Helper()
-	out := map[string]protocol.Object{}
+	out := map[string]resource.Object{}
 	for k, o := range set {
 		c, err := clone(o)
 		if err != nil {
@@ -194,8 +195,8 @@ func exportedAgain(t *testing.T, set map[string]protocol.Object) map[string]prot
 func TestImportOfALargeSetAfterACrash(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	const servers = 400
-	fleet := func() (objs []protocol.Object) {
-		add := func(o protocol.Object, name string) {
+	fleet := func() (objs []resource.Object) {
+		add := func(o resource.Object, name string) {
 			m := &o.Head().Metadata
 			m.Name, m.UID, m.Generation, m.CreatedAt = name, "u-"+name, 1, &now
 			objs = append(objs, o)
@@ -241,10 +242,10 @@ func TestImportOfALargeSetAfterACrash(t *testing.T) {
 			t.Fatalf("after part %d: %v", part, wrong)
 		}
 		s = open(t, mem)
-		if claims := len(List[*protocol.Claim](s)); claims > 0 && len(List[*protocol.Hold](s)) != 20 {
+		if claims := len(List[*resource.Claim](s)); claims > 0 && len(List[*resource.Hold](s)) != 20 {
 			t.Errorf("after part %d there are %d claims and no holds", part, claims)
 		}
-		before := len(List[*protocol.Server](s))
+		before := len(List[*resource.Server](s))
 		res, err := s.Import(t.Context(), fleet(), ImportOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +259,7 @@ func TestImportOfALargeSetAfterACrash(t *testing.T) {
 				created++
 			}
 		}
-		if n := len(List[*protocol.Server](s)); n != servers || died == (created == 0) {
+		if n := len(List[*resource.Server](s)); n != servers || died == (created == 0) {
 			t.Errorf("after part %d there were %d servers, and then %d; %d objects were created", part, before, n, created)
 		}
 		if !died {

@@ -5,37 +5,37 @@ import (
 	"encoding/json"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Key names what resources of type T are found by, without a walk over all of them; see
 // [Find]. Each has its row in newIndexes.
-type Key[T protocol.Object] string
+type Key[T resource.Object] string
 
 // The keys.
 const (
-	RacksByAgent          Key[*protocol.Rack]              = "racks by the agent that serves them"
-	BMCsByMAC             Key[*protocol.BMC]               = "bmcs by spec.macAddress"
-	BMCsAccepted          Key[*protocol.BMC]               = "accepted BMCs by MAC address, also one that was seen"
-	ServersByMAC          Key[*protocol.Server]            = "servers by MAC address"
-	ServersByUUID         Key[*protocol.Server]            = "servers by UUID"
-	ServersByParam        Key[*protocol.Server]            = "servers by param"
-	ProfilesByParam       Key[*protocol.Profile]           = "profiles by param"
-	GroupsByParam         Key[*protocol.ServerGroup]       = "groups by param"
-	ParamsByName          Key[*protocol.Param]             = "params by spec.name"
-	ClaimsByServer        Key[*protocol.Claim]             = "claims by the server that they have"
-	HoldsByRack           Key[*protocol.Hold]              = "holds by status.rack"
-	ClaimsUnbound         Key[*protocol.Claim]             = "claims without a server"
-	ClaimsByGroup         Key[*protocol.Claim]             = "claims by the group whose image they take"
-	ServersMarked         Key[*protocol.Server]            = "servers with a mark of firmware work"
-	ConfigsByServer       Key[*protocol.BootConfiguration] = "configurations by server"
-	ConfigsByGroup        Key[*protocol.BootConfiguration] = "configurations by the group whose image they have"
-	ConfigsByOwner        Key[*protocol.BootConfiguration] = "configurations by the UID of their owner"
-	ConfigsByBootEnv      Key[*protocol.BootConfiguration] = "configurations by boot environment"
-	ConfigsByBootImage    Key[*protocol.BootConfiguration] = "configurations by boot image"
-	RevisionsByGroup      Key[*protocol.GroupRevision]     = "revisions by the UID of their group"
-	BootImagesByCatalogue Key[*protocol.BootImage]         = "boot images by catalogue"
-	SecretsByType         Key[*protocol.Secret]            = "secrets by type"
+	RacksByAgent          Key[*resource.Rack]              = "racks by the agent that serves them"
+	BMCsByMAC             Key[*resource.BMC]               = "bmcs by spec.macAddress"
+	BMCsAccepted          Key[*resource.BMC]               = "accepted BMCs by MAC address, also one that was seen"
+	ServersByMAC          Key[*resource.Server]            = "servers by MAC address"
+	ServersByUUID         Key[*resource.Server]            = "servers by UUID"
+	ServersByParam        Key[*resource.Server]            = "servers by param"
+	ProfilesByParam       Key[*resource.Profile]           = "profiles by param"
+	GroupsByParam         Key[*resource.ServerGroup]       = "groups by param"
+	ParamsByName          Key[*resource.Param]             = "params by spec.name"
+	ClaimsByServer        Key[*resource.Claim]             = "claims by the server that they have"
+	HoldsByRack           Key[*resource.Hold]              = "holds by status.rack"
+	ClaimsUnbound         Key[*resource.Claim]             = "claims without a server"
+	ClaimsByGroup         Key[*resource.Claim]             = "claims by the group whose image they take"
+	ServersMarked         Key[*resource.Server]            = "servers with a mark of firmware work"
+	ConfigsByServer       Key[*resource.BootConfiguration] = "configurations by server"
+	ConfigsByGroup        Key[*resource.BootConfiguration] = "configurations by the group whose image they have"
+	ConfigsByOwner        Key[*resource.BootConfiguration] = "configurations by the UID of their owner"
+	ConfigsByBootEnv      Key[*resource.BootConfiguration] = "configurations by boot environment"
+	ConfigsByBootImage    Key[*resource.BootConfiguration] = "configurations by boot image"
+	RevisionsByGroup      Key[*resource.GroupRevision]     = "revisions by the UID of their group"
+	BootImagesByCatalogue Key[*resource.BootImage]         = "boot images by catalogue"
+	SecretsByType         Key[*resource.Secret]            = "secrets by type"
 )
 
 // Any is the one key of ClaimsUnbound and ServersMarked.
@@ -53,42 +53,42 @@ const (
 func newIndexes() *indexes {
 	x := &indexes{named: map[string]*index{}, of: map[string][]*index{}}
 	one := func(s string) []string { return []string{s} }
-	row(x, RacksByAgent, func(r *protocol.Rack) []string { return one(r.Status.Agent) })
-	row(x, BMCsByMAC, func(b *protocol.BMC) []string { return one(b.Spec.MACAddress) })
-	row(x, BMCsAccepted, func(b *protocol.BMC) []string {
+	row(x, RacksByAgent, func(r *resource.Rack) []string { return one(r.Status.Agent) })
+	row(x, BMCsByMAC, func(b *resource.BMC) []string { return one(b.Spec.MACAddress) })
+	row(x, BMCsAccepted, func(b *resource.BMC) []string {
 		if b.Pending() {
 			return nil
 		}
 		return one(b.MAC())
 	})
-	row(x, ServersByMAC, func(s *protocol.Server) []string { return append(one(s.Spec.BootMAC), s.Spec.MACs...) })
-	row(x, ServersByUUID, func(s *protocol.Server) []string { return one(s.Spec.UUID) })
-	row(x, ServersByParam, func(s *protocol.Server) []string { return paramNames(s.Spec.Params) })
-	row(x, ProfilesByParam, func(p *protocol.Profile) []string { return paramNames(p.Spec.Params) })
-	row(x, GroupsByParam, func(g *protocol.ServerGroup) []string { return paramNames(g.Spec.Params) })
-	row(x, ParamsByName, func(p *protocol.Param) []string { return one(p.Spec.Name) })
-	row(x, ClaimsByServer, func(c *protocol.Claim) []string { return one(c.Status.Server) })
-	row(x, ClaimsUnbound, func(c *protocol.Claim) []string { return anyIf(c.Status.Server == "") })
-	row(x, ClaimsByGroup, func(c *protocol.Claim) []string {
+	row(x, ServersByMAC, func(s *resource.Server) []string { return append(one(s.Spec.BootMAC), s.Spec.MACs...) })
+	row(x, ServersByUUID, func(s *resource.Server) []string { return one(s.Spec.UUID) })
+	row(x, ServersByParam, func(s *resource.Server) []string { return paramNames(s.Spec.Params) })
+	row(x, ProfilesByParam, func(p *resource.Profile) []string { return paramNames(p.Spec.Params) })
+	row(x, GroupsByParam, func(g *resource.ServerGroup) []string { return paramNames(g.Spec.Params) })
+	row(x, ParamsByName, func(p *resource.Param) []string { return one(p.Spec.Name) })
+	row(x, ClaimsByServer, func(c *resource.Claim) []string { return one(c.Status.Server) })
+	row(x, ClaimsUnbound, func(c *resource.Claim) []string { return anyIf(c.Status.Server == "") })
+	row(x, ClaimsByGroup, func(c *resource.Claim) []string {
 		if c.Spec.ImageFrom == nil {
 			return nil
 		}
 		return one(c.Spec.ImageFrom.Group)
 	})
-	row(x, ServersMarked, func(s *protocol.Server) []string { return anyIf(s.Status.Firmware != nil) })
-	row(x, ConfigsByServer, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Server) })
-	row(x, ConfigsByGroup, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Group) })
-	row(x, HoldsByRack, func(h *protocol.Hold) []string { return one(h.Status.Rack) })
-	row(x, ConfigsByOwner, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Owner.UID) })
-	row(x, ConfigsByBootEnv, func(b *protocol.BootConfiguration) []string { return one(b.Spec.BootEnv) })
-	row(x, ConfigsByBootImage, func(b *protocol.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
-	row(x, RevisionsByGroup, func(r *protocol.GroupRevision) []string { return one(r.Spec.GroupUID) })
-	row(x, SecretsByType, func(s *protocol.Secret) []string { return one(string(s.Spec.Type)) })
-	row(x, BootImagesByCatalogue, func(b *protocol.BootImage) []string { return one(b.Spec.Catalogue) })
+	row(x, ServersMarked, func(s *resource.Server) []string { return anyIf(s.Status.Firmware != nil) })
+	row(x, ConfigsByServer, func(b *resource.BootConfiguration) []string { return one(b.Spec.Server) })
+	row(x, ConfigsByGroup, func(b *resource.BootConfiguration) []string { return one(b.Spec.Group) })
+	row(x, HoldsByRack, func(h *resource.Hold) []string { return one(h.Status.Rack) })
+	row(x, ConfigsByOwner, func(b *resource.BootConfiguration) []string { return one(b.Spec.Owner.UID) })
+	row(x, ConfigsByBootEnv, func(b *resource.BootConfiguration) []string { return one(b.Spec.BootEnv) })
+	row(x, ConfigsByBootImage, func(b *resource.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
+	row(x, RevisionsByGroup, func(r *resource.GroupRevision) []string { return one(r.Spec.GroupUID) })
+	row(x, SecretsByType, func(s *resource.Secret) []string { return one(string(s.Spec.Type)) })
+	row(x, BootImagesByCatalogue, func(b *resource.BootImage) []string { return one(b.Spec.Catalogue) })
 
 	var referrers []string
-	for _, k := range protocol.Kinds() {
-		if _, ok := protocol.NewObject(k).(protocol.Referrer); ok {
+	for _, k := range resource.Kinds() {
+		if _, ok := resource.NewObject(k).(resource.Referrer); ok {
 			referrers = append(referrers, bucketOf(k))
 		}
 	}
@@ -113,13 +113,13 @@ type indexes struct {
 	of    map[string][]*index // by bucket
 }
 
-func row[T protocol.Object](x *indexes, k Key[T], keys func(T) []string) {
+func row[T resource.Object](x *indexes, k Key[T], keys func(T) []string) {
 	x.add(string(k), func(e cached) []string {
 		if obj, ok := e.obj.(T); ok {
 			return keys(obj)
 		}
 		return nil // it cannot be read, and is in no list either
-	}, bucketOf(protocol.KindOf[T]()))
+	}, bucketOf(resource.KindOf[T]()))
 }
 
 func anyIf(so bool) []string {
@@ -199,17 +199,17 @@ func (m *mirror) find(name, key string) []cached {
 
 // Find returns the resources of type T that have a key, sorted by name. They are shared as
 // those of [List] are. What it costs does not grow with the others.
-func Find[T protocol.Object](s *Store, k Key[T], key string) []T {
+func Find[T resource.Object](s *Store, k Key[T], key string) []T {
 	return only[T](s.mirror.find(string(k), key))
 }
 
 // Referring returns the resources of type T whose spec refers to one, sorted by name and
 // shared: the BMCs of a rack, the servers of a segment, the claims that name a server.
-func Referring[T protocol.Object](s *Store, kind protocol.Kind, name string) []T {
+func Referring[T resource.Object](s *Store, kind resource.Kind, name string) []T {
 	return only[T](s.mirror.find(byReference, reference(kind, name)))
 }
 
-func only[T protocol.Object](entries []cached) (out []T) {
+func only[T resource.Object](entries []cached) (out []T) {
 	for _, e := range entries {
 		if obj, ok := e.obj.(T); ok {
 			out = append(out, obj)
@@ -218,10 +218,10 @@ func only[T protocol.Object](entries []cached) (out []T) {
 	return out
 }
 
-func reference(kind protocol.Kind, name string) string { return string(kind) + "/" + name }
+func reference(kind resource.Kind, name string) string { return string(kind) + "/" + name }
 
 func referenceKeys(e cached) (keys []string) {
-	r, ok := e.obj.(protocol.Referrer)
+	r, ok := e.obj.(resource.Referrer)
 	if !ok {
 		return nil
 	}
@@ -239,7 +239,7 @@ func requestKeys(e cached) []string {
 	if json.Unmarshal(e.Value, &r) != nil || r.ID == "" || r.ended() {
 		return nil
 	}
-	return []string{anyOpen, reference(protocol.KindServer, r.Server), reference(protocol.KindRack, r.Rack), claimed(r.Precondition.OwnerUID)}
+	return []string{anyOpen, reference(resource.KindServer, r.Server), reference(resource.KindRack, r.Rack), claimed(r.Precondition.OwnerUID)}
 }
 
 // claimed is a claim's UID as a key.
@@ -247,7 +247,7 @@ func claimed(uid string) string {
 	if uid == "" {
 		return ""
 	}
-	return reference(protocol.KindClaim, uid)
+	return reference(resource.KindClaim, uid)
 }
 
 // approvalKeys are of a wish that is not over.
@@ -256,7 +256,7 @@ func approvalKeys(e cached) []string {
 	if err != nil || r.State.Over() {
 		return nil
 	}
-	keys := []string{anyOpen, reference(protocol.KindRack, r.Rack)}
+	keys := []string{anyOpen, reference(resource.KindRack, r.Rack)}
 	for _, t := range r.Targets {
 		keys = append(keys, approvedTarget(t))
 	}

@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -90,7 +91,7 @@ func walked(m *mirror, i *index) map[string][]string {
 }
 
 func entryKey(t *rapid.T) string {
-	bucket := rapid.SampledFrom([]string{"res.servers", "res.bmcs", "res.claims", "res.holds", "res.bootconfigurations", bucketOf(protocol.KindProfile), "res.params", requestBucket, bucketApproval, ignitionBucket, formerBucket, envBucket}).Draw(t, "bucket")
+	bucket := rapid.SampledFrom([]string{"res.servers", "res.bmcs", "res.claims", "res.holds", "res.bootconfigurations", bucketOf(resource.KindProfile), "res.params", requestBucket, bucketApproval, ignitionBucket, formerBucket, envBucket}).Draw(t, "bucket")
 	return bucket + "." + rapid.SampledFrom([]string{"a", "a-b", "b", "c"}).Draw(t, "name")
 }
 
@@ -98,38 +99,38 @@ func entryKey(t *rapid.T) string {
 func entryOf(t *rapid.T, revision uint64) cached {
 	key := entryKey(t)
 	word := func(of string) string { return rapid.SampledFrom([]string{"", "x", "y", "z"}).Draw(t, of) }
-	ref := protocol.Ref{Name: word("reference")}
+	ref := resource.Ref{Name: word("reference")}
 	var v any
 	switch bucket, name := split(key); bucket {
 	case "res.servers":
-		v = &protocol.Server{Spec: protocol.ServerSpec{
-			BMCRef: ref, SegmentRef: protocol.Ref{Name: word("segment")}, BootMAC: word("mac"), MACs: []string{word("mac"), word("mac")},
+		v = &resource.Server{Spec: resource.ServerSpec{
+			BMCRef: ref, SegmentRef: resource.Ref{Name: word("segment")}, BootMAC: word("mac"), MACs: []string{word("mac"), word("mac")},
 			UUID: word("uuid"), Profiles: []string{word("profile")}, Params: map[string]any{word("param"): 1},
 		}}
 	case "res.bmcs":
-		v = &protocol.BMC{Spec: protocol.BMCSpec{RackRef: ref, MACAddress: word("mac"), CredentialsRef: "secret:" + word("secret")}}
+		v = &resource.BMC{Spec: resource.BMCSpec{RackRef: ref, MACAddress: word("mac"), CredentialsRef: "secret:" + word("secret")}}
 	case "res.claims":
-		v = &protocol.Claim{Spec: protocol.ClaimSpec{ServerRef: &ref}, Status: protocol.ClaimStatus{Server: word("server")}}
+		v = &resource.Claim{Spec: resource.ClaimSpec{ServerRef: &ref}, Status: resource.ClaimStatus{Server: word("server")}}
 	case "res.holds":
-		v = &protocol.Hold{Spec: protocol.HoldSpec{Server: word("server")}, Status: protocol.HoldStatus{Rack: word("rack")}}
+		v = &resource.Hold{Spec: resource.HoldSpec{Server: word("server")}, Status: resource.HoldStatus{Rack: word("rack")}}
 	case "res.params":
-		v = &protocol.Param{Spec: protocol.ParamSpec{Name: word("param")}}
+		v = &resource.Param{Spec: resource.ParamSpec{Name: word("param")}}
 	case requestBucket:
-		r := StoredRequest{Request: protocol.Request{ID: name, Server: word("server")}, Rack: word("rack")}
+		r := StoredRequest{Request: resource.Request{ID: name, Server: word("server")}, Rack: word("rack")}
 		r.Precondition.OwnerUID = word("claim")
-		r.Report.Outcome = rapid.SampledFrom([]protocol.Outcome{"", protocol.OutcomePending, protocol.OutcomeUnknown}).Draw(t, "outcome")
+		r.Report.Outcome = rapid.SampledFrom([]resource.Outcome{"", resource.OutcomePending, resource.OutcomeUnknown}).Draw(t, "outcome")
 		v = r
 	case ignitionBucket, formerBucket, envBucket:
-		v = SealedIgnition{Config: name, IgnitionIntent: protocol.IgnitionIntent{Sealed: word("digest")}, Body: []byte("body")}
+		v = SealedIgnition{Config: name, IgnitionIntent: message.IgnitionIntent{Sealed: word("digest")}, Body: []byte("body")}
 	case bucketApproval:
 		r := StoredApproval{}
 		r.ID, r.Rack, r.Targets = name, word("rack"), []string{word("target"), word("target")}
-		r.State = rapid.SampledFrom([]protocol.ApprovalState{protocol.ApprovalPending, protocol.ApprovalApproved, protocol.ApprovalDenied}).Draw(t, "state")
+		r.State = rapid.SampledFrom([]resource.ApprovalState{resource.ApprovalPending, resource.ApprovalApproved, resource.ApprovalDenied}).Draw(t, "state")
 		v = r
 	default:
-		v = &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{Server: word("server"), Owner: protocol.Owner{UID: word("owner")}, BootEnv: word("env")}}
-		if bucket == bucketOf(protocol.KindProfile) {
-			v = &protocol.Profile{Spec: protocol.ProfileSpec{Params: map[string]any{word("param"): 1}}}
+		v = &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: word("server"), Owner: resource.Owner{UID: word("owner")}, BootEnv: word("env")}}
+		if bucket == bucketOf(resource.KindProfile) {
+			v = &resource.Profile{Spec: resource.ProfileSpec{Params: map[string]any{word("param"): 1}}}
 		}
 	}
 	value, err := json.Marshal(v)
@@ -186,16 +187,16 @@ func TestEachKeyHasItsIndex(t *testing.T) {
 func TestFind(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, append(storetest.Site(), storetest.Rack("r2"), storetest.BMC("a1", "r1"), storetest.BMC("c1", "r2"))...)
-	namesOf := func(list []*protocol.BMC) (out []string) {
+	namesOf := func(list []*resource.BMC) (out []string) {
 		for _, b := range list {
 			out = append(out, b.Metadata.Name)
 		}
 		return out
 	}
-	if got := namesOf(Referring[*protocol.BMC](s, protocol.KindRack, "r1")); !slices.Equal(got, []string{"a1", "b1", "b2"}) {
+	if got := namesOf(Referring[*resource.BMC](s, resource.KindRack, "r1")); !slices.Equal(got, []string{"a1", "b1", "b2"}) {
 		t.Errorf("the BMCs of r1: %v", got)
 	}
-	shared, err := Peek[*protocol.Server](s, "n2")
+	shared, err := Peek[*resource.Server](s, "n2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,13 +206,13 @@ func TestFind(t *testing.T) {
 	if got := Find(s, ServersByUUID, ""); len(got) > 0 {
 		t.Errorf("servers without a UUID are found: %v", got)
 	}
-	if got := Referring[*protocol.Claim](s, protocol.KindServer, "n1"); len(got) > 0 {
+	if got := Referring[*resource.Claim](s, resource.KindServer, "n1"); len(got) > 0 {
 		t.Errorf("claims where there are none: %v", got)
 	}
-	if _, err := s.Delete(t.Context(), protocol.KindBMC, "a1"); err != nil {
+	if _, err := s.Delete(t.Context(), resource.KindBMC, "a1"); err != nil {
 		t.Fatal(err)
 	}
-	if got := namesOf(Referring[*protocol.BMC](s, protocol.KindRack, "r1")); !slices.Equal(got, []string{"b1", "b2"}) {
+	if got := namesOf(Referring[*resource.BMC](s, resource.KindRack, "r1")); !slices.Equal(got, []string{"b1", "b2"}) {
 		t.Errorf("after a1 was deleted: %v", got)
 	}
 }

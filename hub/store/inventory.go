@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Inventory is what was last read of the systems behind a BMC. It has a key of its
@@ -90,7 +91,7 @@ func (s *Store) PutInventory(ctx context.Context, v *Inventory) error {
 func (s *Store) SweepInventories(ctx context.Context) error {
 	for _, e := range s.mirror.list(BesideInventory) {
 		_, name := split(e.Key)
-		if b, there := s.shared(protocol.KindBMC, name).(*protocol.BMC); there && s.PeekInventory(name, b.Metadata.UID) != nil {
+		if b, there := s.shared(resource.KindBMC, name).(*resource.BMC); there && s.PeekInventory(name, b.Metadata.UID) != nil {
 			continue
 		}
 		if err := s.remove(ctx, e.Key, e.Revision); err != nil {

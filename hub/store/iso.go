@@ -9,11 +9,12 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ISO is an uploaded file in the book.
 type ISO struct {
-	protocol.ISOFile
+	resource.ISOFile
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
 
@@ -52,9 +53,9 @@ func (s *Store) ISOs() (out []ISO) {
 // conflict, unavailable and timeout.
 func (s *Store) PutISO(ctx context.Context, f *ISO) error {
 	const op = "put file"
-	if !protocol.ValidISOFile(f.File) {
+	if !resource.ValidISOFile(f.File) {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%.300q is not a name for a file", f.File).
-			WithHint("use one path element of at most %d printable bytes that does not begin with a dot", protocol.MaxISOFileName)
+			WithHint("use one path element of at most %d printable bytes that does not begin with a dot", resource.MaxISOFileName)
 	}
 	value, err := json.Marshal(f)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A name is one entry: who read another revision of it changes nothing.
@@ -12,7 +13,7 @@ func TestISOs(t *testing.T) {
 	kv := storetest.NewMemory()
 	s := open(t, kv)
 	iso := func(file, digest string) ISO {
-		return ISO{ISOFile: protocol.ISOFile{File: file, Digest: digest, Size: 3}}
+		return ISO{ISOFile: resource.ISOFile{File: file, Digest: digest, Size: 3}}
 	}
 	b, a := iso("b.ISO", "sha256:1"), iso("A. name.iso", "sha256:1")
 	for _, f := range []*ISO{&b, &a} {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Ledger is what the hub sent to one agent and what the agent acknowledged, by
@@ -34,16 +36,16 @@ type SentDoc struct {
 
 // Peer is one database of an agent, and what the agent can do.
 type Peer struct {
-	Incarnation  string                `json:"incarnation,omitempty"` // empty is not known
-	Protocol     int                   `json:"protocol,omitempty"`
-	Version      string                `json:"version,omitempty"` // of the agent's binary
-	Capabilities []protocol.Capability `json:"capabilities,omitempty"`
+	Incarnation  string               `json:"incarnation,omitempty"` // empty is not known
+	Protocol     int                  `json:"protocol,omitempty"`
+	Version      string               `json:"version,omitempty"` // of the agent's binary
+	Capabilities []message.Capability `json:"capabilities,omitempty"`
 	// Approvals is what the agent wants approvals for; nil from agents that take none.
-	Approvals *protocol.ApprovalStance `json:"approvals,omitempty"`
+	Approvals *resource.ApprovalStance `json:"approvals,omitempty"`
 }
 
 // Can reports whether the agent can do something. One that was never greeted can nothing.
-func (p Peer) Can(c protocol.Capability) bool { return slices.Contains(p.Capabilities, c) }
+func (p Peer) Can(c message.Capability) bool { return slices.Contains(p.Capabilities, c) }
 
 // Ledger returns an agent's ledger; an empty one with revision 0 if there is
 // none yet. The maps are the caller's; bodies and capabilities are for reading

@@ -5,6 +5,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/state"
 )
 
@@ -17,7 +18,7 @@ func TestLedgerCopies(t *testing.T) {
 		t.Fatalf("a new ledger is %+v, %v", l, err)
 	}
 	l.Sent["hold"] = SentDoc{Head: protocol.Head{Epoch: 1, Version: 1}, Body: []byte("b"), Fence: 3, Sealed: "sha256:x"}
-	l.Peer = Peer{Incarnation: "i", Protocol: 2, Version: "v", Capabilities: protocol.Capabilities()}
+	l.Peer = Peer{Incarnation: "i", Protocol: 2, Version: "v", Capabilities: message.Capabilities()}
 	if err := s.PutLedger(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +60,11 @@ func TestLedgerCopies(t *testing.T) {
 
 // An agent can do what it announced, and nothing else.
 func TestPeerCan(t *testing.T) {
-	if (Peer{}).Can(protocol.CapRequestReboot) {
+	if (Peer{}).Can(message.CapRequestReboot) {
 		t.Error("an agent that was never greeted can reboot")
 	}
-	p := Peer{Capabilities: []protocol.Capability{protocol.CapAsk}}
-	if !p.Can(protocol.CapAsk) || p.Can(protocol.CapRequestReboot) {
+	p := Peer{Capabilities: []message.Capability{message.CapAsk}}
+	if !p.Can(message.CapAsk) || p.Can(message.CapRequestReboot) {
 		t.Errorf("%+v", p)
 	}
 }

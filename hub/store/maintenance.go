@@ -5,24 +5,25 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // JudgeMaintenance keeps somebody's word on a maintenance that has not begun. The same
 // word again changes nothing, and another one replaces it; once the maintenance is
 // active it is a conflict. The other codes are invalid, not_found, unavailable and
 // timeout.
-func (s *Store) JudgeMaintenance(ctx context.Context, name string, word protocol.MaintenanceApproval) (*protocol.Maintenance, error) {
+func (s *Store) JudgeMaintenance(ctx context.Context, name string, word resource.MaintenanceApproval) (*resource.Maintenance, error) {
 	const op = "approve a maintenance"
 	if word.Reason = strings.TrimSpace(word.Reason); word.Reason == "" || len(word.Reason) > maxReason {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", maxReason).WithHint("add --reason")
 	}
 	for try := 1; ; try++ {
-		m, err := Get[*protocol.Maintenance](s, name)
+		m, err := Get[*resource.Maintenance](s, name)
 		if err != nil {
 			return nil, err
 		}
 		switch was := m.Status.Approval; {
-		case m.Metadata.DeletedAt != nil, m.Status.State == protocol.MaintenanceActive:
+		case m.Metadata.DeletedAt != nil, m.Status.State == resource.MaintenanceActive:
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "maintenance %s has begun", name).
 				WithHint("to end it: rackctl delete maintenance %s", name)
 		case was != nil && was.Denied == word.Denied && was.By == word.By && was.Reason == word.Reason && was.Generation == m.Metadata.Generation:
@@ -41,9 +42,9 @@ func (s *Store) JudgeMaintenance(ctx context.Context, name string, word protocol
 }
 
 // deleteMaintenance removes a maintenance, or marks one that has the server.
-func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Guard) (protocol.Object, error) {
+func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Guard) (resource.Object, error) {
 	for try := 1; ; try++ {
-		m, err := Get[*protocol.Maintenance](s, name)
+		m, err := Get[*resource.Maintenance](s, name)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +54,7 @@ func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Gu
 		switch {
 		case m.Metadata.DeletedAt != nil:
 			return m, nil
-		case m.Status.State == protocol.MaintenanceActive:
+		case m.Status.State == resource.MaintenanceActive:
 			now := s.clock().UTC()
 			m.Metadata.DeletedAt = &now
 			err = s.Put(ctx, m)
@@ -61,7 +62,7 @@ func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Gu
 			err = s.Remove(ctx, m)
 		}
 		if err == nil {
-			s.logger.Info("resource deletion accepted", "kind", protocol.KindMaintenance, "name", name)
+			s.logger.Info("resource deletion accepted", "kind", resource.KindMaintenance, "name", name)
 			return m, nil
 		}
 		if !s.again(ctx, err, try) {

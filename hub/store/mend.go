@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -31,7 +31,7 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 			want[r.key] = append(want[r.key], t)
 		}
 	}
-	for _, kind := range protocol.Kinds() { // in order, as the takers of a key are
+	for _, kind := range resource.Kinds() { // in order, as the takers of a key are
 		for _, e := range s.mirror.list(bucketOf(kind)) {
 			if e.obj != nil {
 				m := e.obj.Head().Metadata

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -15,7 +16,7 @@ func TestRulesAreMended(t *testing.T) {
 	mem := storetest.NewMemory()
 	s := open(t, mem)
 	site := storetest.Site()
-	site[4].(*protocol.Server).Spec.SystemURI = "/redfish/v1/Systems/1"
+	site[4].(*resource.Server).Spec.SystemURI = "/redfish/v1/Systems/1"
 	third := storetest.Server("n3", "b1", "boot", "52:54:00:00:00:03")
 	third.Spec.SystemURI = "/redfish/v1/Systems/2"
 	apply(t, s, append(site, third)...)
@@ -75,11 +76,11 @@ func TestMendingTakesNothingAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := decode(protocol.KindServer, e)
+	n, err := decode(resource.KindServer, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.(*protocol.Server).Spec.BootMAC = "52:54:00:00:00:02"
+	n.(*resource.Server).Spec.BootMAC = "52:54:00:00:00:02"
 	value, err := encode(n)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func TestMendingTakesNothingAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, mem)
-	_, err = s.Apply(t.Context(), []protocol.Object{storetest.BMC("b3", "r1"), storetest.Server("n3", "b3", "boot", "52:54:00:00:00:02")}, ApplyOptions{})
+	_, err = s.Apply(t.Context(), []resource.Object{storetest.BMC("b3", "r1"), storetest.Server("n3", "b3", "boot", "52:54:00:00:00:02")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeInvalid)
 	apply(t, s, storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01"))
 	if entries, _, _ := mem.List(t.Context(), ""); len(broken(entries)) > 0 {

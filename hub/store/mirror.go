@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -25,7 +25,7 @@ type mirror struct {
 	moved   chan struct{}                // closed at the next move; nil while nobody waits
 	subs    map[chan struct{}][]string   // the buckets of interest; none is all
 	deltas  map[*Deltas]bool
-	kinds   map[string]protocol.Kind // by bucket
+	kinds   map[string]resource.Kind // by bucket
 }
 
 // cached is an entry and, for a resource, what it decodes to, which is shared by
@@ -33,7 +33,7 @@ type mirror struct {
 // stored again has no Value: of a large fleet those were a third of the hub's memory.
 type cached struct {
 	state.Entry
-	obj protocol.Object // nil for what is no resource, or cannot be read
+	obj resource.Object // nil for what is no resource, or cannot be read
 	sum uint32          // of the Value that was left away
 	// closed is the revision that a resource was closed over; see closedMark.
 	closed uint64
@@ -42,9 +42,9 @@ type cached struct {
 func newMirror() *mirror {
 	m := &mirror{
 		buckets: map[string]map[string]cached{}, indexes: newIndexes(), sorted: map[string][]cached{}, subs: map[chan struct{}][]string{},
-		deltas: map[*Deltas]bool{}, kinds: map[string]protocol.Kind{},
+		deltas: map[*Deltas]bool{}, kinds: map[string]resource.Kind{},
 	}
-	for _, k := range protocol.Kinds() {
+	for _, k := range resource.Kinds() {
 		m.kinds[bucketOf(k)] = k
 	}
 	return m

@@ -8,56 +8,57 @@ import (
 	"hash/crc32"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
-func bucketOf(kind protocol.Kind) string { return "res." + kind.Plural() }
+func bucketOf(kind resource.Kind) string { return "res." + kind.Plural() }
 
-func keyOf(kind protocol.Kind, name string) string { return bucketOf(kind) + "." + name }
+func keyOf(kind resource.Kind, name string) string { return bucketOf(kind) + "." + name }
 
 // encode makes the stored form: without the revision, which is the entry's, and
 // without what is only shown: of a Server's status the accepted identity, the mark of
 // firmware work and what there is of discoveries are stored, of a BMC's what decides, and
 // of a BootImage's what was proved.
-func encode(obj protocol.Object) ([]byte, error) {
+func encode(obj resource.Object) ([]byte, error) {
 	meta := &obj.Head().Metadata
 	revision := meta.Revision
 	meta.Revision = 0
 	defer func() { meta.Revision = revision }()
-	if srv, ok := obj.(*protocol.Server); ok {
+	if srv, ok := obj.(*resource.Server); ok {
 		bare := *srv
 		was := srv.Status
-		bare.Status = protocol.ServerStatus{AcceptedIdentity: was.AcceptedIdentity, Firmware: was.Firmware, Discovered: was.Discovered, Discovery: was.Discovery, BootEnv: was.BootEnv, OS: was.OS}
+		bare.Status = resource.ServerStatus{AcceptedIdentity: was.AcceptedIdentity, Firmware: was.Firmware, Discovered: was.Discovered, Discovery: was.Discovery, BootEnv: was.BootEnv, OS: was.OS}
 		return json.Marshal(&bare)
 	}
-	if i, ok := obj.(*protocol.BootImage); ok {
+	if i, ok := obj.(*resource.BootImage); ok {
 		bare := *i
 		bare.Status.Conditions = nil // they are found when it is printed
 		return json.Marshal(&bare)
 	}
-	if e, ok := obj.(*protocol.BootEnv); ok {
+	if e, ok := obj.(*resource.BootEnv); ok {
 		bare := *e
-		bare.Status = protocol.BootEnvStatus{} // it is found when it is printed
+		bare.Status = resource.BootEnvStatus{} // it is found when it is printed
 		return json.Marshal(&bare)
 	}
-	if g, ok := obj.(*protocol.ServerGroup); ok {
+	if g, ok := obj.(*resource.ServerGroup); ok {
 		bare := *g
 		bare.Status.Enrolment, bare.Status.Counts, bare.Status.Skew, bare.Status.Conditions, bare.Status.ObservedGeneration = nil, nil, "", nil, 0
 		return json.Marshal(&bare)
 	}
-	if secret, ok := obj.(*protocol.Secret); ok {
+	if secret, ok := obj.(*resource.Secret); ok {
 		return encodeSecret(secret, nil) // which refuses it
 	}
-	if b, ok := obj.(*protocol.BMC); ok {
+	if b, ok := obj.(*resource.BMC); ok {
 		bare := *b
-		bare.Status = protocol.BMCStatus{State: b.Status.State, AcceptedBy: b.Status.AcceptedBy, Found: b.Status.Found, Address: b.Status.Address, Rotation: b.Status.Rotation}
+		bare.Status = resource.BMCStatus{State: b.Status.State, AcceptedBy: b.Status.AcceptedBy, Found: b.Status.Found, Address: b.Status.Address, Rotation: b.Status.Rotation}
 		return json.Marshal(&bare)
 	}
 	return json.Marshal(obj)
 }
 
-func decode(kind protocol.Kind, e state.Entry) (protocol.Object, error) {
-	obj := protocol.NewObject(kind)
+func decode(kind resource.Kind, e state.Entry) (resource.Object, error) {
+	obj := resource.NewObject(kind)
 	if obj == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "read resource", "%q is not a kind", kind)
 	}
@@ -65,7 +66,7 @@ func decode(kind protocol.Kind, e state.Entry) (protocol.Object, error) {
 		return nil, protocol.Errorf(protocol.CodeInternal, "read resource", "stored %s cannot be read: %w", e.Key, err).
 			WithHint("a newer hub may have written it; start that version, or restore the store")
 	}
-	if b, ok := obj.(*protocol.BootConfiguration); ok && b.Spec.Owner.UID == "" {
+	if b, ok := obj.(*resource.BootConfiguration); ok && b.Spec.Owner.UID == "" {
 		// As a commit before 0.1.0 wrote it. Unread, it would count as none, and its server
 		// would get a first boot anew.
 		return nil, protocol.Errorf(protocol.CodeInternal, "read resource", "stored %s names no owner", e.Key).
@@ -79,7 +80,7 @@ func decode(kind protocol.Kind, e state.Entry) (protocol.Object, error) {
 func read(e state.Entry) (cached, error) {
 	c := cached{Entry: e}
 	bucket, _ := split(e.Key)
-	for _, k := range protocol.Kinds() {
+	for _, k := range resource.Kinds() {
 		if !e.Deleted && bucketOf(k) == bucket {
 			obj, err := decode(k, e)
 			if err == nil {
@@ -102,7 +103,7 @@ func (c *cached) slim() {
 }
 
 // copied is a deep copy of a resource.
-func (c cached) copied(kind protocol.Kind) (protocol.Object, error) {
+func (c cached) copied(kind resource.Kind) (resource.Object, error) {
 	if c.obj == nil || c.Value != nil {
 		return decode(kind, c.Entry) // which says why it cannot be read
 	}
@@ -132,7 +133,7 @@ func (s *Store) readLogged(e state.Entry) cached {
 }
 
 // GetObject returns a deep copy, the caller's own; not_found if there is none.
-func (s *Store) GetObject(kind protocol.Kind, name string) (protocol.Object, error) {
+func (s *Store) GetObject(kind resource.Kind, name string) (resource.Object, error) {
 	e, ok := s.mirror.get(keyOf(kind, name))
 	if !ok {
 		return nil, notFound("get", kind, name)
@@ -142,9 +143,9 @@ func (s *Store) GetObject(kind protocol.Kind, name string) (protocol.Object, err
 
 // CopyObjects returns deep copies of all resources of the kind, sorted by name.
 // One that this version cannot read is left out; it was logged when it came.
-func (s *Store) CopyObjects(kind protocol.Kind) []protocol.Object {
+func (s *Store) CopyObjects(kind resource.Kind) []resource.Object {
 	entries := s.mirror.list(bucketOf(kind))
-	out := make([]protocol.Object, 0, len(entries))
+	out := make([]resource.Object, 0, len(entries))
 	for _, e := range entries {
 		if e.obj == nil {
 			continue
@@ -158,8 +159,8 @@ func (s *Store) CopyObjects(kind protocol.Kind) []protocol.Object {
 
 // Get returns a deep copy of the resource of type T, the caller's own; not_found if
 // there is none.
-func Get[T protocol.Object](s *Store, name string) (T, error) {
-	obj, err := s.GetObject(protocol.KindOf[T](), name)
+func Get[T resource.Object](s *Store, name string) (T, error) {
+	obj, err := s.GetObject(resource.KindOf[T](), name)
 	if err != nil {
 		var none T
 		return none, err
@@ -169,8 +170,8 @@ func Get[T protocol.Object](s *Store, name string) (T, error) {
 
 // Copies returns deep copies of all resources of type T, the caller's own, sorted by
 // name.
-func Copies[T protocol.Object](s *Store) []T {
-	objs := s.CopyObjects(protocol.KindOf[T]())
+func Copies[T resource.Object](s *Store) []T {
+	objs := s.CopyObjects(resource.KindOf[T]())
 	out := make([]T, len(objs))
 	for i, o := range objs {
 		out[i] = o.(T)
@@ -183,7 +184,7 @@ func Copies[T protocol.Object](s *Store) []T {
 // creation fills UID, generation and time of creation where they are empty.
 // A GroupRevision is written once: of a stored one only the status changes.
 // The codes are invalid, conflict, unavailable and timeout.
-func (s *Store) Put(ctx context.Context, obj protocol.Object) error {
+func (s *Store) Put(ctx context.Context, obj resource.Object) error {
 	meta := &obj.Head().Metadata
 	if meta.Revision == 0 {
 		obj.Default()
@@ -195,7 +196,7 @@ func (s *Store) Put(ctx context.Context, obj protocol.Object) error {
 			return protocol.Errorf(protocol.CodeInvalid, op, "%q: %w", meta.Name, f)
 		}
 	}
-	if r, ok := obj.(*protocol.GroupRevision); ok {
+	if r, ok := obj.(*resource.GroupRevision); ok {
 		if err := s.appended(r); err != nil {
 			return err
 		}
@@ -231,7 +232,7 @@ func (s *Store) Put(ctx context.Context, obj protocol.Object) error {
 
 // at is the resource that is stored under a key at a revision, nil at 0, where there shall be
 // none. Another revision is a state.ErrConflict. One that cannot be read is nil too: it has no rules.
-func (s *Store) at(key string, revision uint64) (protocol.Object, error) {
+func (s *Store) at(key string, revision uint64) (resource.Object, error) {
 	e, there := s.mirror.get(key)
 	if there && e.Revision != revision || !there && revision != 0 {
 		return nil, state.ErrConflict
@@ -240,7 +241,7 @@ func (s *Store) at(key string, revision uint64) (protocol.Object, error) {
 }
 
 // stamp fills what a resource gets at creation.
-func (s *Store) stamp(meta *protocol.Metadata) {
+func (s *Store) stamp(meta *resource.Metadata) {
 	if meta.UID == "" {
 		meta.UID = s.newID()
 	}
@@ -256,10 +257,10 @@ func (s *Store) stamp(meta *protocol.Metadata) {
 // Remove deletes the resource at its revision. A BMC or Secret that something refers to stays:
 // that is a conflict. The codes are conflict,
 // unavailable and timeout; one that is gone already is a conflict.
-func (s *Store) Remove(ctx context.Context, obj protocol.Object) error {
+func (s *Store) Remove(ctx context.Context, obj resource.Object) error {
 	h := obj.Head()
 	op := "remove " + string(h.Kind)
-	if h.Kind == protocol.KindBMC || h.Kind == protocol.KindSecret {
+	if h.Kind == resource.KindBMC || h.Kind == resource.KindSecret {
 		_, err := s.erase(ctx, op, h.Kind, h.Metadata.Name, AtRevision(h.Metadata.Revision))
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return stateError(op, state.ErrConflict)

@@ -5,29 +5,30 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // referencesOf are a resource's references, and what else it keeps from being deleted: a
 // claim's server, and the entry of the catalogue that a server boots.
-func referencesOf(obj protocol.Object) (refs []protocol.Reference) {
-	if r, ok := obj.(protocol.Referrer); ok {
+func referencesOf(obj resource.Object) (refs []resource.Reference) {
+	if r, ok := obj.(resource.Referrer); ok {
 		refs = slices.Clone(r.References())
 	}
 	switch o := obj.(type) {
-	case *protocol.Claim:
-		refs = append(refs, protocol.Reference{Path: "status.server", Kind: protocol.KindServer, Name: o.Status.Server})
-	case *protocol.BootConfiguration:
-		refs = append(refs, protocol.Reference{Path: "spec.image.bootImage", Kind: protocol.KindBootImage, Name: o.Spec.Image.BootImage})
+	case *resource.Claim:
+		refs = append(refs, resource.Reference{Path: "status.server", Kind: resource.KindServer, Name: o.Status.Server})
+	case *resource.BootConfiguration:
+		refs = append(refs, resource.Reference{Path: "spec.image.bootImage", Kind: resource.KindBootImage, Name: o.Spec.Image.BootImage})
 	}
-	return slices.DeleteFunc(refs, func(r protocol.Reference) bool { return r.Name == "" })
+	return slices.DeleteFunc(refs, func(r resource.Reference) bool { return r.Name == "" })
 }
 
 // mayDangle reports whether a resource is kept although what it refers to is not there: a hold
 // that an agent enforces, of a server that this hub has lost; and what a server boots of an entry
 // that has left the catalogue.
-func mayDangle(obj protocol.Object) bool {
+func mayDangle(obj resource.Object) bool {
 	switch obj.(type) {
-	case *protocol.Hold, *protocol.BootConfiguration:
+	case *resource.Hold, *resource.BootConfiguration:
 		return true
 	}
 	return false
@@ -35,11 +36,11 @@ func mayDangle(obj protocol.Object) bool {
 
 // newReferences are the revisions of what next refers to and old did not. What is closed is
 // waited for. One that is gone is a conflict.
-func (s *Store) newReferences(ctx context.Context, old, next protocol.Object) (map[string]uint64, error) {
+func (s *Store) newReferences(ctx context.Context, old, next resource.Object) (map[string]uint64, error) {
 	checks := map[string]uint64{}
 	had := referencesOf(old)
 	for _, ref := range referencesOf(next) {
-		if slices.ContainsFunc(had, func(o protocol.Reference) bool { return o.Kind == ref.Kind && o.Name == ref.Name }) {
+		if slices.ContainsFunc(had, func(o resource.Reference) bool { return o.Kind == ref.Kind && o.Name == ref.Name }) {
 			continue
 		}
 		key := keyOf(ref.Kind, ref.Name)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -12,20 +13,20 @@ const requestBucket = "request"
 
 // StoredRequest is a one-shot request with what the hub knows of it.
 type StoredRequest struct {
-	protocol.Request
+	resource.Request
 	Rack string `json:"rack"` // of the server, when it was accepted
 	// Report is the agent's last word; pending until there is one.
-	Report    protocol.RequestReport `json:"report"`
+	Report    resource.RequestReport `json:"report"`
 	CreatedAt time.Time              `json:"createdAt"`
 	Revision  uint64                 `json:"-"` // for compare-and-set; 0 creates
 }
 
 // requestKind names requests in the keys of rules. They are no resources.
-const requestKind protocol.Kind = "Request"
+const requestKind resource.Kind = "Request"
 
 // ended reports whether the agent's last word is final.
 func (r *StoredRequest) ended() bool {
-	return r.Report.Outcome != "" && r.Report.Outcome != protocol.OutcomePending
+	return r.Report.Outcome != "" && r.Report.Outcome != resource.OutcomePending
 }
 
 // maxOpen bounds the requests of one server that have not ended: those behind a hold
@@ -55,7 +56,7 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 func (s *Store) createRequest(ctx context.Context, op string, r StoredRequest, again bool) (StoredRequest, error) {
 	open, before := s.underway.add("requests for "+r.Server, 1)
 	defer before()
-	for _, old := range s.openRequests(reference(protocol.KindServer, r.Server)) {
+	for _, old := range s.openRequests(reference(resource.KindServer, r.Server)) {
 		open++
 		if r.Ref != "" && old.Ref == r.Ref && old.By == r.By && old.Action == r.Action {
 			return old, nil
@@ -122,7 +123,7 @@ func (s *Store) OpenRequests() []StoredRequest { return s.openRequests(anyOpen) 
 
 // OpenRequestsOf lists those of a rack.
 func (s *Store) OpenRequestsOf(rack string) []StoredRequest {
-	return s.openRequests(reference(protocol.KindRack, rack))
+	return s.openRequests(reference(resource.KindRack, rack))
 }
 
 // OpenRequestsFor lists those that were made of a claim.

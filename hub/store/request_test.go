@@ -8,14 +8,15 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func asked(id, server, by, ref string) StoredRequest {
-	r := StoredRequest{Rack: "r1", Request: protocol.Request{
-		ID: id, Server: server, Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: by, Ref: ref,
+	r := StoredRequest{Rack: "r1", Request: resource.Request{
+		ID: id, Server: server, Action: resource.RequestReboot, Mode: resource.StopSoft, By: by, Ref: ref,
 		NotAfter: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
 	}}
-	r.Report = protocol.RequestReport{ID: id, Outcome: protocol.OutcomePending}
+	r.Report = resource.RequestReport{ID: id, Outcome: resource.OutcomePending}
 	return r
 }
 
@@ -25,7 +26,7 @@ func TestCreateRequestByRef(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := asked("q6", "n1", "admin", "uid-7")
-	other.Action = protocol.RequestPowerOff
+	other.Action = resource.RequestPowerOff
 	for _, row := range []struct {
 		name string
 		ask  StoredRequest
@@ -47,7 +48,7 @@ func TestCreateRequestByRef(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Report.Outcome = protocol.OutcomeDone
+	q.Report.Outcome = resource.OutcomeDone
 	if err := s.PutRequest(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}

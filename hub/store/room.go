@@ -1,6 +1,9 @@
 package store
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
 
 const (
 	// maxHolds and maxRequests bound what lies on the servers of one rack, in bytes of a
@@ -17,7 +20,7 @@ const (
 // roomForHold refuses a hold that does not fit any more into the hold document of its
 // rack, beside what else is under way. Two hubs that write at once may pass the bound by what each has under way: the
 // document has room for dozens more.
-func (s *Store) roomForHold(op string, hold *protocol.Hold, others int) error {
+func (s *Store) roomForHold(op string, hold *resource.Hold, others int) error {
 	rack := hold.Status.Rack
 	used := holdSize(hold) + others
 	for _, h := range Find(s, HoldsByRack, rack) {
@@ -43,7 +46,7 @@ func (s *Store) roomForRequest(op string, r StoredRequest, others int) error {
 		WithHint("wait until some have ended, or give shorter refs; one reboot serves all that wait for the same server")
 }
 
-func holdSize(h *protocol.Hold) int {
+func holdSize(h *resource.Hold) int {
 	n := besides + len(h.Spec.Server) + len(h.Spec.Key) + len(h.Spec.Owner) + len(h.Spec.Ref) + len(h.Spec.Reason) + len(h.Status.ReleaseReason)
 	if c := h.Status.ConfirmedDown; c != nil {
 		n += len(c.By) + len(c.Reason)
@@ -51,6 +54,6 @@ func holdSize(h *protocol.Hold) int {
 	return n
 }
 
-func requestSize(q protocol.Request) int {
+func requestSize(q resource.Request) int {
 	return besides + len(q.Server) + len(q.By) + len(q.Ref)
 }

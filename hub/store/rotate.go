@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // SecretWrite is a Secret of type bmc-credentials as the hub itself writes it.
@@ -12,8 +13,8 @@ type SecretWrite struct {
 	Name     string
 	Revision uint64 // 0 creates
 	// Data may have names besides those that people may write, with a dot in them.
-	Data     protocol.SecretData
-	Rotation *protocol.Rotation
+	Data     resource.SecretData
+	Rotation *resource.Rotation
 	// SameVersion: what agents are sent does not change.
 	SameVersion bool
 }
@@ -27,7 +28,7 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "this hub has no vault").WithHint("configure secrets in the hub's file")
 	}
 	var err error
-	obj := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretBMC}}
+	obj := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretBMC}}
 	if w.Revision == 0 {
 		obj.Metadata.Name = w.Name
 		obj.Default()
@@ -35,10 +36,10 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 			return protocol.Errorf(protocol.CodeInvalid, op, "%w", wrong)
 		}
 		s.stamp(&obj.Metadata)
-	} else if obj, err = Get[*protocol.Secret](s, w.Name); err != nil {
+	} else if obj, err = Get[*resource.Secret](s, w.Name); err != nil {
 		return err
 	}
-	public := protocol.SecretData{}
+	public := resource.SecretData{}
 	for name, value := range w.Data {
 		if !strings.Contains(name, ".") {
 			public[name] = value

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ruleBucket begins the keys of rules.
@@ -29,7 +29,7 @@ type rule struct {
 
 // taker is one who has what a rule is about. The value of a rule's key is a list of them.
 type taker struct {
-	Kind protocol.Kind `json:"kind"`
+	Kind resource.Kind `json:"kind"`
 	Name string        `json:"name"`
 	UID  string        `json:"uid"`
 	Part string        `json:"part,omitempty"`
@@ -55,37 +55,37 @@ func (t taker) excludes(o taker) bool {
 //	rule.version.<digest>      | the BootImage with that version in its catalogue
 //	rule.param.<digest>        | the Param that describes that name
 //	rule.request.<digest>      | the request of a caller, ref, server and action that has not ended
-func rulesOf(obj protocol.Object) (rules []rule) {
+func rulesOf(obj resource.Object) (rules []rule) {
 	one := func(what, of string) {
 		if of != "" {
 			rules = append(rules, rule{key: ruleBucket + "." + what + "." + of})
 		}
 	}
 	switch o := obj.(type) {
-	case *protocol.Server:
+	case *resource.Server:
 		one("mac", hardware(o.Spec.BootMAC))
 		for _, m := range o.Spec.MACs {
 			one("mac", hardware(m))
 		}
 		one("uuid", plain(o.Spec.UUID))
 		rules = append(rules, rule{systemRule + o.Spec.BMCRef.Name, o.Spec.SystemURI})
-	case *protocol.BMC:
+	case *resource.BMC:
 		if !o.Pending() {
 			one("bmc", hardware(o.Spec.MACAddress))
 		}
-	case *protocol.Claim:
+	case *resource.Claim:
 		one("claim", o.Status.Server)
-	case *protocol.Maintenance:
-		if o.Status.State == protocol.MaintenanceActive {
+	case *resource.Maintenance:
+		if o.Status.State == resource.MaintenanceActive {
 			one("maintenance", o.Spec.ServerRef.Name)
 		}
-	case *protocol.Hold:
+	case *resource.Hold:
 		one("hold", digest(o.Spec.Owner, o.Spec.Key, o.Spec.Server))
-	case *protocol.BootImage:
-		if v, err := protocol.ParseImageVersion(o.Spec.Version); err == nil {
+	case *resource.BootImage:
+		if v, err := resource.ParseImageVersion(o.Spec.Version); err == nil {
 			one("version", digest(o.Spec.Catalogue, sameVersion(v)))
 		}
-	case *protocol.Param:
+	case *resource.Param:
 		one("param", digest(o.Spec.Name))
 	}
 	slices.SortFunc(rules, func(a, b rule) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.part, b.part)) })
@@ -117,8 +117,8 @@ func digest(texts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// sameVersion is the same text for all versions that [protocol.ImageVersion.Compare] says are equal.
-func sameVersion(v protocol.ImageVersion) string {
+// sameVersion is the same text for all versions that [resource.ImageVersion.Compare] says are equal.
+func sameVersion(v resource.ImageVersion) string {
 	parts := make([]string, len(v))
 	for i, p := range v {
 		parts[i] = p

@@ -3,14 +3,14 @@ package store
 import (
 	"unique"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // sameText has what thousands of resources say in the same words be in memory once: an image's
 // digests, which each configuration names three times.
-func sameText(obj protocol.Object) {
+func sameText(obj resource.Object) {
 	switch o := obj.(type) {
-	case *protocol.BootConfiguration:
+	case *resource.BootConfiguration:
 		img := &o.Spec.Image
 		once(&img.Reference)
 		once(&img.Digest)
@@ -24,9 +24,9 @@ func sameText(obj protocol.Object) {
 		if p := o.Status.Provisioned; p != nil {
 			once(&p.ImageDigest)
 		}
-	case *protocol.Claim:
+	case *resource.Claim:
 		once(&o.Spec.Image)
-	case *protocol.BMC:
+	case *resource.BMC:
 		once(&o.Spec.CredentialsRef)
 	}
 	once(&obj.Head().Kind)

@@ -3,7 +3,8 @@ package store
 import (
 	"context"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Sealed is a BMC's credentials as they were sealed for one key of one agent. They are
@@ -12,7 +13,7 @@ type Sealed struct {
 	BMC   string `json:"bmc"`
 	Agent string `json:"agent"`
 	Key   string `json:"key"` // sealbox.ID of the agent's key
-	protocol.SealedCredentials
+	message.SealedCredentials
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
 
@@ -28,8 +29,8 @@ func (s *Store) PutSealed(ctx context.Context, v *Sealed) error { return s.seale
 // now. The codes are conflict, unavailable and timeout.
 func (s *Store) SweepSealed(ctx context.Context) error {
 	return s.sealed.sweep(ctx, func(name string) bool {
-		b, ok := s.shared(protocol.KindBMC, name).(*protocol.BMC)
-		return ok && protocol.SecretOf(b.Spec.CredentialsRef) != ""
+		b, ok := s.shared(resource.KindBMC, name).(*resource.BMC)
+		return ok && resource.SecretOf(b.Spec.CredentialsRef) != ""
 	})
 }
 

@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Vault encrypts what is in Secrets before they are stored. Its errors never have a
 // value.
 type Vault interface {
 	// Digest is a keyed digest of a Secret's name, type and data, the same for the same.
-	Digest(name string, t protocol.SecretType, data protocol.SecretData) (string, error)
+	Digest(name string, t resource.SecretType, data resource.SecretData) (string, error)
 	// Seal encrypts data for one version of one Secret. The result is JSON.
-	Seal(id SecretID, data protocol.SecretData) ([]byte, error)
+	Seal(id SecretID, data resource.SecretData) ([]byte, error)
 }
 
 // SecretID is one version of one Secret.
@@ -36,18 +37,18 @@ type StoredSecret struct {
 // storedSecret is the stored form: a Secret without its data, and the envelope in the
 // same key, so that there is never one without the other.
 type storedSecret struct {
-	*protocol.Secret
+	*resource.Secret
 	Sealed json.RawMessage `json:"sealed"`
 }
 
 // encodeSecret makes the stored form. What is not the hub's to keep is left out.
-func encodeSecret(obj *protocol.Secret, envelope []byte) ([]byte, error) {
+func encodeSecret(obj *resource.Secret, envelope []byte) ([]byte, error) {
 	if len(envelope) == 0 {
 		return nil, protocol.Errorf(protocol.CodeInternal, "write secret", "it has no data; a Secret is written by Apply")
 	}
 	bare := *obj
 	bare.Metadata.Revision, bare.Spec.Data = 0, nil
-	bare.Status = protocol.SecretStatus{Version: obj.Status.Version, Digest: obj.Status.Digest, ChangedAt: obj.Status.ChangedAt, Rotation: obj.Status.Rotation}
+	bare.Status = resource.SecretStatus{Version: obj.Status.Version, Digest: obj.Status.Digest, ChangedAt: obj.Status.ChangedAt, Rotation: obj.Status.Rotation}
 	return json.Marshal(storedSecret{&bare, envelope})
 }
 
@@ -55,11 +56,11 @@ func encodeSecret(obj *protocol.Secret, envelope []byte) ([]byte, error) {
 // cannot be read.
 func (s *Store) Secret(name string) (StoredSecret, error) {
 	const op = "read secret"
-	e, ok := s.mirror.get(keyOf(protocol.KindSecret, name))
+	e, ok := s.mirror.get(keyOf(resource.KindSecret, name))
 	if !ok {
-		return StoredSecret{}, notFound(op, protocol.KindSecret, name)
+		return StoredSecret{}, notFound(op, resource.KindSecret, name)
 	}
-	v := storedSecret{Secret: &protocol.Secret{}}
+	v := storedSecret{Secret: &resource.Secret{}}
 	if err := json.Unmarshal(e.Value, &v); err != nil || len(v.Sealed) == 0 {
 		return StoredSecret{}, protocol.Errorf(protocol.CodeInternal, op, "stored %s cannot be read", e.Key)
 	}
@@ -69,7 +70,7 @@ func (s *Store) Secret(name string) (StoredSecret, error) {
 // Secrets are the encrypted data of all Secrets, by name, and after them the versions that
 // were kept apart. One that cannot be read is left out; it was logged when it came.
 func (s *Store) Secrets() (out []StoredSecret) {
-	for _, obj := range List[*protocol.Secret](s) {
+	for _, obj := range List[*resource.Secret](s) {
 		if v, err := s.Secret(obj.Metadata.Name); err == nil {
 			out = append(out, v)
 		}
@@ -84,7 +85,7 @@ func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
 	if v.kept != "" {
 		return s.rewrapKept(ctx, v)
 	}
-	obj, err := Get[*protocol.Secret](s, v.Name)
+	obj, err := Get[*resource.Secret](s, v.Name)
 	if err != nil {
 		return err
 	}
@@ -131,14 +132,14 @@ func judgeData(data, stored, sameType, sameDigest bool) dataVerdict {
 
 // encrypt gives the Secret of an Apply its version and digest, and its data an
 // envelope.
-func (s *Store) encrypt(c *checker, i int, it *applyItem, data protocol.SecretData) error {
-	next := it.next.(*protocol.Secret)
-	old, stored := it.old.(*protocol.Secret)
+func (s *Store) encrypt(c *checker, i int, it *applyItem, data resource.SecretData) error {
+	next := it.next.(*resource.Secret)
+	old, stored := it.old.(*resource.Secret)
 	digest := ""
-	if next.Spec.Type == protocol.SecretIgnition && data != nil && s.checkIgnition != nil {
-		if errs := s.checkIgnition(data[protocol.SecretUserData]); len(errs) > 0 {
+	if next.Spec.Type == resource.SecretIgnition && data != nil && s.checkIgnition != nil {
+		if errs := s.checkIgnition(data[resource.SecretUserData]); len(errs) > 0 {
 			for _, e := range errs {
-				c.add(i, "spec.data."+protocol.SecretUserData, "at %s: %s", e.Path, e.Message)
+				c.add(i, "spec.data."+resource.SecretUserData, "at %s: %s", e.Path, e.Message)
 			}
 			return nil
 		}
@@ -184,7 +185,7 @@ func (s *Store) keepData(it *applyItem) error {
 
 // encodeItem is the stored form of what an Apply writes.
 func encodeItem(it applyItem) ([]byte, error) {
-	if secret, ok := it.next.(*protocol.Secret); ok {
+	if secret, ok := it.next.(*resource.Secret); ok {
 		return encodeSecret(secret, it.envelope)
 	}
 	return encode(it.next)
@@ -192,8 +193,8 @@ func encodeItem(it applyItem) ([]byte, error) {
 
 // takeData takes the data out of the Secret of an Apply, so that nothing that is logged,
 // compared or returned has it.
-func takeData(obj protocol.Object) protocol.SecretData {
-	secret, ok := obj.(*protocol.Secret)
+func takeData(obj resource.Object) resource.SecretData {
+	secret, ok := obj.(*resource.Secret)
 	if !ok {
 		return nil
 	}
@@ -204,16 +205,16 @@ func takeData(obj protocol.Object) protocol.SecretData {
 
 // credentials checks that the Secret of a credentialsRef is one of an account; that it
 // exists is checked elsewhere.
-func (c *checker) credentials(i int, path, ref string, lookup func(protocol.Kind, string) protocol.Object) {
-	name := protocol.SecretOf(ref)
-	if secret, ok := lookup(protocol.KindSecret, name).(*protocol.Secret); ok && name != "" && secret.Spec.Type != protocol.SecretBMC {
-		c.add(i, path, "Secret %q is of type %s, not %s", name, secret.Spec.Type, protocol.SecretBMC)
+func (c *checker) credentials(i int, path, ref string, lookup func(resource.Kind, string) resource.Object) {
+	name := resource.SecretOf(ref)
+	if secret, ok := lookup(resource.KindSecret, name).(*resource.Secret); ok && name != "" && secret.Spec.Type != resource.SecretBMC {
+		c.add(i, path, "Secret %q is of type %s, not %s", name, secret.Spec.Type, resource.SecretBMC)
 	}
 }
 
 // SecretUsers are the resources that refer to a Secret, in order.
 func (s *Store) SecretUsers(name string) []string {
-	who := s.referring(protocol.KindSecret, name, protocol.KindBMC, protocol.KindSegment, protocol.KindClaim, protocol.KindMaintenance, protocol.KindServer, protocol.KindProfile, protocol.KindServerGroup)
+	who := s.referring(resource.KindSecret, name, resource.KindBMC, resource.KindSegment, resource.KindClaim, resource.KindMaintenance, resource.KindServer, resource.KindProfile, resource.KindServerGroup)
 	slices.Sort(who)
 	return who
 }

@@ -10,25 +10,27 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // clearVault is a Vault that tests can read: what counts here is what is stored when.
 type clearVault struct{ broken bool }
 
-func (v *clearVault) Digest(_ string, t protocol.SecretType, data protocol.SecretData) (string, error) {
+func (v *clearVault) Digest(_ string, t resource.SecretType, data resource.SecretData) (string, error) {
 	if v.broken {
 		return "", protocol.Errorf(protocol.CodeUnavailable, "use secrets", "no key").WithHint("give one")
 	}
 	return fmt.Sprintf("%s %d %s", t, len(data), string(data["password"])), nil
 }
 
-func (v *clearVault) Seal(id SecretID, data protocol.SecretData) ([]byte, error) {
+func (v *clearVault) Seal(id SecretID, data resource.SecretData) ([]byte, error) {
 	return fmt.Appendf(nil, `{"of":%q,"version":%d,"is":%q}`, id.Name+"/"+id.UID, id.Version, string(data["password"])), nil
 }
 
-func bmcSecret(name, password string) *protocol.Secret {
-	s := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretBMC, Data: protocol.SecretData{
-		protocol.SecretUsername: protocol.Plain("admin"), protocol.SecretPassword: protocol.Plain(password),
+func bmcSecret(name, password string) *resource.Secret {
+	s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretBMC, Data: resource.SecretData{
+		resource.SecretUsername: resource.Plain("admin"), resource.SecretPassword: resource.Plain(password),
 	}}}
 	s.Metadata.Name = name
 	s.Default()
@@ -99,14 +101,14 @@ func TestDataTable(t *testing.T) {
 func TestApplySecret(t *testing.T) {
 	s, _ := withVault(t)
 	in := bmcSecret("bmc", "one")
-	step := func(what string, obj *protocol.Secret, want Outcome, version uint64, is string) {
+	step := func(what string, obj *resource.Secret, want Outcome, version uint64, is string) {
 		t.Helper()
 		r := apply(t, s, obj)[0]
-		got, err := Get[*protocol.Secret](s, "bmc")
+		got, err := Get[*resource.Secret](s, "bmc")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Outcome != want || got.Status.Version != version || r.Object.(*protocol.Secret).Spec.Data != nil || got.Spec.Data != nil {
+		if r.Outcome != want || got.Status.Version != version || r.Object.(*resource.Secret).Spec.Data != nil || got.Spec.Data != nil {
 			t.Errorf("%s: %s, version %d", what, r.Outcome, got.Status.Version)
 		}
 		if e := s.envelope(t, "bmc"); !strings.Contains(e, fmt.Sprintf("%q", is)) || !strings.Contains(e, fmt.Sprintf(`"version":%d`, version)) || !strings.Contains(e, got.Metadata.UID) {
@@ -114,7 +116,7 @@ func TestApplySecret(t *testing.T) {
 		}
 	}
 	step("new", in, Created, 1, "one")
-	if string(in.Spec.Data[protocol.SecretPassword]) != "one" {
+	if string(in.Spec.Data[resource.SecretPassword]) != "one" {
 		t.Error("Apply changed its input")
 	}
 	step("again", in, Unchanged, 1, "one")
@@ -126,7 +128,7 @@ func TestApplySecret(t *testing.T) {
 	step("without data", bare, Configured, 1, "one")
 	step("other data", bmcSecret("bmc", "two"), Configured, 2, "two")
 	forged := bmcSecret("bmc", "two")
-	forged.Status = protocol.SecretStatus{Version: 77, Digest: "x"}
+	forged.Status = resource.SecretStatus{Version: 77, Digest: "x"}
 	step("a status of the caller's", forged, Unchanged, 2, "two")
 
 	if err := s.Put(t.Context(), bmcSecret("bmc", "three")); protocol.CodeOf(err) != protocol.CodeInternal {
@@ -153,35 +155,35 @@ func TestSecretsRefused(t *testing.T) {
 	refused(t, s, "needs its data", bare)
 	apply(t, s, bmcSecret("bmc", "one"))
 	typed := bmcSecret("bmc", "")
-	typed.Spec.Type, typed.Spec.Data = protocol.SecretGeneric, nil
+	typed.Spec.Type, typed.Spec.Data = resource.SecretGeneric, nil
 	refused(t, s, "where the type changes", typed)
 	b := storetest.BMC("b1", "r1")
 	b.Spec.CredentialsRef = "secret:none"
 	refused(t, s, `Secret "none" does not exist`, storetest.Rack("r1"), b)
 	generic := bmcSecret("other", "x")
-	generic.Spec.Type = protocol.SecretGeneric
+	generic.Spec.Type = resource.SecretGeneric
 	b.Spec.CredentialsRef = "secret:other"
 	refused(t, s, "not bmc-credentials", storetest.Rack("r1"), b, generic)
 
 	// In use it is neither deleted nor of another type.
 	b.Spec.CredentialsRef = "secret:bmc"
 	apply(t, s, storetest.Rack("r1"), b)
-	_, err := s.Delete(t.Context(), protocol.KindSecret, "bmc")
+	_, err := s.Delete(t.Context(), resource.KindSecret, "bmc")
 	if wantCode(t, err, protocol.CodeConflict); !strings.Contains(err.Error(), "BMC/b1") {
 		t.Errorf("%v", err)
 	}
 	other := bmcSecret("bmc", "one")
-	other.Spec.Type = protocol.SecretRegistry
+	other.Spec.Type = resource.SecretRegistry
 	refused(t, s, "cannot change from bmc-credentials while BMC/b1", other)
 	if who := s.SecretUsers("bmc"); !slices.Equal(who, []string{"BMC/b1"}) {
 		t.Errorf("used by %v", who)
 	}
 
 	v.broken = true
-	_, err = s.Apply(t.Context(), []protocol.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
+	_, err = s.Apply(t.Context(), []resource.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeUnavailable)
 	s.vault = nil
-	_, err = s.Apply(t.Context(), []protocol.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
+	_, err = s.Apply(t.Context(), []resource.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeUnavailable)
 	if !strings.Contains(s.envelope(t, "bmc"), "one") {
 		t.Error("what could not be encrypted was stored")
@@ -199,7 +201,7 @@ func TestSealed(t *testing.T) {
 	if s.PeekSealed("b1") != nil {
 		t.Error("something is there")
 	}
-	v := &Sealed{BMC: "b1", Agent: "r1-1", Key: "k", SealedCredentials: protocol.SealedCredentials{Secret: "bmc", Version: 1, Ciphertext: []byte("x")}}
+	v := &Sealed{BMC: "b1", Agent: "r1-1", Key: "k", SealedCredentials: message.SealedCredentials{Secret: "bmc", Version: 1, Ciphertext: []byte("x")}}
 	for range 2 {
 		if err := s.PutSealed(t.Context(), v); err != nil {
 			t.Fatal(err)

@@ -4,17 +4,17 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // RackOf is the name of the rack that a server is in: that of its BMC. The code
 // is not_found if server or BMC do not exist.
 func (s *Store) RackOf(server string) (string, error) {
-	srv, err := Peek[*protocol.Server](s, server)
+	srv, err := Peek[*resource.Server](s, server)
 	if err != nil {
 		return "", err
 	}
-	bmc, err := Peek[*protocol.BMC](s, srv.Spec.BMCRef.Name)
+	bmc, err := Peek[*resource.BMC](s, srv.Spec.BMCRef.Name)
 	if err != nil {
 		return "", err
 	}
@@ -23,7 +23,7 @@ func (s *Store) RackOf(server string) (string, error) {
 
 // ClaimOf is the claim that has the server, or nil. A claim that names a server
 // but was not bound to it yet does not have it.
-func (s *Store) ClaimOf(server string) *protocol.Claim {
+func (s *Store) ClaimOf(server string) *resource.Claim {
 	for _, c := range Find(s, ClaimsByServer, server) {
 		return Copy(s, c)
 	}
@@ -31,9 +31,9 @@ func (s *Store) ClaimOf(server string) *protocol.Claim {
 }
 
 // MaintenanceOf is the maintenance that has the server, also while it ends; or nil.
-func (s *Store) MaintenanceOf(server string) *protocol.Maintenance {
-	for _, m := range Referring[*protocol.Maintenance](s, protocol.KindServer, server) {
-		if m.Status.State == protocol.MaintenanceActive {
+func (s *Store) MaintenanceOf(server string) *resource.Maintenance {
+	for _, m := range Referring[*resource.Maintenance](s, resource.KindServer, server) {
+		if m.Status.State == resource.MaintenanceActive {
 			return Copy(s, m)
 		}
 	}
@@ -41,9 +41,9 @@ func (s *Store) MaintenanceOf(server string) *protocol.Maintenance {
 }
 
 // HoldsOn lists the holds on a server that were not released.
-func (s *Store) HoldsOn(server string) []*protocol.Hold {
-	var out []*protocol.Hold
-	for _, h := range Referring[*protocol.Hold](s, protocol.KindServer, server) {
+func (s *Store) HoldsOn(server string) []*resource.Hold {
+	var out []*resource.Hold
+	for _, h := range Referring[*resource.Hold](s, resource.KindServer, server) {
 		if h.Status.ReleasedAt == nil {
 			out = append(out, Copy(s, h))
 		}
@@ -55,12 +55,12 @@ func (s *Store) HoldsOn(server string) []*protocol.Hold {
 // claims and maintenances that name it, and holds, also released ones that the agent has not
 // acknowledged.
 func (s *Store) users(server string) []string {
-	who := s.referring(protocol.KindServer, server, protocol.KindClaim)
+	who := s.referring(resource.KindServer, server, resource.KindClaim)
 	for _, c := range Find(s, ClaimsByServer, server) {
 		who = append(who, "Claim/"+c.Metadata.Name)
 	}
 	slices.Sort(who)
-	return append(slices.Compact(who), s.referring(protocol.KindServer, server, protocol.KindMaintenance, protocol.KindHold)...)
+	return append(slices.Compact(who), s.referring(resource.KindServer, server, resource.KindMaintenance, resource.KindHold)...)
 }
 
 // joined names at most five, so that a message stays readable.

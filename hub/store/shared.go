@@ -4,14 +4,14 @@ import (
 	"hash/crc32"
 	"reflect"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Peek returns the resource of type T as everybody shares it: neither it nor anything
 // that it refers to may be changed. Whoever wants to change it uses [Get] or [Copy].
 // The codes are not_found, and internal if it cannot be read.
-func Peek[T protocol.Object](s *Store, name string) (T, error) {
-	kind := protocol.KindOf[T]()
+func Peek[T resource.Object](s *Store, name string) (T, error) {
+	kind := resource.KindOf[T]()
 	e, _ := s.mirror.get(keyOf(kind, name))
 	if obj, ok := e.obj.(T); ok {
 		return obj, nil
@@ -22,8 +22,8 @@ func Peek[T protocol.Object](s *Store, name string) (T, error) {
 // List returns all resources of type T, sorted by name. The slice is the caller's. The
 // resources are shared as those of [Peek] are: each was decoded once, when its revision
 // came, so that a list of a whole fleet costs no more than the slice.
-func List[T protocol.Object](s *Store) []T {
-	entries := s.mirror.list(bucketOf(protocol.KindOf[T]()))
+func List[T resource.Object](s *Store) []T {
+	entries := s.mirror.list(bucketOf(resource.KindOf[T]()))
 	out := make([]T, 0, len(entries))
 	for _, e := range entries {
 		if obj, ok := e.obj.(T); ok {
@@ -35,7 +35,7 @@ func List[T protocol.Object](s *Store) []T {
 
 // Copy returns a deep copy of a shared resource, at its revision, the caller's own: a
 // Put of it fails where the stored one has changed since.
-func Copy[T protocol.Object](s *Store, obj T) T {
+func Copy[T resource.Object](s *Store, obj T) T {
 	c, err := clone(obj)
 	if err != nil { // it was decoded from JSON, so it can be encoded
 		s.logger.Error("resource cannot be copied", "name", obj.Head().Metadata.Name, "err", err)
@@ -45,7 +45,7 @@ func Copy[T protocol.Object](s *Store, obj T) T {
 }
 
 // shared is Peek for any kind; nil if there is none.
-func (s *Store) shared(kind protocol.Kind, name string) protocol.Object {
+func (s *Store) shared(kind resource.Kind, name string) resource.Object {
 	e, _ := s.mirror.get(keyOf(kind, name))
 	return e.obj
 }
@@ -54,7 +54,7 @@ func (s *Store) shared(kind protocol.Kind, name string) protocol.Object {
 // changed what [List] or [Peek] returned: a defect of the caller, which tests of callers
 // look for at their end. It decodes everything.
 func (s *Store) Altered() (keys []string) {
-	for _, kind := range protocol.Kinds() {
+	for _, kind := range resource.Kinds() {
 		for _, e := range s.mirror.list(bucketOf(kind)) {
 			if e.obj == nil {
 				continue
@@ -67,7 +67,7 @@ func (s *Store) Altered() (keys []string) {
 	return keys
 }
 
-func (c cached) altered(kind protocol.Kind) bool {
+func (c cached) altered(kind resource.Kind) bool {
 	value, err := c.value()
 	if err != nil || c.Value == nil && crc32.ChecksumIEEE(value) != c.sum {
 		return true

@@ -9,13 +9,14 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // labelled is a site whose rack has a label.
-func labelled() []protocol.Object {
+func labelled() []resource.Object {
 	rack := storetest.Rack("r1")
 	rack.Metadata.Labels = map[string]string{"site": "a"}
-	return append([]protocol.Object{rack}, storetest.Site()[1:]...)
+	return append([]resource.Object{rack}, storetest.Site()[1:]...)
 }
 
 // What Get, Copies and Copy return is the caller's; what List and Peek return is
@@ -23,19 +24,19 @@ func labelled() []protocol.Object {
 func TestCopiesAreTheCallersOwn(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, labelled()...)
-	change := func(r *protocol.Rack) {
+	change := func(r *resource.Rack) {
 		r.Status.Agent = "changed"
 		r.Metadata.Labels["site"] = "changed"
 	}
-	got, err := Get[*protocol.Rack](s, "r1")
+	got, err := Get[*resource.Rack](s, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := Peek[*protocol.Rack](s, "r1")
+	shared, err := Peek[*resource.Rack](s, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, own := range []*protocol.Rack{got, Copies[*protocol.Rack](s)[0], Copy(s, shared)} {
+	for _, own := range []*resource.Rack{got, Copies[*resource.Rack](s)[0], Copy(s, shared)} {
 		if own.Metadata.Revision != shared.Metadata.Revision {
 			t.Errorf("revision %d, want %d", own.Metadata.Revision, shared.Metadata.Revision)
 		}
@@ -44,12 +45,12 @@ func TestCopiesAreTheCallersOwn(t *testing.T) {
 	if keys := s.Altered(); len(keys) > 0 || shared.Status.Agent != "" || shared.Metadata.Labels["site"] != "a" {
 		t.Fatalf("a copy is not the caller's own: %v, %+v", keys, shared)
 	}
-	list := List[*protocol.Rack](s)
+	list := List[*resource.Rack](s)
 	if list[0] != shared {
 		t.Error("List and Peek decode anew")
 	}
 	list[0] = nil // the slice is the caller's
-	if List[*protocol.Rack](s)[0] != shared {
+	if List[*resource.Rack](s)[0] != shared {
 		t.Error("the slice of List is shared")
 	}
 	change(shared)
@@ -62,7 +63,7 @@ func TestCopiesAreTheCallersOwn(t *testing.T) {
 func TestAWriteReplacesWhatIsShared(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, labelled()...)
-	before, err := Peek[*protocol.Rack](s, "r1")
+	before, err := Peek[*resource.Rack](s, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestAWriteReplacesWhatIsShared(t *testing.T) {
 	if err := s.Put(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
-	after := List[*protocol.Rack](s)[0]
+	after := List[*resource.Rack](s)[0]
 	if before.Status.Agent != "" || after == before || after.Status.Agent != "a1" || after.Metadata.Revision != own.Metadata.Revision {
 		t.Errorf("before %+v, after %+v", before.Status, after.Status)
 	}
@@ -83,13 +84,13 @@ func TestAWriteReplacesWhatIsShared(t *testing.T) {
 	if after.Status.Agent != "a1" || len(s.Altered()) > 0 {
 		t.Error("what was put is shared with who put it")
 	}
-	if err := s.Remove(t.Context(), Copy(s, List[*protocol.Server](s)[0])); err != nil {
+	if err := s.Remove(t.Context(), Copy(s, List[*resource.Server](s)[0])); err != nil {
 		t.Fatal(err)
 	}
-	if left := List[*protocol.Server](s); len(left) != 1 || left[0].Metadata.Name != "n2" {
+	if left := List[*resource.Server](s); len(left) != 1 || left[0].Metadata.Name != "n2" {
 		t.Errorf("after n1 was removed: %v", left)
 	}
-	_, err = Peek[*protocol.Server](s, "n1")
+	_, err = Peek[*resource.Server](s, "n1")
 	wantCode(t, err, protocol.CodeNotFound)
 }
 
@@ -98,13 +99,13 @@ func TestAWriteReplacesWhatIsShared(t *testing.T) {
 func TestHoldsDoNotWaitForAnApply(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		change func(*protocol.Server)
+		change func(*resource.Server)
 		waits  bool
 	}{
-		{"another boot MAC", func(v *protocol.Server) { v.Spec.BootMAC = "52:54:00:00:00:77" }, false},
-		{"labels", func(v *protocol.Server) { v.Metadata.Labels = map[string]string{"a": "b"} }, false},
-		{"another system", func(v *protocol.Server) { v.Spec.SystemURI = "/redfish/v1/Systems/other" }, true},
-		{"another BMC", func(v *protocol.Server) { v.Spec.BMCRef.Name = "b3" }, true},
+		{"another boot MAC", func(v *resource.Server) { v.Spec.BootMAC = "52:54:00:00:00:77" }, false},
+		{"labels", func(v *resource.Server) { v.Metadata.Labels = map[string]string{"a": "b"} }, false},
+		{"another system", func(v *resource.Server) { v.Spec.SystemURI = "/redfish/v1/Systems/other" }, true},
+		{"another BMC", func(v *resource.Server) { v.Spec.BMCRef.Name = "b3" }, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -122,10 +123,10 @@ func TestHoldsDoNotWaitForAnApply(t *testing.T) {
 					}
 					return nil
 				}
-				next := Copy(s, List[*protocol.Server](s)[0])
+				next := Copy(s, List[*resource.Server](s)[0])
 				row.change(next)
 				go func() {
-					_, err := s.Apply(t.Context(), []protocol.Object{next}, ApplyOptions{By: "admin"})
+					_, err := s.Apply(t.Context(), []resource.Object{next}, ApplyOptions{By: "admin"})
 					written <- err
 				}()
 				synctest.Wait() // it has checked, and writes
@@ -234,16 +235,16 @@ func TestValuesAreLeftAway(t *testing.T) {
 	if again, err := e.value(); err != nil || string(again) != more {
 		t.Errorf("%v, %s comes back of %s", err, again, more)
 	}
-	if got, err := Get[*protocol.Rack](s, "r1"); err != nil || got.Metadata.Labels["site"] != "a" || got.Metadata.Revision != e.Revision {
+	if got, err := Get[*resource.Rack](s, "r1"); err != nil || got.Metadata.Labels["site"] != "a" || got.Metadata.Revision != e.Revision {
 		t.Errorf("%+v, %v", got, err)
 	}
-	e.obj.(*protocol.Rack).Status.Agent = "changed"
-	c, err := Peek[*protocol.Claim](s, "c1")
+	e.obj.(*resource.Rack).Status.Agent = "changed"
+	c, err := Peek[*resource.Claim](s, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Status.Conditions = append(c.Status.Conditions, protocol.ConditionState{Code: "Changed"})
-	n, err := Peek[*protocol.Server](s, "n1")
+	c.Status.Conditions = append(c.Status.Conditions, resource.ConditionState{Code: "Changed"})
+	n, err := Peek[*resource.Server](s, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,9 +257,9 @@ func TestValuesAreLeftAway(t *testing.T) {
 
 // What many resources say in the same words is in memory once.
 func TestSameTextIsKeptOnce(t *testing.T) {
-	one, other := &protocol.BootConfiguration{}, &protocol.BootConfiguration{}
-	for _, b := range []*protocol.BootConfiguration{one, other} {
-		b.Spec.Image = protocol.Image{Digest: strings.Clone("sha256:1"), Artefacts: []protocol.Artefact{{MediaType: strings.Clone("m")}}}
+	one, other := &resource.BootConfiguration{}, &resource.BootConfiguration{}
+	for _, b := range []*resource.BootConfiguration{one, other} {
+		b.Spec.Image = resource.Image{Digest: strings.Clone("sha256:1"), Artefacts: []resource.Artefact{{MediaType: strings.Clone("m")}}}
 		sameText(b)
 	}
 	if unsafe.StringData(one.Spec.Image.Digest) != unsafe.StringData(other.Spec.Image.Digest) || one.Spec.Image.Digest != "sha256:1" ||

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -194,7 +195,7 @@ func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscrib
 
 // SubscribeHolds is Subscribe for the changes of holds, requests and approvals only.
 func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
-	return s.mirror.subscribe(bucketOf(protocol.KindHold), requestBucket, bucketApproval)
+	return s.mirror.subscribe(bucketOf(resource.KindHold), requestBucket, bucketApproval)
 }
 
 // Changes counts what has changed in what is read here since the store was opened.

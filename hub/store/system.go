@@ -1,6 +1,9 @@
 package store
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
 
 // System is one of the systems behind the BMC; an empty path is the only one. It is nil where there is none.
 func (v *Inventory) System(uri string) *protocol.Inventory {
@@ -13,16 +16,16 @@ func (v *Inventory) System(uri string) *protocol.Inventory {
 }
 
 // AgentOf is the agent that serves a server's rack; nil without one.
-func (s *Store) AgentOf(server string) *protocol.Agent {
+func (s *Store) AgentOf(server string) *resource.Agent {
 	rack, err := s.RackOf(server)
 	if err != nil {
 		return nil
 	}
-	r, err := Peek[*protocol.Rack](s, rack)
+	r, err := Peek[*resource.Rack](s, rack)
 	if err != nil || r.Status.Agent == "" {
 		return nil
 	}
-	a, err := Peek[*protocol.Agent](s, r.Status.Agent)
+	a, err := Peek[*resource.Agent](s, r.Status.Agent)
 	if err != nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // place is which server has a unique value, and where.
@@ -15,15 +15,15 @@ type place struct {
 // unique checks that a packet and a BMC's system each lead to one server: MAC
 // addresses and UUIDs are unique over all servers, systems over the servers of
 // a BMC. What collides is reported at the object of the set.
-func (c *checker) unique(items []applyItem, inSet map[string]protocol.Object) {
+func (c *checker) unique(items []applyItem, inSet map[string]resource.Object) {
 	taken := map[string]place{}                // in the set
-	systems := map[string][]*protocol.Server{} // in the set, by BMC
+	systems := map[string][]*resource.Server{} // in the set, by BMC
 	for i, it := range items {
-		srv, ok := it.next.(*protocol.Server)
+		srv, ok := it.next.(*resource.Server)
 		if !ok {
 			continue
 		}
-		claim := func(what string, stored Key[*protocol.Server], value, path string) {
+		claim := func(what string, stored Key[*resource.Server], value, path string) {
 			if value == "" {
 				return
 			}
@@ -45,7 +45,7 @@ func (c *checker) unique(items []applyItem, inSet map[string]protocol.Object) {
 		claim("UUID", ServersByUUID, srv.Spec.UUID, "spec.uuid")
 
 		bmc := srv.Spec.BMCRef.Name
-		others := append(staying(Referring[*protocol.Server](c.store, protocol.KindBMC, bmc), inSet), systems[bmc]...)
+		others := append(staying(Referring[*resource.Server](c.store, resource.KindBMC, bmc), inSet), systems[bmc]...)
 		for _, other := range others {
 			if srv.Spec.SystemURI == "" || other.Spec.SystemURI == "" || srv.Spec.SystemURI == other.Spec.SystemURI {
 				c.add(i, "spec.systemURI", "server %q has the same BMC %q; give each its own systemURI", other.Metadata.Name, bmc)
@@ -57,12 +57,12 @@ func (c *checker) unique(items []applyItem, inSet map[string]protocol.Object) {
 }
 
 // staying are the stored servers that the set does not replace.
-func staying(servers []*protocol.Server, inSet map[string]protocol.Object) []*protocol.Server {
-	return slices.DeleteFunc(servers, func(s *protocol.Server) bool { return inSet[keyOf(protocol.KindServer, s.Metadata.Name)] != nil })
+func staying(servers []*resource.Server, inSet map[string]resource.Object) []*resource.Server {
+	return slices.DeleteFunc(servers, func(s *resource.Server) bool { return inSet[keyOf(resource.KindServer, s.Metadata.Name)] != nil })
 }
 
 // pathOf is where a server has a MAC address or UUID first.
-func pathOf(s *protocol.Server, value string) string {
+func pathOf(s *resource.Server, value string) string {
 	if s.Spec.BootMAC == value {
 		return "spec.bootMAC"
 	}

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // Ending says that an agent's term is over, why, and by whom. It is never removed: an
 // agent's name is not given twice, and its certificate may be good for long.
 type Ending struct {
-	Code   protocol.ConditionCode `json:"code"` // CondRevoked or CondSuperseded
+	Code   resource.ConditionCode `json:"code"` // CondRevoked or CondSuperseded
 	Term   uint64                 `json:"term"`
 	At     time.Time              `json:"at"`
 	By     string                 `json:"by"`
@@ -35,7 +37,7 @@ func (t *Terms) EndingOf(agent string) (Ending, bool) {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		// Somebody ended it; how, cannot be read.
 		t.log.Error("cannot read how an agent's term ended; it counts as revoked", "agent", agent, "err", err)
-		e.Code = protocol.CondRevoked
+		e.Code = resource.CondRevoked
 	}
 	return e, true
 }
@@ -44,7 +46,7 @@ func (t *Terms) EndingOf(agent string) (Ending, bool) {
 // that only has been replaced is let in, to be told so. It does not wait.
 func (t *Terms) Refused(agent string) bool {
 	e, over := t.EndingOf(agent)
-	return over && e.Code == protocol.CondRevoked
+	return over && e.Code == resource.CondRevoked
 }
 
 // worse decides which ending stays. The first row that fits decides.
@@ -53,8 +55,8 @@ func (t *Terms) Refused(agent string) bool {
 //	none       | *          | asked
 //	Superseded | Revoked    | asked
 //	*          | *          | before
-func worse(before, asked protocol.ConditionCode) bool {
-	return before == "" || before == protocol.CondSuperseded && asked == protocol.CondRevoked
+func worse(before, asked resource.ConditionCode) bool {
+	return before == "" || before == resource.CondSuperseded && asked == resource.CondRevoked
 }
 
 // endTries bounds how often an ending is written again after somebody else wrote one.
@@ -95,7 +97,7 @@ func (t *Terms) endOnce(ctx context.Context, agent string, e Ending) (news bool,
 
 // LastWord is the sealed EndOfTerm of an agent.
 func (t *Terms) LastWord(agent string, e Ending) []byte {
-	data, err := wire.Seal(t.signer, wire.FactEndOfTerm, protocol.EndOfTerm{Agent: agent, Term: e.Term, Code: e.Code, At: e.At})
+	data, err := wire.Seal(t.signer, wire.FactEndOfTerm, message.EndOfTerm{Agent: agent, Term: e.Term, Code: e.Code, At: e.At})
 	if err != nil {
 		t.log.Error("cannot seal", "topic", wire.FactEndOfTerm, "err", err)
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Standing is how an agent whose term was not ended stands by the hub's records.
@@ -19,12 +19,12 @@ const (
 )
 
 // Refusal is the condition that the agent is told; empty for one that serves.
-func (s Standing) Refusal() protocol.ConditionCode {
+func (s Standing) Refusal() resource.ConditionCode {
 	switch s {
 	case Replaced:
-		return protocol.CondAgentReplaced
+		return resource.CondAgentReplaced
 	case Unknown:
-		return protocol.CondAgentUnknown
+		return resource.CondAgentUnknown
 	case Serves:
 	}
 	return ""
@@ -77,8 +77,8 @@ func servingRule(there, named bool, g given) Standing {
 }
 
 // Of judges an agent that is there.
-func (t *Terms) Of(a *protocol.Agent) Standing {
-	r, err := store.Peek[*protocol.Rack](t.store, a.Spec.RackRef.Name)
+func (t *Terms) Of(a *resource.Agent) Standing {
+	r, err := store.Peek[*resource.Rack](t.store, a.Spec.RackRef.Name)
 	if err != nil {
 		return servingRule(true, false, givenLess)
 	}
@@ -107,7 +107,7 @@ func (t *Terms) OfName(agent string) Standing {
 		t.log.Error("cannot read the last term of a rack", "rack", rack, "err", err)
 		return Unknown
 	}
-	if r, err := store.Peek[*protocol.Rack](t.store, rack); err == nil {
+	if r, err := store.Peek[*resource.Rack](t.store, rack); err == nil {
 		highest = max(highest, r.Status.Term)
 	}
 	return servingRule(false, false, givenOf(highest, term))

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestServingTable(t *testing.T) {
@@ -13,7 +13,7 @@ func TestServingTable(t *testing.T) {
 }
 
 func TestEndingTable(t *testing.T) {
-	codes := map[string]protocol.ConditionCode{"none": "", "Superseded": protocol.CondSuperseded, "Revoked": protocol.CondRevoked}
+	codes := map[string]resource.ConditionCode{"none": "", "Superseded": resource.CondSuperseded, "Revoked": resource.CondRevoked}
 	doctable.Of(t, "ending.go", "worse").HoldOne(t, [][]string{{"none", "Superseded", "Revoked"}, {"Superseded", "Revoked"}}, func(in []string) string {
 		if worse(codes[in[0]], codes[in[1]]) {
 			return "asked"

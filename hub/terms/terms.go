@@ -6,6 +6,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // termKey is where the highest term of a rack of that name is kept: a rack that
@@ -14,7 +15,7 @@ import (
 func termKey(rack string) string { return "term-" + rack }
 
 // Next is the term of a rack's next agent, and the revision to take it at.
-func (t *Terms) Next(r *protocol.Rack) (term, revision uint64, err error) {
+func (t *Terms) Next(r *resource.Rack) (term, revision uint64, err error) {
 	kept, revision, err := t.store.Number(termKey(r.Metadata.Name))
 	return max(r.Status.Term, kept) + 1, revision, err
 }
@@ -29,7 +30,7 @@ func AgentName(rack string, term uint64) string { return fmt.Sprintf("%s-%d", ra
 
 // RackOf finds the rack and term of an agent that is there, or was.
 func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
-	if a, err := store.Peek[*protocol.Agent](t.store, agent); err == nil {
+	if a, err := store.Peek[*resource.Agent](t.store, agent); err == nil {
 		return a.Spec.RackRef.Name, a.Spec.Term, nil
 	}
 	if name, term, ok := ofAgent(agent); ok {
@@ -37,7 +38,7 @@ func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
 		if err != nil {
 			return "", 0, err
 		}
-		if r, err := store.Peek[*protocol.Rack](t.store, name); err == nil && term <= max(last, r.Status.Term) {
+		if r, err := store.Peek[*resource.Rack](t.store, name); err == nil && term <= max(last, r.Status.Term) {
 			return name, term, nil
 		}
 	}
@@ -46,7 +47,7 @@ func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
 }
 
 // Active says whether the agent is the one that serves its rack.
-func (t *Terms) Active(a *protocol.Agent) bool {
+func (t *Terms) Active(a *resource.Agent) bool {
 	if _, over := t.EndingOf(a.Metadata.Name); over {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rackboot/hub/store"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Follow wakes the units that what is written concerns, until ctx ends.
@@ -31,7 +31,7 @@ func (u *Units) By(deltas *store.Deltas) {
 			u.wakeBeside(d)
 			continue
 		}
-		for _, o := range []protocol.Object{d.Old, d.Now} {
+		for _, o := range []resource.Object{d.Old, d.Now} {
 			if o != nil {
 				u.wakeFor(o)
 			}
@@ -40,7 +40,7 @@ func (u *Units) By(deltas *store.Deltas) {
 			u.Sweeping.Store(true) // what belonged to it may go
 			u.Site()
 		}
-		if g, is := d.Now.(*protocol.ServerGroup); is {
+		if g, is := d.Now.(*resource.ServerGroup); is {
 			u.wakeTakers(d.Old, g)
 		}
 	}
@@ -48,57 +48,57 @@ func (u *Units) By(deltas *store.Deltas) {
 
 // wakeFor wakes the units that decide by a resource: as it was, and as it is. A wake too many
 // costs a turn, one too few waits for the next sweep.
-func (u *Units) wakeFor(o protocol.Object) {
+func (u *Units) wakeFor(o resource.Object) {
 	switch o := o.(type) {
-	case *protocol.Rack:
+	case *resource.Rack:
 		u.Rack(o.Metadata.Name)
 		u.SiteForServers()
-	case *protocol.Agent:
+	case *resource.Agent:
 		u.Rack(o.Spec.RackRef.Name)
 		u.Agent(o.Metadata.Name)
-	case *protocol.Segment:
+	case *resource.Segment:
 		u.Rack(o.Spec.RackRef.Name)
 		u.SiteForServers()
-	case *protocol.BMC:
+	case *resource.BMC:
 		u.Rack(o.Spec.RackRef.Name)
 		u.SiteForServers()
-	case *protocol.Server:
+	case *resource.Server:
 		u.BMC(o.Spec.BMCRef.Name)
 		if o.Status.Firmware != nil {
 			u.Site() // which ends the mark
 		}
 		u.SiteForServers()
-	case *protocol.Claim:
+	case *resource.Claim:
 		u.wakeServerOf(o.Status.Server)
 		if o.Status.Server == "" || o.Spec.ImageFrom != nil {
 			u.Site()
 		}
 		u.SiteForServers()
-	case *protocol.Maintenance:
+	case *resource.Maintenance:
 		u.wakeServerOf(o.Spec.ServerRef.Name)
 		u.SiteForServers()
-	case *protocol.BootConfiguration:
+	case *resource.BootConfiguration:
 		u.wakeServerOf(o.Spec.Server)
 		u.SiteForServers()
-	case *protocol.Hold:
+	case *resource.Hold:
 		if o.Status.Rack != "" {
 			u.Rack(o.Status.Rack)
 		}
 		u.wakeServerOf(o.Spec.Server)
 		u.SiteForServers()
-	case *protocol.Secret:
+	case *resource.Secret:
 		u.wakeSecret(o)
-	case *protocol.ServerGroup, *protocol.ManagedBootImages:
+	case *resource.ServerGroup, *resource.ManagedBootImages:
 		u.Site()
-	case *protocol.GroupRevision, *protocol.BootImage, *protocol.BootEnv, *protocol.Template, *protocol.Profile, *protocol.Param:
+	case *resource.GroupRevision, *resource.BootImage, *resource.BootEnv, *resource.Template, *resource.Profile, *resource.Param:
 		u.All()
 	}
 }
 
 // wakeTakers wakes the racks that a group's change is about: those whose servers take its image
 // where only its status is another one, and all where its selector, its params or its image may be.
-func (u *Units) wakeTakers(old protocol.Object, g *protocol.ServerGroup) {
-	was, _ := old.(*protocol.ServerGroup)
+func (u *Units) wakeTakers(old resource.Object, g *resource.ServerGroup) {
+	was, _ := old.(*resource.ServerGroup)
 	if was == nil || was.Metadata.Generation != g.Metadata.Generation || was.Status.Revision != g.Status.Revision {
 		u.All()
 		return
@@ -112,12 +112,12 @@ func (u *Units) wakeTakers(old protocol.Object, g *protocol.ServerGroup) {
 }
 
 // wakeSecret wakes the racks whose BMCs a Secret is for; what else may be secret is anybody's.
-func (u *Units) wakeSecret(s *protocol.Secret) {
-	if s.Spec.Type != protocol.SecretBMC {
+func (u *Units) wakeSecret(s *resource.Secret) {
+	if s.Spec.Type != resource.SecretBMC {
 		u.All()
 		return
 	}
-	for _, b := range store.Referring[*protocol.BMC](u.store, protocol.KindSecret, s.Metadata.Name) {
+	for _, b := range store.Referring[*resource.BMC](u.store, resource.KindSecret, s.Metadata.Name) {
 		u.Rack(b.Spec.RackRef.Name)
 	}
 	if r := s.Status.Rotation; r != nil {
@@ -145,7 +145,7 @@ func (u *Units) wakeBeside(d store.Delta) {
 	case store.BesideInventory, store.BesideSealed:
 		u.BMC(d.Name)
 	case store.BesideIgnition, store.BesideFormer, store.BesideEnv:
-		if b, err := store.Peek[*protocol.BootConfiguration](u.store, d.Name); err == nil {
+		if b, err := store.Peek[*resource.BootConfiguration](u.store, d.Name); err == nil {
 			u.wakeServerOf(b.Spec.Server)
 		}
 	case store.BesideISO:
@@ -155,7 +155,7 @@ func (u *Units) wakeBeside(d store.Delta) {
 
 // BMC wakes the rack of a BMC.
 func (u *Units) BMC(bmc string) {
-	if b, err := store.Peek[*protocol.BMC](u.store, bmc); err == nil {
+	if b, err := store.Peek[*resource.BMC](u.store, bmc); err == nil {
 		u.Rack(b.Spec.RackRef.Name)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/turns"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The units of work are the racks, by name, and the site: what concerns several racks at once.
@@ -176,7 +177,7 @@ func (u *Units) Server(server string) {
 
 // All wakes every unit.
 func (u *Units) All() {
-	for _, r := range store.List[*protocol.Rack](u.store) {
+	for _, r := range store.List[*resource.Rack](u.store) {
 		u.Rack(r.Metadata.Name)
 	}
 	u.Site()
@@ -226,7 +227,7 @@ func (r *sweepRound) next() []string {
 }
 
 func (u *Units) rackNames() (out []string) {
-	for _, r := range store.List[*protocol.Rack](u.store) {
+	for _, r := range store.List[*resource.Rack](u.store) {
 		out = append(out, r.Metadata.Name)
 	}
 	return out

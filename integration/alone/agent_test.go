@@ -25,6 +25,8 @@ import (
 	"rackboot/bmc/redfish"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 	"rackboot/protocol/wire"
 	"rackboot/state/badger"
@@ -41,7 +43,7 @@ type rackConfig struct {
 	Dir   string
 	BMC   machineAt
 	Image string // reference; empty claims nothing
-	Boot  protocol.FirstBoot
+	Boot  resource.FirstBoot
 	// Known are the MAC addresses of other servers, without BMCs that answer.
 	Known            []string
 	PoolFrom, PoolTo netip.Addr
@@ -62,24 +64,24 @@ type rack struct {
 	key     ed25519.PrivateKey
 	hub     *wire.Signer
 	metrics *prometheus.Registry
-	given   chan message
+	given   chan packet
 	gone    chan struct{}
 }
 
-type message struct {
+type packet struct {
 	leaf string
 	v    any
 }
 
 // Publish implements agent.Transport: the hub answers a Hello.
 func (r *rack) Publish(topic string, payload []byte) error {
-	var m protocol.Hello
-	if strings.HasSuffix(topic, "/"+protocol.LeafHello) && wire.Open(wire.NewVerifier(wire.NewSigner(r.key).Public()), topic, payload, &m) == nil {
+	var m message.Hello
+	if strings.HasSuffix(topic, "/"+message.LeafHello) && wire.Open(wire.NewVerifier(wire.NewSigner(r.key).Public()), topic, payload, &m) == nil {
 		select {
 		case <-r.gone:
-		case r.given <- message{protocol.LeafSync, protocol.Sync{
+		case r.given <- packet{message.LeafSync, message.Sync{
 			Session: m.Session, Protocol: protocol.Version, At: time.Now(), Epoch: 1,
-			Heads: m.Applied, Digests: m.Digests, Nonce: "nonce of " + m.Session, ValidFor: protocol.SyncValid,
+			Heads: m.Applied, Digests: m.Digests, Nonce: "nonce of " + m.Session, ValidFor: message.SyncValid,
 		}}:
 		}
 	}
@@ -89,7 +91,7 @@ func (r *rack) Publish(topic string, payload []byte) error {
 // receive gives the agent what the hub says, one after another.
 func (r *rack) receive() error {
 	for m := range r.given {
-		topic := protocol.TopicDown(agentID, m.leaf)
+		topic := message.TopicDown(agentID, m.leaf)
 		raw, err := wire.Seal(r.hub, topic, m.v)
 		if err != nil {
 			return err
@@ -113,7 +115,7 @@ type puller struct {
 }
 
 // Pull implements agent.Puller.
-func (p puller) Pull(ctx context.Context, img protocol.Image) error {
+func (p puller) Pull(ctx context.Context, img resource.Image) error {
 	ref, err := image.Pin(img)
 	if err != nil {
 		return err
@@ -122,20 +124,20 @@ func (p puller) Pull(ctx context.Context, img protocol.Image) error {
 }
 
 // document is what the servers shall be.
-func (r *rack) document(ctx context.Context, o image.Options) (d protocol.RackDoc, err error) {
-	d = protocol.RackDoc{Head: protocol.Head{Epoch: 1, Version: 1}, Agent: agentID, Term: 1, IssuedAt: time.Now(), Shards: 1, Rack: &protocol.RackIntent{
+func (r *rack) document(ctx context.Context, o image.Options) (d message.RackDoc, err error) {
+	d = message.RackDoc{Head: protocol.Head{Epoch: 1, Version: 1}, Agent: agentID, Term: 1, IssuedAt: time.Now(), Shards: 1, Rack: &message.RackIntent{
 		Name: "rack-a", SoftTimeout: time.Second, SettleWindow: time.Second, PollInterval: 200 * time.Millisecond,
 		AgentKeys: [][]byte{wire.NewSigner(r.key).Public()},
-		Segments: []protocol.SegmentIntent{{
+		Segments: []resource.SegmentIntent{{
 			Name: "boot", Prefix: netip.MustParsePrefix("10.7.0.0/16"), PoolFrom: r.config.PoolFrom, PoolTo: r.config.PoolTo,
 			Address: netip.MustParseAddr(bootAddress), BaseURL: "http://" + bootAddress, LeaseTime: time.Hour,
-			Service: &protocol.ServiceIntent{Mode: protocol.ServiceFull, Reservations: []protocol.Reservation{{Address: clientAddress, MAC: bootMAC}}},
+			Service: &resource.ServiceIntent{Mode: resource.ServiceFull, Reservations: []resource.Reservation{{Address: clientAddress, MAC: bootMAC}}},
 		}},
 	}}
-	entry := func(name, mac string) protocol.ServerIntent {
-		return protocol.ServerIntent{
+	entry := func(name, mac string) message.ServerIntent {
+		return message.ServerIntent{
 			Server: name, UID: "uid-" + name, Segment: "boot", BootMAC: mac, Architecture: "amd64",
-			BMC: protocol.BMCIntent{Name: name, Address: r.config.BMC.Address, CredentialsRef: "local:bmc", Fingerprint: r.config.BMC.Fingerprint},
+			BMC: message.BMCIntent{Name: name, Address: r.config.BMC.Address, CredentialsRef: "local:bmc", Fingerprint: r.config.BMC.Fingerprint},
 		}
 	}
 	in := entry(serverName, bootMAC)
@@ -144,12 +146,12 @@ func (r *rack) document(ctx context.Context, o image.Options) (d protocol.RackDo
 		if err != nil {
 			return d, err
 		}
-		in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", protocol.WantOn
-		in.Boot = &protocol.BootIntent{
-			Owner:       protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID},
-			GrantedBoot: protocol.GrantedBoot{Generation: 1, BootSpec: protocol.BootSpec{Image: img, BootPolicy: protocol.BootPolicy{FirstBoot: r.config.Boot, Boot: protocol.BootHdd}}},
+		in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", resource.WantOn
+		in.Boot = &message.BootIntent{
+			Owner:       resource.Owner{Kind: resource.PurposeClaim, UID: in.Owner.UID},
+			GrantedBoot: resource.GrantedBoot{Generation: 1, BootSpec: resource.BootSpec{Image: img, BootPolicy: resource.BootPolicy{FirstBoot: r.config.Boot, Boot: resource.BootHdd}}},
 		}
-		if in.Boot.Grant, err = wire.Seal(r.hub, wire.FactGrant, protocol.Grant{
+		if in.Boot.Grant, err = wire.Seal(r.hub, wire.FactGrant, message.Grant{
 			OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: img.Digest,
 			FirstBoot: r.config.Boot, MaxAttempts: 3, IssuedAt: time.Now(),
 		}); err != nil {
@@ -175,7 +177,7 @@ func runAgent() (err error) {
 	if err != nil {
 		return err
 	}
-	r := &rack{config: c, hub: wire.NewSigner(hubKey), metrics: prometheus.NewRegistry(), given: make(chan message, 64), gone: make(chan struct{})}
+	r := &rack{config: c, hub: wire.NewSigner(hubKey), metrics: prometheus.NewRegistry(), given: make(chan packet, 64), gone: make(chan struct{})}
 	if _, r.key, err = ed25519.GenerateKey(rand.Reader); err != nil {
 		return err
 	}
@@ -234,7 +236,7 @@ func (r *rack) run(o image.Options) error {
 	r.agent.Connected(r)
 	doc, err := r.document(ctx, o)
 	if err == nil {
-		r.given <- message{protocol.LeafRack + "/0", doc}
+		r.given <- packet{message.LeafRack + "/0", doc}
 		err = speak("ready")
 	}
 	if err == nil {

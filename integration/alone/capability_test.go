@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Capabilities (linux/capability.h).
@@ -45,13 +45,13 @@ func TestCapabilities(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		caps   []uintptr
-		boot   protocol.FirstBoot
+		boot   resource.FirstBoot
 		frames bool
 	}{
-		{"of the unit, DHCP and HTTP", unit, protocol.FirstBootUefiHTTP, true},
-		{"of the unit, DHCP and TFTP", unit, protocol.FirstBootPxe, true},
-		{"without NET_RAW, DHCP and HTTP", []uintptr{capBindService}, protocol.FirstBootUefiHTTP, false},
-		{"without NET_RAW, DHCP and TFTP", []uintptr{capBindService}, protocol.FirstBootPxe, false},
+		{"of the unit, DHCP and HTTP", unit, resource.FirstBootUefiHTTP, true},
+		{"of the unit, DHCP and TFTP", unit, resource.FirstBootPxe, true},
+		{"without NET_RAW, DHCP and HTTP", []uintptr{capBindService}, resource.FirstBootUefiHTTP, false},
+		{"without NET_RAW, DHCP and TFTP", []uintptr{capBindService}, resource.FirstBootPxe, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

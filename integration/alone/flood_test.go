@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // knownServers are as many as the pool has addresses; the one that boots has another.
@@ -31,7 +31,7 @@ const goroutineBound = 600
 func TestFlood(t *testing.T) {
 	sum := sha256.Sum256(bootFile())
 	want := hex.EncodeToString(sum[:])
-	for _, boot := range []protocol.FirstBoot{protocol.FirstBootUefiHTTP, protocol.FirstBootPxe} {
+	for _, boot := range []resource.FirstBoot{resource.FirstBootUefiHTTP, resource.FirstBootPxe} {
 		t.Run(string(boot), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
 			defer cancel()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestNoAnswerDependsOnARemoteCall: with the hub gone and everything that the agent's
@@ -21,11 +22,11 @@ func TestNoAnswerDependsOnARemoteCall(t *testing.T) {
 	sum := sha256.Sum256(bootFile())
 	want := hex.EncodeToString(sum[:])
 	for _, tt := range []struct {
-		boot   protocol.FirstBoot
+		boot   resource.FirstBoot
 		target protocol.BootTarget
 	}{
-		{protocol.FirstBootUefiHTTP, protocol.TargetUefiHTTP},
-		{protocol.FirstBootPxe, protocol.TargetPxe},
+		{resource.FirstBootUefiHTTP, protocol.TargetUefiHTTP},
+		{resource.FirstBootPxe, protocol.TargetPxe},
 	} {
 		t.Run(string(tt.boot), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*limit)

@@ -11,7 +11,7 @@ import (
 
 	agentdaemon "rackboot/agent/daemon"
 	hubdaemon "rackboot/hub/daemon"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // version is what both daemons say of themselves.
@@ -96,7 +96,7 @@ func (r *receipts) Handle(_ context.Context, rec slog.Record) error {
 		}
 		return true
 	})
-	if code != string(protocol.EventFenced) {
+	if code != string(resource.EventFenced) {
 		return nil
 	}
 	hold, _, _ := strings.Cut(strings.TrimPrefix(detail, "hold "), ":")

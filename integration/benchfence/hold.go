@@ -10,6 +10,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // sample is one hold that came to its receipt. All times of day are one machine's.
@@ -84,7 +85,7 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 	defer cancel()
 	name := s.servers[i].Name
 	begun := time.Now()
-	h, err := s.client.CreateHold(ctx, name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "benchfence", Mode: protocol.StopHard, Reason: "measured"}})
+	h, err := s.client.CreateHold(ctx, name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "benchfence", Mode: resource.StopHard, Reason: "measured"}})
 	if err != nil {
 		return got, err
 	}
@@ -97,7 +98,7 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 	case <-ctx.Done():
 		return got, fmt.Errorf("hold %s on %s: no receipt within %s", id, name, holdWithin)
 	}
-	for h.Status.Word != protocol.HoldFenced || h.Status.Receipt == nil {
+	for h.Status.Word != resource.HoldFenced || h.Status.Receipt == nil {
 		sleep(ctx, 5*time.Millisecond)
 		if h, err = s.getHold(ctx, id); err != nil {
 			return got, err
@@ -110,12 +111,12 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 	return got, s.fleet.tell(order{Do: "cut", Server: i}, &got.cut)
 }
 
-func (s *site) getHold(ctx context.Context, id string) (*protocol.Hold, error) {
-	o, err := s.client.GetObject(ctx, protocol.KindHold, id)
+func (s *site) getHold(ctx context.Context, id string) (*resource.Hold, error) {
+	o, err := s.client.GetObject(ctx, resource.KindHold, id)
 	if err != nil {
 		return nil, err
 	}
-	h, ok := o.(*protocol.Hold)
+	h, ok := o.(*resource.Hold)
 	if !ok {
 		return nil, fmt.Errorf("hold %s is a %s", id, o.Head().Kind)
 	}

@@ -14,6 +14,7 @@ import (
 	agentdaemon "rackboot/agent/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // load is what runs while holds are placed.
@@ -114,7 +115,7 @@ func pull(ctx context.Context, s *site) (func() (string, error), error) {
 	lasts := time.Duration(float64(s.plan.Holds) / s.plan.Rate * float64(time.Second))
 	s.registry.limited.set(int64(float64(s.plan.Pull) / lasts.Seconds()))
 	servers := s.of(groupPull)
-	var claims []protocol.Object
+	var claims []resource.Object
 	first := s.pulled
 	for range s.plan.Images {
 		claims = append(claims, claim(servers[s.pulled].Name, s.pulls[s.pulled]))
@@ -156,7 +157,7 @@ func boots(ctx context.Context, s *site) (func() (string, error), error) {
 		return nil, err
 	}
 	if before.Booted == 0 { // each holds its grant once
-		var claims []protocol.Object
+		var claims []resource.Object
 		for _, v := range s.of(groupBoot) {
 			claims = append(claims, claim(v.Name, s.boot))
 		}
@@ -212,7 +213,7 @@ func compile(ctx context.Context, s *site) (func() (string, error), error) {
 	var turn atomic.Int64
 	stop := again(ctx, 1, func(ctx context.Context, _ int) error {
 		n := turn.Add(1)
-		var racks []protocol.Object
+		var racks []resource.Object
 		for i := range s.plan.Others {
 			racks = append(racks, otherRack(i, time.Duration(100+n)*time.Second))
 		}
@@ -227,8 +228,8 @@ func compile(ctx context.Context, s *site) (func() (string, error), error) {
 
 func otherName(i int) string { return fmt.Sprintf("other-%03d", i) }
 
-func otherRack(i int, soft time.Duration) protocol.Object {
-	r := &protocol.Rack{Spec: protocol.RackSpec{SoftTimeout: protocol.Duration(soft)}}
+func otherRack(i int, soft time.Duration) resource.Object {
+	r := &resource.Rack{Spec: resource.RackSpec{SoftTimeout: protocol.Duration(soft)}}
 	r.Metadata.Name = otherName(i)
 	return r
 }
@@ -236,25 +237,25 @@ func otherRack(i int, soft time.Duration) protocol.Object {
 // addOthers makes the other racks. Each has an agent that has joined, so that the hub
 // compiles it, and is not connected.
 func (s *site) addOthers(ctx context.Context) error {
-	var racks, bmcs, servers []protocol.Object
+	var racks, bmcs, servers []resource.Object
 	for i := range s.plan.Others {
 		racks = append(racks, otherRack(i, 100*time.Second))
-		seg := &protocol.Segment{Spec: protocol.SegmentSpec{
-			RackRef: protocol.Ref{Name: otherName(i)}, Prefix: fmt.Sprintf("10.%d.0.0/16", i%250), Address: fmt.Sprintf("10.%d.0.1", i%250),
-			Pool: protocol.Pool{From: fmt.Sprintf("10.%d.1.10", i%250), To: fmt.Sprintf("10.%d.1.250", i%250)}, BaseURL: fmt.Sprintf("http://10.%d.0.1", i%250),
+		seg := &resource.Segment{Spec: resource.SegmentSpec{
+			RackRef: resource.Ref{Name: otherName(i)}, Prefix: fmt.Sprintf("10.%d.0.0/16", i%250), Address: fmt.Sprintf("10.%d.0.1", i%250),
+			Pool: resource.Pool{From: fmt.Sprintf("10.%d.1.10", i%250), To: fmt.Sprintf("10.%d.1.250", i%250)}, BaseURL: fmt.Sprintf("http://10.%d.0.1", i%250),
 		}}
 		seg.Metadata.Name = otherName(i)
 		racks = append(racks, seg)
 		for j := range serversPerRack {
 			name := fmt.Sprintf("%s-%02d", otherName(i), j)
-			b := &protocol.BMC{Spec: protocol.BMCSpec{
-				RackRef: protocol.Ref{Name: otherName(i)}, Address: fmt.Sprintf("https://10.%d.2.%d", i%250, j+1), CredentialsRef: "local:bmc",
-				TLS: protocol.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("00", 32)},
+			b := &resource.BMC{Spec: resource.BMCSpec{
+				RackRef: resource.Ref{Name: otherName(i)}, Address: fmt.Sprintf("https://10.%d.2.%d", i%250, j+1), CredentialsRef: "local:bmc",
+				TLS: resource.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("00", 32)},
 			}}
 			b.Metadata.Name = name
 			bmcs = append(bmcs, b)
-			n := &protocol.Server{Spec: protocol.ServerSpec{
-				BMCRef: protocol.Ref{Name: name}, SegmentRef: protocol.Ref{Name: otherName(i)}, BootMAC: fmt.Sprintf("52:54:01:%02x:%02x:%02x", i/250, i%250, j),
+			n := &resource.Server{Spec: resource.ServerSpec{
+				BMCRef: resource.Ref{Name: name}, SegmentRef: resource.Ref{Name: otherName(i)}, BootMAC: fmt.Sprintf("52:54:01:%02x:%02x:%02x", i/250, i%250, j),
 			}}
 			n.Metadata.Name = name
 			servers = append(servers, n)

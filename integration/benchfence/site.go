@@ -14,6 +14,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -160,22 +161,22 @@ func (s *site) join(ctx context.Context, rack string, c agentdaemon.Config) erro
 }
 
 // manifests are the rack with its servers.
-func (s *site) manifests() []protocol.Object {
-	rack := &protocol.Rack{Spec: protocol.RackSpec{SettleWindow: protocol.Duration(s.plan.Settle)}}
+func (s *site) manifests() []resource.Object {
+	rack := &resource.Rack{Spec: resource.RackSpec{SettleWindow: protocol.Duration(s.plan.Settle)}}
 	rack.Metadata.Name = rackName
-	seg := &protocol.Segment{Spec: protocol.SegmentSpec{
-		RackRef: protocol.Ref{Name: rackName}, Prefix: "127.0.0.0/8", Address: "127.0.0.1",
-		Pool: protocol.Pool{From: "127.77.0.10", To: "127.77.0.250"}, BaseURL: "http://" + s.http,
+	seg := &resource.Segment{Spec: resource.SegmentSpec{
+		RackRef: resource.Ref{Name: rackName}, Prefix: "127.0.0.0/8", Address: "127.0.0.1",
+		Pool: resource.Pool{From: "127.77.0.10", To: "127.77.0.250"}, BaseURL: "http://" + s.http,
 	}}
 	seg.Metadata.Name = segmentName
-	objs := []protocol.Object{rack, seg}
+	objs := []resource.Object{rack, seg}
 	for _, v := range s.servers {
-		b := &protocol.BMC{Spec: protocol.BMCSpec{
-			RackRef: protocol.Ref{Name: rackName}, Address: v.Address, CredentialsRef: "local:bmc", TLS: protocol.BMCTLS{Fingerprint: v.Fingerprint},
+		b := &resource.BMC{Spec: resource.BMCSpec{
+			RackRef: resource.Ref{Name: rackName}, Address: v.Address, CredentialsRef: "local:bmc", TLS: resource.BMCTLS{Fingerprint: v.Fingerprint},
 		}}
 		b.Metadata.Name = "bmc-" + v.Name
-		n := &protocol.Server{Spec: protocol.ServerSpec{
-			BMCRef: protocol.Ref{Name: b.Metadata.Name}, SegmentRef: protocol.Ref{Name: segmentName}, BootMAC: v.MAC,
+		n := &resource.Server{Spec: resource.ServerSpec{
+			BMCRef: resource.Ref{Name: b.Metadata.Name}, SegmentRef: resource.Ref{Name: segmentName}, BootMAC: v.MAC,
 		}}
 		n.Metadata.Name = v.Name
 		objs = append(objs, b, n)
@@ -183,10 +184,10 @@ func (s *site) manifests() []protocol.Object {
 	return objs
 }
 
-func claim(server, image string) protocol.Object {
-	c := &protocol.Claim{Spec: protocol.ClaimSpec{
-		ServerRef: &protocol.Ref{Name: server}, Power: protocol.WantOn, Image: image,
-		BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+func claim(server, image string) resource.Object {
+	c := &resource.Claim{Spec: resource.ClaimSpec{
+		ServerRef: &resource.Ref{Name: server}, Power: resource.WantOn, Image: image,
+		BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd},
 	}}
 	c.Metadata.Name = "claim-" + server
 	return c
@@ -195,7 +196,7 @@ func claim(server, image string) protocol.Object {
 // applyAtOnce keeps a request below what the hub takes.
 const applyAtOnce = 1000
 
-func (s *site) apply(ctx context.Context, objs []protocol.Object) error {
+func (s *site) apply(ctx context.Context, objs []resource.Object) error {
 	for _, o := range objs {
 		o.Default()
 	}
@@ -223,12 +224,12 @@ func (s *site) of(group string) (out []server) {
 // after its start.
 func (s *site) allRead(ctx context.Context) error {
 	return s.until(ctx, "a read of every board", func() error {
-		list, err := s.client.ListObjects(ctx, protocol.KindServer)
+		list, err := s.client.ListObjects(ctx, resource.KindServer)
 		if err != nil {
 			return err
 		}
 		for _, o := range list {
-			if v, ok := o.(*protocol.Server); ok && (v.Status.Report == nil || v.Status.Report.Identity == "") {
+			if v, ok := o.(*resource.Server); ok && (v.Status.Report == nil || v.Status.Report.Identity == "") {
 				return fmt.Errorf("%s was not read", v.Metadata.Name)
 			}
 		}

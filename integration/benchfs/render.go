@@ -8,7 +8,7 @@ import (
 
 	"rackboot/integration/benchreport"
 	"rackboot/netboot/bootenv"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // preseed is as long as those of people are, with what they ask for: params, lists,
@@ -57,33 +57,33 @@ const late = `d-i preseed/late_command string \
 `
 
 // debian is the environment of one server.
-func debian(n int) protocol.EnvBundle {
-	return protocol.EnvBundle{
-		BootEnv: "debian-12-install", UID: "env-uid", Purpose: protocol.PurposeClaim, Owner: "claim",
-		ISOs: []protocol.EnvISO{{File: "debian-12.iso", Digest: "sha256:" + strings.Repeat("0", 64), Size: 1}},
-		Spec: protocol.BootEnvSpec{
-			OS: protocol.EnvOS{Name: "debian-12", Family: "debian", Codename: "bookworm", SupportedArchitectures: map[string]protocol.EnvArch{"amd64": {
+func debian(n int) resource.EnvBundle {
+	return resource.EnvBundle{
+		BootEnv: "debian-12-install", UID: "env-uid", Purpose: resource.PurposeClaim, Owner: "claim",
+		ISOs: []resource.EnvISO{{File: "debian-12.iso", Digest: "sha256:" + strings.Repeat("0", 64), Size: 1}},
+		Spec: resource.BootEnvSpec{
+			OS: resource.EnvOS{Name: "debian-12", Family: "debian", Codename: "bookworm", SupportedArchitectures: map[string]resource.EnvArch{"amd64": {
 				IsoFile: "debian-12.iso", Kernel: "linux", Initrds: []string{"initrd.gz"},
 				BootParams: `auto=true priority=critical url={{.Machine.Url}}/preseed.cfg hostname={{.Machine.ShortName}} {{.Param "console"}}`,
 			}}},
-			Templates: []protocol.EnvTemplate{
+			Templates: []resource.EnvTemplate{
 				{Name: "preseed", Path: "{{.Machine.Path}}/preseed.cfg", Contents: preseed},
 				{Name: "sources", Path: "{{.Machine.Path}}/sources.list", Contents: "deb {{.Param \"mirror\"}} {{.Env.OS.Codename}} main\n"},
 			},
 		},
 		Templates: map[string]string{"late": late},
-		Params: []protocol.EnvParams{
-			{Source: protocol.SourceServer, Values: map[string]any{"disk": "/dev/sda", "console": "console=ttyS0,115200n8"}},
-			{Source: protocol.SourceProfile + protocol.GlobalProfile, Values: map[string]any{
+		Params: []resource.EnvParams{
+			{Source: resource.SourceServer, Values: map[string]any{"disk": "/dev/sda", "console": "console=ttyS0,115200n8"}},
+			{Source: resource.SourceProfile + resource.GlobalProfile, Values: map[string]any{
 				"locale": "en_US.UTF-8", "mirror": "http://mirror.example/debian", "user": "admin", "password": "!", "timezone": "Etc/UTC",
 				"packages": []any{"sudo", "curl", "lldpd"}, "keys": []any{"ssh-ed25519 AAAA first", "ssh-ed25519 AAAA second"},
 			}},
 		},
-		Schemas: map[string]protocol.ParamSpec{
+		Schemas: map[string]resource.ParamSpec{
 			"disk":     {Name: "disk", Schema: map[string]any{"type": "string", "pattern": "^(/dev/[a-z0-9/-]+)?$"}},
 			"packages": {Name: "packages", Schema: map[string]any{"type": "array", "items": map[string]any{"type": "string"}}},
 		},
-		Machine: protocol.EnvMachine{
+		Machine: resource.EnvMachine{
 			Name: fmt.Sprintf("server-%04d", n), UID: fmt.Sprintf("00000000-0000-4000-8000-%012d", n), BootMAC: fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8&0xff, n&0xff),
 			Architecture: "amd64", Rack: "rack-a", Segment: "boot-a",
 		},
@@ -91,7 +91,7 @@ func debian(n int) protocol.EnvBundle {
 }
 
 // made is all that rendering makes for one server.
-func made(ctx context.Context, b protocol.EnvBundle) (bytes int, err error) {
+func made(ctx context.Context, b resource.EnvBundle) (bytes int, err error) {
 	e, err := bootenv.Merge(b)
 	if err != nil {
 		return 0, err

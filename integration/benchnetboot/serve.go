@@ -18,6 +18,7 @@ import (
 	"rackboot/netboot/httpboot"
 	"rackboot/netboot/tftp"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/badger"
 )
 
@@ -111,7 +112,7 @@ func (j job) serveDHCP(ctx context.Context) error {
 
 // machines is a resolver of so many machines.
 type machines struct {
-	segment protocol.SegmentIntent
+	segment resource.SegmentIntent
 	known   map[string]string
 }
 
@@ -119,7 +120,7 @@ type machines struct {
 func firstMAC() net.HardwareAddr { return net.HardwareAddr{0x00, 0x0c, 0x01, 0x02, 0x03, 0x04} }
 
 func newMachines(n int) *machines {
-	m := &machines{segment: protocol.SegmentIntent{
+	m := &machines{segment: resource.SegmentIntent{
 		Name: "bench", Prefix: netip.MustParsePrefix(prefix), Address: netip.MustParseAddr(serverAddress),
 		PoolFrom: netip.MustParseAddr(poolFrom), PoolTo: netip.MustParseAddr(poolTo), LeaseTime: time.Hour,
 	}}
@@ -138,7 +139,7 @@ func newMachines(n int) *machines {
 	return m
 }
 
-func (m *machines) Segment(string) (protocol.SegmentIntent, bool) { return m.segment, true }
+func (m *machines) Segment(string) (resource.SegmentIntent, bool) { return m.segment, true }
 
 func (m *machines) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	server, ok := m.known[c.MAC]

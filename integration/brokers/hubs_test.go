@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Two hubs write the store of three servers, which refuse writes of a key that a commit under way checks: all
@@ -49,7 +50,7 @@ func TestTwoHubsOnThreeServers(t *testing.T) {
 				}
 				switch {
 				case c < 2: // as a turn does
-					n, err := store.Get[*protocol.Server](s, "n1")
+					n, err := store.Get[*resource.Server](s, "n1")
 					if err != nil {
 						t.Error(err)
 						continue
@@ -72,7 +73,7 @@ func TestTwoHubsOnThreeServers(t *testing.T) {
 
 	for n, s := range hubs {
 		working.Go(func() {
-			_, err := s.Apply(ctx, []protocol.Object{storetest.BMC(fmt.Sprintf("b%d", 7+n), "r1"), storetest.Server(fmt.Sprintf("n%d", 7+n), fmt.Sprintf("b%d", 7+n), "boot", "52:54:00:00:00:77")}, store.ApplyOptions{})
+			_, err := s.Apply(ctx, []resource.Object{storetest.BMC(fmt.Sprintf("b%d", 7+n), "r1"), storetest.Server(fmt.Sprintf("n%d", 7+n), fmt.Sprintf("b%d", 7+n), "boot", "52:54:00:00:00:77")}, store.ApplyOptions{})
 			if code := protocol.CodeOf(err); code != "" && code != protocol.CodeInvalid {
 				t.Errorf("one of two with one address: %v", err)
 			}

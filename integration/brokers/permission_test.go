@@ -13,8 +13,8 @@ import (
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
 )
 
 // other is another agent's name: nobody has its certificate here.
@@ -34,13 +34,13 @@ func (s *site) permissions() {
 	seen := make(chan mqtt.Message, 4096)
 	take := func(_ mqtt.Client, m mqtt.Message) { seen <- m }
 	watchHub := s.connect(hub, nil)
-	s.subscribe(watchHub, protocol.TopicAllUp, take)
+	s.subscribe(watchHub, message.TopicAllUp, take)
 	watchAgent := s.connect(agent, nil)
-	for _, filter := range []string{protocol.TopicDown(agentName, "#"), "rb/v1/h/#"} {
+	for _, filter := range []string{message.TopicDown(agentName, "#"), "rb/v1/h/#"} {
 		s.subscribe(watchAgent, filter, take)
 	}
 	for _, topic := range []string{
-		protocol.TopicUp(other, "report"), protocol.TopicDown(agentName, "hold"), protocol.TopicDown(other, "hold"), protocol.TopicAnnounce,
+		message.TopicUp(other, "report"), message.TopicDown(agentName, "hold"), message.TopicDown(other, "hold"), message.TopicAnnounce,
 	} {
 		for _, qos := range []byte{0, 1} {
 			c := s.connect(agent, nil) // a refused publish may end the connection
@@ -49,19 +49,19 @@ func (s *site) permissions() {
 		}
 		s.die(agent, topic, forged)
 	}
-	s.die(agent, protocol.TopicUp(agentName, "will"), honest)
-	s.arrive(seen, protocol.TopicUp(agentName, "will"))
+	s.die(agent, message.TopicUp(agentName, "will"), honest)
+	s.arrive(seen, message.TopicUp(agentName, "will"))
 
 	// A broker may grant such filters; what counts is that nothing comes.
-	for _, filter := range []string{"#", "rb/v1/a/+/d/#", protocol.TopicDown(other, "#"), protocol.TopicAllUp} {
+	for _, filter := range []string{"#", "rb/v1/a/+/d/#", message.TopicDown(other, "#"), message.TopicAllUp} {
 		s.listen(agent, filter, func() {
-			s.publish(watchHub, protocol.TopicDown(other, "hold"), forged)
-			s.publish(watchAgent, protocol.TopicUp(agentName, "probe"), honest)
+			s.publish(watchHub, message.TopicDown(other, "hold"), forged)
+			s.publish(watchAgent, message.TopicUp(agentName, "probe"), honest)
 			// The rows above were sent before the honest ones, which must come; and what was
 			// published to the other agent has gone out by then: of one connection's messages
 			// to the same broker, it was the earlier one.
-			s.publish(watchHub, protocol.TopicDown(agentName, "probe"), honest)
-			s.arrive(seen, protocol.TopicUp(agentName, "probe"), protocol.TopicDown(agentName, "probe"))
+			s.publish(watchHub, message.TopicDown(agentName, "probe"), honest)
+			s.arrive(seen, message.TopicUp(agentName, "probe"), message.TopicDown(agentName, "probe"))
 		})
 	}
 }
@@ -74,7 +74,7 @@ func (s *site) listen(config *tls.Config, filter string, do func()) {
 	c := s.connect(config, nil)
 	defer c.Disconnect(50)
 	c.Subscribe(filter, 1, func(_ mqtt.Client, m mqtt.Message) {
-		if !strings.HasPrefix(m.Topic(), protocol.TopicDown(agentName, "")) && m.Topic() != protocol.TopicAnnounce {
+		if !strings.HasPrefix(m.Topic(), message.TopicDown(agentName, "")) && m.Topic() != message.TopicAnnounce {
 			s.t.Errorf("%s was delivered to %s, which subscribed to %s", m.Topic(), agentName, filter)
 		}
 	}).WaitTimeout(500 * time.Millisecond)

@@ -17,6 +17,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The account of the registry, and its line of htpasswd.
@@ -107,20 +108,20 @@ func TestPrivateRegistry(t *testing.T) {
 	s.agent.Images.Accounts = []agentdaemon.RegistryAccount{{Host: reg.addr, File: "registry"}}
 	s.startHub()
 	objs := s.manifests()
-	claim := objs[len(objs)-1].(*protocol.Claim)
-	claim.Spec.BootPolicy.Boot = protocol.BootNetwork
+	claim := objs[len(objs)-1].(*resource.Claim)
+	claim.Spec.BootPolicy.Boot = resource.BootNetwork
 	s.applies(objs...)
 	s.join()
 	s.startAgent()
 
-	s.claimHas(protocol.CondRegistryUnavailable, "does not exist")
+	s.claimHas(resource.CondRegistryUnavailable, "does not exist")
 	s.applies(registrySecret("wrong-canary"))
-	s.claimHas(protocol.CondRegistryUnavailable, "denies")
-	if list, err := s.client.ListObjects(t.Context(), protocol.KindBootConfiguration); err != nil || len(list) != 0 {
+	s.claimHas(resource.CondRegistryUnavailable, "denies")
+	if list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 0 {
 		t.Fatalf("%d boot configurations without an image, %v", len(list), err)
 	}
 	s.applies(registrySecret(registryPassword))
-	s.claimHas(protocol.CondArtefactsFailed, "denies")
+	s.claimHas(resource.CondArtefactsFailed, "denies")
 	if n, _, _, _ := s.server.Boots.Counts(); n != 0 || s.server.BMC.PowerState() != protocol.PowerOff {
 		t.Fatalf("the server is %s after %d boots, without its files", s.server.BMC.PowerState(), n)
 	}
@@ -132,7 +133,7 @@ func TestPrivateRegistry(t *testing.T) {
 	s.startHub()
 	s.write(account, "username: puller\npassword: "+registryPassword+"\n")
 	s.boots(1)
-	cfg, err := api.Get[*protocol.BootConfiguration](t.Context(), s.client, "c1")
+	cfg, err := api.Get[*resource.BootConfiguration](t.Context(), s.client, "c1")
 	if err != nil || cfg.Spec.Image.Digest != digests["amd64"] {
 		t.Fatalf("configured with %+v, want %s: %v", cfg, digests["amd64"], err)
 	}
@@ -140,13 +141,13 @@ func TestPrivateRegistry(t *testing.T) {
 	reg.kill()
 	s.stopAgent()
 	s.startAgent()
-	if _, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: protocol.StopHard}); err != nil {
+	if _, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard}); err != nil {
 		t.Fatal(err)
 	}
 	s.boots(2)
 
 	// Neither claims nor servers say what was wrong with words that are a password.
-	for _, kind := range []protocol.Kind{protocol.KindClaim, protocol.KindServer, protocol.KindSecret} {
+	for _, kind := range []resource.Kind{resource.KindClaim, resource.KindServer, resource.KindSecret} {
 		list, err := s.client.ListObjects(t.Context(), kind)
 		if err != nil {
 			t.Fatal(err)
@@ -157,24 +158,24 @@ func TestPrivateRegistry(t *testing.T) {
 			}
 		}
 	}
-	other := &protocol.Claim{}
+	other := &resource.Claim{}
 	*other = *claim
-	other.Metadata = protocol.Metadata{Name: "c1"}
+	other.Metadata = resource.Metadata{Name: "c1"}
 	other.Spec.Image = strings.Replace(s.image, "/team/", "/other/", 1)
-	if _, err := s.client.Delete(t.Context(), protocol.KindClaim, "c1"); err != nil {
+	if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the end of the claim", func() bool {
-		_, err := api.Get[*protocol.Claim](t.Context(), s.client, "c1")
+		_, err := api.Get[*resource.Claim](t.Context(), s.client, "c1")
 		return protocol.CodeOf(err) == protocol.CodeNotFound
 	}, func() any { return nil })
 	s.applies(other)
-	s.claimHas(protocol.CondImageInvalid, "not allowed here")
+	s.claimHas(resource.CondImageInvalid, "not allowed here")
 }
 
-func registrySecret(password string) *protocol.Secret {
-	v := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretRegistry, Data: protocol.SecretData{
-		protocol.SecretUsername: protocol.Plain(registryUser), protocol.SecretPassword: protocol.Plain(password),
+func registrySecret(password string) *resource.Secret {
+	v := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretRegistry, Data: resource.SecretData{
+		resource.SecretUsername: resource.Plain(registryUser), resource.SecretPassword: resource.Plain(password),
 	}}}
 	v.Metadata.Name = "registry"
 	v.Default()
@@ -188,7 +189,7 @@ func (s *site) write(path, text string) {
 	}
 }
 
-func (s *site) applies(objs ...protocol.Object) {
+func (s *site) applies(objs ...resource.Object) {
 	s.t.Helper()
 	if _, err := s.client.Apply(s.t.Context(), objs, false); err != nil {
 		s.t.Fatal(err)
@@ -196,12 +197,12 @@ func (s *site) applies(objs ...protocol.Object) {
 }
 
 // claimHas waits for a condition of the claim or its server.
-func (s *site) claimHas(code protocol.ConditionCode, text string) {
+func (s *site) claimHas(code resource.ConditionCode, text string) {
 	s.t.Helper()
-	var all []protocol.ConditionState
+	var all []resource.ConditionState
 	s.until(string(code)+" with "+text, func() bool {
-		c, err := api.Get[*protocol.Claim](s.t.Context(), s.client, "c1")
-		v, err2 := api.Get[*protocol.Server](s.t.Context(), s.client, "n1")
+		c, err := api.Get[*resource.Claim](s.t.Context(), s.client, "c1")
+		v, err2 := api.Get[*resource.Server](s.t.Context(), s.client, "n1")
 		if err != nil || err2 != nil {
 			return false
 		}
@@ -218,9 +219,9 @@ func (s *site) claimHas(code protocol.ConditionCode, text string) {
 // boots waits until the server has run the image so many times.
 func (s *site) boots(want int) {
 	s.t.Helper()
-	var last *protocol.Server
+	var last *resource.Server
 	s.until("a boot from the network", func() bool {
-		last, _ = api.Get[*protocol.Server](s.t.Context(), s.client, "n1") // to say more
+		last, _ = api.Get[*resource.Server](s.t.Context(), s.client, "n1") // to say more
 		n, _, _, installs := s.server.Boots.Counts()
 		return n == want && installs == want && s.server.BMC.PowerState() == protocol.PowerOff
 	}, func() any {

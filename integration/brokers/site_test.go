@@ -23,6 +23,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The names that configs/brokers/nats.conf speaks of.
@@ -242,28 +243,28 @@ func (s *site) join() {
 }
 
 // manifests are the rack with its server, and the claim.
-func (s *site) manifests() []protocol.Object {
+func (s *site) manifests() []resource.Object {
 	fast := protocol.Duration(100 * time.Millisecond)
-	rack := &protocol.Rack{Spec: protocol.RackSpec{SoftTimeout: 20 * fast, SettleWindow: 3 * fast, PollInterval: fast}}
+	rack := &resource.Rack{Spec: resource.RackSpec{SoftTimeout: 20 * fast, SettleWindow: 3 * fast, PollInterval: fast}}
 	rack.Metadata.Name = rackName
-	seg := &protocol.Segment{Spec: protocol.SegmentSpec{
-		RackRef: protocol.Ref{Name: rackName}, Prefix: "127.0.0.0/8", Address: "127.0.0.1",
-		Pool: protocol.Pool{From: "127.77.0.10", To: "127.77.0.99"}, BaseURL: "http://" + s.agent.Segments[0].HTTP,
+	seg := &resource.Segment{Spec: resource.SegmentSpec{
+		RackRef: resource.Ref{Name: rackName}, Prefix: "127.0.0.0/8", Address: "127.0.0.1",
+		Pool: resource.Pool{From: "127.77.0.10", To: "127.77.0.99"}, BaseURL: "http://" + s.agent.Segments[0].HTTP,
 	}}
 	seg.Metadata.Name = "boot"
-	b := &protocol.BMC{Spec: protocol.BMCSpec{
-		RackRef: protocol.Ref{Name: rackName}, Address: s.server.BMC.Address(), CredentialsRef: "local:bmc",
-		TLS: protocol.BMCTLS{Fingerprint: s.server.BMC.Fingerprint()},
+	b := &resource.BMC{Spec: resource.BMCSpec{
+		RackRef: resource.Ref{Name: rackName}, Address: s.server.BMC.Address(), CredentialsRef: "local:bmc",
+		TLS: resource.BMCTLS{Fingerprint: s.server.BMC.Fingerprint()},
 	}}
 	b.Metadata.Name = "b1"
-	n := &protocol.Server{Spec: protocol.ServerSpec{BMCRef: protocol.Ref{Name: "b1"}, SegmentRef: protocol.Ref{Name: "boot"}, BootMAC: s.server.MAC}}
+	n := &resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b1"}, SegmentRef: resource.Ref{Name: "boot"}, BootMAC: s.server.MAC}}
 	n.Metadata.Name = "n1"
-	c := &protocol.Claim{Spec: protocol.ClaimSpec{
-		ServerRef: &protocol.Ref{Name: "n1"}, Power: protocol.WantOn, Image: s.image,
-		BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+	c := &resource.Claim{Spec: resource.ClaimSpec{
+		ServerRef: &resource.Ref{Name: "n1"}, Power: resource.WantOn, Image: s.image,
+		BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd},
 	}}
 	c.Metadata.Name = "c1"
-	objs := []protocol.Object{rack, seg, b, n, c}
+	objs := []resource.Object{rack, seg, b, n, c}
 	for _, o := range objs {
 		o.Default()
 	}

@@ -7,6 +7,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestSmoke is the six rows that every broker must pass: a job, and what is lost with
@@ -57,7 +58,7 @@ func TestSmoke(t *testing.T) {
 }
 
 func (s *site) holdToRelease() {
-	s.release(s.word(s.hold("k1"), protocol.HoldFenced))
+	s.release(s.word(s.hold("k1"), resource.HoldFenced))
 	s.running("the disk boot after the release")
 }
 
@@ -78,7 +79,7 @@ func (s *site) brokerKilled() {
 	}
 	s.broker.start()
 	s.toAgent.cut(false)
-	s.word(id, protocol.HoldFenced)
+	s.word(id, resource.HoldFenced)
 	s.release(id)
 	s.running("the disk boot after the release")
 }
@@ -87,7 +88,7 @@ func (s *site) hubRestarted() {
 	id := s.hold("k3")
 	s.stopHub()
 	s.startHub()
-	s.word(id, protocol.HoldFenced)
+	s.word(id, resource.HoldFenced)
 	s.release(id)
 	s.running("the disk boot after the release")
 }
@@ -96,7 +97,7 @@ func (s *site) agentRestarted() {
 	id := s.hold("k4")
 	s.stopAgent()
 	s.startAgent()
-	s.word(id, protocol.HoldFenced)
+	s.word(id, resource.HoldFenced)
 	s.release(id)
 	s.running("the disk boot after the release")
 }
@@ -109,7 +110,7 @@ func (s *site) cutInAReboot() {
 		if before {
 			s.broker.away()
 		}
-		r, err := s.client.Reboot(s.t.Context(), "n1", api.RebootRequest{Mode: protocol.StopHard})
+		r, err := s.client.Reboot(s.t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -121,9 +122,9 @@ func (s *site) cutInAReboot() {
 		s.until("the outcome", func() bool {
 			q, err := s.client.Request(s.t.Context(), r.ID)
 			r = q
-			return err == nil && q.Report.Outcome != "" && q.Report.Outcome != protocol.OutcomePending
+			return err == nil && q.Report.Outcome != "" && q.Report.Outcome != resource.OutcomePending
 		}, func() any { return r.Report })
-		if r.Report.Outcome != protocol.OutcomeDone {
+		if r.Report.Outcome != resource.OutcomeDone {
 			s.t.Errorf("the reboot ended as %s", r.Report.Outcome)
 		}
 		s.running("the disk boot after the reboot")
@@ -145,7 +146,7 @@ func (s *site) stops() (n int) {
 
 func (s *site) hold(key string) (id string) {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
+	h, err := s.client.CreateHold(s.t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -153,12 +154,12 @@ func (s *site) hold(key string) (id string) {
 }
 
 // word waits for the word of a hold.
-func (s *site) word(id string, word protocol.HoldWord) string {
+func (s *site) word(id string, word resource.HoldWord) string {
 	s.t.Helper()
-	var h *protocol.Hold
+	var h *resource.Hold
 	s.until("hold "+string(word), func() bool {
 		var err error
-		h, err = api.Get[*protocol.Hold](s.t.Context(), s.client, id)
+		h, err = api.Get[*resource.Hold](s.t.Context(), s.client, id)
 		return err == nil && h.Status.Word == word
 	}, func() any { return h })
 	if p := s.server.BMC.PowerState(); p != protocol.PowerOff {
@@ -175,7 +176,7 @@ func (s *site) release(id string) {
 		s.t.Fatal(err)
 	}
 	s.until("the acknowledged release", func() bool {
-		_, err := api.Get[*protocol.Hold](s.t.Context(), s.client, id)
+		_, err := api.Get[*resource.Hold](s.t.Context(), s.client, id)
 		return protocol.CodeOf(err) == protocol.CodeNotFound
 	}, func() any { return id })
 }
@@ -183,15 +184,15 @@ func (s *site) release(id string) {
 // running waits until the hub sees the server run from its disk.
 func (s *site) running(what string) {
 	s.t.Helper()
-	var last *protocol.Server
+	var last *resource.Server
 	s.until(what, func() bool {
-		v, err := api.Get[*protocol.Server](s.t.Context(), s.client, "n1")
+		v, err := api.Get[*resource.Server](s.t.Context(), s.client, "n1")
 		last = v
 		if err != nil || v.Status.Report == nil || v.Status.Report.Attempt == nil {
 			return false
 		}
 		r := v.Status.Report
-		return r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == protocol.AttemptSucceeded && r.Observation.Power == protocol.PowerOn &&
+		return r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == resource.AttemptSucceeded && r.Observation.Power == protocol.PowerOn &&
 			s.server.BMC.PowerState() == protocol.PowerOn && len(r.Holds) == 0
 	}, func() any {
 		if last == nil || last.Status.Report == nil {
@@ -207,19 +208,19 @@ func (s *site) nothingTwice() {
 	if network, _, _, installs := s.server.Boots.Counts(); network != 1 || installs != 1 {
 		s.t.Errorf("%d network boots and %d installations, want 1 and 1", network, installs)
 	}
-	want := map[protocol.EventCode]int{
-		protocol.EventGrantUsed: 1, protocol.EventProvisioned: 1, protocol.EventHoldEnforced: 4, protocol.EventFenced: 4,
-		protocol.EventHoldReleased: 4, protocol.EventRequestEnded: 2,
+	want := map[resource.EventCode]int{
+		resource.EventGrantUsed: 1, resource.EventProvisioned: 1, resource.EventHoldEnforced: 4, resource.EventFenced: 4,
+		resource.EventHoldReleased: 4, resource.EventRequestEnded: 2,
 	}
 	var seqs []uint64
-	var count map[protocol.EventCode]int
+	var count map[resource.EventCode]int
 	// They come by themselves, later than what they tell of.
 	s.until("the events", func() bool {
 		list, err := s.client.Events(s.t.Context(), 0, 1000)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		seqs, count = nil, map[protocol.EventCode]int{}
+		seqs, count = nil, map[resource.EventCode]int{}
 		for _, e := range list.Items {
 			if e.Agent == agentName {
 				seqs = append(seqs, e.Seq)

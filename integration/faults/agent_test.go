@@ -12,7 +12,7 @@ import (
 
 	rackagent "rackboot/agent"
 	"rackboot/bmc"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state/statetest"
 )
@@ -70,7 +70,7 @@ func (a *agent) start() {
 }
 
 // says is whether the agent itself has the condition now, whoever hears of it.
-func (a *agent) says(code protocol.ConditionCode) bool {
+func (a *agent) says(code resource.ConditionCode) bool {
 	families, err := a.metrics.Gather()
 	if err != nil {
 		a.site.t.Fatal(err)
@@ -127,4 +127,4 @@ func (anyCredentials) Read(string) (bmc.Credentials, string, error) {
 // allLocal finds every boot file in place already.
 type allLocal struct{}
 
-func (allLocal) Pull(context.Context, protocol.Image) error { return nil }
+func (allLocal) Pull(context.Context, resource.Image) error { return nil }

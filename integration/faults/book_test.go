@@ -11,6 +11,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // book is what was promised to people, and what became of it. It is the one
@@ -53,9 +55,9 @@ func (t tally) lacks() bool {
 
 // asked is an accepted request.
 type asked struct {
-	protocol.Request
+	resource.Request
 	cycles  map[int]bool     // power cycles that were made for it, by the machine's count
-	outcome protocol.Outcome // that the present hub says
+	outcome resource.Outcome // that the present hub says
 	lost    bool             // the hub that accepted it was rolled back to before
 	// disturbed says that the server went off or on by itself, or its BMC lied: a stop
 	// may have to be made twice.
@@ -130,11 +132,11 @@ func (b *book) ordered(o order) (claim string) {
 	}
 	begun := b.stop(rec.Stop, o)
 	in, known := f.intents[o.server]
-	if !o.running || held || !known || in.Releasing || in.Power != protocol.WantOn {
+	if !o.running || held || !known || in.Releasing || in.Power != resource.WantOn {
 		return "" // nothing runs that could be cycled, or it is stopped for good
 	}
 	for _, q := range rec.Requests {
-		if q.Outcome == protocol.OutcomePending && q.StoppedAt.IsZero() {
+		if q.Outcome == resource.OutcomePending && q.StoppedAt.IsZero() {
 			b.cycle(q, o, begun)
 		}
 	}
@@ -277,7 +279,7 @@ func (b *book) checkAgent(a *agent) {
 		if !there {
 			b.seen.gone++
 		}
-		if epoch, released := b.released[id]; !there && (!released || epoch < was.heads[protocol.LeafHold].Epoch) {
+		if epoch, released := b.released[id]; !there && (!released || epoch < was.heads[message.LeafHold].Epoch) {
 			b.broken("hold %s on %s is gone from %s without a release", id, h.Server, a.name)
 		}
 		if there && after.ActiveHold != h.ActiveHold {
@@ -295,7 +297,7 @@ func (b *book) checkAgent(a *agent) {
 
 func (b *book) checkHub(h *hub) {
 	there := map[string]bool{}
-	for _, o := range store.List[*protocol.Hold](h.store) {
+	for _, o := range store.List[*resource.Hold](h.store) {
 		id := o.Metadata.Name
 		there[id] = o.Status.ReleasedAt == nil
 		if there[id] {
@@ -327,13 +329,13 @@ func (b *book) checkHub(h *hub) {
 		default:
 			a.outcome = q.Report.Outcome
 		}
-		if (a.outcome == protocol.OutcomeExpired || a.outcome == protocol.OutcomeRefused) && len(a.cycles) > 0 && !b.excused(id) {
+		if (a.outcome == resource.OutcomeExpired || a.outcome == resource.OutcomeRefused) && len(a.cycles) > 0 && !b.excused(id) {
 			b.broken("request %s is called %s, and its server was cycled", id, a.outcome)
 		}
 	}
 }
 
-func ended(o protocol.Outcome) bool { return o != "" && o != protocol.OutcomePending }
+func ended(o resource.Outcome) bool { return o != "" && o != resource.OutcomePending }
 
 // opened takes a hub that has started at its word: what was accepted is what its
 // disk has. What a hub that was killed had accepted must be there.
@@ -360,7 +362,7 @@ func (b *book) unseen() { mark(b, b.site.stored(b.site.hub.disk.Load()), b.forgi
 func mark(b *book, st *store.Store, in map[string]bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range store.List[*protocol.Claim](st) {
+	for _, c := range store.List[*resource.Claim](st) {
 		in[c.Metadata.UID] = true
 	}
 	for _, q := range st.Requests() {

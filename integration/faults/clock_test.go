@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // TestHubClock: a hub whose clock was wrong, for a moment or for longer, is heard and believed
@@ -28,14 +28,14 @@ func TestHubClock(t *testing.T) {
 				s.hub.ahead.Store(int64(row.ahead))
 				time.Sleep(row.during)
 				for _, a := range s.agents {
-					if got := s.hub.says(a.name, protocol.CondHubClock); got != (row.ahead.Abs() > decide.ClockSlack) {
+					if got := s.hub.says(a.name, resource.CondHubClock); got != (row.ahead.Abs() > decide.ClockSlack) {
 						t.Errorf("the hub says of %s that its own clock is wrong: %t", a.name, got)
 					}
 				}
 				s.hub.ahead.Store(0)
 				time.Sleep(5 * time.Minute)
 				for _, a := range s.agents {
-					for _, code := range []protocol.ConditionCode{protocol.CondHubClock, protocol.CondClocksDiffer, protocol.CondHubUnverified} {
+					for _, code := range []resource.ConditionCode{resource.CondHubClock, resource.CondClocksDiffer, resource.CondHubUnverified} {
 						if s.hub.says(a.name, code) {
 							t.Errorf("five minutes after it is right again the hub says of %s: %s", a.name, code)
 						}
@@ -55,6 +55,6 @@ func TestHubClock(t *testing.T) {
 }
 
 // says is whether the hub prints the condition of an agent.
-func (h *hub) says(agent string, code protocol.ConditionCode) bool {
-	return slices.ContainsFunc(h.agentConditions(agent), func(c protocol.ConditionState) bool { return c.Code == code })
+func (h *hub) says(agent string, code resource.ConditionCode) bool {
+	return slices.ContainsFunc(h.agentConditions(agent), func(c resource.ConditionState) bool { return c.Code == code })
 }

@@ -9,6 +9,8 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -19,14 +21,14 @@ func TestCompileBug(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		bug  func(*bug)
-		want protocol.ConditionCode // of the server; empty is none
+		want resource.ConditionCode // of the server; empty is none
 	}{
-		{"the hold is left out", (*bug).leaveOutHold, protocol.CondHoldMissing},
-		{"the hold is softer", (*bug).soften, protocol.CondHoldMissing},
-		{"the hold is on another server", (*bug).moveHold, protocol.CondHoldMissing},
-		{"the server is left out", (*bug).leaveOutServer, protocol.CondServerMissing},
+		{"the hold is left out", (*bug).leaveOutHold, resource.CondHoldMissing},
+		{"the hold is softer", (*bug).soften, resource.CondHoldMissing},
+		{"the hold is on another server", (*bug).moveHold, resource.CondHoldMissing},
+		{"the server is left out", (*bug).leaveOutServer, resource.CondServerMissing},
 		{"the server is in another shard", (*bug).moveServer, ""},
-		{"the server's shard is gone", (*bug).loseShard, protocol.CondServerMissing},
+		{"the server's shard is gone", (*bug).loseShard, resource.CondServerMissing},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -35,7 +37,7 @@ func TestCompileBug(t *testing.T) {
 				b := &bug{table: &table{site: s, broker: s.net.(*broker)}}
 				defer func() { b.stop() }()
 				b.untilSettled("at the beginning", true)
-				b.hold = b.place(installed, protocol.StopHard)
+				b.hold = b.place(installed, resource.StopHard)
 				b.untilSettled("with the hold", true)
 				b.hub.kill()
 				row.bug(b)
@@ -53,7 +55,7 @@ func TestCompileBug(t *testing.T) {
 }
 
 func documents(topic string) bool {
-	return leaf(protocol.LeafHold)(topic) || leaf(protocol.LeafRack)(topic)
+	return leaf(message.LeafHold)(topic) || leaf(message.LeafRack)(topic)
 }
 
 // bug makes a dead hub's documents wrong: in its ledger, and at the agent.
@@ -63,19 +65,19 @@ type bug struct {
 }
 
 // stays checks for ten minutes that the hold is enforced, and what is said.
-func (b *bug) stays(want protocol.ConditionCode) {
+func (b *bug) stays(want resource.ConditionCode) {
 	b.t.Helper()
 	for range 20 {
 		b.wait(30 * time.Second)
 		b.book.check()
-		if h := b.agent().found().holds[b.hold]; h.Server != installed || h.Mode != protocol.StopHard {
+		if h := b.agent().found().holds[b.hold]; h.Server != installed || h.Mode != resource.StopHard {
 			b.t.Errorf("hold %s is %+v at the agent", b.hold, h)
 		}
 		if p := b.machines[installed].state(); p != protocol.PowerOff {
 			b.t.Errorf("%s is held and %s", installed, p)
 		}
 	}
-	for _, c := range []protocol.ConditionCode{protocol.CondHoldMissing, protocol.CondServerMissing} {
+	for _, c := range []resource.ConditionCode{resource.CondHoldMissing, resource.CondServerMissing} {
 		if got := b.agent().says(c); got != (c == want) {
 			b.t.Errorf("the agent says %s: %v", c, got)
 		}
@@ -83,7 +85,7 @@ func (b *bug) stays(want protocol.ConditionCode) {
 }
 
 // reported waits until the hub prints the condition.
-func (b *bug) reported(want protocol.ConditionCode) {
+func (b *bug) reported(want resource.ConditionCode) {
 	b.t.Helper()
 	if want != "" {
 		b.until(string(want)+" at the hub", 5*time.Minute, func() bool {
@@ -103,17 +105,17 @@ func (b *bug) sign(docs ...any) {
 		l.Version++
 		var leaf string
 		switch d := d.(type) {
-		case *protocol.HoldDoc:
-			leaf, d.Head.Version = protocol.LeafHold, l.Version
-		case *protocol.RackDoc:
-			leaf, d.Head.Version = fmt.Sprintf("%s/%d", protocol.LeafRack, d.Shard), l.Version
+		case *message.HoldDoc:
+			leaf, d.Head.Version = message.LeafHold, l.Version
+		case *message.RackDoc:
+			leaf, d.Head.Version = fmt.Sprintf("%s/%d", message.LeafRack, d.Shard), l.Version
 		}
-		body, err := wire.Seal(b.hubSigner, protocol.TopicDown(b.agent().name, leaf), d)
+		body, err := wire.Seal(b.hubSigner, message.TopicDown(b.agent().name, leaf), d)
 		if err != nil {
 			b.t.Fatal(err)
 		}
 		l.Sent[leaf] = store.SentDoc{Head: protocol.Head{Epoch: 1, Version: l.Version}, Body: body, Sealed: wire.Digest(body), Digest: "of what the next start compiles otherwise"}
-		b.broker.send(delivery{0, protocol.TopicDown(b.agent().name, leaf), body})
+		b.broker.send(delivery{0, message.TopicDown(b.agent().name, leaf), body})
 	}
 	if err := st.PutLedger(b.ctx, &l); err != nil {
 		b.t.Fatal(err)
@@ -128,36 +130,36 @@ func inForce[T any](b *bug, leaf string) *T {
 		b.t.Fatal(err)
 	}
 	d := new(T)
-	if !opens(wire.NewVerifier(b.hubSigner.Public()), protocol.TopicDown(b.agent().name, leaf), l.Sent[leaf].Body, d) {
+	if !opens(wire.NewVerifier(b.hubSigner.Public()), message.TopicDown(b.agent().name, leaf), l.Sent[leaf].Body, d) {
 		b.t.Fatalf("no %s was sent", leaf)
 	}
 	return d
 }
 
 func (b *bug) leaveOutHold() {
-	d := inForce[protocol.HoldDoc](b, protocol.LeafHold)
+	d := inForce[message.HoldDoc](b, message.LeafHold)
 	d.Holds = nil
 	b.sign(d)
 }
 
 func (b *bug) soften() {
-	d := inForce[protocol.HoldDoc](b, protocol.LeafHold)
-	d.Holds[0].Mode, d.Holds[0].SoftTimeout = protocol.StopSoft, protocol.Duration(time.Hour)
+	d := inForce[message.HoldDoc](b, message.LeafHold)
+	d.Holds[0].Mode, d.Holds[0].SoftTimeout = resource.StopSoft, protocol.Duration(time.Hour)
 	b.sign(d)
 }
 
 func (b *bug) moveHold() {
-	d := inForce[protocol.HoldDoc](b, protocol.LeafHold)
+	d := inForce[message.HoldDoc](b, message.LeafHold)
 	d.Holds[0].Server = unclaimed
 	b.sign(d)
 }
 
 // take removes the held server from the only shard.
-func (b *bug) take() (rest, taken *protocol.RackDoc) {
-	rest, taken = inForce[protocol.RackDoc](b, "rack/0"), inForce[protocol.RackDoc](b, "rack/0")
-	held := func(in protocol.ServerIntent) bool { return in.Server == installed }
+func (b *bug) take() (rest, taken *message.RackDoc) {
+	rest, taken = inForce[message.RackDoc](b, "rack/0"), inForce[message.RackDoc](b, "rack/0")
+	held := func(in message.ServerIntent) bool { return in.Server == installed }
 	rest.Servers = slices.DeleteFunc(rest.Servers, held)
-	taken.Servers = slices.DeleteFunc(taken.Servers, func(in protocol.ServerIntent) bool { return !held(in) })
+	taken.Servers = slices.DeleteFunc(taken.Servers, func(in message.ServerIntent) bool { return !held(in) })
 	rest.Shards, taken.Shards, taken.Shard, taken.Rack = 2, 2, 1, nil
 	return rest, taken
 }
@@ -178,7 +180,7 @@ func (b *bug) loseShard() {
 	b.sign(rest, taken)
 	b.wait(time.Second)
 	again, _ := b.take()
-	again.Servers = slices.DeleteFunc(again.Servers, func(in protocol.ServerIntent) bool { return in.Server == installed })
+	again.Servers = slices.DeleteFunc(again.Servers, func(in message.ServerIntent) bool { return in.Server == installed })
 	again.Shards = 1
 	b.sign(again)
 }

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 	"rackboot/state"
 )
 
@@ -24,7 +25,7 @@ type found struct {
 }
 
 type intent struct {
-	protocol.ServerIntent
+	message.ServerIntent
 	Missing bool `json:"missing"`
 }
 

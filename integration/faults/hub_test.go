@@ -15,6 +15,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -81,7 +83,7 @@ func (h *hub) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	e := &endpoint{name: h.name, process: h.process, subscribe: []string{protocol.TopicAllUp}, up: h.control.Link.Announce, receive: h.control.Link.Receive}
+	e := &endpoint{name: h.name, process: h.process, subscribe: []string{message.TopicAllUp}, up: h.control.Link.Announce, receive: h.control.Link.Receive}
 	publish = s.net.attach(e)
 	h.run(s, "store", h.store.Run)
 	h.run(s, "control", h.control.Run)
@@ -132,8 +134,8 @@ func (s *site) stored(disk *storetest.Memory) *store.Store {
 }
 
 // agentConditions are what the hub prints of an agent.
-func (h *hub) agentConditions(name string) []protocol.ConditionState {
-	a, err := store.Get[*protocol.Agent](h.store, name)
+func (h *hub) agentConditions(name string) []resource.ConditionState {
+	a, err := store.Get[*resource.Agent](h.store, name)
 	if err != nil {
 		h.site.t.Fatal(err)
 	}
@@ -141,8 +143,8 @@ func (h *hub) agentConditions(name string) []protocol.ConditionState {
 	return a.Status.Conditions
 }
 
-func (h *hub) serverConditions(name string) []protocol.ConditionState {
-	sv, err := store.Get[*protocol.Server](h.store, name)
+func (h *hub) serverConditions(name string) []resource.ConditionState {
+	sv, err := store.Get[*resource.Server](h.store, name)
 	if err != nil {
 		h.site.t.Fatal(err)
 	}
@@ -151,15 +153,15 @@ func (h *hub) serverConditions(name string) []protocol.ConditionState {
 }
 
 // registry resolves every reference to one image.
-type registry struct{ image protocol.Image }
+type registry struct{ image resource.Image }
 
-func (r registry) Resolve(_ context.Context, ref, arch string) (protocol.Image, error) {
+func (r registry) Resolve(_ context.Context, ref, arch string) (resource.Image, error) {
 	img := r.image
 	img.Reference, img.Architecture = ref, arch
 	return img, nil
 }
 
-func (registry) Require(protocol.Image, protocol.BootTarget) error { return nil }
+func (registry) Require(resource.Image, protocol.BootTarget) error { return nil }
 
 // anyIssuer certifies whatever it is asked to.
 type anyIssuer struct{}

@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -21,20 +22,20 @@ func TestMaliciousBroker(t *testing.T) {
 		name string
 		do   func(*thief) policy
 		// What must be said while it lasts, at each end.
-		agent, hub []protocol.ConditionCode
+		agent, hub []resource.ConditionCode
 	}{
-		{"forges", does((*thief).forge), conds(protocol.CondMessagesRefused), conds(protocol.CondMessagesRefused)},
-		{"flips bits", does((*thief).flip), conds(protocol.CondMessagesRefused), conds(protocol.CondMessagesRefused)},
-		{"truncates", does((*thief).truncate), conds(protocol.CondMessagesRefused), conds(protocol.CondMessagesRefused)},
-		{"redirects", does((*thief).redirect), conds(protocol.CondMessagesRefused), conds(protocol.CondMessagesRefused)},
+		{"forges", does((*thief).forge), conds(resource.CondMessagesRefused), conds(resource.CondMessagesRefused)},
+		{"flips bits", does((*thief).flip), conds(resource.CondMessagesRefused), conds(resource.CondMessagesRefused)},
+		{"truncates", does((*thief).truncate), conds(resource.CondMessagesRefused), conds(resource.CondMessagesRefused)},
+		{"redirects", does((*thief).redirect), conds(resource.CondMessagesRefused), conds(resource.CondMessagesRefused)},
 		{"plays old messages back", (*thief).replay, nil, nil},
-		{"plays old messages back instead of new ones", does((*thief).freeze), conds(protocol.CondHubUnverified), conds(protocol.CondDark)},
-		{"withholds what goes down", withhold(down), conds(protocol.CondHubUnverified), conds(protocol.CondNotAcknowledged)},
-		{"withholds what goes up", withhold(up), nil, conds(protocol.CondDark)},
-		{"withholds the holds", withhold(leaf(protocol.LeafHold)), nil, conds(protocol.CondNotAcknowledged)},
-		{"withholds the shard", withhold(leaf(protocol.LeafRack)), nil, conds(protocol.CondNotAcknowledged)},
-		{"withholds the acknowledgements", withhold(leaf(protocol.LeafApplied)), nil, conds(protocol.CondNotAcknowledged)},
-		{"withholds the hub's word", withhold(leaf(protocol.LeafSync)), conds(protocol.CondHubUnverified), nil},
+		{"plays old messages back instead of new ones", does((*thief).freeze), conds(resource.CondHubUnverified), conds(resource.CondDark)},
+		{"withholds what goes down", withhold(down), conds(resource.CondHubUnverified), conds(resource.CondNotAcknowledged)},
+		{"withholds what goes up", withhold(up), nil, conds(resource.CondDark)},
+		{"withholds the holds", withhold(leaf(message.LeafHold)), nil, conds(resource.CondNotAcknowledged)},
+		{"withholds the shard", withhold(leaf(message.LeafRack)), nil, conds(resource.CondNotAcknowledged)},
+		{"withholds the acknowledgements", withhold(leaf(message.LeafApplied)), nil, conds(resource.CondNotAcknowledged)},
+		{"withholds the hub's word", withhold(leaf(message.LeafSync)), conds(resource.CondHubUnverified), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +53,7 @@ func TestMaliciousBroker(t *testing.T) {
 				th.earlier()
 				b.broker.setPolicy(th.listen(row.do(th)))
 				b.note("the broker is not honest any more")
-				b.place(unclaimed, protocol.StopHard)
+				b.place(unclaimed, resource.StopHard)
 				b.somebody() // there is something to be acknowledged
 				b.claim(claimed)
 				b.seen(row.agent, row.hub)
@@ -72,10 +73,10 @@ func does(do func(*thief, string, []byte) []delivery) func(*thief) policy {
 	}
 }
 
-func conds(c ...protocol.ConditionCode) []protocol.ConditionCode { return c }
+func conds(c ...resource.ConditionCode) []resource.ConditionCode { return c }
 
 // seen waits until each end says what it must.
-func (b *table) seen(agent, hub []protocol.ConditionCode) {
+func (b *table) seen(agent, hub []resource.ConditionCode) {
 	b.t.Helper()
 	missing := func() (out []string) {
 		for _, c := range agent {
@@ -146,7 +147,7 @@ func (th *thief) listen(p policy) policy {
 // go, and both ends start again.
 func (th *thief) earlier() {
 	for range 3 {
-		id := th.place(installed, protocol.StopHard)
+		id := th.place(installed, resource.StopHard)
 		th.live(brief(2 * time.Minute))
 		th.release(id)
 		th.agent().kill()
@@ -182,24 +183,24 @@ func (th *thief) forge(topic string, payload []byte) []delivery {
 }
 
 func emptyOf(topic string) any {
-	_, _, leaf, _ := protocol.SplitTopic(topic)
+	_, _, leaf, _ := message.SplitTopic(topic)
 	switch {
-	case topic == protocol.TopicAnnounce:
-		return &protocol.Announce{}
-	case leaf == protocol.LeafHold:
-		return &protocol.HoldDoc{}
-	case strings.HasPrefix(leaf, protocol.LeafRack):
-		return &protocol.RackDoc{}
-	case leaf == protocol.LeafSync:
-		return &protocol.Sync{}
-	case leaf == protocol.LeafHello:
-		return &protocol.Hello{}
-	case leaf == protocol.LeafApplied:
-		return &protocol.Applied{}
-	case leaf == protocol.LeafReport:
-		return &protocol.Report{}
+	case topic == message.TopicAnnounce:
+		return &message.Announce{}
+	case leaf == message.LeafHold:
+		return &message.HoldDoc{}
+	case strings.HasPrefix(leaf, message.LeafRack):
+		return &message.RackDoc{}
+	case leaf == message.LeafSync:
+		return &message.Sync{}
+	case leaf == message.LeafHello:
+		return &message.Hello{}
+	case leaf == message.LeafApplied:
+		return &message.Applied{}
+	case leaf == message.LeafReport:
+		return &message.Report{}
 	default:
-		return &protocol.EventBatch{}
+		return &message.EventBatch{}
 	}
 }
 
@@ -277,13 +278,13 @@ func withhold(of func(topic string) bool) func(*thief) policy {
 func down(topic string) bool { return !up(topic) }
 
 func up(topic string) bool {
-	_, direction, _, _ := protocol.SplitTopic(topic)
+	_, direction, _, _ := message.SplitTopic(topic)
 	return direction == "u"
 }
 
 func leaf(name string) func(string) bool {
 	return func(topic string) bool {
-		_, _, leaf, _ := protocol.SplitTopic(topic)
+		_, _, leaf, _ := message.SplitTopic(topic)
 		return leaf == name || strings.HasPrefix(leaf, name+"/")
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What people do. Each is what the hub's API does with it; nothing is done while
 // the hub is dead. What the hub did not answer to is not promised.
 
-func (s *site) place(server string, mode protocol.StopMode) (id string) {
+func (s *site) place(server string, mode resource.StopMode) (id string) {
 	h := s.hub
 	if !h.writable() {
 		return ""
@@ -74,14 +75,14 @@ func (s *site) reboot(server string, within time.Duration) (id string) {
 		s.t.Fatal(err)
 	}
 	now := time.Now().UTC()
-	q := store.StoredRequest{Rack: rack, CreatedAt: now, Request: protocol.Request{
-		ID: s.newID(), Server: server, Action: protocol.RequestReboot, Mode: protocol.StopHard, By: "somebody",
-		NotAfter: now.Add(within), Precondition: protocol.Precondition{OwnerUID: claim.Metadata.UID},
+	q := store.StoredRequest{Rack: rack, CreatedAt: now, Request: resource.Request{
+		ID: s.newID(), Server: server, Action: resource.RequestReboot, Mode: resource.StopHard, By: "somebody",
+		NotAfter: now.Add(within), Precondition: resource.Precondition{OwnerUID: claim.Metadata.UID},
 	}}
 	if s.chance(0.5) {
-		q.Mode = protocol.StopSoft
+		q.Mode = resource.StopSoft
 	}
-	q.Report = protocol.RequestReport{ID: q.ID, Outcome: protocol.OutcomePending, At: now}
+	q.Report = resource.RequestReport{ID: q.ID, Outcome: resource.OutcomePending, At: now}
 	s.book.mu.Lock()
 	s.book.requests[q.ID] = &asked{Request: q.Request, cycles: map[int]bool{}, lost: true} // until it is answered
 	s.book.mu.Unlock()
@@ -111,10 +112,10 @@ func (s *site) claim(server string) {
 		s.unclaim(name, server)
 		return
 	}
-	if _, err := store.Get[*protocol.Claim](h.store, name); err == nil {
+	if _, err := store.Get[*resource.Claim](h.store, name); err == nil {
 		return // it has not bound yet
 	}
-	_, err := h.store.Apply(s.ctx, []protocol.Object{storetest.Claim(name, server)}, store.ApplyOptions{By: "somebody"})
+	_, err := h.store.Apply(s.ctx, []resource.Object{storetest.Claim(name, server)}, store.ApplyOptions{By: "somebody"})
 	s.answered("claim", err)
 	s.note("claim %s", server)
 }
@@ -156,7 +157,7 @@ func (s *site) answered(what string, err error) {
 // somebody does one thing, at random.
 func (s *site) somebody() {
 	servers := slices.DeleteFunc([]string{installed, claimed, unclaimed}, func(name string) bool { return name == s.spared })
-	modes := []protocol.StopMode{protocol.StopSoft, protocol.StopHard}
+	modes := []resource.StopMode{resource.StopSoft, resource.StopHard}
 	ids := s.live()
 	switch n := s.rng.IntN(12); {
 	case n < 3 && len(ids) < 4:
@@ -170,4 +171,4 @@ func (s *site) somebody() {
 	}
 }
 
-func storeHold(key, server string) *protocol.Hold { return storetest.Hold("somebody", key, server) }
+func storeHold(key, server string) *resource.Hold { return storetest.Hold("somebody", key, server) }

@@ -14,7 +14,7 @@ import (
 
 	"rackboot/hub/store/storetest"
 	"rackboot/integration/parallel"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -318,7 +318,7 @@ func (w *wild) settleHubs() {
 	for range 4 { // the copy may be older than an epoch that was raised before
 		w.calm(5 * time.Minute)
 		switch {
-		case w.behind || w.has(w.hub.agentConditions(w.agents[0].name), protocol.CondHubBehind):
+		case w.behind || w.has(w.hub.agentConditions(w.agents[0].name), resource.CondHubBehind):
 			w.raise()
 		case w.hub.fence.Writable() != nil:
 			w.startHub()

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"rackboot/hub/store/storetest"
-	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // The hosts of the segment's boot URL, before and after a change of it.
@@ -33,7 +34,7 @@ func (s *trialSite) set(host, try string) {
 	seg := storetest.Segment("boot-"+s.agent().rack, s.agent().rack)
 	seg.Spec.BaseURL = "https://" + host
 	if try != "" {
-		seg.Metadata.Annotations = map[string]string{protocol.AnnotationTry: try}
+		seg.Metadata.Annotations = map[string]string{resource.AnnotationTry: try}
 	}
 	s.apply(seg)
 	s.note("the segment's host is %s", host)
@@ -50,8 +51,8 @@ func (s *trialSite) serves(when, host string) {
 	if got := s.served(); got != host {
 		s.t.Errorf("%s: %s is in force, not %s", when, got, host)
 	}
-	if back := s.agent().says(protocol.CondSegmentRolledBack); back && host == hostChanged {
-		s.t.Errorf("%s: %s", when, protocol.CondSegmentRolledBack)
+	if back := s.agent().says(resource.CondSegmentRolledBack); back && host == hostChanged {
+		s.t.Errorf("%s: %s", when, resource.CondSegmentRolledBack)
 	}
 }
 
@@ -59,7 +60,7 @@ func (s *trialSite) serves(when, host string) {
 func (s *trialSite) rolledBack(when string) {
 	s.t.Helper()
 	s.serves(when, hostBefore)
-	if !s.agent().says(protocol.CondSegmentRolledBack) {
+	if !s.agent().says(resource.CondSegmentRolledBack) {
 		s.t.Errorf("%s: no condition", when)
 	}
 }
@@ -74,7 +75,7 @@ func (s *trialSite) takes(host string) {
 // it unless deaf is false, once it has the document.
 func (s *trialSite) lose(host string, deaf bool) {
 	s.t.Helper()
-	doc, up := protocol.TopicDown(s.agent().name, protocol.LeafRack+"/0"), protocol.TopicUp(s.agent().name, "")
+	doc, up := message.TopicDown(s.agent().name, message.LeafRack+"/0"), message.TopicUp(s.agent().name, "")
 	var mu sync.Mutex
 	lost := false
 	s.broker.setPolicy(func(topic string, payload []byte) []delivery {
@@ -126,10 +127,10 @@ func TestSegmentTrial(t *testing.T) {
 			s.rolledBack("after two minutes")
 			s.heal()
 			s.until("the condition at the hub", 2*time.Minute, func() bool {
-				return s.has(s.hub.agentConditions(s.agent().name), protocol.CondSegmentRolledBack)
+				return s.has(s.hub.agentConditions(s.agent().name), resource.CondSegmentRolledBack)
 			})
 			b := &table{site: s.site}
-			s.until("the event", time.Minute, func() bool { return b.events(protocol.EventSegmentRolledBack) == 1 })
+			s.until("the event", time.Minute, func() bool { return b.events(resource.EventSegmentRolledBack) == 1 })
 			s.wait(time.Hour)
 			s.rolledBack("an hour after the hub is back")
 			s.claim(claimed) // another document with the same segments
@@ -154,7 +155,7 @@ func TestSegmentTrial(t *testing.T) {
 			s.rolledBack("after two minutes")
 			s.heal()
 			s.set(hostBefore, "")
-			s.until("the end of the condition", 5*time.Minute, func() bool { return !s.agent().says(protocol.CondSegmentRolledBack) })
+			s.until("the end of the condition", 5*time.Minute, func() bool { return !s.agent().says(resource.CondSegmentRolledBack) })
 			s.set(hostChanged, "") // what was refused before is other content by now
 			s.takes(hostChanged)
 		},

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // settleLimit is how long an honest network may need until nothing is open: the
@@ -85,7 +86,7 @@ func (s *site) untilSettled(when string, requests bool) {
 		if time.Since(start) > settleLimit {
 			s.t.Fatalf("%s, after %s on an honest network: %s", when, settleLimit, strings.Join(open, "; "))
 		}
-		if conds := s.hub.serverConditions(installed); (s.has(conds, protocol.CondUnexpectedPower) || s.has(conds, protocol.CondSafeStopped)) && time.Since(resumed) > 15*time.Minute {
+		if conds := s.hub.serverConditions(installed); (s.has(conds, resource.CondUnexpectedPower) || s.has(conds, resource.CondSafeStopped)) && time.Since(resumed) > 15*time.Minute {
 			// The agent cannot know what another disk of it ordered: an operator resumes.
 			s.reboot(installed, 10*time.Minute)
 			resumed = time.Now()
@@ -94,8 +95,8 @@ func (s *site) untilSettled(when string, requests bool) {
 	}
 }
 
-func (*site) has(conds []protocol.ConditionState, code protocol.ConditionCode) bool {
-	return slices.ContainsFunc(conds, func(c protocol.ConditionState) bool { return c.Code == code })
+func (*site) has(conds []resource.ConditionState, code resource.ConditionCode) bool {
+	return slices.ContainsFunc(conds, func(c resource.ConditionState) bool { return c.Code == code })
 }
 
 // open is everything that is not as it is to be in the end.
@@ -109,7 +110,7 @@ func (s *site) open(requests bool) (open []string) {
 	}
 	s.book.mu.Unlock()
 	atHub := map[string]bool{}
-	for _, h := range store.List[*protocol.Hold](s.hub.store) {
+	for _, h := range store.List[*resource.Hold](s.hub.store) {
 		if h.Status.ReleasedAt != nil {
 			add("the release of hold %s did not arrive", h.Metadata.Name)
 		}
@@ -176,15 +177,15 @@ func (s *site) openServer(name string, m *machine, add func(string, ...any)) {
 
 // tolerated are conditions that an honest network does not end: they say what
 // happened, or wait for a person.
-func tolerated(server string, held bool, code protocol.ConditionCode) bool {
+func tolerated(server string, held bool, code resource.ConditionCode) bool {
 	switch code {
-	case protocol.CondHeld, protocol.CondHoldViolated:
+	case resource.CondHeld, resource.CondHoldViolated:
 		return true // the latter until the hold's release: its server came on before this disk knew of it
-	case protocol.CondUnexpectedPower, protocol.CondSafeStopped:
+	case resource.CondUnexpectedPower, resource.CondSafeStopped:
 		return held || server != installed // nobody can ask for a reboot
-	case protocol.CondPowerFailed:
+	case resource.CondPowerFailed:
 		return held // its mains failed as it was powered on; the next attempt waits for the release
-	case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondFirstBootFailed, protocol.CondServerOn:
+	case resource.CondGrantSpent, resource.CondGrantInvalid, resource.CondFirstBootFailed, resource.CondServerOn:
 		return server == claimed
 	default:
 		return false

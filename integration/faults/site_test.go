@@ -21,6 +21,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state/blob"
 	"rackboot/state/statetest"
@@ -115,7 +116,7 @@ func (s *site) stockImage() {
 	file := []byte("MZ a unified kernel image")
 	sum := sha256.Sum256(file)
 	digest := "sha256:" + hex.EncodeToString(sum[:])
-	s.image.image = protocol.Image{Digest: digest, Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: digest, Size: int64(len(file))}}}
+	s.image.image = resource.Image{Digest: digest, Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI, Digest: digest, Size: int64(len(file))}}}
 	var err error
 	if s.blobs, err = blob.Open(blob.Config{Dir: s.t.TempDir()}); err != nil {
 		s.t.Fatal(err)
@@ -133,7 +134,7 @@ func (s *site) addRack(i int) {
 	rack.Spec.SoftTimeout = protocol.Duration(30 * time.Second)
 	rack.Spec.PollInterval = protocol.Duration(30 * time.Second)
 	name := rack.Metadata.Name
-	objs := []protocol.Object{rack, storetest.Segment("boot-"+name, name), storetest.BMC("b-"+name, name)}
+	objs := []resource.Object{rack, storetest.Segment("boot-"+name, name), storetest.BMC("b-"+name, name)}
 	servers := []string{installed, claimed, unclaimed}
 	if i > 1 {
 		servers = []string{fmt.Sprintf("m%d", i)}
@@ -159,7 +160,7 @@ func (s *site) addRack(i int) {
 	s.agents = append(s.agents, a)
 }
 
-func (s *site) apply(objs ...protocol.Object) {
+func (s *site) apply(objs ...resource.Object) {
 	s.t.Helper()
 	if _, err := s.hub.store.Apply(s.ctx, objs, store.ApplyOptions{By: "test"}); err != nil {
 		s.t.Fatal(err)
@@ -173,7 +174,7 @@ func (s *site) install(server string) {
 	claim := storetest.Claim("c-"+server, server)
 	s.apply(claim)
 	s.until("the server of "+claim.Metadata.Name, time.Minute, func() bool {
-		cl, err := store.Get[*protocol.Claim](s.hub.store, claim.Metadata.Name)
+		cl, err := store.Get[*resource.Claim](s.hub.store, claim.Metadata.Name)
 		if err == nil {
 			claim = cl
 		}
@@ -181,13 +182,13 @@ func (s *site) install(server string) {
 	})
 	img := s.image.image
 	img.Reference = claim.Spec.Image
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{
 		Server:   server,
-		Owner:    protocol.Owner{Name: claim.Metadata.Name, UID: claim.Metadata.UID},
-		BootSpec: protocol.BootSpec{Image: img, BootPolicy: claim.Spec.BootPolicy},
+		Owner:    resource.Owner{Name: claim.Metadata.Name, UID: claim.Metadata.UID},
+		BootSpec: resource.BootSpec{Image: img, BootPolicy: claim.Spec.BootPolicy},
 	}}
 	cfg.Metadata.Name, cfg.Metadata.Generation = claim.Metadata.Name, 1
-	p := &protocol.Provisioned{
+	p := &resource.Provisioned{
 		OwnerUID: cfg.Spec.Owner.UID, Generation: cfg.Metadata.Generation, Server: server,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: time.Now(),
 	}

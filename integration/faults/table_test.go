@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"rackboot/integration/parallel"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -82,21 +83,21 @@ func brief[T ~int | ~int64](d T) T {
 }
 
 // long is an outage that must be seen at both ends.
-const long = protocol.SyncValid + time.Minute
+const long = message.SyncValid + time.Minute
 
 // hears says whether the hub's word is fresh at the agent, as it must be or not be
 // after an outage.
 func (b *table) unverified(d time.Duration) {
 	b.t.Helper()
-	if d > long && !b.agent().says(protocol.CondHubUnverified) {
-		b.t.Errorf("the agent heard nothing for %s and does not say %s", d, protocol.CondHubUnverified)
+	if d > long && !b.agent().says(resource.CondHubUnverified) {
+		b.t.Errorf("the agent heard nothing for %s and does not say %s", d, resource.CondHubUnverified)
 	}
 }
 
 func (b *table) dark(d time.Duration) {
 	b.t.Helper()
-	if d > time.Minute && !b.has(b.hub.agentConditions(b.agent().name), protocol.CondDark) {
-		b.t.Errorf("the hub heard nothing for %s and does not say %s", d, protocol.CondDark)
+	if d > time.Minute && !b.has(b.hub.agentConditions(b.agent().name), resource.CondDark) {
+		b.t.Errorf("the hub heard nothing for %s and does not say %s", d, resource.CondDark)
 	}
 }
 
@@ -246,7 +247,7 @@ func (b *table) changeDisk(disk *statetest.Memory, alone bool) {
 	b.t.Helper()
 	a := b.agent()
 	was := a.found().incarnation
-	renewed := b.events(protocol.EventRenewed)
+	renewed := b.events(resource.EventRenewed)
 	b.note("the agent's disk is exchanged")
 	a.kill()
 	a.swap(disk)
@@ -263,10 +264,10 @@ func (b *table) changeDisk(disk *statetest.Memory, alone bool) {
 		b.net.heal(a.name)
 	}
 	b.until("another incarnation", 5*time.Minute, func() bool { return a.found().incarnation != was })
-	b.until("the event "+string(protocol.EventRenewed), 5*time.Minute, func() bool { return b.events(protocol.EventRenewed) > renewed })
+	b.until("the event "+string(resource.EventRenewed), 5*time.Minute, func() bool { return b.events(resource.EventRenewed) > renewed })
 }
 
-func (b *table) events(code protocol.EventCode) (n int) {
+func (b *table) events(code resource.EventCode) (n int) {
 	for _, e := range b.hub.control.Events.After(0, 100_000) {
 		if e.Code == code {
 			n++
@@ -283,11 +284,11 @@ func hubStoreRolledBack(b *table) {
 		old := b.hub.disk.Load().Copy()
 		b.note("the hub's store is copied")
 		b.live(5 * time.Minute)
-		b.place(unclaimed, protocol.StopHard)
+		b.place(unclaimed, resource.StopHard)
 		b.wait(time.Minute)
 		b.rollBackHub(old)
 		b.until("HubBehind at the hub", 5*time.Minute, func() bool {
-			return b.has(b.hub.agentConditions(b.agent().name), protocol.CondHubBehind)
+			return b.has(b.hub.agentConditions(b.agent().name), resource.CondHubBehind)
 		})
 		before := b.agent().found().heads
 		b.live(10 * time.Minute)
@@ -313,8 +314,8 @@ func twoHubs(b *table) {
 	b.hub = b.newHub("hub2", first.disk.Load().Copy())
 	b.hub.start()
 	b.live(10 * time.Minute)
-	if !b.has(first.agentConditions(b.agent().name), protocol.CondTwoHubs) {
-		b.t.Errorf("the hub that lost does not say %s", protocol.CondTwoHubs)
+	if !b.has(first.agentConditions(b.agent().name), resource.CondTwoHubs) {
+		b.t.Errorf("the hub that lost does not say %s", resource.CondTwoHubs)
 	}
 	b.stepsDown(first)
 	first.kill()
@@ -347,7 +348,7 @@ func twoHubsOfOneNumber(b *table) {
 	b.note("a second hub of the same number")
 	other.start()
 	b.until("TwoHubs at the hub that lost", 5*time.Minute, func() bool {
-		return b.has(other.agentConditions(b.agent().name), protocol.CondTwoHubs)
+		return b.has(other.agentConditions(b.agent().name), resource.CondTwoHubs)
 	})
 	b.live(10 * time.Minute)
 	b.stepsDown(other)

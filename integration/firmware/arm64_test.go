@@ -12,6 +12,7 @@ import (
 	"rackboot/integration/netns"
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -54,7 +55,7 @@ func startARM(t *testing.T, ns *netns.Namespace, dir string, args ...string) {
 func TestAAVMF(t *testing.T) {
 	need(t)
 	asked, _ := chainFlow{
-		prefer: protocol.ChainGRUB, method: protocol.FirstBootUefiHTTP, base: "http://" + chainAddress + ":8080", start: startARM, arm64: true,
+		prefer: protocol.ChainGRUB, method: resource.FirstBootUefiHTTP, base: "http://" + chainAddress + ":8080", start: startARM, arm64: true,
 		loaders: map[chain.Role]string{
 			chain.RoleShim: loaderOf(t, "trixie-arm64", "usr/lib/shim/shimaa64.efi.signed"),
 			chain.RoleGRUB: loaderOf(t, "trixie-arm64", "usr/lib/grub/arm64-efi-signed/grubnetaa64.efi.signed"),

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -56,7 +57,7 @@ func TestOVMFBootEnv(t *testing.T) {
 		s.served(ctx, t, time.Minute, file) // rackctl itself takes its time
 	}
 	env := s.server(ctx, t).Status.Report.Env
-	if env == nil || env.State != protocol.EnvReady || env.BootEnv != "debian-12-install" || env.OS != "debian-12" || env.Source != protocol.EnvFromISO {
+	if env == nil || env.State != resource.EnvReady || env.BootEnv != "debian-12-install" || env.OS != "debian-12" || env.Source != resource.EnvFromISO {
 		t.Errorf("reported %+v", env)
 	}
 }
@@ -76,11 +77,11 @@ func (s *site) install12(ctx context.Context, t *testing.T, image string, values
 	s.rackctl(ctx, t, "apply", "-f", s.expand(t, "claim-env.yaml", "claim-env.yaml", values))
 	s.logf(t, "claim applied")
 	for _, step := range []struct {
-		code  protocol.EventCode
+		code  resource.EventCode
 		limit time.Duration
 	}{
-		{protocol.EventArmed, firmwareTimeout},
-		{protocol.EventDHCPSeen, firmwareTimeout},
+		{resource.EventArmed, firmwareTimeout},
+		{resource.EventDHCPSeen, firmwareTimeout},
 	} {
 		s.event(ctx, t, step.limit, "server-a", step.code, 1)
 	}
@@ -101,7 +102,7 @@ func (s *site) served(ctx context.Context, t *testing.T, limit time.Duration, na
 		if err != nil {
 			return false, err
 		}
-		var trace protocol.Trace
+		var trace resource.Trace
 		if err := json.Unmarshal([]byte(out), &trace); err != nil {
 			return false, err
 		}

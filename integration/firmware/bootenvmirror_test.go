@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestOVMFBootEnvMirror is TestOVMFBootEnv without an ISO: the installer's kernel and initrd
@@ -37,7 +37,7 @@ func TestOVMFBootEnvMirror(t *testing.T) {
 		s.served(ctx, t, time.Minute, file) // rackctl itself takes its time
 	}
 	env := s.server(ctx, t).Status.Report.Env
-	if env == nil || env.State != protocol.EnvReady || env.OS != "debian-12" || env.Source != protocol.EnvFromProxy {
+	if env == nil || env.State != resource.EnvReady || env.OS != "debian-12" || env.Source != resource.EnvFromProxy {
 		t.Errorf("reported %+v", env)
 	}
 }

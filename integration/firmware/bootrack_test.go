@@ -18,6 +18,7 @@ import (
 	"rackboot/netboot/dhcp"
 	"rackboot/netboot/httpboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // bootToken is of the only attempt there is.
@@ -153,8 +154,8 @@ func runServers(ctx context.Context, t *testing.T, servers ...func(context.Conte
 	})
 }
 
-func (r *bootRack) Segment(name string) (protocol.SegmentIntent, bool) {
-	return protocol.SegmentIntent{
+func (r *bootRack) Segment(name string) (resource.SegmentIntent, bool) {
+	return resource.SegmentIntent{
 		Name: name, Prefix: r.prefix(), Address: r.address(), PoolFrom: netip.MustParseAddr("10.99.0.50"), PoolTo: netip.MustParseAddr("10.99.0.99"),
 		BaseURL: "https://10.99.0.1", LeaseTime: time.Hour,
 	}, true

@@ -15,6 +15,7 @@ import (
 	"rackboot/netboot/chain"
 	"rackboot/probe/initramfs"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -35,7 +36,7 @@ func loaderOf(t *testing.T, release, path string) string {
 // chainFlow is one boot through loaders, from firmware to the report of the image.
 type chainFlow struct {
 	prefer  protocol.ChainKind
-	method  protocol.FirstBoot
+	method  resource.FirstBoot
 	loaders map[chain.Role]string // paths
 	base    string
 	// start starts the machine.
@@ -68,10 +69,10 @@ func (f chainFlow) boot(t *testing.T) (asked, console string) {
 		authority, list = enrol(t, r.Certificates)
 		f.args = append(f.args, "-fw_cfg", "name=etc/edk2/https/cacerts,file="+list)
 	}
-	img := protocol.Image{Digest: "sha256:image", CommandLine: "console=" + console1 + " panic=-1 rackboot.role=report"}
+	img := resource.Image{Digest: "sha256:image", CommandLine: "console=" + console1 + " panic=-1 rackboot.role=report"}
 	kernel, initrd := buildReporter(ctx, t, s.dir, cpu, root, authority)
-	for kind, path := range map[protocol.ArtefactKind]string{protocol.ArtefactKernel: kernel, protocol.ArtefactInitramfs: initrd} {
-		img.Artefacts = append(img.Artefacts, protocol.Artefact{Kind: kind, Digest: "sha256:" + string(kind)})
+	for kind, path := range map[resource.ArtefactKind]string{resource.ArtefactKernel: kernel, resource.ArtefactInitramfs: initrd} {
+		img.Artefacts = append(img.Artefacts, resource.Artefact{Kind: kind, Digest: "sha256:" + string(kind)})
 		r.Paths["sha256:"+string(kind)] = path
 	}
 	loaders := chain.Loaders{}
@@ -191,7 +192,7 @@ func inOrder(t *testing.T, text string, lines ...string) {
 func TestOVMFSecureHTTPS(t *testing.T) {
 	need(t)
 	asked, console := chainFlow{
-		prefer: protocol.ChainGRUB, method: protocol.FirstBootUefiHTTP, base: "https://" + chainAddress + ":8443", start: startSecure,
+		prefer: protocol.ChainGRUB, method: resource.FirstBootUefiHTTP, base: "https://" + chainAddress + ":8443", start: startSecure,
 		loaders: map[chain.Role]string{
 			chain.RoleShim: loaderOf(t, "bookworm-amd64", "usr/lib/shim/shimx64.efi.signed"),
 			chain.RoleGRUB: loaderOf(t, "trixie-amd64", "usr/lib/grub/x86_64-efi-signed/grubnetx64.efi.signed"),
@@ -215,7 +216,7 @@ func TestOVMFSecureHTTPS(t *testing.T) {
 func TestOVMFSecurePXE(t *testing.T) {
 	need(t)
 	asked, console := chainFlow{
-		prefer: protocol.ChainGRUB, method: protocol.FirstBootPxe, base: "http://" + chainAddress + ":8080", start: startSecure,
+		prefer: protocol.ChainGRUB, method: resource.FirstBootPxe, base: "http://" + chainAddress + ":8080", start: startSecure,
 		loaders: map[chain.Role]string{
 			chain.RoleShim: loaderOf(t, "bookworm-amd64", "usr/lib/shim/shimx64.efi.signed"),
 			chain.RoleGRUB: loaderOf(t, "bookworm-amd64", "usr/lib/grub/x86_64-efi-signed/grubnetx64.efi.signed"),
@@ -233,7 +234,7 @@ func TestOVMFSecurePXE(t *testing.T) {
 func TestOVMFIPXE(t *testing.T) {
 	need(t)
 	asked, _ := chainFlow{
-		prefer: protocol.ChainIPXE, method: protocol.FirstBootPxe, base: "http://" + chainAddress + ":8080", start: startFirmware,
+		prefer: protocol.ChainIPXE, method: resource.FirstBootPxe, base: "http://" + chainAddress + ":8080", start: startFirmware,
 		loaders: map[chain.Role]string{chain.RoleIPXE: loaderOf(t, "trixie-amd64", "usr/lib/ipxe/snponly.efi")},
 	}.boot(t)
 	inOrder(t, asked, "client PXEClient: boot snponly.efi", "fetched snponly.efi", "fetched autoexec.ipxe",

@@ -24,6 +24,7 @@ import (
 	"rackboot/netboot/tftp"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -106,8 +107,8 @@ func serveChain() error {
 	return errors.Join(<-errs, <-errs, <-errs)
 }
 
-func (r chainRack) Segment(name string) (protocol.SegmentIntent, bool) {
-	return protocol.SegmentIntent{
+func (r chainRack) Segment(name string) (resource.SegmentIntent, bool) {
+	return resource.SegmentIntent{
 		Name: name, Prefix: netip.MustParsePrefix("10.99.0.0/24"), Address: netip.MustParseAddr(chainAddress),
 		PoolFrom: netip.MustParseAddr("10.99.0.50"), PoolTo: netip.MustParseAddr("10.99.0.99"),
 		BaseURL: r.Base, LeaseTime: time.Hour,
@@ -119,7 +120,7 @@ func (r chainRack) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	if r.Stops {
 		s.Stop = &decide.StopOffer{Token: bootToken, File: r.Chain.FileFor(c.Class)}
 	} else {
-		s.Attempt = &decide.Attempt{Token: bootToken, Chain: &r.Chain, Intended: r.Method, State: protocol.AttemptConsumed}
+		s.Attempt = &decide.Attempt{Token: bootToken, Chain: &r.Chain, Intended: r.Method, State: resource.AttemptConsumed}
 	}
 	a := decide.Serve(s, c)
 	fmt.Printf("client %s: %s %s\n", c.Class, a.Action, a.File)

@@ -18,8 +18,8 @@ import (
 
 	"rackboot/integration/netns"
 	"rackboot/integration/sim"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -227,15 +227,15 @@ func (s *site) rackctl(ctx context.Context, t *testing.T, args ...string) string
 }
 
 // failures are the events that must not happen.
-func failures() []protocol.EventCode {
-	return []protocol.EventCode{
-		protocol.EventAttemptFailed, protocol.EventHoldViolated, protocol.EventUnexpected, protocol.EventMismatch, protocol.EventLost,
+func failures() []resource.EventCode {
+	return []resource.EventCode{
+		resource.EventAttemptFailed, resource.EventHoldViolated, resource.EventUnexpected, resource.EventMismatch, resource.EventLost,
 	}
 }
 
 // event waits until a server has had an event so many times. A boot that failed or
 // a hold that was broken ends the test.
-func (s *site) event(ctx context.Context, t *testing.T, limit time.Duration, server string, code protocol.EventCode, times int) {
+func (s *site) event(ctx context.Context, t *testing.T, limit time.Duration, server string, code resource.EventCode, times int) {
 	t.Helper()
 	s.until(ctx, t, limit, fmt.Sprintf("%s: %s %d", server, code, times), func(ctx context.Context) (bool, error) {
 		out, err := s.output(ctx, s.hub, s.path("rackctl"), "events", "-o", "json")
@@ -249,7 +249,7 @@ func (s *site) event(ctx context.Context, t *testing.T, limit time.Duration, ser
 		n := 0
 		for _, e := range list.Items {
 			// The probe is a boot from the network that nobody ordered, and noticed as such.
-			if slices.Contains(failures(), e.Code) && (!s.probed || e.Code != protocol.EventMismatch) && (!s.meddled || e.Code != protocol.EventUnexpected) {
+			if slices.Contains(failures(), e.Code) && (!s.probed || e.Code != resource.EventMismatch) && (!s.meddled || e.Code != resource.EventUnexpected) {
 				return false, fmt.Errorf("%s of %s: %s", e.Code, e.Server, e.Message)
 			}
 			if e.Code == code && e.Server == server {

@@ -14,6 +14,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/dhcp"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/badger"
 )
 
@@ -29,7 +30,7 @@ const (
 // dhcpConfig is what a DHCP server of a test is told.
 type dhcpConfig struct {
 	Interface string
-	Segment   protocol.SegmentIntent
+	Segment   resource.SegmentIntent
 }
 
 // serveDHCP is a server inside a namespace, with its leases on disk, until it is
@@ -77,9 +78,9 @@ func serveDHCP() (err error) {
 
 // everybody is a resolver that knows every client as a machine that is to have an
 // address, and nothing to boot.
-type everybody struct{ segment protocol.SegmentIntent }
+type everybody struct{ segment resource.SegmentIntent }
 
-func (e everybody) Segment(string) (protocol.SegmentIntent, bool) { return e.segment, true }
+func (e everybody) Segment(string) (resource.SegmentIntent, bool) { return e.segment, true }
 
 func (e everybody) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	return protocol.BootAnswer{Action: protocol.AnswerLease, Server: "server " + c.MAC, Reason: "test"}

@@ -19,6 +19,7 @@ import (
 	"rackboot/netboot/bootenv"
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -105,9 +106,9 @@ func reported(ctx context.Context, t *testing.T, s *site, state, message string)
 func decommissionRack(ctx context.Context, t *testing.T, kernel, initrd string) (r chainRack, line string) {
 	t.Helper()
 	bundle := decommissionBundle(t)
-	bundle.Images = []protocol.Image{{
+	bundle.Images = []resource.Image{{
 		Reference: bundle.Spec.OS.SupportedArchitectures["amd64"].Image, Digest: "sha256:image", Architecture: "amd64",
-		Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactKernel, Digest: "sha256:kernel"}, {Kind: protocol.ArtefactInitramfs, Digest: "sha256:initrd"}},
+		Artefacts: []resource.Artefact{{Kind: resource.ArtefactKernel, Digest: "sha256:kernel"}, {Kind: resource.ArtefactInitramfs, Digest: "sha256:initrd"}},
 	}}
 	recipe, err := bootenv.Merge(bundle)
 	if err != nil {
@@ -115,7 +116,7 @@ func decommissionRack(ctx context.Context, t *testing.T, kernel, initrd string) 
 	}
 	site := bootenv.Sample()
 	site.Base, site.Token = "http://"+chainAddress+":8080", bootToken
-	boot, err := recipe.Boot(ctx, protocol.LoaderAMD64HTTP, site)
+	boot, err := recipe.Boot(ctx, resource.LoaderAMD64HTTP, site)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func decommissionRack(ctx context.Context, t *testing.T, kernel, initrd string) 
 		l.Digest = "sha256:" + string(role)
 		loaders[role], r.Paths[l.Digest] = l, path
 	}
-	r.Chain, err = chain.ChooseEnv(chain.Request{Method: protocol.FirstBootUefiHTTP, Architecture: "amd64", Loaders: loaders, TFTP: true}, env, "sha256:view")
+	r.Chain, err = chain.ChooseEnv(chain.Request{Method: resource.FirstBootUefiHTTP, Architecture: "amd64", Loaders: loaders, TFTP: true}, env, "sha256:view")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,11 +155,11 @@ func decommissionRack(ctx context.Context, t *testing.T, kernel, initrd string) 
 }
 
 // decommissionBundle is what a hub makes of the shipped file for a server.
-func decommissionBundle(t *testing.T) protocol.EnvBundle {
+func decommissionBundle(t *testing.T) resource.EnvBundle {
 	t.Helper()
-	b := protocol.EnvBundle{
-		UID: "env-uid", Purpose: protocol.PurposeMaintenance, Owner: "return", KernelArgs: "console=ttyS0 panic=-1", Schemas: map[string]protocol.ParamSpec{},
-		Machine: protocol.EnvMachine{Name: "n1", UID: "n1-uid", BootMAC: "52:54:00:12:34:56", Architecture: "amd64", Rack: "rack-a", Segment: "boot"},
+	b := resource.EnvBundle{
+		UID: "env-uid", Purpose: resource.PurposeMaintenance, Owner: "return", KernelArgs: "console=ttyS0 panic=-1", Schemas: map[string]resource.ParamSpec{},
+		Machine: resource.EnvMachine{Name: "n1", UID: "n1-uid", BootMAC: "52:54:00:12:34:56", Architecture: "amd64", Rack: "rack-a", Segment: "boot"},
 	}
 	f, err := os.Open(decommissionFile)
 	if err != nil {
@@ -172,15 +173,15 @@ func decommissionBundle(t *testing.T) protocol.EnvBundle {
 			return b
 		}
 		raw, jsonErr := json.Marshal(doc)
-		kind, _ := protocol.ParseKind(fmt.Sprint(doc["kind"]))
-		obj := protocol.NewObject(kind)
+		kind, _ := resource.ParseKind(fmt.Sprint(doc["kind"]))
+		obj := resource.NewObject(kind)
 		if err := errors.Join(err, jsonErr, json.Unmarshal(raw, obj)); err != nil {
 			t.Fatal(err)
 		}
 		switch o := obj.(type) {
-		case *protocol.BootEnv:
+		case *resource.BootEnv:
 			b.BootEnv, b.Spec = o.Metadata.Name, o.Spec
-		case *protocol.Param:
+		case *resource.Param:
 			b.Schemas[o.Spec.Name] = o.Spec
 		}
 	}

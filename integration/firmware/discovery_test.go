@@ -9,6 +9,7 @@ import (
 
 	"rackboot/integration/uki"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -41,10 +42,10 @@ func TestOVMFDiscovery(t *testing.T) {
 	s.startAgents(ctx, t)
 
 	s.until(ctx, t, firmwareTimeout, "the server is in Discovery", func(ctx context.Context) (bool, error) {
-		return s.server(ctx, t).Status.Phase == protocol.PhaseDiscovery, nil
+		return s.server(ctx, t).Status.Phase == resource.PhaseDiscovery, nil
 	})
 	s.until(ctx, t, installTimeout, "the server is Available", func(ctx context.Context) (bool, error) {
-		return s.server(ctx, t).Status.Phase == protocol.PhaseAvailable, nil
+		return s.server(ctx, t).Status.Phase == resource.PhaseAvailable, nil
 	})
 	d := s.server(ctx, t).Status.Discovered
 	if d == nil || d.Inventory == nil || d.Method != protocol.TargetPxe {
@@ -61,11 +62,11 @@ func TestOVMFDiscovery(t *testing.T) {
 	s.until(ctx, t, installTimeout, "the maintenance has booted", func(ctx context.Context) (bool, error) {
 		st := s.server(ctx, t).Status
 		a := st.Report.Attempt
-		return st.Phase == protocol.PhaseMaintenance && a != nil && a.State == protocol.AttemptSucceeded && a.Intended == protocol.TargetUefiHTTP && a.Evidence == protocol.EvidenceBooted, nil
+		return st.Phase == resource.PhaseMaintenance && a != nil && a.State == resource.AttemptSucceeded && a.Intended == protocol.TargetUefiHTTP && a.Evidence == protocol.EvidenceBooted, nil
 	})
 	s.rackctl(ctx, t, "delete", "maintenance", "look")
 	s.until(ctx, t, firmwareTimeout, "the server is Available again", func(ctx context.Context) (bool, error) {
-		return s.server(ctx, t).Status.Phase == protocol.PhaseAvailable, nil
+		return s.server(ctx, t).Status.Phase == resource.PhaseAvailable, nil
 	})
 	if again := s.server(ctx, t).Status.Discovered; again == nil || again.UID != d.UID {
 		t.Errorf("it was discovered again: %+v", again)
@@ -77,7 +78,7 @@ func TestOVMFDiscovery(t *testing.T) {
 }
 
 // server is the rack's only server, as rackctl shows it.
-func (s *site) server(ctx context.Context, t *testing.T) (srv protocol.Server) {
+func (s *site) server(ctx context.Context, t *testing.T) (srv resource.Server) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(s.rackctl(ctx, t, "get", "server", "server-a", "-o", "json")), &srv); err != nil {
 		t.Fatal(err)
@@ -92,7 +93,7 @@ func (s *site) nothingLeft(ctx context.Context, t *testing.T) {
 		t.Errorf("left: %s", out)
 	}
 	out := s.rackctl(ctx, t, "events", "-o", "json")
-	for _, code := range []protocol.EventCode{protocol.EventAttemptFailed, protocol.EventMismatch, protocol.EventDiskBoot} {
+	for _, code := range []resource.EventCode{resource.EventAttemptFailed, resource.EventMismatch, resource.EventDiskBoot} {
 		if strings.Contains(out, string(code)) {
 			t.Errorf("%s has happened:\n%s", code, out)
 		}

@@ -19,7 +19,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/dhcp6"
 	"rackboot/netboot/httpboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestOVMFHTTPv6 boots real firmware by HTTP over IPv6 from the production servers:
@@ -117,10 +117,10 @@ func (r *rack6) serve6(ctx context.Context, t *testing.T, ns *netns.Namespace, r
 }
 
 // Segment implements netboot.Resolver.
-func (r *rack6) Segment(name string) (protocol.SegmentIntent, bool) {
+func (r *rack6) Segment(name string) (resource.SegmentIntent, bool) {
 	seg, ok := r.bootRack.Segment(name)
-	seg.IPv6 = &protocol.SegmentIPv6Intent{
-		Mode: protocol.IPv6Stateful, Prefix: r.prefix6(), Address: r.address6(), LeaseTime: time.Hour,
+	seg.IPv6 = &resource.SegmentIPv6Intent{
+		Mode: resource.IPv6Stateful, Prefix: r.prefix6(), Address: r.address6(), LeaseTime: time.Hour,
 		PoolFrom: netip.MustParseAddr("2001:db8:99::1000"), PoolTo: netip.MustParseAddr("2001:db8:99::1fff"),
 	}
 	return seg, ok

@@ -13,7 +13,7 @@ import (
 
 	"rackboot/integration/netns"
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -77,13 +77,13 @@ func (l *lan) bridge(ctx context.Context, t *testing.T, at *netns.Namespace, nam
 // it has on disk.
 func (l *lan) serve(ctx context.Context, t *testing.T, name string) *process {
 	t.Helper()
-	return l.serveSegment(ctx, t, name, protocol.SegmentIntent{
+	return l.serveSegment(ctx, t, name, resource.SegmentIntent{
 		Name: "rack1", Prefix: netip.MustParsePrefix(bootNet), Address: netip.MustParseAddr(bootAddress),
 		PoolFrom: netip.MustParseAddr("10.7.0.100"), PoolTo: netip.MustParseAddr("10.7.0.103"), LeaseTime: lanLease,
 	})
 }
 
-func (l *lan) serveSegment(ctx context.Context, t *testing.T, name string, seg protocol.SegmentIntent) *process {
+func (l *lan) serveSegment(ctx context.Context, t *testing.T, name string, seg resource.SegmentIntent) *process {
 	t.Helper()
 	raw, err := json.Marshal(dhcpConfig{Interface: "boot0", Segment: seg})
 	if err != nil {

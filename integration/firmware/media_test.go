@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"rackboot/integration/sim"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -44,27 +44,27 @@ func TestOVMFVirtualMedia(t *testing.T) {
 
 	s.rackctl(ctx, t, "apply", "-f", s.expand(t, "claim-media.yaml", "claim-media.yaml", map[string]string{"IMAGE": isoReference}))
 	s.logf(t, "claim applied")
-	s.event(ctx, t, firmwareTimeout, "", protocol.EventArtefactsLocal, 1)
+	s.event(ctx, t, firmwareTimeout, "", resource.EventArtefactsLocal, 1)
 	for _, step := range []struct {
-		code  protocol.EventCode
+		code  resource.EventCode
 		limit time.Duration
 	}{
-		{protocol.EventMediaInserted, firmwareTimeout},
-		{protocol.EventArmed, firmwareTimeout},
-		{protocol.EventFetched, firmwareTimeout},
-		{protocol.EventInstalled, installTimeout},
-		{protocol.EventProvisioned, firmwareTimeout},
+		{resource.EventMediaInserted, firmwareTimeout},
+		{resource.EventArmed, firmwareTimeout},
+		{resource.EventFetched, firmwareTimeout},
+		{resource.EventInstalled, installTimeout},
+		{resource.EventProvisioned, firmwareTimeout},
 	} {
 		s.event(ctx, t, step.limit, "server-a", step.code, 1)
 		// The console of this power-on is gone with the next: it is looked at before rackctl is
 		// asked for what comes of the boot.
-		if step.code == protocol.EventArmed {
+		if step.code == resource.EventArmed {
 			s.until(ctx, t, firmwareTimeout+installTimeout, "the installer reads the config image", func(context.Context) (bool, error) {
 				return strings.Contains(s.console(), "rackboot-test: config image in /dev/sr"), nil
 			})
 		}
 	}
-	s.event(ctx, t, firmwareTimeout, "server-a", protocol.EventMediaEjected, 1)
+	s.event(ctx, t, firmwareTimeout, "server-a", resource.EventMediaEjected, 1)
 	s.diskBoot(ctx, t, 1, "")
 	// Firmware asked nobody for an address; the installer did, as an operating system.
 	if got := asks(t, capture); got[macA] != nil && (got[macA].boots != 0 || got[macA].files != 0) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // flowTimeout bounds the whole test, so that it ends by itself and takes its
@@ -64,8 +64,8 @@ func TestOVMF(t *testing.T) {
 	s.install(ctx, t)
 	first := s.diskBoot(ctx, t, 1, "")
 	// The other rack has done the same with the same addresses meanwhile.
-	s.event(ctx, t, firmwareTimeout, "server-b", protocol.EventProvisioned, 1)
-	s.event(ctx, t, firmwareTimeout, "server-b", protocol.EventDiskBoot, 1)
+	s.event(ctx, t, firmwareTimeout, "server-b", resource.EventProvisioned, 1)
+	s.event(ctx, t, firmwareTimeout, "server-b", resource.EventDiskBoot, 1)
 
 	s.hold(ctx, t)
 	s.refused(ctx, t)
@@ -87,16 +87,16 @@ func TestOVMF(t *testing.T) {
 // install follows the one boot from the network.
 func (s *site) install(ctx context.Context, t *testing.T) {
 	t.Helper()
-	s.event(ctx, t, firmwareTimeout, "", protocol.EventArtefactsLocal, len(s.racks()))
+	s.event(ctx, t, firmwareTimeout, "", resource.EventArtefactsLocal, len(s.racks()))
 	for _, step := range []struct {
-		code  protocol.EventCode
+		code  resource.EventCode
 		limit time.Duration
 	}{
-		{protocol.EventArmed, firmwareTimeout},
-		{protocol.EventDHCPSeen, firmwareTimeout},
-		{protocol.EventFetched, firmwareTimeout},
-		{protocol.EventInstalled, installTimeout},
-		{protocol.EventProvisioned, firmwareTimeout},
+		{resource.EventArmed, firmwareTimeout},
+		{resource.EventDHCPSeen, firmwareTimeout},
+		{resource.EventFetched, firmwareTimeout},
+		{resource.EventInstalled, installTimeout},
+		{resource.EventProvisioned, firmwareTimeout},
 	} {
 		s.event(ctx, t, step.limit, "server-a", step.code, 1)
 	}
@@ -106,7 +106,7 @@ func (s *site) install(ctx context.Context, t *testing.T) {
 // whose boot is another one than before. It returns the boot's id.
 func (s *site) diskBoot(ctx context.Context, t *testing.T, times int, before string) (boot string) {
 	t.Helper()
-	s.event(ctx, t, firmwareTimeout, "server-a", protocol.EventDiskBoot, times)
+	s.event(ctx, t, firmwareTimeout, "server-a", resource.EventDiskBoot, times)
 	marker := regexp.MustCompile(`rackboot-test: system runs from disk, boot ([0-9a-f-]{36})`)
 	s.until(ctx, t, firmwareTimeout, "the system on the disk says that it runs", func(context.Context) (bool, error) {
 		m := marker.FindStringSubmatch(s.console())
@@ -136,12 +136,12 @@ func (s *site) hold(ctx context.Context, t *testing.T) {
 	if !strings.Contains(s.console(), "rackboot-test: power button") {
 		t.Error("the system was not stopped by its power button")
 	}
-	var h protocol.Hold
+	var h resource.Hold
 	if err := json.Unmarshal([]byte(out), &h); err != nil {
 		t.Fatal(err)
 	}
 	receipt := s.rackctl(ctx, t, "receipt", h.Metadata.Name, "-o", "json")
-	var r protocol.Receipt
+	var r resource.Receipt
 	if err := json.Unmarshal([]byte(receipt), &r); err != nil {
 		t.Fatal(err)
 	}

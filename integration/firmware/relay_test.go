@@ -10,7 +10,7 @@ import (
 
 	"rackboot/integration/netns"
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -38,7 +38,7 @@ func testRelay(ctx context.Context, t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	l.serveSegment(ctx, t, "dhcp", protocol.SegmentIntent{
+	l.serveSegment(ctx, t, "dhcp", resource.SegmentIntent{
 		Name: "rack1", Prefix: netip.MustParsePrefix(bootNet), Address: netip.MustParseAddr(relayServer),
 		PoolFrom: netip.MustParseAddr("10.7.0.100"), PoolTo: netip.MustParseAddr("10.7.0.103"),
 		Routers: []netip.Addr{netip.MustParseAddr(relayLAN)}, LeaseTime: lanLease,

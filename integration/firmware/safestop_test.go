@@ -15,6 +15,7 @@ import (
 
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // safeStop is a power cycle past us of a server whose boot order has the EFI shell
@@ -28,7 +29,7 @@ func (s *site) safeStop(ctx context.Context, t *testing.T) {
 	s.until(ctx, t, firmwareTimeout, "the EFI shell waits", func(context.Context) (bool, error) {
 		return strings.Contains(s.console(), "UEFI Interactive Shell"), nil
 	})
-	var server protocol.Server
+	var server resource.Server
 	s.until(ctx, t, firmwareTimeout, "SafeStopped", func(ctx context.Context) (bool, error) {
 		out, err := s.output(ctx, s.hub, s.path("rackctl"), "get", "server", "server-a", "-o", "json")
 		if err != nil {

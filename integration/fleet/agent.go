@@ -14,6 +14,8 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/link"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -33,7 +35,7 @@ type agent struct {
 	reports reports
 	heads   map[string]document // the hub's, as it last named them
 
-	inbox  chan message
+	inbox  chan packet
 	up     chan struct{}
 	nudges chan struct{}
 	spread chan struct{}
@@ -45,7 +47,7 @@ type agent struct {
 	holding   atomic.Int32 // holds
 }
 
-type message struct {
+type packet struct {
 	topic   string
 	payload []byte
 }
@@ -73,7 +75,7 @@ func newAgent(cfg *Config, id identity, from net.Addr, c *shared) (*agent, error
 	a := &agent{
 		cfg: cfg, name: id.Answer.Agent, rack: id.Answer.Rack, shared: c,
 		hub: c.verifier(id.Keys.Everyday), signer: c.signer.Beside(ed25519.NewKeyFromSeed(id.Key)), heads: map[string]document{},
-		inbox: make(chan message, inboxSize), up: make(chan struct{}, 1), nudges: make(chan struct{}, nudgesSize), spread: make(chan struct{}, 1), gone: make(chan struct{}),
+		inbox: make(chan packet, inboxSize), up: make(chan struct{}, 1), nudges: make(chan struct{}, nudgesSize), spread: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 	if a.disk, err = openDisk(cfg.Dir, a.rack); err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func newAgent(cfg *Config, id identity, from net.Addr, c *shared) (*agent, error
 		return nil, err
 	}
 	a.link, err = link.New(link.Config{
-		Broker: id.broker(), QoS: id.Answer.QoS, Subscribe: []string{protocol.TopicDown(a.name, "#"), protocol.TopicAnnounce},
+		Broker: id.broker(), QoS: id.Answer.QoS, Subscribe: []string{message.TopicDown(a.name, "#"), message.TopicAnnounce},
 		TLS:       &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool, Certificates: []tls.Certificate{pair}},
 		OnConnect: func(context.Context) { c.counts.connects.Add(1); signal(a.up) }, OnMessage: a.arrived, Dial: dial,
 		FirstDelay: time.Duration(cfg.Racks) * time.Second / connectsPerSecond, MinBackoff: cfg.Backoff / 5, MaxBackoff: cfg.Backoff,
@@ -116,7 +118,7 @@ func (a *agent) dialler(broker string, from net.Addr) (func(context.Context) (ne
 // arrived is called by the link.
 func (a *agent) arrived(topic string, payload []byte) {
 	select {
-	case a.inbox <- message{topic, payload}:
+	case a.inbox <- packet{topic, payload}:
 	case <-a.gone:
 	}
 }
@@ -179,7 +181,7 @@ func (a *agent) turn(now time.Time) time.Duration {
 	}
 	wait = min(wait, a.report(now))
 	events, rest := a.disk.Events.batch(now, a.session.id)
-	if len(events) > 0 && a.publish(protocol.LeafEvent, protocol.EventBatch{Agent: a.name, Incarnation: a.disk.Incarnation, Session: a.session.id, Events: events}) {
+	if len(events) > 0 && a.publish(message.LeafEvent, message.EventBatch{Agent: a.name, Incarnation: a.disk.Incarnation, Session: a.session.id, Events: events}) {
 		a.shared.counts.events.Add(int64(len(events)))
 	}
 	return max(min(wait, rest), time.Millisecond)
@@ -237,7 +239,7 @@ func (a *agent) nudge(now time.Time) {
 	}
 	s := a.disk.Servers[rand.N(len(a.disk.Servers))]
 	s.Restarts++
-	a.disk.Events.add(protocol.Event{At: now, Server: s.Name, Code: protocol.EventPowerSeen, Message: "restarted"})
+	a.disk.Events.add(resource.Event{At: now, Server: s.Name, Code: resource.EventPowerSeen, Message: "restarted"})
 	a.reports.news(now, false)
 	a.shared.counts.news.Add(1)
 }
@@ -254,7 +256,7 @@ func (a *agent) seal(fact string, v any) []byte {
 // publish signs and sends. What is lost is sent again: documents by the hub, reports and
 // events by the agent.
 func (a *agent) publish(leaf string, msg any) bool {
-	topic := protocol.TopicUp(a.name, leaf)
+	topic := message.TopicUp(a.name, leaf)
 	data := a.seal(topic, msg)
 	if data == nil {
 		return false

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -19,14 +19,14 @@ const (
 // backlog are the events that the hub has not acknowledged, the oldest first.
 type backlog struct {
 	Last    uint64           `json:"last"` // number that was given
-	Waiting []protocol.Event `json:"waiting,omitempty"`
+	Waiting []resource.Event `json:"waiting,omitempty"`
 
 	sent    time.Time
 	sentTo  string // session
 	sentEnd uint64 // number
 }
 
-func (b *backlog) add(e protocol.Event) {
+func (b *backlog) add(e resource.Event) {
 	b.Last++
 	e.Seq = b.Last
 	b.Waiting = append(b.Waiting, e)
@@ -39,7 +39,7 @@ func (b *backlog) add(e protocol.Event) {
 		from = f
 	}
 	b.Waiting = b.Waiting[1:]
-	b.Waiting[0] = protocol.Event{At: gap.At, Code: protocol.EventLost, From: from, Seq: gap.Seq, Message: fmt.Sprintf("%d events were lost", gap.Seq-from+1)}
+	b.Waiting[0] = resource.Event{At: gap.At, Code: resource.EventLost, From: from, Seq: gap.Seq, Message: fmt.Sprintf("%d events were lost", gap.Seq-from+1)}
 }
 
 func (b *backlog) tail() uint64 {
@@ -61,7 +61,7 @@ func (b *backlog) acknowledged(seq uint64) {
 }
 
 // batch is what is to be sent now to a session, if anything, and when to look again.
-func (b *backlog) batch(now time.Time, session string) (events []protocol.Event, wait time.Duration) {
+func (b *backlog) batch(now time.Time, session string) (events []resource.Event, wait time.Duration) {
 	if len(b.Waiting) == 0 {
 		return nil, never
 	}

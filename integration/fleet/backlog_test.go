@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Too many events leave one record of the lost ones, with their numbers, and what the hub has
@@ -13,10 +13,10 @@ func TestBacklog(t *testing.T) {
 	now := time.Unix(0, 0)
 	var b backlog
 	for range maxEvents + 5 {
-		b.add(protocol.Event{At: now, Code: protocol.EventPowerSeen})
+		b.add(resource.Event{At: now, Code: resource.EventPowerSeen})
 	}
 	first := b.Waiting[0]
-	if len(b.Waiting) != maxEvents || first.Code != protocol.EventLost || first.From != 1 || first.Seq != 6 || b.Waiting[1].Seq != 7 || b.tail() != 6 {
+	if len(b.Waiting) != maxEvents || first.Code != resource.EventLost || first.From != 1 || first.Seq != 6 || b.Waiting[1].Seq != 7 || b.tail() != 6 {
 		t.Fatalf("%d wait, the first is %+v, the second %+v", len(b.Waiting), first, b.Waiting[1])
 	}
 	sent, _ := b.batch(now, "s")

@@ -10,6 +10,8 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // MaxRacks bounds the racks of a fleet.
@@ -24,7 +26,7 @@ type Config struct {
 	CA     []byte
 	// Dir keeps keys, certificates and what agents have on disk, a folder for each rack.
 	Dir string
-	// Racks are 1 to MaxRacks, with 1 to protocol.MaxServersPerShard Servers each.
+	// Racks are 1 to MaxRacks, with 1 to message.MaxServersPerShard Servers each.
 	Racks, Servers int
 	// Skip is how many racks come before the first: those of a fleet beside it, at the same hub.
 	Skip int
@@ -33,7 +35,7 @@ type Config struct {
 	// From are addresses of this host from which agents connect, each from its own, as racks
 	// have their own; the zero value leaves it to the host.
 	From netip.Prefix
-	// ReportEvery is how often an agent reports without news; protocol.ReportEvery by default.
+	// ReportEvery is how often an agent reports without news; resource.ReportEvery by default.
 	ReportEvery time.Duration
 	Pace        Pace
 	// Within bounds the wait until all racks are in step; 10 m by default.
@@ -68,7 +70,7 @@ func (c *Config) check() error {
 	bad := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
 	}
-	c.ReportEvery, c.Within = cmp.Or(c.ReportEvery, protocol.ReportEvery), cmp.Or(c.Within, 10*time.Minute)
+	c.ReportEvery, c.Within = cmp.Or(c.ReportEvery, resource.ReportEvery), cmp.Or(c.Within, 10*time.Minute)
 	if c.Pace == (Pace{}) {
 		c.Pace = Pace{Post: 2 * time.Second, Install: 5 * time.Second, Stop: time.Second}
 	}
@@ -77,8 +79,8 @@ func (c *Config) check() error {
 		return bad("%d is not 1 to %d racks", c.Racks, MaxRacks)
 	case c.Skip < 0 || c.Skip > MaxRacks-c.Racks:
 		return bad("%d racks to skip and %d are not 0 to %d", c.Skip, c.Racks, MaxRacks)
-	case c.Servers < 1 || c.Servers > protocol.MaxServersPerShard:
-		return bad("%d is not 1 to %d servers of a rack", c.Servers, protocol.MaxServersPerShard)
+	case c.Servers < 1 || c.Servers > message.MaxServersPerShard:
+		return bad("%d is not 1 to %d servers of a rack", c.Servers, message.MaxServersPerShard)
 	case c.ReportEvery < time.Second || c.ReportEvery > time.Hour:
 		return bad("%s between two reports is not 1 s to 1 h", c.ReportEvery)
 	case c.News < 0 || c.News > maxNews:

@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestConfigRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"no rack":                          func(c *Config) { c.Racks = 0 },
 		"too many racks":                   func(c *Config) { c.Racks = MaxRacks + 1 },
-		"too many servers":                 func(c *Config) { c.Servers = protocol.MaxServersPerShard + 1 },
+		"too many servers":                 func(c *Config) { c.Servers = message.MaxServersPerShard + 1 },
 		"no folder":                        func(c *Config) { c.Dir = "" },
 		"news":                             func(c *Config) { c.News = -1 },
 		"holds":                            func(c *Config) { c.Holds = maxHolds + 1 },
@@ -47,7 +49,7 @@ func TestConfigRefuses(t *testing.T) {
 
 // No two resources of a fleet have what the hub takes once only.
 func TestManifests(t *testing.T) {
-	c := Config{Racks: 300, Servers: protocol.MaxServersPerShard, Image: "registry.example/os:1"}
+	c := Config{Racks: 300, Servers: message.MaxServersPerShard, Image: "registry.example/os:1"}
 	seen := map[string]bool{}
 	for i := range c.Racks {
 		for _, o := range c.manifests(i) {
@@ -56,11 +58,11 @@ func TestManifests(t *testing.T) {
 			}
 			keys := []string{string(o.Head().Kind) + o.Head().Metadata.Name}
 			switch o := o.(type) {
-			case *protocol.BMC:
+			case *resource.BMC:
 				keys = append(keys, o.Spec.Address)
-			case *protocol.Server:
+			case *resource.Server:
 				keys = append(keys, o.Spec.BootMAC)
-			case *protocol.Segment:
+			case *resource.Segment:
 				keys = append(keys, o.Spec.Prefix)
 			}
 			for _, k := range keys {

@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // disk is what an agent would have on disk. It is in memory while the agent runs, and is
 // written when it ends; one that did not end so begins with another incarnation, as an
 // agent with an empty disk does.
 type disk struct {
-	Incarnation string         `json:"incarnation"`
-	Term        uint64         `json:"term"`
-	Fence       protocol.Fence `json:"fence"`
+	Incarnation string        `json:"incarnation"`
+	Term        uint64        `json:"term"`
+	Fence       message.Fence `json:"fence"`
 	// Docs are the documents in force, by leaf.
 	Docs    map[string]document `json:"docs"`
 	Settle  time.Duration       `json:"settle"`

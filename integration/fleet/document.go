@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -13,7 +15,7 @@ type arrived struct {
 	leaf   string
 	head   protocol.Head
 	term   uint64
-	fence  protocol.Fence
+	fence  message.Fence
 	digest string
 	issued time.Time
 }
@@ -64,12 +66,12 @@ func (a *agent) apply(now time.Time, m arrived, do func(), released []string) {
 	}
 	a.heads[m.leaf] = a.disk.Docs[m.leaf]
 	a.session.last = later(a.session.last, m.issued)
-	a.publish(protocol.LeafApplied, protocol.Applied{
+	a.publish(message.LeafApplied, message.Applied{
 		Doc: m.leaf, Head: m.head, Digest: m.digest, Released: released, Nonce: a.session.own, Fence: a.disk.Fence,
 	})
 }
 
-func released(d protocol.HoldDoc) (ids []string) {
+func released(d message.HoldDoc) (ids []string) {
 	for _, r := range d.Releases {
 		ids = append(ids, r.HoldID)
 	}
@@ -78,7 +80,7 @@ func released(d protocol.HoldDoc) (ids []string) {
 
 // applyHolds takes the holds of a document. One that it does not name any more stays, as
 // only a release ends it.
-func (a *agent) applyHolds(now time.Time, d protocol.HoldDoc) {
+func (a *agent) applyHolds(now time.Time, d message.HoldDoc) {
 	gone := released(d)
 	named := map[string]bool{}
 	for _, h := range d.Holds {
@@ -88,7 +90,7 @@ func (a *agent) applyHolds(now time.Time, d protocol.HoldDoc) {
 			continue
 		}
 		s.Holds = append(s.Holds, hold{ActiveHold: h, EnforcedAt: now})
-		a.disk.Events.add(protocol.Event{At: now, Server: s.Name, Code: protocol.EventHoldEnforced, Message: "hold " + h.ID})
+		a.disk.Events.add(resource.Event{At: now, Server: s.Name, Code: resource.EventHoldEnforced, Message: "hold " + h.ID})
 		a.shared.laid.note(h.ID, now)
 	}
 	t := turn{now: now, agent: a}
@@ -97,7 +99,7 @@ func (a *agent) applyHolds(now time.Time, d protocol.HoldDoc) {
 			if !slices.Contains(gone, h.ID) {
 				return false
 			}
-			t.event(s, protocol.EventHoldReleased, "hold "+h.ID)
+			t.event(s, resource.EventHoldReleased, "hold "+h.ID)
 			return true
 		})
 		for i := range s.Holds {
@@ -111,7 +113,7 @@ func (a *agent) applyHolds(now time.Time, d protocol.HoldDoc) {
 }
 
 // applyRack takes one shard of the rack's servers.
-func (a *agent) applyRack(now time.Time, d protocol.RackDoc) {
+func (a *agent) applyRack(now time.Time, d message.RackDoc) {
 	var keys *wire.Verifier
 	if d.Rack != nil {
 		a.disk.Settle = d.Rack.SettleWindow
@@ -139,7 +141,7 @@ func (a *agent) applyRack(now time.Time, d protocol.RackDoc) {
 			if keys == nil {
 				keys = wire.NewVerifier(a.signer.Public())
 			}
-			var p protocol.Provisioned
+			var p resource.Provisioned
 			s.Boot.Echo = wire.Open(keys, wire.FactProvisioned, in.Boot.Provisioned, &p) == nil && p.Server == s.Name && p.OwnerUID == is.Owner && p.Generation == is.Generation
 		}
 	}
@@ -153,8 +155,8 @@ func (a *agent) applyRack(now time.Time, d protocol.RackDoc) {
 
 // granted is how often a server may be installed: not by a grant of another server or owner,
 // and not by one that was given to another disk, which may have used it.
-func (a *agent) granted(in protocol.ServerIntent) int {
-	var g protocol.Grant
+func (a *agent) granted(in message.ServerIntent) int {
+	var g message.Grant
 	if err := wire.Open(a.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil {
 		a.shared.counts.fail(err)
 		return 0

@@ -13,6 +13,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Ten racks of five servers come in step with a real hub, over real connections: every claim
@@ -22,7 +23,7 @@ func TestFleet(t *testing.T) {
 	const racks, servers = 10, 5
 	s := newSite(t, racks, servers)
 	f := s.start()
-	for _, c := range list[*protocol.BootConfiguration](s, protocol.KindBootConfiguration) {
+	for _, c := range list[*resource.BootConfiguration](s, resource.KindBootConfiguration) {
 		if c.Status.Provisioned == nil || c.Status.Provisioned.Server != c.Spec.Server || c.Status.Provisioned.OwnerUID != c.Spec.Owner.UID {
 			t.Errorf("configuration %s has the record %+v", c.Metadata.Name, c.Status.Provisioned)
 		}
@@ -30,9 +31,9 @@ func TestFleet(t *testing.T) {
 	reserved := 0
 	s.until("a report of every server", func() bool {
 		reserved = 0
-		for _, v := range list[*protocol.Server](s, protocol.KindServer) {
+		for _, v := range list[*resource.Server](s, resource.KindServer) {
 			r := v.Status.Report
-			if v.Status.Phase == protocol.PhaseReserved && r != nil && r.Power == protocol.PowerOn && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Attempt.Observed == protocol.TargetUefiHTTP {
+			if v.Status.Phase == resource.PhaseReserved && r != nil && r.Power == protocol.PowerOn && r.Attempt != nil && r.Attempt.State == resource.AttemptSucceeded && r.Attempt.Observed == protocol.TargetUefiHTTP {
 				reserved++
 			}
 		}
@@ -40,15 +41,15 @@ func TestFleet(t *testing.T) {
 	})
 	s.until("every inventory", func() bool {
 		n := 0
-		for _, b := range list[*protocol.BMC](s, protocol.KindBMC) {
+		for _, b := range list[*resource.BMC](s, resource.KindBMC) {
 			if len(b.Status.Inventory) == 1 && len(b.Status.Conditions) == 0 {
 				n++
 			}
 		}
 		return n == racks*servers
 	})
-	s.until("the events of every first boot", func() bool { return len(s.events(protocol.EventProvisioned)) == racks*servers })
-	for _, a := range list[*protocol.Agent](s, protocol.KindAgent) {
+	s.until("the events of every first boot", func() bool { return len(s.events(resource.EventProvisioned)) == racks*servers })
+	for _, a := range list[*resource.Agent](s, resource.KindAgent) {
 		if len(a.Status.Conditions) > 0 {
 			t.Errorf("agent %s: %+v", a.Metadata.Name, a.Status.Conditions)
 		}
@@ -84,21 +85,21 @@ func TestHold(t *testing.T) {
 	}
 	s.until("boots from disk", func() bool {
 		n := 0
-		for _, v := range list[*protocol.Server](s, protocol.KindServer) {
-			if r := v.Status.Report; r != nil && r.Power == protocol.PowerOn && r.PowerEpoch == 2 && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == protocol.AttemptSucceeded {
+		for _, v := range list[*resource.Server](s, resource.KindServer) {
+			if r := v.Status.Report; r != nil && r.Power == protocol.PowerOn && r.PowerEpoch == 2 && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == resource.AttemptSucceeded {
 				n++
 			}
 		}
 		return n == 4
 	})
 	// One that lies, with its receipt.
-	h, err := s.config.Client.CreateHold(t.Context(), serverName(rackName(0), 0), api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k"}})
+	h, err := s.config.Client.CreateHold(t.Context(), serverName(rackName(0), 0), api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.until("the receipt", func() bool {
-		for _, h := range list[*protocol.Hold](s, protocol.KindHold) {
-			if h.Status.Word == protocol.HoldFenced && h.Status.Receipt != nil && h.Status.Receipt.Agent == rackName(0)+"-1" && len(h.Status.SignedReceipt) > 0 {
+		for _, h := range list[*resource.Hold](s, resource.KindHold) {
+			if h.Status.Word == resource.HoldFenced && h.Status.Receipt != nil && h.Status.Receipt.Agent == rackName(0)+"-1" && len(h.Status.SignedReceipt) > 0 {
 				return true
 			}
 		}
@@ -142,7 +143,7 @@ func TestCut(t *testing.T) {
 	}
 	s.until("reports to the new hub", func() bool {
 		n := 0
-		for _, a := range list[*protocol.Agent](s, protocol.KindAgent) {
+		for _, a := range list[*resource.Agent](s, resource.KindAgent) {
 			if a.Status.LastReport != nil {
 				n++
 			}
@@ -161,7 +162,7 @@ func TestAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	incarnations := func() (out []string) {
-		for _, a := range list[*protocol.Agent](s, protocol.KindAgent) {
+		for _, a := range list[*resource.Agent](s, resource.KindAgent) {
 			out = append(out, a.Status.Incarnation)
 		}
 		return out
@@ -171,8 +172,8 @@ func TestAgain(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if now := incarnations(); len(now) != 2 || strings.Join(now, " ") != strings.Join(was, " ") || len(s.events(protocol.EventJoined)) != 2 {
-		t.Errorf("agents %v, before %v, after %d joins", now, was, len(s.events(protocol.EventJoined)))
+	if now := incarnations(); len(now) != 2 || strings.Join(now, " ") != strings.Join(was, " ") || len(s.events(resource.EventJoined)) != 2 {
+		t.Errorf("agents %v, before %v, after %d joins", now, was, len(s.events(resource.EventJoined)))
 	}
 	for i := range 2 { // what a kill leaves
 		if err := os.Remove(filepath.Join(s.config.Dir, rackName(i), diskFile)); err != nil {
@@ -182,14 +183,14 @@ func TestAgain(t *testing.T) {
 	f = s.start()
 	s.until("boots from the disk", func() bool {
 		n := 0
-		for _, v := range list[*protocol.Server](s, protocol.KindServer) {
+		for _, v := range list[*resource.Server](s, resource.KindServer) {
 			if r := v.Status.Report; r != nil && r.Power == protocol.PowerOn && r.Attempt != nil && r.Attempt.Intended == protocol.TargetHdd {
 				n++
 			}
 		}
 		return n == 4
 	})
-	if n := len(s.events(protocol.EventProvisioned)); n != 4 {
+	if n := len(s.events(resource.EventProvisioned)); n != 4 {
 		t.Errorf("%d installations of 4 servers", n)
 	}
 	s.none(f)
@@ -206,7 +207,7 @@ func TestMeasure(t *testing.T) {
 		if err := f.Measure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return f.shared.counts.news.Load() > 0 && len(s.events(protocol.EventPowerSeen)) > 0
+		return f.shared.counts.news.Load() > 0 && len(s.events(resource.EventPowerSeen)) > 0
 	})
 	for _, want := range []string{"16 resources of 2 racks", "2 agents have joined", "all racks are in step", "hub CPU", "2 holds fenced: p50"} {
 		if !strings.Contains(out.String(), want) {

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -75,8 +76,8 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, holdWithin)
 	defer cancel()
-	h, err := f.cfg.Client.CreateHold(ctx, server, api.HoldRequest{HoldTerms: protocol.HoldTerms{
-		Key: key, Mode: protocol.StopHard, Reason: "measured",
+	h, err := f.cfg.Client.CreateHold(ctx, server, api.HoldRequest{HoldTerms: resource.HoldTerms{
+		Key: key, Mode: resource.StopHard, Reason: "measured",
 	}})
 	if err != nil {
 		return got, err
@@ -88,11 +89,11 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 		err = errors.Join(err, f.release(context.WithoutCancel(ctx), id))
 		got.released = time.Since(released)
 	}()
-	fenced := func(h *protocol.Hold) bool {
-		if got.enforced == 0 && h.Status.Word != protocol.HoldAccepted && h.Status.Word != "" {
+	fenced := func(h *resource.Hold) bool {
+		if got.enforced == 0 && h.Status.Word != resource.HoldAccepted && h.Status.Word != "" {
 			got.enforced = time.Since(begun)
 		}
-		return h.Status.Word == protocol.HoldFenced
+		return h.Status.Word == resource.HoldFenced
 	}
 	if err := f.await(ctx, id, fenced); err != nil {
 		return got, err
@@ -107,13 +108,13 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 }
 
 // await asks for a hold until it is as wanted.
-func (f *Fleet) await(ctx context.Context, id string, ok func(*protocol.Hold) bool) error {
+func (f *Fleet) await(ctx context.Context, id string, ok func(*resource.Hold) bool) error {
 	for pause := lookPause; ; pause = min(2*pause, lookPauseMax) {
-		o, err := f.cfg.Client.GetObject(ctx, protocol.KindHold, id)
+		o, err := f.cfg.Client.GetObject(ctx, resource.KindHold, id)
 		if err != nil {
 			return err
 		}
-		if h, is := o.(*protocol.Hold); is && ok(h) {
+		if h, is := o.(*resource.Hold); is && ok(h) {
 			return nil
 		}
 		select {
@@ -131,7 +132,7 @@ func (f *Fleet) release(ctx context.Context, id string) error {
 	if _, err := f.cfg.Client.ReleaseHold(ctx, id, api.ReleaseRequest{}); err != nil {
 		return err
 	}
-	err := f.await(ctx, id, func(*protocol.Hold) bool { return false })
+	err := f.await(ctx, id, func(*resource.Hold) bool { return false })
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil
 	}

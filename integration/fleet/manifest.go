@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // rackName is the name of rack i, from 0.
@@ -15,32 +16,32 @@ func serverName(rack string, j int) string { return fmt.Sprintf("%s-%02d", rack,
 
 // Manifests are the resources of rack i: a segment, and a BMC, a Server and, with an image,
 // a Claim for each of its servers. Nobody has the addresses in them.
-func (c *Config) manifests(i int) (objs []protocol.Object) {
+func (c *Config) manifests(i int) (objs []resource.Object) {
 	rack := rackName(i)
-	put := func(o protocol.Object, name string) {
+	put := func(o resource.Object, name string) {
 		o.Head().Metadata.Name = name
 		o.Default()
 		objs = append(objs, o)
 	}
-	put(&protocol.Rack{Spec: protocol.RackSpec{Description: "no rack: rackboot-sim fleet", SettleWindow: protocol.Duration(c.Settle)}}, rack)
+	put(&resource.Rack{Spec: resource.RackSpec{Description: "no rack: rackboot-sim fleet", SettleWindow: protocol.Duration(c.Settle)}}, rack)
 	net := fmt.Sprintf("10.%d.%d", i>>8, i&255)
-	put(&protocol.Segment{Spec: protocol.SegmentSpec{
-		RackRef: protocol.Ref{Name: rack}, Prefix: net + ".0/24", Pool: protocol.Pool{From: net + ".100", To: net + ".199"},
+	put(&resource.Segment{Spec: resource.SegmentSpec{
+		RackRef: resource.Ref{Name: rack}, Prefix: net + ".0/24", Pool: resource.Pool{From: net + ".100", To: net + ".199"},
 		Address: net + ".254", BaseURL: "http://" + net + ".254",
 	}}, rack)
 	for j := range c.Servers {
 		name := serverName(rack, j)
-		put(&protocol.BMC{Spec: protocol.BMCSpec{
-			RackRef: protocol.Ref{Name: rack}, Address: fmt.Sprintf("https://%s.%d", net, j+1), CredentialsRef: "local:fleet",
-			TLS: protocol.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("0", 64)},
+		put(&resource.BMC{Spec: resource.BMCSpec{
+			RackRef: resource.Ref{Name: rack}, Address: fmt.Sprintf("https://%s.%d", net, j+1), CredentialsRef: "local:fleet",
+			TLS: resource.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("0", 64)},
 		}}, name)
-		put(&protocol.Server{Spec: protocol.ServerSpec{
-			BMCRef: protocol.Ref{Name: name}, SegmentRef: protocol.Ref{Name: rack}, BootMAC: fmt.Sprintf("02:fe:%02x:%02x:00:%02x", i>>8, i&255, j+1),
+		put(&resource.Server{Spec: resource.ServerSpec{
+			BMCRef: resource.Ref{Name: name}, SegmentRef: resource.Ref{Name: rack}, BootMAC: fmt.Sprintf("02:fe:%02x:%02x:00:%02x", i>>8, i&255, j+1),
 		}}, name)
 		if c.Image != "" {
-			put(&protocol.Claim{Spec: protocol.ClaimSpec{
-				ServerRef: &protocol.Ref{Name: name}, Power: protocol.WantOn, Image: c.Image,
-				BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+			put(&resource.Claim{Spec: resource.ClaimSpec{
+				ServerRef: &resource.Ref{Name: name}, Power: resource.WantOn, Image: c.Image,
+				BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd},
 			}}, name)
 		}
 	}
@@ -52,7 +53,7 @@ const atOnce = 1000
 
 // apply makes the resources of all racks, and returns how many there are.
 func (c *Config) apply(ctx context.Context) (n int, err error) {
-	var objs []protocol.Object
+	var objs []resource.Object
 	for i := range c.Racks {
 		more := c.manifests(c.Skip + i)
 		if len(objs)+len(more) > atOnce {

@@ -8,27 +8,28 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
 
 // receive takes one message of the hub.
-func (a *agent) receive(now time.Time, m message) {
+func (a *agent) receive(now time.Time, m packet) {
 	defer a.count()
-	_, _, leaf, _ := protocol.SplitTopic(m.topic)
+	_, _, leaf, _ := message.SplitTopic(m.topic)
 	switch {
-	case m.topic == protocol.TopicAnnounce:
-		take(a, m, func(n protocol.Announce) { a.announced(now, n) })
-	case leaf == protocol.LeafSync:
-		take(a, m, func(n protocol.Sync) { a.sync(now, n) })
-	case leaf == protocol.LeafAsk:
+	case m.topic == message.TopicAnnounce:
+		take(a, m, func(n message.Announce) { a.announced(now, n) })
+	case leaf == message.LeafSync:
+		take(a, m, func(n message.Sync) { a.sync(now, n) })
+	case leaf == message.LeafAsk:
 		take(a, m, a.answer)
-	case leaf == protocol.LeafHold:
-		take(a, m, func(d protocol.HoldDoc) {
+	case leaf == message.LeafHold:
+		take(a, m, func(d message.HoldDoc) {
 			doc := arrived{leaf, d.Head, d.Term, d.Fence, wire.Digest(m.payload), d.IssuedAt}
 			a.apply(now, doc, func() { a.applyHolds(now, d) }, released(d))
 		})
-	case strings.HasPrefix(leaf, protocol.LeafRack+"/"):
-		take(a, m, func(d protocol.RackDoc) {
+	case strings.HasPrefix(leaf, message.LeafRack+"/"):
+		take(a, m, func(d message.RackDoc) {
 			doc := arrived{leaf, d.Head, d.Term, d.Fence, wire.Digest(m.payload), d.IssuedAt}
 			a.apply(now, doc, func() { a.applyRack(now, d) }, nil)
 		})
@@ -36,7 +37,7 @@ func (a *agent) receive(now time.Time, m message) {
 }
 
 // take opens a message.
-func take[T any](a *agent, m message, then func(T)) {
+func take[T any](a *agent, m packet, then func(T)) {
 	var v T
 	if err := wire.Open(a.hub, m.topic, m.payload, &v); err != nil {
 		a.shared.counts.fail(err)
@@ -53,7 +54,7 @@ func (a *agent) hello(now time.Time) {
 		return
 	}
 	heads, digests := a.disk.heads()
-	a.publish(protocol.LeafHello, protocol.Hello{
+	a.publish(message.LeafHello, message.Hello{
 		Agent: a.name, Session: a.session.id, Incarnation: a.disk.Incarnation, Term: a.disk.Term, Protocol: protocol.Version, Version: version,
 		Applied: heads, Digests: digests, EventHead: a.disk.Events.Last, EventTail: a.disk.Events.tail(), At: now,
 		Nonce: a.session.nonce, Fence: a.disk.Fence, Capabilities: capabilities(),
@@ -61,15 +62,15 @@ func (a *agent) hello(now time.Time) {
 }
 
 // capabilities are what the servers of a fleet can do: no more is sent to it.
-func capabilities() []protocol.Capability {
-	return []protocol.Capability{protocol.CapBootHdd, protocol.CapBootUefiHTTP, protocol.CapAsk}
+func capabilities() []message.Capability {
+	return []message.Capability{message.CapBootHdd, message.CapBootUefiHTTP, message.CapAsk}
 }
 
 // maxSpread bounds what an announcement may ask for.
 const maxSpread = time.Minute
 
 // announced is a hub's word that it has started.
-func (a *agent) announced(now time.Time, m protocol.Announce) {
+func (a *agent) announced(now time.Time, m message.Announce) {
 	if a.disk.Fence.Newer(m.Fence) || m.Fence.Rivals(a.disk.Fence) || !a.session.hear(m) {
 		return
 	}
@@ -81,7 +82,7 @@ func (a *agent) announced(now time.Time, m protocol.Announce) {
 }
 
 // sync takes a word of the hub.
-func (a *agent) sync(now time.Time, m protocol.Sync) {
+func (a *agent) sync(now time.Time, m message.Sync) {
 	heads, digests := a.disk.heads()
 	act := decide.Sync(decide.SyncSnapshot{
 		Session: a.session.id, Last: a.session.last, Incarnation: a.disk.Incarnation, Fence: a.disk.Fence, Applied: heads, Digests: digests,
@@ -122,7 +123,7 @@ func (a *agent) sync(now time.Time, m protocol.Sync) {
 }
 
 // named notes which documents the hub has.
-func (a *agent) named(m protocol.Sync) {
+func (a *agent) named(m message.Sync) {
 	clear(a.heads)
 	for leaf, h := range m.Heads {
 		a.heads[leaf] = document{h, m.Digests[leaf]}
@@ -130,10 +131,10 @@ func (a *agent) named(m protocol.Sync) {
 }
 
 // answer answers a question: every BMC has one system, with one interface.
-func (a *agent) answer(m protocol.Ask) {
-	out := protocol.Answer{ID: m.ID, Nonce: a.session.own}
+func (a *agent) answer(m message.Ask) {
+	out := message.Answer{ID: m.ID, Nonce: a.session.own}
 	s := a.disk.server(m.BMC.Name)
-	if m.Kind == protocol.AskInventory && s != nil {
+	if m.Kind == message.AskInventory && s != nil {
 		out.Body, _ = json.Marshal([]protocol.Inventory{{ // strings, which always can be
 			SystemURI: "/redfish/v1/Systems/1", Vendor: "rackboot-sim", Model: "none", Serial: s.Name, Architecture: "amd64", BootMode: "UEFI",
 			Interfaces: []protocol.Interface{{MAC: s.MAC, Name: "1", Sources: []string{"EthernetInterfaces"}}},
@@ -141,5 +142,5 @@ func (a *agent) answer(m protocol.Ask) {
 	} else {
 		out.Code, out.Message, out.Hint = protocol.CodeUnsupported, "there is no BMC: rackboot-sim fleet", "ask a real agent"
 	}
-	a.publish(protocol.LeafAnswer, out)
+	a.publish(message.LeafAnswer, out)
 }

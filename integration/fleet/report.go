@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 const (
@@ -62,17 +62,17 @@ func (a *agent) report(now time.Time) time.Duration {
 	r.sent, r.since, r.hurry = now, time.Time{}, false
 	heads, _ := a.disk.heads()
 	all := a.disk.Servers
-	shards := max(1, (len(all)+protocol.MaxServersPerShard-1)/protocol.MaxServersPerShard)
+	shards := max(1, (len(all)+message.MaxServersPerShard-1)/message.MaxServersPerShard)
 	for i := range shards {
 		r.seq++
-		m := protocol.Report{
+		m := message.Report{
 			Agent: a.name, Rack: a.rack, Incarnation: a.disk.Incarnation, Session: a.session.id, Seq: r.seq, At: now, Version: version,
 			Applied: heads, Shard: i, Shards: shards, Nonce: a.session.own, Fence: a.disk.Fence,
 		}
-		for _, s := range all[i*protocol.MaxServersPerShard : min(len(all), (i+1)*protocol.MaxServersPerShard)] {
+		for _, s := range all[i*message.MaxServersPerShard : min(len(all), (i+1)*message.MaxServersPerShard)] {
 			m.Servers = append(m.Servers, s.report(now))
 		}
-		if a.publish(protocol.LeafReport, m) {
+		if a.publish(message.LeafReport, m) {
 			a.shared.counts.reports.Add(1)
 		}
 	}

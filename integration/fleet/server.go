@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -19,7 +20,7 @@ type server struct {
 	MAC     string `json:"mac"`
 
 	Owner     string         `json:"owner,omitempty"` // UID
-	Want      protocol.Power `json:"want,omitempty"`
+	Want      resource.Power `json:"want,omitempty"`
 	Releasing bool           `json:"releasing,omitempty"`
 	Boot      *boot          `json:"boot,omitempty"`
 
@@ -29,8 +30,8 @@ type server struct {
 	Doing   doing                   `json:"doing,omitempty"`
 	Due     time.Time               `json:"due,omitzero"`   // when the next thing happens by itself
 	Tries   tries                   `json:"tries,omitzero"` // of the grant
-	Attempt *protocol.AttemptReport `json:"attempt,omitempty"`
-	// Record is the signed protocol.Provisioned of RecordOf.
+	Attempt *resource.AttemptReport `json:"attempt,omitempty"`
+	// Record is the signed resource.Provisioned of RecordOf.
 	Record   []byte `json:"record,omitempty"`
 	RecordOf owned  `json:"recordOf,omitzero"`
 	Holds    []hold `json:"holds,omitempty"`
@@ -59,7 +60,7 @@ type tries struct {
 }
 
 type hold struct {
-	protocol.ActiveHold
+	resource.ActiveHold
 	EnforcedAt time.Time `json:"enforcedAt"`
 	Missing    bool      `json:"missing,omitempty"`
 	Receipt    []byte    `json:"receipt,omitempty"` // signed
@@ -108,13 +109,13 @@ func (s *server) next(now time.Time) next {
 	}
 	b := s.Boot
 	switch {
-	case b == nil || s.Want != protocol.WantOn:
+	case b == nil || s.Want != resource.WantOn:
 	case b.Echo || s.RecordOf == b.owned:
 		boots = bootsDisk
 	case s.Tries.owned != b.owned && b.Attempts > 0, s.Tries.owned == b.owned && s.Tries.N < b.Attempts:
 		boots = bootsNetwork
 	}
-	stops := len(s.Holds) > 0 || s.Releasing || s.Owner != "" && s.Want == protocol.WantOff
+	stops := len(s.Holds) > 0 || s.Releasing || s.Owner != "" && s.Want == resource.WantOff
 	return nextRule(under, !s.Due.IsZero() && !now.Before(s.Due), stops, s.Power == protocol.PowerOn, boots)
 }
 
@@ -176,7 +177,7 @@ func (t *turn) step(s *server) {
 		switch n {
 		case nextOff:
 			s.Power, s.Since, s.Doing = protocol.PowerOff, t.now, doingNothing
-			t.event(s, protocol.EventStopped, "")
+			t.event(s, resource.EventStopped, "")
 			t.settle(s)
 		case nextStop:
 			t.stop(s)
@@ -198,16 +199,16 @@ func (t *turn) step(s *server) {
 	}
 }
 
-func (t *turn) event(s *server, code protocol.EventCode, message string) {
-	t.agent.disk.Events.add(protocol.Event{At: t.now, Server: s.Name, Code: code, Message: message})
+func (t *turn) event(s *server, code resource.EventCode, message string) {
+	t.agent.disk.Events.add(resource.Event{At: t.now, Server: s.Name, Code: code, Message: message})
 }
 
 func (t *turn) stop(s *server) {
 	if a := s.Attempt; a != nil && s.Doing != doingNothing {
-		a.State, a.Since, a.Reason = protocol.AttemptFailed, t.now, "the server was stopped"
+		a.State, a.Since, a.Reason = resource.AttemptFailed, t.now, "the server was stopped"
 	}
 	s.Doing, s.Due = doingStop, t.now.Add(t.agent.cfg.Pace.Stop)
-	t.event(s, protocol.EventStopping, "")
+	t.event(s, resource.EventStopping, "")
 }
 
 // settle plans when holds without a receipt can have one.
@@ -235,12 +236,12 @@ func (t *turn) prove(s *server) {
 		if h.Receipt != nil || t.now.Before(at) {
 			continue
 		}
-		h.Receipt = t.agent.seal(wire.FactReceipt, protocol.Receipt{
+		h.Receipt = t.agent.seal(wire.FactReceipt, resource.Receipt{
 			HoldID: h.ID, Server: s.Name, Agent: t.agent.name, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt, PowerEpoch: s.Epoch,
 			StoppedSince: at.Add(-settle), ConfirmedAt: t.now, Reads: 2, Settle: settle,
 		})
 		t.hurry = true
-		t.event(s, protocol.EventFenced, "hold "+h.ID)
+		t.event(s, resource.EventFenced, "hold "+h.ID)
 	}
 	t.settle(s)
 }
@@ -248,7 +249,7 @@ func (t *turn) prove(s *server) {
 // boot powers a server on. What comes of it is told in three steps, as of a real one.
 func (t *turn) boot(s *server, install bool) {
 	b := s.Boot
-	a := &protocol.AttemptReport{ID: random(), State: protocol.AttemptPowerRequested, Since: t.now, Number: 1, Intended: protocol.TargetHdd, Outcome: protocol.BootStored}
+	a := &resource.AttemptReport{ID: random(), State: resource.AttemptPowerRequested, Since: t.now, Number: 1, Intended: protocol.TargetHdd, Outcome: protocol.BootStored}
 	s.Doing = doingDiskBoot
 	if install {
 		if s.Tries.owned != b.owned {
@@ -256,13 +257,13 @@ func (t *turn) boot(s *server, install bool) {
 		}
 		s.Tries.N++
 		a.Number, a.Intended, s.Doing = s.Tries.N, b.Target, doingPost
-		t.event(s, protocol.EventGrantUsed, fmt.Sprintf("generation %d", b.Generation))
+		t.event(s, resource.EventGrantUsed, fmt.Sprintf("generation %d", b.Generation))
 	}
 	a.Stored = protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
 	s.Attempt, s.Power, s.Since = a, protocol.PowerOn, t.now
 	s.Epoch++
 	s.Due = t.now.Add(t.agent.cfg.Pace.Post)
-	t.event(s, protocol.EventPowerOn, string(a.Intended))
+	t.event(s, resource.EventPowerOn, string(a.Intended))
 }
 
 func (t *turn) goOn(s *server) {
@@ -270,27 +271,27 @@ func (t *turn) goOn(s *server) {
 	a.Observed, a.Since = a.Intended, t.now
 	switch s.Doing { //nolint:exhaustive // those of boots
 	case doingPost:
-		a.State, a.Evidence = protocol.AttemptConsumed, protocol.EvidenceDHCP
+		a.State, a.Evidence = resource.AttemptConsumed, protocol.EvidenceDHCP
 		s.Doing, s.Due = doingInstall, t.now.Add(t.agent.cfg.Pace.Install)
-		t.event(s, protocol.EventConsumed, string(a.Intended))
+		t.event(s, resource.EventConsumed, string(a.Intended))
 	case doingInstall:
-		a.State, a.Evidence, s.Doing = protocol.AttemptSucceeded, protocol.EvidenceInstalled, doingNothing
+		a.State, a.Evidence, s.Doing = resource.AttemptSucceeded, protocol.EvidenceInstalled, doingNothing
 		s.RecordOf = s.Tries.owned
-		s.Record = t.agent.seal(wire.FactProvisioned, protocol.Provisioned{
+		s.Record = t.agent.seal(wire.FactProvisioned, resource.Provisioned{
 			OwnerUID: s.RecordOf.Owner, Generation: s.RecordOf.Generation, Server: s.Name, ServerUID: s.UID, ImageDigest: s.Boot.Digest,
 			Evidence: protocol.EvidenceInstalled, At: t.now, Attempt: a.ID,
 		})
-		t.event(s, protocol.EventProvisioned, fmt.Sprintf("generation %d", s.RecordOf.Generation))
+		t.event(s, resource.EventProvisioned, fmt.Sprintf("generation %d", s.RecordOf.Generation))
 	default:
-		a.State, s.Doing = protocol.AttemptSucceeded, doingNothing
-		t.event(s, protocol.EventDiskBoot, "")
+		a.State, s.Doing = resource.AttemptSucceeded, doingNothing
+		t.event(s, resource.EventDiskBoot, "")
 	}
 }
 
 // report is what is said of the server.
-func (s *server) report(now time.Time) protocol.ServerReport {
+func (s *server) report(now time.Time) resource.ServerReport {
 	sum := sha256.Sum256([]byte(s.Name))
-	out := protocol.ServerReport{
+	out := resource.ServerReport{
 		Server: s.Name, Power: s.Power, PowerEpoch: s.Epoch, OwnerUID: s.Owner, Attempt: s.Attempt, Identity: "sha256:" + hex.EncodeToString(sum[:]),
 		Provisioned: s.Record, Released: s.Releasing && s.Power == protocol.PowerOff, ReadAge: readTakes,
 		Observation: protocol.Observation{Server: s.Name, StartedAt: now.Add(-readTakes), ReadAt: now, Source: protocol.SourcePoll, Power: s.Power, SystemState: "Enabled"},
@@ -308,12 +309,12 @@ func (s *server) report(now time.Time) protocol.ServerReport {
 		out.LastPoweredOn = &s.Since
 	}
 	for _, h := range s.Holds {
-		r := protocol.HoldReport{ID: h.ID, Word: protocol.HoldEnforced, State: protocol.StateEnforced, EnforcedAt: h.EnforcedAt, Receipt: h.Receipt}
+		r := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, State: resource.StateEnforced, EnforcedAt: h.EnforcedAt, Receipt: h.Receipt}
 		switch {
 		case h.Receipt != nil:
-			r.Word, r.State = protocol.HoldFenced, protocol.StateFenced
+			r.Word, r.State = resource.HoldFenced, resource.StateFenced
 		case s.Doing == doingStop:
-			r.State = protocol.StateStopping
+			r.State = resource.StateStopping
 		}
 		if h.Missing {
 			r.Hold = &h.ActiveHold

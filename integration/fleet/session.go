@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // never is longer than any wait.
@@ -84,7 +84,7 @@ func (s *session) due(now time.Time) (is bool, wait time.Duration) {
 }
 
 // heed notes a Sync of the session.
-func (s *session) heed(m protocol.Sync) {
+func (s *session) heed(m message.Sync) {
 	s.last, s.doubted = m.At, time.Time{}
 	if m.At.After(s.newest) || !s.answered {
 		s.newest = m.At
@@ -106,7 +106,7 @@ func (s *session) answer(now time.Time, lacking bool) (first bool) {
 }
 
 // hear takes an announcement, and says whether it is news.
-func (s *session) hear(m protocol.Announce) bool {
+func (s *session) hear(m message.Announce) bool {
 	is := m.Hub + " " + m.Nonce
 	if is == s.announced || m.At.Before(s.newest) {
 		return false

@@ -19,6 +19,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func TestMain(m *testing.M) { parallel.Main(m) }
@@ -149,7 +150,7 @@ func (s *site) until(what string, ok func() bool) {
 }
 
 // list are the hub's resources of a kind.
-func list[T protocol.Object](s *site, kind protocol.Kind) (out []T) {
+func list[T resource.Object](s *site, kind resource.Kind) (out []T) {
 	s.t.Helper()
 	all, err := s.config.Client.ListObjects(s.t.Context(), kind)
 	if err != nil {
@@ -162,7 +163,7 @@ func list[T protocol.Object](s *site, kind protocol.Kind) (out []T) {
 }
 
 // events are the hub's of a code.
-func (s *site) events(code protocol.EventCode) (out []api.EventRecord) {
+func (s *site) events(code resource.EventCode) (out []api.EventRecord) {
 	s.t.Helper()
 	for after := uint64(0); ; {
 		page, err := s.config.Client.Events(s.t.Context(), after, 1000)

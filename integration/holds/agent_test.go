@@ -17,6 +17,7 @@ import (
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 	"rackboot/protocol/wire"
 	"rackboot/state/statetest"
@@ -224,7 +225,7 @@ func (credentials) Read(string) (bmc.Credentials, string, error) {
 type allLocal struct{}
 
 // Pull implements rackagent.Puller.
-func (allLocal) Pull(context.Context, protocol.Image) error { return nil }
+func (allLocal) Pull(context.Context, resource.Image) error { return nil }
 
 // dialBMC is the agent's network toward the BMC.
 func (s *site) dialBMC(ctx context.Context, _, _ string) (net.Conn, error) {

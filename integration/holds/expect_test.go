@@ -9,6 +9,7 @@ import (
 	"rackboot/bmc/sim"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // expect is how it stands. What is left out is not looked at.
@@ -31,20 +32,20 @@ type expect struct {
 	Gone  []string            `yaml:"gone"` // holds that the hub has no more
 	// Epoch is how often the server came on.
 	Epoch      *uint64                         `yaml:"epoch"`
-	Events     map[protocol.EventCode]int      `yaml:"events"`
-	Conditions map[protocol.ConditionCode]bool `yaml:"conditions"`
+	Events     map[resource.EventCode]int      `yaml:"events"`
+	Conditions map[resource.ConditionCode]bool `yaml:"conditions"`
 	Requests   map[string]requestIs            `yaml:"requests"`
 	Restore    protocol.RestorePolicy          `yaml:"restore"` // that the BMC has
 	Armed      *bool                           `yaml:"armed"`   // a boot override
-	Phase      protocol.Phase                  `yaml:"phase"`
+	Phase      resource.Phase                  `yaml:"phase"`
 	// Claim is bound, going or gone.
 	Claim string `yaml:"claim"`
 }
 
 // holdIs is how a hold stands, as the hub prints it.
 type holdIs struct {
-	Word  protocol.HoldWord  `yaml:"word"`
-	State protocol.HoldState `yaml:"state"`
+	Word  resource.HoldWord  `yaml:"word"`
+	State resource.HoldState `yaml:"state"`
 	// Receipt is whether there is a proof that was made of reads.
 	Receipt *bool `yaml:"receipt"`
 	// Manual is whether there is an operator's word instead.
@@ -56,14 +57,14 @@ type holdIs struct {
 	// Message is in why it is not further, or who released it and why.
 	Message string            `yaml:"message"`
 	Expired *bool             `yaml:"expired"`
-	Mode    protocol.StopMode `yaml:"mode"`
+	Mode    resource.StopMode `yaml:"mode"`
 	Ref     string            `yaml:"ref"`
 }
 
 type requestIs struct {
-	Outcome protocol.Outcome  `yaml:"outcome"`
+	Outcome resource.Outcome  `yaml:"outcome"`
 	Reason  string            `yaml:"reason"` // is in it
-	Mode    protocol.StopMode `yaml:"mode"`
+	Mode    resource.StopMode `yaml:"mode"`
 }
 
 // state is everything that can be expected, at one moment.
@@ -72,22 +73,22 @@ type state struct {
 	firsts           map[string]time.Duration
 	power, read      protocol.PowerState
 	machine          sim.MachineState
-	holds            map[string]*protocol.Hold
+	holds            map[string]*resource.Hold
 	epoch            uint64
-	events           map[protocol.EventCode]int
-	conditions       map[protocol.ConditionCode]string
+	events           map[resource.EventCode]int
+	conditions       map[resource.ConditionCode]string
 	requests         map[string]protoapi.RequestStatus
 	restore          protocol.RestorePolicy
 	armed            bool
-	phase            protocol.Phase
+	phase            resource.Phase
 	claim            string
 }
 
 // look takes the state.
 func (s *site) look() (*state, error) {
 	st := &state{
-		firsts: map[string]time.Duration{}, holds: map[string]*protocol.Hold{}, events: map[protocol.EventCode]int{},
-		conditions: map[protocol.ConditionCode]string{}, requests: map[string]protoapi.RequestStatus{},
+		firsts: map[string]time.Duration{}, holds: map[string]*resource.Hold{}, events: map[resource.EventCode]int{},
+		conditions: map[resource.ConditionCode]string{}, requests: map[string]protoapi.RequestStatus{},
 		power: s.bmc.PowerState(), machine: s.machine.State(), armed: s.bmc.Override().Armed(), claim: "gone",
 		restore: protocol.RestorePolicy(s.bmc.Hosts()[0].RestorePolicy()),
 	}
@@ -114,7 +115,7 @@ func (s *site) look() (*state, error) {
 		st.events[e.Code]++
 	}
 	for name, id := range s.holds {
-		h, err := protoapi.Get[*protocol.Hold](s.ctx, s.hub.by(""), id)
+		h, err := protoapi.Get[*resource.Hold](s.ctx, s.hub.by(""), id)
 		if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 			return nil, err
 		}
@@ -129,7 +130,7 @@ func (s *site) look() (*state, error) {
 		}
 		st.requests[name] = r
 	}
-	c, err := protoapi.Get[*protocol.Claim](s.ctx, s.hub.by(""), claimName)
+	c, err := protoapi.Get[*resource.Claim](s.ctx, s.hub.by(""), claimName)
 	switch {
 	case err == nil && c.Metadata.DeletedAt != nil:
 		st.claim = "going"
@@ -192,7 +193,7 @@ func (e expect) compare(st *state) (wrong []string) {
 	return wrong
 }
 
-func (want holdIs) compare(name string, h *protocol.Hold, bad func(string, ...any)) {
+func (want holdIs) compare(name string, h *resource.Hold, bad func(string, ...any)) {
 	if h == nil {
 		bad("hold %s is gone", name)
 		return

@@ -18,6 +18,8 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Who calls the hub: a row's steps are by the admin, who may break glass, unless they
@@ -82,7 +84,7 @@ func (s *site) startHub() {
 	}
 	h.run(h.store.Run)
 	h.run(h.control.Run)
-	s.net.join("hub", &endpoint{hears: hears(protocol.TopicAllUp), up: h.control.Link.Announce, receive: h.control.Link.Receive})
+	s.net.join("hub", &endpoint{hears: hears(message.TopicAllUp), up: h.control.Link.Announce, receive: h.control.Link.Receive})
 	s.hub = h
 }
 
@@ -100,17 +102,17 @@ func (d door) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // registry resolves every reference to one image.
-type registry struct{ image protocol.Image }
+type registry struct{ image resource.Image }
 
 // Resolve implements control.Images.
-func (r registry) Resolve(_ context.Context, ref, arch string) (protocol.Image, error) {
+func (r registry) Resolve(_ context.Context, ref, arch string) (resource.Image, error) {
 	img := r.image
 	img.Reference, img.Architecture = ref, arch
 	return img, nil
 }
 
 // Require implements control.Images.
-func (registry) Require(protocol.Image, protocol.BootTarget) error { return nil }
+func (registry) Require(resource.Image, protocol.BootTarget) error { return nil }
 
 // anyIssuer certifies whatever it is asked to.
 type anyIssuer struct{}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // sampled is how many rows of a section are run with wrong expectations.
@@ -87,12 +88,12 @@ func TestMutantsDiffer(t *testing.T) {
 	full := expect{
 		Orders: []string{"On"}, Accepted: []string{"On"}, After: map[string]string{"On": "0s..1s"}, AtMost: map[string]int{"On": 1},
 		Power: protocol.PowerOn, Machine: "running", Read: protocol.PowerOn, Gone: []string{"g"}, Epoch: &n, Restore: protocol.RestoreAlwaysOff,
-		Events: map[protocol.EventCode]int{protocol.EventFenced: 1}, Conditions: map[protocol.ConditionCode]bool{protocol.CondHeld: true},
+		Events: map[resource.EventCode]int{resource.EventFenced: 1}, Conditions: map[resource.ConditionCode]bool{resource.CondHeld: true},
 		Armed: &yes, Phase: "Reserved", Claim: "bound",
 		Holds: map[string]holdIs{"h": {
-			Word: protocol.HoldFenced, State: protocol.StateFenced, Receipt: &yes, Manual: &yes, Guarded: &yes, Stale: &yes, Message: "m", Expired: &yes, Mode: protocol.StopHard, Ref: "r",
+			Word: resource.HoldFenced, State: resource.StateFenced, Receipt: &yes, Manual: &yes, Guarded: &yes, Stale: &yes, Message: "m", Expired: &yes, Mode: resource.StopHard, Ref: "r",
 		}},
-		Requests: map[string]requestIs{"r": {Outcome: protocol.OutcomeDone, Reason: "x", Mode: protocol.StopHard}},
+		Requests: map[string]requestIs{"r": {Outcome: resource.OutcomeDone, Reason: "x", Mode: resource.StopHard}},
 	}
 	alone(t, full, expect.mutants)
 	alone(t, full.Holds["h"], holdIs.mutants)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // mutants are the expectation with one thing made wrong in each, by what it is. A true
@@ -36,7 +37,7 @@ func (e expect) mutants() map[string]expect {
 	spoil(add, "power", e.Power, func(m *expect) *protocol.PowerState { return &m.Power })
 	spoil(add, "read", e.Read, func(m *expect) *protocol.PowerState { return &m.Read })
 	spoil(add, "restore", e.Restore, func(m *expect) *protocol.RestorePolicy { return &m.Restore })
-	spoil(add, "phase", e.Phase, func(m *expect) *protocol.Phase { return &m.Phase })
+	spoil(add, "phase", e.Phase, func(m *expect) *resource.Phase { return &m.Phase })
 	spoil(add, "claim", e.Claim, func(m *expect) *string { return &m.Claim })
 	if e.Machine != "" {
 		add("machine", func(m *expect) { m.Machine += "?" })

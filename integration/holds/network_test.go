@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // queueSize bounds what waits for one end of the network.
@@ -21,11 +21,11 @@ type network struct {
 	mu     sync.Mutex
 	ends   map[string]*endpoint
 	down   bool
-	passed []message                      // hold documents
-	tamper func(message) (message, error) // of hold documents; nil for none
+	passed []packet                     // hold documents
+	tamper func(packet) (packet, error) // of hold documents; nil for none
 }
 
-type message struct {
+type packet struct {
 	topic   string
 	payload []byte
 }
@@ -35,7 +35,7 @@ type endpoint struct {
 	up      func() // on each new connection
 	receive func(topic string, payload []byte)
 	hears   func(topic string) bool
-	queue   chan message
+	queue   chan packet
 	done    sync.WaitGroup
 }
 
@@ -43,7 +43,7 @@ func newNetwork() *network { return &network{ends: map[string]*endpoint{}} }
 
 // join connects a process under a name.
 func (n *network) join(name string, e *endpoint) {
-	e.queue = make(chan message, queueSize)
+	e.queue = make(chan packet, queueSize)
 	e.done.Go(func() {
 		for m := range e.queue {
 			e.receive(m.topic, m.payload)
@@ -78,8 +78,8 @@ func (n *network) publish(from, topic string, payload []byte) error {
 	if n.down || n.ends[from] == nil {
 		return errDown
 	}
-	m := message{topic, slices.Clone(payload)}
-	if _, direction, leaf, ok := protocol.SplitTopic(topic); ok && direction == "d" && leaf == protocol.LeafHold {
+	m := packet{topic, slices.Clone(payload)}
+	if _, direction, leaf, ok := message.SplitTopic(topic); ok && direction == "d" && leaf == message.LeafHold {
 		if n.tamper != nil {
 			var err error
 			if m, err = n.tamper(m); err != nil {
@@ -93,7 +93,7 @@ func (n *network) publish(from, topic string, payload []byte) error {
 }
 
 // give hands a message to who hears it; it needs n.mu.
-func (n *network) give(m message) {
+func (n *network) give(m packet) {
 	for _, name := range slices.Sorted(maps.Keys(n.ends)) {
 		if e := n.ends[name]; e.hears(m.topic) {
 			select {

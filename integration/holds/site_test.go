@@ -21,6 +21,7 @@ import (
 	"rackboot/integration/memnet"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state/blob"
 	"rackboot/state/statetest"
@@ -141,7 +142,7 @@ func (s *site) stockImage() {
 	file := []byte("MZ a unified kernel image")
 	sum := sha256.Sum256(file)
 	digest := "sha256:" + hex.EncodeToString(sum[:])
-	s.image.image = protocol.Image{Digest: digest, Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: digest, Size: int64(len(file))}}}
+	s.image.image = resource.Image{Digest: digest, Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI, Digest: digest, Size: int64(len(file))}}}
 	var err error
 	if s.blobs, err = blob.Open(blob.Config{Dir: s.t.TempDir()}); err != nil {
 		s.t.Fatal(err)
@@ -173,7 +174,7 @@ func (s *site) startBMC() {
 	}
 }
 
-func (s *site) resources() []protocol.Object {
+func (s *site) resources() []resource.Object {
 	rack := storetest.Rack(rackName)
 	rack.Spec.PollInterval = protocol.Duration(pollInterval)
 	if d := s.row.Given.SoftTimeout; d != 0 {
@@ -187,10 +188,10 @@ func (s *site) resources() []protocol.Object {
 	b.Spec.TLS.Fingerprint = s.bmc.Fingerprint()
 	server := storetest.Server(serverName, "b1", "boot", "52:54:00:00:00:01")
 	server.Spec.SystemURI = s.bmc.Hosts()[0].URI()
-	return []protocol.Object{rack, storetest.Segment("boot", rackName), b, server}
+	return []resource.Object{rack, storetest.Segment("boot", rackName), b, server}
 }
 
-func (s *site) apply(objs ...protocol.Object) {
+func (s *site) apply(objs ...resource.Object) {
 	s.t.Helper()
 	if _, err := s.hub.by("").Apply(s.ctx, objs, false); err != nil {
 		s.t.Fatal(err)
@@ -198,7 +199,7 @@ func (s *site) apply(objs ...protocol.Object) {
 }
 
 // claim makes the server's claim want a power.
-func (s *site) claim(want protocol.Power) {
+func (s *site) claim(want resource.Power) {
 	s.t.Helper()
 	c := storetest.Claim(claimName, serverName)
 	c.Spec.Power = want
@@ -209,21 +210,21 @@ func (s *site) claim(want protocol.Power) {
 // has installed: the record is in the hub's store, and the agent believes the echo.
 func (s *site) install() {
 	s.t.Helper()
-	var claim *protocol.Claim
+	var claim *resource.Claim
 	s.until("the claim's server", time.Minute, func() bool {
 		var err error
-		claim, err = store.Get[*protocol.Claim](s.hub.store, claimName)
+		claim, err = store.Get[*resource.Claim](s.hub.store, claimName)
 		return err == nil && claim.Status.Server == serverName
 	})
 	img := s.image.image
 	img.Reference = claim.Spec.Image
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{
 		Server:   serverName,
-		Owner:    protocol.Owner{Name: claimName, UID: claim.Metadata.UID},
-		BootSpec: protocol.BootSpec{Image: img, BootPolicy: claim.Spec.BootPolicy},
+		Owner:    resource.Owner{Name: claimName, UID: claim.Metadata.UID},
+		BootSpec: resource.BootSpec{Image: img, BootPolicy: claim.Spec.BootPolicy},
 	}}
 	cfg.Metadata.Name, cfg.Metadata.Generation = claimName, 1
-	p := &protocol.Provisioned{
+	p := &resource.Provisioned{
 		OwnerUID: cfg.Spec.Owner.UID, Generation: cfg.Metadata.Generation, Server: serverName,
 		ImageDigest: cfg.Spec.Image.Digest, Evidence: protocol.EvidenceInstalled, At: time.Now(),
 	}
@@ -255,21 +256,21 @@ func (s *site) bringUp() {
 			r := s.report()
 			return r != nil && r.Attempt != nil && r.Attempt.Since.Add(post/2).Before(time.Now()) && s.bmc.PowerState() == protocol.PowerOn
 		})
-	case g.Power == protocol.PowerOn && g.Claim == protocol.WantOn:
+	case g.Power == protocol.PowerOn && g.Claim == resource.WantOn:
 		s.agent.start()
 		s.until("the running server", 10*time.Minute, func() bool {
 			if s.machine.State() != sim.MachineRunning {
 				return false
 			}
 			r := s.report()
-			return r.Observation.Power == g.Power && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded
+			return r.Observation.Power == g.Power && r.Attempt != nil && r.Attempt.State == resource.AttemptSucceeded
 		})
 	default:
 		if g.Power == protocol.PowerOn {
 			s.bmc.ExternalOn()
 			s.until("the running server", 10*time.Minute, func() bool { return s.machine.State() == sim.MachineRunning })
 		}
-		if g.Power == protocol.PowerOn && g.Claim == protocol.WantOff || g.Power == protocol.PowerOff && g.Claim == protocol.WantOn {
+		if g.Power == protocol.PowerOn && g.Claim == resource.WantOff || g.Power == protocol.PowerOff && g.Claim == resource.WantOn {
 			s.begin() // what the agent does about it is the row's
 			s.agent.start()
 			return
@@ -322,9 +323,9 @@ func (s *site) within(limit time.Duration, ok func() bool) bool {
 }
 
 // server is the server as the hub prints it.
-func (s *site) server() *protocol.Server {
+func (s *site) server() *resource.Server {
 	s.t.Helper()
-	sv, err := protoapi.Get[*protocol.Server](s.ctx, s.hub.by(""), serverName)
+	sv, err := protoapi.Get[*resource.Server](s.ctx, s.hub.by(""), serverName)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -332,4 +333,4 @@ func (s *site) server() *protocol.Server {
 }
 
 // report is the newest report of the server that the hub has.
-func (s *site) report() *protocol.ServerReport { return s.server().Status.Report }
+func (s *site) report() *resource.ServerReport { return s.server().Status.Report }

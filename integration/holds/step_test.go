@@ -10,6 +10,8 @@ import (
 	"rackboot/bmc/sim"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -58,10 +60,10 @@ type holdStep struct {
 	Key                 string            `yaml:"key"`
 	As                  string            `yaml:"as"` // name in the row, default the key
 	By                  string            `yaml:"by"`
-	Mode                protocol.StopMode `yaml:"mode"`
+	Mode                resource.StopMode `yaml:"mode"`
 	SoftTimeout         time.Duration     `yaml:"softTimeout"`
 	TTL                 time.Duration     `yaml:"ttl"`
-	OnExpiry            protocol.OnExpiry `yaml:"onExpiry"`
+	OnExpiry            resource.OnExpiry `yaml:"onExpiry"`
 	Reason              string            `yaml:"reason"`
 	Ref                 string            `yaml:"ref"`
 	ForceDuringFirmware bool              `yaml:"forceDuringFirmware"`
@@ -98,8 +100,8 @@ type annotateStep struct {
 
 type rebootStep struct {
 	As       string                 `yaml:"as"`
-	Action   protocol.RequestAction `yaml:"action"`
-	Mode     protocol.StopMode      `yaml:"mode"`
+	Action   resource.RequestAction `yaml:"action"`
+	Mode     resource.StopMode      `yaml:"mode"`
 	AnyPhase bool                   `yaml:"anyPhase"`
 	Ref      string                 `yaml:"ref"`
 	Within   time.Duration          `yaml:"within"` // until its notAfter
@@ -108,7 +110,7 @@ type rebootStep struct {
 }
 
 type claimStep struct {
-	Power protocol.Power `yaml:"power"` // On or Off; empty deletes the claim
+	Power resource.Power `yaml:"power"` // On or Off; empty deletes the claim
 	// ReleaseHolds is the reason why the holds go with it.
 	ReleaseHolds string        `yaml:"releaseHolds"`
 	By           string        `yaml:"by"`
@@ -116,8 +118,8 @@ type claimStep struct {
 }
 
 type tamperStep struct {
-	Mode     protocol.StopMode `yaml:"mode"`
-	OnExpiry protocol.OnExpiry `yaml:"onExpiry"`
+	Mode     resource.StopMode `yaml:"mode"`
+	OnExpiry resource.OnExpiry `yaml:"onExpiry"`
 	Drop     bool              `yaml:"drop"` // the holds are missing
 }
 
@@ -236,7 +238,7 @@ func (s *site) id(name string) string {
 
 func (s *site) hold(h holdStep) error {
 	hold, err := s.hub.by(h.By).CreateHold(s.ctx, serverName, protoapi.HoldRequest{
-		HoldTerms: protocol.HoldTerms{Key: h.Key, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref, TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware},
+		HoldTerms: resource.HoldTerms{Key: h.Key, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref, TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware},
 	})
 	if problem := refused("hold", err, h.Refused); problem != nil || err != nil {
 		return problem
@@ -314,8 +316,8 @@ func (s *site) tamper(t tamperStep) {
 	verifier := wire.NewVerifier(s.hubSigner.Public())
 	s.net.mu.Lock()
 	defer s.net.mu.Unlock()
-	s.net.tamper = func(m message) (message, error) {
-		var d protocol.HoldDoc
+	s.net.tamper = func(m packet) (packet, error) {
+		var d message.HoldDoc
 		if err := wire.Open(verifier, m.topic, m.payload, &d); err != nil {
 			return m, err
 		}
@@ -331,6 +333,6 @@ func (s *site) tamper(t tamperStep) {
 			d.Holds = nil
 		}
 		raw, err := wire.Seal(s.hubSigner, m.topic, d)
-		return message{m.topic, raw}, err
+		return packet{m.topic, raw}, err
 	}
 }

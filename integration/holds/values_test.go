@@ -10,6 +10,7 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // value is a row of the values of the annotation.
@@ -34,9 +35,9 @@ func (v value) check() error {
 	switch {
 	case v.Webhook != "accept" && v.Webhook != "reject":
 		return bad("webhook is %q", v.Webhook)
-	case v.Controller != string(protocol.StopSoft) && v.Controller != string(protocol.StopHard):
+	case v.Controller != string(resource.StopSoft) && v.Controller != string(resource.StopHard):
 		return bad("controller is %q", v.Controller)
-	case v.Ours != string(protocol.StopSoft) && v.Ours != string(protocol.StopHard) && v.Ours != refusedValue:
+	case v.Ours != string(resource.StopSoft) && v.Ours != string(resource.StopHard) && v.Ours != refusedValue:
 		return bad("ours is %q", v.Ours)
 	case (v.Differs == "") != (v.Webhook == "accept" && v.Ours == v.Controller):
 		return bad("differs is there where we differ from the peer, and only there")
@@ -48,7 +49,7 @@ func (v value) check() error {
 func (s *site) judged(v value, key string) (key1, base string, err error) {
 	s.t.Helper()
 	c := s.hub.by("")
-	held, err := c.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: protocol.AnnotationReboot + "/" + key, Value: v.Value})
+	held, err := c.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: resource.AnnotationReboot + "/" + key, Value: v.Value})
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeInvalid:
 		key1 = refusedValue
@@ -61,7 +62,7 @@ func (s *site) judged(v value, key string) (key1, base string, err error) {
 		}
 		key1 = string(h.Mode)
 	}
-	asked, err := c.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: protocol.AnnotationReboot, Value: v.Value})
+	asked, err := c.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: resource.AnnotationReboot, Value: v.Value})
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeInvalid:
 		base = refusedValue
@@ -69,7 +70,7 @@ func (s *site) judged(v value, key string) (key1, base string, err error) {
 		return "", "", fmt.Errorf("basic form: %+v, %w", asked, err)
 	default:
 		r := asked.Request.Request
-		if r.AnyPhase != v.Force || r.Action != protocol.RequestReboot || r.Ref != v.Value {
+		if r.AnyPhase != v.Force || r.Action != resource.RequestReboot || r.Ref != v.Value {
 			return "", "", fmt.Errorf("request %+v", r)
 		}
 		base = string(r.Mode)
@@ -99,7 +100,7 @@ func TestValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, row{Given: given{Power: protocol.PowerOff, Claim: protocol.WantOff}})
+		s := newSite(t, row{Given: given{Power: protocol.PowerOff, Claim: resource.WantOff}})
 		for i, v := range rows {
 			key, base, err := s.judged(v, fmt.Sprintf("k%d", i))
 			if err != nil || key != v.Ours || base != v.Ours {
@@ -119,18 +120,18 @@ func TestMalformedAtAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := row{ID: name, Given: given{Power: protocol.PowerOn, Claim: protocol.WantOn}}
+			r := row{ID: name, Given: given{Power: protocol.PowerOn, Claim: resource.WantOn}}
 			r.Steps = []step{
 				{Tamper: &tamper},
-				{Hold: &holdStep{Key: "foo", Mode: protocol.StopSoft}},
+				{Hold: &holdStep{Key: "foo", Mode: resource.StopSoft}},
 				{Wait: 8 * time.Minute},
 			}
 			yes := true
 			r.Expect = expect{
 				Orders: []string{"GracefulShutdown"}, Power: protocol.PowerOff,
-				Holds:      map[string]holdIs{"foo": {Word: protocol.HoldFenced, Receipt: &yes}},
-				Conditions: map[protocol.ConditionCode]bool{protocol.CondHoldMalformed: true},
-				Events:     map[protocol.EventCode]int{protocol.EventHoldReleased: 0},
+				Holds:      map[string]holdIs{"foo": {Word: resource.HoldFenced, Receipt: &yes}},
+				Conditions: map[resource.ConditionCode]bool{resource.CondHoldMalformed: true},
+				Events:     map[resource.EventCode]int{resource.EventHoldReleased: 0},
 			}
 			if problems := play(t, r); len(problems) > 0 {
 				t.Error(strings.Join(problems, "\n"))

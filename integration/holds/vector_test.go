@@ -17,6 +17,7 @@ import (
 
 	"rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // row is one vector.
@@ -38,7 +39,7 @@ type row struct {
 // given is how it stands at the beginning.
 type given struct {
 	Power protocol.PowerState `yaml:"power"` // On or Off
-	Claim protocol.Power      `yaml:"claim"` // what a claim wants; empty for no claim
+	Claim resource.Power      `yaml:"claim"` // what a claim wants; empty for no claim
 	// FirstBoot begins with the claim's first boot under way; else its system is
 	// installed.
 	FirstBoot    bool          `yaml:"firstBoot"`
@@ -158,7 +159,7 @@ func (r row) check() error {
 	if r.Given.Power != protocol.PowerOn && r.Given.Power != protocol.PowerOff {
 		bad("given.power is %q", r.Given.Power)
 	}
-	if r.Given.FirstBoot && (r.Given.Claim != protocol.WantOn || r.Given.Power != protocol.PowerOn) {
+	if r.Given.FirstBoot && (r.Given.Claim != resource.WantOn || r.Given.Power != protocol.PowerOn) {
 		bad("a first boot is under way with a claim that wants On, in a server that is On")
 	}
 	if len(r.Steps) == 0 {

@@ -7,22 +7,23 @@ import (
 	"time"
 
 	bmcsim "rackboot/bmc/sim"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
 const nextPassword = "Next-Canary-0001"
 
 // changing seals the next account of the first server's BMC beside the one in use.
-func (b *bench) changing(version uint64, next protocol.BMCAccount, drop protocol.DropOld) {
+func (b *bench) changing(version uint64, next resource.BMCAccount, drop resource.DropOld) {
 	b.t.Helper()
 	k, err := sealbox.ParseKey(b.key.Seed())
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	to := sealbox.Binding{Agent: agentID, BMC: b.intents[0].BMC.Name, Secret: "bmc", UID: "secret-uid", Version: version}
-	s, err := sealbox.Seal(k.Public(), to, protocol.BMCCredentials{
-		BMCAccount: protocol.BMCAccount{Username: "admin", Password: "secret"}, Next: &next, Drop: drop, Change: "01CHANGE",
+	s, err := sealbox.Seal(k.Public(), to, message.BMCCredentials{
+		BMCAccount: resource.BMCAccount{Username: "admin", Password: "secret"}, Next: &next, Drop: drop, Change: "01CHANGE",
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -31,11 +32,11 @@ func (b *bench) changing(version uint64, next protocol.BMCAccount, drop protocol
 }
 
 // changed waits for the end of the change.
-func (b *bench) changed() protocol.AccountReport {
+func (b *bench) changed() resource.AccountReport {
 	b.t.Helper()
-	var out protocol.AccountReport
-	b.until("the end of the change", 0, func(r protocol.ServerReport) bool {
-		if r.Account == nil || r.Account.Change != "01CHANGE" || r.Account.State == protocol.AccountChanging {
+	var out resource.AccountReport
+	b.until("the end of the change", 0, func(r resource.ServerReport) bool {
+		if r.Account == nil || r.Account.Change != "01CHANGE" || r.Account.State == resource.AccountChanging {
 			return false
 		}
 		out = *r.Account
@@ -62,7 +63,7 @@ func TestAccountKilled(t *testing.T) {
 					b := newBench(t, 1, p)
 					b.every = 100 * time.Millisecond
 					b.calls.whole.Store(true)
-					b.changing(2, protocol.BMCAccount{Username: user, Password: nextPassword}, protocol.DropDisable)
+					b.changing(2, resource.BMCAccount{Username: user, Password: nextPassword}, resource.DropDisable)
 					var dead atomic.Bool
 					died := make(chan struct{})
 					a, stop := b.start(func(at string) {
@@ -86,12 +87,12 @@ func TestAccountKilled(t *testing.T) {
 					_, stop = b.start(nil)
 					b.link.mute(false)
 					if r := b.changed(); point == "writing" { // nothing was sent
-						if r.State != protocol.AccountKept || !sim.Logs("admin", "secret") {
+						if r.State != resource.AccountKept || !sim.Logs("admin", "secret") {
 							t.Errorf("%+v", r)
 						}
 						stop()
 						return
-					} else if r.State != protocol.AccountRotated || r.Reason != "" {
+					} else if r.State != resource.AccountRotated || r.Reason != "" {
 						t.Errorf("%+v", r)
 					}
 					b.eventually("the end of the old account", func() bool { return !sim.Logs("admin", "secret") })
@@ -111,19 +112,19 @@ func TestAccountEnds(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		preset, user, password string
-		want                   protocol.AccountState
+		want                   resource.AccountState
 		old                    bool // logs in afterwards
 	}{
-		{"Plain", "admin", nextPassword, protocol.AccountRotated, false},
-		{"AccountSlots", "rackboot", nextPassword, protocol.AccountRotated, true},
-		{"AccountMustChange", "admin", nextPassword, protocol.AccountRotated, false},
-		{"AccountMustChange", "rackboot", nextPassword, protocol.AccountKept, true},
-		{"AccountKeepsOld", "admin", nextPassword, protocol.AccountKept, true},
-		{"AccountReadOnly", "rackboot", nextPassword, protocol.AccountKept, true},
-		{"AccountMax16", "admin", nextPassword + "-longer", protocol.AccountKept, true},
-		{"AccountMax20", "admin", nextPassword + "-longer", protocol.AccountKept, true},
-		{"AccountCuts16", "admin", nextPassword + "-longer", protocol.AccountLost, false},
-		{"AccountNeedsMatch", "admin", nextPassword, protocol.AccountRotated, false},
+		{"Plain", "admin", nextPassword, resource.AccountRotated, false},
+		{"AccountSlots", "rackboot", nextPassword, resource.AccountRotated, true},
+		{"AccountMustChange", "admin", nextPassword, resource.AccountRotated, false},
+		{"AccountMustChange", "rackboot", nextPassword, resource.AccountKept, true},
+		{"AccountKeepsOld", "admin", nextPassword, resource.AccountKept, true},
+		{"AccountReadOnly", "rackboot", nextPassword, resource.AccountKept, true},
+		{"AccountMax16", "admin", nextPassword + "-longer", resource.AccountKept, true},
+		{"AccountMax20", "admin", nextPassword + "-longer", resource.AccountKept, true},
+		{"AccountCuts16", "admin", nextPassword + "-longer", resource.AccountLost, false},
+		{"AccountNeedsMatch", "admin", nextPassword, resource.AccountRotated, false},
 	} {
 		t.Run(row.preset+" "+row.user, func(t *testing.T) {
 			t.Parallel()
@@ -131,12 +132,12 @@ func TestAccountEnds(t *testing.T) {
 			b := newBench(t, 1, p)
 			b.every = 100 * time.Millisecond
 			b.calls.whole.Store(true)
-			b.changing(2, protocol.BMCAccount{Username: row.user, Password: row.password}, protocol.DropNever)
+			b.changing(2, resource.BMCAccount{Username: row.user, Password: row.password}, resource.DropNever)
 			a, stop := b.start(nil)
 			b.applied(a)
 			r := b.changed()
 			sim := b.servers[0].BMC
-			if r.State != row.want || (r.Reason == "") != (row.want == protocol.AccountRotated) || sim.Logs("admin", "secret") != row.old {
+			if r.State != row.want || (r.Reason == "") != (row.want == resource.AccountRotated) || sim.Logs("admin", "secret") != row.old {
 				t.Errorf("%+v, old logs in %v", r, sim.Logs("admin", "secret"))
 			}
 			if wrong := sim.Wrong(); wrong > 3 { // three only where neither logs in

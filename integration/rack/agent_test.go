@@ -25,6 +25,7 @@ import (
 	"rackboot/netboot/image"
 	"rackboot/netboot/mirror"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -241,7 +242,7 @@ func (c counted) Close() error {
 type puller struct{ blobs *blob.Store }
 
 // Pull implements agent.Puller.
-func (p puller) Pull(ctx context.Context, img protocol.Image) error {
+func (p puller) Pull(ctx context.Context, img resource.Image) error {
 	ref, err := image.Pin(img)
 	if err != nil {
 		return err

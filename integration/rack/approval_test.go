@@ -12,6 +12,7 @@ import (
 	"rackboot/agent"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -29,14 +30,14 @@ func guarded(t *testing.T, servers int) (*bench, ed25519.PrivateKey) {
 }
 
 // approval is one for the bench's agent that counts now.
-func (b *bench) approval(id string, class protocol.ApprovalClass, targets ...string) protocol.Approval {
-	return protocol.Approval{
+func (b *bench) approval(id string, class resource.ApprovalClass, targets ...string) resource.Approval {
+	return resource.Approval{
 		ID: id, Class: class, Rack: "rack-a", AgentKey: wire.NewSigner(b.key).Public(), Targets: targets, By: []string{"alice"},
 		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(time.Hour),
 	}
 }
 
-func (b *bench) approve(key ed25519.PrivateKey, a protocol.Approval) {
+func (b *bench) approve(key ed25519.PrivateKey, a resource.Approval) {
 	b.t.Helper()
 	sealed, err := wire.Seal(wire.NewSigner(key), wire.FactApproval, a)
 	if err != nil {
@@ -59,7 +60,7 @@ func (b *bench) forcedOff() (names []string) {
 func (b *bench) holdAll(a *agent.Agent) {
 	b.t.Helper()
 	for i, s := range b.servers {
-		b.holds = append(b.holds, protocol.ActiveHold{ID: fmt.Sprintf("hold-%d", i+1), HoldSpec: protocol.HoldSpec{Server: s.Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}})
+		b.holds = append(b.holds, resource.ActiveHold{ID: fmt.Sprintf("hold-%d", i+1), HoldSpec: resource.HoldSpec{Server: s.Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}})
 	}
 	b.send(a)
 }
@@ -67,7 +68,7 @@ func (b *bench) holdAll(a *agent.Agent) {
 // waiting are the servers whose stop waits for an approval.
 func (b *bench) waiting() (names []string) {
 	for i, s := range b.servers {
-		if r, ok := b.report(i); ok && has(protocol.CondApprovalNeeded)(r) {
+		if r, ok := b.report(i); ok && has(resource.CondApprovalNeeded)(r) {
 			names = append(names, s.Name)
 		}
 	}
@@ -90,8 +91,8 @@ func TestBulkStopNeedsApproval(t *testing.T) {
 	b.eventually("two servers off and the others waiting", split)
 	first := b.forcedOff()
 	for i := range b.servers {
-		b.until("the hold on disk", i, func(r protocol.ServerReport) bool {
-			return len(r.Holds) == 1 && r.Holds[0].Word != protocol.HoldAccepted
+		b.until("the hold on disk", i, func(r resource.ServerReport) bool {
+			return len(r.Holds) == 1 && r.Holds[0].Word != resource.HoldAccepted
 		})
 	}
 
@@ -107,31 +108,31 @@ func TestBulkStopNeedsApproval(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		key    ed25519.PrivateKey
-		change func(*protocol.Approval)
+		change func(*resource.Approval)
 	}{
-		"the everyday key signs":  {b.hubKey, func(*protocol.Approval) {}},
-		"the agent's key signs":   {b.key, func(*protocol.Approval) {}},
-		"another key signs":       {other, func(*protocol.Approval) {}},
-		"for another rack":        {key, func(a *protocol.Approval) { a.Rack = "rack-b" }},
-		"for another agent":       {key, func(a *protocol.Approval) { a.AgentKey = b.hub.Public() }},
-		"for other targets":       {key, func(a *protocol.Approval) { a.Targets = first }},
-		"of another class":        {key, func(a *protocol.Approval) { a.Class = protocol.ApproveHoldOverride }},
-		"whose time is over":      {key, func(a *protocol.Approval) { a.NotBefore, a.NotAfter = a.NotBefore.Add(-time.Hour), time.Now() }},
-		"whose time is to come":   {key, func(a *protocol.Approval) { a.NotBefore = a.NotBefore.Add(10 * time.Minute) }},
-		"that counts for a year":  {key, func(a *protocol.Approval) { a.NotAfter = a.NotAfter.AddDate(1, 0, 0) }},
-		"that names no target":    {key, func(a *protocol.Approval) { a.Targets = nil }},
-		"of a class of a new hub": {key, func(a *protocol.Approval) { a.Class = "everything" }},
+		"the everyday key signs":  {b.hubKey, func(*resource.Approval) {}},
+		"the agent's key signs":   {b.key, func(*resource.Approval) {}},
+		"another key signs":       {other, func(*resource.Approval) {}},
+		"for another rack":        {key, func(a *resource.Approval) { a.Rack = "rack-b" }},
+		"for another agent":       {key, func(a *resource.Approval) { a.AgentKey = b.hub.Public() }},
+		"for other targets":       {key, func(a *resource.Approval) { a.Targets = first }},
+		"of another class":        {key, func(a *resource.Approval) { a.Class = resource.ApproveHoldOverride }},
+		"whose time is over":      {key, func(a *resource.Approval) { a.NotBefore, a.NotAfter = a.NotBefore.Add(-time.Hour), time.Now() }},
+		"whose time is to come":   {key, func(a *resource.Approval) { a.NotBefore = a.NotBefore.Add(10 * time.Minute) }},
+		"that counts for a year":  {key, func(a *resource.Approval) { a.NotAfter = a.NotAfter.AddDate(1, 0, 0) }},
+		"that names no target":    {key, func(a *resource.Approval) { a.Targets = nil }},
+		"of a class of a new hub": {key, func(a *resource.Approval) { a.Class = "everything" }},
 	} {
 		b.approvals = nil
 		b.send(a)
-		b.eventually("the end of ApprovalRefused", func() bool { return !b.agentHas(protocol.CondApprovalRefused) })
-		forged := b.approval("forged", protocol.ApproveBulkStop, waiting...)
+		b.eventually("the end of ApprovalRefused", func() bool { return !b.agentHas(resource.CondApprovalRefused) })
+		forged := b.approval("forged", resource.ApproveBulkStop, waiting...)
 		tt.change(&forged)
 		forged.ID = strings.ReplaceAll(name, " ", "-") // one that was taken is not judged again
 		b.approve(tt.key, forged)
 		b.send(a)
 		if name != "for other targets" && name != "of another class" {
-			b.eventually("ApprovalRefused of one "+name, func() bool { return b.agentHas(protocol.CondApprovalRefused) })
+			b.eventually("ApprovalRefused of one "+name, func() bool { return b.agentHas(resource.CondApprovalRefused) })
 		}
 		time.Sleep(2 * b.poll) // between looks: whatever it would do, it would do now
 		if !split() {
@@ -140,25 +141,25 @@ func TestBulkStopNeedsApproval(t *testing.T) {
 	}
 
 	b.approvals = nil
-	b.approve(key, b.approval("approval-1", protocol.ApproveBulkStop, waiting...))
+	b.approve(key, b.approval("approval-1", resource.ApproveBulkStop, waiting...))
 	b.send(a)
 	b.eventually("all servers off", func() bool { return len(b.forcedOff()) == servers })
 	for i := range b.servers {
 		b.until("the receipt", i, fenced)
 	}
-	b.eventually("the end of ApprovalRefused", func() bool { return !b.agentHas(protocol.CondApprovalRefused) })
+	b.eventually("the end of ApprovalRefused", func() bool { return !b.agentHas(resource.CondApprovalRefused) })
 
 	// The same approval, played back for holds that are placed again, is spent.
 	b.release(a)
 	for i, s := range b.servers {
-		b.until("the release", i, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
+		b.until("the release", i, func(r resource.ServerReport) bool { return len(r.Holds) == 0 })
 		s.BMC.ExternalOn()
 		// Else it is one that ran under its hold, which is forced off in any case (P2).
-		b.until("the server that runs", i, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOn })
+		b.until("the server that runs", i, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerOn })
 	}
 	b.frees = nil
 	for i, s := range b.servers {
-		b.holds = append(b.holds, protocol.ActiveHold{ID: fmt.Sprintf("again-%d", i+1), HoldSpec: protocol.HoldSpec{Server: s.Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}})
+		b.holds = append(b.holds, resource.ActiveHold{ID: fmt.Sprintf("again-%d", i+1), HoldSpec: resource.HoldSpec{Server: s.Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}})
 	}
 	b.send(a)
 	b.eventually("two of them off and the others waiting again", func() bool { return len(b.waiting()) == servers-2 })
@@ -170,18 +171,18 @@ func TestOverrideNeedsApproval(t *testing.T) {
 	t.Parallel()
 	b, key := guarded(t, 1)
 	a, stop := b.start(nil)
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	b.until("the receipt", 0, fenced)
 
-	withheld := func(r protocol.ServerReport) bool {
-		return len(r.Holds) == 1 && r.Holds[0].Withheld && fenced(r) && has(protocol.CondReleaseNotApproved)(r)
+	withheld := func(r resource.ServerReport) bool {
+		return len(r.Holds) == 1 && r.Holds[0].Withheld && fenced(r) && has(resource.CondReleaseNotApproved)(r)
 	}
 	release := func(id string) {
 		b.holds = nil
-		b.frees = []protocol.Release{{HoldID: id, Server: b.servers[0].Name, By: "admin", At: time.Now(), Reason: "gone"}}
+		b.frees = []resource.Release{{HoldID: id, Server: b.servers[0].Name, By: "admin", At: time.Now(), Reason: "gone"}}
 	}
 	release("hold-1")
-	b.approve(key, b.approval("approval-1", protocol.ApproveHoldOverride, "hold-2"))
+	b.approve(key, b.approval("approval-1", resource.ApproveHoldOverride, "hold-2"))
 	b.send(a)
 	b.until("the hold that is not released", 0, withheld)
 	stop()
@@ -189,12 +190,12 @@ func TestOverrideNeedsApproval(t *testing.T) {
 	b.send(a)
 	b.until("the same after a restart", 0, withheld)
 
-	b.approve(key, b.approval("approval-2", protocol.ApproveHoldOverride, "hold-1"))
+	b.approve(key, b.approval("approval-2", resource.ApproveHoldOverride, "hold-1"))
 	b.send(a)
-	b.until("the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
+	b.until("the release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 })
 
 	// A hold with the same id is another one: the approval was used.
-	b.holds, b.frees = []protocol.ActiveHold{{ID: "hold-1", HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}}, nil
+	b.holds, b.frees = []resource.ActiveHold{{ID: "hold-1", HoldSpec: resource.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}, nil
 	b.send(a)
 	b.until("the receipt", 0, fenced)
 	release("hold-1")
@@ -203,7 +204,7 @@ func TestOverrideNeedsApproval(t *testing.T) {
 
 	b.frees[0].By, b.frees[0].Reason = "o", ""
 	b.send(a)
-	b.until("the owner's release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
+	b.until("the owner's release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 })
 }
 
 // TestWithoutDestructiveKey: an agent that knows none does what the everyday key signs.
@@ -221,10 +222,10 @@ func TestWithoutDestructiveKey(t *testing.T) {
 	}
 	b.holds = nil
 	for i, s := range b.servers {
-		b.frees = append(b.frees, protocol.Release{HoldID: fmt.Sprintf("hold-%d", i+1), Server: s.Name, By: "admin", At: time.Now(), Reason: "gone"})
+		b.frees = append(b.frees, resource.Release{HoldID: fmt.Sprintf("hold-%d", i+1), Server: s.Name, By: "admin", At: time.Now(), Reason: "gone"})
 	}
 	b.send(a)
 	for i := range b.servers {
-		b.until("the release", i, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
+		b.until("the release", i, func(r resource.ServerReport) bool { return len(r.Holds) == 0 })
 	}
 }

@@ -10,20 +10,21 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ask asks for something once, of an incarnation.
-func (b *bench) want(id string, action protocol.RequestAction, incarnation string) {
-	b.asks = append(b.asks, protocol.Request{
-		ID: id, Server: b.servers[0].Name, Action: action, Mode: protocol.StopHard, NotAfter: time.Now().Add(time.Hour), Incarnation: incarnation,
+func (b *bench) want(id string, action resource.RequestAction, incarnation string) {
+	b.asks = append(b.asks, resource.Request{
+		ID: id, Server: b.servers[0].Name, Action: action, Mode: resource.StopHard, NotAfter: time.Now().Add(time.Hour), Incarnation: incarnation,
 	})
 }
 
 // ended waits for the end of a request.
-func (b *bench) ended(id string, want protocol.Outcome) {
+func (b *bench) ended(id string, want resource.Outcome) {
 	b.t.Helper()
-	b.until(id+" "+string(want), 0, func(r protocol.ServerReport) bool {
-		return slices.ContainsFunc(r.Requests, func(q protocol.RequestReport) bool { return q.ID == id && q.Outcome == want })
+	b.until(id+" "+string(want), 0, func(r resource.ServerReport) bool {
+		return slices.ContainsFunc(r.Requests, func(q resource.RequestReport) bool { return q.ID == id && q.Outcome == want })
 	})
 }
 
@@ -48,23 +49,23 @@ func TestWaitsForTheHub(t *testing.T) {
 			b := newBench(t, 1, bmcsim.Plain())
 			a, stop := b.start(nil)
 			b.send(a)
-			b.until("the first report", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
+			b.until("the first report", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
 			stop()
 			b.link.mute(true)
 			a, _ = b.start(nil)
 			b.claim(0)
 			b.send(a)
-			b.until("AwaitingHub", 0, has(protocol.CondAwaitingHub))
-			if !b.idle(0) || !b.agentHas(protocol.CondHubUnverified) {
+			b.until("AwaitingHub", 0, has(resource.CondAwaitingHub))
+			if !b.idle(0) || !b.agentHas(resource.CondHubUnverified) {
 				t.Errorf("it was begun: %+v", b.servers[0].BMC.History())
 			}
-			b.hold(a, "hold-1", protocol.StopHard)
+			b.hold(a, "hold-1", resource.StopHard)
 			b.until("the receipt", 0, fenced)
 			b.release(a)
-			b.until("AwaitingHub again", 0, has(protocol.CondAwaitingHub))
+			b.until("AwaitingHub again", 0, has(resource.CondAwaitingHub))
 			b.link.mute(false)
 			b.until("the disk boot", 0, diskBoot)
-			b.eventually("a verified hub", func() bool { return !b.agentHas(protocol.CondHubUnverified) })
+			b.eventually("a verified hub", func() bool { return !b.agentHas(resource.CondHubUnverified) })
 		},
 		"a request, and no boot from disk": func(t *testing.T) {
 			b := newBench(t, 1, bmcsim.Plain())
@@ -72,32 +73,32 @@ func TestWaitsForTheHub(t *testing.T) {
 			b.claim(0)
 			b.send(a)
 			b.until("the disk boot", 0, diskBoot)
-			b.hold(a, "hold-1", protocol.StopHard)
+			b.hold(a, "hold-1", resource.StopHard)
 			b.until("the receipt", 0, fenced)
 			stop()
 			b.link.mute(true)
 			a, _ = b.start(nil)
 			b.release(a)
-			b.until("the disk boot after the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
+			b.until("the disk boot after the release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
 			resets := len(b.resets(0))
-			b.want("reboot-1", protocol.RequestReboot, "")
+			b.want("reboot-1", resource.RequestReboot, "")
 			b.send(a)
-			b.until("AwaitingHub", 0, has(protocol.CondAwaitingHub))
+			b.until("AwaitingHub", 0, has(resource.CondAwaitingHub))
 			if got := b.resets(0); len(got) != resets {
 				t.Errorf("resets %v", got)
 			}
 			b.link.mute(false)
-			b.ended("reboot-1", protocol.OutcomeDone)
+			b.ended("reboot-1", resource.OutcomeDone)
 		},
 		"what was given to another disk": func(t *testing.T) {
 			b := newBench(t, 1, bmcsim.Plain())
 			a, _ := b.start(nil)
 			b.claim(0)
 			b.intents[0].Boot.GrantFor = "another"
-			b.want("reboot-1", protocol.RequestReboot, "another")
+			b.want("reboot-1", resource.RequestReboot, "another")
 			b.send(a)
-			b.until("GrantInvalid", 0, has(protocol.CondGrantInvalid))
-			b.ended("reboot-1", protocol.OutcomeUnknown)
+			b.until("GrantInvalid", 0, has(resource.CondGrantInvalid))
+			b.ended("reboot-1", resource.OutcomeUnknown)
 			if !b.idle(0) {
 				t.Errorf("it was touched: %+v", b.servers[0].BMC.History())
 			}
@@ -109,9 +110,9 @@ func TestWaitsForTheHub(t *testing.T) {
 			b := newBench(t, 1, bmcsim.Plain())
 			b.servers[0].BMC.ExternalOn()
 			a, _ := b.start(nil)
-			b.want("off-1", protocol.RequestPowerOff, "")
+			b.want("off-1", resource.RequestPowerOff, "")
 			b.send(a)
-			b.ended("off-1", protocol.OutcomeDone)
+			b.ended("off-1", resource.OutcomeDone)
 			if got := b.resets(0); !slices.Equal(got, []string{"ForceOff"}) || b.servers[0].BMC.PowerState() != protocol.PowerOff {
 				t.Errorf("resets %v", got)
 			}
@@ -161,7 +162,7 @@ func TestRolledBackDisk(t *testing.T) {
 	b.roll(first)
 	a, stop = b.start(nil)
 	b.send(a)
-	b.until("GrantInvalid", 0, has(protocol.CondGrantInvalid))
+	b.until("GrantInvalid", 0, has(resource.CondGrantInvalid))
 	second := b.incarnation()
 	if n, _, _, inst := b.servers[0].Boots.Counts(); n != 1 || inst != 1 || !slices.Equal(b.resets(0), resets) || second == first {
 		t.Errorf("%d network boots, %d installations, resets %v after %v; %s after %s", n, inst, b.resets(0), resets, second, first)
@@ -177,9 +178,9 @@ func TestRolledBackDisk(t *testing.T) {
 	stop()
 	b.copyOf(saved, store)
 	a, stop = b.start(nil)
-	b.want("reboot-1", protocol.RequestReboot, second)
+	b.want("reboot-1", resource.RequestReboot, second)
 	b.send(a)
-	b.ended("reboot-1", protocol.OutcomeDone)
+	b.ended("reboot-1", resource.OutcomeDone)
 	b.until("the disk boot after the reboot", 0, diskBoot)
 	stop()
 	b.copyOf(store, saved)
@@ -187,7 +188,7 @@ func TestRolledBackDisk(t *testing.T) {
 	b.roll(second)
 	a, _ = b.start(nil)
 	b.send(a)
-	b.ended("reboot-1", protocol.OutcomeUnknown)
+	b.ended("reboot-1", resource.OutcomeUnknown)
 	if third := b.incarnation(); third == second || !slices.Equal(b.resets(0), resets) {
 		t.Errorf("resets %v after %v; incarnation %s after %s", b.resets(0), resets, third, second)
 	}

@@ -29,6 +29,8 @@ import (
 	"rackboot/netboot/image"
 	"rackboot/netboot/mirror"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 )
@@ -43,7 +45,7 @@ type bench struct {
 	key      ed25519.PrivateKey // the agent's
 	servers  []*sim.Server
 	reg      *registry
-	image    protocol.Image
+	image    resource.Image
 	dhcp     netip.AddrPort
 	http     netip.AddrPort
 	tftp     netip.AddrPort
@@ -58,16 +60,16 @@ type bench struct {
 	minFree  int64 // of the agent's store
 	found    func(ctx context.Context, network, address string) (net.Conn, error)
 	trial    time.Duration                 // of changed segments; 0 is the agent's own
-	change   func(*protocol.SegmentIntent) // of the segment; nil for none
+	change   func(*resource.SegmentIntent) // of the segment; nil for none
 	files    string                        // a folder of the site
 	https    netip.AddrPort                // with certs; none if zero
 	certs    netboot.Certificates
-	mirror   *mirror.Mirror           // of package repositories; nil is none
-	uploaded map[string][]byte        // by digest
-	data     *userDataHub             // where the agent fetches user data
-	loaders  string                   // folder of the next agent's boot loaders; empty is none
-	stops    *protocol.SafeStopIntent // of the rack
-	keep     *protocol.KeepIntent     // of the rack
+	mirror   *mirror.Mirror          // of package repositories; nil is none
+	uploaded map[string][]byte       // by digest
+	data     *userDataHub            // where the agent fetches user data
+	loaders  string                  // folder of the next agent's boot loaders; empty is none
+	stops    *message.SafeStopIntent // of the rack
+	keep     *message.KeepIntent     // of the rack
 
 	poll    time.Duration        // of the rack
 	soft    time.Duration        // likewise, after which it forces a server off
@@ -81,15 +83,15 @@ type bench struct {
 	news chan struct{} // a message of the agent came
 
 	mu      sync.Mutex
-	answers []protocol.Answer
+	answers []message.Answer
 	agent   *agent.Agent      // that runs
 	up      map[string][]byte // newest message by leaf
 	version uint64
 	term    uint64
-	intents []protocol.ServerIntent
-	holds   []protocol.ActiveHold
-	frees   []protocol.Release
-	asks    []protocol.Request
+	intents []message.ServerIntent
+	holds   []resource.ActiveHold
+	frees   []resource.Release
+	asks    []resource.Request
 
 	destructive agent.Destructive
 	trusted     bool // config images may have user data
@@ -153,9 +155,9 @@ func newBenchOf(t *testing.T, dir string, servers int, personality bmcsim.Person
 	}
 	b.push(bytes.Repeat([]byte("MZ unified kernel image "), 4096))
 	for _, s := range b.servers {
-		b.intents = append(b.intents, protocol.ServerIntent{
+		b.intents = append(b.intents, message.ServerIntent{
 			Server: s.Name, UID: "uid-" + s.Name, Segment: "boot-a", BootMAC: s.MAC, Architecture: "amd64",
-			BMC: protocol.BMCIntent{Name: s.Name, Address: s.BMC.Address(), CredentialsRef: "local:bmc", Fingerprint: s.BMC.Fingerprint()},
+			BMC: message.BMCIntent{Name: s.Name, Address: s.BMC.Address(), CredentialsRef: "local:bmc", Fingerprint: s.BMC.Fingerprint()},
 		})
 	}
 	return b
@@ -182,11 +184,11 @@ func address(name string) string {
 
 // Publish implements agent.Transport: it keeps the newest of each leaf.
 func (b *bench) Publish(topic string, payload []byte) error {
-	_, _, leaf, _ := protocol.SplitTopic(topic)
+	_, _, leaf, _ := message.SplitTopic(topic)
 	b.mu.Lock()
 	b.up[leaf] = payload
-	var m protocol.Answer
-	if leaf == protocol.LeafAnswer && wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), topic, payload, &m) == nil {
+	var m message.Answer
+	if leaf == message.LeafAnswer && wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), topic, payload, &m) == nil {
 		b.answers = append(b.answers, m)
 	}
 	select {
@@ -242,8 +244,8 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	return p.agent, stop
 }
 
-func (b *bench) segment() protocol.SegmentIntent {
-	seg := protocol.SegmentIntent{
+func (b *bench) segment() resource.SegmentIntent {
+	seg := resource.SegmentIntent{
 		Name: "boot-a", Prefix: netip.MustParsePrefix("127.0.0.0/8"), PoolFrom: netip.MustParseAddr("127.77.0.10"),
 		PoolTo: netip.MustParseAddr("127.77.0.99"), Address: netip.MustParseAddr("127.0.0.1"),
 		BaseURL: "http://" + b.http.String(), LeaseTime: time.Hour,
@@ -259,19 +261,19 @@ func (b *bench) send(a *agent.Agent) {
 	b.t.Helper()
 	b.version++
 	head := protocol.Head{Epoch: 1, Version: b.version}
-	b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Fence: b.link.fence, Holds: b.holds, Releases: b.frees, Requests: b.asks, Approvals: b.approvals})
-	b.deliver(a, protocol.LeafRack+"/0", protocol.RackDoc{
+	b.deliver(a, message.LeafHold, message.HoldDoc{Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Fence: b.link.fence, Holds: b.holds, Releases: b.frees, Requests: b.asks, Approvals: b.approvals})
+	b.deliver(a, message.LeafRack+"/0", message.RackDoc{
 		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Fence: b.link.fence, Shards: 1, Servers: b.intents,
-		Rack: &protocol.RackIntent{
+		Rack: &message.RackIntent{
 			Name: "rack-a", SoftTimeout: b.soft, SettleWindow: 300 * time.Millisecond, PollInterval: b.poll,
-			Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep,
+			Segments: []resource.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep,
 		},
 	})
 }
 
 func (b *bench) deliver(a *agent.Agent, leaf string, msg any) {
 	b.t.Helper()
-	topic := protocol.TopicDown(agentID, leaf)
+	topic := message.TopicDown(agentID, leaf)
 	data, err := wire.Seal(b.hub, topic, msg)
 	if err != nil {
 		b.t.Fatal(err)
@@ -283,9 +285,9 @@ func (b *bench) deliver(a *agent.Agent, leaf string, msg any) {
 func (b *bench) claim(i int) {
 	b.t.Helper()
 	in := &b.intents[i]
-	in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", protocol.WantOn
-	policy := protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}
-	in.Boot = &protocol.BootIntent{Owner: protocol.Owner{Kind: protocol.PurposeClaim, UID: in.Owner.UID}, GrantedBoot: protocol.GrantedBoot{Generation: 1, BootSpec: protocol.BootSpec{Image: b.image, BootPolicy: policy}}}
+	in.Owner.Name, in.Owner.UID, in.Power = "claim", "claim-uid", resource.WantOn
+	policy := resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd}
+	in.Boot = &message.BootIntent{Owner: resource.Owner{Kind: resource.PurposeClaim, UID: in.Owner.UID}, GrantedBoot: resource.GrantedBoot{Generation: 1, BootSpec: resource.BootSpec{Image: b.image, BootPolicy: policy}}}
 	b.grant(i)
 }
 
@@ -293,10 +295,10 @@ func (b *bench) claim(i int) {
 func (b *bench) grant(i int) {
 	b.t.Helper()
 	in := &b.intents[i]
-	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
+	grant, err := wire.Seal(b.hub, wire.FactGrant, message.Grant{
 		OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
 		FirstBoot: in.Boot.BootPolicy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
-		Purpose: in.Owner.Kind, Repeat: in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.BootPolicy.Boot == protocol.BootNetwork,
+		Purpose: in.Owner.Kind, Repeat: in.Owner.Kind == resource.PurposeMaintenance || in.Boot.BootPolicy.Boot == resource.BootNetwork,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -305,9 +307,9 @@ func (b *bench) grant(i int) {
 }
 
 // newest is the newest report.
-func (b *bench) newest() (m protocol.Report, ok bool) {
+func (b *bench) newest() (m message.Report, ok bool) {
 	b.t.Helper()
-	return m, b.open(protocol.LeafReport, &m)
+	return m, b.open(message.LeafReport, &m)
 }
 
 // open opens the newest message of a leaf.
@@ -319,14 +321,14 @@ func (b *bench) open(leaf string, m any) bool {
 	if raw == nil {
 		return false
 	}
-	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), protocol.TopicUp(agentID, leaf), raw, m); err != nil {
+	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), message.TopicUp(agentID, leaf), raw, m); err != nil {
 		b.t.Fatal(err)
 	}
 	return true
 }
 
 // report is the newest report of server i.
-func (b *bench) report(i int) (r protocol.ServerReport, ok bool) {
+func (b *bench) report(i int) (r resource.ServerReport, ok bool) {
 	b.t.Helper()
 	m, _ := b.newest()
 	for _, s := range m.Servers {
@@ -399,7 +401,7 @@ func (b *bench) progress() string {
 
 // until waits for a condition of server i's report, and prints the last one when
 // it does not come in time.
-func (b *bench) until(what string, i int, ok func(protocol.ServerReport) bool) (r protocol.ServerReport) {
+func (b *bench) until(what string, i int, ok func(resource.ServerReport) bool) (r resource.ServerReport) {
 	b.t.Helper()
 	b.eventually(what, func() bool {
 		var have bool
@@ -409,16 +411,16 @@ func (b *bench) until(what string, i int, ok func(protocol.ServerReport) bool) (
 	return r
 }
 
-func has(code protocol.ConditionCode) func(protocol.ServerReport) bool {
-	return func(r protocol.ServerReport) bool {
-		return slices.ContainsFunc(r.Conditions, func(c protocol.ConditionState) bool { return c.Code == code })
+func has(code resource.ConditionCode) func(resource.ServerReport) bool {
+	return func(r resource.ServerReport) bool {
+		return slices.ContainsFunc(r.Conditions, func(c resource.ConditionState) bool { return c.Code == code })
 	}
 }
 
 // agentHas says whether the agent as a whole reports a condition.
-func (b *bench) agentHas(code protocol.ConditionCode) bool {
+func (b *bench) agentHas(code resource.ConditionCode) bool {
 	m, _ := b.newest()
-	return slices.ContainsFunc(m.Conditions, func(c protocol.ConditionState) bool { return c.Code == code })
+	return slices.ContainsFunc(m.Conditions, func(c resource.ConditionState) bool { return c.Code == code })
 }
 
 // resets are the resets that a BMC accepted, in order.
@@ -446,9 +448,9 @@ func (b *bench) booted(i, network, disk int) {
 }
 
 // hold puts a hold on server 0 and sends it.
-func (b *bench) hold(a *agent.Agent, id string, mode protocol.StopMode) {
+func (b *bench) hold(a *agent.Agent, id string, mode resource.StopMode) {
 	b.t.Helper()
-	b.holds = append(b.holds, protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: id, Mode: mode}}})
+	b.holds = append(b.holds, resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: id, Mode: mode}}})
 	b.send(a)
 }
 
@@ -456,14 +458,14 @@ func (b *bench) hold(a *agent.Agent, id string, mode protocol.StopMode) {
 func (b *bench) release(a *agent.Agent) {
 	b.t.Helper()
 	for _, h := range b.holds {
-		b.frees = append(b.frees, protocol.Release{HoldID: h.ID, Server: h.Server, By: "o", At: time.Now()})
+		b.frees = append(b.frees, resource.Release{HoldID: h.ID, Server: h.Server, By: "o", At: time.Now()})
 	}
 	b.holds = nil
 	b.send(a)
 }
 
 // receipt opens the receipt of the report's first hold.
-func (b *bench) receipt(r protocol.ServerReport) (rc protocol.Receipt) {
+func (b *bench) receipt(r resource.ServerReport) (rc resource.Receipt) {
 	b.t.Helper()
 	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactReceipt, r.Holds[0].Receipt, &rc); err != nil {
 		b.t.Fatal(err)

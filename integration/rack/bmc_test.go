@@ -14,6 +14,8 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // sessions are how many sessions are open at the BMC of server i.
@@ -40,7 +42,7 @@ func (b *bench) sessions(i int) int {
 }
 
 // read says whether the server's power was read.
-func read(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOff }
+func read(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerOff }
 
 // TestSessionIsReused: an agent that was killed goes on with the session that it had,
 // and one that stops ends it: BMCs hold 16 in all (Supermicro).
@@ -79,7 +81,7 @@ func TestHungBMC(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, _ := b.start(nil)
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	b.until("the receipt", 0, fenced)
 	if r, _ := b.report(1); !r.Observation.ReadAt.IsZero() {
 		t.Errorf("the hung BMC was read meanwhile: %+v", r.Observation)
@@ -94,7 +96,7 @@ func TestEventWakes(t *testing.T) {
 	b.poll, b.metrics = 10*time.Minute, prometheus.NewRegistry()
 	b.calls.whole.Store(true)
 	a, _ := b.start(nil)
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	b.until("the receipt", 0, fenced)
 	first := b.receipt(b.until("the receipt", 0, fenced))
 	b.eventually("an event", func() bool {
@@ -106,8 +108,8 @@ func TestEventWakes(t *testing.T) {
 		return counter(t, b.metrics, "rackboot_agent_bmc_events_total") > 0
 	})
 	b.servers[0].BMC.ExternalOn()
-	b.until("the violation and a new receipt", 0, func(r protocol.ServerReport) bool {
-		return has(protocol.CondHoldViolated)(r) && fenced(r) && b.receipt(r).ConfirmedAt.After(first.ConfirmedAt)
+	b.until("the violation and a new receipt", 0, func(r resource.ServerReport) bool {
+		return has(resource.CondHoldViolated)(r) && fenced(r) && b.receipt(r).ConfirmedAt.After(first.ConfirmedAt)
 	})
 }
 
@@ -146,22 +148,22 @@ func TestAnotherBoard(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
-	first := b.until("an identity", 0, func(r protocol.ServerReport) bool { return r.Identity != "" }).Identity
+	first := b.until("an identity", 0, func(r resource.ServerReport) bool { return r.Identity != "" }).Identity
 
 	sim := b.servers[0].BMC
 	sim.Inject(bmcsim.Fault{Method: http.MethodGet, Path: sim.Hosts()[0].URI(), Merge: `{"UUID":"3f1c9a52-0000-4000-8000-0000000000ff"}`, Times: 1 << 30})
 	if err := sim.SetReach(bmcsim.ReachRefused); err != nil {
 		t.Fatal(err)
 	}
-	b.until("BMCUnreachable", 0, has(protocol.CondBMCUnreachable))
+	b.until("BMCUnreachable", 0, has(resource.CondBMCUnreachable))
 	if err := sim.SetReach(bmcsim.ReachOK); err != nil {
 		t.Fatal(err)
 	}
-	r := b.until("IdentityChanged", 0, has(protocol.CondIdentityChanged))
+	r := b.until("IdentityChanged", 0, has(resource.CondIdentityChanged))
 	if r.Identity == first || sim.PowerState() != protocol.PowerOn {
 		t.Errorf("identity %s after %s; the server is %s", r.Identity, first, sim.PowerState())
 	}
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	b.until("the receipt", 0, fenced)
 	n := len(b.resets(0))
 	b.release(a)
@@ -172,13 +174,13 @@ func TestAnotherBoard(t *testing.T) {
 	}
 	b.intents[0].Identity = r.Identity
 	b.send(a)
-	b.until("the disk boot of what was accepted", 0, func(r protocol.ServerReport) bool {
-		return diskBoot(r) && !has(protocol.CondIdentityChanged)(r) && sim.PowerState() == protocol.PowerOn
+	b.until("the disk boot of what was accepted", 0, func(r resource.ServerReport) bool {
+		return diskBoot(r) && !has(resource.CondIdentityChanged)(r) && sim.PowerState() == protocol.PowerOn
 	})
 }
 
 // answer is the answer to a question, if it came.
-func (b *bench) answer(id string) (m protocol.Answer, n int) {
+func (b *bench) answer(id string) (m message.Answer, n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, a := range b.answers {
@@ -199,16 +201,16 @@ func TestAsk(t *testing.T) {
 	if err := b.servers[1].BMC.SetReach(bmcsim.ReachHangs); err != nil {
 		t.Fatal(err)
 	}
-	bmcs := []protocol.BMCIntent{b.intents[0].BMC, b.intents[1].BMC}
+	bmcs := []message.BMCIntent{b.intents[0].BMC, b.intents[1].BMC}
 	b.intents = b.intents[:1]
 	a, _ := b.start(nil)
 	b.send(a)
 	b.until("the first read", 0, read)
 	b.incarnation() // the hub's time is known
-	ask := func(id string, kind protocol.AskKind, bmc protocol.BMCIntent, in time.Duration) {
-		b.deliver(a, protocol.LeafAsk, protocol.Ask{ID: id, Kind: kind, BMC: bmc, NotAfter: time.Now().Add(in)})
+	ask := func(id string, kind message.AskKind, bmc message.BMCIntent, in time.Duration) {
+		b.deliver(a, message.LeafAsk, message.Ask{ID: id, Kind: kind, BMC: bmc, NotAfter: time.Now().Add(in)})
 	}
-	answered := func(id string, code protocol.Code) (m protocol.Answer) {
+	answered := func(id string, code protocol.Code) (m message.Answer) {
 		t.Helper()
 		b.eventually("the answer to "+id, func() bool {
 			var n int
@@ -221,12 +223,12 @@ func TestAsk(t *testing.T) {
 		return m
 	}
 
-	ask("inventory", protocol.AskInventory, bmcs[0], time.Minute)
+	ask("inventory", message.AskInventory, bmcs[0], time.Minute)
 	var inv []protocol.Inventory
 	if err := json.Unmarshal(answered("inventory", "").Body, &inv); err != nil || len(inv) != 1 || inv[0].SystemURI == "" || len(inv[0].MACs()) == 0 {
 		t.Errorf("%+v, %v", inv, err)
 	}
-	ask("probe", protocol.AskProbe, bmcs[0], time.Minute)
+	ask("probe", message.AskProbe, bmcs[0], time.Minute)
 	var probe []protocol.Probe
 	if err := json.Unmarshal(answered("probe", "").Body, &probe); err != nil || len(probe) != 1 || len(probe[0].Boot) == 0 {
 		t.Errorf("%+v, %v", probe, err)
@@ -235,20 +237,20 @@ func TestAsk(t *testing.T) {
 	answered("odd", protocol.CodeUnsupported)
 	stranger := bmcs[0]
 	stranger.Fingerprint = bmcs[1].Fingerprint
-	ask("stranger", protocol.AskInventory, stranger, time.Minute)
+	ask("stranger", message.AskInventory, stranger, time.Minute)
 	answered("stranger", protocol.CodeDenied)
 
-	ask("probe", protocol.AskProbe, bmcs[0], time.Minute) // again
-	ask("late", protocol.AskProbe, bmcs[0], -time.Second)
+	ask("probe", message.AskProbe, bmcs[0], time.Minute) // again
+	ask("late", message.AskProbe, bmcs[0], -time.Second)
 	for i := range asksWaiting + asksAtOnce + 1 {
-		ask("hung-"+string(rune('a'+i)), protocol.AskInventory, bmcs[1], 5*time.Second)
+		ask("hung-"+string(rune('a'+i)), message.AskInventory, bmcs[1], 5*time.Second)
 	}
 	hung := func(what string, code protocol.Code, text string) {
 		t.Helper()
 		b.eventually(what, func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			return slices.ContainsFunc(b.answers, func(m protocol.Answer) bool {
+			return slices.ContainsFunc(b.answers, func(m message.Answer) bool {
 				return strings.HasPrefix(m.ID, "hung-") && m.Code == code && strings.Contains(m.Message, text)
 			})
 		})
@@ -264,7 +266,7 @@ func TestAsk(t *testing.T) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if slices.ContainsFunc(b.answers, func(m protocol.Answer) bool { return m.Nonce == "" }) {
+	if slices.ContainsFunc(b.answers, func(m message.Answer) bool { return m.Nonce == "" }) {
 		t.Errorf("answers without the session's nonce: %+v", b.answers)
 	}
 }

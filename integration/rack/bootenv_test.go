@@ -12,12 +12,13 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func inForce(r protocol.ServerReport) bool { return r.Env != nil && r.Env.State == protocol.EnvReady }
+func inForce(r resource.ServerReport) bool { return r.Env != nil && r.Env.State == resource.EnvReady }
 
-func refusedEnv(r protocol.ServerReport) bool {
-	return r.Env != nil && r.Env.State == protocol.EnvRefused
+func refusedEnv(r resource.ServerReport) bool {
+	return r.Env != nil && r.Env.State == resource.EnvRefused
 }
 
 // TestBootEnv: seed 004, Changing a BootEnv for a Machine. A server installs from an
@@ -36,8 +37,8 @@ func TestBootEnv(t *testing.T) {
 	b.claimEnv(0, bundle)
 	a, _ := b.start(nil)
 	b.send(a)
-	b.until("the first boot", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	b.until("the first boot", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
 	machine := "machines/" + b.intents[0].UID
 	from := b.installer(0)
@@ -67,7 +68,7 @@ func TestBootEnv(t *testing.T) {
 		t.Errorf("installed %s, not the medium's initrd %s", b.servers[0].Disk.Digest(), want)
 	}
 	e := r.Env
-	if e == nil || e.State != protocol.EnvReady || e.BootEnv != "debian-12-install" || e.OS != "debian-12" || e.Source != protocol.EnvFromISO || e.Generation == "" {
+	if e == nil || e.State != resource.EnvReady || e.BootEnv != "debian-12-install" || e.OS != "debian-12" || e.Source != resource.EnvFromISO || e.Generation == "" {
 		t.Errorf("reported %+v", e)
 	}
 	if status, _, _ := b.get(http.MethodGet, "http://"+b.http.String()+"/"+machine+"/seed", from); status != http.StatusNotFound {
@@ -85,7 +86,7 @@ func TestBootEnvRefused(t *testing.T) {
 	wrong := good
 	wrong.Params = nil
 	b.claimEnv(0, wrong)
-	b.intents[0].Power = protocol.WantOff // nothing is booted meanwhile
+	b.intents[0].Power = resource.WantOff // nothing is booted meanwhile
 	a, stop := b.start(nil)
 	b.send(a)
 	r := b.until("the refusal", 0, refusedEnv)
@@ -97,11 +98,11 @@ func TestBootEnvRefused(t *testing.T) {
 	first := *b.until("the environment in force", 0, inForce).Env
 
 	gone := good
-	gone.Spec.OS.SupportedArchitectures = map[string]protocol.EnvArch{"amd64": {IsoFile: "debian-12.zip", Kernel: "install.amd/bzImage"}}
-	for name, bad := range map[string]protocol.EnvBundle{"a value that is not there": wrong, "a kernel that is not there": gone} {
+	gone.Spec.OS.SupportedArchitectures = map[string]resource.EnvArch{"amd64": {IsoFile: "debian-12.zip", Kernel: "install.amd/bzImage"}}
+	for name, bad := range map[string]resource.EnvBundle{"a value that is not there": wrong, "a kernel that is not there": gone} {
 		b.claimEnv(0, bad)
 		b.send(a)
-		r = b.until("the refusal of "+name, 0, func(r protocol.ServerReport) bool {
+		r = b.until("the refusal of "+name, 0, func(r resource.ServerReport) bool {
 			return refusedEnv(r) && r.Env.Wanted == b.intents[0].Boot.Env.Bundle
 		})
 		if want := map[bool]protocol.Code{true: protocol.CodeNotFound, false: protocol.CodeInvalid}[name == "a kernel that is not there"]; r.Env.Code != want {
@@ -115,7 +116,7 @@ func TestBootEnvRefused(t *testing.T) {
 	b.data.away(true) // what was in force is made again from disk
 	a, _ = b.start(nil)
 	b.send(a)
-	r = b.until("what was in force", 0, func(r protocol.ServerReport) bool { return refusedEnv(r) && r.Env.Generation != "" })
+	r = b.until("what was in force", 0, func(r resource.ServerReport) bool { return refusedEnv(r) && r.Env.Generation != "" })
 	if r.Env.Generation != first.Generation {
 		t.Errorf("after a restart %s is in force, before it %s", r.Env.Generation, first.Generation)
 	}
@@ -131,22 +132,22 @@ func TestBootEnvUnderBoot(t *testing.T) {
 	b.claimEnv(0, bundle)
 	a, _ := b.start(nil)
 	b.send(a)
-	r := b.until("the first boot", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	r := b.until("the first boot", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
 	first := r.Env.Generation
-	bundle.Params = []protocol.EnvParams{{Source: protocol.SourceServer, Values: map[string]any{"mirror": "other.example"}}}
+	bundle.Params = []resource.EnvParams{{Source: resource.SourceServer, Values: map[string]any{"mirror": "other.example"}}}
 	b.claimEnv(0, bundle)
 	b.send(a)
-	b.until("the change that waits", 0, func(r protocol.ServerReport) bool {
-		return r.Env != nil && r.Env.State == protocol.EnvBuilding && strings.Contains(r.Env.Message, "boots from the files")
+	b.until("the change that waits", 0, func(r resource.ServerReport) bool {
+		return r.Env != nil && r.Env.State == resource.EnvBuilding && strings.Contains(r.Env.Message, "boots from the files")
 	})
 	from := b.installer(0)
 	if _, _, got := b.get(http.MethodGet, "http://"+b.http.String()+"/machines/"+b.intents[0].UID+"/seed", from); !strings.Contains(got, "deb.example") {
 		t.Errorf("under the boot the seed is %q", got)
 	}
 	finish()
-	r = b.until("the change in force", 0, func(r protocol.ServerReport) bool {
+	r = b.until("the change in force", 0, func(r resource.ServerReport) bool {
 		return diskBoot(r) && inForce(r) && r.Env.Wanted == b.intents[0].Boot.Env.Bundle
 	})
 	if r.Env.Generation == first {

@@ -13,7 +13,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/netboot/iso/isotest"
 	"rackboot/netboot/mirror"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // hostileBytes is how much the agent may allocate, in all, over one refusal: of what a
@@ -73,62 +73,62 @@ func TestBootEnvHostile(t *testing.T) { // not beside others: it counts what is 
 	}}.Bytes()
 	whole := b.uploadRaw("debian-12.iso", image)
 	good := b.debian(0, whole)
-	arch := func(e *protocol.EnvBundle, change func(*protocol.EnvArch)) {
+	arch := func(e *resource.EnvBundle, change func(*resource.EnvArch)) {
 		one := e.Spec.OS.SupportedArchitectures["amd64"]
 		change(&one)
-		e.Spec.OS.SupportedArchitectures = map[string]protocol.EnvArch{"amd64": one}
+		e.Spec.OS.SupportedArchitectures = map[string]resource.EnvArch{"amd64": one}
 	}
-	template := func(e *protocol.EnvBundle, text string) {
-		e.Spec.Templates = []protocol.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", Contents: text}}
+	template := func(e *resource.EnvBundle, text string) {
+		e.Spec.Templates = []resource.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", Contents: text}}
 	}
 	rows := []struct {
 		name   string
-		change func(e *protocol.EnvBundle)
+		change func(e *resource.EnvBundle)
 		says   []string // what it is, and what to do about it
 	}{
-		{"ISO cut in the middle", func(e *protocol.EnvBundle) { *e = b.debian(0, b.uploadRaw("cut.iso", image[:len(image)/2])) }, []string{"cut.iso", "; "}},
-		{"ISO of its first block", func(e *protocol.EnvBundle) {
+		{"ISO cut in the middle", func(e *resource.EnvBundle) { *e = b.debian(0, b.uploadRaw("cut.iso", image[:len(image)/2])) }, []string{"cut.iso", "; "}},
+		{"ISO of its first block", func(e *resource.EnvBundle) {
 			*e = b.debian(0, b.uploadRaw("stub.iso", image[:17*isotest.Sector]))
 		}, []string{"stub.iso", "; "}},
-		{"zip bomb", func(e *protocol.EnvBundle) { *e = b.debian(0, b.uploadRaw("bomb.zip", zipBomb(t))) }, []string{"bomb.zip", "; "}},
-		{"1 GB of a template", func(e *protocol.EnvBundle) {
+		{"zip bomb", func(e *resource.EnvBundle) { *e = b.debian(0, b.uploadRaw("bomb.zip", zipBomb(t))) }, []string{"bomb.zip", "; "}},
+		{"1 GB of a template", func(e *resource.EnvBundle) {
 			template(e, `{{range until 1000}}{{range until 1000}}{{repeat 1000 "x"}}{{end}}{{end}}`)
 		}, []string{"templates[0]", "4 MiB", "; "}},
-		{"1 GB by one call", func(e *protocol.EnvBundle) { template(e, `{{repeat 1000000000 "x"}}`) }, []string{"templates[0]", "repeat", "; "}},
-		{"template loop", func(e *protocol.EnvBundle) {
+		{"1 GB by one call", func(e *resource.EnvBundle) { template(e, `{{repeat 1000000000 "x"}}`) }, []string{"templates[0]", "repeat", "; "}},
+		{"template loop", func(e *resource.EnvBundle) {
 			e.Templates = map[string]string{"a": `{{template "b" .}}`, "b": `{{template "a" .}}`}
 			template(e, `{{template "a" .}}`)
 		}, []string{"call each other", "; "}},
-		{"kernel above its root", func(e *protocol.EnvBundle) {
-			arch(e, func(a *protocol.EnvArch) { a.Kernel = "../../../../etc/passwd" })
+		{"kernel above its root", func(e *resource.EnvBundle) {
+			arch(e, func(a *resource.EnvArch) { a.Kernel = "../../../../etc/passwd" })
 		}, []string{"../../../../etc/passwd", "; "}},
-		{"template above its root", func(e *protocol.EnvBundle) {
-			e.Spec.Templates = []protocol.EnvTemplate{{Name: "seed", Path: "../../seed", Contents: "x"}}
+		{"template above its root", func(e *resource.EnvBundle) {
+			e.Spec.Templates = []resource.EnvTemplate{{Name: "seed", Path: "../../seed", Contents: "x"}}
 		}, []string{"../../seed", "; "}},
-		{"repository that nobody serves", func(e *protocol.EnvBundle) {
+		{"repository that nobody serves", func(e *resource.EnvBundle) {
 			e.ISOs = nil
-			arch(e, func(a *protocol.EnvArch) { a.IsoFile = "" })
-			e.Params = append(e.Params, protocol.EnvParams{Source: protocol.SourceProfile + protocol.GlobalProfile, Values: map[string]any{
-				protocol.ParamPackageRepositories: []any{map[string]any{
+			arch(e, func(a *resource.EnvArch) { a.IsoFile = "" })
+			e.Params = append(e.Params, resource.EnvParams{Source: resource.SourceProfile + resource.GlobalProfile, Values: map[string]any{
+				resource.ParamPackageRepositories: []any{map[string]any{
 					"tag": "debian-12", "os": []any{"debian-12"}, "arch": "amd64", "url": nobody, "installSource": true,
 					"distribution": "bookworm", "components": []any{"main"}, "bootloc": nobody + "installer/",
 				}},
 			}})
 		}, []string{nobody, "; "}},
-		{"links of the site in a circle", func(e *protocol.EnvBundle) {
-			e.Params = append(e.Params, protocol.EnvParams{Source: protocol.SourceProfile + protocol.GlobalProfile, Values: map[string]any{
-				protocol.ParamBootloaders: map[string]any{"amd64-uefi-http": "loop/shimx64.efi"},
+		{"links of the site in a circle", func(e *resource.EnvBundle) {
+			e.Params = append(e.Params, resource.EnvParams{Source: resource.SourceProfile + resource.GlobalProfile, Values: map[string]any{
+				resource.ParamBootloaders: map[string]any{"amd64-uefi-http": "loop/shimx64.efi"},
 			}})
 		}, []string{"loop/shimx64.efi", "circles", "; "}},
 	}
 	// What a row uploads is there before the agent is started, which asks for it later.
-	bundles := make([]protocol.EnvBundle, len(rows))
+	bundles := make([]resource.EnvBundle, len(rows))
 	for i, row := range rows {
 		bundles[i] = b.debian(0, whole)
 		row.change(&bundles[i])
 	}
 	b.claimEnv(0, good)
-	b.intents[0].Power = protocol.WantOff // nothing is booted
+	b.intents[0].Power = resource.WantOff // nothing is booted
 	a, _ := b.start(nil)
 	b.send(a)
 	first := *b.until("the environment in force", 0, inForce).Env
@@ -137,7 +137,7 @@ func TestBootEnvHostile(t *testing.T) { // not beside others: it counts what is 
 		runtime.ReadMemStats(&before)
 		b.claimEnv(0, bundles[i])
 		b.send(a)
-		env := b.until("the refusal of "+row.name, 0, func(r protocol.ServerReport) bool {
+		env := b.until("the refusal of "+row.name, 0, func(r resource.ServerReport) bool {
 			return refusedEnv(r) && r.Env.Wanted == b.intents[0].Boot.Env.Bundle
 		}).Env
 		runtime.ReadMemStats(&after)

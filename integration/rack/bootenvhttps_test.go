@@ -17,7 +17,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // oneCertificate is all that an HTTPS listener has.
@@ -71,10 +71,10 @@ func TestBootEnvHTTPS(t *testing.T) {
 	b.certs = certs
 	*roots = *own
 	base := "https://" + b.https.String()
-	b.change = func(s *protocol.SegmentIntent) { s.BaseURL = base }
+	b.change = func(s *resource.SegmentIntent) { s.BaseURL = base }
 	const uki = "MZ a unified kernel image of the environment"
 	bundle := b.debian(0, b.upload("demo.zip", map[string]string{"EFI/Linux.efi": uki}))
-	bundle.Spec.OS.SupportedArchitectures = map[string]protocol.EnvArch{"amd64": {IsoFile: "demo.zip", UKI: "EFI/Linux.efi"}}
+	bundle.Spec.OS.SupportedArchitectures = map[string]resource.EnvArch{"amd64": {IsoFile: "demo.zip", UKI: "EFI/Linux.efi"}}
 	b.claimEnv(0, bundle)
 	a, _ := b.start(nil)
 	b.send(a)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"rackboot/netboot/iso/isotest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What TestBootEnvLarge serves: an ISO with a file of two extents. That an image of 5 GB with
@@ -20,7 +20,7 @@ const (
 )
 
 // largeISO uploads the image.
-func (b *bench) largeISO(marks map[int64]string) protocol.EnvISO {
+func (b *bench) largeISO(marks map[int64]string) resource.EnvISO {
 	b.t.Helper()
 	tree := func(block uint32) []byte {
 		return isotest.Tree{RockRidge: true, Entries: []isotest.Entry{
@@ -50,8 +50,8 @@ func TestBootEnvLarge(t *testing.T) { // not beside others: it looks at the heap
 	b.claimEnv(0, b.debian(0, b.largeISO(marks)))
 	a, _ := b.start(nil)
 	b.send(a)
-	b.until("the first boot", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	b.until("the first boot", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
 	from := b.installer(0)
 	url := "http://" + b.http.String() + "/machines/" + b.intents[0].UID + "/boot/" + largeName

@@ -11,7 +11,7 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/netboot/mirror"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // repository serves the files of a medium as a package repository, which the next agent may
@@ -42,15 +42,15 @@ func (b *bench) repository(files map[string]string) (url string) {
 }
 
 // fromRepository is the environment of debian whose files come from a repository.
-func (b *bench) fromRepository(i int, url string, more map[string]any) protocol.EnvBundle {
-	bundle := b.debian(i, protocol.EnvISO{})
+func (b *bench) fromRepository(i int, url string, more map[string]any) resource.EnvBundle {
+	bundle := b.debian(i, resource.EnvISO{})
 	bundle.ISOs = nil
-	values := map[string]any{protocol.ParamPackageRepositories: []any{map[string]any{
+	values := map[string]any{resource.ParamPackageRepositories: []any{map[string]any{
 		"tag": "debian-12", "os": []any{"debian-12"}, "arch": "amd64", "url": url, "installSource": true,
 		"distribution": "bookworm", "components": []any{"main"},
 	}}}
 	maps.Copy(values, more)
-	bundle.Params = append(bundle.Params, protocol.EnvParams{Source: protocol.SourceProfile + protocol.GlobalProfile, Values: values})
+	bundle.Params = append(bundle.Params, resource.EnvParams{Source: resource.SourceProfile + resource.GlobalProfile, Values: values})
 	return bundle
 }
 
@@ -79,8 +79,8 @@ func TestBootEnvPins(t *testing.T) {
 			b := newBench(t, 1, bmcsim.Plain())
 			b.loaders = loaderFolder(t, true)
 			url := b.repository(installFiles())
-			b.claimEnv(0, b.fromRepository(0, url, map[string]any{protocol.ParamBootloaders: map[string]any{"amd64-uefi-http": "no/such.efi"}}))
-			b.intents[0].Power = protocol.WantOff // nothing is booted
+			b.claimEnv(0, b.fromRepository(0, url, map[string]any{resource.ParamBootloaders: map[string]any{"amd64-uefi-http": "no/such.efi"}}))
+			b.intents[0].Power = resource.WantOff // nothing is booted
 			a, stop := b.start(nil)
 			b.send(a)
 			b.until("the refusal", 0, refusedEnv)

@@ -13,19 +13,19 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // shippedEnv reads a file of configs/bootenvs into what a hub makes of it.
-func shippedEnv(t *testing.T, name string) (b protocol.EnvBundle) {
+func shippedEnv(t *testing.T, name string) (b resource.EnvBundle) {
 	t.Helper()
 	f, err := os.Open("../../configs/bootenvs/" + name + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	b.UID, b.Purpose, b.Owner = "env-uid", protocol.PurposeClaim, "claim"
-	b.Templates, b.Schemas = map[string]string{}, map[string]protocol.ParamSpec{}
+	b.UID, b.Purpose, b.Owner = "env-uid", resource.PurposeClaim, "claim"
+	b.Templates, b.Schemas = map[string]string{}, map[string]resource.ParamSpec{}
 	for d := yaml.NewDecoder(f); ; {
 		var doc map[string]any
 		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
@@ -37,17 +37,17 @@ func shippedEnv(t *testing.T, name string) (b protocol.EnvBundle) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind, _ := protocol.ParseKind(fmt.Sprint(doc["kind"]))
-		obj := protocol.NewObject(kind)
+		kind, _ := resource.ParseKind(fmt.Sprint(doc["kind"]))
+		obj := resource.NewObject(kind)
 		if err := json.Unmarshal(raw, obj); err != nil {
 			t.Fatal(err)
 		}
 		switch o := obj.(type) {
-		case *protocol.BootEnv:
+		case *resource.BootEnv:
 			b.BootEnv, b.Spec = o.Metadata.Name, o.Spec
-		case *protocol.Template:
+		case *resource.Template:
 			b.Templates[o.Metadata.Name] = o.Spec.Contents
-		case *protocol.Param:
+		case *resource.Param:
 			b.Schemas[o.Spec.Name] = o.Spec
 		}
 	}
@@ -58,17 +58,17 @@ func shippedEnv(t *testing.T, name string) (b protocol.EnvBundle) {
 // boot from the addresses that its kernel's arguments name.
 func TestShippedEnvironments(t *testing.T) {
 	t.Parallel()
-	for _, method := range []protocol.FirstBoot{protocol.FirstBootPxe, protocol.FirstBootUefiHTTP} {
+	for _, method := range []resource.FirstBoot{resource.FirstBootPxe, resource.FirstBootUefiHTTP} {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
 			b, finish := benchThatInstalls(t, 1)
 			b.loaders = loaderFolder(t, true)
 			files := map[string]string{"linux": strings.Repeat("kernel ", 3000), "initrd.gz": strings.Repeat("initramfs ", 3000)}
 			bundle := shippedEnv(t, "debian-12-install")
-			bundle.ISOs = []protocol.EnvISO{b.upload(bundle.Spec.OS.SupportedArchitectures["amd64"].IsoFile, files)}
+			bundle.ISOs = []resource.EnvISO{b.upload(bundle.Spec.OS.SupportedArchitectures["amd64"].IsoFile, files)}
 			in := b.intents[0]
-			bundle.Machine = protocol.EnvMachine{Name: in.Server, UID: in.UID, UUID: in.UUID, BootMAC: in.BootMAC, Architecture: "amd64", Rack: "rack-a", Segment: "boot-a"}
-			bundle.Params = []protocol.EnvParams{{Source: protocol.SourceServer, Values: map[string]any{
+			bundle.Machine = resource.EnvMachine{Name: in.Server, UID: in.UID, UUID: in.UUID, BootMAC: in.BootMAC, Architecture: "amd64", Rack: "rack-a", Segment: "boot-a"}
+			bundle.Params = []resource.EnvParams{{Source: resource.SourceServer, Values: map[string]any{
 				"debian/mirror": "http://mirror.example/debian", "install/authorized-keys": []any{"ssh-ed25519 AAAA ops@example"},
 			}}}
 			b.claimEnv(0, bundle)
@@ -76,8 +76,8 @@ func TestShippedEnvironments(t *testing.T) {
 			b.grant(0)
 			a, _ := b.start(nil)
 			b.send(a)
-			b.until("the first boot", 0, func(r protocol.ServerReport) bool {
-				return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+			b.until("the first boot", 0, func(r resource.ServerReport) bool {
+				return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 			})
 			from := b.installer(0)
 			for name, want := range map[string]string{

@@ -13,6 +13,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -66,7 +67,7 @@ func uriBench(t *testing.T, preset string) (*bench, *diary) {
 	d := &diary{}
 	b.log = slog.New(slog.NewJSONHandler(d, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.claim(0)
-	b.intents[0].Boot.Reach = protocol.ReachURI
+	b.intents[0].Boot.Reach = resource.ReachURI
 	return b, d
 }
 
@@ -89,7 +90,7 @@ func (b *bench) noToken(d *diary, token string) {
 		b.t.Errorf("the token %q is in the log, or there is none: %s", token, d.around(token))
 	}
 	m, _ := b.newest()
-	traces := b.traceOf("any", func(protocol.Trace) bool { return true })
+	traces := b.traceOf("any", func(resource.Trace) bool { return true })
 	for _, v := range []any{m, traces} {
 		if raw, err := json.Marshal(v); err != nil || strings.Contains(string(raw), token) {
 			b.t.Errorf("%v, the token is in %s", err, raw)
@@ -113,7 +114,7 @@ func bootURI(t *testing.T, preset string) {
 	a, _ := b.start(nil)
 	b.send(a)
 	r := b.until("the disk boot after the installation", 0, diskBoot)
-	var prov protocol.Provisioned
+	var prov resource.Provisioned
 	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &prov); err != nil {
 		t.Fatal(err)
 	}
@@ -141,36 +142,36 @@ func TestBootURIEnds(t *testing.T) {
 	refuse := bmcsim.Fault{Method: "POST", Path: "ComputerSystem.Reset", Status: 409, Times: 1000}
 	for name, row := range map[string]struct {
 		end  func(b *bench, a *agent.Agent, stop func())
-		want protocol.AttemptCode
+		want resource.AttemptCode
 	}{
 		"the claim is released": {func(b *bench, a *agent.Agent, _ func()) {
 			in := &b.intents[0]
-			in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+			in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 			b.send(a)
-			b.until("released", 0, func(r protocol.ServerReport) bool { return r.Released })
+			b.until("released", 0, func(r resource.ServerReport) bool { return r.Released })
 			if uri := b.servers[0].BMC.Hosts()[0].BootURI(); uri != "" {
 				b.t.Error("the claim has ended, and the BMC has its URL")
 			}
 		}, ""},
 		"a hold": {func(b *bench, a *agent.Agent, _ func()) {
-			b.hold(a, "hold-1", protocol.StopHard)
+			b.hold(a, "hold-1", resource.StopHard)
 			b.until("fenced", 0, fenced)
-		}, protocol.AttemptWithdrawn},
+		}, resource.AttemptWithdrawn},
 		"the agent is restarted, and the claim has gone": {func(b *bench, _ *agent.Agent, stop func()) {
 			stop()
 			b.ahead.Add(int64(time.Minute)) // an On that it cannot have seen the end of
 			in := &b.intents[0]
-			in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+			in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 			a, _ := b.start(nil)
 			b.send(a)
-			b.until("released", 0, func(r protocol.ServerReport) bool { return r.Released })
+			b.until("released", 0, func(r resource.ServerReport) bool { return r.Released })
 		}, ""},
 		"the BMC refuses to power on": {func(b *bench, _ *agent.Agent, _ func()) {
-			b.until("the order", 0, func(r protocol.ServerReport) bool {
-				return r.Attempt != nil && r.Attempt.State == protocol.AttemptPowerRequested
+			b.until("the order", 0, func(r resource.ServerReport) bool {
+				return r.Attempt != nil && r.Attempt.State == resource.AttemptPowerRequested
 			})
 			b.ahead.Add(int64(6 * time.Minute)) // the time of an On
-		}, protocol.AttemptPowerFailed},
+		}, resource.AttemptPowerFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +182,7 @@ func TestBootURIEnds(t *testing.T) {
 			token := b.given()
 			row.end(b, a, stop)
 			if row.want != "" {
-				b.until("the end of the attempt", 0, func(r protocol.ServerReport) bool {
+				b.until("the end of the attempt", 0, func(r resource.ServerReport) bool {
 					return r.Attempt != nil && r.Attempt.Code == row.want
 				})
 			}
@@ -220,14 +221,14 @@ func TestBootNextWay(t *testing.T) {
 	a, _ := b.start(nil)
 	b.claim(0)
 	b.send(a)
-	b.until("PXE", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptConsumed && r.Attempt.Observed == protocol.TargetPxe
+	b.until("PXE", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptConsumed && r.Attempt.Observed == protocol.TargetPxe
 	})
 	b.ahead.Add(int64(6 * time.Minute)) // the time to fetch
 	b.until("the disk boot after the installation", 0, diskBoot)
-	first := b.traceOf("the first attempt", func(tr protocol.Trace) bool { return tr.Code == protocol.AttemptWrongMethod })
-	second := b.traceOf("the second", func(tr protocol.Trace) bool {
-		return tr.Intended == protocol.TargetUefiHTTP && tr.State == protocol.AttemptSucceeded
+	first := b.traceOf("the first attempt", func(tr resource.Trace) bool { return tr.Code == resource.AttemptWrongMethod })
+	second := b.traceOf("the second", func(tr resource.Trace) bool {
+		return tr.Intended == protocol.TargetUefiHTTP && tr.State == resource.AttemptSucceeded
 	})
 	if second.Serial != first.Serial+1 {
 		t.Errorf("%d after %d", second.Serial, first.Serial)
@@ -248,7 +249,7 @@ func TestBootURIKept(t *testing.T) {
 	b.eventually("the order to power on", came)
 	b.servers[0].BMC.Inject(bmcsim.Fault{Method: "PATCH", Status: 400, Body: `{"error":{"@Message.ExtendedInfo":[{"MessageId":"Base.1.0.PropertyNotWritable","Message":"HttpBootUri http://x/b/` + token + `/boot.efi"}]}}`, Times: 2})
 	goOn()
-	b.until("the condition", 0, has(protocol.CondBootURLNotCleared))
+	b.until("the condition", 0, has(resource.CondBootURLNotCleared))
 	b.until("the disk boot after the installation", 0, diskBoot)
 	b.noToken(log, token)
 }
@@ -259,12 +260,12 @@ func TestBootURIUnsupported(t *testing.T) {
 	b := newBench(t, 1, bmcsim.Plain())
 	a, _ := b.start(nil)
 	b.claim(0)
-	b.intents[0].Boot.Reach = protocol.ReachURI
+	b.intents[0].Boot.Reach = resource.ReachURI
 	b.send(a)
-	r := b.until("the refusal", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptFailed
+	r := b.until("the refusal", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFailed
 	})
-	if r.Attempt.Code != protocol.AttemptNotStored || !strings.Contains(r.Attempt.Reason, "HttpBootUri") || r.Observation.Power != protocol.PowerOff {
+	if r.Attempt.Code != resource.AttemptNotStored || !strings.Contains(r.Attempt.Reason, "HttpBootUri") || r.Observation.Power != protocol.PowerOff {
 		t.Errorf("%+v, %s", r.Attempt, r.Observation.Power)
 	}
 	if n, _, _, _ := b.servers[0].Boots.Counts(); n != 0 {

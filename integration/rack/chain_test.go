@@ -12,6 +12,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // executable is an EFI executable for amd64 as far as its header tells.
@@ -64,13 +65,13 @@ func TestChain(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
-		method protocol.FirstBoot
+		method resource.FirstBoot
 		before string // loaders that do not do
 		why    string
 		after  string
 	}{
-		{"UefiHttp", protocol.FirstBootUefiHTTP, loaderFolder(t, false), "cannot load by UEFI HTTP boot", loaderFolder(t, true)},
-		{"Pxe", protocol.FirstBootPxe, "", "a loader of it is not there", loaderFolder(t, false)},
+		{"UefiHttp", resource.FirstBootUefiHTTP, loaderFolder(t, false), "cannot load by UEFI HTTP boot", loaderFolder(t, true)},
+		{"Pxe", resource.FirstBootPxe, "", "a loader of it is not there", loaderFolder(t, false)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -82,9 +83,9 @@ func TestChain(t *testing.T) {
 			b.intents[0].Boot.BootPolicy.FirstBoot = row.method
 			b.grant(0)
 			b.send(a)
-			r := b.until("the reason", 0, has(protocol.CondNoBootChain))
+			r := b.until("the reason", 0, has(resource.CondNoBootChain))
 			for _, c := range r.Conditions {
-				if c.Code == protocol.CondNoBootChain && (!strings.Contains(c.Message, row.why) || !strings.Contains(c.Message, "; install ")) {
+				if c.Code == resource.CondNoBootChain && (!strings.Contains(c.Message, row.why) || !strings.Contains(c.Message, "; install ")) {
 					t.Errorf("it says %q", c.Message)
 				}
 			}
@@ -96,7 +97,7 @@ func TestChain(t *testing.T) {
 			a, _ = b.start(nil)
 			b.send(a)
 			r = b.until("the disk boot after the installation", 0, diskBoot)
-			initramfs, _ := b.image.Artefact(protocol.ArtefactInitramfs)
+			initramfs, _ := b.image.Artefact(resource.ArtefactInitramfs)
 			if got := b.servers[0].Disk.Digest(); len(r.Provisioned) == 0 || got != initramfs.Digest {
 				t.Errorf("installed %s, the image's initramfs is %s", got, initramfs.Digest)
 			}

@@ -27,12 +27,14 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state/statetest"
 )
 
-// message is a signed document on its way down.
-type message struct {
+// packet is a signed document on its way down.
+type packet struct {
 	Topic   string
 	Payload []byte
 }
@@ -40,7 +42,7 @@ type message struct {
 // stage is a state of the hub's documents, and what the server comes to under it.
 type stage struct {
 	Name     string // also the acknowledgement when it was reached
-	Messages []message
+	Messages []packet
 	Until    string
 	Held     bool
 	Rolled   bool   // the hub sees an old copy first
@@ -60,18 +62,18 @@ const scriptFile = "script.json"
 
 // ends are the conditions that end a stage. Those of the agent itself are with those
 // of its server.
-func ends() map[string]func(protocol.ServerReport) bool {
-	return map[string]func(protocol.ServerReport) bool{
-		"rolled back": has(protocol.CondSegmentRolledBack),
-		"confirmed": func(r protocol.ServerReport) bool {
-			return r.Server != "" && !has(protocol.CondSegmentOnTrial)(r) && !has(protocol.CondSegmentRolledBack)(r)
+func ends() map[string]func(resource.ServerReport) bool {
+	return map[string]func(resource.ServerReport) bool{
+		"rolled back": has(resource.CondSegmentRolledBack),
+		"confirmed": func(r resource.ServerReport) bool {
+			return r.Server != "" && !has(resource.CondSegmentOnTrial)(r) && !has(resource.CondSegmentRolledBack)(r)
 		},
-		"booted": func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) },
+		"booted": func(r resource.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) },
 		"fenced": fenced,
-		"let go": func(r protocol.ServerReport) bool { return r.Released },
-		"freed":  func(r protocol.ServerReport) bool { return len(lying(r)) == 0 && diskBoot(r) },
-		"ordered": func(r protocol.ServerReport) bool {
-			return r.Attempt != nil && r.Attempt.State == protocol.AttemptPowerRequested
+		"let go": func(r resource.ServerReport) bool { return r.Released },
+		"freed":  func(r resource.ServerReport) bool { return len(lying(r)) == 0 && diskBoot(r) },
+		"ordered": func(r resource.ServerReport) bool {
+			return r.Attempt != nil && r.Attempt.State == resource.AttemptPowerRequested
 		},
 	}
 }
@@ -87,7 +89,7 @@ type mailbox struct {
 
 // Publish implements agent.Transport.
 func (m *mailbox) Publish(topic string, payload []byte) error {
-	if strings.HasSuffix(topic, "/"+protocol.LeafReport) {
+	if strings.HasSuffix(topic, "/"+message.LeafReport) {
 		m.mu.Lock()
 		m.raw = payload
 		m.mu.Unlock()
@@ -96,11 +98,11 @@ func (m *mailbox) Publish(topic string, payload []byte) error {
 	return nil
 }
 
-func (m *mailbox) report() (r protocol.ServerReport) {
+func (m *mailbox) report() (r resource.ServerReport) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var rep protocol.Report
-	if m.raw != nil && wire.Open(wire.NewVerifier(m.key), protocol.TopicUp(agentID, protocol.LeafReport), m.raw, &rep) == nil && len(rep.Servers) > 0 {
+	var rep message.Report
+	if m.raw != nil && wire.Open(wire.NewVerifier(m.key), message.TopicUp(agentID, message.LeafReport), m.raw, &rep) == nil && len(rep.Servers) > 0 {
 		r = rep.Servers[0]
 		r.Conditions = append(r.Conditions, rep.Conditions...)
 	}
@@ -158,33 +160,33 @@ type crashBench struct {
 func (b *crashBench) stage(name, until string) {
 	b.version++
 	head := protocol.Head{Epoch: 1, Version: b.version}
-	rack := protocol.RackDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Shards: 1, Servers: slices.Clone(b.intents), Rack: &protocol.RackIntent{
+	rack := message.RackDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Shards: 1, Servers: slices.Clone(b.intents), Rack: &message.RackIntent{
 		Name: "rack-a", SoftTimeout: time.Second, SettleWindow: 100 * time.Millisecond, PollInterval: 50 * time.Millisecond,
-		Segments: []protocol.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},
+		Segments: []resource.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()},
 	}}
 	st := stage{Name: name, Until: until, Held: len(b.holds) > 0}
 	for leaf, doc := range map[string]any{
-		protocol.LeafHold:        protocol.HoldDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees, Approvals: b.approvals},
-		protocol.LeafRack + "/0": rack,
+		message.LeafHold:        message.HoldDoc{Head: head, Agent: agentID, Term: 1, IssuedAt: time.Now(), Holds: b.holds, Releases: b.frees, Approvals: b.approvals},
+		message.LeafRack + "/0": rack,
 	} {
-		topic := protocol.TopicDown(agentID, leaf)
+		topic := message.TopicDown(agentID, leaf)
 		raw, err := wire.Seal(b.hub, topic, doc)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		st.Messages = append(st.Messages, message{topic, raw})
+		st.Messages = append(st.Messages, packet{topic, raw})
 	}
-	slices.SortFunc(st.Messages, func(x, y message) int { return strings.Compare(x.Topic, y.Topic) }) // holds first
+	slices.SortFunc(st.Messages, func(x, y packet) int { return strings.Compare(x.Topic, y.Topic) }) // holds first
 	b.stages = append(b.stages, st)
 }
 
-func (b *crashBench) held(id string, mode protocol.StopMode) {
-	b.holds = []protocol.ActiveHold{{ID: id, HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: id, Mode: mode}}}}
+func (b *crashBench) held(id string, mode resource.StopMode) {
+	b.holds = []resource.ActiveHold{{ID: id, HoldSpec: resource.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: id, Mode: mode}}}}
 }
 
 func (b *crashBench) freed() {
 	for _, h := range b.holds {
-		b.frees = append(b.frees, protocol.Release{HoldID: h.ID, Server: h.Server, By: "o", At: time.Now()})
+		b.frees = append(b.frees, resource.Release{HoldID: h.ID, Server: h.Server, By: "o", At: time.Now()})
 	}
 	b.holds = nil
 }
@@ -366,7 +368,7 @@ func (b *crashBench) reach(st stage) bool {
 		r, _ := b.report(0)
 		m, _ := b.newest()
 		r.Conditions = append(r.Conditions, m.Conditions...)
-		if spent = has(protocol.CondGrantSpent)(r) && r.Provisioned == nil; spent {
+		if spent = has(resource.CondGrantSpent)(r) && r.Provisioned == nil; spent {
 			return true
 		}
 		switch {

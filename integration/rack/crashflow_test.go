@@ -8,7 +8,7 @@ import (
 
 	"rackboot/agent"
 	bmcsim "rackboot/bmc/sim"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // crashFlow is a way through the crash points. at begins the names of those at which
@@ -37,12 +37,12 @@ func crashFlows() map[string]crashFlow {
 func claimAndHolds(b *crashBench) {
 	b.claim(0)
 	b.stage("claim", "booted")
-	b.held("hold-1", protocol.StopSoft)
+	b.held("hold-1", resource.StopSoft)
 	b.stage("soft hold", "fenced")
 	b.stages[len(b.stages)-1].Rolled = true
 	b.freed()
 	b.stage("release", "booted")
-	b.held("hold-2", protocol.StopHard)
+	b.held("hold-2", resource.StopHard)
 	b.stage("hard hold", "fenced")
 	b.freed()
 	b.stage("last release", "booted")
@@ -53,7 +53,7 @@ func holdBeforeOn(b *crashBench) {
 	b.servers[0].BMC.Inject(bmcsim.Fault{Method: "POST", Path: "ComputerSystem.Reset", Status: 409, Times: 1000})
 	b.claim(0)
 	b.stage("claim", "ordered")
-	b.held("hold-1", protocol.StopSoft)
+	b.held("hold-1", resource.StopSoft)
 	b.stage("hold", "fenced")
 }
 
@@ -61,13 +61,13 @@ func holdBeforeOn(b *crashBench) {
 func approvedRelease(b *crashBench) {
 	b.claim(0)
 	b.stage("claim", "booted")
-	b.held("hold-1", protocol.StopHard)
+	b.held("hold-1", resource.StopHard)
 	b.stage("hold", "fenced")
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	b.destructive = agent.Destructive{Keys: []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}}
 	b.freed()
 	b.frees[0].By = "admin"
-	b.approve(key, b.approval("approval-1", protocol.ApproveHoldOverride, "hold-1"))
+	b.approve(key, b.approval("approval-1", resource.ApproveHoldOverride, "hold-1"))
 	b.stage("release", "booted")
 }
 
@@ -75,7 +75,7 @@ func approvedRelease(b *crashBench) {
 func changedSegments(b *crashBench) {
 	b.trial = 2 * time.Second
 	host := func(h string) {
-		b.change = func(s *protocol.SegmentIntent) { s.BaseURL = "https://" + h }
+		b.change = func(s *resource.SegmentIntent) { s.BaseURL = "https://" + h }
 	}
 	stage := func(name, until, host string) {
 		b.stage(name, until)
@@ -98,7 +98,7 @@ func mediaAndEnd(b *crashBench) {
 	b.intents[0].Boot.Ignition = b.sealData(0, nil)
 	b.stage("claim", "booted")
 	in := &b.intents[0]
-	in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 	b.stage("end", "let go")
 }
 
@@ -108,17 +108,17 @@ func userDataAndEnd(b *crashBench) {
 	b.intents[0].Boot.Ignition = b.sealData(0, nil)
 	b.stage("claim", "booted")
 	in := &b.intents[0]
-	in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 	b.stage("end", "let go")
 }
 
 // uriAndEnd is a claim that boots by a URL in the BMC, and its end.
 func uriAndEnd(b *crashBench) {
 	b.claim(0)
-	b.intents[0].Boot.Reach = protocol.ReachURI
+	b.intents[0].Boot.Reach = resource.ReachURI
 	b.stage("claim", "booted")
 	in := &b.intents[0]
-	in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 	b.stage("end", "let go")
 }
 
@@ -126,10 +126,10 @@ func uriAndEnd(b *crashBench) {
 func envAndEnd(b *crashBench) {
 	iso := b.upload("demo.zip", map[string]string{"EFI/Linux.efi": "MZ a unified kernel image"})
 	bundle := b.debian(0, iso)
-	bundle.Spec.OS.SupportedArchitectures = map[string]protocol.EnvArch{"amd64": {IsoFile: iso.File, UKI: "EFI/Linux.efi"}}
+	bundle.Spec.OS.SupportedArchitectures = map[string]resource.EnvArch{"amd64": {IsoFile: iso.File, UKI: "EFI/Linux.efi"}}
 	b.claimEnv(0, bundle)
 	b.stage("claim", "booted")
 	in := &b.intents[0]
-	in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 	b.stage("end", "let go")
 }

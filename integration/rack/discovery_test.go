@@ -11,6 +11,8 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -33,15 +35,15 @@ func reports(s protocol.ProbeState) func() protocol.ProbeReport {
 func (b *bench) discover(i, attempts int, uid string) {
 	b.t.Helper()
 	in := &b.intents[i]
-	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.Power, in.Releasing = "discovery", uid, protocol.PurposeDiscovery, protocol.WantOn, false
-	in.Boot = &protocol.BootIntent{
-		Owner:       protocol.Owner{Kind: in.Owner.Kind, Name: in.Owner.Name, UID: uid},
-		GrantedBoot: protocol.GrantedBoot{Generation: 1, BootSpec: protocol.BootSpec{Image: b.image, BootPolicy: protocol.DiscoveryPolicy()}},
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.Power, in.Releasing = "discovery", uid, resource.PurposeDiscovery, resource.WantOn, false
+	in.Boot = &message.BootIntent{
+		Owner:       resource.Owner{Kind: in.Owner.Kind, Name: in.Owner.Name, UID: uid},
+		GrantedBoot: resource.GrantedBoot{Generation: 1, BootSpec: resource.BootSpec{Image: b.image, BootPolicy: resource.DiscoveryPolicy()}},
 		Timeout:     time.Minute,
 	}
-	grant, err := wire.Seal(b.hub, wire.FactGrant, protocol.Grant{
+	grant, err := wire.Seal(b.hub, wire.FactGrant, message.Grant{
 		OwnerUID: uid, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
-		FirstBoot: protocol.FirstBootPxe, MaxAttempts: attempts, IssuedAt: time.Now(), Purpose: in.Owner.Kind,
+		FirstBoot: resource.FirstBootPxe, MaxAttempts: attempts, IssuedAt: time.Now(), Purpose: in.Owner.Kind,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -52,11 +54,11 @@ func (b *bench) discover(i, attempts int, uid string) {
 // ends is the end of the discovery of server i, which the hub orders.
 func (b *bench) ends(i int) {
 	in := &b.intents[i]
-	in.Power, in.Releasing, in.Boot = protocol.WantOff, true, nil
+	in.Power, in.Releasing, in.Boot = resource.WantOff, true, nil
 }
 
-func discovered(r protocol.ServerReport) bool {
-	return r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Attempt.Evidence == protocol.EvidenceDiscovered && r.Image != nil && r.Image.Inventory != nil
+func discovered(r resource.ServerReport) bool {
+	return r.Attempt != nil && r.Attempt.State == resource.AttemptSucceeded && r.Attempt.Evidence == protocol.EvidenceDiscovered && r.Image != nil && r.Image.Inventory != nil
 }
 
 // Seed 000, Discovery lifecycle: Pxe Once, the report, Off, and nothing is left. What
@@ -70,7 +72,7 @@ func TestDiscovery(t *testing.T) {
 			a, _ := b.start(nil)
 			b.discover(0, 3, "discovery-1")
 			b.send(a)
-			r := b.until("the inventory, and Off", 0, func(r protocol.ServerReport) bool { return discovered(r) && r.Observation.Power == protocol.PowerOff })
+			r := b.until("the inventory, and Off", 0, func(r resource.ServerReport) bool { return discovered(r) && r.Observation.Power == protocol.PowerOff })
 			if r.Attempt.Intended != protocol.TargetPxe || r.Attempt.Observed != by || len(r.Provisioned) > 0 || len(r.Conditions) > 0 {
 				t.Errorf("%+v, provisioned %d, %+v", r.Attempt, len(r.Provisioned), r.Conditions)
 			}
@@ -84,7 +86,7 @@ func TestDiscovery(t *testing.T) {
 			}
 			b.ends(0)
 			b.send(a)
-			b.until("its end", 0, func(r protocol.ServerReport) bool { return r.Released && r.Attempt == nil })
+			b.until("its end", 0, func(r resource.ServerReport) bool { return r.Released && r.Attempt == nil })
 			if got := b.resets(0); !slices.Equal(got, []string{"On"}) {
 				t.Errorf("resets %v", got)
 			}
@@ -105,13 +107,13 @@ func TestDiscoveryFoundOn(t *testing.T) {
 	a, _ := b.start(nil)
 	b.discover(0, 3, "discovery-1")
 	b.send(a)
-	r := b.until("why it waits", 0, has(protocol.CondServerOn))
-	if i := slices.IndexFunc(r.Conditions, func(c protocol.ConditionState) bool { return c.Code == protocol.CondServerOn }); !strings.Contains(r.Conditions[i].Message, "allowPowerCycle") {
+	r := b.until("why it waits", 0, has(resource.CondServerOn))
+	if i := slices.IndexFunc(r.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondServerOn }); !strings.Contains(r.Conditions[i].Message, "allowPowerCycle") {
 		t.Errorf("%+v", r.Conditions)
 	}
 	b.ends(0)
 	b.send(a)
-	b.until("its end", 0, func(r protocol.ServerReport) bool { return r.Released && r.Observation.Power == protocol.PowerOn })
+	b.until("its end", 0, func(r resource.ServerReport) bool { return r.Released && r.Observation.Power == protocol.PowerOn })
 	if got := b.resets(0); len(got) > 0 {
 		t.Fatalf("it was not left alone: %v", got)
 	}
@@ -133,16 +135,16 @@ func TestDiscoveryGivenUp(t *testing.T) {
 	b.discover(0, 2, "discovery-1")
 	begun := time.Now()
 	b.send(a)
-	b.until("the first failure", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.Code == protocol.AttemptImageFailed && strings.Contains(r.Attempt.Reason, "a disk that hangs")
+	b.until("the first failure", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.Code == resource.AttemptImageFailed && strings.Contains(r.Attempt.Reason, "a disk that hangs")
 	})
-	r := b.until("that it is given up, and Off", 0, func(r protocol.ServerReport) bool {
-		return has(protocol.CondDiscoveryFailed)(r) && r.Observation.Power == protocol.PowerOff
+	r := b.until("that it is given up, and Off", 0, func(r resource.ServerReport) bool {
+		return has(resource.CondDiscoveryFailed)(r) && r.Observation.Power == protocol.PowerOff
 	})
 	if since := time.Since(begun); since < 5*time.Second {
 		t.Errorf("given up after %s, without a pause", since)
 	}
-	i := slices.IndexFunc(r.Conditions, func(c protocol.ConditionState) bool { return c.Code == protocol.CondDiscoveryFailed })
+	i := slices.IndexFunc(r.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondDiscoveryFailed })
 	if got := r.Conditions[i].Message; !strings.HasPrefix(got, "2 of 2 attempts; the last: ImageFailed: ") {
 		t.Error(got)
 	}
@@ -151,7 +153,7 @@ func TestDiscoveryGivenUp(t *testing.T) {
 	}
 	b.ends(0)
 	b.send(a)
-	b.until("its end", 0, func(r protocol.ServerReport) bool { return r.Released })
+	b.until("its end", 0, func(r resource.ServerReport) bool { return r.Released })
 	b.discover(0, 2, "discovery-2")
 	b.send(a)
 	b.eventually("a boot by the new one", func() bool { n, _, _, _ := b.servers[0].Boots.Counts(); return n == 3 })
@@ -166,11 +168,11 @@ func TestDiscoveryAndHold(t *testing.T) {
 	a, _ := b.start(nil)
 	b.discover(0, 3, "discovery-1")
 	b.send(a)
-	b.until("the fetch", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	b.until("the fetch", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
-	b.hold(a, "h1", protocol.StopHard)
-	b.until("Fenced", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 1 && r.Holds[0].Word == protocol.HoldFenced })
+	b.hold(a, "h1", resource.StopHard)
+	b.until("Fenced", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 1 && r.Holds[0].Word == resource.HoldFenced })
 	says.Store(protocol.ProbeDiscovered)
 	b.release(a)
 	b.until("the inventory", 0, discovered)
@@ -188,14 +190,14 @@ func TestDiscoveryAndRestarts(t *testing.T) {
 	b.discover(0, 3, "discovery-1")
 	b.intents[0].Boot.GrantFor = b.incarnation()
 	b.send(a)
-	first := b.until("the fetch", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	first := b.until("the fetch", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
 	stop()
 	a, stop = b.start(nil)
 	b.send(a)
 	close(gate)
-	r := b.until("the inventory after a restart", 0, func(r protocol.ServerReport) bool { return discovered(r) && r.Observation.Power == protocol.PowerOff })
+	r := b.until("the inventory after a restart", 0, func(r resource.ServerReport) bool { return discovered(r) && r.Observation.Power == protocol.PowerOff })
 	if r.Attempt.ID != first.Attempt.ID {
 		t.Errorf("another attempt: %+v", r.Attempt)
 	}
@@ -207,7 +209,7 @@ func TestDiscoveryAndRestarts(t *testing.T) {
 	}
 	a, _ = b.start(nil)
 	b.send(a)
-	b.until("that the grant is another disk's", 0, has(protocol.CondGrantInvalid))
+	b.until("that the grant is another disk's", 0, has(resource.CondGrantInvalid))
 	if n, _, _, _ := b.servers[0].Boots.Counts(); n != 1 {
 		t.Errorf("%d boots", n)
 	}
@@ -228,12 +230,12 @@ func TestDiscoveryOfAStranger(t *testing.T) {
 	a, _ := b.start(nil)
 	b.discover(0, 3, "discovery-1")
 	b.send(a)
-	r := b.until("the inventory", 0, func(r protocol.ServerReport) bool { return discovered(r) && r.Observation.Power == protocol.PowerOff })
+	r := b.until("the inventory", 0, func(r resource.ServerReport) bool { return discovered(r) && r.Observation.Power == protocol.PowerOff })
 	if r.Image.Inventory.Interfaces[0].MAC != b.servers[0].MAC {
 		t.Errorf("%+v", r.Image)
 	}
 	b.discover(0, 3, "discovery-2")
 	b.discover(1, 3, "discovery-3")
 	b.send(a)
-	b.eventually("that it is said", func() bool { return b.agentHas(protocol.CondDiscoveryAmbiguous) })
+	b.eventually("that it is said", func() bool { return b.agentHas(resource.CondDiscoveryAmbiguous) })
 }

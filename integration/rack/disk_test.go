@@ -6,6 +6,8 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -17,17 +19,17 @@ func TestFullDisk(t *testing.T) {
 		b.minFree = 16 << 20
 		a, _ := b.start(nil)
 		b.send(a)
-		b.until("the first report", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
+		b.until("the first report", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
 
 		statetest.Fill(t, dir+"/ballast", 8<<20)
 		b.claim(0)
 		b.send(a)
 		b.eventually("the refusal", func() bool {
-			var m protocol.Applied
-			return b.open(protocol.LeafApplied, &m) && m.Refused != "" && b.agentHas(protocol.CondStoreFailing)
+			var m message.Applied
+			return b.open(message.LeafApplied, &m) && m.Refused != "" && b.agentHas(resource.CondStoreFailing)
 		})
 		b.servers[0].BMC.ExternalOn() // a transition that wants recording
-		b.eventually("StoreFailing", func() bool { return b.agentHas(protocol.CondStoreFailing) })
+		b.eventually("StoreFailing", func() bool { return b.agentHas(resource.CondStoreFailing) })
 		if !b.idle(0) {
 			t.Errorf("something was sent that is not on disk: %+v", b.servers[0].BMC.History())
 		}
@@ -36,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.send(a)
-		b.until("that the server is On", 0, has(protocol.CondServerOn))
-		b.eventually("the end of StoreFailing", func() bool { return !b.agentHas(protocol.CondStoreFailing) })
+		b.until("that the server is On", 0, has(resource.CondServerOn))
+		b.eventually("the end of StoreFailing", func() bool { return !b.agentHas(resource.CondStoreFailing) })
 	})
 }

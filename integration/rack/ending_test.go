@@ -13,11 +13,13 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
 // word seals the end of a term.
-func (b *bench) word(signer *wire.Signer, m protocol.EndOfTerm) []byte {
+func (b *bench) word(signer *wire.Signer, m message.EndOfTerm) []byte {
 	b.t.Helper()
 	data, err := wire.Seal(signer, wire.FactEndOfTerm, m)
 	if err != nil {
@@ -29,7 +31,7 @@ func (b *bench) word(signer *wire.Signer, m protocol.EndOfTerm) []byte {
 // sayEnded sends the Sync that tells an agent that its term is over.
 func (b *bench) sayEnded(a *agent.Agent, word []byte) {
 	b.t.Helper()
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Refused: protocol.CondSuperseded, Ended: word})
+	b.deliver(a, message.LeafSync, message.Sync{Refused: resource.CondSuperseded, Ended: word})
 }
 
 // TestEndOfTerm: an agent whose term is over answers no boot, powers nothing on and
@@ -40,13 +42,13 @@ func TestEndOfTerm(t *testing.T) {
 	b := newBench(t, 2, bmcsim.Plain())
 	a, stop := b.start(nil)
 	b.claim(1)
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	b.until("the receipt", 0, fenced)
 	b.until("the installed server", 1, diskBoot)
 
-	own := protocol.EndOfTerm{Agent: agentID, Term: 1, Code: protocol.CondSuperseded, At: time.Now()}
+	own := message.EndOfTerm{Agent: agentID, Term: 1, Code: resource.CondSuperseded, At: time.Now()}
 	other, older, unknown := own, own, own
-	other.Agent, older.Term, unknown.Code = "rack-b-1", 0, protocol.CondDark
+	other.Agent, older.Term, unknown.Code = "rack-b-1", 0, resource.CondDark
 	for name, raw := range map[string][]byte{
 		"of another hub":      b.word(wire.NewSigner(b.key), own),
 		"about another agent": b.word(b.hub, other),
@@ -81,7 +83,7 @@ func TestEndOfTerm(t *testing.T) {
 		}
 		// A hub that has forgotten it sends what it would send to any agent.
 		b.send(a)
-		b.deliver(a, protocol.LeafSync, protocol.Sync{Session: "s", Heads: map[string]protocol.Head{}})
+		b.deliver(a, message.LeafSync, message.Sync{Session: "s", Heads: map[string]protocol.Head{}})
 		if err := b.ask(1); !errors.Is(err, firmware.ErrNoOffer) {
 			t.Errorf("DHCP answered: %v", err)
 		}
@@ -100,13 +102,13 @@ func TestEndOfTerm(t *testing.T) {
 		a, stop = b.start(nil)
 	}
 	// The hold is on disk as it was.
-	b.until("the hold", 0, func(protocol.ServerReport) bool {
+	b.until("the hold", 0, func(resource.ServerReport) bool {
 		m, _ := b.newest()
 		return strings.Contains(holdsIn(m), "hold-1")
 	})
 }
 
-func holdsIn(m protocol.Report) (ids string) {
+func holdsIn(m message.Report) (ids string) {
 	for _, s := range m.Servers {
 		for _, h := range s.Holds {
 			ids += h.ID + " "
@@ -123,7 +125,7 @@ func TestEndOfTermServesNoFile(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
-	if err := a.End(b.word(b.hub, protocol.EndOfTerm{Agent: agentID, Term: 1, Code: protocol.CondRevoked})); err != nil {
+	if err := a.End(b.word(b.hub, message.EndOfTerm{Agent: agentID, Term: 1, Code: resource.CondRevoked})); err != nil {
 		t.Fatal(err)
 	}
 	b.conds("the revocation", contains("Revoked"))
@@ -150,11 +152,11 @@ func TestNextKey(t *testing.T) {
 	old, next := b.hub, wire.NewSigner(key)
 	a.Trust(next.Public())
 	b.version++
-	doc := protocol.HoldDoc{
+	doc := message.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: b.version}, Agent: agentID, Term: 1, IssuedAt: time.Now(),
-		Holds: []protocol.ActiveHold{{ID: "hold-1", HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}},
+		Holds: []resource.ActiveHold{{ID: "hold-1", HoldSpec: resource.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}},
 	}
-	topic := protocol.TopicDown(agentID, protocol.LeafHold)
+	topic := message.TopicDown(agentID, message.LeafHold)
 	for _, c := range []struct {
 		by   *wire.Signer
 		held bool
@@ -165,7 +167,7 @@ func TestNextKey(t *testing.T) {
 		}
 		b.link.give(a, topic, raw)
 		if c.held {
-			b.until("the hold of the next key", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 1 })
+			b.until("the hold of the next key", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 1 })
 		} else {
 			b.conds("the refusal of the key before", contains("MessagesRefused"))
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
@@ -41,7 +43,7 @@ func installFiles() map[string]string {
 }
 
 // upload makes an archive of files what the agent can get.
-func (b *bench) upload(name string, files map[string]string) protocol.EnvISO {
+func (b *bench) upload(name string, files map[string]string) resource.EnvISO {
 	b.t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -61,8 +63,8 @@ func (b *bench) upload(name string, files map[string]string) protocol.EnvISO {
 }
 
 // uploadRaw makes a file of any content what the agent can get.
-func (b *bench) uploadRaw(name string, content []byte) protocol.EnvISO {
-	iso := protocol.EnvISO{File: name, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(content)), Size: int64(len(content))}
+func (b *bench) uploadRaw(name string, content []byte) resource.EnvISO {
+	iso := resource.EnvISO{File: name, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(content)), Size: int64(len(content))}
 	if b.uploaded == nil {
 		b.uploaded = uploads{}
 	}
@@ -71,26 +73,26 @@ func (b *bench) uploadRaw(name string, content []byte) protocol.EnvISO {
 }
 
 // debian is an environment with the files of the medium and a preseed.
-func (b *bench) debian(i int, iso protocol.EnvISO) protocol.EnvBundle {
+func (b *bench) debian(i int, iso resource.EnvISO) resource.EnvBundle {
 	in := b.intents[i]
-	return protocol.EnvBundle{
-		BootEnv: "debian-12-install", UID: "env-uid", Purpose: protocol.PurposeClaim, Owner: "claim", ISOs: []protocol.EnvISO{iso},
-		Spec: protocol.BootEnvSpec{
-			OS: protocol.EnvOS{Name: "debian-12", SupportedArchitectures: map[string]protocol.EnvArch{"amd64": {
+	return resource.EnvBundle{
+		BootEnv: "debian-12-install", UID: "env-uid", Purpose: resource.PurposeClaim, Owner: "claim", ISOs: []resource.EnvISO{iso},
+		Spec: resource.BootEnvSpec{
+			OS: resource.EnvOS{Name: "debian-12", SupportedArchitectures: map[string]resource.EnvArch{"amd64": {
 				IsoFile: iso.File, Kernel: "install.amd/vmlinuz", Initrds: []string{"install.amd/initrd.gz"},
 				BootParams: "auto=true url={{.Machine.Url}}/seed",
 			}}},
-			Templates: []protocol.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", Contents: "d-i mirror {{.Param \"mirror\"}}\nreport {{.ReportURL}}\n"}},
+			Templates: []resource.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", Contents: "d-i mirror {{.Param \"mirror\"}}\nreport {{.ReportURL}}\n"}},
 		},
-		Params:  []protocol.EnvParams{{Source: protocol.SourceServer, Values: map[string]any{"mirror": "deb.example"}}},
-		Machine: protocol.EnvMachine{Name: in.Server, UID: in.UID, UUID: in.UUID, BootMAC: in.BootMAC, Architecture: "amd64", Rack: "rack-a", Segment: "boot-a"},
+		Params:  []resource.EnvParams{{Source: resource.SourceServer, Values: map[string]any{"mirror": "deb.example"}}},
+		Machine: resource.EnvMachine{Name: in.Server, UID: in.UID, UUID: in.UUID, BootMAC: in.BootMAC, Architecture: "amd64", Rack: "rack-a", Segment: "boot-a"},
 	}
 }
 
 // claimEnv claims server i for an environment, or follows a change of it.
-func (b *bench) claimEnv(i int, bundle protocol.EnvBundle) {
+func (b *bench) claimEnv(i int, bundle resource.EnvBundle) {
 	b.t.Helper()
-	b.image = protocol.EnvImage(bundle.BootEnv, bundle.UID, "amd64")
+	b.image = resource.EnvImage(bundle.BootEnv, bundle.UID, "amd64")
 	if b.intents[i].Boot == nil {
 		b.claim(i)
 	}
@@ -107,6 +109,6 @@ func (b *bench) claimEnv(i int, bundle protocol.EnvBundle) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	in.Boot.Env = &protocol.EnvIntent{Name: bundle.BootEnv, Bundle: digest, Sealed: sealbox.Digest(body), Size: int64(len(body)), ISOs: bundle.ISOs}
+	in.Boot.Env = &message.EnvIntent{Name: bundle.BootEnv, Bundle: digest, Sealed: sealbox.Digest(body), Size: int64(len(body)), ISOs: bundle.ISOs}
 	b.data.put(in.Boot.Env.Sealed, body)
 }

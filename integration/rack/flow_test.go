@@ -6,15 +6,16 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
-func fenced(r protocol.ServerReport) bool {
-	return len(r.Holds) > 0 && r.Holds[0].Word == protocol.HoldFenced
+func fenced(r resource.ServerReport) bool {
+	return len(r.Holds) > 0 && r.Holds[0].Word == resource.HoldFenced
 }
 
-func diskBoot(r protocol.ServerReport) bool {
-	return r.Attempt != nil && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == protocol.AttemptSucceeded &&
+func diskBoot(r resource.ServerReport) bool {
+	return r.Attempt != nil && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == resource.AttemptSucceeded &&
 		r.Observation.Power == protocol.PowerOn
 }
 
@@ -30,7 +31,7 @@ func TestClaimToFence(t *testing.T) {
 	if len(r.Provisioned) == 0 {
 		t.Fatal("not provisioned")
 	}
-	var p protocol.Provisioned
+	var p resource.Provisioned
 	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &p); err != nil {
 		t.Fatal(err)
 	}
@@ -44,18 +45,18 @@ func TestClaimToFence(t *testing.T) {
 	if _, _, _, inst := b.servers[0].Boots.Counts(); inst != 1 {
 		t.Errorf("%d installations", inst)
 	}
-	if uki, _ := b.image.Artefact(protocol.ArtefactUKI); b.servers[0].Disk.Digest() != uki.Digest {
+	if uki, _ := b.image.Artefact(resource.ArtefactUKI); b.servers[0].Disk.Digest() != uki.Digest {
 		t.Errorf("installed %s, the image's UKI is %s", b.servers[0].Disk.Digest(), uki.Digest)
 	}
-	if r2 := b.until("a read of the other server", 1, func(r protocol.ServerReport) bool { return !r.Observation.ReadAt.IsZero() }); r2.Observation.Power != protocol.PowerOff || r2.Attempt != nil {
+	if r2 := b.until("a read of the other server", 1, func(r resource.ServerReport) bool { return !r.Observation.ReadAt.IsZero() }); r2.Observation.Power != protocol.PowerOff || r2.Attempt != nil {
 		t.Errorf("the other server was touched: %+v", r2)
 	}
 
 	epoch := r.PowerEpoch
-	b.asks = []protocol.Request{{ID: "reboot-1", Server: b.servers[0].Name, Action: protocol.RequestReboot, Mode: protocol.StopSoft, NotAfter: time.Now().Add(time.Minute)}}
+	b.asks = []resource.Request{{ID: "reboot-1", Server: b.servers[0].Name, Action: resource.RequestReboot, Mode: resource.StopSoft, NotAfter: time.Now().Add(time.Minute)}}
 	b.send(a)
-	r = b.until("the reboot", 0, func(r protocol.ServerReport) bool {
-		return len(r.Requests) > 0 && r.Requests[0].Outcome == protocol.OutcomeDone
+	r = b.until("the reboot", 0, func(r resource.ServerReport) bool {
+		return len(r.Requests) > 0 && r.Requests[0].Outcome == resource.OutcomeDone
 	})
 	if r.PowerEpoch != epoch+1 {
 		t.Errorf("power epoch %d after one reboot of %d", r.PowerEpoch, epoch)
@@ -63,10 +64,10 @@ func TestClaimToFence(t *testing.T) {
 	b.asks = nil
 	b.until("the disk boot after the reboot", 0, diskBoot)
 
-	b.holds = []protocol.ActiveHold{{ID: "hold-1", HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, Ref: "uid 7"}}}}
+	b.holds = []resource.ActiveHold{{ID: "hold-1", HoldSpec: resource.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard, Ref: "uid 7"}}}}
 	b.send(a)
 	r = b.until("the receipt", 0, fenced)
-	var rc protocol.Receipt
+	var rc resource.Receipt
 	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactReceipt, r.Holds[0].Receipt, &rc); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +78,8 @@ func TestClaimToFence(t *testing.T) {
 		t.Errorf("fenced, and the BMC says %s", got)
 	}
 
-	b.holds, b.frees = nil, []protocol.Release{{HoldID: "hold-1", Server: b.servers[0].Name, By: "o", At: time.Now()}}
+	b.holds, b.frees = nil, []resource.Release{{HoldID: "hold-1", Server: b.servers[0].Name, By: "o", At: time.Now()}}
 	b.send(a)
-	b.until("the disk boot after the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
+	b.until("the disk boot after the release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
 	b.booted(0, 1, 3)
 }

@@ -13,6 +13,7 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // unknowns are simulated BMCs that nobody told the agent of, by address.
@@ -58,9 +59,9 @@ func TestFound(t *testing.T) {
 	scanned := u.add(t, "127.77.1.5")
 	a, stop := b.start(nil)
 	b.send(a)
-	b.until("the first report", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
-	b.change = func(s *protocol.SegmentIntent) {
-		s.Role, s.BMCPrefixes, s.Scan = protocol.SegmentBoth, []string{"3c:ec:ef"}, []netip.Prefix{netip.MustParsePrefix("127.77.1.0/29")}
+	b.until("the first report", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
+	b.change = func(s *resource.SegmentIntent) {
+		s.Role, s.BMCPrefixes, s.Scan = resource.SegmentBoth, []string{"3c:ec:ef"}, []netip.Prefix{netip.MustParsePrefix("127.77.1.0/29")}
 	}
 	b.claim(0)
 	b.send(a)
@@ -71,7 +72,7 @@ func TestFound(t *testing.T) {
 		b.eventually("the BMC at "+addr, func() bool { return b.sees("https://"+addr, bmc.Fingerprint()) })
 	}
 	m, _ := b.newest()
-	if len(m.Found) != 2 || m.Found[0].MAC != "3c:ec:ef:00:00:01" || m.Found[0].By != protocol.FoundByLease || m.Found[1].By != protocol.FoundByScan {
+	if len(m.Found) != 2 || m.Found[0].MAC != "3c:ec:ef:00:00:01" || m.Found[0].By != resource.FoundByLease || m.Found[1].By != resource.FoundByScan {
 		t.Errorf("found %+v", m.Found)
 	}
 	stop()
@@ -79,7 +80,7 @@ func TestFound(t *testing.T) {
 	for _, bmc := range []*bmcsim.BMC{leased, scanned} {
 		b.eventually("both after a restart", func() bool {
 			m, _ := b.newest()
-			return slices.ContainsFunc(m.Found, func(f protocol.FoundBMC) bool { return f.Fingerprint == bmc.Fingerprint() })
+			return slices.ContainsFunc(m.Found, func(f resource.FoundBMC) bool { return f.Fingerprint == bmc.Fingerprint() })
 		})
 	}
 	b.change = nil
@@ -90,7 +91,7 @@ func TestFound(t *testing.T) {
 // sees says whether the newest report has a BMC.
 func (b *bench) sees(address, fingerprint string) bool {
 	m, _ := b.newest()
-	return slices.ContainsFunc(m.Found, func(f protocol.FoundBMC) bool { return f.Address == address && f.Fingerprint == fingerprint })
+	return slices.ContainsFunc(m.Found, func(f resource.FoundBMC) bool { return f.Address == address && f.Fingerprint == fingerprint })
 }
 
 // lease gets an address by DHCP, as a relay on this host (RFC 8357: answered at the

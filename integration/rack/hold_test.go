@@ -14,6 +14,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ask boots over HTTP as the server's firmware would, beside it.
@@ -77,7 +78,7 @@ func TestHeldWithoutHub(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	first := b.receipt(b.until("the receipt", 0, fenced))
 
 	stop()
@@ -88,8 +89,8 @@ func TestHeldWithoutHub(t *testing.T) {
 		t.Errorf("a held server was not refused in its own form: %v", err)
 	}
 	b.servers[0].BMC.ExternalOn()
-	r := b.until("the violation and a new receipt", 0, func(r protocol.ServerReport) bool {
-		return has(protocol.CondHoldViolated)(r) && fenced(r) && b.receipt(r).ConfirmedAt.After(first.ConfirmedAt)
+	r := b.until("the violation and a new receipt", 0, func(r resource.ServerReport) bool {
+		return has(resource.CondHoldViolated)(r) && fenced(r) && b.receipt(r).ConfirmedAt.After(first.ConfirmedAt)
 	})
 	if second := b.receipt(r); second.PowerEpoch != first.PowerEpoch+1 || !second.StoppedSince.After(first.ConfirmedAt) {
 		t.Errorf("receipt %+v after %+v", second, first)
@@ -99,11 +100,11 @@ func TestHeldWithoutHub(t *testing.T) {
 	held := b.holds
 	b.holds = nil
 	b.send(a)
-	b.until("HoldMissing", 0, func(r protocol.ServerReport) bool { return has(protocol.CondHoldMissing)(r) && fenced(r) })
+	b.until("HoldMissing", 0, func(r resource.ServerReport) bool { return has(resource.CondHoldMissing)(r) && fenced(r) })
 	intents := b.intents
 	b.intents = nil
 	b.send(a)
-	b.until("ServerMissing", 0, func(r protocol.ServerReport) bool { return has(protocol.CondServerMissing)(r) && fenced(r) })
+	b.until("ServerMissing", 0, func(r resource.ServerReport) bool { return has(resource.CondServerMissing)(r) && fenced(r) })
 	n = len(b.servers[0].BMC.History())
 	b.servers[0].BMC.ExternalOn()
 	b.eventually("force off of a server that no document names", func() bool {
@@ -113,7 +114,7 @@ func TestHeldWithoutHub(t *testing.T) {
 
 	b.intents, b.holds = intents, held
 	b.release(a)
-	b.until("the disk boot after the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
+	b.until("the disk boot after the release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
 	if n, _, _, inst := b.servers[0].Boots.Counts(); n != 1 || inst != 1 {
 		t.Errorf("%d network boots, %d installations", n, inst)
 	}
@@ -148,7 +149,7 @@ func TestHoldBetweenArmAndPower(t *testing.T) {
 			b.claim(0)
 			b.send(a)
 			b.eventually("the override", func() bool { return came() && b.servers[0].BMC.Override().Armed() })
-			b.hold(a, "hold-1", protocol.StopSoft)
+			b.hold(a, "hold-1", resource.StopSoft)
 			goOn()
 			b.until("the receipt", 0, fenced)
 			if got := b.resets(0); len(got) != 0 || b.servers[0].BMC.Override().Armed() {
@@ -172,15 +173,15 @@ func TestHoldDuringDownload(t *testing.T) {
 	b.eventually("firmware's pick", func() bool {
 		return slices.ContainsFunc(b.servers[0].BMC.History(), func(h bmcsim.Record) bool { return h.What == bmcsim.RecordConsumed })
 	})
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	b.until("the receipt", 0, fenced)
 	if got := b.resets(0); !slices.Equal(got, []string{"On", "ForceOff"}) {
 		t.Errorf("resets %v", got)
 	}
 	finish()
 	b.release(a)
-	b.until("a boot from disk, or the end of the grant", 0, func(r protocol.ServerReport) bool {
-		return diskBoot(r) || has(protocol.CondGrantSpent)(r)
+	b.until("a boot from disk, or the end of the grant", 0, func(r resource.ServerReport) bool {
+		return diskBoot(r) || has(resource.CondGrantSpent)(r)
 	})
 	if n, _, _, inst := b.servers[0].Boots.Counts(); n > 1 || inst > 1 {
 		t.Errorf("%d network boots, %d installations", n, inst)

@@ -10,6 +10,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestHTTPv6 is a first boot over IPv6: from the claim to the installed system, whose
@@ -22,13 +23,13 @@ func TestHTTPv6(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	r := b.until("the disk boot after the installation", 0, diskBoot)
-	first := b.traceOf("the first boot", func(tr protocol.Trace) bool {
-		return tr.Intended == protocol.TargetUefiHTTP && tr.State == protocol.AttemptSucceeded
+	first := b.traceOf("the first boot", func(tr resource.Trace) bool {
+		return tr.Intended == protocol.TargetUefiHTTP && tr.State == resource.AttemptSucceeded
 	})
 	if len(r.Provisioned) == 0 || first.Observed != protocol.TargetUefiHTTP {
 		t.Errorf("provisioned %t, by %q", len(r.Provisioned) > 0, first.Observed)
 	}
-	b.bootedOnce(protocol.ArtefactUKI)
+	b.bootedOnce(resource.ArtefactUKI)
 }
 
 // TestChainV6 is the same through shim and GRUB: all that they ask for is had by IPv6.
@@ -41,11 +42,11 @@ func TestChainV6(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot after the installation", 0, diskBoot)
-	b.bootedOnce(protocol.ArtefactInitramfs)
+	b.bootedOnce(resource.ArtefactInitramfs)
 }
 
 // bootedOnce checks that the server has installed one thing of the image once.
-func (b *bench) bootedOnce(kind protocol.ArtefactKind) {
+func (b *bench) bootedOnce(kind resource.ArtefactKind) {
 	b.t.Helper()
 	b.booted(0, 1, 1)
 	if _, _, _, inst := b.servers[0].Boots.Counts(); inst != 1 {
@@ -65,9 +66,9 @@ func newBench6(t *testing.T) *bench {
 	}
 	b := newBenchOf(t, t.TempDir(), 1, bmcsim.Plain(), func(c *sim.ServerConfig) { c.DHCP6 = net.UDPAddrFromAddrPort(addrs[0]) })
 	b.dhcp6, b.http6 = addrs[0], addrs[1]
-	b.change = func(seg *protocol.SegmentIntent) {
-		seg.IPv6 = &protocol.SegmentIPv6Intent{
-			Mode: protocol.IPv6Stateful, Prefix: netip.MustParsePrefix("::/64"), Address: netip.IPv6Loopback(), BaseURL: "http://" + b.http6.String(),
+	b.change = func(seg *resource.SegmentIntent) {
+		seg.IPv6 = &resource.SegmentIPv6Intent{
+			Mode: resource.IPv6Stateful, Prefix: netip.MustParsePrefix("::/64"), Address: netip.IPv6Loopback(), BaseURL: "http://" + b.http6.String(),
 			PoolFrom: netip.MustParseAddr("::1000"), PoolTo: netip.MustParseAddr("::1fff"), LeaseTime: time.Hour,
 		}
 	}
@@ -79,16 +80,16 @@ func newBench6(t *testing.T) *bench {
 func TestIPv6NotServed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1, bmcsim.Plain())
-	side := &protocol.SegmentIPv6Intent{
-		Mode: protocol.IPv6Stateless, Prefix: netip.MustParsePrefix("::/64"), Address: netip.IPv6Loopback(), LeaseTime: time.Hour,
+	side := &resource.SegmentIPv6Intent{
+		Mode: resource.IPv6Stateless, Prefix: netip.MustParsePrefix("::/64"), Address: netip.IPv6Loopback(), LeaseTime: time.Hour,
 	}
-	b.change = func(seg *protocol.SegmentIntent) { seg.IPv6 = side }
+	b.change = func(seg *resource.SegmentIntent) { seg.IPv6 = side }
 	a, _ := b.start(nil)
 	b.send(a)
-	b.until("the condition", 0, func(protocol.ServerReport) bool {
-		return strings.Contains(b.condition(protocol.CondIPv6NotServed), "boot-a")
+	b.until("the condition", 0, func(resource.ServerReport) bool {
+		return strings.Contains(b.condition(resource.CondIPv6NotServed), "boot-a")
 	})
 	side = nil
 	b.send(a)
-	b.until("the end of the condition", 0, func(protocol.ServerReport) bool { return b.condition(protocol.CondIPv6NotServed) == "" })
+	b.until("the end of the condition", 0, func(resource.ServerReport) bool { return b.condition(resource.CondIPv6NotServed) == "" })
 }

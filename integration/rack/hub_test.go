@@ -7,6 +7,7 @@ import (
 
 	"rackboot/agent"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
 
@@ -20,10 +21,10 @@ type hub struct {
 	pending sync.WaitGroup
 	heads   map[string]protocol.Head
 	digests map[string]string
-	fence   protocol.Fence // of the hub and its documents; zero is heeded also where no Sync comes
-	silent  bool           // it is not heard
-	renew   string         // an incarnation that it has seen to be an old copy
-	known   string         // the incarnation that said Hello last
+	fence   message.Fence // of the hub and its documents; zero is heeded also where no Sync comes
+	silent  bool          // it is not heard
+	renew   string        // an incarnation that it has seen to be an old copy
+	known   string        // the incarnation that said Hello last
 }
 
 func newHub(signer *wire.Signer, key *wire.Verifier) *hub {
@@ -59,7 +60,7 @@ func (h *hub) note(topic string, raw []byte) {
 	var d struct {
 		Head protocol.Head `json:"head"`
 	}
-	_, _, leaf, _ := protocol.SplitTopic(topic)
+	_, _, leaf, _ := message.SplitTopic(topic)
 	if wire.Open(wire.NewVerifier(h.signer.Public()), topic, raw, &d) != nil || d.Head.Version == 0 {
 		return
 	}
@@ -80,15 +81,15 @@ func (h *hub) give(a *agent.Agent, topic string, raw []byte) {
 
 // hear answers a Hello, in time.
 func (h *hub) hear(a *agent.Agent, topic string, raw []byte) {
-	var m protocol.Hello
-	if a == nil || topic != protocol.TopicUp(agentID, protocol.LeafHello) || wire.Open(h.key, topic, raw, &m) != nil {
+	var m message.Hello
+	if a == nil || topic != message.TopicUp(agentID, message.LeafHello) || wire.Open(h.key, topic, raw, &m) != nil {
 		return
 	}
 	s, ok := h.answer(m)
 	if !ok {
 		return
 	}
-	down := protocol.TopicDown(agentID, protocol.LeafSync)
+	down := message.TopicDown(agentID, message.LeafSync)
 	data, err := wire.Seal(h.signer, down, s)
 	if err != nil {
 		return
@@ -96,13 +97,13 @@ func (h *hub) hear(a *agent.Agent, topic string, raw []byte) {
 	h.pending.Go(func() { h.give(a, down, data) })
 }
 
-func (h *hub) answer(m protocol.Hello) (protocol.Sync, bool) {
+func (h *hub) answer(m message.Hello) (message.Sync, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.known = m.Incarnation
-	s := protocol.Sync{
+	s := message.Sync{
 		Session: m.Session, Protocol: protocol.Version, At: time.Now(), Epoch: 1, Fence: h.fence, Nonce: "nonce of " + m.Session,
-		ValidFor: protocol.SyncValid,
+		ValidFor: message.SyncValid,
 	}
 	if h.renew != "" && h.renew == m.Incarnation {
 		s.Again, s.Renew = true, h.renew

@@ -13,6 +13,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // armed are the overrides that a BMC took, in order: "UefiHttp Once".
@@ -38,7 +39,7 @@ func (b *bench) armedFor(i int) {
 			if armed = h.Detail; strings.HasPrefix(armed, string(protocol.TargetHdd)) {
 				armed = "" // also for the installer's own restart
 			}
-		case h.What == bmcsim.RecordReset && h.Detail == string(protocol.WantOn):
+		case h.What == bmcsim.RecordReset && h.Detail == string(resource.WantOn):
 			armed = ""
 		}
 	}
@@ -57,8 +58,8 @@ func TestInstallerKilled(t *testing.T) {
 	a, stop := b.start(nil)
 	b.claim(0)
 	b.send(a)
-	b.until("Fetched", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	b.until("Fetched", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
 	b.eventually("the installer", func() bool { base, _ := b.servers[0].Boots.Installing(); return base != "" })
 	base, leased := b.servers[0].Boots.Installing()
@@ -66,15 +67,15 @@ func TestInstallerKilled(t *testing.T) {
 	if err := server.PullPower(); err != nil {
 		t.Fatal(err)
 	}
-	b.until("the BMC is gone", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerUnreachable })
+	b.until("the BMC is gone", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerUnreachable })
 	if err := server.RestorePower(); err != nil {
 		t.Fatal(err)
 	}
-	spent := func(r protocol.ServerReport) bool {
-		return has(protocol.CondGrantSpent)(r) && r.Observation.Power == protocol.PowerOff && len(r.Provisioned) == 0
+	spent := func(r resource.ServerReport) bool {
+		return has(resource.CondGrantSpent)(r) && r.Observation.Power == protocol.PowerOff && len(r.Provisioned) == 0
 	}
 	r := b.until("GrantSpent", 0, spent)
-	if r.Attempt == nil || r.Attempt.Code != protocol.AttemptInterrupted && r.Attempt.Code != protocol.AttemptNoReport {
+	if r.Attempt == nil || r.Attempt.Code != resource.AttemptInterrupted && r.Attempt.Code != resource.AttemptNoReport {
 		t.Errorf("the attempt ended as %+v", r.Attempt)
 	}
 	if status, _, _ := b.get(http.MethodGet, b.servers[0].Boots.LastURL(), leased); status != http.StatusNotFound {
@@ -88,8 +89,8 @@ func TestInstallerKilled(t *testing.T) {
 	a, _ = b.start(nil)
 	b.until("GrantSpent after a restart", 0, spent)
 	server.PressPowerButton() // the boot order decides: the EFI shell
-	b.until("SafeStopped", 0, func(r protocol.ServerReport) bool {
-		return has(protocol.CondSafeStopped)(r) && r.Observation.Power == protocol.PowerOn
+	b.until("SafeStopped", 0, func(r resource.ServerReport) bool {
+		return has(resource.CondSafeStopped)(r) && r.Observation.Power == protocol.PowerOn
 	})
 	if err := b.ask(0); err == nil {
 		t.Error("it was booted from the network without an order")
@@ -102,10 +103,10 @@ func TestInstallerKilled(t *testing.T) {
 	b.claim(0)
 	in.Owner.UID, in.Boot.Owner.UID = "claim-uid-2", "claim-uid-2"
 	b.grant(0)
-	b.want("off-1", protocol.RequestReboot, "") // it runs for nobody: the operator orders its stop
+	b.want("off-1", resource.RequestReboot, "") // it runs for nobody: the operator orders its stop
 	b.send(a)
-	b.until("Fetched once more", 0, func(r protocol.ServerReport) bool {
-		return r.OwnerUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	b.until("Fetched once more", 0, func(r resource.ServerReport) bool {
+		return r.OwnerUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
 	b.booted(0, 2, 0)
 	b.armedFor(0)
@@ -150,19 +151,19 @@ func TestAgentDiskReplaced(t *testing.T) {
 	}
 	for i := range b.servers {
 		b.intents[i].Boot.GrantFor = old // what a hub that gave the grant to the disk before says
-		b.asks = append(b.asks, protocol.Request{
-			ID: "reboot-" + b.servers[i].Name, Server: b.servers[i].Name, Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: time.Now().Add(time.Hour),
+		b.asks = append(b.asks, resource.Request{
+			ID: "reboot-" + b.servers[i].Name, Server: b.servers[i].Name, Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: time.Now().Add(time.Hour),
 		})
 	}
 	b.intents[2].Boot.Provisioned = nil // nobody has its record
 	b.send(a)
 	for i := range 2 {
-		b.until("the disk boot after the reboot", i, func(r protocol.ServerReport) bool {
-			return diskBoot(r) && len(r.Requests) > 0 && r.Requests[0].Outcome == protocol.OutcomeDone
+		b.until("the disk boot after the reboot", i, func(r resource.ServerReport) bool {
+			return diskBoot(r) && len(r.Requests) > 0 && r.Requests[0].Outcome == resource.OutcomeDone
 		})
 	}
-	b.until("GrantInvalid", 2, func(r protocol.ServerReport) bool {
-		return has(protocol.CondGrantInvalid)(r) && r.Observation.Power == protocol.PowerOff
+	b.until("GrantInvalid", 2, func(r resource.ServerReport) bool {
+		return has(resource.CondGrantInvalid)(r) && r.Observation.Power == protocol.PowerOff
 	})
 	for i, s := range b.servers {
 		if n, _, refused, inst := s.Boots.Counts(); n != first[i] || inst != 1 || refused != 0 {
@@ -212,10 +213,10 @@ func TestReleasing(t *testing.T) {
 	in := &b.intents[0]
 	sealed := strings.TrimPrefix(in.Boot.Ignition.Sealed, "sha256:")
 	file, n, server := b.servers[0].Boots.LastURL(), len(b.resets(0)), b.servers[0].BMC
-	in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 	before := time.Now() // the agent counts from when it decides, the BMC hears of it later
 	b.send(a)
-	b.until("Released", 0, func(r protocol.ServerReport) bool {
+	b.until("Released", 0, func(r resource.ServerReport) bool {
 		if r.Released && r.Observation.Power != protocol.PowerOff {
 			t.Fatalf("released while %s", r.Observation.Power)
 		}
@@ -243,8 +244,8 @@ func TestReleasing(t *testing.T) {
 	in.Owner.UID, in.Boot.Owner.UID, in.Releasing = "claim-uid-2", "claim-uid-2", false
 	b.grant(0)
 	b.send(a)
-	b.until("the next claim's first boot", 0, func(r protocol.ServerReport) bool {
-		return r.OwnerUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+	b.until("the next claim's first boot", 0, func(r resource.ServerReport) bool {
+		return r.OwnerUID == "claim-uid-2" && r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 	})
 	b.eventually("a URL with another token", func() bool { return b.servers[0].Boots.LastURL() != file })
 	if got := given(); !slices.Equal(got, []int{404, 404}) {
@@ -262,11 +263,11 @@ func TestReleasingInTheDark(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := &b.intents[0]
-	in.Boot, in.Power, in.Releasing = nil, protocol.WantOff, true
+	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 	b.send(a)
 	var last time.Time
 	for range 4 { // its pause grows
-		r := b.until("a read of nothing", 0, func(r protocol.ServerReport) bool {
+		r := b.until("a read of nothing", 0, func(r resource.ServerReport) bool {
 			return r.Observation.Power == protocol.PowerUnreachable && r.Observation.ReadAt.After(last)
 		})
 		if last = r.Observation.ReadAt; r.Released {
@@ -279,7 +280,7 @@ func TestReleasingInTheDark(t *testing.T) {
 	if err := b.servers[0].BMC.SetReach(bmcsim.ReachOK); err != nil {
 		t.Fatal(err)
 	}
-	r := b.until("Released", 0, func(r protocol.ServerReport) bool { return r.Released })
+	r := b.until("Released", 0, func(r resource.ServerReport) bool { return r.Released })
 	if got := b.servers[0].BMC.PowerState(); got != protocol.PowerOff || r.StoppedSince.IsZero() {
 		t.Errorf("released, and the BMC says %s", got)
 	}
@@ -294,13 +295,13 @@ func TestPowerOffArmsNothing(t *testing.T) {
 	b.every = 200 * time.Millisecond
 	a, _ := b.start(nil)
 	b.claim(0)
-	b.intents[0].Power = protocol.WantOff
+	b.intents[0].Power = resource.WantOff
 	b.send(a)
 	var last time.Time
 	looks := func(what string) {
 		t.Helper()
 		for range 5 {
-			r := b.until(what, 0, func(r protocol.ServerReport) bool {
+			r := b.until(what, 0, func(r resource.ServerReport) bool {
 				return r.OwnerUID == "claim-uid" && r.Observation.Power == protocol.PowerOff && r.Observation.ReadAt.After(last)
 			})
 			last = r.Observation.ReadAt
@@ -311,18 +312,18 @@ func TestPowerOffArmsNothing(t *testing.T) {
 		t.Fatalf("claimed with power Off: armed %v", got)
 	}
 	b.servers[0].BMC.PressPowerButton()
-	b.until("UnexpectedPower, or Off again", 0, func(r protocol.ServerReport) bool {
+	b.until("UnexpectedPower, or Off again", 0, func(r resource.ServerReport) bool {
 		return r.PowerEpoch > 0 && r.Observation.Power == protocol.PowerOff
 	})
 	if n, d, refused, _ := b.servers[0].Boots.Counts(); n+d+refused != 0 {
 		t.Errorf("the button booted it: %d network, %d disk, %d refused", n, d, refused)
 	}
 
-	b.intents[0].Power = protocol.WantOn
+	b.intents[0].Power = resource.WantOn
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
 	n := len(b.armed(0))
-	b.intents[0].Power = protocol.WantOff
+	b.intents[0].Power = resource.WantOff
 	b.send(a)
 	last = time.Now()
 	looks("a read of Off after it was On")

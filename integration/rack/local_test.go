@@ -13,6 +13,8 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // socketPath is one that fits into a socket's address, whatever the test's name.
@@ -27,9 +29,9 @@ func socketPath(t *testing.T) string {
 }
 
 // lying are the reported holds that were not released.
-func lying(r protocol.ServerReport) (all []protocol.HoldReport) {
+func lying(r resource.ServerReport) (all []resource.HoldReport) {
 	for _, h := range r.Holds {
-		if h.Word != protocol.HoldReleased {
+		if h.Word != resource.HoldReleased {
 			all = append(all, h)
 		}
 	}
@@ -37,10 +39,10 @@ func lying(r protocol.ServerReport) (all []protocol.HoldReport) {
 }
 
 // endedHere is the report of a hold's release at the agent.
-func endedHere(id string) func(protocol.ServerReport) bool {
-	return func(r protocol.ServerReport) bool {
-		return slices.ContainsFunc(r.Holds, func(h protocol.HoldReport) bool {
-			return h.ID == id && h.Word == protocol.HoldReleased && h.Released != nil && h.Released.HoldID == id
+func endedHere(id string) func(resource.ServerReport) bool {
+	return func(r resource.ServerReport) bool {
+		return slices.ContainsFunc(r.Holds, func(h resource.HoldReport) bool {
+			return h.ID == id && h.Word == resource.HoldReleased && h.Released != nil && h.Released.HoldID == id
 		})
 	}
 }
@@ -55,21 +57,21 @@ func TestLocalHold(t *testing.T) {
 	c := local.NewClient(b.socket)
 	server := b.servers[0].Name
 	a, stop := b.start(nil)
-	if _, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke"}}); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "smoke"}}); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("before any document: %v", err)
 	}
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
 	b.link.mute(true)
-	h, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
+	h, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "smoke", Mode: resource.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b.idle(0) || h.ID != strings.ToLower(h.ID) || len(h.ID) != 26 || !h.Local || !strings.HasPrefix(h.Owner, local.OwnerPrefix) {
 		t.Errorf("%+v", h)
 	}
-	told := func(r protocol.ServerReport) bool {
+	told := func(r resource.ServerReport) bool {
 		return fenced(r) && r.Holds[0].ID == h.ID && r.Holds[0].Hold != nil && *r.Holds[0].Hold == h.ActiveHold
 	}
 	b.until("the local hold's receipt", 0, told)
@@ -86,26 +88,26 @@ func TestLocalHold(t *testing.T) {
 	b.until("the held server after the restart", 0, told)
 	n := len(b.servers[0].BMC.History())
 	b.servers[0].BMC.ExternalOn()
-	b.until("the violation and a new receipt", 0, func(r protocol.ServerReport) bool { return has(protocol.CondHoldViolated)(r) && told(r) })
+	b.until("the violation and a new receipt", 0, func(r resource.ServerReport) bool { return has(resource.CondHoldViolated)(r) && told(r) })
 	b.forced(n)
-	again, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
+	again, err := c.Place(t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "smoke", Mode: resource.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
 	if err != nil || again.ID != h.ID {
 		t.Errorf("the same again: %+v, %v", again, err)
 	}
 
 	b.link.mute(false)
 	b.send(a) // made before the hub has heard of it
-	b.until("the hold in the report", 0, func(r protocol.ServerReport) bool { return told(r) && !has(protocol.CondHoldMissing)(r) })
-	b.holds = []protocol.ActiveHold{*b.until("the hold", 0, told).Holds[0].Hold}
+	b.until("the hold in the report", 0, func(r resource.ServerReport) bool { return told(r) && !has(resource.CondHoldMissing)(r) })
+	b.holds = []resource.ActiveHold{*b.until("the hold", 0, told).Holds[0].Hold}
 	b.send(a)
-	b.until("the hub's hold", 0, func(r protocol.ServerReport) bool {
+	b.until("the hub's hold", 0, func(r resource.ServerReport) bool {
 		return fenced(r) && r.Holds[0].ID == h.ID && r.Holds[0].Hold == nil
 	})
-	if all, err := c.Holds(t.Context()); err != nil || len(all) != 1 || all[0].Local || all[0].Word != protocol.HoldFenced || all[0].Owner != h.Owner {
+	if all, err := c.Holds(t.Context()); err != nil || len(all) != 1 || all[0].Local || all[0].Word != resource.HoldFenced || all[0].Owner != h.Owner {
 		t.Errorf("%+v, %v", all, err)
 	}
 	b.release(a)
-	b.until("the disk boot after the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
+	b.until("the disk boot after the release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
 }
 
 // TestLocalBreakGlass: with the hub away somebody at the agent releases the hub's
@@ -120,7 +122,7 @@ func TestLocalBreakGlass(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
-	b.hold(a, "hold-1", protocol.StopHard)
+	b.hold(a, "hold-1", resource.StopHard)
 	b.until("the receipt", 0, fenced)
 	b.link.mute(true)
 	if _, err := c.Release(t.Context(), "hold-1", api.ReleaseRequest{}); protocol.CodeOf(err) != protocol.CodeDenied {
@@ -135,7 +137,7 @@ func TestLocalBreakGlass(t *testing.T) {
 			t.Fatalf("%+v, %v", h, err)
 		}
 	}
-	runs := func(r protocol.ServerReport) bool { return endedHere("hold-1")(r) && len(lying(r)) == 0 && diskBoot(r) }
+	runs := func(r resource.ServerReport) bool { return endedHere("hold-1")(r) && len(lying(r)) == 0 && diskBoot(r) }
 	r := b.until("the disk boot after the release", 0, runs)
 	if e := r.Holds[0].Released; e.Reason != "hub is lost" || !strings.HasPrefix(e.By, local.OwnerPrefix) || e.At.IsZero() {
 		t.Errorf("%+v", e)
@@ -147,14 +149,14 @@ func TestLocalBreakGlass(t *testing.T) {
 	b.link.mute(false)
 	b.send(a) // and names it
 	seen := time.Now()
-	b.until("reads after the document", 0, func(r protocol.ServerReport) bool { return runs(r) && r.Observation.StartedAt.After(seen) })
+	b.until("reads after the document", 0, func(r resource.ServerReport) bool { return runs(r) && r.Observation.StartedAt.After(seen) })
 	b.holds = nil
 	b.send(a)
-	b.until("the end of the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
+	b.until("the end of the release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
 	if got := b.resets(0); !slices.Equal(got, resets) {
 		t.Errorf("resets %v after %v", got, resets)
 	}
-	if s, err := c.Status(t.Context()); err != nil || !s.Synced || s.Holds != 0 || s.Applied[protocol.LeafHold].Version != b.version {
+	if s, err := c.Status(t.Context()); err != nil || !s.Synced || s.Holds != 0 || s.Applied[message.LeafHold].Version != b.version {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -172,12 +174,12 @@ func TestLocalAtOnce(t *testing.T) {
 	done := make(chan error, each)
 	for i := range each {
 		go func() {
-			_, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: fmt.Sprint(i), Mode: protocol.StopHard}})
+			_, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: fmt.Sprint(i), Mode: resource.StopHard}})
 			done <- err
 		}()
 	}
 	for i := range each {
-		b.hold(a, fmt.Sprintf("hold-%d", i), protocol.StopHard)
+		b.hold(a, fmt.Sprintf("hold-%d", i), resource.StopHard)
 	}
 	for range each {
 		if err := <-done; err != nil {
@@ -185,7 +187,7 @@ func TestLocalAtOnce(t *testing.T) {
 		}
 	}
 	b.release(a)
-	b.until("the local holds", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == each && fenced(r) })
+	b.until("the local holds", 0, func(r resource.ServerReport) bool { return len(r.Holds) == each && fenced(r) })
 	if err := b.ask(0); err == nil {
 		t.Error("a held server was served")
 	}
@@ -198,7 +200,7 @@ func TestLocalAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	b.until("no hold", 0, func(r protocol.ServerReport) bool { return len(lying(r)) == 0 })
+	b.until("no hold", 0, func(r resource.ServerReport) bool { return len(lying(r)) == 0 })
 }
 
 // TestLocalSocketTaken: an agent does not start over the socket of another.
@@ -237,11 +239,11 @@ func TestLocalConfirm(t *testing.T) {
 	if err := b.servers[0].BMC.SetReach(bmcsim.ReachRefused); err != nil {
 		t.Fatal(err)
 	}
-	h, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "dead"}})
+	h, err := c.Place(t.Context(), b.servers[0].Name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "dead"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.until("the unreachable BMC", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerUnreachable })
+	b.until("the unreachable BMC", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerUnreachable })
 	if s, err := c.Server(t.Context(), b.servers[0].Name); err != nil || s.Explain.WaitsFor != local.WaitReach {
 		t.Errorf("%+v, %v", s.Explain, err)
 	}
@@ -256,10 +258,10 @@ func TestLocalConfirm(t *testing.T) {
 	}
 	b.eventually("the receipt on a word", receipt(func(h local.Hold) bool {
 		m := h.Receipt.Manual
-		return m != nil && m.By == h.Owner && m.Reason == "both cables are out" && h.Receipt.Reads == 0 && h.Word == protocol.HoldEnforced
+		return m != nil && m.By == h.Owner && m.Reason == "both cables are out" && h.Receipt.Reads == 0 && h.Word == resource.HoldEnforced
 	}))
 	if err := b.servers[0].BMC.SetReach(bmcsim.ReachOK); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually("the proof", receipt(func(h local.Hold) bool { return h.Word == protocol.HoldFenced && h.Receipt.Manual == nil }))
+	b.eventually("the proof", receipt(func(h local.Hold) bool { return h.Word == resource.HoldFenced && h.Receipt.Manual == nil }))
 }

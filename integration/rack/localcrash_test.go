@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"rackboot/agent/local"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // localOrder is something that a person does at the agent. All are safe to repeat.
@@ -23,7 +23,7 @@ func carryOut(ctx context.Context, socket string, orders []localOrder) error {
 	c := local.NewClient(socket)
 	for _, o := range orders {
 		if o.Do == "hold" {
-			if _, err := c.Place(ctx, "server-1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: o.Key, Mode: protocol.StopHard}}); err != nil {
+			if _, err := c.Place(ctx, "server-1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: o.Key, Mode: resource.StopHard}}); err != nil {
 				return err
 			}
 			continue
@@ -65,7 +65,7 @@ func localHolds(b *crashBench) {
 	last.Local, last.Held = []localOrder{{"hold", "smoke"}, {"confirm", "smoke"}, {"resume", ""}}, true
 	b.stage("local release", "freed")
 	b.stages[len(b.stages)-1].Local = []localOrder{{"release", "smoke"}}
-	b.held("hold-1", protocol.StopHard)
+	b.held("hold-1", resource.StopHard)
 	b.stage("hold", "fenced")
 	b.stage("break glass", "freed")
 	last = &b.stages[len(b.stages)-1]

@@ -11,6 +11,7 @@ import (
 	"rackboot/netboot/image"
 	"rackboot/netboot/iso/isotest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -26,7 +27,7 @@ func (b *bench) byMedia(i int) {
 	b.t.Helper()
 	b.pushISO(isotest.New("BOOTX64.EFI").Bytes(make([]byte, 6<<20)...))
 	b.claim(i)
-	b.intents[i].Boot.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
+	b.intents[i].Boot.BootPolicy.FirstBoot = resource.FirstBootVirtualMedia
 	b.grant(i)
 }
 
@@ -87,14 +88,14 @@ func TestVirtualMedia(t *testing.T) {
 			b.byMedia(0)
 			b.send(a)
 			r := b.until("the disk boot after the installation", 0, diskBoot)
-			var prov protocol.Provisioned
+			var prov resource.Provisioned
 			if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), wire.FactProvisioned, r.Provisioned, &prov); err != nil {
 				t.Fatal(err)
 			}
 			if prov.ImageDigest != b.image.Digest || prov.Evidence != protocol.EvidenceInstalled {
 				t.Errorf("provisioned says %+v", prov)
 			}
-			if iso, _ := b.image.Artefact(protocol.ArtefactISO); b.servers[0].Disk.Digest() != iso.Digest {
+			if iso, _ := b.image.Artefact(resource.ArtefactISO); b.servers[0].Disk.Digest() != iso.Digest {
 				t.Errorf("installed %s, the image's ISO is %s", b.servers[0].Disk.Digest(), iso.Digest)
 			}
 			b.booted(0, 1, 1)
@@ -129,9 +130,9 @@ func TestVirtualMediaOneDrive(t *testing.T) {
 	a, _ := b.start(nil)
 	b.byMedia(0)
 	b.send(a)
-	b.until("it is said", 0, has(protocol.CondNoConfigDrive))
+	b.until("it is said", 0, has(resource.CondNoConfigDrive))
 	r := b.until("the disk boot", 0, diskBoot)
-	if _, leased := b.servers[0].Boots.Installing(); !leased.IsValid() || len(r.Provisioned) == 0 || has(protocol.CondNoConfigDrive)(r) {
+	if _, leased := b.servers[0].Boots.Installing(); !leased.IsValid() || len(r.Provisioned) == 0 || has(resource.CondNoConfigDrive)(r) {
 		t.Errorf("leased %v, %+v", leased, r)
 	}
 	b.eventually("empty drives", func() bool { return len(b.drives()) == 0 })
@@ -147,7 +148,7 @@ func TestVirtualMediaOccupied(t *testing.T) {
 	a, _ := b.start(nil)
 	b.byMedia(0)
 	b.send(a)
-	r := b.until("it is said", 0, has(protocol.CondMediaOccupied))
+	r := b.until("it is said", 0, has(resource.CondMediaOccupied))
 	if d := b.drives(); !slices.Equal(d, []string{theirs}) || r.Observation.Power != protocol.PowerOff || b.servers[0].BMC.Override().Armed() {
 		t.Errorf("drives %q, %+v", d, r.Observation)
 	}
@@ -162,7 +163,7 @@ func TestVirtualMediaOffline(t *testing.T) {
 	a, _ := b.start(nil)
 	b.byMedia(0)
 	b.send(a)
-	b.until("begun", 0, func(r protocol.ServerReport) bool { return r.Attempt != nil })
+	b.until("begun", 0, func(r resource.ServerReport) bool { return r.Attempt != nil })
 	b.link.mute(true)
 	b.reg.down.Store(true)
 	b.until("the disk boot", 0, diskBoot)
@@ -200,18 +201,18 @@ func TestVirtualMediaUnsupported(t *testing.T) {
 	a, _ := b.start(nil)
 	b.byMedia(0)
 	b.send(a)
-	r := b.until("it failed", 0, has(protocol.CondFirstBootFailed))
-	if r.Attempt.Code != protocol.AttemptMediaRefused || slices.Contains(b.resets(0), "On") {
+	r := b.until("it failed", 0, has(resource.CondFirstBootFailed))
+	if r.Attempt.Code != resource.AttemptMediaRefused || slices.Contains(b.resets(0), "On") {
 		t.Errorf("%+v, resets %v", r.Attempt, b.resets(0))
 	}
 	b.push([]byte("MZ no ISO"))
 	b.claim(0)
 	in := &b.intents[0]
 	in.Owner.UID, in.Boot.Owner.UID = "claim-2", "claim-2"
-	in.Boot.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
+	in.Boot.BootPolicy.FirstBoot = resource.FirstBootVirtualMedia
 	b.grant(0)
 	b.send(a)
-	b.until("nothing fits", 0, has(protocol.CondNoBootChain))
+	b.until("nothing fits", 0, has(resource.CondNoBootChain))
 }
 
 // A maintenance by virtual media, and back to the claim.
@@ -227,20 +228,20 @@ func TestMaintenanceByVirtualMedia(t *testing.T) {
 	b.byMedia(0)
 	in := &b.intents[0]
 	boot := *in.Boot
-	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", resource.PurposeMaintenance, true
 	boot.Owner.Name, boot.Owner.UID, boot.Owner.Kind = in.Owner.Name, in.Owner.UID, in.Owner.Kind
 	in.Boot = &boot
 	b.grant(0)
 	b.send(a)
-	b.until("the report of the maintenance image", 0, func(r protocol.ServerReport) bool {
-		return r.OwnerUID == "m-uid" && r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Attempt.Intended == protocol.TargetCd &&
+	b.until("the report of the maintenance image", 0, func(r resource.ServerReport) bool {
+		return r.OwnerUID == "m-uid" && r.Attempt != nil && r.Attempt.State == resource.AttemptSucceeded && r.Attempt.Intended == protocol.TargetCd &&
 			r.Observation.Power == protocol.PowerOff
 	})
 	b.eventually("empty drives", func() bool { return len(b.drives()) == 0 })
-	in.Power, in.Releasing, in.Boot = protocol.WantOff, true, nil
+	in.Power, in.Releasing, in.Boot = resource.WantOff, true, nil
 	b.send(a)
-	b.until("the server is given back", 0, func(r protocol.ServerReport) bool { return r.OwnerUID == "m-uid" && r.Released })
+	b.until("the server is given back", 0, func(r resource.ServerReport) bool { return r.OwnerUID == "m-uid" && r.Released })
 	b.intents[0] = claim
 	b.send(a)
-	b.until("the claim's disk boot again", 0, func(r protocol.ServerReport) bool { return r.OwnerUID == "claim-uid" && diskBoot(r) })
+	b.until("the claim's disk boot again", 0, func(r resource.ServerReport) bool { return r.OwnerUID == "claim-uid" && diskBoot(r) })
 }

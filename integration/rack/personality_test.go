@@ -8,6 +8,7 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // onAgain is after how long decide sends On again to a server that still reads Off.
@@ -16,10 +17,10 @@ const onAgain = 10 * time.Second
 // impatient lets the agent's clock pass that time, as often as it takes, while an On is
 // under way and the server is Off. It is for BMCs that do not follow the first On: with
 // one that does, it changes nothing, because what is read after the On is not Off.
-func (b *bench) impatient(ok func(protocol.ServerReport) bool) func(protocol.ServerReport) bool {
+func (b *bench) impatient(ok func(resource.ServerReport) bool) func(resource.ServerReport) bool {
 	moved := time.Now()
-	return func(r protocol.ServerReport) bool {
-		if a := r.Attempt; a != nil && a.State == protocol.AttemptPowerRequested && b.servers[0].BMC.PowerState() == protocol.PowerOff && time.Since(moved) > 3*b.poll {
+	return func(r resource.ServerReport) bool {
+		if a := r.Attempt; a != nil && a.State == resource.AttemptPowerRequested && b.servers[0].BMC.PowerState() == protocol.PowerOff && time.Since(moved) > 3*b.poll {
 			moved = time.Now()
 			b.ahead.Add(int64(onAgain))
 		}
@@ -39,7 +40,7 @@ func TestPersonalities(t *testing.T) {
 		}
 		return n
 	}
-	through := func(booted func(*bench) func(protocol.ServerReport) bool, check func(b *bench, resets []string)) func(*bench) {
+	through := func(booted func(*bench) func(resource.ServerReport) bool, check func(b *bench, resets []string)) func(*bench) {
 		return func(b *bench) {
 			b.servers[0].BMC.Adjust(func(p *bmcsim.Personality) {
 				if !p.IgnoreGraceful && !p.HangPoweringOff {
@@ -50,7 +51,7 @@ func TestPersonalities(t *testing.T) {
 			b.claim(0)
 			b.send(a)
 			b.until("the disk boot", 0, booted(b))
-			b.hold(a, "hold-1", protocol.StopSoft)
+			b.hold(a, "hold-1", resource.StopSoft)
 			b.until("the receipt", 0, fenced)
 			if b.servers[0].BMC.PowerState() != protocol.PowerOff {
 				b.t.Error("fenced and not Off")
@@ -62,10 +63,10 @@ func TestPersonalities(t *testing.T) {
 		}
 	}
 	well := func(check func(*bench, []string)) func(*bench) {
-		return through(func(*bench) func(protocol.ServerReport) bool { return diskBoot }, check)
+		return through(func(*bench) func(resource.ServerReport) bool { return diskBoot }, check)
 	}
 	again := func(check func(*bench, []string)) func(*bench) {
-		return through(func(b *bench) func(protocol.ServerReport) bool { return b.impatient(diskBoot) }, check)
+		return through(func(b *bench) func(resource.ServerReport) bool { return b.impatient(diskBoot) }, check)
 	}
 	order := func(want ...string) func(*bench, []string) {
 		return func(b *bench, got []string) {
@@ -87,11 +88,11 @@ func TestPersonalities(t *testing.T) {
 			a, _ := b.start(nil)
 			b.claim(0)
 			b.send(a)
-			r := b.until("OverrideNotStored", 0, has(protocol.CondOverrideNotStored))
-			if r.Attempt.Outcome != outcome || !strings.HasPrefix(r.Attempt.Reason, string(protocol.CondOverrideNotStored)) {
+			r := b.until("OverrideNotStored", 0, has(resource.CondOverrideNotStored))
+			if r.Attempt.Outcome != outcome || !strings.HasPrefix(r.Attempt.Reason, string(resource.CondOverrideNotStored)) {
 				b.t.Errorf("attempt %+v, want %s", r.Attempt, outcome)
 			}
-			b.hold(a, "hold-1", protocol.StopSoft)
+			b.hold(a, "hold-1", resource.StopSoft)
 			b.until("the receipt", 0, fenced)
 			if got := b.resets(0); len(got) != 0 || b.servers[0].BMC.Override().Armed() {
 				b.t.Errorf("resets %v, override %+v", got, b.servers[0].BMC.Override())

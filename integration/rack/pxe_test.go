@@ -8,6 +8,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestPXE: a first boot by PXE loads the image's UKI by TFTP, counts as such, and a
@@ -18,12 +19,12 @@ func TestPXE(t *testing.T) {
 	b.socket = socketPath(t)
 	a, _ := b.start(nil)
 	b.claim(0)
-	b.intents[0].Boot.BootPolicy.FirstBoot = protocol.FirstBootPxe
+	b.intents[0].Boot.BootPolicy.FirstBoot = resource.FirstBootPxe
 	b.grant(0)
 	b.send(a)
 	r := b.until("the disk boot after the installation", 0, diskBoot)
-	first := b.traceOf("the first boot", func(tr protocol.Trace) bool {
-		return tr.Intended == protocol.TargetPxe && tr.State == protocol.AttemptSucceeded
+	first := b.traceOf("the first boot", func(tr resource.Trace) bool {
+		return tr.Intended == protocol.TargetPxe && tr.State == resource.AttemptSucceeded
 	})
 	if len(r.Provisioned) == 0 || first.Observed != protocol.TargetPxe {
 		t.Errorf("provisioned %t, by %q", len(r.Provisioned) > 0, first.Observed)
@@ -32,7 +33,7 @@ func TestPXE(t *testing.T) {
 	if _, _, _, inst := b.servers[0].Boots.Counts(); inst != 1 {
 		t.Errorf("%d installations", inst)
 	}
-	if uki, _ := b.image.Artefact(protocol.ArtefactUKI); b.servers[0].Disk.Digest() != uki.Digest {
+	if uki, _ := b.image.Artefact(resource.ArtefactUKI); b.servers[0].Disk.Digest() != uki.Digest {
 		t.Errorf("installed %s, the image's UKI is %s", b.servers[0].Disk.Digest(), uki.Digest)
 	}
 	mac, err := net.ParseMAC(b.servers[1].MAC)

@@ -13,6 +13,8 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // meddle is another party that sends a reset to the BMC of server i.
@@ -55,26 +57,26 @@ func (b *bench) installed(a *agent.Agent, servers int) {
 	}
 	b.send(a)
 	for i := range servers {
-		b.until("the disk boot", i, func(r protocol.ServerReport) bool { return diskBoot(r) && r.Observation.BootProgress == "OSRunning" })
+		b.until("the disk boot", i, func(r resource.ServerReport) bool { return diskBoot(r) && r.Observation.BootProgress == "OSRunning" })
 	}
 }
 
 // stands says whether a server was found to stand, seen to.
-func stands(r protocol.ServerReport) bool {
-	return has(protocol.CondSafeStopped)(r) && !has(protocol.CondUnexpectedPower)(r) && r.Unexpected != nil && r.Unexpected.Stands == protocol.StandsStopped
+func stands(r resource.ServerReport) bool {
+	return has(resource.CondSafeStopped)(r) && !has(resource.CondUnexpectedPower)(r) && r.Unexpected != nil && r.Unexpected.Stands == protocol.StandsStopped
 }
 
 // resume asks for it at the hub.
 func (b *bench) resume(a *agent.Agent, i int, id string) {
 	b.t.Helper()
-	b.asks = append(b.asks, protocol.Request{ID: id, Server: b.servers[i].Name, Action: protocol.RequestResume, By: "ann", Why: "looked at it", NotAfter: time.Now().Add(time.Minute)})
+	b.asks = append(b.asks, resource.Request{ID: id, Server: b.servers[i].Name, Action: resource.RequestResume, By: "ann", Why: "looked at it", NotAfter: time.Now().Add(time.Minute)})
 	b.send(a)
 }
 
 // ended says whether a request has ended so.
-func ended(id string, o protocol.Outcome) func(protocol.ServerReport) bool {
-	return func(r protocol.ServerReport) bool {
-		return slices.ContainsFunc(r.Requests, func(q protocol.RequestReport) bool { return q.ID == id && q.Outcome == o })
+func ended(id string, o resource.Outcome) func(resource.ServerReport) bool {
+	return func(r resource.ServerReport) bool {
+		return slices.ContainsFunc(r.Requests, func(q resource.RequestReport) bool { return q.ID == id && q.Outcome == o })
 	}
 }
 
@@ -87,11 +89,11 @@ func TestManualPowerCycle(t *testing.T) {
 	a, _ := b.start(nil)
 	b.installed(a, 1)
 	b.resume(a, 0, "too-soon")
-	b.until("the refusal of a resume of what runs", 0, ended("too-soon", protocol.OutcomeRefused))
+	b.until("the refusal of a resume of what runs", 0, ended("too-soon", resource.OutcomeRefused))
 	b.asks = nil
 	b.servers[0].BMC.PressPowerButton()
-	b.until("that it went Off", 0, func(r protocol.ServerReport) bool {
-		return has(protocol.CondUnexpectedPower)(r) && r.Observation.Power == protocol.PowerOff
+	b.until("that it went Off", 0, func(r resource.ServerReport) bool {
+		return has(resource.CondUnexpectedPower)(r) && r.Observation.Power == protocol.PowerOff
 	})
 	b.servers[0].BMC.ExternalOn()
 	r := b.until("that it stands", 0, stands)
@@ -99,15 +101,15 @@ func TestManualPowerCycle(t *testing.T) {
 		t.Errorf("shown by %s", r.Unexpected.By)
 	}
 	sent := len(b.resets(0))
-	b.holds = []protocol.ActiveHold{}
+	b.holds = []resource.ActiveHold{}
 	b.resume(a, 0, "resume-1")
-	b.until("the resume", 0, ended("resume-1", protocol.OutcomeDone))
-	r = b.until("the disk boot", 0, func(r protocol.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
+	b.until("the resume", 0, ended("resume-1", resource.OutcomeDone))
+	r = b.until("the disk boot", 0, func(r resource.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
 	if got := b.resets(0)[sent:]; !slices.Equal(got, []string{"ForceRestart"}) {
 		t.Errorf("it was resumed by %v", got)
 	}
 	b.booted(0, 1, 2)
-	if has(protocol.CondSafeStopped)(r) {
+	if has(resource.CondSafeStopped)(r) {
 		t.Errorf("%+v", r.Conditions)
 	}
 }
@@ -122,11 +124,11 @@ func TestQuickCycle(t *testing.T) {
 		poll  time.Duration
 		whole bool // with the BMC's events
 		by    protocol.UnexpectedBy
-		is    func(protocol.ServerReport) bool
+		is    func(resource.ServerReport) bool
 	}{
 		{"BootProgress", nil, 2 * time.Second, false, protocol.ByProgress, stands},
 		{"events", nil, time.Minute, true, "", stands},
-		{"DHCP", []protocol.BootTarget{protocol.TargetUefiHTTP, protocol.TargetHdd}, time.Minute, false, protocol.ByDHCP, has(protocol.CondUnexpectedPower)},
+		{"DHCP", []protocol.BootTarget{protocol.TargetUefiHTTP, protocol.TargetHdd}, time.Minute, false, protocol.ByDHCP, has(resource.CondUnexpectedPower)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -160,15 +162,15 @@ func TestStopImage(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
-		first protocol.NetworkFirst
+		first resource.NetworkFirst
 		order protocol.BootTarget
 		after time.Duration
 		stops int
 	}{
-		{"HTTP", protocol.NetworkFirstStopImage, protocol.TargetUefiHTTP, 0, 1},
-		{"PXE", protocol.NetworkFirstStopImage, protocol.TargetPxe, 0, 1},
-		{"powers off", protocol.NetworkFirstStopImage, protocol.TargetUefiHTTP, time.Second, 1},
-		{"refused", protocol.NetworkFirstRefuse, protocol.TargetUefiHTTP, 0, 0},
+		{"HTTP", resource.NetworkFirstStopImage, protocol.TargetUefiHTTP, 0, 1},
+		{"PXE", resource.NetworkFirstStopImage, protocol.TargetPxe, 0, 1},
+		{"powers off", resource.NetworkFirstStopImage, protocol.TargetUefiHTTP, time.Second, 1},
+		{"refused", resource.NetworkFirstRefuse, protocol.TargetUefiHTTP, 0, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -176,32 +178,32 @@ func TestStopImage(t *testing.T) {
 				slowPost(c)
 				c.Order, c.StopAfter = []protocol.BootTarget{row.order, protocol.TargetHdd}, row.after
 			})
-			b.stops = &protocol.SafeStopIntent{NetworkFirst: row.first, PowerOffAfter: row.after}
+			b.stops = &message.SafeStopIntent{NetworkFirst: row.first, PowerOffAfter: row.after}
 			a, stop := b.start(nil)
 			b.send(a)
 			if wants := row.stops > 0; wants {
-				b.eventually("that there is no stop image yet", func() bool { return b.agentHas(protocol.CondNoStopImage) })
+				b.eventually("that there is no stop image yet", func() bool { return b.agentHas(resource.CondNoStopImage) })
 			}
 			stop()
 			b.loaders = loaderFolder(t, true)
 			a, _ = b.start(nil)
 			b.installed(a, 1)
-			if b.agentHas(protocol.CondNoStopImage) {
+			if b.agentHas(resource.CondNoStopImage) {
 				t.Error("loaders are there")
 			}
 			b.meddle(0, "ForceRestart")
 			switch {
 			case row.stops == 0:
-				r := b.until("that it runs", 0, func(r protocol.ServerReport) bool {
+				r := b.until("that it runs", 0, func(r resource.ServerReport) bool {
 					return r.Unexpected != nil && r.Unexpected.Stands == protocol.StandsRuns
 				})
 				b.eventually("the second disk boot", func() bool { _, d, _, _ := b.servers[0].Boots.Counts(); return d == 2 })
-				if _, _, refused, _ := b.servers[0].Boots.Counts(); refused != 1 || !has(protocol.CondUnexpectedPower)(r) {
+				if _, _, refused, _ := b.servers[0].Boots.Counts(); refused != 1 || !has(resource.CondUnexpectedPower)(r) {
 					t.Errorf("%d refused, %+v", refused, r.Conditions)
 				}
 				return
 			case row.after > 0:
-				b.until("that it powers itself off", 0, func(r protocol.ServerReport) bool {
+				b.until("that it powers itself off", 0, func(r resource.ServerReport) bool {
 					return r.Observation.Power == protocol.PowerOff && r.Unexpected != nil && r.Unexpected.To == protocol.PowerOff
 				})
 			default:
@@ -214,8 +216,8 @@ func TestStopImage(t *testing.T) {
 				t.Errorf("%d network boots, %d disk boots, %d in the stop image", n, d, b.servers[0].Boots.Stopped())
 			}
 			b.resume(a, 0, "resume-1")
-			b.until("the resume", 0, ended("resume-1", protocol.OutcomeDone))
-			b.until("the disk boot", 0, func(r protocol.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
+			b.until("the resume", 0, ended("resume-1", resource.OutcomeDone))
+			b.until("the disk boot", 0, func(r resource.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
 			b.booted(0, 1, 2)
 		})
 	}
@@ -263,10 +265,10 @@ func TestOutage(t *testing.T) {
 			if _, err := local.NewClient(b.socket).Resume(t.Context(), b.servers[2].Name, local.ResumeRequest{Reason: "breaker reset"}); err != nil {
 				t.Fatal(err)
 			}
-			b.until("the resume at the agent", 2, func(r protocol.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
+			b.until("the resume at the agent", 2, func(r resource.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
 			for i := range 2 {
 				b.resume(a, i, "resume-"+b.servers[i].Name)
-				b.until("the disk boot", i, func(r protocol.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
+				b.until("the disk boot", i, func(r resource.ServerReport) bool { return diskBoot(r) && r.Unexpected == nil })
 			}
 			for i := range b.servers {
 				b.booted(i, 1, 2)

@@ -8,11 +8,13 @@ import (
 	"rackboot/agent"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
 // seal seals an account for the BMC of server i, as the hub does.
-func (b *bench) seal(i int, version uint64, password string, change func(*sealbox.Binding)) *protocol.SealedCredentials {
+func (b *bench) seal(i int, version uint64, password string, change func(*sealbox.Binding)) *message.SealedCredentials {
 	b.t.Helper()
 	k, err := sealbox.ParseKey(b.key.Seed())
 	if err != nil {
@@ -22,7 +24,7 @@ func (b *bench) seal(i int, version uint64, password string, change func(*sealbo
 	if change != nil {
 		change(&to)
 	}
-	s, err := sealbox.Seal(k.Public(), to, protocol.BMCCredentials{BMCAccount: protocol.BMCAccount{Username: "admin", Password: password}})
+	s, err := sealbox.Seal(k.Public(), to, message.BMCCredentials{BMCAccount: resource.BMCAccount{Username: "admin", Password: password}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -39,10 +41,10 @@ func (b *bench) central(version uint64, password string) {
 }
 
 // applied is what the agent says of the RackDoc that it was sent last.
-func (b *bench) applied(a *agent.Agent) (m protocol.Applied) {
+func (b *bench) applied(a *agent.Agent) (m message.Applied) {
 	b.t.Helper()
 	b.send(a)
-	if !b.open(protocol.LeafApplied, &m) || m.Doc != protocol.LeafRack+"/0" {
+	if !b.open(message.LeafApplied, &m) || m.Doc != message.LeafRack+"/0" {
 		b.t.Fatalf("answered with %+v", m)
 	}
 	return m
@@ -52,7 +54,7 @@ func (b *bench) applied(a *agent.Agent) (m protocol.Applied) {
 func (b *bench) reads(i int) {
 	b.t.Helper()
 	now := time.Now()
-	b.until("a read", i, func(r protocol.ServerReport) bool {
+	b.until("a read", i, func(r resource.ServerReport) bool {
 		return r.Observation.StartedAt.After(now) && r.Observation.Code == ""
 	})
 }
@@ -75,7 +77,7 @@ func TestSealedAttacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	account := protocol.BMCCredentials{BMCAccount: protocol.BMCAccount{Username: "admin", Password: "wrong"}}
+	account := message.BMCCredentials{BMCAccount: resource.BMCAccount{Username: "admin", Password: "wrong"}}
 	binding := sealbox.Binding{Agent: agentID, BMC: b.intents[0].BMC.Name, Secret: "bmc", UID: "secret-uid", Version: 2}
 	strange, err := sealbox.Seal(other.Public(), binding, account)
 	if err != nil {
@@ -84,21 +86,21 @@ func TestSealedAttacks(t *testing.T) {
 	good := b.intents[0].BMC
 	for _, row := range []struct {
 		name   string
-		sealed *protocol.SealedCredentials
+		sealed *message.SealedCredentials
 	}{
 		{"another agent's", b.seal(0, 2, "wrong", func(to *sealbox.Binding) { to.Agent = "rack-b-1" })},
 		{"for another key", strange},
 		{"another BMC's", b.intents[1].BMC.Sealed},
 		{"another secret's", b.seal(0, 2, "wrong", func(to *sealbox.Binding) { to.Secret = "other" })},
 		{"an older version as the next", b.seal(0, 2, "wrong", func(to *sealbox.Binding) { to.Version = 1 })},
-		{"a flipped bit", func() *protocol.SealedCredentials {
+		{"a flipped bit", func() *message.SealedCredentials {
 			s := b.seal(0, 2, "wrong", nil)
 			s.Ciphertext[7] ^= 1
 			return s
 		}()},
-		{"far too long", &protocol.SealedCredentials{Secret: "bmc", UID: "secret-uid", Version: 2, Enc: good.Sealed.Enc, Ciphertext: make([]byte, 64<<10)}},
+		{"far too long", &message.SealedCredentials{Secret: "bmc", UID: "secret-uid", Version: 2, Enc: good.Sealed.Enc, Ciphertext: make([]byte, 64<<10)}},
 		{"none at all", nil},
-		{"of a secret that the BMC does not name", func() *protocol.SealedCredentials {
+		{"of a secret that the BMC does not name", func() *message.SealedCredentials {
 			s := b.seal(0, 2, "wrong", func(to *sealbox.Binding) { to.Secret = "other" })
 			s.Secret = "other"
 			return s
@@ -109,7 +111,7 @@ func TestSealedAttacks(t *testing.T) {
 		if len(m.Rejected) != 1 || m.Rejected[0].Server != b.servers[0].Name || strings.Contains(m.Rejected[0].Reason, "wrong") {
 			t.Errorf("%s: rejected are %+v", row.name, m.Rejected)
 		}
-		b.conds(row.name, contains(string(protocol.CondCredentialsSealed)+": "+protocol.LeafRack+"/0: "+b.servers[0].Name))
+		b.conds(row.name, contains(string(resource.CondCredentialsSealed)+": "+message.LeafRack+"/0: "+b.servers[0].Name))
 		b.reads(0)
 	}
 	stop()
@@ -122,7 +124,7 @@ func TestSealedAttacks(t *testing.T) {
 	if m := b.applied(a); len(m.Rejected) > 0 {
 		t.Errorf("the right ones: %+v", m)
 	}
-	b.conds("the end of it", lacks(string(protocol.CondCredentialsSealed)))
+	b.conds("the end of it", lacks(string(resource.CondCredentialsSealed)))
 	stop()
 }
 
@@ -141,14 +143,14 @@ func TestSealedVersions(t *testing.T) {
 	b.incarnation() // the hub's time is known
 
 	b.servers[0].BMC.SetCredentials("admin", "second")
-	b.until("the refusal of the first", 0, has(protocol.CondBMCDenied))
+	b.until("the refusal of the first", 0, has(resource.CondBMCDenied))
 	b.central(2, "second")
 	b.applied(a)
 	b.reads(0)
 	second := b.intents[0].BMC
-	answer := func(id string, way protocol.BMCIntent) (m protocol.Answer) {
+	answer := func(id string, way message.BMCIntent) (m message.Answer) {
 		t.Helper()
-		b.deliver(a, protocol.LeafAsk, protocol.Ask{ID: id, Kind: protocol.AskInventory, BMC: way, NotAfter: time.Now().Add(time.Minute)})
+		b.deliver(a, message.LeafAsk, message.Ask{ID: id, Kind: message.AskInventory, BMC: way, NotAfter: time.Now().Add(time.Minute)})
 		b.eventually("the answer to "+id, func() bool {
 			var n int
 			m, n = b.answer(id)

@@ -10,6 +10,8 @@ import (
 	"rackboot/agent/local"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -22,7 +24,7 @@ func open[T any](b *bench, leaf string) (m T, ok bool) {
 	if raw == nil {
 		return m, false
 	}
-	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), protocol.TopicUp(agentID, leaf), raw, &m); err != nil {
+	if err := wire.Open(wire.NewVerifier(wire.NewSigner(b.key).Public()), message.TopicUp(agentID, leaf), raw, &m); err != nil {
 		b.t.Fatal(err)
 	}
 	return m, true
@@ -33,7 +35,7 @@ func (b *bench) conds(what string, ok func(string) bool) string {
 	b.t.Helper()
 	got := ""
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		m, have := open[protocol.Report](b, protocol.LeafReport)
+		m, have := open[message.Report](b, message.LeafReport)
 		got = ""
 		for _, c := range m.Conditions {
 			got += fmt.Sprintf("%s: %s\n", c.Code, c.Message)
@@ -58,7 +60,7 @@ func lacks(part string) func(string) bool {
 func (b *bench) session(before string) string {
 	b.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if m, ok := open[protocol.Hello](b, protocol.LeafHello); ok && m.Session != before {
+		if m, ok := open[message.Hello](b, message.LeafHello); ok && m.Session != before {
 			return m.Session
 		}
 	}
@@ -81,17 +83,17 @@ func TestAnswersOfOtherSessions(t *testing.T) {
 	b.link.mute(true)
 	a, _ := b.start(nil)
 	first := b.session("")
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: first, Heads: map[string]protocol.Head{}})
+	b.deliver(a, message.LeafSync, message.Sync{Session: first, Heads: map[string]protocol.Head{}})
 	a.Connected(b)
 	second := b.session(first)
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Refused: protocol.CondAgentReplaced})
+	b.deliver(a, message.LeafSync, message.Sync{Refused: resource.CondAgentReplaced})
 	b.conds("the refusal", contains("AgentReplaced"))
 	for i, played := range []string{first, "", "no session"} {
-		b.deliver(a, protocol.LeafSync, protocol.Sync{Session: played, Heads: map[string]protocol.Head{}, EventsAcked: 1000})
+		b.deliver(a, message.LeafSync, message.Sync{Session: played, Heads: map[string]protocol.Head{}, EventsAcked: 1000})
 		b.refuse(a, fmt.Sprintf("rack/%d", 7+i))
 		b.conds("the refusal that stays", contains("AgentReplaced"))
 	}
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: second, Heads: map[string]protocol.Head{}})
+	b.deliver(a, message.LeafSync, message.Sync{Session: second, Heads: map[string]protocol.Head{}})
 	b.conds("the end of the refusal", lacks("AgentReplaced"))
 }
 
@@ -102,7 +104,7 @@ func TestHubKnowsNothing(t *testing.T) {
 	b.socket = socketPath(t)
 	b.link.mute(true)
 	a, _ := b.start(nil)
-	unknown := protocol.Sync{Refused: protocol.CondAgentUnknown}
+	unknown := message.Sync{Refused: resource.CondAgentUnknown}
 	replaced := func() bool {
 		b.t.Helper()
 		s, err := local.NewClient(b.socket).Status(t.Context())
@@ -111,19 +113,19 @@ func TestHubKnowsNothing(t *testing.T) {
 		}
 		return s.Replaced
 	}
-	b.deliver(a, protocol.LeafSync, unknown)
+	b.deliver(a, message.LeafSync, unknown)
 	b.conds("what the hub says", contains("AgentUnknown"))
 	if replaced() {
 		t.Error("it counts as replaced")
 	}
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Refused: protocol.CondAgentReplaced})
+	b.deliver(a, message.LeafSync, message.Sync{Refused: resource.CondAgentReplaced})
 	b.conds("the refusal", contains("AgentReplaced"))
-	b.deliver(a, protocol.LeafSync, unknown)
+	b.deliver(a, message.LeafSync, unknown)
 	b.refuse(a, "hold") // as a mark
 	if !replaced() {
 		t.Error("a hub that knows nothing ended what another word had said")
 	}
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: b.session(""), Heads: map[string]protocol.Head{}})
+	b.deliver(a, message.LeafSync, message.Sync{Session: b.session(""), Heads: map[string]protocol.Head{}})
 	b.conds("the end of both", func(s string) bool { return lacks("AgentReplaced")(s) && lacks("AgentUnknown")(s) })
 	if replaced() {
 		t.Error("it stays replaced after an answer")
@@ -141,17 +143,17 @@ func TestTroubleIsOfItsDocument(t *testing.T) {
 		if bad {
 			in.BMC.Address = ""
 		}
-		b.deliver(a, "rack/0", protocol.RackDoc{
-			Head: protocol.Head{Epoch: 1, Version: version}, Agent: agentID, Term: 1, Shards: 1, Rack: &protocol.RackIntent{Name: "rack-a"},
-			Servers: []protocol.ServerIntent{in},
+		b.deliver(a, "rack/0", message.RackDoc{
+			Head: protocol.Head{Epoch: 1, Version: version}, Agent: agentID, Term: 1, Shards: 1, Rack: &message.RackIntent{Name: "rack-a"},
+			Servers: []message.ServerIntent{in},
 		})
 	}
 	hold := func(version uint64) {
-		b.deliver(a, protocol.LeafHold, protocol.HoldDoc{Head: protocol.Head{Epoch: 1, Version: version}, Agent: agentID, Term: 1})
+		b.deliver(a, message.LeafHold, message.HoldDoc{Head: protocol.Head{Epoch: 1, Version: version}, Agent: agentID, Term: 1})
 	}
 	rack(5, false)
 	// The hub is behind its agent, as after a restore.
-	b.deliver(a, protocol.LeafSync, protocol.Sync{Session: b.session(""), Heads: map[string]protocol.Head{"rack/0": {Epoch: 1, Version: 4}}})
+	b.deliver(a, message.LeafSync, message.Sync{Session: b.session(""), Heads: map[string]protocol.Head{"rack/0": {Epoch: 1, Version: 4}}})
 	rack(4, false)
 	b.conds("the older document's refusal", contains("older"))
 	hold(6)

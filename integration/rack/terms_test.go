@@ -6,6 +6,8 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // TestMainsUnderHold is V7 (docs/SOURCES.md) with a BMC that would power its server on
@@ -24,26 +26,26 @@ func TestMainsUnderHold(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
-	b.hold(a, "hold-1", protocol.StopHard)
-	first := b.receipt(b.until("a receipt that vouches for the restore policy", 0, func(r protocol.ServerReport) bool {
+	b.hold(a, "hold-1", resource.StopHard)
+	first := b.receipt(b.until("a receipt that vouches for the restore policy", 0, func(r resource.ServerReport) bool {
 		return fenced(r) && b.receipt(r).RestorePolicy == protocol.RestoreAlwaysOff
 	}))
 	n := len(b.resets(0))
 	if err := b.servers[0].BMC.PullPower(); err != nil {
 		t.Fatal(err)
 	}
-	b.until("the BMC that does not answer", 0, func(r protocol.ServerReport) bool {
-		return r.Holds[0].State == protocol.StateUnreachable && r.Holds[0].Word == protocol.HoldFenced
+	b.until("the BMC that does not answer", 0, func(r resource.ServerReport) bool {
+		return r.Holds[0].State == resource.StateUnreachable && r.Holds[0].Word == resource.HoldFenced
 	})
 	if err := b.servers[0].BMC.RestorePower(); err != nil {
 		t.Fatal(err)
 	}
-	r := b.until("the BMC that is back", 0, func(r protocol.ServerReport) bool { return r.Holds[0].State == protocol.StateFenced })
+	r := b.until("the BMC that is back", 0, func(r resource.ServerReport) bool { return r.Holds[0].State == resource.StateFenced })
 	if again := b.receipt(r); again != first || len(b.resets(0)) != n {
 		t.Errorf("receipt %+v after %+v, resets %v", again, first, b.resets(0))
 	}
 	b.release(a)
-	b.until("the disk boot after the release", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
+	b.until("the disk boot after the release", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 && diskBoot(r) })
 	b.eventually("the policy from before", func() bool { return b.servers[0].BMC.Hosts()[0].RestorePolicy() == bmcsim.RestoreAlwaysOn })
 	if err := b.servers[0].BMC.PullPower(); err != nil {
 		t.Fatal(err)
@@ -65,9 +67,9 @@ func TestHoldsWithTerms(t *testing.T) {
 	b.claim(0)
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
-	b.holds = append(b.holds, protocol.ActiveHold{
+	b.holds = append(b.holds, resource.ActiveHold{
 		ID:       "hold-1",
-		HoldSpec: protocol.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard, TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease}},
+		HoldSpec: resource.HoldSpec{Server: b.servers[0].Name, Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard, TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease}},
 	})
 	b.send(a)
 	b.until("the receipt", 0, fenced)
@@ -78,20 +80,20 @@ func TestHoldsWithTerms(t *testing.T) {
 		t.Errorf("it ended a minute too early: %+v", r.Holds)
 	}
 	b.ahead.Add(int64(time.Minute))
-	released := func(r protocol.ServerReport) bool {
-		return len(r.Holds) == 1 && r.Holds[0].Word == protocol.HoldReleased && r.Holds[0].Released.By == "expiry" && diskBoot(r)
+	released := func(r resource.ServerReport) bool {
+		return len(r.Holds) == 1 && r.Holds[0].Word == resource.HoldReleased && r.Holds[0].Released.By == "expiry" && diskBoot(r)
 	}
 	b.until("the disk boot after its time", 0, released)
 	n := len(b.resets(0))
 	b.send(a)
 	version := b.version
-	b.until("the same with the document", 0, func(r protocol.ServerReport) bool {
+	b.until("the same with the document", 0, func(r resource.ServerReport) bool {
 		m, _ := b.newest()
-		return released(r) && m.Applied[protocol.LeafHold].Version == version
+		return released(r) && m.Applied[message.LeafHold].Version == version
 	})
 	b.holds = nil
 	b.send(a)
-	b.until("no hold", 0, func(r protocol.ServerReport) bool { return len(r.Holds) == 0 })
+	b.until("no hold", 0, func(r resource.ServerReport) bool { return len(r.Holds) == 0 })
 	if len(b.resets(0)) != n {
 		t.Errorf("resets %v", b.resets(0))
 	}
@@ -107,11 +109,11 @@ func TestFirmwareWork(t *testing.T) {
 	b.send(a)
 	b.until("the disk boot", 0, diskBoot)
 	n := len(b.resets(0))
-	b.intents[0].Firmware = &protocol.FirmwareWork{By: "ann", Reason: "BIOS", Since: time.Now(), NotAfter: time.Now().Add(time.Hour)}
+	b.intents[0].Firmware = &resource.FirmwareWork{By: "ann", Reason: "BIOS", Since: time.Now(), NotAfter: time.Now().Add(time.Hour)}
 	b.send(a)
-	b.hold(a, "hold-1", protocol.StopHard)
-	b.until("the condition", 0, func(r protocol.ServerReport) bool {
-		return has(protocol.CondHoldBlocked)(r) && r.Holds[0].State == protocol.StateStopping && r.Holds[0].Reason != ""
+	b.hold(a, "hold-1", resource.StopHard)
+	b.until("the condition", 0, func(r resource.ServerReport) bool {
+		return has(resource.CondHoldBlocked)(r) && r.Holds[0].State == resource.StateStopping && r.Holds[0].Reason != ""
 	})
 	if got := b.resets(0); len(got) != n {
 		t.Fatalf("resets %v", got)

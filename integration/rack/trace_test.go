@@ -14,10 +14,11 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // traceOf asks the agent over its socket until the newest trace is so.
-func (b *bench) traceOf(what string, so func(protocol.Trace) bool) protocol.Trace {
+func (b *bench) traceOf(what string, so func(resource.Trace) bool) resource.Trace {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), await)
 	defer cancel()
@@ -25,7 +26,7 @@ func (b *bench) traceOf(what string, so func(protocol.Trace) bool) protocol.Trac
 	for {
 		all, err := c.Trace(ctx, b.servers[0].Name, 0)
 		for n := all.Serial; err == nil && n >= 1; n-- {
-			var t protocol.Trace
+			var t resource.Trace
 			if t, err = c.Trace(ctx, b.servers[0].Name, n); err == nil && so(t) {
 				return t
 			}
@@ -38,7 +39,7 @@ func (b *bench) traceOf(what string, so func(protocol.Trace) bool) protocol.Trac
 }
 
 // inOrder wants rows that begin so, in this order, among others.
-func inOrder(t *testing.T, tr protocol.Trace, want ...string) {
+func inOrder(t *testing.T, tr resource.Trace, want ...string) {
 	t.Helper()
 	rest := want
 	for _, r := range tr.Rows {
@@ -58,7 +59,7 @@ func inOrder(t *testing.T, tr protocol.Trace, want ...string) {
 // TestTrace: a first boot by each method shows the rows of all who saw something of it,
 // in order, and none of them has the token.
 func TestTrace(t *testing.T) {
-	for _, method := range []protocol.FirstBoot{protocol.FirstBootUefiHTTP, protocol.FirstBootPxe} {
+	for _, method := range []resource.FirstBoot{resource.FirstBootUefiHTTP, resource.FirstBootPxe} {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, 1, bmcsim.Plain())
@@ -70,22 +71,22 @@ func TestTrace(t *testing.T) {
 			b.send(a)
 			b.until("the disk boot after the installation", 0, diskBoot)
 			file := []string{"dhcp DISCOVER HTTPClient", "dhcp REQUEST HTTPClient", "http GET 200 "}
-			if method == protocol.FirstBootPxe {
+			if method == resource.FirstBootPxe {
 				file = []string{"dhcp DISCOVER PXEClient", "dhcp REQUEST PXEClient", "tftp done "}
 			}
-			first := b.traceOf("the first boot", func(tr protocol.Trace) bool {
-				return tr.State == protocol.AttemptSucceeded && tr.Intended == method.Target() && slices.ContainsFunc(tr.Rows, func(r protocol.TraceRow) bool { return r.What == "Provisioned" })
+			first := b.traceOf("the first boot", func(tr resource.Trace) bool {
+				return tr.State == resource.AttemptSucceeded && tr.Intended == method.Target() && slices.ContainsFunc(tr.Rows, func(r resource.TraceRow) bool { return r.What == "Provisioned" })
 			})
 			inOrder(t, first, slices.Concat([]string{
 				"attempt GrantUsed", "attempt AttemptBegun " + string(method) + " boot for the claim", "redfish write override " + string(method) + " Once UEFI: accepted", "redfish read back " + string(method) + " Once",
 				"attempt OverrideArmed", "attempt PowerOnRequested", "redfish power action on: accepted",
 			}, file, []string{"attempt BootFileFetched", "report installed", "attempt Provisioned"})...)
 			inOrder(t, first, "redfish power action", "redfish power", "redfish OverrideConsumed", "attempt BootFileFetched")
-			if first.Observed != method.Target() || first.Code != "" || first.Purpose != protocol.PurposeClaim {
+			if first.Observed != method.Target() || first.Code != "" || first.Purpose != resource.PurposeClaim {
 				t.Errorf("%+v", first)
 			}
-			disk := b.traceOf("the disk boot", func(tr protocol.Trace) bool {
-				return tr.Intended == protocol.TargetHdd && tr.State == protocol.AttemptSucceeded
+			disk := b.traceOf("the disk boot", func(tr resource.Trace) bool {
+				return tr.Intended == protocol.TargetHdd && tr.State == resource.AttemptSucceeded
 			})
 			inOrder(t, disk, "attempt AttemptBegun Hdd boot", "redfish write override Hdd Once", "attempt DiskBoot")
 			if disk.Serial != first.Serial+1 || !slices.Equal(disk.Kept, []int{1, 2}) {
@@ -94,7 +95,7 @@ func TestTrace(t *testing.T) {
 			base, _ := b.servers[0].Boots.Installing()
 			_, token, _ := strings.Cut(base, "/b/")
 			token, _, _ = strings.Cut(token, "/")
-			for _, tr := range []protocol.Trace{first, disk} {
+			for _, tr := range []resource.Trace{first, disk} {
 				raw, err := json.Marshal(tr)
 				if err != nil || token == "" || strings.Contains(string(raw), token) {
 					t.Errorf("%v, the token %q is in %s", err, token, raw)
@@ -104,8 +105,8 @@ func TestTrace(t *testing.T) {
 			// A restart keeps what was written, and goes on with its serials.
 			stop()
 			b.start(nil)
-			again := b.traceOf("the first boot after a restart", func(tr protocol.Trace) bool { return tr.Serial == first.Serial })
-			if len(again.Rows) < len(first.Rows) || again.State != protocol.AttemptSucceeded {
+			again := b.traceOf("the first boot after a restart", func(tr resource.Trace) bool { return tr.Serial == first.Serial })
+			if len(again.Rows) < len(first.Rows) || again.State != resource.AttemptSucceeded {
 				t.Errorf("of %d rows %d are left: %+v", len(first.Rows), len(again.Rows), again)
 			}
 		})
@@ -118,26 +119,26 @@ const await = 30 * time.Second
 // TestTraceOfFailures: what was seen of a boot that fails, and its end with the code, each
 // with the metric that counts it.
 func TestTraceOfFailures(t *testing.T) {
-	for want, c := range map[protocol.AttemptCode]struct {
+	for want, c := range map[resource.AttemptCode]struct {
 		server  func(*sim.ServerConfig)
-		segment func(*protocol.SegmentIntent)
-		wait    protocol.AttemptState
+		segment func(*resource.SegmentIntent)
+		wait    resource.AttemptState
 		later   time.Duration // until the agent gives up
 		rows    []string
 	}{
-		protocol.AttemptNoDHCP: {
+		resource.AttemptNoDHCP: {
 			server: func(c *sim.ServerConfig) { c.DHCP = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9} },
-			wait:   protocol.AttemptConsumed, later: 6 * time.Minute,
+			wait:   resource.AttemptConsumed, later: 6 * time.Minute,
 			rows: []string{"redfish power action on: accepted", "redfish OverrideConsumed", "attempt AttemptFailed", "redfish power action force-off: accepted"},
 		},
-		protocol.AttemptFetchFailed: {
-			segment: func(s *protocol.SegmentIntent) { s.BaseURL = "http://127.0.0.1:9" },
-			wait:    protocol.AttemptConsumed, later: 6 * time.Minute,
+		resource.AttemptFetchFailed: {
+			segment: func(s *resource.SegmentIntent) { s.BaseURL = "http://127.0.0.1:9" },
+			wait:    resource.AttemptConsumed, later: 6 * time.Minute,
 			rows: []string{"redfish power action on: accepted", "dhcp REQUEST HTTPClient amd64 uefi HTTP, 127.77.0.", "attempt AttemptFailed"},
 		},
-		protocol.AttemptNoReport: {
+		resource.AttemptNoReport: {
 			server: func(c *sim.ServerConfig) { c.Install = time.Hour },
-			wait:   protocol.AttemptFetched, later: 3 * time.Hour,
+			wait:   resource.AttemptFetched, later: 3 * time.Hour,
 			rows: []string{"dhcp DISCOVER HTTPClient", "http GET 200", "attempt BootFileFetched", "attempt AttemptFailed"},
 		},
 	} {
@@ -152,24 +153,24 @@ func TestTraceOfFailures(t *testing.T) {
 			a, _ := b.start(nil)
 			b.claim(0)
 			b.send(a)
-			b.until("the state before", 0, func(r protocol.ServerReport) bool { return r.Attempt != nil && r.Attempt.State == c.wait })
-			if want == protocol.AttemptFetchFailed {
-				b.traceOf("its request", func(tr protocol.Trace) bool {
-					return slices.ContainsFunc(tr.Rows, func(r protocol.TraceRow) bool {
+			b.until("the state before", 0, func(r resource.ServerReport) bool { return r.Attempt != nil && r.Attempt.State == c.wait })
+			if want == resource.AttemptFetchFailed {
+				b.traceOf("its request", func(tr resource.Trace) bool {
+					return slices.ContainsFunc(tr.Rows, func(r resource.TraceRow) bool {
 						return r.Source == protocol.TraceDHCP && strings.HasPrefix(r.What, "REQUEST")
 					})
 				})
 			}
 			b.ahead.Store(int64(c.later))
-			tr := b.traceOf("the end", func(tr protocol.Trace) bool {
-				return tr.Code == want && slices.ContainsFunc(tr.Rows, func(r protocol.TraceRow) bool { return r.What == "AttemptFailed" }) &&
-					(want != protocol.AttemptNoDHCP || slices.ContainsFunc(tr.Rows, func(r protocol.TraceRow) bool { return strings.HasPrefix(r.Detail, "force-off") }))
+			tr := b.traceOf("the end", func(tr resource.Trace) bool {
+				return tr.Code == want && slices.ContainsFunc(tr.Rows, func(r resource.TraceRow) bool { return r.What == "AttemptFailed" }) &&
+					(want != resource.AttemptNoDHCP || slices.ContainsFunc(tr.Rows, func(r resource.TraceRow) bool { return strings.HasPrefix(r.Detail, "force-off") }))
 			})
 			inOrder(t, tr, c.rows...)
-			if tr.State != protocol.AttemptFailed || tr.Reason == "" || tr.Serial != 1 {
+			if tr.State != resource.AttemptFailed || tr.Reason == "" || tr.Serial != 1 {
 				t.Errorf("%+v", tr)
 			}
-			if want == protocol.AttemptNoDHCP && slices.ContainsFunc(tr.Rows, func(r protocol.TraceRow) bool { return r.Source == protocol.TraceDHCP }) {
+			if want == resource.AttemptNoDHCP && slices.ContainsFunc(tr.Rows, func(r resource.TraceRow) bool { return r.Source == protocol.TraceDHCP }) {
 				t.Errorf("somebody asked: %+v", tr.Rows)
 			}
 			if n := counter(t, b.scraped, "rackboot_agent_attempts_total", "claim", "UefiHttp", string(want)); n != 1 {

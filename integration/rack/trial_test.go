@@ -10,7 +10,7 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/netboot/firmware"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestTrialLeases: a lease that was given under changed segments outlives their
@@ -30,8 +30,8 @@ func TestTrialLeases(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, 1, bmcsim.Plain())
 			b.trial = 10 * time.Second // in which a lease is taken, on a busy machine too
-			pool := func(to string) func(*protocol.SegmentIntent) {
-				return func(s *protocol.SegmentIntent) {
+			pool := func(to string) func(*resource.SegmentIntent) {
+				return func(s *resource.SegmentIntent) {
 					s.PoolFrom, s.PoolTo = netip.MustParseAddr("127.77.0.40"), netip.MustParseAddr(to)
 				}
 			}
@@ -40,7 +40,7 @@ func TestTrialLeases(t *testing.T) {
 			b.send(a)
 			b.incarnation()
 			b.link.mute(true)
-			b.change = func(s *protocol.SegmentIntent) {
+			b.change = func(s *resource.SegmentIntent) {
 				pool(last)(s)
 				s.PoolFrom = netip.MustParseAddr(first)
 				s.Routers = []netip.Addr{netip.MustParseAddr("127.77.0.1")}
@@ -58,13 +58,13 @@ func TestTrialLeases(t *testing.T) {
 			if lease.Address.Less(netip.MustParseAddr(first)) {
 				t.Fatalf("%s was not given under the change", lease.Address)
 			}
-			b.eventually("the roll-back", func() bool { return b.agentHas(protocol.CondSegmentRolledBack) })
+			b.eventually("the roll-back", func() bool { return b.agentHas(resource.CondSegmentRolledBack) })
 			if got := b.renew(mac, lease.Address); got != tt.want {
 				t.Errorf("%s is renewed with %s, want %s", lease.Address, got, tt.want)
 			}
 			stop()
 			b.start(nil)
-			b.eventually("the condition after a restart", func() bool { return b.agentHas(protocol.CondSegmentRolledBack) })
+			b.eventually("the condition after a restart", func() bool { return b.agentHas(resource.CondSegmentRolledBack) })
 			if got := b.renew(mac, lease.Address); got != tt.want {
 				t.Errorf("after a restart %s is renewed with %s, want %s", lease.Address, got, tt.want)
 			}

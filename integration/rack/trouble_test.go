@@ -8,7 +8,7 @@ import (
 
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // idle says that nothing was ever sent to a server.
@@ -24,12 +24,12 @@ func TestTroubleAtTheBMC(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		spoil func(*bench)
-		want  protocol.ConditionCode
+		want  resource.ConditionCode
 		mend  func(*bench)
 	}{
 		"wrong credentials": {
 			func(b *bench) { b.creds.set(bmc.Credentials{Username: "admin", Password: "wrong"}, nil) },
-			protocol.CondBMCDenied,
+			resource.CondBMCDenied,
 			func(b *bench) {
 				b.eventually("several looks", func() bool { return b.creds.looks() > 3 || b.calls.observed.Load() > 1 })
 				if n := b.calls.observed.Load(); n != 1 {
@@ -40,12 +40,12 @@ func TestTroubleAtTheBMC(t *testing.T) {
 		},
 		"no credentials": {
 			func(b *bench) { b.creds.set(bmc.Credentials{}, errors.New("open bmc: no such file")) },
-			protocol.CondBMCCredentials,
+			resource.CondBMCCredentials,
 			func(b *bench) { b.creds.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil) },
 		},
 		"refused": {
 			func(b *bench) { _ = b.servers[0].BMC.SetReach(bmcsim.ReachRefused) },
-			protocol.CondBMCUnreachable,
+			resource.CondBMCUnreachable,
 			func(b *bench) {
 				if err := b.servers[0].BMC.SetReach(bmcsim.ReachOK); err != nil {
 					b.t.Fatal(err)
@@ -54,7 +54,7 @@ func TestTroubleAtTheBMC(t *testing.T) {
 		},
 		"another certificate": {
 			func(b *bench) { b.intents[0].BMC.Fingerprint = "sha256:" + strings.Repeat("00", 32) },
-			protocol.CondBMCDenied,
+			resource.CondBMCDenied,
 			func(b *bench) { b.intents[0].BMC.Fingerprint = b.servers[0].BMC.Fingerprint() },
 		},
 	} {
@@ -85,12 +85,12 @@ func TestTroubleWithBootFiles(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		spoil func(*bench)
-		want  protocol.ConditionCode
+		want  resource.ConditionCode
 	}{
-		"registry down":   {func(b *bench) { b.reg.down.Store(true) }, protocol.CondArtefactsFailed},
-		"truncated":       {spoil(func(body []byte) []byte { return body[:len(body)/2] }), protocol.CondArtefactsFailed},
-		"other content":   {spoil(func(body []byte) []byte { body[7] ^= 1; return body }), protocol.CondArtefactsFailed},
-		"quota too small": {func(b *bench) { b.quota = 4 << 10 }, protocol.CondInsufficientStorage},
+		"registry down":   {func(b *bench) { b.reg.down.Store(true) }, resource.CondArtefactsFailed},
+		"truncated":       {spoil(func(body []byte) []byte { return body[:len(body)/2] }), resource.CondArtefactsFailed},
+		"other content":   {spoil(func(body []byte) []byte { body[7] ^= 1; return body }), resource.CondArtefactsFailed},
+		"quota too small": {func(b *bench) { b.quota = 4 << 10 }, resource.CondInsufficientStorage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +100,7 @@ func TestTroubleWithBootFiles(t *testing.T) {
 			b.claim(0)
 			b.send(a)
 			r := b.until(string(tt.want), 0, has(tt.want))
-			if def, _ := protocol.LookupCondition(tt.want); def.Hint == "" {
+			if def, _ := resource.LookupCondition(tt.want); def.Hint == "" {
 				t.Error("no hint")
 			}
 			if r.Attempt != nil || r.ArtefactsLocal || !b.idle(0) {

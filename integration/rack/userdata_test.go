@@ -18,6 +18,8 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 )
 
@@ -61,12 +63,12 @@ func content() []byte {
 	return []byte(`{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"core","sshAuthorizedKeys":["` + dataCanary + `"]}]}}`)
 }
 
-func dataRef(version uint64) protocol.IgnitionRef {
-	return protocol.IgnitionRef{Secret: "node", UID: "secret-uid", Version: version, Digest: "hmac"}
+func dataRef(version uint64) resource.IgnitionRef {
+	return resource.IgnitionRef{Secret: "node", UID: "secret-uid", Version: version, Digest: "hmac"}
 }
 
 // sealData seals user data for server i as the hub does.
-func (b *bench) sealData(i int, change func(*sealbox.IgnitionBinding)) *protocol.IgnitionIntent {
+func (b *bench) sealData(i int, change func(*sealbox.IgnitionBinding)) *message.IgnitionIntent {
 	b.t.Helper()
 	k, err := sealbox.ParseKey(b.key.Seed())
 	if err != nil {
@@ -80,7 +82,7 @@ func (b *bench) sealData(i int, change func(*sealbox.IgnitionBinding)) *protocol
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	in := protocol.IgnitionOf(dataRef(1))
+	in := message.IgnitionOf(dataRef(1))
 	in.Sealed, in.Size = sealbox.Digest(body), int64(len(body))
 	b.data.put(in.Sealed, body)
 	return in
@@ -136,14 +138,14 @@ func TestUserData(t *testing.T) {
 	b.claim(0)
 	b.intents[0].Boot.Ignition = b.sealData(0, nil)
 	b.send(a)
-	b.until("the reason", 0, has(protocol.CondArtefactsFailed))
+	b.until("the reason", 0, has(resource.CondArtefactsFailed))
 	if got := b.servers[0].BMC.PowerState(); got != protocol.PowerOff {
 		t.Errorf("powered on without its user data: %s", got)
 	}
 	b.data.away(false)
 	b.eventually("the user data in the installer", func() bool { _, d := b.servers[0].Boots.UserData(); return len(d) > 0 })
 	kind, got := b.servers[0].Boots.UserData()
-	if string(got) != string(content()) || kind != protocol.TypeIgnition {
+	if string(got) != string(content()) || kind != resource.TypeIgnition {
 		t.Errorf("the installer got %q of type %s", got, kind)
 	}
 
@@ -175,7 +177,7 @@ func TestUserData(t *testing.T) {
 		if status != row.status || row.status == http.StatusNotFound && strings.Contains(body, dataCanary) {
 			t.Errorf("%s: %d %q", row.name, status, body)
 		}
-		if row.status == http.StatusOK && (header.Get("Content-Type") != protocol.TypeIgnition || header.Get("Cache-Control") != "no-store") {
+		if row.status == http.StatusOK && (header.Get("Content-Type") != resource.TypeIgnition || header.Get("Cache-Control") != "no-store") {
 			t.Errorf("%s: %v", row.name, header)
 		}
 		if row.status == http.StatusPartialContent && body != string(content()[2:10]) {
@@ -199,7 +201,7 @@ func TestUserData(t *testing.T) {
 	if !b.onDisk(sealed) {
 		t.Error("it was not kept")
 	}
-	b.intents[0].Boot, b.intents[0].Power, b.intents[0].Releasing = nil, protocol.WantOff, true
+	b.intents[0].Boot, b.intents[0].Power, b.intents[0].Releasing = nil, resource.WantOff, true
 	b.send(a)
 	b.eventually("its destruction", func() bool { return !b.onDisk(sealed) })
 }
@@ -246,34 +248,34 @@ func TestUserDataAttacks(t *testing.T) {
 	b.claim(0)
 	for _, row := range []struct {
 		name string
-		in   func() *protocol.IgnitionIntent
+		in   func() *message.IgnitionIntent
 	}{
-		{"nothing sealed", func() *protocol.IgnitionIntent { return protocol.IgnitionOf(dataRef(1)) }},
-		{"another agent's", func() *protocol.IgnitionIntent {
+		{"nothing sealed", func() *message.IgnitionIntent { return message.IgnitionOf(dataRef(1)) }},
+		{"another agent's", func() *message.IgnitionIntent {
 			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.Agent = "rack-b-1" })
 		}},
-		{"another server's", func() *protocol.IgnitionIntent {
+		{"another server's", func() *message.IgnitionIntent {
 			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.Server = "server-9" })
 		}},
-		{"another claim's", func() *protocol.IgnitionIntent {
+		{"another claim's", func() *message.IgnitionIntent {
 			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.OwnerUID = "claim-before" })
 		}},
-		{"an older version", func() *protocol.IgnitionIntent {
+		{"an older version", func() *message.IgnitionIntent {
 			return b.sealData(0, func(to *sealbox.IgnitionBinding) { to.Version = 0 })
 		}},
-		{"a flipped bit", func() *protocol.IgnitionIntent {
+		{"a flipped bit", func() *message.IgnitionIntent {
 			in := b.sealData(0, nil)
 			body := append([]byte{}, b.data.bodies[in.Sealed]...)
 			body[60] ^= 1
 			b.data.put(in.Sealed, body)
 			return in
 		}},
-		{"another size", func() *protocol.IgnitionIntent {
+		{"another size", func() *message.IgnitionIntent {
 			in := b.sealData(0, nil)
 			in.Size++
 			return in
 		}},
-		{"far too large", func() *protocol.IgnitionIntent {
+		{"far too large", func() *message.IgnitionIntent {
 			in := b.sealData(0, nil)
 			in.Size = 1 << 40
 			return in
@@ -282,11 +284,11 @@ func TestUserDataAttacks(t *testing.T) {
 		b.intents[0].Boot.Ignition = row.in()
 		b.send(a)
 		if b.intents[0].Boot.Ignition.Sealed == "" {
-			b.until(row.name, 0, func(r protocol.ServerReport) bool {
-				return has(protocol.CondArtefactsPending)(r) || has(protocol.CondArtefactsFailed)(r)
+			b.until(row.name, 0, func(r resource.ServerReport) bool {
+				return has(resource.CondArtefactsPending)(r) || has(resource.CondArtefactsFailed)(r)
 			})
 		} else {
-			b.until(row.name, 0, has(protocol.CondArtefactsFailed))
+			b.until(row.name, 0, has(resource.CondArtefactsFailed))
 		}
 		if r, _ := b.report(0); r.Attempt != nil || b.servers[0].BMC.PowerState() != protocol.PowerOff {
 			t.Errorf("%s: the server was touched: %+v", row.name, r.Attempt)

@@ -12,6 +12,7 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // webhookBench is a server whose BMC has subscriptions and no event stream.
@@ -104,7 +105,7 @@ func TestWebhookWakes(t *testing.T) {
 	b.until("the first read", 0, read)
 	d := b.subscribed()
 	b.servers[0].BMC.ExternalOn()
-	b.until("the power-on", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerOn })
+	b.until("the power-on", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerOn })
 
 	event, large := []byte(`{"Events":[{}]}`), bytes.Repeat([]byte("x"), 64<<10+1)
 	for _, tt := range []struct {
@@ -144,7 +145,7 @@ func TestWebhookComesBack(t *testing.T) {
 		if err := b.servers[0].BMC.SetReach(bmcsim.ReachRefused); err != nil {
 			t.Fatal(err)
 		}
-		b.until("a read that fails", 0, func(r protocol.ServerReport) bool { return r.Observation.Power == protocol.PowerUnreachable })
+		b.until("a read that fails", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerUnreachable })
 		b.servers[0].BMC.Restart()
 		if err := b.servers[0].BMC.SetReach(bmcsim.ReachOK); err != nil {
 			t.Fatal(err)

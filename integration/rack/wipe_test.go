@@ -14,6 +14,7 @@ import (
 
 	"rackboot/agent"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // installs is how long the simulated image runs before it reports.
@@ -21,7 +22,7 @@ const installs = 200 * time.Millisecond
 
 // wiping has a bench's agent know a destructive key, and its one server a maintenance that
 // boots an environment.
-func wiping(t *testing.T, b *bench, change func(*protocol.EnvBundle)) (key ed25519.PrivateKey) {
+func wiping(t *testing.T, b *bench, change func(*resource.EnvBundle)) (key ed25519.PrivateKey) {
 	t.Helper()
 	b.loaders = loaderFolder(t, true)
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -31,14 +32,14 @@ func wiping(t *testing.T, b *bench, change func(*protocol.EnvBundle)) (key ed255
 	b.destructive = agent.Destructive{Keys: []ed25519.PublicKey{public}}
 	bundle := b.debian(0, b.upload("probe.zip", installFiles()))
 	shipped := shippedEnv(t, "decommission")
-	bundle.BootEnv, bundle.Purpose, bundle.Owner = shipped.BootEnv, protocol.PurposeMaintenance, "m1"
+	bundle.BootEnv, bundle.Purpose, bundle.Owner = shipped.BootEnv, resource.PurposeMaintenance, "m1"
 	bundle.Spec.Templates, bundle.Spec.Destructive = shipped.Spec.Templates, shipped.Spec.Destructive
 	if change != nil {
 		change(&bundle)
 	}
 	b.claimEnv(0, bundle)
 	in := &b.intents[0]
-	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", protocol.PurposeMaintenance, true
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", resource.PurposeMaintenance, true
 	in.Boot.Owner.Name, in.Boot.Owner.UID, in.Boot.Owner.Kind = in.Owner.Name, in.Owner.UID, in.Owner.Kind
 	b.claimEnv(0, bundle) // sealed for its owner
 	b.grant(0)
@@ -46,10 +47,10 @@ func wiping(t *testing.T, b *bench, change func(*protocol.EnvBundle)) (key ed255
 }
 
 // boots is an approval of the boot that the server's document says.
-func (b *bench) boots(id string, class protocol.ApprovalClass) protocol.Approval {
+func (b *bench) boots(id string, class resource.ApprovalClass) resource.Approval {
 	in := b.intents[0]
 	a := b.approval(id, class, in.Server)
-	a.Boots = []protocol.ApprovedBoot{{Server: in.Server, Owner: in.Owner.UID, BootEnv: in.Boot.Env.Name}}
+	a.Boots = []resource.ApprovedBoot{{Server: in.Server, Owner: in.Owner.UID, BootEnv: in.Boot.Env.Name}}
 	return a
 }
 
@@ -70,7 +71,7 @@ func TestWipeNeedsApproval(t *testing.T) {
 	b.send(a)
 	waits := func(what string) {
 		t.Helper()
-		b.until(what, 0, has(protocol.CondWipeNotApproved))
+		b.until(what, 0, has(resource.CondWipeNotApproved))
 	}
 	waits("WipeNotApproved")
 	_, other, err := ed25519.GenerateKey(rand.Reader)
@@ -80,51 +81,51 @@ func TestWipeNeedsApproval(t *testing.T) {
 	n := 0
 	for name, tt := range map[string]struct {
 		key     ed25519.PrivateKey
-		change  func(*protocol.Approval)
+		change  func(*resource.Approval)
 		refused bool
 	}{
-		"the everyday key signs":     {b.hubKey, func(*protocol.Approval) {}, true},
-		"the agent's key signs":      {b.key, func(*protocol.Approval) {}, true},
-		"another key signs":          {other, func(*protocol.Approval) {}, true},
-		"for another rack":           {key, func(a *protocol.Approval) { a.Rack = "rack-b" }, true},
-		"for another agent":          {key, func(a *protocol.Approval) { a.AgentKey = b.hub.Public() }, true},
-		"whose time is over":         {key, func(a *protocol.Approval) { a.NotBefore, a.NotAfter = a.NotBefore.Add(-time.Hour), time.Now() }, true},
-		"whose time is to come":      {key, func(a *protocol.Approval) { a.NotBefore = a.NotBefore.Add(10 * time.Minute) }, true},
-		"that names no boot":         {key, func(a *protocol.Approval) { a.Boots = nil }, true},
-		"that names any environment": {key, func(a *protocol.Approval) { a.Boots[0].BootEnv = "" }, true},
-		"played back of another server": {key, func(a *protocol.Approval) {
+		"the everyday key signs":     {b.hubKey, func(*resource.Approval) {}, true},
+		"the agent's key signs":      {b.key, func(*resource.Approval) {}, true},
+		"another key signs":          {other, func(*resource.Approval) {}, true},
+		"for another rack":           {key, func(a *resource.Approval) { a.Rack = "rack-b" }, true},
+		"for another agent":          {key, func(a *resource.Approval) { a.AgentKey = b.hub.Public() }, true},
+		"whose time is over":         {key, func(a *resource.Approval) { a.NotBefore, a.NotAfter = a.NotBefore.Add(-time.Hour), time.Now() }, true},
+		"whose time is to come":      {key, func(a *resource.Approval) { a.NotBefore = a.NotBefore.Add(10 * time.Minute) }, true},
+		"that names no boot":         {key, func(a *resource.Approval) { a.Boots = nil }, true},
+		"that names any environment": {key, func(a *resource.Approval) { a.Boots[0].BootEnv = "" }, true},
+		"played back of another server": {key, func(a *resource.Approval) {
 			a.Targets, a.Boots[0].Server = []string{"server-9"}, "server-9"
 		}, false},
-		"played back of another maintenance": {key, func(a *protocol.Approval) { a.Boots[0].Owner = "m-before" }, false},
-		"for another environment":            {key, func(a *protocol.Approval) { a.Boots[0].BootEnv = "memtest" }, false},
-		"for another image":                  {key, func(a *protocol.Approval) { a.Boots[0].Image = "sha256:" + strings.Repeat("0", 64) }, false},
-		"of another class":                   {key, func(a *protocol.Approval) { a.Class = protocol.ApproveReprovision }, false},
+		"played back of another maintenance": {key, func(a *resource.Approval) { a.Boots[0].Owner = "m-before" }, false},
+		"for another environment":            {key, func(a *resource.Approval) { a.Boots[0].BootEnv = "memtest" }, false},
+		"for another image":                  {key, func(a *resource.Approval) { a.Boots[0].Image = "sha256:" + strings.Repeat("0", 64) }, false},
+		"of another class":                   {key, func(a *resource.Approval) { a.Class = resource.ApproveReprovision }, false},
 	} {
 		n++
 		b.approvals = nil
 		b.send(a)
-		b.eventually("the end of ApprovalRefused", func() bool { return !b.agentHas(protocol.CondApprovalRefused) })
-		forged := b.boots(fmt.Sprintf("forged-%d", n), protocol.ApproveWipe)
+		b.eventually("the end of ApprovalRefused", func() bool { return !b.agentHas(resource.CondApprovalRefused) })
+		forged := b.boots(fmt.Sprintf("forged-%d", n), resource.ApproveWipe)
 		tt.change(&forged)
 		b.approve(tt.key, forged)
 		b.send(a)
 		if tt.refused {
-			b.eventually("ApprovalRefused of one "+name, func() bool { return b.agentHas(protocol.CondApprovalRefused) })
+			b.eventually("ApprovalRefused of one "+name, func() bool { return b.agentHas(resource.CondApprovalRefused) })
 		}
 		time.Sleep(2 * b.poll) // between looks: whatever it would do, it would do now
 		if waits("WipeNotApproved after an approval " + name); !b.untouched() {
 			t.Fatalf("an approval %s: %v", name, b.resets(0))
 		}
-		if !tt.refused && b.agentHas(protocol.CondApprovalRefused) {
+		if !tt.refused && b.agentHas(resource.CondApprovalRefused) {
 			t.Errorf("an approval %s is good, and of no use: it was refused", name)
 		}
 	}
 
 	b.approvals = nil
-	b.approve(key, b.boots("approval-1", protocol.ApproveWipe))
+	b.approve(key, b.boots("approval-1", resource.ApproveWipe))
 	b.send(a)
-	off := func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded && r.Observation.Power == protocol.PowerOff
+	off := func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptSucceeded && r.Observation.Power == protocol.PowerOff
 	}
 	b.until("the report of the boot", 0, off)
 	b.booted(0, 1, 0)
@@ -132,15 +133,15 @@ func TestWipeNeedsApproval(t *testing.T) {
 	// The same approval does not boot it a second time, also after a restart.
 	stop()
 	a, _ = b.start(nil)
-	b.asks = []protocol.Request{{ID: "again", Server: b.servers[0].Name, Action: protocol.RequestReboot, Mode: protocol.StopSoft, NotAfter: time.Now().Add(time.Minute)}}
+	b.asks = []resource.Request{{ID: "again", Server: b.servers[0].Name, Action: resource.RequestReboot, Mode: resource.StopSoft, NotAfter: time.Now().Add(time.Minute)}}
 	b.send(a)
 	waits("the second boot waits")
 	if n, _, _, _ := b.servers[0].Boots.Counts(); n != 1 {
 		t.Errorf("%d boots by one approval", n)
 	}
-	b.approve(key, b.boots("approval-2", protocol.ApproveWipe))
+	b.approve(key, b.boots("approval-2", resource.ApproveWipe))
 	b.send(a)
-	b.until("the second boot", 0, func(r protocol.ServerReport) bool {
+	b.until("the second boot", 0, func(r resource.ServerReport) bool {
 		n, _, _, inst := b.servers[0].Boots.Counts()
 		return n == 2 && inst == 2 && off(r)
 	})
@@ -153,10 +154,10 @@ func TestWipeInDisguise(t *testing.T) {
 	t.Run("without the mark", func(t *testing.T) {
 		t.Parallel()
 		b := benchWithData(t, 1, installs)
-		wiping(t, b, func(e *protocol.EnvBundle) { e.Spec.Destructive = false })
+		wiping(t, b, func(e *resource.EnvBundle) { e.Spec.Destructive = false })
 		a, _ := b.start(nil)
 		b.send(a)
-		b.until("WipeNotApproved", 0, has(protocol.CondWipeNotApproved))
+		b.until("WipeNotApproved", 0, has(resource.CondWipeNotApproved))
 		if !b.untouched() {
 			t.Error(b.resets(0))
 		}
@@ -168,7 +169,7 @@ func TestWipeInDisguise(t *testing.T) {
 		b.intents[0].Boot.Ignition = b.sealData(0, nil)
 		a, _ := b.start(nil)
 		b.send(a)
-		b.until("WipeNotApproved", 0, func(r protocol.ServerReport) bool { return has(protocol.CondWipeNotApproved)(r) && r.ArtefactsLocal })
+		b.until("WipeNotApproved", 0, func(r resource.ServerReport) bool { return has(resource.CondWipeNotApproved)(r) && r.ArtefactsLocal })
 		if !b.untouched() {
 			t.Error(b.resets(0))
 		}
@@ -176,7 +177,7 @@ func TestWipeInDisguise(t *testing.T) {
 	t.Run("from elsewhere", func(t *testing.T) {
 		t.Parallel()
 		b, _ := benchThatInstalls(t, 1)
-		key := wiping(t, b, func(e *protocol.EnvBundle) {
+		key := wiping(t, b, func(e *resource.EnvBundle) {
 			e.Spec.Destructive = false
 			e.Spec.Templates = slices.Clone(e.Spec.Templates)
 			e.Spec.Templates[0].Path = "other"
@@ -186,10 +187,10 @@ func TestWipeInDisguise(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, _ := b.start(nil)
-		b.approve(key, b.boots("unused", protocol.ApproveReprovision))
+		b.approve(key, b.boots("unused", resource.ApproveReprovision))
 		b.send(a)
-		b.until("a boot that is not known to wipe", 0, func(r protocol.ServerReport) bool {
-			return r.Attempt != nil && r.Attempt.State == protocol.AttemptFetched
+		b.until("a boot that is not known to wipe", 0, func(r resource.ServerReport) bool {
+			return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
 		})
 		from := b.installer(0)
 		for name, want := range map[string]int{protocol.FileDiscard: http.StatusNotFound, "other": http.StatusOK} {
@@ -208,7 +209,7 @@ func TestWipeWithoutDestructiveKey(t *testing.T) {
 	b.destructive.Keys = nil
 	a, _ := b.start(nil)
 	b.send(a)
-	b.until("the report of the boot", 0, func(r protocol.ServerReport) bool {
-		return r.Attempt != nil && r.Attempt.State == protocol.AttemptSucceeded
+	b.until("the report of the boot", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptSucceeded
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Of configs/demo/environments.
@@ -27,15 +28,15 @@ func environments(d *Demo) []demoStep {
 	return append(d.begin(), []demoStep{
 		{"environment, template and params applied", d.apply("scenario")},
 		{"claim accepted", d.apply("claim")},
-		{"refused: its archive is missing", d.refused(protocol.CondBootEnvInvalid)},
+		{"refused: its archive is missing", d.refused(resource.CondBootEnvInvalid)},
 		{"still off, nothing was ordered", d.neverOn},
 		{"archive uploaded", d.upload},
 		{"rendered for this server", func(ctx context.Context) (string, error) {
 			return d.shown(ctx, "by the hub, for a sample attempt", "bootenv", "render", d.servers[0].Name, "-o", "wide")
 		}},
-		{"UKI out of the archive fetched", d.event(protocol.EventFetched)},
-		{"provisioned", d.event(protocol.EventProvisioned)},
-		{"boots from its disk", d.event(protocol.EventDiskBoot)},
+		{"UKI out of the archive fetched", d.event(resource.EventFetched)},
+		{"provisioned", d.event(resource.EventProvisioned)},
+		{"boots from its disk", d.event(resource.EventDiskBoot)},
 		{"what is on the disk is the archive's", d.fromArchive},
 		{"one network boot, one disk boot", d.count(1, 1)},
 		{"nothing warns", d.quiet},
@@ -43,14 +44,14 @@ func environments(d *Demo) []demoStep {
 }
 
 // refused waits for a condition of the claim.
-func (d *Demo) refused(code protocol.ConditionCode) func(context.Context) (string, error) {
+func (d *Demo) refused(code resource.ConditionCode) func(context.Context) (string, error) {
 	return func(ctx context.Context) (detail string, err error) {
 		err = until(ctx, func() (bool, error) {
-			c, err := api.Get[*protocol.Claim](ctx, d.client, "demo-claim")
+			c, err := api.Get[*resource.Claim](ctx, d.client, "demo-claim")
 			if err != nil {
 				return false, err
 			}
-			i := slices.IndexFunc(c.Status.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
+			i := slices.IndexFunc(c.Status.Conditions, func(s resource.ConditionState) bool { return s.Code == code })
 			if i >= 0 {
 				detail = string(code) + ": " + c.Status.Conditions[i].Message
 			}
@@ -94,7 +95,7 @@ func (d *Demo) fromArchive(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := api.Get[*protocol.Server](ctx, d.client, name)
+	s, err := api.Get[*resource.Server](ctx, d.client, name)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // groupName is the group of configs/demo/groups.
@@ -19,12 +20,12 @@ func groups(d *Demo) []demoStep {
 	return append(d.begin(), []demoStep{
 		{"image os:1.0 is in the catalogue", d.catalogued("1.0")},
 		{"a group follows the catalogue", d.apply("scenario")},
-		{"its first revision", d.group("revision 1", func(s protocol.ServerGroupStatus) bool { return s.Revision == 1 })},
+		{"its first revision", d.group("revision 1", func(s resource.ServerGroupStatus) bool { return s.Revision == 1 })},
 		{"every server is claimed for the group", d.apply("claim")},
 		{"one proves the image, then the others boot", d.run("1.0")},
-		{"the revision is verified", d.group("verified 1", func(s protocol.ServerGroupStatus) bool { return s.Verified == 1 })},
+		{"the revision is verified", d.group("verified 1", func(s resource.ServerGroupStatus) bool { return s.Verified == 1 })},
 		{"image os:2.0 comes into the catalogue", d.catalogued("2.0")},
-		{"a new revision, by itself", d.group("revision 2", func(s protocol.ServerGroupStatus) bool { return s.Revision == 2 })},
+		{"a new revision, by itself", d.group("revision 2", func(s resource.ServerGroupStatus) bool { return s.Revision == 2 })},
 		{"rolled out: a canary, then the others", d.rolledOut},
 		{"every server runs os:2.0", d.run("2.0")},
 		{"one history of image and user data", func(ctx context.Context) (string, error) {
@@ -48,11 +49,11 @@ func (d *Demo) catalogued(version string) func(context.Context) (string, error) 
 }
 
 // group waits for a status of the group.
-func (d *Demo) group(what string, is func(protocol.ServerGroupStatus) bool) func(context.Context) (string, error) {
+func (d *Demo) group(what string, is func(resource.ServerGroupStatus) bool) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		var last protocol.ServerGroupStatus
+		var last resource.ServerGroupStatus
 		err := until(ctx, func() (bool, error) {
-			g, err := api.Get[*protocol.ServerGroup](ctx, d.client, groupName)
+			g, err := api.Get[*resource.ServerGroup](ctx, d.client, groupName)
 			if err != nil {
 				return false, err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Annotations of metal3's reboot interface, which rackctl reads.
@@ -25,14 +26,14 @@ func holds(d *Demo) []demoStep {
 	steps := append(d.begin(), d.installed()...)
 	return append(steps, []demoStep{
 		{rebootNow + ": rebooted once", d.onClaimed("reboot", "--from-annotation", rebootNow, "--wait")},
-		{"boots from its disk again", d.event(protocol.EventDiskBoot)},
+		{"boots from its disk again", d.event(resource.EventDiskBoot)},
 		{"…/fencing, hard: forced off and proved", d.onClaimed("hold", "--from-annotation", fencingHolds, "--wait", "fenced")},
 		{"receipt: the node can be deleted", d.receiptOf(fencing)},
 		{"…/upgrade: a second client holds it too", d.onClaimed("hold", "--from-annotation", upgradeHolds, "--wait", "fenced")},
 		{"fencing lets go", d.letGo(fencing)},
 		{"still off, for the other one", d.staysOff},
 		{"upgrade lets go", d.letGo(upgrade)},
-		{"boots from its disk again", d.event(protocol.EventDiskBoot)},
+		{"boots from its disk again", d.event(resource.EventDiskBoot)},
 		{"one network boot, three disk boots", d.count(1, 3)},
 		{"nothing warns", d.quiet},
 	}...)
@@ -51,8 +52,8 @@ func (d *Demo) onClaimed(verb string, args ...string) func(context.Context) (str
 }
 
 // holdOf is the hold with a key.
-func (d *Demo) holdOf(ctx context.Context, key string) (*protocol.Hold, error) {
-	list, err := api.GetAll[*protocol.Hold](ctx, d.client)
+func (d *Demo) holdOf(ctx context.Context, key string) (*resource.Hold, error) {
+	list, err := api.GetAll[*resource.Hold](ctx, d.client)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // programs builds what the demo runs.
@@ -160,13 +161,13 @@ func TestRackctlPush(t *testing.T) {
 		return "", nil
 	}
 	steps := append(d.begin(), demoStep{"push", push}, demoStep{"audit", audited}, demoStep{"claim", d.apply("claim")}, demoStep{"resolved", func(ctx context.Context) (string, error) {
-		said, err := d.event(protocol.EventResolved)(ctx)
+		said, err := d.event(resource.EventResolved)(ctx)
 		_, digest, _ := strings.Cut(said, "sha256:")
 		if err == nil && (len(digest) < 64 || !strings.Contains(printed, digest[:64])) {
 			err = fmt.Errorf("the event says %q, and push %q", said, printed)
 		}
 		return "", err
-	}}, demoStep{"provisioned", d.event(protocol.EventProvisioned)}, demoStep{"disk boot", d.event(protocol.EventDiskBoot)}, demoStep{"nothing warns", d.quiet})
+	}}, demoStep{"provisioned", d.event(resource.EventProvisioned)}, demoStep{"disk boot", d.event(resource.EventDiskBoot)}, demoStep{"nothing warns", d.quiet})
 	for _, step := range steps {
 		if err := d.step(t.Context(), step); err != nil {
 			t.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The maintenances of configs/demo/maintenance, and the images that they boot.
@@ -23,11 +23,11 @@ func maintenance(d *Demo) []demoStep {
 	steps = append(steps, d.installed()...)
 	return append(steps, []demoStep{
 		{"maintenance: firmware tools", d.applyFile("firmware.yaml")},
-		{"it waits for the server's owner", d.maintained(firmwareUpdate, protocol.MaintenanceAwaitingApproval)},
+		{"it waits for the server's owner", d.maintained(firmwareUpdate, resource.MaintenanceAwaitingApproval)},
 		{"the owner approves", d.rackctlStep(firmwareUpdate, "maintenance", "approve", firmwareUpdate, "--reason", "tonight")},
 		{"the tools run on the server", d.tool(firmwareTools)},
 		{"the maintenance is deleted", d.rackctlStep(firmwareUpdate, "delete", "maintenance", firmwareUpdate, "--wait")},
-		{"back from its disk, with its record", d.event(protocol.EventDiskBoot)},
+		{"back from its disk, with its record", d.event(resource.EventDiskBoot)},
 		{"two network boots, two disk boots", d.count(2, 2)},
 		{"the claim is deleted", d.rackctlStep("proved off first", "delete", "claim", "demo-claim", "--wait")},
 		{"decommission: discard the disk", d.applyFile("decommission.yaml")},
@@ -64,10 +64,10 @@ func (d *Demo) rackctlStep(detail string, args ...string) func(context.Context) 
 	}
 }
 
-func (d *Demo) maintained(name string, want protocol.MaintenanceState) func(context.Context) (string, error) {
+func (d *Demo) maintained(name string, want resource.MaintenanceState) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		err := until(ctx, func() (bool, error) {
-			m, err := api.Get[*protocol.Maintenance](ctx, d.client, name)
+			m, err := api.Get[*resource.Maintenance](ctx, d.client, name)
 			return err == nil && m.Status.State == want, err
 		})
 		return string(want), err
@@ -83,7 +83,7 @@ func (d *Demo) tool(image string) func(context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return d.event(protocol.EventFetched)(ctx)
+		return d.event(resource.EventFetched)(ctx)
 	}
 }
 

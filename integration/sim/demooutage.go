@@ -11,6 +11,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // outage is a rack on its own: it boots from disk, holds and lets go, over a restart of its
@@ -26,7 +27,7 @@ func outage(d *Demo) []demoStep {
 		{"the agent is stopped and started", d.restartAgent},
 		{"held without the hub, by the disk's word", d.stillHeld},
 		{"hub is back", d.startHub},
-		{"the hub takes the hold over", d.event(protocol.EventHoldAdopted)},
+		{"the hub takes the hold over", d.event(resource.EventHoldAdopted)},
 		{"receipt at the hub", d.receiptOf(localKey)},
 		{"released, with a reason that is recorded", d.breakGlass},
 		{"boots from its disk again", d.disks(3)},
@@ -89,14 +90,14 @@ func (d *Demo) heldHere(ctx context.Context) (string, error) {
 		}
 		var holds struct {
 			Items []struct {
-				Word protocol.HoldWord `json:"word"`
+				Word resource.HoldWord `json:"word"`
 			} `json:"items"`
 		}
 		if err := json.Unmarshal([]byte(out), &holds); err != nil {
 			return false, err
 		}
 		last = out
-		return len(holds.Items) == 1 && holds.Items[0].Word == protocol.HoldFenced, nil
+		return len(holds.Items) == 1 && holds.Items[0].Word == resource.HoldFenced, nil
 	})
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, last)
@@ -119,11 +120,11 @@ func (d *Demo) restartAgent(ctx context.Context) (string, error) {
 }
 
 func (d *Demo) breakGlass(ctx context.Context) (string, error) {
-	list, err := api.GetAll[*protocol.Hold](ctx, d.client)
+	list, err := api.GetAll[*resource.Hold](ctx, d.client)
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(list, func(h *protocol.Hold) bool { return strings.HasSuffix(h.Spec.Key, localKey) })
+	i := slices.IndexFunc(list, func(h *resource.Hold) bool { return strings.HasSuffix(h.Spec.Key, localKey) })
 	if i < 0 {
 		return "", fmt.Errorf("the hub has no hold of the agent's, of %d", len(list))
 	}

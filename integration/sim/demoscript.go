@@ -11,6 +11,7 @@ import (
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // stepTimeout bounds one step of the demo.
@@ -34,7 +35,7 @@ func (d *Demo) begin() []demoStep {
 		{"rackctl has a context", d.login},
 		{"rack and servers applied", d.apply("manifests")},
 		{"agent joins", d.joinAgent},
-		{"joined", d.event(protocol.EventJoined)},
+		{"joined", d.event(resource.EventJoined)},
 		{"servers are read", d.serversRead},
 	}
 }
@@ -43,8 +44,8 @@ func (d *Demo) begin() []demoStep {
 func (d *Demo) installed() []demoStep {
 	return []demoStep{
 		{"claim accepted", d.apply("claim")},
-		{"provisioned by one network boot", d.event(protocol.EventProvisioned)},
-		{"boots from its disk", d.event(protocol.EventDiskBoot)},
+		{"provisioned by one network boot", d.event(resource.EventProvisioned)},
+		{"boots from its disk", d.event(resource.EventDiskBoot)},
 	}
 }
 
@@ -52,26 +53,26 @@ func (d *Demo) installed() []demoStep {
 func mainJob(d *Demo) []demoStep {
 	return append(d.begin(), []demoStep{
 		{"claim accepted", d.apply("claim")},
-		{"claim bound", d.event(protocol.EventBound)},
-		{"image resolved to a digest, grant given", d.event(protocol.EventResolved)},
-		{"boot files are local and verified", d.event(protocol.EventArtefactsLocal)},
-		{"grant used, on disk", d.event(protocol.EventGrantUsed)},
-		{"override armed and read back", d.event(protocol.EventArmed)},
-		{"power on", d.event(protocol.EventPowerOn)},
-		{"DHCP seen", d.event(protocol.EventDHCPSeen)},
-		{"UKI fetched", d.event(protocol.EventFetched)},
-		{"installed reported", d.event(protocol.EventInstalled)},
-		{"provisioned", d.event(protocol.EventProvisioned)},
-		{"boots from its disk", d.event(protocol.EventDiskBoot)},
+		{"claim bound", d.event(resource.EventBound)},
+		{"image resolved to a digest, grant given", d.event(resource.EventResolved)},
+		{"boot files are local and verified", d.event(resource.EventArtefactsLocal)},
+		{"grant used, on disk", d.event(resource.EventGrantUsed)},
+		{"override armed and read back", d.event(resource.EventArmed)},
+		{"power on", d.event(resource.EventPowerOn)},
+		{"DHCP seen", d.event(resource.EventDHCPSeen)},
+		{"UKI fetched", d.event(resource.EventFetched)},
+		{"installed reported", d.event(resource.EventInstalled)},
+		{"provisioned", d.event(resource.EventProvisioned)},
+		{"boots from its disk", d.event(resource.EventDiskBoot)},
 		{"operator reboots", d.reboot},
-		{"boots from its disk again", d.event(protocol.EventDiskBoot)},
+		{"boots from its disk again", d.event(resource.EventDiskBoot)},
 		{"hold fences the server", d.hold},
 		{"receipt", d.receipt},
 		{"hub is stopped", func(context.Context) (string, error) { return "", d.hub.Stop() }},
 		{"held without the hub", d.stillHeld},
 		{"hub is back", d.startHub},
 		{"hold is released", d.release},
-		{"boots from its disk again", d.event(protocol.EventDiskBoot)},
+		{"boots from its disk again", d.event(resource.EventDiskBoot)},
 		{"one network boot, three disk boots", d.count(1, 3)},
 		{"nothing warns", d.quiet},
 	}...)
@@ -102,7 +103,7 @@ func (d *Demo) apply(dir string) func(context.Context) (string, error) {
 }
 
 // event waits for the next event with the code.
-func (d *Demo) event(code protocol.EventCode) func(context.Context) (string, error) {
+func (d *Demo) event(code resource.EventCode) func(context.Context) (string, error) {
 	return func(ctx context.Context) (detail string, err error) {
 		err = until(ctx, func() (bool, error) {
 			list, err := d.client.Events(ctx, d.seen, 100)
@@ -111,7 +112,7 @@ func (d *Demo) event(code protocol.EventCode) func(context.Context) (string, err
 			}
 			for _, e := range list.Items {
 				d.seen = e.Index
-				if e.Code == protocol.EventAttemptFailed || e.Code == protocol.EventHoldViolated {
+				if e.Code == resource.EventAttemptFailed || e.Code == resource.EventHoldViolated {
 					return false, fmt.Errorf("%s: %s", e.Code, e.Message)
 				}
 				if e.Code == code {
@@ -127,12 +128,12 @@ func (d *Demo) event(code protocol.EventCode) func(context.Context) (string, err
 
 func (d *Demo) serversRead(ctx context.Context) (string, error) {
 	err := until(ctx, func() (bool, error) {
-		list, err := api.GetAll[*protocol.Server](ctx, d.client)
+		list, err := api.GetAll[*resource.Server](ctx, d.client)
 		if err != nil {
 			return false, err
 		}
 		for _, s := range list {
-			if s.Status.Phase != protocol.PhaseAvailable || s.Status.Report.Observation.Power != protocol.PowerOff {
+			if s.Status.Phase != resource.PhaseAvailable || s.Status.Report.Observation.Power != protocol.PowerOff {
 				return false, nil
 			}
 		}
@@ -143,7 +144,7 @@ func (d *Demo) serversRead(ctx context.Context) (string, error) {
 
 // claimed is the server that the claim got.
 func (d *Demo) claimed(ctx context.Context) (string, error) {
-	c, err := api.Get[*protocol.Claim](ctx, d.client, "demo-claim")
+	c, err := api.Get[*resource.Claim](ctx, d.client, "demo-claim")
 	if err != nil {
 		return "", err
 	}
@@ -168,8 +169,8 @@ func (d *Demo) hold(ctx context.Context) (string, error) {
 	return name, err
 }
 
-func (d *Demo) theHold(ctx context.Context) (*protocol.Hold, error) {
-	list, err := api.GetAll[*protocol.Hold](ctx, d.client)
+func (d *Demo) theHold(ctx context.Context) (*resource.Hold, error) {
+	list, err := api.GetAll[*resource.Hold](ctx, d.client)
 	if err == nil && len(list) != 1 {
 		err = fmt.Errorf("%d holds, want 1", len(list))
 	}
@@ -256,11 +257,11 @@ func (d *Demo) quiet(ctx context.Context) (string, error) {
 	var loud []string
 	err := until(ctx, func() (bool, error) {
 		loud = nil
-		servers, err := api.GetAll[*protocol.Server](ctx, d.client)
+		servers, err := api.GetAll[*resource.Server](ctx, d.client)
 		if err != nil {
 			return false, err
 		}
-		bmcs, err := api.GetAll[*protocol.BMC](ctx, d.client)
+		bmcs, err := api.GetAll[*resource.BMC](ctx, d.client)
 		if err != nil {
 			return false, err
 		}

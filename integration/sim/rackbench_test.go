@@ -16,6 +16,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 var benchMachines = flag.Int("machines", MaxMachines, "how many machines BenchmarkRack has")
@@ -55,12 +56,12 @@ machines:
 		_, err := step.do(ctx)
 		must(step.title, err)
 	}
-	all := func(what string, is func(*protocol.Server) bool) {
+	all := func(what string, is func(*resource.Server) bool) {
 		b.Helper()
 		n := 0
 		err := until(ctx, func() (bool, error) {
 			time.Sleep(200 * time.Millisecond) // 500 statuses are work for the hub
-			list, err := api.GetAll[*protocol.Server](ctx, d.client)
+			list, err := api.GetAll[*resource.Server](ctx, d.client)
 			n = 0
 			for _, s := range list {
 				if s.Status.Report != nil && is(s) {
@@ -73,7 +74,7 @@ machines:
 			b.Fatalf("%s: %d of %d machines: %v", what, n, *benchMachines, err)
 		}
 	}
-	all("read", func(s *protocol.Server) bool { return s.Status.Report.Observation.Power == protocol.PowerOff })
+	all("read", func(s *resource.Server) bool { return s.Status.Report.Observation.Power == protocol.PowerOff })
 	idle := status(b, rack, "VmRSS")
 	var claims strings.Builder
 	for i := range *benchMachines {
@@ -86,9 +87,9 @@ machines:
 	for b.Loop() {
 		_, err = d.apply("claims.yaml")(ctx)
 		must("claims", err)
-		all("disk boot", func(s *protocol.Server) bool {
+		all("disk boot", func(s *resource.Server) bool {
 			a := s.Status.Report.Attempt
-			return a != nil && a.Intended == protocol.TargetHdd && a.State == protocol.AttemptSucceeded
+			return a != nil && a.Intended == protocol.TargetHdd && a.State == resource.AttemptSucceeded
 		})
 	}
 	b.ReportMetric(time.Since(began).Seconds(), "all-s")

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The kinds of machines behind a simulated BMC.
@@ -77,7 +78,7 @@ type MachineConfig struct {
 	// the agent reads.
 	Credentials string `yaml:"credentials"`
 	// Account is the account itself, where no file has it.
-	Account protocol.BMCAccount `yaml:"-"`
+	Account resource.BMCAccount `yaml:"-"`
 	// Interface is where a simulated machine broadcasts, from port 68, which needs root.
 	Interface string `yaml:"interface"`
 	// DHCP is the address:port of the machine's own network instead: its packets go there, as
@@ -154,7 +155,7 @@ func ParseRackConfig(path string, raw []byte) (RackConfig, error) {
 func LoopbackRack(n int) (RackConfig, error) {
 	c := RackConfig{Machines: []MachineConfig{{
 		Count: n, Name: "machine-" + number, MAC: "02:00:00:00:00:01", BMC: "127.0.0.1:8001", DHCP: "127.0.0.1:6767",
-		Account: protocol.BMCAccount{Username: "demo", Password: "demo"},
+		Account: resource.BMCAccount{Username: "demo", Password: "demo"},
 	}}}
 	if n < 1 || n > MaxMachines {
 		return c, protocol.Errorf(protocol.CodeInvalid, "make a rack", "%d is not 1 to %d machines", n, MaxMachines)

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // write writes the manifests of the machines: JSON, which rackctl apply reads as YAML. A
@@ -17,15 +17,15 @@ func (c RackManifests) write(machines []MachineConfig, addresses []MachineAddres
 	}
 	var out bytes.Buffer
 	for i, a := range addresses {
-		bmc := &protocol.BMC{Spec: protocol.BMCSpec{
-			RackRef: protocol.Ref{Name: c.Rack}, Address: a.Address, CredentialsRef: c.CredentialsRef, TLS: protocol.BMCTLS{Fingerprint: a.Fingerprint},
+		bmc := &resource.BMC{Spec: resource.BMCSpec{
+			RackRef: resource.Ref{Name: c.Rack}, Address: a.Address, CredentialsRef: c.CredentialsRef, TLS: resource.BMCTLS{Fingerprint: a.Fingerprint},
 		}}
 		bmc.Metadata.Name = a.Name
-		server := &protocol.Server{Spec: protocol.ServerSpec{
-			BMCRef: protocol.Ref{Name: a.Name}, SegmentRef: protocol.Ref{Name: c.Segment}, BootMAC: machines[i].MAC,
+		server := &resource.Server{Spec: resource.ServerSpec{
+			BMCRef: resource.Ref{Name: a.Name}, SegmentRef: resource.Ref{Name: c.Segment}, BootMAC: machines[i].MAC,
 		}}
 		server.Metadata.Name, server.Metadata.Labels = a.Name, c.Labels
-		for _, o := range []protocol.Object{bmc, server} {
+		for _, o := range []resource.Object{bmc, server} {
 			o.Default()
 			raw, err := json.Marshal(o)
 			if err != nil {

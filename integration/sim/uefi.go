@@ -14,6 +14,7 @@ import (
 	"rackboot/integration/powerlog"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Boots counts what the firmware of one machine booted.
@@ -200,7 +201,7 @@ func (u *uefi) install(ctx context.Context, guest *sim.Guest, digest string, tol
 		}
 	}
 	if told != nil && told.userData != nil {
-		u.boots.given(protocol.TypeIgnition, told.userData)
+		u.boots.given(resource.TypeIgnition, told.userData)
 	} else if u.config.UserData {
 		if err := u.userData(ctx, lease); err != nil {
 			return err

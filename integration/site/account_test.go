@@ -11,18 +11,19 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // rotated waits for the end of the change of a BMC's account, and returns it.
-func (s *site) rotated(bmc string, before string) *protocol.Rotation {
+func (s *site) rotated(bmc string, before string) *resource.Rotation {
 	s.t.Helper()
-	var r *protocol.Rotation
+	var r *resource.Rotation
 	s.until("the end of the change of "+bmc, func() bool {
-		v, ok := get[*protocol.BMC](s, bmc)
+		v, ok := get[*resource.BMC](s, bmc)
 		if ok {
 			r = v.Status.Rotation
 		}
-		return r != nil && r.ID != before && r.State != protocol.RotationUnderWay && r.State != protocol.RotationPromoted
+		return r != nil && r.ID != before && r.State != resource.RotationUnderWay && r.State != resource.RotationPromoted
 	}, func() any { return r })
 	return r
 }
@@ -53,14 +54,14 @@ func TestAccountLife(t *testing.T) {
 	if err := rotate(api.RotateBMC{Own: true}); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Fatalf("no user: %v", err)
 	}
-	if err := rotate(api.RotateBMC{Own: true, User: "rackboot", Drop: protocol.DropDisable}); err != nil {
+	if err := rotate(api.RotateBMC{Own: true, User: "rackboot", Drop: resource.DropDisable}); err != nil {
 		t.Fatal(err)
 	}
 	last := s.rotated(name, "")
-	if last.State != protocol.RotationDone || last.Reason != "" {
+	if last.State != resource.RotationDone || last.Reason != "" {
 		t.Fatalf("own: %+v", last)
 	}
-	if v, _ := get[*protocol.BMC](s, name); v.Spec.CredentialsRef != "secret:bmc-"+name {
+	if v, _ := get[*resource.BMC](s, name); v.Spec.CredentialsRef != "secret:bmc-"+name {
 		t.Errorf("the BMC has %s", v.Spec.CredentialsRef)
 	}
 	if sim.Logs("admin", "secret") {
@@ -72,7 +73,7 @@ func TestAccountLife(t *testing.T) {
 			t.Fatal(err)
 		}
 		last = s.rotated(name, last.ID)
-		if last.State != protocol.RotationDone || sim.Logs("rackboot", passwords[len(passwords)-1]) {
+		if last.State != resource.RotationDone || sim.Logs("rackboot", passwords[len(passwords)-1]) {
 			t.Fatalf("%+v, and the old one logs in: %v", last, sim.Logs("rackboot", passwords[len(passwords)-1]))
 		}
 		passwords = append(passwords, sim.Password("rackboot"))
@@ -85,14 +86,14 @@ func TestAccountLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	last = s.rotated(name, last.ID)
-	if last.State != protocol.RotationFailed {
+	if last.State != resource.RotationFailed {
 		t.Fatalf("a lie: %+v", last)
 	}
-	var told []protocol.ConditionState
+	var told []resource.ConditionState
 	s.until("people are told", func() bool {
-		v, _ := get[*protocol.BMC](s, name)
+		v, _ := get[*resource.BMC](s, name)
 		told = v.Status.Conditions
-		return has(told, protocol.CondRotationFailed)
+		return has(told, resource.CondRotationFailed)
 	}, func() any { return told })
 	sim.Adjust(func(p *bmcsim.Personality) { p.Account.KeepsOld = false })
 	s.reboot("n1")
@@ -108,7 +109,7 @@ func (y *spy) without(passwords ...string) {
 	t.Helper()
 	log := []byte(y.log.String())
 	for _, p := range passwords {
-		if len(p) != protocol.DefaultNewPassword {
+		if len(p) != resource.DefaultNewPassword {
 			t.Fatalf("a password has %d characters", len(p))
 		}
 		for _, form := range []string{p, base64.StdEncoding.EncodeToString([]byte(p))} {

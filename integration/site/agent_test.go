@@ -9,6 +9,7 @@ import (
 	agentdaemon "rackboot/agent/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestReplaceAgent: a rack has one agent. A second one is refused with a hint; when
@@ -25,13 +26,13 @@ func TestReplaceAgent(t *testing.T) {
 	s.startAgent(c)
 	s.provision()
 	s.refused(0)
-	h := s.place("n2", "k", protocol.HoldFenced)
+	h := s.place("n2", "k", resource.HoldFenced)
 
 	_, err := s.client.NewJoinToken(t.Context(), rackName)
 	if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "rackctl rack replace-agent r1") {
 		t.Fatalf("a token for a rack that is served: %v, hint %q", err, protocol.HintOf(err))
 	}
-	if _, err := s.client.Delete(t.Context(), protocol.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
 	ports := freePorts(t, 2)
@@ -41,9 +42,9 @@ func TestReplaceAgent(t *testing.T) {
 		t.Errorf("the second agent is %s", name)
 	}
 	s.startAgent(c2)
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
-	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *protocol.Server) bool {
-		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
+	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *resource.Server) bool {
+		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, resource.CondServerOn)
 	})
 	// The old agent hears of it at its next report.
 	s.until("the old agent to stop answering boots", func() bool { return s.silent(0) }, func() any { return "an answer" })
@@ -67,11 +68,11 @@ func TestJoinAnewWithOldDisk(t *testing.T) {
 	stop := s.startAgent(c)
 	s.provision()
 	for _, key := range []string{"a", "b"} { // some versions
-		s.release(s.place("n1", key, protocol.HoldFenced).Metadata.Name)
+		s.release(s.place("n1", key, resource.HoldFenced).Metadata.Name)
 	}
-	h := s.place("n1", "kept", protocol.HoldFenced)
+	h := s.place("n1", "kept", resource.HoldFenced)
 	stop()
-	if _, err := s.client.Delete(t.Context(), protocol.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(c.DataDir, "identity", "agent.json")); err != nil {
@@ -80,7 +81,7 @@ func TestJoinAnewWithOldDisk(t *testing.T) {
 	s.until("the free rack", func() bool { _, err := s.client.NewJoinToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
 	s.join(c)
 	s.startAgent(c)
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	s.release(h.Metadata.Name)
 	s.untilServer("n1", "the disk boot after the release", diskBoot)
 	s.installedOnce()
@@ -121,13 +122,13 @@ func TestTokenOnce(t *testing.T) {
 // reboot asks for a reboot and waits for its outcome.
 func (s *site) reboot(server string) {
 	s.t.Helper()
-	r, err := s.client.Reboot(s.t.Context(), server, api.RebootRequest{Mode: protocol.StopHard})
+	r, err := s.client.Reboot(s.t.Context(), server, api.RebootRequest{Mode: resource.StopHard})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.until("the reboot", func() bool {
 		q, err := s.client.Request(s.t.Context(), r.ID)
 		r = q
-		return err == nil && q.Report.Outcome == protocol.OutcomeDone
+		return err == nil && q.Report.Outcome == resource.OutcomeDone
 	}, func() any { return r.Report })
 }

@@ -13,6 +13,7 @@ import (
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -50,16 +51,16 @@ func (s *site) person(name string) *api.Client {
 }
 
 // pending waits for the approval of a class with so many targets.
-func (s *site) pending(class protocol.ApprovalClass, targets int) (found protocol.ApprovalRequest) {
+func (s *site) pending(class resource.ApprovalClass, targets int) (found resource.ApprovalRequest) {
 	s.t.Helper()
-	var all []protocol.ApprovalRequest
+	var all []resource.ApprovalRequest
 	s.until("the wish for an approval", func() bool {
 		var err error
 		if all, err = s.client.Approvals(s.t.Context()); err != nil {
 			return false
 		}
 		for _, r := range all {
-			if r.Class == class && r.State == protocol.ApprovalPending && len(r.Targets) == targets {
+			if r.Class == class && r.State == resource.ApprovalPending && len(r.Targets) == targets {
 				found = r
 				return true
 			}
@@ -91,19 +92,19 @@ func TestTwoKeys(t *testing.T) {
 	c.BulkStop.Servers = new(bound)
 	s.startAgent(c)
 	s.until("the agent's stance", func() bool {
-		r, ok := get[*protocol.Rack](s, rackName)
+		r, ok := get[*resource.Rack](s, rackName)
 		return ok && r.Status.Approvals != nil && len(r.Status.Approvals.Keys) == 1 && r.Status.Approvals.BulkStop == bound
-	}, func() any { r, _ := get[*protocol.Rack](s, rackName); return r.Status })
+	}, func() any { r, _ := get[*resource.Rack](s, rackName); return r.Status })
 
-	var holds []*protocol.Hold
+	var holds []*resource.Hold
 	for _, sv := range s.servers {
-		h, err := s.client.CreateHold(t.Context(), sv.Name, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "evacuate", Mode: protocol.StopHard}})
+		h, err := s.client.CreateHold(t.Context(), sv.Name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "evacuate", Mode: resource.StopHard}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		holds = append(holds, h)
 	}
-	r := s.pending(protocol.ApproveBulkStop, servers-bound)
+	r := s.pending(resource.ApproveBulkStop, servers-bound)
 	off := func() (n int) {
 		for _, sv := range s.servers {
 			if sv.BMC.PowerState() == protocol.PowerOff {
@@ -125,11 +126,11 @@ func TestTwoKeys(t *testing.T) {
 	s.stopHub()
 	bob := s.person("bob")
 	s.startHub()
-	if r, err := bob.GrantApproval(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil || r.State != protocol.ApprovalApproved {
+	if r, err := bob.GrantApproval(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil || r.State != resource.ApprovalApproved {
 		t.Fatalf("%s, %v", r.State, err)
 	}
 	for _, h := range holds {
-		s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+		s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	}
 
 	// Now a person has the key.
@@ -140,26 +141,26 @@ func TestTwoKeys(t *testing.T) {
 	if _, err := bob.ReleaseHold(t.Context(), id, api.ReleaseRequest{BreakGlass: "admin is away"}); err != nil {
 		t.Fatal(err)
 	}
-	r = s.pending(protocol.ApproveHoldOverride, 1)
-	if h, ok := get[*protocol.Hold](s, id); !ok || h.Status.State != protocol.StateReleasing {
+	r = s.pending(resource.ApproveHoldOverride, 1)
+	if h, ok := get[*resource.Hold](s, id); !ok || h.Status.State != resource.StateReleasing {
 		t.Errorf("hold %+v", h)
 	}
 	r, err := bob.GrantApproval(t.Context(), r.ID, api.GrantRequest{Version: r.Version})
-	if err != nil || r.State != protocol.ApprovalGranted {
+	if err != nil || r.State != resource.ApprovalGranted {
 		t.Fatalf("%s, %v", r.State, err)
 	}
 	signed, err := wire.Seal(wire.NewSigner(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))), wire.FactApproval, r.Approval)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = bob.SignApproval(t.Context(), r.ID, api.SignRequest{Signed: signed}); err != nil || r.State != protocol.ApprovalApproved {
+	if r, err = bob.SignApproval(t.Context(), r.ID, api.SignRequest{Signed: signed}); err != nil || r.State != resource.ApprovalApproved {
 		t.Fatalf("%s, %v", r.State, err)
 	}
-	s.until("the end of the hold", func() bool { _, there := get[*protocol.Hold](s, id); return !there }, func() any {
-		h, _ := get[*protocol.Hold](s, id)
+	s.until("the end of the hold", func() bool { _, there := get[*resource.Hold](s, id); return !there }, func() any {
+		h, _ := get[*resource.Hold](s, id)
 		return h
 	})
-	s.until("an event of each approval", func() bool { return s.events(protocol.EventApproval) >= 6 }, func() any { return s.events(protocol.EventApproval) })
+	s.until("an event of each approval", func() bool { return s.events(resource.EventApproval) >= 6 }, func() any { return s.events(resource.EventApproval) })
 	if time.Until(r.NotAfter) > time.Hour {
 		t.Errorf("it counts until %s", r.NotAfter)
 	}

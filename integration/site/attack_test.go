@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot/firmware"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestNeighbourOnTheBootSegment is somebody on the segment who has seen a boot: its token
@@ -82,7 +82,7 @@ func TestNeighbourOnTheBootSegment(t *testing.T) {
 	}
 	s.installedOnce()
 	s.untilServer("n1", "the disk boot as before", diskBoot)
-	if v, _ := get[*protocol.Server](s, "n2"); v.Status.Report.Attempt != nil {
+	if v, _ := get[*resource.Server](s, "n2"); v.Status.Report.Attempt != nil {
 		t.Errorf("the server without a claim has %+v", v.Status.Report.Attempt)
 	}
 }

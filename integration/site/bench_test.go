@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // BenchmarkEnforced is how long it takes from the request for a hold until the hub
@@ -19,18 +19,18 @@ func BenchmarkEnforced(b *testing.B) {
 	c := s.firstAgent()
 	s.join(c)
 	s.startAgent(c)
-	s.release(s.place("n1", "first", protocol.HoldFenced).Metadata.Name)
+	s.release(s.place("n1", "first", resource.HoldFenced).Metadata.Name)
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		h, err := s.client.CreateHold(b.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}})
+		h, err := s.client.CreateHold(b.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
 		if err != nil {
 			b.Fatal(err)
 		}
 		id := h.Metadata.Name
-		for h.Status.Word == protocol.HoldAccepted {
+		for h.Status.Word == resource.HoldAccepted {
 			var ok bool
-			if h, ok = get[*protocol.Hold](s, id); !ok {
+			if h, ok = get[*resource.Hold](s, id); !ok {
 				b.Fatal("the hold is gone")
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // tarOf is a tar with one file, compressed if its name says so.
@@ -56,20 +57,20 @@ func digestOf(content string) string { return fmt.Sprintf("sha256:%x", sha256.Su
 const envUKI = "MZ a unified kernel image of the environment"
 
 // envObjects are an environment with its template, and a value for it.
-func envObjects(mirror any) []protocol.Object {
-	seed := &protocol.Template{Spec: protocol.TemplateSpec{Contents: "mirror {{.Param \"mirror\"}}\n"}}
+func envObjects(mirror any) []resource.Object {
+	seed := &resource.Template{Spec: resource.TemplateSpec{Contents: "mirror {{.Param \"mirror\"}}\n"}}
 	seed.Metadata.Name = "seed"
-	env := &protocol.BootEnv{Spec: protocol.BootEnvSpec{
-		OS:        protocol.EnvOS{Name: "demo-1", SupportedArchitectures: map[string]protocol.EnvArch{"amd64": {IsoFile: "Demo.tar", UKI: "EFI/Linux.efi"}}},
-		Templates: []protocol.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", ID: "seed"}},
+	env := &resource.BootEnv{Spec: resource.BootEnvSpec{
+		OS:        resource.EnvOS{Name: "demo-1", SupportedArchitectures: map[string]resource.EnvArch{"amd64": {IsoFile: "Demo.tar", UKI: "EFI/Linux.efi"}}},
+		Templates: []resource.EnvTemplate{{Name: "seed", Path: "{{.Machine.Path}}/seed", ID: "seed"}},
 	}}
 	env.Metadata.Name = "demo-1-install"
-	global := &protocol.Profile{Spec: protocol.ProfileSpec{Params: map[string]any{}}}
-	global.Metadata.Name = protocol.GlobalProfile
+	global := &resource.Profile{Spec: resource.ProfileSpec{Params: map[string]any{}}}
+	global.Metadata.Name = resource.GlobalProfile
 	if mirror != nil {
 		global.Spec.Params["mirror"] = mirror
 	}
-	out := []protocol.Object{global, seed, env}
+	out := []resource.Object{global, seed, env}
 	for _, o := range out {
 		o.Default()
 	}
@@ -92,10 +93,10 @@ func TestBootEnv(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := func(mirror any) []protocol.Object {
+	objects := func(mirror any) []resource.Object {
 		out := envObjects(mirror)
-		os := &out[2].(*protocol.BootEnv).Spec.OS
-		os.SupportedArchitectures["amd64"] = protocol.EnvArch{IsoFile: archive, Sha256: strings.TrimPrefix(digestOf(string(packed)), "sha256:"), UKI: "EFI/Linux.efi"}
+		os := &out[2].(*resource.BootEnv).Spec.OS
+		os.SupportedArchitectures["amd64"] = resource.EnvArch{IsoFile: archive, Sha256: strings.TrimPrefix(digestOf(string(packed)), "sha256:"), UKI: "EFI/Linux.efi"}
 		return out
 	}
 	s.apply(objects(nil)...)
@@ -103,31 +104,31 @@ func TestBootEnv(t *testing.T) {
 	s.join(c)
 	s.startAgent(c)
 	claim := s.claim("n1")
-	claim.Spec.Image, claim.Spec.BootEnv = "", &protocol.Ref{Name: "demo-1-install"}
+	claim.Spec.Image, claim.Spec.BootEnv = "", &resource.Ref{Name: "demo-1-install"}
 	s.apply(claim)
-	says := func(code protocol.ConditionCode, why string) {
+	says := func(code resource.ConditionCode, why string) {
 		t.Helper()
-		conditions := func() []protocol.ConditionState {
-			if v, ok := get[*protocol.Claim](s, claim.Metadata.Name); ok {
+		conditions := func() []resource.ConditionState {
+			if v, ok := get[*resource.Claim](s, claim.Metadata.Name); ok {
 				return v.Status.Conditions
 			}
 			return nil
 		}
 		s.until(string(code)+": "+why, func() bool {
-			return slices.ContainsFunc(conditions(), func(c protocol.ConditionState) bool { return c.Code == code && strings.Contains(c.Message, why) })
+			return slices.ContainsFunc(conditions(), func(c resource.ConditionState) bool { return c.Code == code && strings.Contains(c.Message, why) })
 		}, func() any { return conditions() })
 	}
-	says(protocol.CondBootEnvInvalid, archive)
+	says(resource.CondBootEnvInvalid, archive)
 	if err := s.upload(archive, "EFI/Linux.efi", envUKI); err != nil {
 		t.Fatal(err)
 	}
 	digest := digestOf(envUKI)
-	says(protocol.CondBootEnvInvalid, "mirror")
+	says(resource.CondBootEnvInvalid, "mirror")
 	files, err := s.client.ISOs(t.Context())
 	if err != nil || len(files.Items) != 1 || files.Items[0].Uploaded != digestOf(string(packed)) || files.Items[0].Digest == files.Items[0].Uploaded {
 		t.Errorf("the book says %+v, %v", files, err)
 	}
-	if srv, _ := get[*protocol.Server](s, "n1"); srv.Status.BootEnv != "" || srv.Status.OS != "" || s.servers[0].BMC.PowerState() != protocol.PowerOff {
+	if srv, _ := get[*resource.Server](s, "n1"); srv.Status.BootEnv != "" || srv.Status.OS != "" || s.servers[0].BMC.PowerState() != protocol.PowerOff {
 		t.Errorf("refused, and the server says %q, %q", srv.Status.BootEnv, srv.Status.OS)
 	}
 	s.apply(objects("deb.example")...)
@@ -135,18 +136,18 @@ func TestBootEnv(t *testing.T) {
 	if got := s.servers[0].Disk.Digest(); got != digest {
 		t.Errorf("installed %s, the environment's is %s", got, digest)
 	}
-	srv, _ := get[*protocol.Server](s, "n1")
+	srv, _ := get[*resource.Server](s, "n1")
 	if srv.Status.BootEnv != "demo-1-install" || srv.Status.OS != "demo-1" {
 		t.Errorf("the server says %q, %q", srv.Status.BootEnv, srv.Status.OS)
 	}
 	// A change of what is installed is asked for, and never made by itself.
-	other := objects("deb.example")[2].(*protocol.BootEnv)
+	other := objects("deb.example")[2].(*resource.BootEnv)
 	other.Metadata.Name, other.Spec.OS.Name = "demo-2-install", "demo-2"
 	claim = s.claim("n1")
-	claim.Spec.Image, claim.Spec.BootEnv = "", &protocol.Ref{Name: "demo-2-install"}
+	claim.Spec.Image, claim.Spec.BootEnv = "", &resource.Ref{Name: "demo-2-install"}
 	s.apply(other, claim)
-	says(protocol.CondReprovisionRequired, "")
-	if srv, _ := get[*protocol.Server](s, "n1"); srv.Status.BootEnv != "demo-1-install" || s.servers[0].Disk.Digest() != digest {
+	says(resource.CondReprovisionRequired, "")
+	if srv, _ := get[*resource.Server](s, "n1"); srv.Status.BootEnv != "demo-1-install" || s.servers[0].Disk.Digest() != digest {
 		t.Errorf("it became %q", srv.Status.BootEnv)
 	}
 }

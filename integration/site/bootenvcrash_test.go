@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -42,10 +42,10 @@ func TestHubKilledInABootEnv(t *testing.T) {
 				return k.upload("Demo.tar", "EFI/Linux.efi", envUKI)
 			})
 			claim := s.claim("n1")
-			claim.Spec.Image, claim.Spec.BootEnv = "", &protocol.Ref{Name: "demo-1-install"}
-			k.try("the claim", func() error { _, err := k.client.Apply(t.Context(), []protocol.Object{claim}, false); return err })
+			claim.Spec.Image, claim.Spec.BootEnv = "", &resource.Ref{Name: "demo-1-install"}
+			k.try("the claim", func() error { _, err := k.client.Apply(t.Context(), []resource.Object{claim}, false); return err })
 			k.see("the disk boot after the installation", func() bool {
-				v, ok := get[*protocol.Server](s, "n1")
+				v, ok := get[*resource.Server](s, "n1")
 				return ok && v.Status.Report != nil && diskBoot(v) && v.Status.BootEnv == "demo-1-install"
 			})
 			if n, _, _, installs := s.servers[0].Boots.Counts(); n != 1 || installs != 1 || s.servers[0].Disk.Digest() != digestOf(envUKI) {

@@ -20,6 +20,7 @@ import (
 	agentdaemon "rackboot/agent/daemon"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -93,21 +94,21 @@ func (v *vendor) times(name string) int {
 }
 
 // image is the entry of what is published now.
-func (v *vendor) image() *protocol.BootImage {
+func (v *vendor) image() *resource.BootImage {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	file := func(kind protocol.ArtefactKind, name string) protocol.BootImageFile {
-		return protocol.BootImageFile{
+	file := func(kind resource.ArtefactKind, name string) resource.BootImageFile {
+		return resource.BootImageFile{
 			Kind: kind, URL: v.URL + "/" + name, SHA256: strings.TrimPrefix(digestOf(string(v.files[name])), "sha256:"),
-			Signature: &protocol.BootImageSignature{Scheme: protocol.SignatureOpenPGP, URL: v.URL + "/" + name + ".sig"},
+			Signature: &resource.BootImageSignature{Scheme: resource.SignatureOpenPGP, URL: v.URL + "/" + name + ".sig"},
 		}
 	}
-	initramfs := file(protocol.ArtefactInitramfs, "initramfs.gz")
+	initramfs := file(resource.ArtefactInitramfs, "initramfs.gz")
 	initramfs.UncompressedSHA256 = strings.TrimPrefix(digestOf(string(liveInitramfs())), "sha256:")
-	b := &protocol.BootImage{Spec: protocol.BootImageSpec{
+	b := &resource.BootImage{Spec: resource.BootImageSpec{
 		Catalogue: "live", Version: "42.1",
-		Architectures: map[string]protocol.BootImageArch{"amd64": {
-			Files:       []protocol.BootImageFile{file(protocol.ArtefactKernel, "kernel"), initramfs},
+		Architectures: map[string]resource.BootImageArch{"amd64": {
+			Files:       []resource.BootImageFile{file(resource.ArtefactKernel, "kernel"), initramfs},
 			CommandLine: "quiet live.url=@rackboot.url@rootfs.squashfs",
 		}},
 	}}
@@ -145,7 +146,7 @@ func (s *site) follows(v *vendor) agentdaemon.Config {
 	return c
 }
 
-func (s *site) liveClaim() *protocol.Claim {
+func (s *site) liveClaim() *resource.Claim {
 	claim := s.claim("n1")
 	claim.Spec.Image = "bootimage/live-42-1"
 	return claim
@@ -167,17 +168,17 @@ func TestBootImage(t *testing.T) {
 	if got := s.servers[0].Disk.Digest(); got != digestOf(string(liveInitramfs())) {
 		t.Errorf("installed %s", got)
 	}
-	b, ok := get[*protocol.BootImage](s, "live-42-1")
+	b, ok := get[*resource.BootImage](s, "live-42-1")
 	if !ok || len(b.Status.Verified) != 2 || len(b.Status.Conditions) != 0 {
 		t.Fatalf("%+v", b)
 	}
 	for digest, proof := range b.Status.Verified {
-		if proof.Signature == nil || proof.Signature.Keyring != protocol.KeyringHub || proof.Signature.Key == "" || proof.Size == 0 {
+		if proof.Signature == nil || proof.Signature.Keyring != resource.KeyringHub || proof.Signature.Key == "" || proof.Size == 0 {
 			t.Errorf("%s: %+v", digest, proof)
 		}
 	}
-	cfg, ok := get[*protocol.BootConfiguration](s, "c-n1")
-	if !ok || cfg.Spec.Image.Source != protocol.ImageFromHub || cfg.Spec.Image.BootImage != "live-42-1" {
+	cfg, ok := get[*resource.BootConfiguration](s, "c-n1")
+	if !ok || cfg.Spec.Image.Source != resource.ImageFromHub || cfg.Spec.Image.BootImage != "live-42-1" {
 		t.Fatalf("%+v", cfg)
 	}
 	agent := s.asAgent(c)
@@ -188,17 +189,17 @@ func TestBootImage(t *testing.T) {
 	if n := v.times("kernel"); n != 1 {
 		t.Errorf("the kernel was fetched %d times", n)
 	}
-	if claim, ok := get[*protocol.Claim](s, "c-n1"); !ok || has(claim.Status.Conditions, protocol.CondReprovisionRequired) {
+	if claim, ok := get[*resource.Claim](s, "c-n1"); !ok || has(claim.Status.Conditions, resource.CondReprovisionRequired) {
 		t.Errorf("%+v", claim.Status)
 	}
-	if _, err := s.client.Delete(t.Context(), protocol.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := s.client.Delete(t.Context(), resource.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("deleted while it is booted: %v", err)
 	}
 	// After a restart of the hub it is there, and nothing is fetched again.
 	s.stopHub()
 	s.startHub()
 	s.until("the verified files", func() bool {
-		b, ok := get[*protocol.BootImage](s, "live-42-1")
+		b, ok := get[*resource.BootImage](s, "live-42-1")
 		return ok && len(b.Status.Conditions) == 0
 	}, func() any { return v.times("kernel") })
 	if v.times("kernel") != 1 || v.times("initramfs.gz") != 1 {
@@ -213,17 +214,17 @@ func TestBootImageThatIsNotIt(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
-		spoil func(*testing.T, *vendor, *protocol.BootImage)
+		spoil func(*testing.T, *vendor, *resource.BootImage)
 		says  string
 	}{
-		{"another kernel", func(t *testing.T, v *vendor, _ *protocol.BootImage) {
+		{"another kernel", func(t *testing.T, v *vendor, _ *resource.BootImage) {
 			v.publish(t, "kernel", sim.UKI([]byte("kernel of somebody else")))
 		}, "is not what the entry says"},
-		{"another key", func(t *testing.T, v *vendor, _ *protocol.BootImage) {
+		{"another key", func(t *testing.T, v *vendor, _ *resource.BootImage) {
 			v.files["kernel.sig"] = newVendor(t).files["kernel.sig"]
 		}, "none of the 1 that are known"},
-		{"cut off", func(_ *testing.T, v *vendor, _ *protocol.BootImage) { v.files["kernel"] = v.files["kernel"][:1000] }, "is not what the entry says"},
-		{"an initramfs in the kernel's place", func(_ *testing.T, v *vendor, b *protocol.BootImage) {
+		{"cut off", func(_ *testing.T, v *vendor, _ *resource.BootImage) { v.files["kernel"] = v.files["kernel"][:1000] }, "is not what the entry says"},
+		{"an initramfs in the kernel's place", func(_ *testing.T, v *vendor, b *resource.BootImage) {
 			files := b.Spec.Architectures["amd64"].Files
 			files[0].URL, files[0].SHA256, files[0].Signature = files[1].URL, files[1].SHA256, files[1].Signature
 		}, "is no kernel"},
@@ -240,26 +241,26 @@ func TestBootImageThatIsNotIt(t *testing.T) {
 			s.join(c)
 			s.startAgent(c)
 			s.apply(s.liveClaim())
-			var claim *protocol.Claim
+			var claim *resource.Claim
 			s.until("the condition", func() bool {
 				var ok bool
-				claim, ok = get[*protocol.Claim](s, "c-n1")
+				claim, ok = get[*resource.Claim](s, "c-n1")
 				if !ok {
 					return false
 				}
 				for _, cond := range claim.Status.Conditions {
-					if cond.Code == protocol.CondImageUnverified && strings.Contains(cond.Message, row.says) {
+					if cond.Code == resource.CondImageUnverified && strings.Contains(cond.Message, row.says) {
 						return true
 					}
 				}
 				return false
 			}, func() any { return claim })
 			s.until("the entry's condition", func() bool {
-				b, ok := get[*protocol.BootImage](s, "live-42-1")
-				return ok && has(b.Status.Conditions, protocol.CondImageUnverified)
+				b, ok := get[*resource.BootImage](s, "live-42-1")
+				return ok && has(b.Status.Conditions, resource.CondImageUnverified)
 			}, func() any { return "none" })
-			s.until("the event", func() bool { return s.events(protocol.EventBootImage) > 0 }, func() any { return "none" })
-			if _, ok := get[*protocol.BootConfiguration](s, "c-n1"); ok {
+			s.until("the event", func() bool { return s.events(resource.EventBootImage) > 0 }, func() any { return "none" })
+			if _, ok := get[*resource.BootConfiguration](s, "c-n1"); ok {
 				t.Error("there is a configuration")
 			}
 			if network, disk, refused, installs := s.servers[0].Boots.Counts(); network+disk+refused+installs != 0 {
@@ -299,13 +300,13 @@ func TestHubKilledInTheCatalogue(t *testing.T) {
 			c := s.follows(v)
 			k := &killed{site: s, flow: flow}
 			k.begins(point, 1, s.manifests(), c)
-			k.try("the entry", func() error { _, err := k.client.Apply(t.Context(), []protocol.Object{v.image()}, false); return err })
+			k.try("the entry", func() error { _, err := k.client.Apply(t.Context(), []resource.Object{v.image()}, false); return err })
 			k.try("the claim", func() error {
-				_, err := k.client.Apply(t.Context(), []protocol.Object{s.liveClaim()}, false)
+				_, err := k.client.Apply(t.Context(), []resource.Object{s.liveClaim()}, false)
 				return err
 			})
 			k.see("the disk boot after the installation", func() bool {
-				v, ok := get[*protocol.Server](s, "n1")
+				v, ok := get[*resource.Server](s, "n1")
 				return ok && v.Status.Report != nil && diskBoot(v)
 			})
 			if n, _, _, installs := s.servers[0].Boots.Counts(); n != 1 || installs != 1 || s.servers[0].Disk.Digest() != digestOf(string(liveInitramfs())) {

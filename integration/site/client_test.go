@@ -9,6 +9,7 @@ import (
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestClientOfTheFile: a client of the hub's file owns its holds, and the admin does
@@ -29,7 +30,7 @@ func TestClientOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ha.CloseIdle()
-	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k"}})
+	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
 	if err != nil || h.Spec.Owner != "ha" {
 		t.Fatalf("%+v, %v", h, err)
 	}

@@ -18,6 +18,7 @@ import (
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -149,7 +150,7 @@ func (k *killed) try(what string, do func() error) {
 }
 
 // begins starts the hub, and an agent that serves the resources.
-func (k *killed) begins(point string, passage int, objs []protocol.Object, c agentdaemon.Config) {
+func (k *killed) begins(point string, passage int, objs []resource.Object, c agentdaemon.Config) {
 	t := k.t
 	t.Helper()
 	raw, err := json.Marshal(k.site.hub)
@@ -166,7 +167,7 @@ func (k *killed) begins(point string, passage int, objs []protocol.Object, c age
 		token, err := k.client.NewJoinToken(ctx, rackName)
 		if protocol.CodeOf(err) == protocol.CodeConflict {
 			// It joined, and the answer was lost: do what the hint says.
-			_, err := k.client.Delete(ctx, protocol.KindAgent, "r1-1")
+			_, err := k.client.Delete(ctx, resource.KindAgent, "r1-1")
 			return errors.Join(errors.New("joined without an answer"), err)
 		}
 		if err != nil {
@@ -181,27 +182,27 @@ func (k *killed) begins(point string, passage int, objs []protocol.Object, c age
 func (k *killed) run(point string, passage int) {
 	t, ctx := k.t, k.t.Context()
 	k.begins(point, passage, k.manifests(), k.firstAgent())
-	k.try("the claim", func() error { _, err := k.client.Apply(ctx, []protocol.Object{k.claim("n1")}, false); return err })
+	k.try("the claim", func() error { _, err := k.client.Apply(ctx, []resource.Object{k.claim("n1")}, false); return err })
 	k.see("the installation", func() bool {
-		v, ok := get[*protocol.Server](k.site, "n1")
+		v, ok := get[*resource.Server](k.site, "n1")
 		return ok && v.Status.Report != nil && diskBoot(v)
 	})
 	k.see("the provisioned record", func() bool {
-		b, ok := get[*protocol.BootConfiguration](k.site, "c-n1")
+		b, ok := get[*resource.BootConfiguration](k.site, "c-n1")
 		return ok && len(b.Status.SignedProvisioned) > 0
 	})
 
 	id := ""
 	k.try("the hold", func() error {
-		h, err := k.client.CreateHold(ctx, "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}})
+		h, err := k.client.CreateHold(ctx, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
 		if err == nil {
 			id = h.Metadata.Name
 		}
 		return err
 	})
 	k.see("the receipt", func() bool {
-		h, ok := get[*protocol.Hold](k.site, id)
-		return ok && h.Status.Word == protocol.HoldFenced && h.Status.Receipt != nil
+		h, ok := get[*resource.Hold](k.site, id)
+		return ok && h.Status.Word == resource.HoldFenced && h.Status.Receipt != nil
 	})
 	k.staysOff(0)
 	k.try("the release", func() error {
@@ -212,11 +213,11 @@ func (k *killed) run(point string, passage int) {
 		return err
 	})
 	k.see("the acknowledged release", func() bool {
-		list, err := k.client.ListObjects(ctx, protocol.KindHold)
+		list, err := k.client.ListObjects(ctx, resource.KindHold)
 		return err == nil && len(list) == 0
 	})
 	k.see("the disk boot after the release", func() bool {
-		v, ok := get[*protocol.Server](k.site, "n1")
+		v, ok := get[*resource.Server](k.site, "n1")
 		return ok && v.Status.Report != nil && diskBoot(v)
 	})
 	boots := 1
@@ -225,15 +226,15 @@ func (k *killed) run(point string, passage int) {
 		boots++
 	}
 	k.try("the deletion", func() error {
-		_, err := k.client.Delete(ctx, protocol.KindClaim, "c-n1")
+		_, err := k.client.Delete(ctx, resource.KindClaim, "c-n1")
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return nil
 		}
 		return err
 	})
 	k.see("the end of the claim", func() bool {
-		claims, err := k.client.ListObjects(ctx, protocol.KindClaim)
-		configs, err2 := k.client.ListObjects(ctx, protocol.KindBootConfiguration)
+		claims, err := k.client.ListObjects(ctx, resource.KindClaim)
+		configs, err2 := k.client.ListObjects(ctx, resource.KindBootConfiguration)
 		return err == nil && err2 == nil && len(claims) == 0 && len(configs) == 0
 	})
 	if network, disk, _, installs := k.servers[0].Boots.Counts(); network != boots || installs != boots || disk != boots+1 {
@@ -248,40 +249,40 @@ func (k *killed) run(point string, passage int) {
 // maintain boots a maintenance beside the claim, and ends it: the claim's installed system
 // is back then, without another installation.
 func (k *killed) maintain() {
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
-		ServerRef: protocol.Ref{Name: "n1"}, Policy: protocol.MaintenanceEnforced, Reason: "firmware",
-		Boot: protocol.MaintenanceBoot{Image: k.image, BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP}},
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{
+		ServerRef: resource.Ref{Name: "n1"}, Policy: resource.MaintenanceEnforced, Reason: "firmware",
+		Boot: resource.MaintenanceBoot{Image: k.image, BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP}},
 	}}
 	m.Metadata.Name = "m1"
 	m.Default()
 	ctx := k.t.Context()
-	k.try("the maintenance", func() error { _, err := k.client.Apply(ctx, []protocol.Object{m}, false); return err })
+	k.try("the maintenance", func() error { _, err := k.client.Apply(ctx, []resource.Object{m}, false); return err })
 	k.see("its boot", func() bool {
-		v, ok := get[*protocol.Server](k.site, "n1")
-		return ok && v.Status.Phase == protocol.PhaseMaintenance && v.Status.Report != nil && v.Status.Report.Attempt != nil &&
-			v.Status.Report.Attempt.Intended != protocol.TargetHdd && v.Status.Report.Attempt.State == protocol.AttemptSucceeded
+		v, ok := get[*resource.Server](k.site, "n1")
+		return ok && v.Status.Phase == resource.PhaseMaintenance && v.Status.Report != nil && v.Status.Report.Attempt != nil &&
+			v.Status.Report.Attempt.Intended != protocol.TargetHdd && v.Status.Report.Attempt.State == resource.AttemptSucceeded
 	})
 	k.try("its deletion", func() error {
-		_, err := k.client.Delete(ctx, protocol.KindMaintenance, "m1")
+		_, err := k.client.Delete(ctx, resource.KindMaintenance, "m1")
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return nil
 		}
 		return err
 	})
 	k.see("its end", func() bool {
-		list, err := k.client.ListObjects(ctx, protocol.KindMaintenance)
+		list, err := k.client.ListObjects(ctx, resource.KindMaintenance)
 		return err == nil && len(list) == 0
 	})
 	k.see("the disk boot after it", func() bool {
-		v, ok := get[*protocol.Server](k.site, "n1")
-		return ok && v.Status.Phase == protocol.PhaseReserved && v.Status.Report != nil && diskBoot(v)
+		v, ok := get[*resource.Server](k.site, "n1")
+		return ok && v.Status.Phase == resource.PhaseReserved && v.Status.Report != nil && diskBoot(v)
 	})
 }
 
 func (k *killed) see(what string, ok func() bool) {
 	k.t.Helper()
 	k.until(what, func() bool { k.revive(); return ok() }, func() any {
-		v, _ := get[*protocol.Server](k.site, "n1")
+		v, _ := get[*resource.Server](k.site, "n1")
 		if v == nil || v.Status.Report == nil {
 			return "no report"
 		}
@@ -294,12 +295,12 @@ func (k *killed) see(what string, ok func() bool) {
 // and may come after all that they tell of.
 func (k *killed) once(boots int) {
 	k.t.Helper()
-	want := map[protocol.EventCode]int{
-		protocol.EventGrantUsed: boots, protocol.EventProvisioned: boots,
-		protocol.EventHoldEnforced: 1, protocol.EventFenced: 1, protocol.EventHoldReleased: 1,
+	want := map[resource.EventCode]int{
+		resource.EventGrantUsed: boots, resource.EventProvisioned: boots,
+		resource.EventHoldEnforced: 1, resource.EventFenced: 1, resource.EventHoldReleased: 1,
 	}
 	var all []api.EventRecord
-	count := map[protocol.EventCode]int{}
+	count := map[resource.EventCode]int{}
 	k.see("the events", func() bool {
 		list, err := k.client.Events(k.t.Context(), 0, 1000)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestDiscovery is seed 000's discovery lifecycle over hub and agent, of a server that is
@@ -26,8 +27,8 @@ func TestDiscovery(t *testing.T) {
 	s.servers[1].BMC.PressPowerButton()
 	s.until("n2 On", func() bool { return s.servers[1].BMC.PowerState() == protocol.PowerOn }, func() any { return "off" })
 	objs := s.manifests()
-	rack := objs[0].(*protocol.Rack)
-	rack.Spec.Discovery = &protocol.RackDiscovery{Image: s.image}
+	rack := objs[0].(*resource.Rack)
+	rack.Spec.Discovery = &resource.RackDiscovery{Image: s.image}
 	rack.Default()
 	s.startHub()
 	s.apply(objs...)
@@ -35,16 +36,16 @@ func TestDiscovery(t *testing.T) {
 	c.Segments[0].TFTP = tftp
 	s.join(c)
 	stop := s.startAgent(c)
-	s.untilServer("n1", "the fetch", func(v *protocol.Server) bool {
+	s.untilServer("n1", "the fetch", func(v *resource.Server) bool {
 		a := v.Status.Report.Attempt
-		return v.Status.Phase == protocol.PhaseDiscovery && a != nil && a.State == protocol.AttemptFetched && a.Intended == protocol.TargetPxe
+		return v.Status.Phase == resource.PhaseDiscovery && a != nil && a.State == resource.AttemptFetched && a.Intended == protocol.TargetPxe
 	})
-	s.untilServer("n2", "why it waits", func(v *protocol.Server) bool {
-		return v.Status.Phase == protocol.PhaseDiscovery && has(v.Status.Conditions, protocol.CondServerOn)
+	s.untilServer("n2", "why it waits", func(v *resource.Server) bool {
+		return v.Status.Phase == resource.PhaseDiscovery && has(v.Status.Conditions, resource.CondServerOn)
 	})
 	s.apply(s.claim("n1"))
 	s.until("why the claim waits", func() bool {
-		v, ok := get[*protocol.Claim](s, "c-n1")
+		v, ok := get[*resource.Claim](s, "c-n1")
 		return ok && len(v.Status.Conditions) > 0 && strings.Contains(v.Status.Conditions[0].Message, "not discovered yet")
 	}, func() any { return "no condition" })
 
@@ -53,20 +54,20 @@ func TestDiscovery(t *testing.T) {
 	s.startHub()
 	s.startAgent(c)
 	close(gate)
-	v := s.untilServer("n1", "what was found", func(v *protocol.Server) bool { return v.Status.Discovered != nil })
+	v := s.untilServer("n1", "what was found", func(v *resource.Server) bool { return v.Status.Discovered != nil })
 	if d := v.Status.Discovered; d.Inventory == nil || d.Inventory.Interfaces[0].MAC != s.servers[0].MAC || d.Method != protocol.TargetPxe {
 		t.Errorf("%+v", d)
 	}
-	s.until("the claim's server", func() bool { v, ok := get[*protocol.Claim](s, "c-n1"); return ok && v.Status.Server == "n1" }, func() any { return "unbound" })
+	s.until("the claim's server", func() bool { v, ok := get[*resource.Claim](s, "c-n1"); return ok && v.Status.Server == "n1" }, func() any { return "unbound" })
 	if network, disk, _, _ := s.servers[0].Boots.Counts(); disk != 0 || network > 2 { // the discovery's, and the claim's
 		t.Errorf("boots: %d network, %d disk", network, disk)
 	}
-	list, err := s.client.ListObjects(t.Context(), protocol.KindBootConfiguration)
+	list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range list {
-		if b := o.(*protocol.BootConfiguration); b.Spec.Server == "n1" && b.Spec.Owner.Kind == protocol.PurposeDiscovery {
+		if b := o.(*resource.BootConfiguration); b.Spec.Server == "n1" && b.Spec.Owner.Kind == resource.PurposeDiscovery {
 			t.Errorf("left: %+v", b.Spec)
 		}
 	}
@@ -76,11 +77,11 @@ func TestDiscovery(t *testing.T) {
 	if got := s.servers[1].BMC.PowerState(); got != protocol.PowerOn {
 		t.Fatalf("n2 is %s", got)
 	}
-	if _, err := s.client.Reboot(t.Context(), "n2", api.RebootRequest{Mode: protocol.StopHard}); err != nil {
+	if _, err := s.client.Reboot(t.Context(), "n2", api.RebootRequest{Mode: resource.StopHard}); err != nil {
 		t.Fatal(err)
 	}
-	v = s.untilServer("n2", "Available", func(v *protocol.Server) bool {
-		return v.Status.Phase == protocol.PhaseAvailable && v.Status.Discovered != nil
+	v = s.untilServer("n2", "Available", func(v *resource.Server) bool {
+		return v.Status.Phase == resource.PhaseAvailable && v.Status.Discovered != nil
 	})
 	first := v.Status.Discovered.UID
 	if _, err := s.client.Discover(t.Context(), "n1"); protocol.CodeOf(err) != protocol.CodeConflict {
@@ -89,7 +90,7 @@ func TestDiscovery(t *testing.T) {
 	if _, err := s.client.Discover(t.Context(), "n2"); err != nil {
 		t.Fatal(err)
 	}
-	s.untilServer("n2", "another discovery", func(v *protocol.Server) bool {
-		return v.Status.Phase == protocol.PhaseAvailable && v.Status.Discovered.UID != first && v.Status.Discovery == nil
+	s.untilServer("n2", "another discovery", func(v *resource.Server) bool {
+		return v.Status.Phase == resource.PhaseAvailable && v.Status.Discovered.UID != first && v.Status.Discovery == nil
 	})
 }

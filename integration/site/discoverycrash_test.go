@@ -9,6 +9,7 @@ import (
 
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -50,27 +51,27 @@ func killInDiscovery(t *testing.T, flow statetest.Child, point string) {
 		}
 	})
 	objs := s.manifests()
-	objs[0].(*protocol.Rack).Spec.Discovery = &protocol.RackDiscovery{Image: s.image, MaxAttempts: 1}
+	objs[0].(*resource.Rack).Spec.Discovery = &resource.RackDiscovery{Image: s.image, MaxAttempts: 1}
 	objs[0].Default()
 	c := s.firstAgent()
 	c.Segments[0].TFTP = tftp
 	k := &killed{site: s, flow: flow}
 	k.begins(point, 1, objs, c)
 	configurations := func() int {
-		list, err := k.client.ListObjects(t.Context(), protocol.KindBootConfiguration)
+		list, err := k.client.ListObjects(t.Context(), resource.KindBootConfiguration)
 		if err != nil {
 			return -1
 		}
 		return len(list)
 	}
 	k.see("that it is given up", func() bool {
-		v, ok := get[*protocol.Server](s, "n1")
-		return ok && v.Status.Phase == protocol.PhaseError && has(v.Status.Conditions, protocol.CondDiscoveryFailed) && configurations() == 0
+		v, ok := get[*resource.Server](s, "n1")
+		return ok && v.Status.Phase == resource.PhaseError && has(v.Status.Conditions, resource.CondDiscoveryFailed) && configurations() == 0
 	})
 	k.try("another discovery", func() error { _, err := k.client.Discover(t.Context(), "n1"); return err })
 	k.see("Available", func() bool {
-		v, ok := get[*protocol.Server](s, "n1")
-		return ok && v.Status.Phase == protocol.PhaseAvailable && v.Status.Discovered != nil && v.Status.Discovery == nil && configurations() == 0
+		v, ok := get[*resource.Server](s, "n1")
+		return ok && v.Status.Phase == resource.PhaseAvailable && v.Status.Discovered != nil && v.Status.Discovery == nil && configurations() == 0
 	})
 	k.staysOff(0)
 	if n, disk, _, _ := s.servers[0].Boots.Counts(); n != 2 || disk != 0 {

@@ -13,6 +13,7 @@ import (
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -49,7 +50,7 @@ func TestHubDiskFull(t *testing.T) {
 		c := s.firstAgent()
 		s.join(c)
 		s.startAgent(c)
-		s.untilServer("n1", "the first report", func(*protocol.Server) bool { return true })
+		s.untilServer("n1", "the first report", func(*resource.Server) bool { return true })
 
 		ballast := filepath.Join(mount, "ballast")
 		statetest.Fill(t, ballast, 64<<10)
@@ -57,7 +58,7 @@ func TestHubDiskFull(t *testing.T) {
 		place := func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the store has five
 			defer cancel()
-			h, err := s.client.CreateHold(ctx, "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: fmt.Sprintf("k%d", len(accepted)), Mode: protocol.StopHard, Reason: strings.Repeat("x", 512)}})
+			h, err := s.client.CreateHold(ctx, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: fmt.Sprintf("k%d", len(accepted)), Mode: resource.StopHard, Reason: strings.Repeat("x", 512)}})
 			if err == nil {
 				accepted[h.Metadata.Name] = true
 			}
@@ -81,7 +82,7 @@ func TestHubDiskFull(t *testing.T) {
 		if text := refused.Error() + protocol.HintOf(refused); protocol.HintOf(refused) == "" || strings.Contains(text, "NATS") || strings.Contains(text, "context deadline") {
 			t.Errorf("refused with %q, hint %q", refused, protocol.HintOf(refused))
 		}
-		if _, ok := get[*protocol.Server](s, "n1"); !ok {
+		if _, ok := get[*resource.Server](s, "n1"); !ok {
 			t.Error("n1 cannot be read")
 		}
 
@@ -91,7 +92,7 @@ func TestHubDiskFull(t *testing.T) {
 		s.untilReady()
 		s.until("a hold", func() bool { last = place(); return last == nil }, func() any { return last })
 		for id := range accepted {
-			s.untilHold(id, protocol.HoldFenced)
+			s.untilHold(id, resource.HoldFenced)
 		}
 	})
 }

@@ -14,10 +14,11 @@ import (
 	"rackboot/agent/local"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // local says whether the agent itself shows a condition.
-func (s *site) local(c agentdaemon.Config, code protocol.ConditionCode) bool {
+func (s *site) local(c agentdaemon.Config, code resource.ConditionCode) bool {
 	st, err := local.NewClient(c.LocalSocket().Path).Status(s.t.Context())
 	return err == nil && slices.ContainsFunc(st.Conditions, func(x local.Condition) bool { return x.Code == code })
 }
@@ -33,19 +34,19 @@ func TestRevokedAgent(t *testing.T) {
 	c := s.firstAgent()
 	s.join(c)
 	stop := s.startAgent(c)
-	h := s.place("n1", "k", protocol.HoldFenced)
+	h := s.place("n1", "k", resource.HoldFenced)
 	stop() // it does not hear the word over the link
 	out, err := s.client.RevokeAgent(t.Context(), "r1-1", api.EndRequest{Reason: "disk copied"})
-	if err != nil || out.Code != protocol.CondRevoked {
+	if err != nil || out.Code != resource.CondRevoked {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	for range 2 {
 		stop = s.startAgent(c)
-		s.until("the word", func() bool { return s.local(c, protocol.CondRevoked) }, func() any { return "none" })
+		s.until("the word", func() bool { return s.local(c, resource.CondRevoked) }, func() any { return "none" })
 		if s.dialsBroker(c) == nil {
 			t.Error("the broker takes its certificate")
 		}
-		s.agentHas("r1-1", protocol.CondRevoked)
+		s.agentHas("r1-1", resource.CondRevoked)
 		stop()
 		s.stopHub()
 		s.startHub()
@@ -58,7 +59,7 @@ func TestRevokedAgent(t *testing.T) {
 		t.Errorf("the next agent is %s", name)
 	}
 	s.startAgent(c2)
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	s.staysOff(0)
 	stop()
 }
@@ -117,12 +118,12 @@ func TestSupersededAgent(t *testing.T) {
 	s.startAgent(c)
 	s.provision()
 	s.refused(0)
-	h := s.place("n2", "k", protocol.HoldFenced)
+	h := s.place("n2", "k", resource.HoldFenced)
 	out, err := s.client.ReplaceAgent(t.Context(), rackName, api.EndRequest{Reason: "new host"})
 	if err != nil || out.Agent != "r1-1" || out.Token == nil {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	s.until("the end of the term", func() bool { return s.local(c, protocol.CondSuperseded) }, func() any { return "none" })
+	s.until("the end of the term", func() bool { return s.local(c, resource.CondSuperseded) }, func() any { return "none" })
 	s.until("the old agent to stop answering boots", func() bool { return s.silent(0) }, func() any { return "an answer" })
 	forced := s.forcedOff(1)
 	s.servers[1].BMC.ExternalOn()
@@ -137,9 +138,9 @@ func TestSupersededAgent(t *testing.T) {
 	}
 	s.startAgent(c2)
 	s.until("n2 forced off by the next agent", func() bool { return s.servers[1].BMC.PowerState() == protocol.PowerOff }, func() any { return "on" })
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
-	s.untilServer("n1", "the disk boot as the next agent sees it", func(v *protocol.Server) bool {
-		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
+	s.untilServer("n1", "the disk boot as the next agent sees it", func(v *resource.Server) bool {
+		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, resource.CondServerOn)
 	})
 	s.reboot("n1")
 	s.installedOnce()

@@ -11,6 +11,7 @@ import (
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // These are rows of the fault table over the hub's own broker, in real time and with
@@ -44,7 +45,7 @@ func TestAgentDisk(t *testing.T) {
 			c := s.firstAgent()
 			s.join(c)
 			stop := s.startAgent(c)
-			s.release(s.place("n2", "early", protocol.HoldFenced).Metadata.Name)
+			s.release(s.place("n2", "early", resource.HoldFenced).Metadata.Name)
 			stop()
 			disk := filepath.Join(c.DataDir, "state")
 			old := copyOf(t, disk)
@@ -53,7 +54,7 @@ func TestAgentDisk(t *testing.T) {
 			s.provision()
 			s.reboot("n1")
 			s.untilServer("n1", "the disk boot after the reboot", diskBoot)
-			h := s.place("n2", "k", protocol.HoldFenced)
+			h := s.place("n2", "k", resource.HoldFenced)
 			_, before, _, _ := s.servers[0].Boots.Counts()
 			stop()
 			if err := os.RemoveAll(disk); err != nil {
@@ -62,8 +63,8 @@ func TestAgentDisk(t *testing.T) {
 			exchange(t, disk, old)
 			s.startAgent(c)
 
-			s.until("the event of another disk", func() bool { return s.events(protocol.EventRenewed) > 0 }, func() any { return "none" })
-			s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+			s.until("the event of another disk", func() bool { return s.events(resource.EventRenewed) > 0 }, func() any { return "none" })
+			s.untilHold(h.Metadata.Name, resource.HoldFenced)
 			s.staysOff(1)
 			s.installedOnce()
 			if _, disk, _, _ := s.servers[0].Boots.Counts(); disk != before {
@@ -77,7 +78,7 @@ func TestAgentDisk(t *testing.T) {
 }
 
 // events counts the events of a code.
-func (s *site) events(code protocol.EventCode) (n int) {
+func (s *site) events(code resource.EventCode) (n int) {
 	s.t.Helper()
 	for after := uint64(0); ; {
 		list, err := s.client.Events(s.t.Context(), after, 1000)
@@ -122,33 +123,33 @@ func TestPartition(t *testing.T) {
 	c.Link.Broker = g.url()
 	s.startAgent(c)
 	s.provision()
-	held := s.place("n2", "before", protocol.HoldFenced)
+	held := s.place("n2", "before", resource.HoldFenced)
 	_, before, _, _ := s.servers[0].Boots.Counts()
 
 	g.lead("")
 	soon := time.Now().Add(2 * time.Second)
-	r, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: protocol.StopHard, NotAfter: &soon})
+	r, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard, NotAfter: &soon})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := s.accepted("n1", "meanwhile")
 	s.staysOff(1)
 	time.Sleep(time.Until(soon)) // until the request has expired
-	if h, _ := get[*protocol.Hold](s, h.Metadata.Name); h.Status.Word != protocol.HoldAccepted {
+	if h, _ := get[*resource.Hold](s, h.Metadata.Name); h.Status.Word != resource.HoldAccepted {
 		t.Errorf("a hold that nobody heard of is %s", h.Status.Word)
 	}
 
 	g.lead(s.hub.MQTT)
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	s.until("the end of the request", func() bool {
 		q, err := s.client.Request(t.Context(), r.ID)
 		r = q
-		return err == nil && q.Report.Outcome == protocol.OutcomeExpired
+		return err == nil && q.Report.Outcome == resource.OutcomeExpired
 	}, func() any { return r.Report })
 	if _, disk, _, _ := s.servers[0].Boots.Counts(); disk != before {
 		t.Errorf("%d disk boots, and %d before", disk, before)
 	}
-	s.untilHold(held.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(held.Metadata.Name, resource.HoldFenced)
 }
 
 // TestTwoHubs: a copy of the hub is started while the hub lives, and the agent comes
@@ -164,23 +165,23 @@ func TestTwoHubs(t *testing.T) {
 	g := newGate(t, s.hub.MQTT)
 	c.Link.Broker = g.url()
 	s.startAgent(c)
-	h := s.place("n1", "k", protocol.HoldFenced)
+	h := s.place("n1", "k", resource.HoldFenced)
 	s.stopHub()
 	twin := s.twin(copyOf(t, s.hub.DataDir))
 	s.startHub() // both have the same number now
-	s.untilAgent("r1-1", "the hub heard again", func(a *protocol.Agent) bool { return len(a.Status.Conditions) == 0 })
+	s.untilAgent("r1-1", "the hub heard again", func(a *resource.Agent) bool { return len(a.Status.Conditions) == 0 })
 	twin.startHub() // before any agent comes to it
 
 	g.lead(twin.hub.MQTT)
 	twin.until("the copy to step down", func() bool {
-		_, err := twin.client.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "at the copy", Mode: protocol.StopHard}})
+		_, err := twin.client.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "at the copy", Mode: resource.StopHard}})
 		return protocol.CodeOf(err) == protocol.CodeUnavailable && protocol.HintOf(err) != ""
 	}, func() any { return "a hub that accepts" })
 	s.staysOff(0)
 	g.lead(s.hub.MQTT)
-	s.untilHold(s.accepted("n1", "second").Metadata.Name, protocol.HoldFenced)
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
-	list, err := s.client.ListObjects(t.Context(), protocol.KindHold)
+	s.untilHold(s.accepted("n1", "second").Metadata.Name, resource.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
+	list, err := s.client.ListObjects(t.Context(), resource.KindHold)
 	if err != nil || len(list) != 2 {
 		t.Errorf("%d holds, %v", len(list), err)
 	}

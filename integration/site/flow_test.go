@@ -5,6 +5,7 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestClaimToRelease is the main job over hub and agent, with the hub away in its
@@ -21,7 +22,7 @@ func TestClaimToRelease(t *testing.T) {
 	stopAgent := s.startAgent(c)
 	s.provision()
 
-	h := s.place("n1", "k", protocol.HoldFenced)
+	h := s.place("n1", "k", resource.HoldFenced)
 	if r := h.Status.Receipt; r == nil || r.HoldID != h.Metadata.Name || r.Reads < 2 {
 		t.Errorf("the receipt is %+v", r)
 	}
@@ -34,7 +35,7 @@ func TestClaimToRelease(t *testing.T) {
 	stopAgent = s.startAgent(c)
 	s.staysOff(0)
 	s.startHub()
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	s.release(h.Metadata.Name)
 	s.untilServer("n1", "the disk boot after the release", diskBoot)
 
@@ -43,18 +44,18 @@ func TestClaimToRelease(t *testing.T) {
 	stopAgent()
 	second := s.claim("")
 	second.Metadata.Name, second.Spec.ServerRef = "by-label", nil
-	second.Spec.ServerSelector = &protocol.Selector{MatchLabels: map[string]string{"role": "node"}}
+	second.Spec.ServerSelector = &resource.Selector{MatchLabels: map[string]string{"role": "node"}}
 	s.apply(second)
 	s.startAgent(c)
 	s.untilServer("n2", "the disk boot of the labelled claim", diskBoot)
 
-	if _, err := s.client.Delete(t.Context(), protocol.KindClaim, "c-n1"); err != nil {
+	if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the end of the claim", func() bool { _, ok := get[*protocol.Claim](s, "c-n1"); return !ok }, func() any { return "a claim" })
+	s.until("the end of the claim", func() bool { _, ok := get[*resource.Claim](s, "c-n1"); return !ok }, func() any { return "a claim" })
 	s.staysOff(0)
 	s.installedOnce()
-	if list, err := s.client.ListObjects(t.Context(), protocol.KindBootConfiguration); err != nil || len(list) != 1 {
+	if list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 1 {
 		t.Errorf("%d boot configurations are left, %v; want the other claim's", len(list), err)
 	}
 }
@@ -78,11 +79,11 @@ func TestHubNeverReachable(t *testing.T) {
 	s.join(c)
 	stop := s.startAgent(c)
 	s.provision()
-	s.place("n1", "k", protocol.HoldFenced)
+	s.place("n1", "k", resource.HoldFenced)
 	// n2's BMC is away, so that the grant and the boot files come, and nothing begins.
 	s.reach(1, bmcsim.ReachRefused)
 	s.apply(s.claim("n2"))
-	s.untilServer("n2", "grant and boot files at the agent", func(v *protocol.Server) bool { return v.Status.Report.ArtefactsLocal })
+	s.untilServer("n2", "grant and boot files at the agent", func(v *resource.Server) bool { return v.Status.Report.ArtefactsLocal })
 	s.stopHub()
 	stop()
 	s.reach(1, bmcsim.ReachOK)

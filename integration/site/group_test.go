@@ -13,6 +13,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // osOf is the image of a version of the catalogue os, and its digest as it is booted.
@@ -22,7 +23,7 @@ func osOf(version string) (uki []byte, digest string) {
 }
 
 // entry pushes the image of a version, and is the catalogue's entry of it.
-func (s *site) entry(version string) *protocol.BootImage {
+func (s *site) entry(version string) *resource.BootImage {
 	s.t.Helper()
 	uki, _ := osOf(version)
 	repository := s.reg.Addr + "/demo/group"
@@ -32,9 +33,9 @@ func (s *site) entry(version string) *protocol.BootImage {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	b := &protocol.BootImage{Spec: protocol.BootImageSpec{
+	b := &resource.BootImage{Spec: resource.BootImageSpec{
 		Catalogue: "os", Version: version, MaxIgnition: "3.4.0",
-		Architectures: map[string]protocol.BootImageArch{"amd64": {Image: repository + "@" + digests["amd64"]}},
+		Architectures: map[string]resource.BootImageArch{"amd64": {Image: repository + "@" + digests["amd64"]}},
 	}}
 	b.Metadata.Name = entryName(version)
 	b.Default()
@@ -44,11 +45,11 @@ func (s *site) entry(version string) *protocol.BootImage {
 func entryName(version string) string { return "os-" + strings.ReplaceAll(version, ".", "-") }
 
 // nodes is the group of all servers.
-func nodes(change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
-	g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{
-		Selector: protocol.Selector{MatchLabels: map[string]string{"role": "node"}}, Catalogue: "os",
-		BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP},
-		Rollout:    protocol.RolloutSpec{Soak: protocol.Duration(50 * time.Millisecond)},
+func nodes(change ...func(*resource.ServerGroup)) *resource.ServerGroup {
+	g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{
+		Selector: resource.Selector{MatchLabels: map[string]string{"role": "node"}}, Catalogue: "os",
+		BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP},
+		Rollout:    resource.RolloutSpec{Soak: protocol.Duration(50 * time.Millisecond)},
 	}}
 	g.Metadata.Name = "nodes"
 	for _, c := range change {
@@ -59,25 +60,25 @@ func nodes(change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
 }
 
 // network has a group's servers boot their image at each power-on.
-func network(g *protocol.ServerGroup) { g.Spec.BootPolicy.Boot = protocol.BootNetwork }
+func network(g *resource.ServerGroup) { g.Spec.BootPolicy.Boot = resource.BootNetwork }
 
-func manages(mode protocol.OptIn) *protocol.ManagedBootImages {
-	m := &protocol.ManagedBootImages{Spec: protocol.ManagedBootImagesSpec{Mode: mode}}
-	m.Metadata.Name = protocol.ManagedBootImagesName
+func manages(mode resource.OptIn) *resource.ManagedBootImages {
+	m := &resource.ManagedBootImages{Spec: resource.ManagedBootImagesSpec{Mode: mode}}
+	m.Metadata.Name = resource.ManagedBootImagesName
 	m.Default()
 	return m
 }
 
 // member is the claim of a server that boots its group's image.
-func (s *site) member(server string, g *protocol.ServerGroup) *protocol.Claim {
+func (s *site) member(server string, g *resource.ServerGroup) *resource.Claim {
 	c := s.claim(server)
-	c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootPolicy = "", &protocol.ImageFrom{Group: g.Metadata.Name}, g.Spec.BootPolicy
+	c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootPolicy = "", &resource.ImageFrom{Group: g.Metadata.Name}, g.Spec.BootPolicy
 	c.Default()
 	return c
 }
 
 // groups starts hub and agent with managed boot images.
-func (s *site) groups(objs ...protocol.Object) (c agentdaemon.Config, stopAgent func()) {
+func (s *site) groups(objs ...resource.Object) (c agentdaemon.Config, stopAgent func()) {
 	s.t.Helper()
 	s.hub.Features.ManagedBootImages = true
 	s.hub.Secrets.KeyFile = s.keyFile("one.key", "01")
@@ -90,11 +91,11 @@ func (s *site) groups(objs ...protocol.Object) (c agentdaemon.Config, stopAgent 
 }
 
 // untilGroup waits for a group's status.
-func (s *site) untilGroup(name, what string, ok func(protocol.ServerGroupStatus) bool) protocol.ServerGroupStatus {
+func (s *site) untilGroup(name, what string, ok func(resource.ServerGroupStatus) bool) resource.ServerGroupStatus {
 	s.t.Helper()
-	var last protocol.ServerGroupStatus
+	var last resource.ServerGroupStatus
 	s.until(what+" of group "+name, func() bool {
-		v, have := get[*protocol.ServerGroup](s, name)
+		v, have := get[*resource.ServerGroup](s, name)
 		if have {
 			last = v.Status
 		}
@@ -103,20 +104,20 @@ func (s *site) untilGroup(name, what string, ok func(protocol.ServerGroupStatus)
 	return last
 }
 
-func revision(number int) func(protocol.ServerGroupStatus) bool {
-	return func(st protocol.ServerGroupStatus) bool { return st.Revision == number }
+func revision(number int) func(resource.ServerGroupStatus) bool {
+	return func(st resource.ServerGroupStatus) bool { return st.Revision == number }
 }
 
-func verified(number int) func(protocol.ServerGroupStatus) bool {
-	return func(st protocol.ServerGroupStatus) bool { return st.Revision == number && st.Verified == number }
+func verified(number int) func(resource.ServerGroupStatus) bool {
+	return func(st resource.ServerGroupStatus) bool { return st.Revision == number && st.Verified == number }
 }
 
 // untilClaim waits for a condition of a claim whose message has the words.
-func (s *site) untilClaim(name string, code protocol.ConditionCode, words string) {
+func (s *site) untilClaim(name string, code resource.ConditionCode, words string) {
 	s.t.Helper()
-	var last []protocol.ConditionState
+	var last []resource.ConditionState
 	s.until(string(code)+" of "+name, func() bool {
-		c, ok := get[*protocol.Claim](s, name)
+		c, ok := get[*resource.Claim](s, name)
 		if ok {
 			last = c.Status.Conditions
 		}
@@ -125,16 +126,16 @@ func (s *site) untilClaim(name string, code protocol.ConditionCode, words string
 }
 
 // tells says whether a condition is there whose message has the words.
-func tells(conds []protocol.ConditionState, code protocol.ConditionCode, words string) bool {
-	return slices.ContainsFunc(conds, func(c protocol.ConditionState) bool { return c.Code == code && strings.Contains(c.Message, words) })
+func tells(conds []resource.ConditionState, code resource.ConditionCode, words string) bool {
+	return slices.ContainsFunc(conds, func(c resource.ConditionState) bool { return c.Code == code && strings.Contains(c.Message, words) })
 }
 
 // untilStamp waits until an entry was proved.
 func (s *site) untilStamp(name, server string) {
 	s.t.Helper()
-	var last protocol.BootImageStatus
+	var last resource.BootImageStatus
 	s.until("the stamp of "+name, func() bool {
-		b, ok := get[*protocol.BootImage](s, name)
+		b, ok := get[*resource.BootImage](s, name)
 		if ok {
 			last = b.Status
 		}
@@ -157,13 +158,13 @@ func (s *site) installedIs(i int, version string) {
 // lines are version and cause of each revision of a group, in order; none without the hub.
 func (s *site) lines(group string) (out []string) {
 	s.t.Helper()
-	list, err := s.client.ListObjects(s.t.Context(), protocol.KindGroupRevision)
+	list, err := s.client.ListObjects(s.t.Context(), resource.KindGroupRevision)
 	if err != nil {
 		return nil
 	}
 	byNumber := map[int]string{}
 	for _, o := range list {
-		if r := o.(*protocol.GroupRevision); r.Spec.Group == group {
+		if r := o.(*resource.GroupRevision); r.Spec.Group == group {
 			byNumber[r.Spec.Number] = r.Spec.Version + " " + string(r.Spec.Cause)
 		}
 	}
@@ -181,20 +182,20 @@ func TestGroupFirstBoot(t *testing.T) {
 	s := newSiteOf(t, 3, func(c *sim.ServerConfig) { c.UserData = true })
 	s.reach(0, bmcsim.ReachRefused)
 	stub := ignites("unused")
-	stub.Spec.Data[protocol.SecretUserData] = protocol.Plain(`{"ignition":{"version":"2.2.0"},"passwd":{"users":[{"name":"core"}]}}`)
-	g := nodes(starred, func(g *protocol.ServerGroup) {
-		g.Spec.Stub = &protocol.StubSpec{SecretRef: protocol.Ref{Name: "node"}, Manage: true}
+	stub.Spec.Data[resource.SecretUserData] = resource.Plain(`{"ignition":{"version":"2.2.0"},"passwd":{"users":[{"name":"core"}]}}`)
+	g := nodes(starred, func(g *resource.ServerGroup) {
+		g.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}
 	})
-	s.groups(append(s.labelled("node*", "node", "node*"), stub, s.entry("1.0"), manages(protocol.OptInAll), g)...)
+	s.groups(append(s.labelled("node*", "node", "node*"), stub, s.entry("1.0"), manages(resource.OptInAll), g)...)
 	s.untilGroup("nodes", "the first revision", revision(1))
-	secret, ok := get[*protocol.Secret](s, "node")
+	secret, ok := get[*resource.Secret](s, "node")
 	if !ok {
 		t.Fatal("no Secret")
 	}
 
 	// The canary's BMC does not answer yet: the other one waits for its proof.
 	s.apply(s.member("n1", g), s.member("n2", g))
-	s.untilClaim("c-n2", protocol.CondWaitingForStamp, "no server has booted os-1-0 yet")
+	s.untilClaim("c-n2", resource.CondWaitingForStamp, "no server has booted os-1-0 yet")
 	if n, _, _, _ := s.servers[1].Boots.Counts(); n != 0 {
 		t.Error("it was booted before the canary")
 	}
@@ -208,10 +209,10 @@ func TestGroupFirstBoot(t *testing.T) {
 			t.Errorf("%s got %q", s.servers[i].Name, data)
 		}
 	}
-	if now, ok := get[*protocol.Secret](s, "node"); !ok || now.Metadata.Generation != secret.Metadata.Generation || now.Status.Version != secret.Status.Version {
+	if now, ok := get[*resource.Secret](s, "node"); !ok || now.Metadata.Generation != secret.Metadata.Generation || now.Status.Version != secret.Status.Version {
 		t.Errorf("the Secret that was named: %+v", now)
 	}
-	if m, ok := get[*protocol.Secret](s, "node"+protocol.ManagedStubSuffix); !ok || m.Status.Version == 0 {
+	if m, ok := get[*resource.Secret](s, "node"+resource.ManagedStubSuffix); !ok || m.Status.Version == 0 {
 		t.Errorf("the translated one: %+v", m)
 	}
 
@@ -221,9 +222,9 @@ func TestGroupFirstBoot(t *testing.T) {
 	s.apply(s.member("n3", g))
 	s.installedIs(2, "2.0")
 	s.untilStamp("os-2-0", "n3")
-	s.untilGroup("nodes", "the counts, and nothing that is wrong or waits", func(st protocol.ServerGroupStatus) bool {
-		return verified(2)(st) && st.Counts != nil && *st.Counts == protocol.GroupCounts{Servers: 3, Current: 1, Older: 2} &&
-			!has(st.Conditions, protocol.CondImagesDegraded) && !has(st.Conditions, protocol.CondWaitingForStamp)
+	s.untilGroup("nodes", "the counts, and nothing that is wrong or waits", func(st resource.ServerGroupStatus) bool {
+		return verified(2)(st) && st.Counts != nil && *st.Counts == resource.GroupCounts{Servers: 3, Current: 1, Older: 2} &&
+			!has(st.Conditions, resource.CondImagesDegraded) && !has(st.Conditions, resource.CondWaitingForStamp)
 	})
 	if got := s.lines("nodes"); !slices.Equal(got, []string{"1.0 catalogue", "2.0 catalogue"}) {
 		t.Errorf("history: %q", got)
@@ -238,7 +239,7 @@ func TestGroupFirstBoot(t *testing.T) {
 		if n, disk, _, installs := s.servers[i].Boots.Counts(); n != 1 || disk != 1 || installs != 1 {
 			t.Errorf("%s: %d network boots, %d disk boots and %d installations, want one of each", s.servers[i].Name, n, disk, installs)
 		}
-		if c, ok := get[*protocol.Claim](s, "c-"+s.servers[i].Name); !ok || has(c.Status.Conditions, protocol.CondReprovisionRequired) {
+		if c, ok := get[*resource.Claim](s, "c-"+s.servers[i].Name); !ok || has(c.Status.Conditions, resource.CondReprovisionRequired) {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -252,8 +253,8 @@ func TestGroupOfFiles(t *testing.T) {
 	s.hub.Features.ManagedBootImages = true
 	c := s.follows(v)
 	s.startHub()
-	g := nodes(func(g *protocol.ServerGroup) { g.Spec.Catalogue = "live" })
-	s.apply(append(s.manifests(), manages(protocol.OptInAll), g, v.image())...)
+	g := nodes(func(g *resource.ServerGroup) { g.Spec.Catalogue = "live" })
+	s.apply(append(s.manifests(), manages(resource.OptInAll), g, v.image())...)
 	s.join(c)
 	s.startAgent(c)
 	s.untilGroup("nodes", "the first revision", revision(1))
@@ -269,7 +270,7 @@ func TestGroupOfFiles(t *testing.T) {
 	if n := v.times("kernel"); n != 1 {
 		t.Errorf("the kernel was fetched %d times", n)
 	}
-	if _, err := s.client.Delete(t.Context(), protocol.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := s.client.Delete(t.Context(), resource.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("deleted while a group boots it: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"rackboot/integration/sim"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -64,7 +64,7 @@ func TestHubKilledInAGroup(t *testing.T) {
 	}
 }
 
-func (k *killed) applies(what string, objs ...protocol.Object) {
+func (k *killed) applies(what string, objs ...resource.Object) {
 	k.t.Helper()
 	k.try(what, func() error { _, err := k.client.Apply(k.t.Context(), objs, false); return err })
 }
@@ -77,13 +77,13 @@ func (k *killed) acts(action api.GroupAction) {
 	})
 }
 
-func (k *killed) seeGroup(what string, ok func(protocol.ServerGroupStatus) bool) {
+func (k *killed) seeGroup(what string, ok func(resource.ServerGroupStatus) bool) {
 	k.t.Helper()
 	k.until(what, func() bool {
 		k.revive()
-		g, there := get[*protocol.ServerGroup](k.site, "nodes")
+		g, there := get[*resource.ServerGroup](k.site, "nodes")
 		return there && ok(g.Status)
-	}, func() any { g, _ := get[*protocol.ServerGroup](k.site, "nodes"); return g })
+	}, func() any { g, _ := get[*resource.ServerGroup](k.site, "nodes"); return g })
 }
 
 // history gives a group its revisions until the oldest that nobody needs are removed.
@@ -91,21 +91,21 @@ func (k *killed) history() {
 	t := k.t
 	t.Helper()
 	stub := ignites("unused")
-	stub.Spec.Data[protocol.SecretUserData] = protocol.Plain(`{"ignition":{"version":"2.2.0"},"passwd":{"users":[{"name":"core"}]}}`)
-	g := nodes(func(g *protocol.ServerGroup) {
+	stub.Spec.Data[resource.SecretUserData] = resource.Plain(`{"ignition":{"version":"2.2.0"},"passwd":{"users":[{"name":"core"}]}}`)
+	g := nodes(func(g *resource.ServerGroup) {
 		g.Spec.HistoryLimit = 2
-		g.Spec.Stub = &protocol.StubSpec{SecretRef: protocol.Ref{Name: "node"}, Manage: true}
+		g.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}
 	})
-	k.applies("the group", stub, k.entry("1.0"), manages(protocol.OptInAll), g)
+	k.applies("the group", stub, k.entry("1.0"), manages(resource.OptInAll), g)
 	k.seeGroup("the first revision", revision(1))
 	k.applies("the claim", k.member("n1", g))
 	k.seeGroup("the verified revision", verified(1))
 	k.see("the disk boot after the installation", func() bool {
-		v, ok := get[*protocol.Server](k.site, "n1")
+		v, ok := get[*resource.Server](k.site, "n1")
 		return ok && v.Status.Report != nil && diskBoot(v)
 	})
 	k.acts(api.GroupPin)
-	k.seeGroup("the pin", func(st protocol.ServerGroupStatus) bool { return st.Pinned != nil && st.Pinned.Revision == 1 })
+	k.seeGroup("the pin", func(st resource.ServerGroupStatus) bool { return st.Pinned != nil && st.Pinned.Revision == 1 })
 	k.acts(api.GroupUnpin)
 	for i, version := range []string{"2.0", "3.0", "4.0"} {
 		k.applies("version "+version, k.entry(version))
@@ -128,27 +128,27 @@ func (k *killed) history() {
 func (k *killed) fight() {
 	t := k.t
 	t.Helper()
-	k.applies("the group", k.entry("1.0"), manages(protocol.OptInAll), nodes())
+	k.applies("the group", k.entry("1.0"), manages(resource.OptInAll), nodes())
 	k.seeGroup("the first revision", revision(1))
-	held := func(st protocol.ServerGroupStatus) bool { return st.HotLoop != nil && st.HotLoop.Held }
+	held := func(st resource.ServerGroupStatus) bool { return st.HotLoop != nil && st.HotLoop.Held }
 	at := 1
 	for _, version := range []string{"9.1", "9.2", "9.3"} {
-		k.applies("an image of one's own", nodes(func(g *protocol.ServerGroup) { g.Spec.Image = k.entry(version).Spec.Architectures["amd64"].Image }))
+		k.applies("an image of one's own", nodes(func(g *resource.ServerGroup) { g.Spec.Image = k.entry(version).Spec.Architectures["amd64"].Image }))
 		at++
 		k.seeGroup("that image", revision(at))
 		k.acts(api.GroupAdopt)
-		k.seeGroup("the catalogue's again", func(st protocol.ServerGroupStatus) bool {
+		k.seeGroup("the catalogue's again", func(st resource.ServerGroupStatus) bool {
 			return st.Revision == at+1 && version != "9.3" || held(st) && version == "9.3"
 		})
 		if version != "9.3" {
 			at++
 		}
 	}
-	k.seeGroup("the hold", func(st protocol.ServerGroupStatus) bool {
-		return held(st) && st.HotLoop.Writer != "" && has(st.Conditions, protocol.CondGroupHotLoop) && has(st.Conditions, protocol.CondImagesDegraded)
+	k.seeGroup("the hold", func(st resource.ServerGroupStatus) bool {
+		return held(st) && st.HotLoop.Writer != "" && has(st.Conditions, resource.CondGroupHotLoop) && has(st.Conditions, resource.CondImagesDegraded)
 	})
 	k.acts(api.GroupAck)
-	k.seeGroup("the end of it", func(st protocol.ServerGroupStatus) bool {
-		return st.Revision == at+1 && !held(st) && !has(st.Conditions, protocol.CondGroupHotLoop)
+	k.seeGroup("the end of it", func(st resource.ServerGroupStatus) bool {
+		return st.Revision == at+1 && !held(st) && !has(st.Conditions, resource.CondGroupHotLoop)
 	})
 }

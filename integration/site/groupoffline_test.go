@@ -9,6 +9,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestGroupOffline: what an agent was given of a group is booted without hub and registry.
@@ -18,7 +19,7 @@ func TestGroupOffline(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3)
 	g := nodes()
-	c, stopAgent := s.groups(s.entry("1.0"), manages(protocol.OptInAll), g)
+	c, stopAgent := s.groups(s.entry("1.0"), manages(resource.OptInAll), g)
 	s.apply(s.member("n1", g))
 	s.installedIs(0, "1.0")
 	s.untilStamp("os-1-0", "n1")
@@ -26,7 +27,7 @@ func TestGroupOffline(t *testing.T) {
 	s.reach(2, bmcsim.ReachRefused)
 	s.apply(s.member("n2", g), s.member("n3", g))
 	for _, name := range []string{"n2", "n3"} {
-		s.untilServer(name, "grant and boot files at the agent", func(v *protocol.Server) bool { return v.Status.Report.ArtefactsLocal })
+		s.untilServer(name, "grant and boot files at the agent", func(v *resource.Server) bool { return v.Status.Report.ArtefactsLocal })
 	}
 	s.stopHub()
 	if err := s.reg.Close(); err != nil {
@@ -53,7 +54,7 @@ func TestGroupOffline(t *testing.T) {
 	for i := range s.servers {
 		s.installedIs(i, "1.0")
 	}
-	s.untilGroup("nodes", "all servers", func(st protocol.ServerGroupStatus) bool { return st.Counts != nil && st.Counts.Current == 3 })
+	s.untilGroup("nodes", "all servers", func(st resource.ServerGroupStatus) bool { return st.Counts != nil && st.Counts.Current == 3 })
 }
 
 // TestGroupFallback: a new image does not come up at its next power-on, and the hub is
@@ -75,13 +76,13 @@ func TestGroupFallback(t *testing.T) {
 	})
 	left := sync.OnceFunc(func() { close(away) })
 	t.Cleanup(left)
-	g := nodes(network, func(g *protocol.ServerGroup) { g.Spec.Rollout.FallbackAfter = 1 })
-	c, stopAgent := s.groups(s.entry("1.0"), manages(protocol.OptInAll), g)
+	g := nodes(network, func(g *resource.ServerGroup) { g.Spec.Rollout.FallbackAfter = 1 })
+	c, stopAgent := s.groups(s.entry("1.0"), manages(resource.OptInAll), g)
 	s.apply(s.member("n1", g))
-	runs := func(number int) func(*protocol.Server) bool {
-		return func(v *protocol.Server) bool {
+	runs := func(number int) func(*resource.Server) bool {
+		return func(v *resource.Server) bool {
 			a := v.Status.Report.Attempt
-			return a != nil && a.State == protocol.AttemptSucceeded && v.Status.Report.Observation.Power == protocol.PowerOn && s.configured(number)
+			return a != nil && a.State == resource.AttemptSucceeded && v.Status.Report.Observation.Power == protocol.PowerOn && s.configured(number)
 		}
 	}
 	s.untilServer("n1", "the first image", runs(1))
@@ -93,7 +94,7 @@ func TestGroupFallback(t *testing.T) {
 	if n, _, _, _ := s.servers[0].Boots.Counts(); n != 1 {
 		t.Errorf("%d network boots: a running server was touched", n)
 	}
-	if _, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: protocol.StopHard}); err != nil {
+	if _, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard}); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the boot of the second image", func() bool { return s.servers[0].Boots.Digest() == bad }, func() any { return s.servers[0].BMC.History() })
@@ -108,15 +109,15 @@ func TestGroupFallback(t *testing.T) {
 	stopAgent()
 	s.startAgent(c)
 	s.startHub()
-	s.untilServer("n1", "the fallback", func(v *protocol.Server) bool {
+	s.untilServer("n1", "the fallback", func(v *resource.Server) bool {
 		f := v.Status.Report.Fallback
-		return f != nil && f.Failed == 1 && f.Since != nil && strings.Contains(f.Reason, "no root file system") && has(v.Status.Conditions, protocol.CondFellBack)
+		return f != nil && f.Failed == 1 && f.Since != nil && strings.Contains(f.Reason, "no root file system") && has(v.Status.Conditions, resource.CondFellBack)
 	})
 	if n, _, _, _ := s.servers[0].Boots.Counts(); n != 3 {
 		t.Errorf("%d network boots: what runs was touched", n)
 	}
-	st := s.untilGroup("nodes", "the word of the fallback", func(st protocol.ServerGroupStatus) bool {
-		return tells(st.Conditions, protocol.CondImagesDegraded, "n1: "+string(protocol.CondFellBack)) && st.Counts != nil && st.Counts.Older == 1
+	st := s.untilGroup("nodes", "the word of the fallback", func(st resource.ServerGroupStatus) bool {
+		return tells(st.Conditions, resource.CondImagesDegraded, "n1: "+string(resource.CondFellBack)) && st.Counts != nil && st.Counts.Older == 1
 	})
 	if st.Verified != 1 {
 		t.Errorf("%+v", st)
@@ -125,18 +126,18 @@ func TestGroupFallback(t *testing.T) {
 	// Another image that comes up ends it.
 	s.apply(s.entry("3.0"))
 	s.untilGroup("nodes", "the third revision", revision(3))
-	s.untilServer("n1", "the end of the fallback", func(v *protocol.Server) bool { return s.configured(3) && v.Status.Report.Fallback == nil })
+	s.untilServer("n1", "the end of the fallback", func(v *resource.Server) bool { return s.configured(3) && v.Status.Report.Fallback == nil })
 	s.reboot("n1")
 	_, better := osOf("3.0")
 	s.until("the third image", func() bool { return s.servers[0].Boots.Digest() == better }, func() any { return s.servers[0].BMC.History() })
-	s.untilGroup("nodes", "the verified third", func(st protocol.ServerGroupStatus) bool {
-		return verified(3)(st) && !has(st.Conditions, protocol.CondImagesDegraded)
+	s.untilGroup("nodes", "the verified third", func(st resource.ServerGroupStatus) bool {
+		return verified(3)(st) && !has(st.Conditions, resource.CondImagesDegraded)
 	})
 }
 
 // configured says whether the claim of n1 has its configuration of a group's revision.
 func (s *site) configured(revision int) bool {
 	s.t.Helper()
-	b, ok := get[*protocol.BootConfiguration](s, "c-n1")
+	b, ok := get[*resource.BootConfiguration](s, "c-n1")
 	return ok && b.Spec.Revision == revision
 }

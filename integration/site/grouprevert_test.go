@@ -8,6 +8,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // reverts returns to the last verified image before the current one.
@@ -25,7 +26,7 @@ func TestGroupRevert(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3)
 	g := nodes()
-	s.groups(s.entry("1.0"), manages(protocol.OptInAll), g)
+	s.groups(s.entry("1.0"), manages(resource.OptInAll), g)
 	s.apply(s.member("n1", g))
 	s.installedIs(0, "1.0")
 	s.untilGroup("nodes", "the verified revision", verified(1))
@@ -39,14 +40,14 @@ func TestGroupRevert(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	s.reverts(3, 1)
-	st := s.untilGroup("nodes", "the pin", func(st protocol.ServerGroupStatus) bool { return verified(3)(st) && st.Pinned != nil })
+	st := s.untilGroup("nodes", "the pin", func(st resource.ServerGroupStatus) bool { return verified(3)(st) && st.Pinned != nil })
 	if r, ok := st.Rejected["os-2-0"]; !ok || r.Revision != 2 || r.Reason != "the disks are slow" || st.Pinned.Revision != 3 || st.Pinned.By == "" {
 		t.Errorf("%+v", st)
 	}
 	s.apply(s.member("n3", g), s.entry("3.0"))
 	s.installedIs(2, "1.0")
-	s.untilGroup("nodes", "the word of the pin", func(st protocol.ServerGroupStatus) bool {
-		return st.Revision == 3 && tells(st.Conditions, protocol.CondImagesDeferred, "pinned to revision 3")
+	s.untilGroup("nodes", "the word of the pin", func(st resource.ServerGroupStatus) bool {
+		return st.Revision == 3 && tells(st.Conditions, resource.CondImagesDeferred, "pinned to revision 3")
 	})
 	if n, _, _, installs := s.servers[1].Boots.Counts(); n != 1 || installs != 1 {
 		t.Errorf("n2: %d network boots and %d installations", n, installs)
@@ -59,7 +60,7 @@ func TestGroupRevert(t *testing.T) {
 		t.Errorf("history %q", got)
 	}
 	s.untilEvent("who returned", func(e api.EventRecord) bool {
-		return e.Code == protocol.EventGroup && strings.HasPrefix(e.Message, "nodes has revision 3 by admin: rollback")
+		return e.Code == resource.EventGroup && strings.HasPrefix(e.Message, "nodes has revision 3 by admin: rollback")
 	})
 }
 
@@ -71,7 +72,7 @@ func TestGroupRevertNetwork(t *testing.T) {
 		c.Live = func() protocol.ProbeReport { return protocol.ProbeReport{State: protocol.ProbeBooted} }
 	})
 	g := nodes(network)
-	s.groups(s.entry("1.0"), manages(protocol.OptInAll), g)
+	s.groups(s.entry("1.0"), manages(resource.OptInAll), g)
 	s.apply(s.member("n1", g))
 	for number, version := range []string{"1.0", "2.0", "1.0"} {
 		switch number++; number {
@@ -89,10 +90,10 @@ func TestGroupRevertNetwork(t *testing.T) {
 			s.reboot("n1")
 		}
 		_, digest := osOf(version)
-		s.untilServer("n1", "the boot of "+version, func(v *protocol.Server) bool {
+		s.untilServer("n1", "the boot of "+version, func(v *resource.Server) bool {
 			n, _, _, _ := s.servers[0].Boots.Counts()
 			a := v.Status.Report.Attempt
-			return n == number && s.servers[0].Boots.Digest() == digest && a != nil && a.State == protocol.AttemptSucceeded && v.Status.Report.Observation.Power == protocol.PowerOn
+			return n == number && s.servers[0].Boots.Digest() == digest && a != nil && a.State == resource.AttemptSucceeded && v.Status.Report.Observation.Power == protocol.PowerOn
 		})
 		s.untilGroup("nodes", "the verified revision", verified(number))
 	}

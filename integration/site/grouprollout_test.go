@@ -5,6 +5,7 @@ import (
 
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestRolloutReboot: a new image reaches the servers that run wave by wave. The canary is
@@ -14,15 +15,15 @@ func TestRolloutReboot(t *testing.T) {
 	s := newSiteOf(t, 2, func(c *sim.ServerConfig) {
 		c.Live = func() protocol.ProbeReport { return protocol.ProbeReport{State: protocol.ProbeBooted} }
 	})
-	g := nodes(network, starred, func(g *protocol.ServerGroup) { g.Spec.Rollout.Strategy = protocol.RolloutReboot })
-	s.groups(append(s.labelled("node*", "node"), s.entry("1.0"), manages(protocol.OptInAll), g)...)
+	g := nodes(network, starred, func(g *resource.ServerGroup) { g.Spec.Rollout.Strategy = resource.RolloutReboot })
+	s.groups(append(s.labelled("node*", "node"), s.entry("1.0"), manages(resource.OptInAll), g)...)
 	s.apply(s.member("n1", g), s.member("n2", g))
 	both := func(number int, version string) {
 		t.Helper()
-		st := s.untilGroup("nodes", "the end of the roll-out of "+version, func(st protocol.ServerGroupStatus) bool {
-			return verified(number)(st) && st.Rollout != nil && st.Rollout.Revision == number && st.Rollout.Phase == protocol.RolloutCompleted
+		st := s.untilGroup("nodes", "the end of the roll-out of "+version, func(st resource.ServerGroupStatus) bool {
+			return verified(number)(st) && st.Rollout != nil && st.Rollout.Revision == number && st.Rollout.Phase == resource.RolloutCompleted
 		})
-		if st.Rollout.Strategy != protocol.RolloutReboot {
+		if st.Rollout.Strategy != resource.RolloutReboot {
 			t.Errorf("%+v", st.Rollout)
 		}
 		_, digest := osOf(version)
@@ -33,9 +34,9 @@ func TestRolloutReboot(t *testing.T) {
 		}
 	}
 	for _, sv := range s.servers {
-		s.untilServer(sv.Name, "the first image", func(v *protocol.Server) bool {
+		s.untilServer(sv.Name, "the first image", func(v *resource.Server) bool {
 			a := v.Status.Report.Attempt
-			return a != nil && a.State == protocol.AttemptSucceeded && v.Status.Report.Observation.Power == protocol.PowerOn
+			return a != nil && a.State == resource.AttemptSucceeded && v.Status.Report.Observation.Power == protocol.PowerOn
 		})
 	}
 	both(1, "1.0")
@@ -43,7 +44,7 @@ func TestRolloutReboot(t *testing.T) {
 	_, next := osOf("2.0")
 	s.until("the reboot of the canary", func() bool { return s.servers[0].Boots.Digest() == next }, func() any { return s.servers[0].BMC.History() })
 	both(2, "2.0")
-	st := s.untilGroup("nodes", "its members", func(st protocol.ServerGroupStatus) bool { return len(st.Rollout.Members) == 2 })
+	st := s.untilGroup("nodes", "its members", func(st resource.ServerGroupStatus) bool { return len(st.Rollout.Members) == 2 })
 	canary, second := st.Rollout.Members["n1"], st.Rollout.Members["n2"]
 	if canary.Wave != 0 || second.Wave != 1 || canary.BegunAt == nil || second.BegunAt == nil || second.BegunAt.Before(*canary.BegunAt) {
 		t.Errorf("%+v, %+v", canary, second)

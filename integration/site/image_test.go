@@ -9,6 +9,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestImagesThatCannotBoot: each way in which an image is no use is a condition of
@@ -21,7 +22,7 @@ func TestImagesThatCannotBoot(t *testing.T) {
 	c := s.firstAgent()
 	s.join(c)
 	s.startAgent(c)
-	s.untilServer("n1", "the first read", func(v *protocol.Server) bool { return v.Status.Phase == protocol.PhaseAvailable })
+	s.untilServer("n1", "the first read", func(v *resource.Server) bool { return v.Status.Phase == resource.PhaseAvailable })
 	bare, err := s.reg.PushLayer("demo/bare:1", "application/octet-stream", []byte("no kernel"))
 	if err != nil {
 		t.Fatal(err)
@@ -42,26 +43,26 @@ func TestImagesThatCannotBoot(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name, image string
-		firstBoot   protocol.FirstBoot
-		want        protocol.ConditionCode
+		firstBoot   resource.FirstBoot
+		want        resource.ConditionCode
 	}{
-		{"registry down", freePorts(t, 1)[0] + "/demo/os:1", protocol.FirstBootUefiHTTP, protocol.CondRegistryUnavailable},
-		{"no such tag", strings.TrimSuffix(s.image, "1") + "2", protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
-		{"no UKI", bare, protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
-		{"a UKI that is text", text, protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
-		{"a UKI for arm64", arm, protocol.FirstBootUefiHTTP, protocol.CondImageInvalid},
-		{"a kernel alone, for Pxe", half, protocol.FirstBootPxe, protocol.CondImageInvalid},
+		{"registry down", freePorts(t, 1)[0] + "/demo/os:1", resource.FirstBootUefiHTTP, resource.CondRegistryUnavailable},
+		{"no such tag", strings.TrimSuffix(s.image, "1") + "2", resource.FirstBootUefiHTTP, resource.CondImageInvalid},
+		{"no UKI", bare, resource.FirstBootUefiHTTP, resource.CondImageInvalid},
+		{"a UKI that is text", text, resource.FirstBootUefiHTTP, resource.CondImageInvalid},
+		{"a UKI for arm64", arm, resource.FirstBootUefiHTTP, resource.CondImageInvalid},
+		{"a kernel alone, for Pxe", half, resource.FirstBootPxe, resource.CondImageInvalid},
 	} {
 		claim := s.claim("n1")
 		claim.Spec.Image, claim.Spec.BootPolicy.FirstBoot = row.image, row.firstBoot
 		s.apply(claim)
-		var last *protocol.Claim
+		var last *resource.Claim
 		s.until(row.name, func() bool {
-			v, ok := get[*protocol.Claim](s, "c-n1")
+			v, ok := get[*resource.Claim](s, "c-n1")
 			last = v
 			return ok && has(v.Status.Conditions, row.want)
 		}, func() any { return last.Status })
-		if cond, ok := protocol.LookupCondition(row.want); !ok || cond.Hint == "" {
+		if cond, ok := resource.LookupCondition(row.want); !ok || cond.Hint == "" {
 			t.Errorf("%s: %s has no hint", row.name, row.want)
 		}
 		message := ""
@@ -74,19 +75,19 @@ func TestImagesThatCannotBoot(t *testing.T) {
 			t.Errorf("%s: %s does not say what", row.name, row.want)
 		}
 		s.untilEvent(row.name, func(e api.EventRecord) bool {
-			return e.Code == protocol.EventImageRefused && e.Message == "claim c-n1: "+message
+			return e.Code == resource.EventImageRefused && e.Message == "claim c-n1: "+message
 		})
-		v, _ := get[*protocol.Server](s, "n1")
-		if list, err := s.client.ListObjects(t.Context(), protocol.KindBootConfiguration); err != nil || len(list) != 0 {
+		v, _ := get[*resource.Server](s, "n1")
+		if list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 0 {
 			t.Errorf("%s: %d boot configurations, %v", row.name, len(list), err)
 		}
 		if r := v.Status.Report; r.Attempt != nil || s.servers[0].BMC.PowerState() != protocol.PowerOff || s.servers[0].BMC.Override().Armed() {
 			t.Errorf("%s: the server was touched: %+v", row.name, r)
 		}
-		if _, err := s.client.Delete(t.Context(), protocol.KindClaim, "c-n1"); err != nil {
+		if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
 			t.Fatal(err)
 		}
-		s.until("the end of the claim", func() bool { _, ok := get[*protocol.Claim](s, "c-n1"); return !ok }, func() any { return time.Now() })
+		s.until("the end of the claim", func() bool { _, ok := get[*resource.Claim](s, "c-n1"); return !ok }, func() any { return time.Now() })
 	}
 	s.provision() // the same claim with an image that boots
 }

@@ -8,8 +8,8 @@ import (
 
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestServersFromInventory: somebody applies a BMC and no Server. The agent reads what
@@ -36,9 +36,9 @@ func TestServersFromInventory(t *testing.T) {
 	}
 	board("one")
 	s.startHub()
-	var objs []protocol.Object
+	var objs []resource.Object
 	for _, o := range s.manifests() {
-		if o.Head().Kind != protocol.KindServer {
+		if o.Head().Kind != resource.KindServer {
 			objs = append(objs, o)
 		}
 	}
@@ -47,11 +47,11 @@ func TestServersFromInventory(t *testing.T) {
 	s.join(c)
 	s.startAgent(c)
 
-	v := s.untilServer("b-n1", "the server of the inventory", func(*protocol.Server) bool { return true })
+	v := s.untilServer("b-n1", "the server of the inventory", func(*resource.Server) bool { return true })
 	if v.Spec.BootMAC != sv.MAC || v.Spec.BMCRef.Name != "b-n1" || !strings.HasPrefix(v.Spec.SystemURI, "/redfish/v1/Systems/") {
 		t.Errorf("the server is %+v", v.Spec)
 	}
-	if list, err := s.client.ListObjects(t.Context(), protocol.KindServer); err != nil || len(list) != 1 {
+	if list, err := s.client.ListObjects(t.Context(), resource.KindServer); err != nil || len(list) != 1 {
 		t.Errorf("%d servers, %v", len(list), err)
 	}
 	probes, err := s.client.Probe(t.Context(), "b-n1", api.ProbeRequest{})
@@ -63,22 +63,22 @@ func TestServersFromInventory(t *testing.T) {
 	s.apply(claim)
 	s.untilServer("b-n1", "the disk boot after the installation", diskBoot)
 	s.installedOnce()
-	first := s.untilServer("b-n1", "its identity", func(v *protocol.Server) bool { return v.Status.Report.Identity != "" }).Status.Report.Identity
+	first := s.untilServer("b-n1", "its identity", func(v *resource.Server) bool { return v.Status.Report.Identity != "" }).Status.Report.Identity
 
 	// Another board: seen when the BMC comes back.
 	board("two")
 	s.reach(0, bmcsim.ReachRefused)
-	s.untilServer("b-n1", "BMCUnreachable", func(v *protocol.Server) bool { return has(v.Status.Conditions, protocol.CondBMCUnreachable) })
+	s.untilServer("b-n1", "BMCUnreachable", func(v *resource.Server) bool { return has(v.Status.Conditions, resource.CondBMCUnreachable) })
 	s.reach(0, bmcsim.ReachOK)
-	changed := s.untilServer("b-n1", "IdentityChanged", func(v *protocol.Server) bool { return has(v.Status.Conditions, protocol.CondIdentityChanged) })
+	changed := s.untilServer("b-n1", "IdentityChanged", func(v *resource.Server) bool { return has(v.Status.Conditions, resource.CondIdentityChanged) })
 	sv.BMC.Hosts()[0].PressPowerButton()
-	s.release(s.place("b-n1", "k", protocol.HoldFenced).Metadata.Name)
+	s.release(s.place("b-n1", "k", resource.HoldFenced).Metadata.Name)
 	s.staysOff(0)
 	if _, err := s.client.AcceptServer(t.Context(), "b-n1", api.AcceptServer{Identity: changed.Status.Report.Identity}); err != nil || changed.Status.Report.Identity == first {
 		t.Fatalf("accept %q after %q: %v", changed.Status.Report.Identity, first, err)
 	}
-	s.untilServer("b-n1", "the disk boot after the board was accepted", func(v *protocol.Server) bool {
-		return diskBoot(v) && !has(v.Status.Conditions, protocol.CondIdentityChanged)
+	s.untilServer("b-n1", "the disk boot after the board was accepted", func(v *resource.Server) bool {
+		return diskBoot(v) && !has(v.Status.Conditions, resource.CondIdentityChanged)
 	})
 	s.installedOnce()
 }

@@ -11,6 +11,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // An upload goes on where it was when the hub is restarted, and its file is there after
@@ -57,7 +58,7 @@ func TestUploadedFile(t *testing.T) {
 	if err != nil || item.Missing || item.Digest != req.Digest {
 		t.Errorf("%+v, %v", item, err)
 	}
-	if n := s.events(protocol.EventUploadedFile); n != 1 {
+	if n := s.events(resource.EventUploadedFile); n != 1 {
 		t.Errorf("%d events", n)
 	}
 	agent := s.asAgent(c)

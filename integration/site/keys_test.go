@@ -11,6 +11,7 @@ import (
 
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // metric is the value of one series of an agent; label may be empty.
@@ -55,7 +56,7 @@ func TestCertificatesLiveShortly(t *testing.T) {
 	}
 	s.stopHub() // the first certificate has ended by now
 	s.startHub()
-	s.untilAgent("r1-1", "a report after the next handshake", func(a *protocol.Agent) bool { return a.Status.LastReport != nil })
+	s.untilAgent("r1-1", "a report after the next handshake", func(a *resource.Agent) bool { return a.Status.LastReport != nil })
 
 	stop()
 	s.until("the end of the last certificate", func() bool {
@@ -64,7 +65,7 @@ func TestCertificatesLiveShortly(t *testing.T) {
 	asleep := time.Now()
 	s.scraped = prometheus.NewRegistry()
 	s.startAgent(c)
-	s.untilAgent("r1-1", "a report after the sleep", func(a *protocol.Agent) bool {
+	s.untilAgent("r1-1", "a report after the sleep", func(a *resource.Agent) bool {
 		return a.Status.LastReport != nil && a.Status.LastReport.After(asleep)
 	})
 }
@@ -82,14 +83,14 @@ func TestRotateKeys(t *testing.T) {
 	s.join(c)
 
 	stop := s.startAgent(c)
-	s.untilServer("n1", "the server", func(v *protocol.Server) bool { return v.Status.Report != nil })
+	s.untilServer("n1", "the server", func(v *resource.Server) bool { return v.Status.Report != nil })
 	stop() // so that the grant waits
 	s.apply(s.claim("n1"))
 	s.until("the grant", func() bool {
-		b, ok := get[*protocol.BootConfiguration](s, "c-n1")
+		b, ok := get[*resource.BootConfiguration](s, "c-n1")
 		return ok && len(b.Spec.Grant) > 0
 	}, func() any { return "none" })
-	before, _ := get[*protocol.BootConfiguration](s, "c-n1")
+	before, _ := get[*resource.BootConfiguration](s, "c-n1")
 	s.stopHub()
 	saved := filepath.Join(t.TempDir(), "pki")
 	copyDir(t, filepath.Join(s.hub.DataDir, "pki"), saved)
@@ -102,10 +103,10 @@ func TestRotateKeys(t *testing.T) {
 	s.startHub()
 	s.untilServer("n1", "the installed server", diskBoot)
 	s.installedOnce()
-	if after, _ := get[*protocol.BootConfiguration](s, "c-n1"); string(after.Spec.Grant) == string(before.Spec.Grant) {
+	if after, _ := get[*resource.BootConfiguration](s, "c-n1"); string(after.Spec.Grant) == string(before.Spec.Grant) {
 		t.Error("the grant is signed by the key before")
 	}
-	h := s.place("n1", "k", protocol.HoldFenced)
+	h := s.place("n1", "k", resource.HoldFenced)
 
 	s.stopHub()
 	now := filepath.Join(t.TempDir(), "pki")
@@ -118,8 +119,8 @@ func TestRotateKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.startHub()
-	s.until("the refusal of the older keys", func() bool { return s.local(c, protocol.CondKeysRefused) }, func() any { return "none" })
-	s.until("the refusal of its messages", func() bool { return s.local(c, protocol.CondMessagesRefused) }, func() any { return "none" })
+	s.until("the refusal of the older keys", func() bool { return s.local(c, resource.CondKeysRefused) }, func() any { return "none" })
+	s.until("the refusal of its messages", func() bool { return s.local(c, resource.CondMessagesRefused) }, func() any { return "none" })
 	s.staysOff(0)
 	s.stopHub()
 	copyDir(t, now, filepath.Join(s.hub.DataDir, "pki"))
@@ -139,7 +140,7 @@ func TestRotateCA(t *testing.T) {
 	c := s.firstAgent()
 	s.join(c)
 	stop := s.startAgent(c)
-	s.untilAgent("r1-1", "the agent", func(a *protocol.Agent) bool { return a.Status.LastReport != nil })
+	s.untilAgent("r1-1", "the agent", func(a *resource.Agent) bool { return a.Status.LastReport != nil })
 	stop()
 	s.stopHub()
 	if err := hubdaemon.RotateCA(t.Context(), s.hub, true, false); protocol.CodeOf(err) != protocol.CodeConflict {
@@ -170,7 +171,7 @@ func TestRotateCA(t *testing.T) {
 		t.Error("ca.pem is the old one")
 	}
 	s.untilReady()
-	s.untilAgent("r1-1", "a report over the new authority", func(a *protocol.Agent) bool {
+	s.untilAgent("r1-1", "a report over the new authority", func(a *resource.Agent) bool {
 		return a.Status.LastReport != nil && a.Status.LastReport.After(changed)
 	})
 }

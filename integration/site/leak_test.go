@@ -12,8 +12,8 @@ import (
 
 	agentdaemon "rackboot/agent/daemon"
 	hubdaemon "rackboot/hub/daemon"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 const localCanary = "kanary-51d0-local"
@@ -38,7 +38,7 @@ func TestNothingLeaks(t *testing.T) {
 
 	objs := s.central()
 	for _, o := range objs {
-		if b, ok := o.(*protocol.BMC); ok && b.Metadata.Name == "b-n2" {
+		if b, ok := o.(*resource.BMC); ok && b.Metadata.Name == "b-n2" {
 			b.Spec.CredentialsRef = "local:bmc"
 		}
 	}
@@ -61,22 +61,22 @@ func TestNothingLeaks(t *testing.T) {
 	spy.look()
 
 	ha := s.clientOf(s.file(s.hub.Clients[0].TokenFile))
-	_, err := ha.Apply(t.Context(), []protocol.Object{account(secondCanary)}, false)
+	_, err := ha.Apply(t.Context(), []resource.Object{account(secondCanary)}, false)
 	spy.heard("a secret of who may not", err)
 	_, err = s.clientOf([]byte(localCanary + firstCanary)).Whoami(t.Context())
 	spy.heard("another's token", err)
-	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}})
+	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	spy.look()
 	s.stopHub()
 	stopAgent()
 	stopAgent = s.startAgent(c)
 	s.staysOff(0)
 	s.startHub()
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	if _, err := ha.ReleaseHold(t.Context(), h.Metadata.Name, api.ReleaseRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestNothingLeaks(t *testing.T) {
 	// Both accounts are refused.
 	s.password("another-password")
 	for _, name := range []string{"n1", "n2"} {
-		s.untilServer(name, "the refused account", func(v *protocol.Server) bool { return has(v.Status.Conditions, protocol.CondBMCDenied) })
+		s.untilServer(name, "the refused account", func(v *resource.Server) bool { return has(v.Status.Conditions, resource.CondBMCDenied) })
 	}
 	s.installedOnce()
 	spy.look()

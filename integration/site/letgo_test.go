@@ -7,6 +7,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestClaimGoesWithItsHolds: a claim whose server is held is not deleted, unless its
@@ -29,7 +30,7 @@ func TestClaimGoesWithItsHolds(t *testing.T) {
 		}
 		return n
 	}
-	id := s.place("n1", "k", protocol.HoldFenced).Metadata.Name
+	id := s.place("n1", "k", resource.HoldFenced).Metadata.Name
 	before := ons()
 	if _, err := s.client.DeleteClaim(t.Context(), "c-n1", ""); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), id) {
 		t.Fatalf("deleted under a hold: %v", err)
@@ -38,29 +39,29 @@ func TestClaimGoesWithItsHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.until("the end of the claim and its hold", func() bool {
-		_, claim := get[*protocol.Claim](s, "c-n1")
-		_, hold := get[*protocol.Hold](s, id)
+		_, claim := get[*resource.Claim](s, "c-n1")
+		_, hold := get[*resource.Hold](s, id)
 		return !claim && !hold
 	}, func() any { return "one of them" })
 	s.staysOff(0)
 	if n := ons(); n != before {
 		t.Errorf("powered on %d times while its claim went", n-before)
 	}
-	s.untilEvent("who released it", func(e api.EventRecord) bool { return e.Code == protocol.EventReleaseAccepted })
-	if n := s.events(protocol.EventReleaseAccepted); n != 1 {
+	s.untilEvent("who released it", func(e api.EventRecord) bool { return e.Code == resource.EventReleaseAccepted })
+	if n := s.events(resource.EventReleaseAccepted); n != 1 {
 		t.Errorf("%d releases are on record", n)
 	}
 
-	late := s.place("n1", "late", protocol.HoldEnforced).Metadata.Name
+	late := s.place("n1", "late", resource.HoldEnforced).Metadata.Name
 	s.apply(s.claim("n1"))
 	s.until("the claim that waits for the hold", func() bool {
-		c, ok := get[*protocol.Claim](s, "c-n1")
-		return ok && c.Status.Server == "" && len(c.Status.Conditions) > 0 && c.Status.Conditions[0].Code == protocol.CondUnbound &&
+		c, ok := get[*resource.Claim](s, "c-n1")
+		return ok && c.Status.Server == "" && len(c.Status.Conditions) > 0 && c.Status.Conditions[0].Code == resource.CondUnbound &&
 			strings.Contains(c.Status.Conditions[0].Message, `"late"`)
-	}, func() any { c, _ := get[*protocol.Claim](s, "c-n1"); return c })
+	}, func() any { c, _ := get[*resource.Claim](s, "c-n1"); return c })
 	s.staysOff(0)
 	if _, err := s.client.ReleaseHold(t.Context(), late, api.ReleaseRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the bound claim", func() bool { c, ok := get[*protocol.Claim](s, "c-n1"); return ok && c.Status.Server == "n1" }, func() any { return "none" })
+	s.until("the bound claim", func() bool { c, ok := get[*resource.Claim](s, "c-n1"); return ok && c.Status.Server == "n1" }, func() any { return "none" })
 }

@@ -9,6 +9,7 @@ import (
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // desk calls the agent over its socket.
@@ -50,12 +51,12 @@ func TestLocalHoldIsAdopted(t *testing.T) {
 	s.stopHub()
 
 	c := desk(cfg)
-	h, err := c.Place(t.Context(), "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
+	h, err := c.Place(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "smoke", Mode: resource.StopHard, Reason: "smoke in row 7", Ref: "call 17"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fenced := func(all []local.Hold) bool {
-		return len(all) == 1 && all[0].ID == h.ID && all[0].Word == protocol.HoldFenced && all[0].Local
+		return len(all) == 1 && all[0].ID == h.ID && all[0].Word == resource.HoldFenced && all[0].Local
 	}
 	s.untilLocal(c, "the local hold's receipt", fenced)
 	s.staysOff(0)
@@ -66,7 +67,7 @@ func TestLocalHoldIsAdopted(t *testing.T) {
 	s.staysOff(0)
 
 	s.startHub()
-	v := s.untilHold(h.ID, protocol.HoldFenced)
+	v := s.untilHold(h.ID, resource.HoldFenced)
 	if v.Spec.Owner != h.Owner || !strings.HasPrefix(v.Spec.Owner, local.OwnerPrefix) || v.Spec.Key != "smoke" || v.Spec.Reason != h.Reason || v.Spec.Ref != h.Ref || v.Status.Receipt == nil {
 		t.Errorf("%+v", v)
 	}
@@ -77,7 +78,7 @@ func TestLocalHoldIsAdopted(t *testing.T) {
 	if _, err := s.client.ReleaseHold(t.Context(), h.ID, api.ReleaseRequest{BreakGlass: "the fire is out"}); err != nil {
 		t.Fatal(err)
 	}
-	s.untilServer("n1", "the disk boot after the release", func(v *protocol.Server) bool { return diskBoot(v) && len(v.Status.Report.Holds) == 0 })
+	s.untilServer("n1", "the disk boot after the release", func(v *resource.Server) bool { return diskBoot(v) && len(v.Status.Report.Holds) == 0 })
 	s.installedOnce()
 }
 
@@ -93,7 +94,7 @@ func TestLocalBreakGlass(t *testing.T) {
 	s.join(cfg)
 	stop := s.startAgent(cfg)
 	s.provision()
-	id := s.place("n1", "k", protocol.HoldFenced).Metadata.Name
+	id := s.place("n1", "k", resource.HoldFenced).Metadata.Name
 	s.stopHub()
 
 	c := desk(cfg)
@@ -107,13 +108,13 @@ func TestLocalBreakGlass(t *testing.T) {
 	forced := s.forcedOff(0)
 	stop()
 	s.startHub() // it knows the hold, and nothing of its end
-	if v, ok := get[*protocol.Hold](s, id); !ok || v.Status.ReleasedAt != nil {
+	if v, ok := get[*resource.Hold](s, id); !ok || v.Status.ReleasedAt != nil {
 		t.Errorf("the hub's hold before it has heard: %+v", v)
 	}
 	s.startAgent(cfg)
-	s.until("the release at the hub", func() bool { _, ok := get[*protocol.Hold](s, id); return !ok }, func() any { return "a hold" })
+	s.until("the release at the hub", func() bool { _, ok := get[*resource.Hold](s, id); return !ok }, func() any { return "a hold" })
 	s.untilLocal(c, "a document without the hold", func(all []local.Hold) bool { return len(all) == 0 })
-	s.untilServer("n1", "the disk boot", func(v *protocol.Server) bool { return diskBoot(v) && len(v.Status.Report.Holds) == 0 })
+	s.untilServer("n1", "the disk boot", func(v *resource.Server) bool { return diskBoot(v) && len(v.Status.Report.Holds) == 0 })
 	if n := s.forcedOff(0); n != forced {
 		t.Errorf("forced off %d times after the release", n-forced)
 	}

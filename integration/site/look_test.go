@@ -11,20 +11,21 @@ import (
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // get reads a resource; it is the zero value while there is none.
-func get[T protocol.Object](s *site, name string) (v T, ok bool) {
+func get[T resource.Object](s *site, name string) (v T, ok bool) {
 	v, err := api.Get[T](s.t.Context(), s.client, name)
 	return v, err == nil
 }
 
 // untilServer waits for a server's status.
-func (s *site) untilServer(name, what string, ok func(*protocol.Server) bool) *protocol.Server {
+func (s *site) untilServer(name, what string, ok func(*resource.Server) bool) *resource.Server {
 	s.t.Helper()
-	var last *protocol.Server
+	var last *resource.Server
 	s.until(what+" of "+name, func() bool {
-		v, have := get[*protocol.Server](s, name)
+		v, have := get[*resource.Server](s, name)
 		if have {
 			last = v
 		}
@@ -40,14 +41,14 @@ func (s *site) untilServer(name, what string, ok func(*protocol.Server) bool) *p
 }
 
 // diskBoot is the end of every power-on after the first.
-func diskBoot(v *protocol.Server) bool {
+func diskBoot(v *resource.Server) bool {
 	r := v.Status.Report
-	return r.Attempt != nil && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == protocol.AttemptSucceeded &&
-		r.Observation.Power == protocol.PowerOn && !has(v.Status.Conditions, protocol.CondDark)
+	return r.Attempt != nil && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == resource.AttemptSucceeded &&
+		r.Observation.Power == protocol.PowerOn && !has(v.Status.Conditions, resource.CondDark)
 }
 
-func has(conds []protocol.ConditionState, code protocol.ConditionCode) bool {
-	return slices.ContainsFunc(conds, func(c protocol.ConditionState) bool { return c.Code == code })
+func has(conds []resource.ConditionState, code resource.ConditionCode) bool {
+	return slices.ContainsFunc(conds, func(c resource.ConditionState) bool { return c.Code == code })
 }
 
 // provision applies everything and waits until server 1 runs from its disk.
@@ -67,19 +68,19 @@ func (s *site) installedOnce() {
 }
 
 // place holds a server and waits for the word.
-func (s *site) place(server, key string, word protocol.HoldWord) *protocol.Hold {
+func (s *site) place(server, key string, word resource.HoldWord) *resource.Hold {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
+	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return s.untilHold(h.Metadata.Name, word)
 }
 
-func (s *site) untilHold(id string, word protocol.HoldWord) (h *protocol.Hold) {
+func (s *site) untilHold(id string, word resource.HoldWord) (h *resource.Hold) {
 	s.t.Helper()
 	s.until("hold "+string(word), func() bool {
-		v, ok := get[*protocol.Hold](s, id)
+		v, ok := get[*resource.Hold](s, id)
 		h = v
 		return ok && v.Status.Word == word
 	}, func() any { return h })
@@ -93,7 +94,7 @@ func (s *site) release(id string) {
 	if _, err := s.client.ReleaseHold(s.t.Context(), id, api.ReleaseRequest{}); err != nil {
 		s.t.Fatal(err)
 	}
-	s.until("the acknowledged release", func() bool { _, ok := get[*protocol.Hold](s, id); return !ok }, func() any { return id })
+	s.until("the acknowledged release", func() bool { _, ok := get[*resource.Hold](s, id); return !ok }, func() any { return id })
 }
 
 // staysOff watches a held server for a while and lets its firmware ask for a boot.
@@ -131,18 +132,18 @@ func (s *site) silent(i int) bool {
 	return errors.Is(err, firmware.ErrNoOffer)
 }
 
-func (s *site) agentHas(name string, code protocol.ConditionCode) {
+func (s *site) agentHas(name string, code resource.ConditionCode) {
 	s.t.Helper()
-	s.untilAgent(name, "condition "+string(code), func(a *protocol.Agent) bool { return has(a.Status.Conditions, code) })
+	s.untilAgent(name, "condition "+string(code), func(a *resource.Agent) bool { return has(a.Status.Conditions, code) })
 }
 
 // untilAgent waits for an agent's status.
-func (s *site) untilAgent(name, what string, ok func(*protocol.Agent) bool) {
+func (s *site) untilAgent(name, what string, ok func(*resource.Agent) bool) {
 	s.t.Helper()
-	var a *protocol.Agent
+	var a *resource.Agent
 	s.until(what, func() bool {
 		var have bool
-		a, have = get[*protocol.Agent](s, name)
+		a, have = get[*resource.Agent](s, name)
 		return have && ok(a)
 	}, func() any { return a.Status })
 }

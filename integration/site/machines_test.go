@@ -13,6 +13,7 @@ import (
 
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestRackFile: fifty machines of one rack file, in one process, boot from the network at
@@ -62,9 +63,9 @@ machines:
 	s.join(agent)
 	s.startAgent(agent)
 	for _, m := range c.Machines {
-		s.untilServer(m.Name, "the first read", func(v *protocol.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
+		s.untilServer(m.Name, "the first read", func(v *resource.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
 	}
-	var claims []protocol.Object
+	var claims []resource.Object
 	for _, m := range c.Machines {
 		claims = append(claims, s.claim(m.Name))
 	}
@@ -82,14 +83,14 @@ machines:
 	if len(leases) != machines {
 		t.Errorf("%d machines have %d MAC addresses", machines, len(leases))
 	}
-	s.until("each machine's event Provisioned", func() bool { return s.events(protocol.EventProvisioned) == machines }, func() any { return s.events(protocol.EventProvisioned) })
-	if used, failed := s.events(protocol.EventGrantUsed), s.events(protocol.EventAttemptFailed); used != machines || failed != 0 {
+	s.until("each machine's event Provisioned", func() bool { return s.events(resource.EventProvisioned) == machines }, func() any { return s.events(resource.EventProvisioned) })
+	if used, failed := s.events(resource.EventGrantUsed), s.events(resource.EventAttemptFailed); used != machines || failed != 0 {
 		t.Errorf("%d grants were used and %d attempts failed, want %d and none", used, failed, machines)
 	}
 }
 
 // made are the manifests of a file that rackboot-sim wrote.
-func made(t *testing.T, path string) (objs []protocol.Object) {
+func made(t *testing.T, path string) (objs []resource.Object) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -101,11 +102,11 @@ func made(t *testing.T, path string) (objs []protocol.Object) {
 		if lines.Text() == "---" {
 			continue
 		}
-		var head struct{ Kind protocol.Kind }
+		var head struct{ Kind resource.Kind }
 		if err := json.Unmarshal(lines.Bytes(), &head); err != nil {
 			t.Fatal(err)
 		}
-		o := protocol.NewObject(head.Kind)
+		o := resource.NewObject(head.Kind)
 		if err := json.Unmarshal(lines.Bytes(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +121,7 @@ func made(t *testing.T, path string) (objs []protocol.Object) {
 // booted is how many machines of a file run from their disk after an installation.
 func (s *site) booted(c sim.RackConfig) (n int) {
 	for _, m := range c.Machines {
-		if v, have := get[*protocol.Server](s, m.Name); have && v.Status.Report != nil && diskBoot(v) {
+		if v, have := get[*resource.Server](s, m.Name); have && v.Status.Report != nil && diskBoot(v) {
 			n++
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // export is what the hub has, as a file has it.
@@ -81,10 +82,10 @@ func TestMoveToAnotherHub(t *testing.T) {
 			s.join(c)
 			stop := s.startAgent(c)
 			s.provision()
-			h := s.place("n2", "k", protocol.HoldFenced)
-			uid, _ := get[*protocol.Claim](s, "c-n1")
+			h := s.place("n2", "k", resource.HoldFenced)
+			uid, _ := get[*resource.Claim](s, "c-n1")
 			s.until("the provisioned record", func() bool {
-				b, ok := get[*protocol.BootConfiguration](s, "c-n1")
+				b, ok := get[*resource.BootConfiguration](s, "c-n1")
 				return ok && b.Installed()
 			}, func() any { return "none" })
 			stop()
@@ -106,17 +107,17 @@ func TestMoveToAnotherHub(t *testing.T) {
 				t.Errorf("the agent is %s", agent)
 			}
 			s.startAgent(c)
-			if got := s.untilHold(h.Metadata.Name, protocol.HoldFenced); got.Spec.Owner != h.Spec.Owner || got.Spec.Key != "k" {
+			if got := s.untilHold(h.Metadata.Name, resource.HoldFenced); got.Spec.Owner != h.Spec.Owner || got.Spec.Key != "k" {
 				t.Errorf("the hold is %+v", got.Spec)
 			}
-			s.untilServer("n1", "its claim at the agent", func(v *protocol.Server) bool {
-				return v.Status.Report.OwnerUID == uid.Metadata.UID && !has(v.Status.Conditions, protocol.CondServerOn) && !has(v.Status.Conditions, protocol.CondDark)
+			s.untilServer("n1", "its claim at the agent", func(v *resource.Server) bool {
+				return v.Status.Report.OwnerUID == uid.Metadata.UID && !has(v.Status.Conditions, resource.CondServerOn) && !has(v.Status.Conditions, resource.CondDark)
 			})
 			s.reboot("n1")
 			s.untilServer("n1", "the disk boot at the other hub", diskBoot)
 			s.staysOff(1)
 			s.installedOnce()
-			if cl, _ := get[*protocol.Claim](s, "c-n1"); cl.Metadata.UID != uid.Metadata.UID || has(cl.Status.Conditions, protocol.CondNeedsDecision) {
+			if cl, _ := get[*resource.Claim](s, "c-n1"); cl.Metadata.UID != uid.Metadata.UID || has(cl.Status.Conditions, resource.CondNeedsDecision) {
 				t.Errorf("the claim is %+v", cl)
 			}
 		})
@@ -136,7 +137,7 @@ func TestMoveWithoutProof(t *testing.T) {
 	stop := s.startAgent(c)
 	s.provision()
 	stop()
-	cfg, _ := get[*protocol.BootConfiguration](s, "c-n1")
+	cfg, _ := get[*resource.BootConfiguration](s, "c-n1")
 	digest := cfg.Spec.Image.Digest
 	e := s.export()
 	s.anotherHub(false)
@@ -146,7 +147,7 @@ func TestMoveWithoutProof(t *testing.T) {
 	s.startAgent(c)
 	s.undecided("c-n1")
 	s.servers[0].BMC.PressPowerButton()
-	s.untilServer("n1", "Off by somebody else", func(v *protocol.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
+	s.untilServer("n1", "Off by somebody else", func(v *resource.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
 	s.refused(0)
 	s.staysOff(0)
 	s.undecided("c-n1")
@@ -179,7 +180,7 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	if err := errors.Join(s.servers[1].BMC.PullPower(), s.servers[1].BMC.RestorePower()); err != nil {
 		t.Fatal(err)
 	}
-	s.untilServer("n2", "Off", func(v *protocol.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
+	s.untilServer("n2", "Off", func(v *resource.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
 	s.staysOff(1)
 	s.undecided("c-n2")
 	s.refused(1)
@@ -190,11 +191,11 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	}
 	adopted := func(when string) {
 		t.Helper()
-		s.untilServer("n1", "its takeover, "+when, func(v *protocol.Server) bool {
-			cl, _ := get[*protocol.Claim](s, "c-n1")
-			return v.Status.Report.OwnerUID == cl.Metadata.UID && !slices.ContainsFunc(cl.Status.Conditions, func(c protocol.ConditionState) bool {
-				return slices.Contains([]protocol.ConditionCode{
-					protocol.CondNeedsDecision, protocol.CondServerOn, protocol.CondGrantMissing, protocol.CondDark, protocol.CondNoAgent,
+		s.untilServer("n1", "its takeover, "+when, func(v *resource.Server) bool {
+			cl, _ := get[*resource.Claim](s, "c-n1")
+			return v.Status.Report.OwnerUID == cl.Metadata.UID && !slices.ContainsFunc(cl.Status.Conditions, func(c resource.ConditionState) bool {
+				return slices.Contains([]resource.ConditionCode{
+					resource.CondNeedsDecision, resource.CondServerOn, resource.CondGrantMissing, resource.CondDark, resource.CondNoAgent,
 				}, c.Code)
 			})
 		})
@@ -209,7 +210,7 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	s.startHub()
 	adopted("after a restart of the hub")
 	stop()
-	if _, err := s.client.Delete(t.Context(), protocol.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the free rack", func() bool { _, err := s.client.NewJoinToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
@@ -227,9 +228,9 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	other.Spec.Image = strings.Replace(s.image, ":1", ":2", 1)
 	s.apply(other)
 	s.until("ReprovisionRequired", func() bool {
-		cl, _ := get[*protocol.Claim](s, "c-n1")
-		return has(cl.Status.Conditions, protocol.CondReprovisionRequired)
-	}, func() any { cl, _ := get[*protocol.Claim](s, "c-n1"); return cl.Status })
+		cl, _ := get[*resource.Claim](s, "c-n1")
+		return has(cl.Status.Conditions, resource.CondReprovisionRequired)
+	}, func() any { cl, _ := get[*resource.Claim](s, "c-n1"); return cl.Status })
 	s.reboot("n1")
 	s.untilServer("n1", "the disk boot with another image in the claim", diskBoot)
 	s.neverFromNetwork(0)
@@ -248,10 +249,10 @@ func TestTakeOverRunningFleet(t *testing.T) {
 func (s *site) undecided(claim string) {
 	s.t.Helper()
 	s.until("the question of "+claim, func() bool {
-		cl, ok := get[*protocol.Claim](s, claim)
-		return ok && has(cl.Status.Conditions, protocol.CondNeedsDecision)
-	}, func() any { cl, _ := get[*protocol.Claim](s, claim); return cl.Status })
-	if _, ok := get[*protocol.BootConfiguration](s, claim); ok {
+		cl, ok := get[*resource.Claim](s, claim)
+		return ok && has(cl.Status.Conditions, resource.CondNeedsDecision)
+	}, func() any { cl, _ := get[*resource.Claim](s, claim); return cl.Status })
+	if _, ok := get[*resource.BootConfiguration](s, claim); ok {
 		s.t.Errorf("%s has a configuration", claim)
 	}
 }

@@ -3,8 +3,8 @@ package site
 import (
 	"testing"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestMoveBootEnv: what describes boot environments moves with the fleet, under its UIDs, so
@@ -15,7 +15,7 @@ func TestMoveBootEnv(t *testing.T) {
 	s.hub.Secrets.KeyFile = s.keyFile("one.key", "01")
 	s.startHub()
 	s.apply(s.manifests()...)
-	param := &protocol.Param{Spec: protocol.ParamSpec{Name: "mirror", Schema: map[string]any{"type": "string"}}}
+	param := &resource.Param{Spec: resource.ParamSpec{Name: "mirror", Schema: map[string]any{"type": "string"}}}
 	param.Metadata.Name = "mirror"
 	param.Default()
 	s.apply(append(envObjects("deb.example"), param)...)
@@ -26,17 +26,17 @@ func TestMoveBootEnv(t *testing.T) {
 	s.join(c)
 	stop := s.startAgent(c)
 	claim := s.claim("n1")
-	claim.Spec.Image, claim.Spec.BootEnv = "", &protocol.Ref{Name: "demo-1-install"}
+	claim.Spec.Image, claim.Spec.BootEnv = "", &resource.Ref{Name: "demo-1-install"}
 	s.apply(claim)
 	s.untilServer("n1", "the disk boot after the installation", diskBoot)
 	s.until("the provisioned record", func() bool {
-		b, ok := get[*protocol.BootConfiguration](s, claim.Metadata.Name)
+		b, ok := get[*resource.BootConfiguration](s, claim.Metadata.Name)
 		return ok && b.Installed()
 	}, func() any { return "none" })
 	stop()
 	uids := func() map[string]string {
 		out := map[string]string{}
-		for _, k := range []protocol.Kind{protocol.KindParam, protocol.KindTemplate, protocol.KindProfile, protocol.KindBootEnv} {
+		for _, k := range []resource.Kind{resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv} {
 			list, err := s.client.ListObjects(t.Context(), k)
 			if err != nil {
 				t.Fatal(err)
@@ -69,9 +69,9 @@ func TestMoveBootEnv(t *testing.T) {
 			t.Errorf("again: %s %s %s: %s", r.Kind, r.Name, r.Outcome, r.Message)
 		}
 	}
-	cl, _ := get[*protocol.Claim](s, claim.Metadata.Name)
-	cfg, ok := get[*protocol.BootConfiguration](s, claim.Metadata.Name)
-	if !ok || !cfg.Installed() || cfg.Spec.BootEnv != "demo-1-install" || has(cl.Status.Conditions, protocol.CondNeedsDecision) || has(cl.Status.Conditions, protocol.CondReprovisionRequired) {
+	cl, _ := get[*resource.Claim](s, claim.Metadata.Name)
+	cfg, ok := get[*resource.BootConfiguration](s, claim.Metadata.Name)
+	if !ok || !cfg.Installed() || cfg.Spec.BootEnv != "demo-1-install" || has(cl.Status.Conditions, resource.CondNeedsDecision) || has(cl.Status.Conditions, resource.CondReprovisionRequired) {
 		t.Errorf("the claim says %+v, its configuration %+v", cl.Status.Conditions, cfg)
 	}
 }

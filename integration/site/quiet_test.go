@@ -5,6 +5,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestSimulatedServersAreQuiet: a simulated server that was read, claimed and booted has no
@@ -22,8 +23,8 @@ func TestSimulatedServersAreQuiet(t *testing.T) {
 	uuids := map[string]bool{}
 	for _, sv := range s.servers {
 		bmc := "b-" + sv.Name
-		read := func() (*protocol.BMC, bool) {
-			b, err := api.Get[*protocol.BMC](t.Context(), s.client, bmc)
+		read := func() (*resource.BMC, bool) {
+			b, err := api.Get[*resource.BMC](t.Context(), s.client, bmc)
 			return b, err == nil && len(b.Status.Inventory) == 1
 		}
 		s.until("the inventory of "+bmc, func() bool { _, ok := read(); return ok }, func() any { return "none" })
@@ -36,7 +37,7 @@ func TestSimulatedServersAreQuiet(t *testing.T) {
 			t.Errorf("%s shows %v, want the port %s", bmc, macs, sv.MAC)
 		}
 		uuids[sys.UUID] = true
-		if v, err := api.Get[*protocol.Server](t.Context(), s.client, sv.Name); err != nil || len(v.Status.Conditions) > 0 {
+		if v, err := api.Get[*resource.Server](t.Context(), s.client, sv.Name); err != nil || len(v.Status.Conditions) > 0 {
 			t.Errorf("%s has %v, %v", sv.Name, v.Status.Conditions, err)
 		}
 	}

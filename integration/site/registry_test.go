@@ -18,6 +18,7 @@ import (
 	"rackboot/netboot/image"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestOwnRegistry: with the hub's registry and no other one, an image is built, pushed and
@@ -83,13 +84,13 @@ func TestOwnRegistry(t *testing.T) {
 	if got, want := s.servers[0].Disk.Digest(), digestOf(string(uki)); got != want {
 		t.Errorf("installed is %s, pushed was %s", got, want)
 	}
-	cfg, ok := get[*protocol.BootConfiguration](s, "c-n1")
+	cfg, ok := get[*resource.BootConfiguration](s, "c-n1")
 	if !ok || cfg.Spec.Image.Digest != built.Digests["amd64"] {
 		t.Errorf("the boot configuration has %+v, push said %s", cfg.Spec.Image, built.Digests["amd64"])
 	}
 
 	s.untilEvent("which image it is", func(e api.EventRecord) bool {
-		return e.Code == protocol.EventResolved && strings.Contains(e.Message, built.Digests["amd64"])
+		return e.Code == resource.EventResolved && strings.Contains(e.Message, built.Digests["amd64"])
 	})
 
 	// The certificate of an agent lets it pull and no more, and that of a revoked one nothing.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	hubdaemon "rackboot/hub/daemon"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestHubRestored: a hub whose folder was restored from a copy has older documents
@@ -24,7 +24,7 @@ func TestHubRestored(t *testing.T) {
 	s.join(c)
 	s.startAgent(c)
 	s.apply(s.claim("n1"))
-	s.untilServer("n1", "the claim at the agent", func(v *protocol.Server) bool { return v.Status.Report.OwnerUID != "" })
+	s.untilServer("n1", "the claim at the agent", func(v *resource.Server) bool { return v.Status.Report.OwnerUID != "" })
 	s.stopHub()
 	saved := filepath.Join(t.TempDir(), "copy")
 	if out, err := exec.CommandContext(t.Context(), "cp", "-a", s.hub.DataDir, saved).CombinedOutput(); err != nil {
@@ -33,7 +33,7 @@ func TestHubRestored(t *testing.T) {
 	// After the copy: the installation ends, and a hold is placed.
 	s.startHub()
 	s.untilServer("n1", "the disk boot after the installation", diskBoot)
-	lost := s.place("n2", "k", protocol.HoldFenced)
+	lost := s.place("n2", "k", resource.HoldFenced)
 	s.stopHub()
 
 	if err := os.RemoveAll(s.hub.DataDir); err != nil {
@@ -43,7 +43,7 @@ func TestHubRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.runHub()
-	s.agentHas("r1-1", protocol.CondHubBehind)
+	s.agentHas("r1-1", resource.CondHubBehind)
 	s.staysOff(1)
 
 	s.stopHub()
@@ -52,35 +52,35 @@ func TestHubRestored(t *testing.T) {
 	}
 	s.startHub()
 	early := s.accepted("n2", "early")
-	s.untilHold(early.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(early.Metadata.Name, resource.HoldFenced)
 	// The hold that the hub had lost never let go; the hub learns of it from the agent.
-	s.untilHold(lost.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(lost.Metadata.Name, resource.HoldFenced)
 	s.release(early.Metadata.Name)
 	s.staysOff(1)
-	s.untilServer("n2", "the hold that the hub had lost, alone", func(v *protocol.Server) bool {
+	s.untilServer("n2", "the hold that the hub had lost, alone", func(v *resource.Server) bool {
 		h := v.Status.Report.Holds
 		return len(h) == 1 && h[0].ID == lost.Metadata.Name
 	})
 	s.release(lost.Metadata.Name)
-	s.untilServer("n2", "the end of its holds", func(v *protocol.Server) bool { return len(v.Status.Report.Holds) == 0 })
+	s.untilServer("n2", "the end of its holds", func(v *resource.Server) bool { return len(v.Status.Report.Holds) == 0 })
 
 	// The hub adopts what the agent signed meanwhile.
 	s.until("the provisioned record", func() bool {
-		b, ok := get[*protocol.BootConfiguration](s, "c-n1")
+		b, ok := get[*resource.BootConfiguration](s, "c-n1")
 		return ok && b.Status.Provisioned != nil
 	}, func() any { return "none" })
 	s.installedOnce()
-	var a *protocol.Agent
+	var a *resource.Agent
 	s.until("the end of the refusals", func() bool {
-		a, _ = get[*protocol.Agent](s, "r1-1")
+		a, _ = get[*resource.Agent](s, "r1-1")
 		return len(a.Status.Conditions) == 0
 	}, func() any { return a.Status.Conditions })
 }
 
 // accepted places a hold and does not wait.
-func (s *site) accepted(server, key string) *protocol.Hold {
+func (s *site) accepted(server, key string) *resource.Hold {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: key, Mode: protocol.StopHard}})
+	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The passwords of this test must be nowhere but in memory. Their beginning is what is
@@ -38,7 +39,7 @@ func TestSecretsEverywhere(t *testing.T) {
 	s.provision()
 
 	// The hub is away and the agent starts again: it has the account on its disk.
-	h := s.place("n1", "k", protocol.HoldFenced)
+	h := s.place("n1", "k", resource.HoldFenced)
 	spy.look()
 	s.stopHub()
 	stopAgent()
@@ -47,7 +48,7 @@ func TestSecretsEverywhere(t *testing.T) {
 	stopAgent = s.startAgent(c)
 	s.until("n1 forced off again", func() bool { return s.servers[0].BMC.PowerState() == protocol.PowerOff }, func() any { return "on" })
 	s.startHub()
-	s.untilHold(h.Metadata.Name, protocol.HoldFenced)
+	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	s.release(h.Metadata.Name)
 	s.untilServer("n1", "the disk boot after the release", diskBoot)
 
@@ -70,7 +71,7 @@ func TestSecretsEverywhere(t *testing.T) {
 
 	// Another agent: everything is sealed for its key.
 	stopAgent()
-	if _, err := s.client.Delete(t.Context(), protocol.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
 	ports := freePorts(t, 2)
@@ -80,8 +81,8 @@ func TestSecretsEverywhere(t *testing.T) {
 	s.until("the free rack", func() bool { _, err := s.client.NewJoinToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
 	s.join(c2)
 	stopAgent = s.startAgent(c2)
-	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *protocol.Server) bool {
-		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, protocol.CondServerOn)
+	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *resource.Server) bool {
+		return v.Status.Report.Observation.Power == protocol.PowerOn && v.Status.Report.OwnerUID != "" && !has(v.Status.Conditions, resource.CondServerOn)
 	})
 	s.reboot("n1")
 	s.installedOnce()
@@ -112,12 +113,12 @@ func TestWrongSecretKey(t *testing.T) {
 		s.stopHub()
 		s.hub.Secrets.KeyFile = wrong
 		s.startHub()
-		_, err := s.client.Apply(t.Context(), []protocol.Object{account(secondCanary)}, false)
+		_, err := s.client.Apply(t.Context(), []resource.Object{account(secondCanary)}, false)
 		if protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(protocol.HintOf(err), "secrets") || strings.Contains(err.Error(), canary) {
 			t.Errorf("key %q: a secret is written: %v (%s)", wrong, err, protocol.HintOf(err))
 		}
-		v, ok := get[*protocol.Secret](s, "bmc")
-		if !ok || v.Status.Version != 1 || !has(v.Status.Conditions, protocol.CondSecretUnreadable) {
+		v, ok := get[*resource.Secret](s, "bmc")
+		if !ok || v.Status.Version != 1 || !has(v.Status.Conditions, resource.CondSecretUnreadable) {
 			t.Errorf("key %q: the secret is %+v", wrong, v.Status)
 		}
 		s.reboot("n1") // the agent has what was sealed before
@@ -132,19 +133,19 @@ func TestWrongSecretKey(t *testing.T) {
 }
 
 // central are the manifests with the credentials at the hub.
-func (s *site) central() []protocol.Object {
+func (s *site) central() []resource.Object {
 	objs := s.manifests()
 	for _, o := range objs {
-		if b, ok := o.(*protocol.BMC); ok {
+		if b, ok := o.(*resource.BMC); ok {
 			b.Spec.CredentialsRef = "secret:bmc"
 		}
 	}
 	return objs
 }
 
-func account(password string) *protocol.Secret {
-	v := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretBMC, Data: protocol.SecretData{
-		protocol.SecretUsername: protocol.Plain("admin"), protocol.SecretPassword: protocol.Plain(password),
+func account(password string) *resource.Secret {
+	v := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretBMC, Data: resource.SecretData{
+		resource.SecretUsername: resource.Plain("admin"), resource.SecretPassword: resource.Plain(password),
 	}}}
 	v.Metadata.Name = "bmc"
 	v.Default()
@@ -179,12 +180,12 @@ func (s *site) noCredentials(dir string) {
 func (s *site) untilVersion(version uint64) {
 	s.t.Helper()
 	s.until("the next version", func() bool {
-		v, ok := get[*protocol.Secret](s, "bmc")
+		v, ok := get[*resource.Secret](s, "bmc")
 		return ok && v.Status.Version == version
 	}, func() any { return "an older one" })
 	for _, sv := range s.servers {
-		s.untilServer(sv.Name, "a read with the new account", func(v *protocol.Server) bool {
-			return v.Status.Report.Observation.Code == "" && !has(v.Status.Conditions, protocol.CondBMCDenied)
+		s.untilServer(sv.Name, "a read with the new account", func(v *resource.Server) bool {
+			return v.Status.Report.Observation.Code == "" && !has(v.Status.Conditions, resource.CondBMCDenied)
 		})
 	}
 }

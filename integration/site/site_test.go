@@ -18,6 +18,7 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // site is one rack with its servers, an image and a hub's folder. Hub and agents
@@ -132,24 +133,24 @@ func awaitFree(t testing.TB, addrs ...string) {
 }
 
 // manifests are the rack with all its servers.
-func (s *site) manifests() []protocol.Object {
+func (s *site) manifests() []resource.Object {
 	fast := protocol.Duration(100 * time.Millisecond)
-	rack := &protocol.Rack{Spec: protocol.RackSpec{SoftTimeout: protocol.Duration(2 * time.Second), SettleWindow: 3 * fast, PollInterval: fast}}
+	rack := &resource.Rack{Spec: resource.RackSpec{SoftTimeout: protocol.Duration(2 * time.Second), SettleWindow: 3 * fast, PollInterval: fast}}
 	rack.Metadata.Name = rackName
-	seg := &protocol.Segment{Spec: protocol.SegmentSpec{
-		RackRef: protocol.Ref{Name: rackName}, Prefix: "127.0.0.0/8", Address: "127.0.0.1",
-		Pool: protocol.Pool{From: "127.77.0.10", To: "127.77.0.99"}, BaseURL: "http://" + s.http,
+	seg := &resource.Segment{Spec: resource.SegmentSpec{
+		RackRef: resource.Ref{Name: rackName}, Prefix: "127.0.0.0/8", Address: "127.0.0.1",
+		Pool: resource.Pool{From: "127.77.0.10", To: "127.77.0.99"}, BaseURL: "http://" + s.http,
 	}}
 	seg.Metadata.Name = "boot"
-	objs := []protocol.Object{rack, seg}
+	objs := []resource.Object{rack, seg}
 	for _, sv := range s.servers {
-		b := &protocol.BMC{Spec: protocol.BMCSpec{
-			RackRef: protocol.Ref{Name: rackName}, Address: sv.BMC.Address(), CredentialsRef: "local:bmc",
-			TLS: protocol.BMCTLS{Fingerprint: sv.BMC.Fingerprint()},
+		b := &resource.BMC{Spec: resource.BMCSpec{
+			RackRef: resource.Ref{Name: rackName}, Address: sv.BMC.Address(), CredentialsRef: "local:bmc",
+			TLS: resource.BMCTLS{Fingerprint: sv.BMC.Fingerprint()},
 		}}
 		b.Metadata.Name = "b-" + sv.Name
-		n := &protocol.Server{Spec: protocol.ServerSpec{
-			BMCRef: protocol.Ref{Name: b.Metadata.Name}, SegmentRef: protocol.Ref{Name: "boot"}, BootMAC: sv.MAC,
+		n := &resource.Server{Spec: resource.ServerSpec{
+			BMCRef: resource.Ref{Name: b.Metadata.Name}, SegmentRef: resource.Ref{Name: "boot"}, BootMAC: sv.MAC,
 		}}
 		n.Metadata.Name, n.Metadata.Labels = sv.Name, map[string]string{"role": "node"}
 		objs = append(objs, b, n)
@@ -160,17 +161,17 @@ func (s *site) manifests() []protocol.Object {
 	return objs
 }
 
-func (s *site) claim(server string) *protocol.Claim {
-	c := &protocol.Claim{Spec: protocol.ClaimSpec{
-		ServerRef: &protocol.Ref{Name: server}, Power: protocol.WantOn, Image: s.image,
-		BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd},
+func (s *site) claim(server string) *resource.Claim {
+	c := &resource.Claim{Spec: resource.ClaimSpec{
+		ServerRef: &resource.Ref{Name: server}, Power: resource.WantOn, Image: s.image,
+		BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd},
 	}}
 	c.Metadata.Name = "c-" + server
 	c.Default()
 	return c
 }
 
-func (s *site) apply(objs ...protocol.Object) {
+func (s *site) apply(objs ...resource.Object) {
 	s.t.Helper()
 	if _, err := s.client.Apply(s.t.Context(), objs, false); err != nil {
 		s.t.Fatalf("apply: %v", err)

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/badger"
 )
@@ -63,7 +63,7 @@ func (y *spy) look() {
 	t := y.site.t
 	t.Helper()
 	paths := []string{api.PathEvents + "?limit=1000", api.PathOpenAPI, api.PathHealth, api.PathReady, api.PathWhoami, api.PathAudit, api.PathAuditExport}
-	for _, k := range protocol.Kinds() {
+	for _, k := range resource.Kinds() {
 		objs, err := y.site.client.ListObjects(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)

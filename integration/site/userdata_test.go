@@ -12,12 +12,13 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // ignites is user data with a canary, as Butane.
-func ignites(name string) *protocol.Secret {
-	v := &protocol.Secret{Spec: protocol.SecretSpec{Type: protocol.SecretIgnition, Data: protocol.SecretData{
-		protocol.SecretUserData: protocol.Plain("variant: fcos\nversion: 1.5.0\npasswd:\n  users:\n    - name: " + name + "\n"),
+func ignites(name string) *resource.Secret {
+	v := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretIgnition, Data: resource.SecretData{
+		resource.SecretUserData: resource.Plain("variant: fcos\nversion: 1.5.0\npasswd:\n  users:\n    - name: " + name + "\n"),
 	}}}
 	v.Metadata.Name = "node"
 	v.Default()
@@ -73,14 +74,14 @@ func TestUserData(t *testing.T) {
 	s.hub.Secrets.KeyFile = s.keyFile("one.key", "01")
 	s.password(firstCanary)
 	s.startHub()
-	other := &protocol.Rack{}
+	other := &resource.Rack{}
 	other.Metadata.Name = "r2"
 	other.Default()
 	s.apply(append(s.central(), account(firstCanary), other)...)
 
 	bad := ignites(canary)
-	bad.Spec.Data[protocol.SecretUserData] = protocol.Plain("variant: fcos\nversion: 1.5.0\nstorage:\n  files:\n    - path: " + canary + "\n")
-	_, err := s.client.Apply(t.Context(), []protocol.Object{bad}, false)
+	bad.Spec.Data[resource.SecretUserData] = resource.Plain("variant: fcos\nversion: 1.5.0\nstorage:\n  files:\n    - path: " + canary + "\n")
+	_, err := s.client.Apply(t.Context(), []resource.Object{bad}, false)
 	spy.heard("user data that is wrong", err)
 	if p, ok := errors.AsType[*api.Problem](err); !ok || len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Message, "$.storage.files[0].path") {
 		t.Errorf("it says %+v", p)
@@ -94,11 +95,11 @@ func TestUserData(t *testing.T) {
 	s.join(c)
 	stopAgent := s.startAgent(c)
 	claim := s.claim("n1")
-	claim.Spec.IgnitionSecretRef = &protocol.Ref{Name: "node"}
+	claim.Spec.IgnitionSecretRef = &resource.Ref{Name: "node"}
 	s.apply(ignites(secondCanary), claim)
 	s.untilServer("n1", "the disk boot after the installation", diskBoot)
 	kind, data := s.servers[0].Boots.UserData()
-	if want := `{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"` + secondCanary + `"}]}}`; string(data) != want || kind != protocol.TypeIgnition {
+	if want := `{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"` + secondCanary + `"}]}}`; string(data) != want || kind != resource.TypeIgnition {
 		t.Errorf("the server got %q of type %s", data, kind)
 	}
 	spy.look()
@@ -128,15 +129,15 @@ func TestUserData(t *testing.T) {
 	// Another version: the claim says so, and nothing else happens.
 	s.apply(ignites(firstCanary))
 	s.until("the condition of the claim", func() bool {
-		v, ok := get[*protocol.Claim](s, "c-n1")
-		return ok && has(v.Status.Conditions, protocol.CondReprovisionRequired)
+		v, ok := get[*resource.Claim](s, "c-n1")
+		return ok && has(v.Status.Conditions, resource.CondReprovisionRequired)
 	}, func() any { return "none" })
 	s.installedOnce()
 
-	if _, err := s.client.Delete(t.Context(), protocol.KindClaim, "c-n1"); err != nil {
+	if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the end of the claim", func() bool { _, ok := get[*protocol.Claim](s, "c-n1"); return !ok }, func() any { return "a claim" })
+	s.until("the end of the claim", func() bool { _, ok := get[*resource.Claim](s, "c-n1"); return !ok }, func() any { return "a claim" })
 	s.until("the end of what the agent kept", func() bool { return len(s.sealedAt(c)) == 0 }, func() any { return s.sealedAt(c) })
 	s.until("the end of what the hub kept", func() bool {
 		_, err := s.asAgent(c).Ignition(t.Context(), q)

@@ -13,14 +13,15 @@ import (
 	"rackboot/integration/sim"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // decommission is an environment that discards disks, in an uploaded file, and a
 // maintenance of a server with it.
-func decommission() *protocol.BootEnv {
-	env := &protocol.BootEnv{Spec: protocol.BootEnvSpec{
-		OS:          protocol.EnvOS{Name: "rackboot-probe", SupportedArchitectures: map[string]protocol.EnvArch{"amd64": {IsoFile: "Probe.tar", UKI: "EFI/Linux.efi"}}},
-		Templates:   []protocol.EnvTemplate{{Name: "permit", Path: protocol.FileDiscard, Contents: "all\n"}},
+func decommission() *resource.BootEnv {
+	env := &resource.BootEnv{Spec: resource.BootEnvSpec{
+		OS:          resource.EnvOS{Name: "rackboot-probe", SupportedArchitectures: map[string]resource.EnvArch{"amd64": {IsoFile: "Probe.tar", UKI: "EFI/Linux.efi"}}},
+		Templates:   []resource.EnvTemplate{{Name: "permit", Path: protocol.FileDiscard, Contents: "all\n"}},
 		Destructive: true,
 	}}
 	env.Metadata.Name = "decommission"
@@ -28,10 +29,10 @@ func decommission() *protocol.BootEnv {
 	return env
 }
 
-func returned(server string) *protocol.Maintenance {
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{
-		ServerRef: protocol.Ref{Name: server}, Policy: protocol.MaintenanceEnforced, Reason: "return of " + server,
-		Boot: protocol.MaintenanceBoot{BootEnv: &protocol.Ref{Name: "decommission"}, BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP}},
+func returned(server string) *resource.Maintenance {
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{
+		ServerRef: resource.Ref{Name: server}, Policy: resource.MaintenanceEnforced, Reason: "return of " + server,
+		Boot: resource.MaintenanceBoot{BootEnv: &resource.Ref{Name: "decommission"}, BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP}},
 	}}
 	m.Metadata.Name = "m-" + server
 	m.Default()
@@ -84,13 +85,13 @@ func TestDecommission(t *testing.T) {
 	s.apply(claim)
 	s.untilServer("n1", "the claim's disk boot", diskBoot)
 	claim = s.claim("n1")
-	claim.Spec.Power = protocol.WantOff
+	claim.Spec.Power = resource.WantOff
 	s.apply(claim, decommission())
 	if err := s.upload("Probe.tar", "EFI/Linux.efi", envUKI); err != nil {
 		t.Fatal(err)
 	}
-	s.untilServer("n1", "Off, as its claim wants", func(v *protocol.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
-	before, ok := get[*protocol.BootConfiguration](s, claim.Metadata.Name)
+	s.untilServer("n1", "Off, as its claim wants", func(v *resource.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOff })
+	before, ok := get[*resource.BootConfiguration](s, claim.Metadata.Name)
 	if !ok || before.Status.Provisioned == nil || s.servers[0].Disk.Digest() == "" {
 		t.Fatalf("the claim has no system: %+v", before)
 	}
@@ -107,11 +108,11 @@ func TestDecommission(t *testing.T) {
 	wiping.Store(true)
 	sent := resets()
 	s.apply(returned("n1"), returned("n2"))
-	ask := map[string]protocol.ApprovalRequest{}
+	ask := map[string]resource.ApprovalRequest{}
 	s.until("the wishes for approvals", func() bool {
 		all, err := s.client.Approvals(t.Context())
 		for _, r := range all {
-			if r.Class == protocol.ApproveWipe && len(r.Boots) == 1 {
+			if r.Class == resource.ApproveWipe && len(r.Boots) == 1 {
 				ask[r.Targets[0]] = r
 			}
 		}
@@ -123,44 +124,44 @@ func TestDecommission(t *testing.T) {
 		t.Fatalf("%d resets before anything was approved", n-sent)
 	}
 
-	if r, err := s.client.GrantApproval(t.Context(), ask["n1"].ID, api.GrantRequest{Version: ask["n1"].Version}); err != nil || r.State != protocol.ApprovalApproved {
+	if r, err := s.client.GrantApproval(t.Context(), ask["n1"].ID, api.GrantRequest{Version: ask["n1"].Version}); err != nil || r.State != resource.ApprovalApproved {
 		t.Fatalf("%s, %v", r.State, err)
 	}
-	v := s.untilServer("n1", "the report of the decommission", func(v *protocol.Server) bool {
+	v := s.untilServer("n1", "the report of the decommission", func(v *resource.Server) bool {
 		a := v.Status.Report.Attempt
-		return v.Status.Phase == protocol.PhaseMaintenance && v.Status.Report.Env != nil && a != nil && a.State == protocol.AttemptSucceeded && a.Intended == protocol.TargetUefiHTTP
+		return v.Status.Phase == resource.PhaseMaintenance && v.Status.Report.Env != nil && a != nil && a.State == resource.AttemptSucceeded && a.Intended == protocol.TargetUefiHTTP
 	})
 	if a := v.Status.Report.Attempt; a.Evidence != protocol.EvidenceBooted || s.servers[0].Disk.Digest() != "" || v.Status.Report.Env.BootEnv != "decommission" {
 		t.Errorf("%+v, the disk has %q", a, s.servers[0].Disk.Digest())
 	}
 	s.untilEvent("which disk was discarded", func(e api.EventRecord) bool {
-		return e.Code == protocol.EventInstalled && strings.Contains(e.Message, "vda discarded")
+		return e.Code == resource.EventInstalled && strings.Contains(e.Message, "vda discarded")
 	})
 	if _, err := s.client.DenyApproval(t.Context(), ask["n2"].ID, api.DenyRequest{Reason: "not this one"}); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the maintenance that was denied", func() bool {
-		m, ok := get[*protocol.Maintenance](s, "m-n2")
-		return ok && m.Status.State == protocol.MaintenanceDenied
-	}, func() any { m, _ := get[*protocol.Maintenance](s, "m-n2"); return m.Status })
+		m, ok := get[*resource.Maintenance](s, "m-n2")
+		return ok && m.Status.State == resource.MaintenanceDenied
+	}, func() any { m, _ := get[*resource.Maintenance](s, "m-n2"); return m.Status })
 	if n, d, r, _ := s.servers[1].Boots.Counts(); n+d+r != 0 {
 		t.Errorf("n2 booted %d, %d, %d times", n, d, r)
 	}
 
 	for _, name := range []string{"m-n1", "m-n2"} {
-		if _, err := s.client.Delete(t.Context(), protocol.KindMaintenance, name); err != nil {
+		if _, err := s.client.Delete(t.Context(), resource.KindMaintenance, name); err != nil {
 			t.Fatal(err)
 		}
-		s.until("the end of "+name, func() bool { _, there := get[*protocol.Maintenance](s, name); return !there }, func() any {
-			m, _ := get[*protocol.Maintenance](s, name)
+		s.until("the end of "+name, func() bool { _, there := get[*resource.Maintenance](s, name); return !there }, func() any {
+			m, _ := get[*resource.Maintenance](s, name)
 			return m
 		})
 	}
-	s.untilServer("n1", "its claim's again", func(v *protocol.Server) bool {
-		return v.Status.Phase == protocol.PhaseReserved && v.Status.Report.Observation.Power == protocol.PowerOff
+	s.untilServer("n1", "its claim's again", func(v *resource.Server) bool {
+		return v.Status.Phase == resource.PhaseReserved && v.Status.Report.Observation.Power == protocol.PowerOff
 	})
-	s.untilServer("n2", "Available", func(v *protocol.Server) bool { return v.Status.Phase == protocol.PhaseAvailable })
-	after, _ := get[*protocol.BootConfiguration](s, claim.Metadata.Name)
+	s.untilServer("n2", "Available", func(v *resource.Server) bool { return v.Status.Phase == resource.PhaseAvailable })
+	after, _ := get[*resource.BootConfiguration](s, claim.Metadata.Name)
 	if after == nil || after.Status.Provisioned == nil || *after.Status.Provisioned != *before.Status.Provisioned || !slices.Equal(after.Status.SignedProvisioned, before.Status.SignedProvisioned) {
 		t.Errorf("the claim's record was %+v, it is %+v", before.Status, after)
 	}

@@ -12,6 +12,7 @@ import (
 	"rackboot/integration/storm/rig"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // pollEvery is the pause between two polls, and pollFor bounds one.
@@ -42,7 +43,7 @@ type seen struct {
 	invalid     bool // its grant was given to an earlier disk: it needs another claim
 	spent       bool // its first boot was interrupted after its grant was used up
 	undecided   bool // somebody has to say what is on its disk
-	conditions  []protocol.ConditionCode
+	conditions  []resource.ConditionCode
 }
 
 func newPoller(s *rig.Site) *poller {
@@ -63,14 +64,14 @@ func (p *poller) follow(id string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests[id] = judge.Request{ID: id, Outcome: protocol.OutcomePending}
+	p.requests[id] = judge.Request{ID: id, Outcome: resource.OutcomePending}
 }
 
 // ended reports whether a request has ended.
 func (p *poller) ended(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.requests[id].Outcome != protocol.OutcomePending
+	return p.requests[id].Outcome != resource.OutcomePending
 }
 
 func (p *poller) server(name string) *seen {
@@ -95,7 +96,7 @@ func (p *poller) once(ctx context.Context) error {
 	defer cancel()
 	c := p.site.Client
 	at := judge.Poll{From: powerlog.Now()}
-	holds, err := api.GetAll[*protocol.Hold](ctx, c)
+	holds, err := api.GetAll[*resource.Hold](ctx, c)
 	if err != nil {
 		return err
 	}
@@ -104,14 +105,14 @@ func (p *poller) once(ctx context.Context) error {
 			ID: h.Metadata.Name, Server: h.Spec.Server, Key: h.Spec.Key, State: h.Status.State, Released: h.Status.ReleasedAt != nil, StoppedSince: p.since(h),
 		})
 	}
-	claims, err := api.GetAll[*protocol.Claim](ctx, c)
+	claims, err := api.GetAll[*resource.Claim](ctx, c)
 	if err != nil {
 		return err
 	}
 	for _, x := range claims {
 		at.Claims = append(at.Claims, x.Metadata.Name)
 	}
-	configs, err := api.GetAll[*protocol.BootConfiguration](ctx, c)
+	configs, err := api.GetAll[*resource.BootConfiguration](ctx, c)
 	if err != nil {
 		return err
 	}
@@ -121,10 +122,10 @@ func (p *poller) once(ctx context.Context) error {
 		}
 		at.Grants = append(at.Grants, judge.Grant{
 			Server: b.Spec.Server, Claim: b.Spec.Owner.Name, OwnerUID: b.Spec.Owner.UID, Generation: b.Metadata.Generation,
-			Repeat: b.Spec.BootPolicy.Boot == protocol.BootNetwork, Provisioned: len(b.Status.SignedProvisioned) > 0,
+			Repeat: b.Spec.BootPolicy.Boot == resource.BootNetwork, Provisioned: len(b.Status.SignedProvisioned) > 0,
 		})
 	}
-	servers, err := api.GetAll[*protocol.Server](ctx, c)
+	servers, err := api.GetAll[*resource.Server](ctx, c)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (p *poller) once(ctx context.Context) error {
 
 // since is the receipt's time by the storm's clock. One that is not of this storm is of a clock
 // that was stepped, and says nothing.
-func (p *poller) since(h *protocol.Hold) judge.Time {
+func (p *poller) since(h *resource.Hold) judge.Time {
 	if h.Status.Receipt == nil {
 		return 0
 	}
@@ -160,7 +161,7 @@ func (p *poller) since(h *protocol.Hold) judge.Time {
 	return t
 }
 
-func look(s *protocol.Server, at judge.Poll) seen {
+func look(s *resource.Server, at judge.Poll) seen {
 	name := s.Metadata.Name
 	v := seen{
 		claim:       slices.Contains(at.Claims, rig.ClaimName(name)),
@@ -174,13 +175,13 @@ func look(s *protocol.Server, at judge.Poll) seen {
 	for _, c := range s.Status.Conditions {
 		v.conditions = append(v.conditions, c.Code)
 		switch c.Code {
-		case protocol.CondUnexpectedPower, protocol.CondSafeStopped:
+		case resource.CondUnexpectedPower, resource.CondSafeStopped:
 			v.unexpected = true
-		case protocol.CondGrantSpent:
+		case resource.CondGrantSpent:
 			v.spent = true
-		case protocol.CondServerOn:
+		case resource.CondServerOn:
 			v.runs = true
-		case protocol.CondGrantInvalid:
+		case resource.CondGrantInvalid:
 			v.invalid = true
 		default:
 		}
@@ -193,10 +194,10 @@ func look(s *protocol.Server, at judge.Poll) seen {
 }
 
 // lookAt notes what the server's claim says.
-func (v *seen) lookAt(x *protocol.Claim) {
+func (v *seen) lookAt(x *resource.Claim) {
 	for _, c := range x.Status.Conditions {
 		v.conditions = append(v.conditions, c.Code)
-		v.undecided = v.undecided || c.Code == protocol.CondNeedsDecision
+		v.undecided = v.undecided || c.Code == resource.CondNeedsDecision
 	}
 }
 
@@ -210,7 +211,7 @@ func (p *poller) read(ctx context.Context, c *api.Client) (out []judge.Request, 
 	p.mu.Unlock()
 	slices.SortFunc(open, func(a, b judge.Request) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range open {
-		if r.Outcome == protocol.OutcomePending {
+		if r.Outcome == resource.OutcomePending {
 			now, err := c.Request(ctx, r.ID)
 			if protocol.CodeOf(err) == protocol.CodeNotFound {
 				continue // as the judge sees by what is not there

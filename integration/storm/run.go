@@ -20,6 +20,7 @@ import (
 	"rackboot/integration/storm/rig"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // config is what the command line says.
@@ -351,7 +352,7 @@ func (s *storm) heard(ctx context.Context) error {
 	if err := s.site.AgentAnswers(ctx); err != nil {
 		return err
 	}
-	agents, err := api.GetAll[*protocol.Agent](ctx, s.site.Client)
+	agents, err := api.GetAll[*resource.Agent](ctx, s.site.Client)
 	if err != nil {
 		return err
 	}

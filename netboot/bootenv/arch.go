@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // spelling are the names of one architecture: Go's, those of Debian's and of Red Hat's and
@@ -82,7 +83,7 @@ func DistroArch(family, arch string) string {
 }
 
 // archOfKey is the architecture of a kind of machine.
-func archOfKey(k protocol.LoaderKey) string {
+func archOfKey(k resource.LoaderKey) string {
 	arch, _, _ := strings.Cut(string(k), "-")
 	return arch
 }

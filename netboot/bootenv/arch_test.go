@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Facts, Loaders keys and fallback: arch names accepted.
@@ -66,17 +67,17 @@ func TestDistroArch(t *testing.T) {
 // Facts, BootEnv object: FamilyName, FamilyVersion, FamilyType, VersionEq.
 func TestOSName(t *testing.T) {
 	for _, row := range []struct {
-		os                    protocol.EnvOS
+		os                    resource.EnvOS
 		family, version, kind string
 	}{
-		{protocol.EnvOS{Name: "debian-12"}, "debian", "12", "debian"},
-		{protocol.EnvOS{Name: "ubuntu-24.04-live"}, "ubuntu", "24.04", "debian"},
-		{protocol.EnvOS{Name: "centos-9", Version: "9.3"}, "centos", "9.3", "rhel"},
-		{protocol.EnvOS{Name: "redhat-9"}, "redhat", "9", "rhel"},
-		{protocol.EnvOS{Name: "fedora-42"}, "fedora", "42", "rhel"},
-		{protocol.EnvOS{Name: "scientificlinux-7"}, "scientificlinux", "7", "rhel"},
-		{protocol.EnvOS{Name: "sle-15", Family: "suse"}, "suse", "15", "suse"},
-		{protocol.EnvOS{Name: "flatcar"}, "flatcar", "", "flatcar"},
+		{resource.EnvOS{Name: "debian-12"}, "debian", "12", "debian"},
+		{resource.EnvOS{Name: "ubuntu-24.04-live"}, "ubuntu", "24.04", "debian"},
+		{resource.EnvOS{Name: "centos-9", Version: "9.3"}, "centos", "9.3", "rhel"},
+		{resource.EnvOS{Name: "redhat-9"}, "redhat", "9", "rhel"},
+		{resource.EnvOS{Name: "fedora-42"}, "fedora", "42", "rhel"},
+		{resource.EnvOS{Name: "scientificlinux-7"}, "scientificlinux", "7", "rhel"},
+		{resource.EnvOS{Name: "sle-15", Family: "suse"}, "suse", "15", "suse"},
+		{resource.EnvOS{Name: "flatcar"}, "flatcar", "", "flatcar"},
 	} {
 		if f, v, k := familyOf(row.os), versionOf(row.os), familyType(familyOf(row.os)); f != row.family || v != row.version || k != row.kind {
 			t.Errorf("%+v: %q %q %q", row.os, f, v, k)

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // preseeded is an environment of the size of a Debian one: a preseed of 300 lines, GRUB's
 // and iPXE's configurations and a script.
-func preseeded(n int) protocol.EnvBundle {
+func preseeded(n int) resource.EnvBundle {
 	b := bundle()
 	var seed strings.Builder
 	for i := range 60 {
@@ -21,19 +21,19 @@ func preseeded(n int) protocol.EnvBundle {
 	seed.WriteString("{{range .InstallRepos}}{{.Install}}{{end}}{{range .MachineRepos}}{{.Lines}}{{end}}{{template \"late.tmpl\" .}}\n")
 	b.Templates["debian-seed.tmpl"] = seed.String()
 	b.Spec.Templates = append(b.Spec.Templates,
-		protocol.EnvTemplate{Name: "ipxe2", Path: "machines/ipxe/{{.Machine.MacAddr \"pxelinux\"}}", Contents: "#!ipxe\nkernel {{.Env.PathFor \"http\" .Env.Kernel}} {{.BootParams}}\n{{range .Env.Initrds}}initrd {{$.Env.PathFor \"http\" .}}\n{{end}}boot\n"},
-		protocol.EnvTemplate{Name: "late", Path: "{{.Machine.Path}}/late.sh", Contents: strings.Repeat("echo {{.Machine.Name}} {{.Param \"zone\"}}\n", 50)},
+		resource.EnvTemplate{Name: "ipxe2", Path: "machines/ipxe/{{.Machine.MacAddr \"pxelinux\"}}", Contents: "#!ipxe\nkernel {{.Env.PathFor \"http\" .Env.Kernel}} {{.BootParams}}\n{{range .Env.Initrds}}initrd {{$.Env.PathFor \"http\" .}}\n{{end}}boot\n"},
+		resource.EnvTemplate{Name: "late", Path: "{{.Machine.Path}}/late.sh", Contents: strings.Repeat("echo {{.Machine.Name}} {{.Param \"zone\"}}\n", 50)},
 	)
 	b.Params[0].Values["disk"], b.Params[1].Values["zone"] = "/dev/sda", "Europe/Berlin"
 	b.Machine.Name = fmt.Sprintf("node%d.example", n)
-	b.Schemas = map[string]protocol.ParamSpec{"disk": {Name: "disk", Schema: map[string]any{"type": "string"}}}
+	b.Schemas = map[string]resource.ParamSpec{"disk": {Name: "disk", Schema: map[string]any{"type": "string"}}}
 	return b
 }
 
 // BenchmarkRender is what a rack of 1,000 servers does when a shared template changes:
 // each of them is merged and rendered once.
 func BenchmarkRender(b *testing.B) {
-	bundles := make([]protocol.EnvBundle, 1000)
+	bundles := make([]resource.EnvBundle, 1000)
 	for i := range bundles {
 		bundles[i] = preseeded(i)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Boot is how a kind of machine boots an environment. Paths are in the server's file
@@ -81,7 +82,7 @@ func tellerOf(from LoaderSource) teller {
 // Boot gives how a kind of machine boots, for one attempt. It is an unsupported error where
 // it cannot be: legacy BIOS, nothing to start, arguments for a UKI, a command line that the
 // site's loaders would change; else errors are those of Render.
-func (e *Effective) Boot(ctx context.Context, key protocol.LoaderKey, site Site) (Boot, error) {
+func (e *Effective) Boot(ctx context.Context, key resource.LoaderKey, site Site) (Boot, error) {
 	const op = "boot environment"
 	loader, from, err := LoaderFor(e.Spec, key, e.bootloaders)
 	if err != nil {
@@ -166,7 +167,7 @@ func (e *Effective) kernel(root Root) string {
 	if e.arch.Kernel != "" || e.arch.UKI != "" {
 		return e.arch.Kernel
 	}
-	return imageFile(root, protocol.ArtefactKernel, imageKernel)
+	return imageFile(root, resource.ArtefactKernel, imageKernel)
 }
 
 // initrds are the initrds' paths below the root.
@@ -174,7 +175,7 @@ func (e *Effective) initrds(root Root) []string {
 	if len(e.arch.Initrds) > 0 || e.arch.Kernel != "" || e.arch.UKI != "" {
 		return e.arch.Initrds
 	}
-	if f := imageFile(root, protocol.ArtefactInitramfs, imageInitrd); f != "" {
+	if f := imageFile(root, resource.ArtefactInitramfs, imageInitrd); f != "" {
 		return []string{f}
 	}
 	return nil
@@ -185,12 +186,12 @@ func (e *Effective) uki(root Root) string {
 	if e.arch.UKI != "" || e.arch.Kernel != "" {
 		return e.arch.UKI
 	}
-	return imageFile(root, protocol.ArtefactUKI, imageUKI)
+	return imageFile(root, resource.ArtefactUKI, imageUKI)
 }
 
 // imageFile is the name of an artefact of the image that the root is.
-func imageFile(root Root, kind protocol.ArtefactKind, name string) string {
-	if root.Source != protocol.EnvFromImage {
+func imageFile(root Root, kind resource.ArtefactKind, name string) string {
+	if root.Source != resource.EnvFromImage {
 		return ""
 	}
 	if _, ok := root.Image.Artefact(kind); !ok {

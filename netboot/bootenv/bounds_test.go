@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // contents is the bundle with one template.
-func contents(text string) protocol.EnvBundle {
+func contents(text string) resource.EnvBundle {
 	b := bundle()
-	b.Spec.Templates = []protocol.EnvTemplate{{Name: "t", Path: "t", Contents: text}}
+	b.Spec.Templates = []resource.EnvTemplate{{Name: "t", Path: "t", Contents: text}}
 	return b
 }
 
@@ -113,7 +114,7 @@ func TestBoundsInAll(t *testing.T) {
 	b := contents("")
 	b.Spec.Templates = nil
 	for _, n := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
-		b.Spec.Templates = append(b.Spec.Templates, protocol.EnvTemplate{Name: n, Path: n, Contents: `{{repeat 4000000 "x"}}`})
+		b.Spec.Templates = append(b.Spec.Templates, resource.EnvTemplate{Name: n, Path: n, Contents: `{{repeat 4000000 "x"}}`})
 	}
 	e := merged(t, b)
 	_, err := e.Render(context.Background(), Sample())

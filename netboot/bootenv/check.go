@@ -8,16 +8,17 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // checkSpec finds what is wrong with an environment as far as it alone tells (facts:
 // validity errors of TemplateInfo and BootEnv).
-func checkSpec(fs *findings, s protocol.BootEnvSpec) {
+func checkSpec(fs *findings, s resource.BootEnvSpec) {
 	checkTemplates(fs, s.Templates)
 	for _, k := range sortedKeys(s.Loaders) {
 		at := "spec.loaders." + string(k)
-		if !slices.Contains(protocol.LoaderKeys(), k) {
-			fs.err(at, "use one of "+joined(protocol.LoaderKeys()), "%s is not a supported loader type", k)
+		if !slices.Contains(resource.LoaderKeys(), k) {
+			fs.err(at, "use one of "+joined(resource.LoaderKeys()), "%s is not a supported loader type", k)
 		}
 		bootPath(fs, at, s.Loaders[k], false)
 	}
@@ -25,7 +26,7 @@ func checkSpec(fs *findings, s protocol.BootEnvSpec) {
 	for i, p := range s.Initrds {
 		bootPath(fs, fmt.Sprintf("spec.initrds[%d]", i), p, false)
 	}
-	isoFields(fs, "spec.os", "isoSha256", protocol.EnvArch{IsoFile: s.OS.IsoFile, Sha256: s.OS.IsoSha256, IsoURL: s.OS.IsoURL})
+	isoFields(fs, "spec.os", "isoSha256", resource.EnvArch{IsoFile: s.OS.IsoFile, Sha256: s.OS.IsoSha256, IsoURL: s.OS.IsoURL})
 	spelt := map[string]string{}
 	for _, k := range sortedKeys(s.OS.SupportedArchitectures) {
 		at := "spec.os.supportedArchitectures." + k
@@ -55,7 +56,7 @@ func joined[T ~string](words []T) string {
 	return strings.Join(out, ", ")
 }
 
-func checkTemplates(fs *findings, all []protocol.EnvTemplate) {
+func checkTemplates(fs *findings, all []resource.EnvTemplate) {
 	if limit := Bounds().Files; len(all) > limit {
 		fs.err("spec.templates", "", "there are %d templates, at most %d are rendered", len(all), limit)
 	}
@@ -64,7 +65,7 @@ func checkTemplates(fs *findings, all []protocol.EnvTemplate) {
 		if t.Name == "" {
 			fs.err(at+".name", "give each template a name; bootenv-customize replaces it by that", "the template has no name")
 		}
-		if j := slices.IndexFunc(all[:i], func(o protocol.EnvTemplate) bool { return o.Name == t.Name }); j >= 0 && t.Name != "" {
+		if j := slices.IndexFunc(all[:i], func(o resource.EnvTemplate) bool { return o.Name == t.Name }); j >= 0 && t.Name != "" {
 			fs.err(at+".name", "", "templates %d and %d have the same name %q", j, i, t.Name)
 		}
 		if t.Path == "" {
@@ -87,7 +88,7 @@ func checkTemplates(fs *findings, all []protocol.EnvTemplate) {
 }
 
 // checkArch finds what is wrong with one architecture.
-func checkArch(fs *findings, at string, a protocol.EnvArch) {
+func checkArch(fs *findings, at string, a resource.EnvArch) {
 	bootPath(fs, at+".kernel", a.Kernel, true)
 	bootPath(fs, at+".uki", a.UKI, true)
 	bootPath(fs, at+".loader", a.Loader, true)
@@ -120,7 +121,7 @@ func bootPath(fs *findings, at, p string, optional bool) {
 const sha256Digits = 64
 
 // isoFields checks file, checksum and URL.
-func isoFields(fs *findings, at, sha string, a protocol.EnvArch) {
+func isoFields(fs *findings, at, sha string, a resource.EnvArch) {
 	if a.IsoFile != "" && (pathProblem(a.IsoFile) != "" || strings.Contains(a.IsoFile, "/")) {
 		fs.err(at+".isoFile", "write the name that rackctl iso list shows", "%q is no name of a file", a.IsoFile)
 	}

@@ -5,27 +5,27 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // archField is a field of an architecture.
 type archField struct {
 	name string
-	text func(*protocol.EnvArch) *string // nil of initrds
+	text func(*resource.EnvArch) *string // nil of initrds
 }
 
 // archFields lists them.
 func archFields() []archField {
 	return []archField{
-		{"isoFile", func(a *protocol.EnvArch) *string { return &a.IsoFile }},
-		{"sha256", func(a *protocol.EnvArch) *string { return &a.Sha256 }},
-		{"isoUrl", func(a *protocol.EnvArch) *string { return &a.IsoURL }},
-		{"image", func(a *protocol.EnvArch) *string { return &a.Image }},
-		{"kernel", func(a *protocol.EnvArch) *string { return &a.Kernel }},
-		{"bootParams", func(a *protocol.EnvArch) *string { return &a.BootParams }},
-		{"uki", func(a *protocol.EnvArch) *string { return &a.UKI }},
-		{"loader", func(a *protocol.EnvArch) *string { return &a.Loader }},
-		{"initrds", func(*protocol.EnvArch) *string { return nil }},
+		{"isoFile", func(a *resource.EnvArch) *string { return &a.IsoFile }},
+		{"sha256", func(a *resource.EnvArch) *string { return &a.Sha256 }},
+		{"isoUrl", func(a *resource.EnvArch) *string { return &a.IsoURL }},
+		{"image", func(a *resource.EnvArch) *string { return &a.Image }},
+		{"kernel", func(a *resource.EnvArch) *string { return &a.Kernel }},
+		{"bootParams", func(a *resource.EnvArch) *string { return &a.BootParams }},
+		{"uki", func(a *resource.EnvArch) *string { return &a.UKI }},
+		{"loader", func(a *resource.EnvArch) *string { return &a.Loader }},
+		{"initrds", func(*resource.EnvArch) *string { return nil }},
 	}
 }
 
@@ -44,17 +44,17 @@ func archFields() []archField {
 //
 // Anything else is an error: what was meant to be taken away would stay. os.name cannot be
 // empty.
-func clearPath(s *protocol.BootEnvSpec, path string) error {
+func clearPath(s *resource.BootEnvSpec, path string) error {
 	head, rest, sub := strings.Cut(path, ".")
 	switch {
 	case path == "loaders":
-		s.Loaders = map[protocol.LoaderKey]string{}
-	case head == "loaders" && slices.Contains(protocol.LoaderKeys(), protocol.LoaderKey(rest)):
-		delete(s.Loaders, protocol.LoaderKey(rest))
+		s.Loaders = map[resource.LoaderKey]string{}
+	case head == "loaders" && slices.Contains(resource.LoaderKeys(), resource.LoaderKey(rest)):
+		delete(s.Loaders, resource.LoaderKey(rest))
 	case path == "templates":
 		s.Templates = nil
 	case head == "templates" && sub:
-		i := slices.IndexFunc(s.Templates, func(t protocol.EnvTemplate) bool { return t.Name == rest })
+		i := slices.IndexFunc(s.Templates, func(t resource.EnvTemplate) bool { return t.Name == rest })
 		if i < 0 {
 			return fmt.Errorf("clears template %q, which is not there", rest)
 		}
@@ -66,7 +66,7 @@ func clearPath(s *protocol.BootEnvSpec, path string) error {
 	case path == "os.version":
 		s.OS.Version = ""
 	case path == "os.supportedArchitectures":
-		s.OS.SupportedArchitectures = map[string]protocol.EnvArch{}
+		s.OS.SupportedArchitectures = map[string]resource.EnvArch{}
 	case strings.HasPrefix(path, "os.supportedArchitectures."):
 		return clearArch(s, path, strings.TrimPrefix(path, "os.supportedArchitectures."))
 	case path == "kernel", path == "initrds", path == "bootParams":
@@ -86,7 +86,7 @@ func unclear(path string) error {
 }
 
 // clearArch empties an architecture or a field of it: ARCH or ARCH.FIELD.
-func clearArch(s *protocol.BootEnvSpec, path, name string) error {
+func clearArch(s *resource.BootEnvSpec, path, name string) error {
 	name, field, sub := strings.Cut(name, ".")
 	arch, err := Arch(name)
 	if err != nil {

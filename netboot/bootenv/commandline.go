@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxLine bounds the kernel's arguments, in bytes (COMMAND_LINE_SIZE of amd64 and arm64,
@@ -21,7 +22,7 @@ const maxLine = 2047
 // it: a token is of no use in a system that is installed.
 func (r *run) commandLine() (string, error) {
 	own := ""
-	if r.root.Source == protocol.EnvFromImage && r.e.arch.Kernel == "" {
+	if r.root.Source == resource.EnvFromImage && r.e.arch.Kernel == "" {
 		own = r.root.Image.CommandLine
 	}
 	if u := r.e.sources.bootParams; u != nil {

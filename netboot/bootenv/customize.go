@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // customize merges the values of bootenv-customize that are for an environment into it,
@@ -22,7 +22,7 @@ import (
 // dr-provision's own text says least to most specific, in order, and its loop runs from
 // the last element to the first: one of the two is wrong for every caller. Here the order
 // is that of all params, and the same for every value.
-func customize(s protocol.BootEnvSpec, env string, all []held) (protocol.BootEnvSpec, error) {
+func customize(s resource.BootEnvSpec, env string, all []held) (resource.BootEnvSpec, error) {
 	s = folded(s)
 	for _, h := range slices.Backward(all) {
 		var values map[string]any
@@ -33,7 +33,7 @@ func customize(s protocol.BootEnvSpec, env string, all []held) (protocol.BootEnv
 		if !ok {
 			continue
 		}
-		var o protocol.BootEnvOverride
+		var o resource.BootEnvOverride
 		if err := strict(v, &o, !h.Secret); err != nil {
 			return s, valueError(h.Source, h.Param+"."+env, err)
 		}
@@ -47,8 +47,8 @@ func customize(s protocol.BootEnvSpec, env string, all []held) (protocol.BootEnv
 // folded is a deep enough copy of an environment with Go's spellings, and with the fields
 // of amd64 outside of os.supportedArchitectures moved to where they are merged and cleared.
 // Two spellings of an architecture are a finding, and the first in order is taken.
-func folded(s protocol.BootEnvSpec) protocol.BootEnvSpec {
-	arches := map[string]protocol.EnvArch{}
+func folded(s resource.BootEnvSpec) resource.BootEnvSpec {
+	arches := map[string]resource.EnvArch{}
 	for _, k := range sortedKeys(s.OS.SupportedArchitectures) {
 		arch, err := Arch(k)
 		if err != nil {
@@ -72,14 +72,14 @@ func folded(s protocol.BootEnvSpec) protocol.BootEnvSpec {
 	s.OS.IsoFile, s.OS.IsoSha256, s.OS.IsoURL = "", "", ""
 	s.Loaders = maps.Clone(s.Loaders)
 	if s.Loaders == nil {
-		s.Loaders = map[protocol.LoaderKey]string{}
+		s.Loaders = map[resource.LoaderKey]string{}
 	}
 	s.Templates = slices.Clone(s.Templates)
 	return s
 }
 
 // override applies one value to a folded environment.
-func override(s *protocol.BootEnvSpec, o protocol.BootEnvOverride) error {
+func override(s *resource.BootEnvSpec, o resource.BootEnvOverride) error {
 	for _, path := range o.Clear {
 		if err := clearPath(s, path); err != nil {
 			return err
@@ -91,7 +91,7 @@ func override(s *protocol.BootEnvSpec, o protocol.BootEnvOverride) error {
 		}
 	}
 	for _, t := range o.Templates {
-		same := func(have protocol.EnvTemplate) bool { return have.Name == t.Name }
+		same := func(have resource.EnvTemplate) bool { return have.Name == t.Name }
 		if i := slices.IndexFunc(s.Templates, same); i >= 0 {
 			s.Templates[i] = t
 		} else {
@@ -102,7 +102,7 @@ func override(s *protocol.BootEnvSpec, o protocol.BootEnvOverride) error {
 	given(&s.OS.Family, o.OS.Family)
 	given(&s.OS.Codename, o.OS.Codename)
 	given(&s.OS.Version, o.OS.Version)
-	legacy := protocol.EnvArch{IsoFile: o.OS.IsoFile, Sha256: o.OS.IsoSha256, IsoURL: o.OS.IsoURL}
+	legacy := resource.EnvArch{IsoFile: o.OS.IsoFile, Sha256: o.OS.IsoSha256, IsoURL: o.OS.IsoURL}
 	if legacy.IsoFile != "" || legacy.Sha256 != "" || legacy.IsoURL != "" {
 		s.OS.SupportedArchitectures[amd64] = mergedArch(s.OS.SupportedArchitectures[amd64], legacy)
 	}
@@ -117,7 +117,7 @@ func override(s *protocol.BootEnvSpec, o protocol.BootEnvOverride) error {
 }
 
 // mergedArch replaces what is given.
-func mergedArch(a, o protocol.EnvArch) protocol.EnvArch {
+func mergedArch(a, o resource.EnvArch) resource.EnvArch {
 	for _, f := range archFields() {
 		if to := f.text(&a); to != nil {
 			given(to, *f.text(&o))

@@ -4,19 +4,20 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Effective is an environment as it is for one server: merged, checked and parsed. It does
 // not change, and is safe for concurrent use.
 type Effective struct {
-	Bundle protocol.EnvBundle
+	Bundle resource.EnvBundle
 	// Spec is the environment with bootenv-customize merged into it; what was outside of
 	// os.supportedArchitectures is in its entry of amd64, and all are in Go's spelling.
-	Spec protocol.BootEnvSpec
+	Spec resource.BootEnvSpec
 	// Arch is the server's architecture.
 	Arch string
 
-	arch        protocol.EnvArch
+	arch        resource.EnvArch
 	params      *params
 	repos       []repository
 	bootloaders []map[string]string
@@ -29,7 +30,7 @@ const opMerge = "merge boot environment"
 // Merge is the first step of changing a server's boot environment: values are checked,
 // bootenv-customize is merged, templates are parsed. The result is an error, invalid or
 // unsupported, rather than an environment that cannot be rendered.
-func Merge(b protocol.EnvBundle) (*Effective, error) {
+func Merge(b resource.EnvBundle) (*Effective, error) {
 	if err := CheckArch(b.Machine.Architecture); err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, opMerge, "architecture of %s: %w", b.Machine.Name, err)
 	}
@@ -48,10 +49,10 @@ func Merge(b protocol.EnvBundle) (*Effective, error) {
 	if e.params, err = newParams(b); err != nil {
 		return nil, err
 	}
-	if e.Spec, err = customize(b.Spec, b.BootEnv, e.params.all(protocol.ParamBootEnvCustomize)); err != nil {
+	if e.Spec, err = customize(b.Spec, b.BootEnv, e.params.all(resource.ParamBootEnvCustomize)); err != nil {
 		return nil, err
 	}
-	if e.repos, err = readRepositories(e.params.all(protocol.ParamPackageRepositories)); err != nil {
+	if e.repos, err = readRepositories(e.params.all(resource.ParamPackageRepositories)); err != nil {
 		return nil, err
 	}
 	if e.bootloaders, err = e.params.bootloaders(); err != nil {
@@ -77,16 +78,16 @@ func Merge(b protocol.EnvBundle) (*Effective, error) {
 
 // checkPurpose keeps an environment to what it is for: one of discovery is for discovery
 // and nothing else is, one that discards disks is for a Maintenance.
-func checkPurpose(b protocol.EnvBundle) error {
+func checkPurpose(b resource.EnvBundle) error {
 	purpose := b.Purpose.Or()
-	switch discovery := purpose == protocol.PurposeDiscovery; {
+	switch discovery := purpose == resource.PurposeDiscovery; {
 	case b.Spec.OnlyUnknown && !discovery:
 		return protocol.Errorf(protocol.CodeInvalid, opMerge, "boot environment %s is only for machines in discovery", b.BootEnv).
 			WithHint("choose one without onlyUnknown")
 	case !b.Spec.OnlyUnknown && discovery:
 		return protocol.Errorf(protocol.CodeInvalid, opMerge, "boot environment %s is not for machines in discovery", b.BootEnv).
 			WithHint("choose one with onlyUnknown")
-	case b.Spec.Destructive && purpose != protocol.PurposeMaintenance:
+	case b.Spec.Destructive && purpose != resource.PurposeMaintenance:
 		return protocol.Errorf(protocol.CodeDenied, opMerge, "boot environment %s discards disks", b.BootEnv).
 			WithHint("boot it by a Maintenance whose caller may wipe")
 	}

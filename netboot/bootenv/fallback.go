@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // amd64 is the architecture of the fields that an environment has outside of
@@ -12,7 +13,7 @@ const amd64 = "amd64"
 
 // archOf is what the environment has for an architecture in Go's spelling, whichever
 // spelling it is under there.
-func archOf(s protocol.BootEnvSpec, arch string) (a protocol.EnvArch, ok bool) {
+func archOf(s resource.BootEnvSpec, arch string) (a resource.EnvArch, ok bool) {
 	if a, ok = s.OS.SupportedArchitectures[arch]; ok {
 		return a, true
 	}
@@ -35,7 +36,7 @@ func archOf(s protocol.BootEnvSpec, arch string) (a protocol.EnvArch, ok bool) {
 //
 // dr-provision boots every architecture from the kernel outside where it has none of its
 // own; seed 004 calls it a field of amd64, and an arm64 server cannot boot it.
-func fallback(s protocol.BootEnvSpec, arch string) protocol.EnvArch {
+func fallback(s resource.BootEnvSpec, arch string) resource.EnvArch {
 	a, ok := archOf(s, arch)
 	if arch != amd64 {
 		return a
@@ -60,22 +61,22 @@ func fallback(s protocol.BootEnvSpec, arch string) protocol.EnvArch {
 
 // KernelFor is the kernel's partial path for an architecture in Go's spelling, empty if
 // the environment has none for it.
-func KernelFor(s protocol.BootEnvSpec, arch string) string { return fallback(s, arch).Kernel }
+func KernelFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).Kernel }
 
 // InitrdsFor are the partial paths of the initrds.
-func InitrdsFor(s protocol.BootEnvSpec, arch string) []string { return fallback(s, arch).Initrds }
+func InitrdsFor(s resource.BootEnvSpec, arch string) []string { return fallback(s, arch).Initrds }
 
 // BootParamsFor is the template of the kernel's arguments.
-func BootParamsFor(s protocol.BootEnvSpec, arch string) string { return fallback(s, arch).BootParams }
+func BootParamsFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).BootParams }
 
 // IsoFor is the name of the uploaded file.
-func IsoFor(s protocol.BootEnvSpec, arch string) string { return fallback(s, arch).IsoFile }
+func IsoFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).IsoFile }
 
 // ShaFor is the SHA-256 that the uploaded file must have, in hex; empty is any.
-func ShaFor(s protocol.BootEnvSpec, arch string) string { return fallback(s, arch).Sha256 }
+func ShaFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).Sha256 }
 
 // IsoURLFor is where the file can be downloaded from. No server reads it.
-func IsoURLFor(s protocol.BootEnvSpec, arch string) string { return fallback(s, arch).IsoURL }
+func IsoURLFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).IsoURL }
 
 // LoaderSource says who gives the boot loader of a kind of machine.
 type LoaderSource string
@@ -84,7 +85,7 @@ type LoaderSource string
 const (
 	LoaderFromEnv   LoaderSource = "loaders"                            // loaders of the environment, below its root
 	LoaderFromArch  LoaderSource = "os.supportedArchitectures"          // loader of the architecture, below its root
-	LoaderFromParam LoaderSource = "param " + protocol.ParamBootloaders // anywhere in the server's file system
+	LoaderFromParam LoaderSource = "param " + resource.ParamBootloaders // anywhere in the server's file system
 	LoaderFromSite  LoaderSource = "site"                               // none of these: the agent's own loaders
 )
 
@@ -92,37 +93,37 @@ const (
 // that boots by HTTP starts what it starts by PXE; iPXE is told of a loader only where the
 // environment has one for iPXE, because it can load a kernel itself (see [Effective.Boot] for
 // where it cannot).
-func fallbackKeys(key protocol.LoaderKey) []protocol.LoaderKey {
+func fallbackKeys(key resource.LoaderKey) []resource.LoaderKey {
 	switch key {
-	case protocol.LoaderAMD64HTTP:
-		return []protocol.LoaderKey{key, protocol.LoaderAMD64}
-	case protocol.LoaderARM64HTTP:
-		return []protocol.LoaderKey{key, protocol.LoaderARM64}
-	case protocol.LoaderRISCV64HTTP:
-		return []protocol.LoaderKey{key, protocol.LoaderRISCV64}
+	case resource.LoaderAMD64HTTP:
+		return []resource.LoaderKey{key, resource.LoaderAMD64}
+	case resource.LoaderARM64HTTP:
+		return []resource.LoaderKey{key, resource.LoaderARM64}
+	case resource.LoaderRISCV64HTTP:
+		return []resource.LoaderKey{key, resource.LoaderRISCV64}
 	default:
 	}
-	return []protocol.LoaderKey{key}
+	return []resource.LoaderKey{key}
 }
 
 // byIPXE says whether iPXE asks.
-func byIPXE(key protocol.LoaderKey) bool {
-	return key == protocol.LoaderAMD64IPXE || key == protocol.LoaderARM64IPXE
+func byIPXE(key resource.LoaderKey) bool {
+	return key == resource.LoaderAMD64IPXE || key == resource.LoaderARM64IPXE
 }
 
 // firmwareKey is the kind of machine whose loader iPXE starts where it can do nothing by
 // itself. It loads by HTTP, and so takes that for HTTP before that for PXE.
-func firmwareKey(ipxe protocol.LoaderKey) protocol.LoaderKey {
-	if ipxe == protocol.LoaderARM64IPXE {
-		return protocol.LoaderARM64HTTP
+func firmwareKey(ipxe resource.LoaderKey) resource.LoaderKey {
+	if ipxe == resource.LoaderARM64IPXE {
+		return resource.LoaderARM64HTTP
 	}
-	return protocol.LoaderAMD64HTTP
+	return resource.LoaderAMD64HTTP
 }
 
 // IPXEKey is the kind of machine that iPXE is on an architecture; ok is false where there
 // is none.
-func IPXEKey(arch string) (key protocol.LoaderKey, ok bool) {
-	key = protocol.LoaderKey(arch + "-ipxe")
+func IPXEKey(arch string) (key resource.LoaderKey, ok bool) {
+	key = resource.LoaderKey(arch + "-ipxe")
 	return key, byIPXE(key)
 }
 
@@ -133,13 +134,13 @@ func IPXEKey(arch string) (key protocol.LoaderKey, ok bool) {
 //
 // Legacy BIOS is an unsupported error: descriptions may have a loader for it, and nothing
 // is booted by it. An unknown kind is an invalid error.
-func LoaderFor(s protocol.BootEnvSpec, key protocol.LoaderKey, bootloaders []map[string]string) (path string, from LoaderSource, err error) {
+func LoaderFor(s resource.BootEnvSpec, key resource.LoaderKey, bootloaders []map[string]string) (path string, from LoaderSource, err error) {
 	const op = "choose loader"
 	switch {
-	case key == protocol.LoaderBIOS:
+	case key == resource.LoaderBIOS:
 		return "", "", protocol.Errorf(protocol.CodeUnsupported, op, "legacy BIOS (%s) is not booted", key).
 			WithHint("set the server to UEFI in its firmware's setup")
-	case !slices.Contains(protocol.LoaderKeys(), key):
+	case !slices.Contains(resource.LoaderKeys(), key):
 		return "", "", protocol.Errorf(protocol.CodeInvalid, op, "%q is not a supported loader type", key)
 	}
 	for _, k := range fallbackKeys(key) {

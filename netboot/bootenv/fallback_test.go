@@ -5,35 +5,36 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Facts, BootEnv object: fallback per arch, and the seed: kernel, initrds and bootParams
 // outside of os.supportedArchitectures are legacy fields of amd64.
 func TestFallback(t *testing.T) {
-	outside := protocol.BootEnvSpec{
+	outside := resource.BootEnvSpec{
 		Kernel: "old/vmlinuz", Initrds: []string{"old/initrd"}, BootParams: "old",
-		OS: protocol.EnvOS{IsoFile: "old.iso", IsoSha256: "0", IsoURL: "http://old"},
+		OS: resource.EnvOS{IsoFile: "old.iso", IsoSha256: "0", IsoURL: "http://old"},
 	}
-	with := func(arch string, a protocol.EnvArch) protocol.BootEnvSpec {
+	with := func(arch string, a resource.EnvArch) resource.BootEnvSpec {
 		s := outside
-		s.OS.SupportedArchitectures = map[string]protocol.EnvArch{arch: a}
+		s.OS.SupportedArchitectures = map[string]resource.EnvArch{arch: a}
 		return s
 	}
-	own := protocol.EnvArch{Kernel: "k", Initrds: []string{"i", "j"}, BootParams: "b", IsoFile: "n.iso", Sha256: "1", IsoURL: "http://n"}
+	own := resource.EnvArch{Kernel: "k", Initrds: []string{"i", "j"}, BootParams: "b", IsoFile: "n.iso", Sha256: "1", IsoURL: "http://n"}
 	for _, row := range []struct {
 		name string
-		spec protocol.BootEnvSpec
+		spec resource.BootEnvSpec
 		arch string
 		want string
 	}{
 		{"amd64 without an entry has what is outside", outside, "amd64", "old/vmlinuz|old/initrd|old|old.iso|0|http://old"},
 		{"amd64 with its own", with("amd64", own), "amd64", "k|i,j|b|n.iso|1|http://n"},
-		{"an empty entry of amd64: iso fields are its own, others are those outside", with("amd64", protocol.EnvArch{}), "amd64", "old/vmlinuz|old/initrd|old|||"},
-		{"each field for itself", with("amd64", protocol.EnvArch{Kernel: "k"}), "amd64", "k|old/initrd|old|||"},
-		{"a UKI is in place of the three", with("amd64", protocol.EnvArch{UKI: "u"}), "amd64", "|||||"},
+		{"an empty entry of amd64: iso fields are its own, others are those outside", with("amd64", resource.EnvArch{}), "amd64", "old/vmlinuz|old/initrd|old|||"},
+		{"each field for itself", with("amd64", resource.EnvArch{Kernel: "k"}), "amd64", "k|old/initrd|old|||"},
+		{"a UKI is in place of the three", with("amd64", resource.EnvArch{UKI: "u"}), "amd64", "|||||"},
 		{"another spelling", with("x86_64", own), "amd64", "k|i,j|b|n.iso|1|http://n"},
 		{"arm64 without an entry has nothing", outside, "arm64", "|||||"},
-		{"arm64 with an empty entry has nothing", with("arm64", protocol.EnvArch{}), "arm64", "|||||"},
+		{"arm64 with an empty entry has nothing", with("arm64", resource.EnvArch{}), "arm64", "|||||"},
 		{"arm64 with its own", with("aarch64", own), "arm64", "k|i,j|b|n.iso|1|http://n"},
 		{"an entry of arm64 does not change amd64", with("arm64", own), "amd64", "old/vmlinuz|old/initrd|old|old.iso|0|http://old"},
 	} {
@@ -50,13 +51,13 @@ func TestFallback(t *testing.T) {
 
 // Facts, Loaders keys and fallback.
 func TestLoaderFor(t *testing.T) {
-	env := func(arch string, keys ...string) protocol.BootEnvSpec {
-		s := protocol.BootEnvSpec{Loaders: map[protocol.LoaderKey]string{}, OS: protocol.EnvOS{SupportedArchitectures: map[string]protocol.EnvArch{}}}
+	env := func(arch string, keys ...string) resource.BootEnvSpec {
+		s := resource.BootEnvSpec{Loaders: map[resource.LoaderKey]string{}, OS: resource.EnvOS{SupportedArchitectures: map[string]resource.EnvArch{}}}
 		for _, k := range keys {
-			s.Loaders[protocol.LoaderKey(k)] = "env/" + k
+			s.Loaders[resource.LoaderKey(k)] = "env/" + k
 		}
 		if arch != "" {
-			s.OS.SupportedArchitectures[arch] = protocol.EnvArch{Loader: "arch/" + arch}
+			s.OS.SupportedArchitectures[arch] = resource.EnvArch{Loader: "arch/" + arch}
 		}
 		return s
 	}
@@ -66,34 +67,34 @@ func TestLoaderFor(t *testing.T) {
 	params := []map[string]string{server, global, initial}
 	for _, row := range []struct {
 		name string
-		spec protocol.BootEnvSpec
-		key  protocol.LoaderKey
+		spec resource.BootEnvSpec
+		key  resource.LoaderKey
 		path string
 		from LoaderSource
 	}{
-		{"the environment's own", env("amd64", "amd64-uefi"), protocol.LoaderAMD64, "env/amd64-uefi", LoaderFromEnv},
-		{"1: loader of the architecture", env("amd64", "arm64-uefi"), protocol.LoaderAMD64, "arch/amd64", LoaderFromArch},
-		{"1: in another spelling", env("x86_64"), protocol.LoaderAMD64, "arch/x86_64", LoaderFromArch},
-		{"2: bootloaders of the server", env(""), protocol.LoaderAMD64, "server/amd64", LoaderFromParam},
-		{"3: bootloaders of the global profile, for a kind that the server's has not", env(""), protocol.LoaderARM64, "global/arm64", LoaderFromParam},
-		{"4: default of bootloaders", env(""), protocol.LoaderRISCV64, "default/riscv64", LoaderFromParam},
-		{"by HTTP its own first", env("", "amd64-uefi", "amd64-uefi-http"), protocol.LoaderAMD64HTTP, "env/amd64-uefi-http", LoaderFromEnv},
-		{"by HTTP else as by PXE", env("amd64", "amd64-uefi"), protocol.LoaderAMD64HTTP, "env/amd64-uefi", LoaderFromEnv},
-		{"by HTTP the param's of PXE", env(""), protocol.LoaderARM64HTTP, "global/arm64", LoaderFromParam},
-		{"riscv64 by HTTP", env("", "riscv64-uefi"), protocol.LoaderRISCV64HTTP, "env/riscv64-uefi", LoaderFromEnv},
-		{"iPXE is told of a loader for iPXE", env("", "amd64-ipxe"), protocol.LoaderAMD64IPXE, "env/amd64-ipxe", LoaderFromEnv},
-		{"and of no other: it loads the kernel", env("amd64", "amd64-uefi"), protocol.LoaderAMD64IPXE, "", LoaderFromSite},
-		{"arm64 likewise", env("arm64", "arm64-uefi"), protocol.LoaderARM64IPXE, "", LoaderFromSite},
+		{"the environment's own", env("amd64", "amd64-uefi"), resource.LoaderAMD64, "env/amd64-uefi", LoaderFromEnv},
+		{"1: loader of the architecture", env("amd64", "arm64-uefi"), resource.LoaderAMD64, "arch/amd64", LoaderFromArch},
+		{"1: in another spelling", env("x86_64"), resource.LoaderAMD64, "arch/x86_64", LoaderFromArch},
+		{"2: bootloaders of the server", env(""), resource.LoaderAMD64, "server/amd64", LoaderFromParam},
+		{"3: bootloaders of the global profile, for a kind that the server's has not", env(""), resource.LoaderARM64, "global/arm64", LoaderFromParam},
+		{"4: default of bootloaders", env(""), resource.LoaderRISCV64, "default/riscv64", LoaderFromParam},
+		{"by HTTP its own first", env("", "amd64-uefi", "amd64-uefi-http"), resource.LoaderAMD64HTTP, "env/amd64-uefi-http", LoaderFromEnv},
+		{"by HTTP else as by PXE", env("amd64", "amd64-uefi"), resource.LoaderAMD64HTTP, "env/amd64-uefi", LoaderFromEnv},
+		{"by HTTP the param's of PXE", env(""), resource.LoaderARM64HTTP, "global/arm64", LoaderFromParam},
+		{"riscv64 by HTTP", env("", "riscv64-uefi"), resource.LoaderRISCV64HTTP, "env/riscv64-uefi", LoaderFromEnv},
+		{"iPXE is told of a loader for iPXE", env("", "amd64-ipxe"), resource.LoaderAMD64IPXE, "env/amd64-ipxe", LoaderFromEnv},
+		{"and of no other: it loads the kernel", env("amd64", "amd64-uefi"), resource.LoaderAMD64IPXE, "", LoaderFromSite},
+		{"arm64 likewise", env("arm64", "arm64-uefi"), resource.LoaderARM64IPXE, "", LoaderFromSite},
 	} {
 		path, from, err := LoaderFor(row.spec, row.key, params)
 		if path != row.path || from != row.from || err != nil {
 			t.Errorf("%s: %q from %q, %v", row.name, path, from, err)
 		}
 	}
-	if path, from, err := LoaderFor(env(""), protocol.LoaderAMD64, nil); path != "" || from != LoaderFromSite || err != nil {
+	if path, from, err := LoaderFor(env(""), resource.LoaderAMD64, nil); path != "" || from != LoaderFromSite || err != nil {
 		t.Errorf("5: the built-in ones are the site's: %q %q %v", path, from, err)
 	}
-	if _, _, err := LoaderFor(env("", "386-pcbios"), protocol.LoaderBIOS, nil); protocol.CodeOf(err) != protocol.CodeUnsupported {
+	if _, _, err := LoaderFor(env("", "386-pcbios"), resource.LoaderBIOS, nil); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("legacy BIOS is accepted in a description and not booted: %v", err)
 	}
 	if _, _, err := LoaderFor(env(""), "vax-uefi", nil); protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), "is not a supported loader type") {

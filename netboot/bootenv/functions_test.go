@@ -7,7 +7,7 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // kept are the functions of Sprig that templates have. One that a new release of Sprig
@@ -119,7 +119,7 @@ func TestTemplateErrors(t *testing.T) {
 		{`{{ first (list) | upper }}`, `spec.templates[0].contents:1:`},
 		{`{{ deepCopy (dict "a" .) }}`, `only plain values are copied`},
 		{`{{ merge (dict "a" .) (dict "a" .) }}`, `only plain values are copied and merged`},
-		{strings.Repeat("x", protocol.MaxTemplate+1), `spec.templates[0].contents: has more than 128 KiB`},
+		{strings.Repeat("x", resource.MaxTemplate+1), `spec.templates[0].contents: has more than 128 KiB`},
 	} {
 		if _, err := output(t, row.text); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%.100s: %v, want %s", row.text, err, row.want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Whatever a template says and a param holds, a rendering ends, within its bounds, with a
@@ -81,7 +82,7 @@ func FuzzMerge(f *testing.F) {
 	f.Add(`null`, `null`, `null`, `true`)
 	f.Fuzz(func(t *testing.T, custom, repos, loaders, schema string) {
 		b := bundle()
-		for name, text := range map[string]string{protocol.ParamBootEnvCustomize: custom, protocol.ParamPackageRepositories: repos, protocol.ParamBootloaders: loaders} {
+		for name, text := range map[string]string{resource.ParamBootEnvCustomize: custom, resource.ParamPackageRepositories: repos, resource.ParamBootloaders: loaders} {
 			var v any
 			if err := json.Unmarshal([]byte(text), &v); err == nil {
 				b.Params[0].Values[name] = v
@@ -89,7 +90,7 @@ func FuzzMerge(f *testing.F) {
 		}
 		var s any
 		if err := json.Unmarshal([]byte(schema), &s); err == nil {
-			b.Schemas = map[string]protocol.ParamSpec{"console": {Name: "console", Schema: s}}
+			b.Schemas = map[string]resource.ParamSpec{"console": {Name: "console", Schema: s}}
 		}
 		Lint(b, nil)
 		e, err := Merge(b)

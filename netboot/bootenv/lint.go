@@ -9,6 +9,7 @@ import (
 	"text/template/parse"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Lint says what is wrong with an environment before any server selects it: what is
@@ -16,7 +17,7 @@ import (
 // bundle has a machine with an architecture, and nothing was wrong so far, it is merged and
 // rendered for that one too; have then says whether a path of its file system is there, and
 // nil is that nobody knows. Errors come before warnings, each in the order of their paths.
-func Lint(b protocol.EnvBundle, have func(path string) bool) []Finding {
+func Lint(b resource.EnvBundle, have func(path string) bool) []Finding {
 	var fs findings
 	checkSpec(&fs, b.Spec)
 	fs.spellings(b.Spec)
@@ -55,7 +56,7 @@ func Lint(b protocol.EnvBundle, have func(path string) bool) []Finding {
 }
 
 // spellings warns of architectures that are not in Go's spelling.
-func (fs *findings) spellings(s protocol.BootEnvSpec) {
+func (fs *findings) spellings(s resource.BootEnvSpec) {
 	for _, k := range sortedKeys(s.OS.SupportedArchitectures) {
 		if arch, err := Arch(k); err == nil && arch != k {
 			fs.warn("spec.os.supportedArchitectures."+k, "", "use %s instead of %s", arch, k)
@@ -65,7 +66,7 @@ func (fs *findings) spellings(s protocol.BootEnvSpec) {
 
 // name wants -install at the end of the name of an environment that installs, and only
 // there.
-func (fs *findings) name(b protocol.EnvBundle, all []*unit) {
+func (fs *findings) name(b resource.EnvBundle, all []*unit) {
 	const suffix = "-install"
 	named := strings.HasSuffix(b.BootEnv, suffix)
 	if named {
@@ -91,7 +92,7 @@ func (fs *findings) at(severity Severity, u *unit, pos parse.Pos, hint, format s
 }
 
 // params checks what is said about params, and the values that are there.
-func (fs *findings) params(b protocol.EnvBundle, all []*unit) {
+func (fs *findings) params(b resource.EnvBundle, all []*unit) {
 	bad := false
 	for _, name := range sortedKeys(b.Schemas) {
 		if err := CheckParam(b.Schemas[name]); err != nil {
@@ -126,11 +127,11 @@ func (fs *findings) params(b protocol.EnvBundle, all []*unit) {
 	}
 	for _, check := range []func() error{
 		func() error {
-			_, err := customize(b.Spec, b.BootEnv, p.all(protocol.ParamBootEnvCustomize))
+			_, err := customize(b.Spec, b.BootEnv, p.all(resource.ParamBootEnvCustomize))
 			return err
 		},
 		func() error {
-			_, err := readRepositories(p.all(protocol.ParamPackageRepositories))
+			_, err := readRepositories(p.all(resource.ParamPackageRepositories))
 			return err
 		},
 		func() error {
@@ -146,7 +147,7 @@ func (fs *findings) params(b protocol.EnvBundle, all []*unit) {
 
 // builtIn says whether a param is ours.
 func builtIn(name string) bool {
-	return slices.Contains([]string{protocol.ParamBootEnvCustomize, protocol.ParamPackageRepositories, protocol.ParamBootloaders}, name)
+	return slices.Contains([]string{resource.ParamBootEnvCustomize, resource.ParamPackageRepositories, resource.ParamBootloaders}, name)
 }
 
 // messageOf is an error's text without what was being done.
@@ -159,7 +160,7 @@ func messageOf(err error) string {
 
 // unknown refuses templates of an environment for machines in discovery that use what only
 // a server with an owner has.
-func (fs *findings) unknown(s protocol.BootEnvSpec, all []*unit) {
+func (fs *findings) unknown(s resource.BootEnvSpec, all []*unit) {
 	if !s.OnlyUnknown {
 		return
 	}
@@ -174,7 +175,7 @@ func (fs *findings) unknown(s protocol.BootEnvSpec, all []*unit) {
 }
 
 // rendered tries the whole for the bundle's machine.
-func (fs *findings) rendered(b protocol.EnvBundle, have func(path string) bool) {
+func (fs *findings) rendered(b resource.EnvBundle, have func(path string) bool) {
 	wrong := func(path string, err error) { fs.err(path, protocol.HintOf(err), "%s", messageOf(err)) }
 	e, err := Merge(b)
 	if err != nil {
@@ -191,7 +192,7 @@ func (fs *findings) rendered(b protocol.EnvBundle, have func(path string) bool) 
 		wrong("spec.templates", err)
 		return
 	}
-	for _, key := range protocol.LoaderKeys() {
+	for _, key := range resource.LoaderKeys() {
 		if archOfKey(key) != e.Arch {
 			continue
 		}

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"text/template/parse"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // boots wants something to start for each architecture.
-func (fs *findings) boots(b protocol.EnvBundle, all []*unit) {
+func (fs *findings) boots(b resource.EnvBundle, all []*unit) {
 	f := folded(b.Spec)
 	for _, arch := range sortedKeys(f.OS.SupportedArchitectures) {
 		a := f.OS.SupportedArchitectures[arch]
@@ -30,7 +30,7 @@ func (fs *findings) boots(b protocol.EnvBundle, all []*unit) {
 	if len(f.OS.SupportedArchitectures) > 0 {
 		return
 	}
-	for _, key := range protocol.LoaderKeys() {
+	for _, key := range resource.LoaderKeys() {
 		if have, _ := ownLoaders(b, f, archOfKey(key)); len(have) > 0 {
 			return
 		}
@@ -40,19 +40,19 @@ func (fs *findings) boots(b protocol.EnvBundle, all []*unit) {
 
 // nothingHint is what to do where there is nothing to boot. The site's loaders start a
 // kernel only; a template does not make more of them.
-const nothingHint = "give a kernel, a uki, an image or a loader; if the param " + protocol.ParamBootloaders + " gives one, name it in requiredParams"
+const nothingHint = "give a kernel, a uki, an image or a loader; if the param " + resource.ParamBootloaders + " gives one, name it in requiredParams"
 
 // ownLoaders are the kinds of machines of an architecture whose firmware starts a loader that
 // is not the site's, and those for which there is none: the environment's, or that of a
 // param which is there or is declared.
-func ownLoaders(b protocol.EnvBundle, folded protocol.BootEnvSpec, arch string) (have, lack []protocol.LoaderKey) {
-	declared := slices.Contains(slices.Concat(b.Spec.RequiredParams, b.Spec.OptionalParams), protocol.ParamBootloaders)
+func ownLoaders(b resource.EnvBundle, folded resource.BootEnvSpec, arch string) (have, lack []resource.LoaderKey) {
+	declared := slices.Contains(slices.Concat(b.Spec.RequiredParams, b.Spec.OptionalParams), resource.ParamBootloaders)
 	var given []map[string]string
 	if p, err := newParams(b); err == nil { // else params says what is wrong
 		given, _ = p.bootloaders()
 	}
-	for _, key := range protocol.LoaderKeys() {
-		if archOfKey(key) != arch || byIPXE(key) || key == protocol.LoaderBIOS {
+	for _, key := range resource.LoaderKeys() {
+		if archOfKey(key) != arch || byIPXE(key) || key == resource.LoaderBIOS {
 			continue
 		}
 		if _, from, err := LoaderFor(folded, key, given); declared || err == nil && from != LoaderFromSite {
@@ -67,7 +67,7 @@ func ownLoaders(b protocol.EnvBundle, folded protocol.BootEnvSpec, arch string) 
 // plainParams looks for what the site's loaders change in the kernel's arguments that stand
 // there as they are; what a template makes of values is seen where it is rendered. It is an
 // error unless some machines boot the environment all the same.
-func (fs *findings) plainParams(at string, all []*unit, some bool, lack []protocol.LoaderKey) {
+func (fs *findings) plainParams(at string, all []*unit, some bool, lack []resource.LoaderKey) {
 	for _, u := range all {
 		if u.name != at || len(lack) == 0 {
 			continue

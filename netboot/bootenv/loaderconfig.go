@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // loaderKind is a family of boot loaders, by where they look for their configuration.
@@ -52,10 +52,10 @@ func (k loaderKind) configures(p string) bool {
 
 // loaders wants a configuration for each of the environment's own loaders: without one it
 // stops at a prompt that nobody sees.
-func (fs *findings) loaders(s protocol.BootEnvSpec, have func(path string) bool) {
+func (fs *findings) loaders(s resource.BootEnvSpec, have func(path string) bool) {
 	check := func(at, loader string) {
 		k, ok := kindOf(loader)
-		if !ok || loader == "" || slices.ContainsFunc(s.Templates, func(t protocol.EnvTemplate) bool { return k.configures(t.Path) }) {
+		if !ok || loader == "" || slices.ContainsFunc(s.Templates, func(t resource.EnvTemplate) bool { return k.configures(t.Path) }) {
 			return
 		}
 		for _, name := range k.beside {
@@ -68,7 +68,7 @@ func (fs *findings) loaders(s protocol.BootEnvSpec, have func(path string) bool)
 	}
 	for _, key := range sortedKeys(s.Loaders) {
 		at := "spec.loaders." + string(key)
-		if key == protocol.LoaderBIOS {
+		if key == resource.LoaderBIOS {
 			fs.warn(at, "", "legacy BIOS is not booted, and the loader not used")
 			continue
 		}

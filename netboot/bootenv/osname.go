@@ -3,12 +3,12 @@ package bootenv
 import (
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // familyOf is an operating system's family: what is given, or the name up to its first
 // hyphen (FamilyName of dr-provision).
-func familyOf(os protocol.EnvOS) string {
+func familyOf(os resource.EnvOS) string {
 	if os.Family != "" {
 		return os.Family
 	}
@@ -18,7 +18,7 @@ func familyOf(os protocol.EnvOS) string {
 
 // versionOf is the version: what is given, or what is between the first and the second
 // hyphen of the name.
-func versionOf(os protocol.EnvOS) string {
+func versionOf(os resource.EnvOS) string {
 	if os.Version != "" {
 		return os.Version
 	}
@@ -56,14 +56,14 @@ func versionEq(version, want string) bool {
 }
 
 // repoTypeOf is the package manager of a family; empty if it is not known.
-func repoTypeOf(family string) protocol.RepoType {
+func repoTypeOf(family string) resource.RepoType {
 	switch familyType(family) {
 	case "rhel":
-		return protocol.RepoYum
+		return resource.RepoYum
 	case "debian":
-		return protocol.RepoApt
+		return resource.RepoApt
 	case "suse":
-		return protocol.RepoZypp
+		return resource.RepoZypp
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // DefaultSource is the source of a value that nobody gives: the default of the param's
@@ -36,7 +37,7 @@ type params struct {
 }
 
 // newParams checks every value of every source against its schema. Errors are invalid.
-func newParams(b protocol.EnvBundle) (*params, error) {
+func newParams(b resource.EnvBundle) (*params, error) {
 	p := &params{schemas: map[string]*schema{}}
 	for _, name := range sortedKeys(b.Schemas) {
 		s, err := newSchema(b.Schemas[name])
@@ -161,9 +162,9 @@ func (p *params) secrets() []string {
 // bootloaders are the values of the param bootloaders, the most specific first, its default
 // at the end.
 func (p *params) bootloaders() ([]map[string]string, error) {
-	all := p.all(protocol.ParamBootloaders)
-	if s := p.schemas[protocol.ParamBootloaders]; s != nil && s.hasInitial && (len(all) == 0 || all[len(all)-1].Source != DefaultSource) {
-		all = append(all, held{s.initial, Origin{Param: protocol.ParamBootloaders, Source: DefaultSource}})
+	all := p.all(resource.ParamBootloaders)
+	if s := p.schemas[resource.ParamBootloaders]; s != nil && s.hasInitial && (len(all) == 0 || all[len(all)-1].Source != DefaultSource) {
+		all = append(all, held{s.initial, Origin{Param: resource.ParamBootloaders, Source: DefaultSource}})
 	}
 	return readBootloaders(all)
 }
@@ -171,13 +172,13 @@ func (p *params) bootloaders() ([]map[string]string, error) {
 func readBootloaders(all []held) ([]map[string]string, error) {
 	var out []map[string]string
 	for _, h := range all {
-		var m map[protocol.LoaderKey]string
+		var m map[resource.LoaderKey]string
 		if err := strict(h.value, &m, !h.Secret); err != nil {
 			return nil, valueError(h.Source, h.Param, err)
 		}
 		texts := map[string]string{}
 		for _, k := range sortedKeys(m) {
-			if !slices.Contains(protocol.LoaderKeys(), k) {
+			if !slices.Contains(resource.LoaderKeys(), k) {
 				return nil, valueError(h.Source, h.Param, fmt.Errorf("names %q, which is not a supported loader type", k))
 			}
 			if why := pathProblem(m[k]); why != "" {

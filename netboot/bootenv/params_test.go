@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func decode(t testing.TB, text string) any {
@@ -24,10 +25,10 @@ func decode(t testing.TB, text string) any {
 
 // sourced is the bundle with a template, and values of the param p by source, the most
 // specific first; empty is none. schema is of p, if it is not empty.
-func sourced(t testing.TB, text, schema string, values ...string) protocol.EnvBundle {
+func sourced(t testing.TB, text, schema string, values ...string) resource.EnvBundle {
 	b := contents(text)
 	for i, name := range []string{"server", "profile first", "profile second", "group web", "profile global"} {
-		p := protocol.EnvParams{Source: name, Values: map[string]any{"console": "c"}}
+		p := resource.EnvParams{Source: name, Values: map[string]any{"console": "c"}}
 		if i < len(values) && values[i] != "" {
 			p.Values["p"] = decode(t, values[i])
 		}
@@ -37,7 +38,7 @@ func sourced(t testing.TB, text, schema string, values ...string) protocol.EnvBu
 		b.Params = append(b.Params, p)
 	}
 	if schema != "" {
-		b.Schemas = map[string]protocol.ParamSpec{"p": {Name: "p", Schema: decode(t, schema)}}
+		b.Schemas = map[string]resource.ParamSpec{"p": {Name: "p", Schema: decode(t, schema)}}
 	}
 	return b
 }
@@ -130,7 +131,7 @@ func TestSchemaReadsNoFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"type":"integer"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := CheckParam(protocol.ParamSpec{Name: "p", Schema: map[string]any{"$ref": "file://" + file}})
+	err := CheckParam(resource.ParamSpec{Name: "p", Schema: map[string]any{"$ref": "file://" + file}})
 	if err == nil || !strings.Contains(err.Error(), "a schema refers to nothing outside of itself") {
 		t.Error(err)
 	}
@@ -138,7 +139,7 @@ func TestSchemaReadsNoFile(t *testing.T) {
 
 // A schema may refer to itself.
 func TestSchemaOfItself(t *testing.T) {
-	spec := protocol.ParamSpec{Name: "p", Schema: decode(t, `{"$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}`)}
+	spec := resource.ParamSpec{Name: "p", Schema: decode(t, `{"$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}`)}
 	if err := CheckParam(spec); err != nil {
 		t.Error(err)
 	}
@@ -150,16 +151,16 @@ func TestSchemaOfItself(t *testing.T) {
 // The values of our own params are checked without a description too.
 func TestCheckValueOfOurs(t *testing.T) {
 	for _, row := range []struct{ name, value, want string }{
-		{protocol.ParamPackageRepositories, `[{"tag":"x"}]`, "params.package-repositories[0] has no os"},
-		{protocol.ParamPackageRepositories, `{}`, "params.package-repositories cannot unmarshal object"},
-		{protocol.ParamBootloaders, `{"vax-uefi":"x"}`, `names "vax-uefi", which is not a supported loader type`},
-		{protocol.ParamBootloaders, `{"amd64-uefi":"../x"}`, "has for amd64-uefi a path that has .. in it"},
-		{protocol.ParamBootEnvCustomize, `{"e":{"kernel":"x"}}`, `unknown field "kernel"`},
-		{protocol.ParamBootEnvCustomize, `{"e":{"clear":["x"]}}`, `params.bootenv-customize.e clears "x"`},
-		{protocol.ParamBootEnvCustomize, `{"e":{"clear":["templates.x","loaders"]}}`, ""},
-		{protocol.ParamBootloaders, `{"amd64-uefi":"x.efi"}`, ""},
+		{resource.ParamPackageRepositories, `[{"tag":"x"}]`, "params.package-repositories[0] has no os"},
+		{resource.ParamPackageRepositories, `{}`, "params.package-repositories cannot unmarshal object"},
+		{resource.ParamBootloaders, `{"vax-uefi":"x"}`, `names "vax-uefi", which is not a supported loader type`},
+		{resource.ParamBootloaders, `{"amd64-uefi":"../x"}`, "has for amd64-uefi a path that has .. in it"},
+		{resource.ParamBootEnvCustomize, `{"e":{"kernel":"x"}}`, `unknown field "kernel"`},
+		{resource.ParamBootEnvCustomize, `{"e":{"clear":["x"]}}`, `params.bootenv-customize.e clears "x"`},
+		{resource.ParamBootEnvCustomize, `{"e":{"clear":["templates.x","loaders"]}}`, ""},
+		{resource.ParamBootloaders, `{"amd64-uefi":"x.efi"}`, ""},
 	} {
-		err := CheckValue(protocol.ParamSpec{Name: row.name, Schema: true}, "profile x", decode(t, row.value), false)
+		err := CheckValue(resource.ParamSpec{Name: row.name, Schema: true}, "profile x", decode(t, row.value), false)
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), "profile x: ") || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: %v, want %s", row.value, err, row.want)
 		}

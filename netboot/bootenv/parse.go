@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // unit is one parsed text: a Template resource, or a text in an environment.
@@ -48,8 +48,8 @@ func place(text string, at parse.Pos) (line, column int) {
 // newUnit parses a text. Functions are looked up here, so that one that is left out is
 // named with its reason.
 func newUnit(lib *library, name, text string) (*unit, error) {
-	if len(text) > protocol.MaxTemplate {
-		return nil, &errAt{message: "has more than " + strconv.Itoa(protocol.MaxTemplate>>10) + " KiB"}
+	if len(text) > resource.MaxTemplate {
+		return nil, &errAt{message: "has more than " + strconv.Itoa(resource.MaxTemplate>>10) + " KiB"}
 	}
 	u := &unit{name: name, text: text, trees: map[string]*parse.Tree{}, lib: lib}
 	t := parse.New(name)

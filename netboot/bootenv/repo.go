@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // repo is a repository in a template.
@@ -50,7 +50,7 @@ func (p *repo) JoinedComponents() string { return strings.Join(p.Components, " "
 //nolint:revive,staticcheck // the name of dr-provision's templates
 func (p *repo) UrlFor(component string) string {
 	switch {
-	case p.RepoType == string(protocol.RepoApt) && component != "":
+	case p.RepoType == string(resource.RepoApt) && component != "":
 		return p.URL + "/dists/" + strings.Trim(p.Distribution, "/") + "/" + component
 	case component == "":
 		return p.URL
@@ -90,8 +90,8 @@ func (p *repo) Lines() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	switch protocol.RepoType(p.RepoType) {
-	case protocol.RepoApt:
+	switch resource.RepoType(p.RepoType) {
+	case resource.RepoApt:
 		options := ""
 		if p.Arch != AnyArch {
 			options = "[arch=" + DistroArch("debian", p.Arch) + "] "
@@ -101,11 +101,11 @@ func (p *repo) Lines() (string, error) {
 			b.WriteString(" " + c)
 		}
 		b.WriteString("\n")
-	case protocol.RepoYum, protocol.RepoZypp:
+	case resource.RepoYum, resource.RepoZypp:
 		for _, c := range p.parts() {
 			name := p.section(c)
 			fmt.Fprintf(&b, "[%s]\nname=%s\nbaseurl=%s\nenabled=1\n", name, name, p.UrlFor(c))
-			if p.RepoType == string(protocol.RepoZypp) {
+			if p.RepoType == string(resource.RepoZypp) {
 				b.WriteString("autorefresh=1\ntype=rpm-md\n")
 			}
 			b.WriteString("gpgcheck=0\n")
@@ -123,10 +123,10 @@ func (p *repo) Install() (string, error) {
 	if err := p.r.use(sizeRepo); err != nil {
 		return "", err
 	}
-	switch protocol.RepoType(p.RepoType) {
-	case protocol.RepoApt:
+	switch resource.RepoType(p.RepoType) {
+	case resource.RepoApt:
 		return p.preseed()
-	case protocol.RepoYum:
+	case resource.RepoYum:
 		var b strings.Builder
 		if p.InstallSource {
 			fmt.Fprintf(&b, "url --url=%s\n", p.URL)
@@ -136,7 +136,7 @@ func (p *repo) Install() (string, error) {
 			fmt.Fprintf(&b, "repo --name=%q --baseurl=%s\n", p.section(c), p.UrlFor(c))
 		}
 		return b.String(), nil
-	case protocol.RepoZypp:
+	case resource.RepoZypp:
 		if p.InstallSource {
 			return "", nil // the install= argument of the kernel
 		}

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"unicode"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // repository is a checked entry of package-repositories: RepoType is set, and Arch is Go's
 // spelling or any.
 type repository struct {
-	protocol.Repository
+	resource.Repository
 	from string // source and index, for people
 	rank int    // of its source, 0 is the most specific
 }
@@ -25,7 +25,7 @@ type repository struct {
 func readRepositories(all []held) ([]repository, error) {
 	var out []repository
 	for rank, h := range all {
-		var list []protocol.Repository
+		var list []resource.Repository
 		if err := strict(h.value, &list, !h.Secret); err != nil {
 			return nil, valueError(h.Source, h.Param, err)
 		}
@@ -54,7 +54,7 @@ func (r repository) ambiguous(o repository) bool {
 
 // checkRepository says what is wrong with an entry (seed 004, package-repositories), and
 // puts repoType and arch into the words that are used here.
-func checkRepository(r *protocol.Repository) error {
+func checkRepository(r *resource.Repository) error {
 	for _, text := range append([]string{r.Tag, r.Distribution, r.URL, r.Bootloc}, slices.Concat(r.OS, r.Components)...) {
 		if strings.ContainsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }) {
 			return fmt.Errorf("has a space or control character in %q", text)
@@ -97,8 +97,8 @@ func checkRepository(r *protocol.Repository) error {
 }
 
 // checkRepoType infers the type from the operating systems where it is not given.
-func checkRepoType(r *protocol.Repository) error {
-	known := []protocol.RepoType{protocol.RepoYum, protocol.RepoZypp, protocol.RepoApt}
+func checkRepoType(r *resource.Repository) error {
+	known := []resource.RepoType{resource.RepoYum, resource.RepoZypp, resource.RepoApt}
 	switch {
 	case r.RepoType != "" && r.PackageType != "" && r.RepoType != r.PackageType:
 		return fmt.Errorf("has repoType %q and packageType %q, which mean the same", r.RepoType, r.PackageType)
@@ -112,7 +112,7 @@ func checkRepoType(r *protocol.Repository) error {
 		return nil
 	}
 	for _, os := range r.OS {
-		t := repoTypeOf(familyOf(protocol.EnvOS{Name: os}))
+		t := repoTypeOf(familyOf(resource.EnvOS{Name: os}))
 		switch {
 		case t == "":
 			return fmt.Errorf("has no repoType, and none is known for %s; use yum, zypp or apt", os)
@@ -140,7 +140,7 @@ func checkRepoURL(field, text string) error {
 // checkInstallSource holds what must be true where a machine can be booted from it.
 // Wildcards are what package managers replace, each of which begins with a dollar sign:
 // $releasever, $basearch, $arch.
-func checkInstallSource(r *protocol.Repository) error {
+func checkInstallSource(r *resource.Repository) error {
 	switch {
 	case len(r.OS) != 1:
 		return fmt.Errorf("is an installSource for %d operating systems, and must be for exactly one", len(r.OS))
@@ -156,10 +156,10 @@ func checkInstallSource(r *protocol.Repository) error {
 
 // checkDistribution wants the codename for Debian and its derivatives. A distribution that
 // ends with a slash is a path, of a repository without components (sources.list(5)).
-func checkDistribution(r *protocol.Repository) error {
+func checkDistribution(r *resource.Repository) error {
 	suites := []string{"stable", "oldstable", "testing", "unstable", "experimental"}
 	switch {
-	case r.RepoType != protocol.RepoApt || strings.HasSuffix(r.Distribution, "/"):
+	case r.RepoType != resource.RepoApt || strings.HasSuffix(r.Distribution, "/"):
 		return nil
 	case r.Distribution == "":
 		return errors.New("has no distribution; write the codename")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Seed, package-repositories.
@@ -88,12 +89,12 @@ const repositories = `[
 	{"tag":"epel","os":["centos-9"],"arch":"any","url":"http://m/epel/$releasever","components":["BaseOS","AppStream"]}]`
 
 // remote is the bundle without its file, and with repositories.
-func remote(t testing.TB, text string, more ...string) protocol.EnvBundle {
+func remote(t testing.TB, text string, more ...string) resource.EnvBundle {
 	b := sourced(t, text, "")
 	b.ISOs = nil
-	b.Params[4].Values[protocol.ParamPackageRepositories] = decode(t, repositories)
+	b.Params[4].Values[resource.ParamPackageRepositories] = decode(t, repositories)
 	for _, m := range more {
-		b.Params[0].Values[protocol.ParamPackageRepositories] = decode(t, m)
+		b.Params[0].Values[resource.ParamPackageRepositories] = decode(t, m)
 	}
 	return b
 }
@@ -104,15 +105,15 @@ func TestSelectRepositories(t *testing.T) {
 	const base = "http://192.0.2.1:8080/b/sample/" + machineRoot
 	for _, row := range []struct {
 		name, text string
-		change     func(*protocol.EnvBundle)
+		change     func(*resource.EnvBundle)
 		more       string
 		want       string
 	}{
 		{"MachineRepos: os and arch in any spelling", machine, nil, "", "os http://m/debian;security https://s/security;tools http://m/tools;"},
-		{"MachineRepos of arm64", machine, func(b *protocol.EnvBundle) { b.Machine.Architecture = "arm64" }, "", "os http://m/debian;security https://s/security;"},
+		{"MachineRepos of arm64", machine, func(b *resource.EnvBundle) { b.Machine.Architecture = "arm64" }, "", "os http://m/debian;security https://s/security;"},
 		{"MachineRepos has not the uploaded file", machine, upload, "", "os http://m/debian;security https://s/security;tools http://m/tools;"},
 		{"InstallRepos: one install and one security source", install, nil, "", "os " + base + "/install true false;security https://s/security false true;"},
-		{"InstallRepos without bootloc is at the root", install, func(b *protocol.EnvBundle) { b.Machine.Architecture = "arm64" }, "", "os " + base + "/boot true false;security https://s/security false true;"},
+		{"InstallRepos without bootloc is at the root", install, func(b *resource.EnvBundle) { b.Machine.Architecture = "arm64" }, "", "os " + base + "/boot true false;security https://s/security false true;"},
 		{"InstallRepos: the uploaded file is both, and comes first", install, upload, "", "debian-12-install " + base + "/boot true true;"},
 		{"InstallRepos: the most specific source", install, nil, `[{"tag":"mine","os":["debian-12"],"arch":"amd64","url":"http://mine","distribution":"bookworm","components":["main"],"installSource":true,"securitySource":true}]`, "mine " + base + "/boot true true;"},
 		{"Repos by tags, of any system", `{{range .Repos "tools" "epel"}}{{.Tag}} {{.URL}};{{end}}`, nil, "", "tools http://m/tools;tools http://m/old;epel http://m/epel/$releasever;"},
@@ -134,8 +135,8 @@ func TestSelectRepositories(t *testing.T) {
 	}
 }
 
-func upload(b *protocol.EnvBundle) {
-	b.ISOs = []protocol.EnvISO{{File: "debian-12.iso", Digest: "sha256:aa"}}
+func upload(b *resource.EnvBundle) {
+	b.ISOs = []resource.EnvISO{{File: "debian-12.iso", Digest: "sha256:aa"}}
 }
 
 // The lines of package managers and installers.
@@ -166,7 +167,7 @@ func TestRepoLines(t *testing.T) {
 		{"URL of none", "centos-9", yum, "", "http://m/9"},
 		{"JoinedComponents", "debian-12", apt, "joined", "main contrib"},
 	} {
-		r := &run{meter: &meter{ctx: context.Background(), max: Bounds()}, e: &Effective{Spec: protocol.BootEnvSpec{OS: protocol.EnvOS{Name: row.os}}}}
+		r := &run{meter: &meter{ctx: context.Background(), max: Bounds()}, e: &Effective{Spec: resource.BootEnvSpec{OS: resource.EnvOS{Name: row.os}}}}
 		p := r.repo(repo(row.os, row.entry))
 		got, err := p.UrlFor(row.what), error(nil)
 		switch row.what {
@@ -194,7 +195,7 @@ func TestRepoFields(t *testing.T) {
 
 // What a value of the param looks like in JSON is what it looks like in a resource.
 func TestRepositoryJSON(t *testing.T) {
-	text, err := json.Marshal(protocol.Repository{Tag: "t", OS: []string{"o"}, Arch: "any", URL: "http://m"})
+	text, err := json.Marshal(resource.Repository{Tag: "t", OS: []string{"o"}, Arch: "any", URL: "http://m"})
 	if string(text) != `{"tag":"t","os":["o"],"arch":"any","url":"http://m"}` || err != nil {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // fits says whether packages of the repository are for the system and architecture.
@@ -49,13 +50,13 @@ func firstOf(all []repository, is func(repository) bool) (repository, bool) {
 func (e *Effective) localRepo(url string) repository {
 	os := e.Spec.OS
 	r := repository{from: "the uploaded file"}
-	r.Repository = protocol.Repository{
+	r.Repository = resource.Repository{
 		Tag: e.Bundle.BootEnv, OS: []string{os.Name}, Arch: e.Arch, URL: url,
 		InstallSource: true, SecuritySource: true,
 	}
 	r.RepoType = repoTypeOf(familyOf(os))
 	r.Distribution = versionOf(os)
-	if r.RepoType == protocol.RepoApt {
+	if r.RepoType == resource.RepoApt {
 		r.Distribution = first(os.Codename, r.Distribution)
 		r.Components = []string{"main"}
 	}
@@ -65,7 +66,7 @@ func (e *Effective) localRepo(url string) repository {
 // installRepos is exactly one repository to install from, and at most one with mandatory
 // updates, which may be the same. installURL is where the first is read in this boot.
 func (e *Effective) installRepos(root Root, installURL string) ([]repository, error) {
-	if root.Source == protocol.EnvFromISO {
+	if root.Source == resource.EnvFromISO {
 		return []repository{e.localRepo(installURL)}, nil
 	}
 	install, ok := e.installSource()

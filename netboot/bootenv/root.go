@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Paths of a server's file system.
@@ -25,14 +26,14 @@ const (
 
 // Root says where the files of an environment come from.
 type Root struct {
-	Source protocol.EnvSource `json:"source"`
+	Source resource.EnvSource `json:"source"`
 	// At is where they lie in the server's file system: machines/UUID/boot. It is set for
 	// none too.
 	At string `json:"at"`
 	// ISO is the uploaded file that At links to, at mounts/isos/FILE.
-	ISO protocol.EnvISO `json:"iso,omitzero"`
+	ISO resource.EnvISO `json:"iso,omitzero"`
 	// Image is the resolved image whose artefacts lie at At.
-	Image protocol.Image `json:"image,omitzero"`
+	Image resource.Image `json:"image,omitzero"`
 	// Proxies are the remote trees that are passed on, that of At first. There are two
 	// where the package repository is not where its boot files are.
 	Proxies []Proxy `json:"proxies,omitempty"`
@@ -90,13 +91,13 @@ func is(b bool) yesno {
 func rootRule(iso, image local, repository, needed yesno) string {
 	switch {
 	case iso == localThere:
-		return string(protocol.EnvFromISO)
+		return string(resource.EnvFromISO)
 	case iso == localOther:
 		return "refused: another file of that name was uploaded"
 	case image == localThere:
-		return string(protocol.EnvFromImage)
+		return string(resource.EnvFromImage)
 	case repository == yes:
-		return string(protocol.EnvFromProxy)
+		return string(resource.EnvFromProxy)
 	case iso == localGone:
 		return "refused: neither the file nor an install repository is there"
 	case image == localGone:
@@ -104,7 +105,7 @@ func rootRule(iso, image local, repository, needed yesno) string {
 	case needed == yes:
 		return "refused: it names no file, and no install repository is there"
 	}
-	return string(protocol.EnvFromNone)
+	return string(resource.EnvFromNone)
 }
 
 // Root says where the files come from, or refuses: a refusal is an unavailable error, which
@@ -115,7 +116,7 @@ func (e *Effective) Root() (Root, error) {
 	iso := localNone
 	if a.IsoFile != "" {
 		iso = localGone
-		if i := slices.IndexFunc(e.Bundle.ISOs, func(f protocol.EnvISO) bool { return f.File == a.IsoFile }); i >= 0 {
+		if i := slices.IndexFunc(e.Bundle.ISOs, func(f resource.EnvISO) bool { return f.File == a.IsoFile }); i >= 0 {
 			root.ISO, iso = e.Bundle.ISOs[i], localThere
 			if a.Sha256 != "" && !strings.EqualFold(root.ISO.Sum(), "sha256:"+a.Sha256) {
 				iso = localOther
@@ -125,7 +126,7 @@ func (e *Effective) Root() (Root, error) {
 	image := localNone
 	if a.Image != "" {
 		image = localGone
-		if i := slices.IndexFunc(e.Bundle.Images, func(i protocol.Image) bool {
+		if i := slices.IndexFunc(e.Bundle.Images, func(i resource.Image) bool {
 			return i.Reference == a.Image && (i.Architecture == "" || i.Architecture == e.Arch)
 		}); i >= 0 {
 			root.Image, image = e.Bundle.Images[i], localThere
@@ -137,14 +138,14 @@ func (e *Effective) Root() (Root, error) {
 	if why, refused := strings.CutPrefix(answer, "refused: "); refused {
 		return Root{}, e.refuseRoot(why, iso == localOther)
 	}
-	root.Source = protocol.EnvSource(answer)
-	if root.Source != protocol.EnvFromISO {
-		root.ISO = protocol.EnvISO{}
+	root.Source = resource.EnvSource(answer)
+	if root.Source != resource.EnvFromISO {
+		root.ISO = resource.EnvISO{}
 	}
-	if root.Source != protocol.EnvFromImage {
-		root.Image = protocol.Image{}
+	if root.Source != resource.EnvFromImage {
+		root.Image = resource.Image{}
 	}
-	if root.Source == protocol.EnvFromProxy {
+	if root.Source == resource.EnvFromProxy {
 		root.Repository = repo.from
 		root.Proxies = []Proxy{{root.At, slash(repo.URL)}}
 		if repo.Bootloc != "" && slash(repo.Bootloc) != slash(repo.URL) {

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const machineRoot = "machines/4c4c4544-0042-4810-8035-b4c04f4e4d31"
@@ -30,50 +31,50 @@ func TestRootTable(t *testing.T) {
 // Seed, Changing a BootEnv for a Machine.
 func TestRoot(t *testing.T) {
 	const boot, install = machineRoot + "/boot", machineRoot + "/install"
-	image := protocol.Image{Reference: "r/os:1", Digest: "sha256:bb", Architecture: "amd64"}
-	arch := func(b *protocol.EnvBundle, a protocol.EnvArch) { b.Spec.OS.SupportedArchitectures["amd64"] = a }
+	image := resource.Image{Reference: "r/os:1", Digest: "sha256:bb", Architecture: "amd64"}
+	arch := func(b *resource.EnvBundle, a resource.EnvArch) { b.Spec.OS.SupportedArchitectures["amd64"] = a }
 	for _, row := range []struct {
 		name   string
-		change func(*protocol.EnvBundle)
+		change func(*resource.EnvBundle)
 		want   Root
 		err    string
 	}{
-		{"an artifact at mounts/isos/IsoFile comes before a repository", upload, Root{Source: protocol.EnvFromISO, At: boot, ISO: protocol.EnvISO{File: "debian-12.iso", Digest: "sha256:aa"}}, ""},
-		{"otherwise a repository, from its boot location", func(*protocol.EnvBundle) {}, Root{Source: protocol.EnvFromProxy, At: boot, Repository: "profile global: package-repositories[0]", Proxies: []Proxy{{boot, "http://m/boot/amd64/"}, {install, "http://m/debian/"}}}, ""},
-		{"from its url if bootloc is not set", func(b *protocol.EnvBundle) { b.Machine.Architecture = "arm64" }, Root{Source: protocol.EnvFromProxy, At: boot, Repository: "profile global: package-repositories[1]", Proxies: []Proxy{{boot, "http://m/debian/"}}}, ""},
-		{"if neither can happen, refuse", func(b *protocol.EnvBundle) { delete(b.Params[4].Values, "package-repositories") }, Root{}, "neither the file nor an install repository is there"},
-		{"a repository of another system is none", func(b *protocol.EnvBundle) { b.Spec.OS.Name = "debian-13" }, Root{}, "neither the file nor an install repository is there"},
-		{"a file of another content is refused", func(b *protocol.EnvBundle) {
+		{"an artifact at mounts/isos/IsoFile comes before a repository", upload, Root{Source: resource.EnvFromISO, At: boot, ISO: resource.EnvISO{File: "debian-12.iso", Digest: "sha256:aa"}}, ""},
+		{"otherwise a repository, from its boot location", func(*resource.EnvBundle) {}, Root{Source: resource.EnvFromProxy, At: boot, Repository: "profile global: package-repositories[0]", Proxies: []Proxy{{boot, "http://m/boot/amd64/"}, {install, "http://m/debian/"}}}, ""},
+		{"from its url if bootloc is not set", func(b *resource.EnvBundle) { b.Machine.Architecture = "arm64" }, Root{Source: resource.EnvFromProxy, At: boot, Repository: "profile global: package-repositories[1]", Proxies: []Proxy{{boot, "http://m/debian/"}}}, ""},
+		{"if neither can happen, refuse", func(b *resource.EnvBundle) { delete(b.Params[4].Values, "package-repositories") }, Root{}, "neither the file nor an install repository is there"},
+		{"a repository of another system is none", func(b *resource.EnvBundle) { b.Spec.OS.Name = "debian-13" }, Root{}, "neither the file nor an install repository is there"},
+		{"a file of another content is refused", func(b *resource.EnvBundle) {
 			upload(b)
-			arch(b, protocol.EnvArch{IsoFile: "debian-12.iso", Sha256: strings.Repeat("0", 64), Kernel: "k"})
+			arch(b, resource.EnvArch{IsoFile: "debian-12.iso", Sha256: strings.Repeat("0", 64), Kernel: "k"})
 		}, Root{}, "another file of that name was uploaded"},
-		{"a file of the right content", func(b *protocol.EnvBundle) {
-			b.ISOs = []protocol.EnvISO{{File: "debian-12.iso", Digest: "sha256:" + strings.Repeat("a", 64)}}
-			arch(b, protocol.EnvArch{IsoFile: "debian-12.iso", Sha256: strings.Repeat("A", 64), Kernel: "k"})
-		}, Root{Source: protocol.EnvFromISO, At: boot, ISO: protocol.EnvISO{File: "debian-12.iso", Digest: "sha256:" + strings.Repeat("a", 64)}}, ""},
-		{"a tar that was packed again has the checksum of what was uploaded", func(b *protocol.EnvBundle) {
-			b.ISOs = []protocol.EnvISO{{File: "a.tar.gz", Digest: "sha256:" + strings.Repeat("a", 64), Uploaded: "sha256:" + strings.Repeat("b", 64)}}
-			arch(b, protocol.EnvArch{IsoFile: "a.tar.gz", Sha256: strings.Repeat("b", 64), Kernel: "k"})
-		}, Root{Source: protocol.EnvFromISO, At: boot, ISO: protocol.EnvISO{File: "a.tar.gz", Digest: "sha256:" + strings.Repeat("a", 64), Uploaded: "sha256:" + strings.Repeat("b", 64)}}, ""},
-		{"and not that of what is served", func(b *protocol.EnvBundle) {
-			b.ISOs = []protocol.EnvISO{{File: "a.tar.gz", Digest: "sha256:" + strings.Repeat("a", 64), Uploaded: "sha256:" + strings.Repeat("b", 64)}}
-			arch(b, protocol.EnvArch{IsoFile: "a.tar.gz", Sha256: strings.Repeat("a", 64), Kernel: "k"})
+		{"a file of the right content", func(b *resource.EnvBundle) {
+			b.ISOs = []resource.EnvISO{{File: "debian-12.iso", Digest: "sha256:" + strings.Repeat("a", 64)}}
+			arch(b, resource.EnvArch{IsoFile: "debian-12.iso", Sha256: strings.Repeat("A", 64), Kernel: "k"})
+		}, Root{Source: resource.EnvFromISO, At: boot, ISO: resource.EnvISO{File: "debian-12.iso", Digest: "sha256:" + strings.Repeat("a", 64)}}, ""},
+		{"a tar that was packed again has the checksum of what was uploaded", func(b *resource.EnvBundle) {
+			b.ISOs = []resource.EnvISO{{File: "a.tar.gz", Digest: "sha256:" + strings.Repeat("a", 64), Uploaded: "sha256:" + strings.Repeat("b", 64)}}
+			arch(b, resource.EnvArch{IsoFile: "a.tar.gz", Sha256: strings.Repeat("b", 64), Kernel: "k"})
+		}, Root{Source: resource.EnvFromISO, At: boot, ISO: resource.EnvISO{File: "a.tar.gz", Digest: "sha256:" + strings.Repeat("a", 64), Uploaded: "sha256:" + strings.Repeat("b", 64)}}, ""},
+		{"and not that of what is served", func(b *resource.EnvBundle) {
+			b.ISOs = []resource.EnvISO{{File: "a.tar.gz", Digest: "sha256:" + strings.Repeat("a", 64), Uploaded: "sha256:" + strings.Repeat("b", 64)}}
+			arch(b, resource.EnvArch{IsoFile: "a.tar.gz", Sha256: strings.Repeat("a", 64), Kernel: "k"})
 		}, Root{}, "another file of that name was uploaded"},
-		{"an image", func(b *protocol.EnvBundle) {
-			arch(b, protocol.EnvArch{Image: "r/os:1"})
-			b.Images = []protocol.Image{{Reference: "r/os:1", Architecture: "arm64"}, image}
-		}, Root{Source: protocol.EnvFromImage, At: boot, Image: image}, ""},
-		{"an image that was not resolved", func(b *protocol.EnvBundle) {
-			arch(b, protocol.EnvArch{Image: "r/os:1"})
+		{"an image", func(b *resource.EnvBundle) {
+			arch(b, resource.EnvArch{Image: "r/os:1"})
+			b.Images = []resource.Image{{Reference: "r/os:1", Architecture: "arm64"}, image}
+		}, Root{Source: resource.EnvFromImage, At: boot, Image: image}, ""},
+		{"an image that was not resolved", func(b *resource.EnvBundle) {
+			arch(b, resource.EnvArch{Image: "r/os:1"})
 			delete(b.Params[4].Values, "package-repositories")
 		}, Root{}, "neither the image nor an install repository is there"},
-		{"a kernel of nowhere", func(b *protocol.EnvBundle) {
-			arch(b, protocol.EnvArch{Kernel: "k"})
+		{"a kernel of nowhere", func(b *resource.EnvBundle) {
+			arch(b, resource.EnvArch{Kernel: "k"})
 			b.Spec.OS.Name = "none-1"
 		}, Root{}, "it names no file, and no install repository is there"},
-		{"rendered files alone", func(b *protocol.EnvBundle) {
-			b.Spec.OS = protocol.EnvOS{}
-		}, Root{Source: protocol.EnvFromNone, At: boot}, ""},
+		{"rendered files alone", func(b *resource.EnvBundle) {
+			b.Spec.OS = resource.EnvOS{}
+		}, Root{Source: resource.EnvFromNone, At: boot}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := remote(t, "x")

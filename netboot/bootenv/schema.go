@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxSchema bounds a schema's JSON, in bytes.
@@ -35,7 +36,7 @@ func (refuse) Load(string) (any, error) {
 const schemaURL = "param:///schema"
 
 // newSchema compiles the schema of a param. The error is for people, and without a hint.
-func newSchema(spec protocol.ParamSpec) (*schema, error) {
+func newSchema(spec resource.ParamSpec) (*schema, error) {
 	doc, err := normal(spec.Schema)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func reasons(e *jsonschema.ValidationError, quote bool) string {
 }
 
 // CheckParam says what is wrong with the description of a param; the error is invalid.
-func CheckParam(spec protocol.ParamSpec) error {
+func CheckParam(spec resource.ParamSpec) error {
 	_, err := newSchema(spec)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInvalid, "check param", "schema of %s: %w", spec.Name, err).
@@ -137,7 +138,7 @@ func CheckParam(spec protocol.ParamSpec) error {
 // CheckValue says whether a value fits the description of its param; the error is invalid,
 // names source and place, and quotes no secret. A built-in param is checked for its own
 // form too, as far as one value tells.
-func CheckValue(spec protocol.ParamSpec, source string, value any, secret bool) error {
+func CheckValue(spec resource.ParamSpec, source string, value any, secret bool) error {
 	v, err := normal(value)
 	if err != nil {
 		return valueError(source, spec.Name, err)
@@ -156,20 +157,20 @@ func CheckValue(spec protocol.ParamSpec, source string, value any, secret bool) 
 func checkBuiltIn(h held) error {
 	one := []held{h}
 	switch h.Param {
-	case protocol.ParamPackageRepositories:
+	case resource.ParamPackageRepositories:
 		_, err := readRepositories(one)
 		return err
-	case protocol.ParamBootloaders:
+	case resource.ParamBootloaders:
 		_, err := readBootloaders(one)
 		return err
-	case protocol.ParamBootEnvCustomize:
-		var all map[string]protocol.BootEnvOverride
+	case resource.ParamBootEnvCustomize:
+		var all map[string]resource.BootEnvOverride
 		if err := strict(h.value, &all, !h.Secret); err != nil {
 			return valueError(h.Source, h.Param, err)
 		}
 		for _, env := range sortedKeys(all) {
 			for _, path := range all[env].Clear {
-				if err := clearPath(&protocol.BootEnvSpec{}, path); err != nil && !strings.HasPrefix(path, "templates.") {
+				if err := clearPath(&resource.BootEnvSpec{}, path); err != nil && !strings.HasPrefix(path, "templates.") {
 					return valueError(h.Source, h.Param+"."+env, err)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // scope is the dot of every template. Its methods are what templates have, with the names
@@ -345,5 +346,5 @@ func (r *run) own(name string) error {
 // ignitionArgument and reportArgument are the kernel arguments of netboot/chain.
 const (
 	ignitionArgument = "ignition.config.url"
-	reportArgument   = protocol.OwnArguments + "url"
+	reportArgument   = resource.OwnArguments + "url"
 )

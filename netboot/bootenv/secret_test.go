@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // P12: the value of a secret is in no error, whoever makes the error.
@@ -55,7 +56,7 @@ func TestSecretsAreInNoError(t *testing.T) {
 	}
 	t.Run("package-repositories", func(t *testing.T) {
 		b := sourced(t, "x", "")
-		b.Params[0].Values[protocol.ParamPackageRepositories], b.Params[0].Secret = []any{map[string]any{secret: secret}}, []string{protocol.ParamPackageRepositories}
+		b.Params[0].Values[resource.ParamPackageRepositories], b.Params[0].Secret = []any{map[string]any{secret: secret}}, []string{resource.ParamPackageRepositories}
 		if _, err := Merge(b); err == nil || strings.Contains(err.Error(), secret) {
 			t.Error(err)
 		}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // file is one template of an environment, parsed.
 type file struct {
-	protocol.EnvTemplate
+	resource.EnvTemplate
 	path, link, content *unit // one of link and content
 }
 
@@ -24,7 +24,7 @@ type sources struct {
 
 // paramsPath is where an environment that is not folded has the kernel's arguments of an
 // architecture.
-func paramsPath(s protocol.BootEnvSpec, arch string) string {
+func paramsPath(s resource.BootEnvSpec, arch string) string {
 	for _, k := range sortedKeys(s.OS.SupportedArchitectures) {
 		if a, err := Arch(k); err == nil && a == arch && s.OS.SupportedArchitectures[k].BootParams != "" {
 			return "spec.os.supportedArchitectures." + k + ".bootParams"
@@ -35,7 +35,7 @@ func paramsPath(s protocol.BootEnvSpec, arch string) string {
 
 // parseAll parses the templates that a folded environment can reach, and the kernel's
 // arguments of an architecture, which are at paramsAt. What is wrong is a finding.
-func parseAll(fs *findings, lib *library, s protocol.BootEnvSpec, arch, paramsAt string, templates map[string]string) *sources {
+func parseAll(fs *findings, lib *library, s resource.BootEnvSpec, arch, paramsAt string, templates map[string]string) *sources {
 	out := &sources{lib: lib, common: map[string]*unit{}}
 	one := func(path, text string) *unit {
 		u, err := newUnit(lib, path, text)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Tree is what is rendered for a server, by path in its file system.
@@ -114,7 +115,7 @@ func (e *Effective) Generation(root Root, sample Tree) (string, error) {
 	}
 	err := json.NewEncoder(h).Encode(struct { // maps are written in the order of their keys
 		BootEnv, Arch, KernelArgs string
-		Spec                      protocol.BootEnvSpec
+		Spec                      resource.BootEnvSpec
 		Root                      Root
 		Files, Links              map[string]string
 	}{e.Bundle.BootEnv, e.Arch, e.Bundle.KernelArgs, e.Spec, root, files, sample.Links})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestRender(t *testing.T) {
@@ -42,7 +43,7 @@ func TestRender(t *testing.T) {
 // The same bundle gives the same tree and generation; another value gives another one, and
 // another token does not.
 func TestGeneration(t *testing.T) {
-	generation := func(b protocol.EnvBundle) string {
+	generation := func(b resource.EnvBundle) string {
 		e := merged(t, b)
 		root, err := e.Root()
 		if err != nil {
@@ -60,13 +61,13 @@ func TestGeneration(t *testing.T) {
 			t.Fatalf("%s, then %s", first, g)
 		}
 	}
-	for name, change := range map[string]func(*protocol.EnvBundle){
-		"param":       func(b *protocol.EnvBundle) { b.Params[0].Values["console"] = "x" },
-		"template":    func(b *protocol.EnvBundle) { b.Templates["late.tmpl"] = "x" },
-		"kernel args": func(b *protocol.EnvBundle) { b.KernelArgs = "x" },
-		"ISO":         func(b *protocol.EnvBundle) { b.ISOs[0].Digest = "sha256:bb" },
-		"kernel":      func(b *protocol.EnvBundle) { b.Spec.Loaders[protocol.LoaderAMD64] = "EFI/BOOT/shimx64.efi" },
-		"link":        func(b *protocol.EnvBundle) { b.Spec.Templates[2].Link = "other.ipxe" },
+	for name, change := range map[string]func(*resource.EnvBundle){
+		"param":       func(b *resource.EnvBundle) { b.Params[0].Values["console"] = "x" },
+		"template":    func(b *resource.EnvBundle) { b.Templates["late.tmpl"] = "x" },
+		"kernel args": func(b *resource.EnvBundle) { b.KernelArgs = "x" },
+		"ISO":         func(b *resource.EnvBundle) { b.ISOs[0].Digest = "sha256:bb" },
+		"kernel":      func(b *resource.EnvBundle) { b.Spec.Loaders[resource.LoaderAMD64] = "EFI/BOOT/shimx64.efi" },
+		"link":        func(b *resource.EnvBundle) { b.Spec.Templates[2].Link = "other.ipxe" },
 	} {
 		b := bundle()
 		change(&b)
@@ -96,13 +97,13 @@ func TestRenderAtOnce(t *testing.T) {
 
 // Paths of templates lead nowhere else, and no two lead to the same.
 func TestPaths(t *testing.T) {
-	one := func(path string) []protocol.EnvTemplate { return []protocol.EnvTemplate{written("a", path, "x")} }
-	link := func(to string) []protocol.EnvTemplate {
-		return []protocol.EnvTemplate{{Name: "a", Path: "p", Link: to}}
+	one := func(path string) []resource.EnvTemplate { return []resource.EnvTemplate{written("a", path, "x")} }
+	link := func(to string) []resource.EnvTemplate {
+		return []resource.EnvTemplate{{Name: "a", Path: "p", Link: to}}
 	}
 	for _, row := range []struct {
 		name      string
-		templates []protocol.EnvTemplate
+		templates []resource.EnvTemplate
 		want      string
 	}{
 		{"a slash before it", one("/etc/passwd"), `the path "/etc/passwd" begins with /`},
@@ -119,7 +120,7 @@ func TestPaths(t *testing.T) {
 		{"a link out of it", link("../x"), `the link "../x" has .. in it`},
 		{"a link to itself", link("p"), "is a link to itself"},
 		{"the same path", append(one("p"), written("b", `{{"p"}}`, "y")), `templates "a" and "b" have the same path p`},
-		{"a link of the same path", append(one("p"), protocol.EnvTemplate{Name: "b", Path: "p", Link: "q"}), `templates "a" and "b" have the same path p`},
+		{"a link of the same path", append(one("p"), resource.EnvTemplate{Name: "b", Path: "p", Link: "q"}), `templates "a" and "b" have the same path p`},
 		{"a file where a folder is", append(one("p"), written("b", "p/q", "y")), `template "b" lies at p/q, which is a file of template "a"`},
 	} {
 		b := bundle()
@@ -135,24 +136,24 @@ func TestPaths(t *testing.T) {
 func TestMergeErrors(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		change func(*protocol.EnvBundle)
+		change func(*resource.EnvBundle)
 		code   protocol.Code
 		want   string
 	}{
-		{"an architecture in another spelling", func(b *protocol.EnvBundle) { b.Machine.Architecture = "x86_64" }, protocol.CodeInvalid, "use amd64 instead of x86_64"},
-		{"an architecture that the environment has not", func(b *protocol.EnvBundle) { b.Machine.Architecture = "riscv64" }, protocol.CodeUnsupported, "has nothing for riscv64"},
-		{"a UUID that is a path", func(b *protocol.EnvBundle) { b.Machine.UUID = "../x" }, protocol.CodeInvalid, "the UUID of node1.example cannot be a name"},
-		{"a required param without a value", func(b *protocol.EnvBundle) { b.Spec.RequiredParams = []string{"console", "disk"} }, protocol.CodeInvalid, "needs a value for disk, and nobody gives one"},
-		{"onlyUnknown for a claim", func(b *protocol.EnvBundle) { b.Spec.OnlyUnknown = true }, protocol.CodeInvalid, "is only for machines in discovery"},
-		{"discovery without onlyUnknown", func(b *protocol.EnvBundle) { b.Purpose = protocol.PurposeDiscovery }, protocol.CodeInvalid, "is not for machines in discovery"},
-		{"destructive for a claim", func(b *protocol.EnvBundle) { b.Spec.Destructive = true }, protocol.CodeDenied, "discards disks"},
-		{"a Template that is not there", func(b *protocol.EnvBundle) { delete(b.Templates, "debian-seed.tmpl") }, protocol.CodeInvalid, `spec.templates[0].id: no Template is named "debian-seed.tmpl"`},
-		{"a Template in a Template that is not there", func(b *protocol.EnvBundle) { delete(b.Templates, "late.tmpl") }, protocol.CodeInvalid, `debian-seed.tmpl: template "late.tmpl" is not there`},
-		{"a Template with an error", func(b *protocol.EnvBundle) { b.Templates["late.tmpl"] = "a\n{{ now }}" }, protocol.CodeInvalid, `template late.tmpl:2:4: function "now" is left out`},
-		{"a name that two Templates define", func(b *protocol.EnvBundle) {
+		{"an architecture in another spelling", func(b *resource.EnvBundle) { b.Machine.Architecture = "x86_64" }, protocol.CodeInvalid, "use amd64 instead of x86_64"},
+		{"an architecture that the environment has not", func(b *resource.EnvBundle) { b.Machine.Architecture = "riscv64" }, protocol.CodeUnsupported, "has nothing for riscv64"},
+		{"a UUID that is a path", func(b *resource.EnvBundle) { b.Machine.UUID = "../x" }, protocol.CodeInvalid, "the UUID of node1.example cannot be a name"},
+		{"a required param without a value", func(b *resource.EnvBundle) { b.Spec.RequiredParams = []string{"console", "disk"} }, protocol.CodeInvalid, "needs a value for disk, and nobody gives one"},
+		{"onlyUnknown for a claim", func(b *resource.EnvBundle) { b.Spec.OnlyUnknown = true }, protocol.CodeInvalid, "is only for machines in discovery"},
+		{"discovery without onlyUnknown", func(b *resource.EnvBundle) { b.Purpose = resource.PurposeDiscovery }, protocol.CodeInvalid, "is not for machines in discovery"},
+		{"destructive for a claim", func(b *resource.EnvBundle) { b.Spec.Destructive = true }, protocol.CodeDenied, "discards disks"},
+		{"a Template that is not there", func(b *resource.EnvBundle) { delete(b.Templates, "debian-seed.tmpl") }, protocol.CodeInvalid, `spec.templates[0].id: no Template is named "debian-seed.tmpl"`},
+		{"a Template in a Template that is not there", func(b *resource.EnvBundle) { delete(b.Templates, "late.tmpl") }, protocol.CodeInvalid, `debian-seed.tmpl: template "late.tmpl" is not there`},
+		{"a Template with an error", func(b *resource.EnvBundle) { b.Templates["late.tmpl"] = "a\n{{ now }}" }, protocol.CodeInvalid, `template late.tmpl:2:4: function "now" is left out`},
+		{"a name that two Templates define", func(b *resource.EnvBundle) {
 			b.Templates["late.tmpl"], b.Templates["x.tmpl"] = `{{define "d"}}1{{end}}`, `{{define "d"}}2{{end}}`
 		}, protocol.CodeInvalid, `"d" is defined in Template late.tmpl too`},
-		{"an override that leaves a template without content", func(b *protocol.EnvBundle) {
+		{"an override that leaves a template without content", func(b *resource.EnvBundle) {
 			b.Params[0].Values["bootenv-customize"] = map[string]any{b.BootEnv: map[string]any{"templates": []any{map[string]any{"name": "x", "path": "p"}}}}
 		}, protocol.CodeInvalid, `spec.templates[3]: template "x" has no id, contents or link`},
 	} {
@@ -163,12 +164,12 @@ func TestMergeErrors(t *testing.T) {
 		}
 	}
 	b := bundle()
-	b.Spec.Destructive, b.Purpose = true, protocol.PurposeMaintenance
+	b.Spec.Destructive, b.Purpose = true, resource.PurposeMaintenance
 	if _, err := Merge(b); err != nil {
 		t.Error(err)
 	}
 	b = bundle()
-	b.Spec.OnlyUnknown, b.Purpose = true, protocol.PurposeDiscovery
+	b.Spec.OnlyUnknown, b.Purpose = true, resource.PurposeDiscovery
 	if _, err := Merge(b); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // All types of the registry (RFC 4578, IANA, EDK2's Dhcp.h; 9 and 17 are EBC, which x64
@@ -56,12 +57,12 @@ func TestFirstFilesFitTheField(t *testing.T) {
 			}
 		}
 	}
-	seg := protocol.SegmentIntent{Address: netip.MustParseAddr("10.20.0.2"), BaseURL: "https://10.20.0.2:8443"}
-	if !HTTPS(seg) || HTTPS(protocol.SegmentIntent{Address: seg.Address}) {
+	seg := resource.SegmentIntent{Address: netip.MustParseAddr("10.20.0.2"), BaseURL: "https://10.20.0.2:8443"}
+	if !HTTPS(seg) || HTTPS(resource.SegmentIntent{Address: seg.Address}) {
 		t.Error("HTTPS mistakes a segment")
 	}
 	for base, want := range map[string]bool{"": false, "http://[2001:db8::1]:8080": false, "https://[2001:db8::1]:8443": true} {
-		if got := HTTPS(protocol.SegmentIntent{Address: seg.Address, IPv6: &protocol.SegmentIPv6Intent{BaseURL: base}}); got != want {
+		if got := HTTPS(resource.SegmentIntent{Address: seg.Address, IPv6: &resource.SegmentIPv6Intent{BaseURL: base}}); got != want {
 			t.Errorf("HTTPS of a segment with %q for IPv6: %t", base, got)
 		}
 	}

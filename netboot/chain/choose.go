@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Names of what an image has, in a boot.
@@ -19,10 +20,10 @@ const (
 
 // Request is what the choice depends on.
 type Request struct {
-	Method protocol.FirstBoot
+	Method resource.FirstBoot
 	// Architecture is the server's: amd64 or arm64.
 	Architecture string
-	Image        protocol.Image
+	Image        resource.Image
 	Loaders      Loaders // of the architecture
 	// Prefer is the chain that goes before the others where it is possible; empty is the
 	// usual order.
@@ -43,7 +44,7 @@ func order() []protocol.ChainKind {
 // Choose gives the chain that the machine boots through. The error is unsupported,
 // and says of each chain why it does not fit; its hint says what to install.
 func Choose(r Request) (protocol.BootChain, error) {
-	if r.Method == protocol.FirstBootVirtualMedia {
+	if r.Method == resource.FirstBootVirtualMedia {
 		return r.iso()
 	}
 	kinds := order()
@@ -132,11 +133,11 @@ const (
 
 func (r Request) way() way {
 	switch {
-	case r.Method == protocol.FirstBootPxe && r.TFTP:
+	case r.Method == resource.FirstBootPxe && r.TFTP:
 		return wayTFTP
-	case r.Method == protocol.FirstBootPxe:
+	case r.Method == resource.FirstBootPxe:
 		return wayDark
-	case r.Method != protocol.FirstBootUefiHTTP:
+	case r.Method != resource.FirstBootUefiHTTP:
 		return wayOther
 	}
 	return wayHTTP
@@ -144,17 +145,17 @@ func (r Request) way() way {
 
 // judge says whether a chain is possible.
 func (r Request) judge(kind protocol.ChainKind) verdict {
-	all := func(kinds ...protocol.ArtefactKind) bool {
-		return !slices.ContainsFunc(kinds, func(k protocol.ArtefactKind) bool {
+	all := func(kinds ...resource.ArtefactKind) bool {
+		return !slices.ContainsFunc(kinds, func(k resource.ArtefactKind) bool {
 			_, ok := r.Image.Artefact(k)
 			return !ok
 		})
 	}
 	has := partNo
 	switch {
-	case kind == protocol.ChainUKI && all(protocol.ArtefactUKI):
+	case kind == protocol.ChainUKI && all(resource.ArtefactUKI):
 		has = partYes
-	case kind == protocol.ChainUKI || !all(protocol.ArtefactKernel, protocol.ArtefactInitramfs):
+	case kind == protocol.ChainUKI || !all(resource.ArtefactKernel, resource.ArtefactInitramfs):
 	case !plain(r.Image.CommandLine):
 		has = partQuoted
 	default:
@@ -230,7 +231,7 @@ func chainRule(kind protocol.ChainKind, by way, has part, l loading) verdict {
 // build lists the files of a chain that is possible.
 func (r Request) build(kind protocol.ChainKind) protocol.BootChain {
 	c := protocol.BootChain{Kind: kind}
-	artefact := func(name string, k protocol.ArtefactKind) {
+	artefact := func(name string, k resource.ArtefactKind) {
 		if a, ok := r.Image.Artefact(k); ok {
 			c.Files = append(c.Files, protocol.ChainFile{Name: name, Digest: a.Digest})
 		}
@@ -255,21 +256,21 @@ func (r Request) build(kind protocol.ChainKind) protocol.BootChain {
 			c.First, _ = loader(RoleIPXE)
 		}
 	case protocol.ChainUKI, protocol.ChainSystemdBoot, protocol.ChainISO, protocol.ChainBootEnv:
-		artefact(FileUKI, protocol.ArtefactUKI)
-		artefact(FileSquashfs, protocol.ArtefactSquashfs)
+		artefact(FileUKI, resource.ArtefactUKI)
+		artefact(FileSquashfs, resource.ArtefactSquashfs)
 		c.First, c.Last = FileUKI, FileUKI
 		return c
 	}
-	artefact(FileKernel, protocol.ArtefactKernel)
-	artefact(FileInitramfs, protocol.ArtefactInitramfs)
-	artefact(FileSquashfs, protocol.ArtefactSquashfs)
+	artefact(FileKernel, resource.ArtefactKernel)
+	artefact(FileInitramfs, resource.ArtefactInitramfs)
+	artefact(FileSquashfs, resource.ArtefactSquashfs)
 	c.Last, c.CommandLine = FileInitramfs, r.Image.CommandLine
 	return c
 }
 
 // iso is the boot by virtual media, which needs no loaders: firmware finds one in the image.
 func (r Request) iso() (protocol.BootChain, error) {
-	a, ok := r.Image.Artefact(protocol.ArtefactISO)
+	a, ok := r.Image.Artefact(resource.ArtefactISO)
 	if !ok {
 		return protocol.BootChain{}, protocol.Errorf(protocol.CodeUnsupported, "choose boot chain", "image %s has no ISO for %s", r.Image.Digest, r.Method).
 			WithHint("build the image with an ISO, or boot by UefiHttp or Pxe")
@@ -281,7 +282,7 @@ func (r Request) iso() (protocol.BootChain, error) {
 }
 
 // HTTPS says whether boot URLs of the segment are https, for IPv4 or for IPv6.
-func HTTPS(seg protocol.SegmentIntent) bool {
+func HTTPS(seg resource.SegmentIntent) bool {
 	bases := []string{seg.BaseURL} // the default is http
 	if seg.IPv6 != nil {
 		bases = append(bases, seg.IPv6.BaseURL)

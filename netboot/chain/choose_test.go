@@ -6,6 +6,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func words[T ~string](vs ...T) []string {
@@ -30,7 +31,7 @@ func TestChainTable(t *testing.T) {
 
 // By virtual media there is one file, whatever else the image and the site have.
 func TestChooseISO(t *testing.T) {
-	r := Request{Method: protocol.FirstBootVirtualMedia, Architecture: "arm64", Image: image("quiet", protocol.ArtefactUKI, protocol.ArtefactISO)}
+	r := Request{Method: resource.FirstBootVirtualMedia, Architecture: "arm64", Image: image("quiet", resource.ArtefactUKI, resource.ArtefactISO)}
 	c, err := Choose(r)
 	if d, ok := c.Digest(protocol.FileISO); err != nil || c.Kind != protocol.ChainISO || c.First != protocol.FileISO || c.Last != c.First || !ok || d != "sha256:iso" || len(c.Files) != 1 {
 		t.Errorf("%+v, %v", c, err)
@@ -43,16 +44,16 @@ func TestChooseISO(t *testing.T) {
 	if got, want := Arguments(c, "http://10.7.0.1", "t"), "live=http://10.7.0.1/b/t/rootfs.squashfs ignition.config.url=http://10.7.0.1/b/t/ignition rackboot.url=http://10.7.0.1/b/t/"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	r.Image = image("", protocol.ArtefactUKI)
+	r.Image = image("", resource.ArtefactUKI)
 	if _, err := Choose(r); protocol.CodeOf(err) != protocol.CodeUnsupported || !strings.Contains(err.Error(), "has no ISO") {
 		t.Error(err)
 	}
 }
 
-func image(line string, kinds ...protocol.ArtefactKind) protocol.Image {
-	img := protocol.Image{Digest: "sha256:image", CommandLine: line}
+func image(line string, kinds ...resource.ArtefactKind) resource.Image {
+	img := resource.Image{Digest: "sha256:image", CommandLine: line}
 	for _, k := range kinds {
-		img.Artefacts = append(img.Artefacts, protocol.Artefact{Kind: k, Digest: "sha256:" + string(k)})
+		img.Artefacts = append(img.Artefacts, resource.Artefact{Kind: k, Digest: "sha256:" + string(k)})
 	}
 	return img
 }
@@ -74,8 +75,8 @@ func listed(c protocol.BootChain) string {
 }
 
 func TestChoose(t *testing.T) {
-	const uki, kernel, initramfs, squashfs = protocol.ArtefactUKI, protocol.ArtefactKernel, protocol.ArtefactInitramfs, protocol.ArtefactSquashfs
-	const web, pxe = protocol.FirstBootUefiHTTP, protocol.FirstBootPxe
+	const uki, kernel, initramfs, squashfs = resource.ArtefactUKI, resource.ArtefactKernel, resource.ArtefactInitramfs, resource.ArtefactSquashfs
+	const web, pxe = resource.FirstBootUefiHTTP, resource.FirstBootPxe
 	both := image("", uki, kernel, initramfs)
 	parts := image("", kernel, initramfs)
 	debian12 := site(RoleShim, RoleGRUB)
@@ -155,9 +156,9 @@ func TestChoose(t *testing.T) {
 
 // Whatever is preferred, each chain is tried, and none twice.
 func TestPreferenceIsNoRestriction(t *testing.T) {
-	parts := image("", protocol.ArtefactKernel, protocol.ArtefactInitramfs)
+	parts := image("", resource.ArtefactKernel, resource.ArtefactInitramfs)
 	for _, prefer := range append(protocol.ChainKinds(), "") {
-		_, err := Choose(Request{Method: protocol.FirstBootUefiHTTP, Architecture: "amd64", Image: parts, Prefer: prefer})
+		_, err := Choose(Request{Method: resource.FirstBootUefiHTTP, Architecture: "amd64", Image: parts, Prefer: prefer})
 		for _, k := range order() {
 			if err == nil || strings.Count(err.Error(), " "+string(k)+": ") != 1 {
 				t.Errorf("prefer %q: %v", prefer, err)

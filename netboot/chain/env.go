@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Env is what a boot environment has for one kind of machine. Paths are those of the
@@ -71,8 +72,8 @@ func ChooseEnv(r Request, e Env, view string) (protocol.BootChain, error) {
 			WithHint("give os.supportedArchitectures.%s a kernel, a uki or a loader", r.Architecture)
 	}
 	// Stand for what is in the files: none of it is kept by digest.
-	r.Image = protocol.Image{Digest: "of the boot environment", CommandLine: e.CommandLine, Artefacts: []protocol.Artefact{
-		{Kind: protocol.ArtefactKernel}, {Kind: protocol.ArtefactInitramfs},
+	r.Image = resource.Image{Digest: "of the boot environment", CommandLine: e.CommandLine, Artefacts: []resource.Artefact{
+		{Kind: resource.ArtefactKernel}, {Kind: resource.ArtefactInitramfs},
 	}}
 	site, err := Choose(r)
 	if err != nil {

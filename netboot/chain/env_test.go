@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestChooseEnv: seed 004, Loaders, and who loads the kernel where there are none.
@@ -18,21 +19,21 @@ func TestChooseEnv(t *testing.T) {
 		env         Env
 		have        Loaders
 		tftp        bool
-		method      protocol.FirstBoot
+		method      resource.FirstBoot
 		kind        protocol.ChainKind
 		first, last string // or a part of the error in first
 	}{
-		{"a UKI", uki, nil, false, protocol.FirstBootUefiHTTP, protocol.ChainUKI, uki.UKI, uki.UKI},
-		{"its own loader", own, nil, false, protocol.FirstBootUefiHTTP, protocol.ChainBootEnv, own.Loader, "machines/u/boot/b"},
-		{"its own loader by TFTP", own, nil, true, protocol.FirstBootPxe, protocol.ChainBootEnv, own.Loader, "machines/u/boot/b"},
-		{"its own loader where no TFTP server is", own, nil, false, protocol.FirstBootPxe, "", "no TFTP server", ""},
-		{"nothing but a loader", loader, nil, false, protocol.FirstBootUefiHTTP, protocol.ChainBootEnv, loader.Loader, loader.Loader},
-		{"the site's GRUB", kernel, site(RoleShim, RoleGRUB), false, protocol.FirstBootUefiHTTP, protocol.ChainGRUB, "shimx64.efi", "machines/u/boot/b"},
-		{"the site's iPXE", kernel, site(RoleIPXE), false, protocol.FirstBootUefiHTTP, protocol.ChainIPXE, Served("amd64", RoleIPXE), "machines/u/boot/b"},
-		{"a kernel alone", bare, site(RoleIPXE), false, protocol.FirstBootUefiHTTP, protocol.ChainIPXE, Served("amd64", RoleIPXE), bare.Kernel},
-		{"no loader", kernel, nil, false, protocol.FirstBootUefiHTTP, "", "a loader of it is not there", ""},
-		{"arguments that loaders change", quoted, site(RoleShim, RoleGRUB), false, protocol.FirstBootUefiHTTP, "", "would change", ""},
-		{"nothing", Env{}, site(RoleShim, RoleGRUB), false, protocol.FirstBootUefiHTTP, "", "has no kernel, no UKI and no loader", ""},
+		{"a UKI", uki, nil, false, resource.FirstBootUefiHTTP, protocol.ChainUKI, uki.UKI, uki.UKI},
+		{"its own loader", own, nil, false, resource.FirstBootUefiHTTP, protocol.ChainBootEnv, own.Loader, "machines/u/boot/b"},
+		{"its own loader by TFTP", own, nil, true, resource.FirstBootPxe, protocol.ChainBootEnv, own.Loader, "machines/u/boot/b"},
+		{"its own loader where no TFTP server is", own, nil, false, resource.FirstBootPxe, "", "no TFTP server", ""},
+		{"nothing but a loader", loader, nil, false, resource.FirstBootUefiHTTP, protocol.ChainBootEnv, loader.Loader, loader.Loader},
+		{"the site's GRUB", kernel, site(RoleShim, RoleGRUB), false, resource.FirstBootUefiHTTP, protocol.ChainGRUB, "shimx64.efi", "machines/u/boot/b"},
+		{"the site's iPXE", kernel, site(RoleIPXE), false, resource.FirstBootUefiHTTP, protocol.ChainIPXE, Served("amd64", RoleIPXE), "machines/u/boot/b"},
+		{"a kernel alone", bare, site(RoleIPXE), false, resource.FirstBootUefiHTTP, protocol.ChainIPXE, Served("amd64", RoleIPXE), bare.Kernel},
+		{"no loader", kernel, nil, false, resource.FirstBootUefiHTTP, "", "a loader of it is not there", ""},
+		{"arguments that loaders change", quoted, site(RoleShim, RoleGRUB), false, resource.FirstBootUefiHTTP, "", "would change", ""},
+		{"nothing", Env{}, site(RoleShim, RoleGRUB), false, resource.FirstBootUefiHTTP, "", "has no kernel, no UKI and no loader", ""},
 	} {
 		row.env.IPXE = "machines/u/boot/other.efi"
 		c, err := ChooseEnv(Request{Method: row.method, Architecture: "amd64", Loaders: row.have, TFTP: row.tftp}, row.env, "sha256:view")

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestLookupTable(t *testing.T) {
@@ -23,11 +24,11 @@ func TestLookupTable(t *testing.T) {
 // Debian, iPXE 1.21. Names are clean here; the servers skip doubled slashes and refuse
 // what has control characters.
 func TestLookup(t *testing.T) {
-	img := image("quiet", protocol.ArtefactKernel, protocol.ArtefactInitramfs, protocol.ArtefactSquashfs)
+	img := image("quiet", resource.ArtefactKernel, resource.ArtefactInitramfs, resource.ArtefactSquashfs)
 	chains := map[protocol.ChainKind]protocol.BootChain{}
 	for _, k := range []protocol.ChainKind{protocol.ChainGRUB, protocol.ChainIPXE} {
 		c, err := Choose(Request{
-			Method: protocol.FirstBootUefiHTTP, Architecture: "amd64", Image: img,
+			Method: resource.FirstBootUefiHTTP, Architecture: "amd64", Image: img,
 			Loaders: site(RoleShim, RoleGRUB, RoleIPXE, RoleIPXEShim), Prefer: k,
 		})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -75,7 +76,7 @@ func FuzzRender(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		if protocol.CheckCommandLine(line) != nil || !plain(line) {
+		if resource.CheckCommandLine(line) != nil || !plain(line) {
 			return
 		}
 		const base = "http://10.20.0.2"
@@ -106,7 +107,7 @@ func FuzzKernelArgs(f *testing.F) {
 		f.Add(args)
 	}
 	f.Fuzz(func(t *testing.T, args string) {
-		if protocol.CheckKernelArgs(args) != nil {
+		if resource.CheckKernelArgs(args) != nil {
 			return
 		}
 		if !plain(args) {

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // maxPool bounds the search for a free address: a /16.
@@ -13,7 +13,7 @@ const maxPool = 1 << 16
 
 // poolRange is the first address of the pool and how many there are; zero if the
 // range is not IPv4 or empty.
-func poolRange(seg protocol.SegmentIntent) (from netip.Addr, size uint32) {
+func poolRange(seg resource.SegmentIntent) (from netip.Addr, size uint32) {
 	if !seg.PoolFrom.Is4() || !seg.PoolTo.Is4() || seg.PoolTo.Less(seg.PoolFrom) {
 		return netip.Addr{}, 0
 	}
@@ -33,13 +33,13 @@ func nth(from netip.Addr, i uint32) netip.Addr {
 
 // usable says that the address may be given to any client: in the pool and
 // assignable.
-func usable(seg protocol.SegmentIntent, a netip.Addr) bool {
+func usable(seg resource.SegmentIntent, a netip.Addr) bool {
 	return a.Is4() && !a.Less(seg.PoolFrom) && !seg.PoolTo.Less(a) && assignable(seg, a)
 }
 
 // assignable says that a client of the segment may have the address: in the prefix,
 // and neither its network or broadcast address nor one of ours.
-func assignable(seg protocol.SegmentIntent, a netip.Addr) bool {
+func assignable(seg resource.SegmentIntent, a netip.Addr) bool {
 	if !a.Is4() || !seg.Prefix.Contains(a) || a == seg.Address {
 		return false
 	}

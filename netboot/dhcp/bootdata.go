@@ -5,6 +5,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // form is how a client is told what to boot, or that it may not.
@@ -82,7 +83,7 @@ func formRule(action protocol.AnswerAction, class protocol.ClientClass, url bool
 // bootData adds to an OFFER or ACK what the answer says, in the form that the
 // client's class understands. An ACK has what its OFFER had: shim reads `file` and
 // siaddr from the ACK, UEFI HTTP boot the URL from the OFFER.
-func bootData(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer) error {
+func bootData(p *dhcpv4.DHCPv4, r *request, seg resource.SegmentIntent, a protocol.BootAnswer) error {
 	switch formRule(a.Action, r.class, r.takesURL()) {
 	case formPlain:
 		reportURL(p, r, seg, a)
@@ -110,7 +111,7 @@ func bootData(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a protoc
 // reportURL tells an installer in the booted image where to report: option 67,
 // when it asks for it and the attempt is open. Boot ROMs never get it, they would
 // try to boot from it. An operating system keeps its lease without it.
-func reportURL(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer) {
+func reportURL(p *dhcpv4.DHCPv4, r *request, seg resource.SegmentIntent, a protocol.BootAnswer) {
 	if a.Token == "" || r.class != protocol.ClassNone || !r.wants(dhcpv4.OptionBootfileName) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestCapturedFirmware replays what OVMF sent to another server (DISCOVER and
@@ -87,15 +88,15 @@ func TestCapturedBoot(t *testing.T) {
 	for _, row := range []struct {
 		file string
 		port uint16
-		mode protocol.ServiceMode
+		mode resource.ServiceMode
 		want map[protocol.ClientClass]int // answers that boot, by class
 	}{
-		{"cap-plain.pcapng", portServer, protocol.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 3}},
-		{"cap-plain.pcapng", portServer, protocol.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 1, protocol.ClassIPXE: 2}},
-		{"cap-opt60with43.pcapng", portServer, protocol.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 2}},
-		{"cap-h404.pcapng", portServer, protocol.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassHTTPClient: 1}},
-		{"cap-opt60no43.pcapng", portBoot, protocol.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
-		{"cap-opt60no43.pcapng", portBoot, protocol.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
+		{"cap-plain.pcapng", portServer, resource.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 3}},
+		{"cap-plain.pcapng", portServer, resource.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 1, protocol.ClassIPXE: 2}},
+		{"cap-opt60with43.pcapng", portServer, resource.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 2, protocol.ClassIPXE: 2}},
+		{"cap-h404.pcapng", portServer, resource.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassHTTPClient: 1}},
+		{"cap-opt60no43.pcapng", portBoot, resource.ServiceFull, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
+		{"cap-opt60no43.pcapng", portBoot, resource.ServiceProxy, map[protocol.ClientClass]int{protocol.ClassPXEClient: 4}},
 	} {
 		t.Run(row.file+" "+string(row.mode), func(t *testing.T) {
 			w := newWorld(t, protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Token: "t", File: "f.efi"})

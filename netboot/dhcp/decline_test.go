@@ -9,7 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestDeclineFlood: one client that gets addresses and declines each, as fast as it can, takes
@@ -58,7 +58,7 @@ func TestDeclineFlood(t *testing.T) {
 func TestStrangersLeaveRoom(t *testing.T) {
 	const known = "3c:ec:ef:00:00:01"
 	w := newWorld(t, lease1())
-	w.resolver.seg.Role = protocol.SegmentBMC
+	w.resolver.seg.Role = resource.SegmentBMC
 	w.resolver.seg.BMCPrefixes, w.resolver.seg.BMCMACs = []string{"3c:ec:ef"}, []string{known, "3c:ec:ef:00:00:02"}
 	w.resolver.seg.PoolTo = w.resolver.seg.PoolFrom.Next().Next().Next().Next() // five addresses
 	given := 0

@@ -7,14 +7,14 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/rfc1035label"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // extras adds what the segment's service says for operating systems: domain, search
 // list, time servers and routes (options 15, 119, 42 and 121). Firmware has no use for
 // them and its answers have little room. A value that does not fit into one option is
 // left out: EDK2's and busybox's clients join none that are split.
-func extras(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent) {
+func extras(p *dhcpv4.DHCPv4, seg resource.SegmentIntent) {
 	s := seg.Service
 	if s == nil {
 		return
@@ -36,7 +36,7 @@ func extras(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent) {
 
 // routes are those of option 121. Clients that take it ignore option 3 (RFC 3442,
 // page 4), so that the default route is among them.
-func routes(seg protocol.SegmentIntent) []byte {
+func routes(seg resource.SegmentIntent) []byte {
 	var out dhcpv4.Routes
 	add := func(to netip.Prefix, via netip.Addr) {
 		out = append(out, &dhcpv4.Route{

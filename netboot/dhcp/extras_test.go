@@ -9,6 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestExtras: operating systems get what the segment's service says, firmware and BMCs
@@ -16,9 +17,9 @@ import (
 func TestExtras(t *testing.T) {
 	seg := testSegment()
 	seg.Routers = []netip.Addr{netip.MustParseAddr("10.99.0.254")}
-	seg.Service = &protocol.ServiceIntent{
+	seg.Service = &resource.ServiceIntent{
 		Domain: "rack.example", Search: []string{"rack.example", "example"}, NTP: []netip.Addr{netip.MustParseAddr("10.99.0.2")},
-		Routes: []protocol.RouteIntent{{To: netip.MustParsePrefix("10.8.0.0/16"), Via: netip.MustParseAddr("10.99.0.3")}},
+		Routes: []resource.RouteIntent{{To: netip.MustParsePrefix("10.8.0.0/16"), Via: netip.MustParseAddr("10.99.0.3")}},
 	}
 	want := map[dhcpv4.OptionCode][]byte{
 		dhcpv4.OptionDomainName:          []byte("rack.example"),

@@ -15,6 +15,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // memLeases is a LeaseStore in memory, keyed like the real one.
@@ -68,7 +69,7 @@ func (m *memLeases) get(a string) (netboot.Lease, bool) {
 // fixedResolver answers the same to everybody.
 type fixedResolver struct {
 	mu     sync.Mutex
-	seg    protocol.SegmentIntent
+	seg    resource.SegmentIntent
 	answer protocol.BootAnswer
 	noSeg  bool
 	calls  int
@@ -82,7 +83,7 @@ func (f *fixedResolver) Service(string) netboot.Service {
 	return f.svc
 }
 
-func (f *fixedResolver) Segment(string) (protocol.SegmentIntent, bool) {
+func (f *fixedResolver) Segment(string) (resource.SegmentIntent, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seg, !f.noSeg
@@ -153,8 +154,8 @@ type world struct {
 	clock    time.Time
 }
 
-func testSegment() protocol.SegmentIntent {
-	return protocol.SegmentIntent{
+func testSegment() resource.SegmentIntent {
+	return resource.SegmentIntent{
 		Name:      "rack1",
 		Prefix:    netip.MustParsePrefix("10.99.0.0/24"),
 		PoolFrom:  netip.MustParseAddr("10.99.0.50"),

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // FuzzVendor: whatever option 43 holds, only the text of a Raspberry Pi matters.
@@ -54,8 +55,8 @@ func FuzzHandle(f *testing.F) {
 		}
 	}
 	actions := protocol.AnswerActions()
-	roles := []protocol.SegmentRole{protocol.SegmentBoot, protocol.SegmentBMC, protocol.SegmentBoth}
-	modes := []protocol.ServiceMode{protocol.ServiceFull, protocol.ServiceReservations, protocol.ServiceProxy, protocol.ServiceNone}
+	roles := []resource.SegmentRole{resource.SegmentBoot, resource.SegmentBMC, resource.SegmentBoth}
+	modes := []resource.ServiceMode{resource.ServiceFull, resource.ServiceReservations, resource.ServiceProxy, resource.ServiceNone}
 	reserved := reserve(f, netboot.Reservation{Address: addr("10.99.0.10"), MAC: mac1}, netboot.Reservation{Address: addr("10.99.0.11"), Port: "p7"})
 	f.Fuzz(func(t *testing.T, raw []byte, how uint8) {
 		w := newWorld(t, protocol.BootAnswer{Action: actions[int(how)%len(actions)], Token: "t", File: "f.efi"})
@@ -79,17 +80,17 @@ func FuzzHandle(f *testing.F) {
 				reply.ClientHWAddr.String() != request.ClientHWAddr.String() || len(out.raw) < 300 || len(out.raw) > maxMessage || !out.to.IsValid() {
 				t.Fatalf("reply to %s does not fit: %s", out.to, reply)
 			}
-			if role == protocol.SegmentBMC && (reply.Options.Has(dhcpv4.OptionBootfileName) || reply.BootFileName != "" || !reply.ServerIPAddr.IsUnspecified()) {
+			if role == resource.SegmentBMC && (reply.Options.Has(dhcpv4.OptionBootfileName) || reply.BootFileName != "" || !reply.ServerIPAddr.IsUnspecified()) {
 				t.Fatalf("a BMC's reply is about booting: %s", reply)
 			}
 			a := addr4(reply.YourIPAddr.To4())
 			if a.IsValid() && !usable(w.resolver.seg, a) && a != addr("10.99.0.10") && a != addr("10.99.0.11") {
 				t.Fatalf("granted %s", a)
 			}
-			if a.IsValid() && (mode == protocol.ServiceProxy || mode == protocol.ServiceNone) || mode == protocol.ServiceNone {
+			if a.IsValid() && (mode == resource.ServiceProxy || mode == resource.ServiceNone) || mode == resource.ServiceNone {
 				t.Fatalf("answered in mode %s: %s", mode, reply)
 			}
-			if mode == protocol.ServiceProxy && reply.MessageType() == dhcpv4.MessageTypeNak {
+			if mode == resource.ServiceProxy && reply.MessageType() == dhcpv4.MessageTypeNak {
 				t.Fatal("a proxy refuses an address")
 			}
 			if relay := request.Options.Get(dhcpv4.OptionRelayAgentInformation); !request.GatewayIPAddr.IsUnspecified() && !bytes.Equal(relay, reply.Options.Get(dhcpv4.OptionRelayAgentInformation)) {

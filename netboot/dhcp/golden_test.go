@@ -12,6 +12,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 var update = flag.Bool("update", false, "write the golden replies")
@@ -32,7 +33,7 @@ func TestGoldenReplies(t *testing.T) {
 		return client(dhcpv4.MessageTypeDiscover, mac1, append(opts, with(97, uuid...), flagged)...)
 	}
 	silence := protocol.BootAnswer{Action: protocol.AnswerSilence}
-	bmc, both := withRole(protocol.SegmentBMC), withRole(protocol.SegmentBoth)
+	bmc, both := withRole(resource.SegmentBMC), withRole(resource.SegmentBoth)
 	bmcs := client(dhcpv4.MessageTypeDiscover, macBMC, withText(60, pxe), with(97, uuid...), flagged)
 	renewed := func(opts ...opt) *dhcpv4.DHCPv4 {
 		return client(asking, mac1, append(opts, ciaddr("10.99.0.60"))...)
@@ -43,7 +44,7 @@ func TestGoldenReplies(t *testing.T) {
 		answer protocol.BootAnswer
 		packet *dhcpv4.DHCPv4
 		to     string
-		seg    protocol.SegmentIntent
+		seg    resource.SegmentIntent
 	}{
 		{"offer-http-boot", boot, discover(withText(60, http)), "255.255.255.255:68", testSegment()},
 		{"offer-http-refuse", refuse, discover(withText(60, http)), "255.255.255.255:68", testSegment()},

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // respond answers one packet; boot says that it came to the port of PXE boot
@@ -52,10 +53,10 @@ func (s *Server) answer(ctx context.Context, r *request) (*dhcpv4.DHCPv4, string
 	}
 	svc := s.service()
 	switch svc.Mode {
-	case "", protocol.ServiceFull, protocol.ServiceReservations:
-	case protocol.ServiceProxy:
+	case "", resource.ServiceFull, resource.ServiceReservations:
+	case resource.ServiceProxy:
 		return s.proxy(r, seg)
-	case protocol.ServiceNone:
+	case resource.ServiceNone:
 		return nil, resultSilence
 	default:
 		s.log.Error("segment has a service mode that this agent does not know", "mode", svc.Mode)
@@ -148,7 +149,7 @@ func (s *Server) notice(n netboot.Notice) {
 }
 
 // made is the last step of a reply: what the answer says about booting.
-func (s *Server) made(p *dhcpv4.DHCPv4, r *request, seg protocol.SegmentIntent, a protocol.BootAnswer, result string) (*dhcpv4.DHCPv4, string) {
+func (s *Server) made(p *dhcpv4.DHCPv4, r *request, seg resource.SegmentIntent, a protocol.BootAnswer, result string) (*dhcpv4.DHCPv4, string) {
 	if err := bootData(p, r, seg, a); err != nil {
 		s.log.Error("dhcp boot data not made", "mac", r.mac, "server", a.Server, "err", err, "hint", protocol.HintOf(err))
 		return nil, resultUnsendable

@@ -7,12 +7,13 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // discover is RFC 2131 section 4.3.1. A repeated DISCOVER gets the same address
 // and, in the same exchange, the same boot data. Who gets silence touches no
 // address: DISCOVERs from random MAC addresses leave the pool as it is.
-func (s *Server) discover(ctx context.Context, r *request, seg protocol.SegmentIntent, svc netboot.Service) (*dhcpv4.DHCPv4, string) {
+func (s *Server) discover(ctx context.Context, r *request, seg resource.SegmentIntent, svc netboot.Service) (*dhcpv4.DHCPv4, string) {
 	held := s.pool.address(r.mac, s.now())
 	a, who := s.decide(r, seg, held)
 	if a.Action == protocol.AnswerSilence {

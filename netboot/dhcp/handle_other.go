@@ -8,13 +8,14 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // decline is RFC 2131 section 4.3.3: the client found the address in use. declineRule says
 // what becomes of it. A reserved address stays its machine's: one DECLINE, forged or not,
 // must not keep a machine from its address, and the next DISCOVER, ten seconds later (RFC
 // 2131 section 3.1 step 5), gets it again.
-func (s *Server) decline(ctx context.Context, r *request, seg protocol.SegmentIntent, svc netboot.Service) string {
+func (s *Server) decline(ctx context.Context, r *request, seg resource.SegmentIntent, svc netboot.Service) string {
 	if r.server != r.serverID(seg.Address) {
 		return resultElsewhere
 	}
@@ -79,7 +80,7 @@ func (s *Server) declineReserved(ctx context.Context, r *request, budget bool) s
 }
 
 // release is RFC 2131 section 4.3.4. The binding is remembered for the MAC.
-func (s *Server) release(ctx context.Context, r *request, seg protocol.SegmentIntent) string {
+func (s *Server) release(ctx context.Context, r *request, seg resource.SegmentIntent) string {
 	if r.server.IsValid() && r.server != r.serverID(seg.Address) {
 		return resultElsewhere
 	}
@@ -99,7 +100,7 @@ func (s *Server) release(ctx context.Context, r *request, seg protocol.SegmentIn
 
 // inform is RFC 2131 section 4.3.5: parameters for an address that the client has
 // from elsewhere, so that there is neither yiaddr nor a lease time.
-func (s *Server) inform(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
+func (s *Server) inform(r *request, seg resource.SegmentIntent) (*dhcpv4.DHCPv4, string) {
 	a, _ := s.decide(r, seg, r.ciaddr)
 	if a.Action == protocol.AnswerSilence {
 		return nil, resultSilence

@@ -8,10 +8,11 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // request answers a DHCPREQUEST by requestRule.
-func (s *Server) request(ctx context.Context, r *request, seg protocol.SegmentIntent, svc netboot.Service) (*dhcpv4.DHCPv4, string) {
+func (s *Server) request(ctx context.Context, r *request, seg resource.SegmentIntent, svc netboot.Service) (*dhcpv4.DHCPv4, string) {
 	st, want, ok := stateOf(r)
 	held := s.pool.address(r.mac, s.now())
 	if !held.IsValid() {

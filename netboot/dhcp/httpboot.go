@@ -5,11 +5,12 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // httpBoot is UEFI 2.5 section 24.7.3: option 60 marks the offer, option 67 is
 // the URI. `file` and siaddr are for loaders that read nothing else.
-func httpBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, token, file string) error {
+func httpBoot(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, token, file string) error {
 	base, err := netboot.BaseURL(seg)
 	if err != nil {
 		return err
@@ -21,7 +22,7 @@ func httpBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, token, file string) 
 
 // setURL writes the URL wherever a loader looks for it. `file` stays empty if it
 // does not fit: half a URL is none.
-func setURL(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, url string) {
+func setURL(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, url string) {
 	setBootfile(p, url)
 	p.ServerIPAddr = seg.Address.AsSlice()
 	if len(url) <= maxFile {
@@ -34,7 +35,7 @@ const ipxeNoProxy = 0xb0 // 1: do not wait for a ProxyDHCP offer
 
 // ipxeBoot gives iPXE a URL. With option 43 it sends its REQUEST at once; otherwise
 // it waits 2 s for a ProxyDHCP offer.
-func ipxeBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer) error {
+func ipxeBoot(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, a protocol.BootAnswer) error {
 	base, err := netboot.BaseURL(seg)
 	if err != nil {
 		return err

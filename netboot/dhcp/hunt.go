@@ -10,7 +10,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/iana"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -55,9 +55,9 @@ func (s *Server) hunt(ctx context.Context) {
 // alone says whether another DHCP server would be one too many.
 func (s *Server) alone() bool {
 	switch s.service().Mode {
-	case "", protocol.ServiceFull, protocol.ServiceReservations:
+	case "", resource.ServiceFull, resource.ServiceReservations:
 		return true
-	case protocol.ServiceProxy, protocol.ServiceNone:
+	case resource.ServiceProxy, resource.ServiceNone:
 	}
 	return false
 }

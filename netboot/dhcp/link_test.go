@@ -20,6 +20,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // wire is an Ethernet segment in memory: each frame that is sent is given to answer,
@@ -440,7 +441,7 @@ func TestHunt(t *testing.T) {
 		}
 		time.Sleep(2 * huntEvery)
 		w.resolver.mu.Lock()
-		w.resolver.svc.Mode = protocol.ServiceProxy // the other server is expected
+		w.resolver.svc.Mode = resource.ServiceProxy // the other server is expected
 		w.resolver.mu.Unlock()
 		time.Sleep(2 * huntEvery)
 		cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"pgregory.net/rapid"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func discoverFrom(mac string) *dhcpv4.DHCPv4 { return client(dhcpv4.MessageTypeDiscover, mac) }
@@ -206,7 +206,7 @@ func TestUsable(t *testing.T) {
 			t.Errorf("usable(%s) is %v", addr, got)
 		}
 	}
-	if _, n := poolRange(protocol.SegmentIntent{}); n != 0 {
+	if _, n := poolRange(resource.SegmentIntent{}); n != 0 {
 		t.Errorf("an empty segment has %d addresses", n)
 	}
 }

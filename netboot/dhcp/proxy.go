@@ -4,6 +4,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // proxy is the server beside another one that leases the addresses (PXE 2.1
@@ -14,7 +15,7 @@ import (
 //	DISCOVER at 67    | OFFER: yiaddr 0, no options 51, 1, 3, 6
 //	REQUEST at 4011   | ACK
 //	anything else     | silence
-func (s *Server) proxy(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
+func (s *Server) proxy(r *request, seg resource.SegmentIntent) (*dhcpv4.DHCPv4, string) {
 	switch {
 	case r.boot:
 		return s.bootServer(r, seg)
@@ -32,7 +33,7 @@ func (s *Server) proxy(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, 
 // bootServer answers at port 4011, in proxy mode and beside full DHCP: EDK2 asks
 // there whenever the offer said PXEClient and had no option 43, also if that offer
 // was another server's.
-func (s *Server) bootServer(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHCPv4, string) {
+func (s *Server) bootServer(r *request, seg resource.SegmentIntent) (*dhcpv4.DHCPv4, string) {
 	if r.kind != dhcpv4.MessageTypeRequest || r.giaddr.IsValid() {
 		return nil, resultIgnored
 	}
@@ -46,7 +47,7 @@ func (s *Server) bootServer(r *request, seg protocol.SegmentIntent) (*dhcpv4.DHC
 
 // bootOnly is a reply with boot data and nothing else. There is none for who does
 // not boot, nor for who cannot be told anything without an address.
-func (s *Server) bootOnly(r *request, seg protocol.SegmentIntent, a protocol.BootAnswer, kind dhcpv4.MessageType, result string) (*dhcpv4.DHCPv4, string) {
+func (s *Server) bootOnly(r *request, seg resource.SegmentIntent, a protocol.BootAnswer, kind dhcpv4.MessageType, result string) (*dhcpv4.DHCPv4, string) {
 	if a.Action != protocol.AnswerBoot && a.Action != protocol.AnswerRefuse || r.class == protocol.ClassNone {
 		return nil, resultSilence
 	}

@@ -5,6 +5,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Tags of option 43 for PXE clients (PXE 2.1 table 2-1).
@@ -31,7 +32,7 @@ func pxeDirect(p *dhcpv4.DHCPv4) {
 }
 
 // pxeBoot is an offer that EDK2 puts before those of all other servers (Pxe10).
-func pxeBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer) error {
+func pxeBoot(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, a protocol.BootAnswer) error {
 	if err := tftpBoot(p, seg, a); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func pxeBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer
 // is the only one that some client reads: shim finds its second file by `file` and
 // siaddr of the ACK alone, EDK2 reads neither option 66 nor sname. Option 13 is not
 // sent: EDK2 would take it for the size instead of asking.
-func tftpBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer) error {
+func tftpBoot(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, a protocol.BootAnswer) error {
 	path := netboot.TFTPPath(a.Token, a.File)
 	if len(path) > maxFile {
 		return protocol.Errorf(protocol.CodeUnsupported, "DHCP reply", "TFTP path has %d bytes, and the field for it %d", len(path), maxFile).
@@ -58,7 +59,7 @@ func tftpBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswe
 // piBoot is for a Raspberry Pi: it takes an offer whose boot menu has its text, and
 // the TFTP server from option 66, not from siaddr. It knows the names of its files
 // itself and asks for them below its serial number.
-func piBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer) error {
+func piBoot(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, a protocol.BootAnswer) error {
 	if err := tftpBoot(p, seg, a); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func piBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer)
 // "boot from local disk", and whose prompt times out at once. EDK2 gives up with
 // PXE-E21 and tries the next boot option 3.6 s after its first DISCOVER; a lease
 // without boot data costs 60 s.
-func localBoot(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent) {
+func localBoot(p *dhcpv4.DHCPv4, seg resource.SegmentIntent) {
 	ip := seg.Address.As4()
 	v := []byte{pxeDiscoveryControl, 1, pxeNoBroadcast | pxeNoMulticast}
 	v = append(v, pxeMenuPrompt, 4, 0) // timeout 0: take the first item

@@ -10,6 +10,7 @@ import (
 
 	"rackboot/netboot/guard"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -34,7 +35,7 @@ const (
 // (RFC 6842), 97 (RFC 4578 section 2.3), 118 (RFC 3011) and, byte for byte, 82
 // (RFC 3046), which the codec writes last. Relays drop what lacks it. The flags are
 // those of the request, also through a relay: it reads them to reach the client.
-func newReply(r *request, seg protocol.SegmentIntent, kind dhcpv4.MessageType) *dhcpv4.DHCPv4 {
+func newReply(r *request, seg resource.SegmentIntent, kind dhcpv4.MessageType) *dhcpv4.DHCPv4 {
 	p := &dhcpv4.DHCPv4{
 		OpCode:        dhcpv4.OpcodeBootReply,
 		HWType:        r.HWType,
@@ -63,7 +64,7 @@ func newReply(r *request, seg protocol.SegmentIntent, kind dhcpv4.MessageType) *
 
 // nak is a DHCPNAK. Through a relay the broadcast bit is set, since the client has
 // no address that the relay could use (RFC 2131 section 4.3.2).
-func nak(r *request, seg protocol.SegmentIntent, why string) *dhcpv4.DHCPv4 {
+func nak(r *request, seg resource.SegmentIntent, why string) *dhcpv4.DHCPv4 {
 	p := newReply(r, seg, dhcpv4.MessageTypeNak)
 	p.Options[dhcpv4.OptionMessage.Code()] = []byte(why)
 	if r.giaddr.IsValid() {
@@ -75,7 +76,7 @@ func nak(r *request, seg protocol.SegmentIntent, why string) *dhcpv4.DHCPv4 {
 // network adds mask, routers and DNS. For hosts, option 6 is always there: a UEFI
 // HTTP client with a URL of its own prefers any offer that has it. A BMC would
 // wait for names that nobody resolves. An operating system gets the service's extras.
-func network(p *dhcpv4.DHCPv4, seg protocol.SegmentIntent, a protocol.BootAnswer) {
+func network(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, a protocol.BootAnswer) {
 	bmc := guard.BMCs(seg, a)
 	if !bmc && a.Action == protocol.AnswerLease {
 		extras(p, seg)

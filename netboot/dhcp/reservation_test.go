@@ -10,6 +10,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func reserve(tb testing.TB, list ...netboot.Reservation) *netboot.Reservations {
@@ -32,7 +33,7 @@ func TestReserved(t *testing.T) {
 	relayed := []opt{giaddr("10.99.0.3"), with(82, 1, 2, 'p', '7')}
 	for _, row := range []struct {
 		name string
-		mode protocol.ServiceMode
+		mode resource.ServiceMode
 		mac  string
 		opts []opt
 		want string // "" is silence, "pool" any address of the pool that is not reserved
@@ -46,9 +47,9 @@ func TestReserved(t *testing.T) {
 		{"by port, inside the pool", "", mac2, relayed, "10.99.0.60"},
 		{"a port that no relay vouches for", "", mac2, []opt{with(82, 1, 2, 'p', '7')}, "pool"},
 		{"nothing reserved", "", mac2, nil, "pool"},
-		{"reservations only: reserved", protocol.ServiceReservations, mac1, nil, "10.99.0.10"},
-		{"reservations only: not reserved", protocol.ServiceReservations, mac2, nil, ""},
-		{"no service", protocol.ServiceNone, mac1, nil, ""},
+		{"reservations only: reserved", resource.ServiceReservations, mac1, nil, "10.99.0.10"},
+		{"reservations only: not reserved", resource.ServiceReservations, mac2, nil, ""},
+		{"no service", resource.ServiceNone, mac1, nil, ""},
 		{"a mode of a newer hub", "authoritative", mac1, nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

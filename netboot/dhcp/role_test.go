@@ -9,6 +9,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -29,7 +30,7 @@ func (k *known) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	return protocol.BootAnswer{Action: protocol.AnswerSilence}
 }
 
-func withRole(role protocol.SegmentRole) protocol.SegmentIntent {
+func withRole(role resource.SegmentRole) resource.SegmentIntent {
 	seg := testSegment()
 	seg.Role, seg.BMCPrefixes, seg.BMCMACs = role, []string{"3c:ec:ef"}, []string{macAccepted}
 	return seg
@@ -45,7 +46,7 @@ func TestRoles(t *testing.T) {
 	uuid := with(97, append([]byte{0}, slices.Repeat([]byte{0x77}, 16)...)...)
 	const uuidText = "77777777-7777-7777-7777-777777777777"
 	for _, row := range []struct {
-		role protocol.SegmentRole
+		role resource.SegmentRole
 		mac  string
 		more []string // MACs of servers besides mac1
 		opts []opt
@@ -55,23 +56,23 @@ func TestRoles(t *testing.T) {
 		{"", macBMC, nil, nil, silence},
 		{"", macAccepted, nil, nil, silence},
 		{"", mac2, nil, nil, silence},
-		{protocol.SegmentBoot, mac1, nil, nil, boot},
-		{protocol.SegmentBoot, macBMC, nil, nil, silence},
-		{protocol.SegmentBoot, macBMC, nil, []opt{uuid}, boot},
-		{protocol.SegmentBMC, mac1, nil, nil, silence},
-		{protocol.SegmentBMC, mac1, nil, []opt{uuid}, silence},
-		{protocol.SegmentBMC, macBMC, nil, nil, lease},
-		{protocol.SegmentBMC, macBMC, nil, []opt{uuid}, lease},
-		{protocol.SegmentBMC, macBMC, []string{macBMC}, nil, lease}, // nothing boots from it
-		{protocol.SegmentBMC, macAccepted, nil, nil, lease},
-		{protocol.SegmentBMC, mac2, nil, nil, silence},
-		{protocol.SegmentBoth, mac1, nil, nil, boot},
-		{protocol.SegmentBoth, macBMC, nil, nil, lease},
-		{protocol.SegmentBoth, macBMC, nil, []opt{uuid}, lease}, // of its host
-		{protocol.SegmentBoth, macBMC, []string{macBMC}, nil, boot},
-		{protocol.SegmentBoth, macAccepted, nil, nil, lease},
-		{protocol.SegmentBoth, mac2, nil, nil, silence},
-		{protocol.SegmentBoth, mac2, nil, []opt{uuid}, boot},
+		{resource.SegmentBoot, mac1, nil, nil, boot},
+		{resource.SegmentBoot, macBMC, nil, nil, silence},
+		{resource.SegmentBoot, macBMC, nil, []opt{uuid}, boot},
+		{resource.SegmentBMC, mac1, nil, nil, silence},
+		{resource.SegmentBMC, mac1, nil, []opt{uuid}, silence},
+		{resource.SegmentBMC, macBMC, nil, nil, lease},
+		{resource.SegmentBMC, macBMC, nil, []opt{uuid}, lease},
+		{resource.SegmentBMC, macBMC, []string{macBMC}, nil, lease}, // nothing boots from it
+		{resource.SegmentBMC, macAccepted, nil, nil, lease},
+		{resource.SegmentBMC, mac2, nil, nil, silence},
+		{resource.SegmentBoth, mac1, nil, nil, boot},
+		{resource.SegmentBoth, macBMC, nil, nil, lease},
+		{resource.SegmentBoth, macBMC, nil, []opt{uuid}, lease}, // of its host
+		{resource.SegmentBoth, macBMC, []string{macBMC}, nil, boot},
+		{resource.SegmentBoth, macAccepted, nil, nil, lease},
+		{resource.SegmentBoth, mac2, nil, nil, silence},
+		{resource.SegmentBoth, mac2, nil, []opt{uuid}, boot},
 		{"storage", mac1, nil, nil, silence},
 		{"storage", macBMC, nil, nil, silence},
 	} {
@@ -105,7 +106,7 @@ func TestRoles(t *testing.T) {
 // about booting, each lease is on disk and told before the ACK, and it has the same
 // address after a restart.
 func TestBMCsLease(t *testing.T) {
-	for _, role := range []protocol.SegmentRole{protocol.SegmentBMC, protocol.SegmentBoth} {
+	for _, role := range []resource.SegmentRole{resource.SegmentBMC, resource.SegmentBoth} {
 		t.Run(string(role), func(t *testing.T) {
 			w := newWorld(t, protocol.BootAnswer{Action: protocol.AnswerSilence})
 			w.resolver.seg = withRole(role)
@@ -157,7 +158,7 @@ func TestBMCsLease(t *testing.T) {
 // TestBMCsDNS: a BMC gets the resolvers of the segment and no other.
 func TestBMCsDNS(t *testing.T) {
 	w := newWorld(t, protocol.BootAnswer{})
-	w.resolver.seg = withRole(protocol.SegmentBMC)
+	w.resolver.seg = withRole(resource.SegmentBMC)
 	w.resolver.seg.DNS = w.resolver.seg.Routers
 	offer, _ := w.send(t, client(dhcpv4.MessageTypeDiscover, macBMC))
 	if dns := offer.DNS(); len(dns) != 1 || dns[0].String() != "10.99.0.254" {
@@ -171,7 +172,7 @@ func TestRoleChanges(t *testing.T) {
 	w := newWorld(t, protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Token: "one", File: "boot.efi"})
 	class := withText(60, "HTTPClient:Arch:00016:UNDI:003000")
 	offer, _ := w.send(t, client(dhcpv4.MessageTypeDiscover, macBMC, class))
-	w.resolver.seg = withRole(protocol.SegmentBMC)
+	w.resolver.seg = withRole(resource.SegmentBMC)
 	ack, _ := w.send(t, client(asking, macBMC, class, withIP(54, ours), withIP(50, offer.YourIPAddr.String())))
 	if ack == nil || ack.Options.Has(dhcpv4.OptionBootfileName) {
 		t.Errorf("got %v", ack)
@@ -181,7 +182,7 @@ func TestRoleChanges(t *testing.T) {
 // TestSilenceOnBMCSegment: a host that boots from there is seen, a BMC is no host.
 func TestSilenceOnBMCSegment(t *testing.T) {
 	w := newWorld(t, protocol.BootAnswer{})
-	w.resolver.seg = withRole(protocol.SegmentBMC)
+	w.resolver.seg = withRole(resource.SegmentBMC)
 	w.send(t, client(dhcpv4.MessageTypeDiscover, macBMC))
 	w.send(t, client(dhcpv4.MessageTypeDiscover, mac1))
 	if e := w.evidence.all(); len(e) != 1 || e[0].Client.MAC != mac1 || w.resolver.calls != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestRoute is section 3, "Destination of replies", and quirks 13 and 14.
@@ -140,7 +141,7 @@ func TestProxy(t *testing.T) {
 	const localMenu = 29 // bytes of the menu
 	for _, row := range []struct {
 		name   string
-		mode   protocol.ServiceMode
+		mode   resource.ServiceMode
 		boot   bool // came to port 4011
 		answer protocol.BootAnswer
 		packet *dhcpv4.DHCPv4
@@ -150,25 +151,25 @@ func TestProxy(t *testing.T) {
 		menu   int // bytes of option 43
 		to     string
 	}{
-		{"PXE", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), flagged), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
-		{"PXE, broadcast bit clear: no address to send a frame to", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
-		{"HTTP", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 0, "255.255.255.255:68"},
-		{"iPXE", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), dhcpv4.MessageTypeOffer, "PXEClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 4, "255.255.255.255:68"},
-		{"PXE refused", protocol.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "", localMenu, "255.255.255.255:68"},
-		{"HTTP refused", protocol.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/refused/refused.efi", 0, "255.255.255.255:68"},
-		{"iPXE refused: it has the other server's answer", protocol.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), 0, "", "", 0, ""},
-		{"an operating system", protocol.ServiceProxy, false, lease1(), client(dhcpv4.MessageTypeDiscover, mac1), 0, "", "", 0, ""},
-		{"a machine that is not ours", protocol.ServiceProxy, false, protocol.BootAnswer{Action: protocol.AnswerSilence}, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
-		{"REQUEST at port 67", protocol.ServiceProxy, false, boot, client(asking, mac1, withText(60, pxe), withIP(54, ours), withIP(50, "10.99.0.60")), 0, "", "", 0, ""},
-		{"INIT-REBOOT on the wrong network: never authoritative", protocol.ServiceProxy, false, boot, client(asking, mac1, withIP(50, "192.168.1.5")), 0, "", "", 0, ""},
-		{"INFORM", protocol.ServiceProxy, false, boot, client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.60")), 0, "", "", 0, ""},
-		{"REQUEST at 4011 (section 1.4, Binl)", protocol.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
-		{"REQUEST at 4011 without ciaddr", protocol.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe)), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.7:4242"},
-		{"REQUEST at 4011, beside full DHCP (quirk 1)", protocol.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
-		{"REQUEST at 4011, refused", protocol.ServiceFull, true, refuse, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "", localMenu, "10.99.0.60:4242"},
-		{"REQUEST at 4011 for an address elsewhere: forged", protocol.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("192.0.2.9")), 0, "", "", 0, ""},
-		{"DISCOVER at 4011", protocol.ServiceProxy, true, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
-		{"relayed to 4011", protocol.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), giaddr("10.99.0.3")), 0, "", "", 0, ""},
+		{"PXE", resource.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), flagged), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
+		{"PXE, broadcast bit clear: no address to send a frame to", resource.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "b/tok3n/boot.efi", 4, "255.255.255.255:68"},
+		{"HTTP", resource.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 0, "255.255.255.255:68"},
+		{"iPXE", resource.ServiceProxy, false, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), dhcpv4.MessageTypeOffer, "PXEClient", "http://10.99.0.1:8080/b/tok3n/boot.efi", 4, "255.255.255.255:68"},
+		{"PXE refused", resource.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), dhcpv4.MessageTypeOffer, "PXEClient", "", localMenu, "255.255.255.255:68"},
+		{"HTTP refused", resource.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, http)), dhcpv4.MessageTypeOffer, "HTTPClient", "http://10.99.0.1:8080/b/refused/refused.efi", 0, "255.255.255.255:68"},
+		{"iPXE refused: it has the other server's answer", resource.ServiceProxy, false, refuse, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe), withText(77, "iPXE")), 0, "", "", 0, ""},
+		{"an operating system", resource.ServiceProxy, false, lease1(), client(dhcpv4.MessageTypeDiscover, mac1), 0, "", "", 0, ""},
+		{"a machine that is not ours", resource.ServiceProxy, false, protocol.BootAnswer{Action: protocol.AnswerSilence}, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
+		{"REQUEST at port 67", resource.ServiceProxy, false, boot, client(asking, mac1, withText(60, pxe), withIP(54, ours), withIP(50, "10.99.0.60")), 0, "", "", 0, ""},
+		{"INIT-REBOOT on the wrong network: never authoritative", resource.ServiceProxy, false, boot, client(asking, mac1, withIP(50, "192.168.1.5")), 0, "", "", 0, ""},
+		{"INFORM", resource.ServiceProxy, false, boot, client(dhcpv4.MessageTypeInform, mac1, ciaddr("10.99.0.60")), 0, "", "", 0, ""},
+		{"REQUEST at 4011 (section 1.4, Binl)", resource.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
+		{"REQUEST at 4011 without ciaddr", resource.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe)), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.7:4242"},
+		{"REQUEST at 4011, beside full DHCP (quirk 1)", resource.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "b/tok3n/boot.efi", 4, "10.99.0.60:4242"},
+		{"REQUEST at 4011, refused", resource.ServiceFull, true, refuse, client(asking, mac1, withText(60, pxe), ciaddr("10.99.0.60")), dhcpv4.MessageTypeAck, "PXEClient", "", localMenu, "10.99.0.60:4242"},
+		{"REQUEST at 4011 for an address elsewhere: forged", resource.ServiceFull, true, boot, client(asking, mac1, withText(60, pxe), ciaddr("192.0.2.9")), 0, "", "", 0, ""},
+		{"DISCOVER at 4011", resource.ServiceProxy, true, boot, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe)), 0, "", "", 0, ""},
+		{"relayed to 4011", resource.ServiceProxy, true, boot, client(asking, mac1, withText(60, pxe), giaddr("10.99.0.3")), 0, "", "", 0, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t, row.answer)

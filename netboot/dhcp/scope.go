@@ -7,11 +7,12 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/guard"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // scope is which addresses of a segment one client may have.
 type scope struct {
-	seg      protocol.SegmentIntent
+	seg      resource.SegmentIntent
 	reserved *netboot.Reservations
 	mine     netip.Addr // reserved for the client; the zero Addr if none is
 	only     bool       // no address but a reserved one
@@ -20,12 +21,12 @@ type scope struct {
 	kept     int        // how many addresses of the pool are kept from strangers
 }
 
-func newScope(r *request, seg protocol.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
+func newScope(r *request, seg resource.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
 	bmc := guard.BMCs(seg, a) && netboot.IsBMC(seg, r.mac)
 	sc := scope{
 		seg:      seg,
 		reserved: svc.Reservations,
-		only:     svc.Mode == protocol.ServiceReservations,
+		only:     svc.Mode == resource.ServiceReservations,
 		guest:    a.Server == "" && !bmc,
 		stranger: a.Server == "" && (!bmc || !netboot.IsNamedBMC(seg, r.mac)),
 		kept:     svc.Machines,

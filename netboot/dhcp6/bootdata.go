@@ -7,6 +7,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // form is how a client is told what to boot, or that it may not.
@@ -80,7 +81,7 @@ const enterpriseIntel = 343
 // next option's code: one always follows, of those here or DNS. Option 60 is never
 // sent: EDK2 reads it as the file's size. PXE firmware gets no vendor class, which
 // would send it to port 4011 first.
-func bootData(r *request, name string, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) (dhcpv6.Options, error) {
+func bootData(r *request, name string, seg resource.SegmentIPv6Intent, a protocol.BootAnswer) (dhcpv6.Options, error) {
 	link, err := bootURL(r, name, seg, a)
 	if link == "" || err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func bootData(r *request, name string, seg protocol.SegmentIPv6Intent, a protoco
 }
 
 // bootURL is empty where there is nothing to boot.
-func bootURL(r *request, name string, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) (string, error) {
+func bootURL(r *request, name string, seg resource.SegmentIPv6Intent, a protocol.BootAnswer) (string, error) {
 	token, file := a.Token, a.File
 	f := formRule(a.Action, r.class, r.takesURL())
 	switch f {

@@ -14,6 +14,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // memLeases is a LeaseStore6 in memory, keyed like the real one.
@@ -64,15 +65,15 @@ func (m *memLeases) get(a string) (netboot.Lease6, bool) {
 // fixedResolver answers the same to everybody.
 type fixedResolver struct {
 	mu      sync.Mutex
-	in      protocol.SegmentIntent
-	seg     protocol.SegmentIPv6Intent
+	in      resource.SegmentIntent
+	seg     resource.SegmentIPv6Intent
 	answer  protocol.BootAnswer
 	noSeg   bool
 	panics  bool
 	clients []protocol.BootClient
 }
 
-func (f *fixedResolver) Segment(string) (protocol.SegmentIntent, bool) {
+func (f *fixedResolver) Segment(string) (resource.SegmentIntent, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	in, seg := f.in, f.seg
@@ -149,8 +150,8 @@ type world struct {
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-func testSegment() protocol.SegmentIPv6Intent {
-	return protocol.SegmentIPv6Intent{
+func testSegment() resource.SegmentIPv6Intent {
+	return resource.SegmentIPv6Intent{
 		Prefix: netip.MustParsePrefix("2001:db8::/64"), PoolFrom: addr("2001:db8::1000"), PoolTo: addr("2001:db8::1fff"),
 		Address: addr("2001:db8::1"), LeaseTime: time.Hour,
 	}

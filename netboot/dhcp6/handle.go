@@ -10,6 +10,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // respond answers one message; out is nil for silence.
@@ -50,10 +51,10 @@ func (s *Server) answer(ctx context.Context, r *request) (*reply, string) {
 	}
 	stateless := false
 	switch seg.Mode {
-	case "", protocol.IPv6Stateful:
-	case protocol.IPv6Stateless:
+	case "", resource.IPv6Stateful:
+	case resource.IPv6Stateless:
 		stateless = true
-	case protocol.IPv6None:
+	case resource.IPv6None:
 		return nil, resultSilence
 	default:
 		s.log.Error("segment has a DHCPv6 mode that this agent does not know", "mode", seg.Mode)

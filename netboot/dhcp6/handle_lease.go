@@ -8,12 +8,13 @@ import (
 	"github.com/insomniacslk/dhcp/iana"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // lease answers a REQUEST, RENEW or REBIND by leaseRule. The lease is on disk before
 // there is a REPLY that grants it; without the write there is none, and the client
 // asks again.
-func (s *Server) lease(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
+func (s *Server) lease(ctx context.Context, r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
 	ia, ok := r.first()
 	held := s.pool.address(r.id, s.now())
 	if !held.IsValid() && len(ia.addrs) > 0 {

@@ -8,11 +8,12 @@ import (
 	"github.com/insomniacslk/dhcp/iana"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // inform is RFC 8415 section 18.3.6: parameters for an address that the client has
 // from elsewhere.
-func (s *Server) inform(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
+func (s *Server) inform(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
 	addr := s.pool.address(r.id, s.now())
 	a, who := s.decide(r, in, addr)
 	s.seen(r, who, addr)
@@ -24,7 +25,7 @@ func (s *Server) inform(r *request, in protocol.SegmentIntent, seg protocol.Segm
 
 // confirm is RFC 8415 section 18.3.3: whether the addresses are on the link. It says
 // nothing about leases.
-func (s *Server) confirm(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
+func (s *Server) confirm(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
 	if a, _ := s.decide(r, in, s.pool.address(r.id, s.now())); a.Action == protocol.AnswerSilence {
 		return nil, resultSilence
 	}
@@ -64,7 +65,7 @@ func (s *Server) release(ctx context.Context, r *request) (*reply, string) {
 // offered for declineHold, also after a restart. Only one that was granted within
 // declineWindow, and within the budgets of the client and the segment, is heeded; else the
 // client is told success, as RFC 8415 wants it, and keeps what it had.
-func (s *Server) decline(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
+func (s *Server) decline(ctx context.Context, r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
 	sc := s.newScope(r, in, seg, protocol.BootAnswer{})
 	return s.giveBack(r, func(_ association, a netip.Addr) (ok bool, err error) {
 		now := s.now()

@@ -9,12 +9,13 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // solicit is RFC 8415 section 18.3.1. A repeated SOLICIT gets the same address and, in
 // the same exchange, the same boot data. Who gets silence touches no address:
 // SOLICITs from random DUIDs leave the pool as it is.
-func (s *Server) solicit(ctx context.Context, r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent) (*reply, string) {
+func (s *Server) solicit(ctx context.Context, r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
 	held := s.pool.address(r.id, s.now())
 	a, who := s.decide(r, in, held)
 	if a.Action == protocol.AnswerSilence {

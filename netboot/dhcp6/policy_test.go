@@ -11,6 +11,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/guard"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestPolicy: what the segment and the resolver say, and what becomes of a SOLICIT
@@ -27,8 +28,8 @@ func TestPolicy(t *testing.T) {
 		{"stateful", lease1(), func(*fixedResolver) {}, resultAdvertise, resultReply},
 		{"unknown machine", silence, func(*fixedResolver) {}, resultSilence, resultSilence},
 		{"no answer at all", protocol.BootAnswer{}, func(*fixedResolver) {}, resultSilence, resultSilence},
-		{"stateless", boot1(), func(f *fixedResolver) { f.seg.Mode = protocol.IPv6Stateless }, resultIgnored, resultReply},
-		{"none", boot1(), func(f *fixedResolver) { f.seg.Mode = protocol.IPv6None }, resultSilence, resultSilence},
+		{"stateless", boot1(), func(f *fixedResolver) { f.seg.Mode = resource.IPv6Stateless }, resultIgnored, resultReply},
+		{"none", boot1(), func(f *fixedResolver) { f.seg.Mode = resource.IPv6None }, resultSilence, resultSilence},
 		{"a newer hub's mode", boot1(), func(f *fixedResolver) { f.seg.Mode = "proxy" }, resultSilence, resultSilence},
 		{"not synced", boot1(), func(f *fixedResolver) { f.noSeg = true }, resultNoSegment, resultNoSegment},
 		{"IPv4 only", boot1(), func(f *fixedResolver) { f.seg.Address = addr("10.0.0.1") }, resultNoSegment, resultNoSegment},
@@ -39,9 +40,9 @@ func TestPolicy(t *testing.T) {
 		{"link-local base URL", boot1(), func(f *fixedResolver) { f.seg.BaseURL = "http://[fe80::1]" }, resultUnsendable, resultUnsendable},
 		{"a plain lease needs no base URL", lease1(), func(f *fixedResolver) { f.seg.BaseURL = "boot" }, resultAdvertise, resultReply},
 		{"base URL with a port", boot1(), func(f *fixedResolver) { f.seg.BaseURL = "http://[2001:db8::1]:8080" }, resultAdvertise, resultReply},
-		{"a BMC segment", boot1(), func(f *fixedResolver) { f.in.Role = protocol.SegmentBMC }, resultSilence, resultSilence},
-		{"a BMC", silence, func(f *fixedResolver) { f.in.Role, f.in.BMCMACs = protocol.SegmentBMC, []string{mac1} }, resultAdvertise, resultReply},
-		{"a BMC among servers", silence, func(f *fixedResolver) { f.in.Role, f.in.BMCMACs = protocol.SegmentBoth, []string{mac1} }, resultAdvertise, resultReply},
+		{"a BMC segment", boot1(), func(f *fixedResolver) { f.in.Role = resource.SegmentBMC }, resultSilence, resultSilence},
+		{"a BMC", silence, func(f *fixedResolver) { f.in.Role, f.in.BMCMACs = resource.SegmentBMC, []string{mac1} }, resultAdvertise, resultReply},
+		{"a BMC among servers", silence, func(f *fixedResolver) { f.in.Role, f.in.BMCMACs = resource.SegmentBoth, []string{mac1} }, resultAdvertise, resultReply},
 		{"a newer hub's role", boot1(), func(f *fixedResolver) { f.in.Role = "storage" }, resultSilence, resultSilence},
 		{"names that do not fit", boot1(), func(f *fixedResolver) {
 			for range 80 {

@@ -12,6 +12,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestLeasesAreUnique: whatever machines do, with restarts between, no address has
@@ -236,7 +237,7 @@ func TestPoolRange(t *testing.T) {
 		{"2001:db8::10", "2001:db8:0:1::10", 0},
 		{"10.0.0.1", "10.0.0.9", 0},
 	} {
-		sc := scope{seg: protocol.SegmentIPv6Intent{Prefix: netip.MustParsePrefix("2001:db8::/64"), PoolFrom: addr(row.from), PoolTo: addr(row.to)}}
+		sc := scope{seg: resource.SegmentIPv6Intent{Prefix: netip.MustParsePrefix("2001:db8::/64"), PoolFrom: addr(row.from), PoolTo: addr(row.to)}}
 		if _, size := sc.pool(); size != row.size {
 			t.Errorf("%s to %s: %d", row.from, row.to, size)
 		}

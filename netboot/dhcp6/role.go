@@ -5,6 +5,7 @@ import (
 
 	"rackboot/netboot/guard"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // asker is the client of a message, for [guard.Decide].
@@ -25,7 +26,7 @@ func (a asker) Seen() *protocol.BootClient {
 
 // decide finds the answer for a client by the role of the segment, and the client to
 // record as seen, nil if it is none.
-func (s *Server) decide(r *request, seg protocol.SegmentIntent, addr netip.Addr) (protocol.BootAnswer, *protocol.BootClient) {
+func (s *Server) decide(r *request, seg resource.SegmentIntent, addr netip.Addr) (protocol.BootAnswer, *protocol.BootClient) {
 	a, who, known := guard.Decide(seg, r.mac, asker{s, r, addr})
 	if !known {
 		s.log.Error("segment has a role that this agent does not know", "role", seg.Role)

@@ -10,6 +10,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -115,13 +116,13 @@ const (
 //	*         | yes   | no  | *   | unmanaged
 //
 // EDK2 asks by DHCPv6 whatever the flags say; what it boots goes by them.
-func routerRule(mode protocol.IPv6Mode, route, managed, other bool) finding {
+func routerRule(mode resource.IPv6Mode, route, managed, other bool) finding {
 	switch {
-	case mode == protocol.IPv6None:
+	case mode == resource.IPv6None:
 		return findingFine
 	case !route:
 		return findingNoRoute
-	case managed, mode == protocol.IPv6Stateless && other:
+	case managed, mode == resource.IPv6Stateless && other:
 		return findingFine
 	}
 	return findingUnmanaged
@@ -184,7 +185,7 @@ func (s *Server) checkRouters(ctx context.Context) {
 
 func (s *Server) judgeRouters() {
 	in, ok := s.cfg.Resolver.Segment(s.cfg.Segment)
-	if !ok || in.IPv6 == nil || in.IPv6.Mode == protocol.IPv6None {
+	if !ok || in.IPv6 == nil || in.IPv6.Mode == resource.IPv6None {
 		return
 	}
 	seg := *in.IPv6

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // routerSays builds a router advertisement with on-link prefixes.
@@ -100,11 +100,11 @@ func (f *fakeAdverts) Close() error { close(f.closed); return nil }
 // TestRouters: what the routers of a segment lack is told once an hour (fact 1.3:
 // EDK2 waits 10 s for a route).
 func TestRouters(t *testing.T) {
-	stateful, stateless := protocol.IPv6Stateful, protocol.IPv6Stateless
+	stateful, stateless := resource.IPv6Stateful, resource.IPv6Stateless
 	const ll = "fe80::fe"
 	for _, row := range []struct {
 		name   string
-		mode   protocol.IPv6Mode
+		mode   resource.IPv6Mode
 		answer []heard
 		want   netboot.NoticeKind // empty for none
 		router string
@@ -121,7 +121,7 @@ func TestRouters(t *testing.T) {
 		{"forwarded (RFC 4861 6.1.2)", stateful, []heard{{routerSays(advertManaged, 1800), ll, 254}}, netboot.NoticeNoRouter, "", 0},
 		{"not link-local (6.1.2)", stateful, []heard{{routerSays(advertManaged, 1800), "2001:db8::fe", 255}}, netboot.NoticeNoRouter, "", 0},
 		{"malformed", stateful, []heard{{routerSays(advertManaged, 1800)[:12], ll, 255}}, netboot.NoticeNoRouter, "", 0},
-		{"nothing is served", protocol.IPv6None, nil, "", "", 0},
+		{"nothing is served", resource.IPv6None, nil, "", "", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, lease1())

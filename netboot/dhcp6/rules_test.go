@@ -5,6 +5,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func kinds() []string {
@@ -41,8 +42,8 @@ func TestFormRule(t *testing.T) {
 
 func TestRouterRule(t *testing.T) {
 	doctable.Of(t, "routers.go", "routerRule").HoldOne(t, [][]string{
-		doctable.Words(protocol.IPv6Stateful, protocol.IPv6Stateless, protocol.IPv6None), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
+		doctable.Words(resource.IPv6Stateful, resource.IPv6Stateless, resource.IPv6None), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
 	}, func(in []string) string {
-		return string(routerRule(protocol.IPv6Mode(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes"))
+		return string(routerRule(resource.IPv6Mode(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes"))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/netboot/guard"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -21,13 +22,13 @@ const (
 
 // scope is which addresses of a segment one client may have.
 type scope struct {
-	seg   protocol.SegmentIPv6Intent
+	seg   resource.SegmentIPv6Intent
 	guest bool // the client is no machine of ours
 	bmc   bool
 	kept  int // how many addresses of the pool are kept from guests
 }
 
-func (s *Server) newScope(r *request, in protocol.SegmentIntent, seg protocol.SegmentIPv6Intent, a protocol.BootAnswer) scope {
+func (s *Server) newScope(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent, a protocol.BootAnswer) scope {
 	bmc := guard.BMCs(in, a) && netboot.IsBMC(in, r.mac)
 	sc := scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
 	if sv, ok := s.cfg.Resolver.(netboot.Servicer); ok {

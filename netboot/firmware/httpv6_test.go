@@ -14,6 +14,7 @@ import (
 	"rackboot/netboot/firmware"
 	"rackboot/netboot/httpboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // rack6 is a rack whose machine boots over IPv6, on the loopback address.
@@ -55,10 +56,10 @@ func newRack6(t *testing.T, answer protocol.BootAnswer) (*rack6, *firmware.Clien
 }
 
 // Segment implements netboot.Resolver.
-func (r *rack6) Segment(name string) (protocol.SegmentIntent, bool) {
+func (r *rack6) Segment(name string) (resource.SegmentIntent, bool) {
 	seg, ok := r.rack.Segment(name)
-	seg.IPv6 = &protocol.SegmentIPv6Intent{
-		Mode: protocol.IPv6Stateful, Prefix: netip.MustParsePrefix("::/64"), Address: netip.MustParseAddr("::1"), BaseURL: r.base, LeaseTime: time.Hour,
+	seg.IPv6 = &resource.SegmentIPv6Intent{
+		Mode: resource.IPv6Stateful, Prefix: netip.MustParsePrefix("::/64"), Address: netip.MustParseAddr("::1"), BaseURL: r.base, LeaseTime: time.Hour,
 		PoolFrom: netip.MustParseAddr("::1000"), PoolTo: netip.MustParseAddr("::1fff"),
 	}
 	return seg, ok

@@ -19,6 +19,7 @@ import (
 	"rackboot/netboot/httpboot"
 	"rackboot/netboot/tftp"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const token, bootName = "t0ken", "boot.efi"
@@ -90,8 +91,8 @@ func (r *rack) machine() *firmware.Client {
 	return &firmware.Client{MAC: net.HardwareAddr{0x52, 0x54, 0, 1, 2, 3}, UUID: [16]byte{1}, Server: r.dhcp, TFTP: r.tftp, Speed: speed, HTTPTimeout: patience}
 }
 
-func (r *rack) Segment(string) (protocol.SegmentIntent, bool) {
-	return protocol.SegmentIntent{
+func (r *rack) Segment(string) (resource.SegmentIntent, bool) {
+	return resource.SegmentIntent{
 		Name: "rack1", Prefix: netip.MustParsePrefix("10.99.0.0/24"), Address: netip.MustParseAddr("10.99.0.1"),
 		PoolFrom: netip.MustParseAddr("10.99.0.50"), PoolTo: netip.MustParseAddr("10.99.0.99"), BaseURL: r.base,
 	}, true

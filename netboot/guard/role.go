@@ -3,6 +3,7 @@ package guard
 import (
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Asker is a client that asked for a lease. Its methods are called at most once.
@@ -26,21 +27,21 @@ type Asker interface {
 // A BMC's lease never has boot data, whatever class the client says it is of. The
 // resolver also knows servers by a UUID, which a BMC may send of its host: it is not
 // told that of a BMC's MAC. known is false for a role that this agent does not know.
-func Decide(seg protocol.SegmentIntent, mac string, c Asker) (a protocol.BootAnswer, who *protocol.BootClient, known bool) {
+func Decide(seg resource.SegmentIntent, mac string, c Asker) (a protocol.BootAnswer, who *protocol.BootClient, known bool) {
 	bmc := netboot.IsBMC(seg, mac)
 	lease := protocol.BootAnswer{Action: protocol.AnswerLease, Reason: "BMC"}
 	silence := protocol.BootAnswer{Action: protocol.AnswerSilence, Reason: "no BMC of this segment"}
 	switch seg.Role {
-	case "", protocol.SegmentBoot:
+	case "", resource.SegmentBoot:
 		a, who = c.Resolve(true)
 		return a, who, true
-	case protocol.SegmentBoth:
+	case resource.SegmentBoth:
 		a, who = c.Resolve(!bmc)
 		if bmc && a.Action == protocol.AnswerSilence && a.Server == "" {
 			a = lease
 		}
 		return a, who, true
-	case protocol.SegmentBMC:
+	case resource.SegmentBMC:
 		if bmc {
 			return lease, nil, true
 		}
@@ -50,6 +51,6 @@ func Decide(seg protocol.SegmentIntent, mac string, c Asker) (a protocol.BootAns
 }
 
 // BMCs says that the answer is the lease of a BMC: every other one names a server.
-func BMCs(seg protocol.SegmentIntent, a protocol.BootAnswer) bool {
+func BMCs(seg resource.SegmentIntent, a protocol.BootAnswer) bool {
 	return netboot.HasBMCs(seg) && a.Action == protocol.AnswerLease && a.Server == ""
 }

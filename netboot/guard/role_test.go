@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // fake is a client that is a server by its MAC address or not, and says a server's UUID.
@@ -45,14 +46,14 @@ func TestDecide(t *testing.T) {
 			continue
 		}
 		rows++
-		role := protocol.SegmentRole(strings.TrimSpace(cells[0]))
+		role := resource.SegmentRole(strings.TrimSpace(cells[0]))
 		for i, who := range []struct {
 			mac    string
 			server bool
 		}{{other, true}, {bmc, false}, {bmc, true}, {other, false}} {
 			want := strings.TrimSpace(cells[i+1])
 			c := &fake{server: who.server}
-			seg := protocol.SegmentIntent{Role: role, BMCPrefixes: []string{"3c:ec:ef"}}
+			seg := resource.SegmentIntent{Role: role, BMCPrefixes: []string{"3c:ec:ef"}}
 			a, seen, known := Decide(seg, who.mac, c)
 			got := "silence"
 			switch {
@@ -64,10 +65,10 @@ func TestDecide(t *testing.T) {
 			if got != want || known != (role != "?") || BMCs(seg, a) != (want == "lease") {
 				t.Errorf("role %s, %+v: %s (%+v), the table says %s", role, who, got, a, want)
 			}
-			if c.resolved > 0 && c.byUUID == (role == protocol.SegmentBoth && who.mac == bmc) {
+			if c.resolved > 0 && c.byUUID == (role == resource.SegmentBoth && who.mac == bmc) {
 				t.Errorf("role %s, %+v: the UUID is told: %t", role, who, c.byUUID)
 			}
-			if hosts := role == protocol.SegmentBMC && want == "silence"; (c.seen > 0) != hosts || (seen != nil) != (hosts || c.resolved > 0) {
+			if hosts := role == resource.SegmentBMC && want == "silence"; (c.seen > 0) != hosts || (seen != nil) != (hosts || c.resolved > 0) {
 				t.Errorf("role %s, %+v: seen %d times, %v", role, who, c.seen, seen)
 			}
 		}
@@ -75,7 +76,7 @@ func TestDecide(t *testing.T) {
 	if rows != 4 {
 		t.Errorf("the table has %d rows", rows)
 	}
-	if _, _, known := Decide(protocol.SegmentIntent{}, other, &fake{}); !known {
+	if _, _, known := Decide(resource.SegmentIntent{}, other, &fake{}); !known {
 		t.Error("an empty role is boot")
 	}
 }

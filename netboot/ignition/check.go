@@ -11,6 +11,7 @@ import (
 	"github.com/coreos/vcontext/report"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Config is user data as a server gets it.
@@ -22,7 +23,7 @@ type Config struct {
 }
 
 // maxBytes bounds what is read. Butane may grow when it is rendered.
-const maxBytes = protocol.MaxIgnition
+const maxBytes = resource.MaxIgnition
 
 // Check reads user data. What is wrong with it has paths below $, and no value.
 func Check(raw []byte) (Config, protocol.FieldErrors) {

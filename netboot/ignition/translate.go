@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TranslateOptions say what the result is for.
@@ -44,7 +45,7 @@ func Translate(raw []byte, o TranslateOptions) (Translated, error) {
 	if o.Max == "" {
 		o.Max = newest()
 	}
-	if !protocol.ValidIgnitionVersion(o.Max) {
+	if !resource.ValidIgnitionVersion(o.Max) {
 		return Translated{}, protocol.Errorf(protocol.CodeInvalid, opTranslate, "%.16q is no version of the Ignition specification", o.Max).
 			WithHint("give one of %s", strings.Join(slices.Concat(versions2(), versions3()), ", "))
 	}

@@ -9,6 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Configurations that have the kernel's command line, of ironcore-image.
@@ -43,7 +44,7 @@ func (r *registry) commandLine(ctx context.Context, op string, config v1.Descrip
 		return "", r.failed(op, "configuration", err)
 	}
 	defer body.Close()
-	raw, err := io.ReadAll(newVerifier(body, protocol.Artefact{Kind: "configuration", Digest: config.Digest.String(), Size: config.Size}, r.host))
+	raw, err := io.ReadAll(newVerifier(body, resource.Artefact{Kind: "configuration", Digest: config.Digest.String(), Size: config.Size}, r.host))
 	if err != nil {
 		return "", r.failed(op, "configuration", err)
 	}
@@ -68,5 +69,5 @@ func parseConfig(raw []byte, key string) (string, error) {
 		}
 	}
 	line = strings.TrimSpace(line)
-	return line, protocol.CheckCommandLine(line)
+	return line, resource.CheckCommandLine(line)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The command line comes from the configurations of ironcore-image (facts on boot
@@ -29,7 +30,7 @@ func TestResolveCommandLine(t *testing.T) {
 		{"no JSON", v1type, `commandLine`, "", "image configuration"},
 		{"two lines", v1type, `{"commandLine":"a\nb"}`, "", "byte 1 is 0x0a"},
 		{"not ASCII", v1type, `{"commandLine":"ä"}`, "", "printable ASCII"},
-		{"too long", v1type, `{"commandLine":"` + strings.Repeat("a", protocol.MaxCommandLine+1) + `"}`, "", "may have 1536"},
+		{"too long", v1type, `{"commandLine":"` + strings.Repeat("a", resource.MaxCommandLine+1) + `"}`, "", "may have 1536"},
 		{"too large", v1type, `{"x":"` + strings.Repeat("a", maxConfig) + `"}`, "", "at most 65536 bytes"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -68,7 +69,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte(`[]`), "commandLine")
 	f.Fuzz(func(t *testing.T, raw []byte, key string) {
 		line, err := parseConfig(raw, key)
-		if err == nil && (strings.TrimSpace(line) != line || protocol.CheckCommandLine(line) != nil) {
+		if err == nil && (strings.TrimSpace(line) != line || resource.CheckCommandLine(line) != nil) {
 			t.Errorf("%q", line)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"rackboot/netboot/iso"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Manifest reads the index or manifest that a reference means now, byte for byte, with the
@@ -42,17 +43,17 @@ func Manifest(ctx context.Context, ref string, opts Options) (raw []byte, reposi
 // InspectFile says whether a file that is here is what its kind says, and for the
 // architecture, as [Inspect] does of a registry's. A root file system may also be a cpio
 // archive: CoreOS's is one, which its initramfs unpacks into itself. The code is invalid.
-func InspectFile(a protocol.Artefact, file io.ReaderAt, arch string) error {
+func InspectFile(a resource.Artefact, file io.ReaderAt, arch string) error {
 	const op = "inspect file"
 	var why error
-	if a.Kind == protocol.ArtefactISO {
+	if a.Kind == resource.ArtefactISO {
 		why = iso.Check(file, arch)
 	} else {
 		head := make([]byte, min(a.Size, headSize))
 		if _, err := file.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 			return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 		}
-		if a.Kind == protocol.ArtefactSquashfs && checkInitramfs(head) == nil {
+		if a.Kind == resource.ArtefactSquashfs && checkInitramfs(head) == nil {
 			return nil
 		}
 		if why = inspect(a, head, arch); why != nil {

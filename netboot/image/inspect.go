@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // headSize is how much is read of an artefact: headers of PE images and kernels are
@@ -23,7 +24,7 @@ const headSize = 32 << 10
 // image is pulled.
 //
 // Errors: invalid (which artefact, what it is, what to do), and those of Pull.
-func Inspect(ctx context.Context, img protocol.Image, opts Options) error {
+func Inspect(ctx context.Context, img resource.Image, opts Options) error {
 	const op = "inspect image"
 	parsed, err := parseReference(op, img.Reference)
 	if err != nil {
@@ -40,7 +41,7 @@ func Inspect(ctx context.Context, img protocol.Image, opts Options) error {
 	}
 	client := &http.Client{Transport: login}
 	for _, a := range img.Artefacts {
-		if a.Kind == protocol.ArtefactISO {
+		if a.Kind == resource.ArtefactISO {
 			switch err := reg.inspectISO(ctx, client, a, img.Architecture); {
 			case protocol.CodeOf(err) == protocol.CodeInvalid:
 				return protocol.Errorf(protocol.CodeInvalid, op, "the %s of %s (%s) cannot be booted: %w", a.Kind, img.Reference, a.Digest, err).WithHint("%s", protocol.HintOf(err))
@@ -62,7 +63,7 @@ func Inspect(ctx context.Context, img protocol.Image, opts Options) error {
 }
 
 // head is the beginning of an artefact.
-func (r *registry) head(ctx context.Context, client *http.Client, a protocol.Artefact) ([]byte, error) {
+func (r *registry) head(ctx context.Context, client *http.Client, a resource.Artefact) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s://%s/v2/%s/blobs/%s", r.repo.Scheme(), r.host, r.repo.RepositoryStr(), a.Digest), http.NoBody)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // program makes a PE image for EFI with sections that have 512 bytes each.
@@ -56,11 +57,11 @@ func bz(version, xload uint16) []byte {
 
 // TestInspectHeads: what each kind of artefact may begin with, by architecture.
 func TestInspectHeads(t *testing.T) {
-	const uki, kernel, initramfs, squashfs = protocol.ArtefactUKI, protocol.ArtefactKernel, protocol.ArtefactInitramfs, protocol.ArtefactSquashfs
+	const uki, kernel, initramfs, squashfs = resource.ArtefactUKI, resource.ArtefactKernel, resource.ArtefactInitramfs, resource.ArtefactSquashfs
 	arm := changed(make([]byte, 64), armMagic, 'A', 'R', 'M', 0x64)
 	for _, row := range []struct {
 		name string
-		kind protocol.ArtefactKind
+		kind resource.ArtefactKind
 		arch string
 		body []byte
 		want string // in the error; empty is that it is good
@@ -102,7 +103,7 @@ func TestInspectHeads(t *testing.T) {
 		{"squashfs", squashfs, "amd64", []byte("hsqs\x00"), ""},
 		{"an answer of a proxy", squashfs, "amd64", []byte("<html>"), "HTML"},
 	} {
-		a := protocol.Artefact{Kind: row.kind, Size: int64(len(row.body))}
+		a := resource.Artefact{Kind: row.kind, Size: int64(len(row.body))}
 		err := inspect(a, row.body, row.arch)
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v, want %q", row.name, err, row.want)
@@ -115,7 +116,7 @@ func TestInspectHeads(t *testing.T) {
 func TestInspect(t *testing.T) {
 	r := newRegistry(t)
 	large := append(unified(machineAMD64), make([]byte, 1<<20)...)
-	push := func(tag string, arch string, uki []byte) protocol.Image {
+	push := func(tag string, arch string, uki []byte) resource.Image {
 		r.misbehave(nil)
 		r.image(tag, r.blob(typeUKI, string(uki)))
 		img, err := Resolve(t.Context(), r.ref(tag), arch, patient())
@@ -198,9 +199,9 @@ func FuzzInspect(f *testing.F) {
 	f.Add(changed(unified(machineAMD64), dosOffsetOfPE, 0xff, 0xff), "amd64", uint8(0))
 	f.Add([]byte("MZ"), "", uint8(0))
 	f.Fuzz(func(t *testing.T, head []byte, arch string, kind uint8) {
-		kinds := protocol.ArtefactKinds()
-		a := protocol.Artefact{Kind: kinds[int(kind)%len(kinds)], Size: int64(len(head))}
-		if err := inspect(a, head, arch); err != nil || a.Kind != protocol.ArtefactUKI {
+		kinds := resource.ArtefactKinds()
+		a := resource.Artefact{Kind: kinds[int(kind)%len(kinds)], Size: int64(len(head))}
+		if err := inspect(a, head, arch); err != nil || a.Kind != resource.ArtefactUKI {
 			return
 		}
 		p, err := parsePE(head)

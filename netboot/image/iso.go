@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
 	"rackboot/netboot/iso"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // inspectISO looks whether an image's ISO is one that UEFI firmware of the architecture
 // boots. Of one whose folders lie widely apart, or at a registry that knows no ranges, not
 // all can be told; the agent looks at the whole again.
-func (r *registry) inspectISO(ctx context.Context, client *http.Client, a protocol.Artefact, arch string) error {
+func (r *registry) inspectISO(ctx context.Context, client *http.Client, a resource.Artefact, arch string) error {
 	return iso.Check(&remoteISO{ctx: ctx, registry: r, client: client, artefact: a, blocks: map[int64][]byte{}}, arch)
 }
 
@@ -30,7 +30,7 @@ type remoteISO struct {
 	ctx      context.Context
 	registry *registry
 	client   *http.Client
-	artefact protocol.Artefact
+	artefact resource.Artefact
 	blocks   map[int64][]byte // by offset
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/netboot/iso/isotest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestInspectISO: what UEFI firmware of the server does not boot from a CD drive is
@@ -36,7 +37,7 @@ func TestInspectISO(t *testing.T) {
 			}
 			err = Inspect(t.Context(), img, Options{})
 			if row.err == "" {
-				if a, ok := img.Artefact(protocol.ArtefactISO); err != nil || !ok || a.Size != int64(len(row.iso)) {
+				if a, ok := img.Artefact(resource.ArtefactISO); err != nil || !ok || a.Size != int64(len(row.iso)) {
 					t.Errorf("%+v, %v", img, err)
 				}
 				return

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -34,7 +35,7 @@ func baseline(arch, variant string) bool {
 // document is a manifest or an index, told apart.
 type document struct {
 	children  []v1.Descriptor // of an index: those for the architecture, best first
-	artefacts []protocol.Artefact
+	artefacts []resource.Artefact
 	config    v1.Descriptor // of a manifest
 }
 
@@ -122,14 +123,14 @@ func nothingFor(op, arch string, have []string) error {
 }
 
 // selectLayers picks the artefacts, in the order of the layers.
-func selectLayers(op string, layers []v1.Descriptor) ([]protocol.Artefact, error) {
-	var out []protocol.Artefact
+func selectLayers(op string, layers []v1.Descriptor) ([]resource.Artefact, error) {
+	var out []resource.Artefact
 	for _, l := range layers {
 		kind := kindOf(string(l.MediaType))
 		if kind == "" {
 			continue
 		}
-		if i := slices.IndexFunc(out, func(a protocol.Artefact) bool { return a.Kind == kind }); i >= 0 {
+		if i := slices.IndexFunc(out, func(a resource.Artefact) bool { return a.Kind == kind }); i >= 0 {
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "manifest has more than one %s layer: %s (%s) and %s (%s)",
 				kind, out[i].Digest, out[i].MediaType, l.Digest, l.MediaType).
 				WithHint("an image has one layer of each kind; build it anew. Several initrds can be written one after the other into one file")
@@ -138,7 +139,7 @@ func selectLayers(op string, layers []v1.Descriptor) ([]protocol.Artefact, error
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%s layer has digest %q and size %d", kind, l.Digest, l.Size).
 				WithHint("layers need a sha256 digest and a size")
 		}
-		out = append(out, protocol.Artefact{Kind: kind, Digest: l.Digest.String(), Size: l.Size, MediaType: string(l.MediaType)})
+		out = append(out, resource.Artefact{Kind: kind, Digest: l.Digest.String(), Size: l.Size, MediaType: string(l.MediaType)})
 	}
 	if len(out) == 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "manifest has no boot artefact among its %d layers", len(layers)).

@@ -3,7 +3,7 @@ package image
 import (
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Media types of the next generation of ironcore-image: what an artefact is as a whole,
@@ -27,34 +27,34 @@ const (
 
 // kindOf maps the media type of a layer to what it is for; empty for a layer that
 // is none of our business. There is no type for a UKI in the older forms.
-func kindOf(mediaType string) protocol.ArtefactKind {
+func kindOf(mediaType string) resource.ArtefactKind {
 	switch mediaType {
 	case "application/vnd.ironcore.image.uki",
 		"application/vnd.ironcore.efi-executable.v1":
-		return protocol.ArtefactUKI
+		return resource.ArtefactUKI
 	case "application/vnd.ironcore.image.kernel",
 		"application/io.gardenlinux.kernel",
 		"application/vnd.ironcore.image.vmlinuz.v1alpha1.vmlinuz",
 		"application/vnd.ironcore.kernel.v1":
-		return protocol.ArtefactKernel
+		return resource.ArtefactKernel
 	case "application/vnd.ironcore.image.initramfs",
 		"application/io.gardenlinux.initrd",
 		"application/vnd.ironcore.image.initramfs.v1alpha1.initramfs",
 		typeInitrd:
-		return protocol.ArtefactInitramfs
+		return resource.ArtefactInitramfs
 	case "application/vnd.ironcore.image.squashfs",
 		"application/io.gardenlinux.squashfs",
 		"application/vnd.ironcore.image.squashfs.v1alpha1.squashfs":
-		return protocol.ArtefactSquashfs
+		return resource.ArtefactSquashfs
 	case typeISO,
 		"application/vnd.ironcore.image.iso",
 		"application/x-iso9660-image", // as file and shared-mime-info name it, and oras users push it
 		"application/vnd.efi-iso",     // of UEFI HTTP boot (IANA media types)
 		"application/x-cd-image":
-		return protocol.ArtefactISO
+		return resource.ArtefactISO
 	}
 	if strings.HasPrefix(mediaType, typeInitrd+"+") {
-		return protocol.ArtefactInitramfs
+		return resource.ArtefactInitramfs
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 
 	"rackboot/netboot/iso"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Media types of the layers that [Build] writes.
@@ -40,18 +41,18 @@ type Parts struct {
 
 // part is a file with what it is.
 type part struct {
-	kind      protocol.ArtefactKind
+	kind      resource.ArtefactKind
 	file      string
 	mediaType string
 }
 
 func (p Parts) parts() []part {
 	all := []part{
-		{protocol.ArtefactUKI, p.UKI, buildsUKI},
-		{protocol.ArtefactKernel, p.Kernel, buildsKernel},
-		{protocol.ArtefactInitramfs, p.Initramfs, buildsInitramfs},
-		{protocol.ArtefactSquashfs, p.Squashfs, buildsSquashfs},
-		{protocol.ArtefactISO, p.ISO, typeISO},
+		{resource.ArtefactUKI, p.UKI, buildsUKI},
+		{resource.ArtefactKernel, p.Kernel, buildsKernel},
+		{resource.ArtefactInitramfs, p.Initramfs, buildsInitramfs},
+		{resource.ArtefactSquashfs, p.Squashfs, buildsSquashfs},
+		{resource.ArtefactISO, p.ISO, typeISO},
 	}
 	return slices.DeleteFunc(all, func(p part) bool { return p.file == "" })
 }
@@ -68,7 +69,7 @@ func (p Parts) check() error {
 		return protocol.Errorf(protocol.CodeInvalid, op, "there is a command line and no kernel").
 			WithHint("a UKI has its command line in itself: ukify build --cmdline")
 	}
-	if err := protocol.CheckCommandLine(p.CommandLine); err != nil {
+	if err := resource.CheckCommandLine(p.CommandLine); err != nil {
 		return protocol.Errorf(protocol.CodeInvalid, op, "command line: %w", err)
 	}
 	return nil
@@ -121,14 +122,14 @@ func (p part) layer(arch string) (*fileLayer, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the %s: %s is no ordinary file", p.kind, p.file)
 	}
-	if p.kind == protocol.ArtefactISO {
+	if p.kind == resource.ArtefactISO {
 		err = iso.Check(f, arch)
 	} else {
 		head := make([]byte, min(info.Size(), headSize))
 		if _, err := io.ReadFull(f, head); err != nil {
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "read %s: %w", p.file, err)
 		}
-		if why := inspect(protocol.Artefact{Kind: p.kind, Size: info.Size()}, head, arch); why != nil {
+		if why := inspect(resource.Artefact{Kind: p.kind, Size: info.Size()}, head, arch); why != nil {
 			err = fmt.Errorf("it %w", why)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // BlobStore is where blobs go. It is safe for concurrent use.
@@ -20,7 +21,7 @@ type BlobStore interface {
 }
 
 // Pin is the reference by digest: what Pull takes.
-func Pin(img protocol.Image) (string, error) {
+func Pin(img resource.Image) (string, error) {
 	const op = "pin image"
 	parsed, err := parseReference(op, img.Reference)
 	if err != nil {
@@ -40,14 +41,14 @@ func Pin(img protocol.Image) (string, error) {
 // Errors: invalid (reference without digest; wrong or truncated content, naming
 // both digests), not_found, denied, unavailable, timeout, conflict (the manifest
 // has no such artefact), and those of the store.
-func Pull(ctx context.Context, ref string, artefacts []protocol.Artefact, blobs BlobStore, opts Options) error {
+func Pull(ctx context.Context, ref string, artefacts []resource.Artefact, blobs BlobStore, opts Options) error {
 	const op = "pull image"
 	pinned, err := name.NewDigest(ref, name.StrictValidation)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInvalid, op, "image reference %q: %w", ref, err).
 			WithHint("images are pulled by digest; resolve the tag first")
 	}
-	if !slices.ContainsFunc(artefacts, func(a protocol.Artefact) bool { return !blobs.Has(a.Digest) }) {
+	if !slices.ContainsFunc(artefacts, func(a resource.Artefact) bool { return !blobs.Has(a.Digest) }) {
 		return nil
 	}
 	reg, err := opts.open(ctx, op, pinned)
@@ -85,7 +86,7 @@ func Pull(ctx context.Context, ref string, artefacts []protocol.Artefact, blobs 
 }
 
 // blob fetches one artefact into the store. n are the bytes that came, also with an error.
-func (r *registry) blob(ctx context.Context, op string, a protocol.Artefact, blobs BlobStore) (n int64, err error) {
+func (r *registry) blob(ctx context.Context, op string, a resource.Artefact, blobs BlobStore) (n int64, err error) {
 	ref := r.repo.Digest(a.Digest)
 	layer, err := r.puller.Layer(ctx, ref)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // patient waits for what must come, also on a machine that has much else to do.
@@ -21,7 +22,7 @@ func patient() Options {
 }
 
 // pxeImage pushes an image of two artefacts and resolves it.
-func pxeImage(t *testing.T, r *testRegistry) (protocol.Image, string) {
+func pxeImage(t *testing.T, r *testRegistry) (resource.Image, string) {
 	t.Helper()
 	r.image("v1", r.blob(typeKernel, "kernel bytes"), r.blob(typeInitramfs, "initramfs bytes"))
 	img, err := Resolve(t.Context(), r.ref("v1"), "amd64", patient())
@@ -49,8 +50,8 @@ func TestPull(t *testing.T) {
 	if err := Pull(t.Context(), pinned, img.Artefacts, blobs, patient()); err != nil || r.hits != hits {
 		t.Errorf("a complete image asks the registry %d times: %v", r.hits-hits, err)
 	}
-	other := protocol.Artefact{Kind: protocol.ArtefactUKI, Digest: digestOf(nil), Size: 1}
-	if err := Pull(t.Context(), pinned, []protocol.Artefact{other}, blobs, patient()); protocol.CodeOf(err) != protocol.CodeConflict {
+	other := resource.Artefact{Kind: resource.ArtefactUKI, Digest: digestOf(nil), Size: 1}
+	if err := Pull(t.Context(), pinned, []resource.Artefact{other}, blobs, patient()); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("an artefact of another image: %v", err)
 	}
 	if err := Pull(t.Context(), r.ref("v1"), img.Artefacts, blobs, patient()); protocol.CodeOf(err) != protocol.CodeInvalid {

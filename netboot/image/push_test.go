@@ -11,6 +11,7 @@ import (
 
 	"rackboot/netboot/iso/isotest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // write puts a file where parts are read from.
@@ -86,7 +87,7 @@ func TestPushISO(t *testing.T) {
 		t.Fatal(err)
 	}
 	img, err := Resolve(t.Context(), r.ref("iso"), "amd64", Options{})
-	if _, ok := img.Artefact(protocol.ArtefactISO); err != nil || !ok {
+	if _, ok := img.Artefact(resource.ArtefactISO); err != nil || !ok {
 		t.Errorf("%+v, %v", img, err)
 	}
 }

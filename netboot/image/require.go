@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // lack is what an image has not that a method needs.
@@ -53,25 +54,25 @@ func requireRule(method protocol.BootTarget, uki, kernel, initramfs, iso bool) l
 // needs a UKI, or a kernel and an initramfs for a chain of loaders, and by virtual media
 // an ISO. The invalid error says what the image has; a method that images do not boot by
 // is unsupported. Which chain there is, the agent knows.
-func Require(img protocol.Image, method protocol.BootTarget) error {
+func Require(img resource.Image, method protocol.BootTarget) error {
 	const op = "check image"
-	has := func(k protocol.ArtefactKind) bool {
+	has := func(k resource.ArtefactKind) bool {
 		_, ok := img.Artefact(k)
 		return ok
 	}
-	lacks := requireRule(method, has(protocol.ArtefactUKI), has(protocol.ArtefactKernel), has(protocol.ArtefactInitramfs), has(protocol.ArtefactISO))
+	lacks := requireRule(method, has(resource.ArtefactUKI), has(resource.ArtefactKernel), has(resource.ArtefactInitramfs), has(resource.ArtefactISO))
 	by := string(method)
 	switch lacks {
 	case lackNothing:
 		return nil
 	case lackMethod:
 		return protocol.Errorf(protocol.CodeUnsupported, op, "no image is booted by %q", method).
-			WithHint("use %s, %s or %s", protocol.FirstBootUefiHTTP, protocol.FirstBootPxe, protocol.FirstBootVirtualMedia)
+			WithHint("use %s, %s or %s", resource.FirstBootUefiHTTP, resource.FirstBootPxe, resource.FirstBootVirtualMedia)
 	case lackISO:
-		by = string(protocol.FirstBootVirtualMedia)
+		by = string(resource.FirstBootVirtualMedia)
 	case lackBoot:
 	}
-	var have []protocol.ArtefactKind
+	var have []resource.ArtefactKind
 	for _, a := range img.Artefacts {
 		have = append(have, a.Kind)
 	}
@@ -80,7 +81,7 @@ func Require(img protocol.Image, method protocol.BootTarget) error {
 		WithHint("build the image with the missing layer, or choose the first boot that it has the layers for")
 }
 
-func join(kinds []protocol.ArtefactKind, none string) string {
+func join(kinds []resource.ArtefactKind, none string) string {
 	if len(kinds) == 0 {
 		return none
 	}

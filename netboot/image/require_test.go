@@ -6,6 +6,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What each combination of artefacts boots by (seed 000, Types).
@@ -19,31 +20,31 @@ func TestRequireTable(t *testing.T) {
 }
 
 func TestRequire(t *testing.T) {
-	has := func(kinds ...protocol.ArtefactKind) (img protocol.Image) {
+	has := func(kinds ...resource.ArtefactKind) (img resource.Image) {
 		for _, k := range kinds {
-			img.Artefacts = append(img.Artefacts, protocol.Artefact{Kind: k})
+			img.Artefacts = append(img.Artefacts, resource.Artefact{Kind: k})
 		}
 		return img
 	}
 	for _, row := range []struct {
-		img    protocol.Image
+		img    resource.Image
 		method protocol.BootTarget
 		want   string // "" is nil
 	}{
-		{has(protocol.ArtefactUKI), protocol.TargetUefiHTTP, ""},
-		{has(protocol.ArtefactUKI), protocol.TargetPxe, ""},
-		{has(protocol.ArtefactKernel, protocol.ArtefactInitramfs), protocol.TargetUefiHTTP, ""},
-		{has(protocol.ArtefactKernel, protocol.ArtefactInitramfs), protocol.TargetPxe, ""}, // seed 000, Types
-		{has(protocol.ArtefactKernel), protocol.TargetPxe, "it has kernel, and neither uki nor kernel with initramfs"},
-		{has(protocol.ArtefactInitramfs, protocol.ArtefactSquashfs), protocol.TargetPxe, "it has initramfs, squashfs, and neither"},
+		{has(resource.ArtefactUKI), protocol.TargetUefiHTTP, ""},
+		{has(resource.ArtefactUKI), protocol.TargetPxe, ""},
+		{has(resource.ArtefactKernel, resource.ArtefactInitramfs), protocol.TargetUefiHTTP, ""},
+		{has(resource.ArtefactKernel, resource.ArtefactInitramfs), protocol.TargetPxe, ""}, // seed 000, Types
+		{has(resource.ArtefactKernel), protocol.TargetPxe, "it has kernel, and neither uki nor kernel with initramfs"},
+		{has(resource.ArtefactInitramfs, resource.ArtefactSquashfs), protocol.TargetPxe, "it has initramfs, squashfs, and neither"},
 		{has(), protocol.TargetUefiHTTP, "it has nothing, and neither"},
-		{has(protocol.ArtefactUKI), protocol.TargetHdd, "no image is booted"},
-		{has(protocol.ArtefactUKI), "Usb", "no image is booted"},
-		{has(protocol.ArtefactISO), protocol.TargetCd, ""},
-		{has(protocol.ArtefactUKI), protocol.TargetCd, "cannot be booted by VirtualMedia: it has uki, and no iso"},
-		{has(protocol.ArtefactISO), protocol.TargetUefiHTTP, "it has iso, and neither uki nor kernel with initramfs"},
-		{has(protocol.ArtefactISO), protocol.TargetPxe, "it has iso, and neither"},
-		{has(protocol.ArtefactISO, protocol.ArtefactUKI), protocol.TargetCd, ""},
+		{has(resource.ArtefactUKI), protocol.TargetHdd, "no image is booted"},
+		{has(resource.ArtefactUKI), "Usb", "no image is booted"},
+		{has(resource.ArtefactISO), protocol.TargetCd, ""},
+		{has(resource.ArtefactUKI), protocol.TargetCd, "cannot be booted by VirtualMedia: it has uki, and no iso"},
+		{has(resource.ArtefactISO), protocol.TargetUefiHTTP, "it has iso, and neither uki nor kernel with initramfs"},
+		{has(resource.ArtefactISO), protocol.TargetPxe, "it has iso, and neither"},
+		{has(resource.ArtefactISO, resource.ArtefactUKI), protocol.TargetCd, ""},
 	} {
 		err := Require(row.img, row.method)
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -24,30 +25,30 @@ const (
 //
 // Errors: invalid (reference, manifest, digest), not_found (reference, or nothing
 // for the architecture), denied, unavailable, timeout.
-func Resolve(ctx context.Context, ref, arch string, opts Options) (protocol.Image, error) {
+func Resolve(ctx context.Context, ref, arch string, opts Options) (resource.Image, error) {
 	const op = "resolve image"
 	parsed, err := parseReference(op, ref)
 	if err != nil {
-		return protocol.Image{}, err
+		return resource.Image{}, err
 	}
 	if arch == "" {
-		return protocol.Image{}, protocol.Errorf(protocol.CodeInvalid, op, "no architecture for %s", ref)
+		return resource.Image{}, protocol.Errorf(protocol.CodeInvalid, op, "no architecture for %s", ref)
 	}
 	reg, err := opts.open(ctx, op, parsed)
 	if err != nil {
-		return protocol.Image{}, err
+		return resource.Image{}, err
 	}
 	defer reg.close()
 	w := walk{ctx: ctx, op: op, reg: reg, arch: arch}
 	digest, doc, err := w.visit(parsed.Identifier(), 1)
 	if err != nil {
-		return protocol.Image{}, err
+		return resource.Image{}, err
 	}
 	line, err := reg.commandLine(ctx, op, doc.config)
 	if err != nil {
-		return protocol.Image{}, err
+		return resource.Image{}, err
 	}
-	return protocol.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: doc.artefacts, CommandLine: line}, nil
+	return resource.Image{Reference: ref, Digest: digest, Architecture: arch, Artefacts: doc.artefacts, CommandLine: line}, nil
 }
 
 // parseReference insists on registry and tag or digest: what a default would fill

@@ -9,37 +9,38 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestMediaTypes has one row per media type of boot images that are in use:
 // ironcore-image, Garden Linux, ironcore-image v1alpha1, and its next generation (facts
 // on boot policy, section 2.1).
 func TestMediaTypes(t *testing.T) {
-	for mediaType, want := range map[string]protocol.ArtefactKind{
-		"application/vnd.ironcore.image.uki":                          protocol.ArtefactUKI,
-		"application/vnd.ironcore.image.kernel":                       protocol.ArtefactKernel,
-		"application/vnd.ironcore.image.initramfs":                    protocol.ArtefactInitramfs,
-		"application/vnd.ironcore.image.squashfs":                     protocol.ArtefactSquashfs,
-		"application/io.gardenlinux.kernel":                           protocol.ArtefactKernel,
-		"application/io.gardenlinux.initrd":                           protocol.ArtefactInitramfs,
-		"application/io.gardenlinux.squashfs":                         protocol.ArtefactSquashfs,
-		"application/vnd.ironcore.image.vmlinuz.v1alpha1.vmlinuz":     protocol.ArtefactKernel,
-		"application/vnd.ironcore.image.initramfs.v1alpha1.initramfs": protocol.ArtefactInitramfs,
-		"application/vnd.ironcore.image.squashfs.v1alpha1.squashfs":   protocol.ArtefactSquashfs,
+	for mediaType, want := range map[string]resource.ArtefactKind{
+		"application/vnd.ironcore.image.uki":                          resource.ArtefactUKI,
+		"application/vnd.ironcore.image.kernel":                       resource.ArtefactKernel,
+		"application/vnd.ironcore.image.initramfs":                    resource.ArtefactInitramfs,
+		"application/vnd.ironcore.image.squashfs":                     resource.ArtefactSquashfs,
+		"application/io.gardenlinux.kernel":                           resource.ArtefactKernel,
+		"application/io.gardenlinux.initrd":                           resource.ArtefactInitramfs,
+		"application/io.gardenlinux.squashfs":                         resource.ArtefactSquashfs,
+		"application/vnd.ironcore.image.vmlinuz.v1alpha1.vmlinuz":     resource.ArtefactKernel,
+		"application/vnd.ironcore.image.initramfs.v1alpha1.initramfs": resource.ArtefactInitramfs,
+		"application/vnd.ironcore.image.squashfs.v1alpha1.squashfs":   resource.ArtefactSquashfs,
 		"application/vnd.ironcore.image.rootfs":                       "",
-		"application/vnd.ironcore.image.iso":                          protocol.ArtefactISO,
-		"application/vnd.rackboot.image.iso":                          protocol.ArtefactISO,
-		"application/x-iso9660-image":                                 protocol.ArtefactISO,
-		"application/vnd.efi-iso":                                     protocol.ArtefactISO,
-		"application/x-cd-image":                                      protocol.ArtefactISO,
+		"application/vnd.ironcore.image.iso":                          resource.ArtefactISO,
+		"application/vnd.rackboot.image.iso":                          resource.ArtefactISO,
+		"application/x-iso9660-image":                                 resource.ArtefactISO,
+		"application/vnd.efi-iso":                                     resource.ArtefactISO,
+		"application/x-cd-image":                                      resource.ArtefactISO,
 		"application/vnd.ironcore.image.rootfs.v1alpha1.rootfs":       "",
 		"application/vnd.ironcore.image.disk.img":                     "",
-		"application/vnd.ironcore.kernel.v1":                          protocol.ArtefactKernel,
-		"application/vnd.ironcore.initrd.cpio.v1":                     protocol.ArtefactInitramfs,
-		"application/vnd.ironcore.initrd.cpio.v1+gzip":                protocol.ArtefactInitramfs,
-		"application/vnd.ironcore.initrd.cpio.v1+zstd":                protocol.ArtefactInitramfs,
+		"application/vnd.ironcore.kernel.v1":                          resource.ArtefactKernel,
+		"application/vnd.ironcore.initrd.cpio.v1":                     resource.ArtefactInitramfs,
+		"application/vnd.ironcore.initrd.cpio.v1+gzip":                resource.ArtefactInitramfs,
+		"application/vnd.ironcore.initrd.cpio.v1+zstd":                resource.ArtefactInitramfs,
 		"application/vnd.ironcore.initrd.cpio.v2":                     "",
-		"application/vnd.ironcore.efi-executable.v1":                  protocol.ArtefactUKI,
+		"application/vnd.ironcore.efi-executable.v1":                  resource.ArtefactUKI,
 		"application/vnd.ironcore.disk.qcow2.v1":                      "",
 		"application/vnd.oci.image.layer.v1.tar+gzip":                 "",
 		"": "",
@@ -158,9 +159,9 @@ func TestResolve(t *testing.T) {
 				}
 				return
 			}
-			want := protocol.Image{
+			want := resource.Image{
 				Reference: r.ref("x"), Digest: found[row.want].Digest.String(), Architecture: "amd64",
-				Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: digestOf([]byte(row.want + "64 uki")), Size: 9, MediaType: typeUKI}},
+				Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI, Digest: digestOf([]byte(row.want + "64 uki")), Size: 9, MediaType: typeUKI}},
 			}
 			if fmt.Sprint(img) != fmt.Sprint(want) {
 				t.Errorf("got %+v, want %+v", img, want)
@@ -212,7 +213,7 @@ func FuzzParseDocument(f *testing.F) {
 		if (len(doc.artefacts) == 0) == (len(doc.children) == 0) {
 			t.Fatalf("neither or both: %+v", doc)
 		}
-		seen := make(map[protocol.ArtefactKind]bool)
+		seen := make(map[resource.ArtefactKind]bool)
 		for _, a := range doc.artefacts {
 			if seen[a.Kind] || a.Size <= 0 || !strings.HasPrefix(a.Digest, "sha256:") || len(a.Digest) != 71 {
 				t.Fatalf("unsound %+v", a)

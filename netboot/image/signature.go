@@ -9,6 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // VerifySignature proves that one of the keys has signed the image: the key that is named,
@@ -20,7 +21,7 @@ import (
 // Errors: those that wrap a [SignatureRefusal] are final until somebody changes something,
 // with the code not_found (there is none) or invalid. Others are of the reference (invalid)
 // or of the registry: not_found, denied, unavailable, timeout.
-func VerifySignature(ctx context.Context, ref, key string, keys SigningKeys, opts Options) (*protocol.ISOSignature, error) {
+func VerifySignature(ctx context.Context, ref, key string, keys SigningKeys, opts Options) (*resource.ISOSignature, error) {
 	const op = "check signature"
 	pinned, err := name.NewDigest(ref, name.StrictValidation)
 	if err != nil {
@@ -74,7 +75,7 @@ func VerifySignature(ctx context.Context, ref, key string, keys SigningKeys, opt
 }
 
 // judge looks at one signature: it proves the image, or says why not, or could not be read.
-func (r *registry) judge(ctx context.Context, op string, l signatureLayer, digest string, keys SigningKeys) (*protocol.ISOSignature, *SignatureRefusal, error) {
+func (r *registry) judge(ctx context.Context, op string, l signatureLayer, digest string, keys SigningKeys) (*resource.ISOSignature, *SignatureRefusal, error) {
 	if l.refused != nil {
 		return nil, l.refused, nil
 	}
@@ -91,8 +92,8 @@ func (r *registry) judge(ctx context.Context, op string, l signatureLayer, diges
 	if refused != nil {
 		return nil, refused, nil
 	}
-	return &protocol.ISOSignature{
-		Scheme: protocol.SignatureCosign, Key: by.Name, Fingerprint: by.Fingerprint, Claimed: p.claimed, Keyring: protocol.KeyringHub,
+	return &resource.ISOSignature{
+		Scheme: resource.SignatureCosign, Key: by.Name, Fingerprint: by.Fingerprint, Claimed: p.claimed, Keyring: resource.KeyringHub,
 	}, nil, nil
 }
 
@@ -127,7 +128,7 @@ func (r *registry) payload(ctx context.Context, op string, d v1.Descriptor) ([]b
 		return nil, r.failed(op, ref.String(), err)
 	}
 	defer body.Close()
-	raw, err := io.ReadAll(newVerifier(body, protocol.Artefact{Digest: d.Digest.String(), Size: d.Size}, r.host))
+	raw, err := io.ReadAll(newVerifier(body, resource.Artefact{Digest: d.Digest.String(), Size: d.Size}, r.host))
 	if err != nil {
 		return nil, r.failed(op, ref.String(), err)
 	}

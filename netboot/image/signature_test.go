@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // signWith signs as cosign does: SHA-256, or what the options say.
@@ -120,7 +121,7 @@ func TestVerifySignature(t *testing.T) {
 				// Beside it lie what another signs, and what is no signature.
 				r.image(sigTag(d), r.signature(payload, []byte("x")), r.blob("text/plain", "note"), r.signature(payload, signWith(t, row.key, payload, row.opts)))
 				got, err := VerifySignature(t.Context(), r.digestRef(d), "", keys, Options{})
-				want := protocol.ISOSignature{Scheme: protocol.SignatureCosign, Key: "release", Fingerprint: keys[1].Fingerprint, Claimed: "r.example/os", Keyring: protocol.KeyringHub}
+				want := resource.ISOSignature{Scheme: resource.SignatureCosign, Key: "release", Fingerprint: keys[1].Fingerprint, Claimed: "r.example/os", Keyring: resource.KeyringHub}
 				if err != nil || *got != want {
 					t.Fatalf("%+v, %v", got, err)
 				}
@@ -135,7 +136,7 @@ func TestVerifySignature(t *testing.T) {
 	}
 }
 
-func want(t *testing.T, r *testRegistry, d v1.Descriptor, keys SigningKeys) protocol.ISOSignature {
+func want(t *testing.T, r *testRegistry, d v1.Descriptor, keys SigningKeys) resource.ISOSignature {
 	t.Helper()
 	got, err := VerifySignature(t.Context(), r.digestRef(d), "release", keys, Options{})
 	if err != nil {
@@ -241,7 +242,7 @@ func TestSignatureRegistry(t *testing.T) {
 	good := says(img.Digest.String())
 	layer := r.signature(good, signWith(t, key, good, crypto.SHA256))
 	r.image(sigTag(img), layer)
-	verify := func() (*protocol.ISOSignature, error) {
+	verify := func() (*resource.ISOSignature, error) {
 		return VerifySignature(t.Context(), r.digestRef(img), "", keys, patient())
 	}
 	blob := func(answer func(w http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {

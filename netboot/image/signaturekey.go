@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // MaxSigningKey bounds the file of a key in bytes; one of RSA-4096 has 800.
@@ -107,8 +108,8 @@ func (k SigningKeys) names() string {
 
 // Trusts says whether a proof of before counts where the key of a name is wanted, or with an
 // empty name any: its key is still there, under its name.
-func (k SigningKeys) Trusts(s protocol.ISOSignature, name string) bool {
-	return s.Scheme == protocol.SignatureCosign && slices.ContainsFunc(k.named(name), func(t SigningKey) bool {
+func (k SigningKeys) Trusts(s resource.ISOSignature, name string) bool {
+	return s.Scheme == resource.SignatureCosign && slices.ContainsFunc(k.named(name), func(t SigningKey) bool {
 		return t.Name == s.Key && t.Fingerprint == s.Fingerprint
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Wire numbers of PE images (Microsoft PE and COFF specification).
@@ -226,17 +226,17 @@ func looksLike(head []byte) string {
 
 // inspect says whether the beginning of an artefact is what its kind says. The error
 // says what it is in words that follow "it".
-func inspect(a protocol.Artefact, head []byte, arch string) error {
+func inspect(a resource.Artefact, head []byte, arch string) error {
 	switch a.Kind {
-	case protocol.ArtefactUKI:
+	case resource.ArtefactUKI:
 		return checkUKI(head, arch, a.Size)
-	case protocol.ArtefactKernel:
+	case resource.ArtefactKernel:
 		return checkKernel(head, arch, a.Size)
-	case protocol.ArtefactInitramfs:
+	case resource.ArtefactInitramfs:
 		return checkInitramfs(head)
-	case protocol.ArtefactSquashfs:
+	case resource.ArtefactSquashfs:
 		return checkSquashfs(head)
-	case protocol.ArtefactISO: // see inspectISO
+	case resource.ArtefactISO: // see inspectISO
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // verifier reads a blob and ends with an error unless it has the size and digest
@@ -17,14 +18,14 @@ import (
 // without end fills no disk.
 type verifier struct {
 	r    io.Reader
-	want protocol.Artefact
+	want resource.Artefact
 	host string
 	sum  hash.Hash
 	n    int64
 	err  error // what ended the transfer, except io.EOF
 }
 
-func newVerifier(r io.Reader, want protocol.Artefact, host string) *verifier {
+func newVerifier(r io.Reader, want resource.Artefact, host string) *verifier {
 	return &verifier{r: r, want: want, host: host, sum: sha256.New()}
 }
 

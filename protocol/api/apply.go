@@ -3,7 +3,7 @@ package api
 import (
 	"encoding/json"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ApplyRequest asks to write a set of resources: all are checked before any is
@@ -20,7 +20,7 @@ type ApplyAnswer struct {
 
 // ApplyResult is what became of one object.
 type ApplyResult struct {
-	Kind       protocol.Kind `json:"kind"`
+	Kind       resource.Kind `json:"kind"`
 	Name       string        `json:"name"`
 	Outcome    string        `json:"outcome" doc:"created, configured or unchanged"`
 	Generation uint64        `json:"generation"`

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // PathApprovals is the route of all approvals.
@@ -37,32 +37,32 @@ type SignRequest struct {
 }
 
 // Approvals reads all approvals, the oldest first.
-func (c *Client) Approvals(ctx context.Context) ([]protocol.ApprovalRequest, error) {
-	var out List[protocol.ApprovalRequest]
+func (c *Client) Approvals(ctx context.Context) ([]resource.ApprovalRequest, error) {
+	var out List[resource.ApprovalRequest]
 	err := c.call(ctx, http.MethodGet, PathApprovals, nil, &out)
 	return out.Items, err
 }
 
 // Approval reads one approval.
-func (c *Client) Approval(ctx context.Context, id string) (out protocol.ApprovalRequest, err error) {
+func (c *Client) Approval(ctx context.Context, id string) (out resource.ApprovalRequest, err error) {
 	err = c.call(ctx, http.MethodGet, PathApproval(id, ""), nil, &out)
 	return out, err
 }
 
 // GrantApproval grants an approval. Repeating it is safe.
-func (c *Client) GrantApproval(ctx context.Context, id string, r GrantRequest) (out protocol.ApprovalRequest, err error) {
+func (c *Client) GrantApproval(ctx context.Context, id string, r GrantRequest) (out resource.ApprovalRequest, err error) {
 	err = c.call(ctx, http.MethodPost, PathApproval(id, "grant"), r, &out)
 	return out, err
 }
 
 // DenyApproval denies an approval. Repeating it is safe.
-func (c *Client) DenyApproval(ctx context.Context, id string, r DenyRequest) (out protocol.ApprovalRequest, err error) {
+func (c *Client) DenyApproval(ctx context.Context, id string, r DenyRequest) (out resource.ApprovalRequest, err error) {
 	err = c.call(ctx, http.MethodPost, PathApproval(id, "deny"), r, &out)
 	return out, err
 }
 
 // SignApproval gives a granted approval its signature. Repeating it is safe.
-func (c *Client) SignApproval(ctx context.Context, id string, r SignRequest) (out protocol.ApprovalRequest, err error) {
+func (c *Client) SignApproval(ctx context.Context, id string, r SignRequest) (out resource.ApprovalRequest, err error) {
 	err = c.call(ctx, http.MethodPost, PathApproval(id, "sign"), r, &out)
 	return out, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ProbeWait is how long the hub waits at most for an agent's answer.
@@ -25,40 +26,40 @@ type AcceptBMC struct {
 type RotateBMC struct {
 	// User is the one of the new account; empty is the one in use.
 	User string `json:"user,omitempty"`
-	// Length of the new password, in characters; 0 is protocol.DefaultNewPassword.
+	// Length of the new password, in characters; 0 is resource.DefaultNewPassword.
 	Length int `json:"length,omitempty"`
 	// Own gives the BMC a Secret of its own where its account is local or shared.
 	Own bool `json:"own,omitempty"`
 	// Drop is what becomes of a former user of another name.
-	Drop protocol.DropOld `json:"drop,omitempty"`
+	Drop resource.DropOld `json:"drop,omitempty"`
 }
 
 // Check sets the length and says what is wrong; the code is invalid.
 func (r *RotateBMC) Check() error {
 	const op = "rotate account"
 	if r.Length == 0 {
-		r.Length = protocol.DefaultNewPassword
+		r.Length = resource.DefaultNewPassword
 	}
 	switch {
-	case r.Length < protocol.MinNewPassword || r.Length > protocol.MaxNewPassword:
-		return protocol.Errorf(protocol.CodeInvalid, op, "length is %d; give %d to %d", r.Length, protocol.MinNewPassword, protocol.MaxNewPassword).
+	case r.Length < resource.MinNewPassword || r.Length > resource.MaxNewPassword:
+		return protocol.Errorf(protocol.CodeInvalid, op, "length is %d; give %d to %d", r.Length, resource.MinNewPassword, resource.MaxNewPassword).
 			WithHint("BMCs with IPMI take up to 16 or 20")
-	case len(r.User) > protocol.MaxSecretUsername || strings.ContainsFunc(r.User, func(c rune) bool { return c <= ' ' || c == ':' || c > '~' }):
-		return protocol.Errorf(protocol.CodeInvalid, op, "user is not 1 to %d printable characters without space and colon", protocol.MaxSecretUsername).
+	case len(r.User) > resource.MaxSecretUsername || strings.ContainsFunc(r.User, func(c rune) bool { return c <= ' ' || c == ':' || c > '~' }):
+		return protocol.Errorf(protocol.CodeInvalid, op, "user is not 1 to %d printable characters without space and colon", resource.MaxSecretUsername).
 			WithHint("IPMI takes up to 16")
-	case !slices.Contains(protocol.DropsOld(), r.Drop):
+	case !slices.Contains(resource.DropsOld(), r.Drop):
 		return protocol.Errorf(protocol.CodeInvalid, op, "drop %.20q is unknown", string(r.Drop)).WithHint("leave it out, or give disable or password")
 	}
 	return nil
 }
 
 // PathRotate is the route that changes a BMC's account.
-func PathRotate(bmc string) string { return PathObject(protocol.KindBMC, bmc) + "/rotate" }
+func PathRotate(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/rotate" }
 
 // RotateBMC begins to change a BMC's account. While it is under way, repeating it is no
 // change.
-func (c *Client) RotateBMC(ctx context.Context, name string, r RotateBMC) (*protocol.BMC, error) {
-	var out protocol.BMC
+func (c *Client) RotateBMC(ctx context.Context, name string, r RotateBMC) (*resource.BMC, error) {
+	var out resource.BMC
 	return &out, c.call(ctx, http.MethodPost, PathRotate(name), r, &out)
 }
 
@@ -79,21 +80,21 @@ type ProbeList struct {
 }
 
 // PathAccept is the route that accepts a BMC or a server.
-func PathAccept(kind protocol.Kind, name string) string { return PathObject(kind, name) + "/accept" }
+func PathAccept(kind resource.Kind, name string) string { return PathObject(kind, name) + "/accept" }
 
 // PathProbe is the route that probes a BMC.
-func PathProbe(bmc string) string { return PathObject(protocol.KindBMC, bmc) + "/probe" }
+func PathProbe(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/probe" }
 
 // AcceptBMC accepts a BMC. Repeating it is safe.
-func (c *Client) AcceptBMC(ctx context.Context, name string, r AcceptBMC) (*protocol.BMC, error) {
-	var out protocol.BMC
-	return &out, c.call(ctx, http.MethodPost, PathAccept(protocol.KindBMC, name), r, &out)
+func (c *Client) AcceptBMC(ctx context.Context, name string, r AcceptBMC) (*resource.BMC, error) {
+	var out resource.BMC
+	return &out, c.call(ctx, http.MethodPost, PathAccept(resource.KindBMC, name), r, &out)
 }
 
 // AcceptServer accepts what a server shows. Repeating it is safe.
-func (c *Client) AcceptServer(ctx context.Context, name string, r AcceptServer) (*protocol.Server, error) {
-	var out protocol.Server
-	return &out, c.call(ctx, http.MethodPost, PathAccept(protocol.KindServer, name), r, &out)
+func (c *Client) AcceptServer(ctx context.Context, name string, r AcceptServer) (*resource.Server, error) {
+	var out resource.Server
+	return &out, c.call(ctx, http.MethodPost, PathAccept(resource.KindServer, name), r, &out)
 }
 
 // Probe asks what a BMC can do and waits for the answer, for ProbeWait if ctx has no

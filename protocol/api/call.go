@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func loopback(host string) bool {
@@ -17,9 +18,9 @@ func loopback(host string) bool {
 }
 
 // Get reads the resource of type T.
-func Get[T protocol.Object](ctx context.Context, c *Client, name string) (T, error) {
+func Get[T resource.Object](ctx context.Context, c *Client, name string) (T, error) {
 	var none T
-	obj, err := c.GetObject(ctx, protocol.KindOf[T](), name)
+	obj, err := c.GetObject(ctx, resource.KindOf[T](), name)
 	if err != nil {
 		return none, err
 	}
@@ -27,8 +28,8 @@ func Get[T protocol.Object](ctx context.Context, c *Client, name string) (T, err
 }
 
 // GetAll reads all resources of type T, sorted by name.
-func GetAll[T protocol.Object](ctx context.Context, c *Client) ([]T, error) {
-	objs, err := c.ListObjects(ctx, protocol.KindOf[T]())
+func GetAll[T resource.Object](ctx context.Context, c *Client) ([]T, error) {
+	objs, err := c.ListObjects(ctx, resource.KindOf[T]())
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func GetAll[T protocol.Object](ctx context.Context, c *Client) ([]T, error) {
 }
 
 // GetObject reads a resource of the kind.
-func (c *Client) GetObject(ctx context.Context, kind protocol.Kind, name string) (protocol.Object, error) {
+func (c *Client) GetObject(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
 	obj, err := blank(kind)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (c *Client) GetObject(ctx context.Context, kind protocol.Kind, name string)
 }
 
 // ListObjects reads all resources of the kind, sorted by name.
-func (c *Client) ListObjects(ctx context.Context, kind protocol.Kind) ([]protocol.Object, error) {
+func (c *Client) ListObjects(ctx context.Context, kind resource.Kind) ([]resource.Object, error) {
 	if _, err := blank(kind); err != nil {
 		return nil, err
 	}
@@ -57,9 +58,9 @@ func (c *Client) ListObjects(ctx context.Context, kind protocol.Kind) ([]protoco
 	if err := c.call(ctx, http.MethodGet, PathKind(kind), nil, &list); err != nil {
 		return nil, err
 	}
-	out := make([]protocol.Object, len(list.Items))
+	out := make([]resource.Object, len(list.Items))
 	for i, raw := range list.Items {
-		out[i] = protocol.NewObject(kind)
+		out[i] = resource.NewObject(kind)
 		if err := json.Unmarshal(raw, out[i]); err != nil {
 			return nil, protocol.Errorf(protocol.CodeInternal, "list "+kind.Plural(), "item %d cannot be read: %w", i, err)
 		}
@@ -69,7 +70,7 @@ func (c *Client) ListObjects(ctx context.Context, kind protocol.Kind) ([]protoco
 
 // Apply writes a set of resources, all or after a failure some; see
 // [ApplyRequest]. Repeating it is safe.
-func (c *Client) Apply(ctx context.Context, objs []protocol.Object, dryRun bool) (out ApplyAnswer, err error) {
+func (c *Client) Apply(ctx context.Context, objs []resource.Object, dryRun bool) (out ApplyAnswer, err error) {
 	req := ApplyRequest{DryRun: dryRun, Objects: make([]json.RawMessage, len(objs))}
 	for i, o := range objs {
 		raw, err := reveal(o)
@@ -84,7 +85,7 @@ func (c *Client) Apply(ctx context.Context, objs []protocol.Object, dryRun bool)
 
 // Delete asks to delete a resource and returns it as it is now: a Claim stays
 // until its server was proved Off.
-func (c *Client) Delete(ctx context.Context, kind protocol.Kind, name string) (protocol.Object, error) {
+func (c *Client) Delete(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
 	obj, err := blank(kind)
 	if err != nil {
 		return nil, err
@@ -94,42 +95,42 @@ func (c *Client) Delete(ctx context.Context, kind protocol.Kind, name string) (p
 
 // DeleteClaim deletes a claim. Holds on its server refuse that, unless release is the
 // reason why they are all released.
-func (c *Client) DeleteClaim(ctx context.Context, name, release string) (*protocol.Claim, error) {
-	path := PathObject(protocol.KindClaim, name)
+func (c *Client) DeleteClaim(ctx context.Context, name, release string) (*resource.Claim, error) {
+	path := PathObject(resource.KindClaim, name)
 	if release != "" {
 		path += "?" + url.Values{QueryReleaseHolds: {release}}.Encode()
 	}
-	var out protocol.Claim
+	var out resource.Claim
 	return &out, c.call(ctx, http.MethodDelete, path, nil, &out)
 }
 
 // CreateHold places a hold on a server. Repeating it is safe.
-func (c *Client) CreateHold(ctx context.Context, server string, r HoldRequest) (*protocol.Hold, error) {
-	var out protocol.Hold
+func (c *Client) CreateHold(ctx context.Context, server string, r HoldRequest) (*resource.Hold, error) {
+	var out resource.Hold
 	return &out, c.call(ctx, http.MethodPost, PathHolds(server), r, &out)
 }
 
 // ReleaseHold releases a hold. Repeating it is safe.
-func (c *Client) ReleaseHold(ctx context.Context, id string, r ReleaseRequest) (*protocol.Hold, error) {
-	var out protocol.Hold
+func (c *Client) ReleaseHold(ctx context.Context, id string, r ReleaseRequest) (*resource.Hold, error) {
+	var out resource.Hold
 	return &out, c.call(ctx, http.MethodPost, PathRelease(id), r, &out)
 }
 
 // ConfirmDown says that a held server is down. Repeating it is safe.
-func (c *Client) ConfirmDown(ctx context.Context, id string, r ConfirmRequest) (*protocol.Hold, error) {
-	var out protocol.Hold
+func (c *Client) ConfirmDown(ctx context.Context, id string, r ConfirmRequest) (*resource.Hold, error) {
+	var out resource.Hold
 	return &out, c.call(ctx, http.MethodPost, PathConfirmDown(id), r, &out)
 }
 
 // Firmware marks firmware work on a server, or ends the mark. Repeating it is safe.
-func (c *Client) Firmware(ctx context.Context, server string, r FirmwareRequest) (*protocol.Server, error) {
-	var out protocol.Server
+func (c *Client) Firmware(ctx context.Context, server string, r FirmwareRequest) (*resource.Server, error) {
+	var out resource.Server
 	return &out, c.call(ctx, http.MethodPost, PathFirmware(server), r, &out)
 }
 
 // Discover asks for another discovery of a server. Repeating it is safe.
-func (c *Client) Discover(ctx context.Context, server string) (*protocol.Server, error) {
-	var out protocol.Server
+func (c *Client) Discover(ctx context.Context, server string) (*resource.Server, error) {
+	var out resource.Server
 	return &out, c.call(ctx, http.MethodPost, PathDiscover(server), DiscoverRequest{}, &out)
 }
 
@@ -198,15 +199,15 @@ func (c *Client) Ready(ctx context.Context) error {
 
 // reveal is a resource as it is written: of a Secret with its data, which no other
 // form has.
-func reveal(o protocol.Object) ([]byte, error) {
-	if s, ok := o.(*protocol.Secret); ok {
+func reveal(o resource.Object) ([]byte, error) {
+	if s, ok := o.(*resource.Secret); ok {
 		return s.Reveal()
 	}
 	return json.Marshal(o)
 }
 
-func blank(kind protocol.Kind) (protocol.Object, error) {
-	obj := protocol.NewObject(kind)
+func blank(kind resource.Kind) (resource.Object, error) {
+	obj := resource.NewObject(kind)
 	if obj == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "name resource", "%q is not a kind", kind)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // scripted answers request n with step n, and the last step for ever.
@@ -107,7 +108,7 @@ func TestClientRepeatsOnlyWhatIsSafe(t *testing.T) {
 
 func TestClientSendsNoBodyThatIsTooLong(t *testing.T) {
 	c, s := client(t, reply(200, "application/json", "{}"))
-	_, err := c.CreateHold(t.Context(), "n1", HoldRequest{HoldTerms: protocol.HoldTerms{Reason: strings.Repeat("x", MaxBody)}})
+	_, err := c.CreateHold(t.Context(), "n1", HoldRequest{HoldTerms: resource.HoldTerms{Reason: strings.Repeat("x", MaxBody)}})
 	if protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" || len(s.seen) != 0 {
 		t.Fatalf("%v after %d tries", err, len(s.seen))
 	}
@@ -158,7 +159,7 @@ func TestProblemRoundTrip(t *testing.T) {
 
 func TestPathsAreEscaped(t *testing.T) {
 	for got, want := range map[string]string{
-		PathObject(protocol.KindServer, "a/../b"): "/v1/servers/a%2F..%2Fb",
+		PathObject(resource.KindServer, "a/../b"): "/v1/servers/a%2F..%2Fb",
 		PathHolds("n1"):          "/v1/servers/n1/holds",
 		PathRelease("x?y"):       "/v1/holds/x%3Fy/release",
 		PathConfirmDown("x/y"):   "/v1/holds/x%2Fy/confirm-down",

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // PathDoctor is the route of what stands against an upgrade.
@@ -13,7 +13,7 @@ const PathDoctor = "/v1/doctor"
 // DoctorFinding is one thing that somebody should look at before an upgrade of the hub or
 // of servers.
 type DoctorFinding struct {
-	Code    protocol.ConditionCode `json:"code"`
+	Code    resource.ConditionCode `json:"code"`
 	Target  string                 `json:"target"` // Kind/name
 	Message string                 `json:"message,omitempty"`
 	// Blocks says that it should be dealt with first.

@@ -21,7 +21,7 @@ func (r EnvBundleRequest) Validate() error {
 	return nil
 }
 
-// EnvBundleAnswer is a bundle as it was sealed, at most [protocol.MaxSealedEnv] bytes. Its
+// EnvBundleAnswer is a bundle as it was sealed, at most [resource.MaxSealedEnv] bytes. Its
 // digest is the one that was asked for, which whoever asked checks.
 type EnvBundleAnswer struct {
 	Body []byte `json:"body"`

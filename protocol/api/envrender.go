@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The parameters of a rendering: the boot environment in place of the server's, and the
@@ -22,7 +22,7 @@ type EnvRender struct {
 	Server  string             `json:"server"`
 	BootEnv string             `json:"bootEnv"`
 	OS      string             `json:"os"`
-	Source  protocol.EnvSource `json:"source"`
+	Source  resource.EnvSource `json:"source"`
 	// From is the uploaded file, the image, or the URL that the source has.
 	From  string          `json:"from,omitempty"`
 	Boots []EnvRenderBoot `json:"boots,omitempty"`
@@ -31,7 +31,7 @@ type EnvRender struct {
 
 // EnvRenderBoot is how one kind of machine boots it; Refused says why it does not.
 type EnvRenderBoot struct {
-	Kind        protocol.LoaderKey `json:"kind"`
+	Kind        resource.LoaderKey `json:"kind"`
 	Loader      string             `json:"loader,omitempty"`
 	UKI         string             `json:"uki,omitempty"`
 	Kernel      string             `json:"kernel,omitempty"`
@@ -60,7 +60,7 @@ type EnvRenderParam struct {
 
 // PathEnvRender is the route of what a server would be served.
 func PathEnvRender(server string) string {
-	return PathObject(protocol.KindServer, server) + "/bootenv/render"
+	return PathObject(resource.KindServer, server) + "/bootenv/render"
 }
 
 // RenderEnv reads what a server would be served. env is empty for the environment that

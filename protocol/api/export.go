@@ -9,24 +9,25 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ExportKinds are what an export has, in the order in which it is read: holds last, so
 // that the newest are in it.
-func ExportKinds() []protocol.Kind {
-	return append(fleetKinds(), []protocol.Kind{
-		protocol.KindRack, protocol.KindSegment, protocol.KindBMC, protocol.KindServer, protocol.KindClaim,
-		protocol.KindMaintenance, protocol.KindBootConfiguration, protocol.KindHold,
+func ExportKinds() []resource.Kind {
+	return append(fleetKinds(), []resource.Kind{
+		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindClaim,
+		resource.KindMaintenance, resource.KindBootConfiguration, resource.KindHold,
 	}...)
 }
 
 // fleetKinds describe boot environments and the images of groups. They are of no rack, and
 // in an export of one too: what is in it may name them, and which Templates a param names
 // is seen only where it is rendered.
-func fleetKinds() []protocol.Kind {
-	return []protocol.Kind{
-		protocol.KindParam, protocol.KindTemplate, protocol.KindProfile, protocol.KindBootEnv,
-		protocol.KindBootImage, protocol.KindManagedBootImages, protocol.KindServerGroup, protocol.KindGroupRevision,
+func fleetKinds() []resource.Kind {
+	return []resource.Kind{
+		resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv,
+		resource.KindBootImage, resource.KindManagedBootImages, resource.KindServerGroup, resource.KindGroupRevision,
 	}
 }
 
@@ -36,12 +37,12 @@ func fleetKinds() []protocol.Kind {
 // for a caller who may not read it, by name of the kind. At and Hub are left to the caller. It is no snapshot: what changes
 // meanwhile may be in it by half, which the import names. The codes are those of a list,
 // and not_found for the rack.
-func (c *Client) Export(ctx context.Context, kinds []protocol.Kind, rack string) (e Export, err error) {
+func (c *Client) Export(ctx context.Context, kinds []resource.Kind, rack string) (e Export, err error) {
 	if kinds == nil {
 		kinds = ExportKinds()
 	}
-	e = Export{APIVersion: protocol.APIVersion, Kind: KindExport}
-	all := map[protocol.Kind][]protocol.Object{}
+	e = Export{APIVersion: resource.APIVersion, Kind: KindExport}
+	all := map[resource.Kind][]resource.Object{}
 	for _, k := range ExportKinds() { // also where only some are exported: they say what is in which rack
 		all[k], err = c.ListObjects(ctx, k)
 		if protocol.CodeOf(err) == protocol.CodeDenied && slices.Contains(fleetKinds(), k) {
@@ -55,7 +56,7 @@ func (c *Client) Export(ctx context.Context, kinds []protocol.Kind, rack string)
 		}
 	}
 	in := placesOf(all)
-	if rack != "" && !slices.ContainsFunc(all[protocol.KindRack], func(o protocol.Object) bool { return o.Head().Metadata.Name == rack }) {
+	if rack != "" && !slices.ContainsFunc(all[resource.KindRack], func(o resource.Object) bool { return o.Head().Metadata.Name == rack }) {
 		return e, protocol.Errorf(protocol.CodeNotFound, "export", "there is no rack %q", rack).WithHint("rackctl get racks")
 	}
 	secrets := map[string]bool{}
@@ -74,7 +75,7 @@ func (c *Client) Export(ctx context.Context, kinds []protocol.Kind, rack string)
 					e.LeftOut = append(e.LeftOut, l)
 				}
 			}
-			if r, ok := o.(*protocol.Rack); ok {
+			if r, ok := o.(*resource.Rack); ok {
 				for _, key := range r.Status.AgentKeys {
 					e.Keys = append(e.Keys, ExportKey{Rack: r.Metadata.Name, Key: key})
 				}
@@ -90,17 +91,17 @@ func (c *Client) Export(ctx context.Context, kinds []protocol.Kind, rack string)
 }
 
 // leftOut is why a resource is not exported; empty if it is.
-func leftOut(o protocol.Object) string {
+func leftOut(o resource.Object) string {
 	if o.Head().Metadata.DeletedAt != nil {
 		return "it is being deleted; let that end here"
 	}
 	switch o := o.(type) {
-	case *protocol.Maintenance:
-		if o.Status.State == protocol.MaintenanceActive {
+	case *resource.Maintenance:
+		if o.Status.State == resource.MaintenanceActive {
 			return "it has begun; let it end here, or create it again at the other hub"
 		}
-	case *protocol.BootConfiguration:
-		if p := o.Spec.Owner.Kind.Or(); p != protocol.PurposeClaim {
+	case *resource.BootConfiguration:
+		if p := o.Spec.Owner.Kind.Or(); p != resource.PurposeClaim {
 			return "it is of a " + string(p) + ", and is made again"
 		}
 	}
@@ -108,28 +109,28 @@ func leftOut(o protocol.Object) string {
 }
 
 // bare leaves out what is only shown, and the grant: another hub never uses it.
-func bare(o protocol.Object) protocol.Object {
+func bare(o resource.Object) resource.Object {
 	switch o := o.(type) {
-	case *protocol.Rack:
-		o.Status = protocol.RackStatus{Term: o.Status.Term, AgentKeys: o.Status.AgentKeys}
-	case *protocol.BMC:
-		o.Status = protocol.BMCStatus{State: o.Status.State, AcceptedBy: o.Status.AcceptedBy}
-	case *protocol.Server:
-		o.Status = protocol.ServerStatus{AcceptedIdentity: o.Status.AcceptedIdentity, Firmware: o.Status.Firmware}
-	case *protocol.Claim:
-		o.Status = protocol.ClaimStatus{Server: o.Status.Server, Decision: o.Status.Decision}
-	case *protocol.Maintenance:
-		o.Status = protocol.MaintenanceStatus{}
-	case *protocol.BootConfiguration:
+	case *resource.Rack:
+		o.Status = resource.RackStatus{Term: o.Status.Term, AgentKeys: o.Status.AgentKeys}
+	case *resource.BMC:
+		o.Status = resource.BMCStatus{State: o.Status.State, AcceptedBy: o.Status.AcceptedBy}
+	case *resource.Server:
+		o.Status = resource.ServerStatus{AcceptedIdentity: o.Status.AcceptedIdentity, Firmware: o.Status.Firmware}
+	case *resource.Claim:
+		o.Status = resource.ClaimStatus{Server: o.Status.Server, Decision: o.Status.Decision}
+	case *resource.Maintenance:
+		o.Status = resource.MaintenanceStatus{}
+	case *resource.BootConfiguration:
 		o.Spec.Grant = nil
 		o.Status.State, o.Status.HTTPBootURI, o.Status.Conditions = "", "", nil
-	case *protocol.Hold:
+	case *resource.Hold:
 		o.Status.State, o.Status.Message = "", ""
-	case *protocol.BootEnv:
-		o.Status = protocol.BootEnvStatus{}
-	case *protocol.BootImage:
+	case *resource.BootEnv:
+		o.Status = resource.BootEnvStatus{}
+	case *resource.BootImage:
 		o.Status = CarriedBootImage(o.Status)
-	case *protocol.ServerGroup:
+	case *resource.ServerGroup:
 		o.Status = CarriedGroup(o.Status)
 	}
 	o.Head().Metadata.Revision = 0
@@ -139,37 +140,37 @@ func bare(o protocol.Object) protocol.Object {
 // places says in which rack a resource is.
 type places struct{ bmcs, servers map[string]string }
 
-func placesOf(all map[protocol.Kind][]protocol.Object) places {
+func placesOf(all map[resource.Kind][]resource.Object) places {
 	p := places{map[string]string{}, map[string]string{}}
-	for _, o := range all[protocol.KindBMC] {
-		p.bmcs[o.Head().Metadata.Name] = o.(*protocol.BMC).Spec.RackRef.Name
+	for _, o := range all[resource.KindBMC] {
+		p.bmcs[o.Head().Metadata.Name] = o.(*resource.BMC).Spec.RackRef.Name
 	}
-	for _, o := range all[protocol.KindServer] {
-		p.servers[o.Head().Metadata.Name] = p.bmcs[o.(*protocol.Server).Spec.BMCRef.Name]
+	for _, o := range all[resource.KindServer] {
+		p.servers[o.Head().Metadata.Name] = p.bmcs[o.(*resource.Server).Spec.BMCRef.Name]
 	}
 	return p
 }
 
-func (p places) rackOf(o protocol.Object) string {
+func (p places) rackOf(o resource.Object) string {
 	switch o := o.(type) {
-	case *protocol.Rack:
+	case *resource.Rack:
 		return o.Metadata.Name
-	case *protocol.Segment:
+	case *resource.Segment:
 		return o.Spec.RackRef.Name
-	case *protocol.BMC:
+	case *resource.BMC:
 		return o.Spec.RackRef.Name
-	case *protocol.Server:
+	case *resource.Server:
 		return p.servers[o.Metadata.Name]
-	case *protocol.Claim:
+	case *resource.Claim:
 		if o.Status.Server == "" && o.Spec.ServerRef != nil {
 			return p.servers[o.Spec.ServerRef.Name]
 		}
 		return p.servers[o.Status.Server]
-	case *protocol.Maintenance:
+	case *resource.Maintenance:
 		return p.servers[o.Spec.ServerRef.Name]
-	case *protocol.BootConfiguration:
+	case *resource.BootConfiguration:
 		return p.servers[o.Spec.Server]
-	case *protocol.Hold:
+	case *resource.Hold:
 		if o.Status.Rack != "" {
 			return o.Status.Rack
 		}
@@ -196,8 +197,8 @@ func ParseExport(raw []byte) (e Export, err error) {
 		return wrong("there is more after the export")
 	}
 	switch {
-	case e.APIVersion != protocol.APIVersion || e.Kind != KindExport:
-		return wrong("it is %s %s, not %s %s", e.APIVersion, e.Kind, protocol.APIVersion, KindExport)
+	case e.APIVersion != resource.APIVersion || e.Kind != KindExport:
+		return wrong("it is %s %s, not %s %s", e.APIVersion, e.Kind, resource.APIVersion, KindExport)
 	case len(e.Objects) > MaxImportObjects:
 		return wrong("it has %d objects, and %d is the most", len(e.Objects), MaxImportObjects)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // GroupAction is what somebody does about a server group.
@@ -64,7 +65,7 @@ type GroupChange struct {
 
 // GroupAnswer is a group after an action, with what a return changes.
 type GroupAnswer struct {
-	Group *protocol.ServerGroup `json:"group"`
+	Group *resource.ServerGroup `json:"group"`
 	// Revision is the one that was made, or with a dry run would be; 0 is none.
 	Revision int           `json:"revision,omitempty"`
 	CopyOf   int           `json:"copyOf,omitempty"`
@@ -87,7 +88,7 @@ const (
 
 // PathGroup is the route of an action on a group, or of diff.
 func PathGroup(name, action string) string {
-	return PathObject(protocol.KindServerGroup, name) + "/" + action
+	return PathObject(resource.KindServerGroup, name) + "/" + action
 }
 
 // Group does something about a group. The codes are those of the hub: invalid, not_found,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The routes of uploaded files.
@@ -70,7 +71,7 @@ type ISOUploadRequest struct {
 	// Signature is a detached signature of what is uploaded, of Scheme. Keyring are the keys
 	// that it is checked with, where the hub has none of its own; both binary or armored.
 	Signature []byte                   `json:"signature,omitempty"`
-	Scheme    protocol.SignatureScheme `json:"scheme,omitempty"`
+	Scheme    resource.SignatureScheme `json:"scheme,omitempty"`
 	Keyring   []byte                   `json:"keyring,omitempty"`
 }
 
@@ -81,9 +82,9 @@ func (r ISOUploadRequest) Validate() error {
 		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
 	}
 	switch {
-	case !protocol.ValidISOFile(r.File):
+	case !resource.ValidISOFile(r.File):
 		return protocol.Errorf(protocol.CodeInvalid, op, "%.300q is not a name for a file", r.File).
-			WithHint("use one path element of at most %d printable bytes that does not begin with a dot", protocol.MaxISOFileName)
+			WithHint("use one path element of at most %d printable bytes that does not begin with a dot", resource.MaxISOFileName)
 	case !ValidDigest(r.Digest):
 		return bad("digest is not sha256: and 64 lower-case hex digits")
 	case r.Size < 1 || r.Size > MaxISOSize:
@@ -93,8 +94,8 @@ func (r ISOUploadRequest) Validate() error {
 			WithHint("give the detached signature, and only the keys that it may be of")
 	case (len(r.Signature) == 0) != (r.Scheme == ""):
 		return bad("signature and scheme are given together")
-	case r.Scheme != "" && r.Scheme != protocol.SignatureOpenPGP:
-		return protocol.Errorf(protocol.CodeUnsupported, op, "no signatures of scheme %.40q are known", r.Scheme).WithHint("use %s", protocol.SignatureOpenPGP)
+	case r.Scheme != "" && r.Scheme != resource.SignatureOpenPGP:
+		return protocol.Errorf(protocol.CodeUnsupported, op, "no signatures of scheme %.40q are known", r.Scheme).WithHint("use %s", resource.SignatureOpenPGP)
 	}
 	return checkSource(op, r.Source)
 }
@@ -141,7 +142,7 @@ type ISOFinishRequest struct {
 
 // ISOItem is an uploaded file with who names it.
 type ISOItem struct {
-	protocol.ISOFile
+	resource.ISOFile
 	// BootEnvs are the environments that name the file, Servers those that are to boot one of
 	// them.
 	BootEnvs []string `json:"bootEnvs,omitempty"`

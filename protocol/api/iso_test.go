@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestISOUploadRequest(t *testing.T) {
@@ -28,10 +29,10 @@ func TestISOUploadRequest(t *testing.T) {
 		{"nothing", func(r *ISOUploadRequest) { r.Size = 0 }, protocol.CodeInvalid},
 		{"too much", func(r *ISOUploadRequest) { r.Size = MaxISOSize + 1 }, protocol.CodeInvalid},
 		{"a signature without a scheme", func(r *ISOUploadRequest) { r.Signature = []byte("x") }, protocol.CodeInvalid},
-		{"a scheme without a signature", func(r *ISOUploadRequest) { r.Scheme = protocol.SignatureOpenPGP }, protocol.CodeInvalid},
+		{"a scheme without a signature", func(r *ISOUploadRequest) { r.Scheme = resource.SignatureOpenPGP }, protocol.CodeInvalid},
 		{"another scheme", func(r *ISOUploadRequest) { r.Signature, r.Scheme = []byte("x"), "minisign" }, protocol.CodeUnsupported},
 		{"a long signature", func(r *ISOUploadRequest) {
-			r.Signature, r.Scheme = make([]byte, MaxISOSignature+1), protocol.SignatureOpenPGP
+			r.Signature, r.Scheme = make([]byte, MaxISOSignature+1), resource.SignatureOpenPGP
 		}, protocol.CodeInvalid},
 		{"a long keyring", func(r *ISOUploadRequest) { r.Keyring = make([]byte, MaxISOKeyring+1) }, protocol.CodeInvalid},
 		{"a source with a user", func(r *ISOUploadRequest) { r.Source = "https://u:sesame@m/a" }, protocol.CodeInvalid},

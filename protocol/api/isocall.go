@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ISOs lists the uploaded files.
@@ -53,7 +54,7 @@ func (c *Client) AbortISO(ctx context.Context, id string) error {
 
 // FinishISO checks an upload, and gives it its name. It takes up to [ISOFinishWait], and
 // repeating it is safe.
-func (c *Client) FinishISO(ctx context.Context, id string, r ISOFinishRequest) (out protocol.ISOFile, err error) {
+func (c *Client) FinishISO(ctx context.Context, id string, r ISOFinishRequest) (out resource.ISOFile, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ISOFinishWait)
 	defer cancel()
 	return out, c.call(ctx, http.MethodPost, PathISOFinish(id), r, &out)

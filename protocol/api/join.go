@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // JoinToken lets one agent join a rack, once, until Expires. The token is a
@@ -99,7 +100,7 @@ func (s Standing) Digest() string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// RenewRequest carries a sealed protocol.Renewal.
+// RenewRequest carries a sealed message.Renewal.
 type RenewRequest struct {
 	// Agent says whose key opens it.
 	Agent   string `json:"agent"`
@@ -111,7 +112,7 @@ type RenewRequest struct {
 type RenewAnswer struct {
 	Standing    Standing `json:"standing,omitzero"`
 	Certificate []byte   `json:"certificate,omitempty"` // PEM
-	Ended       []byte   `json:"ended,omitempty"`       // sealed protocol.EndOfTerm
+	Ended       []byte   `json:"ended,omitempty"`       // sealed message.EndOfTerm
 }
 
 // EndRequest ends the term of an agent: revokes it, or gives its rack to another.
@@ -135,7 +136,7 @@ func (r EndRequest) Validate() error {
 type EndAnswer struct {
 	Agent string                 `json:"agent"`
 	Rack  string                 `json:"rack"`
-	Code  protocol.ConditionCode `json:"code"`
+	Code  resource.ConditionCode `json:"code"`
 	// Cut is how many connections of the agent the broker ended; Broker says who
 	// refuses it from now on where that is not the hub's own broker.
 	Cut    int    `json:"cut"`

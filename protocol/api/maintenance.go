@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What may be said of a maintenance.
@@ -20,12 +20,12 @@ type MaintenanceRequest struct {
 
 // PathMaintenance is the route that says something of a maintenance.
 func PathMaintenance(name, action string) string {
-	return PathObject(protocol.KindMaintenance, name) + "/" + action
+	return PathObject(resource.KindMaintenance, name) + "/" + action
 }
 
 // Maintenance approves or denies a maintenance, as action says. The same again changes
 // nothing. The codes are those of the hub: invalid, not_found, conflict, denied.
-func (c *Client) Maintenance(ctx context.Context, name, action string, r MaintenanceRequest) (*protocol.Maintenance, error) {
-	var m protocol.Maintenance
+func (c *Client) Maintenance(ctx context.Context, name, action string, r MaintenanceRequest) (*resource.Maintenance, error) {
+	var m resource.Maintenance
 	return &m, c.call(ctx, http.MethodPost, PathMaintenance(name, action), r, &m)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ProblemType is the media type of a Problem (RFC 9457, section 3).
@@ -34,7 +35,7 @@ type Problem struct {
 // FieldProblem is one wrong field.
 type FieldProblem struct {
 	Index   int           `json:"index" doc:"of the object in the request's list; 0 where there is one object"`
-	Kind    protocol.Kind `json:"kind,omitempty"`
+	Kind    resource.Kind `json:"kind,omitempty"`
 	Name    string        `json:"name,omitempty"`
 	Path    string        `json:"path" doc:"as in YAML, such as spec.bootPolicy.boot"`
 	Message string        `json:"message"`

@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // HoldRequest asks for a hold. The same request again, by the same caller with
 // the same key, returns the hold that it made the first time.
 type HoldRequest struct {
-	protocol.HoldTerms
+	resource.HoldTerms
 }
 
 // ReleaseRequest releases a hold. Only its owner may; BreakGlass is the reason why
@@ -42,7 +43,7 @@ type AnnotationRequest struct {
 
 // AnnotationAnswer is what the annotation became: one of the two.
 type AnnotationAnswer struct {
-	Hold    *protocol.Hold `json:"hold,omitempty"`
+	Hold    *resource.Hold `json:"hold,omitempty"`
 	Request *RequestStatus `json:"request,omitempty"`
 }
 
@@ -50,12 +51,12 @@ type AnnotationAnswer struct {
 // wants On. The same Ref again, by the same caller for the same server and action, is
 // the same request while that has not ended.
 type RebootRequest struct {
-	Action protocol.RequestAction `json:"action,omitempty"` // default reboot
-	Mode   protocol.StopMode      `json:"mode,omitempty"`   // default soft
-	// AnyPhase and Ref as in [protocol.Request].
+	Action resource.RequestAction `json:"action,omitempty"` // default reboot
+	Mode   resource.StopMode      `json:"mode,omitempty"`   // default soft
+	// AnyPhase and Ref as in [resource.Request].
 	AnyPhase bool   `json:"anyPhase,omitempty"`
 	Ref      string `json:"ref,omitempty"`
-	// Reason is why; a resume needs one. Retry as in [protocol.Request].
+	// Reason is why; a resume needs one. Retry as in [resource.Request].
 	Reason string `json:"reason,omitempty"`
 	Retry  bool   `json:"retry,omitempty"`
 	// NotAfter is when the request is void if it was not begun; default in 10
@@ -65,18 +66,18 @@ type RebootRequest struct {
 
 // RequestStatus is a one-shot request and what became of it.
 type RequestStatus struct {
-	protocol.Request
+	resource.Request
 	Rack      string                 `json:"rack"`
-	Report    protocol.RequestReport `json:"report"`
+	Report    resource.RequestReport `json:"report"`
 	CreatedAt time.Time              `json:"createdAt"`
 }
 
 // EventRecord is an event of an agent as the hub has it. Index grows over all
 // agents.
 type EventRecord struct {
-	protocol.Event
+	resource.Event
 	// Target is what an event of the hub's own is about; nil where that is its server alone.
-	Target *protocol.Target `json:"target,omitempty"`
+	Target *resource.Target `json:"target,omitempty"`
 	Agent  string           `json:"agent"`
 	Index  uint64           `json:"index"`
 }

@@ -3,7 +3,7 @@ package api
 import (
 	"net/url"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The routes without parameters.
@@ -42,54 +42,54 @@ const QueryReleaseHolds = "releaseHolds"
 const MaxBody = 1 << 20
 
 // PathKind is the route of all resources of a kind.
-func PathKind(kind protocol.Kind) string { return "/v1/" + kind.Plural() }
+func PathKind(kind resource.Kind) string { return "/v1/" + kind.Plural() }
 
 // PathObject is the route of one resource.
-func PathObject(kind protocol.Kind, name string) string {
+func PathObject(kind resource.Kind, name string) string {
 	return PathKind(kind) + "/" + url.PathEscape(name)
 }
 
 // PathHolds is the route that places a hold on a server.
-func PathHolds(server string) string { return PathObject(protocol.KindServer, server) + "/holds" }
+func PathHolds(server string) string { return PathObject(resource.KindServer, server) + "/holds" }
 
 // PathRelease is the route that releases a hold.
-func PathRelease(id string) string { return PathObject(protocol.KindHold, id) + "/release" }
+func PathRelease(id string) string { return PathObject(resource.KindHold, id) + "/release" }
 
 // PathConfirmDown is the route that says that a held server is down.
 func PathConfirmDown(id string) string {
-	return PathObject(protocol.KindHold, id) + "/confirm-down"
+	return PathObject(resource.KindHold, id) + "/confirm-down"
 }
 
 // PathFirmware is the route that marks firmware work on a server.
 func PathFirmware(server string) string {
-	return PathObject(protocol.KindServer, server) + "/firmware"
+	return PathObject(resource.KindServer, server) + "/firmware"
 }
 
 // PathDiscover is the route that asks for another discovery of a server.
 func PathDiscover(server string) string {
-	return PathObject(protocol.KindServer, server) + "/discover"
+	return PathObject(resource.KindServer, server) + "/discover"
 }
 
 // PathAnnotations is the route that takes a reboot annotation of metal3.
 func PathAnnotations(server string) string {
-	return PathObject(protocol.KindServer, server) + "/annotations"
+	return PathObject(resource.KindServer, server) + "/annotations"
 }
 
 // PathServerRequests is the route that asks for a one-shot request.
 func PathServerRequests(server string) string {
-	return PathObject(protocol.KindServer, server) + "/requests"
+	return PathObject(resource.KindServer, server) + "/requests"
 }
 
 // PathRequest is the route of one request.
 func PathRequest(id string) string { return "/v1/requests/" + url.PathEscape(id) }
 
 // PathJoinToken is the route that makes a join token for a rack.
-func PathJoinToken(rack string) string { return PathObject(protocol.KindRack, rack) + "/join-token" }
+func PathJoinToken(rack string) string { return PathObject(resource.KindRack, rack) + "/join-token" }
 
 // PathRevoke revokes an agent.
-func PathRevoke(agent string) string { return PathObject(protocol.KindAgent, agent) + "/revoke" }
+func PathRevoke(agent string) string { return PathObject(resource.KindAgent, agent) + "/revoke" }
 
 // PathReplaceAgent ends the term of a rack's agent.
 func PathReplaceAgent(rack string) string {
-	return PathObject(protocol.KindRack, rack) + "/replace-agent"
+	return PathObject(resource.KindRack, rack) + "/replace-agent"
 }

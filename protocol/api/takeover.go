@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // AdoptRequest says what becomes of a claimed server that may have an installed system.
@@ -32,7 +33,7 @@ func (r AdoptRequest) Validate() error {
 	case r.Reprovision:
 		return nil
 	}
-	if _, digest := protocol.SplitImage(r.Provisioned); digest == "" || strings.ContainsAny(r.Provisioned, " \t\n") {
+	if _, digest := resource.SplitImage(r.Provisioned); digest == "" || strings.ContainsAny(r.Provisioned, " \t\n") {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not IMAGE@sha256:<64 hex digits>", r.Provisioned).
 			WithHint("write the image as the claim does, with the digest that is installed: registry.example/os:1@sha256:…")
 	}
@@ -40,12 +41,12 @@ func (r AdoptRequest) Validate() error {
 }
 
 // PathAdopt is the route that takes a server over.
-func PathAdopt(server string) string { return PathObject(protocol.KindServer, server) + "/adopt" }
+func PathAdopt(server string) string { return PathObject(resource.KindServer, server) + "/adopt" }
 
 // AdoptServer says what becomes of a claimed server's system. The same again changes
 // nothing. The codes are invalid, not_found, conflict and denied.
-func (c *Client) AdoptServer(ctx context.Context, server string, r AdoptRequest) (*protocol.Claim, error) {
-	var cl protocol.Claim
+func (c *Client) AdoptServer(ctx context.Context, server string, r AdoptRequest) (*resource.Claim, error) {
+	var cl resource.Claim
 	return &cl, c.call(ctx, http.MethodPost, PathAdopt(server), r, &cl)
 }
 
@@ -88,7 +89,7 @@ type ExportKey struct {
 
 // LeftOut names what was not exported.
 type LeftOut struct {
-	Kind   protocol.Kind `json:"kind"`
+	Kind   resource.Kind `json:"kind"`
 	Name   string        `json:"name"`
 	Reason string        `json:"reason"`
 }
@@ -120,7 +121,7 @@ const (
 
 // ImportResult says what became of one object.
 type ImportResult struct {
-	Kind    protocol.Kind `json:"kind"`
+	Kind    resource.Kind `json:"kind"`
 	Name    string        `json:"name"`
 	Outcome ImportOutcome `json:"outcome" doc:"created, unchanged, conflict, refused or needs a decision"`
 	Message string        `json:"message,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // QueryAttempt is the parameter that names a power-on by its serial.
@@ -18,7 +19,7 @@ const TraceWait = 15 * time.Second
 
 // PathTrace is the route of what was seen of a server's power-ons.
 func PathTrace(server string) string {
-	return PathObject(protocol.KindServer, server) + "/trace"
+	return PathObject(resource.KindServer, server) + "/trace"
 }
 
 // AttemptQuery is the query that names a power-on; empty for the newest, 0.
@@ -43,7 +44,7 @@ func ParseSerial(s string) (int, error) {
 }
 
 // Trace reads what the agent saw of a server's power-on; serial 0 is the newest.
-func (c *Client) Trace(ctx context.Context, server string, serial int) (out protocol.Trace, err error) {
+func (c *Client) Trace(ctx context.Context, server string, serial int) (out resource.Trace, err error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, TraceWait+callTimeout)

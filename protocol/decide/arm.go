@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // armed is what override the BMC holds, as an attempt sees it.
@@ -147,7 +148,7 @@ func (p *step) armResult(r Result) {
 	a.Stored, a.Read, a.Outcome = r.Stored, r.Read, r.Outcome // for the disarm, if it ended meanwhile
 	a.URI = a.URI && !r.Plain
 	p.dirty = true
-	if a.State != protocol.AttemptPreparing {
+	if a.State != resource.AttemptPreparing {
 		return
 	}
 	fate := armRule(r.Outcome, faultOf(r))
@@ -157,16 +158,16 @@ func (p *step) armResult(r Result) {
 	switch fate {
 	case fateArmed:
 		p.rec.Left = nil // it is written over
-		p.enter(protocol.AttemptArmed)
+		p.enter(resource.AttemptArmed)
 		p.mark(&a.Marks.Armed, p.now, PartArm, a.Marks.Written)
 		p.watch.Last.Override = r.Stored
 		if r.Outcome == protocol.BootStored {
-			p.happened(protocol.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
+			p.happened(resource.EventArmed, "%s %s, read back", r.Stored.Target, r.Stored.Enabled)
 		} else {
-			p.happened(protocol.EventArmed, "%s %s, %s", r.Stored.Target, r.Stored.Enabled, told(r))
+			p.happened(resource.EventArmed, "%s %s, %s", r.Stored.Target, r.Stored.Enabled, told(r))
 		}
 	case fateEnds:
-		p.fail(fmt.Sprintf("%s: %s %s was written; %s", protocol.CondOverrideNotStored, a.Intended, protocol.OverrideOnce, told(r)), protocol.AttemptNotStored)
+		p.fail(fmt.Sprintf("%s: %s %s was written; %s", resource.CondOverrideNotStored, a.Intended, protocol.OverrideOnce, told(r)), resource.AttemptNotStored)
 	case fateWaits:
 		if p.now.Sub(a.Since) > armTimeout/2 && p.now.Sub(a.Marks.Written) < armPatience {
 			p.enter(a.State) // a BMC that is busy does not run out the attempt's time
@@ -263,8 +264,8 @@ func (p *step) lasting() {
 		return
 	}
 	switch a.State {
-	case protocol.AttemptConsumed, protocol.AttemptFetched, protocol.AttemptSucceeded:
-	case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptFailed:
+	case resource.AttemptConsumed, resource.AttemptFetched, resource.AttemptSucceeded:
+	case resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptPowerRequested, resource.AttemptFailed:
 		return
 	}
 	if o := p.watch.Last.Override; !o.Armed() || !p.isOurs(o) || p.isLeft(o) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // arms reads Off, and answers the arm that follows with an outcome.
@@ -40,10 +41,10 @@ func TestOutcomeVectors(t *testing.T) {
 				y := story(t, nil)
 				y.arms(o, disarmed(), disarmed())
 				y.want(ActNone)
-				y.condition(protocol.CondOverrideNotStored)
-				y.happened(protocol.EventAttemptFailed)
+				y.condition(resource.CondOverrideNotStored)
+				y.happened(resource.EventAttemptFailed)
 				a := y.p.Record.Attempt
-				if !strings.HasPrefix(a.Reason, string(protocol.CondOverrideNotStored)) || !strings.Contains(a.Reason, string(o)+" at /redfish/v1/Systems/1: as the BMC says") {
+				if !strings.HasPrefix(a.Reason, string(resource.CondOverrideNotStored)) || !strings.Contains(a.Reason, string(o)+" at /redfish/v1/Systems/1: as the BMC says") {
 					t.Errorf("%s: reason %q", o, a.Reason)
 				}
 			}
@@ -62,7 +63,7 @@ func TestOutcomeVectors(t *testing.T) {
 			r.Outcome, r.Code, r.Message = protocol.BootReverted, protocol.CodeUnsupported, "the mode is Legacy"
 			y.bmc = protocol.Override{Target: http, Enabled: protocol.OverrideOnce, Mode: "Legacy"}
 			y.read(off, sec, r)
-			y.condition(protocol.CondOverrideNotStored)
+			y.condition(resource.CondOverrideNotStored)
 			y.read(off, 2*sec, nil)
 			y.want(ActDisarm)
 		},
@@ -76,11 +77,11 @@ func TestOutcomeVectors(t *testing.T) {
 				r.Outcome, r.Busy, r.RetryAfter, r.Message = protocol.BootRefusedByState, true, 20*sec, "SYS518"
 				y.read(off, d+sec, r)
 				y.want(ActNone)
-				y.condition(protocol.CondBMCBusy)
+				y.condition(resource.CondBMCBusy)
 				y.read(off, d+sec+19*sec, nil) // the BMC asked for 20 s
 				y.want(ActNone)
 			}
-			if a := y.p.Record.Attempt; a.State != protocol.AttemptPreparing || a.Number != 1 {
+			if a := y.p.Record.Attempt; a.State != resource.AttemptPreparing || a.Number != 1 {
 				t.Errorf("attempt %+v", a)
 			}
 			y.read(off, d, nil)
@@ -93,10 +94,10 @@ func TestOutcomeVectors(t *testing.T) {
 				y.read(off, d, nil)
 				y.want(ActArm)
 				y.read(off, d+sec, y.answered(protocol.CodeTimeout))
-				y.condition(protocol.CondPowerFailed)
+				y.condition(resource.CondPowerFailed)
 			}
 			y.read(off, armTimeout, nil)
-			y.condition(protocol.CondFirstBootFailed)
+			y.condition(resource.CondFirstBootFailed)
 			y.want(ActNone)
 			y.read(off, armTimeout+sec, nil) // it may be armed where no read shows it
 			y.want(ActDisarm)
@@ -107,14 +108,14 @@ func TestOutcomeVectors(t *testing.T) {
 			y := story(t, nil)
 			y.arms(protocol.BootAliased, once(http), once("UefiTarget"))
 			y.want(ActOn)
-			y.happened(protocol.EventArmed)
+			y.happened(resource.EventArmed)
 			y.restart()
 			y.bmc = once("UefiTarget")
 			y.read(off, 3*sec, nil)
-			if a := y.p.Record.Attempt; a.State != protocol.AttemptPowerRequested {
+			if a := y.p.Record.Attempt; a.State != resource.AttemptPowerRequested {
 				t.Errorf("attempt %s: %s", a.State, a.Reason)
 			}
-			y.s.Holds = held(protocol.StopHard, "h")
+			y.s.Holds = held(resource.StopHard, "h")
 			y.read(off, 20*sec, nil)
 			y.want(ActDisarm)
 		},
@@ -124,7 +125,7 @@ func TestOutcomeVectors(t *testing.T) {
 			y.want(ActOn)
 			y.restart()
 			y.bmc = disarmed()
-			y.s.Holds = held(protocol.StopHard, "h")
+			y.s.Holds = held(resource.StopHard, "h")
 			y.read(off, 20*sec, nil)
 			y.want(ActDisarm)
 			y.read(off, 21*sec, y.answered(""))
@@ -145,7 +146,7 @@ func TestOutcomeVectors(t *testing.T) {
 			y.bmc = lasting
 			y.read(on, 4*sec, r)
 			y.want(ActNone)
-			y.condition(protocol.CondBMCBusy)
+			y.condition(resource.CondBMCBusy)
 			fetched(y, 20*sec)
 			y.want(ActDisarm)
 			y.read(on, 21*sec, y.answered(""))
@@ -178,7 +179,7 @@ func TestOutcomeVectors(t *testing.T) {
 			y := story(t, nil)
 			y.keeps = true
 			y.arms(protocol.BootCoercedContinuous, lasting, lasting)
-			y.s.Holds = held(protocol.StopHard, "h")
+			y.s.Holds = held(resource.StopHard, "h")
 			y.read(on, 2*sec, y.answered(""))
 			y.want(ActForceOff)
 			y.read(off, 3*sec, y.answered(""))
@@ -201,7 +202,7 @@ func TestOutcomeVectors(t *testing.T) {
 				y.s.Observation = o
 				y.p = Step(at(d), y.s)
 				y.want(ActDisarm)
-				if s := y.p.Record.Attempt.State; s != protocol.AttemptSucceeded {
+				if s := y.p.Record.Attempt.State; s != resource.AttemptSucceeded {
 					t.Errorf("%q: attempt %s", progress, s)
 				}
 			}

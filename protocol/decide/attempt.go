@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // running is what matters of a power state to an attempt.
@@ -81,13 +82,13 @@ const (
 // unknown and not sent again. Where another party replaced the override, nobody
 // can tell which one firmware took. Whatever fails, an override that is still
 // armed once the server reads Off is cleared (see disarm).
-func attemptStep(state protocol.AttemptState, net bool, power running, has armed, t timer) (protocol.AttemptState, ActionKind, string) {
+func attemptStep(state resource.AttemptState, net bool, power running, has armed, t timer) (resource.AttemptState, ActionKind, string) {
 	const (
-		failed   = protocol.AttemptFailed
+		failed   = resource.AttemptFailed
 		replaced = "another party replaced the override"
 	)
 	switch state {
-	case protocol.AttemptPreparing:
+	case resource.AttemptPreparing:
 		switch {
 		case power == isOff && t == timerRun:
 			return state, ActArm, ""
@@ -96,10 +97,10 @@ func attemptStep(state protocol.AttemptState, net bool, power running, has armed
 		case power == isOn:
 			return failed, ActNone, "the server was powered on before the override was written"
 		}
-	case protocol.AttemptArmed:
+	case resource.AttemptArmed:
 		switch {
 		case power == isOff && has == armedOurs:
-			return protocol.AttemptPowerRequested, ActOn, ""
+			return resource.AttemptPowerRequested, ActOn, ""
 		case power == isOff && has == armedOther:
 			return failed, ActNone, replaced
 		case power == isOff:
@@ -107,7 +108,7 @@ func attemptStep(state protocol.AttemptState, net bool, power running, has armed
 		case power == isOn:
 			return failed, ActNone, "something else powered the server on while the override was armed"
 		}
-	case protocol.AttemptPowerRequested:
+	case resource.AttemptPowerRequested:
 		switch {
 		case power != isOther && has == armedOther:
 			return failed, ActNone, replaced
@@ -118,51 +119,51 @@ func attemptStep(state protocol.AttemptState, net bool, power running, has armed
 		case power == isOff && t == timerExpired:
 			return failed, ActNone, "the BMC did not power the server on in time"
 		case power == isOn && has == armedNone:
-			return protocol.AttemptConsumed, ActNone, ""
+			return resource.AttemptConsumed, ActNone, ""
 		case power == isOn && t == timerExpired:
 			return failed, ActNone, "firmware did not consume the override in time"
 		}
-	case protocol.AttemptConsumed:
+	case resource.AttemptConsumed:
 		switch {
 		case !net:
-			return protocol.AttemptSucceeded, ActNone, ""
+			return resource.AttemptSucceeded, ActNone, ""
 		case power == isOff:
 			return failed, ActNone, "the server went Off before it fetched its boot file"
 		case power == isOn && t == timerExpired:
 			return failed, ActForceOff, "firmware did not fetch the boot file in time"
 		}
-	case protocol.AttemptFetched:
+	case resource.AttemptFetched:
 		switch {
 		case power == isOff:
 			return failed, ActNone, "the server went Off without an installed report"
 		case power == isOn && t == timerExpired:
 			return failed, ActNone, "no installed report in time"
 		}
-	case protocol.AttemptSucceeded, protocol.AttemptFailed:
+	case resource.AttemptSucceeded, resource.AttemptFailed:
 	}
 	return state, ActNone, ""
 }
 
 func timerOf(now time.Time, a *Attempt, power running) timer {
 	age := now.Sub(a.Since)
-	limit := map[protocol.AttemptState]time.Duration{
-		protocol.AttemptPreparing: armTimeout,
-		protocol.AttemptConsumed:  fetchTimeout,
-		protocol.AttemptFetched:   installTimeout,
+	limit := map[resource.AttemptState]time.Duration{
+		resource.AttemptPreparing: armTimeout,
+		resource.AttemptConsumed:  fetchTimeout,
+		resource.AttemptFetched:   installTimeout,
 	}[a.State]
-	if a.State == protocol.AttemptPowerRequested {
+	if a.State == resource.AttemptPowerRequested {
 		limit = consumeTimeout
 		if power == isOff {
 			limit = onTimeout
 		}
 	}
-	if a.Timeout > 0 && a.State == protocol.AttemptFetched {
+	if a.Timeout > 0 && a.State == resource.AttemptFetched {
 		limit = a.Timeout
 	}
 	switch {
 	case limit > 0 && age >= limit, a.Timeout > 0 && !a.OnSent.IsZero() && now.Sub(a.OnSent) >= a.Timeout:
 		return timerExpired
-	case a.State == protocol.AttemptPowerRequested && now.Sub(a.OnAgain) >= onResend:
+	case a.State == resource.AttemptPowerRequested && now.Sub(a.OnAgain) >= onResend:
 		return timerResend
 	default:
 		return timerRun
@@ -178,9 +179,9 @@ func (p *step) advance() {
 		power = p.offTells(a, has)
 	}
 	waits := p.unheard(a, power, has)
-	if waits && a.State != protocol.AttemptPreparing {
+	if waits && a.State != resource.AttemptPreparing {
 		p.recheck(activeInterval)
-		p.raise(protocol.CondAwaitingHub, "first boot")
+		p.raise(resource.CondAwaitingHub, "first boot")
 		return
 	}
 	t := timerOf(p.now, a, power)
@@ -188,13 +189,13 @@ func (p *step) advance() {
 		t = timerRun
 	}
 	next, act, reason := attemptStep(a.State, a.Network(), power, has, t)
-	if a.State == protocol.AttemptFetched {
+	if a.State == resource.AttemptFetched {
 		p.recheck(fetchedInterval)
 	} else {
 		p.recheck(activeInterval)
 	}
 	switch {
-	case next == protocol.AttemptFailed:
+	case next == resource.AttemptFailed:
 		code := codeRule(a.State, power, has, a.Outcome == protocol.BootRefusedByState, askedOf(a))
 		if a.Intended == protocol.TargetCd {
 			reason, code = p.mediaFailure(reason, code)
@@ -202,17 +203,17 @@ func (p *step) advance() {
 		p.fail(reason, code)
 		a.Cleanup = a.Cleanup || act == ActForceOff
 		return
-	case next == protocol.AttemptSucceeded:
+	case next == resource.AttemptSucceeded:
 		if a.Observed == "" {
 			a.Observed = protocol.TargetHdd // else firmware asked the network first
 		}
 		p.enter(next)
 		p.watch.Backoff = 0
-		p.happened(protocol.EventDiskBoot, "booted from disk; override consumed")
+		p.happened(resource.EventDiskBoot, "booted from disk; override consumed")
 		return
-	case next == protocol.AttemptConsumed && a.State != next:
+	case next == resource.AttemptConsumed && a.State != next:
 		p.enter(next)
-		p.happened(protocol.EventConsumed, "firmware consumed the override %s", a.Intended)
+		p.happened(resource.EventConsumed, "firmware consumed the override %s", a.Intended)
 		if a.Restart {
 			p.restartedByOrder()
 		}
@@ -227,7 +228,7 @@ func (p *step) advance() {
 	switch act {
 	case ActArm:
 		if waits {
-			p.raise(protocol.CondAwaitingHub, "first boot")
+			p.raise(resource.CondAwaitingHub, "first boot")
 			return
 		}
 		if p.now.Before(p.watch.NextTry) {
@@ -241,7 +242,7 @@ func (p *step) advance() {
 		if a.URI && (p.rec.URL == nil || p.rec.URL.Attempt != a.ID) {
 			p.rec.URL, p.watch.URL, p.dirty = &BootURL{Attempt: a.ID, Token: a.Token}, URLWatch{}, true
 		}
-		p.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.URI, Plain: a.URI && a.Reach != protocol.ReachURI})
+		p.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.URI, Plain: a.URI && a.Reach != resource.ReachURI})
 	case ActOn:
 		if !a.OnSent.IsZero() && p.now.Before(p.watch.Pause) {
 			p.recheckAt(p.watch.Pause) // the BMC asked for more time than we give it
@@ -254,7 +255,7 @@ func (p *step) advance() {
 		p.ordered(kind, "%s boot", a.Intended)
 		if a.OnSent.IsZero() {
 			a.OnSent = p.now
-			p.happened(protocol.EventPowerOn, "with override %s", a.Intended)
+			p.happened(resource.EventPowerOn, "with override %s", a.Intended)
 		}
 		a.OnAgain, a.OnPending = p.now, p.now
 		a.Epoch = p.rec.Epoch
@@ -269,26 +270,26 @@ func (p *step) advance() {
 // may have sent: on a disk that was rolled back it would be the same boot again, for a
 // claim that may have ended since. When the hub is heard, its time begins.
 func (p *step) unheard(a *Attempt, power running, has armed) bool {
-	on := (a.State == protocol.AttemptArmed || a.State == protocol.AttemptPowerRequested) && power == isOff && has == armedOurs
-	if !a.Network() || a.State != protocol.AttemptPreparing && !on {
+	on := (a.State == resource.AttemptArmed || a.State == resource.AttemptPowerRequested) && power == isOff && has == armedOurs
+	if !a.Network() || a.State != resource.AttemptPreparing && !on {
 		return false
 	}
 	if p.snap.HubTime.IsZero() {
 		return true
 	}
-	if slices.ContainsFunc(p.rec.Conditions, func(c protocol.ConditionState) bool { return c.Code == protocol.CondAwaitingHub }) && a.Since.Before(p.now) {
+	if slices.ContainsFunc(p.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondAwaitingHub }) && a.Since.Before(p.now) {
 		p.enter(a.State)
 	}
 	return false
 }
 
-func (p *step) enter(s protocol.AttemptState) {
+func (p *step) enter(s resource.AttemptState) {
 	a := p.rec.Attempt
 	a.State, a.Since = s, p.now
-	if a.Outcome == protocol.BootCoercedContinuous && (s == protocol.AttemptConsumed || s == protocol.AttemptFetched) {
+	if a.Outcome == protocol.BootCoercedContinuous && (s == resource.AttemptConsumed || s == resource.AttemptFetched) {
 		a.Disarm = true // see lasting
 	}
-	if s == protocol.AttemptSucceeded || s == protocol.AttemptFailed {
+	if s == resource.AttemptSucceeded || s == resource.AttemptFailed {
 		p.ended()
 	}
 	p.dirty = true
@@ -298,18 +299,18 @@ func (p *step) enter(s protocol.AttemptState) {
 func (p *step) assumed() {
 	if a := p.rec.Attempt; a != nil && a.Assumed {
 		a.Assumed, p.dirty = false, true
-		p.happened(protocol.EventFetched, "%s", a.Reason)
+		p.happened(resource.EventFetched, "%s", a.Reason)
 	}
 }
 
 // fail ends the open attempt. A network boot whose file was fetched has spent
 // its grant: the installer may have run.
-func (p *step) fail(reason string, code protocol.AttemptCode) {
+func (p *step) fail(reason string, code resource.AttemptCode) {
 	a := p.rec.Attempt
-	fetched := a.State == protocol.AttemptFetched
+	fetched := a.State == resource.AttemptFetched
 	a.Reason, a.Code, a.Disarm = reason, code, true
-	p.enter(protocol.AttemptFailed)
-	p.happened(protocol.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
+	p.enter(resource.AttemptFailed)
+	p.happened(resource.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
 	if a.Network() && (fetched || a.Cached && !a.OnSent.IsZero()) {
 		p.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}

@@ -1,6 +1,6 @@
 package decide
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // askedBy is by which method firmware was seen to ask in an attempt.
 type askedBy string
@@ -14,7 +14,7 @@ const (
 func askedOf(a *Attempt) askedBy {
 	switch {
 	case a.Observed != "":
-	case a.Reach == protocol.ReachURI && a.URI: // it asks nobody of ours but for the file
+	case a.Reach == resource.ReachURI && a.URI: // it asks nobody of ours but for the file
 		return askedOrdered
 	default:
 		return askedNot
@@ -47,46 +47,46 @@ func askedOf(a *Attempt) askedBy {
 //	*              | *     | *     | *       | *       | OutcomeUnknown
 //
 // refused is that the BMC last said that it does not take an override in its state.
-func codeRule(state protocol.AttemptState, power running, has armed, refused bool, by askedBy) protocol.AttemptCode {
+func codeRule(state resource.AttemptState, power running, has armed, refused bool, by askedBy) resource.AttemptCode {
 	switch state {
-	case protocol.AttemptPreparing:
+	case resource.AttemptPreparing:
 		switch {
 		case power == isOn:
-			return protocol.AttemptInterrupted
+			return resource.AttemptInterrupted
 		case refused:
-			return protocol.AttemptPostRefused
+			return resource.AttemptPostRefused
 		}
-		return protocol.AttemptNotStored
-	case protocol.AttemptArmed:
+		return resource.AttemptNotStored
+	case resource.AttemptArmed:
 		if power == isOn {
-			return protocol.AttemptInterrupted
+			return resource.AttemptInterrupted
 		}
-		return protocol.AttemptReplaced
-	case protocol.AttemptPowerRequested:
+		return resource.AttemptReplaced
+	case resource.AttemptPowerRequested:
 		switch {
 		case has == armedOther:
-			return protocol.AttemptReplaced
+			return resource.AttemptReplaced
 		case power == isOff && has == armedNone:
-			return protocol.AttemptOutcomeUnknown
+			return resource.AttemptOutcomeUnknown
 		case power == isOff:
-			return protocol.AttemptPowerFailed
+			return resource.AttemptPowerFailed
 		case by == askedOther:
-			return protocol.AttemptWrongMethod
+			return resource.AttemptWrongMethod
 		}
-		return protocol.AttemptOverrideIgnored
-	case protocol.AttemptConsumed:
+		return resource.AttemptOverrideIgnored
+	case resource.AttemptConsumed:
 		switch {
 		case power == isOff:
-			return protocol.AttemptInterrupted
+			return resource.AttemptInterrupted
 		case by == askedNot:
-			return protocol.AttemptNoDHCP
+			return resource.AttemptNoDHCP
 		case by == askedOrdered:
-			return protocol.AttemptFetchFailed
+			return resource.AttemptFetchFailed
 		}
-		return protocol.AttemptWrongMethod
-	case protocol.AttemptFetched:
-		return protocol.AttemptNoReport
-	case protocol.AttemptSucceeded, protocol.AttemptFailed:
+		return resource.AttemptWrongMethod
+	case resource.AttemptFetched:
+		return resource.AttemptNoReport
+	case resource.AttemptSucceeded, resource.AttemptFailed:
 	}
-	return protocol.AttemptOutcomeUnknown
+	return resource.AttemptOutcomeUnknown
 }

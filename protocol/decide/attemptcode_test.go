@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // begun is a first boot whose On was sent and whose override firmware has consumed.
@@ -34,7 +35,7 @@ func refuses(y *play, d time.Duration, outcome protocol.BootOutcome, code protoc
 			r = &Result{Action: ActArm, Attempt: y.p.Action.Attempt, Code: code, Outcome: outcome, Busy: busy, At: at(now)}
 		}
 		y.read(protocol.PowerOff, now, r)
-		if a := y.p.Record.Attempt; a.State == protocol.AttemptFailed {
+		if a := y.p.Record.Attempt; a.State == resource.AttemptFailed {
 			return
 		}
 	}
@@ -44,97 +45,97 @@ func refuses(y *play, d time.Duration, outcome protocol.BootOutcome, code protoc
 // says, and of nothing that another one says (facts boot policy §7 rows 10, 11, 20).
 func TestAttemptCodes(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
-	seen := map[protocol.AttemptCode]bool{}
+	seen := map[resource.AttemptCode]bool{}
 	for _, tt := range []struct {
 		name string
-		want protocol.AttemptCode
+		want resource.AttemptCode
 		tell func(y *play)
 	}{
-		{"the BMC is in POST for hours (row 11)", protocol.AttemptPostRefused, func(y *play) {
+		{"the BMC is in POST for hours (row 11)", resource.AttemptPostRefused, func(y *play) {
 			refuses(y, 2*time.Hour, protocol.BootRefusedByState, protocol.CodeConflict, false)
 		}},
-		{"the BMC asks for pauses for hours", protocol.AttemptPostRefused, func(y *play) {
+		{"the BMC asks for pauses for hours", resource.AttemptPostRefused, func(y *play) {
 			refuses(y, 2*time.Hour, protocol.BootRefusedByState, protocol.CodeUnavailable, true)
 		}},
-		{"it has no such target", protocol.AttemptNotStored, func(y *play) { refuses(y, sec, protocol.BootUnsupported, protocol.CodeUnsupported, false) }},
-		{"it says yes and keeps the old", protocol.AttemptNotStored, func(y *play) { refuses(y, sec, protocol.BootDropped, "", false) }},
-		{"it answers nothing", protocol.AttemptNotStored, func(y *play) { refuses(y, time.Hour, protocol.BootUnknown, protocol.CodeTimeout, false) }},
-		{"another override before On", protocol.AttemptReplaced, func(y *play) {
+		{"it has no such target", resource.AttemptNotStored, func(y *play) { refuses(y, sec, protocol.BootUnsupported, protocol.CodeUnsupported, false) }},
+		{"it says yes and keeps the old", resource.AttemptNotStored, func(y *play) { refuses(y, sec, protocol.BootDropped, "", false) }},
+		{"it answers nothing", resource.AttemptNotStored, func(y *play) { refuses(y, time.Hour, protocol.BootUnknown, protocol.CodeTimeout, false) }},
+		{"another override before On", resource.AttemptReplaced, func(y *play) {
 			y.read(off, 0, nil)
 			r := y.answered("")
 			y.bmc.Target = protocol.TargetPxe
 			y.read(off, sec, r)
 		}},
-		{"another override after On", protocol.AttemptReplaced, func(y *play) {
+		{"another override after On", resource.AttemptReplaced, func(y *play) {
 			y.read(off, 0, nil)
 			y.read(off, sec, y.answered(""))
 			y.bmc = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 			y.keeps = true
 			y.read(on, 20*sec, y.answered(""))
 		}},
-		{"On before it was armed", protocol.AttemptInterrupted, func(y *play) { y.read(off, 0, nil); y.read(on, sec, nil) }},
-		{"Off while firmware boots", protocol.AttemptInterrupted, func(y *play) { begun(y); y.read(off, 30*sec, nil) }},
-		{"the BMC never switches it on", protocol.AttemptPowerFailed, func(y *play) {
+		{"On before it was armed", resource.AttemptInterrupted, func(y *play) { y.read(off, 0, nil); y.read(on, sec, nil) }},
+		{"Off while firmware boots", resource.AttemptInterrupted, func(y *play) { begun(y); y.read(off, 30*sec, nil) }},
+		{"the BMC never switches it on", resource.AttemptPowerFailed, func(y *play) {
 			y.read(off, 0, nil)
 			y.read(off, sec, y.answered(""))
 			y.read(off, sec+onTimeout, y.answered(protocol.CodeUnavailable))
 		}},
-		{"On, and the override stays", protocol.AttemptOverrideIgnored, func(y *play) {
+		{"On, and the override stays", resource.AttemptOverrideIgnored, func(y *play) {
 			y.keeps = true
 			begun(y)
 			y.read(on, 3*sec+consumeTimeout, nil)
 		}},
-		{"the override stays, firmware boots by another method", protocol.AttemptWrongMethod, func(y *play) {
+		{"the override stays, firmware boots by another method", resource.AttemptWrongMethod, func(y *play) {
 			y.keeps = true
 			begun(y)
 			y.s.Events = []Event{dhcpBy(protocol.ClassPXEClient, 5*sec)}
 			y.read(on, 5*sec, nil)
 			y.read(on, 3*sec+consumeTimeout, nil)
 		}},
-		{"consumed, and asked by another method", protocol.AttemptWrongMethod, func(y *play) {
+		{"consumed, and asked by another method", resource.AttemptWrongMethod, func(y *play) {
 			begun(y)
 			y.s.Events = []Event{dhcpBy(protocol.ClassPXEClient, 3*sec)}
 			y.read(on, 3*sec+fetchTimeout, nil)
 		}},
-		{"consumed, and nobody asked", protocol.AttemptNoDHCP, func(y *play) { begun(y); y.read(on, 3*sec+fetchTimeout, nil) }},
-		{"consumed, and an operating system asked", protocol.AttemptNoDHCP, func(y *play) {
+		{"consumed, and nobody asked", resource.AttemptNoDHCP, func(y *play) { begun(y); y.read(on, 3*sec+fetchTimeout, nil) }},
+		{"consumed, and an operating system asked", resource.AttemptNoDHCP, func(y *play) {
 			begun(y)
 			y.s.Events = []Event{dhcpBy(protocol.ClassNone, 3*sec)}
 			y.read(on, 3*sec+fetchTimeout, nil)
 		}},
-		{"asked, and fetched nothing", protocol.AttemptFetchFailed, func(y *play) {
+		{"asked, and fetched nothing", resource.AttemptFetchFailed, func(y *play) {
 			begun(y)
 			y.s.Events = []Event{dhcpBy(protocol.ClassHTTPClient, 3*sec)}
 			y.read(on, 3*sec+fetchTimeout, nil)
 		}},
-		{"fetched, and nobody reported", protocol.AttemptNoReport, func(y *play) {
+		{"fetched, and nobody reported", resource.AttemptNoReport, func(y *play) {
 			begun(y)
 			fetches(y, 3*sec)
 			y.read(on, 4*sec+installTimeout, nil)
 		}},
-		{"fetched, and it went Off", protocol.AttemptNoReport, func(y *play) {
+		{"fetched, and it went Off", resource.AttemptNoReport, func(y *play) {
 			begun(y)
 			fetches(y, 30*sec)
 			y.read(off, 60*sec, nil)
 		}},
-		{"fetched, and the image says that it failed", protocol.AttemptImageFailed, func(y *play) {
+		{"fetched, and the image says that it failed", resource.AttemptImageFailed, func(y *play) {
 			begun(y)
 			fetches(y, 3*sec)
 			y.s.Events = []Event{{Kind: protocol.EvidenceFailed, Token: "token", At: at(5 * sec), Message: "no disk"}}
 			y.read(on, 5*sec, nil)
 		}},
-		{"another board before On", protocol.AttemptIdentity, func(y *play) {
+		{"another board before On", resource.AttemptIdentity, func(y *play) {
 			y.s.Identity = &Identity{Serial: "S1", UUID: "u1"}
 			y.read(off, 0, nil)
 			y.s.Identity = &Identity{Serial: "S2", UUID: "u2"}
 			y.read(off, sec, y.answered(""))
 		}},
-		{"held", protocol.AttemptWithdrawn, func(y *play) {
+		{"held", resource.AttemptWithdrawn, func(y *play) {
 			y.read(off, 0, nil)
-			y.s.Holds = held(protocol.StopSoft, "h")
+			y.s.Holds = held(resource.StopSoft, "h")
 			y.read(off, sec, y.answered(""))
 		}},
-		{"the override went, and it is Off", protocol.AttemptOutcomeUnknown, func(y *play) {
+		{"the override went, and it is Off", resource.AttemptOutcomeUnknown, func(y *play) {
 			y.read(off, 0, nil)
 			y.read(off, sec, y.answered(""))
 			y.bmc = protocol.Override{}
@@ -145,14 +146,14 @@ func TestAttemptCodes(t *testing.T) {
 		y := story(t, nil)
 		tt.tell(y)
 		seen[tt.want] = true
-		if a := y.p.Record.Attempt; a == nil || a.State != protocol.AttemptFailed || a.Code != tt.want {
+		if a := y.p.Record.Attempt; a == nil || a.State != resource.AttemptFailed || a.Code != tt.want {
 			t.Errorf("%s, want %s: %+v", tt.name, tt.want, a)
 			continue
 		}
-		if !slices.ContainsFunc(y.p.Happened, func(e protocol.Event) bool { return e.Code == protocol.EventAttemptFailed }) {
+		if !slices.ContainsFunc(y.p.Happened, func(e resource.Event) bool { return e.Code == resource.EventAttemptFailed }) {
 			t.Errorf("%s: happened %v", tt.name, y.p.Happened)
 		}
-		want := Ended{Purpose: protocol.PurposeClaim, Method: protocol.TargetUefiHTTP, Code: tt.want}
+		want := Ended{Purpose: resource.PurposeClaim, Method: protocol.TargetUefiHTTP, Code: tt.want}
 		if got := y.p.Measured.Ended; !slices.Equal(got, []Ended{want}) {
 			t.Errorf("%s: measured %+v", tt.name, got)
 		}
@@ -160,7 +161,7 @@ func TestAttemptCodes(t *testing.T) {
 	for _, code := range mediaCodes() { // TestMediaFailures
 		seen[code] = true
 	}
-	for _, f := range protocol.AttemptFailures() {
+	for _, f := range resource.AttemptFailures() {
 		if !seen[f.Code] {
 			t.Errorf("nothing here ends with %s", f.Code)
 		}
@@ -171,13 +172,13 @@ func TestAttemptCodes(t *testing.T) {
 // was in between; and the parts between them are measured once each.
 func TestEventOfEachState(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
-	var told []protocol.EventCode
+	var told []resource.EventCode
 	spans := map[Part]time.Duration{}
-	states := map[protocol.AttemptState]protocol.EventCode{}
+	states := map[resource.AttemptState]resource.EventCode{}
 	y := story(t, nil)
-	step := func(state protocol.AttemptState, want ...protocol.EventCode) {
+	step := func(state resource.AttemptState, want ...resource.EventCode) {
 		t.Helper()
-		var got []protocol.EventCode
+		var got []resource.EventCode
 		for _, e := range y.p.Happened {
 			got = append(got, e.Code)
 		}
@@ -201,24 +202,24 @@ func TestEventOfEachState(t *testing.T) {
 		}
 	}
 	y.read(off, 0, nil)
-	step(protocol.AttemptPreparing, protocol.EventAttemptBegun, protocol.EventGrantUsed)
+	step(resource.AttemptPreparing, resource.EventAttemptBegun, resource.EventGrantUsed)
 	y.s.Observation = seen(off, sec)
 	y.s.Result = y.answered("")
 	y.s.Observation.Override = y.bmc
 	y.s.Passive = true // the answer alone
 	y.step(sec)
 	y.s.Passive = false
-	step(protocol.AttemptArmed, protocol.EventArmed)
+	step(resource.AttemptArmed, resource.EventArmed)
 	y.read(off, 2*sec, nil)
-	step(protocol.AttemptPowerRequested, protocol.EventPowerOn)
+	step(resource.AttemptPowerRequested, resource.EventPowerOn)
 	y.s.Events = []Event{dhcpBy(protocol.ClassHTTPClient, 10*sec)}
 	y.read(on, 10*sec, y.answered(""))
-	step(protocol.AttemptConsumed, protocol.EventConsumed, protocol.EventDHCPSeen)
+	step(resource.AttemptConsumed, resource.EventConsumed, resource.EventDHCPSeen)
 	fetches(y, 15*sec)
-	step(protocol.AttemptFetched, protocol.EventFetched)
+	step(resource.AttemptFetched, resource.EventFetched)
 	y.s.Events = []Event{{Kind: protocol.EvidenceInstalled, Token: "token", At: at(100 * sec)}}
 	y.read(on, 100*sec, nil)
-	step(protocol.AttemptSucceeded, protocol.EventInstalled, protocol.EventProvisioned)
+	step(resource.AttemptSucceeded, resource.EventInstalled, resource.EventProvisioned)
 
 	y.s.NewID, y.s.NewToken = "id-2", "token-2"
 	for d := 110 * sec; y.p.Record.Attempt.Intended != protocol.TargetHdd; d += 10 * sec {
@@ -231,15 +232,15 @@ func TestEventOfEachState(t *testing.T) {
 		}
 		y.read(off, d, r)
 	}
-	if !slices.ContainsFunc(y.p.Happened, func(e protocol.Event) bool { return e.Code == protocol.EventAttemptBegun }) {
+	if !slices.ContainsFunc(y.p.Happened, func(e resource.Event) bool { return e.Code == resource.EventAttemptBegun }) {
 		t.Errorf("a boot from disk begins with %v", y.p.Happened)
 	}
 	y = story(t, nil)
 	begun(y)
 	y.read(on, 3*sec+fetchTimeout, nil)
-	step(protocol.AttemptFailed, protocol.EventAttemptFailed)
+	step(resource.AttemptFailed, resource.EventAttemptFailed)
 
-	for _, s := range protocol.AttemptStates() {
+	for _, s := range resource.AttemptStates() {
 		if states[s] == "" {
 			t.Errorf("no event tells of %s", s)
 		}
@@ -258,9 +259,9 @@ func TestEventOfEachState(t *testing.T) {
 	y.read(on, 3*sec, nil)
 	y.restart()
 	y.read(on, 4*sec, nil)
-	step(protocol.AttemptFetched, protocol.EventFetched)
+	step(resource.AttemptFetched, resource.EventFetched)
 	y.read(on, 5*sec, nil)
-	if slices.ContainsFunc(y.p.Happened, func(e protocol.Event) bool { return e.Code == protocol.EventFetched }) {
+	if slices.ContainsFunc(y.p.Happened, func(e resource.Event) bool { return e.Code == resource.EventFetched }) {
 		t.Error("told twice")
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ordered notes that a reset is about to be sent.
 func (p *step) ordered(k ActionKind, format string, args ...any) {
 	p.rec.Ordered = p.now
 	p.dirty = true
-	p.happened(protocol.EventOrdered, string(k)+": "+format, args...)
+	p.happened(resource.EventOrdered, string(k)+": "+format, args...)
 }
 
 // answered notes what the BMC said to a reset.
@@ -21,10 +22,10 @@ func (p *step) answered(r Result) {
 		return
 	}
 	if r.Code == "" {
-		p.happened(protocol.EventAnswered, "%s: accepted", r.Action)
+		p.happened(resource.EventAnswered, "%s: accepted", r.Action)
 		return
 	}
-	p.happened(protocol.EventAnswered, "%s: %s: %.300s", r.Action, r.Code, r.Message)
+	p.happened(resource.EventAnswered, "%s: %s: %.300s", r.Action, r.Code, r.Message)
 }
 
 // shows notes a change of what the BMC shows of the power. What it shows again says
@@ -34,9 +35,9 @@ func (p *step) shows(o protocol.Observation) {
 		return
 	}
 	if p.rec.Seen == "" {
-		p.happened(protocol.EventPowerSeen, "%s", o.Power)
+		p.happened(resource.EventPowerSeen, "%s", o.Power)
 	} else {
-		p.happened(protocol.EventPowerSeen, "%s after %s", o.Power, p.rec.Seen)
+		p.happened(resource.EventPowerSeen, "%s after %s", o.Power, p.rec.Seen)
 	}
 	p.rec.Seen, p.dirty = o.Power, true
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestIdleSaysNothing: a server at rest, held or not, causes no event and no write.
@@ -14,11 +15,11 @@ func TestIdleSaysNothing(t *testing.T) {
 	for name, change := range map[string]func(*Snapshot){
 		"runs": func(s *Snapshot) {
 			s.Record.Provisioned, s.Record.Power = provisionedBy("claim-1"), protocol.PowerOn
-			s.Record.Attempt = &Attempt{ID: "a", State: protocol.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: "claim-1", Generation: 1}
+			s.Record.Attempt = &Attempt{ID: "a", State: resource.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: "claim-1", Generation: 1}
 		},
-		"held":            func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h", "i") },
-		"held, no policy": func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h"); s.CanGuard = false },
-		"silent":          func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h") },
+		"held":            func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h", "i") },
+		"held, no policy": func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h"); s.CanGuard = false },
+		"silent":          func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h") },
 	} {
 		power := map[string]protocol.PowerState{"runs": protocol.PowerOn, "silent": protocol.PowerUnreachable}[name]
 		if power == "" {
@@ -37,11 +38,11 @@ func TestIdleSaysNothing(t *testing.T) {
 // TestPowerEvents: each order is on disk before it is sent, its answer and each change
 // of what is shown follow, once.
 func TestPowerEvents(t *testing.T) {
-	y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h"); s.CanGuard = false })
+	y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h"); s.CanGuard = false })
 	var told []string
 	note := func(p Plan) {
 		for _, e := range p.Happened {
-			if slices.Contains([]protocol.EventCode{protocol.EventOrdered, protocol.EventAnswered, protocol.EventPowerSeen}, e.Code) {
+			if slices.Contains([]resource.EventCode{resource.EventOrdered, resource.EventAnswered, resource.EventPowerSeen}, e.Code) {
 				told = append(told, e.Message)
 			}
 		}

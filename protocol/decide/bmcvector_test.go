@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // reset reads with a LastResetTime.
@@ -55,16 +56,16 @@ func TestResetVectors(t *testing.T) {
 		}
 	}
 	t.Run("under a hold: the receipt is void", func(t *testing.T) {
-		y := story(t, func(s *Snapshot) { idle(s); s.Holds = held(protocol.StopSoft, "h") })
+		y := story(t, func(s *Snapshot) { idle(s); s.Holds = held(resource.StopSoft, "h") })
 		y.reset(off, 1*sec, first)
 		y.reset(off, 7*sec, first)
 		y.receipt("h", true)
 		epoch := y.p.Record.Epoch
 		y.reset(off, 20*sec, later)
 		y.receipt("h", false)
-		y.happened(protocol.EventHoldViolated)
-		y.happened(protocol.EventUnexpected)
-		y.condition(protocol.CondHoldViolated)
+		y.happened(resource.EventHoldViolated)
+		y.happened(resource.EventUnexpected)
+		y.condition(resource.CondHoldViolated)
 		if y.p.Record.Epoch != epoch+1 {
 			t.Errorf("epoch %d after %d", y.p.Record.Epoch, epoch)
 		}
@@ -75,17 +76,17 @@ func TestResetVectors(t *testing.T) {
 		}
 	})
 	t.Run("while the agent was down", func(t *testing.T) {
-		y := story(t, func(s *Snapshot) { idle(s); s.Holds = held(protocol.StopSoft, "h") })
+		y := story(t, func(s *Snapshot) { idle(s); s.Holds = held(resource.StopSoft, "h") })
 		y.reset(off, 1*sec, first)
 		y.reset(off, 7*sec, first)
 		y.receipt("h", true)
 		y.restart()
 		y.reset(off, 20*sec, later)
 		y.receipt("h", false)
-		y.condition(protocol.CondHoldViolated)
+		y.condition(resource.CondHoldViolated)
 	})
 	t.Run("by our own order", func(t *testing.T) {
-		y := story(t, func(s *Snapshot) { s.Intent.Power = protocol.WantOff })
+		y := story(t, func(s *Snapshot) { s.Intent.Power = resource.WantOff })
 		y.reset(on, 1*sec, first)
 		y.want(ActGraceful)
 		y.reset(off, 4*sec, first)
@@ -98,7 +99,7 @@ func TestResetVectors(t *testing.T) {
 		y := story(t, idle)
 		y.reset(off, 1*sec, first)
 		y.reset(on, 20*sec, later)
-		told := slices.DeleteFunc(y.p.Happened, func(e protocol.Event) bool { return e.Code != protocol.EventUnexpected })
+		told := slices.DeleteFunc(y.p.Happened, func(e resource.Event) bool { return e.Code != resource.EventUnexpected })
 		if len(told) != 1 || y.p.Record.Epoch != 1 {
 			t.Errorf("epoch %d, happened %v", y.p.Record.Epoch, y.p.Happened)
 		}
@@ -130,8 +131,8 @@ func TestIdentityVectors(t *testing.T) {
 			changed(y, false)
 			read(y, other, off, sec)
 			y.want(ActNone)
-			y.happened(protocol.EventIdentity)
-			y.condition(protocol.CondIdentityChanged)
+			y.happened(resource.EventIdentity)
+			y.condition(resource.CondIdentityChanged)
 			y.s.Intent.Identity = known.Digest() // not that one
 			y.read(off, 2*sec, nil)
 			y.want(ActNone)
@@ -200,7 +201,7 @@ func TestIdentityVectors(t *testing.T) {
 			y.want(ActNone)
 		},
 		"stops and holds go on": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 			read(y, known, on, 0)
 			y.want(ActForceOff)
 			read(y, other, on, 12*sec)
@@ -208,7 +209,7 @@ func TestIdentityVectors(t *testing.T) {
 			y.read(off, 13*sec, y.answered(""))
 			y.read(off, 19*sec, nil)
 			y.receipt("h", true)
-			y.condition(protocol.CondIdentityChanged)
+			y.condition(resource.CondIdentityChanged)
 		},
 	} {
 		t.Run(name, tell)
@@ -243,10 +244,10 @@ func TestPace(t *testing.T) {
 	for _, tt := range []struct{ after, want time.Duration }{
 		{0, activeInterval}, {5 * sec, 5 * sec}, {time.Hour, 15 * sec},
 	} {
-		y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+		y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 		y.s.Busy, y.s.RetryAfter = true, tt.after
 		y.read(protocol.PowerUnknown, sec, nil)
-		y.condition(protocol.CondBMCBusy)
+		y.condition(resource.CondBMCBusy)
 		if got := y.p.RecheckAt.Sub(at(sec)); got != tt.want {
 			t.Errorf("%s: read again after %s, want %s", tt.after, got, tt.want)
 		}
@@ -264,7 +265,7 @@ func TestPowerVectors(t *testing.T) {
 			protocol.CodeNotFound: ActForceOff, protocol.CodeDenied: ActForceOff,
 			protocol.CodeUnavailable: ActNone, protocol.CodeTimeout: ActNone,
 		} {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h") })
 			y.read(on, 0, nil)
 			y.want(ActGraceful)
 			y.read(on, sec, y.answered(code))
@@ -299,20 +300,20 @@ func TestPowerVectors(t *testing.T) {
 		r := y.answered(protocol.CodeConflict)
 		r.Busy, r.RetryAfter = true, 25*sec
 		y.read(off, 2*sec, r)
-		y.condition(protocol.CondBMCBusy)
+		y.condition(resource.CondBMCBusy)
 		y.read(off, 20*sec, nil)
 		y.want(ActNone)
 		y.read(off, 27*sec, nil)
 		y.want(ActOn)
 	})
 	t.Run("one kind's failures are not another's", func(t *testing.T) {
-		y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+		y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 		y.read(on, 0, nil)
 		y.read(on, sec, y.answered(protocol.CodeUnavailable))
-		y.condition(protocol.CondPowerFailed)
+		y.condition(resource.CondPowerFailed)
 		y.read(off, 2*sec, nil)
 		for _, c := range y.p.Record.Conditions {
-			if c.Code == protocol.CondPowerFailed {
+			if c.Code == resource.CondPowerFailed {
 				t.Errorf("condition %+v after it is Off", c)
 			}
 		}
@@ -328,11 +329,11 @@ func TestPowerVectors(t *testing.T) {
 		y.bmc = disarmed() // firmware took it
 		y.s.Events = []Event{{Kind: protocol.EvidenceDHCP, Class: protocol.ClassHTTPClient, At: at(2 * sec)}}
 		y.read(off, 2*sec, y.answered(""))
-		if s := y.p.Record.Attempt.State; s != protocol.AttemptConsumed {
+		if s := y.p.Record.Attempt.State; s != resource.AttemptConsumed {
 			t.Fatalf("attempt %s: %s", s, y.p.Record.Attempt.Reason)
 		}
 		y.read(off, 2*sec+onLatency+sec, nil)
-		if s := y.p.Record.Attempt.State; s != protocol.AttemptFailed {
+		if s := y.p.Record.Attempt.State; s != resource.AttemptFailed {
 			t.Errorf("attempt %s", s)
 		}
 	})

@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // grantKey is the key of a grant's use.
-func grantKey(b *protocol.BootIntent) string {
+func grantKey(b *message.BootIntent) string {
 	return provisionKey(b.Owner.UID, b.Generation)
 }
 
@@ -16,7 +18,7 @@ func provisionKey(uid string, generation uint64) string { return fmt.Sprintf("%s
 
 // provisioned says whether the configuration's first boot has ended well: by
 // the agent's own record, or the hub's verified echo of one.
-func provisioned(b *protocol.BootIntent, r *Record, echo *protocol.Provisioned) bool {
+func provisioned(b *message.BootIntent, r *Record, echo *resource.Provisioned) bool {
 	return r.ProvisionedFor(b.Owner.UID, b.Generation) != nil ||
 		echo != nil && echo.OwnerUID == b.Owner.UID && echo.Generation == b.Generation
 }
@@ -32,11 +34,11 @@ func (p *step) run() {
 		a = nil
 	}
 	if a.Open() && p.strange() && p.halts(a) {
-		p.abandon("the server shows another identity", protocol.AttemptIdentity)
+		p.abandon("the server shows another identity", resource.AttemptIdentity)
 		return
 	}
 	if a.Open() && p.halts(a) && p.unapproved(a) {
-		p.abandon("its boot needs an approval and has none", protocol.AttemptWithdrawn)
+		p.abandon("its boot needs an approval and has none", resource.AttemptWithdrawn)
 		return
 	}
 	if a.Open() && p.superseded() {
@@ -55,7 +57,7 @@ func (p *step) run() {
 	if st := p.rec.Stop; st != nil || p.trig == triggerOff {
 		// What was sent cannot be called back, and what was asked is done: the server
 		// goes to Off, and starts again from there.
-		mode := protocol.StopSoft
+		mode := resource.StopSoft
 		if st != nil {
 			mode = st.Mode
 		}
@@ -88,14 +90,14 @@ func (p *step) run() {
 		if p.take(done) {
 			return
 		}
-		if a != nil && a.Repeat && a.State == protocol.AttemptSucceeded {
+		if a != nil && a.Repeat && a.State == resource.AttemptSucceeded {
 			return
 		}
 		if discovering(in) && !in.PowerCycle {
-			p.raise(protocol.CondServerOn, "it was found On; the discovery does not stop it, because spec.discovery.allowPowerCycle of its rack is not set")
+			p.raise(resource.CondServerOn, "it was found On; the discovery does not stop it, because spec.discovery.allowPowerCycle of its rack is not set")
 		}
-		if !done && (a == nil || a.State != protocol.AttemptFailed || a.Abandoned) {
-			p.raise(protocol.CondServerOn, "")
+		if !done && (a == nil || a.State != resource.AttemptFailed || a.Abandoned) {
+			p.raise(resource.CondServerOn, "")
 		}
 		return
 	case isOther, isPaused:
@@ -116,7 +118,7 @@ func (p *step) run() {
 	if p.putBack() || p.clearURLFirst() {
 		return
 	}
-	if (done || in.Boot.BootPolicy.FirstBoot != protocol.FirstBootVirtualMedia) && p.ejectFirst() {
+	if (done || in.Boot.BootPolicy.FirstBoot != resource.FirstBootVirtualMedia) && p.ejectFirst() {
 		return
 	}
 	if done {
@@ -136,11 +138,11 @@ func (p *step) run() {
 // another server. One that came to run is watched to its end.
 func (p *step) halts(a *Attempt) bool {
 	switch a.State {
-	case protocol.AttemptPreparing, protocol.AttemptArmed:
+	case resource.AttemptPreparing, resource.AttemptArmed:
 		return true
-	case protocol.AttemptPowerRequested:
+	case resource.AttemptPowerRequested:
 		return p.watch.Last.Power == protocol.PowerOff
-	case protocol.AttemptConsumed, protocol.AttemptFetched, protocol.AttemptSucceeded, protocol.AttemptFailed:
+	case resource.AttemptConsumed, resource.AttemptFetched, resource.AttemptSucceeded, resource.AttemptFailed:
 	}
 	return false
 }
@@ -149,54 +151,54 @@ func (p *step) halts(a *Attempt) bool {
 func (p *step) firstBoot() {
 	b := p.snap.Intent.Boot
 	switch b.BootPolicy.FirstBoot {
-	case protocol.FirstBootUefiHTTP, protocol.FirstBootPxe:
-	case protocol.FirstBootVirtualMedia:
+	case resource.FirstBootUefiHTTP, resource.FirstBootPxe:
+	case resource.FirstBootVirtualMedia:
 		if why := p.snap.MediaError; why != "" {
-			p.raise(protocol.CondUnsupportedBoot, "first boot %s: %s", b.BootPolicy.FirstBoot, why)
+			p.raise(resource.CondUnsupportedBoot, "first boot %s: %s", b.BootPolicy.FirstBoot, why)
 			return
 		}
 	default:
-		p.raise(protocol.CondUnsupportedBoot, "first boot %s", b.BootPolicy.FirstBoot)
+		p.raise(resource.CondUnsupportedBoot, "first boot %s", b.BootPolicy.FirstBoot)
 		return
 	}
 	c := p.snap.Chain
 	if c == nil {
-		p.raise(protocol.CondNoBootChain, "%s", p.snap.ChainError)
+		p.raise(resource.CondNoBootChain, "%s", p.snap.ChainError)
 		return
 	}
-	if b.Reach == protocol.ReachURI && c.Kind == protocol.ChainIPXE {
-		p.raise(protocol.CondNoBootChain, "the server has reach uri, and iPXE asks by DHCP what to do; a UKI, or shim and GRUB, do not")
+	if b.Reach == resource.ReachURI && c.Kind == protocol.ChainIPXE {
+		p.raise(resource.CondNoBootChain, "the server has reach uri, and iPXE asks by DHCP what to do; a UKI, or shim and GRUB, do not")
 		return
 	}
 	g := p.snap.Grant
 	if g == nil {
 		if p.snap.GrantError != "" {
-			p.raise(protocol.CondGrantInvalid, "%s", p.snap.GrantError)
+			p.raise(resource.CondGrantInvalid, "%s", p.snap.GrantError)
 		} else {
-			p.raise(protocol.CondGrantMissing, "")
+			p.raise(resource.CondGrantMissing, "")
 		}
 		return
 	}
 	if why := grantFits(g, p.snap.Intent); why != "" {
-		p.raise(protocol.CondGrantInvalid, "%s", why)
+		p.raise(resource.CondGrantInvalid, "%s", why)
 		return
 	}
 	if n := p.rec.installedBefore(b); n != nil && !overRule(always(b), true, g.Over) {
-		p.raise(protocol.CondGrantInvalid, "%s was installed for the claim before this boot came, and is kept; to install over it, delete the claim and create it again", n.ImageDigest)
+		p.raise(resource.CondGrantInvalid, "%s was installed for the claim before this boot came, and is kept; to install over it, delete the claim and create it again", n.ImageDigest)
 		return
 	}
 	use := p.again(b, p.retry(grantKey(b), p.rec.Used[grantKey(b)], g.MaxAttempts))
 	if use.Ran {
-		p.raise(protocol.CondUnexpectedPower, "went Off after its boot files were fetched; it boots from the network again by an order only")
+		p.raise(resource.CondUnexpectedPower, "went Off after its boot files were fetched; it boots from the network again by an order only")
 		return
 	}
 	left := !use.Spent && use.Attempts < g.MaxAttempts
 	switch grantRule(p.snap.foreign(b.GrantFor), left, p.snap.Artefacts.Local, !p.snap.HubTime.IsZero()) {
 	case grantForeign:
-		p.raise(protocol.CondGrantInvalid, "the grant was given to another disk of the agent, which was replaced, lost or rolled back, and may have been used; delete the claim and create it again")
+		p.raise(resource.CondGrantInvalid, "the grant was given to another disk of the agent, which was replaced, lost or rolled back, and may have been used; delete the claim and create it again")
 		return
 	case grantWaits:
-		p.raise(protocol.CondAwaitingHub, "first boot")
+		p.raise(resource.CondAwaitingHub, "first boot")
 		return
 	case grantSpent, grantFiles: // derive says so
 		return
@@ -211,7 +213,7 @@ func (p *step) firstBoot() {
 		p.rec.Used = map[string]GrantUse{}
 	}
 	p.rec.Used[grantKey(b)] = use
-	p.happened(protocol.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, c.Kind)
+	p.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, c.Kind)
 	p.begin(b.BootPolicy.FirstBoot.Target(), c, false)
 	p.rec.Attempt.Number, p.rec.Attempt.Repeat, p.rec.Attempt.Cleared = use.Attempts, g.Repeat, use.Cleared
 }
@@ -256,7 +258,7 @@ func grantRule(foreign, left, local, heard bool) granted {
 
 // grantFits says why a grant does not permit the intent's first boot; empty if
 // it does.
-func grantFits(g *protocol.Grant, in *protocol.ServerIntent) string {
+func grantFits(g *message.Grant, in *message.ServerIntent) string {
 	b := in.Boot
 	switch {
 	case g.ServerUID != in.UID || g.Server != in.Server:
@@ -286,14 +288,14 @@ func (p *step) begin(target protocol.BootTarget, chain *protocol.BootChain, rest
 	if a := p.rec.Attempt; a != nil && a.Disarm {
 		left = a.Intended
 	}
-	if a := p.rec.Attempt; a != nil && a.State == protocol.AttemptFailed && a.Intended == target {
+	if a := p.rec.Attempt; a != nil && a.State == resource.AttemptFailed && a.Intended == target {
 		number = a.Number + 1
 	}
 	if p.rec.Released == b.Owner.UID {
 		p.rec.Released = "" // a hub that was restored goes on with what had ended
 	}
 	p.rec.Attempt = &Attempt{
-		ID: p.snap.NewID, Token: p.snap.NewToken, State: protocol.AttemptPreparing,
+		ID: p.snap.NewID, Token: p.snap.NewToken, State: resource.AttemptPreparing,
 		Since: p.now, At: p.now, Number: number, Intended: target,
 		OwnerUID: b.Owner.UID, Generation: b.Generation, Digest: b.Image.Digest,
 		Chain: chain, Epoch: p.rec.Epoch, Left: left, Purpose: b.Owner.Kind, Restart: restart, Timeout: b.Timeout,
@@ -309,16 +311,16 @@ func (p *step) begin(target protocol.BootTarget, chain *protocol.BootChain, rest
 		p.watch.Occupied, p.watch.Eject = "", EjectWatch{}
 	}
 	p.dirty = true
-	p.happened(protocol.EventAttemptBegun, "%s boot for the %s%s", target, b.Owner.Kind.Or(), way)
+	p.happened(resource.EventAttemptBegun, "%s boot for the %s%s", target, b.Owner.Kind.Or(), way)
 	p.advance()
 }
 
 // abandon ends an open attempt because the server shall not run, or not for its
 // claim any more. If it shall again before it was stopped, it is stopped all the
 // same: nobody watched what it booted.
-func (p *step) abandon(why string, code protocol.AttemptCode) {
+func (p *step) abandon(why string, code resource.AttemptCode) {
 	a := p.rec.Attempt
-	a.Cleanup = a.State != protocol.AttemptPreparing && a.State != protocol.AttemptArmed
+	a.Cleanup = a.State != resource.AttemptPreparing && a.State != resource.AttemptArmed
 	a.Abandoned = true
 	p.fail(why, code)
 	p.watch.NextTry, p.watch.Backoff = p.now, 0
@@ -329,7 +331,7 @@ func (p *step) abandon(why string, code protocol.AttemptCode) {
 // whether there was something to do.
 func (p *step) clean() bool {
 	a := p.rec.Attempt
-	if a == nil || a.State != protocol.AttemptFailed {
+	if a == nil || a.State != resource.AttemptFailed {
 		return false
 	}
 	switch {
@@ -340,10 +342,10 @@ func (p *step) clean() bool {
 		a.Cleanup = false
 		p.dirty = true
 	case a.Cleanup && a.Abandoned:
-		p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+		p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
 		return true
 	case a.Cleanup:
-		p.stop(protocol.StopHard, 0)
+		p.stop(resource.StopHard, 0)
 		return true
 	}
 	return p.disarm()
@@ -384,8 +386,8 @@ func (r *Record) ran() {
 
 // accepting says whether an attempt may take evidence with a token.
 func accepting(a *Attempt, token string) bool {
-	return a != nil && token != "" && a.Token == token && slices.Contains([]protocol.AttemptState{
-		protocol.AttemptPowerRequested, protocol.AttemptConsumed, protocol.AttemptFetched,
+	return a != nil && token != "" && a.Token == token && slices.Contains([]resource.AttemptState{
+		resource.AttemptPowerRequested, resource.AttemptConsumed, resource.AttemptFetched,
 	}, a.State)
 }
 
@@ -398,5 +400,5 @@ func MayFetch(held, missing bool, a *Attempt, token, file string) bool {
 // BMC has goes on to the installer once, and then the BMC keeps both it and the override
 // (CoercedContinuous). Those that are told their URL by DHCP Serve refuses already.
 func (a *Attempt) bootsAgain(file string) bool {
-	return a.URI && file == a.File && a.State == protocol.AttemptFetched && a.Outcome == protocol.BootCoercedContinuous
+	return a.URI && file == a.File && a.State == resource.AttemptFetched && a.Outcome == protocol.BootCoercedContinuous
 }

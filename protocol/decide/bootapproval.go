@@ -3,13 +3,14 @@ package decide
 import (
 	"cmp"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // ClearedBoot is a boot that an approval let through.
 type ClearedBoot struct {
 	Approval string                 `json:"approval"`
-	Class    protocol.ApprovalClass `json:"class"`
+	Class    resource.ApprovalClass `json:"class"`
 	BootEnv  string                 `json:"bootEnv,omitempty"`
 	Digest   string                 `json:"digest"` // of the image
 }
@@ -30,7 +31,7 @@ type ClearedBoot struct {
 // before and has fetched nothing yet: it is tried again as often as its grant says. approved
 // is that an approval of the class, in its time and not used for the server, permits it:
 // for this owner, environment and image.
-func bootRule(class protocol.ApprovalClass, cleared, approved bool) Clearing {
+func bootRule(class resource.ApprovalClass, cleared, approved bool) Clearing {
 	switch {
 	case class == approvalNone, cleared:
 		return ClearFree
@@ -41,7 +42,7 @@ func bootRule(class protocol.ApprovalClass, cleared, approved bool) Clearing {
 }
 
 // bootClass is the approval that the boot of the intent needs, from the network.
-func (p *step) bootClass() protocol.ApprovalClass {
+func (p *step) bootClass() resource.ApprovalClass {
 	b, key := p.snap.Intent.Boot, p.snap.Bulk.Key
 	if p.snap.Artefacts.Destructive {
 		return destructiveRule(actWipe, key, false, false, false)
@@ -51,7 +52,7 @@ func (p *step) bootClass() protocol.ApprovalClass {
 
 // hasSystemOf says whether a boot of the owner has ended well, of any generation.
 func (p *step) hasSystemOf(owner string) bool {
-	is := func(r *protocol.Provisioned) bool { return r != nil && r.OwnerUID == owner }
+	is := func(r *resource.Provisioned) bool { return r != nil && r.OwnerUID == owner }
 	for _, e := range p.rec.Earlier {
 		if is(&e) {
 			return true
@@ -83,7 +84,7 @@ func (p *step) approve(use *GrantUse) bool {
 	case ClearSpend:
 		this.Approval = by
 		use.Cleared, p.plan.Spent = this, by
-		p.happened(protocol.EventApproval, "boots from the network by approval %s", by)
+		p.happened(resource.EventApproval, "boots from the network by approval %s", by)
 	case ClearFree, ClearCount:
 		if this.Class == approvalNone {
 			use.Cleared = ClearedBoot{}
@@ -93,7 +94,7 @@ func (p *step) approve(use *GrantUse) bool {
 }
 
 // permits says whether an approval permits a boot.
-func permits(a protocol.Approval, server string, b *protocol.BootIntent) bool {
+func permits(a resource.Approval, server string, b *message.BootIntent) bool {
 	for _, t := range a.Boots {
 		if b.ApprovedBy(t, server) {
 			return true
@@ -104,11 +105,11 @@ func permits(a protocol.Approval, server string, b *protocol.BootIntent) bool {
 
 func (p *step) notApproved(this ClearedBoot) {
 	owner := p.snap.Intent.Owner.Name
-	if this.Class == protocol.ApproveWipe {
-		p.raise(protocol.CondWipeNotApproved, "boot environment %s discards the disks, and no approval permits it for %s", this.BootEnv, owner)
+	if this.Class == resource.ApproveWipe {
+		p.raise(resource.CondWipeNotApproved, "boot environment %s discards the disks, and no approval permits it for %s", this.BootEnv, owner)
 		return
 	}
-	p.raise(protocol.CondInstallNotApproved, "the server has a system of claim %s, and no approval permits to install it again", owner)
+	p.raise(resource.CondInstallNotApproved, "the server has a system of claim %s, and no approval permits to install it again", owner)
 }
 
 // unapproved says whether an attempt was begun without the approval that it needs: by an
@@ -125,7 +126,7 @@ func (p *step) unapproved(a *Attempt) bool {
 // agent knows a destructive key, destructive that the file is of an environment which
 // discards disks, or tells a program that it may.
 func MayDiscard(key, destructive bool, a *Attempt) bool {
-	return mayDiscardRule(key, destructive, a != nil && a.Cleared.Class == protocol.ApproveWipe)
+	return mayDiscardRule(key, destructive, a != nil && a.Cleared.Class == resource.ApproveWipe)
 }
 
 // mayDiscardRule is the serve gate of what discards disks. approved is that an approval of

@@ -6,13 +6,15 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestBootTable(t *testing.T) {
 	doctable.Of(t, "bootapproval.go", "bootRule").Hold(t,
-		[][]string{doctable.Words(approvalNone, protocol.ApproveWipe, protocol.ApproveReprovision), doctable.YesNo(), doctable.YesNo()},
+		[][]string{doctable.Words(approvalNone, resource.ApproveWipe, resource.ApproveReprovision), doctable.YesNo(), doctable.YesNo()},
 		func(in []string) []string {
-			return doctable.Words(bootRule(protocol.ApprovalClass(in[0]), in[1] == "yes", in[2] == "yes"))
+			return doctable.Words(bootRule(resource.ApprovalClass(in[0]), in[1] == "yes", in[2] == "yes"))
 		})
 }
 
@@ -24,7 +26,7 @@ func TestMayDiscardTable(t *testing.T) {
 	for _, row := range []struct {
 		a    *Attempt
 		want bool
-	}{{nil, false}, {&Attempt{}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: protocol.ApproveReprovision}}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: protocol.ApproveWipe}}, true}} {
+	}{{nil, false}, {&Attempt{}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveReprovision}}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveWipe}}, true}} {
 		if MayDiscard(true, true, row.a) != row.want {
 			t.Errorf("%+v: %t", row.a, !row.want)
 		}
@@ -37,20 +39,20 @@ func wiping(s *Snapshot) {
 	s.Bulk.Key, s.Artefacts.Destructive = true, true
 	in := *s.Intent
 	boot := *in.Boot
-	in.Owner.Name, in.Owner.Kind, in.PowerCycle = "m1", protocol.PurposeMaintenance, true
-	boot.Owner.Kind, boot.Owner.Name, boot.Env = protocol.PurposeMaintenance, "m1", &protocol.EnvIntent{Name: "decommission"}
+	in.Owner.Name, in.Owner.Kind, in.PowerCycle = "m1", resource.PurposeMaintenance, true
+	boot.Owner.Kind, boot.Owner.Name, boot.Env = resource.PurposeMaintenance, "m1", &message.EnvIntent{Name: "decommission"}
 	in.Boot, s.Intent = &boot, &in
 	g := *s.Grant
-	g.Purpose, g.Repeat = protocol.PurposeMaintenance, true
+	g.Purpose, g.Repeat = resource.PurposeMaintenance, true
 	s.Grant = &g
 }
 
 // permitting is an approval of the boot of the story.
-func permitting(s Snapshot, class protocol.ApprovalClass) protocol.Approval {
-	return protocol.Approval{ID: "a1", Class: class, Targets: []string{s.Server}, Boots: []protocol.ApprovedBoot{{Server: s.Server, Owner: s.Intent.Boot.Owner.UID}}}
+func permitting(s Snapshot, class resource.ApprovalClass) resource.Approval {
+	return resource.Approval{ID: "a1", Class: class, Targets: []string{s.Server}, Boots: []resource.ApprovedBoot{{Server: s.Server, Owner: s.Intent.Boot.Owner.UID}}}
 }
 
-func (y *play) has(code protocol.ConditionCode) bool {
+func (y *play) has(code resource.ConditionCode) bool {
 	for _, c := range y.p.Record.Conditions {
 		if c.Code == code {
 			return true
@@ -62,35 +64,35 @@ func (y *play) has(code protocol.ConditionCode) bool {
 // A server is not booted to be wiped but by the approval of this very boot.
 func TestWipeIsApproved(t *testing.T) {
 	for name, row := range map[string]struct {
-		change func(*Snapshot, *protocol.Approval)
+		change func(*Snapshot, *resource.Approval)
 		begins bool
 	}{
-		"of this boot":             {func(*Snapshot, *protocol.Approval) {}, true},
-		"that names all":           {func(s *Snapshot, a *protocol.Approval) { a.Boots[0].Image = s.Intent.Boot.Image.Digest }, true},
-		"of another class":         {func(_ *Snapshot, a *protocol.Approval) { a.Class = protocol.ApproveReprovision }, false},
-		"of another server":        {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].Server = "server-2" }, false},
-		"of another maintenance":   {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].Owner = "other" }, false},
-		"of nobody's":              {func(s *Snapshot, a *protocol.Approval) { a.Boots[0].Owner = ""; s.Intent.Boot.Owner.UID = "" }, false},
-		"of another environment":   {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].BootEnv = "memtest" }, false},
-		"of another image":         {func(_ *Snapshot, a *protocol.Approval) { a.Boots[0].Image = "sha256:other" }, false},
-		"that names no boot":       {func(_ *Snapshot, a *protocol.Approval) { a.Boots = nil }, false},
-		"without, and no key":      {func(s *Snapshot, a *protocol.Approval) { s.Bulk.Key, a.Boots = false, nil }, true},
-		"without, not to be wiped": {func(s *Snapshot, a *protocol.Approval) { s.Artefacts.Destructive, a.Boots = false, nil }, true},
+		"of this boot":             {func(*Snapshot, *resource.Approval) {}, true},
+		"that names all":           {func(s *Snapshot, a *resource.Approval) { a.Boots[0].Image = s.Intent.Boot.Image.Digest }, true},
+		"of another class":         {func(_ *Snapshot, a *resource.Approval) { a.Class = resource.ApproveReprovision }, false},
+		"of another server":        {func(_ *Snapshot, a *resource.Approval) { a.Boots[0].Server = "server-2" }, false},
+		"of another maintenance":   {func(_ *Snapshot, a *resource.Approval) { a.Boots[0].Owner = "other" }, false},
+		"of nobody's":              {func(s *Snapshot, a *resource.Approval) { a.Boots[0].Owner = ""; s.Intent.Boot.Owner.UID = "" }, false},
+		"of another environment":   {func(_ *Snapshot, a *resource.Approval) { a.Boots[0].BootEnv = "memtest" }, false},
+		"of another image":         {func(_ *Snapshot, a *resource.Approval) { a.Boots[0].Image = "sha256:other" }, false},
+		"that names no boot":       {func(_ *Snapshot, a *resource.Approval) { a.Boots = nil }, false},
+		"without, and no key":      {func(s *Snapshot, a *resource.Approval) { s.Bulk.Key, a.Boots = false, nil }, true},
+		"without, not to be wiped": {func(s *Snapshot, a *resource.Approval) { s.Artefacts.Destructive, a.Boots = false, nil }, true},
 	} {
 		y := story(t, func(s *Snapshot) {
 			wiping(s)
-			a := permitting(*s, protocol.ApproveWipe)
+			a := permitting(*s, resource.ApproveWipe)
 			a.Boots[0].BootEnv = "decommission"
 			row.change(s, &a)
 			if s.Intent.Boot.Owner.UID == "" {
 				s.Intent.Owner.UID, s.Grant.OwnerUID = "", ""
 			}
-			s.Approved = []protocol.Approval{a}
+			s.Approved = []resource.Approval{a}
 		})
 		y.read(protocol.PowerOff, 0, nil)
 		y.read(protocol.PowerOff, time.Minute, nil)
 		begun := y.p.Record.Attempt != nil
-		if begun != row.begins || y.has(protocol.CondWipeNotApproved) == row.begins {
+		if begun != row.begins || y.has(resource.CondWipeNotApproved) == row.begins {
 			t.Errorf("an approval %s: begun %t, conditions %+v", name, begun, y.p.Record.Conditions)
 		}
 		if !row.begins && (y.p.Action.Kind != ActNone || len(y.p.Record.Used) > 0 || y.p.Spent != "") {
@@ -103,7 +105,7 @@ func TestWipeIsApproved(t *testing.T) {
 // the next one needs another approval.
 func TestWipeIsApprovedOnce(t *testing.T) {
 	y := story(t, wiping)
-	y.s.Approved = []protocol.Approval{permitting(y.s, protocol.ApproveWipe)}
+	y.s.Approved = []resource.Approval{permitting(y.s, resource.ApproveWipe)}
 	y.read(protocol.PowerOff, 0, nil)
 	if a := y.p.Record.Attempt; a == nil || a.Cleared.Approval != "a1" || y.p.Spent != "a1" || !y.p.Persist {
 		t.Fatalf("%+v, spent %q", a, y.p.Spent)
@@ -111,18 +113,18 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 	y.s.Approved = nil // it is used
 	y.restart()
 	fails := func(d time.Duration, why string) {
-		y.s.Record.Attempt.State, y.s.Record.Attempt.Reason = protocol.AttemptFailed, why
+		y.s.Record.Attempt.State, y.s.Record.Attempt.Reason = resource.AttemptFailed, why
 		y.s.NewID, y.s.NewToken = why, why
 		y.read(protocol.PowerOff, d, nil)
 		y.read(protocol.PowerOff, d+time.Minute, nil)
 	}
 	fails(time.Hour, "first")
-	if a := y.p.Record.Attempt; !a.Open() || a.ID != "first" || a.Cleared.Approval != "a1" || y.p.Spent != "" || y.has(protocol.CondWipeNotApproved) {
+	if a := y.p.Record.Attempt; !a.Open() || a.ID != "first" || a.Cleared.Approval != "a1" || y.p.Spent != "" || y.has(resource.CondWipeNotApproved) {
 		t.Fatalf("tried again: %+v, %+v", a, y.p.Record.Conditions)
 	}
 	other := *y.s.Intent.Boot
-	other.Env = &protocol.EnvIntent{Name: "other"}
-	y.s.Record.Attempt.State = protocol.AttemptFailed
+	other.Env = &message.EnvIntent{Name: "other"}
+	y.s.Record.Attempt.State = resource.AttemptFailed
 	s := y.s
 	in := *s.Intent
 	in.Boot, s.Intent = &other, &in
@@ -131,11 +133,11 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 		t.Error("another environment is booted by what was let through")
 	}
 	y.s.Record.ran()
-	y.s.Record.Attempt.State = protocol.AttemptFailed
-	y.s.Requests = []protocol.Request{{ID: "r", Server: "server-1", Action: protocol.RequestReboot, Mode: protocol.StopSoft, NotAfter: at(24 * time.Hour)}}
+	y.s.Record.Attempt.State = resource.AttemptFailed
+	y.s.Requests = []resource.Request{{ID: "r", Server: "server-1", Action: resource.RequestReboot, Mode: resource.StopSoft, NotAfter: at(24 * time.Hour)}}
 	fails(4*time.Hour, "second")
 	fails(5*time.Hour, "second")
-	if a := y.p.Record.Attempt; a.Open() || !y.has(protocol.CondWipeNotApproved) {
+	if a := y.p.Record.Attempt; a.Open() || !y.has(resource.CondWipeNotApproved) {
 		t.Errorf("booted again by an order: %+v, %+v", a, y.p.Record.Conditions)
 	}
 }
@@ -166,40 +168,40 @@ func TestReinstallIsApproved(t *testing.T) {
 		waits    bool
 	}{
 		"a record of an earlier generation": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
+			s.Record.provision(resource.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 		}, false, true},
 		"the same, approved": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
+			s.Record.provision(resource.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 		}, true, false},
-		"an echo of an earlier generation": {func(s *Snapshot) { s.Echo = &protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9} }, false, true},
+		"an echo of an earlier generation": {func(s *Snapshot) { s.Echo = &resource.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9} }, false, true},
 		"behind the record of a maintenance": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
-			s.Record.provision(protocol.Provisioned{OwnerUID: "m", Generation: 1})
+			s.Record.provision(resource.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
+			s.Record.provision(resource.Provisioned{OwnerUID: "m", Generation: 1})
 		}, false, true},
-		"a record of another claim": {func(s *Snapshot) { s.Record.provision(protocol.Provisioned{OwnerUID: "other", Generation: 1}) }, false, false},
+		"a record of another claim": {func(s *Snapshot) { s.Record.provision(resource.Provisioned{OwnerUID: "other", Generation: 1}) }, false, false},
 		"no record":                 {func(*Snapshot) {}, false, false},
 		"it boots from the network each time": {func(s *Snapshot) {
-			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
+			s.Record.provision(resource.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 			b := *s.Intent.Boot
-			b.BootPolicy.Boot = protocol.BootNetwork
+			b.BootPolicy.Boot = resource.BootNetwork
 			s.Intent.Boot = &b
 			s.Grant.Repeat = true
 		}, false, false},
 		"an agent that knows no destructive key": {func(s *Snapshot) {
 			s.Bulk.Key = false
-			s.Record.provision(protocol.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
+			s.Record.provision(resource.Provisioned{OwnerUID: s.Intent.Owner.UID, Generation: 9})
 		}, false, false},
 	} {
 		y := story(t, func(s *Snapshot) {
 			s.Bulk.Key = true
 			row.change(s)
 			if row.approved {
-				s.Approved = []protocol.Approval{permitting(*s, protocol.ApproveReprovision)}
+				s.Approved = []resource.Approval{permitting(*s, resource.ApproveReprovision)}
 			}
 		})
 		y.read(protocol.PowerOff, 0, nil)
 		y.read(protocol.PowerOff, time.Minute, nil)
-		if waits := y.has(protocol.CondInstallNotApproved); waits != row.waits || (y.p.Record.Attempt == nil) != row.waits {
+		if waits := y.has(resource.CondInstallNotApproved); waits != row.waits || (y.p.Record.Attempt == nil) != row.waits {
 			t.Errorf("%s: waits %t, attempt %+v, %+v", name, waits, y.p.Record.Attempt, y.p.Record.Conditions)
 		}
 	}

@@ -3,7 +3,7 @@ package decide
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // BootURL is a URL that was given to a BMC for the firmware of one attempt (reach: uri).
@@ -27,7 +27,7 @@ func urlBootOf(a *Attempt) urlBoot {
 	switch {
 	case a == nil:
 		return urlEnded
-	case a.State == protocol.AttemptFetched, a.State == protocol.AttemptSucceeded, a.Evidence != "":
+	case a.State == resource.AttemptFetched, a.State == resource.AttemptSucceeded, a.Evidence != "":
 		return urlTaken
 	case a.Open():
 		return urlAhead
@@ -124,7 +124,7 @@ func (p *step) clearURLResult(r Result) {
 		return
 	case r.Code == "":
 		p.rec.URL, p.watch.URL, p.dirty = nil, URLWatch{}, true
-		p.happened(protocol.EventBootURLCleared, "")
+		p.happened(resource.EventBootURLCleared, "")
 		return
 	}
 	w.Pending = false
@@ -135,6 +135,6 @@ func (p *step) clearURLResult(r Result) {
 
 func (p *step) deriveURL() {
 	if w := p.watch.URL; p.rec.URL != nil && w.Tries > 0 {
-		p.raise(protocol.CondBootURLNotCleared, "%s", w.Why)
+		p.raise(resource.CondBootURLNotCleared, "%s", w.Why)
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestURLTable(t *testing.T) {
@@ -21,16 +23,16 @@ func TestURLTable(t *testing.T) {
 
 // Each state of an attempt, and what firmware may still want of its URL.
 func TestURLBoot(t *testing.T) {
-	want := map[protocol.AttemptState]urlBoot{
-		protocol.AttemptPreparing: urlAhead, protocol.AttemptArmed: urlAhead, protocol.AttemptPowerRequested: urlAhead,
-		protocol.AttemptConsumed: urlAhead, protocol.AttemptFetched: urlTaken, protocol.AttemptSucceeded: urlTaken, protocol.AttemptFailed: urlEnded,
+	want := map[resource.AttemptState]urlBoot{
+		resource.AttemptPreparing: urlAhead, resource.AttemptArmed: urlAhead, resource.AttemptPowerRequested: urlAhead,
+		resource.AttemptConsumed: urlAhead, resource.AttemptFetched: urlTaken, resource.AttemptSucceeded: urlTaken, resource.AttemptFailed: urlEnded,
 	}
-	for _, s := range protocol.AttemptStates() {
+	for _, s := range resource.AttemptStates() {
 		if got := urlBootOf(&Attempt{State: s}); got != want[s] {
 			t.Errorf("%s: %s", s, got)
 		}
 	}
-	if got := urlBootOf(&Attempt{State: protocol.AttemptFailed, Evidence: protocol.EvidenceFetched}); got != urlTaken {
+	if got := urlBootOf(&Attempt{State: resource.AttemptFailed, Evidence: protocol.EvidenceFetched}); got != urlTaken {
 		t.Errorf("failed after it fetched: %s", got)
 	}
 	if got := urlBootOf(nil); got != urlEnded {
@@ -57,11 +59,11 @@ func TestURLBoots(t *testing.T) {
 			t.Fatalf("the BMC has %q, the record %+v", w.m.uri, u)
 		}
 		for range 600 {
-			if w.run(500 * time.Millisecond); w.record().Attempt.State == protocol.AttemptSucceeded {
+			if w.run(500 * time.Millisecond); w.record().Attempt.State == resource.AttemptSucceeded {
 				break
 			}
 		}
-		if a := w.record().Attempt; a.State != protocol.AttemptSucceeded || !a.Network() || a.Observed != protocol.TargetUefiHTTP {
+		if a := w.record().Attempt; a.State != resource.AttemptSucceeded || !a.Network() || a.Observed != protocol.TargetUefiHTTP {
 			t.Fatalf("%+v", a)
 		}
 		if w.m.uri != "" || w.record().URL != nil {
@@ -106,23 +108,23 @@ func TestURLCrashes(t *testing.T) {
 func TestURLEnds(t *testing.T) {
 	for name, row := range map[string]struct {
 		set  func(*world)
-		code protocol.AttemptCode
+		code resource.AttemptCode
 	}{
-		"the BMC refuses On":           {func(w *world) { w.m.faults.RefuseOn = true }, protocol.AttemptPowerFailed},
-		"On has no effect":             {func(w *world) { w.m.faults.DropOn = true }, protocol.AttemptPowerFailed},
-		"the answer to arming is lost": {func(w *world) { w.m.faults.LoseAnswers, w.m.faults.RefuseOn = true, true }, protocol.AttemptNotStored},
-		"held":                         {func(w *world) { w.until("armed", w.armed); w.hold(protocol.StopHard) }, protocol.AttemptWithdrawn},
-		"the claim ends":               {func(w *world) { w.until("armed", w.armed); w.release0() }, protocol.AttemptWithdrawn},
-		"the claim ends at the write":  {func(w *world) { w.at, w.then = 7, w.release0 }, protocol.AttemptWithdrawn},
-		"another party's override":     {func(w *world) { w.until("armed", w.armed); w.m.override.Target = protocol.TargetPxe }, protocol.AttemptReplaced},
-		"firmware fetches nothing":     {func(w *world) { w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false } }, protocol.AttemptFetchFailed},
+		"the BMC refuses On":           {func(w *world) { w.m.faults.RefuseOn = true }, resource.AttemptPowerFailed},
+		"On has no effect":             {func(w *world) { w.m.faults.DropOn = true }, resource.AttemptPowerFailed},
+		"the answer to arming is lost": {func(w *world) { w.m.faults.LoseAnswers, w.m.faults.RefuseOn = true, true }, resource.AttemptNotStored},
+		"held":                         {func(w *world) { w.until("armed", w.armed); w.hold(resource.StopHard) }, resource.AttemptWithdrawn},
+		"the claim ends":               {func(w *world) { w.until("armed", w.armed); w.release0() }, resource.AttemptWithdrawn},
+		"the claim ends at the write":  {func(w *world) { w.at, w.then = 7, w.release0 }, resource.AttemptWithdrawn},
+		"another party's override":     {func(w *world) { w.until("armed", w.armed); w.m.override.Target = protocol.TargetPxe }, resource.AttemptReplaced},
+		"firmware fetches nothing":     {func(w *world) { w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false } }, resource.AttemptFetchFailed},
 		"firmware ignores the override": {func(w *world) {
 			w.m.consumed = func(protocol.BootTarget) { w.m.stall() }
 			w.m.faults.KeepArmed = true
 			w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false }
-		}, protocol.AttemptOverrideIgnored},
-		"the installer hangs":     {func(w *world) { w.m.hang = true; w.run(2 * time.Hour) }, protocol.AttemptNoReport},
-		"BMC without HttpBootUri": {func(w *world) { w.m.faults.NoURL = true }, protocol.AttemptNotStored},
+		}, resource.AttemptOverrideIgnored},
+		"the installer hangs":     {func(w *world) { w.m.hang = true; w.run(2 * time.Hour) }, resource.AttemptNoReport},
+		"BMC without HttpBootUri": {func(w *world) { w.m.faults.NoURL = true }, resource.AttemptNotStored},
 	} {
 		w := byURL(t, 1)
 		row.set(w)
@@ -142,8 +144,8 @@ func TestURLEnds(t *testing.T) {
 func TestURLLeft(t *testing.T) {
 	w := byURL(t, 1)
 	w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false }
-	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.State == protocol.AttemptConsumed })
-	w.want(func(in *protocol.ServerIntent) { in.Owner.Name, in.Owner.UID, in.Power, in.Boot = "", "", "", nil })
+	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptConsumed })
+	w.want(func(in *message.ServerIntent) { in.Owner.Name, in.Owner.UID, in.Power, in.Boot = "", "", "", nil })
 	w.run(time.Minute)
 	if w.m.power != protocol.PowerOn || w.m.uri != "" || w.record().URL != nil {
 		t.Errorf("%s, URL %q: %s", w.m.power, w.m.uri, w.disk)
@@ -155,7 +157,7 @@ func TestURLNotCleared(t *testing.T) {
 	w := byURL(t, 1)
 	w.m.faults.KeepURL = true
 	w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
-	if w.m.uri == "" || !w.has(protocol.CondBootURLNotCleared) {
+	if w.m.uri == "" || !w.has(resource.CondBootURLNotCleared) {
 		t.Fatalf("URL %q, %+v", w.m.uri, w.conds)
 	}
 	if MayFetch(false, false, w.record().Attempt, w.m.uri, w.record().Attempt.File) {
@@ -164,7 +166,7 @@ func TestURLNotCleared(t *testing.T) {
 	w.release0()
 	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
-	w.until("cleared at last", func() bool { return w.m.uri == "" && w.record().URL == nil && !w.has(protocol.CondBootURLNotCleared) })
+	w.until("cleared at last", func() bool { return w.m.uri == "" && w.record().URL == nil && !w.has(resource.CondBootURLNotCleared) })
 }
 
 // A BMC that shows the URL until the next reset delays nothing, and is looked at after it.
@@ -172,7 +174,7 @@ func TestURLPending(t *testing.T) {
 	w := byURL(t, 1)
 	w.m.faults.LateURL = true
 	w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
-	if took := w.now; w.m.uri != "" || took > 3*time.Minute || w.has(protocol.CondBootURLNotCleared) {
+	if took := w.now; w.m.uri != "" || took > 3*time.Minute || w.has(resource.CondBootURLNotCleared) {
 		t.Errorf("URL %q after %v, %+v", w.m.uri, took, w.conds)
 	}
 	w.until("forgotten", func() bool { return w.record().URL == nil })
@@ -183,13 +185,13 @@ func TestURLPending(t *testing.T) {
 func TestURLChains(t *testing.T) {
 	for _, row := range []struct {
 		kind  protocol.ChainKind
-		reach protocol.Reach
+		reach resource.Reach
 		act   ActionKind
 	}{
-		{protocol.ChainUKI, protocol.ReachURI, ActArm},
-		{protocol.ChainGRUB, protocol.ReachURI, ActArm},
-		{protocol.ChainIPXE, protocol.ReachURI, ActNone},
-		{protocol.ChainIPXE, protocol.ReachSegment, ActArm},
+		{protocol.ChainUKI, resource.ReachURI, ActArm},
+		{protocol.ChainGRUB, resource.ReachURI, ActArm},
+		{protocol.ChainIPXE, resource.ReachURI, ActNone},
+		{protocol.ChainIPXE, resource.ReachSegment, ActArm},
 	} {
 		y := story(t, func(s *Snapshot) {
 			s.Intent.Boot.Reach = row.reach
@@ -200,8 +202,8 @@ func TestURLChains(t *testing.T) {
 		y.read(protocol.PowerOff, sec, nil)
 		y.want(row.act)
 		if row.act == ActNone {
-			y.condition(protocol.CondNoBootChain)
-		} else if y.p.Action.URI != (row.reach == protocol.ReachURI) || y.p.Action.Plain {
+			y.condition(resource.CondNoBootChain)
+		} else if y.p.Action.URI != (row.reach == resource.ReachURI) || y.p.Action.Plain {
 			t.Errorf("%s, %s: %+v", row.kind, row.reach, y.p.Action)
 		}
 	}
@@ -211,17 +213,17 @@ func TestURLChains(t *testing.T) {
 // somebody resets the server, would have it installed again (P4); what the installer itself
 // asks for it gets.
 func TestURLBootsOnce(t *testing.T) {
-	const fetched, coerced = protocol.AttemptFetched, protocol.BootCoercedContinuous
+	const fetched, coerced = resource.AttemptFetched, protocol.BootCoercedContinuous
 	for _, row := range []struct {
 		name    string
-		state   protocol.AttemptState
+		state   resource.AttemptState
 		outcome protocol.BootOutcome
 		uri     bool
 		file    string
 		may     bool
 	}{
-		{"its first boot", protocol.AttemptPowerRequested, coerced, true, "boot.efi", true},
-		{"seen by a read", protocol.AttemptConsumed, coerced, true, "boot.efi", true},
+		{"its first boot", resource.AttemptPowerRequested, coerced, true, "boot.efi", true},
+		{"seen by a read", resource.AttemptConsumed, coerced, true, "boot.efi", true},
 		{"the next boot", fetched, coerced, true, "boot.efi", false},
 		{"the installer", fetched, coerced, true, "preseed.cfg", true},
 		{"an override for once", fetched, protocol.BootStored, true, "boot.efi", true},

@@ -4,13 +4,15 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // byURI makes the owner boot by a URL in its BMC, before anything was booted.
 func (w *world) byURI() {
-	w.want(func(in *protocol.ServerIntent) {
+	w.want(func(in *message.ServerIntent) {
 		b := *in.Boot
-		b.Reach = protocol.ReachURI
+		b.Reach = resource.ReachURI
 		in.Boot = &b
 	})
 }
@@ -39,13 +41,13 @@ func (x *witness) url(s Snapshot, p Plan) {
 		if disk := x.world.record().URL; !p.Persist && (disk == nil || *disk != *u) {
 			x.t.Fatal("P9: a URL without its intent on disk")
 		}
-	case k == ActArm && a.URI && a.State == protocol.AttemptPreparing:
+	case k == ActArm && a.URI && a.State == resource.AttemptPreparing:
 		x.t.Fatalf("armed without the URL that nobody else tells: %+v", a)
 	case k == ActClearURL:
-		if u == nil || a.Open() && a.State != protocol.AttemptFetched {
+		if u == nil || a.Open() && a.State != resource.AttemptFetched {
 			x.t.Fatalf("P6: the URL %+v is cleared, and firmware may have taken nothing of %+v", u, a)
 		}
-		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.State == protocol.AttemptFailed && a.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Intended {
+		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.State == resource.AttemptFailed && a.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Intended {
 			x.t.Fatalf("P6: cleared while firmware may take the override of %+v", a)
 		}
 		if o := p.Watch.Last; o.Power != protocol.PowerOff && o.Power != protocol.PowerOn {

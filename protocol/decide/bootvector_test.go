@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestBootVectors are behaviours that a faithful boot policy shows. Not here: the half
@@ -37,30 +38,30 @@ func TestBootVectors(t *testing.T) {
 			y := story(t, func(s *Snapshot) { s.Grant = nil })
 			y.read(off, sec, nil)
 			y.want(ActNone)
-			y.condition(protocol.CondGrantMissing)
+			y.condition(resource.CondGrantMissing)
 		},
 		"8 went Off by itself": func(t *testing.T) {
 			y := story(t, done)
 			y.read(on, sec, nil)
 			y.read(off, 5*sec, nil)
 			y.want(ActNone)
-			y.happened(protocol.EventUnexpected)
-			y.condition(protocol.CondUnexpectedPower)
+			y.happened(resource.EventUnexpected)
+			y.condition(resource.CondUnexpectedPower)
 			y.read(off, time.Hour, nil)
 			y.want(ActNone)
-			y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, NotAfter: at(2 * time.Hour)}}
+			y.s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, NotAfter: at(2 * time.Hour)}}
 			y.read(off, time.Hour+sec, nil)
 			y.read(off, time.Hour+2*sec, nil)
 			y.want(ActArm)
 		},
 		"8 came On by itself": func(t *testing.T) {
 			y := story(t, done)
-			y.s.Intent.Power = protocol.WantOff
+			y.s.Intent.Power = resource.WantOff
 			y.read(off, sec, nil)
 			y.s.Intent.Power = ""
 			y.read(on, 5*sec, nil)
 			y.want(ActNone)
-			y.condition(protocol.CondUnexpectedPower)
+			y.condition(resource.CondUnexpectedPower)
 		},
 		"9 disarmed when the power action fails": func(t *testing.T) {
 			y := story(t, nil)
@@ -69,7 +70,7 @@ func TestBootVectors(t *testing.T) {
 			y.read(off, sec, y.answered(""))
 			y.want(ActOn)
 			y.read(off, sec+onTimeout, y.answered(protocol.CodeUnavailable))
-			if a := y.p.Record.Attempt; a.State != protocol.AttemptFailed {
+			if a := y.p.Record.Attempt; a.State != resource.AttemptFailed {
 				t.Fatalf("attempt %s", a.State)
 			}
 			y.read(off, 2*sec+onTimeout, nil)
@@ -83,7 +84,7 @@ func TestBootVectors(t *testing.T) {
 			y := story(t, nil)
 			y.read(off, sec, nil)
 			r := y.answered("")
-			y.s.Holds = held(protocol.StopSoft, "h")
+			y.s.Holds = held(resource.StopSoft, "h")
 			y.read(off, 2*sec, r)
 			y.want(ActDisarm)
 		},
@@ -95,7 +96,7 @@ func TestBootVectors(t *testing.T) {
 			r.Outcome = protocol.BootDropped
 			y.read(off, 2*sec, r)
 			y.want(ActNone)
-			y.condition(protocol.CondOverrideNotStored)
+			y.condition(resource.CondOverrideNotStored)
 		},
 		"9 replaced by another party before On": func(t *testing.T) {
 			y := story(t, nil)
@@ -104,7 +105,7 @@ func TestBootVectors(t *testing.T) {
 			y.bmc = protocol.Override{Target: protocol.TargetPxe, Enabled: protocol.OverrideOnce}
 			y.read(off, 2*sec, r)
 			y.want(ActNone)
-			y.condition(protocol.CondFirstBootFailed)
+			y.condition(resource.CondFirstBootFailed)
 		},
 		"10 nothing is written while On and armed": func(t *testing.T) {
 			y := story(t, done)
@@ -118,7 +119,7 @@ func TestBootVectors(t *testing.T) {
 			}
 			y.read(on, 2*sec+consumeTimeout, nil)
 			y.want(ActNone)
-			y.condition(protocol.CondPowerFailed)
+			y.condition(resource.CondPowerFailed)
 		},
 		"11 refused during POST": func(t *testing.T) {
 			y := story(t, nil)
@@ -128,7 +129,7 @@ func TestBootVectors(t *testing.T) {
 			r.Busy, r.Outcome = true, protocol.BootRefusedByState
 			y.read(off, sec, r)
 			y.want(ActNone)
-			y.condition(protocol.CondBMCBusy)
+			y.condition(resource.CondBMCBusy)
 			y.read(off, sec+attemptBackoff, nil)
 			y.want(ActArm)
 			if n := y.p.Record.Used["claim-1/1"].Attempts; n != 1 {
@@ -142,7 +143,7 @@ func TestBootVectors(t *testing.T) {
 			y.read(on, 2*sec, y.answered(""))
 			y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, File: "boot.efi", Token: "token"}}
 			y.read(on, 3*sec, nil)
-			if y.p.Record.Provisioned != nil || y.p.Record.Attempt.State != protocol.AttemptFetched {
+			if y.p.Record.Provisioned != nil || y.p.Record.Attempt.State != resource.AttemptFetched {
 				t.Fatalf("%+v", y.p.Record)
 			}
 			y.s.Events = []Event{{Kind: protocol.EvidenceInstalled, Token: "token", At: at(4 * sec)}}
@@ -164,7 +165,7 @@ func TestBootVectors(t *testing.T) {
 				}
 			}
 			y.read(on, 3*sec+fetchTimeout, nil)
-			y.condition(protocol.CondFirstBootFailed)
+			y.condition(resource.CondFirstBootFailed)
 			y.read(on, 4*sec+fetchTimeout, nil)
 			y.want(ActForceOff)
 		},
@@ -181,7 +182,7 @@ func TestBootVectors(t *testing.T) {
 			y.s.Intent.Boot.Image.Digest = "sha256:other"
 			y.read(off, sec, nil)
 			y.want(ActNone)
-			y.condition(protocol.CondGrantInvalid)
+			y.condition(resource.CondGrantInvalid)
 		},
 		"17 the mark is of another claim of the same name": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-0") })
@@ -205,7 +206,7 @@ func TestBootVectors(t *testing.T) {
 			}
 		},
 		"23 busy graceful is repeated with a pause": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h") })
 			y.read(on, sec, nil)
 			y.want(ActGraceful)
 			r := y.answered(protocol.CodeUnavailable)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // bootWay is how firmware learned in the attempt before where its boot file is.
@@ -16,7 +18,7 @@ const (
 )
 
 // wayOf is the way of the attempt before, and how that ended.
-func (r *Record) wayOf(b *protocol.BootIntent, target protocol.BootTarget) (bootWay, protocol.AttemptCode) {
+func (r *Record) wayOf(b *message.BootIntent, target protocol.BootTarget) (bootWay, resource.AttemptCode) {
 	a := r.Attempt
 	switch {
 	case a == nil || a.OwnerUID != b.Owner.UID || a.Generation != b.Generation || a.Intended != target || a.Open():
@@ -28,8 +30,8 @@ func (r *Record) wayOf(b *protocol.BootIntent, target protocol.BootTarget) (boot
 }
 
 // notHTTP are the ends of an attempt in which the BMC or firmware did no boot by HTTP at all.
-func notHTTP() []protocol.AttemptCode {
-	return []protocol.AttemptCode{protocol.AttemptNotStored, protocol.AttemptOverrideIgnored, protocol.AttemptWrongMethod, protocol.AttemptNoDHCP}
+func notHTTP() []resource.AttemptCode {
+	return []resource.AttemptCode{resource.AttemptNotStored, resource.AttemptOverrideIgnored, resource.AttemptWrongMethod, resource.AttemptNoDHCP}
 }
 
 // wayRule says whether a boot by UefiHttp is given its URL through the BMC. The first row
@@ -52,9 +54,9 @@ func notHTTP() []protocol.AttemptCode {
 // These are the two ways that need no BIOS setting. DHCP is first, because firmware of any
 // vendor has it; with some, UefiHttp is nothing without HttpBootUri (metal-operator 649,
 // Supermicro). Another method is none of them: the grant is for one.
-func wayRule(reach protocol.Reach, before bootWay, ended protocol.AttemptCode) bool {
+func wayRule(reach resource.Reach, before bootWay, ended resource.AttemptCode) bool {
 	switch {
-	case reach == protocol.ReachURI:
+	case reach == resource.ReachURI:
 		return true
 	case before == wayNone:
 		return false
@@ -72,7 +74,7 @@ func (p *step) way(target protocol.BootTarget) (url bool, why string) {
 	before, ended := p.rec.wayOf(b, target)
 	url = wayRule(b.Reach, before, ended)
 	switch {
-	case b.Reach == protocol.ReachURI:
+	case b.Reach == resource.ReachURI:
 		return url, ", by a URL in the BMC"
 	case url && before == wayDHCP:
 		return url, ", by a URL in the BMC, because that by DHCP ended with " + string(ended)

@@ -8,15 +8,16 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestWayTable(t *testing.T) {
 	codes := []string{"none"}
-	for _, f := range protocol.AttemptFailures() {
+	for _, f := range resource.AttemptFailures() {
 		codes = append(codes, string(f.Code))
 	}
-	doctable.Of(t, "bootway.go", "wayRule").HoldOne(t, [][]string{doctable.Words(protocol.ReachURI, protocol.ReachSegment), doctable.Words(wayNone, wayDHCP, wayURL), codes}, func(in []string) string {
-		if wayRule(protocol.Reach(in[0]), bootWay(in[1]), protocol.AttemptCode(strings.TrimPrefix(in[2], "none"))) {
+	doctable.Of(t, "bootway.go", "wayRule").HoldOne(t, [][]string{doctable.Words(resource.ReachURI, resource.ReachSegment), doctable.Words(wayNone, wayDHCP, wayURL), codes}, func(in []string) string {
+		if wayRule(resource.Reach(in[0]), bootWay(in[1]), resource.AttemptCode(strings.TrimPrefix(in[2], "none"))) {
 			return "yes"
 		}
 		return "no"
@@ -32,7 +33,7 @@ func TestNextWay(t *testing.T) {
 	var told []string
 	w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
 	for _, e := range w.told {
-		if e.Code == protocol.EventAttemptBegun {
+		if e.Code == resource.EventAttemptBegun {
 			told = append(told, e.Message)
 		}
 	}
@@ -54,7 +55,7 @@ func TestNextWayThatIsNone(t *testing.T) {
 	w.m.faults.NoHTTP, w.m.faults.NoURL = true, true
 	w.until("given up", func() bool { return w.tried(2) })
 	a := w.record().Attempt
-	if use := w.record().Used["claim-1/1"]; use.Attempts != 2 || a.URI || a.Code != protocol.AttemptWrongMethod || w.w.ons != 2 {
+	if use := w.record().Used["claim-1/1"]; use.Attempts != 2 || a.URI || a.Code != resource.AttemptWrongMethod || w.w.ons != 2 {
 		t.Errorf("%+v, %d On, %+v", use, w.w.ons, a)
 	}
 	if w.m.uri != "" || w.record().URL != nil {
@@ -82,5 +83,5 @@ func TestWaysGoRound(t *testing.T) {
 // tried says whether so many attempts of the first claim's grant have failed.
 func (w *world) tried(n int) bool {
 	rec := w.record()
-	return rec.Used["claim-1/1"].Attempts == n && rec.Attempt.State == protocol.AttemptFailed && w.m.power == protocol.PowerOff && rec.URL == nil
+	return rec.Used["claim-1/1"].Attempts == n && rec.Attempt.State == resource.AttemptFailed && w.m.power == protocol.PowerOff && rec.URL == nil
 }

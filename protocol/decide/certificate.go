@@ -3,7 +3,8 @@ package decide
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // CertificateGrace is how long after its certificate's end an agent may still renew,
@@ -163,11 +164,11 @@ func certificateRule(ended bool, a age) CertificateAction {
 //
 // A word of an older term than the agent knows cannot be about it; one of a newer
 // term can: the agent has not seen a document of it.
-func EndedBy(m protocol.EndOfTerm, agent string, term uint64) bool {
+func EndedBy(m message.EndOfTerm, agent string, term uint64) bool {
 	switch {
 	case m.Agent != agent, m.Term < term:
 		return false
 	default:
-		return m.Code == protocol.CondRevoked || m.Code == protocol.CondSuperseded
+		return m.Code == resource.CondRevoked || m.Code == resource.CondSuperseded
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func yesNo(b bool) string {
@@ -25,12 +26,12 @@ func TestCertificateTable(t *testing.T) {
 
 func TestEndedByTable(t *testing.T) {
 	doctable.Of(t, "certificate.go", "EndedBy").Hold(t, [][]string{{"mine", "other"}, {"older", "same", "newer"}, {"known", "other"}}, func(in []string) []string {
-		m := protocol.EndOfTerm{Agent: "r1-1", Term: map[string]uint64{"older": 1, "same": 2, "newer": 3}[in[1]], Code: protocol.CondDark}
+		m := message.EndOfTerm{Agent: "r1-1", Term: map[string]uint64{"older": 1, "same": 2, "newer": 3}[in[1]], Code: resource.CondDark}
 		if in[0] == "other" {
 			m.Agent = "r1-2"
 		}
 		if in[2] == "known" {
-			m.Code = protocol.CondRevoked
+			m.Code = resource.CondRevoked
 		}
 		return []string{yesNo(EndedBy(m, "r1-1", 2))}
 	})

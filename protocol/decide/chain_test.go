@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ukiChain is that of an image with a UKI.
@@ -26,14 +27,14 @@ func loaderChain(kind protocol.ChainKind) *protocol.BootChain {
 func TestOnlyTheLastFileCounts(t *testing.T) {
 	for _, row := range []struct {
 		file string
-		want protocol.AttemptState
+		want resource.AttemptState
 	}{
-		{"first.efi", protocol.AttemptConsumed},
-		{"kernel", protocol.AttemptConsumed},
-		{"initrd", protocol.AttemptFetched},
+		{"first.efi", resource.AttemptConsumed},
+		{"kernel", resource.AttemptConsumed},
+		{"initrd", resource.AttemptFetched},
 	} {
 		for _, kind := range []protocol.ChainKind{protocol.ChainGRUB, protocol.ChainIPXE} {
-			a := &Attempt{Token: "t", Chain: loaderChain(kind), File: "first.efi", Intended: protocol.TargetUefiHTTP, State: protocol.AttemptConsumed}
+			a := &Attempt{Token: "t", Chain: loaderChain(kind), File: "first.efi", Intended: protocol.TargetUefiHTTP, State: resource.AttemptConsumed}
 			p := &step{rec: Record{Attempt: a}}
 			p.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: row.file})
 			if a.State != row.want {
@@ -46,7 +47,7 @@ func TestOnlyTheLastFileCounts(t *testing.T) {
 // A boot that was ended keeps its grant if no more than a loader had left by then.
 func TestLateLoaderSpendsNothing(t *testing.T) {
 	for file, want := range map[string]bool{"first.efi": false, "initrd": true} {
-		a := &Attempt{Token: "t", Chain: loaderChain(protocol.ChainGRUB), OwnerUID: "c", Generation: 1, Intended: protocol.TargetPxe, State: protocol.AttemptFailed}
+		a := &Attempt{Token: "t", Chain: loaderChain(protocol.ChainGRUB), OwnerUID: "c", Generation: 1, Intended: protocol.TargetPxe, State: resource.AttemptFailed}
 		p := &step{rec: Record{Attempt: a}}
 		p.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: file})
 		if got := p.rec.Used["c/1"].Spent; got != want {
@@ -68,7 +69,7 @@ func TestNoChainNoPowerOn(t *testing.T) {
 	}
 	found := false
 	for _, c := range p.Record.Conditions {
-		found = found || c.Code == protocol.CondNoBootChain && strings.Contains(c.Message, "a loader of it is not there")
+		found = found || c.Code == resource.CondNoBootChain && strings.Contains(c.Message, "a loader of it is not there")
 	}
 	if !found {
 		t.Errorf("conditions %+v", p.Record.Conditions)
@@ -98,7 +99,7 @@ func TestServeNamesTheClientsFile(t *testing.T) {
 		{protocol.ChainIPXE, protocol.TargetPxe, protocol.ClassIPXE, 7, protocol.IPXEScript},
 		{protocol.ChainIPXE, protocol.TargetPxe, protocol.ClassPXEClient, 11, ""},
 	} {
-		a := &Attempt{Token: "t", Chain: loaderChain(row.kind), Intended: row.method, State: protocol.AttemptPowerRequested}
+		a := &Attempt{Token: "t", Chain: loaderChain(row.kind), Intended: row.method, State: resource.AttemptPowerRequested}
 		got := Serve(ServeSnapshot{Synced: true, Server: "n1", Architecture: "amd64", Attempt: a}, protocol.BootClient{Class: row.class, Archs: []uint16{row.arch}})
 		if got.File != row.want || (got.Action == protocol.AnswerBoot) != (row.want != "") {
 			t.Errorf("%s by %s, %s with type %d: %+v, want %q", row.kind, row.method, row.class, row.arch, got, row.want)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // proof is what says that a held server does not run.
@@ -106,14 +107,14 @@ func (p *step) confirm() {
 		switch confirmRule(p.sight(), p.receipt(h)) {
 		case takenNow:
 			if p.rec.Manual == nil {
-				p.rec.Manual = map[string]protocol.Receipt{}
+				p.rec.Manual = map[string]resource.Receipt{}
 			}
-			p.rec.Manual[h.ID] = protocol.Receipt{
+			p.rec.Manual[h.ID] = resource.Receipt{
 				HoldID: h.ID, Server: p.snap.Server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
 				PowerEpoch: p.rec.Epoch, ConfirmedAt: p.now, Manual: h.ConfirmedDown,
 			}
 			p.dirty = true
-			p.happened(protocol.EventHoldConfirmed, "hold %s: %s says that the server is down: %s", h.ID, h.ConfirmedDown.By, h.ConfirmedDown.Reason)
+			p.happened(resource.EventHoldConfirmed, "hold %s: %s says that the server is down: %s", h.ID, h.ConfirmedDown.By, h.ConfirmedDown.Reason)
 		case takenNot:
 			if s := p.watch.SilentSince; !s.IsZero() {
 				p.recheckAt(s.Add(p.snap.Settings.SettleWindow))

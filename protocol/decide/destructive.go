@@ -3,7 +3,7 @@ package decide
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // destructive is an action that may need more than the everyday key.
@@ -17,7 +17,7 @@ const (
 )
 
 // approvalNone is that no approval is needed.
-const approvalNone protocol.ApprovalClass = "none"
+const approvalNone resource.ApprovalClass = "none"
 
 // destructiveRule is what is destructive. The first row that fits decides.
 //
@@ -32,30 +32,30 @@ const approvalNone protocol.ApprovalClass = "none"
 // key is that the agent knows a destructive key. foreign is that somebody else than
 // the hold's owner releases it; room that the bound of the agent's own file is not
 // reached; installed that the server has a provisioned record under the same claim.
-func destructiveRule(act destructive, key, foreign, room, installed bool) protocol.ApprovalClass {
+func destructiveRule(act destructive, key, foreign, room, installed bool) resource.ApprovalClass {
 	switch {
 	case !key:
 		return approvalNone
 	case act == actStop && !room:
-		return protocol.ApproveBulkStop
+		return resource.ApproveBulkStop
 	case act == actRelease && foreign:
-		return protocol.ApproveHoldOverride
+		return resource.ApproveHoldOverride
 	case act == actGrant && installed:
-		return protocol.ApproveReprovision
+		return resource.ApproveReprovision
 	case act == actWipe:
-		return protocol.ApproveWipe
+		return resource.ApproveWipe
 	}
 	return approvalNone
 }
 
 // Overrides says whether a release is by somebody else than the hold's owner.
-func Overrides(h protocol.ActiveHold, r protocol.Release) bool {
+func Overrides(h resource.ActiveHold, r resource.Release) bool {
 	return r.By != h.Owner
 }
 
 // ReleaseApproval says whether a release needs an approval, where the agent knows a
 // destructive key.
-func ReleaseApproval(key bool, h protocol.ActiveHold, r protocol.Release) bool {
+func ReleaseApproval(key bool, h resource.ActiveHold, r resource.Release) bool {
 	return destructiveRule(actRelease, key, Overrides(h, r), true, false) != approvalNone
 }
 
@@ -134,7 +134,7 @@ func (p *step) clear(st *Stop) bool {
 		}
 		return false
 	case ClearSpend:
-		p.happened(protocol.EventApproval, "forced off by approval %s", b.Approval)
+		p.happened(resource.EventApproval, "forced off by approval %s", b.Approval)
 	case ClearFree, ClearCount:
 	}
 	if !st.Cleared {
@@ -147,11 +147,11 @@ func (p *step) clear(st *Stop) bool {
 // deriveApproval says what waits for an approval.
 func (p *step) deriveApproval() {
 	if st := p.rec.Stop; st != nil && st.Waits {
-		p.raise(protocol.CondApprovalNeeded, "%d other servers were forced off within the window, and %d may be without an approval", p.snap.Bulk.Others, p.snap.Bulk.Bound)
+		p.raise(resource.CondApprovalNeeded, "%d other servers were forced off within the window, and %d may be without an approval", p.snap.Bulk.Others, p.snap.Bulk.Bound)
 	}
 	for _, h := range p.snap.Holds {
 		if h.Withheld != "" {
-			p.raise(protocol.CondReleaseNotApproved, "hold %s by %s: %s", h.ID, h.Owner, h.Withheld)
+			p.raise(resource.CondReleaseNotApproved, "hold %s by %s: %s", h.ID, h.Owner, h.Withheld)
 		}
 	}
 }
@@ -165,7 +165,7 @@ const (
 	approvalOver  approvalTime = "over"
 )
 
-func approvalTimeOf(now time.Time, a protocol.Approval) approvalTime {
+func approvalTimeOf(now time.Time, a resource.Approval) approvalTime {
 	switch {
 	case now.Before(a.NotBefore):
 		return approvalEarly
@@ -212,11 +212,11 @@ func approvalRule(good, ours bool, t approvalTime) ApprovalAnswer {
 
 // JudgeApproval judges an approval whose signature was verified. now is the agent's
 // time and not before its floor; ours is that rack and agent are the agent's own.
-func JudgeApproval(now time.Time, ours bool, a protocol.Approval) ApprovalAnswer {
+func JudgeApproval(now time.Time, ours bool, a resource.Approval) ApprovalAnswer {
 	return approvalRule(len(a.Validate()) == 0, ours, approvalTimeOf(now, a))
 }
 
 // ApprovalCounts says whether an approval that was taken is still in its time.
-func ApprovalCounts(now time.Time, a protocol.Approval) bool {
+func ApprovalCounts(now time.Time, a resource.Approval) bool {
 	return approvalTimeOf(now, a) == approvalValid
 }

@@ -6,6 +6,8 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestDestructiveTable(t *testing.T) {
@@ -35,7 +37,7 @@ func TestApprovalTable(t *testing.T) {
 // The time of an approval is from NotBefore on, and up to NotAfter.
 func TestApprovalTime(t *testing.T) {
 	from := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
-	a := protocol.Approval{NotBefore: from, NotAfter: from.Add(time.Hour)}
+	a := resource.Approval{NotBefore: from, NotAfter: from.Add(time.Hour)}
 	for _, tt := range []struct {
 		at   time.Duration
 		want bool
@@ -51,9 +53,9 @@ func forcing(b Bulk) Snapshot {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	o := protocol.Observation{Server: "n1", StartedAt: now, ReadAt: now, Power: protocol.PowerOn}
 	return Snapshot{
-		Server: "n1", Synced: true, Intent: &protocol.ServerIntent{Server: "n1"}, Bulk: b,
+		Server: "n1", Synced: true, Intent: &message.ServerIntent{Server: "n1"}, Bulk: b,
 		Settings:    Settings{SoftTimeout: time.Minute, SettleWindow: time.Second, PollInterval: time.Second},
-		Holds:       []Hold{{ActiveHold: protocol.ActiveHold{ID: "h1", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "o", HoldTerms: protocol.HoldTerms{Mode: protocol.StopHard}}}}},
+		Holds:       []Hold{{ActiveHold: resource.ActiveHold{ID: "h1", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Mode: resource.StopHard}}}}},
 		Record:      Record{Power: protocol.PowerOn},
 		Observation: &o,
 	}
@@ -80,7 +82,7 @@ func TestBulkStop(t *testing.T) {
 		}
 		found := false
 		for _, c := range p.Record.Conditions {
-			found = found || c.Code == protocol.CondApprovalNeeded
+			found = found || c.Code == resource.CondApprovalNeeded
 		}
 		if !found {
 			t.Errorf("%s: no condition: %+v", what, p.Record.Conditions)

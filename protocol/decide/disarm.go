@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // DisarmWay is how an override is taken away that nothing consumed.
@@ -106,7 +107,7 @@ type Left struct {
 func (p *step) leave(o protocol.Override, f protocol.BMCFault, hidden bool) {
 	p.rec.Left = &Left{Override: o, Since: p.now, Fault: f, Hidden: hidden}
 	p.dirty = true
-	p.happened(protocol.EventOverrideLeft, "%s %s stays armed: %s", o.Target, o.Enabled, f.Words())
+	p.happened(resource.EventOverrideLeft, "%s %s stays armed: %s", o.Target, o.Enabled, f.Words())
 }
 
 // leftover forgets what stayed armed once a read shows that it does not any more. A BMC may
@@ -136,6 +137,6 @@ func disarmAgain(n int) time.Duration {
 // deriveLeft says what stays armed.
 func (p *step) deriveLeft() {
 	if l := p.rec.Left; l != nil {
-		p.raise(protocol.CondOverrideLeft, "%s %s, since %s: %s", l.Override.Target, l.Override.Enabled, l.Since.UTC().Format(time.RFC3339), l.Fault.Words())
+		p.raise(resource.CondOverrideLeft, "%s %s, since %s: %s", l.Override.Target, l.Override.Enabled, l.Since.UTC().Format(time.RFC3339), l.Fault.Words())
 	}
 }

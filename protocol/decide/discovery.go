@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // A discovery boots a server that nobody owns into an image that says what is in it, and
@@ -15,12 +17,12 @@ import (
 const selfOff = 2 * time.Minute
 
 // discovering says whether a discovery owns the server.
-func discovering(in *protocol.ServerIntent) bool {
-	return in != nil && in.Owner.Kind == protocol.PurposeDiscovery
+func discovering(in *message.ServerIntent) bool {
+	return in != nil && in.Owner.Kind == resource.PurposeDiscovery
 }
 
 // forDiscovery says whether the attempt is one of a discovery.
-func (a *Attempt) forDiscovery() bool { return a.Purpose == protocol.PurposeDiscovery }
+func (a *Attempt) forDiscovery() bool { return a.Purpose == resource.PurposeDiscovery }
 
 // mismatched says whether firmware booted by another method than was ordered. A
 // discovery orders Pxe and answers HTTP boot too.
@@ -34,7 +36,7 @@ func (a *Attempt) mismatched() bool {
 // discovered says whether the server has said what is in it, to this owner.
 func (r *Record) discovered(uid string) bool {
 	a := r.Attempt
-	return a != nil && a.OwnerUID == uid && a.State == protocol.AttemptSucceeded && a.Evidence == protocol.EvidenceDiscovered
+	return a != nil && a.OwnerUID == uid && a.State == resource.AttemptSucceeded && a.Evidence == protocol.EvidenceDiscovered
 }
 
 // leave is what a discovery that is over, or ends, does to its server.
@@ -89,7 +91,7 @@ func (p *step) leaves(over bool) {
 	}
 	switch leaveRule(p.leaving(), ours, done, p.now.Before(until)) {
 	case leaveProve:
-		p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+		p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
 		if over {
 			p.released()
 		} else if !p.awaitQuiet() {
@@ -98,9 +100,9 @@ func (p *step) leaves(over bool) {
 	case leaveWait:
 		p.recheck(activeInterval)
 	case leaveForce:
-		p.stop(protocol.StopHard, 0)
+		p.stop(resource.StopHard, 0)
 	case leaveStop:
-		p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+		p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
 	case leaveIt:
 		if over {
 			p.letGo()
@@ -128,11 +130,11 @@ func (p *step) letGo() {
 		return
 	}
 	if a != nil && a.Disarm && (p.watch.Last.Override.Armed() && p.isOurs(p.watch.Last.Override) || a.hidden()) {
-		p.raise(protocol.CondServerOn, "the boot override of the discovery is cleared when the server is Off")
+		p.raise(resource.CondServerOn, "the boot override of the discovery is cleared when the server is Off")
 		return
 	}
 	p.forget()
-	p.happened(protocol.EventReleased, "was not booted by the discovery, and is left as it is")
+	p.happened(resource.EventReleased, "was not booted by the discovery, and is left as it is")
 }
 
 // forget drops what the record has of an owner that ends: tokens die with the claim.
@@ -155,8 +157,8 @@ func (p *step) discover() bool {
 		p.leaves(false)
 		return true
 	}
-	if runningOf(p.watch.Last.Power) == isOn && a.State == protocol.AttemptFailed && p.rec.runsFor(in.Owner.UID) == runsThis {
-		p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+	if runningOf(p.watch.Last.Power) == isOn && a.State == resource.AttemptFailed && p.rec.runsFor(in.Owner.UID) == runsThis {
+		p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
 		return true
 	}
 	return false
@@ -172,9 +174,9 @@ func (p *step) deriveDiscovery() {
 	if use.Attempts < p.snap.Grant.MaxAttempts {
 		return
 	}
-	code, reason := protocol.AttemptOutcomeUnknown, "its record is lost"
+	code, reason := resource.AttemptOutcomeUnknown, "its record is lost"
 	if a != nil && a.OwnerUID == in.Owner.UID {
 		code, reason = a.Code, a.Reason
 	}
-	p.raise(protocol.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, p.snap.Grant.MaxAttempts, code, reason)
+	p.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, p.snap.Grant.MaxAttempts, code, reason)
 }

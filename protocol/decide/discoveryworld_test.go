@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // discover gives a server that nobody owns to a discovery.
@@ -20,17 +22,17 @@ func (w *world) discover(attempts int, cycle bool) {
 	if w.intent != nil {
 		identity = w.intent.Identity
 	}
-	w.intent = &protocol.ServerIntent{
-		Server: "server-1", UID: "uid-1", Owner: protocol.Owner{Kind: protocol.PurposeDiscovery, Name: "discovery", UID: uid}, PowerCycle: cycle, Power: protocol.WantOn, Identity: identity,
-		Boot: &protocol.BootIntent{
-			Owner:       protocol.Owner{Kind: protocol.PurposeDiscovery, UID: uid},
-			GrantedBoot: protocol.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: protocol.BootSpec{BootPolicy: protocol.DiscoveryPolicy(), Image: protocol.Image{Digest: "sha256:probe"}}},
+	w.intent = &message.ServerIntent{
+		Server: "server-1", UID: "uid-1", Owner: resource.Owner{Kind: resource.PurposeDiscovery, Name: "discovery", UID: uid}, PowerCycle: cycle, Power: resource.WantOn, Identity: identity,
+		Boot: &message.BootIntent{
+			Owner:       resource.Owner{Kind: resource.PurposeDiscovery, UID: uid},
+			GrantedBoot: resource.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: resource.BootSpec{BootPolicy: resource.DiscoveryPolicy(), Image: resource.Image{Digest: "sha256:probe"}}},
 			Timeout:     10 * time.Minute,
 		},
 	}
-	w.grant = &protocol.Grant{
-		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:probe", Purpose: protocol.PurposeDiscovery,
-		FirstBoot: protocol.FirstBootPxe, MaxAttempts: attempts, IssuedAt: w.clock(),
+	w.grant = &message.Grant{
+		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:probe", Purpose: resource.PurposeDiscovery,
+		FirstBoot: resource.FirstBootPxe, MaxAttempts: attempts, IssuedAt: w.clock(),
 	}
 	w.poke()
 }
@@ -48,7 +50,7 @@ func (x *witness) leaveAlone(s Snapshot, p Plan) {
 }
 
 // has says whether a condition is so.
-func (w *world) has(code protocol.ConditionCode) bool {
+func (w *world) has(code resource.ConditionCode) bool {
 	for _, c := range w.conds {
 		if c.Code == code {
 			return true
@@ -58,7 +60,7 @@ func (w *world) has(code protocol.ConditionCode) bool {
 }
 
 func (w *world) release0() {
-	w.want(func(in *protocol.ServerIntent) { in.Releasing, in.Power, in.Boot = true, protocol.WantOff, nil })
+	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
 }
 
 // Seed 000: discovered, powered off, and nothing of it is left in the record.
@@ -103,7 +105,7 @@ func TestDiscoveryLeavesAlone(t *testing.T) {
 	w.run(time.Minute)
 	w.discover(3, false)
 	w.run(time.Hour)
-	if w.m.power != protocol.PowerOn || !w.has(protocol.CondServerOn) || w.record().Attempt != nil {
+	if w.m.power != protocol.PowerOn || !w.has(resource.CondServerOn) || w.record().Attempt != nil {
 		t.Fatalf("%s, %s, %+v", w.m.power, w.disk, w.conds)
 	}
 	w.release0()
@@ -111,7 +113,7 @@ func TestDiscoveryLeavesAlone(t *testing.T) {
 	if w.m.power != protocol.PowerOn {
 		t.Fatal("its end has stopped it")
 	}
-	w.want(func(in *protocol.ServerIntent) { *in = protocol.ServerIntent{Server: "server-1", UID: "uid-1"} })
+	w.want(func(in *message.ServerIntent) { *in = message.ServerIntent{Server: "server-1", UID: "uid-1"} })
 	w.discover(3, true)
 	w.until("discovered with leave", func() bool { r := w.record(); return r.discovered("discovery-2") })
 }
@@ -120,10 +122,10 @@ func TestDiscoveryLeavesAlone(t *testing.T) {
 func TestDiscoveryIsGivenUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*world)
-		code  protocol.AttemptCode
+		code  resource.AttemptCode
 	}{
-		"the image fails":     {func(w *world) { w.fails = true }, protocol.AttemptImageFailed},
-		"the image is silent": {func(w *world) { w.m.hang = true }, protocol.AttemptNoReport},
+		"the image fails":     {func(w *world) { w.fails = true }, resource.AttemptImageFailed},
+		"the image is silent": {func(w *world) { w.m.hang = true }, resource.AttemptNoReport},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -132,7 +134,7 @@ func TestDiscoveryIsGivenUp(t *testing.T) {
 				c.spoil(w)
 				w.run(5 * time.Second)
 			}
-			if !w.has(protocol.CondDiscoveryFailed) || w.w.ons != 3 || w.m.power != protocol.PowerOff || w.record().Attempt.Code != c.code {
+			if !w.has(resource.CondDiscoveryFailed) || w.w.ons != 3 || w.m.power != protocol.PowerOff || w.record().Attempt.Code != c.code {
 				t.Fatalf("%d power-ons, %s, %s, %+v", w.w.ons, w.m.power, w.disk, w.conds)
 			}
 		})
@@ -143,16 +145,16 @@ func TestDiscoveryIsGivenUp(t *testing.T) {
 func TestImageFailed(t *testing.T) {
 	w := newWorld(t)
 	w.claim(3)
-	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == protocol.AttemptFetched })
+	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFetched })
 	w.fold(Event{Kind: protocol.EvidenceFailed, Token: w.record().Attempt.Token, At: w.clock(), Message: "no disk"})
 	a := w.record().Attempt
-	if a.State != protocol.AttemptFailed || a.Code != protocol.AttemptImageFailed || a.Reason != "the image reported that it failed: no disk" {
+	if a.State != resource.AttemptFailed || a.Code != resource.AttemptImageFailed || a.Reason != "the image reported that it failed: no disk" {
 		t.Fatalf("%+v", a)
 	}
 	w.fold(Event{Kind: protocol.EvidenceInstalled, Token: a.Token, At: w.clock()})
 	w.m.off()
 	w.run(time.Hour)
-	if rec := w.record(); w.w.ons != 1 || rec.Provisioned != nil || !w.has(protocol.CondGrantSpent) {
+	if rec := w.record(); w.w.ons != 1 || rec.Provisioned != nil || !w.has(resource.CondGrantSpent) {
 		t.Fatalf("%d power-ons, %s, %+v", w.w.ons, w.disk, w.conds)
 	}
 }
@@ -162,9 +164,9 @@ func TestMaintenanceInADiscovery(t *testing.T) {
 	w := newWorld(t)
 	w.m.hang = true
 	w.discover(3, false)
-	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == protocol.AttemptFetched })
+	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFetched })
 	w.m.live = true
-	w.maintain(protocol.WantOn, 1)
+	w.maintain(resource.WantOn, 1)
 	w.until("booted for the maintenance", w.booted)
 	w.m.live = false
 	w.release0()
@@ -190,9 +192,9 @@ func TestDiscoveryAndReboot(t *testing.T) {
 	w.discover(3, false)
 	w.run(time.Minute)
 	w.w.orders++
-	w.requests = []protocol.Request{{
-		ID: "r", Server: "server-1", Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: w.hubTime().Add(time.Minute), Incarnation: w.incarnation,
-		Precondition: protocol.Precondition{OwnerUID: "discovery-1"},
+	w.requests = []resource.Request{{
+		ID: "r", Server: "server-1", Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: w.hubTime().Add(time.Minute), Incarnation: w.incarnation,
+		Precondition: resource.Precondition{OwnerUID: "discovery-1"},
 	}}
 	w.poke()
 	w.until("discovered after a reboot", func() bool { r := w.record(); return r.discovered("discovery-1") })

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 // then, and is not done twice.
 type EndedRequest struct {
 	ID      string           `json:"id"`
-	Outcome protocol.Outcome `json:"outcome"`
+	Outcome resource.Outcome `json:"outcome"`
 	At      time.Time        `json:"at"` // by the agent's clock
 	Reason  string           `json:"reason,omitempty"`
 }
@@ -27,7 +27,7 @@ type EndedRequest struct {
 // remember moves the ended requests that were not sent out of the list, into that of what
 // is remembered.
 func (p *step) remember(sent map[string]bool) {
-	gone := func(s RequestState) bool { return s.Outcome != protocol.OutcomePending && !sent[s.ID] }
+	gone := func(s RequestState) bool { return s.Outcome != resource.OutcomePending && !sent[s.ID] }
 	if !slices.ContainsFunc(p.rec.Requests, gone) {
 		return
 	}
@@ -44,7 +44,7 @@ func (p *step) remember(sent map[string]bool) {
 
 // recall takes a request that is sent again for what became of it, and reports whether it
 // is remembered.
-func (p *step) recall(r protocol.Request) bool {
+func (p *step) recall(r resource.Request) bool {
 	i := slices.IndexFunc(p.rec.Ended, func(e EndedRequest) bool { return e.ID == r.ID })
 	if i < 0 {
 		return false

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // mismatchWindow is how long after a power-on a network request is laid to it.
@@ -42,17 +43,17 @@ func (p *step) evidence(e Event) {
 			p.spend("fetched as the attempt was ended: " + a.Reason)
 			return
 		}
-		if !accepting(a, e.Token) || a.State == protocol.AttemptFetched {
+		if !accepting(a, e.Token) || a.State == resource.AttemptFetched {
 			return
 		}
-		p.enter(protocol.AttemptFetched)
+		p.enter(resource.AttemptFetched)
 		p.mark(&a.Marks.Fetched, p.now, PartDHCPToFetched, a.Marks.Asked)
 		p.rec.ran()
 		a.Evidence = protocol.EvidenceFetched
 		if a.Observed == "" {
 			a.Observed = a.Intended // its path was in no other answer
 		}
-		p.happened(protocol.EventFetched, "%s", a.Last())
+		p.happened(resource.EventFetched, "%s", a.Last())
 	case e.Kind == protocol.EvidenceFailed:
 		p.imageFailed(e)
 	case a != nil && takesKind(a.Purpose.Or(), a.Repeat, e.Kind):
@@ -82,25 +83,25 @@ func (p *step) dhcpSeen(e Event) {
 	if a.Open() && ordered {
 		p.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.OnSent)
 	}
-	if a.State == protocol.AttemptPowerRequested && ordered {
-		p.enter(protocol.AttemptConsumed)
-		p.happened(protocol.EventConsumed, "a %s request came", method)
+	if a.State == resource.AttemptPowerRequested && ordered {
+		p.enter(resource.AttemptConsumed)
+		p.happened(resource.EventConsumed, "a %s request came", method)
 	}
 	if a.Observed == method || a.Observed == a.Intended && a.Network() {
 		return
 	}
 	a.Observed = method
 	p.dirty = true
-	p.happened(protocol.EventDHCPSeen, "%s", e.Class)
+	p.happened(resource.EventDHCPSeen, "%s", e.Class)
 	if a.mismatched() {
 		p.plan.Measured.Mismatches = append(p.plan.Measured.Mismatches, Mismatch{a.Intended, method})
-		p.happened(protocol.EventMismatch, "%s was ordered, firmware used %s", a.Intended, method)
+		p.happened(resource.EventMismatch, "%s was ordered, firmware used %s", a.Intended, method)
 	}
 }
 
 // late says whether the token is of a network boot that was ended.
 func late(a *Attempt, token string) bool {
-	return a != nil && token != "" && a.Token == token && a.Network() && a.State == protocol.AttemptFailed
+	return a != nil && token != "" && a.Token == token && a.Network() && a.State == resource.AttemptFailed
 }
 
 // TakesReport says whether an installed report with the token is believed. One
@@ -110,7 +111,7 @@ func TakesReport(a *Attempt, token string) bool {
 	switch {
 	case a == nil || token == "" || a.Token != token || !a.Network() || !a.Served && (!a.Cached || a.OnSent.IsZero()):
 		return false
-	case a.State == protocol.AttemptSucceeded:
+	case a.State == resource.AttemptSucceeded:
 		return true
 	case late(a, token):
 		return a.Evidence == protocol.EvidenceFetched
@@ -122,14 +123,14 @@ func TakesReport(a *Attempt, token string) bool {
 // makes a server provisioned; Fetched or a running installer never is.
 func (p *step) installed(e Event) {
 	a := p.rec.Attempt
-	if p.snap.Intent == nil || !TakesReport(a, e.Token) || a.State == protocol.AttemptSucceeded || a.Code == protocol.AttemptImageFailed {
+	if p.snap.Intent == nil || !TakesReport(a, e.Token) || a.State == resource.AttemptSucceeded || a.Code == resource.AttemptImageFailed {
 		return
 	}
 	a.Evidence = e.Kind
 	a.Disarm = true // some firmware boots by an override for once and keeps it
 	p.span(PartFetchToReport, a.Marks.Fetched, p.now)
 	a.Code, a.Reason = "", "" // a late report of one that was ended
-	p.enter(protocol.AttemptSucceeded)
+	p.enter(resource.AttemptSucceeded)
 	p.watch.Backoff, p.watch.NextTry = 0, time.Time{}
 	p.rec.Unexpected = nil // whatever it was, it ended well
 	p.bootedWell()
@@ -137,10 +138,10 @@ func (p *step) installed(e Event) {
 		if a.Observed == "" {
 			a.Observed = a.Intended
 		}
-		p.happened(protocol.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Observed)
+		p.happened(resource.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Observed)
 		return // nothing is installed, and nothing of it outlives the discovery
 	}
-	p.rec.provision(protocol.Provisioned{
+	p.rec.provision(resource.Provisioned{
 		OwnerUID: a.OwnerUID, Generation: a.Generation, Server: p.snap.Server, ServerUID: p.snap.Intent.UID,
 		ImageDigest: a.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
 	})
@@ -149,8 +150,8 @@ func (p *step) installed(e Event) {
 	if words := said(e); words != "" {
 		text += ": " + words // such as which disks were discarded
 	}
-	p.happened(protocol.EventInstalled, "%s", text)
-	p.happened(protocol.EventProvisioned, "%s", a.Digest)
+	p.happened(resource.EventInstalled, "%s", text)
+	p.happened(resource.EventProvisioned, "%s", a.Digest)
 }
 
 // maxImageReason bounds an image's message in events and in the reason of an attempt, in
@@ -179,6 +180,6 @@ func (p *step) imageFailed(e Event) {
 		words = "it gave no message"
 	}
 	a.Evidence = protocol.EvidenceFailed
-	p.fail("the image reported that it failed: "+words, protocol.AttemptImageFailed)
+	p.fail("the image reported that it failed: "+words, resource.AttemptImageFailed)
 	p.spend(a.Reason)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Term is how far the time to live of a hold has run.
@@ -44,11 +44,11 @@ const (
 //
 // The hold's own terms decide, as they were when it was placed (kured 822: a later
 // setting never judges a lock again). Whatever cannot be read is kept.
-func expiryRule(ttl, over, said bool, on protocol.OnExpiry) expiry {
+func expiryRule(ttl, over, said bool, on resource.OnExpiry) expiry {
 	switch {
 	case !ttl, !over:
 		return expiryLies
-	case on == protocol.ExpiryRelease:
+	case on == resource.ExpiryRelease:
 		return expiryEnds
 	case said:
 		return expiryExpired
@@ -58,11 +58,11 @@ func expiryRule(ttl, over, said bool, on protocol.OnExpiry) expiry {
 
 // malformed says what of a hold this agent cannot read; empty if nothing. The hold is
 // enforced all the same, as a soft one that does not end by itself.
-func malformed(h protocol.ActiveHold) string {
+func malformed(h resource.ActiveHold) string {
 	switch {
-	case h.Mode != "" && h.Mode != protocol.StopSoft && h.Mode != protocol.StopHard:
+	case h.Mode != "" && h.Mode != resource.StopSoft && h.Mode != resource.StopHard:
 		return fmt.Sprintf("mode %.40q", h.Mode)
-	case h.OnExpiry != "" && h.OnExpiry != protocol.ExpiryKeep && h.OnExpiry != protocol.ExpiryRelease:
+	case h.OnExpiry != "" && h.OnExpiry != resource.ExpiryKeep && h.OnExpiry != resource.ExpiryRelease:
 		return fmt.Sprintf("onExpiry %.40q", h.OnExpiry)
 	case h.TTL < 0:
 		return fmt.Sprintf("ttl %s", h.TTL)
@@ -78,7 +78,7 @@ func (p *step) terms() {
 	var counted map[string]time.Duration
 	for _, h := range p.snap.Holds {
 		if why := malformed(h.ActiveHold); why != "" {
-			p.raise(protocol.CondHoldMalformed, "hold %s: %s", h.ID, why)
+			p.raise(resource.CondHoldMalformed, "hold %s: %s", h.ID, why)
 		}
 		if h.TTL <= 0 {
 			continue
@@ -105,13 +105,13 @@ func (p *step) terms() {
 		case expiryExpires:
 			term.ExpiredAt = p.now
 			p.setTerm(h.ID, term)
-			p.happened(protocol.EventHoldExpired, "hold %s by %s: kept", h.ID, h.Owner)
-			p.raise(protocol.CondHoldExpired, "hold %s by %s", h.ID, h.Owner)
+			p.happened(resource.EventHoldExpired, "hold %s by %s: kept", h.ID, h.Owner)
+			p.raise(resource.CondHoldExpired, "hold %s by %s", h.ID, h.Owner)
 		case expiryExpired:
-			p.raise(protocol.CondHoldExpired, "hold %s by %s", h.ID, h.Owner)
+			p.raise(resource.CondHoldExpired, "hold %s by %s", h.ID, h.Owner)
 		case expiryEnds:
-			p.happened(protocol.EventHoldExpired, "hold %s by %s: released, as it says", h.ID, h.Owner)
-			p.plan.Expire = append(p.plan.Expire, protocol.Release{
+			p.happened(resource.EventHoldExpired, "hold %s by %s: released, as it says", h.ID, h.Owner)
+			p.plan.Expire = append(p.plan.Expire, resource.Release{
 				HoldID: h.ID, Server: p.snap.Server, By: ByExpiry, At: p.now, Reason: "its time to live of " + h.TTL.String() + " was over",
 			})
 		case expiryLies:
@@ -120,7 +120,7 @@ func (p *step) terms() {
 	p.watch.Counted = counted
 	if len(p.plan.Expire) > 0 {
 		p.snap.Holds = slices.DeleteFunc(slices.Clone(p.snap.Holds), func(h Hold) bool {
-			return slices.ContainsFunc(p.plan.Expire, func(r protocol.Release) bool { return r.HoldID == h.ID })
+			return slices.ContainsFunc(p.plan.Expire, func(r resource.Release) bool { return r.HoldID == h.ID })
 		})
 		p.forgetHolds()
 	}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Fallback counts the failed network boots of a configuration that names the one before.
@@ -20,13 +22,13 @@ type Fallback struct {
 }
 
 // fell says whether the configuration is not booted any more.
-func (f *Fallback) fell(b *protocol.BootIntent) bool {
+func (f *Fallback) fell(b *message.BootIntent) bool {
 	return f != nil && !f.Since.IsZero() && f.OwnerUID == b.Owner.UID && f.Generation == b.Generation
 }
 
 // InForce is an intent with what the server boots now: what the hub says, or, once that
 // has failed often enough, what was booted before. Nothing is changed in place.
-func InForce(in protocol.ServerIntent, r *Record) protocol.ServerIntent {
+func InForce(in message.ServerIntent, r *Record) message.ServerIntent {
 	if b := in.Boot; b != nil && b.Fallback != nil && r.Fallback.fell(b) {
 		in.Boot = b.Former()
 	}
@@ -45,11 +47,11 @@ func InForce(in protocol.ServerIntent, r *Record) protocol.ServerIntent {
 //
 // What ends before firmware has asked says nothing of the image: the boot before it would
 // end alike.
-func countRule(code protocol.AttemptCode, fetched bool) bool {
+func countRule(code resource.AttemptCode, fetched bool) bool {
 	switch code {
-	case protocol.AttemptImageFailed, protocol.AttemptNoReport, protocol.AttemptFetchFailed:
+	case resource.AttemptImageFailed, resource.AttemptNoReport, resource.AttemptFetchFailed:
 		return true
-	case protocol.AttemptInterrupted:
+	case resource.AttemptInterrupted:
 		return fetched
 	default:
 		return false
@@ -74,7 +76,7 @@ func (p *step) countFailure() {
 	f.Reason, f.Again, a.Cleanup = a.Reason, true, true
 	if f.Failed >= in.Boot.Fallback.After {
 		f.Since = p.now
-		p.happened(protocol.EventFellBack, "after %d failed boots of %s: boots %s again", f.Failed, in.Boot.Image.Reference, in.Boot.Fallback.Image.Reference)
+		p.happened(resource.EventFellBack, "after %d failed boots of %s: boots %s again", f.Failed, in.Boot.Image.Reference, in.Boot.Fallback.Image.Reference)
 		p.recheck(0)
 	}
 	p.rec.Fallback, p.dirty = f, true
@@ -82,7 +84,7 @@ func (p *step) countFailure() {
 
 // again lets a grant that repeats be used without another order, once for each failure
 // that was counted.
-func (p *step) again(b *protocol.BootIntent, use GrantUse) GrantUse {
+func (p *step) again(b *message.BootIntent, use GrantUse) GrantUse {
 	f := p.rec.Fallback
 	if f == nil || !f.Again || f.OwnerUID != b.Owner.UID {
 		return use
@@ -112,15 +114,15 @@ func (p *step) deriveFallback() {
 	if f == nil || f.Since.IsZero() || in == nil || in.Boot == nil || in.Boot.Owner.UID != f.OwnerUID {
 		return
 	}
-	p.raise(protocol.CondFellBack, "after %d failed boots of configuration %d: %s", f.Failed, f.Generation, f.Reason)
+	p.raise(resource.CondFellBack, "after %d failed boots of configuration %d: %s", f.Failed, f.Generation, f.Reason)
 }
 
 // Report is what the hub is told.
-func (f *Fallback) Report() *protocol.FallbackReport {
+func (f *Fallback) Report() *resource.FallbackReport {
 	if f == nil {
 		return nil
 	}
-	r := &protocol.FallbackReport{Generation: f.Generation, Failed: f.Failed, Reason: f.Reason}
+	r := &resource.FallbackReport{Generation: f.Generation, Failed: f.Failed, Reason: f.Reason}
 	if !f.Since.IsZero() {
 		since := f.Since
 		r.Since = &since

@@ -7,15 +7,17 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestCountTable(t *testing.T) {
 	var codes []string
-	for _, f := range protocol.AttemptFailures() {
+	for _, f := range resource.AttemptFailures() {
 		codes = append(codes, string(f.Code))
 	}
 	doctable.Of(t, "fallback.go", "countRule").Hold(t, [][]string{codes, doctable.YesNo()}, func(in []string) []string {
-		if countRule(protocol.AttemptCode(in[0]), in[1] == "yes") {
+		if countRule(resource.AttemptCode(in[0]), in[1] == "yes") {
 			return []string{"yes"}
 		}
 		return []string{"no"}
@@ -26,24 +28,24 @@ func TestCountTable(t *testing.T) {
 // while it is off, and the one before to return to.
 type newer struct {
 	*play
-	raw    protocol.ServerIntent
-	grants map[uint64]protocol.Grant
+	raw    message.ServerIntent
+	grants map[uint64]message.Grant
 	at     time.Duration
 	boots  int
 }
 
 func newNewer(t *testing.T, after int) *newer {
-	n := &newer{play: story(t, nil), grants: map[uint64]protocol.Grant{}}
+	n := &newer{play: story(t, nil), grants: map[uint64]message.Grant{}}
 	n.raw = *n.s.Intent
 	before := *n.raw.Boot
-	before.BootPolicy.Boot = protocol.BootNetwork
+	before.BootPolicy.Boot = resource.BootNetwork
 	before.Image.Reference, before.Image.Digest = "old", "sha256:old"
 	boot := before
 	boot.Generation++
 	boot.Image.Reference, boot.Image.Digest = "new", "sha256:new"
-	boot.Fallback = &protocol.BootFallback{After: after, GrantedBoot: protocol.GrantedBoot{Generation: before.Generation, BootSpec: protocol.BootSpec{Image: before.Image, BootPolicy: before.BootPolicy}}}
+	boot.Fallback = &message.BootFallback{After: after, GrantedBoot: resource.GrantedBoot{Generation: before.Generation, BootSpec: resource.BootSpec{Image: before.Image, BootPolicy: before.BootPolicy}}}
 	n.raw.Boot = &boot
-	for _, b := range []protocol.BootIntent{before, boot} {
+	for _, b := range []message.BootIntent{before, boot} {
 		g := *n.s.Grant
 		g.Generation, g.ImageDigest, g.Repeat = b.Generation, b.Image.Digest, true
 		n.grants[b.Generation] = g
@@ -83,7 +85,7 @@ func (n *newer) boot() string {
 	token := n.p.Record.Attempt.Token
 	n.reads(protocol.PowerOn, 5*sec, nil, Event{Begun: true, Token: token, At: at(n.at + 5*sec)},
 		Event{Kind: protocol.EvidenceFetched, File: "boot.efi", Token: token, At: at(n.at + 5*sec)})
-	if a := n.p.Record.Attempt; a.State != protocol.AttemptFetched {
+	if a := n.p.Record.Attempt; a.State != resource.AttemptFetched {
 		n.t.Fatalf("%s: %s", a.State, a.Reason)
 	}
 	return n.p.Record.Attempt.Digest
@@ -122,7 +124,7 @@ func TestFallback(t *testing.T) {
 				}
 				fail(n)
 			}
-			n.condition(protocol.CondFellBack)
+			n.condition(resource.CondFellBack)
 			if r := n.p.Record.Fallback.Report(); r.Failed != after || r.Since == nil || r.Generation != n.raw.Boot.Generation {
 				t.Errorf("reported: %+v", r)
 			}
@@ -131,7 +133,7 @@ func TestFallback(t *testing.T) {
 				t.Fatalf("then %q is booted: %v", got, n.p.Record.Conditions)
 			}
 			n.reads(protocol.PowerOn, 5*sec, nil, Event{Kind: protocol.EvidenceBooted, Token: n.p.Record.Attempt.Token, At: at(n.at + 5*sec)})
-			n.condition(protocol.CondFellBack) // until there is another configuration
+			n.condition(resource.CondFellBack) // until there is another configuration
 			if p := n.p.Record.Provisioned; p == nil || p.ImageDigest != "sha256:old" {
 				t.Errorf("provisioned %+v", p)
 			}
@@ -139,7 +141,7 @@ func TestFallback(t *testing.T) {
 			next.Generation, next.Fallback = next.Generation+1, nil
 			n.raw.Boot = &next
 			n.reads(protocol.PowerOn, 5*sec, nil)
-			n.lacks(protocol.CondFellBack)
+			n.lacks(resource.CondFellBack)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // faultCondition names what a BMC does wrong. The first row that fits decides; none is that
@@ -19,29 +20,29 @@ import (
 //	Stranger     | SystemNotFound
 //	Ambiguous    | SystemAmbiguous
 //	*            | none
-func faultCondition(k protocol.FaultKind) protocol.ConditionCode {
+func faultCondition(k protocol.FaultKind) resource.ConditionCode {
 	switch k {
 	case protocol.FaultPrecondition:
-		return protocol.CondETagsRefused
+		return resource.CondETagsRefused
 	case protocol.FaultTask:
-		return protocol.CondTaskFailed
+		return resource.CondTaskFailed
 	case protocol.FaultSessions:
-		return protocol.CondSessionsFull
+		return resource.CondSessionsFull
 	case protocol.FaultSlow:
-		return protocol.CondBMCSlow
+		return resource.CondBMCSlow
 	case protocol.FaultCut:
-		return protocol.CondBMCCut
+		return resource.CondBMCCut
 	case protocol.FaultGone, protocol.FaultStranger:
-		return protocol.CondSystemNotFound
+		return resource.CondSystemNotFound
 	case protocol.FaultAmbiguous:
-		return protocol.CondSystemAmbiguous
+		return resource.CondSystemAmbiguous
 	case protocol.FaultRefused, protocol.FaultPower:
 	}
 	return conditionNone
 }
 
 // conditionNone is no condition.
-const conditionNone protocol.ConditionCode = "none"
+const conditionNone resource.ConditionCode = "none"
 
 // Unread is the present run of reads that gave no power state although the BMC answered.
 type Unread struct {

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestFaultTable(t *testing.T) {
@@ -15,7 +16,7 @@ func TestFaultTable(t *testing.T) {
 	})
 	for _, k := range append(protocol.FaultKinds(), "", "later") {
 		code := faultCondition(k)
-		if _, ok := protocol.LookupCondition(code); !ok && code != conditionNone {
+		if _, ok := resource.LookupCondition(code); !ok && code != conditionNone {
 			t.Errorf("%s is %s, which is not registered", k, code)
 		}
 	}
@@ -50,8 +51,8 @@ func TestIgnoredTable(t *testing.T) {
 }
 
 func TestBlindTable(t *testing.T) {
-	doctable.Of(t, "forceoff.go", "blindRule").Hold(t, [][]string{doctable.YesNo(), doctable.Words(protocol.StopSoft, protocol.StopHard), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()}, func(in []string) []string {
-		return []string{yes(blindRule(in[0] == "yes", protocol.StopMode(in[1]), in[2] == "yes", in[3] == "yes", in[4] == "yes"))}
+	doctable.Of(t, "forceoff.go", "blindRule").Hold(t, [][]string{doctable.YesNo(), doctable.Words(resource.StopSoft, resource.StopHard), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()}, func(in []string) []string {
+		return []string{yes(blindRule(in[0] == "yes", resource.StopMode(in[1]), in[2] == "yes", in[3] == "yes", in[4] == "yes"))}
 	})
 }
 
@@ -93,7 +94,7 @@ func TestFaultVectors(t *testing.T) {
 	const on, off, unknown = protocol.PowerOn, protocol.PowerOff, protocol.PowerUnknown
 	for name, tell := range map[string]func(t *testing.T){
 		"ForceOff without effect is named by the second, and sent less and less often": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 			sent, last := 0, time.Duration(0)
 			var gaps []time.Duration
 			for d := time.Duration(0); d < 15*time.Minute; d += sec {
@@ -108,7 +109,7 @@ func TestFaultVectors(t *testing.T) {
 					}
 					last = d
 				}
-				if named := y.has(protocol.CondForceOffIgnored); named != (d >= 2*resendForce+sec) && d != 2*resendForce {
+				if named := y.has(resource.CondForceOffIgnored); named != (d >= 2*resendForce+sec) && d != 2*resendForce {
 					t.Fatalf("after %v and %d sent: named %t", d, sent, named)
 				}
 			}
@@ -116,10 +117,10 @@ func TestFaultVectors(t *testing.T) {
 				t.Errorf("%d sent, %v apart", sent, gaps)
 			}
 			y.read(off, 15*time.Minute, nil)
-			y.lacks(protocol.CondForceOffIgnored)
+			y.lacks(resource.CondForceOffIgnored)
 		},
 		"a new hold begins anew": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 			d := time.Duration(0)
 			for ; d < 5*time.Minute; d += sec {
 				var r *Result
@@ -132,7 +133,7 @@ func TestFaultVectors(t *testing.T) {
 				y.read(on, d, nil)
 			}
 			sent := d
-			y.s.Holds = append(held(protocol.StopHard, "h"), Hold{ActiveHold: protocol.ActiveHold{ID: "i", HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopHard}}}, EnforcedAt: at(d)})
+			y.s.Holds = append(held(resource.StopHard, "h"), Hold{ActiveHold: resource.ActiveHold{ID: "i", HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: resource.StopHard}}}, EnforcedAt: at(d)})
 			y.read(on, d, y.answered(""))
 			for d += sec; y.p.Action.Kind != ActForceOff; d += sec {
 				y.read(on, d, nil)
@@ -142,43 +143,43 @@ func TestFaultVectors(t *testing.T) {
 			}
 		},
 		"a Task that fails is named, and no effect of it is missed": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 			y.read(on, 0, nil)
 			y.want(ActForceOff)
 			y.read(on, sec, y.answered(""))
 			y.fails("ForceOff", on, 2*sec)
-			y.condition(protocol.CondTaskFailed)
+			y.condition(resource.CondTaskFailed)
 			y.read(on, resendForce+sec, nil)
 			y.want(ActForceOff)
 			y.read(on, resendForce+2*sec, y.answered(""))
-			y.condition(protocol.CondTaskFailed) // taken again is not done
+			y.condition(resource.CondTaskFailed) // taken again is not done
 			y.fails("ForceOff", on, resendForce+3*sec)
 			y.read(on, 5*resendForce, nil)
-			y.lacks(protocol.CondForceOffIgnored) // it says itself why
+			y.lacks(resource.CondForceOffIgnored) // it says itself why
 			y.read(off, 6*resendForce, nil)
-			y.lacks(protocol.CondTaskFailed)
+			y.lacks(resource.CondTaskFailed)
 		},
 		"somebody else's Task is none of ours": func(t *testing.T) {
 			y := story(t, nil)
 			y.fails("Nmi", on, 0)
-			y.lacks(protocol.CondTaskFailed)
+			y.lacks(resource.CondTaskFailed)
 		},
 		"no power state, and a hard hold: forced, unproved, and said so": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 			y.cut(unknown, 0)
 			y.want(ActNone)
 			y.cut(unknown, blindAfter-sec)
 			y.want(ActNone)
 			y.cut(unknown, blindAfter)
 			y.want(ActForceOff)
-			y.condition(protocol.CondForcedUnread)
-			y.condition(protocol.CondBMCCut)
+			y.condition(resource.CondForcedUnread)
+			y.condition(resource.CondBMCCut)
 			y.cut(unknown, blindAfter+sec)
 			y.want(ActNone)
 			y.cut(unknown, time.Hour)
 			y.receipt("h", false)
 			y.read(off, time.Hour+sec, nil)
-			y.lacks(protocol.CondForcedUnread)
+			y.lacks(resource.CondForcedUnread)
 			y.read(off, time.Hour+7*sec, nil)
 			y.receipt("h", true)
 			y.cut(unknown, 2*time.Hour)
@@ -187,22 +188,22 @@ func TestFaultVectors(t *testing.T) {
 		},
 		"an approval is needed for that too": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
-				s.Holds = held(protocol.StopHard, "h")
+				s.Holds = held(resource.StopHard, "h")
 				s.Bulk = Bulk{Key: true, Bound: 1, Others: 1}
 			})
 			y.cut(unknown, 0)
 			y.cut(unknown, blindAfter)
 			y.want(ActNone)
-			y.condition(protocol.CondApprovalNeeded)
+			y.condition(resource.CondApprovalNeeded)
 		},
 		"a BMC that does not answer at all is sent nothing": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 			y.read(protocol.PowerUnreachable, 0, nil)
 			y.read(protocol.PowerUnreachable, time.Hour, nil)
 			y.want(ActNone)
 		},
 		"unreadable reads come less and less often": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h") })
 			reads := 0
 			for d := time.Duration(0); d < 10*time.Minute; d = y.p.RecheckAt.Sub(at(0)) {
 				y.cut(unknown, d)
@@ -230,7 +231,7 @@ func TestFaultVectors(t *testing.T) {
 				d += sec
 				y.read(off, d, r)
 			}
-			y.condition(protocol.CondOverrideLeft)
+			y.condition(resource.CondOverrideLeft)
 			l := y.p.Record.Left
 			if l == nil || l.Override != y.bmc || l.Fault.Status != 400 {
 				t.Fatalf("stored is %+v", l)
@@ -238,14 +239,14 @@ func TestFaultVectors(t *testing.T) {
 			y.restart()
 			y.read(off, d+sec, nil)
 			y.want(ActNone)
-			y.condition(protocol.CondOverrideLeft)
+			y.condition(resource.CondOverrideLeft)
 			y.read(off, d+10*sec, nil)
 			if y.p.Record.Released != y.s.Intent.Owner.UID {
 				t.Fatal("the claim does not end")
 			}
 			y.bmc = disarmed() // somebody cleared it at the BMC's page
 			y.read(off, d+20*sec, nil)
-			y.lacks(protocol.CondOverrideLeft)
+			y.lacks(resource.CondOverrideLeft)
 		},
 		"ETags that are all refused are named at once, and tried less and less often": func(t *testing.T) {
 			y := story(t, nil)
@@ -259,8 +260,8 @@ func TestFaultVectors(t *testing.T) {
 				}
 				y.read(off, d, r)
 				if writes > 0 {
-					y.condition(protocol.CondETagsRefused)
-					y.lacks(protocol.CondBMCBusy)
+					y.condition(resource.CondETagsRefused)
+					y.lacks(resource.CondBMCBusy)
 				}
 			}
 			if writes < 3 || writes > 8 {
@@ -268,13 +269,13 @@ func TestFaultVectors(t *testing.T) {
 			}
 		},
 		"a BMC without a session left is read, and that is said": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Intent.Power = protocol.WantOff })
+			y := story(t, func(s *Snapshot) { s.Intent.Power = resource.WantOff })
 			y.s.Observation = seen(off, 0)
 			y.s.Observation.Fault = protocol.BMCFault{Kind: protocol.FaultSessions, Status: 403}
 			y.step(0)
-			y.condition(protocol.CondSessionsFull)
+			y.condition(resource.CondSessionsFull)
 			y.read(off, sec, nil)
-			y.lacks(protocol.CondSessionsFull)
+			y.lacks(resource.CondSessionsFull)
 		},
 	} {
 		t.Run(name, tell)

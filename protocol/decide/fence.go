@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // releaseProof is the key of the proof that ends a claim.
@@ -96,9 +97,9 @@ func (p *step) fence() {
 			continue
 		}
 		if p.rec.Receipts == nil {
-			p.rec.Receipts = map[string]protocol.Receipt{}
+			p.rec.Receipts = map[string]resource.Receipt{}
 		}
-		p.rec.Receipts[h.ID] = protocol.Receipt{
+		p.rec.Receipts[h.ID] = resource.Receipt{
 			HoldID: h.ID, Server: p.snap.Server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
 			PowerEpoch: p.rec.Epoch, StoppedSince: p.watch.OffSince, ConfirmedAt: pr.Last,
 			Reads: pr.Reads, Settle: settle, RestorePolicy: p.guarded(),
@@ -106,7 +107,7 @@ func (p *step) fence() {
 		p.unconfirm(h)
 		p.plan.Measured.Fenced = append(p.plan.Measured.Fenced, max(0, pr.Last.Sub(h.EnforcedAt)))
 		p.dirty = true
-		p.happened(protocol.EventFenced, "hold %s: Off since %s", h.ID, p.watch.OffSince.UTC().Format(time.RFC3339Nano))
+		p.happened(resource.EventFenced, "hold %s: Off since %s", h.ID, p.watch.OffSince.UTC().Format(time.RFC3339Nano))
 	}
 }
 
@@ -131,7 +132,7 @@ func (p *step) released() {
 		return
 	}
 	p.forget()
-	p.happened(protocol.EventReleased, "Off since %s", p.watch.OffSince.UTC().Format(time.RFC3339Nano))
+	p.happened(resource.EventReleased, "Off since %s", p.watch.OffSince.UTC().Format(time.RFC3339Nano))
 }
 
 // recheckSettle reads again when the window ends, and in its middle, so that a
@@ -157,8 +158,8 @@ func (p *step) forgetHolds() {
 		return len(p.rec.Receipts) + len(p.rec.Manual) + len(p.rec.Violated) + len(p.rec.Terms)
 	}
 	n := count()
-	maps.DeleteFunc(p.rec.Receipts, func(id string, _ protocol.Receipt) bool { return gone(id) })
-	maps.DeleteFunc(p.rec.Manual, func(id string, _ protocol.Receipt) bool { return gone(id) })
+	maps.DeleteFunc(p.rec.Receipts, func(id string, _ resource.Receipt) bool { return gone(id) })
+	maps.DeleteFunc(p.rec.Manual, func(id string, _ resource.Receipt) bool { return gone(id) })
 	maps.DeleteFunc(p.rec.Violated, func(id string, _ time.Time) bool { return gone(id) })
 	maps.DeleteFunc(p.rec.Terms, func(id string, _ Term) bool { return gone(id) })
 	if n != count() {

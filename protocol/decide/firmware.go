@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Working says whether firmware work is marked now: by the hub's time, or by the
 // agent's clock while the hub has not been heard.
-func Working(f *protocol.FirmwareWork, hub, now time.Time) bool {
+func Working(f *resource.FirmwareWork, hub, now time.Time) bool {
 	if hub.IsZero() {
 		hub = now
 	}
@@ -74,7 +74,7 @@ func (p *step) wait(releasing bool) {
 	p.forgive(ActGraceful, ActForceOff, ActOn, ActRestart)
 	if a := p.rec.Attempt; a.Open() {
 		if len(p.snap.Holds) > 0 || p.halts(a) {
-			p.abandon("firmware work is under way", protocol.AttemptWithdrawn)
+			p.abandon("firmware work is under way", resource.AttemptWithdrawn)
 		} else {
 			p.advance() // it sends nothing more
 		}
@@ -89,10 +89,10 @@ func (p *step) wait(releasing bool) {
 	if !slices.ContainsFunc(p.snap.Holds, func(h Hold) bool { return p.receipt(h) != proofReads }) {
 		return
 	}
-	if !p.had(protocol.CondHoldBlocked) {
-		p.happened(protocol.EventHoldBlocked, "%s", p.workText())
+	if !p.had(resource.CondHoldBlocked) {
+		p.happened(resource.EventHoldBlocked, "%s", p.workText())
 	}
-	p.raise(protocol.CondHoldBlocked, "%s", p.workText())
+	p.raise(resource.CondHoldBlocked, "%s", p.workText())
 }
 
 // resume lets a stop that waited begin anew: a soft one has all its time.

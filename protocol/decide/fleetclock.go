@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // fleetWith is whom most agents agree with.
@@ -75,16 +76,16 @@ func agentClock(hub hubsClock, fleet fleetWith) ClockOff {
 }
 
 // Condition is what is said of a wrong clock; empty where none is.
-func (o ClockOff) Condition() protocol.ConditionCode {
+func (o ClockOff) Condition() resource.ConditionCode {
 	switch o {
 	case ClockOffAgentBehind:
-		return protocol.CondClockBehind
+		return resource.CondClockBehind
 	case ClockOffAgentAhead:
-		return protocol.CondClockAhead
+		return resource.CondClockAhead
 	case ClockOffHubBehind, ClockOffHubAhead:
-		return protocol.CondHubClock
+		return resource.CondHubClock
 	case ClockOffUnsure:
-		return protocol.CondClocksDiffer
+		return resource.CondClocksDiffer
 	case ClockOffNone:
 	}
 	return ""

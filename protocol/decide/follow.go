@@ -1,6 +1,9 @@
 package decide
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
 
 // tardy is whether a request was not begun before its notAfter.
 type tardy string
@@ -42,32 +45,32 @@ const (
 // is restored, and limit, which is requestLimit, does not run. What cannot be
 // restored because no claim wants it is said so, and not silently (baremetal-operator
 // deletes the annotation).
-func followRule(action protocol.RequestAction, claim claimed, held, stopped bool, late tardy, r ran, limit bool) (protocol.Outcome, string) {
-	off := action == protocol.RequestPowerOff
+func followRule(action resource.RequestAction, claim claimed, held, stopped bool, late tardy, r ran, limit bool) (resource.Outcome, string) {
+	off := action == resource.RequestPowerOff
 	switch {
 	case off && stopped:
-		return protocol.OutcomeDone, ""
+		return resource.OutcomeDone, ""
 	case claim == claimEnds:
-		return protocol.OutcomeRefused, endsWithClaim
+		return resource.OutcomeRefused, endsWithClaim
 	case !stopped && late == tardyUnsent:
-		return protocol.OutcomeExpired, notBegun
+		return resource.OutcomeExpired, notBegun
 	case !stopped && late == tardyAway:
-		return protocol.OutcomeUnknown, "the agent was away while the server was stopped"
+		return resource.OutcomeUnknown, "the agent was away while the server was stopped"
 	case off && claim == claimOn && !held:
-		return protocol.OutcomeRefused, wantsOn // since it was accepted
+		return resource.OutcomeRefused, wantsOn // since it was accepted
 	case !off && stopped && claim == claimOff:
-		return protocol.OutcomeDone, "not restored: its claim wants it Off"
+		return resource.OutcomeDone, "not restored: its claim wants it Off"
 	case !off && stopped && claim == claimAbsent:
-		return protocol.OutcomeDone, "not restored: no claim says what it boots"
+		return resource.OutcomeDone, "not restored: no claim says what it boots"
 	case !off && stopped && !held && r == ranOther:
 		// Nobody knows what it boots; an operator resumes it.
-		return protocol.OutcomeUnknown, "something else powered the server on"
+		return resource.OutcomeUnknown, "something else powered the server on"
 	case !off && stopped && !held && r == ranOurs:
-		return protocol.OutcomeDone, ""
+		return resource.OutcomeDone, ""
 	case limit:
-		return protocol.OutcomeUnknown, "it did not end within " + requestLimit.String()
+		return resource.OutcomeUnknown, "it did not end within " + requestLimit.String()
 	}
-	return protocol.OutcomePending, ""
+	return resource.OutcomePending, ""
 }
 
 // follow moves accepted requests along by what was read.
@@ -77,7 +80,7 @@ func (p *step) follow() {
 	away := false // one ended whose stop nobody goes on with
 	for i := range p.rec.Requests {
 		s := &p.rec.Requests[i]
-		if s.Outcome != protocol.OutcomePending {
+		if s.Outcome != resource.OutcomePending {
 			continue
 		}
 		p.queue(s, held || p.work)
@@ -91,21 +94,21 @@ func (p *step) follow() {
 			}
 		}
 		late := p.tardy(s)
-		var outcome protocol.Outcome
+		var outcome resource.Outcome
 		var reason string
-		if s.Action == protocol.RequestResume {
-			if outcome, reason = p.followResume(s); outcome != protocol.OutcomePending {
+		if s.Action == resource.RequestResume {
+			if outcome, reason = p.followResume(s); outcome != resource.OutcomePending {
 				p.end(s, outcome, reason)
 			}
 			continue
 		}
 		outcome, reason = followRule(s.Action, p.claimOf(s), held, !s.StoppedAt.IsZero(), late, p.ran(s), p.limit(s))
-		if outcome == protocol.OutcomePending {
+		if outcome == resource.OutcomePending {
 			continue
 		}
 		idle = idle || s.StoppedAt.IsZero()
 		p.end(s, outcome, reason)
-		away = away || late == tardyAway && outcome == protocol.OutcomeUnknown
+		away = away || late == tardyAway && outcome == resource.OutcomeUnknown
 	}
 	if away {
 		p.endStop() // not before: it is what says that something was sent for the others too
@@ -178,7 +181,7 @@ func (p *step) limit(s *RequestState) bool {
 	return !s.Behind && p.now.Sub(from) > requestLimit
 }
 
-func (p *step) end(s *RequestState, outcome protocol.Outcome, reason string) {
+func (p *step) end(s *RequestState, outcome resource.Outcome, reason string) {
 	e := s.end(p.now, outcome, reason)
 	p.dirty = true
 	p.happened(e.Code, "%s", e.Message)

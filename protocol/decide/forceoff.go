@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // A ForceOff that shows no effect is sent again: after resendForce twice, and then after
@@ -93,8 +94,8 @@ const blindAfter = 10 * time.Second
 // read Off and nothing else since. unread is that there was no power state for blindAfter,
 // due that forcePause is over. What comes of it is not known, so that no receipt follows
 // from it (P3), and it is sent again as if it had shown no effect.
-func blindRule(held bool, mode protocol.StopMode, proved, unread, due bool) bool {
-	return held && mode == protocol.StopHard && !proved && unread && due
+func blindRule(held bool, mode resource.StopMode, proved, unread, due bool) bool {
+	return held && mode == resource.StopHard && !proved && unread && due
 }
 
 // blind says so of the record's stop.
@@ -112,9 +113,9 @@ func (p *step) deriveStop() {
 	}
 	power := p.watch.Last.Power
 	if ignoredRule(power, st.Taken, p.now.Sub(st.Forced) >= resendForce) {
-		p.raise(protocol.CondForceOffIgnored, "%s, %d times since %s; the BMC shows %s", ActForceOff, st.ForceCount, st.Since.UTC().Format(time.RFC3339), power)
+		p.raise(resource.CondForceOffIgnored, "%s, %d times since %s; the BMC shows %s", ActForceOff, st.ForceCount, st.Since.UTC().Format(time.RFC3339), power)
 	}
 	if st.Blind > 0 && !p.watch.Unread.Since.IsZero() {
-		p.raise(protocol.CondForcedUnread, "%s, %d times: %s", ActForceOff, st.Blind, p.watch.Unread.Fault.Words())
+		p.raise(resource.CondForcedUnread, "%s, %d times: %s", ActForceOff, st.Blind, p.watch.Unread.Fault.Words())
 	}
 }

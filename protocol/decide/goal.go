@@ -1,6 +1,6 @@
 package decide
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // Goal is where a server is to be brought.
 type Goal string
@@ -42,7 +42,7 @@ const (
 // (P1). A request is a stop until the server was read Off; then it no longer
 // counts here, and On makes the server run again. A power-off never works against
 // a claim that wants the server On.
-func goal(synced bool, held holding, work, releasing bool, a asked, want protocol.Power) Goal {
+func goal(synced bool, held holding, work, releasing bool, a asked, want resource.Power) Goal {
 	switch {
 	case held == holdsForced:
 		return GoalKeepOff
@@ -54,11 +54,11 @@ func goal(synced bool, held holding, work, releasing bool, a asked, want protoco
 		return GoalLeave
 	case releasing:
 		return GoalStop
-	case want == protocol.WantOff:
+	case want == resource.WantOff:
 		return GoalStop
-	case want == protocol.WantOn && a == askedReboot:
+	case want == resource.WantOn && a == askedReboot:
 		return GoalStop
-	case want == protocol.WantOn:
+	case want == resource.WantOn:
 		return GoalRun
 	case a != askedNothing:
 		return GoalStop

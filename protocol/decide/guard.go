@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Guard is what a held server does when mains power returns, and what it did before.
@@ -171,10 +172,10 @@ func (p *step) guardResult(r Result) {
 		}
 	case ActGuard:
 		p.setGuard(Guard{Before: g.Before, State: GuardSet})
-		p.happened(protocol.EventRestorePolicy, "%s while held; %s before", protocol.RestoreAlwaysOff, g.Before)
+		p.happened(resource.EventRestorePolicy, "%s while held; %s before", protocol.RestoreAlwaysOff, g.Before)
 		p.vouch()
 	case ActUnguard:
-		p.happened(protocol.EventRestorePolicy, "%s again", g.Before)
+		p.happened(resource.EventRestorePolicy, "%s again", g.Before)
 		p.unguarded()
 	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActGraceful, ActForceOff, ActInsert, ActEject, ActClearURL:
 	}
@@ -210,10 +211,10 @@ func (p *step) deriveGuard() {
 	g, w := p.rec.Guard, p.watch.Guard
 	switch {
 	case len(p.snap.Holds) > 0 && g != nil && g.State == GuardCannot:
-		p.raise(protocol.CondRestorePolicy, "%s", g.Why)
+		p.raise(resource.CondRestorePolicy, "%s", g.Why)
 	case w.Why != "" && w.Kind == ActUnguard && g != nil:
-		p.raise(protocol.CondRestorePolicy, "not put back to %s: %s", g.Before, w.Why)
+		p.raise(resource.CondRestorePolicy, "not put back to %s: %s", g.Before, w.Why)
 	case w.Why != "":
-		p.raise(protocol.CondRestorePolicy, "%s", fmt.Sprintf("%s: %s", w.Kind, w.Why))
+		p.raise(resource.CondRestorePolicy, "%s", fmt.Sprintf("%s: %s", w.Kind, w.Why))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestGuardVectors are V7 (docs/SOURCES.md): what a held server does when mains power
@@ -13,7 +14,7 @@ import (
 func TestGuardVectors(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	lies := func(s *Snapshot) {
-		s.Holds = held(protocol.StopHard, "h")
+		s.Holds = held(resource.StopHard, "h")
 		s.Record.Provisioned = provisionedBy("claim-1")
 	}
 	t.Run("set and put back", func(t *testing.T) {
@@ -27,15 +28,15 @@ func TestGuardVectors(t *testing.T) {
 		if y.policy != protocol.RestoreAlwaysOff || y.s.Record.Guard.Before != protocol.RestoreAlwaysOn {
 			t.Fatalf("policy %s, guard %+v", y.policy, y.s.Record.Guard)
 		}
-		y.happened(protocol.EventRestorePolicy)
+		y.happened(resource.EventRestorePolicy)
 		y.read(off, 7*sec, nil)
 		if r := y.p.Record.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
 			t.Errorf("receipt %+v", r)
 		}
-		y.lacks(protocol.CondRestorePolicy)
+		y.lacks(resource.CondRestorePolicy)
 		y.s.Holds = nil
 		y.read(off, 20*sec, nil)
-		y.happened(protocol.EventRestorePolicy)
+		y.happened(resource.EventRestorePolicy)
 		y.want(ActArm)
 		if y.policy != protocol.RestoreAlwaysOn || y.p.Record.Guard != nil {
 			t.Errorf("policy %s, guard %+v", y.policy, y.p.Record.Guard)
@@ -58,7 +59,7 @@ func TestGuardVectors(t *testing.T) {
 			y := story(t, lies)
 			y.s.CanGuard, y.rude = driver, protocol.CodeUnsupported
 			y.read(off, 1*sec, nil)
-			y.condition(protocol.CondRestorePolicy)
+			y.condition(resource.CondRestorePolicy)
 			y.read(off, 6*sec, nil)
 			y.receipt("h", true)
 			if p := y.p.Record.Receipts["h"].RestorePolicy; p != "" {
@@ -67,7 +68,7 @@ func TestGuardVectors(t *testing.T) {
 			y.s.Holds = nil
 			y.read(off, 20*sec, nil)
 			y.want(ActArm)
-			y.lacks(protocol.CondRestorePolicy)
+			y.lacks(resource.CondRestorePolicy)
 		}
 	})
 	t.Run("errors delay nothing, and come less and less often", func(t *testing.T) {
@@ -88,13 +89,13 @@ func TestGuardVectors(t *testing.T) {
 		if tries < 3 || tries > 7 {
 			t.Errorf("%d tries in 200 s", tries)
 		}
-		y.condition(protocol.CondRestorePolicy)
+		y.condition(resource.CondRestorePolicy)
 		y.rude = ""
 		y.until(off, 400*sec, 420*sec)
 		if r := y.p.Record.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
 			t.Errorf("receipt %+v", r)
 		}
-		y.lacks(protocol.CondRestorePolicy)
+		y.lacks(resource.CondRestorePolicy)
 	})
 	t.Run("a BMC that does not take it back keeps nothing off for ever", func(t *testing.T) {
 		y := story(t, lies)
@@ -104,7 +105,7 @@ func TestGuardVectors(t *testing.T) {
 		d := 10 * sec
 		for ; y.p.Action.Kind != ActArm && d < 300*sec; d += sec {
 			y.read(off, d, nil)
-			y.condition(protocol.CondRestorePolicy)
+			y.condition(resource.CondRestorePolicy)
 		}
 		y.want(ActArm)
 		if d < 40*sec || y.policy != protocol.RestoreAlwaysOff {
@@ -141,7 +142,7 @@ func TestGuardCrash(t *testing.T) {
 			for d := range 60 {
 				y.s.Holds = nil
 				if d < 20 || d == 22 { // and once more while it is being put back
-					y.s.Holds = held(protocol.StopHard, "h")
+					y.s.Holds = held(resource.StopHard, "h")
 				}
 				y.s.Observation, y.s.Result = seen(protocol.PowerOff, time.Duration(d)*sec), result
 				disk := y.s.Record
@@ -189,7 +190,7 @@ func TestRecordsOfTheReleaseBefore(t *testing.T) {
 	if p := y.p.Record.PoweredOn(y.s.Intent); !p.IsZero() {
 		t.Errorf("powered on at %v for this image, says a record that does not know", p)
 	}
-	if slices.ContainsFunc(y.p.Happened, func(e protocol.Event) bool { return e.Code != protocol.EventPowerSeen }) {
+	if slices.ContainsFunc(y.p.Happened, func(e resource.Event) bool { return e.Code != resource.EventPowerSeen }) {
 		t.Errorf("%v", y.p.Happened)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // halting is how far the stop of a held server has come.
@@ -18,7 +19,7 @@ const (
 
 // HoldStands is where a held server stands by the record and the reads of a plan,
 // for people, and why it is not further.
-func HoldStands(h Hold, r Record, w Watch, f *protocol.FirmwareWork, settle time.Duration) (protocol.HoldState, string) {
+func HoldStands(h Hold, r Record, w Watch, f *resource.FirmwareWork, settle time.Duration) (resource.HoldState, string) {
 	p := step{now: w.Last.ReadAt, rec: r, watch: w}
 	p.snap.Settings.SettleWindow = settle
 	s, have, halts := p.sight(), p.receipt(h), haltingNone
@@ -31,22 +32,22 @@ func HoldStands(h Hold, r Record, w Watch, f *protocol.FirmwareWork, settle time
 	state := standRule(s, have, violated, halts)
 	var why string
 	switch state {
-	case protocol.StateConfirmed:
+	case resource.StateConfirmed:
 		if c := r.Manual[h.ID].Manual; c != nil {
 			why = fmt.Sprintf("on the word of %s: %s", c.By, c.Reason)
 		}
 		return state, why
-	case protocol.StateUnreachable:
+	case resource.StateUnreachable:
 		why = w.Last.Error
-	case protocol.StateViolated:
+	case resource.StateViolated:
 		why = "it ran under the hold at " + at.UTC().Format(time.RFC3339)
-	case protocol.StateEnforced, protocol.StateStopping, protocol.StateForcing:
+	case resource.StateEnforced, resource.StateStopping, resource.StateForcing:
 		for _, k := range []ActionKind{ActGraceful, ActForceOff} {
 			if refused, ok := w.Refused[k]; ok {
 				why = fmt.Sprintf("%s: %s", k, refused.Message)
 			}
 		}
-	case protocol.StateFenced, protocol.StateAccepted, protocol.StateReleasing, protocol.StateStale:
+	case resource.StateFenced, resource.StateAccepted, resource.StateReleasing, resource.StateStale:
 		return state, ""
 	}
 	switch {
@@ -82,29 +83,29 @@ func HoldStands(h Hold, r Record, w Watch, f *protocol.FirmwareWork, settle time
 // Fenced needs both a proof and a last read of Off: a proof whose server cannot be
 // read any more is still valid, and is in the report, but nobody is told that all is
 // well. A server that reads Off without a proof is still being stopped.
-func standRule(s sight, have proof, violated bool, halts halting) protocol.HoldState {
+func standRule(s sight, have proof, violated bool, halts halting) resource.HoldState {
 	switch s {
 	case sightUnread, sightSilent, sightUnknown:
 		switch {
 		case have == proofWord:
-			return protocol.StateConfirmed
+			return resource.StateConfirmed
 		case s != sightUnread:
-			return protocol.StateUnreachable
+			return resource.StateUnreachable
 		case violated:
-			return protocol.StateViolated
+			return resource.StateViolated
 		}
-		return protocol.StateEnforced
+		return resource.StateEnforced
 	case sightOff, sightRuns:
 	}
 	switch {
 	case s == sightOff && have == proofReads:
-		return protocol.StateFenced
+		return resource.StateFenced
 	case s == sightRuns && have != proofNone, violated:
-		return protocol.StateViolated
+		return resource.StateViolated
 	case have == proofWord:
-		return protocol.StateConfirmed
+		return resource.StateConfirmed
 	case halts == haltingForced:
-		return protocol.StateForcing
+		return resource.StateForcing
 	}
-	return protocol.StateStopping
+	return resource.StateStopping
 }

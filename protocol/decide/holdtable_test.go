@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func yes(b bool) string {
@@ -17,13 +17,13 @@ func yes(b bool) string {
 func TestAcceptTable(t *testing.T) {
 	doctable.Of(t, "request.go", "acceptRule").Hold(t, [][]string{
 		{"own", "foreign"},
-		doctable.Words(hourUnknown, hourAhead, hourPassed), doctable.Words(protocol.RequestReboot, protocol.RequestPowerOff, "other"), doctable.YesNo(),
+		doctable.Words(hourUnknown, hourAhead, hourPassed), doctable.Words(resource.RequestReboot, resource.RequestPowerOff, "other"), doctable.YesNo(),
 		doctable.Words(claimAbsent, claimOn, claimOff, claimEnds),
 		{"network", "other"},
 		doctable.YesNo(),
 	}, func(in []string) []string {
-		o, reason := acceptRule(in[0] == "foreign", hour(in[1]), protocol.RequestAction(in[2]), in[3] == "yes", claimed(in[4]), in[5] == "network", in[6] == "yes")
-		if (o == protocol.OutcomePending || o == outcomeWaits) != (reason == "") {
+		o, reason := acceptRule(in[0] == "foreign", hour(in[1]), resource.RequestAction(in[2]), in[3] == "yes", claimed(in[4]), in[5] == "network", in[6] == "yes")
+		if (o == resource.OutcomePending || o == outcomeWaits) != (reason == "") {
 			t.Errorf("%v: an end has a reason, and nothing else has: %q", in, reason)
 		}
 		return doctable.Words(o)
@@ -32,13 +32,13 @@ func TestAcceptTable(t *testing.T) {
 
 func TestFollowTable(t *testing.T) {
 	doctable.Of(t, "follow.go", "followRule").Hold(t, [][]string{
-		doctable.Words(protocol.RequestReboot, protocol.RequestPowerOff), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(), doctable.YesNo(),
+		doctable.Words(resource.RequestReboot, resource.RequestPowerOff), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(), doctable.YesNo(),
 		doctable.Words(tardyNo, tardyUnsent, tardyAway), doctable.Words(ranNot, ranOurs, ranOther), doctable.YesNo(),
 	}, func(in []string) []string {
-		action, claim := protocol.RequestAction(in[0]), claimed(in[1])
+		action, claim := resource.RequestAction(in[0]), claimed(in[1])
 		o, reason := followRule(action, claim, in[2] == "yes", in[3] == "yes", tardy(in[4]), ran(in[5]), in[6] == "yes")
-		restored := action == protocol.RequestPowerOff || claim == claimOn
-		if explained := reason != ""; explained == (o == protocol.OutcomePending || o == protocol.OutcomeDone && restored) {
+		restored := action == resource.RequestPowerOff || claim == claimOn
+		if explained := reason != ""; explained == (o == resource.OutcomePending || o == resource.OutcomeDone && restored) {
 			t.Errorf("%v: %s, %q: all but what went well has a reason", in, o, reason)
 		}
 		return doctable.Words(o)
@@ -54,9 +54,9 @@ func TestTriggerTable(t *testing.T) {
 }
 
 func TestExpiryTable(t *testing.T) {
-	doctable.Of(t, "expiry.go", "expiryRule").Hold(t, [][]string{{"none", "some"}, doctable.YesNo(), doctable.YesNo(), doctable.Words(protocol.ExpiryKeep, protocol.ExpiryRelease, "", "later")},
+	doctable.Of(t, "expiry.go", "expiryRule").Hold(t, [][]string{{"none", "some"}, doctable.YesNo(), doctable.YesNo(), doctable.Words(resource.ExpiryKeep, resource.ExpiryRelease, "", "later")},
 		func(in []string) []string {
-			return doctable.Words(expiryRule(in[0] == "some", in[1] == "yes", in[2] == "yes", protocol.OnExpiry(in[3])))
+			return doctable.Words(expiryRule(in[0] == "some", in[1] == "yes", in[2] == "yes", resource.OnExpiry(in[3])))
 		})
 }
 
@@ -83,7 +83,7 @@ func TestStandTable(t *testing.T) {
 	doctable.Of(t, "holdstate.go", "standRule").Hold(t, [][]string{sights(), proofs(), doctable.YesNo(), doctable.Words(haltingNone, haltingSoft, haltingForced)},
 		func(in []string) []string {
 			state := standRule(sight(in[0]), proof(in[1]), in[2] == "yes", halting(in[3]))
-			if state == protocol.StateFenced && (proof(in[1]) != proofReads || sight(in[0]) != sightOff) {
+			if state == resource.StateFenced && (proof(in[1]) != proofReads || sight(in[0]) != sightOff) {
 				t.Errorf("%v is %s", in, state)
 			}
 			return doctable.Words(state)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const sec = time.Second
@@ -19,8 +20,8 @@ func TestHoldVectors(t *testing.T) {
 		going       = protocol.PowerPoweringOff
 		unreachable = protocol.PowerUnreachable
 	)
-	soft := func(s *Snapshot) { s.Holds = held(protocol.StopSoft, "h") }
-	hard := func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") }
+	soft := func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h") }
+	hard := func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") }
 	for name, tell := range map[string]func(t *testing.T){
 		"V1 PoweringOff for ever": func(t *testing.T) {
 			y := story(t, soft)
@@ -38,27 +39,27 @@ func TestHoldVectors(t *testing.T) {
 			y := story(t, soft)
 			y.read(on, 1*sec, nil)
 			y.want(ActGraceful)
-			y.s.Holds = append(y.s.Holds, held(protocol.StopHard, "i")...)
+			y.s.Holds = append(y.s.Holds, held(resource.StopHard, "i")...)
 			y.read(on, 6*sec, y.answered(""))
 			y.want(ActForceOff)
 		},
 		"V3 unreadable after Off": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Intent.Power = protocol.WantOff })
+			y := story(t, func(s *Snapshot) { s.Intent.Power = resource.WantOff })
 			y.read(off, -20*sec, nil)
 			y.read(off, -10*sec, nil)
-			y.s.Holds = held(protocol.StopHard, "h")
+			y.s.Holds = held(resource.StopHard, "h")
 			for d := range 10 {
 				y.read(unreachable, time.Duration(d+1)*sec, nil)
 				y.receipt("h", false)
 			}
 			y.want(ActNone)
-			y.condition(protocol.CondBMCUnreachable)
+			y.condition(resource.CondBMCUnreachable)
 		},
 		"V4 Off was seen before the hold": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Intent.Power = protocol.WantOff })
+			y := story(t, func(s *Snapshot) { s.Intent.Power = resource.WantOff })
 			y.read(off, -20*sec, nil)
 			y.read(off, -10*sec, nil)
-			y.s.Holds = held(protocol.StopHard, "h")
+			y.s.Holds = held(resource.StopHard, "h")
 			y.read(on, 1*sec, nil)
 			y.want(ActForceOff)
 			y.receipt("h", false)
@@ -98,8 +99,8 @@ func TestHoldVectors(t *testing.T) {
 			y.read(on, 9*sec, nil)
 			y.want(ActForceOff)
 			y.receipt("h", false)
-			y.happened(protocol.EventHoldViolated)
-			y.condition(protocol.CondHoldViolated)
+			y.happened(resource.EventHoldViolated)
+			y.condition(resource.CondHoldViolated)
 			if y.p.Record.Epoch != epoch+1 {
 				t.Errorf("epoch %d after %d", y.p.Record.Epoch, epoch)
 			}
@@ -135,14 +136,14 @@ func TestHoldVectors(t *testing.T) {
 					}
 					y.read(off, time.Duration(d)*sec, r)
 					if code != "" {
-						y.condition(protocol.CondPowerFailed)
+						y.condition(resource.CondPowerFailed)
 					}
 				}
 				if sent != 6 {
 					t.Errorf("On was sent %d times in 60 s, want every 10 s", sent)
 				}
 				y.read(on, 61*sec, nil)
-				if s := y.p.Record.Attempt.State; s != protocol.AttemptSucceeded {
+				if s := y.p.Record.Attempt.State; s != resource.AttemptSucceeded {
 					t.Errorf("attempt %s", s)
 				}
 			}
@@ -150,7 +151,7 @@ func TestHoldVectors(t *testing.T) {
 		"V11 the first call of a reboot fails": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
 				s.Record.Provisioned = provisionedBy("claim-1")
-				s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: at(time.Minute)}}
+				s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: at(time.Minute)}}
 			})
 			y.read(on, 1*sec, nil)
 			y.want(ActForceOff)
@@ -158,7 +159,7 @@ func TestHoldVectors(t *testing.T) {
 			y.want(ActNone)
 			y.read(on, 5*sec, nil)
 			y.want(ActForceOff)
-			if o := y.p.Record.Requests[0].Outcome; o != protocol.OutcomePending {
+			if o := y.p.Record.Requests[0].Outcome; o != resource.OutcomePending {
 				t.Errorf("outcome %s", o)
 			}
 		},
@@ -177,16 +178,16 @@ func TestHoldVectors(t *testing.T) {
 			y := story(t, hard)
 			y.read(off, 1*sec, nil)
 			first := y.read(off, 6*sec, nil).Record.Receipts["h"]
-			y.s.Holds = held(protocol.StopHard, "h")
+			y.s.Holds = held(resource.StopHard, "h")
 			if again := y.read(off, 12*sec, nil).Record.Receipts["h"]; again != first {
 				t.Errorf("receipt %+v became %+v", first, again)
 			}
 		},
 		"V17 two holds, one released": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h", "i") })
+			y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h", "i") })
 			y.read(off, 1*sec, nil)
 			y.read(off, 6*sec, nil)
-			y.s.Holds = held(protocol.StopHard, "i")
+			y.s.Holds = held(resource.StopHard, "i")
 			y.read(off, 7*sec, nil)
 			y.want(ActNone)
 			y.receipt("i", true)
@@ -216,7 +217,7 @@ func TestHoldVectors(t *testing.T) {
 			y.s.Holds = nil
 			y.s.Intent.Power = ""
 			y.read(on, 10*sec, nil)
-			y.s.Holds = held(protocol.StopSoft, "j")
+			y.s.Holds = held(resource.StopSoft, "j")
 			y.read(on, 12*sec, nil)
 			y.want(ActGraceful)
 		},
@@ -227,15 +228,15 @@ func TestHoldVectors(t *testing.T) {
 				y.want(ActArm)
 				y.read(off, 2*sec, y.answered(""))
 				y.want(ActOn)
-				y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, Mode: protocol.StopHard, AnyPhase: any, NotAfter: at(time.Minute)}}
+				y.s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, Mode: resource.StopHard, AnyPhase: any, NotAfter: at(time.Minute)}}
 				y.read(on, 3*sec, y.answered(""))
 				r := y.p.Record.Requests[0]
 				if !any {
-					y.outcome("r", protocol.OutcomeRefused, "a first boot is under way; anyPhase ends it")
-					y.happened(protocol.EventRequestEnded)
+					y.outcome("r", resource.OutcomeRefused, "a first boot is under way; anyPhase ends it")
+					y.happened(resource.EventRequestEnded)
 					continue
 				}
-				if r.Outcome != protocol.OutcomePending || y.p.Record.Attempt.Open() || y.p.Record.Used["claim-1/1"].Spent {
+				if r.Outcome != resource.OutcomePending || y.p.Record.Attempt.Open() || y.p.Record.Used["claim-1/1"].Spent {
 					t.Fatalf("%+v, attempt %+v", r, y.p.Record.Attempt)
 				}
 				y.want(ActForceOff)

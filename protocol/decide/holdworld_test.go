@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func (w *world) hold(mode protocol.StopMode) {
-	w.place(protocol.ActiveHold{HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: mode}}})
+func (w *world) hold(mode resource.StopMode) {
+	w.place(resource.ActiveHold{HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: mode}}})
 }
 
 // place enforces a hold with the given terms.
-func (w *world) place(h protocol.ActiveHold) (id string) {
+func (w *world) place(h resource.ActiveHold) (id string) {
 	w.ids++
 	w.w.orders++
 	h.ID, h.Server, h.Key = fmt.Sprintf("hold-%d", w.ids), "server-1", "k"

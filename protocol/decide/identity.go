@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Identity names a board and its interfaces.
@@ -198,7 +199,7 @@ func (p *step) read(is Identity) {
 	}
 	p.rec.Identity = &next
 	p.dirty = true
-	p.happened(protocol.EventIdentity, "%s", why)
+	p.happened(resource.EventIdentity, "%s", why)
 }
 
 // trust takes an identity for the server's.
@@ -208,9 +209,9 @@ func (p *step) trust(is Identity) {
 	case k != nil && k.Other == nil && k.Trusted.Digest() == is.Digest():
 		return
 	case k != nil && k.Other != nil && k.Other.Digest() == is.Digest():
-		p.happened(protocol.EventIdentity, "accepted: %s", k.Why)
+		p.happened(resource.EventIdentity, "accepted: %s", k.Why)
 	case k != nil && k.Other != nil:
-		p.happened(protocol.EventIdentity, "as it was before")
+		p.happened(resource.EventIdentity, "as it was before")
 	}
 	p.rec.Identity = &Known{Trusted: is, At: p.now}
 	p.dirty = true

@@ -3,7 +3,7 @@ package decide
 import (
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // IgnitionVerdict is what becomes of a request for a server's user data.
@@ -38,7 +38,7 @@ func Ignition(held, missing bool, a *Attempt, token string, w Whose) IgnitionVer
 	s := ignitionNone
 	switch {
 	case a == nil || a.Ignition == nil || token == "" || a.Token != token:
-	case a.State == protocol.AttemptSucceeded && a.Network():
+	case a.State == resource.AttemptSucceeded && a.Network():
 		s = ignitionReported
 	case accepting(a, token) && a.Network():
 		s = ignitionOpen
@@ -102,13 +102,13 @@ func (p *step) userData(e Event) {
 		if e.UserData == IgnitionStranger {
 			why = "asked for from an address that is not the server's"
 		}
-		p.happened(protocol.EventUserDataRefused, "%s", why)
+		p.happened(resource.EventUserDataRefused, "%s", why)
 	case IgnitionClosed:
 	default: // its last byte was sent
 		a.Deliveries++
 		p.dirty = true
 		if a.Deliveries == 1 {
-			p.happened(protocol.EventUserDataDelivered, "version %d of secret %s", a.Ignition.Version, a.Ignition.Secret)
+			p.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Ignition.Version, a.Ignition.Secret)
 		}
 	}
 }

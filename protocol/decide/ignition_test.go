@@ -6,6 +6,8 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestIgnitionTable(t *testing.T) {
@@ -26,17 +28,17 @@ func TestIgnition(t *testing.T) {
 		want   IgnitionVerdict
 	}{
 		{"fetched", func(*Attempt) {}, "t", false, IgnitionGive},
-		{"firmware asks", func(a *Attempt) { a.State = protocol.AttemptConsumed }, "t", false, IgnitionGive},
-		{"not powered on yet", func(a *Attempt) { a.State = protocol.AttemptArmed }, "t", false, IgnitionClosed},
-		{"failed", func(a *Attempt) { a.State = protocol.AttemptFailed }, "t", false, IgnitionClosed},
-		{"installed", func(a *Attempt) { a.State = protocol.AttemptSucceeded }, "t", false, IgnitionOver},
-		{"booted from disk", func(a *Attempt) { a.State, a.Intended = protocol.AttemptSucceeded, protocol.TargetHdd }, "t", false, IgnitionClosed},
+		{"firmware asks", func(a *Attempt) { a.State = resource.AttemptConsumed }, "t", false, IgnitionGive},
+		{"not powered on yet", func(a *Attempt) { a.State = resource.AttemptArmed }, "t", false, IgnitionClosed},
+		{"failed", func(a *Attempt) { a.State = resource.AttemptFailed }, "t", false, IgnitionClosed},
+		{"installed", func(a *Attempt) { a.State = resource.AttemptSucceeded }, "t", false, IgnitionOver},
+		{"booted from disk", func(a *Attempt) { a.State, a.Intended = resource.AttemptSucceeded, protocol.TargetHdd }, "t", false, IgnitionClosed},
 		{"none", func(a *Attempt) { a.Ignition = nil }, "t", false, IgnitionClosed},
 		{"another token", func(*Attempt) {}, "u", false, IgnitionClosed},
 		{"no token", func(a *Attempt) { a.Token = "" }, "", false, IgnitionClosed},
 		{"held", func(*Attempt) {}, "t", true, IgnitionClosed},
 	} {
-		a := &Attempt{Token: "t", State: protocol.AttemptFetched, Intended: protocol.TargetUefiHTTP, Ignition: &protocol.IgnitionIntent{}}
+		a := &Attempt{Token: "t", State: resource.AttemptFetched, Intended: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}
 		row.change(a)
 		if got := Ignition(row.held, false, a, row.token, WhoseOwn); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
@@ -51,10 +53,10 @@ func TestIgnition(t *testing.T) {
 // a delivery makes nothing of the boot.
 func TestUserDataEvents(t *testing.T) {
 	snap := Snapshot{Server: "n1", Synced: true, Passive: true, Record: Record{Attempt: &Attempt{
-		ID: "a", Token: "t", State: protocol.AttemptConsumed, Intended: protocol.TargetUefiHTTP, Ignition: &protocol.IgnitionIntent{Secret: "s", Version: 2},
+		ID: "a", Token: "t", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{Secret: "s", Version: 2},
 	}}}
 	delivered := Event{Kind: protocol.EvidenceFetched, File: protocol.FileIgnition, Token: "t"}
-	count := map[protocol.EventCode]int{}
+	count := map[resource.EventCode]int{}
 	for range 3 {
 		for _, e := range []Event{
 			{UserData: IgnitionGive, Token: "t"},
@@ -73,10 +75,10 @@ func TestUserDataEvents(t *testing.T) {
 		}
 	}
 	a := snap.Record.Attempt
-	if count[protocol.EventUserDataDelivered] != 1 || count[protocol.EventUserDataRefused] != 2 || len(count) != 2 {
+	if count[resource.EventUserDataDelivered] != 1 || count[resource.EventUserDataRefused] != 2 || len(count) != 2 {
 		t.Errorf("events %v", count)
 	}
-	if !a.Given || a.Deliveries != 3 || a.State != protocol.AttemptConsumed || a.Evidence != "" {
+	if !a.Given || a.Deliveries != 3 || a.State != resource.AttemptConsumed || a.Evidence != "" {
 		t.Errorf("the attempt is %+v", a)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // runs is a world whose server has an installed system, and a claim that wants it.
@@ -22,7 +23,7 @@ func runs(t judge, onDelay time.Duration) *world {
 	w.claim(1)
 	w.m.disk, w.m.faults.OnDelay = true, onDelay
 	r := w.record()
-	r.Provisioned = &protocol.Provisioned{OwnerUID: "claim-1", Generation: 1}
+	r.Provisioned = &resource.Provisioned{OwnerUID: "claim-1", Generation: 1}
 	w.save(r)
 	return w
 }
@@ -37,7 +38,7 @@ func TestHoldDuringPowerOn(t *testing.T) {
 		for moment := 1; ; moment++ {
 			w := runs(t, time.Duration(delay)*time.Second)
 			placed := false
-			w.at, w.then = moment, func() { placed = true; w.hold(protocol.StopHard) }
+			w.at, w.then = moment, func() { placed = true; w.hold(resource.StopHard) }
 			w.run(20 * time.Second)
 			if !placed {
 				break
@@ -58,7 +59,7 @@ func TestHoldDuringPowerOn(t *testing.T) {
 // always comes to run its system again, and nothing of the hold is left.
 func TestReleaseBeforeReceipt(t *testing.T) {
 	n := 0
-	for _, mode := range []protocol.StopMode{protocol.StopSoft, protocol.StopHard} {
+	for _, mode := range []resource.StopMode{resource.StopSoft, resource.StopHard} {
 		for moment := 1; ; moment++ {
 			w := runs(t, 0)
 			w.run(time.Minute)
@@ -111,8 +112,8 @@ func TestTwoClients(t *testing.T) {
 				w.release(i)
 				delete(owns, owner)
 			} else {
-				mode := rapid.SampledFrom([]protocol.StopMode{protocol.StopSoft, protocol.StopHard}).Draw(t, "mode")
-				owns[owner] = w.place(protocol.ActiveHold{HoldSpec: protocol.HoldSpec{Owner: owner, HoldTerms: protocol.HoldTerms{Mode: mode}}})
+				mode := rapid.SampledFrom([]resource.StopMode{resource.StopSoft, resource.StopHard}).Draw(t, "mode")
+				owns[owner] = w.place(resource.ActiveHold{HoldSpec: resource.HoldSpec{Owner: owner, HoldTerms: resource.HoldTerms{Mode: mode}}})
 			}
 			if theirs != "" && lies(other) < 0 {
 				t.Fatalf("the hold of %s went with that of %s", other, owner)

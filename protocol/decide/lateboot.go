@@ -1,6 +1,6 @@
 package decide
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // lateRule says whether firmware took an override after all, when it had been given up
 // on because it did not in time. The first row that fits decides.
@@ -13,19 +13,19 @@ import "rackboot/protocol"
 // it takes; and an agent whose disk was rolled back reads an attempt of long ago while
 // firmware starts by a later one. The server then runs from its disk as was ordered, and
 // nothing is wrong with it. A network boot that is given up stays so: nobody serves it.
-func lateRule(network bool, code protocol.AttemptCode, power running, has armed) bool {
-	return !network && code == protocol.AttemptOverrideIgnored && power == isOn && has == armedNone
+func lateRule(network bool, code resource.AttemptCode, power running, has armed) bool {
+	return !network && code == resource.AttemptOverrideIgnored && power == isOn && has == armedNone
 }
 
 // late goes on with a disk boot that was given up too early, and reports whether it did.
 // An override that was cleared since is none that firmware took.
 func (p *step) late() bool {
 	a := p.rec.Attempt
-	if a == nil || a.State != protocol.AttemptFailed || a.Abandoned || !a.Disarm ||
+	if a == nil || a.State != resource.AttemptFailed || a.Abandoned || !a.Disarm ||
 		!lateRule(a.Network(), a.Code, runningOf(p.watch.Last.Power), p.armedOf()) {
 		return false
 	}
-	a.State, a.Reason, a.Code, a.Disarm, p.dirty = protocol.AttemptPowerRequested, "", "", false, true
+	a.State, a.Reason, a.Code, a.Disarm, p.dirty = resource.AttemptPowerRequested, "", "", false, true
 	p.advance()
 	return true
 }

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestLingerTable(t *testing.T) {
@@ -23,22 +24,22 @@ func TestLingerTable(t *testing.T) {
 // and the read that shows it. The Off is ours; one that comes after its time is not.
 func TestLingers(t *testing.T) {
 	for name, tt := range map[string]struct {
-		mode  protocol.StopMode
+		mode  resource.StopMode
 		stays int // reads of On after the release, each a second
 		ours  bool
 	}{
-		"ForceOff shows at once":          {protocol.StopHard, 0, true},
-		"ForceOff shows late":             {protocol.StopHard, 9, true},
-		"ForceOff did nothing":            {protocol.StopHard, 12, false},
-		"GracefulShutdown takes its time": {protocol.StopSoft, 15, true},
-		"GracefulShutdown took too long":  {protocol.StopSoft, 32, false},
+		"ForceOff shows at once":          {resource.StopHard, 0, true},
+		"ForceOff shows late":             {resource.StopHard, 9, true},
+		"ForceOff did nothing":            {resource.StopHard, 12, false},
+		"GracefulShutdown takes its time": {resource.StopSoft, 15, true},
+		"GracefulShutdown took too long":  {resource.StopSoft, 32, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			y := story(t, func(s *Snapshot) { s.Intent = nil })
 			y.read(protocol.PowerOn, 0, nil)
-			y.s.Holds = []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", HoldSpec: protocol.HoldSpec{Server: "server-1", HoldTerms: protocol.HoldTerms{Mode: tt.mode}}}, EnforcedAt: at(sec)}}
+			y.s.Holds = []Hold{{ActiveHold: resource.ActiveHold{ID: "h", HoldSpec: resource.HoldSpec{Server: "server-1", HoldTerms: resource.HoldTerms{Mode: tt.mode}}}, EnforcedAt: at(sec)}}
 			y.read(protocol.PowerOn, sec, nil)
-			if tt.mode == protocol.StopHard {
+			if tt.mode == resource.StopHard {
 				y.want(ActForceOff)
 			} else {
 				y.want(ActGraceful)

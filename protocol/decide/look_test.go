@@ -6,6 +6,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestCloselyTable(t *testing.T) {
@@ -19,16 +20,16 @@ func TestCloselyTable(t *testing.T) {
 func TestLook(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
-		mode     protocol.StopMode
+		mode     resource.StopMode
 		at, took time.Duration // of the read after the stop was sent
 		want     time.Duration
 		what     string
 	}{
-		{protocol.StopHard, 10 * ms, ms, lookMin, "at once"},
-		{protocol.StopHard, 200 * ms, 200 * ms, 200 * ms, "as Dell answers, 0.19 s in the mean"},
-		{protocol.StopHard, 4 * sec, 3 * sec, activeInterval, "as HPE answers at worst, 3.4 s"},
-		{protocol.StopHard, 9900 * ms, ms, lookMin, "just before it is sent again"},
-		{protocol.StopSoft, 10 * ms, ms, activeInterval, "of a soft stop"},
+		{resource.StopHard, 10 * ms, ms, lookMin, "at once"},
+		{resource.StopHard, 200 * ms, 200 * ms, 200 * ms, "as Dell answers, 0.19 s in the mean"},
+		{resource.StopHard, 4 * sec, 3 * sec, activeInterval, "as HPE answers at worst, 3.4 s"},
+		{resource.StopHard, 9900 * ms, ms, lookMin, "just before it is sent again"},
+		{resource.StopSoft, 10 * ms, ms, activeInterval, "of a soft stop"},
 	} {
 		y := story(t, func(s *Snapshot) { s.Holds = held(tt.mode, "h") })
 		y.read(protocol.PowerOn, 0, nil)
@@ -38,7 +39,7 @@ func TestLook(t *testing.T) {
 		}
 	}
 	t.Run("not after a ForceOff that was sent again", func(t *testing.T) {
-		y := story(t, func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+		y := story(t, func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 		y.read(protocol.PowerOn, 0, nil)
 		y.want(ActForceOff)
 		y.read(protocol.PowerOn, resendForce, nil)

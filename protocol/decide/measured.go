@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Measured is what a plan adds to the agent's metrics.
@@ -25,9 +26,9 @@ type Measured struct {
 
 // Ended is how a power-on ended; Code is empty where it succeeded.
 type Ended struct {
-	Purpose protocol.Purpose
+	Purpose resource.Purpose
 	Method  protocol.BootTarget
-	Code    protocol.AttemptCode
+	Code    resource.AttemptCode
 }
 
 // Mismatch is what was ordered and what firmware used.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Medium is what the BMC holds in its virtual drives for a boot. It is on disk before the
@@ -70,13 +71,13 @@ func (p *step) mediumBoot() mediumBoot {
 	switch {
 	case a == nil || a.ID != p.rec.Medium.Attempt:
 		return mediumOver
-	case a.State == protocol.AttemptPreparing:
+	case a.State == resource.AttemptPreparing:
 		return mediumPrepared
 	case a.Open():
 		return mediumNeeded
 	case p.rec.Stop != nil || a.Cleanup:
 		return mediumStops
-	case a.State == protocol.AttemptSucceeded && a.Repeat && in != nil && in.Owner.UID == a.OwnerUID:
+	case a.State == resource.AttemptSucceeded && a.Repeat && in != nil && in.Owner.UID == a.OwnerUID:
 		return mediumRuns
 	}
 	return mediumOver
@@ -124,7 +125,7 @@ func insertRule(code protocol.Code, busy, occupied bool) fate {
 
 func (p *step) insertResult(r Result) {
 	a, m := p.rec.Attempt, p.rec.Medium
-	if a == nil || m == nil || m.Attempt != r.Attempt || a.ID != r.Attempt || a.State != protocol.AttemptPreparing {
+	if a == nil || m == nil || m.Attempt != r.Attempt || a.ID != r.Attempt || a.State != resource.AttemptPreparing {
 		return
 	}
 	p.watch.Occupied = ""
@@ -133,12 +134,12 @@ func (p *step) insertResult(r Result) {
 		m.State, m.Config = MediumIn, r.Config
 		p.enter(a.State) // the override has a time of its own
 		if r.Config {
-			p.happened(protocol.EventMediaInserted, "%s, and the config image in a second drive; read back", m.Blob)
+			p.happened(resource.EventMediaInserted, "%s, and the config image in a second drive; read back", m.Blob)
 		} else {
-			p.happened(protocol.EventMediaInserted, "%s; read back", m.Blob)
+			p.happened(resource.EventMediaInserted, "%s; read back", m.Blob)
 		}
 	case fateEnds:
-		p.fail("the BMC cannot insert the image: "+r.Message, protocol.AttemptMediaRefused)
+		p.fail("the BMC cannot insert the image: "+r.Message, resource.AttemptMediaRefused)
 	case fateWaits:
 		if p.now.Sub(a.Since) > armTimeout/2 {
 			p.enter(a.State) // it does not run out the attempt's time
@@ -204,7 +205,7 @@ func (p *step) ejectResult(r Result) {
 	}
 	if r.Code == "" || r.Code == protocol.CodeUnsupported && !r.Busy { // where none can be inserted, none is left
 		p.rec.Medium, p.watch.Eject, p.dirty = nil, EjectWatch{}, true
-		p.happened(protocol.EventMediaEjected, "")
+		p.happened(resource.EventMediaEjected, "")
 		return
 	}
 	w := &p.watch.Eject
@@ -235,13 +236,13 @@ func (p *step) cached(e Event) {
 // BMC, and the installer may run.
 func (p *step) tookCached() {
 	a := p.rec.Attempt
-	if !a.Cached || a.State != protocol.AttemptConsumed {
+	if !a.Cached || a.State != resource.AttemptConsumed {
 		return
 	}
-	p.enter(protocol.AttemptFetched)
+	p.enter(resource.AttemptFetched)
 	p.rec.ran()
 	a.Evidence, a.Served, a.Observed = protocol.EvidenceFetched, true, a.Intended
-	p.happened(protocol.EventFetched, "%s, by the BMC before the power-on", a.Last())
+	p.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.Last())
 }
 
 // mediaCode is the code of a failure of a boot by virtual media, which asks nobody for an
@@ -253,23 +254,23 @@ func (p *step) tookCached() {
 //	NoDHCP            | *   | MediaNotRead
 //	FetchFailed       | *   | MediaNotRead
 //	*                 | *   | the same
-func mediaCode(code protocol.AttemptCode, out bool) protocol.AttemptCode {
+func mediaCode(code resource.AttemptCode, out bool) resource.AttemptCode {
 	switch {
-	case out && (code == protocol.AttemptNotStored || code == protocol.AttemptPostRefused):
-		return protocol.AttemptMediaRefused
-	case code == protocol.AttemptNoDHCP, code == protocol.AttemptFetchFailed:
-		return protocol.AttemptMediaNotRead
+	case out && (code == resource.AttemptNotStored || code == resource.AttemptPostRefused):
+		return resource.AttemptMediaRefused
+	case code == resource.AttemptNoDHCP, code == resource.AttemptFetchFailed:
+		return resource.AttemptMediaNotRead
 	}
 	return code
 }
 
 // mediaFailure puts a failure of a boot by virtual media into its words.
-func (p *step) mediaFailure(reason string, code protocol.AttemptCode) (string, protocol.AttemptCode) {
+func (p *step) mediaFailure(reason string, code resource.AttemptCode) (string, resource.AttemptCode) {
 	m := p.rec.Medium
 	is := mediaCode(code, m == nil || m.State == MediumInserting)
 	switch {
 	case is == code:
-	case is == protocol.AttemptMediaRefused:
+	case is == resource.AttemptMediaRefused:
 		reason = "the BMC did not take the image into its drive in time"
 	case p.watch.Last.Power == protocol.PowerOn:
 		reason = "the BMC was not seen to read the image in time"
@@ -281,12 +282,12 @@ func (p *step) deriveMedia() {
 	a, m := p.rec.Attempt, p.rec.Medium
 	switch {
 	case m == nil:
-	case a.Open() && a.ID == m.Attempt && a.State == protocol.AttemptPreparing && p.watch.Occupied != "":
-		p.raise(protocol.CondMediaOccupied, "%s", p.watch.Occupied)
+	case a.Open() && a.ID == m.Attempt && a.State == resource.AttemptPreparing && p.watch.Occupied != "":
+		p.raise(resource.CondMediaOccupied, "%s", p.watch.Occupied)
 	case a.Open() && a.ID == m.Attempt && m.State == MediumIn && !m.Config:
-		p.raise(protocol.CondNoConfigDrive, "")
+		p.raise(resource.CondNoConfigDrive, "")
 	case m.State == MediumOut && p.watch.Eject.Tries > 0:
-		p.raise(protocol.CondMediaNotEjected, "%s", p.watch.Eject.Why)
+		p.raise(resource.CondMediaNotEjected, "%s", p.watch.Eject.Why)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func TestMediumTable(t *testing.T) {
@@ -30,12 +32,12 @@ func TestInsertTable(t *testing.T) {
 }
 
 func TestMediaCodeTable(t *testing.T) {
-	var codes []protocol.AttemptCode
-	for _, f := range protocol.AttemptFailures() {
+	var codes []resource.AttemptCode
+	for _, f := range resource.AttemptFailures() {
 		codes = append(codes, f.Code)
 	}
 	doctable.Of(t, "media.go", "mediaCode").HoldOne(t, [][]string{doctable.Words(codes...), doctable.YesNo()}, func(in []string) string {
-		if is := mediaCode(protocol.AttemptCode(in[0]), in[1] == "yes"); string(is) != in[0] {
+		if is := mediaCode(resource.AttemptCode(in[0]), in[1] == "yes"); string(is) != in[0] {
 			return string(is)
 		}
 		return "the same"
@@ -100,47 +102,47 @@ func TestMediaCrashes(t *testing.T) {
 func TestMediaOccupied(t *testing.T) {
 	w := media(t)
 	w.m.foreign = true
-	w.until("said so", func() bool { return w.has(protocol.CondMediaOccupied) })
+	w.until("said so", func() bool { return w.has(resource.CondMediaOccupied) })
 	w.run(time.Hour)
-	if rec := w.record(); !w.m.foreign || w.m.power != protocol.PowerOff || w.m.override.Armed() || rec.Attempt.Number != 1 || !w.has(protocol.CondMediaOccupied) {
+	if rec := w.record(); !w.m.foreign || w.m.power != protocol.PowerOff || w.m.override.Armed() || rec.Attempt.Number != 1 || !w.has(resource.CondMediaOccupied) {
 		t.Fatalf("%+v, %s, conditions %+v", w.m.override, w.disk, w.conds)
 	}
 	w.m.foreign = false
 	w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
-	if w.has(protocol.CondMediaOccupied) {
+	if w.has(resource.CondMediaOccupied) {
 		t.Error("it is still said")
 	}
 }
 
 // mediaCodes are those of boots by virtual media alone.
-func mediaCodes() []protocol.AttemptCode {
-	return []protocol.AttemptCode{protocol.AttemptMediaRefused, protocol.AttemptMediaNotRead}
+func mediaCodes() []resource.AttemptCode {
+	return []resource.AttemptCode{resource.AttemptMediaRefused, resource.AttemptMediaNotRead}
 }
 
 // TestMediaFailures: each ends the attempt with its code, and the medium comes out.
 func TestMediaFailures(t *testing.T) {
-	seen := map[protocol.AttemptCode]bool{}
+	seen := map[resource.AttemptCode]bool{}
 	for name, row := range map[string]struct {
 		set  func(*world)
-		code protocol.AttemptCode
-		want protocol.ConditionCode
+		code resource.AttemptCode
+		want resource.ConditionCode
 	}{
-		"no drive":            {func(w *world) { w.m.faults.NoMedia = true }, protocol.AttemptMediaRefused, protocol.CondFirstBootFailed},
-		"no answer":           {func(w *world) { w.m.faults.LoseAnswers = true }, protocol.AttemptMediaRefused, protocol.CondFirstBootFailed},
-		"firmware skips it":   {func(w *world) { w.m.mediaboot = func() (time.Duration, bool) { return 0, false } }, protocol.AttemptMediaNotRead, protocol.CondFirstBootFailed},
-		"somebody ejects it":  {func(w *world) { w.until("Armed", w.armed); w.m.medium = "" }, protocol.AttemptMediaNotRead, protocol.CondFirstBootFailed},
-		"the installer hangs": {func(w *world) { w.m.hang = true; w.run(2 * time.Hour) }, protocol.AttemptNoReport, protocol.CondGrantSpent},
+		"no drive":            {func(w *world) { w.m.faults.NoMedia = true }, resource.AttemptMediaRefused, resource.CondFirstBootFailed},
+		"no answer":           {func(w *world) { w.m.faults.LoseAnswers = true }, resource.AttemptMediaRefused, resource.CondFirstBootFailed},
+		"firmware skips it":   {func(w *world) { w.m.mediaboot = func() (time.Duration, bool) { return 0, false } }, resource.AttemptMediaNotRead, resource.CondFirstBootFailed},
+		"somebody ejects it":  {func(w *world) { w.until("Armed", w.armed); w.m.medium = "" }, resource.AttemptMediaNotRead, resource.CondFirstBootFailed},
+		"the installer hangs": {func(w *world) { w.m.hang = true; w.run(2 * time.Hour) }, resource.AttemptNoReport, resource.CondGrantSpent},
 	} {
 		w := media(t)
 		row.set(w)
-		w.until(name+": failed", func() bool { a := w.record().Attempt; return a != nil && a.State == protocol.AttemptFailed })
+		w.until(name+": failed", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFailed })
 		seen[row.code] = true
 		if a := w.record().Attempt; a.Code != row.code {
 			t.Errorf("%s: %s, %s", name, a.Code, a.Reason)
 		}
 		w.until(name+": said so", func() bool { return w.has(row.want) })
 		w.m.faults = faults{}
-		if row.code == protocol.AttemptNoReport {
+		if row.code == resource.AttemptNoReport {
 			w.until(name+": ejected", func() bool { return w.m.medium == "" && w.record().Medium == nil })
 		}
 	}
@@ -156,13 +158,13 @@ func TestMediaNotEjected(t *testing.T) {
 	w := media(t)
 	w.m.faults.KeepMedia = true
 	w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
-	if w.m.medium == "" || !w.has(protocol.CondMediaNotEjected) {
+	if w.m.medium == "" || !w.has(resource.CondMediaNotEjected) {
 		t.Fatalf("medium %q, %+v", w.m.medium, w.conds)
 	}
 	if MayReadMedium(false, false, w.record().Attempt, w.record().Medium, w.m.medium) {
 		t.Error("it is served all the same")
 	}
-	w.want(func(in *protocol.ServerIntent) { in.Releasing, in.Power, in.Boot = true, protocol.WantOff, nil })
+	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
 	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
 	w.until("ejected at last", func() bool { return w.m.medium == "" && w.record().Medium == nil })
@@ -175,18 +177,18 @@ func TestMediaMaintenance(t *testing.T) {
 	w.claim(1)
 	w.until("installed and booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
 	w.m.live = true
-	w.maintain(protocol.WantOn, 2)
+	w.maintain(resource.WantOn, 2)
 	w.byMedia()
 	w.until("runs from the drive", w.booted)
 	w.run(time.Hour)
 	if rec := w.record(); w.m.medium == "" || !MayReadMedium(false, false, rec.Attempt, rec.Medium, w.m.medium) {
 		t.Fatalf("medium %q, %s", w.m.medium, w.disk)
 	}
-	w.hold(protocol.StopSoft)
+	w.hold(resource.StopSoft)
 	w.until("fenced, and ejected", func() bool { return len(w.record().Receipts) == 1 && w.m.medium == "" })
 	w.release(0)
 	w.until("runs from the drive again", func() bool { return w.booted() && w.m.medium != "" })
-	w.want(func(in *protocol.ServerIntent) { in.Releasing, in.Power, in.Boot = true, protocol.WantOff, nil })
+	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
 	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	if w.m.medium != "" {
 		t.Fatal("the medium outlives the maintenance")
@@ -202,8 +204,8 @@ func TestMediaUnsupported(t *testing.T) {
 	s.MediaError = "the driver of this BMC has no virtual media"
 	s.Observation = &protocol.Observation{Power: protocol.PowerOff, StartedAt: w.clock(), ReadAt: w.clock(), Override: disarmed()}
 	p := Step(w.clock(), s)
-	if p.Record.Attempt != nil || p.Action.Kind != ActNone || !slices.ContainsFunc(p.Record.Conditions, func(c protocol.ConditionState) bool {
-		return c.Code == protocol.CondUnsupportedBoot && strings.Contains(c.Message, s.MediaError)
+	if p.Record.Attempt != nil || p.Action.Kind != ActNone || !slices.ContainsFunc(p.Record.Conditions, func(c resource.ConditionState) bool {
+		return c.Code == resource.CondUnsupportedBoot && strings.Contains(c.Message, s.MediaError)
 	}) {
 		t.Errorf("%+v %+v", p.Action, p.Record.Conditions)
 	}
@@ -211,14 +213,14 @@ func TestMediaUnsupported(t *testing.T) {
 
 func (w *world) armed() bool {
 	a := w.record().Attempt
-	return a != nil && a.State == protocol.AttemptPowerRequested
+	return a != nil && a.State == resource.AttemptPowerRequested
 }
 
 // Who may read a medium, by what it is for.
 func TestMayReadMedium(t *testing.T) {
 	m := &Medium{Attempt: "a", Token: "m", State: MediumIn}
 	on := &Attempt{ID: "a", Token: "t", OnSent: worldStart, Served: true}
-	failed := &Attempt{ID: "a", Token: "t", OnSent: worldStart, State: protocol.AttemptFailed}
+	failed := &Attempt{ID: "a", Token: "t", OnSent: worldStart, State: resource.AttemptFailed}
 	for name, row := range map[string]struct {
 		held, missing bool
 		a             *Attempt
@@ -246,7 +248,7 @@ func TestMayReadMedium(t *testing.T) {
 }
 
 // provisioned is the record of the first claim.
-func (w *world) provisioned() *protocol.Provisioned {
+func (w *world) provisioned() *resource.Provisioned {
 	rec := w.record()
 	return rec.ProvisionedFor("claim-1", 1)
 }

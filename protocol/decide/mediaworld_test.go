@@ -4,16 +4,18 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // byMedia makes the owner boot by virtual media, before anything was booted.
 func (w *world) byMedia() {
-	w.want(func(in *protocol.ServerIntent) {
+	w.want(func(in *message.ServerIntent) {
 		b := *in.Boot
-		b.BootPolicy.FirstBoot = protocol.FirstBootVirtualMedia
+		b.BootPolicy.FirstBoot = resource.FirstBootVirtualMedia
 		in.Boot = &b
 	})
-	w.grant.FirstBoot = protocol.FirstBootVirtualMedia
+	w.grant.FirstBoot = resource.FirstBootVirtualMedia
 }
 
 func isoChain() *protocol.BootChain {
@@ -22,7 +24,7 @@ func isoChain() *protocol.BootChain {
 
 // chain is what the server would boot through.
 func (w *world) chain() *protocol.BootChain {
-	if in := w.intent; in != nil && in.Boot != nil && in.Boot.BootPolicy.FirstBoot == protocol.FirstBootVirtualMedia {
+	if in := w.intent; in != nil && in.Boot != nil && in.Boot.BootPolicy.FirstBoot == resource.FirstBootVirtualMedia {
 		return isoChain()
 	}
 	return ukiChain()
@@ -82,7 +84,7 @@ func (x *witness) media(s Snapshot, p Plan) {
 	a, m := p.Record.Attempt, p.Record.Medium
 	switch p.Action.Kind {
 	case ActInsert:
-		if len(s.Holds) > 0 || !a.Open() || a.State != protocol.AttemptPreparing || a.Intended != protocol.TargetCd ||
+		if len(s.Holds) > 0 || !a.Open() || a.State != resource.AttemptPreparing || a.Intended != protocol.TargetCd ||
 			p.Watch.Last.Power != protocol.PowerOff || m == nil || m.Attempt != a.ID || m.State != MediumInserting {
 			x.t.Fatalf("P6: inserted outside an attempt: %+v for %+v", m, a)
 		}
@@ -94,7 +96,7 @@ func (x *witness) media(s Snapshot, p Plan) {
 		if a.Open() && a.ID == m.Attempt {
 			x.t.Fatalf("P6: ejected before the end of %+v", a)
 		}
-		if a != nil && a.ID == m.Attempt && a.State == protocol.AttemptSucceeded && a.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
+		if a != nil && a.ID == m.Attempt && a.State == resource.AttemptSucceeded && a.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
 			s.Intent != nil && s.Intent.Owner.UID == a.OwnerUID {
 			x.t.Fatal("ejected while the system runs from it")
 		}

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestMissingIsNotBooted: a server that the newest document leaves out gets no boot
 // answer and no boot file, whatever its attempt says.
 func TestMissingIsNotBooted(t *testing.T) {
-	a := &Attempt{Token: "t", File: "boot.efi", Intended: protocol.TargetUefiHTTP, State: protocol.AttemptPowerRequested}
+	a := &Attempt{Token: "t", File: "boot.efi", Intended: protocol.TargetUefiHTTP, State: resource.AttemptPowerRequested}
 	c := protocol.BootClient{Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
 	s := ServeSnapshot{Synced: true, Server: "n1", Architecture: "amd64", Attempt: a}
 	if got := Serve(s, c); got.Action != protocol.AnswerBoot || !MayFetch(false, false, a, "t", a.File) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // observe folds one read of the BMC into record and watch.
@@ -55,11 +56,11 @@ func (p *step) sawOff(o protocol.Observation) {
 	switch {
 	case first:
 	case p.rec.Stop != nil:
-		p.happened(protocol.EventStopped, "")
-	case a != nil && a.Network() && a.State == protocol.AttemptSucceeded && !a.Repeat:
-		p.happened(protocol.EventStopped, "the installer ended")
-	case a != nil && a.State == protocol.AttemptFailed && a.forDiscovery() && p.rec.runsFor(a.OwnerUID) == runsThis:
-		p.happened(protocol.EventStopped, "the image of the discovery ended")
+		p.happened(resource.EventStopped, "")
+	case a != nil && a.Network() && a.State == resource.AttemptSucceeded && !a.Repeat:
+		p.happened(resource.EventStopped, "the installer ended")
+	case a != nil && a.State == resource.AttemptFailed && a.forDiscovery() && p.rec.runsFor(a.OwnerUID) == runsThis:
+		p.happened(resource.EventStopped, "the image of the discovery ended")
 	case a.Open():
 		// The attempt says what this means.
 	default:
@@ -120,7 +121,7 @@ func (p *step) violated(h Hold, what string) {
 	delete(p.rec.Receipts, h.ID)
 	p.unconfirm(h)
 	p.plan.Measured.Violations++
-	p.happened(protocol.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
+	p.happened(resource.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
 }
 
 func (p *step) unexpected(to protocol.PowerState, by protocol.UnexpectedBy) {

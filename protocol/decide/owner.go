@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // A server has one owner at a time: its claim, a maintenance or a discovery. The intent
@@ -14,8 +16,8 @@ import (
 
 // always says whether the boot is from the network at each power-on: a maintenance
 // never comes up in the installed system (metal-operator 938).
-func always(b *protocol.BootIntent) bool {
-	return b.BootPolicy.Boot == protocol.BootNetwork || b.Owner.Kind.Or() == protocol.PurposeMaintenance
+func always(b *message.BootIntent) bool {
+	return b.BootPolicy.Boot == resource.BootNetwork || b.Owner.Kind.Or() == resource.PurposeMaintenance
 }
 
 // runsFor is for whom a server that is On was powered on.
@@ -63,7 +65,7 @@ func (p *step) take(done bool) bool {
 	if runningOf(p.watch.Last.Power) != isOn || !takeRule(by, done, in.PowerCycle) {
 		return false
 	}
-	p.stop(protocol.StopSoft, p.snap.Settings.SoftTimeout)
+	p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
 	return true
 }
 
@@ -72,7 +74,7 @@ func (p *step) take(done bool) bool {
 func (p *step) succeed() bool {
 	a := p.rec.Attempt
 	if a.Open() {
-		p.abandon("the server has another owner now", protocol.AttemptWithdrawn)
+		p.abandon("the server has another owner now", resource.AttemptWithdrawn)
 		return true
 	}
 	if p.clean() || p.take(false) {
@@ -88,7 +90,7 @@ func (p *step) succeed() bool {
 		}
 	case isOn:
 		if a.Disarm || p.rec.Rearm != nil {
-			p.raise(protocol.CondServerOn, "")
+			p.raise(resource.CondServerOn, "")
 			return true // what the owner before armed is cleared at Off
 		}
 	case isOther, isPaused:
@@ -131,15 +133,15 @@ func (p *step) renewGrant() {
 //
 // A system that is installed to the disk and says that it runs is the installer, as far
 // as anybody knows.
-func takesKind(purpose protocol.Purpose, always bool, kind protocol.EvidenceKind) bool {
-	if purpose == protocol.PurposeDiscovery {
+func takesKind(purpose resource.Purpose, always bool, kind protocol.EvidenceKind) bool {
+	if purpose == resource.PurposeDiscovery {
 		return kind == protocol.EvidenceDiscovered
 	}
 	return kind == protocol.EvidenceInstalled || always && kind == protocol.EvidenceBooted
 }
 
 // ProvisionedFor is the record of an owner's configuration, or nil.
-func (r *Record) ProvisionedFor(uid string, generation uint64) *protocol.Provisioned {
+func (r *Record) ProvisionedFor(uid string, generation uint64) *resource.Provisioned {
 	if p := r.Provisioned; p != nil && p.OwnerUID == uid && p.Generation == generation {
 		return p
 	}
@@ -150,10 +152,10 @@ func (r *Record) ProvisionedFor(uid string, generation uint64) *protocol.Provisi
 }
 
 // provision files a record; that of another configuration is kept.
-func (r *Record) provision(n protocol.Provisioned) {
+func (r *Record) provision(n resource.Provisioned) {
 	if was := r.Provisioned; was != nil && (was.OwnerUID != n.OwnerUID || was.Generation != n.Generation) {
 		if r.Earlier == nil {
-			r.Earlier = map[string]protocol.Provisioned{}
+			r.Earlier = map[string]resource.Provisioned{}
 		}
 		r.Earlier[provisionKey(was.OwnerUID, was.Generation)] = *was
 	}

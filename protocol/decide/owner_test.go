@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // until runs the world until it is so, for at most an hour.
@@ -23,7 +25,7 @@ func (w *world) until(what string, is func() bool) {
 // booted says whether the owner's boot has succeeded and something runs.
 func (w *world) booted() bool {
 	a := w.record().Attempt
-	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.State == protocol.AttemptSucceeded && a.OwnerUID == w.intent.Owner.UID
+	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.State == resource.AttemptSucceeded && a.OwnerUID == w.intent.Owner.UID
 }
 
 // TestMaintenanceAndBack is the seed's maintenance lifecycle, with the episode of
@@ -36,7 +38,7 @@ func TestMaintenanceAndBack(t *testing.T) {
 	rec := w.record()
 	was := *rec.ProvisionedFor("claim-1", 1)
 	w.m.live = true
-	w.maintain(protocol.WantOn, 2)
+	w.maintain(resource.WantOn, 2)
 	w.until("booted for the maintenance", w.booted)
 	rec = w.record()
 	a := rec.Attempt
@@ -59,14 +61,14 @@ func TestMaintenanceAndBack(t *testing.T) {
 	}
 	// An operator's reboot boots the maintenance image again.
 	w.w.orders++
-	w.requests = []protocol.Request{{ID: "again", Server: "server-1", Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: w.hubTime().Add(time.Minute), Incarnation: w.incarnation, AnyPhase: true}}
+	w.requests = []resource.Request{{ID: "again", Server: "server-1", Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: w.hubTime().Add(time.Minute), Incarnation: w.incarnation, AnyPhase: true}}
 	w.poke()
 	w.until("booted again", func() bool { return w.booted() && w.record().Attempt.ID != a.ID })
 	if !w.record().Attempt.Network() {
 		t.Fatal("not from the network")
 	}
 
-	w.want(func(in *protocol.ServerIntent) { in.Releasing, in.Power, in.Boot = true, protocol.WantOff, nil })
+	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
 	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.giveBack()
 	w.until("back at the claim", w.booted)
@@ -90,7 +92,7 @@ func TestOrdersInAMaintenance(t *testing.T) {
 	folded := w.m.consumed
 	w.m.consumed = func(b protocol.BootTarget) { taken = append(taken, b); folded(b) }
 	w.m.live = true
-	w.maintain(protocol.WantOn, 1)
+	w.maintain(resource.WantOn, 1)
 	for n := range 3 {
 		w.until("booted by an order", func() bool { return w.booted() && len(taken) == n+1 })
 		if w.m.override.Armed() || taken[n] != protocol.TargetUefiHTTP {
@@ -98,7 +100,7 @@ func TestOrdersInAMaintenance(t *testing.T) {
 		}
 		w.w.orders++
 		id := fmt.Sprintf("order-%d", n)
-		w.requests = []protocol.Request{{ID: id, Server: "server-1", Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: w.hubTime().Add(time.Minute), Incarnation: w.incarnation, AnyPhase: true}}
+		w.requests = []resource.Request{{ID: id, Server: "server-1", Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: w.hubTime().Add(time.Minute), Incarnation: w.incarnation, AnyPhase: true}}
 		w.poke()
 	}
 	w.until("booted by the last order", func() bool { return w.booted() && len(taken) == 4 })
@@ -117,32 +119,32 @@ func TestOrdersInAMaintenance(t *testing.T) {
 // Hole 1 (facts boot policy 1.5): the installer's own restart finds the disk, with
 // either policy; facts row 18: later restarts find it with rearm only.
 func TestRestartsOfTheSystem(t *testing.T) {
-	for _, r := range protocol.OSReboots() {
+	for _, r := range resource.OSReboots() {
 		w := newWorld(t)
 		w.m.restarts = true
 		w.claim(1)
-		w.policy(protocol.BootHdd, r)
+		w.policy(resource.BootHdd, r)
 		w.until("the installer has restarted into the disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
 		if rec := w.record(); rec.Unexpected != nil || rec.ProvisionedFor("claim-1", 1) == nil || w.w.ons != 1 {
 			t.Fatalf("%s: %d power-ons, %s", r, w.w.ons, w.disk)
 		}
 		w.run(2 * resetQuiet)
 		for n := range 3 {
-			if armed := w.m.override.Armed(); armed != (r == protocol.OSRebootRearm) || armed && w.m.override.Target != protocol.TargetHdd {
+			if armed := w.m.override.Armed(); armed != (r == resource.OSRebootRearm) || armed && w.m.override.Target != protocol.TargetHdd {
 				t.Fatalf("%s: while it runs %+v is armed", r, w.m.override)
 			}
-			w.w.outside = r == protocol.OSRebootSafeStop
+			w.w.outside = r == resource.OSRebootSafeStop
 			w.m.restart()
 			w.run(15 * time.Minute)
 			rec := w.record()
-			if safe := r == protocol.OSRebootSafeStop; w.m.os == safe || (rec.Unexpected != nil) != safe {
+			if safe := r == resource.OSRebootSafeStop; w.m.os == safe || (rec.Unexpected != nil) != safe {
 				t.Fatalf("%s: after restart %d the system runs %t, unexpected %+v", r, n, w.m.os, rec.Unexpected)
 			}
-			if r == protocol.OSRebootSafeStop {
+			if r == resource.OSRebootSafeStop {
 				break
 			}
 		}
-		w.hold(protocol.StopHard)
+		w.hold(resource.StopHard)
 		w.until("held", func() bool { return len(w.record().Receipts) == 1 && w.record().Rearm == nil })
 		if w.m.override.Armed() {
 			t.Fatalf("%s: %+v stays armed while it is Off", r, w.m.override)
@@ -155,7 +157,7 @@ func TestAlwaysFromTheNetwork(t *testing.T) {
 	w := newWorld(t)
 	w.m.live = true
 	w.claim(2)
-	w.policy(protocol.BootNetwork, protocol.OSRebootSafeStop)
+	w.policy(resource.BootNetwork, resource.OSRebootSafeStop)
 	w.until("booted", w.booted)
 	first := w.record().Attempt.ID
 	w.m.off() // it shuts itself down
@@ -163,7 +165,7 @@ func TestAlwaysFromTheNetwork(t *testing.T) {
 	if w.m.power != protocol.PowerOff || w.record().Attempt.ID != first || w.record().Unexpected == nil {
 		t.Fatalf("machine %s, %s", w.m.power, w.disk)
 	}
-	w.hold(protocol.StopSoft)
+	w.hold(resource.StopSoft)
 	w.until("held", func() bool { return len(w.record().Receipts) == 1 })
 	w.release(0)
 	w.until("booted again", func() bool { return w.booted() && w.record().Attempt.ID != first })
@@ -180,7 +182,7 @@ func TestProvisionedOfEarlierReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, uid := range []string{"b", "c", "b"} {
-		r.provision(protocol.Provisioned{OwnerUID: uid, Generation: 1, ImageDigest: uid})
+		r.provision(resource.Provisioned{OwnerUID: uid, Generation: 1, ImageDigest: uid})
 	}
 	for uid, digest := range map[string]string{"a": "sha256:1", "b": "b", "c": "c"} {
 		if p := r.ProvisionedFor(uid, 1); p == nil || p.ImageDigest != digest {
@@ -199,12 +201,12 @@ func TestForgetOwners(t *testing.T) {
 	claim := provisionKey("claim", 1)
 	r := Record{
 		Used:    map[string]GrantUse{claim: {Attempts: 1, Spent: true, At: at}},
-		Earlier: map[string]protocol.Provisioned{claim: {OwnerUID: "claim", Generation: 1}},
+		Earlier: map[string]resource.Provisioned{claim: {OwnerUID: "claim", Generation: 1}},
 	}
 	key := func(i int) string { return provisionKey(fmt.Sprintf("maintenance-%02d", i), 1) }
 	for i := range 2 * maxOwners {
 		r.Used[key(i)] = GrantUse{Attempts: 1, At: at.Add(time.Duration(i+1) * time.Hour)}
-		r.Earlier[key(i)] = protocol.Provisioned{At: at}
+		r.Earlier[key(i)] = resource.Provisioned{At: at}
 		r.forgetOwners(fmt.Sprintf("maintenance-%02d", i))
 	}
 	if len(r.Used) != maxOwners+1 || len(r.Earlier) != maxOwners+1 {

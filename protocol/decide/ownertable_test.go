@@ -5,14 +5,15 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestAttemptCodeTable(t *testing.T) {
 	doctable.Of(t, "attemptcode.go", "codeRule").Hold(t, [][]string{
-		doctable.Words(protocol.AttemptStates()...), doctable.Words(isOff, isOn, isOther), doctable.Words(armedOurs, armedOther, armedNone), doctable.YesNo(), doctable.Words(askedNot, askedOrdered, askedOther),
+		doctable.Words(resource.AttemptStates()...), doctable.Words(isOff, isOn, isOther), doctable.Words(armedOurs, armedOther, armedNone), doctable.YesNo(), doctable.Words(askedNot, askedOrdered, askedOther),
 	}, func(in []string) []string {
-		code := codeRule(protocol.AttemptState(in[0]), running(in[1]), armed(in[2]), in[3] == "yes", askedBy(in[4]))
-		if f, ok := protocol.LookupAttempt(code); !ok || f.Hint == "" {
+		code := codeRule(resource.AttemptState(in[0]), running(in[1]), armed(in[2]), in[3] == "yes", askedBy(in[4]))
+		if f, ok := resource.LookupAttempt(code); !ok || f.Hint == "" {
 			t.Errorf("%s is not registered", code)
 		}
 		return doctable.Words(code)
@@ -28,17 +29,17 @@ func TestTakeTable(t *testing.T) {
 
 func TestReportTable(t *testing.T) {
 	doctable.Of(t, "owner.go", "takesKind").Hold(t, [][]string{
-		doctable.Words(protocol.Purposes()...), doctable.YesNo(),
+		doctable.Words(resource.Purposes()...), doctable.YesNo(),
 		doctable.Words(protocol.EvidenceDHCP, protocol.EvidenceFetched, protocol.EvidenceInstalled, protocol.EvidenceBooted, protocol.EvidenceDiscovered, protocol.EvidenceFailed),
 	}, func(in []string) []string {
-		return []string{yesNo(takesKind(protocol.Purpose(in[0]), in[1] == "yes", protocol.EvidenceKind(in[2])))}
+		return []string{yesNo(takesKind(resource.Purpose(in[0]), in[1] == "yes", protocol.EvidenceKind(in[2])))}
 	})
 }
 
 func TestRearmTable(t *testing.T) {
-	doctable.Of(t, "rearm.go", "rearmRule").Hold(t, [][]string{{"network", "disk"}, doctable.Words(protocol.OSReboots()...), doctable.Words(lastNone, lastInstalled, lastDisk)},
+	doctable.Of(t, "rearm.go", "rearmRule").Hold(t, [][]string{{"network", "disk"}, doctable.Words(resource.OSReboots()...), doctable.Words(lastNone, lastInstalled, lastDisk)},
 		func(in []string) []string {
-			return []string{yesNo(rearmRule(in[0] == "network", protocol.OSReboot(in[1]), lastBoot(in[2])))}
+			return []string{yesNo(rearmRule(in[0] == "network", resource.OSReboot(in[1]), lastBoot(in[2])))}
 		})
 }
 

@@ -4,16 +4,18 @@ import (
 	"fmt"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // aside is a server's owner while another one has the server.
 type aside struct {
-	intent *protocol.ServerIntent
-	grant  *protocol.Grant
+	intent *message.ServerIntent
+	grant  *message.Grant
 }
 
 // maintain gives the server to a maintenance, whatever it does.
-func (w *world) maintain(power protocol.Power, attempts int) {
+func (w *world) maintain(power resource.Power, attempts int) {
 	if w.intent == nil || w.aside != nil || w.intent.Releasing {
 		return
 	}
@@ -22,15 +24,15 @@ func (w *world) maintain(power protocol.Power, attempts int) {
 	w.w.orders++
 	uid := fmt.Sprintf("maintenance-%d", w.claims)
 	in := *w.intent
-	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle, in.Power = "m", uid, protocol.PurposeMaintenance, true, power
-	in.Boot = &protocol.BootIntent{
-		Owner:       protocol.Owner{Kind: protocol.PurposeMaintenance, UID: uid},
-		GrantedBoot: protocol.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Image: protocol.Image{Digest: "sha256:firmware"}}},
+	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle, in.Power = "m", uid, resource.PurposeMaintenance, true, power
+	in.Boot = &message.BootIntent{
+		Owner:       resource.Owner{Kind: resource.PurposeMaintenance, UID: uid},
+		GrantedBoot: resource.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: resource.BootSpec{BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd}, Image: resource.Image{Digest: "sha256:firmware"}}},
 	}
 	w.intent = &in
-	w.grant = &protocol.Grant{
-		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:firmware", Purpose: protocol.PurposeMaintenance,
-		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: attempts, Repeat: true, IssuedAt: w.clock(),
+	w.grant = &message.Grant{
+		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:firmware", Purpose: resource.PurposeMaintenance,
+		FirstBoot: resource.FirstBootUefiHTTP, MaxAttempts: attempts, Repeat: true, IssuedAt: w.clock(),
 	}
 	w.poke()
 }
@@ -44,7 +46,7 @@ func forgeries() []forged {
 
 // of is the grant as it travels. The agent is shown what was verified: a grant that the
 // hub signed for something else may come, and one that it did not sign is none.
-func (f forged) of(g *protocol.Grant) *protocol.Grant {
+func (f forged) of(g *message.Grant) *message.Grant {
 	if g == nil || f == "none" {
 		return nil
 	}
@@ -74,17 +76,17 @@ func (w *world) giveBack() bool {
 }
 
 // policy changes how the claim boots, before anything was booted.
-func (w *world) policy(boot protocol.Boot, r protocol.OSReboot) {
-	w.want(func(in *protocol.ServerIntent) {
+func (w *world) policy(boot resource.Boot, r resource.OSReboot) {
+	w.want(func(in *message.ServerIntent) {
 		b := *in.Boot
 		b.BootPolicy.Boot, b.BootPolicy.OSReboot = boot, r
 		in.Boot = &b
 	})
-	w.grant.Repeat = boot == protocol.BootNetwork
+	w.grant.Repeat = boot == resource.BootNetwork
 }
 
 // want changes what the intent says, in a copy: documents replace each other.
-func (w *world) want(change func(*protocol.ServerIntent)) {
+func (w *world) want(change func(*message.ServerIntent)) {
 	if w.intent != nil {
 		in := *w.intent
 		change(&in)
@@ -103,11 +105,11 @@ func (x *witness) rearmed(s Snapshot, p Plan) {
 		}
 	case o.Target != protocol.TargetHdd, o.Enabled != protocol.OverrideOnce:
 		x.t.Fatalf("P6: %+v for a restart", o)
-	case len(s.Holds) > 0, in == nil, in.Releasing, in.Power != protocol.WantOn, netOnly(in):
+	case len(s.Holds) > 0, in == nil, in.Releasing, in.Power != resource.WantOn, netOnly(in):
 		x.t.Fatalf("P6: armed for a restart of %+v, %d holds", in, len(s.Holds))
 	case last.Power != protocol.PowerOn, a.Open(), p.Record.Unexpected != nil:
 		x.t.Fatalf("P6: armed for a restart while %s, attempt %+v", last.Power, a)
-	case in.Boot.BootPolicy.OSReboot != protocol.OSRebootRearm && a.Evidence != protocol.EvidenceInstalled:
+	case in.Boot.BootPolicy.OSReboot != resource.OSRebootRearm && a.Evidence != protocol.EvidenceInstalled:
 		x.t.Fatal("P6: armed for a restart, and the claim says safeStop")
 	}
 }

@@ -1,6 +1,10 @@
 package decide
 
-import "rackboot/protocol"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
 
 // claimState is how a server is claimed.
 type claimState string
@@ -19,21 +23,21 @@ const (
 
 // Phase computes where a server stands from what is wanted and what was
 // reported; intent and report may be nil.
-func Phase(intent *protocol.ServerIntent, report *protocol.ServerReport) protocol.Phase {
+func Phase(intent *message.ServerIntent, report *resource.ServerReport) resource.Phase {
 	claim := claimNone
 	if intent != nil {
 		switch {
-		case intent.Owner.Kind == protocol.PurposeMaintenance:
+		case intent.Owner.Kind == resource.PurposeMaintenance:
 			claim = claimMaintained
-		case intent.Owner.Kind == protocol.PurposeDiscovery:
+		case intent.Owner.Kind == resource.PurposeDiscovery:
 			claim = claimDiscovered
 		case intent.Releasing:
 			claim = claimReleasing
 		case intent.Power != "":
 			claim = claimBound
-		case intent.Discovery == protocol.DiscoveryFailed:
+		case intent.Discovery == resource.DiscoveryFailed:
 			claim = claimGivenUp
-		case intent.Discovery == protocol.DiscoveryWanted:
+		case intent.Discovery == resource.DiscoveryWanted:
 			claim = claimUndiscovered
 		}
 	}
@@ -46,7 +50,7 @@ func Phase(intent *protocol.ServerIntent, report *protocol.ServerReport) protoco
 		}
 		for _, c := range report.Conditions {
 			switch c.Code {
-			case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondOverrideNotStored, protocol.CondUnsupportedBoot, protocol.CondNoBootChain, protocol.CondDiscoveryFailed:
+			case resource.CondGrantSpent, resource.CondGrantInvalid, resource.CondOverrideNotStored, resource.CondUnsupportedBoot, resource.CondNoBootChain, resource.CondDiscoveryFailed:
 				failed = true
 			}
 		}
@@ -70,24 +74,24 @@ func Phase(intent *protocol.ServerIntent, report *protocol.ServerReport) protoco
 //	none         | no   | *      | Initial
 //
 // failed is that its discovery was given up. A discovery that ends is a Discovery still.
-func phaseRule(claim claimState, seen, failed bool) protocol.Phase {
+func phaseRule(claim claimState, seen, failed bool) resource.Phase {
 	switch {
 	case claim == claimReleasing:
-		return protocol.PhaseReleasing
+		return resource.PhaseReleasing
 	case claim == claimGivenUp,
 		failed && (claim == claimDiscovered || claim == claimMaintained || claim == claimBound):
-		return protocol.PhaseError
+		return resource.PhaseError
 	case claim == claimDiscovered:
-		return protocol.PhaseDiscovery
+		return resource.PhaseDiscovery
 	case claim == claimUndiscovered:
-		return protocol.PhaseInitial
+		return resource.PhaseInitial
 	case claim == claimMaintained:
-		return protocol.PhaseMaintenance
+		return resource.PhaseMaintenance
 	case claim == claimBound:
-		return protocol.PhaseReserved
+		return resource.PhaseReserved
 	case seen:
-		return protocol.PhaseAvailable
+		return resource.PhaseAvailable
 	default:
-		return protocol.PhaseInitial
+		return resource.PhaseInitial
 	}
 }

@@ -16,14 +16,16 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // terms draws what a hold may say beside its mode, also what no agent knows.
-func terms(t *rapid.T, mode protocol.StopMode) protocol.ActiveHold {
-	return protocol.ActiveHold{HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{
-		Mode:                rapid.SampledFrom([]protocol.StopMode{mode, mode, "medium", ""}).Draw(t, "word"),
+func terms(t *rapid.T, mode resource.StopMode) resource.ActiveHold {
+	return resource.ActiveHold{HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{
+		Mode:                rapid.SampledFrom([]resource.StopMode{mode, mode, "medium", ""}).Draw(t, "word"),
 		TTL:                 protocol.Duration(time.Duration(rapid.SampledFrom([]int{0, -1, 1, 2, 10}).Draw(t, "ttl")) * time.Minute),
-		OnExpiry:            rapid.SampledFrom([]protocol.OnExpiry{"", protocol.ExpiryKeep, protocol.ExpiryRelease, protocol.ExpiryRelease, "later"}).Draw(t, "onExpiry"),
+		OnExpiry:            rapid.SampledFrom([]resource.OnExpiry{"", resource.ExpiryKeep, resource.ExpiryRelease, resource.ExpiryRelease, "later"}).Draw(t, "onExpiry"),
 		ForceDuringFirmware: rapid.Bool().Draw(t, "force"),
 	}}}
 }
@@ -31,7 +33,7 @@ func terms(t *rapid.T, mode protocol.StopMode) protocol.ActiveHold {
 // confirm adds an operator's word to a hold.
 func (w *world) confirm(i int) {
 	w.holds = slices.Clone(w.holds)
-	w.holds[i].ConfirmedDown = &protocol.Confirmation{By: "ann", Reason: "cable pulled", At: w.clock()}
+	w.holds[i].ConfirmedDown = &resource.Confirmation{By: "ann", Reason: "cable pulled", At: w.clock()}
 	w.poke()
 }
 
@@ -39,7 +41,7 @@ func (w *world) confirm(i int) {
 func (w *world) work(d time.Duration) {
 	w.firmware = nil
 	if d > 0 {
-		w.firmware = &protocol.FirmwareWork{By: "ann", Reason: "BIOS", Since: w.hubTime(), NotAfter: w.hubTime().Add(d)}
+		w.firmware = &resource.FirmwareWork{By: "ann", Reason: "BIOS", Since: w.hubTime(), NotAfter: w.hubTime().Add(d)}
 	}
 	w.poke()
 }
@@ -57,7 +59,7 @@ func (w *world) mains() {
 
 // actions are what may happen to a server, drawn by rapid.
 func (w *world) actions() map[string]func(*rapid.T) {
-	stop := rapid.SampledFrom([]protocol.StopMode{protocol.StopSoft, protocol.StopHard})
+	stop := rapid.SampledFrom([]resource.StopMode{resource.StopSoft, resource.StopHard})
 	often := rapid.Bool()
 	return map[string]func(*rapid.T){
 		"time":  func(t *rapid.T) { w.run(time.Duration(rapid.IntRange(1, 40_000).Draw(t, "ms")) * time.Millisecond) },
@@ -69,8 +71,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"power": func(t *rapid.T) {
-			p := rapid.SampledFrom([]protocol.Power{protocol.WantOn, protocol.WantOff}).Draw(t, "power")
-			w.want(func(in *protocol.ServerIntent) {
+			p := rapid.SampledFrom([]resource.Power{resource.WantOn, resource.WantOff}).Draw(t, "power")
+			w.want(func(in *message.ServerIntent) {
 				if in.Owner.UID != "" && !discovering(in) {
 					in.Power = p
 				}
@@ -78,11 +80,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.w.orders++
 		},
 		"release claim": func(*rapid.T) {
-			w.want(func(in *protocol.ServerIntent) { in.Releasing = in.Owner.UID != "" })
+			w.want(func(in *message.ServerIntent) { in.Releasing = in.Owner.UID != "" })
 		},
 		"unclaim": func(*rapid.T) {
 			if w.intent != nil && w.intent.Releasing && w.record().Released == w.intent.Owner.UID && !w.giveBack() {
-				w.want(func(in *protocol.ServerIntent) {
+				w.want(func(in *message.ServerIntent) {
 					in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle, in.Power, in.Releasing, in.Boot = "", "", "", false, "", false, nil
 				})
 			}
@@ -90,7 +92,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"maintenance": func(t *rapid.T) {
 			was := w.aside
 			w.m.live = often.Draw(t, "live")
-			w.maintain(rapid.SampledFrom([]protocol.Power{protocol.WantOn, protocol.WantOn, protocol.WantOff}).Draw(t, "power"), rapid.IntRange(1, 3).Draw(t, "attempts"))
+			w.maintain(rapid.SampledFrom([]resource.Power{resource.WantOn, resource.WantOn, resource.WantOff}).Draw(t, "power"), rapid.IntRange(1, 3).Draw(t, "attempts"))
 			if was == nil && w.aside != nil {
 				w.drawReach(t)
 			}
@@ -141,8 +143,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.release(rapid.IntRange(0, n-1).Draw(t, "hold"))
 			}
 		},
-		"reboot":    func(t *rapid.T) { w.request(t, protocol.RequestReboot, stop.Draw(t, "mode")) },
-		"power off": func(t *rapid.T) { w.request(t, protocol.RequestPowerOff, stop.Draw(t, "mode")) },
+		"reboot":    func(t *rapid.T) { w.request(t, resource.RequestReboot, stop.Draw(t, "mode")) },
+		"power off": func(t *rapid.T) { w.request(t, resource.RequestPowerOff, stop.Draw(t, "mode")) },
 		"resume": func(t *rapid.T) {
 			w.resume(t)
 			w.run(time.Duration(rapid.IntRange(0, 90).Draw(t, "seconds")) * time.Second)
@@ -234,9 +236,9 @@ func (w *world) identify() {
 }
 
 // request asks for something once, of this disk or of another.
-func (w *world) request(t *rapid.T, action protocol.RequestAction, mode protocol.StopMode) {
+func (w *world) request(t *rapid.T, action resource.RequestAction, mode resource.StopMode) {
 	w.ids++
-	r := protocol.Request{
+	r := resource.Request{
 		ID: fmt.Sprintf("request-%d", w.ids), Server: "server-1", Action: action, Mode: mode,
 		NotAfter:    w.hubTime().Add(time.Duration(rapid.IntRange(-5, 60).Draw(t, "ahead")) * time.Second),
 		AnyPhase:    rapid.Bool().Draw(t, "anyPhase"),
@@ -320,8 +322,8 @@ func properties(t *testing.T, c *checks, nth int) (steps, uris int) {
 		if rapid.IntRange(0, 3).Draw(t, "claimed") > 0 {
 			w.m.faults.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
 			w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
-			w.policy(rapid.SampledFrom([]protocol.Boot{protocol.BootHdd, protocol.BootHdd, protocol.BootNetwork}).Draw(t, "boot"), rapid.SampledFrom(protocol.OSReboots()).Draw(t, "osReboot"))
-			w.m.live = w.intent.Boot.BootPolicy.Boot == protocol.BootNetwork
+			w.policy(rapid.SampledFrom([]resource.Boot{resource.BootHdd, resource.BootHdd, resource.BootNetwork}).Draw(t, "boot"), rapid.SampledFrom(resource.OSReboots()).Draw(t, "osReboot"))
+			w.m.live = w.intent.Boot.BootPolicy.Boot == resource.BootNetwork
 			w.drawReach(t)
 			w.run(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestLateOn: a BMC may show Off for a while after it accepted On. A hold, its
@@ -18,7 +19,7 @@ func TestLateOn(t *testing.T) {
 		y.want(ActArm)
 		y.read(off, 2*sec, y.answered(""))
 		y.want(ActOn)
-		y.s.Holds = held(protocol.StopHard, "h")
+		y.s.Holds = held(resource.StopHard, "h")
 		y.read(off, 3*sec, y.answered(""))
 		return y
 	}
@@ -32,7 +33,7 @@ func TestLateOn(t *testing.T) {
 		}
 		y.read(off, 5*sec, nil)
 		y.want(ActNone)
-		y.s.Holds = held(protocol.StopHard, "i")
+		y.s.Holds = held(resource.StopHard, "i")
 		y.s.Holds[0].EnforcedAt = at(6 * sec)
 		y.read(off, 7*sec, nil)
 		y.read(off, 2*sec+onLatency, nil)
@@ -83,7 +84,7 @@ func TestLateOn(t *testing.T) {
 		y.read(off, 1*sec, nil)
 		y.read(off, 2*sec, y.answered(""))
 		y.want(ActOn)
-		y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, Mode: protocol.StopSoft, NotAfter: at(60 * sec)}}
+		y.s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, Mode: resource.StopSoft, NotAfter: at(60 * sec)}}
 		y.read(off, 3*sec, y.answered(""))
 		y.read(protocol.PowerOn, 6*sec, nil) // the On that nobody watches
 		y.want(ActGraceful)
@@ -98,17 +99,17 @@ func TestNotOurReboot(t *testing.T) {
 	y := story(t, func(s *Snapshot) {
 		s.Record.Provisioned = provisionedBy("claim-1")
 		s.Record.Power = protocol.PowerOn
-		s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, Mode: protocol.StopHard, NotAfter: at(60 * sec)}}
+		s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: at(60 * sec)}}
 	})
 	y.read(protocol.PowerOn, 1*sec, nil)
 	y.want(ActForceOff)
-	y.s.Holds = held(protocol.StopHard, "h")
+	y.s.Holds = held(resource.StopHard, "h")
 	y.read(protocol.PowerOff, 2*sec, y.answered(""))
 	y.s.Holds = nil
 	y.read(protocol.PowerOn, 3*sec, nil)
-	if q := y.p.Record.Requests[0]; q.Outcome != protocol.OutcomeUnknown || q.Reason == "" {
+	if q := y.p.Record.Requests[0]; q.Outcome != resource.OutcomeUnknown || q.Reason == "" {
 		t.Errorf("request %+v", q)
 	}
-	y.condition(protocol.CondUnexpectedPower)
+	y.condition(resource.CondUnexpectedPower)
 	y.want(ActNone)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Rearm is the disk, armed for once while the server runs, for a restart that the
@@ -87,8 +88,8 @@ const (
 //
 // network is each boot of a maintenance or of boot: Network: a restart that came up
 // from the disk in the middle of a maintenance is what metal-operator 938 is about.
-func rearmRule(network bool, r protocol.OSReboot, last lastBoot) bool {
-	return !network && (last == lastInstalled || last == lastDisk && r == protocol.OSRebootRearm)
+func rearmRule(network bool, r resource.OSReboot, last lastBoot) bool {
+	return !network && (last == lastInstalled || last == lastDisk && r == resource.OSRebootRearm)
 }
 
 // lastBoot is how the boot that runs came about.
@@ -103,7 +104,7 @@ const (
 func (p *step) lastBoot() lastBoot {
 	a, in := p.rec.Attempt, p.snap.Intent
 	switch {
-	case a == nil || a.State != protocol.AttemptSucceeded || a.OwnerUID != in.Owner.UID:
+	case a == nil || a.State != resource.AttemptSucceeded || a.OwnerUID != in.Owner.UID:
 		return lastNone
 	case a.Network() && a.Evidence == protocol.EvidenceInstalled:
 		return lastInstalled
@@ -117,7 +118,7 @@ func (p *step) lastBoot() lastBoot {
 // ordered: what came on by itself is an operator's to judge.
 func (p *step) wantsRearm() bool {
 	in := p.snap.Intent
-	if in == nil || in.Boot == nil || in.Releasing || in.Power != protocol.WantOn || p.rec.Stop != nil || p.rec.Unexpected != nil ||
+	if in == nil || in.Boot == nil || in.Releasing || in.Power != resource.WantOn || p.rec.Stop != nil || p.rec.Unexpected != nil ||
 		len(p.snap.Holds) > 0 || p.work || p.trig != triggerNone || p.strange() || p.rec.Power != protocol.PowerOn {
 		return false
 	}
@@ -228,7 +229,7 @@ func (p *step) rearmResult(r Result) bool {
 	case fate == fateArmed:
 		re.State = RearmArmed
 		p.watch.Last.Override = r.Stored
-		p.happened(protocol.EventArmed, "%s %s, for a restart of the operating system", r.Stored.Target, r.Stored.Enabled)
+		p.happened(resource.EventArmed, "%s %s, for a restart of the operating system", r.Stored.Target, r.Stored.Enabled)
 	case fate == fateEnds:
 		if re.State = RearmUndo; r.Code == protocol.CodeUnsupported || r.Outcome == protocol.BootDropped {
 			re.State = RearmGivenUp
@@ -281,12 +282,12 @@ func (p *step) restarted() {
 		left = a.Intended
 	}
 	p.rec.Attempt = &Attempt{
-		ID: p.snap.NewID, State: protocol.AttemptSucceeded, Since: p.now, At: p.now, Number: 1, Left: left, Disarm: left != "",
+		ID: p.snap.NewID, State: resource.AttemptSucceeded, Since: p.now, At: p.now, Number: 1, Left: left, Disarm: left != "",
 		Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation,
 		Digest: in.Boot.Image.Digest, Epoch: p.rec.Epoch, Purpose: in.Boot.Owner.Kind,
 	}
 	p.rec.Epoch++
 	p.rec.Ordered = p.now // what its LastResetTime shows is this
 	p.poweredOn(p.now, bootedFor(in))
-	p.happened(protocol.EventDiskBoot, "restarted by itself; firmware took the disk")
+	p.happened(resource.EventDiskBoot, "restarted by itself; firmware took the disk")
 }

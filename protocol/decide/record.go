@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Record is what an agent keeps on disk for one server. It holds facts and
@@ -35,8 +37,8 @@ type Record struct {
 	Used map[string]GrantUse `json:"used,omitempty"`
 	// Provisioned is the newest record of a boot that ended well, and the only one that
 	// earlier releases kept. Earlier are those of other owners and generations, by both.
-	Provisioned *protocol.Provisioned           `json:"provisioned,omitempty"`
-	Earlier     map[string]protocol.Provisioned `json:"earlier,omitempty"`
+	Provisioned *resource.Provisioned           `json:"provisioned,omitempty"`
+	Earlier     map[string]resource.Provisioned `json:"earlier,omitempty"`
 	// Left is nil where the BMC keeps no override against our will.
 	Left *Left `json:"left,omitempty"`
 	// Rearm is nil where nothing is armed for restarts of the operating system.
@@ -46,10 +48,10 @@ type Record struct {
 	// URL is nil where no BMC has a URL of ours.
 	URL *BootURL `json:"url,omitempty"`
 	// Receipts are by hold id. A receipt leaves with its hold, or when revoked.
-	Receipts map[string]protocol.Receipt `json:"receipts,omitempty"`
+	Receipts map[string]resource.Receipt `json:"receipts,omitempty"`
 	// Manual are receipts on an operator's word, by hold id, where there is none from
 	// reads. They prove nothing.
-	Manual map[string]protocol.Receipt `json:"manual,omitempty"`
+	Manual map[string]resource.Receipt `json:"manual,omitempty"`
 	// Terms are of the holds that have a time to live.
 	Terms map[string]Term `json:"terms,omitempty"`
 	// Guard is nil where the BMC's restore policy is its own.
@@ -75,12 +77,12 @@ type Record struct {
 	Fallback *Fallback `json:"fallback,omitempty"`
 	// Released is the UID of the claim whose server was proved Off at its end.
 	Released   string                    `json:"released,omitempty"`
-	Conditions []protocol.ConditionState `json:"conditions,omitempty"`
+	Conditions []resource.ConditionState `json:"conditions,omitempty"`
 }
 
 // Stop is a stop under way.
 type Stop struct {
-	Mode       protocol.StopMode `json:"mode"`
+	Mode       resource.StopMode `json:"mode"`
 	Since      time.Time         `json:"since"`
 	Graceful   time.Time         `json:"graceful,omitzero"` // when GracefulShutdown was sent
 	Forced     time.Time         `json:"forced,omitzero"`   // when ForceOff was last sent
@@ -100,7 +102,7 @@ type Stop struct {
 type Attempt struct {
 	ID    string                `json:"id"`
 	Token string                `json:"token"` // in boot URLs; never printed
-	State protocol.AttemptState `json:"state"`
+	State resource.AttemptState `json:"state"`
 	// Since is when State was entered; At when the attempt began.
 	Since      time.Time           `json:"since"`
 	At         time.Time           `json:"at"`
@@ -134,11 +136,11 @@ type Attempt struct {
 	Cached   bool                  `json:"cached,omitempty"`
 	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
 	Reason   string                `json:"reason,omitempty"`
-	Code     protocol.AttemptCode  `json:"code,omitempty"`
+	Code     resource.AttemptCode  `json:"code,omitempty"`
 	// Assumed says that Fetched was assumed by Recover, and no event has said so yet.
 	Assumed bool `json:"assumed,omitempty"`
 	// Purpose is the owner's; Repeat is the grant's.
-	Purpose protocol.Purpose `json:"purpose,omitempty"`
+	Purpose resource.Purpose `json:"purpose,omitempty"`
 	Repeat  bool             `json:"repeat,omitempty"`
 	// Timeout is of a discovery, from OnSent; 0 is none.
 	Timeout time.Duration `json:"timeout,omitempty"`
@@ -148,9 +150,9 @@ type Attempt struct {
 	Cleanup bool `json:"cleanup,omitempty"`
 	// Ignition is the server's user data in this boot; nil without any. Given is on disk
 	// before its first byte is sent, Deliveries counts those to the last byte.
-	Ignition   *protocol.IgnitionIntent `json:"ignition,omitempty"`
-	Given      bool                     `json:"given,omitempty"`
-	Deliveries int                      `json:"deliveries,omitempty"`
+	Ignition   *message.IgnitionIntent `json:"ignition,omitempty"`
+	Given      bool                    `json:"given,omitempty"`
+	Deliveries int                     `json:"deliveries,omitempty"`
 	// Refusals are the reasons for which the user data was refused to who had the token.
 	Refusals []IgnitionVerdict `json:"refusals,omitempty"`
 	// Left is the target of an earlier attempt whose override may still be armed.
@@ -162,7 +164,7 @@ type Attempt struct {
 	// URI says that firmware has the URL of File from its BMC. Reach is the intent's: with uri
 	// it asks nobody by DHCP that is ours.
 	URI   bool           `json:"uri,omitempty"`
-	Reach protocol.Reach `json:"reach,omitempty"`
+	Reach resource.Reach `json:"reach,omitempty"`
 	// Restart is a boot by ForceRestart, of a server that is not Off; see restartRule.
 	Restart bool `json:"restart,omitempty"`
 	// Cleared is the boot that an approval let through; zero where none was needed.
@@ -198,7 +200,7 @@ func (a *Attempt) Network() bool { return a.Intended != protocol.TargetHdd }
 
 // Open says whether the attempt has not ended.
 func (a *Attempt) Open() bool {
-	return a != nil && a.State != protocol.AttemptSucceeded && a.State != protocol.AttemptFailed
+	return a != nil && a.State != resource.AttemptSucceeded && a.State != resource.AttemptFailed
 }
 
 // GrantUse is how far a grant was used.
@@ -222,11 +224,11 @@ type GrantUse struct {
 // RequestState is an accepted one-shot request, kept after its end until the
 // hub no longer sends it.
 type RequestState struct {
-	protocol.Request
+	resource.Request
 	AcceptedAt time.Time        `json:"acceptedAt"`
 	StoppedAt  time.Time        `json:"stoppedAt,omitzero"` // first Off read after acceptance
 	Epoch      uint64           `json:"epoch,omitempty"`    // when it was read Off
-	Outcome    protocol.Outcome `json:"outcome"`
+	Outcome    resource.Outcome `json:"outcome"`
 	EndedAt    time.Time        `json:"endedAt,omitzero"`
 	Reason     string           `json:"reason,omitempty"`
 	// ClaimUID is the claim under which it was accepted, and with which it ends; empty
@@ -315,8 +317,8 @@ func (r Record) clone() Record {
 // changed says whether anything came of it; a record that was recovered does not change again.
 func Recover(r Record) (c Record, changed bool) {
 	c = r.clone()
-	if a := c.Attempt; a.Open() && a.Served && a.State != protocol.AttemptFetched {
-		a.State = protocol.AttemptFetched
+	if a := c.Attempt; a.Open() && a.Served && a.State != resource.AttemptFetched {
+		a.State = resource.AttemptFetched
 		a.Evidence = protocol.EvidenceFetched
 		a.Reason = "assumed: the agent restarted while the boot file was being served"
 		a.Assumed = true

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Refusal is what the BMC last said against one kind of action. Each kind has its own
@@ -60,9 +61,9 @@ func (p *step) deriveRefusals() {
 		switch {
 		case code != conditionNone:
 		case r.Busy:
-			code = protocol.CondBMCBusy
+			code = resource.CondBMCBusy
 		default:
-			code = protocol.CondPowerFailed
+			code = resource.CondPowerFailed
 		}
 		p.raise(code, "%s: %s", k, r.Message)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // foreign says whether something was given to another incarnation than the
@@ -14,10 +14,10 @@ func (s *Snapshot) foreign(incarnation string) bool {
 }
 
 // end ends a request, and returns the event that says so.
-func (s *RequestState) end(now time.Time, outcome protocol.Outcome, reason string) protocol.Event {
+func (s *RequestState) end(now time.Time, outcome resource.Outcome, reason string) resource.Event {
 	s.Outcome, s.Reason, s.EndedAt = outcome, reason, now
-	return protocol.Event{
-		At: now, Server: s.Server, Code: protocol.EventRequestEnded,
+	return resource.Event{
+		At: now, Server: s.Server, Code: resource.EventRequestEnded,
 		Message: fmt.Sprintf("%s %s: %s %s", s.Action, s.ID, outcome, reason),
 	}
 }
@@ -27,12 +27,12 @@ func (s *RequestState) end(now time.Time, outcome protocol.Outcome, reason strin
 // Requests end as unknown, and so does a network boot, and a boot by a restart: nothing
 // more is sent for it, and what runs is left alone, because it may be the installed
 // system (P4, P9). A late installed report of it is still believed.
-func Renew(now time.Time, r Record) (Record, []protocol.Event) {
+func Renew(now time.Time, r Record) (Record, []resource.Event) {
 	c := r.clone()
-	var happened []protocol.Event
+	var happened []resource.Event
 	for i := range c.Requests {
-		if s := &c.Requests[i]; s.Outcome == protocol.OutcomePending {
-			e := s.end(now, protocol.OutcomeUnknown, givenToEarlier)
+		if s := &c.Requests[i]; s.Outcome == resource.OutcomePending {
+			e := s.end(now, resource.OutcomeUnknown, givenToEarlier)
 			e.Server = c.Server
 			happened = append(happened, e)
 		}
@@ -43,13 +43,13 @@ func Renew(now time.Time, r Record) (Record, []protocol.Event) {
 	}
 	if a := c.Attempt; a.Open() && (a.Network() || a.Restart) {
 		a.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
-		if a.State == protocol.AttemptFetched || a.Cached && !a.OnSent.IsZero() {
+		if a.State == resource.AttemptFetched || a.Cached && !a.OnSent.IsZero() {
 			c.spend(a.Reason)
 		}
-		a.Code = protocol.AttemptOutcomeUnknown
-		a.State, a.Since, a.Disarm = protocol.AttemptFailed, now, true
-		happened = append(happened, protocol.Event{
-			At: now, Server: c.Server, Code: protocol.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Intended, a.Reason),
+		a.Code = resource.AttemptOutcomeUnknown
+		a.State, a.Since, a.Disarm = resource.AttemptFailed, now, true
+		happened = append(happened, resource.Event{
+			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Intended, a.Reason),
 		})
 	}
 	return c, happened

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // requestLimit bounds how long an accepted request may take before its outcome
@@ -27,7 +27,7 @@ func (p *step) requests() {
 			p.rec.Requests = append(p.rec.Requests, s)
 			p.dirty = true
 		} else {
-			p.raise(protocol.CondAwaitingHub, "request %s: %s", r.ID, r.Action)
+			p.raise(resource.CondAwaitingHub, "request %s: %s", r.ID, r.Action)
 		}
 	}
 	p.remember(sent)
@@ -43,10 +43,10 @@ const (
 )
 
 // outcomeWaits is no outcome yet: the request is looked at again.
-const outcomeWaits protocol.Outcome = "waits"
+const outcomeWaits resource.Outcome = "waits"
 
 // accept decides once what becomes of a request; false is not yet.
-func (p *step) accept(r protocol.Request, local bool) (RequestState, bool) {
+func (p *step) accept(r resource.Request, local bool) (RequestState, bool) {
 	s := RequestState{Request: r, AcceptedAt: p.now, Local: local}
 	in := p.snap.Intent
 	if in != nil {
@@ -68,7 +68,7 @@ func (p *step) accept(r protocol.Request, local bool) (RequestState, bool) {
 	if in != nil && in.Releasing {
 		claim = claimEnds
 	}
-	if r.Action == protocol.RequestResume {
+	if r.Action == resource.RequestResume {
 		s.Outcome, s.Reason = resumeRule(p.snap.foreign(r.Incarnation), t, pre, claim, len(p.snap.Holds) > 0, p.resumable(), r.Retry)
 		return s, p.taken(&s)
 	}
@@ -81,9 +81,9 @@ func (p *step) taken(s *RequestState) bool {
 	switch s.Outcome {
 	case outcomeWaits:
 		return false
-	case protocol.OutcomePending:
-		if s.Action == protocol.RequestResume {
-			p.happened(protocol.EventResumed, "%s resumes it: %s", s.By, s.Why)
+	case resource.OutcomePending:
+		if s.Action == resource.RequestResume {
+			p.happened(resource.EventResumed, "%s resumes it: %s", s.By, s.Why)
 		}
 	default:
 		p.end(s, s.Outcome, s.Reason)
@@ -101,7 +101,7 @@ func (p *step) clockOf(s *RequestState) time.Time {
 }
 
 // wanted is the power that a claim wants; none without one, or at its end.
-func (p *step) wanted() protocol.Power {
+func (p *step) wanted() resource.Power {
 	if in := p.snap.Intent; in != nil && !in.Releasing {
 		return in.Power
 	}
@@ -118,11 +118,11 @@ const (
 	claimEnds   claimed = "ends" // or the request was accepted under one that is gone
 )
 
-func claimWants(want protocol.Power) claimed {
+func claimWants(want resource.Power) claimed {
 	switch want {
-	case protocol.WantOn:
+	case resource.WantOn:
 		return claimOn
-	case protocol.WantOff:
+	case resource.WantOff:
 		return claimOff
 	}
 	return claimAbsent
@@ -148,31 +148,31 @@ func claimWants(want protocol.Power) claimed {
 // knows what time it is. any is anyPhase: it lets a reboot stop a server without a
 // claim, and end a first boot. Holds and firmware work are no reason to refuse: the
 // request waits behind them.
-func acceptRule(foreign bool, t hour, action protocol.RequestAction, pre bool, claim claimed, network, anyPhase bool) (protocol.Outcome, string) {
-	reboot, off := action == protocol.RequestReboot, action == protocol.RequestPowerOff
+func acceptRule(foreign bool, t hour, action resource.RequestAction, pre bool, claim claimed, network, anyPhase bool) (resource.Outcome, string) {
+	reboot, off := action == resource.RequestReboot, action == resource.RequestPowerOff
 	switch {
 	case foreign:
-		return protocol.OutcomeUnknown, givenToEarlier
+		return resource.OutcomeUnknown, givenToEarlier
 	case t == hourUnknown:
 		return outcomeWaits, ""
 	case t == hourPassed:
-		return protocol.OutcomeExpired, notBegun
+		return resource.OutcomeExpired, notBegun
 	case !reboot && !off:
-		return protocol.OutcomeRefused, "unknown action"
+		return resource.OutcomeRefused, "unknown action"
 	case !pre:
-		return protocol.OutcomeRefused, "its precondition does not hold"
+		return resource.OutcomeRefused, "its precondition does not hold"
 	case claim == claimEnds:
-		return protocol.OutcomeRefused, endsWithClaim
+		return resource.OutcomeRefused, endsWithClaim
 	case off && claim == claimOn:
-		return protocol.OutcomeRefused, wantsOn
+		return resource.OutcomeRefused, wantsOn
 	case off:
-		return protocol.OutcomePending, ""
+		return resource.OutcomePending, ""
 	case claim == claimAbsent && !anyPhase:
-		return protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots; anyPhase stops it all the same"
+		return resource.OutcomeRefused, "the server has no claim, so nothing says what it boots; anyPhase stops it all the same"
 	case claim == claimOn && network && !anyPhase:
-		return protocol.OutcomeRefused, "a first boot is under way; anyPhase ends it"
+		return resource.OutcomeRefused, "a first boot is under way; anyPhase ends it"
 	}
-	return protocol.OutcomePending, ""
+	return resource.OutcomePending, ""
 }
 
 const (
@@ -184,25 +184,25 @@ const (
 
 // asked says what pending requests still ask of the server's power, and how: a
 // stop until it was read Off. The mode is hard if any of them is.
-func (p *step) asked() (a asked, mode protocol.StopMode) {
-	a, mode = askedNothing, protocol.StopSoft
+func (p *step) asked() (a asked, mode resource.StopMode) {
+	a, mode = askedNothing, resource.StopSoft
 	for _, s := range p.rec.Requests {
-		if s.Outcome != protocol.OutcomePending || !s.StoppedAt.IsZero() {
+		if s.Outcome != resource.OutcomePending || !s.StoppedAt.IsZero() {
 			continue
 		}
-		if s.Action == protocol.RequestResume {
+		if s.Action == resource.RequestResume {
 			if !p.stopsFirst(&s) {
 				continue
 			}
-			mode = protocol.StopHard // nothing that was ordered runs
+			mode = resource.StopHard // nothing that was ordered runs
 		}
-		if s.Action == protocol.RequestPowerOff {
+		if s.Action == resource.RequestPowerOff {
 			a = askedOff
 		} else if a == askedNothing {
 			a = askedReboot
 		}
-		if s.Mode == protocol.StopHard {
-			mode = protocol.StopHard
+		if s.Mode == resource.StopHard {
+			mode = resource.StopHard
 		}
 	}
 	return a, mode

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // asks is a reboot that everybody may ask for.
-func asks(id string, any bool) protocol.Request {
-	return protocol.Request{ID: id, Action: protocol.RequestReboot, Mode: protocol.StopHard, AnyPhase: any, NotAfter: at(time.Minute)}
+func asks(id string, any bool) resource.Request {
+	return resource.Request{ID: id, Action: resource.RequestReboot, Mode: resource.StopHard, AnyPhase: any, NotAfter: at(time.Minute)}
 }
 
 // comesUp answers an arm and an On, and reads On; at most 3 s after d.
@@ -31,38 +32,38 @@ func TestRequestVectors(t *testing.T) {
 		"V22 its claim wants it Off": func(t *testing.T) {
 			for _, p := range []protocol.PowerState{on, off} {
 				y := story(t, func(s *Snapshot) {
-					s.Intent.Power = protocol.WantOff
-					s.Requests = []protocol.Request{asks("r", false)}
+					s.Intent.Power = resource.WantOff
+					s.Requests = []resource.Request{asks("r", false)}
 				})
 				y.read(p, 1*sec, nil)
-				if y.outcome("r", protocol.OutcomePending, ""); p == on {
+				if y.outcome("r", resource.OutcomePending, ""); p == on {
 					y.want(ActForceOff) // the request's mode
 					y.read(off, 3*sec, y.answered(""))
 				}
 				y.read(off, 4*sec, nil)
-				y.outcome("r", protocol.OutcomeDone, "not restored: its claim wants it Off")
+				y.outcome("r", resource.OutcomeDone, "not restored: its claim wants it Off")
 				y.want(ActNone)
 			}
 		},
 		"no claim": func(t *testing.T) {
 			free := func(s *Snapshot) { s.Intent.Power, s.Intent.Owner.UID, s.Intent.Boot = "", "", nil }
-			y := story(t, func(s *Snapshot) { free(s); s.Requests = []protocol.Request{asks("r", false)} })
+			y := story(t, func(s *Snapshot) { free(s); s.Requests = []resource.Request{asks("r", false)} })
 			y.read(on, 1*sec, nil)
 			y.want(ActNone)
-			y.outcome("r", protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots; anyPhase stops it all the same")
-			y = story(t, func(s *Snapshot) { free(s); s.Requests = []protocol.Request{asks("r", true)} })
+			y.outcome("r", resource.OutcomeRefused, "the server has no claim, so nothing says what it boots; anyPhase stops it all the same")
+			y = story(t, func(s *Snapshot) { free(s); s.Requests = []resource.Request{asks("r", true)} })
 			y.read(on, 1*sec, nil)
 			y.want(ActForceOff)
 			y.read(off, 3*sec, y.answered(""))
-			y.outcome("r", protocol.OutcomeDone, "not restored: no claim says what it boots")
+			y.outcome("r", resource.OutcomeDone, "not restored: no claim says what it boots")
 			y.until(off, 5*sec, 60*sec)
 			y.want(ActNone)
 		},
 		"behind a hold, for longer than its time": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
 				installed(s)
-				s.Holds = held(protocol.StopSoft, "h")
-				s.Requests = []protocol.Request{asks("r", false)}
+				s.Holds = held(resource.StopSoft, "h")
+				s.Requests = []resource.Request{asks("r", false)}
 			})
 			y.read(on, 1*sec, nil)
 			y.want(ActGraceful) // the hold's mode: it comes first
@@ -70,79 +71,79 @@ func TestRequestVectors(t *testing.T) {
 			y.read(off, 10*sec, nil)
 			y.s.HubTime = at(3 * time.Hour)
 			y.read(off, 3*time.Hour, nil)
-			y.outcome("r", protocol.OutcomePending, "")
+			y.outcome("r", resource.OutcomePending, "")
 			y.s.Holds = nil
 			y.read(off, 3*time.Hour+sec, nil)
 			y.comesUp(3*time.Hour + sec)
-			y.outcome("r", protocol.OutcomeDone, "")
+			y.outcome("r", resource.OutcomeDone, "")
 		},
 		"behind a hold that is violated": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
 				installed(s)
-				s.Holds = held(protocol.StopHard, "h")
-				s.Requests = []protocol.Request{asks("r", false)}
+				s.Holds = held(resource.StopHard, "h")
+				s.Requests = []resource.Request{asks("r", false)}
 			})
 			y.read(off, 1*sec, nil)
 			y.read(off, 6*sec, nil)
 			y.read(on, 9*sec, nil)
-			y.outcome("r", protocol.OutcomePending, "")
+			y.outcome("r", resource.OutcomePending, "")
 			y.s.Holds = nil // before it is off again
 			y.read(on, 10*sec, y.answered(""))
-			y.outcome("r", protocol.OutcomePending, "")
+			y.outcome("r", resource.OutcomePending, "")
 			y.read(off, 12*sec, nil)
 			y.comesUp(12 * sec)
-			y.outcome("r", protocol.OutcomeDone, "")
+			y.outcome("r", resource.OutcomeDone, "")
 		},
 		"behind a hold, and never begun in time": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
 				installed(s)
-				s.Holds = held(protocol.StopHard, "h")
-				s.Requests = []protocol.Request{asks("r", false)}
+				s.Holds = held(resource.StopHard, "h")
+				s.Requests = []resource.Request{asks("r", false)}
 			})
 			y.read(unreachable, 1*sec, nil)
 			y.s.HubTime = at(2 * time.Minute)
 			y.read(unreachable, 2*time.Minute, nil)
-			y.outcome("r", protocol.OutcomeExpired, notBegun)
+			y.outcome("r", resource.OutcomeExpired, notBegun)
 		},
 		"the limit runs anew after the hold": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
 				installed(s)
-				s.Holds = held(protocol.StopHard, "h")
-				s.Requests = []protocol.Request{asks("r", false)}
+				s.Holds = held(resource.StopHard, "h")
+				s.Requests = []resource.Request{asks("r", false)}
 			})
 			y.read(off, 1*sec, nil)
 			y.read(off, 6*sec, nil)
 			y.s.Holds, y.s.Intent.Boot = nil, nil // nothing can be booted
 			y.read(off, 2*time.Hour, nil)
 			y.read(off, 3*time.Hour, nil)
-			y.outcome("r", protocol.OutcomePending, "")
+			y.outcome("r", resource.OutcomePending, "")
 			y.read(off, 3*time.Hour+sec, nil)
-			y.outcome("r", protocol.OutcomeUnknown, "it did not end within 1h0m0s")
+			y.outcome("r", resource.OutcomeUnknown, "it did not end within 1h0m0s")
 		},
 		"together before Off is read, and one after On was sent": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { installed(s); s.Requests = []protocol.Request{asks("r", false)} })
+			y := story(t, func(s *Snapshot) { installed(s); s.Requests = []resource.Request{asks("r", false)} })
 			y.read(on, 1*sec, nil)
 			y.want(ActForceOff)
 			y.s.Requests = append(y.s.Requests, asks("q", false))
 			y.read(on, 2*sec, y.answered(""))
 			y.read(off, 3*sec, nil)
 			y.comesUp(3 * sec)
-			y.outcome("r", protocol.OutcomeDone, "")
-			y.outcome("q", protocol.OutcomeDone, "")
+			y.outcome("r", resource.OutcomeDone, "")
+			y.outcome("q", resource.OutcomeDone, "")
 			y.s.Requests = append(y.s.Requests, asks("p", false))
 			y.read(on, 8*sec, nil)
 			y.want(ActForceOff)
 			y.read(off, 10*sec, y.answered(""))
 			y.comesUp(10 * sec)
-			y.outcome("p", protocol.OutcomeDone, "")
+			y.outcome("p", resource.OutcomeDone, "")
 		},
 		"the claim ends": func(t *testing.T) {
 			for _, gone := range []bool{false, true} {
 				y := story(t, func(s *Snapshot) {
 					installed(s)
 					off := asks("o", false)
-					off.Action = protocol.RequestPowerOff
-					s.Intent.Power, s.Requests = protocol.WantOff, []protocol.Request{asks("r", false), off}
+					off.Action = resource.RequestPowerOff
+					s.Intent.Power, s.Requests = resource.WantOff, []resource.Request{asks("r", false), off}
 				})
 				y.read(on, 1*sec, nil)
 				y.s.Intent.Releasing = true
@@ -150,12 +151,12 @@ func TestRequestVectors(t *testing.T) {
 					y.s.Intent.Releasing, y.s.Intent.Owner.UID, y.s.Intent.Power, y.s.Intent.Boot = false, "", "", nil
 				}
 				y.read(on, 2*sec, y.answered(""))
-				y.outcome("r", protocol.OutcomeRefused, "the claim ends")
-				y.outcome("o", protocol.OutcomeRefused, "the claim ends")
+				y.outcome("r", resource.OutcomeRefused, "the claim ends")
+				y.outcome("o", resource.OutcomeRefused, "the claim ends")
 				y.s.Requests = append(y.s.Requests, asks("late", true))
 				if !gone {
 					y.read(on, 3*sec, nil)
-					y.outcome("late", protocol.OutcomeRefused, "the claim ends")
+					y.outcome("late", resource.OutcomeRefused, "the claim ends")
 				}
 			}
 		},
@@ -170,7 +171,7 @@ func TestTimestamps(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	y := story(t, func(s *Snapshot) {
 		s.Record.Provisioned = provisionedBy("claim-1")
-		s.Holds = held(protocol.StopHard, "h")
+		s.Holds = held(resource.StopHard, "h")
 	})
 	y.read(on, 1*sec, nil)
 	y.read(on, 2*sec, y.answered(""))
@@ -198,7 +199,7 @@ func TestTimestamps(t *testing.T) {
 	if p := y.p.Record.PoweredOn(&in); !p.IsZero() {
 		t.Errorf("for another image: %v", p)
 	}
-	y.s.Requests = []protocol.Request{asks("r", false)}
+	y.s.Requests = []resource.Request{asks("r", false)}
 	y.s.Requests[0].NotAfter = at(time.Hour)
 	y.read(on, 30*sec, nil)
 	if r := y.p.Record; !r.Pending || !r.PendingRebootSince.Equal(at(30*sec)) {

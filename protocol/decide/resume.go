@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // resumable is what of a server can be resumed.
@@ -35,9 +36,9 @@ func (p *step) resumable() resumable {
 	switch done := p.bootsDisk(); {
 	case !done && !use.Repeat && (use.Spent || p.snap.Grant != nil && use.Attempts >= p.snap.Grant.MaxAttempts && use.Attempts > 0):
 		return resumeSpent
-	case p.rec.Unexpected != nil, use.Ran, mine && a.State == protocol.AttemptFailed && !a.Abandoned:
+	case p.rec.Unexpected != nil, use.Ran, mine && a.State == resource.AttemptFailed && !a.Abandoned:
 		return resumeLost
-	case done && mine && a.State == protocol.AttemptSucceeded && a.Network() && p.rec.Power == protocol.PowerOn:
+	case done && mine && a.State == resource.AttemptSucceeded && a.Network() && p.rec.Power == protocol.PowerOn:
 		return resumeLost // its installer did not end as it should
 	}
 	return resumeNothing
@@ -70,34 +71,34 @@ func (p *step) bootsDisk() bool {
 // server of which nothing unexpected is known may run, and is not reset: a reboot asks
 // its system to stop first. A grant that is used up is renewed by an operator's retry
 // only, because it begins the installation anew (P4).
-func resumeRule(foreign bool, t hour, pre bool, claim claimed, held bool, can resumable, retry bool) (protocol.Outcome, string) {
+func resumeRule(foreign bool, t hour, pre bool, claim claimed, held bool, can resumable, retry bool) (resource.Outcome, string) {
 	switch {
 	case foreign:
-		return protocol.OutcomeUnknown, givenToEarlier
+		return resource.OutcomeUnknown, givenToEarlier
 	case t == hourUnknown:
 		return outcomeWaits, ""
 	case t == hourPassed:
-		return protocol.OutcomeExpired, notBegun
+		return resource.OutcomeExpired, notBegun
 	case !pre:
-		return protocol.OutcomeRefused, "its precondition does not hold"
+		return resource.OutcomeRefused, "its precondition does not hold"
 	case claim == claimAbsent:
-		return protocol.OutcomeRefused, "the server has no claim, so nothing says what it boots"
+		return resource.OutcomeRefused, "the server has no claim, so nothing says what it boots"
 	case claim == claimOff:
-		return protocol.OutcomeRefused, "its claim wants it Off"
+		return resource.OutcomeRefused, "its claim wants it Off"
 	case claim == claimEnds:
-		return protocol.OutcomeRefused, endsWithClaim
+		return resource.OutcomeRefused, endsWithClaim
 	case held:
-		return protocol.OutcomeRefused, isHeld
+		return resource.OutcomeRefused, isHeld
 	case can == resumeNothing:
-		return protocol.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it"
+		return resource.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it"
 	case can == resumeUnsaid:
-		return protocol.OutcomeRefused, "its claim has nothing to boot yet; the claim's conditions say what it waits for"
+		return resource.OutcomeRefused, "its claim has nothing to boot yet; the claim's conditions say what it waits for"
 	case can == resumeBoot && !retry:
-		return protocol.OutcomeRefused, "a boot is under way"
+		return resource.OutcomeRefused, "a boot is under way"
 	case can == resumeSpent && !retry:
-		return protocol.OutcomeRefused, "its first boot has used up the grant; with retry it is installed anew"
+		return resource.OutcomeRefused, "its first boot has used up the grant; with retry it is installed anew"
 	}
-	return protocol.OutcomePending, ""
+	return resource.OutcomePending, ""
 }
 
 const isHeld = "the server is held"
@@ -117,11 +118,11 @@ func (p *step) resumedOf(s *RequestState) resumed {
 	switch {
 	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(p.snap.Holds) > 0):
 		return resumedNot
-	case a.State == protocol.AttemptFailed && s.Fallback && a.Restart:
+	case a.State == resource.AttemptFailed && s.Fallback && a.Restart:
 		return resumedNot // it goes on by a stop
-	case a.State == protocol.AttemptFailed:
+	case a.State == resource.AttemptFailed:
 		return resumedFailed
-	case a.State == protocol.AttemptConsumed, a.State == protocol.AttemptFetched, a.State == protocol.AttemptSucceeded:
+	case a.State == resource.AttemptConsumed, a.State == resource.AttemptFetched, a.State == resource.AttemptSucceeded:
 		return resumedRuns
 	}
 	return resumedSent
@@ -145,30 +146,30 @@ func (p *step) resumedOf(s *RequestState) resumed {
 //	none   | On    | no   | no   | no    | pending
 //
 // What was sent is not sent again by itself: a boot that failed needs a look.
-func resumeFollow(r resumed, claim claimed, held, late, limit bool) (protocol.Outcome, string) {
+func resumeFollow(r resumed, claim claimed, held, late, limit bool) (resource.Outcome, string) {
 	switch {
 	case r == resumedRuns:
-		return protocol.OutcomeDone, ""
+		return resource.OutcomeDone, ""
 	case r == resumedFailed:
-		return protocol.OutcomeUnknown, "the boot failed"
+		return resource.OutcomeUnknown, "the boot failed"
 	case r == resumedSent && held:
-		return protocol.OutcomeUnknown, isHeld
+		return resource.OutcomeUnknown, isHeld
 	case limit && (r == resumedSent || claim == claimOn && !held && !late):
-		return protocol.OutcomeUnknown, "it did not end within " + requestLimit.String()
+		return resource.OutcomeUnknown, "it did not end within " + requestLimit.String()
 	case r == resumedSent:
-		return protocol.OutcomePending, ""
+		return resource.OutcomePending, ""
 	case claim != claimOn:
-		return protocol.OutcomeRefused, "its claim does not want it On any more"
+		return resource.OutcomeRefused, "its claim does not want it On any more"
 	case held:
-		return protocol.OutcomeRefused, isHeld
+		return resource.OutcomeRefused, isHeld
 	case late:
-		return protocol.OutcomeExpired, notBegun
+		return resource.OutcomeExpired, notBegun
 	}
-	return protocol.OutcomePending, ""
+	return resource.OutcomePending, ""
 }
 
 // followResume applies resumeFollow.
-func (p *step) followResume(s *RequestState) (protocol.Outcome, string) {
+func (p *step) followResume(s *RequestState) (resource.Outcome, string) {
 	late := false
 	if now := p.clockOf(s); !now.IsZero() && !p.watch.Stopping && p.watch.Last.Power != "" {
 		late = !now.Before(s.NotAfter)
@@ -179,7 +180,7 @@ func (p *step) followResume(s *RequestState) (protocol.Outcome, string) {
 // resuming is the resume that is to be done, or nil.
 func (p *step) resuming() *RequestState {
 	for i := range p.rec.Requests {
-		if s := &p.rec.Requests[i]; s.Action == protocol.RequestResume && s.Outcome == protocol.OutcomePending && p.resumedOf(s) == resumedNot {
+		if s := &p.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending && p.resumedOf(s) == resumedNot {
 			return s
 		}
 	}
@@ -227,8 +228,8 @@ func (p *step) restart() bool {
 //
 // Where no row fits it is as it is. The override is written while the server stands in the shell or in a stop image, and
 // the reset is sent by the same rules as On; from there on what firmware does counts.
-func restartRule(restart bool, state protocol.AttemptState, power running) running {
-	before := state == protocol.AttemptPreparing || state == protocol.AttemptArmed
+func restartRule(restart bool, state resource.AttemptState, power running) running {
+	before := state == resource.AttemptPreparing || state == resource.AttemptArmed
 	switch {
 	case !restart && power == isPaused:
 		return isOther
@@ -268,11 +269,11 @@ func (p *step) restartedByOrder() {
 // cannotRestart goes on with a stop and a start, where a BMC offers no ForceRestart.
 func (p *step) cannotRestart(why string) {
 	for i := range p.rec.Requests {
-		if s := &p.rec.Requests[i]; s.Action == protocol.RequestResume && s.Outcome == protocol.OutcomePending {
+		if s := &p.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
 			s.Fallback = true
 		}
 	}
-	p.fail("the BMC does not restart the server, which is stopped and started instead: "+why, protocol.AttemptPowerFailed)
+	p.fail("the BMC does not restart the server, which is stopped and started instead: "+why, resource.AttemptPowerFailed)
 	p.rec.Attempt.Abandoned = true
 	p.watch.NextTry, p.watch.Backoff = p.now, 0
 }
@@ -284,7 +285,7 @@ func (p *step) retry(key string, use GrantUse, limit int) GrantUse {
 		return use
 	}
 	s.Renewed, p.dirty = true, true
-	p.happened(protocol.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
+	p.happened(resource.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
 	use = GrantUse{Repeat: use.Repeat}
 	p.rec.Used[key] = use
 	return use

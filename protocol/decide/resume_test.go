@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // came is a server with an installed system, as ordered and long since, that a read of
@@ -40,13 +41,13 @@ func (y *play) stands(by protocol.UnexpectedBy, want protocol.Stands) {
 	if u == nil || u.By != by || u.Stands != want || (want == protocol.StandsOpen) != (u.Why == "nothing was heard of it yet") {
 		y.t.Fatalf("%+v, want %s by %s", u, want, by)
 	}
-	code := protocol.CondUnexpectedPower
+	code := resource.CondUnexpectedPower
 	if stops(want) {
-		code = protocol.CondSafeStopped
+		code = resource.CondSafeStopped
 	}
 	y.condition(code)
 	for _, c := range y.p.Record.Conditions {
-		if c.Code == protocol.CondSafeStopped && strings.HasPrefix(c.Message, "believed") != (want == protocol.StandsBelieved) {
+		if c.Code == resource.CondSafeStopped && strings.HasPrefix(c.Message, "believed") != (want == protocol.StandsBelieved) {
 			y.t.Errorf("it says %q", c.Message)
 		}
 	}
@@ -66,7 +67,7 @@ func TestSources(t *testing.T) {
 		{protocol.ByProgress, func(o *protocol.Observation) { o.BootProgress = "SetupEntered" }, protocol.StandsStopped},
 	} {
 		y := came(t, shellFirst, row.change)
-		y.happened(protocol.EventUnexpected)
+		y.happened(resource.EventUnexpected)
 		y.stands(row.by, row.stands)
 		if y.want(ActNone); len(y.p.Measured.Unexpected) != 1 {
 			t.Errorf("%s: counted %v", row.by, y.p.Measured)
@@ -88,7 +89,7 @@ func TestSources(t *testing.T) {
 	for by, source := range map[protocol.UnexpectedBy]protocol.Source{protocol.ByPoll: protocol.SourcePoll, protocol.ByEvent: protocol.SourceEvent} {
 		y := came(t, shellFirst, nothing)
 		y.look(protocol.PowerOff, 20*sec, func(o *protocol.Observation) { o.Source = source })
-		y.condition(protocol.CondUnexpectedPower)
+		y.condition(resource.CondUnexpectedPower)
 		y.look(protocol.PowerOn, 30*sec, func(o *protocol.Observation) { o.Source = source })
 		y.stands(by, protocol.StandsOpen)
 	}
@@ -142,7 +143,7 @@ func TestResume(t *testing.T) {
 	stood := func(t *testing.T) *play {
 		t.Helper()
 		y := came(t, protocol.SafeStopShellFirst, func(o *protocol.Observation) { o.BootProgress = "SetupEntered" })
-		y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestResume, By: "ann", Why: "looked", NotAfter: at(time.Hour)}}
+		y.s.Requests = []resource.Request{{ID: "r", Action: resource.RequestResume, By: "ann", Why: "looked", NotAfter: at(time.Hour)}}
 		return y
 	}
 	keep := func(y *play, p protocol.PowerState, d time.Duration, r *Result) {
@@ -154,7 +155,7 @@ func TestResume(t *testing.T) {
 			y := stood(t)
 			keep(y, power, 20*sec, nil)
 			y.want(ActArm)
-			y.happened(protocol.EventResumed)
+			y.happened(resource.EventResumed)
 			keep(y, power, 21*sec, y.answered(""))
 			y.want(ActRestart)
 			if y.p.Record.Unexpected == nil || !y.p.Persist {
@@ -167,9 +168,9 @@ func TestResume(t *testing.T) {
 			epoch := y.p.Record.Epoch
 			y.bmc = protocol.Override{}
 			keep(y, protocol.PowerOn, 90*sec, nil)
-			y.outcome("r", protocol.OutcomePending, "")
+			y.outcome("r", resource.OutcomePending, "")
 			keep(y, protocol.PowerOn, 91*sec, nil)
-			y.outcome("r", protocol.OutcomeDone, "")
+			y.outcome("r", resource.OutcomeDone, "")
 			if y.p.Record.Unexpected != nil || y.p.Record.Epoch != epoch+1 {
 				t.Errorf("%+v, epoch %d after %d", y.p.Record.Unexpected, y.p.Record.Epoch, epoch)
 			}
@@ -197,16 +198,16 @@ func TestResume(t *testing.T) {
 		y.bmc = protocol.Override{}
 		keep(y, protocol.PowerOn, 100*sec, y.answered(""))
 		keep(y, protocol.PowerOn, 101*sec, nil)
-		y.outcome("r", protocol.OutcomeDone, "")
+		y.outcome("r", resource.OutcomeDone, "")
 	})
 	t.Run("a hold comes between", func(t *testing.T) {
 		y := stood(t)
 		keep(y, protocol.PowerOn, 20*sec, nil)
 		y.want(ActArm)
-		y.s.Holds = held(protocol.StopHard, "h")
+		y.s.Holds = held(resource.StopHard, "h")
 		keep(y, protocol.PowerOn, 21*sec, y.answered(""))
 		y.want(ActForceOff)
-		y.outcome("r", protocol.OutcomeRefused, isHeld)
+		y.outcome("r", resource.OutcomeRefused, isHeld)
 	})
 	t.Run("at the agent, with the hub away", func(t *testing.T) {
 		y := stood(t)
@@ -216,7 +217,7 @@ func TestResume(t *testing.T) {
 	})
 	t.Run("of a server whose last boot was begun while the clock was ahead", func(t *testing.T) {
 		y := stood(t)
-		y.s.Record.Attempt = &Attempt{ID: "old", OwnerUID: "claim-1", Generation: 1, Intended: protocol.TargetHdd, State: protocol.AttemptSucceeded, At: at(2 * time.Hour), OnSent: at(2 * time.Hour)}
+		y.s.Record.Attempt = &Attempt{ID: "old", OwnerUID: "claim-1", Generation: 1, Intended: protocol.TargetHdd, State: resource.AttemptSucceeded, At: at(2 * time.Hour), OnSent: at(2 * time.Hour)}
 		keep(y, protocol.PowerOn, 20*sec, nil)
 		y.want(ActArm) // that boot is not the resume's
 		keep(y, protocol.PowerOn, 21*sec, y.answered(""))
@@ -226,17 +227,17 @@ func TestResume(t *testing.T) {
 		y := came(t, protocol.SafeStopShellFirst, func(*protocol.Observation) {})
 		y.s.Intent.Boot = nil
 		y.s.Record.Unexpected = &Unexpected{}
-		y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestResume, NotAfter: at(time.Hour)}}
+		y.s.Requests = []resource.Request{{ID: "r", Action: resource.RequestResume, NotAfter: at(time.Hour)}}
 		keep(y, protocol.PowerOff, 20*sec, nil)
 		y.want(ActNone)
-		y.outcome("r", protocol.OutcomeRefused, "its claim has nothing to boot yet; the claim's conditions say what it waits for")
+		y.outcome("r", resource.OutcomeRefused, "its claim has nothing to boot yet; the claim's conditions say what it waits for")
 	})
 	t.Run("of what runs as ordered", func(t *testing.T) {
 		y := came(t, protocol.SafeStopShellFirst, func(*protocol.Observation) {})
-		y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestResume, NotAfter: at(time.Hour)}}
+		y.s.Requests = []resource.Request{{ID: "r", Action: resource.RequestResume, NotAfter: at(time.Hour)}}
 		keep(y, protocol.PowerOn, 20*sec, nil)
 		y.want(ActNone)
-		y.outcome("r", protocol.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it")
+		y.outcome("r", resource.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it")
 	})
 }
 
@@ -246,16 +247,16 @@ func TestRetry(t *testing.T) {
 	y := story(t, func(s *Snapshot) {
 		s.Record.Power = protocol.PowerOff
 		s.Record.Used = map[string]GrantUse{"claim-1/1": {Attempts: 1, Spent: true, Reason: "the server went Off without an installed report"}}
-		s.Record.Attempt = &Attempt{ID: "old", OwnerUID: "claim-1", Generation: 1, Intended: protocol.TargetUefiHTTP, State: protocol.AttemptFailed, At: at(-time.Hour)}
+		s.Record.Attempt = &Attempt{ID: "old", OwnerUID: "claim-1", Generation: 1, Intended: protocol.TargetUefiHTTP, State: resource.AttemptFailed, At: at(-time.Hour)}
 	})
 	y.read(protocol.PowerOff, sec, nil)
 	y.want(ActNone)
-	y.condition(protocol.CondGrantSpent)
-	y.s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestResume, NotAfter: at(time.Hour)}}
+	y.condition(resource.CondGrantSpent)
+	y.s.Requests = []resource.Request{{ID: "r", Action: resource.RequestResume, NotAfter: at(time.Hour)}}
 	y.read(protocol.PowerOff, 2*sec, nil)
 	y.want(ActNone)
-	y.outcome("r", protocol.OutcomeRefused, "its first boot has used up the grant; with retry it is installed anew")
-	y.s.Requests = append(y.s.Requests, protocol.Request{ID: "s", Action: protocol.RequestResume, Retry: true, By: "ann", Why: "cable", NotAfter: at(time.Hour)})
+	y.outcome("r", resource.OutcomeRefused, "its first boot has used up the grant; with retry it is installed anew")
+	y.s.Requests = append(y.s.Requests, resource.Request{ID: "s", Action: resource.RequestResume, Retry: true, By: "ann", Why: "cable", NotAfter: at(time.Hour)})
 	y.read(protocol.PowerOff, 3*sec, nil)
 	y.read(protocol.PowerOff, 4*sec, nil)
 	y.want(ActArm)
@@ -265,9 +266,9 @@ func TestRetry(t *testing.T) {
 	y.read(protocol.PowerOff, 5*sec, y.answered(""))
 	y.want(ActOn)
 	rec := y.p.Record
-	rec.Attempt.State, rec.Attempt.Served = protocol.AttemptFetched, true
+	rec.Attempt.State, rec.Attempt.Served = resource.AttemptFetched, true
 	rec.spend("it was killed again")
-	rec.Attempt.State, rec.Attempt.OnPending = protocol.AttemptFailed, time.Time{}
+	rec.Attempt.State, rec.Attempt.OnPending = resource.AttemptFailed, time.Time{}
 	y.s.Record = rec
 	y.bmc = protocol.Override{}
 	for n := range 30 {
@@ -276,5 +277,5 @@ func TestRetry(t *testing.T) {
 			t.Fatalf("a second boot for one retry: %+v", y.p.Action)
 		}
 	}
-	y.outcome("s", protocol.OutcomeUnknown, "the boot failed")
+	y.outcome("s", resource.OutcomeUnknown, "the boot failed")
 }

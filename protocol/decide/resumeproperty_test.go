@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // TestResumes resumes a server again and again that somebody switches, resets or cuts
@@ -34,7 +34,7 @@ func TestResumes(t *testing.T) {
 				all[name](t)
 			}
 			w.run(2 * time.Minute)
-			if a := w.record().Attempt; a != nil && a.Restart && a.State == protocol.AttemptSucceeded {
+			if a := w.record().Attempt; a != nil && a.Restart && a.State == resource.AttemptSucceeded {
 				restarts++
 			}
 			for _, r := range w.record().Requests {

@@ -8,13 +8,14 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // resume is an operator who resumes the server, at the hub or at the agent.
 func (w *world) resume(t *rapid.T) {
 	w.ids++
-	r := protocol.Request{
-		ID: fmt.Sprintf("resume-%d", w.ids), Server: "server-1", Action: protocol.RequestResume, By: "ann", Why: "looked at it",
+	r := resource.Request{
+		ID: fmt.Sprintf("resume-%d", w.ids), Server: "server-1", Action: resource.RequestResume, By: "ann", Why: "looked at it",
 		NotAfter: w.hubTime().Add(time.Duration(rapid.IntRange(-5, 600).Draw(t, "ahead")) * time.Second),
 	}
 	w.w.orders++
@@ -32,7 +33,7 @@ func (w *world) resume(t *rapid.T) {
 // resumeOf is the resume that is pending.
 func resumeOf(r Record) *RequestState {
 	for i := range r.Requests {
-		if s := &r.Requests[i]; s.Action == protocol.RequestResume && s.Outcome == protocol.OutcomePending {
+		if s := &r.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
 			return s
 		}
 	}
@@ -46,7 +47,7 @@ func (x *witness) restarts(s Snapshot, p Plan) {
 	switch {
 	case len(s.Holds) > 0:
 		x.t.Fatal("P2: restarted under a hold")
-	case !a.Restart || a.Network() || a.State != protocol.AttemptPowerRequested || !p.Persist:
+	case !a.Restart || a.Network() || a.State != resource.AttemptPowerRequested || !p.Persist:
 		x.t.Fatalf("P9: restarted without its intent on disk: %+v", a)
 	case last.Power == protocol.PowerOff || last.Override.Target != protocol.TargetHdd || !last.Override.Armed():
 		x.t.Fatalf("P6: restarted without the disk armed: %+v", last)
@@ -62,7 +63,7 @@ func (x *witness) renews(s Snapshot, p Plan) bool {
 	for _, r := range p.Record.Requests {
 		was := slices.ContainsFunc(s.Record.Requests, func(o RequestState) bool { return o.ID == r.ID && o.Renewed })
 		if r.Renewed && !was {
-			if !r.Retry || r.Outcome != protocol.OutcomePending || r.Local {
+			if !r.Retry || r.Outcome != resource.OutcomePending || r.Local {
 				x.t.Fatalf("P4: a grant was renewed by %+v", r)
 			}
 			return true

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // shown is what the BMC shows of a server that came on without an order.
@@ -96,7 +97,7 @@ func (p *step) believeAfter() time.Duration {
 	if d := p.snap.Settings.BelieveAfter; d > 0 {
 		return d
 	}
-	return protocol.DefaultBelieveAfter
+	return resource.DefaultBelieveAfter
 }
 
 // standEvery is how often a server is read while nothing tells where it stands.
@@ -145,7 +146,7 @@ func (p *step) stand() {
 	}
 	if stops(is) && !stops(u.Stands) {
 		p.plan.Measured.SafeStops = append(p.plan.Measured.SafeStops, is)
-		p.happened(protocol.EventSafeStopped, "%s: %s", is, why)
+		p.happened(resource.EventSafeStopped, "%s: %s", is, why)
 	}
 	u.Stands, u.Why, p.dirty = is, why, true
 }
@@ -161,14 +162,14 @@ func (p *step) deriveUnexpected() {
 	switch {
 	case u == nil:
 	case u.To == protocol.PowerOff:
-		p.raise(protocol.CondUnexpectedPower, "went %s", u.To)
+		p.raise(resource.CondUnexpectedPower, "went %s", u.To)
 	case u.Stands == protocol.StandsStopped:
-		p.raise(protocol.CondSafeStopped, "stopped: %s", u.Why)
+		p.raise(resource.CondSafeStopped, "stopped: %s", u.Why)
 	case u.Stands == protocol.StandsBelieved:
-		p.raise(protocol.CondSafeStopped, "believed stopped: %s", u.Why)
+		p.raise(resource.CondSafeStopped, "believed stopped: %s", u.Why)
 	case u.Stands == protocol.StandsRuns:
-		p.raise(protocol.CondUnexpectedPower, "went %s and probably runs: %s", u.To, u.Why)
+		p.raise(resource.CondUnexpectedPower, "went %s and probably runs: %s", u.To, u.Why)
 	default:
-		p.raise(protocol.CondUnexpectedPower, "went %s; where it stands is not known yet", u.To)
+		p.raise(resource.CondUnexpectedPower, "went %s; where it stands is not known yet", u.To)
 	}
 }

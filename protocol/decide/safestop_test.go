@@ -5,6 +5,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func safeStopClasses() []string {
@@ -43,7 +44,7 @@ func TestResumeTable(t *testing.T) {
 		doctable.Words(resumables()...), doctable.YesNo(),
 	}, func(in []string) []string {
 		o, why := resumeRule(in[0] == "foreign", hour(in[1]), in[2] == "yes", claimed(in[3]), in[4] == "yes", resumable(in[5]), in[6] == "yes")
-		if (o == protocol.OutcomePending || o == outcomeWaits) != (why == "") {
+		if (o == resource.OutcomePending || o == outcomeWaits) != (why == "") {
 			t.Errorf("%v: %s %q", in, o, why)
 		}
 		return doctable.Words(o)
@@ -62,8 +63,8 @@ func TestResumeFollowTable(t *testing.T) {
 func TestRestartTable(t *testing.T) {
 	tb := doctable.Of(t, "resume.go", "restartRule")
 	tb.Else = func(in []string) []string { return []string{in[2]} }
-	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(protocol.AttemptStates()...), doctable.Words(isOff, isOn, isOther, isPaused)},
+	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(resource.AttemptStates()...), doctable.Words(isOff, isOn, isOther, isPaused)},
 		func(in []string) []string {
-			return doctable.Words(restartRule(in[0] == "yes", protocol.AttemptState(in[1]), running(in[2])))
+			return doctable.Words(restartRule(in[0] == "yes", resource.AttemptState(in[1]), running(in[2])))
 		})
 }

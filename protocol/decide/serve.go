@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ServeSnapshot is what the answer to one boot client depends on.
@@ -74,15 +75,15 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	w, open := windowClosed, false
 	if a := s.Attempt; a.Open() && a.Network() {
 		switch a.State {
-		case protocol.AttemptPowerRequested, protocol.AttemptConsumed:
+		case resource.AttemptPowerRequested, resource.AttemptConsumed:
 			w, open = windowOf(a), true
-		case protocol.AttemptFetched:
+		case resource.AttemptFetched:
 			// Whoever asks again for an override that its BMC keeps is at the next boot;
 			// the installer asks as an operating system.
 			if open = true; a.Outcome != protocol.BootCoercedContinuous {
 				w = windowOf(a)
 			}
-		case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptSucceeded, protocol.AttemptFailed:
+		case resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptSucceeded, resource.AttemptFailed:
 		}
 	}
 	by := windowHTTP

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // settle completes the conditions of the step: those that follow from the
@@ -20,8 +21,8 @@ func (p *step) settle() {
 			}
 		}
 	}
-	slices.SortFunc(p.conds, func(a, b protocol.ConditionState) int { return strings.Compare(string(a.Code), string(b.Code)) })
-	if !slices.EqualFunc(p.conds, p.rec.Conditions, func(a, b protocol.ConditionState) bool { return a.Code == b.Code }) {
+	slices.SortFunc(p.conds, func(a, b resource.ConditionState) int { return strings.Compare(string(a.Code), string(b.Code)) })
+	if !slices.EqualFunc(p.conds, p.rec.Conditions, func(a, b resource.ConditionState) bool { return a.Code == b.Code }) {
 		p.dirty = true // since when is worth a write; a changed message is not
 	}
 	p.rec.Conditions = p.conds
@@ -30,30 +31,30 @@ func (p *step) settle() {
 func (p *step) derive() {
 	s := &p.snap
 	if !s.Synced {
-		p.raise(protocol.CondNotSynced, "")
+		p.raise(resource.CondNotSynced, "")
 	}
 	if s.Synced && s.Intent == nil {
-		p.raise(protocol.CondServerMissing, "")
+		p.raise(resource.CondServerMissing, "")
 	}
 	if len(s.Holds) > 0 {
 		for _, h := range s.Holds {
 			if h.Missing {
-				p.raise(protocol.CondHoldMissing, "hold %s", h.ID)
+				p.raise(resource.CondHoldMissing, "hold %s", h.ID)
 			}
 		}
-		p.raise(protocol.CondHeld, "by %s", p.keys())
+		p.raise(resource.CondHeld, "by %s", p.keys())
 	}
 	p.deriveApproval()
 	p.deriveGuard()
 	if len(p.rec.Violated) > 0 {
-		p.raise(protocol.CondHoldViolated, "")
+		p.raise(resource.CondHoldViolated, "")
 	}
 	p.deriveBMC()
 	p.deriveRefusals()
 	p.deriveStop()
 	p.deriveLeft()
 	if k := p.rec.Identity; k != nil && k.Other != nil {
-		p.raise(protocol.CondIdentityChanged, "%s; now %s", k.Why, k.Other.Digest())
+		p.raise(resource.CondIdentityChanged, "%s; now %s", k.Why, k.Other.Digest())
 	}
 	p.stand()
 	p.deriveUnexpected()
@@ -68,42 +69,42 @@ func (p *step) deriveBMC() {
 	o := p.watch.Last
 	switch {
 	case p.watch.Busy:
-		p.raise(protocol.CondBMCBusy, "%s", o.Error)
+		p.raise(resource.CondBMCBusy, "%s", o.Error)
 	case o.Power == protocol.PowerUnreachable && o.Code == protocol.CodeDenied:
-		p.raise(protocol.CondBMCDenied, "%s", o.Error)
+		p.raise(resource.CondBMCDenied, "%s", o.Error)
 	case p.deriveFault():
 	case o.Power == protocol.PowerUnreachable:
-		p.raise(protocol.CondBMCUnreachable, "%s", o.Error)
+		p.raise(resource.CondBMCUnreachable, "%s", o.Error)
 	case o.Power == protocol.PowerUnknown:
-		p.raise(protocol.CondPowerUnknown, "%s", o.Error)
+		p.raise(resource.CondPowerUnknown, "%s", o.Error)
 	}
 }
 
 func (p *step) deriveBoot() {
 	if p.snap.NoAddress != "" {
-		p.raise(protocol.CondNoAddress, "on segment %s", p.snap.NoAddress)
+		p.raise(resource.CondNoAddress, "on segment %s", p.snap.NoAddress)
 	}
 	a := p.rec.Attempt
 	if a != nil {
 		if a.mismatched() {
-			p.raise(protocol.CondMethodMismatch, "%s was ordered, firmware used %s", a.Intended, a.Observed)
+			p.raise(resource.CondMethodMismatch, "%s was ordered, firmware used %s", a.Intended, a.Observed)
 		}
-		if a.State == protocol.AttemptFailed && !a.Abandoned {
+		if a.State == resource.AttemptFailed && !a.Abandoned {
 			if a.Network() {
-				p.raise(protocol.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Reason)
+				p.raise(resource.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Reason)
 			} else {
-				p.raise(protocol.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Reason)
+				p.raise(resource.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Reason)
 			}
 		}
-		if a.State == protocol.AttemptFailed && a.Code == protocol.AttemptNotStored {
-			p.raise(protocol.CondOverrideNotStored, "%s", a.Reason)
+		if a.State == resource.AttemptFailed && a.Code == resource.AttemptNotStored {
+			p.raise(resource.CondOverrideNotStored, "%s", a.Reason)
 		}
 	}
 	// An installer that restarts the server instead of ending it, or whose end was
 	// not seen: what runs now was not ordered, and the disk was not booted.
-	if a != nil && a.State == protocol.AttemptSucceeded && a.Network() && !a.Repeat && !a.forDiscovery() && p.rec.Power == protocol.PowerOn &&
+	if a != nil && a.State == resource.AttemptSucceeded && a.Network() && !a.Repeat && !a.forDiscovery() && p.rec.Power == protocol.PowerOn &&
 		p.now.Sub(a.Since) > p.snap.Settings.SoftTimeout && len(p.snap.Holds) == 0 && p.rec.Stop == nil {
-		p.raise(protocol.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
+		p.raise(resource.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}
 	p.deriveGrant()
 	p.deriveFallback()
@@ -114,14 +115,14 @@ func (p *step) deriveBoot() {
 		if f := p.snap.Artefacts.Failed; f != nil {
 			p.raise(f.Code, "%s", f.Message)
 		} else {
-			p.raise(protocol.CondArtefactsPending, "")
+			p.raise(resource.CondArtefactsPending, "")
 		}
 	}
 }
 
 func (p *step) deriveGrant() {
 	in := p.snap.Intent
-	if in == nil || discovering(in) || in.Releasing || in.Power != protocol.WantOn || in.Boot == nil || p.rec.Attempt.Open() ||
+	if in == nil || discovering(in) || in.Releasing || in.Power != resource.WantOn || in.Boot == nil || p.rec.Attempt.Open() ||
 		!always(in.Boot) && provisioned(in.Boot, &p.rec, p.snap.Echo) {
 		return
 	}
@@ -131,17 +132,17 @@ func (p *step) deriveGrant() {
 		limit = p.snap.Grant.MaxAttempts
 	}
 	if use.Spent || limit > 0 && use.Attempts >= limit {
-		p.raise(protocol.CondGrantSpent, "%d of %d attempts; %s", use.Attempts, limit, use.Reason)
+		p.raise(resource.CondGrantSpent, "%d of %d attempts; %s", use.Attempts, limit, use.Reason)
 	}
 }
 
 // quiet drops conditions that another one explains.
 func (p *step) quiet() {
-	has := func(code protocol.ConditionCode) bool {
-		return slices.ContainsFunc(p.conds, func(c protocol.ConditionState) bool { return c.Code == code })
+	has := func(code resource.ConditionCode) bool {
+		return slices.ContainsFunc(p.conds, func(c resource.ConditionState) bool { return c.Code == code })
 	}
-	explained := func(c protocol.ConditionState) bool {
-		def, _ := protocol.LookupCondition(c.Code)
+	explained := func(c resource.ConditionState) bool {
+		def, _ := resource.LookupCondition(c.Code)
 		return slices.ContainsFunc(def.DependsOn, has)
 	}
 	keep := p.conds[:0:0]

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // accept is an operator who takes the server for the right one.
 func (w *world) accept() {
 	if k := w.record().Identity; k != nil && k.Other != nil {
-		w.want(func(in *protocol.ServerIntent) { in.Identity = k.Digest() })
+		w.want(func(in *message.ServerIntent) { in.Identity = k.Digest() })
 	}
 }
 
@@ -36,12 +38,12 @@ func (w *world) settled() bool {
 func (w *world) well() bool {
 	rec := w.record()
 	if slices.ContainsFunc(rec.Requests, func(s RequestState) bool {
-		return s.Outcome == protocol.OutcomePending && s.Action == protocol.RequestPowerOff
+		return s.Outcome == resource.OutcomePending && s.Action == resource.RequestPowerOff
 	}) {
 		return false
 	}
 	// What another party armed is not ours to clear.
-	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe || rec.Left != nil && rec.Left.Override == w.m.override && w.has(protocol.CondOverrideLeft))
+	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe || rec.Left != nil && rec.Left.Override == w.m.override && w.has(resource.CondOverrideLeft))
 	if rec.Medium == nil && w.m.medium != "" || rec.Medium != nil && (w.intent == nil || w.intent.Boot == nil || !always(w.intent.Boot)) {
 		return false
 	}
@@ -60,15 +62,15 @@ func (w *world) well() bool {
 		return w.discoveryIsWell(rec, off)
 	case w.intent.Releasing:
 		return off && rec.Released == w.intent.Owner.UID
-	case w.intent.Power == protocol.WantOff:
+	case w.intent.Power == resource.WantOff:
 		return off
 	case always(w.intent.Boot):
 		a := rec.Attempt
-		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.State == protocol.AttemptSucceeded && a.Network() && a.OwnerUID == w.intent.Owner.UID
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.State == resource.AttemptSucceeded && a.Network() && a.OwnerUID == w.intent.Owner.UID
 	default:
 		a := rec.Attempt
 		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, &rec, nil) &&
-			a != nil && a.State == protocol.AttemptSucceeded && !a.Network()
+			a != nil && a.State == resource.AttemptSucceeded && !a.Network()
 	}
 }
 
@@ -77,15 +79,15 @@ func (w *world) stuck() bool {
 	if w.m.uri != "" && !w.m.unset && (w.m.power == protocol.PowerOff || !w.m.override.Armed()) {
 		return false // clearing a URL needs nobody
 	}
-	if discovering(w.intent) && (w.has(protocol.CondDiscoveryFailed) || w.intent.Releasing && w.has(protocol.CondServerOn)) {
+	if discovering(w.intent) && (w.has(resource.CondDiscoveryFailed) || w.intent.Releasing && w.has(resource.CondServerOn)) {
 		return len(w.holds) == 0
 	}
-	if len(w.holds) > 0 || w.record().Guard != nil || w.m.policy != w.m.own || w.intent == nil || w.intent.Releasing || w.intent.Power != protocol.WantOn {
+	if len(w.holds) > 0 || w.record().Guard != nil || w.m.policy != w.m.own || w.intent == nil || w.intent.Releasing || w.intent.Power != resource.WantOn {
 		return false // stopping needs nobody
 	}
-	return slices.ContainsFunc(w.conds, func(c protocol.ConditionState) bool {
+	return slices.ContainsFunc(w.conds, func(c resource.ConditionState) bool {
 		switch c.Code {
-		case protocol.CondGrantSpent, protocol.CondGrantInvalid, protocol.CondUnexpectedPower, protocol.CondSafeStopped, protocol.CondServerOn, protocol.CondFirstBootFailed, protocol.CondPowerFailed:
+		case resource.CondGrantSpent, resource.CondGrantInvalid, resource.CondUnexpectedPower, resource.CondSafeStopped, resource.CondServerOn, resource.CondFirstBootFailed, resource.CondPowerFailed:
 			return !w.record().Attempt.Open() && !w.clock().Before(w.watch.NextTry)
 		}
 		return false

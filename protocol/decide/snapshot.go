@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Snapshot is everything that a decision about one server may depend on.
@@ -15,7 +17,7 @@ type Snapshot struct {
 	// even a stop. Whether another agent owns the server by now cannot be known here.
 	Ended bool
 	// Intent is nil where no document names the server.
-	Intent *protocol.ServerIntent
+	Intent *message.ServerIntent
 	Holds  []Hold // in order of id
 	// HubTime is the hub's clock, never behind it; zero while the hub has not been
 	// heard since the agent started, and while documents that it named are not in
@@ -26,21 +28,21 @@ type Snapshot struct {
 	NoAddress string
 	// Incarnation is the agent's.
 	Incarnation string
-	Requests    []protocol.Request
+	Requests    []resource.Request
 	// Asked are resumes that were asked for at the agent.
-	Asked    []protocol.Request
+	Asked    []resource.Request
 	Settings Settings
 	// Bulk bounds ForceOff.
 	Bulk Bulk
 	// Approved are the approvals of boots that name the server, are in their time and were
 	// not used for it.
-	Approved []protocol.Approval
+	Approved []resource.Approval
 	// Grant is the intent's grant, opened and verified by the caller; GrantError
 	// says why there is none.
-	Grant      *protocol.Grant
+	Grant      *message.Grant
 	GrantError string
 	// Echo is the hub's echo of a provisioned record whose signature was verified.
-	Echo *protocol.Provisioned
+	Echo *resource.Provisioned
 	// Chain is what the machine would boot its image through, chosen by the caller;
 	// where nothing fits it is nil, and ChainError says why.
 	Chain      *protocol.BootChain
@@ -51,13 +53,13 @@ type Snapshot struct {
 	Artefacts Artefacts
 	// Firmware is work that was marked as not to be interrupted, also where the newest
 	// document leaves the server out.
-	Firmware *protocol.FirmwareWork
+	Firmware *resource.FirmwareWork
 	// CanGuard says whether the driver offers a power restore policy at all.
 	CanGuard bool
 	// Uptime is how long the agent has run, by a clock that nobody sets.
 	Uptime time.Duration
 	// BMCError is set where the BMC cannot even be asked (no credentials).
-	BMCError *protocol.ConditionState
+	BMCError *resource.ConditionState
 
 	Record Record
 	Watch  Watch
@@ -88,7 +90,7 @@ type Snapshot struct {
 
 // Hold is a hold that the agent has enforced.
 type Hold struct {
-	protocol.ActiveHold
+	resource.ActiveHold
 	EnforcedAt time.Time `json:"enforcedAt"`
 	// Missing is set when a newer document no longer names the hold; it is
 	// enforced all the same (P1).
@@ -106,14 +108,14 @@ type Settings struct {
 	SoftTimeout  time.Duration
 	SettleWindow time.Duration
 	PollInterval time.Duration
-	// BelieveAfter is protocol.DefaultBelieveAfter if zero.
+	// BelieveAfter is resource.DefaultBelieveAfter if zero.
 	BelieveAfter time.Duration
 }
 
 // Artefacts is the state of an image's boot files at the agent.
 type Artefacts struct {
 	Local  bool
-	Failed *protocol.ConditionState
+	Failed *resource.ConditionState
 	// Destructive says that they are of an environment that discards what is on the disks,
 	// as the agent reads in what it is made of.
 	Destructive bool
@@ -227,7 +229,7 @@ type Plan struct {
 	Fetch bool
 	// Expire are the holds that end now because their time to live is over; they end
 	// in the same transaction that writes Record.
-	Expire []protocol.Release
+	Expire []resource.Release
 	// Cleared is how a ForceOff was let through that is sent first now; what it took is
 	// noted in the same transaction.
 	Cleared Clearance
@@ -235,7 +237,7 @@ type Plan struct {
 	Spent    string
 	Measured Measured
 	// Happened are events for the hub, in order.
-	Happened []protocol.Event
+	Happened []resource.Event
 	// RecheckAt is when to read the BMC and decide again, at the latest.
 	RecheckAt time.Time
 }

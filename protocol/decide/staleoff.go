@@ -1,6 +1,6 @@
 package decide
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // offRule says what a read of Off tells an attempt that has sent On: off, or nothing
 // (other). seen is that firmware was seen to run, by its own request or by an override
@@ -31,7 +31,7 @@ func offRule(seen, before bool, has armed, due bool) running {
 
 // offTells is what the last read, which was Off, tells the open attempt.
 func (p *step) offTells(a *Attempt, has armed) running {
-	seen := a.State == protocol.AttemptConsumed || a.State == protocol.AttemptFetched
+	seen := a.State == resource.AttemptConsumed || a.State == resource.AttemptFetched
 	return offRule(seen, p.watch.Last.StartedAt.Before(a.Since), has, p.awaitQuiet() || p.staleOff(a))
 }
 

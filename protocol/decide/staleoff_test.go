@@ -6,6 +6,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestOffTable(t *testing.T) {
@@ -18,14 +19,14 @@ func TestOffTable(t *testing.T) {
 // TestOffAfterTheBootBegan: On is sent at 2 s and answered, firmware asks for its boot
 // file, and then reads come in that say Off.
 func TestOffAfterTheBootBegan(t *testing.T) {
-	const consumed, failed = protocol.AttemptConsumed, protocol.AttemptFailed
+	const consumed, failed = resource.AttemptConsumed, resource.AttemptFailed
 	ours := protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce}
 	for name, tt := range map[string]struct {
 		asks  time.Duration // when firmware does, and the step of it
 		begun time.Duration // when the read of that step was begun
 		shows protocol.Override
 		again time.Duration // a read after it, none if 0
-		want  protocol.AttemptState
+		want  resource.AttemptState
 	}{
 		"begun before firmware took the override (beskar7 203)":     {asks: 3 * sec, begun: 2500 * time.Millisecond, shows: ours, want: consumed},
 		"begun after it, power and override both late":              {asks: 3 * sec, begun: 3 * sec, shows: ours, want: consumed},
@@ -44,7 +45,7 @@ func TestOffAfterTheBootBegan(t *testing.T) {
 			y.s.Observation = seen(protocol.PowerOff, tt.begun)
 			y.s.Observation.Override = tt.shows
 			y.step(tt.asks)
-			y.happened(protocol.EventConsumed)
+			y.happened(resource.EventConsumed)
 			if tt.again > 0 {
 				y.bmc = tt.shows
 				y.read(protocol.PowerOff, tt.again, nil)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // step is one decision being made. It is made new for each call of Step.
@@ -16,7 +17,7 @@ type step struct {
 	watch Watch
 	plan  Plan
 	dirty bool
-	conds []protocol.ConditionState
+	conds []resource.ConditionState
 	work  bool      // firmware work is marked now
 	trig  triggered // see triggerRule
 }
@@ -142,7 +143,7 @@ func (p *step) result(r Result) {
 // read since the agent started.
 func (p *step) pursue() {
 	in := p.snap.Intent
-	releasing, want := false, protocol.Power("")
+	releasing, want := false, resource.Power("")
 	if in != nil {
 		releasing, want = in.Releasing, in.Power
 	}
@@ -156,7 +157,7 @@ func (p *step) pursue() {
 	if p.snap.HubTime.IsZero() && g == GoalStop && !p.askedHere() && goal(p.snap.Synced, held, p.work, releasing, askedNothing, want) != GoalStop {
 		// On a disk that was rolled back it would be the same one-shot again. Neither
 		// is the server brought back to run: the stop may be under way.
-		p.raise(protocol.CondAwaitingHub, "%s", asked)
+		p.raise(resource.CondAwaitingHub, "%s", asked)
 		return
 	}
 	if g == GoalWait {
@@ -165,7 +166,7 @@ func (p *step) pursue() {
 	}
 	p.resume()
 	if g != GoalRun && p.rec.Attempt.Open() {
-		p.abandon(p.why(g, releasing, asked), protocol.AttemptWithdrawn)
+		p.abandon(p.why(g, releasing, asked), resource.AttemptWithdrawn)
 	}
 	if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
 		p.rec.Unexpected = nil // somebody decides about the server again
@@ -181,7 +182,7 @@ func (p *step) pursue() {
 			p.released()
 		}
 	case GoalStop:
-		mode := protocol.StopSoft
+		mode := resource.StopSoft
 		if asked != askedNothing {
 			mode = askedMode
 		}
@@ -242,7 +243,7 @@ func (p *step) why(g Goal, releasing bool, a asked) string {
 
 // holdMode is hard if any hold is, or if the server was powered on under one;
 // else soft with the shortest time that a hold asks for.
-func (p *step) holdMode() (protocol.StopMode, time.Duration) {
+func (p *step) holdMode() (resource.StopMode, time.Duration) {
 	violated := slices.ContainsFunc(p.snap.Holds, func(h Hold) bool {
 		_, is := p.rec.Violated[h.ID]
 		return is
@@ -250,14 +251,14 @@ func (p *step) holdMode() (protocol.StopMode, time.Duration) {
 	return holdsMode(p.snap.Holds, violated, p.snap.Settings.SoftTimeout)
 }
 
-func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode protocol.StopMode, timeout time.Duration) {
-	mode = protocol.StopSoft
+func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode resource.StopMode, timeout time.Duration) {
+	mode = resource.StopSoft
 	if violated {
-		mode = protocol.StopHard
+		mode = resource.StopHard
 	}
 	for _, h := range holds {
-		if h.Mode == protocol.StopHard {
-			mode = protocol.StopHard
+		if h.Mode == resource.StopHard {
+			mode = resource.StopHard
 		}
 		t := h.SoftTimeout.D()
 		if t <= 0 {
@@ -283,20 +284,20 @@ func (p *step) recheckAt(t time.Time) {
 	}
 }
 
-func (p *step) happened(code protocol.EventCode, format string, args ...any) {
-	p.plan.Happened = append(p.plan.Happened, protocol.Event{
+func (p *step) happened(code resource.EventCode, format string, args ...any) {
+	p.plan.Happened = append(p.plan.Happened, resource.Event{
 		At: p.now, Server: p.snap.Server, Code: code, Message: fmt.Sprintf(format, args...),
 	})
 }
 
 // had says whether a condition was so before the step.
-func (p *step) had(code protocol.ConditionCode) bool {
-	return slices.ContainsFunc(p.rec.Conditions, func(c protocol.ConditionState) bool { return c.Code == code })
+func (p *step) had(code resource.ConditionCode) bool {
+	return slices.ContainsFunc(p.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == code })
 }
 
-func (p *step) raise(code protocol.ConditionCode, format string, args ...any) {
-	if slices.ContainsFunc(p.conds, func(c protocol.ConditionState) bool { return c.Code == code }) {
+func (p *step) raise(code resource.ConditionCode, format string, args ...any) {
+	if slices.ContainsFunc(p.conds, func(c resource.ConditionState) bool { return c.Code == code }) {
 		return
 	}
-	p.conds = append(p.conds, protocol.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
+	p.conds = append(p.conds, resource.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // stage is how far a stop has come.
@@ -42,7 +43,7 @@ const resendForce = 10 * time.Second
 //	*           | soft | new      | graceful-shutdown
 //	*           | soft | soft     | none
 //	*           | soft | expired  | force-off
-func stopStep(power protocol.PowerState, mode protocol.StopMode, st stage) ActionKind {
+func stopStep(power protocol.PowerState, mode resource.StopMode, st stage) ActionKind {
 	switch power {
 	case protocol.PowerOff, protocol.PowerUnknown, protocol.PowerUnreachable:
 		return ActNone
@@ -51,7 +52,7 @@ func stopStep(power protocol.PowerState, mode protocol.StopMode, st stage) Actio
 	switch {
 	case st == stageForced:
 		return ActNone
-	case st == stageForceDue, st == stageExpired, mode == protocol.StopHard:
+	case st == stageForceDue, st == stageExpired, mode == resource.StopHard:
 		return ActForceOff
 	case st == stageNew && power != protocol.PowerPoweringOff:
 		return ActGraceful
@@ -78,7 +79,7 @@ func (p *step) stageOf(s *Stop, softTimeout time.Duration) stage {
 }
 
 // stop advances the stop of the step's record and sets the action.
-func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
+func (p *step) stop(mode resource.StopMode, softTimeout time.Duration) {
 	power := p.watch.Last.Power
 	switch power {
 	case protocol.PowerOff:
@@ -98,10 +99,10 @@ func (p *step) stop(mode protocol.StopMode, softTimeout time.Duration) {
 	if p.rec.Stop == nil {
 		p.rec.Stop = &Stop{Mode: mode, Since: p.now}
 		p.dirty = true
-		p.happened(protocol.EventStopping, "%s", mode)
+		p.happened(resource.EventStopping, "%s", mode)
 	}
 	st := p.rec.Stop
-	if mode == protocol.StopHard && st.Mode != mode {
+	if mode == resource.StopHard && st.Mode != mode {
 		st.Mode = mode // a hard stop pre-empts a soft one under way
 		p.dirty = true
 	}
@@ -161,7 +162,7 @@ func (p *step) stopResult(r Result) {
 	switch {
 	case r.Action == ActGraceful && !r.Busy && refusesSoft(r.Code):
 		// No graceful shutdown here: hard at once, without waiting (baremetal-operator 984).
-		st.Mode = protocol.StopHard
+		st.Mode = resource.StopHard
 		p.dirty = true
 	case r.Action == ActGraceful:
 		st.Graceful = time.Time{} // not sent; try again while time is left

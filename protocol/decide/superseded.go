@@ -4,7 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // supersededRule says whether an attempt is ended because its owner names another boot by
@@ -23,11 +24,11 @@ import (
 // newer is that the intent is of a later generation of the same claim than the attempt.
 // served is that the last file was about to be sent, or the BMC had read the medium: an
 // operating system of the old boot may run, and is watched to its end.
-func supersededRule(newer, network bool, state protocol.AttemptState, served bool) bool {
+func supersededRule(newer, network bool, state resource.AttemptState, served bool) bool {
 	switch state {
-	case protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptConsumed:
+	case resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptPowerRequested, resource.AttemptConsumed:
 		return newer && network && !served
-	case protocol.AttemptFetched, protocol.AttemptSucceeded, protocol.AttemptFailed:
+	case resource.AttemptFetched, resource.AttemptSucceeded, resource.AttemptFailed:
 	}
 	return false
 }
@@ -39,7 +40,7 @@ func (p *step) superseded() bool {
 	if b == nil || a.OwnerUID != b.Owner.UID || !supersededRule(b.Generation > a.Generation, a.Network(), a.State, a.Served || a.Cached) {
 		return false
 	}
-	p.abandon("its owner names another boot by now", protocol.AttemptWithdrawn)
+	p.abandon("its owner names another boot by now", resource.AttemptWithdrawn)
 	return true
 }
 
@@ -60,7 +61,7 @@ func overRule(network, installed, over bool) bool { return network || !installed
 // installedBefore is what an earlier generation of the claim has installed; nil is nothing.
 // But with an order to install anew, the hub gives another generation only where nothing was
 // installed, and so did not know.
-func (r *Record) installedBefore(b *protocol.BootIntent) *protocol.Provisioned {
+func (r *Record) installedBefore(b *message.BootIntent) *resource.Provisioned {
 	if n := r.Provisioned; n != nil && n.OwnerUID == b.Owner.UID && n.Generation < b.Generation {
 		return n
 	}

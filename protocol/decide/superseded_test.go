@@ -5,13 +5,14 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestSupersededTable(t *testing.T) {
 	doctable.Of(t, "superseded.go", "supersededRule").Hold(t, [][]string{
-		doctable.YesNo(), doctable.YesNo(), doctable.Words(protocol.AttemptStates()...), doctable.YesNo(),
+		doctable.YesNo(), doctable.YesNo(), doctable.Words(resource.AttemptStates()...), doctable.YesNo(),
 	}, func(in []string) []string {
-		return []string{yesNo(supersededRule(in[0] == "yes", in[1] == "yes", protocol.AttemptState(in[2]), in[3] == "yes"))}
+		return []string{yesNo(supersededRule(in[0] == "yes", in[1] == "yes", resource.AttemptState(in[2]), in[3] == "yes"))}
 	})
 }
 
@@ -62,7 +63,7 @@ func TestSuperseded(t *testing.T) {
 				}
 				return
 			}
-			if a.ID != old.ID || a.Open() || a.Code != protocol.AttemptWithdrawn || MayFetch(false, false, a, token, a.File) {
+			if a.ID != old.ID || a.Open() || a.Code != resource.AttemptWithdrawn || MayFetch(false, false, a, token, a.File) {
 				t.Errorf("it goes on: %+v", a)
 			}
 			forced := row.steps == 1
@@ -98,7 +99,7 @@ func TestInstalledBefore(t *testing.T) {
 	}{
 		"by the generation before": {func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }, false},
 		"and another claim since": {func(s *Snapshot) {
-			s.Record.Earlier = map[string]protocol.Provisioned{provisionKey("claim-1", 1): *provisionedBy("claim-1")}
+			s.Record.Earlier = map[string]resource.Provisioned{provisionKey("claim-1", 1): *provisionedBy("claim-1")}
 			s.Record.Provisioned = provisionedBy("claim-2")
 		}, false},
 		"by another claim": {func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-2") }, true},
@@ -111,11 +112,11 @@ func TestInstalledBefore(t *testing.T) {
 		}, false},
 		"and the grant is over it, approved": {func(s *Snapshot) {
 			s.Record.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
-			s.Approved = []protocol.Approval{permitting(*s, protocol.ApproveReprovision)}
+			s.Approved = []resource.Approval{permitting(*s, resource.ApproveReprovision)}
 		}, true},
 		"and a grant without, approved": {func(s *Snapshot) {
 			s.Record.Provisioned, s.Bulk.Key = provisionedBy("claim-1"), true
-			s.Approved = []protocol.Approval{permitting(*s, protocol.ApproveReprovision)}
+			s.Approved = []resource.Approval{permitting(*s, resource.ApproveReprovision)}
 		}, false},
 	} {
 		y := story(t, func(s *Snapshot) {
@@ -130,9 +131,9 @@ func TestInstalledBefore(t *testing.T) {
 			t.Errorf("%s: it boots %v", name, began)
 		}
 		if !row.boots && y.s.Grant.Over {
-			y.condition(protocol.CondInstallNotApproved)
+			y.condition(resource.CondInstallNotApproved)
 		} else if !row.boots {
-			y.condition(protocol.CondGrantInvalid)
+			y.condition(resource.CondGrantInvalid)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // SyncSnapshot is what the meaning of a Sync depends on.
@@ -11,7 +12,7 @@ type SyncSnapshot struct {
 	Session     string    // the present one
 	Last        time.Time // when the last Sync or document of it was made that was heeded
 	Incarnation string
-	Fence       protocol.Fence // the highest followed
+	Fence       message.Fence // the highest followed
 	Applied     map[string]protocol.Head
 	Digests     map[string]string
 }
@@ -50,7 +51,7 @@ func (a SyncAction) Contact() bool {
 }
 
 // Sync decides what to make of a Sync whose signature was verified.
-func Sync(s SyncSnapshot, m protocol.Sync) SyncAction {
+func Sync(s SyncSnapshot, m message.Sync) SyncAction {
 	return syncRule(syncFacts{
 		refused: m.Refused != "",
 		mine:    m.Session != "" && m.Session == s.Session,
@@ -101,7 +102,7 @@ const (
 	fencedNewer fenced = "newer"
 )
 
-func fenceOf(f, have protocol.Fence) fenced {
+func fenceOf(f, have message.Fence) fenced {
 	switch {
 	case f == have:
 		return fencedSame
@@ -127,7 +128,7 @@ const (
 // headsOf compares. A hub that was restored and raised its epoch since is ahead,
 // whatever its versions are. The first two documents are made for every agent, so
 // that a hub that knows none of them has lost them.
-func headsOf(s SyncSnapshot, m protocol.Sync) heads {
+func headsOf(s SyncSnapshot, m message.Sync) heads {
 	if m.Heads == nil {
 		return headsNone
 	}
@@ -137,7 +138,7 @@ func headsOf(s SyncSnapshot, m protocol.Sync) heads {
 	}
 	for leaf, own := range s.Applied {
 		hub, known := m.Heads[leaf]
-		always := leaf == protocol.LeafHold || leaf == protocol.LeafRack+"/0"
+		always := leaf == message.LeafHold || leaf == message.LeafRack+"/0"
 		if (known || always) && own.Newer(hub) && epoch <= own.Epoch {
 			return headsBehind
 		}

@@ -5,14 +5,15 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // power reads the word of a claim's power.
-func power(word string) protocol.Power {
+func power(word string) resource.Power {
 	if word == "none" {
 		return ""
 	}
-	return protocol.Power(word)
+	return resource.Power(word)
 }
 
 func TestGoalTable(t *testing.T) {
@@ -25,9 +26,9 @@ func TestGoalTable(t *testing.T) {
 
 func TestStopTable(t *testing.T) {
 	doctable.Of(t, "stop.go", "stopStep").Hold(t,
-		[][]string{doctable.Words(protocol.PowerStates()...), doctable.Words(protocol.StopSoft, protocol.StopHard), doctable.Words(stages()...)},
+		[][]string{doctable.Words(protocol.PowerStates()...), doctable.Words(resource.StopSoft, resource.StopHard), doctable.Words(stages()...)},
 		func(in []string) []string {
-			return doctable.Words(stopStep(protocol.PowerState(in[0]), protocol.StopMode(in[1]), stage(in[2])))
+			return doctable.Words(stopStep(protocol.PowerState(in[0]), resource.StopMode(in[1]), stage(in[2])))
 		})
 }
 
@@ -35,10 +36,10 @@ func TestAttemptTable(t *testing.T) {
 	tb := doctable.Of(t, "attempt.go", "attemptStep")
 	tb.Else = func(in []string) []string { return []string{in[0], string(ActNone)} }
 	tb.Hold(t,
-		[][]string{doctable.Words(protocol.AttemptStates()...), doctable.YesNo(), doctable.Words(isOff, isOn, isOther), doctable.Words(armedOurs, armedOther, armedNone), doctable.Words(timerRun, timerResend, timerExpired)},
+		[][]string{doctable.Words(resource.AttemptStates()...), doctable.YesNo(), doctable.Words(isOff, isOn, isOther), doctable.Words(armedOurs, armedOther, armedNone), doctable.Words(timerRun, timerResend, timerExpired)},
 		func(in []string) []string {
-			next, act, reason := attemptStep(protocol.AttemptState(in[0]), in[1] == "yes", running(in[2]), armed(in[3]), timer(in[4]))
-			if (next == protocol.AttemptFailed && in[0] != string(next)) != (reason != "") {
+			next, act, reason := attemptStep(resource.AttemptState(in[0]), in[1] == "yes", running(in[2]), armed(in[3]), timer(in[4]))
+			if (next == resource.AttemptFailed && in[0] != string(next)) != (reason != "") {
 				t.Errorf("%v: a failure has a reason, and nothing else has: %q", in, reason)
 			}
 			return []string{string(next), string(act)}

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // lacks says that a condition is not so.
-func (y *play) lacks(code protocol.ConditionCode) {
+func (y *play) lacks(code resource.ConditionCode) {
 	y.t.Helper()
-	if slices.ContainsFunc(y.p.Record.Conditions, func(c protocol.ConditionState) bool { return c.Code == code }) {
+	if slices.ContainsFunc(y.p.Record.Conditions, func(c resource.ConditionState) bool { return c.Code == code }) {
 		y.t.Fatalf("condition %s in %v", code, y.p.Record.Conditions)
 	}
 }
 
 // state compares what people are told of the first hold.
-func (y *play) state(want protocol.HoldState, part string) {
+func (y *play) state(want resource.HoldState, part string) {
 	y.t.Helper()
 	got, why := HoldStands(y.s.Holds[0], y.p.Record, y.p.Watch, y.s.Firmware, y.s.Settings.SettleWindow)
 	if got != want || !strings.Contains(why, part) || part == "" && why != "" {
@@ -38,20 +39,20 @@ func (y *play) until(p protocol.PowerState, from, to time.Duration) {
 // hold's own terms decide.
 func TestTimeToLive(t *testing.T) {
 	const off = protocol.PowerOff
-	lies := func(on protocol.OnExpiry) *play {
+	lies := func(on resource.OnExpiry) *play {
 		return story(t, func(s *Snapshot) {
-			s.Holds = held(protocol.StopHard, "h")
+			s.Holds = held(resource.StopHard, "h")
 			s.Holds[0].TTL, s.Holds[0].OnExpiry, s.Holds[0].Owner = protocol.Duration(5*time.Minute), on, "o"
 		})
 	}
 	t.Run("kept", func(t *testing.T) {
-		for _, on := range []protocol.OnExpiry{protocol.ExpiryKeep, ""} {
+		for _, on := range []resource.OnExpiry{resource.ExpiryKeep, ""} {
 			y := lies(on)
 			y.until(off, 0, 300*sec-1)
-			y.lacks(protocol.CondHoldExpired)
+			y.lacks(resource.CondHoldExpired)
 			y.read(off, 300*sec, nil)
-			y.happened(protocol.EventHoldExpired)
-			y.condition(protocol.CondHoldExpired)
+			y.happened(resource.EventHoldExpired)
+			y.condition(resource.CondHoldExpired)
 			y.receipt("h", true)
 			at := y.p.Record.Terms["h"].ExpiredAt
 			y.read(off, 600*sec, nil)
@@ -60,11 +61,11 @@ func TestTimeToLive(t *testing.T) {
 			}
 			y.restart()
 			y.read(off, 700*sec, nil)
-			y.condition(protocol.CondHoldExpired)
+			y.condition(resource.CondHoldExpired)
 		}
 	})
 	t.Run("released", func(t *testing.T) {
-		y := lies(protocol.ExpiryRelease)
+		y := lies(resource.ExpiryRelease)
 		y.until(off, 0, 295*sec)
 		if y.p.RecheckAt.After(at(300 * sec)) {
 			t.Errorf("looks again at %v", y.p.RecheckAt)
@@ -74,14 +75,14 @@ func TestTimeToLive(t *testing.T) {
 		if len(y.ended) != 1 || y.ended[0].HoldID != "h" || y.ended[0].By != ByExpiry || y.ended[0].Reason == "" {
 			t.Fatalf("%+v", y.ended)
 		}
-		y.happened(protocol.EventHoldExpired)
-		y.lacks(protocol.CondHeld)
+		y.happened(resource.EventHoldExpired)
+		y.lacks(resource.CondHeld)
 		if len(y.p.Record.Receipts)+len(y.p.Record.Terms) != 0 {
 			t.Errorf("left: %+v", y.p.Record)
 		}
 	})
 	t.Run("a restart loses up to a minute, and a clock that is set nothing", func(t *testing.T) {
-		y := lies(protocol.ExpiryRelease)
+		y := lies(resource.ExpiryRelease)
 		y.until(off, 0, 200*sec)
 		was := y.p.Record.Terms["h"].Elapsed
 		if lost := 200*sec - was; lost < 0 || lost > time.Minute {
@@ -99,7 +100,7 @@ func TestTimeToLive(t *testing.T) {
 		if len(y.ended) != 1 {
 			t.Fatal("did not end")
 		}
-		y = lies(protocol.ExpiryRelease)
+		y = lies(resource.ExpiryRelease)
 		y.read(off, 0, nil)
 		y.s.Uptime = 10*sec - worldBefore
 		if p := Step(at(48*time.Hour), y.s); len(p.Expire) != 0 {
@@ -110,17 +111,17 @@ func TestTimeToLive(t *testing.T) {
 
 // TestMalformedHolds: what a hold says that this agent does not know never drops it.
 func TestMalformedHolds(t *testing.T) {
-	for name, h := range map[string]protocol.ActiveHold{
-		"mode":        {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: "medium"}}},
-		"onExpiry":    {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopSoft, TTL: protocol.Duration(time.Minute), OnExpiry: "later"}}},
-		"ttl":         {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopSoft, TTL: protocol.Duration(-time.Minute), OnExpiry: protocol.ExpiryRelease}}},
-		"softTimeout": {HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(-time.Second)}}},
+	for name, h := range map[string]resource.ActiveHold{
+		"mode":        {HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: "medium"}}},
+		"onExpiry":    {HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: resource.StopSoft, TTL: protocol.Duration(time.Minute), OnExpiry: "later"}}},
+		"ttl":         {HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: resource.StopSoft, TTL: protocol.Duration(-time.Minute), OnExpiry: resource.ExpiryRelease}}},
+		"softTimeout": {HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: resource.StopSoft, SoftTimeout: protocol.Duration(-time.Second)}}},
 	} {
 		h.ID, h.Key = "h", "k"
 		y := story(t, func(s *Snapshot) { s.Holds = []Hold{{ActiveHold: h, EnforcedAt: at(0)}} })
 		y.read(protocol.PowerOn, 1*sec, nil)
 		y.want(ActGraceful)
-		y.condition(protocol.CondHoldMalformed)
+		y.condition(resource.CondHoldMalformed)
 		y.until(protocol.PowerOff, 5*sec, 700*sec)
 		y.receipt("h", true)
 		if len(y.ended) != 0 {
@@ -134,7 +135,7 @@ func TestMalformedHolds(t *testing.T) {
 func TestFirmwareWork(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	work := func(s *Snapshot) {
-		s.Firmware = &protocol.FirmwareWork{By: "ann", Reason: "BIOS 2.1", NotAfter: at(60 * sec)}
+		s.Firmware = &resource.FirmwareWork{By: "ann", Reason: "BIOS 2.1", NotAfter: at(60 * sec)}
 		s.HubTime = at(0)
 	}
 	begun := func(change func(*Snapshot)) *play {
@@ -145,39 +146,39 @@ func TestFirmwareWork(t *testing.T) {
 		})
 	}
 	t.Run("a hold waits", func(t *testing.T) {
-		for _, mode := range []protocol.StopMode{protocol.StopSoft, protocol.StopHard} {
+		for _, mode := range []resource.StopMode{resource.StopSoft, resource.StopHard} {
 			y := begun(func(s *Snapshot) { s.Holds = held(mode, "h") })
 			y.read(on, 1*sec, nil)
-			y.happened(protocol.EventHoldBlocked)
+			y.happened(resource.EventHoldBlocked)
 			for d := 2 * sec; d < 60*sec; d += 5 * sec {
 				y.s.HubTime = at(d)
 				y.read(on, d, nil)
 				y.want(ActNone)
-				y.condition(protocol.CondHoldBlocked)
-				y.state(protocol.StateStopping, "firmware: BIOS 2.1, by ann")
+				y.condition(resource.CondHoldBlocked)
+				y.state(resource.StateStopping, "firmware: BIOS 2.1, by ann")
 				if len(y.p.Happened) != 0 {
 					t.Fatalf("said again: %v", y.p.Happened)
 				}
 			}
 			y.s.HubTime = at(60 * sec)
 			y.read(on, 60*sec, nil)
-			y.want(map[protocol.StopMode]ActionKind{protocol.StopSoft: ActGraceful, protocol.StopHard: ActForceOff}[mode])
-			y.lacks(protocol.CondHoldBlocked)
+			y.want(map[resource.StopMode]ActionKind{resource.StopSoft: ActGraceful, resource.StopHard: ActForceOff}[mode])
+			y.lacks(resource.CondHoldBlocked)
 		}
 	})
 	t.Run("a hold that does not wait", func(t *testing.T) {
-		y := begun(func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h", "i"); s.Holds[1].ForceDuringFirmware = true })
+		y := begun(func(s *Snapshot) { s.Holds = held(resource.StopHard, "h", "i"); s.Holds[1].ForceDuringFirmware = true })
 		y.read(on, 1*sec, nil)
 		y.want(ActForceOff)
-		y.lacks(protocol.CondHoldBlocked)
+		y.lacks(resource.CondHoldBlocked)
 	})
 	t.Run("Off by itself is a proof", func(t *testing.T) {
-		y := begun(func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+		y := begun(func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 		y.read(off, 1*sec, nil)
 		y.read(off, 6*sec, nil)
 		y.want(ActNone)
 		y.receipt("h", true)
-		y.lacks(protocol.CondHoldBlocked)
+		y.lacks(resource.CondHoldBlocked)
 	})
 	t.Run("nothing is powered on", func(t *testing.T) {
 		y := begun(func(s *Snapshot) { s.Firmware = nil })
@@ -195,7 +196,7 @@ func TestFirmwareWork(t *testing.T) {
 		y.want(ActArm)
 	})
 	t.Run("a soft stop that waited has all its time", func(t *testing.T) {
-		y := begun(func(s *Snapshot) { s.Firmware = nil; s.Holds = held(protocol.StopSoft, "h") })
+		y := begun(func(s *Snapshot) { s.Firmware = nil; s.Holds = held(resource.StopSoft, "h") })
 		y.read(on, 1*sec, nil)
 		y.want(ActGraceful)
 		work(&y.s)
@@ -212,9 +213,9 @@ func TestFirmwareWork(t *testing.T) {
 	t.Run("a claim's stop and a reboot wait", func(t *testing.T) {
 		for _, ask := range []bool{false, true} {
 			y := begun(func(s *Snapshot) {
-				if s.Intent.Power = protocol.WantOff; ask {
-					s.Intent.Power = protocol.WantOn
-					s.Requests = []protocol.Request{{ID: "r", Action: protocol.RequestReboot, NotAfter: at(5 * time.Minute)}}
+				if s.Intent.Power = resource.WantOff; ask {
+					s.Intent.Power = resource.WantOn
+					s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, NotAfter: at(5 * time.Minute)}}
 				}
 			})
 			y.read(on, 1*sec, nil)
@@ -225,13 +226,13 @@ func TestFirmwareWork(t *testing.T) {
 		}
 	})
 	t.Run("a reset by the work violates nothing", func(t *testing.T) {
-		y := begun(func(s *Snapshot) { s.Holds = held(protocol.StopHard, "h") })
+		y := begun(func(s *Snapshot) { s.Holds = held(resource.StopHard, "h") })
 		for i, word := range []string{"2026-11-20T08:00:00Z", "2026-11-20T08:30:00Z"} {
 			y.s.Observation = seen(on, time.Duration(i+1)*sec)
 			y.s.Observation.LastResetTime = word
 			y.step(time.Duration(i+1) * sec)
 		}
-		y.lacks(protocol.CondHoldViolated)
+		y.lacks(resource.CondHoldViolated)
 	})
 }
 
@@ -242,8 +243,8 @@ func TestConfirmedDown(t *testing.T) {
 	confirmed := func(t *testing.T) *play {
 		t.Helper()
 		return story(t, func(s *Snapshot) {
-			s.Holds = held(protocol.StopHard, "h")
-			s.Holds[0].ConfirmedDown = &protocol.Confirmation{By: "ann", Reason: "cable pulled", At: at(0)}
+			s.Holds = held(resource.StopHard, "h")
+			s.Holds[0].ConfirmedDown = &resource.Confirmation{By: "ann", Reason: "cable pulled", At: at(0)}
 		})
 	}
 	manual := func(y *play, want bool) {
@@ -258,23 +259,23 @@ func TestConfirmedDown(t *testing.T) {
 		y := confirmed(t)
 		y.read(silent, 1*sec, nil)
 		manual(y, false)
-		y.state(protocol.StateUnreachable, "")
+		y.state(resource.StateUnreachable, "")
 		y.read(silent, 6*sec, nil)
 		manual(y, true)
-		y.happened(protocol.EventHoldConfirmed)
-		y.state(protocol.StateConfirmed, "ann: cable pulled")
+		y.happened(resource.EventHoldConfirmed)
+		y.state(resource.StateConfirmed, "ann: cable pulled")
 		y.restart()
 		y.read(silent, 7*sec, nil)
 		manual(y, true)
 		y.read(off, 10*sec, nil)
 		manual(y, true)
-		y.state(protocol.StateConfirmed, "ann")
+		y.state(resource.StateConfirmed, "ann")
 		y.read(off, 15*sec, nil)
 		y.receipt("h", true)
 		if len(y.p.Record.Manual) != 0 {
 			t.Error("the word is still there")
 		}
-		y.state(protocol.StateFenced, "")
+		y.state(resource.StateFenced, "")
 	})
 	t.Run("void", func(t *testing.T) {
 		y := confirmed(t)
@@ -284,16 +285,16 @@ func TestConfirmedDown(t *testing.T) {
 		manual(y, true)
 		y.read(on, 30*sec, nil)
 		manual(y, false)
-		y.happened(protocol.EventHoldViolated)
+		y.happened(resource.EventHoldViolated)
 		y.want(ActForceOff)
-		y.state(protocol.StateViolated, "counts only while the BMC does not answer")
+		y.state(resource.StateViolated, "counts only while the BMC does not answer")
 	})
 	t.Run("no effect while the BMC answers", func(t *testing.T) {
 		y := confirmed(t)
 		y.read(on, 1*sec, nil)
 		y.want(ActForceOff)
 		manual(y, false)
-		y.state(protocol.StateForcing, "confirmed down by ann, which counts only while")
+		y.state(resource.StateForcing, "confirmed down by ann, which counts only while")
 		y.read(silent, 3*sec, y.answered(""))
 		y.read(on, 4*sec, nil)
 		y.read(silent, 8*sec, nil)

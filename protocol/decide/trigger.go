@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Booted is for what a server was powered on.
@@ -14,7 +16,7 @@ type Booted struct {
 
 // bootedFor is what a server boots by its intent; zero without a claim. What comes on by
 // itself during a discovery is not the discovery's.
-func bootedFor(in *protocol.ServerIntent) Booted {
+func bootedFor(in *message.ServerIntent) Booted {
 	if in == nil || discovering(in) {
 		return Booted{}
 	}
@@ -28,7 +30,7 @@ func bootedFor(in *protocol.ServerIntent) Booted {
 // PoweredOn is LastPoweredOn, if it was for the intent's claim and image; else zero:
 // a time of another image says nothing of this one (seed 002). So do records of
 // releases that did not note what it was for.
-func (r *Record) PoweredOn(in *protocol.ServerIntent) time.Time {
+func (r *Record) PoweredOn(in *message.ServerIntent) time.Time {
 	if r.Booted == nil || *r.Booted != bootedFor(in) {
 		return time.Time{}
 	}
@@ -70,7 +72,7 @@ const (
 // server is done, whatever its claim says and even if it is not asked any more; but
 // a server without a claim is left alone then, because nobody would start it again.
 // The row with on is the third; lastPoweredOn is set when the server was seen to run.
-func triggerRule(asked bool, power running, pending bool, claim protocol.Power) (mark bool, to triggered) {
+func triggerRule(asked bool, power running, pending bool, claim resource.Power) (mark bool, to triggered) {
 	switch {
 	case asked && power == isOn:
 		return !pending, triggerOff
@@ -78,7 +80,7 @@ func triggerRule(asked bool, power running, pending bool, claim protocol.Power) 
 		return false, triggerNone
 	case power == isOn:
 		return false, triggerOff
-	case power == isOff && claim == protocol.WantOn:
+	case power == isOff && claim == resource.WantOn:
 		return false, triggerOn
 	}
 	return false, triggerNone

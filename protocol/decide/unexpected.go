@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Unexpected is a power transition that no order of ours explains. It stays until an
@@ -47,7 +48,7 @@ func (p *step) came(to protocol.PowerState, by protocol.UnexpectedBy, format str
 	p.rec.Unexpected = &Unexpected{At: p.now, To: to, By: by, From: from}
 	p.dirty = true
 	p.plan.Measured.Unexpected = append(p.plan.Measured.Unexpected, by)
-	p.happened(protocol.EventUnexpected, format, args...)
+	p.happened(resource.EventUnexpected, format, args...)
 }
 
 // seenBy is the source of the read that is being folded.
@@ -77,7 +78,7 @@ func (r *Record) Orders() Orders {
 	switch {
 	case a.Open(), r.Stop != nil, r.Rearm != nil && r.Rearm.State == RearmArmed:
 		return Orders{Open: true}
-	case r.Ordered.IsZero(), since, a != nil && a.Repeat && a.State == protocol.AttemptSucceeded && !r.Ordered.After(a.Since),
+	case r.Ordered.IsZero(), since, a != nil && a.Repeat && a.State == resource.AttemptSucceeded && !r.Ordered.After(a.Since),
 		done.Class == progressOS && done.Followed && done.Since.After(r.Ordered):
 		return Orders{}
 	}

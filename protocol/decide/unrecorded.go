@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Spell is what is remembered of a server while nothing can be recorded. It is in memory
@@ -127,7 +128,7 @@ func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, sp Spell) 
 		if at := forced.Add(pause); now.Before(at) {
 			return spellPause, at
 		}
-	case mode == protocol.StopSoft && stop.Mode != protocol.StopHard && now.Before(end):
+	case mode == resource.StopSoft && stop.Mode != resource.StopHard && now.Before(end):
 		return spellSoft, end
 	}
 	return spellDue, time.Time{}
@@ -141,7 +142,7 @@ func (p *step) unrecordedStop(at time.Time) {
 		st = &Stop{Since: at}
 		p.rec.Stop = st
 	}
-	st.Mode, st.Forced, p.dirty = protocol.StopHard, at, true
+	st.Mode, st.Forced, p.dirty = resource.StopHard, at, true
 	st.ForceCount++
 	if !st.Cleared {
 		violated := false

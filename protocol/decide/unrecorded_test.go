@@ -6,6 +6,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestUnrecordedTable(t *testing.T) {
@@ -20,10 +21,10 @@ func TestUnrecordedTable(t *testing.T) {
 // TestStopUnrecorded: what the facts of the table are read from.
 func TestStopUnrecorded(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	hold := func(m protocol.StopMode) []Hold {
-		return []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Mode: m}}}, EnforcedAt: now.Add(-time.Hour)}}
+	hold := func(m resource.StopMode) []Hold {
+		return []Hold{{ActiveHold: resource.ActiveHold{ID: "h", HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: m}}}, EnforcedAt: now.Add(-time.Hour)}}
 	}
-	proved := Record{Receipts: map[string]protocol.Receipt{"h": {}}}
+	proved := Record{Receipts: map[string]resource.Receipt{"h": {}}}
 	bulk := Bulk{Key: true, Bound: 2, Window: time.Hour}
 	full, approved := bulk, bulk
 	full.Others, approved.Others, approved.Approval = 2, 2, "a"
@@ -39,33 +40,33 @@ func TestStopUnrecorded(t *testing.T) {
 		at    time.Duration // of RecheckAt after now; 0 is none
 		runs  bool
 	}{
-		{name: "a hard hold", power: protocol.PowerOn, holds: hold(protocol.StopHard), want: ActForceOff, runs: true},
+		{name: "a hard hold", power: protocol.PowerOn, holds: hold(resource.StopHard), want: ActForceOff, runs: true},
 		{name: "no hold", power: protocol.PowerOn, want: ActNone},
-		{name: "off", power: protocol.PowerOff, holds: hold(protocol.StopHard), want: ActNone},
-		{name: "unreachable", power: protocol.PowerUnreachable, holds: hold(protocol.StopHard), want: ActNone},
-		{name: "PoweringOff runs still", power: protocol.PowerPoweringOff, holds: hold(protocol.StopHard), want: ActForceOff, runs: true},
-		{name: "a soft hold has its time from when it is seen", power: protocol.PowerOn, holds: hold(protocol.StopSoft), want: ActNone, at: time.Minute, runs: true},
-		{name: "and from its stop on disk", power: protocol.PowerOn, holds: hold(protocol.StopSoft), rec: Record{Stop: &Stop{Mode: protocol.StopSoft, Since: now.Add(-40 * time.Second)}}, want: ActNone, at: 20 * time.Second, runs: true},
-		{name: "and is over then", power: protocol.PowerOn, holds: hold(protocol.StopSoft), rec: Record{Stop: &Stop{Mode: protocol.StopSoft, Since: now.Add(-time.Minute)}}, want: ActForceOff, runs: true},
-		{name: "a soft hold whose server was proved off", power: protocol.PowerOn, holds: hold(protocol.StopSoft), rec: proved, want: ActForceOff, runs: true},
-		{name: "a soft stop that had become hard", power: protocol.PowerOn, holds: hold(protocol.StopSoft), rec: Record{Stop: &Stop{Mode: protocol.StopHard, Since: now}}, want: ActForceOff, runs: true},
-		{name: "a pause after the one on disk", power: protocol.PowerOn, holds: hold(protocol.StopHard), rec: Record{Stop: &Stop{Mode: protocol.StopHard, Forced: now.Add(-4 * time.Second)}}, want: ActNone, at: 6 * time.Second, runs: true},
-		{name: "a longer one after the third", power: protocol.PowerOn, holds: hold(protocol.StopHard), was: Spell{Since: now, Forced: now.Add(-30 * time.Second), Tries: 3}, want: ActNone, at: 10 * time.Second, runs: true},
-		{name: "never longer than the longest", power: protocol.PowerOn, holds: hold(protocol.StopHard), was: Spell{Since: now, Forced: now.Add(-2 * time.Minute), Tries: 90}, want: ActForceOff, runs: true},
-		{name: "one that lies ahead of the clock does not count", power: protocol.PowerOn, holds: hold(protocol.StopHard), was: Spell{Since: now, Forced: now.Add(time.Hour), Tries: 1}, want: ActForceOff, runs: true},
-		{name: "firmware work", power: protocol.PowerOn, holds: hold(protocol.StopHard), work: true, want: ActNone, runs: true},
-		{name: "room of the bound", power: protocol.PowerOn, holds: hold(protocol.StopHard), bulk: bulk, want: ActForceOff, runs: true},
-		{name: "no room", power: protocol.PowerOn, holds: hold(protocol.StopHard), bulk: full, want: ActNone, runs: true},
-		{name: "an approval cannot be used up", power: protocol.PowerOn, holds: hold(protocol.StopHard), bulk: approved, want: ActNone, runs: true},
-		{name: "no room, and it was let through before", power: protocol.PowerOn, holds: hold(protocol.StopHard), bulk: full, rec: Record{Stop: &Stop{Mode: protocol.StopHard, Cleared: true}}, want: ActForceOff, runs: true},
-		{name: "no room, and it came on under the hold", power: protocol.PowerOn, holds: hold(protocol.StopHard), bulk: full, rec: proved, want: ActForceOff, runs: true},
+		{name: "off", power: protocol.PowerOff, holds: hold(resource.StopHard), want: ActNone},
+		{name: "unreachable", power: protocol.PowerUnreachable, holds: hold(resource.StopHard), want: ActNone},
+		{name: "PoweringOff runs still", power: protocol.PowerPoweringOff, holds: hold(resource.StopHard), want: ActForceOff, runs: true},
+		{name: "a soft hold has its time from when it is seen", power: protocol.PowerOn, holds: hold(resource.StopSoft), want: ActNone, at: time.Minute, runs: true},
+		{name: "and from its stop on disk", power: protocol.PowerOn, holds: hold(resource.StopSoft), rec: Record{Stop: &Stop{Mode: resource.StopSoft, Since: now.Add(-40 * time.Second)}}, want: ActNone, at: 20 * time.Second, runs: true},
+		{name: "and is over then", power: protocol.PowerOn, holds: hold(resource.StopSoft), rec: Record{Stop: &Stop{Mode: resource.StopSoft, Since: now.Add(-time.Minute)}}, want: ActForceOff, runs: true},
+		{name: "a soft hold whose server was proved off", power: protocol.PowerOn, holds: hold(resource.StopSoft), rec: proved, want: ActForceOff, runs: true},
+		{name: "a soft stop that had become hard", power: protocol.PowerOn, holds: hold(resource.StopSoft), rec: Record{Stop: &Stop{Mode: resource.StopHard, Since: now}}, want: ActForceOff, runs: true},
+		{name: "a pause after the one on disk", power: protocol.PowerOn, holds: hold(resource.StopHard), rec: Record{Stop: &Stop{Mode: resource.StopHard, Forced: now.Add(-4 * time.Second)}}, want: ActNone, at: 6 * time.Second, runs: true},
+		{name: "a longer one after the third", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Spell{Since: now, Forced: now.Add(-30 * time.Second), Tries: 3}, want: ActNone, at: 10 * time.Second, runs: true},
+		{name: "never longer than the longest", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Spell{Since: now, Forced: now.Add(-2 * time.Minute), Tries: 90}, want: ActForceOff, runs: true},
+		{name: "one that lies ahead of the clock does not count", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Spell{Since: now, Forced: now.Add(time.Hour), Tries: 1}, want: ActForceOff, runs: true},
+		{name: "firmware work", power: protocol.PowerOn, holds: hold(resource.StopHard), work: true, want: ActNone, runs: true},
+		{name: "room of the bound", power: protocol.PowerOn, holds: hold(resource.StopHard), bulk: bulk, want: ActForceOff, runs: true},
+		{name: "no room", power: protocol.PowerOn, holds: hold(resource.StopHard), bulk: full, want: ActNone, runs: true},
+		{name: "an approval cannot be used up", power: protocol.PowerOn, holds: hold(resource.StopHard), bulk: approved, want: ActNone, runs: true},
+		{name: "no room, and it was let through before", power: protocol.PowerOn, holds: hold(resource.StopHard), bulk: full, rec: Record{Stop: &Stop{Mode: resource.StopHard, Cleared: true}}, want: ActForceOff, runs: true},
+		{name: "no room, and it came on under the hold", power: protocol.PowerOn, holds: hold(resource.StopHard), bulk: full, rec: proved, want: ActForceOff, runs: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := Snapshot{
 				Holds: row.holds, Record: row.rec, Bulk: row.bulk, Settings: Settings{SoftTimeout: time.Minute}, Observation: &protocol.Observation{Power: row.power},
 			}
 			if row.work {
-				s.Firmware = &protocol.FirmwareWork{NotAfter: now.Add(time.Hour)}
+				s.Firmware = &resource.FirmwareWork{NotAfter: now.Add(time.Hour)}
 			}
 			got := StopUnrecorded(now, true, s, row.was)
 			at := time.Duration(0)
@@ -98,8 +99,8 @@ func TestUnrecordedStopIsNoted(t *testing.T) {
 	ran := protocol.Observation{Power: protocol.PowerOn, StartedAt: now.Add(-9 * time.Second), ReadAt: now.Add(-8 * time.Second)}
 	p := Step(now, Snapshot{
 		Server: "n1", Passive: true, Observation: &ran, Forced: now.Add(-7 * time.Second), Settings: Settings{SoftTimeout: time.Minute, PollInterval: time.Second},
-		Holds:  []Hold{{ActiveHold: protocol.ActiveHold{ID: "h", HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Key: "k", Mode: protocol.StopHard}}}}},
-		Record: Record{Power: protocol.PowerOff, Epoch: 3, Receipts: map[string]protocol.Receipt{"h": {}}},
+		Holds:  []Hold{{ActiveHold: resource.ActiveHold{ID: "h", HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}},
+		Record: Record{Power: protocol.PowerOff, Epoch: 3, Receipts: map[string]resource.Receipt{"h": {}}},
 		Watch:  Watch{Last: protocol.Observation{Power: protocol.PowerOff, StartedAt: now.Add(-time.Minute), ReadAt: now.Add(-time.Minute)}},
 		Bulk:   Bulk{Key: true, Bound: 1, Window: time.Hour},
 	})
@@ -107,11 +108,11 @@ func TestUnrecordedStopIsNoted(t *testing.T) {
 	if len(p.Record.Receipts) != 0 || p.Record.Epoch != 4 || st == nil || !st.Forced.Equal(now.Add(-7*time.Second)) || !st.Cleared || p.Action.Kind != ActNone || !p.Persist {
 		t.Errorf("%+v, stop %+v, action %s", p.Record, st, p.Action.Kind)
 	}
-	codes := map[protocol.EventCode]int{}
+	codes := map[resource.EventCode]int{}
 	for _, e := range p.Happened {
 		codes[e.Code]++
 	}
-	if codes[protocol.EventHoldViolated] != 1 || codes[protocol.EventOrdered] != 1 {
+	if codes[resource.EventHoldViolated] != 1 || codes[resource.EventOrdered] != 1 {
 		t.Errorf("events %+v", p.Happened)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func at(d time.Duration) time.Time { return worldStart.Add(d) }
@@ -20,17 +21,17 @@ func given() Snapshot {
 	}
 }
 
-func provisionedBy(claim string) *protocol.Provisioned {
-	return &protocol.Provisioned{OwnerUID: claim, Generation: 1}
+func provisionedBy(claim string) *resource.Provisioned {
+	return &resource.Provisioned{OwnerUID: claim, Generation: 1}
 }
 
 func seen(p protocol.PowerState, d time.Duration) *protocol.Observation {
 	return &protocol.Observation{Server: "server-1", Power: p, StartedAt: at(d), ReadAt: at(d)}
 }
 
-func held(mode protocol.StopMode, ids ...string) (holds []Hold) {
+func held(mode resource.StopMode, ids ...string) (holds []Hold) {
 	for _, id := range ids {
-		holds = append(holds, Hold{EnforcedAt: at(0), ActiveHold: protocol.ActiveHold{ID: id, HoldSpec: protocol.HoldSpec{HoldTerms: protocol.HoldTerms{Key: id, Mode: mode}}}})
+		holds = append(holds, Hold{EnforcedAt: at(0), ActiveHold: resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Key: id, Mode: mode}}}})
 	}
 	return holds
 }
@@ -47,7 +48,7 @@ type play struct {
 	// asked and written of it. rude is what it answers instead.
 	policy protocol.RestorePolicy
 	rude   protocol.Code
-	ended  []protocol.Release // holds whose time was over
+	ended  []resource.Release // holds whose time was over
 }
 
 func story(t *testing.T, change func(*Snapshot)) *play {
@@ -133,7 +134,7 @@ func (y *play) receipt(id string, want bool) {
 	}
 }
 
-func (y *play) outcome(id string, outcome protocol.Outcome, reason string) {
+func (y *play) outcome(id string, outcome resource.Outcome, reason string) {
 	y.t.Helper()
 	for _, r := range y.p.Record.Requests {
 		if r.ID == id && (r.Outcome != outcome || r.Reason != reason) {
@@ -145,16 +146,16 @@ func (y *play) outcome(id string, outcome protocol.Outcome, reason string) {
 	y.t.Fatalf("no request %s in %+v", id, y.p.Record.Requests)
 }
 
-func (y *play) happened(code protocol.EventCode) {
+func (y *play) happened(code resource.EventCode) {
 	y.t.Helper()
-	if !slices.ContainsFunc(y.p.Happened, func(e protocol.Event) bool { return e.Code == code }) {
+	if !slices.ContainsFunc(y.p.Happened, func(e resource.Event) bool { return e.Code == code }) {
 		y.t.Fatalf("no event %s in %v", code, y.p.Happened)
 	}
 }
 
-func (y *play) condition(code protocol.ConditionCode) {
+func (y *play) condition(code resource.ConditionCode) {
 	y.t.Helper()
-	if !slices.ContainsFunc(y.p.Record.Conditions, func(c protocol.ConditionState) bool { return c.Code == code }) {
+	if !slices.ContainsFunc(y.p.Record.Conditions, func(c resource.ConditionState) bool { return c.Code == code }) {
 		y.t.Fatalf("no condition %s in %v", code, y.p.Record.Conditions)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // witness watches a world and checks the promises after everything that happens.
@@ -19,9 +21,9 @@ type witness struct {
 
 	reads       []protocol.Observation // since the agent started
 	netAttempts map[string]map[string]bool
-	usedFor     map[string]*protocol.Grant // by attempt
-	fetched     map[string]bool            // truth: the file's last byte left, by grant
-	ended       map[string]protocol.Outcome
+	usedFor     map[string]*message.Grant // by attempt
+	fetched     map[string]bool           // truth: the file's last byte left, by grant
+	ended       map[string]resource.Outcome
 	pending     bool           // On was sent, and firmware has not picked its device since
 	fetchedAt   map[string]int // orders when a file's last byte left, by grant
 	orders      int            // what people have asked for
@@ -105,12 +107,12 @@ func (x *witness) step(now time.Time, s Snapshot) Plan {
 // check holds a plan against the promises.
 func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 	for _, e := range p.Happened {
-		if !x.outside && !x.world.m.restarts && e.Code == protocol.EventUnexpected && strings.Contains(e.Message, "was reset") {
+		if !x.outside && !x.world.m.restarts && e.Code == resource.EventUnexpected && strings.Contains(e.Message, "was reset") {
 			x.t.Fatalf("P5: what nobody did: %s", e.Message)
 		}
 	}
 	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { // they end with the record
-		return slices.ContainsFunc(p.Expire, func(e protocol.Release) bool { return e.HoldID == h.ID })
+		return slices.ContainsFunc(p.Expire, func(e resource.Release) bool { return e.HoldID == h.ID })
 	})
 	x.retried(s, p)
 	x.uses(s, p)
@@ -146,7 +148,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatal("the disk was armed for what always boots from the network (metal-operator 938)")
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: armed under a hold")
-		case !a.Open() || a.State != protocol.AttemptPreparing || last.Power != protocol.PowerOff && !a.Restart:
+		case !a.Open() || a.State != resource.AttemptPreparing || last.Power != protocol.PowerOff && !a.Restart:
 			x.t.Fatalf("P6: armed outside an attempt toward a power-on: %+v", a)
 		case !a.Network() && p.Record.Unexpected != nil && p.Record.Unexpected.To == protocol.PowerOff:
 			x.t.Fatal("P5: a server that went Off by itself was started without an operator")
@@ -158,8 +160,8 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.rearmed(s, p)
 			break
 		}
-		taken := a.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]protocol.AttemptState{
-			protocol.AttemptPreparing, protocol.AttemptArmed, protocol.AttemptPowerRequested, protocol.AttemptFailed,
+		taken := a.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]resource.AttemptState{
+			resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptPowerRequested, resource.AttemptFailed,
 		}, a.State)
 		if (a.Open() || last.Power != protocol.PowerOff) && !taken || !last.Override.Armed() && !a.hidden() {
 			x.t.Fatalf("P6: disarmed during an attempt: %+v", a)
@@ -170,12 +172,12 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatal("P2: On under a hold")
 		case last.Power != protocol.PowerOff || last.Override.Target != a.Intended || !last.Override.Armed():
 			x.t.Fatalf("P9: On without a read of Off and armed: %+v", last)
-		case a.State != protocol.AttemptPowerRequested || !p.Persist:
+		case a.State != resource.AttemptPowerRequested || !p.Persist:
 			x.t.Fatal("P9: On without its intent on disk")
 		case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.OnAgain.IsZero() &&
 			!now.Before(s.Record.Attempt.OnAgain) && now.Sub(s.Record.Attempt.OnAgain) < onResend:
 			x.t.Fatal("P9: On repeated too soon")
-		case s.Intent == nil || s.Intent.Releasing || s.Intent.Power != protocol.WantOn:
+		case s.Intent == nil || s.Intent.Releasing || s.Intent.Power != resource.WantOn:
 			x.t.Fatal("P6: On without a claim that wants it")
 		}
 	case ActRestart:
@@ -202,13 +204,13 @@ func (x *witness) unseen(s Snapshot, p Plan) {
 	}
 	hard := slices.ContainsFunc(s.Holds, func(h Hold) bool {
 		_, violated := p.Record.Violated[h.ID]
-		return h.Mode == protocol.StopHard || violated
+		return h.Mode == resource.StopHard || violated
 	})
 	st := p.Record.Stop
 	switch {
 	case p.Action.Kind != ActForceOff:
 		x.t.Fatalf("%s while the power state is %s", p.Action.Kind, last)
-	case !hard && st.Mode != protocol.StopHard || len(s.Holds) == 0 || len(p.Record.Receipts) == len(s.Holds):
+	case !hard && st.Mode != resource.StopHard || len(s.Holds) == 0 || len(p.Record.Receipts) == len(s.Holds):
 		x.t.Fatalf("forced off unread, with holds %+v and %d receipts", s.Holds, len(p.Record.Receipts))
 	case last == protocol.PowerUnreachable && p.Watch.Unread.Fault.Kind != protocol.FaultSlow:
 		x.t.Fatal("forced off while the BMC does not answer")
@@ -216,8 +218,8 @@ func (x *witness) unseen(s Snapshot, p Plan) {
 }
 
 // netOnly says whether an owner never boots the disk.
-func netOnly(in *protocol.ServerIntent) bool {
-	return in.Owner.Kind == protocol.PurposeMaintenance || in.Boot.BootPolicy.Boot == protocol.BootNetwork
+func netOnly(in *message.ServerIntent) bool {
+	return in.Owner.Kind == resource.PurposeMaintenance || in.Boot.BootPolicy.Boot == resource.BootNetwork
 }
 
 // guard checks that a policy is changed by nobody but holds, and after what was there
@@ -258,9 +260,9 @@ func (x *witness) words(s Snapshot, p Plan) {
 			x.t.Fatalf("a word was taken while the BMC showed %s", p.Watch.Last.Power)
 		case manual && o != nil && (o.Power == protocol.PowerOn || o.Power == protocol.PowerPoweringOn):
 			x.t.Fatal("an operator's word stands against a read")
-		case state == protocol.StateFenced && !proved, state == protocol.StateConfirmed && !manual:
+		case state == resource.StateFenced && !proved, state == resource.StateConfirmed && !manual:
 			x.t.Fatalf("%s: manual %t, proved %t", state, manual, proved)
-		case state == protocol.StateFenced && p.Watch.Last.Power != protocol.PowerOff:
+		case state == resource.StateFenced && p.Watch.Last.Power != protocol.PowerOff:
 			x.t.Fatalf("%s while %s", state, p.Watch.Last.Power)
 		}
 	}
@@ -306,7 +308,7 @@ func (x *witness) grant(s Snapshot, p Plan) {
 	if n := len(x.netAttempts[key]); use.Spent || use.Attempts < n || n > g.MaxAttempts {
 		x.t.Fatalf("P4: attempt %d of %d, recorded %+v", n, g.MaxAttempts, use)
 	}
-	if x.fetched[key] && g.Purpose != protocol.PurposeDiscovery {
+	if x.fetched[key] && g.Purpose != resource.PurposeDiscovery {
 		x.t.Fatalf("P4: armed for the network after the boot file was fetched: %s", x.json(s.Record))
 	}
 	if !s.Artefacts.Local && s.Record.Attempt == nil {
@@ -368,17 +370,17 @@ func (x *witness) fence(s Snapshot, p Plan) {
 func (x *witness) ends(s Snapshot, p Plan) {
 	for _, r := range p.Record.Requests {
 		known := slices.ContainsFunc(s.Record.Requests, func(o RequestState) bool { return o.ID == r.ID })
-		if foreign := r.Incarnation != "" && r.Incarnation != s.Incarnation; !known && !r.Local && r.Outcome != protocol.OutcomeUnknown &&
-			(s.HubTime.IsZero() || foreign || r.Outcome == protocol.OutcomePending && !s.HubTime.Before(r.NotAfter)) {
+		if foreign := r.Incarnation != "" && r.Incarnation != s.Incarnation; !known && !r.Local && r.Outcome != resource.OutcomeUnknown &&
+			(s.HubTime.IsZero() || foreign || r.Outcome == resource.OutcomePending && !s.HubTime.Before(r.NotAfter)) {
 			x.t.Fatalf("P9: request %+v was accepted by %s at the hub's time %v", r, s.Incarnation, s.HubTime)
 		}
 		if was, ok := x.ended[r.ID]; ok && was != r.Outcome {
 			x.t.Fatalf("P9: request %s was %s and became %s", r.ID, was, r.Outcome)
 		}
-		if r.Outcome != protocol.OutcomePending {
+		if r.Outcome != resource.OutcomePending {
 			x.ended[r.ID] = r.Outcome
 		}
-		if r.Outcome == protocol.OutcomeExpired && !r.StoppedAt.IsZero() {
+		if r.Outcome == resource.OutcomeExpired && !r.StoppedAt.IsZero() {
 			x.t.Fatal("P9: an expired request fired")
 		}
 	}
@@ -400,11 +402,11 @@ func (x *witness) ends(s Snapshot, p Plan) {
 	}
 }
 
-func deref(p *protocol.Provisioned) []protocol.Provisioned {
+func deref(p *resource.Provisioned) []resource.Provisioned {
 	if p == nil {
 		return nil
 	}
-	return []protocol.Provisioned{*p}
+	return []resource.Provisioned{*p}
 }
 
 // setBoot is checked when it reaches the BMC.
@@ -430,7 +432,7 @@ func (x *witness) served(a protocol.BootAnswer) {
 	if len(x.world.holds) > 0 {
 		x.t.Fatal("P2: a held server was booted")
 	}
-	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == protocol.AttemptFetched {
+	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == resource.AttemptFetched {
 		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
 	use := rec.Used[rec.Attempt.OwnerUID+"/1"]

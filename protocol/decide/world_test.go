@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // world is one server, its BMC, a hub's documents and the shell of an agent, all
@@ -22,16 +24,16 @@ type world struct {
 	offset time.Duration // of the agent's clock
 	wake   time.Duration // when the agent's loop looks next
 
-	intent   *protocol.ServerIntent
-	grant    *protocol.Grant
+	intent   *message.ServerIntent
+	grant    *message.Grant
 	holds    []Hold
-	requests []protocol.Request
-	asked    []protocol.Request // at the agent
+	requests []resource.Request
+	asked    []resource.Request // at the agent
 	local    bool
 	claims   int
 	aside    *aside // the claim, while a maintenance has the server
 	forged   forged // what is wrong with the grant that travels
-	firmware *protocol.FirmwareWork
+	firmware *resource.FirmwareWork
 	started  time.Duration            // when this run of the agent began
 	enforced map[string]time.Duration // when each hold was, in true time
 	// heard is whether the hub was since the agent started; incarnation is the disk's.
@@ -43,8 +45,8 @@ type world struct {
 	kept   *Record // what that decodes to, if it was asked for since it was saved
 	watch  Watch
 	events []Event
-	conds  []protocol.ConditionState
-	told   []protocol.Event // all that happened
+	conds  []resource.ConditionState
+	told   []resource.Event // all that happened
 	ended  []Ended          // attempts
 	lost   bool             // the evidence of the fetch under way is lost
 	fails  bool             // images of discoveries report that they failed
@@ -69,7 +71,7 @@ type judge interface {
 
 func newWorld(t judge) *world {
 	w := &world{t: t, m: newMachine(), enforced: map[string]time.Duration{}, local: true, heard: true, incarnation: "disk-0"}
-	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, usedFor: map[string]*protocol.Grant{}, fetchedAt: map[string]int{}, ended: map[string]protocol.Outcome{}}
+	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, usedFor: map[string]*message.Grant{}, fetchedAt: map[string]int{}, ended: map[string]resource.Outcome{}}
 	w.m.mediaboot, w.m.cached = w.mediaboot, w.cachedMedium
 	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
 	w.save(Record{Server: "server-1"})
@@ -83,16 +85,16 @@ func (w *world) claim(maxAttempts int) {
 		w.w.orders++
 	}
 	uid := fmt.Sprintf("claim-%d", w.claims)
-	w.intent = &protocol.ServerIntent{
-		Server: "server-1", UID: "uid-1", Owner: protocol.Owner{Name: "c", UID: uid}, Power: protocol.WantOn,
-		Boot: &protocol.BootIntent{
-			Owner:       protocol.Owner{UID: uid},
-			GrantedBoot: protocol.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: protocol.BootSpec{BootPolicy: protocol.BootPolicy{FirstBoot: protocol.FirstBootUefiHTTP, Boot: protocol.BootHdd}, Image: protocol.Image{Digest: "sha256:image", Artefacts: []protocol.Artefact{{Kind: protocol.ArtefactUKI, Digest: "sha256:uki"}}}}},
+	w.intent = &message.ServerIntent{
+		Server: "server-1", UID: "uid-1", Owner: resource.Owner{Name: "c", UID: uid}, Power: resource.WantOn,
+		Boot: &message.BootIntent{
+			Owner:       resource.Owner{UID: uid},
+			GrantedBoot: resource.GrantedBoot{Generation: 1, GrantFor: w.incarnation, BootSpec: resource.BootSpec{BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd}, Image: resource.Image{Digest: "sha256:image", Artefacts: []resource.Artefact{{Kind: resource.ArtefactUKI, Digest: "sha256:uki"}}}}},
 		},
 	}
-	w.grant = &protocol.Grant{
+	w.grant = &message.Grant{
 		OwnerUID: uid, Generation: 1, Server: "server-1", ServerUID: "uid-1", ImageDigest: "sha256:image",
-		FirstBoot: protocol.FirstBootUefiHTTP, MaxAttempts: maxAttempts, IssuedAt: w.clock(),
+		FirstBoot: resource.FirstBootUefiHTTP, MaxAttempts: maxAttempts, IssuedAt: w.clock(),
 	}
 	w.poke()
 }
@@ -356,10 +358,10 @@ func (w *world) act(a Action) Result {
 }
 
 // expire ends a hold whose time to live is over.
-func (w *world) expire(e protocol.Release) {
+func (w *world) expire(e resource.Release) {
 	i := slices.IndexFunc(w.holds, func(h Hold) bool { return h.ID == e.HoldID })
 	h := w.holds[i]
-	if lay := w.now - w.enforced[h.ID]; lay < h.TTL.D() || h.OnExpiry != protocol.ExpiryRelease || h.TTL <= 0 {
+	if lay := w.now - w.enforced[h.ID]; lay < h.TTL.D() || h.OnExpiry != resource.ExpiryRelease || h.TTL <= 0 {
 		w.t.Fatalf("P1: hold %+v ended after %v", h, lay)
 	}
 	w.release(i)

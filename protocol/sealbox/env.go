@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // EnvBinding is what a sealed bundle of a boot environment is for. Opened with any other,
@@ -40,8 +42,8 @@ func SealEnv(key []byte, b EnvBinding, content []byte) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the key of agent %s is no X25519 public key", b.Agent)
-	case len(content) > protocol.MaxEnvBundle:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "it has %d bytes, more than %d", len(content), protocol.MaxEnvBundle).
+	case len(content) > resource.MaxEnvBundle:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "it has %d bytes, more than %d", len(content), resource.MaxEnvBundle).
 			WithHint("shorten templates and params; large files belong into an ISO or an image")
 	case Digest(content) != b.Bundle:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the content has another digest than the binding")
@@ -57,8 +59,8 @@ func SealEnv(key []byte, b EnvBinding, content []byte) ([]byte, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if n := packed.Len() + protocol.SealedOverhead; n > protocol.MaxSealedEnv {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "compressed it has %d bytes, more than %d", n, protocol.MaxSealedEnv).
+	if n := packed.Len() + message.SealedOverhead; n > resource.MaxSealedEnv {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "compressed it has %d bytes, more than %d", n, resource.MaxSealedEnv).
 			WithHint("shorten templates and params; large files belong into an ISO or an image")
 	}
 	enc, sender, err := hpke.NewSender(public, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(Info))
@@ -72,15 +74,15 @@ func SealEnv(key []byte, b EnvBinding, content []byte) ([]byte, error) {
 	return append(enc, text...), nil
 }
 
-// OpenEnv opens what was sealed for this key and binding: JSON of a protocol.EnvBundle
-// with the digest of the binding, of at most [protocol.MaxEnvBundle] bytes. The code is
+// OpenEnv opens what was sealed for this key and binding: JSON of a resource.EnvBundle
+// with the digest of the binding, of at most [resource.MaxEnvBundle] bytes. The code is
 // denied for anything else, whichever part of it is wrong.
 func (k *Key) OpenEnv(b EnvBinding, sealed []byte) ([]byte, error) {
 	no := func() error {
 		return protocol.Errorf(protocol.CodeDenied, "open boot environment", "bundle %.80q for server %.63q cannot be opened with the key of agent %s", b.Bundle, b.Server, b.Agent).
 			WithHint("it is for another agent, key, server or owner, or was changed; the hub seals again when the agent says Hello with its key")
 	}
-	if len(sealed) < protocol.SealedOverhead || len(sealed) > protocol.MaxSealedEnv {
+	if len(sealed) < message.SealedOverhead || len(sealed) > resource.MaxSealedEnv {
 		return nil, no()
 	}
 	r, err := hpke.NewRecipient(sealed[:encSize], k.hpke, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(Info))
@@ -91,8 +93,8 @@ func (k *Key) OpenEnv(b EnvBinding, sealed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, no()
 	}
-	content, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), protocol.MaxEnvBundle+1))
-	if err != nil || len(content) > protocol.MaxEnvBundle || Digest(content) != b.Bundle {
+	content, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), resource.MaxEnvBundle+1))
+	if err != nil || len(content) > resource.MaxEnvBundle || Digest(content) != b.Bundle {
 		return nil, no()
 	}
 	return content, nil

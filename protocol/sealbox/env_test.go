@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func envBinding(content []byte) EnvBinding {
@@ -18,7 +19,7 @@ func TestEnvBinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := bytes.Repeat([]byte("x"), protocol.MaxEnvBundle)
+	content := bytes.Repeat([]byte("x"), resource.MaxEnvBundle)
 	sealed, err := SealEnv(k.Public(), envBinding(content), content)
 	if err != nil || len(sealed) >= len(content)/10 {
 		t.Fatalf("%d bytes, %v", len(sealed), err)
@@ -59,11 +60,11 @@ func TestSealEnvRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise := make([]byte, protocol.MaxSealedEnv)
+	noise := make([]byte, resource.MaxSealedEnv)
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)
 	}
-	long := bytes.Repeat([]byte("x"), protocol.MaxEnvBundle+1)
+	long := bytes.Repeat([]byte("x"), resource.MaxEnvBundle+1)
 	for name, row := range map[string]struct {
 		key     []byte
 		binding EnvBinding

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // IgnitionBinding is what sealed user data is for. Opened with any other, it fails.
@@ -14,7 +16,7 @@ type IgnitionBinding struct {
 	Agent    string
 	Server   string
 	OwnerUID string // UID of the claim
-	protocol.IgnitionRef
+	resource.IgnitionRef
 }
 
 // AAD is the one encoding of a binding. No two have the same, and none has that of
@@ -38,8 +40,8 @@ func SealIgnition(key []byte, b IgnitionBinding, content []byte) ([]byte, error)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the key of agent %s is no X25519 public key", b.Agent)
 	}
-	if len(content) > protocol.MaxIgnition {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "it has %d bytes, more than %d", len(content), protocol.MaxIgnition)
+	if len(content) > resource.MaxIgnition {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "it has %d bytes, more than %d", len(content), resource.MaxIgnition)
 	}
 	enc, sender, err := hpke.NewSender(public, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(Info))
 	if err != nil {
@@ -59,7 +61,7 @@ func (k *Key) OpenIgnition(b IgnitionBinding, sealed []byte) ([]byte, error) {
 		return protocol.Errorf(protocol.CodeDenied, "open user data", "version %d of secret %.63q for server %.63q cannot be opened with the key of agent %s", b.Version, b.Secret, b.Server, b.Agent).
 			WithHint("it is for another agent, key, server or claim, or was changed; the hub seals again when the agent says Hello with its key")
 	}
-	if len(sealed) < protocol.SealedOverhead || len(sealed) > protocol.MaxIgnition+protocol.SealedOverhead {
+	if len(sealed) < message.SealedOverhead || len(sealed) > resource.MaxIgnition+message.SealedOverhead {
 		return nil, no()
 	}
 	r, err := hpke.NewRecipient(sealed[:encSize], k.hpke, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(Info))

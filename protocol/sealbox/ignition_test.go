@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 func ignitionBinding() IgnitionBinding {
-	return IgnitionBinding{Agent: "r1-1", Server: "n1", OwnerUID: "claim-uid", IgnitionRef: protocol.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}}
+	return IgnitionBinding{Agent: "r1-1", Server: "n1", OwnerUID: "claim-uid", IgnitionRef: resource.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "d"}}
 }
 
 // User data opens for what it was sealed for, and for nothing else.
@@ -17,9 +19,9 @@ func TestIgnitionBinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := bytes.Repeat([]byte("x"), protocol.MaxIgnition)
+	content := bytes.Repeat([]byte("x"), resource.MaxIgnition)
 	sealed, err := SealIgnition(k.Public(), ignitionBinding(), content)
-	if err != nil || len(sealed) != len(content)+protocol.SealedOverhead {
+	if err != nil || len(sealed) != len(content)+message.SealedOverhead {
 		t.Fatalf("%d bytes, %v", len(sealed), err)
 	}
 	if got, err := k.OpenIgnition(ignitionBinding(), sealed); err != nil || !bytes.Equal(got, content) {

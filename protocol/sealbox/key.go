@@ -11,6 +11,7 @@ import (
 	"log/slog"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // Key is an agent's X25519 private key. It prints and logs as its public half's id, and
@@ -59,24 +60,24 @@ func (k *Key) Derive(purpose string) ([]byte, error) {
 
 // Open opens what was sealed for this key and binding. The code is denied for anything
 // else, whichever part of it is wrong.
-func (k *Key) Open(b Binding, s *protocol.SealedCredentials) (protocol.BMCCredentials, error) {
+func (k *Key) Open(b Binding, s *message.SealedCredentials) (message.BMCCredentials, error) {
 	const op = "open sealed credentials"
 	no := func() error {
 		return protocol.Errorf(protocol.CodeDenied, op, "version %d of secret %.63q for BMC %.63q cannot be opened with the key of agent %s", b.Version, b.Secret, b.BMC, b.Agent).
 			WithHint("they are for another agent, key or BMC, or were changed; the hub seals again when the agent says Hello with its key")
 	}
-	if s == nil || len(s.Enc) != encSize || len(s.Ciphertext) > protocol.MaxSealed || s.Secret != b.Secret || s.UID != b.UID || s.Version != b.Version {
-		return protocol.BMCCredentials{}, no()
+	if s == nil || len(s.Enc) != encSize || len(s.Ciphertext) > message.MaxSealed || s.Secret != b.Secret || s.UID != b.UID || s.Version != b.Version {
+		return message.BMCCredentials{}, no()
 	}
 	r, err := hpke.NewRecipient(s.Enc, k.hpke, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(Info))
 	if err != nil {
-		return protocol.BMCCredentials{}, no()
+		return message.BMCCredentials{}, no()
 	}
 	plain, err := r.Open(b.AAD(), s.Ciphertext)
 	if err != nil {
-		return protocol.BMCCredentials{}, no()
+		return message.BMCCredentials{}, no()
 	}
-	return protocol.DecodeBMCCredentials(plain)
+	return message.DecodeBMCCredentials(plain)
 }
 
 // ID names a public key in logs and records: the beginning of its digest.

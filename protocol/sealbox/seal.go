@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // Info is the info of the HPKE context: use and version of the format.
@@ -37,7 +38,7 @@ func (b Binding) AAD() []byte {
 // Seal seals credentials for the agent whose public key is given. The result is another
 // each time; keep it. The codes are invalid, for a key that is none and for credentials
 // that are too long, and internal.
-func Seal(key []byte, b Binding, c protocol.BMCCredentials) (*protocol.SealedCredentials, error) {
+func Seal(key []byte, b Binding, c message.BMCCredentials) (*message.SealedCredentials, error) {
 	const op = "seal credentials"
 	public, err := kem().NewPublicKey(key)
 	if err != nil {
@@ -55,10 +56,10 @@ func Seal(key []byte, b Binding, c protocol.BMCCredentials) (*protocol.SealedCre
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if len(text) > protocol.MaxSealed {
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "sealed they have %d bytes, more than %d", len(text), protocol.MaxSealed)
+	if len(text) > message.MaxSealed {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "sealed they have %d bytes, more than %d", len(text), message.MaxSealed)
 	}
-	return &protocol.SealedCredentials{Secret: b.Secret, UID: b.UID, Version: b.Version, Enc: enc, Ciphertext: text}, nil
+	return &message.SealedCredentials{Secret: b.Secret, UID: b.UID, Version: b.Version, Enc: enc, Ciphertext: text}, nil
 }
 
 func kem() hpke.KEM { return hpke.DHKEM(ecdh.X25519()) }

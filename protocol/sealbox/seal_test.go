@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const canary = "canary-9f1c-password"
@@ -27,8 +29,8 @@ func exampleBinding() Binding {
 	return Binding{Agent: "rack-1", BMC: "bmc-01", Secret: "bmc", UID: "01k5secret", Version: 3}
 }
 
-func credentials(password string) protocol.BMCCredentials {
-	return protocol.BMCCredentials{BMCAccount: protocol.BMCAccount{Username: "admin", Password: password}}
+func credentials(password string) message.BMCCredentials {
+	return message.BMCCredentials{BMCAccount: resource.BMCAccount{Username: "admin", Password: password}}
 }
 
 func unhex(t testing.TB, s string) []byte {
@@ -41,9 +43,9 @@ func unhex(t testing.TB, s string) []byte {
 }
 
 // golden was sealed once, for exampleKey and exampleBinding.
-func golden(t testing.TB) *protocol.SealedCredentials {
+func golden(t testing.TB) *message.SealedCredentials {
 	t.Helper()
-	return &protocol.SealedCredentials{
+	return &message.SealedCredentials{
 		Secret: "bmc", UID: "01k5secret", Version: 3,
 		Enc: unhex(t, "c03ce12ad441ae4a00f167cc213868dcb164a3cc4e858884540542aa38e88c0e"),
 		Ciphertext: unhex(t, "8e2177474d6f612cfa98bb073f8ce6086c8a0fb5456cde4f91a3e66ee09195c515b8944033d60012af6b411aa5470ab7"+
@@ -107,30 +109,30 @@ func TestAttackers(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		key    *Key
-		change func(*Binding, *protocol.SealedCredentials)
+		change func(*Binding, *message.SealedCredentials)
 	}{
-		{"another agent's key", other, func(*Binding, *protocol.SealedCredentials) {}},
-		{"another agent's name", k, func(b *Binding, _ *protocol.SealedCredentials) { b.Agent = "rack-2" }},
-		{"at another BMC", k, func(b *Binding, _ *protocol.SealedCredentials) { b.BMC = "bmc-02" }},
-		{"as another secret", k, func(b *Binding, s *protocol.SealedCredentials) { b.Secret, s.Secret = "x", "x" }},
-		{"as a later secret of the name", k, func(b *Binding, s *protocol.SealedCredentials) { b.UID, s.UID = "x", "x" }},
-		{"an older version as the present one", k, func(b *Binding, s *protocol.SealedCredentials) { b.Version, s.Version = 4, 4 }},
-		{"labelled otherwise than what is asked for", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Version = 4 }},
-		{"a flipped bit of the key", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Enc[3] ^= 1 }},
-		{"a flipped bit of the text", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Ciphertext[0] ^= 1 }},
-		{"a flipped bit of the tag", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Ciphertext[len(s.Ciphertext)-1] ^= 1 }},
-		{"cut short", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Ciphertext = s.Ciphertext[:20] }},
-		{"nothing", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Ciphertext = nil }},
-		{"no key", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Enc = nil }},
-		{"a key of low order (RFC 7748, section 6.1)", k, func(_ *Binding, s *protocol.SealedCredentials) { clear(s.Enc) }},
-		{"far too long", k, func(_ *Binding, s *protocol.SealedCredentials) { s.Ciphertext = make([]byte, protocol.MaxSealed+1) }},
+		{"another agent's key", other, func(*Binding, *message.SealedCredentials) {}},
+		{"another agent's name", k, func(b *Binding, _ *message.SealedCredentials) { b.Agent = "rack-2" }},
+		{"at another BMC", k, func(b *Binding, _ *message.SealedCredentials) { b.BMC = "bmc-02" }},
+		{"as another secret", k, func(b *Binding, s *message.SealedCredentials) { b.Secret, s.Secret = "x", "x" }},
+		{"as a later secret of the name", k, func(b *Binding, s *message.SealedCredentials) { b.UID, s.UID = "x", "x" }},
+		{"an older version as the present one", k, func(b *Binding, s *message.SealedCredentials) { b.Version, s.Version = 4, 4 }},
+		{"labelled otherwise than what is asked for", k, func(_ *Binding, s *message.SealedCredentials) { s.Version = 4 }},
+		{"a flipped bit of the key", k, func(_ *Binding, s *message.SealedCredentials) { s.Enc[3] ^= 1 }},
+		{"a flipped bit of the text", k, func(_ *Binding, s *message.SealedCredentials) { s.Ciphertext[0] ^= 1 }},
+		{"a flipped bit of the tag", k, func(_ *Binding, s *message.SealedCredentials) { s.Ciphertext[len(s.Ciphertext)-1] ^= 1 }},
+		{"cut short", k, func(_ *Binding, s *message.SealedCredentials) { s.Ciphertext = s.Ciphertext[:20] }},
+		{"nothing", k, func(_ *Binding, s *message.SealedCredentials) { s.Ciphertext = nil }},
+		{"no key", k, func(_ *Binding, s *message.SealedCredentials) { s.Enc = nil }},
+		{"a key of low order (RFC 7748, section 6.1)", k, func(_ *Binding, s *message.SealedCredentials) { clear(s.Enc) }},
+		{"far too long", k, func(_ *Binding, s *message.SealedCredentials) { s.Ciphertext = make([]byte, message.MaxSealed+1) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			as, s := b, *sealed
 			s.Enc, s.Ciphertext = bytes.Clone(s.Enc), bytes.Clone(s.Ciphertext)
 			row.change(&as, &s)
 			got, err := row.key.Open(as, &s)
-			if protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) == "" || got != (protocol.BMCCredentials{}) {
+			if protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) == "" || got != (message.BMCCredentials{}) {
 				t.Errorf("code %q, hint %q", protocol.CodeOf(err), protocol.HintOf(err))
 			}
 			if err != nil && strings.Contains(err.Error(), canary) {
@@ -158,8 +160,8 @@ func TestLengths(t *testing.T) {
 		t.Errorf("%d bytes and %d (%v)", len(short.Ciphertext), len(longer.Ciphertext), err)
 	}
 	// Each byte of the longest account is one that JSON writes in two.
-	most := protocol.BMCAccount{Username: strings.Repeat(`"`, protocol.MaxSecretUsername), Password: strings.Repeat(`"`, protocol.MaxSecretPassword)}
-	if _, err := Seal(k.Public(), b, protocol.BMCCredentials{BMCAccount: most}); err != nil {
+	most := resource.BMCAccount{Username: strings.Repeat(`"`, resource.MaxSecretUsername), Password: strings.Repeat(`"`, resource.MaxSecretPassword)}
+	if _, err := Seal(k.Public(), b, message.BMCCredentials{BMCAccount: most}); err != nil {
 		t.Errorf("the longest account: %v", err)
 	}
 	if _, err := Seal([]byte("short"), b, credentials("a")); protocol.CodeOf(err) != protocol.CodeInvalid {
@@ -200,7 +202,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add(make([]byte, encSize), make([]byte, 16))
 	f.Fuzz(func(t *testing.T, enc, text []byte) {
-		got, err := k.Open(b, &protocol.SealedCredentials{Secret: b.Secret, UID: b.UID, Version: b.Version, Enc: enc, Ciphertext: text})
+		got, err := k.Open(b, &message.SealedCredentials{Secret: b.Secret, UID: b.UID, Version: b.Version, Enc: enc, Ciphertext: text})
 		if err == nil && got.Username == "" {
 			t.Error("opened to no account")
 		}

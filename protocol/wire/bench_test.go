@@ -3,7 +3,7 @@ package wire
 import (
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // benchmarks are the messages that there are most of, and the largest one.
@@ -40,9 +40,9 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 		empty := map[string]func() any{
-			"Hello":     func() any { return new(protocol.Hello) },
-			"Sync":      func() any { return new(protocol.Sync) },
-			"RackDoc50": func() any { return new(protocol.RackDoc) },
+			"Hello":     func() any { return new(message.Hello) },
+			"Sync":      func() any { return new(message.Sync) },
+			"RackDoc50": func() any { return new(message.RackDoc) },
 		}[name]
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

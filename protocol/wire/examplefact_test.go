@@ -6,75 +6,77 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const exampleDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func provisioned() *protocol.Provisioned {
-	return &protocol.Provisioned{
+func provisioned() *resource.Provisioned {
+	return &resource.Provisioned{
 		OwnerUID: "01j0claim", Generation: 1, Server: "server-1", ServerUID: "01j0server", ImageDigest: exampleDigest,
 		Evidence: protocol.EvidenceInstalled, At: at(7), Attempt: "a1",
 	}
 }
 
-func receipt() *protocol.Receipt {
-	return &protocol.Receipt{
+func receipt() *resource.Receipt {
+	return &resource.Receipt{
 		HoldID: "01j0hold", Server: "server-1", Agent: "rack-1", Key: "node/7", Ref: "uid 7", EnforcedAt: at(1), PowerEpoch: 4,
 		StoppedSince: at(2), ConfirmedAt: at(8), Reads: 3, Settle: 5 * time.Second,
 	}
 }
 
-func bareApplied() *protocol.Applied {
-	return &protocol.Applied{
+func bareApplied() *message.Applied {
+	return &message.Applied{
 		Doc: "hold", Head: protocol.Head{Epoch: 1, Version: 7}, Digest: exampleDigest, Released: []string{"01j0hold"},
-		Rejected: []protocol.Rejection{{Server: "server-2", Reason: "power \"Maybe\" is unknown to this agent"}},
+		Rejected: []message.Rejection{{Server: "server-2", Reason: "power \"Maybe\" is unknown to this agent"}},
 	}
 }
 
-func bareReport() *protocol.Report {
+func bareReport() *message.Report {
 	since := at(2)
-	return &protocol.Report{
+	return &message.Report{
 		Agent: "rack-1", Rack: "rack", Incarnation: "1nca", Session: "5e55", Seq: 3, At: at(9), Version: "1.0.0", Shards: 1,
 		Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}},
-		Servers: []protocol.ServerReport{{
+		Servers: []resource.ServerReport{{
 			Server: "server-1", PowerEpoch: 4, StoppedSince: &since, OwnerUID: "01j0claim", ArtefactsLocal: true,
 			Observation: protocol.Observation{Server: "server-1", StartedAt: at(8), ReadAt: at(9), Source: protocol.SourcePoll, Power: protocol.PowerOff},
-			Attempt:     &protocol.AttemptReport{ID: "a1", State: protocol.AttemptSucceeded, Since: at(1), Number: 1, Intended: protocol.TargetHdd, Observed: protocol.TargetHdd},
-			Holds:       []protocol.HoldReport{{ID: "01j0hold", Word: protocol.HoldFenced, EnforcedAt: at(1), Receipt: []byte{1, 2, 3}}},
-			Requests:    []protocol.RequestReport{{ID: "01j0req", Outcome: protocol.OutcomeDone, At: at(4)}},
-			Conditions:  []protocol.ConditionState{{Code: protocol.CondHeld, Since: at(1), Message: "by node/7"}},
+			Attempt:     &resource.AttemptReport{ID: "a1", State: resource.AttemptSucceeded, Since: at(1), Number: 1, Intended: protocol.TargetHdd, Observed: protocol.TargetHdd},
+			Holds:       []resource.HoldReport{{ID: "01j0hold", Word: resource.HoldFenced, EnforcedAt: at(1), Receipt: []byte{1, 2, 3}}},
+			Requests:    []resource.RequestReport{{ID: "01j0req", Outcome: resource.OutcomeDone, At: at(4)}},
+			Conditions:  []resource.ConditionState{{Code: resource.CondHeld, Since: at(1), Message: "by node/7"}},
 		}},
 	}
 }
 
-func approval() *protocol.Approval {
-	return &protocol.Approval{
-		ID: "01jaapproval", Class: protocol.ApproveHoldOverride, Rack: "rack-a", AgentKey: agentKey(), Targets: []string{"01j0"},
+func approval() *resource.Approval {
+	return &resource.Approval{
+		ID: "01jaapproval", Class: resource.ApproveHoldOverride, Rack: "rack-a", AgentKey: agentKey(), Targets: []string{"01j0"},
 		By: []string{"alice", "bob"}, Reason: "its owner is gone", NotBefore: at(0), NotAfter: at(1800),
 	}
 }
 
-func approvalWipe() *protocol.Approval {
-	return &protocol.Approval{
-		ID: "01jawipe", Class: protocol.ApproveWipe, Rack: "rack-a", AgentKey: agentKey(), Targets: []string{"server-1"},
-		Boots: []protocol.ApprovedBoot{{Server: "server-1", Owner: "01j0maintenance", BootEnv: "decommission", Image: exampleDigest}},
+func approvalWipe() *resource.Approval {
+	return &resource.Approval{
+		ID: "01jawipe", Class: resource.ApproveWipe, Rack: "rack-a", AgentKey: agentKey(), Targets: []string{"server-1"},
+		Boots: []resource.ApprovedBoot{{Server: "server-1", Owner: "01j0maintenance", BootEnv: "decommission", Image: exampleDigest}},
 		By:    []string{"alice"}, Reason: "decommission: sold", NotBefore: at(0), NotAfter: at(3600),
 	}
 }
 
-func endOfTerm() *protocol.EndOfTerm {
-	return &protocol.EndOfTerm{Agent: "rack-1", Term: 3, Code: protocol.CondSuperseded, At: at(1)}
+func endOfTerm() *message.EndOfTerm {
+	return &message.EndOfTerm{Agent: "rack-1", Term: 3, Code: resource.CondSuperseded, At: at(1)}
 }
 
-func keyStatement() *protocol.KeyStatement {
-	return &protocol.KeyStatement{
-		Number: 2, Role: protocol.KeyEveryday, Key: testKey(2).Public().(ed25519.PublicKey), Replaces: testKey(0).Public().(ed25519.PublicKey),
+func keyStatement() *message.KeyStatement {
+	return &message.KeyStatement{
+		Number: 2, Role: message.KeyEveryday, Key: testKey(2).Public().(ed25519.PublicKey), Replaces: testKey(0).Public().(ed25519.PublicKey),
 		Previous: exampleDigest, At: at(1),
 	}
 }
 
-func renewal() *protocol.Renewal {
-	return &protocol.Renewal{
+func renewal() *message.Renewal {
+	return &message.Renewal{
 		Agent: "rack-1", CSR: []byte("-----BEGIN CERTIFICATE REQUEST-----\n"), SealKey: bytes.Repeat([]byte{7}, 32), Trust: exampleDigest, At: at(2),
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // The examples have every field of every message, and the facts inside of them are
 // sealed ones.
 
-func fence() protocol.Fence { return protocol.Fence{Number: 4, Hub: "0b5e55ed0b5e55ed"} }
+func fence() message.Fence { return message.Fence{Number: 4, Hub: "0b5e55ed0b5e55ed"} }
 
 func heads() map[string]protocol.Head {
 	return map[string]protocol.Head{"hold": {Epoch: 1, Version: 9}, "rack/0": {Epoch: 1, Version: 44}}
@@ -24,72 +26,72 @@ func digests() map[string]string {
 	return map[string]string{"hold": exampleDigest, "rack/0": "sha256:" + strings.Repeat("ef", 32)}
 }
 
-func hello() *protocol.Hello {
-	return &protocol.Hello{
+func hello() *message.Hello {
+	return &message.Hello{
 		Agent: "rack-1", Session: "5e55", Incarnation: "1nca", Term: 3, Protocol: 1, Version: "0.2.0",
 		Applied: heads(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests(), Fence: fence(),
-		Capabilities: protocol.Capabilities(), SealKey: unhex("1aac11d29c1ecbc96cad4ebe9e29c3b3c8ac7b5e69e3fff94ebd44faf8620f77"),
-		Approvals: &protocol.ApprovalStance{Keys: [][]byte{testKey(3).Public().(ed25519.PublicKey)}, BulkStop: 8, Window: 10 * time.Minute},
+		Capabilities: message.Capabilities(), SealKey: unhex("1aac11d29c1ecbc96cad4ebe9e29c3b3c8ac7b5e69e3fff94ebd44faf8620f77"),
+		Approvals: &resource.ApprovalStance{Keys: [][]byte{testKey(3).Public().(ed25519.PublicKey)}, BulkStop: 8, Window: 10 * time.Minute},
 	}
 }
 
-func syncAnswer() *protocol.Sync {
-	return &protocol.Sync{
+func syncAnswer() *message.Sync {
+	return &message.Sync{
 		Session: "5e55", Protocol: 1, Heads: heads(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests(),
-		Epoch: 1, Fence: fence(), ValidFor: protocol.SyncValid, Trust: exampleDigest,
+		Epoch: 1, Fence: fence(), ValidFor: message.SyncValid, Trust: exampleDigest,
 	}
 }
 
 // syncAcks acknowledges events and says nothing of documents: Heads is null.
-func syncAcks() *protocol.Sync {
-	return &protocol.Sync{Session: "5e55", Protocol: 1, EventsAcked: 12, At: at(2), Nonce: "b00b", Epoch: 1, Fence: fence(), ValidFor: protocol.SyncValid}
+func syncAcks() *message.Sync {
+	return &message.Sync{Session: "5e55", Protocol: 1, EventsAcked: 12, At: at(2), Nonce: "b00b", Epoch: 1, Fence: fence(), ValidFor: message.SyncValid}
 }
 
-func syncRefused() *protocol.Sync {
-	return &protocol.Sync{Session: "5e55", Protocol: 1, At: at(1), Refused: protocol.CondAgentReplaced, Epoch: 1, Fence: fence()}
+func syncRefused() *message.Sync {
+	return &message.Sync{Session: "5e55", Protocol: 1, At: at(1), Refused: resource.CondAgentReplaced, Epoch: 1, Fence: fence()}
 }
 
-func syncAgain() *protocol.Sync {
-	return &protocol.Sync{Session: "5e55", Protocol: 1, At: at(1), Nonce: "c00c", Epoch: 1, Fence: fence(), Again: true}
+func syncAgain() *message.Sync {
+	return &message.Sync{Session: "5e55", Protocol: 1, At: at(1), Nonce: "c00c", Epoch: 1, Fence: fence(), Again: true}
 }
 
-func syncRenew() *protocol.Sync {
+func syncRenew() *message.Sync {
 	s := syncAgain()
 	s.Renew = "1nca"
 	return s
 }
 
-func announce() *protocol.Announce {
-	return &protocol.Announce{Hub: fence().Hub, Epoch: 1, At: at(0), Nonce: "a00a", Fence: fence(), Spread: 50 * time.Second}
+func announce() *message.Announce {
+	return &message.Announce{Hub: fence().Hub, Epoch: 1, At: at(0), Nonce: "a00a", Fence: fence(), Spread: 50 * time.Second}
 }
 
-func holdDoc() *protocol.HoldDoc {
-	return &protocol.HoldDoc{
+func holdDoc() *message.HoldDoc {
+	return &message.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(),
-		Holds: []protocol.ActiveHold{{ID: "01j1", HoldSpec: protocol.HoldSpec{Server: "server-01", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "fence", Mode: protocol.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ns/db-0"}}}, {
+		Holds: []resource.ActiveHold{{ID: "01j1", HoldSpec: resource.HoldSpec{Server: "server-01", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "fence", Mode: resource.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ns/db-0"}}}, {
 			ID:            "01j7",
-			HoldSpec:      protocol.HoldSpec{Server: "server-05", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "node/5", Mode: protocol.StopHard, Reason: "split brain", TTL: protocol.Duration(time.Hour), OnExpiry: protocol.ExpiryRelease, ForceDuringFirmware: true}},
+			HoldSpec:      resource.HoldSpec{Server: "server-05", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "node/5", Mode: resource.StopHard, Reason: "split brain", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true}},
 			ConfirmedDown: confirmed(),
 		}},
-		Releases: []protocol.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1), Reason: "its owner is gone"}},
-		Requests: []protocol.Request{
-			{ID: "01j7", Server: "server-05", Action: protocol.RequestResume, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca", Why: "breaker reset", Retry: true},
-			{ID: "01j2", Server: "server-03", Action: protocol.RequestReboot, Mode: protocol.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca"},
+		Releases: []resource.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1), Reason: "its owner is gone"}},
+		Requests: []resource.Request{
+			{ID: "01j7", Server: "server-05", Action: resource.RequestResume, Mode: resource.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca", Why: "breaker reset", Retry: true},
+			{ID: "01j2", Server: "server-03", Action: resource.RequestReboot, Mode: resource.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca"},
 			{
-				ID: "01j4", Server: "server-04", Action: protocol.RequestPowerOff, Mode: protocol.StopHard, By: "admin", NotAfter: at(30),
-				Precondition: protocol.Precondition{Power: protocol.PowerOn, OwnerUID: "01j3"}, Incarnation: "1nca", AnyPhase: true, Ref: "ns/db-0",
+				ID: "01j4", Server: "server-04", Action: resource.RequestPowerOff, Mode: resource.StopHard, By: "admin", NotAfter: at(30),
+				Precondition: resource.Precondition{Power: protocol.PowerOn, OwnerUID: "01j3"}, Incarnation: "1nca", AnyPhase: true, Ref: "ns/db-0",
 			},
 		},
 		Approvals: [][]byte{sealedFact(FactApproval)},
 	}
 }
 
-func confirmed() *protocol.Confirmation {
-	return &protocol.Confirmation{By: "admin", Reason: "both power cords are out", At: at(2)}
+func confirmed() *resource.Confirmation {
+	return &resource.Confirmation{By: "admin", Reason: "both power cords are out", At: at(2)}
 }
 
-func receiptManual() *protocol.Receipt {
-	return &protocol.Receipt{
+func receiptManual() *resource.Receipt {
+	return &resource.Receipt{
 		HoldID: "01j7", Server: "server-05", Agent: "rack-1", Key: "node/5", EnforcedAt: at(1), PowerEpoch: 4, StoppedSince: at(2), ConfirmedAt: at(2),
 		RestorePolicy: protocol.RestoreAlwaysOff, Manual: confirmed(),
 	}
@@ -97,25 +99,25 @@ func receiptManual() *protocol.Receipt {
 
 // rackDoc is a shard with a grant in the first entry, and the echo of a record
 // that the first boot ended in the second. Shard 0 has the rack.
-func rackDoc(shard, servers int) *protocol.RackDoc {
+func rackDoc(shard, servers int) *message.RackDoc {
 	doc := bareShard(servers)
 	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence(), shard, 2
 	doc.Rack.AgentKeys = [][]byte{agentKey()}
-	doc.Rack.Keep = &protocol.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
-	doc.Rack.SafeStop = &protocol.SafeStopIntent{NetworkFirst: protocol.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
+	doc.Rack.Keep = &message.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
+	doc.Rack.SafeStop = &message.SafeStopIntent{NetworkFirst: resource.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
 	seg := &doc.Rack.Segments[0]
-	seg.Role, seg.BMCPrefixes, seg.BMCMACs = protocol.SegmentBoth, []string{"3c:ec:ef"}, []string{"3c:ec:ef:00:00:01"}
+	seg.Role, seg.BMCPrefixes, seg.BMCMACs = resource.SegmentBoth, []string{"3c:ec:ef"}, []string{"3c:ec:ef:00:00:01"}
 	seg.Try = "2"
 	seg.Scan = []netip.Prefix{netip.MustParsePrefix("10.7.0.128/26")}
 	self := doc.Rack.Segments[0].Address
-	seg.Service = &protocol.ServiceIntent{
-		Mode: protocol.ServiceReservations, Authoritative: true, Domain: "rack.example", Search: []string{"rack.example"}, NTP: []netip.Addr{self},
-		Reservations: []protocol.Reservation{{Address: "10.7.0.9", MAC: "52:54:00:00:00:09", UUID: "4c4c4544-0031-3510-8031-b4c04f435331", Port: "leaf-1/7"}},
-		Routes:       []protocol.RouteIntent{{To: netip.MustParsePrefix("10.8.0.0/16"), Via: self}},
+	seg.Service = &resource.ServiceIntent{
+		Mode: resource.ServiceReservations, Authoritative: true, Domain: "rack.example", Search: []string{"rack.example"}, NTP: []netip.Addr{self},
+		Reservations: []resource.Reservation{{Address: "10.7.0.9", MAC: "52:54:00:00:00:09", UUID: "4c4c4544-0031-3510-8031-b4c04f435331", Port: "leaf-1/7"}},
+		Routes:       []resource.RouteIntent{{To: netip.MustParsePrefix("10.8.0.0/16"), Via: self}},
 	}
 	self6 := netip.MustParseAddr("2001:db8:7::1")
-	seg.IPv6 = &protocol.SegmentIPv6Intent{
-		Mode: protocol.IPv6Stateful, Prefix: netip.MustParsePrefix("2001:db8:7::/64"), Address: self6, DNS: []netip.Addr{self6},
+	seg.IPv6 = &resource.SegmentIPv6Intent{
+		Mode: resource.IPv6Stateful, Prefix: netip.MustParsePrefix("2001:db8:7::/64"), Address: self6, DNS: []netip.Addr{self6},
 		PoolFrom: netip.MustParseAddr("2001:db8:7::1000"), PoolTo: netip.MustParseAddr("2001:db8:7::1fff"),
 		BaseURL: "http://[2001:db8:7::1]", LeaseTime: time.Hour, RapidCommit: true,
 	}
@@ -129,27 +131,27 @@ func rackDoc(shard, servers int) *protocol.RackDoc {
 	first := &doc.Servers[0]
 	first.Server, first.UID, first.Owner.UID = "server-01", grant().ServerUID, grant().OwnerUID
 	first.Boot.Owner.UID, first.Boot.BootPolicy.FirstBoot = grant().OwnerUID, grant().FirstBoot
-	first.Owner.Kind, first.PowerCycle, first.Boot.BootPolicy.OSReboot = protocol.PurposeClaim, true, protocol.OSRebootRearm
-	first.Identity, first.Discovery = exampleDigest, protocol.DiscoveryWanted
+	first.Owner.Kind, first.PowerCycle, first.Boot.BootPolicy.OSReboot = resource.PurposeClaim, true, resource.OSRebootRearm
+	first.Identity, first.Discovery = exampleDigest, resource.DiscoveryWanted
 	first.Boot.Timeout = 30 * time.Minute
 	first.Boot.Image.CommandLine = "console=ttyS0 quiet"
-	first.Boot.Image.BootImage, first.Boot.Image.Source = "os-42-1", protocol.ImageFromHub
+	first.Boot.Image.BootImage, first.Boot.Image.Source = "os-42-1", resource.ImageFromHub
 	first.BMC.CredentialsRef, first.BMC.Sealed = "secret:bmc", sealed()
 	first.Boot.Grant, first.Boot.GrantFor = sealedFact(FactGrant), "1nca"
-	first.Boot.Ignition = &protocol.IgnitionIntent{Secret: "node", UID: "01j5secret", Version: 2, Digest: exampleDigest, Sealed: exampleDigest, Size: 2048}
-	first.Boot.Env = &protocol.EnvIntent{
+	first.Boot.Ignition = &message.IgnitionIntent{Secret: "node", UID: "01j5secret", Version: 2, Digest: exampleDigest, Sealed: exampleDigest, Size: 2048}
+	first.Boot.Env = &message.EnvIntent{
 		Name: "debian-12-install", Bundle: exampleDigest, Sealed: exampleDigest, Size: 8192,
-		ISOs: []protocol.EnvISO{{File: "debian-12.iso", Digest: exampleDigest, Size: 700 << 20, Uploaded: exampleDigest}}, Images: []protocol.Image{first.Boot.Image},
+		ISOs: []resource.EnvISO{{File: "debian-12.iso", Digest: exampleDigest, Size: 700 << 20, Uploaded: exampleDigest}}, Images: []resource.Image{first.Boot.Image},
 	}
-	first.Boot.Fallback = &protocol.BootFallback{
+	first.Boot.Fallback = &message.BootFallback{
 		After:       3,
-		GrantedBoot: protocol.GrantedBoot{Generation: 2, GrantFor: "1nca", BootSpec: protocol.BootSpec{Image: first.Boot.Image, BootPolicy: first.Boot.BootPolicy, Grant: first.Boot.Grant}},
+		GrantedBoot: resource.GrantedBoot{Generation: 2, GrantFor: "1nca", BootSpec: resource.BootSpec{Image: first.Boot.Image, BootPolicy: first.Boot.BootPolicy, Grant: first.Boot.Grant}},
 		Ignition:    first.Boot.Ignition,
 	}
 	if servers > 1 {
-		doc.Servers[1].Firmware = &protocol.FirmwareWork{By: "admin", Reason: "BIOS 2.4", Since: at(0), NotAfter: at(30)}
-		doc.Servers[1].Boot.Reach = protocol.ReachURI
-		doc.Servers[1].Boot.Adopted = &protocol.Adopted{ImageDigest: exampleDigest, By: "admin", Reason: "moved from another hub", At: at(2), Key: "0011223344556677"}
+		doc.Servers[1].Firmware = &resource.FirmwareWork{By: "admin", Reason: "BIOS 2.4", Since: at(0), NotAfter: at(30)}
+		doc.Servers[1].Boot.Reach = resource.ReachURI
+		doc.Servers[1].Boot.Adopted = &resource.Adopted{ImageDigest: exampleDigest, By: "admin", Reason: "moved from another hub", At: at(2), Key: "0011223344556677"}
 		doc.Servers[1].Boot.Provisioned, doc.Servers[1].Releasing = sealedFact(FactProvisioned), true
 		doc.Servers[1].BMC.Fingerprint, doc.Servers[1].BMC.CA = "", "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n"
 	}
@@ -157,37 +159,37 @@ func rackDoc(shard, servers int) *protocol.RackDoc {
 }
 
 // grantRepeat is of a maintenance.
-func grantRepeat() *protocol.Grant {
+func grantRepeat() *message.Grant {
 	g := grant()
-	g.Purpose, g.Repeat = protocol.PurposeMaintenance, true
+	g.Purpose, g.Repeat = resource.PurposeMaintenance, true
 	return g
 }
 
 // grantOver is of a roll-out.
-func grantOver() *protocol.Grant {
+func grantOver() *message.Grant {
 	g := grant()
 	g.Generation, g.Over = 2, true
 	return g
 }
 
-func applied() *protocol.Applied {
+func applied() *message.Applied {
 	a := bareApplied()
 	a.Head.Version, a.Nonce, a.Fence = 9, "b00b", fence()
 	return a
 }
 
-func appliedRefused() *protocol.Applied {
-	return &protocol.Applied{
+func appliedRefused() *message.Applied {
+	return &message.Applied{
 		Doc: "rack/0", Head: protocol.Head{Epoch: 1, Version: 45}, Digest: exampleDigest,
 		Refused: "fence 3 of hub 0123456789abcdef is lower than 4, which was followed", Nonce: "b00b", Fence: fence(),
 	}
 }
 
 // reportReads says how old reads are.
-func reportReads() *protocol.Report {
-	return &protocol.Report{
+func reportReads() *message.Report {
+	return &message.Report{
 		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 3, At: at(20), Version: "0.3.0", Applied: heads(), Shards: 1, Nonce: "b00b", Fence: fence(),
-		Servers: []protocol.ServerReport{
+		Servers: []resource.ServerReport{
 			{
 				Server: "server-1", ReadAge: 12 * time.Second, PowerEpoch: 2,
 				Observation: protocol.Observation{Server: "server-1", StartedAt: at(19), ReadAt: at(19), Source: protocol.SourcePoll, Power: protocol.PowerOff},
@@ -199,10 +201,10 @@ func reportReads() *protocol.Report {
 
 // report has a hold that the hub's document does not name any more, and a server
 // whose BMC does not answer.
-func report() *protocol.Report {
+func report() *message.Report {
 	r := bareReport()
 	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence(), heads(), 1, 2
-	r.Found = []protocol.FoundBMC{foundBMC()}
+	r.Found = []resource.FoundBMC{foundBMC()}
 	s := &r.Servers[0]
 	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
 	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
@@ -215,40 +217,40 @@ func report() *protocol.Report {
 	s.Attempt.Outcome = protocol.BootAliased
 	s.Holds[0].Receipt = sealedFact(FactReceipt)
 	expired := at(6)
-	s.Holds[0].State = protocol.StateFenced
-	s.Holds = append(s.Holds, protocol.HoldReport{
-		ID: "01j8", Word: protocol.HoldReleased, EnforcedAt: at(4),
-		Released: &protocol.Release{HoldID: "01j8", Server: "server-1", By: "local:root", At: at(5), Reason: "the hub is gone"},
+	s.Holds[0].State = resource.StateFenced
+	s.Holds = append(s.Holds, resource.HoldReport{
+		ID: "01j8", Word: resource.HoldReleased, EnforcedAt: at(4),
+		Released: &resource.Release{HoldID: "01j8", Server: "server-1", By: "local:root", At: at(5), Reason: "the hub is gone"},
 	})
-	s.Holds = append(s.Holds, protocol.HoldReport{
-		ID: "01j9", Word: protocol.HoldEnforced, EnforcedAt: at(5), State: protocol.StateStopping, Reason: "firmware work", ExpiredAt: &expired,
-		Hold: &protocol.ActiveHold{ID: "01j9", HoldSpec: protocol.HoldSpec{Server: "server-1", Owner: "cluster", HoldTerms: protocol.HoldTerms{Key: "node/9", Mode: protocol.StopHard, Ref: "uid 9"}}},
+	s.Holds = append(s.Holds, resource.HoldReport{
+		ID: "01j9", Word: resource.HoldEnforced, EnforcedAt: at(5), State: resource.StateStopping, Reason: "firmware work", ExpiredAt: &expired,
+		Hold: &resource.ActiveHold{ID: "01j9", HoldSpec: resource.HoldSpec{Server: "server-1", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "node/9", Mode: resource.StopHard, Ref: "uid 9"}}},
 	})
-	s.Holds = append(s.Holds, protocol.HoldReport{ID: "01ja", Word: protocol.HoldEnforced, EnforcedAt: at(5), Withheld: true})
+	s.Holds = append(s.Holds, resource.HoldReport{ID: "01ja", Word: resource.HoldEnforced, EnforcedAt: at(5), Withheld: true})
 	on, pending := at(3), at(4)
 	s.LastPoweredOn, s.PendingRebootSince, s.Provisioned, s.Released = &on, &pending, sealedFact(FactProvisioned), true
-	s.Attempt.Code, s.Power = protocol.AttemptNoReport, protocol.PowerOn
+	s.Attempt.Code, s.Power = resource.AttemptNoReport, protocol.PowerOn
 	s.Safety = &protocol.Safety{
 		SafeStop:  protocol.SafeStop{Class: protocol.SafeStopShellAvailable, Option: "Boot0002", Reason: "the shell is number 3 of 3 in the boot order", Remedy: "put Boot0002 first in Boot.BootOrder"},
 		Detection: protocol.Detection{Class: protocol.DetectReset, LastResetTime: true, Stream: "/redfish/v1/EventService/SSE", Subscriptions: "/redfish/v1/EventService/Subscriptions", PowerLog: "/redfish/v1/Systems/1/LogServices/Log1/Entries", PollInterval: 30 * time.Second, Reason: "LastResetTime changes"},
 		Restore:   protocol.Restore{Policy: protocol.RestoreLastState, Where: "PowerRestorePolicy", Value: "LastState", Writable: true},
 	}
 	s.Unexpected = &protocol.UnexpectedReport{At: at(6), To: protocol.PowerOn, By: protocol.ByResetTime, Stands: protocol.StandsRuns, Why: "its operating system was heard"}
-	s.Env = &protocol.EnvReport{
-		State: protocol.EnvRefused, BootEnv: "debian-12-install", OS: "debian-12", Generation: exampleDigest, Source: protocol.EnvFromISO, Wanted: exampleDigest,
+	s.Env = &resource.EnvReport{
+		State: resource.EnvRefused, BootEnv: "debian-12-install", OS: "debian-12", Generation: exampleDigest, Source: resource.EnvFromISO, Wanted: exampleDigest,
 		Message: "the kernel is not there: install.amd/vmlinuz", Code: protocol.CodeNotFound,
 	}
 	fell := at(6)
-	s.Fallback = &protocol.FallbackReport{Generation: 2, Failed: 3, Since: &fell, Reason: "no installed report in time"}
-	s.Requests = append(s.Requests, protocol.RequestReport{ID: "01j2", Outcome: protocol.OutcomeUnknown, At: at(6), Reason: "was given to an earlier disk of this agent"})
-	r.Servers = append(r.Servers, protocol.ServerReport{Server: "server-2", Account: &protocol.AccountReport{
-		Secret: "bmc-b2", UID: "01SECRET", Version: 4, Change: "01CHANGE", State: protocol.AccountKept, Reason: "the BMC refused the next account",
+	s.Fallback = &resource.FallbackReport{Generation: 2, Failed: 3, Since: &fell, Reason: "no installed report in time"}
+	s.Requests = append(s.Requests, resource.RequestReport{ID: "01j2", Outcome: resource.OutcomeUnknown, At: at(6), Reason: "was given to an earlier disk of this agent"})
+	r.Servers = append(r.Servers, resource.ServerReport{Server: "server-2", Account: &resource.AccountReport{
+		Secret: "bmc-b2", UID: "01SECRET", Version: 4, Change: "01CHANGE", State: resource.AccountKept, Reason: "the BMC refused the next account",
 	}, Observation: protocol.Observation{
 		Server: "server-2", StartedAt: at(8), ReadAt: at(9), Source: protocol.SourcePoll, Power: protocol.PowerUnreachable,
 		Code: protocol.CodeTimeout, Error: "no answer in 15s",
 	}})
 	r.Servers[1].Image = image()
-	r.Conditions = []protocol.ConditionState{{Code: protocol.CondHubUnverified, Since: at(5)}}
+	r.Conditions = []resource.ConditionState{{Code: resource.CondHubUnverified, Since: at(5)}}
 	return r
 }
 
@@ -271,27 +273,27 @@ func image() *protocol.ImageReport {
 	}
 }
 
-func eventBatch() *protocol.EventBatch {
-	return &protocol.EventBatch{
+func eventBatch() *message.EventBatch {
+	return &message.EventBatch{
 		Agent: "rack-1", Incarnation: "1nca", Session: "5e55",
-		Events: []protocol.Event{
-			{From: 10, Seq: 11, At: at(7), Code: protocol.EventLost, Message: "2 events were lost"},
-			{Seq: 12, At: at(8), Server: "server-1", Code: protocol.EventFenced, Message: "hold 01j0hold"},
+		Events: []resource.Event{
+			{From: 10, Seq: 11, At: at(7), Code: resource.EventLost, Message: "2 events were lost"},
+			{Seq: 12, At: at(8), Server: "server-1", Code: resource.EventFenced, Message: "hold 01j0hold"},
 		},
 	}
 }
 
-func foundBMC() protocol.FoundBMC {
-	return protocol.FoundBMC{
-		Segment: "rack-a1-bmc", By: protocol.FoundByLease, MAC: "3c:ec:ef:00:00:01", Address: "https://10.7.0.130", At: at(5),
+func foundBMC() resource.FoundBMC {
+	return resource.FoundBMC{
+		Segment: "rack-a1-bmc", By: resource.FoundByLease, MAC: "3c:ec:ef:00:00:01", Address: "https://10.7.0.130", At: at(5),
 		Fingerprint: exampleDigest, Vendor: "Supermicro", Product: "AS-1015", UUID: "00000000-0000-0000-0000-3cecef000001",
 		Redfish: "1.11.0", Problem: "the service root has no UUID",
 	}
 }
 
 // sealed opens with the key of package sealbox's tests.
-func sealed() *protocol.SealedCredentials {
-	return &protocol.SealedCredentials{
+func sealed() *message.SealedCredentials {
+	return &message.SealedCredentials{
 		Secret: "bmc", UID: "01k5secret", Version: 3,
 		Enc:        unhex("c03ce12ad441ae4a00f167cc213868dcb164a3cc4e858884540542aa38e88c0e"),
 		Ciphertext: unhex("8e2177474d6f612cfa98bb073f8ce6086c8a0fb5456cde4f91a3e66ee09195c515b8944033d60012af6b411aa5470ab7a65abde3ef3373e91b2df24fade2c13dc8590ea3bb93473836601a38f6b1aad6"),
@@ -306,23 +308,23 @@ func unhex(s string) []byte {
 	return raw
 }
 
-func ask() *protocol.Ask {
-	return &protocol.Ask{
-		ID: "01j8", Kind: protocol.AskInventory, SystemURI: "/redfish/v1/Systems/1", NotAfter: at(30), Server: "server-1", Serial: 3,
-		BMC: protocol.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "secret:bmc", Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n", Sealed: sealed()},
+func ask() *message.Ask {
+	return &message.Ask{
+		ID: "01j8", Kind: message.AskInventory, SystemURI: "/redfish/v1/Systems/1", NotAfter: at(30), Server: "server-1", Serial: 3,
+		BMC: message.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "secret:bmc", Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n", Sealed: sealed()},
 	}
 }
 
-func answer() *protocol.Answer {
-	return &protocol.Answer{ID: "01j8", Nonce: "b00b", Body: []byte("[]")}
+func answer() *message.Answer {
+	return &message.Answer{ID: "01j8", Nonce: "b00b", Body: []byte("[]")}
 }
 
-func answerFailed() *protocol.Answer {
-	return &protocol.Answer{ID: "01j8", Nonce: "b00b", Code: protocol.CodeDenied, Message: "the BMC refuses the credentials", Hint: "correct the file"}
+func answerFailed() *message.Answer {
+	return &message.Answer{ID: "01j8", Nonce: "b00b", Code: protocol.CodeDenied, Message: "the BMC refuses the credentials", Hint: "correct the file"}
 }
 
-func syncEnded() *protocol.Sync {
+func syncEnded() *message.Sync {
 	s := syncRefused()
-	s.Refused, s.Ended = protocol.CondSuperseded, sealedFact(FactEndOfTerm)
+	s.Refused, s.Ended = resource.CondSuperseded, sealedFact(FactEndOfTerm)
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // FuzzOpen feeds what any client of the broker may send.
@@ -21,7 +22,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add([]byte{0xd2, 0x84, 0x40, 0xa0, 0x40, 0x40})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := Open(v, "t", data, &protocol.RackDoc{}); err == nil {
+		if err := Open(v, "t", data, &message.RackDoc{}); err == nil {
 			t.Fatal("accepted without the key")
 		} else if c := protocol.CodeOf(err); c != protocol.CodeDenied && c != protocol.CodeInvalid {
 			t.Fatal(err)
@@ -31,7 +32,7 @@ func FuzzOpen(f *testing.F) {
 
 // sealedAgain holds that what was read is written as the same message: unknown
 // fields are dropped, and then the bytes stay the same.
-func sealedAgain(t *testing.T, s *Signer, v *Verifier, m message, msg any) {
+func sealedAgain(t *testing.T, s *Signer, v *Verifier, m sample, msg any) {
 	first, err := Seal(s, "t", msg)
 	if protocol.CodeOf(err) == protocol.CodeInvalid {
 		return // larger than what it was read from: times and maps have one form

@@ -7,11 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 func TestInspect(t *testing.T) {
 	s, other := NewSigner(testKey(0)), NewSigner(testKey(1))
-	topic := protocol.TopicDown("rack-1", protocol.RackLeaf(0))
+	topic := message.TopicDown("rack-1", message.RackLeaf(0))
 	data, err := Seal(s, topic, bareShard(4))
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +30,7 @@ func TestInspect(t *testing.T) {
 	if !e.SignedBy(topic, s.Public()) || e.SignedBy(topic, other.Public()) || e.SignedBy(topic+"0", s.Public()) || e.SignedBy(topic, nil) {
 		t.Error("signature")
 	}
-	var doc protocol.RackDoc
+	var doc message.RackDoc
 	if err := e.Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestInspectRefuses(t *testing.T) {
 		if _, err := e.Content(); protocol.CodeOf(err) != protocol.CodeInvalid {
 			t.Errorf("%s: content %v", b.file, err)
 		}
-		if protocol.CodeOf(e.Decode(&protocol.HoldDoc{})) != protocol.CodeInvalid || e.SignedBy(badTopic, testKey(0).Public().(ed25519.PublicKey)) {
+		if protocol.CodeOf(e.Decode(&message.HoldDoc{})) != protocol.CodeInvalid || e.SignedBy(badTopic, testKey(0).Public().(ed25519.PublicKey)) {
 			t.Errorf("%s: is decoded", b.file)
 		}
 	}
@@ -79,26 +80,26 @@ func TestInspectRefuses(t *testing.T) {
 
 func TestKindOf(t *testing.T) {
 	for topic, want := range map[string]string{
-		protocol.TopicDown("r", protocol.LeafHold):  "HoldDoc",
-		protocol.TopicDown("r", "rack/3"):           "RackDoc",
-		protocol.TopicDown("r", "rack/03"):          "",
-		protocol.TopicDown("r", "rack"):             "",
-		protocol.TopicDown("r", protocol.LeafSync):  "Sync",
-		protocol.TopicUp("r", protocol.LeafHold):    "", // another direction
-		protocol.TopicDown("r", protocol.LeafHello): "",
-		protocol.TopicUp("r", protocol.LeafHello):   "Hello",
-		protocol.TopicUp("r", protocol.LeafApplied): "Applied",
-		protocol.TopicUp("r", protocol.LeafReport):  "Report",
-		protocol.TopicUp("r", protocol.LeafEvent):   "EventBatch",
-		protocol.TopicUp("r", "later"):              "",
-		protocol.TopicAnnounce:                      "Announce",
-		FactGrant:                                   "Grant",
-		FactProvisioned:                             "Provisioned",
-		FactReceipt:                                 "Receipt",
-		FactEndOfTerm:                               "EndOfTerm",
-		FactKey:                                     "KeyStatement",
-		FactRenewal:                                 "Renewal",
-		"":                                          "",
+		message.TopicDown("r", message.LeafHold):  "HoldDoc",
+		message.TopicDown("r", "rack/3"):          "RackDoc",
+		message.TopicDown("r", "rack/03"):         "",
+		message.TopicDown("r", "rack"):            "",
+		message.TopicDown("r", message.LeafSync):  "Sync",
+		message.TopicUp("r", message.LeafHold):    "", // another direction
+		message.TopicDown("r", message.LeafHello): "",
+		message.TopicUp("r", message.LeafHello):   "Hello",
+		message.TopicUp("r", message.LeafApplied): "Applied",
+		message.TopicUp("r", message.LeafReport):  "Report",
+		message.TopicUp("r", message.LeafEvent):   "EventBatch",
+		message.TopicUp("r", "later"):             "",
+		message.TopicAnnounce:                     "Announce",
+		FactGrant:                                 "Grant",
+		FactProvisioned:                           "Provisioned",
+		FactReceipt:                               "Receipt",
+		FactEndOfTerm:                             "EndOfTerm",
+		FactKey:                                   "KeyStatement",
+		FactRenewal:                               "Renewal",
+		"":                                        "",
 	} {
 		if k, ok := KindOf(topic); k.Name != want || ok != (want != "") {
 			t.Errorf("%q: %q", topic, k.Name)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // MaxStatements bounds a chain of key statements: one for each week of ten years.
@@ -116,7 +117,7 @@ func (k Keys) Follow(offered [][]byte) (Keys, error) {
 		if v := follow(o, l); v != "take" {
 			return refuse(i, v)
 		}
-		if m.Role == protocol.KeyDestructive {
+		if m.Role == message.KeyDestructive {
 			next.Destructive = m.Key
 		} else {
 			next.Everyday = m.Key
@@ -131,7 +132,7 @@ func (k Keys) Follow(offered [][]byte) (Keys, error) {
 func PinKeys(everyday ed25519.PublicKey, statements [][]byte) (Keys, error) {
 	first := everyday
 	for _, s := range statements {
-		var m protocol.KeyStatement
+		var m message.KeyStatement
 		e, err := Inspect(s)
 		if err == nil {
 			err = e.codec.dec.Unmarshal(e.payload, &m) // verified below
@@ -139,7 +140,7 @@ func PinKeys(everyday ed25519.PublicKey, statements [][]byte) (Keys, error) {
 		if err != nil {
 			return Keys{}, protocol.Errorf(protocol.CodeDenied, "pin keys", "a statement of the hub's keys cannot be read: %w", err)
 		}
-		if m.Role == protocol.KeyEveryday {
+		if m.Role == message.KeyEveryday {
 			first = m.Replaces
 			break
 		}
@@ -152,7 +153,7 @@ func PinKeys(everyday ed25519.PublicKey, statements [][]byte) (Keys, error) {
 }
 
 // fit opens one statement and says how it fits.
-func (k Keys) fit(before [][]byte, sealed []byte) (m protocol.KeyStatement, l link) {
+func (k Keys) fit(before [][]byte, sealed []byte) (m message.KeyStatement, l link) {
 	signers := NewVerifier(k.Everyday, k.Destructive)
 	if err := Open(signers, FactKey, sealed, &m); err != nil {
 		return m, linkAlien
@@ -163,9 +164,9 @@ func (k Keys) fit(before [][]byte, sealed []byte) (m protocol.KeyStatement, l li
 	}
 	var now ed25519.PublicKey
 	switch m.Role {
-	case protocol.KeyEveryday:
+	case message.KeyEveryday:
 		now = k.Everyday
-	case protocol.KeyDestructive:
+	case message.KeyDestructive:
 		now = k.Destructive
 	default:
 		return m, linkForm
@@ -189,13 +190,13 @@ func (k Keys) fit(before [][]byte, sealed []byte) (m protocol.KeyStatement, l li
 
 // State makes the next statement: key takes over in its role. signer is the one that
 // the chain asks for. Errors are those of [Seal], and denied if another key signs.
-func (k Keys) State(signer *Signer, m protocol.KeyStatement) (Keys, error) {
+func (k Keys) State(signer *Signer, m message.KeyStatement) (Keys, error) {
 	m.Number, m.Previous = uint64(len(k.Statements))+1, ""
 	if n := len(k.Statements); n > 0 {
 		m.Previous = Digest(k.Statements[n-1])
 	}
 	m.Replaces = k.Everyday
-	if m.Role == protocol.KeyDestructive {
+	if m.Role == message.KeyDestructive {
 		m.Replaces = k.Destructive
 	}
 	sealed, err := Seal(signer, FactKey, m)

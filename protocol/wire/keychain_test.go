@@ -10,6 +10,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 func chainKey(name string) ed25519.PrivateKey {
@@ -25,7 +26,7 @@ func chainOf(t *testing.T, names ...string) Keys {
 	k := Keys{Everyday: publicOf(names[0])}
 	for i, name := range names[1:] {
 		var err error
-		k, err = k.State(NewSigner(chainKey(names[i])), protocol.KeyStatement{Role: protocol.KeyEveryday, Key: publicOf(name), At: time.Unix(int64(i), 0)})
+		k, err = k.State(NewSigner(chainKey(names[i])), message.KeyStatement{Role: message.KeyEveryday, Key: publicOf(name), At: time.Unix(int64(i), 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +34,7 @@ func chainOf(t *testing.T, names ...string) Keys {
 	return k
 }
 
-func sealedStatement(t *testing.T, signer string, m protocol.KeyStatement) []byte {
+func sealedStatement(t *testing.T, signer string, m message.KeyStatement) []byte {
 	t.Helper()
 	data, err := Seal(NewSigner(chainKey(signer)), FactKey, m)
 	if err != nil {
@@ -48,14 +49,14 @@ func TestFollowKeys(t *testing.T) {
 	full := chainOf(t, "a", "b", "c")
 	first := Keys{Everyday: publicOf("a")}
 	second := Keys{Everyday: publicOf("b"), Statements: full.Statements[:1]}
-	next := func(signer string, m protocol.KeyStatement) [][]byte {
+	next := func(signer string, m message.KeyStatement) [][]byte {
 		if m.Role == "" {
-			m.Role = protocol.KeyEveryday
+			m.Role = message.KeyEveryday
 		}
 		return append(slices.Clone(full.Statements), sealedStatement(t, signer, m))
 	}
-	good := protocol.KeyStatement{Number: 3, Key: publicOf("d"), Replaces: publicOf("c"), Previous: Digest(full.Statements[1])}
-	with := func(change func(*protocol.KeyStatement)) protocol.KeyStatement {
+	good := message.KeyStatement{Number: 3, Key: publicOf("d"), Replaces: publicOf("c"), Previous: Digest(full.Statements[1])}
+	with := func(change func(*message.KeyStatement)) message.KeyStatement {
 		m := good
 		change(&m)
 		return m
@@ -79,12 +80,12 @@ func TestFollowKeys(t *testing.T) {
 		{"signed by a stranger", full, next("stranger", good), "", "forged"},
 		{"signed by the key before", full, next("b", good), "", "forged"},
 		{"signed by itself", full, next("d", good), "", "forged"},
-		{"a gap in the numbers", full, next("c", with(func(m *protocol.KeyStatement) { m.Number = 4 })), "", "gap"},
-		{"after another statement", full, next("c", with(func(m *protocol.KeyStatement) { m.Previous = Digest(nil) })), "", "gap"},
+		{"a gap in the numbers", full, next("c", with(func(m *message.KeyStatement) { m.Number = 4 })), "", "gap"},
+		{"after another statement", full, next("c", with(func(m *message.KeyStatement) { m.Previous = Digest(nil) })), "", "gap"},
 		{"a link left out", first, full.Statements[1:], "", "forged"},
-		{"takes over from another key", full, next("c", with(func(m *protocol.KeyStatement) { m.Replaces = publicOf("a") })), "", "fork"},
-		{"a short key", full, next("c", with(func(m *protocol.KeyStatement) { m.Key = m.Key[:31] })), "", "malformed"},
-		{"an unknown role", full, next("c", with(func(m *protocol.KeyStatement) { m.Role = "root" })), "", "malformed"},
+		{"takes over from another key", full, next("c", with(func(m *message.KeyStatement) { m.Replaces = publicOf("a") })), "", "fork"},
+		{"a short key", full, next("c", with(func(m *message.KeyStatement) { m.Key = m.Key[:31] })), "", "malformed"},
+		{"an unknown role", full, next("c", with(func(m *message.KeyStatement) { m.Role = "root" })), "", "malformed"},
 		{"too many", first, make([][]byte, MaxStatements+1), "", "more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -108,26 +109,26 @@ func TestFollowKeys(t *testing.T) {
 // A destructive key is made by the everyday key once; after that only by itself.
 func TestDestructiveKey(t *testing.T) {
 	k := Keys{Everyday: publicOf("a")}
-	state := func(signer, key string, role protocol.KeyRole) error {
-		next, err := k.State(NewSigner(chainKey(signer)), protocol.KeyStatement{Role: role, Key: publicOf(key)})
+	state := func(signer, key string, role message.KeyRole) error {
+		next, err := k.State(NewSigner(chainKey(signer)), message.KeyStatement{Role: role, Key: publicOf(key)})
 		if err == nil {
 			k = next
 		}
 		return err
 	}
-	if err := state("a", "d", protocol.KeyDestructive); err != nil {
+	if err := state("a", "d", message.KeyDestructive); err != nil {
 		t.Fatal(err)
 	}
-	if err := state("a", "x", protocol.KeyDestructive); protocol.CodeOf(err) != protocol.CodeDenied {
+	if err := state("a", "x", message.KeyDestructive); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("the everyday key made a second destructive key: %v", err)
 	}
-	if err := state("d", "x", protocol.KeyEveryday); protocol.CodeOf(err) != protocol.CodeDenied {
+	if err := state("d", "x", message.KeyEveryday); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("the destructive key made an everyday key: %v", err)
 	}
-	if err := state("d", "e", protocol.KeyDestructive); err != nil {
+	if err := state("d", "e", message.KeyDestructive); err != nil {
 		t.Error(err)
 	}
-	if err := state("a", "b", protocol.KeyEveryday); err != nil {
+	if err := state("a", "b", message.KeyEveryday); err != nil {
 		t.Error(err)
 	}
 	again, err := (Keys{Everyday: publicOf("a")}).Follow(k.Statements)
@@ -173,7 +174,7 @@ func TestFollowTable(t *testing.T) {
 
 func FuzzFollowKeys(f *testing.F) {
 	k := Keys{Everyday: publicOf("a")}
-	data, err := Seal(NewSigner(chainKey("a")), FactKey, protocol.KeyStatement{Number: 1, Role: protocol.KeyEveryday, Key: publicOf("b"), Replaces: publicOf("a")})
+	data, err := Seal(NewSigner(chainKey("a")), FactKey, message.KeyStatement{Number: 1, Role: message.KeyEveryday, Key: publicOf("b"), Replaces: publicOf("a")})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestKeyFile(t *testing.T) {
@@ -71,7 +72,7 @@ func FuzzApproval(f *testing.F) {
 	f.Add([]byte(nil))
 	v := NewVerifier(NewSigner(testKey(3)).Public())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var a protocol.Approval
+		var a resource.Approval
 		if err := Open(v, FactApproval, data, &a); err == nil && string(data) != string(good) {
 			t.Errorf("opened what was not signed: %+v", a)
 		}

@@ -3,7 +3,8 @@ package wire
 import (
 	"reflect"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Kind is one kind of sealed message: its name, where it travels, and how to make
@@ -14,7 +15,7 @@ type Kind struct {
 	// empty.
 	Topic string
 	// Direction and Leaf are of the topics of an agent: "u" or "d", and
-	// protocol.LeafHold and so on.
+	// message.LeafHold and so on.
 	Direction, Leaf string
 	// New makes a pointer to an empty message.
 	New func() any
@@ -27,30 +28,30 @@ func kind[T any](topic, direction, leaf string) Kind {
 // Kinds lists all kinds of sealed messages.
 func Kinds() []Kind {
 	return []Kind{
-		kind[protocol.HoldDoc]("", "d", protocol.LeafHold),
-		kind[protocol.RackDoc]("", "d", protocol.LeafRack),
-		kind[protocol.Sync]("", "d", protocol.LeafSync),
-		kind[protocol.Announce](protocol.TopicAnnounce, "", ""),
-		kind[protocol.Ask]("", "d", protocol.LeafAsk),
-		kind[protocol.Hello]("", "u", protocol.LeafHello),
-		kind[protocol.Applied]("", "u", protocol.LeafApplied),
-		kind[protocol.Report]("", "u", protocol.LeafReport),
-		kind[protocol.EventBatch]("", "u", protocol.LeafEvent),
-		kind[protocol.Answer]("", "u", protocol.LeafAnswer),
-		kind[protocol.Grant](FactGrant, "", ""),
-		kind[protocol.Provisioned](FactProvisioned, "", ""),
-		kind[protocol.Receipt](FactReceipt, "", ""),
-		kind[protocol.Approval](FactApproval, "", ""),
-		kind[protocol.EndOfTerm](FactEndOfTerm, "", ""),
-		kind[protocol.KeyStatement](FactKey, "", ""),
-		kind[protocol.Renewal](FactRenewal, "", ""),
+		kind[message.HoldDoc]("", "d", message.LeafHold),
+		kind[message.RackDoc]("", "d", message.LeafRack),
+		kind[message.Sync]("", "d", message.LeafSync),
+		kind[message.Announce](message.TopicAnnounce, "", ""),
+		kind[message.Ask]("", "d", message.LeafAsk),
+		kind[message.Hello]("", "u", message.LeafHello),
+		kind[message.Applied]("", "u", message.LeafApplied),
+		kind[message.Report]("", "u", message.LeafReport),
+		kind[message.EventBatch]("", "u", message.LeafEvent),
+		kind[message.Answer]("", "u", message.LeafAnswer),
+		kind[message.Grant](FactGrant, "", ""),
+		kind[resource.Provisioned](FactProvisioned, "", ""),
+		kind[resource.Receipt](FactReceipt, "", ""),
+		kind[resource.Approval](FactApproval, "", ""),
+		kind[message.EndOfTerm](FactEndOfTerm, "", ""),
+		kind[message.KeyStatement](FactKey, "", ""),
+		kind[message.Renewal](FactRenewal, "", ""),
 	}
 }
 
 // KindOf is the kind of message that travels on the topic; false if none does.
 func KindOf(topic string) (Kind, bool) {
-	_, direction, leaf, agents := protocol.SplitTopic(topic)
-	name, _, known := protocol.ParseLeaf(leaf)
+	_, direction, leaf, agents := message.SplitTopic(topic)
+	name, _, known := message.ParseLeaf(leaf)
 	for _, k := range Kinds() {
 		if (k.Topic != "" && k.Topic == topic) || (agents && known && k.Direction == direction && k.Leaf == name) {
 			return k, true

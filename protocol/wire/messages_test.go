@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // testKey is the n-th fixed key of the tests.
@@ -24,37 +26,37 @@ func testKey(n byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
-// message is one kind of message with how it travels.
-type message struct {
+// sample is one kind of message with how it travels.
+type sample struct {
 	name  string
 	topic string
 	empty func() any
 	draw  func(*rapid.T) any // a pointer
 }
 
-func drawn[T any](name, topic string) message {
-	return message{name, topic, func() any { return new(T) }, func(t *rapid.T) any {
+func drawn[T any](name, topic string) sample {
+	return sample{name, topic, func() any { return new(T) }, func(t *rapid.T) any {
 		v := rapid.MakeCustom[T](generators()).Draw(t, name)
 		return &v
 	}}
 }
 
-func messages() []message {
-	return []message{
-		drawn[protocol.HoldDoc]("HoldDoc", protocol.TopicDown("rack-1", protocol.LeafHold)),
-		drawn[protocol.RackDoc]("RackDoc", protocol.TopicDown("rack-1", protocol.LeafRack+"/0")),
-		drawn[protocol.Sync]("Sync", protocol.TopicDown("rack-1", protocol.LeafSync)),
-		drawn[protocol.Hello]("Hello", protocol.TopicUp("rack-1", protocol.LeafHello)),
-		drawn[protocol.Applied]("Applied", protocol.TopicUp("rack-1", protocol.LeafApplied)),
-		drawn[protocol.Report]("Report", protocol.TopicUp("rack-1", protocol.LeafReport)),
-		drawn[protocol.EventBatch]("EventBatch", protocol.TopicUp("rack-1", protocol.LeafEvent)),
-		drawn[protocol.Announce]("Announce", protocol.TopicAnnounce),
-		drawn[protocol.Grant]("Grant", FactGrant),
-		drawn[protocol.Provisioned]("Provisioned", FactProvisioned),
-		drawn[protocol.Receipt]("Receipt", FactReceipt),
-		drawn[protocol.EndOfTerm]("EndOfTerm", FactEndOfTerm),
-		drawn[protocol.KeyStatement]("KeyStatement", FactKey),
-		drawn[protocol.Renewal]("Renewal", FactRenewal),
+func messages() []sample {
+	return []sample{
+		drawn[message.HoldDoc]("HoldDoc", message.TopicDown("rack-1", message.LeafHold)),
+		drawn[message.RackDoc]("RackDoc", message.TopicDown("rack-1", message.LeafRack+"/0")),
+		drawn[message.Sync]("Sync", message.TopicDown("rack-1", message.LeafSync)),
+		drawn[message.Hello]("Hello", message.TopicUp("rack-1", message.LeafHello)),
+		drawn[message.Applied]("Applied", message.TopicUp("rack-1", message.LeafApplied)),
+		drawn[message.Report]("Report", message.TopicUp("rack-1", message.LeafReport)),
+		drawn[message.EventBatch]("EventBatch", message.TopicUp("rack-1", message.LeafEvent)),
+		drawn[message.Announce]("Announce", message.TopicAnnounce),
+		drawn[message.Grant]("Grant", FactGrant),
+		drawn[resource.Provisioned]("Provisioned", FactProvisioned),
+		drawn[resource.Receipt]("Receipt", FactReceipt),
+		drawn[message.EndOfTerm]("EndOfTerm", FactEndOfTerm),
+		drawn[message.KeyStatement]("KeyStatement", FactKey),
+		drawn[message.Renewal]("Renewal", FactRenewal),
 	}
 }
 
@@ -91,8 +93,8 @@ func generators() rapid.MakeConfig {
 		reflect.TypeFor[[]byte]():       rapid.SliceOfN(rapid.Byte(), 0, 64).AsAny(),
 	}}
 	// Two servers of a kind are enough: whole lists make the test slow.
-	c.Types[reflect.TypeFor[[]protocol.ServerReport]()] = rapid.SliceOfN(rapid.MakeCustom[protocol.ServerReport](c), 0, 2).AsAny()
-	c.Types[reflect.TypeFor[[]protocol.ServerIntent]()] = rapid.SliceOfN(rapid.MakeCustom[protocol.ServerIntent](c), 0, 2).AsAny()
+	c.Types[reflect.TypeFor[[]resource.ServerReport]()] = rapid.SliceOfN(rapid.MakeCustom[resource.ServerReport](c), 0, 2).AsAny()
+	c.Types[reflect.TypeFor[[]message.ServerIntent]()] = rapid.SliceOfN(rapid.MakeCustom[message.ServerIntent](c), 0, 2).AsAny()
 	return c
 }
 
@@ -118,7 +120,7 @@ func TestEveryMessageRoundTrips(t *testing.T) {
 	}
 }
 
-func roundTrip(t *rapid.T, s *Signer, v *Verifier, m message) {
+func roundTrip(t *rapid.T, s *Signer, v *Verifier, m sample) {
 	in := m.draw(t)
 	data, err := Seal(s, m.topic, in)
 	if err != nil {

@@ -13,14 +13,15 @@ import (
 	"github.com/veraison/go-cose"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // Every byte of a sealed message is covered by its signature or its form.
 func TestTamperedBytesAreRefused(t *testing.T) {
 	s := NewSigner(testKey(0))
 	v := NewVerifier(s.Public())
-	down := func(leaf string) string { return protocol.TopicDown("rack-1", leaf) }
-	for _, g := range []vector{{topic: down(protocol.LeafHold), msg: holdDoc()}, {topic: down(protocol.RackLeaf(0)), msg: bareShard(4)}} { // plain, compressed
+	down := func(leaf string) string { return message.TopicDown("rack-1", leaf) }
+	for _, g := range []vector{{topic: down(message.LeafHold), msg: holdDoc()}, {topic: down(message.RackLeaf(0)), msg: bareShard(4)}} { // plain, compressed
 		data, err := Seal(s, g.topic, g.msg)
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +45,7 @@ func TestTamperedBytesAreRefused(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	s, other := NewSigner(testKey(0)), NewSigner(testKey(1))
-	topic := protocol.TopicDown("rack-1", protocol.LeafHold)
+	topic := message.TopicDown("rack-1", message.LeafHold)
 	data, err := Seal(s, topic, holdDoc())
 	if err != nil {
 		t.Fatal(err)
@@ -62,13 +63,13 @@ func TestOpenRefuses(t *testing.T) {
 		{"no keys", NewVerifier(), topic, protocol.CodeDenied},
 		{"an unusable key", NewVerifier(ed25519.PublicKey("short")), topic, protocol.CodeDenied},
 		{"another key", NewVerifier(other.Public()), topic, protocol.CodeDenied},
-		{"another agent's topic (P11)", good, protocol.TopicDown("rack-2", protocol.LeafHold), protocol.CodeDenied},
-		{"another leaf (P11)", good, protocol.TopicDown("rack-1", protocol.LeafSync), protocol.CodeDenied},
+		{"another agent's topic (P11)", good, message.TopicDown("rack-2", message.LeafHold), protocol.CodeDenied},
+		{"another leaf (P11)", good, message.TopicDown("rack-1", message.LeafSync), protocol.CodeDenied},
 		{"a fact instead of a message", good, FactGrant, protocol.CodeDenied},
 		{"no topic", good, "", protocol.CodeDenied},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if err := Open(row.v, row.topic, data, &protocol.HoldDoc{}); protocol.CodeOf(err) != row.code {
+			if err := Open(row.v, row.topic, data, &message.HoldDoc{}); protocol.CodeOf(err) != row.code {
 				t.Errorf("got %v, want code %q", err, row.code)
 			}
 		})
@@ -137,7 +138,7 @@ func TestSignedButMalformed(t *testing.T) {
 		{"nothing", []byte{}, nil, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			err := Open(v, "t", forge(t, s, "t", row.payload, row.change), &protocol.Hello{})
+			err := Open(v, "t", forge(t, s, "t", row.payload, row.change), &message.Hello{})
 			if row.ok && err != nil {
 				t.Error(err)
 			}
@@ -151,11 +152,11 @@ func TestSignedButMalformed(t *testing.T) {
 // A broken string of one BMC must not hide the rack's report.
 func TestInvalidUTF8IsRead(t *testing.T) {
 	s := NewSigner(testKey(0))
-	data, err := Seal(s, "t", protocol.Hello{Version: "\xff"})
+	data, err := Seal(s, "t", message.Hello{Version: "\xff"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out protocol.Hello
+	var out message.Hello
 	if err := Open(NewVerifier(s.Public()), "t", data, &out); err != nil || out.Version != "\xff" {
 		t.Errorf("%q, %v", out.Version, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // A bad vector is a message that every implementation must refuse. All of them are
@@ -63,7 +64,7 @@ func badVectors(t *testing.T) []bad {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := Seal(s, protocol.TopicDown("rack-2", protocol.LeafHold), holdDoc())
+	other, err := Seal(s, message.TopicDown("rack-2", message.LeafHold), holdDoc())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestBadVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden(t, dir, b.file+".json", append(text, '\n'))
-			if err := Open(v, badTopic, data, &protocol.HoldDoc{}); protocol.CodeOf(err) != b.code {
+			if err := Open(v, badTopic, data, &message.HoldDoc{}); protocol.CodeOf(err) != b.code {
 				t.Errorf("got %v, want %s", err, b.code)
 			}
 			// A denied message has the right form, so that it can be looked at.

@@ -22,13 +22,13 @@ const (
 // The topics of facts that are stored and carried inside of other messages
 // instead of being sent by themselves.
 const (
-	FactGrant       = "rb/v1/fact/grant"       // protocol.Grant, signed by the hub
-	FactProvisioned = "rb/v1/fact/provisioned" // protocol.Provisioned, signed by the agent
-	FactReceipt     = "rb/v1/fact/receipt"     // protocol.Receipt, signed by the agent
-	FactApproval    = "rb/v1/fact/approval"    // protocol.Approval, signed by the destructive key
-	FactEndOfTerm   = "rb/v1/fact/end-of-term" // protocol.EndOfTerm, signed by the hub
-	FactKey         = "rb/v1/fact/key"         // protocol.KeyStatement, signed by the hub's key before it
-	FactRenewal     = "rb/v1/fact/renewal"     // protocol.Renewal, signed by the agent
+	FactGrant       = "rb/v1/fact/grant"       // message.Grant, signed by the hub
+	FactProvisioned = "rb/v1/fact/provisioned" // resource.Provisioned, signed by the agent
+	FactReceipt     = "rb/v1/fact/receipt"     // resource.Receipt, signed by the agent
+	FactApproval    = "rb/v1/fact/approval"    // resource.Approval, signed by the destructive key
+	FactEndOfTerm   = "rb/v1/fact/end-of-term" // message.EndOfTerm, signed by the hub
+	FactKey         = "rb/v1/fact/key"         // message.KeyStatement, signed by the hub's key before it
+	FactRenewal     = "rb/v1/fact/renewal"     // message.Renewal, signed by the agent
 )
 
 // Seal encodes and signs msg for the topic. The same input gives the same

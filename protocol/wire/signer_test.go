@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 // A signer beside another seals as one of its own, also what is compressed.
@@ -41,13 +42,13 @@ func TestBeside(t *testing.T) {
 func TestOpenedStays(t *testing.T) {
 	s := NewSigner(testKey(0))
 	v := NewVerifier(s.Public())
-	var docs, before []*protocol.RackDoc
+	var docs, before []*message.RackDoc
 	for shard := range 5 {
 		data, err := Seal(s, "t", rackDoc(shard, 50))
 		if err != nil {
 			t.Fatal(err)
 		}
-		shared, alone := &protocol.RackDoc{}, &protocol.RackDoc{}
+		shared, alone := &message.RackDoc{}, &message.RackDoc{}
 		if err := errors.Join(Open(v, "t", data, shared), Open(NewVerifier(s.Public()), "t", data, alone)); err != nil {
 			t.Fatal(err)
 		}

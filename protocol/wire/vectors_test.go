@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
 )
 
 var update = flag.Bool("update", false, "write the vectors")
@@ -82,29 +82,29 @@ func facts() []vector {
 
 // vectors are all messages, each with what it shows.
 func vectors() []vector {
-	down := func(leaf string) string { return protocol.TopicDown("rack-1", leaf) }
-	up := func(leaf string) string { return protocol.TopicUp("rack-1", leaf) }
+	down := func(leaf string) string { return message.TopicDown("rack-1", leaf) }
+	up := func(leaf string) string { return message.TopicUp("rack-1", leaf) }
 	return append(facts(), []vector{
-		{"hello", keyAgent, up(protocol.LeafHello), hello(), "the nonce is that of announce.hex"},
-		{"sync", keyHub, down(protocol.LeafSync), syncAnswer(), "answer to hello.hex, and the same unasked"},
-		{"sync-acks", keyHub, down(protocol.LeafSync), syncAcks(), "acknowledgement of event.hex: null heads say nothing of documents"},
-		{"sync-refused", keyHub, down(protocol.LeafSync), syncRefused(), "another agent has joined the rack"},
-		{"sync-ended", keyHub, down(protocol.LeafSync), syncEnded(), "an operator ended the agent's term; it carries end-of-term.hex"},
-		{"sync-again", keyHub, down(protocol.LeafSync), syncAgain(), "the Hello was not fresh: say it again with this nonce"},
-		{"sync-renew", keyHub, down(protocol.LeafSync), syncRenew(), "the agent's disk was rolled back: take a new incarnation"},
-		{"announce", keyHub, protocol.TopicAnnounce, announce(), "a hub has started; agents answer within 50 s"},
-		{"hold", keyHub, down(protocol.LeafHold), holdDoc(), "a hold, a release, a reboot and a power-off"},
-		{"rack", keyHub, down(protocol.RackLeaf(0)), rackDoc(0, 1), "shard 0 with the rack, and one server with a grant for its first boot"},
-		{"rack-50-zstd", keyHub, down(protocol.RackLeaf(1)), rackDoc(1, 50), "a full shard 1, compressed; the second entry echoes provisioned.hex"},
-		{"applied", keyAgent, up(protocol.LeafApplied), applied(), "acknowledgement of hold.hex, with another digest"},
-		{"applied-refused", keyAgent, up(protocol.LeafApplied), appliedRefused(), "refusal of a document of the older of two hubs"},
-		{"report", keyAgent, up(protocol.LeafReport), report(), "one shard; the second hold is missing from the hub's document"},
-		{"report-reads", keyAgent, up(protocol.LeafReport), reportReads(), "how old the last recorded reads are: of a server that is read, and of one that was not read since the agent started"},
-		{"ask", keyHub, down(protocol.LeafAsk), ask(), "what is behind a BMC?"},
-		{"answer", keyAgent, up(protocol.LeafAnswer), answer(), "nothing"},
+		{"hello", keyAgent, up(message.LeafHello), hello(), "the nonce is that of announce.hex"},
+		{"sync", keyHub, down(message.LeafSync), syncAnswer(), "answer to hello.hex, and the same unasked"},
+		{"sync-acks", keyHub, down(message.LeafSync), syncAcks(), "acknowledgement of event.hex: null heads say nothing of documents"},
+		{"sync-refused", keyHub, down(message.LeafSync), syncRefused(), "another agent has joined the rack"},
+		{"sync-ended", keyHub, down(message.LeafSync), syncEnded(), "an operator ended the agent's term; it carries end-of-term.hex"},
+		{"sync-again", keyHub, down(message.LeafSync), syncAgain(), "the Hello was not fresh: say it again with this nonce"},
+		{"sync-renew", keyHub, down(message.LeafSync), syncRenew(), "the agent's disk was rolled back: take a new incarnation"},
+		{"announce", keyHub, message.TopicAnnounce, announce(), "a hub has started; agents answer within 50 s"},
+		{"hold", keyHub, down(message.LeafHold), holdDoc(), "a hold, a release, a reboot and a power-off"},
+		{"rack", keyHub, down(message.RackLeaf(0)), rackDoc(0, 1), "shard 0 with the rack, and one server with a grant for its first boot"},
+		{"rack-50-zstd", keyHub, down(message.RackLeaf(1)), rackDoc(1, 50), "a full shard 1, compressed; the second entry echoes provisioned.hex"},
+		{"applied", keyAgent, up(message.LeafApplied), applied(), "acknowledgement of hold.hex, with another digest"},
+		{"applied-refused", keyAgent, up(message.LeafApplied), appliedRefused(), "refusal of a document of the older of two hubs"},
+		{"report", keyAgent, up(message.LeafReport), report(), "one shard; the second hold is missing from the hub's document"},
+		{"report-reads", keyAgent, up(message.LeafReport), reportReads(), "how old the last recorded reads are: of a server that is read, and of one that was not read since the agent started"},
+		{"ask", keyHub, down(message.LeafAsk), ask(), "what is behind a BMC?"},
+		{"answer", keyAgent, up(message.LeafAnswer), answer(), "nothing"},
 		{"receipt-manual", keyAgent, FactReceipt, receiptManual(), "an operator's word about a server whose BMC does not answer"},
-		{"answer-failed", keyAgent, up(protocol.LeafAnswer), answerFailed(), "it could not be read"},
-		{"event", keyAgent, up(protocol.LeafEvent), eventBatch(), "a record of lost events, and one event"},
+		{"answer-failed", keyAgent, up(message.LeafAnswer), answerFailed(), "it could not be read"},
+		{"event", keyAgent, up(message.LeafEvent), eventBatch(), "a record of lost events, and one event"},
 	}...)
 }
 

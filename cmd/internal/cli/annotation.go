@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // flagAnnotation is the flag that takes a reboot annotation of metal3.
@@ -31,7 +32,7 @@ func alone(cmd *cobra.Command, flags ...string) error {
 
 // annotate sends the annotation and answers with the hold or the request that it
 // became.
-func annotate(cmd *cobra.Command, c *api.Client, server, text string) (*protocol.Hold, *api.RequestStatus, error) {
+func annotate(cmd *cobra.Command, c *api.Client, server, text string) (*resource.Hold, *api.RequestStatus, error) {
 	out, err := c.Annotate(cmd.Context(), server, annotation(text))
 	return out.Hold, out.Request, err
 }

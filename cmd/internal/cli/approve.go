@@ -11,6 +11,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -44,7 +45,7 @@ func (a *app) approveListCmd() *cobra.Command {
 	}
 }
 
-func approvalsView(all []protocol.ApprovalRequest, now time.Time) view {
+func approvalsView(all []resource.ApprovalRequest, now time.Time) view {
 	v := view{columns: []column{
 		{"ID", false},
 		{"CLASS", false},
@@ -82,20 +83,20 @@ func (a *app) approveShowCmd() *cobra.Command {
 	}
 }
 
-func (a *app) showApproval(r protocol.ApprovalRequest) error {
+func (a *app) showApproval(r resource.ApprovalRequest) error {
 	return a.print.text(r, []string{"approval/" + r.ID}, approvalText(r))
 }
 
 // approvalText says in words what is approved. It is a hub's word and is quoted where it
 // is free text: a terminal shows what is signed, and nothing else.
-func approvalText(r protocol.ApprovalRequest) string {
+func approvalText(r resource.ApprovalRequest) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Approval %s, version %d: %s\n", r.ID, r.Version, r.State)
-	what := map[protocol.ApprovalClass]string{
-		protocol.ApproveBulkStop:     "FORCE OFF %d servers of rack %s, more than its agent lets pass at once:",
-		protocol.ApproveHoldOverride: "RELEASE %d holds on rack %s that somebody else owns:",
-		protocol.ApproveReprovision:  "INSTALL ANEW %d servers of rack %s:",
-		protocol.ApproveWipe:         "WIPE %d servers of rack %s:",
+	what := map[resource.ApprovalClass]string{
+		resource.ApproveBulkStop:     "FORCE OFF %d servers of rack %s, more than its agent lets pass at once:",
+		resource.ApproveHoldOverride: "RELEASE %d holds on rack %s that somebody else owns:",
+		resource.ApproveReprovision:  "INSTALL ANEW %d servers of rack %s:",
+		resource.ApproveWipe:         "WIPE %d servers of rack %s:",
 	}[r.Class]
 	if what == "" {
 		what = "Something that this rackctl does not know, with %d targets on rack %s:"
@@ -119,8 +120,8 @@ func approvalText(r protocol.ApprovalRequest) string {
 }
 
 // bootText says what a target may boot, where the approval says that.
-func bootText(r protocol.Approval, target string) string {
-	i := slices.IndexFunc(r.Boots, func(t protocol.ApprovedBoot) bool { return t.Server == target })
+func bootText(r resource.Approval, target string) string {
+	i := slices.IndexFunc(r.Boots, func(t resource.ApprovedBoot) bool { return t.Server == target })
 	if i < 0 {
 		return ""
 	}
@@ -163,14 +164,14 @@ func (a *app) approveGrantCmd() *cobra.Command {
 }
 
 // told says how far an approval is, and what comes next.
-func (a *app) told(r protocol.ApprovalRequest) error {
+func (a *app) told(r resource.ApprovalRequest) error {
 	line := fmt.Sprintf("approval/%s %s", r.ID, strings.ToLower(string(r.State)))
 	switch {
-	case r.State == protocol.ApprovalPending:
+	case r.State == resource.ApprovalPending:
 		line += fmt.Sprintf(": %d of %d have granted it", len(r.By), r.Approvers)
-	case r.State == protocol.ApprovalGranted && r.Message != "":
+	case r.State == resource.ApprovalGranted && r.Message != "":
 		line += ": " + r.Message
-	case r.State == protocol.ApprovalGranted:
+	case r.State == resource.ApprovalGranted:
 		line += fmt.Sprintf(": it is to be signed: rackctl approve sign %s --key FILE", r.ID)
 	}
 	return a.print.text(r, []string{"approval/" + r.ID}, line)
@@ -222,7 +223,7 @@ func (a *app) approveSignCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if r.State != protocol.ApprovalGranted || !r.NeedsKey {
+			if r.State != resource.ApprovalGranted || !r.NeedsKey {
 				return protocol.Errorf(protocol.CodeConflict, "sign", "approval %s is %s, and there is nothing to sign", r.ID, r.State).
 					WithHint("rackctl approve show %s", r.ID)
 			}
@@ -248,7 +249,7 @@ func (a *app) approveSignCmd() *cobra.Command {
 }
 
 // confirm shows an approval, and asks.
-func (a *app) confirm(r protocol.ApprovalRequest, verb string, yes bool) error {
+func (a *app) confirm(r resource.ApprovalRequest, verb string, yes bool) error {
 	a.progress("%s", approvalText(r))
 	if yes {
 		return nil
@@ -263,7 +264,7 @@ func (a *app) confirm(r protocol.ApprovalRequest, verb string, yes bool) error {
 }
 
 // destructiveFact says what a rack's agent wants approvals for.
-func destructiveFact(s *protocol.ApprovalStance) string {
+func destructiveFact(s *resource.ApprovalStance) string {
 	switch {
 	case s == nil:
 		return ""

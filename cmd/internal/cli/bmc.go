@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) bmcCmd() *cobra.Command {
@@ -32,13 +33,13 @@ func (p *pin) flags(cmd *cobra.Command) {
 }
 
 // resolve is the pin; shown says what the BMC showed.
-func (a *app) resolve(p pin, name string, shown func() (string, error)) (out protocol.BMCTLS, err error) {
+func (a *app) resolve(p pin, name string, shown func() (string, error)) (out resource.BMCTLS, err error) {
 	if p.caFile != "" {
 		out.CA, err = a.readSmall(p.caFile)
 		return out, err
 	}
 	if p.fingerprint != "" {
-		return protocol.BMCTLS{Fingerprint: p.fingerprint}, nil
+		return resource.BMCTLS{Fingerprint: p.fingerprint}, nil
 	}
 	fingerprint, err := shown()
 	switch {
@@ -52,7 +53,7 @@ func (a *app) resolve(p pin, name string, shown func() (string, error)) (out pro
 			WithHint("compare it at the BMC and give it with --fingerprint; --trust-shown pins it as it is")
 	}
 	a.progress("%s shows a certificate with the fingerprint %s; it is pinned", name, fingerprint)
-	return protocol.BMCTLS{Fingerprint: fingerprint}, nil
+	return resource.BMCTLS{Fingerprint: fingerprint}, nil
 }
 
 func (a *app) bmcAcceptCmd() *cobra.Command {
@@ -71,7 +72,7 @@ func (a *app) bmcAcceptCmd() *cobra.Command {
 				return err
 			}
 			tls, err := a.resolve(p, args[0], func() (string, error) {
-				b, err := api.Get[*protocol.BMC](cmd.Context(), c, args[0])
+				b, err := api.Get[*resource.BMC](cmd.Context(), c, args[0])
 				if err != nil || b.Status.Found == nil {
 					return "", err
 				}
@@ -85,7 +86,7 @@ func (a *app) bmcAcceptCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v := objectsView(protocol.KindBMC, []protocol.Object{b}, time.Now())
+			v := objectsView(resource.KindBMC, []resource.Object{b}, time.Now())
 			v.single = true
 			return a.print.show(v)
 		},

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) rotateCmd(use, short, long string, own bool) *cobra.Command {
@@ -13,8 +13,8 @@ func (a *app) rotateCmd(use, short, long string, own bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(1), Long: long,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if req.Drop = protocol.DropOld(drop); drop == "never" {
-				req.Drop = protocol.DropNever
+			if req.Drop = resource.DropOld(drop); drop == "never" {
+				req.Drop = resource.DropNever
 			}
 			if err := req.Check(); err != nil {
 				return err
@@ -32,7 +32,7 @@ func (a *app) rotateCmd(use, short, long string, own bool) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&req.User, "user", "", "user of the new account (default: the one in use)")
-	cmd.Flags().IntVar(&req.Length, "length", protocol.DefaultNewPassword, "characters of the new password; more than 16 or 20 do not fit IPMI")
+	cmd.Flags().IntVar(&req.Length, "length", resource.DefaultNewPassword, "characters of the new password; more than 16 or 20 do not fit IPMI")
 	cmd.Flags().StringVar(&drop, "drop-old", "never", "what becomes of a former user of another name: never, disable or password")
 	return cmd
 }

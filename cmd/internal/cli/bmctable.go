@@ -4,16 +4,16 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func bmcCells(b *protocol.BMC, now time.Time) []string {
+func bmcCells(b *resource.BMC, now time.Time) []string {
 	s := b.Status
 	state, address := string(s.State), s.Address
 	if address == "" {
 		address = b.Spec.Address
 	}
-	foundBy, vendor, model, fingerprint := string(protocol.FoundByManifest), "", "", b.Spec.TLS.Fingerprint
+	foundBy, vendor, model, fingerprint := string(resource.FoundByManifest), "", "", b.Spec.TLS.Fingerprint
 	if f := s.Found; f != nil {
 		foundBy, vendor, model = string(f.By), f.Vendor, f.Product
 		if b.Pending() {
@@ -30,7 +30,7 @@ func bmcCells(b *protocol.BMC, now time.Time) []string {
 }
 
 // bmcFacts are what a description has besides the columns: the inventory in short.
-func bmcFacts(b *protocol.BMC) (out []fact) {
+func bmcFacts(b *resource.BMC) (out []fact) {
 	if f := b.Status.Found; f != nil {
 		out = append(out, fact{"Last seen", stamp(&f.At)}, fact{"On segment", f.Segment}, fact{"Redfish", f.Redfish}, fact{"Service root", f.Problem})
 	}
@@ -38,7 +38,7 @@ func bmcFacts(b *protocol.BMC) (out []fact) {
 }
 
 // inventoryText is each system's inventory in short.
-func inventoryText(b *protocol.BMC) string {
+func inventoryText(b *resource.BMC) string {
 	var text strings.Builder
 	for _, i := range b.Status.Inventory {
 		rows := [][]string{

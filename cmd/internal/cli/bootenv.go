@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) bootEnvCmd() *cobra.Command {
@@ -22,10 +22,10 @@ func (a *app) bootEnvCmd() *cobra.Command {
 }
 
 // bootEnvCells are those of what describes boot environments.
-func bootEnvCells(obj protocol.Object, now time.Time) []string {
+func bootEnvCells(obj resource.Object, now time.Time) []string {
 	m := obj.Head().Metadata
 	switch o := obj.(type) {
-	case *protocol.BootEnv:
+	case *resource.BootEnv:
 		valid := "yes"
 		if !o.Status.Valid {
 			valid = "no"
@@ -34,15 +34,15 @@ func bootEnvCells(obj protocol.Object, now time.Time) []string {
 			m.Name, o.Spec.OS.Name, strings.Join(sortedNames(o.Spec.OS.SupportedArchitectures), ","), valid, strconv.Itoa(o.Status.Servers), age(m.CreatedAt, now),
 			isoNames(o.Spec.OS), strings.Join(o.Spec.RequiredParams, ","), strings.Join(o.Status.Errors, "; "), o.Spec.Description,
 		}
-	case *protocol.Template:
+	case *resource.Template:
 		return []string{m.Name, strconv.Itoa(len(o.Spec.Contents)), age(m.CreatedAt, now), o.Spec.Description}
-	case *protocol.Profile:
+	case *resource.Profile:
 		secret := ""
 		if o.Spec.ParamsSecretRef != nil {
 			secret = o.Spec.ParamsSecretRef.Name
 		}
 		return []string{m.Name, strconv.Itoa(len(o.Spec.Params)), secret, age(m.CreatedAt, now), strings.Join(sortedNames(o.Spec.Params), ","), o.Spec.Description}
-	case *protocol.Param:
+	case *resource.Param:
 		kind := ""
 		if s, ok := o.Spec.Schema.(map[string]any); ok {
 			kind, _ = s["type"].(string)
@@ -55,7 +55,7 @@ func bootEnvCells(obj protocol.Object, now time.Time) []string {
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // isoNames are the files of an operating system, without repeats.
-func isoNames(os protocol.EnvOS) string {
+func isoNames(os resource.EnvOS) string {
 	seen := map[string]bool{}
 	if os.IsoFile != "" {
 		seen[os.IsoFile] = true
@@ -69,10 +69,10 @@ func isoNames(os protocol.EnvOS) string {
 }
 
 // bootSource is what a claim or a maintenance boots.
-func bootSource(image string, from *protocol.ImageFrom, env *protocol.Ref) string {
+func bootSource(image string, from *resource.ImageFrom, env *resource.Ref) string {
 	switch {
 	case env != nil:
-		return protocol.EnvImagePrefix + env.Name
+		return resource.EnvImagePrefix + env.Name
 	case from != nil:
 		return groupPrefix + from.Group
 	}

@@ -13,6 +13,7 @@ import (
 	"rackboot/netboot/bootenv"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) bootEnvLintCmd() *cobra.Command {
@@ -66,30 +67,30 @@ func (a *app) bootEnvLintCmd() *cobra.Command {
 
 // lintHub checks environments of a hub: those with the names, or everything.
 func lintHub(ctx context.Context, c *api.Client, names []string, all bool) (out []linted, err error) {
-	var objs []protocol.Object
-	for _, kind := range []protocol.Kind{protocol.KindTemplate, protocol.KindParam} {
+	var objs []resource.Object
+	for _, kind := range []resource.Kind{resource.KindTemplate, resource.KindParam} {
 		list, err := c.ListObjects(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
 		objs = append(objs, list...)
 	}
-	var envs []*protocol.BootEnv
+	var envs []*resource.BootEnv
 	for _, name := range names {
-		e, err := api.Get[*protocol.BootEnv](ctx, c, name)
+		e, err := api.Get[*resource.BootEnv](ctx, c, name)
 		if err != nil {
 			return nil, err
 		}
 		envs = append(envs, e)
 	}
 	if all {
-		list, err := c.ListObjects(ctx, protocol.KindBootEnv)
+		list, err := c.ListObjects(ctx, resource.KindBootEnv)
 		if err != nil {
 			return nil, err
 		}
 		envs = nil
 		for _, o := range list {
-			envs = append(envs, o.(*protocol.BootEnv))
+			envs = append(envs, o.(*resource.BootEnv))
 		}
 	}
 	l := newLinter(objs)
@@ -142,13 +143,13 @@ func lintSet(set *manifest.Set) (out []linted) {
 	objs := set.Objects()
 	l := newLinter(objs)
 	for i, o := range objs {
-		if e, ok := o.(*protocol.BootEnv); ok {
+		if e, ok := o.(*resource.BootEnv); ok {
 			out = append(out, l.env(e, func(path, message string) string { return located1(set.At(i, path, message)) })...)
 		}
 	}
 	return append(out, l.rest(func(name, message string) string {
-		i := slices.IndexFunc(objs, func(o protocol.Object) bool {
-			_, is := o.(*protocol.Template)
+		i := slices.IndexFunc(objs, func(o resource.Object) bool {
+			_, is := o.(*resource.Template)
 			return is && o.Head().Metadata.Name == name
 		})
 		return located1(set.At(i, "spec.contents", message))
@@ -164,17 +165,17 @@ func located1(e manifest.Error) string {
 // linter checks environments with the Templates and Params that are described beside them.
 type linter struct {
 	templates map[string]string
-	schemas   map[string]protocol.ParamSpec
+	schemas   map[string]resource.ParamSpec
 	used      map[string]bool // Templates, by the environments so far
 }
 
-func newLinter(objs []protocol.Object) *linter {
-	l := &linter{map[string]string{}, map[string]protocol.ParamSpec{}, map[string]bool{}}
+func newLinter(objs []resource.Object) *linter {
+	l := &linter{map[string]string{}, map[string]resource.ParamSpec{}, map[string]bool{}}
 	for _, o := range objs {
 		switch o := o.(type) {
-		case *protocol.Template:
+		case *resource.Template:
 			l.templates[o.Metadata.Name] = o.Spec.Contents
-		case *protocol.Param:
+		case *resource.Param:
 			l.schemas[o.Spec.Name] = o.Spec
 		}
 	}
@@ -182,13 +183,13 @@ func newLinter(objs []protocol.Object) *linter {
 }
 
 // env checks an environment, with the Templates that the hub would send with it.
-func (l *linter) env(e *protocol.BootEnv, at func(path, message string) string) (out []linted) {
+func (l *linter) env(e *resource.BootEnv, at func(path, message string) string) (out []linted) {
 	var called []string
 	for _, s := range l.schemas {
-		called = append(called, protocol.CalledTemplates(s.Schema)...)
+		called = append(called, resource.CalledTemplates(s.Schema)...)
 	}
-	b := protocol.EnvBundle{BootEnv: e.Metadata.Name, Spec: e.Spec, Schemas: l.schemas}
-	b.Templates = protocol.EnvTemplates(e.Spec, called, func(name string) (string, bool) {
+	b := resource.EnvBundle{BootEnv: e.Metadata.Name, Spec: e.Spec, Schemas: l.schemas}
+	b.Templates = resource.EnvTemplates(e.Spec, called, func(name string) (string, bool) {
 		text, ok := l.templates[name]
 		l.used[name] = true
 		return text, ok
@@ -201,7 +202,7 @@ func (l *linter) env(e *protocol.BootEnv, at func(path, message string) string) 
 
 // rest checks the Templates that no environment uses.
 func (l *linter) rest(at func(name, message string) string) (out []linted) {
-	for _, f := range bootenv.Lint(protocol.EnvBundle{Templates: l.templates}, nil) {
+	for _, f := range bootenv.Lint(resource.EnvBundle{Templates: l.templates}, nil) {
 		name := strings.TrimPrefix(f.Path, "template ")
 		if _, is := l.templates[name]; is && !l.used[name] && f.Severity == bootenv.SeverityError {
 			out = append(out, linted{Finding: f, text: at(name, findingText(f))})

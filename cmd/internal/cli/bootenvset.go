@@ -12,6 +12,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // refusalStands is how often in a row a refusal must be read before it is believed: the
@@ -57,23 +58,23 @@ func (a *app) bootEnvSetCmd() *cobra.Command {
 }
 
 // setBootEnv changes the claim that has a server.
-func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*protocol.Claim, string, error) {
+func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*resource.Claim, string, error) {
 	const op = "set boot environment"
-	if _, err := api.Get[*protocol.Server](ctx, c, server); err != nil {
+	if _, err := api.Get[*resource.Server](ctx, c, server); err != nil {
 		return nil, "", err
 	}
-	claims, err := c.ListObjects(ctx, protocol.KindClaim)
+	claims, err := c.ListObjects(ctx, resource.KindClaim)
 	if err != nil {
 		return nil, "", err
 	}
-	i := slices.IndexFunc(claims, func(o protocol.Object) bool { return o.(*protocol.Claim).Status.Server == server })
+	i := slices.IndexFunc(claims, func(o resource.Object) bool { return o.(*resource.Claim).Status.Server == server })
 	if i < 0 {
 		return nil, "", protocol.Errorf(protocol.CodeConflict, op, "server %q has no claim", server).
 			WithHint("apply a Claim with spec.serverRef %s and spec.bootEnv %s", server, env)
 	}
-	cl := claims[i].(*protocol.Claim)
-	cl.Spec.Image, cl.Spec.BootEnv = "", &protocol.Ref{Name: env}
-	out, err := c.Apply(ctx, []protocol.Object{cl}, false)
+	cl := claims[i].(*resource.Claim)
+	cl.Spec.Image, cl.Spec.BootEnv = "", &resource.Ref{Name: env}
+	out, err := c.Apply(ctx, []resource.Object{cl}, false)
 	if p, ok := errors.AsType[*api.Problem](err); ok && len(p.Errors) > 0 {
 		var wrong protocol.FieldErrors
 		for _, f := range p.Errors {
@@ -91,15 +92,15 @@ func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*protoc
 }
 
 // waitBootEnv waits until the rack's agent serves an environment for a claim.
-func (a *app) waitBootEnv(ctx context.Context, c *api.Client, cl *protocol.Claim, env string, timeout time.Duration) error {
+func (a *app) waitBootEnv(ctx context.Context, c *api.Client, cl *resource.Claim, env string, timeout time.Duration) error {
 	var last error
 	stood := 0
 	return a.poll(ctx, timeout, "server/"+cl.Status.Server, func(ctx context.Context) (string, bool, error) {
-		now, err := api.Get[*protocol.Claim](ctx, c, cl.Metadata.Name)
+		now, err := api.Get[*resource.Claim](ctx, c, cl.Metadata.Name)
 		if err != nil {
 			return "", false, err
 		}
-		srv, err := api.Get[*protocol.Server](ctx, c, cl.Status.Server)
+		srv, err := api.Get[*resource.Server](ctx, c, cl.Status.Server)
 		if err != nil {
 			return "", false, err
 		}
@@ -140,34 +141,34 @@ const envDone = "in force"
 //
 // What the agent says is the code of its refusal; an agent that gives none says Refused. It
 // tries again by itself what is not available.
-func envProgress(cl *protocol.Claim, srv *protocol.Server, env string) (state string, refused error) {
+func envProgress(cl *resource.Claim, srv *resource.Server, env string) (state string, refused error) {
 	const op = "set boot environment"
 	r := srv.Status.Report
-	var e *protocol.EnvReport
+	var e *resource.EnvReport
 	if r != nil && r.OwnerUID == cl.Metadata.UID {
 		e = r.Env
 	}
-	if e != nil && e.State == protocol.EnvReady && e.BootEnv == env {
+	if e != nil && e.State == resource.EnvReady && e.BootEnv == env {
 		return envDone, nil
 	}
-	for _, code := range []protocol.ConditionCode{protocol.CondBootEnvInvalid, protocol.CondReprovisionRequired} {
-		i := slices.IndexFunc(cl.Status.Conditions, func(s protocol.ConditionState) bool { return s.Code == code })
+	for _, code := range []resource.ConditionCode{resource.CondBootEnvInvalid, resource.CondReprovisionRequired} {
+		i := slices.IndexFunc(cl.Status.Conditions, func(s resource.ConditionState) bool { return s.Code == code })
 		if i < 0 {
 			continue
 		}
-		known, _ := protocol.LookupCondition(code)
+		known, _ := resource.LookupCondition(code)
 		kind := protocol.CodeInvalid
-		if code == protocol.CondReprovisionRequired {
+		if code == resource.CondReprovisionRequired {
 			kind = protocol.CodeConflict
 		}
 		return "", protocol.Errorf(kind, op, "%s: %s", code, cl.Status.Conditions[i].Message).WithHint("%s", known.Hint)
 	}
-	if e != nil && e.State == protocol.EnvRefused {
+	if e != nil && e.State == resource.EnvRefused {
 		if e.Code == protocol.CodeUnavailable || e.Code == protocol.CodeTimeout {
 			return "refused for now: " + e.Message, nil
 		}
-		known, _ := protocol.LookupCondition(protocol.CondBootEnvRefused)
-		return "", protocol.Errorf(cmp.Or(e.Code, protocol.CodeConflict), op, "%s: %s", protocol.CondBootEnvRefused, e.Message).WithHint("%s", known.Hint)
+		known, _ := resource.LookupCondition(resource.CondBootEnvRefused)
+		return "", protocol.Errorf(cmp.Or(e.Code, protocol.CodeConflict), op, "%s: %s", resource.CondBootEnvRefused, e.Message).WithHint("%s", known.Hint)
 	}
 	state = "waits for the rack's agent"
 	if e != nil {

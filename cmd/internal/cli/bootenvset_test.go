@@ -7,6 +7,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestEnvProgressTable(t *testing.T) {
@@ -16,22 +17,22 @@ func TestEnvProgressTable(t *testing.T) {
 	}
 	doctable.Of(t, "bootenvset.go", "envProgress").Hold(t, [][]string{
 		doctable.YesNo(),
-		{"nothing", string(protocol.CondBootEnvInvalid), string(protocol.CondReprovisionRequired)},
-		append([]string{"nothing", string(protocol.EnvBuilding), string(protocol.EnvRefused)}, codes...),
+		{"nothing", string(resource.CondBootEnvInvalid), string(resource.CondReprovisionRequired)},
+		append([]string{"nothing", string(resource.EnvBuilding), string(resource.EnvRefused)}, codes...),
 	}, func(in []string) []string {
-		cl, srv := &protocol.Claim{}, &protocol.Server{}
+		cl, srv := &resource.Claim{}, &resource.Server{}
 		cl.Metadata.UID = "u"
 		if in[1] != "nothing" {
-			cl.Status.Conditions = []protocol.ConditionState{{Code: protocol.ConditionCode(in[1]), Message: "why"}}
+			cl.Status.Conditions = []resource.ConditionState{{Code: resource.ConditionCode(in[1]), Message: "why"}}
 		}
-		r := &protocol.ServerReport{OwnerUID: "u"}
+		r := &resource.ServerReport{OwnerUID: "u"}
 		switch {
 		case in[0] == "yes":
-			r.Env = &protocol.EnvReport{State: protocol.EnvReady, BootEnv: "e"}
+			r.Env = &resource.EnvReport{State: resource.EnvReady, BootEnv: "e"}
 		case slices.Contains(codes, in[2]):
-			r.Env = &protocol.EnvReport{State: protocol.EnvRefused, BootEnv: "before", Message: "why", Code: protocol.Code(in[2])}
+			r.Env = &resource.EnvReport{State: resource.EnvRefused, BootEnv: "before", Message: "why", Code: protocol.Code(in[2])}
 		case in[2] != "nothing":
-			r.Env = &protocol.EnvReport{State: protocol.EnvState(in[2]), BootEnv: "before", Message: "why"}
+			r.Env = &resource.EnvReport{State: resource.EnvState(in[2]), BootEnv: "before", Message: "why"}
 		}
 		srv.Status.Report = r
 		state, err := envProgress(cl, srv, "e")
@@ -47,9 +48,9 @@ func TestEnvProgressTable(t *testing.T) {
 
 // What an agent says for another claim is nothing about this one.
 func TestEnvProgressOfAnotherClaim(t *testing.T) {
-	cl, srv := &protocol.Claim{}, &protocol.Server{}
+	cl, srv := &resource.Claim{}, &resource.Server{}
 	cl.Metadata.UID = "u"
-	srv.Status.Report = &protocol.ServerReport{OwnerUID: "other", Env: &protocol.EnvReport{State: protocol.EnvReady, BootEnv: "e"}}
+	srv.Status.Report = &resource.ServerReport{OwnerUID: "other", Env: &resource.EnvReport{State: resource.EnvReady, BootEnv: "e"}}
 	if state, err := envProgress(cl, srv, "e"); err != nil || state == envDone {
 		t.Errorf("%q, %v", state, err)
 	}

@@ -5,16 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // visible are the conditions that people are shown: those that have lasted long
 // enough and that no other one explains.
-func visible(all []protocol.ConditionState, now time.Time) []protocol.ConditionState {
-	var out []protocol.ConditionState
+func visible(all []resource.ConditionState, now time.Time) []resource.ConditionState {
+	var out []resource.ConditionState
 	for _, c := range all {
-		known, ok := protocol.LookupCondition(c.Code)
-		explained := slices.ContainsFunc(all, func(o protocol.ConditionState) bool { return slices.Contains(known.DependsOn, o.Code) })
+		known, ok := resource.LookupCondition(c.Code)
+		explained := slices.ContainsFunc(all, func(o resource.ConditionState) bool { return slices.Contains(known.DependsOn, o.Code) })
 		if ok && (explained || now.Sub(c.Since) < known.TimeToVisible) {
 			continue
 		}
@@ -23,7 +23,7 @@ func visible(all []protocol.ConditionState, now time.Time) []protocol.ConditionS
 	return out
 }
 
-func conditionCodes(all []protocol.ConditionState, now time.Time) string {
+func conditionCodes(all []resource.ConditionState, now time.Time) string {
 	var codes []string
 	for _, c := range visible(all, now) {
 		codes = append(codes, string(c.Code))
@@ -32,25 +32,25 @@ func conditionCodes(all []protocol.ConditionState, now time.Time) string {
 }
 
 // conditionsOf are the conditions in a resource's status.
-func conditionsOf(obj protocol.Object) []protocol.ConditionState {
+func conditionsOf(obj resource.Object) []resource.ConditionState {
 	switch o := obj.(type) {
-	case *protocol.Server:
+	case *resource.Server:
 		return o.Status.Conditions
-	case *protocol.BMC:
+	case *resource.BMC:
 		return o.Status.Conditions
-	case *protocol.Maintenance:
+	case *resource.Maintenance:
 		return o.Status.Conditions
-	case *protocol.Claim:
+	case *resource.Claim:
 		return o.Status.Conditions
-	case *protocol.Agent:
+	case *resource.Agent:
 		return o.Status.Conditions
-	case *protocol.BootImage:
+	case *resource.BootImage:
 		return o.Status.Conditions
-	case *protocol.ServerGroup:
+	case *resource.ServerGroup:
 		return o.Status.Conditions
-	case *protocol.Secret:
+	case *resource.Secret:
 		return o.Status.Conditions
-	case *protocol.BootConfiguration:
+	case *resource.BootConfiguration:
 		return o.Status.Conditions
 	}
 	return nil

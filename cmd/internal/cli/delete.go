@@ -10,6 +10,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) deleteCmd() *cobra.Command {
@@ -35,11 +36,11 @@ func (a *app) deleteCmd() *cobra.Command {
 			if cmd.Flags().Changed("revision") {
 				ctx = api.WithRevision(ctx, revision)
 			}
-			var obj protocol.Object
+			var obj resource.Object
 			switch release := cmd.Flags().Changed("release-holds"); {
 			case !release:
 				obj, err = c.Delete(ctx, kind, name)
-			case kind != protocol.KindClaim:
+			case kind != resource.KindClaim:
 				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds is for claims")
 			case strings.TrimSpace(releaseHolds) == "":
 				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds takes the reason")
@@ -51,7 +52,7 @@ func (a *app) deleteCmd() *cobra.Command {
 			}
 			full := strings.ToLower(string(kind)) + "/" + name
 			word := "deleted"
-			if kind == protocol.KindClaim {
+			if kind == resource.KindClaim {
 				word = "is being released"
 				if wait {
 					if err := a.waitGone(cmd.Context(), c, kind, name, timeout); err != nil {
@@ -70,13 +71,13 @@ func (a *app) deleteCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) waitGone(ctx context.Context, c *api.Client, kind protocol.Kind, name string, timeout time.Duration) error {
+func (a *app) waitGone(ctx context.Context, c *api.Client, kind resource.Kind, name string, timeout time.Duration) error {
 	return a.poll(ctx, timeout, strings.ToLower(string(kind))+"/"+name, func(ctx context.Context) (string, bool, error) {
 		obj, err := c.GetObject(ctx, kind, name)
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return "gone", true, nil
 		}
-		if claim, ok := obj.(*protocol.Claim); ok && err == nil {
+		if claim, ok := obj.(*resource.Claim); ok && err == nil {
 			return strings.TrimSpace(fmt.Sprintf("releasing server %s %s", dash(claim.Status.Server),
 				conditionCodes(claim.Status.Conditions, time.Now()))), false, nil
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) describeCmd() *cobra.Command {
@@ -28,10 +28,10 @@ func (a *app) describeCmd() *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			v := objectsView(kind, []protocol.Object{obj}, now)
+			v := objectsView(kind, []resource.Object{obj}, now)
 			v.single = true
 			text := conditionText(conditionsOf(obj), now)
-			if b, ok := obj.(*protocol.BMC); ok {
+			if b, ok := obj.(*resource.BMC); ok {
 				text = inventoryText(b) + text
 			}
 			return a.print.describe(v, facts(v, obj), text)
@@ -40,7 +40,7 @@ func (a *app) describeCmd() *cobra.Command {
 }
 
 // facts are all columns of the wide table, one per line, and what has none.
-func facts(v view, obj protocol.Object) []fact {
+func facts(v view, obj resource.Object) []fact {
 	var out []fact
 	for i, col := range v.columns {
 		if col.name != "CONDITIONS" {
@@ -50,27 +50,27 @@ func facts(v view, obj protocol.Object) []fact {
 	m := obj.Head().Metadata
 	out = append(out, fact{"Labels", labelsText(m.Labels)}, fact{"Uid", m.UID}, fact{"Generation", fmt.Sprint(m.Generation)},
 		fact{"Created", stamp(m.CreatedAt)}, fact{"Deleted", stamp(m.DeletedAt)})
-	if b, ok := obj.(*protocol.BMC); ok {
+	if b, ok := obj.(*resource.BMC); ok {
 		out = append(out, bmcFacts(b)...)
 	}
-	if b, ok := obj.(*protocol.BootImage); ok {
+	if b, ok := obj.(*resource.BootImage); ok {
 		out = append(out, bootImageFacts(b)...)
 	}
 	out = append(out, groupKindFacts(obj)...)
-	if h, ok := obj.(*protocol.Hold); ok {
+	if h, ok := obj.(*resource.Hold); ok {
 		out = append(out, holdFacts(h)...)
 	}
-	if m, ok := obj.(*protocol.Maintenance); ok && m.Status.Position > 0 {
+	if m, ok := obj.(*resource.Maintenance); ok && m.Status.Position > 0 {
 		out = append(out, fact{"Position", fmt.Sprint(m.Status.Position)})
 	}
-	if r, ok := obj.(*protocol.Rack); ok {
+	if r, ok := obj.(*resource.Rack); ok {
 		out = append(out, fact{"Destructive key", destructiveFact(r.Status.Approvals)})
 	}
-	if s, ok := obj.(*protocol.Server); ok && s.Status.Firmware != nil {
+	if s, ok := obj.(*resource.Server); ok && s.Status.Firmware != nil {
 		w := s.Status.Firmware
 		out = append(out, fact{"Firmware work", fmt.Sprintf("%s, by %s since %s, until %s", w.Reason, w.By, stamp(&w.Since), stamp(&w.NotAfter))})
 	}
-	if s, ok := obj.(*protocol.Server); ok && s.Status.Report != nil {
+	if s, ok := obj.(*resource.Server); ok && s.Status.Report != nil {
 		r := s.Status.Report
 		out = append(out, fact{"Identity", r.Identity}, fact{"Accepted identity", s.Status.AcceptedIdentity}, fact{"Power epoch", fmt.Sprint(r.PowerEpoch)}, fact{"Last powered on", stamp(r.LastPoweredOn)},
 			fact{"Reboot pending since", stamp(r.PendingRebootSince)}, fact{"Read error", r.Observation.Error})
@@ -78,7 +78,7 @@ func facts(v view, obj protocol.Object) []fact {
 		if t := r.Attempt; t != nil {
 			out = append(out, fact{"Attempt since", stamp(&t.Since)}, fact{"Attempt evidence", string(t.Evidence)},
 				fact{"Attempt reason", t.Reason})
-			if known, ok := protocol.LookupAttempt(t.Code); ok {
+			if known, ok := resource.LookupAttempt(t.Code); ok {
 				out = append(out, fact{"Attempt code", string(t.Code)}, fact{"Attempt hint", known.Title + ": " + known.Hint})
 			}
 			out = append(out, fact{"Boot URI", t.URI})
@@ -92,7 +92,7 @@ func facts(v view, obj protocol.Object) []fact {
 			out = append(out, fact{"Hold " + h.ID, state})
 		}
 	}
-	if s, ok := obj.(*protocol.Server); ok {
+	if s, ok := obj.(*resource.Server); ok {
 		out = append(out, discoveryFacts(s)...)
 	}
 	// One line per name: a column and a fact may say the same.
@@ -104,7 +104,7 @@ func facts(v view, obj protocol.Object) []fact {
 	})
 }
 
-func holdFacts(h *protocol.Hold) []fact {
+func holdFacts(h *resource.Hold) []fact {
 	st := h.Status
 	out := []fact{{"Rack", st.Rack}, {"Soft timeout", h.Spec.SoftTimeout.String()}, {"Force during firmware", fmt.Sprint(h.Spec.ForceDuringFirmware)}, {"Expired", stamp(st.ExpiredAt)}}
 	if d := st.ConfirmedDown; d != nil {
@@ -116,7 +116,7 @@ func holdFacts(h *protocol.Hold) []fact {
 	return out
 }
 
-func conditionText(all []protocol.ConditionState, now time.Time) string {
+func conditionText(all []resource.ConditionState, now time.Time) string {
 	shown := visible(all, now)
 	if len(shown) == 0 {
 		return ""
@@ -124,7 +124,7 @@ func conditionText(all []protocol.ConditionState, now time.Time) string {
 	var b strings.Builder
 	b.WriteString("Conditions:\n")
 	for _, s := range shown {
-		known, _ := protocol.LookupCondition(s.Code)
+		known, _ := resource.LookupCondition(s.Code)
 		fmt.Fprintf(&b, "  %s (%s): %s, since %s\n", s.Code, dash(string(known.Severity)), dash(known.Title), dash(stamp(&s.Since)))
 		if s.Message != "" {
 			fmt.Fprintf(&b, "    %s\n", s.Message)

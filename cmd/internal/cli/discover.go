@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) serverDiscoverCmd() *cobra.Command {
@@ -28,7 +28,7 @@ func (a *app) serverDiscoverCmd() *cobra.Command {
 				return err
 			}
 			a.progress("server %s: a discovery was asked for", args[0])
-			v := objectsView(protocol.KindServer, []protocol.Object{s}, time.Now())
+			v := objectsView(resource.KindServer, []resource.Object{s}, time.Now())
 			v.single = true
 			return a.print.show(v)
 		},
@@ -36,7 +36,7 @@ func (a *app) serverDiscoverCmd() *cobra.Command {
 }
 
 // discoveryFacts are what the hub keeps of a server's discoveries.
-func discoveryFacts(s *protocol.Server) (out []fact) {
+func discoveryFacts(s *resource.Server) (out []fact) {
 	if d := s.Status.Discovery; d != nil {
 		if d.AskedAt != nil {
 			out = append(out, fact{"Discovery asked", fmt.Sprintf("by %s at %s", d.AskedBy, stamp(d.AskedAt))})
@@ -54,7 +54,7 @@ func discoveryFacts(s *protocol.Server) (out []fact) {
 }
 
 // hardware is what was found in one line: 2 CPUs, 64 cores, 512 GiB, 4 NICs, 2 disks.
-func hardware(d *protocol.Discovered) string {
+func hardware(d *resource.Discovered) string {
 	if d == nil {
 		return ""
 	}

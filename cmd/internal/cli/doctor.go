@@ -8,6 +8,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) doctorCmd() *cobra.Command {
@@ -69,9 +70,9 @@ func (a *app) showDoctor(out api.DoctorAnswer) error {
 func doctorView(out api.DoctorAnswer) (v view, hints string) {
 	v.columns = columns("BLOCKS SEVERITY SUBJECT CODE WHAT")
 	var b strings.Builder
-	told := map[protocol.ConditionCode]bool{}
+	told := map[resource.ConditionCode]bool{}
 	for _, f := range out.Findings {
-		known, ok := protocol.LookupCondition(f.Code)
+		known, ok := resource.LookupCondition(f.Code)
 		blocks, what := "no", f.Message
 		if f.Blocks {
 			blocks = "yes"

@@ -8,14 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // conditionValue is a condition of the registry, for other programs.
 type conditionValue struct {
-	Code          protocol.ConditionCode   `json:"code"`
+	Code          resource.ConditionCode   `json:"code"`
 	Title         string                   `json:"title"`
-	Severity      protocol.Severity        `json:"severity"`
-	DependsOn     []protocol.ConditionCode `json:"dependsOn,omitempty"`
+	Severity      resource.Severity        `json:"severity"`
+	DependsOn     []resource.ConditionCode `json:"dependsOn,omitempty"`
 	TimeToVisible string                   `json:"timeToVisible,omitempty"`
 	Hint          string                   `json:"hint"`
 }
@@ -25,7 +26,7 @@ func (a *app) explainCmd() *cobra.Command {
 		Use: "explain [CODE]", Short: "Explain a condition, or why a boot failed; without a code, list conditions", Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			v := view{columns: columns("CODE SEVERITY TITLE", "HINT")}
-			for _, c := range protocol.Conditions() {
+			for _, c := range resource.Conditions() {
 				if len(args) == 1 && !strings.EqualFold(args[0], string(c.Code)) {
 					continue
 				}
@@ -66,13 +67,13 @@ func (a *app) explainCmd() *cobra.Command {
 
 // failureValue is why an attempt failed, for other programs.
 type failureValue struct {
-	Code  protocol.AttemptCode `json:"code"`
+	Code  resource.AttemptCode `json:"code"`
 	Title string               `json:"title"`
 	Hint  string               `json:"hint"`
 }
 
 func attemptFailure(code string) (failureValue, bool) {
-	for _, f := range protocol.AttemptFailures() {
+	for _, f := range resource.AttemptFailures() {
 		if strings.EqualFold(code, string(f.Code)) {
 			return failureValue{f.Code, f.Title, f.Hint}, true
 		}

@@ -14,6 +14,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -73,13 +74,13 @@ another hub" in OPERATIONS.md. A file that is there is not replaced.`,
 	return cmd
 }
 
-func exportedKinds(names []string) ([]protocol.Kind, error) {
+func exportedKinds(names []string) ([]resource.Kind, error) {
 	if len(names) == 0 {
 		return api.ExportKinds(), nil
 	}
-	var out []protocol.Kind
+	var out []resource.Kind
 	for _, n := range names {
-		k, ok := protocol.ParseKind(n)
+		k, ok := resource.ParseKind(n)
 		if !ok || !slices.Contains(api.ExportKinds(), k) {
 			return nil, protocol.Errorf(protocol.CodeInvalid, "export", "%q is not a kind that is exported", n).
 				WithHint("params, templates, profiles, bootenvs, bootimages, managedbootimages, servergroups, grouprevisions, racks, segments, bmcs, servers, claims, maintenances, bootconfigurations or holds; without any, all of them")

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The exit codes of fence besides 0 and those of protocol.Code, which are for
@@ -24,7 +25,7 @@ const answerAge = 10 * time.Second
 func (a *app) fenceCmd() *cobra.Command {
 	var wait bool
 	var timeout time.Duration
-	req := api.HoldRequest{HoldTerms: protocol.HoldTerms{Mode: protocol.StopHard}}
+	req := api.HoldRequest{HoldTerms: resource.HoldTerms{Mode: resource.StopHard}}
 	cmd := &cobra.Command{
 		Use: "fence SERVER", Short: "Power a server off at once, keep it off, and prove that it is off", Args: cobra.ExactArgs(1),
 		Long: "Power a server off at once and keep it off by a hard hold, wait for the receipt that proves it\n" +
@@ -63,21 +64,21 @@ func (a *app) fenceCmd() *cobra.Command {
 // fence places the hold and waits for its receipt. Placing it again is the same hold,
 // so that a hub which does not answer is asked until it does.
 func (a *app) fence(ctx context.Context, c *api.Client, server string, req api.HoldRequest, timeout time.Duration) error {
-	var last *protocol.Hold
+	var last *resource.Hold
 	var heard time.Time
 	look := func(ctx context.Context) (string, bool, error) {
-		var h *protocol.Hold
+		var h *resource.Hold
 		var err error
 		if last == nil {
 			h, err = c.CreateHold(ctx, server, req)
 		} else {
-			h, err = api.Get[*protocol.Hold](ctx, c, last.Metadata.Name)
+			h, err = api.Get[*resource.Hold](ctx, c, last.Metadata.Name)
 		}
 		switch code := protocol.CodeOf(err); {
 		case code == protocol.CodeUnavailable || code == protocol.CodeTimeout:
 			return "the hub does not answer: " + err.Error(), false, nil
 		case code == protocol.CodeNotFound && last != nil:
-			last.Status.State, last.Status.Message = protocol.StateReleasing, "it was released and is gone"
+			last.Status.State, last.Status.Message = resource.StateReleasing, "it was released and is gone"
 			heard = time.Now()
 			return "", true, nil
 		case err != nil:
@@ -108,9 +109,9 @@ func (a *app) fence(ctx context.Context, c *api.Client, server string, req api.H
 }
 
 // settled says whether waiting brings nothing more.
-func settled(h *protocol.Hold) bool {
+func settled(h *resource.Hold) bool {
 	exit := fenceExit(h.Status.State, h.Status.Receipt, h.Status.Stale)
-	return exit == 0 || exit == exitManual || h.Status.State == protocol.StateReleasing
+	return exit == 0 || exit == exitManual || h.Status.State == resource.StateReleasing
 }
 
 // fenceExit is the exit code for a hold that stands so.
@@ -125,25 +126,25 @@ func settled(h *protocol.Hold) bool {
 //	*           | *       | *     | 11
 //
 // A receipt proves nothing of now while the last recorded read of the server is old.
-func fenceExit(state protocol.HoldState, r *protocol.Receipt, stale bool) int {
+func fenceExit(state resource.HoldState, r *resource.Receipt, stale bool) int {
 	switch state {
-	case protocol.StateFenced:
+	case resource.StateFenced:
 		if r != nil && r.Manual == nil && !stale {
 			return 0
 		}
-	case protocol.StateConfirmed:
+	case resource.StateConfirmed:
 		if r != nil && r.Manual != nil {
 			return exitManual
 		}
-	case protocol.StateStopping, protocol.StateForcing, protocol.StateViolated, protocol.StateReleasing:
+	case resource.StateStopping, resource.StateForcing, resource.StateViolated, resource.StateReleasing:
 		return exitNotProved
-	case protocol.StateAccepted, protocol.StateEnforced, protocol.StateUnreachable, protocol.StateStale:
+	case resource.StateAccepted, resource.StateEnforced, resource.StateUnreachable, resource.StateStale:
 	}
 	return exitUnknown
 }
 
 // verdict prints what there is and says what is known.
-func (a *app) verdict(h *protocol.Hold) error {
+func (a *app) verdict(h *resource.Hold) error {
 	exit := fenceExit(h.Status.State, h.Status.Receipt, h.Status.Stale)
 	if exit == 0 {
 		return a.showReceipt(h)
@@ -157,7 +158,7 @@ func (a *app) verdict(h *protocol.Hold) error {
 		}
 		e.Message = "server " + h.Spec.Server + " was confirmed down and is not proved off"
 		e.Hint = "you rely on the word of whoever confirmed it"
-	case h.Status.State == protocol.StateReleasing:
+	case h.Status.State == resource.StateReleasing:
 		e.Hint = "nothing keeps the server off; fence it again if that is still needed"
 	case exit == exitUnknown && h.Status.Stale:
 		e.Message = "it is not known whether server " + h.Spec.Server + " is off: hold " + h.Metadata.Name + " is " + stateText(h)

@@ -17,6 +17,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // TestFenceTable compares the table above fenceExit with it for every combination.
@@ -40,8 +41,8 @@ func TestFenceTable(t *testing.T) {
 	if len(rows) != 8 || !slices.Equal(rows[0], []string{"state", "receipt", "stale", "exit"}) {
 		t.Fatalf("the table has another shape: %q", rows)
 	}
-	receipts := map[string]*protocol.Receipt{"none": nil, "proof": {}, "manual": {Manual: &protocol.Confirmation{}}}
-	for _, state := range append(protocol.HoldStates(), "", "Molten") {
+	receipts := map[string]*resource.Receipt{"none": nil, "proof": {}, "manual": {Manual: &resource.Confirmation{}}}
+	for _, state := range append(resource.HoldStates(), "", "Molten") {
 		for name, r := range receipts {
 			for stale, is := range map[string]bool{"yes": true, "no": false} {
 				i := slices.IndexFunc(rows[1:], func(row []string) bool {
@@ -81,7 +82,7 @@ func TestFenceOfASilentHub(t *testing.T) {
 		defer c.CloseIdle()
 		var out, progress strings.Builder
 		a := &app{cfg: Config{Err: &progress}, print: printer{out: &out, form: formTable}}
-		err = a.fence(context.Background(), c, "n1", api.HoldRequest{HoldTerms: protocol.HoldTerms{Key: "k"}}, timeout)
+		err = a.fence(context.Background(), c, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}}, timeout)
 		if u, ok := errors.AsType[*ownExit](err); ok {
 			return u.exit, out.String()
 		}

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) serverFirmwareCmd() *cobra.Command {
@@ -37,7 +38,7 @@ func (a *app) serverFirmwareCmd() *cobra.Command {
 			} else {
 				a.progress("server %s: no firmware work", args[0])
 			}
-			v := objectsView(protocol.KindServer, []protocol.Object{s}, time.Now())
+			v := objectsView(resource.KindServer, []resource.Object{s}, time.Now())
 			v.single = true
 			return a.print.show(v)
 		},

@@ -10,6 +10,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) getCmd() *cobra.Command {
@@ -31,7 +32,7 @@ func (a *app) getCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			read := func(ctx context.Context) ([]protocol.Object, error) { return readObjects(ctx, c, kind, name, sel) }
+			read := func(ctx context.Context) ([]resource.Object, error) { return readObjects(ctx, c, kind, name, sel) }
 			if watch {
 				return a.watch(cmd.Context(), kind, read)
 			}
@@ -53,13 +54,13 @@ func (a *app) getCmd() *cobra.Command {
 	return cmd
 }
 
-func readObjects(ctx context.Context, c *api.Client, kind protocol.Kind, name string, sel selector) ([]protocol.Object, error) {
+func readObjects(ctx context.Context, c *api.Client, kind resource.Kind, name string, sel selector) ([]resource.Object, error) {
 	if name != "" {
 		obj, err := c.GetObject(ctx, kind, name)
-		return []protocol.Object{obj}, err
+		return []resource.Object{obj}, err
 	}
 	all, err := c.ListObjects(ctx, kind)
-	var out []protocol.Object
+	var out []resource.Object
 	for _, o := range all {
 		if sel.matches(o.Head().Metadata.Labels) {
 			out = append(out, o)
@@ -69,7 +70,7 @@ func readObjects(ctx context.Context, c *api.Client, kind protocol.Kind, name st
 }
 
 // watch shows everything once, then what has changed, until ctx ends.
-func (a *app) watch(ctx context.Context, kind protocol.Kind, read func(context.Context) ([]protocol.Object, error)) error {
+func (a *app) watch(ctx context.Context, kind resource.Kind, read func(context.Context) ([]resource.Object, error)) error {
 	shown := map[string][]byte{}
 	first := true
 	for {
@@ -82,7 +83,7 @@ func (a *app) watch(ctx context.Context, kind protocol.Kind, read func(context.C
 		case err != nil:
 			a.progress("%s", err)
 		}
-		var changed []protocol.Object
+		var changed []resource.Object
 		for _, o := range objs {
 			raw, err := json.Marshal(o)
 			if err != nil {

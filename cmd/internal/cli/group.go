@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // groupPrefix begins what a claim boots whose image is a group's, where it is shown.
@@ -40,15 +40,15 @@ func (a *app) groupListCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			objs, err := readObjects(cmd.Context(), c, protocol.KindServerGroup, "", nil)
+			objs, err := readObjects(cmd.Context(), c, resource.KindServerGroup, "", nil)
 			if err != nil {
 				return err
 			}
 			if len(objs) == 0 && (a.print.form == formTable || a.print.form == formWide) {
-				a.progress("no %s", protocol.KindServerGroup.Plural())
+				a.progress("no %s", resource.KindServerGroup.Plural())
 				return nil
 			}
-			return a.print.show(objectsView(protocol.KindServerGroup, objs, time.Now()))
+			return a.print.show(objectsView(resource.KindServerGroup, objs, time.Now()))
 		},
 	}
 }
@@ -65,7 +65,7 @@ func (a *app) groupHistoryCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			g, err := api.Get[*protocol.ServerGroup](cmd.Context(), c, args[0])
+			g, err := api.Get[*resource.ServerGroup](cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -83,18 +83,18 @@ func (a *app) groupHistoryCmd() *cobra.Command {
 }
 
 // groupHistory are the revisions of a group, and of none before it with the same name.
-func groupHistory(ctx context.Context, c *api.Client, g *protocol.ServerGroup) (out []*protocol.GroupRevision, err error) {
-	all, err := c.ListObjects(ctx, protocol.KindGroupRevision)
+func groupHistory(ctx context.Context, c *api.Client, g *resource.ServerGroup) (out []*resource.GroupRevision, err error) {
+	all, err := c.ListObjects(ctx, resource.KindGroupRevision)
 	for _, o := range all {
-		if r, ok := o.(*protocol.GroupRevision); ok && r.Spec.Group == g.Metadata.Name && r.Spec.GroupUID == g.Metadata.UID {
+		if r, ok := o.(*resource.GroupRevision); ok && r.Spec.Group == g.Metadata.Name && r.Spec.GroupUID == g.Metadata.UID {
 			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, func(a, b *protocol.GroupRevision) int { return cmp.Compare(a.Spec.Number, b.Spec.Number) })
+	slices.SortFunc(out, func(a, b *resource.GroupRevision) int { return cmp.Compare(a.Spec.Number, b.Spec.Number) })
 	return out, err
 }
 
-func historyView(g *protocol.ServerGroup, list []*protocol.GroupRevision) view {
+func historyView(g *resource.ServerGroup, list []*resource.GroupRevision) view {
 	v := view{columns: columns("REVISION AT BY CAUSE VERSION DIGEST STUB RESULT VERIFIED MARKS", "BOOTIMAGE", "STAMP", "COPY-OF", "BOOTED", "FAILED", "REASON", "MESSAGE")}
 	for _, r := range list {
 		s, result, proof := r.Spec, r.Status.Result, ""
@@ -114,7 +114,7 @@ func historyView(g *protocol.ServerGroup, list []*protocol.GroupRevision) view {
 }
 
 // revisionMarks say what a revision is to its group.
-func revisionMarks(g protocol.ServerGroupStatus, r *protocol.GroupRevision) string {
+func revisionMarks(g resource.ServerGroupStatus, r *resource.GroupRevision) string {
 	var out []string
 	if r.Spec.Number == g.Revision {
 		out = append(out, "current")
@@ -130,7 +130,7 @@ func revisionMarks(g protocol.ServerGroupStatus, r *protocol.GroupRevision) stri
 
 // imageDigests are the first digits of what is booted, by architecture where there are
 // several.
-func imageDigests(images map[string]protocol.Image) string {
+func imageDigests(images map[string]resource.Image) string {
 	var out []string
 	for _, arch := range slices.Sorted(maps.Keys(images)) {
 		digits := shortDigest(images[arch].Digest)
@@ -142,7 +142,7 @@ func imageDigests(images map[string]protocol.Image) string {
 	return strings.Join(out, ",")
 }
 
-func stubName(r *protocol.IgnitionRef) string {
+func stubName(r *resource.IgnitionRef) string {
 	if r == nil {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // groupWordCmds are the commands that are a word about a group, and change no revision.
@@ -75,11 +76,11 @@ func (a *app) groupWord(cmd *cobra.Command, name string, action api.GroupAction,
 	return a.showGroup(out.Group)
 }
 
-func (a *app) showGroup(g *protocol.ServerGroup) error {
+func (a *app) showGroup(g *resource.ServerGroup) error {
 	if g == nil {
 		return protocol.Errorf(protocol.CodeInternal, "group", "the hub's answer has no group")
 	}
-	v := objectsView(protocol.KindServerGroup, []protocol.Object{g}, time.Now())
+	v := objectsView(resource.KindServerGroup, []resource.Object{g}, time.Now())
 	v.single = true
 	return a.print.show(v)
 }

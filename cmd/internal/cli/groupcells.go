@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func groupCells(g *protocol.ServerGroup, now time.Time) []string {
+func groupCells(g *resource.ServerGroup, now time.Time) []string {
 	managed, skipped := "", ""
 	if e := g.Status.Enrolment; e != nil {
 		managed, skipped = strconv.FormatBool(e.Managed), string(e.Skipped)
@@ -25,7 +25,7 @@ func groupCells(g *protocol.ServerGroup, now time.Time) []string {
 	}
 }
 
-func revisionCells(r *protocol.GroupRevision, now time.Time) []string {
+func revisionCells(r *resource.GroupRevision, now time.Time) []string {
 	s := r.Spec
 	return []string{
 		r.Metadata.Name, s.Group, strconv.Itoa(s.Number), string(s.Cause), s.BootImage, s.Version, strconv.FormatBool(r.Status.Verified),

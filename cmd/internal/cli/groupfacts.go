@@ -7,17 +7,17 @@ import (
 	"strconv"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // groupKindFacts are those of what groups boot from.
-func groupKindFacts(obj protocol.Object) []fact {
+func groupKindFacts(obj resource.Object) []fact {
 	switch o := obj.(type) {
-	case *protocol.ServerGroup:
+	case *resource.ServerGroup:
 		return groupFacts(o)
-	case *protocol.GroupRevision:
+	case *resource.GroupRevision:
 		return revisionFacts(o)
-	case *protocol.ManagedBootImages:
+	case *resource.ManagedBootImages:
 		out := []fact{{"Selector", "every group, for All"}}
 		if s := o.Spec.Selector; s != nil {
 			out[0].value = labelsText(s.MatchLabels)
@@ -33,7 +33,7 @@ func groupKindFacts(obj protocol.Object) []fact {
 	return nil
 }
 
-func groupFacts(g *protocol.ServerGroup) []fact {
+func groupFacts(g *resource.ServerGroup) []fact {
 	s, st := g.Spec, g.Status
 	out := []fact{{"Selector", labelsText(s.Selector.MatchLabels)}, {"Own image", s.Image}, {"Managed by", s.ManagedBy}, {"Boot policy", policyText(s.BootPolicy)}, {"Strategy", string(s.Rollout.Strategy)}}
 	if s.Stub != nil {
@@ -69,7 +69,7 @@ func groupFacts(g *protocol.ServerGroup) []fact {
 	return out
 }
 
-func revisionFacts(r *protocol.GroupRevision) []fact {
+func revisionFacts(r *resource.GroupRevision) []fact {
 	s, st := r.Spec, r.Status
 	out := []fact{{"At", stamp(&s.At)}, {"Parent", number(s.Parent)}, {"Copy of", number(s.CopyOf)}, {"Entry digest", s.BootImageDigest}, {"Boot policy", policyText(s.BootPolicy)}}
 	for _, arch := range slices.Sorted(maps.Keys(s.Images)) {
@@ -84,11 +84,11 @@ func revisionFacts(r *protocol.GroupRevision) []fact {
 		fact{"Booted", strconv.Itoa(st.Booted)}, fact{"Failed", strconv.Itoa(st.Failed)})
 }
 
-func policyText(p protocol.BootPolicy) string {
+func policyText(p resource.BootPolicy) string {
 	return fmt.Sprintf("first %s, then %s", dash(string(p.FirstBoot)), dash(string(p.Boot)))
 }
 
-func wordText(w protocol.Confirmation) string {
+func wordText(w resource.Confirmation) string {
 	return fmt.Sprintf("by %s at %s: %s", w.By, stamp(&w.At), w.Reason)
 }
 

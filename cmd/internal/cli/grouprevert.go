@@ -10,6 +10,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) groupDiffCmd() *cobra.Command {
@@ -115,13 +116,13 @@ func (a *app) revertText(out api.GroupAnswer, dryRun bool) string {
 }
 
 // strategyText says what another revision does to servers that run.
-func strategyText(s protocol.RolloutStrategy) string {
+func strategyText(s resource.RolloutStrategy) string {
 	switch s {
-	case protocol.RolloutOnNextBoot:
+	case resource.RolloutOnNextBoot:
 		return "no server that runs is touched; first boots take the revision, and with boot: Network each power-on"
-	case protocol.RolloutReboot:
+	case resource.RolloutReboot:
 		return "servers that run are rebooted softly, wave by wave, and boot the revision from the network"
-	case protocol.RolloutReprovision:
+	case resource.RolloutReprovision:
 		return "servers that run are INSTALLED ANEW, wave by wave, and THEIR DISKS ARE OVERWRITTEN; each needs an approval first, see rackctl approve list"
 	}
 	return "this rackctl does not know the strategy"

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) holdCmd() *cobra.Command {
@@ -33,7 +34,7 @@ func (a *app) holdCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var hold *protocol.Hold
+			var hold *resource.Hold
 			if cmd.Flags().Changed(flagAnnotation) {
 				if err := alone(cmd, "key", "mode", "reason", "ref", "soft-timeout", "ttl", "on-expiry", "force-during-firmware"); err != nil {
 					return err
@@ -43,8 +44,8 @@ func (a *app) holdCmd() *cobra.Command {
 					return a.showRequest(*request)
 				}
 			} else {
-				req.Mode, req.SoftTimeout = protocol.StopMode(mode), protocol.Duration(soft)
-				req.TTL, req.OnExpiry = protocol.Duration(ttl), protocol.OnExpiry(expiry)
+				req.Mode, req.SoftTimeout = resource.StopMode(mode), protocol.Duration(soft)
+				req.TTL, req.OnExpiry = protocol.Duration(ttl), resource.OnExpiry(expiry)
 				hold, err = c.CreateHold(cmd.Context(), args[0], req)
 			}
 			if err != nil {
@@ -72,35 +73,35 @@ func (a *app) holdCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) showHold(h *protocol.Hold) error {
-	v := objectsView(protocol.KindHold, []protocol.Object{h}, time.Now())
+func (a *app) showHold(h *resource.Hold) error {
+	v := objectsView(resource.KindHold, []resource.Object{h}, time.Now())
 	v.single = true
 	return a.print.show(v)
 }
 
 // stateText is where a hold stands, with the reason why it is not further.
-func stateText(h *protocol.Hold) string {
+func stateText(h *resource.Hold) string {
 	if h.Status.Message == "" {
 		return string(h.Status.State)
 	}
 	return string(h.Status.State) + " (" + h.Status.Message + ")"
 }
 
-func (a *app) waitHold(ctx context.Context, c *api.Client, id, until string, timeout time.Duration) (*protocol.Hold, error) {
-	var last *protocol.Hold
+func (a *app) waitHold(ctx context.Context, c *api.Client, id, until string, timeout time.Duration) (*resource.Hold, error) {
+	var last *resource.Hold
 	err := a.poll(ctx, timeout, "hold/"+id, func(ctx context.Context) (string, bool, error) {
-		h, err := api.Get[*protocol.Hold](ctx, c, id)
+		h, err := api.Get[*resource.Hold](ctx, c, id)
 		if err != nil {
 			return "", false, err
 		}
 		last = h
 		word := h.Status.Word
-		if word == protocol.HoldReleased {
+		if word == resource.HoldReleased {
 			return "", false, protocol.Errorf(protocol.CodeConflict, "wait", "hold %s was released by %q", id, h.Status.ReleasedBy).
 				WithHint("place it again if it is still needed")
 		}
-		fenced := word == protocol.HoldFenced && h.Status.State == protocol.StateFenced // a proof is relied on while its agent speaks
-		return stateText(h), fenced || until == "enforced" && (word == protocol.HoldEnforced || word == protocol.HoldFenced), nil
+		fenced := word == resource.HoldFenced && h.Status.State == resource.StateFenced // a proof is relied on while its agent speaks
+		return stateText(h), fenced || until == "enforced" && (word == resource.HoldEnforced || word == resource.HoldFenced), nil
 	})
 	return last, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/netboot/ignition"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) ignitionCmd() *cobra.Command {
@@ -102,7 +103,7 @@ func (a *app) readIgnition(path string) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	raw, err := io.ReadAll(io.LimitReader(in, protocol.MaxIgnition+1)) // one more, which is refused as too long
+	raw, err := io.ReadAll(io.LimitReader(in, resource.MaxIgnition+1)) // one more, which is refused as too long
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
 	}

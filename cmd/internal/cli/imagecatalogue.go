@@ -14,6 +14,7 @@ import (
 	"rackboot/netboot/image"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) imageCmd() *cobra.Command {
@@ -98,7 +99,7 @@ func (a *app) importReleaseCmd() *cobra.Command {
 					return err
 				}
 			}
-			var entries []*protocol.BootImage
+			var entries []*resource.BootImage
 			for n, raw := range releases {
 				i.URL = urls[n]
 				of, err := catalogue.FromRelease(raw, i.ImportOptions)
@@ -155,7 +156,7 @@ func (a *app) importOCICmd() *cobra.Command {
 				return err
 			}
 			o := image.Options{}
-			repository, _ := protocol.SplitImage(args[0])
+			repository, _ := resource.SplitImage(args[0])
 			host, _, _ := strings.Cut(repository, "/")
 			if plain {
 				o.PlainHTTP = []string{host}
@@ -190,16 +191,16 @@ func (a *app) importOCICmd() *cobra.Command {
 }
 
 // wantedSignature is the signature that the flags say; nil for none.
-func wantedSignature(scheme, key string) (*protocol.ImageSignature, error) {
+func wantedSignature(scheme, key string) (*resource.ImageSignature, error) {
 	switch {
 	case scheme == "" && key == "":
 		return nil, nil
 	case scheme == "":
-		return nil, protocol.Errorf(protocol.CodeInvalid, "import", "--key is of a signature").WithHint("say --signature %s", protocol.SignatureCosign)
-	case scheme != string(protocol.SignatureCosign):
-		return nil, protocol.Errorf(protocol.CodeInvalid, "import", "--signature %.40q is not %s", scheme, protocol.SignatureCosign)
+		return nil, protocol.Errorf(protocol.CodeInvalid, "import", "--key is of a signature").WithHint("say --signature %s", resource.SignatureCosign)
+	case scheme != string(resource.SignatureCosign):
+		return nil, protocol.Errorf(protocol.CodeInvalid, "import", "--signature %.40q is not %s", scheme, resource.SignatureCosign)
 	}
-	return &protocol.ImageSignature{Scheme: protocol.SignatureCosign, Key: key}, nil
+	return &resource.ImageSignature{Scheme: resource.SignatureCosign, Key: key}, nil
 }
 
 // read reads the metadata that an import is of.
@@ -213,7 +214,7 @@ func (i *imageImport) read(ctx context.Context, a *app, from string) (raw []byte
 
 // importEntries applies each entry by itself, so that one that is refused keeps no other
 // out, and says what became of each. That one was refused is an error after all of it.
-func (a *app) importEntries(ctx context.Context, entries []*protocol.BootImage, dryRun bool) error {
+func (a *app) importEntries(ctx context.Context, entries []*resource.BootImage, dryRun bool) error {
 	c, _, err := a.client()
 	if err != nil {
 		return err
@@ -221,7 +222,7 @@ func (a *app) importEntries(ctx context.Context, entries []*protocol.BootImage, 
 	v := view{columns: columns("NAME RESULT"), single: len(entries) == 1, noHeader: true}
 	refused := 0
 	for _, e := range entries {
-		out, err := c.Apply(ctx, []protocol.Object{e}, dryRun)
+		out, err := c.Apply(ctx, []resource.Object{e}, dryRun)
 		name, result := "bootimage/"+e.Metadata.Name, ""
 		switch code := protocol.CodeOf(err); {
 		case err == nil && len(out.Results) == 1:

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func bootImageCells(b *protocol.BootImage, now time.Time) []string {
+func bootImageCells(b *resource.BootImage, now time.Time) []string {
 	files, verified, source := 0, 0, ""
 	for _, a := range b.Spec.Architectures {
 		for _, f := range a.Files {
@@ -44,8 +44,8 @@ func bootImageCells(b *protocol.BootImage, now time.Time) []string {
 }
 
 // imageProof is what was proved of an OCI image; nil for nothing.
-func imageProof(b *protocol.BootImage, a protocol.BootImageArch) *protocol.BootImageVerified {
-	_, digest := protocol.SplitImage(a.Image)
+func imageProof(b *resource.BootImage, a resource.BootImageArch) *resource.BootImageVerified {
+	_, digest := resource.SplitImage(a.Image)
 	if v, ok := b.Status.Verified[digest]; ok && v.Signature != nil {
 		return &v
 	}
@@ -54,7 +54,7 @@ func imageProof(b *protocol.BootImage, a protocol.BootImageArch) *protocol.BootI
 
 // imageSignatureFact says what was proved of an OCI image whose signature is wanted. What
 // the signer calls it is the signer's word.
-func imageSignatureFact(b *protocol.BootImage, arch string, a protocol.BootImageArch) fact {
+func imageSignatureFact(b *resource.BootImage, arch string, a resource.BootImageArch) fact {
 	text := "not verified; wanted is " + string(a.Signature.Scheme) + " by " + a.Signature.Key
 	if a.Signature.Key == "" {
 		text = "not verified; wanted is " + string(a.Signature.Scheme) + " by a key of the hub's file"
@@ -66,7 +66,7 @@ func imageSignatureFact(b *protocol.BootImage, arch string, a protocol.BootImage
 }
 
 // bootImageFacts say what was proved of each file, and who signed it.
-func bootImageFacts(b *protocol.BootImage) (out []fact) {
+func bootImageFacts(b *resource.BootImage) (out []fact) {
 	for _, arch := range slices.Sorted(maps.Keys(b.Spec.Architectures)) {
 		a := b.Spec.Architectures[arch]
 		if a.Image != "" {

@@ -10,7 +10,7 @@ import (
 
 	"rackboot/bmc/sim"
 	"rackboot/cmd/internal/manifest"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What a BMC says of its system is in the files, and only where it is trusted.
@@ -60,11 +60,11 @@ func TestInitReadsBMC(t *testing.T) {
 	}
 	for _, o := range set.Objects() {
 		switch o := o.(type) {
-		case *protocol.Server:
+		case *resource.Server:
 			if o.Metadata.Name != "n1" || o.Spec.UUID == "" || o.Spec.BootMAC == "" || o.Spec.SystemURI == "" {
 				t.Errorf("the server is %+v", o.Spec)
 			}
-		case *protocol.BMC:
+		case *resource.BMC:
 			if o.Spec.Address != b.Address() || o.Spec.TLS.Fingerprint != b.Fingerprint() {
 				t.Errorf("the BMC is %+v", o.Spec)
 			}

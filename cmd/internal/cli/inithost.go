@@ -12,6 +12,7 @@ import (
 	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // parseHost reads [NAME=]https://host[:port]; n is its place among the others of the rack.
@@ -112,17 +113,17 @@ func (i *interview) host(ctx context.Context, q *initAnswers, s *firstrack.Site,
 }
 
 // trust is by what the BMC is known: by the flags, or by what somebody compares now.
-func (i *interview) trust(ctx context.Context, q *initAnswers, address string) (protocol.BMCTLS, error) {
+func (i *interview) trust(ctx context.Context, q *initAnswers, address string) (resource.BMCTLS, error) {
 	p := q.pin
 	if p == (pin{}) && i.person != nil && !i.yes {
 		shown, err := shownSoon(ctx, address)
 		if err != nil {
-			return protocol.BMCTLS{}, err
+			return resource.BMCTLS{}, err
 		}
 		i.app.progress("%s shows a certificate with the fingerprint\n  %s\nCompare it at the BMC.", address, shown)
 		yes, err := terminal.Ask(i.app.cfg.Err, i.person, "Trust it (yes/no)? ", false)
 		if err != nil || yes != "yes" {
-			return protocol.BMCTLS{}, protocol.Errorf(protocol.CodeDenied, "trust bmc", "the certificate is not trusted; nothing was written").
+			return resource.BMCTLS{}, protocol.Errorf(protocol.CodeDenied, "trust bmc", "the certificate is not trusted; nothing was written").
 				WithHint("answer yes, in full, once you have compared it")
 		}
 		p.fingerprint = shown

@@ -9,6 +9,7 @@ import (
 	"rackboot/cmd/internal/manifest"
 	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // defaultRack is the rack's name where nobody says another.
@@ -114,7 +115,7 @@ func (i *interview) account(q *initAnswers, s *firstrack.Site) error {
 		if err := manifest.Unmarshal([]byte(raw), &v); err != nil || v.Username == "" {
 			return protocol.Errorf(protocol.CodeInvalid, op, "%s does not have the lines username: and password:", q.account).WithHint("write them, and nothing else; mode 0600")
 		}
-		s.Account = protocol.BMCAccount{Username: v.Username, Password: v.Password}
+		s.Account = resource.BMCAccount{Username: v.Username, Password: v.Password}
 		return nil
 	}
 	if err := i.ask(&s.Account.Username, "account", "User name at the BMCs", "", true, func(string) error { return nil }); err != nil || s.Account.Username == "" {

@@ -21,6 +21,7 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // isoTar is a tar of about 17 MiB, more than a piece, with a different text in each place.
@@ -232,14 +233,14 @@ func TestDownload(t *testing.T) {
 // Facts §1.1: the entry of an architecture counts if it is there, else for amd64 the fields
 // of the operating system.
 func TestISOFromEnv(t *testing.T) {
-	two := protocol.EnvOS{
+	two := resource.EnvOS{
 		IsoFile: "old.iso", IsoSha256: "01", IsoURL: "https://m/old.iso",
-		SupportedArchitectures: map[string]protocol.EnvArch{"arm64": {IsoFile: "arm.iso", Sha256: "02", IsoURL: "https://m/arm.iso"}},
+		SupportedArchitectures: map[string]resource.EnvArch{"arm64": {IsoFile: "arm.iso", Sha256: "02", IsoURL: "https://m/arm.iso"}},
 	}
-	one := protocol.EnvOS{IsoFile: "old.iso", SupportedArchitectures: map[string]protocol.EnvArch{"amd64": {IsoFile: "new.iso", IsoURL: "https://m/new.iso"}}}
+	one := resource.EnvOS{IsoFile: "old.iso", SupportedArchitectures: map[string]resource.EnvArch{"amd64": {IsoFile: "new.iso", IsoURL: "https://m/new.iso"}}}
 	for _, row := range []struct {
 		name      string
-		os        protocol.EnvOS
+		os        resource.EnvOS
 		flags     isoUpload
 		from      string
 		want      string // from, name and sum
@@ -253,10 +254,10 @@ func TestISOFromEnv(t *testing.T) {
 		{"content from a file", two, isoUpload{arch: "arm64"}, "x.iso", "x.iso arm.iso 02", ""},
 		{"another name", two, isoUpload{arch: "arm64", name: "y.iso"}, "", "https://m/arm.iso y.iso 02", ""},
 		{"another sum", two, isoUpload{arch: "arm64", sum: "03"}, "", "", "says the SHA-256 02, and --sha256 is 03"},
-		{"no file", protocol.EnvOS{SupportedArchitectures: map[string]protocol.EnvArch{"amd64": {}}}, isoUpload{}, "", "", "no isoFile"},
-		{"no URL", protocol.EnvOS{IsoFile: "a.iso"}, isoUpload{}, "", "", "no isoUrl"},
+		{"no file", resource.EnvOS{SupportedArchitectures: map[string]resource.EnvArch{"amd64": {}}}, isoUpload{}, "", "", "no isoFile"},
+		{"no URL", resource.EnvOS{IsoFile: "a.iso"}, isoUpload{}, "", "", "no isoUrl"},
 	} {
-		env := &protocol.BootEnv{Spec: protocol.BootEnvSpec{OS: row.os}}
+		env := &resource.BootEnv{Spec: resource.BootEnvSpec{OS: row.os}}
 		env.Metadata.Name = "debian-12"
 		u := row.flags
 		from, err := u.fromEnv(env, row.from)
@@ -278,7 +279,7 @@ func TestUploadFromEnv(t *testing.T) {
 	m := &mirror{content: content, etag: `"one"`}
 	remote := httptest.NewServer(m)
 	defer remote.Close()
-	env := &protocol.BootEnv{Spec: protocol.BootEnvSpec{OS: protocol.EnvOS{
+	env := &resource.BootEnv{Spec: resource.BootEnvSpec{OS: resource.EnvOS{
 		Name: "x-1", IsoFile: "X 1.tar", IsoSha256: sumOf(content), IsoURL: remote.URL + "/x.tar?key=sesame",
 	}}}
 	env.Metadata.Name = "x-1"

@@ -17,6 +17,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // isoUpload is what the flags of an upload say.
@@ -71,7 +72,7 @@ func (a *app) uploadISO(ctx context.Context, c *api.Client, u isoUpload, from st
 		return err
 	}
 	if u.env != "" {
-		env, err := api.Get[*protocol.BootEnv](ctx, c, u.env)
+		env, err := api.Get[*resource.BootEnv](ctx, c, u.env)
 		if err != nil {
 			return err
 		}
@@ -128,7 +129,7 @@ func (u *isoUpload) signed(req *api.ISOUploadRequest) (err error) {
 		return err
 	}
 	if len(req.Signature) > 0 {
-		req.Scheme = protocol.SignatureOpenPGP
+		req.Scheme = resource.SignatureOpenPGP
 	}
 	req.Keyring, err = readBounded("--keyring", u.keyring, api.MaxISOKeyring)
 	return err
@@ -157,7 +158,7 @@ func readBounded(flag, name string, most int64) ([]byte, error) {
 // fromEnv takes from a boot environment what the flags do not say (facts of
 // dr-provision: the entry of the architecture if there is one, else for amd64 the fields of the
 // operating system).
-func (u *isoUpload) fromEnv(env *protocol.BootEnv, from string) (string, error) {
+func (u *isoUpload) fromEnv(env *resource.BootEnv, from string) (string, error) {
 	const op = "read boot environment"
 	arch, err := u.archOf(env)
 	if err != nil {
@@ -165,7 +166,7 @@ func (u *isoUpload) fromEnv(env *protocol.BootEnv, from string) (string, error) 
 	}
 	info, ok := env.Spec.OS.SupportedArchitectures[arch]
 	if !ok && arch == "amd64" {
-		info = protocol.EnvArch{IsoFile: env.Spec.OS.IsoFile, Sha256: env.Spec.OS.IsoSha256, IsoURL: env.Spec.OS.IsoURL}
+		info = resource.EnvArch{IsoFile: env.Spec.OS.IsoFile, Sha256: env.Spec.OS.IsoSha256, IsoURL: env.Spec.OS.IsoURL}
 	}
 	name := env.Metadata.Name
 	switch {
@@ -190,7 +191,7 @@ func (u *isoUpload) fromEnv(env *protocol.BootEnv, from string) (string, error) 
 }
 
 // archOf is the architecture that is meant.
-func (u *isoUpload) archOf(env *protocol.BootEnv) (string, error) {
+func (u *isoUpload) archOf(env *resource.BootEnv) (string, error) {
 	var have []string
 	for arch := range env.Spec.OS.SupportedArchitectures {
 		have = append(have, arch)

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func parseKind(s string) (protocol.Kind, error) {
-	kind, ok := protocol.ParseKind(s)
+func parseKind(s string) (resource.Kind, error) {
+	kind, ok := resource.ParseKind(s)
 	if !ok {
 		var all []string
-		for _, k := range protocol.Kinds() {
+		for _, k := range resource.Kinds() {
 			all = append(all, k.Plural())
 		}
 		return "", protocol.Errorf(protocol.CodeInvalid, "", "%q is not a kind", s).WithHint("there are %s", strings.Join(all, ", "))
@@ -19,7 +20,7 @@ func parseKind(s string) (protocol.Kind, error) {
 }
 
 // target reads "KIND NAME" or "KIND/NAME"; without a name, name is empty.
-func target(args []string) (kind protocol.Kind, name string, err error) {
+func target(args []string) (kind resource.Kind, name string, err error) {
 	first := args[0]
 	if len(args) > 1 {
 		name = args[1]
@@ -30,7 +31,7 @@ func target(args []string) (kind protocol.Kind, name string, err error) {
 	return kind, name, err
 }
 
-func oneTarget(args []string) (protocol.Kind, string, error) {
+func oneTarget(args []string) (resource.Kind, string, error) {
 	kind, name, err := target(args)
 	if err == nil && name == "" {
 		err = protocol.Errorf(protocol.CodeInvalid, "", "give the name too: %s NAME", args[0])

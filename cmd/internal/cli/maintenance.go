@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) maintenanceCmd() *cobra.Command {
@@ -39,7 +39,7 @@ func (a *app) maintenanceWordCmd(action, short, done string) *cobra.Command {
 				return err
 			}
 			a.progress("maintenance %s: %s", args[0], done)
-			v := objectsView(protocol.KindMaintenance, []protocol.Object{m}, time.Now())
+			v := objectsView(resource.KindMaintenance, []resource.Object{m}, time.Now())
 			v.single = true
 			return a.print.show(v)
 		},
@@ -48,7 +48,7 @@ func (a *app) maintenanceWordCmd(action, short, done string) *cobra.Command {
 	return cmd
 }
 
-func maintenanceCells(m *protocol.Maintenance, now time.Time) []string {
+func maintenanceCells(m *resource.Maintenance, now time.Time) []string {
 	approval := ""
 	if w := m.Status.Approval; w != nil {
 		if approval = "approved by " + w.By; w.Denied {

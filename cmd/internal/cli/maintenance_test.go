@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // What describe says of a maintenance: its place in the queue while it has one.
 func TestMaintenanceFacts(t *testing.T) {
-	m := &protocol.Maintenance{Spec: protocol.MaintenanceSpec{ServerRef: protocol.Ref{Name: "n1"}, Reason: "BIOS 2.1"}}
+	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{ServerRef: resource.Ref{Name: "n1"}, Reason: "BIOS 2.1"}}
 	m.Metadata.Name = "m1"
 	m.Default()
 	for position, want := range map[int]bool{0: false, 3: true} {
 		m.Status.Position = position
-		v := objectsView(protocol.KindMaintenance, []protocol.Object{m}, time.Now())
+		v := objectsView(resource.KindMaintenance, []resource.Object{m}, time.Now())
 		v.single = true
 		got := facts(v, m)
 		if is := slices.Contains(got, fact{"Position", "3"}); is != want {

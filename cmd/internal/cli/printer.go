@@ -11,6 +11,7 @@ import (
 	"rackboot/cmd/internal/manifest"
 	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // The forms of output.
@@ -68,7 +69,7 @@ func (p printer) show(v view) error {
 			APIVersion string `json:"apiVersion"`
 			Kind       string `json:"kind"`
 			Items      []any  `json:"items"`
-		}{protocol.APIVersion, "List", []any{}}
+		}{resource.APIVersion, "List", []any{}}
 		for _, it := range v.items {
 			list.Items = append(list.Items, it.value)
 		}

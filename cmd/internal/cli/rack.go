@@ -8,6 +8,7 @@ import (
 	"rackboot/cmd/internal/firstrack"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) rackCmd() *cobra.Command {
@@ -119,14 +120,14 @@ func (a *app) replaceAgentCmd() *cobra.Command {
 
 // agentOf is the agent that a name means: an agent's own, or that of the rack.
 func agentOf(cmd *cobra.Command, c *api.Client, name string) (string, error) {
-	r, err := api.Get[*protocol.Rack](cmd.Context(), c, name)
+	r, err := api.Get[*resource.Rack](cmd.Context(), c, name)
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeNotFound:
 		return name, nil // also of an agent that was deleted
 	case err != nil:
 		return "", err
 	}
-	if _, err := api.Get[*protocol.Agent](cmd.Context(), c, name); err == nil {
+	if _, err := api.Get[*resource.Agent](cmd.Context(), c, name); err == nil {
 		return "", protocol.Errorf(protocol.CodeConflict, "revoke", "%q is a rack and an agent", name).
 			WithHint("POST /v1/agents/%s/revoke of the hub's API means the agent", name)
 	}

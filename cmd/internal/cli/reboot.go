@@ -10,18 +10,19 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) rebootCmd() *cobra.Command {
-	return a.requestCmd("reboot", protocol.RequestReboot, "Stop a server once and start it with the boot that its claim says")
+	return a.requestCmd("reboot", resource.RequestReboot, "Stop a server once and start it with the boot that its claim says")
 }
 
 func (a *app) powerOffCmd() *cobra.Command {
-	return a.requestCmd("power-off", protocol.RequestPowerOff, "Stop a server once that no claim wants On")
+	return a.requestCmd("power-off", resource.RequestPowerOff, "Stop a server once that no claim wants On")
 }
 
 // requestCmd asks for one one-shot.
-func (a *app) requestCmd(name string, action protocol.RequestAction, short string) *cobra.Command {
+func (a *app) requestCmd(name string, action resource.RequestAction, short string) *cobra.Command {
 	var mode, ref, fromAnnotation string
 	var within, timeout time.Duration
 	var wait, anyPhase bool
@@ -32,7 +33,7 @@ func (a *app) requestCmd(name string, action protocol.RequestAction, short strin
 			if err != nil {
 				return err
 			}
-			req := api.RebootRequest{Action: action, Mode: protocol.StopMode(mode), AnyPhase: anyPhase, Ref: ref}
+			req := api.RebootRequest{Action: action, Mode: resource.StopMode(mode), AnyPhase: anyPhase, Ref: ref}
 			if within != 0 {
 				at := time.Now().Add(within)
 				req.NotAfter = &at
@@ -58,7 +59,7 @@ func (a *app) requestCmd(name string, action protocol.RequestAction, short strin
 	cmd.Flags().DurationVar(&within, "within", 0, "give up if it was not begun by then (default 10m)")
 	cmd.Flags().BoolVar(&anyPhase, "any-phase", false, "also without a claim (it stays off then), and during a first boot, which it ends")
 	cmd.Flags().StringVar(&ref, "ref", "", "what it belongs to, kept as it is; the same again is the same request until that has ended")
-	if action == protocol.RequestReboot {
+	if action == resource.RequestReboot {
 		cmd.Flags().StringVar(&fromAnnotation, flagAnnotation, "", "NAME or NAME=VALUE of metal3's reboot annotation, in place of the flags above")
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is done")
@@ -72,7 +73,7 @@ func (a *app) rebootAnnotation(cmd *cobra.Command, c *api.Client, server, text s
 	if err := alone(cmd, "mode", "within", "any-phase", "ref"); err != nil {
 		return r, err
 	}
-	if name := annotation(text).Annotation; strings.HasPrefix(name, protocol.AnnotationReboot+"/") {
+	if name := annotation(text).Annotation; strings.HasPrefix(name, resource.AnnotationReboot+"/") {
 		return r, protocol.Errorf(protocol.CodeInvalid, "", "%s has a key: it holds the server off until it is released", name).
 			WithHint("rackctl hold %s --%s '%s'", server, flagAnnotation, text)
 	}
@@ -106,15 +107,15 @@ func (a *app) waitRequest(ctx context.Context, c *api.Client, id string, timeout
 			return "", false, protocol.Errorf(code, string(r.Action), "%s: %s", r.Report.Outcome, dash(r.Report.Reason)).WithHint("%s", hint)
 		}
 		switch r.Report.Outcome {
-		case protocol.OutcomeDone:
+		case resource.OutcomeDone:
 			return "", true, nil
-		case protocol.OutcomeRefused:
+		case resource.OutcomeRefused:
 			return fail(protocol.CodeConflict, "see rackctl describe server "+r.Server)
-		case protocol.OutcomeExpired:
+		case resource.OutcomeExpired:
 			return fail(protocol.CodeTimeout, "the rack's agent did not begin in time; see rackctl get agents")
-		case protocol.OutcomeUnknown:
+		case resource.OutcomeUnknown:
 			return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before you ask again")
-		case protocol.OutcomePending:
+		case resource.OutcomePending:
 		}
 		return string(r.Report.Outcome), false, nil
 	})

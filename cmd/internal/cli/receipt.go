@@ -7,11 +7,12 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // receiptValue is a receipt with the agent's signature, for other programs.
 type receiptValue struct {
-	*protocol.Receipt
+	*resource.Receipt
 	Signed []byte `json:"signed,omitempty"` // COSE_Sign1
 }
 
@@ -25,7 +26,7 @@ func (a *app) receiptCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hold, err := api.Get[*protocol.Hold](cmd.Context(), c, holdID(args[0]))
+			hold, err := api.Get[*resource.Hold](cmd.Context(), c, holdID(args[0]))
 			if err != nil {
 				return err
 			}
@@ -44,7 +45,7 @@ func (a *app) receiptCmd() *cobra.Command {
 }
 
 // showReceipt shows the receipt that a hold has.
-func (a *app) showReceipt(hold *protocol.Hold) error {
+func (a *app) showReceipt(hold *resource.Hold) error {
 	r, proof := hold.Status.Receipt, "reads"
 	if d := r.Manual; d != nil {
 		proof = "none: word of " + d.By

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) releaseCmd() *cobra.Command {
@@ -52,7 +53,7 @@ func (a *app) releaseCmd() *cobra.Command {
 func holdID(name string) string { return strings.TrimPrefix(name, "hold/") }
 
 func findHold(ctx context.Context, c *api.Client, server, key string) (string, error) {
-	all, err := api.GetAll[*protocol.Hold](ctx, c)
+	all, err := api.GetAll[*resource.Hold](ctx, c)
 	if err != nil {
 		return "", err
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) resumeCmd() *cobra.Command {
@@ -26,7 +26,7 @@ func (a *app) resumeCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			req := api.RebootRequest{Action: protocol.RequestResume, Ref: ref, Reason: reason, Retry: retry}
+			req := api.RebootRequest{Action: resource.RequestResume, Ref: ref, Reason: reason, Retry: retry}
 			if within != 0 {
 				at := time.Now().Add(within)
 				req.NotAfter = &at
@@ -53,7 +53,7 @@ func (a *app) resumeCmd() *cobra.Command {
 }
 
 // safetyFacts are what is known of a server that somebody else powers on.
-func safetyFacts(s *protocol.Server) []fact {
+func safetyFacts(s *resource.Server) []fact {
 	out := []fact{
 		{"Safe stop", reasoned(string(s.Status.SafeStop), "", s.Status.SafeStopReason)}, {"Detects", s.Status.Detects}, {"Restore policy", string(s.Status.Restore)},
 	}

@@ -8,6 +8,7 @@ import (
 	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) rolloutCmd() *cobra.Command {
@@ -83,7 +84,7 @@ func (a *app) rolloutStatusCmd() *cobra.Command {
 				w.group, w.block = args[0], a.liveBlock()
 				return a.watchRollout(cmd.Context(), c, w)
 			}
-			g, err := api.Get[*protocol.ServerGroup](cmd.Context(), c, args[0])
+			g, err := api.Get[*resource.ServerGroup](cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -102,7 +103,7 @@ func (a *app) rolloutStatusCmd() *cobra.Command {
 	return cmd
 }
 
-func noRollout(g *protocol.ServerGroup) error {
+func noRollout(g *resource.ServerGroup) error {
 	return protocol.Errorf(protocol.CodeNotFound, "rollout", "group %q has had no roll-out", g.Metadata.Name).
 		WithHint("it begins with the group's next revision; rackctl describe servergroup %s says what that waits for", g.Metadata.Name)
 }

@@ -14,6 +14,7 @@ import (
 
 	"rackboot/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // updateGolden rewrites testdata/rollout-*.txt.
@@ -23,21 +24,21 @@ func rolloutNow() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UT
 
 // rolledOut is a group with a roll-out of one canary and waves of 4 and 7 servers; edit
 // may change it.
-func rolledOut(phase protocol.RolloutPhase, wave int, states string, edit func(*protocol.ServerGroup, map[string]protocol.RolloutMember)) *protocol.ServerGroup {
-	word := map[rune]protocol.MemberState{'s': protocol.MemberSkipped}
+func rolledOut(phase resource.RolloutPhase, wave int, states string, edit func(*resource.ServerGroup, map[string]resource.RolloutMember)) *resource.ServerGroup {
+	word := map[rune]resource.MemberState{'s': resource.MemberSkipped}
 	for _, s := range rolloutSigns() {
 		word[s.sign] = s.state
 	}
-	g := &protocol.ServerGroup{}
+	g := &resource.ServerGroup{}
 	g.Metadata.Name = "workers"
 	g.Default()
-	g.Spec.Rollout.Strategy = protocol.RolloutReboot
-	st := &protocol.RolloutStatus{
-		Revision: 7, From: 6, Strategy: protocol.RolloutReboot, Phase: phase, Wave: wave, Waves: 3,
-		StartedAt: rolloutNow().Add(-3 * time.Hour), WaveAt: rolloutNow().Add(-time.Hour), Members: map[string]protocol.RolloutMember{},
+	g.Spec.Rollout.Strategy = resource.RolloutReboot
+	st := &resource.RolloutStatus{
+		Revision: 7, From: 6, Strategy: resource.RolloutReboot, Phase: phase, Wave: wave, Waves: 3,
+		StartedAt: rolloutNow().Add(-3 * time.Hour), WaveAt: rolloutNow().Add(-time.Hour), Members: map[string]resource.RolloutMember{},
 	}
 	for i, sign := range []rune(states) {
-		m := protocol.RolloutMember{State: word[sign], Since: rolloutNow().Add(-time.Duration(i+1) * time.Minute)}
+		m := resource.RolloutMember{State: word[sign], Since: rolloutNow().Add(-time.Duration(i+1) * time.Minute)}
 		switch {
 		case i >= 5:
 			m.Wave = 2
@@ -53,7 +54,7 @@ func rolledOut(phase protocol.RolloutPhase, wave int, states string, edit func(*
 	return g
 }
 
-func because(members map[string]protocol.RolloutMember, name, reason string) {
+func because(members map[string]resource.RolloutMember, name, reason string) {
 	m := members[name]
 	m.Reason = reason
 	members[name] = m
@@ -64,46 +65,46 @@ func TestRolloutTextGolden(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		all  bool
-		g    *protocol.ServerGroup
+		g    *resource.ServerGroup
 	}{
-		{"canary", false, rolledOut(protocol.RolloutCanary, 0, ">...........", nil)},
-		{"wave", false, rolledOut(protocol.RolloutWave, 1, "###=>.......", func(_ *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+		{"canary", false, rolledOut(resource.RolloutCanary, 0, ">...........", nil)},
+		{"wave", false, rolledOut(resource.RolloutWave, 1, "###=>.......", func(_ *resource.ServerGroup, m map[string]resource.RolloutMember) {
 			because(m, "n04", "it is dark, and its time begins anew when it is back")
 		})},
-		{"wave-all", true, rolledOut(protocol.RolloutWave, 1, "###=>.......", func(_ *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+		{"wave-all", true, rolledOut(resource.RolloutWave, 1, "###=>.......", func(_ *resource.ServerGroup, m map[string]resource.RolloutMember) {
 			begun, due := rolloutNow().Add(-10*time.Minute), rolloutNow().Add(35*time.Minute)
 			n := m["n04"]
 			n.BegunAt, n.DueAt = &begun, &due
 			m["n04"] = n
 		})},
-		{"window", false, rolledOut(protocol.RolloutWaiting, 1, "#...........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+		{"window", false, rolledOut(resource.RolloutWaiting, 1, "#...........", func(g *resource.ServerGroup, _ map[string]resource.RolloutMember) {
 			g.Status.Rollout.Reason = "no window is open before Sat 2026-11-21 22:00 CET"
 			g.Spec.Rollout.TimeZone = "Europe/Berlin"
-			g.Spec.Rollout.Windows = []protocol.RolloutWindow{{Days: []string{"Mon", "Sat"}, Start: "22:00", Duration: protocol.Duration(6 * time.Hour)}, {Start: "03:00", Duration: protocol.Duration(time.Hour)}}
+			g.Spec.Rollout.Windows = []resource.RolloutWindow{{Days: []string{"Mon", "Sat"}, Start: "22:00", Duration: protocol.Duration(6 * time.Hour)}, {Start: "03:00", Duration: protocol.Duration(time.Hour)}}
 		})},
-		{"approval", false, rolledOut(protocol.RolloutWaiting, 0, "............", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
-			g.Status.Rollout.Strategy, g.Status.Rollout.Reason = protocol.RolloutReprovision, "waits for approval of n00"
+		{"approval", false, rolledOut(resource.RolloutWaiting, 0, "............", func(g *resource.ServerGroup, _ map[string]resource.RolloutMember) {
+			g.Status.Rollout.Strategy, g.Status.Rollout.Reason = resource.RolloutReprovision, "waits for approval of n00"
 		})},
-		{"frozen", false, rolledOut(protocol.RolloutWaiting, 1, "#...........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+		{"frozen", false, rolledOut(resource.RolloutWaiting, 1, "#...........", func(g *resource.ServerGroup, _ map[string]resource.RolloutMember) {
 			g.Spec.Rollout.Freeze, g.Status.Rollout.Reason = true, "spec.rollout.freeze is set"
 		})},
-		{"paused", false, rolledOut(protocol.RolloutPaused, 1, "##xx#.......", func(g *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+		{"paused", false, rolledOut(resource.RolloutPaused, 1, "##xx#.......", func(g *resource.ServerGroup, m map[string]resource.RolloutMember) {
 			g.Status.Rollout.Reason = "2 servers failed, and at most 1 may: n02, n03: it boots again and again"
 			because(m, "n02", "it boots again and again")
 			because(m, "n03", "NoDHCP\x1b[31m")
 		})},
-		{"paused-by", false, rolledOut(protocol.RolloutPaused, 1, "##..........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+		{"paused-by", false, rolledOut(resource.RolloutPaused, 1, "##..........", func(g *resource.ServerGroup, _ map[string]resource.RolloutMember) {
 			g.Status.Rollout.Reason, g.Status.Rollout.By = "the network is worked on", "ann"
 		})},
-		{"completed", false, rolledOut(protocol.RolloutCompleted, 2, "############", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) { g.Status.Rollout.EndedAt = &ended })},
-		{"rolledback", false, rolledOut(protocol.RolloutRolledBack, 1, "--<x........", func(g *protocol.ServerGroup, m map[string]protocol.RolloutMember) {
+		{"completed", false, rolledOut(resource.RolloutCompleted, 2, "############", func(g *resource.ServerGroup, _ map[string]resource.RolloutMember) { g.Status.Rollout.EndedAt = &ended })},
+		{"rolledback", false, rolledOut(resource.RolloutRolledBack, 1, "--<x........", func(g *resource.ServerGroup, m map[string]resource.RolloutMember) {
 			g.Status.Rollout.Reason, g.Status.Rollout.EndedAt = "1 servers failed, and at most 0 may: n03", &ended
 			because(m, "n03", "it was not seen to boot the revision before by 2026-11-21T08:00:00Z; it needs a look")
 		})},
-		{"aborted", false, rolledOut(protocol.RolloutAborted, 1, "##.s........", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+		{"aborted", false, rolledOut(resource.RolloutAborted, 1, "##.s........", func(g *resource.ServerGroup, _ map[string]resource.RolloutMember) {
 			g.Status.Rollout.Reason, g.Status.Rollout.By, g.Status.Rollout.EndedAt = "wrong image", "ann", &ended
 		})},
-		{"empty", false, rolledOut(protocol.RolloutCompleted, 2, "", nil)},
+		{"empty", false, rolledOut(resource.RolloutCompleted, 2, "", nil)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := rolloutText(rolloutReportOf(row.g), rolloutNow(), row.all, 80) + "\n"
@@ -129,7 +130,7 @@ func TestRolloutTextGolden(t *testing.T) {
 
 // Of many that wait only so many are named, those that failed first.
 func TestRolloutNamesThoseThatMatter(t *testing.T) {
-	g := rolledOut(protocol.RolloutWave, 2, "#####"+strings.Repeat(".", 40)+"x", nil)
+	g := rolledOut(resource.RolloutWave, 2, "#####"+strings.Repeat(".", 40)+"x", nil)
 	text := rolloutText(rolloutReportOf(g), rolloutNow(), false, 80)
 	if !strings.Contains(text, "\nand 21 more; -o wide names every server") {
 		t.Errorf("got\n%s", text)
@@ -158,7 +159,7 @@ func TestRolloutBar(t *testing.T) {
 		{1, 1, 1, 1, 3, "   "}, // too narrow to be true
 		{1, 1, 1, 1, 0, ""},
 	} {
-		c := rolloutCounts{protocol.MemberDone: row.done, protocol.MemberBegun: row.begun, protocol.MemberFailed: row.failed, protocol.MemberWaiting: row.waiting}
+		c := rolloutCounts{resource.MemberDone: row.done, resource.MemberBegun: row.begun, resource.MemberFailed: row.failed, resource.MemberWaiting: row.waiting}
 		if got := rolloutBar(c, row.width); got != row.want {
 			t.Errorf("%+v: %q", row, got)
 		}
@@ -181,7 +182,7 @@ func TestRolloutBar(t *testing.T) {
 
 // The bar fits the screen, down to one that is too narrow for anything.
 func TestRolloutProgressFits(t *testing.T) {
-	r := rolloutReportOf(rolledOut(protocol.RolloutWave, 1, "############", nil))
+	r := rolloutReportOf(rolledOut(resource.RolloutWave, 1, "############", nil))
 	for columns, want := range map[int]int{200: 60, 80: 60, 68: 60, 67: 59, 40: 32, 18: 10, 5: 10, 0: 10} {
 		bar, _, _ := strings.Cut(rolloutProgress(r, columns), "\n")
 		if n := strings.Count(bar, "#"); n != want || columns >= 18 && len(bar) > columns {
@@ -191,19 +192,19 @@ func TestRolloutProgressFits(t *testing.T) {
 }
 
 func TestRolloutTables(t *testing.T) {
-	phases := append(doctable.Words(protocol.RolloutPhases()...), "OfANewerHub")
+	phases := append(doctable.Words(resource.RolloutPhases()...), "OfANewerHub")
 	flags := []string{"yes", "no"}
 	doctable.Of(t, "rolloutreport.go", "rolloutTodo").HoldOne(t, [][]string{phases, flags, flags}, func(in []string) string {
-		return string(rolloutTodo(protocol.RolloutPhase(in[0]), in[1] == "yes", in[2] == "yes"))
+		return string(rolloutTodo(resource.RolloutPhase(in[0]), in[1] == "yes", in[2] == "yes"))
 	})
 	doctable.Of(t, "rolloutwatch.go", "rolloutExit").HoldOne(t, [][]string{phases, flags}, func(in []string) string {
-		return strconv.Itoa(rolloutExit(protocol.RolloutPhase(in[0]), in[1] == "yes"))
+		return strconv.Itoa(rolloutExit(resource.RolloutPhase(in[0]), in[1] == "yes"))
 	})
 }
 
 // Everything that is to be done is said in words, and the help names each exit code.
 func TestRolloutWords(t *testing.T) {
-	g := rolledOut(protocol.RolloutPaused, 1, "#x", nil)
+	g := rolledOut(resource.RolloutPaused, 1, "#x", nil)
 	for _, what := range []todo{todoWait, todoUnfreeze, todoResume, todoLook, todoRetry, todoUnpin, todoRevert, todoCorrect, todoUpgrade} {
 		if len(todoText(what, g)) == 0 {
 			t.Errorf("nothing is said for %s", what)
@@ -211,7 +212,7 @@ func TestRolloutWords(t *testing.T) {
 	}
 	help := (&app{}).rolloutStatusCmd().Long
 	codes := map[int]bool{}
-	for _, p := range protocol.RolloutPhases() {
+	for _, p := range resource.RolloutPhases() {
 		codes[rolloutExit(p, false)] = true
 	}
 	delete(codes, goesOn)
@@ -223,12 +224,12 @@ func TestRolloutWords(t *testing.T) {
 }
 
 func TestStrategyText(t *testing.T) {
-	for _, s := range protocol.RolloutStrategies() {
+	for _, s := range resource.RolloutStrategies() {
 		text := strategyText(s)
 		if text == strategyText("") {
 			t.Errorf("%s is not known", s)
 		}
-		if overwrites := strings.Contains(text, "DISKS ARE OVERWRITTEN"); overwrites != (s == protocol.RolloutReprovision) {
+		if overwrites := strings.Contains(text, "DISKS ARE OVERWRITTEN"); overwrites != (s == resource.RolloutReprovision) {
 			t.Errorf("%s: %s", s, text)
 		}
 	}

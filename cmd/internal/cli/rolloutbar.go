@@ -5,26 +5,26 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // rolloutSign is how a state is drawn in a bar, and named below it. What is drawn first
 // has come furthest.
 type rolloutSign struct {
-	state protocol.MemberState
+	state resource.MemberState
 	sign  rune
 	word  string
 }
 
 func rolloutSigns() []rolloutSign {
 	return []rolloutSign{
-		{protocol.MemberDone, '#', "done"},
-		{protocol.MemberSoaking, '=', "soaking"},
-		{protocol.MemberBegun, '>', "begun"},
-		{protocol.MemberReturned, '-', "returned"},
-		{protocol.MemberReturning, '<', "returning"},
-		{protocol.MemberFailed, 'x', "failed"},
-		{protocol.MemberWaiting, '.', "waiting"},
+		{resource.MemberDone, '#', "done"},
+		{resource.MemberSoaking, '=', "soaking"},
+		{resource.MemberBegun, '>', "begun"},
+		{resource.MemberReturned, '-', "returned"},
+		{resource.MemberReturning, '<', "returning"},
+		{resource.MemberFailed, 'x', "failed"},
+		{resource.MemberWaiting, '.', "waiting"},
 	}
 }
 
@@ -71,7 +71,7 @@ func rolloutBar(c rolloutCounts, width int) string {
 func rolloutLegend(c rolloutCounts) string {
 	var out []string
 	for _, s := range rolloutSigns() {
-		if n := c[s.state]; n > 0 || s.state == protocol.MemberDone {
+		if n := c[s.state]; n > 0 || s.state == resource.MemberDone {
 			out = append(out, fmt.Sprintf("%c %d %s", s.sign, n, s.word))
 		}
 	}
@@ -80,7 +80,7 @@ func rolloutLegend(c rolloutCounts) string {
 
 // rolloutLine is how far it is in one line.
 func rolloutLine(r rolloutReport) string {
-	parts := []string{fmt.Sprintf("%s: %d of %d done", phaseText(r.Rollout), r.States[protocol.MemberDone], r.States.total())}
+	parts := []string{fmt.Sprintf("%s: %d of %d done", phaseText(r.Rollout), r.States[resource.MemberDone], r.States.total())}
 	for _, s := range rolloutSigns()[1:] {
 		if n := r.States[s.state]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.word))

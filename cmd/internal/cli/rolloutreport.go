@@ -9,12 +9,13 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // rolloutReport is a roll-out with what is counted of it.
 type rolloutReport struct {
 	Group   string                 `json:"group"`
-	Rollout protocol.RolloutStatus `json:"rollout"`
+	Rollout resource.RolloutStatus `json:"rollout"`
 	// States are how many servers are in each state, Waves the same by wave.
 	States rolloutCounts   `json:"states"`
 	Waves  []rolloutCounts `json:"waves"`
@@ -26,12 +27,12 @@ type rolloutReport struct {
 }
 
 // rolloutCounts are servers by state; those that have left are in none.
-type rolloutCounts map[protocol.MemberState]int
+type rolloutCounts map[resource.MemberState]int
 
 // total is how many the roll-out is for.
 func (c rolloutCounts) total() (n int) {
 	for state, k := range c {
-		if state != protocol.MemberSkipped {
+		if state != resource.MemberSkipped {
 			n += k
 		}
 	}
@@ -39,7 +40,7 @@ func (c rolloutCounts) total() (n int) {
 }
 
 // rolloutReportOf counts a group's roll-out, which it must have.
-func rolloutReportOf(g *protocol.ServerGroup) rolloutReport {
+func rolloutReportOf(g *resource.ServerGroup) rolloutReport {
 	st := *g.Status.Rollout
 	r := rolloutReport{Group: g.Metadata.Name, Rollout: st, States: rolloutCounts{}, Windows: windowsText(g.Spec.Rollout)}
 	for range max(st.Waves, 1) {
@@ -49,7 +50,7 @@ func rolloutReportOf(g *protocol.ServerGroup) rolloutReport {
 		r.States[m.State]++
 		r.Waves[min(max(m.Wave, 0), len(r.Waves)-1)][m.State]++
 	}
-	r.ToDo = todoText(rolloutTodo(st.Phase, g.Spec.Rollout.Freeze, r.States[protocol.MemberFailed] > 0), g)
+	r.ToDo = todoText(rolloutTodo(st.Phase, g.Spec.Rollout.Freeze, r.States[resource.MemberFailed] > 0), g)
 	return r
 }
 
@@ -59,10 +60,10 @@ func (r *rolloutReport) ask(ctx context.Context, c *api.Client) {
 	r.Away = map[string]string{}
 	names, _ := named(r.Rollout, false)
 	for _, n := range names {
-		if m := r.Rollout.Members[n]; m.State != protocol.MemberWaiting || m.Reason != "" {
+		if m := r.Rollout.Members[n]; m.State != resource.MemberWaiting || m.Reason != "" {
 			continue
 		}
-		s, err := api.Get[*protocol.Server](ctx, c, n)
+		s, err := api.Get[*resource.Server](ctx, c, n)
 		switch code := protocol.CodeOf(err); {
 		case code == protocol.CodeNotFound || code == protocol.CodeDenied:
 			r.Away[n] = "not read: " + string(code)
@@ -77,9 +78,9 @@ func (r *rolloutReport) ask(ctx context.Context, c *api.Client) {
 }
 
 // away is why a server may not be there to take; empty for one that serves.
-func away(s *protocol.Server, now time.Time) string {
+func away(s *resource.Server, now time.Time) string {
 	var why []string
-	if s.Status.Phase == protocol.PhaseMaintenance {
+	if s.Status.Phase == resource.PhaseMaintenance {
 		why = append(why, string(s.Status.Phase))
 	}
 	if codes := conditionCodes(s.Status.Conditions, now); codes != "" {
@@ -100,7 +101,7 @@ func waveName(wave int) string {
 }
 
 // phaseText is the phase, with the wave where one is under way.
-func phaseText(st protocol.RolloutStatus) string {
+func phaseText(st resource.RolloutStatus) string {
 	at := fmt.Sprintf("wave %d of %d", st.Wave, st.Waves-1)
 	if st.Wave == 0 {
 		at = "canary"
@@ -109,18 +110,18 @@ func phaseText(st protocol.RolloutStatus) string {
 		}
 	}
 	switch st.Phase {
-	case protocol.RolloutCanary, protocol.RolloutWave:
+	case resource.RolloutCanary, resource.RolloutWave:
 		return at
-	case protocol.RolloutCompleted:
+	case resource.RolloutCompleted:
 		return string(st.Phase)
-	case protocol.RolloutWaiting, protocol.RolloutPaused, protocol.RolloutAborted, protocol.RolloutRolledBack, protocol.RolloutFailed, protocol.RolloutSuperseded:
+	case resource.RolloutWaiting, resource.RolloutPaused, resource.RolloutAborted, resource.RolloutRolledBack, resource.RolloutFailed, resource.RolloutSuperseded:
 	}
 	return fmt.Sprintf("%s (%s)", st.Phase, at)
 }
 
 // windowsText says when servers may be begun. That a window is closed, and when the next
 // one opens, is in the roll-out's reason: the hub's clock decides.
-func windowsText(spec protocol.RolloutSpec) string {
+func windowsText(spec resource.RolloutSpec) string {
 	var out []string
 	if spec.Freeze {
 		out = append(out, "frozen")
@@ -171,37 +172,37 @@ const (
 //	Failed     | *      | *      | correct
 //	Superseded | *      | *      | nothing
 //	*          | *      | *      | upgrade
-func rolloutTodo(phase protocol.RolloutPhase, frozen, failed bool) todo {
+func rolloutTodo(phase resource.RolloutPhase, frozen, failed bool) todo {
 	switch phase {
-	case protocol.RolloutCanary, protocol.RolloutWave, protocol.RolloutSuperseded:
+	case resource.RolloutCanary, resource.RolloutWave, resource.RolloutSuperseded:
 		return todoNothing
-	case protocol.RolloutWaiting:
+	case resource.RolloutWaiting:
 		if frozen {
 			return todoUnfreeze
 		}
 		return todoWait
-	case protocol.RolloutPaused:
+	case resource.RolloutPaused:
 		if failed {
 			return todoLook
 		}
 		return todoResume
-	case protocol.RolloutCompleted:
+	case resource.RolloutCompleted:
 		if failed {
 			return todoRetry
 		}
 		return todoNothing
-	case protocol.RolloutAborted:
+	case resource.RolloutAborted:
 		return todoRevert
-	case protocol.RolloutRolledBack:
+	case resource.RolloutRolledBack:
 		return todoUnpin
-	case protocol.RolloutFailed:
+	case resource.RolloutFailed:
 		return todoCorrect
 	}
 	return todoUpgrade
 }
 
 // todoText is that in words, with the commands.
-func todoText(what todo, g *protocol.ServerGroup) []string {
+func todoText(what todo, g *resource.ServerGroup) []string {
 	name, st := g.Metadata.Name, g.Status.Rollout
 	resume := fmt.Sprintf("rackctl rollout resume %s --reason … goes on, and tries again what has failed", name)
 	abort := fmt.Sprintf("rackctl rollout abort %s --reason … ends it as it is", name)
@@ -212,7 +213,7 @@ func todoText(what todo, g *protocol.ServerGroup) []string {
 		return []string{}
 	case todoWait:
 		out := []string{"see the reason; it goes on by itself when that has ended"}
-		if st.Strategy == protocol.RolloutReprovision {
+		if st.Strategy == resource.RolloutReprovision {
 			out = append(out, "rackctl approve list shows what it may want approved")
 		}
 		return out
@@ -239,9 +240,9 @@ func todoText(what todo, g *protocol.ServerGroup) []string {
 	return []string{"this rackctl does not know the phase; take one of the hub's version"}
 }
 
-func failing(members map[string]protocol.RolloutMember) bool {
+func failing(members map[string]resource.RolloutMember) bool {
 	for _, m := range members {
-		if m.State == protocol.MemberFailed || m.State == protocol.MemberReturning {
+		if m.State == resource.MemberFailed || m.State == resource.MemberReturning {
 			return true
 		}
 	}

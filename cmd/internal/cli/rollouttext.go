@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -70,7 +70,7 @@ func rolloutProgress(r rolloutReport, columns int) string {
 		return "no servers"
 	}
 	width := min(max(columns-rolloutBarRest, rolloutBarLeast), rolloutBarMost)
-	return fmt.Sprintf("[%s] %3d %%\n%s", rolloutBar(r.States, width), r.States[protocol.MemberDone]*100/total, rolloutLegend(r.States))
+	return fmt.Sprintf("[%s] %3d %%\n%s", rolloutBar(r.States, width), r.States[resource.MemberDone]*100/total, rolloutLegend(r.States))
 }
 
 func ago(t *time.Time, now time.Time) string {
@@ -84,7 +84,7 @@ func ago(t *time.Time, now time.Time) string {
 // the first ones.
 func wavesText(b *strings.Builder, r rolloutReport) {
 	signs := slices.DeleteFunc(rolloutSigns(), func(s rolloutSign) bool {
-		always := s.state == protocol.MemberDone || s.state == protocol.MemberFailed || s.state == protocol.MemberWaiting
+		always := s.state == resource.MemberDone || s.state == resource.MemberFailed || s.state == resource.MemberWaiting
 		return !always && r.States[s.state] == 0
 	})
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
@@ -108,29 +108,29 @@ func wavesText(b *strings.Builder, r rolloutReport) {
 }
 
 // toNotice is in which order servers are named: 0 is not at all.
-func toNotice(st protocol.RolloutStatus, m protocol.RolloutMember) int {
+func toNotice(st resource.RolloutStatus, m resource.RolloutMember) int {
 	switch m.State {
-	case protocol.MemberFailed:
+	case resource.MemberFailed:
 		return 1
-	case protocol.MemberReturning:
+	case resource.MemberReturning:
 		return 2
-	case protocol.MemberBegun, protocol.MemberSoaking:
+	case resource.MemberBegun, resource.MemberSoaking:
 		if m.Reason != "" {
 			return 3
 		}
-	case protocol.MemberWaiting:
+	case resource.MemberWaiting:
 		// Who comes late to a complete one is begun then.
-		if m.Reason != "" || m.Wave <= st.Wave && (!st.Phase.Over() || st.Phase == protocol.RolloutCompleted) {
+		if m.Reason != "" || m.Wave <= st.Wave && (!st.Phase.Over() || st.Phase == resource.RolloutCompleted) {
 			return 4
 		}
-	case protocol.MemberDone, protocol.MemberSkipped, protocol.MemberReturned:
+	case resource.MemberDone, resource.MemberSkipped, resource.MemberReturned:
 	}
 	return 0
 }
 
 // named are the servers that are shown: those that failed or wait, or all; and how many
 // there are besides.
-func named(st protocol.RolloutStatus, all bool) (names []string, more int) {
+func named(st resource.RolloutStatus, all bool) (names []string, more int) {
 	names = slices.Collect(maps.Keys(st.Members))
 	if all {
 		slices.SortFunc(names, func(x, y string) int {

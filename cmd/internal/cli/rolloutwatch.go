@@ -9,6 +9,7 @@ import (
 	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // The exit codes of rollout status --watch besides 0 and those of protocol.Code.
@@ -35,19 +36,19 @@ const (
 //	Aborted    | no    | 13
 //	Superseded | no    | 14
 //	*          | no    | -1
-func rolloutExit(phase protocol.RolloutPhase, newer bool) int {
+func rolloutExit(phase resource.RolloutPhase, newer bool) int {
 	switch {
-	case newer, phase == protocol.RolloutSuperseded:
+	case newer, phase == resource.RolloutSuperseded:
 		return exitSuperseded
-	case phase == protocol.RolloutCompleted:
+	case phase == resource.RolloutCompleted:
 		return 0
-	case phase == protocol.RolloutPaused:
+	case phase == resource.RolloutPaused:
 		return exitPaused
-	case phase == protocol.RolloutFailed:
+	case phase == resource.RolloutFailed:
 		return exitFailed
-	case phase == protocol.RolloutRolledBack:
+	case phase == resource.RolloutRolledBack:
 		return exitRolledBack
-	case phase == protocol.RolloutAborted:
+	case phase == resource.RolloutAborted:
 		return exitAborted
 	}
 	return goesOn
@@ -96,7 +97,7 @@ func (a *app) watchRollout(ctx context.Context, c *api.Client, w rolloutWatch) e
 		return state, false, w.block.Draw(lines)
 	}
 	err := a.pollTelling(ctx, w.timeout, what, tell, func(ctx context.Context) (string, bool, error) {
-		g, err := api.Get[*protocol.ServerGroup](ctx, c, w.group)
+		g, err := api.Get[*resource.ServerGroup](ctx, c, w.group)
 		switch {
 		case ctx.Err() == nil && protocol.CodeOf(err) == protocol.CodeUnavailable:
 			return show(err.Error(), err.Error())

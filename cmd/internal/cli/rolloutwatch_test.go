@@ -17,11 +17,12 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // groupHub is a hub that has one group, or is away while that is nil.
 type groupHub struct {
-	group atomic.Pointer[protocol.ServerGroup]
+	group atomic.Pointer[resource.ServerGroup]
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -31,7 +32,7 @@ func (h *groupHub) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case g == nil:
 		rec.WriteHeader(http.StatusServiceUnavailable)
-	case r.URL.Path != api.PathObject(protocol.KindServerGroup, "workers"):
+	case r.URL.Path != api.PathObject(resource.KindServerGroup, "workers"):
 		rec.WriteHeader(http.StatusNotFound)
 	default:
 		if err := json.NewEncoder(rec).Encode(g); err != nil {
@@ -60,7 +61,7 @@ func (h *groupHub) watches(t *testing.T, w rolloutWatch) (screen, out *output, e
 func TestRolloutWatchLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &groupHub{}
-		shows := func(screen *output, g *protocol.ServerGroup, want string) {
+		shows := func(screen *output, g *resource.ServerGroup, want string) {
 			t.Helper()
 			before := len(screen.text())
 			h.group.Store(g)
@@ -69,12 +70,12 @@ func TestRolloutWatchLive(t *testing.T) {
 				t.Errorf("no %q in %q", want, text)
 			}
 		}
-		h.group.Store(rolledOut(protocol.RolloutWave, 1, "##>.........", nil))
+		h.group.Store(rolledOut(resource.RolloutWave, 1, "##>.........", nil))
 		screen, out, end := h.watches(t, rolloutWatch{timeout: time.Hour})
 		shows(screen, h.group.Load(), "# 2 done  > 1 begun  . 9 waiting")
 		shows(screen, nil, "roll-out of group workers: get /v1/servergroups/workers: answered 503")
-		shows(screen, rolledOut(protocol.RolloutWave, 1, "###=>.......", nil), "# 3 done  = 1 soaking  > 1 begun  . 7 waiting")
-		h.group.Store(rolledOut(protocol.RolloutPaused, 1, "###x>.......", nil))
+		shows(screen, rolledOut(resource.RolloutWave, 1, "###=>.......", nil), "# 3 done  = 1 soaking  > 1 begun  . 7 waiting")
+		h.group.Store(rolledOut(resource.RolloutPaused, 1, "###x>.......", nil))
 		var own *ownExit
 		if err := <-end; !errors.As(err, &own) || own.exit != exitPaused {
 			t.Errorf("it ended with %v", err)
@@ -97,25 +98,25 @@ func TestRolloutWatchLive(t *testing.T) {
 
 // It waits for the revision that is meant, and no longer than it may.
 func TestRolloutWatchEnds(t *testing.T) {
-	of := func(revision int, phase protocol.RolloutPhase) *protocol.ServerGroup {
-		return rolledOut(phase, 1, "##", func(g *protocol.ServerGroup, _ map[string]protocol.RolloutMember) {
+	of := func(revision int, phase resource.RolloutPhase) *resource.ServerGroup {
+		return rolledOut(phase, 1, "##", func(g *resource.ServerGroup, _ map[string]resource.RolloutMember) {
 			g.Status.Rollout.Revision = revision
 		})
 	}
-	none := of(1, protocol.RolloutWave)
+	none := of(1, resource.RolloutWave)
 	none.Status.Rollout = nil
 	for _, row := range []struct {
 		name         string
 		watch        rolloutWatch
-		first, later *protocol.ServerGroup
+		first, later *resource.ServerGroup
 		exit         int
 		code         protocol.Code
 	}{
 		{"none", rolloutWatch{}, none, none, 0, protocol.CodeNotFound},
-		{"none yet", rolloutWatch{revision: 1}, none, of(1, protocol.RolloutCompleted), 0, ""},
-		{"the one before has ended", rolloutWatch{revision: 2}, of(1, protocol.RolloutFailed), of(2, protocol.RolloutCompleted), 0, ""},
-		{"a newer one", rolloutWatch{}, of(1, protocol.RolloutWave), of(2, protocol.RolloutCompleted), exitSuperseded, protocol.CodeConflict},
-		{"too long", rolloutWatch{}, of(1, protocol.RolloutWave), of(1, protocol.RolloutWave), 0, protocol.CodeTimeout},
+		{"none yet", rolloutWatch{revision: 1}, none, of(1, resource.RolloutCompleted), 0, ""},
+		{"the one before has ended", rolloutWatch{revision: 2}, of(1, resource.RolloutFailed), of(2, resource.RolloutCompleted), 0, ""},
+		{"a newer one", rolloutWatch{}, of(1, resource.RolloutWave), of(2, resource.RolloutCompleted), exitSuperseded, protocol.CodeConflict},
+		{"too long", rolloutWatch{}, of(1, resource.RolloutWave), of(1, resource.RolloutWave), 0, protocol.CodeTimeout},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -144,14 +145,14 @@ func TestRolloutWatchEnds(t *testing.T) {
 // Elsewhere it is lines on stderr, one for each change, and none of a screen.
 func TestRolloutWatchLines(t *testing.T) {
 	hub := apitest.New(t)
-	g := rolledOut(protocol.RolloutWave, 1, "##>.........", nil)
-	g.Spec.Selector.MatchLabels, g.Spec.Catalogue, g.Spec.BootPolicy.Boot = map[string]string{"row": "7"}, "stable", protocol.BootNetwork
+	g := rolledOut(resource.RolloutWave, 1, "##>.........", nil)
+	g.Spec.Selector.MatchLabels, g.Spec.Catalogue, g.Spec.BootPolicy.Boot = map[string]string{"row": "7"}, "stable", resource.BootNetwork
 	if err := hub.Store.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 	out, stop := start(t, hub, "rollout", "status", "workers", "--watch")
 	out.await(t, "roll-out of group workers: wave 1 of 2: 2 of 12 done, 1 begun, 9 waiting\n")
-	g.Status = rolledOut(protocol.RolloutWave, 1, "###=........", nil).Status
+	g.Status = rolledOut(resource.RolloutWave, 1, "###=........", nil).Status
 	if err := hub.Store.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) secretCmd() *cobra.Command {
@@ -67,17 +68,17 @@ func (a *app) secretSetCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := api.Get[*protocol.Secret](cmd.Context(), c, args[0])
+			s, err := api.Get[*resource.Secret](cmd.Context(), c, args[0])
 			switch {
 			case protocol.CodeOf(err) == protocol.CodeNotFound:
-				s = &protocol.Secret{}
+				s = &resource.Secret{}
 				s.Metadata.Name = args[0]
 			case err != nil:
 				return err
 			}
-			s.Status = protocol.SecretStatus{}
+			s.Status = resource.SecretStatus{}
 			if kind != "" {
-				s.Spec.Type = protocol.SecretType(kind)
+				s.Spec.Type = resource.SecretType(kind)
 			}
 			if s.Spec.Type == "" {
 				return protocol.Errorf(protocol.CodeInvalid, "", "give --type for a new secret").WithHint("rackctl secret set --help lists the types")
@@ -87,7 +88,7 @@ func (a *app) secretSetCmd() *cobra.Command {
 			if wrong := s.Validate(); len(wrong) > 0 {
 				return protocol.Errorf(protocol.CodeInvalid, "set secret", "%w", wrong).WithHint("nothing was changed")
 			}
-			out, err := c.Apply(cmd.Context(), []protocol.Object{s}, false)
+			out, err := c.Apply(cmd.Context(), []resource.Object{s}, false)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // secretInput says where the values of a secret come from. None is an argument.
@@ -24,8 +25,8 @@ func (in *secretInput) flags(cmd *cobra.Command) {
 }
 
 // read reads all values. No error has one.
-func (in *secretInput) read(a *app) (protocol.SecretData, error) {
-	out := protocol.SecretData{}
+func (in *secretInput) read(a *app) (resource.SecretData, error) {
+	out := resource.SecretData{}
 	add := func(name string, value []byte) error {
 		if _, twice := out[name]; twice {
 			return protocol.Errorf(protocol.CodeInvalid, "", "%q is given twice", name)
@@ -92,19 +93,19 @@ func pair(flag, where, arg string) (name, from string, err error) {
 }
 
 func readValue(r io.Reader, from string) ([]byte, error) {
-	value, err := io.ReadAll(io.LimitReader(r, protocol.MaxSecretValue+1))
+	value, err := io.ReadAll(io.LimitReader(r, resource.MaxSecretValue+1))
 	switch {
 	case err != nil:
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "read secret", "%s: %w", from, err)
-	case len(value) > protocol.MaxSecretValue:
-		return nil, protocol.Errorf(protocol.CodeInvalid, "read secret", "%s has more than %d bytes", from, protocol.MaxSecretValue)
+	case len(value) > resource.MaxSecretValue:
+		return nil, protocol.Errorf(protocol.CodeInvalid, "read secret", "%s has more than %d bytes", from, resource.MaxSecretValue)
 	}
 	return value, nil
 }
 
 // trimmed leaves out one line end at the end of user names and passwords.
-func trimmed(t protocol.SecretType, data protocol.SecretData) protocol.SecretData {
-	if t != protocol.SecretBMC && t != protocol.SecretRegistry {
+func trimmed(t resource.SecretType, data resource.SecretData) resource.SecretData {
+	if t != resource.SecretBMC && t != resource.SecretRegistry {
 		return data
 	}
 	for name, value := range data {

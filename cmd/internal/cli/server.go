@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) serverCmd() *cobra.Command {
@@ -30,7 +31,7 @@ func (a *app) serverAcceptCmd() *cobra.Command {
 				return err
 			}
 			if identity == "" {
-				s, err := api.Get[*protocol.Server](cmd.Context(), c, args[0])
+				s, err := api.Get[*resource.Server](cmd.Context(), c, args[0])
 				if err != nil {
 					return err
 				}
@@ -45,7 +46,7 @@ func (a *app) serverAcceptCmd() *cobra.Command {
 				return err
 			}
 			a.progress("server %s: identity %s accepted", args[0], identity)
-			v := objectsView(protocol.KindServer, []protocol.Object{s}, time.Now())
+			v := objectsView(resource.KindServer, []resource.Object{s}, time.Now())
 			v.single = true
 			return a.print.show(v)
 		},

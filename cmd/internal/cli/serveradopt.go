@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) serverAdoptCmd() *cobra.Command {
@@ -37,7 +37,7 @@ func (a *app) serverAdoptCmd() *cobra.Command {
 			} else {
 				a.progress("server %s: keeps its system for claim %s", args[0], cl.Metadata.Name)
 			}
-			v := objectsView(protocol.KindClaim, []protocol.Object{cl}, time.Now())
+			v := objectsView(resource.KindClaim, []resource.Object{cl}, time.Now())
 			v.single = true
 			return a.print.show(v)
 		},

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // objectsView makes the view of resources of one kind.
-func objectsView(kind protocol.Kind, objs []protocol.Object, now time.Time) view {
+func objectsView(kind resource.Kind, objs []resource.Object, now time.Time) view {
 	v := view{columns: columnsOf(kind)}
 	for _, o := range objs {
 		v.items = append(v.items, item{
@@ -31,65 +31,65 @@ func columns(narrow string, wide ...string) []column {
 	return out
 }
 
-func columnsOf(kind protocol.Kind) []column {
+func columnsOf(kind resource.Kind) []column {
 	switch kind {
-	case protocol.KindServer:
+	case resource.KindServer:
 		return columns("NAME PHASE POWER ATTEMPT INTENDED OBSERVED CLAIM HOLDS CONDITIONS AGE", "BMC", "SEGMENT", "BOOT-MAC", "STOPPED-SINCE", "SAFE-STOP", "DETECTION", "BOOTENV", "OS", "HARDWARE")
-	case protocol.KindClaim:
+	case resource.KindClaim:
 		return columns("NAME PHASE SERVER POWER IMAGE CONDITIONS AGE", "FIRST-BOOT", "UID")
-	case protocol.KindHold:
+	case resource.KindHold:
 		return columns("NAME SERVER KEY OWNER MODE STATE READ AGE REASON", "REF", "TTL", "ENFORCED", "STOPPED-SINCE", "MESSAGE")
-	case protocol.KindAgent:
+	case resource.KindAgent:
 		return columns("NAME RACK TERM VERSION REPORT-AGE CONDITIONS", "INCARNATION")
-	case protocol.KindRack:
+	case resource.KindRack:
 		return columns("NAME AGENT TERM SOFT-TIMEOUT SETTLE POLL", "DESCRIPTION")
-	case protocol.KindSegment:
+	case resource.KindSegment:
 		return columns("NAME RACK ROLE PREFIX POOL ADDRESS", "BASE-URL", "LEASE", "SCAN", "MAC-PREFIXES")
-	case protocol.KindBMC:
+	case resource.KindBMC:
 		return columns("NAME RACK STATE ADDRESS VENDOR MODEL SERVERS FOUND-BY CONDITIONS", "MAC", "FINGERPRINT", "ACCEPTED-BY", "CREDENTIALS")
-	case protocol.KindSecret:
+	case resource.KindSecret:
 		return columns("NAME TYPE VERSION USED-BY CONDITIONS AGE", "CHANGED", "DIGEST")
-	case protocol.KindMaintenance:
+	case resource.KindMaintenance:
 		return columns("NAME SERVER STATE POLICY PRIORITY POWER AGE REASON", "APPROVAL", "IMAGE", "MESSAGE")
-	case protocol.KindBootEnv:
+	case resource.KindBootEnv:
 		return columns("NAME OS ARCHITECTURES VALID SERVERS AGE", "FILES", "REQUIRED-PARAMS", "ERRORS", "DESCRIPTION")
-	case protocol.KindBootImage:
+	case resource.KindBootImage:
 		return columns("NAME CATALOGUE VERSION ARCHITECTURES VERIFIED STAMP CONDITIONS AGE", "MAX-IGNITION", "DIGEST", "SOURCE")
-	case protocol.KindServerGroup:
+	case resource.KindServerGroup:
 		return columns("NAME CATALOGUE MANAGED REVISION CURRENT ROLLOUT CONDITIONS AGE", "SKIPPED", "VERIFIED")
-	case protocol.KindGroupRevision:
+	case resource.KindGroupRevision:
 		return columns("NAME GROUP NUMBER CAUSE BOOTIMAGE VERSION VERIFIED AGE", "BY", "REASON")
-	case protocol.KindManagedBootImages:
+	case resource.KindManagedBootImages:
 		return columns("NAME MODE SKEW")
-	case protocol.KindTemplate:
+	case resource.KindTemplate:
 		return columns("NAME BYTES AGE", "DESCRIPTION")
-	case protocol.KindProfile:
+	case resource.KindProfile:
 		return columns("NAME PARAMS SECRET AGE", "NAMES", "DESCRIPTION")
-	case protocol.KindParam:
+	case resource.KindParam:
 		return columns("NAME PARAM TYPE AGE", "DESCRIPTION")
-	case protocol.KindBootConfiguration:
+	case resource.KindBootConfiguration:
 		return columns("NAME SERVER PURPOSE OWNER STATE PROVISIONED CONDITIONS", "IMAGE", "DIGEST", "REVISION")
 	}
 	return columns("NAME")
 }
 
-func cellsOf(obj protocol.Object, now time.Time) []string {
+func cellsOf(obj resource.Object, now time.Time) []string {
 	name := obj.Head().Metadata.Name
 	switch o := obj.(type) {
-	case *protocol.Server:
+	case *resource.Server:
 		return serverCells(o, now)
-	case *protocol.Claim:
+	case *resource.Claim:
 		return claimCells(o, now)
-	case *protocol.Maintenance:
+	case *resource.Maintenance:
 		return maintenanceCells(o, now)
-	case *protocol.Hold:
+	case *resource.Hold:
 		return holdCells(o, now)
-	case *protocol.Agent:
+	case *resource.Agent:
 		return []string{
 			name, o.Spec.RackRef.Name, strconv.FormatUint(o.Spec.Term, 10), o.Status.Version,
 			age(o.Status.LastReport, now), conditionCodes(o.Status.Conditions, now), o.Status.Incarnation,
 		}
-	case *protocol.Rack:
+	case *resource.Rack:
 		term := ""
 		if o.Status.Term > 0 {
 			term = strconv.FormatUint(o.Status.Term, 10)
@@ -98,7 +98,7 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 			name, o.Status.Agent, term, o.Spec.SoftTimeout.String(), o.Spec.SettleWindow.String(),
 			o.Spec.PollInterval.String(), o.Spec.Description,
 		}
-	case *protocol.Segment:
+	case *resource.Segment:
 		scan, prefixes := "", ""
 		if b := o.Spec.BMCs; b != nil {
 			scan, prefixes = strings.Join(b.Scan, ","), strings.Join(b.MACPrefixes, ",")
@@ -107,27 +107,27 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 			name, o.Spec.RackRef.Name, string(o.Spec.Role), o.Spec.Prefix, o.Spec.Pool.From + "-" + o.Spec.Pool.To, o.Spec.Address,
 			o.Spec.BaseURL, o.Spec.LeaseTime.String(), scan, prefixes,
 		}
-	case *protocol.BMC:
+	case *resource.BMC:
 		return bmcCells(o, now)
-	case *protocol.BootEnv, *protocol.Template, *protocol.Profile, *protocol.Param:
+	case *resource.BootEnv, *resource.Template, *resource.Profile, *resource.Param:
 		return bootEnvCells(o, now)
-	case *protocol.BootImage:
+	case *resource.BootImage:
 		return bootImageCells(o, now)
-	case *protocol.ServerGroup:
+	case *resource.ServerGroup:
 		return groupCells(o, now)
-	case *protocol.GroupRevision:
+	case *resource.GroupRevision:
 		return revisionCells(o, now)
-	case *protocol.ManagedBootImages:
+	case *resource.ManagedBootImages:
 		return []string{name, string(o.Spec.Mode), string(o.Spec.Skew.Mode)}
-	case *protocol.Secret:
+	case *resource.Secret:
 		return []string{
 			name, string(o.Spec.Type), strconv.FormatUint(o.Status.Version, 10), strings.Join(o.Status.UsedBy, ","),
 			conditionCodes(o.Status.Conditions, now), age(o.Metadata.CreatedAt, now), stamp(o.Status.ChangedAt), o.Status.Digest,
 		}
-	case *protocol.BootConfiguration:
+	case *resource.BootConfiguration:
 		provisioned, revision := "", ""
 		if o.Spec.Group != "" {
-			revision = protocol.GroupRevisionName(o.Spec.Group, o.Spec.Revision)
+			revision = resource.GroupRevisionName(o.Spec.Group, o.Spec.Revision)
 		}
 		if p := o.Status.Provisioned; p != nil {
 			provisioned = stamp(&p.At)
@@ -142,7 +142,7 @@ func cellsOf(obj protocol.Object, now time.Time) []string {
 	return []string{name}
 }
 
-func holdCells(h *protocol.Hold, now time.Time) []string {
+func holdCells(h *resource.Hold, now time.Time) []string {
 	since, ttl := "", ""
 	if r := h.Status.Receipt; r != nil {
 		since = stamp(&r.StoppedSince)
@@ -168,7 +168,7 @@ func readCell(at *time.Time, stale bool, now time.Time) string {
 	return text
 }
 
-func serverCells(s *protocol.Server, now time.Time) []string {
+func serverCells(s *resource.Server, now time.Time) []string {
 	var power, attempt, intended, observed, read, since string
 	holds := 0
 	if r := s.Status.Report; r != nil {
@@ -182,7 +182,7 @@ func serverCells(s *protocol.Server, now time.Time) []string {
 			intended, observed = string(t.Intended), string(t.Observed)
 		}
 		for _, h := range r.Holds {
-			if h.Word != protocol.HoldReleased {
+			if h.Word != resource.HoldReleased {
 				holds++
 			}
 		}
@@ -195,10 +195,10 @@ func serverCells(s *protocol.Server, now time.Time) []string {
 	}
 }
 
-func claimCells(c *protocol.Claim, now time.Time) []string {
+func claimCells(c *resource.Claim, now time.Time) []string {
 	phase := string(c.Status.Phase)
 	if c.Metadata.DeletedAt != nil && phase == "" {
-		phase = string(protocol.PhaseReleasing)
+		phase = string(resource.PhaseReleasing)
 	}
 	return []string{
 		c.Metadata.Name, phase, c.Status.Server, string(c.Spec.Power), bootSource(c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv),

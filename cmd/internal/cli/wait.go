@@ -11,6 +11,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (a *app) waitCmd() *cobra.Command {
@@ -25,13 +26,13 @@ func (a *app) waitCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if kind != protocol.KindClaim && kind != protocol.KindServer {
+			if kind != resource.KindClaim && kind != resource.KindServer {
 				return protocol.Errorf(protocol.CodeInvalid, "", "wait is for a claim or a server")
 			}
 			phase, isPhase := strings.CutPrefix(until, "phase=")
-			if !isPhase && until != "provisioned" && until != "released" || isPhase && !slices.Contains(protocol.Phases(), protocol.Phase(phase)) {
+			if !isPhase && until != "provisioned" && until != "released" || isPhase && !slices.Contains(resource.Phases(), resource.Phase(phase)) {
 				return protocol.Errorf(protocol.CodeInvalid, "", "--for %q is not one of provisioned, released, phase=PHASE", until).
-					WithHint("the phases are %s", join(protocol.Phases()))
+					WithHint("the phases are %s", join(resource.Phases()))
 			}
 			c, _, err := a.client()
 			if err != nil {
@@ -40,7 +41,7 @@ func (a *app) waitCmd() *cobra.Command {
 			what := strings.ToLower(string(kind)) + "/" + name
 			err = a.poll(cmd.Context(), timeout, what, func(ctx context.Context) (string, bool, error) {
 				p, err := readProgress(ctx, c, kind, name)
-				if kind == protocol.KindClaim && until == "released" && protocol.CodeOf(err) == protocol.CodeNotFound {
+				if kind == resource.KindClaim && until == "released" && protocol.CodeOf(err) == protocol.CodeNotFound {
 					return "", true, nil
 				}
 				if err != nil {
@@ -50,7 +51,7 @@ func (a *app) waitCmd() *cobra.Command {
 				case "provisioned":
 					return p.text, p.provisioned, nil
 				case "released":
-					return p.text, kind == protocol.KindServer && p.claim == "", nil
+					return p.text, kind == resource.KindServer && p.claim == "", nil
 				}
 				return p.text, string(p.phase) == phase, nil
 			})
@@ -67,17 +68,17 @@ func (a *app) waitCmd() *cobra.Command {
 
 // progress is how far a claim or server has come.
 type progress struct {
-	phase       protocol.Phase
+	phase       resource.Phase
 	claim       string
 	provisioned bool
 	text        string
 }
 
-func readProgress(ctx context.Context, c *api.Client, kind protocol.Kind, name string) (progress, error) {
+func readProgress(ctx context.Context, c *api.Client, kind resource.Kind, name string) (progress, error) {
 	var p progress
 	server, claimUID := name, ""
-	if kind == protocol.KindClaim {
-		claim, err := api.Get[*protocol.Claim](ctx, c, name)
+	if kind == resource.KindClaim {
+		claim, err := api.Get[*resource.Claim](ctx, c, name)
 		if err != nil {
 			return p, err
 		}
@@ -87,11 +88,11 @@ func readProgress(ctx context.Context, c *api.Client, kind protocol.Kind, name s
 			return p, nil
 		}
 	}
-	srv, err := api.Get[*protocol.Server](ctx, c, server)
+	srv, err := api.Get[*resource.Server](ctx, c, server)
 	if err != nil {
 		return p, err
 	}
-	if kind == protocol.KindServer {
+	if kind == resource.KindServer {
 		p.phase = srv.Status.Phase
 	}
 	p.claim = srv.Status.Claim

@@ -17,6 +17,7 @@ import (
 	"rackboot/hub/api/apitest"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -91,7 +92,7 @@ func TestGetWatchShowsWhatChanges(t *testing.T) {
 	}
 	out, stop := start(t, hub, "get", "servers", "-w")
 	out.await(t, "n2")
-	hub.Fleet.SetServer("n2", protocol.ServerStatus{Phase: protocol.PhaseAvailable})
+	hub.Fleet.SetServer("n2", resource.ServerStatus{Phase: resource.PhaseAvailable})
 	out.await(t, "Available")
 	if code := stop(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -106,10 +107,10 @@ func TestGetWatchShowsWhatChanges(t *testing.T) {
 
 func TestEventsFollow(t *testing.T) {
 	hub := apitest.New(t)
-	hub.Fleet.AddEvent("n1", protocol.CondHeld, "first")
+	hub.Fleet.AddEvent("n1", resource.CondHeld, "first")
 	out, stop := start(t, hub, "events", "-f")
 	out.await(t, "first")
-	hub.Fleet.AddEvent("n1", protocol.CondDark, "second")
+	hub.Fleet.AddEvent("n1", resource.CondDark, "second")
 	out.await(t, "second")
 	if code := stop(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -134,17 +135,17 @@ func TestInterruptedWaitSaysSo(t *testing.T) {
 // A condition is hidden until it has lasted, and an unknown one is shown.
 func TestVisibleConditions(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	since := func(code protocol.ConditionCode, ago time.Duration) protocol.ConditionState {
-		return protocol.ConditionState{Code: code, Since: now.Add(-ago)}
+	since := func(code resource.ConditionCode, ago time.Duration) resource.ConditionState {
+		return resource.ConditionState{Code: code, Since: now.Add(-ago)}
 	}
 	for _, row := range []struct {
-		in   []protocol.ConditionState
+		in   []resource.ConditionState
 		want string
 	}{
 		{nil, ""},
-		{[]protocol.ConditionState{since(protocol.CondArtefactsPending, 29*time.Second)}, ""},
-		{[]protocol.ConditionState{since(protocol.CondArtefactsPending, 30*time.Second)}, "ArtefactsPending"},
-		{[]protocol.ConditionState{since(protocol.CondHeld, 0), since("OfANewerAgent", 0)}, "Held,OfANewerAgent"},
+		{[]resource.ConditionState{since(resource.CondArtefactsPending, 29*time.Second)}, ""},
+		{[]resource.ConditionState{since(resource.CondArtefactsPending, 30*time.Second)}, "ArtefactsPending"},
+		{[]resource.ConditionState{since(resource.CondHeld, 0), since("OfANewerAgent", 0)}, "Held,OfANewerAgent"},
 	} {
 		if got := conditionCodes(row.in, now); got != row.want {
 			t.Errorf("%v: %q, want %q", row.in, got, row.want)

@@ -15,6 +15,8 @@ import (
 	"unicode"
 
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -46,8 +48,8 @@ func wrap(text string, n int) string {
 }
 
 func TestParseCapture(t *testing.T) {
-	one := seal(t, 1, "a", protocol.Hello{Agent: "one"})
-	two := seal(t, 1, "b", protocol.Hello{Agent: "two"})
+	one := seal(t, 1, "a", message.Hello{Agent: "one"})
+	two := seal(t, 1, "b", message.Hello{Agent: "two"})
 	h1, h2 := hex.EncodeToString(one), hex.EncodeToString(two)
 	b1 := base64.StdEncoding.EncodeToString(one)
 	for _, row := range []struct {
@@ -134,11 +136,11 @@ func TestParseKeys(t *testing.T) {
 }
 
 func TestDecodeVerifies(t *testing.T) {
-	topic := protocol.TopicDown("rack-1", protocol.RackLeaf(0))
+	topic := message.TopicDown("rack-1", message.RackLeaf(0))
 	doc := func(grant []byte) []byte {
-		return seal(t, 1, topic, protocol.RackDoc{Agent: "rack-1", Servers: []protocol.ServerIntent{{Server: "n1", Boot: &protocol.BootIntent{GrantedBoot: protocol.GrantedBoot{BootSpec: protocol.BootSpec{Grant: grant}}}}}})
+		return seal(t, 1, topic, message.RackDoc{Agent: "rack-1", Servers: []message.ServerIntent{{Server: "n1", Boot: &message.BootIntent{GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{Grant: grant}}}}}})
 	}
-	grant := seal(t, 1, wire.FactGrant, protocol.Grant{Server: "n1"})
+	grant := seal(t, 1, wire.FactGrant, message.Grant{Server: "n1"})
 	for _, row := range []struct {
 		name  string
 		d     decoder
@@ -151,11 +153,11 @@ func TestDecodeVerifies(t *testing.T) {
 		{"its key", decoder{topic: topic, keys: []publicKey{public(2), public(1)}}, captured{data: doc(grant)}, "RackDoc", "verified by key", false},
 		{"the line's topic", decoder{topic: "x", keys: []publicKey{public(1)}}, captured{topic: topic, data: doc(grant)}, "RackDoc", "verified by key", false},
 		{"another key", decoder{topic: topic, keys: []publicKey{public(2)}}, captured{data: doc(grant)}, "RackDoc", "none of those given", true},
-		{"another topic", decoder{topic: protocol.TopicDown("rack-2", protocol.RackLeaf(0)), keys: []publicKey{public(1)}}, captured{data: doc(grant)}, "RackDoc", "signature is wrong", true},
+		{"another topic", decoder{topic: message.TopicDown("rack-2", message.RackLeaf(0)), keys: []publicKey{public(1)}}, captured{data: doc(grant)}, "RackDoc", "signature is wrong", true},
 		{"no topic", decoder{keys: []publicKey{public(1)}}, captured{data: doc(grant)}, "looks like RackDoc", "no topic given", true},
 		{"a fact has but one topic", decoder{keys: []publicKey{public(1)}}, captured{data: grant}, "looks like Grant", "verified by key", false},
-		{"a fact by another key", decoder{topic: topic, keys: []publicKey{public(1)}}, captured{data: doc(seal(t, 2, wire.FactGrant, protocol.Grant{}))}, "RackDoc", "none of those given", false},
-		{"a fact of another kind", decoder{topic: topic, keys: []publicKey{public(1)}}, captured{data: doc(seal(t, 1, wire.FactReceipt, protocol.Grant{}))}, "RackDoc", "signature is wrong", true},
+		{"a fact by another key", decoder{topic: topic, keys: []publicKey{public(1)}}, captured{data: doc(seal(t, 2, wire.FactGrant, message.Grant{}))}, "RackDoc", "none of those given", false},
+		{"a fact of another kind", decoder{topic: topic, keys: []publicKey{public(1)}}, captured{data: doc(seal(t, 1, wire.FactReceipt, message.Grant{}))}, "RackDoc", "signature is wrong", true},
 		{"not of ours", decoder{}, captured{data: seal(t, 1, "t", map[string]int{"x": 1})}, "", "no key given", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -178,7 +180,7 @@ func TestDecodeVerifies(t *testing.T) {
 func TestDecodeEscapes(t *testing.T) {
 	const rude = "\x1b]0;x\x07\u009b2J\x7f"
 	for _, msg := range []any{
-		protocol.Hello{Version: rude, Agent: "ä"},
+		message.Hello{Version: rude, Agent: "ä"},
 		map[string]any{rude: rude},
 		// A string where a number belongs: the error quotes nothing either.
 		map[string]any{"eventHead": rude},
@@ -186,7 +188,7 @@ func TestDecodeEscapes(t *testing.T) {
 		for _, form := range []string{formYAML, formJSON} {
 			var out bytes.Buffer
 			a := &app{print: printer{out: &out}}
-			err := a.showMessages(form, decoder{topic: protocol.TopicUp("r", protocol.LeafHello)}, []captured{{data: seal(t, 1, "t", msg)}})
+			err := a.showMessages(form, decoder{topic: message.TopicUp("r", message.LeafHello)}, []captured{{data: seal(t, 1, "t", msg)}})
 			text := out.String()
 			if err != nil {
 				text += err.Error()
@@ -232,9 +234,9 @@ func TestDecodeVectors(t *testing.T) {
 
 // FuzzWireDecode feeds whatever is in a file.
 func FuzzWireDecode(f *testing.F) {
-	topic := protocol.TopicUp("rack-1", protocol.LeafReport)
-	fact := seal(f, 1, wire.FactReceipt, protocol.Receipt{HoldID: "h"})
-	data := seal(f, 1, topic, protocol.Report{Agent: "rack-1", Servers: []protocol.ServerReport{{Holds: []protocol.HoldReport{{Receipt: fact}}}}})
+	topic := message.TopicUp("rack-1", message.LeafReport)
+	fact := seal(f, 1, wire.FactReceipt, resource.Receipt{HoldID: "h"})
+	data := seal(f, 1, topic, message.Report{Agent: "rack-1", Servers: []resource.ServerReport{{Holds: []resource.HoldReport{{Receipt: fact}}}}})
 	f.Add(data, topic, false)
 	f.Add(data[:len(data)-1], "", false)
 	f.Add([]byte(topic+" "+hex.EncodeToString(data)+"\n"), "", false)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Site is what the files say.
@@ -21,7 +22,7 @@ type Site struct {
 	// Local has hub and agent run on this host out of the folder, without root.
 	Local   bool
 	Dir     string // absolute
-	Account protocol.BMCAccount
+	Account resource.BMCAccount
 	Hosts   []Host
 }
 
@@ -29,7 +30,7 @@ type Site struct {
 type Host struct {
 	Name    string
 	Address string // https://host[:port] of the BMC
-	TLS     protocol.BMCTLS
+	TLS     resource.BMCTLS
 	// System is what the BMC says of it; without that BootMAC is as it was given.
 	System  protocol.Inventory
 	BootMAC string

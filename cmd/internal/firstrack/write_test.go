@@ -10,15 +10,16 @@ import (
 
 	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func site(system protocol.Inventory) *Site {
 	s := &Site{
 		Rack: "rack-1", Address: netip.MustParsePrefix("10.7.0.2/24"), Interface: "eth1", Dir: "/srv/lab",
-		Account: protocol.BMCAccount{Username: "admin", Password: `a "quoted": #password\`},
+		Account: resource.BMCAccount{Username: "admin", Password: `a "quoted": #password\`},
 		Hosts: []Host{{
 			Name: "server-1", Address: "https://10.6.0.21", BootMAC: "02:00:00:00:00:01", System: system,
-			TLS: protocol.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("0f", 32)},
+			TLS: resource.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("0f", 32)},
 		}},
 	}
 	s.Defaults()
@@ -27,7 +28,7 @@ func site(system protocol.Inventory) *Site {
 
 // objects reads the manifests of the folder itself, as rackctl apply -f does, and holds
 // them to what the hub wants of them.
-func objects(t testing.TB, files []File) []protocol.Object {
+func objects(t testing.TB, files []File) []resource.Object {
 	t.Helper()
 	var sources []manifest.Source
 	for _, f := range files {

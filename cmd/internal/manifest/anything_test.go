@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func paramsOf(t *testing.T, yaml string) (string, error) {
@@ -14,7 +14,7 @@ func paramsOf(t *testing.T, yaml string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	raw, err := json.Marshal(set.Objects()[0].(*protocol.Profile).Spec.Params["v"])
+	raw, err := json.Marshal(set.Objects()[0].(*resource.Profile).Spec.Params["v"])
 	return string(raw), err
 }
 

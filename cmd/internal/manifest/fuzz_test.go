@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // FuzzParse: no input panics, every error has a line of the file and a message,
@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 		var again []Source
 		for _, o := range set.Objects() {
 			raw, err := json.Marshal(o)
-			if s, ok := o.(*protocol.Secret); ok {
+			if s, ok := o.(*resource.Secret); ok {
 				raw, err = s.Reveal()
 			}
 			if err != nil {
@@ -69,7 +69,7 @@ func FuzzFromJSON(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		rack := &protocol.Rack{Spec: protocol.RackSpec{Description: s}}
+		rack := &resource.Rack{Spec: resource.RackSpec{Description: s}}
 		rack.Metadata.Name = "r1"
 		rack.Metadata.Labels = map[string]string{"text": s}
 		rack.Default()
@@ -88,7 +88,7 @@ func FuzzFromJSON(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if d := cmp.Diff(set.Objects()[0], protocol.Object(rack)); d != "" {
+		if d := cmp.Diff(set.Objects()[0], resource.Object(rack)); d != "" {
 			t.Errorf("%s\n%s", d, text)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const good = `# a rack
@@ -59,14 +60,14 @@ func TestParse(t *testing.T) {
 	if len(objs) != 3 {
 		t.Fatalf("%d resources", len(objs))
 	}
-	rack, srv, claim := objs[0].(*protocol.Rack), objs[1].(*protocol.Server), objs[2].(*protocol.Claim)
+	rack, srv, claim := objs[0].(*resource.Rack), objs[1].(*resource.Server), objs[2].(*resource.Claim)
 	if rack.Spec.SoftTimeout.D().Seconds() != 90 || rack.Metadata.Labels["row"] != "7" || rack.Spec.SettleWindow != 0 {
 		t.Errorf("rack: %+v", rack)
 	}
 	if !reflect.DeepEqual(srv.Spec.MACs, []string{"52:54:00:12:34:57", "52:54:00:12:34:58"}) || srv.Spec.SegmentRef.Name != "boot" {
 		t.Errorf("server: %+v", srv.Spec)
 	}
-	if claim.Spec.Power != protocol.WantOff || claim.Spec.BootPolicy.FirstBoot != protocol.FirstBootUefiHTTP {
+	if claim.Spec.Power != resource.WantOff || claim.Spec.BootPolicy.FirstBoot != resource.FirstBootUefiHTTP {
 		t.Errorf("claim: %+v", claim.Spec) // YAML 1.2: Off is text
 	}
 	for _, row := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func parseFile(src Source) (docs []document, errs Errors) {
@@ -58,7 +58,7 @@ func (d *document) parse(c chunk) (ast.Node, Errors) {
 
 // maySecret says whether a document that was not read yet looks like a Secret.
 func maySecret(text string) bool {
-	return strings.Contains(text, string(protocol.KindSecret)) && strings.Contains(text, "kind")
+	return strings.Contains(text, string(resource.KindSecret)) && strings.Contains(text, "kind")
 }
 
 // decode makes the object, or says everything that is wrong with it.
@@ -75,13 +75,13 @@ func (d *document) decode(body ast.Node) Errors {
 		return errs
 	}
 	w := walker{lines: d.lines, doc: d}
-	obj := protocol.NewObject(kind)
+	obj := resource.NewObject(kind)
 	tree := w.object(body, obj)
 	raw, err := json.Marshal(tree)
 	if err == nil {
 		err = json.Unmarshal(raw, obj)
 	}
-	filled := protocol.NewObject(kind)
+	filled := resource.NewObject(kind)
 	if err == nil {
 		err = json.Unmarshal(raw, filled)
 	}
@@ -100,7 +100,7 @@ func (d *document) decode(body ast.Node) Errors {
 }
 
 // kind reads apiVersion and kind, which decide what else there may be.
-func (d *document) kind(entries []*ast.MappingValueNode) (protocol.Kind, Errors) {
+func (d *document) kind(entries []*ast.MappingValueNode) (resource.Kind, Errors) {
 	found := map[string]string{}
 	for _, e := range entries {
 		name := keyText(e.Key)
@@ -113,18 +113,18 @@ func (d *document) kind(entries []*ast.MappingValueNode) (protocol.Kind, Errors)
 		}
 	}
 	var errs Errors
-	if v := found["apiVersion"]; v != protocol.APIVersion {
-		errs = append(errs, d.at("apiVersion", fmt.Sprintf("%q is not %s", v, protocol.APIVersion)))
+	if v := found["apiVersion"]; v != resource.APIVersion {
+		errs = append(errs, d.at("apiVersion", fmt.Sprintf("%q is not %s", v, resource.APIVersion)))
 	}
-	kind := protocol.Kind(found["kind"])
+	kind := resource.Kind(found["kind"])
 	var can []string
-	for _, k := range protocol.Kinds() {
+	for _, k := range resource.Kinds() {
 		if k.Appliable() {
 			can = append(can, string(k))
 		}
 	}
 	switch {
-	case protocol.NewObject(kind) == nil:
+	case resource.NewObject(kind) == nil:
 		errs = append(errs, d.at("kind", fmt.Sprintf("%q is not one of %s", kind, strings.Join(can, ", "))))
 	case !kind.Appliable():
 		errs = append(errs, d.at("kind", fmt.Sprintf("%s is made by the hub and cannot be applied", kind)))

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const canary = "canary-9f1c"
@@ -39,7 +39,7 @@ func TestSecretIsNotQuoted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := set.Objects()[0].(*protocol.Secret); string(s.Spec.Data["a"]) != canary {
+	if s := set.Objects()[0].(*resource.Secret); string(s.Spec.Data["a"]) != canary {
 		t.Error("the value was not read")
 	}
 	if e := set.At(0, "spec.data.a", "wrong"); e.Text != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Set is the resources of all files, in order.
@@ -23,7 +24,7 @@ type document struct {
 	first  int            // line of its first field
 	lines  map[string]int // path -> line
 	text   []string       // all lines of the file
-	object protocol.Object
+	object resource.Object
 	// secret is set where the document is, or may be, a Secret: no line of it is quoted.
 	secret bool
 }
@@ -61,8 +62,8 @@ func Parse(sources []Source) (*Set, error) {
 }
 
 // Objects are the resources as they were written, without defaults.
-func (s *Set) Objects() []protocol.Object {
-	out := make([]protocol.Object, len(s.docs))
+func (s *Set) Objects() []resource.Object {
+	out := make([]resource.Object, len(s.docs))
 	for i, d := range s.docs {
 		out[i] = d.object
 	}

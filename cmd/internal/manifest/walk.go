@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // walker turns a syntax tree into what json.Marshal takes, along a Go type. It
@@ -24,7 +24,7 @@ type walker struct {
 	errs  Errors
 }
 
-func (w *walker) object(n ast.Node, obj protocol.Object) any {
+func (w *walker) object(n ast.Node, obj resource.Object) any {
 	v, _ := w.value(n, reflect.TypeOf(obj).Elem(), "")
 	return v
 }
@@ -72,7 +72,7 @@ func (w *walker) value(n ast.Node, t reflect.Type, path string) (any, bool) {
 		return w.dictionary(n, t, path)
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			if t == reflect.TypeFor[protocol.Plain]() {
+			if t == reflect.TypeFor[resource.Plain]() {
 				return w.plain(n, path)
 			}
 			return w.base64(n, path)

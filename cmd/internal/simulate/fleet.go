@@ -14,6 +14,8 @@ import (
 	"rackboot/integration/fleet"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // fleetCmd loads a hub with agents that have no rack.
@@ -36,10 +38,10 @@ func fleetCmd(stdout io.Writer) *cobra.Command {
 	c.Flags().StringVar(&cfg.Dir, "dir", "fleet", "folder for keys and certificates")
 	c.Flags().IntVar(&cfg.Racks, "racks", 10, fmt.Sprintf("how many racks, 1 to %d", fleet.MaxRacks))
 	c.Flags().IntVar(&cfg.Skip, "skip", 0, "how many racks come before the first: those of a fleet beside this one, at the same hub")
-	c.Flags().IntVar(&cfg.Servers, "servers", 10, fmt.Sprintf("how many servers in each, 1 to %d", protocol.MaxServersPerShard))
+	c.Flags().IntVar(&cfg.Servers, "servers", 10, fmt.Sprintf("how many servers in each, 1 to %d", message.MaxServersPerShard))
 	c.Flags().DurationVar(&cfg.For, "for", time.Minute, "how long is measured, once all racks are in step")
 	c.Flags().DurationVar(&cfg.Within, "within", 10*time.Minute, "how long they may take until then")
-	c.Flags().DurationVar(&cfg.ReportEvery, "report-every", protocol.ReportEvery, "the pause between an agent's reports without news")
+	c.Flags().DurationVar(&cfg.ReportEvery, "report-every", resource.ReportEvery, "the pause between an agent's reports without news")
 	c.Flags().Float64Var(&cfg.News, "news", 0, "changes of servers per second, over the fleet: each is a report and an event")
 	c.Flags().IntVar(&cfg.Holds, "holds", 0, "how many holds are placed and released while it is measured")
 	c.Flags().IntVar(&cfg.HubPID, "hub-pid", 0, "the hub's process on this host, to measure its processor time and memory")

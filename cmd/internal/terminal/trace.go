@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Trace writes a power-on for people: what it was, its rows with the time since it began,
 // and how it ended with what to do.
-func Trace(w io.Writer, t protocol.Trace) error {
+func Trace(w io.Writer, t resource.Trace) error {
 	if err := TraceHead(w, t); err != nil {
 		return err
 	}
@@ -23,7 +24,7 @@ func Trace(w io.Writer, t protocol.Trace) error {
 }
 
 // TraceHead writes what the power-on is.
-func TraceHead(w io.Writer, t protocol.Trace) error {
+func TraceHead(w io.Writer, t resource.Trace) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	kept := ""
 	if n := len(t.Kept); n > 1 {
@@ -40,7 +41,7 @@ func TraceHead(w io.Writer, t protocol.Trace) error {
 const traceTime, traceSource, traceWhat = 10, 7, 18
 
 // TraceRows writes the rows after the one of the number, under a heading where that is 0.
-func TraceRows(w io.Writer, t protocol.Trace, after int) error {
+func TraceRows(w io.Writer, t resource.Trace, after int) error {
 	line := func(at, source, what, detail string) error {
 		_, err := fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %-*s  %s", traceTime, at, traceSource, source, traceWhat, what, detail), " "))
 		return err
@@ -69,7 +70,7 @@ func TraceRows(w io.Writer, t protocol.Trace, after int) error {
 }
 
 // TraceEnd writes how far the power-on has come, and what to do where it failed.
-func TraceEnd(w io.Writer, t protocol.Trace) error {
+func TraceEnd(w io.Writer, t resource.Trace) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nOutcome: %s", Cell(string(t.State)))
 	if !t.Ended() {
@@ -85,7 +86,7 @@ func TraceEnd(w io.Writer, t protocol.Trace) error {
 	if t.Reason != "" {
 		fmt.Fprintf(&b, "  %s\n", Cell(t.Reason))
 	}
-	if known, ok := protocol.LookupAttempt(t.Code); ok {
+	if known, ok := resource.LookupAttempt(t.Code); ok {
 		fmt.Fprintf(&b, "  %s\n  hint: %s\n", known.Title, known.Hint)
 	}
 	_, err := io.WriteString(w, b.String())

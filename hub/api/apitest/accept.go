@@ -6,16 +6,17 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // AcceptBMC implements Fleet.
-func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*protocol.BMC, error) {
-	b, err := store.Get[*protocol.BMC](f.Store, name)
+func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*resource.BMC, error) {
+	b, err := store.Get[*resource.BMC](f.Store, name)
 	if err != nil {
 		return nil, err
 	}
-	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, protocol.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
-	b.Status.State, b.Status.AcceptedBy = protocol.BMCAccepted, by
+	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, resource.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
+	b.Status.State, b.Status.AcceptedBy = resource.BMCAccepted, by
 	if wrong := b.Validate(); len(wrong) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "accept bmc", "%w", wrong).WithHint("correct the fields that are named")
 	}
@@ -23,21 +24,21 @@ func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.Acc
 }
 
 // RotateBMC implements Fleet: every BMC rotates.
-func (f *CannedFleet) RotateBMC(_ context.Context, name string, r protoapi.RotateBMC, by string) (*protocol.BMC, error) {
+func (f *CannedFleet) RotateBMC(_ context.Context, name string, r protoapi.RotateBMC, by string) (*resource.BMC, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	b, err := store.Get[*protocol.BMC](f.Store, name)
+	b, err := store.Get[*resource.BMC](f.Store, name)
 	if err != nil {
 		return nil, err
 	}
-	b.Status.Rotation = &protocol.Rotation{ID: "01CHANGE", BMC: name, State: protocol.RotationUnderWay, By: by, At: Now()}
+	b.Status.Rotation = &resource.Rotation{ID: "01CHANGE", BMC: name, State: resource.RotationUnderWay, By: by, At: Now()}
 	return b, nil
 }
 
 // AcceptServer implements Fleet: only what SetServer shows can be accepted.
-func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, _ string) (*protocol.Server, error) {
-	s, err := store.Get[*protocol.Server](f.Store, name)
+func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, _ string) (*resource.Server, error) {
+	s, err := store.Get[*resource.Server](f.Store, name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +54,14 @@ func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.
 }
 
 // Firmware implements Fleet.
-func (f *CannedFleet) Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*protocol.Server, error) {
-	s, err := store.Get[*protocol.Server](f.Store, server)
+func (f *CannedFleet) Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error) {
+	s, err := store.Get[*resource.Server](f.Store, server)
 	if err != nil {
 		return nil, err
 	}
 	s.Status.Firmware = nil
 	if r.For > 0 {
-		s.Status.Firmware = &protocol.FirmwareWork{By: by, Reason: r.Reason, Since: Now(), NotAfter: Now().Add(r.For.D())}
+		s.Status.Firmware = &resource.FirmwareWork{By: by, Reason: r.Reason, Since: Now(), NotAfter: Now().Add(r.For.D())}
 	}
 	return s, f.Store.Put(ctx, s)
 }
@@ -76,8 +77,8 @@ func (f *CannedFleet) Probe(_ context.Context, bmc, _ string) ([]protocol.Probe,
 }
 
 // Discover implements Fleet: a server with a claim is somebody's.
-func (f *CannedFleet) Discover(ctx context.Context, server, by string) (*protocol.Server, error) {
-	s, err := store.Get[*protocol.Server](f.Store, server)
+func (f *CannedFleet) Discover(ctx context.Context, server, by string) (*resource.Server, error) {
+	s, err := store.Get[*resource.Server](f.Store, server)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +86,6 @@ func (f *CannedFleet) Discover(ctx context.Context, server, by string) (*protoco
 		return nil, protocol.Errorf(protocol.CodeConflict, "discover server", "server %q has claim %q", server, c.Metadata.Name)
 	}
 	now := Now()
-	s.Status.Discovery = &protocol.DiscoveryStatus{AskedAt: &now, AskedBy: by}
+	s.Status.Discovery = &resource.DiscoveryStatus{AskedAt: &now, AskedBy: by}
 	return s, f.Store.Put(ctx, s)
 }

@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/api"
 	"rackboot/hub/approval"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 var _ api.Approver = (*CannedApprover)(nil)
@@ -17,47 +18,47 @@ var _ api.Approver = (*CannedApprover)(nil)
 type CannedApprover struct {
 	mu  sync.Mutex
 	key *approval.Key
-	all []protocol.ApprovalRequest
+	all []resource.ApprovalRequest
 }
 
 // Set says what approvals there are, and which key signs them.
-func (a *CannedApprover) Set(key *approval.Key, all []protocol.ApprovalRequest) {
+func (a *CannedApprover) Set(key *approval.Key, all []resource.ApprovalRequest) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.key, a.all = key, all
 }
 
 // List returns those of Set, as they are now.
-func (a *CannedApprover) List() []protocol.ApprovalRequest {
+func (a *CannedApprover) List() []resource.ApprovalRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.all)
 }
 
 // Get is one of them.
-func (a *CannedApprover) Get(id string) (protocol.ApprovalRequest, error) {
-	return a.change(id, func(*protocol.ApprovalRequest) error { return nil })
+func (a *CannedApprover) Get(id string) (resource.ApprovalRequest, error) {
+	return a.change(id, func(*resource.ApprovalRequest) error { return nil })
 }
 
-func (a *CannedApprover) change(id string, do func(*protocol.ApprovalRequest) error) (protocol.ApprovalRequest, error) {
+func (a *CannedApprover) change(id string, do func(*resource.ApprovalRequest) error) (resource.ApprovalRequest, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := slices.IndexFunc(a.all, func(r protocol.ApprovalRequest) bool { return r.ID == id })
+	i := slices.IndexFunc(a.all, func(r resource.ApprovalRequest) bool { return r.ID == id })
 	if i < 0 {
-		return protocol.ApprovalRequest{}, protocol.Errorf(protocol.CodeNotFound, "get approval", "approval %q does not exist", id).WithHint("rackctl approve list")
+		return resource.ApprovalRequest{}, protocol.Errorf(protocol.CodeNotFound, "get approval", "approval %q does not exist", id).WithHint("rackctl approve list")
 	}
 	err := do(&a.all[i])
 	return a.all[i], err
 }
 
 // Grant judges as a hub does.
-func (a *CannedApprover) Grant(_ context.Context, id string, version int, by string, right bool) (protocol.ApprovalRequest, error) {
-	return a.change(id, func(r *protocol.ApprovalRequest) error {
+func (a *CannedApprover) Grant(_ context.Context, id string, version int, by string, right bool) (resource.ApprovalRequest, error) {
+	return a.change(id, func(r *resource.ApprovalRequest) error {
 		switch verdict := approval.MayGrant(*r, version, by, right); verdict {
 		case approval.GrantMore, approval.GrantDone:
 			r.By = append(r.By, by)
 			if verdict == approval.GrantDone {
-				r.State, r.NotBefore, r.NotAfter = protocol.ApprovalGranted, Now(), Now().Add(protocol.MaxApprovalLife)
+				r.State, r.NotBefore, r.NotAfter = resource.ApprovalGranted, Now(), Now().Add(resource.MaxApprovalLife)
 			}
 			return nil
 		case approval.GrantAgain:
@@ -71,23 +72,23 @@ func (a *CannedApprover) Grant(_ context.Context, id string, version int, by str
 }
 
 // Deny denies for whoever may approve, or asked.
-func (a *CannedApprover) Deny(_ context.Context, id, by, reason string, right bool) (protocol.ApprovalRequest, error) {
-	return a.change(id, func(r *protocol.ApprovalRequest) error {
+func (a *CannedApprover) Deny(_ context.Context, id, by, reason string, right bool) (resource.ApprovalRequest, error) {
+	return a.change(id, func(r *resource.ApprovalRequest) error {
 		if !right && !slices.Contains(r.Asked, by) {
 			return protocol.Errorf(protocol.CodeDenied, "deny", "%q may not", by).WithHint("ask somebody who may")
 		}
-		r.State, r.DeniedBy, r.Message = protocol.ApprovalDenied, by, reason
+		r.State, r.DeniedBy, r.Message = resource.ApprovalDenied, by, reason
 		return nil
 	})
 }
 
 // Sign checks the signature.
-func (a *CannedApprover) Sign(_ context.Context, id string, signed []byte, _ string) (protocol.ApprovalRequest, error) {
-	return a.change(id, func(r *protocol.ApprovalRequest) error {
+func (a *CannedApprover) Sign(_ context.Context, id string, signed []byte, _ string) (resource.ApprovalRequest, error) {
+	return a.change(id, func(r *resource.ApprovalRequest) error {
 		if err := a.key.Check(signed, r.Approval); err != nil {
 			return err
 		}
-		r.State, r.Signed = protocol.ApprovalApproved, signed
+		r.State, r.Signed = resource.ApprovalApproved, signed
 		return nil
 	})
 }

@@ -8,19 +8,20 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // CannedFleet is a hub/api.Fleet that knows what the test told it and nothing
 // else. It is safe for concurrent use.
 type CannedFleet struct {
 	mu      sync.Mutex
-	servers map[string]protocol.ServerStatus
-	holds   map[string]protocol.HoldStatus // by key
-	claims  map[string]protocol.ClaimStatus
-	bmcs    map[string]protocol.BMCStatus
+	servers map[string]resource.ServerStatus
+	holds   map[string]resource.HoldStatus // by key
+	claims  map[string]resource.ClaimStatus
+	bmcs    map[string]resource.BMCStatus
 	probes  map[string][]protocol.Probe // by BMC
 	failure error                       // of Probe
-	traces  map[string][]protocol.Trace // by server
+	traces  map[string][]resource.Trace // by server
 	events  []protoapi.EventRecord
 	token   string
 	isos    map[string]map[string]bool // digests by agent
@@ -30,28 +31,28 @@ type CannedFleet struct {
 }
 
 // SetServer says what Decorate fills for a server.
-func (f *CannedFleet) SetServer(name string, s protocol.ServerStatus) {
+func (f *CannedFleet) SetServer(name string, s resource.ServerStatus) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(&f.servers, name, s)
 }
 
 // SetHold says what Decorate fills for holds with a key, while not released.
-func (f *CannedFleet) SetHold(key string, s protocol.HoldStatus) {
+func (f *CannedFleet) SetHold(key string, s resource.HoldStatus) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(&f.holds, key, s)
 }
 
 // SetClaim says what Decorate fills for a claim.
-func (f *CannedFleet) SetClaim(name string, s protocol.ClaimStatus) {
+func (f *CannedFleet) SetClaim(name string, s resource.ClaimStatus) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(&f.claims, name, s)
 }
 
 // SetBMC says what Decorate fills for a BMC, besides its state.
-func (f *CannedFleet) SetBMC(name string, s protocol.BMCStatus) {
+func (f *CannedFleet) SetBMC(name string, s resource.BMCStatus) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(&f.bmcs, name, s)
@@ -66,12 +67,12 @@ func (f *CannedFleet) SetProbe(bmc string, probes []protocol.Probe, err error) {
 }
 
 // AddEvent appends an event of agent a1.
-func (f *CannedFleet) AddEvent(server string, code protocol.ConditionCode, message string) {
+func (f *CannedFleet) AddEvent(server string, code resource.ConditionCode, message string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := uint64(len(f.events) + 1)
-	f.events = append(f.events, protoapi.EventRecord{Agent: "a1", Index: n, Event: protocol.Event{
-		Seq: n, At: Now(), Server: server, Code: protocol.EventCode(code), Message: message,
+	f.events = append(f.events, protoapi.EventRecord{Agent: "a1", Index: n, Event: resource.Event{
+		Seq: n, At: Now(), Server: server, Code: resource.EventCode(code), Message: message,
 	}})
 }
 
@@ -83,14 +84,14 @@ func set[T any](m *map[string]T, key string, v T) {
 }
 
 // Decorate implements Fleet.
-func (f *CannedFleet) Decorate(obj protocol.Object) {
+func (f *CannedFleet) Decorate(obj resource.Object) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Broken {
 		panic("broken fleet")
 	}
 	switch o := obj.(type) {
-	case *protocol.Server:
+	case *resource.Server:
 		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
 		o.Status.AcceptedIdentity, o.Status.Firmware = stored.AcceptedIdentity, stored.Firmware
@@ -98,20 +99,20 @@ func (f *CannedFleet) Decorate(obj protocol.Object) {
 			o.Status.Discovered = stored.Discovered
 		}
 		o.Status.Discovery = stored.Discovery
-	case *protocol.BMC:
+	case *resource.BMC:
 		if s, ok := f.bmcs[o.Metadata.Name]; ok {
 			s.State, s.AcceptedBy = o.Status.State, o.Status.AcceptedBy
 			o.Status = s
 		}
-	case *protocol.Claim:
+	case *resource.Claim:
 		if s, ok := f.claims[o.Metadata.Name]; ok {
 			o.Status = s
 		}
-	case *protocol.Hold:
+	case *resource.Hold:
 		stored := o.Status
 		switch s, ok := f.holds[o.Spec.Key]; {
 		case stored.ReleasedAt != nil:
-			o.Status.Word, o.Status.State = protocol.HoldReleased, protocol.StateReleasing
+			o.Status.Word, o.Status.State = resource.HoldReleased, resource.StateReleasing
 		case ok:
 			o.Status = s
 			if s.Receipt != nil {
@@ -120,7 +121,7 @@ func (f *CannedFleet) Decorate(obj protocol.Object) {
 				o.Status.Receipt = &r
 			}
 		default:
-			o.Status.Word, o.Status.State = protocol.HoldAccepted, protocol.StateAccepted
+			o.Status.Word, o.Status.State = resource.HoldAccepted, resource.StateAccepted
 		}
 		o.Status.Rack, o.Status.ConfirmedDown = stored.Rack, stored.ConfirmedDown
 	}
@@ -158,13 +159,13 @@ func (f *CannedFleet) Revoke(_ context.Context, agent string, _ protoapi.EndRequ
 		return protoapi.EndAnswer{}, protocol.Errorf(protocol.CodeNotFound, "revoke an agent", "this hub has no record of an agent %q", agent).
 			WithHint("rackctl get agents lists them")
 	}
-	return protoapi.EndAnswer{Agent: agent, Rack: "r1", Code: protocol.CondRevoked, Cut: 1}, nil
+	return protoapi.EndAnswer{Agent: agent, Rack: "r1", Code: resource.CondRevoked, Cut: 1}, nil
 }
 
 // ReplaceAgent implements Fleet.
 func (f *CannedFleet) ReplaceAgent(ctx context.Context, rack string, _ protoapi.EndRequest, _ string) (protoapi.EndAnswer, error) {
 	t, err := f.NewJoinToken(ctx, rack)
-	return protoapi.EndAnswer{Agent: "a1", Rack: rack, Code: protocol.CondSuperseded, Token: &t}, err
+	return protoapi.EndAnswer{Agent: "a1", Rack: rack, Code: resource.CondSuperseded, Token: &t}, err
 }
 
 // After implements EventLog.
@@ -200,12 +201,12 @@ func (f *CannedFleet) RenderEnv(_ context.Context, server, env, path string) (pr
 		Path: "machines/u1/seed", Template: "seed", Size: 11,
 		Params: []protoapi.EnvRenderParam{{Param: "domain", Source: "profile global"}, {Param: "root/password", Source: "server", Secret: true}},
 	}
-	out := protoapi.EnvRender{Server: server, BootEnv: "debian-install", OS: "debian-12", Source: protocol.EnvFromISO, From: "debian.iso"}
+	out := protoapi.EnvRender{Server: server, BootEnv: "debian-install", OS: "debian-12", Source: resource.EnvFromISO, From: "debian.iso"}
 	switch path {
 	case "":
 		out.Boots = []protoapi.EnvRenderBoot{
-			{Kind: protocol.LoaderAMD64, Kernel: "machines/u1/boot/linux", Initrds: []string{"machines/u1/boot/initrd.gz"}, CommandLine: "auto"},
-			{Kind: protocol.LoaderAMD64IPXE, Refused: "no loader"},
+			{Kind: resource.LoaderAMD64, Kernel: "machines/u1/boot/linux", Initrds: []string{"machines/u1/boot/initrd.gz"}, CommandLine: "auto"},
+			{Kind: resource.LoaderAMD64IPXE, Refused: "no loader"},
 		}
 		out.Files = []protoapi.EnvRenderFile{{Path: "grub.cfg", Link: "machines/u1/grub.cfg"}, seed}
 	case seed.Path:

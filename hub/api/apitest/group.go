@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // ActOnGroup implements Fleet: the word is kept with the group; a return makes no revision.
@@ -15,22 +16,22 @@ func (f *CannedFleet) ActOnGroup(ctx context.Context, name string, action protoa
 	if err := r.Check(action); err != nil {
 		return out, err
 	}
-	g, err := store.Get[*protocol.ServerGroup](f.Store, name)
+	g, err := store.Get[*resource.ServerGroup](f.Store, name)
 	if err != nil {
 		return out, err
 	}
-	word := protocol.Confirmation{By: by, Reason: r.Reason, At: Now()}
+	word := resource.Confirmation{By: by, Reason: r.Reason, At: Now()}
 	out.Group = g
 	switch action {
 	case protoapi.GroupAdopt:
 		if g.Spec.Image == "" {
 			return out, protocol.Errorf(protocol.CodeConflict, "adopt group", "group %q has no image of its owner's own", name).WithHint("rackctl get servergroup %s -o yaml shows why it is passed over", name)
 		}
-		g.Status.Adopted = &protocol.GroupAdoption{Confirmation: word, Image: g.Spec.Image}
+		g.Status.Adopted = &resource.GroupAdoption{Confirmation: word, Image: g.Spec.Image}
 	case protoapi.GroupAck:
 		g.Status.HotLoop = nil
 	case protoapi.GroupPin:
-		g.Status.Pinned = &protocol.GroupPin{Confirmation: word, Revision: g.Status.Revision}
+		g.Status.Pinned = &resource.GroupPin{Confirmation: word, Revision: g.Status.Revision}
 	case protoapi.GroupUnpin:
 		g.Status.Pinned = nil
 	case protoapi.GroupRevert:
@@ -56,7 +57,7 @@ func (f *CannedFleet) CommandRollout(ctx context.Context, name string, r protoap
 	if err := r.Check(); err != nil {
 		return out, err
 	}
-	g, err := store.Get[*protocol.ServerGroup](f.Store, name)
+	g, err := store.Get[*resource.ServerGroup](f.Store, name)
 	if err != nil {
 		return out, err
 	}
@@ -74,7 +75,7 @@ func (f *CannedFleet) CommandRollout(ctx context.Context, name string, r protoap
 // DiffGroup implements Fleet.
 func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, error) {
 	if to == 0 {
-		g, err := store.Peek[*protocol.ServerGroup](f.Store, name)
+		g, err := store.Peek[*resource.ServerGroup](f.Store, name)
 		if err != nil {
 			return protoapi.GroupDiff{}, err
 		}
@@ -84,11 +85,11 @@ func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, 
 		from = to - 1
 	}
 	out := protoapi.GroupDiff{Group: name, From: from, To: to}
-	a, err := store.Peek[*protocol.GroupRevision](f.Store, protocol.GroupRevisionName(name, from))
+	a, err := store.Peek[*resource.GroupRevision](f.Store, resource.GroupRevisionName(name, from))
 	if err != nil {
 		return out, err
 	}
-	b, err := store.Peek[*protocol.GroupRevision](f.Store, protocol.GroupRevisionName(name, to))
+	b, err := store.Peek[*resource.GroupRevision](f.Store, resource.GroupRevisionName(name, to))
 	if err != nil {
 		return out, err
 	}
@@ -101,9 +102,9 @@ func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, 
 // Doctor implements Fleet: the groups that are pinned, and an agent.
 func (f *CannedFleet) Doctor() protoapi.DoctorAnswer {
 	out := protoapi.DoctorAnswer{Version: "test", Findings: []protoapi.DoctorFinding{}}
-	for _, g := range store.List[*protocol.ServerGroup](f.Store) {
+	for _, g := range store.List[*resource.ServerGroup](f.Store) {
 		if g.Status.Pinned != nil {
-			out.Findings = append(out.Findings, protoapi.DoctorFinding{Code: protocol.CondImagesDegraded, Target: "ServerGroup/" + g.Metadata.Name, Message: "it is pinned", Blocks: true})
+			out.Findings = append(out.Findings, protoapi.DoctorFinding{Code: resource.CondImagesDegraded, Target: "ServerGroup/" + g.Metadata.Name, Message: "it is pinned", Blocks: true})
 		}
 	}
 	return out

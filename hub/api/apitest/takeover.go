@@ -6,11 +6,12 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // AdoptServer implements Fleet: the word is kept with the claim's configuration, which
 // has nothing else.
-func (f *CannedFleet) AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*protocol.Claim, error) {
+func (f *CannedFleet) AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*resource.Claim, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -19,24 +20,24 @@ func (f *CannedFleet) AdoptServer(ctx context.Context, server string, r protoapi
 		return nil, protocol.Errorf(protocol.CodeConflict, "adopt server", "server %q has no claim", server).WithHint("apply a claim")
 	}
 	cl = store.Copy(f.Store, cl)
-	word := protocol.Confirmation{By: by, Reason: r.Reason, At: Now()}
+	word := resource.Confirmation{By: by, Reason: r.Reason, At: Now()}
 	if r.Reprovision {
-		cl.Status.Decision = &protocol.Decision{Since: Now(), Why: protocol.DecisionFoundOn, Install: &word}
+		cl.Status.Decision = &resource.Decision{Since: Now(), Why: resource.DecisionFoundOn, Install: &word}
 		return cl, f.Store.Put(ctx, cl)
 	}
-	reference, digest := protocol.SplitImage(r.Provisioned)
-	cfg := &protocol.BootConfiguration{Spec: protocol.BootConfigurationSpec{
+	reference, digest := resource.SplitImage(r.Provisioned)
+	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{
 		Server:   server,
-		Owner:    protocol.Owner{Name: cl.Metadata.Name, UID: cl.Metadata.UID},
-		BootSpec: protocol.BootSpec{Image: protocol.Image{Reference: reference, Digest: digest}},
+		Owner:    resource.Owner{Name: cl.Metadata.Name, UID: cl.Metadata.UID},
+		BootSpec: resource.BootSpec{Image: resource.Image{Reference: reference, Digest: digest}},
 	}}
 	cfg.Metadata.Name = cl.Metadata.Name
-	cfg.Status.Adopted = &protocol.Adopted{ImageDigest: digest, By: by, Reason: r.Reason, At: Now()}
+	cfg.Status.Adopted = &resource.Adopted{ImageDigest: digest, By: by, Reason: r.Reason, At: Now()}
 	return cl, f.Store.Put(ctx, cfg)
 }
 
 // Import implements Fleet: objects are stored without a look at what they prove.
-func (f *CannedFleet) Import(ctx context.Context, objs []protocol.Object, r protoapi.ImportRequest, by string) (out protoapi.ImportAnswer, err error) {
+func (f *CannedFleet) Import(ctx context.Context, objs []resource.Object, r protoapi.ImportRequest, by string) (out protoapi.ImportAnswer, err error) {
 	results, err := f.Store.Import(ctx, objs, store.ImportOptions{DryRun: r.DryRun, By: by})
 	if err != nil {
 		return out, err

@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // SetTraces says what Trace knows of a server, the oldest first.
-func (f *CannedFleet) SetTraces(server string, all []protocol.Trace) {
+func (f *CannedFleet) SetTraces(server string, all []resource.Trace) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(&f.traces, server, all)
 }
 
 // Trace implements Fleet.
-func (f *CannedFleet) Trace(_ context.Context, server string, serial int) (protocol.Trace, error) {
+func (f *CannedFleet) Trace(_ context.Context, server string, serial int) (resource.Trace, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := f.traces[server]
@@ -23,6 +24,6 @@ func (f *CannedFleet) Trace(_ context.Context, server string, serial int) (proto
 			return t, nil
 		}
 	}
-	return protocol.Trace{}, protocol.Errorf(protocol.CodeNotFound, "trace", "attempt %d of server %s is not kept", serial, server).
+	return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, "trace", "attempt %d of server %s is not kept", serial, server).
 		WithHint("leave --attempt out for the newest")
 }

@@ -15,6 +15,7 @@ import (
 
 	"rackboot/hub/iso"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -102,15 +103,15 @@ func New(cfg Config) (*Fetcher, error) {
 // not known; no signature where the hub wants one), unsupported (no keys; a server that
 // does not say sizes), not_found, conflict, unavailable (no room, the server), timeout and
 // internal.
-func (f *Fetcher) Fetch(ctx context.Context, file protocol.BootImageFile) (protocol.BootImageVerified, error) {
+func (f *Fetcher) Fetch(ctx context.Context, file resource.BootImageFile) (resource.BootImageVerified, error) {
 	v, err := f.fetch(ctx, file)
 	f.metrics.fetches.WithLabelValues(resultOf(err)).Inc()
 	return v, err
 }
 
-func (f *Fetcher) fetch(ctx context.Context, file protocol.BootImageFile) (v protocol.BootImageVerified, err error) {
+func (f *Fetcher) fetch(ctx context.Context, file resource.BootImageFile) (v resource.BootImageVerified, err error) {
 	shelf, digest := f.cfg.Shelf, "sha256:"+file.SHA256
-	var scheme protocol.SignatureScheme
+	var scheme resource.SignatureScheme
 	if file.Signature != nil {
 		scheme = file.Signature.Scheme
 	}

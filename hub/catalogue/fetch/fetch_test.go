@@ -14,6 +14,7 @@ import (
 
 	"rackboot/hub/iso"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -34,10 +35,10 @@ func zipped(t testing.TB, b []byte) []byte {
 	return out.Bytes()
 }
 
-func (m *mirror) file(name string, content []byte, signed bool) protocol.BootImageFile {
-	f := protocol.BootImageFile{Kind: protocol.ArtefactKernel, URL: m.URL + "/" + name, SHA256: sumOf(content)}
+func (m *mirror) file(name string, content []byte, signed bool) resource.BootImageFile {
+	f := resource.BootImageFile{Kind: resource.ArtefactKernel, URL: m.URL + "/" + name, SHA256: sumOf(content)}
 	if signed {
-		f.Signature = &protocol.BootImageSignature{Scheme: protocol.SignatureOpenPGP, URL: m.URL + "/" + name + ".sig"}
+		f.Signature = &resource.BootImageSignature{Scheme: resource.SignatureOpenPGP, URL: m.URL + "/" + name + ".sig"}
 	}
 	return f
 }
@@ -49,7 +50,7 @@ func TestFetch(t *testing.T) {
 	m := newMirror(t, map[string][]byte{"k": plain, "k.sig": []byte("fedora " + sumOf(plain)), "k.gz": packed, "k.gz.sig": []byte("fedora " + sumOf(packed))})
 	b := newBench(t, t.TempDir(), nil)
 	v, err := b.Fetch(t.Context(), m.file("k", plain, true))
-	if err != nil || v.Digest != "sha256:"+sumOf(plain) || v.Size != int64(len(plain)) || v.At.IsZero() || v.Signature == nil || v.Signature.Key != "FFFF" || v.Signature.Keyring != protocol.KeyringHub {
+	if err != nil || v.Digest != "sha256:"+sumOf(plain) || v.Size != int64(len(plain)) || v.At.IsZero() || v.Signature == nil || v.Signature.Key != "FFFF" || v.Signature.Keyring != resource.KeyringHub {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	if !bytes.Equal(b.content(t, v.Digest), plain) {
@@ -80,7 +81,7 @@ func TestFetchRefuses(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		content []byte
-		file    func(*protocol.BootImageFile)
+		file    func(*resource.BootImageFile)
 		sig     string
 		shelf   func(*iso.Config)
 		server  func(*mirror)
@@ -91,18 +92,18 @@ func TestFetchRefuses(t *testing.T) {
 		{"truncated at the server", plain[:1000], nil, "", nil, nil, protocol.CodeInvalid, "is not what the entry says"},
 		{"a signature of other content", plain, nil, "fedora " + sumOf(other), nil, nil, protocol.CodeInvalid, "does not fit"},
 		{"a key that nobody knows", plain, nil, "mallory " + sumOf(plain), nil, nil, protocol.CodeDenied, "key mallory"},
-		{"a signature that is not there", plain, func(f *protocol.BootImageFile) {
-			f.Signature = &protocol.BootImageSignature{Scheme: protocol.SignatureOpenPGP, URL: f.URL + ".none"}
+		{"a signature that is not there", plain, func(f *resource.BootImageFile) {
+			f.Signature = &resource.BootImageSignature{Scheme: resource.SignatureOpenPGP, URL: f.URL + ".none"}
 		}, "", nil, nil, protocol.CodeNotFound, "404"},
 		{"a signature without end", plain, nil, strings.Repeat("x", maxSignature+1), nil, nil, protocol.CodeInvalid, "no detached signature"},
 		{"no keys at the hub", plain, nil, "fedora " + sumOf(plain), none, nil, protocol.CodeUnsupported, "isos.keyring"},
 		{"signed files only", plain, nil, "", func(c *iso.Config) { c.RequireSignature = true }, nil, protocol.CodeDenied, "signed files only"},
-		{"not compressed", plain, func(f *protocol.BootImageFile) { f.UncompressedSHA256 = sumOf(other) }, "", nil, nil, protocol.CodeInvalid, "not compressed"},
-		{"another sum inside", packed, func(f *protocol.BootImageFile) { f.SHA256, f.UncompressedSHA256 = sumOf(packed), sumOf(other) }, "", nil, nil, protocol.CodeInvalid, "what is in it"},
-		{"damaged inside", packed[:len(packed)-9], func(f *protocol.BootImageFile) {
+		{"not compressed", plain, func(f *resource.BootImageFile) { f.UncompressedSHA256 = sumOf(other) }, "", nil, nil, protocol.CodeInvalid, "not compressed"},
+		{"another sum inside", packed, func(f *resource.BootImageFile) { f.SHA256, f.UncompressedSHA256 = sumOf(packed), sumOf(other) }, "", nil, nil, protocol.CodeInvalid, "what is in it"},
+		{"damaged inside", packed[:len(packed)-9], func(f *resource.BootImageFile) {
 			f.SHA256, f.UncompressedSHA256 = sumOf(packed[:len(packed)-9]), sumOf(plain)
 		}, "", nil, nil, protocol.CodeInvalid, "damaged"},
-		{"gone", plain, func(f *protocol.BootImageFile) { f.URL += "x" }, "", nil, nil, protocol.CodeNotFound, "404"},
+		{"gone", plain, func(f *resource.BootImageFile) { f.URL += "x" }, "", nil, nil, protocol.CodeNotFound, "404"},
 		{"no length", plain, nil, "", nil, func(m *mirror) { m.noLength = true }, protocol.CodeUnsupported, "how long"},
 		{"a server that cuts each time", plain, nil, "", nil, func(m *mirror) { m.cut, m.cuts, m.noRanges = 1000, 100, true }, protocol.CodeUnavailable, ""},
 		{"no room", plain, nil, "", func(c *iso.Config) { c.Quota = 1000 }, nil, protocol.CodeUnavailable, ""},

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // day is when these tests are.
 func day() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
 
-func group(change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
-	g := &protocol.ServerGroup{Spec: protocol.ServerGroupSpec{Catalogue: "stable", Selector: protocol.Selector{MatchLabels: map[string]string{"row": "7"}}}}
+func group(change ...func(*resource.ServerGroup)) *resource.ServerGroup {
+	g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{Catalogue: "stable", Selector: resource.Selector{MatchLabels: map[string]string{"row": "7"}}}}
 	g.Metadata.Name, g.Metadata.UID, g.Metadata.Labels = "workers", "uid-g", map[string]string{"managed": "yes"}
 	g.Default()
 	for _, c := range change {
@@ -21,18 +22,18 @@ func group(change ...func(*protocol.ServerGroup)) *protocol.ServerGroup {
 	return g
 }
 
-func entry(version string) *protocol.BootImage {
-	b := &protocol.BootImage{Spec: protocol.BootImageSpec{Catalogue: "stable", Version: version, Architectures: map[string]protocol.BootImageArch{"amd64": {Image: "r.example/os@sha256:" + strings.Repeat("a", 64)}}}}
+func entry(version string) *resource.BootImage {
+	b := &resource.BootImage{Spec: resource.BootImageSpec{Catalogue: "stable", Version: version, Architectures: map[string]resource.BootImageArch{"amd64": {Image: "r.example/os@sha256:" + strings.Repeat("a", 64)}}}}
 	b.Metadata.Name = "os-" + strings.ReplaceAll(version, ".", "-")
 	return b
 }
 
-func images(digit string) map[string]protocol.Image {
-	return map[string]protocol.Image{"amd64": {Digest: "sha256:" + strings.Repeat(digit, 64), Architecture: "amd64"}}
+func images(digit string) map[string]resource.Image {
+	return map[string]resource.Image{"amd64": {Digest: "sha256:" + strings.Repeat(digit, 64), Architecture: "amd64"}}
 }
 
-func revision(n int, e *protocol.BootImage, digit string) *protocol.GroupRevision {
-	r := &protocol.GroupRevision{Spec: protocol.GroupRevisionSpec{Group: "workers", GroupUID: "uid-g", Number: n, Images: images(digit)}}
+func revision(n int, e *resource.BootImage, digit string) *resource.GroupRevision {
+	r := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "workers", GroupUID: "uid-g", Number: n, Images: images(digit)}}
 	if e != nil {
 		r.Spec.BootImage, r.Spec.Version, r.Spec.BootImageDigest = e.Metadata.Name, e.Spec.Version, e.Digest()
 	}
@@ -43,10 +44,10 @@ func revision(n int, e *protocol.BootImage, digit string) *protocol.GroupRevisio
 // facts/boot-images §5 rows 1, 2, 7, 8, 9: default off, the effective mode and its origin,
 // owners named, custom images left alone.
 func TestEnrol(t *testing.T) {
-	managed := func(mode protocol.OptIn, labels map[string]string) *protocol.ManagedBootImages {
-		m := &protocol.ManagedBootImages{Spec: protocol.ManagedBootImagesSpec{Mode: mode}}
+	managed := func(mode resource.OptIn, labels map[string]string) *resource.ManagedBootImages {
+		m := &resource.ManagedBootImages{Spec: resource.ManagedBootImagesSpec{Mode: mode}}
 		if labels != nil {
-			m.Spec.Selector = &protocol.Selector{MatchLabels: labels}
+			m.Spec.Selector = &resource.Selector{MatchLabels: labels}
 		}
 		m.Default()
 		return m
@@ -54,24 +55,24 @@ func TestEnrol(t *testing.T) {
 	amd := []string{"amd64"}
 	for name, c := range map[string]struct {
 		in       EnrolIn
-		skipped  protocol.SkipReason
-		mode     protocol.OptIn
+		skipped  resource.SkipReason
+		mode     resource.OptIn
 		explicit bool
 		message  string
 	}{
-		"nobody has said a mode (row 1)":       {EnrolIn{true, nil, group(), amd}, protocol.SkipOptedOut, protocol.OptInNone, false, "keeps the image"},
-		"the switch is off (seed)":             {EnrolIn{false, managed("All", nil), group(), amd}, protocol.SkipFeatureOff, protocol.OptInAll, true, "hub's file"},
-		"Enabled is All (row 1)":               {EnrolIn{true, managed("Enabled", nil), group(), amd}, "", protocol.OptInAll, true, ""},
-		"Disabled is None (row 1)":             {EnrolIn{true, managed("Disabled", nil), group(), amd}, protocol.SkipOptedOut, protocol.OptInNone, true, ""},
-		"MatchSelector that matches (row 1)":   {EnrolIn{true, managed("MatchSelector", map[string]string{"managed": "yes"}), group(), amd}, "", protocol.OptInPartial, true, ""},
-		"Partial that does not match":          {EnrolIn{true, managed("Partial", map[string]string{"managed": "no"}), group(), amd}, protocol.SkipNotSelected, protocol.OptInPartial, true, "labels"},
-		"Partial with nothing in it (row 2)":   {EnrolIn{true, managed("Partial", map[string]string{}), group(), amd}, protocol.SkipNotSelected, protocol.OptInPartial, true, ""},
-		"somebody else manages it (row 7)":     {EnrolIn{true, managed("All", nil), group(func(g *protocol.ServerGroup) { g.Spec.ManagedBy = "argocd/site-7" }), amd}, protocol.SkipOwner, protocol.OptInAll, true, "argocd/site-7"},
-		"an image of one's own (row 8)":        {EnrolIn{true, managed("All", nil), group(func(g *protocol.ServerGroup) { g.Spec.Image = "mine" }), amd}, protocol.SkipCustomImage, protocol.OptInAll, true, "group adopt workers"},
-		"it was adopted (row 8)":               {EnrolIn{true, managed("All", nil), group(adopted("mine", "mine")), amd}, "", protocol.OptInAll, true, ""},
-		"another than was adopted (row 8)":     {EnrolIn{true, managed("All", nil), group(adopted("other", "mine")), amd}, protocol.SkipCustomImage, protocol.OptInAll, true, "other"},
-		"no server and none declared (row 9)":  {EnrolIn{true, managed("All", nil), group(), nil}, protocol.SkipArchitecture, protocol.OptInAll, true, "declare spec.architectures"},
-		"a mode of a newer release, not known": {EnrolIn{true, managed("Sometimes", nil), group(), amd}, protocol.SkipOptedOut, "Sometimes", true, ""},
+		"nobody has said a mode (row 1)":       {EnrolIn{true, nil, group(), amd}, resource.SkipOptedOut, resource.OptInNone, false, "keeps the image"},
+		"the switch is off (seed)":             {EnrolIn{false, managed("All", nil), group(), amd}, resource.SkipFeatureOff, resource.OptInAll, true, "hub's file"},
+		"Enabled is All (row 1)":               {EnrolIn{true, managed("Enabled", nil), group(), amd}, "", resource.OptInAll, true, ""},
+		"Disabled is None (row 1)":             {EnrolIn{true, managed("Disabled", nil), group(), amd}, resource.SkipOptedOut, resource.OptInNone, true, ""},
+		"MatchSelector that matches (row 1)":   {EnrolIn{true, managed("MatchSelector", map[string]string{"managed": "yes"}), group(), amd}, "", resource.OptInPartial, true, ""},
+		"Partial that does not match":          {EnrolIn{true, managed("Partial", map[string]string{"managed": "no"}), group(), amd}, resource.SkipNotSelected, resource.OptInPartial, true, "labels"},
+		"Partial with nothing in it (row 2)":   {EnrolIn{true, managed("Partial", map[string]string{}), group(), amd}, resource.SkipNotSelected, resource.OptInPartial, true, ""},
+		"somebody else manages it (row 7)":     {EnrolIn{true, managed("All", nil), group(func(g *resource.ServerGroup) { g.Spec.ManagedBy = "argocd/site-7" }), amd}, resource.SkipOwner, resource.OptInAll, true, "argocd/site-7"},
+		"an image of one's own (row 8)":        {EnrolIn{true, managed("All", nil), group(func(g *resource.ServerGroup) { g.Spec.Image = "mine" }), amd}, resource.SkipCustomImage, resource.OptInAll, true, "group adopt workers"},
+		"it was adopted (row 8)":               {EnrolIn{true, managed("All", nil), group(adopted("mine", "mine")), amd}, "", resource.OptInAll, true, ""},
+		"another than was adopted (row 8)":     {EnrolIn{true, managed("All", nil), group(adopted("other", "mine")), amd}, resource.SkipCustomImage, resource.OptInAll, true, "other"},
+		"no server and none declared (row 9)":  {EnrolIn{true, managed("All", nil), group(), nil}, resource.SkipArchitecture, resource.OptInAll, true, "declare spec.architectures"},
+		"a mode of a newer release, not known": {EnrolIn{true, managed("Sometimes", nil), group(), amd}, resource.SkipOptedOut, "Sometimes", true, ""},
 	} {
 		got := Enrol(c.in)
 		if got.Skipped != c.skipped || got.Managed != (c.skipped == "") || got.Mode != c.mode || got.Explicit != c.explicit || !strings.Contains(got.Message, c.message) {
@@ -80,26 +81,26 @@ func TestEnrol(t *testing.T) {
 	}
 }
 
-func adopted(says, word string) func(*protocol.ServerGroup) {
-	return func(g *protocol.ServerGroup) {
-		g.Spec.Image, g.Status.Adopted = says, &protocol.GroupAdoption{Image: word}
+func adopted(says, word string) func(*resource.ServerGroup) {
+	return func(g *resource.ServerGroup) {
+		g.Spec.Image, g.Status.Adopted = says, &resource.GroupAdoption{Image: word}
 	}
 }
 
 // Rows 9 (architecture declared or from the servers, mixed groups) and OCPBUGS-25725 (an
 // empty group works).
 func TestArchitectures(t *testing.T) {
-	server := func(name, arch string) *protocol.Server {
-		s := &protocol.Server{}
+	server := func(name, arch string) *resource.Server {
+		s := &resource.Server{}
 		s.Metadata.Name, s.Spec.Architecture = name, arch
 		return s
 	}
-	mixed := []*protocol.Server{server("n1", "arm64"), server("n2", "amd64"), server("n3", ""), server("n4", "arm64")}
+	mixed := []*resource.Server{server("n1", "arm64"), server("n2", "amd64"), server("n3", ""), server("n4", "arm64")}
 	known, wrong := Architectures(group(), mixed)
 	if strings.Join(known, " ") != "amd64 arm64" || wrong != nil {
 		t.Errorf("of the servers: %v, %v", known, wrong)
 	}
-	declared := group(func(g *protocol.ServerGroup) { g.Spec.Architectures = []string{"arm64"} })
+	declared := group(func(g *resource.ServerGroup) { g.Spec.Architectures = []string{"arm64"} })
 	if known, wrong = Architectures(declared, mixed); strings.Join(known, " ") != "arm64" || strings.Join(wrong, " ") != "n2" {
 		t.Errorf("declared: %v, %v", known, wrong)
 	}
@@ -117,23 +118,23 @@ func TestChoose(t *testing.T) {
 	odd.Spec.Version = "latest"
 	going := entry("13.0")
 	going.Metadata.DeletedAt = new(day())
-	all := []*protocol.BootImage{next, old, beta, odd, going, now}
+	all := []*resource.BootImage{next, old, beta, odd, going, now}
 	for name, c := range map[string]struct {
-		entries []*protocol.BootImage
-		group   *protocol.ServerGroup
-		current *protocol.GroupRevision
+		entries []*resource.BootImage
+		group   *resource.ServerGroup
+		current *resource.GroupRevision
 		want    Chosen
-		entry   *protocol.BootImage
+		entry   *resource.BootImage
 	}{
 		"numbers as numbers":        {all[1:], group(), revision(1, old, "a"), ChooseTake, now},
 		"the first":                 {all, group(), nil, ChooseTake, next},
 		"it has the newest":         {all, group(), revision(1, next, "a"), ChooseCurrent, next},
-		"rejected":                  {all, group(func(g *protocol.ServerGroup) { g.Status.Rejected = map[string]protocol.GroupReject{"os-10-0": {}} }), revision(1, old, "a"), ChooseTake, now},
-		"pinned":                    {all, group(func(g *protocol.ServerGroup) { g.Status.Pinned = &protocol.GroupPin{Revision: 1} }), revision(1, old, "a"), ChoosePinned, nil},
-		"the newest vanished":       {[]*protocol.BootImage{old, now}, group(), revision(2, next, "a"), ChooseTake, now},
+		"rejected":                  {all, group(func(g *resource.ServerGroup) { g.Status.Rejected = map[string]resource.GroupReject{"os-10-0": {}} }), revision(1, old, "a"), ChooseTake, now},
+		"pinned":                    {all, group(func(g *resource.ServerGroup) { g.Status.Pinned = &resource.GroupPin{Revision: 1} }), revision(1, old, "a"), ChoosePinned, nil},
+		"the newest vanished":       {[]*resource.BootImage{old, now}, group(), revision(2, next, "a"), ChooseTake, now},
 		"all vanished: it stays":    {nil, group(), revision(2, next, "a"), ChooseNothing, nil},
-		"altered under its name":    {[]*protocol.BootImage{altered(next)}, group(), revision(2, next, "a"), ChooseTake, altered(next)},
-		"nothing in this catalogue": {[]*protocol.BootImage{beta}, group(), nil, ChooseNothing, nil},
+		"altered under its name":    {[]*resource.BootImage{altered(next)}, group(), revision(2, next, "a"), ChooseTake, altered(next)},
+		"nothing in this catalogue": {[]*resource.BootImage{beta}, group(), nil, ChooseNothing, nil},
 	} {
 		what, got, _ := Choose(c.entries, c.group, c.current)
 		if what != c.want || (got == nil) != (c.entry == nil) || got != nil && got.Digest() != c.entry.Digest() {
@@ -142,9 +143,9 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func altered(b *protocol.BootImage) *protocol.BootImage {
+func altered(b *resource.BootImage) *resource.BootImage {
 	c := *b
-	c.Spec.Architectures = map[string]protocol.BootImageArch{"amd64": {Image: "r.example/os@sha256:" + strings.Repeat("e", 64)}}
+	c.Spec.Architectures = map[string]resource.BootImageArch{"amd64": {Image: "r.example/os@sha256:" + strings.Repeat("e", 64)}}
 	return &c
 }
 

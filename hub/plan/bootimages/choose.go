@@ -3,7 +3,7 @@ package bootimages
 import (
 	"fmt"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Chosen is what a group is to boot.
@@ -19,10 +19,10 @@ const (
 
 // Newest is the entry of a catalogue with the highest version that the group does not
 // reject; nil if there is none. One that is being deleted is there no more.
-func Newest(entries []*protocol.BootImage, g *protocol.ServerGroup) (newest *protocol.BootImage) {
-	var highest protocol.ImageVersion
+func Newest(entries []*resource.BootImage, g *resource.ServerGroup) (newest *resource.BootImage) {
+	var highest resource.ImageVersion
 	for _, e := range entries {
-		version, err := protocol.ParseImageVersion(e.Spec.Version)
+		version, err := resource.ParseImageVersion(e.Spec.Version)
 		_, rejected := g.Status.Rejected[e.Metadata.Name]
 		if !usable(e.Spec.Catalogue == g.Spec.Catalogue, rejected, err == nil, e.Metadata.DeletedAt != nil) {
 			continue
@@ -46,7 +46,7 @@ func usable(ours, rejected, readable, goes bool) bool { return ours && !rejected
 
 // Choose says what becomes of a group's image. current is its revision; nil if it has
 // none. The reason is for people, and empty for ChooseCurrent.
-func Choose(entries []*protocol.BootImage, g *protocol.ServerGroup, current *protocol.GroupRevision) (Chosen, *protocol.BootImage, string) {
+func Choose(entries []*resource.BootImage, g *resource.ServerGroup, current *resource.GroupRevision) (Chosen, *resource.BootImage, string) {
 	newest := Newest(entries, g)
 	same := newest != nil && current != nil && current.Spec.BootImage == newest.Metadata.Name && current.Spec.BootImageDigest == newest.Digest()
 	switch what := chooseRule(g.Status.Pinned != nil && current != nil, newest != nil, same); what {

@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // State is what there is to say of a group.
 type State struct {
-	Enrolment protocol.Enrolment
+	Enrolment resource.Enrolment
 	Checked   Checked
-	HotLoop   *protocol.HotLoop
+	HotLoop   *resource.HotLoop
 	// Waits says why nothing is changed though nothing is wrong: the group is pinned, the
 	// catalogue has nothing, the roll-out waits for its window; empty is nothing.
 	Waits string
 	// Stamp says why the current revision is for canaries only; empty where it is not.
 	Stamp   string
-	Rollout *protocol.RolloutStatus
+	Rollout *resource.RolloutStatus
 	// Skew says which image is older than allowed.
 	Skew string
 	// Failing are the servers of a roll-out that failed, with the reason.
@@ -27,56 +27,56 @@ type State struct {
 // Conditions are those of a group. They follow from its state alone, so that what was
 // corrected is gone by the next look, and what was not stays; since when each is so is
 // kept for as long as it is.
-func Conditions(s State) (out []protocol.ConditionState) {
-	add := func(code protocol.ConditionCode, message string) {
-		out = append(out, protocol.ConditionState{Code: code, Message: message})
+func Conditions(s State) (out []resource.ConditionState) {
+	add := func(code resource.ConditionCode, message string) {
+		out = append(out, resource.ConditionState{Code: code, Message: message})
 	}
 	held := s.HotLoop != nil && s.HotLoop.Held
 	// One that gives no orders lasts until the last server is booted again, and stands
 	// against nothing.
-	open := s.Rollout != nil && !s.Rollout.Phase.Over() && s.Rollout.Strategy != protocol.RolloutOnNextBoot
+	open := s.Rollout != nil && !s.Rollout.Phase.Over() && s.Rollout.Strategy != resource.RolloutOnNextBoot
 	waits := strings.Join(s.Checked.Waits, "; ")
 	if waits == "" {
 		waits = s.Waits
 	}
 	// A group that neither follows the catalogue nor has an image of its owner's own has
 	// nothing that could fail: its image stays as it is.
-	ours := s.Enrolment.Managed || s.Enrolment.Skipped == protocol.SkipCustomImage || len(s.Checked.Failed) > 0
+	ours := s.Enrolment.Managed || s.Enrolment.Skipped == resource.SkipCustomImage || len(s.Checked.Failed) > 0
 	progressing, degraded, deferred := conditionRule(ours, held, len(s.Checked.Failed)+len(s.Failing) > 0, waits != "", open)
 	if degraded {
-		add(protocol.CondImagesDegraded, failures(s))
+		add(resource.CondImagesDegraded, failures(s))
 	}
 	if progressing {
-		add(protocol.CondImagesProgressing, progress(*s.Rollout))
+		add(resource.CondImagesProgressing, progress(*s.Rollout))
 	}
 	if deferred {
-		add(protocol.CondImagesDeferred, waits)
+		add(resource.CondImagesDeferred, waits)
 	}
 	if held {
-		add(protocol.CondGroupHotLoop, fmt.Sprintf("%d times within %s; the other writer is %s", s.HotLoop.Count, LoopWindow, orUnknown(s.HotLoop.Writer)))
+		add(resource.CondGroupHotLoop, fmt.Sprintf("%d times within %s; the other writer is %s", s.HotLoop.Count, LoopWindow, orUnknown(s.HotLoop.Writer)))
 	}
 	if Visible(s.Enrolment) {
-		add(protocol.CondGroupSkipped, s.Enrolment.Message)
+		add(resource.CondGroupSkipped, s.Enrolment.Message)
 	}
 	if s.Stamp != "" {
-		add(protocol.CondWaitingForStamp, s.Stamp)
+		add(resource.CondWaitingForStamp, s.Stamp)
 	}
 	if r := s.Rollout; r != nil {
 		switch r.Phase { //nolint:exhaustive // the others are no conditions
-		case protocol.RolloutPaused:
-			add(protocol.CondRolloutPaused, strings.TrimSpace(r.Reason+" "+by(r.By)))
-		case protocol.RolloutFailed, protocol.RolloutRolledBack:
-			add(protocol.CondRolloutFailed, r.Reason)
+		case resource.RolloutPaused:
+			add(resource.CondRolloutPaused, strings.TrimSpace(r.Reason+" "+by(r.By)))
+		case resource.RolloutFailed, resource.RolloutRolledBack:
+			add(resource.CondRolloutFailed, r.Reason)
 		}
 	}
 	for _, c := range s.Checked.Failed {
-		if c.Code != protocol.CondImagesDegraded {
+		if c.Code != resource.CondImagesDegraded {
 			add(c.Code, c.Message)
 		}
 	}
 	out = append(out, s.Checked.Told...)
 	if s.Skew != "" {
-		add(protocol.CondImageSkew, s.Skew)
+		add(resource.CondImageSkew, s.Skew)
 	}
 	return merged(out)
 }
@@ -110,7 +110,7 @@ func failures(s State) string {
 	}
 	for _, c := range s.Checked.Failed {
 		text := c.Message
-		if c.Code != protocol.CondImagesDegraded {
+		if c.Code != resource.CondImagesDegraded {
 			text = string(c.Code) + ": " + text
 		}
 		parts = append(parts, text)
@@ -118,10 +118,10 @@ func failures(s State) string {
 	return strings.Join(append(parts, s.Failing...), "; ")
 }
 
-func progress(r protocol.RolloutStatus) string {
+func progress(r resource.RolloutStatus) string {
 	done := 0
 	for _, m := range r.Members {
-		if m.State == protocol.MemberDone {
+		if m.State == resource.MemberDone {
 			done++
 		}
 	}
@@ -129,8 +129,8 @@ func progress(r protocol.RolloutStatus) string {
 }
 
 // merged has each code once, with all messages.
-func merged(in []protocol.ConditionState) (out []protocol.ConditionState) {
-	at := map[protocol.ConditionCode]int{}
+func merged(in []resource.ConditionState) (out []resource.ConditionState) {
+	at := map[resource.ConditionCode]int{}
 	for _, c := range in {
 		if i, twice := at[c.Code]; twice {
 			out[i].Message += "; " + c.Message

@@ -3,7 +3,7 @@ package bootimages
 import (
 	"fmt"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // EnrolIn is what an enrolment is judged by.
@@ -11,8 +11,8 @@ type EnrolIn struct {
 	// Feature is features.managedBootImages of the hub's file.
 	Feature bool
 	// Managed is nil where nobody has said a mode.
-	Managed *protocol.ManagedBootImages
-	Group   *protocol.ServerGroup
+	Managed *resource.ManagedBootImages
+	Group   *resource.ServerGroup
 	// Architectures are those that the group declares, or that its servers have.
 	Architectures []string
 }
@@ -27,8 +27,8 @@ const (
 )
 
 // Enrol says whether the catalogue decides what a group boots.
-func Enrol(in EnrolIn) protocol.Enrolment {
-	out := protocol.Enrolment{Mode: protocol.OptInNone, Explicit: in.Managed != nil}
+func Enrol(in EnrolIn) resource.Enrolment {
+	out := resource.Enrolment{Mode: resource.OptInNone, Explicit: in.Managed != nil}
 	selected := false
 	if in.Managed != nil {
 		out.Mode = in.Managed.Spec.Mode
@@ -55,25 +55,25 @@ func Enrol(in EnrolIn) protocol.Enrolment {
 // image of the owner's own is never replaced unless it was adopted: in the first release
 // that managed all, custom images were overwritten (OCPBUGS-57348). There is no
 // architecture that is taken where none is known (OCPBUGS-69674).
-func skipRule(feature bool, mode protocol.OptIn, selected, owner bool, image ownImage, architecture bool) protocol.SkipReason {
+func skipRule(feature bool, mode resource.OptIn, selected, owner bool, image ownImage, architecture bool) resource.SkipReason {
 	switch {
 	case !feature:
-		return protocol.SkipFeatureOff
-	case mode != protocol.OptInPartial && mode != protocol.OptInAll:
-		return protocol.SkipOptedOut
-	case mode == protocol.OptInPartial && !selected:
-		return protocol.SkipNotSelected
+		return resource.SkipFeatureOff
+	case mode != resource.OptInPartial && mode != resource.OptInAll:
+		return resource.SkipOptedOut
+	case mode == resource.OptInPartial && !selected:
+		return resource.SkipNotSelected
 	case owner:
-		return protocol.SkipOwner
+		return resource.SkipOwner
 	case image == imageCustom:
-		return protocol.SkipCustomImage
+		return resource.SkipCustomImage
 	case !architecture:
-		return protocol.SkipArchitecture
+		return resource.SkipArchitecture
 	}
 	return ""
 }
 
-func imageOf(g *protocol.ServerGroup) ownImage {
+func imageOf(g *resource.ServerGroup) ownImage {
 	a := g.Status.Adopted
 	switch {
 	case g.Spec.Image == "":
@@ -85,22 +85,22 @@ func imageOf(g *protocol.ServerGroup) ownImage {
 }
 
 // Own says whether the group boots an image of its owner's own.
-func Own(g *protocol.ServerGroup) bool { return imageOf(g) == imageCustom }
+func Own(g *resource.ServerGroup) bool { return imageOf(g) == imageCustom }
 
 // skipped says it in words.
-func skipped(why protocol.SkipReason, g *protocol.ServerGroup) string {
+func skipped(why resource.SkipReason, g *resource.ServerGroup) string {
 	switch why {
-	case protocol.SkipFeatureOff:
+	case resource.SkipFeatureOff:
 		return "features.managedBootImages is off in the hub's file"
-	case protocol.SkipOptedOut:
+	case resource.SkipOptedOut:
 		return "the mode of ManagedBootImages is None; the group keeps the image that it has"
-	case protocol.SkipNotSelected:
+	case resource.SkipNotSelected:
 		return "the selector of ManagedBootImages does not match the group's labels; it keeps the image that it has"
-	case protocol.SkipOwner:
+	case resource.SkipOwner:
 		return fmt.Sprintf("%s manages it, as spec.managedBy says", g.Spec.ManagedBy)
-	case protocol.SkipCustomImage:
+	case resource.SkipCustomImage:
 		return fmt.Sprintf("spec.image is %s, which is the owner's own: rackctl group adopt %s --reason REASON gives the group to the catalogue", g.Spec.Image, g.Metadata.Name)
-	case protocol.SkipArchitecture:
+	case resource.SkipArchitecture:
 		return "no server has its labels, and so no architecture is known; declare spec.architectures"
 	}
 	return ""
@@ -108,8 +108,8 @@ func skipped(why protocol.SkipReason, g *protocol.ServerGroup) string {
 
 // Visible says whether people are to be told that a group is passed over: it is opted in,
 // and something else decides.
-func Visible(e protocol.Enrolment) bool {
-	return e.Skipped == protocol.SkipOwner || e.Skipped == protocol.SkipCustomImage || e.Skipped == protocol.SkipArchitecture
+func Visible(e resource.Enrolment) bool {
+	return e.Skipped == resource.SkipOwner || e.Skipped == resource.SkipCustomImage || e.Skipped == resource.SkipArchitecture
 }
 
 func matches(want, labels map[string]string) bool {

@@ -3,13 +3,14 @@ package bootimages
 import (
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // KeepGroup is a group of which servers of a rack are.
 type KeepGroup struct {
-	Group   *protocol.ServerGroup
-	History []*protocol.GroupRevision // those that are kept
+	Group   *resource.ServerGroup
+	History []*resource.GroupRevision // those that are kept
 	// Architectures are of the rack's servers of the group.
 	Architectures []string
 }
@@ -17,13 +18,13 @@ type KeepGroup struct {
 // Files are the files of images that agents of a rack keep for a return; nil is none. Those
 // of the current and of the last verified revision come first. Of the others, the newest of
 // each group come before the second newest of any.
-func Files(groups []KeepGroup) *protocol.KeepIntent {
-	out := &protocol.KeepIntent{}
+func Files(groups []KeepGroup) *message.KeepIntent {
+	out := &message.KeepIntent{}
 	seen := map[string]bool{}
-	add := func(list *[]string, g KeepGroup, r *protocol.GroupRevision) {
+	add := func(list *[]string, g KeepGroup, r *resource.GroupRevision) {
 		for _, arch := range g.Architectures {
 			for _, a := range r.Spec.Images[arch].Artefacts {
-				if !seen[a.Digest] && len(seen) < protocol.MaxKeep {
+				if !seen[a.Digest] && len(seen) < message.MaxKeep {
 					seen[a.Digest] = true
 					*list = append(*list, a.Digest)
 				}
@@ -45,7 +46,7 @@ func Files(groups []KeepGroup) *protocol.KeepIntent {
 				continue
 			}
 			newestFirst := slices.Clone(g.History)
-			slices.SortFunc(newestFirst, func(a, b *protocol.GroupRevision) int { return b.Spec.Number - a.Spec.Number })
+			slices.SortFunc(newestFirst, func(a, b *resource.GroupRevision) int { return b.Spec.Number - a.Spec.Number })
 			add(&out.Older, g, newestFirst[back])
 		}
 	}

@@ -6,28 +6,28 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-func stub(name, digest string) *protocol.IgnitionRef {
-	return &protocol.IgnitionRef{Secret: name, UID: "uid-" + name, Version: 1, Digest: digest}
+func stub(name, digest string) *resource.IgnitionRef {
+	return &resource.IgnitionRef{Secret: name, UID: "uid-" + name, Version: 1, Digest: digest}
 }
 
 // Row 21: numbered revisions with cause and parent, none where nothing differs.
 func TestRevision(t *testing.T) {
 	a, b := entry("1.0"), entry("2.0")
 	now := revision(4, a, "a")
-	base := Next{Group: group(func(g *protocol.ServerGroup) { g.Status.Revision = 4 }), Current: now, History: []*protocol.GroupRevision{now}, Entry: a, Images: images("a"), At: day(), By: "hub"}
+	base := Next{Group: group(func(g *resource.ServerGroup) { g.Status.Revision = 4 }), Current: now, History: []*resource.GroupRevision{now}, Entry: a, Images: images("a"), At: day(), By: "hub"}
 	if got := Revision(base); got != nil {
 		t.Errorf("nothing differs: %+v", got)
 	}
 	base.Entry, base.Images = b, images("b")
 	got := Revision(base)
-	if got == nil || got.Number != 5 || got.Parent != 4 || got.Cause != protocol.CauseCatalogue || got.Version != "2.0" || got.GroupUID != "uid-g" {
+	if got == nil || got.Number != 5 || got.Parent != 4 || got.Cause != resource.CauseCatalogue || got.Version != "2.0" || got.GroupUID != "uid-g" {
 		t.Errorf("%+v", got)
 	}
 	base.Entry, base.Images, base.Stub = a, images("a"), StubSeen{Stub: stub("s-spec-3-managed", "d2"), Original: stub("s", "d1")}
-	if got = Revision(base); got == nil || got.Cause != protocol.CauseStub || got.Stub.Secret != "s-spec-3-managed" || got.OriginalStub.Secret != "s" {
+	if got = Revision(base); got == nil || got.Cause != resource.CauseStub || got.Stub.Secret != "s-spec-3-managed" || got.OriginalStub.Secret != "s" {
 		t.Errorf("%+v", got)
 	}
 	// A number is never used again, whatever the status says.
@@ -37,7 +37,7 @@ func TestRevision(t *testing.T) {
 	}
 	own := revision(4, nil, "c")
 	base.Group, base.Current, base.Entry, base.Images = group(adopted("mine", "mine")), own, b, images("b")
-	if got = Revision(base); got == nil || got.Cause != protocol.CauseAdopt {
+	if got = Revision(base); got == nil || got.Cause != resource.CauseAdopt {
 		t.Errorf("%+v", got)
 	}
 }
@@ -48,15 +48,15 @@ func TestRollback(t *testing.T) {
 	a, b := entry("1.0"), entry("2.0")
 	r1, r2 := revision(1, a, "a"), revision(2, b, "b")
 	r1.Spec.Stub, r1.Spec.StubVersion = stub("s", "d"), "3.1.0"
-	g := group(func(g *protocol.ServerGroup) { g.Status.Revision = 2 })
-	spec := Rollback(Next{Group: g, Current: r2, History: []*protocol.GroupRevision{r1, r2}, By: "ann", Reason: "no disk", At: day()}, r1, protocol.CauseRollback)
+	g := group(func(g *resource.ServerGroup) { g.Status.Revision = 2 })
+	spec := Rollback(Next{Group: g, Current: r2, History: []*resource.GroupRevision{r1, r2}, By: "ann", Reason: "no disk", At: day()}, r1, resource.CauseRollback)
 	if spec.Number != 3 || spec.CopyOf != 1 || spec.Parent != 2 || spec.Version != "1.0" || spec.Stub.Digest != "d" || spec.StubVersion != "3.1.0" || Value(spec.Images) != Value(r1.Spec.Images) {
 		t.Errorf("%+v", spec)
 	}
-	next := &protocol.GroupRevision{Spec: *spec}
+	next := &resource.GroupRevision{Spec: *spec}
 	once := Applied(g.Status, next, r2)
 	twice := Applied(once, next, r2)
-	for _, s := range []protocol.ServerGroupStatus{once, twice} {
+	for _, s := range []resource.ServerGroupStatus{once, twice} {
 		if s.Revision != 3 || s.Pinned == nil || s.Pinned.Revision != 3 || s.Pinned.By != "ann" || len(s.Rejected) != 1 || s.Rejected["os-2-0"].Revision != 2 {
 			t.Errorf("%+v", s)
 		}
@@ -96,7 +96,7 @@ func TestHotLoop(t *testing.T) {
 		"held whatever the value": {time.Minute, "aaaab", "aaahh"},
 		"held longer than a day":  {8*time.Hour - time.Minute, "aaaaaaaa", "aaahhhhh"},
 	} {
-		var was *protocol.HotLoop
+		var was *resource.HotLoop
 		now, got := day(), ""
 		for _, v := range c.values {
 			what, next := HotLoop(was, string(v), now)
@@ -107,7 +107,7 @@ func TestHotLoop(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if what, _ := HotLoop(&protocol.HotLoop{Value: "a", Times: []string{"x", "y", "z"}}, "a", day()); what != LoopHolds {
+	if what, _ := HotLoop(&resource.HotLoop{Value: "a", Times: []string{"x", "y", "z"}}, "a", day()); what != LoopHolds {
 		t.Error("times that cannot be read count")
 	}
 }
@@ -115,14 +115,14 @@ func TestHotLoop(t *testing.T) {
 // The limit, and beyond it the current one, the last verified, what is in flight and what
 // is used.
 func TestKeep(t *testing.T) {
-	var history []*protocol.GroupRevision
+	var history []*resource.GroupRevision
 	for n := range 12 {
 		history = append(history, revision(n+1, nil, "a"))
 	}
-	g := group(func(g *protocol.ServerGroup) {
+	g := group(func(g *resource.ServerGroup) {
 		g.Spec.HistoryLimit = 3
 		g.Status.Revision, g.Status.Verified = 12, 2
-		g.Status.Rollout = &protocol.RolloutStatus{Revision: 12, From: 5, Phase: protocol.RolloutCanary}
+		g.Status.Rollout = &resource.RolloutStatus{Revision: 12, From: 5, Phase: resource.RolloutCanary}
 	})
 	keep := Keep(g, history, map[int]bool{7: true})
 	got := ""
@@ -134,7 +134,7 @@ func TestKeep(t *testing.T) {
 	if got != " 2 5 7 10 11 12" {
 		t.Error(got)
 	}
-	g.Status.Rollout.Phase = protocol.RolloutCompleted
+	g.Status.Rollout.Phase = resource.RolloutCompleted
 	if keep = Keep(g, history, nil); keep[5] || keep[7] {
 		t.Error("what is over is kept")
 	}
@@ -143,7 +143,7 @@ func TestKeep(t *testing.T) {
 // Row 20: the oldest over all groups, skipped ones too; what cannot be compared is a
 // violation.
 func TestSkew(t *testing.T) {
-	auto := protocol.SkewSpec{Mode: protocol.SkewAutomatic, Limits: map[string]string{"stable": "9.2", "edge": "5"}}
+	auto := resource.SkewSpec{Mode: resource.SkewAutomatic, Limits: map[string]string{"stable": "9.2", "edge": "5"}}
 	used := []InUse{
 		{"fine", "n1", "stable", "9.10.1"},
 		{"old", "n2", "stable", "9.1"},
@@ -163,11 +163,11 @@ func TestSkew(t *testing.T) {
 	if len(got) != 3 {
 		t.Errorf("%v", got)
 	}
-	manual := protocol.SkewSpec{Mode: protocol.SkewManual, Limits: auto.Limits, Versions: map[string]string{"stable": "9.2"}}
+	manual := resource.SkewSpec{Mode: resource.SkewManual, Limits: auto.Limits, Versions: map[string]string{"stable": "9.2"}}
 	if got = Skew(manual, used); len(got) != 1 || !strings.Contains(got["recorded"], "spec.skew.versions") {
 		t.Errorf("manual: %v", got)
 	}
-	if got = Skew(protocol.SkewSpec{Mode: protocol.SkewNone}, used); len(got) != 0 {
+	if got = Skew(resource.SkewSpec{Mode: resource.SkewNone}, used); len(got) != 0 {
 		t.Errorf("none: %v", got)
 	}
 }
@@ -175,8 +175,8 @@ func TestSkew(t *testing.T) {
 // Rows 16 and 18: every cause is named; opt-out clears.
 func TestConditions(t *testing.T) {
 	bad := State{
-		Enrolment: protocol.Enrolment{Managed: true},
-		Checked:   Checked{Failed: []protocol.ConditionState{{Code: protocol.CondImagesDegraded, Message: "no arm64"}, {Code: protocol.CondStubRefused, Message: "networkd"}}},
+		Enrolment: resource.Enrolment{Managed: true},
+		Checked:   Checked{Failed: []resource.ConditionState{{Code: resource.CondImagesDegraded, Message: "no arm64"}, {Code: resource.CondStubRefused, Message: "networkd"}}},
 		Failing:   []string{"server n4: deadline"},
 	}
 	text := func(s State) (out string) {
@@ -189,19 +189,19 @@ func TestConditions(t *testing.T) {
 	if !strings.Contains(got, "BootImageUpdateDegraded=no arm64; StubRefused: networkd; server n4: deadline") || !strings.Contains(got, "StubRefused=networkd") {
 		t.Error(got)
 	}
-	out := State{Enrolment: protocol.Enrolment{Skipped: protocol.SkipOptedOut}, Failing: bad.Failing}
+	out := State{Enrolment: resource.Enrolment{Skipped: resource.SkipOptedOut}, Failing: bad.Failing}
 	if got = text(out); got != "" {
 		t.Errorf("opted out: %s", got)
 	}
-	held := State{Enrolment: protocol.Enrolment{Managed: true}, HotLoop: &protocol.HotLoop{Held: true, Count: 3, Writer: "argocd"}, Skew: "server n1: version 1"}
+	held := State{Enrolment: resource.Enrolment{Managed: true}, HotLoop: &resource.HotLoop{Held: true, Count: 3, Writer: "argocd"}, Skew: "server n1: version 1"}
 	if got = text(held); !strings.Contains(got, "BootImageUpdateDegraded=") || !strings.Contains(got, "GroupHotLoop=3 times") || !strings.Contains(got, "argocd") || !strings.Contains(got, "BootImageSkew") {
 		t.Error(got)
 	}
-	skipped := State{Enrolment: protocol.Enrolment{Skipped: protocol.SkipOwner, Message: "argocd/site-7 manages it"}, Waits: "x"}
+	skipped := State{Enrolment: resource.Enrolment{Skipped: resource.SkipOwner, Message: "argocd/site-7 manages it"}, Waits: "x"}
 	if got = text(skipped); got != "GroupSkipped=argocd/site-7 manages it\n" {
 		t.Error(got)
 	}
-	waits := State{Enrolment: protocol.Enrolment{Managed: true}, Waits: "pinned to revision 3 by ann", Stamp: "no server has booted os-1 yet", Rollout: &protocol.RolloutStatus{Revision: 3, Phase: protocol.RolloutCanary, Waves: 2}}
+	waits := State{Enrolment: resource.Enrolment{Managed: true}, Waits: "pinned to revision 3 by ann", Stamp: "no server has booted os-1 yet", Rollout: &resource.RolloutStatus{Revision: 3, Phase: resource.RolloutCanary, Waves: 2}}
 	if got = text(waits); !strings.Contains(got, "Deferred=pinned") || !strings.Contains(got, "WaitingForStamp=no server") || !strings.Contains(got, "Progressing=revision 3, Canary, wave 0 of 2") {
 		t.Error(got)
 	}
@@ -213,15 +213,15 @@ func TestCanary(t *testing.T) {
 	if g := group(); !Canary(g, "n1", nil, nil) || Canary(g, "n2", nil, []string{"n1"}) {
 		t.Error("one is the default")
 	}
-	by := group(func(g *protocol.ServerGroup) {
-		g.Spec.Rollout.Canary = protocol.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
+	by := group(func(g *resource.ServerGroup) {
+		g.Spec.Rollout.Canary = resource.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
 	})
 	if !Canary(by, "n1", map[string]string{"canary": "yes"}, []string{"n2", "n3"}) || Canary(by, "n1", nil, nil) {
 		t.Error("by labels")
 	}
-	out := group(func(g *protocol.ServerGroup) {
+	out := group(func(g *resource.ServerGroup) {
 		g.Status.Revision = 2
-		g.Status.Rollout = &protocol.RolloutStatus{Revision: 2, Members: map[string]protocol.RolloutMember{"n1": {}, "n2": {Wave: 1}, "n3": {Wave: 1, BegunAt: new(day())}}}
+		g.Status.Rollout = &resource.RolloutStatus{Revision: 2, Members: map[string]resource.RolloutMember{"n1": {}, "n2": {Wave: 1}, "n3": {Wave: 1, BegunAt: new(day())}}}
 	})
 	if !Canary(out, "n1", nil, nil) || Canary(out, "n2", nil, nil) || !Canary(out, "n3", nil, nil) {
 		t.Error("by the roll-out")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -26,8 +26,8 @@ const (
 
 // HotLoop says whether an image may be applied now, and what is remembered of that. value
 // is what [Value] says of it.
-func HotLoop(was *protocol.HotLoop, value string, now time.Time) (Loop, protocol.HotLoop) {
-	next := protocol.HotLoop{Value: value}
+func HotLoop(was *resource.HotLoop, value string, now time.Time) (Loop, resource.HotLoop) {
+	next := resource.HotLoop{Value: value}
 	held, same := false, false
 	if was != nil {
 		held, same = was.Held, was.Value == value

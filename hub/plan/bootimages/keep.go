@@ -3,12 +3,12 @@ package bootimages
 import (
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Keep are the numbers of the revisions of a group that are kept; used are those that a
 // boot configuration was made from.
-func Keep(g *protocol.ServerGroup, history []*protocol.GroupRevision, used map[int]bool) map[int]bool {
+func Keep(g *resource.ServerGroup, history []*resource.GroupRevision, used map[int]bool) map[int]bool {
 	numbers := make([]int, 0, len(history))
 	for _, r := range history {
 		numbers = append(numbers, r.Spec.Number)
@@ -18,7 +18,7 @@ func Keep(g *protocol.ServerGroup, history []*protocol.GroupRevision, used map[i
 	for i, n := range numbers {
 		newest := len(numbers)-i <= max(g.Spec.HistoryLimit, 2)
 		flight := used[n] || g.Status.Pinned != nil && g.Status.Pinned.Revision == n
-		if ro := g.Status.Rollout; ro != nil && (!ro.Phase.Over() || ro.Phase == protocol.RolloutRolledBack) {
+		if ro := g.Status.Rollout; ro != nil && (!ro.Phase.Over() || ro.Phase == resource.RolloutRolledBack) {
 			flight = flight || ro.Revision == n || ro.From == n
 		}
 		if keepRule(newest, n == g.Status.Revision, n == g.Status.Verified, flight) {

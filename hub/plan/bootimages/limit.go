@@ -3,7 +3,7 @@ package bootimages
 import (
 	"fmt"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // limit is up to which specification user data may be.
@@ -40,7 +40,7 @@ func limitRule(userData, entry, says bool) limit {
 
 // Unlimited says why a group with user data cannot take an entry, as far as its maxIgnition
 // goes; empty if it can.
-func Unlimited(g *protocol.ServerGroup, entry *protocol.BootImage) string {
+func Unlimited(g *resource.ServerGroup, entry *resource.BootImage) string {
 	if limitRule(g.Spec.Stub != nil, entry != nil, entry != nil && entry.Spec.MaxIgnition != "") != limitNone {
 		return ""
 	}

@@ -3,12 +3,12 @@ package bootimages
 import (
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Conflicts are the servers that more than one group selects, with those groups. selected
 // are the servers that have some labels, in order of name.
-func Conflicts(groups []*protocol.ServerGroup, selected func(labels map[string]string) []*protocol.Server) map[string][]string {
+func Conflicts(groups []*resource.ServerGroup, selected func(labels map[string]string) []*resource.Server) map[string][]string {
 	by := map[string][]string{}
 	for _, g := range groups {
 		for _, s := range selected(g.Spec.Selector.MatchLabels) {
@@ -26,7 +26,7 @@ func Conflicts(groups []*protocol.ServerGroup, selected func(labels map[string]s
 // Architectures are what a group needs images for: what it declares, or else what its
 // servers have. wrong are the servers with another one than is declared. A group without
 // servers has what it declares (OCPBUGS-25725).
-func Architectures(g *protocol.ServerGroup, members []*protocol.Server) (known, wrong []string) {
+func Architectures(g *resource.ServerGroup, members []*resource.Server) (known, wrong []string) {
 	for _, s := range members {
 		a := s.Spec.Architecture
 		switch {

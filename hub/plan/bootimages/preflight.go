@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Seen is how far something that a revision needs is known.
@@ -25,7 +25,7 @@ type ArchSeen struct {
 	Has     bool // there is one
 	State   Seen
 	Message string
-	Image   protocol.Image // where ready
+	Image   resource.Image // where ready
 	// Boots says why the group's first boot cannot boot it; empty if it can.
 	Boots string
 }
@@ -40,9 +40,9 @@ type StubSeen struct {
 	// TooNew says that the image does not read it.
 	TooNew string
 	// CA are the findings of its certificate authorities.
-	CA []protocol.ConditionState
+	CA []resource.ConditionState
 
-	Stub, Original *protocol.IgnitionRef
+	Stub, Original *resource.IgnitionRef
 	Version        string // of the specification
 }
 
@@ -58,10 +58,10 @@ type CheckIn struct {
 // Checked is what was found. Nothing is changed unless Fits.
 type Checked struct {
 	// Failed are all that has to be corrected or tried again, Waits what is being asked.
-	Failed []protocol.ConditionState
+	Failed []resource.ConditionState
 	Waits  []string
 	// Told are conditions that stop nothing.
-	Told []protocol.ConditionState
+	Told []resource.ConditionState
 }
 
 // Fits says whether a revision can be made.
@@ -85,22 +85,22 @@ const (
 // boot images elsewhere, the image was swapped before the user data was looked at
 // (OCPBUGS-105315).
 func Preflight(in CheckIn) (out Checked) {
-	fail := func(code protocol.ConditionCode, format string, args ...any) {
-		out.Failed = append(out.Failed, protocol.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
+	fail := func(code resource.ConditionCode, format string, args ...any) {
+		out.Failed = append(out.Failed, resource.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	for _, arch := range in.Architectures {
 		s := in.Images[arch]
 		switch archRule(s.Has, s.State, s.Boots == "") {
 		case findMissing:
-			fail(protocol.CondImagesDegraded, "the entry has no image for %s, which the group needs", arch)
+			fail(resource.CondImagesDegraded, "the entry has no image for %s, which the group needs", arch)
 		case findWaits:
 			out.Waits = append(out.Waits, "the image for "+arch+" is looked up")
 		case findUnverified:
-			fail(protocol.CondImageUnverified, "%s: %s", arch, s.Message)
+			fail(resource.CondImageUnverified, "%s: %s", arch, s.Message)
 		case findInvalid:
-			fail(protocol.CondImageInvalid, "%s: %s", arch, s.Message)
+			fail(resource.CondImageInvalid, "%s: %s", arch, s.Message)
 		case findMethod:
-			fail(protocol.CondImagesDegraded, "%s: %s", arch, s.Boots)
+			fail(resource.CondImagesDegraded, "%s: %s", arch, s.Boots)
 		case findFits, findRefused, findTooNew:
 		}
 	}
@@ -108,20 +108,20 @@ func Preflight(in CheckIn) (out Checked) {
 	case findWaits:
 		out.Waits = append(out.Waits, "the user data is read")
 	case findUnverified, findInvalid:
-		fail(protocol.CondUserDataInvalid, "%s", in.Stub.Message)
+		fail(resource.CondUserDataInvalid, "%s", in.Stub.Message)
 	case findRefused:
-		fail(protocol.CondStubRefused, "%s", in.Stub.Refused)
+		fail(resource.CondStubRefused, "%s", in.Stub.Refused)
 	case findTooNew:
-		fail(protocol.CondStubRefused, "%s", in.Stub.TooNew)
+		fail(resource.CondStubRefused, "%s", in.Stub.TooNew)
 	case findFits, findMissing, findMethod:
 	}
 	out.Told = in.Stub.CA
 	for _, server := range slices.Sorted(maps.Keys(in.Conflicts)) {
 		// Of the group's servers only this one has no image; the others go on.
-		out.Told = append(out.Told, protocol.ConditionState{Code: protocol.CondGroupConflict, Message: fmt.Sprintf("server %s is in %s", server, strings.Join(in.Conflicts[server], " and "))})
+		out.Told = append(out.Told, resource.ConditionState{Code: resource.CondGroupConflict, Message: fmt.Sprintf("server %s is in %s", server, strings.Join(in.Conflicts[server], " and "))})
 	}
 	if len(in.Wrong) > 0 {
-		fail(protocol.CondImagesDegraded, "spec.architectures does not have that of %s", strings.Join(in.Wrong, ", "))
+		fail(resource.CondImagesDegraded, "spec.architectures does not have that of %s", strings.Join(in.Wrong, ", "))
 	}
 	return out
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Next is what a revision is made of.
 type Next struct {
-	Group   *protocol.ServerGroup
-	Current *protocol.GroupRevision // nil: there is none
-	History []*protocol.GroupRevision
-	Entry   *protocol.BootImage // nil: an image of the owner's own
-	Images  map[string]protocol.Image
+	Group   *resource.ServerGroup
+	Current *resource.GroupRevision // nil: there is none
+	History []*resource.GroupRevision
+	Entry   *resource.BootImage // nil: an image of the owner's own
+	Images  map[string]resource.Image
 	Stub    StubSeen
-	Stamp   *protocol.BootImageStamp // one that counts; nil without
+	Stamp   *resource.BootImageStamp // one that counts; nil without
 	By      string
 	Reason  string
 	At      time.Time
@@ -26,15 +26,15 @@ type Next struct {
 // Revision is the next line of a group's history; nil where nothing differs from the
 // current one. Image and user data change together (MCO#4601: one without the other boots
 // nothing).
-func Revision(n Next) *protocol.GroupRevisionSpec {
-	spec := protocol.GroupRevisionSpec{
+func Revision(n Next) *resource.GroupRevisionSpec {
+	spec := resource.GroupRevisionSpec{
 		Group: n.Group.Metadata.Name, GroupUID: n.Group.Metadata.UID, Number: Number(n.Group, n.History), At: n.At, By: n.By, Reason: n.Reason,
 		Images: n.Images, Verified: Verified(n.Entry, n.Images), BootPolicy: n.Group.Spec.BootPolicy, Stub: n.Stub.Stub, OriginalStub: n.Stub.Original, StubVersion: n.Stub.Version, Stamp: n.Stamp,
 	}
 	if n.Entry != nil {
 		spec.BootImage, spec.Version, spec.BootImageDigest = n.Entry.Metadata.Name, n.Entry.Spec.Version, n.Entry.Digest()
 	}
-	var was protocol.GroupRevisionSpec
+	var was resource.GroupRevisionSpec
 	if n.Current != nil {
 		was = n.Current.Spec
 		spec.Parent = was.Number
@@ -64,22 +64,22 @@ func Revision(n Next) *protocol.GroupRevisionSpec {
 //
 // stub is the user data with the boot policy. adopted is that an image of the owner's own
 // was current, which the owner has given up.
-func causeRule(current, image, stub, entry, adopted bool) protocol.RevisionCause {
+func causeRule(current, image, stub, entry, adopted bool) resource.RevisionCause {
 	switch {
 	case current && image && stub:
 		return ""
 	case current && image:
-		return protocol.CauseStub
+		return resource.CauseStub
 	case !entry:
-		return protocol.CauseManual
+		return resource.CauseManual
 	case current && adopted:
-		return protocol.CauseAdopt
+		return resource.CauseAdopt
 	}
-	return protocol.CauseCatalogue
+	return resource.CauseCatalogue
 }
 
 // Number is the number of a group's next revision.
-func Number(g *protocol.ServerGroup, history []*protocol.GroupRevision) int {
+func Number(g *resource.ServerGroup, history []*resource.GroupRevision) int {
 	last := g.Status.Revision
 	for _, r := range history {
 		last = max(last, r.Spec.Number)
@@ -88,7 +88,7 @@ func Number(g *protocol.ServerGroup, history []*protocol.GroupRevision) int {
 }
 
 // Rollback is the revision that returns to an older one, image and user data as one pair.
-func Rollback(n Next, to *protocol.GroupRevision, cause protocol.RevisionCause) *protocol.GroupRevisionSpec {
+func Rollback(n Next, to *resource.GroupRevision, cause resource.RevisionCause) *resource.GroupRevisionSpec {
 	spec := to.Spec
 	spec.Group, spec.GroupUID, spec.Number = n.Group.Metadata.Name, n.Group.Metadata.UID, Number(n.Group, n.History)
 	spec.At, spec.By, spec.Reason, spec.Cause, spec.CopyOf, spec.Stamp = n.At, n.By, n.Reason, cause, to.Spec.Number, n.Stamp
@@ -102,27 +102,27 @@ func Rollback(n Next, to *protocol.GroupRevision, cause protocol.RevisionCause) 
 // Applied is a group's status once a revision of it is current. A return to an older one
 // pins the group, so that the catalogue does not undo it at once, and rejects what it
 // returned from. Doing it again changes nothing.
-func Applied(was protocol.ServerGroupStatus, next, parent *protocol.GroupRevision) protocol.ServerGroupStatus {
+func Applied(was resource.ServerGroupStatus, next, parent *resource.GroupRevision) resource.ServerGroupStatus {
 	s := next.Spec
 	was.Revision = s.Number
-	if s.Cause != protocol.CauseRollback && s.Cause != protocol.CauseAutoRollback {
+	if s.Cause != resource.CauseRollback && s.Cause != resource.CauseAutoRollback {
 		return was
 	}
-	word := protocol.Confirmation{By: s.By, Reason: s.Reason, At: s.At}
-	was.Pinned = &protocol.GroupPin{Confirmation: word, Revision: s.Number}
+	word := resource.Confirmation{By: s.By, Reason: s.Reason, At: s.At}
+	was.Pinned = &resource.GroupPin{Confirmation: word, Revision: s.Number}
 	if parent != nil && parent.Spec.BootImage != "" && parent.Spec.BootImage != s.BootImage {
 		rejected := maps.Clone(was.Rejected)
 		if rejected == nil {
-			rejected = map[string]protocol.GroupReject{}
+			rejected = map[string]resource.GroupReject{}
 		}
-		rejected[parent.Spec.BootImage] = protocol.GroupReject{Confirmation: word, Revision: parent.Spec.Number}
+		rejected[parent.Spec.BootImage] = resource.GroupReject{Confirmation: word, Revision: parent.Spec.Number}
 		was.Rejected = rejected
 	}
 	return was
 }
 
 // Value is what a revision boots, the same for the same: digests by architecture.
-func Value(images map[string]protocol.Image) string {
+func Value(images map[string]resource.Image) string {
 	var parts []string
 	for _, arch := range slices.Sorted(maps.Keys(images)) {
 		parts = append(parts, arch+"="+images[arch].Digest)
@@ -130,7 +130,7 @@ func Value(images map[string]protocol.Image) string {
 	return strings.Join(parts, " ")
 }
 
-func sameStub(a, b *protocol.IgnitionRef) bool {
+func sameStub(a, b *resource.IgnitionRef) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -146,7 +146,7 @@ type Change struct {
 
 // Diff are the fields in which two revisions differ, in a fixed order. User data is named
 // by Secret and version, and never shown.
-func Diff(a, b *protocol.GroupRevision) (out []Change) {
+func Diff(a, b *resource.GroupRevision) (out []Change) {
 	add := func(field, from, to string) {
 		if from != to {
 			out = append(out, Change{field, from, to})
@@ -165,7 +165,7 @@ func Diff(a, b *protocol.GroupRevision) (out []Change) {
 	for _, arch := range slices.Sorted(maps.Keys(archs)) {
 		from, to := x.Images[arch], y.Images[arch]
 		add("images["+arch+"]", from.Digest, to.Digest)
-		for _, kind := range protocol.ArtefactKinds() {
+		for _, kind := range resource.ArtefactKinds() {
 			f, _ := from.Artefact(kind)
 			t, _ := to.Artefact(kind)
 			add("images["+arch+"]."+string(kind), f.Digest, t.Digest)
@@ -181,7 +181,7 @@ func Diff(a, b *protocol.GroupRevision) (out []Change) {
 	return out
 }
 
-func stubWords(r *protocol.IgnitionRef) string {
+func stubWords(r *resource.IgnitionRef) string {
 	if r == nil {
 		return ""
 	}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // InUse is one image that a group has in use.
@@ -32,23 +32,23 @@ const (
 // Skew says which groups have an image in use that is older than is allowed, with the
 // oldest of each in words. Skipped groups and those that are not opted in are judged as
 // all others: elsewhere they were not, and clusters passed with images of years ago
-// (OCPBUGS-87962). All limits are looked at. With [protocol.SkewManual] what somebody
+// (OCPBUGS-87962). All limits are looked at. With [resource.SkewManual] what somebody
 // said is judged, and is said of every group of the catalogue.
-func Skew(spec protocol.SkewSpec, used []InUse) map[string]string {
-	out, worst := map[string]string{}, map[string]protocol.ImageVersion{}
-	if spec.Mode == protocol.SkewManual {
+func Skew(spec resource.SkewSpec, used []InUse) map[string]string {
+	out, worst := map[string]string{}, map[string]resource.ImageVersion{}
+	if spec.Mode == resource.SkewManual {
 		used = said(spec, used)
 	}
 	for _, u := range used {
 		limit, limited := spec.Limits[u.Catalogue]
-		version, errV := protocol.ParseImageVersion(u.Version)
-		bound, errL := protocol.ParseImageVersion(limit)
+		version, errV := resource.ParseImageVersion(u.Version)
+		bound, errL := resource.ParseImageVersion(limit)
 		readable := errV == nil && errL == nil
 		who := "the next server that boots"
 		if u.Server != "" {
 			who = "server " + u.Server
 		}
-		if spec.Mode == protocol.SkewManual {
+		if spec.Mode == resource.SkewManual {
 			who = "spec.skew.versions"
 		}
 		switch skewRule(spec.Mode, limited, readable, readable && version.Compare(bound) < 0) {
@@ -67,7 +67,7 @@ func Skew(spec protocol.SkewSpec, used []InUse) map[string]string {
 }
 
 // said puts what somebody said in the place of what was seen.
-func said(spec protocol.SkewSpec, used []InUse) (out []InUse) {
+func said(spec resource.SkewSpec, used []InUse) (out []InUse) {
 	groups := map[[2]string]bool{}
 	for _, u := range used {
 		groups[[2]string{u.Catalogue, u.Group}] = true
@@ -89,9 +89,9 @@ func said(spec protocol.SkewSpec, used []InUse) (out []InUse) {
 //	*         | *     | yes      | no    | fits
 //
 // What cannot be compared is a violation and no pass.
-func skewRule(mode protocol.SkewMode, limit, readable, older bool) skewFinding {
+func skewRule(mode resource.SkewMode, limit, readable, older bool) skewFinding {
 	switch {
-	case mode != protocol.SkewAutomatic && mode != protocol.SkewManual, !limit:
+	case mode != resource.SkewAutomatic && mode != resource.SkewManual, !limit:
 		return skewUnjudged
 	case !readable:
 		return skewUnread

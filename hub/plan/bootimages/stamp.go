@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // StampFault is why a stamp does not count.
@@ -21,7 +22,7 @@ const (
 
 // StampValid says whether an entry may be booted by others than canaries under a version
 // of the hub.
-func StampValid(b *protocol.BootImage, hub string) StampFault {
+func StampValid(b *resource.BootImage, hub string) StampFault {
 	s := b.Status.Stamp
 	if s == nil {
 		return StampNone
@@ -55,7 +56,7 @@ func stampRule(is, version, digest, hub bool) StampFault {
 }
 
 // Words says what is wrong with the stamp of an entry.
-func (f StampFault) Words(b *protocol.BootImage, hub string) string {
+func (f StampFault) Words(b *resource.BootImage, hub string) string {
 	switch f {
 	case StampNone:
 		return fmt.Sprintf("no server has booted %s yet", b.Metadata.Name)
@@ -71,7 +72,7 @@ func (f StampFault) Words(b *protocol.BootImage, hub string) string {
 // Proof is that a server has really booted an image.
 type Proof struct {
 	Server   string
-	Revision *protocol.GroupRevision // that it was given
+	Revision *resource.GroupRevision // that it was given
 	Image    string                  // digest of what it booted
 	Evidence protocol.EvidenceKind
 	At       time.Time
@@ -89,19 +90,19 @@ type Proof struct {
 //
 // entry and digest are those that the revision was made from. An operator's word that an
 // image is on a disk is no evidence.
-func StampFor(b *protocol.BootImage, hub string, p Proof) *protocol.BootImageStamp {
+func StampFor(b *resource.BootImage, hub string, p Proof) *resource.BootImageStamp {
 	r := p.Revision.Spec
 	if !stamps(r.BootImage == b.Metadata.Name, r.BootImageDigest == b.Digest(), imageIn(r.Images, p.Image), p.Evidence != "") {
 		return nil
 	}
-	return &protocol.BootImageStamp{
+	return &resource.BootImageStamp{
 		Version: b.Spec.Version, Digest: b.Digest(), HubVersion: hub, Server: p.Server, Image: p.Image, Evidence: p.Evidence, At: p.At,
 	}
 }
 
 func stamps(entry, digest, image, evidence bool) bool { return entry && digest && image && evidence }
 
-func imageIn(images map[string]protocol.Image, digest string) bool {
+func imageIn(images map[string]resource.Image, digest string) bool {
 	for _, i := range images {
 		if digest != "" && i.Digest == digest {
 			return true

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func yes(b bool) string {
@@ -38,11 +38,11 @@ func is(in []string) (out []bool) {
 
 func TestSkipTable(t *testing.T) {
 	doctable.Of(t, "enrol.go", "skipRule").HoldOne(t, [][]string{
-		doctable.YesNo(), doctable.Words(protocol.OptIns()...), doctable.YesNo(), doctable.YesNo(), doctable.Words(imageNone, imageCustom, imageAdopted), doctable.YesNo(),
+		doctable.YesNo(), doctable.Words(resource.OptIns()...), doctable.YesNo(), doctable.YesNo(), doctable.Words(imageNone, imageCustom, imageAdopted), doctable.YesNo(),
 	}, func(in []string) string {
-		return orNone(string(skipRule(in[0] == "yes", protocol.OptIn(in[1]), in[2] == "yes", in[3] == "yes", ownImage(in[4]), in[5] == "yes")))
+		return orNone(string(skipRule(in[0] == "yes", resource.OptIn(in[1]), in[2] == "yes", in[3] == "yes", ownImage(in[4]), in[5] == "yes")))
 	})
-	if got := skipRule(true, "Sometimes", true, false, imageNone, true); got != protocol.SkipOptedOut {
+	if got := skipRule(true, "Sometimes", true, false, imageNone, true); got != resource.SkipOptedOut {
 		t.Errorf("a mode that is none of the three: %q", got)
 	}
 }
@@ -127,8 +127,8 @@ func TestKeepTable(t *testing.T) {
 }
 
 func TestSkewTable(t *testing.T) {
-	doctable.Of(t, "skew.go", "skewRule").HoldOne(t, append([][]string{doctable.Words(protocol.SkewModes()...)}, flags(3)...), func(in []string) string {
-		return string(skewRule(protocol.SkewMode(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes"))
+	doctable.Of(t, "skew.go", "skewRule").HoldOne(t, append([][]string{doctable.Words(resource.SkewModes()...)}, flags(3)...), func(in []string) string {
+		return string(skewRule(resource.SkewMode(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes"))
 	})
 }
 

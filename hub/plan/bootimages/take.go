@@ -1,6 +1,6 @@
 package bootimages
 
-import "rackboot/protocol"
+import "rackboot/protocol/resource"
 
 // Take is which revision a server may be given.
 type Take string
@@ -56,7 +56,7 @@ func takeRule(current, stamped, isVerified, canary, verified bool) Take {
 
 // Canary says whether a server may try a revision that nobody has booted. given are the
 // other servers that were given it.
-func Canary(g *protocol.ServerGroup, server string, labels map[string]string, given []string) bool {
+func Canary(g *resource.ServerGroup, server string, labels map[string]string, given []string) bool {
 	if ro := g.Status.Rollout; ro != nil && ro.Revision == g.Status.Revision {
 		if m, member := ro.Members[server]; member {
 			return canaryRule(true, m.Wave == 0 || m.BegunAt != nil, false)

@@ -3,7 +3,7 @@ package bootimages
 import (
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Why no signature of a file was verified.
@@ -20,15 +20,15 @@ const (
 // Verified is, by architecture, how each file of the images was verified: by what the
 // entry names, and what the hub proved of it. With a nil entry the image is the owner's
 // own.
-func Verified(entry *protocol.BootImage, images map[string]protocol.Image) map[string][]protocol.VerifiedFile {
-	out := map[string][]protocol.VerifiedFile{}
+func Verified(entry *resource.BootImage, images map[string]resource.Image) map[string][]resource.VerifiedFile {
+	out := map[string][]resource.VerifiedFile{}
 	for arch, img := range images {
-		var files []protocol.BootImageFile
+		var files []resource.BootImageFile
 		if entry != nil {
 			files = entry.Spec.Architectures[arch].Files
 		}
 		if len(files) == 0 {
-			out[arch] = []protocol.VerifiedFile{verifiedImage(entry, arch, img.Digest)}
+			out[arch] = []resource.VerifiedFile{verifiedImage(entry, arch, img.Digest)}
 			continue
 		}
 		for _, f := range files {
@@ -40,22 +40,22 @@ func Verified(entry *protocol.BootImage, images map[string]protocol.Image) map[s
 
 // verifiedImage is how an OCI image was verified. What was signed is what the entry names,
 // which may be an index; digest is of the manifest that is booted.
-func verifiedImage(entry *protocol.BootImage, arch, digest string) protocol.VerifiedFile {
-	out := protocol.VerifiedFile{SHA256: digest, Unsigned: unsignedOCI}
+func verifiedImage(entry *resource.BootImage, arch, digest string) resource.VerifiedFile {
+	out := resource.VerifiedFile{SHA256: digest, Unsigned: unsignedOCI}
 	if entry == nil || entry.Spec.Architectures[arch].Signature == nil {
 		return out
 	}
-	_, named := protocol.SplitImage(entry.Spec.Architectures[arch].Image)
+	_, named := resource.SplitImage(entry.Spec.Architectures[arch].Image)
 	v, proved := entry.Status.Verified[named]
 	if verifiedRule(proved, true, v.Signature != nil) == fileSigned {
-		return protocol.VerifiedFile{SHA256: digest, Scheme: v.Signature.Scheme, Key: v.Signature.Key, Keyring: v.Signature.Keyring}
+		return resource.VerifiedFile{SHA256: digest, Scheme: v.Signature.Scheme, Key: v.Signature.Key, Keyring: v.Signature.Keyring}
 	}
 	out.Unsigned = unsignedUnknown
 	return out
 }
 
-func verifiedFile(entry *protocol.BootImage, f protocol.BootImageFile) protocol.VerifiedFile {
-	out := protocol.VerifiedFile{Kind: f.Kind, SHA256: "sha256:" + f.SHA256}
+func verifiedFile(entry *resource.BootImage, f resource.BootImageFile) resource.VerifiedFile {
+	out := resource.VerifiedFile{Kind: f.Kind, SHA256: "sha256:" + f.SHA256}
 	v, proved := entry.Status.Verified[out.SHA256]
 	switch verifiedRule(proved, f.Signature != nil, v.Signature != nil) {
 	case fileSigned:
@@ -100,7 +100,7 @@ func verifiedRule(proved, named, verified bool) proof {
 }
 
 // verifiedWords is how an image was verified, in a line.
-func verifiedWords(files []protocol.VerifiedFile) string {
+func verifiedWords(files []resource.VerifiedFile) string {
 	var parts []string
 	for _, f := range files {
 		how := string(f.Scheme) + " " + f.Key

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Who joins is in the last wave, a canary's labels make a canary while there are
 // canaries, and who leaves is skipped, and comes back to the last wave.
 func TestJoinAndLeave(t *testing.T) {
-	in := start(labelled(few(4), 0), func(s *protocol.RolloutSpec) {
-		s.Canary = protocol.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
-		s.Waves = []protocol.Share{"1"}
+	in := start(labelled(few(4), 0), func(s *resource.RolloutSpec) {
+		s.Canary = resource.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
+		s.Waves = []resource.Share{"1"}
 	})
 	r := Step(in)
 	in = after(in, r, time.Minute)
@@ -25,7 +25,7 @@ func TestJoinAndLeave(t *testing.T) {
 	in.Servers = append(in.Servers, idle)
 	r = Step(in)
 	m := r.Status.Members
-	if m["new"].Wave != 2 || m["bird"].Wave != 0 || m["s1"].State != protocol.MemberSkipped || m["s2"].State != protocol.MemberSkipped || m["s2"].Reason == m["s1"].Reason {
+	if m["new"].Wave != 2 || m["bird"].Wave != 0 || m["s1"].State != resource.MemberSkipped || m["s2"].State != resource.MemberSkipped || m["s2"].Reason == m["s1"].Reason {
 		t.Errorf("%+v", m)
 	}
 	if _, ok := m["idle"]; ok {
@@ -33,14 +33,14 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 	in = after(in, r, time.Minute)
 	in.Servers[1].Claimed = true
-	if m := Step(in).Status.Members["s1"]; m.State != protocol.MemberWaiting {
+	if m := Step(in).Status.Members["s1"]; m.State != resource.MemberWaiting {
 		t.Errorf("back: %+v", m)
 	}
 }
 
 // A canary by count that left, or went away before it was begun, is replaced.
 func TestCanaryIsReplaced(t *testing.T) {
-	in := start(few(4), func(s *protocol.RolloutSpec) { s.Freeze, s.MaxUnavailable = true, "2" })
+	in := start(few(4), func(s *resource.RolloutSpec) { s.Freeze, s.MaxUnavailable = true, "2" })
 	r := Step(in)
 	in = after(in, r, time.Minute)
 	in.Servers = down(in.Servers, DownHeld, 0)
@@ -59,7 +59,7 @@ func TestCanaryIsReplaced(t *testing.T) {
 // With OnNextBoot servers take the revision by themselves: an unproved one reaches a
 // canary, and it is complete when all who have a claim boot it.
 func TestOnNextBoot(t *testing.T) {
-	in := start(few(2), func(s *protocol.RolloutSpec) { s.Strategy = protocol.RolloutOnNextBoot })
+	in := start(few(2), func(s *resource.RolloutSpec) { s.Strategy = resource.RolloutOnNextBoot })
 	in.Stamped = false
 	in.Servers[0].Network = false // its disk boots: only who is claimed next can prove it
 	in.Status = Begin(in.Now, in.Spec, 2, 1, in.Servers)
@@ -68,16 +68,16 @@ func TestOnNextBoot(t *testing.T) {
 	}
 	in = done(after(in, Step(in), time.Hour), "s1")
 	r := Step(in)
-	if r.Stamp != "s1" || r.Status.Phase == protocol.RolloutCompleted {
+	if r.Stamp != "s1" || r.Status.Phase == resource.RolloutCompleted {
 		t.Fatalf("%q, %s", r.Stamp, r.Message)
 	}
 	in = after(in, r, time.Hour)
 	in.Stamped = true
-	if r = Step(in); r.Status.Phase != protocol.RolloutWave || len(r.Orders) > 0 {
+	if r = Step(in); r.Status.Phase != resource.RolloutWave || len(r.Orders) > 0 {
 		t.Fatalf("%s, %v", r.Message, r.Orders)
 	}
 	in = done(after(in, r, 24*time.Hour), "s0") // claimed anew
-	if r = Step(in); r.Status.Phase != protocol.RolloutCompleted {
+	if r = Step(in); r.Status.Phase != resource.RolloutCompleted {
 		t.Fatalf("%s", r.Message)
 	}
 	// Who is claimed afterwards and fails is said, and the roll-out stays complete.
@@ -87,10 +87,10 @@ func TestOnNextBoot(t *testing.T) {
 	in.Servers = append(in.Servers, late)
 	in = after(in, Step(in), time.Minute)
 	in.Servers[2].Down, in.Servers[2].Failed, in.Servers[2].FailedAt = DownFailed, "no kernel", in.Now
-	if r = Step(in); r.Status.Phase != protocol.RolloutCompleted || r.Status.Members["late"].State != protocol.MemberFailed || r.Status.Reason == "" {
+	if r = Step(in); r.Status.Phase != resource.RolloutCompleted || r.Status.Members["late"].State != resource.MemberFailed || r.Status.Reason == "" {
 		t.Fatalf("%s, %+v", r.Message, r.Status.Members["late"])
 	}
-	if in = do(t, after(in, r, time.Minute), Resume); in.Status.Members["late"].State != protocol.MemberWaiting {
+	if in = do(t, after(in, r, time.Minute), Resume); in.Status.Members["late"].State != resource.MemberWaiting {
 		t.Fatalf("%+v", in.Status.Members["late"])
 	}
 }
@@ -98,8 +98,8 @@ func TestOnNextBoot(t *testing.T) {
 // Rolled back, servers return within room and approval; each is ordered once, and one
 // that does not return is said to need a look.
 func TestRollBack(t *testing.T) {
-	in := start(disks(few(4)), func(s *protocol.RolloutSpec) {
-		s.Strategy, s.OnFailure, s.Canary.Count, s.MaxUnavailable = protocol.RolloutReprovision, protocol.OnFailureRollback, 2, "2"
+	in := start(disks(few(4)), func(s *resource.RolloutSpec) {
+		s.Strategy, s.OnFailure, s.Canary.Count, s.MaxUnavailable = resource.RolloutReprovision, resource.OnFailureRollback, 2, "2"
 	})
 	in.Approved = func(string) bool { return true }
 	in = booted(after(in, Step(in), 5*time.Minute), "s0")
@@ -107,7 +107,7 @@ func TestRollBack(t *testing.T) {
 	in.Servers[1].Up, in.Servers[1].Down, in.Servers[1].Failed, in.Servers[1].FailedAt = false, DownFailed, "no kernel", in.Now
 	in.Approved = nil
 	r := Step(in)
-	if r.Status.Phase != protocol.RolloutRolledBack || !r.RollBack || len(r.Orders) > 0 {
+	if r.Status.Phase != resource.RolloutRolledBack || !r.RollBack || len(r.Orders) > 0 {
 		t.Fatalf("without approval: %v, %s", r.Orders, r.Message)
 	}
 	in = after(in, r, time.Minute)
@@ -123,7 +123,7 @@ func TestRollBack(t *testing.T) {
 	in.Servers[0].Boots, in.Servers[0].BootedAt = oldImage, in.Now
 	in.Servers = down(in.Servers, DownFailed, 1)
 	r = Step(in)
-	if m := r.Status.Members; m["s0"].State != protocol.MemberReturned || m["s1"].State != protocol.MemberReturning || len(r.Orders) > 0 {
+	if m := r.Status.Members; m["s0"].State != resource.MemberReturned || m["s1"].State != resource.MemberReturning || len(r.Orders) > 0 {
 		t.Fatalf("%+v, %v", m, r.Orders)
 	}
 	r = Step(after(in, r, time.Hour))
@@ -134,22 +134,22 @@ func TestRollBack(t *testing.T) {
 
 // Without a revision before there is nothing to return to.
 func TestNothingToRollBackTo(t *testing.T) {
-	in := start(few(2), func(s *protocol.RolloutSpec) { s.OnFailure = protocol.OnFailureRollback })
+	in := start(few(2), func(s *resource.RolloutSpec) { s.OnFailure = resource.OnFailureRollback })
 	in.Status.From = 0
 	in = after(in, Step(in), time.Hour)
-	if r := Step(in); r.Status.Phase != protocol.RolloutPaused || r.RollBack {
+	if r := Step(in); r.Status.Phase != resource.RolloutPaused || r.RollBack {
 		t.Fatalf("%s", r.Message)
 	}
 }
 
 // Failures that leave no room end it, below maxFailures too: nothing else would.
 func TestFailuresLeaveNoRoom(t *testing.T) {
-	in := start(few(5), func(s *protocol.RolloutSpec) {
-		s.MaxFailures, s.Canary.Count, s.OnFailure = 3, 2, protocol.OnFailureRollback
+	in := start(few(5), func(s *resource.RolloutSpec) {
+		s.MaxFailures, s.Canary.Count, s.OnFailure = 3, 2, resource.OnFailureRollback
 	})
 	in = after(in, Step(in), time.Minute)
 	in.Servers[0].Up, in.Servers[0].Down, in.Servers[0].Failed, in.Servers[0].FailedAt = false, DownFailed, "no kernel", in.Now
-	if r := Step(in); r.Status.Phase != protocol.RolloutRolledBack || ordered(r) != "s0" {
+	if r := Step(in); r.Status.Phase != resource.RolloutRolledBack || ordered(r) != "s0" {
 		t.Fatalf("%v, %s", r.Orders, r.Message)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Command is what people say to a roll-out.
@@ -68,13 +69,13 @@ const (
 //	next    | *          | *      | unproved | unproved
 //	next    | *          | *      | last     | last
 //	next    | *          | *      | other    | next
-func commandRule(c Command, p protocol.RolloutPhase, failed bool, w wavePlace) outcome {
+func commandRule(c Command, p resource.RolloutPhase, failed bool, w wavePlace) outcome {
 	switch {
-	case c == Resume && p == protocol.RolloutPaused:
+	case c == Resume && p == resource.RolloutPaused:
 		return doResume
-	case c == Resume && p == protocol.RolloutCompleted && failed:
+	case c == Resume && p == resource.RolloutCompleted && failed:
 		return doRetry
-	case c == Resume && p == protocol.RolloutCompleted:
+	case c == Resume && p == resource.RolloutCompleted:
 		return noFailures
 	case p.Over():
 		return noOver
@@ -82,7 +83,7 @@ func commandRule(c Command, p protocol.RolloutPhase, failed bool, w wavePlace) o
 		return noRunning
 	case c == Abort:
 		return doAbort
-	case p == protocol.RolloutPaused:
+	case p == resource.RolloutPaused:
 		return noPaused
 	case c == Pause:
 		return doPause
@@ -99,7 +100,7 @@ func commandRule(c Command, p protocol.RolloutPhase, failed bool, w wavePlace) o
 //
 // Errors: invalid for an unknown command; conflict if the roll-out is not such that it
 // can be done.
-func Do(now time.Time, s protocol.RolloutStatus, c Command, by, reason string) (protocol.RolloutStatus, error) {
+func Do(now time.Time, s resource.RolloutStatus, c Command, by, reason string) (resource.RolloutStatus, error) {
 	now = now.UTC()
 	w, failed := atOther, false
 	switch {
@@ -109,7 +110,7 @@ func Do(now time.Time, s protocol.RolloutStatus, c Command, by, reason string) (
 		w = atLast
 	}
 	for _, m := range s.Members {
-		failed = failed || m.State == protocol.MemberFailed
+		failed = failed || m.State == resource.MemberFailed
 	}
 	what := noCommand
 	switch c {
@@ -118,14 +119,14 @@ func Do(now time.Time, s protocol.RolloutStatus, c Command, by, reason string) (
 	}
 	switch what {
 	case doPause:
-		s.Resumes, s.Phase, s.By, s.Reason = s.Phase, protocol.RolloutPaused, by, reason
+		s.Resumes, s.Phase, s.By, s.Reason = s.Phase, resource.RolloutPaused, by, reason
 	case doResume:
 		s.Phase, s.Resumes, s.By, s.Reason = s.Resumes, "", "", ""
 		s.Members = retried(now, s.Members)
 	case doRetry:
 		s.Members = retried(now, s.Members)
 	case doAbort:
-		s.Phase, s.Resumes, s.By, s.Reason, s.EndedAt = protocol.RolloutAborted, "", by, reason, &now
+		s.Phase, s.Resumes, s.By, s.Reason, s.EndedAt = resource.RolloutAborted, "", by, reason, &now
 	case doNext:
 		s.Wave++
 		s.WaveAt = now
@@ -136,17 +137,17 @@ func Do(now time.Time, s protocol.RolloutStatus, c Command, by, reason string) (
 }
 
 // retried are the members with those that have failed waiting again.
-func retried(now time.Time, members map[string]protocol.RolloutMember) map[string]protocol.RolloutMember {
+func retried(now time.Time, members map[string]resource.RolloutMember) map[string]resource.RolloutMember {
 	members = maps.Clone(members)
 	for name, m := range members {
-		if m.State == protocol.MemberFailed {
-			members[name] = protocol.RolloutMember{Wave: m.Wave, State: protocol.MemberWaiting, Since: now}
+		if m.State == resource.MemberFailed {
+			members[name] = resource.RolloutMember{Wave: m.Wave, State: resource.MemberWaiting, Since: now}
 		}
 	}
 	return members
 }
 
-func refusal(s protocol.RolloutStatus, c Command, why outcome) error {
+func refusal(s resource.RolloutStatus, c Command, why outcome) error {
 	e := func(format string, args ...any) *protocol.Error {
 		return protocol.Errorf(protocol.CodeConflict, "rollout "+string(c), format, args...)
 	}

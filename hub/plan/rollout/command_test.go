@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func do(t *testing.T, in Input, c Command) Input {
@@ -22,16 +23,16 @@ func TestPauseAndResume(t *testing.T) {
 	in := start(few(3), nil)
 	r := Step(in)
 	in = do(t, after(in, r, time.Minute), Pause)
-	if st := in.Status; st.Phase != protocol.RolloutPaused || st.By != "anna" || st.Reason != "a look" || st.Resumes != protocol.RolloutCanary {
+	if st := in.Status; st.Phase != resource.RolloutPaused || st.By != "anna" || st.Reason != "a look" || st.Resumes != resource.RolloutCanary {
 		t.Fatalf("%+v", st)
 	}
 	in = done(in, "s0")
 	r = Step(in)
-	if len(r.Orders) > 0 || r.Status.Phase != protocol.RolloutPaused || r.Status.Members["s0"].State != protocol.MemberDone {
+	if len(r.Orders) > 0 || r.Status.Phase != resource.RolloutPaused || r.Status.Members["s0"].State != resource.MemberDone {
 		t.Fatalf("%v, %s, %+v", r.Orders, r.Status.Phase, r.Status.Members["s0"])
 	}
 	in = do(t, after(in, r, time.Minute), Resume)
-	if r = Step(in); ordered(r) != "s1" || r.Status.Phase != protocol.RolloutWave || r.Status.By != "" {
+	if r = Step(in); ordered(r) != "s1" || r.Status.Phase != resource.RolloutWave || r.Status.By != "" {
 		t.Fatalf("%v, %s", r.Orders, r.Status.Phase)
 	}
 }
@@ -43,7 +44,7 @@ func TestResumeAfterFailure(t *testing.T) {
 	in = after(in, Step(in), 5*time.Minute)
 	in.Servers[0].Up, in.Servers[0].Down, in.Servers[0].Failed, in.Servers[0].FailedAt = false, DownFailed, "no kernel", in.Now
 	r := Step(in)
-	if r.Status.Phase != protocol.RolloutPaused || r.Status.By != "" || r.Status.Reason != "1 servers failed, and at most 0 may: s0: no kernel" {
+	if r.Status.Phase != resource.RolloutPaused || r.Status.By != "" || r.Status.Reason != "1 servers failed, and at most 0 may: s0: no kernel" {
 		t.Fatalf("%s: %s", r.Status.Phase, r.Status.Reason)
 	}
 	in = do(t, after(in, r, time.Minute), Resume)
@@ -59,7 +60,7 @@ func TestResumeAfterFailure(t *testing.T) {
 // next leaves who is on its way to itself, and begins the next wave; it never passes a
 // canary that has proved nothing.
 func TestNext(t *testing.T) {
-	in := start(few(5), func(s *protocol.RolloutSpec) { s.MaxUnavailable, s.Waves = "4", []protocol.Share{"1"} })
+	in := start(few(5), func(s *resource.RolloutSpec) { s.MaxUnavailable, s.Waves = "4", []resource.Share{"1"} })
 	in.Stamped = false
 	in = after(in, Step(in), time.Minute)
 	if _, err := Do(in.Now, in.Status, Next, "anna", ""); protocol.CodeOf(err) != protocol.CodeConflict {
@@ -85,22 +86,22 @@ func TestAbort(t *testing.T) {
 	in := start(few(3), nil)
 	in.Status = Step(in).Status
 	in = do(t, in, Abort)
-	if r := Step(in); len(r.Orders) > 0 || r.Status.Phase != protocol.RolloutAborted || r.Status.EndedAt == nil {
+	if r := Step(in); len(r.Orders) > 0 || r.Status.Phase != resource.RolloutAborted || r.Status.EndedAt == nil {
 		t.Fatalf("%v, %+v", r.Orders, r.Status)
 	}
 }
 
 func TestUnknownCommand(t *testing.T) {
-	if _, err := Do(noon(), protocol.RolloutStatus{Phase: protocol.RolloutWave}, "hurry", "anna", ""); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := Do(noon(), resource.RolloutStatus{Phase: resource.RolloutWave}, "hurry", "anna", ""); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Fatal(err)
 	}
 }
 
 // A refusal says what it was about, and the status stays.
 func TestRefusals(t *testing.T) {
-	for _, p := range protocol.RolloutPhases() {
+	for _, p := range resource.RolloutPhases() {
 		for _, c := range Commands() {
-			before := protocol.RolloutStatus{Phase: p, Waves: 1, Proved: true}
+			before := resource.RolloutStatus{Phase: p, Waves: 1, Proved: true}
 			after, err := Do(noon(), before, c, "anna", "")
 			if err != nil && (protocol.CodeOf(err) != protocol.CodeConflict || after.Phase != p || after.By != "") {
 				t.Errorf("%s of %s: %+v, %v", c, p, after, err)
@@ -112,11 +113,11 @@ func TestRefusals(t *testing.T) {
 // A newer revision ends a roll-out; who is on its way with it is not begun by the newer
 // one before its attempt has ended, and who failed with it is, for it may be the cure.
 func TestSupersede(t *testing.T) {
-	in := start(few(4), func(s *protocol.RolloutSpec) { s.MaxUnavailable, s.Canary.Count = "4", 2 })
+	in := start(few(4), func(s *resource.RolloutSpec) { s.MaxUnavailable, s.Canary.Count = "4", 2 })
 	r := Step(in)
 	in = after(in, r, time.Minute)
 	old := Supersede(in.Now, in.Status, 3)
-	if r := Step(Input{Now: in.Now, Spec: in.Spec, Status: old, Servers: in.Servers}); len(r.Orders) > 0 || r.Status.Phase != protocol.RolloutSuperseded {
+	if r := Step(Input{Now: in.Now, Spec: in.Spec, Status: old, Servers: in.Servers}); len(r.Orders) > 0 || r.Status.Phase != resource.RolloutSuperseded {
 		t.Fatalf("%v, %s", r.Orders, r.Status.Phase)
 	}
 	for i := range in.Servers {
@@ -133,7 +134,7 @@ func TestSupersede(t *testing.T) {
 		t.Errorf("it was over: %s", again.Reason)
 	}
 	in = done(done(in, "s2"), "s3")
-	if r = Step(in); ordered(r) != "s1" || r.Status.Phase != protocol.RolloutWave || !r.Status.Members["s1"].WasDown {
+	if r = Step(in); ordered(r) != "s1" || r.Status.Phase != resource.RolloutWave || !r.Status.Members["s1"].WasDown {
 		t.Fatalf("%v: %s", r.Orders, r.Message)
 	}
 }

@@ -3,7 +3,7 @@ package rollout
 import (
 	"fmt"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // ending is what becomes of a roll-out that failed.
@@ -20,8 +20,8 @@ const (
 //	onFailure | before | ending
 //	Rollback  | yes    | rollback
 //	*         | *      | pause
-func failRule(on protocol.RolloutFailure, before bool) ending {
-	if on == protocol.OnFailureRollback && before {
+func failRule(on resource.RolloutFailure, before bool) ending {
+	if on == resource.OnFailureRollback && before {
 		return endRollBack
 	}
 	return endPause
@@ -35,7 +35,7 @@ func (r *run) tooMany() string {
 	var failed []string
 	down := 0
 	for name, m := range r.st.Members {
-		if m.State != protocol.MemberFailed {
+		if m.State != resource.MemberFailed {
 			continue
 		}
 		if !m.WasDown {
@@ -62,7 +62,7 @@ func (r *run) tooMany() string {
 
 // fail ends a roll-out that failed, unless it is paused: then people are at it.
 func (r *run) fail(why string) {
-	if r.st.Phase == protocol.RolloutPaused {
+	if r.st.Phase == resource.RolloutPaused {
 		return
 	}
 	now := r.in.Now.UTC()
@@ -74,13 +74,13 @@ func (r *run) fail(why string) {
 	}
 	switch failRule(r.in.Spec.OnFailure, r.st.From > 0) {
 	case endRollBack:
-		r.st.Phase, r.st.EndedAt, r.st.Reason = protocol.RolloutRolledBack, &now, why
+		r.st.Phase, r.st.EndedAt, r.st.Reason = resource.RolloutRolledBack, &now, why
 	case endPause:
-		r.st.Resumes = protocol.RolloutCanary
+		r.st.Resumes = resource.RolloutCanary
 		if r.st.Wave > 0 {
-			r.st.Resumes = protocol.RolloutWave
+			r.st.Resumes = resource.RolloutWave
 		}
-		r.st.Phase, r.st.Reason = protocol.RolloutPaused, why
+		r.st.Phase, r.st.Reason = resource.RolloutPaused, why
 		r.gate = gatePaused
 	}
 }

@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // fleetSpec is of a fleet of 20 racks with 50 servers each.
-func fleetSpec() protocol.RolloutSpec {
-	return protocol.RolloutSpec{
-		Strategy: protocol.RolloutReboot, Canary: protocol.CanarySpec{Count: 3}, Waves: []protocol.Share{"5%", "25%"},
-		MaxUnavailable: "10%", OnFailure: protocol.OnFailureRollback, Soak: protocol.Duration(15 * time.Minute),
+func fleetSpec() resource.RolloutSpec {
+	return resource.RolloutSpec{
+		Strategy: resource.RolloutReboot, Canary: resource.CanarySpec{Count: 3}, Waves: []resource.Share{"5%", "25%"},
+		MaxUnavailable: "10%", OnFailure: resource.OnFailureRollback, Soak: protocol.Duration(15 * time.Minute),
 	}
 }
 
-func fleet(seed uint64, spec protocol.RolloutSpec) *world { return newWorld(seed, 20, 50, spec) }
+func fleet(seed uint64, spec resource.RolloutSpec) *world { return newWorld(seed, 20, 50, spec) }
 
 // A bad image costs the canaries at most, and they return without anybody.
 func TestFleetBadImage(t *testing.T) {
@@ -27,7 +28,7 @@ func TestFleetBadImage(t *testing.T) {
 			if err := w.run(600, nil); err != nil {
 				t.Fatal(err)
 			}
-			if w.status.Phase != protocol.RolloutRolledBack || w.orders > 6 || w.current != oldImage || w.stamped {
+			if w.status.Phase != resource.RolloutRolledBack || w.orders > 6 || w.current != oldImage || w.stamped {
 				t.Errorf("%s after %d orders, current %s, stamped %v: %s", w.status.Phase, w.orders, w.current, w.stamped, w.status.Reason)
 			}
 		})
@@ -41,7 +42,7 @@ func TestFleetCompletes(t *testing.T) {
 	if err := w.run(600, nil); err != nil {
 		t.Fatal(err)
 	}
-	if w.orders != 1000 || w.states()[protocol.MemberDone] != 1000 || !w.stamped {
+	if w.orders != 1000 || w.states()[resource.MemberDone] != 1000 || !w.stamped {
 		t.Errorf("%d orders, %v, stamped %v: %s", w.orders, w.states(), w.stamped, w.status.Reason)
 	}
 	t.Logf("1000 servers in %s", w.now.Sub(w.status.StartedAt))
@@ -58,7 +59,7 @@ func TestFleetJoins(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.states()[protocol.MemberDone]; n != 1020 || w.orders <= 1000 || w.orders >= 1020 {
+	if n := w.states()[resource.MemberDone]; n != 1020 || w.orders <= 1000 || w.orders >= 1020 {
 		t.Errorf("%d are done after %d orders", n, w.orders)
 	}
 }
@@ -69,16 +70,16 @@ func TestFleetDarkRack(t *testing.T) {
 	completed := -1
 	if err := w.run(1200, func(i int) {
 		w.dark["r07"] = i >= 20 && i < 700
-		if w.status.Phase == protocol.RolloutCompleted && completed < 0 {
+		if w.status.Phase == resource.RolloutCompleted && completed < 0 {
 			completed = i
-			if n := w.states()[protocol.MemberDone]; n < 950 || n == 1000 {
+			if n := w.states()[resource.MemberDone]; n < 950 || n == 1000 {
 				t.Errorf("completed with %d done", n)
 			}
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.states()[protocol.MemberDone]; n != 1000 || completed < 0 || completed >= 700 {
+	if n := w.states()[resource.MemberDone]; n != 1000 || completed < 0 || completed >= 700 {
 		t.Errorf("%d are done, it was complete after %d minutes", n, completed)
 	}
 }

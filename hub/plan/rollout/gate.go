@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // gate is whether orders may be given at all.
@@ -77,10 +77,10 @@ func (r *run) lookOut() {
 func (r *run) setGate() {
 	next := r.out.next
 	failed := ""
-	if r.st.Phase == protocol.RolloutCompleted {
+	if r.st.Phase == resource.RolloutCompleted {
 		failed = r.tooMany()
 	}
-	r.gate = gateRule(r.st.Phase == protocol.RolloutPaused, r.in.Spec.Freeze, failed != "", r.out.window)
+	r.gate = gateRule(r.st.Phase == resource.RolloutPaused, r.in.Spec.Freeze, failed != "", r.out.window)
 	switch r.gate {
 	case gateOpen:
 		r.blocked = ""

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // back is what is done with a member of a roll-out that is rolled back.
@@ -52,11 +52,11 @@ func bootsOf(s Server) boots {
 //	*         | target | up     | order
 //	*         | *      | failed | order
 //	*         | *      | *      | wait
-func backRule(state protocol.MemberState, b boots, at place) back {
-	unbegun := state == protocol.MemberWaiting || state == protocol.MemberSkipped
-	ended := state == protocol.MemberSkipped || state == protocol.MemberDone || state == protocol.MemberFailed
+func backRule(state resource.MemberState, b boots, at place) back {
+	unbegun := state == resource.MemberWaiting || state == resource.MemberSkipped
+	ended := state == resource.MemberSkipped || state == resource.MemberDone || state == resource.MemberFailed
 	switch {
-	case state == protocol.MemberReturned, at == isGone && ended:
+	case state == resource.MemberReturned, at == isGone && ended:
 		return backNothing
 	case at == isGone:
 		return backLeft
@@ -64,7 +64,7 @@ func backRule(state protocol.MemberState, b boots, at place) back {
 		return backNothing
 	case b == bootsOther && at == isUp:
 		return backDone
-	case state == protocol.MemberReturning:
+	case state == resource.MemberReturning:
 		return backWait
 	case at == isUp || at == isFailed:
 		return backOrder
@@ -81,10 +81,10 @@ func (r *run) giveBack() {
 		switch backRule(m.State, bootsOf(s), s.place()) {
 		case backNothing:
 		case backLeft:
-			r.come(name, m, s, protocol.MemberSkipped, sawOther)
+			r.come(name, m, s, resource.MemberSkipped, sawOther)
 		case backDone:
 			m.DueAt = nil
-			r.set(name, m, protocol.MemberReturned, "")
+			r.set(name, m, resource.MemberReturned, "")
 		case backWait:
 			wait = append(wait, name)
 		case backOrder:
@@ -111,11 +111,11 @@ func (r *run) mayReturn(name string, s Server, room bool) take {
 }
 
 // giveOne orders one back.
-func (r *run) giveOne(name string, m protocol.RolloutMember, s Server) {
+func (r *run) giveOne(name string, m resource.RolloutMember, s Server) {
 	now := r.in.Now.UTC().Round(0)
 	due := now.Add(r.in.Spec.Deadline.D())
 	m.BegunAt, m.DueAt = &now, &due
-	r.set(name, m, protocol.MemberReturning, m.Reason)
+	r.set(name, m, resource.MemberReturning, m.Reason)
 	if s.Up {
 		r.room.take(name)
 	}
@@ -125,8 +125,8 @@ func (r *run) giveOne(name string, m protocol.RolloutMember, s Server) {
 
 // await gives an order again that was not recorded, and says so when one that was has led
 // to nothing: it is given once, for nobody knows what it has done.
-func (r *run) await(name string, m protocol.RolloutMember, s Server) {
-	if m.State != protocol.MemberReturning || m.BegunAt == nil {
+func (r *run) await(name string, m resource.RolloutMember, s Server) {
+	if m.State != resource.MemberReturning || m.BegunAt == nil {
 		return
 	}
 	if !s.Ordered.Equal(*m.BegunAt) {

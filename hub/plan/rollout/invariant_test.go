@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // check holds what a step ordered against the world as it is, not as the step was told.
@@ -47,15 +48,15 @@ func (w *world) check(out Result) error {
 }
 
 // may says why an order may not be given.
-func (w *world) may(o Order, m protocol.RolloutMember, st protocol.RolloutStatus) error {
+func (w *world) may(o Order, m resource.RolloutMember, st resource.RolloutStatus) error {
 	switch {
-	case w.spec.Strategy == protocol.RolloutOnNextBoot:
+	case w.spec.Strategy == resource.RolloutOnNextBoot:
 		return fmt.Errorf("strategy: %s to %s by %s", o.Kind, o.Server, w.spec.Strategy)
-	case w.spec.Strategy == protocol.RolloutReprovision && !w.approved[o.Server]:
+	case w.spec.Strategy == resource.RolloutReprovision && !w.approved[o.Server]:
 		return fmt.Errorf("approval: %s to %s", o.Kind, o.Server)
 	case w.spec.Freeze, !w.open():
 		return fmt.Errorf("window: %s to %s at %s", o.Kind, o.Server, w.now)
-	case st.Phase == protocol.RolloutPaused, st.Phase == protocol.RolloutAborted:
+	case st.Phase == resource.RolloutPaused, st.Phase == resource.RolloutAborted:
 		return fmt.Errorf("paused: %s to %s", o.Kind, o.Server)
 	case o.Kind != OrderReturn && !w.stamped && m.Wave != 0:
 		return fmt.Errorf("stamp: %s to %s of wave %d without a stamp", o.Kind, o.Server, m.Wave)
@@ -66,8 +67,8 @@ func (w *world) may(o Order, m protocol.RolloutMember, st protocol.RolloutStatus
 }
 
 // night is the window of these tests; open says the same without the code under test.
-func night() []protocol.RolloutWindow {
-	return []protocol.RolloutWindow{{Start: "22:00", Duration: protocol.Duration(4 * time.Hour)}}
+func night() []resource.RolloutWindow {
+	return []resource.RolloutWindow{{Start: "22:00", Duration: protocol.Duration(4 * time.Hour)}}
 }
 
 func (w *world) open() bool {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Each promise of TestProperties can be broken: by a step that is told a lie about what
@@ -20,18 +21,18 @@ func TestPropertiesCanFail(t *testing.T) {
 		{"room", nil, func(in *Input) { in.Spec.MaxUnavailable = "100%" }, nil},
 		{"window", func(sc *scene) { sc.spec.Windows = night() }, func(in *Input) { in.Spec.Windows = nil }, nil},
 		{"window", func(sc *scene) { sc.spec.Freeze = true }, func(in *Input) { in.Spec.Freeze = false }, nil},
-		{"approval", func(sc *scene) { sc.spec.Strategy = protocol.RolloutReprovision }, func(in *Input) { in.Approved = func(string) bool { return true } }, nil},
+		{"approval", func(sc *scene) { sc.spec.Strategy = resource.RolloutReprovision }, func(in *Input) { in.Approved = func(string) bool { return true } }, nil},
 		{"stamp", func(sc *scene) { sc.stamped, sc.image = false, relapse }, func(in *Input) { in.Stamped, in.Spec.Soak = true, 0 }, nil},
 		{"paused", func(sc *scene) { sc.image = broken }, nil, func(out *Result) {
 			for name := range out.Status.Members {
-				if out.Status.Phase == protocol.RolloutPaused {
+				if out.Status.Phase == resource.RolloutPaused {
 					out.Orders = append(out.Orders, Order{name, OrderReboot, out.Status.StartedAt})
 				}
 			}
 		}},
-		{"rejected", func(sc *scene) { sc.image, sc.spec.OnFailure = broken, protocol.OnFailureRollback }, func(in *Input) {
-			if in.Status.Phase == protocol.RolloutRolledBack {
-				in.Status.Phase = protocol.RolloutWave
+		{"rejected", func(sc *scene) { sc.image, sc.spec.OnFailure = broken, resource.OnFailureRollback }, func(in *Input) {
+			if in.Status.Phase == resource.RolloutRolledBack {
+				in.Status.Phase = resource.RolloutWave
 				in.Spec.MaxFailures = 100
 			}
 		}, nil},
@@ -44,8 +45,8 @@ func TestPropertiesCanFail(t *testing.T) {
 			in.Spec.Deadline = protocol.Duration(time.Minute)
 			in.Spec.MaxFailures = 100
 			for name, m := range in.Status.Members {
-				if m.State == protocol.MemberFailed {
-					in.Status.Members[name] = protocol.RolloutMember{Wave: m.Wave, State: protocol.MemberWaiting, Since: m.Since}
+				if m.State == resource.MemberFailed {
+					in.Status.Members[name] = resource.RolloutMember{Wave: m.Wave, State: resource.MemberWaiting, Since: m.Since}
 				}
 			}
 		}, nil},
@@ -66,7 +67,7 @@ func TestPropertiesCanFail(t *testing.T) {
 			in.Spec.Deadline = protocol.Duration(1000 * time.Hour)
 		}, nil},
 		{"stamp: by", func(sc *scene) { sc.image, sc.stamped = relapse, false }, func(in *Input) { in.Spec.Soak = protocol.Duration(time.Second) }, nil},
-		{"strategy", func(sc *scene) { sc.spec.Strategy = protocol.RolloutOnNextBoot }, func(in *Input) { in.Status.Strategy = protocol.RolloutReboot }, nil},
+		{"strategy", func(sc *scene) { sc.spec.Strategy = resource.RolloutOnNextBoot }, func(in *Input) { in.Status.Strategy = resource.RolloutReboot }, nil},
 	} {
 		t.Run(strings.ReplaceAll(c.promise, " ", "_"), func(t *testing.T) {
 			var last error

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // join makes members of servers that came: canaries if they have the canaries' labels
@@ -12,8 +12,8 @@ import (
 func (r *run) join() {
 	for name, s := range r.servers {
 		if _, ok := r.st.Members[name]; !ok && s.place() != isGone {
-			m := protocol.RolloutMember{Wave: r.waveOf(s)}
-			r.set(name, m, protocol.MemberWaiting, "")
+			m := resource.RolloutMember{Wave: r.waveOf(s)}
+			r.set(name, m, resource.MemberWaiting, "")
 		}
 	}
 }
@@ -21,11 +21,11 @@ func (r *run) join() {
 // prune forgets who left a roll-out that is complete: it lasts until the next one, and its
 // members would only become more.
 func (r *run) prune() {
-	if r.st.Phase != protocol.RolloutCompleted {
+	if r.st.Phase != resource.RolloutCompleted {
 		return
 	}
 	for name, m := range r.st.Members {
-		if _, here := r.servers[name]; !here && m.State == protocol.MemberSkipped {
+		if _, here := r.servers[name]; !here && m.State == resource.MemberSkipped {
 			delete(r.st.Members, name)
 		}
 	}
@@ -54,18 +54,18 @@ func (r *run) look() {
 			r.recall(name, m, s)
 			continue
 		}
-		if m.State == protocol.MemberBegun {
+		if m.State == resource.MemberBegun {
 			m.Reason = "" // of why it was not recorded before
 		}
 		t, end := r.clockOf(m, s, seen)
 		next := memberRule(m.State, seen, at, t)
-		if next == protocol.MemberSoaking && seen == sawAgain {
+		if next == resource.MemberSoaking && seen == sawAgain {
 			m.Since = s.BootedAt.UTC()
 			end = m.Since.Add(r.in.Spec.Soak.D())
 		}
 		if next == m.State {
 			r.st.Members[name] = m
-			if next == protocol.MemberBegun || next == protocol.MemberSoaking {
+			if next == resource.MemberBegun || next == resource.MemberSoaking {
 				r.at(end)
 			}
 			continue
@@ -75,9 +75,9 @@ func (r *run) look() {
 }
 
 // dueOf stops a begun member's time while its server is away, and begins it anew after.
-func (r *run) dueOf(m protocol.RolloutMember, at place) protocol.RolloutMember {
+func (r *run) dueOf(m resource.RolloutMember, at place) resource.RolloutMember {
 	switch {
-	case m.State != protocol.MemberBegun:
+	case m.State != resource.MemberBegun:
 	case at == isAway:
 		m.DueAt = nil
 	case m.DueAt == nil:
@@ -88,69 +88,69 @@ func (r *run) dueOf(m protocol.RolloutMember, at place) protocol.RolloutMember {
 }
 
 // come stores a member in another state than it had.
-func (r *run) come(name string, m protocol.RolloutMember, s Server, next protocol.MemberState, seen sight) {
+func (r *run) come(name string, m resource.RolloutMember, s Server, next resource.MemberState, seen sight) {
 	reason := ""
 	was, due := m.State, m.DueAt
 	m.DueAt = nil
 	switch next {
-	case protocol.MemberSkipped:
+	case resource.MemberSkipped:
 		reason = "it has no claim of the group any more"
 		if s.Claimed {
 			reason = "the revision has no image for its architecture"
 		}
-	case protocol.MemberFailed:
+	case resource.MemberFailed:
 		reason = failure(m, s, seen, due)
-	case protocol.MemberWaiting:
+	case resource.MemberWaiting:
 		m.BegunAt, m.WasDown = nil, false
-		if was == protocol.MemberSkipped && r.st.Wave > 0 {
+		if was == resource.MemberSkipped && r.st.Wave > 0 {
 			r.st.Waves = max(r.st.Waves, 2)
 			m.Wave = r.last()
 		}
-	case protocol.MemberSoaking:
+	case resource.MemberSoaking:
 		if due == nil {
 			d := r.in.Now.UTC().Add(r.in.Spec.Deadline.D())
 			due = &d
 		}
 		m.DueAt = due
-	case protocol.MemberBegun, protocol.MemberDone, protocol.MemberReturning, protocol.MemberReturned:
+	case resource.MemberBegun, resource.MemberDone, resource.MemberReturning, resource.MemberReturned:
 	}
 	since := m.Since
 	r.set(name, m, next, reason)
-	if was == protocol.MemberSoaking && next == protocol.MemberWaiting {
+	if was == resource.MemberSoaking && next == resource.MemberWaiting {
 		m = r.st.Members[name]
 		m.Since = since // what fails while nobody sees it has failed since it soaked
 		r.st.Members[name] = m
 	}
-	if next == protocol.MemberSoaking {
+	if next == resource.MemberSoaking {
 		r.soak(name, s, was)
 	}
 }
 
 // soak sets since when it soaks. A boot without an order counts from when it was seen: a
 // server that has booted the revision for long is proved already.
-func (r *run) soak(name string, s Server, was protocol.MemberState) {
+func (r *run) soak(name string, s Server, was resource.MemberState) {
 	m := r.st.Members[name]
-	if was == protocol.MemberWaiting && !s.BootedAt.IsZero() || s.BootedAt.After(m.Since) {
+	if was == resource.MemberWaiting && !s.BootedAt.IsZero() || s.BootedAt.After(m.Since) {
 		m.Since = s.BootedAt.UTC()
 	}
 	end := m.Since.Add(r.in.Spec.Soak.D())
 	if !r.in.Now.Before(end) {
-		m.State, m.DueAt, m.Since = protocol.MemberDone, nil, r.in.Now.UTC()
+		m.State, m.DueAt, m.Since = resource.MemberDone, nil, r.in.Now.UTC()
 	}
 	r.st.Members[name] = m
 	r.at(end)
 }
 
 // failure says why a member has failed.
-func failure(m protocol.RolloutMember, s Server, seen sight, due *time.Time) string {
+func failure(m resource.RolloutMember, s Server, seen sight, due *time.Time) string {
 	switch {
 	case seen == sawFailure:
 		return s.Failed
-	case m.State == protocol.MemberSoaking && seen == sawAgain && s.Up:
+	case m.State == resource.MemberSoaking && seen == sawAgain && s.Up:
 		return "it boots again and again"
-	case m.State == protocol.MemberSoaking && seen == sawOther:
+	case m.State == resource.MemberSoaking && seen == sawOther:
 		return "it booted another image while it soaked"
-	case m.State == protocol.MemberSoaking:
+	case m.State == resource.MemberSoaking:
 		return fmt.Sprintf("it did not stay up while it soaked: %s", s.Down)
 	case due != nil:
 		return "it was not seen to boot the revision by " + due.UTC().Format(time.RFC3339)
@@ -160,13 +160,13 @@ func failure(m protocol.RolloutMember, s Server, seen sight, due *time.Time) str
 
 // unrecorded says that the order to a begun member was not recorded, nor overtaken by what
 // the server did.
-func unrecorded(m protocol.RolloutMember, s Server, seen sight) bool {
-	return m.State == protocol.MemberBegun && m.BegunAt != nil && !s.Ordered.Equal(*m.BegunAt) && seen == sawOther
+func unrecorded(m resource.RolloutMember, s Server, seen sight) bool {
+	return m.State == resource.MemberBegun && m.BegunAt != nil && !s.Ordered.Equal(*m.BegunAt) && seen == sawOther
 }
 
 // recall gives an order again that was not recorded, with at least half of its time left,
 // or takes it back if it may not be given any more, or is of too long ago.
-func (r *run) recall(name string, m protocol.RolloutMember, s Server) {
+func (r *run) recall(name string, m resource.RolloutMember, s Server) {
 	now := r.in.Now.UTC()
 	old := !now.Before(m.BegunAt.Add(r.in.Spec.Deadline.D()))
 	if !old && takeRule(r.st.Strategy, r.gate, spotOf(r.st.Strategy, s), r.mayTake(m), r.approved(name), r.room.enough()) == takeBegin {
@@ -188,7 +188,7 @@ func (r *run) recall(name string, m protocol.RolloutMember, s Server) {
 }
 
 // unbegin takes an order back that was not recorded, and says why it was not.
-func (r *run) unbegin(name string, m protocol.RolloutMember, why string) {
+func (r *run) unbegin(name string, m resource.RolloutMember, why string) {
 	m.BegunAt, m.DueAt, m.WasDown = nil, nil, false
-	r.set(name, m, protocol.MemberWaiting, why)
+	r.set(name, m, resource.MemberWaiting, why)
 }

@@ -3,7 +3,7 @@ package rollout
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // sight is what was seen of a server since it came to its state.
@@ -51,52 +51,52 @@ const (
 //	Soaking   | target  | up    | left | Soaking
 //	Soaking   | again   | up    | left | Soaking
 //	Soaking   | *       | *     | *    | Failed
-func memberRule(state protocol.MemberState, seen sight, at place, t clock) protocol.MemberState {
+func memberRule(state resource.MemberState, seen sight, at place, t clock) resource.MemberState {
 	switch state {
-	case protocol.MemberDone, protocol.MemberFailed, protocol.MemberReturning, protocol.MemberReturned:
+	case resource.MemberDone, resource.MemberFailed, resource.MemberReturning, resource.MemberReturned:
 		return state
-	case protocol.MemberWaiting, protocol.MemberBegun, protocol.MemberSoaking, protocol.MemberSkipped:
+	case resource.MemberWaiting, resource.MemberBegun, resource.MemberSoaking, resource.MemberSkipped:
 	}
 	switch {
 	case at == isGone:
-		return protocol.MemberSkipped
-	case state == protocol.MemberSkipped:
-		return protocol.MemberWaiting
+		return resource.MemberSkipped
+	case state == resource.MemberSkipped:
+		return resource.MemberWaiting
 	case seen == sawFailure:
-		return protocol.MemberFailed
-	case state == protocol.MemberWaiting:
+		return resource.MemberFailed
+	case state == resource.MemberWaiting:
 		if seen == sawTarget && at == isUp {
-			return protocol.MemberSoaking
+			return resource.MemberSoaking
 		}
 		return state
-	case state == protocol.MemberBegun:
+	case state == resource.MemberBegun:
 		return begunRule(seen, at, t)
 	case at == isAway:
-		return protocol.MemberWaiting
+		return resource.MemberWaiting
 	case seen == sawTarget && at == isUp && t == timeOver:
-		return protocol.MemberDone
+		return resource.MemberDone
 	case (seen == sawTarget || seen == sawAgain) && at == isUp && t == timeLeft:
 		return state
 	}
-	return protocol.MemberFailed
+	return resource.MemberFailed
 }
 
-func begunRule(seen sight, at place, t clock) protocol.MemberState {
+func begunRule(seen sight, at place, t clock) resource.MemberState {
 	switch {
 	case at == isAway:
-		return protocol.MemberBegun
+		return resource.MemberBegun
 	case t == timeOver:
-		return protocol.MemberFailed
+		return resource.MemberFailed
 	case seen == sawTarget && at == isUp:
-		return protocol.MemberSoaking
+		return resource.MemberSoaking
 	}
-	return protocol.MemberBegun
+	return resource.MemberBegun
 }
 
 // see is what was seen of a member's server.
-func see(m protocol.RolloutMember, s Server) sight {
+func see(m resource.RolloutMember, s Server) sight {
 	since := m.Since
-	if m.State == protocol.MemberBegun && m.BegunAt != nil {
+	if m.State == resource.MemberBegun && m.BegunAt != nil {
 		since = *m.BegunAt
 	}
 	booted := s.Boots == s.Target
@@ -105,20 +105,20 @@ func see(m protocol.RolloutMember, s Server) sight {
 		return sawFailure
 	case !booted:
 		return sawOther
-	case m.State == protocol.MemberSoaking && s.BootedAt.After(since):
+	case m.State == resource.MemberSoaking && s.BootedAt.After(since):
 		return sawAgain
-	case m.State == protocol.MemberBegun && !s.BootedAt.After(since):
+	case m.State == resource.MemberBegun && !s.BootedAt.After(since):
 		return sawOther // that was before it was begun
 	}
 	return sawTarget
 }
 
 // clockOf is whether a member's time has passed, and when it does; zero is never.
-func (r *run) clockOf(m protocol.RolloutMember, s Server, seen sight) (clock, time.Time) {
+func (r *run) clockOf(m resource.RolloutMember, s Server, seen sight) (clock, time.Time) {
 	var end time.Time
 	now := r.in.Now
 	switch {
-	case m.State == protocol.MemberSoaking && seen == sawTarget:
+	case m.State == resource.MemberSoaking && seen == sawTarget:
 		end = m.Since.Add(r.in.Spec.Soak.D())
 		if now.Before(end) {
 			return timeLeft, end
@@ -126,7 +126,7 @@ func (r *run) clockOf(m protocol.RolloutMember, s Server, seen sight) (clock, ti
 		return timeOver, end
 	case m.DueAt == nil:
 		return timeLeft, end
-	case m.State == protocol.MemberSoaking:
+	case m.State == resource.MemberSoaking:
 		end = m.DueAt.Add(r.in.Spec.Soak.D())
 	case seen == sawTarget && s.Up:
 		now, end = s.BootedAt, *m.DueAt // what counts is when it was seen, not when we look

@@ -4,34 +4,34 @@ import (
 	"fmt"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // message says how far it is, in one line.
 func (r *run) message() string {
-	n := map[protocol.MemberState]int{}
+	n := map[resource.MemberState]int{}
 	for _, m := range r.st.Members {
 		n[m.State]++
 	}
 	what := fmt.Sprintf("wave %d of %d", r.st.Wave, max(r.last(), 0))
 	switch {
-	case r.st.Phase == protocol.RolloutCompleted:
+	case r.st.Phase == resource.RolloutCompleted:
 		what = "completed"
-	case r.st.Phase == protocol.RolloutRolledBack:
+	case r.st.Phase == resource.RolloutRolledBack:
 		what = "rolled back"
 	case r.st.Wave == 0:
 		what = "canary"
 	}
-	parts := []string{fmt.Sprintf("%s: %d of %d done", what, n[protocol.MemberDone], len(r.st.Members)-n[protocol.MemberSkipped])}
-	for _, s := range []protocol.MemberState{
-		protocol.MemberBegun, protocol.MemberSoaking, protocol.MemberFailed, protocol.MemberReturning, protocol.MemberReturned,
+	parts := []string{fmt.Sprintf("%s: %d of %d done", what, n[resource.MemberDone], len(r.st.Members)-n[resource.MemberSkipped])}
+	for _, s := range []resource.MemberState{
+		resource.MemberBegun, resource.MemberSoaking, resource.MemberFailed, resource.MemberReturning, resource.MemberReturned,
 	} {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], words(s)))
 		}
 	}
 	text, why := strings.Join(parts, ", "), r.blocked
-	if r.st.Phase == protocol.RolloutPaused || r.st.Phase == protocol.RolloutRolledBack && why == "" {
+	if r.st.Phase == resource.RolloutPaused || r.st.Phase == resource.RolloutRolledBack && why == "" {
 		why = r.st.Reason
 	}
 	if why != "" {
@@ -40,19 +40,19 @@ func (r *run) message() string {
 	return text
 }
 
-func words(s protocol.MemberState) string {
+func words(s resource.MemberState) string {
 	switch s {
-	case protocol.MemberBegun:
+	case resource.MemberBegun:
 		return "begun"
-	case protocol.MemberSoaking:
+	case resource.MemberSoaking:
 		return "soaking"
-	case protocol.MemberFailed:
+	case resource.MemberFailed:
 		return "failed"
-	case protocol.MemberReturning:
+	case resource.MemberReturning:
 		return "on the way back"
-	case protocol.MemberReturned:
+	case resource.MemberReturned:
 		return "returned"
-	case protocol.MemberWaiting, protocol.MemberDone, protocol.MemberSkipped:
+	case resource.MemberWaiting, resource.MemberDone, resource.MemberSkipped:
 	}
 	return string(s)
 }

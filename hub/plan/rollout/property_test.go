@@ -10,14 +10,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // scene is a small fleet, its roll-out, and what happens meanwhile.
 type scene struct {
 	seed        uint64
 	racks, each int
-	spec        protocol.RolloutSpec
+	spec        resource.RolloutSpec
 	image       defect
 	stamped     bool
 	kills       float64
@@ -34,12 +34,12 @@ func scenes() *rapid.Generator[scene] {
 			stamped: rapid.Bool().Draw(t, "stamped"), kills: rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, "kills"),
 			trouble: rapid.Bool().Draw(t, "trouble"), people: rapid.Bool().Draw(t, "people"), approves: rapid.IntRange(2, 50).Draw(t, "approves"),
 		}
-		sc.spec = protocol.RolloutSpec{
-			Strategy:       rapid.SampledFrom([]protocol.RolloutStrategy{protocol.RolloutReboot, protocol.RolloutReprovision, protocol.RolloutOnNextBoot}).Draw(t, "strategy"),
-			MaxUnavailable: rapid.SampledFrom([]protocol.Share{"1", "2", "20%", "50%"}).Draw(t, "maxUnavailable"),
-			Waves:          rapid.SampledFrom([][]protocol.Share{nil, {"1"}, {"10%", "50%"}, {"100%"}, {"1%", "30"}}).Draw(t, "waves"),
-			OnFailure:      rapid.SampledFrom([]protocol.RolloutFailure{protocol.OnFailurePause, protocol.OnFailureRollback}).Draw(t, "onFailure"),
-			Canary:         protocol.CanarySpec{Count: rapid.IntRange(1, 4).Draw(t, "canaries")},
+		sc.spec = resource.RolloutSpec{
+			Strategy:       rapid.SampledFrom([]resource.RolloutStrategy{resource.RolloutReboot, resource.RolloutReprovision, resource.RolloutOnNextBoot}).Draw(t, "strategy"),
+			MaxUnavailable: rapid.SampledFrom([]resource.Share{"1", "2", "20%", "50%"}).Draw(t, "maxUnavailable"),
+			Waves:          rapid.SampledFrom([][]resource.Share{nil, {"1"}, {"10%", "50%"}, {"100%"}, {"1%", "30"}}).Draw(t, "waves"),
+			OnFailure:      rapid.SampledFrom([]resource.RolloutFailure{resource.OnFailurePause, resource.OnFailureRollback}).Draw(t, "onFailure"),
+			Canary:         resource.CanarySpec{Count: rapid.IntRange(1, 4).Draw(t, "canaries")},
 			MaxFailures:    rapid.IntRange(0, 1).Draw(t, "maxFailures"),
 		}
 		if rapid.Bool().Draw(t, "windows") {
@@ -97,14 +97,14 @@ func (sc scene) events(w *world) func(int) {
 				w.say(Next)
 			}
 		}
-		if sc.spec.Strategy == protocol.RolloutOnNextBoot && i%20 == 0 && w.status.Phase != protocol.RolloutPaused {
+		if sc.spec.Strategy == resource.RolloutOnNextBoot && i%20 == 0 && w.status.Phase != resource.RolloutPaused {
 			for _, b := range w.boxes {
 				if !b.serving || b.boots != w.current && (b.name == name || i > calm) {
 					w.restart(b)
 				}
 			}
 		}
-		if i >= calm && i%60 == 0 && w.status.Phase == protocol.RolloutPaused && w.image == sound {
+		if i >= calm && i%60 == 0 && w.status.Phase == resource.RolloutPaused && w.image == sound {
 			w.say(Resume)
 		}
 	}
@@ -125,10 +125,10 @@ func TestProperties(t *testing.T) {
 		if err := w.run(1500, sc.events(w)); err != nil {
 			t.Fatal(err)
 		}
-		if w.image == sound && !sc.trouble && (w.status.Phase != protocol.RolloutCompleted || w.states()[protocol.MemberDone] != len(w.boxes)) {
+		if w.image == sound && !sc.trouble && (w.status.Phase != resource.RolloutCompleted || w.states()[resource.MemberDone] != len(w.boxes)) {
 			t.Fatalf("a sound image: %s, %v", w.status.Phase, w.states())
 		}
-		if w.image != sound && w.status.Phase == protocol.RolloutCompleted && w.states()[protocol.MemberDone] > 0 {
+		if w.image != sound && w.status.Phase == resource.RolloutCompleted && w.states()[resource.MemberDone] > 0 {
 			t.Fatalf("a bad image is done: %v", w.states())
 		}
 	})

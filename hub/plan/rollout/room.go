@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // room is how many servers may be taken out of service now.
@@ -19,7 +19,7 @@ type room struct {
 
 // roomOf counts who is out of service: every claimed server that does not serve, whatever
 // the reason, and those that were ordered down and still seem up.
-func roomOf(share protocol.Share, servers map[string]Server, members map[string]protocol.RolloutMember) room {
+func roomOf(share resource.Share, servers map[string]Server, members map[string]resource.RolloutMember) room {
 	most, ok := share.Of(len(servers))
 	if strings.HasSuffix(string(share), "%") {
 		most = max(most, 1)
@@ -30,7 +30,7 @@ func roomOf(share protocol.Share, servers map[string]Server, members map[string]
 	}
 	for name, s := range servers {
 		state := members[name].State
-		if !s.Up || state == protocol.MemberBegun || state == protocol.MemberReturning {
+		if !s.Up || state == resource.MemberBegun || state == resource.MemberReturning {
 			r.down = append(r.down, name)
 		}
 	}
@@ -50,7 +50,7 @@ func (r *room) free(name string) {
 
 func (r *room) take(name string) { r.down = append(r.down, name) }
 
-func (r *room) why(share protocol.Share) string {
+func (r *room) why(share resource.Share) string {
 	if r.bad {
 		return fmt.Sprintf("spec.rollout.maxUnavailable %q is neither a count nor percent, so there is no room", share)
 	}

@@ -3,7 +3,7 @@ package rollout
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Server is what is known of one server of the group. All times are of the hub's clock.
@@ -92,13 +92,13 @@ func (s Server) place() place {
 }
 
 // fits says whether the strategy's order would have the server boot another image.
-func (s Server) fits(strategy protocol.RolloutStrategy) bool {
+func (s Server) fits(strategy resource.RolloutStrategy) bool {
 	switch strategy {
-	case protocol.RolloutReboot:
+	case resource.RolloutReboot:
 		return s.Network
-	case protocol.RolloutReprovision:
+	case resource.RolloutReprovision:
 		return !s.Network
-	case protocol.RolloutOnNextBoot:
+	case resource.RolloutOnNextBoot:
 	}
 	return true
 }

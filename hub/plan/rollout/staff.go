@@ -3,7 +3,7 @@ package rollout
 import (
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // staff keeps a canary's wave by count at its strength: for one that left, or that cannot
@@ -11,17 +11,17 @@ import (
 // past the canaries without proof.
 func (r *run) staff() {
 	spec := r.in.Spec.Canary
-	if r.st.Wave > 0 || len(spec.MatchLabels) > 0 || r.st.Phase == protocol.RolloutPaused {
+	if r.st.Wave > 0 || len(spec.MatchLabels) > 0 || r.st.Phase == resource.RolloutPaused {
 		return
 	}
 	var live, idle, bench []string
 	for name, m := range r.st.Members {
 		switch {
-		case m.State == protocol.MemberSkipped:
-		case m.Wave > 0 && m.State == protocol.MemberWaiting && suits(r.st.Strategy, r.servers[name]) < 2:
+		case m.State == resource.MemberSkipped:
+		case m.Wave > 0 && m.State == resource.MemberWaiting && suits(r.st.Strategy, r.servers[name]) < 2:
 			bench = append(bench, name)
 		case m.Wave > 0:
-		case m.State == protocol.MemberWaiting && !able(r.st.Strategy, r.servers[name]):
+		case m.State == resource.MemberWaiting && !able(r.st.Strategy, r.servers[name]):
 			idle = append(idle, name)
 		default:
 			live = append(live, name)

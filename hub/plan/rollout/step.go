@@ -5,15 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Input is everything that a step depends on.
 type Input struct {
-	// Now is the time, in the zone of the windows: see [protocol.RolloutSpec.Local].
+	// Now is the time, in the zone of the windows: see [resource.RolloutSpec.Local].
 	Now    time.Time
-	Spec   protocol.RolloutSpec
-	Status protocol.RolloutStatus
+	Spec   resource.RolloutSpec
+	Status resource.RolloutStatus
 	// Servers are the group's, each once, in any order.
 	Servers []Server
 	// Stamped says that the entry is valid for more than canaries.
@@ -43,7 +43,7 @@ type Order struct {
 
 // Result is what follows from an input.
 type Result struct {
-	Status protocol.RolloutStatus
+	Status resource.RolloutStatus
 	Orders []Order
 	// Stamp is the server whose proved boot may stamp the entry, said until Stamped.
 	Stamp string
@@ -63,7 +63,7 @@ type Result struct {
 // run is a step under way.
 type run struct {
 	in      Input
-	st      protocol.RolloutStatus
+	st      resource.RolloutStatus
 	servers map[string]Server // claimed, by name
 	out     outlook
 	gate    gate
@@ -78,26 +78,26 @@ type run struct {
 // change of the input but the time, and before RecheckAt, it answers the same.
 func Step(in Input) Result {
 	switch in.Status.Phase {
-	case protocol.RolloutAborted, protocol.RolloutFailed, protocol.RolloutSuperseded:
+	case resource.RolloutAborted, resource.RolloutFailed, resource.RolloutSuperseded:
 		return Result{Status: in.Status, Message: in.Status.Reason}
 	default:
 	}
 	r := newRun(in)
 	r.join()
-	if r.st.Phase != protocol.RolloutRolledBack {
+	if r.st.Phase != resource.RolloutRolledBack {
 		r.look()
 		r.setGate()
 		r.advance()
 		r.prune()
 	}
-	if r.st.Phase == protocol.RolloutRolledBack {
+	if r.st.Phase == resource.RolloutRolledBack {
 		r.giveBack()
 	} else {
 		r.begin()
 		r.setPhase()
 	}
 	return Result{
-		Status: r.st, Orders: r.orders, Stamp: r.stamp(), RollBack: r.st.Phase == protocol.RolloutRolledBack,
+		Status: r.st, Orders: r.orders, Stamp: r.stamp(), RollBack: r.st.Phase == resource.RolloutRolledBack,
 		Unapproved: r.wanting, RecheckAt: r.recheck, Message: r.message(),
 	}
 }
@@ -106,7 +106,7 @@ func newRun(in Input) *run {
 	r := &run{in: in, st: in.Status, servers: make(map[string]Server, len(in.Servers))}
 	r.st.Members = maps.Clone(in.Status.Members)
 	if r.st.Members == nil {
-		r.st.Members = map[string]protocol.RolloutMember{}
+		r.st.Members = map[string]resource.RolloutMember{}
 	}
 	for _, s := range in.Servers {
 		if s.Claimed {
@@ -123,7 +123,7 @@ func (r *run) last() int { return r.st.Waves - 1 }
 
 // reached says whether members of a wave may be begun.
 func (r *run) reached(wave int) bool {
-	return wave <= r.st.Wave || r.st.Phase == protocol.RolloutCompleted
+	return wave <= r.st.Wave || r.st.Phase == resource.RolloutCompleted
 }
 
 // at remembers when a step is due.
@@ -147,7 +147,7 @@ func short(reason string) string {
 }
 
 // set stores a member in a state that it comes to now.
-func (r *run) set(name string, m protocol.RolloutMember, state protocol.MemberState, reason string) {
+func (r *run) set(name string, m resource.RolloutMember, state resource.MemberState, reason string) {
 	m.State, m.Since, m.Reason = state, r.in.Now.UTC(), short(reason)
 	r.st.Members[name] = m
 }
@@ -155,7 +155,7 @@ func (r *run) set(name string, m protocol.RolloutMember, state protocol.MemberSt
 // moving says whether a server is on its way.
 func (r *run) moving() bool {
 	for _, m := range r.st.Members {
-		if m.State == protocol.MemberBegun || m.State == protocol.MemberSoaking {
+		if m.State == resource.MemberBegun || m.State == resource.MemberSoaking {
 			return true
 		}
 	}
@@ -166,9 +166,9 @@ func (r *run) moving() bool {
 // why, and one that is complete waits for stragglers only.
 func (r *run) setPhase() {
 	switch r.st.Phase {
-	case protocol.RolloutPaused:
+	case resource.RolloutPaused:
 		return
-	case protocol.RolloutCompleted:
+	case resource.RolloutCompleted:
 		r.st.Reason = r.blocked
 		return
 	default:
@@ -176,10 +176,10 @@ func (r *run) setPhase() {
 	r.st.Reason, r.st.By = r.blocked, ""
 	switch {
 	case !r.moving() && r.blocked != "":
-		r.st.Phase = protocol.RolloutWaiting
+		r.st.Phase = resource.RolloutWaiting
 	case r.st.Wave == 0:
-		r.st.Phase = protocol.RolloutCanary
+		r.st.Phase = resource.RolloutCanary
 	default:
-		r.st.Phase = protocol.RolloutWave
+		r.st.Phase = resource.RolloutWave
 	}
 }

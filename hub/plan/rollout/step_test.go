@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // noon is when these roll-outs begin.
@@ -24,8 +24,8 @@ func few(n int) []Server {
 }
 
 // start is the input of a roll-out's first step.
-func start(servers []Server, change func(*protocol.RolloutSpec)) Input {
-	spec := protocol.RolloutSpec{Strategy: protocol.RolloutReboot}
+func start(servers []Server, change func(*resource.RolloutSpec)) Input {
+	spec := resource.RolloutSpec{Strategy: resource.RolloutReboot}
 	if change != nil {
 		change(&spec)
 	}
@@ -75,45 +75,45 @@ func TestFirstStep(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		servers []Server
-		spec    func(*protocol.RolloutSpec)
+		spec    func(*resource.RolloutSpec)
 		in      func(*Input)
 		orders  string
-		phase   protocol.RolloutPhase
+		phase   resource.RolloutPhase
 		says    string
 	}{
-		{name: "one canary", servers: few(5), orders: "s0", phase: protocol.RolloutCanary},
+		{name: "one canary", servers: few(5), orders: "s0", phase: resource.RolloutCanary},
 		// Teleport agent updates: a count of at least the group's size was never over.
-		{name: "canaries leave one", servers: few(3), spec: func(s *protocol.RolloutSpec) {
+		{name: "canaries leave one", servers: few(3), spec: func(s *resource.RolloutSpec) {
 			s.Canary.Count, s.MaxUnavailable = 9, "100%"
-		}, orders: "s0 s1", phase: protocol.RolloutCanary},
-		{name: "a group of one has a canary", servers: few(1), orders: "s0", phase: protocol.RolloutCanary},
-		{name: "canaries by labels", servers: labelled(few(4), 2), spec: func(s *protocol.RolloutSpec) {
-			s.Canary = protocol.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
-		}, orders: "s2", phase: protocol.RolloutCanary},
+		}, orders: "s0 s1", phase: resource.RolloutCanary},
+		{name: "a group of one has a canary", servers: few(1), orders: "s0", phase: resource.RolloutCanary},
+		{name: "canaries by labels", servers: labelled(few(4), 2), spec: func(s *resource.RolloutSpec) {
+			s.Canary = resource.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
+		}, orders: "s2", phase: resource.RolloutCanary},
 		// hawkBit counted an empty group as success.
-		{name: "labels of nobody are passed over", servers: few(4), spec: func(s *protocol.RolloutSpec) {
-			s.Canary = protocol.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
-		}, orders: "s0", phase: protocol.RolloutWave},
-		{name: "but not without a stamp", servers: few(4), spec: func(s *protocol.RolloutSpec) {
-			s.Canary = protocol.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
-		}, in: func(in *Input) { in.Stamped = false }, phase: protocol.RolloutWaiting, says: "canary"},
-		{name: "canaries serve", servers: down(few(4), DownDark, 0, 1), spec: func(s *protocol.RolloutSpec) { s.MaxUnavailable = "3" }, orders: "s2", phase: protocol.RolloutCanary},
-		{name: "who is down takes room", servers: down(few(4), DownHeld, 0), phase: protocol.RolloutWaiting, says: "1 servers are out of service, and at most 1 may be: s0"},
-		{name: "who failed before takes none", servers: down(few(1), DownFailed, 0), orders: "s0", phase: protocol.RolloutCanary},
-		{name: "a share that is none is no room", servers: few(4), spec: func(s *protocol.RolloutSpec) { s.MaxUnavailable = "many" }, phase: protocol.RolloutWaiting, says: "neither a count nor percent"},
-		{name: "percent is at least one", servers: few(4), spec: func(s *protocol.RolloutSpec) { s.MaxUnavailable = "1%" }, orders: "s0", phase: protocol.RolloutCanary},
-		{name: "frozen", servers: few(4), spec: func(s *protocol.RolloutSpec) { s.Freeze = true }, phase: protocol.RolloutWaiting, says: "freeze"},
-		{name: "out of its window", servers: few(4), spec: func(s *protocol.RolloutSpec) { s.Windows = night() }, phase: protocol.RolloutWaiting, says: "Sat 2026-11-21 22:00"},
-		{name: "without approval", servers: disks(few(4)), spec: func(s *protocol.RolloutSpec) { s.Strategy = protocol.RolloutReprovision }, phase: protocol.RolloutWaiting, says: "approval of s0"},
-		{name: "with approval", servers: disks(few(4)), spec: func(s *protocol.RolloutSpec) { s.Strategy = protocol.RolloutReprovision }, in: func(in *Input) {
+		{name: "labels of nobody are passed over", servers: few(4), spec: func(s *resource.RolloutSpec) {
+			s.Canary = resource.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
+		}, orders: "s0", phase: resource.RolloutWave},
+		{name: "but not without a stamp", servers: few(4), spec: func(s *resource.RolloutSpec) {
+			s.Canary = resource.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
+		}, in: func(in *Input) { in.Stamped = false }, phase: resource.RolloutWaiting, says: "canary"},
+		{name: "canaries serve", servers: down(few(4), DownDark, 0, 1), spec: func(s *resource.RolloutSpec) { s.MaxUnavailable = "3" }, orders: "s2", phase: resource.RolloutCanary},
+		{name: "who is down takes room", servers: down(few(4), DownHeld, 0), phase: resource.RolloutWaiting, says: "1 servers are out of service, and at most 1 may be: s0"},
+		{name: "who failed before takes none", servers: down(few(1), DownFailed, 0), orders: "s0", phase: resource.RolloutCanary},
+		{name: "a share that is none is no room", servers: few(4), spec: func(s *resource.RolloutSpec) { s.MaxUnavailable = "many" }, phase: resource.RolloutWaiting, says: "neither a count nor percent"},
+		{name: "percent is at least one", servers: few(4), spec: func(s *resource.RolloutSpec) { s.MaxUnavailable = "1%" }, orders: "s0", phase: resource.RolloutCanary},
+		{name: "frozen", servers: few(4), spec: func(s *resource.RolloutSpec) { s.Freeze = true }, phase: resource.RolloutWaiting, says: "freeze"},
+		{name: "out of its window", servers: few(4), spec: func(s *resource.RolloutSpec) { s.Windows = night() }, phase: resource.RolloutWaiting, says: "Sat 2026-11-21 22:00"},
+		{name: "without approval", servers: disks(few(4)), spec: func(s *resource.RolloutSpec) { s.Strategy = resource.RolloutReprovision }, phase: resource.RolloutWaiting, says: "approval of s0"},
+		{name: "with approval", servers: disks(few(4)), spec: func(s *resource.RolloutSpec) { s.Strategy = resource.RolloutReprovision }, in: func(in *Input) {
 			in.Approved = func(s string) bool { return s == "s0" }
-		}, orders: "s0", phase: protocol.RolloutCanary},
-		{name: "a disk is not rebooted into an image", servers: disks(few(2)), phase: protocol.RolloutWaiting},
-		{name: "nothing is ordered at the next boot", servers: few(2), spec: func(s *protocol.RolloutSpec) { s.Strategy = protocol.RolloutOnNextBoot }, phase: protocol.RolloutWave},
-		{name: "nor to canaries", servers: few(2), spec: func(s *protocol.RolloutSpec) { s.Strategy = protocol.RolloutOnNextBoot }, in: func(in *Input) { in.Stamped = false }, phase: protocol.RolloutCanary},
-		{name: "an empty group is complete", phase: protocol.RolloutCompleted},
-		{name: "but not without a stamp", in: func(in *Input) { in.Stamped = false }, phase: protocol.RolloutWaiting},
-		{name: "who boots it already is done", servers: running(few(3)), phase: protocol.RolloutCompleted},
+		}, orders: "s0", phase: resource.RolloutCanary},
+		{name: "a disk is not rebooted into an image", servers: disks(few(2)), phase: resource.RolloutWaiting},
+		{name: "nothing is ordered at the next boot", servers: few(2), spec: func(s *resource.RolloutSpec) { s.Strategy = resource.RolloutOnNextBoot }, phase: resource.RolloutWave},
+		{name: "nor to canaries", servers: few(2), spec: func(s *resource.RolloutSpec) { s.Strategy = resource.RolloutOnNextBoot }, in: func(in *Input) { in.Stamped = false }, phase: resource.RolloutCanary},
+		{name: "an empty group is complete", phase: resource.RolloutCompleted},
+		{name: "but not without a stamp", in: func(in *Input) { in.Stamped = false }, phase: resource.RolloutWaiting},
+		{name: "who boots it already is done", servers: running(few(3)), phase: resource.RolloutCompleted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := start(c.servers, c.spec)
@@ -155,8 +155,8 @@ func running(servers []Server) []Server {
 }
 
 func TestWavesThatCannotBeRead(t *testing.T) {
-	in := start(few(4), func(s *protocol.RolloutSpec) { s.Waves = []protocol.Share{"10%", "half"} })
-	if r := Step(in); r.Status.Phase != protocol.RolloutFailed || len(r.Orders) > 0 || !strings.Contains(r.Message, "waves[1]") {
+	in := start(few(4), func(s *resource.RolloutSpec) { s.Waves = []resource.Share{"10%", "half"} })
+	if r := Step(in); r.Status.Phase != resource.RolloutFailed || len(r.Orders) > 0 || !strings.Contains(r.Message, "waves[1]") {
 		t.Errorf("%s: %s", r.Status.Phase, r.Message)
 	}
 }
@@ -167,7 +167,7 @@ func TestWavesAreOfAllRacks(t *testing.T) {
 	for i := range servers {
 		servers[i].Rack = fmt.Sprintf("r%d", i/4)
 	}
-	spec := protocol.RolloutSpec{Canary: protocol.CanarySpec{Count: 3}, Waves: []protocol.Share{"1", "1%", "50%"}}
+	spec := resource.RolloutSpec{Canary: resource.CanarySpec{Count: 3}, Waves: []resource.Share{"1", "1%", "50%"}}
 	st := Begin(noon(), spec, 2, 1, servers)
 	racks := map[int]map[string]int{}
 	for _, s := range servers {
@@ -188,13 +188,13 @@ func TestWavesAreOfAllRacks(t *testing.T) {
 func TestOrderWaits(t *testing.T) {
 	servers := few(2)
 	servers[0].Waits, servers[1].Waits = "its rack has not the files", "its rack has not the files"
-	in := start(servers, func(s *protocol.RolloutSpec) { s.Canary.Count = 1 })
+	in := start(servers, func(s *resource.RolloutSpec) { s.Canary.Count = 1 })
 	first := Step(in)
 	name := ordered(first)
 	in.Status, in.Now = first.Status, in.Now.Add(time.Minute)
 	second := Step(in)
 	m := second.Status.Members[name]
-	if ordered(second) != name || m.State != protocol.MemberBegun || m.Reason != "its rack has not the files" || !m.DueAt.Equal(*first.Status.Members[name].DueAt) {
+	if ordered(second) != name || m.State != resource.MemberBegun || m.Reason != "its rack has not the files" || !m.DueAt.Equal(*first.Status.Members[name].DueAt) {
 		t.Fatalf("%q, %+v", ordered(second), m)
 	}
 	half := in.Spec.Deadline.D() / 2
@@ -207,7 +207,7 @@ func TestOrderWaits(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	in = after(in, third, time.Minute)
-	if m = Step(in).Status.Members[name]; m.State != protocol.MemberBegun || m.Reason != "" {
+	if m = Step(in).Status.Members[name]; m.State != resource.MemberBegun || m.Reason != "" {
 		t.Errorf("recorded: %+v", m)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rackboot/doctable"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func yes(word string) bool { return word == "yes" }
@@ -13,7 +13,7 @@ func gates() []gate {
 	return []gate{gateOpen, gatePaused, gateFrozen, gateFailed, gateClosed, gateWrong}
 }
 
-func strategies() []string { return doctable.Words(protocol.RolloutStrategies()...) }
+func strategies() []string { return doctable.Words(resource.RolloutStrategies()...) }
 
 func TestGateTable(t *testing.T) {
 	doctable.Of(t, "gate.go", "gateRule").HoldOne(t, [][]string{
@@ -25,9 +25,9 @@ func TestGateTable(t *testing.T) {
 
 func TestMemberTable(t *testing.T) {
 	doctable.Of(t, "member.go", "memberRule").HoldOne(t, [][]string{
-		doctable.Words(protocol.MemberStates()...), doctable.Words(sights()...), doctable.Words(places()...), doctable.Words(timeLeft, timeOver),
+		doctable.Words(resource.MemberStates()...), doctable.Words(sights()...), doctable.Words(places()...), doctable.Words(timeLeft, timeOver),
 	}, func(in []string) string {
-		return string(memberRule(protocol.MemberState(in[0]), sight(in[1]), place(in[2]), clock(in[3])))
+		return string(memberRule(resource.MemberState(in[0]), sight(in[1]), place(in[2]), clock(in[3])))
 	})
 }
 
@@ -35,7 +35,7 @@ func TestTakeTable(t *testing.T) {
 	doctable.Of(t, "take.go", "takeRule").HoldOne(t, [][]string{
 		strategies(), doctable.Words(gates()...), doctable.Words(spotServing, spotFailed, spotNone), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
 	}, func(in []string) string {
-		return string(takeRule(protocol.RolloutStrategy(in[0]), gate(in[1]), spot(in[2]), yes(in[3]), yes(in[4]), yes(in[5])))
+		return string(takeRule(resource.RolloutStrategy(in[0]), gate(in[1]), spot(in[2]), yes(in[3]), yes(in[4]), yes(in[5])))
 	})
 }
 
@@ -47,22 +47,22 @@ func TestWaveTable(t *testing.T) {
 
 func TestFailTable(t *testing.T) {
 	doctable.Of(t, "fail.go", "failRule").HoldOne(t, [][]string{
-		doctable.Words(protocol.OnFailurePause, protocol.OnFailureRollback, "unknown"), doctable.YesNo(),
-	}, func(in []string) string { return string(failRule(protocol.RolloutFailure(in[0]), yes(in[1]))) })
+		doctable.Words(resource.OnFailurePause, resource.OnFailureRollback, "unknown"), doctable.YesNo(),
+	}, func(in []string) string { return string(failRule(resource.RolloutFailure(in[0]), yes(in[1]))) })
 }
 
 func TestBackTable(t *testing.T) {
 	doctable.Of(t, "giveback.go", "backRule").HoldOne(t, [][]string{
-		doctable.Words(protocol.MemberStates()...), doctable.Words(bootsTarget, bootsOther), doctable.Words(places()...),
+		doctable.Words(resource.MemberStates()...), doctable.Words(bootsTarget, bootsOther), doctable.Words(places()...),
 	}, func(in []string) string {
-		return string(backRule(protocol.MemberState(in[0]), boots(in[1]), place(in[2])))
+		return string(backRule(resource.MemberState(in[0]), boots(in[1]), place(in[2])))
 	})
 }
 
 func TestCommandTable(t *testing.T) {
 	doctable.Of(t, "command.go", "commandRule").HoldOne(t, [][]string{
-		doctable.Words(Commands()...), doctable.Words(protocol.RolloutPhases()...), doctable.YesNo(), doctable.Words(atUnproved, atLast, atOther),
+		doctable.Words(Commands()...), doctable.Words(resource.RolloutPhases()...), doctable.YesNo(), doctable.Words(atUnproved, atLast, atOther),
 	}, func(in []string) string {
-		return string(commandRule(Command(in[0]), protocol.RolloutPhase(in[1]), yes(in[2]), wavePlace(in[3])))
+		return string(commandRule(Command(in[0]), resource.RolloutPhase(in[1]), yes(in[2]), wavePlace(in[3])))
 	})
 }

@@ -3,7 +3,7 @@ package rollout
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // spot is what a server is for an order.
@@ -15,7 +15,7 @@ const (
 	spotNone    spot = "none"   // it is not there to take, or the strategy's order is not for it
 )
 
-func spotOf(strategy protocol.RolloutStrategy, s Server) spot {
+func spotOf(strategy resource.RolloutStrategy, s Server) spot {
 	switch {
 	case !s.fits(strategy):
 		return spotNone
@@ -56,9 +56,9 @@ const (
 //	Reprovision | open   | *       | yes     | no       | *    | approval
 //	*           | open   | serving | yes     | *        | no   | room
 //	*           | open   | *       | yes     | *        | *    | begin
-func takeRule(strategy protocol.RolloutStrategy, g gate, at spot, allowed, approved, room bool) take {
+func takeRule(strategy resource.RolloutStrategy, g gate, at spot, allowed, approved, room bool) take {
 	switch {
-	case strategy == protocol.RolloutOnNextBoot:
+	case strategy == resource.RolloutOnNextBoot:
 		return takeNever
 	case at == spotNone:
 		return takeLater
@@ -66,7 +66,7 @@ func takeRule(strategy protocol.RolloutStrategy, g gate, at spot, allowed, appro
 		return takeGate
 	case !allowed:
 		return takeStamp
-	case strategy == protocol.RolloutReprovision && !approved:
+	case strategy == resource.RolloutReprovision && !approved:
 		return takeApproval
 	case at == spotServing && !room:
 		return takeRoom
@@ -74,14 +74,14 @@ func takeRule(strategy protocol.RolloutStrategy, g gate, at spot, allowed, appro
 	return takeBegin
 }
 
-func (r *run) mayTake(m protocol.RolloutMember) bool { return r.in.Stamped || m.Wave == 0 }
+func (r *run) mayTake(m resource.RolloutMember) bool { return r.in.Stamped || m.Wave == 0 }
 
 func (r *run) approved(name string) bool { return r.in.Approved != nil && r.in.Approved(name) }
 
 // order gives the strategy's order.
 func (r *run) order(name string, at time.Time) {
 	kind := OrderReboot
-	if r.st.Strategy == protocol.RolloutReprovision {
+	if r.st.Strategy == resource.RolloutReprovision {
 		kind = OrderReprovision
 	}
 	r.orders = append(r.orders, Order{name, kind, at})
@@ -91,11 +91,11 @@ func (r *run) order(name string, at time.Time) {
 func (r *run) begin() {
 	var waiting []string
 	for name, m := range r.st.Members {
-		if m.State == protocol.MemberWaiting && r.reached(m.Wave) {
+		if m.State == resource.MemberWaiting && r.reached(m.Wave) {
 			waiting = append(waiting, name)
 		}
 	}
-	if r.st.Strategy != protocol.RolloutOnNextBoot && r.gate == gateOpen {
+	if r.st.Strategy != resource.RolloutOnNextBoot && r.gate == gateOpen {
 		waiting = spread(r.servers, waiting)
 	}
 	r.room = roomOf(r.in.Spec.MaxUnavailable, r.servers, r.st.Members)
@@ -111,7 +111,7 @@ func (r *run) begin() {
 		now := r.in.Now.UTC().Round(0)
 		due := now.Add(r.in.Spec.Deadline.D())
 		m.BegunAt, m.DueAt, m.WasDown = &now, &due, at == spotFailed
-		r.set(name, m, protocol.MemberBegun, "")
+		r.set(name, m, resource.MemberBegun, "")
 		if at == spotServing {
 			r.room.take(name)
 		}
@@ -125,8 +125,8 @@ func (r *run) begin() {
 // itself.
 func (r *run) awaited() bool {
 	for name, m := range r.st.Members {
-		if m.Wave == 0 && m.State == protocol.MemberWaiting && able(r.st.Strategy, r.servers[name]) &&
-			(r.st.Strategy == protocol.RolloutOnNextBoot || r.servers[name].Boots == "") {
+		if m.Wave == 0 && m.State == resource.MemberWaiting && able(r.st.Strategy, r.servers[name]) &&
+			(r.st.Strategy == resource.RolloutOnNextBoot || r.servers[name].Boots == "") {
 			return true
 		}
 	}

@@ -3,7 +3,7 @@ package rollout
 import (
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // turn is what follows for a wave.
@@ -75,29 +75,29 @@ func (r *run) tally() []has {
 
 // counts says what one member makes of its wave. With OnNextBoot nobody can be begun:
 // the canary's wave lasts until one is proved, and the others' until all are.
-func (r *run) counts(m protocol.RolloutMember, s Server) has {
+func (r *run) counts(m resource.RolloutMember, s Server) has {
 	switch m.State {
-	case protocol.MemberSkipped, protocol.MemberReturned, protocol.MemberReturning:
+	case resource.MemberSkipped, resource.MemberReturned, resource.MemberReturning:
 		return hasNone
-	case protocol.MemberDone:
+	case resource.MemberDone:
 		return hasProved
-	case protocol.MemberFailed:
+	case resource.MemberFailed:
 		return hasFailed
-	case protocol.MemberSoaking:
+	case resource.MemberSoaking:
 		return hasPending
-	case protocol.MemberBegun:
+	case resource.MemberBegun:
 		if s.place() == isAway {
 			return hasAway
 		}
 		return hasPending
-	case protocol.MemberWaiting:
+	case resource.MemberWaiting:
 	}
 	switch {
-	case r.st.Strategy == protocol.RolloutOnNextBoot && m.Wave > 0:
+	case r.st.Strategy == resource.RolloutOnNextBoot && m.Wave > 0:
 		return hasPending
-	case r.st.Strategy == protocol.RolloutOnNextBoot && r.in.Stamped:
+	case r.st.Strategy == resource.RolloutOnNextBoot && r.in.Stamped:
 		return hasProved // nothing is to be proved, and nobody to be waited for
-	case r.st.Strategy != protocol.RolloutOnNextBoot && spotOf(r.st.Strategy, s) != spotNone:
+	case r.st.Strategy != resource.RolloutOnNextBoot && spotOf(r.st.Strategy, s) != spotNone:
 		return hasPending
 	}
 	return hasAway
@@ -105,7 +105,7 @@ func (r *run) counts(m protocol.RolloutMember, s Server) has {
 
 // advance ends waves that have ended, or the roll-out.
 func (r *run) advance() {
-	if r.st.Phase == protocol.RolloutCompleted {
+	if r.st.Phase == resource.RolloutCompleted {
 		return
 	}
 	r.staff()
@@ -115,7 +115,7 @@ func (r *run) advance() {
 		r.fail(why)
 		return
 	}
-	for !r.st.Phase.Over() && r.st.Phase != protocol.RolloutPaused {
+	for !r.st.Phase.Over() && r.st.Phase != resource.RolloutPaused {
 		switch waveRule(r.st.Wave == 0, waves[r.st.Wave], r.in.Stamped) {
 		case turnStay:
 			return
@@ -135,7 +135,7 @@ func (r *run) next() {
 		r.st.WaveAt = now
 		return
 	}
-	r.st.Phase, r.st.EndedAt = protocol.RolloutCompleted, &now
+	r.st.Phase, r.st.EndedAt = resource.RolloutCompleted, &now
 	r.st.Reason, r.st.By = "", ""
 }
 
@@ -143,20 +143,20 @@ func (r *run) next() {
 func (r *run) prove() {
 	r.st.Proved = r.st.Proved || r.in.Stamped
 	for _, m := range r.st.Members {
-		r.st.Proved = r.st.Proved || m.Wave == 0 && m.State == protocol.MemberDone
+		r.st.Proved = r.st.Proved || m.Wave == 0 && m.State == resource.MemberDone
 	}
 }
 
 // stamp is the server whose boot may stamp the entry: a canary, else any, that was proved
 // and still boots it.
 func (r *run) stamp() string {
-	if r.in.Stamped || r.st.Phase == protocol.RolloutRolledBack {
+	if r.in.Stamped || r.st.Phase == resource.RolloutRolledBack {
 		return ""
 	}
 	best, wave := "", 0
 	for name, m := range r.st.Members {
 		s, here := r.servers[name]
-		if m.State != protocol.MemberDone || !here || !s.Up || s.Boots != s.Target {
+		if m.State != resource.MemberDone || !here || !s.Up || s.Boots != s.Target {
 			continue
 		}
 		if best == "" || m.Wave < wave || m.Wave == wave && name < best {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // week is in days how far ahead windows are looked for: one more, so that the window of
@@ -12,7 +13,7 @@ import (
 const week = 8
 
 // InWindow says whether servers may be begun at a time, which must be in the windows'
-// zone (see [protocol.RolloutSpec.Local]); next is when that changes: when the window
+// zone (see [resource.RolloutSpec.Local]); next is when that changes: when the window
 // closes, or the next one opens. Windows that meet or overlap are one. Without windows it
 // is always open, and next is zero.
 //
@@ -21,7 +22,7 @@ const week = 8
 //
 // Errors: invalid for windows that cannot be read, or a time in another zone: then no
 // window is open.
-func InWindow(now time.Time, spec protocol.RolloutSpec) (open bool, next time.Time, err error) {
+func InWindow(now time.Time, spec resource.RolloutSpec) (open bool, next time.Time, err error) {
 	if len(spec.Windows) == 0 {
 		return true, time.Time{}, nil
 	}
@@ -53,7 +54,7 @@ func InWindow(now time.Time, spec protocol.RolloutSpec) (open bool, next time.Ti
 type span struct{ from, to time.Time }
 
 // spansAround are the openings from those that may last until now to those of a week on.
-func spansAround(now time.Time, windows []protocol.RolloutWindow) ([]span, error) {
+func spansAround(now time.Time, windows []resource.RolloutWindow) ([]span, error) {
 	var spans []span
 	for i, w := range windows {
 		start, err := time.Parse("15:04", w.Start)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // zone is a time zone of the database.
@@ -17,19 +18,19 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-func windows(zone string, ws ...protocol.RolloutWindow) protocol.RolloutSpec {
-	return protocol.RolloutSpec{TimeZone: zone, Windows: ws}
+func windows(zone string, ws ...resource.RolloutWindow) resource.RolloutSpec {
+	return resource.RolloutSpec{TimeZone: zone, Windows: ws}
 }
 
-func win(start string, d time.Duration, days ...string) protocol.RolloutWindow {
-	return protocol.RolloutWindow{Start: start, Duration: protocol.Duration(d), Days: days}
+func win(start string, d time.Duration, days ...string) resource.RolloutWindow {
+	return resource.RolloutWindow{Start: start, Duration: protocol.Duration(d), Days: days}
 }
 
 func TestInWindow(t *testing.T) {
 	const at = "Mon 2006-01-02 15:04 MST"
 	for _, c := range []struct {
 		name string
-		spec protocol.RolloutSpec
+		spec resource.RolloutSpec
 		now  string // in the zone, as 2006-01-02 15:04
 		open bool
 		next string
@@ -117,7 +118,7 @@ func TestWindowsOfAYear(t *testing.T) {
 
 func TestWindowsThatCannotBeRead(t *testing.T) {
 	now := time.Date(2026, 11, 21, 22, 30, 0, 0, time.UTC)
-	for name, spec := range map[string]protocol.RolloutSpec{
+	for name, spec := range map[string]resource.RolloutSpec{
 		"start":    windows("UTC", win("10 pm", time.Hour)),
 		"day":      windows("UTC", win("22:00", time.Hour, "Monday")),
 		"duration": windows("UTC", win("22:00", 0)),
@@ -129,10 +130,10 @@ func TestWindowsThatCannotBeRead(t *testing.T) {
 				t.Errorf("%v, %v", open, err)
 			}
 			spec.Default()
-			spec.Strategy = protocol.RolloutReboot
+			spec.Strategy = resource.RolloutReboot
 			servers := []Server{up("a"), up("b")}
 			r := Step(Input{Now: now, Spec: spec, Status: Begin(now, spec, 2, 1, servers), Servers: servers, Stamped: true})
-			if len(r.Orders) > 0 || r.Status.Phase != protocol.RolloutWaiting || r.Status.Reason == "" {
+			if len(r.Orders) > 0 || r.Status.Phase != resource.RolloutWaiting || r.Status.Reason == "" {
 				t.Errorf("%v, %s: %s", r.Orders, r.Status.Phase, r.Status.Reason)
 			}
 		})
@@ -146,11 +147,11 @@ func up(name string) Server {
 
 func TestLocal(t *testing.T) {
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	got, err := protocol.RolloutSpec{TimeZone: "Europe/Berlin"}.Local(now)
+	got, err := resource.RolloutSpec{TimeZone: "Europe/Berlin"}.Local(now)
 	if err != nil || got.Hour() != 14 || got.Location().String() != "Europe/Berlin" {
 		t.Errorf("%s, %v", got, err)
 	}
-	if _, err := (protocol.RolloutSpec{TimeZone: "Mars/Olympus"}).Local(now); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := (resource.RolloutSpec{TimeZone: "Mars/Olympus"}).Local(now); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("%v", err)
 	}
 }

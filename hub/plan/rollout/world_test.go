@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -46,8 +46,8 @@ type box struct {
 type world struct {
 	now      time.Time
 	rnd      *rand.Rand
-	spec     protocol.RolloutSpec
-	status   protocol.RolloutStatus
+	spec     resource.RolloutSpec
+	status   resource.RolloutStatus
 	boxes    map[string]*box
 	dark     map[string]bool // racks
 	approved map[string]bool
@@ -60,7 +60,7 @@ type world struct {
 	orders   int
 }
 
-func newWorld(seed uint64, racks, each int, spec protocol.RolloutSpec) *world {
+func newWorld(seed uint64, racks, each int, spec resource.RolloutSpec) *world {
 	spec.Default()
 	w := &world{
 		now: time.Date(2026, 11, 23, 21, 0, 0, 0, time.UTC), rnd: rand.New(rand.NewPCG(seed, 1)), spec: spec,
@@ -76,7 +76,7 @@ func newWorld(seed uint64, racks, each int, spec protocol.RolloutSpec) *world {
 }
 
 func (w *world) add(name, rack string) *box {
-	b := &box{name: name, rack: rack, network: w.spec.Strategy != protocol.RolloutReprovision}
+	b := &box{name: name, rack: rack, network: w.spec.Strategy != resource.RolloutReprovision}
 	w.boxes[name] = b
 	return b
 }
@@ -199,7 +199,7 @@ func (w *world) hub() error {
 }
 
 // store keeps a status; now and then a small fleet's is read again.
-func (w *world) store(st protocol.RolloutStatus) error {
+func (w *world) store(st resource.RolloutStatus) error {
 	if len(w.boxes) > 100 || w.rnd.IntN(8) > 0 {
 		w.status = st
 		return nil
@@ -208,7 +208,7 @@ func (w *world) store(st protocol.RolloutStatus) error {
 	if err != nil {
 		return err
 	}
-	w.status = protocol.RolloutStatus{}
+	w.status = resource.RolloutStatus{}
 	return json.Unmarshal(stored, &w.status)
 }
 
@@ -236,7 +236,7 @@ func (w *world) run(most int, event func(i int)) error {
 	}
 	var odd []string
 	for name, m := range w.status.Members {
-		if b := w.boxes[name]; b != nil && m.State != protocol.MemberDone {
+		if b := w.boxes[name]; b != nil && m.State != resource.MemberDone {
 			odd = append(odd, fmt.Sprintf("%s is %s, boots %s, serving %v, held %v, failed %q, due %v", name, m.State, b.boots, b.serving, b.held, b.failed, m.DueAt))
 		}
 	}
@@ -256,38 +256,38 @@ func (w *world) every(i int) time.Duration {
 // ended says whether nothing is left to be done.
 func (w *world) ended() bool {
 	n := w.states()
-	busy := n[protocol.MemberWaiting] + n[protocol.MemberBegun] + n[protocol.MemberSoaking] + n[protocol.MemberReturning]
+	busy := n[resource.MemberWaiting] + n[resource.MemberBegun] + n[resource.MemberSoaking] + n[resource.MemberReturning]
 	switch w.status.Phase {
-	case protocol.RolloutCompleted:
-		if n[protocol.MemberFailed] > 0 && w.status.Reason != "" {
-			busy -= n[protocol.MemberWaiting] // too many stragglers failed, so no more are begun
+	case resource.RolloutCompleted:
+		if n[resource.MemberFailed] > 0 && w.status.Reason != "" {
+			busy -= n[resource.MemberWaiting] // too many stragglers failed, so no more are begun
 		}
 		return busy == 0
-	case protocol.RolloutRolledBack:
+	case resource.RolloutRolledBack:
 		for _, b := range w.boxes {
 			if b.boots != oldImage || !b.serving {
 				return false
 			}
 		}
-		return n[protocol.MemberReturning]+n[protocol.MemberBegun] == 0
-	case protocol.RolloutWaiting: // for people, because of who was down before and failed again
+		return n[resource.MemberReturning]+n[resource.MemberBegun] == 0
+	case resource.RolloutWaiting: // for people, because of who was down before and failed again
 		for _, m := range w.status.Members {
-			if m.State == protocol.MemberFailed && !m.WasDown {
+			if m.State == resource.MemberFailed && !m.WasDown {
 				return false
 			}
 		}
-		return w.image != sound && n[protocol.MemberFailed] > 0 && strings.Contains(w.status.Reason, "out of service")
-	case protocol.RolloutPaused:
-		return w.image != sound && n[protocol.MemberBegun]+n[protocol.MemberSoaking] == 0
-	case protocol.RolloutAborted, protocol.RolloutFailed:
-		return n[protocol.MemberBegun]+n[protocol.MemberSoaking] == 0
+		return w.image != sound && n[resource.MemberFailed] > 0 && strings.Contains(w.status.Reason, "out of service")
+	case resource.RolloutPaused:
+		return w.image != sound && n[resource.MemberBegun]+n[resource.MemberSoaking] == 0
+	case resource.RolloutAborted, resource.RolloutFailed:
+		return n[resource.MemberBegun]+n[resource.MemberSoaking] == 0
 	default:
 		return false
 	}
 }
 
-func (w *world) states() map[protocol.MemberState]int {
-	n := map[protocol.MemberState]int{}
+func (w *world) states() map[resource.MemberState]int {
+	n := map[resource.MemberState]int{}
 	for _, m := range w.status.Members {
 		n[m.State]++
 	}

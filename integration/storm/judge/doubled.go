@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"rackboot/integration/powerlog"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // doubled finds what was done more often than somebody asked for it: each time that a
@@ -79,9 +79,9 @@ func asked(h History, server string) (out []cause) {
 		case OpReboot, OpResume:
 			r, at := outcome(h, o)
 			switch {
-			case r == nil || r.Outcome == protocol.OutcomePending:
+			case r == nil || r.Outcome == resource.OutcomePending:
 				out = append(out, cause{o.Begun, h.End + 1})
-			case r.Outcome != protocol.OutcomeRefused && r.Outcome != protocol.OutcomeExpired:
+			case r.Outcome != resource.OutcomeRefused && r.Outcome != resource.OutcomeExpired:
 				out = append(out, cause{o.Begun, at})
 			}
 		case OpHold, OpUnclaim, OpAdopt, OpVerify:

@@ -5,6 +5,7 @@ import (
 
 	"rackboot/integration/powerlog"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Time is CLOCK_BOOTTIME, as in the machines' logs.
@@ -86,7 +87,7 @@ func (o Op) may() bool { return o.Result != Refused }
 // Hold is a hold as it was read from the hub.
 type Hold struct {
 	ID, Server, Key string
-	State           protocol.HoldState
+	State           resource.HoldState
 	Released        bool
 	// StoppedSince is the receipt's, by a clock that was right; 0 without one.
 	StoppedSince Time
@@ -95,8 +96,8 @@ type Hold struct {
 // Request is a one-shot as it was read from the hub.
 type Request struct {
 	ID, Server, Ref string
-	Action          protocol.RequestAction
-	Outcome         protocol.Outcome
+	Action          resource.RequestAction
+	Outcome         resource.Outcome
 }
 
 // Grant is a permission for a network boot as it was read from the hub.

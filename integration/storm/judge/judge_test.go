@@ -8,6 +8,7 @@ import (
 
 	"rackboot/integration/powerlog"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -27,11 +28,11 @@ func honest() History {
 	poll := func(at Time, grants []Grant, holds []Hold, requests []Request) Poll {
 		return Poll{From: at * sec, To: at*sec + sec/2, Grants: grants, Holds: holds, Requests: requests, Claims: []string{"c1"}}
 	}
-	hold := func(state protocol.HoldState, released bool) []Hold {
+	hold := func(state resource.HoldState, released bool) []Hold {
 		return []Hold{{ID: "h1", Server: server, Key: "k1", State: state, Released: released}}
 	}
-	request := func(o protocol.Outcome) []Request {
-		return []Request{{ID: "r1", Server: server, Ref: "f1", Action: protocol.RequestReboot, Outcome: o}}
+	request := func(o resource.Outcome) []Request {
+		return []Request{{ID: "r1", Server: server, Ref: "f1", Action: resource.RequestReboot, Outcome: o}}
 	}
 	op := func(kind OpKind, target, ref string, from, to Time, auditOp, auditTarget string) Op {
 		return Op{Kind: kind, Server: server, Target: target, Ref: ref, Begun: from * sec, Ended: to * sec, Result: Accepted, AuditOp: auditOp, AuditTarget: auditTarget}
@@ -55,11 +56,11 @@ func honest() History {
 		Polls: []Poll{
 			poll(10, []Grant{grant}, nil, nil),
 			poll(20, []Grant{installed}, nil, nil),
-			poll(30, []Grant{installed}, nil, request(protocol.OutcomePending)),
-			poll(39, []Grant{installed}, nil, request(protocol.OutcomeDone)),
-			poll(46, []Grant{installed}, hold(protocol.StateFenced, false), request(protocol.OutcomeDone)),
-			poll(59, []Grant{installed}, hold(protocol.StateFenced, false), request(protocol.OutcomeDone)),
-			poll(70, []Grant{installed}, hold(protocol.StateReleasing, true), request(protocol.OutcomeDone)),
+			poll(30, []Grant{installed}, nil, request(resource.OutcomePending)),
+			poll(39, []Grant{installed}, nil, request(resource.OutcomeDone)),
+			poll(46, []Grant{installed}, hold(resource.StateFenced, false), request(resource.OutcomeDone)),
+			poll(59, []Grant{installed}, hold(resource.StateFenced, false), request(resource.OutcomeDone)),
+			poll(70, []Grant{installed}, hold(resource.StateReleasing, true), request(resource.OutcomeDone)),
 		},
 		Audit: []AuditEntry{
 			{"apply", "Claim/c1", protocol.AuditAsked},
@@ -170,12 +171,12 @@ func TestJudge(t *testing.T) {
 			h.Ops = slices.Delete(h.Ops, 3, 4)
 			h.Ops[2].Fenced = false
 			h.Polls = h.Polls[:6]
-			h.Polls[4].Holds[0].State, h.Polls[5].Holds[0].State = protocol.StateEnforced, protocol.StateForcing
+			h.Polls[4].Holds[0].State, h.Polls[5].Holds[0].State = resource.StateEnforced, resource.StateForcing
 			h.Machines[server] = h.Machines[server][:11]
 		}, []Promise{NotLost}, "h1 is Forcing at the end"},
 		{"a release is forgotten", func(h *History) {
 			h.Polls[6].Holds[0].Released = false
-			h.Polls[6].Holds[0].State = protocol.StateStopping
+			h.Polls[6].Holds[0].State = resource.StateStopping
 		}, []Promise{NotLost}, "and was released"},
 		{"a reboot is forgotten", func(h *History) {
 			for i := range h.Polls {
@@ -185,7 +186,7 @@ func TestJudge(t *testing.T) {
 		{"a reboot never ends", func(h *History) {
 			for i := range h.Polls {
 				for j := range h.Polls[i].Requests {
-					h.Polls[i].Requests[j].Outcome = protocol.OutcomePending
+					h.Polls[i].Requests[j].Outcome = resource.OutcomePending
 				}
 			}
 		}, []Promise{NotLost}, "reboot r1 has not ended"},
@@ -211,7 +212,7 @@ func TestJudge(t *testing.T) {
 		{"a reboot that is said to be refused is done", func(h *History) {
 			for i := range h.Polls {
 				for j := range h.Polls[i].Requests {
-					h.Polls[i].Requests[j].Outcome = protocol.OutcomeRefused
+					h.Polls[i].Requests[j].Outcome = resource.OutcomeRefused
 				}
 			}
 		}, []Promise{NotDoubled}, "nobody asked"},
@@ -220,10 +221,10 @@ func TestJudge(t *testing.T) {
 		}, nil, ""},
 		{"power was lost in a boot", func(h *History) { insert(h, entry(33, powerlog.Start), entry(34, powerlog.On)) }, nil, ""},
 		{"one key, two holds", func(h *History) {
-			h.Polls[4].Holds = append(h.Polls[4].Holds, Hold{ID: "h2", Server: server, Key: "k1", State: protocol.StateEnforced})
+			h.Polls[4].Holds = append(h.Polls[4].Holds, Hold{ID: "h2", Server: server, Key: "k1", State: resource.StateEnforced})
 		}, []Promise{NotDoubled}, "hold k1 is there twice"},
 		{"one ref, two requests", func(h *History) {
-			h.Polls[4].Requests = append(h.Polls[4].Requests, Request{ID: "r2", Server: server, Ref: "f1", Outcome: protocol.OutcomeDone})
+			h.Polls[4].Requests = append(h.Polls[4].Requests, Request{ID: "r2", Server: server, Ref: "f1", Outcome: resource.OutcomeDone})
 		}, []Promise{NotDoubled}, "request f1 is there twice"},
 		// true-words
 		{"fenced while it runs", func(h *History) {
@@ -249,10 +250,10 @@ func TestJudge(t *testing.T) {
 			insert(h, entry(46, powerlog.Off))
 		}, []Promise{TrueWords}, "was said to be Fenced"},
 		{"done, and not begun", func(h *History) { drop(h, 32); drop(h, 33); drop(h, 31) }, []Promise{TrueWords}, "said to be done"},
-		{"done before it was begun", func(h *History) { h.Polls[2].Requests[0].Outcome = protocol.OutcomeDone }, []Promise{TrueWords, NotDoubled}, "said to be done"},
+		{"done before it was begun", func(h *History) { h.Polls[2].Requests[0].Outcome = resource.OutcomeDone }, []Promise{TrueWords, NotDoubled}, "said to be done"},
 		{"unknown, and done", func(h *History) {
 			for i := 3; i < len(h.Polls); i++ {
-				h.Polls[i].Requests[0].Outcome = protocol.OutcomeUnknown
+				h.Polls[i].Requests[0].Outcome = resource.OutcomeUnknown
 			}
 		}, nil, ""},
 		{"provisioned with nothing installed", func(h *History) { drop(h, 13) }, []Promise{TrueWords}, "nothing was installed"},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // lost finds accepted operations of which nothing is left:
@@ -55,7 +55,7 @@ func lostHold(h History, o Op, v *Verdict) {
 	}
 	if last := h.last(); last != nil && until == h.End {
 		for _, x := range last.Holds {
-			if x.ID == o.Target && x.State != protocol.StateFenced && !x.Released {
+			if x.ID == o.Target && x.State != resource.StateFenced && !x.Released {
 				v.broken(NotLost, o.Server, last.To, fmt.Sprintf("hold %s is %s at the end", o.Target, x.State))
 			}
 		}
@@ -79,7 +79,7 @@ func lostRelease(h History, o Op, v *Verdict) {
 
 func lostRequest(h History, o Op, v *Verdict) {
 	r, at := outcome(h, o)
-	if h.last() != nil && (r == nil || r.Outcome == protocol.OutcomePending) {
+	if h.last() != nil && (r == nil || r.Outcome == resource.OutcomePending) {
 		v.broken(NotLost, o.Server, max(at, o.Ended), fmt.Sprintf("%s %s has not ended", o.Kind, o.Target))
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"rackboot/integration/powerlog"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // proof is a hold from the first time that its receipt was seen until somebody began to
@@ -28,7 +28,7 @@ func proofs(h History) []proof {
 	}
 	for _, p := range h.Polls {
 		for _, hold := range p.Holds {
-			if hold.State == protocol.StateFenced && !hold.Released {
+			if hold.State == resource.StateFenced && !hold.Released {
 				see(hold, p.To)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rackboot/integration/powerlog"
-	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Notice is how long a server that somebody else has powered on may be called proved off:
@@ -38,7 +38,7 @@ func words(h History, v *Verdict) {
 	}
 	for _, p := range h.Polls {
 		for _, x := range p.Holds {
-			if x.State != protocol.StateFenced || x.Released {
+			if x.State != resource.StateFenced || x.Released {
 				continue
 			}
 			v.tested(TrueWords, x.Server, p.From, p.To)
@@ -47,7 +47,7 @@ func words(h History, v *Verdict) {
 			}
 		}
 		for _, x := range p.Holds {
-			if x.State != protocol.StateFenced || x.Released || x.StoppedSince <= 0 {
+			if x.State != resource.StateFenced || x.Released || x.StoppedSince <= 0 {
 				continue
 			}
 			for _, s := range runs[x.Server] {
@@ -72,7 +72,7 @@ func words(h History, v *Verdict) {
 			}
 		case o.Kind == OpReboot || o.Kind == OpResume:
 			r, at := outcome(h, o)
-			if r == nil || r.Outcome != protocol.OutcomeDone {
+			if r == nil || r.Outcome != resource.OutcomeDone {
 				continue
 			}
 			v.tested(TrueWords, o.Server, o.Begun, at)

@@ -9,6 +9,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // RackName is the only rack.
@@ -22,7 +23,7 @@ func (s *Site) write() error {
 		"hub.yaml": fmt.Sprintf("dataDir: %s\napi: %s\nmqtt: %s\nnames: [127.0.0.1]\nendpoints:\n  brokers: [\"mqtts://%s\"]\n  api: [\"https://%s\"]\n",
 			s.HubData(), s.ports["api"], s.ports["mqtt"], s.ports["mqtt-wire"], s.ports["api-wire"]),
 		"credentials/bmc": "username: storm\npassword: storm-password\n",
-		"site/rack.yaml": manifest(protocol.KindRack, RackName, `
+		"site/rack.yaml": manifest(resource.KindRack, RackName, `
   softTimeout: 2s
   settleWindow: 1s
   pollInterval: 500ms`),
@@ -57,17 +58,17 @@ func (s *Site) write() error {
 	return nil
 }
 
-func manifest(kind protocol.Kind, name, spec string) string {
-	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:%s\n", protocol.APIVersion, kind, name, spec)
+func manifest(kind resource.Kind, name, spec string) string {
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:%s\n", resource.APIVersion, kind, name, spec)
 }
 
 // labelled is a manifest with the group's label, where it is the group's.
-func labelled(kind protocol.Kind, name string, grouped bool, spec string) string {
+func labelled(kind resource.Kind, name string, grouped bool, spec string) string {
 	label := ""
 	if grouped {
 		label = "\n  labels: {group: " + GroupName + "}"
 	}
-	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s%s\nspec:%s\n", protocol.APIVersion, kind, name, label, spec)
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s%s\nspec:%s\n", resource.APIVersion, kind, name, label, spec)
 }
 
 // GroupName is the only group.
@@ -76,7 +77,7 @@ const GroupName = "storm"
 // Group writes the manifest of the group with one of the two images, and returns its path.
 func (s *Site) Group(image int) (string, error) {
 	path := s.path("group.yaml")
-	return path, os.WriteFile(path, []byte(manifest(protocol.KindServerGroup, GroupName, fmt.Sprintf(`
+	return path, os.WriteFile(path, []byte(manifest(resource.KindServerGroup, GroupName, fmt.Sprintf(`
   selector: {matchLabels: {group: %s}}
   catalogue: none
   image: %s
@@ -89,19 +90,19 @@ func (s *Site) Group(image int) (string, error) {
 // server are the manifests of a server: its network, its BMC and itself.
 func (s *Site) server(v *Server) string {
 	return strings.Join([]string{
-		manifest(protocol.KindSegment, "boot-"+v.Name, fmt.Sprintf(`
+		manifest(resource.KindSegment, "boot-"+v.Name, fmt.Sprintf(`
   rackRef: {name: %s}
   prefix: 127.0.0.0/8
   pool: {from: 127.77.0.10, to: 127.77.0.99}
   address: 127.0.0.1
   baseURL: http://%s`, RackName, v.http)),
-		manifest(protocol.KindBMC, "bmc-"+v.Name, fmt.Sprintf(`
+		manifest(resource.KindBMC, "bmc-"+v.Name, fmt.Sprintf(`
   rackRef: {name: %s}
   address: https://%s
   credentialsRef: local:bmc
   tls:
     fingerprint: %s`, RackName, v.Front.listener.Addr(), s.fingerprint)),
-		labelled(protocol.KindServer, v.Name, v.grouped, fmt.Sprintf(`
+		labelled(resource.KindServer, v.Name, v.grouped, fmt.Sprintf(`
   bmcRef: {name: bmc-%s}
   segmentRef: {name: boot-%s}
   bootMAC: "%s"`, v.Name, v.Name, v.MAC)),
@@ -120,7 +121,7 @@ func (s *Site) Claim(server string) (string, error) {
 		}
 	}
 	path := s.path(ClaimName(server) + ".yaml")
-	return path, os.WriteFile(path, []byte(manifest(protocol.KindClaim, ClaimName(server), fmt.Sprintf(`
+	return path, os.WriteFile(path, []byte(manifest(resource.KindClaim, ClaimName(server), fmt.Sprintf(`
   serverRef: {name: %s}
   power: "On"
   %s`, server, boots))), 0o600)
@@ -151,12 +152,12 @@ func (s *Site) join(ctx context.Context) error {
 
 // allRead reports whether the agent has read every server.
 func (s *Site) allRead(ctx context.Context) error {
-	list, err := api.GetAll[*protocol.Server](ctx, s.Client)
+	list, err := api.GetAll[*resource.Server](ctx, s.Client)
 	if err != nil {
 		return err
 	}
 	for _, v := range list {
-		if v.Status.Phase != protocol.PhaseAvailable || v.Status.Report == nil || v.Status.Report.Observation.Power != protocol.PowerOff {
+		if v.Status.Phase != resource.PhaseAvailable || v.Status.Report == nil || v.Status.Report.Observation.Power != protocol.PowerOff {
 			return fmt.Errorf("%s is not Available and Off", v.Metadata.Name)
 		}
 	}

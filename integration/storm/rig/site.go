@@ -15,8 +15,8 @@ import (
 
 	"rackboot/integration/powerlog"
 	"rackboot/integration/sim"
-	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // Config says what site to run.
@@ -242,13 +242,13 @@ func (s *Site) Restored(ctx context.Context) error {
 
 // Write has the hub write something that changes nothing at the rack.
 func (s *Site) Write(ctx context.Context) error {
-	rack, err := api.Get[*protocol.Rack](ctx, s.Client, RackName)
+	rack, err := api.Get[*resource.Rack](ctx, s.Client, RackName)
 	if err != nil {
 		return err
 	}
 	rack.Spec.Description = fmt.Sprintf("written at %d", powerlog.Now())
-	rack.Status = protocol.RackStatus{}
-	_, err = s.Client.Apply(ctx, []protocol.Object{rack}, false)
+	rack.Status = resource.RackStatus{}
+	_, err = s.Client.Apply(ctx, []resource.Object{rack}, false)
 	return err
 }
 

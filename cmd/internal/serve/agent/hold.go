@@ -10,6 +10,7 @@ import (
 	"rackboot/agent/local"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func (d *desk) holdsCmd() *cobra.Command {
@@ -98,7 +99,7 @@ func (d *desk) holdCmd() *cobra.Command {
 	c.Flags().StringVar(&expiry, "on-expiry", "", "what happens then: keep (default), or release")
 	c.Flags().BoolVar(&req.ForceDuringFirmware, "force-during-firmware", false, "stop the server during firmware work too, which can break the board")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		req.Mode, req.OnExpiry = protocol.StopMode(mode), protocol.OnExpiry(expiry)
+		req.Mode, req.OnExpiry = resource.StopMode(mode), resource.OnExpiry(expiry)
 		req.SoftTimeout, req.TTL = protocol.Duration(soft), protocol.Duration(ttl)
 		client, err := d.client()
 		if err != nil {

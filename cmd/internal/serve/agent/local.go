@@ -14,6 +14,7 @@ import (
 	"rackboot/agent/local"
 	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // desk is what the commands share that ask a running agent.
@@ -85,7 +86,7 @@ func age(t, now time.Time) string {
 }
 
 // codes are those of conditions.
-func codes(all []protocol.ConditionState) string {
+func codes(all []resource.ConditionState) string {
 	var out []string
 	for _, c := range all {
 		out = append(out, string(c.Code))

@@ -16,18 +16,20 @@ import (
 
 	"rackboot/agent/local"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // demoAgent says always the same, with texts that a BMC might have made up.
-type demoAgent struct{ placed protocol.ActiveHold }
+type demoAgent struct{ placed resource.ActiveHold }
 
 var demoStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
 func demoHold() local.Hold {
 	return local.Hold{
-		ActiveHold: protocol.ActiveHold{ID: "01k9a", HoldSpec: protocol.HoldSpec{Server: "n1", Owner: "local:ann", HoldTerms: protocol.HoldTerms{Key: "smoke", Mode: protocol.StopHard, Reason: "row \x1b[31m7"}}},
-		Word:       protocol.HoldFenced, State: protocol.StateFenced, EnforcedAt: demoStart, Local: true,
-		Receipt: &protocol.Receipt{StoppedSince: demoStart}, ReadAt: new(demoStart), Stale: true,
+		ActiveHold: resource.ActiveHold{ID: "01k9a", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "local:ann", HoldTerms: resource.HoldTerms{Key: "smoke", Mode: resource.StopHard, Reason: "row \x1b[31m7"}}},
+		Word:       resource.HoldFenced, State: resource.StateFenced, EnforcedAt: demoStart, Local: true,
+		Receipt: &resource.Receipt{StoppedSince: demoStart}, ReadAt: new(demoStart), Stale: true,
 	}
 }
 
@@ -35,14 +37,14 @@ func (*demoAgent) Status() (local.Status, error) {
 	return local.Status{
 		Agent: "rack-a-1", Rack: "rack-a", Version: "v9", Synced: true, Hub: local.Hub{Met: true, LastWord: new(demoStart)},
 		Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}}, Backlog: local.Backlog{Waiting: 3, Head: 9}, Servers: 1, Holds: 1, Stale: 1, OldestRead: protocol.Duration(62 * time.Second),
-		Conditions: local.Describe([]protocol.ConditionState{{Code: protocol.CondHubUnverified}}),
+		Conditions: local.Describe([]resource.ConditionState{{Code: resource.CondHubUnverified}}),
 	}, nil
 }
 
 func (*demoAgent) Servers() []local.Summary {
-	return []local.Summary{{Phase: protocol.PhaseReserved, Stale: true, ServerReport: protocol.ServerReport{
-		Server: "n1", Observation: protocol.Observation{Power: protocol.PowerOff}, Holds: []protocol.HoldReport{{ID: "01k9a"}, {ID: "x", Word: protocol.HoldReleased}},
-		Conditions: []protocol.ConditionState{{Code: protocol.CondHeld}},
+	return []local.Summary{{Phase: resource.PhaseReserved, Stale: true, ServerReport: resource.ServerReport{
+		Server: "n1", Observation: protocol.Observation{Power: protocol.PowerOff}, Holds: []resource.HoldReport{{ID: "01k9a"}, {ID: "x", Word: resource.HoldReleased}},
+		Conditions: []resource.ConditionState{{Code: resource.CondHeld}},
 	}}}
 }
 
@@ -51,38 +53,38 @@ func (d *demoAgent) Server(name string) (local.Server, error) {
 		return local.Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "no server %q", name).WithHint("look at the list")
 	}
 	return local.Server{
-		Name: "n1", Phase: protocol.PhaseReserved, Intent: &protocol.ServerIntent{Owner: protocol.Owner{Name: "c1", UID: "u"}}, Report: d.Servers()[0].ServerReport,
+		Name: "n1", Phase: resource.PhaseReserved, Intent: &message.ServerIntent{Owner: resource.Owner{Name: "c1", UID: "u"}}, Report: d.Servers()[0].ServerReport,
 		Holds: []local.Hold{demoHold()},
 	}, nil
 }
 
 func (*demoAgent) Holds() ([]local.Hold, error) {
 	return []local.Hold{demoHold(), {
-		ActiveHold: protocol.ActiveHold{ID: "01k9b", HoldSpec: protocol.HoldSpec{Server: "n1"}}, Word: protocol.HoldReleased,
-		Released: &protocol.Release{By: "local:ann", Reason: "hub is lost"},
+		ActiveHold: resource.ActiveHold{ID: "01k9b", HoldSpec: resource.HoldSpec{Server: "n1"}}, Word: resource.HoldReleased,
+		Released: &resource.Release{By: "local:ann", Reason: "hub is lost"},
 	}}, nil
 }
 
-func (*demoAgent) Trace(server string, serial int) (protocol.Trace, error) {
-	return protocol.Trace{
-		Server: server, Serial: max(serial, 1), Intended: protocol.TargetPxe, Observed: protocol.TargetUefiHTTP, Number: 2, Began: demoStart, State: protocol.AttemptFailed, Since: demoStart.Add(time.Minute),
-		Code: protocol.AttemptWrongMethod, Reason: "it was \x1b[31mso", Rows: []protocol.TraceRow{{Seq: 1, At: demoStart.Add(1500 * time.Millisecond), Source: protocol.TraceDHCP, What: "DISCOVER", Detail: "row \x1b[31m7"}},
+func (*demoAgent) Trace(server string, serial int) (resource.Trace, error) {
+	return resource.Trace{
+		Server: server, Serial: max(serial, 1), Intended: protocol.TargetPxe, Observed: protocol.TargetUefiHTTP, Number: 2, Began: demoStart, State: resource.AttemptFailed, Since: demoStart.Add(time.Minute),
+		Code: resource.AttemptWrongMethod, Reason: "it was \x1b[31mso", Rows: []resource.TraceRow{{Seq: 1, At: demoStart.Add(1500 * time.Millisecond), Source: protocol.TraceDHCP, What: "DISCOVER", Detail: "row \x1b[31m7"}},
 	}, nil
 }
 
-func (d *demoAgent) Place(h protocol.ActiveHold) (local.Hold, bool, error) {
+func (d *demoAgent) Place(h resource.ActiveHold) (local.Hold, bool, error) {
 	d.placed = h
-	return local.Hold{ActiveHold: h, Word: protocol.HoldEnforced, Local: true}, true, nil
+	return local.Hold{ActiveHold: h, Word: resource.HoldEnforced, Local: true}, true, nil
 }
 
 func (*demoAgent) Release(id, by, reason string) (local.Hold, error) {
 	if reason == "" {
 		return local.Hold{}, protocol.Errorf(protocol.CodeDenied, "release", "it is admin's").WithHint("give a reason")
 	}
-	return local.Hold{ActiveHold: protocol.ActiveHold{ID: id}, Word: protocol.HoldReleased, Released: &protocol.Release{By: by, Reason: reason}}, nil
+	return local.Hold{ActiveHold: resource.ActiveHold{ID: id}, Word: resource.HoldReleased, Released: &resource.Release{By: by, Reason: reason}}, nil
 }
 
-func (d *demoAgent) Resume(r protocol.Request) error {
+func (d *demoAgent) Resume(r resource.Request) error {
 	if r.Server != "n1" || r.Why != "breaker reset" || r.By != "local:ann" {
 		return protocol.Errorf(protocol.CodeInvalid, "resume", "%+v", r)
 	}
@@ -172,7 +174,7 @@ func TestLocalCommands(t *testing.T) {
 			}
 		})
 	}
-	if p := d.placed; p.Server != "n1" || p.Key != "k" || p.Mode != protocol.StopHard || p.TTL.D() != time.Hour || p.OnExpiry != protocol.ExpiryKeep || p.Owner != "local:ann" {
+	if p := d.placed; p.Server != "n1" || p.Key != "k" || p.Mode != resource.StopHard || p.TTL.D() != time.Hour || p.OnExpiry != resource.ExpiryKeep || p.Owner != "local:ann" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"rackboot/agent/local"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 func (d *desk) serversCmd() *cobra.Command {
@@ -37,7 +38,7 @@ func (d *desk) serversCmd() *cobra.Command {
 	}
 }
 
-func attempt(a *protocol.AttemptReport) string {
+func attempt(a *resource.AttemptReport) string {
 	if a == nil {
 		return ""
 	}
@@ -45,9 +46,9 @@ func attempt(a *protocol.AttemptReport) string {
 }
 
 // lying counts the holds that were not released.
-func lying(all []protocol.HoldReport) (n int) {
+func lying(all []resource.HoldReport) (n int) {
 	for _, h := range all {
-		if h.Word != protocol.HoldReleased {
+		if h.Word != resource.HoldReleased {
 			n++
 		}
 	}

@@ -1,0 +1,62 @@
+package resource
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Agent is one agent that has joined. The hub makes it.
+type Agent struct {
+	Header
+	Spec   AgentSpec   `json:"spec"`
+	Status AgentStatus `json:"status,omitzero"`
+}
+
+// AgentSpec is what joining fixed.
+type AgentSpec struct {
+	RackRef Ref `json:"rackRef"`
+	// Key is the agent's Ed25519 public key; reports are signed with it.
+	Key []byte `json:"key"`
+	// Term is the fence term; a document with a lower one is refused.
+	Term uint64 `json:"term"`
+	// SealKey is the agent's X25519 public key, for which secrets are sealed. It came
+	// with the join, a renewal or a Hello; empty until then.
+	SealKey []byte `json:"sealKey,omitempty"`
+}
+
+// AgentStatus is filled from the mirror of reports when it is printed.
+type AgentStatus struct {
+	LastReport  *time.Time `json:"lastReport,omitempty"`
+	Incarnation string     `json:"incarnation,omitempty"`
+	Version     string     `json:"version,omitempty"`
+	// Applied are the documents that the agent has on disk.
+	Applied map[string]protocol.Head `json:"applied,omitempty"`
+	// Sent are the documents that the hub wants it to have.
+	Sent       map[string]protocol.Head `json:"sent,omitempty"`
+	Conditions []ConditionState         `json:"conditions,omitempty"`
+}
+
+// Default sets kind and version.
+func (a *Agent) Default() { a.APIVersion, a.Kind = APIVersion, KindAgent }
+
+// References names the rack.
+func (a *Agent) References() []Reference {
+	return []Reference{{"spec.rackRef.name", KindRack, a.Spec.RackRef.Name}}
+}
+
+// Validate reports wrong fields.
+func (a *Agent) Validate() protocol.FieldErrors {
+	var f fields
+	a.check(&f)
+	if len(a.Spec.Key) != 32 {
+		f.Add("spec.key", "is not an Ed25519 public key")
+	}
+	if n := len(a.Spec.SealKey); n != 0 && n != SealKeySize {
+		f.Add("spec.sealKey", "is not an X25519 public key")
+	}
+	return f.FieldErrors
+}
+
+// SealKeySize is the length of a SealKey in bytes (RFC 7748).
+const SealKeySize = 32

@@ -1,0 +1,117 @@
+package resource
+
+import "time"
+
+// EventCode names something that happened.
+type EventCode string
+
+// The event codes, roughly in the order of a server's first boot.
+const (
+	EventGrantUsed      EventCode = "GrantUsed"
+	EventArtefactsLocal EventCode = "ArtefactsLocal"
+	EventArmed          EventCode = "OverrideArmed"
+	EventPowerOn        EventCode = "PowerOnRequested"
+	EventConsumed       EventCode = "OverrideConsumed"
+	EventDHCPSeen       EventCode = "DHCPSeen"
+	EventFetched        EventCode = "BootFileFetched"
+	EventInstalled      EventCode = "InstalledReported"
+	EventProvisioned    EventCode = "Provisioned"
+	EventDiskBoot       EventCode = "DiskBoot"
+	EventFellBack       EventCode = "FellBack"
+	EventAttemptFailed  EventCode = "AttemptFailed"
+	EventStopping       EventCode = "Stopping"
+	EventStopped        EventCode = "Stopped"
+	EventHoldEnforced   EventCode = "HoldEnforced"
+	EventFenced         EventCode = "Fenced"
+	EventHoldViolated   EventCode = "HoldViolated"
+	EventHoldReleased   EventCode = "HoldReleased"
+	EventUnexpected     EventCode = "UnexpectedPower"
+	EventMismatch       EventCode = "MethodMismatch"
+	EventRequestEnded   EventCode = "RequestEnded"
+	EventReleased       EventCode = "ServerReleased"
+	EventLost           EventCode = "EventsLost"
+	EventJoined         EventCode = "AgentJoined"
+	EventBound          EventCode = "ClaimBound"
+	EventResolved       EventCode = "ImageResolved"
+	EventRenewed        EventCode = "AgentDiskChanged"
+	EventFoundBMC       EventCode = "BMCFound"
+	EventAcceptedBMC    EventCode = "BMCAccepted"
+	EventIdentity       EventCode = "IdentityChanged"
+
+	EventHoldAccepted    EventCode = "HoldAccepted"        // at the hub
+	EventReleaseAccepted EventCode = "HoldReleaseAccepted" // at the hub
+	EventHoldAdopted     EventCode = "HoldAdopted"         // at the hub
+	EventHoldExpired     EventCode = "HoldExpired"
+	EventHoldConfirmed   EventCode = "HoldConfirmedDown"
+	EventHoldBlocked     EventCode = "HoldBlocked"
+	EventFirmwareWork    EventCode = "FirmwareWork" // at the hub: begun or ended
+	EventOrdered         EventCode = "PowerOrdered"
+	EventAnswered        EventCode = "PowerOrderAnswered"
+	EventPowerSeen       EventCode = "PowerSeen"
+	EventRestorePolicy   EventCode = "RestorePolicySet"
+	EventForeignDHCP     EventCode = "ForeignDHCPServer"
+	EventBootLoop        EventCode = "BootLoop"
+	EventAddressConflict EventCode = "AddressConflict"
+	EventApproval        EventCode = "Approval" // asked, granted, denied, signed, ended, or used at the agent
+
+	// At the hub.
+	EventRevoked     EventCode = "AgentRevoked"
+	EventSuperseded  EventCode = "AgentSuperseded"
+	EventCertified   EventCode = "CertificateRenewed"
+	EventAgentCopied EventCode = "AgentCopied"
+	EventNoRouter    EventCode = "NoRouterAdvertisement"
+	EventRouterFlags EventCode = "RouterFlags"
+	EventNoAddress   EventCode = "NoAddress"
+
+	EventSegmentRolledBack EventCode = "SegmentRolledBack"
+
+	EventUserDataDelivered EventCode = "UserDataDelivered"
+	EventUserDataRefused   EventCode = "UserDataRefused"
+	EventOverrideLeft      EventCode = "OverrideLeftArmed" // the BMC keeps it against our will
+	EventMediaInserted     EventCode = "MediaInserted"
+	EventMediaEjected      EventCode = "MediaEjected"
+	EventBootURLCleared    EventCode = "BootURLCleared" // the BMC has the URL of an attempt no more
+	EventMaintenance       EventCode = "Maintenance"    // at the hub: each of its states, and its end
+	EventImageRefused      EventCode = "ImageRefused"   // at the hub: a claim's image cannot be booted, or not be had
+	EventAdopted           EventCode = "Adopted"        // at the hub: a server's system is taken over, or given up, by somebody's word
+	EventAttemptBegun      EventCode = "AttemptBegun"
+	EventSafeStopped       EventCode = "SafeStopped"
+	EventResumed           EventCode = "Resumed"
+	EventDiscovery         EventCode = "Discovery"    // asked, begun, why it waits, and how it ended
+	EventGroup             EventCode = "ServerGroup"  // at the hub: a revision, a stamp, or somebody's word
+	EventBootEnv           EventCode = "BootEnv"      // at the hub: refused, changed, or in force
+	EventUploadedFile      EventCode = "UploadedFile" // at the hub: uploaded, replaced or removed
+	EventBootImage         EventCode = "BootImage"    // at the hub: verified, or not
+)
+
+// EventCodes lists all event codes.
+func EventCodes() []EventCode {
+	return []EventCode{
+		EventGrantUsed, EventArtefactsLocal, EventArmed, EventPowerOn, EventConsumed, EventDHCPSeen,
+		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventFellBack, EventAttemptFailed, EventStopping,
+		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventHoldReleased, EventUnexpected,
+		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
+		EventFoundBMC, EventAcceptedBMC, EventIdentity,
+		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
+		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
+		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied,
+		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
+		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
+		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,
+		EventImageRefused, EventAdopted, EventAttemptBegun,
+		EventSafeStopped, EventResumed, EventDiscovery, EventGroup, EventBootEnv, EventUploadedFile, EventBootImage,
+	}
+}
+
+// Event is one thing that happened at an agent, in order. The hub's own events
+// have Seq 0.
+type Event struct {
+	Seq uint64 `json:"seq"`
+	// From is the first number of a run that was lost; Seq is its last. Only events
+	// of the code EventsLost have it.
+	From    uint64    `json:"from,omitempty"`
+	At      time.Time `json:"at"`
+	Server  string    `json:"server,omitempty"`
+	Code    EventCode `json:"code"`
+	Message string    `json:"message,omitempty"`
+}

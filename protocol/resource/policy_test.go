@@ -1,0 +1,50 @@
+package resource
+
+import (
+	"strings"
+	"testing"
+)
+
+// Facts boot policy 1: absent is {Pxe, Hdd}, and other values are refused by name.
+func TestBootPolicy(t *testing.T) {
+	for _, c := range []struct {
+		in, is BootPolicy
+		want   string // a part of what is said; empty is right
+	}{
+		{BootPolicy{}, BootPolicy{FirstBootPxe, BootHdd, OSRebootSafeStop}, ""},
+		{BootPolicy{FirstBoot: FirstBootUefiHTTP}, BootPolicy{FirstBootUefiHTTP, BootHdd, OSRebootSafeStop}, ""},
+		{BootPolicy{FirstBoot: FirstBootVirtualMedia, OSReboot: OSRebootRearm}, BootPolicy{FirstBootVirtualMedia, BootHdd, OSRebootRearm}, ""},
+		{BootPolicy{Boot: BootNetwork}, BootPolicy{FirstBootPxe, BootNetwork, OSRebootSafeStop}, ""},
+		{BootPolicy{FirstBoot: "pxe"}, BootPolicy{"pxe", BootHdd, OSRebootSafeStop}, "p.firstBoot: \"pxe\""},
+		{BootPolicy{Boot: "Cd"}, BootPolicy{FirstBootPxe, "Cd", OSRebootSafeStop}, "p.boot: \"Cd\""},
+		{BootPolicy{OSReboot: "no"}, BootPolicy{FirstBootPxe, BootHdd, "no"}, "p.osReboot: \"no\""},
+		{BootPolicy{Boot: BootNetwork, OSReboot: OSRebootRearm}, BootPolicy{FirstBootPxe, BootNetwork, OSRebootRearm}, "never boots from it"},
+	} {
+		p := c.in
+		p.Default()
+		var f fields
+		p.check(&f, "p")
+		if p != c.is || (c.want == "") != (len(f.FieldErrors) == 0) || !strings.Contains(f.Error(), c.want) {
+			t.Errorf("%+v is %+v: %v; want %q", c.in, p, f.FieldErrors, c.want)
+		}
+		if !p.Same(c.in) || p.Same(BootPolicy{FirstBoot: "x"}) {
+			t.Errorf("%+v: Same", c.in)
+		}
+	}
+}
+
+func TestAttemptFailures(t *testing.T) {
+	seen := map[AttemptCode]bool{}
+	for _, f := range AttemptFailures() {
+		if seen[f.Code] || f.Title == "" || !strings.HasSuffix(f.Hint, ".") {
+			t.Errorf("%+v", f)
+		}
+		seen[f.Code] = true
+		if got, ok := LookupAttempt(f.Code); !ok || got != f {
+			t.Errorf("%s is not found", f.Code)
+		}
+	}
+	if _, ok := LookupAttempt("x"); ok {
+		t.Error("x is found")
+	}
+}

@@ -1,0 +1,35 @@
+package resource
+
+import (
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Receipt proves that a held server was stopped: at least two reads of exactly
+// Off, all after the hold was enforced, over the settle window, with no other
+// value between (P3). One with Manual is no proof: an operator said so, and the BMC
+// did not answer.
+type Receipt struct {
+	HoldID string `json:"holdId"`
+	Server string `json:"server"`
+	Agent  string `json:"agent"`
+	Key    string `json:"key"`
+	Ref    string `json:"ref,omitempty"`
+	// EnforcedAt is when the hold was on the agent's disk. Every process that ran
+	// before StoppedSince is stopped.
+	EnforcedAt time.Time `json:"enforcedAt"`
+	// PowerEpoch counts the server's power-ons; it does not grow under a receipt.
+	PowerEpoch uint64 `json:"powerEpoch"`
+	// StoppedSince is the first read of Off in the unbroken run of such reads; none of
+	// them is older than the last moment at which an On of ours could take effect.
+	StoppedSince time.Time `json:"stoppedSince"`
+	// ConfirmedAt is the read that completed the proof.
+	ConfirmedAt time.Time     `json:"confirmedAt"`
+	Reads       int           `json:"reads"`
+	Settle      time.Duration `json:"settle"`
+	// RestorePolicy is AlwaysOff where the BMC was told to keep the server off when
+	// mains power returns, and read back; empty where it cannot be told.
+	RestorePolicy protocol.RestorePolicy `json:"restorePolicy,omitempty"`
+	Manual        *Confirmation          `json:"manual,omitempty"`
+}

@@ -1,0 +1,167 @@
+package resource
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Server is one machine: a system of a BMC and how it boots.
+type Server struct {
+	Header
+	Spec   ServerSpec   `json:"spec"`
+	Status ServerStatus `json:"status,omitzero"`
+}
+
+// ServerSpec says which system it is and how firmware sees it.
+type ServerSpec struct {
+	BMCRef Ref `json:"bmcRef"`
+	// SystemURI is the Redfish path of the system; empty selects the only system
+	// that has a Reset action.
+	SystemURI string `json:"systemURI,omitempty"`
+	// SegmentRef is the segment that the server boots on.
+	SegmentRef Ref `json:"segmentRef"`
+	// BootMAC is the MAC address that the server boots from.
+	BootMAC string `json:"bootMAC"`
+	// MACs are the other MAC addresses of the server.
+	MACs []string `json:"macs,omitempty"`
+	// UUID is the SMBIOS UUID, used where the MAC address is not known.
+	UUID         string `json:"uuid,omitempty"`
+	Architecture string `json:"architecture,omitempty"` // amd64 (default) or arm64
+	BootMode     string `json:"bootMode,omitempty"`     // UEFI
+	// KernelArgs are added to the command line of every kernel that the server boots from
+	// the network, after the image's own and before the claim's or maintenance's: see
+	// [CheckKernelArgs]. They are what the machine needs, as its console.
+	KernelArgs string `json:"kernelArgs,omitempty"`
+	// Reach is how firmware comes to its boot files; segment if empty.
+	Reach Reach `json:"reach,omitempty"`
+	// Profiles are names of Profiles whose params the server has, the first first. Params
+	// are its own, before those of any profile.
+	Profiles []string       `json:"profiles,omitempty"`
+	Params   map[string]any `json:"params,omitempty"`
+	// ParamsSecretRef is that of [ProfileSpec].
+	ParamsSecretRef *Ref `json:"paramsSecretRef,omitempty"`
+}
+
+// ServerStatus is what the hub adds when it prints a server. Only the accepted
+// identity, the mark of firmware work, what there is of discoveries and the boot
+// environment are stored.
+type ServerStatus struct {
+	Phase Phase `json:"phase,omitempty"`
+	// AcceptedIdentity is what rackctl server accept was given.
+	AcceptedIdentity string `json:"acceptedIdentity,omitempty"`
+	// Firmware is what rackctl server firmware was given.
+	Firmware *FirmwareWork `json:"firmware,omitempty"`
+	// Discovered is what the last discovery found; nil before the first. Discovery is nil
+	// where none was asked for and none has failed.
+	Discovered *Discovered      `json:"discovered,omitempty"`
+	Discovery  *DiscoveryStatus `json:"discovery,omitempty"`
+	// BootEnv is the boot environment that was in force last, and OS its os.name as it was
+	// merged for the server: of one ending in -install the system that is, or becomes,
+	// installed. A change that is refused changes neither.
+	BootEnv string        `json:"bootEnv,omitempty"`
+	OS      string        `json:"os,omitempty"`
+	Claim   string        `json:"claim,omitempty"`
+	Report  *ServerReport `json:"report,omitempty"`
+	// ReadAt is when the last read of the server began that is on its agent's disk, by the
+	// hub's clock. Stale says that it is older than [StaleAfter]: what Phase and Report say of
+	// its power is of then.
+	ReadAt *time.Time `json:"readAt,omitempty"`
+	Stale  bool       `json:"stale,omitempty"`
+	// SafeStop and Detection are of the BMC's inventory, where it was read.
+	SafeStop  protocol.SafeStopClass  `json:"safeStop,omitempty"`
+	Detection protocol.DetectionClass `json:"detection,omitempty"`
+	// Detects is what is noticed and how soon, in words; SafeStopReason what the class
+	// rests on. Restore is what the server does when mains power returns.
+	Detects        string                 `json:"detects,omitempty"`
+	SafeStopReason string                 `json:"safeStopReason,omitempty"`
+	Restore        protocol.RestorePolicy `json:"restore,omitempty"`
+	// Conditions are the agent's and the hub's together.
+	Conditions []ConditionState `json:"conditions,omitempty"`
+}
+
+// Default fills architecture and boot mode, and writes MACs in one form.
+func (s *Server) Default() {
+	s.APIVersion, s.Kind = APIVersion, KindServer
+	if s.Spec.Architecture == "" {
+		s.Spec.Architecture = "amd64"
+	}
+	if s.Spec.BootMode == "" {
+		s.Spec.BootMode = "UEFI"
+	}
+	s.Spec.BootMAC = canonicalMAC(s.Spec.BootMAC)
+	for i, m := range s.Spec.MACs {
+		s.Spec.MACs[i] = canonicalMAC(m)
+	}
+	s.Spec.UUID = strings.ToLower(s.Spec.UUID)
+}
+
+func canonicalMAC(s string) string {
+	if hw, err := net.ParseMAC(s); err == nil && len(hw) == 6 {
+		return hw.String()
+	}
+	return s
+}
+
+// References names the BMC, the segment, the profiles and the Secret of params.
+func (s *Server) References() []Reference {
+	refs := []Reference{
+		{"spec.bmcRef.name", KindBMC, s.Spec.BMCRef.Name},
+		{"spec.segmentRef.name", KindSegment, s.Spec.SegmentRef.Name},
+	}
+	for i, name := range s.Spec.Profiles {
+		refs = append(refs, Reference{fmt.Sprintf("spec.profiles[%d]", i), KindProfile, name})
+	}
+	return append(refs, paramsReference("spec.paramsSecretRef", s.Spec.ParamsSecretRef)...)
+}
+
+// Validate reports wrong fields.
+func (s *Server) Validate() protocol.FieldErrors {
+	var f fields
+	s.check(&f)
+	f.name("spec.bmcRef.name", s.Spec.BMCRef.Name)
+	f.name("spec.segmentRef.name", s.Spec.SegmentRef.Name)
+	f.mac("spec.bootMAC", s.Spec.BootMAC)
+	for i, m := range s.Spec.MACs {
+		f.mac(fmt.Sprintf("spec.macs[%d]", i), m)
+	}
+	if s.Spec.SystemURI != "" && !strings.HasPrefix(s.Spec.SystemURI, "/redfish/") {
+		f.Add("spec.systemURI", "%q is not a path such as /redfish/v1/Systems/1", s.Spec.SystemURI)
+	}
+	if u := s.Spec.UUID; u != "" && !protocol.ValidUUID(u) {
+		f.Add("spec.uuid", "%q is not a UUID", u)
+	}
+	oneOf(&f, "spec.architecture", s.Spec.Architecture, "amd64", "arm64")
+	oneOf(&f, "spec.bootMode", s.Spec.BootMode, "UEFI")
+	f.kernelArgs("spec.kernelArgs", s.Spec.KernelArgs)
+	if s.Spec.Reach != "" {
+		oneOf(&f, "spec.reach", s.Spec.Reach, Reaches()...)
+	}
+	s.checkParams(&f)
+	return f.FieldErrors
+}
+
+// checkParams checks what templates of boot environments are given.
+func (s *Server) checkParams(f *fields) {
+	if n := len(s.Spec.Profiles); n > maxProfiles {
+		f.Add("spec.profiles", "has %d entries; give at most %d", n, maxProfiles)
+	}
+	for i, name := range s.Spec.Profiles {
+		at := fmt.Sprintf("spec.profiles[%d]", i)
+		f.name(at, name)
+		if name == GlobalProfile {
+			f.Add(at, "every server has the profile %s, after those that it names; leave it out", GlobalProfile)
+		}
+		if slices.Index(s.Spec.Profiles, name) < i {
+			f.Add(at, "%q is named twice; the first place counts", name)
+		}
+	}
+	f.params("spec.params", s.Spec.Params)
+	if r := s.Spec.ParamsSecretRef; r != nil {
+		f.name("spec.paramsSecretRef.name", r.Name)
+	}
+}
