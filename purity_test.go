@@ -16,7 +16,7 @@ func pureImports() []string {
 	return []string{
 		"bytes", "cmp", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "maps", "math",
 		"net/netip", "slices", "sort", "strconv", "strings", "time", "unicode",
-		module + "/protocol", module + "/protocol/decide",
+		module + "/protocol", module + "/protocol/resource", module + "/protocol/message", module + "/protocol/decide",
 	}
 }
 

@@ -1,7 +1,11 @@
-// Package protocol holds the nouns that the hub, the agents and rackctl share:
-// resources that people write, documents that the hub signs for an agent,
-// reports that an agent signs for the hub, and the registries of error codes
-// and conditions. It imports the standard library only and does no I/O.
+// Package protocol holds the words that the hub, the agents, rackctl and what runs on servers
+// share: error codes and errors, names, digests and durations, the order of documents, the line of
+// the audit log, and what is seen of a machine, its BMC and its boot clients. It imports the
+// standard library only and does no I/O.
+//
+// What people write and read is in package resource, what is signed and sent in package message.
+// Both import this one, message imports resource, and nothing goes the other way round. Drivers
+// of BMCs, servers of one protocol and programs on servers should need no more than this package.
 //
 // # Words
 //
@@ -10,16 +14,8 @@
 //   - Accepted: the hold is durable in the hub's store.
 //   - Enforced: the hold is fsynced at the agent; from here on it survives the
 //     hub, the broker, the network and the agent's own crash.
-//   - Fenced: a resource.Receipt exists, which proves that every process that ran
+//   - Fenced: a receipt exists, which proves that every process that ran
 //     before the hold was enforced has been stopped.
-//
-// # Documents and order
-//
-// The hub sends whole documents, never patches. A document replaces the one
-// before it if and only if its [Head] (epoch, version) is newer; the same head
-// with another digest is refused. A message.HoldDoc is small and sent first, a
-// message.RackDoc shard carries at most message.MaxServersPerShard servers. Absence never
-// releases: a hold ends only by an explicit resource.Release of its id.
 //
 // # Versions
 //
@@ -27,10 +23,10 @@
 //
 //	1  not released yet
 //
-// Versions that are next to each other work together. Within a version, message.Capability
-// says what an agent can do.
+// Versions that are next to each other work together. Within a version, capabilities say what an
+// agent can do.
 package protocol
 
-// Version is the version of the documents and reports of this package.
+// Version is the version of what goes between hub and agents.
 // It grows by one with each release that changes them; see the package comment.
 const Version = 1

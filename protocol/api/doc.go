@@ -1,6 +1,6 @@
 // Package api is the hub's HTTPS API as both of its ends see it: routes, the
 // bodies of requests and answers, problems (RFC 9457) and the client that
-// rackctl and the agent's join use. Resources travel as in package protocol.
+// rackctl and the agent's join use. Resources travel as in package resource.
 //
 //	GET    /v1/{plural}                   List
 //	GET    /v1/{plural}/{name}            the resource

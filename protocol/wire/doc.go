@@ -1,4 +1,4 @@
-// Package wire turns messages of package protocol into signed bytes and back.
+// Package wire turns what package message names into signed bytes and back.
 //
 // A sealed message is a tagged COSE_Sign1 (RFC 9052 §4.2) with one signature
 // by Ed25519 (alg EdDSA, -8). From the outside in:
