@@ -5,7 +5,7 @@
 //
 // What people write and read is in package resource, what is signed and sent in package message.
 // Both import this one, message imports resource, and nothing goes the other way round. Drivers
-// of BMCs, servers of one protocol and programs on servers should need no more than this package.
+// of BMCs, servers of boot files, stores and what runs on servers have no more than this one.
 //
 // # Words
 //
