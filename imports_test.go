@@ -24,9 +24,8 @@ func layers() []layer {
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
 		"agent/store", "agent/discover", "agent/loaders", "agent/local",
 	}
-	hub := slices.Concat([]string{"protocol/...", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob"}, offline)
 	rooms := []string{"hub/approvals", "hub/conditions", "hub/env", "hub/events", "hub/fence", "hub/grants", "hub/groups", "hub/images", "hub/inventory", "hub/link", "hub/members", "hub/reports", "hub/sealing", "hub/terms", "hub/wake"}
-	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "protocol/conns", "protocol/wire", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob"}, offline)
+	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "protocol/conns", "protocol/wire", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob"}, offline)
 	return []layer{
 		{".", nil, "the root holds the guards"},
 		{"protocol", nil, "codes, names and what is seen of a machine: who speaks them takes no library along"},
@@ -119,15 +118,12 @@ func layers() []layer {
 		{"hub/turns", nil, "a queue of names, whatever they are of"},
 		{"hub/api", hub, "the HTTPS API; it knows no message"},
 		{"hub/api/apitest", slices.Concat(hub, []string{"hub/api", "hub/audit", "hub/iso", "hub/secret", "hub/store/storetest"}), "the API for tests of its clients"},
-		{"hub/control", slices.Concat(hub, rooms), "turns of racks and of the site, and the rooms put together"},
-		{"hub/broker", []string{"protocol/..."}, "the embedded broker"},
-		{"hub/control", slices.Concat(hub, []string{"protocol/message", "protocol/decide", "protocol/sealbox"}), "the shell around plan, and the hub's end of the link"},
+		{"hub/control", slices.Concat(hub, rooms, []string{"protocol/message", "protocol/decide"}), "turns of racks and of the site, and the rooms put together"},
 		{"hub/broker", []string{"protocol"}, "the embedded broker"},
 		{"hub/pki", []string{"protocol", "protocol/message", "protocol/wire", "protocol/api", "state", "state/clock", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
 		{"hub/audit", []string{"protocol", "protocol/auditlog", "protocol/wire", "state"}, "the audit log on disk"},
 		{"hub/secret", []string{"protocol", "protocol/resource", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/sealing", "hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
-		{"hub/daemon", slices.Concat(hub, []string{"protocol/link", "protocol/message", "hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/sealing", "protocol/link", "protocol/message", "hub/api", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "metrics", "ready", "state/clock"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol", "protocol/resource"}, "reads manifests"},
 		{"cmd/internal/firstrack", []string{"protocol", "protocol/resource"}, "writes files; it reads no BMC and asks nobody"},
