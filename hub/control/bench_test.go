@@ -54,6 +54,7 @@ type bench struct {
 	unread    bool              // nothing is known of servers that no test reports
 	feature   bool              // managedBootImages
 	cut       func(agent string) (int, error)
+	passes    func(point string) // is called at each crash point
 	version   string
 
 	policy      approval.Policy
@@ -140,6 +141,9 @@ func (b *bench) restart() {
 
 // at is a crash point.
 func (b *bench) at(point string) {
+	if b.passes != nil {
+		b.passes(point)
+	}
 	if point == b.crash {
 		b.crash = ""
 		panic(crashed{point})

@@ -1,12 +1,7 @@
-// Package control is the shell around package plan: it watches the store, binds
-// claims, resolves their images once, gives grants, and sees to it that every
-// agent has the newest documents. It files what agents sign, asks them what is
-// behind their BMCs, and answers what the API prints of them. It has no branch on policy.
+// Package control has the turns of the racks and of the site, and puts the hub's rooms together: it binds claims,
+// moves maintenances and discoveries along, makes the documents of agents, files what they sign, and fills in
+// what is printed. What it decides is in package plan; it has no branch on policy.
 //
-// Goroutines, all ended by the context given to Run:
-//
-//	reconcile   one pass after any change; sends and sends again; says what is so
-//	images      one resolution at a time
-//
-// Receive is called by the link, from one goroutine.
+// Goroutines, all ended by the context given to Run: those of the rooms, and one that looks each second for what
+// is due. Turns of racks run beside each other, and so do the words of agents, which the link hands on.
 package control

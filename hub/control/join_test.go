@@ -122,3 +122,48 @@ func TestNamesAreNotGivenTwice(t *testing.T) {
 		t.Errorf("joined as %q, %v", answer.Agent, err)
 	}
 }
+
+// Of two hosts that join a rack at once one serves it, and the other is told so: nobody's name or term is given
+// twice, wherever the other one comes between.
+func TestTwoJoinAtOnce(t *testing.T) {
+	for name, between := range map[string]string{
+		"before the term is taken": "meta.term-r1",
+		"after it":                 "hub.join.term",
+		"when its agent is stored": "hub.join.agent",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, &movingTag{})
+			b.apply(storetest.Rack("r1"))
+			var tokens [2]string
+			for i := range tokens {
+				token, err := b.control.Members.NewJoinToken(ctx(t), "r1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				tokens[i] = token.Token
+			}
+			var other api.JoinAnswer
+			var otherErr error
+			b.passes = func(at string) {
+				if at == between {
+					b.passes, b.mem.BeforeWrite = nil, nil
+					other, otherErr = b.control.Members.Join(ctx(t), api.JoinRequest{Token: tokens[1], Key: wire.NewSigner(key("other")).Public()})
+				}
+			}
+			b.mem.BeforeWrite = func(written string) error {
+				if b.passes != nil {
+					b.passes(written)
+				}
+				return nil
+			}
+			_, err := b.control.Members.Join(ctx(t), api.JoinRequest{Token: tokens[0], Key: wire.NewSigner(key("one")).Public()})
+			if otherErr != nil || protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "replace-agent r1") {
+				t.Errorf("one: %v; the other: %v", err, otherErr)
+			}
+			r, err := store.Get[*resource.Rack](b.store, "r1")
+			if err != nil || r.Status.Agent != other.Agent || other.Agent == "" || r.Status.Term != other.Term {
+				t.Errorf("%s serves the rack in term %d, not %s of term %d: %v", r.Status.Agent, r.Status.Term, other.Agent, other.Term, err)
+			}
+		})
+	}
+}

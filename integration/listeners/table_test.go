@@ -76,8 +76,9 @@ func runAPI(ctx context.Context, t *testing.T, on net.Listener) func() error {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fleet := &apitest.CannedFleet{}
 	a, err := api.New(api.Config{
-		Store: s, Fleet: &apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
+		Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Carried: fleet, Groups: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,29 @@ func (d *Demo) resumed(ctx context.Context) (string, error) {
 	}); err != nil {
 		return "", errors.Join(err, last)
 	}
-	return d.disks(2)(ctx)
+	if _, err := d.disks(2)(ctx); err != nil {
+		return "", err
+	}
+	return s.Name, d.bootSeen(ctx, s.Name)
+}
+
+// bootSeen waits until the agent has read that the server's boot has ended: what ends it before, such as a hold,
+// fails it, and that would be told.
+func (d *Demo) bootSeen(ctx context.Context, server string) error {
+	return until(ctx, func() (bool, error) {
+		out, err := d.agentctl(ctx, "explain", server, "-o", "json")
+		if err != nil {
+			return false, err
+		}
+		var seen struct {
+			Report resource.ServerReport `json:"report"`
+		}
+		if err := json.Unmarshal([]byte(out), &seen); err != nil {
+			return false, err
+		}
+		a := seen.Report.Attempt
+		return a != nil && a.State == resource.AttemptSucceeded, nil
+	})
 }
 
 // disks waits until the installed server has booted from its disk that often, and runs.

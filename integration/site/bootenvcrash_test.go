@@ -15,8 +15,8 @@ func TestHubKilledInABootEnv(t *testing.T) {
 	flow := statetest.NewChild(t, hubMain)
 	t.Parallel()
 	all := []string{"hub.iso.begun", "hub.iso.verified", "hub.iso.booked"}
-	for _, file := range []string{"env.go", "envstatus.go"} {
-		raw, err := os.ReadFile("../../hub/control/" + file)
+	for _, file := range []string{"room.go", "status.go"} {
+		raw, err := os.ReadFile("../../hub/env/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}

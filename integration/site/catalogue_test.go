@@ -281,7 +281,7 @@ func TestHubKilledInTheCatalogue(t *testing.T) {
 	flow := statetest.NewChild(t, hubMain)
 	t.Parallel()
 	var all []string
-	for _, file := range []string{"control/catalogue.go", "catalogue/fetch/fetch.go", "catalogue/fetch/download.go"} {
+	for _, file := range []string{"images/files.go", "catalogue/fetch/fetch.go", "catalogue/fetch/download.go"} {
 		raw, err := os.ReadFile("../../hub/" + file)
 		if err != nil {
 			t.Fatal(err)

@@ -225,13 +225,23 @@ func (k *killed) run(point string, passage int) {
 		k.maintain()
 		boots++
 	}
-	k.try("the deletion", func() error {
-		_, err := k.client.Delete(ctx, resource.KindClaim, "c-n1")
-		if protocol.CodeOf(err) == protocol.CodeNotFound {
-			return nil
-		}
-		return err
-	})
+	deletes := func(kind resource.Kind, name string) {
+		k.try("the deletion", func() error {
+			_, err := k.client.Delete(ctx, kind, name)
+			if protocol.CodeOf(err) == protocol.CodeNotFound {
+				return nil
+			}
+			return err
+		})
+	}
+	if strings.HasPrefix(point, "hub.store.") { // what a claim's end does not pass
+		spare := &resource.Rack{}
+		spare.Metadata.Name = "spare"
+		spare.Default()
+		k.try("a spare rack", func() error { _, err := k.client.Apply(ctx, []resource.Object{spare}, false); return err })
+		deletes(resource.KindRack, "spare")
+	}
+	deletes(resource.KindClaim, "c-n1")
 	k.see("the end of the claim", func() bool {
 		claims, err := k.client.ListObjects(ctx, resource.KindClaim)
 		configs, err2 := k.client.ListObjects(ctx, resource.KindBootConfiguration)
