@@ -97,7 +97,7 @@ func (r *run) giveBack() {
 	}
 	wants := map[take][]string{}
 	for _, name := range order {
-		what := r.mayReturn(name, r.servers[name], r.room.left())
+		what := r.mayReturn(name, r.servers[name], r.room.left(name))
 		wants[what] = append(wants[what], name)
 		if what == takeBegin {
 			r.giveOne(name, r.st.Members[name], r.servers[name])

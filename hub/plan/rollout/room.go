@@ -37,8 +37,11 @@ func roomOf(share resource.Share, servers map[string]Server, members map[string]
 	return r
 }
 
-// left says whether one more that serves may be taken.
-func (r *room) left() bool { return len(r.down) < r.most }
+// left reports whether a server may be taken: one that is out already, since it was ordered down before, takes no
+// more room than it has.
+func (r *room) left(name string) bool {
+	return len(r.down) < r.most || !r.bad && len(r.down) == r.most && slices.Contains(r.down, name)
+}
 
 // enough says whether there is room for those who are out already, with whom somebody may
 // have held more since there was.
@@ -48,7 +51,11 @@ func (r *room) free(name string) {
 	r.down = slices.DeleteFunc(r.down, func(n string) bool { return n == name })
 }
 
-func (r *room) take(name string) { r.down = append(r.down, name) }
+func (r *room) take(name string) {
+	if !slices.Contains(r.down, name) {
+		r.down = append(r.down, name)
+	}
+}
 
 func (r *room) why(share resource.Share) string {
 	if r.bad {

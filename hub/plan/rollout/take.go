@@ -103,7 +103,7 @@ func (r *run) begin() {
 	for _, name := range waiting {
 		m, s := r.st.Members[name], r.servers[name]
 		at := spotOf(r.st.Strategy, s)
-		what := takeRule(r.st.Strategy, r.gate, at, r.mayTake(m), r.approved(name), r.room.left())
+		what := takeRule(r.st.Strategy, r.gate, at, r.mayTake(m), r.approved(name), r.room.left(name))
 		wants[what] = append(wants[what], name)
 		if what != takeBegin {
 			continue
