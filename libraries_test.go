@@ -38,7 +38,7 @@ func libraries() []library {
 		{"github.com/oklog/ulid/v2", []string{"hub/daemon", "agent"}, "ids of holds, wherever they are placed"},
 		{"github.com/Masterminds/sprig/v3", []string{"netboot/bootenv"}, ""},
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"netboot/bootenv"}, ""},
-		{"github.com/spf13/cobra", []string{"cmd/internal/cli", "cmd/internal/serve/...", "cmd/internal/simulate", "cmd/internal/manual"}, "command lines"},
+		{"github.com/spf13/cobra", []string{"cmd/internal/cli/...", "cmd/internal/serve/...", "cmd/internal/simulate", "cmd/internal/manual"}, "command lines"},
 		{"github.com/spf13/pflag", []string{"cmd/internal/manual"}, ""},
 		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim", "netboot/bootenv"}, "a reader for each file format, and what templates write"},
 		{"github.com/prometheus/client_golang", []string{"metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/...", "fdlimit", "ready"}, "metrics are made where they are counted"},
@@ -156,7 +156,7 @@ type shut struct {
 
 func shuts() []shut {
 	const mod = module + "/"
-	simulators := []string{mod + "bmc/sim", mod + "netboot/firmware", mod + "integration/..."}
+	simulators := []string{mod + "bmc/sim", mod + "bmc/sim/...", mod + "netboot/firmware", mod + "integration/..."}
 	return []shut{
 		{"rackboot-agent", simulators, "what runs in a rack drives real servers"},
 		{"rackboot-hub", simulators, "what runs in production has no simulator"},

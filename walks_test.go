@@ -25,10 +25,10 @@ func walks() []walk {
 		}},
 		{"all of it is what somebody reads", []string{
 			"hub/api.registerKind", "hub/approvals.Room.List",
-			"hub/control.Control.doctorAgents", "hub/control.Control.doctorGroups", "hub/members.Lagging", "hub/iso.Shelf.List",
+			"hub/status.Room.doctorAgents", "hub/status.Room.doctorGroups", "hub/members.Lagging", "hub/iso.Shelf.List",
 		}},
 		{"a scrape counts all of them", []string{
-			"hub/control.metrics.Collect", "hub/control.holdMetrics.collect", "hub/control.holdMetrics.collectReads",
+			"hub/status.metrics.Collect", "hub/status.holdMetrics.collect", "hub/status.holdMetrics.collectReads",
 			"hub/images.Room.States", "hub/link.Room.Collect", "hub/members.Room.Collect", "hub/iso.metrics.Collect", "hub/secret.metrics.Collect",
 		}},
 		{"once when the hub starts, or for an Import as a whole", []string{
@@ -39,28 +39,28 @@ func walks() []walk {
 		{"tests look whether anything that is shared was changed", []string{"hub/store.Store.Altered"}},
 		{"it removes what nothing needs any more, of all there is", []string{
 			"hub/store.book.sweep", "hub/store.Store.SweepInventories", "hub/store.Store.SweepStubs", "hub/store.Store.makeRoom", "hub/store.Store.HubFiles",
-			"hub/env.Room.ISODigests", "hub/control.Control.sweep", "hub/approvals.Room.Sweep", "hub/groups.Room.sweepRevisions", "hub/inventory.Room.Forget",
-			"hub/control.Control.forgetImages", "hub/control.discoveryAskers", "hub/control.Control.removeReleased", "hub/control.Control.sweepAll",
+			"hub/env.Room.ISODigests", "hub/requests.Room.Sweep", "hub/approvals.Room.Sweep", "hub/groups.Room.sweepRevisions", "hub/inventory.Room.Forget",
+			"hub/control.Control.forgetImages", "hub/discovery.Askers", "hub/control.Control.sweepAll",
 			"hub/iso.Shelf.needed",
 		}},
 		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.Shelf.named", "hub/iso.Shelf.kept"}},
 		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.users"}},
 		{"the view of a turn, which is what a rack has, or what is in no rack; and that of the site, which is all there is", []string{
-			"hub/control.Control.fleet", "hub/control.Control.rackFleet", "hub/control.Control.outsideFleet", "hub/control.Control.furnished", "hub/control.Control.heldFleet", "hub/env.Room.isos", "hub/inventory.Room.Sealed", "hub/env.Room.sealedEnvs",
-			"hub/env.Room.ignitions", "hub/groups.Room.Keeps", "hub/control.Control.shards", "hub/groups.Room.groupPass", "hub/control.Control.waiting",
+			"hub/view.Reader.Site", "hub/view.Reader.Rack", "hub/view.Reader.outside", "hub/view.Reader.furnished", "hub/holds.Room.fleet", "hub/env.Room.isos", "hub/inventory.Room.Sealed", "hub/env.Room.sealedEnvs",
+			"hub/env.Room.ignitions", "hub/revisions.Room.Keeps", "hub/dispatch.Room.shards", "hub/revisions.Room.Begin", "hub/holds.Room.waiting",
 			"hub/plan.Fleet.Indexed", "hub/plan.Fleet.selectorLabels",
 		}},
 		{"every rack is to have a turn", []string{"hub/wake.Units.All", "hub/wake.Units.rackNames"}},
 		{"a turn goes over its view once, and looks up what it needs for each", []string{
-			"hub/control.Control.owners", "hub/control.Control.allot", "hub/control.Control.requestsOf", "hub/control.Control.vacate", "hub/inventory.Room.Find", "hub/inventory.Room.SeeBehind", "hub/control.Control.give", "hub/approvals.Room.Turn",
-			"hub/images.Room.Turn", "hub/control.Control.maintenances", "hub/control.Control.discoveries", "hub/env.Room.InForce",
-			"hub/plan.Bind", "hub/plan.Compile", "hub/plan.CompileHolds", "hub/plan.Discoveries", "hub/plan.Maintain", "hub/plan.Fleet.queue",
+			"hub/claims.Room.Turn", "hub/claims.Room.Allot", "hub/claims.Room.Offer", "hub/control.Control.share", "hub/control.Control.vacate", "hub/inventory.Room.Find", "hub/inventory.Room.SeeBehind", "hub/dispatch.Room.Give", "hub/approvals.Room.Turn",
+			"hub/images.Room.Turn", "hub/maintenance.Room.Turn", "hub/discovery.Room.Turn", "hub/env.Room.InForce",
+			"hub/plan.Compile", "hub/plan.CompileHolds", "hub/plan.Discoveries", "hub/plan.Maintain", "hub/plan.Fleet.queue",
 			"hub/plan.Fleet.discoveriesUnderWay", "hub/plan.Fleet.Stray",
 		}},
 		{"of a fleet that has no index, which has one server or few", []string{
 			"hub/plan.Fleet.bmc", "hub/plan.Fleet.server", "hub/plan.Fleet.behind", "hub/plan.Fleet.segments", "hub/plan.Fleet.Rack", "hub/plan.Fleet.ClaimOf",
 			"hub/plan.Fleet.configFor", "hub/plan.Fleet.held", "hub/plan.Fleet.MaintenanceOf", "hub/plan.Fleet.DiscoveryOf", "hub/plan.Fleet.Selected",
-			"hub/control.Control.around", "hub/inventory.Room.DecorateServer", "hub/control.Control.decorateSafety",
+			"hub/view.Reader.Around", "hub/inventory.Room.DecorateServer", "hub/status.Room.decorateSafety",
 		}},
 		{"a bundle has all params", []string{"hub/plan.Fleet.EnvBundle", "hub/plan.Fleet.EnvShared"}},
 	}

@@ -44,11 +44,9 @@ func (d Destructive) stance() *resource.ApprovalStance {
 // of decide.ApprovalAnswer.
 const refusedSignature = "signature"
 
-func approvalReasons() []string {
-	return []string{
-		refusedSignature, string(decide.ApprovalNoRoom), string(decide.ApprovalMalformed), string(decide.ApprovalForeign),
-		string(decide.ApprovalTooEarly), string(decide.ApprovalTooLate),
-	}
+var approvalReasons = []string{
+	refusedSignature, string(decide.ApprovalNoRoom), string(decide.ApprovalMalformed), string(decide.ApprovalForeign),
+	string(decide.ApprovalTooEarly), string(decide.ApprovalTooLate),
 }
 
 // takeApprovals keeps what a hold document carries of approvals, and returns the

@@ -38,9 +38,7 @@ const (
 	askRepeated askResult = "repeated"
 )
 
-func askResults() []askResult {
-	return []askResult{askAnswered, askFailed, askRefused, askExpired, askRepeated}
-}
+var askResults = []askResult{askAnswered, askFailed, askRefused, askExpired, askRepeated}
 
 // asks answers the hub's questions, beside everything else.
 type asks struct {

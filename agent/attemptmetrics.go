@@ -21,9 +21,7 @@ type attemptMetrics struct {
 }
 
 // targets are the methods that an attempt may be of.
-func targets() []protocol.BootTarget {
-	return []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP, protocol.TargetHdd, protocol.TargetCd}
-}
+var targets = []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP, protocol.TargetHdd, protocol.TargetCd}
 
 func newAttemptMetrics() attemptMetrics {
 	m := attemptMetrics{
@@ -45,7 +43,7 @@ func newAttemptMetrics() attemptMetrics {
 		}),
 	}
 	for _, p := range resource.Purposes() {
-		for _, t := range targets() {
+		for _, t := range targets {
 			m.ended.WithLabelValues(string(p), string(t), succeeded)
 			for _, f := range resource.AttemptFailures() {
 				m.ended.WithLabelValues(string(p), string(t), string(f.Code))
@@ -55,7 +53,7 @@ func newAttemptMetrics() attemptMetrics {
 	for _, p := range decide.Parts() {
 		m.parts.WithLabelValues(string(p))
 	}
-	for _, t := range targets() {
+	for _, t := range targets {
 		for _, o := range []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP} { // what is seen of firmware
 			if t != o {
 				m.mismatches.WithLabelValues(string(t), string(o))

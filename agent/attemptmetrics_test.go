@@ -77,11 +77,11 @@ func TestAttemptMetrics(t *testing.T) {
 	for _, n := range names {
 		before[n] = count(n)
 	}
-	if want := len(resource.Purposes()) * len(targets()) * (len(resource.AttemptFailures()) + 1); before[names[0]] != want {
+	if want := len(resource.Purposes()) * len(targets) * (len(resource.AttemptFailures()) + 1); before[names[0]] != want {
 		t.Errorf("%d series of attempts, want %d", before[names[0]], want)
 	}
 	for _, p := range resource.Purposes() {
-		for _, to := range targets() {
+		for _, to := range targets {
 			m.measure(decide.Measured{Ended: []decide.Ended{{Purpose: p, Method: to}}, Mismatches: []decide.Mismatch{{Intended: protocol.TargetHdd, Observed: protocol.TargetPxe}}})
 			for _, f := range resource.AttemptFailures() {
 				m.measure(decide.Measured{Ended: []decide.Ended{{Purpose: p, Method: to, Code: f.Code}}})

@@ -19,14 +19,15 @@ type imageFiles struct {
 	byName map[string]resource.Artefact
 }
 
+var artefactNames = map[resource.ArtefactKind]string{
+	resource.ArtefactUKI: chain.FileUKI, resource.ArtefactKernel: chain.FileKernel, resource.ArtefactInitramfs: chain.FileInitramfs,
+	resource.ArtefactSquashfs: chain.FileSquashfs, resource.ArtefactISO: protocol.FileISO,
+}
+
 func newImageFiles(blobs *blob.Store, image resource.Image) imageFiles {
-	names := map[resource.ArtefactKind]string{
-		resource.ArtefactUKI: chain.FileUKI, resource.ArtefactKernel: chain.FileKernel, resource.ArtefactInitramfs: chain.FileInitramfs,
-		resource.ArtefactSquashfs: chain.FileSquashfs, resource.ArtefactISO: protocol.FileISO,
-	}
 	f := imageFiles{blobs, map[string]resource.Artefact{}}
 	for _, a := range image.Artefacts {
-		if name := names[a.Kind]; name != "" {
+		if name := artefactNames[a.Kind]; name != "" {
 			f.byName[name] = a
 		}
 	}

@@ -78,11 +78,9 @@ func (m *metrics) measure(d decide.Measured) {
 }
 
 // reportedStates are the states of holds that an agent reports.
-func reportedStates() []resource.HoldState {
-	return []resource.HoldState{
-		resource.StateEnforced, resource.StateStopping, resource.StateForcing, resource.StateFenced,
-		resource.StateConfirmed, resource.StateViolated, resource.StateUnreachable,
-	}
+var reportedStates = []resource.HoldState{
+	resource.StateEnforced, resource.StateStopping, resource.StateForcing, resource.StateFenced,
+	resource.StateConfirmed, resource.StateViolated, resource.StateUnreachable,
 }
 
 // collectHolds are the gauges of holds and of how old the reads are.
@@ -102,7 +100,7 @@ func (m *metrics) collectHolds(servers []resource.ServerReport, gauge func(d *pr
 			states[h.State]++
 		}
 	}
-	for _, s := range reportedStates() {
+	for _, s := range reportedStates {
 		gauge(m.held, float64(states[s]), string(s))
 	}
 	gauge(m.unread, unread)

@@ -72,13 +72,13 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_approvals_refused_total", Help: "Approvals in hold documents that were not taken, by why.",
 	}, []string{"reason"})
-	for _, why := range approvalReasons() {
+	for _, why := range approvalReasons {
 		m.approvals.WithLabelValues(why)
 	}
 	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_messages_refused_total", Help: "Messages that did not verify, by reason.",
 	}, []string{"reason"})
-	for _, why := range refusalReasons() {
+	for _, why := range refusalReasons {
 		m.refused.WithLabelValues(string(why))
 	}
 	m.bmcEvents = prometheus.NewCounter(prometheus.CounterOpts{
@@ -87,7 +87,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
 	}, []string{"result"})
-	for _, r := range askResults() {
+	for _, r := range askResults {
 		m.asks.WithLabelValues(string(r))
 	}
 	m.opened = prometheus.NewCounterVec(prometheus.CounterOpts{

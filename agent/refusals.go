@@ -21,9 +21,7 @@ const (
 	refusalTopic     refusal = "topic" // of another agent
 )
 
-func refusalReasons() []refusal {
-	return []refusal{refusalSignature, refusalForm, refusalSize, refusalTopic}
-}
+var refusalReasons = []refusal{refusalSignature, refusalForm, refusalSize, refusalTopic}
 
 // refusals are the messages of late that did not verify. Whoever has the broker can
 // send as many as it likes, so that they are counted and not kept, and not answered.

@@ -94,13 +94,11 @@ func headOf(server string, a *decide.Attempt) *resource.Trace {
 
 // stepEvents are the events of a decision that say how an attempt goes on. What is sent
 // to the BMC, what it shows and what clients ask is traced where it is seen.
-func stepEvents() []resource.EventCode {
-	return []resource.EventCode{
-		resource.EventConsumed, resource.EventAttemptBegun, resource.EventGrantUsed, resource.EventArmed, resource.EventPowerOn, resource.EventFetched,
-		resource.EventInstalled, resource.EventProvisioned, resource.EventDiskBoot, resource.EventAttemptFailed, resource.EventMismatch,
-		resource.EventUnexpected, resource.EventStopping, resource.EventUserDataDelivered, resource.EventUserDataRefused,
-		resource.EventMediaInserted, resource.EventMediaEjected, resource.EventBootURLCleared, resource.EventDiscovery,
-	}
+var stepEvents = []resource.EventCode{
+	resource.EventConsumed, resource.EventAttemptBegun, resource.EventGrantUsed, resource.EventArmed, resource.EventPowerOn, resource.EventFetched,
+	resource.EventInstalled, resource.EventProvisioned, resource.EventDiskBoot, resource.EventAttemptFailed, resource.EventMismatch,
+	resource.EventUnexpected, resource.EventStopping, resource.EventUserDataDelivered, resource.EventUserDataRefused,
+	resource.EventMediaInserted, resource.EventMediaEjected, resource.EventBootURLCleared, resource.EventDiscovery,
 }
 
 // stepSource is who saw what an event says: that firmware took the override is read from
@@ -109,7 +107,7 @@ func stepSource(code resource.EventCode) (protocol.TraceSource, bool) {
 	if code == resource.EventConsumed {
 		return protocol.TraceRedfish, true
 	}
-	return protocol.TraceAttempt, slices.Contains(stepEvents(), code)
+	return protocol.TraceAttempt, slices.Contains(stepEvents, code)
 }
 
 // stepped traces what a decision read and what it made of it. It needs s.mu.

@@ -77,9 +77,9 @@ func (c BootChain) Digest(name string) (digest string, ok bool) {
 	return c.Files[i].Digest, true
 }
 
-// Scripted says whether the machine boots by a script or configuration that is
+// scripted says whether the machine boots by a script or configuration that is
 // rendered for it.
-func (c BootChain) Scripted() bool { return c.Kind == ChainGRUB || c.Kind == ChainIPXE }
+func (c BootChain) scripted() bool { return c.Kind == ChainGRUB || c.Kind == ChainIPXE }
 
 // FileFor is the file that a client of the class is told of. iPXE, in the ROM of an interface or loaded by the chain, takes the script: it would start
 // a loader that starts it again. What a boot environment has for it goes before.
@@ -87,7 +87,7 @@ func (c BootChain) FileFor(class ClientClass) string {
 	switch {
 	case class == ClassIPXE && c.IPXE != "":
 		return c.IPXE
-	case class == ClassIPXE && c.Scripted():
+	case class == ClassIPXE && c.scripted():
 		return IPXEScript
 	}
 	return c.First

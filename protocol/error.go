@@ -28,23 +28,21 @@ type codeRow struct {
 }
 
 // errorTable is the one table code → HTTP status → exit code.
-func errorTable() []codeRow {
-	return []codeRow{
-		{CodeInvalid, 400, 2},
-		{CodeNotFound, 404, 3},
-		{CodeConflict, 409, 4},
-		{CodeUnsupported, 422, 5},
-		{CodeUnavailable, 503, 6},
-		{CodeTimeout, 504, 7},
-		{CodeDenied, 403, 8},
-		{CodeInternal, 500, 1},
-	}
+var errorTable = []codeRow{
+	{CodeInvalid, 400, 2},
+	{CodeNotFound, 404, 3},
+	{CodeConflict, 409, 4},
+	{CodeUnsupported, 422, 5},
+	{CodeUnavailable, 503, 6},
+	{CodeTimeout, 504, 7},
+	{CodeDenied, 403, 8},
+	{CodeInternal, 500, 1},
 }
 
 // Codes lists all codes in table order.
 func Codes() []Code {
 	var out []Code
-	for _, r := range errorTable() {
+	for _, r := range errorTable {
 		out = append(out, r.code)
 	}
 	return out
@@ -52,7 +50,7 @@ func Codes() []Code {
 
 // HTTPStatus is the HTTP status of the code; an unknown code is 500.
 func (c Code) HTTPStatus() int {
-	for _, r := range errorTable() {
+	for _, r := range errorTable {
 		if r.code == c {
 			return r.http
 		}
@@ -62,7 +60,7 @@ func (c Code) HTTPStatus() int {
 
 // ExitCode is rackctl's exit code for the code; an unknown code is 1.
 func (c Code) ExitCode() int {
-	for _, r := range errorTable() {
+	for _, r := range errorTable {
 		if r.code == c {
 			return r.exit
 		}
@@ -76,7 +74,7 @@ func CodeFromHTTP(status int) Code {
 	if status == 401 {
 		return CodeDenied
 	}
-	for _, r := range errorTable() {
+	for _, r := range errorTable {
 		if r.http == status {
 			return r.code
 		}

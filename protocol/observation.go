@@ -29,9 +29,8 @@ type Source string
 
 // The sources.
 const (
-	SourcePoll     Source = "poll"     // the regular poll
-	SourceReadBack Source = "readback" // the read after a write or reset
-	SourceEvent    Source = "event"    // a read that an event of the BMC caused
+	SourcePoll  Source = "poll"  // the regular poll
+	SourceEvent Source = "event" // a read that an event of the BMC caused
 )
 
 // BootTarget is a Redfish BootSourceOverrideTarget.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -32,14 +33,12 @@ const (
 	ProbeFailed     ProbeState = "failed"     // it could not do what it was booted for
 )
 
-// ProbeStates lists the states.
-func ProbeStates() []ProbeState {
-	return []ProbeState{ProbeInstalled, ProbeBooted, ProbeDiscovered, ProbeFailed}
-}
+// probeStates lists the states.
+var probeStates = []ProbeState{ProbeInstalled, ProbeBooted, ProbeDiscovered, ProbeFailed}
 
 // ParseProbeState is the state that a text names.
 func ParseProbeState(s string) (ProbeState, bool) {
-	for _, known := range ProbeStates() {
+	for _, known := range probeStates {
 		if string(known) == s {
 			return known, true
 		}
@@ -132,7 +131,7 @@ func DecodeProbeReport(raw []byte, state ProbeState) (ProbeReport, error) {
 func (r *ProbeReport) Validate() FieldErrors {
 	var f FieldErrors
 	if _, ok := ParseProbeState(string(r.State)); !ok {
-		f.Add("state", "%q is none of %v", r.State, ProbeStates())
+		f.Add("state", "%q is none of %v", r.State, slices.Clone(probeStates))
 	}
 	if len(r.Message) > MaxProbeMessage {
 		f.Add("message", "%d bytes, at most %d", len(r.Message), MaxProbeMessage)

@@ -13,8 +13,3 @@ const (
 	TraceReport  TraceSource = "report" // the image that was booted
 	TraceGap     TraceSource = "gap"    // rows that were dropped
 )
-
-// TraceSources lists all sources.
-func TraceSources() []TraceSource {
-	return []TraceSource{TraceAttempt, TraceRedfish, TraceDHCP, TraceTFTP, TraceHTTP, TraceReport, TraceGap}
-}

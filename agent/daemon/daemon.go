@@ -25,6 +25,7 @@ import (
 	"rackboot/state/badger"
 	"rackboot/state/blob"
 	"rackboot/state/clock"
+	"rackboot/state/file"
 )
 
 // blobMinFree is what boot files leave free: more than the store needs to go on
@@ -77,6 +78,9 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := file.Sweep(c.path("identity")); err != nil {
+		return err
+	}
 	blobs, err := blob.Open(blob.Config{
 		Dir: c.path("blobs"), Quota: c.Images.QuotaMiB << 20, MinFree: blobMinFree, Logger: log, Registerer: reg,
 	})

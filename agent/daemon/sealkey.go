@@ -25,7 +25,7 @@ func sealKey(dataDir string) (*sealbox.Key, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := writeKey(path, k.Bytes()); err != nil {
+		if err := replaceFile(path, k.Bytes(), "agent.sealkey", nil); err != nil {
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "it could not be kept: %w", err).WithHint("correct the disk of the agent's data folder")
 		}
 		return k, nil
@@ -38,29 +38,4 @@ func sealKey(dataDir string) (*sealbox.Key, error) {
 			WithHint("remove it and start the agent again: the hub seals anew for the next key")
 	}
 	return k, nil
-}
-
-// writeKey writes a file that is there whole or not at all, on disk when it returns.
-func writeKey(path string, raw []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(raw)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = d.Close() }() // opened to sync only
-	return d.Sync()
 }

@@ -44,10 +44,8 @@ const (
 	resultOther       result = "other"       // not a service root
 )
 
-func results() []result {
-	return []result{
-		resultRoot, resultOutside, resultTimeout, resultUnreachable, resultTLS, resultHTTP, resultStatus, resultLarge, resultOther,
-	}
+var results = []result{
+	resultRoot, resultOutside, resultTimeout, resultUnreachable, resultTLS, resultHTTP, resultStatus, resultLarge, resultOther,
 }
 
 // answer is what an address answered.

@@ -28,7 +28,7 @@ func newMetrics(count func() map[resource.FoundBy]int) *metrics {
 			Name: "rackboot_discover_answers_total", Help: "Addresses that were asked for a service root, by what became of it.",
 		}, []string{"result"}),
 	}
-	for _, r := range results() {
+	for _, r := range results {
 		m.answers.WithLabelValues(string(r))
 	}
 	return m

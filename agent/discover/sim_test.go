@@ -17,6 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/netboot"
 	"rackboot/netboot/dhcp"
 	"rackboot/protocol"
@@ -80,7 +81,7 @@ func newPlace(t *testing.T) *place {
 func (p *place) bmc(addr string, personality sim.Personality) *sim.BMC {
 	p.t.Helper()
 	b, err := sim.New(sim.Config{
-		Machine: sim.NewSimulated(sim.SimulatedConfig{}), Personality: personality, Username: "u", Password: "p",
+		Machine: hardware.NewSimulated(hardware.SimulatedConfig{}), Personality: personality, Username: "u", Password: "p",
 		Listen: func() (net.Listener, error) { return net.Listen("tcp", addr+":0") },
 	})
 	if err != nil {

@@ -41,10 +41,8 @@ const (
 	WaitClaim      Wait = "claim"
 )
 
-// Waits lists all.
-func Waits() []Wait {
-	return []Wait{WaitNothing, WaitDocument, WaitReach, WaitProof, WaitRelease, WaitConditions, WaitBoot, WaitClaim}
-}
+// waits lists all.
+var waits = []Wait{WaitNothing, WaitDocument, WaitReach, WaitProof, WaitRelease, WaitConditions, WaitBoot, WaitClaim}
 
 // String is the wait in words.
 func (w Wait) String() string {
@@ -109,8 +107,8 @@ func waitRule(w waiting) Wait {
 	}
 }
 
-// Explain explains a server whose other fields are set.
-func Explain(s Server) Explanation {
+// explain explains a server whose other fields are set.
+func explain(s Server) Explanation {
 	w := waiting{
 		intent: s.Intent != nil, reached: s.Report.Observation.Power != protocol.PowerUnreachable && s.Report.Observation.Power != "",
 		fenced: true, claim: s.Intent != nil && s.Intent.Owner.UID != "",

@@ -72,12 +72,12 @@ func TestExplain(t *testing.T) {
 		"held, unreachable":  {Server{Intent: claimed, Holds: []Hold{{}}, Report: resource.ServerReport{Observation: protocol.Observation{Power: protocol.PowerUnreachable}}}, WaitReach},
 		"an unknown trouble": {Server{Intent: claimed, Report: conds("OfALaterRelease")}, WaitConditions},
 	} {
-		got := Explain(row.server)
+		got := explain(row.server)
 		if got.WaitsFor != row.want || got.Text != row.want.String() || !strings.HasPrefix(got.Text, "it ") {
 			t.Errorf("%s: %+v, want %s", name, got, row.want)
 		}
 	}
-	for _, w := range Waits() {
+	for _, w := range waits {
 		if strings.HasSuffix(w.String(), " "+string(w)) && w != WaitNothing && w != WaitClaim {
 			t.Errorf("%s has no words", w)
 		}

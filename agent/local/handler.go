@@ -52,7 +52,7 @@ func (a *API) server(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	s.Explain = Explain(s)
+	s.Explain = explain(s)
 	return http.StatusOK, s, nil
 }
 

@@ -27,9 +27,9 @@ type Segments struct {
 	Differ []string `json:"differ,omitempty"`
 }
 
-// SegmentsDigest is of the content of segments. The addresses of BMCs are not of it:
+// segmentsDigest is of the content of segments. The addresses of BMCs are not of it:
 // they follow what is accepted, not what somebody wrote, and cut nobody off.
-func SegmentsDigest(segments []resource.SegmentIntent) (string, error) {
+func segmentsDigest(segments []resource.SegmentIntent) (string, error) {
 	segments = slices.Clone(segments)
 	for i := range segments {
 		segments[i].BMCMACs = nil
@@ -97,7 +97,7 @@ func adoptSegments(t state.Txn) error {
 	if err != nil {
 		return err
 	}
-	digest, err := SegmentsDigest(rack.Segments)
+	digest, err := segmentsDigest(rack.Segments)
 	if err != nil || digest == have.Tried || have.Tried == "" && digest == have.Confirmed {
 		return err
 	}
@@ -112,7 +112,7 @@ func offerSegments(t state.Txn, rack message.RackIntent, cut func()) error {
 	if err != nil {
 		return err
 	}
-	digest, err := SegmentsDigest(rack.Segments)
+	digest, err := segmentsDigest(rack.Segments)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 )
 
@@ -45,7 +46,7 @@ func TestConformance(t *testing.T) {
 			}
 			r.reset(t, bmc.ResetOn)
 			r.await(t, protocol.PowerOn)
-			r.awaitMachine(t, sim.MachineRunning)
+			r.awaitMachine(t, hardware.Running)
 			o, err := r.driver.Observe(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -58,7 +59,7 @@ func TestConformance(t *testing.T) {
 			}
 			r.reset(t, bmc.ResetForceOff)
 			r.await(t, protocol.PowerOff)
-			if s := r.machine.State(); s != sim.MachineOff {
+			if s := r.machine.State(); s != hardware.Off {
 				t.Errorf("BMC says Off, machine is %s", s)
 			}
 		})
@@ -84,7 +85,7 @@ func TestOverrideSurvivesPowerOnUntilTheEndOfPost(t *testing.T) {
 	slow.arm(t, protocol.TargetHdd)
 	slow.reset(t, bmc.ResetOn)
 	slow.await(t, protocol.PowerOn)
-	slow.awaitMachine(t, sim.MachinePost)
+	slow.awaitMachine(t, hardware.Post)
 	if o, err := slow.driver.Observe(deadline(t)); err != nil || !o.Override.Armed() {
 		t.Errorf("while POST still runs the override is %+v, %v", o.Override, err)
 	}
@@ -92,7 +93,7 @@ func TestOverrideSurvivesPowerOnUntilTheEndOfPost(t *testing.T) {
 	r.arm(t, protocol.TargetHdd)
 	r.reset(t, bmc.ResetOn)
 	r.await(t, protocol.PowerOn)
-	r.awaitMachine(t, sim.MachineRunning)
+	r.awaitMachine(t, hardware.Running)
 	var order []string
 	for _, h := range r.bmc.History() {
 		order = append(order, h.What+" "+h.Detail)
@@ -128,7 +129,7 @@ func TestHangingPowerOff(t *testing.T) {
 		if err != nil || o.Power != protocol.PowerPoweringOff {
 			t.Fatalf("power is %s, %v", o.Power, err)
 		}
-		if r.machine.State() == sim.MachineOff {
+		if r.machine.State() == hardware.Off {
 			t.Fatal("the machine went off; the personality hangs")
 		}
 		r.reset(t, bmc.ResetForceOff)
@@ -140,7 +141,7 @@ func TestIgnoredGracefulShutdown(t *testing.T) {
 	bubbleRig(t, sim.IgnoresGraceful(), redfish.Config{}, func(t *testing.T, r *rig) {
 		r.arm(t, protocol.TargetHdd)
 		r.reset(t, bmc.ResetOn)
-		r.awaitMachine(t, sim.MachineRunning)
+		r.awaitMachine(t, hardware.Running)
 		r.reset(t, bmc.ResetGracefulShutdown)
 		time.Sleep(time.Hour)
 		if o, err := r.driver.Observe(deadline(t)); err != nil || o.Power != protocol.PowerOn {
@@ -153,7 +154,7 @@ func TestGracefulShutdown(t *testing.T) {
 	r := newRig(t, sim.Plain())
 	r.arm(t, protocol.TargetHdd)
 	r.reset(t, bmc.ResetOn)
-	r.awaitMachine(t, sim.MachineRunning)
+	r.awaitMachine(t, hardware.Running)
 	r.reset(t, bmc.ResetGracefulShutdown)
 	r.await(t, protocol.PowerOff)
 }

@@ -140,12 +140,12 @@ func (l *link) classify(op string, status int, said message) verdict {
 		}
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		return verdict{code: protocol.CodeUnavailable, what: "is busy", hint: busyHint, busy: true}
-	case said.is(postMessages()):
+	case said.is(postMessages):
 		return verdict{code: protocol.CodeConflict, what: "is busy", hint: busyHint, busy: true}
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed,
-		status == http.StatusPreconditionRequired, said.is(stateMessages()):
+		status == http.StatusPreconditionRequired, said.is(stateMessages):
 		return verdict{code: protocol.CodeConflict, what: "refused in the present state", hint: readHint}
-	case status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented, said.is(unsupportedMessages()):
+	case status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented, said.is(unsupportedMessages):
 		return verdict{
 			code: protocol.CodeUnsupported, what: "cannot do this",
 			hint: "see what the BMC offers under the server's capabilities, and whether newer BMC firmware offers more",

@@ -10,6 +10,8 @@ import (
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
+	simtree "rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
@@ -45,7 +47,7 @@ func TestPresetsFault(t *testing.T) {
 				r.bmc.ExternalOn()
 				time.Sleep(time.Second)
 				at := target(r.bmc)
-				at.SystemURI = sim.SystemURI
+				at.SystemURI = simtree.SystemURI
 				if tt.preset == "PowerAbsent" {
 					at.SystemURI = r.bmc.Hosts()[0].URI()
 				}
@@ -54,7 +56,7 @@ func TestPresetsFault(t *testing.T) {
 					t.Error(err)
 				}
 				time.Sleep(time.Second)
-				if got := r.machine.State(); got != sim.MachineOff {
+				if got := r.machine.State(); got != hardware.Off {
 					t.Errorf("the machine is %s", got)
 				}
 				if err := d.Reset(t.Context(), bmc.ResetOn); err == nil && tt.want != protocol.FaultPower {
@@ -226,7 +228,7 @@ func moved(t *testing.T, id bmc.SystemID) (*rig, func() (protocol.Observation, e
 	t.Helper()
 	r := preset(t, "UpdateMovesSystem")
 	at := target(r.bmc)
-	at.SystemURI = sim.SystemURI
+	at.SystemURI = simtree.SystemURI
 	r.driver = open(t, redfish.Config{}, at)
 	r.driver.(bmc.Finder).Expect(id)
 	if _, err := r.driver.Observe(deadline(t)); err != nil {
@@ -285,7 +287,7 @@ func TestSystemMovedUnknown(t *testing.T) {
 func TestSystemMovedAmbiguous(t *testing.T) {
 	t.Parallel()
 	p := sim.Plain()
-	p.Tree = sim.TwoHostTree()
+	p.Tree = simtree.TwoHosts()
 	r := newRig(t, p)
 	at := target(r.bmc)
 	at.SystemURI = "/redfish/v1/Systems/gone"

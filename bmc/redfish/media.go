@@ -246,7 +246,7 @@ func (d *driver) mediaDrives(c *call) (drives, error) {
 // isRefused: nothing was done, and the BMC may do it in another form or slot.
 func isRefused(err error) bool {
 	status, said, ok := refusal(err)
-	return ok && status != http.StatusUnauthorized && status != http.StatusForbidden && !said.is(postMessages())
+	return ok && status != http.StatusUnauthorized && status != http.StatusForbidden && !said.is(postMessages)
 }
 
 // eject needs a body even where it has no parameters (iLO).
@@ -277,7 +277,7 @@ func (c *call) insert(s slot, image, scheme string) error {
 			}
 		}
 		status, said, ok := refusal(err)
-		if !ok || status != http.StatusBadRequest && status != http.StatusUnprocessableEntity || said.is(postMessages()) {
+		if !ok || status != http.StatusBadRequest && status != http.StatusUnprocessableEntity || said.is(postMessages) {
 			return err
 		}
 		next := otherForm(body, said, n, scheme)

@@ -22,39 +22,33 @@ type message struct {
 }
 
 // postMessages are refused changes that pass with POST.
-func postMessages() []string {
-	return []string{
-		"UnableToModifyDuringSystemPOST", // HPE iLO 4 to 6
-		"SYS518",                         // Dell: data sources not ready (503)
-	}
+var postMessages = []string{
+	"UnableToModifyDuringSystemPOST", // HPE iLO 4 to 6
+	"SYS518",                         // Dell: data sources not ready (503)
 }
 
 // stateMessages are refusals for the present state that come with status 400.
-func stateMessages() []string {
-	return []string{
-		"InvalidOperationForSystemState", // HPE: already on or off, or just after a change
-		"PSU501",                         // Dell: already in the state
-		"ActionParameterValueConflict",   // iDRAC 10: On within a minute of off
-		"ResourceInUse",
-		"SYS011", // Dell: another job of the same kind waits
-	}
+var stateMessages = []string{
+	"InvalidOperationForSystemState", // HPE: already on or off, or just after a change
+	"PSU501",                         // Dell: already in the state
+	"ActionParameterValueConflict",   // iDRAC 10: On within a minute of off
+	"ResourceInUse",
+	"SYS011", // Dell: another job of the same kind waits
 }
 
 // unsupportedMessages are refusals that no retry changes.
-func unsupportedMessages() []string {
-	return []string{
-		"ActionNotSupported",
-		"ActionParameterNotSupported",
-		"ActionParameterUnknown",
-		"ActionParameterValueNotInList",
-		"PropertyNotWritable",
-		"PropertyNotWritableOrUnknown", // HPE
-		"PropertyUnknown",
-		"PropertyValueNotInList",
-		"UnsupportedOperation",               // HPE iLO 6
-		"OperationSupportedInFutureStateURI", // AMI: only at /SD
-		"PropertyBlockedByFixedBootOrder",    // AMI: while the fixed boot order is on
-	}
+var unsupportedMessages = []string{
+	"ActionNotSupported",
+	"ActionParameterNotSupported",
+	"ActionParameterUnknown",
+	"ActionParameterValueNotInList",
+	"PropertyNotWritable",
+	"PropertyNotWritableOrUnknown", // HPE
+	"PropertyUnknown",
+	"PropertyValueNotInList",
+	"UnsupportedOperation",               // HPE iLO 6
+	"OperationSupportedInFutureStateURI", // AMI: only at /SD
+	"PropertyBlockedByFixedBootOrder",    // AMI: while the fixed boot order is on
 }
 
 func (m message) is(keys []string) bool {

@@ -15,6 +15,7 @@ import (
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 )
 
@@ -162,7 +163,7 @@ func TestPresetsConsume(t *testing.T) {
 				t.Fatalf("%+v, %v", result, err)
 			}
 			r.reset(t, bmc.ResetOn)
-			r.awaitMachine(t, sim.MachineShell)
+			r.awaitMachine(t, hardware.Shell)
 			var consumed []string
 			for _, h := range r.bmc.History() {
 				if h.What == sim.RecordConsumed {

@@ -9,6 +9,7 @@ import (
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 )
 
@@ -18,7 +19,7 @@ func TestPresetsRead(t *testing.T) {
 	on := func(t *testing.T, r *rig) {
 		t.Helper()
 		r.reset(t, bmc.ResetOn)
-		r.awaitMachine(t, sim.MachineShell)
+		r.awaitMachine(t, hardware.Shell)
 	}
 	off := func(t *testing.T, r *rig) {
 		t.Helper()
@@ -35,7 +36,7 @@ func TestPresetsRead(t *testing.T) {
 		{"StaleOn", func(p *sim.Personality) { p.Power.StaleFor = time.Hour }, func(t *testing.T, r *rig) {
 			t.Helper()
 			r.reset(t, bmc.ResetOn)
-			r.awaitMachine(t, sim.MachineShell)
+			r.awaitMachine(t, hardware.Shell)
 		}, protocol.PowerOff, "SetupEntered"}, // Off is shown of a host that runs
 		{"StaleAfterReset", func(p *sim.Personality) { p.Power.StaleFor = time.Hour }, func(t *testing.T, r *rig) {
 			t.Helper()

@@ -13,9 +13,7 @@ const opRestore = "bmc.restore_policy"
 const keyRestore = "PowerRestorePolicy"
 
 // restorePolicies are the standard's values.
-func restorePolicies() []protocol.RestorePolicy {
-	return []protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreAlwaysOff, protocol.RestoreLastState}
-}
+var restorePolicies = []protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreAlwaysOff, protocol.RestoreLastState}
 
 // restore reads the policy: the standard property (OpenBMC, AMI), or the BIOS
 // attribute of vendors that keep it there.
@@ -57,9 +55,9 @@ func (d *driver) RestorePolicy(ctx context.Context) (protocol.RestorePolicy, err
 // SetRestorePolicy writes PowerRestorePolicy at the system, or at its settings
 // where only those show it.
 func (d *driver) SetRestorePolicy(ctx context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {
-	if !slices.Contains(restorePolicies(), want) {
+	if !slices.Contains(restorePolicies, want) {
 		return "", protocol.Errorf(protocol.CodeInvalid, opRestore, "%q is not a power restore policy", want).
-			WithHint("use one of %v", restorePolicies())
+			WithHint("use one of %v", slices.Clone(restorePolicies))
 	}
 	c := d.call(ctx, opRestore)
 	at, o, err := d.restoreAt(c)

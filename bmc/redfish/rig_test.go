@@ -17,6 +17,7 @@ import (
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 )
 
@@ -35,7 +36,7 @@ type rig struct {
 	driver  bmc.Driver
 	config  redfish.Config // of driver
 	bmc     *sim.BMC
-	machine *sim.Simulated
+	machine *hardware.Simulated
 }
 
 func newRig(t *testing.T, p sim.Personality) *rig {
@@ -51,7 +52,7 @@ func newRigOf(t *testing.T, p sim.Personality, post time.Duration) *rig {
 
 func makeRig(t *testing.T, simulated sim.Config, post time.Duration, config redfish.Config) *rig {
 	t.Helper()
-	machine := sim.NewSimulated(sim.SimulatedConfig{Post: post, Shutdown: 20 * time.Millisecond})
+	machine := hardware.NewSimulated(hardware.SimulatedConfig{Post: post, Shutdown: 20 * time.Millisecond})
 	machine.Disk().Install("sha256:installed")
 	simulated.Machine, simulated.Username, simulated.Password = machine, username, password
 	b, err := sim.New(simulated)
@@ -130,7 +131,7 @@ func (r *rig) await(t *testing.T, want protocol.PowerState) {
 }
 
 // awaitMachine waits for the machine's own state.
-func (r *rig) awaitMachine(t *testing.T, want sim.MachineState) {
+func (r *rig) awaitMachine(t *testing.T, want hardware.State) {
 	t.Helper()
 	for ctx := deadline(t); r.machine.State() != want; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil {

@@ -108,18 +108,14 @@ func (l *link) sessionsURI(ctx context.Context) (uri, why string, err error) {
 
 // loginMessages say that it is the credentials that were refused, with whatever
 // status (iLO answers 400 UnauthorizedLoginAttempt).
-func loginMessages() []string {
-	return []string{
-		"UnauthorizedLoginAttempt", "NoValidSession", "InsufficientPrivilege", "ResourceAtUriUnauthorized",
-		"AccountForSessionNoLongerExists", "AuthenticationTokenRequired", "PasswordChangeRequired", "AccountNotModified",
-		"AccountLocked", "InvalidCredentials", "LoginFailed", "RAC0212", "SYS403",
-	}
+var loginMessages = []string{
+	"UnauthorizedLoginAttempt", "NoValidSession", "InsufficientPrivilege", "ResourceAtUriUnauthorized",
+	"AccountForSessionNoLongerExists", "AuthenticationTokenRequired", "PasswordChangeRequired", "AccountNotModified",
+	"AccountLocked", "InvalidCredentials", "LoginFailed", "RAC0212", "SYS403",
 }
 
 // sessionMessages say that the BMC holds no more sessions.
-func sessionMessages() []string {
-	return []string{"RAC0218", "SessionLimitExceeded", "CreateLimitReachedForResource"}
-}
+var sessionMessages = []string{"RAC0218", "SessionLimitExceeded", "CreateLimitReachedForResource"}
 
 // openSession logs in once.
 func (l *link) openSession(ctx context.Context, uri string) error {
@@ -131,7 +127,7 @@ func (l *link) openSession(ctx context.Context, uri string) error {
 	}
 	said := parseMessage(body)
 	switch status := resp.StatusCode; {
-	case said.is(sessionMessages()), status == http.StatusTooManyRequests && resp.Header.Get("Retry-After") == "":
+	case said.is(sessionMessages), status == http.StatusTooManyRequests && resp.Header.Get("Retry-After") == "":
 		// Whatever the status: 503 (Dell), 403 and 429 are known. A refusal of the credentials
 		// names itself, or is 401 or 403 without a word of sessions.
 		l.useBasic("the BMC has no session left", time.Now().Add(sessionCap))
@@ -139,7 +135,7 @@ func (l *link) openSession(ctx context.Context, uri string) error {
 		fault.Kind = protocol.FaultSessions
 		a.note(fault)
 		return nil
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, said.is(loginMessages()):
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, said.is(loginMessages):
 		return l.denied(opLogin, resp, body)
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		return l.statusError(opLogin, resp, body)

@@ -218,7 +218,7 @@ func (d *driver) patchBoot(c *call, w bootWrite) (int, error) {
 // without it.
 func dropped(w bootWrite, err error) (string, bool) {
 	status, said, ok := refusal(err)
-	if !ok || status != http.StatusBadRequest || said.is(postMessages()) || said.is(stateMessages()) {
+	if !ok || status != http.StatusBadRequest || said.is(postMessages) || said.is(stateMessages) {
 		return "", false
 	}
 	for _, key := range []string{keyMode, keyHTTPURI, keyBootNext, keyTarget, keyEnabled} {

@@ -20,9 +20,7 @@ const (
 )
 
 // capMessages say that the BMC holds no more subscriptions, with whatever status.
-func capMessages() []string {
-	return []string{"EventSubscriptionLimitExceeded", "SubscriptionLimitExceeded", "CreateLimitReachedForResource"}
-}
+var capMessages = []string{"EventSubscriptionLimitExceeded", "SubscriptionLimitExceeded", "CreateLimitReachedForResource"}
 
 // subscription is an EventDestination (DSP0268).
 type subscription struct {
@@ -55,7 +53,7 @@ func (d *driver) Subscribe(ctx context.Context, destination, mark string) error 
 	}
 	if uri == "" {
 		if uri, err = d.postSubscription(c, service, list, destination, mark); err != nil {
-			if a, is := errors.AsType[*answer](err); is && a.said.is(capMessages()) {
+			if a, is := errors.AsType[*answer](err); is && a.said.is(capMessages) {
 				return protocol.Errorf(protocol.CodeUnavailable, opSubscribe, "BMC %s holds no more subscriptions; %d are of others: %w", d.link.base, others, err).
 					WithHint("delete those that nobody uses from its EventService; polling goes on meanwhile")
 			}

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"rackboot/bmc/sim/delay"
+	"rackboot/bmc/sim/tree"
 )
 
 const maxBody = 64 << 10
@@ -19,12 +22,19 @@ type refusal struct {
 	retryAfter string // seconds; empty for none
 }
 
+// account is who may use a BMC. One without a name is an empty slot.
+type account struct {
+	name, password, role string
+	enabled              bool
+	change               bool // the password must be changed first
+}
+
 // request is a request whose body was read.
 type request struct {
 	*http.Request
 	uri  string // folded
 	body []byte
-	user *bmcUser // nil where no account is needed
+	user *account // nil where no account is needed
 }
 
 func readRequest(r *http.Request) *request {
@@ -32,12 +42,12 @@ func readRequest(r *http.Request) *request {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	return &request{Request: r, uri: fold(r.URL.Path), body: body}
+	return &request{Request: r, uri: tree.Fold(r.URL.Path), body: body}
 }
 
 // object is the request's body.
-func (r *request) object() (object, *refusal) {
-	o, err := parseObject(r.body)
+func (r *request) object() (tree.Object, *refusal) {
+	o, err := tree.ParseObject(r.body)
 	if err != nil {
 		return nil, &refusal{status: http.StatusBadRequest, id: "Base.1.13.MalformedJSON", text: "the body is not a JSON object"}
 	}
@@ -48,7 +58,7 @@ func (r *request) object() (object, *refusal) {
 type answer struct {
 	status int
 	header http.Header
-	body   object
+	body   tree.Object
 	cut    bool          // only half of the body is sent
 	short  bool          // likewise, with the length of the whole
 	drip   time.Duration // between two bytes of the body
@@ -56,16 +66,16 @@ type answer struct {
 	stream func(http.ResponseWriter, *http.Request)
 }
 
-func reply(status int, body object) *answer {
+func reply(status int, body tree.Object) *answer {
 	return &answer{status: status, header: http.Header{}, body: body}
 }
 
 func refuse(r *refusal) *answer {
-	e := object{"code": "Base.1.13.GeneralError", "message": "see @Message.ExtendedInfo"}
+	e := tree.Object{"code": "Base.1.13.GeneralError", "message": "see @Message.ExtendedInfo"}
 	if r.id != "" {
-		e["@Message.ExtendedInfo"] = []any{object{"MessageId": r.id, "Message": r.text}}
+		e["@Message.ExtendedInfo"] = []any{tree.Object{"MessageId": r.id, "Message": r.text}}
 	}
-	a := reply(r.status, object{"error": e})
+	a := reply(r.status, tree.Object{"error": e})
 	if r.retryAfter != "" {
 		a.header.Set("Retry-After", r.retryAfter)
 	}
@@ -115,7 +125,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 func dribble(w http.ResponseWriter, r *http.Request, text []byte, between time.Duration) {
 	out := http.NewResponseController(w)
 	for i := range text {
-		if _, err := w.Write(text[i : i+1]); err != nil || out.Flush() != nil || !pause(r.Context(), between) {
+		if _, err := w.Write(text[i : i+1]); err != nil || out.Flush() != nil || !delay.Pause(r.Context(), between) {
 			return
 		}
 	}
@@ -134,20 +144,4 @@ func pad(w io.Writer, n int) {
 		}
 		n -= len(part)
 	}
-}
-
-func link(uri string) object { return object{"@odata.id": uri} }
-
-func links(uris ...string) []any {
-	list := []any{}
-	for _, uri := range uris {
-		list = append(list, link(uri))
-	}
-	return list
-}
-
-// setMembers puts the members into a collection.
-func setMembers(collection object, uris []string) {
-	collection["Members"] = links(uris...)
-	collection["Members@odata.count"] = len(uris)
 }

@@ -1,24 +1,23 @@
 package sim
 
 import (
-	"context"
 	"crypto/tls"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
-	"sync"
-	"time"
 
+	"rackboot/bmc/sim/delay"
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
 // Config configures a simulated BMC.
 type Config struct {
-	Machine     Machine   // required; Close of the BMC closes it
-	More        []Machine // of further systems, in the order of the tree; closed likewise
+	Machine     hardware.Machine   // required; Close of the BMC closes it
+	More        []hardware.Machine // of further systems, in the order of the tree; closed likewise
 	Personality Personality
-	Identity    Identity
+	Identity    tree.Identity
 	Username    string
 	Password    string
 	// Listen opens the listener; nil is 127.0.0.1 with a free port. After
@@ -34,37 +33,19 @@ type Config struct {
 
 // BMC is a simulated BMC. Its methods are safe for concurrent use.
 type BMC struct {
-	logger      *slog.Logger
 	fingerprint string
 	front       *front
-	ctx         context.Context
-	cancel      context.CancelFunc
-	tasks       sync.WaitGroup
-	tree        *Tree
-	layout      layout
+	later       *delay.Later
+	manner      *manner
+	faults      *faults
+	diary       *diary
+	jobs        *jobs
+	accounts    *accounts
+	sessions    *sessions
+	events      *events
+	moves       *movedSystem
+	service     *service
 	hosts       []*Host
-	routes      map[string]handle // by method and folded URI
-	sender      http.RoundTripper
-	fetches     bool
-
-	mu            sync.Mutex
-	personality   Personality
-	users         []*bmcUser
-	dice          *rand.Rand
-	versions      map[string]uint64 // of ETags, by folded URI
-	sessions      map[string]*session
-	wrong         int // passwords in a row
-	lockedAt      time.Time
-	jobs          []*job
-	moves         movedSystem
-	subscriptions []*subscription
-	streams       map[chan []byte]struct{}
-	events        int // serial number
-	mains         bool
-	restarted     bool
-	closed        bool
-	faults        []Fault
-	history       []Record
 }
 
 // New makes a BMC and serves it, unless its personality is down. It fails with
@@ -78,60 +59,74 @@ func New(config Config) (*BMC, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "sim.new", "make certificate: %w", err)
 	}
-	b := newBMC(config, fingerprint)
-	if len(b.hosts) == 0 {
-		b.cancel()
-		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.new", "the tree has no system with a reset action")
-	}
-	b.front, err = newFront(b, []tls.Certificate{cert}, config.Personality.Wire.H2Only, config.Listen)
+	f, err := newFront([]tls.Certificate{cert}, config.Personality.Wire.H2Only, config.Listen)
 	if err != nil {
-		b.cancel()
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "sim.new", "listen: %w", err)
 	}
+	b := newBMC(config, f.address)
+	b.front, b.fingerprint = f, fingerprint
+	if len(b.hosts) == 0 {
+		f.close()
+		b.later.Stop()
+		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.new", "the tree has no system with a reset action")
+	}
+	f.begin(b.service)
 	if err := b.SetReach(config.Personality.Reach); err != nil {
-		b.cancel()
+		f.close()
+		b.later.Stop()
 		return nil, err
 	}
 	return b, nil
 }
 
-func newBMC(config Config, fingerprint string) *BMC {
+// newBMC puts the parts together; address is where they are reached.
+func newBMC(config Config, address string) *BMC {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &BMC{
-		logger:      config.Logger,
-		fingerprint: fingerprint,
-		personality: config.Personality,
-		users:       newUsers(config),
-		tree:        config.Personality.Tree,
-		sender:      config.Sender,
-		fetches:     config.Fetches,
-		dice:        newDice(config.Seed),
-		versions:    make(map[string]uint64),
-		sessions:    make(map[string]*session),
-		streams:     make(map[chan []byte]struct{}),
-		mains:       true,
+	t := config.Personality.Tree
+	if t == nil {
+		t = tree.Generic()
 	}
-	b.ctx, b.cancel = context.WithCancel(context.Background())
-	if b.sender == nil {
-		b.sender = &http.Transport{
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
-			DisableKeepAlives: true,
-		}
+	t = t.WithIdentity(config.Identity)
+	l := t.Survey()
+	m := newManner(config.Personality)
+	g := newTags(m)
+	b := &BMC{later: delay.New(), manner: m, faults: newFaults(), diary: newDiary(), moves: new(movedSystem)}
+	b.jobs = newJobs(m, g, t, l.Tasks)
+	b.accounts = newAccounts(m, g, b.later, l.Sessions, config.Username, config.Password)
+	b.sessions = newSessions(m, g, t, l.Sessions, b.accounts)
+	b.events = newEvents(m, g, t, l, b.later, config.Sender)
+	d := desk{
+		tree: t, manner: m, tags: g, diary: b.diary, jobs: b.jobs, events: b.events, later: b.later, logger: config.Logger,
+		fetches: config.Fetches, address: address,
 	}
-	if b.tree == nil {
-		b.tree = GenericTree()
-	}
-	b.tree = b.tree.of(config.Identity)
-	b.layout = b.tree.survey()
-	machines := append([]Machine{config.Machine}, config.More...)
-	for i, p := range b.layout.systems {
+	machines := append([]hardware.Machine{config.Machine}, config.More...)
+	for i, p := range l.Systems {
 		if i < len(machines) {
-			b.hosts = append(b.hosts, newHost(b, p, machines[i]))
+			b.hosts = append(b.hosts, newHost(d, p, machines[i]))
 		}
 	}
-	b.routes = b.router()
+	r := newRouter(t, g)
+	(&root{tree: t, tags: g, manner: m, collection: l.Collection}).routes(r, l.Managers)
+	b.sessions.routes(r)
+	b.accounts.routes(r)
+	b.events.routes(r)
+	b.jobs.routes(r)
+	b.service = &service{
+		manner: m, faults: b.faults, sessions: b.sessions, accounts: b.accounts, moves: b.moves, router: r, dice: newDice(config.Seed),
+	}
+	for i, h := range b.hosts {
+		if i == 0 {
+			u := &updates{manner: m, jobs: b.jobs, later: b.later, moves: b.moves, host: h.place.URI, power: h.power}
+			r.add("POST", l.Update, u.post)
+			for _, uri := range l.Tasks {
+				r.add("POST", uri, h.bios.commit)
+			}
+		}
+		h.routes(r)
+		b.service.supplies = append(b.service.supplies, h.supply)
+	}
 	return b
 }
 
@@ -150,23 +145,94 @@ func (b *BMC) PowerState() protocol.PowerState { return b.hosts[0].PowerState() 
 // Override is the override that the BMC holds for the first host.
 func (b *BMC) Override() protocol.Override { return b.hosts[0].Override() }
 
+// History is what happened, oldest first.
+func (b *BMC) History() []Record { return b.diary.all() }
+
 // Adjust changes the personality from the next request on. DropOns counts anew;
 // Reach is changed by SetReach only, Tree and Wire.H2Only not at all.
 func (b *BMC) Adjust(change func(*Personality)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	change(&b.personality)
+	p := b.manner.adjust(change)
 	for _, h := range b.hosts {
-		h.dropOns = b.personality.DropOns
+		h.power.adjusted(p.DropOns)
 	}
 }
 
+// Inject adds faults. Faults are matched in the order of their injection.
+func (b *BMC) Inject(faults ...Fault) { b.faults.inject(faults...) }
+
+// ClearFaults forgets the faults that were not used.
+func (b *BMC) ClearFaults() { b.faults.clear() }
+
 // SetCredentials changes the first account; open sessions end.
 func (b *BMC) SetCredentials(username, password string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.users[0].name, b.users[0].password = username, password
-	clear(b.sessions)
+	b.accounts.rename(username, password)
+	b.sessions.clear()
+}
+
+// Logs says whether an account logs in now, without counting it.
+func (b *BMC) Logs(username, password string) bool { return b.accounts.logs(username, password) }
+
+// Password is that of a user, for tests that look where it is not to be.
+func (b *BMC) Password(username string) string { return b.accounts.password(username) }
+
+// Wrong is how many wrong passwords came in a row.
+func (b *BMC) Wrong() int { return b.accounts.wrongs() }
+
+// SendEvent delivers an event with a MessageId and the URI that it is about, as
+// hardware would cause it.
+func (b *BMC) SendEvent(messageID, origin string) {
+	b.events.send(tree.Object{"EventType": "Alert", "MessageId": messageID, "Severity": "OK", "OriginOfCondition": tree.Link(origin)})
+}
+
+// MoveSystem gives the first system another path, as an update of the BMC's firmware may.
+func (b *BMC) MoveSystem(to string) { b.moves.to(b.hosts[0].place.URI, to) }
+
+// PressPowerButton presses the button of the first host.
+func (b *BMC) PressPowerButton() { b.hosts[0].PressPowerButton() }
+
+// ExternalOn powers the first host on past us.
+func (b *BMC) ExternalOn() { b.hosts[0].ExternalOn() }
+
+// PullPower takes mains power away, from machines and BMC at once.
+func (b *BMC) PullPower() error {
+	b.diary.record(RecordExternal, "mains lost")
+	for _, h := range b.hosts {
+		h.power.unplugged()
+	}
+	b.forgetRuntime()
+	if err := b.SetReach(ReachRefused); err != nil {
+		return err
+	}
+	var failed error
+	for _, h := range b.hosts {
+		if err := h.power.cut(); err != nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// RestorePower gives mains power back: the BMC answers, and the machines start
+// by their restore policy.
+func (b *BMC) RestorePower() error {
+	if err := b.SetReach(ReachOK); err != nil {
+		return err
+	}
+	b.diary.record(RecordExternal, "mains back")
+	for _, h := range b.hosts {
+		h.power.plugged(h.RestorePolicy())
+	}
+	return nil
+}
+
+// Restart is a restart of the BMC alone: sessions, subscriptions and tasks are
+// gone, the machines run on.
+func (b *BMC) Restart() {
+	b.diary.record(RecordExternal, "BMC restart")
+	for _, h := range b.hosts {
+		h.system.restarted.Store(true)
+	}
+	b.forgetRuntime()
 }
 
 // SetReach changes how the BMC answers the network. It fails if the listener
@@ -175,10 +241,7 @@ func (b *BMC) SetReach(r Reach) error { return b.front.set(r) }
 
 // Close ends the service and the machines.
 func (b *BMC) Close() error {
-	b.cancel()
-	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
+	b.later.Stop()
 	b.front.close()
 	var failed error
 	for _, h := range b.hosts {
@@ -186,26 +249,14 @@ func (b *BMC) Close() error {
 			failed = err
 		}
 	}
-	b.tasks.Wait()
+	b.later.Wait()
 	return failed
 }
 
-// after does something after a delay unless the BMC is closed first. b.mu is
-// held by the caller, not by what is done.
-func (b *BMC) after(d time.Duration, do func()) {
-	if b.closed {
-		return
-	}
-	b.tasks.Go(func() {
-		if pause(b.ctx, d) {
-			do()
-		}
-	})
-}
-
-// forgetRuntime ends what does not outlive a restart of the BMC. b.mu is held.
+// forgetRuntime ends what does not outlive a restart of the BMC.
 func (b *BMC) forgetRuntime() {
-	clear(b.sessions)
-	b.subscriptions, b.jobs, b.wrong = nil, nil, 0
-	b.closeStreams()
+	b.sessions.clear()
+	b.jobs.forget()
+	b.accounts.forgive()
+	b.events.forget()
 }

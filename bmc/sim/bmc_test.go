@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
@@ -21,18 +23,18 @@ const patience = time.Minute
 type user struct {
 	t        *testing.T
 	bmc      *BMC
-	machine  *Simulated
+	machine  *hardware.Simulated
 	client   *http.Client
 	password string
 	token    string
 }
 
-func newUser(t *testing.T, p Personality, config SimulatedConfig) *user {
+func newUser(t *testing.T, p Personality, config hardware.SimulatedConfig) *user {
 	t.Helper()
 	if config.Post == 0 {
 		config.Post = 30 * time.Millisecond
 	}
-	u := &user{t: t, machine: NewSimulated(config), password: "p", client: &http.Client{
+	u := &user{t: t, machine: hardware.NewSimulated(config), password: "p", client: &http.Client{
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
 		Timeout:   patience,
 	}}
@@ -84,12 +86,12 @@ func (u *user) do(method, uri, body string, headers ...string) answered {
 
 func (u *user) reset(kind string) answered {
 	u.t.Helper()
-	return u.do("POST", uriReset, `{"ResetType":"`+kind+`"}`)
+	return u.do("POST", tree.ResetURI, `{"ResetType":"`+kind+`"}`)
 }
 
 func (u *user) arm(target string) answered {
 	u.t.Helper()
-	return u.do("PATCH", uriSystem, `{"Boot":{"BootSourceOverrideTarget":"`+target+`","BootSourceOverrideEnabled":"Once"}}`)
+	return u.do("PATCH", tree.SystemURI, `{"Boot":{"BootSourceOverrideTarget":"`+target+`","BootSourceOverrideEnabled":"Once"}}`)
 }
 
 func (u *user) want(a answered, status int, id string) {
@@ -113,7 +115,7 @@ func (u *user) awaitPower(want protocol.PowerState) {
 	u.await(string(want), func() bool { return u.bmc.PowerState() == want })
 }
 
-func (u *user) awaitMachine(want MachineState) {
+func (u *user) awaitMachine(want hardware.State) {
 	u.t.Helper()
 	u.await(string(want), func() bool { return u.machine.State() == want })
 }
@@ -129,8 +131,8 @@ func (u *user) details(what string) []string {
 }
 
 // installed is a disk with a system.
-func installed() *Disk {
-	d := new(Disk)
+func installed() *hardware.Disk {
+	d := new(hardware.Disk)
 	d.Install("sha256:1")
 	return d
 }
@@ -150,46 +152,46 @@ func TestPersonalities(t *testing.T) {
 		{PostRefuses(), func(u *user) {
 			u.want(u.reset("ForceOff"), 400, messageAlreadyHPE)
 			u.want(u.arm("Hdd"), 200, "")
-			u.machine.config.Post = time.Hour
+			u = newUser(u.t, PostRefuses(), hardware.SimulatedConfig{Disk: installed(), Post: time.Hour})
 			u.want(u.reset("On"), 204, "")
 			u.want(u.arm("Hdd"), 400, messagePostHPE) // PoweringOn or POST
-			u.awaitMachine(MachinePost)
+			u.awaitMachine(hardware.Post)
 			u.want(u.arm("Hdd"), 400, messagePostHPE)
 		}},
 		{ActionInfoOnly(), func(u *user) {
-			actions := u.do("GET", uriSystem, "").body["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
-			if actions["@Redfish.ActionInfo"] != uriResetInfo || actions["ResetType@Redfish.AllowableValues"] != nil {
+			actions := u.do("GET", tree.SystemURI, "").body["Actions"].(map[string]any)["#ComputerSystem.Reset"].(map[string]any)
+			if actions["@Redfish.ActionInfo"] != tree.ResetInfoURI || actions["ResetType@Redfish.AllowableValues"] != nil {
 				u.t.Errorf("reset action %v", actions)
 			}
-			if p := u.do("GET", uriResetInfo, "").body["Parameters"]; p == nil {
+			if p := u.do("GET", tree.ResetInfoURI, "").body["Parameters"]; p == nil {
 				u.t.Error("no parameters in the ActionInfo")
 			}
 		}},
 		{Baseboard(), func(u *user) {
-			members := u.do("GET", uriSystems, "").body["Members"].([]any)
-			if first := members[0].(map[string]any)["@odata.id"]; len(members) != 2 || first != uriBaseboard {
+			members := u.do("GET", tree.SystemsURI, "").body["Members"].([]any)
+			if first := members[0].(map[string]any)["@odata.id"]; len(members) != 2 || first != tree.BaseboardURI {
 				u.t.Errorf("members %v", members)
 			}
-			u.want(u.do("PATCH", uriSystem, `{"Boot":{"BootSourceOverrideMode":"UEFI"}}`), 400, "Base.1.13.PropertyUnknown")
+			u.want(u.do("PATCH", tree.SystemURI, `{"Boot":{"BootSourceOverrideMode":"UEFI"}}`), 400, "Base.1.13.PropertyUnknown")
 		}},
 		{IgnoresGraceful(), func(u *user) {
 			u.arm("Hdd")
 			u.reset("On")
-			u.awaitMachine(MachineRunning)
+			u.awaitMachine(hardware.Running)
 			u.want(u.reset("GracefulShutdown"), 204, "")
 			for range 20 {
-				u.do("GET", uriSystem, "")
+				u.do("GET", tree.SystemURI, "")
 			}
-			u.awaitMachine(MachineRunning)
+			u.awaitMachine(hardware.Running)
 			u.awaitPower(protocol.PowerOn)
 		}},
 		{HangsPoweringOff(), func(u *user) {
 			u.arm("Hdd")
 			u.reset("On")
-			u.awaitMachine(MachineRunning)
+			u.awaitMachine(hardware.Running)
 			u.want(u.reset("GracefulShutdown"), 204, "")
 			for range 20 {
-				if p := u.do("GET", uriSystem, "").body["PowerState"]; p != "PoweringOff" {
+				if p := u.do("GET", tree.SystemURI, "").body["PowerState"]; p != "PoweringOff" {
 					u.t.Fatalf("power is %v", p)
 				}
 			}
@@ -222,19 +224,19 @@ func TestPersonalities(t *testing.T) {
 		}},
 		{SlowAnswers(), func(u *user) {
 			start := time.Now()
-			u.do("GET", uriSystem, "")
+			u.do("GET", tree.SystemURI, "")
 			if took := time.Since(start); took < SlowAnswers().AnswerDelay {
 				u.t.Errorf("answered in %s", took)
 			}
 		}},
 		{Down(), func(u *user) {
-			if a := u.do("GET", uriSystem, ""); a.status != 0 {
+			if a := u.do("GET", tree.SystemURI, ""); a.status != 0 {
 				u.t.Errorf("answered %d", a.status)
 			}
 			if err := u.bmc.SetReach(ReachOK); err != nil {
 				u.t.Fatal(err)
 			}
-			u.want(u.do("GET", uriSystem, ""), 200, "")
+			u.want(u.do("GET", tree.SystemURI, ""), 200, "")
 		}},
 	}
 	for _, tt := range tests {
@@ -242,7 +244,7 @@ func TestPersonalities(t *testing.T) {
 			if tt.personality.Source == "" {
 				t.Error("no source")
 			}
-			tt.see(newUser(t, tt.personality, SimulatedConfig{Disk: installed()}))
+			tt.see(newUser(t, tt.personality, hardware.SimulatedConfig{Disk: installed()}))
 		})
 	}
 	if len(tests) != len(Personalities()) {
@@ -251,9 +253,9 @@ func TestPersonalities(t *testing.T) {
 }
 
 // bootFunc is a Firmware.
-type bootFunc func(ctx context.Context, g *Guest, target protocol.BootTarget) error
+type bootFunc func(ctx context.Context, g *hardware.Guest, target protocol.BootTarget) error
 
-func (f bootFunc) Boot(ctx context.Context, g *Guest, target protocol.BootTarget) error {
+func (f bootFunc) Boot(ctx context.Context, g *hardware.Guest, target protocol.BootTarget) error {
 	return f(ctx, g, target)
 }
 
@@ -261,7 +263,7 @@ func (f bootFunc) Boot(ctx context.Context, g *Guest, target protocol.BootTarget
 // of the next override: the way of a first boot.
 func TestInstallAndBootFromDisk(t *testing.T) {
 	boots := make(chan protocol.BootTarget, 8)
-	firmware := bootFunc(func(ctx context.Context, g *Guest, target protocol.BootTarget) error {
+	firmware := bootFunc(func(ctx context.Context, g *hardware.Guest, target protocol.BootTarget) error {
 		g.Running()
 		boots <- target
 		if target == protocol.TargetUefiHTTP {
@@ -271,7 +273,7 @@ func TestInstallAndBootFromDisk(t *testing.T) {
 		<-ctx.Done()
 		return nil
 	})
-	u := newUser(t, Plain(), SimulatedConfig{Firmware: firmware})
+	u := newUser(t, Plain(), hardware.SimulatedConfig{Firmware: firmware})
 	u.arm("UefiHttp")
 	u.reset("On")
 	if got := <-boots; got != protocol.TargetUefiHTTP {
@@ -285,33 +287,33 @@ func TestInstallAndBootFromDisk(t *testing.T) {
 	}
 	// Once is used up: a restart of any kind ends in the shell, not on the disk.
 	u.want(u.reset("ForceRestart"), 204, "")
-	u.awaitMachine(MachineShell)
+	u.awaitMachine(hardware.Shell)
 	if got := u.details(RecordConsumed); !slices.Equal(got, []string{"UefiHttp", "Hdd", "None"}) {
 		t.Errorf("consumed %q", got)
 	}
-	if p := u.do("GET", uriSystem, "").body["LastResetTime"]; p == nil {
+	if p := u.do("GET", tree.SystemURI, "").body["LastResetTime"]; p == nil {
 		t.Error("no LastResetTime")
 	}
 	// The shell does not hear the power button.
 	u.want(u.reset("GracefulShutdown"), 204, "")
 	for range 20 {
-		u.do("GET", uriSystem, "")
+		u.do("GET", tree.SystemURI, "")
 	}
-	u.awaitMachine(MachineShell)
+	u.awaitMachine(hardware.Shell)
 }
 
 func TestGuestReset(t *testing.T) {
 	var boots []protocol.BootTarget
-	firmware := bootFunc(func(_ context.Context, g *Guest, target protocol.BootTarget) error {
+	firmware := bootFunc(func(_ context.Context, g *hardware.Guest, target protocol.BootTarget) error {
 		if boots = append(boots, target); len(boots) < 3 {
 			g.Reset()
 		}
 		return nil
 	})
-	u := newUser(t, Plain(), SimulatedConfig{Firmware: firmware, Disk: installed()})
-	u.do("PATCH", uriSystem, `{"Boot":{"BootSourceOverrideTarget":"Hdd","BootSourceOverrideEnabled":"Continuous"}}`)
+	u := newUser(t, Plain(), hardware.SimulatedConfig{Firmware: firmware, Disk: installed()})
+	u.do("PATCH", tree.SystemURI, `{"Boot":{"BootSourceOverrideTarget":"Hdd","BootSourceOverrideEnabled":"Continuous"}}`)
 	u.reset("On")
-	u.awaitMachine(MachineRunning)
+	u.awaitMachine(hardware.Running)
 	if len(boots) != 3 || !u.bmc.Override().Armed() {
 		t.Errorf("booted %v, override %v", boots, u.bmc.Override())
 	}
@@ -319,10 +321,10 @@ func TestGuestReset(t *testing.T) {
 
 // The disk boots only if something was installed.
 func TestEmptyDisk(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
 	u.arm("Hdd")
 	u.reset("On")
-	u.awaitMachine(MachineShell)
+	u.awaitMachine(hardware.Shell)
 	if got := u.details(RecordConsumed); !slices.Equal(got, []string{"Hdd"}) {
 		t.Errorf("consumed %q", got)
 	}
@@ -332,62 +334,62 @@ func TestEmptyDisk(t *testing.T) {
 func TestExternalActions(t *testing.T) {
 	p := Plain()
 	p.Restore = RestoreLastState
-	u := newUser(t, p, SimulatedConfig{Disk: installed(), Shutdown: time.Millisecond})
+	u := newUser(t, p, hardware.SimulatedConfig{Disk: installed(), Shutdown: time.Millisecond})
 	u.bmc.ExternalOn()
 	u.awaitPower(protocol.PowerOn)
 	u.want(u.reset("ForceOff"), 204, "")
 	u.awaitPower(protocol.PowerOff)
 	u.arm("Hdd")
 	u.bmc.PressPowerButton()
-	u.awaitMachine(MachineRunning)
+	u.awaitMachine(hardware.Running)
 	if err := u.bmc.PullPower(); err != nil {
 		t.Fatal(err)
 	}
-	if a := u.do("GET", uriSystem, ""); a.status != 0 || u.machine.State() != MachineOff {
+	if a := u.do("GET", tree.SystemURI, ""); a.status != 0 || u.machine.State() != hardware.Off {
 		t.Errorf("without mains: %d, %s", a.status, u.machine.State())
 	}
 	if err := u.bmc.RestorePower(); err != nil {
 		t.Fatal(err)
 	}
 	u.awaitPower(protocol.PowerOn)
-	u.awaitMachine(MachineShell)
+	u.awaitMachine(hardware.Shell)
 	if got := u.details(RecordExternal); !slices.Equal(got, []string{"on", "power button", "mains lost", "mains back"}) {
 		t.Errorf("history %q", got)
 	}
 }
 
 func TestSessionsAndCredentials(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
-	a := u.do("POST", uriSessions, `{"UserName":"u","Password":"p"}`)
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
+	a := u.do("POST", tree.SessionsURI, `{"UserName":"u","Password":"p"}`)
 	u.want(a, 201, "")
 	u.token = a.header.Get("X-Auth-Token")
-	u.want(u.do("GET", uriSystem, ""), 200, "")
+	u.want(u.do("GET", tree.SystemURI, ""), 200, "")
 	u.want(u.do("DELETE", a.header.Get("Location"), ""), 204, "")
-	u.want(u.do("GET", uriSystem, ""), 401, "Base.1.13.NoValidSession")
+	u.want(u.do("GET", tree.SystemURI, ""), 401, "Base.1.13.NoValidSession")
 	u.token = ""
 	u.bmc.SetCredentials("u", "other")
-	u.want(u.do("GET", uriSystem, ""), 401, "Base.1.13.NoValidSession")
-	u.want(u.do("GET", uriRoot, ""), 200, "")
+	u.want(u.do("GET", tree.SystemURI, ""), 401, "Base.1.13.NoValidSession")
+	u.want(u.do("GET", tree.RootURI, ""), 200, "")
 	u.password = "other"
 	for range maxSessions {
-		u.want(u.do("POST", uriSessions, `{"UserName":"u","Password":"other"}`), 201, "")
+		u.want(u.do("POST", tree.SessionsURI, `{"UserName":"u","Password":"other"}`), 201, "")
 	}
-	u.want(u.do("POST", uriSessions, `{"UserName":"u","Password":"other"}`), 503, "IDRAC.2.8.RAC0218")
+	u.want(u.do("POST", tree.SessionsURI, `{"UserName":"u","Password":"other"}`), 503, "IDRAC.2.8.RAC0218")
 }
 
 func TestETagIsChecked(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
-	tag := u.do("GET", uriSystem, "").header.Get("ETag")
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
+	tag := u.do("GET", tree.SystemURI, "").header.Get("ETag")
 	const body = `{"Boot":{"BootSourceOverrideTarget":"Hdd","BootSourceOverrideEnabled":"Once"}}`
-	u.want(u.do("PATCH", uriSystem, body, "If-Match", tag), 200, "")
-	u.want(u.do("PATCH", uriSystem, body, "If-Match", tag), 412, "Base.1.13.PreconditionFailed")
+	u.want(u.do("PATCH", tree.SystemURI, body, "If-Match", tag), 200, "")
+	u.want(u.do("PATCH", tree.SystemURI, body, "If-Match", tag), 412, "Base.1.13.PreconditionFailed")
 }
 
 func TestFaults(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
 	u.bmc.Inject(Fault{Method: "POST", Status: 503, MessageID: "x", Times: 2})
 	u.bmc.Inject(Fault{Method: "POST", Status: 0, Perform: true})
-	u.want(u.do("GET", uriSystem, ""), 200, "")
+	u.want(u.do("GET", tree.SystemURI, ""), 200, "")
 	u.want(u.reset("On"), 503, "x")
 	u.want(u.reset("On"), 503, "x")
 	if a := u.reset("On"); a.status != 0 {

@@ -5,37 +5,38 @@ import (
 	"net/http"
 	"slices"
 
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
-// changeBoot writes a Boot object at a place. bmc.mu is held.
-func (h *Host) changeBoot(v any, writable []string, where Write) *refusal {
-	rules := h.bmc.personality.Boot
-	if _, ok := at(v, bootURI).(string); ok && rules.URIReadOnly {
-		return propertyError("PropertyNotWritableOrUnknown", bootURI)
+// change writes a Boot object at a place. o.mu is held.
+func (o *override) change(v any, writable []string, where Write) *refusal {
+	rules := o.manner.now().Boot
+	if _, ok := tree.At(v, tree.BootURI).(string); ok && rules.URIReadOnly {
+		return propertyError("PropertyNotWritableOrUnknown", tree.BootURI)
 	}
-	change, refused := parseBoot(v, writable, h.bmc.tree.targets(h.place, where))
+	change, refused := parseBoot(v, writable, o.tree.Targets(o.place, where == WriteSettings))
 	if refused != nil {
 		return refused
 	}
-	if refused = h.judge(change, where); refused != nil {
+	if refused = o.judge(change, where); refused != nil {
 		return refused
 	}
-	after := h.boot.with(change)
-	h.bmc.record(RecordPatch, fmt.Sprintf("%s %s", after.text(bootTarget), after.text(bootEnabled)))
-	if !h.bmc.personality.DropOverride {
-		h.store(change, where)
+	after := o.boot.with(change)
+	o.diary.record(RecordPatch, fmt.Sprintf("%s %s", after.text(tree.BootTarget), after.text(tree.BootEnabled)))
+	if !o.manner.now().DropOverride {
+		o.store(change, where)
 	}
-	if _, named := change[bootEnabled]; named && rules.RefuseYetDo {
-		return propertyError("PropertyNotWritable", bootEnabled)
+	if _, named := change[tree.BootEnabled]; named && rules.RefuseYetDo {
+		return propertyError("PropertyNotWritable", tree.BootEnabled)
 	}
 	return nil
 }
 
-// judge refuses a change that the personality does not take.
-func (h *Host) judge(change bootValues, where Write) *refusal {
-	rules := h.bmc.personality.Boot
-	if refused := h.hostBusy(); refused != nil {
+// judge refuses a change that the personality does not take. o.mu is held.
+func (o *override) judge(change bootValues, where Write) *refusal {
+	rules := o.manner.now().Boot
+	if refused := o.supply.busy(); refused != nil {
 		return refused
 	}
 	if where == WriteMain && rules.At != WriteMain {
@@ -51,13 +52,13 @@ func (h *Host) judge(change bootValues, where Write) *refusal {
 		}
 	}
 	switch {
-	case change[bootEnabled] != nil && change.text(bootEnabled) == rules.RefuseEnabled:
-		return propertyError("PropertyValueNotInList", bootEnabled)
-	case slices.Contains(rules.RefuseTargets, change.text(bootTarget)):
+	case change[tree.BootEnabled] != nil && change.text(tree.BootEnabled) == rules.RefuseEnabled:
+		return propertyError("PropertyValueNotInList", tree.BootEnabled)
+	case slices.Contains(rules.RefuseTargets, change.text(tree.BootTarget)):
 		return &refusal{status: http.StatusBadRequest, id: "iLO.2.37.UnsupportedOperation", text: "this override is not supported"}
-	case rules.EnabledNeedsTarget && change[bootEnabled] != nil && h.boot.with(change).text(bootTarget) == string(protocol.TargetNone):
-		return propertyError("PropertyValueConflict", bootEnabled)
-	case rules.FixedOrder && h.fixedOrder()["FixedBootOrder"] == "Enabled" && change[bootTarget] != nil:
+	case rules.EnabledNeedsTarget && change[tree.BootEnabled] != nil && o.boot.with(change).text(tree.BootTarget) == string(protocol.TargetNone):
+		return propertyError("PropertyValueConflict", tree.BootEnabled)
+	case rules.FixedOrder && o.order.now()["FixedBootOrder"] == "Enabled" && change[tree.BootTarget] != nil:
 		return &refusal{status: http.StatusBadRequest, id: "Ami.1.0.PropertyBlockedByFixedBootOrder", text: "the fixed boot order is on"}
 	}
 	if name, lacking := lacks(change, rules.Need); lacking && !rules.NeedReverts {
@@ -68,7 +69,7 @@ func (h *Host) judge(change bootValues, where Write) *refusal {
 
 // lacks is the first property that a change of the override does not name.
 func lacks(change bootValues, need []string) (name string, lacking bool) {
-	if change[bootTarget] == nil && change[bootEnabled] == nil && change[bootMode] == nil {
+	if change[tree.BootTarget] == nil && change[tree.BootEnabled] == nil && change[tree.BootMode] == nil {
 		return "", false
 	}
 	for _, name := range need {
@@ -79,71 +80,40 @@ func lacks(change bootValues, need []string) (name string, lacking bool) {
 	return "", false
 }
 
-// store keeps an accepted change, as the personality does.
-func (h *Host) store(change bootValues, where Write) {
-	rules := h.bmc.personality.Boot
+// store keeps an accepted change, as the personality does. o.mu is held.
+func (o *override) store(change bootValues, where Write) {
+	rules := o.manner.now().Boot
 	stored := bootValues{}.with(change)
-	if rules.NeedReverts && change[bootTarget] != nil {
-		if slices.Contains(rules.Need, bootMode) && change[bootMode] == nil {
-			stored[bootMode] = modeLegacy
+	if rules.NeedReverts && change[tree.BootTarget] != nil {
+		if slices.Contains(rules.Need, tree.BootMode) && change[tree.BootMode] == nil {
+			stored[tree.BootMode] = tree.ModeLegacy
 		}
-		if slices.Contains(rules.Need, bootEnabled) && change[bootEnabled] == nil {
-			stored[bootEnabled] = string(protocol.OverrideDisabled)
+		if slices.Contains(rules.Need, tree.BootEnabled) && change[tree.BootEnabled] == nil {
+			stored[tree.BootEnabled] = string(protocol.OverrideDisabled)
 		}
 	}
-	if rules.ModeReverts && change[bootTarget] != nil {
-		stored[bootMode] = modeLegacy
+	if rules.ModeReverts && change[tree.BootTarget] != nil {
+		stored[tree.BootMode] = tree.ModeLegacy
 	}
-	if rules.StoreEnabled != "" && change.text(bootEnabled) == string(protocol.OverrideOnce) {
-		stored[bootEnabled] = rules.StoreEnabled
+	if rules.StoreEnabled != "" && change.text(tree.BootEnabled) == string(protocol.OverrideOnce) {
+		stored[tree.BootEnabled] = rules.StoreEnabled
 	}
-	if rules.Forget && change[bootTarget] != nil {
-		stored[bootMode], stored[bootEnabled] = modeLegacy, string(protocol.OverrideDisabled)
+	if rules.Forget && change[tree.BootTarget] != nil {
+		stored[tree.BootMode], stored[tree.BootEnabled] = tree.ModeLegacy, string(protocol.OverrideDisabled)
 	}
-	if rules.ModeJob && change[bootMode] != nil {
-		h.biosJob = true
-		h.bmc.addJob(h, "BIOS configuration")
+	if rules.ModeJob && change[tree.BootMode] != nil {
+		o.biosJob = true
+		o.jobs.add(o.place.URI, "BIOS configuration")
 	}
-	if rules.LateJob && h.inPost() {
-		h.lateJob, h.diskBoot = true, true
+	if rules.LateJob && o.supply.inPost() {
+		o.lateJob, o.diskBoot = true, true
 	}
 	if rules.Pending && where == WriteSettings {
-		h.pending = h.pending.with(stored)
-		h.bmc.touch(h.place.settings)
+		o.pending = o.pending.with(stored)
+		o.tags.touch(o.place.Settings)
 		return
 	}
-	h.boot = h.boot.with(stored)
-	h.bmc.touch(h.place.uri)
-	h.bmc.touch(h.place.settings)
-}
-
-func (h *Host) getSettings(r *request) *answer {
-	body := h.bmc.tree.get(h.place.settings)
-	if body == nil {
-		return missing()
-	}
-	if boot, ok := body["Boot"].(object); ok {
-		h.showBoot(boot, h.boot.with(h.pending))
-	}
-	return h.bmc.tagged(r, body)
-}
-
-func (h *Host) patchSettings(r *request) *answer {
-	if refused := h.bmc.precondition(r); refused != nil {
-		return refuse(refused)
-	}
-	body, refused := r.object()
-	if refused != nil {
-		return refuse(refused)
-	}
-	for name := range body {
-		if name != "Boot" {
-			return refuse(propertyError("PropertyNotWritable", name))
-		}
-	}
-	boot, _ := at(h.bmc.tree.look(h.place.settings), "Boot").(object)
-	if refused := h.changeBoot(body["Boot"], h.writable(boot), WriteSettings); refused != nil {
-		return refuse(refused)
-	}
-	return reply(http.StatusNoContent, nil)
+	o.boot = o.boot.with(stored)
+	o.tags.touch(o.place.URI)
+	o.tags.touch(o.place.Settings)
 }

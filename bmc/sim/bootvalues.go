@@ -4,21 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
-)
-
-// The names of Boot's properties (Redfish ComputerSystem schema).
-const (
-	bootTarget  = "BootSourceOverrideTarget"
-	bootEnabled = "BootSourceOverrideEnabled"
-	bootMode    = "BootSourceOverrideMode"
-	bootURI     = "HttpBootUri"
-	bootUEFI    = "UefiTargetBootSourceOverride"
-	bootNext    = "BootNext"
-	bootOrder   = "BootOrder"
-
-	modeUEFI   = "UEFI"
-	modeLegacy = "Legacy"
 )
 
 // bootValues is a Boot object by property: strings, nil for null, and a list of
@@ -33,9 +20,9 @@ func (v bootValues) text(name string) string {
 // override is the values as an override.
 func (v bootValues) override() protocol.Override {
 	return protocol.Override{
-		Target:  protocol.BootTarget(v.text(bootTarget)),
-		Enabled: protocol.OverrideEnabled(v.text(bootEnabled)),
-		Mode:    v.text(bootMode),
+		Target:  protocol.BootTarget(v.text(tree.BootTarget)),
+		Enabled: protocol.OverrideEnabled(v.text(tree.BootEnabled)),
+		Mode:    v.text(tree.BootMode),
 	}
 }
 
@@ -49,14 +36,14 @@ func (v bootValues) with(change bootValues) bootValues {
 
 // disarmed is the values after the override was used up.
 func (v bootValues) disarmed() bootValues {
-	return v.with(bootValues{bootTarget: string(protocol.TargetNone), bootEnabled: string(protocol.OverrideDisabled)})
+	return v.with(bootValues{tree.BootTarget: string(protocol.TargetNone), tree.BootEnabled: string(protocol.OverrideDisabled)})
 }
 
 // parseBoot checks a Boot object of a PATCH as strict BMCs do: a property that
 // is not writable there, another type or a value out of the list refuses the
 // whole. Without targets every target is taken.
 func parseBoot(v any, writable, targets []string) (bootValues, *refusal) {
-	boot, ok := v.(object)
+	boot, ok := v.(tree.Object)
 	if !ok || len(boot) == 0 {
 		return nil, propertyError("PropertyValueTypeError", "Boot")
 	}
@@ -66,12 +53,12 @@ func parseBoot(v any, writable, targets []string) (bootValues, *refusal) {
 			return nil, propertyError("PropertyUnknown", name)
 		}
 		switch name {
-		case bootOrder:
+		case tree.BootOrder:
 			order, ok := value.([]any)
-			if !ok || len(textsAt(boot, name)) != len(order) {
+			if !ok || len(tree.TextsAt(boot, name)) != len(order) {
 				return nil, propertyError("PropertyValueTypeError", name)
 			}
-		case bootURI, bootUEFI, bootNext:
+		case tree.BootURI, tree.BootUEFI, tree.BootNext:
 			if _, ok := value.(string); !ok && value != nil {
 				return nil, propertyError("PropertyValueTypeError", name)
 			}
@@ -91,12 +78,12 @@ func parseBoot(v any, writable, targets []string) (bootValues, *refusal) {
 
 func listed(name, value string, targets []string) bool {
 	switch name {
-	case bootTarget:
+	case tree.BootTarget:
 		return len(targets) == 0 || slices.Contains(targets, value)
-	case bootEnabled:
+	case tree.BootEnabled:
 		return slices.Contains([]string{"Disabled", "Once", "Continuous"}, value)
-	case bootMode:
-		return value == modeUEFI || value == modeLegacy
+	case tree.BootMode:
+		return value == tree.ModeUEFI || value == tree.ModeLegacy
 	default:
 		return false
 	}

@@ -1,17 +1,26 @@
 // Package sim is a BMC and the servers behind it, for tests and for trying
-// Rackboot without hardware: a Redfish service over TLS that serves a [Tree], a
-// [Personality] that says how the vendor's firmware misbehaves, and a [Machine]
-// for each [Host].
+// Rackboot without hardware: a Redfish service over TLS that serves a tree of
+// resources, a [Personality] that says how the vendor's firmware misbehaves, and
+// a machine for each [Host].
 //
-//	Redfish client ──► BMC (tree; over it power, boot, BIOS, media, sessions, events)
-//	                    │ PowerOn, Shutdown, PowerOff      ▲ Board: NextBoot,
-//	                    ▼                                  │ BootConsumed, MachineChanged
-//	                   Machine: Simulated ──► Firmware (a simulated UEFI client)
-//	                            QEMU      ──► OVMF
+//	Redfish client ──► front ──► service: faults, sessions, accounts ──► router
+//	                                                                       │
+//	  root, accounts, sessions, events, jobs, updates ◄────────────────────┤
+//	  Host: system, resetAction, override, bios, slots, powerLog ◄─────────┘
+//	            │ power: on, off, shutdown      ▲ hardware.Board: NextBoot,
+//	            ▼                               │ BootConsumed, MachineChanged
+//	           hardware.Machine: Simulated ──► Firmware (a simulated UEFI client)
+//	                             QEMU      ──► OVMF
 //
-// The tree is made by hand in the shape of a vendor's, or loaded from a folder
-// by [LoadTree]. What lives is found in it by its links, as a client finds it,
-// and laid over it: a BMC serves any vendor's tree.
+// Each part has its own state, its own lock and its own routes, and knows the
+// parts that it uses; [New] and newHost put them together. One request is
+// answered at a time. Locks are taken in this order: that of the requests; power,
+// override, bios and slots of a host; its supply; sessions, accounts, events and
+// jobs; tags, manner and diary. No part calls one that stands before it.
+//
+// What a tree says lies in package tree: made by hand in the shape of a vendor's,
+// or loaded from a folder. What lives is found in it by its links, as a client
+// finds it, and laid over it: a BMC serves any vendor's tree.
 //
 // The override is consumed when the firmware picks its boot device, at the end
 // of POST, and not when it is written or when power comes on: a controller that

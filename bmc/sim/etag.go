@@ -4,15 +4,39 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+
+	"rackboot/bmc/sim/tree"
 )
 
-// touch makes the ETags of a resource and its parts stale. b.mu is held.
-func (b *BMC) touch(uri string) { b.versions[fold(uri)]++ }
+// tags are the ETags of a BMC's resources. Its methods are safe for concurrent use.
+type tags struct {
+	manner *manner
+
+	mu       sync.Mutex
+	versions map[string]uint64 // by folded URI
+}
+
+func newTags(m *manner) *tags { return &tags{manner: m, versions: make(map[string]uint64)} }
+
+// touch makes the ETags of a resource and its parts stale.
+func (t *tags) touch(uri string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.versions[tree.Fold(uri)]++
+}
+
+// number is the version of a resource in quotes.
+func (t *tags) number(uri string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return `"` + strconv.FormatUint(t.versions[tree.Fold(uri)], 10) + `"`
+}
 
 // tag is the ETag of a resource for a client; empty for none.
-func (b *BMC) tag(r *request, uri string) (tag string, has bool) {
-	n := `"` + strconv.FormatUint(b.versions[fold(uri)], 10) + `"`
-	switch b.personality.ETag.Form {
+func (t *tags) tag(r *request, uri string) (tag string, has bool) {
+	n := t.number(uri)
+	switch t.manner.now().ETag.Form {
 	case "absent":
 		return "", false
 	case "empty":
@@ -22,8 +46,8 @@ func (b *BMC) tag(r *request, uri string) (tag string, has bool) {
 	case "doubled":
 		return `"` + n + `"`, true
 	case "changing":
-		b.touch(uri)
-		return `W/"` + strconv.FormatUint(b.versions[fold(uri)], 10) + `"`, true
+		t.touch(uri)
+		return "W/" + t.number(uri), true
 	case "gzip":
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			return "W/" + n, true
@@ -36,13 +60,13 @@ func (b *BMC) tag(r *request, uri string) (tag string, has bool) {
 
 // tagged is an answer with the ETag of its resource, in header and body. Without
 // a body there is no such resource.
-func (b *BMC) tagged(r *request, body object) *answer {
+func (t *tags) tagged(r *request, body tree.Object) *answer {
 	if body == nil {
 		return missing()
 	}
 	a := reply(http.StatusOK, body)
 	delete(body, "@odata.etag")
-	if tag, ok := b.tag(r, r.uri); ok {
+	if tag, ok := t.tag(r, r.uri); ok {
 		a.header["Etag"] = []string{tag}
 		body["@odata.etag"] = tag
 		if none := r.Header.Get("If-None-Match"); none != "" && none == tag {
@@ -53,8 +77,8 @@ func (b *BMC) tagged(r *request, body object) *answer {
 }
 
 // precondition checks If-Match; nil if the change may go on.
-func (b *BMC) precondition(r *request) *refusal {
-	rules := &b.personality.ETag
+func (t *tags) precondition(r *request) *refusal {
+	rules := t.manner.now().ETag
 	match, given := "", len(r.Header.Values("If-Match")) > 0
 	if given {
 		match = r.Header.Get("If-Match")
@@ -65,19 +89,18 @@ func (b *BMC) precondition(r *request) *refusal {
 		return &refusal{status: http.StatusPreconditionRequired, id: "Ami.1.0.PreconditionHeaderMissing", text: "If-Match is missing"}
 	case !given:
 		return nil
-	case !b.matches(r, match):
+	case !t.matches(r, match):
 		return failed
-	case rules.Refuse > 0:
-		rules.Refuse--
+	case t.manner.spend(func(p *Personality) *int { return &p.ETag.Refuse }):
 		return failed
 	default:
 		return nil
 	}
 }
 
-func (b *BMC) matches(r *request, match string) bool {
-	rules := b.personality.ETag
-	n := `"` + strconv.FormatUint(b.versions[r.uri], 10) + `"`
+func (t *tags) matches(r *request, match string) bool {
+	rules := t.manner.now().ETag
+	n := t.number(r.uri)
 	weak := strings.TrimPrefix(match, "W/")
 	switch {
 	case rules.Match == MatchNever || rules.Match == MatchNone || rules.Form == "empty":
@@ -87,7 +110,7 @@ func (b *BMC) matches(r *request, match string) bool {
 	case rules.Match == MatchStrong || rules.Form == "gzip":
 		return match == n
 	case rules.Match == MatchExact:
-		tag, _ := b.tag(r, r.uri)
+		tag, _ := t.tag(r, r.uri)
 		return match == tag
 	case rules.Form == "doubled":
 		return weak == n || weak == `"`+n+`"`

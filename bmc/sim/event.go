@@ -1,86 +1,95 @@
 package sim
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
+
+	"rackboot/bmc/sim/delay"
+	"rackboot/bmc/sim/tree"
 )
 
-// powerChanged tells subscribers and the power log. bmc.mu is held.
-func (b *BMC) powerChanged(h *Host) {
-	h.logPower()
-	if b.personality.Event.Silent {
+// events tells subscribers and streams. Its methods are safe for concurrent use.
+type events struct {
+	manner *manner
+	tags   *tags
+	tree   *tree.Tree
+	layout tree.Layout
+	later  *delay.Later
+	sender http.RoundTripper
+
+	mu            sync.Mutex
+	subscriptions []*subscription
+	streams       map[chan []byte]struct{}
+	serial        int
+}
+
+func newEvents(m *manner, g *tags, t *tree.Tree, l tree.Layout, later *delay.Later, sender http.RoundTripper) *events {
+	if sender == nil {
+		sender = &http.Transport{
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+			DisableKeepAlives: true,
+		}
+	}
+	return &events{manner: m, tags: g, tree: t, layout: l, later: later, sender: sender, streams: make(map[chan []byte]struct{})}
+}
+
+func (e *events) routes(t *router) {
+	t.add("GET", e.layout.Subscriptions, e.getSubscriptions)
+	t.add("POST", e.layout.Subscriptions, e.postSubscription)
+	t.addMembers(e.layout.Subscriptions, e.subscriptionMember)
+	t.add("POST", e.layout.TestEvent, e.postTest)
+	t.add("GET", e.layout.Stream, e.getStream)
+}
+
+// forget ends subscriptions and streams.
+func (e *events) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.subscriptions = nil
+	e.closeStreams()
+}
+
+// powerChanged tells of the power of a system.
+func (e *events) powerChanged(uri, power string) {
+	if e.manner.now().Event.Silent {
 		return
 	}
-	b.send(object{
+	e.send(tree.Object{
 		"EventType": "StatusChange", "MessageId": "ResourceEvent.1.0.ResourceChanged",
-		"Message": "the power state is " + string(h.power), "Severity": "OK",
-		"OriginOfCondition": link(h.place.uri),
+		"Message": "the power state is " + power, "Severity": "OK",
+		"OriginOfCondition": tree.Link(uri),
 	})
 }
 
-// SendEvent delivers an event with a MessageId and the URI that it is about, as
-// hardware would cause it.
-func (b *BMC) SendEvent(messageID, origin string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.send(object{"EventType": "Alert", "MessageId": messageID, "Severity": "OK", "OriginOfCondition": link(origin)})
-}
-
-// send delivers an event to streams and subscriptions. b.mu is held.
-func (b *BMC) send(event object) {
-	b.events++
-	id := strconv.Itoa(b.events)
+// send delivers an event to streams and subscriptions.
+func (e *events) send(event tree.Object) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.serial++
+	id := strconv.Itoa(e.serial)
 	event["EventId"], event["EventTimestamp"] = id, time.Now().UTC().Format(time.RFC3339)
-	text, err := json.Marshal(object{
+	text, err := json.Marshal(tree.Object{
 		"@odata.type": "#Event.v1_7_0.Event", "Id": id, "Name": "Event", "Events": []any{event},
 	})
 	if err != nil {
 		panic("sim: event: " + err.Error())
 	}
-	for stream := range b.streams {
+	for stream := range e.streams {
 		select {
 		case stream <- text:
 		default: // a client that does not read loses events
 		}
 	}
-	for _, s := range b.subscriptions {
-		b.deliver(s, text)
+	for _, s := range e.subscriptions {
+		e.deliver(s, text)
 	}
 }
 
-func (b *BMC) postTestEvent(*request) *answer {
-	b.send(object{"EventType": "Alert", "MessageId": "Base.1.13.TestMessage", "Severity": "OK"})
+func (e *events) postTest(*request) *answer {
+	e.send(tree.Object{"EventType": "Alert", "MessageId": "Base.1.13.TestMessage", "Severity": "OK"})
 	return reply(http.StatusNoContent, nil)
-}
-
-// logPower writes Supermicro's power entries. bmc.mu is held.
-func (h *Host) logPower() {
-	if h.place.powerLog == "" {
-		return
-	}
-	if len(h.powerLog) == maxHistory {
-		h.powerLog = h.powerLog[1:]
-	}
-	h.powerLog = append(h.powerLog, object{
-		"@odata.type": "#LogEntry.v1_4_0.LogEntry", "EntryType": "Event", "Name": "Log entry",
-		"MessageId": "Event.1.0.SystemPowerAction", "Message": "MEL-0051 System power: " + string(h.power),
-		"Created": time.Now().UTC().Format(time.RFC3339),
-	})
-}
-
-func (h *Host) getPowerLog(r *request) *answer {
-	body := h.bmc.tree.get(r.uri)
-	if body == nil {
-		return missing()
-	}
-	members, _ := body["Members"].([]any)
-	for i, entry := range h.powerLog {
-		e := clone(entry).(object)
-		e["@odata.id"], e["Id"] = h.place.powerLog+"/P"+strconv.Itoa(i+1), "P"+strconv.Itoa(i+1)
-		members = append(members, e)
-	}
-	body["Members"], body["Members@odata.count"] = members, len(members)
-	return h.bmc.tagged(r, body)
 }

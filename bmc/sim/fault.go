@@ -4,7 +4,10 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
+
+	"rackboot/bmc/sim/tree"
 )
 
 // Fault is an answer that differs from the usual, for requests that arrive
@@ -30,36 +33,44 @@ type Fault struct {
 	Times   int // 0 counts as 1
 }
 
-// Inject adds faults. Faults are matched in the order of their injection.
-func (b *BMC) Inject(faults ...Fault) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, f := range faults {
+// faults are those that were not used. Its methods are safe for concurrent use.
+type faults struct {
+	mu   sync.Mutex
+	list []Fault
+}
+
+func newFaults() *faults { return new(faults) }
+
+// inject adds faults. Faults are matched in the order of their injection.
+func (l *faults) inject(more ...Fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range more {
 		f.Times = max(1, f.Times)
-		b.faults = append(b.faults, f)
+		l.list = append(l.list, f)
 	}
 }
 
-// ClearFaults forgets the faults that were not used.
-func (b *BMC) ClearFaults() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.faults = nil
+// clear forgets the faults that were not used.
+func (l *faults) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = nil
 }
 
-// takeFault uses up one fault that matches.
-func (b *BMC) takeFault(r *http.Request) (Fault, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// take uses up one fault that matches.
+func (l *faults) take(r *http.Request) (Fault, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	path := strings.TrimRight(r.URL.Path, "/")
-	for i := range b.faults {
-		f := &b.faults[i]
+	for i := range l.list {
+		f := &l.list[i]
 		if f.Method != "" && f.Method != r.Method || !strings.HasSuffix(path, strings.TrimRight(f.Path, "/")) {
 			continue
 		}
 		got := *f
 		if f.Times--; f.Times == 0 {
-			b.faults = append(b.faults[:i:i], b.faults[i+1:]...)
+			l.list = append(l.list[:i:i], l.list[i+1:]...)
 		}
 		return got, true
 	}
@@ -75,11 +86,11 @@ func (f Fault) answer(usual *answer) *answer {
 		return usual
 	}
 	if f.Merge != "" {
-		patch, err := parseObject([]byte(f.Merge))
+		patch, err := tree.ParseObject([]byte(f.Merge))
 		if err != nil {
 			panic("sim: Fault.Merge: " + err.Error())
 		}
-		usual.body = merge(usual.body, patch).(object)
+		usual.body = tree.Merge(usual.body, patch).(tree.Object)
 		if f.Status != 0 {
 			usual.status = f.Status
 		}

@@ -5,6 +5,8 @@ import (
 	"net"
 	"time"
 
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
@@ -16,7 +18,7 @@ type FleetConfig struct {
 	Password    string
 	// Machine makes the machine of a BMC; nil makes simulated ones with a POST of
 	// a second.
-	Machine func(i int) Machine
+	Machine func(i int) hardware.Machine
 	// Listen opens the listener of a BMC, as Config.Listen; nil is 127.0.0.1 with
 	// a free port.
 	Listen func(i int) (net.Listener, error)
@@ -32,10 +34,10 @@ func NewFleet(config FleetConfig) (*Fleet, error) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.new_fleet", "a fleet of %d", config.Size)
 	}
 	if config.Personality.Tree == nil {
-		config.Personality.Tree = GenericTree()
+		config.Personality.Tree = tree.Generic()
 	}
 	if config.Machine == nil {
-		config.Machine = func(int) Machine { return NewSimulated(SimulatedConfig{Post: time.Second}) }
+		config.Machine = func(int) hardware.Machine { return hardware.NewSimulated(hardware.SimulatedConfig{Post: time.Second}) }
 	}
 	f := &Fleet{bmcs: make([]*BMC, 0, config.Size)}
 	for i := range config.Size {

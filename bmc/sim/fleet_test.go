@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
@@ -19,7 +20,7 @@ func TestFleet(t *testing.T) {
 	addresses := map[string]bool{}
 	for _, b := range f.BMCs() {
 		u := userOf(t, b)
-		u.want(u.do("GET", uriSystem, ""), 200, "")
+		u.want(u.do("GET", tree.SystemURI, ""), 200, "")
 		addresses[b.Address()] = true
 	}
 	if len(addresses) != 20 {

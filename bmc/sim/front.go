@@ -17,24 +17,24 @@ import (
 
 // front is the network side of a BMC: it can refuse connections and hang.
 type front struct {
-	handler http.Handler
 	certs   []tls.Certificate
 	h2Only  bool
 	address string
 	listen  func() (net.Listener, error)
 	mark    net.Listener // of the port, where it is not the caller's
 
-	mu     sync.Mutex
-	server *http.Server // nil while connections are refused
-	on     net.Listener // of the server
-	serve  sync.WaitGroup
-	hang   chan struct{} // closed when hanging ends; nil while it does not hang
-	closed bool
+	mu      sync.Mutex
+	handler http.Handler
+	server  *http.Server // nil while connections are refused
+	on      net.Listener // of the server
+	serve   sync.WaitGroup
+	hang    chan struct{} // closed when hanging ends; nil while it does not hang
+	closed  bool
 }
 
-// newFront opens the listener once, to have its address.
-func newFront(handler http.Handler, certs []tls.Certificate, h2Only bool, listen func() (net.Listener, error)) (*front, error) {
-	f := &front{handler: handler, certs: certs, h2Only: h2Only}
+// newFront opens the listener, and has its address then; nobody is answered yet.
+func newFront(certs []tls.Certificate, h2Only bool, listen func() (net.Listener, error)) (*front, error) {
+	f := &front{certs: certs, h2Only: h2Only}
 	if listen == nil {
 		listen = func() (net.Listener, error) {
 			if f.address == "" {
@@ -49,8 +49,16 @@ func newFront(handler http.Handler, certs []tls.Certificate, h2Only bool, listen
 		return nil, err
 	}
 	f.address = l.Addr().String()
-	f.start(l)
+	f.on = l
 	return f, nil
+}
+
+// begin answers what comes in.
+func (f *front) begin(handler http.Handler) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.handler = handler
+	f.start(f.on)
 }
 
 // listenLoopback takes a port below those that Linux takes for outgoing connections
@@ -87,7 +95,7 @@ const againWithin = 10 * time.Second
 // markAddress is where nobody is reached.
 const markAddress = "127.255.255.254"
 
-// start serves a listener. f.mu is held, or f is not yet shared.
+// start serves a listener. f.mu is held.
 func (f *front) start(l net.Listener) {
 	server := &http.Server{
 		Handler:           http.HandlerFunc(f.serveHTTP),
@@ -107,7 +115,7 @@ func (f *front) start(l net.Listener) {
 
 func (f *front) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
-	hang := f.hang
+	hang, handler := f.hang, f.handler
 	f.mu.Unlock()
 	if hang != nil {
 		// The body is read so that the server notices when the client goes.
@@ -118,7 +126,7 @@ func (f *front) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		panic(http.ErrAbortHandler)
 	}
-	f.handler.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 }
 
 func (f *front) set(r Reach) error {
@@ -150,8 +158,11 @@ func (f *front) set(r Reach) error {
 
 // stop closes the listener and all connections. f.mu is held.
 func (f *front) stop() {
-	if f.server != nil {
+	if f.on != nil {
 		_ = f.on.Close() // the server may not have it yet
+		f.on = nil
+	}
+	if f.server != nil {
 		_ = f.server.Close()
 		f.server = nil
 	}

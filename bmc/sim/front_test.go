@@ -7,13 +7,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"rackboot/bmc/sim/hardware"
 )
 
 // TestPortIsKept: a BMC that was away listens where it did, whatever is started meanwhile: a
 // child has a copy of each socket until it runs its program. Who asks for a port of tests is
 // not given that of a BMC that is away.
 func TestPortIsKept(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var forks sync.WaitGroup
 	for range 4 {

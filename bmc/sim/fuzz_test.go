@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 )
 
 func TestBootRefusals(t *testing.T) {
-	writable := []string{bootTarget, bootEnabled, bootMode, bootOrder, bootNext}
+	writable := []string{tree.BootTarget, tree.BootEnabled, tree.BootMode, tree.BootOrder, tree.BootNext}
 	targets := []string{"None", "Pxe", "Hdd", "UefiHttp"}
 	tests := []struct{ body, id string }{
 		{`{"BootSourceOverrideTarget":"UefiHttp","BootSourceOverrideEnabled":"Once","BootSourceOverrideMode":"UEFI"}`, ""},
@@ -49,8 +52,8 @@ func FuzzBodies(f *testing.F) {
 	f.Add([]byte(`{"ResetType":"ForceOff"}`))
 	f.Add([]byte(`{"ResetType":null,"x":1}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if o, err := parseObject(b); err == nil {
-			if v, refused := parseBoot(o["Boot"], []string{bootTarget, bootEnabled, bootMode, bootURI, bootOrder}, nil); refused == nil && len(v) == 0 {
+		if o, err := tree.ParseObject(b); err == nil {
+			if v, refused := parseBoot(o["Boot"], []string{tree.BootTarget, tree.BootEnabled, tree.BootMode, tree.BootURI, tree.BootOrder}, nil); refused == nil && len(v) == 0 {
 				t.Errorf("%q is a change of nothing", b)
 			}
 		}
@@ -65,18 +68,18 @@ func FuzzTree(f *testing.F) {
 	f.Add([]byte(`{"Systems":{"@odata.id":"/redfish/v1/Systems"}}`), []byte(`{"Members":[{"@odata.id":"/redfish/v1/Systems"}],"Actions":{"#ComputerSystem.Reset":{"target":"/x"}}}`))
 	f.Add([]byte(`{"Managers":[1],"Links":"x"}`), []byte(`{"Members":{"a":1}}`))
 	f.Fuzz(func(t *testing.T, root, systems []byte) {
-		tree, err := LoadTree(fstest.MapFS{
+		tree, err := tree.Load(fstest.MapFS{
 			"redfish/v1/index.json":         {Data: root},
 			"redfish/v1/Systems/index.json": {Data: systems},
 		})
 		if err != nil {
 			return
 		}
-		machine := NewSimulated(SimulatedConfig{})
+		machine := hardware.NewSimulated(hardware.SimulatedConfig{})
 		b := newBMC(Config{Machine: machine, Personality: Personality{Tree: tree}}, "")
-		defer b.cancel()
+		defer b.later.Stop()
 		for _, h := range b.hosts {
-			if h.place.reset == "" {
+			if h.place.Reset == "" {
 				t.Error("a host without a reset")
 			}
 			_ = h.Override()
@@ -96,12 +99,12 @@ func FuzzRequests(f *testing.F) {
 		all := Presets()
 		p := all[max(0, preset)%len(all)]
 		p.Latency, p.AnswerDelay, p.Wire = Latency{}, 0, WireRules{}
-		machine := NewSimulated(SimulatedConfig{})
+		machine := hardware.NewSimulated(hardware.SimulatedConfig{})
 		b := newBMC(Config{Machine: machine, Personality: p, Username: "u", Password: "p", Sender: new(webhook)}, "")
 		defer func() {
-			b.cancel()
+			b.later.Stop()
 			_ = machine.Close()
-			b.tasks.Wait()
+			b.later.Wait()
 		}()
 		req, err := http.NewRequestWithContext(t.Context(), method, "https://192.0.2.1/", strings.NewReader(body))
 		if err != nil {
@@ -111,11 +114,11 @@ func FuzzRequests(f *testing.F) {
 		req.SetBasicAuth("u", "p")
 		req.Header.Set("If-Match", match)
 		w := httptest.NewRecorder()
-		if a := b.serve(readRequest(req), p.Wire); a.stream == nil {
+		if a := b.service.serve(readRequest(req), p.Wire); a.stream == nil {
 			a.write(w, req)
 		}
 		if w.Body.Len() > 0 {
-			if _, err := parseObject(w.Body.Bytes()); err != nil {
+			if _, err := tree.ParseObject(w.Body.Bytes()); err != nil {
 				t.Errorf("%s %s: %d %q: %v", method, path, w.Code, w.Body, err)
 			}
 		}

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // maxHistory bounds the records kept; older ones are forgotten.
 const maxHistory = 1000
@@ -25,17 +28,26 @@ const (
 	RecordMedia    = "media"    // an image that was inserted
 )
 
-// record adds a record. b.mu is held.
-func (b *BMC) record(what, detail string) {
-	if len(b.history) == maxHistory {
-		b.history = b.history[1:]
-	}
-	b.history = append(b.history, Record{At: time.Now(), What: what, Detail: detail})
+// diary is what happened at a BMC. Its methods are safe for concurrent use.
+type diary struct {
+	mu      sync.Mutex
+	records []Record
 }
 
-// History is what happened, oldest first.
-func (b *BMC) History() []Record {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]Record(nil), b.history...)
+func newDiary() *diary { return new(diary) }
+
+func (d *diary) record(what, detail string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.records) == maxHistory {
+		d.records = d.records[1:]
+	}
+	d.records = append(d.records, Record{At: time.Now(), What: what, Detail: detail})
+}
+
+// all is what happened, oldest first.
+func (d *diary) all() []Record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]Record(nil), d.records...)
 }

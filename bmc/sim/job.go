@@ -4,7 +4,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"rackboot/bmc/sim/tree"
 )
 
 // maxJobs bounds the jobs kept; older ones are forgotten.
@@ -15,121 +18,126 @@ type job struct {
 	id    string
 	uri   string
 	name  string
-	host  *Host
+	host  string // URI of its system
 	made  time.Time
-	state string // Redfish TaskState: New, Running, Completed, Exception
-	said  object // a Message; nil for none
+	state string      // Redfish TaskState: New, Running, Completed, Exception
+	said  tree.Object // a Message; nil for none
 }
 
-// addJob makes a job. b.mu is held.
-func (b *BMC) addJob(h *Host, name string) *job {
-	if len(b.jobs) == maxJobs {
-		b.jobs = b.jobs[1:]
+// jobs are those of a BMC. Its methods are safe for concurrent use.
+type jobs struct {
+	manner *manner
+	tags   *tags
+	tree   *tree.Tree
+	uris   []string // of the collections that show them
+
+	mu   sync.Mutex
+	list []*job
+}
+
+func newJobs(m *manner, g *tags, t *tree.Tree, uris []string) *jobs {
+	return &jobs{manner: m, tags: g, tree: t, uris: uris}
+}
+
+func (l *jobs) routes(t *router) {
+	for _, uri := range l.uris {
+		t.add("GET", uri, l.get)
+		t.addMembers(uri, l.member)
 	}
-	j := &job{id: "jid_" + strconv.Itoa(len(b.jobs)+1), name: name, host: h, made: time.Now(), state: "New"}
-	collection := uriRoot + "/TaskService/Tasks"
-	if len(b.layout.tasks) > 0 {
-		collection = strings.TrimRight(b.layout.tasks[0], "/")
+}
+
+// forget drops all.
+func (l *jobs) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = nil
+}
+
+// become gives a job a state, and a Message or nil.
+func (l *jobs) become(j *job, state string, said tree.Object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j.state, j.said = state, said
+}
+
+// add makes a job.
+func (l *jobs) add(host string, name string) *job {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) == maxJobs {
+		l.list = l.list[1:]
+	}
+	j := &job{id: "jid_" + strconv.Itoa(len(l.list)+1), name: name, host: host, made: time.Now(), state: "New"}
+	collection := tree.RootURI + "/TaskService/Tasks"
+	if len(l.uris) > 0 {
+		collection = strings.TrimRight(l.uris[0], "/")
 	}
 	j.uri = collection + "/" + j.id
-	b.jobs = append(b.jobs, j)
+	l.list = append(l.list, j)
 	return j
 }
 
-// openJob says whether a job of the host waits for a reset. b.mu is held.
-func (b *BMC) openJob(h *Host) bool {
-	for _, j := range b.jobs {
-		if j.host == h && j.state == "New" {
+// waits says whether a job of the host waits for a reset.
+func (l *jobs) waits(host string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range l.list {
+		if j.host == host && j.state == "New" {
 			return true
 		}
 	}
 	return false
 }
 
-// finishJobs ends the jobs of a host that is reset. b.mu is held.
-func (b *BMC) finishJobs(h *Host) {
-	for _, j := range b.jobs {
-		if j.host == h {
+// finish ends the jobs of a host that is reset.
+func (l *jobs) finish(host string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range l.list {
+		if j.host == host {
 			j.state = "Completed"
 		}
 	}
 }
 
-func (b *BMC) getJobs(r *request) *answer {
-	body := b.tree.get(r.uri)
+func (l *jobs) get(r *request) *answer {
+	body := l.tree.Get(r.uri)
 	if body == nil {
-		body = object{"@odata.id": r.URL.Path, "Name": "Jobs"}
+		body = tree.Object{"@odata.id": r.URL.Path, "Name": "Jobs"}
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var uris []string
-	for _, j := range b.jobs {
-		if time.Since(j.made) >= b.personality.BIOS.JobHidden {
+	for _, j := range l.list {
+		if time.Since(j.made) >= l.manner.now().BIOS.JobHidden {
 			uris = append(uris, strings.TrimRight(r.URL.Path, "/")+"/"+j.id)
 		}
 	}
-	setMembers(body, uris)
-	return b.tagged(r, body)
+	tree.SetMembers(body, uris)
+	return l.tags.tagged(r, body)
 }
 
-// postJob commits what waits in the BIOS settings of the first host.
-func (b *BMC) postJob(r *request) *answer {
-	h := b.hosts[0]
-	switch {
-	case b.openJob(h):
-		return refuse(&refusal{status: http.StatusBadRequest, id: "IDRAC.2.8.RAC0679", text: "the configuration is already committed"})
-	case len(h.waiting) == 0:
-		return refuse(&refusal{status: http.StatusBadRequest, id: "IDRAC.2.8.SYS405", text: "nothing waits"})
-	default:
-		a := reply(http.StatusAccepted, nil)
-		a.header.Set("Location", b.addJob(h, "BIOS configuration").uri)
-		return a
-	}
-}
-
-func (b *BMC) jobMember(r *request, method, id string) *answer {
-	for _, j := range b.jobs {
+func (l *jobs) member(r *request, method, id string) *answer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, j := range l.list {
 		if j.id != id {
 			continue
 		}
-		if time.Since(j.made) < b.personality.BIOS.JobHidden {
+		if time.Since(j.made) < l.manner.now().BIOS.JobHidden {
 			return missing()
 		}
 		if method != http.MethodGet {
 			break
 		}
-		body := object{
+		body := tree.Object{
 			"@odata.id": j.uri, "@odata.type": "#Task.v1_5_0.Task", "Id": j.id, "Name": j.name,
 			"TaskState": j.state, "JobState": j.state, "StartTime": j.made.UTC().Format(time.RFC3339),
 		}
 		if j.said != nil {
 			body["TaskStatus"], body["Messages"] = "Critical", []any{j.said}
 		}
-		return b.tagged(r, body)
+		return l.tags.tagged(r, body)
 	}
 	return nil
-}
-
-// postUpdate takes a firmware update (UpdateService.SimpleUpdate).
-func (b *BMC) postUpdate(r *request) *answer {
-	body, refused := r.object()
-	if refused == nil && textAt(body, "ImageURI") == "" {
-		refused = &refusal{status: http.StatusBadRequest, id: "Base.1.13.ActionParameterMissing", text: "parameter ImageURI"}
-	}
-	if refused != nil {
-		return refuse(refused)
-	}
-	h := b.hosts[0]
-	j := b.addJob(h, "firmware update")
-	rules := b.personality.Update
-	b.after(rules.Takes, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		j.state = "Completed"
-		b.moves.to(h.place.uri, rules.Moves)
-		if rules.Reboots && h.machine.State() != MachineOff {
-			h.restart("firmware update")
-		}
-	})
-	a := reply(http.StatusAccepted, nil)
-	a.header.Set("Location", j.uri)
-	return a
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rackboot/bmc/sim/hardware"
 )
 
 // store serves one image, and notes what was asked.
@@ -36,25 +38,25 @@ func TestDrivesFetch(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
 		s := &store{image: bytes.Repeat([]byte("0123456789abcdef"), 16<<10)}
 		web := httptest.NewServer(s)
-		b, err := New(Config{Machine: NewSimulated(SimulatedConfig{}), Fetches: true, Personality: Plain()})
+		b, err := New(Config{Machine: hardware.NewSimulated(hardware.SimulatedConfig{}), Fetches: true, Personality: Plain()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.Adjust(func(p *Personality) { p.Media.Keeps = keeps })
 		h := b.hosts[0]
-		slot := h.place.media[0]
+		slot := h.place.Media[0]
 		insert := func(url string) *refusal {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			return h.take(slot, url)
+			h.slots.mu.Lock()
+			defer h.slots.mu.Unlock()
+			return h.slots.take(slot, url)
 		}
-		if insert(web.URL+"/none") == nil || len(h.Drives()) != 0 {
+		if insert(web.URL+"/none") == nil || len(h.slots.inserted()) != 0 {
 			t.Error("what is not there was inserted")
 		}
-		if refused := insert(web.URL + "/boot.iso"); refused != nil || len(h.Drives()) != 1 {
+		if refused := insert(web.URL + "/boot.iso"); refused != nil || len(h.slots.inserted()) != 1 {
 			t.Fatalf("%+v", refused)
 		}
-		got, err := io.ReadAll(io.NewSectionReader(h.Drives()[0], 0, h.Drives()[0].Size))
+		got, err := io.ReadAll(io.NewSectionReader(h.slots.inserted()[0], 0, h.slots.inserted()[0].Size))
 		if err != nil || !bytes.Equal(got, s.image) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}

@@ -1,13 +1,23 @@
 package sim
 
-import "strings"
+import (
+	"strings"
+	"sync"
+
+	"rackboot/bmc/sim/tree"
+)
 
 // movedSystem is a system that has another path than the tree gives it: newer firmware of
 // some BMCs names it otherwise. The zero value has moved nothing.
-type movedSystem struct{ tree, now string }
+type movedSystem struct {
+	mu        sync.Mutex
+	tree, now string
+}
 
 // to moves the system; empty leaves it where it is.
 func (m *movedSystem) to(tree, now string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if now != "" {
 		m.tree, m.now = tree, now
 	}
@@ -15,32 +25,37 @@ func (m *movedSystem) to(tree, now string) {
 
 // find gives a request the path of the tree; false if there is nothing at its path any more.
 func (m *movedSystem) find(r *request) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.now == "" {
 		return true
 	}
-	if rest, below := under(r.uri, fold(m.now)); below {
-		r.uri = fold(m.tree) + rest
+	if rest, below := under(r.uri, tree.Fold(m.now)); below {
+		r.uri = tree.Fold(m.tree) + rest
 		return true
 	}
-	_, gone := under(r.uri, fold(m.tree))
+	_, gone := under(r.uri, tree.Fold(m.tree))
 	return !gone
 }
 
 // show puts the present path into an answer.
 func (m *movedSystem) show(a *answer) *answer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.now != "" && a.body != nil {
-		a.body = m.rename(a.body).(object)
+		a.body = m.rename(a.body).(tree.Object)
 	}
 	return a
 }
 
+// rename puts it into a value. m.mu is held.
 func (m *movedSystem) rename(v any) any {
 	switch c := v.(type) {
 	case string:
 		if rest, below := under(c, m.tree); below {
 			return m.now + rest
 		}
-	case object:
+	case tree.Object:
 		for k := range c {
 			c[k] = m.rename(c[k])
 		}
@@ -56,11 +71,4 @@ func (m *movedSystem) rename(v any) any {
 func under(uri, above string) (rest string, below bool) {
 	rest, ok := strings.CutPrefix(uri, above)
 	return rest, ok && (rest == "" || rest[0] == '/')
-}
-
-// MoveSystem gives the first system another path, as an update of the BMC's firmware may.
-func (b *BMC) MoveSystem(to string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.moves.to(b.hosts[0].place.uri, to)
 }

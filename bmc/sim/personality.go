@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"rackboot/bmc/sim/tree"
+)
 
 // Reach is how a BMC answers the network.
 type Reach string
@@ -63,7 +67,7 @@ type Personality struct {
 	Restore RestorePolicy
 
 	// Tree is what the resources say; nil is GenericTree. It is read once, by New.
-	Tree    *Tree
+	Tree    *tree.Tree
 	Latency Latency // on top of AnswerDelay
 	Boot    BootRules
 	ETag    ETagRules
@@ -77,8 +81,6 @@ type Personality struct {
 	BIOS    BIOSRules
 	Update  UpdateRules
 }
-
-const messagePostHPE = "iLO.2.37.UnableToModifyDuringSystemPOST"
 
 // Plain has no quirk besides what most BMCs do: 409 for a state already
 // reached, and visible transitions.
@@ -120,7 +122,7 @@ func ActionInfoOnly() Personality {
 func Baseboard() Personality {
 	return plainWith("Baseboard", "NVIDIA GB200, HGX_Baseboard_0 (captured tree)", func(p *Personality) {
 		p.Manufacturer, p.Model = "NVIDIA", "GB200 NVL"
-		p.Tree, p.NoMode = BaseboardTree(), true
+		p.Tree, p.NoMode = tree.Baseboard(), true
 	})
 }
 

@@ -1,138 +1,193 @@
 package sim
 
 import (
+	"log/slog"
+	"sync"
 	"time"
 
+	"rackboot/bmc/sim/delay"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 )
 
+// power does what changes the power of a system, and is the board of its machine. Its
+// methods are safe for concurrent use.
+type power struct {
+	uri      string // of the system
+	machine  hardware.Machine
+	manner   *manner
+	tags     *tags
+	diary    *diary
+	jobs     *jobs
+	supply   *supply
+	bios     *bios
+	override *override
+	tasks    *delay.Later
+	logger   *slog.Logger
+
+	mu      sync.Mutex
+	epoch   uint64 // grows with each command, so that older delays end without effect
+	offAt   time.Time
+	resetAt time.Time // of the last accepted reset
+	begun   bool      // the boot was begun before the machine said so
+	masked  bool      // a restart by the BMC itself is not shown as Off
+	dropOns int
+	mains   bool
+	wasOn   bool // when mains power was lost
+}
+
+var _ hardware.Board = (*power)(nil)
+
+// NextBoot implements hardware.Board.
+func (s *power) NextBoot() protocol.BootTarget { return s.override.next() }
+
+// BootConsumed implements hardware.Board.
+func (s *power) BootConsumed(target protocol.BootTarget) { s.override.consumed(target) }
+
+// BootURI implements hardware.Board.
+func (s *power) BootURI() string { return s.override.uri() }
+
+// Drives implements hardware.Board.
+func (s *power) Drives() []*hardware.Medium { return s.override.slots.inserted() }
+
+// MachineChanged implements hardware.Board.
+func (s *power) MachineChanged(state hardware.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tags.touch(s.uri)
+	// Only what the machine is now counts: calls can overtake each other.
+	switch {
+	case s.machine.State() == hardware.Off:
+		if s.masked {
+			return
+		}
+		s.offAt = time.Now()
+		s.supply.set(protocol.PowerOff)
+	case state == hardware.Post:
+		s.supply.reset()
+		if !s.begun {
+			s.beginBoot()
+		}
+		s.begun, s.masked = false, false
+		if s.supply.now() != protocol.PowerPoweringOff {
+			s.supply.set(protocol.PowerOn)
+		}
+		if s.override.takeJob() {
+			s.restart("BIOS job")
+		}
+	}
+}
+
+// beginBoot puts into force what waits for a reset. s.mu is held.
+func (s *power) beginBoot() {
+	s.supply.begin()
+	s.override.begin()
+	s.bios.begin()
+	s.jobs.finish(s.uri)
+	s.tags.touch(s.uri)
+}
+
 // later does something after a delay unless the BMC is closed first, or a
-// newer power command came. bmc.mu is held by the caller, not by what is done.
-func (h *Host) later(d time.Duration, do func()) {
-	b := h.bmc
-	epoch := h.epoch
-	b.after(d, func() {
-		b.mu.Lock()
-		stale := h.epoch != epoch
-		b.mu.Unlock()
+// newer power command came. s.mu is held by the caller, not by what is done.
+func (s *power) later(d time.Duration, do func()) {
+	epoch := s.epoch
+	s.tasks.After(d, func() {
+		s.mu.Lock()
+		stale := s.epoch != epoch
+		s.mu.Unlock()
 		if !stale {
 			do()
 		}
 	})
 }
 
-// powerOn starts the machine after the delay. bmc.mu is held.
-func (h *Host) powerOn() {
-	p := &h.bmc.personality
-	h.epoch++
-	if !h.masked {
-		h.setPower(protocol.PowerPoweringOn)
+// powerOn starts the machine after the delay. s.mu is held.
+func (s *power) powerOn() {
+	p := s.manner.now()
+	s.epoch++
+	if !s.masked {
+		s.supply.set(protocol.PowerPoweringOn)
 	}
-	if p.Power.OnFallsBack > 0 && !h.masked {
-		p.Power.OnFallsBack--
-		h.later(p.PowerOnDelay, h.settle)
+	if !s.masked && s.manner.spend(func(p *Personality) *int { return &p.Power.OnFallsBack }) {
+		s.later(p.PowerOnDelay, s.settle)
 		return
 	}
-	h.beginBoot()
-	h.begun = true
-	h.later(p.PowerOnDelay, func() {
-		if err := h.machine.PowerOn(h); err != nil {
-			h.bmc.logger.Warn("simulated machine does not start", "err", err)
-			h.settle()
+	s.beginBoot()
+	s.begun = true
+	s.later(p.PowerOnDelay, func() {
+		if err := s.machine.PowerOn(s); err != nil {
+			s.logger.Warn("simulated machine does not start", "err", err)
+			s.settle()
 		}
 	})
 }
 
 // forceOff cuts power after the delay, and then does what comes next, with
-// bmc.mu held. bmc.mu is held.
-func (h *Host) forceOff(next func()) {
-	h.epoch++
-	p := h.bmc.personality
+// s.mu held. s.mu is held.
+func (s *power) forceOff(next func()) {
+	s.epoch++
+	p := s.manner.now()
 	delay := p.PowerOffDelay
 	switch {
-	case h.masked:
+	case s.masked:
 		delay = 0
 	case p.Power.OffAtOnce:
-		h.setPower(protocol.PowerOff)
+		s.supply.set(protocol.PowerOff)
 	default:
-		h.setPower(protocol.PowerPoweringOff)
+		s.supply.set(protocol.PowerPoweringOff)
 	}
-	h.later(delay, func() {
-		if err := h.machine.PowerOff(); err != nil {
-			h.bmc.logger.Warn("simulated machine does not stop", "err", err)
+	s.later(delay, func() {
+		if err := s.machine.PowerOff(); err != nil {
+			s.logger.Warn("simulated machine does not stop", "err", err)
 		}
 		if next == nil {
-			h.settle()
+			s.settle()
 			return
 		}
-		h.bmc.mu.Lock()
-		defer h.bmc.mu.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		next()
 	})
 }
 
-// restart is a reset that the BMC does of its own: Off is not seen. bmc.mu is held.
-func (h *Host) restart(why string) {
-	h.bmc.record(RecordExternal, why)
-	h.masked = true
-	h.forceOff(h.powerOn)
+// restart is a reset that the BMC does of its own: Off is not seen. s.mu is held.
+func (s *power) restart(why string) {
+	s.diary.record(RecordExternal, why)
+	s.masked = true
+	s.forceOff(s.powerOn)
 }
 
-// shutdown asks the system to end. bmc.mu is held.
-func (h *Host) shutdown() {
-	p := h.bmc.personality
+// shutdown asks the system to end. s.mu is held.
+func (s *power) shutdown() {
+	p := s.manner.now()
 	switch {
 	case p.IgnoreGraceful:
 		return
 	case p.HangPoweringOff:
-		h.epoch++
-		h.setPower(protocol.PowerPoweringOff)
+		s.epoch++
+		s.supply.set(protocol.PowerPoweringOff)
 		return
 	case p.Power.OffAtOnce:
-		h.setPower(protocol.PowerOff)
-	case h.machine.State() == MachineRunning:
-		h.setPower(protocol.PowerPoweringOff)
+		s.supply.set(protocol.PowerOff)
+	case s.machine.State() == hardware.Running:
+		s.supply.set(protocol.PowerPoweringOff)
 	}
-	h.later(0, func() {
-		if err := h.machine.Shutdown(); err != nil {
-			h.bmc.logger.Warn("simulated machine does not hear the power button", "err", err)
+	s.later(0, func() {
+		if err := s.machine.Shutdown(); err != nil {
+			s.logger.Warn("simulated machine does not hear the power button", "err", err)
 		}
 	})
 }
 
 // settle takes the power state from the machine.
-func (h *Host) settle() {
-	state := h.machine.State()
-	h.bmc.mu.Lock()
-	defer h.bmc.mu.Unlock()
-	if state == MachineOff {
-		h.offAt, h.hung = time.Now(), false
-		h.setPower(protocol.PowerOff)
+func (s *power) settle() {
+	state := s.machine.State()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == hardware.Off {
+		s.offAt = time.Now()
+		s.supply.set(protocol.PowerOff)
 	} else {
-		h.setPower(protocol.PowerOn)
+		s.supply.set(protocol.PowerOn)
 	}
-}
-
-// maxPast bounds the changes of power that are remembered.
-const maxPast = 32
-
-// powerChange is a power state and when it began.
-type powerChange struct {
-	at    time.Time
-	power protocol.PowerState
-}
-
-// shown is the power state as a read gives it. bmc.mu is held.
-func (h *Host) shown() any {
-	rules := h.bmc.personality.Power
-	power := h.past[0].power
-	for _, c := range h.past[1:] {
-		if time.Since(c.at) >= rules.StaleFor {
-			power = c.power
-		}
-	}
-	if word, ok := rules.Shown[string(power)]; ok {
-		return word
-	}
-	return power
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"time"
 )
 
 // Presets lists every personality that has a report of its behaviour; a few are
@@ -24,20 +23,4 @@ func Preset(name string) (p Personality, ok bool) {
 		}
 	}
 	return Personality{}, false
-}
-
-// quiet is a BMC of which nothing is reported: the tree of a vendor, and
-// transitions that can be seen.
-func quiet(t *Tree) Personality {
-	return Personality{Tree: t, PowerOnDelay: 20 * time.Millisecond, PowerOffDelay: 20 * time.Millisecond}
-}
-
-// quirk is a preset: a quiet BMC and one behaviour.
-func quirk(name, source string, t *Tree, change func(*Personality)) Personality {
-	p := quiet(t)
-	p.Name, p.Source = name, source
-	if change != nil {
-		change(&p)
-	}
-	return p
 }

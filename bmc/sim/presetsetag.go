@@ -1,12 +1,14 @@
 package sim
 
+import "rackboot/bmc/sim/tree"
+
 // etagPresets are about ETags and If-Match.
 func etagPresets() []Personality {
 	return []Personality{
 		quirk("ETagGigabyte", "Gigabyte: If-Match is refused in every form; ansible #6434", nil, func(p *Personality) {
 			p.ETag.Match = MatchNever
 		}),
-		quirk("ETagLenovo", "Lenovo XCC: 412 with a valid If-Match at times; ansible #11261", LenovoTree(), func(p *Personality) {
+		quirk("ETagLenovo", "Lenovo XCC: 412 with a valid If-Match at times; ansible #11261", tree.Lenovo(), func(p *Personality) {
 			p.ETag.Refuse = 1
 		}),
 		quirk("ETagGzip", "weak tags for who accepts gzip, that are then 412; OpenStack sushy asks for identity", nil, func(p *Personality) {
@@ -27,10 +29,10 @@ func etagPresets() []Personality {
 		quirk("ETagChanging", "assumed, without a report: another tag at every read; it would explain ansible #11261", nil, func(p *Personality) {
 			p.ETag.Form = "changing"
 		}),
-		quirk("ETagAbsent", "Dell R750 iDRAC9 6.00.30 (captured tree): systems have no tag", DellTree(), func(p *Personality) {
+		quirk("ETagAbsent", "Dell R750 iDRAC9 6.00.30 (captured tree): systems have no tag", tree.Dell(), func(p *Personality) {
 			p.ETag.Form = "absent"
 		}),
-		quirk("RegistriesNeedGzip", "HPE Gen10+: registries are 406 for identity; OpenStack sushy", HPETree(), func(p *Personality) {
+		quirk("RegistriesNeedGzip", "HPE Gen10+: registries are 406 for identity; OpenStack sushy", tree.HPE(), func(p *Personality) {
 			p.Wire.NoPlain = true
 		}),
 	}

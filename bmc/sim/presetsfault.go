@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
@@ -39,11 +40,11 @@ func faultPresets() []Personality {
 		quirk("SessionsTooMany", "the same with 429 and without a MessageId", nil, func(p *Personality) {
 			p.Session.Max, p.Session.FullStatus = 1, http.StatusTooManyRequests
 		}),
-		quirk("PowerAbsent", "HPE iLO6 1.70: no PowerState; ironcore-dev/metal-operator #594, #601", HPETree(), func(p *Personality) {
+		quirk("PowerAbsent", "HPE iLO6 1.70: no PowerState; ironcore-dev/metal-operator #594, #601", tree.HPE(), func(p *Personality) {
 			p.Power.Absent = true
 		}),
 		quirk("UpdateMovesSystem", "newer firmware names a resource otherwise (sonic-net/sonic-buildimage #29631 of inventories): the system is 404 at its path", nil, func(p *Personality) {
-			p.Update.Moves = uriSystems + "/host0"
+			p.Update.Moves = tree.SystemsURI + "/host0"
 		}),
 	}
 }

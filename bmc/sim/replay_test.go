@@ -15,13 +15,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 )
 
 // replay plays a trace to a BMC, in a bubble: waits take no time.
 type replay struct {
 	bmc     *BMC
-	machine *Simulated
+	machine *hardware.Simulated
 	use     *lastUse
 	sender  *webhook
 	streams []*eventStream
@@ -43,7 +44,7 @@ func play(t *testing.T, tr *trace, p Personality) (err error) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := installed()
 		r := &replay{use: new(lastUse), sender: new(webhook), vars: map[string]string{}}
-		r.machine = NewSimulated(SimulatedConfig{Post: 30 * time.Second, Shutdown: 5 * time.Second, Disk: disk, Firmware: bootsAll{}})
+		r.machine = hardware.NewSimulated(hardware.SimulatedConfig{Post: 30 * time.Second, Shutdown: 5 * time.Second, Disk: disk, Firmware: bootsAll{}})
 		b, failed := New(Config{Machine: r.machine, Personality: p, Username: "u", Password: "p", Listen: newDeaf, Sender: r.sender, Seed: 1})
 		if failed != nil {
 			t.Fatal(failed)
@@ -260,7 +261,7 @@ func (r *replay) look(word, rest string) bool {
 	case "override":
 		return fmt.Sprintf("%s %s", o.Target, o.Enabled) == want
 	case "media":
-		return r.bmc.hosts[0].Media(r.bmc.hosts[0].place.media[0]) == want
+		return r.bmc.hosts[0].Media(r.bmc.hosts[0].place.Media[0]) == want
 	case "delivered":
 		return fmt.Sprint(r.sender.count()) == want
 	case "streamed":
@@ -332,14 +333,14 @@ func pointer(v any, path string) (any, bool) {
 // fill puts places and what was seen into a line.
 func (r *replay) fill(line string) string {
 	if r.places == nil {
-		h, l := r.bmc.hosts[0].place, r.bmc.layout
+		h, l := r.bmc.hosts[0].place, r.bmc.events.layout
 		list := []string{
-			"{system}", h.uri, "{reset}", h.reset, "{settings}", h.settings, "{oem}", h.oemBoot, "{order}", h.fixedOrder,
-			"{bios}", h.bios, "{biossettings}", h.biosSettings, "{secure}", h.secureBoot, "{log}", h.powerLog,
-			"{manager}", l.managers[0], "{sessions}", l.sessions, "{subscriptions}", l.subscriptions, "{update}", l.update,
-			"{tasks}", l.tasks[0], "{testevent}", l.testEvent,
+			"{system}", h.URI, "{reset}", h.Reset, "{settings}", h.Settings, "{oem}", h.OEMBoot, "{order}", h.FixedOrder,
+			"{bios}", h.BIOS, "{biossettings}", h.BIOSSettings, "{secure}", h.SecureBoot, "{log}", h.PowerLog,
+			"{manager}", l.Managers[0], "{sessions}", l.Sessions, "{subscriptions}", l.Subscriptions, "{update}", l.Update,
+			"{tasks}", l.Tasks[0], "{testevent}", l.TestEvent,
 		}
-		for i, slot := range h.media {
+		for i, slot := range h.Media {
 			list = append(list, fmt.Sprintf("{media%d}", i), slot)
 		}
 		for i := range list {
@@ -347,7 +348,7 @@ func (r *replay) fill(line string) string {
 				list[i] = "/nothing"
 			}
 		}
-		for i := len(h.media); i < 3; i++ {
+		for i := len(h.Media); i < 3; i++ {
 			list = append(list, fmt.Sprintf("{media%d}", i), "/nothing")
 		}
 		r.places = strings.NewReplacer(list...)
@@ -362,7 +363,7 @@ func (r *replay) fill(line string) string {
 // bootsAll is a firmware to which every network answers.
 type bootsAll struct{}
 
-func (bootsAll) Boot(context.Context, *Guest, protocol.BootTarget) error { return nil }
+func (bootsAll) Boot(context.Context, *hardware.Guest, protocol.BootTarget) error { return nil }
 
 // deaf is a listener to which nobody comes.
 type deaf struct {

@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"rackboot/bmc/sim/tree"
+)
 
 // Write says where a boot override is written.
 type Write string
@@ -138,7 +142,7 @@ type WireRules struct {
 	Malformed bool          // reads of the system are cut off in the middle
 	Short     bool          // likewise, and Content-Length states the whole
 	Drip      time.Duration // between two bytes of a read of the system
-	Wrong     object        // merged over the system: values of a wrong type
+	Wrong     tree.Object   // merged over the system: values of a wrong type
 	NoPlain   bool          // 406 to registries for who does not accept gzip
 }
 
@@ -182,4 +186,16 @@ type UpdateRules struct {
 	Reboots bool // restarts the host when it is done
 	// Moves is the path of the first system when it is done; empty leaves it where it is.
 	Moves string
+}
+
+// AccountRules say how a BMC keeps accounts.
+type AccountRules struct {
+	Slots                int           // so many fixed slots, changed by PATCH; 0 adds accounts by POST
+	MinLength, MaxLength int           // of passwords, stated and enforced; 0 is any
+	CutAt                int           // longer passwords are cut, without a word
+	MustChange           bool          // the first password must be changed before anything else
+	KeepsOld             bool          // a change is answered with 200 and not made
+	ApplyAfter           time.Duration // a change is answered with 200 and made later
+	ReadOnly             bool          // accounts cannot be changed
+	WeakRole             bool          // what is added can only read, whatever RoleId says
 }

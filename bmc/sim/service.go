@@ -1,29 +1,50 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"rackboot/bmc/sim/delay"
+	"rackboot/bmc/sim/tree"
 )
 
+// service answers requests with all that comes before the resource. Its methods are safe
+// for concurrent use.
+type service struct {
+	manner   *manner
+	faults   *faults
+	sessions *sessions
+	accounts *accounts
+	moves    *movedSystem
+	router   *router
+	supplies []*supply // of the hosts
+
+	mu   sync.Mutex // one request at a time
+	dice *rand.Rand
+}
+
 // ServeHTTP answers a request as the BMC does once a connection stands.
-func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	b.mu.Lock()
-	wire := b.personality.Wire
-	delay := b.personality.AnswerDelay + b.personality.Latency.draw(r.URL.Path, b.dice.Float64())
-	b.mu.Unlock()
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	u := s.dice.Float64()
+	s.mu.Unlock()
+	p := s.manner.now()
+	wire := p.Wire
+	wait := p.AnswerDelay + p.Latency.draw(r.URL.Path, u)
 	if wire.H2Only && r.ProtoMajor < 2 || idle(r, wire.DropIdle) {
 		panic(http.ErrAbortHandler)
 	}
 	q := readRequest(r)
-	fault, faulty := b.takeFault(r)
-	if delay += fault.Delay; delay > 0 && !pause(r.Context(), delay) {
+	fault, faulty := s.faults.take(r)
+	if wait += fault.Delay; wait > 0 && !delay.Pause(r.Context(), wait) {
 		panic(http.ErrAbortHandler)
 	}
 	var a *answer
 	if !faulty || fault.performs() {
-		a = b.serve(q, wire)
+		a = s.serve(q, wire)
 	}
 	if faulty {
 		a = fault.answer(a)
@@ -32,38 +53,58 @@ func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers a request with all that comes before the resource.
-func (b *BMC) serve(r *request, wire WireRules) *answer {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (s *service) serve(r *request, wire WireRules) *answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if a := detour(r, wire); a != nil {
 		return a
 	}
-	if !b.allowed(r) {
+	if !s.sessions.allowed(r) {
 		a := refuse(&refusal{status: http.StatusUnauthorized, id: "Base.1.13.NoValidSession", text: "there is no valid session"})
 		a.header.Set("WWW-Authenticate", `Basic realm="BMC"`)
 		return a
 	}
-	if a := b.restricted(r); a != nil {
+	if a := s.accounts.restricted(r); a != nil {
 		return a
 	}
-	if a := b.busy(r); a != nil {
+	if a := s.busy(r); a != nil {
 		return a
 	}
-	if !b.moves.find(r) {
+	if !s.moves.find(r) {
 		return missing()
 	}
-	a := b.moves.show(b.handle(r))
-	if b.isSystem(r) && r.Method == http.MethodGet && a.status == http.StatusOK {
+	a := s.moves.show(s.router.handle(r))
+	if s.isSystem(r) && r.Method == http.MethodGet && a.status == http.StatusOK {
 		if wire.Redirect != "" {
 			return moved(http.StatusFound, wire.Redirect+r.URL.Path)
 		}
 		a.cut, a.padded = wire.Malformed, wire.Huge
 		a.short, a.drip = wire.Short, wire.Drip
 		if wire.Wrong != nil {
-			a.body = merge(a.body, clone(wire.Wrong)).(object)
+			a.body = tree.Merge(a.body, tree.Clone(wire.Wrong)).(tree.Object)
 		}
 	}
 	return a
+}
+
+// busy is the 503 of a BMC whose data are not ready after the host was started.
+func (s *service) busy(r *request) *answer {
+	if !strings.HasPrefix(r.uri, tree.Fold(tree.SystemsURI)) {
+		return nil
+	}
+	for _, one := range s.supplies {
+		if strings.HasPrefix(r.uri, tree.Fold(one.uri)) {
+			if refused := one.notReady(); refused != nil {
+				return refuse(refused)
+			}
+		}
+	}
+	return nil
+}
+
+// isSystem says whether a request is for a host itself.
+func (s *service) isSystem(r *request) bool {
+	return slices.ContainsFunc(s.supplies, func(one *supply) bool { return r.uri == tree.Fold(one.uri) })
 }
 
 // detour sends a client elsewhere before anything else is looked at.
@@ -82,50 +123,4 @@ func moved(status int, to string) *answer {
 	a := reply(status, nil)
 	a.header.Set("Location", to)
 	return a
-}
-
-// busy is the 503 of a BMC whose data are not ready after the host was started.
-func (b *BMC) busy(r *request) *answer {
-	wait := b.personality.Power.BusyAfter
-	if wait == 0 || !strings.HasPrefix(r.uri, fold(uriSystems)) {
-		return nil
-	}
-	for _, h := range b.hosts {
-		if !h.begunAt.IsZero() && time.Since(h.begunAt) < wait && strings.HasPrefix(r.uri, fold(h.place.uri)) {
-			return refuse(&refusal{status: http.StatusServiceUnavailable, id: messageNotReady, text: "data sources are not ready", retryAfter: "30"})
-		}
-	}
-	return nil
-}
-
-func (b *BMC) isSystem(r *request) bool {
-	for _, h := range b.hosts {
-		if r.uri == fold(h.place.uri) {
-			return true
-		}
-	}
-	return false
-}
-
-// lastUse is when a connection was last used.
-type lastUse struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-// useKey is the key of a connection's lastUse in a request's context.
-type useKey struct{}
-
-// idle says whether the request's connection was idle for too long, and notes
-// this use.
-func idle(r *http.Request, limit time.Duration) bool {
-	use, ok := r.Context().Value(useKey{}).(*lastUse)
-	if !ok {
-		return false
-	}
-	use.mu.Lock()
-	defer use.mu.Unlock()
-	last := use.at
-	use.at = time.Now()
-	return limit > 0 && !last.IsZero() && time.Since(last) >= limit
 }

@@ -9,29 +9,31 @@ import (
 const maxStreams = 10
 
 // getStream opens a stream of server-sent events (DSP0266, event streams).
-func (b *BMC) getStream(*request) *answer {
-	rules := b.personality.Event
+func (e *events) getStream(*request) *answer {
+	rules := e.manner.now().Event
 	limit := rules.MaxStreams
 	if limit == 0 {
 		limit = maxStreams
 	}
-	if len(b.streams) >= limit {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.streams) >= limit {
 		return refuse(&refusal{status: http.StatusServiceUnavailable, id: "Base.1.13.EventSubscriptionLimitExceeded", text: "too many streams"})
 	}
 	events := make(chan []byte, 16)
-	b.streams[events] = struct{}{}
+	e.streams[events] = struct{}{}
 	return &answer{status: http.StatusOK, stream: func(w http.ResponseWriter, r *http.Request) {
-		b.stream(w, r, events, rules.StopAfter)
+		e.stream(w, r, events, rules.StopAfter)
 	}}
 }
 
 // stream sends events until the client goes or the BMC restarts. After stop
 // events the connection stays and nothing more comes.
-func (b *BMC) stream(w http.ResponseWriter, r *http.Request, events chan []byte, stop int) {
+func (e *events) stream(w http.ResponseWriter, r *http.Request, events chan []byte, stop int) {
 	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.streams, events)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.streams, events)
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
@@ -40,7 +42,7 @@ func (b *BMC) stream(w http.ResponseWriter, r *http.Request, events chan []byte,
 		select {
 		case <-r.Context().Done():
 			return
-		case <-b.ctx.Done():
+		case <-e.later.Context().Done():
 			return
 		case event, open := <-events:
 			if !open {
@@ -64,10 +66,10 @@ func flush(w http.ResponseWriter) {
 	}
 }
 
-// closeStreams ends all streams. b.mu is held.
-func (b *BMC) closeStreams() {
-	for events := range b.streams {
+// closeStreams ends all streams. e.mu is held.
+func (e *events) closeStreams() {
+	for events := range e.streams {
 		close(events)
-		delete(b.streams, events)
+		delete(e.streams, events)
 	}
 }

@@ -8,19 +8,21 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rackboot/bmc/sim/delay"
+	"rackboot/bmc/sim/tree"
 )
 
 const (
 	maxSubscriptions = 20 // of bmcweb (include/subscription.hpp)
 	maxQueue         = 64 // events that wait for one subscriber; newer ones are lost
-	deliveryAttempts = 3  // Redfish DeliveryRetryAttempts of iDRAC and iLO
 	deliveryTimeout  = 10 * time.Second
 )
 
 // subscription is a subscriber to events by webhook.
 type subscription struct {
 	id      string
-	body    object
+	body    tree.Object
 	url     string
 	enabled bool
 	queue   [][]byte
@@ -29,137 +31,143 @@ type subscription struct {
 	gone    bool
 }
 
-func (b *BMC) subscriptionURI(id string) string {
-	return strings.TrimRight(b.layout.subscriptions, "/") + "/" + id
+func (e *events) subscriptionURI(id string) string {
+	return strings.TrimRight(e.layout.Subscriptions, "/") + "/" + id
 }
 
-func (b *BMC) getSubscriptions(r *request) *answer {
-	body := b.tree.get(r.uri)
+func (e *events) getSubscriptions(r *request) *answer {
+	body := e.tree.Get(r.uri)
 	if body == nil {
-		body = object{"@odata.id": b.layout.subscriptions, "Name": "Subscriptions"}
+		body = tree.Object{"@odata.id": e.layout.Subscriptions, "Name": "Subscriptions"}
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var uris []string
-	for _, s := range b.subscriptions {
-		uris = append(uris, b.subscriptionURI(s.id))
+	for _, s := range e.subscriptions {
+		uris = append(uris, e.subscriptionURI(s.id))
 	}
-	setMembers(body, uris)
-	return b.tagged(r, body)
+	tree.SetMembers(body, uris)
+	return e.tags.tagged(r, body)
 }
 
-func (b *BMC) postSubscription(r *request) *answer {
-	rules := b.personality.Event
+func (e *events) postSubscription(r *request) *answer {
+	rules := e.manner.now().Event
 	body, refused := r.object()
 	if refused != nil {
 		return refuse(refused)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	limit := rules.Max
 	if limit == 0 {
 		limit = maxSubscriptions
 	}
-	url := textAt(body, "Destination")
+	url := tree.TextAt(body, "Destination")
 	switch {
 	case url == "":
 		return refuse(propertyError("PropertyMissing", "Destination"))
 	case rules.NoRetryPolicy && body["DeliveryRetryPolicy"] != nil:
 		return refuse(propertyError("PropertyNotWritableOrUnknown", "DeliveryRetryPolicy"))
-	case len(b.subscriptions) >= limit:
+	case len(e.subscriptions) >= limit:
 		return refuse(&refusal{status: http.StatusServiceUnavailable, id: "Base.1.13.EventSubscriptionLimitExceeded", text: "too many subscriptions"})
 	}
-	b.events++
-	s := &subscription{id: strconv.Itoa(b.events), body: body, url: url, enabled: true}
-	b.subscriptions = append(b.subscriptions, s)
-	a := reply(http.StatusCreated, b.showSubscription(s))
-	a.header.Set("Location", b.subscriptionURI(s.id))
+	e.serial++
+	s := &subscription{id: strconv.Itoa(e.serial), body: body, url: url, enabled: true}
+	e.subscriptions = append(e.subscriptions, s)
+	a := reply(http.StatusCreated, e.showSubscription(s))
+	a.header.Set("Location", e.subscriptionURI(s.id))
 	return a
 }
 
-func (b *BMC) showSubscription(s *subscription) object {
+func (e *events) showSubscription(s *subscription) tree.Object {
 	state := "Enabled"
 	if !s.enabled {
 		state = "Disabled"
 	}
-	return merge(clone(s.body), object{
-		"@odata.id": b.subscriptionURI(s.id), "@odata.type": "#EventDestination.v1_12_0.EventDestination",
-		"Id": s.id, "Name": "Subscription", "Status": object{"State": state},
-	}).(object)
+	return tree.Merge(tree.Clone(s.body), tree.Object{
+		"@odata.id": e.subscriptionURI(s.id), "@odata.type": "#EventDestination.v1_12_0.EventDestination",
+		"Id": s.id, "Name": "Subscription", "Status": tree.Object{"State": state},
+	}).(tree.Object)
 }
 
-func (b *BMC) subscriptionMember(method, id string) *answer {
-	i := slices.IndexFunc(b.subscriptions, func(s *subscription) bool { return s.id == id })
+func (e *events) subscriptionMember(_ *request, method, id string) *answer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.subscriptions, func(s *subscription) bool { return s.id == id })
 	switch {
 	case i < 0:
 		return nil
 	case method == http.MethodGet:
-		return reply(http.StatusOK, b.showSubscription(b.subscriptions[i]))
+		return reply(http.StatusOK, e.showSubscription(e.subscriptions[i]))
 	case method == http.MethodDelete:
-		b.drop(b.subscriptions[i])
+		e.drop(e.subscriptions[i])
 		return reply(http.StatusNoContent, nil)
 	default:
 		return nil
 	}
 }
 
-// drop forgets a subscription. b.mu is held.
-func (b *BMC) drop(s *subscription) {
+// drop forgets a subscription. e.mu is held.
+func (e *events) drop(s *subscription) {
 	s.gone = true
-	b.subscriptions = slices.DeleteFunc(b.subscriptions, func(t *subscription) bool { return t == s })
+	e.subscriptions = slices.DeleteFunc(e.subscriptions, func(t *subscription) bool { return t == s })
 }
 
-// deliver queues an event for a subscriber. b.mu is held.
-func (b *BMC) deliver(s *subscription, event []byte) {
+// deliver queues an event for a subscriber. e.mu is held.
+func (e *events) deliver(s *subscription, event []byte) {
 	if !s.enabled || len(s.queue) >= maxQueue {
 		return
 	}
 	s.queue = append(s.queue, event)
 	if !s.sending {
 		s.sending = true
-		b.after(0, func() { b.drain(s) })
+		e.later.After(0, func() { e.drain(s) })
 	}
 }
 
 // drain sends what is queued, one event after the other.
-func (b *BMC) drain(s *subscription) {
+func (e *events) drain(s *subscription) {
 	for {
-		b.mu.Lock()
+		e.mu.Lock()
 		if len(s.queue) == 0 || s.gone || !s.enabled {
 			s.sending, s.queue = false, nil
-			b.mu.Unlock()
+			e.mu.Unlock()
 			return
 		}
 		event := s.queue[0]
 		s.queue = s.queue[1:]
-		rules := b.personality.Event
-		b.mu.Unlock()
+		rules := e.manner.now().Event
+		e.mu.Unlock()
 		if rules.StopAfter > 0 && s.sent >= rules.StopAfter {
 			continue
 		}
 		s.sent++ // by this goroutine alone
-		if b.push(s.url, event, rules) {
+		if e.push(s.url, event, rules) {
 			continue
 		}
-		b.mu.Lock()
+		e.mu.Lock()
 		switch rules.OnFailure {
 		case "delete":
-			b.drop(s)
+			e.drop(s)
 		case "disable":
 			s.enabled = false
 		}
-		b.mu.Unlock()
+		e.mu.Unlock()
 	}
 }
 
 // push tries to send one event.
-func (b *BMC) push(url string, event []byte, rules EventRules) bool {
+func (e *events) push(url string, event []byte, rules EventRules) bool {
 	attempts := rules.Attempts
 	if attempts == 0 {
-		attempts = deliveryAttempts
+		attempts = tree.DeliveryAttempts
 	}
 	for i := range attempts {
-		if i > 0 && !pause(b.ctx, rules.Interval) {
+		if i > 0 && !delay.Pause(e.later.Context(), rules.Interval) {
 			return false
 		}
-		ctx, cancel := context.WithTimeout(b.ctx, deliveryTimeout)
-		ok := b.post(ctx, url, event)
+		ctx, cancel := context.WithTimeout(e.later.Context(), deliveryTimeout)
+		ok := e.post(ctx, url, event)
 		cancel()
 		if ok {
 			return true
@@ -168,13 +176,13 @@ func (b *BMC) push(url string, event []byte, rules EventRules) bool {
 	return false
 }
 
-func (b *BMC) post(ctx context.Context, url string, event []byte) bool {
+func (e *events) post(ctx context.Context, url string, event []byte) bool {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(event))
 	if err != nil {
 		return false
 	}
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := b.sender.RoundTrip(r)
+	resp, err := e.sender.RoundTrip(r)
 	if err != nil {
 		return false
 	}

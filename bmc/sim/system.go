@@ -1,144 +1,119 @@
 package sim
 
 import (
-	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 )
 
-const (
-	bootAllowed = bootTarget + "@Redfish.AllowableValues"
-	resetValues = "ResetType@Redfish.AllowableValues"
-	resetInfo   = "@Redfish.ActionInfo"
-)
-
-// noMode says whether the host has no BootSourceOverrideMode: a PATCH of it
-// fails.
-func (b *BMC) noMode(h *Host) bool {
-	return b.personality.NoMode || !h.has(h.place.uri, bootMode) && !h.has(h.place.settings, bootMode)
+// system is a ComputerSystem.
+type system struct {
+	place     tree.Place
+	tree      *tree.Tree
+	machine   hardware.Machine
+	manner    *manner
+	tags      *tags
+	supply    *supply
+	override  *override
+	restore   *restore
+	restarted atomic.Bool // the BMC was, alone
 }
 
-// has says whether the tree shows a property in the Boot of a resource.
-func (h *Host) has(uri, name string) bool {
-	boot, _ := at(h.bmc.tree.look(uri), "Boot").(object)
-	_, ok := boot[name]
-	return ok
+func (s *system) routes(t *router) {
+	t.add("GET", s.place.URI, s.get)
+	t.add("PATCH", s.place.URI, s.patch)
 }
 
-func (h *Host) getSystem(r *request) *answer { return h.bmc.tagged(r, h.system()) }
+func (s *system) get(r *request) *answer { return s.tags.tagged(r, s.body()) }
 
-// system is the ComputerSystem as it is now. bmc.mu is held.
-func (h *Host) system() object {
-	p := h.bmc.personality
-	body := h.bmc.tree.get(h.place.uri)
+// body is the ComputerSystem as it is now.
+func (s *system) body() tree.Object {
+	p := s.manner.now()
+	body := s.tree.Get(s.place.URI)
 	if p.Manufacturer != "" {
 		body["Manufacturer"], body["Model"] = p.Manufacturer, p.Model
 	}
-	body["PowerState"] = h.shown()
+	body["PowerState"] = s.supply.shown()
 	if p.Power.Absent {
 		delete(body, "PowerState")
 	}
-	if boot, ok := body["Boot"].(object); ok {
-		h.showBoot(boot, h.boot)
-		if h.boot.text(bootTarget) == "None" && h.has(h.place.uri, bootTarget) && at(h.bmc.tree.look(h.place.uri), "Boot", bootTarget) == nil {
-			boot[bootTarget] = nil // AMI: null without an override
-		}
-		if p.NoMode {
-			delete(boot, bootMode)
-		}
+	if boot, ok := body["Boot"].(tree.Object); ok {
+		s.override.showMain(boot)
 	}
-	h.showResets(body)
-	h.showReport(body)
+	s.showResets(body)
+	s.showReport(body)
 	if _, ok := body["PowerRestorePolicy"]; ok {
-		body["PowerRestorePolicy"] = h.restorePolicy()
+		body["PowerRestorePolicy"] = s.restore.policy()
 	}
 	return body
 }
 
-// showBoot puts values over the properties that a Boot object shows.
-func (h *Host) showBoot(boot object, values bootValues) {
-	rules := h.bmc.personality.Boot
-	for name, value := range values {
-		if _, ok := boot[name]; !ok || name == bootMode && boot[name] == nil {
-			continue
-		}
-		boot[name] = clone(value)
-		if name != bootTarget {
-			continue
-		}
-		if s, ok := value.(string); ok && rules.ShowTarget[s] != "" {
-			boot[name] = rules.ShowTarget[s]
-		}
-	}
-	if rules.ModeHidden {
-		delete(boot, bootMode)
-	}
-}
-
-func (h *Host) showResets(body object) {
-	p := h.bmc.personality
-	reset, ok := at(body, "Actions", "#ComputerSystem.Reset").(object)
+func (s *system) showResets(body tree.Object) {
+	p := s.manner.now()
+	reset, ok := tree.At(body, "Actions", "#ComputerSystem.Reset").(tree.Object)
 	if !ok {
 		return
 	}
 	switch {
 	case p.Power.NoResets:
-		delete(reset, resetValues)
-		delete(reset, resetInfo)
+		delete(reset, tree.ResetValues)
+		delete(reset, tree.ResetInfo)
 	case p.ActionInfoOnly:
-		delete(reset, resetValues)
-	case reset[resetValues] != nil:
-		delete(reset, resetInfo)
+		delete(reset, tree.ResetValues)
+	case reset[tree.ResetValues] != nil:
+		delete(reset, tree.ResetInfo)
 	}
 }
 
 // showReport adds what the BMC tells of the host's boot.
-func (h *Host) showReport(body object) {
-	rules := h.bmc.personality.Report
+func (s *system) showReport(body tree.Object) {
+	rules := s.manner.now().Report
+	last := s.supply.resetTime()
 	delete(body, "LastResetTime")
 	switch {
 	case rules.LastReset == "zero":
 		body["LastResetTime"] = "0000-00-00T00:00:00+00:00"
 	case rules.LastReset == "epoch":
 		body["LastResetTime"] = "1970-01-01T00:00:00Z"
-	case rules.LastReset == "" && !h.lastReset.IsZero():
-		body["LastResetTime"] = h.lastReset.UTC().Format(time.RFC3339)
+	case rules.LastReset == "" && !last.IsZero():
+		body["LastResetTime"] = last.UTC().Format(time.RFC3339)
 	}
-	state := h.machine.State()
+	state := s.machine.State()
 	delete(body, "BootProgress")
 	switch rules.Progress {
 	case "absent":
 	case "stuck":
-		body["BootProgress"] = object{"LastState": "SystemHardwareInitializationComplete"}
+		body["BootProgress"] = tree.Object{"LastState": "SystemHardwareInitializationComplete"}
 	case "oem":
 		oem := "OsIsRunning"
-		if state != MachineRunning {
+		if state != hardware.Running {
 			oem = progress(state)
 		}
-		body["BootProgress"] = object{"LastState": "OEM", "OemLastState": oem}
+		body["BootProgress"] = tree.Object{"LastState": "OEM", "OemLastState": oem}
 	case "hpe":
-		merge(body, object{"Oem": object{"Hpe": object{"PostState": postState(state)}}})
+		tree.Merge(body, tree.Object{"Oem": tree.Object{"Hpe": tree.Object{"PostState": postState(state)}}})
 	default:
-		last := progress(state)
-		if rules.Progress == "forgets" && h.bmc.restarted {
-			last = "None"
+		reached := progress(state)
+		if rules.Progress == "forgets" && s.restarted.Load() {
+			reached = "None"
 		}
-		body["BootProgress"] = object{"LastState": last}
+		body["BootProgress"] = tree.Object{"LastState": reached}
 	}
 }
 
 // progress is BootProgress.LastState for a machine's state.
-func progress(s MachineState) string {
+func progress(s hardware.State) string {
 	switch s {
-	case MachinePost:
+	case hardware.Post:
 		return "SystemHardwareInitializationComplete"
-	case MachineBooting:
+	case hardware.Booting:
 		return "OSBootStarted"
-	case MachineRunning:
+	case hardware.Running:
 		return "OSRunning"
-	case MachineShell:
+	case hardware.Shell:
 		return "SetupEntered"
 	default:
 		return "None"
@@ -146,32 +121,32 @@ func progress(s MachineState) string {
 }
 
 // postState is Oem.Hpe.PostState for a machine's state.
-func postState(s MachineState) string {
+func postState(s hardware.State) string {
 	switch s {
-	case MachineOff:
+	case hardware.Off:
 		return "PowerOff"
-	case MachinePost:
+	case hardware.Post:
 		return "InPost"
 	default:
 		return "FinishedPost"
 	}
 }
 
-func (h *Host) patchSystem(r *request) *answer {
-	if refused := h.bmc.precondition(r); refused != nil {
+func (s *system) patch(r *request) *answer {
+	if refused := s.tags.precondition(r); refused != nil {
 		return refuse(refused)
 	}
 	body, refused := r.object()
 	if refused == nil {
-		refused = h.changeSystem(body)
+		refused = s.change(body)
 	}
 	if refused != nil {
 		return refuse(refused)
 	}
-	return h.getSystem(r)
+	return s.get(r)
 }
 
-func (h *Host) changeSystem(body object) *refusal {
+func (s *system) change(body tree.Object) *refusal {
 	if len(body) == 0 {
 		return propertyError("PropertyValueTypeError", "Boot")
 	}
@@ -180,7 +155,7 @@ func (h *Host) changeSystem(body object) *refusal {
 		case "Boot":
 		case "PowerRestorePolicy":
 			policy, ok := value.(string)
-			if h.bmc.tree.look(h.place.uri)[name] == nil || !ok ||
+			if s.tree.Look(s.place.URI)[name] == nil || !ok ||
 				!slices.Contains([]RestorePolicy{RestoreAlwaysOff, RestoreAlwaysOn, RestoreLastState}, RestorePolicy(policy)) {
 				return propertyError("PropertyValueNotInList", name)
 			}
@@ -189,51 +164,13 @@ func (h *Host) changeSystem(body object) *refusal {
 		}
 	}
 	if boot, ok := body["Boot"]; ok {
-		if refused := h.changeBoot(boot, h.mainWritable(), WriteMain); refused != nil {
+		if refused := s.override.changeMain(boot); refused != nil {
 			return refused
 		}
 	}
 	if policy, ok := body["PowerRestorePolicy"].(string); ok {
-		h.restore = RestorePolicy(policy)
-		h.bmc.touch(h.place.uri)
+		s.restore.set(RestorePolicy(policy))
+		s.tags.touch(s.place.URI)
 	}
 	return nil
-}
-
-// mainWritable are the properties of the system's own Boot that may be written.
-func (h *Host) mainWritable() []string {
-	boot, _ := at(h.bmc.tree.look(h.place.uri), "Boot").(object)
-	return h.writable(boot)
-}
-
-func (h *Host) writable(boot object) []string {
-	var names []string
-	for _, name := range []string{bootTarget, bootEnabled, bootMode, bootURI, bootUEFI, bootNext, bootOrder} {
-		if _, ok := boot[name]; !ok {
-			continue
-		}
-		if name == bootMode && h.bmc.personality.NoMode {
-			continue
-		}
-		names = append(names, name)
-	}
-	return names
-}
-
-// inPost says whether firmware runs. bmc.mu is held.
-func (h *Host) inPost() bool {
-	return h.power == protocol.PowerPoweringOn || h.machine.State() == MachinePost
-}
-
-// hostBusy refuses changes during POST or the boot. bmc.mu is held.
-func (h *Host) hostBusy() *refusal {
-	p := h.bmc.personality
-	switch {
-	case p.RefusePatchInPost && h.inPost():
-		return &refusal{status: http.StatusBadRequest, id: messagePostHPE, text: "the property cannot be modified while the system is in POST"}
-	case p.Boot.BusyInBoot > 0 && h.power != protocol.PowerOff && time.Since(h.begunAt) < p.Boot.BusyInBoot:
-		return &refusal{status: http.StatusServiceUnavailable, id: "Base.1.13.ServiceTemporarilyUnavailable", text: "the host is booting", retryAfter: "30"}
-	default:
-		return nil
-	}
 }

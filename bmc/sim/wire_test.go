@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 	"rackboot/protocol"
 )
 
@@ -25,19 +27,19 @@ func userOf(t *testing.T, b *BMC) *user {
 // On real sockets: a client that speaks HTTP/1.1 only is not answered.
 func TestH2OnlyOnTheWire(t *testing.T) {
 	p, _ := Preset("H2Only")
-	u := newUser(t, p, SimulatedConfig{})
-	if a := u.do("GET", uriSystem, ""); a.status != 0 {
+	u := newUser(t, p, hardware.SimulatedConfig{})
+	if a := u.do("GET", tree.SystemURI, ""); a.status != 0 {
 		t.Errorf("HTTP/1.1 is answered %d", a.status)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	u.client.Transport = transport
-	u.want(u.do("GET", uriSystem, ""), 200, "")
+	u.want(u.do("GET", tree.SystemURI, ""), 200, "")
 }
 
 // A connection that was idle is closed by its next request; a new one works.
 func TestDropsIdleOnTheWire(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
 	// By hand: an http.Transport may always take a new connection.
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(u.bmc.Address(), "https://"), &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
@@ -60,11 +62,11 @@ func TestDropsIdleOnTheWire(t *testing.T) {
 		}
 		return resp, err
 	}
-	if resp, err := ask("GET", uriSystem, ""); err != nil || resp.StatusCode != http.StatusOK {
+	if resp, err := ask("GET", tree.SystemURI, ""); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatal(resp, err)
 	}
 	u.bmc.Adjust(func(p *Personality) { p.Wire.DropIdle = time.Nanosecond })
-	if resp, err := ask("POST", uriReset, `{"ResetType":"On"}`); err == nil {
+	if resp, err := ask("POST", tree.ResetURI, `{"ResetType":"On"}`); err == nil {
 		t.Errorf("answered %s", resp.Status)
 	}
 	if s := u.bmc.PowerState(); s != protocol.PowerOff {
@@ -74,9 +76,9 @@ func TestDropsIdleOnTheWire(t *testing.T) {
 }
 
 func TestStreamOnTheWire(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
 	u.client.Timeout = 0
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u.bmc.Address()+uriEvents+"/SSE", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u.bmc.Address()+tree.EventsURI+"/SSE", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func TestStreamOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	u.bmc.SendEvent("Sim.1.0.Alert", uriSystem)
+	u.bmc.SendEvent("Sim.1.0.Alert", tree.SystemURI)
 	lines := bufio.NewReader(resp.Body)
 	id, _ := lines.ReadString('\n')
 	data, _ := lines.ReadString('\n')
@@ -106,10 +108,10 @@ func TestWebhookOnTheWire(t *testing.T) {
 		got <- string(body)
 	}))
 	t.Cleanup(hook.Close)
-	u := newUser(t, Plain(), SimulatedConfig{})
-	a := u.do("POST", uriEvents+"/Subscriptions", `{"Destination":"`+hook.URL+`","Protocol":"Redfish"}`)
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
+	a := u.do("POST", tree.EventsURI+"/Subscriptions", `{"Destination":"`+hook.URL+`","Protocol":"Redfish"}`)
 	u.want(a, 201, "")
-	u.bmc.SendEvent("Sim.1.0.Alert", uriSystem)
+	u.bmc.SendEvent("Sim.1.0.Alert", tree.SystemURI)
 	if body := <-got; !strings.Contains(body, "Sim.1.0.Alert") {
 		t.Errorf("delivered %s", body)
 	}
@@ -119,14 +121,14 @@ func TestWebhookOnTheWire(t *testing.T) {
 
 // bmcweb: 10 streams, 20 subscriptions (include/subscription.hpp).
 func TestLimitsOfSubscribers(t *testing.T) {
-	u := newUser(t, Plain(), SimulatedConfig{})
+	u := newUser(t, Plain(), hardware.SimulatedConfig{})
 	for range maxSubscriptions {
-		u.want(u.do("POST", uriEvents+"/Subscriptions", `{"Destination":"https://192.0.2.1/"}`), 201, "")
+		u.want(u.do("POST", tree.EventsURI+"/Subscriptions", `{"Destination":"https://192.0.2.1/"}`), 201, "")
 	}
-	u.want(u.do("POST", uriEvents+"/Subscriptions", `{"Destination":"https://192.0.2.1/"}`), 503, "Base.1.13.EventSubscriptionLimitExceeded")
+	u.want(u.do("POST", tree.EventsURI+"/Subscriptions", `{"Destination":"https://192.0.2.1/"}`), 503, "Base.1.13.EventSubscriptionLimitExceeded")
 	u.bmc.Adjust(func(p *Personality) { p.Event.MaxStreams = 1 })
-	u.bmc.mu.Lock()
-	u.bmc.streams[make(chan []byte)] = struct{}{}
-	u.bmc.mu.Unlock()
-	u.want(u.do("GET", uriEvents+"/SSE", ""), 503, "Base.1.13.EventSubscriptionLimitExceeded")
+	u.bmc.events.mu.Lock()
+	u.bmc.events.streams[make(chan []byte)] = struct{}{}
+	u.bmc.events.mu.Unlock()
+	u.want(u.do("GET", tree.EventsURI+"/SSE", ""), 503, "Base.1.13.EventSubscriptionLimitExceeded")
 }

@@ -47,6 +47,6 @@ func (a *API) annotate(ctx context.Context, in *namedBody) (*answer[protoapi.Ann
 	if err != nil {
 		return nil, problem(err)
 	}
-	a.fleet.Decorate(hold)
+	a.rooms.Status.Decorate(hold)
 	return &answer[protoapi.AnnotationAnswer]{protoapi.AnnotationAnswer{Hold: hold}}, nil
 }

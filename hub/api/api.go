@@ -18,7 +18,6 @@ import (
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/conns"
-	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -46,81 +45,11 @@ const (
 	shutdownTimeout = 10 * time.Second
 )
 
-// Fleet is what the API asks of the hub's control: everything that agents know.
-type Fleet interface {
-	// Doctor says what stands against an upgrade.
-	Doctor() protoapi.DoctorAnswer
-	// Decorate fills the status of a resource from reports, for printing.
-	Decorate(obj resource.Object)
-	// AdoptServer keeps a claimed server's system, or lets it be installed over.
-	AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*resource.Claim, error)
-	// Import takes what another hub exported. objs are its own.
-	Import(ctx context.Context, objs []resource.Object, r protoapi.ImportRequest, by string) (protoapi.ImportAnswer, error)
-	// Firmware marks firmware work on a server, or ends the mark.
-	Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error)
-	// Discover asks for another discovery of a server that nobody owns.
-	Discover(ctx context.Context, server, by string) (*resource.Server, error)
-	// Trace has the rack's agent say what it saw of a power-on; serial 0 is the newest.
-	Trace(ctx context.Context, server string, serial int) (resource.Trace, error)
-	// RenderEnv makes what a server would be served of a boot environment, empty for its
-	// own, with secrets masked; path is empty for all files.
-	RenderEnv(ctx context.Context, server, env, path string) (protoapi.EnvRender, error)
-}
-
-// Members are the agents of all racks.
-type Members interface {
-	// Join checks the one-time token and admits an agent.
-	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
-	// NewJoinToken makes a one-time token for a rack.
-	NewJoinToken(ctx context.Context, rack string) (protoapi.JoinToken, error)
-	// Renew tells an agent where it stands, and gives it its next certificate.
-	// certificate is the common name of the one that TLS has verified; empty without.
-	Renew(ctx context.Context, r protoapi.RenewRequest, certificate string) (protoapi.RenewAnswer, error)
-	// Revoke refuses an agent from now on.
-	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
-	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
-	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
-}
-
-// Inventory is what is known of BMCs and of what is behind them.
-type Inventory interface {
-	// AcceptBMC makes a BMC that was found an accepted one.
-	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*resource.BMC, error)
-	// RotateBMC begins the change of a BMC's account.
-	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*resource.BMC, error)
-	// AcceptServer accepts the board and interfaces that a server shows.
-	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*resource.Server, error)
-	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
-	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
-}
-
-// Carried is what boots carry besides their image, sealed for agents.
-type Carried interface {
-	// Ignition is sealed user data for the agent of the certificate.
-	Ignition(ctx context.Context, r protoapi.IgnitionRequest, certificate string) (protoapi.IgnitionAnswer, error)
-	// EnvBundle is a sealed boot environment for the agent of the certificate.
-	EnvBundle(ctx context.Context, r protoapi.EnvBundleRequest, certificate string) (protoapi.EnvBundleAnswer, error)
-	// MayFetchISO says why the agent of the certificate may not have the content of an
-	// uploaded file.
-	MayFetchISO(certificate, digest string) error
-}
-
-// EventLog is what happened.
-type EventLog interface {
-	// After returns up to limit events with an index greater than after.
-	After(after uint64, limit int) []protoapi.EventRecord
-}
-
 // Config is what the API needs. Authority, ClientCAs, Limits, Recorder, Logger, Ready,
 // AuditLog and Writable may be left out.
 type Config struct {
-	Store     *store.Store
-	Fleet     Fleet
-	Members   Members
-	Inventory Inventory
-	Carried   Carried
-	Groups    Groups
-	Events    EventLog
+	Store *store.Store
+	Rooms Rooms
 	// Approver has the approvals of destructive actions; nil has none.
 	Approver Approver
 	// Token is the admin's bearer token, at least 16 bytes.
@@ -156,16 +85,11 @@ type Config struct {
 
 // API is the hub's API as an http.Handler.
 type API struct {
-	store     *store.Store
-	fleet     Fleet
-	members   Members
-	inventory Inventory
-	carried   Carried
-	groups    Groups
-	events    EventLog
-	approver  Approver
-	callers   []known
-	rules     map[string]rule
+	store    *store.Store
+	rooms    Rooms
+	approver Approver
+	callers  []known
+	rules    map[string]rule
 
 	clientCAs []*x509.Certificate
 	limits    *limiter
@@ -191,8 +115,8 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	const op = "configure api"
 	switch {
-	case cfg.Store == nil || cfg.Fleet == nil || cfg.Events == nil || cfg.Members == nil || cfg.Inventory == nil || cfg.Carried == nil || cfg.Groups == nil || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
-		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, Fleet, Members, Inventory, Carried, Groups, Events, Clock, NewID and Registerer are required")
+	case cfg.Store == nil || !cfg.Rooms.complete() || cfg.Clock == nil || cfg.NewID == nil || cfg.Registerer == nil:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "Store, all Rooms, Clock, NewID and Registerer are required")
 	case len(cfg.Token) < minToken:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
@@ -202,7 +126,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		store: cfg.Store, fleet: cfg.Fleet, members: cfg.Members, inventory: cfg.Inventory, carried: cfg.Carried, groups: cfg.Groups, events: cfg.Events, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
+		store: cfg.Store, rooms: cfg.Rooms, approver: cfg.Approver, callers: callers, rules: rules(), clientCAs: cfg.ClientCAs,
 		limits: newLimiter(cfg.Limits, callers), denials: rate.NewLimiter(deniedPerSecond, deniedBurst), recorder: cfg.Recorder,
 		clock: cfg.Clock, newID: cfg.NewID, vault: cfg.Vault, logger: cfg.Logger, ready: cfg.Ready, writable: cfg.Writable,
 		mux: http.NewServeMux(), metrics: newMetrics(cfg.Registerer), inFlight: make(chan struct{}, maxInFlight),
@@ -226,7 +150,7 @@ func New(cfg Config) (*API, error) {
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{problemTransformer, etag},
 	})
-	a.huma.UseMiddleware(a.judge, a.once, a.record)
+	a.huma.UseMiddleware(a.judge, hurry(a.rules, &cfg.Store.Haste), a.once, a.record)
 	a.registerResources()
 	a.registerApply()
 	a.registerHolds()

@@ -40,7 +40,7 @@ func TestAuditExportsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := api.New(api.Config{
-			Store: s, Fleet: &apitest.CannedFleet{}, Members: &apitest.CannedFleet{}, Inventory: &apitest.CannedFleet{}, Carried: &apitest.CannedFleet{}, Groups: &apitest.CannedFleet{}, Events: &apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
+			Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
 			AuditLog: slowLog{},
 		})
 		if err != nil {

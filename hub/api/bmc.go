@@ -24,7 +24,7 @@ func (a *API) registerBMCs() {
 		if err := body("accept bmc", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		b, err := a.inventory.AcceptBMC(ctx, in.Name, req, caller(ctx).Name)
+		b, err := a.rooms.Inventory.AcceptBMC(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, b, err)
 	})
 
@@ -35,7 +35,7 @@ func (a *API) registerBMCs() {
 		if err := body("accept server", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		s, err := a.inventory.AcceptServer(ctx, in.Name, req, caller(ctx).Name)
+		s, err := a.rooms.Inventory.AcceptServer(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, s, err)
 	})
 
@@ -46,7 +46,7 @@ func (a *API) registerBMCs() {
 		if err := body("rotate account", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		b, err := a.inventory.RotateBMC(ctx, in.Name, req, caller(ctx).Name)
+		b, err := a.rooms.Inventory.RotateBMC(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, b, err)
 	})
 
@@ -65,7 +65,7 @@ func (a *API) probe(ctx context.Context, in *namedBody) (*answer[protoapi.ProbeL
 		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "systemURI is not a path such as /redfish/v1/Systems/1").
 			WithHint("rackctl describe bmc %s shows its systems; leave it out for all of them", in.Name))
 	}
-	list, err := a.inventory.Probe(ctx, in.Name, req.SystemURI)
+	list, err := a.rooms.Inventory.Probe(ctx, in.Name, req.SystemURI)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -104,4 +104,16 @@ func extend(w http.ResponseWriter, allowed time.Duration) {
 	// handler runs, the connection is read to see whether the client is gone.
 	_ = rc.SetWriteDeadline(until)
 	_ = rc.SetReadDeadline(until)
+}
+
+// Inventory is what is known of BMCs and of what is behind them.
+type Inventory interface {
+	// AcceptBMC makes a BMC that was found an accepted one.
+	AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*resource.BMC, error)
+	// RotateBMC begins the change of a BMC's account.
+	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*resource.BMC, error)
+	// AcceptServer accepts the board and interfaces that a server shows.
+	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*resource.Server, error)
+	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
+	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 }

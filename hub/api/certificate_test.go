@@ -42,7 +42,7 @@ func TestCertificates(t *testing.T) {
 	}
 	viewer := []access.Role{access.Viewer}
 	a, err := api.New(api.Config{
-		Store: s, Fleet: &apitest.CannedFleet{}, Members: &apitest.CannedFleet{}, Inventory: &apitest.CannedFleet{}, Carried: &apitest.CannedFleet{}, Groups: &apitest.CannedFleet{}, Events: &apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
+		Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
 		Clients: []api.Client{
 			{Caller: access.Caller{Name: "page", Roles: viewer}, CommonName: "page.client"},
 			{Caller: access.Caller{Name: "rack-1", Roles: viewer}, CommonName: "rack-1"}, // as an agent is called
@@ -163,7 +163,7 @@ func TestClientsThatCannotBe(t *testing.T) {
 		"a short token":                 {{Caller: who("x"), Token: "short", CommonName: "n"}},
 	} {
 		_, err := api.New(api.Config{
-			Store: apitest.New(t).Store, Fleet: &apitest.CannedFleet{}, Members: &apitest.CannedFleet{}, Inventory: &apitest.CannedFleet{}, Carried: &apitest.CannedFleet{}, Groups: &apitest.CannedFleet{}, Events: &apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: func() string { return "x" },
+			Store: apitest.New(t).Store, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: func() string { return "x" },
 			Registerer: prometheus.NewRegistry(), Clients: clients,
 		})
 		if protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" {
@@ -172,7 +172,7 @@ func TestClientsThatCannotBe(t *testing.T) {
 	}
 	two := []api.Client{{Caller: who("x"), CommonName: "n"}, {Caller: who("y"), CommonName: "m"}}
 	if _, err := api.New(api.Config{
-		Store: apitest.New(t).Store, Fleet: &apitest.CannedFleet{}, Members: &apitest.CannedFleet{}, Inventory: &apitest.CannedFleet{}, Carried: &apitest.CannedFleet{}, Groups: &apitest.CannedFleet{}, Events: &apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: func() string { return "x" },
+		Store: apitest.New(t).Store, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: func() string { return "x" },
 		Registerer: prometheus.NewRegistry(), Clients: two,
 	}); err != nil {
 		t.Errorf("two clients without tokens: %v", err)

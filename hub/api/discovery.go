@@ -17,7 +17,13 @@ func (a *API) registerDiscovery() {
 		if err := body("discover", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		s, err := a.fleet.Discover(ctx, in.Name, caller(ctx).Name)
+		s, err := a.rooms.Discovery.Discover(ctx, in.Name, caller(ctx).Name)
 		return decorated(a, s, err)
 	})
+}
+
+// Discovery finds out what servers are made of.
+type Discovery interface {
+	// Discover asks for another discovery of a server that nobody owns.
+	Discover(ctx context.Context, server, by string) (*resource.Server, error)
 }

@@ -15,12 +15,12 @@ func (a *API) registerEndings() {
 	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindAgent)+"/{name}/revoke", "revokeAgent",
 		"Refuse an agent's certificate and key from now on; idempotent", end)
 	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
-		return a.ends(ctx, in, a.members.Revoke)
+		return a.ends(ctx, in, a.rooms.Members.Revoke)
 	})
 	op = a.operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/replace-agent", "replaceAgent",
 		"End the term of a rack's agent and make a token for the next", end)
 	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
-		return a.ends(ctx, in, a.members.ReplaceAgent)
+		return a.ends(ctx, in, a.rooms.Members.ReplaceAgent)
 	})
 }
 

@@ -25,7 +25,7 @@ func (a *API) envBundle(ctx context.Context, in *strangerInput) (*answer[protoap
 	if err := req.Validate(); err != nil {
 		return nil, problem(err)
 	}
-	out, err := a.carried.EnvBundle(ctx, req, a.agentOf(in.chains))
+	out, err := a.rooms.Carried.EnvBundle(ctx, req, a.agentOf(in.chains))
 	if err != nil {
 		return nil, problem(err)
 	}

@@ -20,7 +20,7 @@ func (a *API) registerEnvRender() {
 	op := a.operation(http.MethodGet, protoapi.PathKind(resource.KindServer)+"/{name}/bootenv/render", "renderBootEnv",
 		"Render what a server would be served of a boot environment, with a sample token and secrets masked", nil)
 	huma.Register(a.huma, op, func(ctx context.Context, in *envRenderInput) (*answer[protoapi.EnvRender], error) {
-		out, err := a.fleet.RenderEnv(ctx, in.Name, in.BootEnv, in.Path)
+		out, err := a.rooms.Status.RenderEnv(ctx, in.Name, in.BootEnv, in.Path)
 		if err != nil {
 			return nil, problem(err)
 		}

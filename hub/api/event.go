@@ -21,7 +21,7 @@ func (a *API) registerEvents() {
 			list := protoapi.EventList{Items: []protoapi.EventRecord{}, Next: in.After}
 			for more := true; more; { // what is not seen makes no page shorter
 				want := in.Limit - len(list.Items)
-				page := a.events.After(list.Next, want)
+				page := a.rooms.Events.After(list.Next, want)
 				for _, e := range page {
 					list.Next = max(list.Next, e.Index)
 				}
@@ -41,4 +41,10 @@ func placesOfEvent(e protoapi.EventRecord, w access.World) []access.Labels {
 		return access.Places(a, w)
 	}
 	return nil
+}
+
+// EventLog is what happened.
+type EventLog interface {
+	// After returns up to limit events with an index greater than after.
+	After(after uint64, limit int) []protoapi.EventRecord
 }

@@ -17,7 +17,13 @@ func (a *API) registerFirmware() {
 		if err := body("firmware", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		s, err := a.fleet.Firmware(ctx, in.Name, req, caller(ctx).Name)
+		s, err := a.rooms.Firmware.Mark(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, s, err)
 	})
+}
+
+// Firmware has the marks of firmware work.
+type Firmware interface {
+	// Mark marks firmware work on a server, or ends the mark.
+	Mark(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error)
 }

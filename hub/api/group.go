@@ -15,8 +15,6 @@ import (
 type Groups interface {
 	// ActOnGroup does what somebody wants of a group.
 	ActOnGroup(ctx context.Context, name string, action protoapi.GroupAction, r protoapi.GroupRequest, by string) (protoapi.GroupAnswer, error)
-	// CommandRollout says a command to a group's roll-out.
-	CommandRollout(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (protoapi.GroupAnswer, error)
 	// DiffGroup is how two revisions of a group differ; 0 is the current one, and the one
 	// before it.
 	DiffGroup(name string, from, to int) (protoapi.GroupDiff, error)
@@ -46,18 +44,18 @@ func (a *API) registerGroups() {
 			if err := body(string(w.action)+" group", in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			out, err := a.groups.ActOnGroup(ctx, in.Name, w.action, req, caller(ctx).Name)
+			out, err := a.rooms.Groups.ActOnGroup(ctx, in.Name, w.action, req, caller(ctx).Name)
 			if err != nil {
 				return nil, problem(err)
 			}
-			a.fleet.Decorate(out.Group)
+			a.rooms.Status.Decorate(out.Group)
 			return &answer[protoapi.GroupAnswer]{out}, nil
 		})
 	}
 	a.registerRollouts()
 	op := a.operation(http.MethodGet, base+"diff", "diffGroup", "How two revisions of a group differ", nil)
 	huma.Register(a.huma, op, func(_ context.Context, in *groupDiffInput) (*answer[protoapi.GroupDiff], error) {
-		out, err := a.groups.DiffGroup(in.Name, in.From, in.To)
+		out, err := a.rooms.Groups.DiffGroup(in.Name, in.From, in.To)
 		if err != nil {
 			return nil, problem(err)
 		}
@@ -65,6 +63,6 @@ func (a *API) registerGroups() {
 	})
 	op = a.operation(http.MethodGet, protoapi.PathDoctor, "doctor", "What stands against an upgrade of the hub or of servers", nil)
 	huma.Register(a.huma, op, func(context.Context, *struct{}) (*answer[protoapi.DoctorAnswer], error) {
-		return &answer[protoapi.DoctorAnswer]{a.fleet.Doctor()}, nil
+		return &answer[protoapi.DoctorAnswer]{a.rooms.Status.Doctor()}, nil
 	})
 }

@@ -28,7 +28,7 @@ func (a *API) ignition(ctx context.Context, in *strangerInput) (*answer[protoapi
 	if err := req.Validate(); err != nil {
 		return nil, problem(err)
 	}
-	out, err := a.carried.Ignition(ctx, req, a.agentOf(in.chains))
+	out, err := a.rooms.Carried.Ignition(ctx, req, a.agentOf(in.chains))
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -48,4 +48,15 @@ func (a *API) agentOf(chains [][]*x509.Certificate) string {
 		}
 	}
 	return ""
+}
+
+// Carried is what boots carry besides their image, sealed for agents.
+type Carried interface {
+	// Ignition is sealed user data for the agent of the certificate.
+	Ignition(ctx context.Context, r protoapi.IgnitionRequest, certificate string) (protoapi.IgnitionAnswer, error)
+	// EnvBundle is a sealed boot environment for the agent of the certificate.
+	EnvBundle(ctx context.Context, r protoapi.EnvBundleRequest, certificate string) (protoapi.EnvBundleAnswer, error)
+	// MayFetchISO says why the agent of the certificate may not have the content of an
+	// uploaded file.
+	MayFetchISO(certificate, digest string) error
 }

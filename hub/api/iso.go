@@ -302,7 +302,7 @@ func (a *API) isoContent(_ context.Context, isos ISOs, in *contentInput) (*huma.
 		return nil, throttledProblem(err)
 	}
 	agent := a.agentOf(in.chains)
-	if err := a.carried.MayFetchISO(agent, in.Digest); err != nil {
+	if err := a.rooms.Carried.MayFetchISO(agent, in.Digest); err != nil {
 		return nil, problem(err)
 	}
 	end, ok := a.isoPulls.begin(agent)

@@ -41,7 +41,7 @@ func (a *API) registerJoin() {
 			if _, err := a.store.GetObject(resource.KindRack, in.Name); err != nil {
 				return nil, problem(err)
 			}
-			token, err := a.members.NewJoinToken(ctx, in.Name)
+			token, err := a.rooms.Members.NewJoinToken(ctx, in.Name)
 			if err != nil {
 				return nil, problem(err)
 			}
@@ -58,7 +58,7 @@ func (a *API) registerJoin() {
 		if err != nil {
 			return nil, err
 		}
-		out, err := a.members.Join(ctx, req)
+		out, err := a.rooms.Members.Join(ctx, req)
 		if err != nil {
 			return nil, problem(err)
 		}
@@ -76,7 +76,7 @@ func (a *API) registerJoin() {
 		if err := body("renew", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		out, err := a.members.Renew(ctx, req, in.agent)
+		out, err := a.rooms.Members.Renew(ctx, req, in.agent)
 		if err != nil {
 			return nil, problem(err)
 		}
@@ -94,4 +94,19 @@ func readJoin(raw []byte) (req protoapi.JoinRequest, err error) {
 
 func throttledProblem(err error) error {
 	return protoapi.ProblemOf(err).WithStatus(http.StatusTooManyRequests)
+}
+
+// Members are the agents of all racks.
+type Members interface {
+	// Join checks the one-time token and admits an agent.
+	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
+	// NewJoinToken makes a one-time token for a rack.
+	NewJoinToken(ctx context.Context, rack string) (protoapi.JoinToken, error)
+	// Renew tells an agent where it stands, and gives it its next certificate.
+	// certificate is the common name of the one that TLS has verified; empty without.
+	Renew(ctx context.Context, r protoapi.RenewRequest, certificate string) (protoapi.RenewAnswer, error)
+	// Revoke refuses an agent from now on.
+	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
+	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
+	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 }

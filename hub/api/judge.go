@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"rackboot/hub/access"
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
@@ -28,6 +29,16 @@ func (a *API) judge(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	next(ctx)
+}
+
+// hurry has background work give way to who places or releases a hold.
+func hurry(rules map[string]rule, haste *store.Haste) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if rules[ctx.Operation().OperationID].hold {
+			defer haste.Hurry()()
+		}
+		next(ctx)
+	}
 }
 
 func (a *API) may(r *http.Request, route rule) error {

@@ -31,7 +31,7 @@ func limited(t *testing.T, l api.Limits) (*api.API, *prometheus.Registry) {
 		t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: s, Fleet: &apitest.CannedFleet{}, Members: &apitest.CannedFleet{}, Inventory: &apitest.CannedFleet{}, Carried: &apitest.CannedFleet{}, Groups: &apitest.CannedFleet{}, Events: &apitest.CannedFleet{}, Token: apitest.Token, Clients: apitest.Clients(), Clock: time.Now, NewID: newID, Registerer: reg, Limits: l,
+		Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clients: apitest.Clients(), Clock: time.Now, NewID: newID, Registerer: reg, Limits: l,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -157,7 +157,7 @@ func TestClientsAreChecked(t *testing.T) {
 	h := apitest.New(t)
 	with := func(clients ...api.Client) error {
 		_, err := api.New(api.Config{
-			Store: h.Store, Fleet: h.Fleet, Members: h.Fleet, Inventory: h.Fleet, Carried: h.Fleet, Groups: h.Fleet, Events: h.Fleet, Token: long + "-admin", Clock: apitest.Now, NewID: func() string { return "id" },
+			Store: h.Store, Rooms: apitest.Rooms(h.Fleet), Token: long + "-admin", Clock: apitest.Now, NewID: func() string { return "id" },
 			Registerer: prometheus.NewRegistry(), Clients: clients,
 		})
 		return err

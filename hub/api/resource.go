@@ -68,7 +68,7 @@ func registerKind[T resource.Object](a *API) {
 		func(ctx context.Context, _ *noInput) (*answer[protoapi.List[T]], error) {
 			items := visible(a, caller(ctx), store.Copies[T](a.store), func(obj T, w access.World) []access.Labels { return access.Places(obj, w) })
 			for _, obj := range items {
-				a.fleet.Decorate(obj) // it is a copy
+				a.rooms.Status.Decorate(obj) // it is a copy
 				brief(obj)
 			}
 			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: resource.APIVersion, Kind: string(kind) + "List", Items: items}}, nil
@@ -140,6 +140,17 @@ func decorated[T resource.Object](a *API, obj T, err error) (*answer[T], error) 
 	if err != nil {
 		return nil, problem(err)
 	}
-	a.fleet.Decorate(obj)
+	a.rooms.Status.Decorate(obj)
 	return &answer[T]{obj}, nil
+}
+
+// Status says what is so.
+type Status interface {
+	// Decorate fills the status of a resource from reports, for printing.
+	Decorate(obj resource.Object)
+	// Doctor says what stands against an upgrade.
+	Doctor() protoapi.DoctorAnswer
+	// RenderEnv makes what a server would be served of a boot environment, empty for its
+	// own, with secrets masked; path is empty for all files.
+	RenderEnv(ctx context.Context, server, env, path string) (protoapi.EnvRender, error)
 }

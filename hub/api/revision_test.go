@@ -55,9 +55,9 @@ func TestRevisions(t *testing.T) {
 		{"deletion of a claim by an old ETag", "DELETE", "/v1/claims/c1", "", `"1"`, 412, protocol.CodeConflict},
 		{"deletion by no ETag", "DELETE", "/v1/bmcs/b3", "", "x", 400, protocol.CodeInvalid},
 	} {
-		before := h.Store.Changes()
+		before := h.Store.Changes("")
 		got := ask(t, a, "operator", row.method, row.path, row.body, "If-Match: "+row.match)
-		if got.status != row.status || got.problem.Code != row.code || got.problem.Hint == "" || h.Store.Changes() != before {
+		if got.status != row.status || got.problem.Code != row.code || got.problem.Hint == "" || h.Store.Changes("") != before {
 			t.Errorf("%s: %d %s", row.name, got.status, got.text)
 		}
 	}

@@ -83,7 +83,7 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 			if may && r.method != http.MethodGet {
 				continue // what it does is for the tests of the route
 			}
-			changes, entries := h.Store.Changes(), len(h.Records.Entries())
+			changes, entries := h.Store.Changes(""), len(h.Records.Entries())
 			got := ask(t, a, string(role), r.method, r.at(hold), "{}")
 			if may == (got.status == http.StatusForbidden) || got.status == http.StatusInternalServerError {
 				t.Errorf("%s by %s: %d %s", name, role, got.status, got.text)
@@ -91,7 +91,7 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 			if may {
 				continue
 			}
-			if got.problem.Hint == "" || h.Store.Changes() != changes {
+			if got.problem.Hint == "" || h.Store.Changes("") != changes {
 				t.Errorf("%s by %s changed something, or says not what to do: %s", name, role, got.text)
 			}
 			if list := h.Records.Entries(); len(list) != entries+1 {

@@ -11,6 +11,12 @@ import (
 	"rackboot/protocol/resource"
 )
 
+// Rollouts are those of server groups.
+type Rollouts interface {
+	// CommandRollout says a command to a group's roll-out.
+	CommandRollout(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (protoapi.GroupAnswer, error)
+}
+
 func (a *API) registerRollouts() {
 	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServerGroup)+"/{name}/rollout", "commandRollout",
 		"Pause, resume or abort the roll-out of a group, or begin its next wave", reflect.TypeFor[protoapi.RolloutRequest]())
@@ -22,11 +28,11 @@ func (a *API) registerRollouts() {
 		if err := a.commands(ctx, in.Name, req.Command); err != nil {
 			return nil, problem(err)
 		}
-		out, err := a.groups.CommandRollout(ctx, in.Name, req, caller(ctx).Name)
+		out, err := a.rooms.Rollouts.CommandRollout(ctx, in.Name, req, caller(ctx).Name)
 		if err != nil {
 			return nil, problem(err)
 		}
-		a.fleet.Decorate(out.Group)
+		a.rooms.Status.Decorate(out.Group)
 		return &answer[protoapi.GroupAnswer]{out}, nil
 	})
 }

@@ -26,6 +26,7 @@ type rule struct {
 	noted  string        // what the audit log calls it, where op has several; default op
 	iso    bool          // it is about an uploaded file
 	part   bool          // it is a part of an act that is recorded
+	hold   bool          // background work gives way to it
 }
 
 // rules are the rules of the routes by operation id. A route without one is for callers
@@ -33,10 +34,10 @@ type rule struct {
 func rules() map[string]rule {
 	out := map[string]rule{
 		"apply":              {op: access.Apply, target: findEach},
-		"hold":               {op: access.Hold, target: findNamed, kind: resource.KindServer},
-		"release":            {op: access.Release, target: findNamed, kind: resource.KindHold},
+		"hold":               {op: access.Hold, target: findNamed, kind: resource.KindServer, hold: true},
+		"release":            {op: access.Release, target: findNamed, kind: resource.KindHold, hold: true},
 		"confirmDown":        {op: access.Confirm, target: findNamed, kind: resource.KindHold},
-		"annotate":           {op: access.Hold, target: findNamed, kind: resource.KindServer},
+		"annotate":           {op: access.Hold, target: findNamed, kind: resource.KindServer, hold: true},
 		"request":            {op: access.Request, target: findNamed, kind: resource.KindServer},
 		"getRequest":         {op: access.Read, target: findRequest},
 		"firmware":           {op: access.Firmware, target: findNamed, kind: resource.KindServer},

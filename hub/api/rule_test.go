@@ -19,7 +19,7 @@ func TestRulesAndRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := New(Config{Store: s, Fleet: struct{ Fleet }{}, Members: struct{ Members }{}, Inventory: struct{ Inventory }{}, Carried: struct{ Carried }{}, Groups: struct{ Groups }{}, Events: struct{ EventLog }{}, Approver: struct{ Approver }{}, Token: "0123456789abcdef", Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry()})
+	a, err := New(Config{Store: s, Rooms: none(), Approver: struct{ Approver }{}, Token: "0123456789abcdef", Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,4 +49,12 @@ func operationID(op any) string {
 		return o.OperationID
 	}
 	return ""
+}
+
+// none are rooms that are there, and do nothing.
+func none() Rooms {
+	return Rooms{
+		Status: struct{ Status }{}, Claims: struct{ Claims }{}, Imports: struct{ Imports }{}, Firmware: struct{ Firmware }{}, Discovery: struct{ Discovery }{}, Traces: struct{ Traces }{},
+		Members: struct{ Members }{}, Inventory: struct{ Inventory }{}, Carried: struct{ Carried }{}, Groups: struct{ Groups }{}, Rollouts: struct{ Rollouts }{}, Events: struct{ EventLog }{},
+	}
 }

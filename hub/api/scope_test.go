@@ -141,10 +141,10 @@ func TestScopeEscapes(t *testing.T) {
 		{"acceptance of a BMC", "POST", "/v1/bmcs/b2/accept", `{"credentialsRef":"local:x"}`},
 		{"a probe", "POST", "/v1/bmcs/b2/probe", `{}`},
 	} {
-		before := h.Store.Changes()
+		before := h.Store.Changes("")
 		got := ask(t, a, "row7", row.method, row.path, row.body)
-		if got.status != http.StatusForbidden || got.problem.Code != protocol.CodeDenied || got.problem.Hint == "" || h.Store.Changes() != before {
-			t.Errorf("%s: %d %s, %d changes", row.name, got.status, got.text, h.Store.Changes()-before)
+		if got.status != http.StatusForbidden || got.problem.Code != protocol.CodeDenied || got.problem.Hint == "" || h.Store.Changes("") != before {
+			t.Errorf("%s: %d %s, %d changes", row.name, got.status, got.text, h.Store.Changes("")-before)
 		}
 	}
 	for _, row := range []struct{ name, method, path, body string }{

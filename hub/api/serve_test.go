@@ -33,17 +33,7 @@ func (f *stuckFleet) After(uint64, int) []protoapi.EventRecord {
 	return nil
 }
 
-// fleetWithEvents is a fleet, and its events.
-type fleetWithEvents interface {
-	api.Fleet
-	api.EventLog
-	api.Members
-	api.Inventory
-	api.Carried
-	api.Groups
-}
-
-func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.API {
+func newAPI(t *testing.T, fleet apitest.Fleet, reg *prometheus.Registry) *api.API {
 	t.Helper()
 	mem := storetest.NewMemory()
 	newID := func() string { return "01id" }
@@ -51,7 +41,7 @@ func newAPI(t *testing.T, fleet fleetWithEvents, reg *prometheus.Registry) *api.
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Config{Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Carried: fleet, Groups: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
+	a, err := api.New(api.Config{Store: s, Rooms: apitest.Rooms(fleet), Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: reg})
 	if err != nil {
 		t.Fatal(err)
 	}

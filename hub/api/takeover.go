@@ -22,7 +22,7 @@ func (a *API) registerTakeover() {
 		if err := body("adopt server", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		cl, err := a.fleet.AdoptServer(ctx, in.Name, req, caller(ctx).Name)
+		cl, err := a.rooms.Claims.AdoptServer(ctx, in.Name, req, caller(ctx).Name)
 		return decorated(a, cl, err)
 	})
 
@@ -41,7 +41,7 @@ func (a *API) importObjects(ctx context.Context, in *bodyInput) (*answer[protoap
 	if err != nil {
 		return nil, problem(err)
 	}
-	out, err := a.fleet.Import(ctx, objs, req, caller(ctx).Name)
+	out, err := a.rooms.Imports.Import(ctx, objs, req, caller(ctx).Name)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -79,4 +79,16 @@ func importedObjects(req protoapi.ImportRequest) (objs []resource.Object, refuse
 		}
 	}
 	return objs, refused, nil
+}
+
+// Claims are those who have servers.
+type Claims interface {
+	// AdoptServer keeps a claimed server's system, or lets it be installed over.
+	AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*resource.Claim, error)
+}
+
+// Imports takes what another hub exported.
+type Imports interface {
+	// Import stores objects, which are its own from then on.
+	Import(ctx context.Context, objs []resource.Object, r protoapi.ImportRequest, by string) (protoapi.ImportAnswer, error)
 }

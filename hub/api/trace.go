@@ -19,10 +19,16 @@ func (a *API) registerTrace() {
 	op := a.operation(http.MethodGet, protoapi.PathKind(resource.KindServer)+"/{name}/trace", "traceServer",
 		"Read what was seen of a power-on; waits for the rack's agent", nil)
 	huma.Register(a.huma, op, func(ctx context.Context, in *traceInput) (*answer[resource.Trace], error) {
-		t, err := a.fleet.Trace(ctx, in.Name, in.Serial)
+		t, err := a.rooms.Traces.Trace(ctx, in.Name, in.Serial)
 		if err != nil {
 			return nil, problem(err)
 		}
 		return &answer[resource.Trace]{t}, nil
 	})
+}
+
+// Traces are what agents saw of power-ons.
+type Traces interface {
+	// Trace has the rack's agent say what it saw of a power-on; serial 0 is the newest.
+	Trace(ctx context.Context, server string, serial int) (resource.Trace, error)
 }

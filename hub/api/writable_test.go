@@ -29,7 +29,7 @@ func TestNotWritable(t *testing.T) {
 	}
 	var fenced error
 	a, err := api.New(api.Config{
-		Store: s, Fleet: &apitest.CannedFleet{}, Members: &apitest.CannedFleet{}, Inventory: &apitest.CannedFleet{}, Carried: &apitest.CannedFleet{}, Groups: &apitest.CannedFleet{}, Events: &apitest.CannedFleet{}, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
+		Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
 		Writable: func() error { return fenced },
 	})
 	if err != nil {

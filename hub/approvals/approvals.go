@@ -97,7 +97,7 @@ func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state re
 		if err := c.withdrawInstalls(ctx, r.Targets); err != nil {
 			return err
 		}
-		if err := c.cfg.Groups.PauseRollout(ctx, r, why); err != nil {
+		if err := c.cfg.Rollouts.Pause(ctx, r, why); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (c *Room) holdsGone(ids []string) bool {
 func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *resource.Rack) error {
 	stance := c.Stance(rack)
 	var errs []error
-	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.cfg.Groups.RolloutNeeds(f, rack)...), c.wipeNeeds(f, rack, stance)} {
+	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.cfg.Rollouts.Needs(f, rack)...), c.wipeNeeds(f, rack, stance)} {
 		if len(needs) == 0 {
 			continue
 		}

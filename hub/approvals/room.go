@@ -7,9 +7,9 @@ import (
 
 	"rackboot/hub/approval"
 	"rackboot/hub/events"
-	"rackboot/hub/groups"
 	"rackboot/hub/link"
 	"rackboot/hub/reports"
+	"rackboot/hub/rollouts"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
 	"rackboot/state"
@@ -22,7 +22,7 @@ type Config struct {
 	Policy      approval.Policy
 	Destructive *approval.Key
 	Link        *link.Room
-	Groups      *groups.Room
+	Rollouts    *rollouts.Room
 	Reports     *reports.Mirror
 	Events      *events.Log
 	Wake        *wake.Units

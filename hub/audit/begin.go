@@ -16,10 +16,8 @@ const (
 	PointRenamed = "hub.audit.renamed" // it has its name
 )
 
-// Points lists the crash points.
-func Points() []string {
-	return []string{PointWrite, PointWritten, PointSynced, PointSegment, PointRenamed}
-}
+// points lists the crash points.
+var points = []string{PointWrite, PointWritten, PointSynced, PointSegment, PointRenamed}
 
 // beginning is why a segment begins.
 type beginning struct {

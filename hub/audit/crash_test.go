@@ -60,7 +60,7 @@ func TestCrashPoints(t *testing.T) {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	})
-	for _, p := range Points() {
+	for _, p := range points {
 		if !passed[p] {
 			t.Errorf("no flow passed %s", p)
 		}

@@ -43,6 +43,47 @@ func TestStoreIsFull(t *testing.T) {
 		t.Errorf("full: %v", err)
 	}
 	if entries, _, err := kv.List(t.Context(), ""); err != nil || len(entries) != commits*keys || commits < 5 {
-		t.Errorf("%d keys of %d commits, %v", len(entries), commits, err)
+		t.Errorf("%d keys of %d commits, %v; %v", len(entries), commits, err, s.broker.Healthy())
+	}
+}
+
+// A list that is under way while the server is started anew has everything soon after, and does not wait until its
+// deadline for a reader that the new server does not know.
+func TestListWhileTheStoreIsOpenedAgain(t *testing.T) {
+	s := newSiteWith(t, nil)
+	conn, err := s.broker.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: conn, Name: "KV", Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const keys = 2000
+	for i := range keys {
+		if _, err := kv.Create(t.Context(), fmt.Sprintf("k%06d", i), make([]byte, 1<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 {
+		ended := make(chan error, 1)
+		go func() {
+			entries, _, err := kv.List(t.Context(), "")
+			for protocol.CodeOf(err) == protocol.CodeUnavailable { // nobody answers while there is no server
+				entries, _, err = kv.List(t.Context(), "")
+			}
+			if err == nil && len(entries) != keys {
+				err = fmt.Errorf("%d keys of %d", len(entries), keys)
+			}
+			ended <- err
+		}()
+		if err := s.broker.reopen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if err := <-ended; err != nil {
+			t.Errorf("list %d, %s after the server was there again: %v", n, time.Since(begun).Round(time.Millisecond), err)
+		}
+		t.Logf("list %d ended %s after the server was there again", n, time.Since(begun).Round(time.Millisecond))
 	}
 }

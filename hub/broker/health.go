@@ -61,6 +61,7 @@ func (b *Broker) Healthy() error {
 
 var (
 	errFailedWrite = errors.New("a write to it failed")
+	errNoStream    = errors.New("a stream in it is not served")
 	errStopped     = errors.New("the server within the hub has ended")
 )
 
@@ -84,21 +85,53 @@ func sick(s *server.Server) error {
 		return errStopped
 	}
 	status := s.Healthz(&server.HealthzOptions{Details: true})
+	var found error
 	for _, e := range status.Errors {
-		if e.Type == server.HealthzErrorJetStream || e.Type == server.HealthzErrorStream {
+		switch {
+		case e.Type == server.HealthzErrorJetStream || e.Type == server.HealthzErrorStream && serves(s, e.Stream):
 			return errFailedWrite
+		case e.Type == server.HealthzErrorStream:
+			found = errNoStream
 		}
 	}
-	return nil
+	return found
 }
 
-// watch looks at the server until ctx ends. What is found twice, one after the other, is so:
-// between may be a stream that is being made or removed.
+// serves reports whether a server has a stream, or cannot say so: of a stream that is being made or
+// removed only the folder is there.
+func serves(s *server.Server, stream string) bool {
+	info, err := s.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
+	if err != nil {
+		return true
+	}
+	for _, a := range info.AccountDetails {
+		for _, d := range a.Streams {
+			if d.Name == stream {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lasts is how long a finding is there before it is believed. A slow disk may take seconds to make a stream.
+func lasts(found error) time.Duration {
+	if errors.Is(found, errNoStream) {
+		return noStreamLasts
+	}
+	return 0
+}
+
+const noStreamLasts = 15 * time.Second
+
+// watch looks at the server until ctx ends. What is found twice, one after the other, is so, and a stream that is not
+// served when it is not for a while: it may be being made or removed.
 func (b *Broker) watch(ctx context.Context) {
 	defer close(b.watched)
 	tick := time.NewTicker(b.cfg.limits.look)
 	defer tick.Stop()
 	var before error
+	var first time.Time // when it was found
 	pause, next := b.cfg.limits.look, time.Time{}
 	for {
 		select {
@@ -109,7 +142,10 @@ func (b *Broker) watch(ctx context.Context) {
 		s := b.server.Load()
 		b.full.Store(s.Running() && used(s) >= b.cfg.MaxStore)
 		found := sick(s)
-		twice := found != nil && before != nil
+		if before == nil || errors.Is(found, errNoStream) != errors.Is(before, errNoStream) {
+			first = time.Now()
+		}
+		twice := found != nil && before != nil && time.Since(first) >= lasts(found)
 		before = found
 		switch _, known := b.health.get(); {
 		case found == nil && known == nil:

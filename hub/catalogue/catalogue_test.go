@@ -174,12 +174,12 @@ func TestName(t *testing.T) {
 	for version, want := range map[string]string{
 		"42.20260105.3.1": "fcos-42-20260105-3-1", "9.6~rc1+X_y": "fcos-9-6-rc1-x-y", "1.0.": "fcos-1-0",
 	} {
-		if got := Name("fcos", version); got != want {
+		if got := name("fcos", version); got != want {
 			t.Errorf("%s: %s, want %s", version, got, want)
 		}
 	}
-	long := Name(strings.Repeat("a", 50), "1."+strings.Repeat("0.", 30)+"1")
-	if !protocol.ValidName(long) || long == Name(strings.Repeat("a", 50), "1."+strings.Repeat("0.", 30)+"2") {
+	long := name(strings.Repeat("a", 50), "1."+strings.Repeat("0.", 30)+"1")
+	if !protocol.ValidName(long) || long == name(strings.Repeat("a", 50), "1."+strings.Repeat("0.", 30)+"2") {
 		t.Errorf("%q", long)
 	}
 }

@@ -25,8 +25,8 @@ const (
 	FormatISO Format = "iso"
 )
 
-// Formats lists the formats.
-func Formats() []Format { return []Format{FormatPXE, FormatISO} }
+// formats lists the formats.
+func formats() []Format { return []Format{FormatPXE, FormatISO} }
 
 // LiveCommandLine is that of CoreOS's live system (fedora-coreos-docs, live booting via
 // PXE): it reads Ignition's configuration, and fetches its root file system. The agent
@@ -44,7 +44,7 @@ type ImportOptions struct {
 	// MaxIgnition is the highest specification that the image reads; empty is an image
 	// without Ignition.
 	MaxIgnition string
-	// Formats are what is taken of the files; empty is all. CommandLine is the kernel's,
+	// formats are what is taken of the files; empty is all. CommandLine is the kernel's,
 	// which goes with [FormatPXE].
 	Formats     []Format
 	CommandLine string
@@ -57,7 +57,7 @@ type ImportOptions struct {
 
 func (o ImportOptions) formats() []Format {
 	if len(o.Formats) == 0 {
-		return Formats()
+		return formats()
 	}
 	return o.Formats
 }
@@ -77,7 +77,7 @@ func (o ImportOptions) check(op string, raw []byte) error {
 		}
 	}
 	for _, f := range o.Formats {
-		if !slices.Contains(Formats(), f) {
+		if !slices.Contains(formats(), f) {
 			return protocol.Errorf(protocol.CodeInvalid, op, "format %.80q is none of pxe and iso", f)
 		}
 	}
@@ -96,10 +96,10 @@ func goArch(rpm string) string { return arch.GoArch(rpm) }
 // maxName bounds the name of a resource in bytes.
 const maxName = 63
 
-// Name is the name of an entry: the catalogue's and the version's, of which everything
+// name is the name of an entry: the catalogue's and the version's, of which everything
 // but letters and digits becomes a dash. Where that is too long, the beginning of the
 // version's digest takes the place of its end.
-func Name(catalogue, version string) string {
+func name(catalogue, version string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(version) {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -123,7 +123,7 @@ func (o ImportOptions) entry(op string, kind resource.BootImageSourceKind, versi
 		Catalogue: o.Catalogue, Version: version, MaxIgnition: o.MaxIgnition, Architectures: archs,
 		Source: &resource.BootImageSource{Kind: kind, URL: o.URL, Digest: digest},
 	}}
-	b.Metadata.Name = Name(o.Catalogue, version)
+	b.Metadata.Name = name(o.Catalogue, version)
 	b.Default()
 	if wrong := b.Validate(); len(wrong) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "version %.80q: %w", version, wrong).WithHint("the metadata is not what it should be, or an option is wrong; see the field")

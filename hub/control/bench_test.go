@@ -203,6 +203,16 @@ func (b *bench) pass() {
 	}
 }
 
+// lane takes the turns of hold documents that are due, and nothing else.
+func (b *bench) lane() {
+	b.t.Helper()
+	for _, rack := range b.control.wake.Holds.Take() {
+		if err := b.control.holds.Turn(b.t.Context(), rack); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
 // readOff has each claimed server that was not reported read Off, some time ago: no claim
 // is configured before. It counts as no report of an agent.
 func (b *bench) readOff() {

@@ -86,7 +86,7 @@ func (b *bench) bmc(name string) *resource.BMC {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(o)
+	b.control.Status.Decorate(o)
 	return o
 }
 

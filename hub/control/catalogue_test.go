@@ -74,7 +74,7 @@ func (b *bench) entry() *resource.BootImage {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(e)
+	b.control.Status.Decorate(e)
 	return e
 }
 
@@ -158,7 +158,7 @@ func TestBootImageUnverified(t *testing.T) {
 		t.Errorf("%+v", e.Status)
 	}
 	claim := b.claim("c1")
-	b.control.Decorate(claim)
+	b.control.Status.Decorate(claim)
 	if got := codes(claim.Status.Conditions); !strings.Contains(got, string(resource.CondImageUnverified)) || b.boot(m) != nil {
 		t.Errorf("the claim has %q; boot %+v", got, b.boot(m))
 	}

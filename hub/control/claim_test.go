@@ -19,7 +19,7 @@ func (b *bench) claim(name string) *resource.Claim {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(c)
+	b.control.Status.Decorate(c)
 	return c
 }
 
@@ -236,6 +236,7 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	}
 	b.pass()
 	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	b.lane()
 	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
 		t.Fatal("a hold that nobody released was removed")
 	}
@@ -253,6 +254,7 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	}
 	b.dies("hub.hold.removed", func() {
 		b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+		b.lane()
 	})
 	b.greets(agent)
 	b.pass()
@@ -268,7 +270,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
-	written, err := b.control.holds(ctx(t))
+	written, err := b.control.holdDocs(ctx(t))
 	if err != nil || len(written) != 1 || written[0] != agent {
 		t.Fatalf("new documents for %v, %v", written, err)
 	}
@@ -276,7 +278,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 	if d := last[message.HoldDoc](b, agent, message.LeafHold); len(d.Holds) != 1 {
 		t.Errorf("the document says %+v", d)
 	}
-	if written, err = b.control.holds(ctx(t)); err != nil || len(written) != 0 {
+	if written, err = b.control.holdDocs(ctx(t)); err != nil || len(written) != 0 {
 		t.Errorf("nothing has changed, and there are new documents for %v, %v", written, err)
 	}
 	b.apply(storetest.Claim("c1", "n2")) // n1 is held

@@ -6,27 +6,39 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/approval"
 	"rackboot/hub/approvals"
-	"rackboot/hub/conditions"
+	"rackboot/hub/claims"
+	"rackboot/hub/discovery"
+	"rackboot/hub/dispatch"
 	"rackboot/hub/env"
 	"rackboot/hub/events"
 	"rackboot/hub/fence"
+	"rackboot/hub/filing"
+	"rackboot/hub/firmware"
 	"rackboot/hub/grants"
 	"rackboot/hub/groups"
+	"rackboot/hub/holds"
 	"rackboot/hub/images"
+	"rackboot/hub/imports"
 	"rackboot/hub/inventory"
 	"rackboot/hub/link"
+	"rackboot/hub/maintenance"
 	"rackboot/hub/members"
 	"rackboot/hub/reports"
+	"rackboot/hub/requests"
+	"rackboot/hub/revisions"
+	"rackboot/hub/rollouts"
 	"rackboot/hub/sealing"
+	"rackboot/hub/status"
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
+	"rackboot/hub/trace"
+	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/protocol/api"
 	"rackboot/protocol/wire"
@@ -86,51 +98,56 @@ type Config struct {
 	Crash      state.Crasher // nil in production
 }
 
-// Control runs the hub's side of the link.
+// Control has the turns of racks and of the site, and the rooms that take part in them.
 type Control struct {
 	cfg       Config
-	log       *slog.Logger
 	fence     *fence.Start
-	began     time.Time
-	images    *images.Room
 	reports   *reports.Mirror
-	Events    *events.Log
-	Terms     *terms.Terms
-	Link      *link.Room
-	Members   *members.Room
-	Inventory *inventory.Room
-	Env       *env.Room
+	images    *images.Room
 	grants    *grants.Room
-	Groups    *groups.Room
-	Approvals *approvals.Room
+	revisions *revisions.Room
+	view      *view.Reader
 	wake      *wake.Units
 
-	// sharing is held by the turns of racks together, and alone by what gives servers to claims
-	// and to roll-outs: those count what the racks spend.
+	Events      *events.Log
+	Terms       *terms.Terms
+	Link        *link.Room
+	Members     *members.Room
+	Inventory   *inventory.Room
+	Env         *env.Room
+	Rollouts    *rollouts.Room
+	Groups      *groups.Room
+	Approvals   *approvals.Room
+	Claims      *claims.Room
+	Discovery   *discovery.Room
+	Firmware    *firmware.Room
+	Imports     *imports.Room
+	Trace       *trace.Room
+	Status      *status.Room
+	maintenance *maintenance.Room
+	requests    *requests.Room
+	holds       *holds.Room
+	dispatch    *dispatch.Room
+
+	// sharing is held by the turns of racks together, and alone by what gives seats to roll-outs: that
+	// counts what the racks spend.
 	sharing sync.RWMutex
-	metrics *metrics
-	seals   sealing.Count
-
-	firmwareEnds atomic.Int64 // when the next mark of firmware work is over, in ns; 0 if there is none
-
-	conds, unbound, discoveryConds *conditions.Book // by name
 }
 
 // New reads the epoch and the events from the store, and makes this start of the hub
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
-	c := &Control{
-		cfg: cfg, log: cfg.Logger, fence: cfg.Start, began: cfg.Clock(), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash),
-		conds: conditions.New(), unbound: conditions.New(), discoveryConds: conditions.New(),
-	}
-	c.wake = wake.New(wake.Config{Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger})
+	c := &Control{cfg: cfg, fence: cfg.Start, reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash)}
+	began, seals, says := cfg.Clock(), sealing.NewCount(), &heard{}
+	c.wake = wake.New(wake.Config{
+		Store: cfg.Store, Turn: c.turn, HoldTurn: func(ctx context.Context, rack string) error { return c.holds.Turn(ctx, rack) }, Logger: cfg.Logger,
+	})
 	var err error
 	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
 		return nil, err
 	}
-	c.seals = sealing.NewCount()
 	c.Link = link.New(link.Config{
-		Store: cfg.Store, Start: cfg.Start, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Trust: members.TrustOf(cfg.Standing), Terms: c.Terms, Events: c.Events, Reports: c.reports, Wake: c.wake, Heard: c,
+		Store: cfg.Store, Start: cfg.Start, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Trust: members.TrustOf(cfg.Standing), Terms: c.Terms, Events: c.Events, Reports: c.reports, Wake: c.wake, Heard: says,
 		Publish: cfg.Publish, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Members = members.New(members.Config{
@@ -138,33 +155,75 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, Destructive: cfg.Destructive, Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
 		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.grants = grants.New(grants.Config{
-		Store: cfg.Store, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,
-		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
-	})
 	c.Inventory = inventory.New(inventory.Config{
-		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: c.seals, Began: c.began,
+		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: seals, Began: began,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.images = images.New(images.Config{
 		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
 	})
 	c.Env = env.New(env.Config{
-		Store: cfg.Store, Vault: cfg.Vault, Seals: c.seals, Images: c.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
+		Store: cfg.Store, Vault: cfg.Vault, Seals: seals, Images: c.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	if c.Groups, err = groups.New(ctx, groups.Config{
-		Store: cfg.Store, Images: c.images, Env: c.Env, Grants: c.grants, Inventory: c.Inventory, Reports: c.reports, Events: c.Events, Wake: c.wake,
-		Trail: cfg.Trail, ManagedBootImages: cfg.ManagedBootImages, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+	c.grants = grants.New(grants.Config{
+		Store: cfg.Store, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,
+		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	if c.revisions, err = revisions.New(ctx, revisions.Config{
+		Store: cfg.Store, Images: c.images, Env: c.Env, Events: c.Events, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	}); err != nil {
 		return nil, err
 	}
-	c.Approvals = approvals.New(approvals.Config{
-		Store: cfg.Store, Policy: cfg.Approvals, Destructive: cfg.Destructive, Link: c.Link, Groups: c.Groups, Reports: c.reports, Events: c.Events, Wake: c.wake,
-		Began: c.began, Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	c.Rollouts = rollouts.New(rollouts.Config{
+		Store: cfg.Store, Revisions: c.revisions, Grants: c.grants, Inventory: c.Inventory, Reports: c.reports, Wake: c.wake,
+		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.metrics = newMetrics(c)
-	cfg.Registerer.MustRegister(c.metrics, c.Link, c.Events, c.Members, c.wake, c.images, c.seals, c.Env, c.Groups)
+	c.Groups = groups.New(groups.Config{
+		Store: cfg.Store, Revisions: c.revisions, Rollouts: c.Rollouts, Images: c.images, Env: c.Env, Events: c.Events, Wake: c.wake,
+		Trail: cfg.Trail, ManagedBootImages: cfg.ManagedBootImages, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.Approvals = approvals.New(approvals.Config{
+		Store: cfg.Store, Policy: cfg.Approvals, Destructive: cfg.Destructive, Link: c.Link, Rollouts: c.Rollouts, Reports: c.reports, Events: c.Events, Wake: c.wake,
+		Began: began, Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.owners(began)
+	*says = heard{
+		inventory: c.Inventory, requests: c.requests, holds: c.holds,
+		filing: filing.New(filing.Config{Store: cfg.Store, Link: c.Link, Reports: c.reports, Crash: cfg.Crash}),
+	}
+	c.Status = status.New(status.Config{
+		Store: cfg.Store, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.images, Env: c.Env, Revisions: c.revisions, Groups: c.Groups,
+		Approvals: c.Approvals, Claims: c.Claims, Maintenance: c.maintenance, Discovery: c.Discovery, Began: began, Version: cfg.Version, Clock: cfg.Clock,
+	})
+	cfg.Registerer.MustRegister(c.Status, c.holds, c.Discovery, c.Link, c.Events, c.Members, c.wake, c.images, seals, c.Env, c.revisions, c.Rollouts, c.Groups)
 	return c, nil
+}
+
+// owners makes the rooms that move along what wants servers, and what becomes of it at the agents.
+func (c *Control) owners(began time.Time) {
+	cfg := c.cfg
+	c.view = view.New(view.Config{Store: cfg.Store, Reports: c.reports, Link: c.Link, Inventory: c.Inventory, Env: c.Env, Revisions: c.revisions, Clock: cfg.Clock})
+	c.requests = requests.New(requests.Config{Store: cfg.Store, Reports: c.reports, Began: began, Clock: cfg.Clock})
+	c.dispatch = dispatch.New(dispatch.Config{Store: cfg.Store, Start: cfg.Start, Link: c.Link, Requests: c.requests, Clock: cfg.Clock, Crash: cfg.Crash})
+	c.holds = holds.New(holds.Config{
+		Store: cfg.Store, Start: cfg.Start, Link: c.Link, Reports: c.reports, Approvals: c.Approvals, Events: c.Events, Wake: c.wake, Began: began,
+		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.Claims = claims.New(claims.Config{
+		Store: cfg.Store, View: c.view, Inventory: c.Inventory, Images: c.images, Env: c.Env, Grants: c.grants, Revisions: c.revisions, Approvals: c.Approvals, Requests: c.requests, Events: c.Events, Wake: c.wake,
+		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.maintenance = maintenance.New(maintenance.Config{
+		Store: cfg.Store, Inventory: c.Inventory, Images: c.images, Env: c.Env, Grants: c.grants, Revisions: c.revisions, Approvals: c.Approvals, Events: c.Events,
+		Clock: cfg.Clock, Crash: cfg.Crash,
+	})
+	c.Discovery = discovery.New(discovery.Config{
+		Store: cfg.Store, View: c.view, Images: c.images, Env: c.Env, Grants: c.grants, Revisions: c.revisions, Events: c.Events,
+		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
+	c.Firmware = firmware.New(firmware.Config{Store: cfg.Store, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash})
+	c.Imports = imports.New(imports.Config{Store: cfg.Store, Claims: c.Claims, Groups: c.Groups, Wake: c.wake, Clock: cfg.Clock})
+	c.Trace = trace.New(trace.Config{Store: cfg.Store, Link: c.Link, Clock: cfg.Clock})
 }
 
 // tickPause is how often it is looked at what is due.
@@ -203,7 +262,7 @@ func (c *Control) tick() {
 	now := c.cfg.Clock()
 	c.Link.Tick(now)
 	c.Inventory.Read(now)
-	c.firmwareDue(now)
+	c.Firmware.Due(now)
 	c.Approvals.Due(now)
 	c.Groups.Due(now)
 }

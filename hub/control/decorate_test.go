@@ -20,7 +20,7 @@ func (b *bench) server(name string) *resource.Server {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(s)
+	b.control.Status.Decorate(s)
 	return s
 }
 
@@ -82,7 +82,7 @@ func TestDecorateHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.control.Decorate(v)
+		b.control.Status.Decorate(v)
 		return v.Status.Word
 	}
 	if w := word(); w != resource.HoldAccepted {
@@ -109,7 +109,7 @@ func TestDecorateAgent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.control.Decorate(a)
+		b.control.Status.Decorate(a)
 		return a
 	}
 	if got := codes(agent().Status.Conditions); got != "Dark" {
@@ -143,7 +143,7 @@ func TestDecorateBootConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.control.Decorate(c)
+	b.control.Status.Decorate(c)
 	if c.Status.State != resource.BootConfigReady || c.Status.HTTPBootURI != r.Attempt.URI {
 		t.Errorf("%+v", c.Status)
 	}

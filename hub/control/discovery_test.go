@@ -51,7 +51,7 @@ func (b *bench) discovery(server string) *resource.BootConfiguration {
 // shown is a server as people see it.
 func (b *bench) shown(server string) *resource.Server {
 	s := b.server(server)
-	b.control.Decorate(s)
+	b.control.Status.Decorate(s)
 	return s
 }
 
@@ -156,7 +156,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 			if b.claim("c1").Status.Server != "n1" {
 				t.Errorf("%+v", b.claim("c1").Status)
 			}
-			if _, err := b.control.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
+			if _, err := b.control.Discovery.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
 				t.Errorf("discovered again under a claim: %v", err)
 			}
 		})
@@ -195,8 +195,8 @@ func TestDiscoveryGivenUp(t *testing.T) {
 	if c := b.claim("c1"); c.Status.Server != "" || !strings.Contains(c.Status.Conditions[0].Message, "was given up") {
 		t.Errorf("%+v", c.Status)
 	}
-	b.dies("hub.discovery.asked", func() { _, _ = b.control.Discover(ctx(t), "n1", "ann") })
-	if s, err := b.control.Discover(ctx(t), "n1", "bob"); err != nil || s.Status.Discovery.AskedBy != "ann" {
+	b.dies("hub.discovery.asked", func() { _, _ = b.control.Discovery.Discover(ctx(t), "n1", "ann") })
+	if s, err := b.control.Discovery.Discover(ctx(t), "n1", "bob"); err != nil || s.Status.Discovery.AskedBy != "ann" {
 		t.Errorf("asked again: %+v, %v", s, err)
 	}
 	m.connects()
@@ -294,7 +294,7 @@ func TestNoDiscovery(t *testing.T) {
 	if s := b.shown("n1"); b.configs() != 0 || s.Status.Phase != resource.PhaseAvailable {
 		t.Errorf("%s, %d configurations", s.Status.Phase, b.configs())
 	}
-	if _, err := b.control.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.control.Discovery.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("%v", err)
 	}
 	b, m = discoverySite(t, &movingTag{}, nil)

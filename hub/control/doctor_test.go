@@ -5,14 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/doctable"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // finding is the text of the doctor's finding of a code; empty is that there is none.
 func (b *bench) finding(code resource.ConditionCode) (out string, blocks bool) {
-	for _, f := range b.control.Doctor().Findings {
+	for _, f := range b.control.Status.Doctor().Findings {
 		if f.Code == code {
 			return f.Target + ": " + f.Message, f.Blocks
 		}
@@ -37,7 +36,7 @@ func TestDoctorVoidStamp(t *testing.T) {
 	b.soaks()
 	b.reports(agent)
 	b.wantFinding("stamped", resource.CondWaitingForStamp, "", false)
-	if found := b.control.Doctor().Findings; len(found) != 0 {
+	if found := b.control.Status.Doctor().Findings; len(found) != 0 {
 		t.Errorf("nothing is wrong: %+v", found)
 	}
 	b.version = "2.0"
@@ -57,16 +56,4 @@ func TestDoctorAgents(t *testing.T) {
 	b.wantFinding("silent", resource.CondDark, "Agent/"+agent+": what its servers boot now is not known", false)
 	b.control.Link.Heed(agent, map[string][]message.Capability{"n1": {message.CapBootFiles}, "n2": {message.CapBootFiles}}, map[string][]string{"n2": {"onExpiry: release"}})
 	b.wantFinding("too old", resource.CondAgentTooOld, "for 2 of its servers: does not heed onExpiry: release; lacks "+string(message.CapBootFiles), true)
-}
-
-func TestDoctorTable(t *testing.T) {
-	var all []resource.ConditionCode
-	for _, c := range resource.Conditions() {
-		all = append(all, c.Code)
-	}
-	yes := map[bool]string{true: "yes", false: "no"}
-	doctable.Of(t, "doctor.go", "doctorRule").Hold(t, [][]string{doctable.Words(all...)}, func(in []string) []string {
-		blocks, told := doctorRule(resource.ConditionCode(in[0]))
-		return []string{yes[told], yes[blocks]}
-	})
 }

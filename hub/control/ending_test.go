@@ -33,7 +33,7 @@ func (b *bench) agentConds(agent string) (out []resource.ConditionCode) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(a)
+	b.control.Status.Decorate(a)
 	for _, c := range a.Status.Conditions {
 		out = append(out, c.Code)
 	}

@@ -33,7 +33,7 @@ func TestEnvInForce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.control.Decorate(s)
+		b.control.Status.Decorate(s)
 		if s.Status.BootEnv != row.env || s.Status.OS != row.os {
 			t.Errorf("%+v: %q, %q", row.says, s.Status.BootEnv, s.Status.OS)
 		}
@@ -54,13 +54,13 @@ func TestEnvDescriptionStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.control.Decorate(e)
+		b.control.Status.Decorate(e)
 		if !e.Status.Valid || e.Status.Servers != servers || len(e.Status.Errors) > 0 {
 			t.Errorf("%s: %+v", name, e.Status)
 		}
 	}
 	e := debianEnv("wrong", func(s *resource.BootEnvSpec) { s.Kernel = "/x" })
-	b.control.Decorate(e)
+	b.control.Status.Decorate(e)
 	if e.Status.Valid || len(e.Status.Errors) != 1 {
 		t.Errorf("%+v", e.Status)
 	}
@@ -69,7 +69,7 @@ func TestEnvDescriptionStatus(t *testing.T) {
 // What a server would be served is shown with where each value is from, and no secret.
 func TestRenderEnv(t *testing.T) {
 	b, _ := bootedEnv(t)
-	all, err := b.control.RenderEnv(ctx(t), "n1", "", "")
+	all, err := b.control.Status.RenderEnv(ctx(t), "n1", "", "")
 	if err != nil || all.BootEnv != "debian" || all.Source != resource.EnvFromISO || all.From != "debian.iso" || len(all.Files) != 1 || all.Files[0].Content != "" {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -79,7 +79,7 @@ func TestRenderEnv(t *testing.T) {
 	if boot := all.Boots[0]; boot.Refused != "" || !strings.HasSuffix(boot.Kernel, "/boot/linux") || boot.CommandLine == "" {
 		t.Errorf("%+v", boot)
 	}
-	one, err := b.control.RenderEnv(ctx(t), "n1", "", all.Files[0].Path)
+	one, err := b.control.Status.RenderEnv(ctx(t), "n1", "", all.Files[0].Path)
 	if err != nil || len(one.Files) != 1 || one.Files[0].Content != "first ********" {
 		t.Errorf("%+v, %v", one, err)
 	}
@@ -94,7 +94,7 @@ func TestRenderEnv(t *testing.T) {
 		{"n1", "", "gone", protocol.CodeNotFound},
 		{"n1", "broken", "", protocol.CodeInvalid},
 	} {
-		if _, err := b.control.RenderEnv(ctx(t), row.server, row.env, row.path); protocol.CodeOf(err) != row.want {
+		if _, err := b.control.Status.RenderEnv(ctx(t), row.server, row.env, row.path); protocol.CodeOf(err) != row.want {
 			t.Errorf("%+v: %v", row, err)
 		}
 	}

@@ -111,7 +111,7 @@ func (b *bench) group() *resource.ServerGroup {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(g)
+	b.control.Status.Decorate(g)
 	return g
 }
 

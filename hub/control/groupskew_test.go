@@ -57,7 +57,7 @@ rackboot_hub_groups_skipped{reason="owner"} 0
 	b.pass()
 	metrics(text("1", "1"))
 	found := ""
-	for _, f := range b.control.Doctor().Findings {
+	for _, f := range b.control.Status.Doctor().Findings {
 		if f.Blocks {
 			found += string(f.Code) + " " + f.Target + "\n"
 		}

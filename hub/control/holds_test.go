@@ -27,7 +27,7 @@ func (b *bench) hold(id string) (*resource.Hold, bool) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(h)
+	b.control.Status.Decorate(h)
 	return h, true
 }
 
@@ -80,6 +80,7 @@ func TestLocalHold(t *testing.T) {
 
 	r.Holds = []resource.HoldReport{{ID: "01local", Word: resource.HoldReleased, Released: &resource.Release{HoldID: "01local", Server: "n1", By: "local:root", At: b.now}, Hold: &local}}
 	m.reports(r)
+	b.lane()
 	if _, there := b.hold("01local"); there {
 		t.Fatal("it was released at the agent and lies on")
 	}
@@ -121,6 +122,7 @@ func TestEndedAtTheAgent(t *testing.T) {
 			r := off(row.server)
 			r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldReleased, Released: &resource.Release{HoldID: id, Server: row.server, By: row.by, Reason: strings.Repeat("é", 1000)}}}
 			m.reports(r)
+			b.lane()
 			if _, there := b.hold(id); there == row.ends {
 				t.Fatalf("it lies: %t", there)
 			}

@@ -22,7 +22,7 @@ func (b *bench) maintenance(name string) *resource.Maintenance {
 	return m
 }
 
-func firmware(name string, p resource.MaintenancePolicy) *resource.Maintenance {
+func firmwareUpdate(name string, p resource.MaintenancePolicy) *resource.Maintenance {
 	m := &resource.Maintenance{Spec: resource.MaintenanceSpec{
 		ServerRef: resource.Ref{Name: "n1"}, Policy: p, Reason: "BIOS 2.1",
 		Boot: resource.MaintenanceBoot{Image: "registry.example/fw:1", BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP}},
@@ -98,7 +98,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	b.apply(firmware("m1", resource.MaintenanceOwnerApproval))
+	b.apply(firmwareUpdate("m1", resource.MaintenanceOwnerApproval))
 	step("asks the owner", "claim:c1")
 	if in := m.intent("n1"); b.maintenance("m1").Status.State != resource.MaintenanceAwaitingApproval || in.Owner.UID != claim {
 		t.Fatalf("%+v %+v", b.maintenance("m1").Status, in)
@@ -126,7 +126,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.control.Decorate(s); s.Status.Phase != resource.PhaseMaintenance {
+	if b.control.Status.Decorate(s); s.Status.Phase != resource.PhaseMaintenance {
 		t.Errorf("phase %s", s.Status.Phase)
 	}
 
@@ -144,7 +144,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	}
 
 	// The claim is deleted under a maintenance: it ends after it.
-	b.apply(firmware("m2", resource.MaintenanceEnforced))
+	b.apply(firmwareUpdate("m2", resource.MaintenanceEnforced))
 	step("enforced", "claim:c1 maintenance:m2")
 	if _, err := b.store.DeleteClaim(ctx(t), "c1", store.HoldRelease{}); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestMaintenanceImage(t *testing.T) {
 	m.connects()
 	b.pass()
 	m.listens()
-	b.apply(firmware("m1", resource.MaintenanceEnforced))
+	b.apply(firmwareUpdate("m1", resource.MaintenanceEnforced))
 	b.pass()
 	b.pass()
 	if s := b.maintenance("m1").Status; s.State != resource.MaintenanceError || !strings.HasPrefix(s.Message, "ImageInvalid: ") {
@@ -202,7 +202,7 @@ func TestMaintenanceImage(t *testing.T) {
 	}
 
 	// One that has not begun is deleted at once, and nothing is asked for it any more.
-	b.apply(firmware("m2", resource.MaintenanceEnforced))
+	b.apply(firmwareUpdate("m2", resource.MaintenanceEnforced))
 	b.pass()
 	if s := b.maintenance("m2").Status; s.State != resource.MaintenanceQueued || s.Message != "server n1 has maintenance m1" {
 		t.Errorf("%+v", s)

@@ -18,7 +18,7 @@ import (
 )
 
 func firmwareWithData(name string) *resource.Maintenance {
-	m := firmware(name, resource.MaintenanceEnforced)
+	m := firmwareUpdate(name, resource.MaintenanceEnforced)
 	m.Spec.Boot.IgnitionSecretRef = &resource.Ref{Name: "node"}
 	return m
 }
@@ -79,7 +79,7 @@ func TestMaintenanceUserData(t *testing.T) {
 		t.Errorf("after another version: %q", got)
 	}
 	one := b.maintenance("m1")
-	b.control.Decorate(one)
+	b.control.Status.Decorate(one)
 	if got := codes(one.Status.Conditions); !strings.Contains(got, string(resource.CondReprovisionRequired)) {
 		t.Errorf("after another version it has %q", got)
 	}
@@ -164,7 +164,7 @@ func TestMaintenanceUserDataNotSealed(t *testing.T) {
 func TestMaintenancePosition(t *testing.T) {
 	b, m := modernSite(t)
 	for _, name := range []string{"m1", "m2", "m3"} {
-		one := firmware(name, resource.MaintenanceEnforced)
+		one := firmwareUpdate(name, resource.MaintenanceEnforced)
 		if name == "m3" {
 			one.Spec.Priority = 5
 		}

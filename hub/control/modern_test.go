@@ -226,7 +226,7 @@ func (m *modern) conditions() string {
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
-	m.b.control.Decorate(a)
+	m.b.control.Status.Decorate(a)
 	return codes(a.Status.Conditions)
 }
 

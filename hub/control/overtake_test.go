@@ -43,7 +43,7 @@ func TestReleaseWaits(t *testing.T) {
 			m.listens()
 			released := func(when string, want bool) {
 				t.Helper()
-				if _, err := b.control.holds(ctx(t)); err != nil { // the fast pass alone
+				if _, err := b.control.holdDocs(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
 				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
@@ -97,7 +97,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 	}{{"a hold", false}, {"a hold that does not heed firmware work", true}} {
 		t.Run(row.name, func(t *testing.T) {
 			b, m := modernSite(t)
-			if _, err := b.control.Firmware(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(time.Hour), Reason: "BIOS"}, "o"); err != nil {
+			if _, err := b.control.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(time.Hour), Reason: "BIOS"}, "o"); err != nil {
 				t.Fatal(err)
 			}
 			h := storetest.Hold("o", "k", "n1")
@@ -107,7 +107,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 			}
 			travels := func(when string, want bool) {
 				t.Helper()
-				if _, err := b.control.holds(ctx(t)); err != nil { // the fast pass alone
+				if _, err := b.control.holdDocs(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
 				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
@@ -129,7 +129,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 				t.Error("the acknowledgement made no hold document")
 			}
 			travels("the mark is acknowledged", true)
-			if _, err := b.control.Firmware(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(2 * time.Hour), Reason: "BMC"}, "o"); err != nil {
+			if _, err := b.control.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(2 * time.Hour), Reason: "BMC"}, "o"); err != nil {
 				t.Fatal(err)
 			}
 			m.deaf = true

@@ -3,9 +3,11 @@ package control
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
+	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/protocol/resource"
 )
@@ -16,17 +18,19 @@ import (
 func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	c.sharing.RLock()
 	defer c.sharing.RUnlock()
-	v := c.look(of(wake.RackUnit(rack)))
+	v := c.view.Look(view.Of(wake.RackUnit(rack)))
 	c.Env.Begin(v.Fleet)
 	errs := []error{c.vacate(ctx, v.Fleet)}
-	v = c.look(v)
+	v = c.view.Look(v)
 	errs = append(errs, c.Inventory.Find(ctx, v.Fleet))
-	v = c.look(v)
+	v = c.view.Look(v)
 	errs = append(errs, c.Inventory.SeeBehind(ctx, v.Fleet))
-	v = c.look(v)
-	errs = append(errs, c.owners(ctx, v))
-	v = c.look(v)
-	errs = append(errs, c.Env.InForce(ctx, v.Fleet), c.removeReleased(ctx, v.Fleet), c.Approvals.Turn(ctx, v.Fleet), c.compile(ctx, v))
+	v = c.view.Look(v)
+	errs = append(errs, c.Claims.Allot(ctx, v.Fleet))
+	v = c.view.Look(v)
+	errs = append(errs, c.served(ctx, v))
+	v = c.view.Look(v)
+	errs = append(errs, c.Env.InForce(ctx, v.Fleet), c.Approvals.Turn(ctx, v.Fleet), c.send(ctx, v, rack))
 	// Afterwards: a hold is on its way before it is written about.
 	for _, h := range store.Find(c.cfg.Store, store.HoldsByRack, rack) {
 		errs = append(errs, c.Events.AuditHold(ctx, h))
@@ -34,24 +38,24 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	return errors.Join(errs...)
 }
 
-// owners moves along what wants servers: claims, maintenances and discoveries.
-func (c *Control) owners(ctx context.Context, v view) error {
-	f := v.Fleet
-	conds := map[string][]resource.ConditionState{}
-	var errs []error
-	for _, cl := range f.Claims {
-		more, err := c.claim(ctx, f, cl)
-		errs = append(errs, err)
-		conds[cl.Metadata.Name] = more
+// served moves along what wants servers: claims, maintenances and discoveries.
+func (c *Control) served(ctx context.Context, v view.View) error {
+	errs := []error{c.Claims.Turn(ctx, v.Fleet)}
+	v = c.view.Look(v)
+	errs = append(errs, c.maintenance.Turn(ctx, v.Fleet))
+	v = c.view.Look(v)
+	return errors.Join(append(errs, c.Discovery.Turn(ctx, v.Fleet))...)
+}
+
+// send makes the documents of a rack's agent, and sends them; the hold document first.
+func (c *Control) send(ctx context.Context, v view.View, rack string) error {
+	v = c.view.Look(v)
+	errs := []error{c.dispatch.Give(ctx, v.Fleet), c.holds.Enter(ctx, rack)}
+	if slices.ContainsFunc(v.Holds, func(h *resource.Hold) bool { return h.Status.ReleasedAt != nil }) {
+		c.wake.Holds.Wake(rack) // which removes those that are off the agent's disk
 	}
-	for _, m := range f.Maintenances {
-		conds[bookName(m)] = f.Maintained(m, c.Env.IgnitionOf(m.Spec.Boot.IgnitionSecretRef))
-	}
-	c.conds.Keep(f.Of, conds, c.cfg.Clock())
-	v = c.look(v)
-	errs = append(errs, c.maintenances(ctx, v.Fleet))
-	v = c.look(v)
-	return errors.Join(append(errs, c.discoveries(ctx, v.Fleet))...)
+	v = c.view.Look(v) // as it is on disk
+	return errors.Join(append(errs, c.dispatch.Compile(ctx, v.Fleet))...)
 }
 
 // vacate frees racks whose agent was deleted, or whose term was ended. The term stays, so that what the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rackboot/hub/store"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -75,16 +76,19 @@ func (c *Control) wakeTest(unit string) {
 
 func (c *Control) turnTest(ctx context.Context, unit string) error {
 	if rack, is := strings.CutPrefix(unit, holdUnits); is {
-		return c.holdTurn(ctx, rack)
+		return c.holds.Turn(ctx, rack)
 	}
 	return c.turn(ctx, unit)
 }
 
-// holds brings the hold documents of all racks up to date, and nothing else.
-func (c *Control) holds(ctx context.Context) (written []string, err error) {
+// holdDocs brings the hold documents of all racks up to date, and nothing else; written are the agents
+// for which that made another one.
+func (c *Control) holdDocs(ctx context.Context) (written []string, err error) {
 	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
-		agent, news, failed := c.holdsOf(ctx, r.Metadata.Name)
-		if err = errors.Join(err, failed); news {
+		agent := r.Status.Agent
+		was, _ := c.cfg.Store.PeekLedger(agent)
+		err = errors.Join(err, c.holds.Enter(ctx, r.Metadata.Name))
+		if is, _ := c.cfg.Store.PeekLedger(agent); was != nil && is != nil && was.Sent[message.LeafHold].Head != is.Sent[message.LeafHold].Head {
 			written = append(written, agent)
 		}
 	}

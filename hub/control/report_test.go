@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/hub/requests"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -134,7 +135,7 @@ func TestReceipts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.control.Decorate(v)
+		b.control.Status.Decorate(v)
 		if v.Status.Word != c.word || (v.Status.Receipt != nil) != (c.word == resource.HoldFenced) {
 			t.Errorf("%s: %s with receipt %v, want %s", c.name, v.Status.Word, v.Status.Receipt, c.word)
 		}
@@ -232,12 +233,12 @@ func TestOutcomes(t *testing.T) {
 	if d := last[message.HoldDoc](b, agent, message.LeafHold); len(d.Requests) != 1 || d.Requests[0].ID != "silent" {
 		t.Errorf("the document still asks for %v", d.Requests)
 	}
-	b.now = b.now.Add(requestSilence + 2*time.Minute)
+	b.now = b.now.Add(requests.Silence + 2*time.Minute)
 	b.pass()
 	if q, err := b.store.GetRequest("silent"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
 		t.Errorf("the silent request is %+v, %v", q.Report, err)
 	}
-	b.now = b.now.Add(requestKept)
+	b.now = b.now.Add(requests.Kept)
 	b.pass()
 	if n := len(b.store.Requests()); n != 0 {
 		t.Errorf("%d requests are kept for ever", n)

@@ -133,7 +133,7 @@ func TestRolloutReprovision(t *testing.T) {
 		t.Fatalf("denied: %+v, %+v", g.Status.Rollout, f.pending())
 	}
 	f.wantConds("denied", resource.CondImagesProgressing, resource.CondWaitingForStamp, resource.CondRolloutPaused)
-	if _, err := f.control.Groups.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: api.RolloutResume, Reason: "now"}, "ann"); err != nil {
+	if _, err := f.control.Rollouts.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: api.RolloutResume, Reason: "now"}, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	f.until("it asks again", func() bool { return len(f.pending()) == 1 })
@@ -174,7 +174,7 @@ func TestRolloutReprovision(t *testing.T) {
 func TestRolloutCommands(t *testing.T) {
 	f := newFleet(t, 1, 1, 3, nil)
 	say := func(c api.RolloutCommand) error {
-		_, err := f.control.Groups.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: c, Reason: "because"}, "ann")
+		_, err := f.control.Rollouts.CommandRollout(ctx(t), "workers", api.RolloutRequest{Command: c, Reason: "because"}, "ann")
 		return err
 	}
 	if err := say(api.RolloutPause); protocol.CodeOf(err) != protocol.CodeConflict {

@@ -208,7 +208,7 @@ func TestSealingWithoutTheKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.control.Decorate(s)
+	b.control.Status.Decorate(s)
 	if codes(s.Status.Conditions) != string(resource.CondSecretUnreadable) || len(s.Status.UsedBy) != 1 || s.Status.UsedBy[0] != "BMC/b1" {
 		t.Errorf("the secret has %+v", s.Status)
 	}

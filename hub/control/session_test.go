@@ -162,6 +162,7 @@ func TestReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	b.lane()
 	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
 		t.Error("the release left the hub on the word of an agent that does not serve the rack")
 	}
@@ -176,6 +177,7 @@ func TestReplaced(t *testing.T) {
 	}
 	b.greets(second)
 	b.says(second, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
+	b.lane()
 	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the acknowledged release stays: %v", err)
 	}

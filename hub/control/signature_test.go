@@ -134,7 +134,7 @@ func (b *bench) bootImage(name string) *resource.BootImage {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.control.Decorate(e)
+	b.control.Status.Decorate(e)
 	return e
 }
 
@@ -163,7 +163,7 @@ func TestBootImageSignature(t *testing.T) {
 			b.settles(m)
 			b.settles(m)
 			claim = b.claim("c1")
-			b.control.Decorate(claim)
+			b.control.Status.Decorate(claim)
 			got := codes(claim.Status.Conditions)
 			if row.want == "" {
 				if cfg := b.configOf("c1"); cfg == nil || strings.Contains(got, string(resource.CondImageUnverified)) {

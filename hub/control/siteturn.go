@@ -3,22 +3,27 @@ package control
 import (
 	"context"
 	"errors"
+	"strings"
 
-	"rackboot/hub/conditions"
+	"rackboot/hub/discovery"
+	"rackboot/hub/groups"
+	"rackboot/hub/images"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
+	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/protocol/resource"
 )
 
-// siteTurn is one turn of what concerns several racks: which server a claim gets, the groups and
-// their roll-outs, the catalogue, marks and wishes whose time is over, and what is in no rack.
+// siteTurn is one turn of what concerns several racks: which server a claim gets by its selector, the
+// groups and their roll-outs, the catalogue, marks and wishes whose time is over, and what is in no rack.
 // The fleet is read only where somebody waits for what it says.
 func (c *Control) siteTurn(ctx context.Context) error {
-	errs := []error{c.Approvals.Sweep(ctx), c.firmwareOver(ctx)}
+	errs := []error{c.Approvals.Sweep(ctx), c.Firmware.Turn(ctx)}
 	c.images.Turn(ctx)
 	sweep := c.wake.Sweeping.Swap(false)
-	errs = append(errs, c.allot(ctx), c.withoutRack(ctx, sweep))
+	v, err := c.Claims.Offer(ctx)
+	errs = append(errs, err, c.share(ctx, v), c.withoutRack(ctx, sweep))
 	if sweep {
 		if err := c.sweepAll(ctx); err != nil {
 			c.wake.Sweeping.Store(true)
@@ -28,55 +33,37 @@ func (c *Control) siteTurn(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// allot gives servers to claims, and to roll-outs. No rack takes a turn meanwhile: they spend
+// share gives seats to roll-outs, where there are groups. No rack takes a turn meanwhile: they spend
 // what is given here, and what they spent is counted here.
-func (c *Control) allot(ctx context.Context) error {
-	unbound, groups := store.Find(c.cfg.Store, store.ClaimsUnbound, store.Any), store.List[*resource.ServerGroup](c.cfg.Store)
-	c.wake.Waits(len(unbound) > 0, len(groups) > 0)
-	v := view{Fleet: plan.Fleet{Of: wake.SiteUnit, Now: c.cfg.Clock()}}
-	if len(unbound) > 0 || len(groups) > 0 {
+func (c *Control) share(ctx context.Context, v view.View) error {
+	if len(store.List[*resource.ServerGroup](c.cfg.Store)) > 0 {
 		c.sharing.Lock()
 		defer c.sharing.Unlock()
-		v = c.look(v)
+		v = c.view.Look(v)
 	}
-	var errs []error
-	bindings, left := plan.Bind(v.Fleet)
-	for _, b := range bindings {
-		errs = append(errs, c.bind(ctx, b))
-	}
-	conds := map[string][]resource.ConditionState{}
-	for _, u := range left {
-		conds[u.Claim] = []resource.ConditionState{{Code: resource.CondUnbound, Message: u.Reason}}
-	}
-	c.unbound.Keep(wake.SiteUnit, conds, c.cfg.Clock())
-	if len(groups) > 0 {
-		v = c.look(v)
-	}
-	return errors.Join(append(errs, c.Groups.Turn(ctx, v.Fleet))...)
+	return c.Groups.Turn(ctx, v.Fleet)
 }
 
 // withoutRack moves along what is in no rack.
 func (c *Control) withoutRack(ctx context.Context, all bool) error {
-	v := c.look(view{Fleet: plan.Fleet{Of: outsideUnit}, all: all})
+	v := c.view.Look(view.View{Fleet: plan.Fleet{Of: view.Outside}, All: all})
 	c.Env.Begin(v.Fleet)
-	return c.owners(ctx, v)
+	return c.served(ctx, v)
 }
 
 // sweepAll removes what nothing needs any more.
 func (c *Control) sweepAll(ctx context.Context) error {
 	s := c.cfg.Store
 	errs := []error{
-		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.sweep(ctx),
+		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.requests.Sweep(ctx),
 	}
-	units := map[string]bool{outsideUnit: true}
+	units := map[string]bool{view.Outside: true, wake.SiteUnit: true}
 	for _, r := range store.List[*resource.Rack](s) {
 		units[wake.RackUnit(r.Metadata.Name)] = true
 	}
-	for _, b := range []*conditions.Book{c.conds, c.discoveryConds} {
-		b.Forget(units)
+	for _, room := range []interface{ Forget(units map[string]bool) }{c.Claims, c.maintenance, c.Discovery, c.Inventory, c.Env} {
+		room.Forget(units)
 	}
-	c.Inventory.Forget(units)
-	c.Env.Forget(units)
 	c.forgetImages()
 	holds := map[string]bool{}
 	for _, h := range store.List[*resource.Hold](s) {
@@ -84,4 +71,24 @@ func (c *Control) sweepAll(ctx context.Context) error {
 	}
 	c.Events.Forget(holds)
 	return errors.Join(errs...)
+}
+
+// forgetImages ends the questions of owners that are no more: a maintenance that has not
+// begun is deleted at once.
+func (c *Control) forgetImages() {
+	there := map[string]bool{}
+	for _, cl := range store.List[*resource.Claim](c.cfg.Store) {
+		there[cl.Metadata.UID] = true
+	}
+	for _, m := range store.List[*resource.Maintenance](c.cfg.Store) {
+		there[m.Metadata.UID] = true
+	}
+	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
+		if r.Spec.Discovery != nil {
+			discovery.Askers(r, c.view.Rack(r.Metadata.Name), there)
+		}
+	}
+	c.images.Forget(func(asker string) bool {
+		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groups.Askers)
+	})
 }

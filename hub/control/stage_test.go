@@ -142,6 +142,7 @@ func TestReleasedOnAnotherDisk(t *testing.T) {
 	r := off("n1")
 	r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}}
 	m.reports(r)
+	b.lane()
 	if _, err := store.Get[*resource.Hold](b.store, id); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Fatalf("a late report brought the hold back: %v", err)
 	}

@@ -172,7 +172,7 @@ func TestAgentConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.control.Decorate(a)
+	b.control.Status.Decorate(a)
 	if c := a.Status.Conditions; codes(c) != "MessagesRefused" || c[0].Message != "5 messages on the agent's topics, the last one on report: signature" {
 		t.Errorf("forged: %+v", c)
 	}

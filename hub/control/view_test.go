@@ -5,6 +5,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/protocol/resource"
 )
@@ -13,11 +14,11 @@ import (
 // never after.
 func TestLookReadsOnceForEachState(t *testing.T) {
 	b, _ := joined(t)
-	first := b.control.look(of(wake.RackUnit("r1")))
-	if again := b.control.look(first); &again.Servers[0] != &first.Servers[0] {
+	first := b.control.view.Look(view.Of(wake.RackUnit("r1")))
+	if again := b.control.view.Look(first); &again.Servers[0] != &first.Servers[0] {
 		t.Error("the fleet is read again though nothing was written")
 	}
-	if other := b.control.look(of(wake.RackUnit("r1"))); &other.Servers[0] == &first.Servers[0] || other.Servers[0] != first.Servers[0] {
+	if other := b.control.view.Look(view.Of(wake.RackUnit("r1"))); &other.Servers[0] == &first.Servers[0] || other.Servers[0] != first.Servers[0] {
 		t.Error("a first look has not its own slices of the shared resources")
 	}
 	for what, write := range map[string]func() error{
@@ -39,16 +40,16 @@ func TestLookReadsOnceForEachState(t *testing.T) {
 			return b.store.Remove(ctx(t), store.List[*resource.Segment](b.store)[0])
 		},
 	} {
-		before := b.control.look(of(wake.RackUnit("r1")))
+		before := b.control.view.Look(view.Of(wake.RackUnit("r1")))
 		if err := write(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		after := b.control.look(before)
+		after := b.control.view.Look(before)
 		if &after.Servers[0] == &before.Servers[0] {
 			t.Errorf("after %s the fleet is as before", what)
 		}
 	}
-	last := b.control.look(of(wake.SiteUnit))
+	last := b.control.view.Look(view.Of(wake.SiteUnit))
 	if len(last.Holds) != 1 || len(last.Claims) != 1 || len(last.Requests) != 1 || len(last.Segments) != 0 {
 		t.Errorf("the last look shows %d holds, %d claims, %d requests, %d segments", len(last.Holds), len(last.Claims), len(last.Requests), len(last.Segments))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/hub/events"
+	"rackboot/hub/requests"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -24,7 +25,7 @@ func TestRequestWaitsBehindHolds(t *testing.T) {
 	r := off("n1")
 	r.Requests = []resource.RequestReport{{ID: "held", Outcome: resource.OutcomePending}}
 	m.reports(r)
-	b.now = b.now.Add(3 * requestSilence)
+	b.now = b.now.Add(3 * requests.Silence)
 	m.reports(r)
 	b.pass()
 	if o := b.outcome("held"); o.Outcome.Ended() {
@@ -91,7 +92,7 @@ func TestHoldMetrics(t *testing.T) {
 	b.now = b.now.Add(200 * time.Millisecond)
 	b.pass()
 	m.listens()
-	if n := testutil.CollectAndCount(b.control.metrics.enforced); n != 1 {
+	if n := testutil.CollectAndCount(b.control.holds); n != 1 {
 		t.Fatalf("%d histograms", n)
 	}
 	b.now = b.now.Add(time.Hour)

@@ -14,6 +14,7 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -25,6 +26,7 @@ func TestARackIsWokenByWhatItSees(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t, &movingTag{})
 		w := &wakeWorld{bench: b}
+		w.begins()
 		rt.Repeat(map[string]func(*rapid.T){
 			"put":    func(rt *rapid.T) { w.changes(rt, w.put) },
 			"remove": func(rt *rapid.T) { w.changes(rt, w.remove) },
@@ -39,17 +41,35 @@ type wakeWorld struct {
 	writes int
 }
 
+// begins puts three racks with a server each, so that most of what is drawn is of something.
+func (w *wakeWorld) begins() {
+	w.t.Helper()
+	for i := range 3 {
+		n := strconv.Itoa(i)
+		for _, o := range []resource.Object{storetest.Rack("r" + n), storetest.Segment("g"+n, "r"+n), storetest.BMC("b"+n, "r"+n), storetest.Server("n"+n, "b"+n, "g"+n, "52:54:00:00:00:3"+n)} {
+			o.Head().Metadata.UID, o.Head().Metadata.Generation = "u-"+o.Head().Metadata.Name, 1
+			if err := w.store.Put(w.t.Context(), o); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+}
+
 func racksOfWorld() []string { return []string{"r0", "r1", "r2"} }
 
 // changes does one thing, and looks who was woken and who sees something else than before.
 func (w *wakeWorld) changes(rt *rapid.T, do func(*rapid.T) string) {
-	before := w.views()
+	before, looked := w.views(), w.looks(nil)
 	w.control.sleep()
 	what := do(rt)
 	w.control.wake.By(w.deltas)
 	woken := w.control.wake.Racks.Take()
+	again := w.looks(looked)
 	for rack, now := range w.views() {
 		w.compares(rt, rack, now)
+		if !sameView(again[rack].Fleet, now) {
+			rt.Fatalf("%s is not seen by %s, which looks again", what, rack)
+		}
 		if _, err := store.Peek[*resource.Rack](w.store, rack); err != nil {
 			continue
 		}
@@ -59,10 +79,23 @@ func (w *wakeWorld) changes(rt *rapid.T, do func(*rapid.T) string) {
 	}
 }
 
+// looks are the views that turns go on with; of nothing the first.
+func (w *wakeWorld) looks(last map[string]view.View) map[string]view.View {
+	out := map[string]view.View{}
+	for _, rack := range racksOfWorld() {
+		from := view.Of(wake.RackUnit(rack))
+		if last != nil {
+			from = last[rack]
+		}
+		out[rack] = w.control.view.Look(from)
+	}
+	return out
+}
+
 func (w *wakeWorld) views() map[string]plan.Fleet {
 	out := map[string]plan.Fleet{}
 	for _, rack := range racksOfWorld() {
-		out[rack] = w.control.rackFleet(rack)
+		out[rack] = w.control.view.Rack(rack)
 	}
 	return out
 }
@@ -71,7 +104,7 @@ func (w *wakeWorld) views() map[string]plan.Fleet {
 // that another pointer is another revision.
 func sameView(a, b plan.Fleet) bool {
 	return slices.Equal(a.Racks, b.Racks) && slices.Equal(a.Agents, b.Agents) && slices.Equal(a.Segments, b.Segments) && slices.Equal(a.BMCs, b.BMCs) &&
-		slices.Equal(a.Servers, b.Servers) && slices.Equal(a.Claims, b.Claims) && slices.Equal(a.Maintenances, b.Maintenances) &&
+		slices.Equal(a.Servers, b.Servers) && slices.Equal(a.Claims, b.Claims) && slices.Equal(a.Wanting, b.Wanting) && slices.Equal(a.Maintenances, b.Maintenances) &&
 		slices.Equal(a.Configs, b.Configs) && slices.Equal(a.Holds, b.Holds) && reflect.DeepEqual(a.Requests, b.Requests) &&
 		slices.Equal(a.BootEnvs, b.BootEnvs) && slices.Equal(a.Templates, b.Templates) && slices.Equal(a.Profiles, b.Profiles) && slices.Equal(a.Params, b.Params) &&
 		reflect.DeepEqual(a.ISOs, b.ISOs) && reflect.DeepEqual(a.SecretVersions, b.SecretVersions) && reflect.DeepEqual(a.Peers, b.Peers)

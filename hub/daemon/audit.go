@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"log/slog"
-	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -16,6 +15,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/state"
 	"rackboot/state/clock"
+	"rackboot/state/file"
 )
 
 // hubKeyFile has the public keys with which rackctl audit verify checks the log: the
@@ -46,8 +46,8 @@ func openAudit(c Config, keys *pki.PKI, st *store.Store, log *slog.Logger, reg p
 		}
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})...)
 	}
-	if err := os.WriteFile(c.path(hubKeyFile), text, 0o644); err != nil {
-		return nil, protocol.Errorf(protocol.CodeUnavailable, "write the hub's public key", "%w", err)
+	if err := file.Replace(c.path(hubKeyFile), text, 0o644); err != nil {
+		return nil, err
 	}
 	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: heads{st}})
 }

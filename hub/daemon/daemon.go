@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -35,6 +34,7 @@ import (
 	"rackboot/ready"
 	"rackboot/state"
 	"rackboot/state/clock"
+	"rackboot/state/file"
 	"rackboot/state/jetstream"
 )
 
@@ -78,8 +78,8 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	// People and agents need the authority's certificate, while it is being changed also the
 	// next one's, and nothing else of pki/.
-	if err := os.WriteFile(c.path(caCopy), keys.BundlePEM(), 0o644); err != nil {
-		return protocol.Errorf(protocol.CodeUnavailable, "write the CA's certificate", "%w", err)
+	if err := file.Replace(c.path(caCopy), keys.BundlePEM(), 0o644); err != nil {
+		return err
 	}
 	var known atomic.Pointer[control.Control]
 	b, err := openBroker(c, keys, func(agent string) bool {
@@ -167,6 +167,9 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 	}
 	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: "rackboot-log", Logger: log, Crash: crash})
 	if err != nil {
+		return nil, upkeep{}, err
+	}
+	if err := file.Sweep(c.DataDir); err != nil {
 		return nil, upkeep{}, err
 	}
 	x := &extents{path: c.path(extentFile), streams: map[string]measured{"rackboot": kv, "rackboot-log": facts}, log: log}
@@ -265,9 +268,17 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	return err
 }
 
+// rooms are those that the API asks.
+func rooms(c *control.Control) api.Rooms {
+	return api.Rooms{
+		Status: c.Status, Claims: c.Claims, Imports: c.Imports, Firmware: c.Firmware, Discovery: c.Discovery, Traces: c.Trace,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events,
+	}
+}
+
 func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Groups: h.control.Groups, Events: h.control.Events, Approver: h.control.Approvals, Token: h.keys.AdminToken(), Clients: h.clients,
+		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
 		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/state/file"
 	"rackboot/state/jetstream"
 )
 
@@ -150,17 +151,8 @@ func (x *extents) write(now map[string]jetstream.Extent) error {
 	if err != nil {
 		return err
 	}
-	next := x.path + ".next"
-	f, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := file.Replace(x.path, append(raw, '\n'), 0o600); err != nil {
 		return err
-	}
-	_, err = f.Write(append(raw, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(next, x.path)
-	}
-	if err != nil {
-		return protocol.Errorf(protocol.CodeUnavailable, "write "+extentFile, "%w", err).WithHint("look at the disk of the hub's folder")
 	}
 	x.written = now
 	return nil

@@ -52,9 +52,7 @@ type Log struct {
 const HubName = "hub"
 
 // auditCodes are the hub's own events of a hold.
-func auditCodes() []resource.EventCode {
-	return []resource.EventCode{resource.EventHoldAccepted, resource.EventHoldAdopted, resource.EventHoldConfirmed, resource.EventReleaseAccepted}
-}
+var auditCodes = []resource.EventCode{resource.EventHoldAccepted, resource.EventHoldAdopted, resource.EventHoldConfirmed, resource.EventReleaseAccepted}
 
 // Open reads the end of the log of events. The codes are those of the store.
 func Open(ctx context.Context, cfg Config) (*Log, error) {
@@ -186,7 +184,7 @@ func (l *Log) Add(ctx context.Context, ev api.EventRecord, id string) error {
 
 // note remembers what was filed of a hold; of those in only, if it is given.
 func (l *Log) note(ev api.EventRecord, only map[string]bool) {
-	if ev.Agent != HubName || ev.Target == nil || !slices.Contains(auditCodes(), ev.Code) {
+	if ev.Agent != HubName || ev.Target == nil || !slices.Contains(auditCodes, ev.Code) {
 		return
 	}
 	id := ev.Target.Name

@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/events"
 	"rackboot/hub/images"
 	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/revisions"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -98,7 +99,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 		return api.GroupAnswer{}, err
 	}
 	c.cfg.Crash.At("hub.group.said")
-	c.groupEvent(ctx, g, "is %s %s%s", said, by, events.Because(r.Reason))
+	c.cfg.Revisions.Event(ctx, g, "is %s %s%s", said, by, events.Because(r.Reason))
 	return api.GroupAnswer{Group: g}, nil
 }
 
@@ -107,9 +108,9 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 func (c *Room) revert(ctx context.Context, g *resource.ServerGroup, r api.GroupRequest, by string) (api.GroupAnswer, error) {
 	const op = "revert group"
 	name := g.Metadata.Name
-	history := c.historyOf(g)
-	p := &groupPass{now: c.cfg.Clock().UTC(), history: map[string][]*resource.GroupRevision{g.Metadata.UID: history}, versions: map[string]string{}}
-	current := p.revision(g, g.Status.Revision)
+	history := c.cfg.Revisions.HistoryOf(g)
+	p := &revisions.Pass{Now: c.cfg.Clock().UTC(), History: map[string][]*resource.GroupRevision{g.Metadata.UID: history}, Versions: map[string]string{}}
+	current := p.Revision(g, g.Status.Revision)
 	to := olderRevision(history, g, r.Revision)
 	switch {
 	case current == nil || to == nil:
@@ -125,28 +126,21 @@ func (c *Room) revert(ctx context.Context, g *resource.ServerGroup, r api.GroupR
 		entry = b
 	}
 	spec := bootimages.Rollback(bootimages.Next{
-		Group: g, Current: current, History: history, Stamp: c.stampOf(entry), By: by, Reason: r.Reason, At: p.now,
+		Group: g, Current: current, History: history, Stamp: c.cfg.Revisions.StampOf(entry), By: by, Reason: r.Reason, At: p.Now,
 	}, to, resource.CauseRollback)
 	out := api.GroupAnswer{Group: g, Revision: spec.Number, CopyOf: to.Spec.Number, Changes: changes(current, to)}
 	if r.DryRun {
 		return out, nil
 	}
-	next, err := c.createRevision(ctx, spec, to.Status.Verified)
+	next, err := c.cfg.Revisions.Create(ctx, spec, to.Status.Verified)
 	if err != nil {
 		return out, err
 	}
-	p.history[g.Metadata.UID] = append(history, next)
-	if out.Group, err = c.finishRevision(ctx, p, g); protocol.CodeOf(err) == protocol.CodeConflict {
+	p.History[g.Metadata.UID] = append(history, next)
+	if out.Group, err = c.cfg.Revisions.Finish(ctx, p, g); protocol.CodeOf(err) == protocol.CodeConflict {
 		return out, nil // the next pass finishes it
 	}
 	return out, err
-}
-
-// historyOf are a group's revisions, in order.
-func (c *Room) historyOf(g *resource.ServerGroup) []*resource.GroupRevision {
-	out := store.Find(c.cfg.Store, store.RevisionsByGroup, g.Metadata.UID)
-	sortRevisions(out)
-	return out
 }
 
 // olderRevision is the revision of a number; with 0 the last verified one before the
@@ -210,11 +204,11 @@ func (c *Room) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
 	if to == 0 {
 		to = g.Status.Revision
 	}
-	b := c.RevisionOf(g, to)
+	b := c.cfg.Revisions.RevisionOf(g, to)
 	if from == 0 && b != nil {
 		from = b.Spec.Parent
 	}
-	a := c.RevisionOf(g, from)
+	a := c.cfg.Revisions.RevisionOf(g, from)
 	for n, r := range map[int]*resource.GroupRevision{from: a, to: b} {
 		if r == nil {
 			return api.GroupDiff{}, protocol.Errorf(protocol.CodeNotFound, "compare revisions", "group %q has no revision %d", name, n).WithHint("rackctl group history %s", name)

@@ -2,7 +2,6 @@ package groups
 
 import (
 	"maps"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,41 +39,21 @@ type groupBook struct {
 	mu    sync.Mutex
 	views map[string]groupView // by name
 	skew  resource.SkewMode
-	// installs are the roll-outs that wait for an approval to install servers anew, by
-	// server, as of the last pass.
-	installs map[string]installs
 
-	stubs  map[string]stubPage   // by UID of the group
-	booted map[string]bootedPage // by server
-	retry  map[string]groupRetry // by UID of the group
-	due    atomic.Int64          // when the next pass is to look at groups, in ns; 0 is never
+	stubs map[string]stubPage   // by UID of the group
+	retry map[string]groupRetry // by UID of the group
+	due   atomic.Int64          // when the next pass is to look at groups, in ns; 0 is never
 }
 
 func newGroupBook() *groupBook {
-	return &groupBook{views: map[string]groupView{}, skew: resource.SkewNone, stubs: map[string]stubPage{}, booted: map[string]bootedPage{}, installs: map[string]installs{}, retry: map[string]groupRetry{}}
+	return &groupBook{views: map[string]groupView{}, skew: resource.SkewNone, stubs: map[string]stubPage{}, retry: map[string]groupRetry{}}
 }
 
-// keep takes what a pass has found, and returns the servers for which another approval is
-// waited for than before.
-func (b *groupBook) keep(views map[string]groupView, mode resource.SkewMode, wait map[string]installs) (news []string) {
+// keep takes what a pass has found.
+func (b *groupBook) keep(views map[string]groupView, mode resource.SkewMode) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, of := range []map[string]installs{b.installs, wait} {
-		for server := range of {
-			if !reflect.DeepEqual(b.installs[server], wait[server]) {
-				news = append(news, server)
-			}
-		}
-	}
-	b.views, b.skew, b.installs = views, mode, wait
-	return news
-}
-
-// waits are the roll-outs that wait for an approval; not to be changed.
-func (b *groupBook) waits() map[string]installs {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.installs
+	b.views, b.skew = views, mode
 }
 
 func (b *groupBook) all() (map[string]groupView, resource.SkewMode) {
@@ -107,11 +86,10 @@ func (b *groupBook) tried(uid string, failed bool, now time.Time) time.Time {
 	return r.at
 }
 
-// forget drops what is kept of groups and servers that are gone.
-func (b *groupBook) forget(groups, servers map[string]bool) {
+// forget drops what is kept of groups that are gone.
+func (b *groupBook) forget(groups map[string]bool) {
 	maps.DeleteFunc(b.stubs, func(uid string, _ stubPage) bool { return !groups[uid] })
 	maps.DeleteFunc(b.retry, func(uid string, _ groupRetry) bool { return !groups[uid] })
-	maps.DeleteFunc(b.booted, func(name string, _ bootedPage) bool { return !servers[name] })
 }
 
 // Due makes a pass when a group is to be looked at again.

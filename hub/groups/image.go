@@ -5,6 +5,7 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/images"
 	"rackboot/hub/plan/bootimages"
+	"rackboot/hub/revisions"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -15,7 +16,7 @@ const Askers = "group/"
 
 // archSeen is what is known of a group's image for one architecture: of an entry of a
 // catalogue, or with nil of the owner's own.
-func (c *Room) archSeen(p *groupPass, g *resource.ServerGroup, entry *resource.BootImage, arch string) bootimages.ArchSeen {
+func (c *Room) archSeen(p *revisions.Pass, g *resource.ServerGroup, entry *resource.BootImage, arch string) bootimages.ArchSeen {
 	reference := g.Spec.Image
 	if entry != nil {
 		a, ok := entry.Spec.Architectures[arch]
@@ -35,7 +36,7 @@ func (c *Room) archSeen(p *groupPass, g *resource.ServerGroup, entry *resource.B
 		reference = a.Image
 	}
 	asker := Askers + g.Metadata.UID + "/" + arch + "/" + reference
-	p.asked[asker] = true
+	c.asked[asker] = true
 	img, cond := c.cfg.Images.Get(wake.SiteUnit, images.Question{Asker: asker, Reference: reference, Architecture: arch})
 	switch {
 	case cond != nil && cond.Code == resource.CondRegistryUnavailable:

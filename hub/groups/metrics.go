@@ -4,7 +4,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/conditions"
-	"rackboot/hub/plan/rollout"
 	"rackboot/protocol/resource"
 )
 
@@ -12,8 +11,6 @@ import (
 // groups that there are.
 type metrics struct {
 	skew, mode, skipped, servers, conditions, phase, members *prometheus.Desc
-
-	revisions, rollouts, orders *prometheus.CounterVec
 }
 
 func newMetrics() metrics {
@@ -28,26 +25,6 @@ func newMetrics() metrics {
 		conditions: desc("hub_group_conditions", "Server groups that have a condition, by its code.", "code"),
 		phase:      desc("hub_rollout_phase", "Always 1: how far the last roll-out of each server group has come.", "group", "phase"),
 		members:    desc("hub_rollout_servers", "Servers of the last roll-out of each server group, by state.", "group", "state"),
-		revisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_group_revisions_total", Help: "Revisions of server groups that were made, by cause.",
-		}, []string{"cause"}),
-		rollouts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_rollouts_ended_total", Help: "Roll-outs of server groups that have ended, by phase.",
-		}, []string{"phase"}),
-		orders: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_rollout_orders_total", Help: "Orders of roll-outs that were recorded, by kind.",
-		}, []string{"kind"}),
-	}
-	for _, cause := range resource.RevisionCauses() {
-		m.revisions.WithLabelValues(string(cause))
-	}
-	for _, k := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReprovision, rollout.OrderReturn} {
-		m.orders.WithLabelValues(string(k))
-	}
-	for _, p := range resource.RolloutPhases() {
-		if p.Over() && p != resource.RolloutSuperseded && p != resource.RolloutAborted {
-			m.rollouts.WithLabelValues(string(p))
-		}
 	}
 	return m
 }

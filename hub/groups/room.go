@@ -1,17 +1,14 @@
 package groups
 
 import (
-	"context"
 	"log/slog"
-	"time"
 
 	"rackboot/hub/conditions"
 	"rackboot/hub/env"
 	"rackboot/hub/events"
-	"rackboot/hub/grants"
 	"rackboot/hub/images"
-	"rackboot/hub/inventory"
-	"rackboot/hub/reports"
+	"rackboot/hub/revisions"
+	"rackboot/hub/rollouts"
 	"rackboot/hub/store"
 	"rackboot/hub/wake"
 	"rackboot/state"
@@ -20,11 +17,10 @@ import (
 // Config is what a Room is made of.
 type Config struct {
 	Store     *store.Store
+	Revisions *revisions.Room
+	Rollouts  *rollouts.Room
 	Images    *images.Room
 	Env       *env.Room
-	Grants    *grants.Room
-	Inventory *inventory.Room
-	Reports   *reports.Mirror
 	Events    *events.Log
 	Wake      *wake.Units
 	// Trail reads the audit log; nil reads nothing.
@@ -32,8 +28,6 @@ type Config struct {
 	// ManagedBootImages says that catalogues of boot images are followed where people have opted in; without it
 	// every group keeps the image that it has.
 	ManagedBootImages bool
-	// Version is the hub's own. What a server has booted counts for one version.
-	Version string
 
 	Clock  state.Clock
 	Logger *slog.Logger
@@ -42,17 +36,14 @@ type Config struct {
 
 // Room has all groups. It is safe for concurrent use; one turn runs at a time.
 type Room struct {
-	cfg          Config
-	groups       *groupBook
-	conds        *conditions.Book // of groups
-	metrics      metrics
-	versionSince time.Time // when this version of the hub was first started
+	cfg     Config
+	groups  *groupBook
+	conds   *conditions.Book // of groups
+	metrics metrics
+	asked   map[string]bool // askers of images, of the turn that runs
 }
 
-// New makes a Room that has looked at no group. The codes are those of the store.
-func New(ctx context.Context, cfg Config) (*Room, error) {
-	c := &Room{cfg: cfg, groups: newGroupBook(), conds: conditions.New(), metrics: newMetrics()}
-	var err error
-	c.versionSince, err = c.takeVersion(ctx)
-	return c, err
+// New makes a Room that has looked at no group.
+func New(cfg Config) *Room {
+	return &Room{cfg: cfg, groups: newGroupBook(), conds: conditions.New(), metrics: newMetrics()}
 }

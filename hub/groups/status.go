@@ -51,16 +51,10 @@ func (c *Room) Without(do func() error) error {
 func (c *Room) Describe(ch chan<- *prometheus.Desc) {
 	m := c.metrics
 	m.describe(ch)
-	m.revisions.Describe(ch)
-	m.rollouts.Describe(ch)
-	m.orders.Describe(ch)
 }
 
 // Collect implements prometheus.Collector.
 func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	m := c.metrics
 	m.collect(c.groups, c.conds, ch)
-	m.revisions.Collect(ch)
-	m.rollouts.Collect(ch)
-	m.orders.Collect(ch)
 }

@@ -167,7 +167,7 @@ func (c *Room) writeStub(ctx context.Context, g *resource.ServerGroup, seen boot
 	c.cfg.Crash.At("hub.group.stub")
 	again.seen.Stub, again.inputs, again.written = env.RefOf(res[0].Object.(*resource.Secret)), page.inputs, true
 	if res[0].Outcome != store.Unchanged {
-		c.groupEvent(ctx, g, "has its user data translated to specification %s, in Secret %s", again.seen.Version, name)
+		c.cfg.Revisions.Event(ctx, g, "has its user data translated to specification %s, in Secret %s", again.seen.Version, name)
 	}
 	c.groups.stubs[g.Metadata.UID] = again
 	return c.stubToday(again, g), nil

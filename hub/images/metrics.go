@@ -23,7 +23,7 @@ func newMetrics() metrics {
 		entries: prometheus.NewDesc("rackboot_hub_boot_images", "Entries of the catalogue of boot images, by whether their files are verified: verified, unverified or failed.", []string{"state"}, nil),
 		pending: prometheus.NewDesc("rackboot_hub_pending", "What registries and vendors are asked for and have not given yet, by what: an image, the files of a boot image, or a signature.", []string{"what"}, nil),
 	}
-	for _, r := range resolveOutcomes() {
+	for _, r := range resolveOutcomes {
 		m.resolved.WithLabelValues(string(r))
 	}
 	return m

@@ -223,9 +223,7 @@ const (
 	resolveUnavailable resolveOutcome = "unavailable"
 )
 
-func resolveOutcomes() []resolveOutcome {
-	return []resolveOutcome{resolveDone, resolveInvalid, resolveUnavailable}
-}
+var resolveOutcomes = []resolveOutcome{resolveDone, resolveInvalid, resolveUnavailable}
 
 func resolutionOf(err error) resolveOutcome {
 	switch {

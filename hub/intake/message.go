@@ -26,9 +26,7 @@ func (m Message) size() int { return len(m.Topic) + len(m.Payload) + overhead }
 // kindOther is the label of what no version of the protocol has.
 const kindOther = "other"
 
-func kinds() []string {
-	return []string{message.LeafHello, message.LeafApplied, message.LeafReport, message.LeafEvent, message.LeafAnswer, kindOther}
-}
+var kinds = []string{message.LeafHello, message.LeafApplied, message.LeafReport, message.LeafEvent, message.LeafAnswer, kindOther}
 
 // kind is what a message claims to be, as a label of metrics.
 func (m Message) kind() string {

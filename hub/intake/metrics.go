@@ -35,8 +35,8 @@ func newMetrics(lanes []*lane) *metrics {
 	for _, k := range []string{message.LeafReport, message.LeafEvent} {
 		m.overtaken.WithLabelValues(k)
 	}
-	for _, k := range kinds() {
-		for _, w := range whys() {
+	for _, k := range kinds {
+		for _, w := range whys {
 			m.dropped.WithLabelValues(k, string(w))
 		}
 	}

@@ -16,7 +16,7 @@ const (
 	whyLane why = "lane" // all lines together were
 )
 
-func whys() []why { return []why{whyLine, whyLane} }
+var whys = []why{whyLine, whyLane}
 
 // drop is a message that had to go.
 type drop struct {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/state/blob"
+	"rackboot/state/file"
 )
 
 // maxUploads bounds the uploads that have not ended.
@@ -97,26 +97,7 @@ func (s *Shelf) keep(u *upload) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	tmp, err := os.CreateTemp(s.path("uploads"), "tmp-")
-	if err != nil {
-		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
-	_, err = tmp.Write(raw)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), s.uploadPath(u.id))
-	}
-	if err != nil {
-		return protocol.Errorf(protocol.CodeUnavailable, op, "%w", errors.Join(err, os.Remove(tmp.Name()))).WithHint("check the hub's disk")
-	}
-	return syncDir(filepath.Dir(tmp.Name()))
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return file.Replace(s.uploadPath(u.id), raw, 0o600)
 }
 
 // Begin begins an upload, or goes on with the one of the same file and digest; the newest

@@ -9,7 +9,7 @@ import (
 )
 
 // applied notes that a document is on the agent's disk. Holds that the agent has
-// released leave the store only now.
+// released may leave the store only now.
 func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied) error {
 	name := a.Metadata.Name
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
@@ -18,6 +18,9 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 	if m.Refused != "" {
 		c.cfg.Logger.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
 		return nil
+	}
+	if m.Doc == message.LeafHold {
+		defer c.cfg.Store.Haste.Hurry()()
 	}
 	foreign := false
 	l, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
@@ -52,9 +55,7 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 		}
 	}
 	for _, id := range m.Released {
-		if err := c.cfg.Heard.Released(ctx, a, id); err != nil {
-			return err
-		}
+		c.cfg.Heard.Released(a, id)
 	}
 	return nil
 }

@@ -57,8 +57,8 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 // Ready reports whether documents may be made for an agent.
 func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).stage == stageReady }
 
-// Greeted reports whether an agent has a session with this hub, and can be asked.
-func (c *Room) Greeted(agent string) bool { return c.contacts.see(agent).now.nonce != "" }
+// greeted reports whether an agent has a session with this hub, and can be asked.
+func (c *Room) greeted(agent string) bool { return c.contacts.see(agent).now.nonce != "" }
 
 // Heed notes what an agent cannot do of what its documents want, and reports whether they may be made.
 func (c *Room) Heed(agent string, tooOld map[string][]message.Capability, unheeded map[string][]string) (ready bool) {
@@ -73,7 +73,10 @@ func (c *Room) Limits(agent string) (tooOld map[string][]message.Capability, unh
 }
 
 // Forget forgets what is known of an agent in this run.
-func (c *Room) Forget(agent string) { c.contacts.drop(agent) }
+func (c *Room) Forget(agent string) {
+	c.contacts.drop(agent)
+	c.lines.drop(agent)
+}
 
 // Known are the agents of which something is known in this run, in no order.
 func (c *Room) Known() []string { return c.contacts.names() }
@@ -93,7 +96,7 @@ func (c *Room) DropAsk(id, agent string) { c.asks.take(id, agent) }
 // Hears says whether an agent can be asked now: it does answer, and was greeted.
 func (c *Room) Hears(agent string) bool {
 	l, err := c.cfg.Store.PeekLedger(agent)
-	return err == nil && l.Peer.Can(message.CapAsk) && c.Greeted(agent)
+	return err == nil && l.Peer.Can(message.CapAsk) && c.greeted(agent)
 }
 
 // CannotAsk says whether an agent is known to be of a version that answers nothing.

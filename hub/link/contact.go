@@ -25,7 +25,7 @@ const (
 	stageBehind   stage = "behind" // it has documents that this hub never made
 )
 
-func stages() []stage { return []stage{stageSilent, stageAdopting, stageReady, stageBehind} }
+var stages = []stage{stageSilent, stageAdopting, stageReady, stageBehind}
 
 // adoptWait bounds the wait for the reports of all shards, which come every 15 s. A
 // hold that was not adopted in time is reported as missing and adopted then.
@@ -64,6 +64,7 @@ type contact struct {
 	heardAt  time.Time         // the last message that counted
 	nextSync time.Time
 	open     map[string]openDoc // what is not acknowledged, by leaf
+	settled  uint64             // revision of the ledger at which all of it was acknowledged
 	tooOld   map[string][]message.Capability
 	unheeded map[string][]string
 	refused  refusals

@@ -21,5 +21,5 @@ type Heard interface {
 	// Laid takes the hold document that an agent has acknowledged.
 	Laid(agent string, d message.HoldDoc)
 	// Released takes that a hold is off the disk of its rack's agent.
-	Released(ctx context.Context, a *resource.Agent, hold string) error
+	Released(a *resource.Agent, hold string)
 }

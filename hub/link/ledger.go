@@ -20,6 +20,15 @@ const ledgerTries = 8
 // changeLedger changes an agent's ledger; change says whether there is something
 // to write.
 func (c *Room) changeLedger(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
+	c.cfg.Store.Haste.GiveWay(ctx)
+	ctx = store.Prompt(ctx) // who waits for the line may hurry
+	line := c.lines.of(agent)
+	select {
+	case line <- struct{}{}:
+		defer func() { <-line }()
+	case <-ctx.Done():
+		return l, false, ctx.Err()
+	}
 	for try := 1; ; try++ {
 		if l, err = c.cfg.Store.Ledger(agent); err != nil || !change(&l) {
 			return l, false, err
@@ -29,6 +38,32 @@ func (c *Room) changeLedger(ctx context.Context, agent string, change func(*stor
 			return l, err == nil, err
 		}
 	}
+}
+
+// lines have those who change the ledger of one agent go one after the other: turns, acknowledgements
+// and Hellos come at once, and who has lost waits for the watch. Nothing rests on it: another hub writes
+// ledgers too.
+type lines struct {
+	mu sync.Mutex
+	by map[string]chan struct{} // with room for who has the line
+}
+
+func (l *lines) of(agent string) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.by == nil {
+		l.by = map[string]chan struct{}{}
+	}
+	if l.by[agent] == nil {
+		l.by[agent] = make(chan struct{}, 1)
+	}
+	return l.by[agent]
+}
+
+func (l *lines) drop(agent string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.by, agent)
 }
 
 // sends is when each agent's unacknowledged documents go out again.
@@ -88,8 +123,11 @@ func (c *Room) SendTo(agent string, now time.Time) {
 	if err != nil {
 		return // compile says so
 	}
-	ready, stale := false, false
+	ready, stale, settled := false, false, false
 	c.contacts.with(agent, func(k *contact) {
+		if settled = k.settled == l.Revision && k.settled > 0 && k.stage != stageAdopting && len(k.open) == 0; settled {
+			return // which is so of nearly all, each second
+		}
 		if k.stage == stageAdopting && now.Sub(k.since) > adoptWait {
 			c.cfg.Logger.Warn("an agent's reports are not complete; what they would have told is adopted later", "agent", agent)
 			k.to(stageReady, now)
@@ -101,6 +139,9 @@ func (c *Room) SendTo(agent string, now time.Time) {
 			return !sent || !o.head.Newer(l.Acked[leaf])
 		})
 	})
+	if settled {
+		return
+	}
 	if stale {
 		c.cfg.Wake.Agent(agent)
 	}
@@ -108,10 +149,18 @@ func (c *Room) SendTo(agent string, now time.Time) {
 		return
 	}
 	var open []string
+	all := true // is acknowledged
 	for _, leaf := range sentLeaves(l) {
-		if s := l.Sent[leaf]; l.Acked[leaf] != s.Head && s.Fence == c.cfg.Start.Fence().Number {
+		s := l.Sent[leaf]
+		if l.Acked[leaf] == s.Head {
+			continue
+		}
+		if all = false; s.Fence == c.cfg.Start.Fence().Number {
 			open = append(open, leaf)
 		}
+	}
+	if all {
+		c.contacts.with(agent, func(k *contact) { k.settled = l.Revision })
 	}
 	if len(open) == 0 || !c.sends.due(agent, now) {
 		return

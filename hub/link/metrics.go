@@ -37,23 +37,21 @@ func newMetrics() *metrics {
 		open:   desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
 		asks:   desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 	}
-	for _, r := range reasons() {
+	for _, r := range reasons {
 		m.refused.WithLabelValues(string(r))
 	}
-	for _, k := range sentKinds() {
+	for _, k := range sentKinds {
 		m.sent.WithLabelValues(k)
 	}
 	for _, k := range message.AskKinds() {
-		for _, r := range results() {
+		for _, r := range results {
 			m.answers.WithLabelValues(string(k), string(r))
 		}
 	}
 	return m
 }
 
-func sentKinds() []string {
-	return []string{message.LeafHold, message.LeafRack, message.LeafSync, message.LeafAsk, kindAnnounce}
-}
+var sentKinds = []string{message.LeafHold, message.LeafRack, message.LeafSync, message.LeafAsk, kindAnnounce}
 
 const kindAnnounce = "announce"
 
@@ -96,7 +94,7 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 			open += len(k.open)
 		}
 	}
-	for _, s := range stages() {
+	for _, s := range stages {
 		gauge(m.agents, float64(byStage[s]), string(s))
 	}
 	gauge(m.open, float64(open))

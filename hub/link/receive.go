@@ -49,6 +49,10 @@ func (c *Room) Take(m intake.Message) (part, parts int) {
 		c.metrics.refused.WithLabelValues(string(reasonRate)).Inc()
 		return 0, 0
 	}
+	if m.Leaf != message.LeafHello && m.Leaf != message.LeafApplied {
+		ctx = store.Patient(ctx)
+		c.cfg.Store.Haste.GiveWay(ctx)
+	}
 	in := incoming{c, a, m}
 	switch m.Leaf {
 	case message.LeafHello:

@@ -28,9 +28,7 @@ const (
 	reasonEnded     reason = "ended"   // of an agent that was revoked or replaced
 )
 
-func reasons() []reason {
-	return []reason{reasonSignature, reasonForm, reasonSize, reasonTopic, reasonNonce, reasonRate, reasonUnknown, reasonOrder, reasonEnded}
-}
+var reasons = []reason{reasonSignature, reasonForm, reasonSize, reasonTopic, reasonNonce, reasonRate, reasonUnknown, reasonOrder, reasonEnded}
 
 // why is the reason for which wire.Open refused a message.
 func why(payload []byte, err error) reason {

@@ -36,7 +36,7 @@ func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) 
 	found := c.cfg.Heard.Found(m)
 	news, changed := c.cfg.Reports.Put(m, now)
 	if changed || found { // of the rest, sweeps see to it
-		defer c.cfg.Wake.Rack(m.Rack)
+		defer c.cfg.Wake.Turn(m.Rack)
 		defer c.cfg.Wake.SiteForServers()
 	}
 	var errs []error

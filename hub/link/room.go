@@ -57,6 +57,7 @@ type Room struct {
 	own       *wire.Verifier // of what this hub signed, also with its keys before
 	contacts  *contacts
 	sends     *sends
+	lines     lines
 	asks      *asks
 	strangers *rate.Limiter // bounds the answers to agents that are none any more
 	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of

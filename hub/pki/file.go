@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"rackboot/protocol"
+	"rackboot/state/file"
 )
 
 const (
@@ -16,8 +16,7 @@ const (
 	signingFile = "signing.pem"
 	tokenFile   = "admin.token"
 
-	tempPrefix = ".new-"
-	maxFile    = 64 << 10 // bytes; a longer one is not ours
+	maxFile = 64 << 10 // bytes; a longer one is not ours
 )
 
 // folder is the directory that holds the files.
@@ -31,18 +30,7 @@ func (f folder) prepare() error {
 	if err := os.Chmod(string(f), 0o700); err != nil {
 		return f.failed("protect", "", err)
 	}
-	entries, err := os.ReadDir(string(f))
-	if err != nil {
-		return f.failed("read", "", err)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), tempPrefix) {
-			if err := os.Remove(filepath.Join(string(f), e.Name())); err != nil {
-				return f.failed("remove", e.Name(), err)
-			}
-		}
-	}
-	return nil
+	return file.Sweep(string(f))
 }
 
 // read returns nil without an error if there is no such file.
@@ -70,27 +58,7 @@ func (f folder) read(name string) ([]byte, error) {
 
 // write replaces the file as a whole; it is on disk when write returns.
 func (f folder) write(name string, data []byte) error {
-	temp, err := os.CreateTemp(string(f), tempPrefix+name+"-*") // mode 0600
-	if err != nil {
-		return f.failed("write", name, err)
-	}
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(string(f), name))
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-		return f.failed("write", name, err)
-	}
-	dir, err := os.Open(string(f))
-	if err != nil {
-		return f.failed("sync", name, err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return f.failed("sync", name, err)
-	}
-	return nil
+	return file.Replace(filepath.Join(string(f), name), data, 0o600)
 }
 
 func (f folder) failed(verb, name string, err error) error {

@@ -30,10 +30,12 @@ type identity struct {
 	ips []net.IP
 }
 
+// dnsName is a name of labels, in lower case.
+var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+
 // parseNames sorts the names and adds the loopback ones, which the hub's own
 // link uses.
 func parseNames(names []string) (identity, error) {
-	dnsName := regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
 	var dns, ips []string
 	for _, n := range append([]string{"localhost", "127.0.0.1", "::1"}, names...) {
 		if a, err := netip.ParseAddr(n); err == nil && a.Zone() == "" {

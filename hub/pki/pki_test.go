@@ -161,7 +161,7 @@ func TestDamagedFolder(t *testing.T) {
 		code   protocol.Code
 		change []string // files that Open makes anew
 	}{
-		{"crash while a file was written", put(tempPrefix+caFile+"-1", "half", 0o600), "", nil},
+		{"crash while a file was written", put(".new-"+caFile+"-1", "half", 0o600), "", nil},
 		{"crash before the hub's certificate", remove(hubFile), "", []string{hubFile}},
 		{"crash before the authority", remove(hubFile, caFile), "", []string{hubFile, caFile}},
 		{"crash before the token", remove(hubFile, caFile, tokenFile), "", []string{hubFile, caFile, tokenFile}},

@@ -19,7 +19,7 @@ type Unbound struct {
 	Reason string
 }
 
-// Bind gives servers to claims that have none, in order of name. A server goes
+// Bind gives servers to the claims that want one, in order of name. A server goes
 // to one claim only, not while it is held: a hold is not inherited, and not before it is
 // discovered, where its rack has that, also if the claim names it. By name, a
 // server is taken whatever it does else; by selector, only one that was last read Off,
@@ -36,13 +36,8 @@ type Unbound struct {
 //	selector | no    | no   | yes   | yes        | else | no
 func Bind(f Fleet) (bindings []Binding, unbound []Unbound) {
 	f = f.Indexed()
-	taken := map[string]bool{}
-	for _, c := range f.Claims {
-		if c.Status.Server != "" {
-			taken[c.Status.Server] = true
-		}
-	}
-	for _, c := range f.Claims {
+	taken := map[string]bool{} // in this pass
+	for _, c := range f.Wanting {
 		if c.Status.Server != "" || c.Metadata.DeletedAt != nil {
 			continue
 		}
@@ -62,7 +57,7 @@ func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason str
 		switch {
 		case f.server(ref.Name) == nil:
 			return "", fmt.Sprintf("server %s does not exist", ref.Name)
-		case taken[ref.Name]:
+		case taken[ref.Name] || f.ClaimOf(ref.Name) != nil:
 			return "", fmt.Sprintf("server %s has another claim", ref.Name)
 		case f.cannotBoot(ref.Name, c) != "":
 			return "", f.cannotBoot(ref.Name, c)
@@ -78,15 +73,12 @@ func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason str
 	for _, s := range f.Selected(c.Spec.ServerSelector.MatchLabels) {
 		matched++
 		name := s.Metadata.Name
-		r := f.Reports[name]
-		off := r != nil && r.Observation.Power == protocol.PowerOff && f.MaintenanceOf(name) == nil
-		discovered, why := f.undiscovered(s) == "", f.cannotBoot(name, c)
-		if binds(false, taken[name], f.held(name), why == "", discovered, off) {
+		if !taken[name] && Selects(f, c, name) {
 			return name, ""
 		}
-		if why != "" {
+		if why := f.cannotBoot(name, c); why != "" {
 			cannot, last = cannot+1, why
-		} else if !discovered {
+		} else if f.undiscovered(s) != "" {
 			fresh++
 		}
 	}
@@ -101,6 +93,17 @@ func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason str
 		reason += fmt.Sprintf("; %d of them are not discovered yet", fresh)
 	}
 	return "", reason
+}
+
+// Selects reports whether a claim may get one server by its selector, as Bind does.
+func Selects(f Fleet, c *resource.Claim, server string) bool {
+	s := f.Server(server)
+	if s == nil || c.Spec.ServerSelector == nil || !matches(c.Spec.ServerSelector, s.Metadata.Labels) {
+		return false
+	}
+	r := f.Reports[server]
+	off := r != nil && r.Observation.Power == protocol.PowerOff && f.MaintenanceOf(server) == nil
+	return binds(false, f.ClaimOf(server) != nil, f.held(server), f.cannotBoot(server, c) == "", f.undiscovered(s) == "", off)
 }
 
 // cannotBoot says why a claim's first boot does not come to a server; empty if it does.

@@ -96,13 +96,13 @@ func TestBindWhatComes(t *testing.T) {
 		c.Spec.ServerSelector = &resource.Selector{MatchLabels: map[string]string{"x": "y"}}
 		return c
 	}
-	f.Claims = []*resource.Claim{by("a", &resource.Ref{Name: first}, resource.FirstBootPxe), by("b", nil, resource.FirstBootUefiHTTP)}
+	f.Wanting = []*resource.Claim{by("a", &resource.Ref{Name: first}, resource.FirstBootPxe), by("b", nil, resource.FirstBootUefiHTTP)}
 	bindings, unbound := Bind(f)
 	if len(bindings) != 0 || len(unbound) != 2 || !strings.Contains(unbound[0].Reason, "server "+first+" has reach vmedia") ||
 		!strings.Contains(unbound[1].Reason, "2 servers match, and UefiHttp comes to none of them") || !strings.Contains(unbound[1].Reason, "use VirtualMedia") {
 		t.Errorf("%+v, %+v", bindings, unbound)
 	}
-	f.Claims = []*resource.Claim{by("a", &resource.Ref{Name: first}, resource.FirstBootVirtualMedia), by("b", nil, resource.FirstBootVirtualMedia)}
+	f.Wanting = []*resource.Claim{by("a", &resource.Ref{Name: first}, resource.FirstBootVirtualMedia), by("b", nil, resource.FirstBootVirtualMedia)}
 	f.Servers[1].Spec.Reach = ""
 	if bindings, unbound := Bind(f); len(bindings) != 2 || len(unbound) != 0 {
 		t.Errorf("%+v, %+v", bindings, unbound)

@@ -25,7 +25,7 @@ func Claimed(c *resource.Claim, srv *resource.Server, cfg *resource.BootConfigur
 		add(resource.CondReprovisionRequired, "%s", sourceDiffers("claim", c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv, cfg))
 	} else if !c.Spec.BootPolicy.Same(cfg.Spec.BootPolicy) {
 		add(resource.CondReprovisionRequired, "the claim's boot policy differs from the configuration's")
-	} else if !groups && !IgnitionFits(cfg.Spec.Ignition, c.Spec.IgnitionSecretRef, ignition) {
+	} else if !groups && !ignitionFits(cfg.Spec.Ignition, c.Spec.IgnitionSecretRef, ignition) {
 		add(resource.CondReprovisionRequired, "the claim's user data differs from what the server was given")
 	} else if srv != nil && resource.JoinKernelArgs(srv.Spec.KernelArgs, c.Spec.KernelArgs) != cfg.Spec.KernelArgs {
 		add(resource.CondReprovisionRequired, "the kernel arguments of server and claim differ from what the server was booted with, %q", cfg.Spec.KernelArgs)

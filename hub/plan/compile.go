@@ -136,7 +136,7 @@ func rackIntent(f Fleet, r *resource.Rack, peer Peer) *message.RackIntent {
 
 // bmcMACs are of the rack's accepted BMCs whose address is that of their lease.
 func bmcMACs(f Fleet, rack string) (out []string) {
-	for _, b := range f.BMCsIn(rack) {
+	for _, b := range f.bmcsIn(rack) {
 		if !b.Pending() && b.Spec.MACAddress != "" && b.Spec.Address == "" {
 			out = append(out, b.Spec.MACAddress)
 		}

@@ -274,6 +274,7 @@ func TestBindGivesAServerOnce(t *testing.T) {
 			}
 			f.Claims = append(f.Claims, c)
 		}
+		f.Wanting = f.Claims
 		bindings, unbound := Bind(f)
 		for _, b := range bindings {
 			if was := owner[b.Server]; was != "" {

@@ -194,11 +194,7 @@ func (f Fleet) discovers(r *resource.Rack, s *resource.Server, img *resource.Ima
 	if len(lacking) == 0 {
 		return true, nil
 	}
-	var words []string
-	for _, c := range lacking {
-		words = append(words, string(c))
-	}
-	return false, []resource.ConditionState{{Code: resource.CondAgentTooOld, Message: "discovery needs what the agent lacks: " + strings.Join(words, ", ")}}
+	return false, []resource.ConditionState{{Code: resource.CondAgentTooOld, Message: "discovery needs what the agent lacks: " + message.CapabilityList(lacking)}}
 }
 
 // heard is what the agent says of a discovery.

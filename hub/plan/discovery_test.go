@@ -192,7 +192,7 @@ func TestClaimsWaitForDiscovery(t *testing.T) {
 			s.Metadata.Labels = map[string]string{"a": "b"}
 			c.Spec = resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: s.Metadata.Labels}}
 		}
-		f.Claims = []*resource.Claim{c}
+		f.Claims, f.Wanting = []*resource.Claim{c}, []*resource.Claim{c}
 		if bound, why := Bind(f); len(bound) > 0 || len(why) != 1 || !strings.Contains(why[0].Reason, "not discovered yet") {
 			t.Errorf("by name %t: %v, %v", byName, bound, why)
 		}

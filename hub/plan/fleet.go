@@ -24,6 +24,8 @@ type Fleet struct {
 	BMCs     []*resource.BMC
 	Servers  []*resource.Server
 	Claims   []*resource.Claim
+	// Wanting are the claims that have no server and are to get one of these.
+	Wanting []*resource.Claim
 	// Maintenances are in order of name too.
 	Maintenances []*resource.Maintenance
 	Configs      []*resource.BootConfiguration
@@ -230,8 +232,8 @@ func (f Fleet) configFor(uid string) *resource.BootConfiguration {
 // ServersIn are the servers of a rack.
 func (f Fleet) ServersIn(rack string) []*resource.Server { return f.Indexed().index.byRack[rack] }
 
-// BMCsIn are the BMCs of a rack.
-func (f Fleet) BMCsIn(rack string) []*resource.BMC { return f.Indexed().index.bmcsIn[rack] }
+// bmcsIn are the BMCs of a rack.
+func (f Fleet) bmcsIn(rack string) []*resource.BMC { return f.Indexed().index.bmcsIn[rack] }
 
 // ClaimsIn are the claims that have a server of a rack.
 func (f Fleet) ClaimsIn(rack string) []*resource.Claim { return f.Indexed().index.bound[rack] }

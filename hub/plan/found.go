@@ -162,7 +162,7 @@ type bmcBook struct {
 func newBMCBook(f Fleet, rack string) *bmcBook {
 	k := &bmcBook{byMAC: map[string]*resource.BMC{}, byAddress: map[string]*resource.BMC{}, rack: rack, fleet: f, made: map[string]bool{}}
 	for _, pending := range []bool{false, true} { // an accepted one comes before one that waits
-		for _, b := range f.BMCsIn(rack) {
+		for _, b := range f.bmcsIn(rack) {
 			if b.Pending() == pending {
 				k.add(b)
 			}

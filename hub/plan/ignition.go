@@ -17,7 +17,7 @@ func (f Fleet) ignition(cfg *resource.BootConfiguration) *message.IgnitionIntent
 	return message.IgnitionOf(*cfg.Spec.Ignition)
 }
 
-// IgnitionFits says how a claim's user data stands against what its configuration fixed:
+// ignitionFits says how a claim's user data stands against what its configuration fixed:
 // have is the present version of the Secret that the claim names, nil where it names
 // none or it is gone. The first row that fits decides.
 //
@@ -29,7 +29,7 @@ func (f Fleet) ignition(cfg *resource.BootConfiguration) *message.IgnitionIntent
 //	one           | *           | *        | no
 //
 // A Secret that is gone changes nothing: what was booted has it.
-func IgnitionFits(fixed *resource.IgnitionRef, named *resource.Ref, have *resource.IgnitionRef) bool {
+func ignitionFits(fixed *resource.IgnitionRef, named *resource.Ref, have *resource.IgnitionRef) bool {
 	switch {
 	case fixed == nil || named == nil:
 		return fixed == nil && named == nil

@@ -10,7 +10,7 @@ import (
 
 func TestIgnitionFitsTable(t *testing.T) {
 	fixed := &resource.IgnitionRef{Secret: "s", UID: "u", Version: 1, Digest: "d"}
-	doctable.Of(t, "ignition.go", "IgnitionFits").Hold(t,
+	doctable.Of(t, "ignition.go", "ignitionFits").Hold(t,
 		[][]string{{"none", "one"}, {"none", "one", "another", "the same"}, {"the same", "another", "gone"}},
 		func(in []string) []string {
 			var cfg, have *resource.IgnitionRef
@@ -24,7 +24,7 @@ func TestIgnitionFitsTable(t *testing.T) {
 			case "another":
 				have = &resource.IgnitionRef{Secret: "s", UID: "u", Version: 2, Digest: "e"}
 			}
-			return []string{map[bool]string{true: "yes", false: "no"}[IgnitionFits(cfg, named, have)]}
+			return []string{map[bool]string{true: "yes", false: "no"}[ignitionFits(cfg, named, have)]}
 		})
 }
 

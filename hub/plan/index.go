@@ -130,7 +130,7 @@ func (f Fleet) Indexed() Fleet {
 	return f
 }
 
-// selectorLabels are what groups, and claims that have no server, select servers by; of
+// selectorLabels are what groups, and claims that want a server, select servers by; of
 // other labels nobody looks for servers.
 func (f Fleet) selectorLabels() map[label][]*resource.Server {
 	out := map[label][]*resource.Server{}
@@ -142,8 +142,8 @@ func (f Fleet) selectorLabels() map[label][]*resource.Server {
 	for _, g := range f.Groups {
 		add(g.Spec.Selector.MatchLabels)
 	}
-	for _, c := range f.Claims {
-		if c.Status.Server == "" && c.Spec.ServerSelector != nil {
+	for _, c := range f.Wanting {
+		if c.Spec.ServerSelector != nil {
 			add(c.Spec.ServerSelector.MatchLabels)
 		}
 	}

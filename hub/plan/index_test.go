@@ -50,7 +50,7 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 		for _, rack := range []string{"", "r0", "r1", "absent"} {
 			in := func(server string) bool { return f.RackOf(server) == rack }
 			same(t, "servers in "+rack, x.ServersIn(rack), f.Servers, func(s *resource.Server) bool { return in(s.Metadata.Name) })
-			same(t, "BMCs in "+rack, x.BMCsIn(rack), f.BMCs, func(b *resource.BMC) bool { return b.Spec.RackRef.Name == rack })
+			same(t, "BMCs in "+rack, x.bmcsIn(rack), f.BMCs, func(b *resource.BMC) bool { return b.Spec.RackRef.Name == rack })
 			same(t, "claims in "+rack, x.ClaimsIn(rack), f.Claims, func(c *resource.Claim) bool { return c.Status.Server != "" && in(c.Status.Server) })
 			same(t, "maintenances in "+rack, x.MaintenancesIn(rack), f.Maintenances, func(m *resource.Maintenance) bool { return in(m.Spec.ServerRef.Name) })
 			same(t, "holds in "+rack, x.HoldsIn(rack), f.Holds, func(h *resource.Hold) bool { return h.Status.Rack == rack })

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -209,11 +208,7 @@ func (f Fleet) cannot(m *resource.Maintenance, seen BootSeen) string {
 		need = []message.Capability{message.CapPurposes}
 	}
 	if lacking := message.Lacking(f.Peers[rack.Status.Agent].Capabilities, need); len(lacking) > 0 {
-		var words []string
-		for _, c := range lacking {
-			words = append(words, string(c))
-		}
-		return string(resource.CondAgentTooOld) + ": it lacks " + strings.Join(words, ", ")
+		return string(resource.CondAgentTooOld) + ": it lacks " + message.CapabilityList(lacking)
 	}
 	return ""
 }
@@ -232,7 +227,7 @@ func (f Fleet) Maintained(m *resource.Maintenance, ignition *resource.IgnitionRe
 		why = sourceDiffers("maintenance", b.Image, b.ImageFrom, b.BootEnv, cfg)
 	case !b.BootPolicy.Same(cfg.Spec.BootPolicy):
 		why = "the maintenance's boot policy differs from the configuration's"
-	case (cfg.Spec.Group == "" || b.IgnitionSecretRef != nil) && !IgnitionFits(cfg.Spec.Ignition, b.IgnitionSecretRef, ignition):
+	case (cfg.Spec.Group == "" || b.IgnitionSecretRef != nil) && !ignitionFits(cfg.Spec.Ignition, b.IgnitionSecretRef, ignition):
 		why = "the maintenance's user data differs from what the server is given"
 	case srv != nil && resource.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs) != cfg.Spec.KernelArgs:
 		why = fmt.Sprintf("the kernel arguments of server and maintenance differ from what the server is booted with, %q", cfg.Spec.KernelArgs)

@@ -72,7 +72,7 @@ func TestHeldServerIsNotInherited(t *testing.T) {
 		f.Holds = append(f.Holds, holdOn("h1", "n0000", "r0", false))
 	}
 	c := named(&resource.Claim{Spec: resource.ClaimSpec{ServerRef: &resource.Ref{Name: "n0000"}}}, "c1")
-	f.Claims = []*resource.Claim{c}
+	f.Wanting = []*resource.Claim{c}
 	bound, unbound := Bind(f)
 	if len(bound) != 0 || len(unbound) != 1 || !strings.Contains(unbound[0].Reason, `held off by "" (key "k"), `) || !strings.HasSuffix(strings.Split(unbound[0].Reason, ";")[0], "others") {
 		t.Fatalf("%+v, %+v", bound, unbound)

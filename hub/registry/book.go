@@ -10,16 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"rackboot/protocol"
+	"rackboot/state/file"
 )
 
 const (
 	bookFile     = "book.json"
 	bookVersion  = 1
-	tmpPrefix    = ".book-" // and digits: a book that is being written
 	maxBook      = 64 << 20
 	maxManifests = 10_000 // of all repositories, with their tags
 )
@@ -47,25 +45,6 @@ func (r repository) tags() []string {
 	return tags
 }
 
-// clean removes the books that were being written when the hub ended, and nothing else.
-func clean(dir string) error {
-	const op = "clean the registry's folder"
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		return protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
-	}
-	for _, f := range all {
-		number, is := strings.CutPrefix(f.Name(), tmpPrefix)
-		if _, err := strconv.ParseUint(number, 10, 64); !is || err != nil || !f.Type().IsRegular() {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
-			return protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
-		}
-	}
-	return nil
-}
-
 func readBook(dir string) (book, error) {
 	const op = "read the registry's book"
 	path := filepath.Join(dir, bookFile)
@@ -87,27 +66,12 @@ func readBook(dir string) (book, error) {
 }
 
 // write replaces the file as a whole; it is on disk when write returns.
-func (b book) write(dir string) (err error) {
+func (b book) write(dir string) error {
 	raw, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, tmpPrefix+"*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(raw)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, bookFile))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return file.Replace(filepath.Join(dir, bookFile), raw, 0o600)
 }
 
 // edit is a copy of the book with a copy of one repository, which may be changed.

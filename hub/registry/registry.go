@@ -15,6 +15,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/state/blob"
+	"rackboot/state/file"
 )
 
 // Right is what a caller may do. Each has those before it.
@@ -89,7 +90,7 @@ func Open(cfg Config) (*Registry, error) {
 	}
 	r := &Registry{cfg: cfg, blobs: blobs, sending: make(chan struct{}, maxSending), uploads: map[string]*upload{}, arrived: map[string]time.Time{}}
 	if r.book, err = readBook(cfg.Dir); err == nil {
-		err = clean(cfg.Dir)
+		err = file.Sweep(cfg.Dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, blobs.Close())

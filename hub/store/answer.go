@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	answerBucket = "answer"
 	// AnswerLife is how long an Answer is kept.
 	AnswerLife = 24 * time.Hour
 	// MaxAnswers bounds the answers that are kept for one caller; the oldest one makes

@@ -8,9 +8,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// bucketApproval is where approvals are kept.
-const bucketApproval = "approval"
-
 // StoredApproval is the wish for an approval as it is kept.
 type StoredApproval struct {
 	resource.ApprovalRequest

@@ -172,7 +172,7 @@ func (b *batch) flush(ctx context.Context) error {
 	if b.begun != nil {
 		b.begun()
 	}
-	revisions, err := b.store.transact(ctx, b.list, b.judge, b.again)
+	revisions, err := b.store.transact(Patient(ctx), b.list, b.judge, b.again)
 	if err != nil {
 		return stateError("write a set", err)
 	}

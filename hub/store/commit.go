@@ -25,6 +25,7 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	if err := s.healthy(); err != nil {
 		return nil, err
 	}
+	s.Haste.GiveWay(ctx)
 	revisions, err := s.joint.commit(ctx, ops)
 	if errors.Is(err, state.ErrConflict) {
 		lost := state.Conflicting(err)

@@ -6,20 +6,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// What is stored beside the resources, as Delta.Beside names it; there is more that nobody
-// waits for.
-const (
-	BesideRequest   = requestBucket
-	BesideApproval  = bucketApproval
-	BesideLedger    = "ledger"
-	BesideInventory = "inventory"
-	BesideSealed    = "sealed"
-	BesideIgnition  = ignitionBucket
-	BesideFormer    = formerBucket
-	BesideEnv       = envBucket
-	BesideISO       = isoBucket
-)
-
 // Delta is the change of one entry.
 type Delta struct {
 	Kind   resource.Kind // of a resource; empty otherwise

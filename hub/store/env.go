@@ -11,8 +11,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-const envBucket = "bootenv"
-
 // SealedEnv is the boot environment of a configuration as it was sealed for one key of
 // one agent. It is kept, because sealing again would give other bytes.
 type SealedEnv struct {

@@ -8,11 +8,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-const (
-	ignitionBucket = "ignition"
-	formerBucket   = "formerignition"
-)
-
 // SealedIgnition is the user data of a boot configuration as it was sealed for one key
 // of one agent. It is kept, because sealing again would give other bytes.
 type SealedIgnition struct {

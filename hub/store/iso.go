@@ -18,8 +18,6 @@ type ISO struct {
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
 
-const isoBucket = "iso"
-
 // isoKey: names of files have dots and other characters that keys cannot have.
 func isoKey(file string) string { return fmt.Sprintf("%s.%x", isoBucket, sha256.Sum256([]byte(file))) }
 

@@ -40,6 +40,7 @@ func (s *Store) PutMeta(ctx context.Context, name string, value []byte, revision
 // Append writes to the log; see [state.Log]. The codes are unavailable and
 // timeout.
 func (s *Store) Append(ctx context.Context, subject string, data []byte, id string) (uint64, error) {
+	s.Haste.GiveWay(ctx)
 	if err := s.healthy(); err != nil {
 		return 0, stateError("append to log", err)
 	}

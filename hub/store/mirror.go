@@ -21,9 +21,10 @@ type mirror struct {
 	sorted  map[string][]cached          // of a bucket in key order; absent after a change
 	indexes *indexes                     // of the live entries
 	changes uint64                       // counts what was changed
+	touches touches                      // for whom
 	watched uint64                       // position of the watch
 	moved   chan struct{}                // closed at the next move; nil while nobody waits
-	subs    map[chan struct{}][]string   // the buckets of interest; none is all
+	subs    map[chan struct{}]bool
 	deltas  map[*Deltas]bool
 	kinds   map[string]resource.Kind // by bucket
 }
@@ -41,8 +42,8 @@ type cached struct {
 
 func newMirror() *mirror {
 	m := &mirror{
-		buckets: map[string]map[string]cached{}, indexes: newIndexes(), sorted: map[string][]cached{}, subs: map[chan struct{}][]string{},
-		deltas: map[*Deltas]bool{}, kinds: map[string]resource.Kind{},
+		buckets: map[string]map[string]cached{}, indexes: newIndexes(), sorted: map[string][]cached{}, subs: map[chan struct{}]bool{},
+		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
 	}
 	for _, k := range resource.Kinds() {
 		m.kinds[bucketOf(k)] = k
@@ -148,6 +149,7 @@ func (m *mirror) set(e cached) bool {
 	}
 	m.changed(bucket, name, old, e)
 	m.touched(bucket)
+	m.touch(bucket, name, old, e)
 	return true
 }
 
@@ -173,12 +175,6 @@ func (m *mirror) lives(key string, revision uint64) bool {
 	return ok && e.Revision == revision
 }
 
-func (m *mirror) version() uint64 {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.changes
-}
-
 // bury marks a key deleted that was deleted at revision by this process.
 func (m *mirror) bury(key string, revision uint64) {
 	m.applyOwn(cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}})
@@ -194,6 +190,7 @@ func (m *mirror) entomb(key string, revision uint64) bool {
 	m.changed(bucket, name, old, cached{})
 	m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
 	m.touched(bucket)
+	m.touch(bucket, name, old, cached{})
 	return true
 }
 
@@ -263,10 +260,10 @@ func (m *mirror) position() uint64 {
 	return m.watched
 }
 
-func (m *mirror) subscribe(buckets ...string) (<-chan struct{}, func()) {
+func (m *mirror) subscribe() (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	m.mu.Lock()
-	m.subs[c] = buckets
+	m.subs[c] = true
 	m.mu.Unlock()
 	return c, func() {
 		m.mu.Lock()
@@ -282,10 +279,7 @@ func (m *mirror) wake(changed ...string) {
 		if bucket == answerBucket {
 			continue // nothing follows from what somebody was answered
 		}
-		for c, buckets := range m.subs {
-			if len(buckets) > 0 && !slices.Contains(buckets, bucket) {
-				continue
-			}
+		for c := range m.subs {
 			select {
 			case c <- struct{}{}:
 			default:

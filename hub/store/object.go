@@ -12,10 +12,6 @@ import (
 	"rackboot/state"
 )
 
-func bucketOf(kind resource.Kind) string { return "res." + kind.Plural() }
-
-func keyOf(kind resource.Kind, name string) string { return bucketOf(kind) + "." + name }
-
 // encode makes the stored form: without the revision, which is the entry's, and
 // without what is only shown: of a Server's status the accepted identity, the mark of
 // firmware work and what there is of discoveries are stored, of a BMC's what decides, and

@@ -74,7 +74,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-woken // by the put, and only by that
-	if n := s.Changes(); n != 1 {
+	if n := s.Changes(""); n != 1 {
 		t.Errorf("%d changes, want the one of the put", n)
 	}
 	if entries, _, err := kv.List(t.Context(), "probe."); err != nil || len(entries) != 1 {
@@ -82,7 +82,7 @@ func TestProbe(t *testing.T) {
 	}
 	stop()
 	<-ran
-	if n := open().Changes(); n != 1 {
+	if n := open().Changes(""); n != 1 {
 		t.Errorf("%d entries after a restart, want the one of the put", n)
 	}
 	full := protocol.Errorf(protocol.CodeUnavailable, "put", "disk full").WithHint("free space")

@@ -9,8 +9,6 @@ import (
 	"rackboot/state"
 )
 
-const requestBucket = "request"
-
 // StoredRequest is a one-shot request with what the hub knows of it.
 type StoredRequest struct {
 	resource.Request

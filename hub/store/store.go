@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -67,6 +66,8 @@ type Store struct {
 	sets *turnstile
 	// joint joins small commits.
 	joint joint
+	// Haste has background work give way to holds.
+	Haste Haste
 	// underway is what is being written of what a rack has room for.
 	underway underway
 }
@@ -193,22 +194,13 @@ func (s *Store) catchUp(ctx context.Context, conflict error) (<-chan []state.Ent
 // changes in one, and a function that ends the subscription.
 func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscribe() }
 
-// SubscribeHolds is Subscribe for the changes of holds, requests and approvals only.
-func (s *Store) SubscribeHolds() (<-chan struct{}, func()) {
-	return s.mirror.subscribe(bucketOf(resource.KindHold), requestBucket, bucketApproval)
-}
-
-// Changes counts what has changed in what is read here since the store was opened.
-// Whoever reads the count first, and then resources, has what is stored for as long as
-// the count stays.
-func (s *Store) Changes() uint64 { return s.mirror.version() }
-
 // put is the one way that a key alone is written: compare-and-set at revision (0 is
 // create), then the mirror. Several keys are written by commit.
 func (s *Store) put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	if err := s.healthy(); err != nil {
 		return 0, err
 	}
+	s.Haste.GiveWay(ctx)
 	var next uint64
 	var err error
 	if revision == 0 {
@@ -230,6 +222,7 @@ func (s *Store) remove(ctx context.Context, key string, revision uint64) error {
 	if err := s.healthy(); err != nil {
 		return err
 	}
+	s.Haste.GiveWay(ctx)
 	err := s.kv.Delete(ctx, key, revision)
 	if errors.Is(err, state.ErrConflict) {
 		s.refresh(ctx, key)

@@ -36,7 +36,7 @@ func (u *Units) By(deltas *store.Deltas) {
 				u.wakeFor(o)
 			}
 		}
-		if d.Now == nil {
+		if _, hold := d.Old.(*resource.Hold); d.Now == nil && !hold {
 			u.Sweeping.Store(true) // what belonged to it may go
 			u.Site()
 		}
@@ -66,11 +66,19 @@ func (u *Units) wakeFor(o resource.Object) {
 		u.BMC(o.Spec.BMCRef.Name)
 		if o.Status.Firmware != nil {
 			u.Site() // which ends the mark
+			if b, err := store.Peek[*resource.BMC](u.store, o.Spec.BMCRef.Name); err == nil {
+				u.Rack(b.Spec.RackRef.Name) // a hold may wait for it
+			}
 		}
 		u.SiteForServers()
 	case *resource.Claim:
 		u.wakeServerOf(o.Status.Server)
-		if o.Status.Server == "" || o.Spec.ImageFrom != nil {
+		if ref := o.Spec.ServerRef; o.Status.Server == "" && ref != nil {
+			u.Server(ref.Name) // its rack binds
+		} else if o.Status.Server == "" {
+			u.Site()
+		}
+		if o.Spec.ImageFrom != nil {
 			u.Site()
 		}
 		u.SiteForServers()
@@ -140,8 +148,10 @@ func (u *Units) wakeBeside(d store.Delta) {
 			u.Rack(r.Rack)
 		}
 		u.Site()
-	case store.BesideLedger:
-		u.Agent(d.Name)
+	case store.BesideLedger: // who acknowledges wakes holds
+		for _, r := range store.Find(u.store, store.RacksByAgent, d.Name) {
+			u.Turn(r.Metadata.Name)
+		}
 	case store.BesideInventory, store.BesideSealed:
 		u.BMC(d.Name)
 	case store.BesideIgnition, store.BesideFormer, store.BesideEnv:
@@ -153,10 +163,10 @@ func (u *Units) wakeBeside(d store.Delta) {
 	}
 }
 
-// BMC wakes the rack of a BMC.
+// BMC has the rack of a BMC take its turn.
 func (u *Units) BMC(bmc string) {
 	if b, err := store.Peek[*resource.BMC](u.store, bmc); err == nil {
-		u.Rack(b.Spec.RackRef.Name)
+		u.Turn(b.Spec.RackRef.Name)
 	}
 }
 

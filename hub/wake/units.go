@@ -45,8 +45,8 @@ type Units struct {
 	metrics unitMetrics
 	Racks   *turns.Queue // and the site
 	Holds   *turns.Queue // the hold documents, by rack; these wait for nothing else
-	// unbound and grouped are whether the last turn of the site found claims without a server,
-	// and groups: then more of what happens in racks is news for it.
+	// unbound and grouped are whether the last turn of the site found claims that wait for a server of
+	// any rack, and groups: then more of what happens in racks is news for it.
 	unbound, grouped atomic.Bool
 	// Sweeping is whether the site's next turn looks for what nobody needs any more.
 	Sweeping atomic.Bool
@@ -131,7 +131,7 @@ func againAfter(_ string, err error, n int) time.Duration {
 	return min(200*time.Millisecond<<min(n-1, 8), 5*time.Second)
 }
 
-// Waits says what the last turn of the site found: claims without a server, and groups.
+// Waits says what the last turn of the site found: claims for a server of any rack, and groups.
 func (u *Units) Waits(unbound, grouped bool) {
 	u.unbound.Store(unbound)
 	u.grouped.Store(grouped)
@@ -147,10 +147,20 @@ func (u *Units) Rack(rack string) {
 	u.Racks.Wake(RackUnit(rack))
 }
 
+// Turn has a rack take its turn, which makes the hold document too. It is for what no hold waits
+// for: the lane of holds is left to those.
+func (u *Units) Turn(rack string) {
+	if rack == "" {
+		u.Site()
+		return
+	}
+	u.Racks.Wake(RackUnit(rack))
+}
+
 // Unit wakes a unit, or what is a part of the site's.
 func (u *Units) Unit(unit string) {
 	if rack, is := RackOf(unit); is {
-		u.Rack(rack)
+		u.Turn(rack)
 		return
 	}
 	u.Site()
@@ -166,13 +176,13 @@ func (u *Units) Agent(agent string) {
 	}
 }
 
-// Server wakes the rack of a server; one that is in no rack is the site's.
+// Server has the rack of a server take its turn; one that is in no rack is the site's.
 func (u *Units) Server(server string) {
 	rack, err := u.store.RackOf(server)
 	if err != nil {
 		rack = ""
 	}
-	u.Rack(rack)
+	u.Turn(rack)
 }
 
 // All wakes every unit.
@@ -200,7 +210,7 @@ func (u *Units) Sweep(ctx context.Context) {
 			u.Site()
 		}
 		for _, rack := range round.next() {
-			u.Rack(rack)
+			u.Turn(rack)
 		}
 	}
 }

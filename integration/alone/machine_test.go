@@ -9,6 +9,7 @@ import (
 	"time"
 
 	bmcsim "rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 )
@@ -39,8 +40,8 @@ type firm struct {
 	client firmware.Client
 }
 
-// Boot implements bmcsim.Firmware.
-func (f *firm) Boot(ctx context.Context, guest *bmcsim.Guest, target protocol.BootTarget) error {
+// Boot implements hardware.Firmware.
+func (f *firm) Boot(ctx context.Context, guest *hardware.Guest, target protocol.BootTarget) error {
 	if err := speak(string(target)); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func runMachine() error {
 	}
 	f := &firm{goes: make(chan struct{}, 1), client: firmware.Client{MAC: mac, Interface: clientDevice, Speed: speed, HTTPTimeout: limit}}
 	b, err := bmcsim.New(bmcsim.Config{
-		Machine:     bmcsim.NewSimulated(bmcsim.SimulatedConfig{Post: 50 * time.Millisecond, Shutdown: 50 * time.Millisecond, Firmware: f}),
+		Machine:     hardware.NewSimulated(hardware.SimulatedConfig{Post: 50 * time.Millisecond, Shutdown: 50 * time.Millisecond, Firmware: f}),
 		Personality: bmcsim.Plain(), Username: bmcUser, Password: bmcPassword,
 		Listen: func() (net.Listener, error) { return net.Listen("tcp", bmcAddress) }, Logger: slog.New(slog.DiscardHandler),
 	})

@@ -16,6 +16,7 @@ import (
 
 	"rackboot/bmc"
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 )
 
 const (
@@ -74,8 +75,8 @@ func serveFleet(in io.Reader, out io.Writer, size, faster int) error {
 		}
 		fleet, err := sim.NewFleet(sim.FleetConfig{
 			Size: n, Personality: p.Faster(faster), Username: username, Password: password, Seed: uint64(i) << 32,
-			Machine: func(int) sim.Machine {
-				m := sim.NewSimulated(sim.SimulatedConfig{Post: post / time.Duration(faster)})
+			Machine: func(int) hardware.Machine {
+				m := hardware.NewSimulated(hardware.SimulatedConfig{Post: post / time.Duration(faster)})
 				m.Disk().Install("sha256:bench")
 				return m
 			},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 )
 
 const (
@@ -77,11 +78,11 @@ func (f *fleet) add(group string, i, of int) error {
 	mac := net.HardwareAddr{0x52, 0x54, 0, 0, byte(n >> 8), byte(n)}
 	p := sim.Plain()
 	p.PowerOffDelay = f.plan.OffMin + (f.plan.OffMax-f.plan.OffMin)*time.Duration(i)/time.Duration(of)
-	c := sim.SimulatedConfig{Post: post, Shutdown: post}
+	c := hardware.SimulatedConfig{Post: post, Shutdown: post}
 	if group == groupBoot {
 		c.Firmware = f.readers.firmware(mac)
 	}
-	m := sim.NewSimulated(c)
+	m := hardware.NewSimulated(c)
 	m.Disk().Install("sha256:bench")
 	b, err := sim.New(sim.Config{
 		Machine: m, Personality: p, Username: username, Password: password, Logger: slog.New(slog.DiscardHandler), Seed: uint64(n),

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
 )
@@ -45,7 +45,7 @@ func (r *readers) count(add func(*counts)) {
 	add(&r.done)
 }
 
-func (r *readers) firmware(mac net.HardwareAddr) sim.Firmware {
+func (r *readers) firmware(mac net.HardwareAddr) hardware.Firmware {
 	return &bootFirmware{r, &firmware.Client{MAC: mac, Server: r.dhcp, Speed: 4}}
 }
 
@@ -55,8 +55,8 @@ type bootFirmware struct {
 	client  *firmware.Client
 }
 
-// Boot implements sim.Firmware.
-func (f *bootFirmware) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootTarget) error {
+// Boot implements hardware.Firmware.
+func (f *bootFirmware) Boot(ctx context.Context, guest *hardware.Guest, target protocol.BootTarget) error {
 	if target != protocol.TargetUefiHTTP {
 		<-ctx.Done()
 		return nil

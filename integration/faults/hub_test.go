@@ -139,7 +139,7 @@ func (h *hub) agentConditions(name string) []resource.ConditionState {
 	if err != nil {
 		h.site.t.Fatal(err)
 	}
-	h.control.Decorate(a)
+	h.control.Status.Decorate(a)
 	return a.Status.Conditions
 }
 
@@ -148,7 +148,7 @@ func (h *hub) serverConditions(name string) []resource.ConditionState {
 	if err != nil {
 		h.site.t.Fatal(err)
 	}
-	h.control.Decorate(sv)
+	h.control.Status.Decorate(sv)
 	return sv.Status.Conditions
 }
 

@@ -18,9 +18,12 @@ const (
 	holdsAtOnce = 32
 	// holdWithin bounds one until it is Fenced, and again until it is gone.
 	holdWithin = time.Minute
-	// lookPause is between two questions what a hold has come to. It doubles up to lookPauseMax.
+	// lookPause is between two questions what a hold has come to, and doubles: up to soonPauseMax
+	// until it is Enforced, and to lookPauseMax until it is gone. Until it is Fenced, seconds later, it
+	// is lookPauseMax, so that the questions are no load of their own.
 	lookPause    = 2 * time.Millisecond
-	lookPauseMax = 50 * time.Millisecond
+	soonPauseMax = 8 * time.Millisecond
+	lookPauseMax = 100 * time.Millisecond
 )
 
 // held is how long after it was asked for a hold came to something.
@@ -89,13 +92,13 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 		err = errors.Join(err, f.release(context.WithoutCancel(ctx), id))
 		got.released = time.Since(released)
 	}()
-	fenced := func(h *resource.Hold) bool {
-		if got.enforced == 0 && h.Status.Word != resource.HoldAccepted && h.Status.Word != "" {
-			got.enforced = time.Since(begun)
-		}
-		return h.Status.Word == resource.HoldFenced
+	enforced := func(h *resource.Hold) bool { return h.Status.Word != resource.HoldAccepted && h.Status.Word != "" }
+	if err := f.await(ctx, id, lookPause, soonPauseMax, enforced); err != nil {
+		return got, err
 	}
-	if err := f.await(ctx, id, fenced); err != nil {
+	got.enforced = time.Since(begun)
+	fenced := func(h *resource.Hold) bool { return h.Status.Word == resource.HoldFenced }
+	if err := f.await(ctx, id, lookPauseMax, lookPauseMax, fenced); err != nil {
 		return got, err
 	}
 	got.fenced = time.Since(begun)
@@ -107,9 +110,9 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 	return got, nil
 }
 
-// await asks for a hold until it is as wanted.
-func (f *Fleet) await(ctx context.Context, id string, ok func(*resource.Hold) bool) error {
-	for pause := lookPause; ; pause = min(2*pause, lookPauseMax) {
+// await asks for a hold until it is as wanted, with pauses that double up to the longest.
+func (f *Fleet) await(ctx context.Context, id string, pause, longest time.Duration, ok func(*resource.Hold) bool) error {
+	for ; ; pause = min(2*pause, longest) {
 		o, err := f.cfg.Client.GetObject(ctx, resource.KindHold, id)
 		if err != nil {
 			return err
@@ -132,7 +135,7 @@ func (f *Fleet) release(ctx context.Context, id string) error {
 	if _, err := f.cfg.Client.ReleaseHold(ctx, id, api.ReleaseRequest{}); err != nil {
 		return err
 	}
-	err := f.await(ctx, id, func(*resource.Hold) bool { return false })
+	err := f.await(ctx, id, lookPause, lookPauseMax, func(*resource.Hold) bool { return false })
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil
 	}

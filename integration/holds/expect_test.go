@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
@@ -25,7 +26,7 @@ type expect struct {
 	AtMost map[string]int `yaml:"atMost"`
 	// Power is what the BMC holds; Machine whether the server runs, whatever it says.
 	Power   protocol.PowerState `yaml:"power"`
-	Machine sim.MachineState    `yaml:"machine"`
+	Machine hardware.State      `yaml:"machine"`
 	// Read is what the agent has read last.
 	Read  protocol.PowerState `yaml:"read"`
 	Holds map[string]holdIs   `yaml:"holds"`
@@ -72,7 +73,7 @@ type state struct {
 	orders, accepted []string
 	firsts           map[string]time.Duration
 	power, read      protocol.PowerState
-	machine          sim.MachineState
+	machine          hardware.State
 	holds            map[string]*resource.Hold
 	epoch            uint64
 	events           map[resource.EventCode]int

@@ -70,7 +70,7 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: h.store, Fleet: h.control, Members: h.control.Members, Inventory: h.control.Inventory, Carried: h.control.Env, Groups: h.control.Groups, Events: h.control.Events, Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
+		Store: h.store, Rooms: rooms(h.control), Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
 		Clients: []api.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
 	})
 	if err != nil {
@@ -86,6 +86,14 @@ func (s *site) startHub() {
 	h.run(h.control.Run)
 	s.net.join("hub", &endpoint{hears: hears(message.TopicAllUp), up: h.control.Link.Announce, receive: h.control.Link.Receive})
 	s.hub = h
+}
+
+// rooms are those that the API asks, as the daemon gives them.
+func rooms(c *control.Control) api.Rooms {
+	return api.Rooms{
+		Status: c.Status, Claims: c.Claims, Imports: c.Imports, Firmware: c.Firmware, Discovery: c.Discovery, Traces: c.Trace,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events,
+	}
 }
 
 // door is a handler as a client's transport.

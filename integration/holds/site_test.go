@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/integration/memnet"
@@ -61,7 +62,7 @@ type site struct {
 	hub     *hub
 	agent   *agent
 	bmc     *sim.BMC
-	machine *sim.Simulated
+	machine *hardware.Simulated
 	bmcDoor atomic.Pointer[memnet.Listener]
 
 	base base
@@ -157,7 +158,7 @@ func (s *site) startBMC() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.machine = sim.NewSimulated(sim.SimulatedConfig{Post: post, Shutdown: osShutdown, Order: []protocol.BootTarget{protocol.TargetHdd}})
+	s.machine = hardware.NewSimulated(hardware.SimulatedConfig{Post: post, Shutdown: osShutdown, Order: []protocol.BootTarget{protocol.TargetHdd}})
 	if !s.row.Given.FirstBoot {
 		s.machine.Disk().Install("sha256:installed")
 	}
@@ -259,7 +260,7 @@ func (s *site) bringUp() {
 	case g.Power == protocol.PowerOn && g.Claim == resource.WantOn:
 		s.agent.start()
 		s.until("the running server", 10*time.Minute, func() bool {
-			if s.machine.State() != sim.MachineRunning {
+			if s.machine.State() != hardware.Running {
 				return false
 			}
 			r := s.report()
@@ -268,7 +269,7 @@ func (s *site) bringUp() {
 	default:
 		if g.Power == protocol.PowerOn {
 			s.bmc.ExternalOn()
-			s.until("the running server", 10*time.Minute, func() bool { return s.machine.State() == sim.MachineRunning })
+			s.until("the running server", 10*time.Minute, func() bool { return s.machine.State() == hardware.Running })
 		}
 		if g.Power == protocol.PowerOn && g.Claim == resource.WantOff || g.Power == protocol.PowerOff && g.Claim == resource.WantOn {
 			s.begin() // what the agent does about it is the row's

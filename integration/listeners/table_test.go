@@ -78,7 +78,7 @@ func runAPI(ctx context.Context, t *testing.T, on net.Listener) func() error {
 	}
 	fleet := &apitest.CannedFleet{}
 	a, err := api.New(api.Config{
-		Store: s, Fleet: fleet, Members: fleet, Inventory: fleet, Carried: fleet, Groups: fleet, Events: fleet, Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
+		Store: s, Rooms: apitest.Rooms(fleet), Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	bmcsim "rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -25,7 +26,7 @@ type unknowns struct {
 func (u *unknowns) add(t *testing.T, addr string) *bmcsim.BMC {
 	t.Helper()
 	b, err := bmcsim.New(bmcsim.Config{
-		Machine: bmcsim.NewSimulated(bmcsim.SimulatedConfig{}), Username: "admin", Password: "secret",
+		Machine: hardware.NewSimulated(hardware.SimulatedConfig{}), Username: "admin", Password: "secret",
 		Listen: func() (net.Listener, error) { return net.Listen("tcp", addr+":0") },
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	bmcsim "rackboot/bmc/sim"
+	"rackboot/bmc/sim/tree"
 	"rackboot/integration/sim"
 	"rackboot/netboot/image"
 	"rackboot/netboot/iso/isotest"
@@ -18,7 +19,7 @@ import (
 // twoDrives is Plain with two virtual drives.
 func twoDrives() bmcsim.Personality {
 	p := bmcsim.Plain()
-	p.Tree = bmcsim.TwoDriveTree()
+	p.Tree = tree.TwoDrives()
 	return p
 }
 

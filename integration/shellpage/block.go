@@ -28,11 +28,14 @@ func (b Block) Title() string {
 	return first
 }
 
+var (
+	fence = regexp.MustCompile("^( *)(```+|~~~+) *([^ `]*) *([^`]*)$") // of a block
+	item  = regexp.MustCompile(`^ *([-*+]|[0-9]+[.)]) +\S`)            // of a list
+)
+
 // Blocks are the code blocks of a page, in order. Blocks in lists are found as others; an
 // indented block is one of four spaces that no list begins.
 func Blocks(page string) (out []Block) {
-	fence := regexp.MustCompile("^( *)(```+|~~~+) *([^ `]*) *([^`]*)$")
-	item := regexp.MustCompile(`^ *([-*+]|[0-9]+[.)]) +\S`)
 	var open *Block
 	closing, margin, inList, blank := "", "", false, true
 	for n, line := range strings.Split(page, "\n") {

@@ -3,7 +3,7 @@ package sim
 import (
 	"errors"
 
-	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/integration/powerlog"
 )
 
@@ -34,19 +34,19 @@ func (l life) close() error {
 }
 
 // lived writes a machine's changes of state to its log; nil without one.
-func lived(log *powerlog.Writer) func(sim.MachineState) {
+func lived(log *powerlog.Writer) func(hardware.State) {
 	if log == nil {
 		return nil
 	}
 	on := false
-	return func(state sim.MachineState) {
+	return func(state hardware.State) {
 		switch {
-		case state == sim.MachineOff:
+		case state == hardware.Off:
 			on = false
 			log.Add(powerlog.Off, "")
-		case state == sim.MachinePost && on:
+		case state == hardware.Post && on:
 			log.Add(powerlog.Reset, "")
-		case state == sim.MachinePost:
+		case state == hardware.Post:
 			on = true
 			log.Add(powerlog.On, "")
 		}

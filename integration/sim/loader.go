@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/netboot/chain"
 	"rackboot/netboot/firmware"
 )
@@ -96,7 +96,7 @@ func (u *uefi) stopConfig() string {
 }
 
 // stands does what GRUB does with it.
-func (u *uefi) stands(ctx context.Context, guest *sim.Guest) error {
+func (u *uefi) stands(ctx context.Context, guest *hardware.Guest) error {
 	u.boots.add(&u.boots.stopped)
 	u.log.Info("stands in the stop image")
 	var after <-chan time.Time

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/integration/powerlog"
 	"rackboot/netboot/firmware"
 	"rackboot/netboot/iso"
@@ -28,9 +28,9 @@ type config struct {
 
 // bootMedia boots the first drive with an image that firmware boots, and installs it. What
 // another drive tells, the installer reads.
-func (u *uefi) bootMedia(ctx context.Context, guest *sim.Guest) error {
+func (u *uefi) bootMedia(ctx context.Context, guest *hardware.Guest) error {
 	var told *config
-	var boot *sim.Medium
+	var boot *hardware.Medium
 	for _, d := range guest.Drives() {
 		if c, ok := readConfig(d); ok {
 			told = c
@@ -57,7 +57,7 @@ func (u *uefi) bootMedia(ctx context.Context, guest *sim.Guest) error {
 }
 
 // readConfig reads a config image, if it is one.
-func readConfig(d *sim.Medium) (*config, bool) {
+func readConfig(d *hardware.Medium) (*config, bool) {
 	v, err := iso.OpenFS(d, d.Size)
 	if err != nil || v.Label() != protocol.ConfigLabel {
 		return nil, false

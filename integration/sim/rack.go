@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 	"rackboot/integration/powerlog"
 	"rackboot/protocol"
 )
@@ -85,7 +87,7 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	}
 	personality := sim.Plain()
 	if m.Drives == 2 {
-		personality.Tree = sim.TwoDriveTree()
+		personality.Tree = tree.TwoDrives()
 	}
 	listen := func() (net.Listener, error) { return net.Listen("tcp", m.BMC) }
 	if m.Kind == KindSimulated {
@@ -110,7 +112,7 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 		return s.BMC, nil
 	}
 	log = log.With("machine", m.Name)
-	machine, err := sim.NewQEMU(sim.QEMUConfig{
+	machine, err := hardware.NewQEMU(hardware.QEMUConfig{
 		Dir: m.Dir, Code: m.Code, Vars: m.Vars, Disk: m.Disk, Tap: m.Tap, MAC: m.MAC, UUID: m.UUID, MemoryMiB: m.MemoryMiB, Post: m.Post, Logger: log,
 	})
 	if err != nil {

@@ -3,10 +3,9 @@ package sim
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 
 	"rackboot/protocol/resource"
+	"rackboot/state/file"
 )
 
 // write writes the manifests of the machines: JSON, which rackctl apply reads as YAML. A
@@ -36,17 +35,5 @@ func (c RackManifests) write(machines []MachineConfig, addresses []MachineAddres
 			out.WriteByte('\n')
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(c.File), ".manifests-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // it has its name by then
-	if _, err := f.Write(out.Bytes()); err != nil {
-		_ = f.Close() // it is given up
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), c.File)
+	return file.Replace(c.File, out.Bytes(), 0o600)
 }

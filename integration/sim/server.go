@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
+	"rackboot/bmc/sim/tree"
 	"rackboot/integration/powerlog"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
@@ -66,7 +68,7 @@ type Server struct {
 	Name string
 	MAC  string
 	BMC  *sim.BMC
-	Disk *sim.Disk
+	Disk *hardware.Disk
 	// Boots counts what firmware booted.
 	Boots *Boots
 	uefi  *uefi
@@ -83,10 +85,10 @@ func StartServer(c ServerConfig) (*Server, error) {
 		return nil, fmt.Errorf("server %s: %w", c.Name, err)
 	}
 	boots := &Boots{}
-	disk := &sim.Disk{}
+	disk := &hardware.Disk{}
 	disk.Install(c.Installed)
 	u := &uefi{config: c, mac: mac, boots: boots, log: c.Logger.With("machine", c.Name)}
-	machine := sim.NewSimulated(sim.SimulatedConfig{
+	machine := hardware.NewSimulated(hardware.SimulatedConfig{
 		Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u, Order: c.Order, Changed: lived(c.Life),
 	})
 	b, err := sim.New(sim.Config{
@@ -103,9 +105,9 @@ func (s *Server) Close() error { return s.BMC.Close() }
 
 // identity is what the BMC says of a machine. Without a UUID of its own, one follows from
 // its MAC address: two machines with one UUID would be one host.
-func identity(mac net.HardwareAddr, uuid string) sim.Identity {
+func identity(mac net.HardwareAddr, uuid string) tree.Identity {
 	if uuid == "" {
 		uuid = fmt.Sprintf("3f1c9a52-0000-4000-8000-%x", []byte(mac))
 	}
-	return sim.Identity{MAC: mac.String(), UUID: uuid}
+	return tree.Identity{MAC: mac.String(), UUID: uuid}
 }

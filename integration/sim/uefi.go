@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/integration/powerlog"
 	"rackboot/netboot/firmware"
 	"rackboot/protocol"
@@ -124,8 +124,8 @@ func (u *uefi) client6() *firmware.Client {
 	return &firmware.Client{HTTPTimeout: loadTimeout, MAC: u.mac, Server: u.config.DHCP6, Speed: u.config.Speed}
 }
 
-// Boot implements sim.Firmware.
-func (u *uefi) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootTarget) error {
+// Boot implements hardware.Firmware.
+func (u *uefi) Boot(ctx context.Context, guest *hardware.Guest, target protocol.BootTarget) error {
 	switch target {
 	case protocol.TargetHdd:
 		u.boots.add(&u.boots.disk)
@@ -172,7 +172,7 @@ func (u *uefi) Boot(ctx context.Context, guest *sim.Guest, target protocol.BootT
 
 // bootURI boots what the BMC says, with nobody asked by DHCP. The installer knows by its
 // kernel's arguments where to report.
-func (u *uefi) bootURI(ctx context.Context, guest *sim.Guest, uri string) error {
+func (u *uefi) bootURI(ctx context.Context, guest *hardware.Guest, uri string) error {
 	res, err := u.client().Fetch(ctx, uri)
 	if err != nil {
 		u.boots.add(&u.boots.refused)
@@ -188,7 +188,7 @@ func (u *uefi) bootURI(ctx context.Context, guest *sim.Guest, uri string) error 
 
 // install does what an installer does: gets a lease as an operating system, which
 // says where to report, writes the disk, reports and powers off.
-func (u *uefi) install(ctx context.Context, guest *sim.Guest, digest string, told *config) error {
+func (u *uefi) install(ctx context.Context, guest *hardware.Guest, digest string, told *config) error {
 	guest.Running()
 	lease, err := u.told(ctx, told)
 	if err != nil {
@@ -257,7 +257,7 @@ func (u *uefi) lease(ctx context.Context) (l firmware.Lease, err error) {
 const reportTries = 30
 
 // live is an image that installs nothing.
-func (u *uefi) live(ctx context.Context, guest *sim.Guest, lease firmware.Lease, r protocol.ProbeReport) error {
+func (u *uefi) live(ctx context.Context, guest *hardware.Guest, lease firmware.Lease, r protocol.ProbeReport) error {
 	if r.State == protocol.ProbeDiscovered {
 		r.Inventory = u.inventory()
 	}

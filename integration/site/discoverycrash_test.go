@@ -19,7 +19,7 @@ import (
 func TestHubKilledInADiscovery(t *testing.T) {
 	flow := statetest.NewChild(t, hubMain)
 	t.Parallel()
-	raw, err := os.ReadFile("../../hub/control/discovery.go")
+	raw, err := os.ReadFile("../../hub/discovery/turn.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	bmcsim "rackboot/bmc/sim"
+	"rackboot/bmc/sim/tree"
 	"rackboot/integration/sim"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
@@ -20,7 +21,7 @@ func TestServersFromInventory(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
 	p := bmcsim.Plain()
-	p.Tree = bmcsim.BaseboardTree()
+	p.Tree = tree.Baseboard()
 	sv, err := sim.StartServer(sim.ServerConfig{
 		Name: "n1", MAC: "02:00:00:00:00:01", Username: "admin", Password: "secret", Personality: p, DHCP: s.dhcp, Speed: speed,
 		Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Shutdown: 50 * time.Millisecond, Logger: s.log,

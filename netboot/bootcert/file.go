@@ -11,17 +11,17 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/state/file"
 )
 
 const (
-	caFile   = "ca.pem"
-	caKey    = "ca.key"
-	caDER    = "ca.cer" // EDK2's set-up menu lists files that end in cer, der or crt
-	caList   = "ca.esl"
-	certEnd  = ".pem"
-	keyEnd   = ".key"
-	tempName = ".new-"
-	maxFile  = 256 << 10 // bytes; a longer one is not ours
+	caFile  = "ca.pem"
+	caKey   = "ca.key"
+	caDER   = "ca.cer" // EDK2's set-up menu lists files that end in cer, der or crt
+	caList  = "ca.esl"
+	certEnd = ".pem"
+	keyEnd  = ".key"
+	maxFile = 256 << 10 // bytes; a longer one is not ours
 )
 
 // Folder is the directory that holds the certificates; see the package comment.
@@ -31,7 +31,7 @@ type Folder string
 func (f Folder) path(name string) string { return filepath.Join(string(f), name) }
 
 // kinds are the two certificates, in the order of their making.
-func kinds() []netboot.KeyKind { return []netboot.KeyKind{netboot.KeyECDSA, netboot.KeyRSA} }
+var kinds = []netboot.KeyKind{netboot.KeyECDSA, netboot.KeyRSA}
 
 // read returns nil without an error if there is no such file. A key that everybody
 // may read is denied; a group may, as packagers give one to certificates.
@@ -65,30 +65,11 @@ func (f Folder) read(name string, secret bool) ([]byte, error) {
 
 // write replaces a file as a whole; it is on disk when write returns.
 func (f Folder) write(name string, data []byte, secret bool) error {
-	temp, err := os.CreateTemp(string(f), tempName+name+"-*") // mode 0600
-	if err != nil {
-		return f.failed("write", name, err)
+	mode := fs.FileMode(0o644)
+	if secret {
+		mode = 0o600
 	}
-	_, err = temp.Write(data)
-	if !secret {
-		err = errors.Join(err, temp.Chmod(0o644))
-	}
-	err = errors.Join(err, temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), f.path(name))
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-		return f.failed("write", name, err)
-	}
-	dir, err := os.Open(string(f))
-	if err != nil {
-		return f.failed("write", name, err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return f.failed("write", name, err)
-	}
-	return nil
+	return file.Replace(f.path(name), data, mode)
 }
 
 func (f Folder) failed(verb, name string, err error) error {
@@ -129,7 +110,7 @@ func (f Folder) Pair(kind netboot.KeyKind) (p Pair, ok bool, err error) {
 	if cert == nil && key == nil {
 		return Pair{}, false, nil
 	}
-	if p, err = ParsePair(cert, key); err != nil {
+	if p, err = parsePair(cert, key); err != nil {
 		return Pair{}, false, f.broken(name+certEnd, err)
 	}
 	return p, true, nil
@@ -145,7 +126,7 @@ func (f Folder) authority() (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := ParsePair(cert, key)
+	p, err := parsePair(cert, key)
 	if err != nil {
 		return nil, f.broken(caKey, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/protocol"
+	"rackboot/state/file"
 )
 
 // Made says what Make did.
@@ -36,11 +37,14 @@ func (f Folder) make(names Names, now time.Time, source keySource) (Made, error)
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return made, f.failed("create", "", err)
 	}
+	if err := file.Sweep(string(f)); err != nil {
+		return made, err
+	}
 	a, err := f.openAuthority(now, source, &made)
 	if err != nil {
 		return made, err
 	}
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		old, ok, err := f.Pair(kind)
 		if protocol.CodeOf(err) == protocol.CodeInvalid && a != nil && !f.foreign(kind, a) {
 			ok, err = false, nil // a crash between key and certificate
@@ -76,7 +80,7 @@ func (f Folder) openAuthority(now time.Time, source keySource, made *Made) (*Aut
 	if len(roots) > 0 {
 		return f.authority()
 	}
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		if _, ok, err := f.Pair(kind); ok || err != nil {
 			return nil, protocol.Errorf(protocol.CodeConflict, "make boot CA", "%s has a certificate and no %s", f.path(string(kind)+certEnd), caFile).
 				WithHint("put the authority's certificate there as %s, or use another folder", caFile)
@@ -130,7 +134,7 @@ func (f Folder) export() error {
 	if len(roots) > 0 {
 		der = roots[0].Raw
 	}
-	for name, data := range map[string][]byte{caDER: der, caList: X509Lists(Owner(), roots...)} {
+	for name, data := range map[string][]byte{caDER: der, caList: x509Lists(owner(), roots...)} {
 		old, err := f.read(name, false)
 		if err != nil || slices.Equal(old, data) {
 			continue

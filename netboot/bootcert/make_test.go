@@ -51,7 +51,7 @@ func TestMakeFromNothing(t *testing.T) {
 	if err != nil || len(roots) != 1 {
 		t.Fatal(roots, err)
 	}
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		p, ok, err := f.Pair(kind)
 		if err != nil || !ok {
 			t.Fatalf("%s: %v", kind, err)
@@ -68,7 +68,7 @@ func TestMakeFromNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lists, err := ParseSignatureLists(raw); err != nil || len(lists) != 1 || !bytes.Equal(lists[0].Signatures[0].Data, roots[0].Raw) {
+	if lists, err := parseSignatureLists(raw); err != nil || len(lists) != 1 || !bytes.Equal(lists[0].Signatures[0].Data, roots[0].Raw) {
 		t.Errorf("ca.esl: %v, %v", lists, err)
 	}
 	for name, want := range map[string]os.FileMode{"ca.key": 0o600, "ecdsa.key": 0o600, "rsa.key": 0o600, "ca.pem": 0o644, "ca.esl": 0o644, "": 0o700} {

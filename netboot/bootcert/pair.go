@@ -25,9 +25,9 @@ type Pair struct {
 	Key   crypto.Signer
 }
 
-// ParsePair reads PEM. What it returns belongs together; [Check] says whether it
+// parsePair reads PEM. What it returns belongs together; [Check] says whether it
 // serves. The error never has anything of the key in it.
-func ParsePair(certificates, key []byte) (p Pair, err error) {
+func parsePair(certificates, key []byte) (p Pair, err error) {
 	if p.Chain, err = parseCertificates(certificates); err != nil {
 		return Pair{}, err
 	}

@@ -51,7 +51,7 @@ var testPairs = sync.OnceValues(func() (*Authority, map[netboot.KeyKind]Pair) {
 		panic(err)
 	}
 	out := map[netboot.KeyKind]Pair{}
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		if out[kind], err = a.issue(kind, testNames(), testTime(), testKey); err != nil {
 			panic(err)
 		}
@@ -94,7 +94,7 @@ func TestParsePair(t *testing.T) {
 		{"an encrypted key", cert, block("ENCRYPTED PRIVATE KEY", []byte("secret")), "encrypted"},
 		{"another key", cert, mustKeyPEM(t, rs), "not that of the first certificate"},
 	} {
-		p, err := ParsePair(row.cert, row.key)
+		p, err := parsePair(row.cert, row.key)
 		switch {
 		case row.want == "" && (err != nil || p.Kind() != netboot.KeyECDSA || p.TLS().Leaf != p.Leaf()):
 			t.Errorf("%s: %v", row.name, err)
@@ -122,7 +122,7 @@ func FuzzParsePair(f *testing.F) {
 	f.Add(certPEM(cert), mustKeyPEM(f, good))
 	f.Add([]byte("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"), []byte("-----BEGIN EC PRIVATE KEY-----\n-----END EC PRIVATE KEY-----\n"))
 	f.Fuzz(func(t *testing.T, certificates, key []byte) {
-		p, err := ParsePair(certificates, key)
+		p, err := parsePair(certificates, key)
 		if err != nil {
 			return
 		}

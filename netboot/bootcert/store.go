@@ -58,7 +58,7 @@ func openStore(cfg StoreConfig, source keySource) (*Store, error) {
 		cfg.Names = func() Names { return Names{} }
 	}
 	s := &Store{cfg: cfg, source: source, metrics: newStoreMetrics(), current: make(map[netboot.KeyKind]*atomic.Pointer[tls.Certificate])}
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		s.current[kind] = new(atomic.Pointer[tls.Certificate])
 	}
 	err := s.look()
@@ -131,7 +131,7 @@ func (s *Store) look() error {
 		return errors.Join(renewed, err)
 	}
 	problems := []error{renewed}
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		p, ok, err := s.cfg.Folder.Pair(kind)
 		if err != nil {
 			problems = append(problems, err)
@@ -177,7 +177,7 @@ func (s *Store) sum(names Names) (out [sha256.Size]byte, err error) {
 		h.Write([]byte(name + "\n"))
 	}
 	files := []string{caFile}
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		files = append(files, string(kind)+certEnd, string(kind)+keyEnd)
 	}
 	for _, name := range files {

@@ -132,7 +132,7 @@ func TestStoreRenews(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, kind := range kinds() {
+		for _, kind := range kinds {
 			c := s.Certificate(kind)
 			if problems := Check(kind, Pair{Chain: []*x509.Certificate{c.Leaf}, Key: c.PrivateKey.(crypto.Signer)}, testNames(), nil, now); len(problems) > 0 {
 				t.Fatalf("%s at %s: %v", kind, now, problems)

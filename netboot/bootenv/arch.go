@@ -67,9 +67,9 @@ func CheckArch(name string) error {
 	return err
 }
 
-// DistroArch is how the packages of a family of operating systems spell an architecture,
+// distroArch is how the packages of a family of operating systems spell an architecture,
 // which is Go's name: Debian's family amd64, everybody else x86_64.
-func DistroArch(family, arch string) string {
+func distroArch(family, arch string) string {
 	for _, s := range spellings() {
 		switch {
 		case s.arch != arch:

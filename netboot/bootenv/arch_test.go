@@ -58,7 +58,7 @@ func TestDistroArch(t *testing.T) {
 		{"flatcar", "amd64", "x86_64"},
 		{"centos", "riscv64", "riscv64"},
 	} {
-		if got := DistroArch(row.family, row.arch); got != row.want {
+		if got := distroArch(row.family, row.arch); got != row.want {
 			t.Errorf("%s %s: %s, want %s", row.family, row.arch, got, row.want)
 		}
 	}

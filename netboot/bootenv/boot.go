@@ -84,7 +84,7 @@ func tellerOf(from LoaderSource) teller {
 // site's loaders would change; else errors are those of Render.
 func (e *Effective) Boot(ctx context.Context, key resource.LoaderKey, site Site) (Boot, error) {
 	const op = "boot environment"
-	loader, from, err := LoaderFor(e.Spec, key, e.bootloaders)
+	loader, from, err := loaderFor(e.Spec, key, e.bootloaders)
 	if err != nil {
 		return Boot{}, err
 	}
@@ -112,9 +112,9 @@ func (e *Effective) Boot(ctx context.Context, key resource.LoaderKey, site Site)
 			return Boot{}, r.explain(e.sources.bootParams, err)
 		}
 	}
-	if byIPXE(key) && from == LoaderFromSite && (has == bootNone || !Plain(line)) {
+	if byIPXE(key) && from == LoaderFromSite && (has == bootNone || !plain(line)) {
 		// It cannot load what there is by itself, and starts what firmware starts.
-		if loader, from, err = LoaderFor(e.Spec, firmwareKey(key), e.bootloaders); err != nil {
+		if loader, from, err = loaderFor(e.Spec, firmwareKey(key), e.bootloaders); err != nil {
 			return Boot{}, err
 		}
 	}
@@ -140,7 +140,7 @@ func (e *Effective) Boot(ctx context.Context, key resource.LoaderKey, site Site)
 		b.Initrds = append(b.Initrds, r.root.Path(i, true))
 	}
 	b.CommandLine, b.Origins = line, r.used()
-	if by == tellSite && !Plain(b.CommandLine) {
+	if by == tellSite && !plain(b.CommandLine) {
 		return Boot{}, protocol.Errorf(protocol.CodeUnsupported, op, "the kernel arguments of boot environment %s have a quote, a backslash, ${ or a lone operator, which GRUB and iPXE change", e.Bundle.BootEnv).
 			WithHint("leave them out of bootParams, or give the environment a loader and its configuration of its own")
 	}

@@ -129,7 +129,7 @@ func TestBoundsInAll(t *testing.T) {
 		t.Error("no error")
 	}
 	runtime.ReadMemStats(&after)
-	if made, limit := after.TotalAlloc-before.TotalAlloc, uint64(4*Bounds().MadeBytes); made > limit {
+	if made, limit := after.TotalAlloc-before.TotalAlloc, uint64(4*bounds().MadeBytes); made > limit {
 		t.Errorf("%d bytes were allocated, more than %d", made, limit)
 	}
 }

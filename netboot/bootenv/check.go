@@ -57,7 +57,7 @@ func joined[T ~string](words []T) string {
 }
 
 func checkTemplates(fs *findings, all []resource.EnvTemplate) {
-	if limit := Bounds().Files; len(all) > limit {
+	if limit := bounds().Files; len(all) > limit {
 		fs.err("spec.templates", "", "there are %d templates, at most %d are rendered", len(all), limit)
 	}
 	for i, t := range all {

@@ -15,18 +15,16 @@ type archField struct {
 }
 
 // archFields lists them.
-func archFields() []archField {
-	return []archField{
-		{"isoFile", func(a *resource.EnvArch) *string { return &a.IsoFile }},
-		{"sha256", func(a *resource.EnvArch) *string { return &a.Sha256 }},
-		{"isoUrl", func(a *resource.EnvArch) *string { return &a.IsoURL }},
-		{"image", func(a *resource.EnvArch) *string { return &a.Image }},
-		{"kernel", func(a *resource.EnvArch) *string { return &a.Kernel }},
-		{"bootParams", func(a *resource.EnvArch) *string { return &a.BootParams }},
-		{"uki", func(a *resource.EnvArch) *string { return &a.UKI }},
-		{"loader", func(a *resource.EnvArch) *string { return &a.Loader }},
-		{"initrds", func(*resource.EnvArch) *string { return nil }},
-	}
+var archFields = []archField{
+	{"isoFile", func(a *resource.EnvArch) *string { return &a.IsoFile }},
+	{"sha256", func(a *resource.EnvArch) *string { return &a.Sha256 }},
+	{"isoUrl", func(a *resource.EnvArch) *string { return &a.IsoURL }},
+	{"image", func(a *resource.EnvArch) *string { return &a.Image }},
+	{"kernel", func(a *resource.EnvArch) *string { return &a.Kernel }},
+	{"bootParams", func(a *resource.EnvArch) *string { return &a.BootParams }},
+	{"uki", func(a *resource.EnvArch) *string { return &a.UKI }},
+	{"loader", func(a *resource.EnvArch) *string { return &a.Loader }},
+	{"initrds", func(*resource.EnvArch) *string { return nil }},
 }
 
 // clearPath empties what a path of clear names in a folded environment:
@@ -96,8 +94,7 @@ func clearArch(s *resource.BootEnvSpec, path, name string) error {
 		delete(s.OS.SupportedArchitectures, arch)
 		return nil
 	}
-	fields := archFields()
-	i := slices.IndexFunc(fields, func(f archField) bool { return f.name == field })
+	i := slices.IndexFunc(archFields, func(f archField) bool { return f.name == field })
 	if i < 0 {
 		return unclear(path)
 	}
@@ -105,7 +102,7 @@ func clearArch(s *resource.BootEnvSpec, path, name string) error {
 	if !there {
 		return nil // it is empty
 	}
-	if text := fields[i].text(&a); text != nil {
+	if text := archFields[i].text(&a); text != nil {
 		*text = ""
 	} else {
 		a.Initrds = nil

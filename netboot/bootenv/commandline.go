@@ -58,10 +58,10 @@ func (r *run) commandLine() (string, error) {
 	return line, nil
 }
 
-// Plain says whether GRUB and iPXE hand a command line on as it is. GRUB puts backslashes
+// plain says whether GRUB and iPXE hand a command line on as it is. GRUB puts backslashes
 // before quotes and backslashes (grub_create_loader_cmdline); iPXE has no quotes, replaces
 // ${...}, and takes ||, && and ; for its own (exec.c).
-func Plain(line string) bool {
+func plain(line string) bool {
 	return !strings.ContainsAny(line, `"'\`) && !strings.Contains(line, "${") && !slices.ContainsFunc(strings.Fields(line), func(w string) bool {
 		return w == "||" || w == "&&" || w == ";"
 	})

@@ -118,7 +118,7 @@ func override(s *resource.BootEnvSpec, o resource.BootEnvOverride) error {
 
 // mergedArch replaces what is given.
 func mergedArch(a, o resource.EnvArch) resource.EnvArch {
-	for _, f := range archFields() {
+	for _, f := range archFields {
 		if to := f.text(&a); to != nil {
 			given(to, *f.text(&o))
 		}

@@ -191,7 +191,7 @@ func TestClear(t *testing.T) {
 func TestClearLegacy(t *testing.T) {
 	s := resource.BootEnvSpec{Kernel: "k", Initrds: []string{"i"}, BootParams: "b"}
 	got, err := customize(s, "e", []held{{value: map[string]any{"e": map[string]any{"clear": []any{"bootParams", "initrds"}}}}})
-	if err != nil || KernelFor(got, "amd64") != "k" || BootParamsFor(got, "amd64") != "" || InitrdsFor(got, "amd64") != nil {
+	if err != nil || fallback(got, "amd64").Kernel != "k" || fallback(got, "amd64").BootParams != "" || fallback(got, "amd64").Initrds != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if s.Kernel != "k" || s.Initrds[0] != "i" {

@@ -59,25 +59,6 @@ func fallback(s resource.BootEnvSpec, arch string) resource.EnvArch {
 	return a
 }
 
-// KernelFor is the kernel's partial path for an architecture in Go's spelling, empty if
-// the environment has none for it.
-func KernelFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).Kernel }
-
-// InitrdsFor are the partial paths of the initrds.
-func InitrdsFor(s resource.BootEnvSpec, arch string) []string { return fallback(s, arch).Initrds }
-
-// BootParamsFor is the template of the kernel's arguments.
-func BootParamsFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).BootParams }
-
-// IsoFor is the name of the uploaded file.
-func IsoFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).IsoFile }
-
-// ShaFor is the SHA-256 that the uploaded file must have, in hex; empty is any.
-func ShaFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).Sha256 }
-
-// IsoURLFor is where the file can be downloaded from. No server reads it.
-func IsoURLFor(s resource.BootEnvSpec, arch string) string { return fallback(s, arch).IsoURL }
-
 // LoaderSource says who gives the boot loader of a kind of machine.
 type LoaderSource string
 
@@ -127,14 +108,14 @@ func IPXEKey(arch string) (key resource.LoaderKey, ok bool) {
 	return key, byIPXE(key)
 }
 
-// LoaderFor is the loader of a kind of machine and who gives it (facts: dr-provision's
+// loaderFor is the loader of a kind of machine and who gives it (facts: dr-provision's
 // fallback order). bootloaders are the values of that param, the most specific first, with
 // the schema's default at the end. A path of the environment is below its root, one of the
 // param is in the server's file system.
 //
 // Legacy BIOS is an unsupported error: descriptions may have a loader for it, and nothing
 // is booted by it. An unknown kind is an invalid error.
-func LoaderFor(s resource.BootEnvSpec, key resource.LoaderKey, bootloaders []map[string]string) (path string, from LoaderSource, err error) {
+func loaderFor(s resource.BootEnvSpec, key resource.LoaderKey, bootloaders []map[string]string) (path string, from LoaderSource, err error) {
 	const op = "choose loader"
 	switch {
 	case key == resource.LoaderBIOS:

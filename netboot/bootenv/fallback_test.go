@@ -39,11 +39,11 @@ func TestFallback(t *testing.T) {
 		{"an entry of arm64 does not change amd64", with("arm64", own), "amd64", "old/vmlinuz|old/initrd|old|old.iso|0|http://old"},
 	} {
 		s, a := row.spec, row.arch
-		got := strings.Join([]string{KernelFor(s, a), strings.Join(InitrdsFor(s, a), ","), BootParamsFor(s, a), IsoFor(s, a), ShaFor(s, a), IsoURLFor(s, a)}, "|")
+		got := strings.Join([]string{fallback(s, a).Kernel, strings.Join(fallback(s, a).Initrds, ","), fallback(s, a).BootParams, fallback(s, a).IsoFile, fallback(s, a).Sha256, fallback(s, a).IsoURL}, "|")
 		if got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
-		if f := folded(s); KernelFor(f, a) != KernelFor(s, a) || IsoFor(f, a) != IsoFor(s, a) || BootParamsFor(f, a) != BootParamsFor(s, a) {
+		if f := folded(s); fallback(f, a).Kernel != fallback(s, a).Kernel || fallback(f, a).IsoFile != fallback(s, a).IsoFile || fallback(f, a).BootParams != fallback(s, a).BootParams {
 			t.Errorf("%s: folded it is another", row.name)
 		}
 	}
@@ -86,18 +86,18 @@ func TestLoaderFor(t *testing.T) {
 		{"and of no other: it loads the kernel", env("amd64", "amd64-uefi"), resource.LoaderAMD64IPXE, "", LoaderFromSite},
 		{"arm64 likewise", env("arm64", "arm64-uefi"), resource.LoaderARM64IPXE, "", LoaderFromSite},
 	} {
-		path, from, err := LoaderFor(row.spec, row.key, params)
+		path, from, err := loaderFor(row.spec, row.key, params)
 		if path != row.path || from != row.from || err != nil {
 			t.Errorf("%s: %q from %q, %v", row.name, path, from, err)
 		}
 	}
-	if path, from, err := LoaderFor(env(""), resource.LoaderAMD64, nil); path != "" || from != LoaderFromSite || err != nil {
+	if path, from, err := loaderFor(env(""), resource.LoaderAMD64, nil); path != "" || from != LoaderFromSite || err != nil {
 		t.Errorf("5: the built-in ones are the site's: %q %q %v", path, from, err)
 	}
-	if _, _, err := LoaderFor(env("", "386-pcbios"), resource.LoaderBIOS, nil); protocol.CodeOf(err) != protocol.CodeUnsupported {
+	if _, _, err := loaderFor(env("", "386-pcbios"), resource.LoaderBIOS, nil); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("legacy BIOS is accepted in a description and not booted: %v", err)
 	}
-	if _, _, err := LoaderFor(env(""), "vax-uefi", nil); protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), "is not a supported loader type") {
+	if _, _, err := loaderFor(env(""), "vax-uefi", nil); protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), "is not a supported loader type") {
 		t.Error(err)
 	}
 }

@@ -43,11 +43,11 @@ func leftOut() map[string]string {
 
 // operators are functions of text/template that neither make a value nor walk one.
 func operators() []string {
-	return append([]string{"and", "or", "not", "len", "index", "slice"}, comparisons()...)
+	return append([]string{"and", "or", "not", "len", "index", "slice"}, comparisons...)
 }
 
 // comparisons are those that look at the whole of what they are given.
-func comparisons() []string { return []string{"eq", "ne", "lt", "le", "gt", "ge"} }
+var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge"}
 
 // functions are what templates have beside the operators: Sprig's but those that are left
 // out, those of text/template that make values, and ours in place of Sprig's where those

@@ -50,7 +50,7 @@ func FuzzRender(f *testing.F) {
 			return
 		}
 		for p, f := range tree.Files {
-			if why := pathProblem(p); why != "" || len(f.Content) > Bounds().FileBytes {
+			if why := pathProblem(p); why != "" || len(f.Content) > bounds().FileBytes {
 				t.Errorf("%q %s, %d bytes", p, why, len(f.Content))
 			}
 		}

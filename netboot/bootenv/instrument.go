@@ -76,7 +76,7 @@ func turns(t *parse.Tree, n parse.Node) {
 
 // weigh counts the arguments of a comparison, but for those in the source.
 func weigh(t *parse.Tree, c *parse.CommandNode) {
-	if name, ok := c.Args[0].(*parse.IdentifierNode); !ok || !slices.Contains(comparisons(), name.Ident) {
+	if name, ok := c.Args[0].(*parse.IdentifierNode); !ok || !slices.Contains(comparisons, name.Ident) {
 		return
 	}
 	for i, a := range c.Args[1:] {

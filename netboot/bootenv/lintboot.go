@@ -55,7 +55,7 @@ func ownLoaders(b resource.EnvBundle, folded resource.BootEnvSpec, arch string) 
 		if archOfKey(key) != arch || byIPXE(key) || key == resource.LoaderBIOS {
 			continue
 		}
-		if _, from, err := LoaderFor(folded, key, given); declared || err == nil && from != LoaderFromSite {
+		if _, from, err := loaderFor(folded, key, given); declared || err == nil && from != LoaderFromSite {
 			have = append(have, key)
 		} else {
 			lack = append(lack, key)
@@ -74,7 +74,7 @@ func (fs *findings) plainParams(at string, all []*unit, some bool, lack []resour
 		}
 		for _, n := range u.trees[u.name].Root.Nodes {
 			text, is := n.(*parse.TextNode)
-			if !is || Plain(string(text.Text)) {
+			if !is || plain(string(text.Text)) {
 				continue
 			}
 			severity := SeverityError

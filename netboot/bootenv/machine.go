@@ -94,8 +94,8 @@ func (m *machine) HardwareAddrs() []string { return slices.Clone(m.r.e.Bundle.Ma
 // Arch is the architecture in Go's spelling.
 func (m *machine) Arch() string { return m.r.e.Arch }
 
-// DistroArch is the architecture as the operating system's packages spell it.
-func (m *machine) DistroArch() string { return DistroArch(familyOf(m.r.e.Spec.OS), m.r.e.Arch) }
+// distroArch is the architecture as the operating system's packages spell it.
+func (m *machine) DistroArch() string { return distroArch(familyOf(m.r.e.Spec.OS), m.r.e.Arch) }
 
 // OS is the operating system that the server has once the environment has booted.
 func (m *machine) OS() string { return m.r.e.Spec.OS.Name }

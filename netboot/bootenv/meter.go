@@ -22,8 +22,8 @@ type Limits struct {
 	Depth      int // of templates in templates, and of values in values
 }
 
-// Bounds are the limits.
-func Bounds() Limits {
+// bounds are the limits.
+func bounds() Limits {
 	return Limits{
 		FileBytes: 4 << 20, TotalBytes: 32 << 20, Files: 256, Steps: 1 << 20,
 		MadeBytes: 128 << 20, ReadBytes: 256 << 20, ValueBytes: 4 << 20, Items: 10_000, Depth: maxDepth,

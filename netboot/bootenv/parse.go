@@ -70,11 +70,14 @@ func newUnit(lib *library, name, text string) (*unit, error) {
 	return u, nil
 }
 
+// parserSays is the form of the parser's errors: the line, and what is wrong.
+var parserSays = regexp.MustCompile(`(?s)^template: .*?:(\d+): (.*)$`)
+
 // parseError reads the parser's error, which has a line. The column is that of the line's only
 // action, and unknown where there are several.
 func parseError(text string, err error) error {
 	message := err.Error()
-	m := regexp.MustCompile(`(?s)^template: .*?:(\d+): (.*)$`).FindStringSubmatch(message)
+	m := parserSays.FindStringSubmatch(message)
 	if m == nil {
 		return &errAt{message: message}
 	}

@@ -94,7 +94,7 @@ func (p *repo) Lines() (string, error) {
 	case resource.RepoApt:
 		options := ""
 		if p.Arch != AnyArch {
-			options = "[arch=" + DistroArch("debian", p.Arch) + "] "
+			options = "[arch=" + distroArch("debian", p.Arch) + "] "
 		}
 		fmt.Fprintf(&b, "deb %s%s %s", options, p.URL, first(p.Distribution, "./"))
 		for _, c := range p.Components {
@@ -160,7 +160,7 @@ func (p *repo) preseed() (string, error) {
 		scheme, scheme, host, scheme, path, scheme, p.Distribution), nil
 }
 
+var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
 // xml replaces what means something in a text of XML.
-func xml(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
-}
+func xml(text string) string { return xmlEscapes.Replace(text) }

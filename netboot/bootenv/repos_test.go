@@ -167,7 +167,7 @@ func TestRepoLines(t *testing.T) {
 		{"URL of none", "centos-9", yum, "", "http://m/9"},
 		{"JoinedComponents", "debian-12", apt, "joined", "main contrib"},
 	} {
-		r := &run{meter: &meter{ctx: context.Background(), max: Bounds()}, e: &Effective{Spec: resource.BootEnvSpec{OS: resource.EnvOS{Name: row.os}}}}
+		r := &run{meter: &meter{ctx: context.Background(), max: bounds()}, e: &Effective{Spec: resource.BootEnvSpec{OS: resource.EnvOS{Name: row.os}}}}
 		p := r.repo(repo(row.os, row.entry))
 		got, err := p.UrlFor(row.what), error(nil)
 		switch row.what {

@@ -34,7 +34,7 @@ func (e *Effective) newRun(ctx context.Context, site Site) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{meter: &meter{ctx: ctx, max: Bounds()}, e: e, site: site, root: root}
+	r := &run{meter: &meter{ctx: ctx, max: bounds()}, e: e, site: site, root: root}
 	var names []string
 	for _, u := range e.sources.units() {
 		names = append(names, u.funcs...)
@@ -167,6 +167,16 @@ func (r *run) defines(name string) bool {
 // where a shorter one was read.
 const shortest = 4
 
+var (
+	// executionSays is the form of the errors of templates that are executed: file and line, column, action, and what is wrong.
+	executionSays = regexp.MustCompile(`(?s)^template: (.*?:\d+):(\d+): executing ".*?" at <(.*?)>: (.*)$`)
+	// typeNames are what people know our types by.
+	typeNames = strings.NewReplacer(
+		"type *bootenv.scope", "the dot", "type *bootenv.machine", ".Machine", "type *bootenv.env", ".Env",
+		"type *bootenv.system", ".Env.OS", "type *bootenv.repo", "a repository",
+	)
+)
+
 // explain makes an error of what text/template says. Where a secret was read, what others
 // say is left out, because functions quote what they are given; what we say is kept,
 // without the secrets in it.
@@ -181,18 +191,14 @@ func (r *run) explain(u *unit, err error) error {
 	}
 	where := u.name
 	if e, ok := errors.AsType[template.ExecError](err); ok {
-		at := regexp.MustCompile(`(?s)^template: (.*?:\d+):(\d+): executing ".*?" at <(.*?)>: (.*)$`)
-		if m := at.FindStringSubmatch(e.Err.Error()); m != nil {
+		if m := executionSays.FindStringSubmatch(e.Err.Error()); m != nil {
 			column, _ := strconv.Atoi(m[2]) // digits, from 0
 			where = fmt.Sprintf("%s:%d", m[1], column+1)
 			if !r.opaque {
 				where += ": " + strings.TrimSuffix(m[3], " | "+funcOutput)
 			}
 			if !ours {
-				said = strings.NewReplacer(
-					"type *bootenv.scope", "the dot", "type *bootenv.machine", ".Machine", "type *bootenv.env", ".Env",
-					"type *bootenv.system", ".Env.OS", "type *bootenv.repo", "a repository",
-				).Replace(m[4])
+				said = typeNames.Replace(m[4])
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func TestServedNames(t *testing.T) {
 		"riscv64": {"shimriscv64.efi", "grubriscv64.efi", "snponly.efi", "snponly-shimriscv64.efi"},
 	} {
 		for i, role := range Roles() {
-			if got := Served(cpu, role); got != want[i] {
+			if got := served(cpu, role); got != want[i] {
 				t.Errorf("%s %s: %q, want %q", cpu, role, got, want[i])
 			}
 		}
@@ -52,7 +52,7 @@ func TestFirstFilesFitTheField(t *testing.T) {
 	const maxFile, token = 127, "0123456789abcdef0123456789abcdef"
 	for _, cpu := range []string{"amd64", "arm64", "386", "arm", "riscv64", "loong64"} {
 		for _, role := range Roles() {
-			if p := netboot.TFTPPath(token, Served(cpu, role)); len(p) > maxFile {
+			if p := netboot.TFTPPath(token, served(cpu, role)); len(p) > maxFile {
 				t.Errorf("%s has %d bytes", p, len(p))
 			}
 		}

@@ -37,9 +37,7 @@ type Request struct {
 
 // order is the usual order: what needs nothing of the site, then what Secure Boot
 // lets pass.
-func order() []protocol.ChainKind {
-	return []protocol.ChainKind{protocol.ChainUKI, protocol.ChainGRUB, protocol.ChainIPXE}
-}
+var order = []protocol.ChainKind{protocol.ChainUKI, protocol.ChainGRUB, protocol.ChainIPXE}
 
 // Choose gives the chain that the machine boots through. The error is unsupported,
 // and says of each chain why it does not fit; its hint says what to install.
@@ -47,7 +45,7 @@ func Choose(r Request) (protocol.BootChain, error) {
 	if r.Method == resource.FirstBootVirtualMedia {
 		return r.iso()
 	}
-	kinds := order()
+	kinds := slices.Clone(order)
 	if i := slices.Index(kinds, r.Prefer); i > 0 {
 		kinds = slices.Insert(slices.Delete(kinds, i, i+1), 0, r.Prefer)
 	}
@@ -237,7 +235,7 @@ func (r Request) build(kind protocol.ChainKind) protocol.BootChain {
 		}
 	}
 	loader := func(role Role) (name string, ok bool) {
-		name = Served(r.Architecture, role)
+		name = served(r.Architecture, role)
 		l := r.Loaders[role]
 		if l.Digest != "" {
 			c.Files = append(c.Files, protocol.ChainFile{Name: name, Digest: l.Digest})

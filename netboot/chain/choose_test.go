@@ -19,7 +19,7 @@ func words[T ~string](vs ...T) []string {
 
 func TestChainTable(t *testing.T) {
 	doctable.Of(t, "choose.go", "chainRule").HoldOne(t,
-		[][]string{words(order()...), words(wayHTTP, wayTFTP, wayDark, wayOther), words(partYes, partNo, partQuoted), words(loadsNone, loadsTFTP, loadsPlain, loadsAll)},
+		[][]string{words(order...), words(wayHTTP, wayTFTP, wayDark, wayOther), words(partYes, partNo, partQuoted), words(loadsNone, loadsTFTP, loadsPlain, loadsAll)},
 		func(in []string) string {
 			v := chainRule(protocol.ChainKind(in[0]), way(in[1]), part(in[2]), loading(in[3]))
 			if v == fits {
@@ -159,7 +159,7 @@ func TestPreferenceIsNoRestriction(t *testing.T) {
 	parts := image("", resource.ArtefactKernel, resource.ArtefactInitramfs)
 	for _, prefer := range append(protocol.ChainKinds(), "") {
 		_, err := Choose(Request{Method: resource.FirstBootUefiHTTP, Architecture: "amd64", Image: parts, Prefer: prefer})
-		for _, k := range order() {
+		for _, k := range order {
 			if err == nil || strings.Count(err.Error(), " "+string(k)+": ") != 1 {
 				t.Errorf("prefer %q: %v", prefer, err)
 			}

@@ -50,8 +50,8 @@ func Candidates(cpu string, role Role) []string {
 	return nil
 }
 
-// Served is the name of a role's file in a boot: what the loader before it asks for.
-func Served(cpu string, role Role) string {
+// served is the name of a role's file in a boot: what the loader before it asks for.
+func served(cpu string, role Role) string {
 	n, _ := namesOf(cpu)
 	switch role {
 	case RoleShim:

@@ -11,7 +11,7 @@ import (
 
 func TestLookupTable(t *testing.T) {
 	doctable.Of(t, "lookup.go", "lookupRule").HoldOne(t,
-		[][]string{words(order()...), words(askedFile, askedConfig, askedScript, askedOther)},
+		[][]string{words(order...), words(askedFile, askedConfig, askedScript, askedOther)},
 		func(in []string) string {
 			if lookupRule(protocol.ChainKind(in[0]), asked(in[1])) {
 				return "yes"

@@ -20,9 +20,9 @@ func Stop(cpu string, have Loaders, http bool) (protocol.BootChain, error) {
 	case l == loadsTFTP && http:
 		return noStop(cpu, noHTTP)
 	}
-	c := protocol.BootChain{Kind: protocol.ChainGRUB, First: Served(cpu, RoleShim), Last: configName}
+	c := protocol.BootChain{Kind: protocol.ChainGRUB, First: served(cpu, RoleShim), Last: configName}
 	for _, role := range []Role{RoleShim, RoleGRUB} {
-		c.Files = append(c.Files, protocol.ChainFile{Name: Served(cpu, role), Digest: have[role].Digest})
+		c.Files = append(c.Files, protocol.ChainFile{Name: served(cpu, role), Digest: have[role].Digest})
 	}
 	return c, nil
 }
@@ -41,7 +41,7 @@ func LookupStop(c protocol.BootChain, name, server string, after time.Duration) 
 	case base == configName, strings.HasPrefix(base, configName+"-"):
 		return Found{Text: StopConfig(server, after)}, true, true
 	case base == protocol.IPXEScript:
-		return Found{Text: StopScript(server, after)}, true, true
+		return Found{Text: stopScript(server, after)}, true, true
 	}
 	return Found{}, false, false
 }
@@ -78,9 +78,9 @@ func StopConfig(server string, after time.Duration) string {
 	return b.String()
 }
 
-// StopScript is the same for iPXE, which is in the ROM of some interfaces. Where it has
+// stopScript is the same for iPXE, which is in the ROM of some interfaces. Where it has
 // no poweroff, it waits.
-func StopScript(server string, after time.Duration) string {
+func stopScript(server string, after time.Duration) string {
 	var b strings.Builder
 	b.WriteString("#!ipxe\n")
 	for _, line := range stopText(server, after) {

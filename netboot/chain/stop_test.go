@@ -64,7 +64,7 @@ func TestLookupStop(t *testing.T) {
 func TestStopText(t *testing.T) {
 	for name, got := range map[string]string{
 		"stop.cfg": StopConfig("server-1", 0), "stopoff.cfg": StopConfig("server-1", 90*time.Second),
-		"stop.ipxe": StopScript("server-1", 0), "stopoff.ipxe": StopScript("server-1", 1500*time.Millisecond),
+		"stop.ipxe": stopScript("server-1", 0), "stopoff.ipxe": stopScript("server-1", 1500*time.Millisecond),
 	} {
 		path := filepath.Join("testdata", name)
 		if *update {

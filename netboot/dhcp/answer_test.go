@@ -41,7 +41,7 @@ func TestEveryAnswer(t *testing.T) {
 				t.Errorf("%s, %s: silence", class, action)
 				continue
 			}
-			if got := Classify(client(dhcpv4.MessageTypeDiscover, mac1, asks...)); got != class {
+			if got := classify(client(dhcpv4.MessageTypeDiscover, mac1, asks...)); got != class {
 				t.Errorf("%s is taken for %s", class, got)
 			}
 			ack, _ := w.send(t, client(asking, mac1, append(asks, withIP(54, ours), withIP(50, offer.YourIPAddr.String()))...))

@@ -40,7 +40,7 @@ func TestCapturedFirmware(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				class := Classify(p)
+				class := classify(p)
 				got[class]++
 				if p.MessageType() == dhcpv4.MessageTypeRequest { // it took the other server's offer
 					withIP(50, offered)(p)
@@ -123,7 +123,7 @@ func TestCapturedBoot(t *testing.T) {
 				if reply.MessageType() == dhcpv4.MessageTypeOffer {
 					offered = reply.YourIPAddr.String()
 				}
-				class := Classify(p)
+				class := classify(p)
 				want := map[bool]string{true: "http://10.99.0.1:8080/b/t/f.efi", false: "b/t/f.efi"}[class != protocol.ClassPXEClient]
 				if class == protocol.ClassNone {
 					want = ""

@@ -36,13 +36,13 @@ const (
 	saidOther said = "other" // or nothing
 )
 
-// Classify says what kind of boot client sent the packet.
-func Classify(p *dhcpv4.DHCPv4) protocol.ClientClass {
+// classify says what kind of boot client sent the packet.
+func classify(p *dhcpv4.DHCPv4) protocol.ClientClass {
 	user := p.Options.Get(dhcpv4.OptionUserClassInformation)
 	ipxe := len(p.Options.Get(optIPXE)) > 0 || hasUserClass(user, userClassIPXE) || hasUserClass(user, userClassGPXE)
 	pi := isPi(p.ClientHWAddr) || bytes.Contains(p.Options.Get(dhcpv4.OptionVendorSpecificInformation), []byte(piText))
 	var firmware protocol.BootFirmware
-	for _, n := range Archs(p.Options.Get(dhcpv4.OptionClientSystemArchitectureType)) {
+	for _, n := range archs(p.Options.Get(dhcpv4.OptionClientSystemArchitectureType)) {
 		if a, ok := protocol.ArchOf(n); ok {
 			firmware = a.Firmware
 			break
@@ -137,10 +137,10 @@ func isPi(mac []byte) bool {
 	return false
 }
 
-// Archs reads a list of 16-bit architecture types: DHCPv4 option 93 (RFC 4578
+// archs reads a list of 16-bit architecture types: DHCPv4 option 93 (RFC 4578
 // section 2.1), DHCPv6 option 61 (RFC 5970 section 3.3). An odd length is a broken
 // client: what is whole is read.
-func Archs(raw []byte) []uint16 {
+func archs(raw []byte) []uint16 {
 	var out []uint16
 	for ; len(raw) >= 2; raw = raw[2:] {
 		out = append(out, binary.BigEndian.Uint16(raw))

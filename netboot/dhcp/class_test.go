@@ -57,7 +57,7 @@ func TestClassify(t *testing.T) {
 		{"user class with length zero", []opt{with(77, 0, 0, 0)}, protocol.ClassNone},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := Classify(client(dhcpv4.MessageTypeDiscover, mac1, row.opts...)); got != row.want {
+			if got := classify(client(dhcpv4.MessageTypeDiscover, mac1, row.opts...)); got != row.want {
 				t.Errorf("got %s, want %s", got, row.want)
 			}
 		})
@@ -139,7 +139,7 @@ func TestArchs(t *testing.T) {
 		{"an odd length", []byte{0, 7, 0}, []uint16{7}},
 		{"absent", nil, nil},
 	} {
-		if got := Archs(row.value); !slices.Equal(got, row.want) {
+		if got := archs(row.value); !slices.Equal(got, row.want) {
 			t.Errorf("%s: got %v, want %v", row.name, got, row.want)
 		}
 	}

@@ -48,8 +48,8 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %v", row.name, err)
 			continue
 		}
-		if err == nil && Classify(p) != row.want {
-			t.Errorf("%s: %s, want %s", row.name, Classify(p), row.want)
+		if err == nil && classify(p) != row.want {
+			t.Errorf("%s: %s, want %s", row.name, classify(p), row.want)
 		}
 	}
 }

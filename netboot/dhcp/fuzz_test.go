@@ -22,7 +22,7 @@ func FuzzVendor(f *testing.F) {
 		if bytes.Contains(raw, []byte(piText)) {
 			want = protocol.ClassRaspberryPi
 		}
-		if got := Classify(client(dhcpv4.MessageTypeDiscover, mac1, withText(60, "PXEClient"), with(93, 0, 0), with(43, raw...))); got != want {
+		if got := classify(client(dhcpv4.MessageTypeDiscover, mac1, withText(60, "PXEClient"), with(93, 0, 0), with(43, raw...))); got != want {
 			t.Fatalf("%x: %s", raw, got)
 		}
 	})

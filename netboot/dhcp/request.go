@@ -62,7 +62,7 @@ func parse(raw []byte, peer netip.AddrPort) (*request, error) {
 		DHCPv4: p,
 		kind:   kind,
 		mac:    p.ClientHWAddr.String(),
-		class:  Classify(p),
+		class:  classify(p),
 		ciaddr: addr4(p.ClientIPAddr),
 		giaddr: addr4(p.GatewayIPAddr),
 		asked:  addr4(p.Options.Get(dhcpv4.OptionRequestedIPAddress)),
@@ -125,7 +125,7 @@ func (r *request) client(segment string, addr netip.Addr) protocol.BootClient {
 		UUID:    machineUUID(r.DHCPv4),
 		XID:     r.xid(),
 		Class:   r.class,
-		Archs:   Archs(r.Options.Get(dhcpv4.OptionClientSystemArchitectureType)),
+		Archs:   archs(r.Options.Get(dhcpv4.OptionClientSystemArchitectureType)),
 		Address: addr,
 		Port:    r.relay.port,
 	}

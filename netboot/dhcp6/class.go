@@ -26,8 +26,8 @@ const (
 	saidOther said = "other" // or nothing
 )
 
-// Classify says what kind of boot client has these options.
-func Classify(o dhcpv6.Options) protocol.ClientClass {
+// classify says what kind of boot client has these options.
+func classify(o dhcpv6.Options) protocol.ClientClass {
 	raw, _ := value(o, dhcpv6.OptionUserClass)
 	users := strings16(raw)
 	ipxe := slices.Contains(users, userClassIPXE) || slices.Contains(users, userClassGPXE)

@@ -136,7 +136,7 @@ func TestClassify(t *testing.T) {
 		{"an empty vendor class", []opt{with(dhcpv6.OptionVendorClass, 0, 0)}, protocol.ClassNone},
 		{"an operating system", nil, protocol.ClassNone},
 	} {
-		if got := Classify(client(dhcpv6.MessageTypeSolicit, mac1, row.opts...).options); got != row.want {
+		if got := classify(client(dhcpv6.MessageTypeSolicit, mac1, row.opts...).options); got != row.want {
 			t.Errorf("%s: %s", row.name, got)
 		}
 	}

@@ -49,7 +49,7 @@ func parse(raw []byte, peer netip.AddrPort, multicast bool) (*request, error) {
 	if typeLabel(m.kind) == typeUnknown {
 		return nil, errType
 	}
-	r := &request{message: m, hops: hops, peer: peer, multicast: multicast || len(hops) > 0, class: Classify(m.options)}
+	r := &request{message: m, hops: hops, peer: peer, multicast: multicast || len(hops) > 0, class: classify(m.options)}
 	r.clientID, _ = value(m.options, dhcpv6.OptionClientID)
 	r.serverID, _ = value(m.options, dhcpv6.OptionServerID)
 	source, near := peer.Addr(), dhcpv6.Options(nil)

@@ -52,7 +52,7 @@ func (d *disk) Open(name string) (fs.File, error) {
 
 // open opens without waiting: a FIFO would wait for a writer.
 func (d *disk) open(op, name string) (*os.File, fs.FileInfo, error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, nil, err
 	}
 	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -72,7 +72,7 @@ func (d *disk) open(op, name string) (*os.File, fs.FileInfo, error) {
 
 // Stat is that of fs.StatFS.
 func (d *disk) Stat(name string) (fs.FileInfo, error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	fi, err := d.root.Stat(name)

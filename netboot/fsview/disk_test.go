@@ -139,7 +139,7 @@ func TestHugeDirectory(t *testing.T) {
 
 // TestFold: a part that is there as it is written wins, else the first in byte order.
 func TestFold(t *testing.T) {
-	f := Fold(memory(t, map[string]string{"EFI/a": "1", "EFI/A": "2", "efi/b": "3", "Efi/Boot/X": "4", "file/x": "5"}))
+	f := fold(memory(t, map[string]string{"EFI/a": "1", "EFI/A": "2", "efi/b": "3", "Efi/Boot/X": "4", "file/x": "5"}))
 	for name, want := range map[string]string{
 		"EFI/a": "1", "EFI/A": "2", "efi/b": "3", "Efi/Boot/X": "4", "Efi/bOOT/x": "4", "eFI/a": "1", "eFi/A": "2", "FILE/X": "5",
 	} {

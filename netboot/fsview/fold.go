@@ -9,10 +9,10 @@ import (
 // folded finds names in any case.
 type folded struct{ fs.FS }
 
-// Fold finds names of a file system in any case: each part as it is written where it is
+// fold finds names of a file system in any case: each part as it is written where it is
 // there, else the first in byte order that is equal without case. A directory is listed
 // only where a name is not there as it is written.
-func Fold(fsys fs.FS) fs.FS { return folded{fsys} }
+func fold(fsys fs.FS) fs.FS { return folded{fsys} }
 
 // Open is that of fs.FS.
 func (f folded) Open(name string) (fs.File, error) {
@@ -46,7 +46,7 @@ func (f folded) Stat(name string) (fs.FileInfo, error) {
 
 // real is the name as the file system has it.
 func (f folded) real(op, name string) (string, error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return "", err
 	}
 	at := "."

@@ -49,7 +49,7 @@ func walk(t *testing.T, fsys fs.FS) {
 		if n++; n > 1000 {
 			return fs.SkipAll
 		}
-		if CheckName(name) != nil {
+		if checkName(name) != nil {
 			t.Errorf("%q is listed", name)
 		}
 		if err != nil || !d.Type().IsRegular() {
@@ -85,7 +85,7 @@ func fuzzArchive(t *testing.T, image []byte) {
 		return
 	}
 	walk(t, fsys)
-	v, err := New([]Mount{{FS: fsys, Fold: true}, {At: "rackboot", FS: Fold(fsys)}})
+	v, err := New([]Mount{{FS: fsys, Fold: true}, {At: "rackboot", FS: fold(fsys)}})
 	if err == nil {
 		walk(t, v)
 		v.Release()

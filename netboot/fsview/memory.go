@@ -19,7 +19,7 @@ type Memory map[string][]byte
 func (m Memory) FS(modTime time.Time) (fs.FS, error) {
 	t := newTree("rendered files", modTime)
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		err := CheckName(name)
+		err := checkName(name)
 		if err == nil && name == "." {
 			err = t.clash(name, name)
 		}

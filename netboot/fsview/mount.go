@@ -25,7 +25,7 @@ type Mount struct {
 	// that several views have is made a view of its own first: each mount of it is acquired
 	// before, and released by Close.
 	Close func() error
-	// Fold finds names in any case: firmware asks for EFI/BOOT/bootx64.efi where an image
+	// fold finds names in any case: firmware asks for EFI/BOOT/bootx64.efi where an image
 	// has efi/boot/BOOTX64.EFI. A part of a path that is there as it is written wins, else
 	// the first in byte order that is equal without case.
 	Fold bool
@@ -60,7 +60,7 @@ func (m Mount) layers() ([]layer, error) {
 	case badName(at) != "":
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "mount %s at %s: %s", m.Origin, shown(at), badName(at))
 	case m.FS != nil && m.Fold:
-		return []layer{{at: at, fsys: Fold(m.FS), origin: m.Origin, remote: m.Remote}}, nil
+		return []layer{{at: at, fsys: fold(m.FS), origin: m.Origin, remote: m.Remote}}, nil
 	case m.FS != nil:
 		return []layer{{at: at, fsys: m.FS, origin: m.Origin, remote: m.Remote}}, nil
 	}

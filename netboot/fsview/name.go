@@ -16,12 +16,12 @@ const (
 	maxDepth = 64
 )
 
-// CheckName refuses, as invalid, a name that is no path in a file system: absolute, with
+// checkName refuses, as invalid, a name that is no path in a file system: absolute, with
 // empty, "." or ".." parts, a backslash, NUL or bytes that are not UTF-8, or longer than
 // 1024 bytes or 64 parts. The root is ".". What clients make of paths (two slashes, a
 // leading one, backslashes of Windows' loader) is put right where they are served, and
 // nowhere else.
-func CheckName(name string) error {
+func checkName(name string) error {
 	if why := badName(name); why != "" {
 		return &fs.PathError{Op: "open", Path: shown(name), Err: protocol.Errorf(protocol.CodeInvalid, "", "%s: %w", why, fs.ErrInvalid).
 			WithHint("name files by their path from the root, such as EFI/BOOT/grub.cfg")}

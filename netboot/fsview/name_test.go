@@ -42,7 +42,7 @@ func TestCheckName(t *testing.T) {
 		strings.Repeat("a/", 64) + "a":           "deeper",
 		strings.Repeat("\x00", 2000):             "longer",
 	} {
-		err := CheckName(name)
+		err := checkName(name)
 		if want == "" {
 			if err != nil || !fs.ValidPath(name) {
 				t.Errorf("%q: %v", name, err)
@@ -73,7 +73,7 @@ func FuzzName(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		bad := CheckName(name) != nil
+		bad := checkName(name) != nil
 		if !bad && !fs.ValidPath(name) {
 			t.Errorf("%q is let through", name)
 		}

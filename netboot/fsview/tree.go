@@ -82,7 +82,7 @@ func (t *tree) clash(file, name string) *protocol.Error {
 
 // find goes to a clean name, through symbolic links.
 func (t *tree) find(op, name string) (*node, error) {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	at, followed := t.root, 0

@@ -179,7 +179,7 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // enter checks a name and holds the view for a call.
 func (v *View) enter(op, name string) error {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if !v.Acquire() {

@@ -62,7 +62,7 @@ func offerOf(hello *tls.ClientHelloInfo, curve elliptic.Curve) offer {
 	}
 	points := hello.SupportedPoints
 	return offer{
-		suite: slices.ContainsFunc(ecdsaSuites(), func(s uint16) bool { return slices.Contains(hello.CipherSuites, s) }),
+		suite: slices.ContainsFunc(ecdsaSuites, func(s uint16) bool { return slices.Contains(hello.CipherSuites, s) }),
 		curve: slices.Contains(hello.SupportedCurves, id) && (len(points) == 0 || slices.Contains(points, pointUncompressed)),
 		// TLS 1.2 names a hash with the kind of key, and no curve.
 		signature: slices.ContainsFunc(hello.SignatureSchemes, func(s tls.SignatureScheme) bool {

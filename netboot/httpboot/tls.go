@@ -9,11 +9,9 @@ import (
 )
 
 // ecdsaSuites are the suites of TLS 1.2 for the ECDSA certificate.
-func ecdsaSuites() []uint16 {
-	return []uint16{
-		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-		tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-	}
+var ecdsaSuites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
 }
 
 // rsaSuites are the suites of TLS 1.2 for the RSA certificate.
@@ -23,12 +21,10 @@ func ecdsaSuites() []uint16 {
 // curves offers nothing else that Go speaks (009d and 009c; the rest is DHE and
 // CBC). Whoever offers ECDHE gets ECDHE: crypto/tls orders by strength, not by
 // this list.
-func rsaSuites() []uint16 {
-	return []uint16{
-		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-		tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384,
-	}
+var rsaSuites = []uint16{
+	tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+	tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384,
 }
 
 // tlsConfig is the TLS of an HTTPS listener.
@@ -37,7 +33,7 @@ func tlsConfig(certificates netboot.Certificates, m *metrics) *tls.Config {
 	// 7301 section 3.2), and without one they speak HTTP/1.1 as if they had not asked.
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS12,
-		CipherSuites: slices.Concat(ecdsaSuites(), rsaSuites()),
+		CipherSuites: slices.Concat(ecdsaSuites, rsaSuites),
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			ecdsa, rsa := certificates.Certificate(netboot.KeyECDSA), certificates.Certificate(netboot.KeyRSA)
 			kind := choose(ecdsa != nil, rsa != nil, offerOf(hello, curveOf(ecdsa)))

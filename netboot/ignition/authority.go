@@ -110,12 +110,10 @@ func authorityPath(i int) string {
 }
 
 // authorityKeys lead to the certificate authorities of specification 2.2 and newer.
-func authorityKeys() []string {
-	return []string{"ignition", "security", "tls", "certificateAuthorities"}
-}
+var authorityKeys = []string{"ignition", "security", "tls", "certificateAuthorities"}
 
 func authorityEntries(t *tree) []*tree {
-	if l := t.get(authorityKeys()...); l != nil && l.kind == list {
+	if l := t.get(authorityKeys...); l != nil && l.kind == list {
 		return l.kids
 	}
 	return nil
@@ -194,6 +192,6 @@ func (tr translation) replaceAuthorities(t *tree, version string) (changed bool,
 	if bytes.Equal(l.bytes(), listOf(there...).bytes()) {
 		return false, nil
 	}
-	t.set(l, authorityKeys()...)
+	t.set(l, authorityKeys...)
 	return true, nil
 }

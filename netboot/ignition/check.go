@@ -63,13 +63,13 @@ func checkJSON(raw []byte) (Config, protocol.FieldErrors) {
 		return check1(raw)
 	case out.Version == "":
 		return Config{}, wrong("$.ignition.version", "is missing")
-	case slices.Contains(versions2(), out.Version):
+	case slices.Contains(versions2, out.Version):
 		if errs := check2(raw); len(errs) > 0 {
 			return Config{}, errs
 		}
 		return out, nil
-	case !slices.Contains(versions3(), out.Version):
-		return Config{}, wrong("$.ignition.version", "is not one of "+strings.Join(slices.Concat(versions2(), versions3()), ", "))
+	case !slices.Contains(versions3, out.Version):
+		return Config{}, wrong("$.ignition.version", "is not one of "+strings.Join(slices.Concat(versions2, versions3), ", "))
 	}
 	if _, r, err := v3_6.ParseCompatibleVersion(raw); err != nil || r.IsFatal() {
 		return Config{}, problems(r)
@@ -91,11 +91,9 @@ func check1(raw []byte) (Config, protocol.FieldErrors) {
 	return Config{Version: "1", JSON: raw}, nil
 }
 
-func versions2() []string { return []string{"2.0.0", "2.1.0", "2.2.0", "2.3.0", "2.4.0"} }
+var versions2 = []string{"2.0.0", "2.1.0", "2.2.0", "2.3.0", "2.4.0"}
 
-func versions3() []string {
-	return []string{"3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0", "3.6.0"}
-}
+var versions3 = []string{"3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0", "3.6.0"}
 
 // decode reads JSON. The decoder's own words are left out: they quote.
 func decode(raw []byte, into any) protocol.FieldErrors {

@@ -69,7 +69,7 @@ func TestConformance(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := means2(t, raw, row.places)
-		for _, max := range append([]string{""}, versions3()...) {
+		for _, max := range append([]string{""}, versions3...) {
 			o := TranslateOptions{Max: max, AcceptLoss: true}
 			out, err := Translate(raw, o)
 			if max == "3.0.0" && row.only31 {

@@ -21,9 +21,7 @@ const (
 
 // rootDevices are the names under which images have their root filesystem: Container
 // Linux's and Fedora CoreOS's.
-func rootDevices() []string {
-	return []string{"/dev/disk/by-label/ROOT", "/dev/disk/by-partlabel/ROOT", "/dev/disk/by-label/root", "/dev/disk/by-partlabel/root"}
-}
+var rootDevices = []string{"/dev/disk/by-label/ROOT", "/dev/disk/by-partlabel/ROOT", "/dev/disk/by-label/root", "/dev/disk/by-partlabel/root"}
 
 // judgeFilesystems finds out where the root of each filesystem is.
 func (s *source) judgeFilesystems() {
@@ -86,7 +84,7 @@ func (s *source) judgeMount(m *mount2, at string) {
 // judgePlace says where a filesystem with a device is, and keeps it unless it is root.
 func (s *source) judgePlace(i int, used bool) string {
 	fs, at := s.stub.Storage.Filesystems[i], s.filesystems[i]
-	isRoot := slices.Contains(rootDevices(), fs.Mount.Device)
+	isRoot := slices.Contains(rootDevices, fs.Mount.Device)
 	if fs.Name == rootName || isRoot {
 		if fs.Mount.Wipe || !isRoot {
 			s.lose(at+s.mount, "that the root filesystem is made or taken anew")

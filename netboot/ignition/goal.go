@@ -65,23 +65,23 @@ func headOf(t *tree) (head, *Refusal) {
 	if v.kind != text {
 		return head{}, refuse(UnknownVersion, at, "is no string")
 	}
-	if minor := slices.Index(versions2(), v.text); minor >= 0 {
+	if minor := slices.Index(versions2, v.text); minor >= 0 {
 		return head{v.text, "2", minor}, nil
 	}
-	if minor := slices.Index(versions3(), v.text); minor >= 0 {
+	if minor := slices.Index(versions3, v.text); minor >= 0 {
 		return head{v.text, "3", minor}, nil
 	}
 	if strings.HasPrefix(v.text, "3.") {
-		return head{}, refuse(TooNew, at, "is a specification 3 that is not one of "+strings.Join(versions3(), ", "))
+		return head{}, refuse(TooNew, at, "is a specification 3 that is not one of "+strings.Join(versions3, ", "))
 	}
-	return head{}, refuse(UnknownVersion, at, "is not one of 1, "+strings.Join(slices.Concat(versions2(), versions3()), ", "))
+	return head{}, refuse(UnknownVersion, at, "is not one of 1, "+strings.Join(slices.Concat(versions2, versions3), ", "))
 }
 
 // newest is the highest specification that is known.
-func newest() string { return versions3()[len(versions3())-1] }
+func newest() string { return versions3[len(versions3)-1] }
 
 // above says whether version a is higher than b, of specifications 1 to 3.
 func above(a, b string) bool {
-	all := slices.Concat([]string{"1"}, versions2(), versions3())
+	all := slices.Concat([]string{"1"}, versions2, versions3)
 	return slices.Index(all, a) > slices.Index(all, b)
 }

@@ -27,12 +27,10 @@ const (
 	Invalid         Class = "Invalid"         // not valid by its own specification, or by that of the result
 )
 
-// Classes are all of them.
-func Classes() []Class {
-	return []Class{
-		UsesNetworkd, NoFilesystem, DuplicateInode, UsesOwnLink, DuplicateUnit, DuplicateDropin, Deprecated,
-		NotIgnition, CloudConfig, Script, NotAnObject, UnknownVersion, TooNew, WouldLose, Invalid,
-	}
+// classes are all of them.
+var classes = []Class{
+	UsesNetworkd, NoFilesystem, DuplicateInode, UsesOwnLink, DuplicateUnit, DuplicateDropin, Deprecated,
+	NotIgnition, CloudConfig, Script, NotAnObject, UnknownVersion, TooNew, WouldLose, Invalid,
 }
 
 // Refusal is why a stub cannot be used. Errors of this package wrap it, so that

@@ -53,14 +53,12 @@ type node2 struct {
 
 // schema2 are the sections of specification 2.4. One that it does not know is refused:
 // every version of Ignition drops it without a word on the host.
-func schema2() []string { return []string{"ignition", "storage", "systemd", "networkd", "passwd"} }
+var schema2 = []string{"ignition", "storage", "systemd", "networkd", "passwd"}
 
 // unitEndings are of systemd.unit(5); those of networkd are of systemd.network(5).
-func unitEndings() []string {
-	return []string{".service", ".socket", ".device", ".mount", ".automount", ".swap", ".target", ".path", ".timer", ".snapshot", ".slice", ".scope"}
-}
+var unitEndings = []string{".service", ".socket", ".device", ".mount", ".automount", ".swap", ".target", ".path", ".timer", ".snapshot", ".slice", ".scope"}
 
-func networkEndings() []string { return []string{".link", ".netdev", ".network"} }
+var networkEndings = []string{".link", ".netdev", ".network"}
 
 func check2(raw []byte) (out protocol.FieldErrors) {
 	var sections map[string]json.RawMessage
@@ -68,8 +66,8 @@ func check2(raw []byte) (out protocol.FieldErrors) {
 		return errs
 	}
 	for name := range sections {
-		if !slices.Contains(schema2(), name) {
-			return wrong("$", "has a section that the specification does not know; there are "+strings.Join(schema2(), ", "))
+		if !slices.Contains(schema2, name) {
+			return wrong("$", "has a section that the specification does not know; there are "+strings.Join(schema2, ", "))
 		}
 	}
 	var c config2
@@ -89,12 +87,12 @@ func check2(raw []byte) (out protocol.FieldErrors) {
 		}
 	}
 	for i, u := range c.Systemd.Units {
-		if !slices.Contains(unitEndings(), path.Ext(u.Name)) {
+		if !slices.Contains(unitEndings, path.Ext(u.Name)) {
 			add(fmt.Sprintf("$.systemd.units[%d].name", i), "invalid systemd unit extension")
 		}
 	}
 	for i, u := range c.Networkd.Units {
-		if !slices.Contains(networkEndings(), path.Ext(u.Name)) {
+		if !slices.Contains(networkEndings, path.Ext(u.Name)) {
 			add(fmt.Sprintf("$.networkd.units[%d].name", i), "is not .link, .netdev or .network")
 		}
 	}

@@ -47,7 +47,7 @@ func Translate(raw []byte, o TranslateOptions) (Translated, error) {
 	}
 	if !resource.ValidIgnitionVersion(o.Max) {
 		return Translated{}, protocol.Errorf(protocol.CodeInvalid, opTranslate, "%.16q is no version of the Ignition specification", o.Max).
-			WithHint("give one of %s", strings.Join(slices.Concat(versions2(), versions3()), ", "))
+			WithHint("give one of %s", strings.Join(slices.Concat(versions2, versions3), ", "))
 	}
 	var authorities []string
 	if o.ReplaceCA != "" {
@@ -93,7 +93,7 @@ func stubTree(raw []byte) (t *tree, config []byte, rendered bool, r *Refusal) {
 	if t, r = parseTree(raw); r == nil {
 		return t, raw, false, nil
 	}
-	if trimmed[0] == '{' || trimmed[0] == '[' || headLine("variant").Find(raw) == nil {
+	if trimmed[0] == '{' || trimmed[0] == '[' || variantLine.Find(raw) == nil {
 		return nil, nil, false, r
 	}
 	c, errs := render(raw)

@@ -148,11 +148,11 @@ func FuzzTranslate(f *testing.F) {
 		f.Add([]byte(s), byte(0))
 	}
 	known := map[Class]bool{}
-	for _, c := range Classes() {
+	for _, c := range classes {
 		known[c] = true
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, options byte) {
-		max := append(versions2(), versions3()...)[int(options>>1)%12]
+		max := append(versions2, versions3...)[int(options>>1)%12]
 		out, err := Translate(raw, TranslateOptions{Max: max, AcceptLoss: options&1 == 0})
 		if err != nil {
 			if r := refusalOf(err); r == nil || !known[r.Class] || !strings.HasPrefix(r.Path, "$") || r.Message == "" {

@@ -22,10 +22,8 @@ const (
 	SignatureNone        SignatureClass = "NoSignature"  // there is none
 )
 
-// SignatureClasses lists the classes, in that order.
-func SignatureClasses() []SignatureClass {
-	return []SignatureClass{SignatureOtherDigest, SignatureNotTrusted, SignatureMalformed, SignatureTooBig, SignatureNone}
-}
+// signatureClasses lists the classes, in that order.
+var signatureClasses = []SignatureClass{SignatureOtherDigest, SignatureNotTrusted, SignatureMalformed, SignatureTooBig, SignatureNone}
 
 // SignatureRefusal is why an image is not proved. Errors of [VerifySignature] wrap it, so
 // that errors.As finds it; those of the network and of the registry do not.
@@ -43,7 +41,7 @@ func refuse(c SignatureClass, format string, args ...any) *SignatureRefusal {
 
 // nearer is the refusal that is nearer to a proof; nil is none.
 func nearer(a, b *SignatureRefusal) *SignatureRefusal {
-	if a == nil || b != nil && slices.Index(SignatureClasses(), b.Class) < slices.Index(SignatureClasses(), a.Class) {
+	if a == nil || b != nil && slices.Index(signatureClasses, b.Class) < slices.Index(signatureClasses, a.Class) {
 		return b
 	}
 	return a

@@ -24,9 +24,7 @@ const (
 
 // loaders are the names of the removable media path (UEFI specification 2.10, table
 // 3.6) by architecture in Go's words.
-func loaders() map[string]string {
-	return map[string]string{"amd64": "BOOTX64.EFI", "arm64": "BOOTAA64.EFI"}
-}
+var loaders = map[string]string{"amd64": "BOOTX64.EFI", "arm64": "BOOTAA64.EFI"}
 
 // Check says whether UEFI firmware of an architecture boots the image from a CD drive: a
 // primary volume descriptor, an El Torito catalogue with an EFI entry, and in that entry's
@@ -67,7 +65,7 @@ func check(r io.ReaderAt, architecture string) error {
 	if len(entries) == 0 {
 		return unbootable("its boot catalogue has no EFI entry: UEFI firmware does not boot it")
 	}
-	want := loaders()[architecture]
+	want := loaders[architecture]
 	var have []string
 	for _, e := range entries {
 		names, err := bootFolder(r, int64(e)*sectorSize)

@@ -31,9 +31,7 @@ type volume struct {
 // rawSectors are the sizes of sectors of images that hold more than a sector's data, with
 // the offset of the data in each: mode 2 without and with the sync pattern, mode 1, and
 // the last two with subchannels.
-func rawSectors() [][2]int64 {
-	return [][2]int64{{2336, 8}, {2352, 16}, {2352, 24}, {2448, 16}, {2448, 24}}
-}
+var rawSectors = [][2]int64{{2336, 8}, {2352, 16}, {2352, 24}, {2448, 16}, {2448, 24}}
 
 // openVolume reads the volume descriptors and picks the tree: Rock Ridge, else Joliet,
 // else plain, which is what Linux mounts.
@@ -91,7 +89,7 @@ func isJoliet(d []byte) bool {
 
 // notRaw says of an image of whole CD sectors what it is; else the error.
 func notRaw(r io.ReaderAt, err error) error {
-	for _, s := range rawSectors() {
+	for _, s := range rawSectors {
 		if b, rerr := span(r, firstDescriptor*s[0]+s[1]+1, len(standardID)); rerr == nil && string(b) == standardID {
 			return protocol.Errorf(protocol.CodeUnsupported, op, "it has raw CD sectors of %d bytes; only %d are read", s[0], sectorSize).
 				WithHint("convert it, by bchunk or by ccd2iso")

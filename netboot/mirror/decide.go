@@ -55,9 +55,7 @@ const (
 	answerLocal   answer = "local"   // none, because of us: no place in the queue, no disk
 )
 
-func answers() []answer {
-	return []answer{answerWhole, answerSame, answerAbsent, answerFolder, answerDenied, answerTrouble, answerLocal}
-}
+var answers = []answer{answerWhole, answerSame, answerAbsent, answerFolder, answerDenied, answerTrouble, answerLocal}
 
 // outcome is what becomes of a question.
 type outcome string

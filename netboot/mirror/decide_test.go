@@ -16,7 +16,7 @@ func TestFirstTable(t *testing.T) {
 }
 
 func TestJudgeTable(t *testing.T) {
-	doctable.Of(t, "decide.go", "judge").Hold(t, [][]string{doctable.Words(answers()...), doctable.YesNo()},
+	doctable.Of(t, "decide.go", "judge").Hold(t, [][]string{doctable.Words(answers...), doctable.YesNo()},
 		func(in []string) []string { return doctable.Words(judge(answer(in[0]), in[1] == "yes")) })
 }
 

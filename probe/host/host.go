@@ -95,13 +95,15 @@ func (t tree) driver(device string) string {
 	return protocol.CleanHostText(path.Base(to))
 }
 
+// pciAddress is domain, bus, device and function.
+var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+
 // pciOf is the PCI address of the device nearest to the end of a path below
 // /sys/devices; empty if there is none.
 func pciOf(device string) string {
-	address := regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 	found := ""
 	for part := range strings.SplitSeq(device, "/") {
-		if address.MatchString(part) {
+		if pciAddress.MatchString(part) {
 			found = part
 		}
 	}

@@ -44,10 +44,10 @@ type Announcement struct {
 	Gone bool
 }
 
-// Parse reads an LLDPDU, which is the frame without its Ethernet header. The first
+// parse reads an LLDPDU, which is the frame without its Ethernet header. The first
 // three TLVs must be Chassis ID, Port ID and TTL (section 9.2.7.7.1); of the others
 // the system's name is read.
-func Parse(pdu []byte) (Announcement, error) {
+func parse(pdu []byte) (Announcement, error) {
 	var a Announcement
 	for n := 0; ; n++ {
 		if len(pdu) < 2 {

@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 		{"half a header", head + "\x0a", Announcement{}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got, err := Parse([]byte(row.pdu))
+			got, err := parse([]byte(row.pdu))
 			if got != row.want || errors.Is(err, ErrMalformed) != row.bad {
 				t.Errorf("%+v, %v, want %+v", got, err, row.want)
 			}
@@ -61,7 +61,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(tlv(1, mac) + tlv(2, portName) + tlv(3, ttl) + tlv(5, "leaf") + tlv(0, "")))
 	f.Add([]byte(tlv(1, "\x05\x02abc") + tlv(2, "\x07\xff") + tlv(3, "\x00\x00")))
 	f.Fuzz(func(t *testing.T, pdu []byte) {
-		a, err := Parse(pdu)
+		a, err := parse(pdu)
 		if err != nil {
 			if a != (Announcement{}) {
 				t.Errorf("%+v with an error", a)

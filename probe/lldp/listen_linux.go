@@ -21,9 +21,7 @@ const (
 
 // groups are the addresses that LLDP is sent to (table 7-1): the nearest bridge,
 // nearest bridge that is no TPMR, nearest customer bridge.
-func groups() [][6]byte {
-	return [][6]byte{{0x01, 0x80, 0xc2, 0, 0, 0x0e}, {0x01, 0x80, 0xc2, 0, 0, 0x03}, {0x01, 0x80, 0xc2, 0, 0, 0x00}}
-}
+var groups = [][6]byte{{0x01, 0x80, 0xc2, 0, 0, 0x0e}, {0x01, 0x80, 0xc2, 0, 0, 0x03}, {0x01, 0x80, 0xc2, 0, 0, 0x00}}
 
 // Heard are neighbours, by the index of the interface that heard them.
 type Heard map[int][]protocol.Neighbour
@@ -43,7 +41,7 @@ func Listen(ctx context.Context, interfaces []int) (Heard, error) {
 	f := os.NewFile(uintptr(fd), "lldp")
 	defer f.Close()
 	for _, i := range interfaces {
-		for _, g := range groups() {
+		for _, g := range groups {
 			m := unix.PacketMreq{Ifindex: int32(i), Type: unix.PACKET_MR_MULTICAST, Alen: uint16(len(g))}
 			copy(m.Address[:], g[:])
 			if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &m); err != nil {
@@ -69,7 +67,7 @@ func Listen(ctx context.Context, interfaces []int) (Heard, error) {
 		if from == nil || from.Pkttype == unix.PACKET_OUTGOING || !slices.Contains(interfaces, from.Ifindex) {
 			continue
 		}
-		if a, err := Parse(buf[:n]); err == nil && !a.Gone {
+		if a, err := parse(buf[:n]); err == nil && !a.Gone {
 			heard.add(from.Ifindex, a.Neighbour)
 		}
 	}

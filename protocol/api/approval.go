@@ -11,8 +11,8 @@ import (
 // PathApprovals is the route of all approvals.
 const PathApprovals = "/v1/approvals"
 
-// PathApproval is the route of one approval; action is grant, deny, sign, or empty.
-func PathApproval(id, action string) string {
+// pathApproval is the route of one approval; action is grant, deny, sign, or empty.
+func pathApproval(id, action string) string {
 	path := PathApprovals + "/" + url.PathEscape(id)
 	if action != "" {
 		path += "/" + action
@@ -45,24 +45,24 @@ func (c *Client) Approvals(ctx context.Context) ([]resource.ApprovalRequest, err
 
 // Approval reads one approval.
 func (c *Client) Approval(ctx context.Context, id string) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodGet, PathApproval(id, ""), nil, &out)
+	err = c.call(ctx, http.MethodGet, pathApproval(id, ""), nil, &out)
 	return out, err
 }
 
 // GrantApproval grants an approval. Repeating it is safe.
 func (c *Client) GrantApproval(ctx context.Context, id string, r GrantRequest) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodPost, PathApproval(id, "grant"), r, &out)
+	err = c.call(ctx, http.MethodPost, pathApproval(id, "grant"), r, &out)
 	return out, err
 }
 
 // DenyApproval denies an approval. Repeating it is safe.
 func (c *Client) DenyApproval(ctx context.Context, id string, r DenyRequest) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodPost, PathApproval(id, "deny"), r, &out)
+	err = c.call(ctx, http.MethodPost, pathApproval(id, "deny"), r, &out)
 	return out, err
 }
 
 // SignApproval gives a granted approval its signature. Repeating it is safe.
 func (c *Client) SignApproval(ctx context.Context, id string, r SignRequest) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodPost, PathApproval(id, "sign"), r, &out)
+	err = c.call(ctx, http.MethodPost, pathApproval(id, "sign"), r, &out)
 	return out, err
 }

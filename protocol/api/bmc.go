@@ -53,14 +53,14 @@ func (r *RotateBMC) Check() error {
 	return nil
 }
 
-// PathRotate is the route that changes a BMC's account.
-func PathRotate(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/rotate" }
+// pathRotate is the route that changes a BMC's account.
+func pathRotate(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/rotate" }
 
 // RotateBMC begins to change a BMC's account. While it is under way, repeating it is no
 // change.
 func (c *Client) RotateBMC(ctx context.Context, name string, r RotateBMC) (*resource.BMC, error) {
 	var out resource.BMC
-	return &out, c.call(ctx, http.MethodPost, PathRotate(name), r, &out)
+	return &out, c.call(ctx, http.MethodPost, pathRotate(name), r, &out)
 }
 
 // AcceptServer accepts a server's board and interfaces, as they were shown.
@@ -79,22 +79,22 @@ type ProbeList struct {
 	Items []protocol.Probe `json:"items"`
 }
 
-// PathAccept is the route that accepts a BMC or a server.
-func PathAccept(kind resource.Kind, name string) string { return PathObject(kind, name) + "/accept" }
+// pathAccept is the route that accepts a BMC or a server.
+func pathAccept(kind resource.Kind, name string) string { return PathObject(kind, name) + "/accept" }
 
-// PathProbe is the route that probes a BMC.
-func PathProbe(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/probe" }
+// pathProbe is the route that probes a BMC.
+func pathProbe(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/probe" }
 
 // AcceptBMC accepts a BMC. Repeating it is safe.
 func (c *Client) AcceptBMC(ctx context.Context, name string, r AcceptBMC) (*resource.BMC, error) {
 	var out resource.BMC
-	return &out, c.call(ctx, http.MethodPost, PathAccept(resource.KindBMC, name), r, &out)
+	return &out, c.call(ctx, http.MethodPost, pathAccept(resource.KindBMC, name), r, &out)
 }
 
 // AcceptServer accepts what a server shows. Repeating it is safe.
 func (c *Client) AcceptServer(ctx context.Context, name string, r AcceptServer) (*resource.Server, error) {
 	var out resource.Server
-	return &out, c.call(ctx, http.MethodPost, PathAccept(resource.KindServer, name), r, &out)
+	return &out, c.call(ctx, http.MethodPost, pathAccept(resource.KindServer, name), r, &out)
 }
 
 // Probe asks what a BMC can do and waits for the answer, for ProbeWait if ctx has no
@@ -105,6 +105,6 @@ func (c *Client) Probe(ctx context.Context, bmc string, r ProbeRequest) (out Pro
 		ctx, cancel = context.WithTimeout(ctx, ProbeWait+callTimeout)
 		defer cancel()
 	}
-	err = c.call(ctx, http.MethodPost, PathProbe(bmc), r, &out)
+	err = c.call(ctx, http.MethodPost, pathProbe(bmc), r, &out)
 	return out, err
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -258,4 +259,9 @@ func (c *Client) transportError(ctx context.Context, op string, err error) error
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, op, "hub not reached: %w", err).
 		WithHint("check that the hub runs at %s and that this host can reach it", c.base)
+}
+
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && a.IsLoopback())
 }

@@ -162,12 +162,12 @@ func TestPathsAreEscaped(t *testing.T) {
 		PathObject(resource.KindServer, "a/../b"): "/v1/servers/a%2F..%2Fb",
 		PathHolds("n1"):          "/v1/servers/n1/holds",
 		PathRelease("x?y"):       "/v1/holds/x%3Fy/release",
-		PathConfirmDown("x/y"):   "/v1/holds/x%2Fy/confirm-down",
-		PathFirmware("n1"):       "/v1/servers/n1/firmware",
-		PathAnnotations("n1"):    "/v1/servers/n1/annotations",
-		PathJoinToken("r1"):      "/v1/racks/r1/join-token",
+		pathConfirmDown("x/y"):   "/v1/holds/x%2Fy/confirm-down",
+		pathFirmware("n1"):       "/v1/servers/n1/firmware",
+		pathAnnotations("n1"):    "/v1/servers/n1/annotations",
+		pathJoinToken("r1"):      "/v1/racks/r1/join-token",
 		PathServerRequests("n1"): "/v1/servers/n1/requests",
-		PathRequest("#"):         "/v1/requests/%23",
+		pathRequest("#"):         "/v1/requests/%23",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

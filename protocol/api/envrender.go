@@ -58,8 +58,8 @@ type EnvRenderParam struct {
 	Secret bool   `json:"secret,omitempty"`
 }
 
-// PathEnvRender is the route of what a server would be served.
-func PathEnvRender(server string) string {
+// pathEnvRender is the route of what a server would be served.
+func pathEnvRender(server string) string {
 	return PathObject(resource.KindServer, server) + "/bootenv/render"
 }
 
@@ -73,7 +73,7 @@ func (c *Client) RenderEnv(ctx context.Context, server, env, path string) (out E
 	if path != "" {
 		q.Set(QueryPath, path)
 	}
-	to := PathEnvRender(server)
+	to := pathEnvRender(server)
 	if len(q) > 0 {
 		to += "?" + q.Encode()
 	}

@@ -15,20 +15,18 @@ import (
 // ExportKinds are what an export has, in the order in which it is read: holds last, so
 // that the newest are in it.
 func ExportKinds() []resource.Kind {
-	return append(fleetKinds(), []resource.Kind{
+	return slices.Concat(fleetKinds, []resource.Kind{
 		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindClaim,
 		resource.KindMaintenance, resource.KindBootConfiguration, resource.KindHold,
-	}...)
+	})
 }
 
 // fleetKinds describe boot environments and the images of groups. They are of no rack, and
 // in an export of one too: what is in it may name them, and which Templates a param names
 // is seen only where it is rendered.
-func fleetKinds() []resource.Kind {
-	return []resource.Kind{
-		resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv,
-		resource.KindBootImage, resource.KindManagedBootImages, resource.KindServerGroup, resource.KindGroupRevision,
-	}
+var fleetKinds = []resource.Kind{
+	resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv,
+	resource.KindBootImage, resource.KindManagedBootImages, resource.KindServerGroup, resource.KindGroupRevision,
 }
 
 // Export reads what people own at the hub, and what was proved of it: of the given kinds,
@@ -45,7 +43,7 @@ func (c *Client) Export(ctx context.Context, kinds []resource.Kind, rack string)
 	all := map[resource.Kind][]resource.Object{}
 	for _, k := range ExportKinds() { // also where only some are exported: they say what is in which rack
 		all[k], err = c.ListObjects(ctx, k)
-		if protocol.CodeOf(err) == protocol.CodeDenied && slices.Contains(fleetKinds(), k) {
+		if protocol.CodeOf(err) == protocol.CodeDenied && slices.Contains(fleetKinds, k) {
 			if slices.Contains(kinds, k) {
 				e.LeftOut = append(e.LeftOut, LeftOut{Kind: k, Name: "*", Reason: "they are the whole fleet's, which you may not read; somebody without a scope exports them"})
 			}
@@ -62,7 +60,7 @@ func (c *Client) Export(ctx context.Context, kinds []resource.Kind, rack string)
 	secrets := map[string]bool{}
 	for _, k := range ExportKinds() {
 		for _, o := range all[k] {
-			if !slices.Contains(kinds, k) || rack != "" && in.rackOf(o) != rack && !slices.Contains(fleetKinds(), k) {
+			if !slices.Contains(kinds, k) || rack != "" && in.rackOf(o) != rack && !slices.Contains(fleetKinds, k) {
 				continue
 			}
 			if why := leftOut(o); why != "" {

@@ -22,11 +22,6 @@ const (
 	GroupRevert GroupAction = "revert" // returns to an older revision
 )
 
-// GroupActions lists the actions.
-func GroupActions() []GroupAction {
-	return []GroupAction{GroupAdopt, GroupAck, GroupPin, GroupUnpin, GroupRevert}
-}
-
 // GroupRequest is an action on a group. Reason is needed.
 type GroupRequest struct {
 	Reason string `json:"reason"`
@@ -86,19 +81,19 @@ const (
 	QueryTo   = "to"
 )
 
-// PathGroup is the route of an action on a group, or of diff.
-func PathGroup(name, action string) string {
+// pathGroup is the route of an action on a group, or of diff.
+func pathGroup(name, action string) string {
 	return PathObject(resource.KindServerGroup, name) + "/" + action
 }
 
 // Group does something about a group. The codes are those of the hub: invalid, not_found,
 // conflict, denied, unavailable, timeout.
 func (c *Client) Group(ctx context.Context, name string, action GroupAction, r GroupRequest) (out GroupAnswer, err error) {
-	return out, c.call(ctx, http.MethodPost, PathGroup(name, string(action)), r, &out)
+	return out, c.call(ctx, http.MethodPost, pathGroup(name, string(action)), r, &out)
 }
 
 // DiffGroup reads how two revisions differ.
 func (c *Client) DiffGroup(ctx context.Context, name string, from, to int) (out GroupDiff, err error) {
 	q := url.Values{QueryFrom: {strconv.Itoa(from)}, QueryTo: {strconv.Itoa(to)}}
-	return out, c.call(ctx, http.MethodGet, PathGroup(name, "diff")+"?"+q.Encode(), nil, &out)
+	return out, c.call(ctx, http.MethodGet, pathGroup(name, "diff")+"?"+q.Encode(), nil, &out)
 }

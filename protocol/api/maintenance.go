@@ -18,8 +18,8 @@ type MaintenanceRequest struct {
 	Reason string `json:"reason"`
 }
 
-// PathMaintenance is the route that says something of a maintenance.
-func PathMaintenance(name, action string) string {
+// pathMaintenance is the route that says something of a maintenance.
+func pathMaintenance(name, action string) string {
 	return PathObject(resource.KindMaintenance, name) + "/" + action
 }
 
@@ -27,5 +27,5 @@ func PathMaintenance(name, action string) string {
 // nothing. The codes are those of the hub: invalid, not_found, conflict, denied.
 func (c *Client) Maintenance(ctx context.Context, name, action string, r MaintenanceRequest) (*resource.Maintenance, error) {
 	var m resource.Maintenance
-	return &m, c.call(ctx, http.MethodPost, PathMaintenance(name, action), r, &m)
+	return &m, c.call(ctx, http.MethodPost, pathMaintenance(name, action), r, &m)
 }

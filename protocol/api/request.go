@@ -1,51 +1,13 @@
 package api
 
 import (
+	"context"
+	"net/http"
+	"net/url"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
-
-// HoldRequest asks for a hold. The same request again, by the same caller with
-// the same key, returns the hold that it made the first time.
-type HoldRequest struct {
-	resource.HoldTerms
-}
-
-// ReleaseRequest releases a hold. Only its owner may; BreakGlass is the reason why
-// somebody else does, and needs the right to it.
-type ReleaseRequest struct {
-	BreakGlass string `json:"breakGlass,omitempty"`
-}
-
-// ConfirmRequest says that a held server is down whose BMC does not answer.
-type ConfirmRequest struct {
-	Reason string `json:"reason"`
-}
-
-// DiscoverRequest asks for another discovery of a server. There is nothing to say.
-type DiscoverRequest struct{}
-
-// FirmwareRequest marks firmware work that must not be interrupted, For how long at
-// most; 0 ends the mark.
-type FirmwareRequest struct {
-	Reason string            `json:"reason,omitempty"`
-	For    protocol.Duration `json:"for,omitempty"`
-}
-
-// AnnotationRequest is a reboot annotation of metal3: reboot.metal3.io asks for one
-// reboot, reboot.metal3.io/KEY for a hold. Value is JSON, or empty.
-type AnnotationRequest struct {
-	Annotation string `json:"annotation"`
-	Value      string `json:"value,omitempty"`
-}
-
-// AnnotationAnswer is what the annotation became: one of the two.
-type AnnotationAnswer struct {
-	Hold    *resource.Hold `json:"hold,omitempty"`
-	Request *RequestStatus `json:"request,omitempty"`
-}
 
 // RebootRequest asks for one reboot, or for one power-off of a server that no claim
 // wants On. The same Ref again, by the same caller for the same server and action, is
@@ -72,18 +34,22 @@ type RequestStatus struct {
 	CreatedAt time.Time              `json:"createdAt"`
 }
 
-// EventRecord is an event of an agent as the hub has it. Index grows over all
-// agents.
-type EventRecord struct {
-	resource.Event
-	// Target is what an event of the hub's own is about; nil where that is its server alone.
-	Target *resource.Target `json:"target,omitempty"`
-	Agent  string           `json:"agent"`
-	Index  uint64           `json:"index"`
+// PathServerRequests is the route that asks for a one-shot request.
+func PathServerRequests(server string) string {
+	return PathObject(resource.KindServer, server) + "/requests"
 }
 
-// EventList is a run of events. Next is the after of the request that goes on.
-type EventList struct {
-	Items []EventRecord `json:"items"`
-	Next  uint64        `json:"next"`
+// pathRequest is the route of one request.
+func pathRequest(id string) string { return "/v1/requests/" + url.PathEscape(id) }
+
+// Reboot asks for one reboot. It is not safe to repeat.
+func (c *Client) Reboot(ctx context.Context, server string, r RebootRequest) (out RequestStatus, err error) {
+	err = c.call(ctx, http.MethodPost, PathServerRequests(server), r, &out)
+	return out, err
+}
+
+// Request reads a one-shot request.
+func (c *Client) Request(ctx context.Context, id string) (out RequestStatus, err error) {
+	err = c.call(ctx, http.MethodGet, pathRequest(id), nil, &out)
+	return out, err
 }

@@ -19,10 +19,8 @@ const (
 	RolloutNext   RolloutCommand = "next"   // begins the next wave now
 )
 
-// RolloutCommands lists the commands.
-func RolloutCommands() []RolloutCommand {
-	return []RolloutCommand{RolloutPause, RolloutResume, RolloutAbort, RolloutNext}
-}
+// rolloutCommands lists the commands.
+var rolloutCommands = []RolloutCommand{RolloutPause, RolloutResume, RolloutAbort, RolloutNext}
 
 // RolloutRequest is a command to the roll-out of a server group. Reason is needed.
 type RolloutRequest struct {
@@ -34,7 +32,7 @@ type RolloutRequest struct {
 func (r RolloutRequest) Check() error {
 	const op = "command roll-out"
 	switch {
-	case !slices.Contains(RolloutCommands(), r.Command):
+	case !slices.Contains(rolloutCommands, r.Command):
 		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not pause, resume, abort or next", r.Command).WithHint("say one of these")
 	case r.Reason == "" || len(r.Reason) > maxGroupReason:
 		return protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", maxGroupReason).WithHint("add --reason REASON")
@@ -43,7 +41,7 @@ func (r RolloutRequest) Check() error {
 }
 
 // PathRollout is the route of a command to the roll-out of a group.
-func PathRollout(name string) string { return PathGroup(name, "rollout") }
+func PathRollout(name string) string { return pathGroup(name, "rollout") }
 
 // CommandRollout says a command to the roll-out of a server group. The codes are those of
 // the hub: invalid, not_found, conflict (it is not such that it can be done), denied,

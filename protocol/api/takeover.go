@@ -40,14 +40,14 @@ func (r AdoptRequest) Validate() error {
 	return nil
 }
 
-// PathAdopt is the route that takes a server over.
-func PathAdopt(server string) string { return PathObject(resource.KindServer, server) + "/adopt" }
+// pathAdopt is the route that takes a server over.
+func pathAdopt(server string) string { return PathObject(resource.KindServer, server) + "/adopt" }
 
 // AdoptServer says what becomes of a claimed server's system. The same again changes
 // nothing. The codes are invalid, not_found, conflict and denied.
 func (c *Client) AdoptServer(ctx context.Context, server string, r AdoptRequest) (*resource.Claim, error) {
 	var cl resource.Claim
-	return &cl, c.call(ctx, http.MethodPost, PathAdopt(server), r, &cl)
+	return &cl, c.call(ctx, http.MethodPost, pathAdopt(server), r, &cl)
 }
 
 // PathImport is the route that takes what another hub exported.

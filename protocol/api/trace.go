@@ -17,8 +17,8 @@ const QueryAttempt = "attempt"
 // TraceWait is how long a hub waits for a trace.
 const TraceWait = 15 * time.Second
 
-// PathTrace is the route of what was seen of a server's power-ons.
-func PathTrace(server string) string {
+// pathTrace is the route of what was seen of a server's power-ons.
+func pathTrace(server string) string {
 	return PathObject(resource.KindServer, server) + "/trace"
 }
 
@@ -50,6 +50,6 @@ func (c *Client) Trace(ctx context.Context, server string, serial int) (out reso
 		ctx, cancel = context.WithTimeout(ctx, TraceWait+callTimeout)
 		defer cancel()
 	}
-	err = c.call(ctx, http.MethodGet, PathTrace(server)+AttemptQuery(serial), nil, &out)
+	err = c.call(ctx, http.MethodGet, pathTrace(server)+AttemptQuery(serial), nil, &out)
 	return out, err
 }

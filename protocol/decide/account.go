@@ -13,11 +13,6 @@ const (
 	LoginUnreachable Login = "unreachable" // no answer, or none that says anything
 )
 
-// Logins lists the outcomes.
-func Logins() []Login {
-	return []Login{LoginUntried, LoginOK, LoginLimited, LoginDenied, LoginUnreachable}
-}
-
 // AccountPhase is how far the change of an account has come on the agent's disk.
 type AccountPhase string
 
@@ -31,11 +26,6 @@ const (
 	AccountLost    AccountPhase = "lost"    // neither logs in
 )
 
-// AccountPhases lists the phases.
-func AccountPhases() []AccountPhase {
-	return []AccountPhase{AccountNew, AccountWriting, AccountProved, AccountRotated, AccountKept, AccountLost}
-}
-
 // AccountWrite is what the BMC said to the write of next.
 type AccountWrite string
 
@@ -46,10 +36,8 @@ const (
 	WriteRefused  AccountWrite = "refused"
 )
 
-// AccountWrites lists the answers.
-func AccountWrites() []AccountWrite {
-	return []AccountWrite{WriteUnknown, WriteAccepted, WriteRefused}
-}
+// accountWrites lists the answers.
+var accountWrites = []AccountWrite{WriteUnknown, WriteAccepted, WriteRefused}
 
 // AccountFacts is what the next step of a change depends on.
 type AccountFacts struct {

@@ -78,7 +78,7 @@ func TestAccountWalks(t *testing.T) {
 			tried(true)
 		case AccountWriteNext:
 			n.Phase, n.Current, n.Next, n.Again = AccountWriting, "", "", false
-			for _, w := range AccountWrites() {
+			for _, w := range accountWrites {
 				n.Written = w
 				walk(n)
 			}

@@ -144,13 +144,16 @@ func attemptStep(state resource.AttemptState, net bool, power running, has armed
 	return state, ActNone, ""
 }
 
+// stateTimeouts are how long an attempt may stay in a state; a power-on has its own.
+var stateTimeouts = map[resource.AttemptState]time.Duration{
+	resource.AttemptPreparing: armTimeout,
+	resource.AttemptConsumed:  fetchTimeout,
+	resource.AttemptFetched:   installTimeout,
+}
+
 func timerOf(now time.Time, a *Attempt, power running) timer {
 	age := now.Sub(a.Since)
-	limit := map[resource.AttemptState]time.Duration{
-		resource.AttemptPreparing: armTimeout,
-		resource.AttemptConsumed:  fetchTimeout,
-		resource.AttemptFetched:   installTimeout,
-	}[a.State]
+	limit := stateTimeouts[a.State]
 	if a.State == resource.AttemptPowerRequested {
 		limit = consumeTimeout
 		if power == isOff {

@@ -30,9 +30,7 @@ func (r *Record) wayOf(b *message.BootIntent, target protocol.BootTarget) (bootW
 }
 
 // notHTTP are the ends of an attempt in which the BMC or firmware did no boot by HTTP at all.
-func notHTTP() []resource.AttemptCode {
-	return []resource.AttemptCode{resource.AttemptNotStored, resource.AttemptOverrideIgnored, resource.AttemptWrongMethod, resource.AttemptNoDHCP}
-}
+var notHTTP = []resource.AttemptCode{resource.AttemptNotStored, resource.AttemptOverrideIgnored, resource.AttemptWrongMethod, resource.AttemptNoDHCP}
 
 // wayRule says whether a boot by UefiHttp is given its URL through the BMC. The first row
 // that fits decides.
@@ -61,7 +59,7 @@ func wayRule(reach resource.Reach, before bootWay, ended resource.AttemptCode) b
 	case before == wayNone:
 		return false
 	}
-	return (before == wayURL) != slices.Contains(notHTTP(), ended)
+	return (before == wayURL) != slices.Contains(notHTTP, ended)
 }
 
 // way says whether the attempt that begins is given its URL, and why if the one before is

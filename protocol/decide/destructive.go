@@ -48,15 +48,15 @@ func destructiveRule(act destructive, key, foreign, room, installed bool) resour
 	return approvalNone
 }
 
-// Overrides says whether a release is by somebody else than the hold's owner.
-func Overrides(h resource.ActiveHold, r resource.Release) bool {
+// overrides says whether a release is by somebody else than the hold's owner.
+func overrides(h resource.ActiveHold, r resource.Release) bool {
 	return r.By != h.Owner
 }
 
 // ReleaseApproval says whether a release needs an approval, where the agent knows a
 // destructive key.
 func ReleaseApproval(key bool, h resource.ActiveHold, r resource.Release) bool {
-	return destructiveRule(actRelease, key, Overrides(h, r), true, false) != approvalNone
+	return destructiveRule(actRelease, key, overrides(h, r), true, false) != approvalNone
 }
 
 // Clearing is how a ForceOff was let through.

@@ -53,7 +53,7 @@ func (p *step) evidence(e Event) {
 		if a.Observed == "" {
 			a.Observed = a.Intended // its path was in no other answer
 		}
-		p.happened(resource.EventFetched, "%s", a.Last())
+		p.happened(resource.EventFetched, "%s", a.last())
 	case e.Kind == protocol.EvidenceFailed:
 		p.imageFailed(e)
 	case a != nil && takesKind(a.Purpose.Or(), a.Repeat, e.Kind):

@@ -10,7 +10,7 @@ import (
 )
 
 func TestCloselyTable(t *testing.T) {
-	doctable.Of(t, "look.go", "closely").Hold(t, [][]string{doctable.Words(stages()...), doctable.YesNo()}, func(in []string) []string {
+	doctable.Of(t, "look.go", "closely").Hold(t, [][]string{doctable.Words(stages...), doctable.YesNo()}, func(in []string) []string {
 		return doctable.Words(closely(stage(in[0]), in[1] == "yes"))
 	})
 }

@@ -219,8 +219,7 @@ type mediumRead string
 
 // What is read.
 const (
-	MediumWhole  mediumRead = "whole"  // all of it, in this run of the agent
-	MediumLoaded mediumRead = "loaded" // more since the power-on than firmware reads that only looks
+	MediumWhole mediumRead = "whole" // all of it, in this run of the agent
 )
 
 // cached notes that a BMC has all of a medium before the server is powered on: it needs
@@ -242,7 +241,7 @@ func (p *step) tookCached() {
 	p.enter(resource.AttemptFetched)
 	p.rec.ran()
 	a.Evidence, a.Served, a.Observed = protocol.EvidenceFetched, true, a.Intended
-	p.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.Last())
+	p.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.last())
 }
 
 // mediaCode is the code of a failure of a boot by virtual media, which asks nobody for an

@@ -33,7 +33,7 @@ func (w *world) chain() *protocol.BootChain {
 // last is the last file of the attempt.
 func (w *world) last() string {
 	if a := w.record().Attempt; a != nil && a.Chain != nil {
-		return a.Last()
+		return a.last()
 	}
 	return "boot.efi"
 }

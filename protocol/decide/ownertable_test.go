@@ -46,7 +46,7 @@ func TestRearmTable(t *testing.T) {
 func TestRearmStepTable(t *testing.T) {
 	tb := doctable.Of(t, "rearm.go", "rearmStep")
 	tb.Else = func(in []string) []string { return []string{in[2], string(rearmNothing)} }
-	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(isOff, isOn, isOther), doctable.Words(rearmStates()...), doctable.Words(armedOurs, armedOther, armedNone)},
+	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(isOff, isOn, isOther), doctable.Words(rearmStates...), doctable.Words(armedOurs, armedOther, armedNone)},
 		func(in []string) []string {
 			next, act := rearmStep(in[0] == "yes", running(in[1]), RearmState(in[2]), armed(in[3]))
 			return []string{string(next), string(act)}

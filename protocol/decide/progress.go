@@ -27,9 +27,7 @@ const (
 	progressOS       progressClass = "os"
 )
 
-func progressClasses() []progressClass {
-	return []progressClass{progressNone, progressFirmware, progressSetup, progressOS}
-}
+var progressClasses = []progressClass{progressNone, progressFirmware, progressSetup, progressOS}
 
 // progressOf reads a BootProgress (Redfish ComputerSystem.BootProgress.LastState).
 func progressOf(word string) progressClass {

@@ -34,9 +34,7 @@ const (
 	RearmGivenUp RearmState = "givenup" // not again in this run
 )
 
-func rearmStates() []RearmState {
-	return []RearmState{RearmNone, RearmArming, RearmArmed, RearmUndo, RearmGivenUp}
-}
+var rearmStates = []RearmState{RearmNone, RearmArming, RearmArmed, RearmUndo, RearmGivenUp}
 
 // rearmStep moves it along. The first row that fits decides; a row that is not there
 // leaves all as it is.

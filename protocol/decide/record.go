@@ -171,8 +171,8 @@ type Attempt struct {
 	Cleared ClearedBoot `json:"cleared,omitzero"`
 }
 
-// Last is the name of the file after whose last byte the operating system may run.
-func (a *Attempt) Last() string {
+// last is the name of the file after whose last byte the operating system may run.
+func (a *Attempt) last() string {
 	if a.Chain != nil {
 		return a.Chain.Last
 	}

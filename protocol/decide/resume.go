@@ -18,9 +18,7 @@ const (
 	resumeBoot    resumable = "boot"    // a boot is under way
 )
 
-func resumables() []resumable {
-	return []resumable{resumeNothing, resumeUnsaid, resumeLost, resumeSpent, resumeBoot}
-}
+var resumables = []resumable{resumeNothing, resumeUnsaid, resumeLost, resumeSpent, resumeBoot}
 
 // resumable reads it.
 func (p *step) resumable() resumable {

@@ -22,7 +22,7 @@ func TestStandsTable(t *testing.T) {
 
 func TestProgressTable(t *testing.T) {
 	classes := []string{"none"}
-	for _, c := range progressClasses()[1:] {
+	for _, c := range progressClasses[1:] {
 		classes = append(classes, string(c))
 	}
 	class := func(word string) progressClass {
@@ -41,7 +41,7 @@ func TestResumeTable(t *testing.T) {
 	doctable.Of(t, "resume.go", "resumeRule").Hold(t, [][]string{
 		{"own", "foreign"},
 		doctable.Words(hourUnknown, hourAhead, hourPassed), doctable.YesNo(), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(),
-		doctable.Words(resumables()...), doctable.YesNo(),
+		doctable.Words(resumables...), doctable.YesNo(),
 	}, func(in []string) []string {
 		o, why := resumeRule(in[0] == "foreign", hour(in[1]), in[2] == "yes", claimed(in[3]), in[4] == "yes", resumable(in[5]), in[6] == "yes")
 		if (o == resource.OutcomePending || o == outcomeWaits) != (why == "") {

@@ -18,9 +18,7 @@ const (
 	stageForceDue stage = "forcedue" // ForceOff sent, and time to send it again
 )
 
-func stages() []stage {
-	return []stage{stageNew, stageSoft, stageExpired, stageForced, stageForceDue}
-}
+var stages = []stage{stageNew, stageSoft, stageExpired, stageForced, stageForceDue}
 
 // resendForce is how long a ForceOff may take before it is sent again.
 const resendForce = 10 * time.Second

@@ -26,7 +26,7 @@ func TestGoalTable(t *testing.T) {
 
 func TestStopTable(t *testing.T) {
 	doctable.Of(t, "stop.go", "stopStep").Hold(t,
-		[][]string{doctable.Words(protocol.PowerStates()...), doctable.Words(resource.StopSoft, resource.StopHard), doctable.Words(stages()...)},
+		[][]string{doctable.Words(protocol.PowerStates()...), doctable.Words(resource.StopSoft, resource.StopHard), doctable.Words(stages...)},
 		func(in []string) []string {
 			return doctable.Words(stopStep(protocol.PowerState(in[0]), resource.StopMode(in[1]), stage(in[2])))
 		})

@@ -41,7 +41,7 @@ const (
 	spellDue   spellTime = "due"
 )
 
-func spellTimes() []spellTime { return []spellTime{spellSoft, spellPause, spellDue} }
+var spellTimes = []spellTime{spellSoft, spellPause, spellDue}
 
 // unrecordedRule says whether a held server is forced off although that cannot be
 // recorded. The first row that fits decides.

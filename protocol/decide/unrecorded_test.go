@@ -11,7 +11,7 @@ import (
 
 func TestUnrecordedTable(t *testing.T) {
 	doctable.Of(t, "unrecorded.go", "unrecordedRule").Hold(t, [][]string{
-		doctable.YesNo(), doctable.Words(holdsNone, holdsPlain, holdsForced), doctable.YesNo(), doctable.YesNo(), doctable.Words(spellTimes()...),
+		doctable.YesNo(), doctable.Words(holdsNone, holdsPlain, holdsForced), doctable.YesNo(), doctable.YesNo(), doctable.Words(spellTimes...),
 		doctable.Words(ClearFree, ClearCount, ClearSpend, ClearWait),
 	}, func(in []string) []string {
 		return doctable.Words(unrecordedRule(in[0] == "yes", holding(in[1]), in[2] == "yes", in[3] == "yes", spellTime(in[4]), Clearing(in[5])))

@@ -2,6 +2,7 @@ package message
 
 import (
 	"slices"
+	"strings"
 
 	"rackboot/protocol/resource"
 )
@@ -84,6 +85,15 @@ func Lacking(have, need []Capability) (lacking []Capability) {
 		}
 	}
 	return lacking
+}
+
+// CapabilityList is capabilities for people to read, in their order.
+func CapabilityList(caps []Capability) string {
+	words := make([]string, len(caps))
+	for i, c := range caps {
+		words[i] = string(c)
+	}
+	return strings.Join(words, ", ")
 }
 
 // Needs are the capabilities without which an agent must not be sent the boot.

@@ -28,10 +28,8 @@ const (
 	ApproveWipe ApprovalClass = "wipe"
 )
 
-// ApprovalClasses lists all classes.
-func ApprovalClasses() []ApprovalClass {
-	return []ApprovalClass{ApproveBulkStop, ApproveHoldOverride, ApproveReprovision, ApproveWipe}
-}
+// approvalClasses lists all classes.
+var approvalClasses = []ApprovalClass{ApproveBulkStop, ApproveHoldOverride, ApproveReprovision, ApproveWipe}
 
 // The limits of an approval.
 const (
@@ -73,7 +71,7 @@ func (a Approval) Validate() protocol.FieldErrors {
 	if !protocol.ValidName(a.ID) {
 		f.Add("id", "%.80q is not an id", a.ID)
 	}
-	oneOf(&f, "class", a.Class, ApprovalClasses()...)
+	oneOf(&f, "class", a.Class, approvalClasses...)
 	if len(a.AgentKey) != 32 {
 		f.Add("agentKey", "is not an Ed25519 public key")
 	}

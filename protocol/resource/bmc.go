@@ -173,10 +173,12 @@ func HostPort(address string) string {
 		host = a.String()
 	}
 	if port == "" {
-		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+		port = schemePorts[u.Scheme]
 	}
 	return net.JoinHostPort(host, port)
 }
+
+var schemePorts = map[string]string{"https": "443", "http": "80"}
 
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)

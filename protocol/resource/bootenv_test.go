@@ -100,7 +100,7 @@ func TestParamNames(t *testing.T) {
 		"package-repositories": true, "kernel/console": true, "a": true, "A_b.c-1": true, strings.Repeat("x", MaxParamName): true,
 		"": false, "/a": false, "a/": false, ".a": false, "a b": false, "a\n": false, "ä": false, strings.Repeat("x", MaxParamName+1): false,
 	} {
-		if ValidParamName(name) != want {
+		if validParamName(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}

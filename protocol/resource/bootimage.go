@@ -92,10 +92,8 @@ const (
 	SourceManual  BootImageSourceKind = "manual"
 )
 
-// BootImageSourceKinds lists the kinds.
-func BootImageSourceKinds() []BootImageSourceKind {
-	return []BootImageSourceKind{SourceStream, SourceRelease, SourceOCI, SourceManual}
-}
+// bootImageSourceKinds lists the kinds.
+var bootImageSourceKinds = []BootImageSourceKind{SourceStream, SourceRelease, SourceOCI, SourceManual}
 
 // BootImageStatus is what the hub knows of an entry. Stamp and Verified are stored.
 type BootImageStatus struct {
@@ -149,7 +147,7 @@ func (b *BootImage) Validate() protocol.FieldErrors {
 	}
 	b.signedAlike(&f)
 	if s := b.Spec.Source; s != nil {
-		oneOf(&f, "spec.source.kind", s.Kind, BootImageSourceKinds()...)
+		oneOf(&f, "spec.source.kind", s.Kind, bootImageSourceKinds...)
 	}
 	return f.FieldErrors
 }

@@ -27,9 +27,11 @@ const (
 // OptIns lists the modes.
 func OptIns() []OptIn { return []OptIn{OptInNone, OptInPartial, OptInAll} }
 
-// optInAlias are the seed's words, which are read and never written.
+// optInAliases are the seed's words, which are read and never written.
+var optInAliases = map[OptIn]OptIn{"Enabled": OptInAll, "MatchSelector": OptInPartial, "Disabled": OptInNone}
+
 func optInAlias(o OptIn) OptIn {
-	if ours, ok := map[OptIn]OptIn{"Enabled": OptInAll, "MatchSelector": OptInPartial, "Disabled": OptInNone}[o]; ok {
+	if ours, ok := optInAliases[o]; ok {
 		return ours
 	}
 	return o

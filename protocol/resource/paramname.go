@@ -20,16 +20,16 @@ const (
 	maxEnvTemplates = 128
 )
 
-// ValidParamName says whether s may name a param: 1 to 127 of A-Z, a-z, 0-9, ., _, - and
+// validParamName says whether s may name a param: 1 to 127 of A-Z, a-z, 0-9, ., _, - and
 // /, beginning and ending with a letter or digit. dr-provision's have a slash for their
 // family, such as kernel/console.
-func ValidParamName(s string) bool {
+func validParamName(s string) bool {
 	const inner = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/"
 	return s != "" && len(s) <= MaxParamName && strings.Trim(s, inner) == "" && strings.Trim(s, "._-/") == s
 }
 
 func (f *fields) param(path, s string) {
-	if !ValidParamName(s) {
+	if !validParamName(s) {
 		f.Add(path, "%.80q is not the name of a param: use 1 to %d of A-Z, a-z, 0-9, ., _, - and /, beginning and ending with a letter or digit", s, MaxParamName)
 	}
 }

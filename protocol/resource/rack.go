@@ -40,8 +40,8 @@ const (
 	NetworkFirstStopImage NetworkFirst = "stopImage" // shim and GRUB, which waits
 )
 
-// NetworkFirsts lists the answers.
-func NetworkFirsts() []NetworkFirst { return []NetworkFirst{NetworkFirstRefuse, NetworkFirstStopImage} }
+// networkFirsts lists the answers.
+var networkFirsts = []NetworkFirst{NetworkFirstRefuse, NetworkFirstStopImage}
 
 // DefaultBelieveAfter is BelieveAfter where it is not given: POST of a large server.
 const DefaultBelieveAfter = 10 * time.Minute
@@ -102,7 +102,7 @@ func (r *Rack) Validate() protocol.FieldErrors {
 	f.between("spec.settleWindow", r.Spec.SettleWindow, 100*time.Millisecond, 10*time.Minute)
 	f.between("spec.pollInterval", r.Spec.PollInterval, 100*time.Millisecond, 10*time.Minute)
 	if s := r.Spec.SafeStop; s != nil {
-		oneOf(&f, "spec.safeStop.networkFirst", s.NetworkFirst, NetworkFirsts()...)
+		oneOf(&f, "spec.safeStop.networkFirst", s.NetworkFirst, networkFirsts...)
 		f.between("spec.safeStop.believeAfter", s.BelieveAfter, time.Second, 2*time.Hour)
 		if s.PowerOffAfter != 0 {
 			f.between("spec.safeStop.powerOffAfter", s.PowerOffAfter, time.Second, 24*time.Hour)

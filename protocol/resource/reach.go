@@ -17,8 +17,8 @@ const (
 	ReachVMedia Reach = "vmedia"
 )
 
-// Reaches lists the ways.
-func Reaches() []Reach { return []Reach{ReachSegment, ReachURI, ReachVMedia} }
+// reaches lists the ways.
+var reaches = []Reach{ReachSegment, ReachURI, ReachVMedia}
 
 // Or is the default for none.
 func (r Reach) Or() Reach {

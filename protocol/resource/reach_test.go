@@ -8,7 +8,7 @@ import (
 )
 
 func TestCarryTable(t *testing.T) {
-	doctable.Of(t, "reach.go", "carryRule").Hold(t, [][]string{doctable.Words(Reaches()...), doctable.Words(FirstBoots()...), doctable.YesNo()}, func(in []string) []string {
+	doctable.Of(t, "reach.go", "carryRule").Hold(t, [][]string{doctable.Words(reaches...), doctable.Words(FirstBoots()...), doctable.YesNo()}, func(in []string) []string {
 		return []string{string(carryRule(Reach(in[0]), FirstBoot(in[1]), in[2] == "yes"))}
 	})
 }

@@ -120,7 +120,7 @@ func (s *Secret) checkSize(f *fields) {
 	for name, value := range s.Spec.Data {
 		total += len(value)
 		// The name is not repeated: it may be a value in the wrong place.
-		if params := s.Spec.Type == SecretParams; params && !ValidParamName(name) {
+		if params := s.Spec.Type == SecretParams; params && !validParamName(name) {
 			f.Add("spec.data", "one of the names is not that of a param")
 			continue
 		} else if !params && !validDataName(name) {

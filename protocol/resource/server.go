@@ -139,7 +139,7 @@ func (s *Server) Validate() protocol.FieldErrors {
 	oneOf(&f, "spec.bootMode", s.Spec.BootMode, "UEFI")
 	f.kernelArgs("spec.kernelArgs", s.Spec.KernelArgs)
 	if s.Spec.Reach != "" {
-		oneOf(&f, "spec.reach", s.Spec.Reach, Reaches()...)
+		oneOf(&f, "spec.reach", s.Spec.Reach, reaches...)
 	}
 	s.checkParams(&f)
 	return f.FieldErrors

@@ -21,9 +21,9 @@ type EnvBinding struct {
 	Bundle   string // digest of the bundle's JSON, sha256:<hex>
 }
 
-// AAD is the one encoding of a binding. No two have the same, and none has that of
+// aad is the one encoding of a binding. No two have the same, and none has that of
 // credentials or user data.
-func (b EnvBinding) AAD() []byte {
+func (b EnvBinding) aad() []byte {
 	var out []byte
 	for _, field := range []string{"rackboot bootenv", b.Agent, b.Server, b.OwnerUID, b.Bundle} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(field)))
@@ -67,7 +67,7 @@ func SealEnv(key []byte, b EnvBinding, content []byte) ([]byte, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "for agent %s: %w", b.Agent, err)
 	}
-	text, err := sender.Seal(b.AAD(), packed.Bytes())
+	text, err := sender.Seal(b.aad(), packed.Bytes())
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
@@ -89,7 +89,7 @@ func (k *Key) OpenEnv(b EnvBinding, sealed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, no()
 	}
-	packed, err := r.Open(b.AAD(), sealed[encSize:])
+	packed, err := r.Open(b.aad(), sealed[encSize:])
 	if err != nil {
 		return nil, no()
 	}

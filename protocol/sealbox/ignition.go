@@ -19,9 +19,9 @@ type IgnitionBinding struct {
 	resource.IgnitionRef
 }
 
-// AAD is the one encoding of a binding. No two have the same, and none has that of
+// aad is the one encoding of a binding. No two have the same, and none has that of
 // credentials.
-func (b IgnitionBinding) AAD() []byte {
+func (b IgnitionBinding) aad() []byte {
 	var out []byte
 	for _, field := range []string{"rackboot ignition", b.Agent, b.Server, b.OwnerUID, b.Secret, b.UID, b.Digest} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(field)))
@@ -47,7 +47,7 @@ func SealIgnition(key []byte, b IgnitionBinding, content []byte) ([]byte, error)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "for agent %s: %w", b.Agent, err)
 	}
-	text, err := sender.Seal(b.AAD(), content)
+	text, err := sender.Seal(b.aad(), content)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
@@ -68,7 +68,7 @@ func (k *Key) OpenIgnition(b IgnitionBinding, sealed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, no()
 	}
-	plain, err := r.Open(b.AAD(), sealed[encSize:])
+	plain, err := r.Open(b.aad(), sealed[encSize:])
 	if err != nil {
 		return nil, no()
 	}

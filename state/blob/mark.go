@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"rackboot/state/file"
 )
 
 // A mark is the file part-<hex>.sum: how many bytes of the part are known to be on disk,
@@ -35,19 +37,8 @@ func parseMark(raw []byte) (at int64, sum string, ok bool) {
 
 func formatMark(at int64, sum string) string { return fmt.Sprintf("%d %s\n", at, sum) }
 
-func (s *Store) writeMark(name string, at int64, sum string) (err error) {
-	tmp, err := os.CreateTemp(s.cfg.Dir, tmpPrefix)
-	if err != nil {
-		return err
-	}
-	_, err = tmp.WriteString(formatMark(at, sum))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), s.path(partPrefix+name+sumSuffix))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return s.dir.Sync()
+func (s *Store) writeMark(name string, at int64, sum string) error {
+	return file.Replace(s.path(partPrefix+name+sumSuffix), []byte(formatMark(at, sum)), 0o600)
 }
 
 func (s *Store) removeMark(name string) error {

@@ -16,6 +16,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/state"
+	"rackboot/state/file"
 )
 
 const tmpPrefix = "tmp-"
@@ -120,7 +121,7 @@ func (s *Store) load(op string) error {
 			if err := s.loadPart(f, part, mark); err != nil {
 				return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 			}
-		case strings.HasPrefix(f.Name(), tmpPrefix):
+		case strings.HasPrefix(f.Name(), tmpPrefix), file.Unfinished(f.Name()):
 			if err := os.Remove(s.path(f.Name())); err != nil {
 				return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 			}

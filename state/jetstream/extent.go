@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"rackboot/protocol"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Extent is how much a stream has, and what was removed from it on purpose is counted as if
@@ -56,9 +58,7 @@ func (st *stream) extent(ctx context.Context) (Extent, error) {
 }
 
 func (st *stream) numbers(ctx context.Context, op string) (Extent, error) {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	info, err := st.s.Info(ctx)
+	info, err := ask(ctx, st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return st.s.Info(ctx) })
 	if err != nil {
 		return Extent{}, readError(op, st.cfg.Name, err)
 	}

@@ -69,9 +69,9 @@ func (k *KV) Get(ctx context.Context, key string) (state.Entry, error) {
 
 // last is the newest entry of key, which may be a deletion.
 func (k *KV) last(ctx context.Context, op, key string) (state.Entry, error) {
-	ctx, cancel := k.st.deadline(ctx)
-	defer cancel()
-	m, err := k.st.s.GetLastMsgForSubject(ctx, k.st.prefix+key)
+	m, err := ask(ctx, k.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return k.st.s.GetLastMsgForSubject(ctx, k.st.prefix+key)
+	})
 	if err != nil {
 		return state.Entry{}, readError(op, key, err)
 	}

@@ -154,9 +154,7 @@ func (l *Log) Cut(ctx context.Context, subject string, upTo uint64) error {
 
 // Size counts what the server keeps with each record.
 func (l *Log) Size(ctx context.Context) (uint64, error) {
-	ctx, cancel := l.st.deadline(ctx)
-	defer cancel()
-	info, err := l.st.s.Info(ctx)
+	info, err := ask(ctx, l.st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return l.st.s.Info(ctx) })
 	if err != nil {
 		return 0, readError("log size", l.st.cfg.Name, err)
 	}

@@ -48,9 +48,9 @@ type going struct {
 
 // readPurged reads through the stream's leader.
 func (st *stream) readPurged(ctx context.Context, op string) (p purged, err error) {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	m, err := st.s.GetLastMsgForSubject(ctx, st.prefix+purgedLevel)
+	m, err := ask(ctx, st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return st.s.GetLastMsgForSubject(ctx, st.prefix+purgedLevel)
+	})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return p, nil
 	}
@@ -189,9 +189,9 @@ func (st *stream) from(ctx context.Context, op, key string, revision uint64) (ui
 
 // count counts the messages of a key.
 func (st *stream) count(ctx context.Context, op, key string) (uint64, error) {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	info, err := st.s.Info(ctx, jetstream.WithSubjectFilter(st.prefix+key))
+	info, err := ask(ctx, st, func(ctx context.Context) (*jetstream.StreamInfo, error) {
+		return st.s.Info(ctx, jetstream.WithSubjectFilter(st.prefix+key))
+	})
 	if err != nil {
 		return 0, readError(op, key, err)
 	}
@@ -200,9 +200,9 @@ func (st *stream) count(ctx context.Context, op, key string) (uint64, error) {
 
 // newestOf is the sequence of a key's newest message; 0 if there is none.
 func (st *stream) newestOf(ctx context.Context, op, key string) (uint64, error) {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	m, err := st.s.GetLastMsgForSubject(ctx, st.prefix+key)
+	m, err := ask(ctx, st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return st.s.GetLastMsgForSubject(ctx, st.prefix+key)
+	})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil
 	}

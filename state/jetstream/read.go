@@ -18,9 +18,14 @@ import (
 // memory of a reader that does not keep up.
 const fetchAhead = 256
 
-// heartbeat is how often the server says that there is nothing. A reader begins again when it
-// misses two: in a cluster the first request may come before the consumer hears it.
-const heartbeat = time.Second
+// heartbeat is how often the server says that there is nothing, as often as it may. A reader begins again when it
+// misses two: in a cluster the first request may come before the consumer hears it, and a server that was started anew
+// knows no consumer.
+const heartbeat = 500 * time.Millisecond
+
+// listMoment is how long a list waits for a message before it looks for another reason than a slow server. It is
+// longer than two heartbeats, or the library's count of missed ones, which begins with each wait, would never end.
+const listMoment = 3 * heartbeat
 
 // resetAttempts bounds how often a reader tries to begin again after it lost
 // its consumer (a leader changed, the connection broke), with 1, 2, 4 and 8
@@ -50,11 +55,9 @@ func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedCons
 	return &reader{st: st, c: c, it: it, empty: c.CachedInfo().NumPending == 0}, nil
 }
 
-// begin is read, as long as one call to the server may take.
+// begin is read, asked again while the server does not answer.
 func (st *stream) begin(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig) (*reader, error) {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	return st.read(ctx, op, cfg)
+	return ask(ctx, st, func(ctx context.Context) (*reader, error) { return st.read(ctx, op, cfg) })
 }
 
 // next waits for the next message, as long as one call to the server may take.
@@ -188,7 +191,7 @@ func (k *KV) listed(ctx context.Context, op string, r *reader, rev uint64) (jets
 	ctx, cancel := k.st.deadline(ctx)
 	defer cancel()
 	for {
-		moment, stop := context.WithTimeout(ctx, heartbeat)
+		moment, stop := context.WithTimeout(ctx, listMoment)
 		msg, meta, err := r.wait(moment, op)
 		stop()
 		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
@@ -217,9 +220,7 @@ func (k *KV) ends(ctx context.Context, op string, m message, rev uint64) (bool, 
 		return false, nil
 	}
 	// The rest of the batch is being written, and this waits until it is; or it never comes.
-	ctx, cancel := k.st.deadline(ctx)
-	defer cancel()
-	_, err := k.st.s.GetMsg(ctx, m.seq+1)
+	_, err := ask(ctx, k.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return k.st.s.GetMsg(ctx, m.seq+1) })
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		k.st.cfg.Logger.Error("the last commit in the store is there in part", "stream", k.st.cfg.Name, "revision", m.seq,
 			"hint", "the NATS server has lost data, or reached its storage limit within the commit")

@@ -152,6 +152,24 @@ func (st *stream) deadline(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, st.cfg.Timeout)
 }
 
+// lostAfter is how long a question that changes nothing waits for its answer before it is asked again: one that a
+// server got as it ended is never answered.
+const lostAfter = 2 * time.Second
+
+// ask asks the server something that changes nothing, again while no answer comes, as long as one call may take.
+func ask[T any](ctx context.Context, st *stream, question func(ctx context.Context) (T, error)) (T, error) {
+	ctx, cancel := st.deadline(ctx)
+	defer cancel()
+	for {
+		try, stop := context.WithTimeout(ctx, lostAfter)
+		answer, err := question(try)
+		stop()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return answer, err
+		}
+	}
+}
+
 // lastSeq asks the server for the sequence of the stream's newest message.
 func (st *stream) lastSeq(ctx context.Context, op string) (uint64, error) {
 	info, err := st.s.Info(ctx)
@@ -163,9 +181,7 @@ func (st *stream) lastSeq(ctx context.Context, op string) (uint64, error) {
 
 // newestSeq is lastSeq, as long as one call to the server may take.
 func (st *stream) newestSeq(ctx context.Context, op string) (uint64, error) {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	return st.lastSeq(ctx, op)
+	return ask(ctx, st, func(ctx context.Context) (uint64, error) { return st.lastSeq(ctx, op) })
 }
 
 // publish stores one message and returns its sequence.

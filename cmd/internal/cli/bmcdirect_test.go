@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
@@ -17,7 +18,7 @@ import (
 // A probe with --direct needs neither hub nor agent, only what trusts the BMC, and
 // shows no password.
 func TestProbeDirect(t *testing.T) {
-	machine := sim.NewSimulated(sim.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
+	machine := hardware.NewSimulated(hardware.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
 	b, err := sim.New(sim.Config{Machine: machine, Username: "operator", Password: "correct horse"})
 	if err != nil {
 		t.Fatal(err)

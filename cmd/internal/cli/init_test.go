@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"rackboot/bmc/sim"
+	"rackboot/bmc/sim/hardware"
 	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol/resource"
 )
 
 // What a BMC says of its system is in the files, and only where it is trusted.
 func TestInitReadsBMC(t *testing.T) {
-	machine := sim.NewSimulated(sim.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
+	machine := hardware.NewSimulated(hardware.SimulatedConfig{Post: 60 * time.Millisecond, Shutdown: 20 * time.Millisecond})
 	b, err := sim.New(sim.Config{Machine: machine, Username: "operator", Password: "correct horse"})
 	if err != nil {
 		t.Fatal(err)
@@ -68,19 +69,6 @@ func TestInitReadsBMC(t *testing.T) {
 			if o.Spec.Address != b.Address() || o.Spec.TLS.Fingerprint != b.Fingerprint() {
 				t.Errorf("the BMC is %+v", o.Spec)
 			}
-		}
-	}
-}
-
-// A BMC is named by its address, or with a name of its own before it.
-func TestParseHost(t *testing.T) {
-	b, err := parseHost("10.6.0.21:8443", "r1", 3)
-	if err != nil || b.Name != "r1-server-3" || b.Address != "https://10.6.0.21:8443" {
-		t.Errorf("%+v, %v", b, err)
-	}
-	for _, text := range []string{"n1=", "N1=https://10.6.0.21", "https://10.6.0.21/redfish", "ipmi://10.6.0.21", strings.Repeat("n", 60) + "=https://10.6.0.21"} {
-		if b, err := parseHost(text, "r1", 1); err == nil {
-			t.Errorf("%q is taken as %+v", text, b)
 		}
 	}
 }

@@ -2,17 +2,23 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"rackboot/cmd/internal/manifest"
-	"rackboot/protocol"
-	"rackboot/protocol/api"
+	"rackboot/cmd/internal/cli/audit"
+	"rackboot/cmd/internal/cli/boot"
+	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/decode"
+	"rackboot/cmd/internal/cli/files"
+	"rackboot/cmd/internal/cli/group"
+	"rackboot/cmd/internal/cli/hold"
+	"rackboot/cmd/internal/cli/image"
+	"rackboot/cmd/internal/cli/iso"
+	"rackboot/cmd/internal/cli/login"
+	"rackboot/cmd/internal/cli/object"
+	"rackboot/cmd/internal/cli/printer"
+	"rackboot/cmd/internal/cli/site"
 )
 
 // Config is what a run of rackctl needs of the process.
@@ -25,15 +31,8 @@ type Config struct {
 	Err     io.Writer
 }
 
-// app is one run.
-type app struct {
-	cfg     Config
-	context string // --context
-	print   printer
-}
-
 // Run runs rackctl and returns its exit code; see protocol.Code.ExitCode, and
-// fenceCmd and rolloutStatusCmd for those of their own.
+// rackctl fence and rackctl rollout status for those of their own.
 // Results go to Out, everything else to Err.
 func Run(ctx context.Context, cfg Config) int {
 	root := Command(cfg)
@@ -42,105 +41,37 @@ func Run(ctx context.Context, cfg Config) int {
 	if err == nil {
 		return 0
 	}
-	if list, ok := errors.AsType[manifest.Errors](err); ok {
-		fmt.Fprintln(cfg.Err, list.Error())
-		err = protocol.Errorf(protocol.CodeInvalid, "", "nothing was changed: %s in the manifests", plural(len(list), "error"))
-	}
-	own, isOwn := errors.AsType[*ownExit](err)
-	if isOwn {
-		err = own.error
-	}
-	if _, ok := errors.AsType[*protocol.Error](err); !ok { // of cobra: unknown command or flag, wrong arguments
-		err = protocol.Errorf(protocol.CodeInvalid, "", "%w", err).WithHint("rackctl --help lists the commands")
-	}
-	fmt.Fprintf(cfg.Err, "rackctl: %s\n", err)
-	if hint := protocol.HintOf(err); hint != "" {
-		fmt.Fprintf(cfg.Err, "hint: %s\n", hint)
-	}
-	if isOwn {
-		return own.exit
-	}
-	return protocol.CodeOf(err).ExitCode()
+	return printer.Fail(cfg.Err, err)
 }
 
 // Command is rackctl with its commands.
 func Command(cfg Config) *cobra.Command {
-	a := &app{cfg: cfg, print: printer{out: cfg.Out}}
-	return a.root()
-}
-
-// ownExit is an error with an exit code that only its command has.
-type ownExit struct {
-	error
-	exit int
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func (a *app) root() *cobra.Command {
+	hubs, src := &client.Hubs{Getenv: cfg.Getenv}, &files.Input{Stdin: cfg.In, Getenv: cfg.Getenv}
+	pr := &printer.Printer{Out: cfg.Out, Err: cfg.Err}
 	root := &cobra.Command{
 		Use:   "rackctl",
 		Short: "Say what bare-metal servers boot, hold them off, and see what happened",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return a.print.check()
+			return pr.Check()
 		},
-		Version:       a.cfg.Version,
+		Version:       cfg.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetIn(a.cfg.In)
-	root.SetOut(a.cfg.Out)
-	root.SetErr(a.cfg.Err)
-	root.PersistentFlags().StringVarP(&a.print.form, "output", "o", formTable, "table, wide, json, yaml or name")
-	root.PersistentFlags().StringVar(&a.context, "context", "", "the hub to talk to (default: the one that config use-context chose)")
-	root.AddCommand(
-		a.initCmd(), a.applyCmd(), a.getCmd(), a.describeCmd(), a.deleteCmd(),
-		a.holdCmd(), a.fenceCmd(), a.releaseCmd(), a.confirmDownCmd(), a.receiptCmd(), a.rebootCmd(), a.resumeCmd(), a.powerOffCmd(), a.waitCmd(),
-		a.approveCmd(), a.keyCmd(), a.rackCmd(), a.bmcCmd(), a.serverCmd(), a.maintenanceCmd(), a.bootEnvCmd(), a.secretCmd(), a.isoCmd(), a.imageCmd(), a.groupCmd(), a.rolloutCmd(), a.doctorCmd(), a.ignitionCmd(), a.bootCertCmd(), a.probeCmd(),
-		a.traceCmd(), a.eventsCmd(), a.auditCmd(), a.exportCmd(), a.importCmd(), a.explainCmd(), a.wireCmd(),
-		a.loginCmd(), a.whoamiCmd(), a.configCmd(), a.versionCmd(),
-	)
+	root.SetIn(cfg.In)
+	root.SetOut(cfg.Out)
+	root.SetErr(cfg.Err)
+	pr.Flags(root)
+	hubs.Flags(root)
+	root.AddCommand(object.Commands(hubs, src, pr)...)
+	root.AddCommand(hold.Commands(hubs, pr)...)
+	root.AddCommand(boot.Commands(hubs, src, pr)...)
+	root.AddCommand(group.Commands(hubs, src, pr)...)
+	root.AddCommand(site.Commands(hubs, src, pr)...)
+	root.AddCommand(audit.Commands(hubs, src, pr)...)
+	root.AddCommand(login.Commands(hubs, src, pr)...)
+	root.AddCommand(image.Command(hubs, src, pr), iso.Command(hubs, src, pr), decode.Command(src, pr), versionCmd(cfg.Version, pr))
 	return root
 }
-
-// client talks to the hub of the chosen context.
-func (a *app) client() (*api.Client, hubContext, error) {
-	hub, err := a.chosenContext()
-	if err != nil {
-		return nil, hubContext{}, err
-	}
-	c, err := hub.client()
-	return c, hub, err
-}
-
-// chosenContext is the hub that --context or context use chose.
-func (a *app) chosenContext() (hubContext, error) {
-	file, err := a.loadContexts()
-	if err != nil {
-		return hubContext{}, err
-	}
-	return file.pick(a.context)
-}
-
-func (a *app) configPath() (string, error) {
-	if p := a.cfg.Getenv("RACKCTL_CONFIG"); p != "" {
-		return p, nil
-	}
-	if d := a.cfg.Getenv("XDG_CONFIG_HOME"); d != "" {
-		return filepath.Join(d, "rackctl", "config.yaml"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", protocol.Errorf(protocol.CodeInvalid, "find config", "%w", err).WithHint("set RACKCTL_CONFIG")
-	}
-	return filepath.Join(home, ".config", "rackctl", "config.yaml"), nil
-}
-
-func (a *app) progress(format string, args ...any) { fmt.Fprintf(a.cfg.Err, format+"\n", args...) }

@@ -5,16 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
-func (a *app) versionCmd() *cobra.Command {
+func versionCmd(version string, pr *printer.Printer) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version of rackctl", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.print.text(map[string]any{"version": a.cfg.Version, "protocol": protocol.Version, "apiVersion": resource.APIVersion},
-				[]string{a.cfg.Version}, fmt.Sprintf("rackctl %s, protocol %d, %s", a.cfg.Version, protocol.Version, resource.APIVersion))
+			return pr.Text(map[string]any{"version": version, "protocol": protocol.Version, "apiVersion": resource.APIVersion},
+				[]string{version}, fmt.Sprintf("rackctl %s, protocol %d, %s", version, protocol.Version, resource.APIVersion))
 		},
 	}
 }

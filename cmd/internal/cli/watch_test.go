@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -132,54 +133,40 @@ func TestInterruptedWaitSaysSo(t *testing.T) {
 	}
 }
 
-// A condition is hidden until it has lasted, and an unknown one is shown.
-func TestVisibleConditions(t *testing.T) {
-	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	since := func(code resource.ConditionCode, ago time.Duration) resource.ConditionState {
-		return resource.ConditionState{Code: code, Since: now.Add(-ago)}
-	}
-	for _, row := range []struct {
-		in   []resource.ConditionState
-		want string
-	}{
-		{nil, ""},
-		{[]resource.ConditionState{since(resource.CondArtefactsPending, 29*time.Second)}, ""},
-		{[]resource.ConditionState{since(resource.CondArtefactsPending, 30*time.Second)}, "ArtefactsPending"},
-		{[]resource.ConditionState{since(resource.CondHeld, 0), since("OfANewerAgent", 0)}, "Held,OfANewerAgent"},
-	} {
-		if got := conditionCodes(row.in, now); got != row.want {
-			t.Errorf("%v: %q, want %q", row.in, got, row.want)
+// Elsewhere it is lines on stderr, one for each change, and none of a screen.
+func TestRolloutWatchLines(t *testing.T) {
+	hub := apitest.New(t)
+	members := func(states ...resource.MemberState) *resource.RolloutStatus {
+		st := &resource.RolloutStatus{Revision: 7, Strategy: resource.RolloutReboot, Phase: resource.RolloutWave, Wave: 1, Waves: 3, Members: map[string]resource.RolloutMember{}}
+		for i := range 12 {
+			state := resource.MemberWaiting
+			if i < len(states) {
+				state = states[i]
+			}
+			st.Members[fmt.Sprintf("n%02d", i)] = resource.RolloutMember{State: state, Wave: i / 6}
 		}
+		return st
 	}
-}
-
-func TestAge(t *testing.T) {
-	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	for ago, want := range map[time.Duration]string{
-		-time.Minute: "0s", 5 * time.Second: "5s", 119 * time.Second: "119s", 2 * time.Minute: "2m",
-		119 * time.Minute: "119m", 3 * time.Hour: "3h", 49 * time.Hour: "2d",
-	} {
-		at := now.Add(-ago)
-		if got := age(&at, now); got != want {
-			t.Errorf("%s: %q, want %q", ago, got, want)
-		}
+	g := &resource.ServerGroup{}
+	g.Metadata.Name = "workers"
+	g.Default()
+	g.Status.Revision, g.Status.Rollout = 7, members(resource.MemberDone, resource.MemberDone, resource.MemberBegun)
+	g.Spec.Selector.MatchLabels, g.Spec.Catalogue, g.Spec.BootPolicy.Boot = map[string]string{"row": "7"}, "stable", resource.BootNetwork
+	if err := hub.Store.Put(t.Context(), g); err != nil {
+		t.Fatal(err)
 	}
-	if age(nil, now) != "" || age(&time.Time{}, now) != "" {
-		t.Error("no time has an age")
+	out, stop := start(t, hub, "rollout", "status", "workers", "--watch")
+	out.await(t, "roll-out of group workers: wave 1 of 2: 2 of 12 done, 1 begun, 9 waiting\n")
+	g.Status.Rollout = members(resource.MemberDone, resource.MemberDone, resource.MemberDone, resource.MemberSoaking)
+	if err := hub.Store.Put(t.Context(), g); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestSelector(t *testing.T) {
-	labels := map[string]string{"row": "7", "site": "a"}
-	for text, want := range map[string]bool{"": true, "row=7": true, "row==7": true, "row": true, "row=8": false, "rack": false, "row=7,site=a": true, "row=7, site=b": false, "row=": false} {
-		sel, err := parseSelector(text)
-		if err != nil || sel.matches(labels) != want {
-			t.Errorf("%q: %v, want %v (%v)", text, !want, want, err)
-		}
+	out.await(t, "roll-out of group workers: wave 1 of 2: 3 of 12 done, 1 soaking, 8 waiting\n")
+	if code := stop(); code != protocol.CodeTimeout.ExitCode() {
+		t.Errorf("exit code %d of one that was interrupted", code)
 	}
-	for _, text := range []string{"=7", "row!=7"} {
-		if _, err := parseSelector(text); protocol.CodeOf(err) != protocol.CodeInvalid {
-			t.Errorf("%q: %v", text, err)
-		}
+	lines := strings.Split(strings.TrimSpace(out.text()), "\n")
+	if !strings.Contains(out.text(), "interrupted") || strings.Contains(out.text(), "\x1b") || len(lines) != len(slices.Compact(lines)) {
+		t.Errorf("got\n%s", out.text())
 	}
 }

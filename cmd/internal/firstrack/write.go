@@ -1,13 +1,13 @@
 package firstrack
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"rackboot/protocol"
+	"rackboot/state/file"
 )
 
 // File is one file, by its path below the folder.
@@ -79,16 +79,5 @@ func (f File) write(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(path), mode); err != nil {
 		return err
 	}
-	out, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = out.WriteString(f.Text)
-	if err = errors.Join(err, out.Chmod(f.Mode), out.Sync(), out.Close()); err == nil {
-		err = os.Rename(out.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(out.Name()) // the first error is told
-	}
-	return err
+	return file.Replace(path, []byte(f.Text), f.Mode)
 }

@@ -14,22 +14,22 @@ import (
 func FromJSON(raw []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	p := yamlPrinter{
-		d:     d,
-		plain: regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`),
-		word:  regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$`),
-		lines: regexp.MustCompile(`^([!-~][ -~]*\n)+$`),
-	}
+	p := yamlPrinter{d: d}
 	if err := p.value("", ""); err != nil {
 		return nil, err
 	}
 	return p.out.Bytes(), nil
 }
 
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
+	otherWord = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$`) // what a reader takes for something else
+	textLines = regexp.MustCompile(`^([!-~][ -~]*\n)+$`)
+)
+
 type yamlPrinter struct {
-	d                  *json.Decoder
-	out                bytes.Buffer
-	plain, word, lines *regexp.Regexp
+	d   *json.Decoder
+	out bytes.Buffer
 }
 
 // value writes the next value and what follows on further lines with indent.
@@ -97,9 +97,9 @@ func (p *yamlPrinter) collection(open json.Delim, indent string, onLine bool) er
 // text writes a string. Keys are never in block form: they have no indent.
 func (p *yamlPrinter) text(s, indent string) string {
 	switch {
-	case p.plain.MatchString(s) && !p.word.MatchString(s):
+	case plainText.MatchString(s) && !otherWord.MatchString(s):
 		return s
-	case indent != "" && p.lines.MatchString(s) && !strings.Contains(s, " \n"):
+	case indent != "" && textLines.MatchString(s) && !strings.Contains(s, " \n"):
 		return "|\n" + indent + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n"+indent)
 	}
 	quoted, _ := json.Marshal(s) //nolint:errcheck // a string always can be

@@ -61,6 +61,8 @@ complete -F _rackboot_probe %[1]s
 	return err
 }
 
+var zshEscapes = strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`)
+
 func probeZsh(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "#compdef %s\n_arguments \\\n", probeName); err != nil {
 		return err
@@ -74,7 +76,7 @@ func probeZsh(w io.Writer) error {
 			value = ":" + f.value + ":"
 		}
 		// A bracket ends the text, a colon begins the next part.
-		text := strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`).Replace(f.usage)
+		text := zshEscapes.Replace(f.usage)
 		if _, err := fmt.Fprintf(w, "    %s \\\n", quoted(f.name+"["+text+"]"+value)); err != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ func (r *roff) literal(text string) {
 	r.macro("fi")
 }
 
+var troffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
+
 // escape has troff print each character of a text: a hyphen that can be copied, too.
-func escape(text string) string {
-	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
-}
+func escape(text string) string { return troffEscapes.Replace(text) }

@@ -53,8 +53,8 @@ func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.
 	return s, f.Store.Put(ctx, s)
 }
 
-// Firmware implements Fleet.
-func (f *CannedFleet) Firmware(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error) {
+// Mark implements Fleet.
+func (f *CannedFleet) Mark(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error) {
 	s, err := store.Get[*resource.Server](f.Store, server)
 	if err != nil {
 		return nil, err

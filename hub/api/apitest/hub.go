@@ -156,7 +156,7 @@ func (h *Hub) newID() string { return fmt.Sprintf("01HUB%05d", h.ids.Add(1)) }
 func (h *Hub) handler(t testing.TB, change func(*api.Config)) *api.API {
 	t.Helper()
 	cfg := api.Config{
-		Store: h.Store, Fleet: h.Fleet, Members: h.Fleet, Inventory: h.Fleet, Carried: h.Fleet, Groups: h.Fleet, Events: h.Fleet, Approver: h.Approver, Token: Token, Clients: Clients(), ClientCAs: []*x509.Certificate{h.clients.cert}, Authority: h.CA,
+		Store: h.Store, Rooms: Rooms(h.Fleet), Approver: h.Approver, Token: Token, Clients: Clients(), ClientCAs: []*x509.Certificate{h.clients.cert}, Authority: h.CA,
 		Recorder: h.Records, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
 		Ready: func(context.Context) error {
 			if h.NotReady.Load() {

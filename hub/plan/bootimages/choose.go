@@ -17,9 +17,9 @@ const (
 	ChooseTake    Chosen = "take"    // another entry is to take its place
 )
 
-// Newest is the entry of a catalogue with the highest version that the group does not
+// newest is the entry of a catalogue with the highest version that the group does not
 // reject; nil if there is none. One that is being deleted is there no more.
-func Newest(entries []*resource.BootImage, g *resource.ServerGroup) (newest *resource.BootImage) {
+func newest(entries []*resource.BootImage, g *resource.ServerGroup) (newest *resource.BootImage) {
 	var highest resource.ImageVersion
 	for _, e := range entries {
 		version, err := resource.ParseImageVersion(e.Spec.Version)
@@ -47,7 +47,7 @@ func usable(ours, rejected, readable, goes bool) bool { return ours && !rejected
 // Choose says what becomes of a group's image. current is its revision; nil if it has
 // none. The reason is for people, and empty for ChooseCurrent.
 func Choose(entries []*resource.BootImage, g *resource.ServerGroup, current *resource.GroupRevision) (Chosen, *resource.BootImage, string) {
-	newest := Newest(entries, g)
+	newest := newest(entries, g)
 	same := newest != nil && current != nil && current.Spec.BootImage == newest.Metadata.Name && current.Spec.BootImageDigest == newest.Digest()
 	switch what := chooseRule(g.Status.Pinned != nil && current != nil, newest != nil, same); what {
 	case ChoosePinned:
@@ -69,7 +69,7 @@ func Choose(entries []*resource.BootImage, g *resource.ServerGroup, current *res
 //	no     | yes   | yes  | current
 //	no     | yes   | no   | take
 //
-// Newest is what the catalogue has now: where entries vanish, as with a hub that is set
+// newest is what the catalogue has now: where entries vanish, as with a hub that is set
 // back, the group follows to the highest that is left (seed 001, Downgrade). One whose
 // content was altered under its name is another one.
 func chooseRule(pinned, entry, same bool) Chosen {

@@ -55,7 +55,7 @@ func Conditions(s State) (out []resource.ConditionState) {
 	if held {
 		add(resource.CondGroupHotLoop, fmt.Sprintf("%d times within %s; the other writer is %s", s.HotLoop.Count, LoopWindow, orUnknown(s.HotLoop.Writer)))
 	}
-	if Visible(s.Enrolment) {
+	if visible(s.Enrolment) {
 		add(resource.CondGroupSkipped, s.Enrolment.Message)
 	}
 	if s.Stamp != "" {

@@ -106,9 +106,9 @@ func skipped(why resource.SkipReason, g *resource.ServerGroup) string {
 	return ""
 }
 
-// Visible says whether people are to be told that a group is passed over: it is opted in,
+// visible says whether people are to be told that a group is passed over: it is opted in,
 // and something else decides.
-func Visible(e resource.Enrolment) bool {
+func visible(e resource.Enrolment) bool {
 	return e.Skipped == resource.SkipOwner || e.Skipped == resource.SkipCustomImage || e.Skipped == resource.SkipArchitecture
 }
 

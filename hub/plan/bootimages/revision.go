@@ -28,8 +28,8 @@ type Next struct {
 // nothing).
 func Revision(n Next) *resource.GroupRevisionSpec {
 	spec := resource.GroupRevisionSpec{
-		Group: n.Group.Metadata.Name, GroupUID: n.Group.Metadata.UID, Number: Number(n.Group, n.History), At: n.At, By: n.By, Reason: n.Reason,
-		Images: n.Images, Verified: Verified(n.Entry, n.Images), BootPolicy: n.Group.Spec.BootPolicy, Stub: n.Stub.Stub, OriginalStub: n.Stub.Original, StubVersion: n.Stub.Version, Stamp: n.Stamp,
+		Group: n.Group.Metadata.Name, GroupUID: n.Group.Metadata.UID, Number: number(n.Group, n.History), At: n.At, By: n.By, Reason: n.Reason,
+		Images: n.Images, Verified: verified(n.Entry, n.Images), BootPolicy: n.Group.Spec.BootPolicy, Stub: n.Stub.Stub, OriginalStub: n.Stub.Original, StubVersion: n.Stub.Version, Stamp: n.Stamp,
 	}
 	if n.Entry != nil {
 		spec.BootImage, spec.Version, spec.BootImageDigest = n.Entry.Metadata.Name, n.Entry.Spec.Version, n.Entry.Digest()
@@ -78,8 +78,8 @@ func causeRule(current, image, stub, entry, adopted bool) resource.RevisionCause
 	return resource.CauseCatalogue
 }
 
-// Number is the number of a group's next revision.
-func Number(g *resource.ServerGroup, history []*resource.GroupRevision) int {
+// number is the number of a group's next revision.
+func number(g *resource.ServerGroup, history []*resource.GroupRevision) int {
 	last := g.Status.Revision
 	for _, r := range history {
 		last = max(last, r.Spec.Number)
@@ -90,7 +90,7 @@ func Number(g *resource.ServerGroup, history []*resource.GroupRevision) int {
 // Rollback is the revision that returns to an older one, image and user data as one pair.
 func Rollback(n Next, to *resource.GroupRevision, cause resource.RevisionCause) *resource.GroupRevisionSpec {
 	spec := to.Spec
-	spec.Group, spec.GroupUID, spec.Number = n.Group.Metadata.Name, n.Group.Metadata.UID, Number(n.Group, n.History)
+	spec.Group, spec.GroupUID, spec.Number = n.Group.Metadata.Name, n.Group.Metadata.UID, number(n.Group, n.History)
 	spec.At, spec.By, spec.Reason, spec.Cause, spec.CopyOf, spec.Stamp = n.At, n.By, n.Reason, cause, to.Spec.Number, n.Stamp
 	spec.Parent = 0
 	if n.Current != nil {

@@ -17,10 +17,10 @@ const (
 	unsignedUnknown = "what was proved of it is not known"
 )
 
-// Verified is, by architecture, how each file of the images was verified: by what the
+// verified is, by architecture, how each file of the images was verified: by what the
 // entry names, and what the hub proved of it. With a nil entry the image is the owner's
 // own.
-func Verified(entry *resource.BootImage, images map[string]resource.Image) map[string][]resource.VerifiedFile {
+func verified(entry *resource.BootImage, images map[string]resource.Image) map[string][]resource.VerifiedFile {
 	out := map[string][]resource.VerifiedFile{}
 	for arch, img := range images {
 		var files []resource.BootImageFile

@@ -47,11 +47,11 @@ func TestVerified(t *testing.T) {
 	}
 	// A signature of an OCI image is of what the entry names, which may be an index.
 	e.Spec.Architectures["arm64"] = resource.BootImageArch{Image: "r.example/os@sha256:" + hash("c"), Signature: &resource.ImageSignature{Scheme: resource.SignatureCosign}}
-	if v := Verified(e, imgs)["arm64"]; len(v) != 1 || v[0] != (resource.VerifiedFile{SHA256: "sha256:" + hash("b"), Unsigned: unsignedUnknown}) {
+	if v := verified(e, imgs)["arm64"]; len(v) != 1 || v[0] != (resource.VerifiedFile{SHA256: "sha256:" + hash("b"), Unsigned: unsignedUnknown}) {
 		t.Errorf("an image that is not proved: %+v", v)
 	}
 	e.Status.Verified["sha256:"+hash("c")] = resource.BootImageVerified{Signature: &resource.ISOSignature{Scheme: resource.SignatureCosign, Key: "release", Keyring: resource.KeyringHub}}
-	v := Verified(e, imgs)["arm64"]
+	v := verified(e, imgs)["arm64"]
 	if len(v) != 1 || v[0] != (resource.VerifiedFile{SHA256: "sha256:" + hash("b"), Scheme: resource.SignatureCosign, Key: "release", Keyring: resource.KeyringHub}) || verifiedWords(v) != "cosign release" {
 		t.Errorf("an image that is signed: %+v", v)
 	}

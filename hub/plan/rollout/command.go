@@ -19,8 +19,8 @@ const (
 	Next   Command = "next"   // begin the next wave without waiting for the rest of this one
 )
 
-// Commands lists the commands.
-func Commands() []Command { return []Command{Pause, Resume, Abort, Next} }
+// commands lists the commands.
+var commands = []Command{Pause, Resume, Abort, Next}
 
 // outcome is what a command does.
 type outcome string

@@ -100,7 +100,7 @@ func TestUnknownCommand(t *testing.T) {
 // A refusal says what it was about, and the status stays.
 func TestRefusals(t *testing.T) {
 	for _, p := range resource.RolloutPhases() {
-		for _, c := range Commands() {
+		for _, c := range commands {
 			before := resource.RolloutStatus{Phase: p, Waves: 1, Proved: true}
 			after, err := Do(noon(), before, c, "anna", "")
 			if err != nil && (protocol.CodeOf(err) != protocol.CodeConflict || after.Phase != p || after.By != "") {

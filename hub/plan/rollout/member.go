@@ -16,7 +16,7 @@ const (
 	sawOther   sight = "other"   // nothing, or another image
 )
 
-func sights() []sight { return []sight{sawTarget, sawAgain, sawFailure, sawOther} }
+var sights = []sight{sawTarget, sawAgain, sawFailure, sawOther}
 
 // clock is whether the time of a state has passed: for Begun that by which it must be
 // seen, for Soaking that of the soak, or of being seen if it boots again and again.

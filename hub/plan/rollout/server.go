@@ -53,11 +53,6 @@ const (
 	DownFailed DownReason = "failed"
 )
 
-// DownReasons lists the reasons.
-func DownReasons() []DownReason {
-	return []DownReason{DownHeld, DownOff, DownDark, DownMaintenance, DownAttempt, DownFailed}
-}
-
 // place is what a server's state means for the roll-out.
 type place string
 
@@ -70,7 +65,7 @@ const (
 	isGone   place = "gone" // has no claim of the group any more, or no image
 )
 
-func places() []place { return []place{isUp, isFailed, isBusy, isOff, isAway, isGone} }
+var places = []place{isUp, isFailed, isBusy, isOff, isAway, isGone}
 
 func (s Server) place() place {
 	if !s.Claimed || s.Target == "" {

@@ -25,7 +25,7 @@ func TestGateTable(t *testing.T) {
 
 func TestMemberTable(t *testing.T) {
 	doctable.Of(t, "member.go", "memberRule").HoldOne(t, [][]string{
-		doctable.Words(resource.MemberStates()...), doctable.Words(sights()...), doctable.Words(places()...), doctable.Words(timeLeft, timeOver),
+		doctable.Words(resource.MemberStates()...), doctable.Words(sights...), doctable.Words(places...), doctable.Words(timeLeft, timeOver),
 	}, func(in []string) string {
 		return string(memberRule(resource.MemberState(in[0]), sight(in[1]), place(in[2]), clock(in[3])))
 	})
@@ -41,7 +41,7 @@ func TestTakeTable(t *testing.T) {
 
 func TestWaveTable(t *testing.T) {
 	doctable.Of(t, "wave.go", "waveRule").HoldOne(t, [][]string{
-		doctable.YesNo(), doctable.Words(wavesHave()...), doctable.YesNo(),
+		doctable.YesNo(), doctable.Words(wavesHave...), doctable.YesNo(),
 	}, func(in []string) string { return string(waveRule(yes(in[0]), has(in[1]), yes(in[2]))) })
 }
 
@@ -53,7 +53,7 @@ func TestFailTable(t *testing.T) {
 
 func TestBackTable(t *testing.T) {
 	doctable.Of(t, "giveback.go", "backRule").HoldOne(t, [][]string{
-		doctable.Words(resource.MemberStates()...), doctable.Words(bootsTarget, bootsOther), doctable.Words(places()...),
+		doctable.Words(resource.MemberStates()...), doctable.Words(bootsTarget, bootsOther), doctable.Words(places...),
 	}, func(in []string) string {
 		return string(backRule(resource.MemberState(in[0]), boots(in[1]), place(in[2])))
 	})
@@ -61,7 +61,7 @@ func TestBackTable(t *testing.T) {
 
 func TestCommandTable(t *testing.T) {
 	doctable.Of(t, "command.go", "commandRule").HoldOne(t, [][]string{
-		doctable.Words(Commands()...), doctable.Words(resource.RolloutPhases()...), doctable.YesNo(), doctable.Words(atUnproved, atLast, atOther),
+		doctable.Words(commands...), doctable.Words(resource.RolloutPhases()...), doctable.YesNo(), doctable.Words(atUnproved, atLast, atOther),
 	}, func(in []string) string {
 		return string(commandRule(Command(in[0]), resource.RolloutPhase(in[1]), yes(in[2]), wavePlace(in[3])))
 	})

@@ -27,7 +27,7 @@ const (
 	hasPending has = "pending" // some can be begun, or are on their way
 )
 
-func wavesHave() []has { return []has{hasNone, hasAway, hasFailed, hasProved, hasPending} }
+var wavesHave = []has{hasNone, hasAway, hasFailed, hasProved, hasPending}
 
 // waveRule says when a wave ends. Nobody waits for who cannot be reached, but for a
 // canary: without one nothing is proved. What failed in a wave is counted by failRule.
@@ -56,19 +56,18 @@ func waveRule(canary bool, members has, stamped bool) turn {
 // tally is what the waves have up to each: late ones of a wave that has passed are waited
 // for with the next. The canaries stand for themselves.
 func (r *run) tally() []has {
-	weights := wavesHave()
 	waves := make([]int, max(r.st.Waves, 1))
 	for name, m := range r.st.Members {
-		w := slices.Index(weights, r.counts(m, r.servers[name]))
+		w := slices.Index(wavesHave, r.counts(m, r.servers[name]))
 		at := min(max(m.Wave, 0), len(waves)-1)
 		waves[at] = max(waves[at], w)
 	}
 	out := make([]has, len(waves))
 	for w, most := range waves {
-		if pending := len(weights) - 1; w > 0 && waves[w-1] == pending {
+		if pending := len(wavesHave) - 1; w > 0 && waves[w-1] == pending {
 			most, waves[w] = pending, pending
 		}
-		out[w] = weights[most]
+		out[w] = wavesHave[most]
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func spansAround(now time.Time, windows []resource.RolloutWindow) ([]span, error
 			return nil, protocol.Errorf(protocol.CodeInvalid, "rollout", "windows[%d]: start %q and duration %s are not a time of day and up to a day", i, w.Start, w.Duration)
 		}
 		for _, d := range w.Days {
-			if !slices.Contains(weekdays(), d) {
+			if !slices.Contains(weekdays, d) {
 				return nil, protocol.Errorf(protocol.CodeInvalid, "rollout", "windows[%d]: %q is not a day such as Mon", i, d)
 			}
 		}
@@ -79,7 +79,7 @@ func spansAround(now time.Time, windows []resource.RolloutWindow) ([]span, error
 	return spans, nil
 }
 
-func weekdays() []string { return []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"} }
+var weekdays = []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
 
 // atWall is when a zone's clocks first show a wall time, which is given as if it were
 // UTC; when they never do, the moment at which they skip it. time.Date promises neither.

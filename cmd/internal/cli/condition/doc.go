@@ -1,0 +1,2 @@
+// Package condition says which conditions people are shown.
+package condition

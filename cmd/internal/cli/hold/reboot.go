@@ -1,0 +1,125 @@
+package hold
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
+)
+
+func rebootCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
+	return requestCmd(hubs, pr, "reboot", resource.RequestReboot, "Stop a server once and start it with the boot that its claim says")
+}
+
+func powerOffCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
+	return requestCmd(hubs, pr, "power-off", resource.RequestPowerOff, "Stop a server once that no claim wants On")
+}
+
+// requestCmd asks for one one-shot.
+func requestCmd(hubs *client.Hubs, pr *printer.Printer, name string, action resource.RequestAction, short string) *cobra.Command {
+	var mode, ref, fromAnnotation string
+	var within, timeout time.Duration
+	var wait, anyPhase bool
+	cmd := &cobra.Command{
+		Use: name + " SERVER", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := hubs.Connect()
+			if err != nil {
+				return err
+			}
+			req := api.RebootRequest{Action: action, Mode: resource.StopMode(mode), AnyPhase: anyPhase, Ref: ref}
+			if within != 0 {
+				at := time.Now().Add(within)
+				req.NotAfter = &at
+			}
+			var r api.RequestStatus
+			if cmd.Flags().Changed(flagAnnotation) {
+				r, err = rebootAnnotation(cmd, c, args[0], fromAnnotation)
+			} else {
+				r, err = c.Reboot(cmd.Context(), args[0], req)
+			}
+			if err != nil {
+				return err
+			}
+			if wait {
+				if r, err = waitRequest(cmd.Context(), pr, c, r.ID, timeout); err != nil {
+					return err
+				}
+			}
+			return showRequest(pr, r)
+		},
+	}
+	cmd.Flags().StringVar(&mode, "mode", "soft", "soft: ask the system to stop first; hard: power off at once")
+	cmd.Flags().DurationVar(&within, "within", 0, "give up if it was not begun by then (default 10m)")
+	cmd.Flags().BoolVar(&anyPhase, "any-phase", false, "also without a claim (it stays off then), and during a first boot, which it ends")
+	cmd.Flags().StringVar(&ref, "ref", "", "what it belongs to, kept as it is; the same again is the same request until that has ended")
+	if action == resource.RequestReboot {
+		cmd.Flags().StringVar(&fromAnnotation, flagAnnotation, "", "NAME or NAME=VALUE of metal3's reboot annotation, in place of the flags above")
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is done")
+	cmd.Flags().DurationVar(&timeout, "timeout", 15*time.Minute, "how long to wait")
+	return cmd
+}
+
+// rebootAnnotation asks for a reboot by metal3's annotation. The form with a key keeps
+// the server off, which nobody who says reboot expects.
+func rebootAnnotation(cmd *cobra.Command, c *api.Client, server, text string) (r api.RequestStatus, err error) {
+	if err := alone(cmd, "mode", "within", "any-phase", "ref"); err != nil {
+		return r, err
+	}
+	if name := annotation(text).Annotation; strings.HasPrefix(name, resource.AnnotationReboot+"/") {
+		return r, protocol.Errorf(protocol.CodeInvalid, "", "%s has a key: it holds the server off until it is released", name).
+			WithHint("rackctl hold %s --%s '%s'", server, flagAnnotation, text)
+	}
+	_, request, err := annotate(cmd, c, server, text)
+	if err != nil {
+		return r, err
+	}
+	if request == nil {
+		return r, protocol.Errorf(protocol.CodeInternal, "reboot", "the hub made no request of %s", text)
+	}
+	return *request, nil
+}
+
+func showRequest(pr *printer.Printer, r api.RequestStatus) error {
+	return pr.Show(printer.View{
+		Columns: printer.Columns("REQUEST SERVER ACTION MODE OUTCOME NOT-AFTER REASON", "BY", "RACK", "ANY-PHASE", "REF"), Single: true,
+		Items: []printer.Item{{Value: r, Name: "request/" + r.ID, Cells: []string{
+			r.ID, r.Server, string(r.Action), string(r.Mode),
+			string(r.Report.Outcome), printer.Stamp(&r.NotAfter), r.Report.Reason, r.By, r.Rack, strconv.FormatBool(r.AnyPhase), r.Ref,
+		}}},
+	})
+}
+
+func waitRequest(ctx context.Context, pr *printer.Printer, c *api.Client, id string, timeout time.Duration) (r api.RequestStatus, err error) {
+	err = client.Poll(ctx, timeout, "request/"+id, pr.Telling("request/"+id), func(ctx context.Context) (string, bool, error) {
+		r, err = c.Request(ctx, id)
+		if err != nil {
+			return "", false, err
+		}
+		fail := func(code protocol.Code, hint string) (string, bool, error) {
+			return "", false, protocol.Errorf(code, string(r.Action), "%s: %s", r.Report.Outcome, printer.Dash(r.Report.Reason)).WithHint("%s", hint)
+		}
+		switch r.Report.Outcome {
+		case resource.OutcomeDone:
+			return "", true, nil
+		case resource.OutcomeRefused:
+			return fail(protocol.CodeConflict, "see rackctl describe server "+r.Server)
+		case resource.OutcomeExpired:
+			return fail(protocol.CodeTimeout, "the rack's agent did not begin in time; see rackctl get agents")
+		case resource.OutcomeUnknown:
+			return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before you ask again")
+		case resource.OutcomePending:
+		}
+		return string(r.Report.Outcome), false, nil
+	})
+	return r, err
+}

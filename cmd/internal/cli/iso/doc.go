@@ -1,0 +1,3 @@
+// Package iso is rackctl's verbs of uploaded files. An upload that was interrupted goes on where
+// it was.
+package iso

@@ -1,0 +1,114 @@
+package kinds
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"rackboot/cmd/internal/cli/condition"
+	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+func bmcColumns(b *resource.BMC, now time.Time) []cell {
+	s := b.Status
+	state, address := string(s.State), s.Address
+	if address == "" {
+		address = b.Spec.Address
+	}
+	foundBy, vendor, model, fingerprint := string(resource.FoundByManifest), "", "", b.Spec.TLS.Fingerprint
+	if f := s.Found; f != nil {
+		foundBy, vendor, model = string(f.By), f.Vendor, f.Product
+		if b.Pending() {
+			fingerprint = f.Fingerprint // to be compared before it is accepted
+		}
+	}
+	if len(s.Inventory) > 0 {
+		vendor, model = s.Inventory[0].Vendor, s.Inventory[0].Model
+	}
+	return []cell{
+		col("NAME", b.Metadata.Name),
+		col("RACK", b.Spec.RackRef.Name),
+		col("STATE", state),
+		col("ADDRESS", address),
+		col("VENDOR", vendor),
+		col("MODEL", model),
+		col("SERVERS", strings.Join(s.Servers, ",")),
+		col("FOUND-BY", foundBy),
+		col("CONDITIONS", condition.Codes(s.Conditions, now)),
+		wide("MAC", b.MAC()),
+		wide("FINGERPRINT", fingerprint),
+		wide("ACCEPTED-BY", s.AcceptedBy),
+		wide("CREDENTIALS", b.Spec.CredentialsRef),
+	}
+}
+
+// bmcFacts are what a description has besides the columns: the inventory in short.
+func bmcFacts(b *resource.BMC) (out []printer.Fact) {
+	if f := b.Status.Found; f != nil {
+		out = append(out, printer.Fact{"Last seen", printer.Stamp(&f.At)}, printer.Fact{"On segment", f.Segment}, printer.Fact{"Redfish", f.Redfish}, printer.Fact{"Service root", f.Problem})
+	}
+	return append(out, printer.Fact{"Inventory read", printer.Stamp(b.Status.InventoryAt)})
+}
+
+// inventoryText is each system's inventory in short.
+func inventoryText(b *resource.BMC) string {
+	var text strings.Builder
+	for _, i := range b.Status.Inventory {
+		rows := [][]string{
+			{"Model:", strings.Join([]string{printer.Dash(i.Vendor), printer.Dash(i.Model), printer.Dash(i.Serial)}, ", ")},
+			{"MAC addresses:", strings.Join(i.MACs(), ", ")},
+		}
+		printer.Lines(&text, "System "+printer.Dash(i.SystemURI), append(rows, InventoryFacts(i)...))
+		var not [][]string
+		for _, p := range i.Problems {
+			not = append(not, []string{p.Part, string(p.Code), p.Text})
+		}
+		printer.Lines(&text, "Not read", not)
+	}
+	if text.Len() > 0 {
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// InventoryFacts are what decides about a server, one per row.
+func InventoryFacts(i protocol.Inventory) [][]string {
+	uuid := i.UUID
+	if i.UUIDProblem != "" {
+		uuid = fmt.Sprintf("%s, which identifies nothing: %s", printer.Dash(i.UUID), i.UUIDProblem)
+	}
+	secure := "not known"
+	if s := i.SecureBoot; s != nil {
+		secure = map[bool]string{true: "on", false: "off"}[s.Enabled]
+		if s.Enabled != s.Current {
+			secure += " from the next boot"
+		}
+	}
+	stop := reasoned(string(i.SafeStop.Class), i.SafeStop.Option, i.SafeStop.Reason)
+	if r := i.SafeStop.Remedy; r != "" {
+		stop += "; to raise it: " + r
+	}
+	return [][]string{
+		{"UUID:", uuid},
+		{"Architecture:", i.Architecture},
+		{"Boot mode:", i.BootMode},
+		{"Secure Boot:", secure},
+		{"When mains power returns:", reasoned(string(i.Restore.Policy), i.Restore.Where, "")},
+		{"Safe stop:", stop},
+		{"Detection:", reasoned(string(i.Detection.Class), "every "+i.Detection.PollInterval.String(), i.Detection.Reason)},
+	}
+}
+
+// reasoned is "what (particular): reason".
+func reasoned(what, particular, reason string) string {
+	s := printer.Dash(what)
+	if particular != "" {
+		s += " (" + particular + ")"
+	}
+	if reason != "" {
+		s += ": " + reason
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package kinds
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/cmd/internal/cli/condition"
+	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol/resource"
+)
+
+func bootImageColumns(b *resource.BootImage, now time.Time) []cell {
+	files, verified, source := 0, 0, ""
+	for _, a := range b.Spec.Architectures {
+		for _, f := range a.Files {
+			files++
+			if _, ok := b.Status.Verified["sha256:"+f.SHA256]; ok {
+				verified++
+			}
+		}
+		if a.Signature != nil {
+			files++
+			if imageProof(b, a) != nil {
+				verified++
+			}
+		}
+	}
+	proved := "" // other OCI images are verified by their digests when they are pulled
+	if files > 0 {
+		proved = fmt.Sprintf("%d/%d", verified, files)
+	}
+	stamped := ""
+	if s := b.Status.Stamp; s != nil && s.Digest == b.Digest() {
+		stamped = s.Server
+	}
+	if s := b.Spec.Source; s != nil {
+		source = string(s.Kind) + " " + s.URL
+	}
+	return []cell{
+		col("NAME", b.Metadata.Name),
+		col("CATALOGUE", b.Spec.Catalogue),
+		col("VERSION", b.Spec.Version),
+		col("ARCHITECTURES", strings.Join(slices.Sorted(maps.Keys(b.Spec.Architectures)), ",")),
+		col("VERIFIED", proved),
+		col("STAMP", stamped),
+		col("CONDITIONS", condition.Codes(b.Status.Conditions, now)),
+		col("AGE", printer.Age(b.Metadata.CreatedAt, now)),
+		wide("MAX-IGNITION", b.Spec.MaxIgnition),
+		wide("DIGEST", b.Digest()),
+		wide("SOURCE", strings.TrimSpace(source)),
+	}
+}
+
+// imageProof is what was proved of an OCI image; nil for nothing.
+func imageProof(b *resource.BootImage, a resource.BootImageArch) *resource.BootImageVerified {
+	_, digest := resource.SplitImage(a.Image)
+	if v, ok := b.Status.Verified[digest]; ok && v.Signature != nil {
+		return &v
+	}
+	return nil
+}
+
+// imageSignatureFact says what was proved of an OCI image whose signature is wanted. What
+// the signer calls it is the signer's word.
+func imageSignatureFact(b *resource.BootImage, arch string, a resource.BootImageArch) printer.Fact {
+	text := "not verified; wanted is " + string(a.Signature.Scheme) + " by " + a.Signature.Key
+	if a.Signature.Key == "" {
+		text = "not verified; wanted is " + string(a.Signature.Scheme) + " by a key of the hub's file"
+	}
+	if v := imageProof(b, a); v != nil {
+		text = fmt.Sprintf("verified %s, signed by %s (%s), who calls it %s", printer.Stamp(&v.At), v.Signature.Key, v.Signature.Scheme, printer.Dash(v.Signature.Claimed))
+	}
+	return printer.Fact{"Signature " + arch, text}
+}
+
+// bootImageFacts say what was proved of each file, and who signed it.
+func bootImageFacts(b *resource.BootImage) (out []printer.Fact) {
+	for _, arch := range slices.Sorted(maps.Keys(b.Spec.Architectures)) {
+		a := b.Spec.Architectures[arch]
+		if a.Image != "" {
+			out = append(out, printer.Fact{"Image " + arch, a.Image})
+		}
+		if a.Signature != nil {
+			out = append(out, imageSignatureFact(b, arch, a))
+		}
+		for _, f := range a.Files {
+			text := "not verified"
+			if v, ok := b.Status.Verified["sha256:"+f.SHA256]; ok {
+				text = fmt.Sprintf("%s, verified %s, %s", printer.Mebibytes(v.Size), printer.Stamp(&v.At), "not signed")
+				if s := v.Signature; s != nil {
+					text = fmt.Sprintf("%s, verified %s, signed by %s (%s)", printer.Mebibytes(v.Size), printer.Stamp(&v.At), s.Key, printer.Dash(s.By))
+				}
+			}
+			out = append(out, printer.Fact{fmt.Sprintf("File %s %s", arch, f.Kind), text})
+		}
+	}
+	return out
+}

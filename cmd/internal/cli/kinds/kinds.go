@@ -1,0 +1,133 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/cmd/internal/cli/condition"
+	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol/resource"
+)
+
+// kind is how resources of a kind are shown. Some have no facts besides their columns, and
+// some no conditions.
+type kind struct {
+	columns    func(o resource.Object, now time.Time) []cell
+	facts      func(resource.Object) []printer.Fact
+	conditions func(resource.Object) []resource.ConditionState
+}
+
+// table has a row for each kind of resource. A new one is a row here, and a new column a
+// line in its function.
+func table() map[resource.Kind]kind {
+	return map[resource.Kind]kind{
+		resource.KindServer:            row(serverColumns, serverFacts, func(o *resource.Server) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindClaim:             row(claimColumns, nil, func(o *resource.Claim) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindHold:              row(holdColumns, holdFacts, nil),
+		resource.KindMaintenance:       row(maintenanceColumns, maintenanceFacts, func(o *resource.Maintenance) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindRack:              row(rackColumns, rackFacts, nil),
+		resource.KindAgent:             row(agentColumns, nil, func(o *resource.Agent) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindSegment:           row(segmentColumns, nil, nil),
+		resource.KindBMC:               row(bmcColumns, bmcFacts, func(o *resource.BMC) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindSecret:            row(secretColumns, nil, func(o *resource.Secret) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindBootEnv:           row(bootEnvColumns, nil, nil),
+		resource.KindTemplate:          row(templateColumns, nil, nil),
+		resource.KindProfile:           row(profileColumns, nil, nil),
+		resource.KindParam:             row(paramColumns, nil, nil),
+		resource.KindBootConfiguration: row(bootConfigurationColumns, nil, func(o *resource.BootConfiguration) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindBootImage:         row(bootImageColumns, bootImageFacts, func(o *resource.BootImage) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindServerGroup:       row(groupColumns, groupFacts, func(o *resource.ServerGroup) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindGroupRevision:     row(revisionColumns, revisionFacts, nil),
+		resource.KindManagedBootImages: row(managedColumns, managedFacts, nil),
+	}
+}
+
+// row makes a row of functions for one type of resource.
+func row[T resource.Object](columns func(T, time.Time) []cell, facts func(T) []printer.Fact, conditions func(T) []resource.ConditionState) kind {
+	k := kind{
+		columns:    func(o resource.Object, now time.Time) []cell { return columns(o.(T), now) },
+		facts:      func(resource.Object) []printer.Fact { return nil },
+		conditions: func(resource.Object) []resource.ConditionState { return nil },
+	}
+	if facts != nil {
+		k.facts = func(o resource.Object) []printer.Fact { return facts(o.(T)) }
+	}
+	if conditions != nil {
+		k.conditions = func(o resource.Object) []resource.ConditionState { return conditions(o.(T)) }
+	}
+	return k
+}
+
+// Table has a line for each resource, all of them of the kind.
+func Table(of resource.Kind, objs []resource.Object, now time.Time) printer.View {
+	k := table()[of]
+	var v printer.View
+	for _, c := range k.columns(resource.NewObject(of), now) { // the names are the same of all
+		v.Columns = append(v.Columns, c.Column)
+	}
+	for _, o := range objs {
+		var cells []string
+		for _, c := range k.columns(o, now) {
+			cells = append(cells, c.text)
+		}
+		v.Items = append(v.Items, printer.Item{Value: o, Name: strings.ToLower(string(of)) + "/" + o.Head().Metadata.Name, Cells: cells})
+	}
+	return v
+}
+
+// View is a view of one resource.
+func View(of resource.Kind, o resource.Object) printer.View {
+	v := Table(of, []resource.Object{o}, time.Now())
+	v.Single = true
+	return v
+}
+
+// Describe is a resource at length: all columns of the wide table, one per line, and what
+// has none; then its inventory and conditions.
+func Describe(of resource.Kind, o resource.Object, now time.Time) (v printer.View, facts []printer.Fact, text string) {
+	k := table()[of]
+	v = Table(of, []resource.Object{o}, now)
+	v.Single = true
+	for _, c := range k.columns(o, now) {
+		if c.Name != "CONDITIONS" {
+			facts = append(facts, printer.Fact{strings.ToUpper(c.Name[:1]) + strings.ToLower(c.Name[1:]), c.text})
+		}
+	}
+	m := o.Head().Metadata
+	facts = append(facts, printer.Fact{"Labels", labelsText(m.Labels)}, printer.Fact{"Uid", m.UID}, printer.Fact{"Generation", fmt.Sprint(m.Generation)},
+		printer.Fact{"Created", printer.Stamp(m.CreatedAt)}, printer.Fact{"Deleted", printer.Stamp(m.DeletedAt)})
+	facts = append(facts, k.facts(o)...)
+	// One line per name: a column and a fact may say the same.
+	seen := map[string]bool{}
+	facts = slices.DeleteFunc(facts, func(f printer.Fact) bool {
+		twice := seen[f[0]]
+		seen[f[0]] = true
+		return twice
+	})
+	if b, ok := o.(*resource.BMC); ok {
+		text = inventoryText(b)
+	}
+	return v, facts, text + conditionText(k.conditions(o), now)
+}
+
+func conditionText(all []resource.ConditionState, now time.Time) string {
+	shown := condition.Visible(all, now)
+	if len(shown) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Conditions:\n")
+	for _, s := range shown {
+		known, _ := resource.LookupCondition(s.Code)
+		fmt.Fprintf(&b, "  %s (%s): %s, since %s\n", s.Code, printer.Dash(string(known.Severity)), printer.Dash(known.Title), printer.Dash(printer.Stamp(&s.Since)))
+		if s.Message != "" {
+			fmt.Fprintf(&b, "    %s\n", s.Message)
+		}
+		if known.Hint != "" {
+			fmt.Fprintf(&b, "    hint: %s\n", known.Hint)
+		}
+	}
+	return b.String()
+}

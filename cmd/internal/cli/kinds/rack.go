@@ -1,0 +1,84 @@
+package kinds
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rackboot/cmd/internal/cli/condition"
+	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
+)
+
+func rackColumns(o *resource.Rack, now time.Time) []cell {
+	term := ""
+	if o.Status.Term > 0 {
+		term = strconv.FormatUint(o.Status.Term, 10)
+	}
+	return []cell{
+		col("NAME", o.Metadata.Name),
+		col("AGENT", o.Status.Agent),
+		col("TERM", term),
+		col("SOFT-TIMEOUT", o.Spec.SoftTimeout.String()),
+		col("SETTLE", o.Spec.SettleWindow.String()),
+		col("POLL", o.Spec.PollInterval.String()),
+		wide("DESCRIPTION", o.Spec.Description),
+	}
+}
+
+func agentColumns(o *resource.Agent, now time.Time) []cell {
+	return []cell{
+		col("NAME", o.Metadata.Name),
+		col("RACK", o.Spec.RackRef.Name),
+		col("TERM", strconv.FormatUint(o.Spec.Term, 10)),
+		col("VERSION", o.Status.Version),
+		col("REPORT-AGE", printer.Age(o.Status.LastReport, now)),
+		col("CONDITIONS", condition.Codes(o.Status.Conditions, now)),
+		wide("INCARNATION", o.Status.Incarnation),
+	}
+}
+
+func segmentColumns(o *resource.Segment, now time.Time) []cell {
+	scan, prefixes := "", ""
+	if b := o.Spec.BMCs; b != nil {
+		scan, prefixes = strings.Join(b.Scan, ","), strings.Join(b.MACPrefixes, ",")
+	}
+	return []cell{
+		col("NAME", o.Metadata.Name),
+		col("RACK", o.Spec.RackRef.Name),
+		col("ROLE", string(o.Spec.Role)),
+		col("PREFIX", o.Spec.Prefix),
+		col("POOL", o.Spec.Pool.From+"-"+o.Spec.Pool.To),
+		col("ADDRESS", o.Spec.Address),
+		wide("BASE-URL", o.Spec.BaseURL),
+		wide("LEASE", o.Spec.LeaseTime.String()),
+		wide("SCAN", scan),
+		wide("MAC-PREFIXES", prefixes),
+	}
+}
+
+// rackFacts say what the rack's agent wants approvals for.
+func rackFacts(r *resource.Rack) []printer.Fact {
+	return []printer.Fact{{"Destructive key", destructiveFact(r.Status.Approvals)}}
+}
+
+// destructiveFact says what a rack's agent wants approvals for.
+func destructiveFact(s *resource.ApprovalStance) string {
+	switch {
+	case s == nil:
+		return ""
+	case len(s.Keys) == 0:
+		return "none: the hub's everyday key suffices for everything"
+	}
+	var ids []string
+	for _, k := range s.Keys {
+		ids = append(ids, fmt.Sprintf("%x", wire.KeyID(k)))
+	}
+	bound := "bulk stops are not bounded"
+	if s.BulkStop > 0 {
+		bound = fmt.Sprintf("%d servers in %s may be forced off without an approval", s.BulkStop, s.Window)
+	}
+	return strings.Join(ids, ", ") + "; " + bound
+}

@@ -1,0 +1,160 @@
+package kinds
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rackboot/cmd/internal/cli/condition"
+	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol/resource"
+)
+
+func serverColumns(s *resource.Server, now time.Time) []cell {
+	var power, attempt, intended, observed, read, since string
+	holds := 0
+	if r := s.Status.Report; r != nil {
+		power, read = string(r.Observation.Power), printer.Age(&r.Observation.ReadAt, now)
+		if at := s.Status.ReadAt; at != nil { // by the hub's clock
+			read = readCell(at, s.Status.Stale, now)
+		}
+		since = printer.Stamp(r.StoppedSince)
+		if t := r.Attempt; t != nil {
+			attempt = fmt.Sprintf("%s#%d", t.State, t.Number)
+			intended, observed = string(t.Intended), string(t.Observed)
+		}
+		for _, h := range r.Holds {
+			if h.Word != resource.HoldReleased {
+				holds++
+			}
+		}
+	}
+	return []cell{
+		col("NAME", s.Metadata.Name),
+		col("PHASE", string(s.Status.Phase)),
+		col("POWER", power),
+		col("ATTEMPT", attempt),
+		col("INTENDED", intended),
+		col("OBSERVED", observed),
+		col("CLAIM", s.Status.Claim),
+		col("HOLDS", strconv.Itoa(holds)),
+		col("CONDITIONS", condition.Codes(s.Status.Conditions, now)),
+		col("AGE", read),
+		wide("BMC", s.Spec.BMCRef.Name),
+		wide("SEGMENT", s.Spec.SegmentRef.Name),
+		wide("BOOT-MAC", s.Spec.BootMAC),
+		wide("STOPPED-SINCE", since),
+		wide("SAFE-STOP", string(s.Status.SafeStop)),
+		wide("DETECTION", string(s.Status.Detection)),
+		wide("BOOTENV", s.Status.BootEnv),
+		wide("OS", s.Status.OS),
+		wide("HARDWARE", hardware(s.Status.Discovered)),
+	}
+}
+
+// serverFacts are what a description of a server has besides the columns.
+func serverFacts(s *resource.Server) (out []printer.Fact) {
+	if w := s.Status.Firmware; w != nil {
+		out = append(out, printer.Fact{"Firmware work", fmt.Sprintf("%s, by %s since %s, until %s", w.Reason, w.By, printer.Stamp(&w.Since), printer.Stamp(&w.NotAfter))})
+	}
+	if s.Status.Report != nil {
+		out = append(out, reportFacts(s, s.Status.Report)...)
+	}
+	return append(out, discoveryFacts(s)...)
+}
+
+// reportFacts are what its agent says of a server.
+func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
+	out := []printer.Fact{
+		{"Identity", r.Identity},
+		{"Accepted identity", s.Status.AcceptedIdentity},
+		{"Power epoch", fmt.Sprint(r.PowerEpoch)},
+		{"Last powered on", printer.Stamp(r.LastPoweredOn)},
+		{"Reboot pending since", printer.Stamp(r.PendingRebootSince)},
+		{"Read error", r.Observation.Error},
+	}
+	out = append(out, safetyFacts(s)...)
+	if t := r.Attempt; t != nil {
+		out = append(out, printer.Fact{"Attempt since", printer.Stamp(&t.Since)}, printer.Fact{"Attempt evidence", string(t.Evidence)},
+			printer.Fact{"Attempt reason", t.Reason})
+		if known, ok := resource.LookupAttempt(t.Code); ok {
+			out = append(out, printer.Fact{"Attempt code", string(t.Code)}, printer.Fact{"Attempt hint", known.Title + ": " + known.Hint})
+		}
+		out = append(out, printer.Fact{"Boot URI", t.URI})
+	}
+	out = append(out, imageFacts(r.Image)...)
+	for _, h := range r.Holds {
+		state := string(h.State)
+		if state == "" {
+			state = string(h.Word)
+		}
+		out = append(out, printer.Fact{"Hold " + h.ID, state})
+	}
+	return out
+}
+
+// safetyFacts are what is known of a server that somebody else powers on.
+func safetyFacts(s *resource.Server) []printer.Fact {
+	out := []printer.Fact{
+		{"Safe stop", reasoned(string(s.Status.SafeStop), "", s.Status.SafeStopReason)}, {"Detects", s.Status.Detects}, {"Restore policy", string(s.Status.Restore)},
+	}
+	if r := s.Status.Report; r != nil && r.Safety != nil {
+		out = append(out, printer.Fact{"Safe stop remedy", r.Safety.SafeStop.Remedy})
+	}
+	if r := s.Status.Report; r != nil && r.Unexpected != nil {
+		u := r.Unexpected
+		out = append(out, printer.Fact{"Unexpected power", fmt.Sprintf("%s at %s, shown by %s", u.To, printer.Stamp(&u.At), printer.Dash(string(u.By)))},
+			printer.Fact{"Stands", reasoned(string(u.Stands), "", u.Why)})
+	}
+	return out
+}
+
+// discoveryFacts are what the hub keeps of a server's discoveries.
+func discoveryFacts(s *resource.Server) (out []printer.Fact) {
+	if d := s.Status.Discovery; d != nil {
+		if d.AskedAt != nil {
+			out = append(out, printer.Fact{"Discovery asked", fmt.Sprintf("by %s at %s", d.AskedBy, printer.Stamp(d.AskedAt))})
+		}
+		if d.FailedAt != nil {
+			out = append(out, printer.Fact{"Discovery given up", printer.Stamp(d.FailedAt) + ": " + d.Reason})
+		}
+	}
+	d := s.Status.Discovered
+	if d == nil {
+		return out
+	}
+	out = append(out, printer.Fact{"Discovered", fmt.Sprintf("%s by %s with %s", printer.Stamp(&d.At), printer.Dash(string(d.Method)), d.ImageDigest)}, printer.Fact{"Hardware", hardware(d)})
+	return append(out, hostFacts(d.Inventory)...)
+}
+
+// hardware is what was found in one line: 2 CPUs, 64 cores, 512 GiB, 4 NICs, 2 disks.
+func hardware(d *resource.Discovered) string {
+	if d == nil {
+		return ""
+	}
+	h := d.Inventory
+	if h == nil {
+		if d.Bytes > 0 {
+			return fmt.Sprintf("inventory of %d bytes, at the agent", d.Bytes)
+		}
+		return ""
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{h.CPU.Sockets, "CPU"}, {h.CPU.Cores, "core"}} {
+		if p.n > 0 {
+			parts = append(parts, printer.Plural(p.n, p.word))
+		}
+	}
+	if h.MemoryBytes > 0 {
+		memory := fmt.Sprintf("%d GiB", h.MemoryBytes>>30)
+		if h.MemoryBytes < 1<<30 {
+			memory = fmt.Sprintf("%d MiB", h.MemoryBytes>>20)
+		}
+		parts = append(parts, memory)
+	}
+	return strings.Join(append(parts, printer.Plural(len(h.Interfaces), "NIC"), printer.Plural(len(h.Disks), "disk")), ", ")
+}

@@ -1,0 +1,33 @@
+package object
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/kinds"
+	"rackboot/cmd/internal/cli/printer"
+)
+
+func describeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
+	return &cobra.Command{
+		Use: "describe KIND NAME", Short: "Show one resource with its conditions and what to do", Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, name, err := oneTarget(args)
+			if err != nil {
+				return err
+			}
+			c, err := hubs.Connect()
+			if err != nil {
+				return err
+			}
+			obj, err := c.GetObject(cmd.Context(), kind, name)
+			if err != nil {
+				return err
+			}
+			v, facts, text := kinds.Describe(kind, obj, time.Now())
+			return pr.Describe(v, facts, text)
+		},
+	}
+}

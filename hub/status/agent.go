@@ -1,0 +1,51 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+
+	"rackboot/hub/reports"
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+func (c *Room) decorateAgent(a *resource.Agent) {
+	name, now := a.Metadata.Name, c.cfg.Clock()
+	r, at, ok := c.cfg.Reports.Agent(name)
+	if ok {
+		got := at
+		a.Status = resource.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
+		if now.Sub(got) > reports.DarkAfter {
+			a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{Code: resource.CondDark, Since: got})
+		}
+	} else {
+		a.Status.Conditions = []resource.ConditionState{{Code: resource.CondDark, Since: c.cfg.Began}}
+	}
+	var acked map[string]protocol.Head
+	if l, err := c.cfg.Store.PeekLedger(name); err == nil {
+		acked = l.Acked
+		a.Status.Sent = map[string]protocol.Head{}
+		for leaf, s := range l.Sent {
+			a.Status.Sent[leaf] = s.Head
+		}
+	}
+	seen := append(c.cfg.Link.Conditions(name, acked, at, now), c.cfg.Inventory.AgentConditions(name)...)
+	if clock := c.agentClock(name, r, at, now); ok && clock != nil {
+		seen = append(seen, *clock)
+	}
+	for _, cond := range seen {
+		// What the agent says itself is said once.
+		if !slices.ContainsFunc(a.Status.Conditions, func(s resource.ConditionState) bool {
+			return s.Code == cond.Code && cond.Code != resource.CondMessagesRefused
+		}) {
+			a.Status.Conditions = append(a.Status.Conditions, cond)
+		}
+	}
+	if e, over := c.cfg.Terms.EndingOf(name); over {
+		a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{
+			Code: e.Code, Since: e.At, Message: fmt.Sprintf("by %s: %s", e.By, e.Reason),
+		})
+	} else if code := c.cfg.Terms.Of(a).Refusal(); code != "" {
+		a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{Code: code})
+	}
+}

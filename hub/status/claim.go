@@ -1,0 +1,34 @@
+package status
+
+import (
+	"rackboot/hub/store"
+	"rackboot/protocol/resource"
+)
+
+func (c *Room) decorateClaim(cl *resource.Claim) {
+	cl.Status.ObservedGeneration = cl.Metadata.Generation
+	cl.Status.Conditions = c.cfg.Claims.Conditions(cl)
+	s, err := store.Get[*resource.Server](c.cfg.Store, cl.Status.Server)
+	if err != nil {
+		return
+	}
+	c.decorateServer(s)
+	cl.Status.Phase = s.Status.Phase
+	for _, cond := range s.Status.Conditions {
+		if cond.Code != resource.CondNoAgent {
+			cl.Status.Conditions = append(cl.Status.Conditions, cond)
+		}
+	}
+}
+
+func (c *Room) decorateMaintenance(m *resource.Maintenance) {
+	m.Status.ObservedGeneration = m.Metadata.Generation
+	if m.Status.State != resource.MaintenanceActive {
+		return
+	}
+	if s, err := store.Get[*resource.Server](c.cfg.Store, m.Spec.ServerRef.Name); err == nil {
+		c.decorateServer(s)
+		m.Status.Conditions = s.Status.Conditions
+	}
+	m.Status.Conditions = append(c.cfg.Maintenance.Conditions(m.Metadata.Name), m.Status.Conditions...)
+}

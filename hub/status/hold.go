@@ -1,0 +1,131 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/reports"
+	"rackboot/hub/store"
+	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
+)
+
+// decorateHold fills how far a hold has come from the newest report of its server.
+func (c *Room) decorateHold(h *resource.Hold) {
+	seen, got, read := c.holdSeen(h)
+	st, now := &h.Status, c.cfg.Clock()
+	st.Word, st.State, st.Receipt, st.SignedReceipt = seen.Word(), seen.State(), seen.Receipt, nil
+	if hr := seen.Report; hr != nil {
+		if at := hr.EnforcedAt; !at.IsZero() {
+			st.EnforcedAt = &at
+		}
+		st.ExpiredAt = hr.ExpiredAt
+		if seen.Receipt != nil {
+			st.SignedReceipt = hr.Receipt
+		}
+	}
+	st.ReadAt, st.Stale = read.when(), read.stale()
+	st.Message = c.holdMessage(h, seen, read, now.Sub(got))
+}
+
+// holdSeen is what is known of a hold, when the report came that says so, and how old the
+// read is that it rests on.
+func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, read readSeen) {
+	read = c.readOf(h.Spec.Server, h.Status.Rack)
+	seen.Stale = read.stale()
+	seen.Released = h.Status.ReleasedAt != nil
+	if rack, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack); err == nil && rack.Status.Agent != "" {
+		seen.Laid = c.cfg.Reports.Enforced(rack.Status.Agent, h.Metadata.Name)
+	}
+	r, got := c.cfg.Reports.Server(h.Spec.Server)
+	if r == nil {
+		return seen, got, read
+	}
+	seen.Dark = c.cfg.Clock().Sub(got) > reports.DarkAfter
+	if i := slices.IndexFunc(r.Holds, func(hr resource.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
+		seen.Report = &r.Holds[i]
+		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)
+	}
+	return seen, got, read
+}
+
+// holdMessage says why a hold is not further, and what else must be known of it.
+func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, silent time.Duration) (text string) {
+	add := func(format string, args ...any) {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf(format, args...)
+	}
+	hr, state := seen.Report, seen.State()
+	switch {
+	case state == resource.StateReleasing && hr != nil && hr.Released != nil:
+		add("released at the agent by %q", hr.Released.By)
+	case state == resource.StateReleasing && c.cfg.Approvals.OverrideOf(h) != "":
+		add("its release waits for approval %s: rackctl approve show %s", c.cfg.Approvals.OverrideOf(h), c.cfg.Approvals.OverrideOf(h))
+	case state == resource.StateReleasing:
+		add("the agent has not acknowledged the release")
+	case hr == nil && !seen.Laid:
+		add("%s", c.unsaid(h))
+	case hr == nil:
+	case seen.Dark:
+		last := string(hr.State)
+		if last == "" {
+			last = string(hr.Word)
+		}
+		add("the agent is silent; last word %s, %s ago", last, silent.Round(time.Second))
+		if r := seen.Receipt; r != nil && r.Manual == nil {
+			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
+		}
+	case state == resource.StateStale:
+		add("%s; last word %s", read.text(), hr.State)
+		if r := seen.Receipt; r != nil && r.Manual == nil {
+			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
+		}
+	default:
+		if hr.Reason != "" {
+			add("%s", hr.Reason)
+		}
+		if seen.Receipt == nil && (hr.Word == resource.HoldFenced || hr.State == resource.StateFenced || len(hr.Receipt) > 0) {
+			add("its receipt is not the rack's agent's for this hold")
+		}
+		if hr.State != "" && state == resource.StateEnforced && hr.State != resource.StateEnforced {
+			add("the agent says %s", hr.State)
+		}
+	}
+	if d := h.Status.ConfirmedDown; d != nil && state != resource.StateFenced && state != resource.StateReleasing {
+		add("%q says that it is down: %s", d.By, d.Reason)
+	}
+	return text
+}
+
+// unsaid is why nothing is known of a hold beyond its acceptance.
+func (c *Room) unsaid(h *resource.Hold) string {
+	rack, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack)
+	if err != nil || rack.Status.Agent == "" {
+		return "its rack has no agent"
+	}
+	return "on its way to agent " + rack.Status.Agent
+}
+
+// receipt opens a hold's signed receipt; one that no agent of the rack signed is
+// none, nor is another hold's.
+func (c *Room) receipt(h *resource.Hold, signed []byte) *resource.Receipt {
+	if len(signed) == 0 {
+		return nil
+	}
+	r, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack)
+	if err != nil {
+		return nil
+	}
+	for _, key := range r.Status.AgentKeys {
+		var out resource.Receipt
+		if wire.Open(wire.NewVerifier(key), wire.FactReceipt, signed, &out) == nil &&
+			out.HoldID == h.Metadata.Name && out.Server == h.Spec.Server {
+			return &out
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package status
+
+import (
+	"strings"
+	"time"
+
+	"rackboot/hub/env"
+	"rackboot/hub/plan"
+	"rackboot/hub/reports"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
+
+func (c *Room) decorateServer(s *resource.Server) {
+	f := c.cfg.View.Around(s)
+	name := s.Metadata.Name
+	r, at := c.cfg.Reports.Server(name)
+	in := plan.Intent(f, s)
+	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
+	if in.Owner.Kind == resource.PurposeDiscovery {
+		s.Status.Claim = "" // nobody's
+	}
+	if r != nil {
+		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
+	}
+	env.DecorateServer(s)
+	s.Status.Conditions = append(s.Status.Conditions, c.cfg.Inventory.ServerConditions(name)...)
+	s.Status.Conditions = append(s.Status.Conditions, c.cfg.Discovery.Conditions(name)...)
+	if d := s.Status.Discovery; in.Discovery == resource.DiscoveryFailed && d != nil && d.FailedAt != nil {
+		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondDiscoveryFailed, Since: *d.FailedAt, Message: strings.TrimSpace(d.Reason)})
+	}
+	c.cfg.Inventory.DecorateServer(f, s)
+	c.decorateSafety(f, s)
+	if why := c.tooOld(f, name); why != "" {
+		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondAgentTooOld, Since: c.cfg.Began, Message: why})
+	}
+	read := c.readOf(name, f.RackOf(name))
+	if s.Status.ReadAt, s.Status.Stale = read.when(), r != nil && read.stale(); s.Status.Stale {
+		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondStale, Since: read.since.Add(read.bound), Message: read.text()})
+	}
+	switch now := c.cfg.Clock(); {
+	case !f.HasAgent(name):
+		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondNoAgent, Since: now})
+	case r == nil || now.Sub(at) > reports.DarkAfter:
+		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondDark, Since: c.since(at)})
+	}
+}
+
+// tooOld is what the rack's agent lacks for the server's boot, and what of its holds
+// it does not heed.
+func (c *Room) tooOld(f plan.Fleet, server string) string {
+	r := f.Rack(f.RackOf(server))
+	if r == nil || r.Status.Agent == "" {
+		return ""
+	}
+	var why []string
+	tooOld, unheeded := c.cfg.Link.Limits(r.Status.Agent)
+	if lacking := tooOld[server]; len(lacking) > 0 {
+		why = append(why, "its boot needs what the agent lacks: "+message.CapabilityList(lacking))
+	}
+	if terms := unheeded[server]; len(terms) > 0 {
+		why = append(why, "the agent does not heed "+strings.Join(terms, "; "))
+	}
+	return strings.Join(why, "; ")
+}
+
+// since is when a report came; before the first one, when the hub began to wait.
+func (c *Room) since(at time.Time) time.Time {
+	if at.IsZero() {
+		return c.cfg.Began
+	}
+	return at
+}

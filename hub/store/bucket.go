@@ -1,0 +1,32 @@
+package store
+
+import "rackboot/protocol/resource"
+
+// The buckets of what is stored beside the resources: the first part of each key.
+const (
+	answerBucket   = "answer"
+	requestBucket  = "request"
+	bucketApproval = "approval"
+	ignitionBucket = "ignition"
+	formerBucket   = "formerignition"
+	envBucket      = "bootenv"
+	isoBucket      = "iso"
+)
+
+// What is stored beside the resources, as Delta.Beside names it; there is more that nobody
+// waits for.
+const (
+	BesideRequest   = requestBucket
+	BesideApproval  = bucketApproval
+	BesideLedger    = "ledger"
+	BesideInventory = "inventory"
+	BesideSealed    = "sealed"
+	BesideIgnition  = ignitionBucket
+	BesideFormer    = formerBucket
+	BesideEnv       = envBucket
+	BesideISO       = isoBucket
+)
+
+func bucketOf(kind resource.Kind) string { return "res." + kind.Plural() }
+
+func keyOf(kind resource.Kind, name string) string { return bucketOf(kind) + "." + name }

@@ -1,0 +1,2 @@
+// Package trace asks the agent of a server's rack what it saw of a power-on.
+package trace

@@ -1,0 +1,20 @@
+package trace
+
+import (
+	"rackboot/hub/link"
+	"rackboot/hub/store"
+	"rackboot/state"
+)
+
+// Config is what a Room is made of.
+type Config struct {
+	Store *store.Store
+	Link  *link.Room
+	Clock state.Clock
+}
+
+// Room keeps nothing. It is safe for concurrent use.
+type Room struct{ cfg Config }
+
+// New makes a Room.
+func New(cfg Config) *Room { return &Room{cfg: cfg} }

@@ -1,0 +1,178 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"rackboot/hub/plan"
+	"rackboot/hub/store"
+	"rackboot/hub/wake"
+	"rackboot/protocol/resource"
+)
+
+// View is a fleet at a moment, of a rack or of all: its resources are the store's own, and not
+// to be changed.
+type View struct {
+	plan.Fleet
+	at  uint64 // Changes of the store, of the rack
+	All bool   // of what is in no rack: also what names a server that is gone
+}
+
+// Look is a view of what is stored now of what the last one was of: the last one, where nothing
+// was written since that concerns it. The reports in it may be older, but a report with news makes another turn.
+func (r *Reader) Look(last View) View {
+	rack, one := wake.RackOf(last.Of)
+	if !one {
+		rack = "" // all of them
+	}
+	at := r.cfg.Store.Changes(rack)
+	switch {
+	case last.at == at && at > 0:
+		return last
+	case one:
+		return View{Fleet: r.Rack(rack), at: at}
+	case last.Of == Outside:
+		return View{Fleet: r.outside(last.All), at: at, All: last.All}
+	}
+	return View{Fleet: r.Site(), at: at}
+}
+
+// Of is the view that Look begins with.
+func Of(unit string) View { return View{Fleet: plan.Fleet{Of: unit}} }
+
+// Site reads what decisions about several racks depend on.
+func (r *Reader) Site() plan.Fleet {
+	s := r.cfg.Store
+	f := plan.Fleet{
+		Of: wake.SiteUnit, Now: r.cfg.Clock(), Groups: store.List[*resource.ServerGroup](s),
+		Racks: store.List[*resource.Rack](s), Agents: store.List[*resource.Agent](s), Segments: store.List[*resource.Segment](s),
+		BMCs: store.List[*resource.BMC](s), Servers: store.List[*resource.Server](s), Claims: store.List[*resource.Claim](s),
+		Maintenances: store.List[*resource.Maintenance](s),
+		Wanting:      r.WantingAny(),
+		Configs:      store.List[*resource.BootConfiguration](s), Holds: store.List[*resource.Hold](s), Reports: r.cfg.Reports.Servers(),
+		Requests: OpenRequests(s.OpenRequests()),
+	}
+	f.Peers = r.cfg.Link.Peers(f.Racks)
+	return f.Indexed()
+}
+
+// Rack reads what the decisions about one rack depend on. What it costs does not grow with
+// the other racks.
+func (r *Reader) Rack(rack string) plan.Fleet {
+	s := r.cfg.Store
+	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s}, Reports: map[string]*resource.ServerReport{}, Requests: OpenRequests(s.OpenRequestsOf(rack))}
+	if r, err := store.Peek[*resource.Rack](s, rack); err == nil {
+		f.Racks = []*resource.Rack{r}
+		if a, err := store.Peek[*resource.Agent](s, r.Status.Agent); err == nil {
+			f.Agents = []*resource.Agent{a}
+		}
+	}
+	f.Segments = store.Referring[*resource.Segment](s, resource.KindRack, rack)
+	f.BMCs = store.Referring[*resource.BMC](s, resource.KindRack, rack)
+	for _, b := range f.BMCs {
+		f.Servers = append(f.Servers, store.Referring[*resource.Server](s, resource.KindBMC, b.Metadata.Name)...)
+	}
+	f.Holds = store.Find(s, store.HoldsByRack, rack)
+	for _, srv := range f.Servers {
+		name := srv.Metadata.Name
+		f.Claims = append(f.Claims, store.Find(s, store.ClaimsByServer, name)...)
+		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByServer, name)...)
+		for _, o := range store.Referring[resource.Object](s, resource.KindServer, name) {
+			switch o := o.(type) {
+			case *resource.Claim:
+				f.Wanting = append(f.Wanting, Wanting([]*resource.Claim{o})...)
+			case *resource.Maintenance:
+				f.Maintenances = append(f.Maintenances, o)
+			case *resource.Hold:
+				f.Holds = append(f.Holds, o)
+			}
+		}
+		if r, _ := r.cfg.Reports.Server(name); r != nil {
+			f.Reports[name] = r
+		}
+	}
+	byName(&f.Servers)
+	byName(&f.Claims)
+	byName(&f.Wanting)
+	byName(&f.Maintenances)
+	byName(&f.Configs)
+	byName(&f.Holds)
+	return r.furnished(f)
+}
+
+// Outside is the part of the site's turn that is about what is in no rack.
+const Outside = "outside"
+
+// outside is what is in no rack: claims that have no server yet and, where all is asked for,
+// what names a server that is gone. Looking for those goes over everything.
+func (r *Reader) outside(all bool) plan.Fleet {
+	s := r.cfg.Store
+	f := plan.Fleet{Of: Outside, Site: site{s}, Reports: map[string]*resource.ServerReport{}, Claims: store.Find(s, store.ClaimsUnbound, store.Any)}
+	if all {
+		f.Servers = outside(r, store.List[*resource.Server](s), func(o *resource.Server) string { return o.Metadata.Name })
+		f.Claims = outside(r, store.List[*resource.Claim](s), func(o *resource.Claim) string { return o.Status.Server })
+		f.Maintenances = outside(r, store.List[*resource.Maintenance](s), func(o *resource.Maintenance) string { return o.Spec.ServerRef.Name })
+		f.Configs = outside(r, store.List[*resource.BootConfiguration](s), func(o *resource.BootConfiguration) string { return o.Spec.Server })
+	}
+	for _, cl := range f.Claims {
+		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByOwner, cl.Metadata.UID)...)
+	}
+	byName(&f.Configs)
+	return r.furnished(f)
+}
+
+// outside are those whose server is in no rack.
+func outside[T resource.Object](r *Reader, list []T, server func(T) string) (out []T) {
+	for _, o := range list {
+		if !r.InRack(server(o)) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// byName brings resources in order of name, each once.
+func byName[T resource.Object](list *[]T) {
+	name := func(o T) string { return o.Head().Metadata.Name }
+	slices.SortFunc(*list, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	*list = slices.CompactFunc(*list, func(a, b T) bool { return name(a) == name(b) })
+}
+
+// furnished is a fleet with what is the same for all racks, and what was made for its own.
+func (r *Reader) furnished(f plan.Fleet) plan.Fleet {
+	s := r.cfg.Store
+	f.Now, f.Peers = r.cfg.Clock(), r.cfg.Link.Peers(f.Racks)
+	f.BootEnvs, f.Templates = store.List[*resource.BootEnv](s), store.List[*resource.Template](s)
+	f.Profiles, f.Params = store.List[*resource.Profile](s), store.List[*resource.Param](s)
+	f.Groups = store.List[*resource.ServerGroup](s)
+	f = f.Indexed() // what follows asks for each BMC and configuration
+	f = r.cfg.Env.Furnish(f)
+	f.Sealed = r.cfg.Inventory.Sealed(f)
+	f.Keep = r.cfg.Revisions.Keeps(f)
+	return f
+}
+
+// site answers what a rack has to know of the others from the store.
+type site struct{ *store.Store }
+
+func (s site) BMCNamed(name string) bool {
+	_, err := store.Peek[*resource.BMC](s.Store, name)
+	return err == nil
+}
+
+func (s site) ServerNamed(name string) bool {
+	_, err := store.Peek[*resource.Server](s.Store, name)
+	return err == nil
+}
+
+func (s site) AcceptedElsewhere(mac, rack string) bool {
+	return slices.ContainsFunc(store.Find(s.Store, store.BMCsAccepted, mac), func(b *resource.BMC) bool { return b.Spec.RackRef.Name != rack })
+}
+
+// OpenRequests are stored requests as decisions see them.
+func OpenRequests(stored []store.StoredRequest) (out []plan.Request) {
+	for _, q := range stored {
+		out = append(out, plan.Request{Request: q.Request, Rack: q.Rack})
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+// Get reads the resource of type T.
+func Get[T resource.Object](ctx context.Context, c *Client, name string) (T, error) {
+	var none T
+	obj, err := c.GetObject(ctx, resource.KindOf[T](), name)
+	if err != nil {
+		return none, err
+	}
+	return obj.(T), nil
+}
+
+// GetAll reads all resources of type T, sorted by name.
+func GetAll[T resource.Object](ctx context.Context, c *Client) ([]T, error) {
+	objs, err := c.ListObjects(ctx, resource.KindOf[T]())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, len(objs))
+	for i, o := range objs {
+		out[i] = o.(T)
+	}
+	return out, nil
+}
+
+// GetObject reads a resource of the kind.
+func (c *Client) GetObject(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
+	obj, err := blank(kind)
+	if err != nil {
+		return nil, err
+	}
+	return obj, c.call(ctx, http.MethodGet, PathObject(kind, name), nil, obj)
+}
+
+// ListObjects reads all resources of the kind, sorted by name.
+func (c *Client) ListObjects(ctx context.Context, kind resource.Kind) ([]resource.Object, error) {
+	if _, err := blank(kind); err != nil {
+		return nil, err
+	}
+	var list List[json.RawMessage]
+	if err := c.call(ctx, http.MethodGet, PathKind(kind), nil, &list); err != nil {
+		return nil, err
+	}
+	out := make([]resource.Object, len(list.Items))
+	for i, raw := range list.Items {
+		out[i] = resource.NewObject(kind)
+		if err := json.Unmarshal(raw, out[i]); err != nil {
+			return nil, protocol.Errorf(protocol.CodeInternal, "list "+kind.Plural(), "item %d cannot be read: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// Apply writes a set of resources, all or after a failure some; see
+// [ApplyRequest]. Repeating it is safe.
+func (c *Client) Apply(ctx context.Context, objs []resource.Object, dryRun bool) (out ApplyAnswer, err error) {
+	req := ApplyRequest{DryRun: dryRun, Objects: make([]json.RawMessage, len(objs))}
+	for i, o := range objs {
+		raw, err := reveal(o)
+		if err != nil {
+			return out, protocol.Errorf(protocol.CodeInternal, "encode request", "%w", err)
+		}
+		req.Objects[i] = raw
+	}
+	err = c.call(ctx, http.MethodPost, PathApply, req, &out)
+	return out, err
+}
+
+// Delete asks to delete a resource and returns it as it is now: a Claim stays
+// until its server was proved Off.
+func (c *Client) Delete(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
+	obj, err := blank(kind)
+	if err != nil {
+		return nil, err
+	}
+	return obj, c.call(ctx, http.MethodDelete, PathObject(kind, name), nil, obj)
+}
+
+// DeleteClaim deletes a claim. Holds on its server refuse that, unless release is the
+// reason why they are all released.
+func (c *Client) DeleteClaim(ctx context.Context, name, release string) (*resource.Claim, error) {
+	path := PathObject(resource.KindClaim, name)
+	if release != "" {
+		path += "?" + url.Values{QueryReleaseHolds: {release}}.Encode()
+	}
+	var out resource.Claim
+	return &out, c.call(ctx, http.MethodDelete, path, nil, &out)
+}
+
+// Ready is nil when the hub is ready to serve.
+func (c *Client) Ready(ctx context.Context) error {
+	return c.call(ctx, http.MethodGet, PathReady, nil, nil)
+}
+
+// reveal is a resource as it is written: of a Secret with its data, which no other
+// form has.
+func reveal(o resource.Object) ([]byte, error) {
+	if s, ok := o.(*resource.Secret); ok {
+		return s.Reveal()
+	}
+	return json.Marshal(o)
+}
+
+func blank(kind resource.Kind) (resource.Object, error) {
+	obj := resource.NewObject(kind)
+	if obj == nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "name resource", "%q is not a kind", kind)
+	}
+	return obj, nil
+}
