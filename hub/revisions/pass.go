@@ -76,5 +76,10 @@ func (c *Room) Begin(f plan.Fleet) *Pass {
 		servers[srv.Metadata.Name] = true
 	}
 	c.forgetServers(servers)
+	there := map[string]bool{}
+	for _, g := range p.Groups {
+		there[g.Metadata.UID] = true
+	}
+	c.places.forget(there)
 	return p
 }

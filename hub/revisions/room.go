@@ -36,11 +36,12 @@ type Room struct {
 	made         *prometheus.CounterVec
 	versionSince time.Time             // when this version of the hub was first started
 	opened       map[string]bootedPage // by server
+	places       places
 }
 
 // New makes a Room. The codes are those of the store.
 func New(ctx context.Context, cfg Config) (*Room, error) {
-	r := &Room{cfg: cfg, opened: map[string]bootedPage{}, made: prometheus.NewCounterVec(prometheus.CounterOpts{
+	r := &Room{cfg: cfg, opened: map[string]bootedPage{}, places: places{by: map[string]dealt{}}, made: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_hub_group_revisions_total", Help: "Revisions of server groups that were made, by cause.",
 	}, []string{"cause"})}
 	for _, cause := range resource.RevisionCauses() {

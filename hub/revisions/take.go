@@ -49,7 +49,10 @@ func (c *Room) TakeForClaim(cl *resource.Claim, srv *resource.Server) Taken {
 	if ro == nil || back {
 		given = c.givenOthers(g, cl, srv.Metadata.Name)
 	}
-	t := c.take(g, placed(g, srv.Metadata.Name, back) && bootimages.Canary(g, srv.Metadata.Name, srv.Metadata.Labels, given))
+	t := c.take(g, bootimages.TakeIn{
+		Canary: member(g, srv.Metadata.Name, back) && bootimages.Canary(g, srv.Metadata.Name, srv.Metadata.Labels, given),
+		Placed: c.places.placed(g, cl),
+	})
 	t.Turn = turn(g, srv.Metadata.Name, back)
 	return t
 }
@@ -73,16 +76,16 @@ func (c *Room) givenOthers(g *resource.ServerGroup, cl *resource.Claim, server s
 	return given
 }
 
-// placed says whether a server may be a canary of a group's current revision; back is that
+// member says whether a server may be a canary of a group's current revision; back is that
 // this is the one by which a failed roll-out is rolled back. With a roll-out under way it
 // has its place in that, and before the first step it has none.
-func placed(g *resource.ServerGroup, server string, back bool) bool {
+func member(g *resource.ServerGroup, server string, back bool) bool {
 	ro := g.Status.Rollout
 	if ro == nil || back {
 		return true
 	}
-	_, member := ro.Members[server]
-	return ro.Revision == g.Status.Revision && member
+	_, is := ro.Members[server]
+	return ro.Revision == g.Status.Revision && is
 }
 
 // Turn says whether a server that has a configuration may be given another one.
@@ -116,10 +119,10 @@ func turnRule(current, back, next, begun bool) bool {
 	return next || begun
 }
 
-// take is the revision of a group for a server that is a canary, or is not.
-func (c *Room) take(g *resource.ServerGroup, canary bool) Taken {
+// take is the revision of a group for a server of whom in says what it is in a roll-out.
+func (c *Room) take(g *resource.ServerGroup, in bootimages.TakeIn) Taken {
 	current := c.RevisionOf(g, g.Status.Revision)
-	in := bootimages.TakeIn{Verified: g.Status.Verified, Canary: canary}
+	in.Verified = g.Status.Verified
 	why := ""
 	if current != nil {
 		in.Current, why = g.Status.Revision, c.Unstamped(current)
@@ -195,7 +198,7 @@ func (c *Room) revisionData(r *resource.GroupRevision) (*resource.IgnitionRef, *
 func (c *Room) SeenBoot(from *resource.ImageFrom, srv *resource.Server, policy resource.BootPolicy, arguments string) plan.BootSeen {
 	t := noRevision(from.Group)
 	if g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, from.Group); err == nil {
-		t = c.take(g, false)
+		t = c.take(g, bootimages.TakeIn{Placed: true})
 	}
 	img, cond := c.TakenImage(t, srv, policy, arguments)
 	if cond != nil {

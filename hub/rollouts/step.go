@@ -35,6 +35,7 @@ func (c *Room) Roll(ctx context.Context, p *revisions.Pass, g *resource.ServerGr
 	}
 	r := p.Revision(own, own.Status.Rollout.Revision)
 	if r == nil {
+		c.dealt(own, seats)
 		return own, nil // it was pruned: nothing is rolled out any more
 	}
 	was := *own.Status.Rollout
@@ -49,6 +50,7 @@ func (c *Room) Roll(ctx context.Context, p *revisions.Pass, g *resource.ServerGr
 		c.cfg.Crash.At("hub.rollout.stepped")
 		c.tellRollout(ctx, own, was, out)
 	}
+	c.dealt(own, seats)
 	if err := c.endedRollout(ctx, p, own, out.Status); err != nil {
 		return own, err
 	}
@@ -62,6 +64,17 @@ func (c *Room) Roll(ctx context.Context, p *revisions.Pass, g *resource.ServerGr
 	}
 	open, _, wrong := rollout.InWindow(c.rolloutTime(p, own), own.Spec.Rollout)
 	return own, errors.Join(err, c.orders(ctx, p, own, out, seats), c.installReboots(ctx, p, own, seats, open && wrong == nil && !own.Spec.Rollout.Freeze))
+}
+
+// dealt lets the claims of a group be given what their place in its roll-out is.
+func (c *Room) dealt(g *resource.ServerGroup, seats map[string]*seat) {
+	claims := make(map[string]string, len(seats))
+	for server, s := range seats {
+		claims[s.claim.Metadata.UID] = server
+	}
+	for _, server := range c.cfg.Revisions.Dealt(g, claims) {
+		c.cfg.Wake.Server(server)
+	}
 }
 
 func (c *Room) rolloutInput(p *revisions.Pass, g *resource.ServerGroup, r *resource.GroupRevision, seats map[string]*seat) rollout.Input {

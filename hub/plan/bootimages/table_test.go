@@ -109,9 +109,9 @@ func TestLoopTable(t *testing.T) {
 }
 
 func TestTakeTables(t *testing.T) {
-	doctable.Of(t, "take.go", "takeRule").HoldOne(t, flags(5), func(in []string) string {
+	doctable.Of(t, "take.go", "takeRule").HoldOne(t, flags(6), func(in []string) string {
 		v := is(in)
-		return string(takeRule(v[0], v[1], v[2], v[3], v[4]))
+		return string(takeRule(v[0], v[1], v[2], v[3], v[4], v[5]))
 	})
 	doctable.Of(t, "take.go", "canaryRule").HoldOne(t, flags(3), func(in []string) string {
 		v := is(in)

@@ -23,32 +23,37 @@ type TakeIn struct {
 	// Canary says that the server is to try the current revision: by the roll-out, or by
 	// its place among the first.
 	Canary bool
+	// Placed says that it is known whether the server is a canary.
+	Placed bool
 }
 
 // Taken decides which revision.
 func Taken(in TakeIn) Take {
-	return takeRule(in.Current > 0, in.Stamped, in.Verified > 0 && in.Verified == in.Current, in.Canary, in.Verified > 0)
+	return takeRule(in.Current > 0, in.Stamped, in.Verified > 0 && in.Verified == in.Current, in.Canary, in.Placed, in.Verified > 0)
 }
 
 // takeRule decides. The first row that fits decides.
 //
-//	current | stamped | is verified | canary | verified | takes
-//	no      | *       | *           | *      | *        | nothing
-//	yes     | yes     | *           | *      | *        | current
-//	yes     | no      | yes         | *      | *        | current
-//	yes     | no      | no          | yes    | *        | current
-//	yes     | no      | no          | no     | yes      | verified
-//	yes     | no      | no          | no     | no       | nothing
+//	current | stamped | is verified | canary | placed | verified | takes
+//	no      | *       | *           | *      | *      | *        | nothing
+//	yes     | yes     | *           | *      | *      | *        | current
+//	yes     | no      | yes         | *      | *      | *        | current
+//	yes     | no      | no          | yes    | *      | *        | current
+//	yes     | no      | no          | no     | no     | *        | nothing
+//	yes     | no      | no          | no     | yes    | yes      | verified
+//	yes     | no      | no          | no     | yes    | no       | nothing
 //
 // is verified is that servers booted the current revision, under another version of the
-// hub perhaps: what runs everywhere is not taken away by an upgrade of the hub.
-func takeRule(current, stamped, isVerified, canary, verified bool) Take {
+// hub perhaps: what runs everywhere is not taken away by an upgrade of the hub. placed is that
+// the roll-out has said what the server is in it: who comes may be the next canary, and would
+// install an older image for good.
+func takeRule(current, stamped, isVerified, canary, placed, verified bool) Take {
 	switch {
 	case !current:
 		return TakeNothing
 	case stamped || isVerified || canary:
 		return TakeCurrent
-	case verified:
+	case placed && verified:
 		return TakeVerified
 	}
 	return TakeNothing
