@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"rackboot/hub/approval"
 	"rackboot/hub/approvals"
@@ -129,15 +130,21 @@ type Control struct {
 	holds       *holds.Room
 	dispatch    *dispatch.Room
 
-	// sharing is held by the turns of racks together, and alone by what gives seats to roll-outs: that
+	// sharing is of the turns of racks together, and alone of what gives seats to roll-outs: that
 	// counts what the racks spend.
-	sharing sync.RWMutex
+	sharing *semaphore.Weighted
 }
+
+// Of sharing each turn of a rack takes one, and what counts takes all.
+const (
+	shareOne = 1
+	shareAll = 1 << 20
+)
 
 // New reads the epoch and the events from the store, and makes this start of the hub
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
-	c := &Control{cfg: cfg, fence: cfg.Start, reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash)}
+	c := &Control{cfg: cfg, fence: cfg.Start, sharing: semaphore.NewWeighted(shareAll), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash)}
 	began, seals, says := cfg.Clock(), sealing.NewCount(), &heard{}
 	c.wake = wake.New(wake.Config{
 		Store: cfg.Store, Turn: c.turn, HoldTurn: func(ctx context.Context, rack string) error { return c.holds.Turn(ctx, rack) }, Logger: cfg.Logger,

@@ -14,18 +14,18 @@ func TestSeatsAreNotSpentWhileTheyAreCounted(t *testing.T) {
 	f := newFleet(t, 1, 2, 2, nil)
 	rack, site := 0, 0
 	f.passes = func(point string) {
-		sharing := &f.control.sharing
+		sharing := f.control.sharing
 		switch {
 		case point == "hub.claim.configured":
 			rack++
-			if sharing.TryLock() {
-				sharing.Unlock()
+			if sharing.TryAcquire(shareAll) {
+				sharing.Release(shareAll)
 				t.Error("seats may be given while a rack gives a server what it boots")
 			}
 		case strings.HasPrefix(point, "hub.rollout."):
 			site++
-			if sharing.TryRLock() {
-				sharing.RUnlock()
+			if sharing.TryAcquire(shareOne) {
+				sharing.Release(shareOne)
 				t.Errorf("a rack may have a turn at %s", point)
 			}
 		}

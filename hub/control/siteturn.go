@@ -37,8 +37,10 @@ func (c *Control) siteTurn(ctx context.Context) error {
 // what is given here, and what they spent is counted here.
 func (c *Control) share(ctx context.Context, v view.View) error {
 	if len(store.List[*resource.ServerGroup](c.cfg.Store)) > 0 {
-		c.sharing.Lock()
-		defer c.sharing.Unlock()
+		if err := c.sharing.Acquire(ctx, shareAll); err != nil {
+			return err
+		}
+		defer c.sharing.Release(shareAll)
 		v = c.view.Look(v)
 	}
 	return c.Groups.Turn(ctx, v.Fleet)

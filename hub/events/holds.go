@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/hub/store"
+	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
@@ -52,8 +53,12 @@ func kindOfRelease(h *resource.Hold) ReleaseKind {
 // before that notes it in the audit log: an API call that died after its write is in the
 // record all the same. A hold is audited a last time before it leaves the store.
 func (l *Log) AuditHold(ctx context.Context, h *resource.Hold) error {
-	l.auditing.Lock()
-	defer l.auditing.Unlock()
+	l.cfg.Store.Haste.GiveWay(ctx)
+	ctx = store.Prompt(ctx) // who waits for its turn may hurry
+	if err := l.auditing.Acquire(ctx, 1); err != nil {
+		return protocol.Errorf(protocol.CodeTimeout, "audit a hold", "%w", err)
+	}
+	defer l.auditing.Release(1)
 	id := h.Metadata.Name
 	var errs []error
 	file := func(code resource.EventCode, at *time.Time, parts ...string) bool {

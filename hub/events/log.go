@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"rackboot/hub/fence"
 	"rackboot/hub/store"
@@ -39,8 +40,8 @@ type Config struct {
 type Log struct {
 	cfg      Config
 	releases *prometheus.CounterVec
-	auditing sync.Mutex // a hold is audited once
-	taking   sync.Mutex // orders what comes into the ring
+	auditing *semaphore.Weighted // of one: a hold is audited once
+	taking   sync.Mutex          // orders what comes into the ring
 	mu       sync.RWMutex
 	ring     []api.EventRecord                      // in order of Index, as they were filed
 	filed    uint64                                 // all up to this Index of the log came into the ring
@@ -56,7 +57,7 @@ var auditCodes = []resource.EventCode{resource.EventHoldAccepted, resource.Event
 
 // Open reads the end of the log of events. The codes are those of the store.
 func Open(ctx context.Context, cfg Config) (*Log, error) {
-	l := &Log{cfg: cfg, releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}}
+	l := &Log{cfg: cfg, auditing: semaphore.NewWeighted(1), releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}}
 	stored := map[string]bool{}
 	for _, h := range store.List[*resource.Hold](cfg.Store) {
 		stored[h.Metadata.Name] = true
