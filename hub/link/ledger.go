@@ -27,7 +27,7 @@ func (c *Room) changeLedger(ctx context.Context, agent string, change func(*stor
 	case line <- struct{}{}:
 		defer func() { <-line }()
 	case <-ctx.Done():
-		return l, false, ctx.Err()
+		return l, false, protocol.Errorf(protocol.CodeTimeout, "change a ledger", "%w", ctx.Err())
 	}
 	for try := 1; ; try++ {
 		if l, err = c.cfg.Store.Ledger(agent); err != nil || !change(&l) {

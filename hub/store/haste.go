@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // giveWayMax bounds how long a write gives way: what others do goes on, however many holds come.
@@ -13,9 +15,22 @@ const giveWayMax = 50 * time.Millisecond
 // hands, in this process and in the server, and on a busy hub each of them stands in line for a
 // processor; what gives way leaves processors and the store to those few.
 type Haste struct {
-	mu   sync.Mutex
-	n    int           // who hurries
-	none chan struct{} // closed when nobody does any more
+	mu     sync.Mutex
+	n      int           // who hurries
+	none   chan struct{} // closed when nobody does any more
+	waited time.Duration // of all that gave way
+}
+
+var gaveWay = prometheus.NewDesc("rackboot_hub_gave_way_seconds_total", "How long background work has waited in all for what holds waited for.", nil, nil)
+
+// Describe implements prometheus.Collector.
+func (h *Haste) Describe(ch chan<- *prometheus.Desc) { ch <- gaveWay }
+
+// Collect implements prometheus.Collector.
+func (h *Haste) Collect(ch chan<- prometheus.Metric) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ch <- prometheus.MustNewConstMetric(gaveWay, prometheus.CounterValue, h.waited.Seconds())
 }
 
 // Hurry has background work give way until done is called, which is soon.
@@ -54,8 +69,13 @@ func (h *Haste) GiveWay(ctx context.Context) {
 	if n == 0 {
 		return
 	}
-	most := time.NewTimer(giveWayMax)
-	defer most.Stop()
+	most, begun := time.NewTimer(giveWayMax), time.Now()
+	defer func() {
+		most.Stop()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.waited += time.Since(begun)
+	}()
 	select {
 	case <-none:
 	case <-most.C:

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol/resource"
 	"rackboot/state"
@@ -35,12 +37,14 @@ func TestHaste(t *testing.T) {
 				return err
 			},
 		}
+		all := time.Duration(0)
 		for name, do := range writes {
 			took := func(ctx context.Context, n string) time.Duration {
 				begun := time.Now()
 				if err := do(ctx, n); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
+				all += time.Since(begun)
 				return time.Since(begun)
 			}
 			if got := took(Patient(t.Context()), "1"); got != 0 {
@@ -62,6 +66,9 @@ func TestHaste(t *testing.T) {
 			if got := took(Patient(t.Context()), "4"); got != giveWayMax/2 {
 				t.Errorf("%s waits %s after the last one has done, want %s", name, got, giveWayMax/2)
 			}
+		}
+		if got := testutil.ToFloat64(&s.Haste); got != all.Seconds() {
+			t.Errorf("%g s are counted of %s", got, all)
 		}
 	})
 }
