@@ -68,6 +68,8 @@ func TestStepsDown(t *testing.T) {
 		"hello: rival":         {message.Fence{Number: 1, Hub: "x"}, (*modern).hello, true},
 		"report: later":        {message.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.reports(off("n1")) }, true},
 		"applied: later":       {message.Fence{Number: 9, Hub: "x"}, func(m *modern) { m.says(message.LeafApplied, message.Applied{Fence: m.fence}) }, true},
+		"ledger: later":        {message.Fence{Number: 9, Hub: "x"}, (*modern).findsOwner, true},
+		"ledger: rival":        {message.Fence{Number: 1, Hub: "x"}, (*modern).findsOwner, true},
 		"hello: followed none": {message.Fence{}, (*modern).hello, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,6 +117,26 @@ func TestStepsDown(t *testing.T) {
 				t.Error("the restart did not take over")
 			}
 		})
+	}
+}
+
+// findsOwner has the hub find in the agent's ledger that another one has written it, when a hold is to be
+// entered there.
+func (m *modern) findsOwner() {
+	l, err := m.b.store.Ledger(m.name)
+	if err != nil {
+		m.b.t.Fatal(err)
+	}
+	l.Owner = m.fence
+	if err := m.b.store.PutLedger(ctx(m.b.t), &l); err != nil {
+		m.b.t.Fatal(err)
+	}
+	if _, err := m.b.store.CreateHold(ctx(m.b.t), storetest.Hold("o", "k", "n1")); err != nil {
+		m.b.t.Fatal(err)
+	}
+	_ = m.b.control.reconcile(ctx(m.b.t)) // which says that another hub has taken over
+	if now, err := m.b.store.Ledger(m.name); err != nil || now.Revision != l.Revision {
+		m.b.t.Errorf("the other's ledger was written: %v", err)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 const ledgerTries = 8
 
 // changeLedger changes an agent's ledger; change says whether there is something
-// to write.
+// to write. A hub that finds there that another one has taken over steps down; the code is
+// unavailable.
 func (c *Room) changeLedger(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
 	c.cfg.Store.Haste.GiveWay(ctx)
 	ctx = store.Prompt(ctx) // who waits for the line may hurry
@@ -30,9 +31,16 @@ func (c *Room) changeLedger(ctx context.Context, agent string, change func(*stor
 		return l, false, protocol.Errorf(protocol.CodeTimeout, "change a ledger", "%w", ctx.Err())
 	}
 	for try := 1; ; try++ {
-		if l, err = c.cfg.Store.Ledger(agent); err != nil || !change(&l) {
+		if l, err = c.cfg.Store.Ledger(agent); err != nil {
 			return l, false, err
 		}
+		if c.cfg.Start.Yields(ctx, agent, l.Owner) {
+			return l, false, c.cfg.Start.Writable()
+		}
+		if !change(&l) {
+			return l, false, nil
+		}
+		l.Owner = c.cfg.Start.Fence()
 		err = c.cfg.Store.PutLedger(ctx, &l)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == ledgerTries {
 			return l, err == nil, err

@@ -20,6 +20,9 @@ type Ledger struct {
 	// Version is the highest that any document was given. It never falls, so that a
 	// document that went and comes back is newer than what the agent has of it.
 	Version uint64 `json:"version,omitempty"`
+	// Owner is the start of a hub that wrote the ledger last. All that goes to the agent
+	// passes through here, so that a hub which finds a newer one sends nothing more.
+	Owner message.Fence `json:"owner,omitzero"`
 	// Peer is what the agent proved to be when it was last greeted.
 	Peer     Peer   `json:"peer,omitzero"`
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
