@@ -43,49 +43,11 @@ func (c *Room) TakeForClaim(cl *resource.Claim, srv *resource.Server) Taken {
 	if err != nil {
 		return noRevision(cl.Spec.ImageFrom.Group)
 	}
-	var given []string
 	ro := g.Status.Rollout
 	back := ro != nil && IsReturnOf(c.RevisionOf(g, g.Status.Revision), ro)
-	if ro == nil || back {
-		given = c.givenOthers(g, cl, srv.Metadata.Name)
-	}
-	t := c.take(g, bootimages.TakeIn{
-		Canary: member(g, srv.Metadata.Name, back) && bootimages.Canary(g, srv.Metadata.Name, srv.Metadata.Labels, given),
-		Placed: c.places.placed(g, cl),
-	})
+	t := c.take(g, bootimages.TakeIn{Canary: bootimages.Canary(g, srv.Metadata.Name), Placed: c.places.placed(g, cl)})
 	t.Turn = turn(g, srv.Metadata.Name, back)
 	return t
-}
-
-// givenOthers are the other servers that were given a group's current revision. It costs
-// what the group has of claims, and only a group without a roll-out of it has to know.
-func (c *Room) givenOthers(g *resource.ServerGroup, cl *resource.Claim, server string) (given []string) {
-	// Of claims without a configuration the first by name are the canaries, and not each
-	// of them at once. They are looked at before the configurations: one that gets its own
-	// meanwhile counts twice, and not never.
-	for _, other := range store.Find(c.cfg.Store, store.ClaimsByGroup, g.Metadata.Name) {
-		if other.Metadata.Name < cl.Metadata.Name && other.Status.Server != "" && other.Metadata.DeletedAt == nil && len(store.Find(c.cfg.Store, store.ConfigsByOwner, other.Metadata.UID)) == 0 {
-			given = append(given, other.Status.Server)
-		}
-	}
-	for _, b := range store.Find(c.cfg.Store, store.ConfigsByGroup, g.Metadata.Name) {
-		if b.Spec.Revision == g.Status.Revision && b.Spec.Server != server && b.Spec.Owner.Kind.Or() == resource.PurposeClaim {
-			given = append(given, b.Spec.Server)
-		}
-	}
-	return given
-}
-
-// member says whether a server may be a canary of a group's current revision; back is that
-// this is the one by which a failed roll-out is rolled back. With a roll-out under way it
-// has its place in that, and before the first step it has none.
-func member(g *resource.ServerGroup, server string, back bool) bool {
-	ro := g.Status.Rollout
-	if ro == nil || back {
-		return true
-	}
-	_, is := ro.Members[server]
-	return ro.Revision == g.Status.Revision && is
 }
 
 // Turn says whether a server that has a configuration may be given another one.

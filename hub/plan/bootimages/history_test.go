@@ -207,23 +207,20 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// Who may try what nobody has booted: so many, those with labels, or those that the
-// roll-out has begun.
+// Who may try what nobody has booted: whom the roll-out of that revision names as a canary, or has begun.
 func TestCanary(t *testing.T) {
-	if g := group(); !Canary(g, "n1", nil, nil) || Canary(g, "n2", nil, []string{"n1"}) {
-		t.Error("one is the default")
-	}
-	by := group(func(g *resource.ServerGroup) {
-		g.Spec.Rollout.Canary = resource.CanarySpec{MatchLabels: map[string]string{"canary": "yes"}}
-	})
-	if !Canary(by, "n1", map[string]string{"canary": "yes"}, []string{"n2", "n3"}) || Canary(by, "n1", nil, nil) {
-		t.Error("by labels")
+	if Canary(group(), "n1") {
+		t.Error("before a roll-out has begun")
 	}
 	out := group(func(g *resource.ServerGroup) {
 		g.Status.Revision = 2
 		g.Status.Rollout = &resource.RolloutStatus{Revision: 2, Members: map[string]resource.RolloutMember{"n1": {}, "n2": {Wave: 1}, "n3": {Wave: 1, BegunAt: new(day())}}}
 	})
-	if !Canary(out, "n1", nil, nil) || Canary(out, "n2", nil, nil) || !Canary(out, "n3", nil, nil) {
+	if !Canary(out, "n1") || Canary(out, "n2") || !Canary(out, "n3") || Canary(out, "n4") {
 		t.Error("by the roll-out")
+	}
+	out.Status.Revision = 3
+	if Canary(out, "n1") {
+		t.Error("by the roll-out of another revision")
 	}
 }

@@ -20,8 +20,7 @@ type TakeIn struct {
 	// Stamped says that the current revision's entry may be booted by everybody; an image
 	// of the owner's own may be.
 	Stamped bool
-	// Canary says that the server is to try the current revision: by the roll-out, or by
-	// its place among the first.
+	// Canary says that the server is to try the current revision.
 	Canary bool
 	// Placed says that it is known whether the server is a canary.
 	Placed bool
@@ -59,35 +58,25 @@ func takeRule(current, stamped, isVerified, canary, placed, verified bool) Take 
 	return TakeNothing
 }
 
-// Canary says whether a server may try a revision that nobody has booted. given are the
-// other servers that were given it.
-func Canary(g *resource.ServerGroup, server string, labels map[string]string, given []string) bool {
-	if ro := g.Status.Rollout; ro != nil && ro.Revision == g.Status.Revision {
-		if m, member := ro.Members[server]; member {
-			return canaryRule(true, m.Wave == 0 || m.BegunAt != nil, false)
-		}
+// Canary reports whether a server may try a revision that nobody has booted: the roll-out of the
+// group's current revision says so.
+func Canary(g *resource.ServerGroup, server string) bool {
+	ro := g.Status.Rollout
+	if ro == nil {
+		return canaryRule(false, false, false)
 	}
-	c := g.Spec.Rollout.Canary
-	if len(c.MatchLabels) > 0 {
-		return canaryRule(false, false, matches(c.MatchLabels, labels))
-	}
-	return canaryRule(false, false, len(given) < max(c.Count, 1))
+	m, member := ro.Members[server]
+	return canaryRule(ro.Revision == g.Status.Revision, member, m.Wave == 0 || m.BegunAt != nil)
 }
 
 // canaryRule decides. The first row that fits decides.
 //
-//	member | first | place | canary
-//	yes    | yes   | *     | yes
-//	yes    | no    | *     | no
-//	no     | *     | yes   | yes
-//	no     | *     | no    | no
+//	current | member | first | canary
+//	no      | *      | *     | no
+//	yes     | no     | *     | no
+//	yes     | yes    | no    | no
+//	yes     | yes    | yes   | yes
 //
-// member is that a roll-out of the revision names the server, first that it is of its
-// canaries, or was begun. place is that its labels match, or that fewer were given the
-// revision than spec.rollout.canary.count.
-func canaryRule(member, first, place bool) bool {
-	if member {
-		return first
-	}
-	return place
-}
+// current is that the roll-out is of the group's current revision, member that it names the server, and
+// first that this is one of its canaries, or was begun.
+func canaryRule(current, member, first bool) bool { return current && member && first }
