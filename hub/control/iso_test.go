@@ -33,7 +33,7 @@ func (b *bench) names(agent, digest string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: body}
+	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: body, Sealed: wire.Digest(body)}
 	if err := b.store.PutLedger(b.t.Context(), &l); err != nil {
 		b.t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestMayFetchISO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: []byte("x")}
+	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: []byte("x"), Sealed: wire.Digest([]byte("x"))}
 	if err := b.store.PutLedger(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}

@@ -21,18 +21,18 @@ func (c *Room) isos() map[string]resource.EnvISO {
 }
 
 // isoGrants keeps which uploaded files the documents name that an agent was sent last. A
-// ledger is read once for each revision. It is safe for concurrent use.
+// document is read once, and not again for each acknowledgement. It is safe for concurrent use.
 type isoGrants struct {
 	mu sync.Mutex
-	by map[string]isoGrant
+	by map[string]map[string]isoGrant // by agent, and the leaf of the document
 }
 
 type isoGrant struct {
-	revision uint64
-	digests  map[string]bool
+	sealed  string // digest of the document
+	digests []string
 }
 
-func newISOGrants() *isoGrants { return &isoGrants{by: map[string]isoGrant{}} }
+func newISOGrants() *isoGrants { return &isoGrants{by: map[string]map[string]isoGrant{}} }
 
 // isosOf are the digests of the files of the hub that an agent's documents name.
 func (c *Room) isosOf(agent string) (map[string]bool, error) {
@@ -42,29 +42,36 @@ func (c *Room) isosOf(agent string) (map[string]bool, error) {
 	}
 	c.isoGrants.mu.Lock()
 	defer c.isoGrants.mu.Unlock()
-	if have, ok := c.isoGrants.by[agent]; ok && have.revision == l.Revision {
-		return have.digests, nil
-	}
-	digests := map[string]bool{}
+	had, now, out := c.isoGrants.by[agent], map[string]isoGrant{}, map[string]bool{}
 	for leaf, sent := range l.Sent {
 		if !strings.HasPrefix(leaf, message.LeafRack+"/") {
 			continue
 		}
-		var d message.RackDoc
-		if err := c.cfg.Link.Open(message.TopicDown(agent, leaf), sent.Body, &d); err != nil {
-			return nil, err
+		g, have := had[leaf]
+		if !have || g.sealed != sent.Sealed {
+			var d message.RackDoc
+			if err := c.cfg.Link.Open(message.TopicDown(agent, leaf), sent.Body, &d); err != nil {
+				return nil, err
+			}
+			g = isoGrant{sent.Sealed, hubFiles(d)}
 		}
-		for _, in := range d.Servers {
-			if in.Boot == nil {
-				continue
-			}
-			for _, d := range in.Boot.HubFiles() {
-				digests[d] = true
-			}
+		now[leaf] = g
+		for _, d := range g.digests {
+			out[d] = true
 		}
 	}
-	c.isoGrants.by[agent] = isoGrant{l.Revision, digests}
-	return digests, nil
+	c.isoGrants.by[agent] = now
+	return out, nil
+}
+
+// hubFiles are the digests of the files of the hub that a document names.
+func hubFiles(d message.RackDoc) (digests []string) {
+	for _, in := range d.Servers {
+		if in.Boot != nil {
+			digests = append(digests, in.Boot.HubFiles()...)
+		}
+	}
+	return digests
 }
 
 // MayFetchISO says why an agent may not have the content of an uploaded file: nil if it

@@ -9,15 +9,20 @@ import (
 // may be on its way into the ledger.
 const collectAfter = 10 * time.Minute
 
-// collect removes what nobody needs.
+// collect removes what nobody needs. Where there is nothing it asks nobody: the answer is in the
+// documents of all agents.
 func (s *Shelf) collect() {
+	parts, digests := s.blobs.Parts(), s.blobs.Digests()
+	if len(parts)+len(digests) == 0 {
+		return
+	}
 	needed, err := s.needed()
 	if err != nil {
 		s.log.Warn("nothing is removed: what agents need is not known", "err", err)
 		return
 	}
 	now := s.cfg.Clock()
-	for _, p := range s.blobs.Parts() {
+	for _, p := range parts {
 		if needed[p.Digest] || !s.due(p.Digest, now) {
 			continue
 		}
@@ -25,7 +30,7 @@ func (s *Shelf) collect() {
 			s.log.Warn("what came of an upload was not removed", "digest", p.Digest, "err", err)
 		}
 	}
-	for _, digest := range s.blobs.Digests() {
+	for _, digest := range digests {
 		if needed[digest] || !s.due(digest, now) || s.named(digest) {
 			continue
 		}
