@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/hub/wake"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -126,4 +128,40 @@ func TestBackgroundGivesWay(t *testing.T) {
 			t.Errorf("%s took %s", name, took)
 		}
 	}
+}
+
+// The lane sends a hold document that a turn of the rack has entered and not sent yet, and background work
+// gives way until the agent will have answered.
+func TestTheLaneSends(t *testing.T) {
+	b, m := modernSite(t)
+	b.pass()
+	for n := range 10 { // where the machine does something else meanwhile
+		if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", fmt.Sprint("k", n), "n1")); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.control.holds.Enter(ctx(t), "r1"); err != nil {
+			t.Fatal(err)
+		}
+		b.sent = nil
+		if err := b.control.holds.Turn(ctx(t), "r1"); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(b.sent, func(p packet) bool { return p.topic == message.TopicDown(m.name, message.LeafHold) }) {
+			t.Fatalf("sent %+v", b.sent)
+		}
+		m.listens() // and acknowledges
+		if _, err := b.store.CreateHold(ctx(t), storetest.Hold("p", fmt.Sprint("k", n), "n1")); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if err := b.control.holds.Turn(ctx(t), "r1"); err != nil {
+			t.Fatal(err)
+		}
+		b.store.Haste.GiveWay(store.Patient(ctx(t)))
+		if took := time.Since(begun); took >= 40*time.Millisecond {
+			return
+		}
+		m.listens()
+	}
+	t.Error("nobody waits for an answer")
 }
