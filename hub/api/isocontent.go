@@ -67,7 +67,7 @@ func (c isoContents) routes(t *route.Table) {
 		route.Rule{Open: true})
 	op.Security = nil // an agent's certificate, and no caller's
 	op.Responses["200"] = &huma.Response{Description: "The content; ranges are answered with 206", Content: map[string]*huma.MediaType{"application/octet-stream": {}}}
-	route.Register(t, op, func(ctx context.Context, in *contentInput) (*huma.StreamResponse, error) {
+	route.Register(t, op, func(_ context.Context, in *contentInput) (*huma.StreamResponse, error) {
 		if err := ready(); err != nil {
 			return nil, err
 		}

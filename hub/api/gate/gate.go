@@ -194,13 +194,13 @@ func (g *Gate) changes(r *http.Request) error {
 }
 
 func (g *Gate) observe(r *http.Request, status int, who string, took time.Duration) {
-	route := r.Pattern
-	if route == "" || route == "/" {
-		route = "other"
+	pattern := r.Pattern
+	if pattern == "" || pattern == "/" {
+		pattern = "other"
 	}
-	g.metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-	g.metrics.seconds.WithLabelValues(route).Observe(took.Seconds())
+	g.metrics.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
+	g.metrics.seconds.WithLabelValues(pattern).Observe(took.Seconds())
 	if r.Method != http.MethodGet {
-		g.logger.Info("api request", "route", route, "path", r.URL.Path, "status", status, "by", who, "seconds", took.Seconds())
+		g.logger.Info("api request", "route", pattern, "path", r.URL.Path, "status", status, "by", who, "seconds", took.Seconds())
 	}
 }
