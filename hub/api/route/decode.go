@@ -45,7 +45,8 @@ func Body(op string, raw []byte, into any) error {
 	return nil
 }
 
-// Object decodes a resource whose kind is in the text. It returns nil when the kind is not known.
+// Object decodes a resource whose kind is in the text. The resource is nil when the text names no kind
+// that is known.
 func Object(raw []byte) (resource.Object, protocol.FieldErrors) {
 	var head struct {
 		APIVersion string        `json:"apiVersion"`
