@@ -34,7 +34,7 @@ func libraries() []library {
 		{"github.com/coreos/butane", []string{"netboot/ignition"}, ""},
 		{"github.com/coreos/stream-metadata-go", []string{"hub/catalogue"}, ""},
 		{"github.com/coreos/vcontext", []string{"netboot/ignition"}, ""},
-		{"github.com/danielgtaylor/huma/v2", []string{"hub/api"}, ""},
+		{"github.com/danielgtaylor/huma/v2", []string{"hub/api", "hub/api/gate", "hub/api/route"}, "routes, what requests pass before them, and handlers that stream"},
 		{"github.com/oklog/ulid/v2", []string{"hub/daemon", "agent"}, "ids of holds, wherever they are placed"},
 		{"github.com/Masterminds/sprig/v3", []string{"netboot/bootenv"}, ""},
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"netboot/bootenv"}, ""},
@@ -47,7 +47,7 @@ func libraries() []library {
 		{"golang.org/x/net/bpf", []string{"netboot/dhcp"}, ""},
 		{"golang.org/x/sys", []string{"cmd/internal/terminal", "probe", "probe/discard", "probe/lldp", "integration/installer", "integration/netns", "integration/powerlog", "protocol/link"}, "what is typed unseen, and how big a screen is, two inits, the disks' requests, raw sockets, namespaces, a clock that nobody sets, and a TCP option"},
 		{"golang.org/x/sync", []string{"metrics", "agent/...", "hub/...", "netboot/httpboot", "netboot/tftp"}, "groups of goroutines"},
-		{"golang.org/x/time", []string{"agent", "agent/discover", "hub/api", "hub/link", "hub/wake"}, "limits of rates"},
+		{"golang.org/x/time", []string{"agent", "agent/discover", "hub/api", "hub/api/gate", "hub/link", "hub/wake"}, "limits of rates"},
 	}
 }
 

@@ -59,7 +59,7 @@ func TestServersHaveLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(found)
-	if want := []string{"agent/local", "hub/api", "hub/registry", "metrics", "netboot/httpboot"}; !slices.Equal(found, want) {
+	if want := []string{"agent/local", "hub/api/gate", "hub/registry", "metrics", "netboot/httpboot"}; !slices.Equal(found, want) {
 		t.Errorf("servers are in %v; those of the table in integration/listeners are in %v", found, want)
 	}
 }

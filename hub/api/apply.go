@@ -5,32 +5,34 @@ import (
 	"net/http"
 	"reflect"
 
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
-type bodyInput struct {
-	RawBody []byte `contentType:"application/json"`
+// applies writes sets of resources.
+type applies struct{ store *store.Store }
+
+func (a applies) routes(t *route.Table) {
+	op := t.Operation(http.MethodPost, protoapi.PathApply, "apply",
+		"Create or change a set of resources; all are checked before any is written", reflect.TypeFor[protoapi.ApplyRequest](),
+		route.Rule{Right: access.Apply, Target: route.TargetEach})
+	route.Register(t, op, a.apply)
 }
 
-func (a *API) registerApply() {
-	op := a.operation(http.MethodPost, protoapi.PathApply, "apply",
-		"Create or change a set of resources; all are checked before any is written", reflect.TypeFor[protoapi.ApplyRequest]())
-	register(a, op, a.apply)
-}
-
-func (a *API) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.ApplyAnswer], error) {
+func (a applies) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.ApplyAnswer], error) {
 	const op = "apply"
 	var req protoapi.ApplyRequest
-	if err := body(op, in.RawBody, &req); err != nil {
+	if err := route.Body(op, in.RawBody, &req); err != nil {
 		return nil, err
 	}
 	objs := make([]resource.Object, len(req.Objects))
 	var bad store.ApplyErrors
 	for i, raw := range req.Objects {
-		obj, wrong := object(raw)
+		obj, wrong := route.Object(raw)
 		objs[i] = obj
 		if len(wrong) == 0 {
 			continue
@@ -42,12 +44,12 @@ func (a *API) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.ApplyA
 		bad = append(bad, e)
 	}
 	if len(bad) > 0 {
-		return nil, problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).
+		return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).
 			WithHint("nothing was changed; correct the fields that are named"))
 	}
-	results, err := a.store.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: caller(ctx).Name, Guard: a.change(ctx, objs)})
+	results, err := a.store.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: route.Caller(ctx).Name, Guard: guard(ctx, a.store, objs)})
 	if err != nil {
-		return nil, problem(err)
+		return nil, route.Problem(err)
 	}
 	out := &answer[protoapi.ApplyAnswer]{}
 	out.Body.Results = make([]protoapi.ApplyResult, len(results))

@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
@@ -38,58 +37,65 @@ func mayApprove(who access.Caller) bool {
 	return access.May(who, access.Approve, access.Target{}) == access.Allowed
 }
 
-// registerApprovals: an API without an Approver has no such routes.
-func (a *API) registerApprovals() {
-	if a.approver == nil {
+// approvals has no routes without an Approver.
+type approvals struct{ room Approver }
+
+func (a approvals) routes(t *route.Table) {
+	if a.room == nil {
 		return
 	}
-	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals, "listApprovals", "List approvals of destructive actions", nil),
+	route.Register(t, t.Operation(http.MethodGet, protoapi.PathApprovals, "listApprovals", "List approvals of destructive actions", nil,
+		route.Rule{Right: access.Read, Target: route.TargetWhole}),
 		func(context.Context, *struct{}) (*answer[protoapi.List[resource.ApprovalRequest]], error) {
-			list := a.approver.List()
+			list := a.room.List()
 			if list == nil {
 				list = []resource.ApprovalRequest{}
 			}
 			return &answer[protoapi.List[resource.ApprovalRequest]]{protoapi.List[resource.ApprovalRequest]{APIVersion: resource.APIVersion, Kind: "ApprovalList", Items: list}}, nil
 		})
-	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathApprovals+"/{id}", "getApproval", "Read one approval", nil),
+	route.Register(t, t.Operation(http.MethodGet, protoapi.PathApprovals+"/{id}", "getApproval", "Read one approval", nil,
+		route.Rule{Right: access.Read, Target: route.TargetWhole}),
 		func(_ context.Context, in *approvalID) (*approvalAnswer, error) {
-			return approved(a.approver.Get(in.ID))
+			return approved(a.room.Get(in.ID))
 		})
-	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/grant", "grantApproval",
-		"Grant an approval as it was read; idempotent", reflect.TypeFor[protoapi.GrantRequest]()),
+	route.Register(t, t.Operation(http.MethodPost, protoapi.PathApprovals+"/{id}/grant", "grantApproval",
+		"Grant an approval as it was read; idempotent", reflect.TypeFor[protoapi.GrantRequest](),
+		route.Rule{Right: access.Approve, Target: route.TargetWhole}),
 		func(ctx context.Context, in *approvalBody) (*approvalAnswer, error) {
 			var req protoapi.GrantRequest
-			if err := body("grant", in.RawBody, &req); err != nil {
+			if err := route.Body("grant", in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			who := caller(ctx)
-			return approved(a.approver.Grant(ctx, in.ID, req.Version, who.Name, mayApprove(who)))
+			who := route.Caller(ctx)
+			return approved(a.room.Grant(ctx, in.ID, req.Version, who.Name, mayApprove(who)))
 		})
-	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/deny", "denyApproval",
-		"Deny an approval; idempotent", reflect.TypeFor[protoapi.DenyRequest]()),
+	route.Register(t, t.Operation(http.MethodPost, protoapi.PathApprovals+"/{id}/deny", "denyApproval",
+		"Deny an approval; idempotent", reflect.TypeFor[protoapi.DenyRequest](),
+		route.Rule{Right: access.Approve, Target: route.TargetWhole}),
 		func(ctx context.Context, in *approvalBody) (*approvalAnswer, error) {
 			var req protoapi.DenyRequest
-			if err := body("deny", in.RawBody, &req); err != nil {
+			if err := route.Body("deny", in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			who := caller(ctx)
-			return approved(a.approver.Deny(ctx, in.ID, who.Name, req.Reason, mayApprove(who)))
+			who := route.Caller(ctx)
+			return approved(a.room.Deny(ctx, in.ID, who.Name, req.Reason, mayApprove(who)))
 		})
-	register(a, a.operation(http.MethodPost, protoapi.PathApprovals+"/{id}/sign", "signApproval",
-		"Give a granted approval the signature of the destructive key; idempotent", reflect.TypeFor[protoapi.SignRequest]()),
+	route.Register(t, t.Operation(http.MethodPost, protoapi.PathApprovals+"/{id}/sign", "signApproval",
+		"Give a granted approval the signature of the destructive key; idempotent", reflect.TypeFor[protoapi.SignRequest](),
+		route.Rule{Right: access.Approve, Target: route.TargetWhole}),
 		func(ctx context.Context, in *approvalBody) (*approvalAnswer, error) {
 			var req protoapi.SignRequest
-			if err := body("sign", in.RawBody, &req); err != nil {
+			if err := route.Body("sign", in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			who := caller(ctx)
-			return approved(a.approver.Sign(ctx, in.ID, req.Signed, who.Name))
+			who := route.Caller(ctx)
+			return approved(a.room.Sign(ctx, in.ID, req.Signed, who.Name))
 		})
 }
 
 func approved(r resource.ApprovalRequest, err error) (*approvalAnswer, error) {
 	if err != nil {
-		return nil, problem(err)
+		return nil, route.Problem(err)
 	}
 	return &approvalAnswer{r}, nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
@@ -53,44 +56,51 @@ type exportInput struct {
 	From uint64 `query:"from" doc:"begin with the segment that has this entry"`
 }
 
-// registerAudit adds the routes of the audit log. A hub without one answers unsupported.
-func (a *API) registerAudit(log AuditLog) {
+// audits has the routes of the audit log. A hub without one answers unsupported.
+type audits struct {
+	log    AuditLog // nil is none
+	logger *slog.Logger
+}
+
+func (a audits) routes(t *route.Table) {
 	ready := func() error {
-		if log == nil {
+		if a.log == nil {
 			return protocol.Errorf(protocol.CodeUnsupported, "read audit log", "this hub keeps none")
 		}
 		return nil
 	}
-	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathAudit, "audit", "Read the audit log, oldest first", nil),
+	route.Register(t, t.Operation(http.MethodGet, protoapi.PathAudit, "audit", "Read the audit log, oldest first", nil,
+		route.Rule{Right: access.AuditRead, Target: route.TargetWhole}),
 		func(ctx context.Context, in *auditInput) (*answer[protoapi.AuditList], error) {
 			if err := ready(); err != nil {
-				return nil, problem(err)
+				return nil, route.Problem(err)
 			}
-			list, err := readAudit(log, in)
-			return &answer[protoapi.AuditList]{list}, problem(err)
+			list, err := readAudit(a.log, in)
+			return &answer[protoapi.AuditList]{list}, route.Problem(err)
 		})
 
 	exports := make(chan struct{}, maxExports)
-	op := a.operation(http.MethodGet, protoapi.PathAuditExport, "exportAudit", "Export the audit log as JSON lines, with an end that the hub signed", nil)
+	op := t.Operation(http.MethodGet, protoapi.PathAuditExport, "exportAudit", "Export the audit log as JSON lines, with an end that the hub signed", nil,
+		route.Rule{Right: access.AuditRead, Target: route.TargetWhole})
 	op.Responses["200"] = &huma.Response{Description: "Entries, one a line, and the signed end", Content: map[string]*huma.MediaType{exportType: {}}}
-	huma.Register(a.huma, op, func(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
+	route.Register(t, op, func(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
 		if err := ready(); err != nil {
-			return nil, problem(err)
+			return nil, route.Problem(err)
 		}
-		if head, _ := log.Head(); in.From > head {
-			return nil, problem(protocol.Errorf(protocol.CodeInvalid, "export audit log", "the log ends with entry %d", head).WithHint("give a smaller number"))
+		if head, _ := a.log.Head(); in.From > head {
+			return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, "export audit log", "the log ends with entry %d", head).WithHint("give a smaller number"))
 		}
 		select {
 		case exports <- struct{}{}:
 		default:
-			return nil, problem(protocol.Errorf(protocol.CodeUnavailable, "export audit log", "%d exports are running", maxExports).WithHint("try again when they have ended"))
+			return nil, route.Problem(protocol.Errorf(protocol.CodeUnavailable, "export audit log", "%d exports are running", maxExports).WithHint("try again when they have ended"))
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			defer func() { <-exports }()
 			hc.SetHeader("Content-Type", exportType)
 			hc.SetHeader("Cache-Control", "no-store")
 			// Whoever reads it misses the end.
-			if err := log.Export(hc.Context(), hc.BodyWriter(), in.From); err != nil {
+			if err := a.log.Export(hc.Context(), hc.BodyWriter(), in.From); err != nil {
 				a.logger.Warn("audit export ended early", "err", err)
 			}
 		}}, nil

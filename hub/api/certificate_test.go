@@ -20,6 +20,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/pki"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -43,7 +44,7 @@ func TestCertificates(t *testing.T) {
 	viewer := []access.Role{access.Viewer}
 	a, err := api.New(api.Config{
 		Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
-		Clients: []api.Client{
+		Clients: []gate.Client{
 			{Caller: access.Caller{Name: "page", Roles: viewer}, CommonName: "page.client"},
 			{Caller: access.Caller{Name: "rack-1", Roles: viewer}, CommonName: "rack-1"}, // as an agent is called
 			{Caller: access.Caller{Name: "outer", Roles: viewer}, CommonName: "outer"},
@@ -156,7 +157,7 @@ func TestUnverifiedCertificate(t *testing.T) {
 func TestClientsThatCannotBe(t *testing.T) {
 	who := func(name string) access.Caller { return access.Caller{Name: name} }
 	long := strings.Repeat("x", 32)
-	for name, clients := range map[string][]api.Client{
+	for name, clients := range map[string][]gate.Client{
 		"neither token nor certificate": {{Caller: who("x")}},
 		"the same certificate":          {{Caller: who("x"), CommonName: "n"}, {Caller: who("y"), CommonName: "n"}},
 		"a role that is none":           {{Caller: access.Caller{Name: "x", Roles: []access.Role{"root"}}, Token: long}},
@@ -170,7 +171,7 @@ func TestClientsThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	two := []api.Client{{Caller: who("x"), CommonName: "n"}, {Caller: who("y"), CommonName: "m"}}
+	two := []gate.Client{{Caller: who("x"), CommonName: "n"}, {Caller: who("y"), CommonName: "m"}}
 	if _, err := api.New(api.Config{
 		Store: apitest.New(t).Store, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: func() string { return "x" },
 		Registerer: prometheus.NewRegistry(), Clients: two,

@@ -5,36 +5,42 @@ import (
 	"net/http"
 	"reflect"
 
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
-// registerEndings are the routes that end the term of an agent.
-func (a *API) registerEndings() {
+// endings has the routes that end the term of an agent.
+type endings struct{ members Members }
+
+func (e endings) routes(t *route.Table) {
 	end := reflect.TypeFor[protoapi.EndRequest]()
-	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindAgent)+"/{name}/revoke", "revokeAgent",
-		"Refuse an agent's certificate and key from now on; idempotent", end)
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
-		return a.ends(ctx, in, a.rooms.Members.Revoke)
+	op := t.Operation(http.MethodPost, protoapi.PathKind(resource.KindAgent)+"/{name}/revoke", "revokeAgent",
+		"Refuse an agent's certificate and key from now on; idempotent", end,
+		route.Rule{Right: access.Revoke, Target: route.TargetWhole})
+	route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
+		return e.ends(ctx, in, e.members.Revoke)
 	})
-	op = a.operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/replace-agent", "replaceAgent",
-		"End the term of a rack's agent and make a token for the next", end)
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
-		return a.ends(ctx, in, a.rooms.Members.ReplaceAgent)
+	op = t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/replace-agent", "replaceAgent",
+		"End the term of a rack's agent and make a token for the next", end,
+		route.Rule{Right: access.Replace, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true})
+	route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
+		return e.ends(ctx, in, e.members.ReplaceAgent)
 	})
 }
 
-func (a *API) ends(ctx context.Context, in *namedBody, do func(context.Context, string, protoapi.EndRequest, string) (protoapi.EndAnswer, error)) (*answer[protoapi.EndAnswer], error) {
+func (e endings) ends(ctx context.Context, in *namedBody, do func(context.Context, string, protoapi.EndRequest, string) (protoapi.EndAnswer, error)) (*answer[protoapi.EndAnswer], error) {
 	var req protoapi.EndRequest
-	if err := body("end a term", in.RawBody, &req); err != nil {
+	if err := route.Body("end a term", in.RawBody, &req); err != nil {
 		return nil, err
 	}
 	if err := req.Validate(); err != nil {
-		return nil, problem(err)
+		return nil, route.Problem(err)
 	}
-	out, err := do(ctx, in.Name, req, caller(ctx).Name)
+	out, err := do(ctx, in.Name, req, route.Caller(ctx).Name)
 	if err != nil {
-		return nil, problem(err)
+		return nil, route.Problem(err)
 	}
 	return &answer[protoapi.EndAnswer]{out}, nil
 }

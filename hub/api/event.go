@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"rackboot/hub/access"
+	"rackboot/hub/api/route"
+	"rackboot/hub/store"
 	protoapi "rackboot/protocol/api"
 )
 
@@ -15,17 +15,24 @@ type eventInput struct {
 	Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"at most so many"`
 }
 
-func (a *API) registerEvents() {
-	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathEvents, "events", "Read what happened, oldest first", nil),
+// events has the log of what happened.
+type events struct {
+	store *store.Store
+	log   EventLog
+}
+
+func (l events) routes(t *route.Table) {
+	route.Register(t, t.Operation(http.MethodGet, protoapi.PathEvents, "events", "Read what happened, oldest first", nil,
+		route.Rule{Right: access.Read, Target: route.TargetEach}),
 		func(ctx context.Context, in *eventInput) (*answer[protoapi.EventList], error) {
 			list := protoapi.EventList{Items: []protoapi.EventRecord{}, Next: in.After}
 			for more := true; more; { // what is not seen makes no page shorter
 				want := in.Limit - len(list.Items)
-				page := a.rooms.Events.After(list.Next, want)
+				page := l.log.After(list.Next, want)
 				for _, e := range page {
 					list.Next = max(list.Next, e.Index)
 				}
-				list.Items = append(list.Items, visible(a, caller(ctx), page, placesOfEvent)...)
+				list.Items = append(list.Items, route.Visible(l.store, route.Caller(ctx), page, placesOfEvent)...)
 				more = len(page) == want && len(list.Items) < in.Limit
 			}
 			return &answer[protoapi.EventList]{list}, nil
@@ -33,11 +40,11 @@ func (a *API) registerEvents() {
 }
 
 // placesOfEvent: an event is of a server, or else of an agent's rack.
-func placesOfEvent(e protoapi.EventRecord, w access.World) []access.Labels {
+func placesOfEvent(e protoapi.EventRecord, w *route.World) []access.Labels {
 	if e.Server != "" {
 		return []access.Labels{access.AtServer(w, e.Server)}
 	}
-	if a := w.(*world).agent(e.Agent); a != nil {
+	if a := w.Agent(e.Agent); a != nil {
 		return access.Places(a, w)
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
@@ -26,7 +26,13 @@ type groupDiffInput struct {
 	To   int    `query:"to" doc:"number of the second revision; 0 is the current one"`
 }
 
-func (a *API) registerGroups() {
+// groups has what is done to server groups besides their roll-outs.
+type groups struct {
+	room   Groups
+	status Decorator
+}
+
+func (g groups) routes(t *route.Table) {
 	base := protoapi.PathKind(resource.KindServerGroup) + "/{name}/"
 	for _, w := range []struct {
 		action      protoapi.GroupAction
@@ -38,31 +44,28 @@ func (a *API) registerGroups() {
 		{protoapi.GroupUnpin, "unpinGroup", "Let a group follow its catalogue again; idempotent"},
 		{protoapi.GroupRevert, "revertGroup", "Return a group to an older revision, and pin it"},
 	} {
-		op := a.operation(http.MethodPost, base+string(w.action), w.id, w.summary, reflect.TypeFor[protoapi.GroupRequest]())
-		register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.GroupAnswer], error) {
+		op := t.Operation(http.MethodPost, base+string(w.action), w.id, w.summary, reflect.TypeFor[protoapi.GroupRequest](),
+			route.Rule{Right: access.Apply, Target: route.TargetNamed, Kind: resource.KindServerGroup, Noted: string(w.action)})
+		route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.GroupAnswer], error) {
 			var req protoapi.GroupRequest
-			if err := body(string(w.action)+" group", in.RawBody, &req); err != nil {
+			if err := route.Body(string(w.action)+" group", in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			out, err := a.rooms.Groups.ActOnGroup(ctx, in.Name, w.action, req, caller(ctx).Name)
+			out, err := g.room.ActOnGroup(ctx, in.Name, w.action, req, route.Caller(ctx).Name)
 			if err != nil {
-				return nil, problem(err)
+				return nil, route.Problem(err)
 			}
-			a.rooms.Status.Decorate(out.Group)
+			g.status.Decorate(out.Group)
 			return &answer[protoapi.GroupAnswer]{out}, nil
 		})
 	}
-	a.registerRollouts()
-	op := a.operation(http.MethodGet, base+"diff", "diffGroup", "How two revisions of a group differ", nil)
-	huma.Register(a.huma, op, func(_ context.Context, in *groupDiffInput) (*answer[protoapi.GroupDiff], error) {
-		out, err := a.rooms.Groups.DiffGroup(in.Name, in.From, in.To)
+	op := t.Operation(http.MethodGet, base+"diff", "diffGroup", "How two revisions of a group differ", nil,
+		route.Rule{Right: access.Read, Target: route.TargetNamed, Kind: resource.KindServerGroup})
+	route.Register(t, op, func(_ context.Context, in *groupDiffInput) (*answer[protoapi.GroupDiff], error) {
+		out, err := g.room.DiffGroup(in.Name, in.From, in.To)
 		if err != nil {
-			return nil, problem(err)
+			return nil, route.Problem(err)
 		}
 		return &answer[protoapi.GroupDiff]{out}, nil
-	})
-	op = a.operation(http.MethodGet, protoapi.PathDoctor, "doctor", "What stands against an upgrade of the hub or of servers", nil)
-	huma.Register(a.huma, op, func(context.Context, *struct{}) (*answer[protoapi.DoctorAnswer], error) {
-		return &answer[protoapi.DoctorAnswer]{a.rooms.Status.Doctor()}, nil
 	})
 }

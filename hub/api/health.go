@@ -1,27 +1,35 @@
 package api
 
 import (
+	"context"
 	"io"
+	"log/slog"
 	"net/http"
 
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
 
-// registerHealth: healthz answers while the process serves at all, readyz only
-// when the hub can do its work.
-func (a *API) registerHealth() {
+// health says how the hub is: healthz answers while the process serves at all, readyz only when the
+// hub can do its work.
+type health struct {
+	ready  func(ctx context.Context) error // nil is always
+	logger *slog.Logger
+}
+
+func (h health) routes(t *route.Table) {
 	ok := func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `{"status":"ok"}`+"\n") //nolint:errcheck // the client is gone
 	}
-	a.mux.HandleFunc("GET "+protoapi.PathHealth, func(w http.ResponseWriter, _ *http.Request) { ok(w) })
-	a.mux.HandleFunc("GET "+protoapi.PathReady, func(w http.ResponseWriter, r *http.Request) {
-		if a.ready != nil {
-			if err := a.ready(r.Context()); err != nil {
+	t.Handle("GET "+protoapi.PathHealth, func(w http.ResponseWriter, _ *http.Request) { ok(w) })
+	t.Handle("GET "+protoapi.PathReady, func(w http.ResponseWriter, r *http.Request) {
+		if h.ready != nil {
+			if err := h.ready(r.Context()); err != nil {
 				// The text may tell of the inside, and this route needs no token.
-				a.logger.Debug("hub is not ready", "err", err)
-				writeProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "ready", "the hub is not ready").
+				h.logger.Debug("hub is not ready", "err", err)
+				route.WriteProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "ready", "the hub is not ready").
 					WithHint("see the hub's log")))
 				return
 			}

@@ -20,6 +20,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/api/gate"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
@@ -301,7 +302,7 @@ func FuzzISORequests(f *testing.F) {
 	f.Add(`{"file":"../x"}`, `{}`, "%2e%2e")
 	f.Add(`[]`, `null`, "")
 	f.Fuzz(func(t *testing.T, begin, finish, name string) {
-		a, _ := handler(t, func(c *api.Config) { c.Limits = api.Limits{CallerPerSecond: 1e6} })
+		a, _ := handler(t, func(c *api.Config) { c.Limits = gate.Limits{CallerPerSecond: 1e6} })
 		for _, r := range []struct{ method, path, body string }{
 			{http.MethodPost, protoapi.PathISOUploads, begin},
 			{http.MethodPost, protoapi.PathISOFinish(name), finish},

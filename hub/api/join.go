@@ -8,6 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
+	"rackboot/hub/store"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
@@ -34,51 +37,61 @@ func (in *strangerInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (a *API) registerJoin() {
-	huma.Register(a.huma, a.operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
-		"Make a token with which one agent joins the rack", nil),
+// joins admits agents, and renews their certificates.
+type joins struct {
+	store           *store.Store
+	members         Members
+	joins, renewals *throttle
+}
+
+func (j joins) routes(t *route.Table) {
+	route.Register(t, t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
+		"Make a token with which one agent joins the rack", nil,
+		route.Rule{Right: access.JoinToken, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true}),
 		func(ctx context.Context, in *named) (*answer[protoapi.JoinToken], error) {
-			if _, err := a.store.GetObject(resource.KindRack, in.Name); err != nil {
-				return nil, problem(err)
+			if _, err := j.store.GetObject(resource.KindRack, in.Name); err != nil {
+				return nil, route.Problem(err)
 			}
-			token, err := a.rooms.Members.NewJoinToken(ctx, in.Name)
+			token, err := j.members.NewJoinToken(ctx, in.Name)
 			if err != nil {
-				return nil, problem(err)
+				return nil, route.Problem(err)
 			}
 			return &answer[protoapi.JoinToken]{token}, nil
 		})
 
-	op := a.operation(http.MethodPost, protoapi.PathJoin, "join", "Join an agent with its one-time token", reflect.TypeFor[protoapi.JoinRequest]())
+	op := t.Operation(http.MethodPost, protoapi.PathJoin, "join", "Join an agent with its one-time token", reflect.TypeFor[protoapi.JoinRequest](),
+		route.Rule{Open: true})
 	op.MaxBodyBytes = maxJoinBody
-	register(a, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.JoinAnswer], error) {
-		if err := a.joins.admit(in.remote); err != nil {
+	route.Register(t, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.JoinAnswer], error) {
+		if err := j.joins.admit(in.remote); err != nil {
 			return nil, throttledProblem(err)
 		}
 		req, err := readJoin(in.RawBody)
 		if err != nil {
 			return nil, err
 		}
-		out, err := a.rooms.Members.Join(ctx, req)
+		out, err := j.members.Join(ctx, req)
 		if err != nil {
-			return nil, problem(err)
+			return nil, route.Problem(err)
 		}
 		return &answer[protoapi.JoinAnswer]{out}, nil
 	})
 
-	op = a.operation(http.MethodPost, protoapi.PathRenew, "renew", "Tell an agent where it stands, and give it its next certificate",
-		reflect.TypeFor[protoapi.RenewRequest]())
+	op = t.Operation(http.MethodPost, protoapi.PathRenew, "renew", "Tell an agent where it stands, and give it its next certificate",
+		reflect.TypeFor[protoapi.RenewRequest](),
+		route.Rule{Open: true})
 	op.MaxBodyBytes, op.Security = maxJoinBody, nil
-	register(a, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.RenewAnswer], error) {
-		if err := a.renewals.admit(in.remote); err != nil {
+	route.Register(t, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.RenewAnswer], error) {
+		if err := j.renewals.admit(in.remote); err != nil {
 			return nil, throttledProblem(err)
 		}
 		var req protoapi.RenewRequest
-		if err := body("renew", in.RawBody, &req); err != nil {
+		if err := route.Body("renew", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		out, err := a.rooms.Members.Renew(ctx, req, in.agent)
+		out, err := j.members.Renew(ctx, req, in.agent)
 		if err != nil {
-			return nil, problem(err)
+			return nil, route.Problem(err)
 		}
 		return &answer[protoapi.RenewAnswer]{out}, nil
 	})
@@ -86,10 +99,10 @@ func (a *API) registerJoin() {
 
 // readJoin reads a join request from somebody who is not known.
 func readJoin(raw []byte) (req protoapi.JoinRequest, err error) {
-	if err := body("join", raw, &req); err != nil {
+	if err := route.Body("join", raw, &req); err != nil {
 		return req, err
 	}
-	return req, problem(req.Validate())
+	return req, route.Problem(req.Validate())
 }
 
 func throttledProblem(err error) error {

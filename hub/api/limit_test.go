@@ -15,6 +15,7 @@ import (
 
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -22,7 +23,7 @@ import (
 	"rackboot/protocol/resource"
 )
 
-func limited(t *testing.T, l api.Limits) (*api.API, *prometheus.Registry) {
+func limited(t *testing.T, l gate.Limits) (*api.API, *prometheus.Registry) {
 	t.Helper()
 	mem, reg := storetest.NewMemory(), prometheus.NewRegistry()
 	newID := func() string { return "01id" }
@@ -56,7 +57,7 @@ func from(t *testing.T, a http.Handler, addr, method, path, token string, header
 // The attacker guesses tokens, and says by every header that it is somebody else.
 func TestGuessedTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, reg := limited(t, api.Limits{SourcePerSecond: 1, SourceBurst: 3})
+		a, reg := limited(t, gate.Limits{SourcePerSecond: 1, SourceBurst: 3})
 		guess := func(addr string, n int) (int, string) {
 			return from(t, a, addr, http.MethodGet, protoapi.PathWhoami, "Bearer "+apitest.Token+strconv.Itoa(n),
 				"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", n), "Forwarded", fmt.Sprintf("for=203.0.113.%d", n), "X-Real-IP", fmt.Sprintf("203.0.113.%d", n))
@@ -103,7 +104,7 @@ func TestGuessedTokens(t *testing.T) {
 // Many addresses together have a rate too.
 func TestAllSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := limited(t, api.Limits{AllPerSecond: 1, AllBurst: 50})
+		a, _ := limited(t, gate.Limits{AllPerSecond: 1, AllBurst: 50})
 		refused := 0
 		for n := range 60 {
 			if got, _ := from(t, a, fmt.Sprintf("192.0.2.%d:1", n), http.MethodGet, "/", ""); got == http.StatusTooManyRequests {
@@ -119,7 +120,7 @@ func TestAllSources(t *testing.T) {
 // A caller that asks too often is told when to come again; others are not.
 func TestCallerRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, reg := limited(t, api.Limits{CallerPerSecond: .5, CallerBurst: 2})
+		a, reg := limited(t, gate.Limits{CallerPerSecond: .5, CallerBurst: 2})
 		for n, want := range []int{200, 200, 429} {
 			if got, again := from(t, a, fmt.Sprintf("192.0.2.%d:1", n), http.MethodGet, protoapi.PathWhoami, tokenOf("viewer")); got != want || (want == 429) != (again == "2") {
 				t.Errorf("%d: %d, again in %q", n, got, again)
@@ -140,7 +141,7 @@ func TestCallerRate(t *testing.T) {
 
 // A probe of health is always answered: who runs the hub asks often, without a token.
 func TestHealthHasNoRate(t *testing.T) {
-	a, _ := limited(t, api.Limits{SourcePerSecond: 1, SourceBurst: 1, AllPerSecond: 1, AllBurst: 1})
+	a, _ := limited(t, gate.Limits{SourcePerSecond: 1, SourceBurst: 1, AllPerSecond: 1, AllBurst: 1})
 	for range 10 {
 		if got, _ := from(t, a, "192.0.2.1:1", http.MethodGet, protoapi.PathHealth, ""); got != http.StatusOK {
 			t.Fatal(got)
@@ -150,7 +151,7 @@ func TestHealthHasNoRate(t *testing.T) {
 
 // rackctl waits as it is told, also with what is not safe to repeat: nothing was done.
 func TestClientWaits(t *testing.T) {
-	h := apitest.NewWith(t, func(c *api.Config) { c.Limits = api.Limits{CallerPerSecond: 20, CallerBurst: 1} })
+	h := apitest.NewWith(t, func(c *api.Config) { c.Limits = gate.Limits{CallerPerSecond: 20, CallerBurst: 1} })
 	c := h.Client(t)
 	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
@@ -184,13 +185,13 @@ func metric(t *testing.T, reg *prometheus.Registry, name, label string) float64 
 // address for whoever is not known.
 func TestThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, reg := limited(t, api.Limits{CallerPerSecond: 1, CallerBurst: 2, SourcePerSecond: 1, SourceBurst: 1})
+		a, reg := limited(t, gate.Limits{CallerPerSecond: 1, CallerBurst: 2, SourcePerSecond: 1, SourceBurst: 1})
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/v2/os/manifests/1", nil)
 		for _, step := range []struct {
 			who  string
 			want bool
 		}{{"admin", false}, {"admin", false}, {"admin", true}, {"", false}, {"", true}} {
-			if got := a.Throttled(r, step.who); got != step.want {
+			if got := a.Gate().Throttled(r, step.who); got != step.want {
 				t.Errorf("%q: %t", step.who, got)
 			}
 		}
@@ -198,7 +199,7 @@ func TestThrottled(t *testing.T) {
 			t.Errorf("the API answers the same caller %d", status)
 		}
 		time.Sleep(time.Second)
-		if a.Throttled(r, "admin") || a.Throttled(r, "") {
+		if a.Gate().Throttled(r, "admin") || a.Gate().Throttled(r, "") {
 			t.Error("it stays")
 		}
 		if n, err := testutil.GatherAndCount(reg, "rackboot_hub_api_limited_total"); err != nil || n == 0 {

@@ -5,13 +5,21 @@ import (
 	"net/http"
 	"reflect"
 
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
+	"rackboot/hub/store"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
-// registerMaintenances: somebody who may say what the server boots gives or refuses it
-// to a maintenance.
-func (a *API) registerMaintenances() {
+// maintenances has the decisions on maintenances: somebody who may say what a server boots gives it
+// to a maintenance, or refuses.
+type maintenances struct {
+	store  *store.Store
+	status Decorator
+}
+
+func (m maintenances) routes(t *route.Table) {
 	for _, word := range []struct {
 		id, action, summary string
 		denied              bool
@@ -19,14 +27,15 @@ func (a *API) registerMaintenances() {
 		{"approveMaintenance", protoapi.MaintenanceApprove, "Let a maintenance have its claimed server; idempotent", false},
 		{"denyMaintenance", protoapi.MaintenanceDeny, "Refuse a maintenance its claimed server; idempotent", true},
 	} {
-		op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindMaintenance)+"/{name}/"+word.action, word.id, word.summary, reflect.TypeFor[protoapi.MaintenanceRequest]())
-		register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Maintenance], error) {
+		op := t.Operation(http.MethodPost, protoapi.PathKind(resource.KindMaintenance)+"/{name}/"+word.action, word.id, word.summary, reflect.TypeFor[protoapi.MaintenanceRequest](),
+			route.Rule{Right: access.Apply, Target: route.TargetNamed, Kind: resource.KindMaintenance, Noted: word.action})
+		route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Maintenance], error) {
 			var req protoapi.MaintenanceRequest
-			if err := body(word.action, in.RawBody, &req); err != nil {
+			if err := route.Body(word.action, in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			m, err := a.store.JudgeMaintenance(ctx, in.Name, resource.MaintenanceApproval{By: caller(ctx).Name, Reason: req.Reason, Denied: word.denied})
-			return decorated(a, m, err)
+			judged, err := m.store.JudgeMaintenance(ctx, in.Name, resource.MaintenanceApproval{By: route.Caller(ctx).Name, Reason: req.Reason, Denied: word.denied})
+			return decorated(m.status, judged, err)
 		})
 	}
 }

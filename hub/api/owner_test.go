@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -155,15 +156,15 @@ func TestDeleteClaimWithHolds(t *testing.T) {
 func TestClientsAreChecked(t *testing.T) {
 	const long = "0123456789abcdef0123456789abcdef"
 	h := apitest.New(t)
-	with := func(clients ...api.Client) error {
+	with := func(clients ...gate.Client) error {
 		_, err := api.New(api.Config{
 			Store: h.Store, Rooms: apitest.Rooms(h.Fleet), Token: long + "-admin", Clock: apitest.Now, NewID: func() string { return "id" },
 			Registerer: prometheus.NewRegistry(), Clients: clients,
 		})
 		return err
 	}
-	client := func(name, token string) api.Client {
-		return api.Client{Caller: access.Caller{Name: name}, Token: token}
+	client := func(name, token string) gate.Client {
+		return gate.Client{Caller: access.Caller{Name: name}, Token: token}
 	}
 	if err := with(client("ha", long), client("ops", long+"2")); err != nil {
 		t.Error(err)

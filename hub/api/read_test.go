@@ -17,6 +17,7 @@ import (
 
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/pki"
 	"rackboot/integration/memnet"
 	"rackboot/protocol"
@@ -57,7 +58,7 @@ func slowHub(t *testing.T) (dial func() net.Conn, end func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _ := limited(t, api.Limits{})
+	a, _ := limited(t, gate.Limits{})
 	ln := memnet.Listen("hub")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -173,7 +174,7 @@ func TestHeaders(t *testing.T) {
 
 // A guess at a token by its length or beginning is as wrong as any.
 func TestWrongTokens(t *testing.T) {
-	a, _ := handler(t, func(c *api.Config) { c.Limits = api.Limits{SourcePerSecond: 1000} })
+	a, _ := handler(t, func(c *api.Config) { c.Limits = gate.Limits{SourcePerSecond: 1000} })
 	for _, token := range []string{
 		"", "Bearer", "Bearer ", "Bearer  " + apitest.Token, "Basic " + apitest.Token, apitest.Token, bearer + " ", bearer[:len(bearer)-1],
 		"Bearer " + strings.ToUpper(apitest.Token), "Bearer " + strings.Repeat("x", 16<<10), "Bearer \x00",

@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
@@ -116,7 +117,7 @@ func TestReadsAreNotRecorded(t *testing.T) {
 
 // Denials are recorded, so many and no more: the attacker cannot fill the disk.
 func TestDenialsAreRecorded(t *testing.T) {
-	a, h := handler(t, func(c *api.Config) { c.Limits = api.Limits{SourcePerSecond: 1000} })
+	a, h := handler(t, func(c *api.Config) { c.Limits = gate.Limits{SourcePerSecond: 1000} })
 	for range 40 {
 		ask(t, a, "viewer", http.MethodPost, "/v1/servers/n1/holds", `{"key":"x","reason":"y"}`)
 		ask(t, a, "nobody", http.MethodPost, "/v1/servers/n1/holds", `{"key":"x"}`)

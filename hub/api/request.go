@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 const (
@@ -29,16 +30,25 @@ type requestID struct {
 	ID string `path:"id" doc:"of the request"`
 }
 
-func (a *API) registerRequests() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/requests", "request",
-		"Ask for one reboot, power-off or resume", reflect.TypeFor[protoapi.RebootRequest]())
-	register(a, op, a.request)
+// requests takes one-shot requests.
+type requests struct {
+	store *store.Store
+	clock state.Clock
+	newID func() string // ULIDs
+}
 
-	huma.Register(a.huma, a.operation(http.MethodGet, "/v1/requests/{id}", "getRequest", "Read one request", nil),
+func (q requests) routes(t *route.Table) {
+	op := t.Operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/requests", "request",
+		"Ask for one reboot, power-off or resume", reflect.TypeFor[protoapi.RebootRequest](),
+		route.Rule{Right: access.Request, Target: route.TargetNamed, Kind: resource.KindServer})
+	route.Register(t, op, q.request)
+
+	route.Register(t, t.Operation(http.MethodGet, "/v1/requests/{id}", "getRequest", "Read one request", nil,
+		route.Rule{Right: access.Read, Target: route.TargetRequest}),
 		func(_ context.Context, in *requestID) (*answer[protoapi.RequestStatus], error) {
-			r, err := a.store.GetRequest(in.ID)
+			r, err := q.store.GetRequest(in.ID)
 			if err != nil {
-				return nil, problem(err)
+				return nil, route.Problem(err)
 			}
 			return &answer[protoapi.RequestStatus]{requestStatus(r)}, nil
 		})
@@ -48,22 +58,22 @@ func requestStatus(r store.StoredRequest) protoapi.RequestStatus {
 	return protoapi.RequestStatus{Request: r.Request, Rack: r.Rack, Report: r.Report, CreatedAt: r.CreatedAt}
 }
 
-func (a *API) request(ctx context.Context, in *namedBody) (*answer[protoapi.RequestStatus], error) {
+func (q requests) request(ctx context.Context, in *namedBody) (*answer[protoapi.RequestStatus], error) {
 	var req protoapi.RebootRequest
-	if err := body("request", in.RawBody, &req); err != nil {
+	if err := route.Body("request", in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	r, err := a.accept(ctx, in.Name, req)
+	r, err := q.accept(ctx, in.Name, req)
 	if err != nil {
-		return nil, problem(err)
+		return nil, route.Problem(err)
 	}
 	return &answer[protoapi.RequestStatus]{requestStatus(r)}, nil
 }
 
 // accept takes a one-shot request, or says why there is no sense in it.
-func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequest) (none store.StoredRequest, err error) {
+func (q requests) accept(ctx context.Context, server string, req protoapi.RebootRequest) (none store.StoredRequest, err error) {
 	const op = "request"
-	now := a.clock().UTC()
+	now := q.clock().UTC()
 	if req.Action == "" {
 		req.Action = resource.RequestReboot
 	}
@@ -83,8 +93,8 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 	switch {
 	case resume && req.Reason == "":
 		wrong = append(wrong, protocol.FieldError{Path: "reason", Message: "is empty: say what was found at the server"})
-	case len(req.Reason) > maxReason:
-		wrong = append(wrong, protocol.FieldError{Path: "reason", Message: fmt.Sprintf("is longer than %d bytes", maxReason)})
+	case len(req.Reason) > protoapi.MaxReason:
+		wrong = append(wrong, protocol.FieldError{Path: "reason", Message: fmt.Sprintf("is longer than %d bytes", protoapi.MaxReason)})
 	case !resume && (req.Retry || req.Reason != ""):
 		wrong = append(wrong, protocol.FieldError{Path: "retry, reason", Message: "are of a resume"})
 	case resume && req.AnyPhase:
@@ -99,24 +109,24 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 	if len(wrong) > 0 {
 		return none, protocol.Errorf(protocol.CodeInvalid, op, "%w", wrong).WithHint("correct the fields that are named")
 	}
-	rack, err := a.store.RackOf(server)
+	rack, err := q.store.RackOf(server)
 	if err != nil {
 		return none, err
 	}
-	pre, err := a.possible(server, req)
+	pre, err := q.possible(server, req)
 	if err != nil {
 		return none, err
 	}
 	r := store.StoredRequest{
 		Request: resource.Request{
-			ID: strings.ToLower(a.newID()), Server: server, Action: req.Action, Mode: req.Mode,
-			By: caller(ctx).Name, NotAfter: req.NotAfter.UTC(), Precondition: pre, AnyPhase: req.AnyPhase, Ref: req.Ref,
+			ID: strings.ToLower(q.newID()), Server: server, Action: req.Action, Mode: req.Mode,
+			By: route.Caller(ctx).Name, NotAfter: req.NotAfter.UTC(), Precondition: pre, AnyPhase: req.AnyPhase, Ref: req.Ref,
 			Why: req.Reason, Retry: req.Retry,
 		},
 		Rack: rack, CreatedAt: now,
 	}
 	r.Report = resource.RequestReport{ID: r.ID, Outcome: resource.OutcomePending, At: now}
-	return a.store.CreateRequest(ctx, r)
+	return q.store.CreateRequest(ctx, r)
 }
 
 // possible returns what must still be so when the agent accepts the request, or
@@ -134,8 +144,8 @@ func (a *API) accept(ctx context.Context, server string, req protoapi.RebootRequ
 //	resume    | none      | *     | *         | conflict
 //	resume    | there     | Off   | *         | conflict
 //	resume    | there     | On    | *         | accepted for this claim, unless the server is held
-func (a *API) possible(server string, req protoapi.RebootRequest) (pre resource.Precondition, err error) {
-	claim := a.ownerOf(server)
+func (q requests) possible(server string, req protoapi.RebootRequest) (pre resource.Precondition, err error) {
+	claim := q.ownerOf(server)
 	if req.Action == resource.RequestPowerOff {
 		return pre, stoppable(server, claim)
 	}
@@ -156,8 +166,8 @@ func (a *API) possible(server string, req protoapi.RebootRequest) (pre resource.
 	case resume && claim.Spec.Power != resource.WantOn:
 		return pre, refuse("%s %q wants server %q Off", strings.ToLower(string(claim.Kind)), claim.Metadata.Name, server).
 			WithHint("set spec.power to On in the claim (spec.serverPower in a maintenance)")
-	case resume && a.held(server) != "":
-		return pre, refuse("server %q is held: %s", server, a.held(server)).WithHint("release its holds first: rackctl get holds")
+	case resume && q.held(server) != "":
+		return pre, refuse("server %q is held: %s", server, q.held(server)).WithHint("release its holds first: rackctl get holds")
 	}
 	return resource.Precondition{OwnerUID: claim.Metadata.UID}, nil
 }
@@ -174,20 +184,20 @@ func stoppable(server string, claim *resource.Claim) error {
 
 // ownerOf is the claim of a server, or while a maintenance or a discovery has the server,
 // that in the form of one; nil without any.
-func (a *API) ownerOf(server string) *resource.Claim {
-	m := a.store.MaintenanceOf(server)
+func (q requests) ownerOf(server string) *resource.Claim {
+	m := q.store.MaintenanceOf(server)
 	if m == nil {
-		if claim := a.store.ClaimOf(server); claim != nil {
+		if claim := q.store.ClaimOf(server); claim != nil {
 			return claim
 		}
-		return a.discoveryOf(server)
+		return q.discoveryOf(server)
 	}
 	return &resource.Claim{Header: resource.Header{Kind: m.Kind, Metadata: m.Metadata}, Spec: resource.ClaimSpec{Power: m.Spec.ServerPower}}
 }
 
 // held names a hold that lies on a server; empty without one.
-func (a *API) held(server string) string {
-	for _, h := range a.store.HoldsOn(server) {
+func (q requests) held(server string) string {
+	for _, h := range q.store.HoldsOn(server) {
 		if h.Status.ReleasedAt == nil {
 			return h.Metadata.Name
 		}
@@ -196,12 +206,12 @@ func (a *API) held(server string) string {
 }
 
 // discoveryOf is the discovery of a server in the form of a claim, or nil.
-func (a *API) discoveryOf(server string) *resource.Claim {
-	s, err := store.Peek[*resource.Server](a.store, server)
+func (q requests) discoveryOf(server string) *resource.Claim {
+	s, err := store.Peek[*resource.Server](q.store, server)
 	if err != nil {
 		return nil
 	}
-	d, err := store.Peek[*resource.BootConfiguration](a.store, plan.DiscoveryName(s))
+	d, err := store.Peek[*resource.BootConfiguration](q.store, plan.DiscoveryName(s))
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/hub/store"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
@@ -17,56 +18,44 @@ type Rollouts interface {
 	CommandRollout(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (protoapi.GroupAnswer, error)
 }
 
-func (a *API) registerRollouts() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServerGroup)+"/{name}/rollout", "commandRollout",
-		"Pause, resume or abort the roll-out of a group, or begin its next wave", reflect.TypeFor[protoapi.RolloutRequest]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.GroupAnswer], error) {
+// rollouts commands the roll-outs of server groups.
+type rollouts struct {
+	store  *store.Store
+	room   Rollouts
+	status Decorator
+}
+
+func (r rollouts) routes(t *route.Table) {
+	// The right of one that installs servers anew is judged further, in commands.
+	op := t.Operation(http.MethodPost, protoapi.PathKind(resource.KindServerGroup)+"/{name}/rollout", "commandRollout",
+		"Pause, resume or abort the roll-out of a group, or begin its next wave", reflect.TypeFor[protoapi.RolloutRequest](),
+		route.Rule{Right: access.Apply, Target: route.TargetNamed, Kind: resource.KindServerGroup, Noted: "rollout"})
+	route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.GroupAnswer], error) {
 		var req protoapi.RolloutRequest
-		if err := body("command roll-out", in.RawBody, &req); err != nil {
+		if err := route.Body("command roll-out", in.RawBody, &req); err != nil {
 			return nil, err
 		}
-		if err := a.commands(ctx, in.Name, req.Command); err != nil {
-			return nil, problem(err)
+		if err := r.commands(ctx, in.Name, req.Command); err != nil {
+			return nil, route.Problem(err)
 		}
-		out, err := a.rooms.Rollouts.CommandRollout(ctx, in.Name, req, caller(ctx).Name)
+		out, err := r.room.CommandRollout(ctx, in.Name, req, route.Caller(ctx).Name)
 		if err != nil {
-			return nil, problem(err)
+			return nil, route.Problem(err)
 		}
-		a.rooms.Status.Decorate(out.Group)
+		r.status.Decorate(out.Group)
 		return &answer[protoapi.GroupAnswer]{out}, nil
 	})
 }
 
 // commands judges a command that lets a roll-out go on which discards disks: it takes the
 // right that began it. Whoever may change the group may stop it.
-func (a *API) commands(ctx context.Context, name string, c protoapi.RolloutCommand) error {
-	g, err := store.Peek[*resource.ServerGroup](a.store, name)
+func (r rollouts) commands(ctx context.Context, name string, c protoapi.RolloutCommand) error {
+	g, err := store.Peek[*resource.ServerGroup](r.store, name)
 	if err != nil || c != protoapi.RolloutResume && c != protoapi.RolloutNext {
 		return nil //nolint:nilerr // a group that is not there is refused as such
 	}
 	if ro := g.Status.Rollout; ro == nil || ro.Strategy != resource.RolloutReprovision {
 		return nil
 	}
-	return a.discards(ctx, g)
-}
-
-// discards judges who has servers of a group installed anew.
-func (a *API) discards(ctx context.Context, g *resource.ServerGroup) error {
-	who := caller(ctx)
-	if v := access.May(who, access.Wipe, access.Target{}); v != access.Allowed {
-		return denied(who, access.Wipe, v, "ServerGroup "+g.Metadata.Name+", whose roll-out discards disks,")
-	}
-	return nil
-}
-
-// reprovisions judges a group whose roll-outs newly install servers anew.
-func (a *API) reprovisions(ctx context.Context, old, next resource.Object) error {
-	g, ok := next.(*resource.ServerGroup)
-	if !ok || g.Spec.Rollout.Strategy != resource.RolloutReprovision {
-		return nil
-	}
-	if was, ok := old.(*resource.ServerGroup); ok && was != nil && was.Spec.Rollout.Strategy == resource.RolloutReprovision {
-		return nil
-	}
-	return a.discards(ctx, g)
+	return discards(ctx, g)
 }

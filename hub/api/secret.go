@@ -2,10 +2,11 @@ package api
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
@@ -17,19 +18,27 @@ type Vault interface {
 	Rekey(ctx context.Context) (protoapi.Rekeyed, error)
 }
 
-func (a *API) registerSecrets() {
-	registerKind[*resource.Secret](a)
-	huma.Register(a.huma, a.operation(http.MethodPost, protoapi.PathRekey, "rekeySecrets",
-		"Read the key-encryption keys again and put every secret under the current one; idempotent", nil),
+// secrets has the Secrets and the rotation of their key.
+type secrets struct {
+	kind   resources
+	vault  Vault // nil if this hub has none
+	logger *slog.Logger
+}
+
+func (s secrets) routes(t *route.Table) {
+	registerKind[*resource.Secret](t, s.kind)
+	route.Register(t, t.Operation(http.MethodPost, protoapi.PathRekey, "rekeySecrets",
+		"Read the key-encryption keys again and put every secret under the current one; idempotent", nil,
+		route.Rule{Right: access.Secret, Target: route.TargetWhole}),
 		func(ctx context.Context, _ *noInput) (*answer[protoapi.Rekeyed], error) {
-			if a.vault == nil {
-				return nil, problem(protocol.Errorf(protocol.CodeUnavailable, "rotate the key of secrets", "this hub has no vault"))
+			if s.vault == nil {
+				return nil, route.Problem(protocol.Errorf(protocol.CodeUnavailable, "rotate the key of secrets", "this hub has no vault"))
 			}
-			done, err := a.vault.Rekey(ctx)
+			done, err := s.vault.Rekey(ctx)
 			if err != nil {
-				return nil, problem(err)
+				return nil, route.Problem(err)
 			}
-			a.logger.Info("key of secrets rotated", "key", done.Key, "secrets", done.Secrets, "rewrapped", done.Rewrapped, "unreadable", done.Unreadable, "by", caller(ctx).Name)
+			s.logger.Info("key of secrets rotated", "key", done.Key, "secrets", done.Secrets, "rewrapped", done.Rewrapped, "unreadable", done.Unreadable, "by", route.Caller(ctx).Name)
 			return &answer[protoapi.Rekeyed]{done}, nil
 		})
 }

@@ -43,6 +43,15 @@ const (
 	pullEvery, pullBurst   = 50 * time.Millisecond, 200
 )
 
+// newThrottled counts what strangers asked too often.
+func newThrottled(r prometheus.Registerer) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_hub_join_throttled_total", Help: "Requests to join or renew that were refused because there were too many from their address.",
+	})
+	r.MustRegister(c)
+	return c
+}
+
 func newThrottle(clock state.Clock, every time.Duration, burst int, refused prometheus.Counter) *throttle {
 	return &throttle{clock: clock, rate: rate.Every(every), burst: burst, refused: refused, by: map[netip.Prefix]*guest{}}
 }

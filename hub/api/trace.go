@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
@@ -15,13 +15,17 @@ type traceInput struct {
 	Serial int    `query:"attempt" minimum:"0" doc:"serial of a power-on that the agent keeps; 0 is the newest"`
 }
 
-func (a *API) registerTrace() {
-	op := a.operation(http.MethodGet, protoapi.PathKind(resource.KindServer)+"/{name}/trace", "traceServer",
-		"Read what was seen of a power-on; waits for the rack's agent", nil)
-	huma.Register(a.huma, op, func(ctx context.Context, in *traceInput) (*answer[resource.Trace], error) {
-		t, err := a.rooms.Traces.Trace(ctx, in.Name, in.Serial)
+// traces shows what agents saw of power-ons.
+type traces struct{ room Traces }
+
+func (x traces) routes(t *route.Table) {
+	op := t.Operation(http.MethodGet, protoapi.PathKind(resource.KindServer)+"/{name}/trace", "traceServer",
+		"Read what was seen of a power-on; waits for the rack's agent", nil,
+		route.Rule{Right: access.Read, Target: route.TargetNamed, Kind: resource.KindServer})
+	route.Register(t, op, func(ctx context.Context, in *traceInput) (*answer[resource.Trace], error) {
+		t, err := x.room.Trace(ctx, in.Name, in.Serial)
 		if err != nil {
-			return nil, problem(err)
+			return nil, route.Problem(err)
 		}
 		return &answer[resource.Trace]{t}, nil
 	})

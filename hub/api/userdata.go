@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
@@ -12,18 +13,18 @@ import (
 // has a scope could have a server of its own given what is another's. Only who may do
 // everything writes Secrets, so that their labels say whose they are, and they must be in
 // the scope.
-func (a *API) names(who access.Caller, op access.Operation, old, next resource.Object, set []resource.Object) error {
+func names(s *store.Store, who access.Caller, op access.Operation, old, next resource.Object, set []resource.Object) error {
 	if who.Scope.Everywhere() {
 		return nil
 	}
-	was := a.secretsOf(old)
-	for _, name := range a.secretsOf(next) {
+	was := secretsOf(s, old)
+	for _, name := range secretsOf(s, next) {
 		if slices.Contains(was, name) {
 			continue
 		}
 		var labels access.Labels // nil is nowhere
-		if s, err := a.store.GetObject(resource.KindSecret, name); err == nil {
-			labels = s.Head().Metadata.Labels
+		if secret, err := s.GetObject(resource.KindSecret, name); err == nil {
+			labels = secret.Head().Metadata.Labels
 		}
 		for _, o := range set { // of the same set, which the caller may not write
 			if h := o.Head(); h.Kind == resource.KindSecret && h.Metadata.Name == name {
@@ -31,7 +32,7 @@ func (a *API) names(who access.Caller, op access.Operation, old, next resource.O
 			}
 		}
 		if v := access.May(who, op, access.Target{Places: []access.Labels{labels}}); v != access.Allowed {
-			return denied(who, op, v, "Secret "+name)
+			return route.Denied(who, op, v, "Secret "+name)
 		}
 	}
 	return nil
@@ -40,7 +41,7 @@ func (a *API) names(who access.Caller, op access.Operation, old, next resource.O
 // secretsOf are the Secrets whose content a server is given by what names them: user data
 // of a claim or a maintenance, and params of a server and of the profiles that it names.
 // Every server has the profile global, whoever writes it.
-func (a *API) secretsOf(obj resource.Object) (names []string) {
+func secretsOf(s *store.Store, obj resource.Object) (names []string) {
 	add := func(ref *resource.Ref) {
 		if ref != nil {
 			names = append(names, ref.Name)
@@ -61,7 +62,7 @@ func (a *API) secretsOf(obj resource.Object) (names []string) {
 		}
 		add(o.Spec.ParamsSecretRef)
 		for _, name := range o.Spec.Profiles {
-			if p, err := store.Peek[*resource.Profile](a.store, name); err == nil {
+			if p, err := store.Peek[*resource.Profile](s, name); err == nil {
 				add(p.Spec.ParamsSecretRef)
 			}
 		}

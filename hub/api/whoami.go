@@ -4,16 +4,19 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	protoapi "rackboot/protocol/api"
 )
 
-func (a *API) registerWhoami() {
-	huma.Register(a.huma, a.operation(http.MethodGet, protoapi.PathWhoami, "whoami", "Say who calls, and what it may do", nil),
+// whoami tells callers who they are.
+type whoami struct{}
+
+func (whoami) routes(t *route.Table) {
+	route.Register(t, t.Operation(http.MethodGet, protoapi.PathWhoami, "whoami", "Say who calls, and what it may do", nil,
+		route.Rule{Right: access.Read, Target: route.TargetNone}),
 		func(ctx context.Context, _ *noInput) (*answer[protoapi.Whoami], error) {
-			who := caller(ctx)
+			who := route.Caller(ctx)
 			out := protoapi.Whoami{Name: who.Name, Scope: who.Scope.MatchLabels, BreakGlass: who.BreakGlass}
 			for _, r := range who.Roles {
 				out.Roles = append(out.Roles, string(r))

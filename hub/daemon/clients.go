@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"rackboot/hub/access"
-	"rackboot/hub/api"
+	"rackboot/hub/api/gate"
 	"rackboot/protocol"
 )
 
@@ -47,7 +47,7 @@ func (c *Config) checkClients() error {
 	names, files, certificates := map[string]bool{}, map[string]string{}, map[string]string{}
 	for i, cl := range c.Clients {
 		at := fmt.Sprintf("clients[%d]", i)
-		if err := api.CheckClientName(cl.Name); err != nil {
+		if err := gate.CheckClientName(cl.Name); err != nil {
 			return fmt.Errorf("%s.name: %w", at, err)
 		}
 		for _, r := range cl.Roles {
@@ -75,7 +75,7 @@ func (c *Config) checkClients() error {
 }
 
 // readClients reads the clients' token files. No error tells a token.
-func (c *Config) readClients() (out []api.Client, err error) {
+func (c *Config) readClients() (out []gate.Client, err error) {
 	for _, cl := range c.Clients {
 		token := ""
 		if cl.TokenFile != "" {
@@ -87,7 +87,7 @@ func (c *Config) readClients() (out []api.Client, err error) {
 		if cl.Scope != nil {
 			who.Scope.MatchLabels = cl.Scope.MatchLabels
 		}
-		out = append(out, api.Client{Caller: who, Token: token, CommonName: cl.Certificate.CommonName})
+		out = append(out, gate.Client{Caller: who, Token: token, CommonName: cl.Certificate.CommonName})
 	}
 	return out, nil
 }
@@ -118,8 +118,8 @@ func readToken(path string) (string, error) {
 		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s is longer than %d bytes", path, maxTokenFile)
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s is not one word of visible ASCII", path).WithHint("openssl rand -hex 32 makes one")
-	case len(token) < api.MinClientToken:
-		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s has %d bytes, fewer than %d", path, len(token), api.MinClientToken).
+	case len(token) < gate.MinClientToken:
+		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s has %d bytes, fewer than %d", path, len(token), gate.MinClientToken).
 			WithHint("openssl rand -hex 32 makes a longer one")
 	}
 	return token, nil

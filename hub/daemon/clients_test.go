@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/hub/access"
-	"rackboot/hub/api"
+	"rackboot/hub/api/gate"
 	"rackboot/protocol"
 )
 
@@ -104,7 +104,7 @@ func TestClientsOfTheAPI(t *testing.T) {
 		{Name: "ops", Certificate: Certificate{CommonName: "ops.client"}, BreakGlass: true},
 	}}
 	got, err := c.readClients()
-	want := []api.Client{
+	want := []gate.Client{
 		{Caller: access.Caller{Name: "page", Roles: []access.Role{access.Viewer}, Scope: access.Scope{MatchLabels: map[string]string{"row": "7"}}}, CommonName: "page.client"},
 		{Caller: access.Caller{Name: "ops", BreakGlass: true}, CommonName: "ops.client"},
 	}

@@ -18,6 +18,7 @@ import (
 
 	"rackboot/fdlimit"
 	"rackboot/hub/api"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
@@ -201,7 +202,7 @@ type hub struct {
 	registry *ownRegistry // nil without one
 	intake   *intake.Intake
 	link     *link.Link
-	clients  []api.Client
+	clients  []gate.Client
 
 	authorities []*x509.Certificate // of clients
 
@@ -280,7 +281,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	a, err := api.New(api.Config{
 		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
-		Limits:   api.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
+		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
 		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable,
 	})
@@ -298,7 +299,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 			return err
 		}
 	}
-	if err := h.serveRegistry(ctx, group, c, a); err != nil {
+	if err := h.serveRegistry(ctx, group, c, a.Gate()); err != nil {
 		_ = ln.Close() // nothing was accepted on it
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/hub/access"
-	"rackboot/hub/api"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/registry"
 	"rackboot/netboot/image"
 	"rackboot/protocol"
@@ -55,9 +55,9 @@ func (c Registry) check() error {
 // ownRegistry is the hub's registry, and how the hub itself reads it.
 type ownRegistry struct {
 	*registry.Registry
-	hosts []string // as references name it
-	token string   // of the hub
-	api   *api.API // who knows the callers; set before it serves
+	hosts []string   // as references name it
+	token string     // of the hub
+	gate  *gate.Gate // who knows the callers; set before it serves
 	// refused says that an agent was revoked.
 	refused func(agent string) bool
 }
@@ -109,7 +109,7 @@ func (o *ownRegistry) right(r *http.Request) (who registry.Caller, may registry.
 		asked.Header.Set("Authorization", "Bearer "+password)
 		r = asked
 	}
-	c, known := o.api.Caller(r)
+	c, known := o.gate.Caller(r)
 	known = known && (!basic || c.Name == name)
 	if known {
 		who.Name = c.Name
@@ -120,7 +120,7 @@ func (o *ownRegistry) right(r *http.Request) (who registry.Caller, may registry.
 	switch {
 	case known && access.May(c, access.Apply, access.Target{}) == access.Allowed:
 		// Each change is an entry of the audit log.
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && o.api.Throttled(r, c.Name) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && o.gate.Throttled(r, c.Name) {
 			return who, registry.Throttled
 		}
 		return who, registry.Push
@@ -129,12 +129,12 @@ func (o *ownRegistry) right(r *http.Request) (who registry.Caller, may registry.
 	case known:
 		return who, registry.Known
 	case r.Header.Get("Authorization") != "": // a guess
-		if o.api.Throttled(r, "") {
+		if o.gate.Throttled(r, "") {
 			return who, registry.Throttled
 		}
 		return who, registry.None
 	}
-	if agent := o.api.Agent(r); agent != "" && !o.refused(agent) {
+	if agent := o.gate.Agent(r); agent != "" && !o.refused(agent) {
 		return registry.Caller{Name: agent}, registry.Pull
 	}
 	return who, registry.None
@@ -142,12 +142,12 @@ func (o *ownRegistry) right(r *http.Request) (who registry.Caller, may registry.
 
 // Recorded implements registry.Audit.
 func (o *ownRegistry) Recorded(ctx context.Context, e protocol.AuditEntry, do func() (protocol.AuditOutcome, protocol.Code, string)) error {
-	return o.api.Recorded(ctx, e, do)
+	return o.gate.Recorded(ctx, e, do)
 }
 
 // Denied implements registry.Audit.
 func (o *ownRegistry) Denied(r *http.Request, e protocol.AuditEntry, err error) {
-	o.api.Denied(r, e, err)
+	o.gate.Denied(r, e, err)
 }
 
 // known adds to options how the hub reads its own registry; ca is its authority.
@@ -167,11 +167,11 @@ func (o *ownRegistry) known(options image.Options, ca []byte) image.Options {
 }
 
 // serveRegistry serves it in the group; nothing without one.
-func (h *hub) serveRegistry(ctx context.Context, group *errgroup.Group, c Config, a *api.API) error {
+func (h *hub) serveRegistry(ctx context.Context, group *errgroup.Group, c Config, g *gate.Gate) error {
 	if h.registry == nil {
 		return nil
 	}
-	h.registry.api = a
+	h.registry.gate = g
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Registry.Listen)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "open the registry", "%w", err).WithHint("change registry.listen in the hub's file, or stop what uses the address")

@@ -12,6 +12,7 @@ import (
 
 	"rackboot/hub/access"
 	"rackboot/hub/api"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
 	"rackboot/hub/store"
@@ -71,7 +72,7 @@ func (s *site) startHub() {
 	}
 	a, err := api.New(api.Config{
 		Store: h.store, Rooms: rooms(h.control), Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
-		Clients: []api.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
+		Clients: []gate.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"rackboot/hub/access"
 	"rackboot/hub/api"
+	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
 	"rackboot/hub/iso"
 	"rackboot/hub/secret"
@@ -70,13 +71,13 @@ type Hub struct {
 }
 
 // Clients are those of a Hub.
-func Clients() []api.Client {
-	out := []api.Client{{Caller: access.Caller{Name: "ha"}, Token: ClientToken}}
+func Clients() []gate.Client {
+	out := []gate.Client{{Caller: access.Caller{Name: "ha"}, Token: ClientToken}}
 	for _, r := range []access.Role{access.Viewer, access.Operator, access.Fencer} {
-		out = append(out, api.Client{Caller: access.Caller{Name: string(r), Roles: []access.Role{r}}})
+		out = append(out, gate.Client{Caller: access.Caller{Name: string(r), Roles: []access.Role{r}}})
 	}
 	row7 := access.Scope{MatchLabels: map[string]string{"row": "7"}}
-	out = append(out, api.Client{Caller: access.Caller{Name: "row7", Roles: access.DefaultRoles(), Scope: row7}})
+	out = append(out, gate.Client{Caller: access.Caller{Name: "row7", Roles: access.DefaultRoles(), Scope: row7}})
 	for i := range out[1:] {
 		out[i+1].Token, out[i+1].CommonName = TokenOf(out[i+1].Name), out[i+1].Name
 	}

@@ -8,7 +8,7 @@ import (
 	"rackboot/protocol"
 )
 
-// Records is a hub/api.Recorder in memory. It is safe for concurrent use.
+// Records is a hub/api/gate.Recorder in memory. It is safe for concurrent use.
 type Records struct {
 	mu      sync.Mutex
 	entries []protocol.AuditEntry

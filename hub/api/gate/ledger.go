@@ -1,10 +1,11 @@
-package api
+package gate
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -12,11 +13,15 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 const (
@@ -36,51 +41,81 @@ type Recorder interface {
 	Append(ctx context.Context, e protocol.AuditEntry) (protocol.AuditEntry, error)
 }
 
+// ledger writes the audit log.
+type ledger struct {
+	recorder   Recorder // nil keeps no log
+	clock      state.Clock
+	denials    *rate.Limiter // of entries of what was denied
+	unrecorded prometheus.Counter
+	logger     *slog.Logger
+}
+
+func newLedger(to Recorder, clock state.Clock, unrecorded prometheus.Counter, logger *slog.Logger) *ledger {
+	return &ledger{recorder: to, clock: clock, denials: rate.NewLimiter(deniedPerSecond, deniedBurst), unrecorded: unrecorded, logger: logger}
+}
+
 // record notes each action that may change something before it is begun, and how it
 // ended. What cannot be noted is not begun.
-func (a *API) record(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	if a.recorder == nil || !mutates(r) || a.rules[ctx.Operation().OperationID].part {
-		next(ctx)
-		return
-	}
-	answer := w.(*recorder)
-	e := entryOf(r, ctx.Operation(), a.rules[ctx.Operation().OperationID])
-	if err := a.Recorded(r.Context(), e, func() (protocol.AuditOutcome, protocol.Code, string) {
-		next(ctx)
-		return ended(answer)
-	}); err != nil {
-		answer.untouched = true
-		writeProblem(w, protoapi.ProblemOf(err))
+func record(table *route.Table, in *ledger) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, w := humago.Unwrap(ctx)
+		rule := table.Rule(ctx.Operation().OperationID)
+		if in.recorder == nil || !mutates(r) || rule.Part {
+			next(ctx)
+			return
+		}
+		answer := w.(*recorder)
+		e := entryOf(r, ctx.Operation(), rule)
+		if err := in.recorded(r.Context(), e, func() (protocol.AuditOutcome, protocol.Code, string) {
+			next(ctx)
+			return ended(answer)
+		}); err != nil {
+			answer.untouched = true
+			route.WriteProblem(w, protoapi.ProblemOf(err))
+		}
 	}
 }
 
-// Recorded does what an entry says, noted before it is begun and when it has ended, with what do
-// returns. What cannot be noted is not begun: the error, unavailable, is of nothing else. It is
-// for the other listeners of the hub too.
-func (a *API) Recorded(ctx context.Context, e protocol.AuditEntry, do func() (protocol.AuditOutcome, protocol.Code, string)) error {
-	if a.recorder == nil {
+// recorded is [Gate.Recorded].
+func (l *ledger) recorded(ctx context.Context, e protocol.AuditEntry, do func() (protocol.AuditOutcome, protocol.Code, string)) error {
+	if l.recorder == nil {
 		do()
 		return nil
 	}
-	e.At, e.Outcome = a.clock().UTC(), protocol.AuditAsked
-	if _, err := a.recorder.Append(ctx, e); err != nil {
-		a.logger.Error("audit entry not written", "op", e.Op, "target", e.Target, "err", err)
+	e.At, e.Outcome = l.clock().UTC(), protocol.AuditAsked
+	if _, err := l.recorder.Append(ctx, e); err != nil {
+		l.logger.Error("audit entry not written", "op", e.Op, "target", e.Target, "err", err)
 		return protocol.Errorf(protocol.CodeUnavailable, "record", "the audit log cannot be written").
 			WithHint("nothing was done; see the hub's log, and check its disk")
 	}
 	e.Outcome, e.Code = protocol.AuditFailed, protocol.CodeInternal
 	defer func() { // also after a panic, which is answered further up
-		e.At = a.clock().UTC()
+		e.At = l.clock().UTC()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
-		if _, err := a.recorder.Append(end, e); err != nil {
-			a.logger.Error("audit entry of an outcome not written", "op", e.Op, "target", e.Target, "outcome", e.Outcome, "err", err)
-			a.metrics.unrecorded.Inc()
+		if _, err := l.recorder.Append(end, e); err != nil {
+			l.logger.Error("audit entry of an outcome not written", "op", e.Op, "target", e.Target, "outcome", e.Outcome, "err", err)
+			l.unrecorded.Inc()
 		}
 	}()
 	e.Outcome, e.Code, e.Detail = do()
 	return nil
+}
+
+// denied is [Gate.Denied].
+func (l *ledger) denied(r *http.Request, e protocol.AuditEntry, err error) {
+	if l.recorder == nil {
+		return
+	}
+	if !l.denials.Allow() {
+		l.unrecorded.Inc()
+		return
+	}
+	e.At, e.Outcome, e.Code, e.Detail = l.clock().UTC(), protocol.AuditRefused, protocol.CodeOf(err), short(err.Error(), protocol.MaxAuditDetail)
+	if _, err := l.recorder.Append(r.Context(), e); err != nil {
+		l.unrecorded.Inc()
+		l.logger.Error("audit entry of a refusal not written", "op", e.Op, "target", e.Target, "err", err)
+	}
 }
 
 // ended says how an action ended by what was answered.
@@ -99,27 +134,10 @@ func ended(w *recorder) (protocol.AuditOutcome, protocol.Code, string) {
 	return outcome, p.Code, short(p.Detail, protocol.MaxAuditDetail)
 }
 
-// Denied notes what somebody was refused for who they are, here or at another listener of the
-// hub. So many entries are written and no more: the rest is counted.
-func (a *API) Denied(r *http.Request, e protocol.AuditEntry, err error) {
-	if a.recorder == nil {
-		return
-	}
-	if !a.denials.Allow() {
-		a.metrics.unrecorded.Inc()
-		return
-	}
-	e.At, e.Outcome, e.Code, e.Detail = a.clock().UTC(), protocol.AuditRefused, protocol.CodeOf(err), short(err.Error(), protocol.MaxAuditDetail)
-	if _, err := a.recorder.Append(r.Context(), e); err != nil {
-		a.metrics.unrecorded.Inc()
-		a.logger.Error("audit entry of a refusal not written", "op", e.Op, "target", e.Target, "err", err)
-	}
-}
-
 // entryOf says who asks for what, without its outcome.
-func entryOf(r *http.Request, op *huma.Operation, route rule) protocol.AuditEntry {
-	who := caller(r.Context())
-	e := protocol.AuditEntry{Caller: who.Name, From: remoteHost(r), Op: cmp.Or(route.noted, string(route.op)), Reason: reasonOf(r)}
+func entryOf(r *http.Request, op *huma.Operation, rule route.Rule) protocol.AuditEntry {
+	who := route.Caller(r.Context())
+	e := protocol.AuditEntry{Caller: who.Name, From: remoteHost(r), Op: cmp.Or(rule.Noted, string(rule.Right)), Reason: reasonOf(r)}
 	if e.Op == "" && op != nil {
 		e.Op = op.OperationID
 	}
@@ -127,11 +145,11 @@ func entryOf(r *http.Request, op *huma.Operation, route rule) protocol.AuditEntr
 		e.Roles = append(e.Roles, string(role))
 	}
 	switch {
-	case route.iso:
+	case rule.ISO:
 		e.Target = isoTarget(r)
-	case route.kind != "":
-		e.Target = short(string(route.kind)+"/"+nameOf(r), maxTarget)
-	case route.op == access.Apply, route.op == access.Secret:
+	case rule.Kind != "":
+		e.Target = short(string(rule.Kind)+"/"+nameOf(r), maxTarget)
+	case rule.Right == access.Apply, rule.Right == access.Secret:
 		e.Target = applied(rawBody(r))
 	}
 	return e
@@ -165,7 +183,7 @@ func remoteHost(r *http.Request) string {
 // reasonOf is the reason that a request gives for itself.
 func reasonOf(r *http.Request) string {
 	if q := r.URL.Query().Get(protoapi.QueryReleaseHolds); q != "" {
-		return short(q, maxReason)
+		return short(q, protoapi.MaxReason)
 	}
 	var b struct {
 		Reason     string `json:"reason"`
@@ -173,9 +191,9 @@ func reasonOf(r *http.Request) string {
 	}
 	_ = json.Unmarshal(rawBody(r), &b) // one that cannot be read is refused by its handler
 	if b.BreakGlass != "" {
-		return short(b.BreakGlass, maxReason)
+		return short(b.BreakGlass, protoapi.MaxReason)
 	}
-	return short(b.Reason, maxReason)
+	return short(b.Reason, protoapi.MaxReason)
 }
 
 // applied names what a body would write: the resource, or how many and the first.

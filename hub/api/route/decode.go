@@ -1,4 +1,4 @@
-package api
+package route
 
 import (
 	"bytes"
@@ -35,17 +35,19 @@ func strict(raw []byte, into any) protocol.FieldErrors {
 	return protocol.FieldErrors{{Path: "", Message: message}}
 }
 
-// body decodes the body of a request that is not a resource.
-func body(op string, raw []byte, into any) error {
+// Body decodes the body of a request that is not a resource. Its error is a problem with the code
+// invalid.
+func Body(op string, raw []byte, into any) error {
 	if f := strict(raw, into); len(f) > 0 {
-		return problem(protocol.Errorf(protocol.CodeInvalid, op, "the body is wrong: %w", f).
+		return Problem(protocol.Errorf(protocol.CodeInvalid, op, "the body is wrong: %w", f).
 			WithHint("%s describes the request", protoapi.PathOpenAPI))
 	}
 	return nil
 }
 
-// object decodes a resource whose kind is in the text.
-func object(raw []byte) (resource.Object, protocol.FieldErrors) {
+// Object decodes a resource whose kind is in the text. The resource is nil when the text names no kind
+// that is known.
+func Object(raw []byte) (resource.Object, protocol.FieldErrors) {
 	var head struct {
 		APIVersion string        `json:"apiVersion"`
 		Kind       resource.Kind `json:"kind"`

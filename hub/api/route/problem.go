@@ -1,4 +1,4 @@
-package api
+package route
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	protoapi "rackboot/protocol/api"
 )
 
-// problem turns an error of a handler into what huma writes as it is.
-func problem(err error) error {
+// Problem turns an error of a handler into what huma writes as it is; nil into nil.
+func Problem(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -50,10 +50,18 @@ func problemTransformer(_ huma.Context, _ string, v any) (any, error) {
 	return p, nil
 }
 
-// writeProblem answers where huma does not.
-func writeProblem(w http.ResponseWriter, p *protoapi.Problem) {
+// WriteProblem answers with a problem where huma does not.
+func WriteProblem(w http.ResponseWriter, p *protoapi.Problem) {
 	w.Header().Set("Content-Type", protoapi.ProblemType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
 	json.NewEncoder(w).Encode(p) //nolint:errcheck // the client is gone
+}
+
+// Unread ends the connection of a request whose body is not read. Else the server would
+// wait for it before it answers.
+func Unread(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
 }

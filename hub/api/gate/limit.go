@@ -1,4 +1,4 @@
-package api
+package gate
 
 import (
 	"container/list"
@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
@@ -154,6 +155,6 @@ func (l *limiter) admit(r *http.Request, who string, known bool) (g *gauge, afte
 func tooMany(w http.ResponseWriter, after time.Duration) {
 	seconds := max(1, int((after+time.Second-1)/time.Second))
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	writeProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "answer", "too many requests").
+	route.WriteProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "answer", "too many requests").
 		WithHint("nothing was done; come again in %d s, and ask less often", seconds)).WithStatus(http.StatusTooManyRequests))
 }

@@ -1,4 +1,4 @@
-package api
+package route
 
 import (
 	"crypto/x509"
@@ -15,7 +15,7 @@ func TestAgentOf(t *testing.T) {
 	leaf := func(units ...string) *x509.Certificate {
 		return &x509.Certificate{Subject: pkix.Name{CommonName: "r1-1", OrganizationalUnit: units}}
 	}
-	a := &API{clientCAs: []*x509.Certificate{clients}}
+	a := Authorities{clients}
 	for _, row := range []struct {
 		name   string
 		chains [][]*x509.Certificate
@@ -27,7 +27,7 @@ func TestAgentOf(t *testing.T) {
 		{"a client's of the hub with more units", [][]*x509.Certificate{{leaf("x", access.ClientUnit), own}}, ""},
 		{"of the authority of clients", [][]*x509.Certificate{{leaf(), clients}}, ""},
 	} {
-		if got := a.agentOf(row.chains); got != row.want {
+		if got := a.Agent(row.chains); got != row.want {
 			t.Errorf("%s: %q", row.name, got)
 		}
 	}

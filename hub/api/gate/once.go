@@ -1,4 +1,4 @@
-package api
+package gate
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -13,17 +14,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"rackboot/hub/api/route"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
 
-const (
-	// maxKey bounds an idempotency key in bytes.
-	maxKey = 128
-	// endTimeout bounds the write of an answer.
-	endTimeout = 5 * time.Second
-)
+// endTimeout bounds the write of an answer.
+const endTimeout = 5 * time.Second
 
 // once is what becomes of a request with an idempotency key.
 type once string
@@ -59,26 +57,33 @@ func onceRule(known, same, answered, kept bool) once {
 	return onceRepeat
 }
 
+// answers keeps what requests with an idempotency key were answered.
+type answers struct {
+	store  *store.Store
+	table  *route.Table
+	logger *slog.Logger
+}
+
 // once acts on a request with an idempotency key a single time, also over a restart of
 // the hub. What fails after it was begun is kept as it was answered: whether something
 // was done may not be known, and another key says that it shall be tried anew.
-func (a *API) once(ctx huma.Context, next func(huma.Context)) {
+func (a answers) once(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	key, who := r.Header.Get(protoapi.HeaderIdempotencyKey), caller(r.Context()).Name
+	key, who := r.Header.Get(protoapi.HeaderIdempotencyKey), route.Caller(r.Context()).Name
 	if key == "" || !mutates(r) || who == "" {
 		next(ctx)
 		return
 	}
 	const op = "repeat"
-	if len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		writeProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeInvalid, op, "%s is not 1 to %d visible ASCII characters", protoapi.HeaderIdempotencyKey, maxKey).
+	if len(key) > route.MaxKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		route.WriteProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeInvalid, op, "%s is not 1 to %d visible ASCII characters", protoapi.HeaderIdempotencyKey, route.MaxKey).
 			WithHint("give each intent a key of its own, such as a UUID")))
 		return
 	}
 	sum := digest(r, key)
 	kept, found, err := a.store.BeginAnswer(r.Context(), who, key, sum)
 	if err != nil {
-		writeProblem(w, protoapi.ProblemOf(err))
+		route.WriteProblem(w, protoapi.ProblemOf(err))
 		return
 	}
 	conflict := func(format string, args ...any) *protocol.Error {
@@ -86,13 +91,13 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 	}
 	switch onceRule(found, bytes.Equal(kept.Request, sum), kept.Status != 0, !kept.Dropped) {
 	case onceConflict:
-		writeProblem(w, protoapi.ProblemOf(conflict("this key was used for another request at %s", kept.At.Format(time.RFC3339)).
+		route.WriteProblem(w, protoapi.ProblemOf(conflict("this key was used for another request at %s", kept.At.Format(time.RFC3339)).
 			WithHint("a key is for one request with one body; make a new one for another intent")))
 	case onceUnknown:
-		writeProblem(w, protoapi.ProblemOf(conflict("this request was begun at %s, and is not answered yet or never will be", kept.At.Format(time.RFC3339)).
+		route.WriteProblem(w, protoapi.ProblemOf(conflict("this request was begun at %s, and is not answered yet or never will be", kept.At.Format(time.RFC3339)).
 			WithHint("look whether it was done before you ask again with another key")))
 	case onceTooLong:
-		writeProblem(w, protoapi.ProblemOf(conflict("this request was answered with status %d at %s; the answer was not kept: it was too long, or has a secret", kept.Status, kept.At.Format(time.RFC3339)).
+		route.WriteProblem(w, protoapi.ProblemOf(conflict("this request was answered with status %d at %s; the answer was not kept: it was too long, or has a secret", kept.Status, kept.At.Format(time.RFC3339)).
 			WithHint("read what it has changed; nothing was done now")))
 	case onceRepeat:
 		repeat(w, kept)
@@ -103,7 +108,7 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 
 // act begins a request and keeps what it is answered. One that ends in a panic stays
 // begun: what it did is not known.
-func (a *API) act(ctx huma.Context, next func(huma.Context), w *recorder, who, key string, kept store.Answer) {
+func (a answers) act(ctx huma.Context, next func(huma.Context), w *recorder, who, key string, kept store.Answer) {
 	w.keep = store.MaxAnswerBody + 1
 	next(ctx)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context()), endTimeout)
@@ -113,7 +118,7 @@ func (a *API) act(ctx huma.Context, next func(huma.Context), w *recorder, who, k
 		err = a.store.DropAnswer(end, who, key, kept)
 	} else {
 		kept.Status, kept.Type, kept.ETag, kept.Body = w.status, w.Header().Get("Content-Type"), w.Header().Get("ETag"), w.kept
-		if secret := a.rules[ctx.Operation().OperationID].secret; secret && w.status < http.StatusBadRequest {
+		if secret := a.table.Rule(ctx.Operation().OperationID).Secret; secret && w.status < http.StatusBadRequest {
 			kept.Body, kept.Dropped = nil, true
 		}
 		err = a.store.EndAnswer(end, who, key, kept)

@@ -1,4 +1,4 @@
-package api
+package route
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func FuzzObject(f *testing.F) {
 	f.Add([]byte(`{"kind":7}`))
 	f.Add([]byte(`{"apiVersion":"rackboot/v1","kind":"Secret","spec":{"type":"generic","data":{"a":"Y2FuYXJ5","b":"?"}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		obj, wrong := object(raw)
+		obj, wrong := Object(raw)
 		for _, w := range wrong {
 			if w.Message == "" {
 				t.Errorf("no message at %q", w.Path)

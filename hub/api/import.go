@@ -7,43 +7,36 @@ import (
 	"reflect"
 	"strings"
 
+	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
-// registerTakeover: somebody says what becomes of systems that no agent of this hub has
-// installed.
-func (a *API) registerTakeover() {
-	op := a.operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/adopt", "adoptServer",
-		"Keep the system of a claimed server, or let it be installed over; idempotent", reflect.TypeFor[protoapi.AdoptRequest]())
-	register(a, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Claim], error) {
-		var req protoapi.AdoptRequest
-		if err := body("adopt server", in.RawBody, &req); err != nil {
-			return nil, err
-		}
-		cl, err := a.rooms.Claims.AdoptServer(ctx, in.Name, req, caller(ctx).Name)
-		return decorated(a, cl, err)
-	})
+// imports takes what another hub exported.
+type imports struct{ room Imports }
 
-	op = a.operation(http.MethodPost, protoapi.PathImport, "import",
-		"Take what another hub exported, each object whole or not at all; idempotent", reflect.TypeFor[protoapi.ImportRequest]())
+func (im imports) routes(t *route.Table) {
+	op := t.Operation(http.MethodPost, protoapi.PathImport, "import",
+		"Take what another hub exported, each object whole or not at all; idempotent", reflect.TypeFor[protoapi.ImportRequest](),
+		route.Rule{Right: access.Import, Target: route.TargetWhole})
 	op.MaxBodyBytes = protoapi.MaxImport + 1
-	register(a, op, a.importObjects)
+	route.Register(t, op, im.importObjects)
 }
 
-func (a *API) importObjects(ctx context.Context, in *bodyInput) (*answer[protoapi.ImportAnswer], error) {
+func (im imports) importObjects(ctx context.Context, in *bodyInput) (*answer[protoapi.ImportAnswer], error) {
 	var req protoapi.ImportRequest
-	if err := body("import", in.RawBody, &req); err != nil {
+	if err := route.Body("import", in.RawBody, &req); err != nil {
 		return nil, err
 	}
 	objs, refused, err := importedObjects(req)
 	if err != nil {
-		return nil, problem(err)
+		return nil, route.Problem(err)
 	}
-	out, err := a.rooms.Imports.Import(ctx, objs, req, caller(ctx).Name)
+	out, err := im.room.Import(ctx, objs, req, route.Caller(ctx).Name)
 	if err != nil {
-		return nil, problem(err)
+		return nil, route.Problem(err)
 	}
 	all := &answer[protoapi.ImportAnswer]{protoapi.ImportAnswer{Keys: out.Keys, Results: refused}}
 	next := 0
@@ -68,7 +61,7 @@ func importedObjects(req protoapi.ImportRequest) (objs []resource.Object, refuse
 	}
 	refused = make([]protoapi.ImportResult, len(req.Objects))
 	for i, raw := range req.Objects {
-		obj, wrong := object(raw)
+		obj, wrong := route.Object(raw)
 		if len(wrong) == 0 {
 			objs = append(objs, obj)
 			continue
@@ -79,12 +72,6 @@ func importedObjects(req protoapi.ImportRequest) (objs []resource.Object, refuse
 		}
 	}
 	return objs, refused, nil
-}
-
-// Claims are those who have servers.
-type Claims interface {
-	// AdoptServer keeps a claimed server's system, or lets it be installed over.
-	AdoptServer(ctx context.Context, server string, r protoapi.AdoptRequest, by string) (*resource.Claim, error)
 }
 
 // Imports takes what another hub exported.

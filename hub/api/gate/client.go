@@ -1,16 +1,20 @@
-package api
+package gate
 
 import (
-	"context"
 	"crypto/sha256"
 	"slices"
 
 	"rackboot/hub/access"
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 )
 
-// admin is the name of the caller that every hub has.
-const admin = "admin"
+const (
+	// admin is the name of the caller that every hub has.
+	admin = "admin"
+	// minToken is the least length of the admin token in bytes.
+	minToken = 16
+)
 
 // MinClientToken is the least length of a client's token in bytes.
 const MinClientToken = 32
@@ -20,7 +24,7 @@ type Client struct {
 	// Caller without roles has those of [access.DefaultRoles].
 	access.Caller
 	Token string // bearer token, at least 32 bytes
-	// CommonName is that of its certificate; see [Config.ClientCAs].
+	// CommonName is that of its certificate; see [Config].
 	CommonName string
 }
 
@@ -32,26 +36,36 @@ type known struct {
 	commonName string            // empty: none
 }
 
-// knownCallers are the admin, who may break glass, and the clients.
-func knownCallers(cfg Config) ([]known, error) {
+// callers are those who are known, and how they are known.
+type callers struct {
+	known       []known
+	authorities route.Authorities
+}
+
+// newCallers returns the admin, who may break glass, and the clients.
+func newCallers(token string, clients []Client, authorities route.Authorities) (none callers, err error) {
 	const op = "configure api"
+	if len(token) < minToken {
+		return none, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
+			WithHint("openssl rand -hex 32 makes one")
+	}
 	all := access.Caller{Name: admin, Roles: []access.Role{access.Admin}, BreakGlass: true}
-	out := []known{{Caller: all, byToken: true, token: sha256.Sum256([]byte(cfg.Token))}}
-	for _, c := range cfg.Clients {
+	out := []known{{Caller: all, byToken: true, token: sha256.Sum256([]byte(token))}}
+	for _, c := range clients {
 		if err := CheckClientName(c.Name); err != nil {
-			return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q: %w", c.Name, err)
+			return none, protocol.Errorf(protocol.CodeInvalid, op, "client %q: %w", c.Name, err)
 		}
 		switch {
 		case c.Token == "" && c.CommonName == "":
-			return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q has neither token nor certificate", c.Name).
+			return none, protocol.Errorf(protocol.CodeInvalid, op, "client %q has neither token nor certificate", c.Name).
 				WithHint("nobody could be it; give it one")
 		case c.Token != "" && len(c.Token) < MinClientToken:
-			return nil, protocol.Errorf(protocol.CodeInvalid, op, "the token of client %q is shorter than %d bytes", c.Name, MinClientToken).
+			return none, protocol.Errorf(protocol.CodeInvalid, op, "the token of client %q is shorter than %d bytes", c.Name, MinClientToken).
 				WithHint("openssl rand -hex 32 makes one")
 		}
 		for _, r := range c.Roles {
 			if !slices.Contains(access.Roles(), r) {
-				return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q has the role %q, which is none", c.Name, r).
+				return none, protocol.Errorf(protocol.CodeInvalid, op, "client %q has the role %q, which is none", c.Name, r).
 					WithHint("there are viewer, operator, fencer and admin")
 			}
 		}
@@ -62,18 +76,18 @@ func knownCallers(cfg Config) ([]known, error) {
 		for _, o := range out {
 			switch {
 			case o.Name == k.Name:
-				return nil, protocol.Errorf(protocol.CodeInvalid, op, "there are two clients %q", c.Name)
+				return none, protocol.Errorf(protocol.CodeInvalid, op, "there are two clients %q", c.Name)
 			case o.byToken && k.byToken && o.token == k.token:
-				return nil, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same token", o.Name, c.Name).
+				return none, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same token", o.Name, c.Name).
 					WithHint("nobody could say who calls; make each its own: openssl rand -hex 32")
 			case k.commonName != "" && o.commonName == k.commonName:
-				return nil, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same certificate", o.Name, c.Name).
+				return none, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same certificate", o.Name, c.Name).
 					WithHint("nobody could say who calls; give each its own common name")
 			}
 		}
 		out = append(out, k)
 	}
-	return out, nil
+	return callers{out, authorities}, nil
 }
 
 // CheckClientName says what is wrong with the name of a client. Names that the hub
@@ -88,12 +102,4 @@ func CheckClientName(name string) error {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not a name: use a-z, 0-9 and -, at most 63 characters", name)
 	}
 	return nil
-}
-
-type callerKey struct{}
-
-// caller is who sent the request; the routes that need one are behind ServeHTTP.
-func caller(ctx context.Context) access.Caller {
-	who, _ := ctx.Value(callerKey{}).(access.Caller)
-	return who
 }

@@ -1,4 +1,4 @@
-package api
+package gate
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
@@ -18,9 +19,6 @@ const (
 	// maxOpenBody bounds the body of a request that nobody is known to send, in bytes.
 	maxOpenBody = 64 << 10
 )
-
-// mutates says whether a request may change something.
-func mutates(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // read reads the body of a request before it takes one of the places of those that are
 // answered, so that nobody who sends slowly keeps others out.
@@ -33,7 +31,7 @@ func read(w http.ResponseWriter, r *http.Request, g *gauge, most int64) error {
 	case g.reading <- struct{}{}:
 		defer func() { <-g.reading }()
 	default:
-		unread(w, r)
+		route.Unread(w, r)
 		w.Header().Set("Retry-After", "1")
 		return protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "read request", "%d bodies of this caller are being read already", maxReading).
 			WithHint("try again, and send fewer at once")).WithStatus(http.StatusTooManyRequests)
@@ -58,14 +56,6 @@ func read(w http.ResponseWriter, r *http.Request, g *gauge, most int64) error {
 	_ = rc.SetReadDeadline(time.Now().Add(readTimeout))
 	r.Body = &replay{bytes.NewReader(raw), raw}
 	return nil
-}
-
-// unread ends the connection of a request whose body is not read. Else the server would
-// wait for it before it answers.
-func unread(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 {
-		w.Header().Set("Connection", "close")
-	}
 }
 
 // replay is a body that was read.

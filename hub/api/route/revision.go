@@ -1,4 +1,4 @@
-package api
+package route
 
 import (
 	"errors"
@@ -34,14 +34,14 @@ func ifMatch(header string) (uint64, error) {
 	text, end := strings.CutSuffix(text, `"`)
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n == 0 || !quoted || !end {
-		return 0, problem(protocol.Errorf(protocol.CodeInvalid, "compare revisions", "If-Match is not one revision in quotes").
+		return 0, Problem(protocol.Errorf(protocol.CodeInvalid, "compare revisions", "If-Match is not one revision in quotes").
 			WithHint(`give the ETag of the resource as it was read, such as "17"`))
 	}
 	return n, nil
 }
 
-// unless is the guard of a deletion with If-Match.
-func unless(header string) ([]store.Guard, error) {
+// Unless returns the guard of a deletion with If-Match; nil without the header.
+func Unless(header string) ([]store.Guard, error) {
 	revision, err := ifMatch(header)
 	if err != nil || revision == 0 {
 		return nil, err
@@ -55,23 +55,23 @@ func unless(header string) ([]store.Guard, error) {
 	}}, nil
 }
 
-// expect puts the revision of If-Match into a resource that is written.
-func expect(header string, m *resource.Metadata) error {
+// Expect puts the revision of If-Match into a resource that is written.
+func Expect(header string, m *resource.Metadata) error {
 	revision, err := ifMatch(header)
 	switch {
 	case err != nil || revision == 0:
 		return err
 	case m.Revision != 0 && m.Revision != revision:
-		return problem(protocol.Errorf(protocol.CodeInvalid, "compare revisions", "If-Match says revision %d, metadata.revision %d", revision, m.Revision).
+		return Problem(protocol.Errorf(protocol.CodeInvalid, "compare revisions", "If-Match says revision %d, metadata.revision %d", revision, m.Revision).
 			WithHint("leave one of them out"))
 	}
 	m.Revision = revision
 	return nil
 }
 
-// failed gives a write whose If-Match does not hold its status.
-func failed(header string, err error) error {
-	out := problem(err)
+// Failed returns the problem of a write that failed, with status 412 if its If-Match does not hold.
+func Failed(header string, err error) error {
+	out := Problem(err)
 	if p, ok := errors.AsType[*protoapi.Problem](out); ok && header != "" && p.Code == protocol.CodeConflict &&
 		slices.ContainsFunc(p.Errors, func(f protoapi.FieldProblem) bool { return f.Path == "metadata" || f.Path == "metadata.revision" }) {
 		return p.WithStatus(http.StatusPreconditionFailed)

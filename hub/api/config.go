@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/api/gate"
+	"rackboot/hub/store"
+	"rackboot/state"
+)
+
+// Config is what the API needs. Authority, ClientCAs, Limits, Recorder, Logger, Ready,
+// AuditLog and Writable may be left out.
+type Config struct {
+	Store *store.Store
+	Rooms Rooms
+	// Approver has the approvals of destructive actions; nil has none.
+	Approver Approver
+	// Token is the admin's bearer token, at least 16 bytes.
+	Token string
+	// Clients are the other callers.
+	Clients []gate.Client
+	// ClientCAs are the authorities whose certificates are those of clients alone. Of
+	// another one that TLS accepts, such as the hub's, a certificate needs
+	// [access.ClientUnit].
+	ClientCAs []*x509.Certificate
+	// Authority is the certificate of the hub's authority in PEM, for rackctl login.
+	Authority []byte
+	Limits    gate.Limits
+	// Recorder keeps the audit log; nil is none.
+	Recorder   gate.Recorder
+	Clock      state.Clock
+	NewID      func() string // ULIDs
+	Registerer prometheus.Registerer
+	Logger     *slog.Logger
+	Version    string // of the hub, for the OpenAPI document
+	// Vault encrypts Secrets; nil if this hub has none.
+	Vault Vault
+	// Ready says why the hub cannot do its work; nil error when it can. It is asked by
+	// whoever asks, and bounds its own cost.
+	Ready func(ctx context.Context) error
+	// ISOs keeps uploaded files; nil keeps none.
+	ISOs ISOs
+	// AuditLog is what the routes of the audit log read; nil is none.
+	AuditLog AuditLog
+	// Writable says why nothing may be changed now; nil error when it may.
+	Writable func() error
+}
+
+// ISOs keeps uploaded files; see package iso. It is used concurrently.
+type ISOs interface {
+	ISOFiles
+	Uploads
+	ISOContents
+}

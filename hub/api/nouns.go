@@ -1,0 +1,91 @@
+package api
+
+import (
+	"slices"
+
+	"rackboot/hub/api/route"
+)
+
+// Rooms are the parts of the hub that the API asks, each by what it asks of it.
+type Rooms struct {
+	Status    Status
+	Claims    Claims
+	Imports   Imports
+	Firmware  Firmware
+	Discovery Discovery
+	Traces    Traces
+	Members   Members
+	Inventory Inventory
+	Carried   Carried
+	Groups    Groups
+	Rollouts  Rollouts
+	Events    EventLog
+}
+
+// Status says what is so.
+type Status interface {
+	Decorator
+	Doctor
+	Renderer
+}
+
+// Carried is what boots carry besides their image, sealed for agents.
+type Carried interface {
+	UserData
+	EnvBundles
+	ISOGrants
+}
+
+// complete reports whether none is missing.
+func (r Rooms) complete() bool {
+	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Discovery, r.Traces, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Events}, nil)
+}
+
+// A noun is what the API speaks of, with its routes.
+type noun interface {
+	// routes adds the routes of the noun to a table.
+	routes(t *route.Table)
+}
+
+// nouns are all that the API speaks of. Each is given what its handlers need.
+func nouns(c Config) []noun {
+	r, throttled := c.Rooms, newThrottled(c.Registerer)
+	agents, pulls := route.Authorities(c.ClientCAs), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
+	kinds := resources{c.Store, r.Status}
+	asked := requests{c.Store, c.Clock, c.NewID}
+	return []noun{
+		kinds,
+		applies{c.Store},
+		holds{c.Store, r.Status},
+		claims{c.Store, r.Claims, r.Status},
+		annotations{c.Store, asked, r.Status},
+		firmware{r.Firmware, r.Status},
+		discoveries{r.Discovery, r.Status},
+		maintenances{c.Store, r.Status},
+		groups{r.Groups, r.Status},
+		rollouts{c.Store, r.Rollouts, r.Status},
+		doctor{r.Status},
+		imports{r.Imports},
+		asked,
+		approvals{c.Approver},
+		bmcs{r.Inventory, r.Status},
+		traces{r.Traces},
+		renders{r.Status},
+		secrets{kinds, c.Vault, c.Logger},
+		events{c.Store, r.Events},
+		audits{c.AuditLog, c.Logger},
+		joins{
+			c.Store, r.Members,
+			newThrottle(c.Clock, joinEvery, joinBurst, throttled), newThrottle(c.Clock, renewEvery, renewBurst, throttled),
+		},
+		userData{r.Carried, agents, pulls},
+		envBundles{r.Carried, agents, pulls},
+		isos{c.Store, c.ISOs},
+		uploads{c.ISOs, newSlots(maxPieces, maxPiecesOfCaller)},
+		isoContents{c.ISOs, r.Carried, agents, pulls, newSlots(maxISOPulls, maxISOPullsOfAgent)},
+		endings{r.Members},
+		whoami{},
+		health{c.Ready, c.Logger},
+		authority{c.Authority},
+	}
+}
