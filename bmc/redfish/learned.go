@@ -1,7 +1,6 @@
 package redfish
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 
@@ -14,8 +13,15 @@ type learned struct {
 	reset     *learnedReset   // nil: the system is read before a reset
 	resetAt   string          // target of the reset action, as last read
 	infoTypes []bmc.ResetType // from ActionInfo, which is read once
-	oemBoot   *string         // resource that stands for the override, empty for none; nil: not looked for
-	future    string          // settings that the system does not link to
+	below     below
+}
+
+// below is what was found below the path of a system. It says nothing of another path, which
+// may be another machine's.
+type below struct {
+	system   string
+	oemBoot  *string // resource that stands for the override, empty for none; nil: not looked for
+	settings string  // settings that the system does not link to
 }
 
 // learnedReset is the reset action as the last read of the system gave it, in this
@@ -45,13 +51,6 @@ func (l *learned) forgetReset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reset = nil
-}
-
-// moved forgets the resources below the path that the system had.
-func (l *learned) moved() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.oemBoot, l.future = nil, ""
 }
 
 // another forgets the reset of what turned out to be another machine.
@@ -108,35 +107,43 @@ func (l *learned) stated(types []bmc.ResetType) {
 	l.infoTypes = types
 }
 
-// oemBootAt is the resource that stands for the override, empty for none; ok is false where
-// it was not looked for.
-func (l *learned) oemBootAt() (uri string, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.oemBoot == nil {
-		return "", false
+// at is what was found below a path. l.mu is held.
+func (l *learned) at(system string) *below {
+	if l.below.system != system {
+		l.below = below{system: system}
 	}
-	return *l.oemBoot, true
+	return &l.below
 }
 
-// foundOEMBoot takes the resource that stands for the override, empty for none.
-func (l *learned) foundOEMBoot(uri string) {
+// oemBoot is the resource that stands for the override of a system, empty for none; ok is
+// false where it was not looked for.
+func (l *learned) oemBoot(system string) (uri string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.oemBoot = &uri
+	if found := l.at(system).oemBoot; found != nil {
+		return *found, true
+	}
+	return "", false
 }
 
-// settingsOf is the settings resource that a system links to, else the one that was found;
-// empty if there is none.
-func (l *learned) settingsOf(s *system) string {
+// foundOEMBoot takes the resource that stands for the override of a system, empty for none.
+func (l *learned) foundOEMBoot(system, uri string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return cmp.Or(s.settings, l.future)
+	l.at(system).oemBoot = &uri
 }
 
-// foundSettings takes a settings resource that the system does not link to.
-func (l *learned) foundSettings(uri string) {
+// settings is the settings resource that was found of a system that links to none; empty if
+// there is none.
+func (l *learned) settings(system string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.future = uri
+	return l.at(system).settings
+}
+
+// foundSettings takes the settings resource of a system that links to none.
+func (l *learned) foundSettings(system, uri string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at(system).settings = uri
 }

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -69,7 +70,7 @@ func (l *locator) read(c *call) (*system, error) {
 		return nil, err
 	}
 	l.learned.read(s, c.link.account.token())
-	s.settings = l.learned.settingsOf(s)
+	s.settings = cmp.Or(s.settings, l.learned.settings(s.ODataID))
 	return s, nil
 }
 
@@ -121,7 +122,6 @@ func (l *locator) locate(c *call, uri string, gone error) (*system, error) {
 		l.uri, l.followed = names[0], true
 		l.looked = time.Time{}
 		l.mu.Unlock()
-		l.learned.moved()
 		l.learned.read(found[0], c.link.account.token())
 		return found[0], nil
 	}

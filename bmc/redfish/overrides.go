@@ -108,7 +108,7 @@ func (o *overrides) oemOf(c *call, s *system) (string, error) {
 	if s.oemBoot != "" || len(s.profile.oemBoot) == 0 {
 		return s.oemBoot, nil
 	}
-	if known, ok := o.learned.oemBootAt(); ok {
+	if known, ok := o.learned.oemBoot(s.ODataID); ok {
 		return known, nil
 	}
 	found := ""
@@ -122,6 +122,6 @@ func (o *overrides) oemOf(c *call, s *system) (string, error) {
 			break
 		}
 	}
-	o.learned.foundOEMBoot(found)
+	o.learned.foundOEMBoot(s.ODataID, found)
 	return found, nil
 }

@@ -209,7 +209,7 @@ func (o *overrides) writeFuture(c *call, want protocol.Override, before bootView
 	if i < 0 {
 		return r, err
 	}
-	o.learned.foundSettings(uri)
+	o.learned.foundSettings(before.main.uri, uri)
 	return o.write(c, want, plan.ways[i], before)
 }
 
