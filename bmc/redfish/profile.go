@@ -38,14 +38,7 @@ func (p profile) words(t protocol.BootTarget) []protocol.BootTarget {
 	if names := p.names[t]; len(names) > 0 {
 		return names
 	}
-	switch t { // words seen with several vendors
-	case protocol.TargetHdd:
-		return []protocol.BootTarget{t, "UefiHdd"}
-	case targetCd:
-		return []protocol.BootTarget{t, "UsbCd", "CD/DVD"}
-	default:
-		return []protocol.BootTarget{t}
-	}
+	return append([]protocol.BootTarget{t}, sharedNames(t)...)
 }
 
 // linked is the vendor's resource for the override to which the system's Oem object links;

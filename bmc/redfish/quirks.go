@@ -1,8 +1,12 @@
 package redfish
 
-import "rackboot/protocol"
+import (
+	"time"
 
-// This file has what is known of vendors' BMCs and cannot be seen in what they show: a
+	"rackboot/protocol"
+)
+
+// This file has what is known of vendors' BMCs and cannot be seen in what they show. A
 // new quirk of a kind that is known is a line here, with its source.
 
 // modeRule is when BootSourceOverrideMode is written.
@@ -91,6 +95,18 @@ func profiles() []profile {
 
 const targetCd protocol.BootTarget = "Cd"
 
+// sharedNames are other words for a target that several vendors have.
+func sharedNames(t protocol.BootTarget) []protocol.BootTarget {
+	switch t {
+	case protocol.TargetHdd:
+		return []protocol.BootTarget{"UefiHdd"}
+	case targetCd:
+		return []protocol.BootTarget{"UsbCd", "CD/DVD"}
+	default:
+		return nil
+	}
+}
+
 // loginMessages say that it is the credentials that were refused, with whatever
 // status (iLO answers 400 UnauthorizedLoginAttempt).
 var loginMessages = []string{
@@ -141,6 +157,10 @@ const mustChange = "PasswordChangeRequired"
 
 // onTooSoon refuse an On that only time is missing for (iDRAC 10).
 var onTooSoon = []string{"ActionParameterValueConflict"}
+
+// onPause is how long to wait where iDRAC 10 refuses On, which it does for up to
+// 60 s after an off (ironic tries 6 times, 10 s apart).
+const onPause = 10 * time.Second
 
 // AMI takes boot changes at a resource below the system that only this error names
 // (Tacklebox #144).

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"time"
 
 	"rackboot/bmc"
 	"rackboot/protocol"
@@ -81,10 +80,6 @@ func (p *power) send(c *call, target string, reset bmc.ResetType) error {
 	}
 	return p.orders.note(reset, resp)
 }
-
-// onPause is how long to wait where iDRAC 10 refuses On, which it does for up to
-// 60 s after an off (ironic tries 6 times, 10 s apart).
-const onPause = 10 * time.Second
 
 // tooSoon marks a refused On that only time is missing for.
 func tooSoon(reset bmc.ResetType, err error) error {
