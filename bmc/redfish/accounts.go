@@ -31,7 +31,7 @@ func newAccounts(l *link, at *locator) *accounts { return &accounts{link: l, loc
 func (a *accounts) put(ctx context.Context, want bmc.Credentials, role bmc.Role) error {
 	c := newCall(ctx, opPutAccount, a.link)
 	a.link.report.hidePassword(want)
-	own := want.Username == a.link.account.credentials.Username
+	own := want.Username == a.link.username()
 	password := map[string]any{"Password": want.Password}
 	service, err := a.users(c)
 	if uri := changeAt(err); uri != "" && own {
@@ -73,7 +73,7 @@ func (a *accounts) put(ctx context.Context, want bmc.Credentials, role bmc.Role)
 // disable disables a user.
 func (a *accounts) disable(ctx context.Context, username string) error {
 	c := newCall(ctx, opDisableAccount, a.link)
-	if username == a.link.account.credentials.Username {
+	if username == a.link.username() {
 		return protocol.Errorf(protocol.CodeInvalid, c.op, "an account does not disable itself")
 	}
 	service, err := a.users(c)

@@ -54,7 +54,7 @@ func newDriver(config Config, target bmc.Target, l *link, leave func()) *driver 
 		restorePolicy: newRestorePolicy(l, at),
 		inventory:     newInventory(l, at, p, o),
 		accounts:      newAccounts(l, at),
-		events:        newEvents(l, config.StreamIdle),
+		events:        newEvents(l, config.RequestTimeout, config.StreamIdle),
 		subscriber:    newSubscriber(l),
 	}
 }
@@ -74,8 +74,8 @@ func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
 	o.Power, o.BootProgress, o.LastResetTime = s.power, s.progress, s.lastResetTime
 	o.OEMProgress, o.SystemState = s.oemProgress, s.state
 	o.Override = d.overrides.of(c, s)
-	o.Fault = d.link.account.full()
-	o.Order = d.power.orders.fault(c, s.power)
+	o.Fault = d.link.sessionFault()
+	o.Order = d.power.orderFault(c, s.power)
 	if s.power == protocol.PowerUnknown {
 		e := protocol.Errorf(protocol.CodeUnavailable, opObserve, "BMC %s reports the power state %.40q", d.link.base, s.powerWord).
 			WithHint("the BMC may still be starting; the state counts as unknown until it reports one")

@@ -124,8 +124,42 @@ func (l *link) settle(ctx context.Context, err error) error {
 	return err
 }
 
-// anew logs in with the credentials themselves, in a turn of its own.
+// stream sends a GET whose answer is read as it comes, beside the queues. The caller closes the
+// answer's body. The error is a *protocol.Error if there was nothing to send, else that of the
+// HTTP client.
+func (l *link) stream(ctx context.Context, op, uri, accept string) (*http.Response, error) {
+	req, err := l.wire.request(ctx, request{op: op, method: http.MethodGet, uri: uri, headers: map[string]string{"Accept": accept}}, "identity")
+	if err != nil {
+		return nil, err
+	}
+	return l.account.client.Do(req)
+}
+
+// username is the user of the account.
+func (l *link) username() string { return l.account.credentials.Username }
+
+// token tells one session from another; empty for basic authentication.
+func (l *link) token() string { return l.account.token() }
+
+// loginWords say how the account is logged in, for people.
+func (l *link) loginWords() string { return l.account.say() }
+
+// sessionFault is what the BMC said when it had no session left; the zero value otherwise.
+func (l *link) sessionFault() protocol.BMCFault { return l.account.full() }
+
+// allowChange lets an account be used for the change of its password, for which a BMC refuses
+// all else: by basic authentication where there is no session.
+func (l *link) allowChange() {
+	l.host.forgive(l.account.credentials)
+	if l.account.token() == "" {
+		l.login.useBasic("the password must be changed", time.Now().Add(sessionCap))
+	}
+}
+
+// anew logs in with the credentials themselves, in a turn of its own, also where they were
+// refused before.
 func (l *link) anew(ctx context.Context, op string) error {
+	l.host.forgive(l.account.credentials)
 	leave, err := l.host.power.enter(ctx, op, false)
 	if err != nil {
 		return err

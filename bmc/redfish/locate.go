@@ -54,7 +54,7 @@ func (l *locator) read(c *call) (*system, error) {
 		l.mu.Lock()
 		l.uri = s.ODataID
 		l.mu.Unlock()
-		l.learned.read(s, c.link.account.token())
+		l.learned.read(s, c.link.token())
 		return s, nil
 	}
 	s, err := get[system](c, uri)
@@ -69,7 +69,7 @@ func (l *locator) read(c *call) (*system, error) {
 		l.learned.forgetReset()
 		return nil, err
 	}
-	l.learned.read(s, c.link.account.token())
+	l.learned.read(s, c.link.token())
 	s.settings = cmp.Or(s.settings, l.learned.settings(s.ODataID))
 	return s, nil
 }
@@ -122,7 +122,7 @@ func (l *locator) locate(c *call, uri string, gone error) (*system, error) {
 		l.uri, l.followed = names[0], true
 		l.looked = time.Time{}
 		l.mu.Unlock()
-		l.learned.read(found[0], c.link.account.token())
+		l.learned.read(found[0], c.link.token())
 		return found[0], nil
 	}
 	e := protocol.Errorf(protocol.CodeConflict, c.op, "the system is no more at %s of BMC %s, and %d others fit: %s", uri, c.link.base, len(found), strings.Join(names, ", ")).

@@ -22,7 +22,7 @@ func (i *inventory) probe(ctx context.Context, uri string) (protocol.Probe, erro
 		Version: protocol.ProbeVersion,
 		Profile: view.profile.name,
 		BIOS:    printable(textOf(v.system.f["BiosVersion"])),
-		Login:   i.link.account.say(),
+		Login:   i.link.loginWords(),
 		Power:   string(v.system.power),
 		Disarm:  planReport(protocol.TargetNone, view, view.plan(protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled})),
 		HTTP:    httpBoot(view, view.offersHTTP(), settings.attributes, settings.at, uri),

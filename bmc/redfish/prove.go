@@ -3,7 +3,6 @@ package redfish
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"rackboot/bmc"
 	"rackboot/protocol"
@@ -13,7 +12,6 @@ import (
 // may have been opened with the last one.
 func (a *accounts) prove(ctx context.Context) error {
 	l := a.link
-	l.host.forgive(l.account.credentials)
 	if err := l.anew(ctx, opProve); err != nil {
 		return a.proved(err)
 	}
@@ -31,17 +29,13 @@ func (a *accounts) prove(ctx context.Context) error {
 
 // proved tells an account that logs in and may do too little from one that is refused.
 func (a *accounts) proved(err error) error {
-	l := a.link
 	status, said, refused := refusal(err)
 	switch {
 	case refused && said.is([]string{mustChange}):
 		// The change itself is allowed, by basic authentication where there is no session.
-		l.host.forgive(l.account.credentials)
-		if l.account.token() == "" {
-			l.login.useBasic("the password must be changed", time.Now().Add(sessionCap))
-		}
+		a.link.allowChange()
 		return a.limited(&bmc.Limited{MustChange: true})
-	case refused && status == http.StatusForbidden && l.account.token() != "":
+	case refused && status == http.StatusForbidden && a.link.token() != "":
 		return a.limited(&bmc.Limited{})
 	case !refused && protocol.CodeOf(err) == protocol.CodeDenied:
 		// Another BMC's certificate: nothing was said of the account.

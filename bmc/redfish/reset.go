@@ -37,7 +37,7 @@ type resetBody struct {
 func (p *power) reset(ctx context.Context, reset bmc.ResetType) error {
 	c := newCall(ctx, opReset, p.link)
 	c.urgent = reset == bmc.ResetForceOff
-	known, at := p.learned.stopKnown(reset, p.link.account.token())
+	known, at := p.learned.stopKnown(reset, p.link.token())
 	var refused error
 	if known {
 		if refused = p.send(c, at, reset); !staleReset(refused) {
@@ -79,6 +79,12 @@ func (p *power) send(c *call, target string, reset bmc.ResetType) error {
 		return tooSoon(reset, err)
 	}
 	return p.orders.note(reset, resp)
+}
+
+// orderFault is what the BMC says of the last reset once that has failed; the zero value
+// otherwise. power is the power state now.
+func (p *power) orderFault(c *call, power protocol.PowerState) protocol.BMCFault {
+	return p.orders.fault(c, power)
 }
 
 // tooSoon marks a refused On that only time is missing for.

@@ -13,11 +13,14 @@ import (
 
 // events reads the event stream of a BMC.
 type events struct {
-	link *link
-	idle time.Duration // ends a stream on which nothing came
+	link    *link
+	opening time.Duration // bounds the wait for the answer
+	idle    time.Duration // ends a stream on which nothing came
 }
 
-func newEvents(l *link, idle time.Duration) *events { return &events{link: l, idle: idle} }
+func newEvents(l *link, opening, idle time.Duration) *events {
+	return &events{link: l, opening: opening, idle: idle}
+}
 
 // read reads the BMC's event stream (EventService.ServerSentEventUri). It
 // fails with unsupported where there is none. Whatever an event says, it only
@@ -29,14 +32,12 @@ func (e *events) read(ctx context.Context, wake func()) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	idle := time.AfterFunc(e.link.wire.timeout, func() { cancel(context.DeadlineExceeded) })
+	idle := time.AfterFunc(e.opening, func() { cancel(context.DeadlineExceeded) })
 	defer idle.Stop()
-	req, err := e.link.wire.request(ctx, request{op: opEvents, method: http.MethodGet, uri: uri}, "identity")
-	if err != nil {
+	resp, err := e.link.stream(ctx, opEvents, uri, "text/event-stream")
+	if _, unsent := errors.AsType[*protocol.Error](err); unsent {
 		return err
 	}
-	req.Header.Set("Accept", "text/event-stream")
-	resp, err := e.link.account.client.Do(req)
 	if err != nil {
 		return e.ended(ctx, err)
 	}
