@@ -81,7 +81,7 @@ func (a *account) sessionKey() string {
 	return a.base.Host + "/" + hex.EncodeToString(sum[:8])
 }
 
-// ready says whether requests can be authorized now. renew is a token that the
+// ready reports whether requests can be authorized now. renew is a token that the
 // BMC did not accept, and must not be used again.
 func (a *account) ready(renew string, now time.Time) (ready, dropped bool) {
 	a.mu.Lock()

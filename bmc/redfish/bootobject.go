@@ -80,10 +80,10 @@ func decodeIRMC(uri, tag string, f map[string]json.RawMessage) bootObject {
 	return b
 }
 
-// has says whether the resource shows the property, if only as null.
+// has reports whether the resource shows the property, if only as null.
 func (b *bootObject) has(key string) bool { return b != nil && b.keys[key] != nil }
 
-// disarmed says whether the resource states that nothing is armed. One that
+// disarmed reports whether the resource states that nothing is armed. One that
 // states nothing (AMI shows null on the system) is not.
 func (b *bootObject) disarmed() bool {
 	return b.override.Target == protocol.TargetNone || b.override.Enabled == protocol.OverrideDisabled

@@ -35,7 +35,7 @@ func (v bootView) uriPlace() *bootObject {
 	return nil
 }
 
-// keeps says whether the BMC shows the URL that it was given.
+// keeps reports whether the BMC shows the URL that it was given.
 func (v bootView) keeps(uri string) bool {
 	return slices.ContainsFunc(v.all(), func(b *bootObject) bool { return b.httpURI == uri })
 }

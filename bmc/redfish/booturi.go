@@ -63,7 +63,7 @@ func (o *overrides) clearURI(ctx context.Context, ours func(uri string) bool) (p
 	return false, kept.WithHint("set HttpBootUri of this system to null at the BMC")
 }
 
-// final says whether a BMC would answer a write in the same way again.
+// final reports whether a BMC would answer a write in the same way again.
 func final(err error) bool {
 	_, _, is := refusal(err)
 	return is && refusedOutcome(err) == bmc.BootUnsupported && protocol.CodeOf(err) != protocol.CodeDenied

@@ -45,7 +45,7 @@ func detection(v *survey) protocol.Detection {
 	return d
 }
 
-// plausible says whether a LastResetTime is one: Dell shows 0000-00-00 on some,
+// plausible reports whether a LastResetTime is one: Dell shows 0000-00-00 on some,
 // OpenBMC 1970 before its clock is set.
 func plausible(value string) bool {
 	if t, err := time.Parse(time.RFC3339, value); err == nil {

@@ -163,7 +163,7 @@ func withAttributes(h protocol.HTTPBoot, bios attributes, at string, want map[st
 	return h
 }
 
-// offersHTTP says whether some resource allows UefiHttp.
+// offersHTTP reports whether some resource allows UefiHttp.
 func (v bootView) offersHTTP() bool {
 	return v.planArm(protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce}).why == ""
 }

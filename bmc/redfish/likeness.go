@@ -25,7 +25,7 @@ func likenessOf(known, is string) likeness {
 	return likeOther
 }
 
-// fitsRule says whether a system is the machine that is looked for. The first row that fits
+// fitsRule reports whether a system is the machine that is looked for. The first row that fits
 // decides.
 //
 //	uuid  | serial | fits

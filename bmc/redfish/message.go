@@ -25,7 +25,7 @@ func (m message) is(keys []string) bool {
 	return slices.ContainsFunc(m.keys, func(k string) bool { return slices.Contains(keys, k) })
 }
 
-// about says whether a message names the property.
+// about reports whether a message names the property.
 func (m message) about(property string) bool { return slices.Contains(m.names, property) }
 
 // pause is a time to wait that the text states (Dell SYS518: "retry in 30

@@ -47,7 +47,7 @@ func (n *nics) add(mac, name, source, internal string) {
 // host's end of the USB network to its BMC.
 func internalNIC(o *object) string {
 	words := strings.ToLower(strings.Join([]string{o.text("Id"), o.text("Name"), o.text("Description")}, " "))
-	for _, w := range []string{"tomanager", "tohost", "manager ethernet", "host interface", "usb", "ipmi", "bmc"} {
+	for _, w := range internalWords {
 		if strings.Contains(words, w) {
 			return "it leads to the BMC (" + w + ")"
 		}

@@ -183,3 +183,7 @@ var httpStackAttributes = []string{"IPv4HTTPSupport", "NetworkStackSettings_IPv4
 
 // reservedSlot is the account of an iDRAC that is not for users; its slots are fixed.
 const reservedSlot = "1"
+
+// internalWords are in the Id, Name or Description of an EthernetInterface, in lower case, that
+// leads to the BMC: the words of several vendors.
+var internalWords = []string{"tomanager", "tohost", "manager ethernet", "host interface", "usb", "ipmi", "bmc"}

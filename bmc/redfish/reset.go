@@ -117,7 +117,7 @@ func (p *power) types(c *call, s *system) []bmc.ResetType {
 	return info.types
 }
 
-// staleReset says whether a reset was refused in a way in which one is that is not, or
+// staleReset reports whether a reset was refused in a way in which one is that is not, or
 // no more, at this address or of this type; nothing was done then. Whatever else went
 // wrong, reading the system tells no other way.
 func staleReset(err error) bool {

@@ -48,7 +48,7 @@ func (s slot) full() bool { return s.inserted || s.image != "" }
 // connectedByApplet is Redfish ConnectedVia of what a person has mounted from a console.
 const connectedByApplet = "Applet"
 
-// ours says whether the slot holds an image of ours. Some BMCs show its name only.
+// ours reports whether the slot holds an image of ours. Some BMCs show its name only.
 func (s slot) ours(own string) bool {
 	if !strings.Contains(s.image, "://") {
 		return slices.Contains([]string{protocol.FileISO, protocol.FileConfigISO}, path.Base(s.image))
@@ -56,7 +56,7 @@ func (s slot) ours(own string) bool {
 	return own != "" && strings.HasPrefix(s.image, own)
 }
 
-// foreign says whether somebody else's medium is in the slot. Inserted alone means nothing:
+// foreign reports whether somebody else's medium is in the slot. Inserted alone means nothing:
 // it may stay true after an eject (sushy).
 func (s slot) foreign(own string) bool {
 	return s.image != "" && !s.ours(own) || s.inserted && s.by == connectedByApplet

@@ -216,7 +216,7 @@ func drop(c *call, uri string) error {
 	return resp.Body.Close()
 }
 
-// gone says whether the BMC answered that there is no such resource.
+// gone reports whether the BMC answered that there is no such resource.
 func gone(err error) bool {
 	status, _, refused := refusal(err)
 	return refused && (status == http.StatusNotFound || status == http.StatusGone)

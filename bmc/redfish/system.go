@@ -98,7 +98,7 @@ func powerOf(word string) protocol.PowerState {
 	return protocol.PowerUnknown
 }
 
-// bootable says whether the system is a host: baseboards that the same BMC
+// bootable reports whether the system is a host: baseboards that the same BMC
 // lists have no reset and an empty Boot (DGX, GH200, GB200).
 func (s *system) bootable() bool { return s.reset.target != "" && s.hasBoot }
 
