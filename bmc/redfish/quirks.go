@@ -155,20 +155,20 @@ var capMessages = []string{"EventSubscriptionLimitExceeded", "SubscriptionLimitE
 // argument is the account to change (DSP0266, password change required).
 const mustChange = "PasswordChangeRequired"
 
-// onTooSoon refuse an On that only time is missing for (iDRAC 10).
+// onTooSoon are messages that refuse an On that only time is missing for (iDRAC 10).
 var onTooSoon = []string{"ActionParameterValueConflict"}
 
 // onPause is how long to wait where iDRAC 10 refuses On, which it does for up to
 // 60 s after an off (ironic tries 6 times, 10 s apart).
 const onPause = 10 * time.Second
 
-// AMI takes boot changes at a resource below the system that only this error names
-// (Tacklebox #144).
+// futureStateMessages refuse a boot change that AMI takes at another resource below the system,
+// futureState, which only this error names (Tacklebox #144).
 var futureStateMessages = []string{"OperationSupportedInFutureStateURI"}
 
 const futureState = "/SD"
 
-// powerMessages are of log entries about the host's power: Supermicro (captured tree of an
+// powerMessages are messages of log entries about the host's power: Supermicro (captured tree of an
 // SYS-821GE-TNHR), and iLO.
 var powerMessages = []string{"SystemPowerAction", "ServerPoweredOn"}
 
