@@ -58,7 +58,6 @@ func larger() map[string]bounds {
 	return map[string]bounds{
 		"agent":                  {59, 82},
 		"agent/store":            {14, 77},
-		"bmc/redfish":            {32, 60},
 		"hub/daemon":             {13, 40},
 		"hub/iso":                {10, 52},
 		"hub/link":               {17, 57},

@@ -1,8 +1,11 @@
 package redfish
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +50,11 @@ const (
 	shortSessions = 3
 )
 
+// sessionCap is how long basic authentication is used after the BMC had no
+// session left (Dell RAC0218; Supermicro holds 16), or no way to one. A login
+// whose form it refused is not tried again: it might count as a failed one.
+const sessionCap = 10 * time.Minute
+
 // loginMode is how requests are authenticated.
 type loginMode int
 
@@ -66,7 +74,14 @@ func newAccount(key accountKey, base *url.URL, client *http.Client) *account {
 	return &account{key: key, base: base, credentials: key.credentials, client: client, logging: make(chan struct{}, 1)}
 }
 
-// ready says whether requests can be authorized now. renew is a token that the
+// sessionKey names the account in the session store: the BMC, and a digest of the user
+// and of what the BMC is trusted by, so that a token is sent to nobody else.
+func (a *account) sessionKey() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{a.credentials.Username, a.key.fingerprint, a.key.ca}, "\x00")))
+	return a.base.Host + "/" + hex.EncodeToString(sum[:8])
+}
+
+// ready reports whether requests can be authorized now. renew is a token that the
 // BMC did not accept, and must not be used again.
 func (a *account) ready(renew string, now time.Time) (ready, dropped bool) {
 	a.mu.Lock()

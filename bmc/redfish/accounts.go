@@ -2,21 +2,10 @@ package redfish
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"strings"
 
 	"rackboot/bmc"
 	"rackboot/protocol"
-)
-
-const (
-	opPutAccount     = "bmc.put_account"
-	opDisableAccount = "bmc.disable_account"
-
-	// mustChange is the message of a BMC that wants another password first; its first
-	// argument is the account to change (DSP0266, password change required).
-	mustChange = "PasswordChangeRequired"
 )
 
 // users is what an AccountService says.
@@ -30,13 +19,21 @@ type user struct {
 	uri, id, name, tag string
 }
 
-// PutAccount implements bmc.Accounts.
-func (d *driver) PutAccount(ctx context.Context, want bmc.Credentials, role bmc.Role) error {
-	c := d.call(ctx, opPutAccount)
-	d.link.other.Store(&want)
-	own := want.Username == d.link.account.credentials.Username
+// accounts changes who may use a BMC; see bmc.Accounts.
+type accounts struct {
+	link    *link
+	locator *locator
+}
+
+func newAccounts(l *link, at *locator) *accounts { return &accounts{link: l, locator: at} }
+
+// put makes an account log in.
+func (a *accounts) put(ctx context.Context, want bmc.Credentials, role bmc.Role) error {
+	c := newCall(ctx, opPutAccount, a.link)
+	a.link.report.hidePassword(want)
+	own := want.Username == a.link.username()
 	password := map[string]any{"Password": want.Password}
-	service, err := d.users(c)
+	service, err := a.users(c)
 	if uri := changeAt(err); uri != "" && own {
 		_, err := c.patch(uri, "", password)
 		return refusedChange(err)
@@ -45,10 +42,10 @@ func (d *driver) PutAccount(ctx context.Context, want bmc.Credentials, role bmc.
 		return err
 	}
 	if n := len(want.Password); n < service.minimum || service.limit > 0 && n > service.limit {
-		return protocol.Errorf(protocol.CodeInvalid, c.op, "BMC %s takes passwords of %d to %d characters, and this one has %d", d.link.base, service.minimum, service.limit, n).
+		return protocol.Errorf(protocol.CodeInvalid, c.op, "BMC %s takes passwords of %d to %d characters, and this one has %d", a.link.base, service.minimum, service.limit, n).
 			WithHint("rotate again with a --length in between; nothing was changed")
 	}
-	found, free, slots, err := d.lookFor(c, service.list, want.Username)
+	found, free, slots, err := lookFor(c, service.list, want.Username)
 	if err != nil {
 		return err
 	}
@@ -62,7 +59,7 @@ func (d *driver) PutAccount(ctx context.Context, want bmc.Credentials, role bmc.
 	case free != nil:
 		_, err = c.patch(free.uri, free.tag, whole)
 	case slots:
-		return protocol.Errorf(protocol.CodeConflict, c.op, "BMC %s has no empty account left", d.link.base).
+		return protocol.Errorf(protocol.CodeConflict, c.op, "BMC %s has no empty account left", a.link.base).
 			WithHint("delete a user at the BMC that nobody needs; nothing was changed")
 	default:
 		var resp *http.Response
@@ -73,17 +70,17 @@ func (d *driver) PutAccount(ctx context.Context, want bmc.Credentials, role bmc.
 	return refusedChange(err)
 }
 
-// DisableAccount implements bmc.Accounts.
-func (d *driver) DisableAccount(ctx context.Context, username string) error {
-	c := d.call(ctx, opDisableAccount)
-	if username == d.link.account.credentials.Username {
+// disable disables a user.
+func (a *accounts) disable(ctx context.Context, username string) error {
+	c := newCall(ctx, opDisableAccount, a.link)
+	if username == a.link.username() {
 		return protocol.Errorf(protocol.CodeInvalid, c.op, "an account does not disable itself")
 	}
-	service, err := d.users(c)
+	service, err := a.users(c)
 	if err != nil {
 		return err
 	}
-	found, _, _, err := d.lookFor(c, service.list, username)
+	found, _, _, err := lookFor(c, service.list, username)
 	if err != nil || found == nil {
 		return err
 	}
@@ -92,7 +89,7 @@ func (d *driver) DisableAccount(ctx context.Context, username string) error {
 }
 
 // users reads the AccountService.
-func (d *driver) users(c *call) (u users, err error) {
+func (a *accounts) users(c *call) (u users, err error) {
 	root, err := get[object](c, rootURI)
 	if err != nil {
 		return u, err
@@ -118,11 +115,8 @@ func usersOf(service *object) users {
 	}
 }
 
-// reservedSlot is the account of an iDRAC that is not for users; its slots are fixed.
-const reservedSlot = "1"
-
 // lookFor finds a user, and an empty slot where the BMC has slots.
-func (d *driver) lookFor(c *call, list, name string) (found, free *user, slots bool, err error) {
+func lookFor(c *call, list, name string) (found, free *user, slots bool, err error) {
 	uris, err := members(c, list)
 	if err != nil {
 		return nil, nil, false, err
@@ -180,26 +174,3 @@ func changeAt(err error) string {
 	}
 	return said.changeAt()
 }
-
-func (said message) changeAt() string {
-	if !said.is([]string{mustChange}) {
-		return ""
-	}
-	for _, uri := range said.uris {
-		if checkURI(uri) == nil {
-			return uri
-		}
-	}
-	return ""
-}
-
-// countOf is a number of a BMC's; 0 for anything else.
-func countOf(raw json.RawMessage) int {
-	var n int
-	if json.Unmarshal(raw, &n) != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
-func isURI(s string) bool { return strings.HasPrefix(s, "/redfish/") }

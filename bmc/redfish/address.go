@@ -8,6 +8,9 @@ import (
 	"rackboot/protocol"
 )
 
+// rootURI is the service root's path (DSP0266 fixes it).
+const rootURI = "/redfish/v1/"
+
 // parseAddress checks a BMC's address: https://host[:port], or http with a
 // loopback address. Errors do not repeat an address that carries credentials.
 func parseAddress(address string) (*url.URL, error) {
@@ -48,4 +51,29 @@ func checkURI(uri string) error {
 			WithHint("write a path such as /redfish/v1/Systems/1")
 	}
 	return nil
+}
+
+// isURI reports whether a BMC's word is the path of a resource.
+func isURI(s string) bool { return strings.HasPrefix(s, "/redfish/") }
+
+// sameURI compares paths as BMCs write them: with and without a slash at the
+// end, and in other cases (HPE).
+func sameURI(a, b string) bool {
+	return strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
+}
+
+// createdAt is the path of what an answer says was made. Location may be a whole
+// URL; some BMCs give only the resource. It is empty if the answer names no path.
+func createdAt(location string, body []byte) string {
+	path := location
+	if u, err := url.Parse(location); err == nil && u.Host != "" {
+		path = u.EscapedPath()
+	}
+	if path == "" {
+		path = textOf(fields(body)["@odata.id"])
+	}
+	if checkURI(path) != nil {
+		return ""
+	}
+	return path
 }

@@ -1,32 +1,34 @@
 package redfish
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// readBIOS reads the BIOS attributes, of which a few matter here.
-func (v *survey) readBIOS() {
-	uri := linkOf(v.system.f["Bios"])
-	v.bios = v.get("Bios", uri)
-	if v.bios == nil {
-		return
-	}
-	v.biosAt = settingsURI(v.bios.f)
-	if v.biosAt == "" {
-		v.biosAt = uri
-	}
+// bios are the BIOS settings of a server.
+type bios struct {
+	there      bool
+	attributes attributes
+	at         string // where attributes are written
 }
 
-// attributes are the BIOS attributes as text; empty if there are none.
-func (v *survey) attributes() attributes {
-	if v.bios == nil {
-		return nil
+// readBIOS reads the BIOS attributes, of which a few matter here.
+func readBIOS(v *survey) bios {
+	uri := linkOf(v.system.f["Bios"])
+	o := v.get("Bios", uri)
+	if o == nil {
+		return bios{}
 	}
+	return bios{there: true, attributes: attributesOf(o), at: cmp.Or(settingsURI(o.f), uri)}
+}
+
+// attributesOf are the BIOS attributes as text.
+func attributesOf(o *object) attributes {
 	out := attributes{}
-	for name, raw := range fields(v.bios.f["Attributes"]) {
+	for name, raw := range fields(o.f["Attributes"]) {
 		out[name] = attributeText(raw)
 	}
 	return out

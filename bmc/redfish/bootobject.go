@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stmcginnis/gofish/schemas"
-
 	"rackboot/protocol"
 )
 
@@ -82,10 +80,10 @@ func decodeIRMC(uri, tag string, f map[string]json.RawMessage) bootObject {
 	return b
 }
 
-// has says whether the resource shows the property, if only as null.
+// has reports whether the resource shows the property, if only as null.
 func (b *bootObject) has(key string) bool { return b != nil && b.keys[key] != nil }
 
-// disarmed says whether the resource states that nothing is armed. One that
+// disarmed reports whether the resource states that nothing is armed. One that
 // states nothing (AMI shows null on the system) is not.
 func (b *bootObject) disarmed() bool {
 	return b.override.Target == protocol.TargetNone || b.override.Enabled == protocol.OverrideDisabled
@@ -106,41 +104,4 @@ func (b *bootObject) pick(names []protocol.BootTarget) (protocol.BootTarget, boo
 		}
 	}
 	return "", false
-}
-
-// object is any Redfish resource, field by field.
-type object struct {
-	schemas.Entity
-
-	f       map[string]json.RawMessage
-	bodyTag string
-}
-
-// UnmarshalJSON decodes leniently: only what is not an object at all fails.
-func (o *object) UnmarshalJSON(b []byte) error {
-	f := fields(b)
-	if f == nil {
-		return errNoObject
-	}
-	*o = object{f: f, bodyTag: textOf(f["@odata.etag"])}
-	o.ODataID = textOf(f["@odata.id"])
-	return nil
-}
-
-// tag is the resource's ETag: the header's, which is what If-Match is compared
-// with, else the one in the body.
-func (o *object) tag() string {
-	if o.ODataEtag != "" {
-		return o.ODataEtag
-	}
-	return o.bodyTag
-}
-
-func (o *object) text(key string) string { return textOf(o.f[key]) }
-
-func (o *object) link(key string) string { return linkOf(o.f[key]) }
-
-// settingsURI is the link of @Redfish.Settings (DSP0266, settings resources).
-func settingsURI(f map[string]json.RawMessage) string {
-	return linkOf(fields(f["@Redfish.Settings"])["SettingsObject"])
 }

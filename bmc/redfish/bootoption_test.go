@@ -106,8 +106,7 @@ func FuzzBootOption(f *testing.F) {
 				}
 			}
 		}
-		s := &survey{system: &system{f: o.f}, bios: &o}
-		httpBoot(bootView{main: &main}, true, s.attributes(), "/x", "")
+		httpBoot(bootView{main: &main}, true, attributesOf(&o), "/x", "")
 		_ = decodeSlot("/x", &o).takesCD()
 	})
 }

@@ -65,7 +65,7 @@ func disarmOutcome(at string, before, back bootView) bmc.BootResult {
 	return r
 }
 
-// shows says whether a resource holds the override under the given name, in
+// shows reports whether a resource holds the override under the given name, in
 // the wanted mode.
 func shows(b *bootObject, want protocol.Override, name protocol.BootTarget) bool {
 	return b.override.Enabled == want.Enabled && modeFits(b, want) &&
@@ -77,7 +77,7 @@ func modeFits(b *bootObject, want protocol.Override) bool {
 	return b.override.Mode == "" || b.override.Mode == wantedMode(want)
 }
 
-// aliased says whether a resource holds the override under another name: the
+// aliased reports whether a resource holds the override under another name: the
 // one that was written, or one of the profile's. A UefiTarget that names
 // something else than a network device is not PXE.
 func aliased(b *bootObject, want protocol.Override, written protocol.BootTarget, p profile) bool {
@@ -97,7 +97,7 @@ func coerced(b *bootObject, want protocol.Override, name protocol.BootTarget) bo
 		(b.override.Target == want.Target || b.override.Target == name)
 }
 
-// unchanged says whether a resource shows what it showed before.
+// unchanged reports whether a resource shows what it showed before.
 func unchanged(uri string, before, back bootView) bool {
 	find := func(v bootView) (protocol.Override, bool) {
 		for _, b := range v.all() {

@@ -16,6 +16,14 @@ type bootView struct {
 	uri      string // that firmware is to load; empty leaves that to DHCP
 }
 
+// useSettings takes a settings object into account if it has anything to say.
+func (v *bootView) useSettings(uri string, o *object) {
+	b := decodeBoot(uri, o.tag(), o.f["Boot"])
+	if b.has(keyTarget) || b.has(keyEnabled) || b.has(keyHTTPURI) {
+		v.settings = &b
+	}
+}
+
 // uriPlace is the resource that takes HttpBootUri, or nil.
 func (v bootView) uriPlace() *bootObject {
 	for _, b := range []*bootObject{v.main, v.settings} {
@@ -27,7 +35,7 @@ func (v bootView) uriPlace() *bootObject {
 	return nil
 }
 
-// keeps says whether the BMC shows the URL that it was given.
+// keeps reports whether the BMC shows the URL that it was given.
 func (v bootView) keeps(uri string) bool {
 	return slices.ContainsFunc(v.all(), func(b *bootObject) bool { return b.httpURI == uri })
 }

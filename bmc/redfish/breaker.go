@@ -27,7 +27,7 @@ type breaker struct {
 	probing  bool
 }
 
-// pass says whether a request may be sent now. While the breaker is open one
+// pass reports whether a request may be sent now. While the breaker is open one
 // request at a time is let through after each pause. An urgent one always is.
 func (b *breaker) pass(op string, now time.Time, urgent bool) error {
 	b.mu.Lock()

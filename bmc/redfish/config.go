@@ -4,13 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"rackboot/bmc"
-	"rackboot/protocol"
 )
 
 // Defaults of Config. The slowest answers measured on vendors' own systems are
@@ -46,109 +42,36 @@ type Config struct {
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Dialer opens drivers. Drivers of systems behind the same BMC share its
-// queues, its breaker and its session.
-type Dialer struct {
-	config  Config
-	metrics *metrics
-
-	mu       sync.Mutex
-	hosts    map[string]*host
-	accounts map[accountKey]*account
+// SessionStore keeps the sessions over a restart of the process, so that a BMC
+// does not run out of them. What it stores is secret. It is called with one
+// BMC's queue held: it must be quick, and safe for concurrent use.
+type SessionStore interface {
+	// Load returns what Save stored, or nil without an error.
+	Load(key string) ([]byte, error)
+	Save(key string, session []byte) error
+	Delete(key string) error
 }
 
-// New makes a Dialer. It fails if the metrics cannot be registered.
-func New(config Config) (*Dialer, error) {
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
+// withDefaults returns the config with every field set but Registerer and Sessions.
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	for _, d := range []struct {
 		value *time.Duration
 		or    time.Duration
 	}{
-		{&config.RequestTimeout, DefaultRequestTimeout},
-		{&config.InventoryTimeout, DefaultInventoryTimeout},
-		{&config.DeniedPause, DefaultDeniedPause},
-		{&config.StreamIdle, DefaultStreamIdle},
+		{&c.RequestTimeout, DefaultRequestTimeout},
+		{&c.InventoryTimeout, DefaultInventoryTimeout},
+		{&c.DeniedPause, DefaultDeniedPause},
+		{&c.StreamIdle, DefaultStreamIdle},
 	} {
 		if *d.value == 0 {
 			*d.value = d.or
 		}
 	}
-	if config.DialContext == nil {
-		config.DialContext = (&net.Dialer{}).DialContext
+	if c.DialContext == nil {
+		c.DialContext = (&net.Dialer{}).DialContext
 	}
-	m := newMetrics()
-	if config.Registerer != nil {
-		for _, c := range m.collectors() {
-			if err := config.Registerer.Register(c); err != nil {
-				return nil, protocol.Errorf(protocol.CodeInternal, "redfish.new", "register metrics: %w", err)
-			}
-		}
-	}
-	return &Dialer{config: config, metrics: m, hosts: make(map[string]*host), accounts: make(map[accountKey]*account)}, nil
-}
-
-// Open is a bmc.Opener: it checks the target and makes its driver, without
-// talking to the BMC. It fails with invalid.
-func (d *Dialer) Open(target bmc.Target) (bmc.Driver, error) {
-	base, err := parseAddress(target.Address)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkURI(target.SystemURI); target.SystemURI != "" && err != nil {
-		return nil, err
-	}
-	tlsConfig, err := tlsFor(base, target)
-	if err != nil {
-		return nil, err
-	}
-	l := &link{
-		config:  d.config,
-		base:    base,
-		metrics: d.metrics,
-		logger:  d.config.Logger.With("bmc", base.Host),
-	}
-	key := accountKey{base.String(), target.Fingerprint, string(target.CA), target.Credentials}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	l.host = d.hosts[base.Host]
-	if l.host == nil {
-		l.host = d.newHost()
-		d.hosts[base.Host] = l.host
-	}
-	l.account = d.accounts[key]
-	if l.account == nil {
-		l.account = newAccount(key, base, d.httpClient(tlsConfig))
-		d.accounts[key] = l.account
-	}
-	l.host.users++
-	l.account.users++
-	return &driver{
-		server:    target.Server,
-		systemURI: target.SystemURI, givenURI: target.SystemURI,
-		logger: d.config.Logger.With("server", target.Server, "bmc", base.Host),
-		link:   l,
-		leave:  sync.OnceFunc(func() { d.leave(l) }),
-	}, nil
-}
-
-// leave drops what only this link used; the last one of an account logs out.
-func (d *Dialer) leave(l *link) {
-	d.mu.Lock()
-	l.account.users--
-	last := l.account.users == 0
-	if last {
-		delete(d.accounts, l.account.key)
-	}
-	d.mu.Unlock()
-	if last {
-		l.logout()
-	}
-	l.account.client.CloseIdleConnections()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if l.host.users--; l.host.users == 0 {
-		delete(d.hosts, l.base.Host)
-	}
+	return c
 }

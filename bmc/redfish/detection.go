@@ -14,7 +14,7 @@ const (
 )
 
 // detection reads by what an unexpected power transition is noticed.
-func (v *survey) detection() {
+func detection(v *survey) protocol.Detection {
 	d := protocol.Detection{Class: protocol.DetectPoll, PollInterval: pollOften, LastResetTime: plausible(v.system.lastResetTime)}
 	d.Reason = "a power cycle between two polls is not noticed by the BMC's reports; only the server's own DHCP requests show it"
 	if root := v.get("EventService", rootURI); root != nil {
@@ -29,7 +29,7 @@ func (v *survey) detection() {
 		}
 	}
 	if !d.LastResetTime {
-		d.PowerLog = v.powerLog()
+		d.PowerLog = powerLogAt(v)
 	}
 	switch {
 	case d.LastResetTime:
@@ -42,10 +42,10 @@ func (v *survey) detection() {
 		d.Class = protocol.DetectEvents
 		d.Reason = "the BMC streams events, which hasten the next poll; a lost one is not noticed"
 	}
-	v.out.Detection = d
+	return d
 }
 
-// plausible says whether a LastResetTime is one: Dell shows 0000-00-00 on some,
+// plausible reports whether a LastResetTime is one: Dell shows 0000-00-00 on some,
 // OpenBMC 1970 before its clock is set.
 func plausible(value string) bool {
 	if t, err := time.Parse(time.RFC3339, value); err == nil {

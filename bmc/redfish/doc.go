@@ -8,6 +8,26 @@
 // nextLink for ever, limits concurrency to headers, loses Retry-After, sends its
 // session token to another host on a redirect and knows no response limits.
 //
+// # Parts
+//
+//	driver hands on to
+//	  inventory ──► power, overrides, survey
+//	  power, overrides, media, restorePolicy, accounts ──► locator
+//	  events, subscriber, orders
+//	                                     │
+//	  locator ──► learned                ▼
+//	            call ──► link ──► login, lane, breaker ──► exchanger ──► reporter
+//
+// Each part has its own state, its own lock and its constructor, and knows only those below
+// it; newDriver puts together what one system has, newLink what it has of its BMC. A host
+// and an account are shared by the drivers of one BMC. An operation is a call: it reads
+// and writes resources, each in its turn. locator reads the system itself, and learned has
+// what reads have taught. What an answer means is said by reporter, which has the secrets
+// that no error may repeat.
+//
+// What is known of vendors and cannot be seen in what their BMCs show is in quirks.go: the
+// profiles, the messages and the names of attributes, each with its source.
+//
 // # Rules of the transport
 //
 //   - A BMC is trusted by the fingerprint of its certificate or by a given CA,
@@ -33,7 +53,7 @@
 // SetBoot reads the system and its settings, plans (bootplan.go: pure), writes
 // down a ladder of ETags, reads back and classifies (bootoutcome.go: pure). Where
 // a property is written is decided by what the BMC shows; what it does not show
-// is in the table of profiles, each field with its source (profile.go).
+// is in the table of profiles, each field with its source (quirks.go).
 //
 // Objects are decoded field by field: a field of an odd type is an absent field,
 // it never fails the read of the others.

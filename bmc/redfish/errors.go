@@ -6,54 +6,72 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
+// errRedirect stops a redirect that would lose the method or the host.
+var errRedirect = errors.New("the BMC redirects to another host or method")
+
+// reporter makes the errors of one BMC. None of them has a secret in it.
+type reporter struct {
+	base        *url.URL
+	account     *account
+	deniedPause time.Duration                   // for people
+	hook        atomic.Pointer[string]          // secret part of the address that events go to
+	other       atomic.Pointer[bmc.Credentials] // the account that is written
+}
+
+func newReporter(base *url.URL, a *account, deniedPause time.Duration) *reporter {
+	return &reporter{base: base, account: a, deniedPause: deniedPause}
+}
+
 // transportError classifies what http.Client returned instead of an answer.
 // The URL in it is dropped: url.Error would repeat it. ctx is that of the
 // request.
-func (l *link) transportError(ctx context.Context, op, method string, err error) *protocol.Error {
+func (r *reporter) transportError(ctx context.Context, op, method string, err error) *protocol.Error {
 	var cert *certificateError
 	var verify *tls.CertificateVerificationError
 	var netErr net.Error
 	var opErr *net.OpError
 	switch {
 	case errors.As(err, &cert):
-		return protocol.Errorf(protocol.CodeDenied, op, "BMC %s is not the one that was accepted: %w", l.base, cert).
+		return protocol.Errorf(protocol.CodeDenied, op, "BMC %s is not the one that was accepted: %w", r.base, cert).
 			WithHint("if its certificate was renewed on purpose, compare the fingerprint on the BMC's console and accept it; nothing was sent to it")
 	case errors.As(err, &verify):
-		return protocol.Errorf(protocol.CodeDenied, op, "BMC %s has a certificate that the given CA does not vouch for: %w", l.base, verify).
+		return protocol.Errorf(protocol.CodeDenied, op, "BMC %s has a certificate that the given CA does not vouch for: %w", r.base, verify).
 			WithHint("give the CA that signed it, or its fingerprint")
 	case errors.Is(err, errRedirect):
-		return l.unusable(op, errRedirect.Error())
+		return r.unusable(op, errRedirect.Error())
 	case errors.As(err, &opErr) && opErr.Op == "dial":
 		// Nothing was sent, so the outcome is known even when the dial timed out.
-		return protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s cannot be reached: %w", l.base, opErr).
+		return protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s cannot be reached: %w", r.base, opErr).
 			WithHint("check the BMC's address, its cable and switch port, and that its web service is on")
 	case ctx.Err() != nil:
 		// net/http closes the connection when ctx ends, and now and then reports
 		// the broken connection instead of the reason.
-		return l.timeoutError(op, method, ctx.Err())
+		return r.timeoutError(op, method, ctx.Err())
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
 		errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
-		return l.timeoutError(op, method, bare(err))
+		return r.timeoutError(op, method, bare(err))
 	case method != http.MethodGet:
-		return protocol.Errorf(protocol.CodeTimeout, op, "the connection to BMC %s broke before its answer: %w", l.base, bare(err)).
+		return protocol.Errorf(protocol.CodeTimeout, op, "the connection to BMC %s broke before its answer: %w", r.base, bare(err)).
 			WithHint("%s", outcomeHint(method))
 	default:
-		return protocol.Errorf(protocol.CodeUnavailable, op, "the connection to BMC %s broke: %w", l.base, bare(err)).
+		return protocol.Errorf(protocol.CodeUnavailable, op, "the connection to BMC %s broke: %w", r.base, bare(err)).
 			WithHint("try again; if it stays so, restart the BMC")
 	}
 }
 
-func (l *link) timeoutError(op, method string, err error) *protocol.Error {
-	return protocol.Errorf(protocol.CodeTimeout, op, "BMC %s did not answer in time: %w", l.base, err).
+func (r *reporter) timeoutError(op, method string, err error) *protocol.Error {
+	return protocol.Errorf(protocol.CodeTimeout, op, "BMC %s did not answer in time: %w", r.base, err).
 		WithHint("%s", outcomeHint(method))
 }
 
@@ -73,46 +91,46 @@ func bare(err error) error {
 }
 
 // unusable is an answer that is none.
-func (l *link) unusable(op, why string) *protocol.Error {
-	e := protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s gave not a usable answer: %s", l.base, why).
+func (r *reporter) unusable(op, why string) *protocol.Error {
+	e := protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s gave not a usable answer: %s", r.base, why).
 		WithHint("check that the address is a Redfish service; a BMC that has just started may need a minute")
 	e.Err = &answer{}
 	return e
 }
 
 // cut is an answer of which only a part came, or that is no JSON object.
-func (l *link) cut(op, why string) *protocol.Error {
-	e := protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s gave not a usable answer: %s", l.base, why).
+func (r *reporter) cut(op, why string) *protocol.Error {
+	e := protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s gave not a usable answer: %s", r.base, why).
 		WithHint("the agent reads again by itself; if it stays so, restart the BMC or update its firmware")
 	e.Err = &answer{fault: protocol.BMCFault{Kind: protocol.FaultCut, Text: printable(why)}}
 	return e
 }
 
 // deniedBefore is the answer given for the BMC while its refusal is fresh.
-func (l *link) deniedBefore(op string, pause time.Duration) *protocol.Error {
-	e := protocol.Errorf(protocol.CodeDenied, op, "BMC %s refused these credentials; they are not tried again for %s", l.base, pause.Round(time.Second)).
+func (r *reporter) deniedBefore(op string, pause time.Duration) *protocol.Error {
+	e := protocol.Errorf(protocol.CodeDenied, op, "BMC %s refused these credentials; they are not tried again for %s", r.base, pause.Round(time.Second)).
 		WithHint("correct the credentials of this BMC; repeated attempts would lock the account or block this host")
 	e.Err = &answer{status: http.StatusUnauthorized}
 	return e
 }
 
 // statusError is an HTTP error answer, classified.
-func (l *link) statusError(op string, resp *http.Response, body []byte) *protocol.Error {
+func (r *reporter) statusError(op string, resp *http.Response, body []byte) *protocol.Error {
 	said := parseMessage(body)
-	fault := l.faultOf(resp.StatusCode, said)
-	v := l.classify(op, resp.StatusCode, said)
-	e := protocol.Errorf(v.code, op, "BMC %s %s: %s", l.base, v.what, fault.Words()).WithHint("%s", v.hint)
+	fault := r.faultOf(resp.StatusCode, said)
+	v := r.classify(op, resp.StatusCode, said)
+	e := protocol.Errorf(v.code, op, "BMC %s %s: %s", r.base, v.what, fault.Words()).WithHint("%s", v.hint)
 	a := &answer{status: resp.StatusCode, said: said, fault: fault}
 	if v.busy {
-		a.cause = &bmc.Busy{RetryAfter: max(retryAfter(resp.Header, time.Now()), said.pause()), Reason: printable(l.redact(said.id))}
+		a.cause = &bmc.Busy{RetryAfter: max(retryAfter(resp.Header, time.Now()), said.pause()), Reason: printable(r.redact(said.id))}
 	}
 	e.Err = a
 	return e
 }
 
 // faultOf is an HTTP error answer in typed fields.
-func (l *link) faultOf(status int, said message) protocol.BMCFault {
-	return protocol.BMCFault{Kind: protocol.FaultRefused, Status: status, MessageID: printable(l.redact(said.id)), Text: printable(l.redact(said.text))}
+func (r *reporter) faultOf(status int, said message) protocol.BMCFault {
+	return protocol.BMCFault{Kind: protocol.FaultRefused, Status: status, MessageID: printable(r.redact(said.id)), Text: printable(r.redact(said.text))}
 }
 
 // verdict is what an HTTP error answer means.
@@ -124,14 +142,14 @@ type verdict struct {
 }
 
 // classify decides by status and Redfish MessageId.
-func (l *link) classify(op string, status int, said message) verdict {
+func (r *reporter) classify(op string, status int, said message) verdict {
 	const busyHint = "wait and try again; BMCs refuse changes while they or the host start"
 	const readHint = "read the system's state; if it is already as wanted, nothing is left to do"
 	switch {
 	case status == http.StatusUnauthorized:
 		return verdict{
 			code: protocol.CodeDenied, what: "refused the credentials",
-			hint: "correct the credentials of this BMC; they are not tried again for " + l.config.DeniedPause.String(),
+			hint: "correct the credentials of this BMC; they are not tried again for " + r.deniedPause.String(),
 		}
 	case status == http.StatusForbidden:
 		return verdict{
@@ -172,13 +190,19 @@ func (l *link) classify(op string, status int, said message) verdict {
 	}
 }
 
+// hideHook keeps the secret part of the address that events go to out of errors.
+func (r *reporter) hideHook(secret string) { r.hook.Store(&secret) }
+
+// hidePassword keeps the password of an account that is written out of errors.
+func (r *reporter) hidePassword(c bmc.Credentials) { r.other.Store(&c) }
+
 // redact removes the credentials from what a BMC says.
-func (l *link) redact(s string) string {
-	secrets := l.account.secrets()
-	if hook := l.hook.Load(); hook != nil {
+func (r *reporter) redact(s string) string {
+	secrets := r.account.secrets()
+	if hook := r.hook.Load(); hook != nil {
 		secrets = append(secrets, *hook)
 	}
-	if other := l.other.Load(); other != nil {
+	if other := r.other.Load(); other != nil {
 		secrets = append(secrets, other.Password)
 	}
 	for _, secret := range secrets {

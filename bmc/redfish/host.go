@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"rackboot/bmc"
 )
 
@@ -19,8 +21,8 @@ type host struct {
 	refused map[bmc.Credentials]time.Time // until when they are not tried
 }
 
-func (d *Dialer) newHost() *host {
-	return &host{power: newLane(d.metrics.waiting), inventory: newLane(d.metrics.waiting)}
+func newHost(waiting prometheus.Gauge) *host {
+	return &host{power: newLane(waiting), inventory: newLane(waiting)}
 }
 
 // refuse remembers that the BMC refused the credentials.

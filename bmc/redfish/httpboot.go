@@ -122,12 +122,10 @@ func hpeURL(bios attributes, at, uri string) protocol.HTTPBoot {
 	return h
 }
 
-// httpStack is the switch of the firmware's HTTP client where it has one:
-// Supermicro ships IPv4HTTPSupport_00F5=Disabled, and UefiHttp is offered all
-// the same (libredfish supermicro.rs); Lenovo prefixes the name.
+// httpStack is the switch of the firmware's HTTP client where it has one.
 func httpStack(bios attributes, at string) protocol.HTTPBoot {
 	h := protocol.HTTPBoot{Way: protocol.HTTPByStack, Why: "there is no such BIOS attribute"}
-	for _, name := range []string{"IPv4HTTPSupport", "NetworkStackSettings_IPv4HTTPSupport", "Ipv4HttpSupport"} {
+	for _, name := range httpStackAttributes {
 		full, _, ok := bios.find(name)
 		if !ok {
 			continue
@@ -165,7 +163,7 @@ func withAttributes(h protocol.HTTPBoot, bios attributes, at string, want map[st
 	return h
 }
 
-// offersHTTP says whether some resource allows UefiHttp.
+// offersHTTP reports whether some resource allows UefiHttp.
 func (v bootView) offersHTTP() bool {
 	return v.planArm(protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce}).why == ""
 }

@@ -42,3 +42,12 @@ func rawsOf(raw json.RawMessage) []json.RawMessage {
 	}
 	return members
 }
+
+// countOf is a JSON number's value; 0 for anything else, and for what is negative.
+func countOf(raw json.RawMessage) int {
+	var n int
+	if json.Unmarshal(raw, &n) != nil || n < 0 {
+		return 0
+	}
+	return n
+}

@@ -2,91 +2,46 @@ package redfish
 
 import (
 	"bytes"
-	"cmp"
-	"compress/gzip"
 	"context"
-	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"rackboot/bmc"
 	"rackboot/protocol"
 )
 
-const (
-	maxAnswer    = 4 << 20 // largest system resource seen: 60 KiB
-	maxRedirects = 3
-	// idleTimeout is shorter than any BMC's own, which close in mid-use.
-	idleTimeout = 20 * time.Second
-)
+// logoutTimeout bounds what Close waits for; the BMC drops the session itself
+// after its own timeout.
+const logoutTimeout = 3 * time.Second
 
-// errRedirect stops a redirect that would lose the method or the host.
-var errRedirect = errors.New("the BMC redirects to another host or method")
-
-// link does the exchanges with one BMC for one system.
+// link does the exchanges with one BMC for one system: each in its turn, with the login of
+// its account.
 type link struct {
-	config  Config
 	base    *url.URL
 	host    *host
 	account *account
+	report  *reporter
+	wire    *exchanger
+	login   *login
 	metrics *metrics
 	logger  *slog.Logger
 	closed  atomic.Bool
-	hook    atomic.Pointer[string]          // secret part of the address that events go to
-	other   atomic.Pointer[bmc.Credentials] // the account that is written
 }
 
-// request is one exchange.
-type request struct {
-	op      string
-	method  string
-	uri     string
-	payload any
-	headers map[string]string
-	open    bool   // without the account's login
-	token   string // with this token instead
-	urgent  bool   // overtakes what waits
-	slow    bool   // inventory: its own queue and timeout
-}
-
-func (d *Dialer) httpClient(config *tls.Config) *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			// No Proxy: credentials of BMCs go to the BMC or nowhere.
-			DialContext:         d.config.DialContext,
-			TLSClientConfig:     config,
-			TLSHandshakeTimeout: d.config.RequestTimeout,
-			IdleConnTimeout:     idleTimeout,
-			// One for power, one for inventory, one for events.
-			MaxConnsPerHost: 3,
-			// Compressed answers carry an ETag that does not match on PATCH.
-			DisableCompression: true,
-			// A BMC that speaks h2 only exists.
-			ForceAttemptHTTP2:      true,
-			MaxResponseHeaderBytes: 1 << 16,
-		},
-		CheckRedirect: checkRedirect,
+func newLink(config Config, h *host, a *account, m *metrics) *link {
+	report := newReporter(a.base, a, config.DeniedPause)
+	wire := newExchanger(a, report, config)
+	logger := config.Logger.With("bmc", a.base.Host)
+	return &link{
+		base: a.base, host: h, account: a, report: report, wire: wire,
+		login:   newLogin(wire, h, config, logger),
+		metrics: m, logger: logger,
 	}
-}
-
-// checkRedirect allows what iLO 5 before 1.40 needs, 308 for a missing
-// trailing slash. 301 to 303 would turn a PATCH or POST into a GET whose
-// success says nothing. Another host would get the session's token.
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	if len(via) > maxRedirects || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme || req.Method != first.Method {
-		return errRedirect
-	}
-	return nil
 }
 
 // do sends one request and reads the whole answer. The answer's body is in
@@ -94,7 +49,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 // second time only where the BMC refused the session and so did nothing.
 func (l *link) do(ctx context.Context, r request) (*http.Response, error) {
 	if err := checkURI(r.uri); err != nil {
-		return nil, l.unusable(r.op, fmt.Sprintf("it names %.200q, which is not a path on it", r.uri))
+		return nil, l.report.unusable(r.op, fmt.Sprintf("it names %.200q, which is not a path on it", r.uri))
 	}
 	lane := l.host.power
 	if r.slow {
@@ -110,7 +65,7 @@ func (l *link) do(ctx context.Context, r request) (*http.Response, error) {
 			WithHint("open it again; nothing was sent to the BMC")
 	}
 	if pause := l.host.refusal(l.account.credentials, time.Now()); pause > 0 {
-		return nil, l.deniedBefore(r.op, pause)
+		return nil, l.report.deniedBefore(r.op, pause)
 	}
 	if err := l.host.breaker.pass(r.op, time.Now(), r.urgent); err != nil {
 		return nil, err
@@ -131,10 +86,10 @@ func (l *link) do(ctx context.Context, r request) (*http.Response, error) {
 func (l *link) authorized(ctx context.Context, r request) (*http.Response, error) {
 	refused := ""
 	for {
-		if err := l.login(ctx, refused); err != nil {
+		if err := l.login.ready(ctx, refused); err != nil {
 			return nil, l.settle(ctx, err)
 		}
-		resp, body, err := l.exchange(ctx, r)
+		resp, body, err := l.wire.exchange(ctx, r)
 		if err != nil {
 			return nil, l.settle(ctx, err)
 		}
@@ -145,9 +100,9 @@ func (l *link) authorized(ctx context.Context, r request) (*http.Response, error
 			refused = used // the session ended: once more with a new one
 			continue
 		case resp.StatusCode == http.StatusUnauthorized:
-			return nil, l.denied(r.op, resp, body)
+			return nil, l.login.denied(r.op, resp, body)
 		case resp.StatusCode >= 300:
-			return nil, l.statusError(r.op, resp, body)
+			return nil, l.report.statusError(r.op, resp, body)
 		}
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
@@ -169,108 +124,83 @@ func (l *link) settle(ctx context.Context, err error) error {
 	return err
 }
 
-// exchange sends one request and reads its answer, whatever the status. A GET
-// that is refused with 406 for wanting no compression (HPE Gen10+, registries)
-// is sent again without that wish.
-func (l *link) exchange(ctx context.Context, r request) (*http.Response, []byte, error) {
-	timeout := l.config.RequestTimeout
-	if r.slow {
-		timeout = l.config.InventoryTimeout
+// stream sends a GET whose answer is read as it comes, beside the queues. The caller closes the
+// answer's body. The error is a *protocol.Error if there was nothing to send, else that of the
+// HTTP client.
+func (l *link) stream(ctx context.Context, op, uri, accept string) (*http.Response, error) {
+	req, err := l.wire.request(ctx, request{op: op, method: http.MethodGet, uri: uri, headers: map[string]string{"Accept": accept}}, "identity")
+	if err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	return l.account.client.Do(req)
+}
+
+// username is the user of the account.
+func (l *link) username() string { return l.account.credentials.Username }
+
+// token tells one session from another; empty for basic authentication.
+func (l *link) token() string { return l.account.token() }
+
+// loginWords say how the account is logged in, for people.
+func (l *link) loginWords() string { return l.account.say() }
+
+// sessionFault is what the BMC said when it had no session left; the zero value otherwise.
+func (l *link) sessionFault() protocol.BMCFault { return l.account.full() }
+
+// allowChange lets an account be used for the change of its password, for which a BMC refuses
+// all else: by basic authentication where there is no session.
+func (l *link) allowChange() {
+	l.host.forgive(l.account.credentials)
+	if l.account.token() == "" {
+		l.login.useBasic("the password must be changed", time.Now().Add(sessionCap))
+	}
+}
+
+// anew logs in with the credentials themselves, in a turn of its own, also where they were
+// refused before.
+func (l *link) anew(ctx context.Context, op string) error {
+	l.host.forgive(l.account.credentials)
+	leave, err := l.host.power.enter(ctx, op, false)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := l.host.breaker.pass(op, time.Now(), false); err != nil {
+		return err
+	}
+	if err := l.login.anew(ctx); err != nil {
+		return l.settle(ctx, err)
+	}
+	l.host.breaker.done(true, time.Now())
+	return nil
+}
+
+// logout deletes the session. One that cannot be deleted stays in the store, for
+// the next start to use or delete.
+func (l *link) logout() {
+	a := l.account
+	s := a.end()
+	if s.Token == "" || s.URI == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), logoutTimeout)
 	defer cancel()
-	resp, body, err := l.roundTrip(ctx, r, "identity")
-	if err == nil && resp.StatusCode == http.StatusNotAcceptable && r.method == http.MethodGet {
-		return l.roundTrip(ctx, r, "gzip")
-	}
-	return resp, body, err
-}
-
-func (l *link) roundTrip(ctx context.Context, r request, encoding string) (*http.Response, []byte, error) {
-	req, err := l.request(ctx, r, encoding)
+	leave, err := l.host.power.enter(ctx, opLogout, false)
 	if err != nil {
-		return nil, nil, err
+		return
 	}
-	if r.method == http.MethodPost {
-		// A reset must not meet a connection that the BMC has just dropped: it is
-		// not repeated, and its outcome would be unknown.
-		l.account.client.CloseIdleConnections()
+	defer leave()
+	if l.host.breaker.pass(opLogout, time.Now(), false) != nil {
+		return
 	}
-	resp, err := l.account.client.Do(req)
-	if err != nil {
-		return nil, nil, l.transportError(ctx, r.op, r.method, err)
+	resp, _, err := l.wire.exchange(ctx, request{op: opLogout, method: http.MethodDelete, uri: s.URI, open: true, token: s.Token})
+	l.host.breaker.done(err == nil, time.Now())
+	if err != nil || resp.StatusCode >= 300 && resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusNotFound {
+		l.logger.Info("session could not be ended; the BMC will", "err", err)
+		return
 	}
-	defer resp.Body.Close()
-	body, err := readBody(resp)
-	if errors.Is(err, errTooLarge) {
-		return nil, nil, l.unusable(r.op, err.Error())
-	}
-	if err == nil {
-		// A BMC that ends a half-sent answer because we are closing the connection
-		// looks like one that has finished.
-		err = ctx.Err()
-	}
-	switch {
-	case err == nil:
-		return resp, body, nil
-	case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded):
-		e := l.timeoutError(r.op, r.method, cmp.Or(ctx.Err(), bare(err)))
-		e.Err = &slowAnswer{e.Err}
-		return nil, nil, e
-	case errors.Is(err, io.ErrUnexpectedEOF) && r.method == http.MethodGet:
-		return nil, nil, l.cut(r.op, "it ended before the length that it stated")
-	}
-	return nil, nil, l.transportError(ctx, r.op, r.method, err)
+	l.login.forget()
 }
 
-func (l *link) request(ctx context.Context, r request, encoding string) (*http.Request, error) {
-	var body io.Reader
-	if r.payload != nil {
-		b, err := json.Marshal(r.payload)
-		if err != nil {
-			return nil, protocol.Errorf(protocol.CodeInternal, r.op, "encode request: %w", err)
-		}
-		body = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, l.base.String()+r.uri, body)
-	if err != nil {
-		return nil, l.unusable(r.op, "it names a path that makes no URL")
-	}
-	switch {
-	case r.token != "":
-		req.Header.Set("X-Auth-Token", r.token)
-	case !r.open:
-		l.account.authorize(req)
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Accept-Encoding", encoding)
-	req.Header.Set("OData-Version", "4.0")
-	req.Header.Set("User-Agent", "rackboot")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for k, v := range r.headers {
-		req.Header.Set(k, v)
-	}
-	return req, nil
-}
-
-var errTooLarge = errors.New("it is larger than 4 MiB")
-
-// readBody reads a bounded body. Some BMCs compress although they were asked
-// not to.
-func readBody(resp *http.Response) ([]byte, error) {
-	var from io.Reader = resp.Body
-	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
-		z, err := gzip.NewReader(io.LimitReader(resp.Body, maxAnswer+1))
-		if err != nil {
-			return nil, err
-		}
-		from = z
-	}
-	body, err := io.ReadAll(io.LimitReader(from, maxAnswer+1))
-	if err == nil && len(body) > maxAnswer {
-		return nil, errTooLarge
-	}
-	return body, err
-}
+// close lets calls that run end as they would; later ones are unavailable.
+func (l *link) close() { l.closed.Store(true) }

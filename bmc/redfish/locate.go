@@ -1,8 +1,11 @@
 package redfish
 
 import (
+	"cmp"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"rackboot/bmc"
@@ -12,80 +15,87 @@ import (
 // locateEvery is how often a system is looked for that is not at its path.
 const locateEvery = 30 * time.Second
 
-// resetPath is where the reset of a system is by convention (DSP0266, actions), for one that
-// could not be read yet.
-const resetPath = "/Actions/ComputerSystem.Reset"
+// locator reads the system that a driver is for, and finds it: the only one of its BMC, or
+// the same machine where the BMC gave it another path.
+type locator struct {
+	given   string // path that somebody gave; empty if it is found
+	learned *learned
+	logger  *slog.Logger
 
-// Expect implements bmc.Finder.
-func (d *driver) Expect(id bmc.SystemID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.expected = bmc.SystemID{UUID: strings.ToLower(id.UUID), Serial: id.Serial}
+	mu       sync.Mutex
+	uri      string       // found once if not given
+	expected bmc.SystemID // see expect
+	followed bool         // uri is where the machine was found again
+	looked   time.Time    // when the system was last looked for
+	lost     error        // what came of that; nil if it was found, or none fits
 }
 
-// likeness is how one property of a system compares with what is known.
-type likeness string
+func newLocator(given string, learned *learned, logger *slog.Logger) *locator {
+	return &locator{given: given, uri: given, learned: learned, logger: logger}
+}
 
-const (
-	likeSame  likeness = "same"
-	likeOther likeness = "other"
-	likeOpen  likeness = "open" // one of them says nothing
-)
+// expect says which machine the system is.
+func (l *locator) expect(id bmc.SystemID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.expected = bmc.SystemID{UUID: strings.ToLower(id.UUID), Serial: id.Serial}
+}
 
-func likenessOf(known, is string) likeness {
-	switch {
-	case known == "" || is == "":
-		return likeOpen
-	case known == is:
-		return likeSame
+// read gets the system now.
+func (l *locator) read(c *call) (*system, error) {
+	l.mu.Lock()
+	uri := l.uri
+	l.mu.Unlock()
+	if uri == "" {
+		s, err := findOnly(c, l.logger)
+		if err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		l.uri = s.ODataID
+		l.mu.Unlock()
+		l.learned.read(s, c.link.token())
+		return s, nil
 	}
-	return likeOther
-}
-
-// fitsRule says whether a system is the machine that is looked for. The first row that fits
-// decides.
-//
-//	uuid  | serial | fits
-//	other | *      | no
-//	*     | other  | no
-//	same  | *      | yes
-//	*     | same   | yes
-//	*     | *      | no
-func fitsRule(uuid, serial likeness) bool {
-	return uuid != likeOther && serial != likeOther && (uuid == likeSame || serial == likeSame)
-}
-
-// fits says so of a system that was read.
-func fits(id bmc.SystemID, s *system) bool {
-	uuid := strings.ToLower(printable(textOf(s.f["UUID"])))
-	if uuidProblem(uuid) != "" {
-		uuid = ""
+	s, err := get[system](c, uri)
+	if status, _, refused := refusal(err); refused && status == http.StatusNotFound {
+		err = refault(err, protocol.FaultGone, "the system is no more at its path, and no other at the BMC is known to be the same machine; correct its system URI")
+		s, err = l.locate(c, uri, err)
+	} else if err == nil {
+		s.located(uri)
+		err = l.stranger(c, s)
 	}
-	return fitsRule(likenessOf(id.UUID, uuid), likenessOf(id.Serial, printable(textOf(s.f["SerialNumber"]))))
+	if err != nil {
+		l.learned.forgetReset()
+		return nil, err
+	}
+	l.learned.read(s, c.link.token())
+	s.settings = cmp.Or(s.settings, l.learned.settings(s.ODataID))
+	return s, nil
 }
 
 // locate looks for a system that is 404 at its path, by what it is known by. It returns the
 // error of the read where there is nothing to know it by, or none that fits.
-func (d *driver) locate(c *call, uri string, gone error) (*system, error) {
+func (l *locator) locate(c *call, uri string, gone error) (*system, error) {
 	now := time.Now()
-	d.mu.Lock()
-	id := d.expected
-	early := now.Sub(d.looked) < locateEvery
+	l.mu.Lock()
+	id := l.expected
+	early := now.Sub(l.looked) < locateEvery
 	if !early {
-		d.looked, d.lost = now, nil
+		l.looked, l.lost = now, nil
 	}
-	lost := d.lost
-	if id == (bmc.SystemID{}) && d.givenURI == "" {
-		d.systemURI = "" // it was the only one, and is found anew
+	lost := l.lost
+	if id == (bmc.SystemID{}) && l.given == "" {
+		l.uri = "" // it was the only one, and is found anew
 	}
-	d.mu.Unlock()
+	l.mu.Unlock()
 	switch {
 	case id == (bmc.SystemID{}) || early && lost == nil:
 		return nil, gone
 	case early:
 		return nil, lost
 	}
-	uris, err := d.systems(c)
+	uris, err := systems(c)
 	if err != nil {
 		return nil, gone
 	}
@@ -107,59 +117,35 @@ func (d *driver) locate(c *call, uri string, gone error) (*system, error) {
 	case 0:
 		return nil, gone
 	case 1:
-		d.logger.Warn("the system has another path now", "from", uri, "to", names[0])
-		d.mu.Lock()
-		d.systemURI, d.followed, d.irmc, d.future = names[0], true, nil, ""
-		d.looked = time.Time{}
-		d.learn(found[0])
-		d.mu.Unlock()
+		l.logger.Warn("the system has another path now", "from", uri, "to", names[0])
+		l.mu.Lock()
+		l.uri, l.followed = names[0], true
+		l.looked = time.Time{}
+		l.mu.Unlock()
+		l.learned.read(found[0], c.link.token())
 		return found[0], nil
 	}
-	e := protocol.Errorf(protocol.CodeConflict, c.op, "the system is no more at %s of BMC %s, and %d others fit: %s", uri, d.link.base, len(found), strings.Join(names, ", ")).
+	e := protocol.Errorf(protocol.CodeConflict, c.op, "the system is no more at %s of BMC %s, and %d others fit: %s", uri, c.link.base, len(found), strings.Join(names, ", ")).
 		WithHint(onlyOneHint)
 	e.Err = &answer{status: http.StatusNotFound, fault: protocol.BMCFault{Kind: protocol.FaultAmbiguous, Text: printable(strings.Join(names, ", "))}}
-	d.mu.Lock()
-	d.lost = e
-	d.mu.Unlock()
+	l.mu.Lock()
+	l.lost = e
+	l.mu.Unlock()
 	return nil, e
 }
 
 // stranger is the error of a path to which the system was followed, and where another
 // machine is now; nil if it is the same one. The path that was given counts again then.
-func (d *driver) stranger(c *call, s *system) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.followed || fits(d.expected, s) {
+func (l *locator) stranger(c *call, s *system) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.followed || fits(l.expected, s) {
 		return nil
 	}
-	d.systemURI, d.followed, d.learned, d.resetAt = d.givenURI, false, nil, ""
-	e := protocol.Errorf(protocol.CodeConflict, c.op, "%s of BMC %s is another machine's by now", s.ODataID, d.link.base).
+	l.uri, l.followed = l.given, false
+	l.learned.another()
+	e := protocol.Errorf(protocol.CodeConflict, c.op, "%s of BMC %s is another machine's by now", s.ODataID, c.link.base).
 		WithHint("the system is looked for again; set its system URI if it stays so")
 	e.Err = &answer{fault: protocol.BMCFault{Kind: protocol.FaultStranger, Text: printable(s.ODataID + " is another machine's")}}
 	return e
-}
-
-// blindTarget is where ForceOff is sent although the system cannot be read; empty for
-// nowhere. The first row that fits decides.
-//
-//	fault     | learned | target
-//	Ambiguous | *       | nowhere
-//	Stranger  | *       | nowhere
-//	*         | yes     | learned
-//	Cut       | no      | conventional
-//	Slow      | no      | conventional
-//	*         | no      | nowhere
-//
-// learned is that the address of the action was read in this driver's life. Else only the
-// path that somebody gave is known, which is enough where the BMC has an answer for it.
-func blindTarget(kind protocol.FaultKind, learned, given string) string {
-	switch {
-	case kind == protocol.FaultAmbiguous, kind == protocol.FaultStranger:
-		return ""
-	case learned != "":
-		return learned
-	case given != "" && (kind == protocol.FaultCut || kind == protocol.FaultSlow):
-		return strings.TrimSuffix(given, "/") + resetPath
-	}
-	return ""
 }

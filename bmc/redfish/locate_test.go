@@ -21,7 +21,7 @@ func TestTaskTable(t *testing.T) {
 
 func TestFitsTable(t *testing.T) {
 	all := doctable.Words(likeSame, likeOther, likeOpen)
-	doctable.Of(t, "locate.go", "fitsRule").HoldOne(t, [][]string{all, all}, func(in []string) string {
+	doctable.Of(t, "likeness.go", "fitsRule").HoldOne(t, [][]string{all, all}, func(in []string) string {
 		if fitsRule(likeness(in[0]), likeness(in[1])) {
 			return "yes"
 		}
@@ -30,7 +30,7 @@ func TestFitsTable(t *testing.T) {
 }
 
 func TestBlindTargetTable(t *testing.T) {
-	doctable.Of(t, "locate.go", "blindTarget").HoldOne(t, [][]string{append(doctable.Words(protocol.FaultKinds()...), ""), doctable.YesNo()}, func(in []string) string {
+	doctable.Of(t, "blindtarget.go", "blindTarget").HoldOne(t, [][]string{append(doctable.Words(protocol.FaultKinds()...), ""), doctable.YesNo()}, func(in []string) string {
 		learned := map[string]string{"yes": "/learned"}[in[1]]
 		switch at := blindTarget(protocol.FaultKind(in[0]), learned, "/redfish/v1/Systems/1/"); at {
 		case "":

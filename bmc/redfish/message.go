@@ -21,41 +21,11 @@ type message struct {
 	names []string // properties that the messages are about: RelatedProperties and MessageArgs
 }
 
-// postMessages are refused changes that pass with POST.
-var postMessages = []string{
-	"UnableToModifyDuringSystemPOST", // HPE iLO 4 to 6
-	"SYS518",                         // Dell: data sources not ready (503)
-}
-
-// stateMessages are refusals for the present state that come with status 400.
-var stateMessages = []string{
-	"InvalidOperationForSystemState", // HPE: already on or off, or just after a change
-	"PSU501",                         // Dell: already in the state
-	"ActionParameterValueConflict",   // iDRAC 10: On within a minute of off
-	"ResourceInUse",
-	"SYS011", // Dell: another job of the same kind waits
-}
-
-// unsupportedMessages are refusals that no retry changes.
-var unsupportedMessages = []string{
-	"ActionNotSupported",
-	"ActionParameterNotSupported",
-	"ActionParameterUnknown",
-	"ActionParameterValueNotInList",
-	"PropertyNotWritable",
-	"PropertyNotWritableOrUnknown", // HPE
-	"PropertyUnknown",
-	"PropertyValueNotInList",
-	"UnsupportedOperation",               // HPE iLO 6
-	"OperationSupportedInFutureStateURI", // AMI: only at /SD
-	"PropertyBlockedByFixedBootOrder",    // AMI: while the fixed boot order is on
-}
-
 func (m message) is(keys []string) bool {
 	return slices.ContainsFunc(m.keys, func(k string) bool { return slices.Contains(keys, k) })
 }
 
-// about says whether a message names the property.
+// about reports whether a message names the property.
 func (m message) about(property string) bool { return slices.Contains(m.names, property) }
 
 // pause is a time to wait that the text states (Dell SYS518: "retry in 30
@@ -129,4 +99,18 @@ func printable(s string) string {
 		s = string(r[:maxMessage]) + "…"
 	}
 	return s
+}
+
+// changeAt is the account whose password must be changed first; empty if the message
+// is about something else.
+func (m message) changeAt() string {
+	if !m.is([]string{mustChange}) {
+		return ""
+	}
+	for _, uri := range m.uris {
+		if checkURI(uri) == nil {
+			return uri
+		}
+	}
+	return ""
 }

@@ -47,7 +47,7 @@ func (n *nics) add(mac, name, source, internal string) {
 // host's end of the USB network to its BMC.
 func internalNIC(o *object) string {
 	words := strings.ToLower(strings.Join([]string{o.text("Id"), o.text("Name"), o.text("Description")}, " "))
-	for _, w := range []string{"tomanager", "tohost", "manager ethernet", "host interface", "usb", "ipmi", "bmc"} {
+	for _, w := range internalWords {
 		if strings.Contains(words, w) {
 			return "it leads to the BMC (" + w + ")"
 		}
@@ -61,8 +61,8 @@ func internalNIC(o *object) string {
 // interfaces reads the host's network interfaces from all places that may name
 // them: EthernetInterfaces (absent on GB200 and GH200), the functions of the
 // chassis' adapters (absent on many), and the boot options.
-func (v *survey) interfaces() {
-	n := &nics{own: v.managerMACs()}
+func interfaces(v *survey, options []protocol.BootOption) []protocol.Interface {
+	n := &nics{own: managerMACs(v)}
 	v.each("EthernetInterfaces", v.system.f["EthernetInterfaces"], func(o *object) {
 		why := internalNIC(o)
 		name := printable(o.text("Id"))
@@ -83,14 +83,14 @@ func (v *survey) interfaces() {
 			})
 		})
 	}
-	for _, o := range v.out.BootOptions {
+	for _, o := range options {
 		n.add(o.MAC, o.Reference, fromOptions, "")
 	}
-	v.out.Interfaces = n.list
+	return n.list
 }
 
 // managerMACs are the addresses of the BMC's own interfaces.
-func (v *survey) managerMACs() []string {
+func managerMACs(v *survey) []string {
 	var out []string
 	for _, m := range v.managers() {
 		v.each("Managers", m.f["EthernetInterfaces"], func(o *object) {

@@ -1,25 +1,15 @@
 package redfish
 
 import (
-	"context"
-	"strings"
-
-	"rackboot/bmc"
+	"slices"
 )
 
-const (
-	opPowerLog = "bmc.power_log"
-	// maxLogs bounds the logs of a system that are looked through for entries about power.
-	maxLogs = 4
-)
+// maxLogs bounds the logs of a system that are looked through for entries about power.
+const maxLogs = 4
 
-var _ bmc.PowerLogger = (*driver)(nil)
-
-// tellsPower says whether a log entry is about the host's power: Supermicro's
-// SystemPowerAction (captured tree of an SYS-821GE-TNHR), and ServerPoweredOn of iLO.
+// tellsPower reports whether a log entry is about the host's power.
 func tellsPower(messageID string) bool {
-	key := messageID[strings.LastIndexByte(messageID, '.')+1:]
-	return key == "SystemPowerAction" || key == "ServerPoweredOn"
+	return slices.Contains(powerMessages, lastPart(messageID))
 }
 
 // newest is the name of the newest entry about power in a collection of log entries.
@@ -38,21 +28,21 @@ func newest(entries *object) string {
 	return printable(last)
 }
 
-// PowerLog implements bmc.PowerLogger.
-func (d *driver) PowerLog(ctx context.Context, entries string) (string, error) {
+// readPowerLog is the name of the newest entry about power.
+func readPowerLog(c *call, entries string) (string, error) {
 	if err := checkURI(entries); err != nil {
 		return "", err
 	}
-	o, err := get[object](d.call(ctx, opPowerLog), entries)
+	o, err := get[object](c, entries)
 	if err != nil {
 		return "", err
 	}
 	return newest(o), nil
 }
 
-// powerLog is where the entries of the system's first log are that tells of power;
+// powerLogAt is where the entries of the system's first log are that tells of power;
 // empty if none does. A BMC without a log lacks nothing.
-func (v *survey) powerLog() string {
+func powerLogAt(v *survey) string {
 	uri := linkOf(v.system.f["LogServices"])
 	if uri == "" {
 		return ""

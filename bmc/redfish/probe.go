@@ -6,39 +6,40 @@ import (
 	"rackboot/protocol"
 )
 
-// Probe reads the system, its settings and the parts of an inventory, and plans
-// each write without doing it.
-func (d *driver) Probe(ctx context.Context, uri string) (protocol.Probe, error) {
-	v, err := d.survey(ctx, opProbe)
+// probe reads the system, its settings and the parts of an inventory, and plans
+// each write without doing it. uri stands where an HTTP boot URI would be written.
+func (i *inventory) probe(ctx context.Context, uri string) (protocol.Probe, error) {
+	v, err := i.survey(ctx, opProbe)
 	if err != nil {
 		return protocol.Probe{}, err
 	}
-	view, err := d.bootView(v.c)
+	view, err := i.overrides.view(v.c)
 	if err != nil {
 		return protocol.Probe{}, err
 	}
-	v.inventory()
+	found, settings := take(v)
 	p := protocol.Probe{
 		Version: protocol.ProbeVersion,
 		Profile: view.profile.name,
 		BIOS:    printable(textOf(v.system.f["BiosVersion"])),
-		Login:   d.link.account.say(),
+		Login:   i.link.loginWords(),
 		Power:   string(v.system.power),
 		Disarm:  planReport(protocol.TargetNone, view, view.plan(protocol.Override{Target: protocol.TargetNone, Enabled: protocol.OverrideDisabled})),
-		HTTP:    httpBoot(view, view.offersHTTP(), v.attributes(), v.biosAt, uri),
+		HTTP:    httpBoot(view, view.offersHTTP(), settings.attributes, settings.at, uri),
 	}
 	if managers := v.managers(); len(managers) > 0 {
 		p.Firmware = printable(managers[0].text("FirmwareVersion"))
 	}
-	for _, r := range d.resetTypes(v.c, v.system) {
+	for _, r := range i.power.types(v.c, v.system) {
 		p.Resets = append(p.Resets, printable(string(r)))
 	}
 	for _, target := range []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP, protocol.TargetHdd, targetCd} {
 		want := protocol.Override{Target: target, Enabled: protocol.OverrideOnce, Mode: modeUEFI}
 		p.Boot = append(p.Boot, planReport(target, view, view.plan(want)))
 	}
-	p.Media = v.mediaReport()
-	p.Inventory = v.out
+	p.Media = mediaReport(v)
+	found.Problems = v.problems
+	p.Inventory = found
 	return p, nil
 }
 

@@ -8,26 +8,23 @@ import (
 	"rackboot/protocol"
 )
 
-const opRestore = "bmc.restore_policy"
-
 const keyRestore = "PowerRestorePolicy"
 
 // restorePolicies are the standard's values.
 var restorePolicies = []protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreAlwaysOff, protocol.RestoreLastState}
 
-// restore reads the policy: the standard property (OpenBMC, AMI), or the BIOS
+// restoreOf is the policy: the standard property (OpenBMC, AMI), or the BIOS
 // attribute of vendors that keep it there.
-func (v *survey) restore() {
-	if p := textOf(v.system.f[keyRestore]); p != "" {
-		v.out.Restore = protocol.Restore{Where: keyRestore, Value: printable(p), Policy: policyOf(p), Writable: true}
-		return
+func restoreOf(s *system, bios attributes) protocol.Restore {
+	if p := textOf(s.f[keyRestore]); p != "" {
+		return protocol.Restore{Where: keyRestore, Value: printable(p), Policy: policyOf(p), Writable: true}
 	}
-	for _, name := range []string{"RestoreonACPowerLoss", "AcPwrRcvry", "AutoPowerOn"} { // Supermicro, Dell, HPE
-		if full, value, ok := v.attributes().find(name); ok {
-			v.out.Restore = protocol.Restore{Where: full, Value: value, Policy: policyOf(value)}
-			return
+	for _, name := range restoreAttributes {
+		if full, value, ok := bios.find(name); ok {
+			return protocol.Restore{Where: full, Value: value, Policy: policyOf(value)}
 		}
 	}
+	return protocol.Restore{}
 }
 
 // policyOf understands the words of the standard and of BIOS attributes.
@@ -43,24 +40,34 @@ func policyOf(word string) protocol.RestorePolicy {
 	return ""
 }
 
-// RestorePolicy reads what SetRestorePolicy would replace.
-func (d *driver) RestorePolicy(ctx context.Context) (protocol.RestorePolicy, error) {
-	_, o, err := d.restoreAt(d.call(ctx, opRestore))
+// restorePolicy reads and writes what a server does when mains power returns.
+type restorePolicy struct {
+	link    *link
+	locator *locator
+}
+
+func newRestorePolicy(l *link, at *locator) *restorePolicy {
+	return &restorePolicy{link: l, locator: at}
+}
+
+// read reads what set would replace.
+func (r *restorePolicy) read(ctx context.Context) (protocol.RestorePolicy, error) {
+	_, o, err := r.at(newCall(ctx, opRestore, r.link))
 	if err != nil {
 		return "", err
 	}
 	return policyOf(o.text(keyRestore)), nil
 }
 
-// SetRestorePolicy writes PowerRestorePolicy at the system, or at its settings
+// set writes PowerRestorePolicy at the system, or at its settings
 // where only those show it.
-func (d *driver) SetRestorePolicy(ctx context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {
+func (r *restorePolicy) set(ctx context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {
 	if !slices.Contains(restorePolicies, want) {
 		return "", protocol.Errorf(protocol.CodeInvalid, opRestore, "%q is not a power restore policy", want).
 			WithHint("use one of %v", slices.Clone(restorePolicies))
 	}
-	c := d.call(ctx, opRestore)
-	at, o, err := d.restoreAt(c)
+	c := newCall(ctx, opRestore, r.link)
+	at, o, err := r.at(c)
 	if err != nil {
 		return "", err
 	}
@@ -76,14 +83,15 @@ func (d *driver) SetRestorePolicy(ctx context.Context, want protocol.RestorePoli
 		return before, err
 	}
 	if got := back.text(keyRestore); policyOf(got) != want {
-		return before, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s accepted the power restore policy %s and shows %.40q", d.link.base, want, got).
+		return before, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s accepted the power restore policy %s and shows %.40q", r.link.base, want, got).
 			WithHint("set it in the BIOS settings")
 	}
 	return before, nil
 }
 
-func (d *driver) restoreAt(c *call) (string, *object, error) {
-	s, err := d.read(c)
+// at finds the resource that has the property.
+func (r *restorePolicy) at(c *call) (string, *object, error) {
+	s, err := r.locator.read(c)
 	if err != nil {
 		return "", nil, err
 	}
@@ -99,6 +107,6 @@ func (d *driver) restoreAt(c *call) (string, *object, error) {
 			return uri, o, nil
 		}
 	}
-	return "", nil, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s has no %s", d.link.base, keyRestore).
+	return "", nil, protocol.Errorf(protocol.CodeUnsupported, c.op, "BMC %s has no %s", r.link.base, keyRestore).
 		WithHint("what the server does when mains power returns is a BIOS setting here: see its inventory")
 }

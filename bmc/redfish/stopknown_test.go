@@ -33,14 +33,14 @@ func TestStopKnownTable(t *testing.T) {
 	for reset, kind := range kinds {
 		for i := range 8 {
 			learned, same, stated := i&1 > 0, i&2 > 0, i&4 > 0
-			d := &driver{link: &link{account: &account{session: session{Token: "now"}}}}
+			l := newLearned()
 			if learned {
-				d.learned = &learnedReset{resetAction: resetAction{target: "/reset"}, token: "before"}
+				l.reset = &learnedReset{resetAction: resetAction{target: "/reset"}, token: "before"}
 				if same {
-					d.learned.token = "now"
+					l.reset.token = "now"
 				}
 				if stated {
-					d.learned.types = []bmc.ResetType{reset}
+					l.reset.types = []bmc.ResetType{reset}
 				}
 			}
 			fact := []string{kind, word[learned], word[same], word[stated]}
@@ -55,7 +55,7 @@ func TestStopKnownTable(t *testing.T) {
 			if at < 0 {
 				t.Fatalf("no row fits %v", fact)
 			}
-			if known, target := d.stopKnown(reset); word[known] != rows[1+at][4] || known && target != "/reset" {
+			if known, target := l.stopKnown(reset, "now"); word[known] != rows[1+at][4] || known && target != "/reset" {
 				t.Errorf("%v: %v, the table says %s", fact, known, rows[1+at][4])
 			}
 		}
@@ -65,21 +65,22 @@ func TestStopKnownTable(t *testing.T) {
 // TestLearnAnotherMachine: what the ActionInfo of one machine stated is not believed of
 // another one.
 func TestLearnAnotherMachine(t *testing.T) {
-	d := &driver{link: &link{account: &account{}}, infoTypes: []bmc.ResetType{bmc.ResetForceOff}}
+	l := newLearned()
+	l.stated([]bmc.ResetType{bmc.ResetForceOff})
 	read := func(uuid string) {
 		s := &system{}
 		if err := s.UnmarshalJSON([]byte(`{"UUID":"` + uuid + `","Actions":{"#ComputerSystem.Reset":{"target":"/reset","@Redfish.ActionInfo":"/info"}}}`)); err != nil {
 			t.Fatal(err)
 		}
-		d.learn(s)
+		l.read(s, "")
 	}
 	read("first")
 	read("first")
-	if known, _ := d.stopKnown(bmc.ResetForceOff); !known {
+	if known, _ := l.stopKnown(bmc.ResetForceOff, ""); !known {
 		t.Error("forgotten by a read of the same machine")
 	}
 	read("second")
-	if known, _ := d.stopKnown(bmc.ResetForceOff); known {
+	if known, _ := l.stopKnown(bmc.ResetForceOff, ""); known {
 		t.Error("another machine's types are believed")
 	}
 }

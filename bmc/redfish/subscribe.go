@@ -7,20 +7,17 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"rackboot/protocol"
 )
 
 const (
-	opSubscribe = "bmc.subscribe"
 	// maxSubscriptions is how many are looked at; bmcweb holds 20.
 	maxSubscriptions = 64
 	// maxNames bounds the event types or registries that a form names.
 	maxNames = 16
 )
-
-// capMessages say that the BMC holds no more subscriptions, with whatever status.
-var capMessages = []string{"EventSubscriptionLimitExceeded", "SubscriptionLimitExceeded", "CreateLimitReachedForResource"}
 
 // subscription is an EventDestination (DSP0268).
 type subscription struct {
@@ -37,57 +34,62 @@ func subscriptionOf(uri string, f map[string]json.RawMessage) subscription {
 	}
 }
 
-// Subscribe makes a subscription to a webhook. A POST that had no answer is not
+// subscriber has a subscription of one BMC's events.
+type subscriber struct {
+	link *link
+
+	mu   sync.Mutex
+	made string // path of what subscribe made; empty if there is none
+}
+
+func newSubscriber(l *link) *subscriber { return &subscriber{link: l} }
+
+func (s *subscriber) call(ctx context.Context) *call { return newSlowCall(ctx, opSubscribe, s.link) }
+
+// subscribe makes a subscription to a webhook. A POST that had no answer is not
 // repeated: the next call finds what came of it.
-func (d *driver) Subscribe(ctx context.Context, destination, mark string) error {
-	c := d.subscribeCall(ctx)
+func (s *subscriber) subscribe(ctx context.Context, destination, mark string) error {
+	c := s.call(ctx)
 	secret := destination[strings.LastIndexByte(destination, '/')+1:]
-	d.link.hook.Store(&secret)
-	service, list, err := d.subscriptions(c)
+	s.link.report.hideHook(secret)
+	service, list, err := s.service(c)
 	if err != nil {
 		return err
 	}
-	uri, others, err := d.tidy(c, list, destination, mark)
+	uri, others, err := s.tidy(c, list, destination, mark)
 	if err != nil {
 		return err
 	}
 	if uri == "" {
-		if uri, err = d.postSubscription(c, service, list, destination, mark); err != nil {
+		if uri, err = s.post(c, service, list, destination, mark); err != nil {
 			if a, is := errors.AsType[*answer](err); is && a.said.is(capMessages) {
-				return protocol.Errorf(protocol.CodeUnavailable, opSubscribe, "BMC %s holds no more subscriptions; %d are of others: %w", d.link.base, others, err).
+				return protocol.Errorf(protocol.CodeUnavailable, opSubscribe, "BMC %s holds no more subscriptions; %d are of others: %w", s.link.base, others, err).
 					WithHint("delete those that nobody uses from its EventService; polling goes on meanwhile")
 			}
 			return err
 		}
 	}
 	if uri == "" { // it did not say where
-		if uri, _, err = d.tidy(c, list, destination, mark); err != nil {
+		if uri, _, err = s.tidy(c, list, destination, mark); err != nil {
 			return err
 		}
 	}
-	d.mu.Lock()
-	d.subscribed = uri
-	d.mu.Unlock()
-	there, err := d.Check(ctx)
+	s.mu.Lock()
+	s.made = uri
+	s.mu.Unlock()
+	there, err := s.check(ctx)
 	if err != nil {
 		return err
 	}
 	if !there {
-		return protocol.Errorf(protocol.CodeUnavailable, opSubscribe, "BMC %s took a subscription that is not there, or disabled", d.link.base).
+		return protocol.Errorf(protocol.CodeUnavailable, opSubscribe, "BMC %s took a subscription that is not there, or disabled", s.link.base).
 			WithHint("power transitions are found by polling meanwhile")
 	}
 	return nil
 }
 
-// subscribeCall does not delay power control.
-func (d *driver) subscribeCall(ctx context.Context) *call {
-	c := d.call(ctx, opSubscribe)
-	c.slow = true
-	return c
-}
-
-// subscriptions finds the service and its list.
-func (d *driver) subscriptions(c *call) (service *object, list string, err error) {
+// service finds the service and its list.
+func (s *subscriber) service(c *call) (service *object, list string, err error) {
 	root, err := get[object](c, rootURI)
 	if err != nil {
 		return nil, "", err
@@ -101,7 +103,7 @@ func (d *driver) subscriptions(c *call) (service *object, list string, err error
 		}
 	}
 	if checkURI(list) != nil {
-		return nil, "", protocol.Errorf(protocol.CodeUnsupported, opSubscribe, "BMC %s has no event subscriptions", d.link.base).
+		return nil, "", protocol.Errorf(protocol.CodeUnsupported, opSubscribe, "BMC %s has no event subscriptions", s.link.base).
 			WithHint("power transitions are found by polling; nothing has to be done")
 	}
 	return service, list, nil
@@ -109,7 +111,7 @@ func (d *driver) subscriptions(c *call) (service *object, list string, err error
 
 // tidy returns the enabled subscription that is wanted, if it is there, and deletes
 // all others of ours: those of an earlier start, whose paths nobody serves.
-func (d *driver) tidy(c *call, list, destination, mark string) (found string, others int, err error) {
+func (s *subscriber) tidy(c *call, list, destination, mark string) (found string, others int, err error) {
 	uris, err := members(c, list)
 	if err != nil {
 		return "", 0, err
@@ -123,11 +125,11 @@ func (d *driver) tidy(c *call, list, destination, mark string) (found string, ot
 		if err != nil {
 			return "", 0, err
 		}
-		s := subscriptionOf(uri, o.f)
+		there := subscriptionOf(uri, o.f)
 		switch {
-		case s.mark != mark && (place == "" || !strings.HasPrefix(s.destination, place)):
+		case there.mark != mark && (place == "" || !strings.HasPrefix(there.destination, place)):
 			others++
-		case s.destination == destination && s.enabled && found == "":
+		case there.destination == destination && there.enabled && found == "":
 			found = uri
 		default:
 			if err := drop(c, uri); err != nil {
@@ -138,9 +140,9 @@ func (d *driver) tidy(c *call, list, destination, mark string) (found string, ot
 	return found, others, nil
 }
 
-// postSubscription sends the least form that vendors take, and with what a refusal
+// post sends the least form that vendors take, and with what a refusal
 // asks for besides. DeliveryRetryPolicy is never in it: HPE refuses it.
-func (d *driver) postSubscription(c *call, service *object, list, destination, mark string) (string, error) {
+func (s *subscriber) post(c *call, service *object, list, destination, mark string) (string, error) {
 	form := map[string]any{"Destination": destination, "Protocol": "Redfish", "Context": mark}
 	more := map[string][]string{
 		"EventTypes":       textsOf[string](service.f["EventTypesForSubscription"]),
@@ -155,9 +157,9 @@ func (d *driver) postSubscription(c *call, service *object, list, destination, m
 			defer resp.Body.Close()
 			body, err := readBody(resp)
 			if err != nil {
-				return "", d.link.unusable(opSubscribe, err.Error())
+				return "", s.link.report.unusable(opSubscribe, err.Error())
 			}
-			return sessionPath(resp.Header.Get("Location"), body), nil
+			return createdAt(resp.Header.Get("Location"), body), nil
 		}
 		_, said, refused := refusal(err)
 		again := false
@@ -172,15 +174,15 @@ func (d *driver) postSubscription(c *call, service *object, list, destination, m
 	}
 }
 
-// Check reads the subscription.
-func (d *driver) Check(ctx context.Context) (bool, error) {
-	d.mu.Lock()
-	uri := d.subscribed
-	d.mu.Unlock()
+// check reads the subscription.
+func (s *subscriber) check(ctx context.Context) (bool, error) {
+	s.mu.Lock()
+	uri := s.made
+	s.mu.Unlock()
 	if uri == "" {
 		return false, nil
 	}
-	o, err := get[object](d.subscribeCall(ctx), uri)
+	o, err := get[object](s.call(ctx), uri)
 	if gone(err) {
 		return false, nil
 	}
@@ -190,16 +192,16 @@ func (d *driver) Check(ctx context.Context) (bool, error) {
 	return subscriptionOf(uri, o.f).enabled, nil
 }
 
-// Unsubscribe deletes the subscription.
-func (d *driver) Unsubscribe(ctx context.Context) error {
-	d.mu.Lock()
-	uri := d.subscribed
-	d.subscribed = ""
-	d.mu.Unlock()
+// unsubscribe deletes the subscription.
+func (s *subscriber) unsubscribe(ctx context.Context) error {
+	s.mu.Lock()
+	uri := s.made
+	s.made = ""
+	s.mu.Unlock()
 	if uri == "" {
 		return nil
 	}
-	return drop(d.subscribeCall(ctx), uri)
+	return drop(s.call(ctx), uri)
 }
 
 // drop deletes what may be gone already.
@@ -214,7 +216,7 @@ func drop(c *call, uri string) error {
 	return resp.Body.Close()
 }
 
-// gone says whether the BMC answered that there is no such resource.
+// gone reports whether the BMC answered that there is no such resource.
 func gone(err error) bool {
 	status, _, refused := refusal(err)
 	return refused && (status == http.StatusNotFound || status == http.StatusGone)

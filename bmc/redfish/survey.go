@@ -1,75 +1,32 @@
 package redfish
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 
 	"rackboot/protocol"
 )
 
-const (
-	opInventory = "bmc.inventory"
-	opProbe     = "bmc.probe"
-	// maxProblems bounds a report about a BMC on which nothing can be read.
-	maxProblems = 32
-)
+// maxProblems bounds a report about a BMC on which nothing can be read.
+const maxProblems = 32
 
 // survey reads the parts of a server, each with its own error.
 type survey struct {
-	driver *driver
-	c      *call
-	system *system
-	out    protocol.Inventory
+	c        *call
+	system   *system
+	problems []protocol.PartProblem
 
-	bios     *object // nil if there is none
-	biosAt   string  // where BIOS attributes are written
 	managed  []*object
 	hasAsked bool // for the managers
 }
 
-// survey begins with the system, without which there is nothing to say.
-func (d *driver) survey(ctx context.Context, op string) (*survey, error) {
-	c := d.call(ctx, op)
-	c.slow = true
-	s, err := d.read(c)
-	if err != nil {
-		return nil, err
-	}
-	return &survey{driver: d, c: c, system: s}, nil
-}
-
-// Inventory reads all parts of the system, one request at a time, beside power
-// control and not before it.
-func (d *driver) Inventory(ctx context.Context) (protocol.Inventory, error) {
-	v, err := d.survey(ctx, opInventory)
-	if err != nil {
-		return protocol.Inventory{}, err
-	}
-	v.inventory()
-	return v.out, nil
-}
-
-func (v *survey) inventory() {
-	v.identity()
-	v.readBIOS()
-	v.bootOptions()
-	v.interfaces()
-	v.secureBoot()
-	v.restore()
-	v.out.SafeStop = safeStop(v.out, v.attributes())
-	if v.bios == nil && linkOf(v.system.f["Bios"]) != "" && v.out.SafeStop.Class == protocol.SafeStopNone {
-		v.out.SafeStop.Reason += "; the BIOS attributes, one of which may bring it, cannot be read"
-	}
-	v.detection()
-	v.media()
-}
+func newSurvey(c *call, s *system) *survey { return &survey{c: c, system: s} }
 
 // problem notes that a part could not be read.
 func (v *survey) problem(part string, err error) {
 	p := protocol.PartProblem{Part: part, Code: protocol.CodeOf(err), Text: err.Error()}
-	if len(v.out.Problems) < maxProblems && !slices.Contains(v.out.Problems, p) {
-		v.out.Problems = append(v.out.Problems, p)
+	if len(v.problems) < maxProblems && !slices.Contains(v.problems, p) {
+		v.problems = append(v.problems, p)
 	}
 }
 

@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -22,7 +21,7 @@ type system struct {
 	boot          bootObject
 	hasBoot       bool
 	settings      string // the settings resource; empty if there is none
-	irmc          string // Fujitsu's BootConfig; empty elsewhere
+	oemBoot       string // the vendor's resource that stands for the override; empty elsewhere
 	profile       profile
 	progress      string
 	oemProgress   string
@@ -40,8 +39,6 @@ type resetAction struct {
 	types  []bmc.ResetType
 	info   string // @Redfish.ActionInfo, where the types are if not inline
 }
-
-var errNoObject = errors.New("not a JSON object")
 
 // UnmarshalJSON decodes leniently: only what is not an object at all fails.
 func (s *system) UnmarshalJSON(b []byte) error {
@@ -65,11 +62,7 @@ func (s *system) UnmarshalJSON(b []byte) error {
 
 	oem := fields(f["Oem"])
 	s.profile = profileOf(oem, s.manufacturer)
-	for _, key := range []string{"ts_fujitsu", "Fsas"} {
-		if uri := linkOf(fields(oem[key])["BootConfig"]); uri != "" {
-			s.irmc = uri
-		}
-	}
+	s.oemBoot = s.profile.linked(oem)
 	s.hasBoot = len(fields(f["Boot"])) > 0
 
 	reset := fields(fields(f["Actions"])["#ComputerSystem.Reset"])
@@ -105,7 +98,7 @@ func powerOf(word string) protocol.PowerState {
 	return protocol.PowerUnknown
 }
 
-// bootable says whether the system is a host: baseboards that the same BMC
+// bootable reports whether the system is a host: baseboards that the same BMC
 // lists have no reset and an empty Boot (DGX, GH200, GB200).
 func (s *system) bootable() bool { return s.reset.target != "" && s.hasBoot }
 

@@ -2,9 +2,10 @@ package redfish
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/stmcginnis/gofish/schemas"
@@ -33,23 +34,16 @@ type order struct {
 	miss  int       // reads without an answer
 }
 
-// taskOf is the Task that an answer with 202 begins; nil if it names none.
-func taskOf(reset bmc.ResetType, resp *http.Response, body *object) *order {
-	if resp.StatusCode != http.StatusAccepted {
-		return nil
-	}
-	uri := resp.Header.Get("Location")
-	if u, err := url.Parse(uri); err == nil && u.Host != "" {
-		uri = u.EscapedPath()
-	}
-	if uri == "" && body != nil {
-		uri = body.ODataID
-	}
-	if checkURI(uri) != nil {
-		return nil
-	}
-	return &order{reset: reset, uri: uri, since: time.Now()}
+// orders follows the Task of the last reset.
+type orders struct {
+	link   *link
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	last *order // nil without one that runs
 }
+
+func newOrders(l *link, logger *slog.Logger) *orders { return &orders{link: l, logger: logger} }
 
 // taskEnd is how a Task stands.
 type taskEnd string
@@ -99,45 +93,45 @@ func (o *order) wanted() protocol.PowerState {
 	return ""
 }
 
-// orderFault reads the Task of the last reset, and returns what the BMC says once it has
+// fault reads the Task of the last reset, and returns what the BMC says once it has
 // failed; the zero value before that, and where the power state is as wanted.
-func (d *driver) orderFault(c *call, power protocol.PowerState) protocol.BMCFault {
-	d.mu.Lock()
-	o := d.order
+func (r *orders) fault(c *call, power protocol.PowerState) protocol.BMCFault {
+	r.mu.Lock()
+	o := r.last
 	now := time.Now()
 	if o == nil || now.Before(o.next) {
-		d.mu.Unlock()
+		r.mu.Unlock()
 		return protocol.BMCFault{}
 	}
 	if power == o.wanted() || now.Sub(o.since) > taskLimit {
-		d.order = nil
-		d.mu.Unlock()
+		r.last = nil
+		r.mu.Unlock()
 		return protocol.BMCFault{}
 	}
 	o.next = now.Add(taskEvery)
-	d.mu.Unlock()
+	r.mu.Unlock()
 
 	ctx, cancel := context.WithTimeout(c.ctx, taskTimeout)
 	defer cancel()
-	t, err := d.call(ctx, c.op).monitor(o.uri)
-	fault, ended := d.link.taskFault(t, err)
-	d.mu.Lock()
+	t, err := monitor(newCall(ctx, c.op, r.link), o.uri)
+	fault, ended := taskFault(r.link.report, t, err)
+	r.mu.Lock()
 	if err != nil {
 		o.miss++
 	}
-	if (ended || o.miss == taskMisses) && d.order == o {
-		d.order = nil
+	if (ended || o.miss == taskMisses) && r.last == o {
+		r.last = nil
 	}
-	d.mu.Unlock()
+	r.mu.Unlock()
 	if fault.Kind != "" {
 		fault.Reset = string(o.reset)
-		d.logger.Warn("the Task of a reset failed", "reset", o.reset, "fault", fault.Words())
+		r.logger.Warn("the Task of a reset failed", "reset", o.reset, "fault", fault.Words())
 	}
 	return fault
 }
 
 // monitor reads a Task monitor. An answer without a body is an operation's that went well.
-func (c *call) monitor(uri string) (*object, error) {
+func monitor(c *call, uri string) (*object, error) {
 	resp, err := c.Get(uri)
 	if err != nil {
 		return nil, err
@@ -148,13 +142,13 @@ func (c *call) monitor(uri string) (*object, error) {
 	}
 	var t object
 	if len(text) > 0 && t.UnmarshalJSON(text) != nil {
-		return nil, c.link.cut(c.op, "it is no Task")
+		return nil, c.link.report.cut(c.op, "it is no Task")
 	}
 	return &t, nil
 }
 
 // taskFault is what a Task, or the error instead of one, says; ended that it says no more.
-func (l *link) taskFault(t *object, err error) (fault protocol.BMCFault, ended bool) {
+func taskFault(report *reporter, t *object, err error) (fault protocol.BMCFault, ended bool) {
 	status, _, refused := refusal(err)
 	switch {
 	case refused && slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusUnauthorized, http.StatusForbidden}, status):
@@ -174,7 +168,7 @@ func (l *link) taskFault(t *object, err error) (fault protocol.BMCFault, ended b
 	case taskFailed:
 	}
 	said := taskMessage(t)
-	fault = l.faultOf(0, said)
+	fault = report.faultOf(0, said)
 	fault.Kind = protocol.FaultTask
 	if said.id == "" && said.text == "" {
 		fault.Text = printable("TaskState " + t.text("TaskState"))
@@ -194,17 +188,20 @@ func taskMessage(t *object) (said message) {
 	return said
 }
 
-// noteTask remembers the Task that an answer to a reset begins, and frees the answer.
-func (d *driver) noteTask(reset bmc.ResetType, resp *http.Response) error {
-	var body object
+// note remembers the Task that an answer to a reset begins, with 202, and frees the answer.
+func (r *orders) note(reset bmc.ResetType, resp *http.Response) error {
+	var next *order
 	if resp.StatusCode == http.StatusAccepted {
-		if text, err := readBody(resp); err == nil {
-			_ = body.UnmarshalJSON(text) // an answer without a body names its Task in Location
+		text, err := readBody(resp)
+		if err != nil {
+			text = nil // an answer without a body names its Task in Location
+		}
+		if uri := createdAt(resp.Header.Get("Location"), text); uri != "" {
+			next = &order{reset: reset, uri: uri, since: time.Now()}
 		}
 	}
-	o := taskOf(reset, resp, &body)
-	d.mu.Lock()
-	d.order = o
-	d.mu.Unlock()
+	r.mu.Lock()
+	r.last = next
+	r.mu.Unlock()
 	return schemas.CleanupHTTPResponse(resp)
 }

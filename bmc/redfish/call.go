@@ -22,6 +22,13 @@ type call struct {
 
 var _ schemas.Client = (*call)(nil)
 
+func newCall(ctx context.Context, op string, l *link) *call { return &call{ctx: ctx, op: op, link: l} }
+
+// newSlowCall is newCall for what does not delay power control.
+func newSlowCall(ctx context.Context, op string, l *link) *call {
+	return &call{ctx: ctx, op: op, link: l, slow: true}
+}
+
 func (c *call) GetSettings() schemas.ClientSettings { return schemas.ClientSettings{} }
 
 func (c *call) do(method, uri string, payload any, h map[string]string) (*http.Response, error) {
@@ -71,4 +78,17 @@ func (c *call) Delete(uri string) (*http.Response, error) { return c.DeleteWithH
 
 func (c *call) DeleteWithHeaders(uri string, h map[string]string) (*http.Response, error) {
 	return c.do(http.MethodDelete, uri, nil, h)
+}
+
+// get reads one object. gofish returns decoding errors as they are; here they
+// become an unusable answer.
+func get[T any, PT schemas.GenericSchemaObjectPointer[T]](c *call, uri string) (*T, error) {
+	v, err := schemas.GetObject[T, PT](c, uri)
+	if err == nil {
+		return v, nil
+	}
+	if protocol.CodeOf(err) != protocol.CodeInternal {
+		return nil, err
+	}
+	return nil, c.link.report.cut(c.op, printable(err.Error()))
 }
