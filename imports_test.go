@@ -22,7 +22,7 @@ func layers() []layer {
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
-		"agent/store", "agent/discover", "agent/loaders", "agent/local",
+		"agent/store", "agent/discover", "agent/files", "agent/loaders", "agent/local",
 	}
 	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/status", "hub/terms", "hub/trace", "hub/view", "hub/wake"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "protocol/conns", "protocol/wire", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
@@ -85,6 +85,7 @@ func layers() []layer {
 
 		{"agent", agent, "the shell around decide"},
 		{"agent/discover", []string{"protocol", "protocol/resource", "netboot", "netboot/guard"}, "reads what strangers answer; it knows no driver and no credentials"},
+		{"agent/files", []string{"pending", "protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/bootenv", "netboot/chain", "netboot/fsview", "netboot/iso", "netboot/mirror", "state", "state/blob", "agent/store"}, "a room: the files that servers boot from; who may boot it knows as an interface"},
 		{"agent/loaders", []string{"protocol", "netboot/chain", "state"}, "boot loaders from disk; it knows no boot"},
 		{"agent/local", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
 		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},
@@ -229,6 +230,7 @@ func testLayers() []layer {
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
 		{"hub/catalogue/fetch", []string{"state/statetest"}, "crash points"},
 		{"agent", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
+		{"agent/files", []string{"state/badger", "state/statetest"}, "a store to note in, and crash points"},
 		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},
 		{"agent/discover", []string{"bmc/sim", "bmc/sim/...", "netboot/dhcp"}, "simulated BMCs ask the real server for their leases"},
 		{"bmc/redfish", []string{"bmc/sim", "bmc/sim/...", "integration/memnet", "doctable"}, "the driver is tested against the simulator; a network inside the bubble; tables in comments"},

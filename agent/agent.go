@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/discover"
+	"rackboot/agent/files"
 	"rackboot/agent/loaders"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
@@ -34,16 +35,13 @@ type Agent struct {
 
 	destructive *wire.Verifier // opens approvals
 
-	index    *index
-	fetch    *fetcher
-	userData *userData
-	envs     *envs
-	isos     *isoPuller
-	chains   *loaders.Loaders
-	trial    *trial
-	finder   *discover.Finder
-	report   *reporter
-	met      *metrics
+	index  *index
+	files  *files.Room
+	chains *loaders.Loaders
+	trial  *trial
+	finder *discover.Finder
+	report *reporter
+	met    *metrics
 
 	troubles troubles // used by Receive only
 	refusals refusals // used by Receive only
@@ -71,10 +69,7 @@ type Agent struct {
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
 
-	mu      sync.Mutex
-	servers map[string]*server
-	group   *errgroup.Group
-	ctx     context.Context
+	loops *loops
 }
 
 // New checks the configuration and reads the store; nothing is sent yet.
@@ -87,9 +82,10 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),
-		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
+		index: newIndex(), troubles: troubles{}, greeter: newGreeter(cfg.Clock),
 	}
 	a.Trust(cfg.HubKeys...)
+	a.loops = newLoops(a)
 	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
 	a.changes = newChanges()
 	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
@@ -115,10 +111,12 @@ func New(cfg Config) (*Agent, error) {
 		a.over.Store(&word)
 		a.report.raise(word.Code, endedWhen(word))
 	}
-	a.fetch, a.userData, a.envs, a.isos = newFetcher(a), newUserData(a), newEnvs(a), newISOPuller(a)
+	a.files = files.New(files.Config{
+		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
+		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: a.index, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
+	})
 	a.met = newMetrics(cfg.Registerer, a)
 	newEnvMetrics(cfg.Registerer, a.report)
-	newKeptMetrics(cfg.Registerer, a.fetch)
 	if a.chains, err = a.openLoaders(); err != nil {
 		return nil, err
 	}
@@ -148,26 +146,11 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return errors.Join(err, closeSocket(socket))
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	a.mu.Lock()
-	a.group, a.ctx = group, ctx
-	a.mu.Unlock()
+	a.loops.begin(ctx, group)
 	a.serve(ctx, group, open)
 	group.Go(func() error { return a.serveSocket(ctx, socket) })
 	group.Go(func() error {
-		a.fetch.jobs.Run(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		a.userData.jobs.Run(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		defer a.envs.close()
-		a.envs.jobs.Run(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		a.isos.jobs.Run(ctx)
+		a.files.Run(ctx)
 		return nil
 	})
 	group.Go(func() error { return a.chains.Run(ctx) })
@@ -191,10 +174,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	for _, in := range o.Intents {
-		a.wake(in.Server)
+		a.loops.wake(in.Server)
 	}
 	for _, h := range o.Holds { // also of servers that no document has named yet
-		a.wake(h.Server)
+		a.loops.wake(h.Server)
 	}
 	ready()
 	err = group.Wait()
@@ -202,50 +185,6 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	}
 	return err
-}
-
-// wake looks at a server soon; its loop is started if it has none.
-func (a *Agent) wake(name string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.group == nil || a.ctx.Err() != nil {
-		return
-	}
-	s, ok := a.servers[name]
-	if !ok {
-		s = newServer(a, name)
-		a.servers[name] = s
-		a.group.Go(func() error {
-			s.run(a.ctx)
-			return nil
-		})
-		a.group.Go(func() error {
-			s.watchBoard(a.ctx)
-			return nil
-		})
-	}
-	s.poke()
-}
-
-// server returns the loop of a server, if it has one.
-func (a *Agent) server(name string) (*server, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s, ok := a.servers[name]
-	return s, ok
-}
-
-// lookAtAll pokes the loops of all servers.
-func (a *Agent) lookAtAll() {
-	for _, s := range a.all() {
-		s.poke()
-	}
-}
-
-func (a *Agent) all() map[string]*server {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return maps.Clone(a.servers)
 }
 
 // reindex reads the boot servers' index from the store. Documents and people at the
@@ -296,8 +235,7 @@ func (a *Agent) rebuild() error {
 	a.finder.Segments(served)
 	a.sayUnserved(served)
 	a.sayNoStop()
-	a.fetch.pin(o)
-	a.envs.want(o)
+	a.files.Keep(o)
 	a.unindexed = false
 	return nil
 }

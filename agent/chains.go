@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -47,7 +46,7 @@ func (a *Agent) chain(in message.ServerIntent) (protocol.BootChain, error) {
 	}
 	seg, _ := a.index.Segment(in.Segment) // of an unknown one nothing is served
 	if in.Boot.Env != nil {
-		return a.envs.chain(local.request(seg, in, a.chains.Set()[in.Architecture]), in)
+		return a.files.Chain(local.request(seg, in, a.chains.Set()[in.Architecture]), in)
 	}
 	c, err := local.bootChain(seg, in, a.chains.Set()[in.Architecture])
 	c.Ignition = in.Boot.Ignition != nil
@@ -104,11 +103,3 @@ func rendered(content string, at time.Time) *netboot.File {
 }
 
 var _ io.ReadSeekCloser = text{}
-
-// advised is an error for people, with what to do about it.
-func advised(err error) string {
-	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Hint != "" {
-		return e.Message + "; " + e.Hint
-	}
-	return err.Error()
-}

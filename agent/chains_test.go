@@ -40,6 +40,7 @@ func chainBoots(t *testing.T) (*boots, *decide.Attempt, netip.Addr) {
 		c.Files = append(c.Files, protocol.ChainFile{Name: name, Digest: digest})
 	}
 	a := &Agent{index: newIndex()}
+	a.loops = newLoops(a)
 	a.cfg.Clock, a.cfg.Blobs = time.Now, blobs
 	attempt := &decide.Attempt{Token: "t", Chain: c, Intended: protocol.TargetPxe, State: resource.AttemptConsumed}
 	a.index.synced = true

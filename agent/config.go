@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/files"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -48,14 +49,14 @@ type Config struct {
 	// Sessions are those that the opener keeps; nil if it keeps none. A new one makes
 	// the agent look whether the BMC is still that of the same server.
 	Sessions *store.Sessions
-	Puller   Puller
+	Puller   files.Puller
 	// UserData fetches sealed user data from the hub; nil has none.
-	UserData UserData
+	UserData files.UserData
 	// Bundles fetches boot environments from the hub; nil has none.
-	Bundles Bundles
+	Bundles files.Bundles
 	// ISOSource gives uploaded files of the hub; nil has none.
-	ISOSource ISOSource
-	ISOs      ISOLimits
+	ISOSource files.ISOSource
+	ISOs      files.ISOLimits
 	// Mirror is the proxy to package repositories; nil has none.
 	Mirror *mirror.Mirror
 	// Files is a folder of the site whose files every boot environment may serve; empty is

@@ -42,7 +42,7 @@ func (b *boots) configData(server string, e indexed) ([]byte, error) {
 	if err != nil || a.Ignition == nil || !way.private {
 		return nil, err
 	}
-	s, ok := b.agent.server(server)
+	s, ok := b.agent.loops.of(server)
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "make config image", "%s has no loop yet", server)
 	}
@@ -52,5 +52,5 @@ func (b *boots) configData(server string, e indexed) ([]byte, error) {
 		}
 		b.agent.cfg.Crash.At("agent.userdata.onmedium")
 	}
-	return b.agent.userData.open(server, a.OwnerUID, *a.Ignition)
+	return b.agent.files.OpenUserData(server, a.OwnerUID, *a.Ignition)
 }

@@ -8,6 +8,6 @@
 //	link             one MQTT connection; hands messages to Receive
 //	greeter          says Hello when it is due, and looks at the hub's time and freshness
 //	reporter         reports by shard, debounced and bounded, and event batches
-//	puller           fetches and verifies boot files, one image at a time
+//	files            bring what servers boot from; see agent/files
 //	dhcp, http       one server of each per local segment
 package agent

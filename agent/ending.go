@@ -39,7 +39,7 @@ func (a *Agent) End(sealed []byte) error {
 		return a.storeTrouble(err)
 	}
 	a.report.raise(m.Code, endedWhen(m))
-	a.lookAtAll()
+	a.loops.LookAtAll()
 	a.report.pokeAll()
 	return nil
 }

@@ -297,8 +297,8 @@ func (x *index) tokenOf(c protocol.BootClient) (token string, ok bool) {
 	return a.Token, true
 }
 
-// boots says whether a network boot of a server is open that is served of a generation.
-func (x *index) boots(server, generation string) bool {
+// Serves implements files.Boots.
+func (x *index) Serves(server, generation string) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	a := x.servers[server].attempt

@@ -21,6 +21,7 @@ func TestFixedNames(t *testing.T) {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	end := now.Add(time.Hour)
 	a := &Agent{index: newIndex()}
+	a.loops = newLoops(a)
 	a.cfg.Clock = func() time.Time { return now }
 	b := &boots{agent: a, leased: newLeased()}
 	a.index.byMAC = map[string][]string{mac: {"one"}, "02:00:00:00:00:02": {"one", "two"}}
@@ -64,6 +65,7 @@ func TestFixedNamesOver6(t *testing.T) {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	at, other := netip.MustParseAddr("2001:db8::1000"), netip.MustParseAddr("2001:db8::1001")
 	a := &Agent{index: newIndex()}
+	a.loops = newLoops(a)
 	a.cfg.Clock = func() time.Time { return now }
 	b := &boots{agent: a, leased: newLeased()}
 	a.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{

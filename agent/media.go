@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -78,7 +77,7 @@ func (s *server) mediaError(in message.ServerIntent) string {
 		return "the driver of this BMC has no virtual media"
 	}
 	if _, err := s.agent.mediaWay(in); err != nil {
-		return advised(err)
+		return protocol.Advice(err)
 	}
 	return ""
 }
@@ -166,7 +165,7 @@ func (b *boots) openMedium(remote netip.Addr, server string, e indexed, name str
 	if !decide.MayReadMedium(e.held, e.missing, e.attempt, e.medium, e.medium.Token) {
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "the medium of %s is not served now", server)
 	}
-	s, ok := b.agent.server(server)
+	s, ok := b.agent.loops.of(server)
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
 	}
@@ -246,16 +245,4 @@ func (l *loaded) add(token string, n, enough int64) bool {
 	}
 	l.bytes += n
 	return l.bytes >= enough
-}
-
-// checkISO looks at the whole of an ISO image that is local.
-func (f *fetcher) checkISO(art resource.Artefact, image resource.Image, check func(r io.ReaderAt, arch string) error) error {
-	if art.Kind != resource.ArtefactISO {
-		return nil
-	}
-	blob, _, err := f.agent.cfg.Blobs.Open(art.Digest)
-	if err != nil {
-		return err
-	}
-	return errors.Join(check(blob, image.Architecture), blob.Close())
 }

@@ -122,7 +122,7 @@ func (a *Agent) applyHolds(d message.HoldDoc, leaf, digest string) error {
 	}
 	a.report.clear(resource.CondStoreFailing)
 	if a.session.applied(leaf, d.Head, d.IssuedAt) {
-		defer a.lookAtAll() // the hub's time counts from here on
+		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}
 	a.lookAt(changed) // before the hub is told: what is held shall be stopped
 	a.trouble(resource.CondDocumentRefused, leaf, "")
@@ -144,7 +144,7 @@ func (a *Agent) applyRack(d message.RackDoc, leaf, digest string) error {
 	}
 	a.report.clear(resource.CondStoreFailing)
 	if a.session.applied(leaf, d.Head, d.IssuedAt) {
-		defer a.lookAtAll() // the hub's time counts from here on
+		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}
 	a.trouble(resource.CondDocumentRefused, leaf, "")
 	rejected, wrong, sealed := a.rejections(d)
@@ -188,7 +188,7 @@ func (a *Agent) rejections(d message.RackDoc) (rejected []message.Rejection, wro
 // lookAt pokes the loops of servers, and starts those that are new.
 func (a *Agent) lookAt(servers []string) {
 	for _, name := range servers {
-		a.wake(name)
+		a.loops.wake(name)
 	}
 	a.report.pokeAll()
 }

@@ -229,24 +229,13 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	s.stepped(snap, plan)
 	s.agent.index.follow(s.name, plan.Record)
 	if plan.Fetch {
-		s.want(after.Intent.ServerIntent)
+		s.agent.files.Want(after.Intent.ServerIntent)
 	}
 	s.publish(after, plan)
 	for _, e := range plan.Happened {
 		s.log.Info("event", "code", e.Code, "detail", e.Message)
 	}
 	return plan, nil
-}
-
-// want asks for the files of a boot, and for those of the one that it may return to.
-func (s *server) want(in message.ServerIntent) {
-	for _, b := range in.Boot.All() {
-		if b.Env == nil {
-			s.agent.fetch.want(b.Image)
-		}
-		in.Boot = b
-		s.agent.userData.want(in)
-	}
 }
 
 // closesUserData says whether a boot with user data has ended: what no document names any

@@ -97,7 +97,7 @@ func (a *Agent) starved(m netboot.Notice) {
 	a.shortages.note(m, now)
 	a.report.raiseFor(resource.CondPoolExhausted, a.shortages.describe(now), shortFor)
 	if m.Server != "" {
-		a.wake(m.Server)
+		a.loops.wake(m.Server)
 	}
 }
 
@@ -113,6 +113,6 @@ func (a *Agent) fed(mac string) {
 		a.report.clear(resource.CondPoolExhausted)
 	}
 	if server != "" {
-		a.wake(server)
+		a.loops.wake(server)
 	}
 }

@@ -58,9 +58,9 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 			OwnerUID: in.Boot.Owner.UID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: a.ImageDigest, At: a.At,
 		}
 	}
-	snap.Artefacts = s.agent.artefacts(in)
+	snap.Artefacts = s.agent.files.State(in)
 	if c, err := s.agent.chain(in); err != nil {
-		snap.ChainError = advised(err)
+		snap.ChainError = protocol.Advice(err)
 	} else {
 		snap.Chain = &c
 		if c.First == "" { // an environment that is not there yet, or not any more
@@ -120,9 +120,9 @@ func (s *server) describe(v store.View, p decide.Plan) resource.ServerReport {
 		r.Account = s.agent.accountReport(v.Intent.BMC)
 		r.Released = v.Intent.Releasing && rec.Released == v.Intent.Owner.UID
 		if v.Intent.Boot != nil {
-			r.Env = s.agent.envs.report(v.Intent.ServerIntent)
+			r.Env = s.agent.files.Report(v.Intent.ServerIntent)
 			r.BootGeneration = v.Intent.Boot.Generation
-			r.ArtefactsLocal = s.agent.artefacts(v.Intent.ServerIntent).Local
+			r.ArtefactsLocal = s.agent.files.State(v.Intent.ServerIntent).Local
 		}
 	}
 	if a := rec.Attempt; a != nil {

@@ -70,7 +70,7 @@ func (b *boots) openStop(server string, e indexed, name string) (*netboot.File, 
 		return nil, protocol.Errorf(protocol.CodeNotFound, op, "the stop image has no %s", name)
 	}
 	if waits {
-		if s, ok := a.server(server); ok {
+		if s, ok := a.loops.of(server); ok {
 			s.saw(decide.Event{StopImage: true, At: now})
 		}
 		return rendered(found.Text, now), nil
@@ -89,7 +89,7 @@ func (b *boots) stopAt(remote netip.Addr) (token string, ok bool) {
 
 // loadersChanged is told of another set of loaders.
 func (a *Agent) loadersChanged() {
-	a.lookAtAll()
+	a.loops.LookAtAll()
 	a.sayNoStop()
 }
 
@@ -105,7 +105,7 @@ func (a *Agent) sayNoStop() {
 	var whys []string
 	for cpu := range missing {
 		if _, err := chain.Stop(cpu, a.chains.Set()[cpu], false); wants && cpu != "" && err != nil {
-			whys = append(whys, advised(err))
+			whys = append(whys, protocol.Advice(err))
 		}
 	}
 	if len(whys) == 0 {

@@ -43,6 +43,7 @@ func (x *source) Events(ctx context.Context, wake func()) error {
 func streaming(t *testing.T) (*Agent, func(name string) *server) {
 	t.Helper()
 	a := &Agent{log: slog.New(slog.DiscardHandler)}
+	a.loops = newLoops(a)
 	a.met = &metrics{bmcEvents: prometheus.NewCounter(prometheus.CounterOpts{Name: "events"}), webhooks: newWebhooks()}
 	a.streams = newStreams(a)
 	return a, func(name string) *server { return newServer(a, name) }

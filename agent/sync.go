@@ -101,8 +101,8 @@ func (a *Agent) answered(m message.Sync, in store.Applied, asked time.Time, lack
 	}
 	a.fresh(m, asked)
 	if first {
-		a.report.pokeAll() // with the session's nonce
-		a.lookAtAll()      // what waited for the hub's time need not
+		a.report.pokeAll()  // with the session's nonce
+		a.loops.LookAtAll() // what waited for the hub's time need not
 	}
 }
 
@@ -168,7 +168,7 @@ func (a *Agent) renew(was string) {
 	a.session.reopen()
 	a.greeter.reply()
 	a.report.pokeAll()
-	a.lookAtAll()
+	a.loops.LookAtAll()
 }
 
 // twoHubs is the word of a hub that another one has taken over from.
@@ -206,7 +206,7 @@ func (a *Agent) setReplaced(replaced bool) (changed bool) {
 	changed, err := a.store.SetReplaced(replaced)
 	if err == nil && changed {
 		err = a.reindex()
-		a.lookAtAll()
+		a.loops.LookAtAll()
 	}
 	if err != nil {
 		a.log.Error("cannot record whether this agent was replaced", "err", err)

@@ -29,6 +29,7 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 	t.Helper()
 	w := &wall{hubStart}
 	a := &Agent{cfg: Config{Agent: "a1", Clock: w.read, ReportEvery: 15 * time.Second}, log: slog.New(slog.DiscardHandler), index: newIndex()}
+	a.loops = newLoops(a)
 	st, err := store.Open(store.Config{DB: db, NewID: func() string { return "id" }})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func (a *Agent) Trust(keys ...ed25519.PublicKey) {
 	a.hub.Store(&hubKeys{keys, wire.NewVerifier(keys...)})
 	if a.report != nil {
 		a.report.clear(resource.CondMessagesRefused) // of the key that was not known yet
-		a.lookAtAll()                                // grants are verified anew
+		a.loops.LookAtAll()                          // grants are verified anew
 	}
 }
 

@@ -114,7 +114,7 @@ type puller struct {
 	options image.Options
 }
 
-// Pull implements agent.Puller.
+// Pull implements files.Puller.
 func (p puller) Pull(ctx context.Context, img resource.Image) error {
 	ref, err := image.Pin(img)
 	if err != nil {

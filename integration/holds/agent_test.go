@@ -224,7 +224,7 @@ func (credentials) Read(string) (bmc.Credentials, string, error) {
 // allLocal finds every boot file in place already.
 type allLocal struct{}
 
-// Pull implements rackagent.Puller.
+// Pull implements files.Puller.
 func (allLocal) Pull(context.Context, resource.Image) error { return nil }
 
 // dialBMC is the agent's network toward the BMC.

@@ -33,7 +33,7 @@ func (b *boots) Open(remote netip.Addr, token, name string) (*netboot.File, erro
 		return b.openMedium(remote, server, e, name)
 	}
 	if !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
-		if s, ok := b.agent.server(server); ok && name == e.attempt.File && !e.attempt.Open() {
+		if s, ok := b.agent.loops.of(server); ok && name == e.attempt.File && !e.attempt.Open() {
 			s.saw(decide.Event{Asks: true, At: b.agent.cfg.Clock()}) // by a URL that firmware has kept
 		}
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
@@ -44,7 +44,7 @@ func (b *boots) Open(remote netip.Addr, token, name string) (*netboot.File, erro
 	}
 	last := e.attempt.IsLast(found.name)
 	if last && !e.attempt.Served {
-		s, ok := b.agent.server(server)
+		s, ok := b.agent.loops.of(server)
 		if !ok {
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
 		}
@@ -144,7 +144,7 @@ func (b *boots) Report(_ context.Context, token string, r protocol.ProbeReport) 
 	if !ok || !decide.TakesReport(e.attempt, token) {
 		return protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
 	}
-	s, ok := b.agent.server(server)
+	s, ok := b.agent.loops.of(server)
 	if !ok {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
 	}
@@ -190,7 +190,7 @@ func (b *boots) Record(e netboot.Event) {
 	if !ok {
 		return
 	}
-	if s, ok := b.agent.server(server); ok {
+	if s, ok := b.agent.loops.of(server); ok {
 		s.saw(ev)
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type made struct {
 
 // rendered gives what is rendered for a boot. It was rendered once without a fault; a
 // template that makes something of the address or the token can fail all the same.
-func (env *environment) rendered(site bootenv.Site) (rendering, error) {
+func (env *Environment) rendered(site bootenv.Site) (rendering, error) {
 	r := &env.renderings
 	r.mu.Lock()
 	defer r.mu.Unlock()

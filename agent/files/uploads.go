@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"context"
@@ -17,36 +17,6 @@ import (
 	"rackboot/state/blob"
 )
 
-// ISOs brings uploaded files from the hub to the agent's disk before they are needed
-// (P7). A file that is wanted is pinned among the blobs, there or not, until Keep drops
-// it. All methods are safe for concurrent use, and none waits.
-type ISOs interface {
-	// Want asks for a file, by its digest.
-	Want(iso resource.EnvISO)
-	// State is whether the file is local and verified, how far it is in words for people,
-	// and why it was not brought the last time. blob.ErrInsufficient is in the chain of err
-	// where there is no room for it.
-	State(iso resource.EnvISO) (done bool, progress string, err error)
-	// Keep forgets every file that needed does not name, with what came of it.
-	Keep(needed func(digest string) bool)
-}
-
-// ISOSource gives the content of uploaded files.
-type ISOSource interface {
-	// Fetch reads at most n bytes of a content from an offset on. It may end early without
-	// an error; the context bounds all of it.
-	Fetch(ctx context.Context, digest string, offset, n int64) (io.ReadCloser, error)
-}
-
-// ISOLimits say how uploaded files are fetched.
-type ISOLimits struct {
-	// Bandwidth bounds all fetches together, in bytes per second; 0 does not.
-	Bandwidth int64
-	// Spread bounds the random wait before each fetch is begun or gone on with, so that
-	// racks that are told of a file together do not ask together; 0 is no wait.
-	Spread time.Duration
-}
-
 const (
 	// isoPiece is how much is asked for at once, in bytes: the hub's places are for all racks.
 	isoPiece = 64 << 20
@@ -63,13 +33,15 @@ const (
 // errStalled says that nothing came for isoStall.
 var errStalled = errors.New("nothing came for a minute")
 
-// isoPuller implements ISOs: one file is fetched at a time, in pieces, and each is verified
-// once more after an agent's start.
-type isoPuller struct {
-	agent   *Agent
+// uploads brings uploaded files from the hub to the agent's disk before they are needed
+// (P7). A file that is wanted is pinned among the blobs, there or not, until Keep drops
+// it. One file is fetched at a time, in pieces, and each is verified once more after an
+// agent's start. It is safe for concurrent use.
+type uploads struct {
+	cfg     *Config
 	jobs    *pending.Set[string] // by digest
 	limit   *rate.Limiter        // nil: none
-	metrics *isoMetrics
+	metrics *uploadMetrics
 
 	mu     sync.Mutex
 	wanted map[string]*isoWant // bounded by what documents name
@@ -82,35 +54,37 @@ type isoWant struct {
 	cancel context.CancelFunc // of the fetch under way; nil without one
 }
 
-func newISOPuller(a *Agent) *isoPuller {
-	p := &isoPuller{agent: a, wanted: map[string]*isoWant{}}
-	if b := a.cfg.ISOs.Bandwidth; b > 0 {
+func newUploads(cfg *Config) *uploads {
+	p := &uploads{cfg: cfg, wanted: map[string]*isoWant{}}
+	if b := cfg.Limits.Bandwidth; b > 0 {
 		p.limit = rate.NewLimiter(rate.Limit(b), int(min(b, isoBurst)))
 	}
 	p.jobs = pending.New(pending.Config[string]{
-		Do: p.bring, Tried: func(string) { a.lookAtAll() }, Timeout: isoTimeout, MinPause: isoPauseMin, MaxPause: isoPauseMax, Clock: a.cfg.Clock,
+		Do: p.bring, Tried: func(string) { cfg.Servers.LookAtAll() }, Timeout: isoTimeout, MinPause: isoPauseMin, MaxPause: isoPauseMax, Clock: cfg.Clock,
 	})
-	p.metrics = newISOMetrics(p, a.cfg.Registerer)
+	p.metrics = newUploadMetrics(p, cfg.Registerer)
 	return p
 }
 
-// Want implements ISOs.
-func (p *isoPuller) Want(iso resource.EnvISO) {
+// Want asks for a file, by its digest. It does not wait.
+func (p *uploads) Want(iso resource.EnvISO) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w := p.wanted[iso.Digest]; w != nil {
 		w.EnvISO = iso
 		return
 	}
-	if err := p.agent.cfg.Blobs.Pin(iso.Digest); err != nil { // of a digest that is none; State says so
-		p.agent.log.Error("uploaded file", "file", iso.File, "err", err)
+	if err := p.cfg.Blobs.Pin(iso.Digest); err != nil { // of a digest that is none; State says so
+		p.cfg.Logger.Error("uploaded file", "file", iso.File, "err", err)
 	}
 	p.wanted[iso.Digest] = &isoWant{EnvISO: iso}
 	p.jobs.Add(iso.Digest)
 }
 
-// State implements ISOs.
-func (p *isoPuller) State(iso resource.EnvISO) (done bool, progress string, err error) {
+// State returns whether the file is local and verified, how far it is in words for people,
+// and why it was not brought the last time. blob.ErrInsufficient is in the chain of err
+// where there is no room for it.
+func (p *uploads) State(iso resource.EnvISO) (done bool, progress string, err error) {
 	done, err = p.jobs.State(iso.Digest)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,9 +108,9 @@ func sizeOf(n int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
-// Keep implements ISOs.
-func (p *isoPuller) Keep(needed func(digest string) bool) {
-	blobs := p.agent.cfg.Blobs
+// Keep forgets every file that needed does not name, with what came of it.
+func (p *uploads) Keep(needed func(digest string) bool) {
+	blobs := p.cfg.Blobs
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.jobs.Keep(needed)
@@ -149,7 +123,7 @@ func (p *isoPuller) Keep(needed func(digest string) bool) {
 		}
 		delete(p.wanted, digest)
 		if err := blobs.Unpin(digest); err != nil {
-			p.agent.log.Error("uploaded file", "file", w.File, "err", err)
+			p.cfg.Logger.Error("uploaded file", "file", w.File, "err", err)
 		}
 	}
 	for _, part := range blobs.Parts() { // also of an earlier run
@@ -160,14 +134,14 @@ func (p *isoPuller) Keep(needed func(digest string) bool) {
 }
 
 // drop removes what is there of a file that is not complete.
-func (p *isoPuller) drop(digest string) {
-	if err := p.agent.cfg.Blobs.DropPart(digest); err != nil && !errors.Is(err, blob.ErrWriting) {
-		p.agent.log.Error("what was fetched of a file was not removed", "digest", digest, "err", err)
+func (p *uploads) drop(digest string) {
+	if err := p.cfg.Blobs.DropPart(digest); err != nil && !errors.Is(err, blob.ErrWriting) {
+		p.cfg.Logger.Error("what was fetched of a file was not removed", "digest", digest, "err", err)
 	}
 }
 
 // bring makes one file local.
-func (p *isoPuller) bring(ctx context.Context, digest string) error {
+func (p *uploads) bring(ctx context.Context, digest string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.mu.Lock()
@@ -193,22 +167,22 @@ func (p *isoPuller) bring(ctx context.Context, digest string) error {
 		return protocol.Errorf(protocol.CodeUnavailable, "fetch file", "%s was not wanted for a while", iso.File).WithHint("it is tried again by itself")
 	case err != nil:
 		p.metrics.pulls.WithLabelValues(string(protocol.CodeOf(err))).Inc()
-		p.agent.log.Warn("uploaded file could not be fetched", "file", iso.File, "digest", digest, "err", err)
+		p.cfg.Logger.Warn("uploaded file could not be fetched", "file", iso.File, "digest", digest, "err", err)
 		return err
 	}
 	p.metrics.pulls.WithLabelValues(isoDone).Inc()
-	p.agent.log.Info("uploaded file is local", "file", iso.File, "digest", digest)
+	p.cfg.Logger.Info("uploaded file is local", "file", iso.File, "digest", digest)
 	return nil
 }
 
 // fetch makes a file of the hub local. turn waits before anything is asked for.
-func (p *isoPuller) fetch(ctx context.Context, iso resource.EnvISO, turn func(context.Context) error) error {
+func (p *uploads) fetch(ctx context.Context, iso resource.EnvISO, turn func(context.Context) error) error {
 	const op = "fetch file"
-	blobs := p.agent.cfg.Blobs
+	blobs := p.cfg.Blobs
 	if blobs.Has(iso.Digest) && blobs.Verify(ctx, iso.Digest) == nil {
 		return nil
 	}
-	if p.agent.cfg.ISOSource == nil {
+	if p.cfg.ISOSource == nil {
 		return protocol.Errorf(protocol.CodeUnsupported, op, "this agent does not know the hub's API").WithHint("give link.api in the agent's file")
 	}
 	part, err := blobs.Part(ctx, iso.Digest, iso.Size) // there is room, or it is said before anything is asked for
@@ -217,7 +191,7 @@ func (p *isoPuller) fetch(ctx context.Context, iso resource.EnvISO, turn func(co
 	}
 	defer func() {
 		if err := part.Close(); err != nil {
-			p.agent.log.Error("what was fetched of a file was not kept", "file", iso.File, "err", err)
+			p.cfg.Logger.Error("what was fetched of a file was not kept", "file", iso.File, "err", err)
 		}
 	}()
 	p.came(iso.Digest, part.Offset())
@@ -233,16 +207,16 @@ func (p *isoPuller) fetch(ctx context.Context, iso resource.EnvISO, turn func(co
 		p.came(iso.Digest, 0)
 		return err
 	}
-	p.agent.cfg.Crash.At("agent.iso.local")
+	p.cfg.Crash.At("agent.iso.local")
 	return nil
 }
 
 // waitTurn is the random wait.
-func (p *isoPuller) waitTurn(ctx context.Context) error {
-	if p.agent.cfg.ISOs.Spread <= 0 {
+func (p *uploads) waitTurn(ctx context.Context) error {
+	if p.cfg.Limits.Spread <= 0 {
 		return nil
 	}
-	t := time.NewTimer(rand.N(p.agent.cfg.ISOs.Spread))
+	t := time.NewTimer(rand.N(p.cfg.Limits.Spread))
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -253,21 +227,21 @@ func (p *isoPuller) waitTurn(ctx context.Context) error {
 }
 
 // piece asks for the next piece of a file and appends what comes.
-func (p *isoPuller) piece(ctx context.Context, iso resource.EnvISO, part *blob.Part) error {
+func (p *uploads) piece(ctx context.Context, iso resource.EnvISO, part *blob.Part) error {
 	const op = "fetch file"
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(isoStall, func() { cancel(errStalled) })
 	defer watch.Stop()
 	at := part.Offset()
-	body, err := p.agent.cfg.ISOSource.Fetch(ctx, iso.Digest, at, min(isoPiece, iso.Size-at))
+	body, err := p.cfg.ISOSource.Fetch(ctx, iso.Digest, at, min(isoPiece, iso.Size-at))
 	if err == nil {
 		defer body.Close()
 		_, err = part.Append(ctx, &isoReader{ctx: ctx, puller: p, digest: iso.Digest, r: body, at: at, watch: watch})
 		err = errors.Join(err, part.Sync())
 	}
 	p.came(iso.Digest, part.Offset())
-	p.agent.cfg.Crash.At("agent.iso.piece")
+	p.cfg.Crash.At("agent.iso.piece")
 	switch {
 	case errors.Is(context.Cause(ctx), errStalled):
 		return protocol.Errorf(protocol.CodeTimeout, op, "%s at %d of %d bytes: %w", iso.File, part.Offset(), iso.Size, errStalled).WithHint("it goes on by itself; check the network to the hub")
@@ -280,7 +254,7 @@ func (p *isoPuller) piece(ctx context.Context, iso resource.EnvISO, part *blob.P
 }
 
 // came notes how much of a file is there.
-func (p *isoPuller) came(digest string, n int64) {
+func (p *uploads) came(digest string, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w := p.wanted[digest]; w != nil {
@@ -291,7 +265,7 @@ func (p *isoPuller) came(digest string, n int64) {
 // isoReader reads at the bandwidth that the agent's file gives.
 type isoReader struct {
 	ctx    context.Context
-	puller *isoPuller
+	puller *uploads
 	digest string
 	r      io.Reader
 	at     int64
@@ -318,5 +292,3 @@ func (r *isoReader) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
-
-var _ ISOs = (*isoPuller)(nil)

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"bytes"
@@ -51,7 +51,7 @@ func (r *blobRegistry) image(name string, size int) resource.Image {
 	}
 }
 
-func keepBench(t *testing.T, quota int64) (*fetcher, *blobRegistry, *prometheus.Registry) {
+func keepBench(t *testing.T, quota int64) (*Room, *blobRegistry, *prometheus.Registry) {
 	t.Helper()
 	blobs, err := blob.Open(blob.Config{Dir: t.TempDir(), Quota: quota})
 	if err != nil {
@@ -67,11 +67,8 @@ func keepBench(t *testing.T, quota int64) (*fetcher, *blobRegistry, *prometheus.
 	}
 	t.Cleanup(func() { _, _ = blobs.Close(), db.Close() })
 	r, reg := &blobRegistry{blobs: blobs, files: map[string][]byte{}}, prometheus.NewRegistry()
-	a := &Agent{store: st, log: slog.New(slog.DiscardHandler), cfg: Config{Blobs: blobs, Puller: r, Clock: time.Now, Registerer: reg}}
-	a.userData, a.envs, a.isos = newUserData(a), newEnvs(a), newISOPuller(a)
-	f := newFetcher(a)
-	newKeptMetrics(reg, f)
-	return f, r, reg
+	room := New(Config{Store: st, Logger: slog.New(slog.DiscardHandler), Blobs: blobs, Puller: r, Clock: time.Now, Registerer: reg, Servers: nobody{}})
+	return room, r, reg
 }
 
 // documented is what a document names: the image that a server boots, and what is kept.
@@ -80,10 +77,10 @@ func documented(img resource.Image, keep *message.KeepIntent) store.Overview {
 	return store.Overview{Intents: []store.Intent{in}, Rack: message.RackIntent{Keep: keep}}
 }
 
-func (f *fetcher) brings(t *testing.T, img resource.Image) error {
+func (r *Room) brings(t *testing.T, img resource.Image) error {
 	t.Helper()
-	f.want(img)
-	return f.pull(t.Context(), img.Digest)
+	r.images.want(img)
+	return r.images.pull(t.Context(), img.Digest)
 }
 
 // A group that returns to an earlier image boots it though no registry answers: the file
@@ -99,24 +96,24 @@ func TestKeptForReturn(t *testing.T) {
 		"none": func(resource.Image) *message.KeepIntent { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, reg, _ := keepBench(t, 95)
+			room, reg, _ := keepBench(t, 95)
 			first, second, third := reg.image("a", 30), reg.image("b", 20), reg.image("c", 50)
-			f.pin(documented(first, nil))
-			if err := f.brings(t, first); err != nil {
+			room.Keep(documented(first, nil))
+			if err := room.brings(t, first); err != nil {
 				t.Fatal(err)
 			}
-			f.pin(documented(second, keep(first)))
-			if err := f.brings(t, second); err != nil {
+			room.Keep(documented(second, keep(first)))
+			if err := room.brings(t, second); err != nil {
 				t.Fatal(err)
 			}
-			f.pin(documented(third, keep(first)))
-			err := f.brings(t, third) // makes room
+			room.Keep(documented(third, keep(first)))
+			err := room.brings(t, third) // makes room
 			if err != nil {
 				t.Fatal(err)
 			}
 			reg.gone = true
-			f.pin(documented(first, nil)) // the return
-			err = f.brings(t, first)
+			room.Keep(documented(first, nil)) // the return
+			err = room.brings(t, first)
 			if kept := keep(first) != nil; (err == nil) != kept {
 				t.Fatalf("with the registry gone: %v", err)
 			}
@@ -127,7 +124,7 @@ func TestKeptForReturn(t *testing.T) {
 // Current and last verified are kept whatever room there is; of the older ones as many as
 // fit into half of it with what is needed now, the most wanted first; the rest is counted.
 func TestKeptWithinRoom(t *testing.T) {
-	f, reg, metrics := keepBench(t, 1000)
+	room, reg, metrics := keepBench(t, 1000)
 	now, verified := reg.image("n", 100), reg.image("v", 150)
 	older := []resource.Image{reg.image("x", 100), reg.image("y", 200), reg.image("z", 120)}
 	absent := reg.image("w", 1)
@@ -140,9 +137,9 @@ func TestKeptWithinRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f.pin(documented(now, keep))
+	room.Keep(documented(now, keep))
 	for img, want := range map[*resource.Image]bool{&now: true, &verified: true, &older[0]: true, &older[1]: false, &older[2]: true, &absent: false} {
-		if f.pinned[img.Artefacts[0].Digest] != want {
+		if room.pins.pinned[img.Artefacts[0].Digest] != want {
 			t.Errorf("%s is pinned: %t", img.Reference, !want)
 		}
 	}
@@ -152,8 +149,8 @@ func TestKeptWithinRoom(t *testing.T) {
 		t.Error(err)
 	}
 	// One that is needed by nobody any more goes with the document.
-	f.pin(documented(now, nil))
-	if f.pinned[verified.Artefacts[0].Digest] {
+	room.Keep(documented(now, nil))
+	if room.pins.pinned[verified.Artefacts[0].Digest] {
 		t.Error("it is kept without a word of the hub")
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"bytes"
@@ -11,17 +11,11 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// Bundles fetches sealed bundles of boot environments from the hub.
-type Bundles interface {
-	// FetchEnv brings what has the digest. Whoever calls it checks that it has.
-	FetchEnv(ctx context.Context, sealed string) ([]byte, error)
-}
-
 // bundle is what an environment is made of. It lies on disk as the hub has sealed it, so
 // that who takes the disk alone has no secret of it; it is opened in memory.
 func (e *envs) bundle(ctx context.Context, server, claim string, in message.EnvIntent) (out resource.EnvBundle, err error) {
 	const op = "fetch boot environment"
-	cfg := &e.agent.cfg
+	cfg := e.cfg
 	if !cfg.Blobs.Has(in.Sealed) || cfg.Blobs.Verify(ctx, in.Sealed) != nil {
 		switch {
 		case cfg.Bundles == nil:
@@ -34,7 +28,7 @@ func (e *envs) bundle(ctx context.Context, server, claim string, in message.EnvI
 			return out, err
 		}
 		// What is noted and not pinned is destroyed, as user data is.
-		if err := e.agent.store.NoteUserData(in.Sealed); err != nil {
+		if err := e.cfg.Store.NoteUserData(in.Sealed); err != nil {
 			return out, err
 		}
 		if err := cfg.Blobs.Write(ctx, in.Sealed, in.Size, bytes.NewReader(body)); err != nil {

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // build makes one environment: it merges, finds where the files come from, brings them,
 // renders every template once, and looks whether all that the boot needs is there (seed
 // 004, Changing a BootEnv for a Machine). Nothing of it is served yet.
-func (e *envs) build(ctx context.Context, server, claim string, intent message.EnvIntent, in message.ServerIntent) (*environment, error) {
+func (e *envs) build(ctx context.Context, server, claim string, intent message.EnvIntent, in message.ServerIntent) (*Environment, error) {
 	bundle, err := e.bundle(ctx, server, claim, intent)
 	if err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (e *envs) build(ctx context.Context, server, claim string, intent message.E
 	if err != nil {
 		return nil, errors.Join(err, closeMounts(mounts))
 	}
-	b := &environment{
-		server: server, claim: claim, intent: intent, os: recipe.Spec.OS.Name, source: root.Source, at: e.agent.cfg.Clock(), view: view, recipe: recipe, key: loaderKey(in), boot: start,
+	b := &Environment{
+		server: server, claim: claim, intent: intent, os: recipe.Spec.OS.Name, source: root.Source, at: e.cfg.Clock(), view: view, recipe: recipe, key: loaderKey(in), boot: start,
 	}
 	b.root, b.destructive = root.At, discards(recipe.Spec, tree)
 	if root.Source == resource.EnvFromISO {
@@ -72,7 +72,7 @@ func discards(spec resource.BootEnvSpec, sample bootenv.Tree) bool {
 
 // complete looks whether the files that the boot begins with are there, and gives the
 // digest of all that is served. sample was rendered for a boot that nobody does.
-func (b *environment) complete(root bootenv.Root, sample bootenv.Tree) (string, error) {
+func (b *Environment) complete(root bootenv.Root, sample bootenv.Tree) (string, error) {
 	const op = "build boot environment"
 	generation, err := b.recipe.Generation(root, sample)
 	if err != nil {
@@ -105,7 +105,7 @@ const isosPath = "mounts/isos"
 // mounts are the files of an environment, without those that are rendered. Those that were
 // opened before an error are returned with it.
 func (e *envs) mounts(ctx context.Context, pin string, recipe *bootenv.Effective, root bootenv.Root, boot chain.Env) (out []fsview.Mount, err error) {
-	if dir := e.agent.cfg.Files; dir != "" {
+	if dir := e.cfg.Folder; dir != "" {
 		disk, err := fsview.Disk(dir)
 		if err != nil {
 			return out, err
@@ -142,15 +142,15 @@ func (e *envs) mounts(ctx context.Context, pin string, recipe *bootenv.Effective
 // iso is an uploaded file in its place, read where it lies.
 func (e *envs) iso(iso resource.EnvISO, at string) (fsview.Mount, error) {
 	const op = "bring uploaded file"
-	e.agent.isos.Want(iso)
-	done, progress, err := e.agent.isos.State(iso)
+	e.uploads.Want(iso)
+	done, progress, err := e.uploads.State(iso)
 	switch {
 	case err != nil:
 		return fsview.Mount{}, err
 	case !done:
 		return fsview.Mount{}, waits{protocol.Errorf(protocol.CodeUnavailable, op, "%s is on its way: %s", iso.File, progress)}
 	}
-	f, size, err := e.agent.cfg.Blobs.Open(iso.Digest)
+	f, size, err := e.cfg.Blobs.Open(iso.Digest)
 	if err != nil {
 		return fsview.Mount{}, err
 	}
@@ -163,14 +163,14 @@ func (e *envs) iso(iso resource.EnvISO, at string) (fsview.Mount, error) {
 
 // image is an OCI image in its place.
 func (e *envs) image(image resource.Image, at string) (fsview.Mount, error) {
-	e.agent.fetch.want(image)
-	switch state := e.agent.fetch.state(image); {
+	e.images.want(image)
+	switch state := e.images.state(image); {
 	case state.Failed != nil:
 		return fsview.Mount{}, protocol.Errorf(protocol.CodeUnavailable, "bring image of boot environment", "%s: %s", image.Reference, state.Failed.Message)
 	case !state.Local:
 		return fsview.Mount{}, waits{protocol.Errorf(protocol.CodeUnavailable, "bring image of boot environment", "%s is on its way", image.Reference)}
 	}
-	return fsview.Mount{At: at, FS: newImageFiles(e.agent.cfg.Blobs, image), Origin: "image " + image.Reference}, nil
+	return fsview.Mount{At: at, FS: newImageFiles(e.cfg.Blobs, image), Origin: "image " + image.Reference}, nil
 }
 
 // named says in an error's message what it is about, which a refusal shows without the rest.

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // with is brought whole and lies over the first of them (P7); an installer reads the rest
 // through the agent.
 func (e *envs) proxies(ctx context.Context, pin string, root bootenv.Root, boot chain.Env) (out []fsview.Mount, err error) {
-	m := e.agent.cfg.Mirror
+	m := e.cfg.Mirror
 	if m == nil {
 		return nil, protocol.Errorf(protocol.CodeUnsupported, "read package repository", "this agent reads from no repository: %s", root.Proxies[0].URL).
 			WithHint("name it under repositories in the agent's file, or run rackctl iso upload")
@@ -50,11 +50,11 @@ func pinName(server, bundle string) string { return server + " " + bundle }
 // force, or on disk as in force. An environment that was refused has pinned them before, and
 // a server can have gone while the agent was down.
 func (e *envs) sweep() {
-	m := e.agent.cfg.Mirror
+	m := e.cfg.Mirror
 	if m == nil {
 		return
 	}
-	stored, err := e.agent.store.Envs()
+	stored, err := e.cfg.Store.Envs()
 	if err != nil {
 		e.note(err)
 		return

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"bytes"
@@ -56,21 +56,27 @@ func isoOf(content []byte) resource.EnvISO {
 	return resource.EnvISO{File: "A.iso", Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(content)), Size: int64(len(content))}
 }
 
-func isoAgent(t testing.TB, dir string, hub ISOSource, quota int64, limits ISOLimits, crash func(string)) *isoPuller {
+func isoBench(t testing.TB, dir string, hub ISOSource, quota int64, limits ISOLimits, crash func(string)) *uploads {
 	t.Helper()
 	blobs, err := blob.Open(blob.Config{Dir: dir, Quota: quota, Crash: crash})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = blobs.Close() }) // some tests close it themselves
-	a := &Agent{log: slog.New(slog.DiscardHandler), cfg: Config{
-		Blobs: blobs, ISOSource: hub, ISOs: limits, Clock: time.Now, Registerer: prometheus.NewRegistry(), Crash: crash,
-	}}
-	return newISOPuller(a)
+	return newUploads(&Config{
+		Blobs: blobs, ISOSource: hub, Limits: limits, Servers: nobody{}, Clock: time.Now, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Crash: crash,
+	})
 }
 
+// nobody has no loops that could look.
+type nobody struct{}
+
+func (nobody) Look(string) {}
+
+func (nobody) LookAtAll() {}
+
 // runs lets the puller work until the test ends.
-func runs(t *testing.T, p *isoPuller) {
+func runs(t *testing.T, p *uploads) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -125,7 +131,7 @@ func TestISOPull(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hub := &isoHub{files: map[string][]byte{iso.Digest: content}}
 				hub.give = row.give(hub)
-				p := isoAgent(t, dir, hub, 0, ISOLimits{Spread: time.Minute}, nil)
+				p := isoBench(t, dir, hub, 0, ISOLimits{Spread: time.Minute}, nil)
 				runs(t, p)
 				p.Want(iso)
 				p.Want(iso)
@@ -153,7 +159,7 @@ func TestISOPull(t *testing.T) {
 						t.Errorf("asked at %v: what came was not kept", hub.asked)
 					}
 				}
-				if err := p.agent.cfg.Blobs.Verify(t.Context(), iso.Digest); err != nil || p.missing() != 0 {
+				if err := p.cfg.Blobs.Verify(t.Context(), iso.Digest); err != nil || p.missing() != 0 {
 					t.Errorf("%v, %d missing", err, p.missing())
 				}
 			})
@@ -169,7 +175,7 @@ func TestISOWrongContent(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		hub := &isoHub{files: map[string][]byte{iso.Digest: wrong}}
-		p := isoAgent(t, dir, hub, 0, ISOLimits{}, nil)
+		p := isoBench(t, dir, hub, 0, ISOLimits{}, nil)
 		runs(t, p)
 		p.Want(iso)
 		synctest.Wait()
@@ -189,7 +195,7 @@ func TestISOWrongContent(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // as after the agent's start
 		hub := &isoHub{files: map[string][]byte{iso.Digest: right}}
-		p := isoAgent(t, dir, hub, 0, ISOLimits{}, nil)
+		p := isoBench(t, dir, hub, 0, ISOLimits{}, nil)
 		runs(t, p)
 		p.Want(iso)
 		synctest.Wait()
@@ -213,7 +219,7 @@ func TestISORoom(t *testing.T) {
 			}
 			return io.MultiReader(bytes.NewReader(rest[:500]), iotest.ErrReader(errors.New("reset"))), nil
 		}
-		p := isoAgent(t, dir, hub, 1400, ISOLimits{}, nil)
+		p := isoBench(t, dir, hub, 1400, ISOLimits{}, nil)
 		runs(t, p)
 		p.Want(iso)
 		synctest.Wait()
@@ -231,7 +237,7 @@ func TestISORoom(t *testing.T) {
 			t.Errorf("%t, %v, asked %d times", done, err, len(hub.asked)-before)
 		}
 		p.Keep(func(d string) bool { return d == other.Digest })
-		if parts := p.agent.cfg.Blobs.Parts(); len(parts) != 0 {
+		if parts := p.cfg.Blobs.Parts(); len(parts) != 0 {
 			t.Errorf("left: %v", parts)
 		}
 		if _, progress, err := p.State(iso); progress != "not asked for" || err != nil {
@@ -244,7 +250,7 @@ func TestISORoom(t *testing.T) {
 		}
 		p.Want(iso) // pinned is pinned: the other one stays
 		time.Sleep(time.Hour)
-		if _, _, err := p.State(iso); !errors.Is(err, blob.ErrInsufficient) || !p.agent.cfg.Blobs.Has(other.Digest) {
+		if _, _, err := p.State(iso); !errors.Is(err, blob.ErrInsufficient) || !p.cfg.Blobs.Has(other.Digest) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -265,7 +271,7 @@ func TestISODropped(t *testing.T) {
 			}
 			return bytes.NewReader(rest), nil
 		}
-		p := isoAgent(t, dir, hub, 0, ISOLimits{}, nil)
+		p := isoBench(t, dir, hub, 0, ISOLimits{}, nil)
 		runs(t, p)
 		p.Want(iso)
 		if _, err := w.Write(content[:100]); err != nil {
@@ -281,7 +287,7 @@ func TestISODropped(t *testing.T) {
 			t.Errorf("%t, %v", done, err)
 		}
 		p.Keep(func(string) bool { return false })
-		if parts := p.agent.cfg.Blobs.Parts(); len(parts) != 0 {
+		if parts := p.cfg.Blobs.Parts(); len(parts) != 0 {
 			t.Errorf("left: %v", parts)
 		}
 	})
@@ -294,7 +300,7 @@ func TestISOStall(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		hub := &isoHub{files: map[string][]byte{iso.Digest: content}}
-		p := isoAgent(t, dir, stalls{hub}, 0, ISOLimits{}, nil)
+		p := isoBench(t, dir, stalls{hub}, 0, ISOLimits{}, nil)
 		runs(t, p)
 		p.Want(iso)
 		time.Sleep(isoStall + time.Second)
@@ -329,7 +335,7 @@ func TestISOBandwidth(t *testing.T) {
 	iso := isoOf(content)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		p := isoAgent(t, dir, &isoHub{files: map[string][]byte{iso.Digest: content}}, 0, ISOLimits{Bandwidth: 1 << 10}, nil)
+		p := isoBench(t, dir, &isoHub{files: map[string][]byte{iso.Digest: content}}, 0, ISOLimits{Bandwidth: 1 << 10}, nil)
 		runs(t, p)
 		began := time.Now()
 		p.Want(iso)
@@ -352,7 +358,7 @@ func TestISOCrashPoints(t *testing.T) {
 	iso := isoOf(content)
 	half := func(_ int64, rest []byte) (io.Reader, error) { return bytes.NewReader(rest[:(len(rest)+1)/2]), nil }
 	statetest.Points(t, func(run statetest.Run) {
-		p := isoAgent(t, run.Dir, &isoHub{files: map[string][]byte{iso.Digest: content}, give: half}, 0, ISOLimits{}, run.Crash)
+		p := isoBench(t, run.Dir, &isoHub{files: map[string][]byte{iso.Digest: content}, give: half}, 0, ISOLimits{}, run.Crash)
 		p.Want(iso)
 		p.jobs.Work(context.Background())
 		if done, _, err := p.State(iso); done {
@@ -362,12 +368,12 @@ func TestISOCrashPoints(t *testing.T) {
 		}
 	}, func(t *testing.T, k statetest.Kill) {
 		hub := &isoHub{files: map[string][]byte{iso.Digest: content}}
-		p := isoAgent(t, k.Dir, hub, 0, ISOLimits{}, nil)
-		if len(k.Acked) > 0 && !p.agent.cfg.Blobs.Has(iso.Digest) {
+		p := isoBench(t, k.Dir, hub, 0, ISOLimits{}, nil)
+		if len(k.Acked) > 0 && !p.cfg.Blobs.Has(iso.Digest) {
 			t.Error("what was local is lost")
 		}
 		had := int64(0)
-		for _, part := range p.agent.cfg.Blobs.Parts() {
+		for _, part := range p.cfg.Blobs.Parts() {
 			had = part.Bytes
 		}
 		p.Want(iso)
@@ -378,7 +384,7 @@ func TestISOCrashPoints(t *testing.T) {
 		if len(hub.asked) > 0 && k.Point == "agent.iso.piece" && hub.asked[0] != had {
 			t.Errorf("had %d, asked at %v", had, hub.asked)
 		}
-		if err := p.agent.cfg.Blobs.Verify(t.Context(), iso.Digest); err != nil {
+		if err := p.cfg.Blobs.Verify(t.Context(), iso.Digest); err != nil {
 			t.Error(err)
 		}
 	})
@@ -386,7 +392,7 @@ func TestISOCrashPoints(t *testing.T) {
 
 // An agent that joined with a release that kept no API says so.
 func TestISOWithoutHub(t *testing.T) {
-	p := isoAgent(t, t.TempDir(), nil, 0, ISOLimits{}, nil)
+	p := isoBench(t, t.TempDir(), nil, 0, ISOLimits{}, nil)
 	iso := isoOf([]byte("x"))
 	p.Want(iso)
 	p.jobs.Work(t.Context())

@@ -1,20 +1,11 @@
-package agent
+package files
 
 import (
 	"rackboot/netboot/chain"
 	"rackboot/protocol"
-	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
-
-// artefacts is what a decision sees of all that a boot needs.
-func (a *Agent) artefacts(in message.ServerIntent) decide.Artefacts {
-	if in.Boot.Env != nil {
-		return a.userData.with(a.envs.state(in), in.Boot.Ignition)
-	}
-	return a.userData.with(a.fetch.state(in.Boot.Image), in.Boot.Ignition)
-}
 
 // chain is what a server would boot its environment through now. Before the environment is
 // there none is wanted, and the artefacts say that.
@@ -46,7 +37,7 @@ func (e *envs) report(in message.ServerIntent) *resource.EnvReport {
 	case done && b != nil && b.intent.Bundle == k.bundle:
 		r.State = resource.EnvReady
 	case err != nil && !isWaiting(err):
-		r.State, r.Message, r.Code = resource.EnvRefused, advised(err), protocol.CodeOf(err)
+		r.State, r.Message, r.Code = resource.EnvRefused, protocol.Advice(err), protocol.CodeOf(err)
 	case err != nil:
 		r.Message = err.Error()
 	}

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // image makes the artefacts of an image of the hub's catalogue local, one after the other,
 // in the way of uploaded files. It waits its turn once.
-func (p *isoPuller) image(ctx context.Context, image resource.Image) error {
+func (p *uploads) image(ctx context.Context, image resource.Image) error {
 	waited := false
 	turn := func(ctx context.Context) error {
 		if waited {

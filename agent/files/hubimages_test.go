@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func TestImageFromHub(t *testing.T) {
 			}
 			return bytes.NewReader(rest), nil
 		}
-		p := isoAgent(t, dir, hub, 1<<20, ISOLimits{Spread: time.Minute}, nil)
+		p := isoBench(t, dir, hub, 1<<20, ISOLimits{Spread: time.Minute}, nil)
 		begun := time.Now()
 		if err := p.image(t.Context(), img); protocol.CodeOf(err) != protocol.CodeUnavailable {
 			t.Errorf("broken off: %v", err)
@@ -45,7 +45,7 @@ func TestImageFromHub(t *testing.T) {
 			t.Errorf("waited %s for two tries", waited)
 		}
 		for digest, want := range map[string][]byte{k.Digest: kernel, i.Digest: initramfs} {
-			f, _, err := p.agent.cfg.Blobs.Open(digest)
+			f, _, err := p.cfg.Blobs.Open(digest)
 			if err != nil {
 				t.Fatal(err)
 			}

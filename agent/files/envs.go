@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"context"
@@ -9,9 +9,6 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/netboot"
-	"rackboot/netboot/bootenv"
-	"rackboot/netboot/chain"
-	"rackboot/netboot/fsview"
 	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -29,13 +26,15 @@ const (
 // takes the place of what was there before as a whole (P8): it is there with all that it
 // needs, or what was there before stays, with the reason.
 type envs struct {
-	agent *Agent
-	jobs  *pending.Set[envKey]
-	last  string // whose was made last; used by the jobs only
+	cfg     *Config
+	images  *images
+	uploads *uploads
+	jobs    *pending.Set[envKey]
+	last    string // whose was made last; used by the jobs only
 
 	mu     sync.Mutex
 	wanted map[string]message.ServerIntent // by server; bounded by the rack
-	built  map[string]*environment         // in force, by server
+	built  map[string]*Environment         // in force, by server
 	again  map[string]bool                 // servers whose record of what was in force was tried since the start
 }
 
@@ -44,10 +43,10 @@ type envKey struct {
 	server, claim, bundle, sealed, base string
 }
 
-func newEnvs(a *Agent) *envs {
-	e := &envs{agent: a, wanted: map[string]message.ServerIntent{}, built: map[string]*environment{}, again: map[string]bool{}}
+func newEnvs(cfg *Config, i *images, u *uploads) *envs {
+	e := &envs{cfg: cfg, images: i, uploads: u, wanted: map[string]message.ServerIntent{}, built: map[string]*Environment{}, again: map[string]bool{}}
 	e.jobs = pending.New(pending.Config[envKey]{
-		Do: e.make, Tried: func(envKey) { e.tried() }, Timeout: envTimeout, MinPause: envPauseMin, MaxPause: envPauseMax, Clock: a.cfg.Clock,
+		Do: e.make, Tried: func(envKey) { e.tried() }, Timeout: envTimeout, MinPause: envPauseMin, MaxPause: envPauseMax, Clock: cfg.Clock,
 	})
 	return e
 }
@@ -58,7 +57,7 @@ func (e *envs) keyOf(in message.ServerIntent) envKey {
 		return envKey{}
 	}
 	k := envKey{server: in.Server, claim: in.Owner.UID, bundle: in.Boot.Env.Bundle, sealed: in.Boot.Env.Sealed}
-	if seg, ok := e.agent.index.Segment(in.Segment); ok {
+	if seg, ok := e.cfg.Boots.Segment(in.Segment); ok {
 		k.base, _ = netboot.BaseURL(seg)
 		if seg.IPv6 != nil {
 			six, _ := netboot.BaseURL6(seg.Name, *seg.IPv6)
@@ -78,7 +77,7 @@ func (e *envs) want(o store.Overview) {
 	}
 	e.mu.Lock()
 	e.wanted = wanted
-	var gone []*environment
+	var gone []*Environment
 	for name, b := range e.built {
 		if _, ok := wanted[name]; !ok {
 			gone = append(gone, b)
@@ -89,7 +88,7 @@ func (e *envs) want(o store.Overview) {
 	e.mu.Unlock()
 	for _, b := range gone {
 		b.view.Release()
-		e.note(e.agent.store.DropEnv(b.server))
+		e.note(e.cfg.Store.DropEnv(b.server))
 	}
 	e.jobs.Keep(func(k envKey) bool { return keys[k] })
 	for k := range keys {
@@ -100,7 +99,7 @@ func (e *envs) want(o store.Overview) {
 
 func (e *envs) note(err error) {
 	if err != nil {
-		e.agent.log.Error("boot environments", "err", err)
+		e.cfg.Logger.Error("boot environments", "err", err)
 	}
 }
 
@@ -128,11 +127,11 @@ func (e *envs) state(in message.ServerIntent) decide.Artefacts {
 	if err == nil || isWaiting(err) {
 		return decide.Artefacts{}
 	}
-	return decide.Artefacts{Failed: &resource.ConditionState{Code: resource.CondArtefactsFailed, Message: "boot environment " + in.Boot.Env.Name + ": " + advised(err)}}
+	return decide.Artefacts{Failed: &resource.ConditionState{Code: resource.CondArtefactsFailed, Message: "boot environment " + in.Boot.Env.Name + ": " + protocol.Advice(err)}}
 }
 
 // of is what is in force for a server; nil is nothing.
-func (e *envs) of(server string) *environment {
+func (e *envs) of(server string) *Environment {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.built[server]
@@ -140,7 +139,7 @@ func (e *envs) of(server string) *environment {
 
 // acquire is what is in force for a server if it is of a generation. Its view stays open
 // until it is released.
-func (e *envs) acquire(server, generation string) (*environment, bool) {
+func (e *envs) acquire(server, generation string) (*Environment, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	b := e.built[server]
@@ -152,11 +151,7 @@ func (e *envs) acquire(server, generation string) (*environment, bool) {
 
 // tried makes the server's loop look at what came of it: of a rack whose environments all
 // change, each server is looked at once.
-func (e *envs) tried() {
-	if s, ok := e.agent.server(e.last); ok {
-		s.poke()
-	}
-}
+func (e *envs) tried() { e.cfg.Servers.Look(e.last) }
 
 // make makes one aside, and puts it in the place of what was there.
 func (e *envs) make(ctx context.Context, k envKey) error {
@@ -180,7 +175,7 @@ func (e *envs) make(ctx context.Context, k envKey) error {
 	next, err := e.build(ctx, k.server, k.claim, *in.Boot.Env, in)
 	if err != nil {
 		if !isWaiting(err) {
-			e.agent.log.Warn("a boot environment is refused", "server", k.server, "bootenv", in.Boot.Env.Name, "err", err)
+			e.cfg.Logger.Warn("a boot environment is refused", "server", k.server, "bootenv", in.Boot.Env.Name, "err", err)
 		}
 		return err
 	}
@@ -191,7 +186,7 @@ func (e *envs) make(ctx context.Context, k envKey) error {
 // the newest is refused. The error is of what is on its way, as uploaded files are that
 // have to be verified first.
 func (e *envs) restore(ctx context.Context, in message.ServerIntent) error {
-	was, err := e.agent.store.Env(in.Server)
+	was, err := e.cfg.Store.Env(in.Server)
 	e.note(err)
 	if was == nil || was.OwnerUID != in.Owner.UID {
 		return nil
@@ -204,28 +199,28 @@ func (e *envs) restore(ctx context.Context, in message.ServerIntent) error {
 		return err
 	}
 	if err != nil {
-		e.agent.log.Warn("the boot environment that was in force cannot be made again", "server", was.Server, "bootenv", was.Intent.Name, "err", err)
+		e.cfg.Logger.Warn("the boot environment that was in force cannot be made again", "server", was.Server, "bootenv", was.Intent.Name, "err", err)
 	}
 	return nil
 }
 
 // swap puts an environment in the place of the one before, on disk first. One that a
 // machine boots from stays until that has ended.
-func (e *envs) swap(next *environment) error {
+func (e *envs) swap(next *Environment) error {
 	was := e.of(next.server)
-	if was != nil && was.generation != next.generation && e.agent.index.boots(next.server, was.generation) {
+	if was != nil && was.generation != next.generation && e.cfg.Boots.Serves(next.server, was.generation) {
 		next.view.Release()
 		return waits{protocol.Errorf(protocol.CodeConflict, "change boot environment", "%s boots from the files that are there", next.server).
 			WithHint("it is changed when this boot has ended")}
 	}
 	if was == nil || was.generation != next.generation || was.intent.Sealed != next.intent.Sealed {
-		if err := e.agent.store.PutEnv(store.Env{
+		if err := e.cfg.Store.PutEnv(store.Env{
 			Server: next.server, OwnerUID: next.claim, Intent: next.intent, OS: next.os, Generation: next.generation, Source: next.source, At: next.at,
 		}); err != nil {
 			next.view.Release()
 			return err
 		}
-		e.agent.cfg.Crash.At("agent.env.changed")
+		e.cfg.Crash.At("agent.env.changed")
 	}
 	e.mu.Lock()
 	_, wanted := e.wanted[next.server]
@@ -235,13 +230,13 @@ func (e *envs) swap(next *environment) error {
 	e.mu.Unlock()
 	if !wanted {
 		was = next
-		e.note(e.agent.store.DropEnv(next.server))
+		e.note(e.cfg.Store.DropEnv(next.server))
 	}
 	if was != nil {
 		was.view.Release()
 	}
 	if was == nil || was.generation != next.generation {
-		e.agent.log.Info("boot environment is in force", "server", next.server, "bootenv", next.intent.Name, "generation", next.generation, "source", string(next.source))
+		e.cfg.Logger.Info("boot environment is in force", "server", next.server, "bootenv", next.intent.Name, "generation", next.generation, "source", string(next.source))
 	}
 	return nil
 }
@@ -275,16 +270,16 @@ func (e *envs) keep(o store.Overview) (pins []string) {
 			add(*in.Boot.Env)
 		}
 	}
-	all, err := e.agent.store.Envs()
+	all, err := e.cfg.Store.Envs()
 	e.note(err)
 	for _, was := range all {
 		if named[was.Server] {
 			add(was.Intent)
 		} else {
-			e.note(e.agent.store.DropEnv(was.Server))
+			e.note(e.cfg.Store.DropEnv(was.Server))
 		}
 	}
-	e.agent.isos.Keep(func(digest string) bool { return uploaded[digest] })
+	e.uploads.Keep(func(digest string) bool { return uploaded[digest] })
 	return pins
 }
 
@@ -296,23 +291,4 @@ func (e *envs) close() {
 		b.view.Release()
 		delete(e.built, name)
 	}
-}
-
-// environment is all that one server is served of its boot environment. It is not changed
-// once it is in force.
-type environment struct {
-	server, claim string
-	intent        message.EnvIntent
-	os            string
-	generation    string
-	source        resource.EnvSource
-	message       string
-	at            time.Time
-	view          *fsview.View
-	root, upload  string    // paths of the environment's root, and of the uploaded file that it is; no upload is empty
-	boot          chain.Env // with a command line for no boot
-	key           resource.LoaderKey
-	recipe        *bootenv.Effective
-	renderings    renderings
-	destructive   bool // it discards what is on the disks
 }

@@ -1,4 +1,4 @@
-package agent
+package files
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,14 +9,14 @@ import (
 // isoDone is the result of a fetch that made a file local.
 const isoDone = "ok"
 
-// isoMetrics say what is fetched of uploaded files.
-type isoMetrics struct {
+// uploadMetrics say what is fetched of uploaded files.
+type uploadMetrics struct {
 	bytes prometheus.Counter
 	pulls *prometheus.CounterVec
 }
 
-func newISOMetrics(p *isoPuller, reg prometheus.Registerer) *isoMetrics {
-	m := &isoMetrics{
+func newUploadMetrics(p *uploads, reg prometheus.Registerer) *uploadMetrics {
+	m := &uploadMetrics{
 		bytes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rackboot_agent_iso_pulled_bytes_total", Help: "Bytes of uploaded files that came from the hub.",
 		}),
@@ -36,11 +36,11 @@ func newISOMetrics(p *isoPuller, reg prometheus.Registerer) *isoMetrics {
 }
 
 // missing is how much has to be fetched, in bytes.
-func (p *isoPuller) missing() (n int64) {
+func (p *uploads) missing() (n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for digest, w := range p.wanted {
-		if !p.agent.cfg.Blobs.Has(digest) {
+		if !p.cfg.Blobs.Has(digest) {
 			n += max(0, w.Size-w.have)
 		}
 	}

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// loops are the loops of the rack's servers. A server has one from the first time that it is
+// woken. All methods are safe for concurrent use, and none waits.
+type loops struct {
+	agent *Agent
+
+	mu      sync.Mutex
+	servers map[string]*server
+	group   *errgroup.Group // nil before begin
+	ctx     context.Context
+}
+
+func newLoops(a *Agent) *loops { return &loops{agent: a, servers: map[string]*server{}} }
+
+// begin lets loops be started, in the group. They end with ctx.
+func (l *loops) begin(ctx context.Context, group *errgroup.Group) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.group, l.ctx = group, ctx
+}
+
+// wake pokes the loop of a server, and starts it if the server has none.
+func (l *loops) wake(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.group == nil || l.ctx.Err() != nil {
+		return
+	}
+	s, ok := l.servers[name]
+	if !ok {
+		s = newServer(l.agent, name)
+		l.servers[name] = s
+		l.group.Go(func() error {
+			s.run(l.ctx)
+			return nil
+		})
+		l.group.Go(func() error {
+			s.watchBoard(l.ctx)
+			return nil
+		})
+	}
+	s.poke()
+}
+
+// of returns the loop of a server, if it has one.
+func (l *loops) of(name string) (*server, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.servers[name]
+	return s, ok
+}
+
+// Look pokes the loop of a server, if it has one.
+func (l *loops) Look(name string) {
+	if s, ok := l.of(name); ok {
+		s.poke()
+	}
+}
+
+// LookAtAll pokes all loops.
+func (l *loops) LookAtAll() {
+	for _, s := range l.all() {
+		s.poke()
+	}
+}
+
+func (l *loops) all() map[string]*server {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.servers)
+}
