@@ -31,7 +31,7 @@ func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 	s.agent.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
 	r.At = s.agent.cfg.Clock()
 	outcome(&r, err)
-	s.acted(p, began, r)
+	s.traced.Acted(p, began, r)
 	s.log.Info("acted", "action", p.Action.Kind, "outcome", r.Outcome, "err", err)
 	return r
 }

@@ -20,6 +20,7 @@ import (
 	"rackboot/agent/loaders"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
+	"rackboot/agent/trace"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
@@ -64,7 +65,7 @@ type Agent struct {
 	reads     budget        // that evidence asks for
 	notices   *notices
 	shortages *shortages
-	traces    *traces
+	traces    *trace.Room
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
@@ -89,7 +90,7 @@ func New(cfg Config) (*Agent, error) {
 	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
 	a.changes = newChanges()
 	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
-	a.traces, a.shortages = newTraces(a), newShortages()
+	a.shortages = newShortages()
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}
@@ -106,6 +107,7 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.report = newReporter(a)
+	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.report, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.index.ambiguous = a.ambiguous
 	if over {
 		a.over.Store(&word)
@@ -157,7 +159,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	group.Go(func() error { return a.report.run(ctx) })
 	group.Go(func() error { return a.notices.run(ctx) })
 	group.Go(func() error {
-		a.traces.run(ctx)
+		a.traces.Run(ctx)
 		return nil
 	})
 	group.Go(func() error {

@@ -165,7 +165,7 @@ func (q *asks) do(ctx context.Context, m question) {
 
 // trace answers from memory and disk.
 func (q *asks) trace(m message.Ask) ([]byte, error) {
-	t, err := q.agent.traces.trace(m.Server, m.Serial)
+	t, err := q.agent.traces.Trace(m.Server, m.Serial)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func (b *boots) Report(_ context.Context, token string, r protocol.ProbeReport) 
 	}
 	now := b.agent.cfg.Clock()
 	err := s.keepImage(r, now)
-	b.reported(server, e.attempt, now, r, err)
+	b.agent.traces.Reported(server, e.attempt, now, r, err)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func (d desk) Server(name string) (local.Server, error) {
 
 // Trace implements local.Reader.
 func (d desk) Trace(server string, serial int) (resource.Trace, error) {
-	return d.agent.traces.trace(server, serial)
+	return d.agent.traces.Trace(server, serial)
 }
 
 // holdOf is a hold with what its server's record and last report say of it.

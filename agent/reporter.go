@@ -163,6 +163,12 @@ func (r *reporter) of(server string) (s resource.ServerReport, phase resource.Ph
 	return s, r.phases[server], ok
 }
 
+// Known implements trace.Servers.
+func (r *reporter) Known(server string) bool {
+	_, _, ok := r.of(server)
+	return ok
+}
+
 func (r *reporter) raise(code resource.ConditionCode, detail string) { r.raiseFor(code, detail, 0) }
 
 // raiseFor raises a condition that ends by itself after d; 0 is never.

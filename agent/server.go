@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rackboot/agent/store"
+	"rackboot/agent/trace"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
@@ -47,10 +48,10 @@ type server struct {
 	events []decide.Event   // folded by the next step
 	board  *decide.Identity // likewise
 	safety *protocol.Safety // likewise
-	head   *resource.Trace  // how far the attempt had come when that was last traced
-	image  *kept            // what the server's image reported; nil before it was read
-	writes *rate.Limiter    // of such reports that say something else
-	loaded loaded           // has a lock of its own
+	traced *trace.Server
+	image  *kept         // what the server's image reported; nil before it was read
+	writes *rate.Limiter // of such reports that say something else
+	loaded loaded        // has a lock of its own
 	// recorded is the last record of a held server that is on disk; spell is what could not
 	// be recorded since.
 	recorded decide.Record
@@ -58,7 +59,7 @@ type server struct {
 }
 
 func newServer(a *Agent, name string) *server {
-	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), writes: rate.NewLimiter(rate.Every(imageEvery), imageBurst)}
+	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), writes: rate.NewLimiter(rate.Every(imageEvery), imageBurst), traced: a.traces.Server(name)}
 }
 
 // poke makes the loop look now.
@@ -226,7 +227,7 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 		s.recorded = plan.Record
 	}
 	s.agent.met.measure(plan.Measured)
-	s.stepped(snap, plan)
+	s.traced.Stepped(snap, plan)
 	s.agent.index.follow(s.name, plan.Record)
 	if plan.Fetch {
 		s.agent.files.Want(after.Intent.ServerIntent)

@@ -2,20 +2,16 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/netip"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent/store"
+	"rackboot/agent/trace"
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -39,12 +35,16 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 	a.streams, a.notices, a.asks = newStreams(a), newNotices(a), newAsks(a)
 	a.report = newReporter(a)
 	a.met = newMetrics(prometheus.NewRegistry(), a)
-	a.traces = newTraces(a)
+	a.traces = trace.New(trace.Config{Agent: "a1", Store: st, Servers: a.report, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})
 	return a, w
 }
 
-// taken takes what waits, as the traces' goroutine does.
-func taken(a *Agent) { a.traces.drain() }
+// taken takes what waits, as the traces' goroutine does when it ends.
+func taken(a *Agent) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a.traces.Run(ctx)
+}
 
 // attempts makes a server with an open attempt that clients are mapped to.
 func attempts(a *Agent, id string) *decide.Attempt {
@@ -52,7 +52,7 @@ func attempts(a *Agent, id string) *decide.Attempt {
 	a.index.synced = true
 	a.index.byMAC = map[string][]string{"02:00:00:00:00:01": {"n1"}}
 	a.index.follow("n1", decide.Record{Attempt: at})
-	a.traces.add(sighting{server: "n1", attempt: id, head: headOf("n1", at)})
+	a.traces.Server("n1").Stepped(decide.Snapshot{}, decide.Plan{Record: decide.Record{Attempt: at}})
 	return at
 }
 
@@ -61,30 +61,6 @@ func discovered(at time.Time) netboot.Exchange {
 		Source: protocol.TraceDHCP, At: at, Asked: "discover", Answered: "offer",
 		Client:   protocol.BootClient{Segment: "boot", MAC: "02:00:00:00:00:01", Class: protocol.ClassHTTPClient, Archs: []uint16{16}, Address: netip.MustParseAddr("10.7.0.50")},
 		Decision: protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "n1", Reason: "first boot granted", Token: "secret-token", File: "boot.efi"},
-	}
-}
-
-// What rows say of exchanges, and what they do not: no token is in any of them.
-func TestTraceWords(t *testing.T) {
-	v6, refused := discovered(hubStart), discovered(hubStart)
-	v6.V6, v6.Asked = true, "solicit"
-	refused.Decision = protocol.BootAnswer{Action: protocol.AnswerRefuse, Reason: "held"}
-	for _, tt := range []struct {
-		in   netboot.Exchange
-		want string
-	}{
-		{discovered(hubStart), "dhcp DISCOVER: HTTPClient amd64 uefi HTTP, 10.7.0.50 -> offer, boot: first boot granted, file boot.efi"},
-		{v6, "dhcp SOLICIT (IPv6): HTTPClient amd64 uefi HTTP, 10.7.0.50 -> offer, boot: first boot granted, file boot.efi"},
-		{refused, "dhcp DISCOVER: HTTPClient amd64 uefi HTTP, 10.7.0.50 -> offer, refuse: held"},
-		{netboot.Exchange{Source: protocol.TraceTFTP, Asked: "timeout", Token: "secret-token", File: "boot.efi", Bytes: 4096, Took: 31 * time.Second}, "tftp timeout: boot.efi, 4096 bytes in 31s"},
-		{netboot.Exchange{Source: protocol.TraceHTTP, Asked: "GET", Status: 206, Token: "secret-token", File: "kernel", Range: "bytes=4096-", Bytes: 10, Took: 1500 * time.Microsecond}, "http GET 206: kernel, bytes=4096-, 10 bytes in 1.5ms"},
-		{netboot.Exchange{Source: protocol.TraceHTTP, Asked: "POST", Status: 204, Report: true}, "http POST 204: report, 0 bytes in 0s"},
-	} {
-		r := exchanged(tt.in)
-		got := fmt.Sprintf("%s %s: %s", r.Source, r.What, r.Detail)
-		if got != tt.want || strings.Contains(got, "secret-token") {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
 	}
 }
 
@@ -106,120 +82,23 @@ func TestTraceOfWhom(t *testing.T) {
 	ended := *at
 	ended.State, ended.Since = resource.AttemptFailed, w.now
 	a.index.follow("n1", decide.Record{Attempt: &ended})
-	b.trace(discovered(w.now.Add(traceAfter - time.Second)))
-	b.trace(discovered(w.now.Add(traceAfter)))
+	b.trace(discovered(w.now.Add(10*time.Minute - time.Second)))
+	b.trace(discovered(w.now.Add(10 * time.Minute)))
 	taken(a)
-	tr, err := a.traces.trace("n1", 0)
+	tr, err := a.traces.Trace("n1", 0)
 	if err != nil || len(tr.Rows) != 4 || tr.Rows[0].Source != protocol.TraceDHCP || tr.Rows[1].Source != protocol.TraceHTTP || tr.Rows[2].Source != protocol.TraceTFTP || tr.Rows[3].Source != protocol.TraceDHCP {
 		t.Errorf("%v, %+v", err, tr)
 	}
-	if _, err := a.traces.trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := a.traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("of a server that nobody knows: %v", err)
 	}
 	a.report.put(resource.ServerReport{Server: "n2"}, resource.PhaseInitial)
-	if _, err := a.traces.trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "not powered on") {
+	if _, err := a.traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "not powered on") {
 		t.Errorf("of a server without a power-on: %v", err)
 	}
-	if _, err := a.traces.trace("n1", 7); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "[1]") {
+	if _, err := a.traces.Trace("n1", 7); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "[1]") {
 		t.Errorf("of another power-on: %v", err)
 	}
-}
-
-// Whoever records does not wait: of too much the rest is counted, and what comes after it
-// is traced again.
-func TestTraceDropsAndCounts(t *testing.T) {
-	a, w := tracing(t, statetest.NewMemory())
-	b := &boots{agent: a, leased: newLeased()}
-	attempts(a, "one")
-	for range 3 * sightingsWaiting {
-		b.trace(discovered(w.now))
-	}
-	var dropped float64
-	reg := prometheus.NewRegistry()
-	reg.MustRegister(a.met.traceDropped)
-	dropped = gathered(t, reg, "rackboot_agent_trace_rows_dropped_total")[0].value
-	if dropped != 2*sightingsWaiting+1 {
-		t.Errorf("%v were counted", dropped)
-	}
-	taken(a)
-	b.trace(discovered(w.now))
-	taken(a)
-	if tr, err := a.traces.trace("n1", 0); err != nil || tr.Last() != sightingsWaiting || len(tr.Rows) != resource.MaxTraceRows {
-		t.Errorf("%v, %d rows to %d", err, len(tr.Rows), tr.Last())
-	}
-}
-
-// broken is a store whose disk is full while it is set.
-type broken struct {
-	state.Store
-	full atomic.Bool
-}
-
-func (b *broken) Update(f func(state.Txn) error) error {
-	if b.full.Load() {
-		return errors.New("no space left on device")
-	}
-	return b.Store.Update(f)
-}
-
-// The last attempts are kept, also over a restart; a full disk loses nothing that is in
-// memory, and stops nothing.
-func TestTraceOverRestarts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		db := &broken{Store: statetest.NewMemory()}
-		run := func(a *Agent) func() {
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan struct{})
-			go func() { a.traces.run(ctx); close(done) }()
-			return func() { cancel(); <-done }
-		}
-		begin := func(a *Agent, n int) {
-			at := attempts(a, fmt.Sprintf("id-%d", n))
-			a.traces.add(sighting{server: "n1", attempt: at.ID, row: resource.TraceRow{Source: protocol.TraceAttempt, What: at.ID}})
-			synctest.Wait()
-		}
-		kept := func(a *Agent, want ...int) {
-			t.Helper()
-			for _, n := range want {
-				tr, err := a.traces.trace("n1", n)
-				if err != nil || tr.Attempt != fmt.Sprintf("id-%d", n) || len(tr.Rows) != 1 || tr.Rows[0].What != tr.Attempt || !slices.Equal(tr.Kept, want) {
-					t.Fatalf("%d of %v: %v, %+v", n, want, err, tr)
-				}
-			}
-		}
-		a, _ := tracing(t, db)
-		stop := run(a)
-		begin(a, 1)
-		begin(a, 2)
-		kept(a, 1, 2)
-		stop()
-
-		a, _ = tracing(t, db)
-		kept(a, 1, 2)
-		stop = run(a)
-		db.full.Store(true)
-		for n := 3; n <= 4; n++ {
-			begin(a, n)
-			time.Sleep(2 * traceFlush)
-		}
-		kept(a, 1, 2, 3, 4)
-		db.full.Store(false)
-		time.Sleep(2 * traceFlush)
-		synctest.Wait()
-		if all, err := a.store.Traces("n1"); err != nil || len(all) != 4 {
-			t.Errorf("%v, %d on the disk", err, len(all))
-		}
-		for n := 5; n <= 9; n++ {
-			begin(a, n)
-		}
-		kept(a, 4, 5, 6, 7, 8, 9)
-		stop()
-		a, _ = tracing(t, db)
-		kept(a, 4, 5, 6, 7, 8, 9)
-		if all, err := a.store.Traces("n1"); err != nil || len(all) != tracesKept {
-			t.Errorf("%v, %d on the disk", err, len(all))
-		}
-	})
 }
 
 // BenchmarkTraceExchange is what a row costs the DHCP server that it is of: each is taken.
@@ -229,27 +108,13 @@ func BenchmarkTraceExchange(b *testing.B) {
 	attempts(a, "one")
 	e := discovered(w.now)
 	b.ReportAllocs()
-	for b.Loop() {
+	for n := 0; b.Loop(); n++ {
 		boots.trace(e)
-		if len(a.traces.queue) == cap(a.traces.queue) {
+		if n%500 == 0 { // before the queue is full
 			b.StopTimer()
-			for len(a.traces.queue) > 0 {
-				<-a.traces.queue
-			}
+			taken(a)
 			b.StartTimer()
 		}
-	}
-}
-
-// BenchmarkTraceWords is what a row costs the traces' goroutine, beside everything else.
-func BenchmarkTraceWords(b *testing.B) {
-	a, w := tracing(b, statetest.NewMemory())
-	attempts(a, "one")
-	taken(a)
-	s := sighting{server: "n1", attempt: "one", seen: discovered(w.now)}
-	b.ReportAllocs()
-	for b.Loop() {
-		a.traces.take(s)
 	}
 }
 

@@ -1,15 +1,20 @@
-package agent
+package trace
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/agent/store"
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 const (
@@ -36,12 +41,28 @@ type sighting struct {
 	seen netboot.Exchange
 }
 
-// traces keeps what was seen of power-ons. Nothing is decided by it: whatever is
-// missing costs people a line. It is written to the disk beside everything else, and
-// whoever records does not wait.
-type traces struct {
-	agent *Agent
-	queue chan sighting
+// Config is what the room is made of.
+type Config struct {
+	Agent      string // id
+	Store      *store.Store
+	Servers    Servers
+	Clock      state.Clock
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Servers is what this room asks about servers.
+type Servers interface {
+	// Known reports whether the agent has heard of a server.
+	Known(server string) bool
+}
+
+// Room keeps what was seen of power-ons. Make it with New, then call Run once. All methods
+// are safe for concurrent use; those that record do not wait.
+type Room struct {
+	cfg     Config
+	queue   chan sighting
+	dropped prometheus.Counter
 
 	mu      sync.Mutex
 	servers map[string]*traced
@@ -55,23 +76,28 @@ type traced struct {
 	dirty bool
 }
 
-func newTraces(a *Agent) *traces {
-	return &traces{agent: a, queue: make(chan sighting, sightingsWaiting), servers: map[string]*traced{}}
+// New makes the room. Nothing is on disk before Run.
+func New(cfg Config) *Room {
+	t := &Room{cfg: cfg, queue: make(chan sighting, sightingsWaiting), servers: map[string]*traced{}, dropped: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_agent_trace_rows_dropped_total", Help: "Rows of boot traces that were not noted, because too many waited.",
+	})}
+	cfg.Registerer.MustRegister(t.dropped)
+	return t
 }
 
 // add takes a sighting, and says whether there was room. It does not block.
-func (t *traces) add(s sighting) bool {
+func (t *Room) add(s sighting) bool {
 	select {
 	case t.queue <- s:
 		return true
 	default:
-		t.agent.met.traceDropped.Inc()
+		t.dropped.Inc()
 		return false
 	}
 }
 
-// run makes traces until ctx ends.
-func (t *traces) run(ctx context.Context) {
+// Run makes traces until ctx ends.
+func (t *Room) Run(ctx context.Context) {
 	tick := time.NewTicker(traceFlush)
 	defer tick.Stop()
 	for {
@@ -89,7 +115,7 @@ func (t *traces) run(ctx context.Context) {
 }
 
 // drain takes what waits.
-func (t *traces) drain() {
+func (t *Room) drain() {
 	for {
 		select {
 		case s := <-t.queue:
@@ -102,7 +128,7 @@ func (t *traces) drain() {
 
 // take puts one sighting where it belongs. One of an attempt that nobody has said to have
 // begun is of one whose beginning was lost, and is left out.
-func (t *traces) take(s sighting) {
+func (t *Room) take(s sighting) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	of := t.of(s.server)
@@ -122,15 +148,15 @@ func (t *traces) take(s sighting) {
 }
 
 // of are the traces of a server; the newest is read from the disk once. It needs t.mu.
-func (t *traces) of(server string) *traced {
+func (t *Room) of(server string) *traced {
 	of, ok := t.servers[server]
 	if ok {
 		return of
 	}
 	of = &traced{}
 	t.servers[server] = of
-	if kept, err := t.agent.store.Traces(server); err != nil {
-		t.agent.log.Debug("traces not read", "server", server, "err", err)
+	if kept, err := t.cfg.Store.Traces(server); err != nil {
+		t.cfg.Logger.Debug("traces not read", "server", server, "err", err)
 	} else if n := len(kept); n > 0 {
 		of.now = &kept[n-1]
 	}
@@ -139,7 +165,7 @@ func (t *traces) of(server string) *traced {
 
 // follow takes over how far an attempt has come. Another one begins a trace. It needs
 // t.mu.
-func (t *traces) follow(of *traced, head resource.Trace) {
+func (t *Room) follow(of *traced, head resource.Trace) {
 	head.Serial = 1
 	if was := of.now; was != nil {
 		head.Serial = was.Serial
@@ -156,9 +182,9 @@ func (t *traces) follow(of *traced, head resource.Trace) {
 
 // flush writes what is new. What cannot be written is tried again; the disk's trouble
 // is told by those who need it.
-func (t *traces) flush() {
+func (t *Room) flush() {
 	for name, list := range t.unsaved() {
-		err := t.agent.store.PutTraces(name, list, tracesKept)
+		err := t.cfg.Store.PutTraces(name, list, tracesKept)
 		t.mu.Lock()
 		of := t.servers[name]
 		if err != nil {
@@ -169,14 +195,14 @@ func (t *traces) flush() {
 		}
 		t.mu.Unlock()
 		if err != nil {
-			t.agent.log.Debug("traces not written", "server", name, "err", err)
+			t.cfg.Logger.Debug("traces not written", "server", name, "err", err)
 		}
 	}
 }
 
 // unsaved are copies of the traces that are not on the disk as they are, by server, in
 // order.
-func (t *traces) unsaved() map[string][]resource.Trace {
+func (t *Room) unsaved() map[string][]resource.Trace {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := map[string][]resource.Trace{}
@@ -196,9 +222,9 @@ func (t *traces) unsaved() map[string][]resource.Trace {
 
 // Trace is what was seen of an attempt of a server; serial 0 is the newest. The codes are
 // not_found, and unavailable if the disk cannot be read.
-func (t *traces) trace(server string, serial int) (resource.Trace, error) {
+func (t *Room) Trace(server string, serial int) (resource.Trace, error) {
 	const op = "trace"
-	kept, err := t.agent.store.Traces(server)
+	kept, err := t.cfg.Store.Traces(server)
 	if err != nil {
 		return resource.Trace{}, err
 	}
@@ -214,8 +240,8 @@ func (t *traces) trace(server string, serial int) (resource.Trace, error) {
 	t.mu.Unlock()
 	kept = kept[max(0, len(kept)-tracesKept):]
 	if len(kept) == 0 {
-		if _, _, known := t.agent.report.of(server); !known {
-			return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "agent %s has not heard of server %q", t.agent.cfg.Agent, server).
+		if !t.cfg.Servers.Known(server) {
+			return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "agent %s has not heard of server %q", t.cfg.Agent, server).
 				WithHint("rackctl get servers lists the hub's servers, rackboot-agent servers those of this agent")
 		}
 		return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, op, "server %s was not powered on by this agent yet, as far as it remembers", server).
