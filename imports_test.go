@@ -22,7 +22,7 @@ func layers() []layer {
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
-		"agent/store", "agent/discover", "agent/files", "agent/loaders", "agent/local", "agent/trace",
+		"agent/store", "agent/discover", "agent/files", "agent/loaders", "agent/local", "agent/reports", "agent/trace",
 	}
 	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/status", "hub/terms", "hub/trace", "hub/view", "hub/wake"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "protocol/conns", "protocol/wire", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
@@ -89,6 +89,7 @@ func layers() []layer {
 		{"agent/loaders", []string{"protocol", "netboot/chain", "state"}, "boot loaders from disk; it knows no boot"},
 		{"agent/local", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
 		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},
+		{"agent/reports", []string{"protocol", "protocol/message", "protocol/resource", "state"}, "a room: what the agent says of itself and its servers; it knows no link"},
 		{"agent/trace", []string{"protocol", "protocol/decide", "protocol/resource", "netboot", "state", "agent/store"}, "a room: what was seen of power-ons; nothing is decided by it"},
 		{"agent/secret", []string{"protocol", "protocol/message", "protocol/resource", "protocol/sealbox", "agent/store"}, "has the agent's key; it knows no driver and no document"},
 		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "fdlimit", "metrics", "ready", "state/clock"}), "puts an agent together from its file"},
@@ -231,6 +232,7 @@ func testLayers() []layer {
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
 		{"hub/catalogue/fetch", []string{"state/statetest"}, "crash points"},
 		{"agent", []string{"state/statetest"}, "its store is in memory"},
+		{"agent/reports", []string{"protocol/wire", "agent/discover", "netboot"}, "found BMCs are reported, and a full report fits into a message"},
 		{"agent/trace", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
 		{"agent/files", []string{"state/badger", "state/statetest"}, "a store to note in, and crash points"},
 		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},

@@ -19,6 +19,7 @@ import (
 	"rackboot/agent/files"
 	"rackboot/agent/loaders"
 	"rackboot/agent/local"
+	"rackboot/agent/reports"
 	"rackboot/agent/store"
 	"rackboot/agent/trace"
 	"rackboot/protocol/message"
@@ -36,13 +37,13 @@ type Agent struct {
 
 	destructive *wire.Verifier // opens approvals
 
-	index  *index
-	files  *files.Room
-	chains *loaders.Loaders
-	trial  *trial
-	finder *discover.Finder
-	report *reporter
-	met    *metrics
+	index   *index
+	files   *files.Room
+	chains  *loaders.Loaders
+	trial   *trial
+	finder  *discover.Finder
+	reports *reports.Room
+	met     *metrics
 
 	troubles troubles // used by Receive only
 	refusals refusals // used by Receive only
@@ -106,25 +107,26 @@ func New(cfg Config) (*Agent, error) {
 	if a.began, err = st.Began(); err != nil {
 		return nil, err
 	}
-	a.report = newReporter(a)
-	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.report, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
+	a.reports = reports.New(reports.Config{
+		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
+	})
+	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.index.ambiguous = a.ambiguous
 	if over {
 		a.over.Store(&word)
-		a.report.raise(word.Code, endedWhen(word))
+		a.reports.Raise(word.Code, endedWhen(word))
 	}
 	a.files = files.New(files.Config{
 		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
 		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: a.index, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	a.met = newMetrics(cfg.Registerer, a)
-	newEnvMetrics(cfg.Registerer, a.report)
 	if a.chains, err = a.openLoaders(); err != nil {
 		return nil, err
 	}
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
-		Leases: st, Changed: a.report.pokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Leases: st, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
@@ -156,7 +158,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	group.Go(func() error { return a.chains.Run(ctx) })
-	group.Go(func() error { return a.report.run(ctx) })
+	group.Go(func() error {
+		a.reports.Run(ctx, a.finder, &sender{agent: a})
+		return nil
+	})
 	group.Go(func() error { return a.notices.run(ctx) })
 	group.Go(func() error {
 		a.traces.Run(ctx)

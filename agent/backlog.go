@@ -14,7 +14,7 @@ const eventBatch = 100
 const eventPause = 2 * time.Second
 
 // backlog sends the events that the hub has not acknowledged, the oldest first. It
-// is used by the reporter's goroutine only.
+// is used by the reports' goroutine only.
 type backlog struct {
 	session     string
 	first, last uint64

@@ -29,10 +29,10 @@ func (a *Agent) openLoaders() (*loaders.Loaders, error) {
 		Folders: a.cfg.Loaders, Blobs: a.cfg.Blobs, Store: a.store, Changed: a.loadersChanged,
 		Failed: func(err error) {
 			if err == nil {
-				a.report.clear(resource.CondLoadersInvalid)
+				a.reports.Clear(resource.CondLoadersInvalid)
 				return
 			}
-			a.report.raise(resource.CondLoadersInvalid, err.Error())
+			a.reports.Raise(resource.CondLoadersInvalid, err.Error())
 		},
 		Clock: a.cfg.Clock, Logger: a.log, Registerer: a.cfg.Registerer,
 	})

@@ -38,9 +38,9 @@ func (a *Agent) End(sealed []byte) error {
 	if err := a.reindex(); err != nil {
 		return a.storeTrouble(err)
 	}
-	a.report.raise(m.Code, endedWhen(m))
+	a.reports.Raise(m.Code, endedWhen(m))
 	a.loops.LookAtAll()
-	a.report.pokeAll()
+	a.reports.PokeAll()
 	return nil
 }
 

@@ -18,7 +18,7 @@ func Subscriptions(agent string) []string {
 func (a *Agent) Connected(t Transport) {
 	a.session.renew(a.random(), t)
 	a.greeter.fresh()
-	a.report.pokeAll()
+	a.reports.PokeAll()
 }
 
 // ask wants a Hello after d, or as soon as the pause between two allows.
@@ -78,9 +78,9 @@ func (a *Agent) look() {
 	}
 	verified, half := a.hubClock.fresh()
 	if verified {
-		a.report.clear(resource.CondHubUnverified)
+		a.reports.Clear(resource.CondHubUnverified)
 	} else {
-		a.report.raise(resource.CondHubUnverified, "")
+		a.reports.Raise(resource.CondHubUnverified, "")
 	}
 	if half && a.session.isAnswered() {
 		a.ask(0)

@@ -71,7 +71,7 @@ func (d desk) Status() (local.Status, error) {
 	if err != nil {
 		return local.Status{}, err
 	}
-	servers, conds := a.report.snapshot()
+	servers, conds := a.reports.Snapshot()
 	s := local.Status{
 		Agent: a.cfg.Agent, Rack: a.cfg.Rack, Version: a.cfg.Version, Incarnation: in.Incarnation,
 		Synced: o.Synced, Replaced: o.Replaced, Hub: a.session.known(), Applied: in.Heads, Term: in.Term,
@@ -101,21 +101,21 @@ func (s *session) known() local.Hub {
 
 // Servers implements local.Reader.
 func (d desk) Servers() (all []local.Summary) {
-	servers, _ := d.agent.report.snapshot()
+	servers, _ := d.agent.reports.Snapshot()
 	poll := d.agent.poll()
 	for _, r := range servers {
 		age, stale := d.agent.read(r, poll)
 		if !r.Observation.StartedAt.IsZero() {
 			r.ReadAge = age
 		}
-		all = append(all, local.Summary{Phase: d.agent.report.phase(r.Server), Stale: stale, ServerReport: r})
+		all = append(all, local.Summary{Phase: d.agent.reports.Phase(r.Server), Stale: stale, ServerReport: r})
 	}
 	return all
 }
 
 // Server implements local.Reader.
 func (d desk) Server(name string) (local.Server, error) {
-	r, phase, ok := d.agent.report.of(name)
+	r, phase, ok := d.agent.reports.Of(name)
 	if !ok {
 		return local.Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "this agent has not heard of server %q", name).
 			WithHint("rackboot-agent servers lists those that it knows")
@@ -197,7 +197,7 @@ func (d desk) shown(h decide.Hold) (local.Hold, error) {
 	if err != nil {
 		return local.Hold{}, err
 	}
-	r, _, _ := d.agent.report.of(h.Server)
+	r, _, _ := d.agent.reports.Of(h.Server)
 	return d.agent.holdOf(h, v.Record, r), nil
 }
 
@@ -268,7 +268,7 @@ func (d desk) changed(server string) {
 		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
 		_ = d.agent.storeTrouble(err) // raises a condition
 	} else {
-		d.agent.report.clear(resource.CondStoreFailing)
+		d.agent.reports.Clear(resource.CondStoreFailing)
 	}
 	d.agent.lookAt([]string{server})
 }

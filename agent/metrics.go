@@ -3,6 +3,7 @@ package agent
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/reports"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
@@ -12,14 +13,14 @@ import (
 type metrics struct {
 	dropped, summed         prometheus.Counter
 	hellos, bmcEvents       prometheus.Counter
-	asks, webhooks, hurried *prometheus.CounterVec
+	asks, webhooks          *prometheus.CounterVec
 	wakes                   *prometheus.CounterVec
 	streams, subscriptions  *prometheus.Desc
 	syncs, refused, opened  *prometheus.CounterVec
 	approvals, userData     *prometheus.CounterVec
 	media                   *prometheus.CounterVec
 	unexpected, safeStops   *prometheus.CounterVec
-	report                  *reporter
+	reports                 *reports.Room
 	agent                   *Agent
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
@@ -37,7 +38,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		return prometheus.NewDesc("rackboot_agent_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		report: a.report, agent: a, attemptMetrics: newAttemptMetrics(),
+		reports: a.reports, agent: a, attemptMetrics: newAttemptMetrics(),
 		info:  desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
 		phase: desc("servers", "Servers by power state.", "power"),
 		held:  desc("holds", "Holds by state.", "state"),
@@ -106,7 +107,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.wakes, m.hurried, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.wakes, m.unrecorded)
 	return m
 }
 
@@ -119,7 +120,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	servers, conds := m.report.snapshot()
+	servers, conds := m.reports.Snapshot()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
@@ -146,7 +147,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.Attempt != nil {
 			attempt = *s.Attempt
 		}
-		gauge(m.info, 1, s.Server, string(m.report.phase(s.Server)), string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
+		gauge(m.info, 1, s.Server, string(m.reports.Phase(s.Server)), string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
 		if !s.Observation.ReadAt.IsZero() {
 			gauge(m.age, float64(s.Observation.ReadAt.UnixMilli())/1000, s.Server)
 		}

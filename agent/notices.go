@@ -68,7 +68,7 @@ func (n *notices) record(m netboot.Notice) {
 	if m.Kind == netboot.NoticeNoAddress {
 		n.agent.starved(m)
 	} else {
-		n.agent.report.raiseFor(code, text, noticed)
+		n.agent.reports.RaiseFor(code, text, noticed)
 	}
 	if !n.events[m.Kind].AllowN(n.agent.cfg.Clock(), 1) {
 		n.agent.met.summed.Inc() // the condition says it
@@ -78,7 +78,7 @@ func (n *notices) record(m netboot.Notice) {
 		n.agent.log.Error("cannot record what a boot server saw", "err", err)
 		return
 	}
-	n.agent.report.poke()
+	n.agent.reports.Poke()
 }
 
 // told says what a notice means to people.

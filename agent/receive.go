@@ -74,7 +74,7 @@ func (a *Agent) refuseDocument(leaf string, err error) {
 		a.log.Debug("a late copy of an older document", "doc", leaf)
 		return
 	case errors.Is(err, store.ErrFenced):
-		a.report.raiseFor(resource.CondTwoHubs, err.Error(), fades)
+		a.reports.RaiseFor(resource.CondTwoHubs, err.Error(), fades)
 	default:
 		a.trouble(resource.CondDocumentRefused, leaf, err.Error())
 	}
@@ -120,7 +120,7 @@ func (a *Agent) applyHolds(d message.HoldDoc, leaf, digest string) error {
 	if err := a.rehold(changed); err != nil {
 		return a.storeTrouble(err)
 	}
-	a.report.clear(resource.CondStoreFailing)
+	a.reports.Clear(resource.CondStoreFailing)
 	if a.session.applied(leaf, d.Head, d.IssuedAt) {
 		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}
@@ -142,7 +142,7 @@ func (a *Agent) applyRack(d message.RackDoc, leaf, digest string) error {
 	if err = errors.Join(err, a.reindex()); err != nil {
 		return a.storeTrouble(err)
 	}
-	a.report.clear(resource.CondStoreFailing)
+	a.reports.Clear(resource.CondStoreFailing)
 	if a.session.applied(leaf, d.Head, d.IssuedAt) {
 		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}
@@ -190,12 +190,12 @@ func (a *Agent) lookAt(servers []string) {
 	for _, name := range servers {
 		a.loops.wake(name)
 	}
-	a.report.pokeAll()
+	a.reports.PokeAll()
 }
 
 func (a *Agent) storeTrouble(err error) error {
 	if protocol.CodeOf(err) == protocol.CodeUnavailable {
-		a.report.raise(resource.CondStoreFailing, err.Error())
+		a.reports.Raise(resource.CondStoreFailing, err.Error())
 	}
 	return err
 }

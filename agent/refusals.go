@@ -42,7 +42,7 @@ func (a *Agent) refuse(why refusal, leaf string) {
 	a.refusals.count++
 	a.refusals.last = now
 	a.met.refused.WithLabelValues(string(why)).Inc()
-	a.report.raiseFor(resource.CondMessagesRefused,
+	a.reports.RaiseFor(resource.CondMessagesRefused,
 		fmt.Sprintf("%d messages, the last on %q: %s", a.refusals.count, leaf[:min(len(leaf), maxLeaf)], why), fades)
 	if a.refusals.count == 1 {
 		a.log.Warn("messages do not verify and are not heeded", "reason", why)

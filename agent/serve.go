@@ -123,11 +123,11 @@ func (a *Agent) sayUnserved(served []resource.SegmentIntent) {
 		}
 	}
 	if len(names) == 0 {
-		a.report.clear(resource.CondIPv6NotServed)
+		a.reports.Clear(resource.CondIPv6NotServed)
 		return
 	}
 	slices.Sort(names)
-	a.report.raise(resource.CondIPv6NotServed, "no dhcp6 in the agent's file for "+strings.Join(names, ", "))
+	a.reports.Raise(resource.CondIPv6NotServed, "no dhcp6 in the agent's file for "+strings.Join(names, ", "))
 }
 
 // BootHosts are the hosts of the https boot URLs of the segments that are served. It

@@ -63,9 +63,12 @@ func newServer(a *Agent, name string) *server {
 }
 
 // poke makes the loop look now.
-func (s *server) poke() {
+func (s *server) poke() { wake(s.poked) }
+
+// wake signals a channel of one place, unless it is signalled already.
+func wake(c chan struct{}) {
 	select {
-	case s.poked <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -180,7 +183,7 @@ const unnamedEvery = 15 * time.Second
 
 // stuck reports that nothing can be recorded, and returns when to try again.
 func (s *server) stuck(err error) time.Time {
-	s.agent.report.raise(resource.CondStoreFailing, err.Error())
+	s.agent.reports.Raise(resource.CondStoreFailing, err.Error())
 	s.log.Error("cannot record; nothing is done but to force off what is held", "err", err)
 	return s.agent.cfg.Clock().Add(storePause)
 }
@@ -218,7 +221,7 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 		s.poke()
 	}
 	if plan.Persist || len(plan.Happened) > 0 {
-		s.agent.report.clear(resource.CondStoreFailing) // it was written
+		s.agent.reports.Clear(resource.CondStoreFailing) // it was written
 	}
 	s.events, s.board, s.safety = s.events[:0:0], nil, nil
 	s.watch = plan.Watch
@@ -264,7 +267,7 @@ func (s *server) publish(v store.View, p decide.Plan) {
 	if v.Intent != nil && !v.Intent.Missing {
 		intent = &v.Intent.ServerIntent
 	}
-	s.agent.report.put(r, decide.Phase(intent, &r))
+	s.agent.reports.Put(r, decide.Phase(intent, &r))
 }
 
 // fold puts one piece of evidence on disk now, before it is answered.

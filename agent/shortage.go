@@ -95,7 +95,7 @@ func (s *shortages) describe(now time.Time) string {
 func (a *Agent) starved(m netboot.Notice) {
 	now := a.cfg.Clock()
 	a.shortages.note(m, now)
-	a.report.raiseFor(resource.CondPoolExhausted, a.shortages.describe(now), shortFor)
+	a.reports.RaiseFor(resource.CondPoolExhausted, a.shortages.describe(now), shortFor)
 	if m.Server != "" {
 		a.loops.wake(m.Server)
 	}
@@ -108,9 +108,9 @@ func (a *Agent) fed(mac string) {
 		return
 	}
 	if text := a.shortages.describe(a.cfg.Clock()); text != "" {
-		a.report.raiseFor(resource.CondPoolExhausted, text, shortFor)
+		a.reports.RaiseFor(resource.CondPoolExhausted, text, shortFor)
 	} else {
-		a.report.clear(resource.CondPoolExhausted)
+		a.reports.Clear(resource.CondPoolExhausted)
 	}
 	if server != "" {
 		a.loops.wake(server)

@@ -109,9 +109,9 @@ func (a *Agent) sayNoStop() {
 		}
 	}
 	if len(whys) == 0 {
-		a.report.clear(resource.CondNoStopImage)
+		a.reports.Clear(resource.CondNoStopImage)
 		return
 	}
 	slices.Sort(whys)
-	a.report.raise(resource.CondNoStopImage, strings.Join(whys, "; "))
+	a.reports.Raise(resource.CondNoStopImage, strings.Join(whys, "; "))
 }

@@ -101,5 +101,5 @@ func (a *Agent) ambiguous(c protocol.BootClient, servers []string) {
 	if n := len(servers) - most; n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
-	a.report.raiseFor(resource.CondDiscoveryAmbiguous, fmt.Sprintf("%s asked on segment %s; open are %s", c.MAC, c.Segment, names), ambiguousFor)
+	a.reports.RaiseFor(resource.CondDiscoveryAmbiguous, fmt.Sprintf("%s asked on segment %s; open are %s", c.MAC, c.Segment, names), ambiguousFor)
 }

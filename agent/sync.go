@@ -53,8 +53,8 @@ func (a *Agent) sync(m message.Sync) {
 		a.greeter.reply()
 	case decide.SyncBehind:
 		a.session.heed(m)
-		a.report.raise(resource.CondHubBehind, "")
-		a.report.pokeAll()
+		a.reports.Raise(resource.CondHubBehind, "")
+		a.reports.PokeAll()
 	case decide.SyncHeed:
 		a.session.heed(m)
 		a.fresh(m, time.Time{})
@@ -68,16 +68,16 @@ func (a *Agent) answered(m message.Sync, in store.Applied, asked time.Time, lack
 	if m.Fence.Newer(in.Fence) {
 		if err := a.store.Follow(m.Fence); err != nil {
 			a.log.Error("cannot record the hub's fence", "err", err)
-			a.report.raise(resource.CondStoreFailing, err.Error())
+			a.reports.Raise(resource.CondStoreFailing, err.Error())
 			return
 		}
 		a.log.Info("follows a hub", "fence", m.Fence.Number, "hub", m.Fence.Hub)
-		a.report.clear(resource.CondTwoHubs) // of the hubs before; one that still speaks is told again
+		a.reports.Clear(resource.CondTwoHubs) // of the hubs before; one that still speaks is told again
 	}
 	if !a.session.hasMet() {
 		if err := a.store.Met(); err != nil {
 			a.log.Error("cannot record that the hub has answered", "err", err)
-			a.report.raise(resource.CondStoreFailing, err.Error())
+			a.reports.Raise(resource.CondStoreFailing, err.Error())
 			return
 		}
 	}
@@ -90,18 +90,18 @@ func (a *Agent) answered(m message.Sync, in store.Applied, asked time.Time, lack
 	}
 	a.setReplaced(false)
 	a.dismissed.Store(false)
-	a.report.clear(resource.CondAgentReplaced)
-	a.report.clear(resource.CondAgentUnknown)
-	a.report.clear(resource.CondHubBehind)
+	a.reports.Clear(resource.CondAgentReplaced)
+	a.reports.Clear(resource.CondAgentUnknown)
+	a.reports.Clear(resource.CondHubBehind)
 	// What this agent refused and still lacks comes again.
 	delete(a.troubles, resource.CondDocumentRefused)
-	a.report.clear(resource.CondDocumentRefused)
+	a.reports.Clear(resource.CondDocumentRefused)
 	if !first {
 		asked = time.Time{} // only the first answer can tell the time
 	}
 	a.fresh(m, asked)
 	if first {
-		a.report.pokeAll()  // with the session's nonce
+		a.reports.PokeAll() // with the session's nonce
 		a.loops.LookAtAll() // what waited for the hub's time need not
 	}
 }
@@ -122,12 +122,12 @@ func (a *Agent) fresh(m message.Sync, asked time.Time) {
 	}
 	a.hubClock.verify(m.At, m.ValidFor)
 	if verified, _ := a.hubClock.fresh(); verified {
-		a.report.clear(resource.CondHubUnverified)
+		a.reports.Clear(resource.CondHubUnverified)
 	}
 	if err := a.store.Acknowledge(m.EventsAcked); err != nil {
 		a.log.Error("cannot forget events", "err", err)
 	}
-	a.report.poke()
+	a.reports.Poke()
 }
 
 // refused is the hub's word that it does not serve this agent.
@@ -147,7 +147,7 @@ func (a *Agent) refused(m message.Sync) {
 	if code == resource.CondAgentReplaced && a.setReplaced(true) {
 		a.log.Error("refused by the hub", "code", code)
 	}
-	a.report.raise(code, "the hub refuses this agent")
+	a.reports.Raise(code, "the hub refuses this agent")
 }
 
 // renew takes a new incarnation, because the hub has seen that this disk is an older
@@ -157,7 +157,7 @@ func (a *Agent) renew(was string) {
 	a.dismissed.Store(true)
 	if err := a.store.Renew(a.cfg.Clock(), was); err != nil {
 		a.log.Error("cannot take a new incarnation", "err", err)
-		a.report.raise(resource.CondStoreFailing, err.Error())
+		a.reports.Raise(resource.CondStoreFailing, err.Error())
 		return
 	}
 	a.dismissed.Store(false)
@@ -167,13 +167,13 @@ func (a *Agent) renew(was string) {
 	}
 	a.session.reopen()
 	a.greeter.reply()
-	a.report.pokeAll()
+	a.reports.PokeAll()
 	a.loops.LookAtAll()
 }
 
 // twoHubs is the word of a hub that another one has taken over from.
 func (a *Agent) twoHubs(said, followed message.Fence) {
-	a.report.raiseFor(resource.CondTwoHubs, fmt.Sprintf("hub %s with fence %d, while %s with %d is followed", said.Hub, said.Number, followed.Hub, followed.Number), fades)
+	a.reports.RaiseFor(resource.CondTwoHubs, fmt.Sprintf("hub %s with fence %d, while %s with %d is followed", said.Hub, said.Number, followed.Hub, followed.Number), fades)
 	a.ask(0)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/reports"
 	"rackboot/agent/store"
 	"rackboot/agent/trace"
 	"rackboot/netboot"
@@ -33,9 +34,9 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 	a.store = st
 	a.hubClock.clock = w.read
 	a.streams, a.notices, a.asks = newStreams(a), newNotices(a), newAsks(a)
-	a.report = newReporter(a)
+	a.reports = reports.New(reports.Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()})
 	a.met = newMetrics(prometheus.NewRegistry(), a)
-	a.traces = trace.New(trace.Config{Agent: "a1", Store: st, Servers: a.report, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})
+	a.traces = trace.New(trace.Config{Agent: "a1", Store: st, Servers: a.reports, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})
 	return a, w
 }
 
@@ -92,7 +93,7 @@ func TestTraceOfWhom(t *testing.T) {
 	if _, err := a.traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("of a server that nobody knows: %v", err)
 	}
-	a.report.put(resource.ServerReport{Server: "n2"}, resource.PhaseInitial)
+	a.reports.Put(resource.ServerReport{Server: "n2"}, resource.PhaseInitial)
 	if _, err := a.traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "not powered on") {
 		t.Errorf("of a server without a power-on: %v", err)
 	}

@@ -133,17 +133,17 @@ func (t *trial) serve() error {
 // tell raises and clears the conditions. One of them is raised while the other ends,
 // so that no report lies between.
 func (t *trial) tell(now store.Segments) {
-	names, r := strings.Join(now.Differ, ", "), t.agent.report
+	names, r := strings.Join(now.Differ, ", "), t.agent.reports
 	if now.Tried != "" {
-		r.raise(resource.CondSegmentOnTrial, names)
+		r.Raise(resource.CondSegmentOnTrial, names)
 	}
 	if now.Refused != "" {
-		r.raise(resource.CondSegmentRolledBack, fmt.Sprintf("%s: as before, because the hub was not heard for %s after the change", names, t.window))
+		r.Raise(resource.CondSegmentRolledBack, fmt.Sprintf("%s: as before, because the hub was not heard for %s after the change", names, t.window))
 	} else {
-		r.clear(resource.CondSegmentRolledBack)
+		r.Clear(resource.CondSegmentRolledBack)
 	}
 	if now.Tried == "" {
-		r.clear(resource.CondSegmentOnTrial)
+		r.Clear(resource.CondSegmentOnTrial)
 	}
 }
 

@@ -31,12 +31,12 @@ func (a *Agent) trouble(code resource.ConditionCode, doc, message string) {
 		docs[doc] = doc + ": " + message
 	}
 	if len(docs) == 0 {
-		a.report.clear(code)
+		a.reports.Clear(code)
 		return
 	}
 	var all []string
 	for _, d := range slices.Sorted(maps.Keys(docs)) {
 		all = append(all, docs[d])
 	}
-	a.report.raise(code, strings.Join(all, "; "))
+	a.reports.Raise(code, strings.Join(all, "; "))
 }

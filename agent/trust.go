@@ -18,18 +18,18 @@ type hubKeys struct {
 // safe for concurrent use.
 func (a *Agent) Trust(keys ...ed25519.PublicKey) {
 	a.hub.Store(&hubKeys{keys, wire.NewVerifier(keys...)})
-	if a.report != nil {
-		a.report.clear(resource.CondMessagesRefused) // of the key that was not known yet
-		a.loops.LookAtAll()                          // grants are verified anew
+	if a.reports != nil {
+		a.reports.Clear(resource.CondMessagesRefused) // of the key that was not known yet
+		a.loops.LookAtAll()                           // grants are verified anew
 	}
 }
 
 // Tell raises a condition of the agent, or clears it. It is safe for concurrent use.
 func (a *Agent) Tell(code resource.ConditionCode, so bool, message string) {
 	if so {
-		a.report.raise(code, message)
+		a.reports.Raise(code, message)
 	} else {
-		a.report.clear(code)
+		a.reports.Clear(code)
 	}
 }
 

@@ -88,7 +88,7 @@ func (s *server) forceUnrecorded(ctx context.Context, counts bool) {
 // withdraw takes back what the last report said was proved of the server, which runs. It
 // needs s.mu.
 func (s *server) withdraw(ran protocol.Observation) {
-	r, phase, ok := s.agent.report.of(s.name)
+	r, phase, ok := s.agent.reports.Of(s.name)
 	if !ok {
 		return
 	}
@@ -104,7 +104,7 @@ func (s *server) withdraw(ran protocol.Observation) {
 		changed = true
 	}
 	if changed {
-		s.agent.report.put(r, phase)
+		s.agent.reports.Put(r, phase)
 	}
 }
 

@@ -1,4 +1,4 @@
-package agent
+package reports
 
 import (
 	"fmt"
@@ -8,31 +8,31 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/agent/discover"
-	"rackboot/netboot"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
-// reporting is a reporter on a clock of the test's.
-func reporting(t *testing.T) (*reporter, *wall) {
-	w := &wall{hubStart}
-	a := &Agent{cfg: Config{Clock: w.read, ReportEvery: 15 * time.Second}}
-	a.report = newReporter(a)
-	a.met = newMetrics(prometheus.NewRegistry(), a)
-	f, err := discover.New(discover.Config{Leases: noLeases{}, Changed: a.report.pokeFound, Clock: w.read})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.finder = f
-	return a.report, w
+var start = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+
+// wall is a clock of the test's.
+type wall struct{ now time.Time }
+
+func (w *wall) read() time.Time { return w.now }
+
+// nothing was found.
+type nothing struct{}
+
+func (nothing) Found() []resource.FoundBMC { return nil }
+
+// reporting is a room on a clock of the test's.
+func reporting(t *testing.T) (*Room, *wall) {
+	t.Helper()
+	w := &wall{start}
+	return New(Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()}), w
 }
 
-// noLeases is a lease store that nobody reads.
-type noLeases struct{ netboot.LeaseStore }
-
-func (r *reporter) sent() (shards []int) {
-	reports, _ := r.due()
+func (r *Room) sent() (shards []int) {
+	reports, _ := r.due(nothing{})
 	for _, m := range reports {
 		shards = append(shards, m.Shard)
 	}
@@ -48,10 +48,10 @@ func numbered(i int) resource.ServerReport {
 func TestReportShards(t *testing.T) {
 	r, w := reporting(t)
 	for i := range 120 {
-		r.put(numbered(119-i), resource.PhaseInitial)
+		r.Put(numbered(119-i), resource.PhaseInitial)
 	}
 	where := map[string]int{}
-	reports, _ := r.due()
+	reports, _ := r.due(nothing{})
 	for _, m := range reports {
 		if m.Shards != 3 || len(m.Servers) > message.MaxServersPerShard {
 			t.Fatalf("shard %d of %d has %d servers", m.Shard, m.Shards, len(m.Servers))
@@ -65,12 +65,12 @@ func TestReportShards(t *testing.T) {
 	}
 	s := numbered(0)
 	s.PowerEpoch++
-	r.put(s, resource.PhaseInitial)
+	r.Put(s, resource.PhaseInitial)
 	if got := r.sent(); !slices.Equal(got, []int{where["n000"]}) {
 		t.Errorf("shards %v were sent, want %d", got, where["n000"])
 	}
 	s.Observation.ReadAt = w.now // the same, read again
-	r.put(s, resource.PhaseInitial)
+	r.Put(s, resource.PhaseInitial)
 	if got := r.sent(); len(got) != 0 {
 		t.Errorf("a mere read was sent: %v", got)
 	}
@@ -78,7 +78,7 @@ func TestReportShards(t *testing.T) {
 	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("in time came %v", got)
 	}
-	r.raise(resource.CondStoreFailing, "x")
+	r.Raise(resource.CondStoreFailing, "x")
 	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("a condition of the agent is in %v", got)
 	}
@@ -92,8 +92,8 @@ func TestReportRate(t *testing.T) {
 	for i := range 600 { // a minute
 		s := numbered(1)
 		s.PowerEpoch = uint64(i + 1)
-		r.put(s, resource.PhaseInitial)
-		reports, next := r.due()
+		r.Put(s, resource.PhaseInitial)
+		reports, next := r.due(nothing{})
 		for _, m := range reports {
 			n, last = n+1, m.Servers[0].PowerEpoch
 		}
@@ -106,7 +106,7 @@ func TestReportRate(t *testing.T) {
 		t.Errorf("%d reports in a minute", n)
 	}
 	w.now = w.now.Add(reportEvery)
-	if reports, _ := r.due(); len(reports) == 1 {
+	if reports, _ := r.due(nothing{}); len(reports) == 1 {
 		last = reports[0].Servers[0].PowerEpoch
 	}
 	if last != 600 {
@@ -117,15 +117,15 @@ func TestReportRate(t *testing.T) {
 // TestFading: a condition of messages ends by itself after the last of them.
 func TestFading(t *testing.T) {
 	r, w := reporting(t)
-	r.raiseFor(resource.CondTwoHubs, "a", fades)
-	w.now = w.now.Add(fades - time.Second)
-	r.raiseFor(resource.CondTwoHubs, "a", fades)
-	w.now = w.now.Add(fades)
-	if _, conds := r.snapshot(); len(conds) != 1 || !conds[0].Since.Equal(hubStart) {
+	r.RaiseFor(resource.CondTwoHubs, "a", 10*time.Minute)
+	w.now = w.now.Add(10*time.Minute - time.Second)
+	r.RaiseFor(resource.CondTwoHubs, "a", 10*time.Minute)
+	w.now = w.now.Add(10 * time.Minute)
+	if _, conds := r.Snapshot(); len(conds) != 1 || !conds[0].Since.Equal(start) {
 		t.Errorf("%+v", conds)
 	}
 	w.now = w.now.Add(time.Second)
-	if _, conds := r.snapshot(); len(conds) != 0 {
+	if _, conds := r.Snapshot(); len(conds) != 0 {
 		t.Errorf("%+v", conds)
 	}
 }

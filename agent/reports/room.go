@@ -1,4 +1,4 @@
-package agent
+package reports
 
 import (
 	"context"
@@ -9,11 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // reportDebounce gathers changes that come together into one report.
@@ -35,11 +37,34 @@ const (
 	hurryEvery = 50 * time.Millisecond
 )
 
-// reporter sends what the servers' last steps said: of each shard the whole, when
-// something in it has changed and at the latest every Config.ReportEvery. A server
-// stays in its shard as long as the agent runs.
-type reporter struct {
-	agent   *Agent
+// Config is what the room is made of.
+type Config struct {
+	Agent, Rack, Version string
+	// Every is the longest time between two reports of a shard.
+	Every      time.Duration
+	Clock      state.Clock
+	Registerer prometheus.Registerer
+}
+
+// Sender sends what the room gives it.
+type Sender interface {
+	// Report sends reports, and fills in what is the same in all. After an error they are
+	// lost, as they may be on the way: the next ones say the same.
+	Report(reports []message.Report) error
+	// Events sends events that wait, and returns when to look again.
+	Events() time.Duration
+}
+
+// Found are the BMCs that were found.
+type Found interface{ Found() []resource.FoundBMC }
+
+// Room has what the servers' last steps said, and the agent's conditions. Of each shard it
+// reports the whole, when something in it has changed and at the latest every Config.Every.
+// A server stays in its shard as long as the agent runs. Make it with New, then call Run
+// once. All methods are safe for concurrent use; only Run waits.
+type Room struct {
+	cfg     Config
+	counts  *prometheus.CounterVec // reports of holds, by way
 	poked   chan struct{}
 	hurried chan struct{} // as poked, and at once
 
@@ -52,8 +77,6 @@ type reporter struct {
 	seq     uint64
 	found   bool // there is news of BMCs that were found
 	hurry   *rate.Limiter
-
-	backlog backlog
 }
 
 // raised is a condition, and until when it is so; zero is until it is cleared.
@@ -77,17 +100,26 @@ func newShard() *shard {
 	return &shard{changed: true, limit: rate.NewLimiter(rate.Every(reportEvery), reportBurst)}
 }
 
-func newReporter(a *Agent) *reporter {
-	return &reporter{
-		agent: a, poked: make(chan struct{}, 1), hurried: make(chan struct{}, 1), hurry: rate.NewLimiter(rate.Every(hurryEvery), hurryBurst),
+// New makes the room.
+func New(cfg Config) *Room {
+	r := &Room{
+		cfg: cfg, poked: make(chan struct{}, 1), hurried: make(chan struct{}, 1), hurry: rate.NewLimiter(rate.Every(hurryEvery), hurryBurst),
 		shards: []*shard{newShard()}, shardOf: map[string]*shard{},
 		servers: map[string]resource.ServerReport{}, phases: map[string]resource.Phase{}, conds: map[resource.ConditionCode]raised{},
+		counts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_agent_hold_reports_total", Help: "Reports that a hold has come to something, by whether they went out at once or, because of too many, the ordinary way.",
+		}, []string{"way"}),
 	}
+	for _, way := range []string{hurriedAtOnce, hurriedLater} {
+		r.counts.WithLabelValues(way)
+	}
+	cfg.Registerer.MustRegister(r.counts, newEnvironments(r))
+	return r
 }
 
-// put takes a server's report, and its phase for the metrics: a report does not
+// Put takes a server's report, and its phase for the metrics: a report does not
 // carry it, because the hub computes it from its own intent.
-func (r *reporter) put(s resource.ServerReport, phase resource.Phase) {
+func (r *Room) Put(s resource.ServerReport, phase resource.Phase) {
 	r.mu.Lock()
 	sh := r.shardOf[s.Server]
 	if sh == nil {
@@ -100,17 +132,17 @@ func (r *reporter) put(s resource.ServerReport, phase resource.Phase) {
 	sh.changed = sh.changed || news
 	hurry := news && holdsMoved(last.Holds, s.Holds)
 	if hurry && !sh.urgent { // else it goes with the one that waits
-		sh.urgent = r.hurry.AllowN(r.agent.cfg.Clock(), 1)
-		r.agent.met.hurry(sh.urgent)
+		sh.urgent = r.hurry.AllowN(r.cfg.Clock(), 1)
+		r.counted(sh.urgent)
 	}
 	hurry = hurry && sh.urgent
 	r.servers[s.Server], r.phases[s.Server] = s, phase
 	r.mu.Unlock()
 	switch {
 	case hurry:
-		wake(r.hurried)
+		signal(r.hurried)
 	case news:
-		r.poke()
+		r.Poke()
 	}
 }
 
@@ -122,7 +154,7 @@ func holdsMoved(last, now []resource.HoldReport) bool {
 	})
 }
 
-func wake(c chan struct{}) {
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -138,7 +170,7 @@ func sameButRead(a, b resource.ServerReport) bool {
 }
 
 // room is the first shard with room; it needs r.mu.
-func (r *reporter) room() *shard {
+func (r *Room) room() *shard {
 	for _, sh := range r.shards {
 		if len(sh.names) < message.MaxServersPerShard {
 			return sh
@@ -149,32 +181,32 @@ func (r *reporter) room() *shard {
 	return sh
 }
 
-func (r *reporter) phase(server string) resource.Phase {
+func (r *Room) Phase(server string) resource.Phase {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.phases[server]
 }
 
-// of is the last report of one server.
-func (r *reporter) of(server string) (s resource.ServerReport, phase resource.Phase, ok bool) {
+// Of is the last report of one server.
+func (r *Room) Of(server string) (s resource.ServerReport, phase resource.Phase, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, ok = r.servers[server]
 	return s, r.phases[server], ok
 }
 
-// Known implements trace.Servers.
-func (r *reporter) Known(server string) bool {
-	_, _, ok := r.of(server)
+// Known reports whether the server has a report.
+func (r *Room) Known(server string) bool {
+	_, _, ok := r.Of(server)
 	return ok
 }
 
-func (r *reporter) raise(code resource.ConditionCode, detail string) { r.raiseFor(code, detail, 0) }
+func (r *Room) Raise(code resource.ConditionCode, detail string) { r.RaiseFor(code, detail, 0) }
 
-// raiseFor raises a condition that ends by itself after d; 0 is never.
-func (r *reporter) raiseFor(code resource.ConditionCode, detail string, d time.Duration) {
+// RaiseFor raises a condition that ends by itself after d; 0 is never.
+func (r *Room) RaiseFor(code resource.ConditionCode, detail string, d time.Duration) {
 	r.mu.Lock()
-	now := r.agent.cfg.Clock()
+	now := r.cfg.Clock()
 	c, ok := r.conds[code]
 	news := !ok || c.Message != detail
 	if !ok {
@@ -187,46 +219,46 @@ func (r *reporter) raiseFor(code resource.ConditionCode, detail string, d time.D
 	r.conds[code] = c
 	r.mu.Unlock()
 	if news { // else each answer to a report would cause one
-		r.pokeAll()
+		r.PokeAll()
 	}
 }
 
-func (r *reporter) clear(code resource.ConditionCode) {
+func (r *Room) Clear(code resource.ConditionCode) {
 	r.mu.Lock()
 	_, ok := r.conds[code]
 	delete(r.conds, code)
 	r.mu.Unlock()
 	if ok {
-		r.pokeAll()
+		r.PokeAll()
 	}
 }
 
-// pokeAll sends reports of everything soon.
-func (r *reporter) pokeAll() {
+// PokeAll sends reports of everything soon.
+func (r *Room) PokeAll() {
 	r.mu.Lock()
 	for _, sh := range r.shards {
 		sh.changed = true
 	}
 	r.mu.Unlock()
-	r.poke()
+	r.Poke()
 }
 
-// pokeFound sends what was found, foundEvery after the last report.
-func (r *reporter) pokeFound() {
+// PokeFound sends what was found, foundEvery after the last report.
+func (r *Room) PokeFound() {
 	r.mu.Lock()
 	news := !r.found
 	r.found = true
 	r.mu.Unlock()
 	if news {
-		r.poke()
+		r.Poke()
 	}
 }
 
-// poke sends what has changed, and events, soon.
-func (r *reporter) poke() { wake(r.poked) }
+// Poke sends what has changed, and events, soon.
+func (r *Room) Poke() { signal(r.poked) }
 
-// snapshot is what would be reported now.
-func (r *reporter) snapshot() (servers []resource.ServerReport, conds []resource.ConditionState) {
+// Snapshot is what would be reported now.
+func (r *Room) Snapshot() (servers []resource.ServerReport, conds []resource.ConditionState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(r.servers)) {
@@ -236,8 +268,8 @@ func (r *reporter) snapshot() (servers []resource.ServerReport, conds []resource
 }
 
 // conditions are those that are so now; it needs r.mu.
-func (r *reporter) conditions() (conds []resource.ConditionState) {
-	now := r.agent.cfg.Clock()
+func (r *Room) conditions() (conds []resource.ConditionState) {
+	now := r.cfg.Clock()
 	for code, c := range r.conds {
 		if !c.until.IsZero() && now.After(c.until) {
 			delete(r.conds, code)
@@ -249,56 +281,49 @@ func (r *reporter) conditions() (conds []resource.ConditionState) {
 	return conds
 }
 
-func (r *reporter) run(ctx context.Context) error {
+// Run gives the sender what is due until ctx ends.
+func (r *Room) Run(ctx context.Context, found Found, to Sender) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-timer.C:
 		case <-r.hurried:
 		case <-r.poked:
 			select {
 			case <-ctx.Done():
-				return nil
+				return
 			case <-r.hurried:
 			case <-time.After(reportDebounce):
 			}
 		}
-		timer.Reset(r.send())
+		timer.Reset(r.send(found, to))
 	}
 }
 
-// send sends what is due, and returns when to look again.
-func (r *reporter) send() time.Duration {
-	wait := r.agent.cfg.ReportEvery
-	reports, next := r.due()
+// send gives the sender what is due, and returns when to look again.
+func (r *Room) send(found Found, to Sender) time.Duration {
+	reports, next := r.due(found)
 	if len(reports) > 0 {
-		in, err := r.agent.store.Applied()
-		if err != nil {
-			r.agent.log.Error("cannot read what is applied", "err", err)
+		if err := to.Report(reports); err != nil {
 			return reportEvery
 		}
-		session, nonce := r.agent.session.names()
-		for _, m := range reports {
-			m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
-			r.agent.publish(message.LeafReport, m)
-		}
 	}
-	return min(wait, next, r.backlog.send(r.agent))
+	return min(r.cfg.Every, next, to.Events())
 }
 
 // due are the reports to send now, without what is the same in all, and when the
 // next are due.
-func (r *reporter) due() (reports []message.Report, next time.Duration) {
+func (r *Room) due(found Found) (reports []message.Report, next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a, now := r.agent, r.agent.cfg.Clock()
-	next = a.cfg.ReportEvery
+	now := r.cfg.Clock()
+	next = r.cfg.Every
 	conds := r.conditions()
 	for i, sh := range r.shards {
-		rest := a.cfg.ReportEvery - now.Sub(sh.sent)
+		rest := r.cfg.Every - now.Sub(sh.sent)
 		if i == 0 && r.found {
 			rest = min(rest, foundEvery-now.Sub(sh.sent))
 		}
@@ -313,19 +338,42 @@ func (r *reporter) due() (reports []message.Report, next time.Duration) {
 		sh.changed, sh.urgent, sh.sent = false, false, now
 		r.seq++
 		m := message.Report{
-			Agent: a.cfg.Agent, Rack: a.cfg.Rack, Seq: r.seq, At: now, Version: a.cfg.Version,
+			Agent: r.cfg.Agent, Rack: r.cfg.Rack, Seq: r.seq, At: now, Version: r.cfg.Version,
 			Shard: i, Shards: len(r.shards), Conditions: conds,
 		}
 		for _, name := range slices.Sorted(slices.Values(sh.names)) {
 			s := r.servers[name]
-			s.ReadAge = readAge(now, s.Observation)
+			s.ReadAge = ReadAge(now, s.Observation)
 			m.Servers = append(m.Servers, s)
 		}
 		sh.inventories.carry(m.Servers)
 		if i == 0 {
-			m.Found, r.found = a.finder.Found(), false
+			m.Found, r.found = found.Found(), false
 		}
 		reports = append(reports, m)
 	}
 	return reports, next
+}
+
+// ReadAge is how long ago a read was begun; 0 where there is none.
+func ReadAge(now time.Time, o protocol.Observation) time.Duration {
+	if o.StartedAt.IsZero() {
+		return 0
+	}
+	return max(time.Millisecond, now.Sub(o.StartedAt))
+}
+
+// What became of a report that a hold has come to something, as the metric counts it.
+const (
+	hurriedAtOnce = "at_once"
+	hurriedLater  = "ordinary"
+)
+
+// counted counts a report that a hold has come to something.
+func (r *Room) counted(atOnce bool) {
+	way := hurriedLater
+	if atOnce {
+		way = hurriedAtOnce
+	}
+	r.counts.WithLabelValues(way).Inc()
 }

@@ -1,4 +1,4 @@
-package agent
+package reports
 
 import (
 	"testing"
@@ -46,7 +46,7 @@ func TestHoldsMoved(t *testing.T) {
 // its reports, as often as hurryBurst and hurryEvery allow, and nothing of it is lost.
 func TestHoldsPastTheLimit(t *testing.T) {
 	r, w := reporting(t)
-	r.put(holding(1, resource.HoldEnforced, resource.StateEnforced), resource.PhaseInitial)
+	r.Put(holding(1, resource.HoldEnforced, resource.StateEnforced), resource.PhaseInitial)
 	if len(r.sent()) != 1 || len(r.hurried) != 1 {
 		t.Fatal("a new hold is not reported at once")
 	}
@@ -54,7 +54,7 @@ func TestHoldsPastTheLimit(t *testing.T) {
 	for i := range 2 * reportBurst {
 		s := holding(1, resource.HoldEnforced, resource.StateEnforced)
 		s.PowerEpoch = uint64(i + 1)
-		r.put(s, resource.PhaseInitial)
+		r.Put(s, resource.PhaseInitial)
 		r.sent()
 	}
 	if len(r.hurried) != 0 || len(r.poked) != 1 {
@@ -64,7 +64,7 @@ func TestHoldsPastTheLimit(t *testing.T) {
 	states := []resource.HoldState{resource.StateStopping, resource.StateForcing}
 	sent := 0
 	for i := range 2 * hurryBurst {
-		r.put(holding(1, resource.HoldEnforced, states[i%2]), resource.PhaseInitial)
+		r.Put(holding(1, resource.HoldEnforced, states[i%2]), resource.PhaseInitial)
 		sent += len(r.sent())
 	}
 	if sent != hurryBurst-1 {
@@ -74,16 +74,16 @@ func TestHoldsPastTheLimit(t *testing.T) {
 		t.Error("what is beyond that does not go the ordinary way")
 	}
 	for way, want := range map[string]int{hurriedAtOnce: hurryBurst, hurriedLater: hurryBurst + 1} {
-		if got := int(testutil.ToFloat64(r.agent.met.hurried.WithLabelValues(way))); got != want {
+		if got := int(testutil.ToFloat64(r.counts.WithLabelValues(way))); got != want {
 			t.Errorf("%s: %d, want %d", way, got, want)
 		}
 	}
 	w.now = w.now.Add(reportEvery)
-	reports, _ := r.due()
+	reports, _ := r.due(nothing{})
 	if len(reports) != 1 || reports[0].Servers[0].Holds[0].State != states[1] {
 		t.Errorf("after a second: %+v", reports)
 	}
-	r.put(holding(1, resource.HoldFenced, resource.StateFenced), resource.PhaseInitial)
+	r.Put(holding(1, resource.HoldFenced, resource.StateFenced), resource.PhaseInitial)
 	if len(r.sent()) != 1 {
 		t.Error("the bucket does not fill again")
 	}
