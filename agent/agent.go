@@ -10,19 +10,18 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
+	"rackboot/agent/link"
 	"rackboot/agent/loaders"
 	"rackboot/agent/local"
 	"rackboot/agent/reports"
 	"rackboot/agent/store"
 	"rackboot/agent/trace"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
@@ -32,8 +31,6 @@ type Agent struct {
 	cfg   Config
 	log   *slog.Logger
 	store *store.Store
-	hub   atomic.Pointer[hubKeys]
-	over  atomic.Pointer[message.EndOfTerm] // nil while the term is not ended
 
 	destructive *wire.Verifier // opens approvals
 
@@ -45,20 +42,12 @@ type Agent struct {
 	reports *reports.Room
 	met     *metrics
 
-	troubles troubles // used by Receive only
-	refusals refusals // used by Receive only
-	session  session
-	hubClock hubClock
-	greeter  *greeter
-	started  time.Time
-	began    uint64 // number of the last event when this run began
+	link    *link.Room
+	started time.Time
 
-	local   *local.API
-	denied  *denials // by the power path
-	unnoted unnoted
-	// dismissed says that the hub has said that another agent serves the rack, or that this
-	// disk is an old copy: also where that could not be recorded.
-	dismissed atomic.Bool
+	local     *local.API
+	denied    *denials // by the power path
+	unnoted   unnoted
 	changes   *changes
 	streams   *streams
 	asks      *asks
@@ -84,11 +73,9 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),
-		index: newIndex(), troubles: troubles{}, greeter: newGreeter(cfg.Clock),
+		index: newIndex(), started: cfg.Clock(),
 	}
-	a.Trust(cfg.HubKeys...)
 	a.loops = newLoops(a)
-	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
 	a.changes = newChanges()
 	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
 	a.shortages = newShortages()
@@ -100,21 +87,17 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.store = st
-	word, over, err := st.Ended(cfg.Agent)
-	if err != nil {
-		return nil, err
-	}
-	if a.began, err = st.Began(); err != nil {
-		return nil, err
-	}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.index.ambiguous = a.ambiguous
-	if over {
-		a.over.Store(&word)
-		a.reports.Raise(word.Code, endedWhen(word))
+	a.link, err = link.New(link.Config{
+		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
+		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	})
+	if err != nil {
+		return nil, err
 	}
 	a.files = files.New(files.Config{
 		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
@@ -159,7 +142,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	})
 	group.Go(func() error { return a.chains.Run(ctx) })
 	group.Go(func() error {
-		a.reports.Run(ctx, a.finder, &sender{agent: a})
+		a.reports.Run(ctx, a.finder, a.link)
 		return nil
 	})
 	group.Go(func() error { return a.notices.run(ctx) })
@@ -168,7 +151,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	group.Go(func() error {
-		a.greeter.run(ctx, a.hello, a.look)
+		a.link.Run(ctx)
 		return nil
 	})
 	group.Go(func() error {

@@ -81,7 +81,7 @@ func (s *server) watchBoard(ctx context.Context) {
 // readBoard hands what identifies the server to the next step; it reports whether
 // there was anything.
 func (s *server) readBoard(ctx context.Context) (known bool, err error) {
-	if s.agent.Over() {
+	if s.agent.link.Over() {
 		return true, nil // nothing is read any more
 	}
 	v, err := s.agent.store.Server(s.name)

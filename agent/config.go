@@ -140,11 +140,6 @@ type Secrets interface {
 	Reveal(c store.Credentials) (message.BMCCredentials, error)
 }
 
-// Transport publishes to the hub.
-type Transport interface {
-	Publish(topic string, payload []byte) error
-}
-
 func (c *Config) check() error {
 	bad := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.CodeInvalid, "configure the agent", format, args...)

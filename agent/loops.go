@@ -66,6 +66,14 @@ func (l *loops) Look(name string) {
 	}
 }
 
+// lookAt pokes the loops of servers, and starts those that are new. They are reported anew.
+func (l *loops) lookAt(servers []string) {
+	for _, name := range servers {
+		l.wake(name)
+	}
+	l.agent.reports.PokeAll()
+}
+
 // LookAtAll pokes all loops.
 func (l *loops) LookAtAll() {
 	for _, s := range l.all() {

@@ -48,7 +48,7 @@ func benchAgent(b *testing.B, n int) *Agent {
 	a := startAgent(b, db, blobs)
 	for shard := range n / message.MaxServersPerShard {
 		d := benchShard(n, shard, 1)
-		if err := a.applyRack(d, fmt.Sprintf("rack/%d", shard), "1"); err != nil {
+		if err := (heard{a}).Rack(d, fmt.Sprintf("rack/%d", shard), "1"); err != nil {
 			b.Fatal(err)
 		}
 		for _, in := range d.Servers {
@@ -130,7 +130,7 @@ func BenchmarkDocument(b *testing.B) {
 			version := uint64(1)
 			for b.Loop() {
 				version++
-				if err := a.applyRack(benchShard(n, 0, version), "rack/0", fmt.Sprint(version)); err != nil {
+				if err := (heard{a}).Rack(benchShard(n, 0, version), "rack/0", fmt.Sprint(version)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,11 +12,11 @@ import (
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
 	dropped, summed         prometheus.Counter
-	hellos, bmcEvents       prometheus.Counter
+	bmcEvents               prometheus.Counter
 	asks, webhooks          *prometheus.CounterVec
 	wakes                   *prometheus.CounterVec
 	streams, subscriptions  *prometheus.Desc
-	syncs, refused, opened  *prometheus.CounterVec
+	opened                  *prometheus.CounterVec
 	approvals, userData     *prometheus.CounterVec
 	media                   *prometheus.CounterVec
 	unexpected, safeStops   *prometheus.CounterVec
@@ -24,7 +24,6 @@ type metrics struct {
 	agent                   *Agent
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
-	verified, waiting       *prometheus.Desc
 	oldest, unread, stale   *prometheus.Desc
 	fenced                  prometheus.Histogram
 	violations, escalations prometheus.Counter
@@ -50,10 +49,8 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		stale:  desc("stale_servers", "Servers whose last recorded read is older than three polls."),
 		unread: desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
 
-		verified:      desc("hub_verified", "1 while the hub's word is fresh."),
 		streams:       desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
 		subscriptions: desc("bmc_subscriptions", "BMCs without an event stream that send events to the agent's HTTP server."),
-		waiting:       desc("events_waiting", "Events by number that the hub has not acknowledged, lost ones included."),
 	}
 	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_evidence_dropped_total", Help: "Requests of boot clients that were not noted, because too many waited.",
@@ -61,26 +58,11 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.summed = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_notices_summed_total", Help: "What boot servers saw and a condition says, without an event of its own, because there were many.",
 	})
-	m.hellos = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_hellos_total", Help: "Hellos said to the hub.",
-	})
-	m.syncs = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_syncs_total", Help: "Words of the hub, by what was made of them.",
-	}, []string{"action"})
-	for _, act := range decide.SyncActions() {
-		m.syncs.WithLabelValues(string(act))
-	}
 	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_approvals_refused_total", Help: "Approvals in hold documents that were not taken, by why.",
 	}, []string{"reason"})
 	for _, why := range approvalReasons {
 		m.approvals.WithLabelValues(why)
-	}
-	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_messages_refused_total", Help: "Messages that did not verify, by reason.",
-	}, []string{"reason"})
-	for _, why := range refusalReasons {
-		m.refused.WithLabelValues(string(why))
 	}
 	m.bmcEvents = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_bmc_events_total", Help: "Events of BMCs, each of which makes the next read come sooner.",
@@ -107,13 +89,13 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.wakes, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.wakes, m.unrecorded)
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.verified, m.waiting, m.streams, m.subscriptions} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.streams, m.subscriptions} {
 		ch <- d
 	}
 }
@@ -125,16 +107,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	power, codes := map[protocol.PowerState]int{}, map[resource.ConditionCode]int{}
-	verified := 0.0
-	if fresh, _ := m.agent.hubClock.fresh(); fresh {
-		verified = 1
-	}
-	gauge(m.verified, verified)
-	if b, err := m.agent.store.Backlog(0); err == nil && b.Tail > 0 {
-		gauge(m.waiting, float64(b.Head-b.Tail+1))
-	} else if err == nil {
-		gauge(m.waiting, 0)
-	}
 	open, subscribed := m.agent.streams.count()
 	gauge(m.streams, float64(open))
 	gauge(m.subscriptions, float64(subscribed))

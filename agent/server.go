@@ -286,3 +286,12 @@ func (s *server) fold(e decide.Event) error {
 	s.stir()
 	return nil
 }
+
+// rest is a server's turn once the term is over: the way to its BMC is closed.
+func (s *server) rest() time.Time {
+	s.bmc.close(s)
+	if err := s.tell(); err != nil {
+		return s.stuck(err)
+	}
+	return s.agent.cfg.Clock().Add(time.Hour)
+}

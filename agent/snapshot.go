@@ -17,7 +17,7 @@ import (
 func (s *server) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
 		Server: s.name, Synced: v.Synced, Ended: v.Ended, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
-		Asked: v.Asked, HubTime: s.agent.hubTime(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(), NewMedium: s.agent.random(),
+		Asked: v.Asked, HubTime: s.agent.link.Time(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(), NewMedium: s.agent.random(),
 	}
 	snap.NoAddress = s.agent.shortages.of(s.name, s.agent.cfg.Clock())
 	snap.Bulk, snap.Approved = s.agent.bulk(v), v.Boots(s.agent.cfg.Clock())
@@ -37,7 +37,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 	}
 	if len(in.Boot.Grant) > 0 {
 		var g message.Grant
-		if err := wire.Open(s.agent.hub.Load().verifier, wire.FactGrant, in.Boot.Grant, &g); err != nil {
+		if err := wire.Open(s.agent.link.Verifier(), wire.FactGrant, in.Boot.Grant, &g); err != nil {
 			snap.GrantError = err.Error()
 		} else {
 			snap.Grant = &g
@@ -68,16 +68,6 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		}
 	}
 	return snap
-}
-
-// hubTime is the hub's time, once every document that it has named is in force: what
-// may be done once only is not begun by documents that it has replaced, or, where it
-// lost them, has never heard of.
-func (a *Agent) hubTime() time.Time {
-	if !a.session.current() {
-		return time.Time{}
-	}
-	return a.hubClock.now()
 }
 
 // rackKeys are the keys of the rack's agents. The hub signed the list.

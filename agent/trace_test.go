@@ -21,6 +21,13 @@ import (
 	"rackboot/state/statetest"
 )
 
+// wall is a clock without a monotonic hand.
+type wall struct{ now time.Time }
+
+func (w *wall) read() time.Time { return w.now }
+
+var hubStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+
 // tracing is an agent as far as traces need it, on a clock of the test's.
 func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 	t.Helper()
@@ -32,7 +39,6 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 		t.Fatal(err)
 	}
 	a.store = st
-	a.hubClock.clock = w.read
 	a.streams, a.notices, a.asks = newStreams(a), newNotices(a), newAsks(a)
 	a.reports = reports.New(reports.Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()})
 	a.met = newMetrics(prometheus.NewRegistry(), a)

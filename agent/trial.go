@@ -104,7 +104,7 @@ func (t *trial) look(heard bool) (next time.Duration, err error) {
 	t.since = now
 	act, after, left, err := a.store.LookAtSegments(now, t.ran, t.window, heard)
 	if err != nil {
-		_ = a.storeTrouble(err) // the caller says it
+		_ = a.reports.StoreTrouble(err) // the caller says it
 		return t.step(), err
 	}
 	t.tried, t.ran = after.Tried, 0

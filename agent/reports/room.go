@@ -233,6 +233,15 @@ func (r *Room) Clear(code resource.ConditionCode) {
 	}
 }
 
+// StoreTrouble raises a condition if an error is of a store that cannot be written, and
+// returns the error.
+func (r *Room) StoreTrouble(err error) error {
+	if protocol.CodeOf(err) == protocol.CodeUnavailable {
+		r.Raise(resource.CondStoreFailing, err.Error())
+	}
+	return err
+}
+
 // PokeAll sends reports of everything soon.
 func (r *Room) PokeAll() {
 	r.mu.Lock()

@@ -73,7 +73,7 @@ type packet struct {
 	v    any
 }
 
-// Publish implements agent.Transport: the hub answers a Hello.
+// Publish implements link.Transport: the hub answers a Hello.
 func (r *rack) Publish(topic string, payload []byte) error {
 	var m message.Hello
 	if strings.HasSuffix(topic, "/"+message.LeafHello) && wire.Open(wire.NewVerifier(wire.NewSigner(r.key).Public()), topic, payload, &m) == nil {

@@ -151,7 +151,7 @@ func (a *agent) stop() {
 
 type transport func(topic string, payload []byte) error
 
-// Publish implements rackagent.Transport.
+// Publish implements link.Transport.
 func (t transport) Publish(topic string, payload []byte) error { return t(topic, payload) }
 
 // watched writes down what goes to a driver, and lets nothing through for the dead.

@@ -1,4 +1,4 @@
-package agent
+package link
 
 import (
 	"crypto/ed25519"
@@ -34,46 +34,46 @@ type refusals struct {
 const maxLeaf = 64
 
 // refuse notes a message that is not heeded. It is called by Receive only.
-func (a *Agent) refuse(why refusal, leaf string) {
-	now := a.cfg.Clock()
-	if now.Sub(a.refusals.last) > fades {
-		a.refusals.count = 0
+func (r *Room) refuse(why refusal, leaf string) {
+	now := r.cfg.Clock()
+	if now.Sub(r.refusals.last) > fades {
+		r.refusals.count = 0
 	}
-	a.refusals.count++
-	a.refusals.last = now
-	a.met.refused.WithLabelValues(string(why)).Inc()
-	a.reports.RaiseFor(resource.CondMessagesRefused,
-		fmt.Sprintf("%d messages, the last on %q: %s", a.refusals.count, leaf[:min(len(leaf), maxLeaf)], why), fades)
-	if a.refusals.count == 1 {
-		a.log.Warn("messages do not verify and are not heeded", "reason", why)
+	r.refusals.count++
+	r.refusals.last = now
+	r.met.refused.WithLabelValues(string(why)).Inc()
+	r.cfg.Reports.RaiseFor(resource.CondMessagesRefused,
+		fmt.Sprintf("%d messages, the last on %q: %s", r.refusals.count, leaf[:min(len(leaf), maxLeaf)], why), fades)
+	if r.refusals.count == 1 {
+		r.cfg.Logger.Warn("messages do not verify and are not heeded", "reason", why)
 	}
 }
 
 // open verifies a message and decodes it into m. taken says whether the signature was
 // good; then an error says what is wrong inside.
-func (a *Agent) open(topic, leaf string, payload []byte, m any) (taken bool, err error) {
-	err = wire.Open(a.hub.Load().verifier, topic, payload, m)
+func (r *Room) open(topic, leaf string, payload []byte, m any) (taken bool, err error) {
+	err = wire.Open(r.keys.Load().verifier, topic, payload, m)
 	if err == nil {
 		return true, nil
 	}
 	switch {
 	case len(payload) > wire.MaxMessage:
-		a.refuse(refusalSize, leaf)
+		r.refuse(refusalSize, leaf)
 	case protocol.CodeOf(err) == protocol.CodeDenied:
-		a.refuse(refusalSignature, leaf)
-		a.news("") // it may be the hub's next key
+		r.refuse(refusalSignature, leaf)
+		r.cfg.Heard.News("") // it may be the hub's next key
 	default:
-		if a.signedByHub(topic, payload) {
+		if r.signedByHub(topic, payload) {
 			return true, err // and not what it should be
 		}
-		a.refuse(refusalForm, leaf)
+		r.refuse(refusalForm, leaf)
 	}
 	return false, err
 }
 
 // signedByHub says whether the hub sealed these bytes for the topic, whatever is in
 // them.
-func (a *Agent) signedByHub(topic string, payload []byte) bool {
+func (r *Room) signedByHub(topic string, payload []byte) bool {
 	e, err := wire.Inspect(payload)
-	return err == nil && slices.ContainsFunc(a.hub.Load().keys, func(k ed25519.PublicKey) bool { return e.SignedBy(topic, k) })
+	return err == nil && slices.ContainsFunc(r.keys.Load().keys, func(k ed25519.PublicKey) bool { return e.SignedBy(topic, k) })
 }

@@ -1,4 +1,4 @@
-package agent
+package link
 
 import (
 	"maps"
@@ -56,6 +56,14 @@ func (s *session) greet(now time.Time) (id, nonce string) {
 		s.asked = now
 	}
 	return s.id, s.nonce
+}
+
+// stands is what is compared with a Sync: which session it is, when the last that was heeded
+// was made, and when the first Hello was said.
+func (s *session) stands() (id string, last, asked time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id, s.last, s.asked
 }
 
 // names are what goes into a report.
@@ -222,4 +230,11 @@ func (s *session) way() Transport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.transport
+}
+
+// standing is what the session says of the hub.
+func (s *session) standing() Standing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Standing{Met: s.met, Answered: s.answered, LastWord: s.newest, Coming: maps.Clone(s.coming)}
 }

@@ -1,4 +1,4 @@
-package agent
+package link
 
 import (
 	"time"
@@ -26,20 +26,20 @@ type backlog struct {
 //
 // None is sent before the hub has answered: it must know first whether the disk was
 // rolled back, because then the numbers were given before, to other events.
-func (b *backlog) send(a *Agent) time.Duration {
-	if !a.session.hasMet() {
-		return a.cfg.ReportEvery // the answer pokes
+func (b *backlog) send(r *Room) time.Duration {
+	if !r.session.hasMet() {
+		return r.cfg.Every // the answer pokes
 	}
-	waiting, err := a.store.Backlog(eventBatch)
+	waiting, err := r.cfg.Store.Backlog(eventBatch)
 	if err != nil {
-		a.log.Error("cannot read the events", "err", err)
+		r.cfg.Logger.Error("cannot read the events", "err", err)
 		return eventPause
 	}
 	if waiting.Tail == 0 {
-		return a.cfg.ReportEvery
+		return r.cfg.Every
 	}
-	session, _ := a.session.names()
-	now := a.cfg.Clock()
+	session, _ := r.session.names()
+	now := r.cfg.Clock()
 	first, last := waiting.Events[0].Seq, waiting.Events[len(waiting.Events)-1].Seq
 	if b.session == session && b.first == first && b.last == last {
 		if rest := eventPause - now.Sub(b.sent); rest > 0 {
@@ -47,11 +47,11 @@ func (b *backlog) send(a *Agent) time.Duration {
 		}
 	}
 	b.session, b.first, b.last, b.sent = session, first, last, now
-	incarnation, err := a.store.Incarnation()
+	incarnation, err := r.cfg.Store.Incarnation()
 	if err != nil {
-		a.log.Error("cannot read the incarnation", "err", err)
+		r.cfg.Logger.Error("cannot read the incarnation", "err", err)
 		return eventPause
 	}
-	a.publish(message.LeafEvent, message.EventBatch{Agent: a.cfg.Agent, Incarnation: incarnation, Session: session, Events: waiting.Events})
+	r.publish(message.LeafEvent, message.EventBatch{Agent: r.cfg.Agent, Incarnation: incarnation, Session: session, Events: waiting.Events})
 	return eventPause
 }

@@ -1,4 +1,4 @@
-package agent
+package link
 
 import (
 	"maps"
@@ -16,13 +16,13 @@ type troubles map[resource.ConditionCode]map[string]string
 // broker can make up topics.
 const maxTroubles = 16
 
-// trouble notes what is wrong with a document; empty is nothing any more. It is
-// called by Receive only.
-func (a *Agent) trouble(code resource.ConditionCode, doc, message string) {
-	docs := a.troubles[code]
+// Trouble notes what is wrong with a document; empty is nothing any more. It is called
+// within Receive only.
+func (r *Room) Trouble(code resource.ConditionCode, doc, message string) {
+	docs := r.troubles[code]
 	if docs == nil {
 		docs = map[string]string{}
-		a.troubles[code] = docs
+		r.troubles[code] = docs
 	}
 	switch _, known := docs[doc]; {
 	case message == "":
@@ -31,12 +31,12 @@ func (a *Agent) trouble(code resource.ConditionCode, doc, message string) {
 		docs[doc] = doc + ": " + message
 	}
 	if len(docs) == 0 {
-		a.reports.Clear(code)
+		r.cfg.Reports.Clear(code)
 		return
 	}
 	var all []string
 	for _, d := range slices.Sorted(maps.Keys(docs)) {
 		all = append(all, docs[d])
 	}
-	a.reports.Raise(code, strings.Join(all, "; "))
+	r.cfg.Reports.Raise(code, strings.Join(all, "; "))
 }
