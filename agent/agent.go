@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rackboot/agent/boot"
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
 	"rackboot/agent/link"
-	"rackboot/agent/loaders"
 	"rackboot/agent/local"
 	"rackboot/agent/reports"
 	"rackboot/agent/store"
@@ -34,9 +34,8 @@ type Agent struct {
 
 	destructive *wire.Verifier // opens approvals
 
-	index   *index
 	files   *files.Room
-	chains  *loaders.Loaders
+	boot    *boot.Room
 	trial   *trial
 	finder  *discover.Finder
 	reports *reports.Room
@@ -45,17 +44,15 @@ type Agent struct {
 	link    *link.Room
 	started time.Time
 
-	local     *local.API
-	denied    *denials // by the power path
-	unnoted   unnoted
-	changes   *changes
-	streams   *streams
-	asks      *asks
-	surveys   chan struct{} // held while a board is read
-	reads     budget        // that evidence asks for
-	notices   *notices
-	shortages *shortages
-	traces    *trace.Room
+	local   *local.API
+	denied  *denials // by the power path
+	unnoted unnoted
+	changes *changes
+	streams *streams
+	asks    *asks
+	surveys chan struct{} // held while a board is read
+	reads   budget        // that evidence asks for
+	traces  *trace.Room
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
@@ -73,12 +70,11 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),
-		index: newIndex(), started: cfg.Clock(),
+		started: cfg.Clock(),
 	}
 	a.loops = newLoops(a)
 	a.changes = newChanges()
-	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
-	a.shortages = newShortages()
+	a.denied, a.streams, a.asks, a.surveys = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}
@@ -91,7 +87,6 @@ func New(cfg Config) (*Agent, error) {
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
-	a.index.ambiguous = a.ambiguous
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
@@ -99,14 +94,12 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	index := boot.NewIndex()
 	a.files = files.New(files.Config{
 		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
-		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: a.index, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
+		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: index, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	a.met = newMetrics(cfg.Registerer, a)
-	if a.chains, err = a.openLoaders(); err != nil {
-		return nil, err
-	}
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
 		Leases: st, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
@@ -114,7 +107,14 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.index.stopKey, a.index.clock, a.index.offer = a.random(), cfg.Clock, a.offerStop
+	a.boot, err = boot.New(boot.Config{
+		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
+		Index: index, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder, Hooks: a.streams.hooks,
+		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
+	})
+	if err != nil {
+		return nil, err
+	}
 	a.trial = newTrial(a)
 	if err := errors.Join(a.trial.resume(), a.reindex()); err != nil {
 		return nil, err
@@ -128,24 +128,24 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
-	open, err := a.listen()
+	open, err := a.boot.Listen()
 	if err != nil {
 		return errors.Join(err, closeSocket(socket))
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	a.loops.begin(ctx, group)
-	a.serve(ctx, group, open)
+	group.Go(func() error { return a.finder.Run(ctx) })
+	group.Go(func() error { return open.Run(ctx) })
+	group.Go(func() error { return a.boot.Run(ctx) })
 	group.Go(func() error { return a.serveSocket(ctx, socket) })
 	group.Go(func() error {
 		a.files.Run(ctx)
 		return nil
 	})
-	group.Go(func() error { return a.chains.Run(ctx) })
 	group.Go(func() error {
 		a.reports.Run(ctx, a.finder, a.link)
 		return nil
 	})
-	group.Go(func() error { return a.notices.run(ctx) })
 	group.Go(func() error {
 		a.traces.Run(ctx)
 		return nil
@@ -164,10 +164,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	for _, in := range o.Intents {
-		a.loops.wake(in.Server)
+		a.loops.Wake(in.Server)
 	}
 	for _, h := range o.Holds { // also of servers that no document has named yet
-		a.loops.wake(h.Server)
+		a.loops.Wake(h.Server)
 	}
 	ready()
 	err = group.Wait()
@@ -199,7 +199,7 @@ func (a *Agent) rehold(servers []string) error {
 			a.unindexed = true
 			return err
 		}
-		a.index.hold(name, held)
+		a.boot.Hold(name, held)
 	}
 	return nil
 }
@@ -218,13 +218,12 @@ func (a *Agent) rebuild() error {
 	if err != nil {
 		return err
 	}
-	if a.index.rebuild(o) {
+	if a.boot.Rebuild(o) {
 		a.log.Info("has the hub's documents, and does what they say", "servers", len(o.Intents), "segments", len(o.Rack.Segments))
 	}
-	served := a.served(o)
+	served := a.boot.Served(o)
 	a.finder.Segments(served)
-	a.sayUnserved(served)
-	a.sayNoStop()
+	a.boot.Tell(served)
 	a.files.Keep(o)
 	a.unindexed = false
 	return nil
@@ -250,6 +249,15 @@ func (a *Agent) describeAll() error {
 		}
 	}
 	return nil
+}
+
+// BootHosts are the hosts of the https boot URLs of the segments that are served. It
+// is nil before the agent is made, and before it has heard of them.
+func (a *Agent) BootHosts() (hosts []string) {
+	if a == nil {
+		return nil
+	}
+	return a.boot.BootHosts()
 }
 
 // random is 128 random bits in hex.

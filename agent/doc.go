@@ -9,5 +9,5 @@
 //	greeter          says Hello when it is due, and looks at the hub's time and freshness; see agent/link
 //	reports          reports by shard, debounced and bounded, and event batches; see agent/reports
 //	files            bring what servers boot from; see agent/files
-//	dhcp, http       one server of each per local segment
+//	dhcp, http, tftp one server of each per local segment; see agent/boot
 package agent

@@ -23,9 +23,8 @@ func TestKeepImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Agent{store: st, log: slog.New(slog.DiscardHandler)}
-	s, now := newServer(a, "n1"), hubStart
-	if s.imageReport() != nil {
+	s, now := newImages(st, slog.New(slog.DiscardHandler), "n1"), hubStart
+	if s.report() != nil {
 		t.Fatal("there is a report")
 	}
 	for _, row := range []struct {
@@ -38,15 +37,15 @@ func TestKeepImage(t *testing.T) {
 		{protocol.ProbeReport{State: protocol.ProbeInstalled}, false},
 	} {
 		now = now.Add(time.Second)
-		before := s.image
-		if err := s.keepImage(row.r, now); err != nil {
+		before := s.last
+		if err := s.keep(row.r, now); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.image != before; got != row.written {
+		if got := s.last != before; got != row.written {
 			t.Errorf("%+v: written %t", row.r, got)
 		}
 	}
-	got := newServer(a, "n1").imageReport()
+	got := newImages(st, slog.New(slog.DiscardHandler), "n1").report()
 	if got == nil || got.State != protocol.ProbeInstalled || got.Inventory == nil || !got.InventoryAt.Equal(hubStart.Add(time.Second)) || !got.At.Equal(hubStart.Add(3*time.Second)) {
 		t.Errorf("after a restart: %+v", got)
 	}
@@ -63,10 +62,10 @@ func TestImageFlood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(&Agent{store: st, log: slog.New(slog.DiscardHandler)}, "n1")
+	s := newImages(st, slog.New(slog.DiscardHandler), "n1")
 	written := 0
 	for i := range 600 { // a minute
-		err := s.keepImage(protocol.ProbeReport{State: protocol.ProbeBooted, Message: fmt.Sprint(i)}, hubStart.Add(time.Duration(i)*100*time.Millisecond))
+		err := s.keep(protocol.ProbeReport{State: protocol.ProbeBooted, Message: fmt.Sprint(i)}, hubStart.Add(time.Duration(i)*100*time.Millisecond))
 		if err == nil {
 			written++
 		} else if protocol.CodeOf(err) != protocol.CodeUnavailable {

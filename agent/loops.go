@@ -4,8 +4,12 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
 )
 
 // loops are the loops of the rack's servers. A server has one from the first time that it is
@@ -28,8 +32,8 @@ func (l *loops) begin(ctx context.Context, group *errgroup.Group) {
 	l.group, l.ctx = group, ctx
 }
 
-// wake pokes the loop of a server, and starts it if the server has none.
-func (l *loops) wake(name string) {
+// Wake pokes the loop of a server, and starts it if the server has none.
+func (l *loops) Wake(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.group == nil || l.ctx.Err() != nil {
@@ -59,6 +63,41 @@ func (l *loops) of(name string) (*server, bool) {
 	return s, ok
 }
 
+// Has implements boot.Servers.
+func (l *loops) Has(name string) bool {
+	_, ok := l.of(name)
+	return ok
+}
+
+// Saw implements boot.Servers.
+func (l *loops) Saw(name string, e decide.Event) {
+	if s, ok := l.of(name); ok {
+		s.saw(e)
+	}
+}
+
+// Fold implements boot.Servers.
+func (l *loops) Fold(name string, e decide.Event) error {
+	s, ok := l.of(name)
+	if !ok {
+		return noLoop("record evidence", name)
+	}
+	return s.fold(e)
+}
+
+// KeepImage implements boot.Servers.
+func (l *loops) KeepImage(name string, r protocol.ProbeReport, at time.Time) error {
+	s, ok := l.of(name)
+	if !ok {
+		return noLoop("keep report", name)
+	}
+	return s.images.keep(r, at)
+}
+
+func noLoop(op, name string) error {
+	return protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", name)
+}
+
 // Look pokes the loop of a server, if it has one.
 func (l *loops) Look(name string) {
 	if s, ok := l.of(name); ok {
@@ -69,7 +108,7 @@ func (l *loops) Look(name string) {
 // lookAt pokes the loops of servers, and starts those that are new. They are reported anew.
 func (l *loops) lookAt(servers []string) {
 	for _, name := range servers {
-		l.wake(name)
+		l.Wake(name)
 	}
 	l.agent.reports.PokeAll()
 }

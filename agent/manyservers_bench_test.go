@@ -52,7 +52,7 @@ func benchAgent(b *testing.B, n int) *Agent {
 			b.Fatal(err)
 		}
 		for _, in := range d.Servers {
-			boot(b, a, in)
+			powerOn(b, a, in)
 		}
 	}
 	return a
@@ -76,8 +76,8 @@ func startAgent(b *testing.B, db state.Store, blobs *blob.Store) *Agent {
 	return a
 }
 
-// boot gives a server the record of one that has booted several times.
-func boot(b *testing.B, a *Agent, in message.ServerIntent) {
+// powerOn gives a server the record of one that has booted several times.
+func powerOn(b *testing.B, a *Agent, in message.ServerIntent) {
 	b.Helper()
 	_, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Attempt = &decide.Attempt{

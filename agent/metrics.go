@@ -5,19 +5,17 @@ import (
 
 	"rackboot/agent/reports"
 	"rackboot/protocol"
-	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
 )
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
-	dropped, summed         prometheus.Counter
 	bmcEvents               prometheus.Counter
 	asks, webhooks          *prometheus.CounterVec
 	wakes                   *prometheus.CounterVec
 	streams, subscriptions  *prometheus.Desc
 	opened                  *prometheus.CounterVec
-	approvals, userData     *prometheus.CounterVec
+	approvals               *prometheus.CounterVec
 	media                   *prometheus.CounterVec
 	unexpected, safeStops   *prometheus.CounterVec
 	reports                 *reports.Room
@@ -52,12 +50,6 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		streams:       desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
 		subscriptions: desc("bmc_subscriptions", "BMCs without an event stream that send events to the agent's HTTP server."),
 	}
-	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_evidence_dropped_total", Help: "Requests of boot clients that were not noted, because too many waited.",
-	})
-	m.summed = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_notices_summed_total", Help: "What boot servers saw and a condition says, without an event of its own, because there were many.",
-	})
 	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_approvals_refused_total", Help: "Approvals in hold documents that were not taken, by why.",
 	}, []string{"reason"})
@@ -79,17 +71,11 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, r := range []string{openDone, openRefused} {
 		m.opened.WithLabelValues(r)
 	}
-	m.userData = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_user_data_requests_total", Help: "Requests for the user data of servers, by verdict.",
-	}, []string{"verdict"})
-	for _, v := range decide.IgnitionVerdicts() {
-		m.userData.WithLabelValues(string(v))
-	}
 	m.webhooks, m.media, m.wakes = newWebhooks(), newMediaActions(), newWakes()
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.wakes, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.approvals, m.bmcEvents, m.asks, m.opened, m.webhooks, m.media, m.wakes, m.unrecorded)
 	return m
 }
 

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"rackboot/agent/store"
 	"rackboot/agent/trace"
 	"rackboot/protocol"
@@ -49,9 +47,7 @@ type server struct {
 	board  *decide.Identity // likewise
 	safety *protocol.Safety // likewise
 	traced *trace.Server
-	image  *kept         // what the server's image reported; nil before it was read
-	writes *rate.Limiter // of such reports that say something else
-	loaded loaded        // has a lock of its own
+	images *images
 	// recorded is the last record of a held server that is on disk; spell is what could not
 	// be recorded since.
 	recorded decide.Record
@@ -59,7 +55,8 @@ type server struct {
 }
 
 func newServer(a *Agent, name string) *server {
-	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), writes: rate.NewLimiter(rate.Every(imageEvery), imageBurst), traced: a.traces.Server(name)}
+	log := a.log.With("server", name)
+	return &server{agent: a, name: name, log: log, images: newImages(a.store, log, name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), traced: a.traces.Server(name)}
 }
 
 // poke makes the loop look now.
@@ -82,7 +79,7 @@ func (s *server) saw(e decide.Event) {
 	if len(s.events) < maxEvents {
 		s.events = append(s.events, e)
 	} else {
-		s.agent.met.dropped.Inc()
+		s.agent.boot.Dropped()
 	}
 	s.mu.Unlock()
 	s.stir()
@@ -231,7 +228,7 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	}
 	s.agent.met.measure(plan.Measured)
 	s.traced.Stepped(snap, plan)
-	s.agent.index.follow(s.name, plan.Record)
+	s.agent.boot.Follow(s.name, plan.Record)
 	if plan.Fetch {
 		s.agent.files.Want(after.Intent.ServerIntent)
 	}

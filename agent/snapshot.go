@@ -19,7 +19,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		Server: s.name, Synced: v.Synced, Ended: v.Ended, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
 		Asked: v.Asked, HubTime: s.agent.link.Time(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(), NewMedium: s.agent.random(),
 	}
-	snap.NoAddress = s.agent.shortages.of(s.name, s.agent.cfg.Clock())
+	snap.NoAddress = s.agent.boot.Short(s.name)
 	snap.Bulk, snap.Approved = s.agent.bulk(v), v.Boots(s.agent.cfg.Clock())
 	if can := s.bmc.can.Load(); can != nil {
 		snap.CanGuard = can.guard
@@ -59,7 +59,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		}
 	}
 	snap.Artefacts = s.agent.files.State(in)
-	if c, err := s.agent.chain(in); err != nil {
+	if c, err := s.agent.boot.Chain(in); err != nil {
 		snap.ChainError = protocol.Advice(err)
 	} else {
 		snap.Chain = &c
@@ -100,7 +100,7 @@ func settings(r message.RackIntent) decide.Settings {
 func (s *server) describe(v store.View, p decide.Plan) resource.ServerReport {
 	rec := p.Record
 	r := resource.ServerReport{
-		Server: s.name, Image: s.imageReport(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		Server: s.name, Image: s.images.report(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
 		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
 	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Fallback.Report()
@@ -120,12 +120,12 @@ func (s *server) describe(v store.View, p decide.Plan) resource.ServerReport {
 			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
 			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason, Code: a.Code,
 		}
-		if seg, ok := s.agent.index.Segment(segmentOf(v)); ok && a.Network() {
+		if seg, ok := s.agent.boot.Segment(segmentOf(v)); ok && a.Network() {
 			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
 		}
 		if a.Intended == protocol.TargetCd && v.Intent != nil {
-			way, _ := s.agent.mediaWay(v.Intent.ServerIntent) // without one there is no base
-			r.Attempt.URI = way.base + "/b/…/" + a.File
+			way, _ := s.agent.boot.MediaWay(v.Intent.ServerIntent) // without one there is no base
+			r.Attempt.URI = way.Base + "/b/…/" + a.File
 		}
 	}
 	r.Holds = s.describeHolds(v, p)

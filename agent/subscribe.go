@@ -2,16 +2,13 @@ package agent
 
 import (
 	"context"
-	"net/netip"
-	"net/url"
 	"slices"
 	"time"
 
+	"rackboot/agent/boot"
 	"rackboot/agent/store"
 	"rackboot/bmc"
-	"rackboot/netboot"
 	"rackboot/protocol"
-	"rackboot/protocol/resource"
 )
 
 const (
@@ -110,43 +107,10 @@ func (a *Agent) destination(server, address, path string) (string, error) {
 	if i := slices.IndexFunc(o.Intents, func(in store.Intent) bool { return in.Server == server }); i >= 0 {
 		boots = o.Intents[i].Segment
 	}
-	_, base := baseFor(address, boots, a.served(o))
+	_, base := boot.BaseFor(address, boots, a.boot.Served(o))
 	if base == "" {
 		return "", protocol.Errorf(protocol.CodeUnavailable, "webhook", "no segment of BMC %s has an HTTP server of this agent", address).
 			WithHint("power transitions are found by polling; nothing has to be done")
 	}
 	return base + path, nil
-}
-
-// baseFor is the name and the base URL of the segment that the BMC is on, else of another
-// one of BMCs, else of the one that its server boots from.
-func baseFor(address, boots string, served []resource.SegmentIntent) (name, base string) {
-	host, _ := netip.ParseAddr(hostnameOf(address)) // a name is in no prefix
-	rank := 0
-	for _, seg := range served {
-		r := 0
-		switch {
-		case !seg.Role.HasBMCs() && seg.Name != boots:
-			continue
-		case seg.Prefix.Contains(host):
-			r = 3
-		case seg.Role.HasBMCs():
-			r = 2
-		default:
-			r = 1
-		}
-		if url, err := netboot.BaseURL(seg); err == nil && r > rank {
-			name, base, rank = seg.Name, url, r
-		}
-	}
-	return name, base
-}
-
-// hostnameOf is the host of a BMC's address, without the port.
-func hostnameOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }

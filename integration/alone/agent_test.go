@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent"
+	"rackboot/agent/boot"
 	"rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -209,7 +210,7 @@ func runAgent() (err error) {
 	r.agent, err = agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(r.key), HubKeys: []ed25519.PublicKey{r.hub.Public()},
 		Credentials: accounts{}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options},
-		Segments: []agent.LocalSegment{{
+		Segments: []boot.LocalSegment{{
 			Name: "boot", Interface: bootDevice, DHCP: netip.MustParseAddrPort("0.0.0.0:67"),
 			HTTP: netip.MustParseAddrPort(bootAddress + ":80"), TFTP: netip.MustParseAddrPort("0.0.0.0:69"),
 		}},

@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"bytes"
@@ -20,10 +20,11 @@ import (
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/state/blob"
+	"rackboot/state/statetest"
 )
 
 // chainBoots are the files of one machine whose boot through GRUB is open.
-func chainBoots(t *testing.T) (*boots, *decide.Attempt, netip.Addr) {
+func chainBoots(t *testing.T) (*segment, *decide.Attempt, netip.Addr) {
 	t.Helper()
 	const mac = "02:00:00:00:00:01"
 	blobs, err := blob.Open(blob.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
@@ -39,16 +40,15 @@ func chainBoots(t *testing.T) (*boots, *decide.Attempt, netip.Addr) {
 		}
 		c.Files = append(c.Files, protocol.ChainFile{Name: name, Digest: digest})
 	}
-	a := &Agent{index: newIndex()}
-	a.loops = newLoops(a)
-	a.cfg.Clock, a.cfg.Blobs = time.Now, blobs
+	r := room(t, statetest.NewMemory(), time.Now)
+	r.cfg.Blobs = blobs
 	attempt := &decide.Attempt{Token: "t", Chain: c, Intended: protocol.TargetPxe, State: resource.AttemptConsumed}
-	a.index.synced = true
-	a.index.segments = map[string]resource.SegmentIntent{"boot": {Name: "boot", Address: netip.MustParseAddr("10.7.0.1")}}
-	a.index.byMAC = map[string][]string{mac: {"one"}}
-	a.index.byToken["t"] = "one"
-	a.index.servers["one"] = indexed{attempt: attempt, segment: "boot"}
-	b := &boots{agent: a, leased: newLeased()}
+	r.index.synced = true
+	r.index.segments = map[string]resource.SegmentIntent{"boot": {Name: "boot", Address: netip.MustParseAddr("10.7.0.1")}}
+	r.index.byMAC = map[string][]string{mac: {"one"}}
+	r.index.byToken["t"] = "one"
+	r.index.servers["one"] = indexed{attempt: attempt, segment: "boot"}
+	b := &segment{room: r, leased: newLeased()}
 	at := netip.MustParseAddr("10.7.0.50")
 	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: mac, Expires: time.Now().Add(time.Hour)}))
 	return b, attempt, at
@@ -100,18 +100,18 @@ func TestOpenChain(t *testing.T) {
 		func(e *indexed) { e.held = true },
 		func(e *indexed) { e.missing = true },
 	} {
-		e := b.agent.index.servers["one"]
+		e := b.room.index.servers["one"]
 		spoil(&e)
-		b.agent.index.mu.Lock()
-		before := b.agent.index.servers["one"]
-		b.agent.index.servers["one"] = e
-		b.agent.index.mu.Unlock()
+		b.room.index.mu.Lock()
+		before := b.room.index.servers["one"]
+		b.room.index.servers["one"] = e
+		b.room.index.mu.Unlock()
 		for _, name := range []string{"shimx64.efi", "kernel", "grub.cfg"} {
 			if got := read(b.Open(at, "t", name)); got != "denied" {
 				t.Errorf("%s for a server that may not boot: %q", name, got)
 			}
 		}
-		b.agent.index.servers["one"] = before
+		b.room.index.servers["one"] = before
 	}
 }
 
@@ -121,7 +121,7 @@ func TestOpenByFamily(t *testing.T) {
 	b, attempt, at4 := chainBoots(t)
 	at6 := netip.MustParseAddr("2001:db8:7::1000")
 	b.leased.note(tenant6(netboot.Lease6{Address: at6, Client: "duid", MAC: "02:00:00:00:00:01", Expires: time.Now().Add(time.Hour)}))
-	seg := b.agent.index.segments["boot"]
+	seg := b.room.index.segments["boot"]
 	seg.BaseURL = "http://10.7.0.1:8080"
 	side := &resource.SegmentIPv6Intent{Address: netip.MustParseAddr("2001:db8:7::1"), BaseURL: "http://[2001:db8:7::1]:8080"}
 	for _, row := range []struct {
@@ -137,7 +137,7 @@ func TestOpenByFamily(t *testing.T) {
 		{"IPv6 where the segment has none", nil, at6, ""},
 	} {
 		seg.IPv6 = row.side
-		b.agent.index.segments["boot"] = seg
+		b.room.index.segments["boot"] = seg
 		for _, kind := range []protocol.ChainKind{protocol.ChainGRUB, protocol.ChainIPXE} {
 			attempt.Chain.Kind = kind
 			name, before := "grub.cfg", "'rackboot.url="

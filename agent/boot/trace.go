@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"net/http"
@@ -16,10 +16,10 @@ func (e indexed) goesOn(x netboot.Exchange) bool {
 }
 
 // trace takes an exchange of a boot server. A machine that is none of ours is in no trace.
-func (b *boots) trace(e netboot.Exchange) {
+func (b *segment) trace(e netboot.Exchange) {
 	var server string
 	var a *decide.Attempt
-	x := b.agent.index
+	x := b.room.index
 	switch {
 	case e.Token != "":
 		var of indexed
@@ -35,5 +35,5 @@ func (b *boots) trace(e netboot.Exchange) {
 			server, a = x.attemptOf(client)
 		}
 	}
-	b.agent.traces.Exchanged(server, a, e)
+	b.room.cfg.Traces.Exchanged(server, a, e)
 }

@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"context"
@@ -25,14 +25,14 @@ const (
 
 // notices takes what boot servers saw, and records it beside them.
 type notices struct {
-	agent *Agent
+	room  *Room
 	queue chan netboot.Notice
 	// events bound what is recorded for the hub: whoever is on a segment causes notices.
 	events map[netboot.NoticeKind]*rate.Limiter
 }
 
-func newNotices(a *Agent) *notices {
-	n := &notices{agent: a, queue: make(chan netboot.Notice, noticesWaiting), events: map[netboot.NoticeKind]*rate.Limiter{}}
+func newNotices(r *Room) *notices {
+	n := &notices{room: r, queue: make(chan netboot.Notice, noticesWaiting), events: map[netboot.NoticeKind]*rate.Limiter{}}
 	for _, k := range netboot.NoticeKinds() {
 		n.events[k] = rate.NewLimiter(rate.Every(eventEvery), eventBurst)
 	}
@@ -44,15 +44,15 @@ func (n *notices) take(m netboot.Notice) {
 	select {
 	case n.queue <- m:
 	default:
-		n.agent.met.dropped.Inc()
+		n.room.met.dropped.Inc()
 	}
 }
 
-func (n *notices) run(ctx context.Context) error {
+func (n *notices) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case m := <-n.queue:
 			n.record(m)
 		}
@@ -66,19 +66,19 @@ func (n *notices) record(m netboot.Notice) {
 		return
 	}
 	if m.Kind == netboot.NoticeNoAddress {
-		n.agent.starved(m)
+		n.room.starved(m)
 	} else {
-		n.agent.reports.RaiseFor(code, text, noticed)
+		n.room.cfg.Reports.RaiseFor(code, text, noticed)
 	}
-	if !n.events[m.Kind].AllowN(n.agent.cfg.Clock(), 1) {
-		n.agent.met.summed.Inc() // the condition says it
+	if !n.events[m.Kind].AllowN(n.room.cfg.Clock(), 1) {
+		n.room.met.summed.Inc() // the condition says it
 		return
 	}
-	if err := n.agent.store.Append(resource.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
-		n.agent.log.Error("cannot record what a boot server saw", "err", err)
+	if err := n.room.cfg.Store.Append(resource.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
+		n.room.cfg.Logger.Error("cannot record what a boot server saw", "err", err)
 		return
 	}
-	n.agent.reports.Poke()
+	n.room.cfg.Reports.Poke()
 }
 
 // told says what a notice means to people.

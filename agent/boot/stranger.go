@@ -1,24 +1,17 @@
-package agent
+package boot
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
-	"rackboot/protocol/resource"
 )
 
 // maxStrangers bounds the addresses that are taken for servers in discovery: more than
 // the interfaces of all that can be under way at once in a rack.
 const maxStrangers = 4096
-
-// ambiguousFor is how long it is said that an unknown machine was refused.
-const ambiguousFor = 10 * time.Minute
 
 // strangers are the MAC addresses that no server names and that were answered as a
 // server's, because its discovery was the only one open in the segment. They are not on
@@ -58,14 +51,14 @@ func (s *strangers) take(mac string, t takenFor, lasts func(takenFor) bool) bool
 
 // lasts says whether the attempt that an address was taken for is its server's last. It
 // needs x.mu.
-func (x *index) lasts(t takenFor) bool {
+func (x *Index) lasts(t takenFor) bool {
 	a := x.servers[t.server].attempt
 	return t.token != "" && a != nil && a.Token == t.token
 }
 
 // strange is whose a client is that no server names: empty, and whether that is because
 // several could be meant. It needs x.mu.
-func (x *index) strange(c protocol.BootClient) (server string, several []string) {
+func (x *Index) strange(c protocol.BootClient) (server string, several []string) {
 	if c.MAC == "" {
 		return "", nil
 	}
@@ -92,14 +85,4 @@ func (x *index) strange(c protocol.BootClient) (server string, several []string)
 	case decide.StrangerNobody:
 	}
 	return "", nil
-}
-
-// ambiguous says that a machine was refused that several servers could be.
-func (a *Agent) ambiguous(c protocol.BootClient, servers []string) {
-	const most = 5
-	names := strings.Join(servers[:min(len(servers), most)], ", ")
-	if n := len(servers) - most; n > 0 {
-		names += fmt.Sprintf(" and %d more", n)
-	}
-	a.reports.RaiseFor(resource.CondDiscoveryAmbiguous, fmt.Sprintf("%s asked on segment %s; open are %s", c.MAC, c.Segment, names), ambiguousFor)
 }

@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"net/netip"
@@ -12,12 +12,12 @@ import (
 
 // lookupEnv says what a boot of an environment has under a clean name: a loader of the site,
 // else what the environment has.
-func (b *boots) lookupEnv(server string, e indexed, remote netip.Addr, name string) (served, bool) {
+func (b *segment) lookupEnv(server string, e indexed, remote netip.Addr, name string) (served, bool) {
 	c := e.attempt.Chain
 	if digest, ok := c.Digest(name); ok {
 		return served{name: name, digest: digest}, true
 	}
-	seg, ok := b.agent.index.Segment(e.segment)
+	seg, ok := b.room.index.Segment(e.segment)
 	if !ok {
 		return served{}, false
 	}
@@ -25,19 +25,19 @@ func (b *boots) lookupEnv(server string, e indexed, remote netip.Addr, name stri
 	if err != nil {
 		return served{}, false
 	}
-	env, ok := b.agent.files.Environment(server, c.View)
+	env, ok := b.room.cfg.Files.Environment(server, c.View)
 	if !ok {
 		return served{}, false
 	}
 	defer env.Release()
-	if key := len(b.agent.cfg.Destructive.Keys) > 0; !decide.MayDiscard(key, env.Destructive() || name == protocol.FileDiscard, e.attempt) {
-		b.agent.log.Warn("what discards disks is not sent: no approval permits this boot", "server", server, "bootenv", env.Name(), "file", name)
+	if key := b.room.cfg.Guarded; !decide.MayDiscard(key, env.Destructive() || name == protocol.FileDiscard, e.attempt) {
+		b.room.cfg.Logger.Warn("what discards disks is not sent: no approval permits this boot", "server", server, "bootenv", env.Name(), "file", name)
 		return served{}, false
 	}
 	f, ok, err := env.Find(bootenv.Site{Base: base, Token: e.attempt.Token, Address: remote.Unmap()}, name)
 	switch {
 	case err != nil: // it was made once without a fault
-		b.agent.log.Error("a boot environment cannot be rendered", "server", server, "err", err)
+		b.room.cfg.Logger.Error("a boot environment cannot be rendered", "server", server, "err", err)
 		return served{}, false
 	case !ok:
 		return served{}, false
@@ -45,6 +45,6 @@ func (b *boots) lookupEnv(server string, e indexed, remote netip.Addr, name stri
 		return served{name: f.Name, text: f.Text}, true
 	}
 	return served{name: f.Name, open: func(at time.Time) (*netboot.File, error) {
-		return b.agent.files.OpenEnv(server, c.View, f.Name, at)
+		return b.room.cfg.Files.OpenEnv(server, c.View, f.Name, at)
 	}}, true
 }

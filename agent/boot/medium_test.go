@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"net/netip"
@@ -29,13 +29,13 @@ func TestMediaWay(t *testing.T) {
 	seg := func(name, base string, role resource.SegmentRole, prefix string) resource.SegmentIntent {
 		return resource.SegmentIntent{Name: name, Role: role, BaseURL: base, Address: netip.MustParsePrefix(prefix).Addr().Next(), Prefix: netip.MustParsePrefix(prefix)}
 	}
-	x := newIndex()
+	x := NewIndex()
 	x.synced = true
 	x.segments = map[string]resource.SegmentIntent{
 		"boot": seg("boot", "http://10.7.0.1:8080", resource.SegmentBoot, "10.7.0.0/24"), "bmcs": seg("bmcs", "", resource.SegmentBMC, "10.8.0.0/24"),
 		"tls": seg("tls", "https://10.9.0.1:8443", resource.SegmentBMC, "10.9.0.0/24"), "foreign": seg("foreign", "", resource.SegmentBoth, "10.6.0.0/24"),
 	}
-	a := &Agent{index: x}
+	a := &Room{index: x}
 	for _, row := range []struct {
 		bmc     string
 		local   []LocalSegment
@@ -49,13 +49,13 @@ func TestMediaWay(t *testing.T) {
 		{"https://10.6.0.9", []LocalSegment{{Name: "boot"}}, "http://10.7.0.1:8080", false}, // the agent's file does not name the BMC's
 	} {
 		a.cfg.Segments = row.local
-		w, err := a.mediaWay(message.ServerIntent{Segment: "boot", BMC: message.BMCIntent{Address: row.bmc}})
-		if err != nil || w.base != row.base || w.private != row.private || w.own() != row.base+"/b/" || w.url("t", protocol.FileISO) != row.base+"/b/t/boot.iso" {
+		w, err := a.MediaWay(message.ServerIntent{Segment: "boot", BMC: message.BMCIntent{Address: row.bmc}})
+		if err != nil || w.Base != row.base || w.Private != row.private || w.Own() != row.base+"/b/" || w.URL("t", protocol.FileISO) != row.base+"/b/t/boot.iso" {
 			t.Errorf("%s: %+v, %v", row.bmc, w, err)
 		}
 	}
 	a.cfg.Segments = nil
-	if _, err := a.mediaWay(message.ServerIntent{Segment: "boot", BMC: message.BMCIntent{Address: "https://10.8.0.9"}}); protocol.CodeOf(err) != protocol.CodeUnsupported || protocol.HintOf(err) == "" {
+	if _, err := a.MediaWay(message.ServerIntent{Segment: "boot", BMC: message.BMCIntent{Address: "https://10.8.0.9"}}); protocol.CodeOf(err) != protocol.CodeUnsupported || protocol.HintOf(err) == "" {
 		t.Error(err)
 	}
 }

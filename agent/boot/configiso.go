@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"rackboot/netboot"
@@ -13,9 +13,9 @@ import (
 // the kernel's arguments of a network boot would be. User data is in it where what the BMC
 // fetches is private; else the arguments say where it is fetched by token. The same boot
 // gives the same bytes.
-func (b *boots) configISO(server string, e indexed) ([]byte, error) {
+func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 	const op = "make config image"
-	base, ok := b.agent.hostBase(e.segment)
+	base, ok := b.room.HostBase(e.segment)
 	if !ok || e.attempt.Chain == nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "segment %s of %s is not served", e.segment, server)
 	}
@@ -36,21 +36,20 @@ func (b *boots) configISO(server string, e indexed) ([]byte, error) {
 
 // configData is the user data that goes into the config image; nil for none. That it may
 // have been given is on disk before its first byte is sent.
-func (b *boots) configData(server string, e indexed) ([]byte, error) {
+func (b *segment) configData(server string, e indexed) ([]byte, error) {
 	a := e.attempt
-	way, err := b.agent.mediaWay(message.ServerIntent{BMC: message.BMCIntent{Address: e.bmc}, Segment: e.segment})
-	if err != nil || a.Ignition == nil || !way.private {
+	way, err := b.room.MediaWay(message.ServerIntent{BMC: message.BMCIntent{Address: e.bmc}, Segment: e.segment})
+	if err != nil || a.Ignition == nil || !way.Private {
 		return nil, err
 	}
-	s, ok := b.agent.loops.of(server)
-	if !ok {
+	if !b.room.cfg.Servers.Has(server) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "make config image", "%s has no loop yet", server)
 	}
 	if !a.Given && a.Open() {
-		if err := s.fold(decide.Event{UserData: decide.IgnitionGive, Token: a.Token, At: b.agent.cfg.Clock()}); err != nil {
+		if err := b.room.cfg.Servers.Fold(server, decide.Event{UserData: decide.IgnitionGive, Token: a.Token, At: b.room.cfg.Clock()}); err != nil {
 			return nil, err
 		}
-		b.agent.cfg.Crash.At("agent.userdata.onmedium")
+		b.room.cfg.Crash.At("agent.userdata.onmedium")
 	}
-	return b.agent.files.OpenUserData(server, a.OwnerUID, *a.Ignition)
+	return b.room.cfg.Files.OpenUserData(server, a.OwnerUID, *a.Ignition)
 }

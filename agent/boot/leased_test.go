@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"net/netip"
@@ -11,6 +11,7 @@ import (
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/state/statetest"
 )
 
 // TestFixedNames: who asks by a fixed name is known by the address that it leases, and
@@ -20,13 +21,11 @@ func TestFixedNames(t *testing.T) {
 	at := netip.MustParseAddr("10.7.0.50")
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	end := now.Add(time.Hour)
-	a := &Agent{index: newIndex()}
-	a.loops = newLoops(a)
-	a.cfg.Clock = func() time.Time { return now }
-	b := &boots{agent: a, leased: newLeased()}
-	a.index.byMAC = map[string][]string{mac: {"one"}, "02:00:00:00:00:02": {"one", "two"}}
+	r := room(t, statetest.NewMemory(), func() time.Time { return now })
+	b := &segment{room: r, leased: newLeased()}
+	r.index.byMAC = map[string][]string{mac: {"one"}, "02:00:00:00:00:02": {"one", "two"}}
 	attempt := &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}
-	a.index.servers["one"] = indexed{attempt: attempt}
+	r.index.servers["one"] = indexed{attempt: attempt}
 	known := func(want bool, when string) {
 		t.Helper()
 		if token, ok := b.tokenAt(at); ok != want || ok != (token == "t") {
@@ -64,15 +63,13 @@ func TestFixedNamesOver6(t *testing.T) {
 	const mac, uuid = "02:00:00:00:00:01", "00112233-4455-6677-8899-aabbccddeeff"
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	at, other := netip.MustParseAddr("2001:db8::1000"), netip.MustParseAddr("2001:db8::1001")
-	a := &Agent{index: newIndex()}
-	a.loops = newLoops(a)
-	a.cfg.Clock = func() time.Time { return now }
-	b := &boots{agent: a, leased: newLeased()}
-	a.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{
+	r := room(t, statetest.NewMemory(), func() time.Time { return now })
+	b := &segment{room: r, leased: newLeased()}
+	r.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{
 		Server: "one", BootMAC: mac, UUID: uuid, Architecture: "amd64",
 	}}, {ServerIntent: message.ServerIntent{Server: "two", Architecture: "amd64"}}}})
-	a.index.follow("one", decide.Record{Attempt: &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
-	a.index.follow("two", decide.Record{Attempt: &decide.Attempt{Token: "u", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
+	r.index.follow("one", decide.Record{Attempt: &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
+	r.index.follow("two", decide.Record{Attempt: &decide.Attempt{Token: "u", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
 	lease := func(a netip.Addr, client, mac string) tenant {
 		return tenant6(netboot.Lease6{Address: a, Client: client, MAC: mac, Expires: now.Add(time.Hour)})
 	}

@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"net/netip"
@@ -16,9 +16,9 @@ import (
 	"rackboot/state"
 )
 
-// index is the in-memory answer to "which server is this, and may it boot". It
+// Index is the in-memory answer to "which server is this, and may it boot". It
 // is rebuilt from the store when a document is applied, and follows each step.
-type index struct {
+type Index struct {
 	mu       sync.RWMutex
 	synced   bool
 	segments map[string]resource.SegmentIntent
@@ -53,14 +53,15 @@ type indexed struct {
 	stop         string // token of its stop image, which never changes
 }
 
-func newIndex() *index {
-	return &index{servers: map[string]indexed{}, byToken: map[string]string{}, windows: map[string]bool{}, clock: time.Now}
+// NewIndex makes an index that has nothing.
+func NewIndex() *Index {
+	return &Index{servers: map[string]indexed{}, byToken: map[string]string{}, windows: map[string]bool{}, clock: time.Now}
 }
 
 // rebuild replaces the index by what the store says. Attempts of servers that
 // are in it already stay: the steps that follow them may be newer than o. begins says that
 // the agent has synced, and the index did not say so.
-func (x *index) rebuild(o store.Overview) (begins bool) {
+func (x *Index) rebuild(o store.Overview) (begins bool) {
 	segments, services := map[string]resource.SegmentIntent{}, map[string]netboot.Service{}
 	for _, s := range o.Rack.Segments {
 		service := serviceOf(s.Service)
@@ -156,7 +157,7 @@ func serviceOf(in *resource.ServiceIntent) (out netboot.Service) {
 }
 
 // hold takes over whether a hold lies on a server.
-func (x *index) hold(server string, held bool) {
+func (x *Index) hold(server string, held bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if e, there := x.servers[server]; there || held {
@@ -168,7 +169,7 @@ func (x *index) hold(server string, held bool) {
 // follow takes over what a step changed. Whether a server is held is not its
 // business: a step that read the store before a hold was enforced would open the
 // gate again behind it.
-func (x *index) follow(server string, r decide.Record) {
+func (x *Index) follow(server string, r decide.Record) {
 	a, m := r.Attempt, r.Medium
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -193,7 +194,7 @@ func (x *index) follow(server string, r decide.Record) {
 }
 
 // Segment implements netboot.Resolver.
-func (x *index) Segment(name string) (resource.SegmentIntent, bool) {
+func (x *Index) Segment(name string) (resource.SegmentIntent, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s, ok := x.segments[name]
@@ -201,7 +202,7 @@ func (x *index) Segment(name string) (resource.SegmentIntent, bool) {
 }
 
 // Service implements netboot.Servicer.
-func (x *index) Service(segment string) netboot.Service {
+func (x *Index) Service(segment string) netboot.Service {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.services[segment]
@@ -209,7 +210,7 @@ func (x *index) Service(segment string) netboot.Service {
 
 // Resolve implements netboot.Resolver: which server is it, then one decision. More
 // than one match is refused rather than guessed.
-func (x *index) Resolve(c protocol.BootClient) protocol.BootAnswer {
+func (x *Index) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	answer, several := x.resolve(c)
 	if len(several) > 0 && x.ambiguous != nil {
 		x.ambiguous(c, several)
@@ -218,7 +219,7 @@ func (x *index) Resolve(c protocol.BootClient) protocol.BootAnswer {
 }
 
 // resolve is Resolve, and the servers that an unknown machine was refused for.
-func (x *index) resolve(c protocol.BootClient) (a protocol.BootAnswer, several []string) {
+func (x *Index) resolve(c protocol.BootClient) (a protocol.BootAnswer, several []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	names := x.fitting(c)
@@ -247,7 +248,7 @@ func (x *index) resolve(c protocol.BootClient) (a protocol.BootAnswer, several [
 // fitting are the servers that a client may be: a MAC address names a server; a UUID
 // only where no MAC does; and where neither does, the machine may have been answered as
 // a server's that is being discovered. It needs x.mu.
-func (x *index) fitting(c protocol.BootClient) []string {
+func (x *Index) fitting(c protocol.BootClient) []string {
 	if names := x.byMAC[c.MAC]; len(names) > 0 {
 		return names
 	}
@@ -261,7 +262,7 @@ func (x *index) fitting(c protocol.BootClient) []string {
 }
 
 // server finds the server of a boot client for its evidence.
-func (x *index) server(c protocol.BootClient) (string, bool) {
+func (x *Index) server(c protocol.BootClient) (string, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	names := x.fitting(c)
@@ -272,7 +273,7 @@ func (x *index) server(c protocol.BootClient) (string, bool) {
 }
 
 // attemptOf is the last attempt of the one server that a client is, or nil.
-func (x *index) attemptOf(c protocol.BootClient) (server string, a *decide.Attempt) {
+func (x *Index) attemptOf(c protocol.BootClient) (server string, a *decide.Attempt) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	names := x.fitting(c)
@@ -283,7 +284,7 @@ func (x *index) attemptOf(c protocol.BootClient) (server string, a *decide.Attem
 }
 
 // tokenOf is the token of the open network boot of the one server that a client is.
-func (x *index) tokenOf(c protocol.BootClient) (token string, ok bool) {
+func (x *Index) tokenOf(c protocol.BootClient) (token string, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	names := x.fitting(c)
@@ -298,7 +299,7 @@ func (x *index) tokenOf(c protocol.BootClient) (token string, ok bool) {
 }
 
 // Serves implements files.Boots.
-func (x *index) Serves(server, generation string) bool {
+func (x *Index) Serves(server, generation string) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	a := x.servers[server].attempt
@@ -306,7 +307,7 @@ func (x *index) Serves(server, generation string) bool {
 }
 
 // stopOf is the token of the stop image of the one server that a client is.
-func (x *index) stopOf(c protocol.BootClient) (token string, ok bool) {
+func (x *Index) stopOf(c protocol.BootClient) (token string, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	names := x.fitting(c)
@@ -317,7 +318,7 @@ func (x *index) stopOf(c protocol.BootClient) (token string, ok bool) {
 }
 
 // stop finds the server of a stop image's token.
-func (x *index) stop(token string) (server string, e indexed, ok bool) {
+func (x *Index) stop(token string) (server string, e indexed, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	server, ok = x.byStop[token]
@@ -325,7 +326,7 @@ func (x *index) stop(token string) (server string, e indexed, ok bool) {
 }
 
 // powerOffAfter is how long stop images wait; 0 is for ever.
-func (x *index) powerOffAfter() time.Duration {
+func (x *Index) powerOffAfter() time.Duration {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if x.safeStop == nil {
@@ -335,16 +336,28 @@ func (x *index) powerOffAfter() time.Duration {
 }
 
 // waits says whether it matters what is heard of the server: it came on without an order.
-func (x *index) waits(server string) bool {
+func (x *Index) waits(server string) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.servers[server].unexpected
 }
 
 // token finds the server and attempt of a token, of an attempt or of its medium.
-func (x *index) token(token string) (server string, e indexed, ok bool) {
+func (x *Index) token(token string) (server string, e indexed, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	server, ok = x.byToken[token]
 	return server, x.servers[server], ok
+}
+
+// served are the segments that are in force and that the agent's own file names.
+func (x *Index) served(local []LocalSegment) (out []resource.SegmentIntent) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, l := range local {
+		if s, ok := x.segments[l.Name]; ok && x.synced {
+			out = append(out, s)
+		}
+	}
+	return out
 }

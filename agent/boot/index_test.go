@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 	held := before
 	held.Holds = []decide.Hold{{ActiveHold: resource.ActiveHold{ID: "hold-1", HoldSpec: resource.HoldSpec{Server: "server-1"}}}}
 
-	x := newIndex()
+	x := NewIndex()
 	x.rebuild(before)
 	x.follow("server-1", decide.Record{Attempt: armed})
 	x.rebuild(before) // it read the store before the step
@@ -61,7 +61,7 @@ func TestIndexByUUID(t *testing.T) {
 	server := func(name, mac, uuid string) store.Intent {
 		return store.Intent{ServerIntent: message.ServerIntent{Server: name, BootMAC: mac, UUID: uuid, Architecture: "amd64"}}
 	}
-	x := newIndex()
+	x := NewIndex()
 	x.rebuild(store.Overview{Synced: true, Intents: []store.Intent{
 		server("server-1", "52:54:00:00:00:01", "00112233-4455-6677-8899-aabbccddeeff"),
 		server("server-2", "52:54:00:00:00:02", "a0112233-4455-6677-8899-aabbccddeeff"),
@@ -93,7 +93,7 @@ func TestIndexOfStrangers(t *testing.T) {
 	asks := func(mac string, class protocol.ClientClass) protocol.BootClient {
 		return protocol.BootClient{Segment: "a", MAC: mac, Class: class, Archs: []uint16{7}}
 	}
-	x := newIndex()
+	x := NewIndex()
 	var refused []string
 	x.ambiguous = func(_ protocol.BootClient, servers []string) { refused = servers }
 	x.rebuild(store.Overview{Synced: true, Intents: []store.Intent{server("01", "a"), server("02", "a"), server("03", "b")}})

@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"context"
@@ -26,40 +26,63 @@ type wall struct{ now time.Time }
 
 func (w *wall) read() time.Time { return w.now }
 
-var hubStart = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+var start = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
-// tracing is an agent as far as traces need it, on a clock of the test's.
-func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
+// nobody has no loops.
+type nobody struct{}
+
+func (nobody) Has(string) bool { return false }
+
+func (nobody) Saw(string, decide.Event) {}
+
+func (nobody) Fold(string, decide.Event) error { return nil }
+
+func (nobody) KeepImage(string, protocol.ProbeReport, time.Time) error { return nil }
+
+func (nobody) Wake(string) {}
+
+func (nobody) LookAtAll() {}
+
+// room is a room without servers of its own.
+func room(t testing.TB, db state.Store, clock state.Clock) *Room {
 	t.Helper()
-	w := &wall{hubStart}
-	a := &Agent{cfg: Config{Agent: "a1", Clock: w.read, ReportEvery: 15 * time.Second}, log: slog.New(slog.DiscardHandler), index: newIndex()}
-	a.loops = newLoops(a)
 	st, err := store.Open(store.Config{DB: db, NewID: func() string { return "id" }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.store = st
-	a.streams, a.notices, a.asks = newStreams(a), newNotices(a), newAsks(a)
-	a.reports = reports.New(reports.Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()})
-	a.met = newMetrics(prometheus.NewRegistry(), a)
-	a.traces = trace.New(trace.Config{Agent: "a1", Store: st, Servers: a.reports, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})
-	return a, w
+	r, err := New(Config{
+		Index: NewIndex(), Store: st, Servers: nobody{}, NewID: func() string { return "key" }, Clock: clock, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Reports: reports.New(reports.Config{Every: 15 * time.Second, Clock: clock, Registerer: prometheus.NewRegistry()}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tracing is a room that traces, on a clock of the test's.
+func tracing(t testing.TB, db state.Store) (*Room, *wall) {
+	t.Helper()
+	w := &wall{start}
+	r := room(t, db, w.read)
+	r.cfg.Traces = trace.New(trace.Config{Agent: "a1", Store: r.cfg.Store, Servers: r.cfg.Reports, Clock: w.read, Logger: r.cfg.Logger, Registerer: prometheus.NewRegistry()})
+	return r, w
 }
 
 // taken takes what waits, as the traces' goroutine does when it ends.
-func taken(a *Agent) {
+func taken(r *Room) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	a.traces.Run(ctx)
+	r.cfg.Traces.Run(ctx)
 }
 
 // attempts makes a server with an open attempt that clients are mapped to.
-func attempts(a *Agent, id string) *decide.Attempt {
-	at := &decide.Attempt{ID: id, Token: "secret-token", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, At: hubStart, Since: hubStart}
-	a.index.synced = true
-	a.index.byMAC = map[string][]string{"02:00:00:00:00:01": {"n1"}}
-	a.index.follow("n1", decide.Record{Attempt: at})
-	a.traces.Server("n1").Stepped(decide.Snapshot{}, decide.Plan{Record: decide.Record{Attempt: at}})
+func attempts(r *Room, id string) *decide.Attempt {
+	at := &decide.Attempt{ID: id, Token: "secret-token", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, At: start, Since: start}
+	r.index.synced = true
+	r.index.byMAC = map[string][]string{"02:00:00:00:00:01": {"n1"}}
+	r.index.follow("n1", decide.Record{Attempt: at})
+	r.cfg.Traces.Server("n1").Stepped(decide.Snapshot{}, decide.Plan{Record: decide.Record{Attempt: at}})
 	return at
 }
 
@@ -74,9 +97,9 @@ func discovered(at time.Time) netboot.Exchange {
 // What is seen goes to the attempt that it is of; of strangers, and long after its end,
 // nothing is kept.
 func TestTraceOfWhom(t *testing.T) {
-	a, w := tracing(t, statetest.NewMemory())
-	b := &boots{agent: a, leased: newLeased()}
-	at := attempts(a, "one")
+	r, w := tracing(t, statetest.NewMemory())
+	b := &segment{room: r, leased: newLeased()}
+	at := attempts(r, "one")
 	b.leased.note(tenant4(netboot.Lease{Address: netip.MustParseAddr("10.7.0.50"), MAC: "02:00:00:00:00:01", Expires: w.now.Add(time.Hour)}))
 	stranger := discovered(w.now)
 	stranger.Client.MAC = "02:00:00:00:00:99"
@@ -88,38 +111,38 @@ func TestTraceOfWhom(t *testing.T) {
 	b.trace(netboot.Exchange{Source: protocol.TraceTFTP, At: w.now, Asked: "done", Remote: netip.MustParseAddr("10.7.0.50"), File: "grub.cfg"})
 	ended := *at
 	ended.State, ended.Since = resource.AttemptFailed, w.now
-	a.index.follow("n1", decide.Record{Attempt: &ended})
+	r.index.follow("n1", decide.Record{Attempt: &ended})
 	b.trace(discovered(w.now.Add(10*time.Minute - time.Second)))
 	b.trace(discovered(w.now.Add(10 * time.Minute)))
-	taken(a)
-	tr, err := a.traces.Trace("n1", 0)
+	taken(r)
+	tr, err := r.cfg.Traces.Trace("n1", 0)
 	if err != nil || len(tr.Rows) != 4 || tr.Rows[0].Source != protocol.TraceDHCP || tr.Rows[1].Source != protocol.TraceHTTP || tr.Rows[2].Source != protocol.TraceTFTP || tr.Rows[3].Source != protocol.TraceDHCP {
 		t.Errorf("%v, %+v", err, tr)
 	}
-	if _, err := a.traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := r.cfg.Traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("of a server that nobody knows: %v", err)
 	}
-	a.reports.Put(resource.ServerReport{Server: "n2"}, resource.PhaseInitial)
-	if _, err := a.traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "not powered on") {
+	r.cfg.Reports.Put(resource.ServerReport{Server: "n2"}, resource.PhaseInitial)
+	if _, err := r.cfg.Traces.Trace("n2", 0); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "not powered on") {
 		t.Errorf("of a server without a power-on: %v", err)
 	}
-	if _, err := a.traces.Trace("n1", 7); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "[1]") {
+	if _, err := r.cfg.Traces.Trace("n1", 7); protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(err.Error(), "[1]") {
 		t.Errorf("of another power-on: %v", err)
 	}
 }
 
 // BenchmarkTraceExchange is what a row costs the DHCP server that it is of: each is taken.
 func BenchmarkTraceExchange(b *testing.B) {
-	a, w := tracing(b, statetest.NewMemory())
-	boots := &boots{agent: a, leased: newLeased()}
-	attempts(a, "one")
+	r, w := tracing(b, statetest.NewMemory())
+	boots := &segment{room: r, leased: newLeased()}
+	attempts(r, "one")
 	e := discovered(w.now)
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		boots.trace(e)
 		if n%500 == 0 { // before the queue is full
 			b.StopTimer()
-			taken(a)
+			taken(r)
 			b.StartTimer()
 		}
 	}
@@ -127,9 +150,9 @@ func BenchmarkTraceExchange(b *testing.B) {
 
 // BenchmarkTraceStranger is what a machine costs that is none of ours.
 func BenchmarkTraceStranger(b *testing.B) {
-	a, w := tracing(b, statetest.NewMemory())
-	boots := &boots{agent: a, leased: newLeased()}
-	attempts(a, "one")
+	r, w := tracing(b, statetest.NewMemory())
+	boots := &segment{room: r, leased: newLeased()}
+	attempts(r, "one")
 	e := discovered(w.now)
 	e.Client.MAC = "02:00:00:00:00:99"
 	b.ReportAllocs()

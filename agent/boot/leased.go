@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 	"rackboot/protocol/decide"
 )
 
-// boots implements netboot.Files, netboot.AddressFiles and netboot.Evidence on the
-// agent's state, for one segment.
-type boots struct {
-	agent  *Agent
+// segment implements netboot.Files, netboot.AddressFiles and netboot.Evidence on the
+// room's state, for one segment.
+type segment struct {
+	room   *Room
 	leased *leased
 }
 
 // Open opens a file of an attempt for a client at remote. That the last one is about to be sent is on disk
 // before its first byte is: after a crash nobody must guess whether the server has it.
-func (b *boots) Open(remote netip.Addr, token, name string) (*netboot.File, error) {
+func (b *segment) Open(remote netip.Addr, token, name string) (*netboot.File, error) {
 	const op = "open boot file"
-	server, e, ok := b.agent.index.token(token)
+	server, e, ok := b.room.index.token(token)
 	if !ok {
-		if server, e, ok = b.agent.index.stop(token); ok {
+		if server, e, ok = b.room.index.stop(token); ok {
 			return b.openStop(server, e, name)
 		}
 		return nil, protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
@@ -33,8 +33,8 @@ func (b *boots) Open(remote netip.Addr, token, name string) (*netboot.File, erro
 		return b.openMedium(remote, server, e, name)
 	}
 	if !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
-		if s, ok := b.agent.loops.of(server); ok && name == e.attempt.File && !e.attempt.Open() {
-			s.saw(decide.Event{Asks: true, At: b.agent.cfg.Clock()}) // by a URL that firmware has kept
+		if name == e.attempt.File && !e.attempt.Open() {
+			b.room.cfg.Servers.Saw(server, decide.Event{Asks: true, At: b.room.cfg.Clock()}) // by a URL that firmware has kept
 		}
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
 	}
@@ -44,14 +44,13 @@ func (b *boots) Open(remote netip.Addr, token, name string) (*netboot.File, erro
 	}
 	last := e.attempt.IsLast(found.name)
 	if last && !e.attempt.Served {
-		s, ok := b.agent.loops.of(server)
-		if !ok {
+		if !b.room.cfg.Servers.Has(server) {
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
 		}
-		if err := s.fold(decide.Event{Begun: true, Token: token, At: b.agent.cfg.Clock()}); err != nil {
+		if err := b.room.cfg.Servers.Fold(server, decide.Event{Begun: true, Token: token, At: b.room.cfg.Clock()}); err != nil {
 			return nil, err
 		}
-		if _, e, _ = b.agent.index.token(token); !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
+		if _, e, _ = b.room.index.token(token); !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
 			return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
 		}
 	}
@@ -71,15 +70,15 @@ type served struct {
 	open   func(at time.Time) (*netboot.File, error) // of one in a view
 }
 
-func (b *boots) lookup(server string, e indexed, remote netip.Addr, name string) (served, bool) {
+func (b *segment) lookup(server string, e indexed, remote netip.Addr, name string) (served, bool) {
 	if c := e.attempt.Chain; c != nil && c.View != "" {
 		return b.lookupEnv(server, e, remote, name)
 	}
-	found, ok := b.agent.lookup(e, remote, name)
+	found, ok := b.room.lookup(e, remote, name)
 	return served{name: name, digest: found.Digest, text: found.Text}, ok
 }
 
-func (b *boots) openServed(s served, at time.Time) (*netboot.File, error) {
+func (b *segment) openServed(s served, at time.Time) (*netboot.File, error) {
 	switch {
 	case s.open != nil:
 		return s.open(at)
@@ -90,17 +89,17 @@ func (b *boots) openServed(s served, at time.Time) (*netboot.File, error) {
 }
 
 // sent records that a file was fetched that was asked for by another name than its own.
-func (b *boots) sent(token, name string, remote netip.Addr) func(int64, bool) {
+func (b *segment) sent(token, name string, remote netip.Addr) func(int64, bool) {
 	return func(_ int64, whole bool) {
 		if whole {
-			b.Record(netboot.Event{Kind: protocol.EvidenceFetched, Token: token, File: name, Remote: remote, At: b.agent.cfg.Clock()})
+			b.Record(netboot.Event{Kind: protocol.EvidenceFetched, Token: token, File: name, Remote: remote, At: b.room.cfg.Clock()})
 		}
 	}
 }
 
 // blob opens a file that is kept.
-func (b *boots) blob(digest, name string, at time.Time) (*netboot.File, error) {
-	f, size, err := b.agent.cfg.Blobs.Open(digest)
+func (b *segment) blob(digest, name string, at time.Time) (*netboot.File, error) {
+	f, size, err := b.room.cfg.Blobs.Open(digest)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (b *boots) blob(digest, name string, at time.Time) (*netboot.File, error) {
 // OpenFor opens the boot file of the open attempt of the machine that has the
 // address. Firmware that was given a path with a token asks by that; fixed names are
 // those that loaders make up.
-func (b *boots) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
+func (b *segment) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
 	token, ok := b.tokenAt(remote)
 	if !ok {
 		token, ok = b.stopAt(remote)
@@ -129,32 +128,31 @@ func (b *boots) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
 }
 
 // tokenAt is the token of the open attempt of the machine that has an address.
-func (b *boots) tokenAt(remote netip.Addr) (token string, ok bool) {
-	client, ok := b.leased.of(remote, b.agent.cfg.Clock())
+func (b *segment) tokenAt(remote netip.Addr) (token string, ok bool) {
+	client, ok := b.leased.of(remote, b.room.cfg.Clock())
 	if !ok {
 		return "", false
 	}
-	return b.agent.index.tokenOf(client)
+	return b.room.index.tokenOf(client)
 }
 
 // Report takes the report of a booted image. It is on disk when it returns.
-func (b *boots) Report(_ context.Context, token string, r protocol.ProbeReport) error {
+func (b *segment) Report(_ context.Context, token string, r protocol.ProbeReport) error {
 	const op = "take report"
-	server, e, ok := b.agent.index.token(token)
+	server, e, ok := b.room.index.token(token)
 	if !ok || !decide.TakesReport(e.attempt, token) {
 		return protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
 	}
-	s, ok := b.agent.loops.of(server)
-	if !ok {
+	if !b.room.cfg.Servers.Has(server) {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
 	}
-	now := b.agent.cfg.Clock()
-	err := s.keepImage(r, now)
-	b.agent.traces.Reported(server, e.attempt, now, r, err)
+	now := b.room.cfg.Clock()
+	err := b.room.cfg.Servers.KeepImage(server, r, now)
+	b.room.cfg.Traces.Reported(server, e.attempt, now, r, err)
 	if err != nil {
 		return err
 	}
-	return s.fold(decide.Event{Kind: evidenceOf(r.State), Token: token, At: now, Message: r.Message})
+	return b.room.cfg.Servers.Fold(server, decide.Event{Kind: evidenceOf(r.State), Token: token, At: now, Message: r.Message})
 }
 
 // evidenceOf is what a report is to a decision.
@@ -173,7 +171,7 @@ func evidenceOf(s protocol.ProbeState) protocol.EvidenceKind {
 }
 
 // Record takes what a boot client was seen to do.
-func (b *boots) Record(e netboot.Event) {
+func (b *segment) Record(e netboot.Event) {
 	if e.Kind == protocol.EvidenceFetched && e.Token == "" {
 		e.Token, _ = b.tokenAt(e.Remote) // by a fixed name
 	}
@@ -181,24 +179,22 @@ func (b *boots) Record(e netboot.Event) {
 	var server string
 	var ok bool
 	if e.Token != "" {
-		server, _, ok = b.agent.index.token(e.Token)
+		server, _, ok = b.room.index.token(e.Token)
 	} else if e.Client.Class != protocol.ClassNone {
-		server, ok = b.agent.index.server(e.Client)
-	} else if server, ok = b.agent.index.server(e.Client); ok {
-		ok = b.agent.index.waits(server)
+		server, ok = b.room.index.server(e.Client)
+	} else if server, ok = b.room.index.server(e.Client); ok {
+		ok = b.room.index.waits(server)
 	}
 	if !ok {
 		return
 	}
-	if s, ok := b.agent.loops.of(server); ok {
-		s.saw(ev)
-	}
+	b.room.cfg.Servers.Saw(server, ev)
 }
 
 var (
-	_ netboot.Files        = (*boots)(nil)
-	_ netboot.AddressFiles = (*boots)(nil)
-	_ netboot.Evidence     = (*boots)(nil)
-	_ netboot.Resolver     = (*index)(nil)
-	_ netboot.Servicer     = (*index)(nil)
+	_ netboot.Files        = (*segment)(nil)
+	_ netboot.AddressFiles = (*segment)(nil)
+	_ netboot.Evidence     = (*segment)(nil)
+	_ netboot.Resolver     = (*Index)(nil)
+	_ netboot.Servicer     = (*Index)(nil)
 )

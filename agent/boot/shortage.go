@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"fmt"
@@ -92,27 +92,27 @@ func (s *shortages) describe(now time.Time) string {
 }
 
 // starved takes that a machine of ours got no address.
-func (a *Agent) starved(m netboot.Notice) {
-	now := a.cfg.Clock()
-	a.shortages.note(m, now)
-	a.reports.RaiseFor(resource.CondPoolExhausted, a.shortages.describe(now), shortFor)
+func (r *Room) starved(m netboot.Notice) {
+	now := r.cfg.Clock()
+	r.shortages.note(m, now)
+	r.cfg.Reports.RaiseFor(resource.CondPoolExhausted, r.shortages.describe(now), shortFor)
 	if m.Server != "" {
-		a.loops.wake(m.Server)
+		r.cfg.Servers.Wake(m.Server)
 	}
 }
 
 // fed takes that a machine has an address.
-func (a *Agent) fed(mac string) {
-	server, waited := a.shortages.end(mac)
+func (r *Room) fed(mac string) {
+	server, waited := r.shortages.end(mac)
 	if !waited {
 		return
 	}
-	if text := a.shortages.describe(a.cfg.Clock()); text != "" {
-		a.reports.RaiseFor(resource.CondPoolExhausted, text, shortFor)
+	if text := r.shortages.describe(r.cfg.Clock()); text != "" {
+		r.cfg.Reports.RaiseFor(resource.CondPoolExhausted, text, shortFor)
 	} else {
-		a.reports.Clear(resource.CondPoolExhausted)
+		r.cfg.Reports.Clear(resource.CondPoolExhausted)
 	}
 	if server != "" {
-		a.loops.wake(server)
+		r.cfg.Servers.Wake(server)
 	}
 }

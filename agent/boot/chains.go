@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"bytes"
@@ -22,33 +22,33 @@ import (
 const openTimeout = time.Minute
 
 // openLoaders reads the boot loaders of the agent's file.
-func (a *Agent) openLoaders() (*loaders.Loaders, error) {
+func (r *Room) openLoaders() (*loaders.Loaders, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	return loaders.New(ctx, loaders.Config{
-		Folders: a.cfg.Loaders, Blobs: a.cfg.Blobs, Store: a.store, Changed: a.loadersChanged,
+		Folders: r.cfg.Loaders, Blobs: r.cfg.Blobs, Store: r.cfg.Store, Changed: r.loadersChanged,
 		Failed: func(err error) {
 			if err == nil {
-				a.reports.Clear(resource.CondLoadersInvalid)
+				r.cfg.Reports.Clear(resource.CondLoadersInvalid)
 				return
 			}
-			a.reports.Raise(resource.CondLoadersInvalid, err.Error())
+			r.cfg.Reports.Raise(resource.CondLoadersInvalid, err.Error())
 		},
-		Clock: a.cfg.Clock, Logger: a.log, Registerer: a.cfg.Registerer,
+		Clock: r.cfg.Clock, Logger: r.cfg.Logger, Registerer: r.cfg.Registerer,
 	})
 }
 
-// chain is what a server would boot its image through now. What it names is local.
-func (a *Agent) chain(in message.ServerIntent) (protocol.BootChain, error) {
+// Chain is what a server would boot its image through now. What it names is local.
+func (r *Room) Chain(in message.ServerIntent) (protocol.BootChain, error) {
 	var local LocalSegment
-	if i := slices.IndexFunc(a.cfg.Segments, func(s LocalSegment) bool { return s.Name == in.Segment }); i >= 0 {
-		local = a.cfg.Segments[i]
+	if i := slices.IndexFunc(r.cfg.Segments, func(s LocalSegment) bool { return s.Name == in.Segment }); i >= 0 {
+		local = r.cfg.Segments[i]
 	}
-	seg, _ := a.index.Segment(in.Segment) // of an unknown one nothing is served
+	seg, _ := r.index.Segment(in.Segment) // of an unknown one nothing is served
 	if in.Boot.Env != nil {
-		return a.files.Chain(local.request(seg, in, a.chains.Set()[in.Architecture]), in)
+		return r.cfg.Files.Chain(local.request(seg, in, r.loaders.Set()[in.Architecture]), in)
 	}
-	c, err := local.bootChain(seg, in, a.chains.Set()[in.Architecture])
+	c, err := local.bootChain(seg, in, r.loaders.Set()[in.Architecture])
 	c.Ignition = in.Boot.Ignition != nil
 	return c, err
 }
@@ -73,12 +73,12 @@ func (l LocalSegment) request(seg resource.SegmentIntent, in message.ServerInten
 
 // lookup says what an attempt has under a name, for a client at remote: what is
 // rendered names addresses of the family that it came by.
-func (a *Agent) lookup(e indexed, remote netip.Addr, name string) (chain.Found, bool) {
+func (r *Room) lookup(e indexed, remote netip.Addr, name string) (chain.Found, bool) {
 	at := e.attempt
 	if at.Chain == nil { // of a release that served one file
 		return chain.Found{Digest: at.Blob}, name == at.File
 	}
-	seg, ok := a.index.Segment(e.segment)
+	seg, ok := r.index.Segment(e.segment)
 	if !ok || at.Chain.Kind == protocol.ChainISO { // the BMC has a token of its own
 		return chain.Found{}, false
 	}

@@ -1,4 +1,4 @@
-package agent
+package boot
 
 import (
 	"net/netip"
@@ -19,16 +19,16 @@ func bmcSegment() resource.SegmentIntent {
 // TestServed: the agent looks at segments that its own file names, and at none before
 // it has synced.
 func TestServed(t *testing.T) {
-	a := &Agent{cfg: Config{Segments: []LocalSegment{{Name: "bmcs"}, {Name: "absent"}}}}
+	a := &Room{cfg: Config{Segments: []LocalSegment{{Name: "bmcs"}, {Name: "absent"}}}}
 	o := store.Overview{Synced: true}
 	other := bmcSegment()
 	other.Name = "elsewhere"
 	o.Rack.Segments = []resource.SegmentIntent{bmcSegment(), other}
-	if got := a.served(o); len(got) != 1 || got[0].Name != "bmcs" {
+	if got := a.Served(o); len(got) != 1 || got[0].Name != "bmcs" {
 		t.Errorf("%+v", got)
 	}
 	o.Synced = false
-	if got := a.served(o); len(got) != 0 {
+	if got := a.Served(o); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
