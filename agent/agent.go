@@ -21,6 +21,7 @@ import (
 	"rackboot/agent/local"
 	"rackboot/agent/reports"
 	"rackboot/agent/store"
+	"rackboot/agent/stream"
 	"rackboot/agent/trace"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
@@ -48,7 +49,7 @@ type Agent struct {
 	denied  *denials // by the power path
 	unnoted unnoted
 	changes *changes
-	streams *streams
+	streams *stream.Room
 	asks    *asks
 	surveys chan struct{} // held while a board is read
 	reads   budget        // that evidence asks for
@@ -74,7 +75,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.loops = newLoops(a)
 	a.changes = newChanges()
-	a.denied, a.streams, a.asks, a.surveys = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce)
+	a.denied, a.asks, a.surveys = newDenials(), newAsks(a), make(chan struct{}, boardsAtOnce)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}
@@ -109,12 +110,13 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.boot, err = boot.New(boot.Config{
 		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
-		Index: index, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder, Hooks: a.streams.hooks,
+		Index: index, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
 		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	if err != nil {
 		return nil, err
 	}
+	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
 	a.trial = newTrial(a)
 	if err := errors.Join(a.trial.resume(), a.reindex()); err != nil {
 		return nil, err
@@ -128,7 +130,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
-	open, err := a.boot.Listen()
+	open, err := a.boot.Listen(a.streams.Hooks())
 	if err != nil {
 		return errors.Join(err, closeSocket(socket))
 	}

@@ -10,10 +10,8 @@ import (
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
-	bmcEvents               prometheus.Counter
-	asks, webhooks          *prometheus.CounterVec
+	asks                    *prometheus.CounterVec
 	wakes                   *prometheus.CounterVec
-	streams, subscriptions  *prometheus.Desc
 	opened                  *prometheus.CounterVec
 	approvals               *prometheus.CounterVec
 	media                   *prometheus.CounterVec
@@ -46,9 +44,6 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		oldest: desc("oldest_hold_age_seconds", "How long the oldest hold lies, by mode; 0 without one.", "mode"),
 		stale:  desc("stale_servers", "Servers whose last recorded read is older than three polls."),
 		unread: desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
-
-		streams:       desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
-		subscriptions: desc("bmc_subscriptions", "BMCs without an event stream that send events to the agent's HTTP server."),
 	}
 	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_approvals_refused_total", Help: "Approvals in hold documents that were not taken, by why.",
@@ -56,9 +51,6 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, why := range approvalReasons {
 		m.approvals.WithLabelValues(why)
 	}
-	m.bmcEvents = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_bmc_events_total", Help: "Events of BMCs, each of which makes the next read come sooner.",
-	})
 	m.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
 	}, []string{"result"})
@@ -71,17 +63,17 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, r := range []string{openDone, openRefused} {
 		m.opened.WithLabelValues(r)
 	}
-	m.webhooks, m.media, m.wakes = newWebhooks(), newMediaActions(), newWakes()
+	m.media, m.wakes = newMediaActions(), newWakes()
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.approvals, m.bmcEvents, m.asks, m.opened, m.webhooks, m.media, m.wakes, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.approvals, m.asks, m.opened, m.media, m.wakes, m.unrecorded)
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.streams, m.subscriptions} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale} {
 		ch <- d
 	}
 }
@@ -93,9 +85,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	power, codes := map[protocol.PowerState]int{}, map[resource.ConditionCode]int{}
-	open, subscribed := m.agent.streams.count()
-	gauge(m.streams, float64(open))
-	gauge(m.subscriptions, float64(subscribed))
 	for _, c := range conds {
 		codes[c.Code]++
 	}

@@ -59,6 +59,15 @@ func newServer(a *Agent, name string) *server {
 	return &server{agent: a, name: name, log: log, images: newImages(a.store, log, name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), traced: a.traces.Server(name)}
 }
 
+// Name implements stream.Server.
+func (s *server) Name() string { return s.name }
+
+// Woken implements stream.Server.
+func (s *server) Woken() {
+	s.woken.Store(true)
+	s.poke()
+}
+
 // poke makes the loop look now.
 func (s *server) poke() { wake(s.poked) }
 

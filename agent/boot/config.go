@@ -2,7 +2,6 @@ package boot
 
 import (
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,7 +37,6 @@ type Config struct {
 	Traces  *trace.Room
 	Servers Servers
 	Finder  Finder
-	Hooks   http.Handler  // answers BMCs that send events
 	NewID   func() string // makes the key of this run's tokens of stop images
 
 	Clock      state.Clock

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,8 +33,9 @@ func (l *Listeners) Run(ctx context.Context) error {
 }
 
 // Listen opens the boot servers' sockets, so that a busy port is a start-up
-// error. They answer nothing before the agent has synced.
-func (r *Room) Listen() (open *Listeners, err error) {
+// error. They answer nothing before the agent has synced. hooks answers BMCs that send
+// events.
+func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 	open = &Listeners{}
 	for _, seg := range r.cfg.Segments {
 		reg := prometheus.WrapRegistererWith(prometheus.Labels{"segment": seg.Name}, r.cfg.Registerer)
@@ -42,7 +44,7 @@ func (r *Room) Listen() (open *Listeners, err error) {
 		files.leased.load(r.cfg.Store, seg.Name)
 		web := func(at, at6 netip.AddrPort, certificates netboot.Certificates) error {
 			s, err := httpboot.New(httpboot.Config{
-				Listen: at, Listen6: at6, Certificates: certificates, Files: files, AddressFiles: files, UserData: files, Evidence: files, Events: r.cfg.Hooks, Trace: files.trace,
+				Listen: at, Listen6: at6, Certificates: certificates, Files: files, AddressFiles: files, UserData: files, Evidence: files, Events: hooks, Trace: files.trace,
 				Logger: log, Registerer: reg, Clock: r.cfg.Clock,
 			})
 			if err == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rackboot/agent/store"
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -23,7 +24,7 @@ type Way struct {
 // MediaWay is the way of a server's BMC: an address of its own on the BMC's segment, and
 // that of the segment that the server boots from otherwise.
 func (r *Room) MediaWay(in message.ServerIntent) (Way, error) {
-	seg, base := BaseFor(in.BMC.Address, in.Segment, r.index.served(r.cfg.Segments))
+	seg, base := baseFor(in.BMC.Address, in.Segment, r.index.served(r.cfg.Segments))
 	if base == "" {
 		return Way{}, protocol.Errorf(protocol.CodeUnsupported, "find the way of virtual media", "no segment of BMC %s has an HTTP server of this agent", in.BMC.Name).
 			WithHint("add the Segment that the BMC is on, of role bmc or both, to the rack and to the agent's file")
@@ -48,9 +49,9 @@ func (r *Room) HostBase(segment string) (string, bool) {
 	return base, err == nil
 }
 
-// BaseFor is the name and the base URL of the segment that the BMC is on, else of another
+// baseFor is the name and the base URL of the segment that the BMC is on, else of another
 // one of BMCs, else of the one that its server boots from.
-func BaseFor(address, boots string, served []resource.SegmentIntent) (name, base string) {
+func baseFor(address, boots string, served []resource.SegmentIntent) (name, base string) {
 	host, _ := netip.ParseAddr(hostnameOf(address)) // a name is in no prefix
 	rank := 0
 	for _, seg := range served {
@@ -79,4 +80,22 @@ func hostnameOf(address string) string {
 		return ""
 	}
 	return u.Hostname()
+}
+
+// Destination implements stream.Destination.
+func (r *Room) Destination(server, address string) (base string, err error) {
+	o, err := r.cfg.Store.Overview()
+	if err != nil {
+		return "", err
+	}
+	boots := ""
+	if i := slices.IndexFunc(o.Intents, func(in store.Intent) bool { return in.Server == server }); i >= 0 {
+		boots = o.Intents[i].Segment
+	}
+	_, base = baseFor(address, boots, r.Served(o))
+	if base == "" {
+		return "", protocol.Errorf(protocol.CodeUnavailable, "webhook", "no segment of BMC %s has an HTTP server of this agent", address).
+			WithHint("power transitions are found by polling; nothing has to be done")
+	}
+	return base, nil
 }

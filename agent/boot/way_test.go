@@ -29,7 +29,7 @@ func TestEventsBase(t *testing.T) {
 		{"https://10.0.1.9", "other", all[:1], ""}, // of servers that this BMC has nothing to do with
 		{"https://10.0.2.9", "boot", nil, ""},
 	} {
-		if _, got := BaseFor(tt.address, tt.boots, tt.served); got != tt.want {
+		if _, got := baseFor(tt.address, tt.boots, tt.served); got != tt.want {
 			t.Errorf("%s, %d segments: %q, want %q", tt.address, len(tt.served), got, tt.want)
 		}
 	}

@@ -1,7 +1,8 @@
-package agent
+package stream
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -40,28 +41,46 @@ func (x *source) Events(ctx context.Context, wake func()) error {
 	}
 }
 
-func streaming(t *testing.T) (*Agent, func(name string) *server) {
-	t.Helper()
-	a := &Agent{log: slog.New(slog.DiscardHandler)}
-	a.loops = newLoops(a)
-	a.met = &metrics{bmcEvents: prometheus.NewCounter(prometheus.CounterOpts{Name: "events"}), webhooks: newWebhooks()}
-	a.streams = newStreams(a)
-	return a, func(name string) *server { return newServer(a, name) }
+// server counts how often it was woken since the last look: once at most.
+type server struct {
+	name  string
+	woken chan struct{}
 }
 
-func opened(a *Agent) int {
-	n, _ := a.streams.count()
-	return n
+func (s *server) Name() string { return s.name }
+
+func (s *server) Woken() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
 }
 
-// pokes is how often the server was poked since the last look: once at most.
 func (s *server) pokes() bool {
 	select {
-	case <-s.poked:
+	case <-s.woken:
 		return true
 	default:
 		return false
 	}
+}
+
+// reached is where every BMC sends events to.
+type reached struct{}
+
+func (reached) Destination(string, string) (string, error) { return "http://10.0.0.1", nil }
+
+func streaming(t *testing.T) (*Room, func(name string) *server) {
+	t.Helper()
+	x := New(Config{
+		Destination: reached{}, NewID: rand.Text, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	})
+	return x, func(name string) *server { return &server{name, make(chan struct{}, 1)} }
+}
+
+func opened(x *Room) int {
+	n, _ := x.count()
+	return n
 }
 
 // TestStreams: the systems behind a BMC share one stream, events wake all of them and
@@ -69,21 +88,21 @@ func (s *server) pokes() bool {
 // when the driver that reads it is closed.
 func TestStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, server := streaming(t)
+		x, server := streaming(t)
 		one, two := server("one"), server("two")
 		src, other := newSource(), newSource()
 		const address = "https://10.0.0.1"
 		for range 3 {
-			a.streams.follow(t.Context(), address, src, one)
-			a.streams.follow(t.Context(), address, other, two)
+			x.Follow(t.Context(), address, src, one)
+			x.Follow(t.Context(), address, other, two)
 		}
 		synctest.Wait()
-		if src.opened.Load() != 1 || other.opened.Load() != 0 || opened(a) != 1 {
+		if src.opened.Load() != 1 || other.opened.Load() != 0 || opened(x) != 1 {
 			t.Fatalf("%d and %d streams were opened", src.opened.Load(), other.opened.Load())
 		}
 		src.events <- struct{}{}
 		synctest.Wait()
-		if !one.pokes() || !two.pokes() || !one.woken.Load() {
+		if !one.pokes() || !two.pokes() {
 			t.Error("an event did not wake both")
 		}
 		for range 20 {
@@ -110,11 +129,11 @@ func TestStreams(t *testing.T) {
 			}
 		}
 
-		a.streams.leave(address, one)
+		x.Leave(address, one)
 		if src.open.Load() != 0 {
 			t.Fatal("the stream is read after its driver's end")
 		}
-		a.streams.follow(t.Context(), address, other, two)
+		x.Follow(t.Context(), address, other, two)
 		synctest.Wait()
 		if other.open.Load() != 1 {
 			t.Error("the other system's driver does not go on")
@@ -122,13 +141,13 @@ func TestStreams(t *testing.T) {
 		other.err <- protocol.Errorf(protocol.CodeUnsupported, "events", "there are none")
 		synctest.Wait()
 		time.Sleep(time.Hour)
-		a.streams.follow(t.Context(), address, other, two)
+		x.Follow(t.Context(), address, other, two)
 		synctest.Wait()
-		if other.opened.Load() != 1 || opened(a) != 0 {
+		if other.opened.Load() != 1 || opened(x) != 0 {
 			t.Error("a BMC without a stream is asked again")
 		}
-		a.streams.leave(address, two)
-		a.streams.leave(address, two)
+		x.Leave(address, two)
+		x.Leave(address, two)
 	})
 }
 

@@ -1,8 +1,7 @@
-package agent
+package stream
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -66,9 +65,7 @@ func (x *mute) counts() [3]int {
 // with the agent's end.
 func TestSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, server := streaming(t)
-		a.cfg.Random = rand.Reader
-		a.streams.destination = func(_, _, path string) (string, error) { return "http://10.0.0.1" + path, nil }
+		x, server := streaming(t)
 		const address = "https://10.0.0.9"
 		run, end := context.WithCancel(t.Context())
 		bmc, s := &mute{}, server("one")
@@ -76,23 +73,23 @@ func TestSubscription(t *testing.T) {
 			t.Helper()
 			time.Sleep(d) // simulated
 			synctest.Wait()
-			_, n := a.streams.count()
+			_, n := x.count()
 			if got := bmc.counts(); got != want || (n == 1) != there {
 				t.Fatalf("made, checked, deleted: %v, want %v; %d subscribed", got, want, n)
 			}
 		}
-		a.streams.follow(run, address, bmc, s)
+		x.Follow(run, address, bmc, s)
 		pass(0, true, [3]int{1, 0, 0})
 		pass(subscribedEvery*6/5, true, [3]int{1, 1, 0})
 		bmc.set(false, nil)
 		pass(subscribedEvery*6/5, true, [3]int{1, 1, 0})
 		bmc.set(false, nil)
-		a.streams.back(address)
-		a.streams.back("https://10.0.0.10")
+		x.Back(address)
+		x.Back("https://10.0.0.10")
 		pass(0, true, [3]int{1, 1, 0})
 
 		bmc.set(false, protocol.Errorf(protocol.CodeUnavailable, "subscribe", "no more"))
-		a.streams.back(address)
+		x.Back(address)
 		pass(0, false, [3]int{1, 1, 0})
 		time.Sleep(time.Hour)
 		if n := bmc.counts()[0]; n < 12 || n > 30 {
@@ -107,20 +104,20 @@ func TestSubscription(t *testing.T) {
 			synctest.Wait()
 		}
 		pass(0, true, [3]int{1, 0, 0})
-		a.streams.leave(address, s)
+		x.Leave(address, s)
 		pass(0, false, [3]int{1, 0, 0})
 
-		a.streams.follow(run, address, bmc, s)
+		x.Follow(run, address, bmc, s)
 		pass(0, true, [3]int{2, 0, 0})
 		end()
 		pass(0, false, [3]int{2, 0, 1})
-		a.streams.leave(address, s)
+		x.Leave(address, s)
 
 		for _, code := range []protocol.Code{protocol.CodeUnsupported, protocol.CodeDenied, protocol.CodeInvalid} {
 			bmc = &mute{err: protocol.Errorf(code, "subscribe", "no")}
-			a.streams.follow(t.Context(), address, bmc, s)
+			x.Follow(t.Context(), address, bmc, s)
 			pass(time.Hour, false, [3]int{1, 0, 0})
-			a.streams.leave(address, s)
+			x.Leave(address, s)
 		}
 	})
 }
@@ -128,9 +125,8 @@ func TestSubscription(t *testing.T) {
 // TestHooks: paths are secret and of one BMC, and what comes too often is not read.
 func TestHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := streaming(t)
-		a.cfg.Random = rand.Reader
-		x, woken := a.streams.hooks, 0
+		room, _ := streaming(t)
+		x, woken := room.hooks, 0
 		path, stop := x.open("one", func() { woken++ })
 		other, _ := x.open("two", func() { t.Error("the other BMC's servers were woken") })
 		if again, _ := x.open("one", func() { woken++ }); again != path || path == other || len(path) != len("/e/")+32 {

@@ -1,4 +1,4 @@
-package agent
+package stream
 
 import (
 	"crypto/hmac"
@@ -46,7 +46,8 @@ func newWebhooks() *prometheus.CounterVec {
 // hooks are the paths that BMCs send events to. They are secret, so that nobody else
 // can make the agent read a BMC, and are never logged. It is safe for concurrent use.
 type hooks struct {
-	agent *Agent
+	newID func() string
+	met   *metrics
 
 	mu  sync.Mutex
 	key []byte           // made at start
@@ -58,7 +59,9 @@ type hook struct {
 	rate  *rate.Limiter
 }
 
-func newHooks(a *Agent) *hooks { return &hooks{agent: a, by: map[string]*hook{}} }
+func newHooks(newID func() string, m *metrics) *hooks {
+	return &hooks{newID: newID, met: m, by: map[string]*hook{}}
+}
 
 // open serves the path of a BMC until close is called. It is the same for as long as
 // the agent runs.
@@ -66,7 +69,7 @@ func (x *hooks) open(address string, event func()) (path string, stop func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.key == nil {
-		x.key = []byte(x.agent.random())
+		x.key = []byte(x.newID())
 	}
 	mac := hmac.New(sha256.New, x.key)
 	mac.Write([]byte(address))
@@ -86,7 +89,7 @@ func (x *hooks) open(address string, event func()) (path string, stop func()) {
 // the rest: BMCs give up subscribers that answer with errors.
 func (x *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, result := x.take(w, r)
-	x.agent.met.webhooks.WithLabelValues(result).Inc()
+	x.met.webhooks.WithLabelValues(result).Inc()
 	if status != http.StatusNoContent {
 		w.Header().Set("Connection", "close") // the rest of the body is not read
 	}
@@ -117,7 +120,7 @@ func (x *hooks) take(w http.ResponseWriter, r *http.Request) (status int, result
 	if _, err := redfish.ParseEvents(body); err != nil {
 		return http.StatusNoContent, hookNoEvent
 	}
-	x.agent.met.bmcEvents.Inc()
+	x.met.events.Inc()
 	h.event()
 	return http.StatusNoContent, hookTaken
 }

@@ -1,10 +1,14 @@
-package agent
+package stream
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/bmc"
 	"rackboot/protocol"
@@ -18,25 +22,47 @@ const (
 	wakePause = 500 * time.Millisecond
 )
 
-// streams are the BMCs' event streams: one for each BMC, whatever the systems behind
+// Config is what the room is made of.
+type Config struct {
+	Agent       string // id, by which a subscription is known
+	Destination Destination
+	NewID       func() string // makes the key of this run's paths
+	Logger      *slog.Logger
+	Registerer  prometheus.Registerer
+}
+
+// Destination is what this room asks about where BMCs send events to.
+type Destination interface {
+	// Destination returns the base URL of the agent's HTTP server that the BMC of a server
+	// reaches. The code is unavailable where there is none.
+	Destination(server, address string) (base string, err error)
+}
+
+// Server is one that events of its BMC wake. It is compared: one loop has one.
+type Server interface {
+	// Name is that of the server.
+	Name() string
+	// Woken makes the server be read soon, because of an event. It does not wait.
+	Woken()
+}
+
+// Room has the BMCs' event streams: one for each BMC, whatever the systems behind
 // it, because some allow two. Events only make the next read come sooner. It is safe
 // for concurrent use.
-type streams struct {
-	agent *Agent
+type Room struct {
+	cfg   Config
+	hooks *hooks
+	met   *metrics
 
 	mu sync.Mutex
 	by map[string]*stream // by the BMC's address
-
-	hooks *hooks
-	// destination is where the BMC of a server sends events to, below which path.
-	destination func(server, address, path string) (string, error)
 }
 
 // stream is one that is read, or that its BMC does not have: then it is not tried
 // again with the same driver, and the BMC is subscribed to.
 type stream struct {
-	owner  *server // whose driver reads it
-	users  map[*server]bool
+	owner  Server // whose driver reads it
+	users  map[Server]bool
 	cancel context.CancelFunc
 	done   chan struct{}
 	woken  chan struct{}
@@ -47,12 +73,21 @@ type stream struct {
 	subscribed bool
 }
 
-func newStreams(a *Agent) *streams {
-	return &streams{agent: a, by: map[string]*stream{}, hooks: newHooks(a), destination: a.destination}
+// New makes the room.
+func New(cfg Config) *Room {
+	x := &Room{cfg: cfg, by: map[string]*stream{}}
+	x.met = newMetrics(x)
+	x.hooks = newHooks(cfg.NewID, x.met)
+	return x
 }
 
-// follow wakes the server at events of its BMC, through src if nobody reads them yet.
-func (x *streams) follow(ctx context.Context, address string, src bmc.EventSource, s *server) {
+// Hooks answers BMCs that send events.
+func (x *Room) Hooks() http.Handler { return x.hooks }
+
+func (x *Room) log(s Server) *slog.Logger { return x.cfg.Logger.With("server", s.Name()) }
+
+// Follow wakes the server at events of its BMC, through src if nobody reads them yet.
+func (x *Room) Follow(ctx context.Context, address string, src bmc.EventSource, s Server) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if st := x.by[address]; st != nil {
@@ -62,7 +97,7 @@ func (x *streams) follow(ctx context.Context, address string, src bmc.EventSourc
 	run := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	st := &stream{
-		owner: s, users: map[*server]bool{s: true}, cancel: cancel, address: address,
+		owner: s, users: map[Server]bool{s: true}, cancel: cancel, address: address,
 		done: make(chan struct{}), woken: make(chan struct{}, 1), open: true, back: make(chan struct{}, 1),
 	}
 	x.by[address] = st
@@ -80,9 +115,9 @@ func (x *streams) follow(ctx context.Context, address string, src bmc.EventSourc
 	}()
 }
 
-// leave ends the stream that is read through the server's driver, and returns when it
+// Leave ends the stream that is read through the server's driver, and returns when it
 // has ended. Another server behind the BMC begins one with its next read.
-func (x *streams) leave(address string, s *server) {
+func (x *Room) Leave(address string, s Server) {
 	x.mu.Lock()
 	st := x.by[address]
 	if st == nil {
@@ -102,12 +137,12 @@ func (x *streams) leave(address string, s *server) {
 }
 
 // read reads events until ctx ends, or the BMC has none.
-func (x *streams) read(ctx context.Context, st *stream, src bmc.EventSource) {
-	log, wait := st.owner.log, streamPauseMin
+func (x *Room) read(ctx context.Context, st *stream, src bmc.EventSource) {
+	log, wait := x.log(st.owner), streamPauseMin
 	for {
 		began := time.Now()
 		err := src.Events(ctx, func() {
-			x.agent.met.bmcEvents.Inc()
+			x.met.events.Inc()
 			st.event()
 		})
 		if ctx.Err() != nil {
@@ -144,7 +179,7 @@ func (st *stream) event() {
 }
 
 // wake lets the servers behind the BMC be read, not too often.
-func (x *streams) wake(ctx context.Context, st *stream) {
+func (x *Room) wake(ctx context.Context, st *stream) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -153,8 +188,7 @@ func (x *streams) wake(ctx context.Context, st *stream) {
 		}
 		x.mu.Lock()
 		for s := range st.users {
-			s.woken.Store(true)
-			s.poke()
+			s.Woken()
 		}
 		x.mu.Unlock()
 		select {
@@ -166,7 +200,7 @@ func (x *streams) wake(ctx context.Context, st *stream) {
 }
 
 // count is how many are open, and how many BMCs without one are subscribed to.
-func (x *streams) count() (open, subscribed int) {
+func (x *Room) count() (open, subscribed int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, st := range x.by {
@@ -178,4 +212,9 @@ func (x *streams) count() (open, subscribed int) {
 		}
 	}
 	return open, subscribed
+}
+
+// jitter is d ± 20 %: BMCs that were subscribed to together do not stay in step.
+func jitter(d time.Duration) time.Duration {
+	return d*4/5 + rand.N(max(1, d*2/5))
 }
