@@ -22,7 +22,7 @@ func layers() []layer {
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
-		"agent/store", "agent/boot", "agent/discover", "agent/files", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/stream", "agent/trace",
+		"agent/store", "agent/boot", "agent/discover", "agent/files", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/stream", "agent/trace", "agent/trial",
 	}
 	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/status", "hub/terms", "hub/trace", "hub/view", "hub/wake"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "protocol/conns", "protocol/wire", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
@@ -94,6 +94,7 @@ func layers() []layer {
 		{"agent/reports", []string{"protocol", "protocol/message", "protocol/resource", "state"}, "a room: what the agent says of itself and its servers; it knows no link"},
 		{"agent/stream", []string{"protocol", "bmc", "bmc/redfish", "netboot"}, "a room: what BMCs say by themselves; it knows no driver but what it reads through"},
 		{"agent/trace", []string{"protocol", "protocol/decide", "protocol/resource", "netboot", "state", "agent/store"}, "a room: what was seen of power-ons; nothing is decided by it"},
+		{"agent/trial", []string{"protocol/decide", "protocol/resource", "state", "agent/reports", "agent/store"}, "a room: changed segments are tried; what serves them it knows as an interface"},
 		{"agent/secret", []string{"protocol", "protocol/message", "protocol/resource", "protocol/sealbox", "agent/store"}, "has the agent's key; it knows no driver and no document"},
 		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "fdlimit", "metrics", "ready", "state/clock"}), "puts an agent together from its file"},
 

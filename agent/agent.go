@@ -23,6 +23,7 @@ import (
 	"rackboot/agent/store"
 	"rackboot/agent/stream"
 	"rackboot/agent/trace"
+	"rackboot/agent/trial"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
@@ -37,7 +38,7 @@ type Agent struct {
 
 	files   *files.Room
 	boot    *boot.Room
-	trial   *trial
+	trial   *trial.Room
 	finder  *discover.Finder
 	reports *reports.Room
 	met     *metrics
@@ -117,8 +118,8 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
-	a.trial = newTrial(a)
-	if err := errors.Join(a.trial.resume(), a.reindex()); err != nil {
+	a.trial = trial.New(trial.Config{Store: st, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
+	if err := errors.Join(a.trial.Resume(), a.reindex()); err != nil {
 		return nil, err
 	}
 	return a, a.describeAll()
@@ -157,7 +158,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	group.Go(func() error {
-		a.trial.run(ctx)
+		a.trial.Run(ctx)
 		return nil
 	})
 	a.asks.run(ctx, group)

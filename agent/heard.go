@@ -55,7 +55,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
-	begun, err := a.trial.offered()
+	begun, err := a.trial.Offered()
 	if err = errors.Join(err, a.reindex()); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
@@ -103,9 +103,9 @@ func (h heard) rejections(d message.RackDoc) (rejected []message.Rejection, wron
 func (h heard) Ask(m message.Ask) { h.agent.asks.take(m) }
 
 // Contact implements link.Heard.
-func (h heard) Contact() { h.agent.trial.heard() }
+func (h heard) Contact() { h.agent.trial.Heard() }
 
-// Changed implements link.Heard.
+// Changed implements link.Heard and trial.Index.
 func (h heard) Changed() error { return h.agent.reindex() }
 
 // LookAtAll implements link.Heard.

@@ -1,15 +1,18 @@
-package agent
+package trial
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
+	"rackboot/agent/reports"
 	"rackboot/agent/store"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // trialSteps is how often in a window the time of a trial is written. So much of it
@@ -17,14 +20,31 @@ import (
 // and again comes to an end with it.
 const trialSteps = 12
 
-// trial follows segments that a document changed until the hub is heard after it, or
+// Config is what the room is made of.
+type Config struct {
+	Store   *store.Store
+	Reports *reports.Room
+	Index   Index
+	// Window is how long changed segments are tried without the hub; 0 is
+	// decide.TrialWindow.
+	Window time.Duration
+	Clock  state.Clock
+	Logger *slog.Logger
+}
+
+// Index is what boots are served by.
+type Index interface {
+	// Changed reads anew what may be served.
+	Changed() error
+}
+
+// Room follows segments that a document changed until the hub is heard after it, or
 // they are rolled back. It counts time in which the agent ran, by its monotonic clock;
 // neither a wall clock that is set nor a stop of the agent lengthens or ends a trial.
-// It is safe for concurrent use.
-type trial struct {
-	agent  *Agent
-	window time.Duration
-	wake   chan struct{}
+// It is safe for concurrent use. Make it with New, then call Resume and Run once.
+type Room struct {
+	cfg  Config
+	wake chan struct{}
 
 	mu    sync.Mutex
 	tried string // what is on trial; empty is none
@@ -33,25 +53,25 @@ type trial struct {
 	stale bool          // what was rolled back is still served
 }
 
-func newTrial(a *Agent) *trial {
-	t := &trial{agent: a, window: a.cfg.TrialWindow, wake: make(chan struct{}, 1)}
-	if t.window == 0 {
-		t.window = decide.TrialWindow
+// New makes the room.
+func New(cfg Config) *Room {
+	if cfg.Window == 0 {
+		cfg.Window = decide.TrialWindow
 	}
-	return t
+	return &Room{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
-func (t *trial) step() time.Duration { return t.window / trialSteps }
+func (t *Room) step() time.Duration { return t.cfg.Window / trialSteps }
 
-// resume goes on with what the disk says, before anything is served.
-func (t *trial) resume() error {
-	have, err := t.agent.store.Segments()
+// Resume goes on with what the disk says, before anything is served.
+func (t *Room) Resume() error {
+	have, err := t.cfg.Store.Segments()
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tried, t.since, t.ran = have.Tried, t.agent.cfg.Clock(), t.step()
+	t.tried, t.since, t.ran = have.Tried, t.cfg.Clock(), t.step()
 	t.tell(have)
 	if t.tried == "" {
 		return nil
@@ -60,10 +80,10 @@ func (t *trial) resume() error {
 	return err
 }
 
-// offered takes over what a document made of the segments. begun says that they are
+// Offered takes over what a document made of the segments. begun says that they are
 // on trial since.
-func (t *trial) offered() (begun bool, err error) {
-	have, err := t.agent.store.Segments()
+func (t *Room) Offered() (begun bool, err error) {
+	have, err := t.cfg.Store.Segments()
 	if err != nil {
 		return false, err
 	}
@@ -73,47 +93,54 @@ func (t *trial) offered() (begun bool, err error) {
 	if have.Tried == t.tried {
 		return false, nil
 	}
-	t.tried, t.since, t.ran = have.Tried, t.agent.cfg.Clock(), 0
-	wake(t.wake)
+	t.tried, t.since, t.ran = have.Tried, t.cfg.Clock(), 0
+	t.signal()
 	if t.tried == "" {
 		return false, nil
 	}
-	t.agent.log.Info("changed segments are tried", "segments", strings.Join(have.Differ, " "), "window", t.window)
+	t.cfg.Logger.Info("changed segments are tried", "segments", strings.Join(have.Differ, " "), "window", t.cfg.Window)
 	return true, nil
 }
 
-// heard takes over that the hub was, in a session that began after the last change.
-func (t *trial) heard() {
+// Heard takes over that the hub was, in a session that began after the last change.
+func (t *Room) Heard() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tried == "" {
 		return
 	}
 	if _, err := t.look(true); err != nil {
-		t.agent.log.Error("cannot end the trial of changed segments", "err", err)
+		t.cfg.Logger.Error("cannot end the trial of changed segments", "err", err)
 		return
 	}
-	wake(t.wake)
+	t.signal()
+}
+
+func (t *Room) signal() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
 }
 
 // look decides, with t.mu held, and returns when to look again; zero is not.
-func (t *trial) look(heard bool) (next time.Duration, err error) {
-	a, now := t.agent, t.agent.cfg.Clock()
+func (t *Room) look(heard bool) (next time.Duration, err error) {
+	now := t.cfg.Clock()
 	// A process that was stopped for long did not listen for the hub meanwhile.
 	t.ran += min(max(0, now.Sub(t.since)), 2*t.step())
 	t.since = now
-	act, after, left, err := a.store.LookAtSegments(now, t.ran, t.window, heard)
+	act, after, left, err := t.cfg.Store.LookAtSegments(now, t.ran, t.cfg.Window, heard)
 	if err != nil {
-		_ = a.reports.StoreTrouble(err) // the caller says it
+		_ = t.cfg.Reports.StoreTrouble(err) // the caller says it
 		return t.step(), err
 	}
 	t.tried, t.ran = after.Tried, 0
 	t.tell(after)
 	switch act {
 	case decide.SegmentsConfirm:
-		a.log.Info("changed segments are confirmed")
+		t.cfg.Logger.Info("changed segments are confirmed")
 	case decide.SegmentsBack:
-		a.log.Error("changed segments are rolled back", "segments", strings.Join(after.Differ, " "))
+		t.cfg.Logger.Error("changed segments are rolled back", "segments", strings.Join(after.Differ, " "))
 		t.stale = true
 		return 0, t.serve()
 	case decide.SegmentsWait:
@@ -124,21 +151,21 @@ func (t *trial) look(heard bool) (next time.Duration, err error) {
 }
 
 // serve has the boot servers take over what was rolled back.
-func (t *trial) serve() error {
-	err := t.agent.reindex()
+func (t *Room) serve() error {
+	err := t.cfg.Index.Changed()
 	t.stale = err != nil
 	return err
 }
 
 // tell raises and clears the conditions. One of them is raised while the other ends,
 // so that no report lies between.
-func (t *trial) tell(now store.Segments) {
-	names, r := strings.Join(now.Differ, ", "), t.agent.reports
+func (t *Room) tell(now store.Segments) {
+	names, r := strings.Join(now.Differ, ", "), t.cfg.Reports
 	if now.Tried != "" {
 		r.Raise(resource.CondSegmentOnTrial, names)
 	}
 	if now.Refused != "" {
-		r.Raise(resource.CondSegmentRolledBack, fmt.Sprintf("%s: as before, because the hub was not heard for %s after the change", names, t.window))
+		r.Raise(resource.CondSegmentRolledBack, fmt.Sprintf("%s: as before, because the hub was not heard for %s after the change", names, t.cfg.Window))
 	} else {
 		r.Clear(resource.CondSegmentRolledBack)
 	}
@@ -147,8 +174,8 @@ func (t *trial) tell(now store.Segments) {
 	}
 }
 
-// run looks at a trial while there is one.
-func (t *trial) run(ctx context.Context) {
+// Run looks at a trial while there is one.
+func (t *Room) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -167,7 +194,7 @@ func (t *trial) run(ctx context.Context) {
 }
 
 // due looks if there is a trial.
-func (t *trial) due() time.Duration {
+func (t *Room) due() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var next time.Duration
@@ -179,7 +206,7 @@ func (t *trial) due() time.Duration {
 		err = t.serve()
 	}
 	if err != nil {
-		t.agent.log.Error("cannot follow the trial of changed segments", "err", err)
+		t.cfg.Logger.Error("cannot follow the trial of changed segments", "err", err)
 		return t.step()
 	}
 	return next
