@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rackboot/agent/account"
 	"rackboot/agent/boot"
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
@@ -46,15 +47,16 @@ type Agent struct {
 	link    *link.Room
 	started time.Time
 
-	local   *local.API
-	denied  *denials // by the power path
-	unnoted unnoted
-	changes *changes
-	streams *stream.Room
-	asks    *asks
-	surveys chan struct{} // held while a board is read
-	reads   budget        // that evidence asks for
-	traces  *trace.Room
+	local    *local.API
+	denied   *denials // by the power path
+	accounts *account.Room
+	unnoted  unnoted
+	changes  *changes
+	streams  *stream.Room
+	asks     *asks
+	surveys  chan struct{} // held while a board is read
+	reads    budget        // that evidence asks for
+	traces   *trace.Room
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
@@ -88,6 +90,7 @@ func New(cfg Config) (*Agent, error) {
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
+	a.accounts = account.New(account.Config{Store: st, Local: cfg.Credentials, Secrets: cfg.Secrets})
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,

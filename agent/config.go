@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/account"
 	"rackboot/agent/boot"
 	"rackboot/agent/files"
 	"rackboot/agent/local"
@@ -39,7 +40,7 @@ type Config struct {
 	// Destructive is what destructive actions need besides.
 	Destructive Destructive
 	// Credentials reads local BMC credentials by name.
-	Credentials Credentials
+	Credentials account.Local
 	// Secrets opens what the hub seals for the agent; nil refuses it.
 	Secrets Secrets
 	OpenBMC bmc.Opener
@@ -95,12 +96,6 @@ func (c *Config) interfaces() map[string]string {
 		all[s.Name] = s.Interface
 	}
 	return all
-}
-
-// Credentials reads BMC credentials that live at the agent.
-type Credentials interface {
-	// Read returns the credentials and a stamp that changes when they do.
-	Read(name string) (c bmc.Credentials, stamp string, err error)
 }
 
 // Secrets opens the credentials that the hub seals for this agent. No error has one.

@@ -23,7 +23,7 @@ type way struct {
 
 // wayTo reads the credentials of a BMC. name stands in the driver's logs.
 func (a *Agent) wayTo(name string, in message.BMCIntent, systemURI string) (way, error) {
-	creds, stamp, err := a.account(in)
+	creds, stamp, err := a.accounts.Credentials(in)
 	if err != nil {
 		return way{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rackboot/agent/link"
+	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -51,7 +52,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", message.LeafRack, d.Shard) {
 		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
 	}
-	changed, _, err := a.store.ApplyRack(d, digest, a.admit)
+	changed, _, err := a.store.ApplyRack(d, digest, h.admit)
 	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
@@ -81,7 +82,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 func (h heard) rejections(d message.RackDoc) (rejected []message.Rejection, wrong, sealed string) {
 	var entries, credentials []string
 	for _, in := range d.Servers {
-		opened, err := h.agent.admit(in)
+		opened, err := h.admit(in)
 		if opened != nil {
 			h.agent.met.opened.WithLabelValues(openDone).Inc()
 		}
@@ -142,3 +143,27 @@ func checkEntry(in message.ServerIntent) error {
 	}
 	return nil
 }
+
+// admit checks a server entry, and opens the credentials that it brings.
+func (h heard) admit(in message.ServerIntent) (*store.Credentials, error) {
+	if err := checkEntry(in); err != nil {
+		return nil, err
+	}
+	c, err := h.agent.accounts.Seal(in.BMC)
+	if err != nil {
+		return nil, &unreadable{err}
+	}
+	return c, nil
+}
+
+// The results of rackboot_agent_secrets_opened_total.
+const (
+	openDone    = "opened"
+	openRefused = "refused"
+)
+
+// unreadable is in the chain of an error when an entry is refused because of its
+// credentials.
+type unreadable struct{ error }
+
+func (u *unreadable) Unwrap() error { return u.error }

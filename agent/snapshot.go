@@ -107,7 +107,7 @@ func (s *server) describe(v store.View, p decide.Plan) resource.ServerReport {
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.OwnerUID = v.Intent.Owner.UID
-		r.Account = s.agent.accountReport(v.Intent.BMC)
+		r.Account = s.agent.accounts.Report(v.Intent.BMC)
 		r.Released = v.Intent.Releasing && rec.Released == v.Intent.Owner.UID
 		if v.Intent.Boot != nil {
 			r.Env = s.agent.files.Report(v.Intent.ServerIntent)

@@ -102,7 +102,7 @@ func (r *rack) receive() error {
 	return nil
 }
 
-// accounts implements agent.Credentials.
+// accounts implements account.Local.
 type accounts struct{}
 
 func (accounts) Read(string) (bmc.Credentials, string, error) {

@@ -216,7 +216,7 @@ const (
 
 type credentials struct{}
 
-// Read implements rackagent.Credentials.
+// Read implements account.Local.
 func (credentials) Read(string) (bmc.Credentials, string, error) {
 	return bmc.Credentials{Username: username, Password: password}, "1", nil
 }

@@ -177,7 +177,7 @@ func (c *credentials) set(to bmc.Credentials, err error) {
 	c.stamp++
 }
 
-// Read implements agent.Credentials.
+// Read implements account.Local.
 func (c *credentials) Read(string) (bmc.Credentials, string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
