@@ -52,61 +52,6 @@ func (c *changes) of(name string) *change {
 	return c.byBMC[name]
 }
 
-// inForce are the credentials to use, of those that were sealed, and their stamp.
-func (a *Agent) inForce(name string, have message.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
-	if have.Next != nil {
-		c, err := a.store.AccountChange(name, have.Change)
-		if err != nil {
-			return bmc.Credentials{}, stamp, err
-		}
-		if c.Phase == decide.AccountProved || c.Phase == decide.AccountRotated {
-			return bmc.Credentials(*have.Next), stamp + " next", nil
-		}
-	}
-	return a.former(have, stamp)
-}
-
-// former is the account in use before a change.
-func (a *Agent) former(have message.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
-	if have.Local == "" {
-		return bmc.Credentials(have.BMCAccount), stamp, nil
-	}
-	c, local, err := a.cfg.Credentials.Read(have.Local)
-	return c, stamp + " " + local, err
-}
-
-// accountReport is how far the credentials of a BMC have come; nil where they are local.
-func (a *Agent) accountReport(in message.BMCIntent) *resource.AccountReport {
-	if resource.SecretOf(in.CredentialsRef) == "" || a.cfg.Secrets == nil {
-		return nil
-	}
-	kept, err := a.store.Credentials(in.Name)
-	if err != nil {
-		return nil
-	}
-	r := &resource.AccountReport{Secret: kept.Secret, UID: kept.UID, Version: kept.Version, State: resource.AccountInUse}
-	have, err := a.cfg.Secrets.Reveal(kept)
-	if err != nil || have.Next == nil {
-		return r
-	}
-	c, err := a.store.AccountChange(in.Name, have.Change)
-	if err != nil {
-		return r
-	}
-	r.Change, r.Reason = have.Change, c.Reason
-	switch c.Phase {
-	case decide.AccountRotated:
-		r.State = resource.AccountRotated
-	case decide.AccountKept:
-		r.State = resource.AccountKept
-	case decide.AccountLost:
-		r.State = resource.AccountLost
-	case decide.AccountNew, decide.AccountWriting, decide.AccountProved:
-		r.State = resource.AccountChanging
-	}
-	return r
-}
-
 // changer does the change of one BMC's account, in the loop of a server behind it.
 type changer struct {
 	*change
@@ -138,7 +83,7 @@ func (s *server) changeAccount(ctx context.Context, in message.ServerIntent, eve
 	if err != nil {
 		return s.noAccount(in, resource.CondStoreFailing, err)
 	}
-	was, _, err := a.former(have, "")
+	was, err := a.accounts.Former(have)
 	if err != nil && rec.Phase == decide.AccountNew {
 		return nil
 	}

@@ -31,7 +31,7 @@ func (s *server) act(ctx context.Context, p decide.Plan) decide.Result {
 	s.agent.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
 	r.At = s.agent.cfg.Clock()
 	outcome(&r, err)
-	s.acted(p, began, r)
+	s.traced.Acted(p, began, r)
 	s.log.Info("acted", "action", p.Action.Kind, "outcome", r.Outcome, "err", err)
 	return r
 }
@@ -47,7 +47,7 @@ func (s *server) permitted(k decide.ActionKind) error {
 	if v.Ended {
 		return protocol.Errorf(protocol.CodeConflict, op, "the agent's term is over").WithHint("nothing was sent; another agent may own the server")
 	}
-	work := v.Intent != nil && decide.Working(v.Intent.Firmware, s.agent.hubTime(), s.agent.cfg.Clock())
+	work := v.Intent != nil && decide.Working(v.Intent.Firmware, s.agent.link.Time(), s.agent.cfg.Clock())
 	if !decide.Permits(k, v.Holds, work) {
 		return protocol.Errorf(protocol.CodeConflict, op, "a hold or firmware work came between").
 			WithHint("nothing was sent; it is decided anew")

@@ -10,16 +10,21 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"rackboot/agent/account"
+	"rackboot/agent/boot"
 	"rackboot/agent/discover"
-	"rackboot/agent/loaders"
+	"rackboot/agent/files"
+	"rackboot/agent/link"
 	"rackboot/agent/local"
+	"rackboot/agent/reports"
 	"rackboot/agent/store"
-	"rackboot/protocol/message"
+	"rackboot/agent/stream"
+	"rackboot/agent/trace"
+	"rackboot/agent/trial"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
@@ -29,52 +34,34 @@ type Agent struct {
 	cfg   Config
 	log   *slog.Logger
 	store *store.Store
-	hub   atomic.Pointer[hubKeys]
-	over  atomic.Pointer[message.EndOfTerm] // nil while the term is not ended
 
 	destructive *wire.Verifier // opens approvals
 
-	index    *index
-	fetch    *fetcher
-	userData *userData
-	envs     *envs
-	isos     *isoPuller
-	chains   *loaders.Loaders
-	trial    *trial
-	finder   *discover.Finder
-	report   *reporter
-	met      *metrics
+	files   *files.Room
+	boot    *boot.Room
+	trial   *trial.Room
+	finder  *discover.Finder
+	reports *reports.Room
+	met     *metrics
 
-	troubles troubles // used by Receive only
-	refusals refusals // used by Receive only
-	session  session
-	hubClock hubClock
-	greeter  *greeter
-	started  time.Time
-	began    uint64 // number of the last event when this run began
+	link    *link.Room
+	started time.Time
 
-	local   *local.API
-	denied  *denials // by the power path
-	unnoted unnoted
-	// dismissed says that the hub has said that another agent serves the rack, or that this
-	// disk is an old copy: also where that could not be recorded.
-	dismissed atomic.Bool
-	changes   *changes
-	streams   *streams
-	asks      *asks
-	surveys   chan struct{} // held while a board is read
-	reads     budget        // that evidence asks for
-	notices   *notices
-	shortages *shortages
-	traces    *traces
+	local    *local.API
+	denied   *denials // by the power path
+	accounts *account.Room
+	unnoted  unnoted
+	changes  *changes
+	streams  *stream.Room
+	asks     *asks
+	surveys  chan struct{} // held while a board is read
+	reads    budget        // that evidence asks for
+	traces   *trace.Room
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
 
-	mu      sync.Mutex
-	servers map[string]*server
-	group   *errgroup.Group
-	ctx     context.Context
+	loops *loops
 }
 
 // New checks the configuration and reads the store; nothing is sent yet.
@@ -87,13 +74,11 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),
-		index: newIndex(), servers: map[string]*server{}, troubles: troubles{}, greeter: newGreeter(cfg.Clock),
+		started: cfg.Clock(),
 	}
-	a.Trust(cfg.HubKeys...)
-	a.hubClock.clock, a.started = cfg.Clock, cfg.Clock()
+	a.loops = newLoops(a)
 	a.changes = newChanges()
-	a.denied, a.streams, a.asks, a.surveys, a.notices = newDenials(), newStreams(a), newAsks(a), make(chan struct{}, boardsAtOnce), newNotices(a)
-	a.traces, a.shortages = newTraces(a), newShortages()
+	a.denied, a.asks, a.surveys = newDenials(), newAsks(a), make(chan struct{}, boardsAtOnce)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}
@@ -102,36 +87,42 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.store = st
-	word, over, err := st.Ended(cfg.Agent)
-	if err != nil {
-		return nil, err
-	}
-	if a.began, err = st.Began(); err != nil {
-		return nil, err
-	}
-	a.report = newReporter(a)
-	a.index.ambiguous = a.ambiguous
-	if over {
-		a.over.Store(&word)
-		a.report.raise(word.Code, endedWhen(word))
-	}
-	a.fetch, a.userData, a.envs, a.isos = newFetcher(a), newUserData(a), newEnvs(a), newISOPuller(a)
-	a.met = newMetrics(cfg.Registerer, a)
-	newEnvMetrics(cfg.Registerer, a.report)
-	newKeptMetrics(cfg.Registerer, a.fetch)
-	if a.chains, err = a.openLoaders(); err != nil {
-		return nil, err
-	}
-	a.local = a.newLocal()
-	a.finder, err = discover.New(discover.Config{
-		Leases: st, Changed: a.report.pokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	a.reports = reports.New(reports.Config{
+		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
+	})
+	a.accounts = account.New(account.Config{Store: st, Local: cfg.Credentials, Secrets: cfg.Secrets})
+	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
+	a.link, err = link.New(link.Config{
+		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
+		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.index.stopKey, a.index.clock, a.index.offer = a.random(), cfg.Clock, a.offerStop
-	a.trial = newTrial(a)
-	if err := errors.Join(a.trial.resume(), a.reindex()); err != nil {
+	index := boot.NewIndex()
+	a.files = files.New(files.Config{
+		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
+		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: index, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
+	})
+	a.met = newMetrics(cfg.Registerer, a)
+	a.local = a.newLocal()
+	a.finder, err = discover.New(discover.Config{
+		Leases: st, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.boot, err = boot.New(boot.Config{
+		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
+		Index: index, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
+		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
+	a.trial = trial.New(trial.Config{Store: st, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
+	if err := errors.Join(a.trial.Resume(), a.reindex()); err != nil {
 		return nil, err
 	}
 	return a, a.describeAll()
@@ -143,46 +134,34 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
-	open, err := a.listen()
+	open, err := a.boot.Listen(a.streams.Hooks())
 	if err != nil {
 		return errors.Join(err, closeSocket(socket))
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	a.mu.Lock()
-	a.group, a.ctx = group, ctx
-	a.mu.Unlock()
-	a.serve(ctx, group, open)
+	a.loops.begin(ctx, group)
+	group.Go(func() error { return a.finder.Run(ctx) })
+	group.Go(func() error { return open.Run(ctx) })
+	group.Go(func() error { return a.boot.Run(ctx) })
 	group.Go(func() error { return a.serveSocket(ctx, socket) })
 	group.Go(func() error {
-		a.fetch.jobs.Run(ctx)
+		a.files.Run(ctx)
 		return nil
 	})
 	group.Go(func() error {
-		a.userData.jobs.Run(ctx)
+		a.reports.Run(ctx, a.finder, a.link)
 		return nil
 	})
 	group.Go(func() error {
-		defer a.envs.close()
-		a.envs.jobs.Run(ctx)
+		a.traces.Run(ctx)
 		return nil
 	})
 	group.Go(func() error {
-		a.isos.jobs.Run(ctx)
-		return nil
-	})
-	group.Go(func() error { return a.chains.Run(ctx) })
-	group.Go(func() error { return a.report.run(ctx) })
-	group.Go(func() error { return a.notices.run(ctx) })
-	group.Go(func() error {
-		a.traces.run(ctx)
+		a.link.Run(ctx)
 		return nil
 	})
 	group.Go(func() error {
-		a.greeter.run(ctx, a.hello, a.look)
-		return nil
-	})
-	group.Go(func() error {
-		a.trial.run(ctx)
+		a.trial.Run(ctx)
 		return nil
 	})
 	a.asks.run(ctx, group)
@@ -191,10 +170,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	for _, in := range o.Intents {
-		a.wake(in.Server)
+		a.loops.Wake(in.Server)
 	}
 	for _, h := range o.Holds { // also of servers that no document has named yet
-		a.wake(h.Server)
+		a.loops.Wake(h.Server)
 	}
 	ready()
 	err = group.Wait()
@@ -202,50 +181,6 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	}
 	return err
-}
-
-// wake looks at a server soon; its loop is started if it has none.
-func (a *Agent) wake(name string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.group == nil || a.ctx.Err() != nil {
-		return
-	}
-	s, ok := a.servers[name]
-	if !ok {
-		s = newServer(a, name)
-		a.servers[name] = s
-		a.group.Go(func() error {
-			s.run(a.ctx)
-			return nil
-		})
-		a.group.Go(func() error {
-			s.watchBoard(a.ctx)
-			return nil
-		})
-	}
-	s.poke()
-}
-
-// server returns the loop of a server, if it has one.
-func (a *Agent) server(name string) (*server, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s, ok := a.servers[name]
-	return s, ok
-}
-
-// lookAtAll pokes the loops of all servers.
-func (a *Agent) lookAtAll() {
-	for _, s := range a.all() {
-		s.poke()
-	}
-}
-
-func (a *Agent) all() map[string]*server {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return maps.Clone(a.servers)
 }
 
 // reindex reads the boot servers' index from the store. Documents and people at the
@@ -270,7 +205,7 @@ func (a *Agent) rehold(servers []string) error {
 			a.unindexed = true
 			return err
 		}
-		a.index.hold(name, held)
+		a.boot.Hold(name, held)
 	}
 	return nil
 }
@@ -289,15 +224,13 @@ func (a *Agent) rebuild() error {
 	if err != nil {
 		return err
 	}
-	if a.index.rebuild(o) {
+	if a.boot.Rebuild(o) {
 		a.log.Info("has the hub's documents, and does what they say", "servers", len(o.Intents), "segments", len(o.Rack.Segments))
 	}
-	served := a.served(o)
+	served := a.boot.Served(o)
 	a.finder.Segments(served)
-	a.sayUnserved(served)
-	a.sayNoStop()
-	a.fetch.pin(o)
-	a.envs.want(o)
+	a.boot.Tell(served)
+	a.files.Keep(o)
 	a.unindexed = false
 	return nil
 }
@@ -322,6 +255,15 @@ func (a *Agent) describeAll() error {
 		}
 	}
 	return nil
+}
+
+// BootHosts are the hosts of the https boot URLs of the segments that are served. It
+// is nil before the agent is made, and before it has heard of them.
+func (a *Agent) BootHosts() (hosts []string) {
+	if a == nil {
+		return nil
+	}
+	return a.boot.BootHosts()
 }
 
 // random is 128 random bits in hex.

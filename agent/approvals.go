@@ -89,7 +89,7 @@ func (a *Agent) takeApprovals(d message.HoldDoc, leaf string) ([]string, error) 
 	if len(why) > 0 {
 		a.log.Warn("approvals refused", "approvals", why)
 	}
-	a.trouble(resource.CondApprovalRefused, leaf, strings.Join(why, ", "))
+	a.link.Trouble(resource.CondApprovalRefused, leaf, strings.Join(why, ", "))
 	return touched, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
-	"rackboot/protocol/wire"
 )
 
 // Questions about BMCs: how many are answered at once, wait, take how long at most, and
@@ -67,7 +66,7 @@ func (q *asks) take(m message.Ask) {
 	now := q.agent.cfg.Clock()
 	known := q.note(m.ID, now)
 	until := now.Add(askBlind)
-	if hub := q.agent.hubClock.now(); !hub.IsZero() {
+	if hub := q.agent.link.Now(); !hub.IsZero() {
 		until = now.Add(min(m.NotAfter.Sub(hub), askTimeout))
 	}
 	var err error
@@ -93,7 +92,7 @@ func (q *asks) take(m message.Ask) {
 		}
 	}
 	q.count(askRefused)
-	q.answer(m.ID, nil, err)
+	q.agent.link.Answer(m.ID, nil, err)
 }
 
 func (q *asks) full() error {
@@ -160,12 +159,12 @@ func (q *asks) do(ctx context.Context, m question) {
 	} else {
 		q.count(askAnswered)
 	}
-	q.answer(m.ID, body, err)
+	q.agent.link.Answer(m.ID, body, err)
 }
 
 // trace answers from memory and disk.
 func (q *asks) trace(m message.Ask) ([]byte, error) {
-	t, err := q.agent.traces.trace(m.Server, m.Serial)
+	t, err := q.agent.traces.Trace(m.Server, m.Serial)
 	if err != nil {
 		return nil, err
 	}
@@ -231,17 +230,4 @@ func (q *asks) system(ctx context.Context, t bmc.Target, kind message.AskKind) (
 	case message.AskTrace: // asks no BMC
 	}
 	return nil, protocol.Errorf(protocol.CodeUnsupported, "ask a BMC", "its driver has no %s", kind)
-}
-
-// answer says what came of a question. One that is too large for the link says so.
-func (q *asks) answer(id string, body []byte, err error) {
-	_, nonce := q.agent.session.names()
-	m := message.Answer{ID: id, Nonce: nonce, Body: body}
-	if err == nil {
-		_, err = wire.Seal(q.agent.cfg.Signer, message.TopicUp(q.agent.cfg.Agent, message.LeafAnswer), m)
-	}
-	if err != nil {
-		m.Body, m.Code, m.Message, m.Hint = nil, protocol.CodeOf(err), err.Error(), protocol.HintOf(err)
-	}
-	q.agent.publish(message.LeafAnswer, m)
 }

@@ -13,11 +13,10 @@ const succeeded = "Succeeded"
 
 // attemptMetrics count power-ons.
 type attemptMetrics struct {
-	ended        *prometheus.CounterVec
-	parts        *prometheus.HistogramVec
-	mismatches   *prometheus.CounterVec
-	overrides    *prometheus.CounterVec
-	traceDropped prometheus.Counter
+	ended      *prometheus.CounterVec
+	parts      *prometheus.HistogramVec
+	mismatches *prometheus.CounterVec
+	overrides  *prometheus.CounterVec
 }
 
 // targets are the methods that an attempt may be of.
@@ -38,9 +37,6 @@ func newAttemptMetrics() attemptMetrics {
 		overrides: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_agent_override_failures_total", Help: "Boot overrides that a BMC did not store, by what became of the write.",
 		}, []string{"outcome"}),
-		traceDropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rackboot_agent_trace_rows_dropped_total", Help: "Rows of boot traces that were not noted, because too many waited.",
-		}),
 	}
 	for _, p := range resource.Purposes() {
 		for _, t := range targets {
@@ -69,7 +65,7 @@ func newAttemptMetrics() attemptMetrics {
 }
 
 func (m *attemptMetrics) register(reg prometheus.Registerer) {
-	reg.MustRegister(m.ended, m.parts, m.mismatches, m.overrides, m.traceDropped)
+	reg.MustRegister(m.ended, m.parts, m.mismatches, m.overrides)
 }
 
 // measure takes over what a plan that is on disk has measured.

@@ -47,14 +47,14 @@ func TestServerStateHasEveryPhase(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	a, _ := tracing(t, statetest.NewMemory())
 	reg.MustRegister(a.met)
-	r := a.report
+	r := a.reports
 	for _, phase := range resource.Phases() {
 		for _, power := range protocol.PowerStates() {
 			for _, state := range resource.AttemptStates() {
-				s := numbered(0)
+				s := resource.ServerReport{Server: "n000"}
 				s.Observation.Power = power
 				s.Attempt = &resource.AttemptReport{State: state, Intended: protocol.TargetPxe}
-				r.put(s, phase)
+				r.Put(s, phase)
 				got := gathered(t, reg, "rackboot_agent_server_state")
 				want := series{map[string]string{"server": s.Server, "phase": string(phase), "power": string(power), "attempt": string(state), "intended": "Pxe", "observed": ""}, 1}
 				if len(got) != 1 || got[0].value != want.value || !maps.Equal(got[0].labels, want.labels) {

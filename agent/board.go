@@ -81,7 +81,7 @@ func (s *server) watchBoard(ctx context.Context) {
 // readBoard hands what identifies the server to the next step; it reports whether
 // there was anything.
 func (s *server) readBoard(ctx context.Context) (known bool, err error) {
-	if s.agent.Over() {
+	if s.agent.link.Over() {
 		return true, nil // nothing is read any more
 	}
 	v, err := s.agent.store.Server(s.name)
@@ -135,9 +135,7 @@ func jitter(d time.Duration) time.Duration {
 // loggedIn is told of each new session at a BMC: one that forgot the last may have been
 // changed. BMCs that forget them all the time are not read each time.
 func (a *Agent) loggedIn(host string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, s := range a.servers {
+	for _, s := range a.loops.all() {
 		if at := s.host.Load(); at != nil && *at == host && a.cfg.Clock().Unix()-s.boardAt.Load() > int64(boardFresh/time.Second) {
 			s.reread()
 		}

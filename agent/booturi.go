@@ -50,7 +50,7 @@ func (s *server) armURI(ctx context.Context, a decide.Action, v store.View) (bmc
 	if at == nil || at.ID != a.Attempt || u == nil || u.Attempt != a.Attempt || v.Intent == nil {
 		return bmc.BootResult{Outcome: protocol.BootUnknown}, protocol.Errorf(protocol.CodeConflict, op, "the attempt is another one by now")
 	}
-	base, ok := s.agent.hostBase(v.Intent.Segment)
+	base, ok := s.agent.boot.HostBase(v.Intent.Segment)
 	if !ok {
 		return bmc.BootResult{Outcome: protocol.BootUnsupported}, protocol.Errorf(protocol.CodeUnsupported, op, "segment %s has no base URL", v.Intent.Segment).
 			WithHint("give the Segment a spec.baseURL that the server's firmware reaches")
@@ -76,7 +76,7 @@ func (s *server) clearURL(ctx context.Context, a decide.Action, r *decide.Result
 	}
 	base, based := "", false
 	if v.Intent != nil {
-		base, based = s.agent.hostBase(v.Intent.Segment)
+		base, based = s.agent.boot.HostBase(v.Intent.Segment)
 	}
 	r.Pending, err = d.ClearBootURI(ctx, func(uri string) bool {
 		return strings.Contains(uri, netboot.PathPrefix+u.Token+"/") || based && strings.HasPrefix(uri, base+netboot.PathPrefix)

@@ -6,11 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/account"
+	"rackboot/agent/boot"
+	"rackboot/agent/files"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -38,7 +40,7 @@ type Config struct {
 	// Destructive is what destructive actions need besides.
 	Destructive Destructive
 	// Credentials reads local BMC credentials by name.
-	Credentials Credentials
+	Credentials account.Local
 	// Secrets opens what the hub seals for the agent; nil refuses it.
 	Secrets Secrets
 	OpenBMC bmc.Opener
@@ -48,20 +50,20 @@ type Config struct {
 	// Sessions are those that the opener keeps; nil if it keeps none. A new one makes
 	// the agent look whether the BMC is still that of the same server.
 	Sessions *store.Sessions
-	Puller   Puller
+	Puller   files.Puller
 	// UserData fetches sealed user data from the hub; nil has none.
-	UserData UserData
+	UserData files.UserData
 	// Bundles fetches boot environments from the hub; nil has none.
-	Bundles Bundles
+	Bundles files.Bundles
 	// ISOSource gives uploaded files of the hub; nil has none.
-	ISOSource ISOSource
-	ISOs      ISOLimits
+	ISOSource files.ISOSource
+	ISOs      files.ISOLimits
 	// Mirror is the proxy to package repositories; nil has none.
 	Mirror *mirror.Mirror
 	// Files is a folder of the site whose files every boot environment may serve; empty is
 	// none.
 	Files    string
-	Segments []LocalSegment
+	Segments []boot.LocalSegment
 	// Loaders are the folders with boot loaders, by architecture in Go's words; none boots
 	// UKIs only.
 	Loaders map[string][]string
@@ -87,26 +89,6 @@ type Config struct {
 	TrialWindow time.Duration
 }
 
-// LocalSegment is what the agent's own file says of a segment: where to listen.
-// The hub can never name an interface.
-type LocalSegment struct {
-	Name      string
-	Interface string         // bind DHCP to this interface; empty on loopback
-	DHCP      netip.AddrPort // 0.0.0.0:67, or a loopback address for tests
-	HTTP      netip.AddrPort
-	// TFTP and HTTPS are served where they are valid.
-	TFTP, HTTPS netip.AddrPort
-	// Chain goes before the others where it is possible; empty is the usual order.
-	Chain protocol.ChainKind
-	// TrustedMedia says that nobody but BMCs reads what is sent by plain HTTP on the segment,
-	// so that user data may be in config images.
-	TrustedMedia bool
-	// DHCP6 is [::]:547, or a loopback address for tests; nothing is leased over IPv6
-	// where it is zero. The others are the same as those of IPv4, and served besides
-	// where they are valid.
-	DHCP6, HTTP6, TFTP6, HTTPS6 netip.AddrPort
-}
-
 // interfaces are those of the segments.
 func (c *Config) interfaces() map[string]string {
 	all := map[string]string{}
@@ -114,12 +96,6 @@ func (c *Config) interfaces() map[string]string {
 		all[s.Name] = s.Interface
 	}
 	return all
-}
-
-// Credentials reads BMC credentials that live at the agent.
-type Credentials interface {
-	// Read returns the credentials and a stamp that changes when they do.
-	Read(name string) (c bmc.Credentials, stamp string, err error)
 }
 
 // Secrets opens the credentials that the hub seals for this agent. No error has one.
@@ -137,11 +113,6 @@ type Secrets interface {
 	OpenEnv(server, claim, bundle string, sealed []byte) ([]byte, error)
 	// Reveal opens what was kept.
 	Reveal(c store.Credentials) (message.BMCCredentials, error)
-}
-
-// Transport publishes to the hub.
-type Transport interface {
-	Publish(topic string, payload []byte) error
 }
 
 func (c *Config) check() error {

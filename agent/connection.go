@@ -23,7 +23,7 @@ type way struct {
 
 // wayTo reads the credentials of a BMC. name stands in the driver's logs.
 func (a *Agent) wayTo(name string, in message.BMCIntent, systemURI string) (way, error) {
-	creds, stamp, err := a.account(in)
+	creds, stamp, err := a.accounts.Credentials(in)
 	if err != nil {
 		return way{}, err
 	}
@@ -66,7 +66,7 @@ func (c *connection) use(d bmc.Driver) {
 // driver.
 func (c *connection) close(s *server) {
 	if c.driver != nil {
-		s.agent.streams.leave(c.address, s)
+		s.agent.streams.Leave(c.address, s)
 		_ = c.driver.Close() // the session ends by itself if this fails
 		c.driver = nil
 		c.can.Store(nil)
@@ -193,10 +193,10 @@ func (c *connection) follow(ctx context.Context, s *server, err error) {
 	if c.lost {
 		c.lost = false
 		s.reread()
-		s.agent.streams.back(c.address)
+		s.agent.streams.Back(c.address)
 	}
 	if src, ok := c.driver.(bmc.EventSource); ok {
-		s.agent.streams.follow(ctx, c.address, src, s)
+		s.agent.streams.Follow(ctx, c.address, src, s)
 	}
 }
 

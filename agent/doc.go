@@ -6,8 +6,8 @@
 //
 //	server loop      one per server; owns the server's BMC driver
 //	link             one MQTT connection; hands messages to Receive
-//	greeter          says Hello when it is due, and looks at the hub's time and freshness
-//	reporter         reports by shard, debounced and bounded, and event batches
-//	puller           fetches and verifies boot files, one image at a time
-//	dhcp, http       one server of each per local segment
+//	greeter          says Hello when it is due, and looks at the hub's time and freshness; see agent/link
+//	reports          reports by shard, debounced and bounded, and event batches; see agent/reports
+//	files            bring what servers boot from; see agent/files
+//	dhcp, http, tftp one server of each per local segment; see agent/boot
 package agent

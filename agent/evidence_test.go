@@ -65,7 +65,7 @@ func installing(t *testing.T) (s *server, reads *atomic.Int64) {
 	}
 	d := benchShard(message.MaxServersPerShard, 0, 1)
 	d.Servers = d.Servers[:1]
-	if err := a.applyRack(d, "rack/0", "1"); err != nil {
+	if err := (heard{a}).Rack(d, "rack/0", "1"); err != nil {
 		t.Fatal(err)
 	}
 	in := d.Servers[0]

@@ -24,12 +24,6 @@ func (m *metrics) newHolds() {
 	m.unrecorded = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_unrecorded_stops_total", Help: "Held servers that were forced off while the agent could not write to its disk.",
 	})
-	m.hurried = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_hold_reports_total", Help: "Reports that a hold has come to something, by whether they went out at once or, because of too many, the ordinary way.",
-	}, []string{"way"})
-	for _, way := range []string{hurriedAtOnce, hurriedLater} {
-		m.hurried.WithLabelValues(way)
-	}
 }
 
 func (m *metrics) newSafeStops() {
@@ -45,20 +39,6 @@ func (m *metrics) newSafeStops() {
 	for _, s := range []protocol.Stands{protocol.StandsStopped, protocol.StandsBelieved} {
 		m.safeStops.WithLabelValues(string(s))
 	}
-}
-
-const (
-	hurriedAtOnce = "at_once"
-	hurriedLater  = "ordinary"
-)
-
-// hurry counts a report that a hold has come to something.
-func (m *metrics) hurry(atOnce bool) {
-	way := hurriedLater
-	if atOnce {
-		way = hurriedAtOnce
-	}
-	m.hurried.WithLabelValues(way).Inc()
 }
 
 // measure takes over what a plan that is on disk has measured.

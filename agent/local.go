@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -71,10 +70,10 @@ func (d desk) Status() (local.Status, error) {
 	if err != nil {
 		return local.Status{}, err
 	}
-	servers, conds := a.report.snapshot()
+	servers, conds := a.reports.Snapshot()
 	s := local.Status{
 		Agent: a.cfg.Agent, Rack: a.cfg.Rack, Version: a.cfg.Version, Incarnation: in.Incarnation,
-		Synced: o.Synced, Replaced: o.Replaced, Hub: a.session.known(), Applied: in.Heads, Term: in.Term,
+		Synced: o.Synced, Replaced: o.Replaced, Applied: in.Heads, Term: in.Term,
 		Backlog: local.Backlog{Head: b.Head}, Servers: len(servers), Holds: len(o.Holds), Conditions: local.Describe(conds),
 	}
 	for poll, i := a.poll(), 0; i < len(servers); i++ {
@@ -84,38 +83,31 @@ func (d desk) Status() (local.Status, error) {
 			s.Stale++
 		}
 	}
-	s.Hub.Verified, _ = a.hubClock.fresh()
-	s.Hub.Fence = in.Fence
+	hub := a.link.Standing()
+	s.Hub = local.Hub{Met: hub.Met, Answered: hub.Answered, LastWord: when(hub.LastWord), Coming: hub.Coming, Verified: hub.Verified, Fence: in.Fence}
 	if b.Tail > 0 {
 		s.Backlog.Waiting = b.Head - b.Tail + 1
 	}
 	return s, nil
 }
 
-// known is what the session says of the hub.
-func (s *session) known() local.Hub {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return local.Hub{Met: s.met, Answered: s.answered, LastWord: when(s.newest), Coming: maps.Clone(s.coming)}
-}
-
 // Servers implements local.Reader.
 func (d desk) Servers() (all []local.Summary) {
-	servers, _ := d.agent.report.snapshot()
+	servers, _ := d.agent.reports.Snapshot()
 	poll := d.agent.poll()
 	for _, r := range servers {
 		age, stale := d.agent.read(r, poll)
 		if !r.Observation.StartedAt.IsZero() {
 			r.ReadAge = age
 		}
-		all = append(all, local.Summary{Phase: d.agent.report.phase(r.Server), Stale: stale, ServerReport: r})
+		all = append(all, local.Summary{Phase: d.agent.reports.Phase(r.Server), Stale: stale, ServerReport: r})
 	}
 	return all
 }
 
 // Server implements local.Reader.
 func (d desk) Server(name string) (local.Server, error) {
-	r, phase, ok := d.agent.report.of(name)
+	r, phase, ok := d.agent.reports.Of(name)
 	if !ok {
 		return local.Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "this agent has not heard of server %q", name).
 			WithHint("rackboot-agent servers lists those that it knows")
@@ -145,7 +137,7 @@ func (d desk) Server(name string) (local.Server, error) {
 
 // Trace implements local.Reader.
 func (d desk) Trace(server string, serial int) (resource.Trace, error) {
-	return d.agent.traces.trace(server, serial)
+	return d.agent.traces.Trace(server, serial)
 }
 
 // holdOf is a hold with what its server's record and last report say of it.
@@ -197,18 +189,18 @@ func (d desk) shown(h decide.Hold) (local.Hold, error) {
 	if err != nil {
 		return local.Hold{}, err
 	}
-	r, _, _ := d.agent.report.of(h.Server)
+	r, _, _ := d.agent.reports.Of(h.Server)
 	return d.agent.holdOf(h, v.Record, r), nil
 }
 
 // Place implements local.Writer.
 func (d desk) Place(h resource.ActiveHold) (local.Hold, bool, error) {
-	if err := d.agent.acting("hold"); err != nil {
+	if err := d.acting("hold"); err != nil {
 		return local.Hold{}, false, err
 	}
 	held, fresh, err := d.agent.store.HoldHere(d.now(), h)
 	if err != nil {
-		return local.Hold{}, false, d.agent.storeTrouble(err)
+		return local.Hold{}, false, d.agent.reports.StoreTrouble(err)
 	}
 	if fresh {
 		d.changed(h.Server)
@@ -219,12 +211,12 @@ func (d desk) Place(h resource.ActiveHold) (local.Hold, bool, error) {
 
 // Release implements local.Writer.
 func (d desk) Release(id, by, reason string) (local.Hold, error) {
-	if err := d.agent.acting("release"); err != nil {
+	if err := d.acting("release"); err != nil {
 		return local.Hold{}, err
 	}
 	r, err := d.agent.store.ReleaseHere(d.now(), id, by, reason)
 	if err != nil {
-		return local.Hold{}, d.agent.storeTrouble(err)
+		return local.Hold{}, d.agent.reports.StoreTrouble(err)
 	}
 	d.changed(r.Server)
 	return ended(r), nil
@@ -232,14 +224,14 @@ func (d desk) Release(id, by, reason string) (local.Hold, error) {
 
 // Resume implements local.Writer.
 func (d desk) Resume(r resource.Request) error {
-	if err := d.agent.acting("resume"); err != nil {
+	if err := d.acting("resume"); err != nil {
 		return err
 	}
 	r.NotAfter = d.now().Add(resumeWithin)
 	if err := d.agent.store.ResumeHere(d.now(), r); err != nil {
-		return d.agent.storeTrouble(err)
+		return d.agent.reports.StoreTrouble(err)
 	}
-	d.agent.lookAt([]string{r.Server})
+	d.agent.loops.lookAt([]string{r.Server})
 	return nil
 }
 
@@ -248,12 +240,12 @@ const resumeWithin = 10 * time.Minute
 
 // Confirm implements local.Writer.
 func (d desk) Confirm(id, by, reason string) (local.Hold, error) {
-	if err := d.agent.acting("confirm"); err != nil {
+	if err := d.acting("confirm"); err != nil {
 		return local.Hold{}, err
 	}
 	h, err := d.agent.store.ConfirmHere(d.now(), id, by, reason)
 	if err != nil {
-		return local.Hold{}, d.agent.storeTrouble(err)
+		return local.Hold{}, d.agent.reports.StoreTrouble(err)
 	}
 	d.changed(h.Server)
 	return d.shown(h)
@@ -266,9 +258,18 @@ func (d desk) now() time.Time { return d.agent.cfg.Clock() }
 func (d desk) changed(server string) {
 	if err := d.agent.reindex(); err != nil {
 		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
-		_ = d.agent.storeTrouble(err) // raises a condition
+		_ = d.agent.reports.StoreTrouble(err) // raises a condition
 	} else {
-		d.agent.report.clear(resource.CondStoreFailing)
+		d.agent.reports.Clear(resource.CondStoreFailing)
 	}
-	d.agent.lookAt([]string{server})
+	d.agent.loops.lookAt([]string{server})
+}
+
+// acting refuses what people ask of an agent whose term is over.
+func (d desk) acting(op string) error {
+	if !d.agent.link.Over() {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeConflict, op, "the term of this agent is over; it orders nothing any more").
+		WithHint("ask the rack's present agent, or the hub; rackboot-agent status says why")
 }

@@ -48,11 +48,11 @@ func benchAgent(b *testing.B, n int) *Agent {
 	a := startAgent(b, db, blobs)
 	for shard := range n / message.MaxServersPerShard {
 		d := benchShard(n, shard, 1)
-		if err := a.applyRack(d, fmt.Sprintf("rack/%d", shard), "1"); err != nil {
+		if err := (heard{a}).Rack(d, fmt.Sprintf("rack/%d", shard), "1"); err != nil {
 			b.Fatal(err)
 		}
 		for _, in := range d.Servers {
-			boot(b, a, in)
+			powerOn(b, a, in)
 		}
 	}
 	return a
@@ -76,8 +76,8 @@ func startAgent(b *testing.B, db state.Store, blobs *blob.Store) *Agent {
 	return a
 }
 
-// boot gives a server the record of one that has booted several times.
-func boot(b *testing.B, a *Agent, in message.ServerIntent) {
+// powerOn gives a server the record of one that has booted several times.
+func powerOn(b *testing.B, a *Agent, in message.ServerIntent) {
 	b.Helper()
 	_, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Attempt = &decide.Attempt{
@@ -130,7 +130,7 @@ func BenchmarkDocument(b *testing.B) {
 			version := uint64(1)
 			for b.Loop() {
 				version++
-				if err := a.applyRack(benchShard(n, 0, version), "rack/0", fmt.Sprint(version)); err != nil {
+				if err := (heard{a}).Rack(benchShard(n, 0, version), "rack/0", fmt.Sprint(version)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -3,27 +3,23 @@ package agent
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/reports"
 	"rackboot/protocol"
-	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
 )
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
-	dropped, summed         prometheus.Counter
-	hellos, bmcEvents       prometheus.Counter
-	asks, webhooks, hurried *prometheus.CounterVec
+	asks                    *prometheus.CounterVec
 	wakes                   *prometheus.CounterVec
-	streams, subscriptions  *prometheus.Desc
-	syncs, refused, opened  *prometheus.CounterVec
-	approvals, userData     *prometheus.CounterVec
+	opened                  *prometheus.CounterVec
+	approvals               *prometheus.CounterVec
 	media                   *prometheus.CounterVec
 	unexpected, safeStops   *prometheus.CounterVec
-	report                  *reporter
+	reports                 *reports.Room
 	agent                   *Agent
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
-	verified, waiting       *prometheus.Desc
 	oldest, unread, stale   *prometheus.Desc
 	fenced                  prometheus.Histogram
 	violations, escalations prometheus.Counter
@@ -37,7 +33,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		return prometheus.NewDesc("rackboot_agent_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		report: a.report, agent: a, attemptMetrics: newAttemptMetrics(),
+		reports: a.reports, agent: a, attemptMetrics: newAttemptMetrics(),
 		info:  desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
 		phase: desc("servers", "Servers by power state.", "power"),
 		held:  desc("holds", "Holds by state.", "state"),
@@ -48,26 +44,6 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 		oldest: desc("oldest_hold_age_seconds", "How long the oldest hold lies, by mode; 0 without one.", "mode"),
 		stale:  desc("stale_servers", "Servers whose last recorded read is older than three polls."),
 		unread: desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
-
-		verified:      desc("hub_verified", "1 while the hub's word is fresh."),
-		streams:       desc("bmc_streams", "BMCs whose event stream is read, or opened again soon."),
-		subscriptions: desc("bmc_subscriptions", "BMCs without an event stream that send events to the agent's HTTP server."),
-		waiting:       desc("events_waiting", "Events by number that the hub has not acknowledged, lost ones included."),
-	}
-	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_evidence_dropped_total", Help: "Requests of boot clients that were not noted, because too many waited.",
-	})
-	m.summed = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_notices_summed_total", Help: "What boot servers saw and a condition says, without an event of its own, because there were many.",
-	})
-	m.hellos = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_hellos_total", Help: "Hellos said to the hub.",
-	})
-	m.syncs = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_syncs_total", Help: "Words of the hub, by what was made of them.",
-	}, []string{"action"})
-	for _, act := range decide.SyncActions() {
-		m.syncs.WithLabelValues(string(act))
 	}
 	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_approvals_refused_total", Help: "Approvals in hold documents that were not taken, by why.",
@@ -75,15 +51,6 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, why := range approvalReasons {
 		m.approvals.WithLabelValues(why)
 	}
-	m.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_messages_refused_total", Help: "Messages that did not verify, by reason.",
-	}, []string{"reason"})
-	for _, why := range refusalReasons {
-		m.refused.WithLabelValues(string(why))
-	}
-	m.bmcEvents = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_agent_bmc_events_total", Help: "Events of BMCs, each of which makes the next read come sooner.",
-	})
 	m.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
 	}, []string{"result"})
@@ -96,47 +63,28 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, r := range []string{openDone, openRefused} {
 		m.opened.WithLabelValues(r)
 	}
-	m.userData = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_user_data_requests_total", Help: "Requests for the user data of servers, by verdict.",
-	}, []string{"verdict"})
-	for _, v := range decide.IgnitionVerdicts() {
-		m.userData.WithLabelValues(string(v))
-	}
-	m.webhooks, m.media, m.wakes = newWebhooks(), newMediaActions(), newWakes()
+	m.media, m.wakes = newMediaActions(), newWakes()
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.dropped, m.summed, m.hellos, m.syncs, m.refused, m.approvals, m.bmcEvents, m.asks, m.opened, m.userData, m.webhooks, m.media, m.wakes, m.hurried, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.approvals, m.asks, m.opened, m.media, m.wakes, m.unrecorded)
 	return m
 }
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.verified, m.waiting, m.streams, m.subscriptions} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale} {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	servers, conds := m.report.snapshot()
+	servers, conds := m.reports.Snapshot()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	power, codes := map[protocol.PowerState]int{}, map[resource.ConditionCode]int{}
-	verified := 0.0
-	if fresh, _ := m.agent.hubClock.fresh(); fresh {
-		verified = 1
-	}
-	gauge(m.verified, verified)
-	if b, err := m.agent.store.Backlog(0); err == nil && b.Tail > 0 {
-		gauge(m.waiting, float64(b.Head-b.Tail+1))
-	} else if err == nil {
-		gauge(m.waiting, 0)
-	}
-	open, subscribed := m.agent.streams.count()
-	gauge(m.streams, float64(open))
-	gauge(m.subscriptions, float64(subscribed))
 	for _, c := range conds {
 		codes[c.Code]++
 	}
@@ -146,7 +94,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.Attempt != nil {
 			attempt = *s.Attempt
 		}
-		gauge(m.info, 1, s.Server, string(m.report.phase(s.Server)), string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
+		gauge(m.info, 1, s.Server, string(m.reports.Phase(s.Server)), string(s.Observation.Power), string(attempt.State), string(attempt.Intended), string(attempt.Observed))
 		if !s.Observation.ReadAt.IsZero() {
 			gauge(m.age, float64(s.Observation.ReadAt.UnixMilli())/1000, s.Server)
 		}

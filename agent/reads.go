@@ -3,17 +3,9 @@ package agent
 import (
 	"time"
 
-	"rackboot/protocol"
+	"rackboot/agent/reports"
 	"rackboot/protocol/resource"
 )
-
-// readAge is how long ago a read was begun; 0 where there is none.
-func readAge(now time.Time, o protocol.Observation) time.Duration {
-	if o.StartedAt.IsZero() {
-		return 0
-	}
-	return max(time.Millisecond, now.Sub(o.StartedAt))
-}
 
 // poll is the rack's interval.
 func (a *Agent) poll() time.Duration {
@@ -30,7 +22,7 @@ func (a *Agent) poll() time.Duration {
 // this run of the agent.
 func (a *Agent) read(r resource.ServerReport, poll time.Duration) (age time.Duration, stale bool) {
 	now := a.cfg.Clock()
-	if age = readAge(now, r.Observation); age == 0 {
+	if age = reports.ReadAge(now, r.Observation); age == 0 {
 		age = now.Sub(a.started)
 	}
 	return age, age > resource.StaleAfter(poll, r.ReadTook())

@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"rackboot/agent/store"
+	"rackboot/agent/trace"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
@@ -47,10 +46,8 @@ type server struct {
 	events []decide.Event   // folded by the next step
 	board  *decide.Identity // likewise
 	safety *protocol.Safety // likewise
-	head   *resource.Trace  // how far the attempt had come when that was last traced
-	image  *kept            // what the server's image reported; nil before it was read
-	writes *rate.Limiter    // of such reports that say something else
-	loaded loaded           // has a lock of its own
+	traced *trace.Server
+	images *images
 	// recorded is the last record of a held server that is on disk; spell is what could not
 	// be recorded since.
 	recorded decide.Record
@@ -58,13 +55,26 @@ type server struct {
 }
 
 func newServer(a *Agent, name string) *server {
-	return &server{agent: a, name: name, log: a.log.With("server", name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), writes: rate.NewLimiter(rate.Every(imageEvery), imageBurst)}
+	log := a.log.With("server", name)
+	return &server{agent: a, name: name, log: log, images: newImages(a.store, log, name), poked: make(chan struct{}, 1), stirred: make(chan struct{}, 1), boards: make(chan struct{}, 1), traced: a.traces.Server(name)}
+}
+
+// Name implements stream.Server.
+func (s *server) Name() string { return s.name }
+
+// Woken implements stream.Server.
+func (s *server) Woken() {
+	s.woken.Store(true)
+	s.poke()
 }
 
 // poke makes the loop look now.
-func (s *server) poke() {
+func (s *server) poke() { wake(s.poked) }
+
+// wake signals a channel of one place, unless it is signalled already.
+func wake(c chan struct{}) {
 	select {
-	case s.poked <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -78,7 +88,7 @@ func (s *server) saw(e decide.Event) {
 	if len(s.events) < maxEvents {
 		s.events = append(s.events, e)
 	} else {
-		s.agent.met.dropped.Inc()
+		s.agent.boot.Dropped()
 	}
 	s.mu.Unlock()
 	s.stir()
@@ -179,7 +189,7 @@ const unnamedEvery = 15 * time.Second
 
 // stuck reports that nothing can be recorded, and returns when to try again.
 func (s *server) stuck(err error) time.Time {
-	s.agent.report.raise(resource.CondStoreFailing, err.Error())
+	s.agent.reports.Raise(resource.CondStoreFailing, err.Error())
 	s.log.Error("cannot record; nothing is done but to force off what is held", "err", err)
 	return s.agent.cfg.Clock().Add(storePause)
 }
@@ -217,7 +227,7 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 		s.poke()
 	}
 	if plan.Persist || len(plan.Happened) > 0 {
-		s.agent.report.clear(resource.CondStoreFailing) // it was written
+		s.agent.reports.Clear(resource.CondStoreFailing) // it was written
 	}
 	s.events, s.board, s.safety = s.events[:0:0], nil, nil
 	s.watch = plan.Watch
@@ -226,27 +236,16 @@ func (s *server) take(fill func(*decide.Snapshot)) (decide.Plan, error) {
 		s.recorded = plan.Record
 	}
 	s.agent.met.measure(plan.Measured)
-	s.stepped(snap, plan)
-	s.agent.index.follow(s.name, plan.Record)
+	s.traced.Stepped(snap, plan)
+	s.agent.boot.Follow(s.name, plan.Record)
 	if plan.Fetch {
-		s.want(after.Intent.ServerIntent)
+		s.agent.files.Want(after.Intent.ServerIntent)
 	}
 	s.publish(after, plan)
 	for _, e := range plan.Happened {
 		s.log.Info("event", "code", e.Code, "detail", e.Message)
 	}
 	return plan, nil
-}
-
-// want asks for the files of a boot, and for those of the one that it may return to.
-func (s *server) want(in message.ServerIntent) {
-	for _, b := range in.Boot.All() {
-		if b.Env == nil {
-			s.agent.fetch.want(b.Image)
-		}
-		in.Boot = b
-		s.agent.userData.want(in)
-	}
 }
 
 // closesUserData says whether a boot with user data has ended: what no document names any
@@ -274,7 +273,7 @@ func (s *server) publish(v store.View, p decide.Plan) {
 	if v.Intent != nil && !v.Intent.Missing {
 		intent = &v.Intent.ServerIntent
 	}
-	s.agent.report.put(r, decide.Phase(intent, &r))
+	s.agent.reports.Put(r, decide.Phase(intent, &r))
 }
 
 // fold puts one piece of evidence on disk now, before it is answered.
@@ -292,4 +291,13 @@ func (s *server) fold(e decide.Event) error {
 	}
 	s.stir()
 	return nil
+}
+
+// rest is a server's turn once the term is over: the way to its BMC is closed.
+func (s *server) rest() time.Time {
+	s.bmc.close(s)
+	if err := s.tell(); err != nil {
+		return s.stuck(err)
+	}
+	return s.agent.cfg.Clock().Add(time.Hour)
 }

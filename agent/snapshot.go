@@ -17,9 +17,9 @@ import (
 func (s *server) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
 		Server: s.name, Synced: v.Synced, Ended: v.Ended, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
-		Asked: v.Asked, HubTime: s.agent.hubTime(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(), NewMedium: s.agent.random(),
+		Asked: v.Asked, HubTime: s.agent.link.Time(), Uptime: s.agent.uptime(), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.agent.random(), NewToken: s.agent.random(), NewMedium: s.agent.random(),
 	}
-	snap.NoAddress = s.agent.shortages.of(s.name, s.agent.cfg.Clock())
+	snap.NoAddress = s.agent.boot.Short(s.name)
 	snap.Bulk, snap.Approved = s.agent.bulk(v), v.Boots(s.agent.cfg.Clock())
 	if can := s.bmc.can.Load(); can != nil {
 		snap.CanGuard = can.guard
@@ -37,7 +37,7 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 	}
 	if len(in.Boot.Grant) > 0 {
 		var g message.Grant
-		if err := wire.Open(s.agent.hub.Load().verifier, wire.FactGrant, in.Boot.Grant, &g); err != nil {
+		if err := wire.Open(s.agent.link.Verifier(), wire.FactGrant, in.Boot.Grant, &g); err != nil {
 			snap.GrantError = err.Error()
 		} else {
 			snap.Grant = &g
@@ -58,9 +58,9 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 			OwnerUID: in.Boot.Owner.UID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: a.ImageDigest, At: a.At,
 		}
 	}
-	snap.Artefacts = s.agent.artefacts(in)
-	if c, err := s.agent.chain(in); err != nil {
-		snap.ChainError = advised(err)
+	snap.Artefacts = s.agent.files.State(in)
+	if c, err := s.agent.boot.Chain(in); err != nil {
+		snap.ChainError = protocol.Advice(err)
 	} else {
 		snap.Chain = &c
 		if c.First == "" { // an environment that is not there yet, or not any more
@@ -68,16 +68,6 @@ func (s *server) snapshot(v store.View) decide.Snapshot {
 		}
 	}
 	return snap
-}
-
-// hubTime is the hub's time, once every document that it has named is in force: what
-// may be done once only is not begun by documents that it has replaced, or, where it
-// lost them, has never heard of.
-func (a *Agent) hubTime() time.Time {
-	if !a.session.current() {
-		return time.Time{}
-	}
-	return a.hubClock.now()
 }
 
 // rackKeys are the keys of the rack's agents. The hub signed the list.
@@ -110,19 +100,19 @@ func settings(r message.RackIntent) decide.Settings {
 func (s *server) describe(v store.View, p decide.Plan) resource.ServerReport {
 	rec := p.Record
 	r := resource.ServerReport{
-		Server: s.name, Image: s.imageReport(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		Server: s.name, Image: s.images.report(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
 		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
 	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Fallback.Report()
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.OwnerUID = v.Intent.Owner.UID
-		r.Account = s.agent.accountReport(v.Intent.BMC)
+		r.Account = s.agent.accounts.Report(v.Intent.BMC)
 		r.Released = v.Intent.Releasing && rec.Released == v.Intent.Owner.UID
 		if v.Intent.Boot != nil {
-			r.Env = s.agent.envs.report(v.Intent.ServerIntent)
+			r.Env = s.agent.files.Report(v.Intent.ServerIntent)
 			r.BootGeneration = v.Intent.Boot.Generation
-			r.ArtefactsLocal = s.agent.artefacts(v.Intent.ServerIntent).Local
+			r.ArtefactsLocal = s.agent.files.State(v.Intent.ServerIntent).Local
 		}
 	}
 	if a := rec.Attempt; a != nil {
@@ -130,12 +120,12 @@ func (s *server) describe(v store.View, p decide.Plan) resource.ServerReport {
 			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
 			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason, Code: a.Code,
 		}
-		if seg, ok := s.agent.index.Segment(segmentOf(v)); ok && a.Network() {
+		if seg, ok := s.agent.boot.Segment(segmentOf(v)); ok && a.Network() {
 			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
 		}
 		if a.Intended == protocol.TargetCd && v.Intent != nil {
-			way, _ := s.agent.mediaWay(v.Intent.ServerIntent) // without one there is no base
-			r.Attempt.URI = way.base + "/b/…/" + a.File
+			way, _ := s.agent.boot.MediaWay(v.Intent.ServerIntent) // without one there is no base
+			r.Attempt.URI = way.Base + "/b/…/" + a.File
 		}
 	}
 	r.Holds = s.describeHolds(v, p)

@@ -43,13 +43,13 @@ func (s *server) unrecorded(ctx context.Context, v store.View, r *reading, cause
 		v.Record = s.recorded
 	}
 	snap := decide.Snapshot{
-		Server: s.name, Ended: v.Ended, Holds: v.Holds, Firmware: v.Intent.Firmware, HubTime: a.hubTime(), Settings: settings(v.Rack),
+		Server: s.name, Ended: v.Ended, Holds: v.Holds, Firmware: v.Intent.Firmware, HubTime: a.link.Time(), Settings: settings(v.Rack),
 		Bulk: a.bulk(v), Record: v.Record, Observation: r.obs,
 	}
 	if blind {
 		snap.Bulk.Others = max(snap.Bulk.Others, snap.Bulk.Bound) // how many there were is on disk
 	}
-	plan := decide.StopUnrecorded(now, v.Synced && !a.dismissed.Load(), snap, s.spell.Spell)
+	plan := decide.StopUnrecorded(now, v.Synced && !a.link.Dismissed(), snap, s.spell.Spell)
 	s.spell.Spell = plan.Spell
 	if plan.Runs && s.spell.ran == nil {
 		s.spell.ran = r.obs
@@ -71,8 +71,8 @@ func (s *server) unrecorded(ctx context.Context, v store.View, r *reading, cause
 func (s *server) forceUnrecorded(ctx context.Context, counts bool) {
 	a := s.agent
 	v := a.store.Remembered(s.name)
-	work := v.Intent != nil && decide.Working(v.Intent.Firmware, a.hubTime(), a.cfg.Clock())
-	if len(v.Holds) == 0 || v.Ended || a.dismissed.Load() || !decide.Permits(decide.ActForceOff, v.Holds, work) || s.bmc.driver == nil {
+	work := v.Intent != nil && decide.Working(v.Intent.Firmware, a.link.Time(), a.cfg.Clock())
+	if len(v.Holds) == 0 || v.Ended || a.link.Dismissed() || !decide.Permits(decide.ActForceOff, v.Holds, work) || s.bmc.driver == nil {
 		return
 	}
 	if counts {
@@ -88,7 +88,7 @@ func (s *server) forceUnrecorded(ctx context.Context, counts bool) {
 // withdraw takes back what the last report said was proved of the server, which runs. It
 // needs s.mu.
 func (s *server) withdraw(ran protocol.Observation) {
-	r, phase, ok := s.agent.report.of(s.name)
+	r, phase, ok := s.agent.reports.Of(s.name)
 	if !ok {
 		return
 	}
@@ -104,7 +104,7 @@ func (s *server) withdraw(ran protocol.Observation) {
 		changed = true
 	}
 	if changed {
-		s.agent.report.put(r, phase)
+		s.agent.reports.Put(r, phase)
 	}
 }
 

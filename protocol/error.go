@@ -141,3 +141,13 @@ func HintOf(err error) string {
 	}
 	return ""
 }
+
+// Advice returns the message of an error for people, with what to do about it if the error
+// itself says so.
+func Advice(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Hint != "" {
+		return e.Message + "; " + e.Hint
+	}
+	return err.Error()
+}

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"rackboot/agent"
+	"rackboot/agent/boot"
 	"rackboot/metrics"
 	"rackboot/netboot/bootcert"
 )
@@ -13,7 +13,7 @@ import (
 // that the segments' boot URLs have come from the hub, later than the listeners.
 func (c *Config) certificates(hosts func() []string, log *slog.Logger, reg metrics.Registry) (*bootcert.Store, error) {
 	segments, err := c.segments()
-	if err != nil || !slices.ContainsFunc(segments, func(s agent.LocalSegment) bool { return s.HTTPS.IsValid() || s.HTTPS6.IsValid() }) {
+	if err != nil || !slices.ContainsFunc(segments, func(s boot.LocalSegment) bool { return s.HTTPS.IsValid() || s.HTTPS6.IsValid() }) {
 		return nil, err
 	}
 	return bootcert.OpenStore(bootcert.StoreConfig{

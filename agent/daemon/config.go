@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"rackboot/agent"
+	"rackboot/agent/boot"
 	"rackboot/agent/local"
 	"rackboot/protocol"
 )
@@ -144,8 +144,8 @@ func (c *Config) check() error {
 	return err
 }
 
-func (c *Config) segments() ([]agent.LocalSegment, error) {
-	var out []agent.LocalSegment
+func (c *Config) segments() ([]boot.LocalSegment, error) {
+	var out []boot.LocalSegment
 	for i, s := range c.Segments {
 		local, err := s.local()
 		if err != nil {
@@ -157,8 +157,8 @@ func (c *Config) segments() ([]agent.LocalSegment, error) {
 }
 
 // local checks the segment. Errors begin with the key.
-func (s Segment) local() (agent.LocalSegment, error) {
-	local := agent.LocalSegment{Name: s.Name, Interface: s.Interface, Chain: s.Chain, TrustedMedia: s.TrustedMedia}
+func (s Segment) local() (boot.LocalSegment, error) {
+	local := boot.LocalSegment{Name: s.Name, Interface: s.Interface, Chain: s.Chain, TrustedMedia: s.TrustedMedia}
 	if s.Name == "" {
 		return local, fmt.Errorf("name is empty; it is the name of a Segment at the hub")
 	}

@@ -15,7 +15,7 @@ type hubAPI struct {
 	apis []string // of the agent's file; in place of those that the hub tells
 }
 
-// Fetch implements agent.UserData.
+// Fetch implements files.UserData.
 func (h hubAPI) Fetch(ctx context.Context, sealed string) (body []byte, err error) {
 	return h.ask(ctx, "fetch user data", func(c *api.Client) ([]byte, error) {
 		answer, err := c.Ignition(ctx, api.IgnitionRequest{Sealed: sealed})
@@ -23,7 +23,7 @@ func (h hubAPI) Fetch(ctx context.Context, sealed string) (body []byte, err erro
 	})
 }
 
-// FetchEnv implements agent.Bundles.
+// FetchEnv implements files.Bundles.
 func (h hubAPI) FetchEnv(ctx context.Context, sealed string) (body []byte, err error) {
 	return h.ask(ctx, "fetch boot environment", func(c *api.Client) ([]byte, error) {
 		answer, err := c.EnvBundle(ctx, api.EnvBundleRequest{Sealed: sealed})

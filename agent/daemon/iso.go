@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"rackboot/agent"
+	"rackboot/agent/files"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
@@ -44,8 +44,8 @@ func (c *ISOs) check() error {
 	return nil
 }
 
-func (c ISOs) limits() agent.ISOLimits {
-	out := agent.ISOLimits{Bandwidth: c.Bandwidth}
+func (c ISOs) limits() files.ISOLimits {
+	out := files.ISOLimits{Bandwidth: c.Bandwidth}
 	if c.Spread != nil {
 		out.Spread = *c.Spread
 	}
@@ -58,7 +58,7 @@ type isoSource struct {
 	apis []string // of the agent's file; in place of those that the hub tells
 }
 
-// Fetch implements agent.ISOSource. It asks the hub's endpoints in turn; a refusal is of
+// Fetch implements files.ISOSource. It asks the hub's endpoints in turn; a refusal is of
 // the hub, whichever endpoint it came by.
 func (s isoSource) Fetch(ctx context.Context, digest string, offset, n int64) (io.ReadCloser, error) {
 	id, apis := s.keep.now(), s.apis

@@ -20,7 +20,7 @@ type puller struct {
 	keep    *keeper
 }
 
-// Pull implements agent.Puller.
+// Pull implements files.Puller.
 func (p puller) Pull(ctx context.Context, img resource.Image) error {
 	ref, err := image.Pin(img)
 	if err != nil {

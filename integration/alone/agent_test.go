@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent"
+	"rackboot/agent/boot"
 	"rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -73,7 +74,7 @@ type packet struct {
 	v    any
 }
 
-// Publish implements agent.Transport: the hub answers a Hello.
+// Publish implements link.Transport: the hub answers a Hello.
 func (r *rack) Publish(topic string, payload []byte) error {
 	var m message.Hello
 	if strings.HasSuffix(topic, "/"+message.LeafHello) && wire.Open(wire.NewVerifier(wire.NewSigner(r.key).Public()), topic, payload, &m) == nil {
@@ -101,7 +102,7 @@ func (r *rack) receive() error {
 	return nil
 }
 
-// accounts implements agent.Credentials.
+// accounts implements account.Local.
 type accounts struct{}
 
 func (accounts) Read(string) (bmc.Credentials, string, error) {
@@ -114,7 +115,7 @@ type puller struct {
 	options image.Options
 }
 
-// Pull implements agent.Puller.
+// Pull implements files.Puller.
 func (p puller) Pull(ctx context.Context, img resource.Image) error {
 	ref, err := image.Pin(img)
 	if err != nil {
@@ -209,7 +210,7 @@ func runAgent() (err error) {
 	r.agent, err = agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(r.key), HubKeys: []ed25519.PublicKey{r.hub.Public()},
 		Credentials: accounts{}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options},
-		Segments: []agent.LocalSegment{{
+		Segments: []boot.LocalSegment{{
 			Name: "boot", Interface: bootDevice, DHCP: netip.MustParseAddrPort("0.0.0.0:67"),
 			HTTP: netip.MustParseAddrPort(bootAddress + ":80"), TFTP: netip.MustParseAddrPort("0.0.0.0:69"),
 		}},

@@ -151,7 +151,7 @@ func (a *agent) stop() {
 
 type transport func(topic string, payload []byte) error
 
-// Publish implements rackagent.Transport.
+// Publish implements link.Transport.
 func (t transport) Publish(topic string, payload []byte) error { return t(topic, payload) }
 
 // watched writes down what goes to a driver, and lets nothing through for the dead.
@@ -216,7 +216,7 @@ const (
 
 type credentials struct{}
 
-// Read implements rackagent.Credentials.
+// Read implements account.Local.
 func (credentials) Read(string) (bmc.Credentials, string, error) {
 	return bmc.Credentials{Username: username, Password: password}, "1", nil
 }
@@ -224,7 +224,7 @@ func (credentials) Read(string) (bmc.Credentials, string, error) {
 // allLocal finds every boot file in place already.
 type allLocal struct{}
 
-// Pull implements rackagent.Puller.
+// Pull implements files.Puller.
 func (allLocal) Pull(context.Context, resource.Image) error { return nil }
 
 // dialBMC is the agent's network toward the BMC.

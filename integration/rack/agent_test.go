@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent"
+	"rackboot/agent/boot"
+	"rackboot/agent/files"
 	"rackboot/agent/local"
 	agentsecret "rackboot/agent/secret"
 	"rackboot/agent/store"
@@ -56,7 +58,7 @@ type setup struct {
 
 	certs       netboot.Certificates // of HTTPS
 	mirror      *mirror.Mirror
-	userData    agent.UserData
+	userData    files.UserData
 	credentials *credentials
 	calls       *calls
 	found       func(ctx context.Context, network, address string) (net.Conn, error)
@@ -120,11 +122,11 @@ func startAgent(s setup) (*process, error) {
 	if s.metrics == nil {
 		s.metrics = prometheus.NewRegistry()
 	}
-	bundles, _ := s.userData.(agent.Bundles)
+	bundles, _ := s.userData.(files.Bundles)
 	a, err := agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
 		HubKeys: []ed25519.PublicKey{s.Hub}, Destructive: s.Destructive, Credentials: s.credentials, Secrets: keeper, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs}, UserData: s.userData, Bundles: bundles, ISOSource: s.Uploaded, Files: s.Files, Mirror: s.mirror, Certificates: s.certs,
-		Segments: []agent.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP, HTTPS: s.HTTPS, TFTP: s.TFTP, DHCP6: s.DHCP6, HTTP6: s.HTTP6, TrustedMedia: s.TrustedMedia}}, Loaders: s.Loaders, Socket: local.Socket{Path: s.Socket},
+		Segments: []boot.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP, HTTPS: s.HTTPS, TFTP: s.TFTP, DHCP6: s.DHCP6, HTTP6: s.HTTP6, TrustedMedia: s.TrustedMedia}}, Loaders: s.Loaders, Socket: local.Socket{Path: s.Socket},
 		Clock: s.clock, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash, TrialWindow: s.Trial, ReportEvery: s.reportEvery,
 	})
 	if err != nil {
@@ -175,7 +177,7 @@ func (c *credentials) set(to bmc.Credentials, err error) {
 	c.stamp++
 }
 
-// Read implements agent.Credentials.
+// Read implements account.Local.
 func (c *credentials) Read(string) (bmc.Credentials, string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -241,7 +243,7 @@ func (c counted) Close() error {
 // puller brings images from registries into the blob store.
 type puller struct{ blobs *blob.Store }
 
-// Pull implements agent.Puller.
+// Pull implements files.Puller.
 func (p puller) Pull(ctx context.Context, img resource.Image) error {
 	ref, err := image.Pin(img)
 	if err != nil {

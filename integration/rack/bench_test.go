@@ -182,7 +182,7 @@ func address(name string) string {
 	return fmt.Sprintf("127.%d.%d.%d", 100+n%100, n>>8&0xff, 1+n>>16%250)
 }
 
-// Publish implements agent.Transport: it keeps the newest of each leaf.
+// Publish implements link.Transport: it keeps the newest of each leaf.
 func (b *bench) Publish(topic string, payload []byte) error {
 	_, _, leaf, _ := message.SplitTopic(topic)
 	b.mu.Lock()

@@ -87,7 +87,7 @@ type mailbox struct {
 	raw   []byte
 }
 
-// Publish implements agent.Transport.
+// Publish implements link.Transport.
 func (m *mailbox) Publish(topic string, payload []byte) error {
 	if strings.HasSuffix(topic, "/"+message.LeafReport) {
 		m.mu.Lock()

@@ -18,7 +18,7 @@ import (
 // uploads is where an agent gets uploaded files, by digest.
 type uploads map[string][]byte
 
-// Fetch implements agent.ISOSource.
+// Fetch implements files.ISOSource.
 func (u uploads) Fetch(_ context.Context, digest string, offset, n int64) (io.ReadCloser, error) {
 	content, ok := u[digest]
 	if !ok || offset > int64(len(content)) {
@@ -27,7 +27,7 @@ func (u uploads) Fetch(_ context.Context, digest string, offset, n int64) (io.Re
 	return io.NopCloser(bytes.NewReader(content[offset:min(offset+n, int64(len(content)))])), nil
 }
 
-// FetchEnv implements agent.Bundles.
+// FetchEnv implements files.Bundles.
 func (h *userDataHub) FetchEnv(ctx context.Context, sealed string) ([]byte, error) {
 	return h.Fetch(ctx, sealed)
 }

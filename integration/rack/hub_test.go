@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/agent"
+	"rackboot/agent/link"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
@@ -40,7 +41,7 @@ func (h *hub) mute(silent bool) {
 
 // roll has the hub see that the present disk of the agent is an old copy, and waits
 // for the next.
-func (h *hub) roll(a *agent.Agent, t agent.Transport) {
+func (h *hub) roll(a *agent.Agent, t link.Transport) {
 	h.mu.Lock()
 	h.renew = h.known
 	h.mu.Unlock()

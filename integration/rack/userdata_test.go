@@ -31,7 +31,7 @@ type userDataHub struct {
 	down   bool
 }
 
-// Fetch implements agent.UserData.
+// Fetch implements files.UserData.
 func (h *userDataHub) Fetch(_ context.Context, sealed string) ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,0 +1,55 @@
+package boot
+
+import (
+	"rackboot/netboot"
+	"rackboot/netboot/chain"
+	"rackboot/netboot/iso"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+)
+
+// configISO makes the image that tells a system about its boot: where to report, and what
+// the kernel's arguments of a network boot would be. User data is in it where what the BMC
+// fetches is private; else the arguments say where it is fetched by token. The same boot
+// gives the same bytes.
+func (b *segment) configISO(server string, e indexed) ([]byte, error) {
+	const op = "make config image"
+	base, ok := b.room.HostBase(e.segment)
+	if !ok || e.attempt.Chain == nil {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "segment %s of %s is not served", e.segment, server)
+	}
+	a := e.attempt
+	data, err := b.configData(server, e)
+	if err != nil {
+		return nil, err
+	}
+	files := []iso.File{
+		{Name: protocol.ConfigURL, Content: []byte(netboot.BootURL(base, a.Token, "") + "\n")},
+		{Name: protocol.ConfigArguments, Content: []byte(chain.Arguments(*a.Chain, base, a.Token) + "\n")},
+	}
+	if data != nil {
+		files = append(files, iso.File{Name: protocol.ConfigIgnition, Content: data})
+	}
+	return iso.Write(protocol.ConfigLabel, files, a.At)
+}
+
+// configData is the user data that goes into the config image; nil for none. That it may
+// have been given is on disk before its first byte is sent.
+func (b *segment) configData(server string, e indexed) ([]byte, error) {
+	a := e.attempt
+	way, err := b.room.MediaWay(message.ServerIntent{BMC: message.BMCIntent{Address: e.bmc}, Segment: e.segment})
+	if err != nil || a.Ignition == nil || !way.Private {
+		return nil, err
+	}
+	if !b.room.cfg.Servers.Has(server) {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, "make config image", "%s has no loop yet", server)
+	}
+	if !a.Given && a.Open() {
+		if err := b.room.cfg.Servers.Fold(server, decide.Event{UserData: decide.IgnitionGive, Token: a.Token, At: b.room.cfg.Clock()}); err != nil {
+			return nil, err
+		}
+		b.room.cfg.Crash.At("agent.userdata.onmedium")
+	}
+	return b.room.cfg.Files.OpenUserData(server, a.OwnerUID, *a.Ignition)
+}

@@ -1,0 +1,52 @@
+package link
+
+import (
+	"fmt"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/wire"
+)
+
+// End takes the hub's sealed word that this agent's term is over, and keeps it: from
+// then on nothing is served, and no BMC is written to or read. Holds stay on disk as
+// they are. Errors: denied for a word that is not the hub's or not about this agent.
+func (r *Room) End(sealed []byte) error {
+	const op = "end the term"
+	var m message.EndOfTerm
+	if err := wire.Open(r.Verifier(), wire.FactEndOfTerm, sealed, &m); err != nil {
+		return err
+	}
+	in, err := r.cfg.Store.Applied()
+	if err != nil {
+		return err
+	}
+	if !decide.EndedBy(m, r.cfg.Agent, in.Term) {
+		return protocol.Errorf(protocol.CodeDenied, op, "the word is about agent %s, term %d, %s", m.Agent, m.Term, m.Code)
+	}
+	news, err := r.cfg.Store.End(m)
+	if err != nil {
+		return r.cfg.Reports.StoreTrouble(err)
+	}
+	r.over.Store(&m)
+	if !news {
+		return nil
+	}
+	r.cfg.Logger.Error("the hub has ended the term of this agent", "code", m.Code, "at", m.At)
+	if err := r.cfg.Heard.Changed(); err != nil {
+		return r.cfg.Reports.StoreTrouble(err)
+	}
+	r.cfg.Reports.Raise(m.Code, endedWhen(m))
+	r.cfg.Heard.LookAtAll()
+	r.cfg.Reports.PokeAll()
+	return nil
+}
+
+// Over says whether the hub has ended the agent's term.
+func (r *Room) Over() bool { return r.over.Load() != nil }
+
+func endedWhen(m message.EndOfTerm) string {
+	return fmt.Sprintf("term %d ended at %s", m.Term, m.At.UTC().Format(time.RFC3339))
+}

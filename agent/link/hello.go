@@ -1,0 +1,106 @@
+package link
+
+import (
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
+)
+
+// Subscriptions are the topics that an agent listens to.
+func Subscriptions(agent string) []string {
+	return []string{message.TopicDown(agent, "#"), message.TopicAnnounce}
+}
+
+// Connected begins a session on a new connection.
+func (r *Room) Connected(t Transport) {
+	r.session.renew(r.cfg.NewID(), t)
+	r.greeter.fresh()
+	r.cfg.Reports.PokeAll()
+}
+
+// ask wants a Hello after d, or as soon as the pause between two allows.
+func (r *Room) ask(d time.Duration) {
+	r.session.want()
+	r.greeter.ask(d)
+}
+
+// hello says Hello, if there is still a reason.
+func (r *Room) hello() {
+	now := r.cfg.Clock()
+	if r.session.stale(now) {
+		r.session.renew(r.cfg.NewID(), nil)
+	}
+	in, err := r.cfg.Store.Applied()
+	if err != nil {
+		r.cfg.Logger.Error("cannot read what is applied", "err", err)
+		return
+	}
+	if r.session.caughtUp(in) {
+		r.greeter.answered()
+		return
+	}
+	b, err := r.cfg.Store.Backlog(0)
+	if err != nil {
+		r.cfg.Logger.Error("cannot read the events", "err", err)
+		return
+	}
+	if !r.session.hasMet() {
+		// As it was when the agent started: the hub knows by it a disk that was rolled
+		// back, also where that has filled up again meanwhile.
+		b.Head = r.began
+	}
+	id, nonce := r.session.greet(now)
+	if id == "" {
+		return // no connection yet
+	}
+	r.met.hellos.Inc()
+	var sealKey []byte
+	if r.cfg.Secrets != nil {
+		sealKey = r.cfg.Secrets.Public()
+	}
+	r.publish(message.LeafHello, message.Hello{
+		Agent: r.cfg.Agent, Session: id, Incarnation: in.Incarnation, Term: in.Term,
+		Protocol: protocol.Version, Version: r.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
+		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
+		Approvals: r.cfg.Approvals,
+	})
+}
+
+// look sees whether the hub's time and word are still good.
+func (r *Room) look() {
+	if r.clock.lost() {
+		r.cfg.Logger.Warn("the clocks went apart; the hub's time is not known until it answers")
+		r.session.renew(r.cfg.NewID(), nil) // only a new question tells the time
+		r.ask(0)
+	}
+	verified, half := r.clock.fresh()
+	if verified {
+		r.cfg.Reports.Clear(resource.CondHubUnverified)
+	} else {
+		r.cfg.Reports.Raise(resource.CondHubUnverified, "")
+	}
+	if half && r.session.isAnswered() {
+		r.ask(0)
+	}
+}
+
+// publish signs and sends. What is lost is sent again: documents by the hub,
+// reports and events by the reporter.
+func (r *Room) publish(leaf string, msg any) {
+	t := r.session.way()
+	if t == nil {
+		return
+	}
+	topic := message.TopicUp(r.cfg.Agent, leaf)
+	data, err := wire.Seal(r.cfg.Signer, topic, msg)
+	if err != nil {
+		r.cfg.Logger.Error("cannot seal", "topic", leaf, "err", err)
+		return
+	}
+	if err := t.Publish(topic, data); err != nil {
+		r.cfg.Logger.Debug("not sent", "topic", leaf, "err", err)
+	}
+}

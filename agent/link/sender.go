@@ -1,0 +1,28 @@
+package link
+
+import (
+	"time"
+
+	"rackboot/agent/reports"
+	"rackboot/protocol/message"
+)
+
+// Report implements reports.Sender.
+func (r *Room) Report(all []message.Report) error {
+	in, err := r.cfg.Store.Applied()
+	if err != nil {
+		r.cfg.Logger.Error("cannot read what is applied", "err", err)
+		return err
+	}
+	session, nonce := r.session.names()
+	for _, m := range all {
+		m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
+		r.publish(message.LeafReport, m)
+	}
+	return nil
+}
+
+// Events implements reports.Sender.
+func (r *Room) Events() time.Duration { return r.backlog.send(r) }
+
+var _ reports.Sender = (*Room)(nil)

@@ -1,0 +1,131 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
+
+var start = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+
+// wall is a clock of the test's.
+type wall struct{ now time.Time }
+
+func (w *wall) read() time.Time { return w.now }
+
+// nothing was found.
+type nothing struct{}
+
+func (nothing) Found() []resource.FoundBMC { return nil }
+
+// reporting is a room on a clock of the test's.
+func reporting(t *testing.T) (*Room, *wall) {
+	t.Helper()
+	w := &wall{start}
+	return New(Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()}), w
+}
+
+func (r *Room) sent() (shards []int) {
+	reports, _ := r.due(nothing{})
+	for _, m := range reports {
+		shards = append(shards, m.Shard)
+	}
+	return shards
+}
+
+func numbered(i int) resource.ServerReport {
+	return resource.ServerReport{Server: fmt.Sprintf("n%03d", i)}
+}
+
+// TestReportShards: only the shard that changed is sent, every shard in time, and a
+// server stays in its shard whatever comes before it in the alphabet.
+func TestReportShards(t *testing.T) {
+	r, w := reporting(t)
+	for i := range 120 {
+		r.Put(numbered(119-i), resource.PhaseInitial)
+	}
+	where := map[string]int{}
+	reports, _ := r.due(nothing{})
+	for _, m := range reports {
+		if m.Shards != 3 || len(m.Servers) > message.MaxServersPerShard {
+			t.Fatalf("shard %d of %d has %d servers", m.Shard, m.Shards, len(m.Servers))
+		}
+		for _, s := range m.Servers {
+			where[s.Server] = m.Shard
+		}
+	}
+	if len(where) != 120 || len(r.sent()) != 0 {
+		t.Fatalf("%d servers", len(where))
+	}
+	s := numbered(0)
+	s.PowerEpoch++
+	r.Put(s, resource.PhaseInitial)
+	if got := r.sent(); !slices.Equal(got, []int{where["n000"]}) {
+		t.Errorf("shards %v were sent, want %d", got, where["n000"])
+	}
+	s.Observation.ReadAt = w.now // the same, read again
+	r.Put(s, resource.PhaseInitial)
+	if got := r.sent(); len(got) != 0 {
+		t.Errorf("a mere read was sent: %v", got)
+	}
+	w.now = w.now.Add(15 * time.Second)
+	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("in time came %v", got)
+	}
+	r.Raise(resource.CondStoreFailing, "x")
+	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("a condition of the agent is in %v", got)
+	}
+}
+
+// TestReportRate: one server that changes all the time does not flood the hub, and
+// what came last is sent.
+func TestReportRate(t *testing.T) {
+	r, w := reporting(t)
+	n, last := 0, uint64(0)
+	for i := range 600 { // a minute
+		s := numbered(1)
+		s.PowerEpoch = uint64(i + 1)
+		r.Put(s, resource.PhaseInitial)
+		reports, next := r.due(nothing{})
+		for _, m := range reports {
+			n, last = n+1, m.Servers[0].PowerEpoch
+		}
+		if len(reports) == 0 && next > reportEvery {
+			t.Fatalf("the next look is in %v", next)
+		}
+		w.now = w.now.Add(100 * time.Millisecond)
+	}
+	if n < 60 || n > 70 {
+		t.Errorf("%d reports in a minute", n)
+	}
+	w.now = w.now.Add(reportEvery)
+	if reports, _ := r.due(nothing{}); len(reports) == 1 {
+		last = reports[0].Servers[0].PowerEpoch
+	}
+	if last != 600 {
+		t.Errorf("the last report says %d", last)
+	}
+}
+
+// TestFading: a condition of messages ends by itself after the last of them.
+func TestFading(t *testing.T) {
+	r, w := reporting(t)
+	r.RaiseFor(resource.CondTwoHubs, "a", 10*time.Minute)
+	w.now = w.now.Add(10*time.Minute - time.Second)
+	r.RaiseFor(resource.CondTwoHubs, "a", 10*time.Minute)
+	w.now = w.now.Add(10 * time.Minute)
+	if _, conds := r.Snapshot(); len(conds) != 1 || !conds[0].Since.Equal(start) {
+		t.Errorf("%+v", conds)
+	}
+	w.now = w.now.Add(time.Second)
+	if _, conds := r.Snapshot(); len(conds) != 0 {
+		t.Errorf("%+v", conds)
+	}
+}
