@@ -21,16 +21,18 @@ type Haste struct {
 	waited time.Duration // of all that gave way
 }
 
-var gaveWay = prometheus.NewDesc("rackboot_hub_gave_way_seconds_total", "How long background work has waited in all for what holds waited for.", nil, nil)
+func gaveWay() *prometheus.Desc {
+	return prometheus.NewDesc("rackboot_hub_gave_way_seconds_total", "How long background work has waited in all for what holds waited for.", nil, nil)
+}
 
 // Describe implements prometheus.Collector.
-func (h *Haste) Describe(ch chan<- *prometheus.Desc) { ch <- gaveWay }
+func (h *Haste) Describe(ch chan<- *prometheus.Desc) { ch <- gaveWay() }
 
 // Collect implements prometheus.Collector.
 func (h *Haste) Collect(ch chan<- prometheus.Metric) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ch <- prometheus.MustNewConstMetric(gaveWay, prometheus.CounterValue, h.waited.Seconds())
+	ch <- prometheus.MustNewConstMetric(gaveWay(), prometheus.CounterValue, h.waited.Seconds())
 }
 
 // Hurry has background work give way until done is called, which is soon.
