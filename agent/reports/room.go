@@ -181,6 +181,7 @@ func (r *Room) room() *shard {
 	return sh
 }
 
+// Phase returns how far a server is by its last report; empty before.
 func (r *Room) Phase(server string) resource.Phase {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,6 +202,7 @@ func (r *Room) Known(server string) bool {
 	return ok
 }
 
+// Raise gives the agent a condition until it is cleared.
 func (r *Room) Raise(code resource.ConditionCode, detail string) { r.RaiseFor(code, detail, 0) }
 
 // RaiseFor raises a condition that ends by itself after d; 0 is never.
@@ -223,6 +225,7 @@ func (r *Room) RaiseFor(code resource.ConditionCode, detail string, d time.Durat
 	}
 }
 
+// Clear ends a condition of the agent.
 func (r *Room) Clear(code resource.ConditionCode) {
 	r.mu.Lock()
 	_, ok := r.conds[code]
