@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"rackboot/bmc"
 	"rackboot/bmc/redfish"
@@ -36,19 +37,20 @@ func TestEvents(t *testing.T) {
 		serve http.HandlerFunc
 		wakes int
 		want  protocol.Code
+		after time.Duration
 	}{
 		{"events, then the end", func(w http.ResponseWriter, _ *http.Request) {
 			sse(w)
 			fmt.Fprint(w, ": hello\n\ndata: {}\n\ndata: {}\n\n")
-		}, 2, protocol.CodeUnavailable},
+		}, 2, protocol.CodeUnavailable, 0},
 		{"silence", func(w http.ResponseWriter, r *http.Request) {
 			sse(w)
 			fmt.Fprint(w, "data: {}\n\n")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-		}, 1, protocol.CodeTimeout},
-		{"no answer", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, protocol.CodeTimeout},
-		{"not a stream", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }, 0, protocol.CodeUnavailable},
+		}, 1, protocol.CodeTimeout, 5 * time.Minute},
+		{"no answer", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, protocol.CodeTimeout, 20 * time.Second},
+		{"not a stream", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }, 0, protocol.CodeUnavailable, 0},
 		{"a line without an end", func(w http.ResponseWriter, _ *http.Request) {
 			sse(w)
 			for range 1 << 10 {
@@ -56,17 +58,20 @@ func TestEvents(t *testing.T) {
 					return
 				}
 			}
-		}, 0, protocol.CodeUnavailable},
-		{"too many streams", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, 0, protocol.CodeUnavailable},
-		{"the session ended", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, 0, protocol.CodeUnavailable},
+		}, 0, protocol.CodeUnavailable, 0},
+		{"too many streams", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, 0, protocol.CodeUnavailable, 0},
+		{"the session ended", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, 0, protocol.CodeUnavailable, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, redfish.Config{}, stream(tt.serve), func(t *testing.T, d bmc.Driver) {
-				wakes := 0
+			bubble(t, redfish.Config{RequestTimeout: 20 * time.Second, StreamIdle: 5 * time.Minute}, stream(tt.serve), func(t *testing.T, d bmc.Driver) {
+				wakes, begun := 0, time.Now()
 				err := d.(bmc.EventSource).Events(t.Context(), func() { wakes++ })
 				wantCode(t, err, tt.want)
+				if took, want := time.Since(begun), tt.after; took < want || took > want+5*time.Second {
+					t.Errorf("it took %s, want %s", took, want)
+				}
 				if wakes != tt.wakes || protocol.HintOf(err) == "" {
 					t.Errorf("%d wakes, hint %q", wakes, protocol.HintOf(err))
 				}

@@ -155,6 +155,11 @@ func TestInventoryIsOffThePowerPath(t *testing.T) {
 	if err := d.Reset(deadline(t), bmc.ResetForceOff); err != nil {
 		t.Error(err)
 	}
+	select {
+	case err := <-done:
+		t.Fatalf("they waited until the inventory had ended: %v", err)
+	default:
+	}
 	goOn()
 	if err := <-done; err != nil {
 		t.Error(err)
