@@ -242,6 +242,7 @@ func testLayers() []layer {
 		{"agent/reports", []string{"protocol/wire", "agent/discover", "netboot"}, "found BMCs are reported, and a full report fits into a message"},
 		{"agent/trace", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
 		{"agent/account", []string{"state/statetest"}, "its store is in memory"},
+		{"agent/trial", []string{"protocol", "protocol/message", "state/statetest"}, "documents change segments, and its store is in memory"},
 		{"agent/boot", []string{"state/statetest"}, "its store is in memory"},
 		{"agent/files", []string{"state/badger", "state/statetest"}, "a store to note in, and crash points"},
 		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},
