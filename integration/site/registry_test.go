@@ -32,6 +32,8 @@ func TestOwnRegistry(t *testing.T) {
 	}
 	at := freePorts(t, 1)[0]
 	s.hub.Registry = hubdaemon.Registry{Listen: at, QuotaMiB: 64, MinFreeMiB: 1}
+	// Each guess is written to the audit log, and a slow disk takes no more of them than the ordinary rate allows.
+	s.hub.Limits.SourcePerSecond = 2
 	token := func(name string) string {
 		path := filepath.Join(s.dir, name+".token")
 		if err := os.WriteFile(path, []byte(strings.Repeat(name[:1], 32)+"\n"), 0o600); err != nil {
