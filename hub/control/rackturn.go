@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/view"
 	"rackboot/hub/wake"
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -17,7 +18,7 @@ import (
 // Between two steps that write, what they depend on is read again.
 func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	if err := c.sharing.Acquire(ctx, shareOne); err != nil {
-		return err
+		return protocol.Errorf(protocol.CodeTimeout, "take a turn of rack "+rack, "racks and site share: %w", err)
 	}
 	defer c.sharing.Release(shareOne)
 	v := c.view.Look(view.Of(wake.RackUnit(rack)))

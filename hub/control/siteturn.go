@@ -12,6 +12,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/view"
 	"rackboot/hub/wake"
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -38,7 +39,7 @@ func (c *Control) siteTurn(ctx context.Context) error {
 func (c *Control) share(ctx context.Context, v view.View) error {
 	if len(store.List[*resource.ServerGroup](c.cfg.Store)) > 0 {
 		if err := c.sharing.Acquire(ctx, shareAll); err != nil {
-			return err
+			return protocol.Errorf(protocol.CodeTimeout, "give seats to roll-outs", "racks and site share: %w", err)
 		}
 		defer c.sharing.Release(shareAll)
 		v = c.view.Look(v)
