@@ -124,6 +124,9 @@ func (r *Room) fresh(m message.Sync, asked time.Time) {
 	if err := r.cfg.Store.Acknowledge(m.EventsAcked); err != nil {
 		r.cfg.Logger.Error("cannot forget events", "err", err)
 	}
+	if m.Heads != nil {
+		r.cfg.Reports.Had(m.Reported)
+	}
 	r.cfg.Reports.Poke()
 }
 

@@ -17,39 +17,45 @@ type inventories struct {
 }
 
 // carry takes the inventories out of the reports that do not go this time. Those that
-// the hub has not been sent go first, and one more by turns, because a message may be
-// lost and the hub may be another.
-func (v *inventories) carry(servers []resource.ServerReport) {
+// the hub has not been sent go first, and turns more in their order, because a message may be
+// lost. It reports whether all were sent once.
+func (v *inventories) carry(servers []resource.ServerReport, turns int) (all bool) {
 	left := inventoryBudget
 	goes := func(s resource.ServerReport) bool {
-		i := s.Image
-		if i == nil || i.Inventory == nil || i.Bytes > protocol.MaxReportedInventory || i.Bytes > left {
+		if !carried(s) || s.Image.Bytes > left {
 			return false
 		}
-		left -= i.Bytes
+		left -= s.Image.Bytes
 		return true
 	}
 	going, sent := map[string]bool{}, map[string]string{}
+	all = true
 	for _, s := range servers {
 		if s.Image == nil {
 			continue
 		}
-		if v.sent[s.Server] == s.Image.Digest {
+		switch {
+		case v.sent[s.Server] == s.Image.Digest:
 			sent[s.Server] = s.Image.Digest
-		} else if goes(s) {
+		case goes(s):
 			going[s.Server], sent[s.Server] = true, s.Image.Digest
+		case carried(s):
+			all = false
 		}
 	}
-	turn := -1
-	for i, s := range servers { // by name
-		if s.Image == nil || s.Image.Inventory == nil || s.Image.Bytes > protocol.MaxReportedInventory || going[s.Server] {
-			continue
+	for range turns {
+		turn := -1
+		for i, s := range servers { // by name
+			if !carried(s) || going[s.Server] {
+				continue
+			}
+			if turn < 0 || s.Server >= v.next && servers[turn].Server < v.next {
+				turn = i
+			}
 		}
-		if turn < 0 || s.Server >= v.next && servers[turn].Server < v.next {
-			turn = i
+		if turn < 0 || !goes(servers[turn]) {
+			break
 		}
-	}
-	if turn >= 0 && goes(servers[turn]) {
 		s := servers[turn]
 		v.next, going[s.Server], sent[s.Server] = s.Server+"\x00", true, s.Image.Digest
 	}
@@ -61,4 +67,10 @@ func (v *inventories) carry(servers []resource.ServerReport) {
 			servers[i].Image = &brief
 		}
 	}
+	return all
+}
+
+// carried reports whether a report has an inventory that fits into a report.
+func carried(s resource.ServerReport) bool {
+	return s.Image != nil && s.Image.Inventory != nil && s.Image.Bytes <= protocol.MaxReportedInventory
 }

@@ -14,11 +14,11 @@ func imaged(i, bytes int, digest string) resource.ServerReport {
 	return s
 }
 
-// carried are the servers whose inventory a report has.
-func carried(t *testing.T, v *inventories, servers []resource.ServerReport) (out []string, bytes int) {
+// inventoried are the servers whose inventory a report has, and whether all were sent once.
+func inventoried(t *testing.T, v *inventories, servers []resource.ServerReport, turns int) (out []string, bytes int, all bool) {
 	t.Helper()
 	said := append([]resource.ServerReport(nil), servers...)
-	v.carry(said)
+	all = v.carry(said, turns)
 	for i, s := range said {
 		if s.Image == nil {
 			continue
@@ -33,7 +33,7 @@ func carried(t *testing.T, v *inventories, servers []resource.ServerReport) (out
 			t.Fatalf("%s: the agent's own was taken away", s.Server)
 		}
 	}
-	return out, bytes
+	return out, bytes, all
 }
 
 func TestInventoriesInReports(t *testing.T) {
@@ -45,7 +45,10 @@ func TestInventoriesInReports(t *testing.T) {
 	servers = append(servers, numbered(90), imaged(99, protocol.MaxReportedInventory+1, "a"))
 	seen := map[string]bool{}
 	for i, want := range []int{8, 8, 5, 1, 1} {
-		got, bytes := carried(t, &v, servers)
+		got, bytes, all := inventoried(t, &v, servers, 1)
+		if all != (i >= 2) {
+			t.Errorf("report %d: all were sent is %t", i, all)
+		}
 		if len(got) != want || bytes > inventoryBudget {
 			t.Errorf("report %d: %v, %d bytes, want %d", i, got, bytes, want)
 		}
@@ -57,15 +60,18 @@ func TestInventoriesInReports(t *testing.T) {
 		t.Errorf("sent: %v", seen)
 	}
 	servers[3] = imaged(3, 4<<10, "b")
-	if got, _ := carried(t, &v, servers); len(got) < 1 || got[0] != "n003" && got[len(got)-1] != "n003" {
+	if got, _, _ := inventoried(t, &v, servers, 1); len(got) < 1 || got[0] != "n003" && got[len(got)-1] != "n003" {
 		t.Errorf("after a change: %v", got)
 	}
 	turns := map[string]bool{}
 	for range 20 {
-		got, _ := carried(t, &v, servers)
+		got, _, _ := inventoried(t, &v, servers, 1)
 		turns[fmt.Sprint(got)] = true
 	}
 	if len(turns) != 20 {
 		t.Errorf("repeated: %v", turns)
+	}
+	if got, bytes, all := inventoried(t, &v, servers, wholeTurns); len(got) != wholeTurns || bytes > inventoryBudget || !all {
+		t.Errorf("of a whole shard: %v, %d bytes, %t", got, bytes, all)
 	}
 }

@@ -37,6 +37,14 @@ const (
 	hurryEvery = 50 * time.Millisecond
 )
 
+// wholeEvery is how often a shard is said whole though the hub has all of it: so that inventories
+// come by turns, and nothing is stood for by a message of long ago.
+const wholeEvery = 5 * time.Minute
+
+// wholeTurns is how many inventories that the hub was sent before go with a whole shard
+// without news.
+const wholeTurns = 6
+
 // Config is what the room is made of.
 type Config struct {
 	Agent, Rack, Version string
@@ -59,7 +67,8 @@ type Sender interface {
 type Found interface{ Found() []resource.FoundBMC }
 
 // Room has what the servers' last steps said, and the agent's conditions. Of each shard it
-// reports the whole, when something in it has changed and at the latest every Config.Every.
+// reports the whole, when something in it has changed and at the latest every Config.Every;
+// where the hub has said that it has all of it, only that it is as it was.
 // A server stays in its shard as long as the agent runs. Make it with New, then call Run
 // once. All methods are safe for concurrent use; only Run waits.
 type Room struct {
@@ -92,6 +101,10 @@ type shard struct {
 	urgent  bool // a hold in it has come to something, and hurry allowed it
 	sent    time.Time
 	limit   *rate.Limiter
+	since   uint64    // the first report with all that is in it now
+	had     uint64    // the last report with all of a shard that the hub says it has
+	whole   time.Time // when all was said last
+	part    bool      // not all inventories were sent yet
 	// inventories are those of the images of its servers.
 	inventories inventories
 }
@@ -255,6 +268,27 @@ func (r *Room) PokeAll() {
 	r.Poke()
 }
 
+// Had takes which report of each shard the hub has, by message.Sync.Reported. One that it has
+// lost is said again soon.
+func (r *Room) Had(reported []uint64) {
+	lost := false
+	r.mu.Lock()
+	for i, sh := range r.shards {
+		before := sh.had
+		if sh.had = 0; i < len(reported) {
+			sh.had = reported[i]
+		}
+		if before >= sh.since && sh.had < sh.since {
+			sh.changed, lost = true, true
+			sh.inventories.sent = nil
+		}
+	}
+	r.mu.Unlock()
+	if lost {
+		r.Poke()
+	}
+}
+
 // PokeFound sends what was found, foundEvery after the last report.
 func (r *Room) PokeFound() {
 	r.mu.Lock()
@@ -347,24 +381,42 @@ func (r *Room) due(found Found) (reports []message.Report, next time.Duration) {
 			next = min(next, reportEvery)
 			continue
 		}
-		sh.changed, sh.urgent, sh.sent = false, false, now
 		r.seq++
 		m := message.Report{
 			Agent: r.cfg.Agent, Rack: r.cfg.Rack, Seq: r.seq, At: now, Version: r.cfg.Version,
 			Shard: i, Shards: len(r.shards), Conditions: conds,
 		}
-		for _, name := range slices.Sorted(slices.Values(sh.names)) {
-			s := r.servers[name]
-			s.ReadAge = ReadAge(now, s.Observation)
-			m.Servers = append(m.Servers, s)
+		if news := sh.changed || i == 0 && r.found; !news && !sh.part && sh.had >= sh.since && now.Sub(sh.whole) < wholeEvery {
+			m.As = sh.since
+			for _, s := range r.in(sh) {
+				m.Reads = append(m.Reads, message.Read{Age: ReadAge(now, s.Observation), Took: s.Observation.ReadAt.Sub(s.Observation.StartedAt)})
+			}
+		} else {
+			turns := wholeTurns
+			if m.Servers, sh.whole = r.in(sh), now; news {
+				turns, sh.since = 1, r.seq
+			}
+			for k := range m.Servers {
+				m.Servers[k].ReadAge = ReadAge(now, m.Servers[k].Observation)
+			}
+			sh.part = !sh.inventories.carry(m.Servers, turns)
+			if i == 0 {
+				m.Found, r.found = found.Found(), false
+			}
 		}
-		sh.inventories.carry(m.Servers)
-		if i == 0 {
-			m.Found, r.found = found.Found(), false
-		}
+		sh.changed, sh.urgent, sh.sent = false, false, now
 		reports = append(reports, m)
 	}
 	return reports, next
+}
+
+// in are the reports of a shard's servers, by name; it needs r.mu.
+func (r *Room) in(sh *shard) []resource.ServerReport {
+	out := make([]resource.ServerReport, 0, len(sh.names))
+	for _, name := range slices.Sorted(slices.Values(sh.names)) {
+		out = append(out, r.servers[name])
+	}
+	return out
 }
 
 // ReadAge is how long ago a read was begun; 0 where there is none.

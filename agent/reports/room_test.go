@@ -129,3 +129,97 @@ func TestFading(t *testing.T) {
 		t.Errorf("%+v", conds)
 	}
 }
+
+// What the hub has of a shard is not said again, but when its servers were read: until something
+// changes, the hub has lost it, or some minutes have passed.
+func TestAsBefore(t *testing.T) {
+	r, w := reporting(t)
+	s := numbered(1)
+	s.Observation.StartedAt, s.Observation.ReadAt = w.now.Add(-3*time.Second), w.now.Add(-2*time.Second)
+	put := func(epoch uint64) { s.PowerEpoch = epoch; r.Put(s, resource.PhaseInitial) }
+	// next is the report that comes d later: its number, or less that for which it stands.
+	next := func(d time.Duration) int {
+		t.Helper()
+		w.now = w.now.Add(d)
+		reports, _ := r.due(nothing{})
+		if len(reports) != 1 {
+			t.Fatalf("%d reports", len(reports))
+		}
+		m := reports[0]
+		switch {
+		case m.As == 0 && len(m.Servers) == 1 && m.Reads == nil && m.Servers[0].PowerEpoch == s.PowerEpoch:
+			return int(m.Seq)
+		case m.As > 0 && m.Servers == nil && m.Found == nil && len(m.Reads) == 1:
+			if age := w.now.Sub(s.Observation.StartedAt); m.Reads[0] != (message.Read{Age: age, Took: time.Second}) {
+				t.Errorf("read %+v", m.Reads[0])
+			}
+			return -int(m.As)
+		}
+		t.Fatalf("%+v", m)
+		return 0
+	}
+	const every = 15 * time.Second
+	put(1)
+	for i, step := range []struct {
+		before func()
+		want   int
+	}{
+		{func() {}, 1},
+		{func() {}, 2},                              // the hub has not said what it has
+		{func() { r.Had([]uint64{1}) }, -1},         // nothing has changed since
+		{func() { s.Observation.Source = "x" }, -1}, // a read is no change
+		{func() { put(2) }, 5},
+		{func() { r.Had([]uint64{2}) }, 6}, // not what is so now
+		{func() { r.Had([]uint64{6}) }, -5},
+		{func() { r.Had(nil) }, 8}, // it has lost all
+		{func() { r.Had([]uint64{8}) }, -8},
+		{r.PokeAll, 10},
+		{func() { r.Had([]uint64{10, 7}) }, -10},
+		{r.PokeFound, 12},
+		{func() { r.Had([]uint64{12}) }, -12},
+	} {
+		step.before()
+		if got := next(every); got != step.want {
+			t.Errorf("step %d: %d, want %d", i, got, step.want)
+		}
+	}
+	for n := 1; ; n++ { // the last whole one was one step before
+		if got := next(every); got > 0 {
+			if after := time.Duration(n+1) * every; after != wholeEvery {
+				t.Errorf("whole after %s", after)
+			}
+			break
+		}
+	}
+	if got := next(every); got != -12 {
+		t.Errorf("%d after that: it says the same", got)
+	}
+}
+
+// A shard whose inventories did not all fit is said whole until they were sent.
+func TestAsBeforeWaitsForInventories(t *testing.T) {
+	r, w := reporting(t)
+	for i := range 20 {
+		r.Put(imaged(i, 4<<10, "a"), resource.PhaseInitial)
+	}
+	r.Had([]uint64{1 << 30}) // whatever comes
+	sent := 0
+	for {
+		reports, _ := r.due(nothing{})
+		w.now = w.now.Add(15 * time.Second)
+		if len(reports) != 1 {
+			t.Fatalf("%d reports", len(reports))
+		}
+		if reports[0].As > 0 {
+			break
+		}
+		for _, s := range reports[0].Servers {
+			if s.Image.Inventory != nil {
+				sent++
+			}
+		}
+	}
+	if sent < 20 || sent > 24 {
+		t.Errorf("%d inventories before the first report that stands for another", sent)
+	}
+}

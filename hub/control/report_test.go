@@ -1,6 +1,7 @@
 package control
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -63,6 +64,51 @@ func TestReportOrder(t *testing.T) {
 		if taken := is != nil && is.Observation.Power == power; taken != c.taken {
 			t.Errorf("%s: taken: %t, want %t", c.name, taken, c.taken)
 		}
+	}
+}
+
+// A report that stands for an earlier one says when servers were read since, and of one that the hub
+// lacks it is told at once that it does.
+func TestReportAsBefore(t *testing.T) {
+	b, agent := joined(t)
+	b.hello(agent, "s", nil)
+	first := off("n1")
+	first.Observation.StartedAt, first.Observation.ReadAt = b.now.Add(-time.Second), b.now
+	b.says(agent, message.LeafReport, message.Report{Session: "s", Seq: 1, At: b.now, Shards: 1, Servers: []resource.ServerReport{first}})
+	as := func(seq, of uint64) {
+		b.says(agent, message.LeafReport, message.Report{Session: "s", Seq: seq, At: b.now, Shards: 1, As: of, Reads: []message.Read{{Age: 3 * time.Second, Took: 2 * time.Second}}})
+	}
+	// says is what the hub says that it has.
+	says := func() []uint64 {
+		b.sent = nil
+		b.control.Link.Tick(b.now)
+		if down := message.TopicDown(agent, message.LeafSync); !slices.ContainsFunc(b.sent, func(p packet) bool { return p.topic == down }) {
+			return nil
+		}
+		return last[message.Sync](b, agent, message.LeafSync).Reported
+	}
+	for says() != nil { // what is due anyway
+		b.now = b.now.Add(time.Second)
+	}
+	b.now = b.now.Add(20 * time.Second)
+	as(2, 1)
+	srv, err := store.Get[*resource.Server](b.store, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.control.Status.Decorate(srv)
+	if o := srv.Status.Report.Observation; !o.StartedAt.Equal(b.now.Add(-3*time.Second)) || !o.ReadAt.Equal(b.now.Add(-time.Second)) || !srv.Status.ReadAt.Equal(o.StartedAt) {
+		t.Errorf("read at %s, %s, %s", o.StartedAt, o.ReadAt, srv.Status.ReadAt)
+	}
+	if got := says(); got != nil {
+		t.Errorf("it says %v without need", got)
+	}
+	as(3, 3)
+	if got := says(); !slices.Equal(got, []uint64{1}) {
+		t.Errorf("of what it lacks it says that it has %v", got)
+	}
+	if _, at := b.control.reports.Server("n1"); !at.Equal(b.now) {
+		t.Errorf("heard of at %s", at)
 	}
 }
 

@@ -141,6 +141,7 @@ func (c *Room) learn(ctx context.Context, a *resource.Agent, m message.Hello, v 
 func (c *Room) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
 	answer := c.word(m.Session)
 	heads(&answer, l, m.Incarnation)
+	answer.Reported = c.cfg.Reports.Reported(agent, m.Session)
 	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
 	announced := c.AnnounceNonce()
 	c.contacts.with(agent, func(k *contact) {

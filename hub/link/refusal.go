@@ -25,10 +25,11 @@ const (
 	reasonRate      reason = "rate"    // more than one agent may send
 	reasonUnknown   reason = "unknown" // no such agent
 	reasonOrder     reason = "order"   // a report that a later one has overtaken
+	reasonLacking   reason = "lacking" // a report that stands for one which is not here
 	reasonEnded     reason = "ended"   // of an agent that was revoked or replaced
 )
 
-var reasons = []reason{reasonSignature, reasonForm, reasonSize, reasonTopic, reasonNonce, reasonRate, reasonUnknown, reasonOrder, reasonEnded}
+var reasons = []reason{reasonSignature, reasonForm, reasonSize, reasonTopic, reasonNonce, reasonRate, reasonUnknown, reasonOrder, reasonLacking, reasonEnded}
 
 // why is the reason for which wire.Open refused a message.
 func why(payload []byte, err error) reason {

@@ -3,8 +3,8 @@ package link
 import (
 	"context"
 	"errors"
-	"slices"
 
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -29,12 +29,20 @@ func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) 
 	}
 	c.overtook(name, l, m)
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
-	m.Servers = slices.DeleteFunc(m.Servers, func(s resource.ServerReport) bool {
-		rack, err := c.cfg.Store.RackOf(s.Server)
-		return err != nil || rack != m.Rack
-	})
-	found := c.cfg.Heard.Found(m)
-	news, changed := c.cfg.Reports.Put(m, now)
+	found := false
+	news, changed, have := []resource.ServerReport(nil), false, true
+	rack := rackOf(c.cfg.Store, m.Rack)
+	if m.As > 0 {
+		news, have = c.cfg.Reports.Same(m, rack, now)
+	} else {
+		found = c.cfg.Heard.Found(m)
+		news, changed = c.cfg.Reports.Put(m, rack, now)
+	}
+	if !have {
+		c.metrics.refused.WithLabelValues(string(reasonLacking)).Inc()
+		c.contacts.with(name, func(k *contact) { k.nextSync = now }) // which says so
+		return false, nil
+	}
 	if changed || found { // of the rest, sweeps see to it
 		defer c.cfg.Wake.Turn(m.Rack)
 		defer c.cfg.Wake.SiteForServers()
@@ -67,4 +75,12 @@ func (c *Room) overtook(agent string, l *store.Ledger, m message.Report) {
 			k.judge(behind, false, false, m.Session, c.cfg.Clock())
 		}
 	})
+}
+
+// rackOf is what reports may speak of.
+func rackOf(s *store.Store, rack string) reports.Rack {
+	return reports.Rack{Changes: s.Changes(rack), Has: func(server string) bool {
+		in, err := s.RackOf(server)
+		return err == nil && in == rack
+	}}
 }

@@ -138,6 +138,7 @@ func (c *Room) syncs(now time.Time) {
 		m := c.word(session.session)
 		m.Nonce = session.nonce
 		heads(&m, l, l.Peer.Incarnation)
+		m.Reported = c.cfg.Reports.Reported(agent, m.Session)
 		c.say(agent, m)
 	}
 }

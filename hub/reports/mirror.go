@@ -37,16 +37,35 @@ const maxKnown = 100_000
 type sight struct {
 	report *resource.ServerReport
 	at     time.Time // when the hub got it
+	last   message.Read
+	made   time.Time // by the agent's clock, when the report with last was made; zero where report has it
 	read   time.Time // when its last recorded read was begun, by the hub's clock
 	first  time.Time // when its present agent first told of it
 }
 
+// was takes when the server was read, as a report of it says that was made at made.
+func (k *sight) was(s *resource.ServerReport, made, now time.Time) {
+	k.report = s
+	read := message.Read{Took: s.ReadTook()}
+	if ago, known := s.ReadAgo(made); known {
+		read.Age = max(ago, time.Nanosecond)
+	}
+	k.again(read, time.Time{}, now)
+}
+
+// again takes when the server was read, as a report says that was made at made and stands for an
+// earlier one.
+func (k *sight) again(r message.Read, made, now time.Time) {
+	k.at, k.last, k.made = now, r, made
+	if begun := now.Add(-r.Age); r.Age > 0 && begun.After(k.read) {
+		k.read = begun
+	}
+}
+
 type agentMirror struct {
-	last message.Report // the newest of the session, without servers
-	seqs map[int]uint64 // the last of each shard in the session
-	got  time.Time
-	// whole is when a report of each shard was last taken over as if all of it was news.
-	whole map[int]time.Time
+	last   message.Report // the newest of the session, without servers
+	shards map[int]*shard // as the session told of them
+	got    time.Time
 }
 
 // New returns a mirror that has heard nothing.
@@ -67,34 +86,34 @@ func (m *Mirror) Accepts(agent string, r message.Report) bool {
 	case a == nil || a.last.Session != r.Session:
 		return true
 	}
-	return r.Seq > a.seqs[r.Shard]
+	sh := a.shards[r.Shard]
+	return sh == nil || r.Seq > sh.seq
 }
 
 // wholeEvery is how often a report is taken over as if all of it was news: what it is compared
 // with may have changed here, and not there.
 const wholeEvery = time.Minute
 
-// Put takes a report of an agent's own rack that was accepted, and returns the servers of which
-// it has news, or all where that is due. changed reports whether it has news of any.
-func (m *Mirror) Put(r message.Report, now time.Time) (news []resource.ServerReport, changed bool) {
+// Put takes a report with Servers that was accepted, and returns the servers of its agent's rack
+// of which it has news, or all where that is due. changed reports whether it has news of any.
+func (m *Mirror) Put(r message.Report, rack Rack, now time.Time) (news []resource.ServerReport, changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	a := m.agents[r.Agent]
-	if a == nil || a.last.Session != r.Session {
-		a = &agentMirror{seqs: map[int]uint64{}, whole: map[int]time.Time{}}
-		m.agents[r.Agent] = a
-	}
-	whole := now.Sub(a.whole[r.Shard]) >= wholeEvery
-	if whole {
-		a.whole[r.Shard] = now
-	}
+	a, sh := m.shardOf(r)
+	whole := sh.due(now)
+	sh.whole, sh.changes, sh.servers = r.Seq, rack.Changes, make([]member, 0, len(r.Servers))
 	for i := range r.Servers {
 		s := r.Servers[i]
+		if !rack.Has(s.Server) {
+			sh.servers = append(sh.servers, member{name: s.Server})
+			continue
+		}
 		k := m.seen[s.Server]
 		if k == nil {
 			k = &sight{first: now}
 			m.seen[s.Server] = k
 		}
+		sh.servers = append(sh.servers, member{s.Server, k})
 		differs := !sameNews(k.report, &r.Servers[i])
 		if changed = changed || differs; whole || differs {
 			news = append(news, s)
@@ -105,17 +124,79 @@ func (m *Mirror) Put(r message.Report, now time.Time) (news []resource.ServerRep
 				s.Provisioned = k.report.Provisioned
 			}
 		}
-		k.report, k.at = &s, now
-		if ago, known := s.ReadAgo(r.At); known && now.Add(-ago).After(k.read) {
-			k.read = now.Add(-ago)
+		k.was(&s, r.At, now)
+	}
+	a.told(r, sh, now)
+	return news, changed
+}
+
+// Same takes a report with As that was accepted. have is false where what it stands for is not
+// here, and nothing of it was taken; else news are all servers of the agent's rack, where
+// that is due.
+func (m *Mirror) Same(r message.Report, rack Rack, now time.Time) (news []resource.ServerReport, have bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.agents[r.Agent]
+	if a == nil || a.last.Session != r.Session {
+		return nil, false
+	}
+	sh := a.shards[r.Shard]
+	if sh == nil || !sh.stands(r, rack) {
+		return nil, false
+	}
+	whole := sh.due(now)
+	for i, s := range sh.servers {
+		if s.sight == nil {
+			continue
+		}
+		s.sight.again(r.Reads[i], r.At, now)
+		if whole {
+			news = append(news, *s.sight.report)
 		}
 	}
-	a.seqs[r.Shard], a.got = r.Seq, now
+	r.Found = a.last.Found
+	a.told(r, sh, now)
+	return news, true
+}
+
+// Reported is, by shard, which report of an agent's session is the last with Servers that is here.
+func (m *Mirror) Reported(agent, session string) (seqs []uint64) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	a := m.agents[agent]
+	if a == nil || a.last.Session != session {
+		return nil
+	}
+	for i := range min(max(1, a.last.Shards), MaxShards) {
+		seq := uint64(0)
+		if sh := a.shards[i]; sh != nil {
+			seq = sh.whole
+		}
+		seqs = append(seqs, seq)
+	}
+	return seqs
+}
+
+// shardOf is what is known of the shard that a report is of; it needs m.mu.
+func (m *Mirror) shardOf(r message.Report) (*agentMirror, *shard) {
+	a := m.agents[r.Agent]
+	if a == nil || a.last.Session != r.Session {
+		a = &agentMirror{shards: map[int]*shard{}}
+		m.agents[r.Agent] = a
+	}
+	if a.shards[r.Shard] == nil {
+		a.shards[r.Shard] = &shard{}
+	}
+	return a, a.shards[r.Shard]
+}
+
+// told notes a report that was taken over.
+func (a *agentMirror) told(r message.Report, sh *shard, now time.Time) {
+	sh.seq, a.got = r.Seq, now
 	if a.last.Session == "" || r.Seq > a.last.Seq {
-		r.Servers = nil
+		r.Servers, r.Reads = nil, nil
 		a.last = r
 	}
-	return news, changed
 }
 
 // Keep has the record of an installed server in memory once: as it is stored.
@@ -135,8 +216,8 @@ func (m *Mirror) Keep(server string, stored []byte) {
 func (m *Mirror) Again(agent string, shard int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if a := m.agents[agent]; a != nil {
-		delete(a.whole, shard)
+	if a := m.agents[agent]; a != nil && a.shards[shard] != nil {
+		a.shards[shard].taken = time.Time{}
 	}
 }
 
@@ -172,15 +253,31 @@ func (m *Mirror) Server(name string) (*resource.ServerReport, time.Time) {
 	return nil, time.Time{}
 }
 
-// ReadAt is when the last recorded read of a server was begun, zero where none is known,
-// and when its present agent first told of it.
-func (m *Mirror) ReadAt(name string) (at, first time.Time) {
+// Read is when a server was read last.
+type Read struct {
+	At    time.Time     // when it was begun, by the hub's clock; zero where none is known
+	First time.Time     // when its present agent first told of it
+	Took  time.Duration // until the BMC had answered
+	// Started and Ended are by the agent's clock, and newer than those of the server's report; zero
+	// where there are none.
+	Started, Ended time.Time
+	Age            time.Duration // from Started until the agent told of it; 0 with Started
+}
+
+// Read is when a server was read last, as the newest report says that was taken over.
+func (m *Mirror) Read(server string) (r Read) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if k := m.seen[name]; k != nil {
-		return k.read, k.first
+	k := m.seen[server]
+	if k == nil {
+		return r
 	}
-	return time.Time{}, time.Time{}
+	r = Read{At: k.read, First: k.first, Took: k.last.Took}
+	if k.last.Age > 0 && !k.made.IsZero() {
+		r.Started = k.made.Add(-k.last.Age)
+		r.Ended, r.Age = r.Started.Add(k.last.Took), k.last.Age
+	}
+	return r
 }
 
 // Agent is the newest report of an agent, without servers, and when it came.
@@ -294,7 +391,7 @@ func (m *Mirror) Assume(r resource.ServerReport, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.seen[r.Server] == nil {
-		m.seen[r.Server] = &sight{report: &r}
+		m.seen[r.Server] = &sight{report: &r, last: message.Read{Took: r.ReadTook()}}
 	}
 	if !at.IsZero() {
 		m.seen[r.Server].at = at

@@ -31,7 +31,7 @@ func TestInventoryStays(t *testing.T) {
 	} {
 		m := New()
 		for seq, i := range []*protocol.ImageReport{row.last, row.now} {
-			m.Put(message.Report{Agent: "a", Session: "s", Seq: uint64(seq + 1), Servers: []resource.ServerReport{{Server: "n1", Image: i}}}, time.Unix(1, 0))
+			m.Put(message.Report{Agent: "a", Session: "s", Seq: uint64(seq + 1), Servers: []resource.ServerReport{{Server: "n1", Image: i}}}, all(), time.Unix(1, 0))
 		}
 		s, _ := m.Server("n1")
 		if got := s.Image != nil && s.Image.Inventory != nil; got != row.want {
@@ -45,7 +45,7 @@ func TestReportsAreTakenAgain(t *testing.T) {
 	m, seq := New(), uint64(0)
 	put := func(shard int) bool {
 		seq++
-		news, changed := m.Put(message.Report{Agent: "a", Session: "s", Seq: seq, Shard: shard, Servers: []resource.ServerReport{{Server: "n1"}}}, time.Unix(1, 0))
+		news, changed := m.Put(message.Report{Agent: "a", Session: "s", Seq: seq, Shard: shard, Servers: []resource.ServerReport{{Server: "n1"}}}, all(), time.Unix(1, 0))
 		if changed != (seq == 1) {
 			t.Errorf("report %d has news: %t", seq, changed)
 		}

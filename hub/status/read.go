@@ -47,16 +47,11 @@ func (c *Room) readOf(server, rack string) readSeen {
 }
 
 func (c *Room) readAt(server string, poll time.Duration) readSeen {
-	r, _ := c.cfg.Reports.Server(server)
-	at, first := c.cfg.Reports.ReadAt(server)
-	out := readSeen{at: at, since: c.since(first)}
-	if !at.IsZero() {
-		out.since = at
+	r := c.cfg.Reports.Read(server)
+	out := readSeen{at: r.At, since: c.since(r.First)}
+	if !r.At.IsZero() {
+		out.since = r.At
 	}
-	took := time.Duration(0)
-	if r != nil {
-		took = r.ReadTook()
-	}
-	out.bound, out.age = resource.StaleAfter(poll, took), c.cfg.Clock().Sub(out.since)
+	out.bound, out.age = resource.StaleAfter(poll, r.Took), c.cfg.Clock().Sub(out.since)
 	return out
 }

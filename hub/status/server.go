@@ -15,7 +15,7 @@ import (
 func (c *Room) decorateServer(s *resource.Server) {
 	f := c.cfg.View.Around(s)
 	name := s.Metadata.Name
-	r, at := c.cfg.Reports.Server(name)
+	r, at := c.report(name)
 	in := plan.Intent(f, s)
 	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
 	if in.Owner.Kind == resource.PurposeDiscovery {
@@ -45,6 +45,19 @@ func (c *Room) decorateServer(s *resource.Server) {
 	case r == nil || now.Sub(at) > reports.DarkAfter:
 		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondDark, Since: c.since(at)})
 	}
+}
+
+// report is the newest report of a server, with when it was read last, and when it came.
+func (c *Room) report(server string) (*resource.ServerReport, time.Time) {
+	r, at := c.cfg.Reports.Server(server)
+	read := c.cfg.Reports.Read(server)
+	if r == nil || read.Started.IsZero() {
+		return r, at
+	}
+	own := *r
+	own.Observation.StartedAt, own.Observation.ReadAt = read.Started, read.Ended
+	own.ReadAge = read.Age
+	return &own, at
 }
 
 // tooOld is what the rack's agent lacks for the server's boot, and what of its holds

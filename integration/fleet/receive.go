@@ -108,6 +108,9 @@ func (a *agent) sync(now time.Time, m message.Sync) {
 	case decide.SyncBehind, decide.SyncHeed:
 		a.session.heed(m)
 		a.disk.Events.acknowledged(m.EventsAcked)
+		if m.Heads != nil {
+			a.reports.had = m.Reported
+		}
 	case decide.SyncLacking, decide.SyncAnswer:
 		if m.Fence.Newer(a.disk.Fence) {
 			a.disk.Fence = m.Fence
@@ -119,6 +122,7 @@ func (a *agent) sync(now time.Time, m message.Sync) {
 			a.reports.news(now, true)
 		}
 		a.disk.Events.acknowledged(m.EventsAcked)
+		a.reports.had = m.Reported
 	}
 }
 

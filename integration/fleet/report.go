@@ -13,6 +13,8 @@ const (
 	reportDebounce = 100 * time.Millisecond
 	reportPause    = time.Second
 	hurryPause     = 50 * time.Millisecond
+	// reportWhole is how often all is said though the hub has it, as the agent does.
+	reportWhole = 5 * time.Minute
 )
 
 // reports say when a report is due.
@@ -21,6 +23,10 @@ type reports struct {
 	sent  time.Time
 	since time.Time // when the first change came that was not reported; zero is none
 	hurry bool
+	// Of each shard: the first report with all that is so now, and the last with all of a
+	// shard that the hub says it has.
+	first, had []uint64
+	whole      time.Time // when all was said last
 }
 
 func (r *reports) news(now time.Time, hurry bool) {
@@ -59,24 +65,47 @@ func (a *agent) report(now time.Time) time.Duration {
 	if rest := r.wait(now, a.cfg.ReportEvery); rest > 0 {
 		return rest
 	}
+	news, due := !r.since.IsZero(), now.Sub(r.whole) >= reportWhole
 	r.sent, r.since, r.hurry = now, time.Time{}, false
+	if news || due {
+		r.whole = now
+	}
 	heads, _ := a.disk.heads()
 	all := a.disk.Servers
 	shards := max(1, (len(all)+message.MaxServersPerShard-1)/message.MaxServersPerShard)
+	for len(r.first) < shards {
+		r.first = append(r.first, 0)
+	}
 	for i := range shards {
 		r.seq++
 		m := message.Report{
 			Agent: a.name, Rack: a.rack, Incarnation: a.disk.Incarnation, Session: a.session.id, Seq: r.seq, At: now, Version: version,
 			Applied: heads, Shard: i, Shards: shards, Nonce: a.session.own, Fence: a.disk.Fence,
 		}
-		for _, s := range all[i*message.MaxServersPerShard : min(len(all), (i+1)*message.MaxServersPerShard)] {
-			m.Servers = append(m.Servers, s.report(now))
+		of := all[i*message.MaxServersPerShard : min(len(all), (i+1)*message.MaxServersPerShard)]
+		if news || due || !r.known(i) {
+			if news || r.first[i] == 0 {
+				r.first[i] = r.seq
+			}
+			for _, s := range of {
+				m.Servers = append(m.Servers, s.report(now))
+			}
+		} else {
+			m.As = r.first[i]
+			for range of {
+				m.Reads = append(m.Reads, message.Read{Age: readTakes, Took: readTakes})
+			}
 		}
 		if a.publish(message.LeafReport, m) {
 			a.shared.counts.reports.Add(1)
 		}
 	}
 	return r.wait(now, a.cfg.ReportEvery)
+}
+
+// known reports whether the hub has all of a shard.
+func (r *reports) known(shard int) bool {
+	return r.first[shard] > 0 && shard < len(r.had) && r.had[shard] >= r.first[shard]
 }
 
 // version is what the agents say of themselves.

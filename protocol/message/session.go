@@ -62,6 +62,9 @@ type Sync struct {
 	Nonce string `json:"nonce,omitempty"`
 	// Digests are of the signed bytes of the documents in Heads.
 	Digests map[string]string `json:"digests,omitempty"`
+	// Reported is, by shard, the Seq of the last Report of the session with Servers that the hub
+	// has; 0 for none. A Sync without Heads says nothing of reports.
+	Reported []uint64 `json:"reported,omitempty"`
 	// Epoch and Fence are the hub's.
 	Epoch uint64 `json:"epoch"`
 	Fence Fence  `json:"fence"`

@@ -38,7 +38,7 @@ func hello() *message.Hello {
 func syncAnswer() *message.Sync {
 	return &message.Sync{
 		Session: "5e55", Protocol: 1, Heads: heads(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests(),
-		Epoch: 1, Fence: fence(), ValidFor: message.SyncValid, Trust: exampleDigest,
+		Epoch: 1, Fence: fence(), ValidFor: message.SyncValid, Trust: exampleDigest, Reported: []uint64{7, 0},
 	}
 }
 
@@ -196,6 +196,14 @@ func reportReads() *message.Report {
 			},
 			{Server: "server-2", Observation: protocol.Observation{}},
 		},
+	}
+}
+
+// reportAs stands for report.
+func reportAs() *message.Report {
+	return &message.Report{
+		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 9, At: at(40), Version: "0.3.0", Applied: heads(), Shards: 1, Nonce: "b00b", Fence: fence(),
+		As: 3, Reads: []message.Read{{Age: 4 * time.Second, Took: 800 * time.Millisecond}, {}},
 	}
 }
 
