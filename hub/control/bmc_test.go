@@ -383,6 +383,36 @@ func TestInventoryChangesNoServer(t *testing.T) {
 	}
 }
 
+// Whatever was agreed on before, a Server or an inventory that is another is compared again.
+func TestInventoryIsComparedAgain(t *testing.T) {
+	b, m := bmcSite(t, nil)
+	const one, other = "52:54:00:00:00:01", "52:54:00:00:00:77"
+	for i, step := range []struct {
+		server, inventory string // empty: it stays what it is
+		differs           bool
+	}{
+		{one, one, false}, {"", "", false}, {other, "", true}, {"", "", true}, {"", other, false}, {one, "", true}, {"", one, false}, {"", other, true},
+	} {
+		if step.server != "" {
+			b.apply(storetest.Server("n1", "b1", "boot", step.server))
+		}
+		if step.inventory != "" {
+			b.now = b.now.Add(25 * time.Hour)
+			m.connects()
+			m.tick()
+			for _, q := range m.takeAsks() {
+				m.answers(q, host(step.inventory))
+			}
+		}
+		for range 2 {
+			b.pass()
+			if got := strings.Contains(codes(b.server("n1").Status.Conditions), "BMCInventory"); got != step.differs {
+				t.Errorf("step %d: it differs is %t", i, got)
+			}
+		}
+	}
+}
+
 // A Server that the store would not have is said at the BMC, and made when it can be.
 func TestServerThatCannotBeMade(t *testing.T) {
 	b, m := bmcSite(t, &resource.AcceptRule{CredentialsRef: "local:smc", TrustFirst: true})

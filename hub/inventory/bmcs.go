@@ -91,8 +91,8 @@ func (k *bmcConditions) server(name string, code resource.ConditionCode, message
 func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) error {
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
 	intent, usable := f.BMCIntent(b)
-	inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID)
-	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, inv, f.Reports, c.cfg.Clock())
+	head, read := c.cfg.Store.PeekInventoryHead(name, b.Metadata.UID)
+	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, head.At, f.Reports, c.cfg.Clock())
 	switch {
 	case b.Pending():
 		conds.bmc(name, resource.CondBMCPending, "%s", shown(b))
@@ -114,22 +114,49 @@ func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds 
 	if last.problem != "" && usable {
 		problems = append(problems, "reading it failed: "+last.problem)
 	}
-	if inv != nil && !b.Pending() {
-		d := plan.Discover(f, b, inv.Systems, inv.Made)
-		problems = append(problems, d.Problems...)
-		for s, diff := range d.Differs {
-			conds.server(s, resource.CondBMCInventory, strings.Join(diff, "; "))
-		}
-		refused, err := c.makeServers(ctx, inv, d)
+	if read && !b.Pending() && !slices.Equal(last.agrees, compared(f, b, head, servers)) {
+		more, err := c.compare(ctx, f, b, conds)
 		if err != nil {
 			return err
 		}
-		problems = append(problems, refused...)
+		problems = append(problems, more...)
 	}
 	if len(problems) > 0 {
 		conds.bmc(name, resource.CondBMCInventory, "%s", strings.Join(problems, "; "))
 	}
 	return nil
+}
+
+// compare holds the inventory of one BMC against its servers, and makes those of new systems. It
+// returns what hinders it.
+func (c *Room) compare(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) (problems []string, err error) {
+	inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID)
+	if inv == nil {
+		return nil, nil // it is gone since
+	}
+	d := plan.Discover(f, b, inv.Systems, inv.Made)
+	for s, diff := range d.Differs {
+		conds.server(s, resource.CondBMCInventory, strings.Join(diff, "; "))
+	}
+	refused, err := c.makeServers(ctx, inv, d)
+	problems = append(d.Problems, refused...)
+	if err == nil && len(problems) == 0 && len(d.New) == 0 && len(d.Differs) == 0 {
+		head := store.InventoryHead{Revision: inv.Revision}
+		c.readings.agree(b, compared(f, b, head, f.Behind(b.Metadata.Name)))
+	}
+	return problems, err
+}
+
+// compared are the revisions of what an inventory is compared with, and its own: where they agreed
+// and none is another, nothing follows from comparing again.
+func compared(f plan.Fleet, b *resource.BMC, inv store.InventoryHead, servers []string) []uint64 {
+	out := []uint64{b.Metadata.Revision, inv.Revision}
+	for _, name := range servers {
+		if s := f.Server(name); s != nil {
+			out = append(out, s.Metadata.Revision)
+		}
+	}
+	return out
 }
 
 // makeServers makes the Servers of new systems, and remembers for which systems there

@@ -37,6 +37,7 @@ type reading struct {
 	servers         []string
 	problem         string     // why the last reading failed
 	seen            []identity // as last reported
+	agrees          []uint64   // with what the inventory agreed when it was last compared; see compared
 	planned         bool       // it is in the line
 	at              time.Time  // and when
 }
@@ -98,8 +99,9 @@ func (l *dueLine) Pop() any {
 func newReadings() *readings { return &readings{byBMC: map[string]*reading{}} }
 
 // learn takes what a pass found of a BMC and returns how its reading stands. What
-// failed is tried again at once when the BMC is reached in another way.
-func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*resource.ServerReport, now time.Time) reading {
+// failed is tried again at once when the BMC is reached in another way. read is when the inventory
+// was read, zero where there is none.
+func (r *readings) learn(s subject, read time.Time, reports map[string]*resource.ServerReport, now time.Time) reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name, uid := s.bmc.Metadata.Name, s.bmc.Metadata.UID
@@ -112,10 +114,7 @@ func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*re
 		k.agent, k.Failed, k.problem = s.agent, 0, ""
 	}
 	k.intent = s.intent
-	k.Read, k.servers = time.Time{}, s.servers
-	if inv != nil {
-		k.Read = inv.At
-	}
+	k.Read, k.servers = read, s.servers
 	for _, server := range s.servers {
 		rep := reports[server]
 		if rep == nil || rep.Identity == "" {
@@ -130,6 +129,15 @@ func (r *readings) learn(s subject, inv *store.Inventory, reports map[string]*re
 	k.wanted = usable && sealed && s.agent != ""
 	r.plan(k)
 	return *k
+}
+
+// agree notes with what a BMC's inventory agreed.
+func (r *readings) agree(b *resource.BMC, revisions []uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k := r.byBMC[b.Metadata.Name]; k != nil && k.uid == b.Metadata.UID {
+		k.agrees = revisions
+	}
 }
 
 // forget drops the readings of BMCs that are gone.

@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
 
@@ -32,13 +31,13 @@ func TestReadingsDue(t *testing.T) {
 					b.Spec.Address, b.Status.State = "https://10.0.0.1", resource.BMCAccepted
 					bmcs[name] = b
 				}
-				var inv *store.Inventory
+				read := time.Time{}
 				if rapid.Bool().Draw(t, "was read") {
-					inv = &store.Inventory{At: now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)}
+					read = now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)
 				}
 				agent := rapid.SampledFrom([]string{"", "a-1"}).Draw(t, "agent")
 				board := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "identity")
-				r.learn(subject{bmc: b, agent: agent, servers: []string{name}}, inv, map[string]*resource.ServerReport{name: {Server: name, Identity: board}}, now)
+				r.learn(subject{bmc: b, agent: agent, servers: []string{name}}, read, map[string]*resource.ServerReport{name: {Server: name, Identity: board}}, now)
 			case 2: // nobody has it any more
 				delete(bmcs, name)
 				var there []*resource.BMC

@@ -38,26 +38,54 @@ func (v Inventory) Size() int {
 
 func inventoryKey(bmc string) string { return BesideInventory + "." + bmc }
 
+// InventoryHead says which inventory of a BMC is stored.
+type InventoryHead struct {
+	UID      string // of the BMC
+	At       time.Time
+	Revision uint64
+}
+
+// PeekInventoryHead is that of a BMC; false if there is none, or it is of another BMC of that name.
+// It costs less than the inventory.
+func (s *Store) PeekInventoryHead(bmc, uid string) (h InventoryHead, ok bool) {
+	e, ok := s.mirror.get(inventoryKey(bmc))
+	if !ok {
+		return h, false
+	}
+	h, known := s.inventories.head(bmc, e.Revision)
+	if !known {
+		v := s.inventory(bmc, e)
+		h = InventoryHead{UID: v.UID, At: v.At, Revision: v.Revision}
+	}
+	return h, h.UID == uid
+}
+
 // PeekInventory is the inventory of a BMC, for reading only; nil if there is none,
-// or it is of another BMC of that name. It is decoded once for each revision.
+// or it is of another BMC of that name.
 func (s *Store) PeekInventory(bmc, uid string) *Inventory {
 	e, ok := s.mirror.get(inventoryKey(bmc))
 	if !ok {
 		return nil
 	}
-	v := s.inventories.get(bmc, e.Revision)
-	if v == nil {
-		v = &Inventory{}
-		if err := json.Unmarshal(e.Value, v); err != nil {
-			s.logger.Error("stored inventory cannot be read", "key", e.Key, "err", err)
-			v = &Inventory{} // it is read from the BMC again
-		}
-		v.Revision = e.Revision
-		s.inventories.put(bmc, v)
+	if v := s.inventory(bmc, e); v.UID == uid {
+		return v
 	}
-	if v.UID != uid {
-		return nil
+	return nil
+}
+
+// inventory is what an entry has. The last ones that were asked for are decoded once for each
+// revision.
+func (s *Store) inventory(bmc string, e cached) *Inventory {
+	if v := s.inventories.get(bmc, e.Revision); v != nil {
+		return v
 	}
+	v := &Inventory{}
+	if err := json.Unmarshal(e.Value, v); err != nil {
+		s.logger.Error("stored inventory cannot be read", "key", e.Key, "err", err)
+		v = &Inventory{} // it is read from the BMC again
+	}
+	v.Revision = e.Revision
+	s.inventories.put(bmc, v)
 	return v
 }
 
@@ -91,8 +119,10 @@ func (s *Store) PutInventory(ctx context.Context, v *Inventory) error {
 func (s *Store) SweepInventories(ctx context.Context) error {
 	for _, e := range s.mirror.list(BesideInventory) {
 		_, name := split(e.Key)
-		if b, there := s.shared(resource.KindBMC, name).(*resource.BMC); there && s.PeekInventory(name, b.Metadata.UID) != nil {
-			continue
+		if b, there := s.shared(resource.KindBMC, name).(*resource.BMC); there {
+			if _, ok := s.PeekInventoryHead(name, b.Metadata.UID); ok {
+				continue
+			}
 		}
 		if err := s.remove(ctx, e.Key, e.Revision); err != nil {
 			return stateError("remove inventory", err)
@@ -102,32 +132,54 @@ func (s *Store) SweepInventories(ctx context.Context) error {
 	return nil
 }
 
-// inventories keeps the last decoded inventory of each BMC.
+// maxDecoded bounds the inventories that stay decoded: those of the BMCs of 80 full racks.
+const maxDecoded = 4096
+
+// inventories keeps the decoded inventories of some BMCs, and of all what they are.
 type inventories struct {
-	mu    sync.RWMutex
-	byBMC map[string]*Inventory
+	mu      sync.RWMutex
+	decoded map[string]*Inventory
+	heads   map[string]InventoryHead
 }
 
-func newInventories() *inventories { return &inventories{byBMC: map[string]*Inventory{}} }
+func newInventories() *inventories {
+	return &inventories{decoded: map[string]*Inventory{}, heads: map[string]InventoryHead{}}
+}
 
 // get is nil unless the very revision is there.
 func (d *inventories) get(bmc string, revision uint64) *Inventory {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	if v := d.byBMC[bmc]; v != nil && v.Revision == revision {
+	if v := d.decoded[bmc]; v != nil && v.Revision == revision {
 		return v
 	}
 	return nil
 }
 
+// head is false unless the very revision was decoded before.
+func (d *inventories) head(bmc string, revision uint64) (InventoryHead, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	h, there := d.heads[bmc]
+	return h, there && h.Revision == revision
+}
+
 func (d *inventories) put(bmc string, v *Inventory) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.byBMC[bmc] = v
+	for other := range d.decoded {
+		if len(d.decoded) < maxDecoded {
+			break
+		}
+		delete(d.decoded, other) // any: who looks at all of them finds none of them twice
+	}
+	d.decoded[bmc] = v
+	d.heads[bmc] = InventoryHead{UID: v.UID, At: v.At, Revision: v.Revision}
 }
 
 func (d *inventories) drop(bmc string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.byBMC, bmc)
+	delete(d.decoded, bmc)
+	delete(d.heads, bmc)
 }
