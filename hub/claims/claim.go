@@ -95,6 +95,7 @@ func (r *Room) claim(ctx context.Context, f plan.Fleet, cl *resource.Claim) ([]r
 
 // configured goes on with a claim that has its configuration.
 func (r *Room) configured(ctx context.Context, f plan.Fleet, cl *resource.Claim, cfg *resource.BootConfiguration) (conds []resource.ConditionState, err error) {
+	r.cfg.Images.ForgetOf(cl.Metadata.UID) // the configuration has it
 	if err := errors.Join(r.settled(ctx, cl), r.cfg.Grants.Renew(ctx, cfg)); err != nil {
 		return nil, err
 	}

@@ -137,6 +137,10 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 		t.Errorf("the grant is %+v", g)
 	}
 	b.acks(agent)
+	b.pass()
+	if n := b.control.images.Remembered(); n != 0 {
+		t.Errorf("%d images are remembered beside the configuration that has them", n)
+	}
 	b.restart()
 	b.greets(agent)
 	other := storetest.Claim("c1", "n1")
