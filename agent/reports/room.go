@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -37,8 +38,9 @@ const (
 	hurryEvery = 50 * time.Millisecond
 )
 
-// wholeEvery is how often a shard is said whole though the hub has all of it: so that inventories
-// come by turns, and nothing is stood for by a message of long ago.
+// wholeEvery is how often a shard is said whole though the hub has all of it, at the latest: so that
+// inventories come by turns, and nothing is stood for by a message of long ago. The first time comes
+// sooner by a part of it, so that agents whose hub has started do not come in step.
 const wholeEvery = 5 * time.Minute
 
 // wholeTurns is how many inventories that the hub was sent before go with a whole shard
@@ -103,7 +105,7 @@ type shard struct {
 	limit   *rate.Limiter
 	since   uint64    // the first report with all that is in it now
 	had     uint64    // the last report with all of a shard that the hub says it has
-	whole   time.Time // when all was said last
+	whole   time.Time // from when wholeEvery counts
 	part    bool      // not all inventories were sent yet
 	// inventories are those of the images of its servers.
 	inventories inventories
@@ -393,8 +395,9 @@ func (r *Room) due(found Found) (reports []message.Report, next time.Duration) {
 			}
 		} else {
 			turns := wholeTurns
-			if m.Servers, sh.whole = r.in(sh), now; news {
-				turns, sh.since = 1, r.seq
+			m.Servers, sh.whole = r.in(sh), now
+			if news {
+				turns, sh.since, sh.whole = 1, r.seq, now.Add(-rand.N(wholeEvery/2))
 			}
 			for k := range m.Servers {
 				m.Servers[k].ReadAge = ReadAge(now, m.Servers[k].Observation)

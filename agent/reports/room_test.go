@@ -185,7 +185,7 @@ func TestAsBefore(t *testing.T) {
 	}
 	for n := 1; ; n++ { // the last whole one was one step before
 		if got := next(every); got > 0 {
-			if after := time.Duration(n+1) * every; after != wholeEvery {
+			if after := time.Duration(n+1) * every; after < wholeEvery/2 || after > wholeEvery {
 				t.Errorf("whole after %s", after)
 			}
 			break

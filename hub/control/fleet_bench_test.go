@@ -19,7 +19,7 @@ import (
 )
 
 // BenchmarkTurn is what becomes of a report of 50 installed servers: one that says the same as
-// the one before, one with news and the turn of its rack that follows, a turn that finds nothing
+// the one before, one that stands for it, one with news and the turn of its rack that follows, a turn that finds nothing
 // to do, and one of the site. What each costs is to be the same in every fleet.
 func BenchmarkTurn(b *testing.B) {
 	for _, racks := range []int{100, 1000} {
@@ -44,6 +44,18 @@ func BenchmarkTurn(b *testing.B) {
 			report(b)
 			for b.Loop() {
 				report(b)
+			}
+		})
+		b.Run(fmt.Sprintf("as/racks=%d", racks), func(b *testing.B) {
+			report(b)
+			whole := n
+			for b.Loop() {
+				n++
+				m := f.reportOf(n)
+				m.Servers, m.As, m.Reads = nil, whole, make([]message.Read, inRack)
+				if taken, err := f.control.Link.Report(b.Context(), f.agent, m); err != nil || !taken {
+					b.Fatal(taken, err)
+				}
 			}
 		})
 		b.Run(fmt.Sprintf("news/racks=%d", racks), func(b *testing.B) {

@@ -101,19 +101,18 @@ func (m *Mirror) Put(r message.Report, rack Rack, now time.Time) (news []resourc
 	defer m.mu.Unlock()
 	a, sh := m.shardOf(r)
 	whole := sh.due(now)
-	sh.whole, sh.changes, sh.servers = r.Seq, rack.Changes, make([]member, 0, len(r.Servers))
+	sh.members(r.Servers, rack, func(server string) *sight {
+		if m.seen[server] == nil {
+			m.seen[server] = &sight{first: now}
+		}
+		return m.seen[server]
+	})
+	sh.whole = r.Seq
 	for i := range r.Servers {
-		s := r.Servers[i]
-		if !rack.Has(s.Server) {
-			sh.servers = append(sh.servers, member{name: s.Server})
+		s, k := r.Servers[i], sh.servers[i].sight
+		if k == nil {
 			continue
 		}
-		k := m.seen[s.Server]
-		if k == nil {
-			k = &sight{first: now}
-			m.seen[s.Server] = k
-		}
-		sh.servers = append(sh.servers, member{s.Server, k})
 		differs := !sameNews(k.report, &r.Servers[i])
 		if changed = changed || differs; whole || differs {
 			news = append(news, s)

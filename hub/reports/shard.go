@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Rack is what the hub's store says of an agent's rack. An agent can only speak of its own
@@ -28,6 +29,27 @@ type shard struct {
 type member struct {
 	name  string
 	sight *sight // nil where the server is not in the agent's rack
+}
+
+// members takes which servers a report with Servers has. Those that the last one had in the same
+// place are what they were as long as nothing has changed in the rack.
+func (sh *shard) members(servers []resource.ServerReport, rack Rack, see func(server string) *sight) {
+	was := sh.servers
+	if sh.changes != rack.Changes {
+		was = nil
+	}
+	now := make([]member, len(servers))
+	for i, s := range servers {
+		if i < len(was) && was[i].name == s.Server {
+			now[i] = was[i]
+			continue
+		}
+		now[i] = member{name: s.Server}
+		if rack.Has(s.Server) {
+			now[i].sight = see(s.Server)
+		}
+	}
+	sh.changes, sh.servers = rack.Changes, now
 }
 
 // due reports whether a report is to be taken over as if all of it was news, once.

@@ -53,8 +53,8 @@ func TestSame(t *testing.T) {
 		{"of an agent that was dropped", func(m *Mirror) { m.Drop("a", []string{"n1", "n2"}) }, nil, all(), ""},
 		{"after a server left the rack", nil, nil, rackWith(1, "n2"), "n1"},
 		{"after a change that concerns no server", nil, nil, rackWith(1), "n1 n2"},
-		{"after a server came into the rack", func(m *Mirror) { m.Put(told(2, 0, at), rackWith(0, "n2"), at) }, nil, rackWith(1), ""},
-		{"of a server that never was in the rack", func(m *Mirror) { m.Put(told(2, 0, at), rackWith(0, "n2"), at) }, nil, rackWith(1, "n2"), "n1"},
+		{"after a server came into the rack", func(m *Mirror) { m.Put(told(2, 0, at), rackWith(1, "n2"), at) }, nil, rackWith(2), ""},
+		{"of a server that never was in the rack", func(m *Mirror) { m.Put(told(2, 0, at), rackWith(1, "n2"), at) }, nil, rackWith(2, "n2"), "n1"},
 	} {
 		m := New()
 		m.Put(told(1, 0, at), all(), at)

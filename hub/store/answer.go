@@ -114,7 +114,7 @@ func (s *Store) DropAnswer(ctx context.Context, caller, key string, a Answer) er
 // of anybody's that are too old. What cannot be removed now is removed with another one.
 func (s *Store) makeRoom(ctx context.Context, caller string) {
 	all := slices.Clone(s.mirror.list(answerBucket))
-	slices.SortFunc(all, func(a, b cached) int { return cmp.Compare(a.Revision, b.Revision) })
+	slices.SortFunc(all, func(a, b *cached) int { return cmp.Compare(a.Revision, b.Revision) })
 	mine := 0
 	for _, e := range all {
 		if strings.HasPrefix(e.Key, answerBucket+"."+caller+"_") {
@@ -127,7 +127,7 @@ func (s *Store) makeRoom(ctx context.Context, caller string) {
 		if over {
 			mine--
 		}
-		if !over && (swept == sweepAnswers || !s.answerEnded(e)) {
+		if !over && (swept == sweepAnswers || !s.answerEnded(*e)) {
 			swept = sweepAnswers // those that follow are younger
 			if mine <= MaxAnswers {
 				return

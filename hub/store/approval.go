@@ -52,7 +52,7 @@ func (s *Store) OpenApprovalsFor(target string) []StoredApproval {
 	return s.approvals(s.mirror.find(openApprovals, approvedTarget(target)))
 }
 
-func (s *Store) approvals(entries []cached) (out []StoredApproval) {
+func (s *Store) approvals(entries []*cached) (out []StoredApproval) {
 	for _, e := range entries {
 		r, err := decodeApproval(e.Value, e.Revision)
 		if err != nil {

@@ -70,12 +70,12 @@ func (d *Deltas) add(x Delta) {
 
 // changed takes one entry's place by another in the indexes, and says so to the subscribers.
 // It needs m.mu.
-func (m *mirror) changed(bucket, name string, old, now cached) {
+func (m *mirror) changed(bucket, name string, old, now *cached) {
 	m.indexes.change(bucket, old, now)
 	if len(m.deltas) == 0 || bucket == answerBucket { // nothing follows from what somebody was answered
 		return
 	}
-	x := Delta{Beside: bucket, Name: name, Old: old.obj, Now: now.obj}
+	x := Delta{Beside: bucket, Name: name, Old: old.object(), Now: now.object()}
 	if kind, ok := m.kinds[bucket]; ok {
 		x.Kind, x.Beside = kind, ""
 	}

@@ -77,7 +77,7 @@ func decodeStub(e cached) (StoredSecret, error) {
 
 func (s *Store) keptSecrets() (out []StoredSecret) {
 	for _, e := range s.mirror.list(stubBucket) {
-		v, err := decodeStub(e)
+		v, err := decodeStub(*e)
 		if err != nil {
 			s.logger.Error("kept user data cannot be read", "key", e.Key, "err", err)
 			continue

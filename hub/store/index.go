@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"rackboot/protocol/resource"
 )
@@ -102,9 +103,9 @@ func newIndexes() *indexes {
 // index finds the entries of some buckets by what is in them.
 type index struct {
 	name string
-	keys func(cached) []string // of an entry; an empty one is none
-	// entries are the keys of entries, in order, by what they are found by.
-	entries map[string][]string
+	keys func(*cached) []string // of an entry; an empty one is none
+	// entries are in order of their keys, by what they are found by.
+	entries map[string][]*cached
 }
 
 // indexes are those of a mirror, and change with it, under its lock.
@@ -114,7 +115,7 @@ type indexes struct {
 }
 
 func row[T resource.Object](x *indexes, k Key[T], keys func(T) []string) {
-	x.add(string(k), func(e cached) []string {
+	x.add(string(k), func(e *cached) []string {
 		if obj, ok := e.obj.(T); ok {
 			return keys(obj)
 		}
@@ -129,17 +130,17 @@ func anyIf(so bool) []string {
 	return nil
 }
 
-func (x *indexes) add(name string, keys func(cached) []string, buckets ...string) {
-	i := &index{name: name, keys: keys, entries: map[string][]string{}}
+func (x *indexes) add(name string, keys func(*cached) []string, buckets ...string) {
+	i := &index{name: name, keys: keys, entries: map[string][]*cached{}}
 	x.named[name] = i
 	for _, b := range buckets {
 		x.of[b] = append(x.of[b], i)
 	}
 }
 
-// change takes one entry's place by another of the same key: old is empty before the
+// change takes one entry's place by another of the same key: old is nil before the
 // first, now after the last.
-func (x *indexes) change(bucket string, old, now cached) {
+func (x *indexes) change(bucket string, old, now *cached) {
 	for _, i := range x.of[bucket] {
 		had, has := i.of(old), i.of(now)
 		for _, k := range had {
@@ -148,30 +149,32 @@ func (x *indexes) change(bucket string, old, now cached) {
 			}
 		}
 		for _, k := range has {
-			if !slices.Contains(had, k) {
-				i.put(k, now.Key)
-			}
+			i.put(k, now)
 		}
 	}
 }
 
-func (i *index) of(e cached) []string {
-	if e.Key == "" || e.Deleted {
+func (i *index) of(e *cached) []string {
+	if e == nil || e.Deleted {
 		return nil
 	}
 	return slices.DeleteFunc(i.keys(e), func(k string) bool { return k == "" })
 }
 
-func (i *index) put(k, entry string) {
+func (i *index) put(k string, e *cached) {
 	list := i.entries[k]
-	if at, there := slices.BinarySearch(list, entry); !there {
-		i.entries[k] = slices.Insert(list, at, entry)
+	if at, there := slices.BinarySearchFunc(list, e.Key, keyOrder); there {
+		list[at] = e
+	} else {
+		i.entries[k] = slices.Insert(list, at, e)
 	}
 }
 
-func (i *index) drop(k, entry string) {
+func keyOrder(e *cached, key string) int { return strings.Compare(e.Key, key) }
+
+func (i *index) drop(k, key string) {
 	list := i.entries[k]
-	at, there := slices.BinarySearch(list, entry)
+	at, there := slices.BinarySearchFunc(list, key, keyOrder)
 	switch {
 	case !there:
 	case len(list) == 1:
@@ -182,19 +185,10 @@ func (i *index) drop(k, entry string) {
 }
 
 // find returns the live entries that an index has of a key, in order of their keys.
-func (m *mirror) find(name, key string) []cached {
+func (m *mirror) find(name, key string) []*cached {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	entries := m.indexes.named[name].entries[key]
-	if len(entries) == 0 {
-		return nil
-	}
-	out := make([]cached, len(entries))
-	for n, e := range entries {
-		bucket, name := split(e)
-		out[n] = m.buckets[bucket][name]
-	}
-	return out
+	return slices.Clone(m.indexes.named[name].entries[key])
 }
 
 // Find returns the resources of type T that have a key, sorted by name. They are shared as
@@ -209,7 +203,7 @@ func Referring[T resource.Object](s *Store, kind resource.Kind, name string) []T
 	return only[T](s.mirror.find(byReference, reference(kind, name)))
 }
 
-func only[T resource.Object](entries []cached) (out []T) {
+func only[T resource.Object](entries []*cached) (out []T) {
 	for _, e := range entries {
 		if obj, ok := e.obj.(T); ok {
 			out = append(out, obj)
@@ -220,7 +214,7 @@ func only[T resource.Object](entries []cached) (out []T) {
 
 func reference(kind resource.Kind, name string) string { return string(kind) + "/" + name }
 
-func referenceKeys(e cached) (keys []string) {
+func referenceKeys(e *cached) (keys []string) {
 	r, ok := e.obj.(resource.Referrer)
 	if !ok {
 		return nil
@@ -234,7 +228,7 @@ func referenceKeys(e cached) (keys []string) {
 }
 
 // requestKeys are of a request that has not ended.
-func requestKeys(e cached) []string {
+func requestKeys(e *cached) []string {
 	var r StoredRequest
 	if json.Unmarshal(e.Value, &r) != nil || r.ID == "" || r.ended() {
 		return nil
@@ -251,7 +245,7 @@ func claimed(uid string) string {
 }
 
 // approvalKeys are of a wish that is not over.
-func approvalKeys(e cached) []string {
+func approvalKeys(e *cached) []string {
 	r, err := decodeApproval(e.Value, e.Revision)
 	if err != nil || r.State.Over() {
 		return nil
@@ -268,7 +262,7 @@ func approvedTarget(name string) string { return "target/" + name }
 
 // sealedKeys is the digest of what was sealed. It is read no further than that: behind it
 // is all that was sealed.
-func sealedKeys(e cached) []string {
+func sealedKeys(e *cached) []string {
 	d := json.NewDecoder(bytes.NewReader(e.Value))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return nil

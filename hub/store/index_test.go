@@ -60,7 +60,7 @@ func TestIndexesAreWhatAWalkFinds(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				for name, i := range m.indexes.named {
-					if want := walked(m, i); !maps.EqualFunc(want, i.entries, slices.Equal[[]string]) {
+					if want := walked(m, i); !maps.EqualFunc(want, i.entries, slices.Equal[[]*cached]) {
 						t.Fatalf("%s: %v; a walk finds %v", name, i.entries, want)
 					}
 				}
@@ -69,23 +69,23 @@ func TestIndexesAreWhatAWalkFinds(t *testing.T) {
 	})
 }
 
-// walked is what an index is to have.
-func walked(m *mirror, i *index) map[string][]string {
-	out := map[string][]string{}
+// walked is what an index is to have: the very entries that are in the mirror.
+func walked(m *mirror, i *index) map[string][]*cached {
+	out := map[string][]*cached{}
 	for bucket := range m.buckets {
 		if !slices.Contains(m.indexes.of[bucket], i) {
 			continue
 		}
 		for _, e := range m.list(bucket) {
 			for _, k := range i.keys(e) {
-				if k != "" && !slices.Contains(out[k], e.Key) {
-					out[k] = append(out[k], e.Key)
+				if k != "" && !slices.Contains(out[k], e) {
+					out[k] = append(out[k], e)
 				}
 			}
 		}
 	}
 	for _, list := range out {
-		slices.Sort(list)
+		slices.SortFunc(list, func(a, b *cached) int { return strings.Compare(a.Key, b.Key) })
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func (s *Store) GetISO(file string) (ISO, error) {
 // and logged.
 func (s *Store) ISOs() (out []ISO) {
 	for _, e := range s.mirror.list(isoBucket) {
-		f, err := decodeISO(e)
+		f, err := decodeISO(*e)
 		if err != nil {
 			s.logger.Error("entry of an uploaded file cannot be read", "key", e.Key, "err", err)
 			continue

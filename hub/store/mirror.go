@@ -17,13 +17,13 @@ import (
 // until the watch brings the deletion or something newer.
 type mirror struct {
 	mu      sync.RWMutex
-	buckets map[string]map[string]cached // res.servers -> name -> entry
-	sorted  map[string][]cached          // of a bucket in key order; absent after a change
-	indexes *indexes                     // of the live entries
-	changes uint64                       // counts what was changed
-	touches touches                      // for whom
-	watched uint64                       // position of the watch
-	moved   chan struct{}                // closed at the next move; nil while nobody waits
+	buckets map[string]map[string]*cached // res.servers -> name -> entry, which nobody changes
+	sorted  map[string][]*cached          // of a bucket in key order; absent after a change
+	indexes *indexes                      // of the live entries
+	changes uint64                        // counts what was changed
+	touches touches                       // for whom
+	watched uint64                        // position of the watch
+	moved   chan struct{}                 // closed at the next move; nil while nobody waits
 	subs    map[chan struct{}]bool
 	deltas  map[*Deltas]bool
 	kinds   map[string]resource.Kind // by bucket
@@ -40,9 +40,17 @@ type cached struct {
 	closed uint64
 }
 
+// object is what an entry decodes to; nil for none.
+func (e *cached) object() resource.Object {
+	if e == nil {
+		return nil
+	}
+	return e.obj
+}
+
 func newMirror() *mirror {
 	m := &mirror{
-		buckets: map[string]map[string]cached{}, indexes: newIndexes(), sorted: map[string][]cached{}, subs: map[chan struct{}]bool{},
+		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), sorted: map[string][]*cached{}, subs: map[chan struct{}]bool{},
 		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
 	}
 	for _, k := range resource.Kinds() {
@@ -132,24 +140,24 @@ func (m *mirror) set(e cached) bool {
 	bucket, name := split(e.Key)
 	b := m.buckets[bucket]
 	if b == nil {
-		b = map[string]cached{}
+		b = map[string]*cached{}
 		m.buckets[bucket] = b
 	}
-	old, had := b[name]
+	old, now := b[name], &e
 	switch {
-	case had && e.Revision <= old.Revision:
+	case old != nil && e.Revision <= old.Revision:
 		return false
 	case e.Deleted:
 		delete(b, name)
-		if !had || old.Deleted {
+		if old == nil || old.Deleted {
 			return false
 		}
 	default:
-		b[name] = e
+		b[name] = now
 	}
-	m.changed(bucket, name, old, e)
+	m.changed(bucket, name, old, now)
 	m.touched(bucket)
-	m.touch(bucket, name, old, e)
+	m.touch(bucket, name, old, now)
 	return true
 }
 
@@ -183,14 +191,14 @@ func (m *mirror) bury(key string, revision uint64) {
 // entomb is bury; it needs m.mu.
 func (m *mirror) entomb(key string, revision uint64) bool {
 	bucket, name := split(key)
-	old, had := m.buckets[bucket][name]
-	if !had || old.Revision > revision || old.Deleted {
+	old := m.buckets[bucket][name]
+	if old == nil || old.Revision > revision || old.Deleted {
 		return false
 	}
-	m.changed(bucket, name, old, cached{})
-	m.buckets[bucket][name] = cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
+	m.changed(bucket, name, old, nil)
+	m.buckets[bucket][name] = &cached{Entry: state.Entry{Key: key, Revision: revision, Deleted: true}}
 	m.touched(bucket)
-	m.touch(bucket, name, old, cached{})
+	m.touch(bucket, name, old, nil)
 	return true
 }
 
@@ -198,18 +206,20 @@ func (m *mirror) get(key string) (cached, bool) {
 	bucket, name := split(key)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	e, ok := m.buckets[bucket][name]
-	return e, ok && !e.Deleted
+	if e := m.buckets[bucket][name]; e != nil {
+		return *e, !e.Deleted
+	}
+	return cached{}, false
 }
 
 // list returns the live entries of a bucket in key order, for reading only. They are
 // sorted once after each change of the bucket.
-func (m *mirror) list(bucket string) []cached {
+func (m *mirror) list(bucket string) []*cached {
 	m.mu.RLock()
 	out, ok := m.sorted[bucket]
 	at := m.changes
 	if !ok {
-		out = make([]cached, 0, len(m.buckets[bucket]))
+		out = make([]*cached, 0, len(m.buckets[bucket]))
 		for _, e := range m.buckets[bucket] {
 			if !e.Deleted {
 				out = append(out, e)

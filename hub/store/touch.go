@@ -27,12 +27,12 @@ func (s *Store) Changes(rack string) uint64 {
 }
 
 // touch notes whom a change concerns; it needs m.mu, after the change was counted.
-func (m *mirror) touch(bucket, name string, old, now cached) {
+func (m *mirror) touch(bucket, name string, old, now *cached) {
 	if bucket == answerBucket {
 		return // nothing follows from what somebody was answered
 	}
 	var racks []string
-	for _, e := range []cached{old, now} {
+	for _, e := range []*cached{old, now} {
 		of, known := m.racksOf(bucket, name, e)
 		if !known {
 			m.touches.all = m.changes
@@ -46,14 +46,14 @@ func (m *mirror) touch(bucket, name string, old, now cached) {
 }
 
 // racksOf are the racks that an entry concerns; false where that is not known.
-func (m *mirror) racksOf(bucket, name string, e cached) (racks []string, known bool) {
+func (m *mirror) racksOf(bucket, name string, e *cached) (racks []string, known bool) {
 	switch bucket {
 	case BesideLedger:
 		return m.servedBy(name), true
 	case BesideInventory, BesideSealed:
 		return m.rackOfBMC(name)
 	}
-	if e.Key == "" || e.Deleted {
+	if e == nil || e.Deleted {
 		return nil, true
 	}
 	switch o := e.obj.(type) {
@@ -89,15 +89,15 @@ func namedBy(c *resource.Claim) string {
 
 // servedBy are the racks that an agent serves.
 func (m *mirror) servedBy(agent string) (racks []string) {
-	for _, key := range m.indexes.named[string(RacksByAgent)].entries[agent] {
-		_, name := split(key)
+	for _, e := range m.indexes.named[string(RacksByAgent)].entries[agent] {
+		_, name := split(e.Key)
 		racks = append(racks, name)
 	}
 	return racks
 }
 
 func (m *mirror) rackOfBMC(bmc string) ([]string, bool) {
-	b, ok := m.buckets[bucketOf(resource.KindBMC)][bmc].obj.(*resource.BMC)
+	b, ok := m.buckets[bucketOf(resource.KindBMC)][bmc].object().(*resource.BMC)
 	if !ok {
 		return nil, false
 	}
@@ -107,7 +107,7 @@ func (m *mirror) rackOfBMC(bmc string) ([]string, bool) {
 // racksOfServers are those of servers, of which some may be none.
 func (m *mirror) racksOfServers(servers ...string) (racks []string, known bool) {
 	for _, name := range slices.DeleteFunc(servers, func(s string) bool { return s == "" }) {
-		s, ok := m.buckets[bucketOf(resource.KindServer)][name].obj.(*resource.Server)
+		s, ok := m.buckets[bucketOf(resource.KindServer)][name].object().(*resource.Server)
 		if !ok {
 			return nil, false
 		}

@@ -26,7 +26,7 @@ type reports struct {
 	// Of each shard: the first report with all that is so now, and the last with all of a
 	// shard that the hub says it has.
 	first, had []uint64
-	whole      time.Time // when all was said last
+	whole      time.Time // from when reportWhole counts
 }
 
 func (r *reports) news(now time.Time, hurry bool) {
@@ -67,7 +67,10 @@ func (a *agent) report(now time.Time) time.Duration {
 	}
 	news, due := !r.since.IsZero(), now.Sub(r.whole) >= reportWhole
 	r.sent, r.since, r.hurry = now, time.Time{}, false
-	if news || due {
+	switch {
+	case news: // the first time sooner, as the agent does
+		r.whole = now.Add(-rand.N(reportWhole / 2))
+	case due:
 		r.whole = now
 	}
 	heads, _ := a.disk.heads()
