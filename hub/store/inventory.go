@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -45,16 +46,16 @@ type InventoryHead struct {
 	Revision uint64
 }
 
-// PeekInventoryHead is that of a BMC; false if there is none, or it is of another BMC of that name.
+// PeekInventoryHead is what is known of a BMC's inventory; false if there is none, or it is of another BMC of that name.
 // It costs less than the inventory.
-func (s *Store) PeekInventoryHead(bmc, uid string) (h InventoryHead, ok bool) {
+func PeekInventoryHead(s *Store, bmc, uid string) (h InventoryHead, ok bool) {
 	e, ok := s.mirror.get(inventoryKey(bmc))
 	if !ok {
 		return h, false
 	}
 	h, known := s.inventories.head(bmc, e.Revision)
 	if !known {
-		v := s.inventory(bmc, e)
+		v := s.inventories.of(bmc, e, s.logger)
 		h = InventoryHead{UID: v.UID, At: v.At, Revision: v.Revision}
 	}
 	return h, h.UID == uid
@@ -67,26 +68,10 @@ func (s *Store) PeekInventory(bmc, uid string) *Inventory {
 	if !ok {
 		return nil
 	}
-	if v := s.inventory(bmc, e); v.UID == uid {
+	if v := s.inventories.of(bmc, e, s.logger); v.UID == uid {
 		return v
 	}
 	return nil
-}
-
-// inventory is what an entry has. The last ones that were asked for are decoded once for each
-// revision.
-func (s *Store) inventory(bmc string, e cached) *Inventory {
-	if v := s.inventories.get(bmc, e.Revision); v != nil {
-		return v
-	}
-	v := &Inventory{}
-	if err := json.Unmarshal(e.Value, v); err != nil {
-		s.logger.Error("stored inventory cannot be read", "key", e.Key, "err", err)
-		v = &Inventory{} // it is read from the BMC again
-	}
-	v.Revision = e.Revision
-	s.inventories.put(bmc, v)
-	return v
 }
 
 // PutInventory writes an inventory: compare-and-set on its revision, which it
@@ -120,7 +105,7 @@ func (s *Store) SweepInventories(ctx context.Context) error {
 	for _, e := range s.mirror.list(BesideInventory) {
 		_, name := split(e.Key)
 		if b, there := s.shared(resource.KindBMC, name).(*resource.BMC); there {
-			if _, ok := s.PeekInventoryHead(name, b.Metadata.UID); ok {
+			if _, ok := PeekInventoryHead(s, name, b.Metadata.UID); ok {
 				continue
 			}
 		}
@@ -144,6 +129,22 @@ type inventories struct {
 
 func newInventories() *inventories {
 	return &inventories{decoded: map[string]*Inventory{}, heads: map[string]InventoryHead{}}
+}
+
+// of is what an entry has. The last ones that were asked for are decoded once for each
+// revision.
+func (d *inventories) of(bmc string, e cached, logger *slog.Logger) *Inventory {
+	if v := d.get(bmc, e.Revision); v != nil {
+		return v
+	}
+	v := &Inventory{}
+	if err := json.Unmarshal(e.Value, v); err != nil {
+		logger.Error("stored inventory cannot be read", "key", e.Key, "err", err)
+		v = &Inventory{} // it is read from the BMC again
+	}
+	v.Revision = e.Revision
+	d.put(bmc, v)
+	return v
 }
 
 // get is nil unless the very revision is there.
