@@ -126,6 +126,9 @@ func (r *resolver) drop(q Question) {
 	if r.last[q.Asker] == q {
 		delete(r.last, q.Asker)
 	}
+	if len(r.last) == 0 { // a map that had all claims of a fleet keeps its memory
+		r.found, r.last = map[Question]resource.Image{}, map[string]Question{}
+	}
 }
 
 // forgetOf drops what an owner has asked.
