@@ -22,9 +22,12 @@ type Handler interface {
 	Misplaced()
 }
 
-// workers is how many messages of a lane are handled at once. One that writes mostly waits for the
-// store.
-const workers = 4
+// workers is how many messages of a lane are handled at once; firstWorkers of the lane that what
+// holds come to goes through. One that writes mostly waits for the store.
+const (
+	workers      = 4
+	firstWorkers = 16
+)
 
 const (
 	firstLine, firstBytes     = 256, 16 << 20
@@ -44,10 +47,10 @@ type Intake struct {
 func New(h Handler, r prometheus.Registerer) (*Intake, error) {
 	i := &Intake{
 		handler: h,
-		first:   newLane("first", bounds{firstLine, firstBytes}, false),
-		reports: newLane("reports", bounds{reportsLine, reportsBytes}, true),
-		events:  newLane("events", bounds{eventsLine, eventsBytes}, true),
-		rest:    newLane("rest", bounds{restLine, restBytes}, false),
+		first:   newLane("first", firstWorkers, bounds{firstLine, firstBytes}, false),
+		reports: newLane("reports", workers, bounds{reportsLine, reportsBytes}, true),
+		events:  newLane("events", workers, bounds{eventsLine, eventsBytes}, true),
+		rest:    newLane("rest", workers, bounds{restLine, restBytes}, false),
 	}
 	i.metrics = newMetrics(i.lanes())
 	if err := r.Register(i.metrics); err != nil {
@@ -88,7 +91,7 @@ func (i *Intake) Put(topic string, payload []byte) {
 func (i *Intake) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, l := range i.lanes() {
-		for range workers {
+		for range l.workers {
 			all.Go(func() { i.work(ctx, l) })
 		}
 	}
@@ -130,16 +133,17 @@ func newestFirst(messages []waiting, take func(Message) (part, parts int)) (over
 
 // lane is a queue for several goroutines.
 type lane struct {
-	name string
-	all  bool // an agent's turn is all that waits of it
+	name    string
+	workers int
+	all     bool // an agent's turn is all that waits of it
 
 	mu    sync.Mutex
 	queue *queue
 	ready chan struct{} // has room for one: a worker looks again
 }
 
-func newLane(name string, b bounds, all bool) *lane {
-	return &lane{name: name, all: all, queue: newQueue(b), ready: make(chan struct{}, 1)}
+func newLane(name string, workers int, b bounds, all bool) *lane {
+	return &lane{name: name, workers: workers, all: all, queue: newQueue(b), ready: make(chan struct{}, 1)}
 }
 
 func (l *lane) put(m Message) []drop {

@@ -21,12 +21,21 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 	}
 	if m.Doc == message.LeafHold {
 		defer c.cfg.Store.Haste.Hurry()()
+		// Before it is written here: a hub that starts does not know it from its store, but from the agent.
+		if l, err := c.cfg.Store.PeekLedger(name); err == nil && acknowledges(m, l.Sent) {
+			d, err := c.HoldDoc(name, l.Sent[m.Doc])
+			if err != nil {
+				c.cfg.Logger.Error("own document cannot be opened", "agent", name, "err", err)
+			} else {
+				c.cfg.Heard.Laid(name, d)
+			}
+		}
 	}
 	foreign := false
-	l, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+	_, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
 		s, sent := l.Sent[m.Doc]
-		same := sent && s.Head == m.Head
-		if foreign = same && m.Digest != "" && m.Digest != s.Sealed; foreign || !same || l.Acked[m.Doc] == m.Head {
+		foreign = sent && s.Head == m.Head && !acknowledges(m, l.Sent)
+		if !acknowledges(m, l.Sent) || l.Acked[m.Doc] == m.Head {
 			return false
 		}
 		l.Acked[m.Doc] = m.Head
@@ -46,16 +55,14 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 		c.cfg.Crash.At("hub.applied")
 		c.cfg.Wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
 	}
-	if s, ok := l.Sent[m.Doc]; ok && m.Doc == message.LeafHold && l.Acked[m.Doc] == s.Head {
-		d, err := c.HoldDoc(name, s)
-		if err != nil {
-			c.cfg.Logger.Error("own document cannot be opened", "agent", name, "err", err)
-		} else {
-			c.cfg.Heard.Laid(name, d)
-		}
-	}
 	for _, id := range m.Released {
 		c.cfg.Heard.Released(a, id)
 	}
 	return nil
+}
+
+// acknowledges reports whether a document is the one that was sent last.
+func acknowledges(m message.Applied, sent map[string]store.SentDoc) bool {
+	s, ok := sent[m.Doc]
+	return ok && s.Head == m.Head && (m.Digest == "" || m.Digest == s.Sealed)
 }

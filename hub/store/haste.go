@@ -60,9 +60,15 @@ func Patient(ctx context.Context) context.Context { return context.WithValue(ctx
 // wait for.
 func Prompt(ctx context.Context) context.Context { return context.WithValue(ctx, patient{}, false) }
 
+// isPatient reports whether work is in the background.
+func isPatient(ctx context.Context) bool {
+	is, _ := ctx.Value(patient{}).(bool)
+	return is
+}
+
 // GiveWay waits while somebody hurries, for a moment at most, where the work is in the background.
 func (h *Haste) GiveWay(ctx context.Context) {
-	if gives, _ := ctx.Value(patient{}).(bool); !gives {
+	if !isPatient(ctx) {
 		return
 	}
 	h.mu.Lock()

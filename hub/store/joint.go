@@ -13,24 +13,32 @@ import (
 const (
 	// jointPart bounds the ops of a commit that is joined with others: a large one keeps nobody waiting.
 	jointPart = 32
-	// jointOps bounds what is joined.
-	jointOps = 512
-	// jointRuns is how many joined commits are under way at once: one that hangs keeps nobody else waiting.
+	// jointOps bounds what is joined: the server takes it in at once, and nothing else meanwhile.
+	jointOps = 128
+	// jointRuns is how many joined commits of each line are under way at once: one that hangs keeps
+	// nobody else waiting.
 	jointRuns = 2
 )
 
 // joint makes one commit of all that callers commit while others are under way, since a
 // commit costs what it costs for few keys and for many: the server syncs a folder for each.
 // Each caller's part is written whole or not at all as if it was alone: one that conflicts is taken out.
+// Background work stands in a line of its own: what a hold waits for is not joined with it, and waits
+// for none of its commits to come back.
 type joint struct {
 	kv state.KV
 
-	mu      sync.Mutex
-	runs    int
-	waiting []*part
+	mu    sync.Mutex
+	lines map[bool]*jointLine // background work's is true
 	// checked counts the joined commits under way that check a key: in a cluster the server refuses another
 	// one that does, as it refuses one that writes it.
 	checked map[string]int
+}
+
+// jointLine is who waits, and how many commits are under way.
+type jointLine struct {
+	runs    int
+	waiting []*part
 }
 
 // part is the commit of one caller.
@@ -56,11 +64,9 @@ func (j *joint) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	}
 	p := &part{ops: ops, done: make(chan struct{})}
 	j.mu.Lock()
-	j.waiting = append(j.waiting, p)
-	if j.runs < jointRuns {
-		j.runs++
-		go j.run(context.WithoutCancel(ctx)) // each commit has the deadline of the store
-	}
+	l := j.line(isPatient(ctx))
+	l.waiting = append(l.waiting, p)
+	j.start(ctx, l)
 	j.mu.Unlock()
 	select {
 	case <-p.done:
@@ -71,14 +77,30 @@ func (j *joint) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	}
 }
 
-// run commits until nobody waits.
-func (j *joint) run(ctx context.Context) {
+// line is that of background work, or of all else. It needs j.mu.
+func (j *joint) line(background bool) *jointLine {
+	if j.lines == nil {
+		j.lines = map[bool]*jointLine{false: {}, true: {}}
+	}
+	return j.lines[background]
+}
+
+// start has somebody commit what waits in a line, unless enough do. It needs j.mu.
+func (j *joint) start(ctx context.Context, l *jointLine) {
+	if len(l.waiting) > 0 && l.runs < jointRuns {
+		l.runs++
+		go j.run(context.WithoutCancel(ctx), l) // each commit has the deadline of the store
+	}
+}
+
+// run commits until nobody waits in a line who can be taken.
+func (j *joint) run(ctx context.Context, l *jointLine) {
 	for {
 		j.mu.Lock()
-		parts := j.take()
+		parts := j.take(l)
 		j.checks(parts, 1)
 		if len(parts) == 0 {
-			j.runs--
+			l.runs--
 			j.mu.Unlock()
 			return
 		}
@@ -86,6 +108,9 @@ func (j *joint) run(ctx context.Context) {
 		j.write(ctx, slices.Clone(parts))
 		j.mu.Lock()
 		j.checks(parts, -1)
+		for _, other := range j.lines { // where somebody may have waited for a key
+			j.start(ctx, other)
+		}
 		j.mu.Unlock()
 	}
 }
@@ -109,10 +134,10 @@ func (j *joint) checks(parts []*part, n int) {
 
 // take is what can be joined of those who wait: no key is in two of them but to be checked at
 // one revision, and none is checked by what is under way. It needs j.mu.
-func (j *joint) take() (parts []*part) {
+func (j *joint) take(l *jointLine) (parts []*part) {
 	keys := map[string]state.Op{}
 	var left []*part
-	for _, p := range j.waiting {
+	for _, p := range l.waiting {
 		apart := len(keys)+len(p.ops) > jointOps && len(parts) > 0
 		for _, o := range p.ops {
 			other, twice := keys[o.Key]
@@ -128,7 +153,7 @@ func (j *joint) take() (parts []*part) {
 		}
 		parts = append(parts, p)
 	}
-	j.waiting = left
+	l.waiting = left
 	return parts
 }
 

@@ -101,3 +101,45 @@ func TestJointCommits(t *testing.T) {
 		}
 	})
 }
+
+// What somebody waits for is not joined with background work, and none waits for the other but for a
+// key that both check.
+func TestJointLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := &slowCommits{Memory: storetest.NewMemory()}
+		var keys [2]uint64
+		for i, key := range []string{"meta.one", "meta.other"} {
+			revision, err := kv.Create(t.Context(), key, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys[i] = revision
+		}
+		j := &joint{kv: kv}
+		background, begun := Patient(t.Context()), time.Now()
+		var callers sync.WaitGroup
+		commit := func(ctx context.Context, ops []state.Op, want time.Duration) {
+			callers.Go(func() {
+				if _, err := j.commit(ctx, ops); err != nil {
+					t.Errorf("%s: %v", ops[0].Key, err)
+				}
+				if took := time.Since(begun); took != want {
+					t.Errorf("%s took %s, want %s", ops[0].Key, took, want)
+				}
+			})
+			synctest.Wait()
+		}
+		for n := range 8 {
+			commit(background, []state.Op{write(fmt.Sprintf("meta.a%d", n), nil, 0), write(fmt.Sprintf("meta.b%d", n), nil, 0)}, time.Duration(1+min(1, n/jointRuns))*time.Second)
+		}
+		commit(t.Context(), pairOf(20, "meta.one", keys[0]), time.Second)
+		commit(background, pairOf(21, "meta.other", keys[1]), 2*time.Second)
+		commit(background, pairOf(22, "meta.other", keys[1]), 2*time.Second)
+		commit(t.Context(), pairOf(23, "meta.one", keys[0]), 2*time.Second) // of its own line, it waits for the check
+		callers.Wait()
+		begun = time.Now()
+		commit(background, pairOf(30, "meta.other", keys[1]), time.Second)
+		commit(t.Context(), pairOf(31, "meta.other", keys[1]), 2*time.Second) // nobody of its own line is under way
+		callers.Wait()
+	})
+}
