@@ -94,7 +94,7 @@ integration: ## what needs more than Go: root, ip, nft and curl; real brokers; i
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
 
 .PHONY: first-hour
-first-hour: ## the commands of README, guide and OPERATIONS as a newcomer runs them, each timed, as root; ARGS=-cold builds everything anew
+first-hour: ## the commands of README and guide as a newcomer runs them, each timed, as root; ARGS=-cold builds everything anew
 	$(GO) test -tags=host -count=1 -v -timeout=20m -run='^TestJourneys$$' ./integration/firsthour $(ARGS)
 
 .PHONY: storm

@@ -104,7 +104,7 @@ func DecodeProbeReport(raw []byte, state ProbeState) (ProbeReport, error) {
 	const op = "read report"
 	var r ProbeReport
 	bad := func(err error) (ProbeReport, error) {
-		return ProbeReport{}, Errorf(CodeInvalid, op, "%w", err).WithHint("see docs/OPERATIONS.md, reports from images")
+		return ProbeReport{}, Errorf(CodeInvalid, op, "%w", err).WithHint("see docs/guide/reports.md")
 	}
 	switch {
 	case len(raw) > MaxProbeReport:

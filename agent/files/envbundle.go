@@ -52,7 +52,7 @@ func (e *envs) bundle(ctx context.Context, server, claim string, in message.EnvI
 		return out, err
 	}
 	if err := json.Unmarshal(content, &out); err != nil {
-		return out, protocol.Errorf(protocol.CodeInvalid, op, "the bundle is no JSON of one: %w", err).WithHint("hub and agent may be of releases that do not fit; see docs/OPERATIONS.md")
+		return out, protocol.Errorf(protocol.CodeInvalid, op, "the bundle is no JSON of one: %w", err).WithHint("hub and agent may be of releases that do not fit; see docs/guide/boot-environments.md")
 	}
 	return out, nil
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// docs/OPERATIONS.md says of every operation which role has the right to it.
-func TestOperationsPage(t *testing.T) {
-	raw, err := os.ReadFile("../../docs/OPERATIONS.md")
+// docs/guide/access.md says of every operation which role has the right to it.
+func TestAccessPage(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/guide/access.md")
 	if err != nil {
 		t.Fatal(err)
 	}

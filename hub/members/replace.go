@@ -13,7 +13,7 @@ import (
 
 // ReplaceAgent ends the term of a rack's agent, if it has one, and makes a token for
 // the next. The one before is told so when it is heard, by a signed word that it keeps.
-// One that cannot be told goes on with what it has: see OPERATIONS.md for what that is.
+// One that cannot be told goes on with what it has: see docs/guide/agents.md for what that is.
 func (c *Room) ReplaceAgent(ctx context.Context, rack string, r api.EndRequest, by string) (api.EndAnswer, error) {
 	if err := r.Validate(); err != nil {
 		return api.EndAnswer{}, err

@@ -31,7 +31,7 @@ type mark struct {
 }
 
 // marks are the rows that are known to be red. Only a promise and a fault are here: what is
-// wrong, and what mends it, is for docs/TESTING.md.
+// wrong, and what mends it, is for testdata/rows.txt.
 func marks() []mark {
 	return []mark{
 		{judge.TrueWords, "read-gap"},

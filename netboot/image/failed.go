@@ -58,7 +58,7 @@ func answered(op, host, what string, err *transport.Error) *protocol.Error {
 			WithHint("check repository and tag; registry %s was asked", host)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return protocol.Errorf(protocol.CodeDenied, op, "registry %s denies %s: %w", host, what, err).
-			WithHint("give an account of %s that may read it (OPERATIONS.md, Private registries), make the repository readable without login, or map the registry to a mirror that is", host)
+			WithHint("give an account of %s that may read it (docs/guide/registries.md), make the repository readable without login, or map the registry to a mirror that is", host)
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, op, "registry %s answered %d for %s: %w", host, err.StatusCode, what, err).
 		WithHint("look at the log of %s; try again later", host)

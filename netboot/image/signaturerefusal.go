@@ -49,7 +49,7 @@ func nearer(a, b *SignatureRefusal) *SignatureRefusal {
 
 // failed gives a refusal its code, and says what to do.
 func (r *SignatureRefusal) failed(op, ref string) error {
-	code, hint := protocol.CodeInvalid, "sign the image anew with cosign (OPERATIONS.md, Signatures of OCI images)"
+	code, hint := protocol.CodeInvalid, "sign the image anew with cosign (docs/guide/catalogue.md)"
 	switch r.Class {
 	case SignatureNone:
 		code, hint = protocol.CodeNotFound, "sign "+ref+" with cosign, into its own repository and not as a bundle; of an index, cosign sign --recursive signs what each architecture boots"

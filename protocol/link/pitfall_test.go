@@ -18,8 +18,7 @@ import (
 	"rackboot/protocol"
 )
 
-// The numbers are the rows of the pitfalls of paho.mqtt.golang v1.5.1 in
-// docs/TESTING.md. Rows that other tests show are named there.
+// The numbers are the rows of testdata/pitfalls.txt. Rows that other tests show are named there.
 
 // 1, 3. A handler may publish and wait for the acknowledgement, and one that is slow
 // keeps neither the reader nor the broker's PUBACK waiting.

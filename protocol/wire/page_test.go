@@ -10,26 +10,20 @@ import (
 	"testing"
 )
 
-func page(t *testing.T) string {
+func page(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/PROTOCOL.md")
+	text, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// pageFields are the rows of the field tables below "## Messages", as
-// "Hello.agent" with "text, since 1, always".
+// pageFields are the rows of the tables of fields, as "Hello.agent" with "text, always".
 func pageFields(t *testing.T) map[string]string {
 	t.Helper()
-	_, text, found := strings.Cut(page(t), "\n## Messages\n")
-	if !found {
-		t.Fatal("docs/PROTOCOL.md has no messages")
-	}
-	text, _, _ = strings.Cut(text, "\n## ")
 	rows := map[string]string{}
-	for section := range strings.SplitSeq(text, "\n### ") {
+	for section := range strings.SplitSeq(page(t, "reference/messages.md"), "\n## ") {
 		name, body, _ := strings.Cut(section, "\n")
 		for line := range strings.SplitSeq(body, "\n") {
 			if !strings.HasPrefix(line, "| `") {
@@ -56,7 +50,7 @@ func describe(cbor string, may bool) string {
 	return cbor + ", always"
 }
 
-// Every field of every message is in docs/PROTOCOL.md with its type and what its absence
+// Every field of every message is in docs/reference/messages.md with its type and what its absence
 // means; and no other is.
 func TestPageHasEveryField(t *testing.T) {
 	rows, want := pageFields(t), map[string]string{}
@@ -80,9 +74,9 @@ func TestPageHasEveryField(t *testing.T) {
 	}
 }
 
-// Each kind of message has its topic in the page.
+// Each kind of message has its topic in one of the pages.
 func TestPageHasEveryTopic(t *testing.T) {
-	text := page(t)
+	text := page(t, "PROTOCOL.md") + page(t, "reference/messages.md")
 	for _, k := range Kinds() {
 		topic := k.Topic
 		switch {
@@ -99,7 +93,7 @@ func TestPageHasEveryTopic(t *testing.T) {
 
 // The example that is taken apart in the page is a vector.
 func TestPageExample(t *testing.T) {
-	_, text, found := strings.Cut(page(t), "byte by byte:\n\n```\n")
+	_, text, found := strings.Cut(page(t, "PROTOCOL.md"), "byte by byte:\n\n```\n")
 	if !found {
 		t.Fatal("no example")
 	}

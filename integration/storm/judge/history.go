@@ -14,7 +14,7 @@ type Time = powerlog.Time
 // Promise is what a storm may break.
 type Promise string
 
-// The promises. The codes are those of docs/TESTING.md.
+// The promises. The codes are those of integration/storm/testdata/rows.txt.
 const (
 	NoOn       Promise = "no-on"      // no power-on of ours between a receipt and the release
 	OneBoot    Promise = "one-boot"   // at most one network boot for each grant

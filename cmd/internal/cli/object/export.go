@@ -30,7 +30,7 @@ so that somebody makes it again at the other hub. Uploaded files are not in it e
 there (rackctl iso list names them). Files of boot images are fetched and verified there anew.
 
 Stop the agents of what moves before, so that nothing happens after the export: see "Moving to
-another hub" in OPERATIONS.md. A file that is there is not replaced.`,
+another hub" in docs/guide/take-over.md. A file that is there is not replaced.`,
 		Example: "  rackctl export fleet.json\n  rackctl export r1.json --rack r1\n  rackctl export holds.json holds",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kinds, err := exportedKinds(args[1:])

@@ -110,7 +110,7 @@ func secretRotateCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		Use: "rotate-key", Short: "Have the hub read its key for secrets again and use it for all of them", Args: cobra.NoArgs,
 		Long: "Have the hub read its key-encryption key again and put every secret under it. Before, change\n" +
 			"what secrets.keyFile, keyEnv or keyCommand of the hub's file gives, with the old key under\n" +
-			"secrets.previous; see OPERATIONS.md. What is in the secrets does not change, and no agent notices.",
+			"secrets.previous; see docs/guide/secrets.md. What is in the secrets does not change, and no agent notices.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := hubs.Connect()
 			if err != nil {

@@ -69,7 +69,7 @@ func revokeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		Long: "Refuse an agent's certificate and key from now on, for ever: for a host or disk that was stolen or\n" +
 			"copied. Its connection is cut and nothing of it is heeded. The rack has no agent until another\n" +
 			"joins: what was held stays off unless something else powers it on, and nobody forces it off then.\n" +
-			"An agent that has no way to the hub cannot hear of it; see OPERATIONS.md for how to fence it.",
+			"An agent that has no way to the hub cannot hear of it; see docs/guide/agents.md for how to fence it.",
 		Example: "  rackctl rack revoke r1 --reason 'host stolen from the rack'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := hubs.Connect()
@@ -102,7 +102,7 @@ func replaceAgentCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		Long: "End the term of a rack's agent and make a token for the next. The one before is told when it is\n" +
 			"heard, and answers no boot and orders no power from then on. The next one serves nothing and powers\n" +
 			"nothing until the hub has told it what is held.\n" +
-			"Make sure that the one before is off, or can hear the hub; see OPERATIONS.md for what it does else.",
+			"Make sure that the one before is off, or can hear the hub; see docs/guide/agents.md for what it does else.",
 		Example: "  rackctl rack replace-agent r1 --reason 'disk failed'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hub, err := hubs.Chosen()

@@ -39,8 +39,8 @@ func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 		Use: "restored", Short: "Make agents accept a hub whose folder was restored from a copy", Args: cobra.NoArgs,
 		Long: "Agents refuse documents that are older than what they have. After the hub's folder was restored from a copy, " +
 			"run this once while the hub is stopped: it raises the epoch of the documents. Holds that were placed after the " +
-			"copy stay enforced at their agents and are shown there as HoldMissing; place them again. Claims that were made " +
-			"after the copy are gone: apply them again.",
+			"copy stay enforced at their agents, and the hub takes them over from there. Claims that were made after the " +
+			"copy are gone: apply them again.",
 	}
 	restored.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := loadAsOwner("restored", *config)
