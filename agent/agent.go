@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/account"
+	"rackboot/agent/ask"
 	"rackboot/agent/boot"
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
@@ -48,12 +49,12 @@ type Agent struct {
 	started time.Time
 
 	local    *local.API
-	denied   *denials // by the power path
+	denied   *account.Denials // by the power path
 	accounts *account.Room
 	unnoted  unnoted
-	changes  *changes
+	changes  *account.Changes
 	streams  *stream.Room
-	asks     *asks
+	asks     *ask.Room
 	surveys  chan struct{} // held while a board is read
 	reads    budget        // that evidence asks for
 	traces   *trace.Room
@@ -77,8 +78,7 @@ func New(cfg Config) (*Agent, error) {
 		started: cfg.Clock(),
 	}
 	a.loops = newLoops(a)
-	a.changes = newChanges()
-	a.denied, a.asks, a.surveys = newDenials(), newAsks(a), make(chan struct{}, boardsAtOnce)
+	a.denied, a.surveys = account.NewDenials(), make(chan struct{}, boardsAtOnce)
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loggedIn)
 	}
@@ -91,6 +91,9 @@ func New(cfg Config) (*Agent, error) {
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.accounts = account.New(account.Config{Store: st, Local: cfg.Credentials, Secrets: cfg.Secrets})
+	a.changes = account.NewChanges(account.ChangesConfig{
+		Accounts: a.accounts, Store: st, Secrets: cfg.Secrets, OpenBMC: cfg.OpenBMC, Clock: cfg.Clock, Crash: cfg.Crash,
+	})
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
@@ -99,6 +102,9 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.asks = ask.New(ask.Config{
+		Accounts: a.accounts, Denied: a.denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	})
 	index := boot.NewIndex()
 	a.files = files.New(files.Config{
 		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
@@ -164,7 +170,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		a.trial.Run(ctx)
 		return nil
 	})
-	a.asks.run(ctx, group)
+	group.Go(func() error {
+		a.asks.Run(ctx)
+		return nil
+	})
 	o, err := a.store.Overview()
 	if err != nil {
 		return err

@@ -31,7 +31,6 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 		t.Fatal(err)
 	}
 	a.store = st
-	a.asks = newAsks(a)
 	a.reports = reports.New(reports.Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()})
 	a.met = newMetrics(prometheus.NewRegistry(), a)
 	a.traces = trace.New(trace.Config{Agent: "a1", Store: st, Servers: a.reports, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})

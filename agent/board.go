@@ -88,14 +88,14 @@ func (s *server) readBoard(ctx context.Context) (known bool, err error) {
 	if err != nil || v.Intent == nil {
 		return false, err
 	}
-	w, err := s.agent.wayTo(s.name, v.Intent.BMC, v.Intent.SystemURI)
+	w, err := s.agent.accounts.Way(s.name, v.Intent.BMC, v.Intent.SystemURI)
 	if err != nil {
 		return false, nil // the loop says so
 	}
-	if _, denied := s.agent.denied.of(w.account); denied {
+	if _, denied := s.agent.denied.Of(w.Account); denied {
 		return false, nil
 	}
-	d, err := s.agent.cfg.OpenBMC(w.target)
+	d, err := s.agent.cfg.OpenBMC(w.Target)
 	if err != nil {
 		return false, err
 	}

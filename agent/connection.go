@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,30 +12,6 @@ import (
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
-
-// way is how a system is reached.
-type way struct {
-	target  bmc.Target
-	account string // what refused credentials are remembered by
-	made    string // what a driver is made from
-}
-
-// wayTo reads the credentials of a BMC. name stands in the driver's logs.
-func (a *Agent) wayTo(name string, in message.BMCIntent, systemURI string) (way, error) {
-	creds, stamp, err := a.accounts.Credentials(in)
-	if err != nil {
-		return way{}, err
-	}
-	in.Sealed = nil // the stamp stands for it: sealed anew it is the same account
-	account := fmt.Sprintf("%v %s", in, stamp)
-	return way{
-		target: bmc.Target{
-			Server: name, Address: in.Address, SystemURI: systemURI,
-			Fingerprint: in.Fingerprint, CA: []byte(in.CA), Credentials: creds,
-		},
-		account: account, made: account + " " + systemURI,
-	}, nil
-}
 
 // connection is a server's BMC driver, opened again when the way to it or its
 // credentials change. It is the server's loop's, but for can.
@@ -90,26 +65,26 @@ func (r reading) fill(snap *decide.Snapshot) {
 // change, so that the BMC does not lock the account.
 func (c *connection) observe(ctx context.Context, s *server, in message.ServerIntent) reading {
 	a := s.agent
-	w, err := a.wayTo(s.name, in.BMC, in.SystemURI)
+	w, err := a.accounts.Way(s.name, in.BMC, in.SystemURI)
 	if err != nil {
 		c.close(s)
 		return reading{obs: unreachable(s, in, protocol.CodeDenied, err), cond: &resource.ConditionState{Code: credentialsCondition(in.BMC), Message: err.Error()}}
 	}
-	if c.account != w.account { // the one of before may come back, and be right then
-		a.denied.forget(c.account)
-		c.account = w.account
+	if c.account != w.Account { // the one of before may come back, and be right then
+		a.denied.Forget(c.account)
+		c.account = w.Account
 	}
-	if why, denied := a.denied.of(w.account); denied {
+	if why, denied := a.denied.Of(w.Account); denied {
 		return reading{cond: &resource.ConditionState{Code: resource.CondBMCDenied, Message: why + "; not tried again until the credentials change"}}
 	}
-	if c.driver == nil || c.made != w.made {
+	if c.driver == nil || c.made != w.Made {
 		c.close(s)
-		d, err := a.cfg.OpenBMC(w.target)
+		d, err := a.cfg.OpenBMC(w.Target)
 		if err != nil {
 			return reading{obs: unreachable(s, in, protocol.CodeOf(err), err), cond: &resource.ConditionState{Code: resource.CondBMCUnreachable, Message: err.Error()}}
 		}
 		c.use(d)
-		c.made, c.address = w.made, in.BMC.Address
+		c.made, c.address = w.Made, in.BMC.Address
 		host := hostOf(in.BMC.Address)
 		s.host.Store(&host)
 		s.reread()
@@ -128,7 +103,7 @@ func (c *connection) observe(ctx context.Context, s *server, in message.ServerIn
 		o.Source = source
 	}
 	if protocol.CodeOf(err) == protocol.CodeDenied {
-		a.denied.note(w.account, err.Error())
+		a.denied.Note(w.Account, err.Error())
 	}
 	c.follow(ctx, s, err)
 	if err == nil {

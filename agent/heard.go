@@ -101,7 +101,7 @@ func (h heard) rejections(d message.RackDoc) (rejected []message.Rejection, wron
 }
 
 // Ask implements link.Heard.
-func (h heard) Ask(m message.Ask) { h.agent.asks.take(m) }
+func (h heard) Ask(m message.Ask) { h.agent.asks.Take(m) }
 
 // Contact implements link.Heard.
 func (h heard) Contact() { h.agent.trial.Heard() }

@@ -10,7 +10,6 @@ import (
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
-	asks                    *prometheus.CounterVec
 	wakes                   *prometheus.CounterVec
 	opened                  *prometheus.CounterVec
 	approvals               *prometheus.CounterVec
@@ -51,12 +50,6 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, why := range approvalReasons {
 		m.approvals.WithLabelValues(why)
 	}
-	m.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
-	}, []string{"result"})
-	for _, r := range askResults {
-		m.asks.WithLabelValues(string(r))
-	}
 	m.opened = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_secrets_opened_total", Help: "Sealed credentials of documents, by whether they could be opened.",
 	}, []string{"result"})
@@ -67,7 +60,7 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	m.newHolds()
 	m.register(reg)
 	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.approvals, m.asks, m.opened, m.media, m.wakes, m.unrecorded)
+	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.approvals, m.opened, m.media, m.wakes, m.unrecorded)
 	return m
 }
 

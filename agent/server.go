@@ -162,8 +162,8 @@ func (s *server) turn(ctx context.Context) time.Time {
 // read goes on with a change of the BMC's account, and reads the server.
 func (s *server) read(ctx context.Context, v store.View) reading {
 	in := v.Intent.ServerIntent
-	if r := s.changeAccount(ctx, in, settings(v.Rack).PollInterval); r != nil {
-		return *r
+	if t := s.agent.changes.GoOn(ctx, in, settings(v.Rack).PollInterval, s.log); t != nil {
+		return reading{obs: unreachable(s, in, protocol.CodeUnavailable, t.Err), cond: &resource.ConditionState{Code: t.Code, Message: t.Err.Error()}}
 	}
 	s.bmc.known = knownAs(v.Record.Identity)
 	return s.bmc.observe(ctx, s, in)

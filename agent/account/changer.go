@@ -1,9 +1,9 @@
-package agent
+package account
 
 import (
 	"context"
 	"errors"
-	"sync"
+	"log/slog"
 	"time"
 
 	"rackboot/agent/store"
@@ -15,113 +15,50 @@ import (
 )
 
 const (
-	// accountSteps bounds the steps of a change in one turn; the longest way has eight.
-	accountSteps = 12
-	// accountTurn bounds a turn: what a hold may have to wait for.
-	accountTurn = callTimeout
-	// accountTries is how often the next account is tried after a write that the BMC
+	// callTimeout bounds one call to a BMC.
+	callTimeout = 15 * time.Second
+	// changeSteps bounds the steps of a change in one turn; the longest way has eight.
+	changeSteps = 12
+	// changeTurn bounds a turn: what a hold may have to wait for.
+	changeTurn = callTimeout
+	// changeTries is how often the next account is tried after a write that the BMC
 	// took, with two polls between: a BMC may answer before the change is in force.
-	accountTries = 5
+	changeTries = 5
 	// forgottenPassword is the length of a password that nobody keeps; IPMI has 16.
 	forgottenPassword = 16
 )
 
-// changes are the changes of accounts in memory, by BMC: what is lost with the process.
-type changes struct {
-	mu    sync.Mutex
-	byBMC map[string]*change
-}
-
-type change struct {
-	busy  sync.Mutex // one server's loop at a time
-	id    string
-	facts decide.AccountFacts
-	tries int
-	after time.Time
-	why   string // what the BMC said last
-}
-
-func newChanges() *changes { return &changes{byBMC: map[string]*change{}} }
-
-func (c *changes) of(name string) *change {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byBMC[name] == nil {
-		c.byBMC[name] = &change{}
-	}
-	return c.byBMC[name]
-}
-
 // changer does the change of one BMC's account, in the loop of a server behind it.
 type changer struct {
 	*change
-	a    *Agent
-	s    *server
+	cfg  *ChangesConfig
+	log  *slog.Logger
 	in   message.ServerIntent
 	rec  store.AccountChange
 	have message.BMCCredentials
 	was  bmc.Credentials
 }
 
-// changeAccount goes on with the change of the BMC's account, if there is one. What it
-// returns stands for a read of the BMC: no account is known to work.
-func (s *server) changeAccount(ctx context.Context, in message.ServerIntent, every time.Duration) *reading {
-	a := s.agent
-	name := resource.SecretOf(in.BMC.CredentialsRef)
-	if name == "" || a.cfg.Secrets == nil {
-		return nil
-	}
-	kept, err := a.store.Credentials(in.BMC.Name)
-	if err != nil || kept.Secret != name {
-		return nil
-	}
-	have, err := a.cfg.Secrets.Reveal(kept)
-	if err != nil || have.Next == nil {
-		return nil // what is wrong is said by the read
-	}
-	rec, err := a.store.AccountChange(in.BMC.Name, have.Change)
-	if err != nil {
-		return s.noAccount(in, resource.CondStoreFailing, err)
-	}
-	was, err := a.accounts.Former(have)
-	if err != nil && rec.Phase == decide.AccountNew {
-		return nil
-	}
-	c := changer{a.changes.of(in.BMC.Name), a, s, in, rec, have, was}
-	if !c.busy.TryLock() {
-		return s.noAccount(in, resource.CondRotating, errors.New("another server's loop changes it"))
-	}
-	defer c.busy.Unlock()
-	if c.id != have.Change {
-		c.id, c.facts, c.tries, c.after, c.why = have.Change, decide.AccountFacts{}, 0, time.Time{}, ""
-	}
-	c.facts.Phase = rec.Phase
-	if rec.Phase != decide.AccountRotated && rec.Phase != decide.AccountKept && a.cfg.Clock().Before(c.after) {
-		return c.waiting()
-	}
-	return c.run(ctx, every)
-}
-
 // run takes the steps of one turn: one of them only while a server behind the BMC is
 // held, or boots.
-func (c *changer) run(ctx context.Context, every time.Duration) *reading {
-	ctx, cancel := context.WithTimeout(ctx, accountTurn)
+func (c *changer) run(ctx context.Context, every time.Duration) *Trouble {
+	ctx, cancel := context.WithTimeout(ctx, changeTurn)
 	defer cancel()
-	for i := range accountSteps {
-		if ctx.Err() != nil || i > 0 && c.a.occupied(c.in.BMC.Name) {
+	for i := range changeSteps {
+		if ctx.Err() != nil || i > 0 && c.cfg.occupied(c.in.BMC.Name) {
 			return c.waiting()
 		}
-		c.facts.Busy = c.facts.Phase == decide.AccountNew && c.a.occupied(c.in.BMC.Name)
-		c.facts.Spent = c.tries >= accountTries
+		c.facts.Busy = c.facts.Phase == decide.AccountNew && c.cfg.occupied(c.in.BMC.Name)
+		c.facts.Spent = c.tries >= changeTries
 		err := error(nil)
 		switch step := decide.ChangeAccount(c.facts); step {
 		case decide.AccountDone:
 			if c.rec.Phase == decide.AccountLost {
-				return c.s.noAccount(c.in, resource.CondBMCDenied, errors.New(c.rec.Reason))
+				return trouble(resource.CondBMCDenied, errors.New(c.rec.Reason))
 			}
 			return nil
 		case decide.AccountWait:
-			c.after = c.a.cfg.Clock().Add(2 * every)
+			c.after = c.cfg.Clock().Add(2 * every)
 			r := c.waiting()
 			c.facts = c.facts.Later()
 			return r
@@ -144,25 +81,25 @@ func (c *changer) run(ctx context.Context, every time.Duration) *reading {
 			err = c.note(decide.AccountLost, "the BMC refuses both the former and the next account: "+c.why)
 		}
 		if err != nil {
-			return c.s.noAccount(c.in, resource.CondStoreFailing, err)
+			return trouble(resource.CondStoreFailing, err)
 		}
 	}
 	return c.waiting()
 }
 
-// waiting is nil where the former account is not known to be refused.
-func (c *changer) waiting() *reading {
+// waiting returns nil where the former account is not known to be refused.
+func (c *changer) waiting() *Trouble {
 	if c.facts.Phase == decide.AccountWriting && c.facts.Current != decide.LoginOK && c.facts.Current != decide.LoginLimited && c.facts.Current != decide.LoginUntried ||
 		c.facts.Phase == decide.AccountWriting && c.facts.Next == decide.LoginUnreachable {
-		return c.s.noAccount(c.in, resource.CondRotating, errors.New("the BMC does not answer: "+c.why))
+		return trouble(resource.CondRotating, errors.New("the BMC does not answer: "+c.why))
 	}
 	return nil
 }
 
-// open makes a driver; its call is bounded.
+// with makes a driver, and does with it what is asked; the call is bounded.
 func (c *changer) with(ctx context.Context, as bmc.Credentials, do func(context.Context, bmc.Accounts) error) error {
-	d, err := c.a.cfg.OpenBMC(bmc.Target{
-		Server: c.s.name, Address: c.in.BMC.Address, SystemURI: c.in.SystemURI,
+	d, err := c.cfg.OpenBMC(bmc.Target{
+		Server: c.in.Server, Address: c.in.BMC.Address, SystemURI: c.in.SystemURI,
 		Fingerprint: c.in.BMC.Fingerprint, CA: []byte(c.in.BMC.CA), Credentials: as,
 	})
 	if err != nil {
@@ -207,7 +144,7 @@ func (c *changer) write(ctx context.Context) error {
 	err := c.with(ctx, c.was, func(ctx context.Context, d bmc.Accounts) error {
 		return d.PutAccount(ctx, bmc.Credentials(*c.have.Next), role)
 	})
-	c.a.cfg.Crash.At("agent.account.written")
+	c.cfg.Crash.At("agent.account.written")
 	c.facts.Current, c.facts.Next, c.facts.Again, c.facts.Written, c.tries = "", "", false, decide.WriteAccepted, 0
 	switch code := protocol.CodeOf(err); code {
 	case "":
@@ -219,7 +156,7 @@ func (c *changer) write(ctx context.Context) error {
 			c.why += " (" + hint + ")"
 		}
 	}
-	c.s.log.Info("next account written", "bmc", c.in.BMC.Name, "change", c.rec.Change, "answer", c.facts.Written, "err", err)
+	c.log.Info("next account written", "bmc", c.in.BMC.Name, "change", c.rec.Change, "answer", c.facts.Written, "err", err)
 	return nil
 }
 
@@ -231,7 +168,7 @@ func (c *changer) takeBack(ctx context.Context) {
 		return
 	}
 	err := c.with(ctx, c.was, func(ctx context.Context, d bmc.Accounts) error { return d.PutAccount(ctx, c.was, bmc.RoleOperator) })
-	c.s.log.Info("former password written again", "bmc", c.in.BMC.Name, "err", err)
+	c.log.Info("former password written again", "bmc", c.in.BMC.Name, "err", err)
 }
 
 // kept is why the next account was given up.
@@ -256,7 +193,7 @@ func (c *changer) drop(ctx context.Context) string {
 		}
 		return d.PutAccount(ctx, bmc.Credentials{Username: c.was.Username, Password: resource.NewPassword(forgottenPassword)}, bmc.RoleAdministrator)
 	})
-	c.a.cfg.Crash.At("agent.account.dropped")
+	c.cfg.Crash.At("agent.account.dropped")
 	if err != nil {
 		return "the former user could not be dropped: " + err.Error()
 	}
@@ -266,40 +203,11 @@ func (c *changer) drop(ctx context.Context) string {
 // note records how far it has come.
 func (c *changer) note(p decide.AccountPhase, why string) error {
 	c.rec.Phase, c.rec.Reason = p, why
-	if err := c.a.store.KeepAccountChange(c.rec); err != nil {
+	if err := c.cfg.Store.KeepAccountChange(c.rec); err != nil {
 		return err
 	}
 	c.facts.Phase = p
-	c.a.cfg.Crash.At("agent.account." + string(p))
-	c.s.log.Info("change of an account", "bmc", c.in.BMC.Name, "change", c.rec.Change, "phase", p, "why", why)
+	c.cfg.Crash.At("agent.account." + string(p))
+	c.log.Info("change of an account", "bmc", c.in.BMC.Name, "change", c.rec.Change, "phase", p, "why", why)
 	return nil
-}
-
-// noAccount is the reading of a BMC that cannot be asked.
-func (s *server) noAccount(in message.ServerIntent, code resource.ConditionCode, err error) *reading {
-	return &reading{obs: unreachable(s, in, protocol.CodeUnavailable, err), cond: &resource.ConditionState{Code: code, Message: err.Error()}}
-}
-
-// occupied says whether a hold lies on a server behind a BMC, or one is being booted.
-// What cannot be read counts as so.
-func (a *Agent) occupied(name string) bool {
-	o, err := a.store.Overview()
-	if err != nil {
-		return true
-	}
-	behind := map[string]bool{}
-	for _, in := range o.Intents {
-		behind[in.Server] = in.BMC.Name == name
-	}
-	for _, h := range o.Holds {
-		if behind[h.Server] {
-			return true
-		}
-	}
-	for _, r := range o.Records {
-		if t := r.Attempt; behind[r.Server] && t != nil && t.State != resource.AttemptSucceeded && t.State != resource.AttemptFailed {
-			return true
-		}
-	}
-	return false
 }

@@ -1,16 +1,18 @@
-package agent
+package ask
 
 import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // TestManyQuestions: however many were asked in the last minutes, the next one is
 // taken, and what is repeated soon is known.
 func TestManyQuestions(t *testing.T) {
-	q := newAsks(nil)
-	at := hubStart
+	q := New(Config{Registerer: prometheus.NewRegistry()})
+	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	id := func(i int) string { return fmt.Sprintf("n%03d", i) }
 	for i := range 3 * asksKnown {
 		if at = at.Add(time.Millisecond); q.note(id(i), at) {

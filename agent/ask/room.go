@@ -1,18 +1,21 @@
-package agent
+package ask
 
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/account"
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // Questions about BMCs: how many are answered at once, wait, take how long at most, and
@@ -39,11 +42,39 @@ const (
 
 var askResults = []askResult{askAnswered, askFailed, askRefused, askExpired, askRepeated}
 
-// asks answers the hub's questions, beside everything else.
-type asks struct {
-	agent  *Agent
+// Config is what the room is made of.
+type Config struct {
+	Accounts *account.Room
+	// Denied are the accounts that BMCs refused to the loops of servers.
+	Denied     *account.Denials
+	OpenBMC    bmc.Opener
+	Hub        Hub
+	Traces     Traces
+	Clock      state.Clock
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Hub is who asks.
+type Hub interface {
+	// Now returns the hub's time; zero while it is not known.
+	Now() time.Time
+	// Answer sends the answer to a question, or why there is none.
+	Answer(id string, body []byte, err error)
+}
+
+// Traces are what was seen of power-ons.
+type Traces interface {
+	Trace(server string, serial int) (resource.Trace, error)
+}
+
+// Room answers the hub's questions, beside everything else. Make it with New, then call Run
+// once. All methods are safe for concurrent use.
+type Room struct {
+	cfg    Config
 	queue  chan question
-	denied *denials // besides the agent's: what may be forbidden is only the question
+	denied *account.Denials // besides those of servers' loops: what may be forbidden is only the question
+	asks   *prometheus.CounterVec
 
 	mu   sync.Mutex
 	seen map[string]time.Time // by id, until when
@@ -54,19 +85,28 @@ type question struct {
 	until time.Time
 }
 
-func newAsks(a *Agent) *asks {
-	return &asks{agent: a, queue: make(chan question, asksWaiting), denied: newDenials(), seen: map[string]time.Time{}}
+// New makes a room that was asked nothing.
+func New(cfg Config) *Room {
+	q := &Room{cfg: cfg, queue: make(chan question, asksWaiting), denied: account.NewDenials(), seen: map[string]time.Time{}}
+	q.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
+	}, []string{"result"})
+	for _, r := range askResults {
+		q.asks.WithLabelValues(string(r))
+	}
+	cfg.Registerer.MustRegister(q.asks)
+	return q
 }
 
-func (q *asks) count(r askResult) { q.agent.met.asks.WithLabelValues(string(r)).Inc() }
+func (q *Room) count(r askResult) { q.asks.WithLabelValues(string(r)).Inc() }
 
-// take takes a question of the hub. It does not wait.
-func (q *asks) take(m message.Ask) {
+// Take takes a question of the hub. It does not wait.
+func (q *Room) Take(m message.Ask) {
 	const op = "take a question"
-	now := q.agent.cfg.Clock()
+	now := q.cfg.Clock()
 	known := q.note(m.ID, now)
 	until := now.Add(askBlind)
-	if hub := q.agent.link.Now(); !hub.IsZero() {
+	if hub := q.cfg.Hub.Now(); !hub.IsZero() {
 		until = now.Add(min(m.NotAfter.Sub(hub), askTimeout))
 	}
 	var err error
@@ -92,17 +132,17 @@ func (q *asks) take(m message.Ask) {
 		}
 	}
 	q.count(askRefused)
-	q.agent.link.Answer(m.ID, nil, err)
+	q.cfg.Hub.Answer(m.ID, nil, err)
 }
 
-func (q *asks) full() error {
+func (q *Room) full() error {
 	return protocol.Errorf(protocol.CodeUnavailable, "take a question", "%d questions wait already", asksWaiting).WithHint("ask again later")
 }
 
 // note remembers an id, and says whether it was known. Of too many, the oldest is
 // forgotten: that question was answered long before, and if somebody repeats it in the
 // minutes for which it is good, a BMC is read once more.
-func (q *asks) note(id string, now time.Time) (known bool) {
+func (q *Room) note(id string, now time.Time) (known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if until, there := q.seen[id]; there && now.Before(until) {
@@ -121,24 +161,28 @@ func (q *asks) note(id string, now time.Time) (known bool) {
 	return false
 }
 
-// run answers until ctx ends.
-func (q *asks) run(ctx context.Context, group *errgroup.Group) {
+// Run answers until ctx ends.
+func (q *Room) Run(ctx context.Context) {
+	var all sync.WaitGroup
 	for range asksAtOnce {
-		group.Go(func() error {
-			for {
-				select {
-				case <-ctx.Done():
-					return nil
-				case m := <-q.queue:
-					q.do(ctx, m)
-				}
-			}
-		})
+		all.Go(func() { q.serve(ctx) })
+	}
+	all.Wait()
+}
+
+func (q *Room) serve(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m := <-q.queue:
+			q.do(ctx, m)
+		}
 	}
 }
 
-func (q *asks) do(ctx context.Context, m question) {
-	left := m.until.Sub(q.agent.cfg.Clock())
+func (q *Room) do(ctx context.Context, m question) {
+	left := m.until.Sub(q.cfg.Clock())
 	if left <= 0 {
 		q.count(askExpired)
 		return
@@ -152,19 +196,19 @@ func (q *asks) do(ctx context.Context, m question) {
 		body, err = q.trace(m.Ask)
 	} else {
 		body, err = q.ask(ctx, m.Ask)
-		q.agent.log.Info("asked a BMC", "bmc", m.BMC.Name, "kind", m.Kind, "took", time.Since(began), "err", err)
+		q.cfg.Logger.Info("asked a BMC", "bmc", m.BMC.Name, "kind", m.Kind, "took", time.Since(began), "err", err)
 	}
 	if err != nil {
 		q.count(askFailed)
 	} else {
 		q.count(askAnswered)
 	}
-	q.agent.link.Answer(m.ID, body, err)
+	q.cfg.Hub.Answer(m.ID, body, err)
 }
 
 // trace answers from memory and disk.
-func (q *asks) trace(m message.Ask) ([]byte, error) {
-	t, err := q.agent.traces.Trace(m.Server, m.Serial)
+func (q *Room) trace(m message.Ask) ([]byte, error) {
+	t, err := q.cfg.Traces.Trace(m.Server, m.Serial)
 	if err != nil {
 		return nil, err
 	}
@@ -172,18 +216,18 @@ func (q *asks) trace(m message.Ask) ([]byte, error) {
 }
 
 // ask asks the BMC about one system, or each.
-func (q *asks) ask(ctx context.Context, m message.Ask) ([]byte, error) {
-	w, err := q.agent.wayTo("bmc/"+m.BMC.Name, m.BMC, m.SystemURI)
+func (q *Room) ask(ctx context.Context, m message.Ask) ([]byte, error) {
+	w, err := q.cfg.Accounts.Way("bmc/"+m.BMC.Name, m.BMC, m.SystemURI)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range []*denials{q.agent.denied, q.denied} {
-		if why, denied := d.of(w.account); denied {
+	for _, d := range []*account.Denials{q.cfg.Denied, q.denied} {
+		if why, denied := d.Of(w.Account); denied {
 			return nil, protocol.Errorf(protocol.CodeDenied, "ask BMC "+m.BMC.Name, "not tried again until the credentials change: %s", why).
 				WithHint("correct the Secret, or the credentials file at the agent")
 		}
 	}
-	first, err := q.agent.cfg.OpenBMC(w.target)
+	first, err := q.cfg.OpenBMC(w.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -197,14 +241,14 @@ func (q *asks) ask(ctx context.Context, m message.Ask) ([]byte, error) {
 		if err != nil {
 			break
 		}
-		w.target.SystemURI = uri
+		w.Target.SystemURI = uri
 		var one any
-		one, err = q.system(ctx, w.target, m.Kind)
+		one, err = q.system(ctx, w.Target, m.Kind)
 		all = append(all, one)
 	}
 	if err != nil {
 		if protocol.CodeOf(err) == protocol.CodeDenied {
-			q.denied.note(w.account, err.Error())
+			q.denied.Note(w.Account, err.Error())
 		}
 		return nil, err
 	}
@@ -212,8 +256,8 @@ func (q *asks) ask(ctx context.Context, m message.Ask) ([]byte, error) {
 }
 
 // system asks about one system.
-func (q *asks) system(ctx context.Context, t bmc.Target, kind message.AskKind) (any, error) {
-	d, err := q.agent.cfg.OpenBMC(t)
+func (q *Room) system(ctx context.Context, t bmc.Target, kind message.AskKind) (any, error) {
+	d, err := q.cfg.OpenBMC(t)
 	if err != nil {
 		return nil, err
 	}
