@@ -1,4 +1,4 @@
-package agent
+package server
 
 import (
 	"context"
@@ -12,28 +12,28 @@ import (
 	"rackboot/protocol/decide"
 )
 
-// loops are the loops of the rack's servers. A server has one from the first time that it is
+// Loops are the loops of the rack's servers. A server has one from the first time that it is
 // woken. All methods are safe for concurrent use, and none waits.
-type loops struct {
-	agent *Agent
-
+type Loops struct {
 	mu      sync.Mutex
-	servers map[string]*server
-	group   *errgroup.Group // nil before begin
+	servers map[string]*loop
+	room    *Room
+	group   *errgroup.Group // nil before Begin
 	ctx     context.Context
 }
 
-func newLoops(a *Agent) *loops { return &loops{agent: a, servers: map[string]*server{}} }
+// NewLoops makes one without any loop.
+func NewLoops() *Loops { return &Loops{servers: map[string]*loop{}} }
 
-// begin lets loops be started, in the group. They end with ctx.
-func (l *loops) begin(ctx context.Context, group *errgroup.Group) {
+// Begin lets loops of the room be started, in the group. They end with ctx.
+func (l *Loops) Begin(ctx context.Context, group *errgroup.Group, room *Room) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.group, l.ctx = group, ctx
+	l.group, l.ctx, l.room = group, ctx, room
 }
 
 // Wake pokes the loop of a server, and starts it if the server has none.
-func (l *loops) Wake(name string) {
+func (l *Loops) Wake(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.group == nil || l.ctx.Err() != nil {
@@ -41,22 +41,22 @@ func (l *loops) Wake(name string) {
 	}
 	s, ok := l.servers[name]
 	if !ok {
-		s = newServer(l.agent, name)
+		s = l.room.loop(name)
 		l.servers[name] = s
 		l.group.Go(func() error {
 			s.run(l.ctx)
 			return nil
 		})
 		l.group.Go(func() error {
-			s.watchBoard(l.ctx)
+			s.board.watch(l.ctx)
 			return nil
 		})
 	}
-	s.poke()
+	s.signals.poke()
 }
 
 // of returns the loop of a server, if it has one.
-func (l *loops) of(name string) (*server, bool) {
+func (l *Loops) of(name string) (*loop, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.servers[name]
@@ -64,20 +64,20 @@ func (l *loops) of(name string) (*server, bool) {
 }
 
 // Has implements boot.Servers.
-func (l *loops) Has(name string) bool {
+func (l *Loops) Has(name string) bool {
 	_, ok := l.of(name)
 	return ok
 }
 
 // Saw implements boot.Servers.
-func (l *loops) Saw(name string, e decide.Event) {
+func (l *Loops) Saw(name string, e decide.Event) {
 	if s, ok := l.of(name); ok {
 		s.saw(e)
 	}
 }
 
 // Fold implements boot.Servers.
-func (l *loops) Fold(name string, e decide.Event) error {
+func (l *Loops) Fold(name string, e decide.Event) error {
 	s, ok := l.of(name)
 	if !ok {
 		return noLoop("record evidence", name)
@@ -86,7 +86,7 @@ func (l *loops) Fold(name string, e decide.Event) error {
 }
 
 // KeepImage implements boot.Servers.
-func (l *loops) KeepImage(name string, r protocol.ProbeReport, at time.Time) error {
+func (l *Loops) KeepImage(name string, r protocol.ProbeReport, at time.Time) error {
 	s, ok := l.of(name)
 	if !ok {
 		return noLoop("keep report", name)
@@ -99,28 +99,34 @@ func noLoop(op, name string) error {
 }
 
 // Look pokes the loop of a server, if it has one.
-func (l *loops) Look(name string) {
+func (l *Loops) Look(name string) {
 	if s, ok := l.of(name); ok {
-		s.poke()
+		s.signals.poke()
 	}
 }
 
-// lookAt pokes the loops of servers, and starts those that are new. They are reported anew.
-func (l *loops) lookAt(servers []string) {
+// WakeAll pokes the loops of servers, and starts those that are new.
+func (l *Loops) WakeAll(servers []string) {
 	for _, name := range servers {
 		l.Wake(name)
 	}
-	l.agent.reports.PokeAll()
 }
 
-// LookAtAll pokes all loops.
-func (l *loops) LookAtAll() {
+// LoggedIn is told of each new session at a BMC, by its host[:port].
+func (l *Loops) LoggedIn(host string) {
 	for _, s := range l.all() {
-		s.poke()
+		s.board.loggedIn(host)
 	}
 }
 
-func (l *loops) all() map[string]*server {
+// LookAtAll pokes all loops.
+func (l *Loops) LookAtAll() {
+	for _, s := range l.all() {
+		s.signals.poke()
+	}
+}
+
+func (l *Loops) all() map[string]*loop {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.servers)

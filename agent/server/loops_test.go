@@ -1,7 +1,6 @@
-package agent
+package server
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // TestNoLoop: what is seen of a server that has no loop is not taken for recorded, and makes
 // none.
 func TestNoLoop(t *testing.T) {
-	l := newLoops(&Agent{log: slog.New(slog.DiscardHandler)})
+	l := NewLoops()
 	l.Saw("one", decide.Event{})
 	l.Look("one")
 	l.Wake("one") // before the agent runs

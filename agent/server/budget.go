@@ -1,4 +1,4 @@
-package agent
+package server
 
 import (
 	"sync"
@@ -6,8 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
-
-	"rackboot/protocol/decide"
 )
 
 // Reads of a BMC that boot clients cause: so many at once, and then one each evidenceEvery,
@@ -58,51 +56,4 @@ func newWakes() *prometheus.CounterVec {
 		v.WithLabelValues(r)
 	}
 	return v
-}
-
-// stir makes the loop look at evidence.
-func (s *server) stir() { wake(s.stirred) }
-
-// heed folds the evidence that waits into the record, and says how long until the BMC is to
-// be read because of it; never is negative.
-func (s *server) heed() time.Duration {
-	moved := s.moved.Swap(false)
-	s.mu.Lock()
-	waits := len(s.events) > 0
-	s.mu.Unlock()
-	if waits {
-		m, err := s.passive()
-		if err != nil {
-			return 0 // the turn says so
-		}
-		moved = moved || m
-	}
-	if !moved {
-		s.agent.met.wakes.WithLabelValues(wakeNone).Inc()
-		return never
-	}
-	host := ""
-	if h := s.host.Load(); h != nil {
-		host = *h
-	}
-	wait := s.agent.reads.take(host, s.agent.cfg.Clock())
-	if wait > 0 {
-		s.agent.met.wakes.WithLabelValues(wakeLater).Inc()
-		return wait
-	}
-	s.agent.met.wakes.WithLabelValues(wakeRead).Inc()
-	return 0
-}
-
-// never is no time at which something is due.
-const never time.Duration = -1
-
-// passive folds what waits without a read, and says whether it changed anything.
-func (s *server) passive() (moved bool, err error) {
-	var was decide.Watch
-	plan, err := s.step(func(snap *decide.Snapshot) {
-		snap.Passive = true
-		was = snap.Watch
-	})
-	return err == nil && decide.Stirs(plan, was), err
 }

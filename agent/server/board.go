@@ -1,9 +1,10 @@
-package agent
+package server
 
 import (
 	"context"
-	"math/rand/v2"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"rackboot/bmc"
@@ -23,18 +24,33 @@ const (
 	boardFresh    = 10 * time.Minute
 )
 
+// board is which board and interfaces one server has, and when that is read again.
+type board struct {
+	cfg     *Config
+	log     *slog.Logger
+	server  string
+	surveys chan struct{} // held while a board is read; of all servers
+	signals *signals
+	inbox   *inbox
+
+	asked    chan struct{}          // for the board to be read
+	host     atomic.Pointer[string] // the BMC's
+	powerLog atomic.Pointer[string] // where the BMC's log is that tells of power cycles; empty without one
+	at       atomic.Int64           // when the board was last read, in seconds of Unix time
+}
+
 // reread asks for the board to be read soon: the BMC is new, was away, or has given a
 // new session, and may be another one.
-func (s *server) reread() {
+func (b *board) reread() {
 	select {
-	case s.boards <- struct{}{}:
+	case b.asked <- struct{}{}:
 	default:
 	}
 }
 
-// watchBoard reads which board and interfaces the server has, beside its loop and with
+// watch reads which board and interfaces the server has, beside its loop and with
 // a driver of its own, so that it delays nothing.
-func (s *server) watchBoard(ctx context.Context) {
+func (b *board) watch(ctx context.Context) {
 	wait := boardPauseMin
 	timer := time.NewTimer(boardEvery)
 	defer timer.Stop()
@@ -43,7 +59,7 @@ func (s *server) watchBoard(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-		case <-s.boards:
+		case <-b.asked:
 			// A login comes right after its driver: one read is enough for both.
 			select {
 			case <-ctx.Done():
@@ -51,23 +67,23 @@ func (s *server) watchBoard(ctx context.Context) {
 			case <-time.After(boardQuiet):
 			}
 			select {
-			case <-s.boards:
+			case <-b.asked:
 			default:
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case s.agent.surveys <- struct{}{}:
+		case b.surveys <- struct{}{}:
 		}
-		known, err := s.readBoard(ctx)
-		<-s.agent.surveys
+		known, err := b.read(ctx)
+		<-b.surveys
 		next := boardEvery
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.log.Warn("board and interfaces could not be read", "err", err)
+			b.log.Warn("board and interfaces could not be read", "err", err)
 			fallthrough
 		case !known:
 			next, wait = wait, min(2*wait, boardPauseMax)
@@ -78,24 +94,24 @@ func (s *server) watchBoard(ctx context.Context) {
 	}
 }
 
-// readBoard hands what identifies the server to the next step; it reports whether
+// read hands what identifies the server to the next step; it reports whether
 // there was anything.
-func (s *server) readBoard(ctx context.Context) (known bool, err error) {
-	if s.agent.link.Over() {
+func (b *board) read(ctx context.Context) (known bool, err error) {
+	if b.cfg.Hub.Over() {
 		return true, nil // nothing is read any more
 	}
-	v, err := s.agent.store.Server(s.name)
+	v, err := b.cfg.Store.Server(b.server)
 	if err != nil || v.Intent == nil {
 		return false, err
 	}
-	w, err := s.agent.accounts.Way(s.name, v.Intent.BMC, v.Intent.SystemURI)
+	w, err := b.cfg.Accounts.Way(b.server, v.Intent.BMC, v.Intent.SystemURI)
 	if err != nil {
 		return false, nil // the loop says so
 	}
-	if _, denied := s.agent.denied.Of(w.Account); denied {
+	if _, denied := b.cfg.Denied.Of(w.Account); denied {
 		return false, nil
 	}
-	d, err := s.agent.cfg.OpenBMC(w.Target)
+	d, err := b.cfg.OpenBMC(w.Target)
 	if err != nil {
 		return false, err
 	}
@@ -113,32 +129,22 @@ func (s *server) readBoard(ctx context.Context) (known bool, err error) {
 	}
 	id, known := decide.IdentityOf(inv)
 	safety := protocol.SafetyOf(inv)
-	s.powerLog.Store(&safety.Detection.PowerLog)
-	s.mu.Lock()
-	s.safety = &safety
-	s.mu.Unlock()
-	if known {
-		s.mu.Lock()
-		s.board = &id
-		s.boardAt.Store(s.agent.cfg.Clock().Unix())
-		s.mu.Unlock()
-		s.poke()
+	b.powerLog.Store(&safety.Detection.PowerLog)
+	if !known {
+		b.inbox.read(nil, &safety)
+		return false, nil
 	}
-	return known, nil
-}
-
-// jitter is d ± 20 %: agents and servers that start together do not stay in step.
-func jitter(d time.Duration) time.Duration {
-	return d*4/5 + rand.N(max(1, d*2/5))
+	b.inbox.read(&id, &safety)
+	b.at.Store(b.cfg.Clock().Unix())
+	b.signals.poke()
+	return true, nil
 }
 
 // loggedIn is told of each new session at a BMC: one that forgot the last may have been
 // changed. BMCs that forget them all the time are not read each time.
-func (a *Agent) loggedIn(host string) {
-	for _, s := range a.loops.all() {
-		if at := s.host.Load(); at != nil && *at == host && a.cfg.Clock().Unix()-s.boardAt.Load() > int64(boardFresh/time.Second) {
-			s.reread()
-		}
+func (b *board) loggedIn(host string) {
+	if at := b.host.Load(); at != nil && *at == host && b.cfg.Clock().Unix()-b.at.Load() > int64(boardFresh/time.Second) {
+		b.reread()
 	}
 }
 
@@ -146,4 +152,19 @@ func (a *Agent) loggedIn(host string) {
 func hostOf(address string) string {
 	_, host, _ := strings.Cut(address, "://")
 	return strings.TrimRight(host, "/")
+}
+
+// expect tells a driver which machine its system is, where it wants to know.
+func expect(d bmc.Driver, id bmc.SystemID) {
+	if f, ok := d.(bmc.Finder); ok {
+		f.Expect(id)
+	}
+}
+
+// knownAs is the identity that is trusted of a server, as a driver takes it.
+func knownAs(k *decide.Known) bmc.SystemID {
+	if k == nil {
+		return bmc.SystemID{}
+	}
+	return bmc.SystemID{UUID: k.Trusted.UUID, Serial: k.Trusted.Serial}
 }

@@ -1,7 +1,6 @@
-package agent
+package server
 
 import (
-	"crypto/ed25519"
 	"testing"
 	"time"
 
@@ -13,17 +12,18 @@ import (
 // steps of other servers that are recorded, until it is itself.
 func TestUnnotedStops(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	a := &Agent{cfg: Config{
-		Clock: func() time.Time { return now }, Destructive: Destructive{Keys: make([]ed25519.PublicKey, 1), BulkStop: 2, Window: time.Minute},
-	}}
-	others := func(server string) int { return a.bulk(store.View{Record: decide.Record{Server: server}}).Others }
-	a.unnoted.note("n1", now)
-	a.unnoted.note("n2", now.Add(-time.Hour)) // out of the window
-	a.unnoted.note("n3", now.Add(30*time.Second))
+	var unnoted unnoted
+	bound := BulkStop{Guarded: true, Most: 2, Window: time.Minute}
+	others := func(server string) int {
+		return unnoted.bulk(bound, store.View{Record: decide.Record{Server: server}}, now).Others
+	}
+	unnoted.note("n1", now)
+	unnoted.note("n2", now.Add(-time.Hour)) // out of the window
+	unnoted.note("n3", now.Add(30*time.Second))
 	if n1, n4 := others("n1"), others("n4"); n1 != 1 || n4 != 2 {
 		t.Errorf("beside n1 %d, beside n4 %d", n1, n4)
 	}
-	a.unnoted.drop("n1")
+	unnoted.drop("n1")
 	if n4 := others("n4"); n4 != 1 {
 		t.Errorf("after n1 was recorded: %d", n4)
 	}

@@ -1,14 +1,13 @@
-package agent
+package server
 
 import (
 	"context"
-	"errors"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"rackboot/bmc"
 	"rackboot/protocol"
-	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
@@ -16,6 +15,12 @@ import (
 // connection is a server's BMC driver, opened again when the way to it or its
 // credentials change. It is the server's loop's, but for can.
 type connection struct {
+	cfg     *Config
+	log     *slog.Logger
+	server  string
+	signals *signals
+	board   *board
+
 	driver  bmc.Driver
 	can     atomic.Pointer[abilities] // of the driver; nil without one
 	account string                    // that the last read was to be made with
@@ -39,76 +44,78 @@ func (c *connection) use(d bmc.Driver) {
 
 // close ends the BMC's event stream, if it is read through this driver, and then the
 // driver.
-func (c *connection) close(s *server) {
+func (c *connection) close() {
 	if c.driver != nil {
-		s.agent.streams.Leave(c.address, s)
+		c.cfg.Streams.Leave(c.address, c.signals)
 		_ = c.driver.Close() // the session ends by itself if this fails
 		c.driver = nil
 		c.can.Store(nil)
 	}
 }
 
-// reading is what came of a read. cond says why the BMC could not be asked at all;
-// then obs is nil, or says that it is unreachable.
-type reading struct {
-	obs        *protocol.Observation
-	cond       *resource.ConditionState
-	busy       bool
-	retryAfter time.Duration
-}
-
-func (r reading) fill(snap *decide.Snapshot) {
-	snap.Observation, snap.BMCError, snap.Busy, snap.RetryAfter = r.obs, r.cond, r.busy, r.retryAfter
-}
-
 // observe reads the system now. Refused credentials are not tried again until they
 // change, so that the BMC does not lock the account.
-func (c *connection) observe(ctx context.Context, s *server, in message.ServerIntent) reading {
-	a := s.agent
-	w, err := a.accounts.Way(s.name, in.BMC, in.SystemURI)
+func (c *connection) observe(ctx context.Context, in message.ServerIntent) reading {
+	w, err := c.cfg.Accounts.Way(c.server, in.BMC, in.SystemURI)
 	if err != nil {
-		c.close(s)
-		return reading{obs: unreachable(s, in, protocol.CodeDenied, err), cond: &resource.ConditionState{Code: credentialsCondition(in.BMC), Message: err.Error()}}
+		c.close()
+		return reading{obs: unreachable(c.server, c.cfg.Clock(), protocol.CodeDenied, err), cond: &resource.ConditionState{Code: credentialsCondition(in.BMC), Message: err.Error()}}
 	}
 	if c.account != w.Account { // the one of before may come back, and be right then
-		a.denied.Forget(c.account)
+		c.cfg.Denied.Forget(c.account)
 		c.account = w.Account
 	}
-	if why, denied := a.denied.Of(w.Account); denied {
+	if why, denied := c.cfg.Denied.Of(w.Account); denied {
 		return reading{cond: &resource.ConditionState{Code: resource.CondBMCDenied, Message: why + "; not tried again until the credentials change"}}
 	}
 	if c.driver == nil || c.made != w.Made {
-		c.close(s)
-		d, err := a.cfg.OpenBMC(w.Target)
+		c.close()
+		d, err := c.cfg.OpenBMC(w.Target)
 		if err != nil {
-			return reading{obs: unreachable(s, in, protocol.CodeOf(err), err), cond: &resource.ConditionState{Code: resource.CondBMCUnreachable, Message: err.Error()}}
+			return reading{obs: unreachable(c.server, c.cfg.Clock(), protocol.CodeOf(err), err), cond: &resource.ConditionState{Code: resource.CondBMCUnreachable, Message: err.Error()}}
 		}
 		c.use(d)
 		c.made, c.address = w.Made, in.BMC.Address
 		host := hostOf(in.BMC.Address)
-		s.host.Store(&host)
-		s.reread()
+		c.board.host.Store(&host)
+		c.board.reread()
 	}
 	expect(c.driver, c.known)
 	source := protocol.SourcePoll
-	if s.woken.Swap(false) {
+	if c.signals.woken.Swap(false) {
 		source = protocol.SourceEvent
 	}
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	started := a.cfg.Clock()
+	started := c.cfg.Clock()
 	o, err := c.driver.Observe(call)
-	o.Server, o.StartedAt, o.ReadAt = s.name, started, a.cfg.Clock()
+	o.Server, o.StartedAt, o.ReadAt = c.server, started, c.cfg.Clock()
 	if o.Source == "" || o.Source == protocol.SourcePoll {
 		o.Source = source
 	}
 	if protocol.CodeOf(err) == protocol.CodeDenied {
-		a.denied.Note(w.Account, err.Error())
+		c.cfg.Denied.Note(w.Account, err.Error())
 	}
-	c.follow(ctx, s, err)
+	c.follow(ctx, err)
 	if err == nil {
-		c.readLog(call, s, &o)
+		c.readLog(call, &o)
 	}
+	r := reading{obs: &o}
+	r.busy, r.retryAfter = pause(err)
+	return r
+}
+
+// look reads with the driver that there is where the way to the BMC is on a disk that
+// cannot be read.
+func (c *connection) look(ctx context.Context, in message.ServerIntent) reading {
+	if c.driver == nil {
+		return c.observe(ctx, in)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	started := c.cfg.Clock()
+	o, err := c.driver.Observe(ctx)
+	o.Server, o.StartedAt, o.ReadAt = c.server, started, c.cfg.Clock()
 	r := reading{obs: &o}
 	r.busy, r.retryAfter = pause(err)
 	return r
@@ -120,34 +127,19 @@ const logEvery = time.Minute
 // readLog adds what the BMC's log says last about power, where nothing else tells of a
 // power cycle between two reads. It is read after the power state, and not each time: a
 // log is long. That it cannot be read makes the observation no worse.
-func (c *connection) readLog(ctx context.Context, s *server, o *protocol.Observation) {
+func (c *connection) readLog(ctx context.Context, o *protocol.Observation) {
 	d, ok := c.driver.(bmc.PowerLogger)
-	log := s.powerLog.Load()
+	log := c.board.powerLog.Load()
 	if !ok || log == nil || *log == "" || o.Power == protocol.PowerOff || o.StartedAt.Sub(c.logged) < logEvery {
 		return
 	}
 	c.logged = o.StartedAt
 	entry, err := d.PowerLog(ctx, *log)
 	if err != nil {
-		s.log.Debug("the BMC's log cannot be read", "err", err)
+		c.log.Debug("the BMC's log cannot be read", "err", err)
 		return
 	}
 	o.PowerLog = entry
-}
-
-// expect tells a driver which machine its system is, where it wants to know.
-func expect(d bmc.Driver, id bmc.SystemID) {
-	if f, ok := d.(bmc.Finder); ok {
-		f.Expect(id)
-	}
-}
-
-// knownAs is the identity that is trusted of a server, as a driver takes it.
-func knownAs(k *decide.Known) bmc.SystemID {
-	if k == nil {
-		return bmc.SystemID{}
-	}
-	return bmc.SystemID{UUID: k.Trusted.UUID, Serial: k.Trusted.Serial}
 }
 
 // credentialsCondition is what it is called that credentials cannot be read.
@@ -160,46 +152,17 @@ func credentialsCondition(in message.BMCIntent) resource.ConditionCode {
 
 // follow takes over whether the BMC answers: one that is back may be another, and one
 // that answers is listened to.
-func (c *connection) follow(ctx context.Context, s *server, err error) {
+func (c *connection) follow(ctx context.Context, err error) {
 	if err != nil {
 		c.lost = true
 		return
 	}
 	if c.lost {
 		c.lost = false
-		s.reread()
-		s.agent.streams.Back(c.address)
+		c.board.reread()
+		c.cfg.Streams.Back(c.address)
 	}
 	if src, ok := c.driver.(bmc.EventSource); ok {
-		s.agent.streams.Follow(ctx, c.address, src, s)
+		c.cfg.Streams.Follow(ctx, c.address, src, c.signals)
 	}
-}
-
-func unreachable(s *server, in message.ServerIntent, code protocol.Code, err error) *protocol.Observation {
-	now := s.agent.cfg.Clock()
-	return &protocol.Observation{
-		Server: in.Server, StartedAt: now, ReadAt: now, Source: protocol.SourcePoll,
-		Power: protocol.PowerUnreachable, Code: code, Error: err.Error(),
-	}
-}
-
-// pause says whether a BMC asked to be left alone, and for how long; or for how long
-// it is not asked, because it does not answer.
-func pause(err error) (busy bool, d time.Duration) {
-	if b, ok := errors.AsType[*bmc.Busy](err); ok {
-		return true, b.RetryAfter
-	}
-	if t, ok := errors.AsType[*bmc.Tripped](err); ok {
-		return false, t.RetryAfter
-	}
-	return false, 0
-}
-
-// outcome puts an error into a decide.Result.
-func outcome(r *decide.Result, err error) {
-	if err == nil {
-		return
-	}
-	r.Code, r.Message, r.Fault = protocol.CodeOf(err), err.Error(), bmc.FaultOf(err)
-	r.Busy, r.RetryAfter = pause(err)
 }

@@ -1,18 +1,14 @@
-package agent
+package server
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"errors"
-	"log/slog"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -20,9 +16,6 @@ import (
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
-	"rackboot/protocol/wire"
-	"rackboot/state/blob"
-	"rackboot/state/statetest"
 )
 
 // counted is a BMC that shows On, and counts how often it is read.
@@ -42,34 +35,28 @@ func (c counted) Observe(context.Context) (protocol.Observation, error) {
 // Close implements bmc.Driver.
 func (counted) Close() error { return nil }
 
-// installing is an agent with a server whose installer runs, and how often its BMC was read.
-func installing(t *testing.T) (s *server, reads *atomic.Int64) {
+// installing is the loop of a server whose installer runs, and how often its BMC was read.
+func installing(t *testing.T) (l *loop, reads *atomic.Int64) {
 	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open(blob.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = blobs.Close() })
 	reads = new(atomic.Int64)
-	a, err := New(Config{
-		Agent: "agent-1", Rack: "rack-1", DB: statetest.NewMemory(), Blobs: blobs, Signer: wire.NewSigner(key), HubKeys: []ed25519.PublicKey{key.Public().(ed25519.PublicKey)},
-		Credentials: noCredentials{}, Puller: noImages{}, Clock: time.Now, Random: rand.Reader, Logger: slog.New(slog.DiscardHandler),
-		Registerer: prometheus.NewRegistry(), OpenBMC: func(bmc.Target) (bmc.Driver, error) { return counted{errDriver{}, reads}, nil },
-	})
-	if err != nil {
+	cfg := config(t)
+	cfg.OpenBMC = func(bmc.Target) (bmc.Driver, error) { return counted{errDriver{}, reads}, nil }
+	digest := "sha256:" + strings.Repeat("a", 64)
+	owner := resource.Owner{Name: "n1", UID: "claim-n1"}
+	in := message.ServerIntent{
+		Server: "n1", UID: "uid-n1", Segment: "boot", BootMAC: "52:54:00:00:00:01", Architecture: "amd64",
+		BMC: message.BMCIntent{Name: "n1", Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Owner: owner, Power: resource.WantOn,
+		Boot: &message.BootIntent{Owner: owner, GrantedBoot: resource.GrantedBoot{Generation: 1, BootSpec: resource.BootSpec{
+			BootPolicy: resource.BootPolicy{Boot: resource.BootHdd}, Image: resource.Image{Digest: digest, Artefacts: []resource.Artefact{{Digest: digest, Size: 1}}},
+		}}},
+	}
+	d := message.RackDoc{
+		Head: protocol.Head{Version: 1}, Agent: "agent-1", Shards: 1, Rack: &message.RackIntent{Name: "rack-1", PollInterval: 15 * time.Second}, Servers: []message.ServerIntent{in},
+	}
+	if _, _, err := cfg.Store.ApplyRack(d, "1", func(message.ServerIntent) (*store.Credentials, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
-	d := benchShard(message.MaxServersPerShard, 0, 1)
-	d.Servers = d.Servers[:1]
-	if err := (heard{a}).Rack(d, "rack/0", "1"); err != nil {
-		t.Fatal(err)
-	}
-	in := d.Servers[0]
-	if _, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
+	if _, _, err := cfg.Store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Power, v.Record.Epoch = protocol.PowerOn, 1
 		v.Record.Attempt = &decide.Attempt{
 			ID: "a", Token: "token", State: resource.AttemptFetched, Since: time.Now(), At: time.Now(), OnSent: time.Now(), Intended: protocol.TargetUefiHTTP, Observed: protocol.TargetUefiHTTP,
@@ -80,7 +67,7 @@ func installing(t *testing.T) (s *server, reads *atomic.Int64) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return newServer(a, in.Server), reads
+	return New(cfg).loop(in.Server), reads
 }
 
 // errDriver is a driver of which nothing else is asked.

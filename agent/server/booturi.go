@@ -1,4 +1,4 @@
-package agent
+package server
 
 import (
 	"context"
@@ -14,20 +14,20 @@ import (
 // arm writes or clears the override of an attempt, with its URL where it has one. Firmware
 // that can ask by DHCP is left to that if the BMC takes no URL. The BMC reads the boot's token,
 // and may quote it whatever it is asked; nothing that is returned has it.
-func (s *server) arm(ctx context.Context, a decide.Action, r *decide.Result) error {
+func (h *hand) arm(ctx context.Context, a decide.Action, r *decide.Result) error {
 	const op = "arm"
-	v, err := s.agent.store.Server(s.name)
+	v, err := h.cfg.Store.Server(h.server)
 	if err != nil {
 		r.Outcome = protocol.BootUnknown
 		return err
 	}
 	var boot bmc.BootResult
 	if a.URI {
-		boot, err = s.armURI(ctx, a, v)
+		boot, err = h.armURI(ctx, a, v)
 		r.Plain = a.Plain && protocol.CodeOf(err) == protocol.CodeUnsupported
 	}
 	if !a.URI || r.Plain {
-		boot, err = s.bmc.driver.SetBoot(ctx, a.Override)
+		boot, err = h.bmc.driver.SetBoot(ctx, a.Override)
 	}
 	if r.Plain && boot.Text == "" {
 		boot.Text = "the BMC takes no URL; firmware asks by DHCP"
@@ -40,9 +40,9 @@ func (s *server) arm(ctx context.Context, a decide.Action, r *decide.Result) err
 }
 
 // armURI writes the override of an attempt and the URL of its first file.
-func (s *server) armURI(ctx context.Context, a decide.Action, v store.View) (bmc.BootResult, error) {
+func (h *hand) armURI(ctx context.Context, a decide.Action, v store.View) (bmc.BootResult, error) {
 	const op = "arm a URL"
-	d, ok := s.bmc.driver.(bmc.URIBooter)
+	d, ok := h.bmc.driver.(bmc.URIBooter)
 	if !ok {
 		return bmc.BootResult{Outcome: protocol.BootUnsupported}, protocol.Errorf(protocol.CodeUnsupported, op, "the driver of this BMC writes no HttpBootUri")
 	}
@@ -50,7 +50,7 @@ func (s *server) armURI(ctx context.Context, a decide.Action, v store.View) (bmc
 	if at == nil || at.ID != a.Attempt || u == nil || u.Attempt != a.Attempt || v.Intent == nil {
 		return bmc.BootResult{Outcome: protocol.BootUnknown}, protocol.Errorf(protocol.CodeConflict, op, "the attempt is another one by now")
 	}
-	base, ok := s.agent.boot.HostBase(v.Intent.Segment)
+	base, ok := h.cfg.Boot.HostBase(v.Intent.Segment)
 	if !ok {
 		return bmc.BootResult{Outcome: protocol.BootUnsupported}, protocol.Errorf(protocol.CodeUnsupported, op, "segment %s has no base URL", v.Intent.Segment).
 			WithHint("give the Segment a spec.baseURL that the server's firmware reaches")
@@ -60,13 +60,13 @@ func (s *server) armURI(ctx context.Context, a decide.Action, v store.View) (bmc
 
 // clearURL takes the URL of an attempt out of the BMC, and with it those that an earlier disk
 // of the agent has forgotten.
-func (s *server) clearURL(ctx context.Context, a decide.Action, r *decide.Result) error {
+func (h *hand) clearURL(ctx context.Context, a decide.Action, r *decide.Result) error {
 	const op = "clear a URL"
-	d, ok := s.bmc.driver.(bmc.URIBooter)
+	d, ok := h.bmc.driver.(bmc.URIBooter)
 	if !ok {
 		return nil // it has written none
 	}
-	v, err := s.agent.store.Server(s.name)
+	v, err := h.cfg.Store.Server(h.server)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *server) clearURL(ctx context.Context, a decide.Action, r *decide.Result
 	}
 	base, based := "", false
 	if v.Intent != nil {
-		base, based = s.agent.boot.HostBase(v.Intent.Segment)
+		base, based = h.cfg.Boot.HostBase(v.Intent.Segment)
 	}
 	r.Pending, err = d.ClearBootURI(ctx, func(uri string) bool {
 		return strings.Contains(uri, netboot.PathPrefix+u.Token+"/") || based && strings.HasPrefix(uri, base+netboot.PathPrefix)

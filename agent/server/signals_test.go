@@ -1,13 +1,10 @@
-package agent
+package server
 
-import (
-	"log/slog"
-	"testing"
-)
+import "testing"
 
 // TestWoken: an event of the BMC makes the loop look, and its read is known to be of an event.
 func TestWoken(t *testing.T) {
-	s := newServer(&Agent{log: slog.New(slog.DiscardHandler)}, "one")
+	s := newSignals("one")
 	s.Woken()
 	s.Woken()
 	if len(s.poked) != 1 || !s.woken.Load() {

@@ -1,7 +1,6 @@
-package agent
+package server
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 )
@@ -10,17 +9,17 @@ import (
 // unless they just were.
 func TestLoggedIn(t *testing.T) {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
-	a := &Agent{log: slog.New(slog.DiscardHandler), cfg: Config{Clock: func() time.Time { return now }}}
-	a.loops = newLoops(a)
-	named := func(name string) *server { return newServer(a, name) }
-	a.loops.servers = map[string]*server{"one": named("one"), "two": named("two"), "unread": named("unread")}
+	cfg := config(t)
+	cfg.Clock = func() time.Time { return now }
+	room, loops := New(cfg), NewLoops()
+	loops.servers = map[string]*loop{"one": room.loop("one"), "two": room.loop("two"), "unread": room.loop("unread")}
 	for name, address := range map[string]string{"one": "https://10.0.0.1:8443/", "two": "https://10.0.0.2"} {
 		host := hostOf(address)
-		a.loops.servers[name].host.Store(&host)
+		loops.servers[name].board.host.Store(&host)
 	}
 	asked := func(name string) bool {
 		select {
-		case <-a.loops.servers[name].boards:
+		case <-loops.servers[name].board.asked:
 			return true
 		default:
 			return false
@@ -28,7 +27,7 @@ func TestLoggedIn(t *testing.T) {
 	}
 	look := func(host string, one, two bool) {
 		t.Helper()
-		a.loggedIn(host)
+		loops.LoggedIn(host)
 		if asked("one") != one || asked("two") != two || asked("unread") {
 			t.Errorf("a session at %s: want %t, %t", host, one, two)
 		}
@@ -36,9 +35,9 @@ func TestLoggedIn(t *testing.T) {
 	look("10.0.0.1:8443", true, false)
 	look("10.0.0.2", false, true)
 	look("10.0.0.3", false, false)
-	a.loops.servers["one"].boardAt.Store(now.Add(-time.Minute).Unix())
+	loops.servers["one"].board.at.Store(now.Add(-time.Minute).Unix())
 	look("10.0.0.1:8443", false, false)
-	a.loops.servers["one"].boardAt.Store(now.Add(-time.Hour).Unix())
+	loops.servers["one"].board.at.Store(now.Add(-time.Hour).Unix())
 	look("10.0.0.1:8443", true, false)
 }
 
