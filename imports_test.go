@@ -240,7 +240,7 @@ func testLayers() []layer {
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
 		{"hub/catalogue/fetch", []string{"state/statetest"}, "crash points"},
-		{"agent", []string{"state/statetest"}, "its store is in memory"},
+		{"agent", []string{"bmc/sim", "bmc/sim/hardware", "state/statetest"}, "its store is in memory, and what a server costs is counted with simulated BMCs"},
 		{"agent/reports", []string{"protocol/wire", "agent/discover", "netboot"}, "found BMCs are reported, and a full report fits into a message"},
 		{"agent/trace", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
 		{"agent/account", []string{"state/statetest"}, "its store is in memory"},

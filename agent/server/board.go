@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,65 +34,100 @@ type board struct {
 	signals *signals
 	inbox   *inbox
 
-	asked    chan struct{}          // for the board to be read
 	host     atomic.Pointer[string] // the BMC's
 	powerLog atomic.Pointer[string] // where the BMC's log is that tells of power cycles; empty without one
 	at       atomic.Int64           // when the board was last read, in seconds of Unix time
+
+	mu    sync.Mutex
+	timer *time.Timer   // for the next read; nil before begin
+	pause time.Duration // after the next failure
+	asked bool          // to be read soon; false again when a read begins
+	done  chan struct{} // closed when the read ends that goes on; nil while nothing is read
+	over  bool          // no read begins any more
+}
+
+// begin has the board read when it is due, beside the loop and with a driver of its own, so
+// that it delays nothing. Between reads it has no goroutine. Reads end with ctx; end must be
+// called.
+func (b *board) begin(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pause = boardPauseMin
+	b.timer = time.AfterFunc(boardEvery, func() { b.due(ctx) })
+	b.hurry()
+}
+
+// end returns when no read goes on, and none will.
+func (b *board) end() {
+	b.mu.Lock()
+	b.over = true
+	b.timer.Stop()
+	done := b.done
+	b.mu.Unlock()
+	if done != nil {
+		<-done
+	}
 }
 
 // reread asks for the board to be read soon: the BMC is new, was away, or has given a
 // new session, and may be another one.
 func (b *board) reread() {
-	select {
-	case b.asked <- struct{}{}:
-	default:
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.asked {
+		b.asked = true
+		b.hurry()
 	}
 }
 
-// watch reads which board and interfaces the server has, beside its loop and with
-// a driver of its own, so that it delays nothing.
-func (b *board) watch(ctx context.Context) {
-	wait := boardPauseMin
-	timer := time.NewTimer(boardEvery)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		case <-b.asked:
-			// A login comes right after its driver: one read is enough for both.
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(boardQuiet):
-			}
-			select {
-			case <-b.asked:
-			default:
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case b.surveys <- struct{}{}:
-		}
-		known, err := b.read(ctx)
-		<-b.surveys
-		next := boardEvery
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			b.log.Warn("board and interfaces could not be read", "err", err)
-			fallthrough
-		case !known:
-			next, wait = wait, min(2*wait, boardPauseMax)
-		default:
-			wait = boardPauseMin
-		}
-		timer.Reset(jitter(next))
+// hurry sets the timer if somebody asks. A login comes right after its driver: one read is
+// enough for both. It needs b.mu.
+func (b *board) hurry() {
+	if b.asked && b.timer != nil && b.done == nil && !b.over {
+		b.timer.Reset(boardQuiet)
 	}
+}
+
+// due reads the board, and sets the timer for the next time. It is the timer's.
+func (b *board) due(ctx context.Context) {
+	b.mu.Lock()
+	if b.over || b.done != nil {
+		b.mu.Unlock()
+		return
+	}
+	b.asked = false
+	done := make(chan struct{})
+	b.done = done
+	b.mu.Unlock()
+	defer close(done)
+	known, err := b.survey(ctx)
+	if err != nil && ctx.Err() == nil {
+		b.log.Warn("board and interfaces could not be read", "err", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done = nil
+	next := boardEvery
+	if known && err == nil {
+		b.pause = boardPauseMin
+	} else {
+		next, b.pause = b.pause, min(2*b.pause, boardPauseMax)
+	}
+	if !b.over {
+		b.timer.Reset(jitter(next))
+		b.hurry()
+	}
+}
+
+// survey reads the board when it is this server's turn.
+func (b *board) survey(ctx context.Context) (known bool, err error) {
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case b.surveys <- struct{}{}:
+	}
+	defer func() { <-b.surveys }()
+	return b.read(ctx)
 }
 
 // read hands what identifies the server to the next step; it reports whether

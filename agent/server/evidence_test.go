@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,6 @@ import (
 	"rackboot/bmc"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -41,21 +39,7 @@ func installing(t *testing.T) (l *loop, reads *atomic.Int64) {
 	reads = new(atomic.Int64)
 	cfg := config(t)
 	cfg.OpenBMC = func(bmc.Target) (bmc.Driver, error) { return counted{errDriver{}, reads}, nil }
-	digest := "sha256:" + strings.Repeat("a", 64)
-	owner := resource.Owner{Name: "n1", UID: "claim-n1"}
-	in := message.ServerIntent{
-		Server: "n1", UID: "uid-n1", Segment: "boot", BootMAC: "52:54:00:00:00:01", Architecture: "amd64",
-		BMC: message.BMCIntent{Name: "n1", Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Owner: owner, Power: resource.WantOn,
-		Boot: &message.BootIntent{Owner: owner, GrantedBoot: resource.GrantedBoot{Generation: 1, BootSpec: resource.BootSpec{
-			BootPolicy: resource.BootPolicy{Boot: resource.BootHdd}, Image: resource.Image{Digest: digest, Artefacts: []resource.Artefact{{Digest: digest, Size: 1}}},
-		}}},
-	}
-	d := message.RackDoc{
-		Head: protocol.Head{Version: 1}, Agent: "agent-1", Shards: 1, Rack: &message.RackIntent{Name: "rack-1", PollInterval: 15 * time.Second}, Servers: []message.ServerIntent{in},
-	}
-	if _, _, err := cfg.Store.ApplyRack(d, "1", func(message.ServerIntent) (*store.Credentials, error) { return nil, nil }); err != nil {
-		t.Fatal(err)
-	}
+	in := document(t, cfg.Store)
 	if _, _, err := cfg.Store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Power, v.Record.Epoch = protocol.PowerOn, 1
 		v.Record.Attempt = &decide.Attempt{

@@ -41,6 +41,8 @@ func (l *loop) saw(e decide.Event) {
 }
 
 func (l *loop) run(ctx context.Context) {
+	l.board.begin(ctx)
+	defer l.board.end()
 	defer l.bmc.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -47,10 +47,6 @@ func (l *Loops) Wake(name string) {
 			s.run(l.ctx)
 			return nil
 		})
-		l.group.Go(func() error {
-			s.board.watch(l.ctx)
-			return nil
-		})
 	}
 	s.signals.poke()
 }

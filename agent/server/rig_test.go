@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,4 +97,25 @@ func config(t testing.TB) Config {
 		Traces: trace.New(trace.Config{Agent: "agent-1", Store: st, Servers: told, Clock: time.Now, Logger: log, Registerer: reg}),
 		NewID:  rand.Text, Clock: time.Now, Logger: log, Registerer: reg,
 	}
+}
+
+// document puts one server, n1, into the rack's document.
+func document(t *testing.T, st *store.Store) message.ServerIntent {
+	t.Helper()
+	digest := "sha256:" + strings.Repeat("a", 64)
+	owner := resource.Owner{Name: "n1", UID: "claim-n1"}
+	in := message.ServerIntent{
+		Server: "n1", UID: "uid-n1", Segment: "boot", BootMAC: "52:54:00:00:00:01", Architecture: "amd64",
+		BMC: message.BMCIntent{Name: "n1", Address: "https://192.0.2.1", CredentialsRef: "local:bmc"}, Owner: owner, Power: resource.WantOn,
+		Boot: &message.BootIntent{Owner: owner, GrantedBoot: resource.GrantedBoot{Generation: 1, BootSpec: resource.BootSpec{
+			BootPolicy: resource.BootPolicy{Boot: resource.BootHdd}, Image: resource.Image{Digest: digest, Artefacts: []resource.Artefact{{Digest: digest, Size: 1}}},
+		}}},
+	}
+	d := message.RackDoc{
+		Head: protocol.Head{Version: 1}, Agent: "agent-1", Shards: 1, Rack: &message.RackIntent{Name: "rack-1", PollInterval: 15 * time.Second}, Servers: []message.ServerIntent{in},
+	}
+	if _, _, err := st.ApplyRack(d, "1", func(message.ServerIntent) (*store.Credentials, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	return in
 }

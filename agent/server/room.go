@@ -24,7 +24,7 @@ func (r *Room) loop(server string) *loop {
 	log := cfg.Logger.With("server", server)
 	l := &loop{cfg: cfg, log: log, server: server, signals: newSignals(server), reads: &r.reads, wakes: r.met.wakes}
 	l.inbox = &inbox{}
-	l.board = &board{cfg: cfg, log: log, server: server, surveys: r.surveys, signals: l.signals, inbox: l.inbox, asked: make(chan struct{}, 1)}
+	l.board = &board{cfg: cfg, log: log, server: server, surveys: r.surveys, signals: l.signals, inbox: l.inbox}
 	l.bmc = &connection{cfg: cfg, log: log, server: server, signals: l.signals, board: l.board}
 	l.images = newImages(cfg.Store, log, server)
 	traced := cfg.Traces.Server(server)
