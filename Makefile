@@ -168,6 +168,10 @@ bench-fs: ## files out of an ISO image beside nginx with the extracted ones, ren
 bench-rack: ## one rackboot-sim rack with 500 machines that are all installed at once: time, memory; a few minutes; ARGS=-machines=100
 	$(GO) test -tags=host ./integration/sim -run='^$$' -bench='^BenchmarkRack$$' -benchtime=1x -timeout=15m $(ARGS)
 
+.PHONY: bench-agent
+bench-agent: ## memory and processor time of an agent that reads 500 machines, two minutes; ARGS=-poll=500ms
+	$(GO) test -tags=host ./integration/sim -run='^$$' -bench='^BenchmarkAgent$$' -benchtime=1x -timeout=15m $(ARGS)
+
 .PHONY: bench-fence
 bench-fence: ## from a hold to its receipt, alone and under five loads, four to six minutes
 	$(GO) run ./integration/benchfence $(ARGS)

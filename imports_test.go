@@ -22,7 +22,7 @@ func layers() []layer {
 		"pending",
 		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
-		"agent/store", "agent/account", "agent/boot", "agent/discover", "agent/files", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/stream", "agent/trace", "agent/trial",
+		"agent/store", "agent/account", "agent/ask", "agent/boot", "agent/discover", "agent/files", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/trace", "agent/trial",
 	}
 	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/status", "hub/terms", "hub/trace", "hub/view", "hub/wake"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "protocol/conns", "protocol/wire", "pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
@@ -84,7 +84,8 @@ func layers() []layer {
 		{"probe/initramfs", []string{"protocol"}, "works offline: rackctl builds with it"},
 
 		{"agent", agent, "the shell around decide"},
-		{"agent/account", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "bmc", "agent/store"}, "a room: by which account a BMC is spoken with; who opens what is sealed it knows as an interface"},
+		{"agent/account", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "bmc", "state", "agent/store"}, "a room: by which account a BMC is spoken with, and its change; who opens what is sealed it knows as an interface"},
+		{"agent/ask", []string{"protocol", "protocol/message", "protocol/resource", "bmc", "state", "agent/account"}, "a room: it answers what the hub asks; who asks it knows as an interface"},
 		{"agent/boot", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/bootenv", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/httpboot", "netboot/iso", "netboot/tftp", "state", "state/blob", "agent/files", "agent/loaders", "agent/reports", "agent/store", "agent/trace"}, "a room: who may boot what, and the boot servers; the loops of servers it knows as an interface"},
 		{"agent/discover", []string{"protocol", "protocol/resource", "netboot", "netboot/guard"}, "reads what strangers answer; it knows no driver and no credentials"},
 		{"agent/files", []string{"pending", "protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/bootenv", "netboot/chain", "netboot/fsview", "netboot/iso", "netboot/mirror", "state", "state/blob", "agent/store"}, "a room: the files that servers boot from; who may boot it knows as an interface"},
@@ -93,6 +94,7 @@ func layers() []layer {
 		{"agent/local", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
 		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},
 		{"agent/reports", []string{"protocol", "protocol/message", "protocol/resource", "state"}, "a room: what the agent says of itself and its servers; it knows no link"},
+		{"agent/server", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "protocol/wire", "bmc", "netboot", "state", "agent/account", "agent/boot", "agent/store", "agent/stream", "agent/trace"}, "a room: the loops of servers; whom it tells, and what it asks of boots, files and the hub, it knows as interfaces"},
 		{"agent/stream", []string{"protocol", "bmc", "bmc/redfish", "netboot"}, "a room: what BMCs say by themselves; it knows no driver but what it reads through"},
 		{"agent/trace", []string{"protocol", "protocol/decide", "protocol/resource", "netboot", "state", "agent/store"}, "a room: what was seen of power-ons; nothing is decided by it"},
 		{"agent/trial", []string{"protocol/decide", "protocol/resource", "state", "agent/reports", "agent/store"}, "a room: changed segments are tried; what serves them it knows as an interface"},
@@ -238,10 +240,11 @@ func testLayers() []layer {
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
 		{"hub/catalogue/fetch", []string{"state/statetest"}, "crash points"},
-		{"agent", []string{"state/statetest"}, "its store is in memory"},
+		{"agent", []string{"bmc/sim", "bmc/sim/hardware", "state/statetest"}, "its store is in memory, and what a server costs is counted with simulated BMCs"},
 		{"agent/reports", []string{"protocol/wire", "agent/discover", "netboot"}, "found BMCs are reported, and a full report fits into a message"},
 		{"agent/trace", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
 		{"agent/account", []string{"state/statetest"}, "its store is in memory"},
+		{"agent/server", []string{"agent/reports", "state/badger", "state/statetest"}, "its store is in memory or is opened again, and what it tells is read"},
 		{"agent/trial", []string{"protocol", "protocol/message", "state/statetest"}, "documents change segments, and its store is in memory"},
 		{"agent/boot", []string{"state/statetest"}, "its store is in memory"},
 		{"agent/files", []string{"state/badger", "state/statetest"}, "a store to note in, and crash points"},

@@ -10,17 +10,18 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/account"
+	"rackboot/agent/ask"
 	"rackboot/agent/boot"
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
 	"rackboot/agent/link"
 	"rackboot/agent/local"
 	"rackboot/agent/reports"
+	"rackboot/agent/server"
 	"rackboot/agent/store"
 	"rackboot/agent/stream"
 	"rackboot/agent/trace"
@@ -44,24 +45,20 @@ type Agent struct {
 	reports *reports.Room
 	met     *metrics
 
-	link    *link.Room
-	started time.Time
+	link *link.Room
 
 	local    *local.API
-	denied   *denials // by the power path
 	accounts *account.Room
-	unnoted  unnoted
-	changes  *changes
+	ages     *ages
 	streams  *stream.Room
-	asks     *asks
-	surveys  chan struct{} // held while a board is read
-	reads    budget        // that evidence asks for
+	asks     *ask.Room
 	traces   *trace.Room
 
 	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
 	unindexed bool       // what was to be read into the index could not be; guarded by indexing
 
-	loops *loops
+	servers *server.Room
+	loops   *server.Loops
 }
 
 // New checks the configuration and reads the store; nothing is sent yet.
@@ -74,23 +71,22 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a := &Agent{
 		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),
-		started: cfg.Clock(),
+		loops: server.NewLoops(),
 	}
-	a.loops = newLoops(a)
-	a.changes = newChanges()
-	a.denied, a.asks, a.surveys = newDenials(), newAsks(a), make(chan struct{}, boardsAtOnce)
 	if cfg.Sessions != nil {
-		cfg.Sessions.OnSave(a.loggedIn)
+		cfg.Sessions.OnSave(a.loops.LoggedIn)
 	}
+	started := cfg.Clock()
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 }})
 	if err != nil {
 		return nil, err
 	}
-	a.store = st
+	a.store, a.ages = st, &ages{cfg.Clock, st, started}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.accounts = account.New(account.Config{Store: st, Local: cfg.Credentials, Secrets: cfg.Secrets})
+	denied := account.NewDenials()
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
@@ -99,12 +95,15 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.asks = ask.New(ask.Config{
+		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	})
 	index := boot.NewIndex()
 	a.files = files.New(files.Config{
 		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
 		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: index, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
-	a.met = newMetrics(cfg.Registerer, a)
+	a.met = newMetrics(cfg.Registerer, a.reports, a.ages)
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
 		Leases: st, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
@@ -121,6 +120,14 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
+	a.servers = server.New(server.Config{
+		Agent: cfg.Agent, Started: a.ages.started, Store: st, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
+		Changes: account.NewChanges(account.ChangesConfig{
+			Accounts: a.accounts, Store: st, Secrets: cfg.Secrets, OpenBMC: cfg.OpenBMC, Clock: cfg.Clock, Crash: cfg.Crash,
+		}),
+		Boot: a.boot, Files: a.files, Hub: a.link, Index: heard{a}, Reports: a.reports, Streams: a.streams, Traces: a.traces,
+		NewID: a.random, Clock: cfg.Clock, Crash: cfg.Crash, Logger: a.log, Registerer: cfg.Registerer,
+	})
 	a.trial = trial.New(trial.Config{Store: st, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
 	if err := errors.Join(a.trial.Resume(), a.reindex()); err != nil {
 		return nil, err
@@ -139,7 +146,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return errors.Join(err, closeSocket(socket))
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	a.loops.begin(ctx, group)
+	a.loops.Begin(ctx, group, a.servers)
 	group.Go(func() error { return a.finder.Run(ctx) })
 	group.Go(func() error { return open.Run(ctx) })
 	group.Go(func() error { return a.boot.Run(ctx) })
@@ -164,7 +171,10 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		a.trial.Run(ctx)
 		return nil
 	})
-	a.asks.run(ctx, group)
+	group.Go(func() error {
+		a.asks.Run(ctx)
+		return nil
+	})
 	o, err := a.store.Overview()
 	if err != nil {
 		return err
@@ -210,6 +220,12 @@ func (a *Agent) rehold(servers []string) error {
 	return nil
 }
 
+// lookAt has the loops of servers look, and starts those that are new. They are reported anew.
+func (a *Agent) lookAt(servers []string) {
+	a.loops.WakeAll(servers)
+	a.reports.PokeAll()
+}
+
 // Fresh says that no hub has told the agent its rack yet: it has just joined, or its disk
 // is empty.
 func (a *Agent) Fresh() (bool, error) {
@@ -250,7 +266,7 @@ func (a *Agent) describeAll() error {
 		names[h.Server] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if err := newServer(a, name).tell(); err != nil {
+		if err := a.servers.Tell(name); err != nil {
 			return err
 		}
 	}

@@ -25,15 +25,13 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 	t.Helper()
 	w := &wall{hubStart}
 	a := &Agent{cfg: Config{Agent: "a1", Clock: w.read, ReportEvery: 15 * time.Second}, log: slog.New(slog.DiscardHandler)}
-	a.loops = newLoops(a)
 	st, err := store.Open(store.Config{DB: db, NewID: func() string { return "id" }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.store = st
-	a.asks = newAsks(a)
+	a.store, a.ages = st, &ages{w.read, st, w.now}
 	a.reports = reports.New(reports.Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()})
-	a.met = newMetrics(prometheus.NewRegistry(), a)
+	a.met = newMetrics(prometheus.NewRegistry(), a.reports, a.ages)
 	a.traces = trace.New(trace.Config{Agent: "a1", Store: st, Servers: a.reports, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})
 	return a, w
 }

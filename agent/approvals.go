@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/agent/store"
+	"rackboot/agent/server"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -31,6 +31,11 @@ const (
 	DefaultBulkStop       = 8
 	DefaultBulkStopWindow = 10 * time.Minute
 )
+
+// bulk is the bound as loops of servers know it.
+func (d Destructive) bulk() server.BulkStop {
+	return server.BulkStop{Guarded: len(d.Keys) > 0, Most: d.BulkStop, Window: d.Window}
+}
 
 func (d Destructive) stance() *resource.ApprovalStance {
 	s := &resource.ApprovalStance{BulkStop: d.BulkStop, Window: d.Window}
@@ -96,14 +101,4 @@ func (a *Agent) takeApprovals(d message.HoldDoc, leaf string) ([]string, error) 
 // approvalIsOurs says whether an approval is for this agent of this rack.
 func (a *Agent) approvalIsOurs(m resource.Approval) bool {
 	return m.Rack == a.cfg.Rack && bytes.Equal(m.AgentKey, a.cfg.Signer.Public())
-}
-
-// bulk is what bounds ForceOff of a server now.
-func (a *Agent) bulk(v store.View) decide.Bulk {
-	d := a.cfg.Destructive
-	if len(d.Keys) == 0 {
-		return decide.Bulk{}
-	}
-	now := a.cfg.Clock()
-	return decide.Bulk{Key: true, Bound: d.BulkStop, Others: v.Forced(now, d.Window) + a.unnoted.others(v.Record.Server, now, d.Window), Window: d.Window, Approval: v.Approval(now)}
 }

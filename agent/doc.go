@@ -1,10 +1,10 @@
-// Package agent is the shell around package decide: one loop per server that
-// observes, decides, persists, acts and reports, strictly in that order, and the
-// boot servers that answer from the same state. It has no branch on policy.
+// Package agent puts the rooms of an agent together: the loops of servers around package
+// decide (agent/server), and the boot servers that answer from the same state (agent/boot). It
+// puts in force what the hub says, and is what people see at the agent's socket.
 //
 // Goroutines, all ended by the context given to Run:
 //
-//	server loop      one per server; owns the server's BMC driver
+//	server loop      one per server; owns the server's BMC driver; see agent/server
 //	link             one MQTT connection; hands messages to Receive
 //	greeter          says Hello when it is due, and looks at the hub's time and freshness; see agent/link
 //	reports          reports by shard, debounced and bounded, and event batches; see agent/reports

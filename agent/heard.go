@@ -27,7 +27,7 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 		return a.reports.StoreTrouble(err)
 	}
 	if len(approved) > 0 {
-		defer a.loops.lookAt(approved)
+		defer a.lookAt(approved)
 	}
 	changed, released, err := a.store.ApplyHolds(a.cfg.Clock(), d, digest)
 	if err != nil {
@@ -40,7 +40,7 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 	if a.link.InForce(leaf, d.Head, d.IssuedAt) {
 		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}
-	a.loops.lookAt(changed) // before the hub is told: what is held shall be stopped
+	a.lookAt(changed) // before the hub is told: what is held shall be stopped
 	a.link.Trouble(resource.CondDocumentRefused, leaf, "")
 	a.link.Acknowledge(message.Applied{Doc: leaf, Head: d.Head, Digest: digest, Released: released})
 	return nil
@@ -69,7 +69,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	a.link.Trouble(resource.CondEntryRejected, leaf, wrong)
 	a.link.Trouble(resource.CondCredentialsSealed, leaf, sealed)
 	a.link.Acknowledge(message.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
-	a.loops.lookAt(changed)
+	a.lookAt(changed)
 	if begun {
 		a.link.Restart()
 	}
@@ -101,7 +101,7 @@ func (h heard) rejections(d message.RackDoc) (rejected []message.Rejection, wron
 }
 
 // Ask implements link.Heard.
-func (h heard) Ask(m message.Ask) { h.agent.asks.take(m) }
+func (h heard) Ask(m message.Ask) { h.agent.asks.Take(m) }
 
 // Contact implements link.Heard.
 func (h heard) Contact() { h.agent.trial.Heard() }

@@ -76,8 +76,8 @@ func (d desk) Status() (local.Status, error) {
 		Synced: o.Synced, Replaced: o.Replaced, Applied: in.Heads, Term: in.Term,
 		Backlog: local.Backlog{Head: b.Head}, Servers: len(servers), Holds: len(o.Holds), Conditions: local.Describe(conds),
 	}
-	for poll, i := a.poll(), 0; i < len(servers); i++ {
-		age, stale := a.read(servers[i], poll)
+	for poll, i := a.ages.poll(), 0; i < len(servers); i++ {
+		age, stale := a.ages.read(servers[i], poll)
 		s.OldestRead = max(s.OldestRead, protocol.Duration(age))
 		if stale {
 			s.Stale++
@@ -94,9 +94,9 @@ func (d desk) Status() (local.Status, error) {
 // Servers implements local.Reader.
 func (d desk) Servers() (all []local.Summary) {
 	servers, _ := d.agent.reports.Snapshot()
-	poll := d.agent.poll()
+	poll := d.agent.ages.poll()
 	for _, r := range servers {
-		age, stale := d.agent.read(r, poll)
+		age, stale := d.agent.ages.read(r, poll)
 		if !r.Observation.StartedAt.IsZero() {
 			r.ReadAge = age
 		}
@@ -146,7 +146,7 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport
 	if i := slices.IndexFunc(r.Holds, func(x resource.HoldReport) bool { return x.ID == h.ID }); i >= 0 {
 		out.State, out.Message, out.ExpiredAt = r.Holds[i].State, r.Holds[i].Reason, r.Holds[i].ExpiredAt
 	}
-	age, stale := a.read(r, a.poll())
+	age, stale := a.ages.read(r, a.ages.poll())
 	if out.State, out.Stale = aged(out.State, stale), stale; !r.Observation.StartedAt.IsZero() {
 		out.ReadAt = when(a.cfg.Clock().Add(-age))
 	}
@@ -231,7 +231,7 @@ func (d desk) Resume(r resource.Request) error {
 	if err := d.agent.store.ResumeHere(d.now(), r); err != nil {
 		return d.agent.reports.StoreTrouble(err)
 	}
-	d.agent.loops.lookAt([]string{r.Server})
+	d.agent.lookAt([]string{r.Server})
 	return nil
 }
 
@@ -262,7 +262,7 @@ func (d desk) changed(server string) {
 	} else {
 		d.agent.reports.Clear(resource.CondStoreFailing)
 	}
-	d.agent.loops.lookAt([]string{server})
+	d.agent.lookAt([]string{server})
 }
 
 // acting refuses what people ask of an agent whose term is over.
@@ -272,4 +272,11 @@ func (d desk) acting(op string) error {
 	}
 	return protocol.Errorf(protocol.CodeConflict, op, "the term of this agent is over; it orders nothing any more").
 		WithHint("ask the rack's present agent, or the hub; rackboot-agent status says why")
+}
+
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

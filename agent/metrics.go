@@ -10,30 +10,21 @@ import (
 
 // metrics are computed from the last reports when they are scraped.
 type metrics struct {
-	asks                    *prometheus.CounterVec
-	wakes                   *prometheus.CounterVec
 	opened                  *prometheus.CounterVec
 	approvals               *prometheus.CounterVec
-	media                   *prometheus.CounterVec
-	unexpected, safeStops   *prometheus.CounterVec
 	reports                 *reports.Room
-	agent                   *Agent
+	ages                    *ages
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
 	oldest, unread, stale   *prometheus.Desc
-	fenced                  prometheus.Histogram
-	violations, escalations prometheus.Counter
-	unrecorded              prometheus.Counter
-
-	attemptMetrics
 }
 
-func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
+func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages) *metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rackboot_agent_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		reports: a.reports, agent: a, attemptMetrics: newAttemptMetrics(),
+		reports: all, ages: ages,
 		info:  desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
 		phase: desc("servers", "Servers by power state.", "power"),
 		held:  desc("holds", "Holds by state.", "state"),
@@ -51,23 +42,13 @@ func newMetrics(reg prometheus.Registerer, a *Agent) *metrics {
 	for _, why := range approvalReasons {
 		m.approvals.WithLabelValues(why)
 	}
-	m.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
-	}, []string{"result"})
-	for _, r := range askResults {
-		m.asks.WithLabelValues(string(r))
-	}
 	m.opened = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_secrets_opened_total", Help: "Sealed credentials of documents, by whether they could be opened.",
 	}, []string{"result"})
 	for _, r := range []string{openDone, openRefused} {
 		m.opened.WithLabelValues(r)
 	}
-	m.media, m.wakes = newMediaActions(), newWakes()
-	m.newHolds()
-	m.register(reg)
-	m.newSafeStops()
-	reg.MustRegister(m, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.approvals, m.asks, m.opened, m.media, m.wakes, m.unrecorded)
+	reg.MustRegister(m, m.approvals, m.opened)
 	return m
 }
 

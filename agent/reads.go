@@ -4,11 +4,20 @@ import (
 	"time"
 
 	"rackboot/agent/reports"
+	"rackboot/agent/store"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
-// poll is the rack's interval.
-func (a *Agent) poll() time.Duration {
+// ages says how old reads of servers are.
+type ages struct {
+	clock   state.Clock
+	store   *store.Store
+	started time.Time // this run of the agent
+}
+
+// poll returns the rack's interval.
+func (a *ages) poll() time.Duration {
 	if every := a.store.PollInterval(); every > 0 {
 		return every
 	}
@@ -17,11 +26,11 @@ func (a *Agent) poll() time.Duration {
 	return k.Spec.PollInterval.D()
 }
 
-// read is how old the last read of a server is whose consequences are on disk, and
+// read returns how old the last read of a server is whose consequences are on disk, and
 // whether that is too old to say anything of now. One that was never read is as old as
 // this run of the agent.
-func (a *Agent) read(r resource.ServerReport, poll time.Duration) (age time.Duration, stale bool) {
-	now := a.cfg.Clock()
+func (a *ages) read(r resource.ServerReport, poll time.Duration) (age time.Duration, stale bool) {
+	now := a.clock()
 	if age = reports.ReadAge(now, r.Observation); age == 0 {
 		age = now.Sub(a.started)
 	}

@@ -25,7 +25,7 @@ func TestReadAtTheAgent(t *testing.T) {
 		{"never, the agent has just started", protocol.Observation{}, time.Minute, time.Minute, false},
 		{"never", protocol.Observation{}, 2 * time.Minute, 2 * time.Minute, true},
 	} {
-		a := &Agent{cfg: Config{Clock: func() time.Time { return now }}, started: now.Add(-row.ran)}
+		a := &ages{clock: func() time.Time { return now }, started: now.Add(-row.ran)}
 		age, stale := a.read(resource.ServerReport{Observation: row.read}, 30*time.Second)
 		if age != row.age || stale != row.stale {
 			t.Errorf("%s: %s, stale %t", row.name, age, stale)

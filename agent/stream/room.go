@@ -64,9 +64,11 @@ type stream struct {
 	owner  Server // whose driver reads it
 	users  map[Server]bool
 	cancel context.CancelFunc
-	done   chan struct{}
-	woken  chan struct{}
-	open   bool // it is read, or will be again
+	done   chan struct{} // closed when nothing of it goes on
+	open   bool          // it is read, or will be again
+
+	pause *time.Timer // after servers were woken; nil while the next event wakes them at once
+	again bool        // an event came in the pause
 
 	address    string
 	back       chan struct{} // the BMC was away, which a subscription may not outlive
@@ -98,20 +100,15 @@ func (x *Room) Follow(ctx context.Context, address string, src bmc.EventSource, 
 	ctx, cancel := context.WithCancel(ctx)
 	st := &stream{
 		owner: s, users: map[Server]bool{s: true}, cancel: cancel, address: address,
-		done: make(chan struct{}), woken: make(chan struct{}, 1), open: true, back: make(chan struct{}, 1),
+		done: make(chan struct{}), open: true, back: make(chan struct{}, 1),
 	}
 	x.by[address] = st
-	var both sync.WaitGroup
-	both.Go(func() {
+	go func() {
+		defer close(st.done)
 		x.read(ctx, st, src)
 		if sub, ok := src.(bmc.Subscriber); ok && ctx.Err() == nil {
 			x.subscribe(ctx, run, st, sub)
 		}
-	})
-	both.Go(func() { x.wake(ctx, st) })
-	go func() {
-		both.Wait()
-		close(st.done)
 	}()
 }
 
@@ -128,6 +125,7 @@ func (x *Room) Leave(address string, s Server) {
 	owner := st.owner == s
 	if owner {
 		delete(x.by, address)
+		st.quiet()
 	}
 	x.mu.Unlock()
 	if owner {
@@ -143,7 +141,7 @@ func (x *Room) read(ctx context.Context, st *stream, src bmc.EventSource) {
 		began := time.Now()
 		err := src.Events(ctx, func() {
 			x.met.events.Inc()
-			st.event()
+			x.event(st)
 		})
 		if ctx.Err() != nil {
 			return
@@ -170,32 +168,39 @@ func (x *Room) read(ctx context.Context, st *stream, src bmc.EventSource) {
 	}
 }
 
-// event wakes the servers behind the BMC soon.
-func (st *stream) event() {
-	select {
-	case st.woken <- struct{}{}:
-	default:
+// event wakes the servers behind the BMC, not too often. It does not wait.
+func (x *Room) event(st *stream) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if st.pause != nil {
+		st.again = true
+		return
+	}
+	if x.by[st.address] == st { // otherwise it has ended
+		x.wake(st)
 	}
 }
 
-// wake lets the servers behind the BMC be read, not too often.
-func (x *Room) wake(ctx context.Context, st *stream) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-st.woken:
-		}
+// wake wakes the servers, and begins a pause. It needs x.mu.
+func (x *Room) wake(st *stream) {
+	for s := range st.users {
+		s.Woken()
+	}
+	st.pause = time.AfterFunc(wakePause, func() {
 		x.mu.Lock()
-		for s := range st.users {
-			s.Woken()
+		defer x.mu.Unlock()
+		again := st.again && x.by[st.address] == st
+		st.pause, st.again = nil, false
+		if again {
+			x.wake(st)
 		}
-		x.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wakePause):
-		}
+	})
+}
+
+// quiet ends the pause of a stream that has ended. It needs the room's mu.
+func (st *stream) quiet() {
+	if st.pause != nil {
+		st.pause.Stop()
 	}
 }
 

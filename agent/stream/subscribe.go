@@ -20,7 +20,7 @@ const (
 // subscribe keeps a subscription at a BMC until ctx ends. With the end of run, which is
 // the agent's, it is deleted; otherwise the next driver takes it over.
 func (x *Room) subscribe(ctx, run context.Context, st *stream, sub bmc.Subscriber) {
-	path, stop := x.hooks.open(st.address, st.event)
+	path, stop := x.hooks.open(st.address, func() { x.event(st) })
 	defer stop()
 	defer func() {
 		x.subscribed(st, false)

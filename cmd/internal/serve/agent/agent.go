@@ -41,6 +41,7 @@ func run(config *string, version string, stderr io.Writer) *cobra.Command {
 		if err := serve.CheckOwner("rackboot-agent", cfg.DataDir); err != nil {
 			return err
 		}
+		saveMemory()
 		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l, Ready: func() { l.Info("ready") }})
 	}
 	return c

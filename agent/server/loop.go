@@ -1,0 +1,221 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
+)
+
+// loop is that of one server: it observes, decides, persists and acts. Its parts have the
+// state; the BMC's driver is used by the loop only.
+type loop struct {
+	cfg    *Config
+	log    *slog.Logger
+	server string
+
+	signals *signals
+	inbox   *inbox
+	bmc     *connection
+	board   *board
+	steps   *steps
+	hand    *hand
+	images  *images
+
+	reads *budget // of all servers
+	wakes *prometheus.CounterVec
+}
+
+// saw hands evidence to the next step. It does not block.
+func (l *loop) saw(e decide.Event) {
+	if !l.inbox.saw(e) {
+		l.cfg.Boot.Dropped()
+	}
+	l.signals.stir()
+}
+
+func (l *loop) run(ctx context.Context) {
+	l.board.begin(ctx)
+	defer l.board.end()
+	defer l.bmc.close()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var next time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-l.signals.poked:
+		case <-l.signals.stirred:
+			if wait := l.heed(); wait == never {
+				continue
+			} else if at := l.cfg.Clock().Add(wait); wait > 0 {
+				if at.Before(next) {
+					next = at
+					timer.Reset(wait)
+				}
+				continue
+			}
+		}
+		next = l.turn(ctx)
+		timer.Reset(max(0, next.Sub(l.cfg.Clock())))
+	}
+}
+
+// storePause is how long a server waits when nothing can be recorded: without a
+// record nothing may be done.
+const storePause = 2 * time.Second
+
+// turn observes, decides and acts until there is nothing more to do at once. It
+// returns when to look again.
+func (l *loop) turn(ctx context.Context) time.Time {
+	var result *decide.Result
+	for {
+		v, err := l.cfg.Store.Server(l.server)
+		if err != nil {
+			return l.unrecorded(ctx, l.cfg.Store.Remembered(l.server), nil, err)
+		}
+		if v.Ended {
+			return l.rest()
+		}
+		if v.Intent == nil {
+			return l.unnamed(v)
+		}
+		r := l.read(ctx, v)
+		if ctx.Err() != nil {
+			return l.cfg.Clock()
+		}
+		plan, err := l.steps.step(func(snap *decide.Snapshot) {
+			r.fill(snap)
+			snap.Result = result
+		})
+		if err != nil {
+			return l.unrecorded(ctx, v, &r, err)
+		}
+		if plan.Action.Kind == decide.ActNone {
+			return plan.RecheckAt
+		}
+		acted := l.hand.do(ctx, plan)
+		result = &acted
+	}
+}
+
+// read goes on with a change of the BMC's account, and reads the server.
+func (l *loop) read(ctx context.Context, v store.View) reading {
+	in := v.Intent.ServerIntent
+	if t := l.cfg.Changes.GoOn(ctx, in, settings(v.Rack).PollInterval, l.log); t != nil {
+		return reading{obs: unreachable(l.server, l.cfg.Clock(), protocol.CodeUnavailable, t.Err), cond: &resource.ConditionState{Code: t.Code, Message: t.Err.Error()}}
+	}
+	l.bmc.known = knownAs(v.Record.Identity)
+	return l.bmc.observe(ctx, in)
+}
+
+// unnamed is a server that no document has named: nothing can be read, and a document
+// will poke. The times of its holds run all the same.
+func (l *loop) unnamed(v store.View) time.Time {
+	if len(v.Holds) == 0 {
+		if err := l.steps.tell(); err != nil {
+			return l.stuck(err)
+		}
+		return l.cfg.Clock().Add(time.Hour)
+	}
+	if _, err := l.steps.step(func(*decide.Snapshot) {}); err != nil {
+		return l.stuck(err)
+	}
+	return l.cfg.Clock().Add(unnamedEvery)
+}
+
+// unnamedEvery is how often the holds of a server are looked at that has no BMC yet.
+const unnamedEvery = 15 * time.Second
+
+// stuck reports that nothing can be recorded, and returns when to try again.
+func (l *loop) stuck(err error) time.Time {
+	l.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+	l.log.Error("cannot record; nothing is done but to force off what is held", "err", err)
+	return l.cfg.Clock().Add(storePause)
+}
+
+// fold puts one piece of evidence on disk now, before it is answered.
+func (l *loop) fold(e decide.Event) error {
+	l.inbox.must(e)
+	moved, err := l.steps.passive()
+	if err != nil {
+		l.signals.poke()
+		return err
+	}
+	if moved {
+		l.signals.moved.Store(true)
+	}
+	l.signals.stir()
+	return nil
+}
+
+// rest is a server's turn once the term is over: the way to its BMC is closed.
+func (l *loop) rest() time.Time {
+	l.bmc.close()
+	if err := l.steps.tell(); err != nil {
+		return l.stuck(err)
+	}
+	return l.cfg.Clock().Add(time.Hour)
+}
+
+// heed folds the evidence that waits into the record, and says how long until the BMC is to
+// be read because of it; never is negative.
+func (l *loop) heed() time.Duration {
+	moved := l.signals.moved.Swap(false)
+	if len(l.inbox.peek().events) > 0 {
+		m, err := l.steps.passive()
+		if err != nil {
+			return 0 // the turn says so
+		}
+		moved = moved || m
+	}
+	if !moved {
+		l.wakes.WithLabelValues(wakeNone).Inc()
+		return never
+	}
+	host := ""
+	if h := l.board.host.Load(); h != nil {
+		host = *h
+	}
+	wait := l.reads.take(host, l.cfg.Clock())
+	if wait > 0 {
+		l.wakes.WithLabelValues(wakeLater).Inc()
+		return wait
+	}
+	l.wakes.WithLabelValues(wakeRead).Inc()
+	return 0
+}
+
+// never is no time at which something is due.
+const never time.Duration = -1
+
+// unrecorded goes on with a server whose step could not be put on disk. A server with an
+// enforced hold is forced off all the same; nothing else is done. r is the read of the step,
+// nil where even the store could not be read. It returns when to try again.
+func (l *loop) unrecorded(ctx context.Context, v store.View, r *reading, cause error) time.Time {
+	next := l.stuck(cause)
+	if len(v.Holds) == 0 || v.Intent == nil || ctx.Err() != nil {
+		return next
+	}
+	blind := r == nil
+	if blind {
+		got := l.bmc.look(ctx, v.Intent.ServerIntent)
+		r = &got
+	}
+	plan := l.steps.unrecorded(v, r.obs, blind, l.cfg.Clock())
+	if plan.Action == decide.ActForceOff {
+		l.hand.forceUnrecorded(ctx, plan.Counts)
+	}
+	if !plan.RecheckAt.IsZero() && plan.RecheckAt.Before(next) {
+		return plan.RecheckAt
+	}
+	return next
+}

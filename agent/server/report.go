@@ -1,0 +1,163 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
+)
+
+// teller makes the report of one server. It is the steps'.
+type teller struct {
+	cfg    *Config
+	log    *slog.Logger
+	server string
+	images *images
+}
+
+// publish hands the server's report to the reporter.
+func (t *teller) publish(v store.View, p decide.Plan) {
+	r := t.describe(v, p)
+	var intent *message.ServerIntent
+	if v.Intent != nil && !v.Intent.Missing {
+		intent = &v.Intent.ServerIntent
+	}
+	t.cfg.Reports.Put(r, decide.Phase(intent, &r))
+}
+
+// withdraw takes back what the last report said was proved of the server, which runs.
+func (t *teller) withdraw(ran protocol.Observation) {
+	r, phase, ok := t.cfg.Reports.Of(t.server)
+	if !ok {
+		return
+	}
+	r.Holds = slices.Clone(r.Holds)
+	changed := false
+	for i := range r.Holds {
+		h := &r.Holds[i]
+		if h.Word != resource.HoldFenced && len(h.Receipt) == 0 {
+			continue
+		}
+		h.Word, h.State, h.Receipt = resource.HoldEnforced, resource.StateViolated, nil
+		h.Reason = fmt.Sprintf("it was read %s at %s, which is not recorded yet: the agent cannot write to its disk", ran.Power, ran.ReadAt.UTC().Format(time.RFC3339))
+		changed = true
+	}
+	if changed {
+		t.cfg.Reports.Put(r, phase)
+	}
+}
+
+// describe returns the server's report.
+func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
+	rec := p.Record
+	r := resource.ServerReport{
+		Server: t.server, Image: t.images.report(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
+	}
+	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Fallback.Report()
+	if v.Intent != nil && !v.Intent.Missing {
+		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
+		r.OwnerUID = v.Intent.Owner.UID
+		r.Account = t.cfg.Accounts.Report(v.Intent.BMC)
+		r.Released = v.Intent.Releasing && rec.Released == v.Intent.Owner.UID
+		if v.Intent.Boot != nil {
+			r.Env = t.cfg.Files.Report(v.Intent.ServerIntent)
+			r.BootGeneration = v.Intent.Boot.Generation
+			r.ArtefactsLocal = t.cfg.Files.State(v.Intent.ServerIntent).Local
+		}
+	}
+	if a := rec.Attempt; a != nil {
+		r.Attempt = &resource.AttemptReport{
+			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
+			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason, Code: a.Code,
+		}
+		if seg, ok := t.cfg.Boot.Segment(segmentOf(v)); ok && a.Network() {
+			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
+		}
+		if a.Intended == protocol.TargetCd && v.Intent != nil {
+			way, _ := t.cfg.Boot.MediaWay(v.Intent.ServerIntent) // without one there is no base
+			r.Attempt.URI = way.Base + "/b/…/" + a.File
+		}
+	}
+	r.Holds = t.describeHolds(v, p)
+	for _, q := range rec.Requests {
+		r.Requests = append(r.Requests, resource.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})
+	}
+	if p := provisionedOf(v, rec); p != nil {
+		r.Provisioned = t.seal(wire.FactProvisioned, p)
+	}
+	return r
+}
+
+// provisionedOf is the record of the owner's configuration, or else the newest.
+func provisionedOf(v store.View, rec decide.Record) *resource.Provisioned {
+	if in := v.Intent; in != nil && in.Boot != nil {
+		if p := rec.ProvisionedFor(in.Boot.Owner.UID, in.Boot.Generation); p != nil {
+			return p
+		}
+	}
+	return rec.Provisioned
+}
+
+// describeHolds is how far the holds have come that lie, and those that ended here.
+// Only a proof makes a word Fenced; an operator's word is a receipt without it.
+func (t *teller) describeHolds(v store.View, p decide.Plan) (out []resource.HoldReport) {
+	rec := p.Record
+	var work *resource.FirmwareWork
+	if v.Intent != nil {
+		work = v.Intent.Firmware
+	}
+	for _, h := range v.Holds {
+		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
+		hr.State, hr.Reason = decide.HoldStands(h, rec, p.Watch, work, settings(v.Rack).SettleWindow)
+		if h.Missing || h.Local {
+			hr.Hold = &h.ActiveHold
+		}
+		rc, proved := rec.Receipts[h.ID]
+		manual := false
+		if proved {
+			hr.Word = resource.HoldFenced
+		} else {
+			rc, manual = rec.Manual[h.ID]
+		}
+		if proved || manual {
+			rc.Agent = t.cfg.Agent
+			hr.Receipt = t.seal(wire.FactReceipt, rc)
+		}
+		out = append(out, hr)
+	}
+	for _, d := range v.Released {
+		out = append(out, resource.HoldReport{ID: d.HoldID, Word: resource.HoldReleased, Released: &d})
+	}
+	return out
+}
+
+// seal signs a fact. The same fact gives the same bytes, so it need not be kept.
+func (t *teller) seal(fact string, v any) []byte {
+	b, err := wire.Seal(t.cfg.Signer, fact, v)
+	if err != nil {
+		t.log.Error("cannot sign", "fact", fact, "err", err)
+	}
+	return b
+}
+
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func segmentOf(v store.View) string {
+	if v.Intent == nil {
+		return ""
+	}
+	return v.Intent.Segment
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
+)
+
+// snapshot turns what is durable into what a decision takes: signatures are
+// verified here, because decide does not know keys.
+func (s *steps) snapshot(v store.View) decide.Snapshot {
+	snap := decide.Snapshot{
+		Server: s.server, Synced: v.Synced, Ended: v.Ended, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
+		Asked: v.Asked, HubTime: s.cfg.Hub.Time(), Uptime: s.cfg.Clock().Sub(s.cfg.Started), Incarnation: v.Incarnation, Settings: settings(v.Rack), NewID: s.cfg.NewID(), NewToken: s.cfg.NewID(), NewMedium: s.cfg.NewID(),
+	}
+	snap.NoAddress = s.cfg.Boot.Short(s.server)
+	snap.Bulk, snap.Approved = s.unnoted.bulk(s.cfg.Bulk, v, s.cfg.Clock()), v.Boots(s.cfg.Clock())
+	if can := s.can.Load(); can != nil {
+		snap.CanGuard = can.guard
+	}
+	if v.Intent != nil {
+		snap.Firmware = v.Intent.Firmware
+	}
+	if v.Intent == nil || v.Intent.Missing {
+		return snap
+	}
+	in := v.Intent.ServerIntent
+	snap.Intent = &in
+	if in.Boot == nil {
+		return snap
+	}
+	if len(in.Boot.Grant) > 0 {
+		var g message.Grant
+		if err := wire.Open(s.cfg.Hub.Verifier(), wire.FactGrant, in.Boot.Grant, &g); err != nil {
+			snap.GrantError = err.Error()
+		} else {
+			snap.Grant = &g
+		}
+	}
+	if len(in.Boot.Provisioned) > 0 {
+		// An echo is believed if an agent of this rack signed it, present or earlier.
+		var p resource.Provisioned
+		if wire.Open(rackKeys(v.Rack), wire.FactProvisioned, in.Boot.Provisioned, &p) == nil {
+			snap.Echo = &p
+		}
+	}
+	snap.MediaError = s.mediaError(in)
+	if a := in.Boot.Adopted; a != nil && snap.Echo == nil {
+		// The hub signed the document that it came in. It is believed, never filed: what
+		// this agent signs it has seen.
+		snap.Echo = &resource.Provisioned{
+			OwnerUID: in.Boot.Owner.UID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: a.ImageDigest, At: a.At,
+		}
+	}
+	snap.Artefacts = s.cfg.Files.State(in)
+	if c, err := s.cfg.Boot.Chain(in); err != nil {
+		snap.ChainError = protocol.Advice(err)
+	} else {
+		snap.Chain = &c
+		if c.First == "" { // an environment that is not there yet, or not any more
+			snap.Artefacts.Local = false
+		}
+	}
+	return snap
+}
+
+// mediaError says why a server cannot be booted by virtual media.
+func (s *steps) mediaError(in message.ServerIntent) string {
+	if in.Boot.BootPolicy.FirstBoot != resource.FirstBootVirtualMedia {
+		return ""
+	}
+	if can := s.can.Load(); can != nil && !can.media {
+		return "the driver of this BMC has no virtual media"
+	}
+	if _, err := s.cfg.Boot.MediaWay(in); err != nil {
+		return protocol.Advice(err)
+	}
+	return ""
+}
