@@ -81,11 +81,15 @@ func (l *link) do(ctx context.Context, r request) (*http.Response, error) {
 	return resp, err
 }
 
-// authorized sends the request with the account's login, which it makes or, for
-// one time, renews.
+// renewals is how often a request renews a session that the BMC does not know any more. One that
+// has just begun may be gone too: with the BMC, which restarted.
+const renewals = 2
+
+// authorized sends the request with the account's login, which it makes or renews. A BMC that
+// refuses sessions as soon as it has granted them has not refused the credentials: it is unavailable, and
+// asked again as one that does not answer.
 func (l *link) authorized(ctx context.Context, r request) (*http.Response, error) {
-	refused := ""
-	for {
+	for refused, renewed := "", 0; ; {
 		if err := l.login.ready(ctx, refused); err != nil {
 			return nil, l.settle(ctx, err)
 		}
@@ -96,9 +100,15 @@ func (l *link) authorized(ctx context.Context, r request) (*http.Response, error
 		l.host.breaker.done(true, time.Now())
 		used := resp.Request.Header.Get("X-Auth-Token")
 		switch {
-		case resp.StatusCode == http.StatusUnauthorized && used != "" && refused == "":
+		case resp.StatusCode == http.StatusUnauthorized && used != "" && renewed < renewals:
 			refused = used // the session ended: once more with a new one
+			renewed++
 			continue
+		case resp.StatusCode == http.StatusUnauthorized && used != "":
+			l.host.breaker.done(false, time.Now())
+			e := l.report.statusError(r.op, resp, body)
+			e.Code = protocol.CodeUnavailable
+			return nil, e
 		case resp.StatusCode == http.StatusUnauthorized:
 			return nil, l.login.denied(r.op, resp, body)
 		case resp.StatusCode >= 300:

@@ -54,6 +54,7 @@ type door struct {
 	mu     sync.Mutex
 	refuse http.HandlerFunc // instead of a login; nil lets in
 	tokens map[string]bool
+	forget int // how many of the sessions to come are gone as soon as they were granted
 	logins int
 	basic  int // requests with basic authentication
 	ended  int
@@ -77,7 +78,8 @@ func (d *door) serve(t *testing.T) bmc.Target {
 				return
 			}
 			token = fmt.Sprintf("secret-token-%d", d.logins)
-			d.tokens[token] = true
+			d.tokens[token] = d.forget <= 0
+			d.forget--
 			w.Header().Set("X-Auth-Token", token)
 			w.Header().Set("Location", "https://bmc.example/sessions/1")
 			w.WriteHeader(http.StatusCreated)
@@ -158,6 +160,41 @@ func TestSessionIsSharedAndKept(t *testing.T) {
 	d.want(t, "logins 2, basic 0, ended 1, open 1")
 	if store.len() != 1 {
 		t.Error("the new session is not kept")
+	}
+}
+
+// A BMC that restarts ends sessions that it has just granted. That says nothing of the credentials: it
+// is asked again, and soon.
+func TestSessionIsGoneAtOnce(t *testing.T) {
+	for _, row := range []struct {
+		gone  int // sessions, after the first
+		code  protocol.Code
+		after string
+	}{
+		{0, "", "logins 2, basic 0, ended 0, open 1"},
+		{1, "", "logins 3, basic 0, ended 0, open 1"},
+		{2, protocol.CodeUnavailable, "logins 3, basic 1, ended 0, open 0"}, // next without a session
+	} {
+		d := &door{}
+		driver := open(t, redfish.Config{}, d.serve(t))
+		observe(t, driver)
+		d.mu.Lock()
+		clear(d.tokens)
+		d.forget = row.gone
+		d.mu.Unlock()
+		_, err := driver.Observe(deadline(t))
+		wantCode(t, err, row.code)
+		if row.code != "" {
+			observe(t, driver)
+		}
+		d.mu.Lock()
+		for token, there := range d.tokens {
+			if !there {
+				delete(d.tokens, token)
+			}
+		}
+		d.mu.Unlock()
+		d.want(t, row.after)
 	}
 }
 
