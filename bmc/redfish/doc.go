@@ -36,7 +36,7 @@
 //     systems behind it; inventories have a second queue of their own, so that
 //     nothing waits for them. ForceOff overtakes what waits. Every exchange has its
 //     own deadline.
-//   - One session per BMC and account, kept by a [SessionStore], renewed once when
+//   - One session per BMC and account, kept by a [SessionStore], renewed twice at most for a request, when
 //     the BMC ends it; basic authentication (RFC 7617) where a BMC has none to give.
 //     After one refusal the same credentials are not tried again before
 //     [Config].DeniedPause has passed: BMCs lock accounts and block addresses.
