@@ -1,303 +1,187 @@
 package decide
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
-// step is one decision being made. It is made new for each call of Step.
+// step is one decision being made: the draft of its plan, what it is made from, and the topics
+// that write to the draft, each its own part. A topic knows those that it calls, and no other.
 type step struct {
-	now   time.Time
-	snap  Snapshot
-	rec   Record
-	watch Watch
-	plan  Plan
-	dirty bool
-	conds []resource.ConditionState
-	work  bool      // firmware work is marked now
-	trig  triggered // see triggerRule
+	d          draft
+	holds      holdings
+	disarming  disarming
+	rearming   rearming
+	drives     drives
+	urls       urls
+	guards     guards
+	stops      stops
+	proofs     proofs
+	lifetimes  lifetimes
+	identities identities
+	sightings  sightings
+	fallbacks  fallbacks
+	attempts   attempts
+	heard      heard
+	requests   requests
+	grants     grants
+	boots      boots
+	endings    endings
+	conditions conditions
+	pursuit    pursuit
+
+	poll, retryAfter time.Duration
+}
+
+// newStep puts the topics together. Each is handed what it reads, and those that it calls.
+func newStep(now time.Time, s *Snapshot) *step {
+	p := &step{holds: holdings{s.Holds, Working(s.Firmware, s.HubTime, now)}, poll: s.Settings.PollInterval, retryAfter: s.RetryAfter}
+	p.d.begin(now, s)
+	p.disarming = disarming{d: &p.d}
+	p.rearming = rearming{d: &p.d, in: s.Intent, newID: s.NewID, disarming: &p.disarming}
+	p.drives = drives{d: &p.d, holds: &p.holds, in: s.Intent, bmcError: s.BMCError}
+	p.urls = urls{d: &p.d, holds: &p.holds, bmcError: s.BMCError}
+	p.guards = guards{d: &p.d, holds: &p.holds, can: s.CanGuard, bmcError: s.BMCError}
+	p.stops = stops{d: &p.d, holds: &p.holds, bulk: s.Bulk, soft: s.Settings.SoftTimeout}
+	p.proofs = proofs{d: &p.d, holds: &p.holds, in: s.Intent, settle: s.Settings.SettleWindow}
+	p.lifetimes = lifetimes{d: &p.d, holds: &p.holds, uptime: s.Uptime, proofs: &p.proofs}
+	p.identities = identities{d: &p.d, in: s.Intent, is: s.Identity}
+	p.sightings = sightings{
+		d: &p.d, holds: &p.holds, in: s.Intent, busy: s.Busy, retryAfter: s.RetryAfter,
+		believe:   s.Settings.believeAfter(),
+		disarming: &p.disarming, proofs: &p.proofs,
+	}
+	p.fallbacks = fallbacks{d: &p.d, in: s.Intent}
+	p.attempts = attempts{
+		d: &p.d, in: s.Intent, hub: s.HubTime, newID: s.NewID, newToken: s.NewToken, newMedium: s.NewMedium,
+		disarming: &p.disarming, drives: &p.drives, fallbacks: &p.fallbacks, rearming: &p.rearming,
+	}
+	p.heard = heard{
+		d: &p.d, in: s.Intent,
+		attempts: &p.attempts, drives: &p.drives, fallbacks: &p.fallbacks, sightings: &p.sightings,
+	}
+	p.requests = requests{
+		d: &p.d, holds: &p.holds, in: s.Intent, grant: s.Grant, echo: s.Echo, sent: s.Requests, local: s.Asked,
+		hub: s.HubTime, incarnation: s.Incarnation,
+		stops: &p.stops,
+	}
+	p.grants = grants{
+		d: &p.d, in: s.Intent, grant: s.Grant, grantError: s.GrantError, chain: s.Chain, chainError: s.ChainError,
+		mediaError: s.MediaError, artefacts: s.Artefacts, approvals: s.Approved, key: s.Bulk.Key, echo: s.Echo,
+		hub: s.HubTime, incarnation: s.Incarnation,
+		attempts: &p.attempts, fallbacks: &p.fallbacks, requests: &p.requests,
+	}
+	p.boots = boots{
+		d: &p.d, in: s.Intent, echo: s.Echo, soft: s.Settings.SoftTimeout,
+		attempts: &p.attempts, disarming: &p.disarming, drives: &p.drives, endings: &p.endings, grants: &p.grants,
+		guards: &p.guards, rearming: &p.rearming, requests: &p.requests, stops: &p.stops, urls: &p.urls,
+	}
+	p.endings = endings{
+		d: &p.d, in: s.Intent, soft: s.Settings.SoftTimeout, settle: s.Settings.SettleWindow,
+		disarming: &p.disarming, proofs: &p.proofs, stops: &p.stops,
+	}
+	p.conditions = conditions{
+		d: &p.d, holds: &p.holds, synced: s.Synced, in: s.Intent, grant: s.Grant, artefacts: s.Artefacts,
+		echo: s.Echo, bulk: s.Bulk, bmcError: s.BMCError, noAddress: s.NoAddress, soft: s.Settings.SoftTimeout,
+		sightings: &p.sightings,
+	}
+	p.pursuit = pursuit{
+		d: &p.d, holds: &p.holds, synced: s.Synced, in: s.Intent, firmware: s.Firmware, hub: s.HubTime,
+		soft:     s.Settings.SoftTimeout,
+		attempts: &p.attempts, boots: &p.boots, disarming: &p.disarming, drives: &p.drives, endings: &p.endings,
+		grants: &p.grants, guards: &p.guards, proofs: &p.proofs, rearming: &p.rearming, requests: &p.requests,
+		stops: &p.stops, urls: &p.urls,
+	}
+	return p
 }
 
 // Step decides what to do with one server now. It is a pure function: the same
 // arguments give the same plan, and nothing is changed in place. The caller puts
 // Plan.Record on disk, then acts, then reports.
 func Step(now time.Time, s Snapshot) Plan {
-	p := &step{now: now, snap: s, rec: s.Record.clone(), watch: s.Watch}
-	p.plan.RecheckAt = now.Add(s.Settings.PollInterval)
-	p.plan.Action.Kind = ActNone
-	p.rec.Server = s.Server
-
-	p.work = Working(s.Firmware, s.HubTime, now)
-	p.steady()
-	p.forgetHolds()
-	p.assumed()
+	p := newStep(now, &s)
+	p.d.steady()
+	p.proofs.forget()
+	p.attempts.assumed()
 	if s.Result != nil {
 		p.result(*s.Result) // the read was begun after it
 	}
 	if s.Observation != nil {
-		p.observe(*s.Observation)
+		p.sightings.observe(*s.Observation)
 	}
 	if !s.Forced.IsZero() {
-		p.unrecordedStop(s.Forced)
+		p.stops.unrecorded(s.Forced)
 	}
-	p.identify()
-	if v := s.Safety; v != nil && (p.rec.Safety == nil || *p.rec.Safety != *v) {
-		p.rec.Safety, p.dirty = v, true
+	p.identities.identify()
+	if v := s.Safety; v != nil && (p.d.rec.Safety == nil || *p.d.rec.Safety != *v) {
+		p.d.rec.Safety, p.d.dirty = v, true
 	}
 	for _, e := range s.Events {
-		p.evidence(e)
+		p.heard.evidence(e)
 	}
 	if s.Ended {
-		p.settle()
+		p.conditions.settle()
 	} else if !s.Passive {
-		p.terms()
-		p.requests()
-		p.follow()
-		p.trigger()
-		p.forgetFallback()
-		p.pursue()
-		p.settle()
+		p.lifetimes.count()
+		p.requests.take()
+		p.requests.follow()
+		p.pursuit.trigger()
+		p.fallbacks.forget()
+		p.pursuit.pursue()
+		p.conditions.settle()
 		p.pace()
 	}
 
-	p.plan.Record, p.plan.Persist, p.plan.Watch = p.rec, p.dirty, p.watch
-	return p.plan
+	return p.d.finish()
 }
 
-// steady brings times that lie ahead of the clock back to now: the clock was
-// stepped back, and what waits for them must not wait for as long as the step
-// was. Durations then run anew, so what they bound comes late, never
-// early.
-func (p *step) steady() {
-	back := func(t *time.Time) {
-		if t.After(p.now) {
-			*t = p.now
-			p.dirty = true
-		}
+// answered notes what the BMC said to a reset.
+func (p *step) answered(r Result) {
+	switch r.Action {
+	case ActOn, ActRestart, ActGraceful, ActForceOff:
+	case ActNone, ActArm, ActDisarm, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
+		return
 	}
-	if s := p.rec.Stop; s != nil {
-		back(&s.Since)
-		back(&s.Graceful)
-		back(&s.Forced)
+	if r.Code == "" {
+		p.d.happened(resource.EventAnswered, "%s: accepted", r.Action)
+		return
 	}
-	if a := p.rec.Attempt; a != nil {
-		if a.At.After(p.now) {
-			// It is older than whatever is accepted in this step: no resume takes it for
-			// the boot that it has caused.
-			a.At, p.dirty = p.now.Add(-1), true
-		}
-		back(&a.Since)
-		back(&a.OnSent)
-		back(&a.OnAgain)
-		back(&a.OnPending)
-	}
-	for i := range p.rec.Requests {
-		back(&p.rec.Requests[i].AcceptedAt)
-		back(&p.rec.Requests[i].From)
-	}
-	back(&p.rec.Ordered)
-	back(&p.rec.PendingRebootSince)
+	p.d.happened(resource.EventAnswered, "%s: %s: %.300s", r.Action, r.Code, r.Message)
 }
 
 // pace leaves a BMC alone for as long as it asked, or as it is not asked anyway: until
 // it answers, nothing can be decided. Never for longer than between two polls.
 func (p *step) pace() {
-	pause := max(p.snap.RetryAfter, unreadPause(p.watch.Unread.Reads))
-	if pause <= 0 || p.plan.Action.Kind != ActNone {
+	pause := max(p.retryAfter, unreadPause(p.d.watch.Unread.Reads))
+	if pause <= 0 || p.d.plan.Action.Kind != ActNone {
 		return
 	}
-	if at := p.now.Add(min(pause, p.snap.Settings.PollInterval)); p.plan.RecheckAt.Before(at) {
-		p.plan.RecheckAt = at
+	if at := p.d.now.Add(min(pause, p.poll)); p.d.plan.RecheckAt.Before(at) {
+		p.d.plan.RecheckAt = at
 	}
 }
 
 func (p *step) result(r Result) {
 	if r.Code == "" {
-		p.took(r.Action)
+		p.d.took(r.Action)
 	}
 	p.answered(r)
 	switch r.Action {
 	case ActArm, ActDisarm:
-		p.armResult(r)
+		p.attempts.armResult(r)
 	case ActOn, ActRestart:
-		p.onResult(r)
+		p.attempts.powerResult(r)
 	case ActGraceful, ActForceOff:
-		p.stopResult(r)
+		p.stops.result(r)
 	case ActReadPolicy, ActGuard, ActUnguard:
-		p.guardResult(r)
+		p.guards.result(r)
 	case ActInsert:
-		p.insertResult(r)
+		p.attempts.insertResult(r)
 	case ActEject:
-		p.ejectResult(r)
+		p.drives.ejected(r)
 	case ActClearURL:
-		p.clearURLResult(r)
+		p.urls.cleared(r)
 	case ActNone:
 	}
-}
-
-// pursue acts toward the goal. Nothing is sent while the server's power was not
-// read since the agent started.
-func (p *step) pursue() {
-	in := p.snap.Intent
-	releasing, want := false, resource.Power("")
-	if in != nil {
-		releasing, want = in.Releasing, in.Power
-	}
-	asked, askedMode := p.asked()
-	held := holdingOf(p.snap.Holds)
-	g := goal(p.snap.Synced, held, p.work, releasing, asked, want)
-	if p.watch.Last.Power == "" {
-		p.recheck(0)
-		return
-	}
-	if p.snap.HubTime.IsZero() && g == GoalStop && !p.askedHere() && goal(p.snap.Synced, held, p.work, releasing, askedNothing, want) != GoalStop {
-		// On a disk that was rolled back it would be the same one-shot again. Neither
-		// is the server brought back to run: the stop may be under way.
-		p.raise(resource.CondAwaitingHub, "%s", asked)
-		return
-	}
-	if g == GoalWait {
-		p.wait(releasing)
-		return
-	}
-	p.resume()
-	if g != GoalRun && p.rec.Attempt.Open() {
-		p.abandon(p.why(g, releasing, asked), resource.AttemptWithdrawn)
-	}
-	if u := p.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
-		p.rec.Unexpected = nil // somebody decides about the server again
-		p.dirty = true
-	}
-	switch g {
-	case GoalKeepOff:
-		mode, timeout := p.holdMode()
-		p.stop(mode, timeout)
-		p.fence()
-		p.confirm()
-		if releasing {
-			p.released()
-		}
-	case GoalStop:
-		mode := resource.StopSoft
-		if asked != askedNothing {
-			mode = askedMode
-		}
-		if releasing && discovering(in) {
-			p.leaves(true)
-			break
-		}
-		p.stop(mode, p.snap.Settings.SoftTimeout)
-		if releasing {
-			p.released()
-		}
-	case GoalRun:
-		p.run()
-	case GoalLeave:
-		if !p.lingers() {
-			p.endStop()
-		}
-		if p.snap.Synced {
-			p.withdraw()
-		}
-	case GoalWait:
-	}
-	if g == GoalKeepOff || g == GoalStop {
-		p.renewGrant() // whoever lets it run again orders that
-	}
-	if g != GoalRun && p.plan.Action.Kind == ActNone {
-		p.disarm()
-	}
-	if p.plan.Action.Kind == ActNone {
-		p.lasting()
-	}
-	if p.plan.Action.Kind == ActNone {
-		p.rearm(g == GoalRun)
-	}
-	if p.plan.Action.Kind == ActNone {
-		p.clearURL()
-	}
-	if p.plan.Action.Kind == ActNone {
-		p.eject()
-	}
-	p.guard()
-}
-
-func (p *step) why(g Goal, releasing bool, a asked) string {
-	switch {
-	case g == GoalKeepOff:
-		return "held"
-	case g == GoalLeave:
-		return "nothing wants the server to run"
-	case releasing:
-		return "the claim ends"
-	case a == askedReboot:
-		return "a reboot was asked for"
-	default:
-		return "the claim wants the server Off"
-	}
-}
-
-// holdMode is hard if any hold is, or if the server was powered on under one;
-// else soft with the shortest time that a hold asks for.
-func (p *step) holdMode() (resource.StopMode, time.Duration) {
-	violated := slices.ContainsFunc(p.snap.Holds, func(h Hold) bool {
-		_, is := p.rec.Violated[h.ID]
-		return is
-	})
-	return holdsMode(p.snap.Holds, violated, p.snap.Settings.SoftTimeout)
-}
-
-func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode resource.StopMode, timeout time.Duration) {
-	mode = resource.StopSoft
-	if violated {
-		mode = resource.StopHard
-	}
-	for _, h := range holds {
-		if h.Mode == resource.StopHard {
-			mode = resource.StopHard
-		}
-		t := h.SoftTimeout.D()
-		if t <= 0 {
-			t = rack
-		}
-		if timeout == 0 || t < timeout {
-			timeout = t
-		}
-	}
-	return mode, timeout
-}
-
-func (p *step) act(a Action) { p.plan.Action = a }
-
-func (p *step) recheck(d time.Duration) { p.recheckAt(p.now.Add(d)) }
-
-func (p *step) recheckAt(t time.Time) {
-	if t.Before(p.now) {
-		t = p.now
-	}
-	if t.Before(p.plan.RecheckAt) {
-		p.plan.RecheckAt = t
-	}
-}
-
-func (p *step) happened(code resource.EventCode, format string, args ...any) {
-	p.plan.Happened = append(p.plan.Happened, resource.Event{
-		At: p.now, Server: p.snap.Server, Code: code, Message: fmt.Sprintf(format, args...),
-	})
-}
-
-// had says whether a condition was so before the step.
-func (p *step) had(code resource.ConditionCode) bool {
-	return slices.ContainsFunc(p.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == code })
-}
-
-func (p *step) raise(code resource.ConditionCode, format string, args ...any) {
-	if slices.ContainsFunc(p.conds, func(c resource.ConditionState) bool { return c.Code == code }) {
-		return
-	}
-	p.conds = append(p.conds, resource.ConditionState{Code: code, Message: fmt.Sprintf(format, args...)})
 }

@@ -1,0 +1,102 @@
+package decide
+
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
+
+// drives inserts the images of a boot by virtual media, and ejects them after it.
+type drives struct {
+	d        *draft
+	holds    *holdings
+	in       *message.ServerIntent    // nil where no document names the server
+	bmcError *resource.ConditionState // set where the BMC cannot be asked
+}
+
+func (dv *drives) boot() mediumBoot {
+	a, in := dv.d.rec.Attempt, dv.in
+	switch {
+	case a == nil || a.ID != dv.d.rec.Medium.Attempt:
+		return mediumOver
+	case a.State == resource.AttemptPreparing:
+		return mediumPrepared
+	case a.Open():
+		return mediumNeeded
+	case dv.d.rec.Stop != nil || a.Cleanup:
+		return mediumStops
+	case a.State == resource.AttemptSucceeded && a.Repeat && in != nil && in.Owner.UID == a.OwnerUID:
+		return mediumRuns
+	}
+	return mediumOver
+}
+
+func (dv *drives) action() ActionKind {
+	if dv.d.rec.Medium == nil {
+		return ActNone
+	}
+	return mediumRule(dv.boot(), runningOf(dv.d.watch.Last.Power), dv.d.rec.Medium.State)
+}
+
+// insert has the medium of the open attempt inserted, and says whether that has to come
+// before the override.
+func (dv *drives) insert() bool {
+	if dv.action() != ActInsert {
+		return false
+	}
+	dv.d.act(Action{Kind: ActInsert, Attempt: dv.d.rec.Attempt.ID})
+	return true
+}
+
+// eject has a medium ejected whose boot has ended. While a hold has no receipt, the time
+// between two reads is the proof's.
+func (dv *drives) eject() {
+	if dv.action() != ActEject || dv.bmcError != nil || len(dv.holds.all) > 0 && dv.d.rec.unproved(dv.holds.all) {
+		return
+	}
+	m := dv.d.rec.Medium
+	if m.State != MediumOut {
+		m.State, dv.d.dirty = MediumOut, true
+	}
+	if dv.d.now.Before(dv.d.watch.Eject.Next) {
+		dv.d.recheckAt(dv.d.watch.Eject.Next)
+		return
+	}
+	dv.d.act(Action{Kind: ActEject, Attempt: m.Attempt})
+	dv.d.recheck(activeInterval)
+}
+
+// ejectFirst is eject ahead of a power-on by something else, or of a claim's end, and says
+// whether that has to wait.
+func (dv *drives) ejectFirst() bool {
+	if dv.d.rec.Medium == nil || dv.d.watch.Eject.Tries >= ejectTries {
+		return false
+	}
+	dv.eject()
+	return dv.action() == ActEject
+}
+
+func (dv *drives) ejected(r Result) {
+	m := dv.d.rec.Medium
+	if m == nil || m.Attempt != r.Attempt {
+		return
+	}
+	if r.Code == "" || r.Code == protocol.CodeUnsupported && !r.Busy { // where none can be inserted, none is left
+		dv.d.rec.Medium, dv.d.watch.Eject, dv.d.dirty = nil, EjectWatch{}, true
+		dv.d.happened(resource.EventMediaEjected, "")
+		return
+	}
+	w := &dv.d.watch.Eject
+	w.Why = r.Message
+	w.Next = dv.d.now.Add(pauseOf(min(attemptBackoff<<min(w.Tries, 10), ejectMax), r))
+	w.Tries++
+}
+
+// cached notes that a BMC has all of a medium before the server is powered on: it needs
+// not read it again, so that reads are no evidence.
+func (dv *drives) cached(e Event) {
+	a, m := dv.d.rec.Attempt, dv.d.rec.Medium
+	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.OnSent.IsZero() && !a.Cached {
+		a.Cached, dv.d.dirty = true, true
+	}
+}
