@@ -2,30 +2,27 @@ package decide
 
 import (
 	"slices"
-	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // attempts moves one power-on along, from its beginning to its end.
 type attempts struct {
-	d         *draft
-	in        *message.ServerIntent // nil where no document names the server
-	hub       time.Time             // the hub's clock; zero while it was not heard
-	newID     string
-	newToken  string
-	newMedium string
-
-	disarming *disarming
-	drives    *drives
-	fallbacks *fallbacks
-	rearming  *rearming
+	d *draft
+	s *Snapshot
 }
 
+func (at attempts) disarming() disarming { return disarming{at.d} }
+
+func (at attempts) drives() drives { return drivesOf(at.d, at.s) }
+
+func (at attempts) fallbacks() fallbacks { return fallbacksOf(at.d, at.s) }
+
+func (at attempts) rearming() rearming { return rearming{at.d, at.s} }
+
 // advance moves the open attempt of the step's record by what was read.
-func (at *attempts) advance() {
+func (at attempts) advance() {
 	a := at.d.rec.Attempt
 	power := a.powerOf(at.d.watch.Last.Power)
 	has := armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now)
@@ -89,7 +86,7 @@ func (at *attempts) advance() {
 			at.d.recheckAt(at.d.watch.NextTry)
 			return
 		}
-		if at.drives.insert() {
+		if at.drives().insert() {
 			return
 		}
 		at.d.mark(&a.Marks.Written, at.d.now, PartPrepare, a.At)
@@ -123,12 +120,12 @@ func (at *attempts) advance() {
 // sent, or because the On that would be sent now is one that an earlier run of the agent
 // may have sent: on a disk that was rolled back it would be the same boot again, for a
 // claim that may have ended since. When the hub is heard, its time begins.
-func (at *attempts) unheard(a *Attempt, power running, has armed) bool {
+func (at attempts) unheard(a *Attempt, power running, has armed) bool {
 	on := (a.State == resource.AttemptArmed || a.State == resource.AttemptPowerRequested) && power == isOff && has == armedOurs
 	if !a.Network() || a.State != resource.AttemptPreparing && !on {
 		return false
 	}
-	if at.hub.IsZero() {
+	if at.s.HubTime.IsZero() {
 		return true
 	}
 	if slices.ContainsFunc(at.d.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondAwaitingHub }) && a.Since.Before(at.d.now) {
@@ -137,7 +134,7 @@ func (at *attempts) unheard(a *Attempt, power running, has armed) bool {
 	return false
 }
 
-func (at *attempts) enter(s resource.AttemptState) {
+func (at attempts) enter(s resource.AttemptState) {
 	a := at.d.rec.Attempt
 	a.State, a.Since = s, at.d.now
 	if a.Outcome == protocol.BootCoercedContinuous && (s == resource.AttemptConsumed || s == resource.AttemptFetched) {
@@ -150,7 +147,7 @@ func (at *attempts) enter(s resource.AttemptState) {
 }
 
 // assumed says once what Recover has assumed.
-func (at *attempts) assumed() {
+func (at attempts) assumed() {
 	if a := at.d.rec.Attempt; a != nil && a.Assumed {
 		a.Assumed, at.d.dirty = false, true
 		at.d.happened(resource.EventFetched, "%s", a.Reason)
@@ -159,7 +156,7 @@ func (at *attempts) assumed() {
 
 // fail ends the open attempt. A network boot whose file was fetched has spent
 // its grant: the installer may have run.
-func (at *attempts) fail(reason string, code resource.AttemptCode) {
+func (at attempts) fail(reason string, code resource.AttemptCode) {
 	a := at.d.rec.Attempt
 	fetched := a.State == resource.AttemptFetched
 	a.Reason, a.Code, a.Disarm = reason, code, true
@@ -168,7 +165,7 @@ func (at *attempts) fail(reason string, code resource.AttemptCode) {
 	if a.Network() && (fetched || a.Cached && !a.OnSent.IsZero()) {
 		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}
-	at.fallbacks.count()
+	at.fallbacks().count()
 	at.d.watch.Backoff++
 	pause := min(attemptBackoff<<min(at.d.watch.Backoff-1, 10), attemptMaxPause)
 	at.d.watch.NextTry = at.d.now.Add(pause)
@@ -177,7 +174,7 @@ func (at *attempts) fail(reason string, code resource.AttemptCode) {
 // abandon ends an open attempt because the server shall not run, or not for its
 // claim any more. If it shall again before it was stopped, it is stopped all the
 // same: nobody watched what it booted.
-func (at *attempts) abandon(why string, code resource.AttemptCode) {
+func (at attempts) abandon(why string, code resource.AttemptCode) {
 	a := at.d.rec.Attempt
 	a.Cleanup = a.State != resource.AttemptPreparing && a.State != resource.AttemptArmed
 	a.Abandoned = true
@@ -186,41 +183,41 @@ func (at *attempts) abandon(why string, code resource.AttemptCode) {
 }
 
 // spend marks the grant of the record's attempt as used up.
-func (at *attempts) spend(why string) {
+func (at attempts) spend(why string) {
 	at.d.rec.spend(why)
 	at.d.dirty = true
 }
 
 // isLate says whether the disk boot that the record has was given up too early. An override
 // that was cleared since is none that firmware took.
-func (at *attempts) isLate() bool {
+func (at attempts) isLate() bool {
 	a := at.d.rec.Attempt
 	return a.State == resource.AttemptFailed && !a.Abandoned && a.Disarm &&
 		lateRule(a.Network(), a.Code, runningOf(at.d.watch.Last.Power), armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now))
 }
 
 // takeLate goes on with it.
-func (at *attempts) takeLate() {
+func (at attempts) takeLate() {
 	a := at.d.rec.Attempt
 	a.State, a.Reason, a.Code, a.Disarm, at.d.dirty = resource.AttemptPowerRequested, "", "", false, true
 	at.advance()
 }
 
 // ended notes that the record's attempt ended.
-func (at *attempts) ended() {
+func (at attempts) ended() {
 	a := at.d.rec.Attempt
 	at.d.plan.Measured.Ended = append(at.d.plan.Measured.Ended, Ended{Purpose: a.Purpose.Or(), Method: a.Intended, Code: a.Code})
 }
 
 // offTells is what the last read, which was Off, tells the open attempt.
-func (at *attempts) offTells(a *Attempt, has armed) running {
+func (at attempts) offTells(a *Attempt, has armed) running {
 	seen := a.State == resource.AttemptConsumed || a.State == resource.AttemptFetched
 	return offRule(seen, at.d.watch.Last.StartedAt.Before(a.Since), has, at.d.awaitQuiet() || at.staleOff(a))
 }
 
 // staleOff reads again once an Off can no longer be that of before our On, and reports
 // whether it still may be.
-func (at *attempts) staleOff(a *Attempt) bool {
+func (at attempts) staleOff(a *Attempt) bool {
 	on := a.OnSent
 	if a.OnAgain.After(on) {
 		on = a.OnAgain

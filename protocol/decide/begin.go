@@ -7,8 +7,8 @@ import (
 
 // begin starts an attempt, by a restart or from Off. It is on disk before anything is
 // sent.
-func (at *attempts) begin(target protocol.BootTarget, chain *protocol.BootChain, restart bool) {
-	b := at.in.Boot
+func (at attempts) begin(target protocol.BootTarget, chain *protocol.BootChain, restart bool) {
+	b := at.s.Intent.Boot
 	number, left := 1, protocol.BootTarget("")
 	url, way := at.way(target)
 	if a := at.d.rec.Attempt; a != nil && a.Disarm {
@@ -21,7 +21,7 @@ func (at *attempts) begin(target protocol.BootTarget, chain *protocol.BootChain,
 		at.d.rec.Released = "" // a hub that was restored goes on with what had ended
 	}
 	at.d.rec.Attempt = &Attempt{
-		ID: at.newID, Token: at.newToken, State: resource.AttemptPreparing,
+		ID: at.s.NewID, Token: at.s.NewToken, State: resource.AttemptPreparing,
 		Since: at.d.now, At: at.d.now, Number: number, Intended: target,
 		OwnerUID: b.Owner.UID, Generation: b.Generation, Digest: b.Image.Digest,
 		Chain: chain, Epoch: at.d.rec.Epoch, Left: left, Purpose: b.Owner.Kind, Restart: restart, Timeout: b.Timeout,
@@ -33,7 +33,7 @@ func (at *attempts) begin(target protocol.BootTarget, chain *protocol.BootChain,
 		at.d.rec.Attempt.Blob, _ = chain.Digest(chain.First)
 	}
 	if target == protocol.TargetCd {
-		at.d.rec.Medium = &Medium{Attempt: at.d.rec.Attempt.ID, Token: at.newMedium, State: MediumInserting, Blob: at.d.rec.Attempt.Blob}
+		at.d.rec.Medium = &Medium{Attempt: at.d.rec.Attempt.ID, Token: at.s.NewMedium, State: MediumInserting, Blob: at.d.rec.Attempt.Blob}
 		at.d.watch.Occupied, at.d.watch.Eject = "", EjectWatch{}
 	}
 	at.d.dirty = true
@@ -43,8 +43,8 @@ func (at *attempts) begin(target protocol.BootTarget, chain *protocol.BootChain,
 
 // way says whether the attempt that begins is given its URL, and why if the one before is
 // the reason.
-func (at *attempts) way(target protocol.BootTarget) (url bool, why string) {
-	b := at.in.Boot
+func (at attempts) way(target protocol.BootTarget) (url bool, why string) {
+	b := at.s.Intent.Boot
 	if target != protocol.TargetUefiHTTP {
 		return false, ""
 	}
@@ -64,7 +64,7 @@ func (at *attempts) way(target protocol.BootTarget) (url bool, why string) {
 }
 
 // restart begins a boot from disk of a server that is not Off, for a resume.
-func (at *attempts) restart() {
+func (at attempts) restart() {
 	at.d.rec.Rearm = nil // what may be left of it is the same override
 	at.begin(protocol.TargetHdd, nil, true)
 }

@@ -3,33 +3,22 @@ package decide
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // conditions says what people are to know, by what is so at the end of a step.
 type conditions struct {
-	d         *draft
-	holds     *holdings
-	synced    bool
-	in        *message.ServerIntent // nil where no document names the server
-	grant     *message.Grant
-	artefacts Artefacts
-	echo      *resource.Provisioned // the hub's, of a boot that ended well
-	bulk      Bulk
-	bmcError  *resource.ConditionState // set where the BMC cannot be asked
-	noAddress string
-	soft      time.Duration // how long a soft stop may take
-
-	sightings *sightings
+	d *draft
+	s *Snapshot
 }
+
+func (co conditions) sightings() sightings { return sightings{co.d, co.s} }
 
 // fault names what the BMC did wrong in the last read, and reports whether that says
 // why the BMC counts as unreachable.
-func (co *conditions) fault() bool {
+func (co conditions) fault() bool {
 	f := co.d.watch.Last.Fault
 	if f.Kind == "" {
 		f = co.d.watch.Unread.Fault
@@ -44,7 +33,7 @@ func (co *conditions) fault() bool {
 
 // settle completes the conditions of the step: those that follow from the
 // state, and the time since when each is so.
-func (co *conditions) settle() {
+func (co conditions) settle() {
 	co.derive()
 	co.quiet()
 	for i, c := range co.d.conds {
@@ -62,20 +51,20 @@ func (co *conditions) settle() {
 	co.d.rec.Conditions = co.d.conds
 }
 
-func (co *conditions) derive() {
-	if !co.synced {
+func (co conditions) derive() {
+	if !co.s.Synced {
 		co.d.raise(resource.CondNotSynced, "")
 	}
-	if co.synced && co.in == nil {
+	if co.s.Synced && co.s.Intent == nil {
 		co.d.raise(resource.CondServerMissing, "")
 	}
-	if len(co.holds.all) > 0 {
-		for _, h := range co.holds.all {
+	if len(co.d.holds) > 0 {
+		for _, h := range co.d.holds {
 			if h.Missing {
 				co.d.raise(resource.CondHoldMissing, "hold %s", h.ID)
 			}
 		}
-		co.d.raise(resource.CondHeld, "by %s", keysOf(co.holds.all))
+		co.d.raise(resource.CondHeld, "by %s", keysOf(co.d.holds))
 	}
 	co.approval()
 	co.guard()
@@ -89,13 +78,13 @@ func (co *conditions) derive() {
 	if k := co.d.rec.Identity; k != nil && k.Other != nil {
 		co.d.raise(resource.CondIdentityChanged, "%s; now %s", k.Why, k.Other.Digest())
 	}
-	co.sightings.stand()
+	co.sightings().stand()
 	co.unexpected()
 	co.boot()
 }
 
-func (co *conditions) bmc() {
-	if c := co.bmcError; c != nil {
+func (co conditions) bmc() {
+	if c := co.s.BMCError; c != nil {
 		co.d.raise(c.Code, "%s", c.Message)
 		return
 	}
@@ -113,9 +102,9 @@ func (co *conditions) bmc() {
 	}
 }
 
-func (co *conditions) boot() {
-	if co.noAddress != "" {
-		co.d.raise(resource.CondNoAddress, "on segment %s", co.noAddress)
+func (co conditions) boot() {
+	if co.s.NoAddress != "" {
+		co.d.raise(resource.CondNoAddress, "on segment %s", co.s.NoAddress)
 	}
 	a := co.d.rec.Attempt
 	if a != nil {
@@ -136,7 +125,7 @@ func (co *conditions) boot() {
 	// An installer that restarts the server instead of ending it, or whose end was
 	// not seen: what runs now was not ordered, and the disk was not booted.
 	if a != nil && a.State == resource.AttemptSucceeded && a.Network() && !a.Repeat && !a.forDiscovery() && co.d.rec.Power == protocol.PowerOn &&
-		co.d.now.Sub(a.Since) > co.soft && len(co.holds.all) == 0 && co.d.rec.Stop == nil {
+		co.d.now.Sub(a.Since) > co.s.Settings.SoftTimeout && len(co.d.holds) == 0 && co.d.rec.Stop == nil {
 		co.d.raise(resource.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}
 	co.spent()
@@ -144,8 +133,8 @@ func (co *conditions) boot() {
 	co.media()
 	co.url()
 	co.discovery()
-	if co.d.plan.Fetch && !co.artefacts.Local {
-		if f := co.artefacts.Failed; f != nil {
+	if co.d.plan.Fetch && !co.s.Artefacts.Local {
+		if f := co.s.Artefacts.Failed; f != nil {
 			co.d.raise(f.Code, "%s", f.Message)
 		} else {
 			co.d.raise(resource.CondArtefactsPending, "")
@@ -153,16 +142,16 @@ func (co *conditions) boot() {
 	}
 }
 
-func (co *conditions) spent() {
-	in := co.in
+func (co conditions) spent() {
+	in := co.s.Intent
 	if in == nil || discovering(in) || in.Releasing || in.Power != resource.WantOn || in.Boot == nil || co.d.rec.Attempt.Open() ||
-		!always(in.Boot) && provisioned(in.Boot, co.d.rec, co.echo) {
+		!always(in.Boot) && provisioned(in.Boot, &co.d.rec, co.s.Echo) {
 		return
 	}
 	use := co.d.rec.Used[grantKey(in.Boot)]
 	limit := 0
-	if co.grant != nil {
-		limit = co.grant.MaxAttempts
+	if co.s.Grant != nil {
+		limit = co.s.Grant.MaxAttempts
 	}
 	if use.Spent || limit > 0 && use.Attempts >= limit {
 		co.d.raise(resource.CondGrantSpent, "%d of %d attempts; %s", use.Attempts, limit, use.Reason)
@@ -170,7 +159,7 @@ func (co *conditions) spent() {
 }
 
 // quiet drops conditions that another one explains.
-func (co *conditions) quiet() {
+func (co conditions) quiet() {
 	has := func(code resource.ConditionCode) bool {
 		return slices.ContainsFunc(co.d.conds, func(c resource.ConditionState) bool { return c.Code == code })
 	}

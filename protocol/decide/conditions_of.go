@@ -10,18 +10,18 @@ import (
 	"rackboot/protocol/resource"
 )
 
-func (co *conditions) url() {
+func (co conditions) url() {
 	if w := co.d.watch.URL; co.d.rec.URL != nil && w.Tries > 0 {
 		co.d.raise(resource.CondBootURLNotCleared, "%s", w.Why)
 	}
 }
 
 // approval says what waits for an approval.
-func (co *conditions) approval() {
+func (co conditions) approval() {
 	if st := co.d.rec.Stop; st != nil && st.Waits {
-		co.d.raise(resource.CondApprovalNeeded, "%d other servers were forced off within the window, and %d may be without an approval", co.bulk.Others, co.bulk.Bound)
+		co.d.raise(resource.CondApprovalNeeded, "%d other servers were forced off within the window, and %d may be without an approval", co.s.Bulk.Others, co.s.Bulk.Bound)
 	}
-	for _, h := range co.holds.all {
+	for _, h := range co.d.holds {
 		if h.Withheld != "" {
 			co.d.raise(resource.CondReleaseNotApproved, "hold %s by %s: %s", h.ID, h.Owner, h.Withheld)
 		}
@@ -29,31 +29,31 @@ func (co *conditions) approval() {
 }
 
 // left says what stays armed.
-func (co *conditions) left() {
+func (co conditions) left() {
 	if l := co.d.rec.Left; l != nil {
 		co.d.raise(resource.CondOverrideLeft, "%s %s, since %s: %s", l.Override.Target, l.Override.Enabled, l.Since.UTC().Format(time.RFC3339), l.Fault.Words())
 	}
 }
 
 // discovery says that a discovery is given up, or what it waits for.
-func (co *conditions) discovery() {
-	in, a := co.in, co.d.rec.Attempt
-	if !discovering(in) || in.Boot == nil || a.Open() || co.grant == nil || co.d.rec.discovered(in.Owner.UID) {
+func (co conditions) discovery() {
+	in, a := co.s.Intent, co.d.rec.Attempt
+	if !discovering(in) || in.Boot == nil || a.Open() || co.s.Grant == nil || co.d.rec.discovered(in.Owner.UID) {
 		return
 	}
 	use := co.d.rec.Used[grantKey(in.Boot)]
-	if use.Attempts < co.grant.MaxAttempts {
+	if use.Attempts < co.s.Grant.MaxAttempts {
 		return
 	}
 	code, reason := resource.AttemptOutcomeUnknown, "its record is lost"
 	if a != nil && a.OwnerUID == in.Owner.UID {
 		code, reason = a.Code, a.Reason
 	}
-	co.d.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, co.grant.MaxAttempts, code, reason)
+	co.d.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, co.s.Grant.MaxAttempts, code, reason)
 }
 
-func (co *conditions) fallback() {
-	f, in := co.d.rec.Fallback, co.in
+func (co conditions) fallback() {
+	f, in := co.d.rec.Fallback, co.s.Intent
 	if f == nil || f.Since.IsZero() || in == nil || in.Boot == nil || in.Boot.Owner.UID != f.OwnerUID {
 		return
 	}
@@ -61,7 +61,7 @@ func (co *conditions) fallback() {
 }
 
 // stop says what is wrong with the stop under way.
-func (co *conditions) stop() {
+func (co conditions) stop() {
 	st := co.d.rec.Stop
 	if st == nil {
 		return
@@ -76,10 +76,10 @@ func (co *conditions) stop() {
 }
 
 // guard says what is known to be in a guard's way.
-func (co *conditions) guard() {
+func (co conditions) guard() {
 	g, w := co.d.rec.Guard, co.d.watch.Guard
 	switch {
-	case len(co.holds.all) > 0 && g != nil && g.State == GuardCannot:
+	case len(co.d.holds) > 0 && g != nil && g.State == GuardCannot:
 		co.d.raise(resource.CondRestorePolicy, "%s", g.Why)
 	case w.Why != "" && w.Kind == ActUnguard && g != nil:
 		co.d.raise(resource.CondRestorePolicy, "not put back to %s: %s", g.Before, w.Why)
@@ -88,7 +88,7 @@ func (co *conditions) guard() {
 	}
 }
 
-func (co *conditions) media() {
+func (co conditions) media() {
 	a, m := co.d.rec.Attempt, co.d.rec.Medium
 	switch {
 	case m == nil:
@@ -102,7 +102,7 @@ func (co *conditions) media() {
 }
 
 // refusals says what the BMC refuses now.
-func (co *conditions) refusals() {
+func (co conditions) refusals() {
 	for _, k := range slices.Sorted(maps.Keys(co.d.watch.Refused)) {
 		r := co.d.watch.Refused[k]
 		code := faultCondition(r.Fault.Kind)
@@ -118,7 +118,7 @@ func (co *conditions) refusals() {
 }
 
 // unexpected says what is not as ordered.
-func (co *conditions) unexpected() {
+func (co conditions) unexpected() {
 	u := co.d.rec.Unexpected
 	switch {
 	case u == nil:

@@ -11,7 +11,7 @@ type disarming struct {
 	d *draft
 }
 
-func (da *disarming) result(r Result) {
+func (da disarming) result(r Result) {
 	a := da.d.rec.Attempt
 	switch {
 	case a.Way == DisarmHdd && a.Way.done(r):
@@ -28,7 +28,7 @@ func (da *disarming) result(r Result) {
 
 // nextWay goes on after a write that did not disarm: again after a pause, by the next way,
 // or it is left.
-func (da *disarming) nextWay(a *Attempt, r Result) {
+func (da disarming) nextWay(a *Attempt, r Result) {
 	da.d.refused(r)
 	n := da.d.watch.Refused[ActDisarm].Times
 	da.d.watch.Pause = da.d.now.Add(pauseOf(disarmAgain(n), r))
@@ -52,13 +52,13 @@ func (da *disarming) nextWay(a *Attempt, r Result) {
 }
 
 // end ends the clearing of an attempt's override.
-func (da *disarming) end(a *Attempt) {
+func (da disarming) end(a *Attempt) {
 	a.Disarm, a.Way, da.d.dirty = false, DisarmDisabled, true
 }
 
 // left says whether an override is to be cleared that nothing consumed (P6). It is
 // never written while the server may be about to consume it.
-func (da *disarming) left() leftIs {
+func (da disarming) left() leftIs {
 	a := da.d.rec.Attempt
 	if a == nil || !a.Disarm || da.d.watch.Last.Power != protocol.PowerOff {
 		return leftNothing
@@ -72,7 +72,7 @@ func (da *disarming) left() leftIs {
 }
 
 // disarm clears it, and reports whether there is something to wait for: it waits after a refusal.
-func (da *disarming) disarm() bool {
+func (da disarming) disarm() bool {
 	switch da.left() {
 	case leftGone:
 		da.end(da.d.rec.Attempt)
@@ -87,7 +87,7 @@ func (da *disarming) disarm() bool {
 // lasting clears an override that the BMC keeps although it was written for once
 // (CoercedContinuous), when firmware is known to have taken it: the server would boot
 // the same again whatever restarts it.
-func (da *disarming) lasting() {
+func (da disarming) lasting() {
 	a := da.d.rec.Attempt
 	if a == nil || !a.Disarm || a.Outcome != protocol.BootCoercedContinuous || da.d.watch.Last.Power != protocol.PowerOn {
 		return
@@ -104,7 +104,7 @@ func (da *disarming) lasting() {
 	da.send()
 }
 
-func (da *disarming) send() {
+func (da disarming) send() {
 	if da.d.now.Before(da.d.watch.Pause) {
 		da.d.recheckAt(da.d.watch.Pause)
 		return
@@ -117,7 +117,7 @@ func (da *disarming) send() {
 }
 
 // leave notes what stays armed. Nothing writes to it any more but our next power-on.
-func (da *disarming) leave(o protocol.Override, f protocol.BMCFault, hidden bool) {
+func (da disarming) leave(o protocol.Override, f protocol.BMCFault, hidden bool) {
 	da.d.rec.Left = &Left{Override: o, Since: da.d.now, Fault: f, Hidden: hidden}
 	da.d.dirty = true
 	da.d.happened(resource.EventOverrideLeft, "%s %s stays armed: %s", o.Target, o.Enabled, f.Words())
@@ -125,7 +125,7 @@ func (da *disarming) leave(o protocol.Override, f protocol.BMCFault, hidden bool
 
 // leftover forgets what stayed armed once a read shows that it does not any more. A BMC may
 // come to show it in other words, such as Continuous.
-func (da *disarming) leftover(o protocol.Observation) {
+func (da disarming) leftover(o protocol.Observation) {
 	l := da.d.rec.Left
 	switch {
 	case l == nil || l.Hidden || o.Power == protocol.PowerUnknown || o.Power == protocol.PowerUnreachable || o.Override == l.Override:

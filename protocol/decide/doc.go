@@ -10,9 +10,11 @@
 //     is the documentation and cannot drift. What a server that is to run needs is decided by lists
 //     of named rules ([Goal], course.go, ready.go, firstboot.go); a test holds that each decides
 //     something and that their order matters.
-//   - Topics: what reads clocks, the record and the snapshot for the rules, and does what they say.
-//     Each has what it is handed in step.go, and calls only topics below it.
-//   - The draft (draft.go): the plan, record and watch of a step. Topics write there and nowhere else.
+//   - Topics: small types that read clocks, the record and the snapshot for the rules, and do what they
+//     say. A topic is a value that is made where it is needed, and calls only topics below it; step.go
+//     has the order in which a step goes through them.
+//   - The draft (draft.go): the plan, record and watch of a step. Topics write there and nowhere else,
+//     each its own fields: a test says which.
 //
 // What is kept is in record.go, poweron.go (one power-on) and residue.go (what is left at a BMC);
 // what is only remembered is in watch.go; what comes in and goes out is in snapshot.go.

@@ -10,28 +10,34 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// draft is a plan in the making, with the record and the watch that go with it. It is all that
-// a step writes.
+// draft is a plan in the making, with the record and the watch that go with it, and what lies on
+// the server while it is made. It is all that a step writes.
 type draft struct {
 	now    time.Time
 	server string
+	rec    Record
+	watch  Watch
 	plan   Plan
-	rec    *Record // the plan's
-	watch  *Watch  // the plan's
-	dirty  bool    // the record is to be put on disk
+	dirty  bool // the record is to be put on disk
 	conds  []resource.ConditionState
+
+	holds []Hold    // in force; those that end with this step are not among them
+	work  bool      // firmware work is marked now
+	trig  triggered // what triggerRule says in this step
 }
 
 // begin takes what a step begins with.
 func (dr *draft) begin(now time.Time, s *Snapshot) {
-	dr.now, dr.server, dr.rec, dr.watch = now, s.Server, &dr.plan.Record, &dr.plan.Watch
-	dr.plan = Plan{Record: s.Record.clone(), Watch: s.Watch, Action: Action{Kind: ActNone}, RecheckAt: now.Add(s.Settings.PollInterval)}
+	dr.now, dr.server, dr.rec, dr.watch = now, s.Server, s.Record.clone(), s.Watch
+	dr.holds, dr.work = s.Holds, Working(s.Firmware, s.HubTime, now)
+	dr.plan.RecheckAt = now.Add(s.Settings.PollInterval)
+	dr.plan.Action.Kind = ActNone
 	dr.rec.Server = s.Server
 }
 
 // finish returns the plan.
 func (dr *draft) finish() Plan {
-	dr.plan.Persist = dr.dirty
+	dr.plan.Record, dr.plan.Persist, dr.plan.Watch = dr.rec, dr.dirty, dr.watch
 	return dr.plan
 }
 
@@ -196,4 +202,16 @@ func (dr *draft) steady() {
 	}
 	back(&dr.rec.Ordered)
 	back(&dr.rec.PendingRebootSince)
+}
+
+// pace leaves a BMC alone for as long as it asked, or as it is not asked anyway: until
+// it answers, nothing can be decided. Never for longer than between two polls.
+func (dr *draft) pace(s *Snapshot) {
+	pause := max(s.RetryAfter, unreadPause(dr.watch.Unread.Reads))
+	if pause <= 0 || dr.plan.Action.Kind != ActNone {
+		return
+	}
+	if at := dr.now.Add(min(pause, s.Settings.PollInterval)); dr.plan.RecheckAt.Before(at) {
+		dr.plan.RecheckAt = at
+	}
 }

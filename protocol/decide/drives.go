@@ -8,13 +8,16 @@ import (
 
 // drives inserts the images of a boot by virtual media, and ejects them after it.
 type drives struct {
-	d        *draft
-	holds    *holdings
-	in       *message.ServerIntent    // nil where no document names the server
-	bmcError *resource.ConditionState // set where the BMC cannot be asked
+	d    *draft
+	in   *message.ServerIntent // nil where no document names the server
+	away bool                  // the BMC cannot be asked
 }
 
-func (dv *drives) boot() mediumBoot {
+func drivesOf(d *draft, s *Snapshot) drives {
+	return drives{d, s.Intent, s.BMCError != nil}
+}
+
+func (dv drives) boot() mediumBoot {
 	a, in := dv.d.rec.Attempt, dv.in
 	switch {
 	case a == nil || a.ID != dv.d.rec.Medium.Attempt:
@@ -31,7 +34,7 @@ func (dv *drives) boot() mediumBoot {
 	return mediumOver
 }
 
-func (dv *drives) action() ActionKind {
+func (dv drives) action() ActionKind {
 	if dv.d.rec.Medium == nil {
 		return ActNone
 	}
@@ -40,7 +43,7 @@ func (dv *drives) action() ActionKind {
 
 // insert has the medium of the open attempt inserted, and says whether that has to come
 // before the override.
-func (dv *drives) insert() bool {
+func (dv drives) insert() bool {
 	if dv.action() != ActInsert {
 		return false
 	}
@@ -50,8 +53,8 @@ func (dv *drives) insert() bool {
 
 // eject has a medium ejected whose boot has ended. While a hold has no receipt, the time
 // between two reads is the proof's.
-func (dv *drives) eject() {
-	if dv.action() != ActEject || dv.bmcError != nil || len(dv.holds.all) > 0 && dv.d.rec.unproved(dv.holds.all) {
+func (dv drives) eject() {
+	if dv.action() != ActEject || dv.away || len(dv.d.holds) > 0 && dv.d.rec.unproved(dv.d.holds) {
 		return
 	}
 	m := dv.d.rec.Medium
@@ -68,7 +71,7 @@ func (dv *drives) eject() {
 
 // ejectFirst is eject ahead of a power-on by something else, or of a claim's end, and says
 // whether that has to wait.
-func (dv *drives) ejectFirst() bool {
+func (dv drives) ejectFirst() bool {
 	if dv.d.rec.Medium == nil || dv.d.watch.Eject.Tries >= ejectTries {
 		return false
 	}
@@ -76,7 +79,7 @@ func (dv *drives) ejectFirst() bool {
 	return dv.action() == ActEject
 }
 
-func (dv *drives) ejected(r Result) {
+func (dv drives) ejected(r Result) {
 	m := dv.d.rec.Medium
 	if m == nil || m.Attempt != r.Attempt {
 		return
@@ -94,7 +97,7 @@ func (dv *drives) ejected(r Result) {
 
 // cached notes that a BMC has all of a medium before the server is powered on: it needs
 // not read it again, so that reads are no evidence.
-func (dv *drives) cached(e Event) {
+func (dv drives) cached(e Event) {
 	a, m := dv.d.rec.Attempt, dv.d.rec.Medium
 	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.OnSent.IsZero() && !a.Cached {
 		a.Cached, dv.d.dirty = true, true

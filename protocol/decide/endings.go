@@ -3,26 +3,25 @@ package decide
 import (
 	"time"
 
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // endings lets go of a server whose owner ends.
 type endings struct {
-	d      *draft
-	in     *message.ServerIntent // nil where no document names the server
-	soft   time.Duration         // how long a soft stop may take
-	settle time.Duration         // how long a server must read Off
-
-	disarming *disarming
-	proofs    *proofs
-	stops     *stops
+	d *draft
+	s *Snapshot
 }
+
+func (en endings) disarming() disarming { return disarming{en.d} }
+
+func (en endings) proofs() proofs { return proofsOf(en.d, en.s) }
+
+func (en endings) stops() stops { return stops{en.d, en.s} }
 
 // leaves brings the server of a discovery to its end. over says that the hub ends it;
 // until then a server that was discovered is only powered off.
-func (en *endings) leaves(over bool) {
-	in, a := en.in, en.d.rec.Attempt
+func (en endings) leaves(over bool) {
+	in, a := en.s.Intent, en.d.rec.Attempt
 	done := en.d.rec.discovered(in.Owner.UID)
 	// A stop that was begun is ended: what was sent cannot be called back.
 	ours := en.d.rec.runsFor(in.Owner.UID) == runsThis || en.d.rec.Stop != nil
@@ -32,18 +31,18 @@ func (en *endings) leaves(over bool) {
 	}
 	switch leaveRule(leavingOf(en.d.watch.Last.Power), ours, done, en.d.now.Before(until)) {
 	case leaveProve:
-		en.stops.advance(resource.StopSoft, en.soft)
+		en.stops().advance(resource.StopSoft, en.s.Settings.SoftTimeout)
 		if over {
 			en.release()
 		} else if !en.d.awaitQuiet() {
-			en.disarming.disarm()
+			en.disarming().disarm()
 		}
 	case leaveWait:
 		en.d.recheck(activeInterval)
 	case leaveForce:
-		en.stops.advance(resource.StopHard, 0)
+		en.stops().advance(resource.StopHard, 0)
 	case leaveStop:
-		en.stops.advance(resource.StopSoft, en.soft)
+		en.stops().advance(resource.StopSoft, en.s.Settings.SoftTimeout)
 	case leaveIt:
 		if over {
 			en.letGo()
@@ -53,8 +52,8 @@ func (en *endings) leaves(over bool) {
 
 // letGo ends a discovery whose server runs for somebody else. An override of ours that
 // may still be armed must not outlive it; it is cleared at the next Off.
-func (en *endings) letGo() {
-	in, a := en.in, en.d.rec.Attempt
+func (en endings) letGo() {
+	in, a := en.s.Intent, en.d.rec.Attempt
 	if en.d.rec.Released == in.Owner.UID {
 		return
 	}
@@ -68,23 +67,23 @@ func (en *endings) letGo() {
 
 // forget drops what the record has of an owner that ends: tokens die with the claim.
 // That its grant was used stays a while (P4).
-func (en *endings) forget() {
-	en.d.rec.Released = en.in.Owner.UID
+func (en endings) forget() {
+	en.d.rec.Released = en.s.Intent.Owner.UID
 	en.d.rec.Attempt, en.d.rec.Unexpected = nil, nil
 	en.d.rec.forgetOwners(en.d.rec.Released)
 	en.d.dirty = true
 }
 
 // release notes that a releasing claim's server was proved Off.
-func (en *endings) release() {
-	in := en.in
+func (en endings) release() {
+	in := en.s.Intent
 	pr := en.d.watch.Proofs[releaseProof]
 	if en.d.rec.Released == in.Owner.UID || en.d.rec.Attempt != nil && en.d.rec.Attempt.Disarm || en.d.rec.Rearm != nil ||
 		en.d.rec.Medium != nil && en.d.watch.Eject.Tries < ejectTries || en.d.rec.URL != nil && !en.d.watch.URL.stays() {
 		return // an override that nothing consumed must not outlive the claim, nor a medium or a URL
 	}
-	if !pr.proven(en.settle) {
-		en.proofs.awaitProof(pr)
+	if !pr.proven(en.s.Settings.SettleWindow) {
+		en.proofs().awaitProof(pr)
 		return
 	}
 	en.forget()

@@ -12,10 +12,14 @@ type fallbacks struct {
 	in *message.ServerIntent // nil where no document names the server
 }
 
+func fallbacksOf(d *draft, s *Snapshot) fallbacks {
+	return fallbacks{d, s.Intent}
+}
+
 // count counts the attempt that has just failed, and falls back with the last one
 // that is allowed. Who set how many are has agreed that the server is booted again without
 // another order, and stopped for it.
-func (fb *fallbacks) count() {
+func (fb fallbacks) count() {
 	a, in := fb.d.rec.Attempt, fb.in
 	if in == nil || in.Boot == nil || in.Boot.Fallback == nil || !always(in.Boot) || !a.Network() ||
 		a.OwnerUID != in.Boot.Owner.UID || a.Generation != in.Boot.Generation ||
@@ -38,7 +42,7 @@ func (fb *fallbacks) count() {
 
 // again lets a grant that repeats be used without another order, once for each failure
 // that was counted.
-func (fb *fallbacks) again(b *message.BootIntent, use GrantUse) GrantUse {
+func (fb fallbacks) again(b *message.BootIntent, use GrantUse) GrantUse {
 	f := fb.d.rec.Fallback
 	if f == nil || !f.Again || f.OwnerUID != b.Owner.UID {
 		return use
@@ -48,7 +52,7 @@ func (fb *fallbacks) again(b *message.BootIntent, use GrantUse) GrantUse {
 }
 
 // forget ends the count where it is of no configuration that there is.
-func (fb *fallbacks) forget() {
+func (fb fallbacks) forget() {
 	f, in := fb.d.rec.Fallback, fb.in
 	if f == nil || in == nil || in.Boot == nil || f.OwnerUID == in.Boot.Owner.UID && f.Generation >= in.Boot.Generation {
 		return
@@ -57,7 +61,7 @@ func (fb *fallbacks) forget() {
 }
 
 // end ends the count of a configuration that was booted.
-func (fb *fallbacks) end() {
+func (fb fallbacks) end() {
 	if f, a := fb.d.rec.Fallback, fb.d.rec.Attempt; f != nil && f.OwnerUID == a.OwnerUID && f.Generation == a.Generation {
 		fb.d.rec.Fallback, fb.d.dirty = nil, true
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // follow moves accepted requests along by what was read.
-func (rq *requests) follow() {
-	o, held := rq.d.watch.Last, len(rq.holds.all) > 0
+func (rq requests) follow() {
+	o, held := rq.d.watch.Last, len(rq.d.holds) > 0
 	idle := false // one ended and has stopped nothing
 	away := false // one ended whose stop nobody goes on with
 	for i := range rq.d.rec.Requests {
@@ -15,7 +15,7 @@ func (rq *requests) follow() {
 		if s.Outcome != resource.OutcomePending {
 			continue
 		}
-		rq.queue(s, held || rq.holds.work)
+		rq.queue(s, held || rq.d.work)
 		if o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) && !rq.d.awaitQuiet() {
 			switch {
 			case s.StoppedAt.IsZero():
@@ -34,7 +34,7 @@ func (rq *requests) follow() {
 			}
 			continue
 		}
-		outcome, reason = followRule(s.Action, claimOf(s, rq.in), held, !s.StoppedAt.IsZero(), late, rq.ran(s), rq.limit(s))
+		outcome, reason = followRule(s.Action, claimOf(s, rq.s.Intent), held, !s.StoppedAt.IsZero(), late, rq.ran(s), rq.limit(s))
 		if outcome == resource.OutcomePending {
 			continue
 		}
@@ -43,7 +43,7 @@ func (rq *requests) follow() {
 		away = away || late == tardyAway && outcome == resource.OutcomeUnknown
 	}
 	if away {
-		rq.stops.end() // not before: it is what says that something was sent for the others too
+		rq.stops().end() // not before: it is what says that something was sent for the others too
 	}
 	if asked, _ := rq.asked(); idle && !held && asked == askedNothing {
 		rq.d.withdraw()
@@ -51,7 +51,7 @@ func (rq *requests) follow() {
 }
 
 // queue notes whether a request waits behind holds or firmware work.
-func (rq *requests) queue(s *RequestState, behind bool) {
+func (rq requests) queue(s *RequestState, behind bool) {
 	if s.Behind == behind {
 		return
 	}
@@ -65,7 +65,7 @@ func (rq *requests) queue(s *RequestState, behind bool) {
 // this run of the agent: it was away, or something stood before it. A stop of an
 // earlier run may have been sent or not; it is not sent hours later. Nor is a stop that
 // was begun for a hold, after the request's notAfter, gone on with for the request.
-func (rq *requests) tardy(s *RequestState) tardy {
+func (rq requests) tardy(s *RequestState) tardy {
 	hub := rq.clockOf(s)
 	switch {
 	case rq.d.watch.Last.Power == "", hub.IsZero(), hub.Before(s.NotAfter):
@@ -84,7 +84,7 @@ func (rq *requests) tardy(s *RequestState) tardy {
 
 // ran says how the server runs since it was stopped for a request. One that is being
 // stopped again does not run yet.
-func (rq *requests) ran(s *RequestState) ran {
+func (rq requests) ran(s *RequestState) ran {
 	u := rq.d.rec.Unexpected
 	switch {
 	case s.StoppedAt.IsZero(), rq.d.watch.Last.Power != protocol.PowerOn, rq.d.rec.Epoch <= s.Epoch, rq.d.rec.Stop != nil:
@@ -96,7 +96,7 @@ func (rq *requests) ran(s *RequestState) ran {
 }
 
 // limit says whether a request has had its time.
-func (rq *requests) limit(s *RequestState) bool {
+func (rq requests) limit(s *RequestState) bool {
 	from := s.AcceptedAt
 	if s.From.After(from) {
 		from = s.From
@@ -104,17 +104,17 @@ func (rq *requests) limit(s *RequestState) bool {
 	return !s.Behind && rq.d.now.Sub(from) > requestLimit
 }
 
-func (rq *requests) end(s *RequestState, outcome resource.Outcome, reason string) {
+func (rq requests) end(s *RequestState, outcome resource.Outcome, reason string) {
 	e := s.end(rq.d.now, outcome, reason)
 	rq.d.dirty = true
 	rq.d.happened(e.Code, "%s", e.Message)
 }
 
 // followResume applies resumeFollow.
-func (rq *requests) followResume(s *RequestState) (resource.Outcome, string) {
+func (rq requests) followResume(s *RequestState) (resource.Outcome, string) {
 	late := false
 	if now := rq.clockOf(s); !now.IsZero() && !rq.d.watch.Stopping && rq.d.watch.Last.Power != "" {
 		late = !now.Before(s.NotAfter)
 	}
-	return resumeFollow(rq.resumedOf(s), claimOf(s, rq.in), len(rq.holds.all) > 0, late && s.StoppedAt.IsZero(), rq.limit(s))
+	return resumeFollow(rq.resumedOf(s), claimOf(s, rq.s.Intent), len(rq.d.holds) > 0, late && s.StoppedAt.IsZero(), rq.limit(s))
 }

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"cmp"
-	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -11,38 +10,29 @@ import (
 
 // grants begins network boots: each by a grant, and where it destroys something by an approval.
 type grants struct {
-	d           *draft
-	in          *message.ServerIntent // nil where no document names the server
-	grant       *message.Grant
-	grantError  string
-	chain       *protocol.BootChain
-	chainError  string
-	mediaError  string
-	artefacts   Artefacts
-	approvals   []resource.Approval
-	key         bool                  // the agent knows a destructive key
-	echo        *resource.Provisioned // the hub's, of a boot that ended well
-	hub         time.Time             // the hub's clock; zero while it was not heard
-	incarnation string
-
-	attempts  *attempts
-	fallbacks *fallbacks
-	requests  *requests
+	d *draft
+	s *Snapshot
 }
 
+func (gr grants) attempts() attempts { return attempts{gr.d, gr.s} }
+
+func (gr grants) fallbacks() fallbacks { return fallbacksOf(gr.d, gr.s) }
+
+func (gr grants) requests() requests { return requests{gr.d, gr.s} }
+
 // bootClass is the approval that the boot of the intent needs, from the network.
-func (gr *grants) bootClass() resource.ApprovalClass {
-	b, key := gr.in.Boot, gr.key
-	if gr.artefacts.Destructive {
+func (gr grants) bootClass() resource.ApprovalClass {
+	b, key := gr.s.Intent.Boot, gr.s.Bulk.Key
+	if gr.s.Artefacts.Destructive {
 		return destructiveRule(actWipe, key, false, false, false)
 	}
-	return destructiveRule(actGrant, key, false, false, !always(b) && gr.d.rec.hasSystemOf(b.Owner.UID, gr.echo))
+	return destructiveRule(actGrant, key, false, false, !always(b) && gr.d.rec.hasSystemOf(b.Owner.UID, gr.s.Echo))
 }
 
 // approve decides whether the boot of the intent may begin, and notes in the use of its
 // grant by which approval.
-func (gr *grants) approve(use *GrantUse) bool {
-	b := gr.in.Boot
+func (gr grants) approve(use *GrantUse) bool {
+	b := gr.s.Intent.Boot
 	this := ClearedBoot{Class: gr.bootClass(), Digest: b.Image.Digest}
 	if b.Env != nil {
 		this.BootEnv = b.Env.Name
@@ -50,7 +40,7 @@ func (gr *grants) approve(use *GrantUse) bool {
 	was := use.Cleared
 	was.Approval = ""
 	by := ""
-	for _, a := range gr.approvals {
+	for _, a := range gr.s.Approved {
 		if a.Class == this.Class && permits(a, gr.d.server, b) {
 			by = cmp.Or(by, a.ID)
 		}
@@ -71,8 +61,8 @@ func (gr *grants) approve(use *GrantUse) bool {
 	return true
 }
 
-func (gr *grants) notApproved(this ClearedBoot) {
-	owner := gr.in.Owner.Name
+func (gr grants) notApproved(this ClearedBoot) {
+	owner := gr.s.Intent.Owner.Name
 	if this.Class == resource.ApproveWipe {
 		gr.d.raise(resource.CondWipeNotApproved, "boot environment %s discards the disks, and no approval permits it for %s", this.BootEnv, owner)
 		return
@@ -82,22 +72,22 @@ func (gr *grants) notApproved(this ClearedBoot) {
 
 // unapproved says whether an attempt was begun without the approval that it needs: by an
 // agent of a release that wanted none, or before this one knew a destructive key.
-func (gr *grants) unapproved(a *Attempt) bool {
-	if !a.Network() || gr.in.Boot == nil {
+func (gr grants) unapproved(a *Attempt) bool {
+	if !a.Network() || gr.s.Intent.Boot == nil {
 		return false
 	}
 	class := gr.bootClass()
 	return class != approvalNone && a.Cleared.Class != class
 }
 
-func (gr *grants) firstFacts() firstFacts {
-	b, c, g := gr.in.Boot, gr.chain, gr.grant
+func (gr grants) firstFacts() firstFacts {
+	b, c, g := gr.s.Intent.Boot, gr.s.Chain, gr.s.Grant
 	f := firstFacts{method: methodUnknown, chain: chainFits, grant: grantFit}
 	switch b.BootPolicy.FirstBoot {
 	case resource.FirstBootUefiHTTP, resource.FirstBootPxe:
 		f.method = methodFits
 	case resource.FirstBootVirtualMedia:
-		if f.method = methodFits; gr.mediaError != "" {
+		if f.method = methodFits; gr.s.MediaError != "" {
 			f.method = methodCannot
 		}
 	}
@@ -108,11 +98,11 @@ func (gr *grants) firstFacts() firstFacts {
 		f.chain = chainByURI
 	}
 	switch {
-	case g == nil && gr.grantError != "":
+	case g == nil && gr.s.GrantError != "":
 		f.grant = grantUnread
 	case g == nil:
 		f.grant = grantMissing
-	case grantFits(g, gr.in) != "":
+	case grantFits(g, gr.s.Intent) != "":
 		f.grant = grantOther
 	default:
 		f.kept = gr.d.rec.installedBefore(b) != nil && !overRule(always(b), true, g.Over)
@@ -121,23 +111,23 @@ func (gr *grants) firstFacts() firstFacts {
 }
 
 // firstBoot begins a network boot if everything that it needs is there (P4, P7).
-func (gr *grants) firstBoot() {
-	b := gr.in.Boot
+func (gr grants) firstBoot() {
+	b := gr.s.Intent.Boot
 	switch firstRule(gr.firstFacts()) {
 	case firstNoMedia:
-		gr.d.raise(resource.CondUnsupportedBoot, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.mediaError)
+		gr.d.raise(resource.CondUnsupportedBoot, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.s.MediaError)
 	case firstNoMethod:
 		gr.d.raise(resource.CondUnsupportedBoot, "first boot %s", b.BootPolicy.FirstBoot)
 	case firstNoChain:
-		gr.d.raise(resource.CondNoBootChain, "%s", gr.chainError)
+		gr.d.raise(resource.CondNoBootChain, "%s", gr.s.ChainError)
 	case firstNoURI:
 		gr.d.raise(resource.CondNoBootChain, "the server has reach uri, and iPXE asks by DHCP what to do; a UKI, or shim and GRUB, do not")
 	case firstUnread:
-		gr.d.raise(resource.CondGrantInvalid, "%s", gr.grantError)
+		gr.d.raise(resource.CondGrantInvalid, "%s", gr.s.GrantError)
 	case firstMissing:
 		gr.d.raise(resource.CondGrantMissing, "")
 	case firstMisfit:
-		gr.d.raise(resource.CondGrantInvalid, "%s", grantFits(gr.grant, gr.in))
+		gr.d.raise(resource.CondGrantInvalid, "%s", grantFits(gr.s.Grant, gr.s.Intent))
 	case firstKept:
 		gr.d.raise(resource.CondGrantInvalid, "%s was installed for the claim before this boot came, and is kept; to install over it, delete the claim and create it again", gr.d.rec.installedBefore(b).ImageDigest)
 	case firstGranted:
@@ -146,12 +136,12 @@ func (gr *grants) firstBoot() {
 }
 
 // granted begins a network boot for which there is a grant that fits, if it may be used.
-func (gr *grants) granted() {
-	b, g := gr.in.Boot, gr.grant
-	use := gr.fallbacks.again(b, gr.requests.retry(grantKey(b), gr.d.rec.Used[grantKey(b)], g.MaxAttempts))
+func (gr grants) granted() {
+	b, g := gr.s.Intent.Boot, gr.s.Grant
+	use := gr.fallbacks().again(b, gr.requests().retry(grantKey(b), gr.d.rec.Used[grantKey(b)], g.MaxAttempts))
 	switch grantRule(grantFacts{
-		ran: use.Ran, foreign: foreign(b.GrantFor, gr.incarnation), left: !use.Spent && use.Attempts < g.MaxAttempts,
-		local: gr.artefacts.Local, heard: !gr.hub.IsZero(),
+		ran: use.Ran, foreign: foreign(b.GrantFor, gr.s.Incarnation), left: !use.Spent && use.Attempts < g.MaxAttempts,
+		local: gr.s.Artefacts.Local, heard: !gr.s.HubTime.IsZero(),
 	}) {
 	case grantRan:
 		gr.d.raise(resource.CondUnexpectedPower, "went Off after its boot files were fetched; it boots from the network again by an order only")
@@ -168,22 +158,22 @@ func (gr *grants) granted() {
 }
 
 // useGrant begins the boot, and counts it.
-func (gr *grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse) {
+func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse) {
 	use.Attempts++
 	use.Repeat, use.At = g.Repeat, gr.d.now
 	if gr.d.rec.Used == nil {
 		gr.d.rec.Used = map[string]GrantUse{}
 	}
 	gr.d.rec.Used[grantKey(b)] = use
-	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.chain.Kind)
-	gr.attempts.begin(b.BootPolicy.FirstBoot.Target(), gr.chain, false)
+	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.s.Chain.Kind)
+	gr.attempts().begin(b.BootPolicy.FirstBoot.Target(), gr.s.Chain, false)
 	gr.d.rec.Attempt.Number, gr.d.rec.Attempt.Repeat, gr.d.rec.Attempt.Cleared = use.Attempts, g.Repeat, use.Cleared
 }
 
 // renew lets a grant that repeats be used once more, because somebody has ordered
 // a power-on: the server is Off by an order.
-func (gr *grants) renew() {
-	in := gr.in
+func (gr grants) renew() {
+	in := gr.s.Intent
 	if in == nil || in.Boot == nil || gr.d.watch.Last.Power != protocol.PowerOff {
 		return
 	}

@@ -7,18 +7,21 @@ import (
 
 // guards keeps a held server from coming on with mains power.
 type guards struct {
-	d        *draft
-	holds    *holdings
-	can      bool                     // the driver offers a restore policy
-	bmcError *resource.ConditionState // set where the BMC cannot be asked
+	d    *draft
+	away bool // the BMC cannot be asked
+	can  bool // the driver offers a restore policy
+}
+
+func guardsOf(d *draft, s *Snapshot) guards {
+	return guards{d, s.BMCError != nil, s.CanGuard}
 }
 
 // advance sets the restore policy of a held server to AlwaysOff, and puts it back after
 // the last hold. It is the last thing that a step may send, and while held only to a
 // server that was read Off: it never delays a stop. Where a receipt is still to be
 // had, it has as long as until the next read.
-func (gs *guards) advance() {
-	held, last := len(gs.holds.all) > 0, gs.d.watch.Last.Power
+func (gs guards) advance() {
+	held, last := len(gs.d.holds) > 0, gs.d.watch.Last.Power
 	g, state := gs.d.rec.Guard, GuardNone
 	if g != nil {
 		state = g.State
@@ -30,7 +33,7 @@ func (gs *guards) advance() {
 		return
 	case k == ActNone:
 		return
-	case gs.d.plan.Action.Kind != ActNone, gs.bmcError != nil, gs.d.rec.Attempt.Open():
+	case gs.d.plan.Action.Kind != ActNone, gs.away, gs.d.rec.Attempt.Open():
 		return
 	case held && last != protocol.PowerOff, last == "", last == protocol.PowerUnreachable:
 		return
@@ -43,7 +46,7 @@ func (gs *guards) advance() {
 		return
 	}
 	a := Action{Kind: k}
-	if gs.d.rec.unproved(gs.holds.all) {
+	if gs.d.rec.unproved(gs.d.holds) {
 		if a.Within = gs.d.plan.RecheckAt.Sub(gs.d.now); a.Within < guardRoom {
 			return
 		}
@@ -61,7 +64,7 @@ func (gs *guards) advance() {
 
 // putBack brings the policy from before back ahead of a power-on, and reports whether
 // that has to wait.
-func (gs *guards) putBack() bool {
+func (gs guards) putBack() bool {
 	gs.advance()
 	if gs.d.rec.Guard == nil {
 		return false
@@ -70,7 +73,7 @@ func (gs *guards) putBack() bool {
 }
 
 // result folds the answer to what was sent.
-func (gs *guards) result(r Result) {
+func (gs guards) result(r Result) {
 	g := gs.d.rec.Guard
 	switch {
 	case r.Action == ActReadPolicy && g != nil, r.Action != ActReadPolicy && g == nil:
@@ -115,14 +118,14 @@ func (gs *guards) result(r Result) {
 }
 
 // vouch puts the guard into the receipts that there are.
-func (gs *guards) vouch() {
+func (gs guards) vouch() {
 	for id, r := range gs.d.rec.Receipts {
 		r.RestorePolicy = protocol.RestoreAlwaysOff
 		gs.d.rec.Receipts[id] = r
 	}
 }
 
-func (gs *guards) cannot(why string) {
+func (gs guards) cannot(why string) {
 	g := Guard{State: GuardCannot, Why: why}
 	if gs.d.rec.Guard != nil {
 		g.Before = gs.d.rec.Guard.Before
@@ -131,10 +134,10 @@ func (gs *guards) cannot(why string) {
 	gs.d.watch.Guard = GuardWatch{}
 }
 
-func (gs *guards) set(g Guard) {
+func (gs guards) set(g Guard) {
 	gs.d.rec.Guard, gs.d.dirty = &g, true
 }
 
-func (gs *guards) end() {
+func (gs guards) end() {
 	gs.d.rec.Guard, gs.d.watch.Guard, gs.d.dirty = nil, GuardWatch{}, true
 }

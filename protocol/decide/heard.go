@@ -6,31 +6,33 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // heard folds what boot clients and images were seen to do.
 type heard struct {
-	d  *draft
-	in *message.ServerIntent // nil where no document names the server
-
-	attempts  *attempts
-	drives    *drives
-	fallbacks *fallbacks
-	sightings *sightings
+	d *draft
+	s *Snapshot
 }
 
+func (he heard) attempts() attempts { return attempts{he.d, he.s} }
+
+func (he heard) drives() drives { return drivesOf(he.d, he.s) }
+
+func (he heard) fallbacks() fallbacks { return fallbacksOf(he.d, he.s) }
+
+func (he heard) sightings() sightings { return sightings{he.d, he.s} }
+
 // evidence folds what boot clients were seen to do.
-func (he *heard) evidence(e Event) {
+func (he heard) evidence(e Event) {
 	a := he.d.rec.Attempt
 	switch {
 	case e.Medium != "":
-		he.drives.cached(e)
+		he.drives().cached(e)
 	case e.UserData != "" || e.Kind == protocol.EvidenceFetched && e.File == protocol.FileIgnition:
 		he.userData(e)
 	case e.Asks:
-		he.sightings.asks(e.At, protocol.ByHTTP)
+		he.sightings().asks(e.At, protocol.ByHTTP)
 	case e.StopImage:
 		he.d.watch.Image = e.At
 	case e.Kind == protocol.EvidenceDHCP && e.Class == protocol.ClassNone:
@@ -49,13 +51,13 @@ func (he *heard) evidence(e Event) {
 			// The last byte left while the attempt was being ended: the installer may
 			// run, so the grant is spent.
 			a.Evidence = protocol.EvidenceFetched
-			he.attempts.spend("fetched as the attempt was ended: " + a.Reason)
+			he.attempts().spend("fetched as the attempt was ended: " + a.Reason)
 			return
 		}
 		if !accepting(a, e.Token) || a.State == resource.AttemptFetched {
 			return
 		}
-		he.attempts.enter(resource.AttemptFetched)
+		he.attempts().enter(resource.AttemptFetched)
 		he.d.mark(&a.Marks.Fetched, he.d.now, PartDHCPToFetched, a.Marks.Asked)
 		he.d.rec.ran()
 		a.Evidence = protocol.EvidenceFetched
@@ -70,7 +72,7 @@ func (he *heard) evidence(e Event) {
 	}
 }
 
-func (he *heard) dhcpSeen(e Event) {
+func (he heard) dhcpSeen(e Event) {
 	a := he.d.rec.Attempt
 	var method protocol.BootTarget
 	switch e.Class {
@@ -82,7 +84,7 @@ func (he *heard) dhcpSeen(e Event) {
 		return
 	}
 	if a == nil || a.OnSent.IsZero() || e.At.Before(a.OnSent) || e.At.Sub(a.OnSent) > mismatchWindow || !he.d.rec.Orders().Explain(e.At) {
-		he.sightings.asks(e.At, protocol.ByDHCP)
+		he.sightings().asks(e.At, protocol.ByDHCP)
 		return
 	}
 	if !a.Open() && he.d.rec.Power != protocol.PowerOn {
@@ -93,7 +95,7 @@ func (he *heard) dhcpSeen(e Event) {
 		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.OnSent)
 	}
 	if a.State == resource.AttemptPowerRequested && ordered {
-		he.attempts.enter(resource.AttemptConsumed)
+		he.attempts().enter(resource.AttemptConsumed)
 		he.d.happened(resource.EventConsumed, "a %s request came", method)
 	}
 	if a.Observed == method || a.Observed == a.Intended && a.Network() {
@@ -110,19 +112,19 @@ func (he *heard) dhcpSeen(e Event) {
 
 // installed takes the report that ends a network boot. It is the evidence that
 // makes a server provisioned; Fetched or a running installer never is.
-func (he *heard) installed(e Event) {
+func (he heard) installed(e Event) {
 	a := he.d.rec.Attempt
-	if he.in == nil || !TakesReport(a, e.Token) || a.State == resource.AttemptSucceeded || a.Code == resource.AttemptImageFailed {
+	if he.s.Intent == nil || !TakesReport(a, e.Token) || a.State == resource.AttemptSucceeded || a.Code == resource.AttemptImageFailed {
 		return
 	}
 	a.Evidence = e.Kind
 	a.Disarm = true // some firmware boots by an override for once and keeps it
 	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
 	a.Code, a.Reason = "", "" // a late report of one that was ended
-	he.attempts.enter(resource.AttemptSucceeded)
+	he.attempts().enter(resource.AttemptSucceeded)
 	he.d.watch.Backoff, he.d.watch.NextTry = 0, time.Time{}
 	he.d.rec.Unexpected = nil // whatever it was, it ended well
-	he.fallbacks.end()
+	he.fallbacks().end()
 	if a.forDiscovery() {
 		if a.Observed == "" {
 			a.Observed = a.Intended
@@ -131,10 +133,10 @@ func (he *heard) installed(e Event) {
 		return // nothing is installed, and nothing of it outlives the discovery
 	}
 	he.d.rec.provision(resource.Provisioned{
-		OwnerUID: a.OwnerUID, Generation: a.Generation, Server: he.d.server, ServerUID: he.in.UID,
+		OwnerUID: a.OwnerUID, Generation: a.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
 		ImageDigest: a.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
 	})
-	he.attempts.spend(string(e.Kind))
+	he.attempts().spend(string(e.Kind))
 	text := fmt.Sprintf("%s, attempt %d", e.Kind, a.Number)
 	if words := said(e); words != "" {
 		text += ": " + words // such as which disks were discarded
@@ -146,7 +148,7 @@ func (he *heard) installed(e Event) {
 // imageFailed takes the report of an image that could not do what it was booted for. It
 // ends the attempt. The image ran, so that a grant for one boot is spent: nothing is
 // booted from the network again by itself but a discovery.
-func (he *heard) imageFailed(e Event) {
+func (he heard) imageFailed(e Event) {
 	a := he.d.rec.Attempt
 	if !accepting(a, e.Token) || !TakesReport(a, e.Token) {
 		return
@@ -156,13 +158,13 @@ func (he *heard) imageFailed(e Event) {
 		words = "it gave no message"
 	}
 	a.Evidence = protocol.EvidenceFailed
-	he.attempts.fail("the image reported that it failed: "+words, resource.AttemptImageFailed)
-	he.attempts.spend(a.Reason)
+	he.attempts().fail("the image reported that it failed: "+words, resource.AttemptImageFailed)
+	he.attempts().spend(a.Reason)
 }
 
 // userData folds what happened to user data. A refusal is an event once for each reason
 // and attempt, so that nobody fills the disk by asking.
-func (he *heard) userData(e Event) {
+func (he heard) userData(e Event) {
 	a := he.d.rec.Attempt
 	if a == nil || a.Ignition == nil || e.Token == "" || a.Token != e.Token {
 		return

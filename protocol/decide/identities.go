@@ -7,15 +7,19 @@ import (
 
 // identities tells which identity of a server is trusted.
 type identities struct {
-	d  *draft
-	in *message.ServerIntent // nil where no document names the server
-	is *Identity             // that was read; nil if none was
+	d    *draft
+	in   *message.ServerIntent // nil where no document names the server
+	seen *Identity             // nil if it was not read
+}
+
+func identitiesOf(d *draft, s *Snapshot) identities {
+	return identities{d, s.Intent, s.Identity}
 }
 
 // identify folds an identity that was read, and an operator's acceptance.
-func (ids *identities) identify() {
+func (ids identities) identify() {
 	k := ids.d.rec.Identity
-	if read := ids.is; read != nil {
+	if read := ids.seen; read != nil {
 		ids.read(*read)
 		return
 	}
@@ -24,14 +28,14 @@ func (ids *identities) identify() {
 	}
 }
 
-func (ids *identities) accepted() string {
+func (ids identities) accepted() string {
 	if ids.in == nil {
 		return ""
 	}
 	return ids.in.Identity
 }
 
-func (ids *identities) read(is Identity) {
+func (ids identities) read(is Identity) {
 	k := ids.d.rec.Identity
 	how, why := identifiedFirst, ""
 	if k != nil && k.Trusted.Digest() != (Identity{}).Digest() {
@@ -70,7 +74,7 @@ func (ids *identities) read(is Identity) {
 }
 
 // trust takes an identity for the server's.
-func (ids *identities) trust(is Identity) {
+func (ids identities) trust(is Identity) {
 	k := ids.d.rec.Identity
 	switch {
 	case k != nil && k.Other == nil && k.Trusted.Digest() == is.Digest():

@@ -9,18 +9,17 @@ import (
 
 // lifetimes counts the times to live of holds.
 type lifetimes struct {
-	d      *draft
-	holds  *holdings
-	uptime time.Duration // by a clock that nobody sets
-
-	proofs *proofs
+	d *draft
+	s *Snapshot
 }
+
+func (lt lifetimes) proofs() proofs { return proofsOf(lt.d, lt.s) }
 
 // count counts the times to live and ends the holds that end by them: with the
 // transaction that writes the record, so that they do not count here any more.
-func (lt *lifetimes) count() {
+func (lt lifetimes) count() {
 	var counted map[string]time.Duration
-	for _, h := range lt.holds.all {
+	for _, h := range lt.d.holds {
 		if why := malformed(h.ActiveHold); why != "" {
 			lt.d.raise(resource.CondHoldMalformed, "hold %s: %s", h.ID, why)
 		}
@@ -29,17 +28,17 @@ func (lt *lifetimes) count() {
 		}
 		term := lt.d.rec.Terms[h.ID]
 		from, known := lt.d.watch.Counted[h.ID]
-		if !known || from > lt.uptime {
-			from = lt.uptime
+		if !known || from > lt.s.Uptime {
+			from = lt.s.Uptime
 		}
 		if counted == nil {
 			counted = map[string]time.Duration{}
 		}
 		counted[h.ID] = from
-		elapsed := term.Elapsed + lt.uptime - from
+		elapsed := term.Elapsed + lt.s.Uptime - from
 		over := elapsed >= h.TTL.D()
 		if elapsed-term.Elapsed >= termEvery || over && term.Elapsed < h.TTL.D() {
-			term.Elapsed, counted[h.ID] = elapsed, lt.uptime
+			term.Elapsed, counted[h.ID] = elapsed, lt.s.Uptime
 			lt.set(h.ID, term)
 		}
 		if !over {
@@ -63,14 +62,14 @@ func (lt *lifetimes) count() {
 	}
 	lt.d.watch.Counted = counted
 	if len(lt.d.plan.Expire) > 0 {
-		lt.holds.all = slices.DeleteFunc(slices.Clone(lt.holds.all), func(h Hold) bool {
+		lt.d.holds = slices.DeleteFunc(slices.Clone(lt.d.holds), func(h Hold) bool {
 			return slices.ContainsFunc(lt.d.plan.Expire, func(r resource.Release) bool { return r.HoldID == h.ID })
 		})
-		lt.proofs.forget()
+		lt.proofs().forget()
 	}
 }
 
-func (lt *lifetimes) set(id string, t Term) {
+func (lt lifetimes) set(id string, t Term) {
 	if lt.d.rec.Terms == nil {
 		lt.d.rec.Terms = map[string]Term{}
 	}

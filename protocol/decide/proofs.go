@@ -5,25 +5,27 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // proofs says what is known of held servers: receipts from reads, and operators' words.
 type proofs struct {
-	d      *draft
-	holds  *holdings
-	in     *message.ServerIntent // nil where no document names the server
-	settle time.Duration         // how long a server must read Off
+	d         *draft
+	settle    time.Duration // how long a server must read Off
+	releasing bool          // its owner ends
+}
+
+func proofsOf(d *draft, s *Snapshot) proofs {
+	return proofs{d, s.Settings.SettleWindow, s.Intent != nil && s.Intent.Releasing}
 }
 
 // confirm takes operators' words for holds without a proof.
-func (pf *proofs) confirm() {
-	for _, h := range pf.holds.all {
+func (pf proofs) confirm() {
+	for _, h := range pf.d.holds {
 		if h.ConfirmedDown == nil {
 			continue
 		}
-		switch confirmRule(sightOf(pf.d.rec, pf.d.watch, pf.d.now, pf.settle), pf.d.rec.proof(h.ID)) {
+		switch confirmRule(sightOf(&pf.d.rec, &pf.d.watch, pf.d.now, pf.settle), pf.d.rec.proof(h.ID)) {
 		case takenNow:
 			if pf.d.rec.Manual == nil {
 				pf.d.rec.Manual = map[string]resource.Receipt{}
@@ -46,7 +48,7 @@ func (pf *proofs) confirm() {
 }
 
 // unconfirm forgets an operator's word, and reports whether it was taken.
-func (pf *proofs) unconfirm(h Hold) bool {
+func (pf proofs) unconfirm(h Hold) bool {
 	if _, ok := pf.d.rec.Manual[h.ID]; !ok {
 		return false
 	}
@@ -56,16 +58,16 @@ func (pf *proofs) unconfirm(h Hold) bool {
 }
 
 // contradict voids the operators' words that a read contradicts.
-func (pf *proofs) contradict() {
-	for _, h := range pf.holds.all {
-		if h.ConfirmedDown != nil && confirmRule(sightOf(pf.d.rec, pf.d.watch, pf.d.now, pf.settle), pf.d.rec.proof(h.ID)) == takenVoid {
+func (pf proofs) contradict() {
+	for _, h := range pf.d.holds {
+		if h.ConfirmedDown != nil && confirmRule(sightOf(&pf.d.rec, &pf.d.watch, pf.d.now, pf.settle), pf.d.rec.proof(h.ID)) == takenVoid {
 			pf.violated(h, "the BMC answers that the server runs, which "+h.ConfirmedDown.By+" said was down")
 		}
 	}
 }
 
 // silent notes since when the BMC does not answer.
-func (pf *proofs) silent(o protocol.Observation) {
+func (pf proofs) silent(o protocol.Observation) {
 	switch {
 	case o.Power != protocol.PowerUnreachable || pf.d.watch.SilentSince.After(pf.d.now):
 		pf.d.watch.SilentSince = time.Time{}
@@ -78,7 +80,7 @@ func (pf *proofs) silent(o protocol.Observation) {
 // if it was begun after the hold was on disk: an answer to an earlier question
 // says nothing about the time since. And not while an On that was sent may still
 // take effect: BMCs show Off for a while after they accepted one.
-func (pf *proofs) prove(o protocol.Observation) {
+func (pf proofs) prove(o protocol.Observation) {
 	proofs := map[string]Proof{}
 	quiet := pf.d.rec.Attempt.quietAt()
 	count := func(key string, after time.Time) {
@@ -92,10 +94,10 @@ func (pf *proofs) prove(o protocol.Observation) {
 		}
 		proofs[key] = pr
 	}
-	for _, h := range pf.holds.all {
+	for _, h := range pf.d.holds {
 		count(h.ID, h.EnforcedAt)
 	}
-	if in := pf.in; in != nil && in.Releasing {
+	if pf.releasing {
 		count(releaseProof, time.Time{})
 	}
 	pf.d.watch.Proofs = proofs
@@ -103,7 +105,7 @@ func (pf *proofs) prove(o protocol.Observation) {
 
 // awaitProof reads again when the next read can count, and before that where an On of
 // ours may still take effect: what comes up is to be stopped at once.
-func (pf *proofs) awaitProof(pr Proof) {
+func (pf proofs) awaitProof(pr Proof) {
 	switch {
 	case pr.Reads > 0:
 		pf.recheckSettle(pr, pf.settle)
@@ -114,9 +116,9 @@ func (pf *proofs) awaitProof(pr Proof) {
 
 // fence issues a receipt for each hold whose proof is complete (P3). It is the
 // only place where a receipt is made.
-func (pf *proofs) fence() {
+func (pf proofs) fence() {
 	settle := pf.settle
-	for _, h := range pf.holds.all {
+	for _, h := range pf.d.holds {
 		if _, have := pf.d.rec.Receipts[h.ID]; have {
 			continue
 		}
@@ -142,7 +144,7 @@ func (pf *proofs) fence() {
 
 // recheckSettle reads again when the window ends, and in its middle, so that a
 // short On in between is seen.
-func (pf *proofs) recheckSettle(pr Proof, settle time.Duration) {
+func (pf proofs) recheckSettle(pr Proof, settle time.Duration) {
 	end := pr.First.Add(settle)
 	half := pf.d.now.Add(max(settle/2, time.Millisecond))
 	if half.Before(end) {
@@ -153,9 +155,9 @@ func (pf *proofs) recheckSettle(pr Proof, settle time.Duration) {
 }
 
 // forget drops what belongs to holds that no longer lie.
-func (pf *proofs) forget() {
+func (pf proofs) forget() {
 	live := map[string]bool{}
-	for _, h := range pf.holds.all {
+	for _, h := range pf.d.holds {
 		live[h.ID] = true
 	}
 	gone := func(id string) bool { return !live[id] }
@@ -173,7 +175,7 @@ func (pf *proofs) forget() {
 }
 
 // violated notes that a held server ran.
-func (pf *proofs) violated(h Hold, what string) {
+func (pf proofs) violated(h Hold, what string) {
 	if pf.d.rec.Violated == nil {
 		pf.d.rec.Violated = map[string]time.Time{}
 	}

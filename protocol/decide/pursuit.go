@@ -2,44 +2,48 @@ package decide
 
 import (
 	"slices"
-	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // pursuit acts toward the goal of a server: it tells the topics what is wanted, in the order in
 // which they may send something.
 type pursuit struct {
-	d        *draft
-	holds    *holdings
-	synced   bool
-	in       *message.ServerIntent // nil where no document names the server
-	firmware *resource.FirmwareWork
-	hub      time.Time     // the hub's clock; zero while it was not heard
-	soft     time.Duration // how long a soft stop may take
-
-	attempts  *attempts
-	boots     *boots
-	disarming *disarming
-	drives    *drives
-	endings   *endings
-	grants    *grants
-	guards    *guards
-	proofs    *proofs
-	rearming  *rearming
-	requests  *requests
-	stops     *stops
-	urls      *urls
+	d *draft
+	s *Snapshot
 }
+
+func (pu pursuit) attempts() attempts { return attempts{pu.d, pu.s} }
+
+func (pu pursuit) boots() boots { return boots{pu.d, pu.s} }
+
+func (pu pursuit) disarming() disarming { return disarming{pu.d} }
+
+func (pu pursuit) drives() drives { return drivesOf(pu.d, pu.s) }
+
+func (pu pursuit) endings() endings { return endings{pu.d, pu.s} }
+
+func (pu pursuit) grants() grants { return grants{pu.d, pu.s} }
+
+func (pu pursuit) guards() guards { return guardsOf(pu.d, pu.s) }
+
+func (pu pursuit) proofs() proofs { return proofsOf(pu.d, pu.s) }
+
+func (pu pursuit) rearming() rearming { return rearming{pu.d, pu.s} }
+
+func (pu pursuit) requests() requests { return requests{pu.d, pu.s} }
+
+func (pu pursuit) stops() stops { return stops{pu.d, pu.s} }
+
+func (pu pursuit) urls() urls { return urlsOf(pu.d, pu.s) }
 
 // pursue acts toward the goal. Nothing is sent while the server's power was not
 // read since the agent started.
-func (pu *pursuit) pursue() {
-	in := pu.in
-	asked, askedMode := pu.requests.asked()
-	facts := goalFacts{synced: pu.synced, held: holdingOf(pu.holds.all), work: pu.holds.work, asked: asked}
+func (pu pursuit) pursue() {
+	in := pu.s.Intent
+	asked, askedMode := pu.requests().asked()
+	facts := goalFacts{synced: pu.s.Synced, held: holdingOf(pu.d.holds), work: pu.d.work, asked: asked}
 	if in != nil {
 		facts.releasing, facts.want = in.Releasing, in.Power
 	}
@@ -49,7 +53,7 @@ func (pu *pursuit) pursue() {
 		return
 	}
 	facts.asked = askedNothing
-	if pu.hub.IsZero() && g == GoalStop && !pu.requests.askedHere() && goal(facts) != GoalStop {
+	if pu.s.HubTime.IsZero() && g == GoalStop && !pu.requests().askedHere() && goal(facts) != GoalStop {
 		// On a disk that was rolled back it would be the same one-shot again. Neither
 		// is the server brought back to run: the stop may be under way.
 		pu.d.raise(resource.CondAwaitingHub, "%s", asked)
@@ -59,9 +63,9 @@ func (pu *pursuit) pursue() {
 		pu.wait(releasing)
 		return
 	}
-	pu.stops.renew()
+	pu.stops().renew()
 	if g != GoalRun && pu.d.rec.Attempt.Open() {
-		pu.attempts.abandon(whyNot(g, releasing, asked), resource.AttemptWithdrawn)
+		pu.attempts().abandon(whyNot(g, releasing, asked), resource.AttemptWithdrawn)
 	}
 	if u := pu.d.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
 		pu.d.rec.Unexpected = nil // somebody decides about the server again
@@ -69,12 +73,12 @@ func (pu *pursuit) pursue() {
 	}
 	switch g {
 	case GoalKeepOff:
-		mode, timeout := pu.stops.holdMode()
-		pu.stops.advance(mode, timeout)
-		pu.proofs.fence()
-		pu.proofs.confirm()
+		mode, timeout := pu.stops().holdMode()
+		pu.stops().advance(mode, timeout)
+		pu.proofs().fence()
+		pu.proofs().confirm()
 		if releasing {
-			pu.endings.release()
+			pu.endings().release()
 		}
 	case GoalStop:
 		mode := resource.StopSoft
@@ -82,54 +86,54 @@ func (pu *pursuit) pursue() {
 			mode = askedMode
 		}
 		if releasing && discovering(in) {
-			pu.endings.leaves(true)
+			pu.endings().leaves(true)
 			break
 		}
-		pu.stops.advance(mode, pu.soft)
+		pu.stops().advance(mode, pu.s.Settings.SoftTimeout)
 		if releasing {
-			pu.endings.release()
+			pu.endings().release()
 		}
 	case GoalRun:
-		pu.boots.run()
+		pu.boots().run()
 	case GoalLeave:
-		if !pu.stops.lingers() {
-			pu.stops.end()
+		if !pu.stops().lingers() {
+			pu.stops().end()
 		}
-		if pu.synced {
+		if pu.s.Synced {
 			pu.d.withdraw()
 		}
 	case GoalWait:
 	}
 	if g == GoalKeepOff || g == GoalStop {
-		pu.grants.renew() // whoever lets it run again orders that
+		pu.grants().renew() // whoever lets it run again orders that
 	}
 	pu.clearUp(g == GoalRun)
 }
 
 // clearUp clears what is left at the BMC. One thing is sent in a step: the first that is due and
 // need not wait.
-func (pu *pursuit) clearUp(run bool) {
+func (pu pursuit) clearUp(run bool) {
 	if !run && pu.d.idle() {
-		pu.disarming.disarm()
+		pu.disarming().disarm()
 	}
 	if pu.d.idle() {
-		pu.disarming.lasting()
+		pu.disarming().lasting()
 	}
 	if pu.d.idle() {
-		pu.rearming.advance(run && pu.wantsRearm())
+		pu.rearming().advance(run && pu.wantsRearm())
 	}
 	if pu.d.idle() {
-		pu.urls.clear()
+		pu.urls().clear()
 	}
 	if pu.d.idle() {
-		pu.drives.eject()
+		pu.drives().eject()
 	}
-	pu.guards.advance()
+	pu.guards().advance()
 }
 
 // trigger applies triggerRule.
-func (pu *pursuit) trigger() {
-	asked, _ := pu.requests.asked()
+func (pu pursuit) trigger() {
+	asked, _ := pu.requests().asked()
 	power := isOther
 	switch last := pu.d.watch.Last.Power; {
 	case last == protocol.PowerOff:
@@ -137,50 +141,50 @@ func (pu *pursuit) trigger() {
 	case last != "" && last != protocol.PowerUnknown && last != protocol.PowerUnreachable && pu.d.rec.Power == protocol.PowerOn:
 		power = isOn
 	}
-	mark, to := triggerRule(len(pu.holds.all) > 0 || asked != askedNothing, power, pu.d.rec.Pending, wanted(pu.in))
+	mark, to := triggerRule(len(pu.d.holds) > 0 || asked != askedNothing, power, pu.d.rec.Pending, wanted(pu.s.Intent))
 	if mark {
 		pu.d.rec.PendingRebootSince, pu.d.rec.Pending = pu.d.now, true
 		pu.d.dirty = true
 	}
-	pu.boots.trig = to
+	pu.d.trig = to
 }
 
 // wantsRearm says whether the disk is to be armed now. Only while everything is as
 // ordered: what came on by itself is an operator's to judge.
-func (pu *pursuit) wantsRearm() bool {
-	in := pu.in
+func (pu pursuit) wantsRearm() bool {
+	in := pu.s.Intent
 	if in == nil || in.Boot == nil || in.Releasing || in.Power != resource.WantOn || pu.d.rec.Stop != nil || pu.d.rec.Unexpected != nil ||
-		len(pu.holds.all) > 0 || pu.holds.work || pu.boots.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Power != protocol.PowerOn {
+		len(pu.d.holds) > 0 || pu.d.work || pu.d.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Power != protocol.PowerOn {
 		return false
 	}
 	return rearmRule(always(in.Boot), in.Boot.BootPolicy.OSReboot, pu.d.rec.lastBoot(in.Owner.UID))
 }
 
 // wait lets firmware work end: nothing is sent. What is read counts as always.
-func (pu *pursuit) wait(releasing bool) {
+func (pu pursuit) wait(releasing bool) {
 	pu.d.watch.Waiting = true
 	pu.d.forgive(ActGraceful, ActForceOff, ActOn, ActRestart)
 	if a := pu.d.rec.Attempt; a.Open() {
-		if len(pu.holds.all) > 0 || a.halts(pu.d.watch.Last.Power) {
-			pu.attempts.abandon("firmware work is under way", resource.AttemptWithdrawn)
+		if len(pu.d.holds) > 0 || a.halts(pu.d.watch.Last.Power) {
+			pu.attempts().abandon("firmware work is under way", resource.AttemptWithdrawn)
 		} else {
-			pu.attempts.advance() // it sends nothing more
+			pu.attempts().advance() // it sends nothing more
 		}
 	}
-	if len(pu.holds.all) > 0 {
-		pu.proofs.fence()
-		pu.proofs.confirm()
+	if len(pu.d.holds) > 0 {
+		pu.proofs().fence()
+		pu.proofs().confirm()
 	}
 	if releasing {
-		pu.endings.release()
+		pu.endings().release()
 	}
-	if !slices.ContainsFunc(pu.holds.all, func(h Hold) bool { return pu.d.rec.proof(h.ID) != proofReads }) {
+	if !slices.ContainsFunc(pu.d.holds, func(h Hold) bool { return pu.d.rec.proof(h.ID) != proofReads }) {
 		return
 	}
 	if !pu.d.had(resource.CondHoldBlocked) {
-		pu.d.happened(resource.EventHoldBlocked, "%s", workText(pu.firmware))
+		pu.d.happened(resource.EventHoldBlocked, "%s", workText(pu.s.Firmware))
 	}
-	pu.d.raise(resource.CondHoldBlocked, "%s", workText(pu.firmware))
+	pu.d.raise(resource.CondHoldBlocked, "%s", workText(pu.s.Firmware))
 }
 
 // whyNot says why the server shall not run.

@@ -2,21 +2,19 @@ package decide
 
 import (
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // rearming arms the disk for restarts that the operating system does by itself, and clears it.
 type rearming struct {
-	d     *draft
-	in    *message.ServerIntent // nil where no document names the server
-	newID string
-
-	disarming *disarming
+	d *draft
+	s *Snapshot
 }
 
+func (ra rearming) disarming() disarming { return disarming{ra.d} }
+
 // advance does the next step of it; want is that the disk is to be armed now.
-func (ra *rearming) advance(want bool) {
+func (ra rearming) advance(want bool) {
 	r, state := ra.d.rec.Rearm, RearmNone
 	if r != nil {
 		state = r.State
@@ -29,7 +27,7 @@ func (ra *rearming) advance(want bool) {
 	case next == RearmNone:
 		ra.d.rec.Rearm, ra.d.dirty = nil, true
 	case r == nil:
-		ra.d.rec.Rearm, ra.d.dirty = &Rearm{ID: ra.newID, State: next}, true
+		ra.d.rec.Rearm, ra.d.dirty = &Rearm{ID: ra.s.NewID, State: next}, true
 	case next != state:
 		r.State, ra.d.dirty = next, true
 	}
@@ -45,7 +43,7 @@ func (ra *rearming) advance(want bool) {
 }
 
 // left says whether what is armed for restarts is to be cleared.
-func (ra *rearming) left() leftIs {
+func (ra rearming) left() leftIs {
 	r := ra.d.rec.Rearm
 	if r == nil {
 		return leftNothing
@@ -60,7 +58,7 @@ func (ra *rearming) left() leftIs {
 }
 
 // drop clears it, and reports whether there is something to wait for.
-func (ra *rearming) drop() bool {
+func (ra rearming) drop() bool {
 	switch ra.left() {
 	case leftGone:
 		ra.d.rec.Rearm, ra.d.dirty = nil, true
@@ -72,7 +70,7 @@ func (ra *rearming) drop() bool {
 	return false
 }
 
-func (ra *rearming) send(a Action) {
+func (ra rearming) send(a Action) {
 	if ra.d.now.Before(ra.d.watch.RearmNext) {
 		ra.d.recheckAt(ra.d.watch.RearmNext)
 		return
@@ -83,7 +81,7 @@ func (ra *rearming) send(a Action) {
 }
 
 // result folds the answer to an arm or disarm of it, and says whether it was one.
-func (ra *rearming) result(r Result) bool {
+func (ra rearming) result(r Result) bool {
 	re := ra.d.rec.Rearm
 	if re == nil || re.ID != r.Attempt {
 		return false
@@ -119,13 +117,13 @@ func (ra *rearming) result(r Result) bool {
 	return true
 }
 
-func (ra *rearming) pause(r Result) {
+func (ra rearming) pause(r Result) {
 	ra.d.refused(r)
 	ra.d.watch.RearmNext = ra.d.now.Add(pauseOf(rearmPause, r))
 }
 
 // nextWay goes on to the next way of clearing it, and at the end leaves it.
-func (ra *rearming) nextWay(r Result) {
+func (ra rearming) nextWay(r Result) {
 	re := ra.d.rec.Rearm
 	switch next := disarmRule(re.Way, replyOf(r), ra.d.watch.Refused[ActDisarm].Times >= disarmTries, true); {
 	case next == DisarmLeave:
@@ -139,7 +137,7 @@ func (ra *rearming) nextWay(r Result) {
 		if !left.Armed() {
 			left = protocol.Override{Target: protocol.TargetHdd, Enabled: protocol.OverrideOnce}
 		}
-		ra.disarming.leave(left, r.Fault, re.Outcome == protocol.BootPendingReset || re.Outcome == protocol.BootUnknown)
+		ra.disarming().leave(left, r.Fault, re.Outcome == protocol.BootPendingReset || re.Outcome == protocol.BootUnknown)
 		ra.d.forgive(ActDisarm)
 	case next != re.Way:
 		re.Way, ra.d.watch.RearmNext = next, ra.d.now
@@ -148,8 +146,8 @@ func (ra *rearming) nextWay(r Result) {
 }
 
 // restarted notes that the server restarted by itself and firmware took the disk.
-func (ra *rearming) restarted() {
-	in := ra.in
+func (ra rearming) restarted() {
+	in := ra.s.Intent
 	if in == nil || in.Boot == nil {
 		return
 	}
@@ -158,7 +156,7 @@ func (ra *rearming) restarted() {
 		left = a.Intended
 	}
 	ra.d.rec.Attempt = &Attempt{
-		ID: ra.newID, State: resource.AttemptSucceeded, Since: ra.d.now, At: ra.d.now, Number: 1, Left: left, Disarm: left != "",
+		ID: ra.s.NewID, State: resource.AttemptSucceeded, Since: ra.d.now, At: ra.d.now, Number: 1, Left: left, Disarm: left != "",
 		Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation,
 		Digest: in.Boot.Image.Digest, Epoch: ra.d.rec.Epoch, Purpose: in.Boot.Owner.Kind,
 	}

@@ -4,28 +4,20 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // requests accepts one-shots, and follows them to their end.
 type requests struct {
-	d           *draft
-	holds       *holdings
-	in          *message.ServerIntent // nil where no document names the server
-	grant       *message.Grant
-	echo        *resource.Provisioned // the hub's, of a boot that ended well
-	sent        []resource.Request    // by the hub
-	local       []resource.Request    // asked for at the agent
-	hub         time.Time             // the hub's clock; zero while it was not heard
-	incarnation string
-
-	stops *stops
+	d *draft
+	s *Snapshot
 }
+
+func (rq requests) stops() stops { return stops{rq.d, rq.s} }
 
 // remember moves the ended requests that were not sent out of the list, into that of what
 // is remembered.
-func (rq *requests) remember(sent map[string]bool) {
+func (rq requests) remember(sent map[string]bool) {
 	gone := func(s RequestState) bool { return s.Outcome != resource.OutcomePending && !sent[s.ID] }
 	if !slices.ContainsFunc(rq.d.rec.Requests, gone) {
 		return
@@ -43,7 +35,7 @@ func (rq *requests) remember(sent map[string]bool) {
 
 // recall takes a request that is sent again for what became of it, and reports whether it
 // is remembered.
-func (rq *requests) recall(r resource.Request) bool {
+func (rq requests) recall(r resource.Request) bool {
 	i := slices.IndexFunc(rq.d.rec.Ended, func(e EndedRequest) bool { return e.ID == r.ID })
 	if i < 0 {
 		return false
@@ -57,9 +49,9 @@ func (rq *requests) recall(r resource.Request) bool {
 
 // take accepts new one-shots, and remembers of ended ones that the hub no longer
 // sends only how they ended.
-func (rq *requests) take() {
+func (rq requests) take() {
 	sent := map[string]bool{}
-	for i, r := range slices.Concat(rq.sent, rq.local) {
+	for i, r := range slices.Concat(rq.s.Requests, rq.s.Asked) {
 		sent[r.ID] = true
 		if slices.ContainsFunc(rq.d.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }) {
 			continue
@@ -67,7 +59,7 @@ func (rq *requests) take() {
 		if rq.recall(r) {
 			continue
 		}
-		if s, ok := rq.accept(r, i >= len(rq.sent)); ok {
+		if s, ok := rq.accept(r, i >= len(rq.s.Requests)); ok {
 			rq.d.rec.Requests = append(rq.d.rec.Requests, s)
 			rq.d.dirty = true
 		} else {
@@ -78,9 +70,9 @@ func (rq *requests) take() {
 }
 
 // accept decides once what becomes of a request; false is not yet.
-func (rq *requests) accept(r resource.Request, local bool) (RequestState, bool) {
+func (rq requests) accept(r resource.Request, local bool) (RequestState, bool) {
 	s := RequestState{Request: r, AcceptedAt: rq.d.now, Local: local}
-	in := rq.in
+	in := rq.s.Intent
 	if in != nil {
 		s.OwnerUID = in.Owner.UID
 	}
@@ -96,20 +88,20 @@ func (rq *requests) accept(r resource.Request, local bool) (RequestState, bool) 
 	default:
 		t = hourPassed
 	}
-	claim := claimWants(wanted(rq.in))
+	claim := claimWants(wanted(rq.s.Intent))
 	if in != nil && in.Releasing {
 		claim = claimEnds
 	}
 	if r.Action == resource.RequestResume {
-		s.Outcome, s.Reason = resumeRule(foreign(r.Incarnation, rq.incarnation), t, pre, claim, len(rq.holds.all) > 0, rq.resumable(), r.Retry)
+		s.Outcome, s.Reason = resumeRule(foreign(r.Incarnation, rq.s.Incarnation), t, pre, claim, len(rq.d.holds) > 0, rq.resumable(), r.Retry)
 		return s, rq.taken(&s)
 	}
-	s.Outcome, s.Reason = acceptRule(foreign(r.Incarnation, rq.incarnation), t, r.Action, pre, claim, network, r.AnyPhase)
+	s.Outcome, s.Reason = acceptRule(foreign(r.Incarnation, rq.s.Incarnation), t, r.Action, pre, claim, network, r.AnyPhase)
 	return s, rq.taken(&s)
 }
 
 // taken ends a request that was not accepted; false is that it is looked at again.
-func (rq *requests) taken(s *RequestState) bool {
+func (rq requests) taken(s *RequestState) bool {
 	switch s.Outcome {
 	case outcomeWaits:
 		return false
@@ -125,16 +117,16 @@ func (rq *requests) taken(s *RequestState) bool {
 
 // clockOf is the time by the clock that a request's notAfter is of; zero if the hub's is
 // not known.
-func (rq *requests) clockOf(s *RequestState) time.Time {
+func (rq requests) clockOf(s *RequestState) time.Time {
 	if s.Local {
 		return rq.d.now
 	}
-	return rq.hub
+	return rq.s.HubTime
 }
 
 // asked says what pending requests still ask of the server's power, and how: a
 // stop until it was read Off. The mode is hard if any of them is.
-func (rq *requests) asked() (a asked, mode resource.StopMode) {
+func (rq requests) asked() (a asked, mode resource.StopMode) {
 	a, mode = askedNothing, resource.StopSoft
 	for _, s := range rq.d.rec.Requests {
 		if s.Outcome != resource.OutcomePending || !s.StoppedAt.IsZero() {

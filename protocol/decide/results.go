@@ -10,8 +10,8 @@ import (
 )
 
 // armResult folds the answer to an arm or disarm.
-func (at *attempts) armResult(r Result) {
-	if at.rearming.result(r) {
+func (at attempts) armResult(r Result) {
+	if at.rearming().result(r) {
 		return
 	}
 	a := at.d.rec.Attempt
@@ -19,7 +19,7 @@ func (at *attempts) armResult(r Result) {
 		return
 	}
 	if r.Action == ActDisarm {
-		at.disarming.result(r)
+		at.disarming().result(r)
 		return
 	}
 	a.Stored, a.Read, a.Outcome = r.Stored, r.Read, r.Outcome // for the disarm, if it ended meanwhile
@@ -62,7 +62,7 @@ func (at *attempts) armResult(r Result) {
 
 // powerResult folds the answer to On. A refusal is not the end: the next read
 // tells, and On is sent again while its time lasts.
-func (at *attempts) powerResult(r Result) {
+func (at attempts) powerResult(r Result) {
 	if r.Code != "" {
 		at.d.refused(r)
 		at.d.watch.Pause = at.d.now.Add(pauseOf(0, r))
@@ -88,7 +88,7 @@ func (at *attempts) powerResult(r Result) {
 	}
 }
 
-func (at *attempts) insertResult(r Result) {
+func (at attempts) insertResult(r Result) {
 	a, m := at.d.rec.Attempt, at.d.rec.Medium
 	if a == nil || m == nil || m.Attempt != r.Attempt || a.ID != r.Attempt || a.State != resource.AttemptPreparing {
 		return
@@ -123,7 +123,7 @@ func (at *attempts) insertResult(r Result) {
 
 // tookCached goes on from Consumed where reads are no evidence: what firmware booted was in the
 // BMC, and the installer may run.
-func (at *attempts) tookCached() {
+func (at attempts) tookCached() {
 	a := at.d.rec.Attempt
 	if !a.Cached || a.State != resource.AttemptConsumed {
 		return
@@ -135,7 +135,7 @@ func (at *attempts) tookCached() {
 }
 
 // mediaFailure puts a failure of a boot by virtual media into its words.
-func (at *attempts) mediaFailure(reason string, code resource.AttemptCode) (string, resource.AttemptCode) {
+func (at attempts) mediaFailure(reason string, code resource.AttemptCode) (string, resource.AttemptCode) {
 	m := at.d.rec.Medium
 	is := mediaCode(code, m == nil || m.State == MediumInserting)
 	switch {
@@ -150,7 +150,7 @@ func (at *attempts) mediaFailure(reason string, code resource.AttemptCode) (stri
 
 // restartedByOrder notes that firmware took what a ForceRestart was to boot, where no
 // read showed the server Off in between.
-func (at *attempts) restartedByOrder() {
+func (at attempts) restartedByOrder() {
 	a := at.d.rec.Attempt
 	at.d.rec.Unexpected = nil
 	if a.OnPending.IsZero() {
@@ -162,7 +162,7 @@ func (at *attempts) restartedByOrder() {
 }
 
 // cannotRestart goes on with a stop and a start, where a BMC offers no ForceRestart.
-func (at *attempts) cannotRestart(why string) {
+func (at attempts) cannotRestart(why string) {
 	for i := range at.d.rec.Requests {
 		if s := &at.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
 			s.Fallback = true

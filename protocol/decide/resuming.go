@@ -6,8 +6,8 @@ import (
 )
 
 // resumable says what of the server can be resumed.
-func (rq *requests) resumable() resumable {
-	a, in := rq.d.rec.Attempt, rq.in
+func (rq requests) resumable() resumable {
+	a, in := rq.d.rec.Attempt, rq.s.Intent
 	if in == nil || in.Boot == nil {
 		return resumeUnsaid
 	}
@@ -16,8 +16,8 @@ func (rq *requests) resumable() resumable {
 	}
 	use := rq.d.rec.Used[grantKey(in.Boot)]
 	mine := a != nil && a.OwnerUID == in.Owner.UID
-	switch done := rq.d.rec.bootsDisk(rq.in, rq.echo); {
-	case !done && !use.Repeat && (use.Spent || rq.grant != nil && use.Attempts >= rq.grant.MaxAttempts && use.Attempts > 0):
+	switch done := rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo); {
+	case !done && !use.Repeat && (use.Spent || rq.s.Grant != nil && use.Attempts >= rq.s.Grant.MaxAttempts && use.Attempts > 0):
 		return resumeSpent
 	case rq.d.rec.Unexpected != nil, use.Ran, mine && a.State == resource.AttemptFailed && !a.Abandoned:
 		return resumeLost
@@ -27,10 +27,10 @@ func (rq *requests) resumable() resumable {
 	return resumeNothing
 }
 
-func (rq *requests) resumedOf(s *RequestState) resumed {
+func (rq requests) resumedOf(s *RequestState) resumed {
 	a := rq.d.rec.Attempt
 	switch {
-	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(rq.holds.all) > 0):
+	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(rq.d.holds) > 0):
 		return resumedNot
 	case a.State == resource.AttemptFailed && s.Fallback && a.Restart:
 		return resumedNot // it goes on by a stop
@@ -43,7 +43,7 @@ func (rq *requests) resumedOf(s *RequestState) resumed {
 }
 
 // resuming is the resume that is to be done, or nil.
-func (rq *requests) resuming() *RequestState {
+func (rq requests) resuming() *RequestState {
 	for i := range rq.d.rec.Requests {
 		if s := &rq.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending && rq.resumedOf(s) == resumedNot {
 			return s
@@ -54,19 +54,19 @@ func (rq *requests) resuming() *RequestState {
 
 // stopsFirst says whether a resume stops the server: what it boots is not on the disk,
 // or its BMC does not restart it.
-func (rq *requests) stopsFirst(s *RequestState) bool {
-	return rq.resumedOf(s) == resumedNot && (s.Fallback || !rq.d.rec.bootsDisk(rq.in, rq.echo))
+func (rq requests) stopsFirst(s *RequestState) bool {
+	return rq.resumedOf(s) == resumedNot && (s.Fallback || !rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo))
 }
 
 // askedHere says whether a resume that was asked for at the agent stops the server: it
 // is on this disk, by this agent's clock, and waits for no hub.
-func (rq *requests) askedHere() bool {
+func (rq requests) askedHere() bool {
 	s := rq.resuming()
 	return s != nil && s.Local
 }
 
 // retry renews a grant that is used up, once for each order.
-func (rq *requests) retry(key string, use GrantUse, limit int) GrantUse {
+func (rq requests) retry(key string, use GrantUse, limit int) GrantUse {
 	s := rq.resuming()
 	if s == nil || !s.Retry || s.Renewed || !use.Spent && use.Attempts < limit {
 		return use

@@ -12,9 +12,9 @@ type rule[F, V any] struct {
 
 // verdict returns what the first rule says that fits.
 func verdict[F, V any](rules []rule[F, V], f F) (v V) {
-	for _, r := range rules {
-		if r.When(f) {
-			return r.Then
+	for i := range rules {
+		if rules[i].When(f) {
+			return rules[i].Then
 		}
 	}
 	return v

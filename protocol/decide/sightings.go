@@ -5,27 +5,23 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // sightings folds what a BMC was seen to show: power, resets, what no order explains, and where
 // a server stands that came on so.
 type sightings struct {
-	d          *draft
-	holds      *holdings
-	in         *message.ServerIntent // nil where no document names the server
-	busy       bool
-	retryAfter time.Duration
-	believe    time.Duration // how long nothing must be heard
-
-	disarming *disarming
-	proofs    *proofs
+	d *draft
+	s *Snapshot
 }
+
+func (si sightings) disarming() disarming { return disarming{si.d} }
+
+func (si sightings) proofs() proofs { return proofsOf(si.d, si.s) }
 
 // shows notes a change of what the BMC shows of the power. What it shows again says
 // nothing new: an idle rack has no events.
-func (si *sightings) shows(o protocol.Observation) {
+func (si sightings) shows(o protocol.Observation) {
 	if o.Power == si.d.rec.Seen {
 		return
 	}
@@ -39,30 +35,30 @@ func (si *sightings) shows(o protocol.Observation) {
 
 // unread folds a read into the run. What a BMC that does not answer any more did before
 // counts on while it is not asked: it is not known to be away.
-func (si *sightings) unread(o protocol.Observation) {
+func (si sightings) unread(o protocol.Observation) {
 	u := &si.d.watch.Unread
 	switch {
 	case o.Power == protocol.PowerUnknown, o.Power == protocol.PowerUnreachable && o.Fault.Kind == protocol.FaultSlow:
 		if u.Since.IsZero() || u.Since.After(si.d.now) {
 			u.Since = o.ReadAt
 		}
-		if u.Fault = o.Fault; !si.busy { // else the BMC says itself when to read
+		if u.Fault = o.Fault; !si.s.Busy { // else the BMC says itself when to read
 			u.Reads++
 		}
-	case o.Power == protocol.PowerUnreachable && !si.busy && si.retryAfter > 0 && u.Fault.Kind == protocol.FaultSlow:
+	case o.Power == protocol.PowerUnreachable && !si.s.Busy && si.s.RetryAfter > 0 && u.Fault.Kind == protocol.FaultSlow:
 	default:
 		*u = Unread{}
 	}
 }
 
 // observe folds one read of the BMC into record and watch.
-func (si *sightings) observe(o protocol.Observation) {
+func (si sightings) observe(o protocol.Observation) {
 	last, epoch, power := si.d.watch.Last, si.d.rec.Epoch, si.d.rec.Power
-	si.d.watch.Busy = si.busy
+	si.d.watch.Busy = si.s.Busy
 	si.shows(o)
-	si.proofs.silent(o)
+	si.proofs().silent(o)
 	si.unread(o)
-	si.disarming.leftover(o)
+	si.disarming().leftover(o)
 	switch o.Power {
 	case protocol.PowerOff:
 		si.sawOff(o)
@@ -78,7 +74,7 @@ func (si *sightings) observe(o protocol.Observation) {
 		if si.d.watch.OffSince.IsZero() || last.StartedAt.Before(si.d.rec.Attempt.quietAt()) {
 			si.d.watch.OffSince = o.ReadAt // since the last read an On of ours may have come and gone
 		}
-		si.proofs.prove(o)
+		si.proofs().prove(o)
 	} else {
 		si.d.watch.OffSince = time.Time{}
 		si.d.watch.Proofs = nil
@@ -87,10 +83,10 @@ func (si *sightings) observe(o protocol.Observation) {
 	if o.Order.Kind != "" {
 		si.orderFailed(o.Order)
 	}
-	si.proofs.contradict()
+	si.proofs().contradict()
 }
 
-func (si *sightings) sawOff(o protocol.Observation) {
+func (si sightings) sawOff(o protocol.Observation) {
 	if si.d.rec.Power == protocol.PowerOff {
 		return
 	}
@@ -116,7 +112,7 @@ func (si *sightings) sawOff(o protocol.Observation) {
 	}
 }
 
-func (si *sightings) sawRunning(last, o protocol.Observation) {
+func (si sightings) sawRunning(last, o protocol.Observation) {
 	if si.d.rec.Power == protocol.PowerOn || si.notYetOff(o.Power) {
 		return
 	}
@@ -138,29 +134,29 @@ func (si *sightings) sawRunning(last, o protocol.Observation) {
 		si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
 		si.d.rec.Unexpected = nil
 	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
-		si.d.poweredOn(last.StartedAt, bootedFor(si.in))
+		si.d.poweredOn(last.StartedAt, bootedFor(si.s.Intent))
 	default:
-		si.d.poweredOn(si.d.now, bootedFor(si.in))
+		si.d.poweredOn(si.d.now, bootedFor(si.s.Intent))
 	}
 	if !ours {
 		si.unexpected(protocol.PowerOn, seenBy(o))
 	}
-	for _, h := range si.holds.all {
+	for _, h := range si.d.holds {
 		if _, proved := si.d.rec.Receipts[h.ID]; ours && !proved {
 			continue // sent before the hold; it is stopped like any running server
 		}
-		si.proofs.violated(h, "the server came on")
+		si.proofs().violated(h, "the server came on")
 	}
 }
 
 // notYetOff says whether PoweringOff is the end of the run before our On: some BMCs
 // show Off as soon as they took the order, before the server is (RackN's
 // power-confirm-timeout). That On may still take effect.
-func (si *sightings) notYetOff(power protocol.PowerState) bool {
+func (si sightings) notYetOff(power protocol.PowerState) bool {
 	return power == protocol.PowerPoweringOff && si.d.rec.Attempt.quietAt().After(si.d.now) && len(si.d.rec.Receipts) == 0
 }
 
-func (si *sightings) unexpected(to protocol.PowerState, by protocol.UnexpectedBy) {
+func (si sightings) unexpected(to protocol.PowerState, by protocol.UnexpectedBy) {
 	was := si.d.rec.Unexpected
 	if to == protocol.PowerOff && was != nil && !was.Image.IsZero() {
 		si.came(to, by, "the server went %s without an order, out of the stop image", to)
@@ -171,7 +167,7 @@ func (si *sightings) unexpected(to protocol.PowerState, by protocol.UnexpectedBy
 
 // orderFailed folds the end of a Task that the BMC had made of an order, and that failed:
 // the order was taken, and refused after that. It is sent again after a pause that doubles.
-func (si *sightings) orderFailed(f protocol.BMCFault) {
+func (si sightings) orderFailed(f protocol.BMCFault) {
 	kind := actionOf(f.Reset)
 	if kind == ActNone {
 		return
@@ -188,7 +184,7 @@ func (si *sightings) orderFailed(f protocol.BMCFault) {
 
 // progressed compares the BootProgress of a read with the last that said anything.
 // epoch and power are the record's before the read.
-func (si *sightings) progressed(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
+func (si sightings) progressed(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
 	was, is := si.d.rec.Progress.Class, progressOf(o.BootProgress)
 	if o.Power == protocol.PowerOff {
 		is = progressNone
@@ -207,7 +203,7 @@ func (si *sightings) progressed(o, last protocol.Observation, epoch uint64, powe
 
 // reset compares the LastResetTime of a read with that of the last one that had any,
 // for change only. epoch is the record's before the read, and power.
-func (si *sightings) reset(o protocol.Observation, last protocol.Observation, epoch uint64, power protocol.PowerState) {
+func (si sightings) reset(o protocol.Observation, last protocol.Observation, epoch uint64, power protocol.PowerState) {
 	is := resetTime(o.LastResetTime)
 	if is.IsZero() {
 		return
@@ -228,7 +224,7 @@ func (si *sightings) reset(o protocol.Observation, last protocol.Observation, ep
 
 // logged compares the newest entry about power in the BMC's log with the last one, by
 // resetRule: an entry that is another one is a later one.
-func (si *sightings) logged(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
+func (si sightings) logged(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
 	if o.PowerLog == "" || o.PowerLog == si.d.rec.PowerLog {
 		return
 	}
@@ -243,7 +239,7 @@ func (si *sightings) logged(o, last protocol.Observation, epoch uint64, power pr
 }
 
 // stand concludes where a server stands that came on without an order.
-func (si *sightings) stand() {
+func (si sightings) stand() {
 	u := si.d.rec.Unexpected
 	switch power := si.d.watch.Last.Power; {
 	case u == nil || u.To == protocol.PowerOff:
@@ -257,11 +253,11 @@ func (si *sightings) stand() {
 		class, reason = s.SafeStop.Class, s.SafeStop.Reason
 	}
 	s, what := shownOf(u, si.d.watch.Last, si.d.rec.Progress)
-	heard, quiet := signOf(u), si.d.now.Sub(u.At) >= si.believe
+	heard, quiet := signOf(u), si.d.now.Sub(u.At) >= si.s.Settings.believeAfter()
 	is := standsRule(s, heard, quiet, class)
 	if is == protocol.StandsOpen {
 		si.d.recheck(standEvery)
-		si.d.recheckAt(u.At.Add(si.believe))
+		si.d.recheckAt(u.At.Add(si.s.Settings.believeAfter()))
 	}
 	why := ""
 	switch {
@@ -276,7 +272,7 @@ func (si *sightings) stand() {
 	case is == protocol.StandsOpen:
 		why = "nothing was heard of it yet"
 	case is == protocol.StandsBelieved:
-		why = fmt.Sprintf("nothing was heard of it for %s, and %s", si.believe, reason)
+		why = fmt.Sprintf("nothing was heard of it for %s, and %s", si.s.Settings.believeAfter(), reason)
 	default:
 		why = fmt.Sprintf("nothing was heard of it, and its safe-stop class is %s: %s", class, reason)
 	}
@@ -292,7 +288,7 @@ func (si *sightings) stand() {
 
 // came notes a transition without an order. Another source that shows the same one
 // later says nothing new.
-func (si *sightings) came(to protocol.PowerState, by protocol.UnexpectedBy, format string, args ...any) {
+func (si sightings) came(to protocol.PowerState, by protocol.UnexpectedBy, format string, args ...any) {
 	if u := si.d.rec.Unexpected; u != nil && u.To == to && to != protocol.PowerOff && u.By != by && si.d.now.Sub(u.At) < resetQuiet {
 		return
 	}
@@ -308,12 +304,12 @@ func (si *sightings) came(to protocol.PowerState, by protocol.UnexpectedBy, form
 
 // cycled folds that a server which is taken to be On was off in between, or was reset:
 // since is when it was read last before.
-func (si *sightings) cycled(o protocol.Observation, since time.Time, by protocol.UnexpectedBy) {
+func (si sightings) cycled(o protocol.Observation, since time.Time, by protocol.UnexpectedBy) {
 	a := si.d.rec.Attempt
 	si.d.watch.OffSince, si.d.watch.Proofs = time.Time{}, nil
 	if len(si.d.rec.Receipts) == 0 {
 		switch {
-		case si.holds.work:
+		case si.d.work:
 			return // it resets servers
 		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
 			si.d.rec.Epoch++
@@ -326,24 +322,24 @@ func (si *sightings) cycled(o protocol.Observation, since time.Time, by protocol
 	if since.IsZero() {
 		since = si.d.now
 	}
-	si.d.poweredOn(since, bootedFor(si.in))
+	si.d.poweredOn(since, bootedFor(si.s.Intent))
 	si.came(o.Power, by, "the server was reset without an order, as its %s shows; it is %s", by, o.Power)
-	for _, h := range si.holds.all {
-		si.proofs.violated(h, "the server was on since the last read")
+	for _, h := range si.d.holds {
+		si.proofs().violated(h, "the server was on since the last read")
 	}
 }
 
 // asks folds that the server's firmware asked for a boot that no order of ours
 // explains. Anybody on the segment can send that, so that it makes nothing of a server
 // that is held or read Off: the next read tells.
-func (si *sightings) asks(at time.Time, by protocol.UnexpectedBy) {
+func (si sightings) asks(at time.Time, by protocol.UnexpectedBy) {
 	si.d.watch.Asked = at
-	if si.d.rec.Power != protocol.PowerOn || len(si.holds.all) > 0 || si.holds.work || si.d.rec.Orders().Explain(at) {
+	if si.d.rec.Power != protocol.PowerOn || len(si.d.holds) > 0 || si.d.work || si.d.rec.Orders().Explain(at) {
 		return
 	}
 	if u := si.d.rec.Unexpected; u == nil || u.To == protocol.PowerOff {
 		si.d.rec.Epoch++
-		si.d.poweredOn(at, bootedFor(si.in))
+		si.d.poweredOn(at, bootedFor(si.s.Intent))
 		si.came(protocol.PowerOn, by, "the server was started without an order: its firmware asks for a boot")
 		if at.Before(si.d.rec.Unexpected.From) {
 			si.d.rec.Unexpected.From = at
@@ -352,7 +348,7 @@ func (si *sightings) asks(at time.Time, by protocol.UnexpectedBy) {
 }
 
 // signs takes over what was heard of a server since it came on without an order.
-func (si *sightings) signs(u *Unexpected) {
+func (si sightings) signs(u *Unexpected) {
 	for _, s := range []struct {
 		have *time.Time
 		at   time.Time

@@ -10,16 +10,14 @@ import (
 
 // stops brings a server to Off.
 type stops struct {
-	d     *draft
-	holds *holdings
-	bulk  Bulk
-	soft  time.Duration // how long a soft stop may take
+	d *draft
+	s *Snapshot
 }
 
 // clear decides about a ForceOff that is due, and notes it in the record.
-func (ss *stops) clear(st *Stop) bool {
-	b, violated := ss.bulk, false
-	for _, h := range ss.holds.all {
+func (ss stops) clear(st *Stop) bool {
+	b, violated := ss.s.Bulk, false
+	for _, h := range ss.d.holds {
 		_, bad := ss.d.rec.Violated[h.ID]
 		violated = violated || bad
 	}
@@ -42,7 +40,7 @@ func (ss *stops) clear(st *Stop) bool {
 }
 
 // renew lets a stop that waited begin anew: a soft one has all its time.
-func (ss *stops) renew() {
+func (ss stops) renew() {
 	if !ss.d.watch.Waiting {
 		return
 	}
@@ -55,10 +53,10 @@ func (ss *stops) renew() {
 
 // forceDue says whether the pause after the last ForceOff is over. A hold that came since
 // begins anew: its owner waits for a proof.
-func (ss *stops) forceDue(s *Stop) bool {
+func (ss stops) forceDue(s *Stop) bool {
 	refused := s.Refused && s.Blind == 0 // what a BMC says that cannot be read is no reason to hurry
 	pause := forcePause(s.ForceCount, refused)
-	for _, h := range ss.holds.all {
+	for _, h := range ss.d.holds {
 		if h.EnforcedAt.After(s.Forced) {
 			pause = min(pause, forcePause(1, refused))
 		}
@@ -67,22 +65,22 @@ func (ss *stops) forceDue(s *Stop) bool {
 }
 
 // blind says whether ForceOff is sent although no power state can be read; see blindRule.
-func (ss *stops) blind(st *Stop, s stage) bool {
+func (ss stops) blind(st *Stop, s stage) bool {
 	u := ss.d.watch.Unread
 	unread := !u.Since.IsZero() && ss.d.now.Sub(u.Since) >= blindAfter
-	return blindRule(len(ss.holds.all) > 0, st.Mode, !ss.d.rec.unproved(ss.holds.all), unread, s != stageForced)
+	return blindRule(len(ss.d.holds) > 0, st.Mode, !ss.d.rec.unproved(ss.d.holds), unread, s != stageForced)
 }
 
 // lingers says whether a stop that nobody wants any more is kept, and has the server read until
 // it is not; see lingerRule.
-func (ss *stops) lingers() bool {
+func (ss stops) lingers() bool {
 	st := ss.d.rec.Stop
 	if st == nil {
 		return false
 	}
 	var until time.Time
 	if !st.Graceful.IsZero() {
-		until = st.Graceful.Add(ss.soft)
+		until = st.Graceful.Add(ss.s.Settings.SoftTimeout)
 	}
 	if end := st.Forced.Add(resendForce); !st.Forced.IsZero() && end.After(until) {
 		until = end
@@ -96,7 +94,7 @@ func (ss *stops) lingers() bool {
 }
 
 // lookAgain is how long after this step a server that is being stopped is read again.
-func (ss *stops) lookAgain(st stage) time.Duration {
+func (ss stops) lookAgain(st stage) time.Duration {
 	if closely(st, ss.d.rec.Stop.ForceCount == 1) == lookCalm {
 		return activeInterval
 	}
@@ -106,17 +104,17 @@ func (ss *stops) lookAgain(st stage) time.Duration {
 
 // holdMode is hard if any hold is, or if the server was powered on under one;
 // else soft with the shortest time that a hold asks for.
-func (ss *stops) holdMode() (resource.StopMode, time.Duration) {
-	violated := slices.ContainsFunc(ss.holds.all, func(h Hold) bool {
+func (ss stops) holdMode() (resource.StopMode, time.Duration) {
+	violated := slices.ContainsFunc(ss.d.holds, func(h Hold) bool {
 		_, is := ss.d.rec.Violated[h.ID]
 		return is
 	})
-	return holdsMode(ss.holds.all, violated, ss.soft)
+	return holdsMode(ss.d.holds, violated, ss.s.Settings.SoftTimeout)
 }
 
 // stageOf reads the stage of a stop. A stop that began while the server was
 // already going down has sent nothing and still runs out.
-func (ss *stops) stageOf(s *Stop, softTimeout time.Duration) stage {
+func (ss stops) stageOf(s *Stop, softTimeout time.Duration) stage {
 	now := ss.d.now
 	switch {
 	case !s.Forced.IsZero() && ss.forceDue(s):
@@ -133,7 +131,7 @@ func (ss *stops) stageOf(s *Stop, softTimeout time.Duration) stage {
 }
 
 // advance advances the stop of the step's record and sets the action.
-func (ss *stops) advance(mode resource.StopMode, softTimeout time.Duration) {
+func (ss stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 	power := ss.d.watch.Last.Power
 	switch power {
 	case protocol.PowerOff:
@@ -176,7 +174,7 @@ func (ss *stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 	switch act {
 	case ActGraceful:
 		st.Graceful = ss.d.now
-		ss.d.ordered(act, "%s", keysOf(ss.holds.all))
+		ss.d.ordered(act, "%s", keysOf(ss.d.holds))
 	case ActForceOff:
 		if !st.Graceful.IsZero() && st.Forced.IsZero() {
 			ss.d.plan.Measured.Escalations++
@@ -186,7 +184,7 @@ func (ss *stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 		if blind {
 			st.Blind++
 		}
-		ss.d.ordered(act, "%s", keysOf(ss.holds.all))
+		ss.d.ordered(act, "%s", keysOf(ss.d.holds))
 	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
 	}
 	ss.d.act(Action{Kind: act})
@@ -200,7 +198,7 @@ func (ss *stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 }
 
 // result folds the answer to what was sent.
-func (ss *stops) result(r Result) {
+func (ss stops) result(r Result) {
 	st := ss.d.rec.Stop
 	if st == nil {
 		return
@@ -229,7 +227,7 @@ func (ss *stops) result(r Result) {
 }
 
 // end forgets a stop: the server is Off, or nobody wants it stopped.
-func (ss *stops) end() {
+func (ss stops) end() {
 	ss.d.watch.Stopping = false
 	if ss.d.rec.Stop != nil {
 		ss.d.rec.Stop = nil
@@ -241,7 +239,7 @@ func (ss *stops) end() {
 
 // unrecorded notes that a ForceOff was sent at a time at which nothing could be
 // recorded.
-func (ss *stops) unrecorded(at time.Time) {
+func (ss stops) unrecorded(at time.Time) {
 	st := ss.d.rec.Stop
 	if st == nil {
 		st = &Stop{Since: at}
@@ -251,17 +249,17 @@ func (ss *stops) unrecorded(at time.Time) {
 	st.ForceCount++
 	if !st.Cleared {
 		violated := false
-		for _, h := range ss.holds.all {
+		for _, h := range ss.d.holds {
 			_, bad := ss.d.rec.Violated[h.ID]
 			violated = violated || bad
 		}
-		b := ss.bulk
+		b := ss.s.Bulk
 		st.Cleared = true
 		if clearRule(b.Key && b.Bound > 0, false, violated, false, false, true) == ClearCount {
 			ss.d.plan.Cleared = Clearance{How: ClearCount, At: at, Window: b.Window}
 		}
 	}
-	ss.d.ordered(ActForceOff, "%s; sent at %s, while nothing could be recorded", keysOf(ss.holds.all), at.UTC().Format(time.RFC3339))
+	ss.d.ordered(ActForceOff, "%s; sent at %s, while nothing could be recorded", keysOf(ss.d.holds), at.UTC().Format(time.RFC3339))
 }
 
 func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode resource.StopMode, timeout time.Duration) {

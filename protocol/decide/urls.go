@@ -4,13 +4,16 @@ import "rackboot/protocol/resource"
 
 // urls clears the URL that a BMC was given for one attempt.
 type urls struct {
-	d        *draft
-	holds    *holdings
-	bmcError *resource.ConditionState // set where the BMC cannot be asked
+	d    *draft
+	away bool // the BMC cannot be asked
+}
+
+func urlsOf(d *draft, s *Snapshot) urls {
+	return urls{d, s.BMCError != nil}
 }
 
 // due says whether a URL is to be cleared.
-func (us *urls) due() bool {
+func (us urls) due() bool {
 	if us.d.rec.URL == nil {
 		return false
 	}
@@ -23,8 +26,8 @@ func (us *urls) due() bool {
 
 // clear clears what is due. While a hold has no receipt, the time between two reads is
 // the proof's.
-func (us *urls) clear() {
-	if !us.due() || us.bmcError != nil || len(us.holds.all) > 0 && us.d.rec.unproved(us.holds.all) {
+func (us urls) clear() {
+	if !us.due() || us.away || len(us.d.holds) > 0 && us.d.rec.unproved(us.d.holds) {
 		return
 	}
 	if us.d.now.Before(us.d.watch.URL.Next) {
@@ -36,7 +39,7 @@ func (us *urls) clear() {
 }
 
 // clearFirst is clear ahead of a power-on, and says whether that has to wait.
-func (us *urls) clearFirst() bool {
+func (us urls) clearFirst() bool {
 	if !us.due() || us.d.watch.URL.stays() {
 		return false
 	}
@@ -44,7 +47,7 @@ func (us *urls) clearFirst() bool {
 	return true
 }
 
-func (us *urls) cleared(r Result) {
+func (us urls) cleared(r Result) {
 	u := us.d.rec.URL
 	if u == nil || u.Attempt != r.Attempt {
 		return
