@@ -2,6 +2,7 @@ package decide
 
 import (
 	"slices"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -12,6 +13,10 @@ type attempts struct {
 	d *draft
 	s *Snapshot
 }
+
+func (at attempts) requests() requests { return requests{at.d, at.s} }
+
+func (at attempts) urls() urls { return urlsOf(at.d, at.s) }
 
 func (at attempts) disarming() disarming { return disarming{at.d} }
 
@@ -48,7 +53,7 @@ func (at attempts) advance() {
 	switch {
 	case next == resource.AttemptFailed:
 		code := codeRule(a.State, power, has, a.Outcome == protocol.BootRefusedByState, askedOf(a))
-		if a.Intended == protocol.TargetCd {
+		if byMedium(a.Intended) {
 			reason, code = at.mediaFailure(reason, code)
 		}
 		at.fail(reason, code)
@@ -90,9 +95,7 @@ func (at attempts) advance() {
 			return
 		}
 		at.d.mark(&a.Marks.Written, at.d.now, PartPrepare, a.At)
-		if a.URI && (at.d.rec.URL == nil || at.d.rec.URL.Attempt != a.ID) {
-			at.d.rec.URL, at.d.watch.URL, at.d.dirty = &BootURL{Attempt: a.ID, Token: a.Token}, URLWatch{}, true
-		}
+		at.urls().begin(a)
 		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.URI, Plain: a.URI && a.Reach != resource.ReachURI})
 	case ActOn:
 		if !a.OnSent.IsZero() && at.d.now.Before(at.d.watch.Pause) {
@@ -165,7 +168,7 @@ func (at attempts) fail(reason string, code resource.AttemptCode) {
 	if a.Network() && (fetched || a.Cached && !a.OnSent.IsZero()) {
 		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}
-	at.fallbacks().count()
+	a.Cleanup = at.fallbacks().count() || a.Cleanup
 	at.d.watch.Backoff++
 	pause := min(attemptBackoff<<min(at.d.watch.Backoff-1, 10), attemptMaxPause)
 	at.d.watch.NextTry = at.d.now.Add(pause)
@@ -229,3 +232,12 @@ func (at attempts) staleOff(a *Attempt) bool {
 	at.d.recheckAt(until)
 	return true
 }
+
+// stopped notes that what an ended attempt left running is stopped.
+func (at attempts) stopped() { at.d.rec.Attempt.Cleanup, at.d.dirty = false, true }
+
+// forget drops the attempt: another owner comes, or its owner ends.
+func (at attempts) forget() { at.d.rec.Attempt, at.d.dirty = nil, true }
+
+// came notes that the server was seen to run: no On of ours takes effect any more.
+func (at attempts) came() { at.d.rec.Attempt.OnPending = time.Time{} }

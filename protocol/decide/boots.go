@@ -88,7 +88,7 @@ func (bo boots) tidy() bool {
 			bo.d.awaitQuiet()
 			return false
 		case tidyStopped:
-			bo.d.rec.Attempt.Cleanup, bo.d.dirty = false, true
+			bo.attempts().stopped()
 		case tidyStop:
 			bo.stops().advance(resource.StopSoft, bo.s.Settings.SoftTimeout)
 			return false
@@ -145,9 +145,9 @@ func (bo boots) handOver() bool {
 			bo.d.recheck(activeInterval)
 			return false
 		case handForget:
-			bo.d.rec.Attempt, bo.d.dirty = nil, true
+			bo.attempts().forget()
 			if u := bo.d.rec.Unexpected; u != nil && u.To == protocol.PowerOff {
-				bo.d.rec.Unexpected = nil // somebody has decided about the server since
+				bo.d.explained() // somebody has decided about the server since
 			}
 			return true
 		}
@@ -263,9 +263,9 @@ func (bo boots) run() {
 		return
 	}
 	if bo.ordersOn() && bo.d.rec.Unexpected != nil {
-		bo.d.rec.Unexpected, bo.d.dirty = nil, true // it was asked for, and came by itself
+		bo.d.explained() // it was asked for, and came by itself
 	}
-	if bo.guards().putBack() || bo.urls().clearFirst() || (done || bo.s.Intent.Boot.BootPolicy.FirstBoot != resource.FirstBootVirtualMedia) && bo.drives().ejectFirst() {
+	if bo.guards().putBack() || bo.urls().clearFirst() || (done || !byMedium(bo.s.Intent.Boot.BootPolicy.FirstBoot.Target())) && bo.drives().ejectFirst() {
 		return
 	}
 	bo.begins(done)
@@ -281,8 +281,8 @@ func (bo boots) begins(done bool) {
 		case beginNothing: // the conditions say so
 			return
 		case beginDisk:
-			bo.d.rec.Rearm = nil
-			bo.attempts().begin(protocol.TargetHdd, nil, false)
+			bo.rearming().forget()
+			bo.attempts().begin(order{target: protocol.TargetHdd})
 			return
 		case beginRearm:
 			if bo.rearming().drop() {

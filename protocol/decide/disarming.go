@@ -135,3 +135,6 @@ func (da disarming) leftover(o protocol.Observation) {
 		da.d.rec.Left, da.d.dirty = nil, true
 	}
 }
+
+// overwritten forgets what stayed armed: an override of ours was written over it.
+func (da disarming) overwritten() { da.d.rec.Left = nil }

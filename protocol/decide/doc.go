@@ -25,9 +25,10 @@
 //	              interrupted, and the last check before sending; trigger.go: the predicates of seed 002
 //	boots.go      course.go, ready.go: what becomes of an attempt, and what comes before the next;
 //	              superseded.go, owner.go: other boots, other owners
-//	granting.go   firstboot.go: what a network boot needs; bootapproval.go: and who approves it
+//	granting.go   method.go: the boot methods; firstboot.go: what a network boot needs; bootapproval.go: and who approves it
 //	attempts.go   attempt.go: one power-on: arm, power, consumed, fetched, ended; attemptcode.go: why;
 //	              begin.go: how one begins, bootway.go; results.go: what the BMC answered, arm.go
+//	answers.go    to whom an answer goes
 //	endings.go    discovery.go: the end of an owner
 //	heard.go      evidence.go, ignition.go: what a boot client changes
 //	requests.go   request.go: one-shots: accepted; following.go, follow.go: how they end;

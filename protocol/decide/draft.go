@@ -215,3 +215,7 @@ func (dr *draft) pace(s *Snapshot) {
 		dr.plan.RecheckAt = at
 	}
 }
+
+// explained forgets the power transition that no order explains: somebody has decided about the
+// server since, or what it led to ended well.
+func (dr *draft) explained() { dr.rec.Unexpected, dr.dirty = nil, true }

@@ -95,11 +95,16 @@ func (dv drives) ejected(r Result) {
 	w.Tries++
 }
 
-// cached notes that a BMC has all of a medium before the server is powered on: it needs
-// not read it again, so that reads are no evidence.
-func (dv drives) cached(e Event) {
-	a, m := dv.d.rec.Attempt, dv.d.rec.Medium
-	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.OnSent.IsZero() && !a.Cached {
-		a.Cached, dv.d.dirty = true, true
-	}
+// begin notes the medium of an attempt that begins.
+func (dv drives) begin(a *Attempt, token string) {
+	dv.d.rec.Medium = &Medium{Attempt: a.ID, Token: token, State: MediumInserting, Blob: a.Blob}
+	dv.d.watch.Occupied, dv.d.watch.Eject = "", EjectWatch{}
+}
+
+// occupied notes what the BMC said of somebody else's medium; empty is nothing.
+func (dv drives) occupied(by string) { dv.d.watch.Occupied = by }
+
+// inserted notes that the medium is in; config says that the config image is too.
+func (dv drives) inserted(config bool) {
+	dv.d.rec.Medium.State, dv.d.rec.Medium.Config = MediumIn, config
 }

@@ -12,6 +12,8 @@ type endings struct {
 	s *Snapshot
 }
 
+func (en endings) attempts() attempts { return attempts{en.d, en.s} }
+
 func (en endings) disarming() disarming { return disarming{en.d} }
 
 func (en endings) proofs() proofs { return proofsOf(en.d, en.s) }
@@ -69,7 +71,8 @@ func (en endings) letGo() {
 // That its grant was used stays a while (P4).
 func (en endings) forget() {
 	en.d.rec.Released = en.s.Intent.Owner.UID
-	en.d.rec.Attempt, en.d.rec.Unexpected = nil, nil
+	en.attempts().forget()
+	en.d.explained()
 	en.d.rec.forgetOwners(en.d.rec.Released)
 	en.d.dirty = true
 }

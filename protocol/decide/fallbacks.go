@@ -19,25 +19,26 @@ func fallbacksOf(d *draft, s *Snapshot) fallbacks {
 // count counts the attempt that has just failed, and falls back with the last one
 // that is allowed. Who set how many are has agreed that the server is booted again without
 // another order, and stopped for it.
-func (fb fallbacks) count() {
+func (fb fallbacks) count() bool {
 	a, in := fb.d.rec.Attempt, fb.in
 	if in == nil || in.Boot == nil || in.Boot.Fallback == nil || !always(in.Boot) || !a.Network() ||
 		a.OwnerUID != in.Boot.Owner.UID || a.Generation != in.Boot.Generation ||
 		!countRule(a.Code, a.Evidence == protocol.EvidenceFetched || a.Evidence == protocol.EvidenceFailed) {
-		return
+		return false
 	}
 	f := fb.d.rec.Fallback
 	if f == nil || f.OwnerUID != a.OwnerUID || f.Generation != a.Generation {
 		f = &Fallback{OwnerUID: a.OwnerUID, Generation: a.Generation}
 	}
 	f.Failed++
-	f.Reason, f.Again, a.Cleanup = a.Reason, true, true
+	f.Reason, f.Again = a.Reason, true
 	if f.Failed >= in.Boot.Fallback.After {
 		f.Since = fb.d.now
 		fb.d.happened(resource.EventFellBack, "after %d failed boots of %s: boots %s again", f.Failed, in.Boot.Image.Reference, in.Boot.Fallback.Image.Reference)
 		fb.d.recheck(0)
 	}
 	fb.d.rec.Fallback, fb.d.dirty = f, true
+	return true
 }
 
 // again lets a grant that repeats be used without another order, once for each failure

@@ -83,11 +83,8 @@ func (gr grants) unapproved(a *Attempt) bool {
 func (gr grants) firstFacts() firstFacts {
 	b, c, g := gr.s.Intent.Boot, gr.s.Chain, gr.s.Grant
 	f := firstFacts{method: methodUnknown, chain: chainFits, grant: grantFit}
-	switch b.BootPolicy.FirstBoot {
-	case resource.FirstBootUefiHTTP, resource.FirstBootPxe:
-		f.method = methodFits
-	case resource.FirstBootVirtualMedia:
-		if f.method = methodFits; gr.s.MediaError != "" {
+	if m, known := methodNamed(b.BootPolicy.FirstBoot); known {
+		if f.method = methodFits; m.medium && gr.s.MediaError != "" {
 			f.method = methodCannot
 		}
 	}
@@ -166,8 +163,9 @@ func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse)
 	}
 	gr.d.rec.Used[grantKey(b)] = use
 	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.s.Chain.Kind)
-	gr.attempts().begin(b.BootPolicy.FirstBoot.Target(), gr.s.Chain, false)
-	gr.d.rec.Attempt.Number, gr.d.rec.Attempt.Repeat, gr.d.rec.Attempt.Cleared = use.Attempts, g.Repeat, use.Cleared
+	gr.attempts().begin(order{
+		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared,
+	})
 }
 
 // renew lets a grant that repeats be used once more, because somebody has ordered

@@ -100,7 +100,7 @@ func (gs guards) result(r Result) {
 		switch r.Policy {
 		case protocol.RestoreAlwaysOff:
 			gs.set(Guard{Before: r.Policy, State: GuardSet})
-			gs.vouch()
+			proofs{d: gs.d}.vouch()
 		case protocol.RestoreAlwaysOn, protocol.RestoreLastState:
 			gs.set(Guard{Before: r.Policy, State: GuardKnown})
 		default:
@@ -109,19 +109,11 @@ func (gs guards) result(r Result) {
 	case ActGuard:
 		gs.set(Guard{Before: g.Before, State: GuardSet})
 		gs.d.happened(resource.EventRestorePolicy, "%s while held; %s before", protocol.RestoreAlwaysOff, g.Before)
-		gs.vouch()
+		proofs{d: gs.d}.vouch()
 	case ActUnguard:
 		gs.d.happened(resource.EventRestorePolicy, "%s again", g.Before)
 		gs.end()
 	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActGraceful, ActForceOff, ActInsert, ActEject, ActClearURL:
-	}
-}
-
-// vouch puts the guard into the receipts that there are.
-func (gs guards) vouch() {
-	for id, r := range gs.d.rec.Receipts {
-		r.RestorePolicy = protocol.RestoreAlwaysOff
-		gs.d.rec.Receipts[id] = r
 	}
 }
 

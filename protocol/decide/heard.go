@@ -28,7 +28,7 @@ func (he heard) evidence(e Event) {
 	a := he.d.rec.Attempt
 	switch {
 	case e.Medium != "":
-		he.drives().cached(e)
+		he.cached(e)
 	case e.UserData != "" || e.Kind == protocol.EvidenceFetched && e.File == protocol.FileIgnition:
 		he.userData(e)
 	case e.Asks:
@@ -74,13 +74,8 @@ func (he heard) evidence(e Event) {
 
 func (he heard) dhcpSeen(e Event) {
 	a := he.d.rec.Attempt
-	var method protocol.BootTarget
-	switch e.Class {
-	case protocol.ClassHTTPClient:
-		method = protocol.TargetUefiHTTP
-	case protocol.ClassPXEClient, protocol.ClassIPXE:
-		method = protocol.TargetPxe
-	default:
+	method, boots := askedFor[e.Class]
+	if !boots {
 		return
 	}
 	if a == nil || a.OnSent.IsZero() || e.At.Before(a.OnSent) || e.At.Sub(a.OnSent) > mismatchWindow || !he.d.rec.Orders().Explain(e.At) {
@@ -123,7 +118,7 @@ func (he heard) installed(e Event) {
 	a.Code, a.Reason = "", "" // a late report of one that was ended
 	he.attempts().enter(resource.AttemptSucceeded)
 	he.d.watch.Backoff, he.d.watch.NextTry = 0, time.Time{}
-	he.d.rec.Unexpected = nil // whatever it was, it ended well
+	he.d.explained() // whatever it was, it ended well
 	he.fallbacks().end()
 	if a.forDiscovery() {
 		if a.Observed == "" {
@@ -191,5 +186,14 @@ func (he heard) userData(e Event) {
 		if a.Deliveries == 1 {
 			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Ignition.Version, a.Ignition.Secret)
 		}
+	}
+}
+
+// cached notes that a BMC has all of a medium before the server is powered on: it needs
+// not read it again, so that reads are no evidence.
+func (he heard) cached(e Event) {
+	a, m := he.d.rec.Attempt, he.d.rec.Medium
+	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.OnSent.IsZero() && !a.Cached {
+		a.Cached, he.d.dirty = true, true
 	}
 }

@@ -185,3 +185,11 @@ func (pf proofs) violated(h Hold, what string) {
 	pf.d.plan.Measured.Violations++
 	pf.d.happened(resource.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
 }
+
+// vouch puts the guard into the receipts that there are.
+func (pf proofs) vouch() {
+	for id, r := range pf.d.rec.Receipts {
+		r.RestorePolicy = protocol.RestoreAlwaysOff
+		pf.d.rec.Receipts[id] = r
+	}
+}

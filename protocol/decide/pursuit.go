@@ -68,7 +68,7 @@ func (pu pursuit) pursue() {
 		pu.attempts().abandon(whyNot(g, releasing, asked), resource.AttemptWithdrawn)
 	}
 	if u := pu.d.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
-		pu.d.rec.Unexpected = nil // somebody decides about the server again
+		pu.d.explained() // somebody decides about the server again
 		pu.d.dirty = true
 	}
 	switch g {
@@ -119,8 +119,8 @@ func (pu pursuit) clearUp(run bool) {
 	if pu.d.idle() {
 		pu.disarming().lasting()
 	}
-	if pu.d.idle() {
-		pu.rearming().advance(run && pu.wantsRearm())
+	if pu.d.idle() && pu.rearming().advance(run && pu.wantsRearm()) {
+		pu.attempts().restarted()
 	}
 	if pu.d.idle() {
 		pu.urls().clear()

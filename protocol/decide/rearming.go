@@ -13,14 +13,15 @@ type rearming struct {
 
 func (ra rearming) disarming() disarming { return disarming{ra.d} }
 
-// advance does the next step of it; want is that the disk is to be armed now.
-func (ra rearming) advance(want bool) {
+// advance does the next step of it, and reports whether firmware took it: the server has restarted by
+// itself. want is that the disk is to be armed now.
+func (ra rearming) advance(want bool) (taken bool) {
 	r, state := ra.d.rec.Rearm, RearmNone
 	if r != nil {
 		state = r.State
 	}
 	if state == RearmNone && !want {
-		return
+		return false
 	}
 	next, act := rearmStep(want, runningOf(ra.d.watch.Last.Power), state, ra.d.rec.Rearm.has(ra.d.watch.Last.Override))
 	switch {
@@ -33,13 +34,14 @@ func (ra rearming) advance(want bool) {
 	}
 	switch act {
 	case rearmTaken:
-		ra.restarted()
+		return true
 	case rearmArm:
 		ra.send(Action{Kind: ActArm, Override: protocol.Override{Target: protocol.TargetHdd, Enabled: protocol.OverrideOnce, Mode: "UEFI"}})
 	case rearmDisarm:
 		ra.drop()
 	case rearmNothing:
 	}
+	return false
 }
 
 // left says whether what is armed for restarts is to be cleared.
@@ -145,23 +147,5 @@ func (ra rearming) nextWay(r Result) {
 	}
 }
 
-// restarted notes that the server restarted by itself and firmware took the disk.
-func (ra rearming) restarted() {
-	in := ra.s.Intent
-	if in == nil || in.Boot == nil {
-		return
-	}
-	left := protocol.BootTarget("")
-	if a := ra.d.rec.Attempt; a != nil && a.Disarm {
-		left = a.Intended
-	}
-	ra.d.rec.Attempt = &Attempt{
-		ID: ra.s.NewID, State: resource.AttemptSucceeded, Since: ra.d.now, At: ra.d.now, Number: 1, Left: left, Disarm: left != "",
-		Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation,
-		Digest: in.Boot.Image.Digest, Epoch: ra.d.rec.Epoch, Purpose: in.Boot.Owner.Kind,
-	}
-	ra.d.rec.Epoch++
-	ra.d.rec.Ordered = ra.d.now // what its LastResetTime shows is this
-	ra.d.poweredOn(ra.d.now, bootedFor(in))
-	ra.d.happened(resource.EventDiskBoot, "restarted by itself; firmware took the disk")
-}
+// forget forgets what is armed for restarts: a boot from disk writes the same override.
+func (ra rearming) forget() { ra.d.rec.Rearm = nil }

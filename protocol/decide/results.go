@@ -34,7 +34,7 @@ func (at attempts) armResult(r Result) {
 	}
 	switch fate {
 	case fateArmed:
-		at.d.rec.Left = nil // it is written over
+		at.disarming().overwritten()
 		at.enter(resource.AttemptArmed)
 		at.d.mark(&a.Marks.Armed, at.d.now, PartArm, a.Marks.Written)
 		at.d.watch.Last.Override = r.Stored
@@ -93,10 +93,10 @@ func (at attempts) insertResult(r Result) {
 	if a == nil || m == nil || m.Attempt != r.Attempt || a.ID != r.Attempt || a.State != resource.AttemptPreparing {
 		return
 	}
-	at.d.watch.Occupied = ""
+	at.drives().occupied("")
 	switch insertRule(r.Code, r.Busy, r.Occupied) {
 	case fateArmed:
-		m.State, m.Config = MediumIn, r.Config
+		at.drives().inserted(r.Config)
 		at.enter(a.State) // the override has a time of its own
 		if r.Config {
 			at.d.happened(resource.EventMediaInserted, "%s, and the config image in a second drive; read back", m.Blob)
@@ -110,7 +110,7 @@ func (at attempts) insertResult(r Result) {
 			at.enter(a.State) // it does not run out the attempt's time
 		}
 		if r.Occupied {
-			at.d.watch.Occupied = r.Message
+			at.drives().occupied(r.Message)
 		} else {
 			at.d.refused(r)
 		}
@@ -152,22 +152,18 @@ func (at attempts) mediaFailure(reason string, code resource.AttemptCode) (strin
 // read showed the server Off in between.
 func (at attempts) restartedByOrder() {
 	a := at.d.rec.Attempt
-	at.d.rec.Unexpected = nil
+	at.d.explained()
 	if a.OnPending.IsZero() {
 		return // a read did
 	}
 	at.d.rec.Epoch++
 	at.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
-	a.OnPending = time.Time{}
+	at.came()
 }
 
 // cannotRestart goes on with a stop and a start, where a BMC offers no ForceRestart.
 func (at attempts) cannotRestart(why string) {
-	for i := range at.d.rec.Requests {
-		if s := &at.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
-			s.Fallback = true
-		}
-	}
+	at.requests().stopFirst()
 	at.fail("the BMC does not restart the server, which is stopped and started instead: "+why, resource.AttemptPowerFailed)
 	at.d.rec.Attempt.Abandoned = true
 	at.d.watch.NextTry, at.d.watch.Backoff = at.d.now, 0

@@ -77,3 +77,12 @@ func (rq requests) retry(key string, use GrantUse, limit int) GrantUse {
 	rq.d.rec.Used[key] = use
 	return use
 }
+
+// stopFirst has the resumes that are under way stop and start the server.
+func (rq requests) stopFirst() {
+	for i := range rq.d.rec.Requests {
+		if s := &rq.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
+			s.Fallback = true
+		}
+	}
+}

@@ -15,6 +15,10 @@ type sightings struct {
 	s *Snapshot
 }
 
+func (si sightings) stops() stops { return stops{si.d, si.s} }
+
+func (si sightings) attempts() attempts { return attempts{si.d, si.s} }
+
 func (si sightings) disarming() disarming { return disarming{si.d} }
 
 func (si sightings) proofs() proofs { return proofsOf(si.d, si.s) }
@@ -95,7 +99,7 @@ func (si sightings) sawOff(o protocol.Observation) {
 	si.d.dirty = true
 	a := si.d.rec.Attempt
 	if a != nil {
-		a.Cleanup = false
+		si.attempts().stopped()
 	}
 	switch {
 	case first:
@@ -123,7 +127,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	si.d.rec.Epoch++
 	si.d.dirty = true
 	if a != nil {
-		a.OnPending = time.Time{}
+		si.attempts().came()
 	}
 	si.d.forgive(ActOn, ActRestart)
 	if first {
@@ -132,7 +136,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	switch {
 	case ours:
 		si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
-		si.d.rec.Unexpected = nil
+		si.d.explained()
 	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
 		si.d.poweredOn(last.StartedAt, bootedFor(si.s.Intent))
 	default:
@@ -173,9 +177,8 @@ func (si sightings) orderFailed(f protocol.BMCFault) {
 		return
 	}
 	si.d.refused(Result{Action: kind, Fault: f, Message: f.Words()})
-	if st := si.d.rec.Stop; kind == ActForceOff && st != nil && st.Taken > 0 {
-		st.Taken--
-		si.d.dirty = true
+	if kind == ActForceOff {
+		si.stops().untaken()
 	}
 	if kind == ActOn || kind == ActRestart {
 		si.d.watch.Pause = si.d.now.Add(againPause(si.d.watch.Refused[kind].Times))
@@ -314,7 +317,7 @@ func (si sightings) cycled(o protocol.Observation, since time.Time, by protocol.
 		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
 			si.d.rec.Epoch++
 			si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
-			a.OnPending = time.Time{}
+			si.attempts().came()
 			return
 		}
 	}

@@ -281,3 +281,11 @@ func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode resource.S
 	}
 	return mode, timeout
 }
+
+// untaken notes that the last ForceOff failed after the BMC had taken it.
+func (ss stops) untaken() {
+	if st := ss.d.rec.Stop; st != nil && st.Taken > 0 {
+		st.Taken--
+		ss.d.dirty = true
+	}
+}
