@@ -8,13 +8,13 @@ type answers struct {
 	s *Snapshot
 }
 
-func (an answers) attempts() attempts { return attempts{an.d, an.s} }
+func (an answers) attempts() attempts { return attempts(an) }
 
 func (an answers) drives() drives { return drivesOf(an.d, an.s) }
 
 func (an answers) guards() guards { return guardsOf(an.d, an.s) }
 
-func (an answers) stops() stops { return stops{an.d, an.s} }
+func (an answers) stops() stops { return stops(an) }
 
 func (an answers) urls() urls { return urlsOf(an.d, an.s) }
 

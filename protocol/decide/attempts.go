@@ -14,7 +14,7 @@ type attempts struct {
 	s *Snapshot
 }
 
-func (at attempts) requests() requests { return requests{at.d, at.s} }
+func (at attempts) requests() requests { return requests(at) }
 
 func (at attempts) urls() urls { return urlsOf(at.d, at.s) }
 
@@ -24,7 +24,7 @@ func (at attempts) drives() drives { return drivesOf(at.d, at.s) }
 
 func (at attempts) fallbacks() fallbacks { return fallbacksOf(at.d, at.s) }
 
-func (at attempts) rearming() rearming { return rearming{at.d, at.s} }
+func (at attempts) rearming() rearming { return rearming(at) }
 
 // advance moves the open attempt of the step's record by what was read.
 func (at attempts) advance() {

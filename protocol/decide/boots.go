@@ -11,23 +11,23 @@ type boots struct {
 	s *Snapshot
 }
 
-func (bo boots) attempts() attempts { return attempts{bo.d, bo.s} }
+func (bo boots) attempts() attempts { return attempts(bo) }
 
 func (bo boots) disarming() disarming { return disarming{bo.d} }
 
 func (bo boots) drives() drives { return drivesOf(bo.d, bo.s) }
 
-func (bo boots) endings() endings { return endings{bo.d, bo.s} }
+func (bo boots) endings() endings { return endings(bo) }
 
-func (bo boots) grants() grants { return grants{bo.d, bo.s} }
+func (bo boots) grants() grants { return grants(bo) }
 
 func (bo boots) guards() guards { return guardsOf(bo.d, bo.s) }
 
-func (bo boots) rearming() rearming { return rearming{bo.d, bo.s} }
+func (bo boots) rearming() rearming { return rearming(bo) }
 
-func (bo boots) requests() requests { return requests{bo.d, bo.s} }
+func (bo boots) requests() requests { return requests(bo) }
 
-func (bo boots) stops() stops { return stops{bo.d, bo.s} }
+func (bo boots) stops() stops { return stops(bo) }
 
 func (bo boots) urls() urls { return urlsOf(bo.d, bo.s) }
 

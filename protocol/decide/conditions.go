@@ -14,7 +14,7 @@ type conditions struct {
 	s *Snapshot
 }
 
-func (co conditions) sightings() sightings { return sightings{co.d, co.s} }
+func (co conditions) sightings() sightings { return sightings(co) }
 
 // fault names what the BMC did wrong in the last read, and reports whether that says
 // why the BMC counts as unreachable.

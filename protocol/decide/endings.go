@@ -12,13 +12,13 @@ type endings struct {
 	s *Snapshot
 }
 
-func (en endings) attempts() attempts { return attempts{en.d, en.s} }
+func (en endings) attempts() attempts { return attempts(en) }
 
 func (en endings) disarming() disarming { return disarming{en.d} }
 
 func (en endings) proofs() proofs { return proofsOf(en.d, en.s) }
 
-func (en endings) stops() stops { return stops{en.d, en.s} }
+func (en endings) stops() stops { return stops(en) }
 
 // leaves brings the server of a discovery to its end. over says that the hub ends it;
 // until then a server that was discovered is only powered off.

@@ -14,11 +14,11 @@ type grants struct {
 	s *Snapshot
 }
 
-func (gr grants) attempts() attempts { return attempts{gr.d, gr.s} }
+func (gr grants) attempts() attempts { return attempts(gr) }
 
 func (gr grants) fallbacks() fallbacks { return fallbacksOf(gr.d, gr.s) }
 
-func (gr grants) requests() requests { return requests{gr.d, gr.s} }
+func (gr grants) requests() requests { return requests(gr) }
 
 // bootClass is the approval that the boot of the intent needs, from the network.
 func (gr grants) bootClass() resource.ApprovalClass {

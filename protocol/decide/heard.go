@@ -15,13 +15,13 @@ type heard struct {
 	s *Snapshot
 }
 
-func (he heard) attempts() attempts { return attempts{he.d, he.s} }
+func (he heard) attempts() attempts { return attempts(he) }
 
 func (he heard) drives() drives { return drivesOf(he.d, he.s) }
 
 func (he heard) fallbacks() fallbacks { return fallbacksOf(he.d, he.s) }
 
-func (he heard) sightings() sightings { return sightings{he.d, he.s} }
+func (he heard) sightings() sightings { return sightings(he) }
 
 // evidence folds what boot clients were seen to do.
 func (he heard) evidence(e Event) {

@@ -14,27 +14,27 @@ type pursuit struct {
 	s *Snapshot
 }
 
-func (pu pursuit) attempts() attempts { return attempts{pu.d, pu.s} }
+func (pu pursuit) attempts() attempts { return attempts(pu) }
 
-func (pu pursuit) boots() boots { return boots{pu.d, pu.s} }
+func (pu pursuit) boots() boots { return boots(pu) }
 
 func (pu pursuit) disarming() disarming { return disarming{pu.d} }
 
 func (pu pursuit) drives() drives { return drivesOf(pu.d, pu.s) }
 
-func (pu pursuit) endings() endings { return endings{pu.d, pu.s} }
+func (pu pursuit) endings() endings { return endings(pu) }
 
-func (pu pursuit) grants() grants { return grants{pu.d, pu.s} }
+func (pu pursuit) grants() grants { return grants(pu) }
 
 func (pu pursuit) guards() guards { return guardsOf(pu.d, pu.s) }
 
 func (pu pursuit) proofs() proofs { return proofsOf(pu.d, pu.s) }
 
-func (pu pursuit) rearming() rearming { return rearming{pu.d, pu.s} }
+func (pu pursuit) rearming() rearming { return rearming(pu) }
 
-func (pu pursuit) requests() requests { return requests{pu.d, pu.s} }
+func (pu pursuit) requests() requests { return requests(pu) }
 
-func (pu pursuit) stops() stops { return stops{pu.d, pu.s} }
+func (pu pursuit) stops() stops { return stops(pu) }
 
 func (pu pursuit) urls() urls { return urlsOf(pu.d, pu.s) }
 

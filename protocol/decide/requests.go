@@ -13,7 +13,7 @@ type requests struct {
 	s *Snapshot
 }
 
-func (rq requests) stops() stops { return stops{rq.d, rq.s} }
+func (rq requests) stops() stops { return stops(rq) }
 
 // remember moves the ended requests that were not sent out of the list, into that of what
 // is remembered.

@@ -15,9 +15,9 @@ type sightings struct {
 	s *Snapshot
 }
 
-func (si sightings) stops() stops { return stops{si.d, si.s} }
+func (si sightings) stops() stops { return stops(si) }
 
-func (si sightings) attempts() attempts { return attempts{si.d, si.s} }
+func (si sightings) attempts() attempts { return attempts(si) }
 
 func (si sightings) disarming() disarming { return disarming{si.d} }
 
