@@ -71,7 +71,6 @@ func larger() map[string]bounds {
 		"netboot/ignition":       {18, 40},
 		"netboot/mirror":         {25, 40},
 		"protocol/api":           {10, 59},
-		"protocol/decide":        {51, 210},
 		"protocol/resource":      {43, 40},
 	}
 }

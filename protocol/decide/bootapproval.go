@@ -1,19 +1,9 @@
 package decide
 
 import (
-	"cmp"
-
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
-
-// ClearedBoot is a boot that an approval let through.
-type ClearedBoot struct {
-	Approval string                 `json:"approval"`
-	Class    resource.ApprovalClass `json:"class"`
-	BootEnv  string                 `json:"bootEnv,omitempty"`
-	Digest   string                 `json:"digest"` // of the image
-}
 
 // bootRule says whether a boot from the network may begin. The first row that fits
 // decides.
@@ -41,56 +31,15 @@ func bootRule(class resource.ApprovalClass, cleared, approved bool) Clearing {
 	return ClearWait
 }
 
-// bootClass is the approval that the boot of the intent needs, from the network.
-func (p *step) bootClass() resource.ApprovalClass {
-	b, key := p.snap.Intent.Boot, p.snap.Bulk.Key
-	if p.snap.Artefacts.Destructive {
-		return destructiveRule(actWipe, key, false, false, false)
-	}
-	return destructiveRule(actGrant, key, false, false, !always(b) && p.hasSystemOf(b.Owner.UID))
-}
-
 // hasSystemOf says whether a boot of the owner has ended well, of any generation.
-func (p *step) hasSystemOf(owner string) bool {
-	is := func(r *resource.Provisioned) bool { return r != nil && r.OwnerUID == owner }
-	for _, e := range p.rec.Earlier {
+func (r *Record) hasSystemOf(owner string, echo *resource.Provisioned) bool {
+	is := func(p *resource.Provisioned) bool { return p != nil && p.OwnerUID == owner }
+	for _, e := range r.Earlier {
 		if is(&e) {
 			return true
 		}
 	}
-	return is(p.rec.Provisioned) || is(p.snap.Echo)
-}
-
-// approve decides whether the boot of the intent may begin, and notes in the use of its
-// grant by which approval.
-func (p *step) approve(use *GrantUse) bool {
-	b := p.snap.Intent.Boot
-	this := ClearedBoot{Class: p.bootClass(), Digest: b.Image.Digest}
-	if b.Env != nil {
-		this.BootEnv = b.Env.Name
-	}
-	was := use.Cleared
-	was.Approval = ""
-	by := ""
-	for _, a := range p.snap.Approved {
-		if a.Class == this.Class && permits(a, p.snap.Server, b) {
-			by = cmp.Or(by, a.ID)
-		}
-	}
-	switch bootRule(this.Class, was == this, by != "") {
-	case ClearWait:
-		p.notApproved(this)
-		return false
-	case ClearSpend:
-		this.Approval = by
-		use.Cleared, p.plan.Spent = this, by
-		p.happened(resource.EventApproval, "boots from the network by approval %s", by)
-	case ClearFree, ClearCount:
-		if this.Class == approvalNone {
-			use.Cleared = ClearedBoot{}
-		}
-	}
-	return true
+	return is(r.Provisioned) || is(echo)
 }
 
 // permits says whether an approval permits a boot.
@@ -101,25 +50,6 @@ func permits(a resource.Approval, server string, b *message.BootIntent) bool {
 		}
 	}
 	return false
-}
-
-func (p *step) notApproved(this ClearedBoot) {
-	owner := p.snap.Intent.Owner.Name
-	if this.Class == resource.ApproveWipe {
-		p.raise(resource.CondWipeNotApproved, "boot environment %s discards the disks, and no approval permits it for %s", this.BootEnv, owner)
-		return
-	}
-	p.raise(resource.CondInstallNotApproved, "the server has a system of claim %s, and no approval permits to install it again", owner)
-}
-
-// unapproved says whether an attempt was begun without the approval that it needs: by an
-// agent of a release that wanted none, or before this one knew a destructive key.
-func (p *step) unapproved(a *Attempt) bool {
-	if !a.Network() || p.snap.Intent.Boot == nil {
-		return false
-	}
-	class := p.bootClass()
-	return class != approvalNone && a.Cleared.Class != class
 }
 
 // MayDiscard says whether a file may be sent to the server of an attempt. key is that the

@@ -61,25 +61,3 @@ func wayRule(reach resource.Reach, before bootWay, ended resource.AttemptCode) b
 	}
 	return (before == wayURL) != slices.Contains(notHTTP, ended)
 }
-
-// way says whether the attempt that begins is given its URL, and why if the one before is
-// the reason.
-func (p *step) way(target protocol.BootTarget) (url bool, why string) {
-	b := p.snap.Intent.Boot
-	if target != protocol.TargetUefiHTTP {
-		return false, ""
-	}
-	before, ended := p.rec.wayOf(b, target)
-	url = wayRule(b.Reach, before, ended)
-	switch {
-	case b.Reach == resource.ReachURI:
-		return url, ", by a URL in the BMC"
-	case url && before == wayDHCP:
-		return url, ", by a URL in the BMC, because that by DHCP ended with " + string(ended)
-	case url:
-		return url, ", by a URL in the BMC as before"
-	case before == wayURL:
-		return url, ", by DHCP, because that by a URL in the BMC ended with " + string(ended)
-	}
-	return url, ""
-}

@@ -35,8 +35,8 @@ func TestOnlyTheLastFileCounts(t *testing.T) {
 	} {
 		for _, kind := range []protocol.ChainKind{protocol.ChainGRUB, protocol.ChainIPXE} {
 			a := &Attempt{Token: "t", Chain: loaderChain(kind), File: "first.efi", Intended: protocol.TargetUefiHTTP, State: resource.AttemptConsumed}
-			p := &step{rec: Record{Attempt: a}}
-			p.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: row.file})
+			d := draft{rec: Record{Attempt: a}}
+			heard{&d, &Snapshot{}}.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: row.file})
 			if a.State != row.want {
 				t.Errorf("%s, %s was fetched: %s, want %s", kind, row.file, a.State, row.want)
 			}
@@ -48,9 +48,9 @@ func TestOnlyTheLastFileCounts(t *testing.T) {
 func TestLateLoaderSpendsNothing(t *testing.T) {
 	for file, want := range map[string]bool{"first.efi": false, "initrd": true} {
 		a := &Attempt{Token: "t", Chain: loaderChain(protocol.ChainGRUB), OwnerUID: "c", Generation: 1, Intended: protocol.TargetPxe, State: resource.AttemptFailed}
-		p := &step{rec: Record{Attempt: a}}
-		p.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: file})
-		if got := p.rec.Used["c/1"].Spent; got != want {
+		d := draft{rec: Record{Attempt: a}}
+		heard{&d, &Snapshot{}}.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: file})
+		if got := d.rec.Used["c/1"].Spent; got != want {
 			t.Errorf("%s: spent %t, want %t", file, got, want)
 		}
 	}

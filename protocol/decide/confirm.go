@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/resource"
 )
 
 // proof is what says that a held server does not run.
@@ -16,9 +15,7 @@ const (
 	proofWord  proof = "manual" // an operator's word: no proof
 )
 
-// receipt is what there is for a hold.
-func (p *step) receipt(h Hold) proof { return p.rec.proof(h.ID) }
-
+// proof is what there is for a hold.
 func (r *Record) proof(id string) proof {
 	if _, ok := r.Receipts[id]; ok {
 		return proofReads
@@ -40,12 +37,12 @@ const (
 	sightRuns    sight = "runs"
 )
 
-func (p *step) sight() sight {
-	switch p.watch.Last.Power {
+func sightOf(r *Record, w *Watch, now time.Time, settle time.Duration) sight {
+	switch w.Last.Power {
 	case "":
 		return sightUnread
 	case protocol.PowerUnreachable:
-		if s := p.watch.SilentSince; !s.IsZero() && p.now.Sub(s) >= p.snap.Settings.SettleWindow {
+		if s := w.SilentSince; !s.IsZero() && now.Sub(s) >= settle {
 			return sightSilent
 		}
 		return sightUnknown
@@ -55,7 +52,7 @@ func (p *step) sight() sight {
 		return sightOff
 	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
 	}
-	if p.rec.Power == protocol.PowerOff {
+	if r.Power == protocol.PowerOff {
 		return sightUnknown // see notYetOff
 	}
 	return sightRuns
@@ -96,61 +93,4 @@ func confirmRule(s sight, have proof) taken {
 		return takenNow
 	}
 	return takenNot
-}
-
-// confirm takes operators' words for holds without a proof.
-func (p *step) confirm() {
-	for _, h := range p.snap.Holds {
-		if h.ConfirmedDown == nil {
-			continue
-		}
-		switch confirmRule(p.sight(), p.receipt(h)) {
-		case takenNow:
-			if p.rec.Manual == nil {
-				p.rec.Manual = map[string]resource.Receipt{}
-			}
-			p.rec.Manual[h.ID] = resource.Receipt{
-				HoldID: h.ID, Server: p.snap.Server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
-				PowerEpoch: p.rec.Epoch, ConfirmedAt: p.now, Manual: h.ConfirmedDown,
-			}
-			p.dirty = true
-			p.happened(resource.EventHoldConfirmed, "hold %s: %s says that the server is down: %s", h.ID, h.ConfirmedDown.By, h.ConfirmedDown.Reason)
-		case takenNot:
-			if s := p.watch.SilentSince; !s.IsZero() {
-				p.recheckAt(s.Add(p.snap.Settings.SettleWindow))
-			}
-		case takenGone:
-			p.unconfirm(h)
-		case takenVoid, takenKept: // void is said when it is read
-		}
-	}
-}
-
-// unconfirm forgets an operator's word, and reports whether it was taken.
-func (p *step) unconfirm(h Hold) bool {
-	if _, ok := p.rec.Manual[h.ID]; !ok {
-		return false
-	}
-	delete(p.rec.Manual, h.ID)
-	p.dirty = true
-	return true
-}
-
-// contradict voids the operators' words that a read contradicts.
-func (p *step) contradict() {
-	for _, h := range p.snap.Holds {
-		if h.ConfirmedDown != nil && confirmRule(p.sight(), p.receipt(h)) == takenVoid {
-			p.violated(h, "the BMC answers that the server runs, which "+h.ConfirmedDown.By+" said was down")
-		}
-	}
-}
-
-// silent notes since when the BMC does not answer.
-func (p *step) silent(o protocol.Observation) {
-	switch {
-	case o.Power != protocol.PowerUnreachable || p.watch.SilentSince.After(p.now):
-		p.watch.SilentSince = time.Time{}
-	case p.watch.SilentSince.IsZero():
-		p.watch.SilentSince = o.ReadAt
-	}
 }

@@ -119,43 +119,6 @@ type Clearance struct {
 	Approval string
 }
 
-// clear decides about a ForceOff that is due, and notes it in the record.
-func (p *step) clear(st *Stop) bool {
-	b, violated := p.snap.Bulk, false
-	for _, h := range p.snap.Holds {
-		_, bad := p.rec.Violated[h.ID]
-		violated = violated || bad
-	}
-	c := clearRule(b.Key && b.Bound > 0, st.Cleared, violated, b.Approval != "", st.Waits, b.Others < b.Bound)
-	switch c {
-	case ClearWait:
-		if !st.Waits {
-			st.Waits, p.dirty = true, true
-		}
-		return false
-	case ClearSpend:
-		p.happened(resource.EventApproval, "forced off by approval %s", b.Approval)
-	case ClearFree, ClearCount:
-	}
-	if !st.Cleared {
-		st.Cleared, st.Waits, p.dirty = true, false, true
-		p.plan.Cleared = Clearance{c, p.now, b.Window, b.Approval}
-	}
-	return true
-}
-
-// deriveApproval says what waits for an approval.
-func (p *step) deriveApproval() {
-	if st := p.rec.Stop; st != nil && st.Waits {
-		p.raise(resource.CondApprovalNeeded, "%d other servers were forced off within the window, and %d may be without an approval", p.snap.Bulk.Others, p.snap.Bulk.Bound)
-	}
-	for _, h := range p.snap.Holds {
-		if h.Withheld != "" {
-			p.raise(resource.CondReleaseNotApproved, "hold %s by %s: %s", h.ID, h.Owner, h.Withheld)
-		}
-	}
-}
-
 // approvalTime is how an approval's time compares with the agent's.
 type approvalTime string
 

@@ -4,18 +4,6 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/resource"
-)
-
-// DisarmWay is how an override is taken away that nothing consumed.
-type DisarmWay string
-
-// The ways, in the order in which they are tried.
-const (
-	DisarmDisabled DisarmWay = ""      // Disabled, in the words of the BMC's vendor
-	DisarmNone     DisarmWay = "none"  // the target None alone
-	DisarmHdd      DisarmWay = "hdd"   // the disk for once: what is left boots nothing foreign
-	DisarmLeave    DisarmWay = "leave" // it stays
 )
 
 // reply is what matters of the answer to a write that disarms.
@@ -92,51 +80,13 @@ func (w DisarmWay) done(r Result) bool {
 	return r.Code == "" && !r.Stored.Armed()
 }
 
-// Left is an override that a BMC keeps although it was to be taken away. Our next power-on
-// writes its own over it first, or is not sent (P6).
-type Left struct {
-	Override protocol.Override `json:"override"`
-	Since    time.Time         `json:"since"`
-	// Fault is what the BMC said to the last write.
-	Fault protocol.BMCFault `json:"fault,omitzero"`
-	// Hidden is that reads do not show it.
-	Hidden bool `json:"hidden,omitempty"`
-}
-
-// leave notes what stays armed. Nothing writes to it any more but our next power-on.
-func (p *step) leave(o protocol.Override, f protocol.BMCFault, hidden bool) {
-	p.rec.Left = &Left{Override: o, Since: p.now, Fault: f, Hidden: hidden}
-	p.dirty = true
-	p.happened(resource.EventOverrideLeft, "%s %s stays armed: %s", o.Target, o.Enabled, f.Words())
-}
-
-// leftover forgets what stayed armed once a read shows that it does not any more. A BMC may
-// come to show it in other words, such as Continuous.
-func (p *step) leftover(o protocol.Observation) {
-	l := p.rec.Left
-	switch {
-	case l == nil || l.Hidden || o.Power == protocol.PowerUnknown || o.Power == protocol.PowerUnreachable || o.Override == l.Override:
-	case o.Override.Armed() && o.Override.Target == l.Override.Target:
-		l.Override, p.dirty = o.Override, true
-	default:
-		p.rec.Left, p.dirty = nil, true
-	}
-}
-
 // isLeft says whether all was tried to take away the override that the BMC holds.
-func (p *step) isLeft(o protocol.Override) bool {
-	l := p.rec.Left
+func (r *Record) isLeft(o protocol.Override) bool {
+	l := r.Left
 	return l != nil && (l.Hidden || l.Override == o)
 }
 
 // disarmAgain is how long after the nth refusal a write that disarms is sent again.
 func disarmAgain(n int) time.Duration {
 	return min(attemptBackoff<<min(max(n-1, 0), 10), ejectMax)
-}
-
-// deriveLeft says what stays armed.
-func (p *step) deriveLeft() {
-	if l := p.rec.Left; l != nil {
-		p.raise(resource.CondOverrideLeft, "%s %s, since %s: %s", l.Override.Target, l.Override.Enabled, l.Since.UTC().Format(time.RFC3339), l.Fault.Words())
-	}
 }

@@ -78,41 +78,9 @@ func leaveRule(power running, ours, discovered, left bool) leave {
 	return leaveForce
 }
 
-// leaves brings the server of a discovery to its end. over says that the hub ends it;
-// until then a server that was discovered is only powered off.
-func (p *step) leaves(over bool) {
-	in, a := p.snap.Intent, p.rec.Attempt
-	done := p.rec.discovered(in.Owner.UID)
-	// A stop that was begun is ended: what was sent cannot be called back.
-	ours := p.rec.runsFor(in.Owner.UID) == runsThis || p.rec.Stop != nil
-	var until time.Time
-	if done {
-		until = a.Since.Add(selfOff)
-	}
-	switch leaveRule(p.leaving(), ours, done, p.now.Before(until)) {
-	case leaveProve:
-		p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
-		if over {
-			p.released()
-		} else if !p.awaitQuiet() {
-			p.disarm()
-		}
-	case leaveWait:
-		p.recheck(activeInterval)
-	case leaveForce:
-		p.stop(resource.StopHard, 0)
-	case leaveStop:
-		p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
-	case leaveIt:
-		if over {
-			p.letGo()
-		}
-	}
-}
-
-// leaving is the power as the end of a discovery sees it: only what is not known waits.
-func (p *step) leaving() running {
-	switch p.watch.Last.Power {
+// leavingOf is the power as the end of a discovery sees it: only what is not known waits.
+func leavingOf(power protocol.PowerState) running {
+	switch power {
 	case protocol.PowerOff:
 		return isOff
 	case "", protocol.PowerUnknown, protocol.PowerUnreachable:
@@ -120,63 +88,4 @@ func (p *step) leaving() running {
 	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
 	}
 	return isOn
-}
-
-// letGo ends a discovery whose server runs for somebody else. An override of ours that
-// may still be armed must not outlive it; it is cleared at the next Off.
-func (p *step) letGo() {
-	in, a := p.snap.Intent, p.rec.Attempt
-	if p.rec.Released == in.Owner.UID {
-		return
-	}
-	if a != nil && a.Disarm && (p.watch.Last.Override.Armed() && p.isOurs(p.watch.Last.Override) || a.hidden()) {
-		p.raise(resource.CondServerOn, "the boot override of the discovery is cleared when the server is Off")
-		return
-	}
-	p.forget()
-	p.happened(resource.EventReleased, "was not booted by the discovery, and is left as it is")
-}
-
-// forget drops what the record has of an owner that ends: tokens die with the claim.
-// That its grant was used stays a while (P4).
-func (p *step) forget() {
-	p.rec.Released = p.snap.Intent.Owner.UID
-	p.rec.Attempt, p.rec.Unexpected = nil, nil
-	p.rec.forgetOwners(p.rec.Released)
-	p.dirty = true
-}
-
-// discover is run for a server that a discovery owns and has discovered, or that an
-// attempt of it left running. It says whether there is nothing else to do.
-func (p *step) discover() bool {
-	in, a := p.snap.Intent, p.rec.Attempt
-	if !discovering(in) || a == nil {
-		return false
-	}
-	if p.rec.discovered(in.Owner.UID) {
-		p.leaves(false)
-		return true
-	}
-	if runningOf(p.watch.Last.Power) == isOn && a.State == resource.AttemptFailed && p.rec.runsFor(in.Owner.UID) == runsThis {
-		p.stop(resource.StopSoft, p.snap.Settings.SoftTimeout)
-		return true
-	}
-	return false
-}
-
-// deriveDiscovery says that a discovery is given up, or what it waits for.
-func (p *step) deriveDiscovery() {
-	in, a := p.snap.Intent, p.rec.Attempt
-	if !discovering(in) || in.Boot == nil || a.Open() || p.snap.Grant == nil || p.rec.discovered(in.Owner.UID) {
-		return
-	}
-	use := p.rec.Used[grantKey(in.Boot)]
-	if use.Attempts < p.snap.Grant.MaxAttempts {
-		return
-	}
-	code, reason := resource.AttemptOutcomeUnknown, "its record is lost"
-	if a != nil && a.OwnerUID == in.Owner.UID {
-		code, reason = a.Code, a.Reason
-	}
-	p.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, p.snap.Grant.MaxAttempts, code, reason)
 }

@@ -3,33 +3,52 @@
 // stands. Time is an argument, randomness is handed in, and nothing is read or
 // written; a test over the syntax tree keeps clocks, files and the network out.
 //
-// Each rule is a table in a comment above its function. A test reads the tables
-// and compares them with the functions for every combination of inputs, so the
-// comment is the documentation and cannot drift.
+// A decision has three layers, each in files of its own:
 //
-//	goal.go     who wins: hold, release, reboot, claim
-//	stop.go     soft and hard stops until Off was read
-//	attempt.go  one power-on: arm, read back, power, consumed, fetched, ended
-//	boot.go     first boot by grant, later boots from disk
-//	fence.go    receipts from dated reads
-//	trigger.go  the predicates of seed 002: pendingRebootSince, lastPoweredOn
-//	request.go  one-shot reboots and power-offs: accepted; follow.go how they end
-//	expiry.go   times to live, and what of a hold cannot be read
-//	firmware.go work that must not be interrupted, and the last check before sending
-//	confirm.go  an operator's word that a server is down
-//	media.go    images in a BMC's drives: inserted before the override, ejected after the end
-//	guard.go    what a held server does when mains power returns
-//	holdstate.go where a held server stands, for people
-//	audit.go    events of power orders, their answers, and what was seen
-//	renew.go    what a rolled-back disk says no more
-//	sync.go     what to make of a word of the hub
-//	serve.go    the answer to a boot client
-//	discovery.go the end of a discovery
-//	stranger.go whom a machine is taken for that nobody named
-//	phase.go    Initial, Discovery, Available, Reserved, Maintenance, Releasing, Error
-//	unexpected.go power transitions without an order, and what shows them
-//	progress.go what BootProgress shows of them
-//	safestop.go where a server stands that came on so
-//	resume.go   an operator's resume of one
-//	observe.go  what a read of the BMC changes; evidence.go what a boot client changes
+//   - Rules: functions of enums and booleans, each a table in a comment above it. A test reads the
+//     table and compares it with the function for every combination of inputs, so that the comment
+//     is the documentation and cannot drift. What a server that is to run needs is decided by lists
+//     of named rules ([Goal], course.go, ready.go, firstboot.go); a test holds that each decides
+//     something and that their order matters.
+//   - Topics: small types that read clocks, the record and the snapshot for the rules, and do what they
+//     say. A topic is a value that is made where it is needed, and calls only topics below it; step.go
+//     has the order in which a step goes through them.
+//   - The draft (draft.go): the plan, record and watch of a step. Topics write there and nowhere else,
+//     each its own fields: a test says which.
+//
+// What is kept is in record.go, poweron.go (one power-on) and residue.go (what is left at a BMC);
+// what is only remembered is in watch.go; what comes in and goes out is in snapshot.go.
+//
+// The topics, and the files of their rules:
+//
+//	pursuit.go    goal.go: who wins: hold, release, reboot, claim; firmware.go: work that must not be
+//	              interrupted, and the last check before sending; trigger.go: the predicates of seed 002
+//	boots.go      course.go, ready.go: what becomes of an attempt, and what comes before the next;
+//	              superseded.go, owner.go: other boots, other owners
+//	granting.go   method.go: the boot methods; firstboot.go: what a network boot needs; bootapproval.go: and who approves it
+//	attempts.go   attempt.go: one power-on: arm, power, consumed, fetched, ended; attemptcode.go: why;
+//	              begin.go: how one begins, bootway.go; results.go: what the BMC answered, arm.go
+//	answers.go    to whom an answer goes
+//	endings.go    discovery.go: the end of an owner
+//	heard.go      evidence.go, ignition.go: what a boot client changes
+//	requests.go   request.go: one-shots: accepted; following.go, follow.go: how they end;
+//	              resuming.go, resume.go: an operator's resume; ended.go: what is remembered of them
+//	stops.go      stop.go: soft and hard stops until Off was read; forceoff.go, linger.go, look.go;
+//	              destructive.go: what needs an approval; unrecorded.go: while nothing can be recorded
+//	proofs.go     fence.go: receipts from dated reads; confirm.go: an operator's word
+//	lifetimes.go  expiry.go: times to live, and what of a hold cannot be read
+//	guards.go     guard.go: what a held server does when mains power returns
+//	disarming.go  disarm.go: overrides that nothing consumed
+//	rearming.go   rearm.go: the disk, armed for restarts of the operating system
+//	drives.go     media.go: images: inserted before the override, ejected after the end
+//	urls.go       booturl.go: URLs in BMCs
+//	sightings.go  unexpected.go, reset.go, progress.go: power transitions without an order;
+//	              safestop.go: where a server stands that came on so
+//	identities.go identity.go: which board a server is known by
+//	fallbacks.go  fallback.go: failed boots, and the configuration before
+//	conditions.go what people are to know
+//
+// Beside a step: serve.go and stranger.go answer boot clients, holdstate.go and phase.go say where a
+// server stands, renew.go is for disks that were rolled back, and account.go, certificate.go,
+// clocks.go, fleetclock.go, sync.go and trial.go decide about an agent and its rack.
 package decide

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"rackboot/protocol/resource"
@@ -70,66 +69,4 @@ func malformed(h resource.ActiveHold) string {
 		return fmt.Sprintf("softTimeout %s", h.SoftTimeout)
 	}
 	return ""
-}
-
-// terms counts the times to live and ends the holds that end by them: with the
-// transaction that writes the record, so that they do not count here any more.
-func (p *step) terms() {
-	var counted map[string]time.Duration
-	for _, h := range p.snap.Holds {
-		if why := malformed(h.ActiveHold); why != "" {
-			p.raise(resource.CondHoldMalformed, "hold %s: %s", h.ID, why)
-		}
-		if h.TTL <= 0 {
-			continue
-		}
-		term := p.rec.Terms[h.ID]
-		from, known := p.watch.Counted[h.ID]
-		if !known || from > p.snap.Uptime {
-			from = p.snap.Uptime
-		}
-		if counted == nil {
-			counted = map[string]time.Duration{}
-		}
-		counted[h.ID] = from
-		elapsed := term.Elapsed + p.snap.Uptime - from
-		over := elapsed >= h.TTL.D()
-		if elapsed-term.Elapsed >= termEvery || over && term.Elapsed < h.TTL.D() {
-			term.Elapsed, counted[h.ID] = elapsed, p.snap.Uptime
-			p.setTerm(h.ID, term)
-		}
-		if !over {
-			p.recheck(min(h.TTL.D()-elapsed, termEvery))
-		}
-		switch expiryRule(true, over, !term.ExpiredAt.IsZero(), h.OnExpiry) {
-		case expiryExpires:
-			term.ExpiredAt = p.now
-			p.setTerm(h.ID, term)
-			p.happened(resource.EventHoldExpired, "hold %s by %s: kept", h.ID, h.Owner)
-			p.raise(resource.CondHoldExpired, "hold %s by %s", h.ID, h.Owner)
-		case expiryExpired:
-			p.raise(resource.CondHoldExpired, "hold %s by %s", h.ID, h.Owner)
-		case expiryEnds:
-			p.happened(resource.EventHoldExpired, "hold %s by %s: released, as it says", h.ID, h.Owner)
-			p.plan.Expire = append(p.plan.Expire, resource.Release{
-				HoldID: h.ID, Server: p.snap.Server, By: ByExpiry, At: p.now, Reason: "its time to live of " + h.TTL.String() + " was over",
-			})
-		case expiryLies:
-		}
-	}
-	p.watch.Counted = counted
-	if len(p.plan.Expire) > 0 {
-		p.snap.Holds = slices.DeleteFunc(slices.Clone(p.snap.Holds), func(h Hold) bool {
-			return slices.ContainsFunc(p.plan.Expire, func(r resource.Release) bool { return r.HoldID == h.ID })
-		})
-		p.forgetHolds()
-	}
-}
-
-func (p *step) setTerm(id string, t Term) {
-	if p.rec.Terms == nil {
-		p.rec.Terms = map[string]Term{}
-	}
-	p.rec.Terms[id] = t
-	p.dirty = true
 }

@@ -44,31 +44,6 @@ func faultCondition(k protocol.FaultKind) resource.ConditionCode {
 // conditionNone is no condition.
 const conditionNone resource.ConditionCode = "none"
 
-// Unread is the present run of reads that gave no power state although the BMC answered.
-type Unread struct {
-	Since time.Time // of its first read; zero if the last read gave one, or no answer came
-	Reads int
-	Fault protocol.BMCFault // of the last of them
-}
-
-// unread folds a read into the run. What a BMC that does not answer any more did before
-// counts on while it is not asked: it is not known to be away.
-func (p *step) unread(o protocol.Observation) {
-	u := &p.watch.Unread
-	switch {
-	case o.Power == protocol.PowerUnknown, o.Power == protocol.PowerUnreachable && o.Fault.Kind == protocol.FaultSlow:
-		if u.Since.IsZero() || u.Since.After(p.now) {
-			u.Since = o.ReadAt
-		}
-		if u.Fault = o.Fault; !p.snap.Busy { // else the BMC says itself when to read
-			u.Reads++
-		}
-	case o.Power == protocol.PowerUnreachable && !p.snap.Busy && p.snap.RetryAfter > 0 && u.Fault.Kind == protocol.FaultSlow:
-	default:
-		*u = Unread{}
-	}
-}
-
 const (
 	// unreadCalm is how many reads without a power state come as soon as any others.
 	unreadCalm = 3
@@ -84,19 +59,4 @@ func unreadPause(n int) time.Duration {
 		return 0
 	}
 	return min(time.Second<<min(n-unreadCalm-1, 10), unreadMax)
-}
-
-// deriveFault names what the BMC did wrong in the last read, and reports whether that says
-// why the BMC counts as unreachable.
-func (p *step) deriveFault() bool {
-	f := p.watch.Last.Fault
-	if f.Kind == "" {
-		f = p.watch.Unread.Fault
-	}
-	code := faultCondition(f.Kind)
-	if code == conditionNone {
-		return false
-	}
-	p.raise(code, "%s", f.Words())
-	return p.watch.Last.Power == protocol.PowerUnreachable
 }

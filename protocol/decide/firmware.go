@@ -63,46 +63,6 @@ func permit(k ActionKind, held holding, work bool) bool {
 }
 
 // workText says who works on the firmware, and until when at most.
-func (p *step) workText() string {
-	f := p.snap.Firmware
+func workText(f *resource.FirmwareWork) string {
 	return fmt.Sprintf("firmware: %s, by %s, until %s at most", f.Reason, f.By, f.NotAfter.UTC().Format(time.RFC3339))
-}
-
-// wait lets firmware work end: nothing is sent. What is read counts as always.
-func (p *step) wait(releasing bool) {
-	p.watch.Waiting = true
-	p.forgive(ActGraceful, ActForceOff, ActOn, ActRestart)
-	if a := p.rec.Attempt; a.Open() {
-		if len(p.snap.Holds) > 0 || p.halts(a) {
-			p.abandon("firmware work is under way", resource.AttemptWithdrawn)
-		} else {
-			p.advance() // it sends nothing more
-		}
-	}
-	if len(p.snap.Holds) > 0 {
-		p.fence()
-		p.confirm()
-	}
-	if releasing {
-		p.released()
-	}
-	if !slices.ContainsFunc(p.snap.Holds, func(h Hold) bool { return p.receipt(h) != proofReads }) {
-		return
-	}
-	if !p.had(resource.CondHoldBlocked) {
-		p.happened(resource.EventHoldBlocked, "%s", p.workText())
-	}
-	p.raise(resource.CondHoldBlocked, "%s", p.workText())
-}
-
-// resume lets a stop that waited begin anew: a soft one has all its time.
-func (p *step) resume() {
-	if !p.watch.Waiting {
-		return
-	}
-	p.watch.Waiting = false
-	if st := p.rec.Stop; st != nil {
-		st.Since, st.Graceful, st.Forced = p.now, time.Time{}, time.Time{}
-		p.dirty = true
-	}
 }

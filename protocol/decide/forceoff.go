@@ -36,19 +36,6 @@ func forcePause(n int, refused bool) time.Duration {
 	return min(least<<max(n-2, 0), most)
 }
 
-// forceDue says whether the pause after the last ForceOff is over. A hold that came since
-// begins anew: its owner waits for a proof.
-func (p *step) forceDue(s *Stop) bool {
-	refused := s.Refused && s.Blind == 0 // what a BMC says that cannot be read is no reason to hurry
-	pause := forcePause(s.ForceCount, refused)
-	for _, h := range p.snap.Holds {
-		if h.EnforcedAt.After(s.Forced) {
-			pause = min(pause, forcePause(1, refused))
-		}
-	}
-	return p.now.Sub(s.Forced) >= pause
-}
-
 // ignoredAfter is how many ForceOffs that were taken may show no effect before that is said.
 const ignoredAfter = 2
 
@@ -96,26 +83,4 @@ const blindAfter = 10 * time.Second
 // from it (P3), and it is sent again as if it had shown no effect.
 func blindRule(held bool, mode resource.StopMode, proved, unread, due bool) bool {
 	return held && mode == resource.StopHard && !proved && unread && due
-}
-
-// blind says so of the record's stop.
-func (p *step) blind(st *Stop, s stage) bool {
-	u := p.watch.Unread
-	unread := !u.Since.IsZero() && p.now.Sub(u.Since) >= blindAfter
-	return blindRule(len(p.snap.Holds) > 0, st.Mode, !p.unproved(), unread, s != stageForced)
-}
-
-// deriveStop says what is wrong with the stop under way.
-func (p *step) deriveStop() {
-	st := p.rec.Stop
-	if st == nil {
-		return
-	}
-	power := p.watch.Last.Power
-	if ignoredRule(power, st.Taken, p.now.Sub(st.Forced) >= resendForce) {
-		p.raise(resource.CondForceOffIgnored, "%s, %d times since %s; the BMC shows %s", ActForceOff, st.ForceCount, st.Since.UTC().Format(time.RFC3339), power)
-	}
-	if st.Blind > 0 && !p.watch.Unread.Since.IsZero() {
-		p.raise(resource.CondForcedUnread, "%s, %d times: %s", ActForceOff, st.Blind, p.watch.Unread.Fault.Words())
-	}
 }

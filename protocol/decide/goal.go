@@ -42,27 +42,27 @@ const (
 // (P1). A request is a stop until the server was read Off; then it no longer
 // counts here, and On makes the server run again. A power-off never works against
 // a claim that wants the server On.
-func goal(synced bool, held holding, work, releasing bool, a asked, want resource.Power) Goal {
-	switch {
-	case held == holdsForced:
-		return GoalKeepOff
-	case work:
-		return GoalWait
-	case held == holdsPlain:
-		return GoalKeepOff
-	case !synced:
-		return GoalLeave
-	case releasing:
-		return GoalStop
-	case want == resource.WantOff:
-		return GoalStop
-	case want == resource.WantOn && a == askedReboot:
-		return GoalStop
-	case want == resource.WantOn:
-		return GoalRun
-	case a != askedNothing:
-		return GoalStop
-	default:
-		return GoalLeave
-	}
+func goal(f goalFacts) Goal { return verdict(goalRules, f) }
+
+// goalFacts is who wants what.
+type goalFacts struct {
+	synced    bool
+	held      holding
+	work      bool // firmware work is marked now
+	releasing bool // the claim ends
+	asked     asked
+	want      resource.Power
+}
+
+var goalRules = []rule[goalFacts, Goal]{
+	{"a hold that also stops during firmware work", func(f goalFacts) bool { return f.held == holdsForced }, GoalKeepOff},
+	{"firmware work", func(f goalFacts) bool { return f.work }, GoalWait},
+	{"a hold", func(f goalFacts) bool { return f.held == holdsPlain }, GoalKeepOff},
+	{"no document was applied yet", func(f goalFacts) bool { return !f.synced }, GoalLeave},
+	{"the claim ends", func(f goalFacts) bool { return f.releasing }, GoalStop},
+	{"the claim wants the server Off", func(f goalFacts) bool { return f.want == resource.WantOff }, GoalStop},
+	{"a reboot under a claim", func(f goalFacts) bool { return f.want == resource.WantOn && f.asked == askedReboot }, GoalStop},
+	{"the claim wants the server On", func(f goalFacts) bool { return f.want == resource.WantOn }, GoalRun},
+	{"a one-shot without a claim", func(f goalFacts) bool { return f.asked != askedNothing }, GoalStop},
+	{"nobody wants anything", func(goalFacts) bool { return true }, GoalLeave},
 }

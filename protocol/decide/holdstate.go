@@ -20,9 +20,7 @@ const (
 // HoldStands is where a held server stands by the record and the reads of a plan,
 // for people, and why it is not further.
 func HoldStands(h Hold, r Record, w Watch, f *resource.FirmwareWork, settle time.Duration) (resource.HoldState, string) {
-	p := step{now: w.Last.ReadAt, rec: r, watch: w}
-	p.snap.Settings.SettleWindow = settle
-	s, have, halts := p.sight(), p.receipt(h), haltingNone
+	s, have, halts := sightOf(&r, &w, w.Last.ReadAt, settle), r.proof(h.ID), haltingNone
 	at, violated := r.Violated[h.ID]
 	if st := r.Stop; st != nil {
 		if halts = haltingSoft; !st.Forced.IsZero() {
@@ -54,8 +52,7 @@ func HoldStands(h Hold, r Record, w Watch, f *resource.FirmwareWork, settle time
 	case r.Stop != nil && r.Stop.Waits:
 		return state, "waits for an approval: more servers are to be forced off than may be without"
 	case w.Waiting && f != nil:
-		p.snap.Firmware = f
-		return state, p.workText()
+		return state, workText(f)
 	case h.ConfirmedDown != nil && have == proofNone && s != sightUnread && w.Last.Power != protocol.PowerUnreachable:
 		return state, "confirmed down by " + h.ConfirmedDown.By + ", which counts only while the BMC does not answer"
 	}

@@ -68,19 +68,19 @@ func TestPermitTable(t *testing.T) {
 	})
 }
 
-func proofs() []string { return doctable.Words(proofNone, proofReads, proofWord) }
+func proofWords() []string { return doctable.Words(proofNone, proofReads, proofWord) }
 
 func sights() []string {
 	return doctable.Words(sightUnread, sightUnknown, sightSilent, sightOff, sightRuns)
 }
 
 func TestConfirmTable(t *testing.T) {
-	doctable.Of(t, "confirm.go", "confirmRule").Hold(t, [][]string{sights(), proofs()},
+	doctable.Of(t, "confirm.go", "confirmRule").Hold(t, [][]string{sights(), proofWords()},
 		func(in []string) []string { return doctable.Words(confirmRule(sight(in[0]), proof(in[1]))) })
 }
 
 func TestStandTable(t *testing.T) {
-	doctable.Of(t, "holdstate.go", "standRule").Hold(t, [][]string{sights(), proofs(), doctable.YesNo(), doctable.Words(haltingNone, haltingSoft, haltingForced)},
+	doctable.Of(t, "holdstate.go", "standRule").Hold(t, [][]string{sights(), proofWords(), doctable.YesNo(), doctable.Words(haltingNone, haltingSoft, haltingForced)},
 		func(in []string) []string {
 			state := standRule(sight(in[0]), proof(in[1]), in[2] == "yes", halting(in[3]))
 			if state == resource.StateFenced && (proof(in[1]) != proofReads || sight(in[0]) != sightOff) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/resource"
 )
 
 // Identity names a board and its interfaces.
@@ -144,79 +143,3 @@ func identityRule(i identified, accepted string) string {
 	}
 	return change
 }
-
-// identify folds an identity that was read, and an operator's acceptance.
-func (p *step) identify() {
-	k := p.rec.Identity
-	if read := p.snap.Identity; read != nil {
-		p.read(*read)
-		return
-	}
-	if k != nil && k.Other != nil && p.accepted() == k.Other.Digest() {
-		p.trust(*k.Other)
-	}
-}
-
-func (p *step) accepted() string {
-	if p.snap.Intent == nil {
-		return ""
-	}
-	return p.snap.Intent.Identity
-}
-
-func (p *step) read(is Identity) {
-	k := p.rec.Identity
-	how, why := identifiedFirst, ""
-	if k != nil && k.Trusted.Digest() != (Identity{}).Digest() {
-		how, why = identifiedSame, k.Trusted.differences(is)
-		if why == "" {
-			is = is.with(k.Trusted)
-		} else {
-			how = identifiedOther
-		}
-	}
-	accepted := "nothing"
-	switch p.accepted() {
-	case "":
-	case is.Digest():
-		accepted = "this"
-	default:
-		accepted = "another"
-	}
-	if identityRule(how, accepted) == "trust" {
-		p.trust(is)
-		return
-	}
-	if why == "" {
-		why = "another one was accepted than the agent reads"
-	}
-	if k != nil && k.Other != nil && k.Other.Digest() == is.Digest() {
-		return
-	}
-	next := Known{Other: &is, Why: why, At: p.now}
-	if k != nil {
-		next.Trusted = k.Trusted
-	}
-	p.rec.Identity = &next
-	p.dirty = true
-	p.happened(resource.EventIdentity, "%s", why)
-}
-
-// trust takes an identity for the server's.
-func (p *step) trust(is Identity) {
-	k := p.rec.Identity
-	switch {
-	case k != nil && k.Other == nil && k.Trusted.Digest() == is.Digest():
-		return
-	case k != nil && k.Other != nil && k.Other.Digest() == is.Digest():
-		p.happened(resource.EventIdentity, "accepted: %s", k.Why)
-	case k != nil && k.Other != nil:
-		p.happened(resource.EventIdentity, "as it was before")
-	}
-	p.rec.Identity = &Known{Trusted: is, At: p.now}
-	p.dirty = true
-}
-
-// strange says whether the server is another one than was trusted: then nothing is
-// armed and nothing powered on; stops and holds go on.
-func (p *step) strange() bool { return p.rec.Identity != nil && p.rec.Identity.Other != nil }

@@ -1,26 +1,6 @@
 package decide
 
-import (
-	"slices"
-
-	"rackboot/protocol/resource"
-)
-
-// IgnitionVerdict is what becomes of a request for a server's user data.
-type IgnitionVerdict string
-
-// The verdicts.
-const (
-	IgnitionGive     IgnitionVerdict = "give"
-	IgnitionClosed   IgnitionVerdict = "closed"   // there is none, or the server may not boot now
-	IgnitionOver     IgnitionVerdict = "over"     // the installation has been reported
-	IgnitionStranger IgnitionVerdict = "stranger" // the address is not the server's
-)
-
-// IgnitionVerdicts lists the verdicts.
-func IgnitionVerdicts() []IgnitionVerdict {
-	return []IgnitionVerdict{IgnitionGive, IgnitionClosed, IgnitionOver, IgnitionStranger}
-}
+import "rackboot/protocol/resource"
 
 // Whose says whose the address is that a request came from.
 type Whose string
@@ -79,36 +59,4 @@ func ignitionRule(held bool, s ignitionStage, w Whose) IgnitionVerdict {
 		return IgnitionStranger
 	}
 	return IgnitionGive
-}
-
-// userData folds what happened to user data. A refusal is an event once for each reason
-// and attempt, so that nobody fills the disk by asking.
-func (p *step) userData(e Event) {
-	a := p.rec.Attempt
-	if a == nil || a.Ignition == nil || e.Token == "" || a.Token != e.Token {
-		return
-	}
-	switch e.UserData {
-	case IgnitionGive:
-		if !a.Given {
-			a.Given, p.dirty = true, true
-		}
-	case IgnitionOver, IgnitionStranger:
-		if slices.Contains(a.Refusals, e.UserData) {
-			return
-		}
-		a.Refusals, p.dirty = append(a.Refusals, e.UserData), true
-		why := "asked for after the installation was reported"
-		if e.UserData == IgnitionStranger {
-			why = "asked for from an address that is not the server's"
-		}
-		p.happened(resource.EventUserDataRefused, "%s", why)
-	case IgnitionClosed:
-	default: // its last byte was sent
-		a.Deliveries++
-		p.dirty = true
-		if a.Deliveries == 1 {
-			p.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Ignition.Version, a.Ignition.Secret)
-		}
-	}
 }

@@ -16,16 +16,3 @@ import "rackboot/protocol/resource"
 func lateRule(network bool, code resource.AttemptCode, power running, has armed) bool {
 	return !network && code == resource.AttemptOverrideIgnored && power == isOn && has == armedNone
 }
-
-// late goes on with a disk boot that was given up too early, and reports whether it did.
-// An override that was cleared since is none that firmware took.
-func (p *step) late() bool {
-	a := p.rec.Attempt
-	if a == nil || a.State != resource.AttemptFailed || a.Abandoned || !a.Disarm ||
-		!lateRule(a.Network(), a.Code, runningOf(p.watch.Last.Power), p.armedOf()) {
-		return false
-	}
-	a.State, a.Reason, a.Code, a.Disarm, p.dirty = resource.AttemptPowerRequested, "", "", false, true
-	p.advance()
-	return true
-}

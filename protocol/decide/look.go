@@ -33,12 +33,3 @@ func closely(st stage, first bool) lookPace {
 	}
 	return lookCalm
 }
-
-// lookAgain is how long after this step a server that is being stopped is read again.
-func (p *step) lookAgain(st stage) time.Duration {
-	if closely(st, p.rec.Stop.ForceCount == 1) == lookCalm {
-		return activeInterval
-	}
-	took := p.watch.Last.ReadAt.Sub(p.watch.Last.StartedAt)
-	return min(max(took, lookMin), activeInterval)
-}

@@ -56,34 +56,3 @@ type Span struct {
 	Part Part
 	Took time.Duration
 }
-
-// Marks are the moments of an attempt between which its parts lie; zero is not come to.
-type Marks struct {
-	Written time.Time `json:"written,omitzero"`
-	Armed   time.Time `json:"armed,omitzero"`
-	Asked   time.Time `json:"asked,omitzero"`
-	Fetched time.Time `json:"fetched,omitzero"`
-}
-
-// mark notes that a part is over, once. A moment before it that is not known, or lies
-// behind it because the clock was set, makes no span.
-func (p *step) mark(at *time.Time, now time.Time, part Part, from time.Time) {
-	if !at.IsZero() {
-		return
-	}
-	*at = now
-	p.dirty = true
-	p.span(part, from, now)
-}
-
-func (p *step) span(part Part, from, to time.Time) {
-	if took := to.Sub(from); !from.IsZero() && took >= 0 {
-		p.plan.Measured.Spans = append(p.plan.Measured.Spans, Span{part, took})
-	}
-}
-
-// ended notes that the record's attempt ended.
-func (p *step) ended() {
-	a := p.rec.Attempt
-	p.plan.Measured.Ended = append(p.plan.Measured.Ended, Ended{Purpose: a.Purpose.Or(), Method: a.Intended, Code: a.Code})
-}

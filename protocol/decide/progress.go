@@ -3,8 +3,6 @@ package decide
 import (
 	"slices"
 	"time"
-
-	"rackboot/protocol"
 )
 
 // Progress is how far the server's boot was last seen by its BMC.
@@ -58,23 +56,4 @@ func progressOf(word string) progressClass {
 // the same word for ever (ProgressStuck) shows none.
 func progressRule(was, is progressClass, transition, ours bool) bool {
 	return was == progressOS && (is == progressFirmware || is == progressSetup) && !transition && !ours
-}
-
-// progressed compares the BootProgress of a read with the last that said anything.
-// epoch and power are the record's before the read.
-func (p *step) progressed(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
-	was, is := p.rec.Progress.Class, progressOf(o.BootProgress)
-	if o.Power == protocol.PowerOff {
-		is = progressNone
-		if was == progressNone {
-			return
-		}
-	} else if is == progressNone || is == was || o.Power == protocol.PowerUnknown || o.Power == protocol.PowerUnreachable {
-		return
-	}
-	restarted := progressRule(was, is, p.rec.Epoch != epoch || p.rec.Power != power, p.lately(o.StartedAt))
-	p.rec.Progress, p.dirty = Progress{Class: is, Since: p.now, Followed: was == progressFirmware || was == progressSetup}, true
-	if restarted {
-		p.cycled(o, last.StartedAt, protocol.ByProgress)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -96,111 +95,6 @@ type Stop struct {
 	// clearRule.
 	Cleared bool `json:"cleared,omitempty"`
 	Waits   bool `json:"waits,omitempty"`
-}
-
-// Attempt is one power-on.
-type Attempt struct {
-	ID    string                `json:"id"`
-	Token string                `json:"token"` // in boot URLs; never printed
-	State resource.AttemptState `json:"state"`
-	// Since is when State was entered; At when the attempt began.
-	Since      time.Time           `json:"since"`
-	At         time.Time           `json:"at"`
-	Number     int                 `json:"number"`
-	Intended   protocol.BootTarget `json:"intended"`
-	Observed   protocol.BootTarget `json:"observed,omitempty"`
-	OwnerUID   string              `json:"ownerUID"`
-	Generation uint64              `json:"generation"`
-	Digest     string              `json:"digest"`         // of the image
-	File       string              `json:"file,omitempty"` // name below the token
-	Blob       string              `json:"blob,omitempty"` // digest of that file
-	// Chain is all that the machine may fetch. It is never changed in place; nil for a
-	// boot from disk, and in records of releases that served one file only.
-	Chain  *protocol.BootChain `json:"chain,omitempty"`
-	Stored protocol.Override   `json:"stored,omitzero"`
-	// Read is Stored as the BMC spells it; Outcome is what became of the write.
-	Read    protocol.Override    `json:"read,omitzero"`
-	Outcome protocol.BootOutcome `json:"outcome,omitempty"`
-	// OnSent is when On was first sent; OnAgain when it was last sent again.
-	OnSent  time.Time `json:"onSent,omitzero"`
-	OnAgain time.Time `json:"onAgain,omitzero"`
-	// OnPending is when an On was last sent that may still take effect; zero once
-	// the server was read running, or the BMC refused the only one.
-	OnPending time.Time `json:"onPending,omitzero"`
-	Epoch     uint64    `json:"epoch"` // before the power-on
-	Marks     Marks     `json:"marks,omitzero"`
-	// Served is on disk before the first byte of the last file is sent: from then on
-	// the operating system may run.
-	Served bool `json:"served,omitempty"`
-	// Cached says that the BMC had read all of the medium before the power-on.
-	Cached   bool                  `json:"cached,omitempty"`
-	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
-	Reason   string                `json:"reason,omitempty"`
-	Code     resource.AttemptCode  `json:"code,omitempty"`
-	// Assumed says that Fetched was assumed by Recover, and no event has said so yet.
-	Assumed bool `json:"assumed,omitempty"`
-	// Purpose is the owner's; Repeat is the grant's.
-	Purpose resource.Purpose `json:"purpose,omitempty"`
-	Repeat  bool             `json:"repeat,omitempty"`
-	// Timeout is of a discovery, from OnSent; 0 is none.
-	Timeout time.Duration `json:"timeout,omitempty"`
-	// Abandoned marks an attempt that was ended because its end was wanted.
-	Abandoned bool `json:"abandoned,omitempty"`
-	// Cleanup asks for a forced stop of what a failed network boot left running.
-	Cleanup bool `json:"cleanup,omitempty"`
-	// Ignition is the server's user data in this boot; nil without any. Given is on disk
-	// before its first byte is sent, Deliveries counts those to the last byte.
-	Ignition   *message.IgnitionIntent `json:"ignition,omitempty"`
-	Given      bool                    `json:"given,omitempty"`
-	Deliveries int                     `json:"deliveries,omitempty"`
-	// Refusals are the reasons for which the user data was refused to who had the token.
-	Refusals []IgnitionVerdict `json:"refusals,omitempty"`
-	// Left is the target of an earlier attempt whose override may still be armed.
-	Left protocol.BootTarget `json:"left,omitempty"`
-	// Way is how the override is cleared now.
-	Way DisarmWay `json:"way,omitempty"`
-	// Disarm asks for the override to be cleared, because nothing consumed it.
-	Disarm bool `json:"disarm,omitempty"`
-	// URI says that firmware has the URL of File from its BMC. Reach is the intent's: with uri
-	// it asks nobody by DHCP that is ours.
-	URI   bool           `json:"uri,omitempty"`
-	Reach resource.Reach `json:"reach,omitempty"`
-	// Restart is a boot by ForceRestart, of a server that is not Off; see restartRule.
-	Restart bool `json:"restart,omitempty"`
-	// Cleared is the boot that an approval let through; zero where none was needed.
-	Cleared ClearedBoot `json:"cleared,omitzero"`
-}
-
-// last is the name of the file after whose last byte the operating system may run.
-func (a *Attempt) last() string {
-	if a.Chain != nil {
-		return a.Chain.Last
-	}
-	return a.File
-}
-
-// IsLast says whether a file is the last, by whichever way it is fetched.
-func (a *Attempt) IsLast(name string) bool {
-	if a.Chain != nil {
-		return a.Chain.IsLast(name)
-	}
-	return name == a.File
-}
-
-// fileFor is the file that a client of the class is told of.
-func (a *Attempt) fileFor(class protocol.ClientClass) string {
-	if a.Chain != nil {
-		return a.Chain.FileFor(class)
-	}
-	return a.File
-}
-
-// Network says whether the attempt boots from the network.
-func (a *Attempt) Network() bool { return a.Intended != protocol.TargetHdd }
-
-// Open says whether the attempt has not ended.
-func (a *Attempt) Open() bool {
-	return a != nil && a.State != resource.AttemptSucceeded && a.State != resource.AttemptFailed
 }
 
 // GrantUse is how far a grant was used.
@@ -311,22 +205,44 @@ func (r Record) clone() Record {
 	return c
 }
 
-// Recover is applied to every record when an agent starts. A boot file that was
-// being served when the agent died may have been read to its end, so the boot
-// counts as fetched: it is never repeated by guess (P9).
-// changed says whether anything came of it; a record that was recovered does not change again.
-func Recover(r Record) (c Record, changed bool) {
-	c = r.clone()
-	if a := c.Attempt; a.Open() && a.Served && a.State != resource.AttemptFetched {
-		a.State = resource.AttemptFetched
-		a.Evidence = protocol.EvidenceFetched
-		a.Reason = "assumed: the agent restarted while the boot file was being served"
-		a.Assumed = true
-		c.ran()
-		changed = true
-	}
-	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID && !a.Cached {
-		a.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
-	}
-	return c, changed
+// Booted is for what a server was powered on.
+type Booted struct {
+	OwnerUID string `json:"ownerUID,omitempty"`
+	Digest   string `json:"digest,omitempty"` // of the image
 }
+
+// Unexpected is a power transition that no order of ours explains. It stays until an
+// operator's order, or until the server was brought where it shall be by one.
+type Unexpected struct {
+	At time.Time           `json:"at"`
+	To protocol.PowerState `json:"to"`
+	// By is what showed it; empty in records of releases that did not note it.
+	By protocol.UnexpectedBy `json:"by,omitempty"`
+	// From is when the server was last read before: what was heard since may be of it.
+	From time.Time `json:"from,omitzero"`
+	// Image is when the server was given the stop image since, Asked when its firmware
+	// asked for a boot, Heard when its operating system was first heard.
+	Image time.Time `json:"image,omitzero"`
+	Asked time.Time `json:"asked,omitzero"`
+	Heard time.Time `json:"heard,omitzero"`
+	// Stands is where the server is taken to stand, and Why; of one that is On.
+	Stands protocol.Stands `json:"stands,omitempty"`
+	Why    string          `json:"why,omitempty"`
+}
+
+// Fallback counts the failed network boots of a configuration that names the one before.
+// It is kept until that configuration is booted well, or there is a newer one.
+type Fallback struct {
+	OwnerUID   string `json:"ownerUID"`
+	Generation uint64 `json:"generation"`
+	Failed     int    `json:"failed"`
+	// Since is when the server fell back; zero while it has not.
+	Since  time.Time `json:"since,omitzero"`
+	Reason string    `json:"reason,omitempty"` // of the last failure
+	// Again lets the next boot go without an order of its own.
+	Again bool `json:"again,omitempty"`
+}
+
+// strange says whether the server is another one than was trusted: then nothing is
+// armed and nothing powered on; stops and holds go on.
+func (r *Record) strange() bool { return r.Identity != nil && r.Identity.Other != nil }

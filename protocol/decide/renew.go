@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
 // foreign says whether something was given to another incarnation than the
 // agent's; empty is not given to any yet.
-func (s *Snapshot) foreign(incarnation string) bool {
-	return incarnation != "" && incarnation != s.Incarnation
+func foreign(incarnation, own string) bool {
+	return incarnation != "" && incarnation != own
 }
 
 // end ends a request, and returns the event that says so.
@@ -53,4 +54,24 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 		})
 	}
 	return c, happened
+}
+
+// Recover is applied to every record when an agent starts. A boot file that was
+// being served when the agent died may have been read to its end, so the boot
+// counts as fetched: it is never repeated by guess (P9).
+// changed says whether anything came of it; a record that was recovered does not change again.
+func Recover(r Record) (c Record, changed bool) {
+	c = r.clone()
+	if a := c.Attempt; a.Open() && a.Served && a.State != resource.AttemptFetched {
+		a.State = resource.AttemptFetched
+		a.Evidence = protocol.EvidenceFetched
+		a.Reason = "assumed: the agent restarted while the boot file was being served"
+		a.Assumed = true
+		c.ran()
+		changed = true
+	}
+	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID && !a.Cached {
+		a.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
+	}
+	return c, changed
 }

@@ -1,37 +1,15 @@
 package decide
 
 import (
-	"slices"
 	"time"
 
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
 // requestLimit bounds how long an accepted request may take before its outcome
 // is called unknown.
 const requestLimit = time.Hour
-
-// requests accepts new one-shots, and remembers of ended ones that the hub no longer
-// sends only how they ended.
-func (p *step) requests() {
-	sent := map[string]bool{}
-	for i, r := range slices.Concat(p.snap.Requests, p.snap.Asked) {
-		sent[r.ID] = true
-		if slices.ContainsFunc(p.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }) {
-			continue
-		}
-		if p.recall(r) {
-			continue
-		}
-		if s, ok := p.accept(r, i >= len(p.snap.Requests)); ok {
-			p.rec.Requests = append(p.rec.Requests, s)
-			p.dirty = true
-		} else {
-			p.raise(resource.CondAwaitingHub, "request %s: %s", r.ID, r.Action)
-		}
-	}
-	p.remember(sent)
-}
 
 // hour is what is known of a request's time, by the hub's clock.
 type hour string
@@ -45,64 +23,9 @@ const (
 // outcomeWaits is no outcome yet: the request is looked at again.
 const outcomeWaits resource.Outcome = "waits"
 
-// accept decides once what becomes of a request; false is not yet.
-func (p *step) accept(r resource.Request, local bool) (RequestState, bool) {
-	s := RequestState{Request: r, AcceptedAt: p.now, Local: local}
-	in := p.snap.Intent
-	if in != nil {
-		s.OwnerUID = in.Owner.UID
-	}
-	pre := (r.Precondition.Power == "" || r.Precondition.Power == p.watch.Last.Power) &&
-		(r.Precondition.OwnerUID == "" || in != nil && r.Precondition.OwnerUID == in.Owner.UID)
-	a := p.rec.Attempt
-	network := a.Open() && a.Network()
-	t := hourUnknown
-	switch now := p.clockOf(&s); {
-	case now.IsZero():
-	case now.Before(r.NotAfter):
-		t = hourAhead
-	default:
-		t = hourPassed
-	}
-	claim := claimWants(p.wanted())
-	if in != nil && in.Releasing {
-		claim = claimEnds
-	}
-	if r.Action == resource.RequestResume {
-		s.Outcome, s.Reason = resumeRule(p.snap.foreign(r.Incarnation), t, pre, claim, len(p.snap.Holds) > 0, p.resumable(), r.Retry)
-		return s, p.taken(&s)
-	}
-	s.Outcome, s.Reason = acceptRule(p.snap.foreign(r.Incarnation), t, r.Action, pre, claim, network, r.AnyPhase)
-	return s, p.taken(&s)
-}
-
-// taken ends a request that was not accepted; false is that it is looked at again.
-func (p *step) taken(s *RequestState) bool {
-	switch s.Outcome {
-	case outcomeWaits:
-		return false
-	case resource.OutcomePending:
-		if s.Action == resource.RequestResume {
-			p.happened(resource.EventResumed, "%s resumes it: %s", s.By, s.Why)
-		}
-	default:
-		p.end(s, s.Outcome, s.Reason)
-	}
-	return true
-}
-
-// clockOf is the time by the clock that a request's notAfter is of; zero if the hub's is
-// not known.
-func (p *step) clockOf(s *RequestState) time.Time {
-	if s.Local {
-		return p.now
-	}
-	return p.snap.HubTime
-}
-
 // wanted is the power that a claim wants; none without one, or at its end.
-func (p *step) wanted() resource.Power {
-	if in := p.snap.Intent; in != nil && !in.Releasing {
+func wanted(in *message.ServerIntent) resource.Power {
+	if in != nil && !in.Releasing {
 		return in.Power
 	}
 	return ""
@@ -181,29 +104,3 @@ const (
 	wantsOn        = "its claim wants the server On: change the claim's power"
 	endsWithClaim  = "the claim ends"
 )
-
-// asked says what pending requests still ask of the server's power, and how: a
-// stop until it was read Off. The mode is hard if any of them is.
-func (p *step) asked() (a asked, mode resource.StopMode) {
-	a, mode = askedNothing, resource.StopSoft
-	for _, s := range p.rec.Requests {
-		if s.Outcome != resource.OutcomePending || !s.StoppedAt.IsZero() {
-			continue
-		}
-		if s.Action == resource.RequestResume {
-			if !p.stopsFirst(&s) {
-				continue
-			}
-			mode = resource.StopHard // nothing that was ordered runs
-		}
-		if s.Action == resource.RequestPowerOff {
-			a = askedOff
-		} else if a == askedNothing {
-			a = askedReboot
-		}
-		if s.Mode == resource.StopHard {
-			mode = resource.StopHard
-		}
-	}
-	return a, mode
-}

@@ -1,10 +1,6 @@
 package decide
 
-import (
-	"time"
-
-	"rackboot/protocol"
-)
+import "time"
 
 // A LastResetTime that moved by less than resetSlack is the same: some BMCs compute
 // it from the uptime at each read. What an order of ours caused shows within
@@ -64,41 +60,4 @@ func movedOf(before, now time.Time) moved {
 // stop or an On that was sent lately, or an attempt under way.
 func resetRule(m moved, transition, ours bool) bool {
 	return m == movedLater && !transition && !ours
-}
-
-// reset compares the LastResetTime of a read with that of the last one that had any,
-// for change only. epoch is the record's before the read, and power.
-func (p *step) reset(o protocol.Observation, last protocol.Observation, epoch uint64, power protocol.PowerState) {
-	is := resetTime(o.LastResetTime)
-	if is.IsZero() {
-		return
-	}
-	was := p.watch.LastReset
-	if was.IsZero() {
-		was = p.rec.LastReset
-	}
-	p.watch.LastReset = is
-	if movedOf(p.rec.LastReset, is) != movedSame {
-		p.rec.LastReset = is
-		p.dirty = true
-	}
-	if resetRule(movedOf(was, is), p.rec.Epoch != epoch || p.rec.Power != power, p.lately(o.StartedAt)) {
-		p.cycled(o, last.StartedAt, protocol.ByResetTime)
-	}
-}
-
-// logged compares the newest entry about power in the BMC's log with the last one, by
-// resetRule: an entry that is another one is a later one.
-func (p *step) logged(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
-	if o.PowerLog == "" || o.PowerLog == p.rec.PowerLog {
-		return
-	}
-	m := movedLater
-	if p.rec.PowerLog == "" {
-		m = movedFirst
-	}
-	p.rec.PowerLog, p.dirty = o.PowerLog, true
-	if o.Power != protocol.PowerOff && resetRule(m, p.rec.Epoch != epoch || p.rec.Power != power, p.lately(o.StartedAt)) {
-		p.cycled(o, last.StartedAt, protocol.ByLog)
-	}
 }

@@ -1,9 +1,8 @@
 package decide
 
 import (
-	"time"
-
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -20,32 +19,9 @@ const (
 
 var resumables = []resumable{resumeNothing, resumeUnsaid, resumeLost, resumeSpent, resumeBoot}
 
-// resumable reads it.
-func (p *step) resumable() resumable {
-	a, in := p.rec.Attempt, p.snap.Intent
-	if in == nil || in.Boot == nil {
-		return resumeUnsaid
-	}
-	if a.Open() {
-		return resumeBoot
-	}
-	use := p.rec.Used[grantKey(in.Boot)]
-	mine := a != nil && a.OwnerUID == in.Owner.UID
-	switch done := p.bootsDisk(); {
-	case !done && !use.Repeat && (use.Spent || p.snap.Grant != nil && use.Attempts >= p.snap.Grant.MaxAttempts && use.Attempts > 0):
-		return resumeSpent
-	case p.rec.Unexpected != nil, use.Ran, mine && a.State == resource.AttemptFailed && !a.Abandoned:
-		return resumeLost
-	case done && mine && a.State == resource.AttemptSucceeded && a.Network() && p.rec.Power == protocol.PowerOn:
-		return resumeLost // its installer did not end as it should
-	}
-	return resumeNothing
-}
-
 // bootsDisk says whether what the owner prescribes now is a boot from disk.
-func (p *step) bootsDisk() bool {
-	in := p.snap.Intent
-	return in != nil && in.Boot != nil && !always(in.Boot) && provisioned(in.Boot, &p.rec, p.snap.Echo)
+func (r *Record) bootsDisk(in *message.ServerIntent, echo *resource.Provisioned) bool {
+	return in != nil && in.Boot != nil && !always(in.Boot) && provisioned(in.Boot, r, echo)
 }
 
 // resumeRule is the table of resumes. The first row that fits decides.
@@ -111,21 +87,6 @@ const (
 	resumedFailed resumed = "failed" // after it was sent
 )
 
-func (p *step) resumedOf(s *RequestState) resumed {
-	a := p.rec.Attempt
-	switch {
-	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(p.snap.Holds) > 0):
-		return resumedNot
-	case a.State == resource.AttemptFailed && s.Fallback && a.Restart:
-		return resumedNot // it goes on by a stop
-	case a.State == resource.AttemptFailed:
-		return resumedFailed
-	case a.State == resource.AttemptConsumed, a.State == resource.AttemptFetched, a.State == resource.AttemptSucceeded:
-		return resumedRuns
-	}
-	return resumedSent
-}
-
 // resumeFollow says what has become of an accepted resume. The first row that fits
 // decides.
 //
@@ -166,53 +127,6 @@ func resumeFollow(r resumed, claim claimed, held, late, limit bool) (resource.Ou
 	return resource.OutcomePending, ""
 }
 
-// followResume applies resumeFollow.
-func (p *step) followResume(s *RequestState) (resource.Outcome, string) {
-	late := false
-	if now := p.clockOf(s); !now.IsZero() && !p.watch.Stopping && p.watch.Last.Power != "" {
-		late = !now.Before(s.NotAfter)
-	}
-	return resumeFollow(p.resumedOf(s), p.claimOf(s), len(p.snap.Holds) > 0, late && s.StoppedAt.IsZero(), p.limit(s))
-}
-
-// resuming is the resume that is to be done, or nil.
-func (p *step) resuming() *RequestState {
-	for i := range p.rec.Requests {
-		if s := &p.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending && p.resumedOf(s) == resumedNot {
-			return s
-		}
-	}
-	return nil
-}
-
-// stopsFirst says whether a resume stops the server: what it boots is not on the disk,
-// or its BMC does not restart it.
-func (p *step) stopsFirst(s *RequestState) bool {
-	return p.resumedOf(s) == resumedNot && (s.Fallback || !p.bootsDisk())
-}
-
-// askedHere says whether a resume that was asked for at the agent stops the server: it
-// is on this disk, by this agent's clock, and waits for no hub.
-func (p *step) askedHere() bool {
-	s := p.resuming()
-	return s != nil && s.Local
-}
-
-// restart begins a boot from disk of a server that is not Off, for a resume.
-func (p *step) restart() bool {
-	s := p.resuming()
-	if s == nil || s.Fallback {
-		return false
-	}
-	if p.now.Before(p.watch.NextTry) {
-		p.recheckAt(p.watch.NextTry)
-		return true
-	}
-	p.rec.Rearm = nil // what may be left of it is the same override
-	p.begin(protocol.TargetHdd, nil, true)
-	return true
-}
-
 // restartRule is the power that the table of attempts is asked with, of a boot by
 // ForceRestart. The first row that fits decides.
 //
@@ -242,49 +156,11 @@ func restartRule(restart bool, state resource.AttemptState, power running) runni
 // isPaused is a server that its BMC shows Paused: in the EFI shell of a BlueField.
 const isPaused running = "paused"
 
-// bootPower is the power of the last read as an attempt takes it.
-func (p *step) bootPower(a *Attempt) running {
-	power := runningOf(p.watch.Last.Power)
-	if p.watch.Last.Power == protocol.PowerPaused {
+// powerOf is a power that was read as an attempt takes it.
+func (a *Attempt) powerOf(read protocol.PowerState) running {
+	power := runningOf(read)
+	if read == protocol.PowerPaused {
 		power = isPaused
 	}
 	return restartRule(a.Restart, a.State, power)
-}
-
-// restartedByOrder notes that firmware took what a ForceRestart was to boot, where no
-// read showed the server Off in between.
-func (p *step) restartedByOrder() {
-	a := p.rec.Attempt
-	p.rec.Unexpected = nil
-	if a.OnPending.IsZero() {
-		return // a read did
-	}
-	p.rec.Epoch++
-	p.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
-	a.OnPending = time.Time{}
-}
-
-// cannotRestart goes on with a stop and a start, where a BMC offers no ForceRestart.
-func (p *step) cannotRestart(why string) {
-	for i := range p.rec.Requests {
-		if s := &p.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
-			s.Fallback = true
-		}
-	}
-	p.fail("the BMC does not restart the server, which is stopped and started instead: "+why, resource.AttemptPowerFailed)
-	p.rec.Attempt.Abandoned = true
-	p.watch.NextTry, p.watch.Backoff = p.now, 0
-}
-
-// retry renews a grant that is used up, once for each order.
-func (p *step) retry(key string, use GrantUse, limit int) GrantUse {
-	s := p.resuming()
-	if s == nil || !s.Retry || s.Renewed || !use.Spent && use.Attempts < limit {
-		return use
-	}
-	s.Renewed, p.dirty = true, true
-	p.happened(resource.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
-	use = GrantUse{Repeat: use.Repeat}
-	p.rec.Used[key] = use
-	return use
 }

@@ -42,7 +42,7 @@ func (y *play) stands(by protocol.UnexpectedBy, want protocol.Stands) {
 		y.t.Fatalf("%+v, want %s by %s", u, want, by)
 	}
 	code := resource.CondUnexpectedPower
-	if stops(want) {
+	if halted(want) {
 		code = resource.CondSafeStopped
 	}
 	y.condition(code)

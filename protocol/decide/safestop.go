@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"time"
 
 	"rackboot/protocol"
@@ -21,14 +20,13 @@ const (
 // shows the EFI shell (infra-controller 6281); where a BMC shows SetupEntered, one of
 // the firmware's own programs waits for keys. BootProgress counts only where it was seen
 // to change since the transition: some BMCs keep the word of the boot before.
-func (p *step) shownOf(u *Unexpected) (shown, string) {
-	o := p.watch.Last
+func shownOf(u *Unexpected, o protocol.Observation, progress Progress) (shown, string) {
 	switch class := progressOf(o.BootProgress); {
 	case o.Power == protocol.PowerPaused, o.SystemState == "StandbyOffline":
 		return shownStopped, "the BMC shows " + string(o.Power) + " " + o.SystemState
 	case o.OEMProgress == "UEFI":
 		return shownStopped, "the BMC shows the boot progress UEFI"
-	case class == progressNone || p.rec.Progress.Class != class || p.rec.Progress.Since.Before(u.At):
+	case class == progressNone || progress.Class != class || progress.Since.Before(u.At):
 	case class == progressSetup:
 		return shownStopped, "the BMC shows that a program of the firmware waits"
 	case class == progressOS:
@@ -93,8 +91,8 @@ func standsRule(s shown, heard sign, quiet bool, class protocol.SafeStopClass) p
 }
 
 // believeAfter is how long nothing must be heard.
-func (p *step) believeAfter() time.Duration {
-	if d := p.snap.Settings.BelieveAfter; d > 0 {
+func (s Settings) believeAfter() time.Duration {
+	if d := s.BelieveAfter; d > 0 {
 		return d
 	}
 	return resource.DefaultBelieveAfter
@@ -103,73 +101,7 @@ func (p *step) believeAfter() time.Duration {
 // standEvery is how often a server is read while nothing tells where it stands.
 const standEvery = 5 * time.Second
 
-// stand concludes where a server stands that came on without an order.
-func (p *step) stand() {
-	u := p.rec.Unexpected
-	switch power := p.watch.Last.Power; {
-	case u == nil || u.To == protocol.PowerOff:
-		return
-	case power == "", power == protocol.PowerOff, power == protocol.PowerUnknown, power == protocol.PowerUnreachable:
-		return // nothing is known now
-	}
-	p.signs(u)
-	class, reason := protocol.SafeStopUnknown, "its boot order was not read yet"
-	if s := p.rec.Safety; s != nil {
-		class, reason = s.SafeStop.Class, s.SafeStop.Reason
-	}
-	s, what := p.shownOf(u)
-	heard, quiet := signOf(u), p.now.Sub(u.At) >= p.believeAfter()
-	is := standsRule(s, heard, quiet, class)
-	if is == protocol.StandsOpen {
-		p.recheck(standEvery)
-		p.recheckAt(u.At.Add(p.believeAfter()))
-	}
-	why := ""
-	switch {
-	case heard == signOS:
-		why = "its operating system was heard"
-	case heard == signImage:
-		why = "it has the stop image"
-	case s != shownNothing:
-		why = what
-	case heard == signAsked:
-		why = "its firmware asked for a boot, was refused, and goes on to the next boot option"
-	case is == protocol.StandsOpen:
-		why = "nothing was heard of it yet"
-	case is == protocol.StandsBelieved:
-		why = fmt.Sprintf("nothing was heard of it for %s, and %s", p.believeAfter(), reason)
-	default:
-		why = fmt.Sprintf("nothing was heard of it, and its safe-stop class is %s: %s", class, reason)
-	}
-	if u.Stands == is && u.Why == why {
-		return
-	}
-	if stops(is) && !stops(u.Stands) {
-		p.plan.Measured.SafeStops = append(p.plan.Measured.SafeStops, is)
-		p.happened(resource.EventSafeStopped, "%s: %s", is, why)
-	}
-	u.Stands, u.Why, p.dirty = is, why, true
-}
-
-// stops says whether a server stands, seen or believed.
-func stops(s protocol.Stands) bool {
+// halted says whether a server stands, seen or believed.
+func halted(s protocol.Stands) bool {
 	return s == protocol.StandsStopped || s == protocol.StandsBelieved
-}
-
-// deriveUnexpected says what is not as ordered.
-func (p *step) deriveUnexpected() {
-	u := p.rec.Unexpected
-	switch {
-	case u == nil:
-	case u.To == protocol.PowerOff:
-		p.raise(resource.CondUnexpectedPower, "went %s", u.To)
-	case u.Stands == protocol.StandsStopped:
-		p.raise(resource.CondSafeStopped, "stopped: %s", u.Why)
-	case u.Stands == protocol.StandsBelieved:
-		p.raise(resource.CondSafeStopped, "believed stopped: %s", u.Why)
-	case u.Stands == protocol.StandsRuns:
-		p.raise(resource.CondUnexpectedPower, "went %s and probably runs: %s", u.To, u.Why)
-	default:
-		p.raise(resource.CondUnexpectedPower, "went %s; where it stands is not known yet", u.To)
-	}
 }

@@ -41,17 +41,14 @@ const (
 )
 
 func windowOf(a *Attempt) window {
+	m := methodOf(a.Intended)
 	switch {
 	case a.forDiscovery():
 		return windowAny
-	case a.Intended == protocol.TargetPxe:
-		return windowTFTP
-	case a.Intended == protocol.TargetCd:
-		return windowMedia
-	case a.Chain != nil && a.Chain.Kind == protocol.ChainIPXE:
+	case m.window == windowHTTP && a.Chain != nil && a.Chain.Kind == protocol.ChainIPXE:
 		return windowIPXE
 	}
-	return windowHTTP
+	return m.window
 }
 
 // fits says whether the client's firmware can run what is served: UEFI of the

@@ -121,54 +121,6 @@ type Artefacts struct {
 	Destructive bool
 }
 
-// Watch is what was read since the agent started. It is not on disk: a run of
-// reads that a restart interrupts starts again.
-type Watch struct {
-	Last     protocol.Observation
-	OffSince time.Time
-	// Stopping says that the stop of the record was begun, or gone on with, by this
-	// run of the agent.
-	Stopping bool
-	Proofs   map[string]Proof // by hold id, and "" for the end of a claim
-	// NextTry is when a failed attempt may be followed by another.
-	NextTry time.Time
-	Backoff int
-	// Pause is when an action that the BMC refused may be sent again.
-	Pause time.Time
-	// Refused is what the BMC last refused of each kind, until one was accepted or the
-	// server is where it shall be.
-	Refused map[ActionKind]Refusal
-	// LastReset is the LastResetTime of the last read that had one.
-	LastReset time.Time
-	// Busy says that the last read failed because the BMC asked for a pause.
-	Busy bool
-	// Unread is the present run of reads without a power state.
-	Unread Unread
-	// SilentSince is the first of the present run of reads that got no answer.
-	SilentSince time.Time
-	// Waiting says that the last step waited for firmware work.
-	Waiting bool
-	// Counted is the Uptime up to which the times to live were counted, by hold id.
-	Counted map[string]time.Duration
-	Guard   GuardWatch
-	// Image, Asked and Heard are when the server was last given the stop image, its firmware
-	// asked for a boot that no order explains, and an operating system of it was heard.
-	Image, Asked, Heard time.Time
-	// RearmNext is when an override for restarts may be written again.
-	RearmNext time.Time
-	// Occupied is what the BMC last said of somebody else's medium.
-	Occupied string
-	Eject    EjectWatch
-	URL      URLWatch
-}
-
-// Proof is an unbroken run of reads of exactly Off that were begun after a
-// moment.
-type Proof struct {
-	First, Last time.Time
-	Reads       int
-}
-
 // Result is how the action of the last step ended.
 type Result struct {
 	Action  ActionKind
@@ -277,3 +229,11 @@ type Action struct {
 	// Within bounds the call, where a read must not wait for it; 0 does not.
 	Within time.Duration
 }
+
+// mediumRead is what a BMC was seen to read of a medium.
+type mediumRead string
+
+// What is read.
+const (
+	MediumWhole mediumRead = "whole" // all of it, in this run of the agent
+)

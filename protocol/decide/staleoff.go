@@ -1,7 +1,5 @@
 package decide
 
-import "rackboot/protocol/resource"
-
 // offRule says what a read of Off tells an attempt that has sent On: off, or nothing
 // (other). seen is that firmware was seen to run, by its own request or by an override
 // that is gone; begun is whether the read was begun before that or after. The first row
@@ -27,25 +25,4 @@ func offRule(seen, before bool, has armed, due bool) running {
 		return isOther
 	}
 	return isOff
-}
-
-// offTells is what the last read, which was Off, tells the open attempt.
-func (p *step) offTells(a *Attempt, has armed) running {
-	seen := a.State == resource.AttemptConsumed || a.State == resource.AttemptFetched
-	return offRule(seen, p.watch.Last.StartedAt.Before(a.Since), has, p.awaitQuiet() || p.staleOff(a))
-}
-
-// staleOff reads again once an Off can no longer be that of before our On, and reports
-// whether it still may be.
-func (p *step) staleOff(a *Attempt) bool {
-	on := a.OnSent
-	if a.OnAgain.After(on) {
-		on = a.OnAgain
-	}
-	until := on.Add(onResend)
-	if !p.now.Before(until) {
-		return false
-	}
-	p.recheckAt(until)
-	return true
 }

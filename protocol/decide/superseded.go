@@ -33,17 +33,6 @@ func supersededRule(newer, network bool, state resource.AttemptState, served boo
 	return false
 }
 
-// superseded ends an open attempt of a boot that its owner names no more, and says whether
-// it did. What it has started is powered off, and the next one begins by its own grant.
-func (p *step) superseded() bool {
-	a, b := p.rec.Attempt, p.snap.Intent.Boot
-	if b == nil || a.OwnerUID != b.Owner.UID || !supersededRule(b.Generation > a.Generation, a.Network(), a.State, a.Served || a.Cached) {
-		return false
-	}
-	p.abandon("its owner names another boot by now", resource.AttemptWithdrawn)
-	return true
-}
-
 // overRule says whether a boot may begin with respect to what an earlier generation of the
 // claim has installed. The first row that fits decides.
 //

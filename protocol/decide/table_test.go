@@ -20,7 +20,7 @@ func TestGoalTable(t *testing.T) {
 	doctable.Of(t, "goal.go", "goal").Hold(t, [][]string{
 		doctable.YesNo(), doctable.Words(holdsNone, holdsPlain, holdsForced), doctable.YesNo(), doctable.YesNo(), doctable.Words(askedNothing, askedReboot, askedOff), {"On", "Off", "none"},
 	}, func(in []string) []string {
-		return doctable.Words(goal(in[0] == "yes", holding(in[1]), in[2] == "yes", in[3] == "yes", asked(in[4]), power(in[5])))
+		return doctable.Words(goal(goalFacts{in[0] == "yes", holding(in[1]), in[2] == "yes", in[3] == "yes", asked(in[4]), power(in[5])}))
 	})
 }
 
@@ -84,11 +84,4 @@ func TestResetTable(t *testing.T) {
 func TestIdentityTable(t *testing.T) {
 	doctable.Of(t, "identity.go", "identityRule").Hold(t, [][]string{doctable.Words(identifiedFirst, identifiedSame, identifiedOther), {"nothing", "this", "another"}},
 		func(in []string) []string { return []string{identityRule(identified(in[0]), in[1])} })
-}
-
-func TestGrantTable(t *testing.T) {
-	doctable.Of(t, "boot.go", "grantRule").Hold(t, [][]string{{"own", "foreign"}, doctable.YesNo(), {"local", "away"}, {"heard", "unheard"}},
-		func(in []string) []string {
-			return doctable.Words(grantRule(in[0] == "foreign", in[1] == "yes", in[2] == "local", in[3] == "heard"))
-		})
 }

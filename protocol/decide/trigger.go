@@ -3,16 +3,9 @@ package decide
 import (
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
-
-// Booted is for what a server was powered on.
-type Booted struct {
-	OwnerUID string `json:"ownerUID,omitempty"`
-	Digest   string `json:"digest,omitempty"` // of the image
-}
 
 // bootedFor is what a server boots by its intent; zero without a claim. What comes on by
 // itself during a discovery is not the discovery's.
@@ -35,15 +28,6 @@ func (r *Record) PoweredOn(in *message.ServerIntent) time.Time {
 		return time.Time{}
 	}
 	return r.LastPoweredOn
-}
-
-// poweredOn notes a power-on before which everything was stopped.
-func (p *step) poweredOn(at time.Time, what Booted) {
-	p.rec.LastPoweredOn, p.rec.Booted = at, &what
-	if !p.rec.PendingRebootSince.After(at) {
-		p.rec.Pending = false
-	}
-	p.dirty = true
 }
 
 // triggered is what a hold or a reboot, present or past, wants of a server's power.
@@ -84,30 +68,4 @@ func triggerRule(asked bool, power running, pending bool, claim resource.Power) 
 		return false, triggerOn
 	}
 	return false, triggerNone
-}
-
-// trigger applies triggerRule.
-func (p *step) trigger() {
-	asked, _ := p.asked()
-	power := isOther
-	switch last := p.watch.Last.Power; {
-	case last == protocol.PowerOff:
-		power = isOff
-	case last != "" && last != protocol.PowerUnknown && last != protocol.PowerUnreachable && p.rec.Power == protocol.PowerOn:
-		power = isOn
-	}
-	mark, to := triggerRule(len(p.snap.Holds) > 0 || asked != askedNothing, power, p.rec.Pending, p.wanted())
-	if mark {
-		p.rec.PendingRebootSince, p.rec.Pending = p.now, true
-		p.dirty = true
-	}
-	p.trig = to
-}
-
-// withdraw forgets that a reboot is pending: nobody asks for it any more.
-func (p *step) withdraw() {
-	if p.rec.Pending {
-		p.rec.Pending = false
-		p.dirty = true
-	}
 }

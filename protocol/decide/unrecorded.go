@@ -133,28 +133,3 @@ func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, sp Spell) 
 	}
 	return spellDue, time.Time{}
 }
-
-// unrecordedStop notes that a ForceOff was sent at a time at which nothing could be
-// recorded.
-func (p *step) unrecordedStop(at time.Time) {
-	st := p.rec.Stop
-	if st == nil {
-		st = &Stop{Since: at}
-		p.rec.Stop = st
-	}
-	st.Mode, st.Forced, p.dirty = resource.StopHard, at, true
-	st.ForceCount++
-	if !st.Cleared {
-		violated := false
-		for _, h := range p.snap.Holds {
-			_, bad := p.rec.Violated[h.ID]
-			violated = violated || bad
-		}
-		b := p.snap.Bulk
-		st.Cleared = true
-		if clearRule(b.Key && b.Bound > 0, false, violated, false, false, true) == ClearCount {
-			p.plan.Cleared = Clearance{How: ClearCount, At: at, Window: b.Window}
-		}
-	}
-	p.ordered(ActForceOff, "%s; sent at %s, while nothing could be recorded", p.keys(), at.UTC().Format(time.RFC3339))
-}

@@ -1,0 +1,243 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+// attempts moves one power-on along, from its beginning to its end.
+type attempts struct {
+	d *draft
+	s *Snapshot
+}
+
+func (at attempts) requests() requests { return requests(at) }
+
+func (at attempts) urls() urls { return urlsOf(at.d, at.s) }
+
+func (at attempts) disarming() disarming { return disarming{at.d} }
+
+func (at attempts) drives() drives { return drivesOf(at.d, at.s) }
+
+func (at attempts) fallbacks() fallbacks { return fallbacksOf(at.d, at.s) }
+
+func (at attempts) rearming() rearming { return rearming(at) }
+
+// advance moves the open attempt of the step's record by what was read.
+func (at attempts) advance() {
+	a := at.d.rec.Attempt
+	power := a.powerOf(at.d.watch.Last.Power)
+	has := armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now)
+	if power == isOff && !a.OnSent.IsZero() {
+		power = at.offTells(a, has)
+	}
+	waits := at.unheard(a, power, has)
+	if waits && a.State != resource.AttemptPreparing {
+		at.d.recheck(activeInterval)
+		at.d.raise(resource.CondAwaitingHub, "first boot")
+		return
+	}
+	t := timerOf(at.d.now, a, power)
+	if waits {
+		t = timerRun
+	}
+	next, act, reason := attemptStep(a.State, a.Network(), power, has, t)
+	if a.State == resource.AttemptFetched {
+		at.d.recheck(fetchedInterval)
+	} else {
+		at.d.recheck(activeInterval)
+	}
+	switch {
+	case next == resource.AttemptFailed:
+		code := codeRule(a.State, power, has, a.Outcome == protocol.BootRefusedByState, askedOf(a))
+		if byMedium(a.Intended) {
+			reason, code = at.mediaFailure(reason, code)
+		}
+		at.fail(reason, code)
+		a.Cleanup = a.Cleanup || act == ActForceOff
+		return
+	case next == resource.AttemptSucceeded:
+		if a.Observed == "" {
+			a.Observed = protocol.TargetHdd // else firmware asked the network first
+		}
+		at.enter(next)
+		at.d.watch.Backoff = 0
+		at.d.happened(resource.EventDiskBoot, "booted from disk; override consumed")
+		return
+	case next == resource.AttemptConsumed && a.State != next:
+		at.enter(next)
+		at.d.happened(resource.EventConsumed, "firmware consumed the override %s", a.Intended)
+		if a.Restart {
+			at.restartedByOrder()
+		}
+		if !a.Network() {
+			at.advance()
+		}
+		at.tookCached()
+		return
+	case next != a.State:
+		at.enter(next)
+	}
+	switch act {
+	case ActArm:
+		if waits {
+			at.d.raise(resource.CondAwaitingHub, "first boot")
+			return
+		}
+		if at.d.now.Before(at.d.watch.NextTry) {
+			at.d.recheckAt(at.d.watch.NextTry)
+			return
+		}
+		if at.drives().insert() {
+			return
+		}
+		at.d.mark(&a.Marks.Written, at.d.now, PartPrepare, a.At)
+		at.urls().begin(a)
+		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.URI, Plain: a.URI && a.Reach != resource.ReachURI})
+	case ActOn:
+		if !a.OnSent.IsZero() && at.d.now.Before(at.d.watch.Pause) {
+			at.d.recheckAt(at.d.watch.Pause) // the BMC asked for more time than we give it
+			return
+		}
+		kind := ActOn
+		if a.Restart && at.d.watch.Last.Power != protocol.PowerOff {
+			kind = ActRestart
+		}
+		at.d.ordered(kind, "%s boot", a.Intended)
+		if a.OnSent.IsZero() {
+			a.OnSent = at.d.now
+			at.d.happened(resource.EventPowerOn, "with override %s", a.Intended)
+		}
+		a.OnAgain, a.OnPending = at.d.now, at.d.now
+		a.Epoch = at.d.rec.Epoch
+		at.d.dirty = true
+		at.d.act(Action{Kind: kind, Attempt: a.ID})
+	case ActNone, ActDisarm, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
+	}
+}
+
+// unheard says whether a network boot waits for the hub, because nothing of it was
+// sent, or because the On that would be sent now is one that an earlier run of the agent
+// may have sent: on a disk that was rolled back it would be the same boot again, for a
+// claim that may have ended since. When the hub is heard, its time begins.
+func (at attempts) unheard(a *Attempt, power running, has armed) bool {
+	on := (a.State == resource.AttemptArmed || a.State == resource.AttemptPowerRequested) && power == isOff && has == armedOurs
+	if !a.Network() || a.State != resource.AttemptPreparing && !on {
+		return false
+	}
+	if at.s.HubTime.IsZero() {
+		return true
+	}
+	if slices.ContainsFunc(at.d.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondAwaitingHub }) && a.Since.Before(at.d.now) {
+		at.enter(a.State)
+	}
+	return false
+}
+
+func (at attempts) enter(s resource.AttemptState) {
+	a := at.d.rec.Attempt
+	a.State, a.Since = s, at.d.now
+	if a.Outcome == protocol.BootCoercedContinuous && (s == resource.AttemptConsumed || s == resource.AttemptFetched) {
+		a.Disarm = true // see lasting
+	}
+	if s == resource.AttemptSucceeded || s == resource.AttemptFailed {
+		at.ended()
+	}
+	at.d.dirty = true
+}
+
+// assumed says once what Recover has assumed.
+func (at attempts) assumed() {
+	if a := at.d.rec.Attempt; a != nil && a.Assumed {
+		a.Assumed, at.d.dirty = false, true
+		at.d.happened(resource.EventFetched, "%s", a.Reason)
+	}
+}
+
+// fail ends the open attempt. A network boot whose file was fetched has spent
+// its grant: the installer may have run.
+func (at attempts) fail(reason string, code resource.AttemptCode) {
+	a := at.d.rec.Attempt
+	fetched := a.State == resource.AttemptFetched
+	a.Reason, a.Code, a.Disarm = reason, code, true
+	at.enter(resource.AttemptFailed)
+	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
+	if a.Network() && (fetched || a.Cached && !a.OnSent.IsZero()) {
+		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
+	}
+	a.Cleanup = at.fallbacks().count() || a.Cleanup
+	at.d.watch.Backoff++
+	pause := min(attemptBackoff<<min(at.d.watch.Backoff-1, 10), attemptMaxPause)
+	at.d.watch.NextTry = at.d.now.Add(pause)
+}
+
+// abandon ends an open attempt because the server shall not run, or not for its
+// claim any more. If it shall again before it was stopped, it is stopped all the
+// same: nobody watched what it booted.
+func (at attempts) abandon(why string, code resource.AttemptCode) {
+	a := at.d.rec.Attempt
+	a.Cleanup = a.State != resource.AttemptPreparing && a.State != resource.AttemptArmed
+	a.Abandoned = true
+	at.fail(why, code)
+	at.d.watch.NextTry, at.d.watch.Backoff = at.d.now, 0
+}
+
+// spend marks the grant of the record's attempt as used up.
+func (at attempts) spend(why string) {
+	at.d.rec.spend(why)
+	at.d.dirty = true
+}
+
+// isLate says whether the disk boot that the record has was given up too early. An override
+// that was cleared since is none that firmware took.
+func (at attempts) isLate() bool {
+	a := at.d.rec.Attempt
+	return a.State == resource.AttemptFailed && !a.Abandoned && a.Disarm &&
+		lateRule(a.Network(), a.Code, runningOf(at.d.watch.Last.Power), armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now))
+}
+
+// takeLate goes on with it.
+func (at attempts) takeLate() {
+	a := at.d.rec.Attempt
+	a.State, a.Reason, a.Code, a.Disarm, at.d.dirty = resource.AttemptPowerRequested, "", "", false, true
+	at.advance()
+}
+
+// ended notes that the record's attempt ended.
+func (at attempts) ended() {
+	a := at.d.rec.Attempt
+	at.d.plan.Measured.Ended = append(at.d.plan.Measured.Ended, Ended{Purpose: a.Purpose.Or(), Method: a.Intended, Code: a.Code})
+}
+
+// offTells is what the last read, which was Off, tells the open attempt.
+func (at attempts) offTells(a *Attempt, has armed) running {
+	seen := a.State == resource.AttemptConsumed || a.State == resource.AttemptFetched
+	return offRule(seen, at.d.watch.Last.StartedAt.Before(a.Since), has, at.d.awaitQuiet() || at.staleOff(a))
+}
+
+// staleOff reads again once an Off can no longer be that of before our On, and reports
+// whether it still may be.
+func (at attempts) staleOff(a *Attempt) bool {
+	on := a.OnSent
+	if a.OnAgain.After(on) {
+		on = a.OnAgain
+	}
+	until := on.Add(onResend)
+	if !at.d.now.Before(until) {
+		return false
+	}
+	at.d.recheckAt(until)
+	return true
+}
+
+// stopped notes that what an ended attempt left running is stopped.
+func (at attempts) stopped() { at.d.rec.Attempt.Cleanup, at.d.dirty = false, true }
+
+// forget drops the attempt: another owner comes, or its owner ends.
+func (at attempts) forget() { at.d.rec.Attempt, at.d.dirty = nil, true }
+
+// came notes that the server was seen to run: no On of ours takes effect any more.
+func (at attempts) came() { at.d.rec.Attempt.OnPending = time.Time{} }

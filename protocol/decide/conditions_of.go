@@ -1,0 +1,136 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+func (co conditions) url() {
+	if w := co.d.watch.URL; co.d.rec.URL != nil && w.Tries > 0 {
+		co.d.raise(resource.CondBootURLNotCleared, "%s", w.Why)
+	}
+}
+
+// approval says what waits for an approval.
+func (co conditions) approval() {
+	if st := co.d.rec.Stop; st != nil && st.Waits {
+		co.d.raise(resource.CondApprovalNeeded, "%d other servers were forced off within the window, and %d may be without an approval", co.s.Bulk.Others, co.s.Bulk.Bound)
+	}
+	for _, h := range co.d.holds {
+		if h.Withheld != "" {
+			co.d.raise(resource.CondReleaseNotApproved, "hold %s by %s: %s", h.ID, h.Owner, h.Withheld)
+		}
+	}
+}
+
+// left says what stays armed.
+func (co conditions) left() {
+	if l := co.d.rec.Left; l != nil {
+		co.d.raise(resource.CondOverrideLeft, "%s %s, since %s: %s", l.Override.Target, l.Override.Enabled, l.Since.UTC().Format(time.RFC3339), l.Fault.Words())
+	}
+}
+
+// discovery says that a discovery is given up, or what it waits for.
+func (co conditions) discovery() {
+	in, a := co.s.Intent, co.d.rec.Attempt
+	if !discovering(in) || in.Boot == nil || a.Open() || co.s.Grant == nil || co.d.rec.discovered(in.Owner.UID) {
+		return
+	}
+	use := co.d.rec.Used[grantKey(in.Boot)]
+	if use.Attempts < co.s.Grant.MaxAttempts {
+		return
+	}
+	code, reason := resource.AttemptOutcomeUnknown, "its record is lost"
+	if a != nil && a.OwnerUID == in.Owner.UID {
+		code, reason = a.Code, a.Reason
+	}
+	co.d.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, co.s.Grant.MaxAttempts, code, reason)
+}
+
+func (co conditions) fallback() {
+	f, in := co.d.rec.Fallback, co.s.Intent
+	if f == nil || f.Since.IsZero() || in == nil || in.Boot == nil || in.Boot.Owner.UID != f.OwnerUID {
+		return
+	}
+	co.d.raise(resource.CondFellBack, "after %d failed boots of configuration %d: %s", f.Failed, f.Generation, f.Reason)
+}
+
+// stop says what is wrong with the stop under way.
+func (co conditions) stop() {
+	st := co.d.rec.Stop
+	if st == nil {
+		return
+	}
+	power := co.d.watch.Last.Power
+	if ignoredRule(power, st.Taken, co.d.now.Sub(st.Forced) >= resendForce) {
+		co.d.raise(resource.CondForceOffIgnored, "%s, %d times since %s; the BMC shows %s", ActForceOff, st.ForceCount, st.Since.UTC().Format(time.RFC3339), power)
+	}
+	if st.Blind > 0 && !co.d.watch.Unread.Since.IsZero() {
+		co.d.raise(resource.CondForcedUnread, "%s, %d times: %s", ActForceOff, st.Blind, co.d.watch.Unread.Fault.Words())
+	}
+}
+
+// guard says what is known to be in a guard's way.
+func (co conditions) guard() {
+	g, w := co.d.rec.Guard, co.d.watch.Guard
+	switch {
+	case len(co.d.holds) > 0 && g != nil && g.State == GuardCannot:
+		co.d.raise(resource.CondRestorePolicy, "%s", g.Why)
+	case w.Why != "" && w.Kind == ActUnguard && g != nil:
+		co.d.raise(resource.CondRestorePolicy, "not put back to %s: %s", g.Before, w.Why)
+	case w.Why != "":
+		co.d.raise(resource.CondRestorePolicy, "%s", fmt.Sprintf("%s: %s", w.Kind, w.Why))
+	}
+}
+
+func (co conditions) media() {
+	a, m := co.d.rec.Attempt, co.d.rec.Medium
+	switch {
+	case m == nil:
+	case a.Open() && a.ID == m.Attempt && a.State == resource.AttemptPreparing && co.d.watch.Occupied != "":
+		co.d.raise(resource.CondMediaOccupied, "%s", co.d.watch.Occupied)
+	case a.Open() && a.ID == m.Attempt && m.State == MediumIn && !m.Config:
+		co.d.raise(resource.CondNoConfigDrive, "")
+	case m.State == MediumOut && co.d.watch.Eject.Tries > 0:
+		co.d.raise(resource.CondMediaNotEjected, "%s", co.d.watch.Eject.Why)
+	}
+}
+
+// refusals says what the BMC refuses now.
+func (co conditions) refusals() {
+	for _, k := range slices.Sorted(maps.Keys(co.d.watch.Refused)) {
+		r := co.d.watch.Refused[k]
+		code := faultCondition(r.Fault.Kind)
+		switch {
+		case code != conditionNone:
+		case r.Busy:
+			code = resource.CondBMCBusy
+		default:
+			code = resource.CondPowerFailed
+		}
+		co.d.raise(code, "%s: %s", k, r.Message)
+	}
+}
+
+// unexpected says what is not as ordered.
+func (co conditions) unexpected() {
+	u := co.d.rec.Unexpected
+	switch {
+	case u == nil:
+	case u.To == protocol.PowerOff:
+		co.d.raise(resource.CondUnexpectedPower, "went %s", u.To)
+	case u.Stands == protocol.StandsStopped:
+		co.d.raise(resource.CondSafeStopped, "stopped: %s", u.Why)
+	case u.Stands == protocol.StandsBelieved:
+		co.d.raise(resource.CondSafeStopped, "believed stopped: %s", u.Why)
+	case u.Stands == protocol.StandsRuns:
+		co.d.raise(resource.CondUnexpectedPower, "went %s and probably runs: %s", u.To, u.Why)
+	default:
+		co.d.raise(resource.CondUnexpectedPower, "went %s; where it stands is not known yet", u.To)
+	}
+}

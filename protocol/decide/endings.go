@@ -1,0 +1,94 @@
+package decide
+
+import (
+	"time"
+
+	"rackboot/protocol/resource"
+)
+
+// endings lets go of a server whose owner ends.
+type endings struct {
+	d *draft
+	s *Snapshot
+}
+
+func (en endings) attempts() attempts { return attempts(en) }
+
+func (en endings) disarming() disarming { return disarming{en.d} }
+
+func (en endings) proofs() proofs { return proofsOf(en.d, en.s) }
+
+func (en endings) stops() stops { return stops(en) }
+
+// leaves brings the server of a discovery to its end. over says that the hub ends it;
+// until then a server that was discovered is only powered off.
+func (en endings) leaves(over bool) {
+	in, a := en.s.Intent, en.d.rec.Attempt
+	done := en.d.rec.discovered(in.Owner.UID)
+	// A stop that was begun is ended: what was sent cannot be called back.
+	ours := en.d.rec.runsFor(in.Owner.UID) == runsThis || en.d.rec.Stop != nil
+	var until time.Time
+	if done {
+		until = a.Since.Add(selfOff)
+	}
+	switch leaveRule(leavingOf(en.d.watch.Last.Power), ours, done, en.d.now.Before(until)) {
+	case leaveProve:
+		en.stops().advance(resource.StopSoft, en.s.Settings.SoftTimeout)
+		if over {
+			en.release()
+		} else if !en.d.awaitQuiet() {
+			en.disarming().disarm()
+		}
+	case leaveWait:
+		en.d.recheck(activeInterval)
+	case leaveForce:
+		en.stops().advance(resource.StopHard, 0)
+	case leaveStop:
+		en.stops().advance(resource.StopSoft, en.s.Settings.SoftTimeout)
+	case leaveIt:
+		if over {
+			en.letGo()
+		}
+	}
+}
+
+// letGo ends a discovery whose server runs for somebody else. An override of ours that
+// may still be armed must not outlive it; it is cleared at the next Off.
+func (en endings) letGo() {
+	in, a := en.s.Intent, en.d.rec.Attempt
+	if en.d.rec.Released == in.Owner.UID {
+		return
+	}
+	if a != nil && a.Disarm && (en.d.watch.Last.Override.Armed() && a.isOurs(en.d.watch.Last.Override) || a.hidden()) {
+		en.d.raise(resource.CondServerOn, "the boot override of the discovery is cleared when the server is Off")
+		return
+	}
+	en.forget()
+	en.d.happened(resource.EventReleased, "was not booted by the discovery, and is left as it is")
+}
+
+// forget drops what the record has of an owner that ends: tokens die with the claim.
+// That its grant was used stays a while (P4).
+func (en endings) forget() {
+	en.d.rec.Released = en.s.Intent.Owner.UID
+	en.attempts().forget()
+	en.d.explained()
+	en.d.rec.forgetOwners(en.d.rec.Released)
+	en.d.dirty = true
+}
+
+// release notes that a releasing claim's server was proved Off.
+func (en endings) release() {
+	in := en.s.Intent
+	pr := en.d.watch.Proofs[releaseProof]
+	if en.d.rec.Released == in.Owner.UID || en.d.rec.Attempt != nil && en.d.rec.Attempt.Disarm || en.d.rec.Rearm != nil ||
+		en.d.rec.Medium != nil && en.d.watch.Eject.Tries < ejectTries || en.d.rec.URL != nil && !en.d.watch.URL.stays() {
+		return // an override that nothing consumed must not outlive the claim, nor a medium or a URL
+	}
+	if !pr.proven(en.s.Settings.SettleWindow) {
+		en.proofs().awaitProof(pr)
+		return
+	}
+	en.forget()
+	en.d.happened(resource.EventReleased, "Off since %s", en.d.watch.OffSince.UTC().Format(time.RFC3339Nano))
+}

@@ -1,0 +1,184 @@
+package decide
+
+import (
+	"cmp"
+
+	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
+
+// grants begins network boots: each by a grant, and where it destroys something by an approval.
+type grants struct {
+	d *draft
+	s *Snapshot
+}
+
+func (gr grants) attempts() attempts { return attempts(gr) }
+
+func (gr grants) fallbacks() fallbacks { return fallbacksOf(gr.d, gr.s) }
+
+func (gr grants) requests() requests { return requests(gr) }
+
+// bootClass is the approval that the boot of the intent needs, from the network.
+func (gr grants) bootClass() resource.ApprovalClass {
+	b, key := gr.s.Intent.Boot, gr.s.Bulk.Key
+	if gr.s.Artefacts.Destructive {
+		return destructiveRule(actWipe, key, false, false, false)
+	}
+	return destructiveRule(actGrant, key, false, false, !always(b) && gr.d.rec.hasSystemOf(b.Owner.UID, gr.s.Echo))
+}
+
+// approve decides whether the boot of the intent may begin, and notes in the use of its
+// grant by which approval.
+func (gr grants) approve(use *GrantUse) bool {
+	b := gr.s.Intent.Boot
+	this := ClearedBoot{Class: gr.bootClass(), Digest: b.Image.Digest}
+	if b.Env != nil {
+		this.BootEnv = b.Env.Name
+	}
+	was := use.Cleared
+	was.Approval = ""
+	by := ""
+	for _, a := range gr.s.Approved {
+		if a.Class == this.Class && permits(a, gr.d.server, b) {
+			by = cmp.Or(by, a.ID)
+		}
+	}
+	switch bootRule(this.Class, was == this, by != "") {
+	case ClearWait:
+		gr.notApproved(this)
+		return false
+	case ClearSpend:
+		this.Approval = by
+		use.Cleared, gr.d.plan.Spent = this, by
+		gr.d.happened(resource.EventApproval, "boots from the network by approval %s", by)
+	case ClearFree, ClearCount:
+		if this.Class == approvalNone {
+			use.Cleared = ClearedBoot{}
+		}
+	}
+	return true
+}
+
+func (gr grants) notApproved(this ClearedBoot) {
+	owner := gr.s.Intent.Owner.Name
+	if this.Class == resource.ApproveWipe {
+		gr.d.raise(resource.CondWipeNotApproved, "boot environment %s discards the disks, and no approval permits it for %s", this.BootEnv, owner)
+		return
+	}
+	gr.d.raise(resource.CondInstallNotApproved, "the server has a system of claim %s, and no approval permits to install it again", owner)
+}
+
+// unapproved says whether an attempt was begun without the approval that it needs: by an
+// agent of a release that wanted none, or before this one knew a destructive key.
+func (gr grants) unapproved(a *Attempt) bool {
+	if !a.Network() || gr.s.Intent.Boot == nil {
+		return false
+	}
+	class := gr.bootClass()
+	return class != approvalNone && a.Cleared.Class != class
+}
+
+func (gr grants) firstFacts() firstFacts {
+	b, c, g := gr.s.Intent.Boot, gr.s.Chain, gr.s.Grant
+	f := firstFacts{method: methodUnknown, chain: chainFits, grant: grantFit}
+	if m, known := methodNamed(b.BootPolicy.FirstBoot); known {
+		if f.method = methodFits; m.medium && gr.s.MediaError != "" {
+			f.method = methodCannot
+		}
+	}
+	switch {
+	case c == nil:
+		f.chain = chainNone
+	case b.Reach == resource.ReachURI && c.Kind == protocol.ChainIPXE:
+		f.chain = chainByURI
+	}
+	switch {
+	case g == nil && gr.s.GrantError != "":
+		f.grant = grantUnread
+	case g == nil:
+		f.grant = grantMissing
+	case grantFits(g, gr.s.Intent) != "":
+		f.grant = grantOther
+	default:
+		f.kept = gr.d.rec.installedBefore(b) != nil && !overRule(always(b), true, g.Over)
+	}
+	return f
+}
+
+// firstBoot begins a network boot if everything that it needs is there (P4, P7).
+func (gr grants) firstBoot() {
+	b := gr.s.Intent.Boot
+	switch firstRule(gr.firstFacts()) {
+	case firstNoMedia:
+		gr.d.raise(resource.CondUnsupportedBoot, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.s.MediaError)
+	case firstNoMethod:
+		gr.d.raise(resource.CondUnsupportedBoot, "first boot %s", b.BootPolicy.FirstBoot)
+	case firstNoChain:
+		gr.d.raise(resource.CondNoBootChain, "%s", gr.s.ChainError)
+	case firstNoURI:
+		gr.d.raise(resource.CondNoBootChain, "the server has reach uri, and iPXE asks by DHCP what to do; a UKI, or shim and GRUB, do not")
+	case firstUnread:
+		gr.d.raise(resource.CondGrantInvalid, "%s", gr.s.GrantError)
+	case firstMissing:
+		gr.d.raise(resource.CondGrantMissing, "")
+	case firstMisfit:
+		gr.d.raise(resource.CondGrantInvalid, "%s", grantFits(gr.s.Grant, gr.s.Intent))
+	case firstKept:
+		gr.d.raise(resource.CondGrantInvalid, "%s was installed for the claim before this boot came, and is kept; to install over it, delete the claim and create it again", gr.d.rec.installedBefore(b).ImageDigest)
+	case firstGranted:
+		gr.granted()
+	}
+}
+
+// granted begins a network boot for which there is a grant that fits, if it may be used.
+func (gr grants) granted() {
+	b, g := gr.s.Intent.Boot, gr.s.Grant
+	use := gr.fallbacks().again(b, gr.requests().retry(grantKey(b), gr.d.rec.Used[grantKey(b)], g.MaxAttempts))
+	switch grantRule(grantFacts{
+		ran: use.Ran, foreign: foreign(b.GrantFor, gr.s.Incarnation), left: !use.Spent && use.Attempts < g.MaxAttempts,
+		local: gr.s.Artefacts.Local, heard: !gr.s.HubTime.IsZero(),
+	}) {
+	case grantRan:
+		gr.d.raise(resource.CondUnexpectedPower, "went Off after its boot files were fetched; it boots from the network again by an order only")
+	case grantForeign:
+		gr.d.raise(resource.CondGrantInvalid, "the grant was given to another disk of the agent, which was replaced, lost or rolled back, and may have been used; delete the claim and create it again")
+	case grantWaits:
+		gr.d.raise(resource.CondAwaitingHub, "first boot")
+	case grantSpent, grantFiles: // the conditions say so
+	case grantUse:
+		if gr.approve(&use) {
+			gr.useGrant(b, g, use)
+		}
+	}
+}
+
+// useGrant begins the boot, and counts it.
+func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse) {
+	use.Attempts++
+	use.Repeat, use.At = g.Repeat, gr.d.now
+	if gr.d.rec.Used == nil {
+		gr.d.rec.Used = map[string]GrantUse{}
+	}
+	gr.d.rec.Used[grantKey(b)] = use
+	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.s.Chain.Kind)
+	gr.attempts().begin(order{
+		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared,
+	})
+}
+
+// renew lets a grant that repeats be used once more, because somebody has ordered
+// a power-on: the server is Off by an order.
+func (gr grants) renew() {
+	in := gr.s.Intent
+	if in == nil || in.Boot == nil || gr.d.watch.Last.Power != protocol.PowerOff {
+		return
+	}
+	key := grantKey(in.Boot)
+	if use, ok := gr.d.rec.Used[key]; ok && use.Repeat && (use.Ran || use.Attempts > 0) && !gr.d.rec.Attempt.Open() {
+		use.Ran, use.Attempts = false, 0
+		gr.d.rec.Used[key] = use
+		gr.d.dirty = true
+	}
+}

@@ -1,0 +1,199 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+// heard folds what boot clients and images were seen to do.
+type heard struct {
+	d *draft
+	s *Snapshot
+}
+
+func (he heard) attempts() attempts { return attempts(he) }
+
+func (he heard) drives() drives { return drivesOf(he.d, he.s) }
+
+func (he heard) fallbacks() fallbacks { return fallbacksOf(he.d, he.s) }
+
+func (he heard) sightings() sightings { return sightings(he) }
+
+// evidence folds what boot clients were seen to do.
+func (he heard) evidence(e Event) {
+	a := he.d.rec.Attempt
+	switch {
+	case e.Medium != "":
+		he.cached(e)
+	case e.UserData != "" || e.Kind == protocol.EvidenceFetched && e.File == protocol.FileIgnition:
+		he.userData(e)
+	case e.Asks:
+		he.sightings().asks(e.At, protocol.ByHTTP)
+	case e.StopImage:
+		he.d.watch.Image = e.At
+	case e.Kind == protocol.EvidenceDHCP && e.Class == protocol.ClassNone:
+		he.d.watch.Heard = e.At
+	case e.Begun:
+		if accepting(a, e.Token) && !a.Served {
+			a.Served = true
+			he.d.dirty = true
+		}
+	case e.Kind == protocol.EvidenceDHCP:
+		he.dhcpSeen(e)
+	case e.Kind == protocol.EvidenceFetched && a != nil && a.Chain != nil && !a.Chain.IsLast(e.File):
+		// A loader, or the kernel without its initramfs: nothing can have been installed.
+	case e.Kind == protocol.EvidenceFetched:
+		if late(a, e.Token) {
+			// The last byte left while the attempt was being ended: the installer may
+			// run, so the grant is spent.
+			a.Evidence = protocol.EvidenceFetched
+			he.attempts().spend("fetched as the attempt was ended: " + a.Reason)
+			return
+		}
+		if !accepting(a, e.Token) || a.State == resource.AttemptFetched {
+			return
+		}
+		he.attempts().enter(resource.AttemptFetched)
+		he.d.mark(&a.Marks.Fetched, he.d.now, PartDHCPToFetched, a.Marks.Asked)
+		he.d.rec.ran()
+		a.Evidence = protocol.EvidenceFetched
+		if a.Observed == "" {
+			a.Observed = a.Intended // its path was in no other answer
+		}
+		he.d.happened(resource.EventFetched, "%s", a.last())
+	case e.Kind == protocol.EvidenceFailed:
+		he.imageFailed(e)
+	case a != nil && takesKind(a.Purpose.Or(), a.Repeat, e.Kind):
+		he.installed(e)
+	}
+}
+
+func (he heard) dhcpSeen(e Event) {
+	a := he.d.rec.Attempt
+	method, boots := askedFor[e.Class]
+	if !boots {
+		return
+	}
+	if a == nil || a.OnSent.IsZero() || e.At.Before(a.OnSent) || e.At.Sub(a.OnSent) > mismatchWindow || !he.d.rec.Orders().Explain(e.At) {
+		he.sightings().asks(e.At, protocol.ByDHCP)
+		return
+	}
+	if !a.Open() && he.d.rec.Power != protocol.PowerOn {
+		return // whoever asks for a server that is Off again, it is not what the attempt started
+	}
+	ordered := method == a.Intended || a.forDiscovery()
+	if a.Open() && ordered {
+		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.OnSent)
+	}
+	if a.State == resource.AttemptPowerRequested && ordered {
+		he.attempts().enter(resource.AttemptConsumed)
+		he.d.happened(resource.EventConsumed, "a %s request came", method)
+	}
+	if a.Observed == method || a.Observed == a.Intended && a.Network() {
+		return
+	}
+	a.Observed = method
+	he.d.dirty = true
+	he.d.happened(resource.EventDHCPSeen, "%s", e.Class)
+	if a.mismatched() {
+		he.d.plan.Measured.Mismatches = append(he.d.plan.Measured.Mismatches, Mismatch{a.Intended, method})
+		he.d.happened(resource.EventMismatch, "%s was ordered, firmware used %s", a.Intended, method)
+	}
+}
+
+// installed takes the report that ends a network boot. It is the evidence that
+// makes a server provisioned; Fetched or a running installer never is.
+func (he heard) installed(e Event) {
+	a := he.d.rec.Attempt
+	if he.s.Intent == nil || !TakesReport(a, e.Token) || a.State == resource.AttemptSucceeded || a.Code == resource.AttemptImageFailed {
+		return
+	}
+	a.Evidence = e.Kind
+	a.Disarm = true // some firmware boots by an override for once and keeps it
+	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
+	a.Code, a.Reason = "", "" // a late report of one that was ended
+	he.attempts().enter(resource.AttemptSucceeded)
+	he.d.watch.Backoff, he.d.watch.NextTry = 0, time.Time{}
+	he.d.explained() // whatever it was, it ended well
+	he.fallbacks().end()
+	if a.forDiscovery() {
+		if a.Observed == "" {
+			a.Observed = a.Intended
+		}
+		he.d.happened(resource.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Observed)
+		return // nothing is installed, and nothing of it outlives the discovery
+	}
+	he.d.rec.provision(resource.Provisioned{
+		OwnerUID: a.OwnerUID, Generation: a.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
+		ImageDigest: a.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
+	})
+	he.attempts().spend(string(e.Kind))
+	text := fmt.Sprintf("%s, attempt %d", e.Kind, a.Number)
+	if words := said(e); words != "" {
+		text += ": " + words // such as which disks were discarded
+	}
+	he.d.happened(resource.EventInstalled, "%s", text)
+	he.d.happened(resource.EventProvisioned, "%s", a.Digest)
+}
+
+// imageFailed takes the report of an image that could not do what it was booted for. It
+// ends the attempt. The image ran, so that a grant for one boot is spent: nothing is
+// booted from the network again by itself but a discovery.
+func (he heard) imageFailed(e Event) {
+	a := he.d.rec.Attempt
+	if !accepting(a, e.Token) || !TakesReport(a, e.Token) {
+		return
+	}
+	words := said(e)
+	if words == "" {
+		words = "it gave no message"
+	}
+	a.Evidence = protocol.EvidenceFailed
+	he.attempts().fail("the image reported that it failed: "+words, resource.AttemptImageFailed)
+	he.attempts().spend(a.Reason)
+}
+
+// userData folds what happened to user data. A refusal is an event once for each reason
+// and attempt, so that nobody fills the disk by asking.
+func (he heard) userData(e Event) {
+	a := he.d.rec.Attempt
+	if a == nil || a.Ignition == nil || e.Token == "" || a.Token != e.Token {
+		return
+	}
+	switch e.UserData {
+	case IgnitionGive:
+		if !a.Given {
+			a.Given, he.d.dirty = true, true
+		}
+	case IgnitionOver, IgnitionStranger:
+		if slices.Contains(a.Refusals, e.UserData) {
+			return
+		}
+		a.Refusals, he.d.dirty = append(a.Refusals, e.UserData), true
+		why := "asked for after the installation was reported"
+		if e.UserData == IgnitionStranger {
+			why = "asked for from an address that is not the server's"
+		}
+		he.d.happened(resource.EventUserDataRefused, "%s", why)
+	case IgnitionClosed:
+	default: // its last byte was sent
+		a.Deliveries++
+		he.d.dirty = true
+		if a.Deliveries == 1 {
+			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Ignition.Version, a.Ignition.Secret)
+		}
+	}
+}
+
+// cached notes that a BMC has all of a medium before the server is powered on: it needs
+// not read it again, so that reads are no evidence.
+func (he heard) cached(e Event) {
+	a, m := he.d.rec.Attempt, he.d.rec.Medium
+	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.OnSent.IsZero() && !a.Cached {
+		a.Cached, he.d.dirty = true, true
+	}
+}

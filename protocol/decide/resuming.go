@@ -1,0 +1,88 @@
+package decide
+
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+// resumable says what of the server can be resumed.
+func (rq requests) resumable() resumable {
+	a, in := rq.d.rec.Attempt, rq.s.Intent
+	if in == nil || in.Boot == nil {
+		return resumeUnsaid
+	}
+	if a.Open() {
+		return resumeBoot
+	}
+	use := rq.d.rec.Used[grantKey(in.Boot)]
+	mine := a != nil && a.OwnerUID == in.Owner.UID
+	switch done := rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo); {
+	case !done && !use.Repeat && (use.Spent || rq.s.Grant != nil && use.Attempts >= rq.s.Grant.MaxAttempts && use.Attempts > 0):
+		return resumeSpent
+	case rq.d.rec.Unexpected != nil, use.Ran, mine && a.State == resource.AttemptFailed && !a.Abandoned:
+		return resumeLost
+	case done && mine && a.State == resource.AttemptSucceeded && a.Network() && rq.d.rec.Power == protocol.PowerOn:
+		return resumeLost // its installer did not end as it should
+	}
+	return resumeNothing
+}
+
+func (rq requests) resumedOf(s *RequestState) resumed {
+	a := rq.d.rec.Attempt
+	switch {
+	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(rq.d.holds) > 0):
+		return resumedNot
+	case a.State == resource.AttemptFailed && s.Fallback && a.Restart:
+		return resumedNot // it goes on by a stop
+	case a.State == resource.AttemptFailed:
+		return resumedFailed
+	case a.State == resource.AttemptConsumed, a.State == resource.AttemptFetched, a.State == resource.AttemptSucceeded:
+		return resumedRuns
+	}
+	return resumedSent
+}
+
+// resuming is the resume that is to be done, or nil.
+func (rq requests) resuming() *RequestState {
+	for i := range rq.d.rec.Requests {
+		if s := &rq.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending && rq.resumedOf(s) == resumedNot {
+			return s
+		}
+	}
+	return nil
+}
+
+// stopsFirst says whether a resume stops the server: what it boots is not on the disk,
+// or its BMC does not restart it.
+func (rq requests) stopsFirst(s *RequestState) bool {
+	return rq.resumedOf(s) == resumedNot && (s.Fallback || !rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo))
+}
+
+// askedHere says whether a resume that was asked for at the agent stops the server: it
+// is on this disk, by this agent's clock, and waits for no hub.
+func (rq requests) askedHere() bool {
+	s := rq.resuming()
+	return s != nil && s.Local
+}
+
+// retry renews a grant that is used up, once for each order.
+func (rq requests) retry(key string, use GrantUse, limit int) GrantUse {
+	s := rq.resuming()
+	if s == nil || !s.Retry || s.Renewed || !use.Spent && use.Attempts < limit {
+		return use
+	}
+	s.Renewed, rq.d.dirty = true, true
+	rq.d.happened(resource.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
+	use = GrantUse{Repeat: use.Repeat}
+	rq.d.rec.Used[key] = use
+	return use
+}
+
+// stopFirst has the resumes that are under way stop and start the server.
+func (rq requests) stopFirst() {
+	for i := range rq.d.rec.Requests {
+		if s := &rq.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
+			s.Fallback = true
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package decide
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writers are the fields of the record and of the watch, and the topics that write them. A topic
+// that writes a field which is not its own takes part in another's decision.
+func writers() map[string][]string {
+	return map[string][]string{
+		"rec.Attempt":            {"attempts", "draft", "heard"},
+		"rec.Booted":             {"draft"},
+		"rec.Conditions":         {"conditions"},
+		"rec.Ended":              {"requests"},
+		"rec.Epoch":              {"attempts", "sightings"},
+		"rec.Fallback":           {"fallbacks"},
+		"rec.Guard":              {"guards"},
+		"rec.Identity":           {"identities"},
+		"rec.LastPoweredOn":      {"draft"},
+		"rec.LastReset":          {"sightings"},
+		"rec.Left":               {"disarming"},
+		"rec.Manual":             {"proofs"},
+		"rec.Medium":             {"drives"},
+		"rec.Ordered":            {"attempts", "draft"},
+		"rec.Pending":            {"draft", "pursuit"},
+		"rec.PendingRebootSince": {"pursuit"},
+		"rec.Power":              {"sightings"},
+		"rec.PowerLog":           {"sightings"},
+		"rec.Progress":           {"sightings"},
+		"rec.Rearm":              {"rearming"},
+		"rec.Receipts":           {"proofs"},
+		"rec.Released":           {"attempts", "endings"},
+		"rec.Requests":           {"requests"},
+		"rec.Seen":               {"sightings"},
+		"rec.Server":             {"draft"},
+		"rec.Stop":               {"stops"},
+		"rec.Terms":              {"lifetimes", "proofs"},
+		"rec.URL":                {"urls"},
+		"rec.Unexpected":         {"draft", "sightings"},
+		"rec.Used":               {"grants", "requests"},
+		"rec.Violated":           {"proofs"},
+		"watch.Asked":            {"sightings"},
+		"watch.Backoff":          {"attempts", "heard"},
+		"watch.Busy":             {"sightings"},
+		"watch.Counted":          {"lifetimes"},
+		"watch.Eject":            {"drives"},
+		"watch.Guard":            {"guards"},
+		"watch.Heard":            {"heard"},
+		"watch.Image":            {"heard"},
+		"watch.Last":             {"attempts", "rearming", "sightings"},
+		"watch.LastReset":        {"sightings"},
+		"watch.NextTry":          {"attempts", "heard"},
+		"watch.Occupied":         {"drives"},
+		"watch.OffSince":         {"sightings"},
+		"watch.Pause":            {"attempts", "disarming", "sightings", "stops"},
+		"watch.Proofs":           {"proofs", "sightings"},
+		"watch.RearmNext":        {"rearming"},
+		"watch.Refused":          {"draft"},
+		"watch.SilentSince":      {"proofs"},
+		"watch.Stopping":         {"stops"},
+		"watch.URL":              {"urls"},
+		"watch.Unread":           {"sightings"},
+		"watch.Waiting":          {"pursuit", "stops"},
+	}
+}
+
+// Each topic writes its own part of the draft.
+func TestWriters(t *testing.T) {
+	got := map[string][]string{}
+	for _, f := range parsed(t) {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Body != nil {
+				topic, recv := receiver(fn)
+				for _, field := range written(fn.Body, recv, topic == "draft") {
+					if !slices.Contains(got[field], topic) {
+						got[field] = append(got[field], topic)
+					}
+				}
+			}
+		}
+	}
+	if len(got) < 20 {
+		t.Fatalf("%d fields are written", len(got))
+	}
+	want := writers()
+	for _, field := range slices.Sorted(maps.Keys(got)) {
+		slices.Sort(got[field])
+		if !slices.Equal(got[field], want[field]) {
+			t.Errorf("%s is written by %s, want %s", field, strings.Join(got[field], ", "), strings.Join(want[field], ", "))
+		}
+	}
+	for field := range want {
+		if got[field] == nil {
+			t.Errorf("nothing writes %s", field)
+		}
+	}
+}
+
+func parsed(t *testing.T) (all []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// receiver is the type of a method, and what the method calls it.
+func receiver(fn *ast.FuncDecl) (topic, name string) {
+	typ := fn.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	if id, ok := typ.(*ast.Ident); ok && len(fn.Recv.List[0].Names) == 1 {
+		return id.Name, fn.Recv.List[0].Names[0].Name
+	}
+	return "", ""
+}
+
+// written are the fields of a draft's record and watch that a method writes: by their names, such
+// as rec.Stop, or by a pointer that it took of one.
+func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
+	of := map[string]string{} // names of pointers, and the field that each is of
+	field := func(e ast.Expr) string {
+		var path []string
+		for {
+			switch x := e.(type) {
+			case *ast.SelectorExpr:
+				path = append(path, x.Sel.Name)
+				e = x.X
+				continue
+			case *ast.IndexExpr:
+				e = x.X
+				continue
+			case *ast.StarExpr:
+				e = x.X
+				continue
+			case *ast.UnaryExpr:
+				if x.Op == token.AND {
+					e = x.X
+					continue
+				}
+			case *ast.Ident:
+				slices.Reverse(path)
+				if of[x.Name] != "" {
+					return of[x.Name]
+				}
+				if !draft && len(path) > 0 && path[0] == "d" {
+					path = path[1:]
+				} else if !draft {
+					return ""
+				}
+				if x.Name == recv && len(path) > 1 && (path[0] == "rec" || path[0] == "watch") {
+					return path[0] + "." + path[1]
+				}
+			}
+			return ""
+		}
+	}
+	note := func(e ast.Expr) {
+		if id, ok := e.(*ast.Ident); ok {
+			if of[id.Name] != "" {
+				delete(of, id.Name) // it names another thing from here on
+			}
+			return
+		}
+		if f := field(e); f != "" && !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, l := range n.Lhs {
+				id, ok := l.(*ast.Ident)
+				if ok && n.Tok == token.DEFINE && i < len(n.Rhs) && len(n.Lhs) == len(n.Rhs) {
+					if f := field(n.Rhs[i]); f != "" {
+						of[id.Name] = f
+						continue
+					}
+				}
+				note(l)
+			}
+		case *ast.IncDecStmt:
+			note(n.X)
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "delete" {
+				note(n.Args[0])
+			}
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "DeleteFunc" {
+				note(n.Args[0])
+			}
+		}
+		return true
+	})
+	return fields
+}
