@@ -28,7 +28,7 @@ import (
 	"rackboot/hub/pki"
 	"rackboot/hub/secret"
 	"rackboot/hub/store"
-	"rackboot/metrics"
+	"rackboot/internal/metrics"
 	"rackboot/protocol"
 	"rackboot/protocol/link"
 	"rackboot/protocol/message"

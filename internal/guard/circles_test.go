@@ -1,0 +1,212 @@
+package guard
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	// circleMost is how many files of a package may refer to each other's declarations,
+	// directly or round about: who changes one of them has to know them all.
+	circleMost = 10
+	// methodsMost is how many methods a type may have.
+	methodsMost = 40
+)
+
+// TestCircles holds each package to the bounds, or to what it had when they were made: no type has everything
+// as its methods, and not everything refers to everything. It prints the figures with -v.
+func TestCircles(t *testing.T) {
+	packages := map[string]map[string][]byte{}
+	for p, text := range files(t, func(p string) bool { return isGo(p) && !isTest(p) }) {
+		if packages[path.Dir(p)] == nil {
+			packages[path.Dir(p)] = map[string][]byte{}
+		}
+		packages[path.Dir(p)][path.Base(p)] = text
+	}
+	larger := larger()
+	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+		s := shapeOf(t, packages[dir])
+		t.Logf("%s: %d files, circle of %d, %d methods of %s", dir, len(packages[dir]), len(s.circle), s.methods, s.largest)
+		most, known := larger[dir]
+		if !known {
+			most = bounds{circleMost, methodsMost}
+		}
+		report(t, s.problems(dir, most))
+		if is := (bounds{max(len(s.circle), circleMost), max(s.methods, methodsMost)}); known && is != most {
+			t.Errorf("%s has %+v now: say so in larger", dir, is)
+		}
+		delete(larger, dir)
+	}
+	for dir := range larger {
+		t.Errorf("%s is no package: take it out of larger", dir)
+	}
+}
+
+// bounds are the most files in a circle and methods of a type.
+type bounds struct{ circle, methods int }
+
+// larger are the packages that are larger than they may be. Their figures may only fall.
+func larger() map[string]bounds {
+	return map[string]bounds{
+		"agent/store":            {14, 77},
+		"hub/daemon":             {13, 40},
+		"hub/iso":                {10, 52},
+		"hub/link":               {17, 57},
+		"hub/plan":               {12, 68},
+		"hub/plan/rollout":       {12, 40},
+		"hub/store":              {43, 152},
+		"integration/benchfence": {12, 40},
+		"integration/fleet":      {15, 40},
+		"integration/sim":        {10, 60},
+		"netboot/dhcp":           {19, 40},
+		"netboot/dhcp6":          {16, 40},
+		"netboot/ignition":       {18, 40},
+		"netboot/mirror":         {25, 40},
+		"protocol/api":           {10, 59},
+		"protocol/resource":      {43, 40},
+	}
+}
+
+// shape is how much of a package hangs together.
+type shape struct {
+	circle  []string // files; none refer to each other in a circle of one
+	largest string   // type with the most methods
+	methods int
+}
+
+func (s shape) problems(dir string, most bounds) (out []string) {
+	if len(s.circle) > most.circle {
+		out = append(out, fmt.Sprintf("%s: %d files refer to each other in a circle: %s", dir, len(s.circle), strings.Join(s.circle, ", ")))
+	}
+	if s.methods > most.methods {
+		out = append(out, fmt.Sprintf("%s: %s has %d methods", dir, s.largest, s.methods))
+	}
+	return out
+}
+
+// nothing imports nothing: what a package declares itself is known all the same.
+type nothing struct{}
+
+// Import implements types.Importer.
+func (nothing) Import(string) (*types.Package, error) { return nil, fmt.Errorf("not imported") }
+
+// shapeOf looks at the files of one package.
+func shapeOf(t *testing.T, texts map[string][]byte) (s shape) {
+	t.Helper()
+	fset := token.NewFileSet()
+	var all []*ast.File
+	methods := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		f, err := parser.ParseFile(fset, name, texts[name], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				methods[strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*")]++
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(methods)) {
+		if methods[name] > s.methods {
+			s.largest, s.methods = name, methods[name]
+		}
+	}
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	cfg := types.Config{Importer: nothing{}, Error: func(error) {}} // of what is not imported there are many
+	pkg, _ := cfg.Check("x", fset, all, &info)
+	refers := map[string]map[string]bool{}
+	for id, o := range info.Uses {
+		from, to := fset.Position(id.Pos()).Filename, fset.Position(o.Pos()).Filename
+		if o.Pkg() != pkg || from == to || !declared(o) {
+			continue
+		}
+		if refers[from] == nil {
+			refers[from] = map[string]bool{}
+		}
+		refers[from][to] = true
+	}
+	reach := map[string]map[string]bool{}
+	for name := range texts {
+		reach[name] = reached(refers, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		var circle []string
+		for _, other := range slices.Sorted(maps.Keys(reach[name])) {
+			if reach[other][name] {
+				circle = append(circle, other)
+			}
+		}
+		if len(circle) > len(s.circle) {
+			s.circle = circle
+		}
+	}
+	return s
+}
+
+// declared reports whether an object is a declaration of its package, or a method.
+func declared(o types.Object) bool {
+	f, isFunc := o.(*types.Func)
+	return o.Parent() == o.Pkg().Scope() || isFunc && f.Signature().Recv() != nil
+}
+
+// reached are the files that a file refers to, directly or round about.
+func reached(refers map[string]map[string]bool, from string) map[string]bool {
+	seen, next := map[string]bool{}, []string{from}
+	for len(next) > 0 {
+		name := next[0]
+		next = next[1:]
+		for to := range refers[name] {
+			if !seen[to] {
+				seen[to] = true
+				next = append(next, to)
+			}
+		}
+	}
+	return seen
+}
+
+func TestCirclesCanFail(t *testing.T) {
+	ring := func(n int, back bool) map[string][]byte {
+		texts := map[string][]byte{}
+		for i := range n {
+			text := fmt.Sprintf("package x\n\nimport \"y.org/z\"\n\ntype t%d struct{ z.T }\n", i)
+			if i+1 < n || back {
+				text += fmt.Sprintf("\nfunc f%d(t t%d) { t.m(); z.F() }\n", i, (i+1)%n)
+			}
+			texts[fmt.Sprintf("f%02d.go", i)] = []byte(text + fmt.Sprintf("\nfunc (t%d) m() {}\n", i))
+		}
+		return texts
+	}
+	object := func(n int) map[string][]byte {
+		text := "package x\n\ntype t struct{}\n"
+		for i := range n {
+			text += fmt.Sprintf("\nfunc (t) m%d() {}\n", i)
+		}
+		return map[string][]byte{"t.go": []byte(text)}
+	}
+	for _, c := range []struct {
+		name  string
+		texts map[string][]byte
+		want  string
+	}{
+		{"a long line", ring(3*circleMost, false), ""},
+		{"a circle", ring(circleMost, true), ""},
+		{"too many in a circle", ring(circleMost+1, true), "11 files refer to each other"},
+		{"methods", object(methodsMost), ""},
+		{"too many methods", object(methodsMost + 1), "t has 41 methods"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, shapeOf(t, c.texts).problems("x", bounds{circleMost, methodsMost}), c.want)
+		})
+	}
+}
