@@ -17,8 +17,13 @@ const (
 	// circleMost is how many files of a package may refer to each other's declarations,
 	// directly or round about: who changes one of them has to know them all.
 	circleMost = 10
-	// methodsMost is how many methods a type may have.
+	// methodsMost is how many methods a type may have, of its own and of what it embeds; a
+	// field that is a function counts as one.
 	methodsMost = 40
+	// fieldsMost is how many fields a type may have that is more than data.
+	fieldsMost = 20
+	// dataMethods is how many methods what is data has at most.
+	dataMethods = 4
 )
 
 // TestCircles holds each package to the bounds, or to what it had when they were made: no type has everything
@@ -34,13 +39,13 @@ func TestCircles(t *testing.T) {
 	larger := larger()
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		s := shapeOf(t, packages[dir])
-		t.Logf("%s: %d files, circle of %d, %d methods of %s", dir, len(packages[dir]), len(s.circle), s.methods, s.largest)
+		t.Logf("%s: %d files, circle of %d, %d methods of %s, %d fields of %s", dir, len(packages[dir]), len(s.circle), s.methods, s.largest, s.fields, s.widest)
 		most, known := larger[dir]
 		if !known {
-			most = bounds{circleMost, methodsMost}
+			most = bounds{circleMost, methodsMost, fieldsMost}
 		}
 		report(t, s.problems(dir, most))
-		if is := (bounds{max(len(s.circle), circleMost), max(s.methods, methodsMost)}); known && is != most {
+		if is := (bounds{max(len(s.circle), circleMost), max(s.methods, methodsMost), max(s.fields, fieldsMost)}); known && is != most {
 			t.Errorf("%s has %+v now: say so in larger", dir, is)
 		}
 		delete(larger, dir)
@@ -50,28 +55,32 @@ func TestCircles(t *testing.T) {
 	}
 }
 
-// bounds are the most files in a circle and methods of a type.
-type bounds struct{ circle, methods int }
+// bounds are the most files in a circle, methods of a type, and fields of one.
+type bounds struct{ circle, methods, fields int }
 
 // larger are the packages that are larger than they may be. Their figures may only fall.
 func larger() map[string]bounds {
 	return map[string]bounds{
-		"agent/store":            {14, 77},
-		"hub/daemon":             {13, 40},
-		"hub/iso":                {10, 52},
-		"hub/link":               {17, 57},
-		"hub/plan":               {12, 68},
-		"hub/plan/rollout":       {12, 40},
-		"hub/store":              {43, 152},
-		"integration/benchfence": {12, 40},
-		"integration/fleet":      {15, 40},
-		"integration/sim":        {10, 60},
-		"netboot/dhcp":           {19, 40},
-		"netboot/dhcp6":          {16, 40},
-		"netboot/ignition":       {18, 40},
-		"netboot/mirror":         {25, 40},
-		"protocol/api":           {10, 59},
-		"protocol/resource":      {43, 40},
+		"agent":                  {10, 40, 21},
+		"agent/store":            {14, 79, 20},
+		"hub/audit":              {10, 40, 22},
+		"hub/control":            {10, 40, 28},
+		"hub/daemon":             {13, 40, 20},
+		"hub/iso":                {10, 52, 20},
+		"hub/link":               {17, 57, 26},
+		"hub/plan":               {12, 68, 34},
+		"hub/plan/rollout":       {12, 40, 20},
+		"hub/store":              {43, 155, 23},
+		"integration/benchfence": {12, 40, 20},
+		"integration/fleet":      {15, 40, 21},
+		"integration/sim":        {10, 60, 23},
+		"netboot/dhcp":           {19, 40, 20},
+		"netboot/dhcp6":          {16, 40, 20},
+		"netboot/ignition":       {18, 40, 20},
+		"netboot/mirror":         {25, 40, 28},
+		"protocol/api":           {10, 59, 20},
+		"protocol/decide":        {10, 40, 44},
+		"protocol/resource":      {43, 40, 20},
 	}
 }
 
@@ -80,6 +89,8 @@ type shape struct {
 	circle  []string // files; none refer to each other in a circle of one
 	largest string   // type with the most methods
 	methods int
+	widest  string // type with the most fields, of those that are more than data
+	fields  int
 }
 
 func (s shape) problems(dir string, most bounds) (out []string) {
@@ -88,6 +99,9 @@ func (s shape) problems(dir string, most bounds) (out []string) {
 	}
 	if s.methods > most.methods {
 		out = append(out, fmt.Sprintf("%s: %s has %d methods", dir, s.largest, s.methods))
+	}
+	if s.fields > most.fields {
+		out = append(out, fmt.Sprintf("%s: %s has %d fields", dir, s.widest, s.fields))
 	}
 	return out
 }
@@ -103,22 +117,33 @@ func shapeOf(t *testing.T, texts map[string][]byte) (s shape) {
 	t.Helper()
 	fset := token.NewFileSet()
 	var all []*ast.File
-	methods := map[string]int{}
+	methods, structs := map[string]int{}, map[string]*ast.StructType{}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		f, err := parser.ParseFile(fset, name, texts[name], 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, f)
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
-				methods[strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*")]++
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					methods[receiver(n)]++
+				}
+			case *ast.TypeSpec:
+				if of, ok := n.Type.(*ast.StructType); ok {
+					structs[n.Name.Name] = of
+				}
 			}
-		}
+			return true
+		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(methods)) {
-		if methods[name] > s.methods {
-			s.largest, s.methods = name, methods[name]
+		if n := methods[name] + lent(structs, methods, name); n > s.methods {
+			s.largest, s.methods = name, n
+		}
+		if of := structs[name]; of != nil && methods[name] > dataMethods && of.Fields.NumFields() > s.fields {
+			s.widest, s.fields = name, of.Fields.NumFields()
 		}
 	}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
@@ -151,6 +176,39 @@ func shapeOf(t *testing.T, texts map[string][]byte) (s shape) {
 		}
 	}
 	return s
+}
+
+// receiver is the type that a method is of.
+func receiver(fn *ast.FuncDecl) string {
+	of := fn.Recv.List[0].Type
+	if p, ok := of.(*ast.StarExpr); ok {
+		of = p.X
+	}
+	if i, ok := of.(*ast.IndexExpr); ok {
+		of = i.X
+	}
+	return types.ExprString(of)
+}
+
+// lent are the methods that a type has of others: of those of its package that it embeds, and its
+// fields that are functions.
+func lent(structs map[string]*ast.StructType, methods map[string]int, name string) (n int) {
+	of := structs[name]
+	if of == nil {
+		return 0
+	}
+	for _, f := range of.Fields.List {
+		if _, isFunc := f.Type.(*ast.FuncType); isFunc {
+			n += len(f.Names)
+		}
+		if len(f.Names) > 0 {
+			continue
+		}
+		if embedded := strings.TrimPrefix(types.ExprString(f.Type), "*"); embedded != name {
+			n += methods[embedded] + lent(structs, methods, embedded)
+		}
+	}
+	return n
 }
 
 // declared reports whether an object is a declaration of its package, or a method.
@@ -194,6 +252,15 @@ func TestCirclesCanFail(t *testing.T) {
 		}
 		return map[string][]byte{"t.go": []byte(text)}
 	}
+	wide := func(fields, methods int) map[string][]byte {
+		text := "package x\n\ntype t struct {\n" + strings.Repeat("\t_ int\n", fields) + "}\n"
+		for i := range methods {
+			text += fmt.Sprintf("\nfunc (t) m%d() {}\n", i)
+		}
+		return map[string][]byte{"t.go": []byte(text)}
+	}
+	embeds := object(methodsMost)
+	embeds["u.go"] = []byte("package x\n\ntype u struct {\n\t*t\n\tf func()\n}\n\nfunc (u) m() {}\n")
 	for _, c := range []struct {
 		name  string
 		texts map[string][]byte
@@ -204,9 +271,13 @@ func TestCirclesCanFail(t *testing.T) {
 		{"too many in a circle", ring(circleMost+1, true), "11 files refer to each other"},
 		{"methods", object(methodsMost), ""},
 		{"too many methods", object(methodsMost + 1), "t has 41 methods"},
+		{"methods that are lent", embeds, "u has 42 methods"},
+		{"fields", wide(fieldsMost, dataMethods+1), ""},
+		{"too many fields", wide(fieldsMost+1, dataMethods+1), "t has 21 fields"},
+		{"fields of data", wide(2*fieldsMost, dataMethods), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			expect(t, shapeOf(t, c.texts).problems("x", bounds{circleMost, methodsMost}), c.want)
+			expect(t, shapeOf(t, c.texts).problems("x", bounds{circleMost, methodsMost, fieldsMost}), c.want)
 		})
 	}
 }
