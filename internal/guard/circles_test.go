@@ -78,7 +78,6 @@ func larger() map[string]bounds {
 		"netboot/mirror":         {25, 40, 28},
 		"protocol/api":           {10, 59, 20},
 		"protocol/decide":        {10, 40, 44},
-		"protocol/resource":      {43, 40, 20},
 	}
 }
 
