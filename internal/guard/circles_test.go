@@ -66,7 +66,7 @@ func larger() map[string]bounds {
 		"hub/audit":              {10, 40, 22},
 		"hub/control":            {10, 40, 28},
 		"hub/iso":                {10, 52, 20},
-		"hub/link":               {17, 57, 26},
+		"hub/link":               {10, 57, 26},
 		"hub/plan":               {10, 68, 34},
 		"hub/store":              {43, 155, 23},
 		"integration/benchfence": {12, 40, 20},
