@@ -70,7 +70,7 @@ func larger() map[string]bounds {
 		"hub/plan":               {10, 68, 34},
 		"hub/store":              {43, 155, 23},
 		"integration/benchfence": {12, 40, 20},
-		"integration/fleet":      {15, 40, 21},
+		"integration/fleet":      {10, 40, 21},
 		"integration/sim":        {10, 60, 23},
 		"netboot/dhcp":           {19, 40, 20},
 		"netboot/dhcp6":          {16, 40, 20},
