@@ -71,8 +71,6 @@ func larger() map[string]bounds {
 		"hub/store":         {43, 155, 23},
 		"integration/fleet": {10, 40, 21},
 		"integration/sim":   {10, 60, 23},
-		"netboot/dhcp":      {19, 40, 20},
-		"netboot/dhcp6":     {16, 40, 20},
 		"netboot/ignition":  {18, 40, 20},
 		"netboot/mirror":    {25, 40, 28},
 		"protocol/api":      {10, 59, 20},
