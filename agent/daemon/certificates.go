@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"rackboot/agent/boot"
-	"rackboot/metrics"
+	"rackboot/internal/metrics"
 	"rackboot/netboot/bootcert"
 )
 

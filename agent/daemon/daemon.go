@@ -16,7 +16,7 @@ import (
 	"rackboot/agent/store"
 	"rackboot/bmc/redfish"
 	"rackboot/fdlimit"
-	"rackboot/metrics"
+	"rackboot/internal/metrics"
 	"rackboot/netboot/bootcert"
 	"rackboot/netboot/mirror"
 	"rackboot/protocol/wire"

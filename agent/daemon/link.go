@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rackboot/agent"
-	"rackboot/metrics"
+	"rackboot/internal/metrics"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/link"

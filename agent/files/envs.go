@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"rackboot/agent/store"
+	"rackboot/internal/pending"
 	"rackboot/netboot"
-	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"

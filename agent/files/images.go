@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"rackboot/agent/store"
+	"rackboot/internal/pending"
 	"rackboot/netboot/iso"
-	"rackboot/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"

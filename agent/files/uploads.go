@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"rackboot/pending"
+	"rackboot/internal/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 	"rackboot/state/blob"

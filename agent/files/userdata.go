@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rackboot/agent/store"
-	"rackboot/pending"
+	"rackboot/internal/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"

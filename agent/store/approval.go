@@ -17,18 +17,6 @@ const (
 	keyFloor = "meta/approval-floor"
 )
 
-// approved is an approval that was taken, and what it was used for.
-type approved struct {
-	resource.Approval
-	Spent []string `json:"spent,omitempty"`
-}
-
-// forced is when a server was forced off without an approval.
-type forced struct {
-	Server string    `json:"server"`
-	At     time.Time `json:"at"`
-}
-
 // guarded says whether a destructive key is known.
 func (s *Store) guarded() bool { return s.guard != nil && s.guard() }
 

@@ -26,15 +26,6 @@ type mark struct {
 // force.
 var ErrOlder = errors.New("is older than what is in force")
 
-// Intent is a server's intent as it is kept.
-type Intent struct {
-	message.ServerIntent
-	Shard int `json:"shard"`
-	// Missing is set when a newer document left the server out. How to reach its
-	// BMC is kept, because its holds are still enforced (P1).
-	Missing bool `json:"missing,omitempty"`
-}
-
 // docs are the keys of the marks. A mark is written after everything that its document
 // says: a document that a crash has cut short is not in force, comes again, and is applied
 // over what is there of it. None of that is wrong alone: a hold that lies already, a server

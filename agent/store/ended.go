@@ -6,9 +6,6 @@ import (
 	"rackboot/state"
 )
 
-// keyEnded is where the hub's word is kept that the agent's term is over.
-const keyEnded = "meta/ended"
-
 // End keeps the word that the term of this agent is over. A second one changes nothing,
 // unless it says that the agent was revoked.
 func (s *Store) End(m message.EndOfTerm) (news bool, err error) {

@@ -13,15 +13,6 @@ import (
 	"rackboot/state"
 )
 
-// The keys that the mirror has.
-const (
-	keyRack     = "rack"
-	keyReplaced = "meta/replaced"
-	keyIntents  = "intent/"
-	keyHolds    = "hold/"
-	keyRecords  = "record/"
-)
-
 // mirror is in memory what an Overview is made of, decoded. It follows each transaction by
 // what that wrote, so that nobody reads the whole store again for one document.
 type mirror struct {

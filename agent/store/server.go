@@ -2,37 +2,12 @@ package store
 
 import (
 	"errors"
-	"time"
 
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
-
-// View is everything durable that a decision about one server depends on.
-type View struct {
-	Synced bool
-	// Ended says that the hub has ended the agent's term.
-	Ended bool
-	// Incarnation is the database's at the moment of the view.
-	Incarnation string
-	Rack        message.RackIntent
-	// Intent has the boot that is in force: see [decide.InForce].
-	Intent *Intent
-	Holds  []decide.Hold
-	// Released are the holds that ended at the agent, until the hub has heard of it.
-	Released []resource.Release
-	Requests []resource.Request
-	// Asked are the resumes that were asked for at the agent and have not ended.
-	Asked  []resource.Request
-	Record decide.Record
-
-	forced    []forced
-	approvals []approved // of stops
-	boots     []approved
-	floor     time.Time
-}
 
 // serving is the rack's intent, and whether this agent may act on it: not before it has
 // one, and not after it was replaced. over says that its term was ended. The intent grows

@@ -13,7 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"rackboot/probe"
+	"rackboot/netboot/probe"
 	"rackboot/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol/resource"
 )
 

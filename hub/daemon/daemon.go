@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
-	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
@@ -19,16 +18,13 @@ import (
 	"rackboot/fdlimit"
 	"rackboot/hub/api"
 	"rackboot/hub/api/gate"
-	"rackboot/hub/audit"
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
 	"rackboot/hub/intake"
-	"rackboot/hub/iso"
 	"rackboot/hub/pki"
-	"rackboot/hub/secret"
 	"rackboot/hub/store"
-	"rackboot/metrics"
+	"rackboot/internal/metrics"
 	"rackboot/protocol"
 	"rackboot/protocol/link"
 	"rackboot/protocol/message"
@@ -38,20 +34,6 @@ import (
 	"rackboot/state/file"
 	"rackboot/state/jetstream"
 )
-
-// Options are what Run takes besides the file.
-type Options struct {
-	Version string
-	Logger  *slog.Logger
-	// Registry takes the metrics; nil is a new one.
-	Registry metrics.Registry
-	Crash    state.Crasher // nil in production
-	// MaxBackoff bounds the pause between two connections to the broker; 0 is the
-	// link's default.
-	MaxBackoff time.Duration
-	// Ready is called once the API and the broker listen.
-	Ready func()
-}
 
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config, o Options) error {
@@ -149,12 +131,6 @@ func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(clock.Now()), rand.Reader).String())
 }
 
-// upkeep is what follows how much the store has, and what takes out of it what is old.
-type upkeep struct {
-	extents *extents
-	old     *old
-}
-
 // openStore opens the store within the broker. One that has lost something is opened only where
 // somebody accepts that.
 func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher, accept bool) (*store.Store, upkeep, error) {
@@ -185,30 +161,6 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 	}
 	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
 	return st, upkeep{extents: x, old: &old{kv: kv, clock: clock.Now, healthy: b.Healthy, log: log}}, err
-}
-
-// hub is a hub being put together.
-type hub struct {
-	keys     *pki.PKI
-	broker   *broker.Broker
-	store    *store.Store
-	upkeep   upkeep
-	written  *ready.Check // the store
-	vault    *secret.Vault
-	audit    *audit.Log
-	start    *fence.Start
-	control  *control.Control
-	isos     *iso.Shelf
-	registry *ownRegistry // nil without one
-	intake   *intake.Intake
-	link     *link.Link
-	clients  []gate.Client
-
-	authorities []*x509.Certificate // of clients
-
-	log     *slog.Logger
-	reg     metrics.Registry
-	options Options
 }
 
 // publishTimeout bounds how long one message may wait to be sent.

@@ -8,7 +8,7 @@ import (
 
 	"rackboot/hub/catalogue"
 	"rackboot/hub/store"
-	"rackboot/pending"
+	"rackboot/internal/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

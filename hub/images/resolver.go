@@ -10,7 +10,7 @@ import (
 
 	"rackboot/hub/plan"
 	"rackboot/hub/wake"
-	"rackboot/pending"
+	"rackboot/internal/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

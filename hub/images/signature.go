@@ -8,7 +8,7 @@ import (
 	"rackboot/hub/conditions"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
-	"rackboot/pending"
+	"rackboot/internal/pending"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

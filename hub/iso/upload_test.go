@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/state/blob"

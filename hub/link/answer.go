@@ -10,17 +10,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// result is what became of a question.
-type result string
-
-const (
-	resultOK     result = "ok"
-	resultFailed result = "failed" // the agent says why
-	resultNone   result = "none"   // no answer in time
-)
-
-var results = []result{resultOK, resultFailed, resultNone}
-
 // answer gives an agent's answer to whoever waits for it.
 func (c *Room) answer(_ context.Context, a *resource.Agent, m message.Answer) error {
 	name := a.Metadata.Name

@@ -12,13 +12,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// ackPrefix is where the ledger keeps the last event of an agent's database.
-const ackPrefix = "event/"
-
-func acked(l *store.Ledger, incarnation string) uint64 {
-	return l.Acked[ackPrefix+incarnation].Version
-}
-
 // eventBatch files an agent's events, then acknowledges them. Events that were
 // filed before are acknowledged again.
 func (c *Room) eventBatch(ctx context.Context, a *resource.Agent, m message.EventBatch) error {

@@ -2,6 +2,7 @@ package link
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -235,4 +236,37 @@ func (k *contact) reported(session string, shard, shards int, now time.Time) {
 		}
 	}
 	k.to(stageReady, now)
+}
+
+// proof is how far a Hello proves that it is not an old one which somebody plays
+// back, or which was late on its way.
+type proof string
+
+const (
+	// proofNone: any Hello of the past.
+	proofNone proof = "none"
+	// proofFresh: said since the hub announced itself, or since the last session.
+	proofFresh proof = "fresh"
+	// proofSure: said after the nonce of its session was given. What was
+	// acknowledged before that and is gone, is gone from the agent's disk.
+	proofSure proof = "sure"
+)
+
+// pastSessions bounds the sessions of an agent that are remembered as over.
+const pastSessions = 8
+
+// speaks notes a session of which a message is certainly new, and says whether it is one that
+// another has taken over from. An agent never goes back to an earlier session: each
+// connection makes its own. So two processes speak in turn, with one key.
+func (k *contact) speaks(session string) (back bool) {
+	if session == k.speaking {
+		return false
+	}
+	back = slices.Contains(k.past, session)
+	if k.speaking != "" && !slices.Contains(k.past, k.speaking) {
+		k.past = append(k.past, k.speaking)
+		k.past = k.past[max(0, len(k.past)-pastSessions):]
+	}
+	k.speaking = session
+	return back
 }

@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"rackboot/hub/events"
@@ -11,25 +10,6 @@ import (
 
 // copiedFor is how long after the last sign of a copy the agent's condition ends.
 const copiedFor = time.Hour
-
-// pastSessions bounds the sessions of an agent that are remembered as over.
-const pastSessions = 8
-
-// speaks notes a session of which a message is certainly new, and says whether it is one that
-// another has taken over from. An agent never goes back to an earlier session: each
-// connection makes its own. So two processes speak in turn, with one key.
-func (k *contact) speaks(session string) (back bool) {
-	if session == k.speaking {
-		return false
-	}
-	back = slices.Contains(k.past, session)
-	if k.speaking != "" && !slices.Contains(k.past, k.speaking) {
-		k.past = append(k.past, k.speaking)
-		k.past = k.past[max(0, len(k.past)-pastSessions):]
-	}
-	k.speaking = session
-	return back
-}
 
 // suspect notes that two agents have one key.
 func (c *Room) suspect(agent string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"rackboot/hub/store"
@@ -12,9 +11,6 @@ import (
 	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
 )
-
-// RackLeaf is the leaf of a shard of the rack document.
-func RackLeaf(shard int) string { return fmt.Sprintf("%s/%d", message.LeafRack, shard) }
 
 // Enter gives an agent's documents, those that put puts, a version where their content
 // differs from what was last sent, and writes them to its ledger.
@@ -80,15 +76,6 @@ func (e *Entry) PutRacks(docs []message.RackDoc) {
 		e.Put(RackLeaf(d.Shard), d, &d.Head, &d.IssuedAt, &d.Fence)
 	}
 	e.dropFrom(len(docs))
-}
-
-// Latest is the highest version that the ledger knows of.
-func Latest(l store.Ledger) uint64 {
-	v := l.Version
-	for _, s := range l.Sent {
-		v = max(v, s.Head.Version)
-	}
-	return v
 }
 
 // dropFrom forgets the shards from the given one on: the rack has fewer servers.

@@ -21,20 +21,6 @@ const (
 	peerSame  relation = "same"
 )
 
-// proof is how far a Hello proves that it is not an old one which somebody plays
-// back, or which was late on its way.
-type proof string
-
-const (
-	// proofNone: any Hello of the past.
-	proofNone proof = "none"
-	// proofFresh: said since the hub announced itself, or since the last session.
-	proofFresh proof = "fresh"
-	// proofSure: said after the nonce of its session was given. What was
-	// acknowledged before that and is gone, is gone from the agent's disk.
-	proofSure proof = "sure"
-)
-
 // verdict is what the hub does about a Hello.
 type verdict string
 

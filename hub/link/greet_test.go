@@ -3,8 +3,8 @@ package link
 import (
 	"testing"
 
-	"rackboot/doctable"
 	"rackboot/hub/store"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 )

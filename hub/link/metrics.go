@@ -5,9 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/hub/store"
 	"rackboot/protocol/message"
-	"rackboot/protocol/resource"
 )
 
 type metrics struct {
@@ -64,39 +62,13 @@ func (m *metrics) count(topic string) {
 	m.sent.WithLabelValues(kind).Inc()
 }
 
-// Describe implements prometheus.Collector.
-func (c *Room) Describe(ch chan<- *prometheus.Desc) {
-	m := c.metrics
-	ch <- m.agents
-	ch <- m.open
-	ch <- m.asks
-	m.refused.Describe(ch)
-	m.sent.Describe(ch)
-	m.answers.Describe(ch)
-	m.late.Describe(ch)
-}
+// result is what became of a question.
+type result string
 
-// Collect implements prometheus.Collector.
-func (c *Room) Collect(ch chan<- prometheus.Metric) {
-	m := c.metrics
-	m.refused.Collect(ch)
-	m.sent.Collect(ch)
-	m.answers.Collect(ch)
-	m.late.Collect(ch)
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
-	byStage, open := map[stage]int{}, 0
-	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
-		if r.Status.Agent != "" {
-			k := c.contacts.see(r.Status.Agent)
-			byStage[k.stage]++
-			open += len(k.open)
-		}
-	}
-	for _, s := range stages {
-		gauge(m.agents, float64(byStage[s]), string(s))
-	}
-	gauge(m.open, float64(open))
-	gauge(m.asks, float64(c.asks.open()))
-}
+const (
+	resultOK     result = "ok"
+	resultFailed result = "failed" // the agent says why
+	resultNone   result = "none"   // no answer in time
+)
+
+var results = []result{resultOK, resultFailed, resultNone}

@@ -136,3 +136,8 @@ func (c *Room) verifier(a *resource.Agent) (v *wire.Verifier) {
 	})
 	return v
 }
+
+// OpenOf opens what an agent has signed.
+func (c *Room) OpenOf(a *resource.Agent, topic string, sealed []byte, into any) error {
+	return wire.Open(c.verifier(a), topic, sealed, into)
+}

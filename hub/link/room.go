@@ -16,7 +16,6 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
-	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 )
@@ -79,11 +78,6 @@ func New(cfg Config) *Room {
 // Open opens what this hub has signed for a topic.
 func (c *Room) Open(topic string, sealed []byte, into any) error {
 	return wire.Open(c.own, topic, sealed, into)
-}
-
-// OpenOf opens what an agent has signed.
-func (c *Room) OpenOf(a *resource.Agent, topic string, sealed []byte, into any) error {
-	return wire.Open(c.verifier(a), topic, sealed, into)
 }
 
 var _ prometheus.Collector = (*Room)(nil)

@@ -1,9 +1,6 @@
 package link
 
 import (
-	"crypto/rand"
-	"encoding/base64"
-	"io"
 	mathrand "math/rand/v2"
 	"time"
 
@@ -18,42 +15,6 @@ import (
 // askPause is the least time between two Syncs that ask an agent for a Hello because
 // of messages that are not of its session.
 const askPause = 2 * time.Second
-
-// nonce is 128 random bits. Without them nothing is taken for fresh.
-func (c *Room) nonce() string {
-	raw := make([]byte, 16)
-	if _, err := io.ReadFull(c.cfg.Random, raw); err != nil {
-		c.cfg.Logger.Error("no random bytes", "err", err)
-		return rand.Text()
-	}
-	return base64.RawURLEncoding.EncodeToString(raw)
-}
-
-// word begins a Sync.
-func (c *Room) word(session string) message.Sync {
-	return message.Sync{
-		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.cfg.Start.Epoch(), Fence: c.cfg.Start.Fence(), ValidFor: message.SyncValid, Trust: c.cfg.Trust,
-	}
-}
-
-// say sends a Sync, unless this hub has stepped down.
-func (c *Room) say(agent string, m message.Sync) {
-	if !c.cfg.Start.SteppedDown() {
-		c.send(message.TopicDown(agent, message.LeafSync), m)
-	}
-}
-
-// serves begins the answer to an agent; one that does not serve its rack any more, or of
-// which that is not known, is told so, and nothing else.
-func (c *Room) serves(a *resource.Agent, session string) (message.Sync, bool) {
-	m := c.word(session)
-	if !c.cfg.Terms.Active(a) {
-		m.Refused = c.cfg.Terms.Of(a).Refusal()
-		c.say(a.Metadata.Name, m)
-		return m, false
-	}
-	return m, true
-}
 
 // heads fills in what the agent should have.
 func heads(m *message.Sync, l *store.Ledger, incarnation string) {
@@ -197,20 +158,4 @@ func (c *Room) Tick(now time.Time) {
 	c.Resend()
 	c.syncs(now)
 	c.asksAgain(now)
-}
-
-func (c *Room) send(topic string, msg any) {
-	data, err := wire.Seal(c.cfg.Signer, topic, msg)
-	if err != nil {
-		c.cfg.Logger.Error("cannot seal", "topic", topic, "err", err)
-		return
-	}
-	c.publish(topic, data)
-}
-
-func (c *Room) publish(topic string, sealed []byte) {
-	c.metrics.count(topic)
-	if err := c.cfg.Publish(topic, sealed); err != nil {
-		c.cfg.Logger.Debug("not sent", "topic", topic, "err", err)
-	}
 }

@@ -3,7 +3,7 @@ package members
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 func TestRenewTable(t *testing.T) {

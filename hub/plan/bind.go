@@ -119,12 +119,3 @@ func (f Fleet) unreached(s *resource.Server, by resource.FirstBoot) string {
 func binds(byName, taken, held, comes, discovered, off bool) bool {
 	return !taken && !held && comes && discovered && (byName || off)
 }
-
-func matches(s *resource.Selector, labels map[string]string) bool {
-	for k, v := range s.MatchLabels {
-		if labels[k] != v {
-			return false
-		}
-	}
-	return len(s.MatchLabels) > 0
-}

@@ -11,36 +11,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// DiscoveryOf is the configuration of the discovery that has a server, or had it before
-// another owner took it; or nil.
-func (f Fleet) DiscoveryOf(server string) *resource.BootConfiguration {
-	if f.index != nil {
-		return f.index.discoveries[server]
-	}
-	for _, b := range f.Configs {
-		if b.Spec.Owner.Kind == resource.PurposeDiscovery && b.Spec.Server == server {
-			return b
-		}
-	}
-	return nil
-}
-
-// rack is the Rack of a server, or nil.
-func (f Fleet) rack(server string) *resource.Rack { return f.Rack(f.RackOf(server)) }
-
-// Rack is a rack by its name, or nil.
-func (f Fleet) Rack(name string) *resource.Rack {
-	if f.index != nil {
-		return f.index.racks[name]
-	}
-	for _, r := range f.Racks {
-		if r.Metadata.Name == name {
-			return r
-		}
-	}
-	return nil
-}
-
 // Discovery is how the discovery of a server stands.
 func (f Fleet) Discovery(s *resource.Server) resource.DiscoveryState {
 	r := f.rack(s.Metadata.Name)

@@ -80,9 +80,6 @@ func (f Fleet) EnvBundle(srv *resource.Server, env *resource.BootEnv, w EnvFor, 
 	return b
 }
 
-// EnvImageKey names an OCI image that an environment has for an architecture.
-type EnvImageKey struct{ Reference, Architecture string }
-
 // EnvImageKeys are the images that a server's environment, or what is merged into it, may
 // boot, in order.
 func (f Fleet) EnvImageKeys(srv *resource.Server, env *resource.BootEnv) (out []EnvImageKey) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )

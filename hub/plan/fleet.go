@@ -226,6 +226,49 @@ func (f Fleet) configFor(uid string) *resource.BootConfiguration {
 	return nil
 }
 
+// DiscoveryOf is the configuration of the discovery that has a server, or had it before
+// another owner took it; or nil.
+func (f Fleet) DiscoveryOf(server string) *resource.BootConfiguration {
+	if f.index != nil {
+		return f.index.discoveries[server]
+	}
+	for _, b := range f.Configs {
+		if b.Spec.Owner.Kind == resource.PurposeDiscovery && b.Spec.Server == server {
+			return b
+		}
+	}
+	return nil
+}
+
+// rack is the Rack of a server, or nil.
+func (f Fleet) rack(server string) *resource.Rack { return f.Rack(f.RackOf(server)) }
+
+// Rack is a rack by its name, or nil.
+func (f Fleet) Rack(name string) *resource.Rack {
+	if f.index != nil {
+		return f.index.racks[name]
+	}
+	for _, r := range f.Racks {
+		if r.Metadata.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// MaintenanceOf is the maintenance that has a server, also while it ends; or nil.
+func (f Fleet) MaintenanceOf(server string) *resource.Maintenance {
+	if f.index != nil {
+		return f.index.maintained[server]
+	}
+	for _, m := range f.Maintenances {
+		if m.Spec.ServerRef.Name == server && m.Status.State == resource.MaintenanceActive {
+			return m
+		}
+	}
+	return nil
+}
+
 // What follows has an index, also of a fleet that had none: nobody asks it of each of many
 // fleets.
 
@@ -320,3 +363,16 @@ func find[T resource.Object](list []T, name string) (none T) {
 	}
 	return list[i]
 }
+
+// matches reports whether labels are those that a selector wants; one that wants none matches nothing.
+func matches(s *resource.Selector, labels map[string]string) bool {
+	for k, v := range s.MatchLabels {
+		if labels[k] != v {
+			return false
+		}
+	}
+	return len(s.MatchLabels) > 0
+}
+
+// EnvImageKey names an OCI image that an environment has for an architecture.
+type EnvImageKey struct{ Reference, Architecture string }

@@ -48,19 +48,6 @@ type MaintenanceWord struct {
 	Position int // in the queue of its server, from 1; 0 unless it is Queued
 }
 
-// MaintenanceOf is the maintenance that has a server, also while it ends; or nil.
-func (f Fleet) MaintenanceOf(server string) *resource.Maintenance {
-	if f.index != nil {
-		return f.index.maintained[server]
-	}
-	for _, m := range f.Maintenances {
-		if m.Spec.ServerRef.Name == server && m.Status.State == resource.MaintenanceActive {
-			return m
-		}
-	}
-	return nil
-}
-
 // Maintain says what becomes of every maintenance, by name. boots are by name.
 func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 	f = f.Indexed()

@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/internal/conns"
 	"rackboot/protocol"
-	"rackboot/protocol/conns"
 )
 
 // The bounds of the listener.

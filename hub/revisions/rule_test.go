@@ -3,7 +3,7 @@ package revisions
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 func TestTurnTable(t *testing.T) {

@@ -3,7 +3,7 @@ package rollouts
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol/resource"
 )
 

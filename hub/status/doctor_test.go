@@ -3,7 +3,7 @@ package status
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol/resource"
 )
 

@@ -10,16 +10,6 @@ import (
 	"rackboot/state"
 )
 
-// Outcome is what Apply did to one object.
-type Outcome string
-
-// The outcomes of Apply.
-const (
-	Created    Outcome = "created"
-	Configured Outcome = "configured"
-	Unchanged  Outcome = "unchanged"
-)
-
 // ApplyOptions say how to apply and for whom.
 type ApplyOptions struct {
 	DryRun bool   // check everything, write nothing
@@ -31,32 +21,6 @@ type ApplyOptions struct {
 	// set, and again whenever somebody has changed one of them meanwhile. old is nil for a new resource; next
 	// is what would be stored. An error ends the Apply.
 	Guard func(old, next resource.Object) error
-}
-
-// Guard judges a resource as it is stored, before the operation that ends it; what is ended is at the
-// revision that was judged. An error ends the operation.
-type Guard func(resource.Object) error
-
-// AtRevision is a Guard that wants the resource unchanged: another revision is a
-// conflict.
-func AtRevision(revision uint64) Guard {
-	return func(obj resource.Object) error {
-		if have := obj.Head().Metadata.Revision; have != revision {
-			return protocol.Errorf(protocol.CodeConflict, "compare revisions", "%s %q has revision %d, not %d",
-				obj.Head().Kind, obj.Head().Metadata.Name, have, revision).
-				WithHint("somebody has changed it; read it again, and repeat what is still right")
-		}
-		return nil
-	}
-}
-
-func guarded(obj resource.Object, guards []Guard) error {
-	for _, g := range guards {
-		if err := g(obj); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ApplyResult is what became of one object. Object is as stored, or with
@@ -183,49 +147,6 @@ func results(items []applyItem, done map[int]Outcome) []ApplyResult {
 		out[i] = ApplyResult{Kind: h.Kind, Name: h.Metadata.Name, Outcome: outcome, Object: it.next}
 	}
 	return out
-}
-
-// applyItem is one object of an Apply: old as stored (nil if it is new), next
-// as it shall be stored, with the revision that it replaces.
-type applyItem struct {
-	old, next resource.Object
-	outcome   Outcome
-	envelope  []byte            // of a Secret
-	at        uint64            // revision of what is stored; 0 where nothing is
-	judged    map[string]uint64 // revisions of what it was judged by
-}
-
-// closes reports whether a change has to know everybody who refers to the resource: a server that gets
-// another BMC, and whatever may become what somebody cannot go on naming.
-func (it applyItem) closes() bool {
-	if it.old == nil || it.outcome == Unchanged {
-		return false
-	}
-	switch next := it.next.(type) {
-	case *resource.Server:
-		return exchanged(it)
-	case *resource.Segment:
-		return next.Spec.Role != it.old.(*resource.Segment).Spec.Role
-	case *resource.Secret:
-		return next.Spec.Type != it.old.(*resource.Secret).Spec.Type
-	case *resource.BootEnv:
-		old := it.old.(*resource.BootEnv).Spec
-		return next.Spec.OnlyUnknown != old.OnlyUnknown || next.Spec.Destructive != old.Destructive
-	case *resource.Param:
-		return next.Metadata.Generation != it.old.Head().Metadata.Generation
-	}
-	return false
-}
-
-// exchanged says whether a stored server gets another BMC, or another of its systems:
-// what a hold on it stops would be another machine.
-func exchanged(it applyItem) bool {
-	old, is := it.old.(*resource.Server)
-	if !is {
-		return false
-	}
-	next := it.next.(*resource.Server)
-	return old.Spec.BMCRef != next.Spec.BMCRef || old.Spec.SystemURI != next.Spec.SystemURI
 }
 
 // prepare checks the whole set and works out what to write. closed is what somebody else has closed;

@@ -8,12 +8,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// StoredApproval is the wish for an approval as it is kept.
-type StoredApproval struct {
-	resource.ApprovalRequest
-	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
-}
-
 // PutApproval writes an approval: compare-and-set on its revision. The codes are
 // invalid, conflict, unavailable and timeout.
 func (s *Store) PutApproval(ctx context.Context, r *StoredApproval) error {
@@ -100,12 +94,4 @@ func (s *Store) UnreleaseHold(ctx context.Context, id string) error {
 		return true, nil
 	})
 	return err
-}
-
-func decodeApproval(value []byte, revision uint64) (r StoredApproval, err error) {
-	if err := json.Unmarshal(value, &r); err != nil {
-		return r, protocol.Errorf(protocol.CodeInternal, "read approval", "%w", err)
-	}
-	r.Revision = revision
-	return r, nil
 }

@@ -3,25 +3,10 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	"rackboot/protocol"
 	"rackboot/state"
 )
-
-// book is a bucket whose entries are decoded once for each revision, and shared by
-// everybody who reads. It is safe for concurrent use.
-type book[V any] struct {
-	store    *Store
-	bucket   string
-	what     string // for messages
-	decode   func([]byte) (*V, error)
-	encode   func(*V) ([]byte, error)
-	revision func(*V) *uint64 // for compare-and-set; 0 creates
-
-	mu sync.RWMutex
-	by map[string]*V
-}
 
 func (b *book[V]) key(name string) string { return b.bucket + "." + name }
 

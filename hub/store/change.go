@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -188,18 +187,6 @@ func readTakers(e state.Entry) (list []taker, err error) {
 	}
 	return list, nil
 }
-
-// takenError says who has what a change needs. It is a state.ErrConflict.
-type takenError struct {
-	key string
-	by  taker
-}
-
-func (e *takenError) Error() string {
-	return fmt.Sprintf("%s is that of %s %q: conflict", e.key, e.by.Kind, e.by.Name)
-}
-
-func (e *takenError) Unwrap() error { return state.ErrConflict }
 
 // stored is the key of a taker.
 func (t taker) stored() string {

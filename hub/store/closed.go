@@ -1,10 +1,8 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"rackboot/protocol"
@@ -16,46 +14,6 @@ import (
 // before is refused, and whoever reads it waits. Each write of the resource but one at the mark's
 // revision takes the mark away, and with it the right to rest on what was judged. So a mark
 // needs neither an owner nor an end: one that a crash left is taken back by whom it keeps waiting.
-
-// closedFor is how long a mark is respected by those whom it keeps waiting. Who judges needs
-// what the watch needs to bring the mark: milliseconds.
-const closedFor = time.Second
-
-// closedMark begins the mark, which is the last member of what is stored: the revision that was
-// closed.
-const closedMark = `,"closed":`
-
-// closedOver is the revision that the mark in a stored resource was set over; 0 without a mark.
-func closedOver(value []byte) uint64 {
-	inner, ok := bytes.CutSuffix(value, []byte("}"))
-	if !ok {
-		return 0
-	}
-	digits := len(inner)
-	for digits > 0 && inner[digits-1] >= '0' && inner[digits-1] <= '9' {
-		digits--
-	}
-	if !bytes.HasSuffix(inner[:digits], []byte(closedMark)) {
-		return 0
-	}
-	revision, err := strconv.ParseUint(string(inner[digits:]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return revision
-}
-
-func withMark(value []byte, revision uint64) []byte {
-	out := append(bytes.Clone(bytes.TrimSuffix(value, []byte("}"))), closedMark...)
-	return append(strconv.AppendUint(out, revision, 10), '}')
-}
-
-func withoutMark(value []byte) []byte {
-	if closedOver(value) == 0 {
-		return value
-	}
-	return append(bytes.Clone(value[:bytes.LastIndex(value, []byte(closedMark))]), '}')
-}
 
 // close closes a resource at its revision, or leaves it closed, and returns the revision of the
 // mark when the mirror has everything that was written before it. The error is a
@@ -160,3 +118,7 @@ func (s *Store) readAll(entries []state.Entry) (there []cached) {
 	}
 	return there
 }
+
+// closedFor is how long a mark is respected by those whom it keeps waiting. Who judges needs
+// what the watch needs to bring the mark: milliseconds.
+const closedFor = time.Second

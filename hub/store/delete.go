@@ -6,6 +6,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // Delete is what people ask for. For a Claim it is DeleteClaim without a release. A
@@ -101,31 +102,32 @@ func (s *Store) eraseOnce(ctx context.Context, op string, kind resource.Kind, na
 	return obj, nil
 }
 
-// referrers names what keeps a resource from being deleted.
-func (s *Store) referrers(kind resource.Kind, name string) []string {
-	if kind == resource.KindServer {
-		return s.users(name)
+// Remove deletes the resource at its revision. A BMC or Secret that something refers to stays:
+// that is a conflict. The codes are conflict,
+// unavailable and timeout; one that is gone already is a conflict.
+func (s *Store) Remove(ctx context.Context, obj resource.Object) error {
+	h := obj.Head()
+	op := "remove " + string(h.Kind)
+	if h.Kind == resource.KindBMC || h.Kind == resource.KindSecret {
+		_, err := s.erase(ctx, op, h.Kind, h.Metadata.Name, AtRevision(h.Metadata.Revision))
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			return stateError(op, state.ErrConflict)
+		}
+		return err
 	}
-	who := s.referring(kind, name, resource.Kinds()...)
-	if kind == resource.KindBootImage {
-		who = append(who, s.bootImageUsers(name)...)
-	}
-	return who
-}
-
-// referring names the resources of some kinds whose spec refers to one, in the order of
-// the kinds.
-func (s *Store) referring(kind resource.Kind, name string, by ...resource.Kind) []string {
-	found := map[string][]string{} // by bucket
-	for _, e := range s.mirror.find(byReference, reference(kind, name)) {
-		bucket, name := split(e.Key)
-		found[bucket] = append(found[bucket], name)
-	}
-	var who []string
-	for _, k := range by {
-		for _, name := range found[bucketOf(k)] {
-			who = append(who, reference(k, name))
+	for try := 1; ; try++ {
+		old, err := s.at(keyOf(h.Kind, h.Metadata.Name), h.Metadata.Revision)
+		if err != nil || old == nil && h.Metadata.Revision == 0 {
+			return stateError(op, state.ErrConflict)
+		}
+		if old == nil {
+			old = obj // which cannot be read, and is the caller's all the same
+		}
+		if _, err = s.transact(ctx, []change{changeOf(old, nil, h.Metadata.Revision, nil)}, nil, try > 1); err == nil {
+			return nil
+		}
+		if !s.again(ctx, err, try) {
+			return stateError(op, err)
 		}
 	}
-	return who
 }

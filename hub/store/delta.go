@@ -28,20 +28,6 @@ type Deltas struct {
 	lost bool
 }
 
-// Deltas returns a subscription to every change from now on, and a function that ends it.
-func (s *Store) Deltas() (d *Deltas, stop func()) {
-	d = &Deltas{ready: make(chan struct{}, 1)}
-	m := s.mirror
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.deltas[d] = true
-	return d, func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.deltas, d)
-	}
-}
-
 // Ready has a value when there is something to take.
 func (d *Deltas) Ready() <-chan struct{} { return d.ready }
 

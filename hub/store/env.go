@@ -7,22 +7,8 @@ import (
 	"errors"
 
 	"rackboot/protocol"
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
-
-// SealedEnv is the boot environment of a configuration as it was sealed for one key of
-// one agent. It is kept, because sealing again would give other bytes.
-type SealedEnv struct {
-	Config   string `json:"config"`
-	OwnerUID string `json:"ownerUID"`
-	Server   string `json:"server"`
-	Agent    string `json:"agent"`
-	Key      string `json:"key"` // sealbox.ID of the agent's key
-	message.EnvIntent
-	Body     []byte `json:"-"`
-	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
-}
 
 // The stored form is a line of JSON, and behind it the body as it is: in base64 the
 // longest would not be taken by the broker.

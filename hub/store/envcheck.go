@@ -8,19 +8,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// EnvRules judge what describes boot environments, beyond what Validate of each resource
-// sees. No error has a value.
-type EnvRules interface {
-	// Param says what is wrong with a schema.
-	Param(p resource.ParamSpec) error
-	// Value says why a value does not fit its param.
-	Value(p resource.ParamSpec, value any) error
-	// Template says what is wrong with a text.
-	Template(name, contents string) error
-	// BootEnv says what is wrong with an environment; template gives the text of a Template.
-	BootEnv(e *resource.BootEnv, template func(name string) (contents string, ok bool)) protocol.FieldErrors
-}
-
 // lookup finds a resource in what is applied, and else in the store; nil is none.
 type lookup func(resource.Kind, string) resource.Object
 

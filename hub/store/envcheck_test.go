@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/doctable"
 	"rackboot/hub/store/storetest"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

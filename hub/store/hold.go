@@ -109,10 +109,6 @@ func (s *Store) ReleaseHold(ctx context.Context, id, by, reason string) (*resour
 	})
 }
 
-// AnnotationReleasedWith is the annotation of a hold that was released because
-// something else was deleted: Claim/NAME.
-const AnnotationReleasedWith = "rackboot/released-with"
-
 // release notes that a hold is released; false if it was.
 func (s *Store) release(h *resource.Hold, by, reason, with string) bool {
 	if h.Status.ReleasedAt != nil {
@@ -157,9 +153,6 @@ func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*resour
 		return true, nil
 	})
 }
-
-// maxReason bounds a reason in bytes.
-const maxReason = 1024
 
 // changeHold changes the status of a hold; change says whether there is something to
 // write.

@@ -4,22 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
-
-// SealedIgnition is the user data of a boot configuration as it was sealed for one key
-// of one agent. It is kept, because sealing again would give other bytes.
-type SealedIgnition struct {
-	Config   string `json:"config"`
-	OwnerUID string `json:"ownerUID"`
-	Server   string `json:"server"`
-	Agent    string `json:"agent"`
-	Key      string `json:"key"` // sealbox.ID of the agent's key
-	message.IgnitionIntent
-	Body     []byte `json:"body"`
-	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
-}
 
 // PeekIgnition is what was last sealed for a boot configuration, for reading only; nil
 // if nothing was. It is decoded once for each revision, and empty if it cannot be read.

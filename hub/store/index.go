@@ -184,34 +184,6 @@ func (i *index) drop(k, key string) {
 	}
 }
 
-// find returns the live entries that an index has of a key, in order of their keys.
-func (m *mirror) find(name, key string) []*cached {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return slices.Clone(m.indexes.named[name].entries[key])
-}
-
-// Find returns the resources of type T that have a key, sorted by name. They are shared as
-// those of [List] are. What it costs does not grow with the others.
-func Find[T resource.Object](s *Store, k Key[T], key string) []T {
-	return only[T](s.mirror.find(string(k), key))
-}
-
-// Referring returns the resources of type T whose spec refers to one, sorted by name and
-// shared: the BMCs of a rack, the servers of a segment, the claims that name a server.
-func Referring[T resource.Object](s *Store, kind resource.Kind, name string) []T {
-	return only[T](s.mirror.find(byReference, reference(kind, name)))
-}
-
-func only[T resource.Object](entries []*cached) (out []T) {
-	for _, e := range entries {
-		if obj, ok := e.obj.(T); ok {
-			out = append(out, obj)
-		}
-	}
-	return out
-}
-
 func reference(kind resource.Kind, name string) string { return string(kind) + "/" + name }
 
 func referenceKeys(e *cached) (keys []string) {

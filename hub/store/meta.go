@@ -3,16 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
-	"strings"
 
 	"rackboot/protocol"
 	"rackboot/state"
 )
-
-// validToken says whether s may be the last level of a key; see state.KV.
-func validToken(s string) bool {
-	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_=-") == ""
-}
 
 // Meta returns a value of the hub's own and its revision; not_found if there is
 // none.

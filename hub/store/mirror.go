@@ -3,67 +3,11 @@ package store
 import (
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
-
-// mirror holds the newest known entry of each key. Own writes arrive twice, at
-// once and through the watch, and may overtake what the watch still brings: an
-// entry replaces another only if its revision is higher. A deletion of our own
-// has no known revision, so a tombstone stays at the revision that was deleted
-// until the watch brings the deletion or something newer.
-type mirror struct {
-	mu      sync.RWMutex
-	buckets map[string]map[string]*cached // res.servers -> name -> entry, which nobody changes
-	sorted  map[string][]*cached          // of a bucket in key order; absent after a change
-	indexes *indexes                      // of the live entries
-	changes uint64                        // counts what was changed
-	touches touches                       // for whom
-	watched uint64                        // position of the watch
-	moved   chan struct{}                 // closed at the next move; nil while nobody waits
-	subs    map[chan struct{}]bool
-	deltas  map[*Deltas]bool
-	kinds   map[string]resource.Kind // by bucket
-}
-
-// cached is an entry and, for a resource, what it decodes to, which is shared by
-// everybody who reads and which nobody may change. A resource that can be made into what is
-// stored again has no Value: of a large fleet those were a third of the hub's memory.
-type cached struct {
-	state.Entry
-	obj resource.Object // nil for what is no resource, or cannot be read
-	sum uint32          // of the Value that was left away
-	// closed is the revision that a resource was closed over; see closedMark.
-	closed uint64
-}
-
-// object is what an entry decodes to; nil for none.
-func (e *cached) object() resource.Object {
-	if e == nil {
-		return nil
-	}
-	return e.obj
-}
-
-func newMirror() *mirror {
-	m := &mirror{
-		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), sorted: map[string][]*cached{}, subs: map[chan struct{}]bool{},
-		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
-	}
-	for _, k := range resource.Kinds() {
-		m.kinds[bucketOf(k)] = k
-	}
-	return m
-}
-
-// split takes a key apart at its last dot; names have none.
-func split(key string) (bucket, name string) {
-	i := strings.LastIndexByte(key, '.')
-	return key[:max(i, 0)], key[i+1:]
-}
 
 // apply takes entries that were written at once: whoever reads sees all of them or none.
 func (m *mirror) apply(entries ...cached) {
@@ -296,4 +240,34 @@ func (m *mirror) wake(changed ...string) {
 			}
 		}
 	}
+}
+
+// mirror holds the newest known entry of each key. Own writes arrive twice, at
+// once and through the watch, and may overtake what the watch still brings: an
+// entry replaces another only if its revision is higher. A deletion of our own
+// has no known revision, so a tombstone stays at the revision that was deleted
+// until the watch brings the deletion or something newer.
+type mirror struct {
+	mu      sync.RWMutex
+	buckets map[string]map[string]*cached // res.servers -> name -> entry, which nobody changes
+	sorted  map[string][]*cached          // of a bucket in key order; absent after a change
+	indexes *indexes                      // of the live entries
+	changes uint64                        // counts what was changed
+	touches touches                       // for whom
+	watched uint64                        // position of the watch
+	moved   chan struct{}                 // closed at the next move; nil while nobody waits
+	subs    map[chan struct{}]bool
+	deltas  map[*Deltas]bool
+	kinds   map[string]resource.Kind // by bucket
+}
+
+func newMirror() *mirror {
+	m := &mirror{
+		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), sorted: map[string][]*cached{}, subs: map[chan struct{}]bool{},
+		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
+	}
+	for _, k := range resource.Kinds() {
+		m.kinds[bucketOf(k)] = k
+	}
+	return m
 }

@@ -3,19 +3,8 @@ package store
 import (
 	"context"
 
-	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
-
-// Sealed is a BMC's credentials as they were sealed for one key of one agent. They are
-// kept, because sealing again would give other bytes and so another document.
-type Sealed struct {
-	BMC   string `json:"bmc"`
-	Agent string `json:"agent"`
-	Key   string `json:"key"` // sealbox.ID of the agent's key
-	message.SealedCredentials
-	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
-}
 
 // PeekSealed is what was last sealed for a BMC, for reading only; nil if nothing was.
 // It is decoded once for each revision, and empty if it cannot be read.

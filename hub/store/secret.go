@@ -9,22 +9,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// Vault encrypts what is in Secrets before they are stored. Its errors never have a
-// value.
-type Vault interface {
-	// Digest is a keyed digest of a Secret's name, type and data, the same for the same.
-	Digest(name string, t resource.SecretType, data resource.SecretData) (string, error)
-	// Seal encrypts data for one version of one Secret. The result is JSON.
-	Seal(id SecretID, data resource.SecretData) ([]byte, error)
-}
-
-// SecretID is one version of one Secret.
-type SecretID struct {
-	Name    string
-	UID     string
-	Version uint64
-}
-
 // StoredSecret is a Secret's encrypted data.
 type StoredSecret struct {
 	SecretID
@@ -32,24 +16,6 @@ type StoredSecret struct {
 	Revision uint64 // of the Secret, or of what was kept of it
 	// kept is the key of a version that was kept apart; empty for the Secret's own.
 	kept string
-}
-
-// storedSecret is the stored form: a Secret without its data, and the envelope in the
-// same key, so that there is never one without the other.
-type storedSecret struct {
-	*resource.Secret
-	Sealed json.RawMessage `json:"sealed"`
-}
-
-// encodeSecret makes the stored form. What is not the hub's to keep is left out.
-func encodeSecret(obj *resource.Secret, envelope []byte) ([]byte, error) {
-	if len(envelope) == 0 {
-		return nil, protocol.Errorf(protocol.CodeInternal, "write secret", "it has no data; a Secret is written by Apply")
-	}
-	bare := *obj
-	bare.Metadata.Revision, bare.Spec.Data = 0, nil
-	bare.Status = resource.SecretStatus{Version: obj.Status.Version, Digest: obj.Status.Digest, ChangedAt: obj.Status.ChangedAt, Rotation: obj.Status.Rotation}
-	return json.Marshal(storedSecret{&bare, envelope})
 }
 
 // Secret is the encrypted data of a Secret. The codes are not_found, and internal if it

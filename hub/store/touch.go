@@ -6,26 +6,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// touches say when something was last changed that a rack's part of the store depends on. A change whose racks are not
-// known is one of all racks.
-type touches struct {
-	all   uint64
-	racks map[string]uint64
-}
-
-// Changes counts what has changed in what is read here since the store was opened; with a rack only what is of that
-// rack, or of no rack or all. Whoever reads the count first, and then resources, has what is stored for as long as
-// the count stays.
-func (s *Store) Changes(rack string) uint64 {
-	m := s.mirror
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if rack == "" {
-		return m.changes
-	}
-	return max(m.touches.all, m.touches.racks[rack])
-}
-
 // touch notes whom a change concerns; it needs m.mu, after the change was counted.
 func (m *mirror) touch(bucket, name string, old, now *cached) {
 	if bucket == answerBucket {
@@ -118,4 +98,11 @@ func (m *mirror) racksOfServers(servers ...string) (racks []string, known bool) 
 		racks = append(racks, of...)
 	}
 	return racks, true
+}
+
+// touches say when something was last changed that a rack's part of the store depends on. A change whose racks are not
+// known is one of all racks.
+type touches struct {
+	all   uint64
+	racks map[string]uint64
 }

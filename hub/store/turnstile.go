@@ -2,35 +2,12 @@ package store
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
-
-// again says whether an operation is tried again after an error: it has lost to another writer, and
-// not too often. It pauses before, the longer the more often it has lost.
-func (s *Store) again(ctx context.Context, err error, try int) bool {
-	if !errors.Is(err, state.ErrConflict) || try >= writeTries {
-		return false
-	}
-	if try == 1 {
-		return true
-	}
-	pause := time.NewTimer(rand.N(time.Millisecond << min(try, 8)))
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // everybody is how many may be in a turnstile at once.
 const everybody = 1 << 20

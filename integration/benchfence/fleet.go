@@ -26,20 +26,6 @@ const (
 	groupHangs = "hangs" // its BMC takes requests and does not answer, on demand
 )
 
-// fleetPlan is what the simulator's process makes.
-type fleetPlan struct {
-	Held, Boot, Pull int
-	// A ForceOff takes from OffMin to OffMax, by server, until Off is shown.
-	OffMin, OffMax time.Duration
-	DHCP           string // where firmware's packets go
-	Rate           int    // bytes per second that a booted server reads
-}
-
-// server is one simulated server, as its parent sees it.
-type server struct {
-	Name, Group, MAC, Address, Fingerprint string
-}
-
 // fleet is the simulator's process.
 type fleet struct {
 	plan    fleetPlan
@@ -104,9 +90,6 @@ func (f *fleet) add(group string, i, of int) error {
 	f.servers = append(f.servers, server{fmt.Sprintf("%s-%02d", group, i), group, mac.String(), b.Address(), b.Fingerprint()})
 	return nil
 }
-
-// cut is the BMC's own part of a hold.
-type cut struct{ Forced, Off time.Time }
 
 func (f *fleet) do(o order) (any, error) {
 	switch o.Do {

@@ -24,29 +24,6 @@ import (
 // The measurements end after this, whatever happens, and fail.
 const limit = 12 * time.Minute
 
-// childArg makes a process a part of the site.
-const childArg = "-part"
-
-// plan is what is measured.
-type plan struct {
-	Servers int     // that are held
-	Holds   int     // for each load
-	Rate    float64 // of holds, each second
-	Settle  time.Duration
-	OffMin  time.Duration // from an accepted ForceOff until Off is shown
-	OffMax  time.Duration
-
-	Boots    int   // servers that boot from the network
-	BootRate int   // bytes per second of each
-	Small    int   // the boot file is divided by two as often
-	Pull     int64 // bytes
-	Images   int   // that these are
-	Others   int   // other racks
-
-	Only    string // one load besides none; empty is all
-	Profile string // folder for CPU profiles; empty is none
-}
-
 func main() {
 	p := plan{OffMin: 300 * time.Millisecond, OffMax: 2300 * time.Millisecond, BootRate: 2_500_000, Images: 8}
 	isPart := flag.Bool(childArg[1:], false, "be a part of the site: used by the program itself")

@@ -2,16 +2,8 @@ package main
 
 import (
 	"net"
-	"sync/atomic"
 	"time"
 )
-
-// gate is a switch that goroutines wait at.
-type gate struct{ open atomic.Bool }
-
-func (g *gate) set(on bool) { g.open.Store(on) }
-
-func (g *gate) is() bool { return g.open.Load() }
 
 // lateListener is the listener of a BMC that, while the gate is open, waits before
 // everything that it sends.

@@ -123,15 +123,3 @@ func (f *bootFirmware) read(ctx context.Context, client *http.Client, url string
 	}
 	return n, nil
 }
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}

@@ -13,7 +13,7 @@ import (
 	"rackboot/integration/netns"
 	"rackboot/netboot/bootcert"
 	"rackboot/netboot/chain"
-	"rackboot/probe/initramfs"
+	"rackboot/netboot/probe/initramfs"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

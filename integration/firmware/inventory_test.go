@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rackboot/integration/netns"
-	"rackboot/probe/initramfs"
+	"rackboot/netboot/probe/initramfs"
 	"rackboot/protocol"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"rackboot/integration/uki"
-	"rackboot/probe/initramfs"
+	"rackboot/netboot/probe/initramfs"
 )
 
 const (

@@ -17,6 +17,12 @@ import (
 // MaxRacks bounds the racks of a fleet.
 const MaxRacks = 5000
 
+// The bounds of a measurement: holds in all, and news per second.
+const (
+	maxHolds = 10_000
+	maxNews  = 10_000
+)
+
 // Config is a fleet, and what is to be measured.
 type Config struct {
 	// Client may do everything at the hub; Hub is its URL and CA its PEM, with which agents

@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -81,11 +79,4 @@ func (d *disk) made(name string) *server {
 		d.Servers = append(d.Servers, s)
 	}
 	return s
-}
-
-// random is 128 random bits in hex.
-func random() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"rackboot/integration/benchreport"
-	"rackboot/protocol"
 )
 
 // Figure is what was seen in one interval. Rates are per second, shares of one processor.
@@ -87,17 +86,6 @@ func (f *Fleet) sample() (s sample, err error) {
 	}
 	s.own, err = usageOf(os.Getpid())
 	return s, err
-}
-
-// usageOf is what a process has used; 0 is none.
-func usageOf(pid int) (u benchreport.Usage, err error) {
-	if pid == 0 {
-		return u, nil
-	}
-	if err = u.Add(pid); err == nil && u == (benchreport.Usage{}) {
-		err = protocol.Errorf(protocol.CodeNotFound, "measure the hub", "there is no process %d, or not any more", pid).WithHint("give --hub-pid of the hub's process on this host")
-	}
-	return u, err
 }
 
 // between is the figure of an interval.

@@ -16,8 +16,6 @@ const (
 	// in step.
 	interval = 10 * time.Second
 	stepLook = 20 * time.Millisecond
-	// maxNews bounds the news per second.
-	maxNews = 10_000
 )
 
 // Fleet is the agents that run. Make it with Start.

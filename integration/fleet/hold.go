@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// maxHolds bounds those of one measurement, and holdsAtOnce those under way.
-	maxHolds    = 10_000
+	// holdsAtOnce bounds the holds under way.
 	holdsAtOnce = 32
 	// holdWithin bounds one until it is Fenced, and again until it is gone.
 	holdWithin = time.Minute

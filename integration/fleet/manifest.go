@@ -9,11 +9,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// rackName is the name of rack i, from 0.
-func rackName(i int) string { return fmt.Sprintf("fleet-%04d", i+1) }
-
-func serverName(rack string, j int) string { return fmt.Sprintf("%s-%02d", rack, j+1) }
-
 // Manifests are the resources of rack i: a segment, and a BMC, a Server and, with an image,
 // a Claim for each of its servers. Nobody has the addresses in them.
 func (c *Config) manifests(i int) (objs []resource.Object) {

@@ -52,13 +52,6 @@ func (r *reports) wait(now time.Time, every time.Duration) time.Duration {
 // at once for ever, as racks do not.
 func (r *reports) spread(now time.Time, every time.Duration) { r.sent = now.Add(-rand.N(every)) }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // report reports all servers if that is due, and returns when the next is.
 func (a *agent) report(now time.Time) time.Duration {
 	r := &a.reports

@@ -3,7 +3,7 @@ package fleet
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 func TestNextRule(t *testing.T) {

@@ -7,9 +7,6 @@ import (
 	"rackboot/protocol/message"
 )
 
-// never is longer than any wait.
-const never = time.Hour
-
 // The pauses between two Hellos: the least, and what it doubles to, ± 50 %.
 const (
 	helloPause    = 2 * time.Second

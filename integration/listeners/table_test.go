@@ -27,7 +27,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/integration/memnet"
-	"rackboot/metrics"
+	"rackboot/internal/metrics"
 	"rackboot/netboot"
 	"rackboot/netboot/httpboot"
 	"rackboot/protocol"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

@@ -3,7 +3,6 @@ package dhcp
 import (
 	"context"
 	"net/netip"
-	"sync"
 	"time"
 
 	"rackboot/netboot"
@@ -18,15 +17,6 @@ const (
 	// probeSlots is how many workers may wait for probes at once; the others keep
 	// answering. A DISCOVER that finds none free is answered without a probe.
 	probeSlots = workerCount * 3 / 4
-)
-
-// probed is the result of a probe, the label `result`.
-type probed string
-
-const (
-	probeFree    probed = "free"
-	probeUsed    probed = "used"
-	probeSkipped probed = "skipped"
 )
 
 // probe asks the link whether somebody else than the client uses the address.
@@ -95,33 +85,4 @@ func (s *Server) short(r *request, sc scope, server string) {
 		return
 	}
 	s.notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: server})
-}
-
-// probing are the clients for whom an address is being probed. A second DISCOVER of
-// one, such as another relay's copy, must not be offered what may turn out used.
-type probing struct {
-	mu   sync.Mutex
-	macs map[string]int
-}
-
-func newProbing() *probing { return &probing{macs: make(map[string]int)} }
-
-func (p *probing) begin(mac string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.macs[mac]++
-}
-
-func (p *probing) end(mac string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.macs[mac]--; p.macs[mac] <= 0 {
-		delete(p.macs, mac)
-	}
-}
-
-func (p *probing) has(mac string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.macs[mac] > 0
 }

@@ -3,7 +3,7 @@ package dhcp
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 )
 

@@ -3,6 +3,7 @@ package dhcp6
 import (
 	"net/netip"
 
+	"rackboot/netboot"
 	"rackboot/netboot/guard"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -32,4 +33,13 @@ func (s *Server) decide(r *request, seg resource.SegmentIntent, addr netip.Addr)
 		s.log.Error("segment has a role that this agent does not know", "role", seg.Role)
 	}
 	return a, who
+}
+
+func (s *Server) newScope(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent, a protocol.BootAnswer) scope {
+	bmc := guard.BMCs(in, a) && netboot.IsBMC(in, r.mac)
+	sc := scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
+	if sv, ok := s.cfg.Resolver.(netboot.Servicer); ok {
+		sc.kept = sv.Service(in.Name).Machines
+	}
+	return sc
 }

@@ -3,7 +3,7 @@ package dhcp6
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

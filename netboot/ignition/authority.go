@@ -105,10 +105,6 @@ func (s *Stub) include(inner Stub, at string) {
 	s.Sources = append(s.Sources, inner.Sources...)
 }
 
-func authorityPath(i int) string {
-	return "$.ignition.security.tls.certificateAuthorities[" + itoa(i) + "]"
-}
-
 // authorityKeys lead to the certificate authorities of specification 2.2 and newer.
 var authorityKeys = []string{"ignition", "security", "tls", "certificateAuthorities"}
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 // authority is a certificate in PEM. The same key can have several.

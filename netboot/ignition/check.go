@@ -7,20 +7,10 @@ import (
 	"strings"
 
 	"github.com/coreos/ignition/v2/config/v3_6"
-	"github.com/coreos/vcontext/path"
-	"github.com/coreos/vcontext/report"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
-
-// Config is user data as a server gets it.
-type Config struct {
-	// Version is that of the specification of JSON.
-	Version string
-	// JSON is the data itself where it was Ignition; rendered where it was Butane.
-	JSON []byte
-}
 
 // maxBytes bounds what is read. Butane may grow when it is rendered.
 const maxBytes = resource.MaxIgnition
@@ -39,12 +29,6 @@ func Check(raw []byte) (Config, protocol.FieldErrors) {
 	default:
 		return render(raw)
 	}
-}
-
-const tooLong = "is longer than a server's user data may be"
-
-func wrong(path, message string) protocol.FieldErrors {
-	return protocol.FieldErrors{{Path: path, Message: message}}
 }
 
 func checkJSON(raw []byte) (Config, protocol.FieldErrors) {
@@ -89,49 +73,4 @@ func check1(raw []byte) (Config, protocol.FieldErrors) {
 		return Config{}, wrong(r.Path, r.Message)
 	}
 	return Config{Version: "1", JSON: raw}, nil
-}
-
-var versions2 = []string{"2.0.0", "2.1.0", "2.2.0", "2.3.0", "2.4.0"}
-
-var versions3 = []string{"3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0", "3.6.0"}
-
-// decode reads JSON. The decoder's own words are left out: they quote.
-func decode(raw []byte, into any) protocol.FieldErrors {
-	err := json.Unmarshal(raw, into)
-	if err == nil {
-		return nil
-	}
-	if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // Unmarshal does not wrap it
-		return wrong(known("$."+e.Field), "has the wrong type")
-	}
-	return wrong("$", "is not JSON")
-}
-
-// problems are what a library found, without its words where they may quote.
-func problems(r report.Report) (out protocol.FieldErrors) {
-	for _, e := range r.Entries {
-		if e.Kind.IsFatal() {
-			out = append(out, protocol.FieldError{Path: pathOf(e.Context), Message: plain(e.Message)})
-		}
-	}
-	if len(out) == 0 {
-		return wrong("$", notValid)
-	}
-	const most = 20
-	return out[:min(len(out), most)]
-}
-
-// pathOf writes a path as people do.
-func pathOf(c path.ContextPath) string {
-	var b strings.Builder
-	b.WriteString("$")
-	for _, part := range c.Path {
-		switch p := part.(type) {
-		case int:
-			b.WriteString("[" + itoa(p) + "]")
-		case string:
-			b.WriteString("." + p)
-		}
-	}
-	return known(b.String())
 }

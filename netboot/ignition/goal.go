@@ -77,9 +77,6 @@ func headOf(t *tree) (head, *Refusal) {
 	return head{}, refuse(UnknownVersion, at, "is not one of 1, "+strings.Join(slices.Concat(versions2, versions3), ", "))
 }
 
-// newest is the highest specification that is known.
-func newest() string { return versions3[len(versions3)-1] }
-
 // above says whether version a is higher than b, of specifications 1 to 3.
 func above(a, b string) bool {
 	all := slices.Concat([]string{"1"}, versions2, versions3)

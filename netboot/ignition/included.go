@@ -12,13 +12,6 @@ import (
 	"strings"
 )
 
-// maxIncluded bounds how deep configurations include each other by data: URLs.
-const maxIncluded = 4
-
-// allowance is how many bytes a stub may still have in data: URLs that are looked into,
-// unpacked. A stub of a few KiB could be made to unpack to many GiB.
-type allowance int
-
 const maxInline allowance = 256 << 10
 
 // included translates the configurations that a stub includes by data: URLs: an image

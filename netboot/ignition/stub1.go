@@ -1,7 +1,6 @@
 package ignition
 
 import (
-	"encoding/base64"
 	"reflect"
 )
 
@@ -69,9 +68,4 @@ func read1(t *tree) (*source, *Refusal) {
 		}
 	}
 	return s, nil
-}
-
-// dataURL is a URL that has the data in it (RFC 2397).
-func dataURL(data []byte) string {
-	return "data:;base64," + base64.StdEncoding.EncodeToString(data)
 }

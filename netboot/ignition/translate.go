@@ -1,7 +1,6 @@
 package ignition
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -31,8 +30,6 @@ type Translated struct {
 	// image reads, with nothing replaced.
 	Changed bool
 }
-
-const opTranslate = "translate ignition"
 
 // Translate makes a stub what an image reads: specification 1 and 2.0 to 2.4 becomes the
 // lowest of specification 3 that says the same, and what the image reads already stays
@@ -66,42 +63,6 @@ func Translate(raw []byte, o TranslateOptions) (Translated, error) {
 		return Translated{}, r.failed(opTranslate)
 	}
 	return out, nil
-}
-
-// translation is one run; included configurations are runs of their own.
-type translation struct {
-	max         string
-	authorities []string   // sources that replace the authorities; none leaves them
-	left        *allowance // shared with included ones
-	depth       int        // of inclusion
-	onlyThere   bool       // authorities are only replaced where there are some
-}
-
-// stubTree reads a stub as JSON; rendered says that it was Butane.
-func stubTree(raw []byte) (t *tree, config []byte, rendered bool, r *Refusal) {
-	trimmed := bytes.TrimSpace(raw)
-	switch {
-	case len(raw) > maxBytes:
-		return nil, nil, false, refuse(Invalid, "$", tooLong)
-	case len(trimmed) == 0:
-		return nil, nil, false, refuse(NotIgnition, "$", "is empty")
-	case bytes.HasPrefix(trimmed, []byte("#cloud-config")):
-		return nil, nil, false, refuse(CloudConfig, "$", "is for cloud-init; give Ignition")
-	case bytes.HasPrefix(trimmed, []byte("#!")):
-		return nil, nil, false, refuse(Script, "$", "is a script for cloud-init; give Ignition")
-	}
-	if t, r = parseTree(raw); r == nil {
-		return t, raw, false, nil
-	}
-	if trimmed[0] == '{' || trimmed[0] == '[' || variantLine.Find(raw) == nil {
-		return nil, nil, false, r
-	}
-	c, errs := render(raw)
-	if len(errs) > 0 {
-		return nil, nil, false, refuse(Invalid, errs[0].Path, errs[0].Message)
-	}
-	t, r = parseTree(c.JSON)
-	return t, c.JSON, true, r
 }
 
 func (tr translation) run(raw []byte) (Translated, *Refusal) {

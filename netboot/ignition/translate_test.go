@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 )
 

@@ -133,3 +133,11 @@ func parseStored(text string) (*url.URL, error) {
 	}
 	return u, nil
 }
+
+// hidden is what stands for a secret in a text.
+const hidden = "[hidden]"
+
+// show is a URL as people may see it: a redirect's query may be a password.
+func show(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

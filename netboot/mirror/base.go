@@ -13,9 +13,6 @@ import (
 	"rackboot/protocol"
 )
 
-// hidden is what stands for a secret in a text.
-const hidden = "[hidden]"
-
 // Base is a tree that may be asked: a URL, and all that is below it. Where one base is
 // below another, the longer one counts.
 type Base struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 func TestFirstTable(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -90,18 +89,6 @@ func checkWants(op, pinName string, wants []Want) error {
 		return protocol.Errorf(protocol.CodeInvalid, op, "one of the files is named as a folder of another")
 	}
 	return nil
-}
-
-// nests says whether a name is also a folder of another.
-func nests(names map[string]bool) bool {
-	for name := range names {
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			if names[dir] {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // worst is the error that says most: not that of a file that was given up for another.

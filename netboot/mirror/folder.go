@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 	"time"
@@ -45,3 +46,10 @@ func (f *folder) IsDir() bool { return true }
 
 // Sys is nil.
 func (f *folder) Sys() any { return nil }
+
+// ErrFolder is that a name is a folder of the tree: it has no content, and HTTP has no
+// listing of it.
+var ErrFolder = errors.New("a folder behind HTTP has no listing")
+
+// errFolder is that a URL is a folder's.
+var errFolder = errors.New("it is a folder")

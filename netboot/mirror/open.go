@@ -10,10 +10,6 @@ import (
 	"rackboot/protocol"
 )
 
-// ErrFolder is that a name is a folder of the tree: it has no content, and HTTP has no
-// listing of it.
-var ErrFolder = errors.New("a folder behind HTTP has no listing")
-
 // found is where a file is: whole in the cache, or in a flight that was joined.
 type found struct {
 	entry  entry

@@ -138,3 +138,8 @@ func (p *partial) read(b []byte, off int64) (int, error) {
 	}
 	return n, nil
 }
+
+var (
+	errFar     = errors.New("far from what has arrived")
+	errNoRange = errors.New("the other side gives no ranges")
+)

@@ -3,51 +3,9 @@ package mirror
 import (
 	"errors"
 	"os"
-	"time"
 
 	"rackboot/protocol"
 )
-
-// pin is a set of contents by name, as it is on disk.
-type pin struct {
-	Version int    `json:"version"`
-	Name    string `json:"name"`
-	Base    string `json:"base"`
-	Files   []File `json:"files"`
-}
-
-// File is a file that is pinned.
-type File struct {
-	Name    string    `json:"name"`   // below the base
-	Size    int64     `json:"size"`   // bytes
-	SHA256  string    `json:"sha256"` // of the content, hex
-	ETag    string    `json:"etag,omitempty"`
-	ModTime time.Time `json:"modTime"`
-	// Stale says that the other side could not be asked whether this is still the file.
-	Stale bool `json:"stale,omitempty"`
-}
-
-// parsePin reads a pin. It may be damaged.
-func parsePin(raw []byte) (pin, error) {
-	var p pin
-	if err := strict(raw, &p); err != nil {
-		return pin{}, err
-	}
-	if p.Version != sidecarVersion || p.Name == "" || len(p.Files) > maxWants {
-		return pin{}, errSidecar
-	}
-	seen := map[string]bool{}
-	for _, f := range p.Files {
-		if checkName(f.Name) != nil || f.Name == "." || seen[f.Name] || !isHash(f.SHA256) || f.Size < 0 {
-			return pin{}, errSidecar
-		}
-		seen[f.Name] = true
-	}
-	if nests(seen) {
-		return pin{}, errSidecar
-	}
-	return p, nil
-}
 
 // pin puts a pin on disk in place of that of the same name. Its contents are held by the
 // caller meanwhile.

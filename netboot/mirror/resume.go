@@ -12,11 +12,6 @@ import (
 	"rackboot/protocol"
 )
 
-var (
-	errFar     = errors.New("far from what has arrived")
-	errNoRange = errors.New("the other side gives no ranges")
-)
-
 // pause waits, unless ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

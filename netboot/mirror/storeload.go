@@ -2,8 +2,6 @@ package mirror
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"os"
 	"slices"
@@ -122,10 +120,4 @@ func accessTime(f fs.FileInfo) int64 {
 		return f.ModTime().UnixNano()
 	}
 	return st.Atim.Nano()
-}
-
-// hashOf is a text's SHA-256 in hex.
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
 }

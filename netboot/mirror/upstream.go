@@ -16,9 +16,6 @@ import (
 	"rackboot/protocol"
 )
 
-// errFolder is that a URL is a folder's.
-var errFolder = errors.New("it is a folder")
-
 // transport connects to one site: HTTP/1.1 and HTTP/2, without a proxy, cookies,
 // compression or redirects.
 func transport(c Config, s *site) *http.Transport {
@@ -118,11 +115,6 @@ func (s *site) broken(op string, u *url.URL, err error) error {
 	}
 	return protocol.Errorf(code, op, "%s: %s", show(u), s.scrub(err.Error())).
 		WithHint("check the way from the agent to %s, its certificate, and the URL of the repository", u.Host)
-}
-
-// show is a URL as people may see it: a redirect's query may be a password.
-func show(u *url.URL) string {
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // timedBody ends when no byte came for a while.

@@ -3,7 +3,7 @@ package tftp
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 func TestAdmitTable(t *testing.T) {

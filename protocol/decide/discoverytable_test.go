@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 )
 

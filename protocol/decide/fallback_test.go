@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"

@@ -3,7 +3,7 @@ package decide
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 func TestReadyTable(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 )
 
 func TestCarryTable(t *testing.T) {

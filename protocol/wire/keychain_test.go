@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/probe"
+	"rackboot/netboot/probe"
 )
 
 // written makes everything in a folder, as on 2026-11-22.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/probe"
+	"rackboot/netboot/probe"
 )
 
 const probeName = "rackboot-probe"

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"rackboot/internal/conns"
 	"rackboot/protocol"
-	"rackboot/protocol/conns"
 )
 
 // shutdownTimeout is how long Serve waits for open requests at the end.

@@ -3,7 +3,7 @@ package bootimages
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol/resource"
 )
 

@@ -3,7 +3,7 @@ package rollout
 import (
 	"testing"
 
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol/resource"
 )
 

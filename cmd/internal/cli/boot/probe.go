@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/printer"
-	"rackboot/probe/initramfs"
+	"rackboot/netboot/probe/initramfs"
 	"rackboot/protocol"
 )
 

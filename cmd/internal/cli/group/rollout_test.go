@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"rackboot/cmd/internal/cli/rollout"
-	"rackboot/doctable"
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )

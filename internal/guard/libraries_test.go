@@ -1,0 +1,198 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A library says which packages import an outside module, or a part of one.
+type library struct {
+	path   string
+	owners []string
+	why    string // why more than one owner, where there are more
+}
+
+// libraries gives each outside library its owner. What everybody sees is our own
+// word for it.
+func libraries() []library {
+	return []library{
+		{"github.com/eclipse/paho.mqtt.golang", []string{"protocol/link"}, ""},
+		{"github.com/fxamacker/cbor/v2", []string{"protocol/wire"}, ""},
+		{"github.com/veraison/go-cose", []string{"protocol/wire"}, ""},
+		{"github.com/klauspost/compress", []string{"protocol/wire", "netboot/fsview"}, "messages, and archives"},
+		{"github.com/ProtonMail/go-crypto", []string{"hub/iso/openpgp"}, ""},
+		{"github.com/ulikunitz/xz", []string{"netboot/fsview"}, ""},
+		{"github.com/dgraph-io/badger/v4", []string{"state/badger"}, ""},
+		{"github.com/nats-io/nats.go", []string{"state/jetstream", "hub/broker"}, "the broker makes streams and hands out its in-process connection"},
+		{"github.com/nats-io/nats-server/v2", []string{"hub/broker"}, ""},
+		{"github.com/stmcginnis/gofish", []string{"bmc/redfish"}, ""},
+		{"github.com/insomniacslk/dhcp", []string{"netboot/dhcp", "netboot/dhcp6", "netboot/firmware", "netboot/probe", "integration/installer"}, "a codec: two servers and a simulated client; and the clients of images"},
+		{"github.com/google/go-containerregistry", []string{"netboot/image", "integration/sim"}, "the puller, and a registry to pull from"},
+		{"github.com/coreos/ignition/v2", []string{"netboot/ignition"}, ""},
+		{"github.com/coreos/butane", []string{"netboot/ignition"}, ""},
+		{"github.com/coreos/stream-metadata-go", []string{"hub/catalogue"}, ""},
+		{"github.com/coreos/vcontext", []string{"netboot/ignition"}, ""},
+		{"github.com/danielgtaylor/huma/v2", []string{"hub/api", "hub/api/gate", "hub/api/route"}, "routes, what requests pass before them, and handlers that stream"},
+		{"github.com/oklog/ulid/v2", []string{"hub/daemon", "agent"}, "ids of holds, wherever they are placed"},
+		{"github.com/Masterminds/sprig/v3", []string{"netboot/bootenv"}, ""},
+		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"netboot/bootenv"}, ""},
+		{"github.com/spf13/cobra", []string{"cmd/internal/cli/...", "cmd/internal/serve/...", "cmd/internal/simulate", "cmd/internal/manual"}, "command lines"},
+		{"github.com/spf13/pflag", []string{"cmd/internal/manual"}, ""},
+		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim", "netboot/bootenv"}, "a reader for each file format, and what templates write"},
+		{"github.com/prometheus/client_golang", []string{"internal/metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/...", "fdlimit", "ready"}, "metrics are made where they are counted"},
+		{"github.com/mdlayher/packet", []string{"netboot/dhcp"}, ""},
+		{"golang.org/x/net/ipv6", []string{"netboot/dhcp6"}, ""},
+		{"golang.org/x/net/bpf", []string{"netboot/dhcp"}, ""},
+		{"golang.org/x/sys", []string{"cmd/internal/terminal", "netboot/probe", "netboot/probe/discard", "netboot/probe/lldp", "integration/installer", "integration/netns", "integration/powerlog", "protocol/link"}, "what is typed unseen, and how big a screen is, two inits, the disks' requests, raw sockets, namespaces, a clock that nobody sets, and a TCP option"},
+		{"golang.org/x/sync", []string{"internal/metrics", "agent/...", "hub/...", "netboot/httpboot", "netboot/tftp"}, "groups of goroutines"},
+		{"golang.org/x/time", []string{"agent/boot", "agent/discover", "agent/files", "agent/link", "agent/reports", "agent/server", "agent/stream", "hub/api", "hub/api/gate", "hub/link", "hub/wake"}, "limits of rates"},
+	}
+}
+
+// testLibraries are what tests import on top.
+func testLibraries() []library {
+	anywhere := []string{"..."}
+	return []library{
+		{"github.com/google/go-cmp", anywhere, ""},
+		{"go.uber.org/goleak", anywhere, ""},
+		{"pgregory.net/rapid", anywhere, ""},
+		{"github.com/rogpeppe/go-internal", []string{"cmd/..."}, "scripts of commands"},
+		{"github.com/prometheus/client_golang", anywhere, ""},
+		{"golang.org/x/net/nettest", []string{"integration/memnet"}, ""},
+		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"integration/sim"}, "holds an example against its schema"},
+		{"github.com/goccy/go-yaml", []string{"integration/firmware", "integration/holds", "integration/rack", "internal/guard"}, "the examples; rows of tests"},
+		{"github.com/insomniacslk/dhcp", []string{"integration/firmware"}, "reads captures"},
+		{"golang.org/x/net/ipv6", []string{"integration/firmware"}, "is the router of a segment"},
+		{"github.com/insomniacslk/dhcp", []string{"agent/discover", "integration/rack"}, "simulated BMCs ask for leases"},
+		{"github.com/ProtonMail/go-crypto", []string{"integration/site"}, "is the vendor who signs files"},
+		{"github.com/google/go-containerregistry", []string{"integration/packaging"}, "reads the images that are built"},
+		{"golang.org/x/sys", []string{"integration/packaging"}, "an attribute of files"},
+		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults"}, "a broker inside the bubble"},
+		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
+		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
+		{"github.com/nats-io/nats.go", []string{"integration/brokers"}, "the store on a cluster whose leaders are killed"},
+	}
+}
+
+// A library that is new, or imported elsewhere, is a decision that belongs here.
+func TestLibraries(t *testing.T) {
+	report(t, libraryProblems(golist(t, "./..."), libraries(), testLibraries()))
+}
+
+// libraryProblems judges what packages and their tests import from outside.
+func libraryProblems(all []listed, rows, more []library) []string {
+	var problems []string
+	used := map[string]bool{} // by table and pattern
+	check := func(p listed, imports []string, tables map[string][]library, what string) {
+		for _, i := range imports {
+			if ours(i) || standard(i) {
+				continue
+			}
+			owned := false
+			for table, rows := range tables {
+				for _, r := range rows {
+					for _, o := range r.owners {
+						if match(r.path+"/...", i) && (o == "..." || match(o, p.name())) {
+							owned, used[table+r.path+o] = true, true
+						}
+					}
+				}
+			}
+			if !owned {
+				problems = append(problems, fmt.Sprintf("%s %s imports %s; the table of libraries gives it to others", what, p.name(), i))
+			}
+		}
+	}
+	for _, p := range all {
+		check(p, p.Imports, map[string][]library{"": rows}, "package")
+		check(p, p.ownTests(), map[string][]library{"": rows, "test ": more}, "a test of")
+	}
+	for table, rows := range map[string][]library{"": rows, "test ": more} {
+		for _, r := range rows {
+			if len(r.owners) > 1 && r.why == "" {
+				problems = append(problems, fmt.Sprintf("%slibrary %s has %d owners and no reason", table, r.path, len(r.owners)))
+			}
+			for _, o := range r.owners {
+				if !used[table+r.path+o] {
+					problems = append(problems, fmt.Sprintf("%slibrary %s is not imported by %s", table, r.path, o))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func TestLibrariesCanFail(t *testing.T) {
+	tree := []listed{
+		{ImportPath: "rackboot/a", Imports: []string{"fmt", "x.org/lib/sub", "rackboot/b"}},
+		{ImportPath: "rackboot/b", TestImports: []string{"x.org/cmp"}},
+	}
+	for _, c := range []struct {
+		name       string
+		rows, more []library
+		want       string
+	}{
+		{"good", []library{{path: "x.org/lib", owners: []string{"a"}}}, []library{{path: "x.org/cmp", owners: []string{"..."}}}, ""},
+		{"no owner", nil, []library{{path: "x.org/cmp", owners: []string{"b"}}}, "package a imports x.org/lib/sub"},
+		{"test without owner", []library{{path: "x.org/lib", owners: []string{"a"}}}, nil, "a test of b imports x.org/cmp"},
+		{"a prefix is not the module", []library{{path: "x.org/lib", owners: []string{"a"}}}, []library{{path: "x.org/c", owners: []string{"b"}}, {path: "x.org/cmp", owners: []string{"b"}}}, "x.org/c is not imported"},
+		{"owner that does not use it", []library{{path: "x.org/lib", owners: []string{"a", "b"}, why: "two"}}, []library{{path: "x.org/cmp", owners: []string{"..."}}}, "not imported by b"},
+		{"two owners, no reason", []library{{path: "x.org/lib", owners: []string{"a", "a/..."}}}, []library{{path: "x.org/cmp", owners: []string{"..."}}}, "no reason"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, libraryProblems(tree, c.rows, c.more), c.want)
+		})
+	}
+}
+
+// A shut says what a command does not contain, however far down.
+type shut struct {
+	cmd string
+	out []string
+	why string
+}
+
+func shuts() []shut {
+	const mod = module + "/"
+	simulators := []string{mod + "bmc/sim", mod + "bmc/sim/...", mod + "netboot/firmware", mod + "integration/..."}
+	return []shut{
+		{"rackboot-agent", simulators, "what runs in a rack drives real servers"},
+		{"rackboot-hub", simulators, "what runs in production has no simulator"},
+		{"rackboot-agent", []string{"github.com/nats-io/nats-server/v2/...", "github.com/danielgtaylor/huma/v2/..."}, "the agent serves no broker and no API"},
+		{"rackboot-probe", []string{mod + "state/...", "github.com/prometheus/client_golang/...", "github.com/spf13/cobra/..."}, "it is small, and in every initramfs"},
+		{"rackctl", []string{"github.com/dgraph-io/badger/v4/...", "github.com/nats-io/nats-server/v2/..."}, "a small command without a store or a broker"},
+	}
+}
+
+func TestCommandsDoNotContain(t *testing.T) {
+	known := golist(t, "-deps", "-test", "./...")
+	for _, s := range shuts() {
+		report(t, shutProblems(s, golist(t, "-deps", "./cmd/"+s.cmd), known))
+	}
+}
+
+// shutProblems judges the dependencies of a command. A pattern that fits nothing
+// in the whole module is an error too.
+func shutProblems(s shut, deps, known []listed) []string {
+	var problems []string
+	for _, pattern := range s.out {
+		fits := func(l listed) bool { return match(pattern, l.ImportPath) }
+		if i := slices.IndexFunc(deps, fits); i >= 0 {
+			via := slices.IndexFunc(deps, func(l listed) bool { return slices.Contains(l.Imports, deps[i].ImportPath) })
+			problems = append(problems, strings.TrimSpace(fmt.Sprintf("%s contains %s by way of %s: %s", s.cmd, deps[i].ImportPath, deps[max(via, 0)].ImportPath, s.why)))
+		}
+		if !slices.ContainsFunc(known, fits) {
+			problems = append(problems, fmt.Sprintf("%s: %s fits no package at all", s.cmd, pattern))
+		}
+	}
+	return problems
+}
+
+func TestCommandsDoNotContainCanFail(t *testing.T) {
+	known := []listed{{ImportPath: "rackboot/cmd/x", Imports: []string{"rackboot/sim"}}, {ImportPath: "rackboot/sim"}, {ImportPath: "y.org/lib/sub"}}
+	expect(t, shutProblems(shut{cmd: "x", out: []string{"y.org/lib/..."}}, known[:2], known), "")
+	expect(t, shutProblems(shut{cmd: "x", out: []string{"rackboot/sim"}}, known[:2], known), "x contains rackboot/sim by way of rackboot/cmd/x")
+	expect(t, shutProblems(shut{cmd: "x", out: []string{"rackboot/gone"}}, known[:2], known), "fits no package")
+}

@@ -1,0 +1,147 @@
+package dhcp6
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/insomniacslk/dhcp/dhcpv6"
+
+	"rackboot/netboot"
+	"rackboot/protocol"
+)
+
+// resolve asks who the client is and freezes the answer.
+func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (told protocol.BootAnswer, who *protocol.BootClient) {
+	defer func() { r.told, r.asker = told, who }()
+	now := s.now()
+	client := r.client(s.cfg.Segment, addr)
+	if !byUUID {
+		client.UUID = ""
+	}
+	asking := r.kind == dhcpv6.MessageTypeInformationRequest
+	first := asking || r.kind == dhcpv6.MessageTypeSolicit
+	key, xid := freezeKey{id: r.id, class: r.class, asking: asking}, r.number()
+	for _, f := range []*frozen{s.frozen, s.promised} {
+		if a, ok := f.get(key, xid, first, now); ok {
+			return a, &client
+		}
+	}
+	a := s.cfg.Resolver.Resolve(client)
+	keep, other := s.frozen, s.promised
+	if a.Server == "" {
+		keep, other = other, keep
+	}
+	other.forget(key) // of an exchange before this one
+	switch a.Action {
+	case protocol.AnswerBoot:
+		a = keep.put(key, xid, first, s.unloop(r, a), now)
+	case protocol.AnswerLease, protocol.AnswerRefuse:
+		a = keep.put(key, xid, first, a, now)
+	case protocol.AnswerSilence:
+	default:
+		s.log.Error("resolver gave no answer", "client", r.id, "action", a.Action)
+		a.Action = protocol.AnswerSilence
+	}
+	return a, &client
+}
+
+// seen records a boot client with the address that it holds or is offered.
+func (s *Server) seen(r *request, who *protocol.BootClient, addr netip.Addr) {
+	switch r.kind {
+	case dhcpv6.MessageTypeSolicit, dhcpv6.MessageTypeRequest, dhcpv6.MessageTypeInformationRequest:
+	default:
+		return
+	}
+	if who == nil {
+		return
+	}
+	who.Address = addr
+	s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: *who, Remote: r.peer.Addr(), At: s.now()})
+}
+
+// traced tells the caller what became of a message whose client was decided about.
+func (s *Server) traced(r *request, result string) {
+	if s.cfg.Trace == nil || r.asker == nil {
+		return
+	}
+	s.cfg.Trace(netboot.Exchange{
+		Source: protocol.TraceDHCP, At: s.now(), Asked: typeLabel(r.kind), Client: *r.asker, Answered: result, Decision: r.told, V6: true,
+	})
+}
+
+// notice tells the caller what somebody should know.
+func (s *Server) notice(n netboot.Notice) {
+	if s.cfg.Notify != nil {
+		n.Segment, n.At = s.cfg.Segment, s.now()
+		s.cfg.Notify(n)
+	}
+}
+
+// made is the last step of a reply: what the answer says about booting.
+func (s *Server) made(p *reply, r *request, sc scope, a protocol.BootAnswer, result string) (*reply, string) {
+	if err := p.parameters(r, s.cfg.Segment, sc, a); err != nil {
+		s.log.Error("dhcpv6 boot data not made", "client", r.id, "server", a.Server, "err", err, "hint", protocol.HintOf(err))
+		return nil, resultUnsendable
+	}
+	return p, result
+}
+
+// ended tells the caller that nobody has the address any more.
+func (s *Server) ended(l netboot.Lease6) {
+	if s.cfg.Ended != nil {
+		s.cfg.Ended(l)
+	}
+}
+
+// put writes a lease. The write outlives the server's stop, so that what is on disk
+// and what the client was told stay the same.
+func (s *Server) put(ctx context.Context, l netboot.Lease6) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	err := s.cfg.Leases.Put6(ctx, l)
+	if err != nil {
+		s.log.Error("lease not stored", "client", l.Client, "address", l.Address.String(), "err", err)
+	}
+	return err
+}
+
+// forget deletes the leases of addresses that nobody has any more. One that stays is
+// harmless: loading prefers the newer one of a machine.
+func (s *Server) forget(ctx context.Context) {
+	for {
+		a, ok := s.pool.dropped(s.now())
+		if !ok {
+			return
+		}
+		s.remove(ctx, a)
+		s.pool.left(a)
+	}
+}
+
+func (s *Server) remove(ctx context.Context, a netip.Addr) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	l := netboot.Lease6{Segment: s.cfg.Segment, Address: a}
+	s.ended(l)
+	if err := s.cfg.Leases.Delete6(ctx, l); err != nil {
+		s.log.Warn("old lease not deleted", "address", a.String(), "err", err)
+	}
+}
+
+// grant holds the address for the client's identity association and has the lease on
+// disk when it returns an empty result.
+func (s *Server) grant(ctx context.Context, r *request, ia association, a netip.Addr, server string, d time.Duration) (result string) {
+	l := s.leaseOf(r, a, server, s.now().Add(d))
+	if s.put(ctx, l) != nil {
+		s.pool.withdraw(r.id)
+		return resultStoreError
+	}
+	if !s.pool.commit(l, r.holder(ia), s.now()) {
+		return resultUnknown
+	}
+	if s.cfg.Granted != nil {
+		s.cfg.Granted(l)
+	}
+	return ""
+}
