@@ -67,8 +67,9 @@ func newHTTPClient(config Config, trust *tls.Config) *http.Client {
 			// A BMC that speaks h2 only exists.
 			ForceAttemptHTTP2:      true,
 			MaxResponseHeaderBytes: 1 << 16,
-			// Two connections of a BMC wait most of the time, each with both of these.
-			ReadBufferSize:  2 << 10,
+			// Two connections of a BMC wait most of the time, each with both of these. What is longer is
+			// read past them.
+			ReadBufferSize:  1 << 10,
 			WriteBufferSize: 1 << 10,
 		},
 		CheckRedirect: checkRedirect,

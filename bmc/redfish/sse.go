@@ -10,6 +10,10 @@ import (
 // maxLine is the longest line of an event stream.
 const maxLine = 64 << 10
 
+// lineBuffer is what a stream reads at once. A BMC sends an event now and then, and each
+// stream keeps its buffer for as long as it waits.
+const lineBuffer = 512
+
 var (
 	errLongLine  = errors.New("a line of the event stream is too long")
 	errLongEvent = errors.New("an event of the stream is too large")
@@ -19,7 +23,7 @@ var (
 // each with the data of each. It returns what ended the stream; io.EOF is an
 // orderly end. active is called for every line, keep-alives included.
 func readStream(from io.Reader, active func(), each func(data []byte)) error {
-	r := &lines{r: bufio.NewReader(from)}
+	r := &lines{r: bufio.NewReaderSize(from, lineBuffer)}
 	var data []byte
 	has := false
 	for first := true; ; first = false {

@@ -152,11 +152,6 @@ func self(what job) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// logged says that a server is ready by a word of its log.
-func logged(word string) func(context.Context, *contestant) bool {
-	return func(_ context.Context, c *contestant) bool { return strings.Contains(c.log(), word) }
-}
-
 // listens says that a server is ready by its socket, as ss prints it.
 func listens(socket string) func(context.Context, *contestant) bool {
 	return func(ctx context.Context, c *contestant) bool {

@@ -19,6 +19,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/wire"
+	"rackboot/state/file"
 )
 
 // identity is what joining gave an agent.
@@ -113,7 +114,7 @@ func load(dir, rack, file string, into any) (found bool, err error) {
 }
 
 // save writes one, whole or not at all.
-func save(dir, rack, file string, v any) error {
+func save(dir, rack, name string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -122,9 +123,5 @@ func save(dir, rack, file string, v any) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	path := filepath.Join(folder, file)
-	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return file.Replace(filepath.Join(folder, name), raw, 0o600)
 }

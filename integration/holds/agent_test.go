@@ -61,8 +61,6 @@ func (o *orders) since(n int) []order {
 	return append([]order(nil), o.all[n:]...)
 }
 
-func (a *agent) alive() bool { return a.process != nil && !a.dead.Load() }
-
 func (a *agent) start() {
 	s := a.site
 	s.t.Helper()

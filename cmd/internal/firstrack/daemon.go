@@ -2,9 +2,6 @@ package firstrack
 
 import "fmt"
 
-// AgentFile is where the agent's file is on its host.
-func (s *Site) AgentFile() string { return s.agentPath(agentFile, "agent", "agent.yaml") }
-
 func (s *Site) agentFile() string {
 	listen := fmt.Sprintf("    interface: %s # DHCP is bound to it, and only to it\n", quoted(s.Interface))
 	switch {
@@ -37,9 +34,6 @@ segments:
 `, quoted(s.agentPath(agentDataDir, "agent", "state")), quoted(s.agentPath(accounts, "agent", "credentials")),
 		s.segment(), listen, s.Address.Addr(), s.HTTPPort, s.Address.Addr())
 }
-
-// HubFile is where the file of a local hub is.
-func (s *Site) HubFile() string { return s.agentPath("", "hub", "hub.yaml") }
 
 func (s *Site) hubFile() string {
 	return fmt.Sprintf(`# rackboot-hub, for a first try on this host.

@@ -107,17 +107,6 @@ func (p *Process) Thaw() error { return p.signal(syscall.SIGCONT) }
 // Press presses the power button of a machine's process.
 func (p *Process) Press() error { return p.signal(syscall.SIGUSR1) }
 
-// Stop asks it to end, and kills it if it does not.
-func (p *Process) Stop() error {
-	if err := errors.Join(p.Thaw(), p.signal(syscall.SIGTERM)); err != nil {
-		return err
-	}
-	if p.await(15*time.Second) == nil {
-		return nil
-	}
-	return p.Kill()
-}
-
 func (p *Process) await(within time.Duration) error {
 	p.mu.Lock()
 	done := p.done

@@ -11,6 +11,7 @@ import (
 	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/state/file"
 )
 
 // File is rackctl's own file. It holds tokens, so it is readable by its
@@ -170,16 +171,5 @@ func (h *Hubs) Save(f File) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".config-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err = tmp.Write(raw); err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return file.Replace(path, raw, 0o600)
 }
