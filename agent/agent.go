@@ -81,13 +81,13 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.store, a.ages = st, &ages{cfg.Clock, st, started}
+	a.store, a.ages = st, &ages{cfg.Clock, st.Servers, started}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
-	a.accounts = account.New(account.Config{Store: st, Local: cfg.Credentials, Secrets: cfg.Secrets})
+	a.accounts = account.New(account.Config{Store: st.Accounts, Local: cfg.Credentials, Secrets: cfg.Secrets})
 	denied := account.NewDenials()
-	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
+	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
@@ -106,7 +106,7 @@ func New(cfg Config) (*Agent, error) {
 	a.met = newMetrics(cfg.Registerer, a.reports, a.ages)
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
-		Leases: st, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Leases: st.Leases, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func New(cfg Config) (*Agent, error) {
 		Boot: a.boot, Files: a.files, Hub: a.link, Index: heard{a}, Reports: a.reports, Streams: a.streams, Traces: a.traces,
 		NewID: a.random, Clock: cfg.Clock, Crash: cfg.Crash, Logger: a.log, Registerer: cfg.Registerer,
 	})
-	a.trial = trial.New(trial.Config{Store: st, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
+	a.trial = trial.New(trial.Config{Store: st.Trials, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
 	if err := errors.Join(a.trial.Resume(), a.reindex()); err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		a.asks.Run(ctx)
 		return nil
 	})
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (a *Agent) rehold(servers []string) error {
 		return a.rebuild()
 	}
 	for _, name := range servers {
-		held, err := a.store.Held(name)
+		held, err := a.store.Servers.Held(name)
 		if err != nil {
 			a.unindexed = true
 			return err
@@ -229,14 +229,14 @@ func (a *Agent) lookAt(servers []string) {
 // Fresh says that no hub has told the agent its rack yet: it has just joined, or its disk
 // is empty.
 func (a *Agent) Fresh() (bool, error) {
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	return err == nil && !o.Synced && !o.Replaced && !o.Ended, err
 }
 
 // rebuild needs a.indexing.
 func (a *Agent) rebuild() error {
 	a.unindexed = true
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (a *Agent) rebuild() error {
 // describeAll puts what is on disk into the first report, before any BMC was read:
 // a hub that has lost a hold finds it there.
 func (a *Agent) describeAll() error {
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 	if len(approved) > 0 {
 		defer a.lookAt(approved)
 	}
-	changed, released, err := a.store.ApplyHolds(a.cfg.Clock(), d, digest)
+	changed, released, err := a.store.Documents.ApplyHolds(a.cfg.Clock(), d, digest)
 	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
@@ -52,7 +52,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", message.LeafRack, d.Shard) {
 		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
 	}
-	changed, _, err := a.store.ApplyRack(d, digest, h.admit)
+	changed, _, err := a.store.Documents.ApplyRack(d, digest, h.admit)
 	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
