@@ -33,7 +33,7 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
-	if err := a.rehold(changed); err != nil {
+	if err := a.index.hold(changed); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
 	a.reports.Clear(resource.CondStoreFailing)
@@ -57,7 +57,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 		return a.reports.StoreTrouble(err)
 	}
 	begun, err := a.trial.Offered()
-	if err = errors.Join(err, a.reindex()); err != nil {
+	if err = errors.Join(err, a.index.read()); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
 	a.reports.Clear(resource.CondStoreFailing)
@@ -107,7 +107,7 @@ func (h heard) Ask(m message.Ask) { h.agent.asks.Take(m) }
 func (h heard) Contact() { h.agent.trial.Heard() }
 
 // Changed implements link.Heard and trial.Index.
-func (h heard) Changed() error { return h.agent.reindex() }
+func (h heard) Changed() error { return h.agent.index.read() }
 
 // LookAtAll implements link.Heard.
 func (h heard) LookAtAll() { h.agent.loops.LookAtAll() }

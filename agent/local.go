@@ -256,7 +256,7 @@ func (d desk) now() time.Time { return d.agent.cfg.Clock() }
 // changed makes what is on disk count: the boot servers' gate, then the server's loop.
 // The gate is read again by the next document too, should that fail here.
 func (d desk) changed(server string) {
-	if err := d.agent.reindex(); err != nil {
+	if err := d.agent.index.read(); err != nil {
 		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
 		_ = d.agent.reports.StoreTrouble(err) // raises a condition
 	} else {
