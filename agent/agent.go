@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,7 +44,8 @@ type Agent struct {
 	reports *reports.Room
 	met     *metrics
 
-	link *link.Room
+	link  *link.Room
+	index *index // what the boot servers serve
 
 	local    *local.API
 	accounts *account.Room
@@ -53,9 +53,6 @@ type Agent struct {
 	streams  *stream.Room
 	asks     *ask.Room
 	traces   *trace.Room
-
-	indexing  sync.Mutex // while the index is made: the last one made is of the last that was read
-	unindexed bool       // what was to be read into the index could not be; guarded by indexing
 
 	servers *server.Room
 	loops   *server.Loops
@@ -81,13 +78,13 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.store, a.ages = st, &ages{cfg.Clock, st, started}
+	a.store, a.ages = st, &ages{cfg.Clock, st.Servers, started}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
-	a.accounts = account.New(account.Config{Store: st, Local: cfg.Credentials, Secrets: cfg.Secrets})
+	a.accounts = account.New(account.Config{Store: st.Accounts, Local: cfg.Credentials, Secrets: cfg.Secrets})
 	denied := account.NewDenials()
-	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
+	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
@@ -98,27 +95,28 @@ func New(cfg Config) (*Agent, error) {
 	a.asks = ask.New(ask.Config{
 		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
-	index := boot.NewIndex()
+	entries := boot.NewIndex()
 	a.files = files.New(files.Config{
 		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
-		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: index, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
+		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: entries, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	a.met = newMetrics(cfg.Registerer, a.reports, a.ages)
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
-		Leases: st, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Leases: st.Leases, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
 	}
 	a.boot, err = boot.New(boot.Config{
 		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
-		Index: index, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
+		Index: entries, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
 		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	if err != nil {
 		return nil, err
 	}
+	a.index = &index{servers: st.Servers, boot: a.boot, finder: a.finder, files: a.files, log: a.log}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
 	a.servers = server.New(server.Config{
 		Agent: cfg.Agent, Started: a.ages.started, Store: st, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
@@ -128,8 +126,8 @@ func New(cfg Config) (*Agent, error) {
 		Boot: a.boot, Files: a.files, Hub: a.link, Index: heard{a}, Reports: a.reports, Streams: a.streams, Traces: a.traces,
 		NewID: a.random, Clock: cfg.Clock, Crash: cfg.Crash, Logger: a.log, Registerer: cfg.Registerer,
 	})
-	a.trial = trial.New(trial.Config{Store: st, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
-	if err := errors.Join(a.trial.Resume(), a.reindex()); err != nil {
+	a.trial = trial.New(trial.Config{Store: st.Trials, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
+	if err := errors.Join(a.trial.Resume(), a.index.read()); err != nil {
 		return nil, err
 	}
 	return a, a.describeAll()
@@ -175,7 +173,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		a.asks.Run(ctx)
 		return nil
 	})
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	if err != nil {
 		return err
 	}
@@ -193,33 +191,6 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	return err
 }
 
-// reindex reads the boot servers' index from the store. Documents and people at the
-// socket may come at once.
-func (a *Agent) reindex() error {
-	a.indexing.Lock()
-	defer a.indexing.Unlock()
-	return a.rebuild()
-}
-
-// rehold is reindex where only the holds of some servers have changed, which does not
-// grow with the rack. What an earlier call could not read is read now.
-func (a *Agent) rehold(servers []string) error {
-	a.indexing.Lock()
-	defer a.indexing.Unlock()
-	if a.unindexed {
-		return a.rebuild()
-	}
-	for _, name := range servers {
-		held, err := a.store.Held(name)
-		if err != nil {
-			a.unindexed = true
-			return err
-		}
-		a.boot.Hold(name, held)
-	}
-	return nil
-}
-
 // lookAt has the loops of servers look, and starts those that are new. They are reported anew.
 func (a *Agent) lookAt(servers []string) {
 	a.loops.WakeAll(servers)
@@ -229,32 +200,14 @@ func (a *Agent) lookAt(servers []string) {
 // Fresh says that no hub has told the agent its rack yet: it has just joined, or its disk
 // is empty.
 func (a *Agent) Fresh() (bool, error) {
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	return err == nil && !o.Synced && !o.Replaced && !o.Ended, err
-}
-
-// rebuild needs a.indexing.
-func (a *Agent) rebuild() error {
-	a.unindexed = true
-	o, err := a.store.Overview()
-	if err != nil {
-		return err
-	}
-	if a.boot.Rebuild(o) {
-		a.log.Info("has the hub's documents, and does what they say", "servers", len(o.Intents), "segments", len(o.Rack.Segments))
-	}
-	served := a.boot.Served(o)
-	a.finder.Segments(served)
-	a.boot.Tell(served)
-	a.files.Keep(o)
-	a.unindexed = false
-	return nil
 }
 
 // describeAll puts what is on disk into the first report, before any BMC was read:
 // a hub that has lost a hold finds it there.
 func (a *Agent) describeAll() error {
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (a *Agent) takeApprovals(d message.HoldDoc, leaf string) ([]string, error) 
 	}
 	var touched []string
 	if len(all) > 0 {
-		servers, answers, err := a.store.Approve(a.cfg.Clock(), all, a.approvalIsOurs)
+		servers, answers, err := a.store.Approvals.Take(a.cfg.Clock(), all, a.approvalIsOurs)
 		if err != nil {
 			return nil, err
 		}

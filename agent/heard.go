@@ -29,11 +29,11 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 	if len(approved) > 0 {
 		defer a.lookAt(approved)
 	}
-	changed, released, err := a.store.ApplyHolds(a.cfg.Clock(), d, digest)
+	changed, released, err := a.store.Documents.ApplyHolds(a.cfg.Clock(), d, digest)
 	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
-	if err := a.rehold(changed); err != nil {
+	if err := a.index.hold(changed); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
 	a.reports.Clear(resource.CondStoreFailing)
@@ -52,12 +52,12 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", message.LeafRack, d.Shard) {
 		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
 	}
-	changed, _, err := a.store.ApplyRack(d, digest, h.admit)
+	changed, _, err := a.store.Documents.ApplyRack(d, digest, h.admit)
 	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
 	begun, err := a.trial.Offered()
-	if err = errors.Join(err, a.reindex()); err != nil {
+	if err = errors.Join(err, a.index.read()); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
 	a.reports.Clear(resource.CondStoreFailing)
@@ -107,7 +107,7 @@ func (h heard) Ask(m message.Ask) { h.agent.asks.Take(m) }
 func (h heard) Contact() { h.agent.trial.Heard() }
 
 // Changed implements link.Heard and trial.Index.
-func (h heard) Changed() error { return h.agent.reindex() }
+func (h heard) Changed() error { return h.agent.index.read() }
 
 // LookAtAll implements link.Heard.
 func (h heard) LookAtAll() { h.agent.loops.LookAtAll() }

@@ -37,7 +37,7 @@ func (m *metrics) collectHolds(servers []resource.ServerReport, gauge func(d *pr
 	gauge(m.unread, unread)
 	gauge(m.stale, stale)
 	oldest := map[resource.StopMode]float64{}
-	if o, err := m.ages.store.Overview(); err == nil {
+	if o, err := m.ages.servers.Overview(); err == nil {
 		for _, h := range o.Holds {
 			mode := resource.StopSoft // so is one whose mode cannot be read
 			if h.Mode == resource.StopHard {

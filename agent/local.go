@@ -58,15 +58,15 @@ func (a *Agent) newLocal() *local.API {
 // Status implements local.Reader.
 func (d desk) Status() (local.Status, error) {
 	a := d.agent
-	in, err := a.store.Applied()
+	in, err := a.store.Documents.Applied()
 	if err != nil {
 		return local.Status{}, err
 	}
-	b, err := a.store.Backlog(0)
+	b, err := a.store.Events.Backlog(0)
 	if err != nil {
 		return local.Status{}, err
 	}
-	o, err := a.store.Overview()
+	o, err := a.store.Servers.Overview()
 	if err != nil {
 		return local.Status{}, err
 	}
@@ -112,7 +112,7 @@ func (d desk) Server(name string) (local.Server, error) {
 		return local.Server{}, protocol.Errorf(protocol.CodeNotFound, "show a server", "this agent has not heard of server %q", name).
 			WithHint("rackboot-agent servers lists those that it knows")
 	}
-	v, err := d.agent.store.Server(name)
+	v, err := d.agent.store.Servers.View(name)
 	if err != nil {
 		return local.Server{}, err
 	}
@@ -166,7 +166,7 @@ func ended(r resource.Release) local.Hold {
 
 // Holds implements local.Reader.
 func (d desk) Holds() ([]local.Hold, error) {
-	lie, released, err := d.agent.store.Holds()
+	lie, released, err := d.agent.store.Local.Holds()
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (d desk) Holds() ([]local.Hold, error) {
 }
 
 func (d desk) shown(h decide.Hold) (local.Hold, error) {
-	v, err := d.agent.store.Server(h.Server)
+	v, err := d.agent.store.Servers.View(h.Server)
 	if err != nil {
 		return local.Hold{}, err
 	}
@@ -198,7 +198,7 @@ func (d desk) Place(h resource.ActiveHold) (local.Hold, bool, error) {
 	if err := d.acting("hold"); err != nil {
 		return local.Hold{}, false, err
 	}
-	held, fresh, err := d.agent.store.HoldHere(d.now(), h)
+	held, fresh, err := d.agent.store.Local.Hold(d.now(), h)
 	if err != nil {
 		return local.Hold{}, false, d.agent.reports.StoreTrouble(err)
 	}
@@ -214,7 +214,7 @@ func (d desk) Release(id, by, reason string) (local.Hold, error) {
 	if err := d.acting("release"); err != nil {
 		return local.Hold{}, err
 	}
-	r, err := d.agent.store.ReleaseHere(d.now(), id, by, reason)
+	r, err := d.agent.store.Local.Release(d.now(), id, by, reason)
 	if err != nil {
 		return local.Hold{}, d.agent.reports.StoreTrouble(err)
 	}
@@ -228,7 +228,7 @@ func (d desk) Resume(r resource.Request) error {
 		return err
 	}
 	r.NotAfter = d.now().Add(resumeWithin)
-	if err := d.agent.store.ResumeHere(d.now(), r); err != nil {
+	if err := d.agent.store.Local.Resume(d.now(), r); err != nil {
 		return d.agent.reports.StoreTrouble(err)
 	}
 	d.agent.lookAt([]string{r.Server})
@@ -243,7 +243,7 @@ func (d desk) Confirm(id, by, reason string) (local.Hold, error) {
 	if err := d.acting("confirm"); err != nil {
 		return local.Hold{}, err
 	}
-	h, err := d.agent.store.ConfirmHere(d.now(), id, by, reason)
+	h, err := d.agent.store.Local.Confirm(d.now(), id, by, reason)
 	if err != nil {
 		return local.Hold{}, d.agent.reports.StoreTrouble(err)
 	}
@@ -256,7 +256,7 @@ func (d desk) now() time.Time { return d.agent.cfg.Clock() }
 // changed makes what is on disk count: the boot servers' gate, then the server's loop.
 // The gate is read again by the next document too, should that fail here.
 func (d desk) changed(server string) {
-	if err := d.agent.reindex(); err != nil {
+	if err := d.agent.index.read(); err != nil {
 		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
 		_ = d.agent.reports.StoreTrouble(err) // raises a condition
 	} else {

@@ -79,7 +79,7 @@ func startAgent(b *testing.B, db state.Store, blobs *blob.Store) *Agent {
 // powerOn gives a server the record of one that has booted several times.
 func powerOn(b *testing.B, a *Agent, in message.ServerIntent) {
 	b.Helper()
-	_, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
+	_, _, err := a.store.Servers.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Attempt = &decide.Attempt{
 			ID: in.Server, Token: in.Server, State: resource.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest,
 			Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},

@@ -12,13 +12,13 @@ import (
 // ages says how old reads of servers are.
 type ages struct {
 	clock   state.Clock
-	store   *store.Store
+	servers *store.Servers
 	started time.Time // this run of the agent
 }
 
 // poll returns the rack's interval.
 func (a *ages) poll() time.Duration {
-	if every := a.store.PollInterval(); every > 0 {
+	if every := a.servers.PollInterval(); every > 0 {
 		return every
 	}
 	var k resource.Rack

@@ -10,7 +10,7 @@ import (
 // inForce are the credentials to use, of those that were sealed, and their stamp.
 func (r *Room) inForce(name string, have message.BMCCredentials, stamp string) (bmc.Credentials, string, error) {
 	if have.Next != nil {
-		c, err := r.cfg.Store.AccountChange(name, have.Change)
+		c, err := r.cfg.Store.Change(name, have.Change)
 		if err != nil {
 			return bmc.Credentials{}, stamp, err
 		}
@@ -50,7 +50,7 @@ func (r *Room) Report(in message.BMCIntent) *resource.AccountReport {
 	if err != nil || have.Next == nil {
 		return out
 	}
-	c, err := r.cfg.Store.AccountChange(in.Name, have.Change)
+	c, err := r.cfg.Store.Change(in.Name, have.Change)
 	if err != nil {
 		return out
 	}

@@ -203,7 +203,7 @@ func (c *changer) drop(ctx context.Context) string {
 // note records how far it has come.
 func (c *changer) note(p decide.AccountPhase, why string) error {
 	c.rec.Phase, c.rec.Reason = p, why
-	if err := c.cfg.Store.KeepAccountChange(c.rec); err != nil {
+	if err := c.cfg.Store.Accounts.KeepChange(c.rec); err != nil {
 		return err
 	}
 	c.facts.Phase = p

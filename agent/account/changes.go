@@ -74,7 +74,7 @@ func (c *Changes) GoOn(ctx context.Context, in message.ServerIntent, every time.
 	if name == "" || c.cfg.Secrets == nil {
 		return nil
 	}
-	kept, err := c.cfg.Store.Credentials(in.BMC.Name)
+	kept, err := c.cfg.Store.Accounts.Credentials(in.BMC.Name)
 	if err != nil || kept.Secret != name {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (c *Changes) GoOn(ctx context.Context, in message.ServerIntent, every time.
 	if err != nil || have.Next == nil {
 		return nil // what is wrong is said by the read
 	}
-	rec, err := c.cfg.Store.AccountChange(in.BMC.Name, have.Change)
+	rec, err := c.cfg.Store.Accounts.Change(in.BMC.Name, have.Change)
 	if err != nil {
 		return trouble(resource.CondStoreFailing, err)
 	}
@@ -108,7 +108,7 @@ func (c *Changes) GoOn(ctx context.Context, in message.ServerIntent, every time.
 // occupied reports whether a hold lies on a server behind a BMC, or one is being booted.
 // What cannot be read counts as so.
 func (c *ChangesConfig) occupied(name string) bool {
-	o, err := c.Store.Overview()
+	o, err := c.Store.Servers.Overview()
 	if err != nil {
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 
 // Config is what the room is made of.
 type Config struct {
-	Store *store.Store
+	Store *store.Accounts
 	// Local reads local BMC credentials by name.
 	Local Local
 	// Secrets opens what the hub seals for the agent; nil refuses it.

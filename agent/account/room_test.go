@@ -46,7 +46,7 @@ func TestCredentials(t *testing.T) {
 	}
 	user := func(name string) resource.BMCAccount { return resource.BMCAccount{Username: name} }
 	next := user("next")
-	r := New(Config{Store: st, Local: files{}, Secrets: keeper{
+	r := New(Config{Store: st.Accounts, Local: files{}, Secrets: keeper{
 		"box": {BMCAccount: user("kept")}, "question": {BMCAccount: user("asked")},
 		"change": {BMCAccount: user("kept"), Next: &next, Change: "c1"}, "of a file": {Local: "old", Next: &next, Change: "c1"},
 	}})
@@ -57,7 +57,7 @@ func TestCredentials(t *testing.T) {
 		in := message.ServerIntent{Server: "n1", BMC: message.BMCIntent{Name: "b1", CredentialsRef: "secret:s", Sealed: &message.SealedCredentials{
 			Secret: "s", UID: "u", Version: version, Ciphertext: []byte(box),
 		}}}
-		if _, _, err := st.ApplyRack(message.RackDoc{Head: protocol.Head{Version: version}, Shards: 1, Servers: []message.ServerIntent{in}}, "d", func(in message.ServerIntent) (*store.Credentials, error) {
+		if _, _, err := st.Documents.ApplyRack(message.RackDoc{Head: protocol.Head{Version: version}, Shards: 1, Servers: []message.ServerIntent{in}}, "d", func(in message.ServerIntent) (*store.Credentials, error) {
 			return r.Seal(in.BMC)
 		}); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestCredentials(t *testing.T) {
 	}
 	phase := func(p decide.AccountPhase) {
 		t.Helper()
-		if err := st.KeepAccountChange(store.AccountChange{BMC: "b1", Change: "c1", Phase: p}); err != nil {
+		if err := st.Accounts.KeepChange(store.AccountChange{BMC: "b1", Change: "c1", Phase: p}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestCredentials(t *testing.T) {
 	if protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("sealed for another secret: %v", err)
 	}
-	if _, _, err := New(Config{Store: st, Local: files{}}).Credentials(intent("secret:s", nil)); protocol.CodeOf(err) != protocol.CodeUnsupported {
+	if _, _, err := New(Config{Store: st.Accounts, Local: files{}}).Credentials(intent("secret:s", nil)); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("without a key for secrets: %v", err)
 	}
 }

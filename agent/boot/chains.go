@@ -26,7 +26,7 @@ func (r *Room) openLoaders() (*loaders.Loaders, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	return loaders.New(ctx, loaders.Config{
-		Folders: r.cfg.Loaders, Blobs: r.cfg.Blobs, Store: r.cfg.Store, Changed: r.loadersChanged,
+		Folders: r.cfg.Loaders, Blobs: r.cfg.Blobs, Store: r.cfg.Store.Loaders, Changed: r.loadersChanged,
 		Failed: func(err error) {
 			if err == nil {
 				r.cfg.Reports.Clear(resource.CondLoadersInvalid)

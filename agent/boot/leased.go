@@ -47,13 +47,13 @@ func newLeased() *leased { return &leased{tenants: map[netip.Addr]tenant{}} }
 // load takes over the leases from before the start. Without them a client has to ask
 // for its lease again, which firmware does at each boot. Where they cannot be read,
 // the DHCP server's start fails of it, and says so.
-func (l *leased) load(st *store.Store, segment string) {
-	if leases, err := st.Load(segment); err == nil {
+func (l *leased) load(kept *store.Leases, segment string) {
+	if leases, err := kept.Load(segment); err == nil {
 		for _, lease := range leases {
 			l.note(tenant4(lease))
 		}
 	}
-	if leases, err := st.Load6(segment); err == nil {
+	if leases, err := kept.Load6(segment); err == nil {
 		for _, lease := range leases {
 			l.note(tenant6(lease))
 		}

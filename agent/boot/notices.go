@@ -74,7 +74,7 @@ func (n *notices) record(m netboot.Notice) {
 		n.room.met.summed.Inc() // the condition says it
 		return
 	}
-	if err := n.room.cfg.Store.Append(resource.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
+	if err := n.room.cfg.Store.Events.Append(resource.Event{At: m.At, Server: m.Server, Code: event, Message: text}); err != nil {
 		n.room.cfg.Logger.Error("cannot record what a boot server saw", "err", err)
 		return
 	}

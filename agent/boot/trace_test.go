@@ -65,7 +65,7 @@ func tracing(t testing.TB, db state.Store) (*Room, *wall) {
 	t.Helper()
 	w := &wall{start}
 	r := room(t, db, w.read)
-	r.cfg.Traces = trace.New(trace.Config{Agent: "a1", Store: r.cfg.Store, Servers: r.cfg.Reports, Clock: w.read, Logger: r.cfg.Logger, Registerer: prometheus.NewRegistry()})
+	r.cfg.Traces = trace.New(trace.Config{Agent: "a1", Store: r.cfg.Store.Traces, Servers: r.cfg.Reports, Clock: w.read, Logger: r.cfg.Logger, Registerer: prometheus.NewRegistry()})
 	return r, w
 }
 

@@ -84,7 +84,7 @@ func hostnameOf(address string) string {
 
 // Destination implements stream.Destination.
 func (r *Room) Destination(server, address string) (base string, err error) {
-	o, err := r.cfg.Store.Overview()
+	o, err := r.cfg.Store.Servers.Overview()
 	if err != nil {
 		return "", err
 	}

@@ -28,7 +28,7 @@ func (e *envs) bundle(ctx context.Context, server, claim string, in message.EnvI
 			return out, err
 		}
 		// What is noted and not pinned is destroyed, as user data is.
-		if err := e.cfg.Store.NoteUserData(in.Sealed); err != nil {
+		if err := e.cfg.Store.UserData.Note(in.Sealed); err != nil {
 			return out, err
 		}
 		if err := cfg.Blobs.Write(ctx, in.Sealed, in.Size, bytes.NewReader(body)); err != nil {

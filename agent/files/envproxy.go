@@ -54,7 +54,7 @@ func (e *envs) sweep() {
 	if m == nil {
 		return
 	}
-	stored, err := e.cfg.Store.Envs()
+	stored, err := e.cfg.Store.Envs.All()
 	if err != nil {
 		e.note(err)
 		return

@@ -88,7 +88,7 @@ func (e *envs) want(o store.Overview) {
 	e.mu.Unlock()
 	for _, b := range gone {
 		b.view.Release()
-		e.note(e.cfg.Store.DropEnv(b.server))
+		e.note(e.cfg.Store.Envs.Drop(b.server))
 	}
 	e.jobs.Keep(func(k envKey) bool { return keys[k] })
 	for k := range keys {
@@ -186,7 +186,7 @@ func (e *envs) make(ctx context.Context, k envKey) error {
 // the newest is refused. The error is of what is on its way, as uploaded files are that
 // have to be verified first.
 func (e *envs) restore(ctx context.Context, in message.ServerIntent) error {
-	was, err := e.cfg.Store.Env(in.Server)
+	was, err := e.cfg.Store.Envs.Of(in.Server)
 	e.note(err)
 	if was == nil || was.OwnerUID != in.Owner.UID {
 		return nil
@@ -214,7 +214,7 @@ func (e *envs) swap(next *Environment) error {
 			WithHint("it is changed when this boot has ended")}
 	}
 	if was == nil || was.generation != next.generation || was.intent.Sealed != next.intent.Sealed {
-		if err := e.cfg.Store.PutEnv(store.Env{
+		if err := e.cfg.Store.Envs.Put(store.Env{
 			Server: next.server, OwnerUID: next.claim, Intent: next.intent, OS: next.os, Generation: next.generation, Source: next.source, At: next.at,
 		}); err != nil {
 			next.view.Release()
@@ -230,7 +230,7 @@ func (e *envs) swap(next *Environment) error {
 	e.mu.Unlock()
 	if !wanted {
 		was = next
-		e.note(e.cfg.Store.DropEnv(next.server))
+		e.note(e.cfg.Store.Envs.Drop(next.server))
 	}
 	if was != nil {
 		was.view.Release()
@@ -270,13 +270,13 @@ func (e *envs) keep(o store.Overview) (pins []string) {
 			add(*in.Boot.Env)
 		}
 	}
-	all, err := e.cfg.Store.Envs()
+	all, err := e.cfg.Store.Envs.All()
 	e.note(err)
 	for _, was := range all {
 		if named[was.Server] {
 			add(was.Intent)
 		} else {
-			e.note(e.cfg.Store.DropEnv(was.Server))
+			e.note(e.cfg.Store.Envs.Drop(was.Server))
 		}
 	}
 	e.uploads.Keep(func(digest string) bool { return uploaded[digest] })

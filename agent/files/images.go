@@ -121,7 +121,7 @@ func (f *images) pull(ctx context.Context, digest string) error {
 		return err
 	}
 	f.cfg.Logger.Info("boot files are local", "image", digest)
-	f.note(f.cfg.Store.Append(resource.Event{At: f.cfg.Clock(), Code: resource.EventArtefactsLocal, Message: digest}))
+	f.note(f.cfg.Store.Events.Append(resource.Event{At: f.cfg.Clock(), Code: resource.EventArtefactsLocal, Message: digest}))
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (u *userData) fetch(ctx context.Context, in message.ServerIntent) error {
 	if err != nil {
 		return err
 	}
-	if err := u.cfg.Store.NoteUserData(ref.Sealed); err != nil {
+	if err := u.cfg.Store.UserData.Note(ref.Sealed); err != nil {
 		return err
 	}
 	u.cfg.Crash.At("agent.userdata.noted")
@@ -163,14 +163,14 @@ func (u *userData) keep(o store.Overview) (pins []string) {
 
 // destroy removes what is user data and is not pinned any more.
 func (u *userData) destroy(pinned map[string]bool) {
-	digests, err := u.cfg.Store.UserData()
+	digests, err := u.cfg.Store.UserData.Digests()
 	for _, d := range digests {
 		if pinned[d] {
 			continue
 		}
 		if err = u.cfg.Blobs.Remove(d); err == nil {
 			u.cfg.Crash.At("agent.userdata.destroyed")
-			err = u.cfg.Store.ForgetUserData(d)
+			err = u.cfg.Store.UserData.Forget(d)
 		}
 		if err == nil {
 			u.cfg.Logger.Info("user data was destroyed", "sealed", d)

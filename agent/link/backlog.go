@@ -30,7 +30,7 @@ func (b *backlog) send(r *Room) time.Duration {
 	if !r.session.hasMet() {
 		return r.cfg.Every // the answer pokes
 	}
-	waiting, err := r.cfg.Store.Backlog(eventBatch)
+	waiting, err := r.cfg.Store.Events.Backlog(eventBatch)
 	if err != nil {
 		r.cfg.Logger.Error("cannot read the events", "err", err)
 		return eventPause
@@ -47,7 +47,7 @@ func (b *backlog) send(r *Room) time.Duration {
 		}
 	}
 	b.session, b.first, b.last, b.sent = session, first, last, now
-	incarnation, err := r.cfg.Store.Incarnation()
+	incarnation, err := r.cfg.Store.Identity.Incarnation()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read the incarnation", "err", err)
 		return eventPause

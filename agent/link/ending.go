@@ -19,14 +19,14 @@ func (r *Room) End(sealed []byte) error {
 	if err := wire.Open(r.Verifier(), wire.FactEndOfTerm, sealed, &m); err != nil {
 		return err
 	}
-	in, err := r.cfg.Store.Applied()
+	in, err := r.cfg.Store.Documents.Applied()
 	if err != nil {
 		return err
 	}
 	if !decide.EndedBy(m, r.cfg.Agent, in.Term) {
 		return protocol.Errorf(protocol.CodeDenied, op, "the word is about agent %s, term %d, %s", m.Agent, m.Term, m.Code)
 	}
-	news, err := r.cfg.Store.End(m)
+	news, err := r.cfg.Store.Term.End(m)
 	if err != nil {
 		return r.cfg.Reports.StoreTrouble(err)
 	}

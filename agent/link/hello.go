@@ -33,7 +33,7 @@ func (r *Room) hello() {
 	if r.session.stale(now) {
 		r.session.renew(r.cfg.NewID(), nil)
 	}
-	in, err := r.cfg.Store.Applied()
+	in, err := r.cfg.Store.Documents.Applied()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read what is applied", "err", err)
 		return
@@ -42,7 +42,7 @@ func (r *Room) hello() {
 		r.greeter.answered()
 		return
 	}
-	b, err := r.cfg.Store.Backlog(0)
+	b, err := r.cfg.Store.Events.Backlog(0)
 	if err != nil {
 		r.cfg.Logger.Error("cannot read the events", "err", err)
 		return

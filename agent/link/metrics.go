@@ -55,7 +55,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		verified = 1
 	}
 	gauge(m.verified, verified)
-	if b, err := m.room.cfg.Store.Backlog(0); err == nil && b.Tail > 0 {
+	if b, err := m.room.cfg.Store.Events.Backlog(0); err == nil && b.Tail > 0 {
 		gauge(m.waiting, float64(b.Head-b.Tail+1))
 	} else if err == nil {
 		gauge(m.waiting, 0)

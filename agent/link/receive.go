@@ -81,7 +81,7 @@ func (r *Room) refuseDocument(leaf string, err error) {
 
 // Acknowledge says what became of a document.
 func (r *Room) Acknowledge(m message.Applied) {
-	fence, err := r.cfg.Store.Fence()
+	fence, err := r.cfg.Store.Term.Fence()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read the fence", "err", err)
 		return
@@ -95,6 +95,6 @@ func (r *Room) Acknowledge(m message.Applied) {
 // to have. An older one that comes then was late on its way, which is no trouble; if
 // the hub itself has only older ones, it is.
 func (r *Room) isNewest(leaf string) bool {
-	in, err := r.cfg.Store.Applied()
+	in, err := r.cfg.Store.Documents.Applied()
 	return err == nil && r.session.isNewest(leaf, in.Heads[leaf])
 }

@@ -35,11 +35,11 @@ type Room struct {
 func New(cfg Config) (*Room, error) {
 	r := &Room{cfg: cfg, greeter: newGreeter(cfg.Clock), clock: hubClock{clock: cfg.Clock}, troubles: troubles{}}
 	r.keys.Store(newHubKeys(cfg.HubKeys))
-	word, over, err := cfg.Store.Ended(cfg.Agent)
+	word, over, err := cfg.Store.Term.Ended(cfg.Agent)
 	if err != nil {
 		return nil, err
 	}
-	if r.began, err = cfg.Store.Began(); err != nil {
+	if r.began, err = cfg.Store.Events.Began(); err != nil {
 		return nil, err
 	}
 	if over {

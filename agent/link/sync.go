@@ -16,7 +16,7 @@ const fades = 10 * time.Minute
 
 // sync takes a word of the hub; decide.Sync says what to make of it.
 func (r *Room) sync(m message.Sync) {
-	in, err := r.cfg.Store.Applied()
+	in, err := r.cfg.Store.Documents.Applied()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read what is applied", "err", err)
 		return
@@ -63,7 +63,7 @@ func (r *Room) sync(m message.Sync) {
 // answered takes an answer to a Hello.
 func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacking bool) {
 	if m.Fence.Newer(in.Fence) {
-		if err := r.cfg.Store.Follow(m.Fence); err != nil {
+		if err := r.cfg.Store.Term.Follow(m.Fence); err != nil {
 			r.cfg.Logger.Error("cannot record the hub's fence", "err", err)
 			r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
 			return
@@ -72,7 +72,7 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 		r.cfg.Reports.Clear(resource.CondTwoHubs) // of the hubs before; one that still speaks is told again
 	}
 	if !r.session.hasMet() {
-		if err := r.cfg.Store.Met(); err != nil {
+		if err := r.cfg.Store.Events.Met(); err != nil {
 			r.cfg.Logger.Error("cannot record that the hub has answered", "err", err)
 			r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
 			return
@@ -121,7 +121,7 @@ func (r *Room) fresh(m message.Sync, asked time.Time) {
 	if verified, _ := r.clock.fresh(); verified {
 		r.cfg.Reports.Clear(resource.CondHubUnverified)
 	}
-	if err := r.cfg.Store.Acknowledge(m.EventsAcked); err != nil {
+	if err := r.cfg.Store.Events.Acknowledge(m.EventsAcked); err != nil {
 		r.cfg.Logger.Error("cannot forget events", "err", err)
 	}
 	if m.Heads != nil {
@@ -155,7 +155,7 @@ func (r *Room) refused(m message.Sync) {
 func (r *Room) renew(was string) {
 	r.clock.forget()
 	r.dismissed.Store(true)
-	if err := r.cfg.Store.Renew(r.cfg.Clock(), was); err != nil {
+	if err := r.cfg.Store.Identity.Renew(r.cfg.Clock(), was); err != nil {
 		r.cfg.Logger.Error("cannot take a new incarnation", "err", err)
 		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
 		return
@@ -182,7 +182,7 @@ const maxSpread = time.Minute
 
 // announced is a hub's word that it has started.
 func (r *Room) announced(m message.Announce) {
-	followed, err := r.cfg.Store.Fence()
+	followed, err := r.cfg.Store.Term.Fence()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read the fence", "err", err)
 		return
@@ -203,7 +203,7 @@ func (r *Room) announced(m message.Announce) {
 
 // setReplaced takes over whether another agent serves the rack.
 func (r *Room) setReplaced(replaced bool) (changed bool) {
-	changed, err := r.cfg.Store.SetReplaced(replaced)
+	changed, err := r.cfg.Store.Term.SetReplaced(replaced)
 	if err == nil && changed {
 		err = r.cfg.Heard.Changed()
 		r.cfg.Heard.LookAtAll()

@@ -41,8 +41,8 @@ type Blobs interface {
 
 // Store keeps which loaders are in use. It is on disk when Put returns.
 type Store interface {
-	Loaders() (set chain.Set, err error)
-	PutLoaders(set chain.Set) error
+	InUse() (set chain.Set, err error)
+	Put(set chain.Set) error
 }
 
 // Config is what New needs.
@@ -87,7 +87,7 @@ type retired struct {
 // complete, and looks at the folders once.
 func New(ctx context.Context, cfg Config) (*Loaders, error) {
 	l := &Loaders{cfg: cfg, met: newMetrics(cfg.Registerer)}
-	set, err := cfg.Store.Loaders()
+	set, err := cfg.Store.InUse()
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (l *Loaders) take(ctx context.Context, f found) error {
 			return fail(protocol.Errorf(protocol.CodeOf(err), "keep boot loader", "%s: %w", file.Path, err))
 		}
 	}
-	if err := l.cfg.Store.PutLoaders(set); err != nil {
+	if err := l.cfg.Store.Put(set); err != nil {
 		return fail(err)
 	}
 	if err := l.unpin(done); err != nil { // use pins them for itself

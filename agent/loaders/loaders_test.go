@@ -98,9 +98,9 @@ type fakeStore struct {
 	full bool
 }
 
-func (f *fakeStore) Loaders() (chain.Set, error) { return f.set, nil }
+func (f *fakeStore) InUse() (chain.Set, error) { return f.set, nil }
 
-func (f *fakeStore) PutLoaders(set chain.Set) error {
+func (f *fakeStore) Put(set chain.Set) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.full {

@@ -56,7 +56,7 @@ func (h *hand) do(ctx context.Context, p decide.Plan) decide.Result {
 // since the decision stops a power-on here, and firmware work everything.
 func (h *hand) permitted(k decide.ActionKind) error {
 	const op = "act on a server"
-	v, err := h.cfg.Store.Server(h.server)
+	v, err := h.cfg.Store.Servers.View(h.server)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeConflict, op, "its holds cannot be read: %w", err)
 	}
@@ -112,7 +112,7 @@ func (h *hand) policy(ctx context.Context, a decide.Action, r *decide.Result) (e
 
 // forceUnrecorded forces a held server off, if the holds that are in force now let it.
 func (h *hand) forceUnrecorded(ctx context.Context, counts bool) {
-	v := h.cfg.Store.Remembered(h.server)
+	v := h.cfg.Store.Servers.Remembered(h.server)
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, h.cfg.Hub.Time(), h.cfg.Clock())
 	if len(v.Holds) == 0 || v.Ended || h.cfg.Hub.Dismissed() || !decide.Permits(decide.ActForceOff, v.Holds, work) || h.bmc.driver == nil {
 		return

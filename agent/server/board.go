@@ -136,7 +136,7 @@ func (b *board) read(ctx context.Context) (known bool, err error) {
 	if b.cfg.Hub.Over() {
 		return true, nil // nothing is read any more
 	}
-	v, err := b.cfg.Store.Server(b.server)
+	v, err := b.cfg.Store.Servers.View(b.server)
 	if err != nil || v.Intent == nil {
 		return false, err
 	}

@@ -16,7 +16,7 @@ import (
 // and may quote it whatever it is asked; nothing that is returned has it.
 func (h *hand) arm(ctx context.Context, a decide.Action, r *decide.Result) error {
 	const op = "arm"
-	v, err := h.cfg.Store.Server(h.server)
+	v, err := h.cfg.Store.Servers.View(h.server)
 	if err != nil {
 		r.Outcome = protocol.BootUnknown
 		return err
@@ -66,7 +66,7 @@ func (h *hand) clearURL(ctx context.Context, a decide.Action, r *decide.Result) 
 	if !ok {
 		return nil // it has written none
 	}
-	v, err := h.cfg.Store.Server(h.server)
+	v, err := h.cfg.Store.Servers.View(h.server)
 	if err != nil {
 		return err
 	}

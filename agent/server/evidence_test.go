@@ -40,7 +40,7 @@ func installing(t *testing.T) (l *loop, reads *atomic.Int64) {
 	cfg := config(t)
 	cfg.OpenBMC = func(bmc.Target) (bmc.Driver, error) { return counted{errDriver{}, reads}, nil }
 	in := document(t, cfg.Store)
-	if _, _, err := cfg.Store.Step(in.Server, func(v store.View) decide.Plan {
+	if _, _, err := cfg.Store.Servers.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Power, v.Record.Epoch = protocol.PowerOn, 1
 		v.Record.Attempt = &decide.Attempt{
 			ID: "a", Token: "token", State: resource.AttemptFetched, Since: time.Now(), At: time.Now(), OnSent: time.Now(), Intended: protocol.TargetUefiHTTP, Observed: protocol.TargetUefiHTTP,

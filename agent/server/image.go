@@ -21,7 +21,7 @@ const (
 
 // images has what the image of one server reported last. It is safe for concurrent use.
 type images struct {
-	store  *store.Store
+	store  *store.Images
 	log    *slog.Logger
 	server string
 
@@ -33,7 +33,7 @@ type images struct {
 // kept is a report as it is on disk; nil if the image never reported.
 type kept struct{ report *protocol.ImageReport }
 
-func newImages(st *store.Store, log *slog.Logger, server string) *images {
+func newImages(st *store.Images, log *slog.Logger, server string) *images {
 	return &images{store: st, log: log, server: server, says: rate.NewLimiter(rate.Every(imageEvery), imageBurst)}
 }
 
@@ -58,7 +58,7 @@ func (i *images) keep(r protocol.ProbeReport, now time.Time) error {
 		return protocol.Errorf(protocol.CodeUnavailable, "keep report", "the image of %s says something else too often", i.server).
 			WithHint("it may try again; one report every %s is kept", imageEvery)
 	}
-	if err := i.store.PutImageReport(i.server, next); err != nil {
+	if err := i.store.PutReport(i.server, next); err != nil {
 		return err
 	}
 	i.last = &kept{&next}
@@ -82,7 +82,7 @@ func (i *images) read() error {
 	if i.last != nil {
 		return nil
 	}
-	r, err := i.store.ImageReport(i.server)
+	r, err := i.store.Report(i.server)
 	if err != nil {
 		return err
 	}

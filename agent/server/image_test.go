@@ -23,7 +23,7 @@ func TestKeepImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, now := newImages(st, slog.New(slog.DiscardHandler), "n1"), hubStart
+	s, now := newImages(st.Images, slog.New(slog.DiscardHandler), "n1"), hubStart
 	if s.report() != nil {
 		t.Fatal("there is a report")
 	}
@@ -45,7 +45,7 @@ func TestKeepImage(t *testing.T) {
 			t.Errorf("%+v: written %t", row.r, got)
 		}
 	}
-	got := newImages(st, slog.New(slog.DiscardHandler), "n1").report()
+	got := newImages(st.Images, slog.New(slog.DiscardHandler), "n1").report()
 	if got == nil || got.State != protocol.ProbeInstalled || got.Inventory == nil || !got.InventoryAt.Equal(hubStart.Add(time.Second)) || !got.At.Equal(hubStart.Add(3*time.Second)) {
 		t.Errorf("after a restart: %+v", got)
 	}
@@ -62,7 +62,7 @@ func TestImageFlood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newImages(st, slog.New(slog.DiscardHandler), "n1")
+	s := newImages(st.Images, slog.New(slog.DiscardHandler), "n1")
 	written := 0
 	for i := range 600 { // a minute
 		err := s.keep(protocol.ProbeReport{State: protocol.ProbeBooted, Message: fmt.Sprint(i)}, hubStart.Add(time.Duration(i)*100*time.Millisecond))

@@ -78,9 +78,9 @@ const storePause = 2 * time.Second
 func (l *loop) turn(ctx context.Context) time.Time {
 	var result *decide.Result
 	for {
-		v, err := l.cfg.Store.Server(l.server)
+		v, err := l.cfg.Store.Servers.View(l.server)
 		if err != nil {
-			return l.unrecorded(ctx, l.cfg.Store.Remembered(l.server), nil, err)
+			return l.unrecorded(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, err)
 		}
 		if v.Ended {
 			return l.rest()

@@ -23,7 +23,7 @@ func (h *hand) media(ctx context.Context, a decide.Action, r *decide.Result) err
 	if !ok {
 		return protocol.Errorf(protocol.CodeUnsupported, op, "the driver of this BMC has no virtual media")
 	}
-	v, err := h.cfg.Store.Server(h.server)
+	v, err := h.cfg.Store.Servers.View(h.server)
 	if err != nil {
 		return err
 	}

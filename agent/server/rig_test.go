@@ -89,12 +89,12 @@ func config(t testing.TB) Config {
 	log, reg := slog.New(slog.DiscardHandler), prometheus.NewRegistry()
 	others := rack{wire.NewVerifier(public)}
 	told := reports.New(reports.Config{Every: 15 * time.Second, Clock: time.Now, Registerer: reg})
-	accounts := account.New(account.Config{Store: st, Local: noCredentials{}})
+	accounts := account.New(account.Config{Store: st.Accounts, Local: noCredentials{}})
 	return Config{
 		Agent: "agent-1", Started: time.Now(), Store: st, Accounts: accounts, Denied: account.NewDenials(), Signer: wire.NewSigner(key),
 		Changes: account.NewChanges(account.ChangesConfig{Accounts: accounts, Store: st, Clock: time.Now}),
 		Boot:    others, Files: others, Hub: others, Index: others, Reports: told, Streams: noStreams{},
-		Traces: trace.New(trace.Config{Agent: "agent-1", Store: st, Servers: told, Clock: time.Now, Logger: log, Registerer: reg}),
+		Traces: trace.New(trace.Config{Agent: "agent-1", Store: st.Traces, Servers: told, Clock: time.Now, Logger: log, Registerer: reg}),
 		NewID:  rand.Text, Clock: time.Now, Logger: log, Registerer: reg,
 	}
 }
@@ -114,7 +114,7 @@ func document(t *testing.T, st *store.Store) message.ServerIntent {
 	d := message.RackDoc{
 		Head: protocol.Head{Version: 1}, Agent: "agent-1", Shards: 1, Rack: &message.RackIntent{Name: "rack-1", PollInterval: 15 * time.Second}, Servers: []message.ServerIntent{in},
 	}
-	if _, _, err := st.ApplyRack(d, "1", func(message.ServerIntent) (*store.Credentials, error) { return nil, nil }); err != nil {
+	if _, _, err := st.Documents.ApplyRack(d, "1", func(message.ServerIntent) (*store.Credentials, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 	return in

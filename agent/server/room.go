@@ -26,7 +26,7 @@ func (r *Room) loop(server string) *loop {
 	l.inbox = &inbox{}
 	l.board = &board{cfg: cfg, log: log, server: server, surveys: r.surveys, signals: l.signals, inbox: l.inbox}
 	l.bmc = &connection{cfg: cfg, log: log, server: server, signals: l.signals, board: l.board}
-	l.images = newImages(cfg.Store, log, server)
+	l.images = newImages(cfg.Store.Images, log, server)
 	traced := cfg.Traces.Server(server)
 	l.steps = &steps{
 		cfg: cfg, log: log, server: server, met: r.met, unnoted: &r.unnoted, signals: l.signals, inbox: l.inbox, can: &l.bmc.can, traced: traced,

@@ -47,7 +47,7 @@ func (s *steps) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 // take is step with s.mu held, and folds w.
 func (s *steps) take(w waiting, fill func(*decide.Snapshot)) (decide.Plan, error) {
 	var snap decide.Snapshot
-	plan, after, err := s.cfg.Store.Step(s.server, func(v store.View) decide.Plan {
+	plan, after, err := s.cfg.Store.Servers.Step(s.server, func(v store.View) decide.Plan {
 		snap = s.snapshot(v)
 		snap.Events, snap.Identity, snap.Safety = w.events, w.board, w.safety
 		fill(&snap)
@@ -104,7 +104,7 @@ func (s *steps) passive() (moved bool, err error) {
 
 // tell reports what is on disk, where nothing can be read or decided.
 func (s *steps) tell() error {
-	v, err := s.cfg.Store.Server(s.server)
+	v, err := s.cfg.Store.Servers.View(s.server)
 	if err != nil {
 		return err
 	}

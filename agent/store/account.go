@@ -16,9 +16,12 @@ type AccountChange struct {
 
 func accountKey(bmc string) string { return "account/" + bmc }
 
-// AccountChange is that of a BMC and an id; nothing has come of another one.
-func (s *Store) AccountChange(bmc, id string) (c AccountChange, err error) {
-	err = s.db.View(func(t state.Txn) error {
+// Accounts are those of BMCs.
+type Accounts struct{ disk *disk }
+
+// Change is that of a BMC and an id; nothing has come of another one.
+func (a *Accounts) Change(bmc, id string) (c AccountChange, err error) {
+	err = a.disk.db.View(func(t state.Txn) error {
 		c, _, err = get[AccountChange](t, accountKey(bmc))
 		return err
 	})
@@ -28,9 +31,9 @@ func (s *Store) AccountChange(bmc, id string) (c AccountChange, err error) {
 	return c, nil
 }
 
-// KeepAccountChange is durable on return.
-func (s *Store) KeepAccountChange(c AccountChange) error {
-	if err := s.update(func(t state.Txn) error { return put(t, accountKey(c.BMC), c) }); err != nil {
+// KeepChange is durable on return.
+func (a *Accounts) KeepChange(c AccountChange) error {
+	if err := a.disk.update(func(t state.Txn) error { return put(t, accountKey(c.BMC), c) }); err != nil {
 		return failing("record the change of an account", err)
 	}
 	return nil

@@ -17,8 +17,15 @@ const (
 	keyFloor = "meta/approval-floor"
 )
 
+// Approvals are those of destructive actions that were taken, and what they were used for.
+type Approvals struct {
+	disk   *disk
+	events *Events
+	guard  func() bool // nil is never
+}
+
 // guarded says whether a destructive key is known.
-func (s *Store) guarded() bool { return s.guard != nil && s.guard() }
+func (as *Approvals) guarded() bool { return as.guard != nil && as.guard() }
 
 // floored is the time by which approvals are judged.
 func floored(t state.Txn, now time.Time) (time.Time, error) {
@@ -29,19 +36,19 @@ func floored(t state.Txn, now time.Time) (time.Time, error) {
 	return now, err
 }
 
-// Approve keeps approvals whose signature was verified; ours says whether one is for
+// Take keeps approvals whose signature was verified; ours says whether one is for
 // this agent. When it returns, they count, and touched are the servers to look at.
 // One that was taken before keeps what it was used for. refused is why the others are
 // not taken, by id.
-func (s *Store) Approve(now time.Time, all []resource.Approval, ours func(resource.Approval) bool) (touched []string, refused map[string]decide.ApprovalAnswer, err error) {
-	s.crash.At("agent.approve.received")
-	err = s.update(func(t state.Txn) error {
+func (as *Approvals) Take(now time.Time, all []resource.Approval, ours func(resource.Approval) bool) (touched []string, refused map[string]decide.ApprovalAnswer, err error) {
+	as.disk.crash.At("agent.approve.received")
+	err = as.disk.update(func(t state.Txn) error {
 		touched, refused = nil, map[string]decide.ApprovalAnswer{}
 		at, err := floored(t, now)
 		if err != nil {
 			return err
 		}
-		have, err := s.forgetApprovals(t, at)
+		have, err := as.forget(t, at)
 		if err != nil {
 			return err
 		}
@@ -70,13 +77,13 @@ func (s *Store) Approve(now time.Time, all []resource.Approval, ours func(resour
 	if err != nil {
 		return nil, nil, failing("keep an approval", err)
 	}
-	s.crash.At("agent.approve.kept")
+	as.disk.crash.At("agent.approve.kept")
 	return touched, refused, nil
 }
 
-// forgetApprovals deletes those whose time is over, and returns the others. The floor
+// forget deletes those whose time is over, and returns the others. The floor
 // rises to their end, so that none of them can be taken again.
-func (s *Store) forgetApprovals(t state.Txn, at time.Time) (keep []approved, err error) {
+func (as *Approvals) forget(t state.Txn, at time.Time) (keep []approved, err error) {
 	have, err := scan[approved](t, keyApproval)
 	if err != nil {
 		return nil, err
@@ -123,8 +130,8 @@ func spend(t state.Txn, a approved, target string) error {
 }
 
 // bulk is what bounds a ForceOff of the server now; Key and Bound are the caller's.
-func (s *Store) bulk(t state.Txn, server string, v *View) (err error) {
-	if !s.guarded() {
+func (as *Approvals) bulk(t state.Txn, server string, v *View) (err error) {
+	if !as.guarded() {
 		return nil
 	}
 	if v.forced, err = scan[forced](t, keyForced); err != nil {
@@ -197,7 +204,7 @@ func spendBoot(t state.Txn, v View, id string) error {
 }
 
 // clear notes what a ForceOff took that is about to be sent.
-func (s *Store) clear(t state.Txn, v View, c decide.Clearance) error {
+func (as *Approvals) clear(t state.Txn, v View, c decide.Clearance) error {
 	switch c.How {
 	case decide.ClearCount:
 		for _, f := range v.forced[:min(len(v.forced), deletesAtOnce)] {
@@ -221,15 +228,15 @@ func (s *Store) clear(t state.Txn, v View, c decide.Clearance) error {
 
 // allowRelease says whether a release may end a hold, and uses the approval that it
 // needs. why says who wants it where it may not.
-func (s *Store) allowRelease(t state.Txn, now time.Time, h decide.Hold, r resource.Release) (why string, err error) {
-	if !decide.ReleaseApproval(s.guarded(), h.ActiveHold, r) {
+func (as *Approvals) allowRelease(t state.Txn, now time.Time, h decide.Hold, r resource.Release) (why string, err error) {
+	if !decide.ReleaseApproval(as.guarded(), h.ActiveHold, r) {
 		return "", nil
 	}
 	approvals, err := standing(t, now, resource.ApproveHoldOverride, h.ID)
 	if err != nil || len(approvals) == 0 {
 		return "its release by " + r.By + " has no approval", err
 	}
-	if err := s.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventApproval, Message: "hold " + h.ID + " released by approval " + approvals[0].ID}); err != nil {
+	if err := as.events.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventApproval, Message: "hold " + h.ID + " released by approval " + approvals[0].ID}); err != nil {
 		return "", err
 	}
 	return "", spend(t, approvals[0], h.ID)

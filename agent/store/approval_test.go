@@ -24,14 +24,14 @@ func anApproval(id string, class resource.ApprovalClass, targets ...string) reso
 func guardedStore(t *testing.T) *Store {
 	t.Helper()
 	s, _ := opened(t, t.TempDir())
-	s.guard = func() bool { return true }
+	s.Approvals.guard = func() bool { return true }
 	return s
 }
 
 // approve takes approvals and returns the answers of those that are refused.
 func (s *Store) approve(t *testing.T, at time.Time, all ...resource.Approval) map[string]decide.ApprovalAnswer {
 	t.Helper()
-	_, refused, err := s.Approve(at, all, func(a resource.Approval) bool { return a.Rack == "r1" })
+	_, refused, err := s.Approvals.Take(at, all, func(a resource.Approval) bool { return a.Rack == "r1" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestApprovalFloor(t *testing.T) {
 	if r := s.approve(t, noon, a); len(r) > 0 {
 		t.Fatalf("refused: %v", r)
 	}
-	v, err := s.Server("n1")
+	v, err := s.Servers.View("n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestApprovalFloor(t *testing.T) {
 	if r := s.approve(t, noon.Add(time.Minute), a); r["a1"] != decide.ApprovalTooLate {
 		t.Errorf("the clock was set back: %v", r)
 	}
-	if v, err = s.Server("n1"); err != nil || v.Approval(noon.Add(time.Minute)) != "" {
+	if v, err = s.Servers.View("n1"); err != nil || v.Approval(noon.Add(time.Minute)) != "" {
 		t.Errorf("it counts again: %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestForcedIsCounted(t *testing.T) {
 	force := func(server string, at time.Time, c decide.Clearance) {
 		t.Helper()
 		c.At, c.Window = at, time.Minute
-		if _, _, err := s.Step(server, func(v View) decide.Plan { return decide.Plan{Record: v.Record, Persist: true, Cleared: c} }); err != nil {
+		if _, _, err := s.Servers.Step(server, func(v View) decide.Plan { return decide.Plan{Record: v.Record, Persist: true, Cleared: c} }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestForcedIsCounted(t *testing.T) {
 		at     time.Duration
 		want   int
 	}{{"n3", 0, 2}, {"n1", 0, 1}, {"n3", 61 * time.Second, 0}, {"n3", time.Minute, 1}, {"n3", -2 * time.Minute, 0}} {
-		v, err := s.Server(tt.server)
+		v, err := s.Servers.View(tt.server)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestForcedIsCounted(t *testing.T) {
 	}
 	s.approve(t, noon, anApproval("a1", resource.ApproveBulkStop, "n3"))
 	force("n3", noon, decide.Clearance{How: decide.ClearSpend, Approval: "a1"})
-	v, err := s.Server("n3")
+	v, err := s.Servers.View("n3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestForcedIsCounted(t *testing.T) {
 	if r := s.approve(t, noon, anApproval("a1", resource.ApproveBulkStop, "n3")); len(r) > 0 {
 		t.Errorf("refused: %v", r)
 	}
-	if v, err = s.Server("n3"); err != nil || v.Approval(noon) != "" {
+	if v, err = s.Servers.View("n3"); err != nil || v.Approval(noon) != "" {
 		t.Errorf("the same came again, and counts: %v", err)
 	}
 }
@@ -127,14 +127,14 @@ func TestWithheldRelease(t *testing.T) {
 	apply := func(version uint64, holds []resource.ActiveHold, releases ...resource.Release) (released []string) {
 		t.Helper()
 		d := message.HoldDoc{Head: protocol.Head{Version: version}, IssuedAt: noon, Holds: holds, Releases: releases}
-		_, released, err := s.ApplyHolds(noon, d, strconv.Itoa(int(version)))
+		_, released, err := s.Documents.ApplyHolds(noon, d, strconv.Itoa(int(version)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return released
 	}
 	lie := func() (h decide.Hold, ok bool) {
-		v, err := s.Server("n1")
+		v, err := s.Servers.View("n1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,14 +175,14 @@ func TestBootIsApprovedOnce(t *testing.T) {
 	s := guardedStore(t)
 	wipe := anApproval("a1", resource.ApproveWipe, "n1", "n2")
 	wipe.Boots = []resource.ApprovedBoot{{Server: "n1", Owner: "m1", BootEnv: "decommission"}, {Server: "n2", Owner: "m2", BootEnv: "decommission"}}
-	touched, refused, err := s.Approve(noon, []resource.Approval{wipe, anApproval("a2", resource.ApproveBulkStop, "n1"), anApproval("a3", resource.ApproveWipe, "n1")},
+	touched, refused, err := s.Approvals.Take(noon, []resource.Approval{wipe, anApproval("a2", resource.ApproveBulkStop, "n1"), anApproval("a3", resource.ApproveWipe, "n1")},
 		func(resource.Approval) bool { return true })
 	if err != nil || refused["a3"] != decide.ApprovalMalformed || len(refused) != 1 || !slices.Equal(touched, []string{"n1", "n2", "n1"}) {
 		t.Fatalf("%v, %v, %v", touched, refused, err)
 	}
 	boots := func(server string, at time.Duration) (ids []string) {
 		t.Helper()
-		v, err := s.Server(server)
+		v, err := s.Servers.View(server)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestBootIsApprovedOnce(t *testing.T) {
 			t.Errorf("at %s: %v, want %v", at, got, want)
 		}
 	}
-	if _, _, err := s.Step("n1", func(v View) decide.Plan { return decide.Plan{Record: v.Record, Persist: true, Spent: "a1"} }); err != nil {
+	if _, _, err := s.Servers.Step("n1", func(v View) decide.Plan { return decide.Plan{Record: v.Record, Persist: true, Spent: "a1"} }); err != nil {
 		t.Fatal(err)
 	}
 	s.approve(t, noon, wipe)

@@ -32,9 +32,16 @@ var ErrOlder = errors.New("is older than what is in force")
 // that has its new intent before others have.
 const docs = "doc/"
 
+// Documents are the hub's, and what they say.
+type Documents struct {
+	disk      *disk
+	events    *Events
+	approvals *Approvals
+}
+
 // order compares an arriving document with the one in force. fresh is false for
 // a repetition of the same document, which is acknowledged again.
-func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, fence message.Fence, digest string) (fresh bool, err error) {
+func (ds *Documents) order(t state.Txn, doc string, head protocol.Head, term uint64, fence message.Fence, digest string) (fresh bool, err error) {
 	followed, _, err := get[message.Fence](t, keyFence)
 	if err != nil {
 		return false, err
@@ -77,10 +84,10 @@ func (s *Store) order(t state.Txn, doc string, head protocol.Head, term uint64, 
 // ApplyHolds makes a HoldDoc durable: when it returns, its holds are Enforced.
 // changed are the servers to look at; released are the holds of its releases,
 // none of which lies any more.
-func (s *Store) ApplyHolds(now time.Time, d message.HoldDoc, digest string) (changed, released []string, err error) {
-	s.crash.At("agent.holds.received")
-	err = s.updateInParts("agent.holds.part", func(t state.Txn, cut func()) error {
-		fresh, err := s.order(t, message.LeafHold, d.Head, d.Term, d.Fence, digest)
+func (ds *Documents) ApplyHolds(now time.Time, d message.HoldDoc, digest string) (changed, released []string, err error) {
+	ds.disk.crash.At("agent.holds.received")
+	err = ds.disk.updateInParts("agent.holds.part", func(t state.Txn, cut func()) error {
+		fresh, err := ds.order(t, message.LeafHold, d.Head, d.Term, d.Fence, digest)
 		if err != nil {
 			return err
 		}
@@ -89,14 +96,14 @@ func (s *Store) ApplyHolds(now time.Time, d message.HoldDoc, digest string) (cha
 			return err
 		}
 		touched := map[string]bool{}
-		if err := s.release(t, now, d.Releases, touched, cut); err != nil {
+		if err := ds.release(t, now, d.Releases, touched, cut); err != nil {
 			return err
 		}
 		holds, err := bury(t, d, touched, cut)
 		if err != nil {
 			return err
 		}
-		if err := s.enforce(t, now, holds, d.Releases, touched, cut); err != nil {
+		if err := ds.enforce(t, now, holds, d.Releases, touched, cut); err != nil {
 			return err
 		}
 		if err := putRequests(t, d.Requests, touched, cut); err != nil {
@@ -111,7 +118,7 @@ func (s *Store) ApplyHolds(now time.Time, d message.HoldDoc, digest string) (cha
 	if err != nil {
 		return nil, nil, failing("apply the hold document", err)
 	}
-	s.crash.At("agent.holds.enforced")
+	ds.disk.crash.At("agent.holds.enforced")
 	return changed, released, nil
 }
 
@@ -150,7 +157,7 @@ func putRequests(t state.Txn, requests []resource.Request, touched map[string]bo
 
 // release ends the holds of releases. One by somebody else than the hold's owner needs
 // an approval where a destructive key is known; without it the hold stays as it is.
-func (s *Store) release(t state.Txn, now time.Time, releases []resource.Release, touched map[string]bool, cut func()) error {
+func (ds *Documents) release(t state.Txn, now time.Time, releases []resource.Release, touched map[string]bool, cut func()) error {
 	for _, r := range releases {
 		key := keyHolds + r.Server + "/" + r.HoldID
 		h, found, err := get[decide.Hold](t, key)
@@ -160,7 +167,7 @@ func (s *Store) release(t state.Txn, now time.Time, releases []resource.Release,
 		if !found {
 			continue
 		}
-		why, err := s.allowRelease(t, now, h, r)
+		why, err := ds.approvals.allowRelease(t, now, h, r)
 		if err != nil {
 			return err
 		}
@@ -177,7 +184,7 @@ func (s *Store) release(t state.Txn, now time.Time, releases []resource.Release,
 			return err
 		}
 		touched[r.Server] = true
-		if err := s.append(t, resource.Event{At: now, Server: r.Server, Code: resource.EventHoldReleased, Message: "hold " + r.HoldID + " by " + r.By}); err != nil {
+		if err := ds.events.append(t, resource.Event{At: now, Server: r.Server, Code: resource.EventHoldReleased, Message: "hold " + r.HoldID + " by " + r.By}); err != nil {
 			return err
 		}
 		cut()
@@ -188,7 +195,7 @@ func (s *Store) release(t state.Txn, now time.Time, releases []resource.Release,
 // enforce writes the document's holds. A hold that the document leaves out stays
 // and is marked missing: absence never releases (P1). So does one that the document
 // has with another content: a hold never changes after its creation.
-func (s *Store) enforce(t state.Txn, now time.Time, holds []resource.ActiveHold, releases []resource.Release, touched map[string]bool, cut func()) error {
+func (ds *Documents) enforce(t state.Txn, now time.Time, holds []resource.ActiveHold, releases []resource.Release, touched map[string]bool, cut func()) error {
 	have, err := scan[decide.Hold](t, keyHolds)
 	if err != nil {
 		return err
@@ -217,7 +224,7 @@ func (s *Store) enforce(t state.Txn, now time.Time, holds []resource.ActiveHold,
 			if confirms {
 				held.ConfirmedDown = h.ConfirmedDown
 			}
-		} else if err := s.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldEnforced, Message: fmt.Sprintf("hold %s by %s, %s", h.ID, h.Owner, h.Mode)}); err != nil {
+		} else if err := ds.events.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldEnforced, Message: fmt.Sprintf("hold %s by %s, %s", h.ID, h.Owner, h.Mode)}); err != nil {
 			return err
 		}
 		touched[h.Server] = true
@@ -244,13 +251,13 @@ func sameHold(a, b resource.ActiveHold) bool { return a.Stops() == b.Stops() }
 
 // ApplyRack makes a RackDoc shard durable. Entries that admit refuses are
 // rejected alone; what was in force for them stays, their credentials too. Segments that
-// differ from those in force are on trial from here on: see LookAtSegments. changed are
+// differ from those in force are on trial from here on: see Trials.Look. changed are
 // the servers to look at.
-func (s *Store) ApplyRack(d message.RackDoc, digest string, admit func(message.ServerIntent) (*Credentials, error)) (changed []string, rejected []message.Rejection, err error) {
+func (ds *Documents) ApplyRack(d message.RackDoc, digest string, admit func(message.ServerIntent) (*Credentials, error)) (changed []string, rejected []message.Rejection, err error) {
 	doc := fmt.Sprintf("%s/%d", message.LeafRack, d.Shard)
-	s.crash.At("agent.rack.received")
-	err = s.updateInParts("agent.rack.part", func(t state.Txn, cut func()) error {
-		fresh, err := s.order(t, doc, d.Head, d.Term, d.Fence, digest)
+	ds.disk.crash.At("agent.rack.received")
+	err = ds.disk.updateInParts("agent.rack.part", func(t state.Txn, cut func()) error {
+		fresh, err := ds.order(t, doc, d.Head, d.Term, d.Fence, digest)
 		if err != nil || !fresh {
 			return err
 		}
@@ -259,7 +266,7 @@ func (s *Store) ApplyRack(d message.RackDoc, digest string, admit func(message.S
 				return err
 			}
 		}
-		have, err := s.knownIntents(t)
+		have, err := ds.knownIntents(t)
 		if err != nil {
 			return err
 		}
@@ -297,7 +304,7 @@ func (s *Store) ApplyRack(d message.RackDoc, digest string, admit func(message.S
 	if err != nil {
 		return nil, nil, failing("apply the rack document", err)
 	}
-	s.crash.At("agent.rack.applied")
+	ds.disk.crash.At("agent.rack.applied")
 	return changed, rejected, nil
 }
 
@@ -327,8 +334,8 @@ type Applied struct {
 }
 
 // Applied reads what is in force, at one moment.
-func (s *Store) Applied() (a Applied, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func (ds *Documents) Applied() (a Applied, err error) {
+	err = ds.disk.db.View(func(t state.Txn) error {
 		a = Applied{Heads: map[string]protocol.Head{}, Digests: map[string]string{}}
 		if a.Incarnation, err = incarnation(t); err != nil {
 			return err
@@ -347,4 +354,19 @@ func (s *Store) Applied() (a Applied, err error) {
 		})
 	})
 	return a, err
+}
+
+// knownIntents are the intents on disk by key, for one who writes and has not written any yet.
+func (ds *Documents) knownIntents(t state.Txn) (map[string]Intent, error) {
+	ds.disk.mirror.mu.RLock()
+	whole, have := ds.disk.mirror.whole, maps.Clone(ds.disk.mirror.intents)
+	ds.disk.mirror.mu.RUnlock()
+	if whole {
+		return have, nil
+	}
+	have = map[string]Intent{}
+	return have, t.Scan(keyIntents, func(key string, raw []byte) (err error) {
+		have[key], err = decode[Intent](key, raw)
+		return err
+	})
 }

@@ -22,14 +22,17 @@ type Env struct {
 
 func envKey(server string) string { return "env/" + server }
 
-// PutEnv replaces what is in force for a server, on disk when it returns.
-func (s *Store) PutEnv(e Env) error {
-	return s.update(func(t state.Txn) error { return put(t, envKey(e.Server), e) })
+// Envs are the boot environments of servers.
+type Envs struct{ disk *disk }
+
+// Put replaces what is in force for a server, on disk when it returns.
+func (es *Envs) Put(e Env) error {
+	return es.disk.update(func(t state.Txn) error { return put(t, envKey(e.Server), e) })
 }
 
-// Env is what is in force for a server; nil is nothing.
-func (s *Store) Env(server string) (e *Env, err error) {
-	err = s.db.View(func(t state.Txn) error {
+// Of is what is in force for a server; nil is nothing.
+func (es *Envs) Of(server string) (e *Env, err error) {
+	err = es.disk.db.View(func(t state.Txn) error {
 		v, found, err := get[Env](t, envKey(server))
 		if found {
 			e = &v
@@ -39,16 +42,16 @@ func (s *Store) Env(server string) (e *Env, err error) {
 	return e, err
 }
 
-// Envs are those of all servers.
-func (s *Store) Envs() (all []Env, err error) {
-	err = s.db.View(func(t state.Txn) error {
+// All are those of all servers.
+func (es *Envs) All() (all []Env, err error) {
+	err = es.disk.db.View(func(t state.Txn) error {
 		all, err = scan[Env](t, envKey(""))
 		return err
 	})
 	return all, err
 }
 
-// DropEnv forgets that of a server.
-func (s *Store) DropEnv(server string) error {
-	return s.update(func(t state.Txn) error { return t.Delete(envKey(server)) })
+// Drop forgets that of a server.
+func (es *Envs) Drop(server string) error {
+	return es.disk.update(func(t state.Txn) error { return t.Delete(envKey(server)) })
 }

@@ -20,9 +20,15 @@ const (
 
 func eventKey(seq uint64) string { return fmt.Sprintf("event/%020d", seq) }
 
+// Events wait for the hub.
+type Events struct {
+	disk *disk
+	most int // that wait
+}
+
 // append gives an event its number and writes it, in the caller's transaction: an
 // aborted one uses no number.
-func (s *Store) append(t state.Txn, e resource.Event) error {
+func (es *Events) append(t state.Txn, e resource.Event) error {
 	last, _, err := get[uint64](t, keyLast)
 	if err != nil {
 		return err
@@ -34,15 +40,15 @@ func (s *Store) append(t state.Txn, e resource.Event) error {
 	if err := put(t, eventKey(e.Seq), e); err != nil {
 		return err
 	}
-	if e.Seq <= uint64(s.maxEvents) {
+	if e.Seq <= uint64(es.most) {
 		return nil
 	}
-	return s.lose(t, e.Seq-uint64(s.maxEvents), e)
+	return es.lose(t, e.Seq-uint64(es.most), e)
 }
 
-func (s *Store) appendAll(t state.Txn, events []resource.Event) error {
+func (es *Events) appendAll(t state.Txn, events []resource.Event) error {
 	for _, e := range events {
-		if err := s.append(t, e); err != nil {
+		if err := es.append(t, e); err != nil {
 			return err
 		}
 	}
@@ -51,7 +57,7 @@ func (s *Store) appendAll(t state.Txn, events []resource.Event) error {
 
 // lose drops the events up to seq, if they wait, and leaves one record of all that
 // were ever lost in a row. It has the number of the last of them.
-func (s *Store) lose(t state.Txn, seq uint64, cause resource.Event) error {
+func (es *Events) lose(t state.Txn, seq uint64, cause resource.Event) error {
 	acked, _, err := get[uint64](t, keyAcked)
 	if err != nil || seq <= acked {
 		return err
@@ -109,8 +115,8 @@ func oldest(t state.Txn) (*resource.Event, error) {
 }
 
 // Append writes one event that belongs to no step.
-func (s *Store) Append(e resource.Event) error {
-	return s.update(func(t state.Txn) error { return s.append(t, e) })
+func (es *Events) Append(e resource.Event) error {
+	return es.disk.update(func(t state.Txn) error { return es.append(t, e) })
 }
 
 // Backlog is what waits for the hub.
@@ -122,8 +128,8 @@ type Backlog struct {
 }
 
 // Backlog reads up to limit events, at least one to know the tail.
-func (s *Store) Backlog(limit int) (b Backlog, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func (es *Events) Backlog(limit int) (b Backlog, err error) {
+	err = es.disk.db.View(func(t state.Txn) error {
 		b = Backlog{}
 		if b.Head, _, err = get[uint64](t, keyLast); err != nil {
 			return err
@@ -142,9 +148,9 @@ func (s *Store) Backlog(limit int) (b Backlog, err error) {
 
 // Acknowledge forgets events up to seq. The last number is kept: a restart must
 // not give out again what the hub has filed.
-func (s *Store) Acknowledge(seq uint64) error {
+func (es *Events) Acknowledge(seq uint64) error {
 	for more := true; more; {
-		err := s.update(func(t state.Txn) error {
+		err := es.disk.update(func(t state.Txn) error {
 			more = false
 			first, err := waiting(t, deletesAtOnce)
 			if err != nil {
@@ -176,8 +182,8 @@ func (s *Store) Acknowledge(seq uint64) error {
 // Began is the number of the last event before the first start since which no hub has
 // answered. A disk that was rolled back is known by it, also where events of its own
 // have filled it up again since, over any number of starts.
-func (s *Store) Began() (seq uint64, err error) {
-	err = s.update(func(t state.Txn) error {
+func (es *Events) Began() (seq uint64, err error) {
+	err = es.disk.update(func(t state.Txn) error {
 		began, known, err := get[uint64](t, keyBegan)
 		if seq = began; err != nil || known {
 			return err
@@ -192,14 +198,14 @@ func (s *Store) Began() (seq uint64, err error) {
 
 // Met notes that a hub has answered. It comes before the first event is sent: what is
 // acknowledged from then on is no sign of an older disk.
-func (s *Store) Met() error {
-	return s.update(func(t state.Txn) error { return t.Delete(keyBegan) })
+func (es *Events) Met() error {
+	return es.disk.update(func(t state.Txn) error { return t.Delete(keyBegan) })
 }
 
 // number finds the last number of a database that does not say it, or in which a
 // release that did not write it has gone on since; and makes a record of events
 // that such a release has dropped.
-func (s *Store) number(t state.Txn) error {
+func (es *Events) number(t state.Txn) error {
 	acked, _, err := get[uint64](t, keyAcked)
 	if err != nil {
 		return err
@@ -226,7 +232,7 @@ func (s *Store) number(t state.Txn) error {
 		}
 	}
 	if first != nil && first.From == 0 && first.Seq > acked+1 {
-		return s.lose(t, first.Seq-1, *first)
+		return es.lose(t, first.Seq-1, *first)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func opened(t *testing.T, dir string) (*Store, *badger.Store) {
 func (s *Store) happen(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		if err := s.Append(resource.Event{Code: resource.EventStopped}); err != nil {
+		if err := s.Events.Append(resource.Event{Code: resource.EventStopped}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +37,7 @@ func (s *Store) happen(t *testing.T, n int) {
 
 func (s *Store) backlog(t *testing.T, limit int) Backlog {
 	t.Helper()
-	b, err := s.Backlog(limit)
+	b, err := s.Events.Backlog(limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestEventNumbersAreNotReused(t *testing.T) {
 			t.Fatalf("run %d: %+v", run, b)
 		}
 		for range 2 { // a repeated Sync
-			if err := s.Acknowledge(b.Head); err != nil {
+			if err := s.Events.Acknowledge(b.Head); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -75,7 +75,7 @@ func TestNoHoles(t *testing.T) {
 	s.happen(t, 1)
 	aborted := errors.New("aborted")
 	err := db.Update(func(x state.Txn) error {
-		if err := s.append(x, resource.Event{Code: resource.EventStopped}); err != nil {
+		if err := s.Events.append(x, resource.Event{Code: resource.EventStopped}); err != nil {
 			return err
 		}
 		return aborted
@@ -93,9 +93,9 @@ func TestNoHoles(t *testing.T) {
 // comes first; an acknowledgement forgets it like an event.
 func TestLostEvents(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
-	s.maxEvents = 5
+	s.Events.most = 5
 	s.happen(t, 3)
-	if err := s.Acknowledge(1); err != nil {
+	if err := s.Events.Acknowledge(1); err != nil {
 		t.Fatal(err)
 	}
 	check := func(from, lost uint64) {
@@ -120,7 +120,7 @@ func TestLostEvents(t *testing.T) {
 	check(2, 2)
 	s.happen(t, 4)
 	check(2, 6)
-	if err := s.Acknowledge(7); err != nil {
+	if err := s.Events.Acknowledge(7); err != nil {
 		t.Fatal(err)
 	}
 	if b := s.backlog(t, 100); b.Tail != 8 || len(b.Events) != 4 {

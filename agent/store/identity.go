@@ -8,14 +8,10 @@ import (
 	"time"
 
 	"rackboot/protocol/decide"
-	"rackboot/protocol/message"
 	"rackboot/state"
 )
 
-const (
-	keyIncarnation = "meta/incarnation"
-	keyFence       = "meta/fence"
-)
+const keyIncarnation = "meta/incarnation"
 
 // incarnation reads the database's identity.
 func incarnation(t state.Txn) (string, error) {
@@ -32,9 +28,16 @@ func identify(t state.Txn, id func() string) error {
 	return err
 }
 
+// Identity is the database's.
+type Identity struct {
+	disk   *disk
+	events *Events
+	newID  func() string
+}
+
 // Incarnation tells this database from another that the same agent had before.
-func (s *Store) Incarnation() (id string, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func (i *Identity) Incarnation() (id string, err error) {
+	err = i.disk.db.View(func(t state.Txn) error {
 		id, err = incarnation(t)
 		return err
 	})
@@ -45,9 +48,9 @@ func (s *Store) Incarnation() (id string, err error) {
 // that the database is an older copy of itself: what it says is under way may have
 // been done since. Requests end as unknown before it has the identity; the numbers of
 // events go on. A renewal that a crash has cut short is asked for again.
-func (s *Store) Renew(now time.Time, was string) error {
-	s.crash.At("agent.renew.begin")
-	err := s.updateInParts("agent.renew.part", func(t state.Txn, cut func()) error {
+func (i *Identity) Renew(now time.Time, was string) error {
+	i.disk.crash.At("agent.renew.begin")
+	err := i.disk.updateInParts("agent.renew.part", func(t state.Txn, cut func()) error {
 		have, err := incarnation(t)
 		if err != nil || have != was {
 			return err
@@ -68,7 +71,7 @@ func (s *Store) Renew(now time.Time, was string) error {
 			if err := t.Set(key, after); err != nil {
 				return err
 			}
-			if err := s.appendAll(t, happened); err != nil {
+			if err := i.events.appendAll(t, happened); err != nil {
 				return err
 			}
 			cut()
@@ -76,58 +79,11 @@ func (s *Store) Renew(now time.Time, was string) error {
 		}); err != nil {
 			return err
 		}
-		return t.Set(keyIncarnation, []byte(s.newID()))
+		return t.Set(keyIncarnation, []byte(i.newID()))
 	})
 	if err != nil {
 		return failing("take a new incarnation", err)
 	}
-	s.crash.At("agent.renew.renewed")
+	i.disk.crash.At("agent.renew.renewed")
 	return nil
-}
-
-// Fence is the highest that was followed.
-func (s *Store) Fence() (f message.Fence, err error) {
-	err = s.db.View(func(t state.Txn) error {
-		f, _, err = get[message.Fence](t, keyFence)
-		return err
-	})
-	return f, err
-}
-
-// Follow takes over a newer fence; another changes nothing.
-func (s *Store) Follow(f message.Fence) error {
-	return s.update(func(t state.Txn) error {
-		have, _, err := get[message.Fence](t, keyFence)
-		if err != nil || !f.Newer(have) {
-			return err
-		}
-		return put(t, keyFence, f)
-	})
-}
-
-// Errors of documents by their fence.
-var (
-	// ErrFenced: a hub signed it that another one has taken over from.
-	ErrFenced = errors.New("is of a hub that another one has taken over from")
-	// ErrAhead: a hub signed it that has not proved itself to this agent yet.
-	ErrAhead = errors.New("is of a hub that has not answered this agent yet")
-)
-
-// admit compares a document's fence with the one followed. The first row that fits
-// decides.
-//
-//	fence | answer
-//	same  | take
-//	lower | fenced
-//	rival | fenced
-//	newer | ahead
-func admit(doc, have message.Fence) error {
-	switch {
-	case doc == have:
-		return nil
-	case doc.Newer(have):
-		return ErrAhead
-	default:
-		return ErrFenced
-	}
 }

@@ -40,7 +40,7 @@ func TestFenceIsDurable(t *testing.T) {
 	dir := t.TempDir()
 	s, db := opened(t, dir)
 	for _, f := range []message.Fence{{Number: 5, Hub: "b"}, {Number: 4, Hub: "a"}, {Number: 5, Hub: "c"}} {
-		if err := s.Follow(f); err != nil {
+		if err := s.Term.Follow(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,27 +48,27 @@ func TestFenceIsDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ = opened(t, dir)
-	if f, err := s.Fence(); err != nil || f != (message.Fence{Number: 5, Hub: "b"}) {
+	if f, err := s.Term.Fence(); err != nil || f != (message.Fence{Number: 5, Hub: "b"}) {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	doc := message.HoldDoc{
 		Head: protocol.Head{Epoch: 1, Version: 9}, Fence: message.Fence{Number: 4, Hub: "a"},
 		Holds: []resource.ActiveHold{{ID: "h", HoldSpec: resource.HoldSpec{Server: "n1"}}},
 	}
-	if _, _, err := s.ApplyHolds(time.Now(), doc, "d"); !errors.Is(err, ErrFenced) || protocol.HintOf(err) == "" {
+	if _, _, err := s.Documents.ApplyHolds(time.Now(), doc, "d"); !errors.Is(err, ErrFenced) || protocol.HintOf(err) == "" {
 		t.Errorf("holds: %v", err)
 	}
-	if _, _, err := s.ApplyRack(message.RackDoc{Head: doc.Head, Fence: doc.Fence}, "d", nil); !errors.Is(err, ErrFenced) {
+	if _, _, err := s.Documents.ApplyRack(message.RackDoc{Head: doc.Head, Fence: doc.Fence}, "d", nil); !errors.Is(err, ErrFenced) {
 		t.Errorf("rack: %v", err)
 	}
-	if a, err := s.Applied(); err != nil || len(a.Heads) != 0 {
+	if a, err := s.Documents.Applied(); err != nil || len(a.Heads) != 0 {
 		t.Errorf("applied %+v, %v", a, err)
 	}
 	doc.Fence = message.Fence{Number: 5, Hub: "b"}
-	if _, _, err := s.ApplyHolds(time.Now(), doc, "d"); err != nil {
+	if _, _, err := s.Documents.ApplyHolds(time.Now(), doc, "d"); err != nil {
 		t.Error(err)
 	}
-	if a, err := s.Applied(); err != nil || a.Heads["hold"] != doc.Head || a.Digests["hold"] != "d" || a.Fence.Number != 5 || a.Incarnation != "id-1" {
+	if a, err := s.Documents.Applied(); err != nil || a.Heads["hold"] != doc.Head || a.Digests["hold"] != "d" || a.Fence.Number != 5 || a.Incarnation != "id-1" {
 		t.Errorf("applied %+v, %v", a, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestRenew(t *testing.T) {
 	dir := t.TempDir()
 	s, db := opened(t, dir)
 	s.happen(t, 3)
-	_, _, err := s.Step("n1", func(v View) decide.Plan {
+	_, _, err := s.Servers.Step("n1", func(v View) decide.Plan {
 		v.Record.Requests = []decide.RequestState{
 			{Request: resource.Request{ID: "r1"}, Outcome: resource.OutcomePending},
 			{Request: resource.Request{ID: "r2"}, Outcome: resource.OutcomeDone},
@@ -89,14 +89,14 @@ func TestRenew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Renew(time.Now(), "another"); err != nil {
+	if err := s.Identity.Renew(time.Now(), "another"); err != nil {
 		t.Fatal(err)
 	}
-	if id, err := s.Incarnation(); err != nil || id != "id-1" {
+	if id, err := s.Identity.Incarnation(); err != nil || id != "id-1" {
 		t.Fatalf("another's renewal was taken: %s, %v", id, err)
 	}
 	for range 2 { // a repeated Sync
-		if err := s.Renew(time.Now(), "id-1"); err != nil {
+		if err := s.Identity.Renew(time.Now(), "id-1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestRenew(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ = opened(t, dir)
-	v, err := s.Server("n1")
+	v, err := s.Servers.View("n1")
 	if err != nil || v.Incarnation != "id-2" {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -146,11 +146,11 @@ func TestOldDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ := opened(t, dir)
-	v, err := s.Server("n1")
+	v, err := s.Servers.View("n1")
 	if err != nil || v.Incarnation != "old-id" || len(v.Holds) != 1 || v.Record.Epoch != 4 || !v.Synced {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	a, err := s.Applied()
+	a, err := s.Documents.Applied()
 	if err != nil || a.Digests["hold"] != "sha256:x" || a.Fence != (message.Fence{}) {
 		t.Errorf("%+v, %v", a, err)
 	}

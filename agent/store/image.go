@@ -5,11 +5,14 @@ import (
 	"rackboot/state"
 )
 
-// ImageReport is what the image of a server reported last; nil if none ever did.
-func (s *Store) ImageReport(server string) (*protocol.ImageReport, error) {
+// Images are what the images of servers reported.
+type Images struct{ disk *disk }
+
+// Report is what the image of a server reported last; nil if none ever did.
+func (i *Images) Report(server string) (*protocol.ImageReport, error) {
 	var r protocol.ImageReport
 	found := false
-	err := s.db.View(func(t state.Txn) (err error) {
+	err := i.disk.db.View(func(t state.Txn) (err error) {
 		r, found, err = get[protocol.ImageReport](t, "image/"+server)
 		return err
 	})
@@ -22,9 +25,9 @@ func (s *Store) ImageReport(server string) (*protocol.ImageReport, error) {
 	return &r, nil
 }
 
-// PutImageReport keeps a report in place of the last one.
-func (s *Store) PutImageReport(server string, r protocol.ImageReport) error {
-	err := s.update(func(t state.Txn) error { return put(t, "image/"+server, r) })
+// PutReport keeps a report in place of the last one.
+func (i *Images) PutReport(server string, r protocol.ImageReport) error {
+	err := i.disk.update(func(t state.Txn) error { return put(t, "image/"+server, r) })
 	if err != nil {
 		return failing("keep what the image of "+server+" reported", err)
 	}

@@ -8,6 +8,3 @@ const (
 	keyHolds    = "hold/"
 	keyRecords  = "record/"
 )
-
-// keyEnded is where the hub's word is kept that the agent's term is over.
-const keyEnded = "meta/ended"

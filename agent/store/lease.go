@@ -17,53 +17,56 @@ func leaseKey(l netboot.Lease) string { return leases4 + l.Segment + "/" + l.Add
 
 func lease6Key(l netboot.Lease6) string { return leases6 + l.Segment + "/" + l.Address.String() }
 
+// Leases are those of both versions of DHCP.
+type Leases struct{ disk *disk }
+
 // Load reads the IPv4 leases of a segment.
-func (s *Store) Load(segment string) ([]netboot.Lease, error) {
-	return loadAll[netboot.Lease](s, leases4+segment+"/")
+func (ls *Leases) Load(segment string) ([]netboot.Lease, error) {
+	return loadAll[netboot.Lease](ls.disk, leases4+segment+"/")
 }
 
 // Put writes a lease; writers that come together share one fsync.
-func (s *Store) Put(ctx context.Context, l netboot.Lease) error {
-	return s.keep(ctx, leaseKey(l), l)
+func (ls *Leases) Put(ctx context.Context, l netboot.Lease) error {
+	return ls.keep(ctx, leaseKey(l), l)
 }
 
 // Delete forgets a lease.
-func (s *Store) Delete(ctx context.Context, l netboot.Lease) error {
-	return s.drop(ctx, leaseKey(l))
+func (ls *Leases) Delete(ctx context.Context, l netboot.Lease) error {
+	return ls.drop(ctx, leaseKey(l))
 }
 
 // Load6 reads the IPv6 leases of a segment.
-func (s *Store) Load6(segment string) ([]netboot.Lease6, error) {
-	return loadAll[netboot.Lease6](s, leases6+segment+"/")
+func (ls *Leases) Load6(segment string) ([]netboot.Lease6, error) {
+	return loadAll[netboot.Lease6](ls.disk, leases6+segment+"/")
 }
 
 // Put6 is Put for a lease of IPv6; both share one fsync.
-func (s *Store) Put6(ctx context.Context, l netboot.Lease6) error {
-	return s.keep(ctx, lease6Key(l), l)
+func (ls *Leases) Put6(ctx context.Context, l netboot.Lease6) error {
+	return ls.keep(ctx, lease6Key(l), l)
 }
 
 // Delete6 forgets a lease of IPv6.
-func (s *Store) Delete6(ctx context.Context, l netboot.Lease6) error {
-	return s.drop(ctx, lease6Key(l))
+func (ls *Leases) Delete6(ctx context.Context, l netboot.Lease6) error {
+	return ls.drop(ctx, lease6Key(l))
 }
 
-func loadAll[T any](s *Store, prefix string) (all []T, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func loadAll[T any](d *disk, prefix string) (all []T, err error) {
+	err = d.db.View(func(t state.Txn) error {
 		all, err = scan[T](t, prefix)
 		return err
 	})
 	return all, err
 }
 
-func (s *Store) keep(ctx context.Context, key string, v any) error {
-	return s.db.Batch(ctx, func(t state.Txn) error { return put(t, key, v) })
+func (ls *Leases) keep(ctx context.Context, key string, v any) error {
+	return ls.disk.db.Batch(ctx, func(t state.Txn) error { return put(t, key, v) })
 }
 
-func (s *Store) drop(ctx context.Context, key string) error {
-	return s.db.Batch(ctx, func(t state.Txn) error { return t.Delete(key) })
+func (ls *Leases) drop(ctx context.Context, key string) error {
+	return ls.disk.db.Batch(ctx, func(t state.Txn) error { return t.Delete(key) })
 }
 
 var (
-	_ netboot.LeaseStore  = (*Store)(nil)
-	_ netboot.LeaseStore6 = (*Store)(nil)
+	_ netboot.LeaseStore  = (*Leases)(nil)
+	_ netboot.LeaseStore6 = (*Leases)(nil)
 )

@@ -7,10 +7,13 @@ import (
 
 const keyLoaders = "meta/loaders"
 
-// Loaders is the set of boot loaders that was put last; nil if none was. Its files are
+// Loaders are the boot loaders in use.
+type Loaders struct{ disk *disk }
+
+// InUse is the set of boot loaders that was put last; nil if none was. Its files are
 // in the blob store.
-func (s *Store) Loaders() (set chain.Set, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func (l *Loaders) InUse() (set chain.Set, err error) {
+	err = l.disk.db.View(func(t state.Txn) error {
 		set, _, err = get[chain.Set](t, keyLoaders)
 		return err
 	})
@@ -20,10 +23,10 @@ func (s *Store) Loaders() (set chain.Set, err error) {
 	return set, nil
 }
 
-// PutLoaders puts the set of boot loaders in the place of the one before. It is on disk
+// Put puts the set of boot loaders in the place of the one before. It is on disk
 // when it returns.
-func (s *Store) PutLoaders(set chain.Set) error {
-	err := s.update(func(t state.Txn) error { return put(t, keyLoaders, set) })
+func (l *Loaders) Put(set chain.Set) error {
+	err := l.disk.update(func(t state.Txn) error { return put(t, keyLoaders, set) })
 	if err != nil {
 		return failing("keep the boot loaders", err)
 	}

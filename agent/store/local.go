@@ -17,14 +17,20 @@ import (
 // in bytes of JSON: each report says them whole, and a message has 128 KiB.
 const maxLocal = 48 << 10
 
-// HoldHere places a hold at the agent: when it returns, the hold is Enforced. The same
+// Local is what people ask for at the agent: holds, their ends, and resumes.
+type Local struct {
+	disk   *disk
+	events *Events
+}
+
+// Hold places a hold at the agent: when it returns, the hold is Enforced. The same
 // again, by owner, key and server, is the hold that there is, whoever stored it; fresh
 // says that it is a new one. The codes are not_found for a server that the agent has
 // not heard of, conflict for the same key with another content, for an agent that was
 // replaced and for too many holds, and unavailable.
-func (s *Store) HoldHere(now time.Time, h resource.ActiveHold) (held decide.Hold, fresh bool, err error) {
-	s.crash.At("agent.local.asked")
-	err = s.update(func(t state.Txn) error {
+func (l *Local) Hold(now time.Time, h resource.ActiveHold) (held decide.Hold, fresh bool, err error) {
+	l.disk.crash.At("agent.local.asked")
+	err = l.disk.update(func(t state.Txn) error {
 		held, fresh = decide.Hold{}, false
 		there, err := placeable(t, h)
 		if err != nil {
@@ -38,7 +44,7 @@ func (s *Store) HoldHere(now time.Time, h resource.ActiveHold) (held decide.Hold
 		if err := put(t, keyHolds+h.Server+"/"+h.ID, held); err != nil {
 			return err
 		}
-		return s.append(t, resource.Event{
+		return l.events.append(t, resource.Event{
 			At: now, Server: h.Server, Code: resource.EventHoldEnforced,
 			Message: fmt.Sprintf("hold %s by %s, %s, placed at the agent", h.ID, h.Owner, h.Mode),
 		})
@@ -49,7 +55,7 @@ func (s *Store) HoldHere(now time.Time, h resource.ActiveHold) (held decide.Hold
 	if err != nil {
 		return decide.Hold{}, false, failing("hold "+h.Server, err)
 	}
-	s.crash.At("agent.local.enforced")
+	l.disk.crash.At("agent.local.enforced")
 	return held, fresh, nil
 }
 
@@ -105,13 +111,13 @@ func repeats(a, b resource.ActiveHold) bool {
 	return a == b
 }
 
-// ReleaseHere releases a hold at the agent, durably. Again changes nothing, as long as
+// Release releases a hold at the agent, durably. Again changes nothing, as long as
 // the hub has not heard of it. The codes are not_found for a hold that does not lie,
 // denied where only a reason would release it, and unavailable.
-func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r resource.Release, err error) {
+func (l *Local) Release(now time.Time, id, by, reason string) (r resource.Release, err error) {
 	op := "release hold " + id
-	s.crash.At("agent.local.release")
-	err = s.update(func(t state.Txn) error {
+	l.disk.crash.At("agent.local.release")
+	err = l.disk.update(func(t state.Txn) error {
 		r = resource.Release{}
 		h, err := findHold(t, id)
 		if err != nil {
@@ -130,7 +136,7 @@ func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r resource.Re
 			return protocol.Errorf(protocol.CodeDenied, op, "it is %s's hold %q on %s, and you are %s", h.Owner, h.Key, h.Server, by).
 				WithHint("its owner releases it; to break the glass, give the reason: rackboot-agent release %s --break-glass REASON", id)
 		}
-		if err := s.releaseHere(t, now, *h, by, reason); err != nil {
+		if err := l.release(t, now, *h, by, reason); err != nil {
 			return err
 		}
 		dead, _, err = get[tombstone](t, tombstoneKey(id))
@@ -143,7 +149,7 @@ func (s *Store) ReleaseHere(now time.Time, id, by, reason string) (r resource.Re
 	if err != nil {
 		return resource.Release{}, failing(op, err)
 	}
-	s.crash.At("agent.local.released")
+	l.disk.crash.At("agent.local.released")
 	return r, nil
 }
 
@@ -175,12 +181,12 @@ func releaseRule(owner, reason bool) releaseVerdict {
 	}
 }
 
-// ConfirmHere notes that somebody at the agent says of a held server that it is down.
+// Confirm notes that somebody at the agent says of a held server that it is down.
 // The first confirmation stays. The codes are not_found and unavailable.
-func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.Hold, err error) {
+func (l *Local) Confirm(now time.Time, id, by, reason string) (held decide.Hold, err error) {
 	op := "confirm hold " + id
-	s.crash.At("agent.local.confirm")
-	err = s.update(func(t state.Txn) error {
+	l.disk.crash.At("agent.local.confirm")
+	err = l.disk.update(func(t state.Txn) error {
 		held = decide.Hold{}
 		h, err := findHold(t, id)
 		switch {
@@ -197,7 +203,7 @@ func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.H
 		if err := put(t, keyHolds+h.Server+"/"+id, held); err != nil {
 			return err
 		}
-		return s.append(t, resource.Event{
+		return l.events.append(t, resource.Event{
 			At: now, Server: h.Server, Code: resource.EventHoldConfirmed, Message: fmt.Sprintf("hold %s: %s says at the agent that the server is down: %s", id, by, reason),
 		})
 	})
@@ -207,7 +213,7 @@ func (s *Store) ConfirmHere(now time.Time, id, by, reason string) (held decide.H
 	if err != nil {
 		return decide.Hold{}, failing(op, err)
 	}
-	s.crash.At("agent.local.confirmed")
+	l.disk.crash.At("agent.local.confirmed")
 	return held, nil
 }
 
@@ -231,8 +237,8 @@ func noHold(op, id string) error {
 
 // Holds are the holds that lie, and the ends of those that were released here and of
 // which the hub is still to hear.
-func (s *Store) Holds() (lie []decide.Hold, released []resource.Release, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func (l *Local) Holds() (lie []decide.Hold, released []resource.Release, err error) {
+	err = l.disk.db.View(func(t state.Txn) error {
 		if lie, err = scan[decide.Hold](t, keyHolds); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func (s *Store) known(t *testing.T, servers ...string) {
 		in = append(in, message.ServerIntent{Server: n})
 	}
 	d := message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: in}
-	if _, _, err := s.ApplyRack(d, "rack", func(message.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
+	if _, _, err := s.Documents.ApplyRack(d, "rack", func(message.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,7 +55,7 @@ func TestHoldHere(t *testing.T) {
 		{"a server that nothing names", here("x", "n3", "k", "local:ann"), "", false, protocol.CodeNotFound},
 		{"too much", long, "", false, protocol.CodeConflict},
 	} {
-		h, fresh, err := s.HoldHere(tombstoneStart, row.hold)
+		h, fresh, err := s.Local.Hold(tombstoneStart, row.hold)
 		if protocol.CodeOf(err) != row.code || h.ID != row.id || fresh != row.fresh || err != nil && protocol.HintOf(err) == "" {
 			t.Errorf("%s: %+v, %t, %v", row.name, h, fresh, err)
 		}
@@ -66,13 +66,13 @@ func TestHoldHere(t *testing.T) {
 	if b := s.backlog(t, 100); b.Head != 5 || b.Events[1].Code != resource.EventHoldEnforced || !strings.Contains(b.Events[1].Message, "local:ann") {
 		t.Errorf("events %+v", b)
 	}
-	if _, err := s.SetReplaced(true); err != nil {
+	if _, err := s.Term.SetReplaced(true); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.HoldHere(tombstoneStart, here("f", "n1", "m", "local:ann")); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, _, err := s.Local.Hold(tombstoneStart, here("f", "n1", "m", "local:ann")); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("at a replaced agent: %v", err)
 	}
-	if h, _, err := s.HoldHere(tombstoneStart, here("f", "n1", "k", "local:ann")); err != nil || h.ID != "a" {
+	if h, _, err := s.Local.Hold(tombstoneStart, here("f", "n1", "k", "local:ann")); err != nil || h.ID != "a" {
 		t.Errorf("the same again at a replaced agent: %+v, %v", h, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestLocalIsAdopted(t *testing.T) {
 	s, db := opened(t, dir)
 	s.known(t, "n1")
 	mine := here("a", "n1", "k", "local:ann")
-	if _, _, err := s.HoldHere(tombstoneStart, mine); err != nil {
+	if _, _, err := s.Local.Hold(tombstoneStart, mine); err != nil {
 		t.Fatal(err)
 	}
 	other := mine
@@ -105,7 +105,7 @@ func TestLocalIsAdopted(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, db = opened(t, dir) // as it is after a restart
-		v, err := s.Server("n1")
+		v, err := s.Servers.View("n1")
 		if err != nil || len(v.Holds) == 0 || v.Holds[0].ID != "a" {
 			t.Fatalf("step %d: %+v, %v", i, v.Holds, err)
 		}
@@ -113,14 +113,14 @@ func TestLocalIsAdopted(t *testing.T) {
 			t.Errorf("step %d: %+v", i, h)
 		}
 	}
-	if h, fresh, err := s.HoldHere(tombstoneStart, here("b", "n1", "k", "local:ann")); err != nil || fresh || h.ID != "a" {
+	if h, fresh, err := s.Local.Hold(tombstoneStart, here("b", "n1", "k", "local:ann")); err != nil || fresh || h.ID != "a" {
 		t.Errorf("the same again after the hub took it over: %+v, %t, %v", h, fresh, err)
 	}
 	s.told(t, 9, time.Minute, nil, resource.Release{HoldID: "a", Server: "n1", By: "o"})
-	if held, err := s.Held("n1"); err != nil || !held { // by hub-1
+	if held, err := s.Servers.Held("n1"); err != nil || !held { // by hub-1
 		t.Errorf("held %t, %v", held, err)
 	}
-	if v, err := s.Server("n1"); err != nil || len(v.Holds) != 1 || v.Holds[0].ID != "hub-1" {
+	if v, err := s.Servers.View("n1"); err != nil || len(v.Holds) != 1 || v.Holds[0].ID != "hub-1" {
 		t.Errorf("%+v, %v", v.Holds, err)
 	}
 }
@@ -147,7 +147,7 @@ func TestReleaseHere(t *testing.T) {
 	s.known(t, "n1")
 	s.told(t, 1, 0, []resource.ActiveHold{{ID: "hub-1", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k"}}}})
 	for _, h := range []resource.ActiveHold{here("a", "n1", "k", "local:ann"), here("b", "n1", "k", "local:bob")} {
-		if _, _, err := s.HoldHere(tombstoneStart, h); err != nil {
+		if _, _, err := s.Local.Hold(tombstoneStart, h); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,13 +166,13 @@ func TestReleaseHere(t *testing.T) {
 		{"the hub's again, without one", "hub-1", "", "", "local:ann"},
 		{"nobody's", "c", "it burns", protocol.CodeNotFound, ""},
 	} {
-		r, err := s.ReleaseHere(later, row.id, "local:ann", row.reason)
+		r, err := s.Local.Release(later, row.id, "local:ann", row.reason)
 		if protocol.CodeOf(err) != row.code || r.By != row.by || err != nil && protocol.HintOf(err) == "" {
 			t.Errorf("%s: %+v, %v", row.name, r, err)
 		}
 	}
 	s.wantHolds(t, nil, []string{"a", "b", "hub-1"})
-	if _, dead, err := s.Holds(); err != nil || len(dead) != 3 || dead[2].Reason != "it burns" {
+	if _, dead, err := s.Local.Holds(); err != nil || len(dead) != 3 || dead[2].Reason != "it burns" {
 		t.Errorf("%+v, %v", dead, err)
 	}
 	// The hub's document still names its hold, and one that it has adopted meanwhile.
@@ -181,7 +181,7 @@ func TestReleaseHere(t *testing.T) {
 	s.told(t, 3, 3*time.Minute, nil)
 	s.wantHolds(t, nil, []string{"a"}) // no document has named it: one may yet
 	// A new hold with the key of a released one is another hold.
-	if h, fresh, err := s.HoldHere(later, here("d", "n1", "k", "local:ann")); err != nil || !fresh || h.ID != "d" {
+	if h, fresh, err := s.Local.Hold(later, here("d", "n1", "k", "local:ann")); err != nil || !fresh || h.ID != "d" {
 		t.Errorf("%+v, %t, %v", h, fresh, err)
 	}
 }
@@ -190,19 +190,19 @@ func TestConfirmHere(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	s.told(t, 1, 0, []resource.ActiveHold{lying("hub-1")})
 	for range 2 {
-		h, err := s.ConfirmHere(tombstoneStart, "hub-1", "local:ann", "cables are out")
+		h, err := s.Local.Confirm(tombstoneStart, "hub-1", "local:ann", "cables are out")
 		if err != nil || h.ConfirmedDown == nil || h.ConfirmedDown.By != "local:ann" {
 			t.Fatalf("%+v, %v", h, err)
 		}
 	}
-	if h, err := s.ConfirmHere(tombstoneStart, "hub-1", "local:bob", "no"); err != nil || h.ConfirmedDown.By != "local:ann" {
+	if h, err := s.Local.Confirm(tombstoneStart, "hub-1", "local:bob", "no"); err != nil || h.ConfirmedDown.By != "local:ann" {
 		t.Errorf("%+v, %v", h, err)
 	}
 	s.told(t, 2, time.Minute, []resource.ActiveHold{lying("hub-1")}) // which says nothing of it
-	if v, err := s.Server("n1"); err != nil || len(v.Holds) != 1 || v.Holds[0].ConfirmedDown == nil || v.Holds[0].Missing {
+	if v, err := s.Servers.View("n1"); err != nil || len(v.Holds) != 1 || v.Holds[0].ConfirmedDown == nil || v.Holds[0].Missing {
 		t.Errorf("%+v, %v", v.Holds, err)
 	}
-	if _, err := s.ConfirmHere(tombstoneStart, "x", "local:ann", "no"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := s.Local.Confirm(tombstoneStart, "x", "local:ann", "no"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("%v", err)
 	}
 	codes := []resource.EventCode{}
@@ -218,15 +218,15 @@ func TestConfirmHere(t *testing.T) {
 func TestLocalStoreFails(t *testing.T) {
 	s, db := opened(t, t.TempDir())
 	s.known(t, "n1")
-	if _, _, err := s.HoldHere(tombstoneStart, here("a", "n1", "k", "local:ann")); err != nil {
+	if _, _, err := s.Local.Hold(tombstoneStart, here("a", "n1", "k", "local:ann")); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err1 := s.HoldHere(tombstoneStart, here("b", "n1", "l", "local:ann"))
-	_, err2 := s.ReleaseHere(tombstoneStart, "a", "local:ann", "")
-	_, err3 := s.ConfirmHere(tombstoneStart, "a", "local:ann", "r")
+	_, _, err1 := s.Local.Hold(tombstoneStart, here("b", "n1", "l", "local:ann"))
+	_, err2 := s.Local.Release(tombstoneStart, "a", "local:ann", "")
+	_, err3 := s.Local.Confirm(tombstoneStart, "a", "local:ann", "r")
 	for _, err := range []error{err1, err2, err3} {
 		if protocol.CodeOf(err) != protocol.CodeUnavailable {
 			t.Errorf("%v", err)

@@ -48,12 +48,12 @@ func (w *localWorld) make() message.HoldDoc {
 }
 
 func (w *localWorld) deliver(t *rapid.T, d message.HoldDoc) (fresh bool) {
-	a, err := w.s.Applied()
+	a, err := w.s.Documents.Applied()
 	if err != nil {
 		t.Fatal(err)
 	}
 	fresh = d.Head.Newer(a.Heads[message.LeafHold])
-	if _, _, err := w.s.ApplyHolds(w.now, d, fmt.Sprint(d.Head.Version)); fresh && err != nil {
+	if _, _, err := w.s.Documents.ApplyHolds(w.now, d, fmt.Sprint(d.Head.Version)); fresh && err != nil {
 		t.Fatal(err)
 	}
 	return fresh
@@ -117,7 +117,7 @@ func (w *localWorld) actions() map[string]func(*rapid.T) {
 		},
 		"held here": func(t *rapid.T) {
 			h := here(w.id("local"), "n1", rapid.SampledFrom([]string{"k", "l"}).Draw(t, "key"), rapid.SampledFrom([]string{"local:ann", "local:bob"}).Draw(t, "owner"))
-			held, fresh, err := w.s.HoldHere(w.now, h)
+			held, fresh, err := w.s.Local.Hold(w.now, h)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func (w *localWorld) actions() map[string]func(*rapid.T) {
 			if id == "" {
 				return
 			}
-			if _, err := w.s.ReleaseHere(w.now, id, "local:ann", "it burns"); err != nil {
+			if _, err := w.s.Local.Release(w.now, id, "local:ann", "it burns"); err != nil {
 				t.Fatal(err)
 			}
 			delete(w.lies, id)
@@ -139,7 +139,7 @@ func (w *localWorld) actions() map[string]func(*rapid.T) {
 		},
 		"denied here": func(t *rapid.T) {
 			id := pick(t, "hold", w.lies)
-			if _, err := w.s.ReleaseHere(w.now, id, "local:eve", ""); err == nil {
+			if _, err := w.s.Local.Release(w.now, id, "local:eve", ""); err == nil {
 				t.Fatalf("%q was released", id)
 			}
 		},
@@ -163,7 +163,7 @@ func (w *localWorld) took(d message.HoldDoc) {
 
 func (w *localWorld) check(t *rapid.T) {
 	w.now = w.now.Add(time.Second)
-	lie, _, err := w.s.Holds()
+	lie, _, err := w.s.Local.Holds()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestLocalHoldsAreKept(t *testing.T) {
 			ended: map[string]bool{}, here: map[string]bool{},
 		}
 		w.start(t)
-		if _, _, err := w.s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: []message.ServerIntent{{Server: "n1"}}}, "r",
+		if _, _, err := w.s.Documents.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Servers: []message.ServerIntent{{Server: "n1"}}}, "r",
 			func(message.ServerIntent) (*Credentials, error) { return nil, nil }); err != nil {
 			t.Fatal(err)
 		}

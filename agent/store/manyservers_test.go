@@ -103,7 +103,7 @@ func TestManyServersStart(t *testing.T) {
 	fill(t, db, manyServers)
 	s := openMany(t, db, nil)
 	for _, i := range []int{0, 1, 990, manyServers - 1} {
-		v, err := s.Server(nameOf(i))
+		v, err := s.Servers.View(nameOf(i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,11 +140,11 @@ func TestManyServersInOneDocument(t *testing.T) {
 		holds, missing, requests int
 	}{
 		{"every server is held", func() error {
-			_, _, err := s.ApplyHolds(noon, d, "1")
+			_, _, err := s.Documents.ApplyHolds(noon, d, "1")
 			return err
 		}, manyServers + manyServers/8, manyServers / 8, manyServers},
 		{"a document without any of them", func() error {
-			_, _, err := s.ApplyHolds(noon, message.HoldDoc{Head: protocol.Head{Version: 2}, IssuedAt: noon}, "2")
+			_, _, err := s.Documents.ApplyHolds(noon, message.HoldDoc{Head: protocol.Head{Version: 2}, IssuedAt: noon}, "2")
 			return err
 		}, manyServers + manyServers/8, manyServers + manyServers/8, 0},
 		{"every hold is released", func() error {
@@ -152,20 +152,20 @@ func TestManyServersInOneDocument(t *testing.T) {
 			for _, h := range all {
 				d.Releases = append(d.Releases, resource.Release{HoldID: h.ID, Server: h.Server, By: "owner"})
 			}
-			_, _, err := s.ApplyHolds(noon, d, "3")
+			_, _, err := s.Documents.ApplyHolds(noon, d, "3")
 			return err
 		}, manyServers / 8, manyServers / 8, 0},
 		{"the rack has one shard", func() error {
-			_, _, err := s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &message.RackIntent{Name: "r"}}, "1", nil)
+			_, _, err := s.Documents.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &message.RackIntent{Name: "r"}}, "1", nil)
 			return err
 		}, manyServers / 8, manyServers / 8, 0},
-		{"the disk was rolled back", func() error { return s.Renew(noon, "id") }, manyServers / 8, manyServers / 8, 0},
+		{"the disk was rolled back", func() error { return s.Identity.Renew(noon, "id") }, manyServers / 8, manyServers / 8, 0},
 		{"the hub has all events", func() error {
-			b, err := s.Backlog(0)
+			b, err := s.Events.Backlog(0)
 			if err != nil {
 				return err
 			}
-			return s.Acknowledge(b.Head)
+			return s.Events.Acknowledge(b.Head)
 		}, manyServers / 8, manyServers / 8, 0},
 	} {
 		if err := row.do(); err != nil {
@@ -196,7 +196,7 @@ func TestManyServersInOneDocument(t *testing.T) {
 		t.Errorf("events wait: %+v", b)
 	}
 	intents, gone := 0, 0
-	o, err := s.Overview()
+	o, err := s.Servers.Overview()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestManyServersInOneDocument(t *testing.T) {
 		t.Errorf("%d intents, %d left out", intents, gone)
 	}
 	for _, i := range []int{0, 7, manyServers - 1} {
-		v, err := s.Server(nameOf(i))
+		v, err := s.Servers.View(nameOf(i))
 		if err != nil || v.Record.Requests[0].Outcome != resource.OutcomeUnknown {
 			t.Errorf("%s: %+v, %v", nameOf(i), v.Record.Requests, err)
 		}
@@ -218,7 +218,7 @@ func TestManyServersInOneDocument(t *testing.T) {
 
 func (s *Store) backlogOf(t *testing.T) Backlog {
 	t.Helper()
-	b, err := s.Backlog(1)
+	b, err := s.Events.Backlog(1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
@@ -169,69 +168,6 @@ func (m *mirror) read(t state.Txn) error {
 	return nil
 }
 
-// mirrored returns the mirror, read for as long as m.mu is held by it; the caller calls
-// done. Nobody changes what it has.
-func (s *Store) mirrored() (m *mirror, done func(), err error) {
-	m = &s.mirror
-	for {
-		m.mu.RLock()
-		if m.whole {
-			return m, m.mu.RUnlock, nil
-		}
-		m.mu.RUnlock()
-		if err := s.readMirror(); err != nil {
-			return nil, nil, err
-		}
-	}
-}
-
-// readMirror reads it while nobody writes.
-func (s *Store) readMirror() error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	return s.db.View(s.mirror.read)
-}
-
-// Overview is what the agent's index is made of. Nobody changes what it points to.
-type Overview struct {
-	Synced   bool
-	Replaced bool // another agent serves the rack
-	Ended    bool // the hub has ended the agent's term
-	Rack     message.RackIntent
-	Intents  []Intent
-	Holds    []decide.Hold
-	Records  []Standing
-}
-
-// Overview says everything that the boot servers' index needs, at one moment, each in order of its key. It reads nothing
-// from the disk.
-func (s *Store) Overview() (o Overview, err error) {
-	m, done, err := s.mirrored()
-	if err != nil {
-		return o, err
-	}
-	defer done()
-	return Overview{
-		Synced: m.serving(), Replaced: m.replaced, Ended: m.ended, Rack: m.rack,
-		Intents: inOrder(m.intents), Holds: inOrder(m.holds), Records: inOrder(m.standing),
-	}, nil
-}
-
-// knownIntents are the intents on disk by key, for one who writes and has not written any yet.
-func (s *Store) knownIntents(t state.Txn) (map[string]Intent, error) {
-	s.mirror.mu.RLock()
-	whole, have := s.mirror.whole, maps.Clone(s.mirror.intents)
-	s.mirror.mu.RUnlock()
-	if whole {
-		return have, nil
-	}
-	have = map[string]Intent{}
-	return have, t.Scan(keyIntents, func(key string, raw []byte) (err error) {
-		have[key], err = decode[Intent](key, raw)
-		return err
-	})
-}
-
 // serving says whether this agent may act on the rack's intent: not before it has one, and
 // not after it was replaced, nor after its term.
 func (m *mirror) serving() bool { return m.synced && !m.replaced && !m.ended }
@@ -242,29 +178,4 @@ func inOrder[T any](m map[string]T) []T {
 		out = append(out, m[key])
 	}
 	return out
-}
-
-// PollInterval is the rack's, 0 before it has said one; it is not read from the disk.
-func (s *Store) PollInterval() time.Duration {
-	rack, _, _, _ := s.mirror.said()
-	return rack.PollInterval
-}
-
-// Remembered is a server's view as it was last on disk, without a look at the disk and
-// without what only the disk has: its record, requests and approvals.
-func (s *Store) Remembered(server string) (v View) {
-	m := &s.mirror
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	v.Rack, v.Synced, v.Ended = m.rack, m.serving(), m.ended
-	v.Record.Server = server
-	if in, there := m.intents[keyIntents+server]; there {
-		v.Intent = &in
-	}
-	for _, key := range slices.Sorted(maps.Keys(m.holds)) {
-		if h := m.holds[key]; h.Server == server {
-			v.Holds = append(v.Holds, h)
-		}
-	}
-	return v
 }

@@ -19,67 +19,6 @@ const (
 	deletesAtOnce = 1024
 )
 
-// update runs fn in one transaction, and takes over into the mirror what it wrote.
-// Writers run one at a time.
-func (s *Store) update(fn func(state.Txn) error) error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	return s.commit(fn)
-}
-
-// commit needs s.write.
-func (s *Store) commit(fn func(state.Txn) error) error {
-	var w watched
-	ran := false
-	err := s.db.Update(func(t state.Txn) error {
-		w = watched{Txn: t}
-		err := fn(&w)
-		ran = err == nil
-		return err
-	})
-	if err != nil {
-		if ran { // the commit failed; whether anything of it is there is not known
-			s.mirror.forget()
-		}
-		return err
-	}
-	s.mirror.take(w.changes)
-	return nil
-}
-
-// updateInParts runs fn, and writes what it wrote in as many transactions as it takes, in
-// order. fn calls cut wherever what it has written so far is complete in itself: a crash
-// may leave only that. So fn writes last what says that the rest is there, and can run
-// again over what an earlier run has left. No other writer comes between.
-func (s *Store) updateInParts(point string, fn func(t state.Txn, cut func()) error) error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	var d draft
-	err := s.db.View(func(t state.Txn) error {
-		d = draft{base: t, values: map[string][]byte{}}
-		return fn(&d, d.cut)
-	})
-	if err != nil {
-		return err
-	}
-	d.cut()
-	for _, part := range pack(d.units, s.partBytes) {
-		s.crash.At(point)
-		err := s.commit(func(t state.Txn) error {
-			for _, w := range part {
-				if err := w.on(t); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // pack joins units to transactions of up to limit bytes.
 func pack(units [][]write, limit int) (parts [][]write) {
 	size := 0

@@ -109,17 +109,17 @@ func fewSteps() []func(*Store) error {
 	next := message.HoldDoc{Head: protocol.Head{Version: 2}, IssuedAt: noon, Releases: []resource.Release{{HoldID: "mass-" + nameOf(2), Server: nameOf(2), By: "owner"}}}
 	apply := func(d message.HoldDoc) func(*Store) error {
 		return func(s *Store) error {
-			_, _, err := s.ApplyHolds(noon, d, fmt.Sprint(d.Head.Version))
+			_, _, err := s.Documents.ApplyHolds(noon, d, fmt.Sprint(d.Head.Version))
 			return err
 		}
 	}
 	return []func(*Store) error{
 		apply(d), apply(next),
 		func(s *Store) error {
-			_, _, err := s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &message.RackIntent{Name: "r"}}, "1", nil)
+			_, _, err := s.Documents.ApplyRack(message.RackDoc{Head: protocol.Head{Version: 1}, Shards: 1, Rack: &message.RackIntent{Name: "r"}}, "1", nil)
 			return err
 		},
-		func(s *Store) error { return s.Renew(noon, "id-1") },
+		func(s *Store) error { return s.Identity.Renew(noon, "id-1") },
 	}
 }
 
@@ -130,7 +130,7 @@ func TestPartsKilled(t *testing.T) {
 	openFew := func(db state.Store, crash state.Crasher) (*Store, error) {
 		s, err := openInParts(Config{DB: db, Crash: crash, NewID: func() string { return "id-1" }}, fewBytes)
 		if err == nil {
-			s.newID = func() string { return "id-2" }
+			s.Identity.newID = func() string { return "id-2" }
 		}
 		return s, err
 	}
@@ -179,7 +179,7 @@ func TestPartsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := s.Applied()
+		a, err := s.Documents.Applied()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestDraft(t *testing.T) {
 		for _, db := range []*statetest.Memory{one, parts} {
 			_ = db.Update(func(x state.Txn) error { return errors.Join(x.Set("a/1", []byte("x")), x.Set("b/1", nil)) })
 		}
-		s := &Store{db: parts, partBytes: 2 * (writeCost + 4)}
+		s := &Store{disk: &disk{db: parts, partBytes: 2 * (writeCost + 4)}}
 		var seen [2][]string
 		type op struct {
 			kind string
@@ -253,7 +253,7 @@ func TestDraft(t *testing.T) {
 		}
 		err := errors.Join(
 			one.Update(func(x state.Txn) error { return play(x, func() {}, &seen[0]) }),
-			s.updateInParts("p", func(x state.Txn, cut func()) error { return play(x, cut, &seen[1]) }),
+			s.disk.updateInParts("p", func(x state.Txn, cut func()) error { return play(x, cut, &seen[1]) }),
 		)
 		if err != nil || !slices.Equal(seen[0], seen[1]) {
 			t.Fatalf("%v\n%q\n%q", err, seen[0], seen[1])
@@ -304,14 +304,14 @@ func TestPack(t *testing.T) {
 // mirrorIsTrue compares the mirror with what a store finds that reads it all.
 func (s *Store) mirrorIsTrue(t interface{ Fatalf(string, ...any) }) {
 	var fresh mirror
-	if err := s.db.View(fresh.read); err != nil {
+	if err := s.disk.db.View(fresh.read); err != nil {
 		t.Fatalf("%v", err)
 	}
-	was, err := s.Overview()
+	was, err := s.Servers.Overview()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	is, err := (&Store{db: s.db}).Overview()
+	is, err := (&Servers{disk: &disk{db: s.disk.db}}).Overview()
 	if err != nil || !reflect.DeepEqual(was, is) {
 		t.Fatalf("%v\nkept %+v\nread %+v", err, was, is)
 	}
@@ -341,11 +341,11 @@ func TestMirrorAfterFailedCommit(t *testing.T) {
 	s := openMany(t, db, nil)
 	s.known(t, "n1")
 	db.fails = true
-	if _, _, err := s.HoldHere(noon, here("h", "n1", "k", "o")); err == nil {
+	if _, _, err := s.Local.Hold(noon, here("h", "n1", "k", "o")); err == nil {
 		t.Fatal("it was placed")
 	}
 	s.mirrorIsTrue(t)
-	if o, _ := s.Overview(); len(o.Holds) != 1 {
+	if o, _ := s.Servers.Overview(); len(o.Holds) != 1 {
 		t.Errorf("holds %+v", o.Holds)
 	}
 }

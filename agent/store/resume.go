@@ -15,14 +15,14 @@ import (
 // not ended. One serves all that wait.
 const maxAsked = 4
 
-// ResumeHere notes that somebody at the agent resumes a server: when it returns, that is
+// Resume notes that somebody at the agent resumes a server: when it returns, that is
 // on disk, and the server's next step takes it up. The codes are not_found for a server
 // that the agent has not heard of, conflict for an agent that was replaced and for too
 // many, and unavailable.
-func (s *Store) ResumeHere(now time.Time, r resource.Request) error {
+func (l *Local) Resume(now time.Time, r resource.Request) error {
 	op := "resume " + r.Server
-	s.crash.At("agent.local.resume")
-	err := s.update(func(t state.Txn) error {
+	l.disk.crash.At("agent.local.resume")
+	err := l.disk.update(func(t state.Txn) error {
 		_, known, err := get[Intent](t, keyIntents+r.Server)
 		if err != nil {
 			return err
@@ -47,14 +47,14 @@ func (s *Store) ResumeHere(now time.Time, r resource.Request) error {
 		if err := put(t, "asked/"+r.Server+"/"+r.ID, r); err != nil {
 			return err
 		}
-		return s.append(t, resource.Event{
+		return l.events.append(t, resource.Event{
 			At: now, Server: r.Server, Code: resource.EventResumed, Message: fmt.Sprintf("%s asks at the agent to resume it: %s", r.By, r.Why),
 		})
 	})
 	if err != nil {
 		return failing(op, err)
 	}
-	s.crash.At("agent.local.resumed")
+	l.disk.crash.At("agent.local.resumed")
 	return nil
 }
 

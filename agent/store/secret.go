@@ -21,9 +21,9 @@ type Credentials struct {
 func credentialsKey(bmc string) string { return "secret/" + bmc }
 
 // Credentials are those kept for a BMC; not_found if there are none.
-func (s *Store) Credentials(bmc string) (c Credentials, err error) {
+func (a *Accounts) Credentials(bmc string) (c Credentials, err error) {
 	found := false
-	err = s.db.View(func(t state.Txn) error {
+	err = a.disk.db.View(func(t state.Txn) error {
 		c, found, err = get[Credentials](t, credentialsKey(bmc))
 		return err
 	})

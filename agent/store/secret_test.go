@@ -20,7 +20,7 @@ func TestCredentialsFollowTheirEntries(t *testing.T) {
 	doc := func(refuse bool, servers ...message.ServerIntent) {
 		t.Helper()
 		version++
-		_, _, err := s.ApplyRack(message.RackDoc{Head: protocol.Head{Version: version}, Shards: 1, Servers: servers}, "d", func(in message.ServerIntent) (*Credentials, error) {
+		_, _, err := s.Documents.ApplyRack(message.RackDoc{Head: protocol.Head{Version: version}, Shards: 1, Servers: servers}, "d", func(in message.ServerIntent) (*Credentials, error) {
 			name := resource.SecretOf(in.BMC.CredentialsRef)
 			if refuse {
 				return nil, errors.New("cannot be opened")
@@ -36,7 +36,7 @@ func TestCredentialsFollowTheirEntries(t *testing.T) {
 	}
 	want := func(what, bmc string, at uint64) {
 		t.Helper()
-		c, err := s.Credentials(bmc)
+		c, err := s.Accounts.Credentials(bmc)
 		if at == 0 && protocol.CodeOf(err) != protocol.CodeNotFound || at > 0 && (err != nil || c.Version != at || string(c.Box) != "box") {
 			t.Errorf("%s: version %d of %s, %v; want %d", what, c.Version, bmc, err, at)
 		}
@@ -44,7 +44,7 @@ func TestCredentialsFollowTheirEntries(t *testing.T) {
 	doc(false, entry("n1", "b1", "secret:a"), entry("n2", "b2", "secret:a"))
 	want("both", "b1", 1)
 	want("both", "b2", 1)
-	in, err := s.Overview()
+	in, err := s.Servers.Overview()
 	if err != nil || len(in.Intents) != 2 || in.Intents[0].BMC.Sealed != nil {
 		t.Errorf("what came sealed is kept twice: %+v, %v", in.Intents, err)
 	}

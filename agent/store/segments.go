@@ -140,21 +140,27 @@ func offerSegments(t state.Txn, rack message.RackIntent, cut func()) error {
 	return nil
 }
 
+// Trials are those of changed segments.
+type Trials struct {
+	disk   *disk
+	events *Events
+}
+
 // Segments reads what is kept of the rack's segments.
-func (s *Store) Segments() (have Segments, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func (ts *Trials) Segments() (have Segments, err error) {
+	err = ts.disk.db.View(func(t state.Txn) error {
 		have, _, err = get[Segments](t, keySegments)
 		return err
 	})
 	return have, err
 }
 
-// LookAtSegments goes on with a trial of changed segments, after the agent ran for a
+// Look goes on with a trial of changed segments, after the agent ran for a
 // while more, and says what came of it; left is what remains of the window. What was
 // rolled back is an event.
-func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard bool) (act decide.SegmentAction, after Segments, left time.Duration, err error) {
-	s.crash.At("agent.segments.look")
-	err = s.update(func(t state.Txn) error {
+func (ts *Trials) Look(now time.Time, ran, window time.Duration, heard bool) (act decide.SegmentAction, after Segments, left time.Duration, err error) {
+	ts.disk.crash.At("agent.segments.look")
+	err = ts.disk.update(func(t state.Txn) error {
 		have, _, err := get[Segments](t, keySegments)
 		if err != nil {
 			return err
@@ -172,7 +178,7 @@ func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard b
 			after.Kept, after.Differ = rack.Segments, nil
 			return put(t, keySegments, after)
 		case decide.SegmentsBack:
-			return s.rollBack(t, now, after, window)
+			return ts.rollBack(t, now, after, window)
 		case decide.SegmentsServe, decide.SegmentsTry, decide.SegmentsRefuse, decide.SegmentsLeave:
 		}
 		return nil
@@ -180,11 +186,11 @@ func (s *Store) LookAtSegments(now time.Time, ran, window time.Duration, heard b
 	if err != nil {
 		return "", Segments{}, 0, failing("follow the trial of changed segments", err)
 	}
-	s.crash.At("agent.segments.looked")
+	ts.disk.crash.At("agent.segments.looked")
 	return act, after, left, nil
 }
 
-func (s *Store) rollBack(t state.Txn, now time.Time, after Segments, window time.Duration) error {
+func (ts *Trials) rollBack(t state.Txn, now time.Time, after Segments, window time.Duration) error {
 	rack, _, err := get[message.RackIntent](t, keyRack)
 	if err != nil {
 		return err
@@ -196,6 +202,6 @@ func (s *Store) rollBack(t state.Txn, now time.Time, after Segments, window time
 	if err := put(t, keySegments, after); err != nil {
 		return err
 	}
-	return s.append(t, resource.Event{At: now, Code: resource.EventSegmentRolledBack, Message: fmt.Sprintf(
+	return ts.events.append(t, resource.Event{At: now, Code: resource.EventSegmentRolledBack, Message: fmt.Sprintf(
 		"%s: no word of the hub in the %s after the change", strings.Join(after.Differ, ", "), window)})
 }

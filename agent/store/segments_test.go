@@ -15,7 +15,7 @@ import (
 // inForce reads the base URL and the BMCs of the one segment that is served.
 func (s *Store) inForce(t *testing.T) (url string, bmcs []string) {
 	t.Helper()
-	o, err := s.Overview()
+	o, err := s.Servers.Overview()
 	if err != nil || len(o.Rack.Segments) != 1 {
 		t.Fatalf("%+v, %v", o.Rack, err)
 	}
@@ -27,7 +27,7 @@ func (s *Store) document(t *testing.T, version uint64, url string, bmcs ...strin
 	d := message.RackDoc{Head: protocol.Head{Epoch: 1, Version: version}, Shards: 1, Rack: &message.RackIntent{
 		Segments: []resource.SegmentIntent{{Name: "boot-a", BaseURL: url, BMCMACs: bmcs}},
 	}}
-	if _, _, err := s.ApplyRack(d, url, nil); err != nil {
+	if _, _, err := s.Documents.ApplyRack(d, url, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,7 +57,7 @@ func TestSegmentsOfTheReleaseBefore(t *testing.T) {
 		if s, err = Open(Config{DB: db, NewID: func() string { return "id" }}); err != nil {
 			t.Fatal(err)
 		}
-		have, err := s.Segments()
+		have, err := s.Trials.Segments()
 		if err != nil || (have.Tried != "") != tt.keeps || !tt.keeps && have.Kept[0].BaseURL != tt.left {
 			t.Errorf("%s: %+v, %v", name, have, err)
 		}
@@ -73,11 +73,11 @@ func TestBMCsOfSegments(t *testing.T) {
 	}
 	s.document(t, 1, "a", "m1")
 	s.document(t, 2, "a", "m1", "m2")
-	if have, err := s.Segments(); err != nil || have.Tried != "" {
+	if have, err := s.Trials.Segments(); err != nil || have.Tried != "" {
 		t.Fatalf("%+v, %v", have, err)
 	}
 	s.document(t, 3, "b", "m3")
-	act, have, _, err := s.LookAtSegments(time.Unix(0, 0), decide.TrialWindow, decide.TrialWindow, false)
+	act, have, _, err := s.Trials.Look(time.Unix(0, 0), decide.TrialWindow, decide.TrialWindow, false)
 	if err != nil || act != decide.SegmentsBack || len(have.Differ) != 1 || have.Differ[0] != "boot-a" {
 		t.Fatalf("%s, %+v, %v", act, have, err)
 	}
@@ -88,7 +88,7 @@ func TestBMCsOfSegments(t *testing.T) {
 	if url, bmcs := s.inForce(t); url != "a" || len(bmcs) != 1 || bmcs[0] != "m4" {
 		t.Errorf("after the refusal %s, %v", url, bmcs)
 	}
-	b, err := s.Backlog(10)
+	b, err := s.Events.Backlog(10)
 	if err != nil || len(b.Events) != 1 || b.Events[0].Code != resource.EventSegmentRolledBack {
 		t.Errorf("events %+v, %v", b, err)
 	}

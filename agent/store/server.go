@@ -9,11 +9,19 @@ import (
 	"rackboot/state"
 )
 
+// Servers are what decisions about servers depend on, and their records.
+type Servers struct {
+	disk      *disk
+	events    *Events
+	approvals *Approvals
+	local     *Local
+}
+
 // serving is the rack's intent, and whether this agent may act on it: not before it has
 // one, and not after it was replaced. over says that its term was ended. The intent grows
 // with the rack, and is not decoded for each server.
-func (s *Store) serving(t state.Txn) (rack message.RackIntent, synced, over bool, err error) {
-	if rack, synced, over, have := s.mirror.said(); have {
+func (s *Servers) serving(t state.Txn) (rack message.RackIntent, synced, over bool, err error) {
+	if rack, synced, over, have := s.disk.mirror.said(); have {
 		return rack, synced, over, nil
 	}
 	rack, synced, err = get[message.RackIntent](t, keyRack)
@@ -27,21 +35,7 @@ func (s *Store) serving(t state.Txn) (rack message.RackIntent, synced, over bool
 	return rack, synced && !replaced && !over, over, err
 }
 
-// SetReplaced notes whether the hub says that another agent serves the rack. A
-// replaced agent keeps its holds and starts nothing, also after a restart.
-func (s *Store) SetReplaced(replaced bool) (changed bool, err error) {
-	err = s.update(func(t state.Txn) error {
-		was, _, err := get[bool](t, keyReplaced)
-		changed = was != replaced
-		if err != nil || !changed {
-			return err
-		}
-		return put(t, keyReplaced, replaced)
-	})
-	return changed, err
-}
-
-func (s *Store) view(t state.Txn, server string) (v View, err error) {
+func (s *Servers) view(t state.Txn, server string) (v View, err error) {
 	if v.Rack, v.Synced, v.Ended, err = s.serving(t); err != nil {
 		return v, err
 	}
@@ -75,12 +69,12 @@ func (s *Store) view(t state.Txn, server string) (v View, err error) {
 	if v.Intent != nil {
 		v.Intent.ServerIntent = decide.InForce(v.Intent.ServerIntent, &v.Record)
 	}
-	return v, s.bulk(t, server, &v)
+	return v, s.approvals.bulk(t, server, &v)
 }
 
-// Server reads the view of one server.
-func (s *Store) Server(name string) (v View, err error) {
-	err = s.db.View(func(t state.Txn) error {
+// View reads the view of one server.
+func (s *Servers) View(name string) (v View, err error) {
+	err = s.disk.db.View(func(t state.Txn) error {
 		v, err = s.view(t, name)
 		return err
 	})
@@ -91,9 +85,9 @@ func (s *Store) Server(name string) (v View, err error) {
 // disk, all in one transaction: a hold that another goroutine enforces meanwhile
 // makes the decision be taken again. The holds of Plan.Expire end in it too, and
 // after is without them. choose must be pure.
-func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.Plan, after View, err error) {
-	s.crash.At("agent.step.decide")
-	err = s.update(func(t state.Txn) error {
+func (s *Servers) Step(server string, choose func(View) decide.Plan) (plan decide.Plan, after View, err error) {
+	s.disk.crash.At("agent.step.decide")
+	err = s.disk.update(func(t state.Txn) error {
 		v, err := s.view(t, server)
 		if err != nil {
 			return err
@@ -107,13 +101,13 @@ func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.
 		if err := put(t, keyRecords+server, plan.Record); err != nil {
 			return err
 		}
-		if err := errors.Join(s.clear(t, v, plan.Cleared), spendBoot(t, v, plan.Spent)); err != nil {
+		if err := errors.Join(s.approvals.clear(t, v, plan.Cleared), spendBoot(t, v, plan.Spent)); err != nil {
 			return err
 		}
 		if err := forgetAsked(t, v); err != nil {
 			return err
 		}
-		if err := s.appendAll(t, plan.Happened); err != nil || len(plan.Expire) == 0 {
+		if err := s.events.appendAll(t, plan.Happened); err != nil || len(plan.Expire) == 0 {
 			return err
 		}
 		after, err = s.expire(t, v, plan)
@@ -125,18 +119,18 @@ func (s *Store) Step(server string, choose func(View) decide.Plan) (plan decide.
 	if err != nil {
 		return decide.Plan{}, View{}, failing("record what happens to "+server, err)
 	}
-	s.crash.At("agent.step.persisted")
+	s.disk.crash.At("agent.step.persisted")
 	return plan, after, nil
 }
 
 // expire ends the holds whose time to live was over when the plan was made.
-func (s *Store) expire(t state.Txn, v View, plan decide.Plan) (View, error) {
+func (s *Servers) expire(t state.Txn, v View, plan decide.Plan) (View, error) {
 	for _, e := range plan.Expire {
 		for _, h := range v.Holds {
 			if h.ID != e.HoldID {
 				continue
 			}
-			if err := s.releaseHere(t, e.At, h, e.By, e.Reason); err != nil {
+			if err := s.local.release(t, e.At, h, e.By, e.Reason); err != nil {
 				return v, err
 			}
 		}
@@ -148,8 +142,8 @@ func (s *Store) expire(t state.Txn, v View, plan decide.Plan) (View, error) {
 var errNothing = errors.New("nothing to write")
 
 // Held says whether any hold lies on the server now.
-func (s *Store) Held(server string) (held bool, err error) {
-	err = s.db.View(func(t state.Txn) error {
+func (s *Servers) Held(server string) (held bool, err error) {
+	err = s.disk.db.View(func(t state.Txn) error {
 		return t.Scan(keyHolds+server+"/", func(string, []byte) error {
 			held = true
 			return nil

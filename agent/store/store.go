@@ -1,22 +1,29 @@
 package store
 
 import (
-	"sync"
-
 	"rackboot/state"
 )
 
-// Store is the agent's durable state. It is safe for concurrent use.
+// Store is the agent's durable state, with a type for each noun. It and all of them are
+// safe for concurrent use.
 type Store struct {
-	db        state.Store
-	crash     state.Crasher
-	newID     func() string
-	maxEvents int
-	partBytes int // of one transaction
-	guard     func() bool
-	// write is held by the one who writes, from the first transaction to the last.
-	write  sync.Mutex
-	mirror mirror
+	Documents *Documents // of the hub, and which are in force
+	Identity  *Identity  // of the database
+	Term      *Term      // until when this agent serves the rack
+	Servers   *Servers
+	Local     *Local // what is asked for at the agent
+	Approvals *Approvals
+	Events    *Events
+	Trials    *Trials // of changed segments
+	Accounts  *Accounts
+	Envs      *Envs
+	UserData  *UserData
+	Images    *Images
+	Loaders   *Loaders
+	Traces    *Traces
+	Leases    *Leases
+
+	disk *disk
 }
 
 // Config is what a Store needs.
@@ -24,6 +31,40 @@ type Config struct {
 	DB    state.Store
 	NewID func() string // random; for the database and each renewal
 	Crash state.Crasher // nil in production
-	// Guarded says whether a destructive key is known now; nil is never.
+	// Guarded reports whether a destructive key is known now; nil is never.
 	Guarded func() bool
+}
+
+// Open gives a new database its identity, and takes over one of the release before. It
+// writes what is to change only. Nothing is served and nothing decided before it returns,
+// and one that a crash has cut short is done again from the beginning.
+func Open(cfg Config) (*Store, error) {
+	return openInParts(cfg, partBytes)
+}
+
+func openInParts(cfg Config, bytes int) (*Store, error) {
+	d := &disk{db: cfg.DB, crash: cfg.Crash, partBytes: bytes}
+	events := &Events{disk: d, most: maxEvents}
+	if err := upgrade(d, events, cfg.NewID); err != nil {
+		return nil, failing("open the agent's store", err)
+	}
+	approvals, local := &Approvals{disk: d, events: events, guard: cfg.Guarded}, &Local{disk: d, events: events}
+	return &Store{
+		Documents: &Documents{disk: d, events: events, approvals: approvals},
+		Identity:  &Identity{disk: d, events: events, newID: cfg.NewID},
+		Term:      &Term{d},
+		Servers:   &Servers{disk: d, events: events, approvals: approvals, local: local},
+		Local:     local,
+		Approvals: approvals,
+		Events:    events,
+		Trials:    &Trials{disk: d, events: events},
+		Accounts:  &Accounts{d},
+		Envs:      &Envs{d},
+		UserData:  &UserData{d},
+		Images:    &Images{d},
+		Loaders:   &Loaders{d},
+		Traces:    &Traces{d},
+		Leases:    &Leases{d},
+		disk:      d,
+	}, nil
 }

@@ -30,9 +30,9 @@ const maxUnnamed = 256
 
 func tombstoneKey(id string) string { return "released/" + id }
 
-// releaseHere ends a hold at the agent, in the caller's transaction: the hold goes,
+// release ends a hold at the agent, in the caller's transaction: the hold goes,
 // and a tombstone stays. One that does not lie any more is left as it is.
-func (s *Store) releaseHere(t state.Txn, now time.Time, h decide.Hold, by, reason string) error {
+func (l *Local) release(t state.Txn, now time.Time, h decide.Hold, by, reason string) error {
 	key := keyHolds + h.Server + "/" + h.ID
 	lies, found, err := get[decide.Hold](t, key)
 	if err != nil || !found {
@@ -55,7 +55,7 @@ func (s *Store) releaseHere(t state.Txn, now time.Time, h decide.Hold, by, reaso
 	if reason != "" {
 		detail += ": " + reason
 	}
-	return s.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldReleased, Message: detail})
+	return l.events.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldReleased, Message: detail})
 }
 
 func boundUnnamed(t state.Txn) error {

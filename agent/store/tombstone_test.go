@@ -24,7 +24,7 @@ func lying(id string) resource.ActiveHold {
 func (s *Store) told(t *testing.T, version uint64, after time.Duration, holds []resource.ActiveHold, releases ...resource.Release) {
 	t.Helper()
 	d := message.HoldDoc{Head: protocol.Head{Version: version}, IssuedAt: tombstoneStart.Add(after), Holds: holds, Releases: releases}
-	if _, _, err := s.ApplyHolds(tombstoneStart.Add(after), d, string(rune('a'+version))); err != nil {
+	if _, _, err := s.Documents.ApplyHolds(tombstoneStart.Add(after), d, string(rune('a'+version))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -32,8 +32,8 @@ func (s *Store) told(t *testing.T, version uint64, after time.Duration, holds []
 // endHere releases a hold of n1 at the agent.
 func (s *Store) endHere(t *testing.T, id string) {
 	t.Helper()
-	if err := s.db.Update(func(tx state.Txn) error {
-		return s.releaseHere(tx, tombstoneStart, decide.Hold{ActiveHold: lying(id)}, "ann", "it burns")
+	if err := s.disk.db.Update(func(tx state.Txn) error {
+		return s.Local.release(tx, tombstoneStart, decide.Hold{ActiveHold: lying(id)}, "ann", "it burns")
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func (s *Store) endHere(t *testing.T, id string) {
 // placeHere places a hold on n1 at the agent.
 func (s *Store) placeHere(t *testing.T, id string) {
 	t.Helper()
-	if err := s.db.Update(func(tx state.Txn) error {
+	if err := s.disk.db.Update(func(tx state.Txn) error {
 		return put(tx, "hold/n1/"+id, decide.Hold{ActiveHold: lying(id), EnforcedAt: tombstoneStart, Local: true})
 	}); err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func (s *Store) placeHere(t *testing.T, id string) {
 // wantHolds compares what lies and what is reported as released.
 func (s *Store) wantHolds(t *testing.T, lie, released []string) {
 	t.Helper()
-	v, err := s.Server("n1")
+	v, err := s.Servers.View("n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestTombstonesAreBounded(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	s.told(t, 1, 0, []resource.ActiveHold{lying("z")})
 	s.endHere(t, "z")
-	err := s.db.Update(func(tx state.Txn) error {
+	err := s.disk.db.Update(func(tx state.Txn) error {
 		dead := func(i int) resource.Release {
 			return resource.Release{HoldID: fmt.Sprintf("u-%03d", i), Server: "n1", At: tombstoneStart.Add(time.Duration(i) * time.Second)}
 		}
@@ -149,12 +149,12 @@ func TestTombstonesAreBounded(t *testing.T) {
 		if err := put(tx, "hold/n1/"+h.ID, h); err != nil {
 			return err
 		}
-		return s.releaseHere(tx, last.At, h, "ann", "")
+		return s.Local.release(tx, last.At, h, "ann", "")
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := s.Server("n1")
+	v, err := s.Servers.View("n1")
 	if err != nil || len(v.Released) != maxUnnamed+1 {
 		t.Fatalf("%d, %v", len(v.Released), err)
 	}
@@ -169,7 +169,7 @@ func TestTombstonesAreBounded(t *testing.T) {
 func TestExpire(t *testing.T) {
 	s, _ := opened(t, t.TempDir())
 	s.told(t, 1, 0, []resource.ActiveHold{lying("a"), lying("b")})
-	_, after, err := s.Step("n1", func(v View) decide.Plan {
+	_, after, err := s.Servers.Step("n1", func(v View) decide.Plan {
 		return decide.Plan{Record: v.Record, Expire: []resource.Release{{HoldID: "a", By: "expiry", At: tombstoneStart}}}
 	})
 	if err != nil || len(after.Holds) != 1 || len(after.Released) != 1 || after.Released[0].By != "expiry" {
@@ -185,7 +185,7 @@ func TestConfirmationComesLater(t *testing.T) {
 	s.told(t, 1, 0, []resource.ActiveHold{a})
 	a.ConfirmedDown = &resource.Confirmation{By: "ann", Reason: "cable pulled", At: tombstoneStart}
 	s.told(t, 2, time.Minute, []resource.ActiveHold{a})
-	v, err := s.Server("n1")
+	v, err := s.Servers.View("n1")
 	if err != nil || len(v.Holds) != 1 || v.Holds[0].ConfirmedDown == nil || !v.Holds[0].EnforcedAt.Equal(tombstoneStart) || v.Holds[0].Missing {
 		t.Fatalf("%+v, %v", v.Holds, err)
 	}

@@ -12,9 +12,12 @@ func tracePrefix(server string) string { return "trace/" + server + "/" }
 // serialDigits keeps serials in order of their keys.
 const serialDigits = 10
 
-// Traces are those of a server that are on the disk, the oldest first.
-func (s *Store) Traces(server string) (out []resource.Trace, err error) {
-	err = s.db.View(func(t state.Txn) error {
+// Traces are what was seen of power-ons.
+type Traces struct{ disk *disk }
+
+// Of are those of a server that are on the disk, the oldest first.
+func (ts *Traces) Of(server string) (out []resource.Trace, err error) {
+	err = ts.disk.db.View(func(t state.Txn) error {
 		out, err = scan[resource.Trace](t, tracePrefix(server))
 		return err
 	})
@@ -24,14 +27,14 @@ func (s *Store) Traces(server string) (out []resource.Trace, err error) {
 	return out, nil
 }
 
-// PutTraces writes traces of a server, in order, and forgets all of it but the newest
+// Put writes traces of a server, in order, and forgets all of it but the newest
 // keep.
-func (s *Store) PutTraces(server string, traces []resource.Trace, keep int) error {
+func (ts *Traces) Put(server string, traces []resource.Trace, keep int) error {
 	if len(traces) == 0 {
 		return nil
 	}
 	newest := traces[len(traces)-1].Serial
-	err := s.update(func(t state.Txn) error {
+	err := ts.disk.update(func(t state.Txn) error {
 		for _, v := range traces {
 			if err := put(t, traceKey(server, v.Serial), v); err != nil {
 				return err

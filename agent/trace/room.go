@@ -44,7 +44,7 @@ type sighting struct {
 // Config is what the room is made of.
 type Config struct {
 	Agent      string // id
-	Store      *store.Store
+	Store      *store.Traces
 	Servers    Servers
 	Clock      state.Clock
 	Logger     *slog.Logger
@@ -155,7 +155,7 @@ func (t *Room) of(server string) *traced {
 	}
 	of = &traced{}
 	t.servers[server] = of
-	if kept, err := t.cfg.Store.Traces(server); err != nil {
+	if kept, err := t.cfg.Store.Of(server); err != nil {
 		t.cfg.Logger.Debug("traces not read", "server", server, "err", err)
 	} else if n := len(kept); n > 0 {
 		of.now = &kept[n-1]
@@ -184,7 +184,7 @@ func (t *Room) follow(of *traced, head resource.Trace) {
 // is told by those who need it.
 func (t *Room) flush() {
 	for name, list := range t.unsaved() {
-		err := t.cfg.Store.PutTraces(name, list, tracesKept)
+		err := t.cfg.Store.Put(name, list, tracesKept)
 		t.mu.Lock()
 		of := t.servers[name]
 		if err != nil {
@@ -224,7 +224,7 @@ func (t *Room) unsaved() map[string][]resource.Trace {
 // not_found, and unavailable if the disk cannot be read.
 func (t *Room) Trace(server string, serial int) (resource.Trace, error) {
 	const op = "trace"
-	kept, err := t.cfg.Store.Traces(server)
+	kept, err := t.cfg.Store.Of(server)
 	if err != nil {
 		return resource.Trace{}, err
 	}

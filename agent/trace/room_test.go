@@ -39,7 +39,7 @@ func tracing(t testing.TB, db state.Store) *Room {
 		t.Fatal(err)
 	}
 	return New(Config{
-		Agent: "a1", Store: st, Servers: heard{"n1": true}, Clock: func() time.Time { return start }, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Agent: "a1", Store: st.Traces, Servers: heard{"n1": true}, Clock: func() time.Time { return start }, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
 }
 
@@ -158,7 +158,7 @@ func TestTraceOverRestarts(t *testing.T) {
 		db.full.Store(false)
 		time.Sleep(2 * traceFlush)
 		synctest.Wait()
-		if all, err := r.cfg.Store.Traces("n1"); err != nil || len(all) != 4 {
+		if all, err := r.cfg.Store.Of("n1"); err != nil || len(all) != 4 {
 			t.Errorf("%v, %d on the disk", err, len(all))
 		}
 		for n := 5; n <= 9; n++ {
@@ -168,7 +168,7 @@ func TestTraceOverRestarts(t *testing.T) {
 		stop()
 		r = tracing(t, db)
 		kept(r, 4, 5, 6, 7, 8, 9)
-		if all, err := r.cfg.Store.Traces("n1"); err != nil || len(all) != tracesKept {
+		if all, err := r.cfg.Store.Of("n1"); err != nil || len(all) != tracesKept {
 			t.Errorf("%v, %d on the disk", err, len(all))
 		}
 	})

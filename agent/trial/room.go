@@ -22,7 +22,7 @@ const trialSteps = 12
 
 // Config is what the room is made of.
 type Config struct {
-	Store   *store.Store
+	Store   *store.Trials
 	Reports *reports.Room
 	Index   Index
 	// Window is how long changed segments are tried without the hub; 0 is
@@ -129,7 +129,7 @@ func (t *Room) look(heard bool) (next time.Duration, err error) {
 	// A process that was stopped for long did not listen for the hub meanwhile.
 	t.ran += min(max(0, now.Sub(t.since)), 2*t.step())
 	t.since = now
-	act, after, left, err := t.cfg.Store.LookAtSegments(now, t.ran, t.cfg.Window, heard)
+	act, after, left, err := t.cfg.Store.Look(now, t.ran, t.cfg.Window, heard)
 	if err != nil {
 		_ = t.cfg.Reports.StoreTrouble(err) // the caller says it
 		return t.step(), err

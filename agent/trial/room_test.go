@@ -52,7 +52,7 @@ func (r *run) start() {
 		r.t.Fatal(err)
 	}
 	told := reports.New(reports.Config{Agent: "r1-1", Rack: "r1", Every: time.Minute, Clock: time.Now, Registerer: prometheus.NewRegistry()})
-	r.room = New(Config{Store: r.store, Reports: told, Index: r.index, Window: window, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	r.room = New(Config{Store: r.store.Trials, Reports: told, Index: r.index, Window: window, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
 	if err := r.room.Resume(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (r *run) document(version uint64, url string) bool {
 	d := message.RackDoc{Head: protocol.Head{Epoch: 1, Version: version}, Shards: 1, Rack: &message.RackIntent{
 		Segments: []resource.SegmentIntent{{Name: "boot-a", BaseURL: url}},
 	}}
-	if _, _, err := r.store.ApplyRack(d, url, nil); err != nil {
+	if _, _, err := r.store.Documents.ApplyRack(d, url, nil); err != nil {
 		r.t.Fatal(err)
 	}
 	begun, err := r.room.Offered()
@@ -85,7 +85,7 @@ func (r *run) document(version uint64, url string) bool {
 func (r *run) serves(when, url string) {
 	r.t.Helper()
 	synctest.Wait()
-	o, err := r.store.Overview()
+	o, err := r.store.Servers.Overview()
 	if err != nil || o.Rack.Segments[0].BaseURL != url {
 		r.t.Errorf("%s: %+v, %v; want %s", when, o.Rack.Segments, err, url)
 	}

@@ -97,12 +97,12 @@ func (j job) serveDHCP(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	leases, err := store.Open(store.Config{DB: db, NewID: func() string { return "bench" }})
+	st, err := store.Open(store.Config{DB: db, NewID: func() string { return "bench" }})
 	if err != nil {
 		return err
 	}
 	s, err := dhcp.New(dhcp.Config{
-		Segment: "bench", Interface: serverDevice, Resolver: newMachines(j.Machines), Leases: leases, Evidence: nobody{},
+		Segment: "bench", Interface: serverDevice, Resolver: newMachines(j.Machines), Leases: st.Leases, Evidence: nobody{},
 	})
 	if err != nil {
 		return err

@@ -54,14 +54,14 @@ func serveDHCP() (err error) {
 			err = cerr
 		}
 	}()
-	leases, err := store.Open(store.Config{DB: db, NewID: func() string { return "dhcp-test" }})
+	st, err := store.Open(store.Config{DB: db, NewID: func() string { return "dhcp-test" }})
 	if err != nil {
 		return err
 	}
 	seen := &observer{out: json.NewEncoder(os.Stdout)}
 	s, err := dhcp.New(dhcp.Config{
 		Segment: cfg.Segment.Name, Interface: cfg.Interface, Resolver: everybody{cfg.Segment},
-		Leases:   &openLeases{Store: leases, segment: cfg.Segment.Name, dir: dir},
+		Leases:   &openLeases{Leases: st.Leases, segment: cfg.Segment.Name, dir: dir},
 		Evidence: seen, Notify: seen.notice,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
@@ -89,20 +89,20 @@ func (e everybody) Resolve(c protocol.BootClient) protocol.BootAnswer {
 // openLeases is the agent's lease store. After each change, and before the client is
 // told, a file has what is in the store: the store itself is locked while it is open.
 type openLeases struct {
-	*store.Store
+	*store.Leases
 	segment, dir string
 	mu           sync.Mutex
 }
 
 func (o *openLeases) Put(ctx context.Context, l netboot.Lease) error {
-	if err := o.Store.Put(ctx, l); err != nil {
+	if err := o.Leases.Put(ctx, l); err != nil {
 		return err
 	}
 	return o.publish()
 }
 
 func (o *openLeases) Delete(ctx context.Context, l netboot.Lease) error {
-	if err := o.Store.Delete(ctx, l); err != nil {
+	if err := o.Leases.Delete(ctx, l); err != nil {
 		return err
 	}
 	return o.publish()
@@ -111,7 +111,7 @@ func (o *openLeases) Delete(ctx context.Context, l netboot.Lease) error {
 func (o *openLeases) publish() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	leases, err := o.Load(o.segment)
+	leases, err := o.Leases.Load(o.segment)
 	if err != nil {
 		return err
 	}

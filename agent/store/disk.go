@@ -1,0 +1,101 @@
+package store
+
+import (
+	"sync"
+
+	"rackboot/state"
+)
+
+// disk is the database, and the one way to write to it.
+type disk struct {
+	db        state.Store
+	crash     state.Crasher
+	partBytes int // of one transaction
+	// write is held by the one who writes, from the first transaction to the last.
+	write  sync.Mutex
+	mirror mirror
+}
+
+// update runs fn in one transaction, and takes over into the mirror what it wrote.
+// Writers run one at a time.
+func (disk *disk) update(fn func(state.Txn) error) error {
+	disk.write.Lock()
+	defer disk.write.Unlock()
+	return disk.commit(fn)
+}
+
+// commit needs s.write.
+func (disk *disk) commit(fn func(state.Txn) error) error {
+	var w watched
+	ran := false
+	err := disk.db.Update(func(t state.Txn) error {
+		w = watched{Txn: t}
+		err := fn(&w)
+		ran = err == nil
+		return err
+	})
+	if err != nil {
+		if ran { // the commit failed; whether anything of it is there is not known
+			disk.mirror.forget()
+		}
+		return err
+	}
+	disk.mirror.take(w.changes)
+	return nil
+}
+
+// updateInParts runs fn, and writes what it wrote in as many transactions as it takes, in
+// order. fn calls cut wherever what it has written so far is complete in itself: a crash
+// may leave only that. So fn writes last what says that the rest is there, and can run
+// again over what an earlier run has left. No other writer comes between.
+func (disk *disk) updateInParts(point string, fn func(t state.Txn, cut func()) error) error {
+	disk.write.Lock()
+	defer disk.write.Unlock()
+	var d draft
+	err := disk.db.View(func(t state.Txn) error {
+		d = draft{base: t, values: map[string][]byte{}}
+		return fn(&d, d.cut)
+	})
+	if err != nil {
+		return err
+	}
+	d.cut()
+	for _, part := range pack(d.units, disk.partBytes) {
+		disk.crash.At(point)
+		err := disk.commit(func(t state.Txn) error {
+			for _, w := range part {
+				if err := w.on(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mirrored returns the mirror, read for as long as m.mu is held by it; the caller calls
+// done. Nobody changes what it has.
+func (disk *disk) mirrored() (m *mirror, done func(), err error) {
+	m = &disk.mirror
+	for {
+		m.mu.RLock()
+		if m.whole {
+			return m, m.mu.RUnlock, nil
+		}
+		m.mu.RUnlock()
+		if err := disk.readMirror(); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// readMirror reads it while nobody writes.
+func (disk *disk) readMirror() error {
+	disk.write.Lock()
+	defer disk.write.Unlock()
+	return disk.db.View(disk.mirror.read)
+}
