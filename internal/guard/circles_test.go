@@ -63,7 +63,6 @@ func larger() map[string]bounds {
 	return map[string]bounds{
 		"agent":             {10, 40, 21},
 		"agent/store":       {10, 79, 20},
-		"hub/iso":           {10, 52, 20},
 		"hub/link":          {10, 57, 26},
 		"hub/plan":          {10, 68, 34},
 		"hub/store":         {10, 155, 23},
