@@ -34,7 +34,7 @@ type beginning struct {
 func (l *Log) begin() error {
 	b := *l.due
 	if b.seq == 0 {
-		b.seq, b.prev = l.head.seq+1, l.head.hash
+		b.seq, b.prev = l.has.head.seq+1, l.has.head.hash
 	}
 	e := protocol.AuditEntry{
 		Seq: b.seq, At: l.cfg.Clock(), Caller: callerHub, From: callerHub, Op: b.op, Target: b.target,
@@ -60,11 +60,11 @@ func (l *Log) begin() error {
 		_ = l.file.Close() // all of it is fsynced
 	}
 	l.file, l.due, l.spoilt = f, nil, false
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.uncovered = 0
-	l.segments = append(l.segments, s)
-	l.head = head{e.Seq, e.Hash}
+	l.has.mu.Lock()
+	defer l.has.mu.Unlock()
+	l.has.uncovered = 0
+	l.has.segments = append(l.has.segments, s)
+	l.has.head = head{e.Seq, e.Hash}
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"rackboot/protocol"
 	"rackboot/protocol/auditlog"
@@ -15,9 +14,7 @@ import (
 // before. One that does not fit is told of, and noted by a new segment unless it was
 // before. It returns when it is done or ctx ends, with nil.
 func (l *Log) Check(ctx context.Context) error {
-	l.mu.RLock()
-	all := slices.Clone(l.segments)
-	l.mu.RUnlock()
+	all, _ := l.has.after(0)
 	noted := l.noted(ctx, all)
 	for i := range len(all) - 1 {
 		if ctx.Err() != nil {

@@ -20,7 +20,7 @@ import (
 // meanwhile; unavailable if one cannot be read or w not be written; timeout if ctx ends.
 func (l *Log) Export(ctx context.Context, w io.Writer, from uint64) error {
 	const op = "export audit log"
-	segments, last := l.after(from)
+	segments, last := l.has.after(from)
 	if len(segments) == 0 || from > last.seq {
 		return protocol.Errorf(protocol.CodeInvalid, op, "the log ends with entry %d", last.seq).WithHint("give a smaller --from")
 	}

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"rackboot/protocol"
@@ -55,6 +56,17 @@ func compareRule(kept, before, another bool) auditlog.Fault {
 	return ""
 }
 
+// keeper keeps the head of a log where Heads does.
+type keeper struct {
+	heads   Heads // nil keeps nothing
+	log     *slog.Logger
+	has     *contents
+	written <-chan struct{} // is closed when the writer has ended
+	done    chan struct{}   // is closed when the keeper has ended
+	kept    Head
+	failing bool
+}
+
 // compare holds the files to the kept head. What is lost is noted by the next segment.
 func (l *Log) compare() error {
 	if l.cfg.Heads == nil {
@@ -67,9 +79,9 @@ func (l *Log) compare() error {
 		return protocol.Errorf(protocol.CodeUnavailable, "open audit log", "its kept head cannot be read: %w", err).
 			WithHint("look at the hub's store")
 	}
-	l.kept = kept
+	l.keeper.kept = kept
 	another := ""
-	if kept.Seq > 0 && kept.Seq <= l.head.seq {
+	if kept.Seq > 0 && kept.Seq <= l.has.head.seq {
 		list, _, err := l.Read(kept.Seq, 1)
 		if err != nil {
 			return err
@@ -78,19 +90,19 @@ func (l *Log) compare() error {
 			another = list[0].Hash
 		}
 	}
-	fault := compareRule(kept.Seq > 0, l.head.seq < kept.Seq, another != "")
+	fault := compareRule(kept.Seq > 0, l.has.head.seq < kept.Seq, another != "")
 	if fault == "" {
 		return nil
 	}
-	wrong := &auditlog.Finding{Fault: fault, Seq: l.head.seq + 1, Why: fmt.Sprintf("%s not there, at the tail; the store knows entry %d, hash %s", missing(l.head.seq+1, kept.Seq), kept.Seq, kept.Hash)}
+	wrong := &auditlog.Finding{Fault: fault, Seq: l.has.head.seq + 1, Why: fmt.Sprintf("%s not there, at the tail; the store knows entry %d, hash %s", missing(l.has.head.seq+1, kept.Seq), kept.Seq, kept.Hash)}
 	b := beginning{op: protocol.AuditOpBreak, seq: kept.Seq + 1, prev: kept.Hash}
 	if fault == auditlog.Altered {
 		wrong.Seq, wrong.Why = kept.Seq, fmt.Sprintf("entry %d is another than was written: the store knows it with hash %s", kept.Seq, kept.Hash)
-		b.seq, b.prev = l.head.seq+1, l.head.hash
+		b.seq, b.prev = l.has.head.seq+1, l.has.head.hash
 	}
 	newest := segment{first: 1} // where all are gone
-	if len(l.segments) > 0 {
-		newest = l.current()
+	if len(l.has.segments) > 0 {
+		newest = l.has.current()
 	}
 	b.target, b.detail = target(newest), wrong.Error()
 	if l.due != nil && l.due.op == protocol.AuditOpBreak {
@@ -112,36 +124,35 @@ func missing(from, to uint64) string {
 
 // keep keeps the head, when it has moved, once in keepEvery, until the writer has ended; and
 // then what it wrote last.
-func (l *Log) keep() {
-	defer close(l.keeping)
+func (k *keeper) run() {
+	defer close(k.done)
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			l.keepHead()
-		case <-l.stopped:
-			l.keepHead()
+			k.keep()
+		case <-k.written:
+			k.keep()
 			return
 		}
 	}
 }
 
-func (l *Log) keepHead() {
-	l.mu.RLock()
-	h := Head{l.head.seq, l.head.hash}
-	l.mu.RUnlock()
-	if h.Seq == l.kept.Seq {
+func (k *keeper) keep() {
+	last := k.has.last()
+	h := Head{last.seq, last.hash}
+	if h.Seq == k.kept.Seq {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), placeTimeout)
 	defer cancel()
-	if err := l.cfg.Heads.KeepAuditHead(ctx, h); err != nil {
-		if !l.keepFailing {
-			l.keepFailing = true
-			l.log.Warn("the head of the audit log is not kept in the store; it is tried again", "err", err)
+	if err := k.heads.KeepAuditHead(ctx, h); err != nil {
+		if !k.failing {
+			k.failing = true
+			k.log.Warn("the head of the audit log is not kept in the store; it is tried again", "err", err)
 		}
 		return
 	}
-	l.kept, l.keepFailing = h, false
+	k.kept, k.failing = h, false
 }

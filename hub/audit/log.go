@@ -53,12 +53,6 @@ type Config struct {
 	Heads Heads
 }
 
-// head is the last entry of a log.
-type head struct {
-	seq  uint64
-	hash string
-}
-
 // Log is an open audit log. It is safe for concurrent use; of all logs and processes,
 // only one may have a folder open.
 type Log struct {
@@ -74,22 +68,14 @@ type Log struct {
 	stopped chan struct{}
 	closing sync.Once
 
-	mu        sync.RWMutex // the writer alone writes these, but for known
-	head      head
-	uncovered int               // entries after the last signed one
-	segments  []segment         // in order; the last one is written
-	known     map[string]string // segments that are broken, and why
+	has    *contents
+	keeper *keeper
 
 	// Of the writer alone:
 	file    segmentFile
 	due     *beginning // the segment that must begin before anything is written
 	spoilt  bool       // the file may hold bytes after the last segment's size
 	failing bool       // the last write failed
-
-	// Of who keeps the head:
-	keeping     chan struct{} // is closed when it has ended
-	kept        Head
-	keepFailing bool
 }
 
 // Open opens the log in its folder, or begins one, and checks its newest segment.
@@ -114,10 +100,11 @@ func Open(cfg Config) (*Log, error) {
 		cfg.CheckpointAfter = checkpointAfter
 	}
 	l := &Log{
-		cfg: cfg, log: cfg.Logger, create: createFile, known: map[string]string{},
+		cfg: cfg, log: cfg.Logger, create: createFile, has: &contents{broken: map[string]string{}},
 		keys:  auditlog.NewKeys(append(slices.Clip(cfg.Keys), cfg.Signer.Public())...),
-		queue: make(chan *pending, maxWaiting), breaks: make(chan beginning), stop: make(chan struct{}), stopped: make(chan struct{}), keeping: make(chan struct{}),
+		queue: make(chan *pending, maxWaiting), breaks: make(chan beginning), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
+	l.keeper = &keeper{heads: cfg.Heads, log: cfg.Logger, has: l.has, written: l.stopped, done: make(chan struct{})}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, l.failed("create its folder", err)
 	}
@@ -141,25 +128,24 @@ func Open(cfg Config) (*Log, error) {
 	}
 	go l.run()
 	if cfg.Heads == nil {
-		close(l.keeping)
+		close(l.keeper.done)
 	} else {
-		go l.keep()
+		go l.keeper.run()
 	}
 	return l, nil
 }
 
 // Head is the last entry that is on disk; its Seq is 0 before the first.
 func (l *Log) Head() (seq uint64, hash string) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.head.seq, l.head.hash
+	h := l.has.last()
+	return h.seq, h.hash
 }
 
 // Broken says of each segment that does not fit together why, by its name.
 func (l *Log) Broken() map[string]string {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return maps.Clone(l.known)
+	l.has.mu.RLock()
+	defer l.has.mu.RUnlock()
+	return maps.Clone(l.has.broken)
 }
 
 // Close signs what was written, and closes the file. Entries that still wait are
@@ -168,7 +154,7 @@ func (l *Log) Broken() map[string]string {
 func (l *Log) Close() error {
 	l.closing.Do(func() { close(l.stop) })
 	<-l.stopped
-	<-l.keeping
+	<-l.keeper.done
 	l.cfg.Registerer.Unregister(l.metrics)
 	if l.file == nil {
 		return nil

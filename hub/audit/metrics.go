@@ -60,18 +60,18 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.failures.Collect(ch)
 	m.seconds.Collect(ch)
 	l := m.log
-	l.mu.RLock()
-	defer l.mu.RUnlock()
+	l.has.mu.RLock()
+	defer l.has.mu.RUnlock()
 	var size int64
-	for _, s := range l.segments {
+	for _, s := range l.has.segments {
 		size += s.size
 	}
 	gauge := func(d *prometheus.Desc, v float64) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
 	}
-	gauge(m.head, float64(l.head.seq))
-	gauge(m.uncovered, float64(l.uncovered))
+	gauge(m.head, float64(l.has.head.seq))
+	gauge(m.uncovered, float64(l.has.uncovered))
 	gauge(m.waiting, float64(len(l.queue)))
-	gauge(m.broken, float64(len(l.known)))
+	gauge(m.broken, float64(len(l.has.broken)))
 	gauge(m.size, float64(size))
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"rackboot/protocol"
@@ -22,7 +21,7 @@ const OpUnreadable = "audit-unreadable"
 //
 // Errors: unavailable if a segment cannot be read.
 func (l *Log) Read(from uint64, limit int) (entries []protocol.AuditEntry, next uint64, err error) {
-	segments, _ := l.after(from)
+	segments, _ := l.has.after(from)
 	for i, s := range segments {
 		room := limit - len(entries)
 		if room <= 0 {
@@ -43,37 +42,7 @@ func (l *Log) Read(from uint64, limit int) (entries []protocol.AuditEntry, next 
 }
 
 // Since is the number of an entry before which all are older than at.
-func (l *Log) Since(at time.Time) uint64 {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	seq := uint64(1)
-	for _, s := range l.segments {
-		if s.at.IsZero() {
-			continue // its first line cannot be read
-		}
-		if !s.at.Before(at) {
-			break
-		}
-		seq = s.first
-	}
-	return seq
-}
-
-// after are the segments from the one that has the entry on, and the head.
-func (l *Log) after(from uint64) ([]segment, head) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if len(l.segments) == 0 {
-		return nil, l.head
-	}
-	i := 0
-	for j, s := range l.segments {
-		if s.first <= from {
-			i = j
-		}
-	}
-	return slices.Clone(l.segments[i:]), l.head
-}
+func (l *Log) Since(at time.Time) uint64 { return l.has.since(at) }
 
 func (l *Log) readSegment(s segment, from uint64, limit int) ([]protocol.AuditEntry, error) {
 	f, err := os.Open(l.path(s.name()))

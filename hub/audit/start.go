@@ -18,35 +18,35 @@ func (l *Log) load() error {
 		return err
 	}
 	var err error
-	if l.segments, err = l.list(); err != nil {
+	if l.has.segments, err = l.list(); err != nil {
 		return err
 	}
-	if len(l.segments) == 0 {
+	if len(l.has.segments) == 0 {
 		l.due = &beginning{op: protocol.AuditOpSegment, detail: "the log begins"}
 		return nil
 	}
-	newest := l.current()
+	newest := l.has.current()
 	res, err := l.scan(newest)
 	if err != nil {
 		return l.failed("read "+newest.name(), err)
 	}
-	l.head = head{res.chain.Seq, res.chain.Hash}
+	l.has.head = head{res.chain.Seq, res.chain.Hash}
 	switch {
 	case res.wrong != nil:
 		l.note(newest, res.wrong)
 		// All of it stays. Numbers go on after its lines, whatever those say.
 		seq := newest.first + uint64(max(res.lines, 1))
-		l.due = &beginning{op: protocol.AuditOpBreak, target: target(newest), detail: res.wrong.Error(), seq: seq, prev: l.head.hash}
-		if l.head.seq == 0 { // not even its first line
-			l.head.seq = seq - 1
+		l.due = &beginning{op: protocol.AuditOpBreak, target: target(newest), detail: res.wrong.Error(), seq: seq, prev: l.has.head.hash}
+		if l.has.head.seq == 0 { // not even its first line
+			l.has.head.seq = seq - 1
 		}
 		return nil
 	case res.torn > 0:
 		l.log.Warn("audit log ends in an incomplete line, after a crash", "segment", newest.name(), "bytes", res.torn)
-		l.due = &beginning{op: protocol.AuditOpTorn, target: target(newest), detail: fmt.Sprintf("%d bytes of an incomplete line follow entry %d; they stay in the file", res.torn, l.head.seq)}
+		l.due = &beginning{op: protocol.AuditOpTorn, target: target(newest), detail: fmt.Sprintf("%d bytes of an incomplete line follow entry %d; they stay in the file", res.torn, l.has.head.seq)}
 		return nil
 	}
-	l.uncovered = int(res.chain.Seq - res.chain.Covered)
+	l.has.uncovered = int(res.chain.Seq - res.chain.Covered)
 	l.file, err = os.OpenFile(l.path(newest.name()), os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return l.failed("open "+newest.name(), err)
@@ -119,7 +119,7 @@ func firstOf(a, b *auditlog.Finding) *auditlog.Finding {
 func (l *Log) note(s segment, wrong *auditlog.Finding) {
 	l.log.Error("audit log is broken", "segment", s.name(), "finding", wrong.Error(),
 		"hint", "keep the file and compare it with your last export: rackctl audit verify FILE --against OLD")
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.known[s.name()] = wrong.Error()
+	l.has.mu.Lock()
+	defer l.has.mu.Unlock()
+	l.has.broken[s.name()] = wrong.Error()
 }

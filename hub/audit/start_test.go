@@ -117,7 +117,7 @@ func noted(t *testing.T, cfg Config, file, op string, broken bool) {
 	t.Helper()
 	l := open(t, cfg)
 	var notes []protocol.AuditEntry
-	for _, s := range l.segments {
+	for _, s := range l.has.segments {
 		if s.op == protocol.AuditOpTorn || s.op == protocol.AuditOpBreak {
 			list, _, err := l.Read(s.first, 1)
 			if err != nil {

@@ -22,11 +22,11 @@ type pending struct {
 func (l *Log) run() {
 	defer close(l.stopped)
 	timer := time.NewTimer(l.cfg.CheckpointAfter)
-	if l.uncovered == 0 {
+	if l.has.uncovered == 0 {
 		timer.Stop()
 	}
 	for {
-		before, breaks := l.uncovered, l.breaks
+		before, breaks := l.has.uncovered, l.breaks
 		if l.due != nil {
 			breaks = nil // one after the other
 		}
@@ -52,7 +52,7 @@ func (l *Log) run() {
 			}
 		}
 		switch {
-		case l.uncovered == 0:
+		case l.has.uncovered == 0:
 			timer.Stop()
 		case before == 0:
 			timer.Reset(l.cfg.CheckpointAfter)
@@ -77,7 +77,7 @@ func (l *Log) gather(p *pending) []*pending {
 
 // checkpoint signs what was written since the last signed entry.
 func (l *Log) checkpoint() {
-	if l.uncovered > 0 {
+	if l.has.uncovered > 0 {
 		l.put(nil, true)
 	}
 }
@@ -121,11 +121,11 @@ func (l *Log) fail(err error) {
 
 // ready makes the file one that may be appended to.
 func (l *Log) ready() error {
-	if l.due == nil && l.current().size >= l.cfg.SegmentBytes {
+	if l.due == nil && l.has.current().size >= l.cfg.SegmentBytes {
 		l.due = &beginning{op: protocol.AuditOpSegment}
 	}
 	if l.spoilt {
-		if err := l.file.Truncate(l.current().size); err != nil {
+		if err := l.file.Truncate(l.has.current().size); err != nil {
 			return l.failed("cut off what was not written whole", err)
 		}
 		l.spoilt = false
@@ -136,11 +136,9 @@ func (l *Log) ready() error {
 	return l.begin()
 }
 
-func (l *Log) current() segment { return l.segments[len(l.segments)-1] }
-
 func (l *Log) append(batch []*pending, sign bool) error {
 	var buf []byte
-	last, uncovered := l.head, l.uncovered
+	last, uncovered := l.has.head, l.has.uncovered
 	now := l.cfg.Clock()
 	add := func(e protocol.AuditEntry) {
 		last = head{e.Seq, e.Hash}
@@ -180,17 +178,17 @@ func (l *Log) append(batch []*pending, sign bool) error {
 	for _, p := range batch {
 		l.metrics.entries.WithLabelValues(string(p.entry.Outcome)).Inc()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.segments[len(l.segments)-1].size += int64(len(buf))
-	l.head, l.uncovered = last, uncovered
+	l.has.mu.Lock()
+	defer l.has.mu.Unlock()
+	l.has.segments[len(l.has.segments)-1].size += int64(len(buf))
+	l.has.head, l.has.uncovered = last, uncovered
 	return nil
 }
 
 // unwritten cuts off at once what a failed write left, so that a hub that dies now
 // leaves nothing that was refused. If that fails too, it is done before the next write.
 func (l *Log) unwritten(err error) error {
-	if l.file.Truncate(l.current().size) == nil {
+	if l.file.Truncate(l.has.current().size) == nil {
 		l.spoilt = false
 	}
 	return l.failed("write", err)

@@ -196,7 +196,7 @@ func (b *bench) pass() {
 		if err := b.control.reconcile(b.t.Context()); err != nil {
 			b.t.Fatalf("reconcile: %v", err)
 		}
-		b.control.images.Work(b.t.Context())
+		b.control.boots.images.Work(b.t.Context())
 	}
 	if err := b.control.reconcile(b.t.Context()); err != nil {
 		b.t.Fatalf("reconcile: %v", err)
@@ -207,7 +207,7 @@ func (b *bench) pass() {
 func (b *bench) lane() {
 	b.t.Helper()
 	for _, rack := range b.control.wake.Holds.Take() {
-		if err := b.control.holds.Turn(b.t.Context(), rack); err != nil {
+		if err := b.control.Outbound.Holds.Turn(b.t.Context(), rack); err != nil {
 			b.t.Fatal(err)
 		}
 	}

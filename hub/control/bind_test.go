@@ -55,7 +55,7 @@ func TestAChoiceIsJudgedAgain(t *testing.T) {
 	b.reports(agent, off("n1"))
 	b.pass()
 	b.apply(labelled("label"))
-	if _, err := b.control.Claims.Offer(t.Context()); err != nil {
+	if _, err := b.control.Owners.Claims.Offer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
@@ -139,11 +139,11 @@ func TestTheLaneSends(t *testing.T) {
 		if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", fmt.Sprint("k", n), "n1")); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.control.holds.Enter(ctx(t), "r1"); err != nil {
+		if err := b.control.Outbound.Holds.Enter(ctx(t), "r1"); err != nil {
 			t.Fatal(err)
 		}
 		b.sent = nil
-		if err := b.control.holds.Turn(ctx(t), "r1"); err != nil {
+		if err := b.control.Outbound.Holds.Turn(ctx(t), "r1"); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(b.sent, func(p packet) bool { return p.topic == message.TopicDown(m.name, message.LeafHold) }) {
@@ -154,7 +154,7 @@ func TestTheLaneSends(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if err := b.control.holds.Turn(ctx(t), "r1"); err != nil {
+		if err := b.control.Outbound.Holds.Turn(ctx(t), "r1"); err != nil {
 			t.Fatal(err)
 		}
 		b.store.Haste.GiveWay(store.Patient(ctx(t)))

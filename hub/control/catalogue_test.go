@@ -165,7 +165,7 @@ func TestBootImageUnverified(t *testing.T) {
 	if n := events(); n != 1 || len(files.fetched) != 2 {
 		t.Errorf("%d events; fetched %v", n, files.fetched)
 	}
-	if got := b.control.images.States(); got["failed"] != 1 || got["verified"] != 0 {
+	if got := b.control.boots.images.States(); got["failed"] != 1 || got["verified"] != 0 {
 		t.Errorf("%v", got)
 	}
 	delete(files.fails, "https://m.example/initramfs")

@@ -138,7 +138,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 	}
 	b.acks(agent)
 	b.pass()
-	if n := b.control.images.Remembered(); n != 0 {
+	if n := b.control.boots.images.Remembered(); n != 0 {
 		t.Errorf("%d images are remembered beside the configuration that has them", n)
 	}
 	b.restart()

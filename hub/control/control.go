@@ -101,38 +101,54 @@ type Config struct {
 
 // Control has the turns of racks and of the site, and the rooms that take part in them.
 type Control struct {
-	cfg       Config
-	fence     *fence.Start
-	reports   *reports.Mirror
-	images    *images.Room
-	grants    *grants.Room
-	revisions *revisions.Room
-	view      *view.Reader
-	wake      *wake.Units
+	cfg     Config
+	fence   *fence.Start
+	reports *reports.Mirror
+	view    *view.Reader
+	wake    *wake.Units
 
-	Events      *events.Log
-	Terms       *terms.Terms
-	Link        *link.Room
-	Members     *members.Room
-	Inventory   *inventory.Room
-	Env         *env.Room
-	Rollouts    *rollouts.Room
-	Groups      *groups.Room
-	Approvals   *approvals.Room
-	Claims      *claims.Room
-	Discovery   *discovery.Room
-	Firmware    *firmware.Room
-	Imports     *imports.Room
-	Trace       *trace.Room
-	Status      *status.Room
-	maintenance *maintenance.Room
-	requests    *requests.Room
-	holds       *holds.Room
-	dispatch    *dispatch.Room
+	Events    *events.Log
+	Terms     *terms.Terms
+	Link      *link.Room
+	Members   *members.Room
+	Inventory *inventory.Room
+	Env       *env.Room
+	Rollouts  *rollouts.Room
+	Groups    *groups.Room
+	Approvals *approvals.Room
+	Owners    Owners
+	Outbound  Outbound
+	Status    *status.Room
+	boots     boots
 
 	// sharing is of the turns of racks together, and alone of what gives seats to roll-outs: that
 	// counts what the racks spend.
 	sharing *semaphore.Weighted
+}
+
+// Owners are the rooms of what wants servers, and moves along until it has one.
+type Owners struct {
+	Claims      *claims.Room
+	Maintenance *maintenance.Room
+	Discovery   *discovery.Room
+	Imports     *imports.Room
+}
+
+// Outbound are the rooms of what agents are told and asked.
+type Outbound struct {
+	Requests *requests.Room
+	Holds    *holds.Room
+	Dispatch *dispatch.Room
+	Firmware *firmware.Room
+	Trace    *trace.Room
+}
+
+// boots are the rooms of what a boot configuration is made of: the image, the revision that has it,
+// and the grant.
+type boots struct {
+	images    *images.Room
+	grants    *grants.Room
+	revisions *revisions.Room
 }
 
 // Of sharing each turn of a rack takes one, and what counts takes all.
@@ -147,7 +163,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{cfg: cfg, fence: cfg.Start, sharing: semaphore.NewWeighted(shareAll), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash)}
 	began, seals, says := cfg.Clock(), sealing.NewCount(), &heard{}
 	c.wake = wake.New(wake.Config{
-		Store: cfg.Store, Turn: c.turn, HoldTurn: func(ctx context.Context, rack string) error { return c.holds.Turn(ctx, rack) }, Logger: cfg.Logger,
+		Store: cfg.Store, Turn: c.turn, HoldTurn: func(ctx context.Context, rack string) error { return c.Outbound.Holds.Turn(ctx, rack) }, Logger: cfg.Logger,
 	})
 	var err error
 	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
@@ -166,27 +182,27 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: seals, Began: began,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.images = images.New(images.Config{
+	c.boots.images = images.New(images.Config{
 		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
 	})
 	c.Env = env.New(env.Config{
-		Store: cfg.Store, Vault: cfg.Vault, Seals: seals, Images: c.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
+		Store: cfg.Store, Vault: cfg.Vault, Seals: seals, Images: c.boots.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.grants = grants.New(grants.Config{
+	c.boots.grants = grants.New(grants.Config{
 		Store: cfg.Store, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	if c.revisions, err = revisions.New(ctx, revisions.Config{
-		Store: cfg.Store, Images: c.images, Env: c.Env, Events: c.Events, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+	if c.boots.revisions, err = revisions.New(ctx, revisions.Config{
+		Store: cfg.Store, Images: c.boots.images, Env: c.Env, Events: c.Events, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	}); err != nil {
 		return nil, err
 	}
 	c.Rollouts = rollouts.New(rollouts.Config{
-		Store: cfg.Store, Revisions: c.revisions, Grants: c.grants, Inventory: c.Inventory, Reports: c.reports, Wake: c.wake,
+		Store: cfg.Store, Revisions: c.boots.revisions, Grants: c.boots.grants, Inventory: c.Inventory, Reports: c.reports, Wake: c.wake,
 		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Groups = groups.New(groups.Config{
-		Store: cfg.Store, Revisions: c.revisions, Rollouts: c.Rollouts, Images: c.images, Env: c.Env, Events: c.Events, Wake: c.wake,
+		Store: cfg.Store, Revisions: c.boots.revisions, Rollouts: c.Rollouts, Images: c.boots.images, Env: c.Env, Events: c.Events, Wake: c.wake,
 		Trail: cfg.Trail, ManagedBootImages: cfg.ManagedBootImages, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Approvals = approvals.New(approvals.Config{
@@ -195,42 +211,42 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	})
 	c.owners(began)
 	*says = heard{
-		inventory: c.Inventory, requests: c.requests, holds: c.holds,
+		inventory: c.Inventory, requests: c.Outbound.Requests, holds: c.Outbound.Holds,
 		filing: filing.New(filing.Config{Store: cfg.Store, Link: c.Link, Reports: c.reports, Crash: cfg.Crash}),
 	}
 	c.Status = status.New(status.Config{
-		Store: cfg.Store, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.images, Env: c.Env, Revisions: c.revisions, Groups: c.Groups,
-		Approvals: c.Approvals, Claims: c.Claims, Maintenance: c.maintenance, Discovery: c.Discovery, Began: began, Version: cfg.Version, Clock: cfg.Clock,
+		Store: cfg.Store, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Revisions: c.boots.revisions, Groups: c.Groups,
+		Approvals: c.Approvals, Claims: c.Owners.Claims, Maintenance: c.Owners.Maintenance, Discovery: c.Owners.Discovery, Began: began, Version: cfg.Version, Clock: cfg.Clock,
 	})
-	cfg.Registerer.MustRegister(&cfg.Store.Haste, c.Status, c.holds, c.Discovery, c.Link, c.Events, c.Members, c.wake, c.images, seals, c.Env, c.revisions, c.Rollouts, c.Groups)
+	cfg.Registerer.MustRegister(&cfg.Store.Haste, c.Status, c.Outbound.Holds, c.Owners.Discovery, c.Link, c.Events, c.Members, c.wake, c.boots.images, seals, c.Env, c.boots.revisions, c.Rollouts, c.Groups)
 	return c, nil
 }
 
 // owners makes the rooms that move along what wants servers, and what becomes of it at the agents.
 func (c *Control) owners(began time.Time) {
 	cfg := c.cfg
-	c.view = view.New(view.Config{Store: cfg.Store, Reports: c.reports, Link: c.Link, Inventory: c.Inventory, Env: c.Env, Revisions: c.revisions, Clock: cfg.Clock})
-	c.requests = requests.New(requests.Config{Store: cfg.Store, Reports: c.reports, Began: began, Clock: cfg.Clock})
-	c.dispatch = dispatch.New(dispatch.Config{Store: cfg.Store, Start: cfg.Start, Link: c.Link, Requests: c.requests, Clock: cfg.Clock, Crash: cfg.Crash})
-	c.holds = holds.New(holds.Config{
+	c.view = view.New(view.Config{Store: cfg.Store, Reports: c.reports, Link: c.Link, Inventory: c.Inventory, Env: c.Env, Revisions: c.boots.revisions, Clock: cfg.Clock})
+	c.Outbound.Requests = requests.New(requests.Config{Store: cfg.Store, Reports: c.reports, Began: began, Clock: cfg.Clock})
+	c.Outbound.Dispatch = dispatch.New(dispatch.Config{Store: cfg.Store, Start: cfg.Start, Link: c.Link, Requests: c.Outbound.Requests, Clock: cfg.Clock, Crash: cfg.Crash})
+	c.Outbound.Holds = holds.New(holds.Config{
 		Store: cfg.Store, Start: cfg.Start, Link: c.Link, Reports: c.reports, Approvals: c.Approvals, Events: c.Events, Wake: c.wake, Began: began,
 		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.Claims = claims.New(claims.Config{
-		Store: cfg.Store, View: c.view, Inventory: c.Inventory, Images: c.images, Env: c.Env, Grants: c.grants, Revisions: c.revisions, Approvals: c.Approvals, Requests: c.requests, Events: c.Events, Wake: c.wake,
+	c.Owners.Claims = claims.New(claims.Config{
+		Store: cfg.Store, View: c.view, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Approvals: c.Approvals, Requests: c.Outbound.Requests, Events: c.Events, Wake: c.wake,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.maintenance = maintenance.New(maintenance.Config{
-		Store: cfg.Store, Inventory: c.Inventory, Images: c.images, Env: c.Env, Grants: c.grants, Revisions: c.revisions, Approvals: c.Approvals, Events: c.Events,
+	c.Owners.Maintenance = maintenance.New(maintenance.Config{
+		Store: cfg.Store, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Approvals: c.Approvals, Events: c.Events,
 		Clock: cfg.Clock, Crash: cfg.Crash,
 	})
-	c.Discovery = discovery.New(discovery.Config{
-		Store: cfg.Store, View: c.view, Images: c.images, Env: c.Env, Grants: c.grants, Revisions: c.revisions, Events: c.Events,
+	c.Owners.Discovery = discovery.New(discovery.Config{
+		Store: cfg.Store, View: c.view, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Events: c.Events,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.Firmware = firmware.New(firmware.Config{Store: cfg.Store, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash})
-	c.Imports = imports.New(imports.Config{Store: cfg.Store, Claims: c.Claims, Groups: c.Groups, Wake: c.wake, Clock: cfg.Clock})
-	c.Trace = trace.New(trace.Config{Store: cfg.Store, Link: c.Link, Clock: cfg.Clock})
+	c.Outbound.Firmware = firmware.New(firmware.Config{Store: cfg.Store, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash})
+	c.Owners.Imports = imports.New(imports.Config{Store: cfg.Store, Claims: c.Owners.Claims, Groups: c.Groups, Wake: c.wake, Clock: cfg.Clock})
+	c.Outbound.Trace = trace.New(trace.Config{Store: cfg.Store, Link: c.Link, Clock: cfg.Clock})
 }
 
 // tickPause is how often it is looked at what is due.
@@ -242,7 +258,7 @@ func (c *Control) Run(ctx context.Context) error {
 	defer stop()
 	var lanes sync.WaitGroup
 	for _, lane := range []func(context.Context){
-		c.images.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
+		c.boots.images.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
 		func(ctx context.Context) { c.wake.Follow(ctx, deltas) },
 	} {
 		lanes.Go(func() { lane(ctx) })
@@ -269,7 +285,7 @@ func (c *Control) tick() {
 	now := c.cfg.Clock()
 	c.Link.Tick(now)
 	c.Inventory.Read(now)
-	c.Firmware.Due(now)
+	c.Outbound.Firmware.Due(now)
 	c.Approvals.Due(now)
 	c.Groups.Due(now)
 }

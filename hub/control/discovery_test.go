@@ -156,7 +156,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 			if b.claim("c1").Status.Server != "n1" {
 				t.Errorf("%+v", b.claim("c1").Status)
 			}
-			if _, err := b.control.Discovery.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
+			if _, err := b.control.Owners.Discovery.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
 				t.Errorf("discovered again under a claim: %v", err)
 			}
 		})
@@ -195,8 +195,8 @@ func TestDiscoveryGivenUp(t *testing.T) {
 	if c := b.claim("c1"); c.Status.Server != "" || !strings.Contains(c.Status.Conditions[0].Message, "was given up") {
 		t.Errorf("%+v", c.Status)
 	}
-	b.dies("hub.discovery.asked", func() { _, _ = b.control.Discovery.Discover(ctx(t), "n1", "ann") })
-	if s, err := b.control.Discovery.Discover(ctx(t), "n1", "bob"); err != nil || s.Status.Discovery.AskedBy != "ann" {
+	b.dies("hub.discovery.asked", func() { _, _ = b.control.Owners.Discovery.Discover(ctx(t), "n1", "ann") })
+	if s, err := b.control.Owners.Discovery.Discover(ctx(t), "n1", "bob"); err != nil || s.Status.Discovery.AskedBy != "ann" {
 		t.Errorf("asked again: %+v, %v", s, err)
 	}
 	m.connects()
@@ -228,8 +228,8 @@ func TestDiscoveryImage(t *testing.T) {
 	if s := b.shown("n1"); b.configs() != 2 || strings.Contains(codes(s.Status.Conditions), "ImageInvalid") {
 		t.Errorf("%d configurations, %s", b.configs(), codes(s.Status.Conditions))
 	}
-	if images.asked != 2 || b.control.images.Remembered() != 1 {
-		t.Errorf("the registry was asked %d times for one image; %d are remembered", images.asked, b.control.images.Remembered())
+	if images.asked != 2 || b.control.boots.images.Remembered() != 1 {
+		t.Errorf("the registry was asked %d times for one image; %d are remembered", images.asked, b.control.boots.images.Remembered())
 	}
 	for _, name := range []string{"n1", "n2"} { // as if both were done
 		s := b.server(name)
@@ -239,7 +239,7 @@ func TestDiscoveryImage(t *testing.T) {
 		}
 	}
 	b.pass()
-	if n := b.control.images.Remembered(); n != 0 {
+	if n := b.control.boots.images.Remembered(); n != 0 {
 		t.Errorf("%d images are remembered for nobody", n)
 	}
 }
@@ -294,7 +294,7 @@ func TestNoDiscovery(t *testing.T) {
 	if s := b.shown("n1"); b.configs() != 0 || s.Status.Phase != resource.PhaseAvailable {
 		t.Errorf("%s, %d configurations", s.Status.Phase, b.configs())
 	}
-	if _, err := b.control.Discovery.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.control.Owners.Discovery.Discover(ctx(t), "n1", "ann"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("%v", err)
 	}
 	b, m = discoverySite(t, &movingTag{}, nil)

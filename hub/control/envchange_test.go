@@ -178,6 +178,6 @@ func TestEnvOfOthers(t *testing.T) {
 		b.settles(m)
 	}
 	if in := b.boot(m); in == nil || in.Owner.Kind != resource.PurposeDiscovery || in.Env == nil || in.Env.Name != "sniff" || in.Env.Sealed == "" {
-		t.Errorf("discovery: %+v; %+v", in, b.control.Discovery.Conditions("n1"))
+		t.Errorf("discovery: %+v; %+v", in, b.control.Owners.Discovery.Conditions("n1"))
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestFirmwareWork(t *testing.T) {
 	b, m := modernSite(t)
 	mark := func(d time.Duration, reason string) error {
-		_, err := b.control.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(d), Reason: reason}, "admin")
+		_, err := b.control.Outbound.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(d), Reason: reason}, "admin")
 		return err
 	}
 	for name, err := range map[string]error{
@@ -26,7 +26,7 @@ func TestFirmwareWork(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := b.control.Firmware.Mark(ctx(t), "n9", api.FirmwareRequest{}, "admin"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := b.control.Outbound.Firmware.Mark(ctx(t), "n9", api.FirmwareRequest{}, "admin"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("no such server: %v", err)
 	}
 	if err := mark(0, ""); err != nil || b.happened(resource.EventFirmwareWork) != 0 {
@@ -60,12 +60,12 @@ func TestFirmwareWork(t *testing.T) {
 		t.Error("it ended early")
 	}
 	b.control.sleep()
-	b.control.Firmware.Due(b.now)
+	b.control.Outbound.Firmware.Due(b.now)
 	if b.control.wake.Racks.Waiting() != 0 {
 		t.Error("a pass too early")
 	}
 	b.now = b.now.Add(time.Nanosecond)
-	b.control.Firmware.Due(b.now)
+	b.control.Outbound.Firmware.Due(b.now)
 	if b.control.wake.Racks.Waiting() != 1 {
 		t.Error("its end makes no pass")
 	}
@@ -87,7 +87,7 @@ func TestFirmwareWork(t *testing.T) {
 		t.Errorf("a mark that was ended travels: %+v", w)
 	}
 	b.control.sleep()
-	b.control.Firmware.Due(b.now.Add(24 * time.Hour))
+	b.control.Outbound.Firmware.Due(b.now.Add(24 * time.Hour))
 	if b.control.wake.Racks.Waiting() != 0 {
 		t.Error("there is nothing to end")
 	}

@@ -62,7 +62,7 @@ func BenchmarkTurn(b *testing.B) {
 			for b.Loop() {
 				f.servers[n%inRack].PowerEpoch++
 				report(b)
-				if err := f.control.holds.Turn(b.Context(), f.agent.Spec.RackRef.Name); err != nil {
+				if err := f.control.Outbound.Holds.Turn(b.Context(), f.agent.Spec.RackRef.Name); err != nil {
 					b.Fatal(err)
 				}
 				turn(b, rack)

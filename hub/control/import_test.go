@@ -71,7 +71,7 @@ func (m *moved) into(b *bench, r api.ImportRequest, objs ...resource.Object) map
 	if objs == nil {
 		objs = m.objects()
 	}
-	got, err := b.control.Imports.Import(m.t.Context(), objs, r, "admin")
+	got, err := b.control.Owners.Imports.Import(m.t.Context(), objs, r, "admin")
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func FuzzImport(f *testing.F) {
 		objs = append(objs, m.objects()...)
 		b := newBench(t, &movingTag{})
 		r := api.ImportRequest{Reason: "r", AcceptKeys: []string{api.AcceptAllKeys}, AcceptWords: true, Keys: append(m.keys, api.ExportKey{Rack: "r1", Key: key})}
-		out, err := b.control.Imports.Import(t.Context(), objs, r, "admin")
+		out, err := b.control.Owners.Imports.Import(t.Context(), objs, r, "admin")
 		if err != nil || len(out.Results) != len(objs) {
 			t.Fatalf("%d results for %d objects, %v", len(out.Results), len(objs), err)
 		}

@@ -74,7 +74,7 @@ func TestImportGroups(t *testing.T) {
 			b := anotherHub(t, version)
 			b.apply(userDataSecret(ignite("first"))) // which no export has
 			objs := exported(from)
-			out, err := b.control.Imports.Import(t.Context(), objs, api.ImportRequest{Reason: "move"}, "admin")
+			out, err := b.control.Owners.Imports.Import(t.Context(), objs, api.ImportRequest{Reason: "move"}, "admin")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestImportGroups(t *testing.T) {
 			if content, err := b.control.Env.OpenIgnition(*cfg.Spec.Ignition); err != nil || string(content) != ignite("first") {
 				t.Errorf("the user data: %s, %v", content, err)
 			}
-			again, err := b.control.Imports.Import(t.Context(), exported(from), api.ImportRequest{Reason: "move"}, "admin")
+			again, err := b.control.Owners.Imports.Import(t.Context(), exported(from), api.ImportRequest{Reason: "move"}, "admin")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestImportManagedStub(t *testing.T) {
 	from.wantHistory("before the move", "1:1.0/catalogue 2:1.0/stub @2")
 	b := anotherHub(t, "1.0")
 	b.apply(userDataSecret(spec2("ann")))
-	if _, err := b.control.Imports.Import(t.Context(), exported(from), api.ImportRequest{Reason: "move"}, "admin"); err != nil {
+	if _, err := b.control.Owners.Imports.Import(t.Context(), exported(from), api.ImportRequest{Reason: "move"}, "admin"); err != nil {
 		t.Fatal(err)
 	}
 	b.greets(b.join("r1"))
@@ -180,7 +180,7 @@ func TestImportRevisionsRefused(t *testing.T) {
 					c.change(o)
 				}
 			}
-			out, err := b.control.Imports.Import(t.Context(), objs, api.ImportRequest{Reason: "move"}, "admin")
+			out, err := b.control.Owners.Imports.Import(t.Context(), objs, api.ImportRequest{Reason: "move"}, "admin")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +223,7 @@ func TestImportBootImageFiles(t *testing.T) {
 	b.catalogue = files
 	b.restart()
 	b.apply(storetest.Site()...)
-	if _, err := b.control.Imports.Import(t.Context(), []resource.Object{e}, api.ImportRequest{Reason: "move"}, "admin"); err != nil {
+	if _, err := b.control.Owners.Imports.Import(t.Context(), []resource.Object{e}, api.ImportRequest{Reason: "move"}, "admin"); err != nil {
 		t.Fatal(err)
 	}
 	m := b.modern(b.join("r1"))

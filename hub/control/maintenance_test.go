@@ -211,7 +211,7 @@ func TestMaintenanceImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.pass()
-	if n := b.control.images.Remembered(); n != 1 {
+	if n := b.control.boots.images.Remembered(); n != 1 {
 		t.Errorf("%d images are remembered for one maintenance", n)
 	}
 }

@@ -97,7 +97,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 	}{{"a hold", false}, {"a hold that does not heed firmware work", true}} {
 		t.Run(row.name, func(t *testing.T) {
 			b, m := modernSite(t)
-			if _, err := b.control.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(time.Hour), Reason: "BIOS"}, "o"); err != nil {
+			if _, err := b.control.Outbound.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(time.Hour), Reason: "BIOS"}, "o"); err != nil {
 				t.Fatal(err)
 			}
 			h := storetest.Hold("o", "k", "n1")
@@ -129,7 +129,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 				t.Error("the acknowledgement made no hold document")
 			}
 			travels("the mark is acknowledged", true)
-			if _, err := b.control.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(2 * time.Hour), Reason: "BMC"}, "o"); err != nil {
+			if _, err := b.control.Outbound.Firmware.Mark(ctx(t), "n1", api.FirmwareRequest{For: protocol.Duration(2 * time.Hour), Reason: "BMC"}, "o"); err != nil {
 				t.Fatal(err)
 			}
 			m.deaf = true

@@ -29,7 +29,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	v = c.view.Look(v)
 	errs = append(errs, c.Inventory.SeeBehind(ctx, v.Fleet))
 	v = c.view.Look(v)
-	errs = append(errs, c.Claims.Allot(ctx, v.Fleet))
+	errs = append(errs, c.Owners.Claims.Allot(ctx, v.Fleet))
 	v = c.view.Look(v)
 	errs = append(errs, c.served(ctx, v))
 	v = c.view.Look(v)
@@ -43,22 +43,22 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 
 // served moves along what wants servers: claims, maintenances and discoveries.
 func (c *Control) served(ctx context.Context, v view.View) error {
-	errs := []error{c.Claims.Turn(ctx, v.Fleet)}
+	errs := []error{c.Owners.Claims.Turn(ctx, v.Fleet)}
 	v = c.view.Look(v)
-	errs = append(errs, c.maintenance.Turn(ctx, v.Fleet))
+	errs = append(errs, c.Owners.Maintenance.Turn(ctx, v.Fleet))
 	v = c.view.Look(v)
-	return errors.Join(append(errs, c.Discovery.Turn(ctx, v.Fleet))...)
+	return errors.Join(append(errs, c.Owners.Discovery.Turn(ctx, v.Fleet))...)
 }
 
 // send makes the documents of a rack's agent, and sends them; the hold document first.
 func (c *Control) send(ctx context.Context, v view.View, rack string) error {
 	v = c.view.Look(v)
-	errs := []error{c.dispatch.Give(ctx, v.Fleet), c.holds.Enter(ctx, rack)}
+	errs := []error{c.Outbound.Dispatch.Give(ctx, v.Fleet), c.Outbound.Holds.Enter(ctx, rack)}
 	if slices.ContainsFunc(v.Holds, func(h *resource.Hold) bool { return h.Status.ReleasedAt != nil }) {
 		c.wake.Holds.Wake(rack) // which removes those that are off the agent's disk
 	}
 	v = c.view.Look(v) // as it is on disk
-	return errors.Join(append(errs, c.dispatch.Compile(ctx, v.Fleet))...)
+	return errors.Join(append(errs, c.Outbound.Dispatch.Compile(ctx, v.Fleet))...)
 }
 
 // vacate frees racks whose agent was deleted, or whose term was ended. The term stays, so that what the

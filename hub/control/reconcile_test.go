@@ -76,7 +76,7 @@ func (c *Control) wakeTest(unit string) {
 
 func (c *Control) turnTest(ctx context.Context, unit string) error {
 	if rack, is := strings.CutPrefix(unit, holdUnits); is {
-		return c.holds.Turn(ctx, rack)
+		return c.Outbound.Holds.Turn(ctx, rack)
 	}
 	return c.turn(ctx, unit)
 }
@@ -87,7 +87,7 @@ func (c *Control) holdDocs(ctx context.Context) (written []string, err error) {
 	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
 		agent := r.Status.Agent
 		was, _ := c.cfg.Store.PeekLedger(agent)
-		err = errors.Join(err, c.holds.Enter(ctx, r.Metadata.Name))
+		err = errors.Join(err, c.Outbound.Holds.Enter(ctx, r.Metadata.Name))
 		if is, _ := c.cfg.Store.PeekLedger(agent); was != nil && is != nil && was.Sent[message.LeafHold].Head != is.Sent[message.LeafHold].Head {
 			written = append(written, agent)
 		}

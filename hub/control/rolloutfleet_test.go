@@ -151,7 +151,7 @@ func (f *fleet) step() {
 			f.killOnce()
 		}
 		f.turns()
-		f.control.images.Work(f.t.Context())
+		f.control.boots.images.Work(f.t.Context())
 		f.sent = nil
 		f.check()
 	}

@@ -75,7 +75,7 @@ func TestGroupSignature(t *testing.T) {
 	if c := e.Status.Conditions; len(c) != 1 || c[0].Code != resource.CondImageUnverified || !strings.Contains(c[0].Message, "amd64: ") || !strings.Contains(c[0].Message, "NoSignature") || !strings.Contains(c[0].Message, "sign it") {
 		t.Errorf("%+v", c)
 	}
-	if got := b.control.images.States(); got["failed"] != 1 || b.entryEvents() != 1 {
+	if got := b.control.boots.images.States(); got["failed"] != 1 || b.entryEvents() != 1 {
 		t.Errorf("%v, %d events", got, b.entryEvents())
 	}
 	if err := testutil.GatherAndCompare(b.reg, strings.NewReader(`
@@ -104,7 +104,7 @@ rackboot_hub_pending{what="signature"} 1
 	if e := b.bootImage("os-1-0"); len(e.Status.Conditions) != 0 || e.Status.Verified[digest].Signature == nil || e.Status.Verified[digest].Digest != digest || b.entryEvents() != 2 {
 		t.Errorf("%+v, %d events", e.Status, b.entryEvents())
 	}
-	if got := b.control.images.States(); got["verified"] != 1 {
+	if got := b.control.boots.images.States(); got["verified"] != 1 {
 		t.Errorf("%v", got)
 	}
 

@@ -20,10 +20,10 @@ import (
 // groups and their roll-outs, the catalogue, marks and wishes whose time is over, and what is in no rack.
 // The fleet is read only where somebody waits for what it says.
 func (c *Control) siteTurn(ctx context.Context) error {
-	errs := []error{c.Approvals.Sweep(ctx), c.Firmware.Turn(ctx)}
-	c.images.Turn(ctx)
+	errs := []error{c.Approvals.Sweep(ctx), c.Outbound.Firmware.Turn(ctx)}
+	c.boots.images.Turn(ctx)
 	sweep := c.wake.Sweeping.Swap(false)
-	v, err := c.Claims.Offer(ctx)
+	v, err := c.Owners.Claims.Offer(ctx)
 	errs = append(errs, err, c.share(ctx, v), c.withoutRack(ctx, sweep))
 	if sweep {
 		if err := c.sweepAll(ctx); err != nil {
@@ -58,13 +58,13 @@ func (c *Control) withoutRack(ctx context.Context, all bool) error {
 func (c *Control) sweepAll(ctx context.Context) error {
 	s := c.cfg.Store
 	errs := []error{
-		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.requests.Sweep(ctx),
+		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.Outbound.Requests.Sweep(ctx),
 	}
 	units := map[string]bool{view.Outside: true, wake.SiteUnit: true}
 	for _, r := range store.List[*resource.Rack](s) {
 		units[wake.RackUnit(r.Metadata.Name)] = true
 	}
-	for _, room := range []interface{ Forget(units map[string]bool) }{c.Claims, c.maintenance, c.Discovery, c.Inventory, c.Env} {
+	for _, room := range []interface{ Forget(units map[string]bool) }{c.Owners.Claims, c.Owners.Maintenance, c.Owners.Discovery, c.Inventory, c.Env} {
 		room.Forget(units)
 	}
 	c.forgetImages()
@@ -91,7 +91,7 @@ func (c *Control) forgetImages() {
 			discovery.Askers(r, c.view.Rack(r.Metadata.Name), there)
 		}
 	}
-	c.images.Forget(func(asker string) bool {
+	c.boots.images.Forget(func(asker string) bool {
 		return !there[asker] && !strings.HasPrefix(asker, images.EnvAskers) && !strings.HasPrefix(asker, groups.Askers)
 	})
 }

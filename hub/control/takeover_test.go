@@ -41,7 +41,7 @@ func (b *bench) adopt(r api.AdoptRequest) error {
 	if r.Reason == "" {
 		r.Reason = "looked at it"
 	}
-	_, err := b.control.Claims.AdoptServer(b.t.Context(), "n1", r, "op")
+	_, err := b.control.Owners.Claims.AdoptServer(b.t.Context(), "n1", r, "op")
 	return err
 }
 
@@ -138,7 +138,7 @@ func TestAdoptProvisioned(t *testing.T) {
 			t.Errorf("%+v: %v", c.r, err)
 		}
 	}
-	if _, err := b.control.Claims.AdoptServer(t.Context(), "n2", api.AdoptRequest{Reprovision: true, Reason: "x"}, "op"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.control.Owners.Claims.AdoptServer(t.Context(), "n2", api.AdoptRequest{Reprovision: true, Reason: "x"}, "op"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("a server without a claim: %v", err)
 	}
 }

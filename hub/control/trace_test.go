@@ -18,7 +18,7 @@ func (m *modern) traces(ctx context.Context, serial int) (message.Ask, <-chan re
 	m.b.t.Helper()
 	got, failed := make(chan resource.Trace, 1), make(chan error, 1)
 	go func() {
-		t, err := m.b.control.Trace.Trace(ctx, "n1", serial)
+		t, err := m.b.control.Outbound.Trace.Trace(ctx, "n1", serial)
 		if err != nil {
 			failed <- err
 			return
@@ -69,7 +69,7 @@ func TestTrace(t *testing.T) {
 		if err := <-failed; protocol.CodeOf(err) != protocol.CodeTimeout || b.control.Link.OpenAsks() != open-1 {
 			t.Errorf("after the caller went: %v, %d open, were %d", err, b.control.Link.OpenAsks(), open)
 		}
-		if _, err := b.control.Trace.Trace(t.Context(), "none", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
+		if _, err := b.control.Outbound.Trace.Trace(t.Context(), "none", 0); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("no such server: %v", err)
 		}
 	})
@@ -81,11 +81,11 @@ func TestTraceOfWhomNobodyHears(t *testing.T) {
 	m.caps = slices.DeleteFunc(message.Capabilities(), func(c message.Capability) bool { return c == message.CapAsk })
 	m.connects()
 	b.pass()
-	if _, err := b.control.Trace.Trace(ctx(t), "n1", 0); protocol.CodeOf(err) != protocol.CodeUnsupported {
+	if _, err := b.control.Outbound.Trace.Trace(ctx(t), "n1", 0); protocol.CodeOf(err) != protocol.CodeUnsupported {
 		t.Errorf("of an old agent: %v", err)
 	}
 	b.control.fence.Yields(b.t.Context(), "r9-1", message.Fence{Number: 1 << 10, Hub: "another"})
-	if _, err := b.control.Trace.Trace(ctx(t), "n1", 0); err == nil || protocol.HintOf(err) == "" {
+	if _, err := b.control.Outbound.Trace.Trace(ctx(t), "n1", 0); err == nil || protocol.HintOf(err) == "" {
 		t.Errorf("of a hub that stepped down: %v", err)
 	}
 }

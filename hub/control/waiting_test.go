@@ -92,7 +92,7 @@ func TestHoldMetrics(t *testing.T) {
 	b.now = b.now.Add(200 * time.Millisecond)
 	b.pass()
 	m.listens()
-	if n := testutil.CollectAndCount(b.control.holds); n != 1 {
+	if n := testutil.CollectAndCount(b.control.Outbound.Holds); n != 1 {
 		t.Fatalf("%d histograms", n)
 	}
 	b.now = b.now.Add(time.Hour)

@@ -224,7 +224,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 // rooms are those that the API asks.
 func rooms(c *control.Control) api.Rooms {
 	return api.Rooms{
-		Status: c.Status, Claims: c.Claims, Imports: c.Imports, Firmware: c.Firmware, Discovery: c.Discovery, Traces: c.Trace,
+		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace,
 		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events,
 	}
 }

@@ -1,95 +1,110 @@
 package iso
 
 import (
+	"log/slog"
 	"maps"
+	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/store"
+	"rackboot/state"
+	"rackboot/state/blob"
 )
 
 // collectAfter is how long a content stays that nothing names: a document that names it
 // may be on its way into the ledger.
 const collectAfter = 10 * time.Minute
 
+// removal removes contents that nobody needs.
+type removal struct {
+	blobs     *blob.Store
+	store     *store.Store
+	uploads   *uploads
+	contents  *contents
+	documents func() (map[string]bool, error) // what documents name; see Config.Needed
+	log       *slog.Logger
+	clock     state.Clock
+	collected prometheus.Counter
+
+	mu       sync.Mutex
+	unneeded map[string]time.Time // since when, by digest
+}
+
 // collect removes what nobody needs. Where there is nothing it asks nobody: the answer is in the
 // documents of all agents.
-func (s *Shelf) collect() {
-	parts, digests := s.blobs.Parts(), s.blobs.Digests()
+func (r *removal) collect() {
+	parts, digests := r.blobs.Parts(), r.blobs.Digests()
 	if len(parts)+len(digests) == 0 {
 		return
 	}
-	needed, err := s.needed()
+	needed, err := r.needed()
 	if err != nil {
-		s.log.Warn("nothing is removed: what agents need is not known", "err", err)
+		r.log.Warn("nothing is removed: what agents need is not known", "err", err)
 		return
 	}
-	now := s.cfg.Clock()
+	now := r.clock()
 	for _, p := range parts {
-		if needed[p.Digest] || !s.due(p.Digest, now) {
+		if needed[p.Digest] || !r.due(p.Digest, now) {
 			continue
 		}
-		if err := s.blobs.DropPart(p.Digest); err != nil {
-			s.log.Warn("what came of an upload was not removed", "digest", p.Digest, "err", err)
+		if err := r.blobs.DropPart(p.Digest); err != nil {
+			r.log.Warn("what came of an upload was not removed", "digest", p.Digest, "err", err)
 		}
 	}
 	for _, digest := range digests {
-		if needed[digest] || !s.due(digest, now) || s.named(digest) {
+		if needed[digest] || !r.due(digest, now) || r.contents.named(digest) {
 			continue
 		}
-		if err := s.blobs.Remove(digest); err != nil {
-			s.log.Warn("a file that nobody needs was not removed", "digest", digest, "err", err)
+		if err := r.blobs.Remove(digest); err != nil {
+			r.log.Warn("a file that nobody needs was not removed", "digest", digest, "err", err)
 			continue
 		}
-		s.metrics.collected.Inc()
-		s.log.Info("a file that nobody needs was removed", "digest", digest)
+		r.collected.Inc()
+		r.log.Info("a file that nobody needs was removed", "digest", digest)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for digest, since := range s.unneeded {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for digest, since := range r.unneeded {
 		if needed[digest] || now.Sub(since) >= 2*collectAfter {
-			delete(s.unneeded, digest)
+			delete(r.unneeded, digest)
 		}
 	}
 }
 
 // due says whether nobody has needed a content for long enough.
-func (s *Shelf) due(digest string, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	since, known := s.unneeded[digest]
+func (r *removal) due(digest string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	since, known := r.unneeded[digest]
 	if !known {
-		s.unneeded[digest] = now
+		r.unneeded[digest] = now
 		return false
 	}
 	return now.Sub(since) >= collectAfter
 }
 
 // needed are the contents that a name, an upload or a document names.
-func (s *Shelf) needed() (map[string]bool, error) {
-	named, err := s.cfg.Needed()
+func (r *removal) needed() (map[string]bool, error) {
+	named, err := r.documents()
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]bool{}
 	maps.Copy(out, named)
-	for _, f := range s.cfg.Store.ISOs() {
+	for _, f := range r.store.ISOs() {
 		out[f.Digest] = true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, u := range s.uploads {
+	r.uploads.mu.Lock()
+	for _, u := range r.uploads.byID {
 		out[u.Digest] = true
 	}
-	for digest := range s.contents {
+	r.uploads.mu.Unlock()
+	r.contents.mu.Lock()
+	defer r.contents.mu.Unlock()
+	for digest := range r.contents.byDigest {
 		out[digest] = true
 	}
 	return out, nil
-}
-
-// named says whether a name of the book has the content.
-func (s *Shelf) named(digest string) bool {
-	for _, f := range s.cfg.Store.ISOs() {
-		if f.Digest == digest {
-			return true
-		}
-	}
-	return false
 }

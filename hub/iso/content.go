@@ -3,9 +3,13 @@ package iso
 import (
 	"context"
 	"io"
+	"log/slog"
+	"sync"
 	"time"
 
+	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/state"
 	"rackboot/state/blob"
 )
 
@@ -16,20 +20,31 @@ const idleAfter = time.Minute
 // have the same digest share it.
 type content struct {
 	digest string
-	busy   bool       // guarded by Shelf.mu; who has set it has the rest
+	busy   bool       // guarded by contents.mu; who has set it has the rest
 	part   *blob.Part // nil: not open
 	used   time.Time
 }
 
+// contents are those that something is done with, or was lately.
+type contents struct {
+	blobs *blob.Store
+	store *store.Store
+	log   *slog.Logger
+	clock state.Clock
+
+	mu       sync.Mutex
+	byDigest map[string]*content
+}
+
 // take makes the caller the only one that does something with a content. The code is
 // unavailable if somebody else does.
-func (s *Shelf) take(op, digest string) (*content, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.contents[digest]
+func (cs *contents) take(op, digest string) (*content, error) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c := cs.byDigest[digest]
 	if c == nil {
 		c = &content{digest: digest}
-		s.contents[digest] = c
+		cs.byDigest[digest] = c
 	}
 	if c.busy {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "somebody else sends this content just now, or it is being checked").
@@ -40,27 +55,27 @@ func (s *Shelf) take(op, digest string) (*content, error) {
 }
 
 // give lets others have it.
-func (s *Shelf) give(c *content) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.busy, c.used = false, s.cfg.Clock()
+func (cs *contents) give(c *content) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c.busy, c.used = false, cs.clock()
 	if c.part == nil {
-		delete(s.contents, c.digest)
+		delete(cs.byDigest, c.digest)
 	}
 }
 
 // kept is what the book, or the content that was uploaded, has of a digest of an upload;
 // false while it is not complete.
-func (s *Shelf) kept(digest string) (served string, size int64, ok bool) {
-	for _, f := range s.cfg.Store.ISOs() {
-		if f.Uploaded == digest && s.blobs.Has(f.Digest) {
+func (cs *contents) kept(digest string) (served string, size int64, ok bool) {
+	for _, f := range cs.store.ISOs() {
+		if f.Uploaded == digest && cs.blobs.Has(f.Digest) {
 			return f.Digest, f.Size, true
 		}
 	}
-	if !s.blobs.Has(digest) {
+	if !cs.blobs.Has(digest) {
 		return "", 0, false
 	}
-	f, size, err := s.blobs.Open(digest)
+	f, size, err := cs.blobs.Open(digest)
 	if err != nil {
 		return "", 0, false
 	}
@@ -68,16 +83,26 @@ func (s *Shelf) kept(digest string) (served string, size int64, ok bool) {
 	return digest, size, true
 }
 
+// named says whether a name of the book has the content.
+func (cs *contents) named(digest string) bool {
+	for _, f := range cs.store.ISOs() {
+		if f.Digest == digest {
+			return true
+		}
+	}
+	return false
+}
+
 // open opens the part of a content, or reads how far it is; nil without an error if it
 // is complete.
-func (s *Shelf) open(ctx context.Context, c *content, size int64) (*blob.Part, error) {
+func (cs *contents) open(ctx context.Context, c *content, size int64) (*blob.Part, error) {
 	if c.part != nil {
 		return c.part, nil
 	}
-	if _, _, ok := s.kept(c.digest); ok {
+	if _, _, ok := cs.kept(c.digest); ok {
 		return nil, nil
 	}
-	part, err := s.blobs.Part(ctx, c.digest, size)
+	part, err := cs.blobs.Part(ctx, c.digest, size)
 	if err != nil {
 		return nil, err
 	}
@@ -86,31 +111,43 @@ func (s *Shelf) open(ctx context.Context, c *content, size int64) (*blob.Part, e
 }
 
 // rest closes the contents to which nothing comes.
-func (s *Shelf) rest() {
-	s.mu.Lock()
+func (cs *contents) rest() {
+	cs.mu.Lock()
 	var idle []*content
-	for _, c := range s.contents {
-		if !c.busy && s.cfg.Clock().Sub(c.used) >= idleAfter {
+	for _, c := range cs.byDigest {
+		if !c.busy && cs.clock().Sub(c.used) >= idleAfter {
 			c.busy = true
 			idle = append(idle, c)
 		}
 	}
-	s.mu.Unlock()
+	cs.mu.Unlock()
 	for _, c := range idle {
-		s.shut(c)
-		s.give(c)
+		cs.shut(c)
+		cs.give(c)
 	}
 }
 
 // shut closes the part; the caller has the content.
-func (s *Shelf) shut(c *content) {
+func (cs *contents) shut(c *content) {
 	if c.part == nil {
 		return
 	}
 	if err := c.part.Close(); err != nil {
-		s.log.Error("an upload was not kept as far as it was", "digest", c.digest, "err", err)
+		cs.log.Error("an upload was not kept as far as it was", "digest", c.digest, "err", err)
 	}
 	c.part = nil
+}
+
+// close keeps what is there of each.
+func (cs *contents) close() (errs []error) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.byDigest {
+		if c.part != nil {
+			errs = append(errs, c.part.Close())
+		}
+	}
+	return errs
 }
 
 // counted counts what is read.

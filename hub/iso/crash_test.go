@@ -68,8 +68,8 @@ func TestCrashPoints(t *testing.T) {
 		}()
 		pieces := int64(len(k.Acked))
 		first := true
-		if len(s.all()) > 0 {
-			u, err := s.Upload(t.Context(), s.all()[0].id)
+		if len(s.uploads.all()) > 0 {
+			u, err := s.Upload(t.Context(), s.uploads.all()[0].id)
 			if want := min(pieces*60, int64(len(content))); err != nil || u.Offset < want {
 				t.Errorf("at %d after %d were acknowledged, %v", u.Offset, want, err)
 			}

@@ -70,7 +70,7 @@ func nameRule(same, there, signature, replace bool) nameVerdict {
 // that is not known), not_found, unsupported, unavailable, timeout and internal.
 func (s *Shelf) Finish(ctx context.Context, id string, r protoapi.ISOFinishRequest) (resource.ISOFile, error) {
 	const op = "finish upload"
-	u, err := s.of(op, id)
+	u, err := s.uploads.of(op, id)
 	if err != nil {
 		if have, _ := s.cfg.Store.GetISO(r.File); have.File != "" && idOf(have.File, have.Uploaded) == id {
 			return have.ISOFile, nil // the answer was lost
@@ -80,11 +80,11 @@ func (s *Shelf) Finish(ctx context.Context, id string, r protoapi.ISOFinishReque
 	if r.File != u.File {
 		return resource.ISOFile{}, protocol.Errorf(protocol.CodeInvalid, op, "the upload is of %s, not of %.300q", u.File, r.File)
 	}
-	c, err := s.take(op, u.Digest)
+	c, err := s.contents.take(op, u.Digest)
 	if err != nil {
 		return resource.ISOFile{}, err
 	}
-	defer s.give(c)
+	defer s.contents.give(c)
 	f, err := s.finish(ctx, op, u, c)
 	if err == nil {
 		s.metrics.ended.WithLabelValues(endDone).Inc()
@@ -117,7 +117,7 @@ func (r *refusal) Error() string   { return r.err.Error() }
 func (r *refusal) Unwrap() []error { return []error{r.err, errRefused} }
 
 func (s *Shelf) finish(ctx context.Context, op string, u *upload, c *content) (f resource.ISOFile, err error) {
-	part, err := s.open(ctx, c, u.Size)
+	part, err := s.contents.open(ctx, c, u.Size)
 	if err != nil {
 		return f, err
 	}
@@ -131,7 +131,7 @@ func (s *Shelf) finish(ctx context.Context, op string, u *upload, c *content) (f
 	if err := s.checkWanted(op, u.File, u.Digest); err != nil {
 		return f, refuse(err)
 	}
-	digest, size, ok := s.kept(u.Digest)
+	digest, size, ok := s.contents.kept(u.Digest)
 	if !ok {
 		return f, protocol.Errorf(protocol.CodeUnavailable, op, "the content of %s is not there any more", u.File).WithHint("begin the upload again")
 	}
@@ -151,12 +151,12 @@ func (s *Shelf) finish(ctx context.Context, op string, u *upload, c *content) (f
 		return f, err
 	}
 	s.cfg.Crash.At("hub.iso.booked")
-	if f.Digest != f.Uploaded && s.blobs.Has(f.Uploaded) && !s.named(f.Uploaded) {
+	if f.Digest != f.Uploaded && s.blobs.Has(f.Uploaded) && !s.contents.named(f.Uploaded) {
 		if err := s.blobs.Remove(f.Uploaded); err != nil {
 			s.log.Warn("what was packed again was not removed", "digest", f.Uploaded, "err", err)
 		}
 	}
-	return f, s.forget(u.id)
+	return f, s.uploads.forget(u.id)
 }
 
 // whole ends the part, which compares the content with its digest.

@@ -35,7 +35,7 @@ func FuzzUpload(f *testing.F) {
 			}
 			return
 		}
-		if filepath.Base(s.uploadPath(u.ID)) != u.ID+".json" || !resource.ValidISOFile(u.File) {
+		if filepath.Base(s.uploads.path(u.ID)) != u.ID+".json" || !resource.ValidISOFile(u.File) {
 			t.Fatalf("%q, %q", u.ID, u.File)
 		}
 		if now, err := s.Append(t.Context(), u.ID, offset, bytes.NewReader(body)); err == nil && (offset != 0 || now.Offset != int64(len(body)) || now.Offset > r.Size) {

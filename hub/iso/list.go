@@ -21,8 +21,8 @@ func (s *Shelf) List(_ context.Context) protoapi.ISOList {
 	for _, p := range s.blobs.Parts() {
 		there[p.Digest] = p.Bytes
 	}
-	for _, u := range s.all() {
-		said := s.said(u)
+	for _, u := range s.uploads.all() {
+		said := s.uploads.said(u)
 		if said.Offset = there[u.Digest]; s.blobs.Has(u.Digest) {
 			said.Offset = u.Size
 		}

@@ -54,8 +54,5 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.ended.Collect(ch)
 	m.collected.Collect(ch)
 	ch <- prometheus.MustNewConstMetric(m.files, prometheus.GaugeValue, float64(len(m.shelf.cfg.Store.ISOs())))
-	m.shelf.mu.Lock()
-	n := len(m.shelf.uploads)
-	m.shelf.mu.Unlock()
-	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(n))
+	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(m.shelf.uploads.count()))
 }

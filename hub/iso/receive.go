@@ -33,32 +33,20 @@ func (s *Shelf) Receive(ctx context.Context, digest string, size int64) (*Receiv
 	if s.blobs.Has(digest) {
 		return nil, nil
 	}
-	if s.uploadSize(digest, size) != size {
+	if s.uploads.sizeOf(digest, size) != size {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "%s has %d bytes, and an upload says another size", digest, size).WithHint("rackctl iso list shows it; rackctl iso remove --upload ends it")
 	}
-	c, err := s.take(op, digest)
+	c, err := s.contents.take(op, digest)
 	if err != nil {
 		return nil, err
 	}
 	if c.part == nil {
 		if c.part, err = s.blobs.Part(ctx, digest, size); err != nil || c.part == nil {
-			s.give(c)
+			s.contents.give(c)
 			return nil, err
 		}
 	}
 	return &Receiving{s: s, c: c, part: c.part, size: size}, nil
-}
-
-// uploadSize is the size that an upload of a content says, else size.
-func (s *Shelf) uploadSize(digest string, size int64) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, u := range s.uploads {
-		if u.Digest == digest {
-			return u.Size
-		}
-	}
-	return size
 }
 
 // Offset is how many bytes are there.
@@ -92,8 +80,8 @@ func (r *Receiving) Drop() error {
 
 // Close keeps what is there, for another time.
 func (r *Receiving) Close() {
-	r.s.shut(r.c)
-	r.s.give(r.c)
+	r.s.contents.shut(r.c)
+	r.s.contents.give(r.c)
 }
 
 // Has says whether a content is there, complete and compared with its digest.

@@ -84,7 +84,7 @@ func TestReceivedIsCollected(t *testing.T) {
 	}
 	s.needed[digestOf(content)] = true
 	for range 2 {
-		s.collect()
+		s.removal.collect()
 		s.now = s.now.Add(2 * collectAfter)
 	}
 	if !s.Has(digestOf(content)) || s.Has(digestOf(other)) {

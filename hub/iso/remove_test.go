@@ -72,14 +72,14 @@ func TestCollect(t *testing.T) {
 				}
 			}
 			for range 3 {
-				s.collect()
+				s.removal.collect()
 				if !s.blobs.Has(digestOf(content)) {
 					t.Fatal("it goes at once: a document may be on its way")
 				}
 				s.now = s.now.Add(collectAfter/2 - time.Second)
 			}
 			s.now = s.now.Add(time.Minute)
-			s.collect()
+			s.removal.collect()
 			if s.blobs.Has(digestOf(content)) == row.goes {
 				t.Errorf("there: %t", !row.goes)
 			}
@@ -91,13 +91,13 @@ func TestCollect(t *testing.T) {
 	if _, err := s.Remove(t.Context(), "A.iso", false, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	s.collect()
+	s.removal.collect()
 	s.now = s.now.Add(collectAfter - time.Second)
 	s.needed[digestOf(content)] = true
-	s.collect()
+	s.removal.collect()
 	delete(s.needed, digestOf(content))
 	s.now = s.now.Add(time.Minute)
-	s.collect()
+	s.removal.collect()
 	if !s.blobs.Has(digestOf(content)) {
 		t.Error("the wait did not begin anew")
 	}
@@ -115,15 +115,15 @@ func TestCollectParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.restart()
-	if err := s.forget(u.ID); err != nil {
+	if err := s.uploads.forget(u.ID); err != nil {
 		t.Fatal(err)
 	}
-	s.collect()
+	s.removal.collect()
 	if len(s.blobs.Parts()) != 1 {
 		t.Error("gone at once")
 	}
 	s.now = s.now.Add(collectAfter)
-	s.collect()
+	s.removal.collect()
 	if len(s.blobs.Parts()) != 0 {
 		t.Errorf("left: %v", s.blobs.Parts())
 	}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -50,10 +49,9 @@ type Shelf struct {
 	keys    Keys // nil: callers bring their own
 	metrics *metrics
 
-	mu       sync.Mutex
-	uploads  map[string]*upload
-	contents map[string]*content  // by digest, that something is done with or was lately
-	unneeded map[string]time.Time // since when, by digest
+	uploads  *uploads
+	contents *contents
+	removal  *removal
 }
 
 // Open reads what is there. The codes are invalid (configuration, keyring), conflict
@@ -69,7 +67,7 @@ func Open(cfg Config) (*Shelf, error) {
 	if cfg.Event == nil {
 		cfg.Event = func(context.Context, string) {}
 	}
-	s := &Shelf{cfg: cfg, log: cfg.Logger, uploads: map[string]*upload{}, contents: map[string]*content{}, unneeded: map[string]time.Time{}}
+	s := &Shelf{cfg: cfg, log: cfg.Logger}
 	var err error
 	switch {
 	case len(cfg.Keyring) > 0 && cfg.Verifier == nil:
@@ -89,10 +87,16 @@ func Open(cfg Config) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.loadUploads(); err != nil {
+	s.uploads = &uploads{dir: s.path("uploads"), log: cfg.Logger, clock: cfg.Clock, byID: map[string]*upload{}}
+	if err := s.uploads.load(); err != nil {
 		return nil, errors.Join(err, s.blobs.Close())
 	}
+	s.contents = &contents{blobs: s.blobs, store: cfg.Store, log: cfg.Logger, clock: cfg.Clock, byDigest: map[string]*content{}}
 	s.metrics = newMetrics(s)
+	s.removal = &removal{
+		blobs: s.blobs, store: cfg.Store, uploads: s.uploads, contents: s.contents, documents: cfg.Needed,
+		log: cfg.Logger, clock: cfg.Clock, collected: s.metrics.collected, unneeded: map[string]time.Time{},
+	}
 	if err := cfg.Registerer.Register(s.metrics); err != nil {
 		return nil, errors.Join(protocol.Errorf(protocol.CodeInternal, op, "%w", err), s.blobs.Close())
 	}
@@ -117,8 +121,8 @@ func (s *Shelf) Run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 			s.expire(ctx)
-			s.rest()
-			s.collect()
+			s.contents.rest()
+			s.removal.collect()
 		}
 	}
 }
@@ -126,15 +130,7 @@ func (s *Shelf) Run(ctx context.Context) error {
 // Close keeps what is there of uploads and gives up the folder. What is still being sent
 // to ends with an error.
 func (s *Shelf) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, c := range s.contents {
-		if c.part != nil {
-			errs = append(errs, c.part.Close())
-		}
-	}
-	return errors.Join(append(errs, s.blobs.Close())...)
+	return errors.Join(append(s.contents.close(), s.blobs.Close())...)
 }
 
 // OpenContent is the content of a digest, for the caller to close, and its size in bytes.

@@ -82,7 +82,7 @@ func TestResume(t *testing.T) {
 		stop func(*site)
 	}{
 		{"the connection", func(*site) {}},
-		{"the client went away for a while", func(s *site) { s.now = s.now.Add(2 * idleAfter); s.rest() }},
+		{"the client went away for a while", func(s *site) { s.now = s.now.Add(2 * idleAfter); s.contents.rest() }},
 		{"the hub was restarted", (*site).restart},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -284,7 +284,7 @@ func TestTwoUploaders(t *testing.T) {
 	wants(t, "a second sender", err, protocol.CodeUnavailable, "somebody else")
 	_, err = s.Begin(t.Context(), request("C.iso", three), "bob")
 	wants(t, "begun meanwhile", err, protocol.CodeUnavailable)
-	if _, err := s.of("test", c.ID); err != nil {
+	if _, err := s.uploads.of("test", c.ID); err != nil {
 		t.Errorf("the first sender has lost its upload: %v", err)
 	}
 	wants(t, "ended meanwhile", s.Abort(c.ID), protocol.CodeUnavailable)
