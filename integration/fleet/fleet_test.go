@@ -93,7 +93,7 @@ func TestHold(t *testing.T) {
 		return n == 4
 	})
 	// One that lies, with its receipt.
-	h, err := s.config.Client.CreateHold(t.Context(), serverName(rackName(0), 0), api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
+	h, err := s.config.Client.Holds.Create(t.Context(), serverName(rackName(0), 0), api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (c *Config) identity(ctx context.Context, i int, from net.Addr, id *identit
 	if found || err != nil {
 		return 0, err
 	}
-	token, err := c.Client.NewJoinToken(ctx, rack)
+	token, err := c.Client.Agents.NewToken(ctx, rack)
 	if err != nil {
 		return 0, err
 	}
@@ -98,7 +98,7 @@ func (c *Config) identity(ctx context.Context, i int, from net.Addr, id *identit
 func join(ctx context.Context, client *api.Client, q api.JoinRequest) (api.JoinAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	return client.Join(ctx, q)
+	return client.Agents.Join(ctx, q)
 }
 
 // stranger is a client without an account, as each agent is before it has joined.

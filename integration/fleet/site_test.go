@@ -152,7 +152,7 @@ func (s *site) until(what string, ok func() bool) {
 // list are the hub's resources of a kind.
 func list[T resource.Object](s *site, kind resource.Kind) (out []T) {
 	s.t.Helper()
-	all, err := s.config.Client.ListObjects(s.t.Context(), kind)
+	all, err := s.config.Client.Objects.List(s.t.Context(), kind)
 	if err != nil {
 		s.t.Fatal(err)
 	}
