@@ -71,7 +71,6 @@ func larger() map[string]bounds {
 		"hub/store":         {10, 155, 23},
 		"integration/fleet": {10, 40, 21},
 		"integration/sim":   {10, 60, 23},
-		"netboot/mirror":    {10, 40, 28},
 		"protocol/decide":   {10, 40, 44},
 	}
 }
