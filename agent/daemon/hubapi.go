@@ -18,7 +18,7 @@ type hubAPI struct {
 // Fetch implements files.UserData.
 func (h hubAPI) Fetch(ctx context.Context, sealed string) (body []byte, err error) {
 	return h.ask(ctx, "fetch user data", func(c *api.Client) ([]byte, error) {
-		answer, err := c.Ignition(ctx, api.IgnitionRequest{Sealed: sealed})
+		answer, err := c.Environments.Ignition(ctx, api.IgnitionRequest{Sealed: sealed})
 		return answer.Body, err
 	})
 }
@@ -26,7 +26,7 @@ func (h hubAPI) Fetch(ctx context.Context, sealed string) (body []byte, err erro
 // FetchEnv implements files.Bundles.
 func (h hubAPI) FetchEnv(ctx context.Context, sealed string) (body []byte, err error) {
 	return h.ask(ctx, "fetch boot environment", func(c *api.Client) ([]byte, error) {
-		answer, err := c.EnvBundle(ctx, api.EnvBundleRequest{Sealed: sealed})
+		answer, err := c.Environments.Bundle(ctx, api.EnvBundleRequest{Sealed: sealed})
 		return answer.Body, err
 	})
 }

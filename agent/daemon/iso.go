@@ -75,7 +75,7 @@ func (s isoSource) Fetch(ctx context.Context, digest string, offset, n int64) (i
 		if err != nil {
 			return nil, err
 		}
-		body, err := client.ISOContent(ctx, digest, offset, n)
+		body, err := client.ISOs.Read(ctx, digest, offset, n)
 		if err == nil {
 			return &isoBody{body, client}, nil
 		}

@@ -51,7 +51,7 @@ func Join(ctx context.Context, c Config, hub, token string, ca []byte) (agent st
 		return "", err
 	}
 	request.SealKey = seal.Public()
-	if id.Answer, err = client.Join(ctx, request); err != nil {
+	if id.Answer, err = client.Agents.Join(ctx, request); err != nil {
 		return "", err
 	}
 	id.Hub = hub

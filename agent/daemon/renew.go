@@ -272,7 +272,7 @@ func (r *renewer) renewAt(ctx context.Context, url string, id identity, action d
 	if err != nil {
 		return err
 	}
-	answer, err := client.Renew(ctx, api.RenewRequest{Agent: m.Agent, Renewal: sealed})
+	answer, err := client.Agents.Renew(ctx, api.RenewRequest{Agent: m.Agent, Renewal: sealed})
 	if err != nil {
 		return err
 	}

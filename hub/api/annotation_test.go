@@ -17,7 +17,7 @@ func TestAnnotations(t *testing.T) {
 	h, admin, _ := owned(t)
 	ctx := t.Context()
 	annotate := func(name, value string) (protoapi.AnnotationAnswer, error) {
-		return admin.Annotate(ctx, "n1", protoapi.AnnotationRequest{Annotation: name, Value: value})
+		return admin.Servers.Annotate(ctx, "n1", protoapi.AnnotationRequest{Annotation: name, Value: value})
 	}
 	_, before, err := h.KV.List(ctx, "")
 	if err != nil {
@@ -58,11 +58,11 @@ func TestAnnotations(t *testing.T) {
 	if r, err = annotate("reboot.metal3.io", ""); err != nil || r.Request.Mode != resource.StopSoft || r.Request.AnyPhase {
 		t.Errorf("%+v, %v", r, err)
 	}
-	_, err = admin.Annotate(ctx, "n9", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io/k"})
+	_, err = admin.Servers.Annotate(ctx, "n9", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io/k"})
 	wantCode(t, err, protocol.CodeNotFound)
-	_, err = admin.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io"})
+	_, err = admin.Servers.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io"})
 	wantCode(t, err, protocol.CodeConflict) // no claim, and no force: B10, and not dropped silently
-	if r, err = admin.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io", Value: `{"force":true}`}); err != nil || r.Request.Precondition != (resource.Precondition{}) {
+	if r, err = admin.Servers.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io", Value: `{"force":true}`}); err != nil || r.Request.Precondition != (resource.Precondition{}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -91,7 +91,7 @@ func TestPossibleRequests(t *testing.T) {
 					want = protocol.CodeConflict
 				}
 				name := fmt.Sprintf("claim %s, wants %s: %+v, held %t", claim, power, req, n >= 4)
-				r, err := c.Reboot(t.Context(), "n1", req)
+				r, err := c.Requests.Reboot(t.Context(), "n1", req)
 				if protocol.CodeOf(err) != want || err != nil && protocol.HintOf(err) == "" {
 					t.Errorf("%s: %v, want %q", name, err, want)
 				}
@@ -101,7 +101,7 @@ func TestPossibleRequests(t *testing.T) {
 				if r.Precondition.OwnerUID != pre || r.AnyPhase != req.AnyPhase || r.Ref != req.Ref {
 					t.Errorf("%s: %+v", name, r.Request)
 				}
-				if again, err := c.Reboot(t.Context(), "n1", req); err != nil || again.ID != r.ID {
+				if again, err := c.Requests.Reboot(t.Context(), "n1", req); err != nil || again.ID != r.ID {
 					t.Errorf("%s: the same again is %s, %v; want %s", name, again.ID, err, r.ID)
 				}
 			}
@@ -114,7 +114,7 @@ func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power
 	t.Helper()
 	cl := storetest.Claim("c1", "n1")
 	cl.Spec.Power = power
-	if _, err := c.Apply(t.Context(), append(storetest.Site(), cl), false); err != nil {
+	if _, err := c.Objects.Apply(t.Context(), append(storetest.Site(), cl), false); err != nil {
 		t.Fatal(err)
 	}
 	if how == "none" {
@@ -138,7 +138,7 @@ func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power
 func TestHoldTerms(t *testing.T) {
 	_, admin, _ := owned(t)
 	ask := protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true}}
-	h, err := admin.CreateHold(t.Context(), "n1", ask)
+	h, err := admin.Holds.Create(t.Context(), "n1", ask)
 	if err != nil || h.Spec.TTL != ask.TTL || h.Spec.OnExpiry != resource.ExpiryRelease || !h.Spec.ForceDuringFirmware {
 		t.Fatalf("%+v, %v", h, err)
 	}
@@ -154,7 +154,7 @@ func TestHoldTerms(t *testing.T) {
 		if bad.Key == "k" {
 			want = protocol.CodeConflict
 		}
-		if _, err := admin.CreateHold(t.Context(), "n1", bad); protocol.CodeOf(err) != want {
+		if _, err := admin.Holds.Create(t.Context(), "n1", bad); protocol.CodeOf(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

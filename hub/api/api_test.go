@@ -131,7 +131,7 @@ func TestProblems(t *testing.T) {
 
 func TestPanicIsAProblem(t *testing.T) {
 	h := apitest.New(t)
-	if _, err := h.Client(t).Apply(t.Context(), []resource.Object{storetest.Rack("r1")}, false); err != nil {
+	if _, err := h.Client(t).Objects.Apply(t.Context(), []resource.Object{storetest.Rack("r1")}, false); err != nil {
 		t.Fatal(err)
 	}
 	h.Fleet.Broken = true
@@ -207,7 +207,7 @@ func TestNewRefusesAnIncompleteConfig(t *testing.T) {
 
 func TestClientGivesBackTheFieldErrors(t *testing.T) {
 	c := apitest.New(t).Client(t)
-	_, err := c.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "nowhere")}, false)
+	_, err := c.Objects.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "nowhere")}, false)
 	wantCode(t, err, protocol.CodeInvalid)
 	p, ok := errors.AsType[*protoapi.Problem](err)
 	if !ok || len(p.Errors) != 1 || p.Errors[0].Index != 1 || p.Errors[0].Path != "spec.rackRef.name" || p.Errors[0].Name != "b1" {
@@ -221,13 +221,13 @@ func TestClientGivesBackTheFieldErrors(t *testing.T) {
 func TestResources(t *testing.T) {
 	h := apitest.New(t)
 	c, ctx := h.Client(t), t.Context()
-	if out, err := c.Apply(ctx, storetest.Site(), true); err != nil || out.Results[0].Outcome != "created" {
+	if out, err := c.Objects.Apply(ctx, storetest.Site(), true); err != nil || out.Results[0].Outcome != "created" {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if all, err := protoapi.GetAll[*resource.Server](ctx, c); err != nil || len(all) != 0 {
 		t.Fatalf("a dry run wrote: %v, %v", all, err)
 	}
-	out, err := c.Apply(ctx, storetest.Site(), false)
+	out, err := c.Objects.Apply(ctx, storetest.Site(), false)
 	if err != nil || len(out.Results) != len(storetest.Site()) || out.Results[0].Generation != 1 {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -240,9 +240,9 @@ func TestResources(t *testing.T) {
 		`{"apiVersion":"rackboot/v1","kind":"Rack","metadata":{"name":"r1"},"spec":{"description":"row 7"}}`); status != 200 || !strings.Contains(text, `"generation":2`) {
 		t.Fatalf("%d %s", status, text)
 	}
-	_, err = c.Delete(ctx, resource.KindRack, "r1")
+	_, err = c.Objects.Delete(ctx, resource.KindRack, "r1")
 	wantCode(t, err, protocol.CodeConflict)
-	if _, err = c.Delete(ctx, resource.KindServer, "n2"); err != nil {
+	if _, err = c.Objects.Delete(ctx, resource.KindServer, "n2"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -250,10 +250,10 @@ func TestResources(t *testing.T) {
 func TestHoldsAndReboots(t *testing.T) {
 	h := apitest.New(t)
 	c, ctx := h.Client(t), t.Context()
-	if _, err := c.Apply(ctx, append(storetest.Site(), storetest.Claim("c1", "n1")), false); err != nil {
+	if _, err := c.Objects.Apply(ctx, append(storetest.Site(), storetest.Claim("c1", "n1")), false); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{})
+	_, err := c.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeConflict) // the claim has no server yet
 	claims, err := protoapi.GetAll[*resource.Claim](ctx, c)
 	if err != nil {
@@ -263,40 +263,40 @@ func TestHoldsAndReboots(t *testing.T) {
 	if err := h.Store.Put(ctx, claims[0]); err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Mode: resource.StopHard})
+	r, err := c.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{Mode: resource.StopHard})
 	if err != nil || r.Rack != "r1" || r.By != "admin" || r.Precondition.OwnerUID != claims[0].Metadata.UID ||
 		!r.NotAfter.Equal(apitest.Now().Add(10*time.Minute)) || r.Report.Outcome != resource.OutcomePending {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if back, err := c.Request(ctx, r.ID); err != nil || back.ID != r.ID || back.Mode != resource.StopHard {
+	if back, err := c.Requests.Get(ctx, r.ID); err != nil || back.ID != r.ID || back.Mode != resource.StopHard {
 		t.Fatalf("%+v, %v", back, err)
 	}
 	for _, at := range []time.Time{apitest.Now(), apitest.Now().Add(25 * time.Hour)} {
-		_, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{NotAfter: &at})
+		_, err = c.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{NotAfter: &at})
 		wantCode(t, err, protocol.CodeInvalid)
 	}
-	_, err = c.Reboot(ctx, "n9", protoapi.RebootRequest{})
+	_, err = c.Requests.Reboot(ctx, "n9", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeNotFound)
 
-	hold, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "upgrade", Ref: "node/7"}})
+	hold, err := c.Holds.Create(ctx, "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "upgrade", Ref: "node/7"}})
 	if err != nil || hold.Spec.Owner != "admin" || hold.Status.Word != resource.HoldAccepted {
 		t.Fatalf("%+v, %v", hold, err)
 	}
-	again, err := c.CreateHold(ctx, "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "upgrade", Ref: "node/7"}})
+	again, err := c.Holds.Create(ctx, "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "upgrade", Ref: "node/7"}})
 	if err != nil || again.Metadata.Name != hold.Metadata.Name {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	if r, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{}); err != nil || r.Report.Outcome != resource.OutcomePending {
+	if r, err = c.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{}); err != nil || r.Report.Outcome != resource.OutcomePending {
 		t.Errorf("a request waits behind a hold: %+v, %v", r, err)
 	}
-	released, err := c.ReleaseHold(ctx, hold.Metadata.Name, protoapi.ReleaseRequest{})
+	released, err := c.Holds.Release(ctx, hold.Metadata.Name, protoapi.ReleaseRequest{})
 	if err != nil || released.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", released, err)
 	}
-	if _, err = c.Delete(ctx, resource.KindClaim, "c1"); err != nil {
+	if _, err = c.Objects.Delete(ctx, resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Reboot(ctx, "n1", protoapi.RebootRequest{})
+	_, err = c.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{})
 	wantCode(t, err, protocol.CodeConflict) // being deleted
 }
 
@@ -313,10 +313,10 @@ func TestEventsAndJoin(t *testing.T) {
 	if list, err = c.Events(ctx, 3, 10); err != nil || len(list.Items) != 0 || list.Next != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if _, err := c.Apply(ctx, []resource.Object{storetest.Rack("r1")}, false); err != nil {
+	if _, err := c.Objects.Apply(ctx, []resource.Object{storetest.Rack("r1")}, false); err != nil {
 		t.Fatal(err)
 	}
-	token, err := c.NewJoinToken(ctx, "r1")
+	token, err := c.Agents.NewToken(ctx, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,10 +325,10 @@ func TestEventsAndJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.CloseIdle()
-	if a, err := stranger.Join(ctx, protoapi.JoinRequest{Token: token.Token, Key: make([]byte, 32)}); err != nil || a.Agent != "a1" {
+	if a, err := stranger.Agents.Join(ctx, protoapi.JoinRequest{Token: token.Token, Key: make([]byte, 32)}); err != nil || a.Agent != "a1" {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	_, err = stranger.Join(ctx, protoapi.JoinRequest{Token: token.Token, Key: make([]byte, 32)})
+	_, err = stranger.Agents.Join(ctx, protoapi.JoinRequest{Token: token.Token, Key: make([]byte, 32)})
 	wantCode(t, err, protocol.CodeDenied)
 	_, err = stranger.Events(ctx, 0, 1)
 	wantCode(t, err, protocol.CodeDenied)

@@ -17,23 +17,23 @@ func TestApprovals(t *testing.T) {
 		{Approval: resource.Approval{ID: "01a", Class: resource.ApproveBulkStop}, State: resource.ApprovalPending, Version: 2, Approvers: 2, Asked: []string{"ha"}},
 	})
 	admin, ha := h.Client(t), h.ClientOf(t, apitest.ClientToken)
-	_, err := ha.GrantApproval(t.Context(), "01a", protoapi.GrantRequest{Version: 2})
+	_, err := ha.Approvals.Grant(t.Context(), "01a", protoapi.GrantRequest{Version: 2})
 	wantCode(t, err, protocol.CodeDenied)
-	_, err = ha.SignApproval(t.Context(), "01a", protoapi.SignRequest{Signed: []byte("x")})
+	_, err = ha.Approvals.Sign(t.Context(), "01a", protoapi.SignRequest{Signed: []byte("x")})
 	wantCode(t, err, protocol.CodeDenied)
-	_, err = admin.GrantApproval(t.Context(), "01a", protoapi.GrantRequest{Version: 1})
+	_, err = admin.Approvals.Grant(t.Context(), "01a", protoapi.GrantRequest{Version: 1})
 	wantCode(t, err, protocol.CodeConflict)
-	_, err = admin.Approval(t.Context(), "none")
+	_, err = admin.Approvals.Get(t.Context(), "none")
 	wantCode(t, err, protocol.CodeNotFound)
-	if r, err := admin.GrantApproval(t.Context(), "01a", protoapi.GrantRequest{Version: 2}); err != nil || len(r.By) != 1 || r.By[0] != "admin" {
+	if r, err := admin.Approvals.Grant(t.Context(), "01a", protoapi.GrantRequest{Version: 2}); err != nil || len(r.By) != 1 || r.By[0] != "admin" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	_, err = ha.DenyApproval(t.Context(), "01a", protoapi.DenyRequest{Reason: "withdrawn"})
+	_, err = ha.Approvals.Deny(t.Context(), "01a", protoapi.DenyRequest{Reason: "withdrawn"})
 	wantCode(t, err, protocol.CodeDenied)
-	if r, err := admin.DenyApproval(t.Context(), "01a", protoapi.DenyRequest{Reason: "no"}); err != nil || r.DeniedBy != "admin" {
+	if r, err := admin.Approvals.Deny(t.Context(), "01a", protoapi.DenyRequest{Reason: "no"}); err != nil || r.DeniedBy != "admin" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if all, err := ha.Approvals(t.Context()); err != nil || len(all) != 1 || all[0].State != resource.ApprovalDenied {
+	if all, err := ha.Approvals.List(t.Context()); err != nil || len(all) != 1 || all[0].State != resource.ApprovalDenied {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -33,7 +33,7 @@ func record(t *testing.T, h *apitest.Hub, caller, target string) {
 func all(t *testing.T, c *protoapi.Client, q protoapi.AuditQuery) (out []protocol.AuditEntry) {
 	t.Helper()
 	for {
-		list, err := c.Audit(t.Context(), q)
+		list, err := c.Audit.List(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,11 +80,11 @@ func TestAuditList(t *testing.T) {
 			}
 		}
 	}
-	list, err := c.Audit(t.Context(), protoapi.AuditQuery{Limit: 1})
+	list, err := c.Audit.List(t.Context(), protoapi.AuditQuery{Limit: 1})
 	if err != nil || list.Head != head || list.Hash != hash || len(list.Broken) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, err := c.Audit(t.Context(), protoapi.AuditQuery{Limit: 5000}); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := c.Audit.List(t.Context(), protoapi.AuditQuery{Limit: 5000}); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("a limit over the bound: %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestAuditExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := h.Client(t).ExportAudit(t.Context(), 0, &out); err != nil {
+	if err := h.Client(t).Audit.Export(t.Context(), 0, &out); err != nil {
 		t.Fatal(err)
 	}
 	head, hash := h.Audit.Head()
@@ -118,10 +118,10 @@ func TestAuditExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if err := h.Client(t).ExportAudit(t.Context(), 0, &out); err == nil && strings.Contains(out.String(), `{"end":`) {
+	if err := h.Client(t).Audit.Export(t.Context(), 0, &out); err == nil && strings.Contains(out.String(), `{"end":`) {
 		t.Error("an export with a gap has an end")
 	}
-	if err := h.Client(t).ExportAudit(t.Context(), head+1, &out); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if err := h.Client(t).Audit.Export(t.Context(), head+1, &out); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("from beyond the end: %v", err)
 	}
 }
@@ -130,9 +130,9 @@ func TestAuditExport(t *testing.T) {
 func TestAuditRight(t *testing.T) {
 	h := apitest.New(t)
 	ha := h.ClientOf(t, apitest.ClientToken)
-	_, listErr := ha.Audit(t.Context(), protoapi.AuditQuery{Limit: 1})
+	_, listErr := ha.Audit.List(t.Context(), protoapi.AuditQuery{Limit: 1})
 	var out bytes.Buffer
-	for _, err := range []error{listErr, ha.ExportAudit(t.Context(), 0, &out)} {
+	for _, err := range []error{listErr, ha.Audit.Export(t.Context(), 0, &out)} {
 		if protocol.CodeOf(err) != protocol.CodeDenied || out.Len() > 0 {
 			t.Errorf("a client: %v", err)
 		}

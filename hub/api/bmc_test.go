@@ -15,7 +15,7 @@ func TestBMCs(t *testing.T) {
 	hub := apitest.New(t)
 	c := hub.Client(t)
 	ctx := t.Context()
-	if _, err := c.Apply(ctx, storetest.Site(), false); err != nil {
+	if _, err := c.Objects.Apply(ctx, storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
 	found := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r1"}, Address: "https://10.7.0.130"}, Status: resource.BMCStatus{State: resource.BMCPending}}
@@ -23,29 +23,29 @@ func TestBMCs(t *testing.T) {
 	if err := hub.Store.Put(ctx, found); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.AcceptBMC(ctx, "found", protoapi.AcceptBMC{CredentialsRef: "local:x"}); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := c.BMCs.Accept(ctx, "found", protoapi.AcceptBMC{CredentialsRef: "local:x"}); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("without a pin: %v", err)
 	}
-	b, err := c.AcceptBMC(ctx, "found", protoapi.AcceptBMC{CredentialsRef: "local:x", CA: "pem"})
+	b, err := c.BMCs.Accept(ctx, "found", protoapi.AcceptBMC{CredentialsRef: "local:x", CA: "pem"})
 	if err != nil || b.Pending() || b.Status.AcceptedBy != "admin" {
 		t.Errorf("accepted %+v, %v", b.Status, err)
 	}
 	hub.Fleet.SetServer("n1", resource.ServerStatus{Report: &resource.ServerReport{Identity: "new"}})
-	if _, err := c.AcceptServer(ctx, "n1", protoapi.AcceptServer{Identity: "old"}); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := c.Servers.Accept(ctx, "n1", protoapi.AcceptServer{Identity: "old"}); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("another identity: %v", err)
 	}
-	if s, err := c.AcceptServer(ctx, "n1", protoapi.AcceptServer{Identity: "new"}); err != nil || s.Status.AcceptedIdentity != "new" {
+	if s, err := c.Servers.Accept(ctx, "n1", protoapi.AcceptServer{Identity: "new"}); err != nil || s.Status.AcceptedIdentity != "new" {
 		t.Errorf("accepted %q, %v", s.Status.AcceptedIdentity, err)
 	}
 	hub.Fleet.SetProbe("b1", []protocol.Probe{{Profile: "dell"}}, nil)
-	if list, err := c.Probe(ctx, "b1", protoapi.ProbeRequest{}); err != nil || len(list.Items) != 1 || list.Items[0].Profile != "dell" {
+	if list, err := c.BMCs.Probe(ctx, "b1", protoapi.ProbeRequest{}); err != nil || len(list.Items) != 1 || list.Items[0].Profile != "dell" {
 		t.Errorf("probed %+v, %v", list, err)
 	}
-	if _, err := c.Probe(ctx, "b1", protoapi.ProbeRequest{SystemURI: "Systems/1"}); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := c.BMCs.Probe(ctx, "b1", protoapi.ProbeRequest{SystemURI: "Systems/1"}); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("no path: %v", err)
 	}
 	hub.Fleet.SetProbe("b1", nil, protocol.Errorf(protocol.CodeDenied, "probe", "refused").WithHint("correct the file"))
-	if _, err := c.Probe(ctx, "b1", protoapi.ProbeRequest{}); protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) != "correct the file" {
+	if _, err := c.BMCs.Probe(ctx, "b1", protoapi.ProbeRequest{}); protocol.CodeOf(err) != protocol.CodeDenied || protocol.HintOf(err) != "correct the file" {
 		t.Errorf("refused by the BMC: %v", err)
 	}
 }
@@ -54,7 +54,7 @@ func TestBMCs(t *testing.T) {
 func TestListOfBMCsIsBrief(t *testing.T) {
 	hub := apitest.New(t)
 	c := hub.Client(t)
-	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
+	if _, err := c.Objects.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
 	hub.Fleet.SetBMC("b1", resource.BMCStatus{Inventory: []protocol.Inventory{{

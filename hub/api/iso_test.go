@@ -45,36 +45,36 @@ func TestUploadISO(t *testing.T) {
 	c := h.ClientOf(t, apitest.TokenOf("operator"))
 	content, digest := isoArchive(t, strings.Repeat("kernel", 300))
 	req := protoapi.ISOUploadRequest{File: "Debian 12.iso", Digest: digest, Size: int64(len(content))}
-	u, err := c.BeginISO(t.Context(), req)
+	u, err := c.Uploads.Begin(t.Context(), req)
 	if err != nil || u.Offset != 0 || u.ID == "" {
 		t.Fatal(u, err)
 	}
-	if u, err = c.SendISO(t.Context(), u.ID, 0, bytes.NewReader(content), 1000); err != nil || u.Offset != 1000 {
+	if u, err = c.Uploads.Send(t.Context(), u.ID, 0, bytes.NewReader(content), 1000); err != nil || u.Offset != 1000 {
 		t.Fatal(u, err)
 	}
-	_, err = c.SendISO(t.Context(), u.ID, 0, bytes.NewReader(content), 10)
+	_, err = c.Uploads.Send(t.Context(), u.ID, 0, bytes.NewReader(content), 10)
 	wantCode(t, err, protocol.CodeConflict)
 	resp := head(t, h, protoapi.PathISOUpload(u.ID))
 	if got := resp.Header.Get(protoapi.HeaderUploadOffset); got != "1000" || resp.StatusCode != http.StatusOK {
 		t.Errorf("HEAD: %d, %q", resp.StatusCode, got)
 	}
-	_, err = c.FinishISO(t.Context(), u.ID, protoapi.ISOFinishRequest{File: req.File})
+	_, err = c.Uploads.Finish(t.Context(), u.ID, protoapi.ISOFinishRequest{File: req.File})
 	wantCode(t, err, protocol.CodeConflict)
-	if u, err = c.SendISO(t.Context(), u.ID, 1000, bytes.NewReader(content[1000:]), int64(len(content)-1000)); err != nil {
+	if u, err = c.Uploads.Send(t.Context(), u.ID, 1000, bytes.NewReader(content[1000:]), int64(len(content)-1000)); err != nil {
 		t.Fatal(err)
 	}
-	f, err := c.FinishISO(t.Context(), u.ID, protoapi.ISOFinishRequest{File: req.File})
+	f, err := c.Uploads.Finish(t.Context(), u.ID, protoapi.ISOFinishRequest{File: req.File})
 	if err != nil || f.Digest != digest || f.UploadedBy != "operator" {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	list, err := c.ISOs(t.Context())
+	list, err := c.ISOs.List(t.Context())
 	if err != nil || len(list.Items) != 1 || list.Items[0].File != req.File {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, err = c.RemoveISO(t.Context(), req.File, false); err != nil {
+	if _, err = c.ISOs.Remove(t.Context(), req.File, false); err != nil {
 		t.Error(err)
 	}
-	_, err = c.ISO(t.Context(), req.File)
+	_, err = c.ISOs.Get(t.Context(), req.File)
 	wantCode(t, err, protocol.CodeNotFound)
 	var ops []string
 	for _, e := range h.Records.Entries() {

@@ -153,10 +153,10 @@ func TestHealthHasNoRate(t *testing.T) {
 func TestClientWaits(t *testing.T) {
 	h := apitest.NewWith(t, func(c *api.Config) { c.Limits = gate.Limits{CallerPerSecond: 20, CallerBurst: 1} })
 	c := h.Client(t)
-	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
+	if _, err := c.Objects.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}}); err != nil {
+	if _, err := c.Holds.Create(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}}); err != nil {
 		t.Errorf("%v (%s)", err, protocol.HintOf(err))
 	}
 }

@@ -157,7 +157,7 @@ func TestClientKeysAndRevisions(t *testing.T) {
 	c := h.Client(t)
 	ctx := protoapi.WithIdempotencyKey(t.Context(), "k")
 	for range 2 {
-		if _, err := c.Reboot(ctx, "n1", protoapi.RebootRequest{Action: resource.RequestPowerOff}); err != nil {
+		if _, err := c.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{Action: resource.RequestPowerOff}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,9 +168,9 @@ func TestClientKeysAndRevisions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision+1), resource.KindBMC, "b3")
+	_, err = c.Objects.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision+1), resource.KindBMC, "b3")
 	wantCode(t, err, protocol.CodeConflict)
-	if _, err := c.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision), resource.KindBMC, "b3"); err != nil {
+	if _, err := c.Objects.Delete(protoapi.WithRevision(t.Context(), b.Metadata.Revision), resource.KindBMC, "b3"); err != nil {
 		t.Error(err)
 	}
 }

@@ -25,7 +25,7 @@ func owned(t *testing.T) (h *apitest.Hub, admin, ha *protoapi.Client) {
 	t.Helper()
 	h = apitest.New(t)
 	admin, ha = h.Client(t), h.ClientOf(t, apitest.ClientToken)
-	if _, err := admin.Apply(t.Context(), append(storetest.Site(), storetest.Claim("c1", "n1")), false); err != nil {
+	if _, err := admin.Objects.Apply(t.Context(), append(storetest.Site(), storetest.Claim("c1", "n1")), false); err != nil {
 		t.Fatal(err)
 	}
 	c, err := store.Get[*resource.Claim](h.Store, "c1")
@@ -41,7 +41,7 @@ func owned(t *testing.T) (h *apitest.Hub, admin, ha *protoapi.Client) {
 
 func place(t *testing.T, c *protoapi.Client, key string) *resource.Hold {
 	t.Helper()
-	h, err := c.CreateHold(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
+	h, err := c.Holds.Create(t.Context(), "n1", protoapi.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestOnlyTheOwnerReleases(t *testing.T) {
 		{"a reason that is too long", admin, theirs.Metadata.Name, strings.Repeat("x", 1025), protocol.CodeInvalid, ""},
 		{"no such hold", admin, "nosuch", "", protocol.CodeNotFound, "rackctl get holds"},
 	} {
-		_, err := row.by.ReleaseHold(ctx, row.id, protoapi.ReleaseRequest{BreakGlass: row.reason})
+		_, err := row.by.Holds.Release(ctx, row.id, protoapi.ReleaseRequest{BreakGlass: row.reason})
 		if protocol.CodeOf(err) != row.code || !strings.Contains(protocol.HintOf(err), row.hint) {
 			t.Errorf("%s: %v, hint %q", row.name, err, protocol.HintOf(err))
 		}
@@ -79,7 +79,7 @@ func TestOnlyTheOwnerReleases(t *testing.T) {
 	if n := len(h.Store.HoldsOn("n1")); n != 2 {
 		t.Fatalf("%d holds lie", n)
 	}
-	got, err := admin.ReleaseHold(ctx, theirs.Metadata.Name, protoapi.ReleaseRequest{BreakGlass: " ha is gone "})
+	got, err := admin.Holds.Release(ctx, theirs.Metadata.Name, protoapi.ReleaseRequest{BreakGlass: " ha is gone "})
 	if err != nil || got.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -88,7 +88,7 @@ func TestOnlyTheOwnerReleases(t *testing.T) {
 	}
 	// What is released stays released as it was, whoever asks.
 	for _, c := range []*protoapi.Client{ha, admin} {
-		if again, err := c.ReleaseHold(ctx, theirs.Metadata.Name, protoapi.ReleaseRequest{BreakGlass: "again"}); err != nil || again.Status.ReleasedBy != "admin" {
+		if again, err := c.Holds.Release(ctx, theirs.Metadata.Name, protoapi.ReleaseRequest{BreakGlass: "again"}); err != nil || again.Status.ReleasedBy != "admin" {
 			t.Errorf("%+v, %v", again, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestConfirmDown(t *testing.T) {
 		{"another word", ha, theirs, "burnt", protocol.CodeConflict},
 		{"by who may break glass", admin, mine, "both cables are out", ""},
 	} {
-		got, err := row.by.ConfirmDown(ctx, row.hold.Metadata.Name, protoapi.ConfirmRequest{Reason: row.reason})
+		got, err := row.by.Holds.ConfirmDown(ctx, row.hold.Metadata.Name, protoapi.ConfirmRequest{Reason: row.reason})
 		if protocol.CodeOf(err) != row.code {
 			t.Errorf("%s: %v", row.name, err)
 		}
@@ -134,14 +134,14 @@ func TestDeleteClaimWithHolds(t *testing.T) {
 	ctx := t.Context()
 	place(t, ha, "k")
 	place(t, admin, "k")
-	_, err := admin.DeleteClaim(ctx, "c1", "")
+	_, err := admin.Objects.DeleteClaim(ctx, "c1", "")
 	wantCode(t, err, protocol.CodeConflict)
-	_, err = ha.DeleteClaim(ctx, "c1", "rack goes")
+	_, err = ha.Objects.DeleteClaim(ctx, "c1", "rack goes")
 	wantCode(t, err, protocol.CodeDenied)
 	if n := len(h.Store.HoldsOn("n1")); n != 2 {
 		t.Fatalf("%d holds lie", n)
 	}
-	if c, err := admin.DeleteClaim(ctx, "c1", "rack & row go"); err != nil || c.Metadata.DeletedAt == nil {
+	if c, err := admin.Objects.DeleteClaim(ctx, "c1", "rack & row go"); err != nil || c.Metadata.DeletedAt == nil {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	for _, hold := range store.List[*resource.Hold](h.Store) {
@@ -149,7 +149,7 @@ func TestDeleteClaimWithHolds(t *testing.T) {
 			t.Errorf("%+v", hold.Status)
 		}
 	}
-	_, err = admin.Reboot(ctx, "n1", protoapi.RebootRequest{AnyPhase: true})
+	_, err = admin.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{AnyPhase: true})
 	wantCode(t, err, protocol.CodeConflict) // the claim ends
 }
 

@@ -14,24 +14,24 @@ import (
 func TestTrace(t *testing.T) {
 	hub := apitest.New(t)
 	c := hub.Client(t)
-	if _, err := c.Apply(t.Context(), storetest.Site(), false); err != nil {
+	if _, err := c.Objects.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
 	hub.Fleet.SetTraces("n1", []resource.Trace{{Server: "n1", Serial: 1}, {Server: "n1", Serial: 2, Rows: []resource.TraceRow{{Seq: 1, Source: protocol.TraceHTTP}}}})
 	viewer := hub.ClientOf(t, apitest.TokenOf("viewer"))
-	if tr, err := viewer.Trace(t.Context(), "n1", 0); err != nil || tr.Serial != 2 || len(tr.Rows) != 1 {
+	if tr, err := viewer.Servers.Trace(t.Context(), "n1", 0); err != nil || tr.Serial != 2 || len(tr.Rows) != 1 {
 		t.Errorf("%+v, %v", tr, err)
 	}
-	if tr, err := viewer.Trace(t.Context(), "n1", 1); err != nil || tr.Serial != 1 {
+	if tr, err := viewer.Servers.Trace(t.Context(), "n1", 1); err != nil || tr.Serial != 1 {
 		t.Errorf("%+v, %v", tr, err)
 	}
-	if _, err := viewer.Trace(t.Context(), "n1", 3); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := viewer.Servers.Trace(t.Context(), "n1", 3); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("one that is not kept: %v", err)
 	}
-	if _, err := viewer.Trace(t.Context(), "n1", -1); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := viewer.Servers.Trace(t.Context(), "n1", -1); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("no number: %v", err)
 	}
-	if _, err := hub.ClientOf(t, apitest.TokenOf("row7")).Trace(t.Context(), "n1", 0); err == nil {
+	if _, err := hub.ClientOf(t, apitest.TokenOf("row7")).Servers.Trace(t.Context(), "n1", 0); err == nil {
 		t.Error("out of scope")
 	}
 }

@@ -46,7 +46,7 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 	defer cancel()
 	name := s.servers[i].Name
 	begun := time.Now()
-	h, err := s.client.CreateHold(ctx, name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "benchfence", Mode: resource.StopHard, Reason: "measured"}})
+	h, err := s.client.Holds.Create(ctx, name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "benchfence", Mode: resource.StopHard, Reason: "measured"}})
 	if err != nil {
 		return got, err
 	}
@@ -73,7 +73,7 @@ func (s *site) hold(ctx context.Context, i int) (got sample, err error) {
 }
 
 func (s *site) getHold(ctx context.Context, id string) (*resource.Hold, error) {
-	o, err := s.client.GetObject(ctx, resource.KindHold, id)
+	o, err := s.client.Objects.Get(ctx, resource.KindHold, id)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s *site) getHold(ctx context.Context, id string) (*resource.Hold, error) {
 func (s *site) free(ctx context.Context, id string, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, holdWithin)
 	defer cancel()
-	if _, err := s.client.ReleaseHold(ctx, id, api.ReleaseRequest{}); err != nil {
+	if _, err := s.client.Holds.Release(ctx, id, api.ReleaseRequest{}); err != nil {
 		return err
 	}
 	for {

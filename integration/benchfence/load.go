@@ -99,7 +99,7 @@ func inventories(ctx context.Context, s *site) (func() (string, error), error) {
 	held := s.of(groupHeld)
 	stop := again(ctx, probers, func(ctx context.Context, _ int) error {
 		v := held[int(next.Add(1))%len(held)]
-		_, err := s.client.Probe(ctx, "bmc-"+v.Name, api.ProbeRequest{})
+		_, err := s.client.BMCs.Probe(ctx, "bmc-"+v.Name, api.ProbeRequest{})
 		return err
 	})
 	return func() (string, error) {
@@ -126,7 +126,7 @@ func pull(ctx context.Context, s *site) (func() (string, error), error) {
 	}
 	for _, server := range servers[first:s.pulled] { // they run: somebody has to say that they may be installed
 		if err := s.until(ctx, "the decision about "+server.Name, func() error {
-			_, err := s.client.AdoptServer(ctx, server.Name, api.AdoptRequest{Reprovision: true, Reason: "load"})
+			_, err := s.client.Servers.Adopt(ctx, server.Name, api.AdoptRequest{Reprovision: true, Reason: "load"})
 			return err
 		}); err != nil {
 			return nil, err

@@ -153,7 +153,7 @@ func (s *site) agentConfig(dhcp string) (c agentdaemon.Config, err error) {
 }
 
 func (s *site) join(ctx context.Context, rack string, c agentdaemon.Config) error {
-	token, err := s.client.NewJoinToken(ctx, rack)
+	token, err := s.client.Agents.NewToken(ctx, rack)
 	if err == nil {
 		_, err = agentdaemon.Join(ctx, c, s.hubURL, token.Token, s.ca)
 	}
@@ -202,7 +202,7 @@ func (s *site) apply(ctx context.Context, objs []resource.Object) error {
 	}
 	for len(objs) > 0 {
 		n := min(len(objs), applyAtOnce)
-		if _, err := s.client.Apply(ctx, objs[:n], false); err != nil {
+		if _, err := s.client.Objects.Apply(ctx, objs[:n], false); err != nil {
 			return err
 		}
 		objs = objs[n:]
@@ -224,7 +224,7 @@ func (s *site) of(group string) (out []server) {
 // after its start.
 func (s *site) allRead(ctx context.Context) error {
 	return s.until(ctx, "a read of every board", func() error {
-		list, err := s.client.ListObjects(ctx, resource.KindServer)
+		list, err := s.client.Objects.List(ctx, resource.KindServer)
 		if err != nil {
 			return err
 		}

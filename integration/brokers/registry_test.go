@@ -117,7 +117,7 @@ func TestPrivateRegistry(t *testing.T) {
 	s.claimHas(resource.CondRegistryUnavailable, "does not exist")
 	s.applies(registrySecret("wrong-canary"))
 	s.claimHas(resource.CondRegistryUnavailable, "denies")
-	if list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 0 {
+	if list, err := s.client.Objects.List(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 0 {
 		t.Fatalf("%d boot configurations without an image, %v", len(list), err)
 	}
 	s.applies(registrySecret(registryPassword))
@@ -141,14 +141,14 @@ func TestPrivateRegistry(t *testing.T) {
 	reg.kill()
 	s.stopAgent()
 	s.startAgent()
-	if _, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard}); err != nil {
+	if _, err := s.client.Requests.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard}); err != nil {
 		t.Fatal(err)
 	}
 	s.boots(2)
 
 	// Neither claims nor servers say what was wrong with words that are a password.
 	for _, kind := range []resource.Kind{resource.KindClaim, resource.KindServer, resource.KindSecret} {
-		list, err := s.client.ListObjects(t.Context(), kind)
+		list, err := s.client.Objects.List(t.Context(), kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestPrivateRegistry(t *testing.T) {
 	*other = *claim
 	other.Metadata = resource.Metadata{Name: "c1"}
 	other.Spec.Image = strings.Replace(s.image, "/team/", "/other/", 1)
-	if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c1"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the end of the claim", func() bool {
@@ -191,7 +191,7 @@ func (s *site) write(path, text string) {
 
 func (s *site) applies(objs ...resource.Object) {
 	s.t.Helper()
-	if _, err := s.client.Apply(s.t.Context(), objs, false); err != nil {
+	if _, err := s.client.Objects.Apply(s.t.Context(), objs, false); err != nil {
 		s.t.Fatal(err)
 	}
 }

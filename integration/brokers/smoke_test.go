@@ -28,7 +28,7 @@ func TestSmoke(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, b.qos, b.start)
 			s.startHub()
-			if _, err := s.client.Apply(t.Context(), s.manifests(), false); err != nil {
+			if _, err := s.client.Objects.Apply(t.Context(), s.manifests(), false); err != nil {
 				t.Fatal(err)
 			}
 			s.join()
@@ -110,7 +110,7 @@ func (s *site) cutInAReboot() {
 		if before {
 			s.broker.away()
 		}
-		r, err := s.client.Reboot(s.t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard})
+		r, err := s.client.Requests.Reboot(s.t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func (s *site) cutInAReboot() {
 		}
 		s.broker.back()
 		s.until("the outcome", func() bool {
-			q, err := s.client.Request(s.t.Context(), r.ID)
+			q, err := s.client.Requests.Get(s.t.Context(), r.ID)
 			r = q
 			return err == nil && q.Report.Outcome != "" && q.Report.Outcome != resource.OutcomePending
 		}, func() any { return r.Report })
@@ -146,7 +146,7 @@ func (s *site) stops() (n int) {
 
 func (s *site) hold(key string) (id string) {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
+	h, err := s.client.Holds.Create(s.t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func (s *site) word(id string, word resource.HoldWord) string {
 // ends it there.
 func (s *site) release(id string) {
 	s.t.Helper()
-	if _, err := s.client.ReleaseHold(s.t.Context(), id, api.ReleaseRequest{}); err != nil {
+	if _, err := s.client.Holds.Release(s.t.Context(), id, api.ReleaseRequest{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.until("the acknowledged release", func() bool {

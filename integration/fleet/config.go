@@ -25,11 +25,7 @@ const (
 
 // Config is a fleet, and what is to be measured.
 type Config struct {
-	// Client may do everything at the hub; Hub is its URL and CA its PEM, with which agents
-	// join.
-	Client *api.Client
-	Hub    string
-	CA     []byte
+	Hub Hub
 	// Dir keeps keys, certificates and what agents have on disk, a folder for each rack.
 	Dir string
 	// Racks are 1 to MaxRacks, with 1 to message.MaxServersPerShard Servers each.
@@ -46,13 +42,7 @@ type Config struct {
 	Pace        Pace
 	// Within bounds the wait until all racks are in step; 10 m by default.
 	Within time.Duration
-
-	// For is how long is measured, with News changes of a server per second, over the fleet,
-	// and so many Holds. HubPID is the hub's process; 0 is not known.
-	For    time.Duration
-	News   float64
-	Holds  int
-	HubPID int
+	Load   Load
 
 	Out  io.Writer
 	JSON bool // of what is written
@@ -62,6 +52,23 @@ type Config struct {
 	Settle, Backoff time.Duration
 	// Dial replaces the dialler of the link, for tests.
 	Dial func(ctx context.Context, rack, address string) (net.Conn, error)
+}
+
+// Hub is the hub of a fleet.
+type Hub struct {
+	// Client may do everything at the hub.
+	Client *api.Client
+	// URL and CA, in PEM, are what agents join with.
+	URL string
+	CA  []byte
+}
+
+// Load is what is measured, and beside what.
+type Load struct {
+	For    time.Duration // how long is measured
+	News   float64       // changes of a server per second, over the fleet
+	Holds  int           // how many are placed and released meanwhile
+	HubPID int           // the hub's process; 0 is not known
 }
 
 // Pace is how long what happens to a server takes.
@@ -89,16 +96,16 @@ func (c *Config) check() error {
 		return bad("%d is not 1 to %d servers of a rack", c.Servers, message.MaxServersPerShard)
 	case c.ReportEvery < time.Second || c.ReportEvery > time.Hour:
 		return bad("%s between two reports is not 1 s to 1 h", c.ReportEvery)
-	case c.News < 0 || c.News > maxNews:
-		return bad("%g news per second are not 0 to %d", c.News, maxNews)
-	case c.Holds < 0 || c.Holds > maxHolds:
-		return bad("%d is not 0 to %d holds", c.Holds, maxHolds)
-	case c.For < 0 || c.Within < 0:
+	case c.Load.News < 0 || c.Load.News > maxNews:
+		return bad("%g news per second are not 0 to %d", c.Load.News, maxNews)
+	case c.Load.Holds < 0 || c.Load.Holds > maxHolds:
+		return bad("%d is not 0 to %d holds", c.Load.Holds, maxHolds)
+	case c.Load.For < 0 || c.Within < 0:
 		return bad("a time is negative")
 	case c.Dir == "":
 		return bad("no folder for keys and certificates")
 	}
-	if _, err := usageOf(c.HubPID); err != nil {
+	if _, err := usageOf(c.Load.HubPID); err != nil {
 		return err
 	}
 	return c.checkFrom()

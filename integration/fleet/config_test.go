@@ -15,9 +15,9 @@ func TestConfigRefuses(t *testing.T) {
 		"too many racks":                   func(c *Config) { c.Racks = MaxRacks + 1 },
 		"too many servers":                 func(c *Config) { c.Servers = message.MaxServersPerShard + 1 },
 		"no folder":                        func(c *Config) { c.Dir = "" },
-		"news":                             func(c *Config) { c.News = -1 },
-		"holds":                            func(c *Config) { c.Holds = maxHolds + 1 },
-		"time":                             func(c *Config) { c.For = -1 },
+		"news":                             func(c *Config) { c.Load.News = -1 },
+		"holds":                            func(c *Config) { c.Load.Holds = maxHolds + 1 },
+		"time":                             func(c *Config) { c.Load.For = -1 },
 		"pause":                            func(c *Config) { c.ReportEvery = 1 },
 		"skipped below none":               func(c *Config) { c.Skip = -1 },
 		"skipped too many":                 func(c *Config) { c.Skip = MaxRacks },
@@ -31,7 +31,7 @@ func TestConfigRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (&Config{Racks: 1, Servers: 1, Dir: "x", HubPID: 1 << 30}).check(); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if err := (&Config{Racks: 1, Servers: 1, Dir: "x", Load: Load{HubPID: 1 << 30}}).check(); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("a process that there is not: %v", err)
 	}
 	c := Config{Racks: 300, Servers: 1, Dir: "x", From: netip.MustParsePrefix("127.80.0.0/16")}

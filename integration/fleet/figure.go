@@ -81,7 +81,7 @@ type sample struct {
 func (f *Fleet) sample() (s sample, err error) {
 	c := &f.shared.counts
 	s = sample{at: time.Now(), reports: c.reports.Load(), events: c.events.Load(), received: c.received.Load()}
-	if s.hub, err = usageOf(f.cfg.HubPID); err != nil {
+	if s.hub, err = usageOf(f.cfg.Load.HubPID); err != nil {
 		return s, err
 	}
 	s.own, err = usageOf(os.Getpid())

@@ -50,7 +50,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	f := &Fleet{cfg: cfg, table: table{out: cfg.Out, json: cfg.JSON, hub: cfg.HubPID > 0}}
+	f := &Fleet{cfg: cfg, table: table{out: cfg.Out, json: cfg.JSON, hub: cfg.Load.HubPID > 0}}
 	var err error
 	if f.shared, err = newShared(); err != nil {
 		return nil, err
@@ -144,14 +144,14 @@ func (f *Fleet) Measure(ctx context.Context) error {
 	var beside sync.WaitGroup
 	var good []held
 	var failed []error
-	if f.cfg.News > 0 {
+	if f.cfg.Load.News > 0 {
 		beside.Go(func() { f.news(ctx) })
 	}
 	holds := make(chan struct{})
 	beside.Go(func() {
 		defer close(holds)
-		if f.cfg.Holds > 0 {
-			good, failed = f.holds(ctx, f.cfg.Holds, f.cfg.For)
+		if f.cfg.Load.Holds > 0 {
+			good, failed = f.holds(ctx, f.cfg.Load.Holds, f.cfg.Load.For)
 		}
 	})
 	for _, a := range f.agents {
@@ -162,7 +162,7 @@ func (f *Fleet) Measure(ctx context.Context) error {
 		return err
 	}
 	last := start
-	for over := time.After(f.cfg.For); over != nil; {
+	for over := time.After(f.cfg.Load.For); over != nil; {
 		select {
 		case <-ctx.Done():
 			over = nil
@@ -199,14 +199,14 @@ func (f *Fleet) Measure(ctx context.Context) error {
 		return err
 	}
 	if len(failed) > 0 {
-		return protocol.Errorf(protocol.CodeTimeout, "measure holds", "%d of %d failed", len(failed), f.cfg.Holds)
+		return protocol.Errorf(protocol.CodeTimeout, "measure holds", "%d of %d failed", len(failed), f.cfg.Load.Holds)
 	}
 	return nil
 }
 
 // news has something happen to servers until ctx ends.
 func (f *Fleet) news(ctx context.Context) {
-	ticks := time.NewTicker(max(time.Duration(float64(time.Second)/f.cfg.News), time.Microsecond))
+	ticks := time.NewTicker(max(time.Duration(float64(time.Second)/f.cfg.Load.News), time.Microsecond))
 	defer ticks.Stop()
 	for {
 		select {

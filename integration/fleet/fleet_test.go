@@ -93,7 +93,7 @@ func TestHold(t *testing.T) {
 		return n == 4
 	})
 	// One that lies, with its receipt.
-	h, err := s.config.Client.CreateHold(t.Context(), serverName(rackName(0), 0), api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
+	h, err := s.config.Hub.Client.Holds.Create(t.Context(), serverName(rackName(0), 0), api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestMeasure(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2, 2)
 	var out bytes.Buffer
-	s.config.News, s.config.Holds, s.config.HubPID, s.config.Out = 50, 2, os.Getpid(), &out
+	s.config.Load.News, s.config.Load.Holds, s.config.Load.HubPID, s.config.Out = 50, 2, os.Getpid(), &out
 	f := s.start()
 	s.until("news", func() bool { // as long as it takes, a measurement after the other
 		if err := f.Measure(t.Context()); err != nil {

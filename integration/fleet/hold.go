@@ -78,7 +78,7 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, holdWithin)
 	defer cancel()
-	h, err := f.cfg.Client.CreateHold(ctx, server, api.HoldRequest{HoldTerms: resource.HoldTerms{
+	h, err := f.cfg.Hub.Client.Holds.Create(ctx, server, api.HoldRequest{HoldTerms: resource.HoldTerms{
 		Key: key, Mode: resource.StopHard, Reason: "measured",
 	}})
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 // await asks for a hold until it is as wanted, with pauses that double up to the longest.
 func (f *Fleet) await(ctx context.Context, id string, pause, longest time.Duration, ok func(*resource.Hold) bool) error {
 	for ; ; pause = min(2*pause, longest) {
-		o, err := f.cfg.Client.GetObject(ctx, resource.KindHold, id)
+		o, err := f.cfg.Hub.Client.Objects.Get(ctx, resource.KindHold, id)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (f *Fleet) await(ctx context.Context, id string, pause, longest time.Durati
 func (f *Fleet) release(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, holdWithin)
 	defer cancel()
-	if _, err := f.cfg.Client.ReleaseHold(ctx, id, api.ReleaseRequest{}); err != nil {
+	if _, err := f.cfg.Hub.Client.Holds.Release(ctx, id, api.ReleaseRequest{}); err != nil {
 		return err
 	}
 	err := f.await(ctx, id, lookPause, lookPauseMax, func(*resource.Hold) bool { return false })

@@ -61,7 +61,7 @@ func (c *Config) identity(ctx context.Context, i int, from net.Addr, id *identit
 	if found || err != nil {
 		return 0, err
 	}
-	token, err := c.Client.NewJoinToken(ctx, rack)
+	token, err := c.Hub.Client.Agents.NewToken(ctx, rack)
 	if err != nil {
 		return 0, err
 	}
@@ -98,17 +98,17 @@ func (c *Config) identity(ctx context.Context, i int, from net.Addr, id *identit
 func join(ctx context.Context, client *api.Client, q api.JoinRequest) (api.JoinAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	return client.Join(ctx, q)
+	return client.Agents.Join(ctx, q)
 }
 
 // stranger is a client without an account, as each agent is before it has joined.
 func (c *Config) stranger(from net.Addr) (*api.Client, error) {
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(c.CA) {
+	if !pool.AppendCertsFromPEM(c.Hub.CA) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "join", "the CA has no PEM certificate").WithHint("give the file ca.pem that the hub wrote")
 	}
 	dial := net.Dialer{LocalAddr: from}
-	return api.NewClient(api.Config{BaseURL: c.Hub, HTTPClient: &http.Client{Transport: &http.Transport{
+	return api.NewClient(api.Config{BaseURL: c.Hub.URL, HTTPClient: &http.Client{Transport: &http.Transport{
 		DialContext: dial.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool},
 	}}})

@@ -52,13 +52,13 @@ func (c *Config) apply(ctx context.Context) (n int, err error) {
 	for i := range c.Racks {
 		more := c.manifests(c.Skip + i)
 		if len(objs)+len(more) > atOnce {
-			if _, err := c.Client.Apply(ctx, objs, false); err != nil {
+			if _, err := c.Hub.Client.Objects.Apply(ctx, objs, false); err != nil {
 				return n, err
 			}
 			n, objs = n+len(objs), nil
 		}
 		objs = append(objs, more...)
 	}
-	_, err = c.Client.Apply(ctx, objs, false)
+	_, err = c.Hub.Client.Objects.Apply(ctx, objs, false)
 	return n + len(objs), err
 }

@@ -59,23 +59,23 @@ func newSite(t *testing.T, racks, servers int) *site {
 	}}
 	s.startHub()
 	s.config = Config{
-		Hub: "https://" + s.hub.API, Dir: filepath.Join(dir, "fleet"), Racks: racks, Servers: servers, Image: image, Out: io.Discard,
+		Hub: Hub{URL: "https://" + s.hub.API}, Dir: filepath.Join(dir, "fleet"), Racks: racks, Servers: servers, Image: image, Out: io.Discard,
 		Pace: Pace{Post: 50 * time.Millisecond, Install: 100 * time.Millisecond, Stop: 50 * time.Millisecond}, Settle: 200 * time.Millisecond,
 		Within: within, Backoff: 500 * time.Millisecond, ReportEvery: time.Second, Dial: s.dial,
 		From: netip.MustParsePrefix("127.81.0.0/16"),
 	}
-	if s.config.CA, err = os.ReadFile(filepath.Join(s.hub.DataDir, "ca.pem")); err != nil {
+	if s.config.Hub.CA, err = os.ReadFile(filepath.Join(s.hub.DataDir, "ca.pem")); err != nil {
 		t.Fatal(err)
 	}
 	token, err := os.ReadFile(filepath.Join(s.hub.DataDir, "pki", "admin.token"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.config.Client, err = api.NewClient(api.Config{BaseURL: s.config.Hub, CA: s.config.CA, Token: strings.TrimSpace(string(token))}); err != nil {
+	if s.config.Hub.Client, err = api.NewClient(api.Config{BaseURL: s.config.Hub.URL, CA: s.config.Hub.CA, Token: strings.TrimSpace(string(token))}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.config.Client.CloseIdle)
-	s.until("the hub", func() bool { return s.config.Client.Ready(t.Context()) == nil })
+	t.Cleanup(s.config.Hub.Client.CloseIdle)
+	s.until("the hub", func() bool { return s.config.Hub.Client.Ready(t.Context()) == nil })
 	return s
 }
 
@@ -152,7 +152,7 @@ func (s *site) until(what string, ok func() bool) {
 // list are the hub's resources of a kind.
 func list[T resource.Object](s *site, kind resource.Kind) (out []T) {
 	s.t.Helper()
-	all, err := s.config.Client.ListObjects(s.t.Context(), kind)
+	all, err := s.config.Hub.Client.Objects.List(s.t.Context(), kind)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func list[T resource.Object](s *site, kind resource.Kind) (out []T) {
 func (s *site) events(code resource.EventCode) (out []api.EventRecord) {
 	s.t.Helper()
 	for after := uint64(0); ; {
-		page, err := s.config.Client.Events(s.t.Context(), after, 1000)
+		page, err := s.config.Hub.Client.Events(s.t.Context(), after, 1000)
 		if err != nil {
 			s.t.Fatal(err)
 		}

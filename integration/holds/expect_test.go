@@ -125,7 +125,7 @@ func (s *site) look() (*state, error) {
 		}
 	}
 	for name, id := range s.requests {
-		r, err := s.hub.by("").Request(s.ctx, id)
+		r, err := s.hub.by("").Requests.Get(s.ctx, id)
 		if err != nil {
 			return nil, err
 		}

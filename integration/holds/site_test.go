@@ -106,7 +106,7 @@ func newSite(t *testing.T, r row) *site {
 	s.startHub()
 	s.apply(s.resources()...)
 	s.agent = &agent{site: s, signer: wire.NewSigner(key("agent")), disk: statetest.NewMemory()}
-	token, err := s.hub.by("").NewJoinToken(s.ctx, rackName)
+	token, err := s.hub.by("").Agents.NewToken(s.ctx, rackName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func (s *site) resources() []resource.Object {
 
 func (s *site) apply(objs ...resource.Object) {
 	s.t.Helper()
-	if _, err := s.hub.by("").Apply(s.ctx, objs, false); err != nil {
+	if _, err := s.hub.by("").Objects.Apply(s.ctx, objs, false); err != nil {
 		s.t.Fatal(err)
 	}
 }

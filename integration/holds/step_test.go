@@ -145,13 +145,13 @@ func (s *site) do(st step) error {
 	case st.Hold != nil:
 		return s.hold(*st.Hold)
 	case st.Release != nil:
-		_, err := s.hub.by(st.Release.By).ReleaseHold(s.ctx, s.id(st.Release.Name), protoapi.ReleaseRequest{BreakGlass: st.Release.BreakGlass})
+		_, err := s.hub.by(st.Release.By).Holds.Release(s.ctx, s.id(st.Release.Name), protoapi.ReleaseRequest{BreakGlass: st.Release.BreakGlass})
 		return refused("release", err, st.Release.Refused)
 	case st.Confirm != nil:
-		_, err := s.hub.by(st.Confirm.By).ConfirmDown(s.ctx, s.id(st.Confirm.Name), protoapi.ConfirmRequest{Reason: st.Confirm.Reason})
+		_, err := s.hub.by(st.Confirm.By).Holds.ConfirmDown(s.ctx, s.id(st.Confirm.Name), protoapi.ConfirmRequest{Reason: st.Confirm.Reason})
 		return refused("confirm", err, st.Confirm.Refused)
 	case st.Firmware != nil:
-		_, err := s.hub.by("").Firmware(s.ctx, serverName, protoapi.FirmwareRequest{Reason: st.Firmware.Reason, For: protocol.Duration(st.Firmware.For)})
+		_, err := s.hub.by("").Servers.Firmware(s.ctx, serverName, protoapi.FirmwareRequest{Reason: st.Firmware.Reason, For: protocol.Duration(st.Firmware.For)})
 		return refused("firmware", err, "")
 	case st.Annotate != nil:
 		return s.annotate(*st.Annotate)
@@ -237,7 +237,7 @@ func (s *site) id(name string) string {
 }
 
 func (s *site) hold(h holdStep) error {
-	hold, err := s.hub.by(h.By).CreateHold(s.ctx, serverName, protoapi.HoldRequest{
+	hold, err := s.hub.by(h.By).Holds.Create(s.ctx, serverName, protoapi.HoldRequest{
 		HoldTerms: resource.HoldTerms{Key: h.Key, Mode: h.Mode, SoftTimeout: protocol.Duration(h.SoftTimeout), Reason: h.Reason, Ref: h.Ref, TTL: protocol.Duration(h.TTL), OnExpiry: h.OnExpiry, ForceDuringFirmware: h.ForceDuringFirmware},
 	})
 	if problem := refused("hold", err, h.Refused); problem != nil || err != nil {
@@ -255,7 +255,7 @@ func (s *site) hold(h holdStep) error {
 }
 
 func (s *site) annotate(a annotateStep) error {
-	out, err := s.hub.by("").Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: a.Annotation, Value: a.Value})
+	out, err := s.hub.by("").Servers.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: a.Annotation, Value: a.Value})
 	if problem := refused("annotate", err, a.Refused); problem != nil || err != nil {
 		return problem
 	}
@@ -276,7 +276,7 @@ func (s *site) reboot(r rebootStep) error {
 		at := time.Now().Add(r.Within)
 		q.NotAfter = &at
 	}
-	out, err := s.hub.by("").Reboot(s.ctx, serverName, q)
+	out, err := s.hub.by("").Requests.Reboot(s.ctx, serverName, q)
 	if problem := refused("reboot", err, r.Refused); problem != nil || err != nil {
 		return problem
 	}
@@ -292,7 +292,7 @@ func (s *site) changeClaim(c claimStep) error {
 		s.claim(c.Power)
 		return nil
 	}
-	_, err := s.hub.by(c.By).DeleteClaim(s.ctx, claimName, c.ReleaseHolds)
+	_, err := s.hub.by(c.By).Objects.DeleteClaim(s.ctx, claimName, c.ReleaseHolds)
 	return refused("delete the claim", err, c.Refused)
 }
 

@@ -45,7 +45,7 @@ func TestAccountLife(t *testing.T) {
 	s.provision()
 	sim, name := s.servers[0].BMC, "b-n1"
 	rotate := func(r api.RotateBMC) error {
-		_, err := s.client.RotateBMC(t.Context(), name, r)
+		_, err := s.client.BMCs.Rotate(t.Context(), name, r)
 		return err
 	}
 	if err := rotate(api.RotateBMC{}); protocol.CodeOf(err) != protocol.CodeConflict || protocol.HintOf(err) == "" {

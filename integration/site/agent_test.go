@@ -28,16 +28,16 @@ func TestReplaceAgent(t *testing.T) {
 	s.refused(0)
 	h := s.place("n2", "k", resource.HoldFenced)
 
-	_, err := s.client.NewJoinToken(t.Context(), rackName)
+	_, err := s.client.Agents.NewToken(t.Context(), rackName)
 	if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "rackctl rack replace-agent r1") {
 		t.Fatalf("a token for a rack that is served: %v, hint %q", err, protocol.HintOf(err))
 	}
-	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
 	ports := freePorts(t, 2)
 	c2 := s.agentConfig("agent2", ports[0], ports[1])
-	s.until("the free rack", func() bool { _, err := s.client.NewJoinToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
 	if name := s.join(c2); name != "r1-2" {
 		t.Errorf("the second agent is %s", name)
 	}
@@ -72,13 +72,13 @@ func TestJoinAnewWithOldDisk(t *testing.T) {
 	}
 	h := s.place("n1", "kept", resource.HoldFenced)
 	stop()
-	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(c.DataDir, "identity", "agent.json")); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the free rack", func() bool { _, err := s.client.NewJoinToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
 	s.join(c)
 	s.startAgent(c)
 	s.untilHold(h.Metadata.Name, resource.HoldFenced)
@@ -93,7 +93,7 @@ func TestTokenOnce(t *testing.T) {
 	s := newSite(t, 0)
 	s.startHub()
 	s.apply(s.manifests()...)
-	token, err := s.client.NewJoinToken(t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(t.Context(), rackName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,12 +122,12 @@ func TestTokenOnce(t *testing.T) {
 // reboot asks for a reboot and waits for its outcome.
 func (s *site) reboot(server string) {
 	s.t.Helper()
-	r, err := s.client.Reboot(s.t.Context(), server, api.RebootRequest{Mode: resource.StopHard})
+	r, err := s.client.Requests.Reboot(s.t.Context(), server, api.RebootRequest{Mode: resource.StopHard})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.until("the reboot", func() bool {
-		q, err := s.client.Request(s.t.Context(), r.ID)
+		q, err := s.client.Requests.Get(s.t.Context(), r.ID)
 		r = q
 		return err == nil && q.Report.Outcome == resource.OutcomeDone
 	}, func() any { return r.Report })

@@ -56,7 +56,7 @@ func (s *site) pending(class resource.ApprovalClass, targets int) (found resourc
 	var all []resource.ApprovalRequest
 	s.until("the wish for an approval", func() bool {
 		var err error
-		if all, err = s.client.Approvals(s.t.Context()); err != nil {
+		if all, err = s.client.Approvals.List(s.t.Context()); err != nil {
 			return false
 		}
 		for _, r := range all {
@@ -98,7 +98,7 @@ func TestTwoKeys(t *testing.T) {
 
 	var holds []*resource.Hold
 	for _, sv := range s.servers {
-		h, err := s.client.CreateHold(t.Context(), sv.Name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "evacuate", Mode: resource.StopHard}})
+		h, err := s.client.Holds.Create(t.Context(), sv.Name, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "evacuate", Mode: resource.StopHard}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,10 +114,10 @@ func TestTwoKeys(t *testing.T) {
 		return n
 	}
 	s.until("the stops that pass without an approval", func() bool { return off() == bound }, func() any { return off() })
-	if _, err := alice.GrantApproval(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil {
+	if _, err := alice.Approvals.Grant(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.client.GrantApproval(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); protocol.CodeOf(err) != protocol.CodeDenied {
+	if _, err := s.client.Approvals.Grant(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("who asked grants the second: %v", err)
 	}
 	if n := off(); n != bound {
@@ -126,7 +126,7 @@ func TestTwoKeys(t *testing.T) {
 	s.stopHub()
 	bob := s.person("bob")
 	s.startHub()
-	if r, err := bob.GrantApproval(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil || r.State != resource.ApprovalApproved {
+	if r, err := bob.Approvals.Grant(t.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil || r.State != resource.ApprovalApproved {
 		t.Fatalf("%s, %v", r.State, err)
 	}
 	for _, h := range holds {
@@ -138,14 +138,14 @@ func TestTwoKeys(t *testing.T) {
 	s.hub.DestructiveKey = hubdaemon.DestructiveKey{Public: key + ".pub"}
 	s.startHub()
 	id := holds[0].Metadata.Name
-	if _, err := bob.ReleaseHold(t.Context(), id, api.ReleaseRequest{BreakGlass: "admin is away"}); err != nil {
+	if _, err := bob.Holds.Release(t.Context(), id, api.ReleaseRequest{BreakGlass: "admin is away"}); err != nil {
 		t.Fatal(err)
 	}
 	r = s.pending(resource.ApproveHoldOverride, 1)
 	if h, ok := get[*resource.Hold](s, id); !ok || h.Status.State != resource.StateReleasing {
 		t.Errorf("hold %+v", h)
 	}
-	r, err := bob.GrantApproval(t.Context(), r.ID, api.GrantRequest{Version: r.Version})
+	r, err := bob.Approvals.Grant(t.Context(), r.ID, api.GrantRequest{Version: r.Version})
 	if err != nil || r.State != resource.ApprovalGranted {
 		t.Fatalf("%s, %v", r.State, err)
 	}
@@ -153,7 +153,7 @@ func TestTwoKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = bob.SignApproval(t.Context(), r.ID, api.SignRequest{Signed: signed}); err != nil || r.State != resource.ApprovalApproved {
+	if r, err = bob.Approvals.Sign(t.Context(), r.ID, api.SignRequest{Signed: signed}); err != nil || r.State != resource.ApprovalApproved {
 		t.Fatalf("%s, %v", r.State, err)
 	}
 	s.until("the end of the hold", func() bool { _, there := get[*resource.Hold](s, id); return !there }, func() any {

@@ -52,7 +52,7 @@ func TestAuditOldBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.startHub()
-	if _, err := s.client.ReleaseHold(t.Context(), first.Metadata.Name, api.ReleaseRequest{}); err != nil {
+	if _, err := s.client.Holds.Release(t.Context(), first.Metadata.Name, api.ReleaseRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	s.audited("release", first.Metadata.Name)
@@ -72,7 +72,7 @@ func (s *site) audited(op, hold string) {
 	var list api.AuditList
 	s.until("the audit entry "+op, func() bool {
 		var err error
-		if list, err = s.client.Audit(s.t.Context(), q); err != nil {
+		if list, err = s.client.Audit.List(s.t.Context(), q); err != nil {
 			s.t.Fatal(err)
 		}
 		return slices.ContainsFunc(list.Items, func(e protocol.AuditEntry) bool { return e.Op == op && e.Outcome == protocol.AuditAccepted })
@@ -92,7 +92,7 @@ func (s *site) exported() *auditlog.History {
 		s.t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := s.client.ExportAudit(s.t.Context(), 0, &out); err != nil {
+	if err := s.client.Audit.Export(s.t.Context(), 0, &out); err != nil {
 		s.t.Fatal(err)
 	}
 	h, err := auditlog.ReadHistory(&out, auditlog.NewKeys(key.(ed25519.PublicKey)))

@@ -23,7 +23,7 @@ func BenchmarkEnforced(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		h, err := s.client.CreateHold(b.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
+		h, err := s.client.Holds.Create(b.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -42,12 +42,12 @@ func (s *site) upload(archive, name, content string) error {
 		return err
 	}
 	ctx := s.t.Context()
-	u, err := s.client.BeginISO(ctx, api.ISOUploadRequest{File: archive, Digest: digestOf(string(body)), Size: int64(len(body))})
+	u, err := s.client.Uploads.Begin(ctx, api.ISOUploadRequest{File: archive, Digest: digestOf(string(body)), Size: int64(len(body))})
 	if err == nil && u.Offset < int64(len(body)) {
-		_, err = s.client.SendISO(ctx, u.ID, u.Offset, bytes.NewReader(body[u.Offset:]), int64(len(body))-u.Offset)
+		_, err = s.client.Uploads.Send(ctx, u.ID, u.Offset, bytes.NewReader(body[u.Offset:]), int64(len(body))-u.Offset)
 	}
 	if err == nil {
-		_, err = s.client.FinishISO(ctx, u.ID, api.ISOFinishRequest{File: archive})
+		_, err = s.client.Uploads.Finish(ctx, u.ID, api.ISOFinishRequest{File: archive})
 	}
 	return err
 }
@@ -124,7 +124,7 @@ func TestBootEnv(t *testing.T) {
 	}
 	digest := digestOf(envUKI)
 	says(resource.CondBootEnvInvalid, "mirror")
-	files, err := s.client.ISOs(t.Context())
+	files, err := s.client.ISOs.List(t.Context())
 	if err != nil || len(files.Items) != 1 || files.Items[0].Uploaded != digestOf(string(packed)) || files.Items[0].Digest == files.Items[0].Uploaded {
 		t.Errorf("the book says %+v, %v", files, err)
 	}

@@ -34,16 +34,22 @@ func TestHubKilledInABootEnv(t *testing.T) {
 			s.hub.Secrets.KeyFile = s.keyFile("one.key", "01")
 			k := &killed{site: s, flow: flow}
 			k.begins(point, 1, s.manifests(), s.firstAgent())
-			k.try("the environment", func() error { _, err := k.client.Apply(t.Context(), envObjects("deb.example"), false); return err })
+			k.try("the environment", func() error {
+				_, err := k.client.Objects.Apply(t.Context(), envObjects("deb.example"), false)
+				return err
+			})
 			k.try("the upload", func() error {
-				if item, err := k.client.ISO(t.Context(), "Demo.tar"); err == nil && !item.Missing {
+				if item, err := k.client.ISOs.Get(t.Context(), "Demo.tar"); err == nil && !item.Missing {
 					return nil
 				}
 				return k.upload("Demo.tar", "EFI/Linux.efi", envUKI)
 			})
 			claim := s.claim("n1")
 			claim.Spec.Image, claim.Spec.BootEnv = "", &resource.Ref{Name: "demo-1-install"}
-			k.try("the claim", func() error { _, err := k.client.Apply(t.Context(), []resource.Object{claim}, false); return err })
+			k.try("the claim", func() error {
+				_, err := k.client.Objects.Apply(t.Context(), []resource.Object{claim}, false)
+				return err
+			})
 			k.see("the disk boot after the installation", func() bool {
 				v, ok := get[*resource.Server](s, "n1")
 				return ok && v.Status.Report != nil && diskBoot(v) && v.Status.BootEnv == "demo-1-install"

@@ -183,7 +183,7 @@ func TestBootImage(t *testing.T) {
 	}
 	agent := s.asAgent(c)
 	packed := digestOf(string(v.files["initramfs.gz"]))
-	if body, err := agent.ISOContent(t.Context(), packed, 0, 10); protocol.CodeOf(err) != protocol.CodeDenied {
+	if body, err := agent.ISOs.Read(t.Context(), packed, 0, 10); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("what no server boots: %v, %v", body, err)
 	}
 	if n := v.times("kernel"); n != 1 {
@@ -192,7 +192,7 @@ func TestBootImage(t *testing.T) {
 	if claim, ok := get[*resource.Claim](s, "c-n1"); !ok || has(claim.Status.Conditions, resource.CondReprovisionRequired) {
 		t.Errorf("%+v", claim.Status)
 	}
-	if _, err := s.client.Delete(t.Context(), resource.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("deleted while it is booted: %v", err)
 	}
 	// After a restart of the hub it is there, and nothing is fetched again.
@@ -300,9 +300,12 @@ func TestHubKilledInTheCatalogue(t *testing.T) {
 			c := s.follows(v)
 			k := &killed{site: s, flow: flow}
 			k.begins(point, 1, s.manifests(), c)
-			k.try("the entry", func() error { _, err := k.client.Apply(t.Context(), []resource.Object{v.image()}, false); return err })
+			k.try("the entry", func() error {
+				_, err := k.client.Objects.Apply(t.Context(), []resource.Object{v.image()}, false)
+				return err
+			})
 			k.try("the claim", func() error {
-				_, err := k.client.Apply(t.Context(), []resource.Object{s.liveClaim()}, false)
+				_, err := k.client.Objects.Apply(t.Context(), []resource.Object{s.liveClaim()}, false)
 				return err
 			})
 			k.see("the disk boot after the installation", func() bool {

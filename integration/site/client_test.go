@@ -30,14 +30,14 @@ func TestClientOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ha.CloseIdle()
-	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
+	h, err := ha.Holds.Create(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k"}})
 	if err != nil || h.Spec.Owner != "ha" {
 		t.Fatalf("%+v, %v", h, err)
 	}
-	if _, err := s.client.ReleaseHold(t.Context(), h.Metadata.Name, api.ReleaseRequest{}); protocol.CodeOf(err) != protocol.CodeDenied {
+	if _, err := s.client.Holds.Release(t.Context(), h.Metadata.Name, api.ReleaseRequest{}); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("released by the admin without a reason: %v", err)
 	}
-	if got, err := ha.ReleaseHold(t.Context(), h.Metadata.Name, api.ReleaseRequest{}); err != nil || got.Status.ReleasedBy != "ha" {
+	if got, err := ha.Holds.Release(t.Context(), h.Metadata.Name, api.ReleaseRequest{}); err != nil || got.Status.ReleasedBy != "ha" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -162,12 +162,12 @@ func (k *killed) begins(point string, passage int, objs []resource.Object, c age
 	}
 	k.start(point, passage)
 	ctx := t.Context()
-	k.try("the manifests", func() error { _, err := k.client.Apply(ctx, objs, false); return err })
+	k.try("the manifests", func() error { _, err := k.client.Objects.Apply(ctx, objs, false); return err })
 	k.try("the join", func() error {
-		token, err := k.client.NewJoinToken(ctx, rackName)
+		token, err := k.client.Agents.NewToken(ctx, rackName)
 		if protocol.CodeOf(err) == protocol.CodeConflict {
 			// It joined, and the answer was lost: do what the hint says.
-			_, err := k.client.Delete(ctx, resource.KindAgent, "r1-1")
+			_, err := k.client.Objects.Delete(ctx, resource.KindAgent, "r1-1")
 			return errors.Join(errors.New("joined without an answer"), err)
 		}
 		if err != nil {
@@ -182,7 +182,10 @@ func (k *killed) begins(point string, passage int, objs []resource.Object, c age
 func (k *killed) run(point string, passage int) {
 	t, ctx := k.t, k.t.Context()
 	k.begins(point, passage, k.manifests(), k.firstAgent())
-	k.try("the claim", func() error { _, err := k.client.Apply(ctx, []resource.Object{k.claim("n1")}, false); return err })
+	k.try("the claim", func() error {
+		_, err := k.client.Objects.Apply(ctx, []resource.Object{k.claim("n1")}, false)
+		return err
+	})
 	k.see("the installation", func() bool {
 		v, ok := get[*resource.Server](k.site, "n1")
 		return ok && v.Status.Report != nil && diskBoot(v)
@@ -194,7 +197,7 @@ func (k *killed) run(point string, passage int) {
 
 	id := ""
 	k.try("the hold", func() error {
-		h, err := k.client.CreateHold(ctx, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
+		h, err := k.client.Holds.Create(ctx, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
 		if err == nil {
 			id = h.Metadata.Name
 		}
@@ -206,14 +209,14 @@ func (k *killed) run(point string, passage int) {
 	})
 	k.staysOff(0)
 	k.try("the release", func() error {
-		_, err := k.client.ReleaseHold(ctx, id, api.ReleaseRequest{})
+		_, err := k.client.Holds.Release(ctx, id, api.ReleaseRequest{})
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return nil // it was released, acknowledged and removed before the answer came
 		}
 		return err
 	})
 	k.see("the acknowledged release", func() bool {
-		list, err := k.client.ListObjects(ctx, resource.KindHold)
+		list, err := k.client.Objects.List(ctx, resource.KindHold)
 		return err == nil && len(list) == 0
 	})
 	k.see("the disk boot after the release", func() bool {
@@ -227,7 +230,7 @@ func (k *killed) run(point string, passage int) {
 	}
 	deletes := func(kind resource.Kind, name string) {
 		k.try("the deletion", func() error {
-			_, err := k.client.Delete(ctx, kind, name)
+			_, err := k.client.Objects.Delete(ctx, kind, name)
 			if protocol.CodeOf(err) == protocol.CodeNotFound {
 				return nil
 			}
@@ -238,13 +241,13 @@ func (k *killed) run(point string, passage int) {
 		spare := &resource.Rack{}
 		spare.Metadata.Name = "spare"
 		spare.Default()
-		k.try("a spare rack", func() error { _, err := k.client.Apply(ctx, []resource.Object{spare}, false); return err })
+		k.try("a spare rack", func() error { _, err := k.client.Objects.Apply(ctx, []resource.Object{spare}, false); return err })
 		deletes(resource.KindRack, "spare")
 	}
 	deletes(resource.KindClaim, "c-n1")
 	k.see("the end of the claim", func() bool {
-		claims, err := k.client.ListObjects(ctx, resource.KindClaim)
-		configs, err2 := k.client.ListObjects(ctx, resource.KindBootConfiguration)
+		claims, err := k.client.Objects.List(ctx, resource.KindClaim)
+		configs, err2 := k.client.Objects.List(ctx, resource.KindBootConfiguration)
 		return err == nil && err2 == nil && len(claims) == 0 && len(configs) == 0
 	})
 	if network, disk, _, installs := k.servers[0].Boots.Counts(); network != boots || installs != boots || disk != boots+1 {
@@ -266,21 +269,21 @@ func (k *killed) maintain() {
 	m.Metadata.Name = "m1"
 	m.Default()
 	ctx := k.t.Context()
-	k.try("the maintenance", func() error { _, err := k.client.Apply(ctx, []resource.Object{m}, false); return err })
+	k.try("the maintenance", func() error { _, err := k.client.Objects.Apply(ctx, []resource.Object{m}, false); return err })
 	k.see("its boot", func() bool {
 		v, ok := get[*resource.Server](k.site, "n1")
 		return ok && v.Status.Phase == resource.PhaseMaintenance && v.Status.Report != nil && v.Status.Report.Attempt != nil &&
 			v.Status.Report.Attempt.Intended != protocol.TargetHdd && v.Status.Report.Attempt.State == resource.AttemptSucceeded
 	})
 	k.try("its deletion", func() error {
-		_, err := k.client.Delete(ctx, resource.KindMaintenance, "m1")
+		_, err := k.client.Objects.Delete(ctx, resource.KindMaintenance, "m1")
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return nil
 		}
 		return err
 	})
 	k.see("its end", func() bool {
-		list, err := k.client.ListObjects(ctx, resource.KindMaintenance)
+		list, err := k.client.Objects.List(ctx, resource.KindMaintenance)
 		return err == nil && len(list) == 0
 	})
 	k.see("the disk boot after it", func() bool {

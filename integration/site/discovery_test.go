@@ -62,7 +62,7 @@ func TestDiscovery(t *testing.T) {
 	if network, disk, _, _ := s.servers[0].Boots.Counts(); disk != 0 || network > 2 { // the discovery's, and the claim's
 		t.Errorf("boots: %d network, %d disk", network, disk)
 	}
-	list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration)
+	list, err := s.client.Objects.List(t.Context(), resource.KindBootConfiguration)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,17 +77,17 @@ func TestDiscovery(t *testing.T) {
 	if got := s.servers[1].BMC.PowerState(); got != protocol.PowerOn {
 		t.Fatalf("n2 is %s", got)
 	}
-	if _, err := s.client.Reboot(t.Context(), "n2", api.RebootRequest{Mode: resource.StopHard}); err != nil {
+	if _, err := s.client.Requests.Reboot(t.Context(), "n2", api.RebootRequest{Mode: resource.StopHard}); err != nil {
 		t.Fatal(err)
 	}
 	v = s.untilServer("n2", "Available", func(v *resource.Server) bool {
 		return v.Status.Phase == resource.PhaseAvailable && v.Status.Discovered != nil
 	})
 	first := v.Status.Discovered.UID
-	if _, err := s.client.Discover(t.Context(), "n1"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := s.client.Servers.Discover(t.Context(), "n1"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("n1 has a claim: %v", err)
 	}
-	if _, err := s.client.Discover(t.Context(), "n2"); err != nil {
+	if _, err := s.client.Servers.Discover(t.Context(), "n2"); err != nil {
 		t.Fatal(err)
 	}
 	s.untilServer("n2", "another discovery", func(v *resource.Server) bool {

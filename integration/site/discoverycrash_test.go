@@ -58,7 +58,7 @@ func killInDiscovery(t *testing.T, flow statetest.Child, point string) {
 	k := &killed{site: s, flow: flow}
 	k.begins(point, 1, objs, c)
 	configurations := func() int {
-		list, err := k.client.ListObjects(t.Context(), resource.KindBootConfiguration)
+		list, err := k.client.Objects.List(t.Context(), resource.KindBootConfiguration)
 		if err != nil {
 			return -1
 		}
@@ -68,7 +68,7 @@ func killInDiscovery(t *testing.T, flow statetest.Child, point string) {
 		v, ok := get[*resource.Server](s, "n1")
 		return ok && v.Status.Phase == resource.PhaseError && has(v.Status.Conditions, resource.CondDiscoveryFailed) && configurations() == 0
 	})
-	k.try("another discovery", func() error { _, err := k.client.Discover(t.Context(), "n1"); return err })
+	k.try("another discovery", func() error { _, err := k.client.Servers.Discover(t.Context(), "n1"); return err })
 	k.see("Available", func() bool {
 		v, ok := get[*resource.Server](s, "n1")
 		return ok && v.Status.Phase == resource.PhaseAvailable && v.Status.Discovered != nil && v.Status.Discovery == nil && configurations() == 0

@@ -58,7 +58,7 @@ func TestHubDiskFull(t *testing.T) {
 		place := func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the store has five
 			defer cancel()
-			h, err := s.client.CreateHold(ctx, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: fmt.Sprintf("k%d", len(accepted)), Mode: resource.StopHard, Reason: strings.Repeat("x", 512)}})
+			h, err := s.client.Holds.Create(ctx, "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: fmt.Sprintf("k%d", len(accepted)), Mode: resource.StopHard, Reason: strings.Repeat("x", 512)}})
 			if err == nil {
 				accepted[h.Metadata.Name] = true
 			}

@@ -36,7 +36,7 @@ func TestRevokedAgent(t *testing.T) {
 	stop := s.startAgent(c)
 	h := s.place("n1", "k", resource.HoldFenced)
 	stop() // it does not hear the word over the link
-	out, err := s.client.RevokeAgent(t.Context(), "r1-1", api.EndRequest{Reason: "disk copied"})
+	out, err := s.client.Agents.Revoke(t.Context(), "r1-1", api.EndRequest{Reason: "disk copied"})
 	if err != nil || out.Code != resource.CondRevoked {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -119,7 +119,7 @@ func TestSupersededAgent(t *testing.T) {
 	s.provision()
 	s.refused(0)
 	h := s.place("n2", "k", resource.HoldFenced)
-	out, err := s.client.ReplaceAgent(t.Context(), rackName, api.EndRequest{Reason: "new host"})
+	out, err := s.client.Agents.Replace(t.Context(), rackName, api.EndRequest{Reason: "new host"})
 	if err != nil || out.Agent != "r1-1" || out.Token == nil {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -154,7 +154,7 @@ func TestJoinAsAttacker(t *testing.T) {
 	s.startHub()
 	other.startHub()
 	s.apply(s.manifests()...)
-	token, err := s.client.NewJoinToken(t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(t.Context(), rackName)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func TestPartition(t *testing.T) {
 
 	g.lead("")
 	soon := time.Now().Add(2 * time.Second)
-	r, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard, NotAfter: &soon})
+	r, err := s.client.Requests.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard, NotAfter: &soon})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestPartition(t *testing.T) {
 	g.lead(s.hub.MQTT)
 	s.untilHold(h.Metadata.Name, resource.HoldFenced)
 	s.until("the end of the request", func() bool {
-		q, err := s.client.Request(t.Context(), r.ID)
+		q, err := s.client.Requests.Get(t.Context(), r.ID)
 		r = q
 		return err == nil && q.Report.Outcome == resource.OutcomeExpired
 	}, func() any { return r.Report })
@@ -174,14 +174,14 @@ func TestTwoHubs(t *testing.T) {
 
 	g.lead(twin.hub.MQTT)
 	twin.until("the copy to step down", func() bool {
-		_, err := twin.client.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "at the copy", Mode: resource.StopHard}})
+		_, err := twin.client.Holds.Create(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "at the copy", Mode: resource.StopHard}})
 		return protocol.CodeOf(err) == protocol.CodeUnavailable && protocol.HintOf(err) != ""
 	}, func() any { return "a hub that accepts" })
 	s.staysOff(0)
 	g.lead(s.hub.MQTT)
 	s.untilHold(s.accepted("n1", "second").Metadata.Name, resource.HoldFenced)
 	s.untilHold(h.Metadata.Name, resource.HoldFenced)
-	list, err := s.client.ListObjects(t.Context(), resource.KindHold)
+	list, err := s.client.Objects.List(t.Context(), resource.KindHold)
 	if err != nil || len(list) != 2 {
 		t.Errorf("%d holds, %v", len(list), err)
 	}

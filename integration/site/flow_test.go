@@ -49,13 +49,13 @@ func TestClaimToRelease(t *testing.T) {
 	s.startAgent(c)
 	s.untilServer("n2", "the disk boot of the labelled claim", diskBoot)
 
-	if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the end of the claim", func() bool { _, ok := get[*resource.Claim](s, "c-n1"); return !ok }, func() any { return "a claim" })
 	s.staysOff(0)
 	s.installedOnce()
-	if list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 1 {
+	if list, err := s.client.Objects.List(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 1 {
 		t.Errorf("%d boot configurations are left, %v; want the other claim's", len(list), err)
 	}
 }

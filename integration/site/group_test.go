@@ -158,7 +158,7 @@ func (s *site) installedIs(i int, version string) {
 // lines are version and cause of each revision of a group, in order; none without the hub.
 func (s *site) lines(group string) (out []string) {
 	s.t.Helper()
-	list, err := s.client.ListObjects(s.t.Context(), resource.KindGroupRevision)
+	list, err := s.client.Objects.List(s.t.Context(), resource.KindGroupRevision)
 	if err != nil {
 		return nil
 	}
@@ -229,7 +229,7 @@ func TestGroupFirstBoot(t *testing.T) {
 	if got := s.lines("nodes"); !slices.Equal(got, []string{"1.0 catalogue", "2.0 catalogue"}) {
 		t.Errorf("history: %q", got)
 	}
-	if d, err := s.client.DiffGroup(t.Context(), "nodes", 1, 2); err != nil || !slices.ContainsFunc(d.Changes, func(c api.GroupChange) bool {
+	if d, err := s.client.Groups.Diff(t.Context(), "nodes", 1, 2); err != nil || !slices.ContainsFunc(d.Changes, func(c api.GroupChange) bool {
 		return c.Field == "bootImage" && c.From == "os-1-0" && c.To == "os-2-0"
 	}) {
 		t.Errorf("%+v, %v", d, err)
@@ -270,7 +270,7 @@ func TestGroupOfFiles(t *testing.T) {
 	if n := v.times("kernel"); n != 1 {
 		t.Errorf("the kernel was fetched %d times", n)
 	}
-	if _, err := s.client.Delete(t.Context(), resource.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindBootImage, "live-42-1"); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("deleted while a group boots it: %v", err)
 	}
 }

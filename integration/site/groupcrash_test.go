@@ -66,13 +66,13 @@ func TestHubKilledInAGroup(t *testing.T) {
 
 func (k *killed) applies(what string, objs ...resource.Object) {
 	k.t.Helper()
-	k.try(what, func() error { _, err := k.client.Apply(k.t.Context(), objs, false); return err })
+	k.try(what, func() error { _, err := k.client.Objects.Apply(k.t.Context(), objs, false); return err })
 }
 
 func (k *killed) acts(action api.GroupAction) {
 	k.t.Helper()
 	k.try(string(action), func() error {
-		_, err := k.client.Group(k.t.Context(), "nodes", action, api.GroupRequest{Reason: "because"})
+		_, err := k.client.Groups.Command(k.t.Context(), "nodes", action, api.GroupRequest{Reason: "because"})
 		return err
 	})
 }

@@ -94,7 +94,7 @@ func TestGroupFallback(t *testing.T) {
 	if n, _, _, _ := s.servers[0].Boots.Counts(); n != 1 {
 		t.Errorf("%d network boots: a running server was touched", n)
 	}
-	if _, err := s.client.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard}); err != nil {
+	if _, err := s.client.Requests.Reboot(t.Context(), "n1", api.RebootRequest{Mode: resource.StopHard}); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the boot of the second image", func() bool { return s.servers[0].Boots.Digest() == bad }, func() any { return s.servers[0].BMC.History() })

@@ -14,7 +14,7 @@ import (
 // reverts returns to the last verified image before the current one.
 func (s *site) reverts(number, copyOf int) {
 	s.t.Helper()
-	out, err := s.client.Group(s.t.Context(), "nodes", api.GroupRevert, api.GroupRequest{Reason: "the disks are slow"})
+	out, err := s.client.Groups.Command(s.t.Context(), "nodes", api.GroupRevert, api.GroupRequest{Reason: "the disks are slow"})
 	if err != nil || out.Revision != number || out.CopyOf != copyOf || len(out.Changes) == 0 {
 		s.t.Fatalf("%+v, %v", out, err)
 	}
@@ -36,7 +36,7 @@ func TestGroupRevert(t *testing.T) {
 	s.installedIs(1, "2.0")
 	s.untilGroup("nodes", "the verified second", verified(2))
 
-	if out, err := s.client.Group(t.Context(), "nodes", api.GroupRevert, api.GroupRequest{Reason: "what if", DryRun: true}); err != nil || out.Revision != 3 || out.CopyOf != 1 {
+	if out, err := s.client.Groups.Command(t.Context(), "nodes", api.GroupRevert, api.GroupRequest{Reason: "what if", DryRun: true}); err != nil || out.Revision != 3 || out.CopyOf != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	s.reverts(3, 1)
@@ -52,7 +52,7 @@ func TestGroupRevert(t *testing.T) {
 	if n, _, _, installs := s.servers[1].Boots.Counts(); n != 1 || installs != 1 {
 		t.Errorf("n2: %d network boots and %d installations", n, installs)
 	}
-	if _, err := s.client.Group(t.Context(), "nodes", api.GroupUnpin, api.GroupRequest{Reason: "there is another"}); err != nil {
+	if _, err := s.client.Groups.Command(t.Context(), "nodes", api.GroupUnpin, api.GroupRequest{Reason: "there is another"}); err != nil {
 		t.Fatal(err)
 	}
 	s.untilGroup("nodes", "the newest", revision(4))

@@ -87,11 +87,11 @@ func TestGroupAltered(t *testing.T) {
 
 	altered := s.entry("1.1")
 	altered.Metadata.Name, altered.Spec.Version = "os-1-0", "1.0"
-	if _, err := s.client.Apply(t.Context(), []resource.Object{altered}, false); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := s.client.Objects.Apply(t.Context(), []resource.Object{altered}, false); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("altered in place: %v", err)
 	}
 	s.reach(1, bmcsim.ReachRefused) // the canary that is left
-	if _, err := s.client.Delete(t.Context(), resource.KindBootImage, "os-1-0"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindBootImage, "os-1-0"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the end of the entry", func() bool { _, ok := get[*resource.BootImage](s, "os-1-0"); return !ok }, func() any { return "an entry" })

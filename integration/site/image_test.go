@@ -78,13 +78,13 @@ func TestImagesThatCannotBoot(t *testing.T) {
 			return e.Code == resource.EventImageRefused && e.Message == "claim c-n1: "+message
 		})
 		v, _ := get[*resource.Server](s, "n1")
-		if list, err := s.client.ListObjects(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 0 {
+		if list, err := s.client.Objects.List(t.Context(), resource.KindBootConfiguration); err != nil || len(list) != 0 {
 			t.Errorf("%s: %d boot configurations, %v", row.name, len(list), err)
 		}
 		if r := v.Status.Report; r.Attempt != nil || s.servers[0].BMC.PowerState() != protocol.PowerOff || s.servers[0].BMC.Override().Armed() {
 			t.Errorf("%s: the server was touched: %+v", row.name, r)
 		}
-		if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
+		if _, err := s.client.Objects.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
 			t.Fatal(err)
 		}
 		s.until("the end of the claim", func() bool { _, ok := get[*resource.Claim](s, "c-n1"); return !ok }, func() any { return time.Now() })

@@ -52,10 +52,10 @@ func TestServersFromInventory(t *testing.T) {
 	if v.Spec.BootMAC != sv.MAC || v.Spec.BMCRef.Name != "b-n1" || !strings.HasPrefix(v.Spec.SystemURI, "/redfish/v1/Systems/") {
 		t.Errorf("the server is %+v", v.Spec)
 	}
-	if list, err := s.client.ListObjects(t.Context(), resource.KindServer); err != nil || len(list) != 1 {
+	if list, err := s.client.Objects.List(t.Context(), resource.KindServer); err != nil || len(list) != 1 {
 		t.Errorf("%d servers, %v", len(list), err)
 	}
-	probes, err := s.client.Probe(t.Context(), "b-n1", api.ProbeRequest{})
+	probes, err := s.client.BMCs.Probe(t.Context(), "b-n1", api.ProbeRequest{})
 	if err != nil || len(probes.Items) != 1 || len(probes.Items[0].Boot) == 0 || probes.Items[0].Inventory.SystemURI != v.Spec.SystemURI {
 		t.Errorf("the probe is %+v, %v", probes, err)
 	}
@@ -75,7 +75,7 @@ func TestServersFromInventory(t *testing.T) {
 	sv.BMC.Hosts()[0].PressPowerButton()
 	s.release(s.place("b-n1", "k", resource.HoldFenced).Metadata.Name)
 	s.staysOff(0)
-	if _, err := s.client.AcceptServer(t.Context(), "b-n1", api.AcceptServer{Identity: changed.Status.Report.Identity}); err != nil || changed.Status.Report.Identity == first {
+	if _, err := s.client.Servers.Accept(t.Context(), "b-n1", api.AcceptServer{Identity: changed.Status.Report.Identity}); err != nil || changed.Status.Report.Identity == first {
 		t.Fatalf("accept %q after %q: %v", changed.Status.Report.Identity, first, err)
 	}
 	s.untilServer("b-n1", "the disk boot after the board was accepted", func(v *resource.Server) bool {

@@ -32,29 +32,29 @@ func TestUploadedFile(t *testing.T) {
 	}
 	content := b.Bytes()
 	req := api.ISOUploadRequest{File: "debian-12.iso", Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(content)), Size: int64(len(content))}
-	u, err := s.client.BeginISO(t.Context(), req)
+	u, err := s.client.Uploads.Begin(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.client.SendISO(t.Context(), u.ID, 0, bytes.NewReader(content), 60_000); err != nil {
+	if _, err := s.client.Uploads.Send(t.Context(), u.ID, 0, bytes.NewReader(content), 60_000); err != nil {
 		t.Fatal(err)
 	}
 	s.stopHub()
 	s.startHub()
-	again, err := s.client.BeginISO(t.Context(), req)
+	again, err := s.client.Uploads.Begin(t.Context(), req)
 	if err != nil || again.ID != u.ID || again.Offset != 60_000 {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	if _, err := s.client.SendISO(t.Context(), u.ID, 60_000, bytes.NewReader(content[60_000:]), req.Size-60_000); err != nil {
+	if _, err := s.client.Uploads.Send(t.Context(), u.ID, 60_000, bytes.NewReader(content[60_000:]), req.Size-60_000); err != nil {
 		t.Fatal(err)
 	}
-	f, err := s.client.FinishISO(t.Context(), u.ID, api.ISOFinishRequest{File: req.File})
+	f, err := s.client.Uploads.Finish(t.Context(), u.ID, api.ISOFinishRequest{File: req.File})
 	if err != nil || f.Digest != req.Digest {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	s.stopHub()
 	s.startHub()
-	item, err := s.client.ISO(t.Context(), req.File)
+	item, err := s.client.ISOs.Get(t.Context(), req.File)
 	if err != nil || item.Missing || item.Digest != req.Digest {
 		t.Errorf("%+v, %v", item, err)
 	}
@@ -63,7 +63,7 @@ func TestUploadedFile(t *testing.T) {
 	}
 	agent := s.asAgent(c)
 	for what, digest := range map[string]string{"a file": req.Digest, "none": "sha256:" + strings.Repeat("0", 64)} {
-		body, err := agent.ISOContent(t.Context(), digest, 0, 10)
+		body, err := agent.ISOs.Read(t.Context(), digest, 0, 10)
 		if protocol.CodeOf(err) != protocol.CodeDenied || !strings.Contains(err.Error(), "names this digest") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -72,7 +72,7 @@ func TestUploadedFile(t *testing.T) {
 		}
 	}
 	// An agent is nobody where files are uploaded.
-	if _, err := agent.BeginISO(t.Context(), req); protocol.CodeOf(err) != protocol.CodeDenied {
+	if _, err := agent.Uploads.Begin(t.Context(), req); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("an agent uploads: %v", err)
 	}
 }

@@ -61,11 +61,11 @@ func TestNothingLeaks(t *testing.T) {
 	spy.look()
 
 	ha := s.clientOf(s.file(s.hub.Clients[0].TokenFile))
-	_, err := ha.Apply(t.Context(), []resource.Object{account(secondCanary)}, false)
+	_, err := ha.Objects.Apply(t.Context(), []resource.Object{account(secondCanary)}, false)
 	spy.heard("a secret of who may not", err)
 	_, err = s.clientOf([]byte(localCanary + firstCanary)).Whoami(t.Context())
 	spy.heard("another's token", err)
-	h, err := ha.CreateHold(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
+	h, err := ha.Holds.Create(t.Context(), "n1", api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestNothingLeaks(t *testing.T) {
 	s.staysOff(0)
 	s.startHub()
 	s.untilHold(h.Metadata.Name, resource.HoldFenced)
-	if _, err := ha.ReleaseHold(t.Context(), h.Metadata.Name, api.ReleaseRequest{}); err != nil {
+	if _, err := ha.Holds.Release(t.Context(), h.Metadata.Name, api.ReleaseRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	s.untilServer("n1", "the disk boot after the release", diskBoot)
@@ -128,7 +128,7 @@ func (s *site) secretConfig(spy *spy, c agentdaemon.Config) {
 // joinSecretly joins, tries the token again, and has the spy know it and the agent's keys.
 func (s *site) joinSecretly(spy *spy, c agentdaemon.Config) {
 	s.t.Helper()
-	token, err := s.client.NewJoinToken(s.t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(s.t.Context(), rackName)
 	if err != nil {
 		s.t.Fatal(err)
 	}

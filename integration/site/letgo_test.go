@@ -32,10 +32,10 @@ func TestClaimGoesWithItsHolds(t *testing.T) {
 	}
 	id := s.place("n1", "k", resource.HoldFenced).Metadata.Name
 	before := ons()
-	if _, err := s.client.DeleteClaim(t.Context(), "c-n1", ""); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), id) {
+	if _, err := s.client.Objects.DeleteClaim(t.Context(), "c-n1", ""); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), id) {
 		t.Fatalf("deleted under a hold: %v", err)
 	}
-	if _, err := s.client.DeleteClaim(t.Context(), "c-n1", "the rack goes"); err != nil {
+	if _, err := s.client.Objects.DeleteClaim(t.Context(), "c-n1", "the rack goes"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the end of the claim and its hold", func() bool {
@@ -60,7 +60,7 @@ func TestClaimGoesWithItsHolds(t *testing.T) {
 			strings.Contains(c.Status.Conditions[0].Message, `"late"`)
 	}, func() any { c, _ := get[*resource.Claim](s, "c-n1"); return c })
 	s.staysOff(0)
-	if _, err := s.client.ReleaseHold(t.Context(), late, api.ReleaseRequest{}); err != nil {
+	if _, err := s.client.Holds.Release(t.Context(), late, api.ReleaseRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the bound claim", func() bool { c, ok := get[*resource.Claim](s, "c-n1"); return ok && c.Status.Server == "n1" }, func() any { return "none" })

@@ -72,10 +72,10 @@ func TestLocalHoldIsAdopted(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	s.untilLocal(c, "the hub's hold", func(all []local.Hold) bool { return len(all) == 1 && !all[0].Local && !all[0].Missing })
-	if _, err := s.client.ReleaseHold(t.Context(), h.ID, api.ReleaseRequest{}); protocol.CodeOf(err) != protocol.CodeDenied {
+	if _, err := s.client.Holds.Release(t.Context(), h.ID, api.ReleaseRequest{}); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("a release of somebody else's hold: %v", err)
 	}
-	if _, err := s.client.ReleaseHold(t.Context(), h.ID, api.ReleaseRequest{BreakGlass: "the fire is out"}); err != nil {
+	if _, err := s.client.Holds.Release(t.Context(), h.ID, api.ReleaseRequest{BreakGlass: "the fire is out"}); err != nil {
 		t.Fatal(err)
 	}
 	s.untilServer("n1", "the disk boot after the release", func(v *resource.Server) bool { return diskBoot(v) && len(v.Status.Report.Holds) == 0 })

@@ -70,7 +70,7 @@ func (s *site) installedOnce() {
 // place holds a server and waits for the word.
 func (s *site) place(server, key string, word resource.HoldWord) *resource.Hold {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
+	h, err := s.client.Holds.Create(s.t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (s *site) untilHold(id string, word resource.HoldWord) (h *resource.Hold) {
 // acknowledgement ends it there.
 func (s *site) release(id string) {
 	s.t.Helper()
-	if _, err := s.client.ReleaseHold(s.t.Context(), id, api.ReleaseRequest{}); err != nil {
+	if _, err := s.client.Holds.Release(s.t.Context(), id, api.ReleaseRequest{}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.until("the acknowledged release", func() bool { _, ok := get[*resource.Hold](s, id); return !ok }, func() any { return id })

@@ -151,7 +151,7 @@ func TestMoveWithoutProof(t *testing.T) {
 	s.refused(0)
 	s.staysOff(0)
 	s.undecided("c-n1")
-	if _, err := s.client.AdoptServer(t.Context(), "n1", api.AdoptRequest{Provisioned: s.image + "@" + digest, Reason: "it ran"}); err != nil {
+	if _, err := s.client.Servers.Adopt(t.Context(), "n1", api.AdoptRequest{Provisioned: s.image + "@" + digest, Reason: "it ran"}); err != nil {
 		t.Fatal(err)
 	}
 	s.reboot("n1")
@@ -186,7 +186,7 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	s.refused(1)
 
 	digest := "sha256:" + strings.Repeat("5a", 32)
-	if _, err := s.client.AdoptServer(t.Context(), "n1", api.AdoptRequest{Provisioned: s.image + "@" + digest, Reason: "by the former tool"}); err != nil {
+	if _, err := s.client.Servers.Adopt(t.Context(), "n1", api.AdoptRequest{Provisioned: s.image + "@" + digest, Reason: "by the former tool"}); err != nil {
 		t.Fatal(err)
 	}
 	adopted := func(when string) {
@@ -210,10 +210,10 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	s.startHub()
 	adopted("after a restart of the hub")
 	stop()
-	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the free rack", func() bool { _, err := s.client.NewJoinToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
 	c = s.agentConfig("another", s.dhcp.String(), s.http)
 	s.join(c)
 	s.startAgent(c)
@@ -236,7 +236,7 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	s.neverFromNetwork(0)
 
 	// Somebody gives n2 up: an ordinary first boot.
-	if _, err := s.client.AdoptServer(t.Context(), "n2", api.AdoptRequest{Reprovision: true, Reason: "nothing on it"}); err != nil {
+	if _, err := s.client.Servers.Adopt(t.Context(), "n2", api.AdoptRequest{Reprovision: true, Reason: "nothing on it"}); err != nil {
 		t.Fatal(err)
 	}
 	s.untilServer("n2", "the disk boot after its installation", diskBoot)

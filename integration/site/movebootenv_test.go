@@ -37,7 +37,7 @@ func TestMoveBootEnv(t *testing.T) {
 	uids := func() map[string]string {
 		out := map[string]string{}
 		for _, k := range []resource.Kind{resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv} {
-			list, err := s.client.ListObjects(t.Context(), k)
+			list, err := s.client.Objects.List(t.Context(), k)
 			if err != nil {
 				t.Fatal(err)
 			}

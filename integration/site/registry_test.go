@@ -125,7 +125,7 @@ func TestOwnRegistry(t *testing.T) {
 		t.Errorf("%d guesses were answered", n)
 	}
 	stop()
-	if _, err := s.client.RevokeAgent(t.Context(), "r1-1", api.EndRequest{Reason: "stolen"}); err != nil {
+	if _, err := s.client.Agents.Revoke(t.Context(), "r1-1", api.EndRequest{Reason: "stolen"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := status(http.MethodGet, "https://"+at+"/v2/"); got != http.StatusUnauthorized {

@@ -80,7 +80,7 @@ func TestHubRestored(t *testing.T) {
 // accepted places a hold and does not wait.
 func (s *site) accepted(server, key string) *resource.Hold {
 	s.t.Helper()
-	h, err := s.client.CreateHold(s.t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
+	h, err := s.client.Holds.Create(s.t.Context(), server, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: key, Mode: resource.StopHard}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -71,14 +71,14 @@ func TestSecretsEverywhere(t *testing.T) {
 
 	// Another agent: everything is sealed for its key.
 	stopAgent()
-	if _, err := s.client.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
 	ports := freePorts(t, 2)
 	c2 := s.agentConfig("agent2", ports[0], ports[1])
 	c2.Metrics = spy.agent
 	s.noCredentials(c2.CredentialsDir)
-	s.until("the free rack", func() bool { _, err := s.client.NewJoinToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
 	s.join(c2)
 	stopAgent = s.startAgent(c2)
 	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *resource.Server) bool {
@@ -113,7 +113,7 @@ func TestWrongSecretKey(t *testing.T) {
 		s.stopHub()
 		s.hub.Secrets.KeyFile = wrong
 		s.startHub()
-		_, err := s.client.Apply(t.Context(), []resource.Object{account(secondCanary)}, false)
+		_, err := s.client.Objects.Apply(t.Context(), []resource.Object{account(secondCanary)}, false)
 		if protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(protocol.HintOf(err), "secrets") || strings.Contains(err.Error(), canary) {
 			t.Errorf("key %q: a secret is written: %v (%s)", wrong, err, protocol.HintOf(err))
 		}

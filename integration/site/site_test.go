@@ -173,7 +173,7 @@ func (s *site) claim(server string) *resource.Claim {
 
 func (s *site) apply(objs ...resource.Object) {
 	s.t.Helper()
-	if _, err := s.client.Apply(s.t.Context(), objs, false); err != nil {
+	if _, err := s.client.Objects.Apply(s.t.Context(), objs, false); err != nil {
 		s.t.Fatalf("apply: %v", err)
 	}
 }

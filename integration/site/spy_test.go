@@ -64,7 +64,7 @@ func (y *spy) look() {
 	t.Helper()
 	paths := []string{api.PathEvents + "?limit=1000", api.PathOpenAPI, api.PathHealth, api.PathReady, api.PathWhoami, api.PathAudit, api.PathAuditExport}
 	for _, k := range resource.Kinds() {
-		objs, err := y.site.client.ListObjects(t.Context(), k)
+		objs, err := y.site.client.Objects.List(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
 		}

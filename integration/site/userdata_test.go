@@ -81,7 +81,7 @@ func TestUserData(t *testing.T) {
 
 	bad := ignites(canary)
 	bad.Spec.Data[resource.SecretUserData] = resource.Plain("variant: fcos\nversion: 1.5.0\nstorage:\n  files:\n    - path: " + canary + "\n")
-	_, err := s.client.Apply(t.Context(), []resource.Object{bad}, false)
+	_, err := s.client.Objects.Apply(t.Context(), []resource.Object{bad}, false)
 	spy.heard("user data that is wrong", err)
 	if p, ok := errors.AsType[*api.Problem](err); !ok || len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Message, "$.storage.files[0].path") {
 		t.Errorf("it says %+v", p)
@@ -109,7 +109,7 @@ func TestUserData(t *testing.T) {
 		t.Fatalf("the agent keeps %v", sealed)
 	}
 	c2 := s.agentConfig("agent2", freePorts(t, 1)[0], freePorts(t, 1)[0])
-	token, err := s.client.NewJoinToken(t.Context(), "r2")
+	token, err := s.client.Agents.NewToken(t.Context(), "r2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +117,11 @@ func TestUserData(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := api.IgnitionRequest{Sealed: sealed[0]}
-	if got, err := s.asAgent(c).Ignition(t.Context(), q); err != nil || len(got.Body) == 0 {
+	if got, err := s.asAgent(c).Environments.Ignition(t.Context(), q); err != nil || len(got.Body) == 0 {
 		t.Errorf("its own agent: %v", err)
 	}
 	for who, client := range map[string]*api.Client{"another rack's agent": s.asAgent(c2), "the admin": s.client} {
-		if got, err := client.Ignition(t.Context(), q); protocol.CodeOf(err) != protocol.CodeDenied || len(got.Body) > 0 {
+		if got, err := client.Environments.Ignition(t.Context(), q); protocol.CodeOf(err) != protocol.CodeDenied || len(got.Body) > 0 {
 			t.Errorf("%s: %v", who, err)
 		}
 	}
@@ -134,13 +134,13 @@ func TestUserData(t *testing.T) {
 	}, func() any { return "none" })
 	s.installedOnce()
 
-	if _, err := s.client.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
+	if _, err := s.client.Objects.Delete(t.Context(), resource.KindClaim, "c-n1"); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the end of the claim", func() bool { _, ok := get[*resource.Claim](s, "c-n1"); return !ok }, func() any { return "a claim" })
 	s.until("the end of what the agent kept", func() bool { return len(s.sealedAt(c)) == 0 }, func() any { return s.sealedAt(c) })
 	s.until("the end of what the hub kept", func() bool {
-		_, err := s.asAgent(c).Ignition(t.Context(), q)
+		_, err := s.asAgent(c).Environments.Ignition(t.Context(), q)
 		return protocol.CodeOf(err) == protocol.CodeDenied
 	}, func() any { return "it is given" })
 	spy.look()

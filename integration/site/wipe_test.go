@@ -110,7 +110,7 @@ func TestDecommission(t *testing.T) {
 	s.apply(returned("n1"), returned("n2"))
 	ask := map[string]resource.ApprovalRequest{}
 	s.until("the wishes for approvals", func() bool {
-		all, err := s.client.Approvals(t.Context())
+		all, err := s.client.Approvals.List(t.Context())
 		for _, r := range all {
 			if r.Class == resource.ApproveWipe && len(r.Boots) == 1 {
 				ask[r.Targets[0]] = r
@@ -124,7 +124,7 @@ func TestDecommission(t *testing.T) {
 		t.Fatalf("%d resets before anything was approved", n-sent)
 	}
 
-	if r, err := s.client.GrantApproval(t.Context(), ask["n1"].ID, api.GrantRequest{Version: ask["n1"].Version}); err != nil || r.State != resource.ApprovalApproved {
+	if r, err := s.client.Approvals.Grant(t.Context(), ask["n1"].ID, api.GrantRequest{Version: ask["n1"].Version}); err != nil || r.State != resource.ApprovalApproved {
 		t.Fatalf("%s, %v", r.State, err)
 	}
 	v := s.untilServer("n1", "the report of the decommission", func(v *resource.Server) bool {
@@ -137,7 +137,7 @@ func TestDecommission(t *testing.T) {
 	s.untilEvent("which disk was discarded", func(e api.EventRecord) bool {
 		return e.Code == resource.EventInstalled && strings.Contains(e.Message, "vda discarded")
 	})
-	if _, err := s.client.DenyApproval(t.Context(), ask["n2"].ID, api.DenyRequest{Reason: "not this one"}); err != nil {
+	if _, err := s.client.Approvals.Deny(t.Context(), ask["n2"].ID, api.DenyRequest{Reason: "not this one"}); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the maintenance that was denied", func() bool {
@@ -149,7 +149,7 @@ func TestDecommission(t *testing.T) {
 	}
 
 	for _, name := range []string{"m-n1", "m-n2"} {
-		if _, err := s.client.Delete(t.Context(), resource.KindMaintenance, name); err != nil {
+		if _, err := s.client.Objects.Delete(t.Context(), resource.KindMaintenance, name); err != nil {
 			t.Fatal(err)
 		}
 		s.until("the end of "+name, func() bool { _, there := get[*resource.Maintenance](s, name); return !there }, func() any {

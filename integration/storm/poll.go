@@ -212,7 +212,7 @@ func (p *poller) read(ctx context.Context, c *api.Client) (out []judge.Request, 
 	slices.SortFunc(open, func(a, b judge.Request) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range open {
 		if r.Outcome == resource.OutcomePending {
-			now, err := c.Request(ctx, r.ID)
+			now, err := c.Requests.Get(ctx, r.ID)
 			if protocol.CodeOf(err) == protocol.CodeNotFound {
 				continue // as the judge sees by what is not there
 			}

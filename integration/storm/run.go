@@ -477,7 +477,7 @@ func (s *storm) verify(ctx context.Context) {
 // audit reads the audit log.
 func (s *storm) audit(ctx context.Context, h *judge.History) error {
 	for q := (api.AuditQuery{From: 1, Limit: api.MaxAuditPage}); ; {
-		list, err := s.site.Client.Audit(ctx, q)
+		list, err := s.site.Client.Audit.List(ctx, q)
 		if err != nil {
 			return fmt.Errorf("read the audit log: %w", err)
 		}

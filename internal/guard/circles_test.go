@@ -64,10 +64,7 @@ func larger() map[string]bounds {
 		"hub/link":          {10, 57, 26},
 		"hub/plan":          {10, 68, 34},
 		"hub/store":         {10, 155, 23},
-		"integration/fleet": {10, 40, 21},
 		"integration/sim":   {10, 60, 23},
-		"netboot/mirror":    {10, 40, 28},
-		"protocol/api":      {10, 59, 20},
 		"protocol/decide":   {10, 40, 44},
 	}
 }

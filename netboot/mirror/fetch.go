@@ -148,7 +148,7 @@ func (m *Mirror) have(ctx context.Context, s *site, u *url.URL, name string) (e 
 	}
 	defer f.leave()
 	if err := f.whole(ctx); err != nil {
-		f.unclaim()
+		f.claims.withdraw()
 		if old, ok := m.store.has(keyOf(u)); ok && protocol.CodeOf(err) != protocol.CodeConflict && ctx.Err() == nil {
 			if release, ok := m.store.hold(old.SHA256); ok {
 				return old, true, release, nil
@@ -156,7 +156,7 @@ func (m *Mirror) have(ctx context.Context, s *site, u *url.URL, name string) (e 
 		}
 		return entry{}, false, nil, err
 	}
-	if release = f.claimOne(); release == nil {
+	if release = f.claims.take(); release == nil {
 		return entry{}, false, nil, protocol.Errorf(protocol.CodeConflict, "fetch for a boot", "%s was removed from the cache meanwhile", show(u))
 	}
 	return f.kept, false, release, nil
@@ -165,42 +165,14 @@ func (m *Mirror) have(ctx context.Context, s *site, u *url.URL, name string) (e 
 // whole waits until the file is here. A fetch that goes on may take its whole time.
 func (f *flight) whole(ctx context.Context) error {
 	for {
-		f.mu.Lock()
-		ended, failure, moved := f.ended, f.failure, f.moved
-		f.mu.Unlock()
-		if ended {
-			return failure
+		now := f.arrival.now()
+		if now.ended {
+			return now.failure
 		}
 		select {
-		case <-moved:
+		case <-now.moved:
 		case <-ctx.Done():
-			return protocol.Errorf(protocol.CodeTimeout, "fetch", "%s: %w", show(f.url), ctx.Err())
+			return protocol.Errorf(protocol.CodeTimeout, "fetch", "%s: %w", show(f.asked.url), ctx.Err())
 		}
-	}
-}
-
-// claimOne hands out a hold on what was kept.
-func (f *flight) claimOne() func() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.claimed) == 0 {
-		return nil
-	}
-	release := f.claimed[0]
-	f.claimed = f.claimed[1:]
-	return release
-}
-
-// unclaim takes a claim back, or the hold that it has become.
-func (f *flight) unclaim() {
-	f.mu.Lock()
-	if !f.holding {
-		f.claims--
-		f.mu.Unlock()
-		return
-	}
-	f.mu.Unlock()
-	if release := f.claimOne(); release != nil {
-		release()
 	}
 }

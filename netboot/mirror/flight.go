@@ -6,20 +6,26 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rackboot/protocol"
 )
 
-// A flight is the one fetch of a file that all who want it share.
-type flight struct {
-	m    *Mirror
+// asked is what a flight asks for.
+type asked struct {
 	site *site
 	url  *url.URL
 	name string
 	key  string
 	old  entry // what was kept when it began
 	has  bool
+}
+
+// A flight is the one fetch of a file that all who want it share.
+type flight struct {
+	m     *Mirror
+	asked asked
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -33,17 +39,13 @@ type flight struct {
 	room    int64    // bytes that are reserved
 	file    *os.File // of take
 
-	mu      sync.Mutex
-	arrived int64
-	ended   bool
-	failure error // why it ended before all had arrived
-	moved   chan struct{}
-	noRange bool     // the other side gives no ranges
-	users   int      // readers and the fetch itself; the last closes file
-	claims  int      // of those that will pin it
-	kept    entry    // what is known of it, once it ended well
-	holding bool     // claims have become holds
-	claimed []func() // holds on what was kept, one for each claim
+	arrival *arrival
+	noRange atomic.Bool // the other side gives no ranges
+	kept    entry       // what is known of it, once it ended well
+	claims  claims      // they are made with mu held
+
+	mu    sync.Mutex
+	users int // readers and the fetch itself; the last closes file
 }
 
 // join returns the flight of a file, begun if there is none; the caller leaves it. A
@@ -54,8 +56,8 @@ func (m *Mirror) join(s *site, u *url.URL, name, key string, claim bool) (*fligh
 	}
 	f := m.flights[key]
 	if f == nil {
-		f = &flight{m: m, site: s, url: u, name: name, key: key, known: make(chan struct{}), moved: make(chan struct{}), users: 1}
-		f.old, f.has = m.store.has(key)
+		f = &flight{m: m, asked: asked{site: s, url: u, name: name, key: key}, known: make(chan struct{}), arrival: newArrival(), users: 1}
+		f.asked.old, f.asked.has = m.store.has(key)
 		f.ctx, f.cancel = context.WithTimeout(m.ctx, m.cfg.Overall)
 		m.flights[key] = f
 		m.wg.Go(f.run)
@@ -64,7 +66,7 @@ func (m *Mirror) join(s *site, u *url.URL, name, key string, claim bool) (*fligh
 	defer f.mu.Unlock()
 	f.users++
 	if claim {
-		f.claims++
+		f.claims.add()
 	}
 	return f, nil
 }
@@ -83,7 +85,7 @@ func (f *flight) leave() {
 	case f.file == nil:
 	case f.users == 0:
 		_ = f.file.Close() // it was only read since it was synced
-	case f.users == 1 && !f.ended && f.noStore && f.claims == 0:
+	case f.users == 1 && !f.arrival.now().ended && f.noStore && !f.claims.any():
 		f.cancel() // nobody reads what nobody may keep
 	}
 }
@@ -97,7 +99,7 @@ func (f *flight) run() {
 		return
 	}
 	defer f.m.slots.give()
-	resp, err := f.m.ask(f.ctx, f.site, http.MethodGet, f.url, f.old.conditions())
+	resp, err := f.m.ask(f.ctx, f.asked.site, http.MethodGet, f.asked.url, f.asked.old.conditions())
 	if err == nil {
 		defer resp.Body.Close()
 	}
@@ -106,8 +108,8 @@ func (f *flight) run() {
 		f.settle(reply{answerLocal, err}, nil)
 		return
 	}
-	v := classify(resp, err, f.name)
-	f.m.hear(f.site, v)
+	v := classify(resp, err, f.asked.name)
+	f.m.hear(f.asked.site, v)
 	if v.answer == answerWhole {
 		v = f.begin(resp, v)
 	}
@@ -128,22 +130,22 @@ func (f *flight) place() error {
 // is unknown is received first: a file has its size from the beginning.
 func (f *flight) settle(v reply, resp *http.Response) {
 	now := time.Now()
-	f.outcome, f.err = judge(v.answer, f.has), v.err
+	f.outcome, f.err = judge(v.answer, f.asked.has), v.err
 	switch f.outcome {
 	case outcomeRenew:
-		f.old = f.old.renewed(resp.Header, now)
-		if err := f.m.store.renew(f.key, f.old); err != nil {
-			f.m.cfg.Logger.Warn("mirror's cache not written", "name", f.name, "err", err)
+		f.asked.old = f.asked.old.renewed(resp.Header, now)
+		if err := f.m.store.renew(f.asked.key, f.asked.old); err != nil {
+			f.m.cfg.Logger.Warn("mirror's cache not written", "name", f.asked.name, "err", err)
 		}
 	case outcomeAbsent:
-		f.m.store.drop(f.key)
-		f.m.missed(f.key, false)
+		f.m.store.drop(f.asked.key)
+		f.m.missed(f.asked.key, false)
 	case outcomeFolder:
-		f.m.store.drop(f.key)
-		f.m.missed(f.key, true)
+		f.m.store.drop(f.asked.key)
+		f.m.missed(f.asked.key, true)
 	case outcomeFail:
 		if f.err == nil {
-			f.err = protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s answers 304 to a question without a condition", show(f.url))
+			f.err = protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s answers 304 to a question without a condition", show(f.asked.url))
 		}
 	case outcomeTake:
 		if f.entry.Size < 0 {
@@ -161,8 +163,8 @@ func (f *flight) settle(v reply, resp *http.Response) {
 func (m *Mirror) end(f *flight) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.flights[f.key] == f {
-		delete(m.flights, f.key)
+	if m.flights[f.asked.key] == f {
+		delete(m.flights, f.asked.key)
 	}
 }
 
@@ -172,27 +174,25 @@ func (f *flight) wait(ctx context.Context, until int64) error {
 	timer := time.NewTimer(f.m.cfg.Wait)
 	defer timer.Stop()
 	for {
-		f.mu.Lock()
-		arrived, ended, failure, moved := f.arrived, f.ended, f.failure, f.moved
-		far := until-arrived > f.m.cfg.Ahead && f.strong != "" && !f.noRange
-		f.mu.Unlock()
+		now := f.arrival.now()
+		far := until-now.bytes > f.m.cfg.Ahead && f.strong != "" && !f.noRange.Load()
 		switch {
-		case arrived >= until:
+		case now.bytes >= until:
 			return nil
-		case failure != nil:
-			return failure
-		case ended:
-			return protocol.Errorf(protocol.CodeInternal, "read", "a position after the end of %s", f.name)
+		case now.failure != nil:
+			return now.failure
+		case now.ended:
+			return protocol.Errorf(protocol.CodeInternal, "read", "a position after the end of %s", f.asked.name)
 		case far:
 			return errFar
 		}
 		select {
-		case <-moved:
+		case <-now.moved:
 		case <-ctx.Done():
-			return protocol.Errorf(protocol.CodeUnavailable, "read", "%s was closed", f.name)
+			return protocol.Errorf(protocol.CodeUnavailable, "read", "%s was closed", f.asked.name)
 		case <-timer.C:
-			return protocol.Errorf(protocol.CodeTimeout, "read", "%s did not come as far as byte %d within %s", show(f.url), until, f.m.cfg.Wait).
-				WithHint("the way to %s is slow; fetch the file beforehand, or use a nearer repository", f.url.Host)
+			return protocol.Errorf(protocol.CodeTimeout, "read", "%s did not come as far as byte %d within %s", show(f.asked.url), until, f.m.cfg.Wait).
+				WithHint("the way to %s is slow; fetch the file beforehand, or use a nearer repository", f.asked.url.Host)
 		}
 	}
 }

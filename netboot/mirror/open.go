@@ -85,14 +85,14 @@ func (m *Mirror) landed(f *flight) (found, error) {
 	defer f.leave()
 	switch f.outcome {
 	case outcomeRenew:
-		return m.count(resultRenewed, found{entry: f.old})
+		return m.count(resultRenewed, found{entry: f.asked.old})
 	case outcomeStale:
-		return m.count(resultStale, found{entry: f.old, stale: true})
+		return m.count(resultStale, found{entry: f.asked.old, stale: true})
 	case outcomeAbsent:
 		m.metrics.opens.WithLabelValues(resultAbsent).Inc()
-		return found{}, notThere(f.url)
+		return found{}, notThere(f.asked.url)
 	case outcomeFolder:
-		return found{}, isNoFile(f.url)
+		return found{}, isNoFile(f.asked.url)
 	case outcomeTake, outcomeFail:
 	}
 	m.metrics.opens.WithLabelValues(resultError).Inc()
@@ -116,7 +116,7 @@ func notThere(u *url.URL) error {
 // quit leaves a flight before it is known what becomes of it.
 func (f *flight) quit(claim bool) {
 	if claim {
-		f.unclaim()
+		f.claims.withdraw()
 	}
 	f.leave()
 }

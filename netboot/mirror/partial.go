@@ -23,7 +23,7 @@ type partial struct {
 }
 
 func newPartial(f *flight) *partial {
-	p := &partial{flight: f, info: infoOf(f.name, f.entry)}
+	p := &partial{flight: f, info: infoOf(f.asked.name, f.entry)}
 	p.ctx, p.cancel = context.WithCancel(f.m.ctx)
 	p.side.flight, p.side.ctx = f, p.ctx
 	return p
@@ -127,9 +127,7 @@ func (p *partial) some(b []byte, off int64, full bool) (int, error) {
 
 // read reads bytes of which the first has arrived.
 func (p *partial) read(b []byte, off int64) (int, error) {
-	p.flight.mu.Lock()
-	arrived := p.flight.arrived
-	p.flight.mu.Unlock()
+	arrived := p.flight.arrival.now().bytes
 	p.side.overtaken(arrived)
 	b = b[:min(int64(len(b)), arrived-off)]
 	n, err := p.flight.file.ReadAt(b, off)

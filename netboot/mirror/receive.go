@@ -33,8 +33,8 @@ func (f *flight) begin(resp *http.Response, v reply) reply {
 	}
 	f.noStore = cacheControl(resp.Header.Values("Cache-Control")).noStore
 	f.strong = validator(resp.Header)
-	f.noRange = resp.Header.Get("Accept-Ranges") == "none"
-	f.entry = entry{URL: show(f.url), Size: size, Fetched: now}.heard(resp.Header, now)
+	f.noRange.Store(resp.Header.Get("Accept-Ranges") == "none")
+	f.entry = entry{URL: show(f.asked.url), Size: size, Fetched: now}.heard(resp.Header, now)
 	f.room = cost(max(size, 0))
 	if err := f.m.store.reserve(op, f.room); err != nil {
 		return reply{answerLocal, err}
@@ -54,7 +54,7 @@ func disk(op string, err error) error {
 }
 
 func (f *flight) tooLarge() error {
-	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s is larger than the %d bytes that one file may have", show(f.url), f.m.cfg.MaxFile).
+	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s is larger than the %d bytes that one file may have", show(f.asked.url), f.m.cfg.MaxFile).
 		WithHint("raise the bound of one file of the mirror's cache")
 }
 
@@ -64,7 +64,7 @@ func (f *flight) receive(body io.Reader) {
 	err := f.copyAll(body, h)
 	late := f.entry.Size < 0
 	if late {
-		f.entry.Size = f.arrived
+		f.entry.Size = f.arrival.now().bytes
 	}
 	var done func()
 	if err == nil {
@@ -82,18 +82,15 @@ func (f *flight) receive(body io.Reader) {
 		done()
 	}
 	if err != nil {
-		f.m.cfg.Logger.Info("file was not fetched whole", "url", show(f.url), "err", err)
+		f.m.cfg.Logger.Info("file was not fetched whole", "url", show(f.asked.url), "err", err)
 		if _, local := errors.AsType[*localError](err); !local && !errors.Is(err, errChanged) && f.m.ctx.Err() == nil {
-			f.m.hear(f.site, reply{answerTrouble, err})
+			f.m.hear(f.asked.site, reply{answerTrouble, err})
 		}
 	}
-	f.mu.Lock()
-	f.ended, f.failure = true, err
-	close(f.moved)
-	f.mu.Unlock()
+	f.arrival.end(err)
 	if late {
 		if err != nil {
-			f.outcome, f.err = judge(answerTrouble, f.has), err
+			f.outcome, f.err = judge(answerTrouble, f.asked.has), err
 		}
 		close(f.known)
 	}
@@ -103,11 +100,11 @@ func (f *flight) receive(body io.Reader) {
 func (f *flight) keep(sum string) (done func(), err error) {
 	f.kept = f.entry
 	f.kept.SHA256 = sum
-	key := f.key
+	key := f.asked.key
 	if f.noStore {
 		key = ""
 		if !f.wanted() {
-			f.m.store.drop(f.key)
+			f.m.store.drop(f.asked.key)
 			return nil, os.Remove(f.file.Name())
 		}
 	}
@@ -120,14 +117,7 @@ func (f *flight) keep(sum string) (done func(), err error) {
 		return nil, err
 	}
 	f.m.end(f) // no claim comes after it
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.holding = true
-	for range f.claims {
-		if release, ok := f.m.store.hold(sum); ok {
-			f.claimed = append(f.claimed, release)
-		}
-	}
+	f.claims.hold(func() (func(), bool) { return f.m.store.hold(sum) })
 	return done, nil
 }
 
@@ -137,10 +127,11 @@ func (f *flight) wanted() bool {
 	defer f.m.mu.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.claims == 0 && f.m.flights[f.key] == f {
-		delete(f.m.flights, f.key)
+	claimed := f.claims.any()
+	if !claimed && f.m.flights[f.asked.key] == f {
+		delete(f.m.flights, f.asked.key)
 	}
-	return f.claims > 0
+	return claimed
 }
 
 // copyAll copies until the end. A body that breaks off is gone on with, if what is there
@@ -164,14 +155,14 @@ func (f *flight) broke(err error) error {
 	if protocol.CodeOf(err) != protocol.CodeInternal {
 		return err
 	}
-	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s broke off: %w", show(f.url), f.site.scrubbed(err)).
-		WithHint("it is tried again when it is asked for; check the way to %s", f.url.Host)
+	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s broke off: %w", show(f.asked.url), f.asked.site.scrubbed(err)).
+		WithHint("it is tried again when it is asked for; check the way to %s", f.asked.url.Host)
 }
 
 // resumable says whether the rest of the file may be asked for.
 func (f *flight) resumable(err error) bool {
 	_, local := errors.AsType[*localError](err)
-	return !local && !errors.Is(err, errChanged) && f.strong != "" && f.entry.Size >= 0 && !f.noRange
+	return !local && !errors.Is(err, errChanged) && f.strong != "" && f.entry.Size >= 0 && !f.noRange.Load()
 }
 
 // localError is one of this side.
@@ -191,7 +182,7 @@ func (f *flight) copy(body io.Reader, h hash.Hash) error {
 			}
 		}
 		switch {
-		case errors.Is(err, io.EOF) && (f.entry.Size < 0 || f.arrived == f.entry.Size):
+		case errors.Is(err, io.EOF) && (f.entry.Size < 0 || f.arrival.now().bytes == f.entry.Size):
 			return nil
 		case errors.Is(err, io.EOF):
 			return io.ErrUnexpectedEOF
@@ -203,7 +194,8 @@ func (f *flight) copy(body io.Reader, h hash.Hash) error {
 
 // append takes bytes that came, and tells who waits.
 func (f *flight) append(p []byte, h hash.Hash) error {
-	end := f.arrived + int64(len(p))
+	at := f.arrival.now().bytes // only this goroutine moves it
+	end := at + int64(len(p))
 	switch {
 	case f.entry.Size >= 0 && end > f.entry.Size:
 		return fmt.Errorf("more than the %d bytes of the file: %w", f.entry.Size, errChanged)
@@ -215,15 +207,11 @@ func (f *flight) append(p []byte, h hash.Hash) error {
 		}
 		f.room += growth
 	}
-	if _, err := f.file.WriteAt(p, f.arrived); err != nil {
+	if _, err := f.file.WriteAt(p, at); err != nil {
 		return disk("fetch", err)
 	}
 	h.Write(p) // it returns no error
 	f.m.metrics.bytes.Add(float64(len(p)))
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.arrived = end
-	close(f.moved)
-	f.moved = make(chan struct{})
+	f.arrival.reach(end)
 	return nil
 }

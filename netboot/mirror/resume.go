@@ -26,7 +26,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // resume asks for the rest of the file and copies it.
 func (f *flight) resume(h hash.Hash) error {
-	body, err := f.from(f.ctx, f.arrived)
+	body, err := f.from(f.ctx, f.arrival.now().bytes)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (f *flight) resume(h hash.Hash) error {
 // from is a body of the same file that begins at a position. Errors: errChanged;
 // errNoRange; trouble with the other side.
 func (f *flight) from(ctx context.Context, at int64) (io.ReadCloser, error) {
-	resp, err := f.m.ask(ctx, f.site, http.MethodGet, f.url, http.Header{
+	resp, err := f.m.ask(ctx, f.asked.site, http.MethodGet, f.asked.url, http.Header{
 		"Range": {fmt.Sprintf("bytes=%d-", at)}, "If-Range": {f.strong},
 	})
 	if err != nil {
@@ -50,20 +50,18 @@ func (f *flight) from(ctx context.Context, at int64) (io.ReadCloser, error) {
 	case partRest:
 		return resp.Body, nil
 	case partWhole:
-		f.mu.Lock()
-		f.noRange = true
-		f.mu.Unlock()
+		f.noRange.Store(true)
 		err = errNoRange
 	case partChanged:
 		err = f.changed()
 	case partTrouble:
-		err = protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s answers %d", show(f.url), resp.StatusCode)
+		err = protocol.Errorf(protocol.CodeUnavailable, "fetch", "%s answers %d", show(f.asked.url), resp.StatusCode)
 	}
 	return nil, errors.Join(err, resp.Body.Close())
 }
 
 func (f *flight) changed() error {
-	return protocol.Errorf(protocol.CodeConflict, "fetch", "%s: %w", show(f.url), errChanged).
+	return protocol.Errorf(protocol.CodeConflict, "fetch", "%s: %w", show(f.asked.url), errChanged).
 		WithHint("open it again; a repository that changes often is better copied first")
 }
 

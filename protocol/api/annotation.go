@@ -27,7 +27,7 @@ func pathAnnotations(server string) string {
 
 // Annotate gives a server a reboot annotation of metal3. Repeating it is safe for one
 // that places a hold.
-func (c *Client) Annotate(ctx context.Context, server string, r AnnotationRequest) (out AnnotationAnswer, err error) {
-	err = c.call(ctx, http.MethodPost, pathAnnotations(server), r, &out)
+func (s Servers) Annotate(ctx context.Context, server string, r AnnotationRequest) (out AnnotationAnswer, err error) {
+	err = s.hub.call(ctx, http.MethodPost, pathAnnotations(server), r, &out)
 	return out, err
 }

@@ -36,33 +36,36 @@ type SignRequest struct {
 	Signed []byte `json:"signed"`
 }
 
-// Approvals reads all approvals, the oldest first.
-func (c *Client) Approvals(ctx context.Context) ([]resource.ApprovalRequest, error) {
+// Approvals are what waits for a second person, and their answers.
+type Approvals struct{ hub *hub }
+
+// List reads all approvals, the oldest first.
+func (a Approvals) List(ctx context.Context) ([]resource.ApprovalRequest, error) {
 	var out List[resource.ApprovalRequest]
-	err := c.call(ctx, http.MethodGet, PathApprovals, nil, &out)
+	err := a.hub.call(ctx, http.MethodGet, PathApprovals, nil, &out)
 	return out.Items, err
 }
 
-// Approval reads one approval.
-func (c *Client) Approval(ctx context.Context, id string) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodGet, pathApproval(id, ""), nil, &out)
+// Get reads one approval.
+func (a Approvals) Get(ctx context.Context, id string) (out resource.ApprovalRequest, err error) {
+	err = a.hub.call(ctx, http.MethodGet, pathApproval(id, ""), nil, &out)
 	return out, err
 }
 
-// GrantApproval grants an approval. Repeating it is safe.
-func (c *Client) GrantApproval(ctx context.Context, id string, r GrantRequest) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodPost, pathApproval(id, "grant"), r, &out)
+// Grant grants an approval. Repeating it is safe.
+func (a Approvals) Grant(ctx context.Context, id string, r GrantRequest) (out resource.ApprovalRequest, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathApproval(id, "grant"), r, &out)
 	return out, err
 }
 
-// DenyApproval denies an approval. Repeating it is safe.
-func (c *Client) DenyApproval(ctx context.Context, id string, r DenyRequest) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodPost, pathApproval(id, "deny"), r, &out)
+// Deny denies an approval. Repeating it is safe.
+func (a Approvals) Deny(ctx context.Context, id string, r DenyRequest) (out resource.ApprovalRequest, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathApproval(id, "deny"), r, &out)
 	return out, err
 }
 
-// SignApproval gives a granted approval its signature. Repeating it is safe.
-func (c *Client) SignApproval(ctx context.Context, id string, r SignRequest) (out resource.ApprovalRequest, err error) {
-	err = c.call(ctx, http.MethodPost, pathApproval(id, "sign"), r, &out)
+// Sign gives a granted approval its signature. Repeating it is safe.
+func (a Approvals) Sign(ctx context.Context, id string, r SignRequest) (out resource.ApprovalRequest, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathApproval(id, "sign"), r, &out)
 	return out, err
 }

@@ -51,8 +51,11 @@ type AuditBreak struct {
 	Finding string `json:"finding"`
 }
 
-// Audit reads entries of the audit log.
-func (c *Client) Audit(ctx context.Context, q AuditQuery) (out AuditList, err error) {
+// Audit is the record of who asked for what.
+type Audit struct{ hub *hub }
+
+// List reads entries of the audit log.
+func (a Audit) List(ctx context.Context, q AuditQuery) (out AuditList, err error) {
 	v := url.Values{"from": {strconv.FormatUint(q.From, 10)}, "limit": {strconv.Itoa(q.Limit)}}
 	if !q.Since.IsZero() {
 		v.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
@@ -63,40 +66,40 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery) (out AuditList, err er
 	if q.Target != "" {
 		v.Set("target", q.Target)
 	}
-	err = c.call(ctx, http.MethodGet, PathAudit+"?"+v.Encode(), nil, &out)
+	err = a.hub.call(ctx, http.MethodGet, PathAudit+"?"+v.Encode(), nil, &out)
 	return out, err
 }
 
-// ExportAudit writes the audit log to w, from the beginning of the segment that has the
+// Export writes the audit log to w, from the beginning of the segment that has the
 // entry from; see package auditlog. It takes up to [AuditWait]. It does not say whether
 // the export is whole: its signature does.
-func (c *Client) ExportAudit(ctx context.Context, from uint64, w io.Writer) error {
+func (a Audit) Export(ctx context.Context, from uint64, w io.Writer) error {
 	op := "get " + PathAuditExport
 	ctx, cancel := context.WithTimeout(ctx, AuditWait)
 	defer cancel()
 	path := PathAuditExport + "?" + url.Values{"from": {strconv.FormatUint(from, 10)}}.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, bytes.NewReader(nil))
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.hub.base+path, bytes.NewReader(nil))
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if a.hub.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.hub.token)
 	}
-	resp, err := c.http.Do(req)
+	resp, err := a.hub.http.Do(req)
 	if err != nil {
-		return c.transportError(ctx, op, err)
+		return a.hub.transportError(ctx, op, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
 		raw, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody))
 		if err != nil {
-			return c.transportError(ctx, op, err)
+			return a.hub.transportError(ctx, op, err)
 		}
 		return problemIn(op, resp, raw)
 	}
 	into := &sink{w: w}
 	if _, err := io.Copy(into, resp.Body); err != nil && into.err == nil {
-		return c.transportError(ctx, op, err)
+		return a.hub.transportError(ctx, op, err)
 	}
 	return into.err
 }

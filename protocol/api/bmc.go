@@ -56,11 +56,14 @@ func (r *RotateBMC) Check() error {
 // pathRotate is the route that changes a BMC's account.
 func pathRotate(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/rotate" }
 
-// RotateBMC begins to change a BMC's account. While it is under way, repeating it is no
+// BMCs are what is asked of BMCs besides writing them.
+type BMCs struct{ hub *hub }
+
+// Rotate begins to change a BMC's account. While it is under way, repeating it is no
 // change.
-func (c *Client) RotateBMC(ctx context.Context, name string, r RotateBMC) (*resource.BMC, error) {
+func (b BMCs) Rotate(ctx context.Context, name string, r RotateBMC) (*resource.BMC, error) {
 	var out resource.BMC
-	return &out, c.call(ctx, http.MethodPost, pathRotate(name), r, &out)
+	return &out, b.hub.call(ctx, http.MethodPost, pathRotate(name), r, &out)
 }
 
 // AcceptServer accepts a server's board and interfaces, as they were shown.
@@ -85,26 +88,26 @@ func pathAccept(kind resource.Kind, name string) string { return PathObject(kind
 // pathProbe is the route that probes a BMC.
 func pathProbe(bmc string) string { return PathObject(resource.KindBMC, bmc) + "/probe" }
 
-// AcceptBMC accepts a BMC. Repeating it is safe.
-func (c *Client) AcceptBMC(ctx context.Context, name string, r AcceptBMC) (*resource.BMC, error) {
+// Accept accepts a BMC. Repeating it is safe.
+func (b BMCs) Accept(ctx context.Context, name string, r AcceptBMC) (*resource.BMC, error) {
 	var out resource.BMC
-	return &out, c.call(ctx, http.MethodPost, pathAccept(resource.KindBMC, name), r, &out)
+	return &out, b.hub.call(ctx, http.MethodPost, pathAccept(resource.KindBMC, name), r, &out)
 }
 
-// AcceptServer accepts what a server shows. Repeating it is safe.
-func (c *Client) AcceptServer(ctx context.Context, name string, r AcceptServer) (*resource.Server, error) {
+// Accept accepts what a server shows. Repeating it is safe.
+func (s Servers) Accept(ctx context.Context, name string, r AcceptServer) (*resource.Server, error) {
 	var out resource.Server
-	return &out, c.call(ctx, http.MethodPost, pathAccept(resource.KindServer, name), r, &out)
+	return &out, s.hub.call(ctx, http.MethodPost, pathAccept(resource.KindServer, name), r, &out)
 }
 
 // Probe asks what a BMC can do and waits for the answer, for ProbeWait if ctx has no
 // deadline. It only reads. Repeating it is safe.
-func (c *Client) Probe(ctx context.Context, bmc string, r ProbeRequest) (out ProbeList, err error) {
+func (b BMCs) Probe(ctx context.Context, bmc string, r ProbeRequest) (out ProbeList, err error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, ProbeWait+callTimeout)
 		defer cancel()
 	}
-	err = c.call(ctx, http.MethodPost, pathProbe(bmc), r, &out)
+	err = b.hub.call(ctx, http.MethodPost, pathProbe(bmc), r, &out)
 	return out, err
 }

@@ -1,35 +1,16 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
-	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"rackboot/protocol"
-)
-
-const (
-	// maxAnswer bounds an answer in bytes: a list of many thousand servers.
-	maxAnswer = 256 << 20
-	// callTimeout bounds a call whose context has no deadline.
-	callTimeout = 30 * time.Second
-	// getTries bounds how often a GET is sent while the hub is unavailable.
-	getTries = 4
-	// maxAfter is how long a call waits at most because the hub says so.
-	maxAfter = 5 * time.Second
-	// firstPause is the wait before the second try; it doubles.
-	firstPause = 200 * time.Millisecond
 )
 
 // Config says where the hub is and who calls.
@@ -51,12 +32,25 @@ type Config struct {
 // Client calls a hub. Each call has a deadline, that of its context or 30 s.
 // A GET is repeated while the hub is unavailable, and any call that the hub has refused
 // because too many came at once. Errors are
-// *protocol.Error with the hub's code and hint; see [Problem.Err]. All methods
-// are safe for concurrent use.
+// *protocol.Error with the hub's code and hint; see [Problem.Err]. Each noun of the API
+// is a field. All methods, and those of the fields, are safe for concurrent use.
 type Client struct {
-	base  string
-	token string
-	http  *http.Client
+	Agents       Agents
+	Approvals    Approvals
+	Audit        Audit
+	BMCs         BMCs
+	Environments Environments
+	Groups       Groups
+	Holds        Holds
+	ISOs         ISOs
+	Maintenances Maintenances
+	Objects      Objects
+	Requests     Requests
+	Rollouts     Rollouts
+	Servers      Servers
+	Uploads      Uploads
+
+	hub *hub
 }
 
 // NewClient makes a client; invalid if the URL is not https (http is allowed on
@@ -109,54 +103,16 @@ func NewClient(cfg Config) (*Client, error) {
 	// A redirect would carry the token elsewhere; the hub sends none.
 	bare := *client
 	bare.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{base: u.Scheme + "://" + u.Host, token: cfg.Token, http: &bare}, nil
+	h := &hub{base: u.Scheme + "://" + u.Host, token: cfg.Token, http: &bare}
+	return &Client{
+		Agents: Agents{h}, Approvals: Approvals{h}, Audit: Audit{h}, BMCs: BMCs{h}, Environments: Environments{h},
+		Groups: Groups{h}, Holds: Holds{h}, ISOs: ISOs{h}, Maintenances: Maintenances{h}, Objects: Objects{h},
+		Requests: Requests{h}, Rollouts: Rollouts{h}, Servers: Servers{h}, Uploads: Uploads{h}, hub: h,
+	}, nil
 }
 
 // CloseIdle closes connections that no call uses.
-func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
-
-// call sends one request with in as JSON body (nil: none) and decodes the
-// answer into out (nil: ignored).
-func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-	}
-	var body []byte
-	if in != nil {
-		var err error
-		if body, err = json.Marshal(in); err != nil {
-			return protocol.Errorf(protocol.CodeInternal, "encode request", "%w", err)
-		}
-	}
-	if len(body) > MaxBody {
-		return protocol.Errorf(protocol.CodeInvalid, "send request", "it has %d bytes, more than the %d that the hub takes at once", len(body), MaxBody).
-			WithHint("send it in parts; of resources, racks, segments and BMCs before servers, and servers before claims")
-	}
-	pause := firstPause
-	for try := 1; ; try++ {
-		err := c.once(ctx, method, path, body, out)
-		after, again := repeatable(method, err)
-		if !again || try == getTries {
-			return err
-		}
-		select {
-		case <-time.After(max(pause, after)):
-		case <-ctx.Done():
-			return err
-		}
-		pause *= 2
-	}
-}
-
-// repeatable says whether a call may be sent again, and after how long at least.
-func repeatable(method string, err error) (after time.Duration, ok bool) {
-	if p, is := errors.AsType[*Problem](err); is && p.Status == http.StatusTooManyRequests {
-		return p.After, p.After <= maxAfter // nothing was done
-	}
-	return 0, method == http.MethodGet && protocol.CodeOf(err) == protocol.CodeUnavailable
-}
+func (c *Client) CloseIdle() { c.hub.http.CloseIdleConnections() }
 
 type onceKey struct{}
 
@@ -173,92 +129,6 @@ type matchKey struct{}
 // metadata.revision that it had when it was read. Another one is a conflict.
 func WithRevision(ctx context.Context, revision uint64) context.Context {
 	return context.WithValue(ctx, matchKey{}, revision)
-}
-
-func (c *Client) once(ctx context.Context, method, path string, body []byte, out any) error {
-	op := strings.ToLower(method) + " " + path
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
-	if err != nil {
-		return protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	if key, ok := ctx.Value(onceKey{}).(string); ok && method != http.MethodGet {
-		req.Header.Set(HeaderIdempotencyKey, key)
-	}
-	if revision, ok := ctx.Value(matchKey{}).(uint64); ok && method == http.MethodDelete {
-		req.Header.Set("If-Match", strconv.Quote(strconv.FormatUint(revision, 10)))
-	}
-	return c.answer(ctx, op, req, out)
-}
-
-// answer sends a request and decodes the answer into out (nil: ignored).
-func (c *Client) answer(ctx context.Context, op string, req *http.Request, out any) error {
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return c.transportError(ctx, op, err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	switch {
-	case err != nil:
-		return c.transportError(ctx, op, err)
-	case len(raw) > maxAnswer:
-		return protocol.Errorf(protocol.CodeInternal, op, "the hub's answer is longer than %d bytes", maxAnswer)
-	case resp.StatusCode >= 300:
-		return problemIn(op, resp, raw)
-	case out == nil:
-		return nil
-	}
-	if err := json.Unmarshal(raw, out); err != nil {
-		return protocol.Errorf(protocol.CodeInternal, op, "the hub's answer cannot be read: %w", err).
-			WithHint("hub and rackctl may be of different versions; compare them with rackctl version")
-	}
-	return nil
-}
-
-func problemIn(op string, resp *http.Response, raw []byte) error {
-	if mt, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); mt == ProblemType {
-		var p Problem
-		if json.Unmarshal(raw, &p) == nil {
-			p.Status = resp.StatusCode
-			if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
-				p.After = time.Duration(n) * time.Second
-			}
-			return p.Err()
-		}
-	}
-	code := protocol.CodeFromHTTP(resp.StatusCode)
-	if resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusTooManyRequests {
-		code = protocol.CodeUnavailable
-	}
-	return protocol.Errorf(code, op, "answered %s without a problem", resp.Status).
-		WithHint("check that the URL is that of a hub")
-}
-
-func (c *Client) transportError(ctx context.Context, op string, err error) error {
-	if ue, ok := errors.AsType[*url.Error](err); ok {
-		err = ue.Err // the URL is in the hint
-	}
-	if pe, ok := errors.AsType[*protocol.Error](err); ok {
-		return pe // of a certificate that is not the token's
-	}
-	var unknownCA x509.UnknownAuthorityError
-	var wrongHost x509.HostnameError
-	switch {
-	case errors.As(err, &unknownCA), errors.As(err, &wrongHost):
-		return protocol.Errorf(protocol.CodeDenied, op, "the hub's certificate is not trusted: %w", err).
-			WithHint("give the hub's CA and the name that is in its certificate: rackctl login URL, or rackctl config set-context NAME --ca ca.pem --url ...")
-	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
-		return protocol.Errorf(protocol.CodeTimeout, op, "no answer in time: %w", err).
-			WithHint("the outcome is unknown; check with a get before trying again")
-	}
-	return protocol.Errorf(protocol.CodeUnavailable, op, "hub not reached: %w", err).
-		WithHint("check that the hub runs at %s and that this host can reach it", c.base)
 }
 
 func loopback(host string) bool {

@@ -63,7 +63,10 @@ func TestClientRepeatsOnlyWhatIsSafe(t *testing.T) {
 	ok := reply(200, "application/json", `{"items":[]}`)
 	away := problemReply(ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "x", "starting").WithHint("wait")))
 	get := func(ctx context.Context, c *Client) error { _, err := c.Events(ctx, 0, 1); return err }
-	post := func(ctx context.Context, c *Client) error { _, err := c.Reboot(ctx, "n1", RebootRequest{}); return err }
+	post := func(ctx context.Context, c *Client) error {
+		_, err := c.Requests.Reboot(ctx, "n1", RebootRequest{})
+		return err
+	}
 	for _, row := range []struct {
 		name  string
 		call  func(context.Context, *Client) error
@@ -108,7 +111,7 @@ func TestClientRepeatsOnlyWhatIsSafe(t *testing.T) {
 
 func TestClientSendsNoBodyThatIsTooLong(t *testing.T) {
 	c, s := client(t, reply(200, "application/json", "{}"))
-	_, err := c.CreateHold(t.Context(), "n1", HoldRequest{HoldTerms: resource.HoldTerms{Reason: strings.Repeat("x", MaxBody)}})
+	_, err := c.Holds.Create(t.Context(), "n1", HoldRequest{HoldTerms: resource.HoldTerms{Reason: strings.Repeat("x", MaxBody)}})
 	if protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" || len(s.seen) != 0 {
 		t.Fatalf("%v after %d tries", err, len(s.seen))
 	}
@@ -141,7 +144,7 @@ func TestProblemRoundTrip(t *testing.T) {
 	for _, code := range protocol.Codes() {
 		synctest.Test(t, func(t *testing.T) { // one that is answered as unavailable is tried again
 			c, _ := client(t, problemReply(ProblemOf(protocol.Errorf(code, "do", "it failed: %w", protocol.FieldErrors{{Path: "spec.x", Message: "m"}}).WithHint("try this"))))
-			_, err := c.Request(t.Context(), "r1")
+			_, err := c.Requests.Get(t.Context(), "r1")
 			e, ok := errors.AsType[*protocol.Error](err)
 			if !ok || e.Code != code || e.Op != "do" || e.Hint != "try this" || !strings.HasPrefix(e.Message, "it failed") {
 				t.Errorf("%s: %+v", code, err)

@@ -16,7 +16,7 @@ func pathDiscover(server string) string {
 }
 
 // Discover asks for another discovery of a server. Repeating it is safe.
-func (c *Client) Discover(ctx context.Context, server string) (*resource.Server, error) {
+func (s Servers) Discover(ctx context.Context, server string) (*resource.Server, error) {
 	var out resource.Server
-	return &out, c.call(ctx, http.MethodPost, pathDiscover(server), DiscoverRequest{}, &out)
+	return &out, s.hub.call(ctx, http.MethodPost, pathDiscover(server), DiscoverRequest{}, &out)
 }

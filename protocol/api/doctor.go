@@ -28,5 +28,5 @@ type DoctorAnswer struct {
 
 // Doctor reads what stands against an upgrade.
 func (c *Client) Doctor(ctx context.Context) (out DoctorAnswer, err error) {
-	return out, c.call(ctx, http.MethodGet, PathDoctor, nil, &out)
+	return out, c.hub.call(ctx, http.MethodGet, PathDoctor, nil, &out)
 }

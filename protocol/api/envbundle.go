@@ -27,8 +27,11 @@ type EnvBundleAnswer struct {
 	Body []byte `json:"body"`
 }
 
-// EnvBundle fetches a sealed bundle, with the certificate of the client. The code of what
+// Environments are boot environments as they are compiled and rendered.
+type Environments struct{ hub *hub }
+
+// Bundle fetches a sealed bundle, with the certificate of the client. The code of what
 // is not for the agent is denied.
-func (c *Client) EnvBundle(ctx context.Context, r EnvBundleRequest) (out EnvBundleAnswer, err error) {
-	return out, c.call(ctx, http.MethodPost, PathEnvBundle, r, &out)
+func (e Environments) Bundle(ctx context.Context, r EnvBundleRequest) (out EnvBundleAnswer, err error) {
+	return out, e.hub.call(ctx, http.MethodPost, PathEnvBundle, r, &out)
 }

@@ -63,9 +63,9 @@ func pathEnvRender(server string) string {
 	return PathObject(resource.KindServer, server) + "/bootenv/render"
 }
 
-// RenderEnv reads what a server would be served. env is empty for the environment that
+// Render reads what a server would be served. env is empty for the environment that
 // it has, path for all files without their contents.
-func (c *Client) RenderEnv(ctx context.Context, server, env, path string) (out EnvRender, err error) {
+func (e Environments) Render(ctx context.Context, server, env, path string) (out EnvRender, err error) {
 	q := url.Values{}
 	if env != "" {
 		q.Set(QueryBootEnv, env)
@@ -77,5 +77,5 @@ func (c *Client) RenderEnv(ctx context.Context, server, env, path string) (out E
 	if len(q) > 0 {
 		to += "?" + q.Encode()
 	}
-	return out, c.call(ctx, http.MethodGet, to, nil, &out)
+	return out, e.hub.call(ctx, http.MethodGet, to, nil, &out)
 }

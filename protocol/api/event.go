@@ -28,6 +28,6 @@ type EventList struct {
 // Events reads up to limit events with an index greater than after.
 func (c *Client) Events(ctx context.Context, after uint64, limit int) (out EventList, err error) {
 	q := url.Values{"after": {strconv.FormatUint(after, 10)}, "limit": {strconv.Itoa(limit)}}
-	err = c.call(ctx, http.MethodGet, PathEvents+"?"+q.Encode(), nil, &out)
+	err = c.hub.call(ctx, http.MethodGet, PathEvents+"?"+q.Encode(), nil, &out)
 	return out, err
 }

@@ -42,7 +42,7 @@ func (c *Client) Export(ctx context.Context, kinds []resource.Kind, rack string)
 	e = Export{APIVersion: resource.APIVersion, Kind: KindExport}
 	all := map[resource.Kind][]resource.Object{}
 	for _, k := range ExportKinds() { // also where only some are exported: they say what is in which rack
-		all[k], err = c.ListObjects(ctx, k)
+		all[k], err = c.Objects.List(ctx, k)
 		if protocol.CodeOf(err) == protocol.CodeDenied && slices.Contains(fleetKinds, k) {
 			if slices.Contains(kinds, k) {
 				e.LeftOut = append(e.LeftOut, LeftOut{Kind: k, Name: "*", Reason: "they are the whole fleet's, which you may not read; somebody without a scope exports them"})

@@ -21,7 +21,7 @@ func pathFirmware(server string) string {
 }
 
 // Firmware marks firmware work on a server, or ends the mark. Repeating it is safe.
-func (c *Client) Firmware(ctx context.Context, server string, r FirmwareRequest) (*resource.Server, error) {
+func (s Servers) Firmware(ctx context.Context, server string, r FirmwareRequest) (*resource.Server, error) {
 	var out resource.Server
-	return &out, c.call(ctx, http.MethodPost, pathFirmware(server), r, &out)
+	return &out, s.hub.call(ctx, http.MethodPost, pathFirmware(server), r, &out)
 }

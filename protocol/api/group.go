@@ -86,14 +86,17 @@ func pathGroup(name, action string) string {
 	return PathObject(resource.KindServerGroup, name) + "/" + action
 }
 
-// Group does something about a group. The codes are those of the hub: invalid, not_found,
+// Groups are the commands of server groups.
+type Groups struct{ hub *hub }
+
+// Command does something about a group. The codes are those of the hub: invalid, not_found,
 // conflict, denied, unavailable, timeout.
-func (c *Client) Group(ctx context.Context, name string, action GroupAction, r GroupRequest) (out GroupAnswer, err error) {
-	return out, c.call(ctx, http.MethodPost, pathGroup(name, string(action)), r, &out)
+func (g Groups) Command(ctx context.Context, name string, action GroupAction, r GroupRequest) (out GroupAnswer, err error) {
+	return out, g.hub.call(ctx, http.MethodPost, pathGroup(name, string(action)), r, &out)
 }
 
-// DiffGroup reads how two revisions differ.
-func (c *Client) DiffGroup(ctx context.Context, name string, from, to int) (out GroupDiff, err error) {
+// Diff reads how two revisions differ.
+func (g Groups) Diff(ctx context.Context, name string, from, to int) (out GroupDiff, err error) {
 	q := url.Values{QueryFrom: {strconv.Itoa(from)}, QueryTo: {strconv.Itoa(to)}}
-	return out, c.call(ctx, http.MethodGet, pathGroup(name, "diff")+"?"+q.Encode(), nil, &out)
+	return out, g.hub.call(ctx, http.MethodGet, pathGroup(name, "diff")+"?"+q.Encode(), nil, &out)
 }

@@ -35,20 +35,23 @@ func pathConfirmDown(id string) string {
 	return PathObject(resource.KindHold, id) + "/confirm-down"
 }
 
-// CreateHold places a hold on a server. Repeating it is safe.
-func (c *Client) CreateHold(ctx context.Context, server string, r HoldRequest) (*resource.Hold, error) {
+// Holds are the holds on servers.
+type Holds struct{ hub *hub }
+
+// Create places a hold on a server. Repeating it is safe.
+func (h Holds) Create(ctx context.Context, server string, r HoldRequest) (*resource.Hold, error) {
 	var out resource.Hold
-	return &out, c.call(ctx, http.MethodPost, PathHolds(server), r, &out)
+	return &out, h.hub.call(ctx, http.MethodPost, PathHolds(server), r, &out)
 }
 
-// ReleaseHold releases a hold. Repeating it is safe.
-func (c *Client) ReleaseHold(ctx context.Context, id string, r ReleaseRequest) (*resource.Hold, error) {
+// Release releases a hold. Repeating it is safe.
+func (h Holds) Release(ctx context.Context, id string, r ReleaseRequest) (*resource.Hold, error) {
 	var out resource.Hold
-	return &out, c.call(ctx, http.MethodPost, PathRelease(id), r, &out)
+	return &out, h.hub.call(ctx, http.MethodPost, PathRelease(id), r, &out)
 }
 
 // ConfirmDown says that a held server is down. Repeating it is safe.
-func (c *Client) ConfirmDown(ctx context.Context, id string, r ConfirmRequest) (*resource.Hold, error) {
+func (h Holds) ConfirmDown(ctx context.Context, id string, r ConfirmRequest) (*resource.Hold, error) {
 	var out resource.Hold
-	return &out, c.call(ctx, http.MethodPost, pathConfirmDown(id), r, &out)
+	return &out, h.hub.call(ctx, http.MethodPost, pathConfirmDown(id), r, &out)
 }

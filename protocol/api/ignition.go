@@ -29,6 +29,6 @@ type IgnitionAnswer struct {
 
 // Ignition fetches sealed user data, with the certificate of the client. The code of
 // what is not for the agent is denied.
-func (c *Client) Ignition(ctx context.Context, r IgnitionRequest) (out IgnitionAnswer, err error) {
-	return out, c.call(ctx, http.MethodPost, PathIgnition, r, &out)
+func (e Environments) Ignition(ctx context.Context, r IgnitionRequest) (out IgnitionAnswer, err error) {
+	return out, e.hub.call(ctx, http.MethodPost, PathIgnition, r, &out)
 }

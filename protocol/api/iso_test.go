@@ -78,7 +78,7 @@ func TestISOContent(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.CloseIdle()
-			body, err := c.ISOContent(t.Context(), digest, 3, 4)
+			body, err := c.ISOs.Read(t.Context(), digest, 3, 4)
 			if row.code != "" {
 				if protocol.CodeOf(err) != row.code {
 					t.Errorf("%v", err)
@@ -98,7 +98,7 @@ func TestISOContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.ISOContent(t.Context(), "../x", 0, 1); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := c.ISOs.Read(t.Context(), "../x", 0, 1); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("%v", err)
 	}
 }

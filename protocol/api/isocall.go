@@ -14,90 +14,96 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// ISOs lists the uploaded files.
-func (c *Client) ISOs(ctx context.Context) (out ISOList, err error) {
-	return out, c.call(ctx, http.MethodGet, PathISOs, nil, &out)
+// ISOs are the uploaded files.
+type ISOs struct{ hub *hub }
+
+// List lists the uploaded files.
+func (i ISOs) List(ctx context.Context) (out ISOList, err error) {
+	return out, i.hub.call(ctx, http.MethodGet, PathISOs, nil, &out)
 }
 
-// ISO reads what is known of an uploaded file.
-func (c *Client) ISO(ctx context.Context, file string) (out ISOItem, err error) {
-	return out, c.call(ctx, http.MethodGet, PathISO(file), nil, &out)
+// Get reads what is known of an uploaded file.
+func (i ISOs) Get(ctx context.Context, file string) (out ISOItem, err error) {
+	return out, i.hub.call(ctx, http.MethodGet, PathISO(file), nil, &out)
 }
 
-// RemoveISO removes an uploaded file; force also one that environments name.
-func (c *Client) RemoveISO(ctx context.Context, file string, force bool) (out ISOItem, err error) {
+// Remove removes an uploaded file; force also one that environments name.
+func (i ISOs) Remove(ctx context.Context, file string, force bool) (out ISOItem, err error) {
 	path := PathISO(file)
 	if force {
 		path += "?" + QueryForce + "=true"
 	}
-	return out, c.call(ctx, http.MethodDelete, path, nil, &out)
+	return out, i.hub.call(ctx, http.MethodDelete, path, nil, &out)
 }
 
-// BeginISO begins an upload, or goes on with it. Repeating it is safe.
-func (c *Client) BeginISO(ctx context.Context, r ISOUploadRequest) (out ISOUpload, err error) {
+// Uploads are the files that are being uploaded.
+type Uploads struct{ hub *hub }
+
+// Begin begins an upload, or goes on with it. Repeating it is safe.
+func (u Uploads) Begin(ctx context.Context, r ISOUploadRequest) (out ISOUpload, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ISOPieceWait) // what is there may have to be read
 	defer cancel()
-	return out, c.call(ctx, http.MethodPost, PathISOUploads, r, &out)
+	return out, u.hub.call(ctx, http.MethodPost, PathISOUploads, r, &out)
 }
 
-// ISOUpload reads how far an upload is.
-func (c *Client) ISOUpload(ctx context.Context, id string) (out ISOUpload, err error) {
+// Get reads how far an upload is.
+func (u Uploads) Get(ctx context.Context, id string) (out ISOUpload, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ISOPieceWait)
 	defer cancel()
-	return out, c.call(ctx, http.MethodGet, PathISOUpload(id), nil, &out)
+	return out, u.hub.call(ctx, http.MethodGet, PathISOUpload(id), nil, &out)
 }
 
-// AbortISO ends an upload without a file.
-func (c *Client) AbortISO(ctx context.Context, id string) error {
-	return c.call(ctx, http.MethodDelete, PathISOUpload(id), nil, nil)
+// Abort ends an upload without a file.
+func (u Uploads) Abort(ctx context.Context, id string) error {
+	return u.hub.call(ctx, http.MethodDelete, PathISOUpload(id), nil, nil)
 }
 
-// FinishISO checks an upload, and gives it its name. It takes up to [ISOFinishWait], and
+// Finish checks an upload, and gives it its name. It takes up to [ISOFinishWait], and
 // repeating it is safe.
-func (c *Client) FinishISO(ctx context.Context, id string, r ISOFinishRequest) (out resource.ISOFile, err error) {
+func (u Uploads) Finish(ctx context.Context, id string, r ISOFinishRequest) (out resource.ISOFile, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ISOFinishWait)
 	defer cancel()
-	return out, c.call(ctx, http.MethodPost, PathISOFinish(id), r, &out)
+	return out, u.hub.call(ctx, http.MethodPost, PathISOFinish(id), r, &out)
 }
 
-// SendISO sends the next piece of an upload: size bytes of r, at most [MaxISOPiece], that
+// Send sends the next piece of an upload: size bytes of r, at most [MaxISOPiece], that
 // begin at offset. After an error ask for the offset: some of it may be there.
-func (c *Client) SendISO(ctx context.Context, id string, offset int64, r io.Reader, size int64) (out ISOUpload, err error) {
+func (u Uploads) Send(ctx context.Context, id string, offset int64, r io.Reader, size int64) (out ISOUpload, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ISOPieceWait)
 	defer cancel()
 	path := PathISOPiece(id, offset)
 	op := "put " + path
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, c.base+path, io.NopCloser(io.LimitReader(r, size)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, u.hub.base+path, io.NopCloser(io.LimitReader(r, size)))
 	if err != nil {
 		return out, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
 	}
 	req.ContentLength = size
 	req.Header.Set("Content-Type", "application/octet-stream")
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if u.hub.token != "" {
+		req.Header.Set("Authorization", "Bearer "+u.hub.token)
 	}
-	return out, c.answer(ctx, op, req, &out)
+	return out, u.hub.answer(ctx, op, req, &out)
 }
 
-// ISOContent reads at most n bytes of an uploaded file from an offset on, with the
+// Read reads at most n bytes of an uploaded file from an offset on, with the
 // certificate of the client. It may end early without an error. The context bounds the
 // whole of it. The code of what is not for the agent is denied.
-func (c *Client) ISOContent(ctx context.Context, digest string, offset, n int64) (io.ReadCloser, error) {
+func (i ISOs) Read(ctx context.Context, digest string, offset, n int64) (io.ReadCloser, error) {
 	op := "get " + PathISOContent
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+PathISOContent+digest, bytes.NewReader(nil))
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, i.hub.base+PathISOContent+digest, bytes.NewReader(nil))
 	if err != nil || !ValidDigest(digest) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "digest %.100q: %w", digest, errors.Join(err, errors.New("it is no digest")))
 	}
 	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+n-1))
-	resp, err := c.http.Do(req)
+	resp, err := i.hub.http.Do(req)
 	if err != nil {
-		return nil, c.transportError(ctx, op, err)
+		return nil, i.hub.transportError(ctx, op, err)
 	}
 	if resp.StatusCode != http.StatusPartialContent {
 		defer resp.Body.Close()
 		raw, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody))
 		if err != nil {
-			return nil, c.transportError(ctx, op, err)
+			return nil, i.hub.transportError(ctx, op, err)
 		}
 		if resp.StatusCode < http.StatusMultipleChoices {
 			return nil, protocol.Errorf(protocol.CodeInternal, op, "answered %s to a range", resp.Status)

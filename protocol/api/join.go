@@ -162,22 +162,25 @@ func SplitToken(token string) (secret, fingerprint string) {
 // pathJoinToken is the route that makes a join token for a rack.
 func pathJoinToken(rack string) string { return PathObject(resource.KindRack, rack) + "/join-token" }
 
-// NewJoinToken makes a one-time token with which an agent joins a rack.
-func (c *Client) NewJoinToken(ctx context.Context, rack string) (out JoinToken, err error) {
-	err = c.call(ctx, http.MethodPost, pathJoinToken(rack), nil, &out)
+// Agents are how agents join, renew and end.
+type Agents struct{ hub *hub }
+
+// NewToken makes a one-time token with which an agent joins a rack.
+func (a Agents) NewToken(ctx context.Context, rack string) (out JoinToken, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathJoinToken(rack), nil, &out)
 	return out, err
 }
 
 // Join joins an agent with its one-time token. It is not safe to repeat.
-func (c *Client) Join(ctx context.Context, r JoinRequest) (out JoinAnswer, err error) {
-	err = c.call(ctx, http.MethodPost, PathJoin, r, &out)
+func (a Agents) Join(ctx context.Context, r JoinRequest) (out JoinAnswer, err error) {
+	err = a.hub.call(ctx, http.MethodPost, PathJoin, r, &out)
 	return out, err
 }
 
 // Renew asks where an agent stands, and for its next certificate. Repeating it is
 // safe.
-func (c *Client) Renew(ctx context.Context, r RenewRequest) (out RenewAnswer, err error) {
-	err = c.call(ctx, http.MethodPost, PathRenew, r, &out)
+func (a Agents) Renew(ctx context.Context, r RenewRequest) (out RenewAnswer, err error) {
+	err = a.hub.call(ctx, http.MethodPost, PathRenew, r, &out)
 	return out, err
 }
 
@@ -189,15 +192,15 @@ func pathReplaceAgent(rack string) string {
 	return PathObject(resource.KindRack, rack) + "/replace-agent"
 }
 
-// RevokeAgent refuses an agent from now on. Repeating it is safe.
-func (c *Client) RevokeAgent(ctx context.Context, agent string, r EndRequest) (out EndAnswer, err error) {
-	err = c.call(ctx, http.MethodPost, pathRevoke(agent), r, &out)
+// Revoke refuses an agent from now on. Repeating it is safe.
+func (a Agents) Revoke(ctx context.Context, agent string, r EndRequest) (out EndAnswer, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathRevoke(agent), r, &out)
 	return out, err
 }
 
-// ReplaceAgent ends the term of a rack's agent and makes a token for another. Each
+// Replace ends the term of a rack's agent and makes a token for another. Each
 // call makes a new token.
-func (c *Client) ReplaceAgent(ctx context.Context, rack string, r EndRequest) (out EndAnswer, err error) {
-	err = c.call(ctx, http.MethodPost, pathReplaceAgent(rack), r, &out)
+func (a Agents) Replace(ctx context.Context, rack string, r EndRequest) (out EndAnswer, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathReplaceAgent(rack), r, &out)
 	return out, err
 }

@@ -23,9 +23,12 @@ func pathMaintenance(name, action string) string {
 	return PathObject(resource.KindMaintenance, name) + "/" + action
 }
 
-// Maintenance approves or denies a maintenance, as action says. The same again changes
+// Maintenances are the commands of maintenances.
+type Maintenances struct{ hub *hub }
+
+// Command approves or denies a maintenance, as action says. The same again changes
 // nothing. The codes are those of the hub: invalid, not_found, conflict, denied.
-func (c *Client) Maintenance(ctx context.Context, name, action string, r MaintenanceRequest) (*resource.Maintenance, error) {
+func (c Maintenances) Command(ctx context.Context, name, action string, r MaintenanceRequest) (*resource.Maintenance, error) {
 	var m resource.Maintenance
-	return &m, c.call(ctx, http.MethodPost, pathMaintenance(name, action), r, &m)
+	return &m, c.hub.call(ctx, http.MethodPost, pathMaintenance(name, action), r, &m)
 }

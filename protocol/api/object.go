@@ -13,7 +13,7 @@ import (
 // Get reads the resource of type T.
 func Get[T resource.Object](ctx context.Context, c *Client, name string) (T, error) {
 	var none T
-	obj, err := c.GetObject(ctx, resource.KindOf[T](), name)
+	obj, err := c.Objects.Get(ctx, resource.KindOf[T](), name)
 	if err != nil {
 		return none, err
 	}
@@ -22,7 +22,7 @@ func Get[T resource.Object](ctx context.Context, c *Client, name string) (T, err
 
 // GetAll reads all resources of type T, sorted by name.
 func GetAll[T resource.Object](ctx context.Context, c *Client) ([]T, error) {
-	objs, err := c.ListObjects(ctx, resource.KindOf[T]())
+	objs, err := c.Objects.List(ctx, resource.KindOf[T]())
 	if err != nil {
 		return nil, err
 	}
@@ -33,22 +33,25 @@ func GetAll[T resource.Object](ctx context.Context, c *Client) ([]T, error) {
 	return out, nil
 }
 
-// GetObject reads a resource of the kind.
-func (c *Client) GetObject(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
+// Objects are the resources of every kind.
+type Objects struct{ hub *hub }
+
+// Get reads a resource of the kind.
+func (o Objects) Get(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
 	obj, err := blank(kind)
 	if err != nil {
 		return nil, err
 	}
-	return obj, c.call(ctx, http.MethodGet, PathObject(kind, name), nil, obj)
+	return obj, o.hub.call(ctx, http.MethodGet, PathObject(kind, name), nil, obj)
 }
 
-// ListObjects reads all resources of the kind, sorted by name.
-func (c *Client) ListObjects(ctx context.Context, kind resource.Kind) ([]resource.Object, error) {
+// List reads all resources of the kind, sorted by name.
+func (o Objects) List(ctx context.Context, kind resource.Kind) ([]resource.Object, error) {
 	if _, err := blank(kind); err != nil {
 		return nil, err
 	}
 	var list List[json.RawMessage]
-	if err := c.call(ctx, http.MethodGet, PathKind(kind), nil, &list); err != nil {
+	if err := o.hub.call(ctx, http.MethodGet, PathKind(kind), nil, &list); err != nil {
 		return nil, err
 	}
 	out := make([]resource.Object, len(list.Items))
@@ -63,7 +66,7 @@ func (c *Client) ListObjects(ctx context.Context, kind resource.Kind) ([]resourc
 
 // Apply writes a set of resources, all or after a failure some; see
 // [ApplyRequest]. Repeating it is safe.
-func (c *Client) Apply(ctx context.Context, objs []resource.Object, dryRun bool) (out ApplyAnswer, err error) {
+func (o Objects) Apply(ctx context.Context, objs []resource.Object, dryRun bool) (out ApplyAnswer, err error) {
 	req := ApplyRequest{DryRun: dryRun, Objects: make([]json.RawMessage, len(objs))}
 	for i, o := range objs {
 		raw, err := reveal(o)
@@ -72,34 +75,34 @@ func (c *Client) Apply(ctx context.Context, objs []resource.Object, dryRun bool)
 		}
 		req.Objects[i] = raw
 	}
-	err = c.call(ctx, http.MethodPost, PathApply, req, &out)
+	err = o.hub.call(ctx, http.MethodPost, PathApply, req, &out)
 	return out, err
 }
 
 // Delete asks to delete a resource and returns it as it is now: a Claim stays
 // until its server was proved Off.
-func (c *Client) Delete(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
+func (o Objects) Delete(ctx context.Context, kind resource.Kind, name string) (resource.Object, error) {
 	obj, err := blank(kind)
 	if err != nil {
 		return nil, err
 	}
-	return obj, c.call(ctx, http.MethodDelete, PathObject(kind, name), nil, obj)
+	return obj, o.hub.call(ctx, http.MethodDelete, PathObject(kind, name), nil, obj)
 }
 
 // DeleteClaim deletes a claim. Holds on its server refuse that, unless release is the
 // reason why they are all released.
-func (c *Client) DeleteClaim(ctx context.Context, name, release string) (*resource.Claim, error) {
+func (o Objects) DeleteClaim(ctx context.Context, name, release string) (*resource.Claim, error) {
 	path := PathObject(resource.KindClaim, name)
 	if release != "" {
 		path += "?" + url.Values{QueryReleaseHolds: {release}}.Encode()
 	}
 	var out resource.Claim
-	return &out, c.call(ctx, http.MethodDelete, path, nil, &out)
+	return &out, o.hub.call(ctx, http.MethodDelete, path, nil, &out)
 }
 
 // Ready is nil when the hub is ready to serve.
 func (c *Client) Ready(ctx context.Context) error {
-	return c.call(ctx, http.MethodGet, PathReady, nil, nil)
+	return c.hub.call(ctx, http.MethodGet, PathReady, nil, nil)
 }
 
 // reveal is a resource as it is written: of a Secret with its data, which no other

@@ -42,14 +42,17 @@ func PathServerRequests(server string) string {
 // pathRequest is the route of one request.
 func pathRequest(id string) string { return "/v1/requests/" + url.PathEscape(id) }
 
+// Requests are reboots that somebody asked for.
+type Requests struct{ hub *hub }
+
 // Reboot asks for one reboot. It is not safe to repeat.
-func (c *Client) Reboot(ctx context.Context, server string, r RebootRequest) (out RequestStatus, err error) {
-	err = c.call(ctx, http.MethodPost, PathServerRequests(server), r, &out)
+func (q Requests) Reboot(ctx context.Context, server string, r RebootRequest) (out RequestStatus, err error) {
+	err = q.hub.call(ctx, http.MethodPost, PathServerRequests(server), r, &out)
 	return out, err
 }
 
-// Request reads a one-shot request.
-func (c *Client) Request(ctx context.Context, id string) (out RequestStatus, err error) {
-	err = c.call(ctx, http.MethodGet, pathRequest(id), nil, &out)
+// Get reads a one-shot request.
+func (q Requests) Get(ctx context.Context, id string) (out RequestStatus, err error) {
+	err = q.hub.call(ctx, http.MethodGet, pathRequest(id), nil, &out)
 	return out, err
 }

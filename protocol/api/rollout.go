@@ -43,9 +43,12 @@ func (r RolloutRequest) Check() error {
 // PathRollout is the route of a command to the roll-out of a group.
 func PathRollout(name string) string { return pathGroup(name, "rollout") }
 
-// CommandRollout says a command to the roll-out of a server group. The codes are those of
+// Rollouts are the commands of roll-outs.
+type Rollouts struct{ hub *hub }
+
+// Command says a command to the roll-out of a server group. The codes are those of
 // the hub: invalid, not_found, conflict (it is not such that it can be done), denied,
 // unavailable, timeout.
-func (c *Client) CommandRollout(ctx context.Context, name string, r RolloutRequest) (out GroupAnswer, err error) {
-	return out, c.call(ctx, http.MethodPost, PathRollout(name), r, &out)
+func (c Rollouts) Command(ctx context.Context, name string, r RolloutRequest) (out GroupAnswer, err error) {
+	return out, c.hub.call(ctx, http.MethodPost, PathRollout(name), r, &out)
 }

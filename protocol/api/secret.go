@@ -19,6 +19,6 @@ type Rekeyed struct {
 // RotateSecretKey has the hub read its key-encryption keys again and put every Secret
 // under the current one. Repeating it is safe.
 func (c *Client) RotateSecretKey(ctx context.Context) (out Rekeyed, err error) {
-	err = c.call(ctx, http.MethodPost, PathRekey, nil, &out)
+	err = c.hub.call(ctx, http.MethodPost, PathRekey, nil, &out)
 	return out, err
 }

@@ -43,11 +43,11 @@ func (r AdoptRequest) Validate() error {
 // pathAdopt is the route that takes a server over.
 func pathAdopt(server string) string { return PathObject(resource.KindServer, server) + "/adopt" }
 
-// AdoptServer says what becomes of a claimed server's system. The same again changes
+// Adopt says what becomes of a claimed server's system. The same again changes
 // nothing. The codes are invalid, not_found, conflict and denied.
-func (c *Client) AdoptServer(ctx context.Context, server string, r AdoptRequest) (*resource.Claim, error) {
+func (s Servers) Adopt(ctx context.Context, server string, r AdoptRequest) (*resource.Claim, error) {
 	var cl resource.Claim
-	return &cl, c.call(ctx, http.MethodPost, pathAdopt(server), r, &cl)
+	return &cl, s.hub.call(ctx, http.MethodPost, pathAdopt(server), r, &cl)
 }
 
 // PathImport is the route that takes what another hub exported.
@@ -148,5 +148,5 @@ type ImportKey struct {
 func (c *Client) Import(ctx context.Context, r ImportRequest) (out ImportAnswer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ImportWait+callTimeout)
 	defer cancel()
-	return out, c.call(ctx, http.MethodPost, PathImport, r, &out)
+	return out, c.hub.call(ctx, http.MethodPost, PathImport, r, &out)
 }

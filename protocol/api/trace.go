@@ -44,12 +44,12 @@ func ParseSerial(s string) (int, error) {
 }
 
 // Trace reads what the agent saw of a server's power-on; serial 0 is the newest.
-func (c *Client) Trace(ctx context.Context, server string, serial int) (out resource.Trace, err error) {
+func (s Servers) Trace(ctx context.Context, server string, serial int) (out resource.Trace, err error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, TraceWait+callTimeout)
 		defer cancel()
 	}
-	err = c.call(ctx, http.MethodGet, pathTrace(server)+AttemptQuery(serial), nil, &out)
+	err = s.hub.call(ctx, http.MethodGet, pathTrace(server)+AttemptQuery(serial), nil, &out)
 	return out, err
 }

@@ -18,6 +18,6 @@ type Whoami struct {
 
 // Whoami asks the hub who calls.
 func (c *Client) Whoami(ctx context.Context) (out Whoami, err error) {
-	err = c.call(ctx, http.MethodGet, PathWhoami, nil, &out)
+	err = c.hub.call(ctx, http.MethodGet, PathWhoami, nil, &out)
 	return out, err
 }

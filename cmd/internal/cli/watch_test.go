@@ -88,7 +88,7 @@ func start(t *testing.T, hub *apitest.Hub, args ...string) (out *output, stop fu
 
 func TestGetWatchShowsWhatChanges(t *testing.T) {
 	hub := apitest.New(t)
-	if _, err := hub.Client(t).Apply(t.Context(), storetest.Site(), false); err != nil {
+	if _, err := hub.Client(t).Objects.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
 	out, stop := start(t, hub, "get", "servers", "-w")
@@ -123,7 +123,7 @@ func TestEventsFollow(t *testing.T) {
 
 func TestInterruptedWaitSaysSo(t *testing.T) {
 	hub := apitest.New(t)
-	if _, err := hub.Client(t).Apply(t.Context(), storetest.Site(), false); err != nil {
+	if _, err := hub.Client(t).Objects.Apply(t.Context(), storetest.Site(), false); err != nil {
 		t.Fatal(err)
 	}
 	out, stop := start(t, hub, "wait", "server/n1", "--for", "phase=Error")

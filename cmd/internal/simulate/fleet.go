@@ -34,23 +34,23 @@ func fleetCmd(stdout io.Writer) *cobra.Command {
 	reference := c.Flags().String("image", "", "the image of the claims (default: "+firstImage+" of --registry)")
 	registry := c.Flags().String("registry", "", "address:port of an image registry for as long as the command runs, which has "+firstImage)
 	from := c.Flags().String("from", "", "addresses of this host that agents connect from, one each, such as 127.80.0.0/16")
-	c.Flags().StringVar(&cfg.Hub, "hub", "https://127.0.0.1:8443", "the hub's URL")
+	c.Flags().StringVar(&cfg.Hub.URL, "hub", "https://127.0.0.1:8443", "the hub's URL")
 	c.Flags().StringVar(&cfg.Dir, "dir", "fleet", "folder for keys and certificates")
 	c.Flags().IntVar(&cfg.Racks, "racks", 10, fmt.Sprintf("how many racks, 1 to %d", fleet.MaxRacks))
 	c.Flags().IntVar(&cfg.Skip, "skip", 0, "how many racks come before the first: those of a fleet beside this one, at the same hub")
 	c.Flags().IntVar(&cfg.Servers, "servers", 10, fmt.Sprintf("how many servers in each, 1 to %d", message.MaxServersPerShard))
-	c.Flags().DurationVar(&cfg.For, "for", time.Minute, "how long is measured, once all racks are in step")
+	c.Flags().DurationVar(&cfg.Load.For, "for", time.Minute, "how long is measured, once all racks are in step")
 	c.Flags().DurationVar(&cfg.Within, "within", 10*time.Minute, "how long they may take until then")
 	c.Flags().DurationVar(&cfg.ReportEvery, "report-every", resource.ReportEvery, "the pause between an agent's reports without news")
-	c.Flags().Float64Var(&cfg.News, "news", 0, "changes of servers per second, over the fleet: each is a report and an event")
-	c.Flags().IntVar(&cfg.Holds, "holds", 0, "how many holds are placed and released while it is measured")
-	c.Flags().IntVar(&cfg.HubPID, "hub-pid", 0, "the hub's process on this host, to measure its processor time and memory")
+	c.Flags().Float64Var(&cfg.Load.News, "news", 0, "changes of servers per second, over the fleet: each is a report and an event")
+	c.Flags().IntVar(&cfg.Load.Holds, "holds", 0, "how many holds are placed and released while it is measured")
+	c.Flags().IntVar(&cfg.Load.HubPID, "hub-pid", 0, "the hub's process on this host, to measure its processor time and memory")
 	c.Flags().BoolVar(&cfg.JSON, "json", false, "write each figure as a line of JSON")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		if cfg.CA, cfg.Client, err = hubClient(cfg.Hub, *ca, *token); err != nil {
+		if cfg.Hub.CA, cfg.Hub.Client, err = hubClient(cfg.Hub.URL, *ca, *token); err != nil {
 			return err
 		}
-		defer cfg.Client.CloseIdle()
+		defer cfg.Hub.Client.CloseIdle()
 		if *from != "" {
 			if cfg.From, err = netip.ParsePrefix(*from); err != nil {
 				return protocol.Errorf(protocol.CodeInvalid, "read --from", "%q is not a prefix such as 127.80.0.0/16", *from)

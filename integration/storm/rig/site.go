@@ -248,7 +248,7 @@ func (s *Site) Write(ctx context.Context) error {
 	}
 	rack.Spec.Description = fmt.Sprintf("written at %d", powerlog.Now())
 	rack.Status = resource.RackStatus{}
-	_, err = s.Client.Apply(ctx, []resource.Object{rack}, false)
+	_, err = s.Client.Objects.Apply(ctx, []resource.Object{rack}, false)
 	return err
 }
 

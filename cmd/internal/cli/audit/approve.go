@@ -39,7 +39,7 @@ func approveListCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := c.Approvals(cmd.Context())
+			all, err := c.Approvals.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func approveShowCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := c.Approval(cmd.Context(), args[0])
+			r, err := c.Approvals.Get(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -139,14 +139,14 @@ func approveGrantCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *
 			if err != nil {
 				return err
 			}
-			r, err := c.Approval(cmd.Context(), args[0])
+			r, err := c.Approvals.Get(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if err := confirm(src, pr, r, "grant", yes); err != nil {
 				return err
 			}
-			if r, err = c.GrantApproval(cmd.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil {
+			if r, err = c.Approvals.Grant(cmd.Context(), r.ID, api.GrantRequest{Version: r.Version}); err != nil {
 				return err
 			}
 			return told(pr, r)
@@ -181,7 +181,7 @@ func approveDenyCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := c.DenyApproval(cmd.Context(), args[0], api.DenyRequest{Reason: reason})
+			r, err := c.Approvals.Deny(cmd.Context(), args[0], api.DenyRequest{Reason: reason})
 			if err != nil {
 				return err
 			}
@@ -212,7 +212,7 @@ func approveSignCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *c
 			if err != nil {
 				return err
 			}
-			r, err := c.Approval(cmd.Context(), args[0])
+			r, err := c.Approvals.Get(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -230,7 +230,7 @@ func approveSignCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *c
 			if err != nil {
 				return err
 			}
-			if r, err = c.SignApproval(cmd.Context(), r.ID, api.SignRequest{Signed: signed}); err != nil {
+			if r, err = c.Approvals.Sign(cmd.Context(), r.ID, api.SignRequest{Signed: signed}); err != nil {
 				return err
 			}
 			return told(pr, r)

@@ -54,7 +54,7 @@ func auditList(ctx context.Context, pr *printer.Printer, c *api.Client, q api.Au
 	whole := pr.Form == printer.FormJSON || pr.Form == printer.FormYAML
 	var all []protocol.AuditEntry
 	for first, shown := true, false; ; first = false {
-		list, err := c.Audit(ctx, q)
+		list, err := c.Audit.List(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -197,7 +197,7 @@ func exportInto(ctx context.Context, c *api.Client, from uint64, read func(io.Re
 	r, w := io.Pipe()
 	sent := make(chan error, 1)
 	go func() {
-		err := c.ExportAudit(ctx, from, w)
+		err := c.Audit.Export(ctx, from, w)
 		sent <- err
 		w.CloseWithError(err)
 	}()

@@ -72,7 +72,7 @@ func bootEnvLintCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *c
 func lintHub(ctx context.Context, c *api.Client, names []string, all bool) (out []linted, err error) {
 	var objs []resource.Object
 	for _, kind := range []resource.Kind{resource.KindTemplate, resource.KindParam} {
-		list, err := c.ListObjects(ctx, kind)
+		list, err := c.Objects.List(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func lintHub(ctx context.Context, c *api.Client, names []string, all bool) (out 
 		envs = append(envs, e)
 	}
 	if all {
-		list, err := c.ListObjects(ctx, resource.KindBootEnv)
+		list, err := c.Objects.List(ctx, resource.KindBootEnv)
 		if err != nil {
 			return nil, err
 		}

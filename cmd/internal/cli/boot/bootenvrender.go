@@ -31,7 +31,7 @@ func bootEnvRenderCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if len(args) > 1 {
 				path = args[1]
 			}
-			out, err := c.RenderEnv(cmd.Context(), args[0], env, path)
+			out, err := c.Environments.Render(cmd.Context(), args[0], env, path)
 			if err != nil {
 				return err
 			}

@@ -66,7 +66,7 @@ func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*resour
 	if _, err := api.Get[*resource.Server](ctx, c, server); err != nil {
 		return nil, "", err
 	}
-	claims, err := c.ListObjects(ctx, resource.KindClaim)
+	claims, err := c.Objects.List(ctx, resource.KindClaim)
 	if err != nil {
 		return nil, "", err
 	}
@@ -77,7 +77,7 @@ func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*resour
 	}
 	cl := claims[i].(*resource.Claim)
 	cl.Spec.Image, cl.Spec.BootEnv = "", &resource.Ref{Name: env}
-	out, err := c.Apply(ctx, []resource.Object{cl}, false)
+	out, err := c.Objects.Apply(ctx, []resource.Object{cl}, false)
 	if p, ok := errors.AsType[*api.Problem](err); ok && len(p.Errors) > 0 {
 		var wrong protocol.FieldErrors
 		for _, f := range p.Errors {

@@ -42,7 +42,7 @@ func traceCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if follow {
 				return followTrace(cmd.Context(), pr, c, args[0], attempt)
 			}
-			t, err := c.Trace(cmd.Context(), args[0], attempt)
+			t, err := c.Servers.Trace(cmd.Context(), args[0], attempt)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func traceCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 func followTrace(ctx context.Context, pr *printer.Printer, c *api.Client, server string, attempt int) error {
 	last, first := 0, true
 	for {
-		t, err := c.Trace(ctx, server, attempt)
+		t, err := c.Servers.Trace(ctx, server, attempt)
 		switch code := protocol.CodeOf(err); {
 		case ctx.Err() != nil:
 			return nil

@@ -39,7 +39,7 @@ func groupListCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			objs, err := c.ListObjects(cmd.Context(), resource.KindServerGroup)
+			objs, err := c.Objects.List(cmd.Context(), resource.KindServerGroup)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func groupHistoryCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 
 // groupHistory are the revisions of a group, and of none before it with the same name.
 func groupHistory(ctx context.Context, c *api.Client, g *resource.ServerGroup) (out []*resource.GroupRevision, err error) {
-	all, err := c.ListObjects(ctx, resource.KindGroupRevision)
+	all, err := c.Objects.List(ctx, resource.KindGroupRevision)
 	for _, o := range all {
 		if r, ok := o.(*resource.GroupRevision); ok && r.Spec.Group == g.Metadata.Name && r.Spec.GroupUID == g.Metadata.UID {
 			out = append(out, r)

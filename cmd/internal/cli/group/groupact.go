@@ -71,7 +71,7 @@ func groupWord(hubs *client.Hubs, pr *printer.Printer, cmd *cobra.Command, name 
 	if err != nil {
 		return err
 	}
-	out, err := c.Group(cmd.Context(), name, action, r)
+	out, err := c.Groups.Command(cmd.Context(), name, action, r)
 	if err != nil {
 		return err
 	}

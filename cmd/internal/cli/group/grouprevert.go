@@ -34,7 +34,7 @@ func groupDiffCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := c.DiffGroup(cmd.Context(), args[0], between[0], between[1])
+			d, err := c.Groups.Diff(cmd.Context(), args[0], between[0], between[1])
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func groupRevertCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := c.Group(cmd.Context(), args[0], api.GroupRevert, r)
+			out, err := c.Groups.Command(cmd.Context(), args[0], api.GroupRevert, r)
 			if err != nil {
 				return err
 			}

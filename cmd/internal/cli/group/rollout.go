@@ -42,7 +42,7 @@ func rolloutWordCmd(hubs *client.Hubs, pr *printer.Printer, command api.RolloutC
 			if err != nil {
 				return err
 			}
-			out, err := c.CommandRollout(cmd.Context(), args[0], r)
+			out, err := c.Rollouts.Command(cmd.Context(), args[0], r)
 			if err != nil {
 				return err
 			}

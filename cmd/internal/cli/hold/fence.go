@@ -64,7 +64,7 @@ func fence(ctx context.Context, pr *printer.Printer, c *api.Client, server strin
 		var h *resource.Hold
 		var err error
 		if last == nil {
-			h, err = c.CreateHold(ctx, server, req)
+			h, err = c.Holds.Create(ctx, server, req)
 		} else {
 			h, err = api.Get[*resource.Hold](ctx, c, last.Metadata.Name)
 		}

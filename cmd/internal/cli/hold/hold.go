@@ -49,7 +49,7 @@ func holdCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			} else {
 				req.Mode, req.SoftTimeout = resource.StopMode(mode), protocol.Duration(soft)
 				req.TTL, req.OnExpiry = protocol.Duration(ttl), resource.OnExpiry(expiry)
-				hold, err = c.CreateHold(cmd.Context(), args[0], req)
+				hold, err = c.Holds.Create(cmd.Context(), args[0], req)
 			}
 			if err != nil {
 				return err

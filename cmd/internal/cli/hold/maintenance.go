@@ -34,7 +34,7 @@ func maintenanceWordCmd(hubs *client.Hubs, pr *printer.Printer, action, short, d
 			if err != nil {
 				return err
 			}
-			m, err := c.Maintenance(cmd.Context(), args[0], action, api.MaintenanceRequest{Reason: reason})
+			m, err := c.Maintenances.Command(cmd.Context(), args[0], action, api.MaintenanceRequest{Reason: reason})
 			if err != nil {
 				return err
 			}

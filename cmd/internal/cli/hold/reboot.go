@@ -44,7 +44,7 @@ func requestCmd(hubs *client.Hubs, pr *printer.Printer, name string, action reso
 			if cmd.Flags().Changed(flagAnnotation) {
 				r, err = rebootAnnotation(cmd, c, args[0], fromAnnotation)
 			} else {
-				r, err = c.Reboot(cmd.Context(), args[0], req)
+				r, err = c.Requests.Reboot(cmd.Context(), args[0], req)
 			}
 			if err != nil {
 				return err
@@ -101,7 +101,7 @@ func showRequest(pr *printer.Printer, r api.RequestStatus) error {
 
 func waitRequest(ctx context.Context, pr *printer.Printer, c *api.Client, id string, timeout time.Duration) (r api.RequestStatus, err error) {
 	err = client.Poll(ctx, timeout, "request/"+id, pr.Telling("request/"+id), func(ctx context.Context) (string, bool, error) {
-		r, err = c.Request(ctx, id)
+		r, err = c.Requests.Get(ctx, id)
 		if err != nil {
 			return "", false, err
 		}

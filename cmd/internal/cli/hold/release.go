@@ -38,7 +38,7 @@ func releaseCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			} else if id, err = findHold(cmd.Context(), c, server, key); err != nil {
 				return err
 			}
-			hold, err := c.ReleaseHold(cmd.Context(), id, api.ReleaseRequest{BreakGlass: reason})
+			hold, err := c.Holds.Release(cmd.Context(), id, api.ReleaseRequest{BreakGlass: reason})
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func confirmDownCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			hold, err := c.ConfirmDown(cmd.Context(), holdID(args[0]), api.ConfirmRequest{Reason: reason})
+			hold, err := c.Holds.ConfirmDown(cmd.Context(), holdID(args[0]), api.ConfirmRequest{Reason: reason})
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func resumeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 				at := time.Now().Add(within)
 				req.NotAfter = &at
 			}
-			r, err := c.Reboot(cmd.Context(), args[0], req)
+			r, err := c.Requests.Reboot(cmd.Context(), args[0], req)
 			if err != nil {
 				return err
 			}

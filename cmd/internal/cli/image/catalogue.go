@@ -226,7 +226,7 @@ func importEntries(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, 
 	v := printer.View{Columns: printer.Columns("NAME RESULT"), Single: len(entries) == 1, NoHeader: true}
 	refused := 0
 	for _, e := range entries {
-		out, err := c.Apply(ctx, []resource.Object{e}, dryRun)
+		out, err := c.Objects.Apply(ctx, []resource.Object{e}, dryRun)
 		name, result := "bootimage/"+e.Metadata.Name, ""
 		switch code := protocol.CodeOf(err); {
 		case err == nil && len(out.Results) == 1:

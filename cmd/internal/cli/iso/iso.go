@@ -55,7 +55,7 @@ SIGNED-BY is whose OpenPGP signature the hub has verified.`,
 			if err != nil {
 				return err
 			}
-			list, err := c.ISOs(cmd.Context())
+			list, err := c.ISOs.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ when no other name has it and no agent is to fetch it any more.
 			if upload {
 				return abortUploads(pr, cmd, c, args[0])
 			}
-			f, err := c.RemoveISO(cmd.Context(), args[0], force)
+			f, err := c.ISOs.Remove(cmd.Context(), args[0], force)
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ when no other name has it and no agent is to fetch it any more.
 }
 
 func abortUploads(pr *printer.Printer, cmd *cobra.Command, c *api.Client, name string) error {
-	list, err := c.ISOs(cmd.Context())
+	list, err := c.ISOs.List(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func abortUploads(pr *printer.Printer, cmd *cobra.Command, c *api.Client, name s
 		if u.File != name {
 			continue
 		}
-		if err := c.AbortISO(cmd.Context(), u.ID); err != nil {
+		if err := c.Uploads.Abort(cmd.Context(), u.ID); err != nil {
 			return err
 		}
 		pr.Progress("upload of %s (%s) ended", name, printer.ShortDigest(u.Digest))

@@ -34,19 +34,19 @@ func send(ctx context.Context, pr *printer.Printer, c *api.Client, f *os.File, r
 	}
 	if s.up.Done {
 		pr.Progress("%s is there already, with this content", req.File)
-		return c.ISO(ctx, req.File)
+		return c.ISOs.Get(ctx, req.File)
 	}
 	if err := s.rest(ctx); err != nil {
 		return api.ISOItem{}, err
 	}
 	pr.Progress("the hub checks %s", req.File)
 	if err := s.again(ctx, func() error {
-		_, err := c.FinishISO(ctx, s.up.ID, api.ISOFinishRequest{File: req.File})
+		_, err := c.Uploads.Finish(ctx, s.up.ID, api.ISOFinishRequest{File: req.File})
 		return err
 	}); err != nil {
 		return api.ISOItem{}, err
 	}
-	return c.ISO(ctx, req.File)
+	return c.ISOs.Get(ctx, req.File)
 }
 
 // sender is one upload.
@@ -63,7 +63,7 @@ type sender struct {
 func (s *sender) begin(ctx context.Context) error {
 	for range 2 {
 		err := s.again(ctx, func() (err error) {
-			s.up, err = s.c.BeginISO(ctx, s.req)
+			s.up, err = s.c.Uploads.Begin(ctx, s.req)
 			return err
 		})
 		if err != nil || s.up.Done || s.up.Offset == 0 || s.up.Offset == s.up.Size {
@@ -77,7 +77,7 @@ func (s *sender) begin(ctx context.Context) error {
 			return err
 		}
 		s.pr.Progress("what is there of %s is of another file, and is sent again", s.req.File)
-		if err := s.c.AbortISO(ctx, s.up.ID); err != nil {
+		if err := s.c.Uploads.Abort(ctx, s.up.ID); err != nil {
 			return err
 		}
 	}
@@ -103,13 +103,13 @@ func (s *sender) rest(ctx context.Context) error {
 		n := min(sendPiece, s.up.Size-at)
 		err := s.again(ctx, func() error {
 			r := b.Reader(io.NewSectionReader(s.file, at, n), at)
-			up, err := s.c.SendISO(ctx, s.up.ID, at, r, n)
+			up, err := s.c.Uploads.Send(ctx, s.up.ID, at, r, n)
 			if err == nil {
 				s.up = up
 				return nil
 			}
 			// How much of it came, the hub says; a piece that came by half is gone on with.
-			if now, lookErr := s.c.ISOUpload(ctx, s.up.ID); lookErr == nil && now.Offset != at {
+			if now, lookErr := s.c.Uploads.Get(ctx, s.up.ID); lookErr == nil && now.Offset != at {
 				s.up = now
 				return nil
 			}

@@ -37,7 +37,7 @@ func applyCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 			if err != nil {
 				return err
 			}
-			out, err := c.Apply(cmd.Context(), set.Objects(), dryRun)
+			out, err := c.Objects.Apply(cmd.Context(), set.Objects(), dryRun)
 			if err != nil {
 				return located(err, set)
 			}

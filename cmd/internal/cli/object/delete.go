@@ -42,13 +42,13 @@ func deleteCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			var obj resource.Object
 			switch release := cmd.Flags().Changed("release-holds"); {
 			case !release:
-				obj, err = c.Delete(ctx, kind, name)
+				obj, err = c.Objects.Delete(ctx, kind, name)
 			case kind != resource.KindClaim:
 				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds is for claims")
 			case strings.TrimSpace(releaseHolds) == "":
 				return protocol.Errorf(protocol.CodeInvalid, "", "--release-holds takes the reason")
 			default:
-				obj, err = c.DeleteClaim(ctx, name, releaseHolds)
+				obj, err = c.Objects.DeleteClaim(ctx, name, releaseHolds)
 			}
 			if err != nil {
 				return err
@@ -76,7 +76,7 @@ func deleteCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 
 func waitGone(ctx context.Context, pr *printer.Printer, c *api.Client, kind resource.Kind, name string, timeout time.Duration) error {
 	return client.Poll(ctx, timeout, strings.ToLower(string(kind))+"/"+name, pr.Telling(strings.ToLower(string(kind))+"/"+name), func(ctx context.Context) (string, bool, error) {
-		obj, err := c.GetObject(ctx, kind, name)
+		obj, err := c.Objects.Get(ctx, kind, name)
 		if protocol.CodeOf(err) == protocol.CodeNotFound {
 			return "gone", true, nil
 		}

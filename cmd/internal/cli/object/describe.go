@@ -22,7 +22,7 @@ func describeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			obj, err := c.GetObject(cmd.Context(), kind, name)
+			obj, err := c.Objects.Get(cmd.Context(), kind, name)
 			if err != nil {
 				return err
 			}

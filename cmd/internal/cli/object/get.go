@@ -59,10 +59,10 @@ func getCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 
 func readObjects(ctx context.Context, c *api.Client, kind resource.Kind, name string, sel selector) ([]resource.Object, error) {
 	if name != "" {
-		obj, err := c.GetObject(ctx, kind, name)
+		obj, err := c.Objects.Get(ctx, kind, name)
 		return []resource.Object{obj}, err
 	}
-	all, err := c.ListObjects(ctx, kind)
+	all, err := c.Objects.List(ctx, kind)
 	var out []resource.Object
 	for _, o := range all {
 		if sel.matches(o.Head().Metadata.Labels) {

@@ -93,7 +93,7 @@ func secretSetCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cob
 			if wrong := s.Validate(); len(wrong) > 0 {
 				return protocol.Errorf(protocol.CodeInvalid, "set secret", "%w", wrong).WithHint("nothing was changed")
 			}
-			out, err := c.Apply(cmd.Context(), []resource.Object{s}, false)
+			out, err := c.Objects.Apply(cmd.Context(), []resource.Object{s}, false)
 			if err != nil {
 				return err
 			}

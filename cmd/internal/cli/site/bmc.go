@@ -84,7 +84,7 @@ func bmcAcceptCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cob
 				return err
 			}
 			req.Fingerprint, req.CA = tls.Fingerprint, tls.CA
-			b, err := c.AcceptBMC(cmd.Context(), args[0], req)
+			b, err := c.BMCs.Accept(cmd.Context(), args[0], req)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func bmcProbeCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobr
 				if errClient != nil {
 					return errClient
 				}
-				list, err = c.Probe(cmd.Context(), args[0], api.ProbeRequest{SystemURI: system})
+				list, err = c.BMCs.Probe(cmd.Context(), args[0], api.ProbeRequest{SystemURI: system})
 			}
 			if err != nil {
 				return err

@@ -25,7 +25,7 @@ func rotateCmd(hubs *client.Hubs, pr *printer.Printer, use, short, long string, 
 			if err != nil {
 				return err
 			}
-			b, err := c.RotateBMC(cmd.Context(), args[0], req)
+			b, err := c.BMCs.Rotate(cmd.Context(), args[0], req)
 			if err != nil {
 				return err
 			}

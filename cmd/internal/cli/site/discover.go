@@ -22,7 +22,7 @@ func serverDiscoverCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := c.Discover(cmd.Context(), args[0])
+			s, err := c.Servers.Discover(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func serverFirmwareCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := c.Firmware(cmd.Context(), args[0], api.FirmwareRequest{Reason: reason, For: protocol.Duration(length)})
+			s, err := c.Servers.Firmware(cmd.Context(), args[0], api.FirmwareRequest{Reason: reason, For: protocol.Duration(length)})
 			if err != nil {
 				return err
 			}

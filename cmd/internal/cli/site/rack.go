@@ -41,7 +41,7 @@ func joinTokenCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := c.NewJoinToken(cmd.Context(), args[0])
+			t, err := c.Agents.NewToken(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func revokeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := c.RevokeAgent(cmd.Context(), agent, r)
+			out, err := c.Agents.Revoke(cmd.Context(), agent, r)
 			if err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func replaceAgentCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := c.ReplaceAgent(cmd.Context(), args[0], r)
+			out, err := c.Agents.Replace(cmd.Context(), args[0], r)
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func serverAcceptCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 				}
 				identity = s.Status.Report.Identity
 			}
-			s, err := c.AcceptServer(cmd.Context(), args[0], api.AcceptServer{Identity: identity})
+			s, err := c.Servers.Accept(cmd.Context(), args[0], api.AcceptServer{Identity: identity})
 			if err != nil {
 				return err
 			}

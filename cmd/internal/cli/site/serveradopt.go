@@ -29,7 +29,7 @@ func serverAdoptCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := c.AdoptServer(cmd.Context(), args[0], r)
+			cl, err := c.Servers.Adopt(cmd.Context(), args[0], r)
 			if err != nil {
 				return err
 			}
