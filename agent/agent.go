@@ -93,7 +93,7 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.asks = ask.New(ask.Config{
-		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	entries := boot.NewIndex()
 	a.files = files.New(files.Config{

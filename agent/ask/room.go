@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/account"
 	"rackboot/bmc"
@@ -27,6 +28,8 @@ const (
 	askBlind    = time.Minute // while the hub's time is not known
 	askRepeat   = 10 * time.Minute
 	asksKnown   = 1024
+	// readsAtOnce is how many servers are read for the hub at once: each waits for its BMC.
+	readsAtOnce = 64
 )
 
 // askResult is what became of a question.
@@ -50,6 +53,7 @@ type Config struct {
 	OpenBMC    bmc.Opener
 	Hub        Hub
 	Traces     Traces
+	Servers    Servers
 	Clock      state.Clock
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -68,11 +72,18 @@ type Traces interface {
 	Trace(server string, serial int) (resource.Trace, error)
 }
 
+// Servers are the servers of the rack.
+type Servers interface {
+	// Read reads a server's BMC now, by its loop.
+	Read(ctx context.Context, server string) (resource.ServerRead, error)
+}
+
 // Room answers the hub's questions, beside everything else. Make it with New, then call Run
 // once. All methods are safe for concurrent use.
 type Room struct {
 	cfg    Config
 	queue  chan question
+	reads  chan question    // they wait for no probe
 	denied *account.Denials // besides those of servers' loops: what may be forbidden is only the question
 	asks   *prometheus.CounterVec
 
@@ -87,7 +98,7 @@ type question struct {
 
 // New makes a room that was asked nothing.
 func New(cfg Config) *Room {
-	q := &Room{cfg: cfg, queue: make(chan question, asksWaiting), denied: account.NewDenials(), seen: map[string]time.Time{}}
+	q := &Room{cfg: cfg, queue: make(chan question, asksWaiting), reads: make(chan question, readsAtOnce), denied: account.NewDenials(), seen: map[string]time.Time{}}
 	q.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
 	}, []string{"result"})
@@ -119,24 +130,31 @@ func (q *Room) Take(m message.Ask) {
 		return
 	case !slices.Contains(message.AskKinds(), m.Kind):
 		err = protocol.Errorf(protocol.CodeUnsupported, op, "%.40q is no question that this agent knows", m.Kind).WithHint("upgrade the agent")
-	case m.Kind == message.AskTrace && m.Server == "":
+	case ofServer(m.Kind) && m.Server == "":
 		err = protocol.Errorf(protocol.CodeInvalid, op, "the name of a server is needed")
-	case m.Kind != message.AskTrace && (m.BMC.Address == "" || resource.LocalOf(m.BMC.CredentialsRef) == "" && resource.SecretOf(m.BMC.CredentialsRef) == ""):
+	case !ofServer(m.Kind) && (m.BMC.Address == "" || resource.LocalOf(m.BMC.CredentialsRef) == "" && resource.SecretOf(m.BMC.CredentialsRef) == ""):
 		err = protocol.Errorf(protocol.CodeInvalid, op, "a BMC address and credentials are needed").WithHint("accept the BMC with credentialsRef secret:NAME or local:NAME")
 	default:
+		queue := q.queue
+		if m.Kind == message.AskRead {
+			queue = q.reads
+		}
 		select {
-		case q.queue <- question{m, until}:
+		case queue <- question{m, until}:
 			return
 		default:
-			err = q.full()
+			err = q.full(cap(queue))
 		}
 	}
 	q.count(askRefused)
 	q.cfg.Hub.Answer(m.ID, nil, err)
 }
 
-func (q *Room) full() error {
-	return protocol.Errorf(protocol.CodeUnavailable, "take a question", "%d questions wait already", asksWaiting).WithHint("ask again later")
+// ofServer reports whether a question is about a server, and not about a BMC.
+func ofServer(kind message.AskKind) bool { return kind == message.AskTrace || kind == message.AskRead }
+
+func (q *Room) full(waiting int) error {
+	return protocol.Errorf(protocol.CodeUnavailable, "take a question", "%d questions wait already", waiting).WithHint("ask again later")
 }
 
 // note remembers an id, and says whether it was known. Of too many, the oldest is
@@ -167,6 +185,7 @@ func (q *Room) Run(ctx context.Context) {
 	for range asksAtOnce {
 		all.Go(func() { q.serve(ctx) })
 	}
+	all.Go(func() { q.serveReads(ctx) })
 	all.Wait()
 }
 
@@ -177,6 +196,24 @@ func (q *Room) serve(ctx context.Context) {
 			return
 		case m := <-q.queue:
 			q.do(ctx, m)
+		}
+	}
+}
+
+// serveReads has servers read. None waits for another's BMC.
+func (q *Room) serveReads(ctx context.Context) {
+	var all errgroup.Group
+	all.SetLimit(readsAtOnce)
+	for {
+		select {
+		case <-ctx.Done():
+			_ = all.Wait() // none fails
+			return
+		case m := <-q.reads:
+			all.Go(func() error {
+				q.do(ctx, m)
+				return nil
+			})
 		}
 	}
 }
@@ -192,9 +229,12 @@ func (q *Room) do(ctx context.Context, m question) {
 	began := time.Now()
 	var body []byte
 	var err error
-	if m.Kind == message.AskTrace {
+	switch m.Kind {
+	case message.AskTrace:
 		body, err = q.trace(m.Ask)
-	} else {
+	case message.AskRead:
+		body, err = q.read(ctx, m.Ask)
+	case message.AskInventory, message.AskProbe:
 		body, err = q.ask(ctx, m.Ask)
 		q.cfg.Logger.Info("asked a BMC", "bmc", m.BMC.Name, "kind", m.Kind, "took", time.Since(began), "err", err)
 	}
@@ -213,6 +253,15 @@ func (q *Room) trace(m message.Ask) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(t)
+}
+
+// read has a server's loop read it.
+func (q *Room) read(ctx context.Context, m message.Ask) ([]byte, error) {
+	r, err := q.cfg.Servers.Read(ctx, m.Server)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(r)
 }
 
 // ask asks the BMC about one system, or each.
@@ -271,7 +320,7 @@ func (q *Room) system(ctx context.Context, t bmc.Target, kind message.AskKind) (
 		if r, ok := d.(bmc.Prober); ok {
 			return r.Probe(ctx, "")
 		}
-	case message.AskTrace: // asks no BMC
+	case message.AskTrace, message.AskRead: // ask no BMC of their own
 	}
 	return nil, protocol.Errorf(protocol.CodeUnsupported, "ask a BMC", "its driver has no %s", kind)
 }

@@ -21,6 +21,7 @@ type loop struct {
 	server string
 
 	signals *signals
+	callers callers
 	inbox   *inbox
 	bmc     *connection
 	board   *board
@@ -78,33 +79,51 @@ const storePause = 2 * time.Second
 func (l *loop) turn(ctx context.Context) time.Time {
 	var result *decide.Result
 	for {
-		v, err := l.cfg.Store.Servers.View(l.server)
-		if err != nil {
-			return l.unrecorded(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, err)
+		plan, next := l.round(ctx, result)
+		if plan == nil {
+			return next
 		}
-		if v.Ended {
-			return l.rest()
-		}
-		if v.Intent == nil {
-			return l.unnamed(v)
-		}
-		r := l.read(ctx, v)
-		if ctx.Err() != nil {
-			return l.cfg.Clock()
-		}
-		plan, err := l.steps.step(func(snap *decide.Snapshot) {
-			r.fill(snap)
-			snap.Result = result
-		})
-		if err != nil {
-			return l.unrecorded(ctx, v, &r, err)
-		}
-		if plan.Action.Kind == decide.ActNone {
-			return plan.RecheckAt
-		}
-		acted := l.hand.do(ctx, plan)
+		acted := l.hand.do(ctx, *plan)
 		result = &acted
 	}
+}
+
+// round observes, decides and records, once. result is what became of the action before. It
+// returns the plan if that has an action to do now; else nil, and when to look again.
+func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Plan, next time.Time) {
+	asked := l.callers.begin()
+	defer func() { asked.tell(resource.ServerRead{}, notRead(l.server)) }()
+	v, err := l.cfg.Store.Servers.View(l.server)
+	if err != nil {
+		return nil, l.unrecorded(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, err)
+	}
+	if v.Ended {
+		return nil, l.rest()
+	}
+	if v.Intent == nil {
+		return nil, l.unnamed(v)
+	}
+	r := l.read(ctx, v)
+	if ctx.Err() != nil {
+		return nil, l.cfg.Clock()
+	}
+	plan, err := l.steps.step(func(snap *decide.Snapshot) {
+		r.fill(snap)
+		snap.Result = result
+	})
+	if err != nil {
+		return nil, l.unrecorded(ctx, v, &r, err)
+	}
+	asked.tell(readOf(l.server, r, plan.Record))
+	if plan.Action.Kind == decide.ActNone {
+		return nil, plan.RecheckAt
+	}
+	return &plan, time.Time{}
+}
+
+func notRead(server string) error {
+	return protocol.Errorf(protocol.CodeUnavailable, "read "+server, "it is not read, or what was read cannot be recorded").
+		WithHint("rackctl describe server %s shows the conditions of the server and of its agent", server)
 }
 
 // read goes on with a change of the BMC's account, and reads the server.

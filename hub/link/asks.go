@@ -17,9 +17,10 @@ const (
 	// maxAsks bounds the open questions of the hub. An agent works on two at once and
 	// keeps 16 more.
 	maxAsks     = 1024
-	maxReadings = 2 // of one agent
-	maxProbes   = 8 // of one agent
-	maxTraces   = 8 // of one agent
+	maxReadings = 2  // of one agent
+	maxProbes   = 8  // of one agent
+	maxTraces   = 8  // of one agent
+	maxReads    = 64 // of one agent, which has as many at once
 )
 
 // Asked is a question that was sent and is open.
@@ -57,6 +58,8 @@ func (q *asks) add(a *asked) error {
 		most = maxProbes
 	case message.AskTrace:
 		most = maxTraces
+	case message.AskRead:
+		most = maxReads
 	case message.AskInventory:
 	}
 	if len(q.byID) >= maxAsks || same >= most {

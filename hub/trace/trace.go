@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"rackboot/hub/link"
 	"rackboot/hub/store"
@@ -16,43 +17,74 @@ import (
 // newest. It waits for the answer until ctx ends, at most [api.TraceWait]. The codes are
 // not_found, unsupported, unavailable, timeout, and those of the agent's answer.
 func (r *Room) Trace(ctx context.Context, server string, serial int) (resource.Trace, error) {
-	const op = "trace"
-	if _, err := store.Get[*resource.Server](r.cfg.Store, server); err != nil {
+	body, err := r.ask(ctx, "trace", message.Ask{Kind: message.AskTrace, Server: server, Serial: serial}, api.TraceWait, "at its host: rackboot-agent trace "+server)
+	if err != nil {
 		return resource.Trace{}, err
 	}
-	rack, _ := r.cfg.Store.RackOf(server) // empty where its BMC is gone
-	a := r.cfg.Store.AgentOf(server)
+	return trace(body, server)
+}
+
+// Read has the agent of a server's rack read its BMC, by a read that begins after the call. It
+// waits until ctx ends, at most [api.ReadWait]. The codes are those of Trace.
+func (r *Room) Read(ctx context.Context, server string) (resource.ServerRead, error) {
+	body, err := r.ask(ctx, "read", message.Ask{Kind: message.AskRead, Server: server}, api.ReadWait, "at its host: rackboot-agent status")
+	if err != nil {
+		return resource.ServerRead{}, err
+	}
+	return read(body, server)
+}
+
+// ask asks the agent of a server's rack and returns the body of its answer. instead is what to do
+// where the agent cannot be asked.
+func (r *Room) ask(ctx context.Context, op string, m message.Ask, wait time.Duration, instead string) ([]byte, error) {
+	if _, err := store.Get[*resource.Server](r.cfg.Store, m.Server); err != nil {
+		return nil, err
+	}
+	rack, _ := r.cfg.Store.RackOf(m.Server) // empty where its BMC is gone
+	a := r.cfg.Store.AgentOf(m.Server)
 	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
 		return protocol.Errorf(code, op, format, args...)
 	}
 	switch {
 	case a == nil:
-		return resource.Trace{}, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, server).
+		return nil, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, m.Server).
 			WithHint("rackctl rack join-token %s", rack)
 	case r.cfg.Link.CannotAsk(a.Metadata.Name):
-		return resource.Trace{}, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
+		return nil, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
 			WithHint("upgrade it")
 	case !r.cfg.Link.Hears(a.Metadata.Name):
-		return resource.Trace{}, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
-			WithHint("at its host: rackboot-agent trace %s", server)
+		return nil, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
+			WithHint("%s", instead)
 	}
-	m := message.Ask{Kind: message.AskTrace, Server: server, Serial: serial, NotAfter: r.cfg.Clock().Add(api.TraceWait)}
+	m.NotAfter = r.cfg.Clock().Add(wait)
 	answered := make(chan message.Answer, 1)
 	q, err := r.cfg.Link.Ask(a.Metadata.Name, m, func(a message.Answer) { answered <- a })
 	if err != nil {
-		return resource.Trace{}, err
+		return nil, err
 	}
 	select {
 	case m := <-answered:
 		if err := link.AnswerError(op, m); err != nil {
-			return resource.Trace{}, err
+			return nil, err
 		}
-		return trace(m.Body, server)
+		return m.Body, nil
 	case <-ctx.Done():
 		r.cfg.Link.DropAsk(q, a.Metadata.Name)
-		return resource.Trace{}, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
-			WithHint("try again; at its host: rackboot-agent trace %s", server)
+		return nil, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
+			WithHint("try again; %s", instead)
 	}
+}
+
+// read reads the body of an answer.
+func read(body []byte, server string) (out resource.ServerRead, err error) {
+	const op = "read answer"
+	if err := json.Unmarshal(body, &out); err != nil {
+		return resource.ServerRead{}, protocol.Errorf(protocol.CodeInternal, op, "it cannot be read: %w", err)
+	}
+	if out.Server != server {
+		return resource.ServerRead{}, protocol.Errorf(protocol.CodeInternal, op, "it is of server %.60q", out.Server)
+	}
+	return out, nil
 }
 
 // trace reads the body of an answer.

@@ -17,6 +17,23 @@ const QueryAttempt = "attempt"
 // TraceWait is how long a hub waits for a trace.
 const TraceWait = 15 * time.Second
 
+// ReadWait is how long a hub waits for a server to be read: its BMC may take half a minute.
+const ReadWait = 45 * time.Second
+
+// pathRead is the route by which a server is read now.
+func pathRead(server string) string { return PathObject(resource.KindServer, server) + "/read" }
+
+// Read has the agent read a server's BMC, by a read that begins after the call.
+func (s Servers) Read(ctx context.Context, server string) (out resource.ServerRead, err error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, ReadWait+callTimeout)
+		defer cancel()
+	}
+	err = s.hub.call(ctx, http.MethodPost, pathRead(server), nil, &out)
+	return out, err
+}
+
 // pathTrace is the route of what was seen of a server's power-ons.
 func pathTrace(server string) string {
 	return PathObject(resource.KindServer, server) + "/trace"

@@ -19,9 +19,10 @@ type CannedFleet struct {
 	holds   map[string]resource.HoldStatus // by key
 	claims  map[string]resource.ClaimStatus
 	bmcs    map[string]resource.BMCStatus
-	probes  map[string][]protocol.Probe // by BMC
-	failure error                       // of Probe
-	traces  map[string][]resource.Trace // by server
+	probes  map[string][]protocol.Probe    // by BMC
+	failure error                          // of Probe
+	traces  map[string][]resource.Trace    // by server
+	reads   map[string]resource.ServerRead // by server
 	events  []protoapi.EventRecord
 	token   string
 	isos    map[string]map[string]bool // digests by agent

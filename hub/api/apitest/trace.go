@@ -27,3 +27,20 @@ func (f *CannedFleet) Trace(_ context.Context, server string, serial int) (resou
 	return resource.Trace{}, protocol.Errorf(protocol.CodeNotFound, "trace", "attempt %d of server %s is not kept", serial, server).
 		WithHint("leave --attempt out for the newest")
 }
+
+// Read implements Fleet: what is read of a server is what SetRead says.
+func (f *CannedFleet) Read(_ context.Context, server string) (resource.ServerRead, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r, ok := f.reads[server]; ok {
+		return r, nil
+	}
+	return resource.ServerRead{}, protocol.Errorf(protocol.CodeUnavailable, "read", "the agent of server %s does not answer", server)
+}
+
+// SetRead says what is read of a server.
+func (f *CannedFleet) SetRead(r resource.ServerRead) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(&f.reads, r.Server, r)
+}

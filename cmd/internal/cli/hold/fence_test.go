@@ -39,18 +39,20 @@ func TestFenceTable(t *testing.T) {
 			}
 		}
 	}
-	if len(rows) != 8 || !slices.Equal(rows[0], []string{"state", "receipt", "stale", "exit"}) {
+	if len(rows) != 9 || !slices.Equal(rows[0], []string{"state", "receipt", "stale", "fresh", "exit"}) {
 		t.Fatalf("the table has another shape: %q", rows)
 	}
 	receipts := map[string]*resource.Receipt{"none": nil, "proof": {}, "manual": {Manual: &resource.Confirmation{}}}
 	for _, state := range append(resource.HoldStates(), "", "Molten") {
 		for name, r := range receipts {
 			for stale, is := range map[string]bool{"yes": true, "no": false} {
-				i := slices.IndexFunc(rows[1:], func(row []string) bool {
-					return (row[0] == "*" || row[0] == string(state)) && (row[1] == "*" || row[1] == name) && (row[2] == "*" || row[2] == stale)
-				})
-				if got, want := strconv.Itoa(fenceExit(state, r, is)), rows[i+1][3]; got != want {
-					t.Errorf("%s with receipt %s, stale %s: %s, the table says %s", state, name, stale, got, want)
+				for _, fresh := range []freshness{freshOff, freshOther, freshNone, ""} {
+					i := slices.IndexFunc(rows[1:], func(row []string) bool {
+						return (row[0] == "*" || row[0] == string(state)) && (row[1] == "*" || row[1] == name) && (row[2] == "*" || row[2] == stale) && (row[3] == "*" || row[3] == string(fresh))
+					})
+					if got, want := strconv.Itoa(fenceExit(state, r, is, fresh)), rows[i+1][4]; got != want {
+						t.Errorf("%s with receipt %s, stale %s, a read that says %q: %s, the table says %s", state, name, stale, fresh, got, want)
+					}
 				}
 			}
 		}
@@ -67,12 +69,18 @@ func TestFenceOfASilentHub(t *testing.T) {
 		fmt.Fprint(w, `{"code":"unavailable","detail":"starting"}`)
 	}
 	var answer func(n int64, w http.ResponseWriter)
+	off := `{"server":"n1","power":"Off","proved":[{"hold":"h1","stoppedSince":"0001-01-01T00:00:00Z"}]}`
+	var reads func(w http.ResponseWriter)
 	// Each run has a hub of its own: a request that an earlier one gave up may still come.
 	run := func(timeout time.Duration) (int, string) {
 		var calls atomic.Int64
 		answers := answer
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
+			if strings.HasSuffix(r.URL.Path, "/read") {
+				reads(w)
+				return
+			}
 			answers(calls.Add(1), w)
 		}))
 		defer srv.Close()
@@ -98,8 +106,32 @@ func TestFenceOfASilentHub(t *testing.T) {
 		}
 		fmt.Fprint(w, fenced)
 	}
+	reads = func(w http.ResponseWriter) { fmt.Fprint(w, off) }
 	if exit, out := run(20 * time.Second); exit != 0 || !strings.Contains(out, "h1") {
 		t.Errorf("away at first: exit %d, %s", exit, out)
+	}
+	// The receipt alone says nothing of now.
+	answer = func(_ int64, w http.ResponseWriter) { fmt.Fprint(w, fenced) }
+	for name, row := range map[string]struct {
+		read string
+		exit int
+	}{
+		"On":              {strings.ReplaceAll(off, `"Off"`, `"On"`), exitNotProved},
+		"no answer":       {strings.ReplaceAll(off, `"Off"`, `"Unreachable"`), exitUnknown},
+		"PoweringOff":     {strings.ReplaceAll(off, `"Off"`, `"PoweringOff"`), exitNotProved},
+		"another proof":   {strings.ReplaceAll(off, "0001", "2026"), exitNotProved},
+		"no proof":        {`{"server":"n1","power":"Off"}`, exitNotProved},
+		"of another":      {strings.ReplaceAll(off, `"h1"`, `"h2"`), exitNotProved},
+		"what is no read": {`{}`, exitNotProved},
+	} {
+		reads = func(w http.ResponseWriter) { fmt.Fprint(w, row.read) }
+		if exit, out := run(300 * time.Millisecond); exit != row.exit || out != "" {
+			t.Errorf("a read that says %s: exit %d, %s", name, exit, out)
+		}
+	}
+	reads = away
+	if exit, out := run(300 * time.Millisecond); exit != exitUnknown || out != "" {
+		t.Errorf("an agent that does not answer: exit %d, %s", exit, out)
 	}
 	answer = func(_ int64, w http.ResponseWriter) { away(w) }
 	if exit, out := run(300 * time.Millisecond); exit != exitUnknown || out != "" {
