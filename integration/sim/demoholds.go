@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
@@ -23,37 +22,29 @@ const (
 // holds is what metal3 calls reboots and reboot holds: by whom, one after the other or
 // together, and that a server is off until the last has let go.
 func holds(d *Demo) []demoStep {
+	by := demoHolds{d}
 	steps := append(d.begin(), d.installed()...)
 	return append(steps, []demoStep{
-		{rebootNow + ": rebooted once", d.onClaimed("reboot", "--from-annotation", rebootNow, "--wait")},
-		{"boots from its disk again", d.event(resource.EventDiskBoot)},
-		{"…/fencing, hard: forced off and proved", d.onClaimed("hold", "--from-annotation", fencingHolds, "--wait", "fenced")},
-		{"receipt: the node can be deleted", d.receiptOf(fencing)},
-		{"…/upgrade: a second client holds it too", d.onClaimed("hold", "--from-annotation", upgradeHolds, "--wait", "fenced")},
-		{"fencing lets go", d.letGo(fencing)},
-		{"still off, for the other one", d.staysOff},
-		{"upgrade lets go", d.letGo(upgrade)},
-		{"boots from its disk again", d.event(resource.EventDiskBoot)},
-		{"one network boot, three disk boots", d.count(1, 3)},
-		{"nothing warns", d.quiet},
+		{rebootNow + ": rebooted once", d.site.onClaimed("reboot", "--from-annotation", rebootNow, "--wait")},
+		{"boots from its disk again", d.site.event(resource.EventDiskBoot)},
+		{"…/fencing, hard: forced off and proved", d.site.onClaimed("hold", "--from-annotation", fencingHolds, "--wait", "fenced")},
+		{"receipt: the node can be deleted", by.receiptOf(fencing)},
+		{"…/upgrade: a second client holds it too", d.site.onClaimed("hold", "--from-annotation", upgradeHolds, "--wait", "fenced")},
+		{"fencing lets go", by.letGo(fencing)},
+		{"still off, for the other one", d.rack.staysOff},
+		{"upgrade lets go", by.letGo(upgrade)},
+		{"boots from its disk again", d.site.event(resource.EventDiskBoot)},
+		{"one network boot, three disk boots", d.rack.count(1, 3)},
+		{"nothing warns", d.site.quiet},
 	}...)
 }
 
-// onClaimed runs rackctl on the server that the claim got.
-func (d *Demo) onClaimed(verb string, args ...string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		name, err := d.claimed(ctx)
-		if err != nil {
-			return "", err
-		}
-		_, err = d.rackctl(ctx, append([]string{verb, name}, args...)...)
-		return name, err
-	}
-}
+// demoHolds are steps about holds.
+type demoHolds struct{ demo *Demo }
 
 // holdOf is the hold with a key.
-func (d *Demo) holdOf(ctx context.Context, key string) (*resource.Hold, error) {
-	list, err := api.GetAll[*resource.Hold](ctx, d.client)
+func (b demoHolds) holdOf(ctx context.Context, key string) (*resource.Hold, error) {
+	list, err := api.GetAll[*resource.Hold](ctx, b.demo.site.client)
 	if err != nil {
 		return nil, err
 	}
@@ -65,55 +56,73 @@ func (d *Demo) holdOf(ctx context.Context, key string) (*resource.Hold, error) {
 	return nil, fmt.Errorf("there is no hold with the key %s", key)
 }
 
-func (d *Demo) receiptOf(key string) func(context.Context) (string, error) {
+func (b demoHolds) receiptOf(key string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		h, err := d.holdOf(ctx, key)
+		h, err := b.holdOf(ctx, key)
 		if err != nil {
 			return "", err
 		}
-		return d.shown(ctx, "proved by reads of the BMC", "receipt", h.Metadata.Name)
+		return b.demo.shown(ctx, "proved by reads of the BMC", "receipt", h.Metadata.Name)
 	}
 }
 
 // shown prints what rackctl says.
 func (d *Demo) shown(ctx context.Context, detail string, args ...string) (string, error) {
-	out, err := d.rackctl(ctx, args...)
+	out, err := d.site.rackctl(ctx, args...)
 	if err == nil {
-		d.printf("%s\n", indent(out))
+		d.report.printf("%s\n", indent(out))
 	}
 	return detail, err
 }
 
-func (d *Demo) letGo(key string) func(context.Context) (string, error) {
+func (b demoHolds) letGo(key string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		h, err := d.holdOf(ctx, key)
+		h, err := b.holdOf(ctx, key)
 		if err != nil {
 			return "", err
 		}
-		_, err = d.rackctl(ctx, "release", h.Metadata.Name)
+		_, err = b.demo.site.rackctl(ctx, "release", h.Metadata.Name)
 		return h.Spec.Server + ", hold " + h.Metadata.Name, err
 	}
 }
 
-// staysOff watches the claimed server, which somebody holds.
-func (d *Demo) staysOff(ctx context.Context) (string, error) {
-	held := d.withSystem()
-	watch := time.Now().Add(watchReleased)
-	err := until(ctx, func() (bool, error) {
-		if p := held.BMC.PowerState(); p != protocol.PowerOff {
-			return false, fmt.Errorf("%s is %s under its hold", held.Name, p)
-		}
-		return time.Now().After(watch), nil
-	})
-	return fmt.Sprintf("watched for %s", watchReleased), err
+func (b demoHolds) hold(ctx context.Context) (string, error) {
+	name, err := b.demo.site.claimed(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = b.demo.site.rackctl(ctx, "hold", name, "--key", "demo", "--mode", "hard", "--reason", "demo", "--wait", "fenced")
+	return name, err
 }
 
-// withSystem is the server that was installed.
-func (d *Demo) withSystem() *Server {
-	for _, s := range d.servers {
-		if s.Disk.Digest() != "" {
-			return s
-		}
+func (b demoHolds) theHold(ctx context.Context) (*resource.Hold, error) {
+	list, err := api.GetAll[*resource.Hold](ctx, b.demo.site.client)
+	if err == nil && len(list) != 1 {
+		err = fmt.Errorf("%d holds, want 1", len(list))
 	}
-	return d.servers[0]
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+func (b demoHolds) receipt(ctx context.Context) (string, error) {
+	h, err := b.theHold(ctx)
+	if err != nil {
+		return "", err
+	}
+	out, err := b.demo.site.rackctl(ctx, "receipt", h.Metadata.Name)
+	if err == nil {
+		b.demo.report.printf("%s\n", indent(out))
+	}
+	return "proved by reads of the BMC", err
+}
+
+func (b demoHolds) release(ctx context.Context) (string, error) {
+	h, err := b.theHold(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = b.demo.site.rackctl(ctx, "release", h.Metadata.Name)
+	return h.Spec.Server, err
 }

@@ -106,7 +106,7 @@ func TestRackctlPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := own[0].String()
-	d := &Demo{cfg: DemoConfig{Bin: programs(t), Manifests: os.DirFS("../../configs/demo"), Out: io.Discard}, dir: t.TempDir(), started: time.Now()}
+	d := newDemo(DemoConfig{Bin: programs(t), Manifests: os.DirFS("../../configs/demo"), Out: io.Discard}, scenario{}, t.TempDir())
 	d.play = scenario{servers: 1, hub: "registry: {listen: " + at + ", minFreeMiB: 1}\n"}
 	defer func() {
 		if err := d.close(); err != nil {
@@ -116,36 +116,36 @@ func TestRackctlPush(t *testing.T) {
 	if err := d.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.reg.Close(); err != nil { // there is no other
+	if err := d.rack.reg.Close(); err != nil { // there is no other
 		t.Fatal(err)
 	}
-	d.reg, d.image = &Registry{Addr: at, srv: d.reg.srv, done: d.reg.done}, at+"/demo/own:1"
+	d.rack.reg, d.image = &Registry{Addr: at, srv: d.rack.reg.srv, done: d.rack.reg.done}, at+"/demo/own:1"
 	printed := ""
 	push := func(ctx context.Context) (string, error) {
-		token, err := os.ReadFile(d.path("hub", "pki", "admin.token"))
+		token, err := os.ReadFile(d.site.path("hub", "pki", "admin.token"))
 		if err != nil {
 			return "", err
 		}
 		for name, text := range map[string]string{"own.efi": string(demoUKI("own:1")), "account": "token: " + string(token)} {
-			if err := os.WriteFile(d.path(name), []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(d.site.path(name), []byte(text), 0o600); err != nil {
 				return "", err
 			}
 		}
-		if _, err := d.rackctl(ctx, "image", "build", d.path("own"), "--uki", d.path("own.efi")); err != nil {
+		if _, err := d.site.rackctl(ctx, "image", "build", d.site.path("own"), "--uki", d.site.path("own.efi")); err != nil {
 			return "", err
 		}
-		printed, err = d.rackctl(ctx, "image", "push", d.image, "--from", d.path("own"), "--ca", d.path("hub", "ca.pem"), "--account", d.path("account"))
+		printed, err = d.site.rackctl(ctx, "image", "push", d.image, "--from", d.site.path("own"), "--ca", d.site.path("hub", "ca.pem"), "--account", d.site.path("account"))
 		return "", err
 	}
 	// Who pushed what is on record, and who was not let in.
 	audited := func(ctx context.Context) (string, error) {
-		if err := os.WriteFile(d.path("account"), []byte("token: a guess\n"), 0o600); err != nil {
+		if err := os.WriteFile(d.site.path("account"), []byte("token: a guess\n"), 0o600); err != nil {
 			return "", err
 		}
-		if _, err := d.rackctl(ctx, "image", "push", d.image, "--from", d.path("own"), "--ca", d.path("hub", "ca.pem"), "--account", d.path("account")); err == nil {
+		if _, err := d.site.rackctl(ctx, "image", "push", d.image, "--from", d.site.path("own"), "--ca", d.site.path("hub", "ca.pem"), "--account", d.site.path("account")); err == nil {
 			return "", errors.New("a guess was let in")
 		}
-		said, err := d.rackctl(ctx, "audit", "list", "--target", "image/demo/own:1", "-o", "json")
+		said, err := d.site.rackctl(ctx, "audit", "list", "--target", "image/demo/own:1", "-o", "json")
 		var log protoapi.AuditList
 		if err = errors.Join(err, json.Unmarshal([]byte(said), &log)); err != nil {
 			return "", err
@@ -160,20 +160,20 @@ func TestRackctlPush(t *testing.T) {
 		}
 		return "", nil
 	}
-	steps := append(d.begin(), demoStep{"push", push}, demoStep{"audit", audited}, demoStep{"claim", d.apply("claim")}, demoStep{"resolved", func(ctx context.Context) (string, error) {
-		said, err := d.event(resource.EventResolved)(ctx)
+	steps := append(d.begin(), demoStep{"push", push}, demoStep{"audit", audited}, demoStep{"claim", d.site.apply("claim")}, demoStep{"resolved", func(ctx context.Context) (string, error) {
+		said, err := d.site.event(resource.EventResolved)(ctx)
 		_, digest, _ := strings.Cut(said, "sha256:")
 		if err == nil && (len(digest) < 64 || !strings.Contains(printed, digest[:64])) {
 			err = fmt.Errorf("the event says %q, and push %q", said, printed)
 		}
 		return "", err
-	}}, demoStep{"provisioned", d.event(resource.EventProvisioned)}, demoStep{"disk boot", d.event(resource.EventDiskBoot)}, demoStep{"nothing warns", d.quiet})
+	}}, demoStep{"provisioned", d.site.event(resource.EventProvisioned)}, demoStep{"disk boot", d.site.event(resource.EventDiskBoot)}, demoStep{"nothing warns", d.site.quiet})
 	for _, step := range steps {
-		if err := d.step(t.Context(), step); err != nil {
+		if err := d.report.step(t.Context(), step); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := d.servers[0].Disk.Digest(); got != digestOfUKI("own:1") {
+	if got := d.rack.servers[0].Disk.Digest(); got != digestOfUKI("own:1") {
 		t.Errorf("installed is %s", got)
 	}
 }

@@ -2,9 +2,7 @@ package sim
 
 import (
 	"context"
-	"fmt"
 
-	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
@@ -19,78 +17,50 @@ const (
 // maintenance lends a server to firmware tools and gives it back, and ends with the discard
 // of its disk.
 func maintenance(d *Demo) []demoStep {
-	steps := append(d.begin(), demoStep{"tools are in the registry", d.tools})
+	tools := demoTools{d}
+	steps := append(d.begin(), demoStep{"tools are in the registry", tools.push})
 	steps = append(steps, d.installed()...)
 	return append(steps, []demoStep{
-		{"maintenance: firmware tools", d.applyFile("firmware.yaml")},
-		{"it waits for the server's owner", d.maintained(firmwareUpdate, resource.MaintenanceAwaitingApproval)},
-		{"the owner approves", d.rackctlStep(firmwareUpdate, "maintenance", "approve", firmwareUpdate, "--reason", "tonight")},
-		{"the tools run on the server", d.tool(firmwareTools)},
-		{"the maintenance is deleted", d.rackctlStep(firmwareUpdate, "delete", "maintenance", firmwareUpdate, "--wait")},
-		{"back from its disk, with its record", d.event(resource.EventDiskBoot)},
-		{"two network boots, two disk boots", d.count(2, 2)},
-		{"the claim is deleted", d.rackctlStep("proved off first", "delete", "claim", "demo-claim", "--wait")},
-		{"decommission: discard the disk", d.applyFile("decommission.yaml")},
-		{"the image runs, with the agent's word", d.tool(wipeTools)},
-		{"nothing is on the disk any more", d.discarded},
-		{"the maintenance is deleted", d.rackctlStep(decommission, "delete", "maintenance", decommission, "--wait")},
+		{"maintenance: firmware tools", d.site.applyFile("firmware.yaml")},
+		{"it waits for the server's owner", d.site.maintained(firmwareUpdate, resource.MaintenanceAwaitingApproval)},
+		{"the owner approves", d.site.rackctlStep(firmwareUpdate, "maintenance", "approve", firmwareUpdate, "--reason", "tonight")},
+		{"the tools run on the server", tools.run(firmwareTools)},
+		{"the maintenance is deleted", d.site.rackctlStep(firmwareUpdate, "delete", "maintenance", firmwareUpdate, "--wait")},
+		{"back from its disk, with its record", d.site.event(resource.EventDiskBoot)},
+		{"two network boots, two disk boots", d.rack.count(2, 2)},
+		{"the claim is deleted", d.site.rackctlStep("proved off first", "delete", "claim", "demo-claim", "--wait")},
+		{"decommission: discard the disk", d.site.applyFile("decommission.yaml")},
+		{"the image runs, with the agent's word", tools.run(wipeTools)},
+		{"nothing is on the disk any more", d.rack.discarded},
+		{"the maintenance is deleted", d.site.rackctlStep(decommission, "delete", "maintenance", decommission, "--wait")},
 		{"off and free", d.serversRead},
-		{"nothing warns", d.quiet},
+		{"nothing warns", d.site.quiet},
 	}...)
 }
 
-func (d *Demo) tools(context.Context) (string, error) {
+// demoTools are steps about images that a maintenance boots.
+type demoTools struct{ demo *Demo }
+
+func (m demoTools) push(context.Context) (string, error) {
 	for name, is := range map[string]system{firmwareTools: live, wipeTools: discards} {
-		_, digest, err := d.push(name)
+		_, digest, err := m.demo.rack.push(name)
 		if err != nil {
 			return "", err
 		}
-		d.systems.add(digest, is)
+		m.demo.rack.systems.add(digest, is)
 	}
-	return d.reg.Addr, nil
+	return m.demo.rack.reg.Addr, nil
 }
 
-// applyFile applies one manifest of the scenario.
-func (d *Demo) applyFile(name string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		return d.apply("scenario/" + name)(ctx)
-	}
-}
-
-func (d *Demo) rackctlStep(detail string, args ...string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		_, err := d.rackctl(ctx, args...)
-		return detail, err
-	}
-}
-
-func (d *Demo) maintained(name string, want resource.MaintenanceState) func(context.Context) (string, error) {
+// run waits until server-1 runs an image from the network.
+func (m demoTools) run(image string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		err := until(ctx, func() (bool, error) {
-			m, err := api.Get[*resource.Maintenance](ctx, d.client, name)
-			return err == nil && m.Status.State == want, err
-		})
-		return string(want), err
-	}
-}
-
-// tool waits until server-1 runs an image from the network.
-func (d *Demo) tool(image string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		err := until(ctx, func() (bool, error) {
-			return d.servers[0].Boots.Digest() == digestOfUKI(image), nil
+			return m.demo.rack.servers[0].Boots.Digest() == digestOfUKI(image), nil
 		})
 		if err != nil {
 			return "", err
 		}
-		return d.event(resource.EventFetched)(ctx)
+		return m.demo.site.event(resource.EventFetched)(ctx)
 	}
-}
-
-func (d *Demo) discarded(ctx context.Context) (string, error) {
-	err := until(ctx, func() (bool, error) { return d.servers[0].Disk.Digest() == "", nil })
-	if err != nil {
-		return "", fmt.Errorf("the disk has %s: %w", d.servers[0].Disk.Digest(), err)
-	}
-	return "server-1, vda discarded", nil
 }

@@ -15,10 +15,10 @@ type life struct {
 
 // life opens the machine's log, if it has one.
 func (m *MachineConfig) life() (life, error) {
-	if m.Log == "" {
+	if m.Simulated.Log == "" {
 		return life{}, nil
 	}
-	log, before, err := powerlog.Open(m.Log)
+	log, before, err := powerlog.Open(m.Simulated.Log)
 	if err != nil {
 		return life{}, err
 	}

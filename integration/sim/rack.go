@@ -92,18 +92,18 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	listen := func() (net.Listener, error) { return net.Listen("tcp", m.BMC) }
 	if m.Kind == KindSimulated {
 		var dhcp *net.UDPAddr
-		if m.DHCP != "" {
-			if dhcp, err = net.ResolveUDPAddr("udp4", m.DHCP); err != nil {
+		if m.Simulated.DHCP != "" {
+			if dhcp, err = net.ResolveUDPAddr("udp4", m.Simulated.DHCP); err != nil {
 				return nil, err
 			}
 		}
 		var live func() protocol.ProbeReport
-		if m.Live {
+		if m.Simulated.Live {
 			live = func() protocol.ProbeReport { return protocol.ProbeReport{State: protocol.ProbeBooted} }
 		}
 		s, err := StartServer(ServerConfig{
 			Name: m.Name, MAC: m.MAC, Username: username, Password: password, Personality: personality,
-			Interface: m.Interface, DHCP: dhcp, Speed: m.Speed, Post: m.Post, Install: m.Install, Shutdown: m.Shutdown,
+			Interface: m.Simulated.Interface, DHCP: dhcp, Speed: m.Simulated.Speed, Post: m.Post, Install: m.Simulated.Install, Shutdown: m.Simulated.Shutdown,
 			Installed: life.disk, Life: life.log, Live: live, Listen: listen, Logger: log,
 		})
 		if err != nil {
@@ -113,7 +113,7 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	}
 	log = log.With("machine", m.Name)
 	machine, err := hardware.NewQEMU(hardware.QEMUConfig{
-		Dir: m.Dir, Code: m.Code, Vars: m.Vars, Disk: m.Disk, Tap: m.Tap, MAC: m.MAC, UUID: m.UUID, MemoryMiB: m.MemoryMiB, Post: m.Post, Logger: log,
+		Dir: m.QEMU.Dir, Code: m.QEMU.Code, Vars: m.QEMU.Vars, Disk: m.QEMU.Disk, Tap: m.QEMU.Tap, MAC: m.MAC, UUID: m.QEMU.UUID, MemoryMiB: m.QEMU.MemoryMiB, Post: m.Post, Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -123,6 +123,6 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 		return nil, err
 	}
 	return sim.New(sim.Config{
-		Machine: machine, Personality: personality, Identity: identity(mac, m.UUID), Username: username, Password: password, Listen: listen, Fetches: true, Logger: log,
+		Machine: machine, Personality: personality, Identity: identity(mac, m.QEMU.UUID), Username: username, Password: password, Listen: listen, Fetches: true, Logger: log,
 	})
 }

@@ -92,7 +92,7 @@ func TestCountOfMachines(t *testing.T) {
 		499: {"node-500", "52:54:00:00:02:f2", "127.0.0.1:20500", "power-500.jsonl"},
 	} {
 		m := c.Machines[i]
-		if got := [4]string{m.Name, m.MAC, m.BMC, m.Log}; got != want {
+		if got := [4]string{m.Name, m.MAC, m.BMC, m.Simulated.Log}; got != want {
 			t.Errorf("machine %d is %v, want %v", i, got, want)
 		}
 	}
@@ -135,8 +135,8 @@ func TestRunRackPrintsAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := RackConfig{Machines: []MachineConfig{
-		{Name: "n1", Kind: KindSimulated, MAC: "52:54:00:00:00:01", BMC: "127.0.0.1:0", Credentials: account, Interface: "lo"},
-		{Name: "n2", Kind: KindSimulated, MAC: "52:54:00:00:00:02", BMC: "127.0.0.1:0", Credentials: account, Interface: "lo"},
+		{Name: "n1", Kind: KindSimulated, MAC: "52:54:00:00:00:01", BMC: "127.0.0.1:0", Credentials: account, Simulated: SimulatedMachine{Interface: "lo"}},
+		{Name: "n2", Kind: KindSimulated, MAC: "52:54:00:00:00:02", BMC: "127.0.0.1:0", Credentials: account, Simulated: SimulatedMachine{Interface: "lo"}},
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

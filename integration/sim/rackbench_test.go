@@ -28,13 +28,12 @@ var (
 type benchRack struct {
 	*Demo
 
-	rack *Process
+	machines *Process
 }
 
 func newBenchRack(ctx context.Context, b *testing.B, poll time.Duration) *benchRack {
 	b.Helper()
-	d := &Demo{cfg: DemoConfig{Bin: programs(b), Manifests: os.DirFS(benchManifests(b, poll))}, dir: b.TempDir(), started: time.Now()}
-	d.cfg.Out = new(bytes.Buffer)
+	d := newDemo(DemoConfig{Bin: programs(b), Manifests: os.DirFS(benchManifests(b, poll)), Out: new(bytes.Buffer)}, scenario{}, b.TempDir())
 	b.Cleanup(func() {
 		if err := d.close(); err != nil {
 			b.Error(err)
@@ -42,17 +41,17 @@ func newBenchRack(ctx context.Context, b *testing.B, poll time.Duration) *benchR
 	})
 	must(b, "prepare", d.prepare())
 	must(b, "files", d.writeFiles())
-	rackFile, machines := d.path("machines.yaml"), d.path("machines.json")
+	rackFile, machines := d.site.path("machines.yaml"), d.site.path("machines.json")
 	must(b, "rack file", os.WriteFile(rackFile, fmt.Appendf(nil, `
 manifests: {file: %q, rack: demo, segment: demo-boot, credentialsRef: "local:demo-bmc", labels: {role: demo}}
 machines:
   - {count: %d, name: "m{n}", mac: "52:54:00:51:00:01", bmc: "127.0.0.1:0", credentials: %q, dhcp: %q, speed: 2, post: 1s, install: 2s}
-`, machines, *benchMachines, d.path("credentials", "demo-bmc"), d.ports.dhcp), 0o600))
-	rack, err := StartProcess(d.path("machines.log"), filepath.Join(d.cfg.Bin, "rackboot-sim"), "rack", "--config", rackFile)
+`, machines, *benchMachines, d.site.path("credentials", "demo-bmc"), d.site.ports.dhcp), 0o600))
+	rack, err := StartProcess(d.site.path("machines.log"), filepath.Join(d.cfg.Bin, "rackboot-sim"), "rack", "--config", rackFile)
 	must(b, "rackboot-sim rack", err)
 	b.Cleanup(func() { _ = rack.Stop() }) // it is what is measured, and not its end
 	must(b, "machines", until(ctx, func() (bool, error) { _, err := os.Stat(machines); return err == nil, nil }))
-	for _, step := range []demoStep{{"hub", d.startHub}, {"login", d.login}, {"rack", d.apply("manifests")}, {"machines", d.apply("machines.json")}, {"join", d.joinAgent}} {
+	for _, step := range []demoStep{{"hub", d.site.startHub}, {"login", d.site.login}, {"rack", d.site.apply("manifests")}, {"machines", d.site.apply("machines.json")}, {"join", d.site.joinAgent}} {
 		_, err := step.do(ctx)
 		must(b, step.title, err)
 	}
@@ -65,7 +64,7 @@ func (r *benchRack) all(ctx context.Context, b *testing.B, what string, is func(
 	n := 0
 	err := until(ctx, func() (bool, error) {
 		time.Sleep(200 * time.Millisecond) // 500 statuses are work for the hub
-		list, err := api.GetAll[*resource.Server](ctx, r.client)
+		list, err := api.GetAll[*resource.Server](ctx, r.site.client)
 		n = 0
 		for _, s := range list {
 			if s.Status.Report != nil && is(s.Status.Report) {
@@ -98,15 +97,15 @@ func BenchmarkAgent(b *testing.B) {
 	r.all(ctx, b, "boards", func(s *resource.ServerReport) bool {
 		return s.Observation.Power == protocol.PowerOff && s.Identity != ""
 	})
-	b.ReportMetric(status(b, r.agent, "VmHWM")/1024, "peak-MiB")
-	before, rss, n := cpu(b, r.agent), 0.0, 0
+	b.ReportMetric(status(b, r.site.agent, "VmHWM")/1024, "peak-MiB")
+	before, rss, n := cpu(b, r.site.agent), 0.0, 0
 	for began := time.Now(); time.Since(began) < atRest; n++ {
 		time.Sleep(time.Second)
-		rss = max(rss, status(b, r.agent, "VmRSS"))
+		rss = max(rss, status(b, r.site.agent, "VmRSS"))
 	}
 	b.ReportMetric(rss/1024, "rest-MiB") // the most
-	b.ReportMetric(status(b, r.agent, "RssAnon")/1024, "anon-MiB")
-	b.ReportMetric(100*(cpu(b, r.agent)-before).Seconds()/atRest.Seconds(), "cpu-%")
+	b.ReportMetric(status(b, r.site.agent, "RssAnon")/1024, "anon-MiB")
+	b.ReportMetric(100*(cpu(b, r.site.agent)-before).Seconds()/atRest.Seconds(), "cpu-%")
 }
 
 // BenchmarkRack is one rackboot-sim rack with many machines, all claimed at once, with a hub
@@ -116,7 +115,7 @@ func BenchmarkRack(b *testing.B) {
 	ctx, cancel := context.WithTimeout(b.Context(), 10*time.Minute)
 	defer cancel()
 	d := newBenchRack(ctx, b, 500*time.Millisecond)
-	rack := d.rack
+	rack := d.machines
 	all := func(what string, is func(*resource.ServerReport) bool) {
 		b.Helper()
 		d.all(ctx, b, what, is)
@@ -128,11 +127,11 @@ func BenchmarkRack(b *testing.B) {
 		name := fmt.Sprintf("m%0*d", len(strconv.Itoa(*benchMachines)), i+1)
 		fmt.Fprintf(&claims, "---\napiVersion: rackboot/v1\nkind: Claim\nmetadata: {name: %s}\nspec:\n  serverRef: {name: %s}\n  power: \"On\"\n  image: %s\n  bootPolicy: {firstBoot: UefiHttp, boot: Hdd}\n", name, name, d.image)
 	}
-	must(b, "claims", os.WriteFile(d.path("claims.yaml"), []byte(claims.String()), 0o600))
+	must(b, "claims", os.WriteFile(d.site.path("claims.yaml"), []byte(claims.String()), 0o600))
 	before := cpu(b, rack)
 	began := time.Now()
 	for b.Loop() {
-		_, err := d.apply("claims.yaml")(ctx)
+		_, err := d.site.apply("claims.yaml")(ctx)
 		must(b, "claims", err)
 		all("disk boot", func(s *resource.ServerReport) bool {
 			a := s.Attempt
@@ -140,7 +139,7 @@ func BenchmarkRack(b *testing.B) {
 		})
 	}
 	b.ReportMetric(time.Since(began).Seconds(), "all-s")
-	said, err := os.ReadFile(d.path("machines.log"))
+	said, err := os.ReadFile(d.site.path("machines.log"))
 	must(b, "the machines' log", err)
 	b.ReportMetric(float64(bytes.Count(said, []byte("no boot from the network"))), "failed-boots")
 	b.ReportMetric(idle/1024, "idle-MiB")

@@ -64,11 +64,11 @@ func (m *MachineConfig) check() *wrong {
 	if m.Kind == "" {
 		m.Kind = KindSimulated
 	}
-	if m.Code == "" {
-		m.Code = defaultOVMFCode
+	if m.QEMU.Code == "" {
+		m.QEMU.Code = defaultOVMFCode
 	}
-	if m.Vars == "" {
-		m.Vars = defaultOVMFVars
+	if m.QEMU.Vars == "" {
+		m.QEMU.Vars = defaultOVMFVars
 	}
 	if m.Post == 0 {
 		m.Post = 2 * time.Second
@@ -76,11 +76,11 @@ func (m *MachineConfig) check() *wrong {
 	if m.Drives == 0 {
 		m.Drives = 1
 	}
-	if m.Install == 0 {
-		m.Install = simulatedInstall
+	if m.Simulated.Install == 0 {
+		m.Simulated.Install = simulatedInstall
 	}
-	if m.Shutdown == 0 {
-		m.Shutdown = simulatedShutdown
+	if m.Simulated.Shutdown == 0 {
+		m.Simulated.Shutdown = simulatedShutdown
 	}
 	mac, err := net.ParseMAC(m.MAC)
 	addr, bad := netip.ParseAddrPort(m.BMC)
@@ -98,13 +98,13 @@ func (m *MachineConfig) check() *wrong {
 		return &wrong{"kind", fmt.Sprintf("%q is not %s or %s", m.Kind, KindSimulated, KindQEMU), "leave it out for a simulated machine"}
 	case m.Drives != 1 && m.Drives != 2:
 		return &wrong{"drives", fmt.Sprintf("%d is not 1 or 2", m.Drives), "leave it out for one"}
-	case m.MemoryMiB < 0:
-		return &wrong{"memoryMiB", fmt.Sprintf("%d is not a size", m.MemoryMiB), "leave it out for 512"}
-	case simulated && (m.Interface == "") == (m.DHCP == ""):
+	case m.QEMU.MemoryMiB < 0:
+		return &wrong{"memoryMiB", fmt.Sprintf("%d is not a size", m.QEMU.MemoryMiB), "leave it out for 512"}
+	case simulated && (m.Simulated.Interface == "") == (m.Simulated.DHCP == ""):
 		return &wrong{"interface or dhcp", "one of them is needed, and not both", "a simulated machine broadcasts on the one, or sends to the other"}
-	case m.Speed < 0 || m.Install < 0 || m.Shutdown < 0 || m.Post < 0:
+	case m.Simulated.Speed < 0 || m.Simulated.Install < 0 || m.Simulated.Shutdown < 0 || m.Post < 0:
 		return &wrong{"speed", "speed, post, install and shutdown are not less than 0", "leave them out for the usual times"}
-	case !simulated && (m.Tap == "" || m.Disk == "" || m.Dir == ""):
+	case !simulated && (m.QEMU.Tap == "" || m.QEMU.Disk == "" || m.QEMU.Dir == ""):
 		return &wrong{"tap", "tap, disk and dir are needed for a machine in QEMU", "give all three, or leave kind out for a simulated machine"}
 	case m.Count < 0 || m.Count > MaxMachines:
 		return &wrong{"count", fmt.Sprintf("%d is not 1 to %d", m.Count, MaxMachines), "leave it out for one machine"}
@@ -113,9 +113,9 @@ func (m *MachineConfig) check() *wrong {
 	case m.Count > 1 && !strings.Contains(m.Name, number):
 		return &wrong{"name", fmt.Sprintf("%d machines would have the name %s", m.Count, m.Name), "put {n} where the machine's number is to stand, as node-{n}"}
 	}
-	if m.DHCP != "" {
-		if to, err := netip.ParseAddrPort(m.DHCP); err != nil || !to.Addr().Is4() || to.Port() == 0 {
-			return &wrong{"dhcp", fmt.Sprintf("%q is not address:port of IPv4", m.DHCP), "write where the agent listens for DHCP, as 127.0.0.1:6767"}
+	if m.Simulated.DHCP != "" {
+		if to, err := netip.ParseAddrPort(m.Simulated.DHCP); err != nil || !to.Addr().Is4() || to.Port() == 0 {
+			return &wrong{"dhcp", fmt.Sprintf("%q is not address:port of IPv4", m.Simulated.DHCP), "write where the agent listens for DHCP, as 127.0.0.1:6767"}
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (m MachineConfig) counted() ([]MachineConfig, *wrong) {
 		one := m
 		one.Count = 0
 		n := fmt.Sprintf("%0*d", digits, i+1)
-		one.Name, one.Log = strings.ReplaceAll(m.Name, number, n), strings.ReplaceAll(m.Log, number, n)
+		one.Name, one.Simulated.Log = strings.ReplaceAll(m.Name, number, n), strings.ReplaceAll(m.Simulated.Log, number, n)
 		binary.BigEndian.PutUint64(wide[:], first+uint64(i))
 		one.MAC = net.HardwareAddr(wide[2:]).String()
 		if bmc.Port() != 0 {
@@ -170,9 +170,9 @@ func (m *MachineConfig) alone(at string, taken map[string]string) *wrong {
 		{"name", m.Name, "give each machine a name of its own"},
 		{"mac", mac.String(), "two machines with one address get each other's boots; a count takes as many addresses as it has machines"},
 		{"bmc", m.BMC, "give each BMC a port of its own, or port 0 for a free one; a count takes as many ports as it has machines"},
-		{"log", m.Log, "give each machine a log of its own; with a count, put {n} in its name"},
-		{"disk", m.Disk, "give each machine a disk of its own"},
-		{"tap", m.Tap, "give each machine an interface of its own"},
+		{"log", m.Simulated.Log, "give each machine a log of its own; with a count, put {n} in its name"},
+		{"disk", m.QEMU.Disk, "give each machine a disk of its own"},
+		{"tap", m.QEMU.Tap, "give each machine an interface of its own"},
 	}
 	for _, o := range own {
 		if o.value == "" || o.key == "bmc" && bmc.Port() == 0 {

@@ -70,8 +70,6 @@ type MachineConfig struct {
 	Kind string `yaml:"kind"`
 	// MAC is the address of the port that the machine boots from.
 	MAC string `yaml:"mac"`
-	// UUID is of a machine in QEMU; it may be empty.
-	UUID string `yaml:"uuid"`
 	// BMC is the address:port of the Redfish service; with port 0 a free one is taken.
 	BMC string `yaml:"bmc"`
 	// Credentials is a file with the BMC's username and password, in the form that
@@ -79,6 +77,17 @@ type MachineConfig struct {
 	Credentials string `yaml:"credentials"`
 	// Account is the account itself, where no file has it.
 	Account resource.BMCAccount `yaml:"-"`
+	// Post is how long firmware takes from power to the boot device. Default 2s.
+	Post time.Duration `yaml:"post"`
+	// Drives is how many virtual drives the BMC has, 1 or 2. Default 1.
+	Drives int `yaml:"drives"`
+	// Simulated and QEMU are what machines of one kind have; in the file they stand beside the others.
+	Simulated SimulatedMachine `yaml:",inline"`
+	QEMU      QEMUMachine      `yaml:",inline"`
+}
+
+// SimulatedMachine is what a simulated machine has besides.
+type SimulatedMachine struct {
 	// Interface is where a simulated machine broadcasts, from port 68, which needs root.
 	Interface string `yaml:"interface"`
 	// DHCP is the address:port of the machine's own network instead: its packets go there, as
@@ -96,6 +105,12 @@ type MachineConfig struct {
 	Install time.Duration `yaml:"install"`
 	// Shutdown is how long the shutdown of a simulated machine's system takes. Default 1s.
 	Shutdown time.Duration `yaml:"shutdown"`
+}
+
+// QEMUMachine is what a machine in QEMU has besides.
+type QEMUMachine struct {
+	// UUID is of a machine in QEMU; it may be empty.
+	UUID string `yaml:"uuid"`
 	// Tap is an interface that exists already, for a machine in QEMU.
 	Tap string `yaml:"tap"`
 	// Disk is the raw disk image of a machine in QEMU.
@@ -106,12 +121,8 @@ type MachineConfig struct {
 	Code string `yaml:"code"`
 	// Vars is its NVRAM as it comes; Debian's if empty.
 	Vars string `yaml:"vars"`
-	// Post is how long firmware takes from power to the boot device. Default 2s.
-	Post time.Duration `yaml:"post"`
 	// MemoryMiB is of a machine in QEMU; 0 is 512.
 	MemoryMiB int `yaml:"memoryMiB"`
-	// Drives is how many virtual drives the BMC has, 1 or 2. Default 1.
-	Drives int `yaml:"drives"`
 }
 
 const opRackFile = "read the rack's file"
@@ -154,7 +165,7 @@ func ParseRackConfig(path string, raw []byte) (RackConfig, error) {
 // and the password demo at its BMC. It fails with invalid.
 func LoopbackRack(n int) (RackConfig, error) {
 	c := RackConfig{Machines: []MachineConfig{{
-		Count: n, Name: "machine-" + number, MAC: "02:00:00:00:00:01", BMC: "127.0.0.1:8001", DHCP: "127.0.0.1:6767",
+		Count: n, Name: "machine-" + number, MAC: "02:00:00:00:00:01", BMC: "127.0.0.1:8001", Simulated: SimulatedMachine{DHCP: "127.0.0.1:6767"},
 		Account: resource.BMCAccount{Username: "demo", Password: "demo"},
 	}}}
 	if n < 1 || n > MaxMachines {
@@ -166,10 +177,16 @@ func LoopbackRack(n int) (RackConfig, error) {
 	return c, nil
 }
 
+// inline is the tag of a part whose keys are those of the struct that has it.
+const inline = ",inline"
+
 // fields are the keys of a struct.
 func fields(v any) (out []string) {
 	for f := range reflect.TypeOf(v).Fields() {
-		if key := f.Tag.Get("yaml"); key != "-" && !slices.Contains(out, key) {
+		switch key := f.Tag.Get("yaml"); {
+		case key == inline:
+			out = append(out, fields(reflect.Zero(f.Type).Interface())...)
+		case key != "-" && !slices.Contains(out, key):
 			out = append(out, key)
 		}
 	}

@@ -65,7 +65,7 @@ func layers() []layer {
 		{"netboot/iso/isotest", []string{"netboot/iso"}, "images for tests"},
 		{"netboot/fsview", []string{"protocol", "netboot/iso"}, "works offline: reads archives, and knows no server"},
 		{"netboot/image", []string{"protocol", "protocol/resource", "netboot", "netboot/iso"}, "works offline: the hub and rackctl use it too"},
-		{"netboot/mirror", []string{"protocol", "netboot", "netboot/guard"}, "trees behind HTTP as file systems; it knows no server"},
+		{"netboot/mirror", []string{"protocol", "netboot", "netboot/guard", "state", "state/blob", "state/file"}, "trees behind HTTP as file systems; it knows no server, and contents are kept in one way"},
 		{"netboot/ignition", []string{"protocol", "protocol/resource"}, "works offline: the hub checks user data with it"},
 		{"netboot/bootenv", []string{"protocol", "protocol/resource", "netboot"}, "works offline: what a boot environment is for one server, pure"},
 		{"netboot/chain", []string{"protocol", "protocol/resource", "netboot"}, "which loaders a machine boots through, and what they are told: pure"},

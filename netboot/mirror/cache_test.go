@@ -3,6 +3,7 @@ package mirror_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,7 +106,7 @@ func TestMaxFile(t *testing.T) {
 		if _, err := b.fsys.Open("b"); protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(err.Error(), "100 bytes") {
 			t.Errorf("%v", err)
 		}
-		if got := inFolder(t, b.cfg.Dir, "t-"); got != nil {
+		if got := append(inFolder(t, b.cfg.Dir, "t-"), inFolder(t, filepath.Join(b.cfg.Dir, "content"), "tmp-")...); got != nil {
 			t.Errorf("left %q", got)
 		}
 	})
@@ -121,20 +122,40 @@ func inFolder(t *testing.T, dir, prefix string) []string {
 	return got
 }
 
+// allIn are all files of the cache.
+func allIn(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// contentsIn are the cache's contents, and what is unfinished of them.
+func contentsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	return inFolder(t, filepath.Join(dir, "content"), "")
+}
+
 // What a crash or a bad disk leaves is removed, and fetched again.
 func TestDamaged(t *testing.T) {
 	for name, damage := range map[string]func(content, entry string) error{
 		"entry cut":    func(_, e string) error { return os.Truncate(e, 10) },
 		"entry empty":  func(_, e string) error { return os.Truncate(e, 0) },
 		"entry huge":   func(_, e string) error { return os.Truncate(e, 1<<30) },
-		"content cut":  func(c, _ string) error { return os.Truncate(c, 1) },
+		"content cut":  func(c, _ string) error { return errors.Join(os.Chmod(c, 0o600), os.Truncate(c, 1)) },
 		"content gone": func(c, _ string) error { return os.Remove(c) },
 		"entry gone":   func(_, e string) error { return os.Remove(e) },
 		"entry of another": func(_, e string) error {
 			return os.Rename(e, filepath.Join(filepath.Dir(e), "e-"+strings.Repeat("0", 64)))
 		},
-		"unfinished": func(c, _ string) error {
-			return os.WriteFile(filepath.Join(filepath.Dir(c), "t-1"), []byte("x"), 0o600)
+		"unfinished": func(c, e string) error {
+			return errors.Join(os.WriteFile(filepath.Join(filepath.Dir(c), "tmp-1"), []byte("x"), 0o600), os.WriteFile(filepath.Join(filepath.Dir(e), "t-1"), []byte("x"), 0o600))
 		},
 	} {
 		for _, running := range []bool{false, true} {
@@ -145,7 +166,7 @@ func TestDamaged(t *testing.T) {
 				bubble(t, mirror.Config{}, func(t *testing.T, b *bench) {
 					b.put("/pub/a", page{content: "abc", etag: `"1"`})
 					b.want("a", "abc")
-					contents, entries := inFolder(t, b.cfg.Dir, "d-"), inFolder(t, b.cfg.Dir, "e-")
+					contents, entries := contentsIn(t, b.cfg.Dir), inFolder(t, b.cfg.Dir, "e-")
 					if len(contents) != 1 || len(entries) != 1 {
 						t.Fatalf("%q, %q", contents, entries)
 					}
@@ -161,7 +182,7 @@ func TestDamaged(t *testing.T) {
 						b.start()
 					}
 					b.want("a", "abc")
-					if got := append(inFolder(t, b.cfg.Dir, "t-"), inFolder(t, b.cfg.Dir, "*")...); len(got) != 2 {
+					if got := allIn(t, b.cfg.Dir); len(got) != 2 {
 						t.Errorf("left %q", got)
 					}
 				})

@@ -25,11 +25,14 @@
 //
 // # Layout
 //
-//	<dir>/d-<sha256 of the content>   a content; the access time is its last use
-//	<dir>/e-<sha256 of the URL>       what is known of a URL: JSON, see sidecar.go
-//	<dir>/p-<sha256 of the name>      a pin: JSON
-//	<dir>/t-*                         unfinished; removed by New
+//	<dir>/content/            the contents, by their digest; see package blob
+//	<dir>/e-<sha256 of URL>   what is known of a URL: JSON, see sidecar.go
+//	<dir>/p-<sha256 of name>  a pin: JSON
+//	<dir>/t-*                 unfinished; removed by New
 //
-// Each is written aside, fsynced and renamed; a URL names its content by hash, so that
-// no crash joins one version's description with another's bytes.
+// Package blob keeps the contents: their room, pins and verification, and which goes
+// first. This package knows which URL has which content. Each file is written aside,
+// fsynced and renamed, a content before what names it; a URL names its content by hash,
+// so that no crash joins one version's description with another's bytes. A content that
+// nothing names and nobody pins or reads is removed.
 package mirror

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"rackboot/protocol"
 )
@@ -109,7 +108,7 @@ func (m *Mirror) bring(ctx context.Context, s *site, base *url.URL, w Want) (Fil
 	for again := false; ; again = true {
 		e, stale, release, err := m.have(ctx, s, u, w.Name)
 		if err == nil {
-			if err = m.store.verify(ctx, e.SHA256, time.Now()); err == nil && w.SHA256 != "" && w.SHA256 != e.SHA256 {
+			if err = m.store.verify(ctx, e.SHA256); err == nil && w.SHA256 != "" && w.SHA256 != e.SHA256 {
 				err = m.unwanted(u, e, w)
 			}
 			if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -120,12 +121,17 @@ func TestFetchRefuses(t *testing.T) {
 	})
 }
 
+// overwrite writes a content, which is read-only.
+func overwrite(path, text string) error {
+	return errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte(text), 0o600))
+}
+
 // What rotted on the disk is found before it is pinned, and fetched again.
 func TestFetchVerifies(t *testing.T) {
 	bubble(t, mirror.Config{}, func(t *testing.T, b *bench) {
 		b.put("/pub/a", page{content: "abc", etag: `"1"`})
 		b.want("a", "abc")
-		if err := os.WriteFile(inFolder(t, b.cfg.Dir, "d-")[0], []byte("abd"), 0o600); err != nil {
+		if err := overwrite(contentsIn(t, b.cfg.Dir)[0], "abd"); err != nil {
 			t.Fatal(err)
 		}
 		b.restart()
@@ -138,7 +144,7 @@ func TestFetchVerifies(t *testing.T) {
 			t.Error(err)
 		}
 		b.restart()
-		if err := os.WriteFile(inFolder(t, b.cfg.Dir, "d-")[0], []byte("abd"), 0o600); err != nil {
+		if err := overwrite(contentsIn(t, b.cfg.Dir)[0], "abd"); err != nil {
 			t.Fatal(err)
 		}
 		if set, err = b.m.Pinned("p"); err != nil {
@@ -152,7 +158,7 @@ func TestFetchVerifies(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(t, set, "a", "abc")
-		if err := os.Remove(inFolder(t, b.cfg.Dir, "d-")[0]); err != nil {
+		if err := os.Remove(contentsIn(t, b.cfg.Dir)[0]); err != nil {
 			t.Fatal(err)
 		}
 		b.restart()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/state/blob"
 )
 
 // asked is what a flight asks for.
@@ -35,9 +35,8 @@ type flight struct {
 	err     error // of fail and of stale
 	entry   entry // of take: what the header says; SHA256 is empty
 	noStore bool
-	strong  string   // identifies the bytes, or empty
-	room    int64    // bytes that are reserved
-	file    *os.File // of take
+	strong  string      // identifies the bytes, or empty
+	draft   *blob.Draft // of take
 
 	arrival *arrival
 	noRange atomic.Bool // the other side gives no ranges
@@ -45,7 +44,7 @@ type flight struct {
 	claims  claims      // they are made with mu held
 
 	mu    sync.Mutex
-	users int // readers and the fetch itself; the last closes file
+	users int // readers and the fetch itself; the last closes draft
 }
 
 // join returns the flight of a file, begun if there is none; the caller leaves it. A
@@ -82,9 +81,9 @@ func (f *flight) leave() {
 		return
 	}
 	switch {
-	case f.file == nil:
+	case f.draft == nil:
 	case f.users == 0:
-		_ = f.file.Close() // it was only read since it was synced
+		_ = f.draft.Close() // it was only read since it was synced
 	case f.users == 1 && !f.arrival.now().ended && f.noStore && !f.claims.any():
 		f.cancel() // nobody reads what nobody may keep
 	}

@@ -133,7 +133,7 @@ func (m *Mirror) open(ctx context.Context, s *site, u *url.URL, name string) (fs
 		case got.flight != nil:
 			return newPartial(got.flight), nil
 		}
-		f, done, err := m.store.open(got.entry.SHA256, time.Now())
+		f, done, err := m.store.open(got.entry.SHA256)
 		if err == nil {
 			return &whole{file: f, info: infoOf(name, got.entry), done: done}, nil
 		}

@@ -130,7 +130,7 @@ func (p *partial) read(b []byte, off int64) (int, error) {
 	arrived := p.flight.arrival.now().bytes
 	p.side.overtaken(arrived)
 	b = b[:min(int64(len(b)), arrived-off)]
-	n, err := p.flight.file.ReadAt(b, off)
+	n, err := p.flight.draft.ReadAt(b, off)
 	if n < len(b) {
 		return n, protocol.Errorf(protocol.CodeInternal, "read", "the mirror's cache: %w", err)
 	}

@@ -23,57 +23,65 @@ func (s *store) pin(op string, p pin) error {
 	return nil
 }
 
+// placePin replaces a pin. Each content of the new one is pinned for it before those of the
+// old one are given up.
 func (s *store) placePin(temp string, p pin) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range p.Files {
-		if s.contents[f.SHA256] == nil {
-			return errors.Join(lost("pin", s.dir), os.Remove(temp))
-		}
+	if err := s.pinAll(p); err != nil {
+		return errors.Join(err, os.Remove(temp))
 	}
-	if err := s.place(temp, prefixPin+hashOf(p.Name)); err != nil {
+	s.mu.Lock()
+	err := s.place(temp, prefixPin+hashOf(p.Name))
+	old := s.pins[p.Name]
+	if err == nil {
+		s.pins[p.Name] = p
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.loosen(p.Files)
 		return err
 	}
-	old := s.pins[p.Name]
-	s.pins[p.Name] = p
-	for _, f := range p.Files {
-		s.contents[f.SHA256].pins++
+	s.loosen(old.Files)
+	return nil
+}
+
+// pinAll pins all contents of a pin, or none of them.
+func (s *store) pinAll(p pin) error {
+	for i, f := range p.Files {
+		if !s.blobs.PinIfThere(digestOf(f.SHA256)) {
+			s.loosen(p.Files[:i])
+			return lost("pin", s.dir)
+		}
 	}
-	s.loosen(old)
 	return nil
 }
 
 // unpin removes a pin; one that is not there is no error.
 func (s *store) unpin(name string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	p, ok := s.pins[name]
-	if !ok {
-		return
+	if ok {
+		delete(s.pins, name)
+		s.discard(prefixPin + hashOf(name))
 	}
-	delete(s.pins, name)
-	s.discard(prefixPin + hashOf(name))
-	s.loosen(p)
+	s.mu.Unlock()
+	s.loosen(p.Files)
 }
 
-// loosen takes a pin from its contents. The lock is held.
-func (s *store) loosen(p pin) {
-	for _, f := range p.Files {
-		if c := s.contents[f.SHA256]; c != nil {
-			c.pins--
-			s.collect(c)
-		}
+// loosen gives up the pins of files.
+func (s *store) loosen(files []File) {
+	for _, f := range files {
+		s.release(f.SHA256)
 	}
 }
 
 // pinned is a copy of a pin, and whether all of it is there.
 func (s *store) pinned(name string) (p pin, whole, ok bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	p, ok = s.pins[name]
+	s.mu.Unlock()
 	whole = true
 	for _, f := range p.Files {
-		whole = whole && s.contents[f.SHA256] != nil
+		whole = whole && s.blobs.Has(digestOf(f.SHA256))
 	}
 	return p, whole, ok
 }

@@ -1,31 +1,23 @@
 package mirror
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
-	"os"
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/state/blob"
 )
 
-// chunk is how many bytes of a body are read at once; a file of unknown length gets its
-// room by as many growths.
-const (
-	chunk  = 128 << 10
-	growth = 1 << 20
-)
+// chunk is how many bytes of a body are read at once.
+const chunk = 128 << 10
 
 var errChanged = errors.New("the file was changed while it was fetched")
 
 // begin makes room for a body.
 func (f *flight) begin(resp *http.Response, v reply) reply {
-	const op = "fetch"
 	now := time.Now()
 	size := resp.ContentLength
 	if size > f.m.cfg.MaxFile {
@@ -35,22 +27,20 @@ func (f *flight) begin(resp *http.Response, v reply) reply {
 	f.strong = validator(resp.Header)
 	f.noRange.Store(resp.Header.Get("Accept-Ranges") == "none")
 	f.entry = entry{URL: show(f.asked.url), Size: size, Fetched: now}.heard(resp.Header, now)
-	f.room = cost(max(size, 0))
-	if err := f.m.store.reserve(op, f.room); err != nil {
-		return reply{answerLocal, err}
-	}
-	file, err := os.CreateTemp(f.m.store.dir, prefixTemp)
+	draft, err := f.m.store.draft(size, f.m.cfg.MaxFile)
 	if err != nil {
-		f.m.store.unreserve(f.room)
-		return reply{answerLocal, disk(op, err)}
+		return reply{answerLocal, disk(err)}
 	}
-	f.file = file
+	f.draft = draft
 	return v
 }
 
-// disk is an error of the cache's own disk.
-func disk(op string, err error) error {
-	return protocol.Errorf(protocol.CodeUnavailable, op, "write the mirror's cache: %w", err).WithHint("look at the disk of the mirror's cache")
+// disk is an error of the cache's own disk; that there is no room on it says so itself.
+func disk(err error) error {
+	if errors.Is(err, blob.ErrInsufficient) {
+		return err
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "write the mirror's cache: %w", err).WithHint("look at the disk of the mirror's cache")
 }
 
 func (f *flight) tooLarge() error {
@@ -60,21 +50,19 @@ func (f *flight) tooLarge() error {
 
 // receive takes the body into the file, and the file into the cache.
 func (f *flight) receive(body io.Reader) {
-	h := sha256.New()
-	err := f.copyAll(body, h)
+	err := f.copyAll(body)
 	late := f.entry.Size < 0
 	if late {
 		f.entry.Size = f.arrival.now().bytes
 	}
 	var done func()
 	if err == nil {
-		if done, err = f.keep(hex.EncodeToString(h.Sum(nil))); err != nil {
-			err = &localError{disk("fetch", err)}
+		if done, err = f.keep(); err != nil {
+			err = &localError{disk(err)}
 		}
-	} else if rerr := os.Remove(f.file.Name()); rerr != nil {
+	} else if rerr := f.draft.Drop(); rerr != nil {
 		err = errors.Join(err, rerr)
 	}
-	f.m.store.unreserve(f.room)
 
 	// What is told last is told to readers: who begins or looks after it finds it so.
 	f.m.end(f)
@@ -97,27 +85,20 @@ func (f *flight) receive(body io.Reader) {
 }
 
 // keep puts the whole file into the cache. Who claimed it gets a hold on it.
-func (f *flight) keep(sum string) (done func(), err error) {
-	f.kept = f.entry
-	f.kept.SHA256 = sum
+func (f *flight) keep() (done func(), err error) {
 	key := f.asked.key
 	if f.noStore {
 		key = ""
 		if !f.wanted() {
 			f.m.store.drop(f.asked.key)
-			return nil, os.Remove(f.file.Name())
+			return nil, f.draft.Drop()
 		}
 	}
-	if err := f.file.Sync(); err != nil {
-		return nil, errors.Join(err, os.Remove(f.file.Name()))
-	}
-	done, err = f.m.store.commit(f.file.Name(), key, f.kept, f.room, time.Now())
-	f.room = 0
-	if err != nil {
+	if f.kept, done, err = f.m.store.commit(f.draft, key, f.entry); err != nil {
 		return nil, err
 	}
 	f.m.end(f) // no claim comes after it
-	f.claims.hold(func() (func(), bool) { return f.m.store.hold(sum) })
+	f.claims.hold(func() (func(), bool) { return f.m.store.hold(f.kept.SHA256) })
 	return done, nil
 }
 
@@ -136,13 +117,13 @@ func (f *flight) wanted() bool {
 
 // copyAll copies until the end. A body that breaks off is gone on with, if what is there
 // can be told to be of the same file.
-func (f *flight) copyAll(body io.Reader, h hash.Hash) error {
-	err := f.copy(body, h)
+func (f *flight) copyAll(body io.Reader) error {
+	err := f.copy(body)
 	for try := 1; err != nil && try <= maxResumes && f.ctx.Err() == nil && f.resumable(err); try++ {
 		if waited := pause(f.ctx, time.Duration(try)*time.Second); waited != nil {
 			return err
 		}
-		err = f.resume(h)
+		err = f.resume()
 	}
 	if err == nil {
 		return nil
@@ -172,12 +153,12 @@ func (e *localError) Error() string { return e.err.Error() }
 func (e *localError) Unwrap() error { return e.err }
 
 // copy copies a body to its end.
-func (f *flight) copy(body io.Reader, h hash.Hash) error {
+func (f *flight) copy(body io.Reader) error {
 	buf := make([]byte, chunk)
 	for {
 		n, err := body.Read(buf)
 		if n > 0 {
-			if werr := f.append(buf[:n], h); werr != nil {
+			if werr := f.append(buf[:n]); werr != nil {
 				return &localError{werr}
 			}
 		}
@@ -193,24 +174,17 @@ func (f *flight) copy(body io.Reader, h hash.Hash) error {
 }
 
 // append takes bytes that came, and tells who waits.
-func (f *flight) append(p []byte, h hash.Hash) error {
-	at := f.arrival.now().bytes // only this goroutine moves it
-	end := at + int64(len(p))
+func (f *flight) append(p []byte) error {
+	end := f.arrival.now().bytes + int64(len(p)) // only this goroutine moves it
 	switch {
 	case f.entry.Size >= 0 && end > f.entry.Size:
 		return fmt.Errorf("more than the %d bytes of the file: %w", f.entry.Size, errChanged)
 	case end > f.m.cfg.MaxFile:
 		return f.tooLarge()
-	case cost(end) > f.room:
-		if err := f.m.store.reserve("fetch", growth); err != nil {
-			return err
-		}
-		f.room += growth
 	}
-	if _, err := f.file.WriteAt(p, at); err != nil {
-		return disk("fetch", err)
+	if _, err := f.draft.Write(p); err != nil {
+		return disk(f.m.store.roomError(err))
 	}
-	h.Write(p) // it returns no error
 	f.m.metrics.bytes.Add(float64(len(p)))
 	f.arrival.reach(end)
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
 	"time"
@@ -25,13 +24,13 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // resume asks for the rest of the file and copies it.
-func (f *flight) resume(h hash.Hash) error {
+func (f *flight) resume() error {
 	body, err := f.from(f.ctx, f.arrival.now().bytes)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	return f.copy(body, h)
+	return f.copy(body)
 }
 
 // from is a body of the same file that begins at a position. Errors: errChanged;

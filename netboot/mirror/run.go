@@ -39,7 +39,7 @@ func New(c Config) (*Mirror, error) {
 	if m.metrics, err = newMetrics(m); err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", errors.Join(err, m.store.close()))
 	}
-	m.store.evicted = m.metrics.evictions.Inc
+	m.store.evict = m.metrics.evictions.Inc
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	return m, nil
 }

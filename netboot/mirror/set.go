@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"rackboot/protocol"
 )
@@ -86,7 +85,7 @@ func (s *Set) Base() string { return s.pin.Base }
 // damaged one is removed. Errors: invalid (damaged), not_found (lost), timeout, internal.
 func (s *Set) Verify(ctx context.Context) error {
 	for _, f := range s.pin.Files {
-		if err := s.store.verify(ctx, f.SHA256, time.Now()); err != nil {
+		if err := s.store.verify(ctx, f.SHA256); err != nil {
 			return err
 		}
 	}
@@ -114,7 +113,7 @@ func (s *Set) Open(name string) (fs.File, error) {
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	file, done, err := s.store.open(f.SHA256, time.Now())
+	file, done, err := s.store.open(f.SHA256)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}

@@ -220,7 +220,7 @@ func TestReaderOfNoStoreGoes(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if got := inFolder(t, b.cfg.Dir, "*"); got != nil {
+		if got := allIn(t, b.cfg.Dir); got != nil {
 			t.Errorf("left %q", got)
 		}
 		b.put("/pub/a", page{content: "abc"})

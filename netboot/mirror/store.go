@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"container/list"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,15 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
 
 	"rackboot/protocol"
+	"rackboot/state/blob"
 )
 
-// The first letters of the cache's files.
+// The names of the cache's files.
 const (
-	prefixContent = "d-"
+	contentFolder = "content"
 	prefixEntry   = "e-"
 	prefixPin     = "p-"
 	prefixTemp    = "t-"
@@ -28,99 +26,119 @@ const (
 // bounds the number of files too.
 const block = 4 << 10
 
-// store is the cache on disk. Its methods are safe for concurrent use.
+// store is what is known of URLs and pins, on disk; the contents themselves are blobs. Its
+// methods are safe for concurrent use. The blobs are never called with mu held: they tell
+// of evictions.
 type store struct {
-	dir            string
-	lock           *os.File
-	quota, minFree int64
-	logger         *slog.Logger
-	evicted        func()
+	dir    string
+	folder *os.File // is fsynced after a rename
+	blobs  *blob.Store
+	logger *slog.Logger
+	evict  func()
 
-	mu       sync.Mutex
-	entries  map[string]*entry   // by key
-	contents map[string]*content // by hash
-	pins     map[string]pin      // by name
-	recent   list.List           // of *content, the last used first
-	used     int64               // bytes of contents, with what goes with them
-	reserved int64               // bytes of fetches under way
+	// naming is held while a content gets a name, and while one without a name is removed: so
+	// none is removed that gets a name just then. It is taken before mu.
+	naming sync.Mutex
+
+	mu      sync.Mutex
+	entries map[string]*entry          // by key
+	names   map[string]map[string]bool // keys by the hash of what they name
+	pins    map[string]pin             // by name
 }
-
-// content is the bytes of one or several URLs.
-type content struct {
-	hash     string
-	size     int64
-	keys     map[string]bool
-	pins     int
-	open     int // readers, and fetches that will pin it
-	verified bool
-	touched  time.Time
-	at       *list.Element
-}
-
-// cost is the room that a content takes, in bytes.
-func cost(size int64) int64 { return (size+block-1)/block*block + block }
 
 func openStore(op string, c Config) (*store, error) {
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
-	lock, err := os.Open(c.Dir)
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
 	s := &store{
-		dir: c.Dir, lock: lock, quota: c.Quota, minFree: c.MinFree, logger: c.Logger, evicted: func() {},
-		entries: map[string]*entry{}, contents: map[string]*content{}, pins: map[string]pin{},
+		dir: c.Dir, logger: c.Logger, evict: func() {},
+		entries: map[string]*entry{}, names: map[string]map[string]bool{}, pins: map[string]pin{},
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(protocol.Errorf(protocol.CodeConflict, op, "lock %s: %w", c.Dir, err).
-			WithHint("stop the other process that uses the folder; lsof %s names it", c.Dir), lock.Close())
+	var err error
+	if s.blobs, err = blob.Open(blob.Config{
+		Dir: filepath.Join(c.Dir, contentFolder), Quota: c.Quota, MinFree: c.MinFree, Block: block, Evicted: s.evicted, Logger: c.Logger,
+	}); err != nil {
+		return nil, err
 	}
-	if err := s.load(); err != nil {
-		return nil, errors.Join(protocol.Errorf(protocol.CodeInternal, op, "%w", err), lock.Close())
+	if s.folder, err = os.Open(c.Dir); err == nil {
+		err = s.load()
+	}
+	if err != nil {
+		return nil, errors.Join(protocol.Errorf(protocol.CodeInternal, op, "%w", err), s.close())
 	}
 	return s, nil
 }
 
-func (s *store) close() error { return s.lock.Close() }
+func (s *store) close() error {
+	err := s.blobs.Close()
+	if s.folder != nil {
+		err = errors.Join(err, s.folder.Close())
+	}
+	return err
+}
 
 func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
 
-// forget removes an entry, and its content if nothing else needs it. The lock is held.
+// digestOf is how the blobs call a content.
+func digestOf(hash string) string { return "sha256:" + hash }
+
+// hashIn is the hash in a digest.
+func hashIn(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
+
+// evicted forgets all that names a blob which was removed to make room.
+func (s *store) evicted(digest string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.names[hashIn(digest)] {
+		s.forget(key)
+	}
+	s.evict()
+	s.logger.Debug("file removed from the mirror's cache to make room", "content", hashIn(digest))
+}
+
+// forget removes an entry. The lock is held.
 func (s *store) forget(key string) {
 	e := s.entries[key]
 	if e == nil {
 		return
 	}
 	delete(s.entries, key)
+	s.unname(e.SHA256, key)
 	s.discard(prefixEntry + key)
-	c := s.contents[e.SHA256]
-	if c == nil {
-		return
-	}
-	delete(c.keys, key)
-	s.collect(c)
 }
 
-// collect removes a content that nothing needs. The lock is held.
-func (s *store) collect(c *content) {
-	if len(c.keys) > 0 || c.pins > 0 || c.open > 0 || s.contents[c.hash] != c {
-		return
+// name notes that a key names a content. The lock is held, or not needed.
+func (s *store) name(hash, key string) {
+	if s.names[hash] == nil {
+		s.names[hash] = map[string]bool{}
 	}
-	s.remove(c)
+	s.names[hash][key] = true
 }
 
-// remove removes a content and all that names it. Open files stay readable. The lock is
-// held.
-func (s *store) remove(c *content) {
-	for key := range c.keys {
-		delete(s.entries, key)
-		s.discard(prefixEntry + key)
+// unname is the opposite of name. The lock is held.
+func (s *store) unname(hash, key string) {
+	delete(s.names[hash], key)
+	if len(s.names[hash]) == 0 {
+		delete(s.names, hash)
 	}
-	delete(s.contents, c.hash)
-	s.recent.Remove(c.at)
-	s.used -= cost(c.size)
-	s.discard(prefixContent + c.hash)
+}
+
+// collect removes contents that nothing names. One that is pinned or read stays until
+// that ends.
+func (s *store) collect(hashes ...string) {
+	s.naming.Lock()
+	defer s.naming.Unlock()
+	for _, hash := range hashes {
+		if s.named(hash) {
+			continue
+		}
+		if err := s.blobs.Remove(digestOf(hash)); err != nil && protocol.CodeOf(err) != protocol.CodeInvalid { // invalid: it is pinned
+			s.logger.Warn("file of the mirror's cache not removed", "content", hash, "err", err)
+		}
+	}
+}
+
+func (s *store) named(hash string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.names[hash]) > 0
 }
 
 // discard removes a file of the cache. One that stays is found by the next load.
@@ -128,22 +146,6 @@ func (s *store) discard(name string) {
 	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.logger.Warn("file of the mirror's cache not removed", "path", s.path(name), "err", err)
 	}
-}
-
-// add enters a content as the last used. The lock is held, or not needed.
-func (s *store) add(hash string, size int64) *content {
-	c := &content{hash: hash, size: size, keys: map[string]bool{}}
-	for _, p := range s.pins { // one that was lost, and is here again
-		for _, f := range p.Files {
-			if f.SHA256 == hash {
-				c.pins++
-			}
-		}
-	}
-	c.at = s.recent.PushFront(c)
-	s.contents[hash] = c
-	s.used += cost(size)
-	return c
 }
 
 // stage writes a description aside, for a rename.
@@ -173,47 +175,37 @@ func (s *store) place(temp, name string) error {
 }
 
 // settle makes names durable.
-func (s *store) settle() error { return s.lock.Sync() }
+func (s *store) settle() error { return s.folder.Sync() }
 
-// enter places a staged entry, whose content is there. The lock is held.
-func (s *store) enter(temp, key string, e entry) error {
+// enter places a staged entry, whose content is pinned by the caller. It returns the hash
+// that the key named before, or empty. The lock is held.
+func (s *store) enter(temp, key string, e entry) (before string, err error) {
 	if err := s.place(temp, prefixEntry+key); err != nil {
-		return err
+		return "", err
 	}
 	if old := s.entries[key]; old != nil && old.SHA256 != e.SHA256 {
-		if c := s.contents[old.SHA256]; c != nil {
-			delete(c.keys, key)
-			s.collect(c)
-		}
+		before = old.SHA256
+		s.unname(before, key)
 	}
 	s.entries[key] = &e
-	s.contents[e.SHA256].keys[key] = true
-	return nil
-}
-
-// use notes that a content is used. The access time, which survives a restart, is moved
-// once a minute. The lock is held.
-func (s *store) use(c *content, now time.Time) {
-	s.recent.MoveToFront(c.at)
-	if now.Sub(c.touched) < time.Minute {
-		return
-	}
-	c.touched = now
-	if err := os.Chtimes(s.path(prefixContent+c.hash), now, time.Time{}); err != nil {
-		s.logger.Warn("time of last use not kept", "path", s.path(prefixContent+c.hash), "err", err)
-	}
+	s.name(e.SHA256, key)
+	return before, nil
 }
 
 // usage counts for the metrics, in bytes.
 func (s *store) usage() (used, pinned int64) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.contents {
-		if c.pins > 0 {
-			pinned += cost(c.size)
+	held := map[string]bool{}
+	for _, p := range s.pins {
+		for _, f := range p.Files {
+			held[f.SHA256] = true
 		}
 	}
-	return s.used, pinned
+	s.mu.Unlock()
+	for hash := range held {
+		pinned += s.blobs.Room(digestOf(hash))
+	}
+	return s.blobs.Used(), pinned
 }
 
 // below counts the files whose URLs begin so, and their bytes.

@@ -2,50 +2,54 @@ package mirror
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"os"
-	"time"
 
 	"rackboot/protocol"
+	"rackboot/state/blob"
 )
 
-// has is a copy of what is known of a URL.
+// has is a copy of what is known of a URL whose content is here.
 func (s *store) has(key string) (entry, bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	e := s.entries[key]
+	s.mu.Unlock()
 	if e == nil {
+		return entry{}, false
+	}
+	if !s.blobs.Has(digestOf(e.SHA256)) { // it was lost from the disk
+		s.dropStale(key, e)
 		return entry{}, false
 	}
 	return *e, true
 }
 
-// open opens a content; done is called when it is not read any more. One that is gone or
-// has another size is removed with all that names it. Errors: not_found, internal.
-func (s *store) open(hash string, now time.Time) (f *os.File, done func(), err error) {
-	const op = "open cached file"
+// dropStale removes an entry, unless there is another by now.
+func (s *store) dropStale(key string, e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.contents[hash]
-	if c == nil {
+	if s.entries[key] == e {
+		s.forget(key)
+	}
+}
+
+// open opens a content; done is called when it is not read any more. Errors: not_found,
+// internal.
+func (s *store) open(hash string) (f *os.File, done func(), err error) {
+	const op = "open cached file"
+	done, ok := s.hold(hash)
+	if !ok {
 		return nil, nil, lost(op, s.dir)
 	}
-	f, err = os.Open(s.path(prefixContent + hash))
-	if err == nil {
-		var info os.FileInfo
-		if info, err = f.Stat(); err == nil && info.Size() == c.size {
-			c.open++
-			s.use(c, now)
-			return f, func() { s.release(c) }, nil
+	f, _, err = s.blobs.Open(digestOf(hash))
+	if err != nil {
+		done()
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			err = lost(op, s.dir)
 		}
-		err = errors.Join(err, f.Close())
+		return nil, nil, err
 	}
-	s.logger.Warn("file of the mirror's cache is damaged, removed", "path", s.path(prefixContent+hash), "err", err)
-	s.remove(c)
-	return nil, nil, lost(op, s.dir)
+	return f, done, nil
 }
 
 func lost(op, dir string) *protocol.Error {
@@ -55,21 +59,33 @@ func lost(op, dir string) *protocol.Error {
 
 // hold keeps a content from being removed until done is called.
 func (s *store) hold(hash string) (done func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.contents[hash]
-	if c == nil {
+	if !s.blobs.PinIfThere(digestOf(hash)) {
 		return nil, false
 	}
-	c.open++
-	return func() { s.release(c) }, true
+	return func() { s.release(hash) }, true
 }
 
-func (s *store) release(c *content) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.open--
-	s.collect(c)
+func (s *store) release(hash string) {
+	if err := s.blobs.Unpin(digestOf(hash)); err != nil {
+		s.logger.Error("pin of the mirror's cache", "content", hash, "err", err)
+	}
+	s.collect(hash)
+}
+
+// draft begins a file of the cache. size is negative where it is not known. Errors:
+// unavailable, internal.
+func (s *store) draft(size, limit int64) (*blob.Draft, error) {
+	d, err := s.blobs.Draft(max(size, 0), limit)
+	return d, s.roomError(err)
+}
+
+// roomError is an error of the blobs; where there is no room, in the words of the mirror.
+func (s *store) roomError(err error) error {
+	if !errors.Is(err, blob.ErrInsufficient) {
+		return err
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "no room in the mirror's cache %s: %w", s.dir, err).
+		WithHint("raise the quota of the mirror's cache, or free space on its disk; pinned files and those being read stay")
 }
 
 // renew writes what was heard of an entry, if it still describes the same content.
@@ -83,109 +99,75 @@ func (s *store) renew(key string, e entry) error {
 	if old := s.entries[key]; old == nil || old.SHA256 != e.SHA256 {
 		return os.Remove(temp)
 	}
-	return s.enter(temp, key, e)
+	_, err = s.enter(temp, key, e)
+	return err
 }
 
 // drop removes an entry.
 func (s *store) drop(key string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	e := s.entries[key]
 	s.forget(key)
+	s.mu.Unlock()
+	if e != nil {
+		s.collect(e.SHA256)
+	}
 }
 
-// commit makes a temporary file, which is fsynced, the content of an entry. A key that
-// is empty enters none. The room that was reserved for it is given back, whatever happens.
-// The content is held until done is called.
-func (s *store) commit(temp, key string, e entry, room int64, now time.Time) (done func(), err error) {
-	var staged string
-	if key != "" {
-		if staged, err = s.stage(e); err != nil {
-			s.unreserve(room)
-			return nil, errors.Join(err, os.Remove(temp))
-		}
-	}
-	c, err := s.commitStaged(temp, staged, key, e, room, now)
+// commit makes a draft the content of an entry, and returns the entry with its hash. A key
+// that is empty enters none. The content is held until done is called.
+func (s *store) commit(d *blob.Draft, key string, e entry) (kept entry, done func(), err error) {
+	digest, _, err := d.Keep()
 	if err != nil {
-		return nil, err
+		return e, nil, s.roomError(err)
 	}
-	if err := s.settle(); err != nil {
-		s.release(c)
-		return nil, err
-	}
-	return func() { s.release(c) }, nil
-}
-
-func (s *store) commitStaged(temp, staged, key string, e entry, room int64, now time.Time) (*content, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reserved -= room // from here on it counts as used
-	// Also where the content is there already: what came is known to be good.
-	if err := s.place(temp, prefixContent+e.SHA256); err != nil {
-		if staged != "" {
-			err = errors.Join(err, os.Remove(staged))
-		}
-		return nil, err
-	}
-	c := s.contents[e.SHA256]
-	if c == nil {
-		c = s.add(e.SHA256, e.Size)
-	}
-	c.verified = true // it was hashed as it came
-	s.use(c, now)
-	c.open++
+	e.SHA256 = hashIn(digest)
+	done = func() { s.release(e.SHA256) }
 	if key != "" {
-		if err := s.enter(staged, key, e); err != nil {
-			c.open--
-			s.collect(c)
-			return nil, err
-		}
+		err = s.describe(key, e)
 	}
-	return c, nil
+	if err != nil {
+		done()
+		return e, nil, err
+	}
+	return e, done, nil
 }
 
-// verify reads a content once in the life of the process. A damaged one is removed with
-// all that names it. Errors: invalid (damaged), not_found, timeout, internal.
-func (s *store) verify(ctx context.Context, hash string, now time.Time) error {
-	const op = "verify cached file"
-	f, done, err := s.open(hash, now)
+// describe puts an entry on disk whose content is pinned by the caller.
+func (s *store) describe(key string, e entry) error {
+	temp, err := s.stage(e)
 	if err != nil {
 		return err
 	}
-	defer done()
-	defer f.Close()
-	s.mu.Lock()
-	c := s.contents[hash]
-	verified := c != nil && c.verified
-	s.mu.Unlock()
-	if verified {
-		return nil
+	before, err := s.enterNamed(temp, key, e)
+	if err != nil {
+		return err
 	}
-	h := sha256.New()
-	buf := make([]byte, 256<<10)
-	for {
-		if err := ctx.Err(); err != nil {
-			return protocol.Errorf(protocol.CodeTimeout, op, "%w", err)
-		}
-		n, err := f.Read(buf)
-		h.Write(buf[:n])
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-		}
+	if before != "" {
+		s.collect(before)
 	}
+	return s.settle()
+}
+
+func (s *store) enterNamed(temp, key string, e entry) (before string, err error) {
+	s.naming.Lock()
+	defer s.naming.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch c := s.contents[hash]; {
-	case c == nil:
+	return s.enter(temp, key, e)
+}
+
+// verify reads a content once in the life of the process. A damaged one is removed.
+// Errors: invalid (damaged), not_found, timeout, internal.
+func (s *store) verify(ctx context.Context, hash string) error {
+	const op = "verify cached file"
+	err := s.blobs.VerifyOnce(ctx, digestOf(hash))
+	switch protocol.CodeOf(err) {
+	case protocol.CodeNotFound:
 		return lost(op, s.dir)
-	case hex.EncodeToString(h.Sum(nil)) == hash:
-		c.verified = true
-		return nil
-	default:
-		s.remove(c)
+	case protocol.CodeInvalid:
+		return protocol.Errorf(protocol.CodeInvalid, op, "a file in the cache %s was damaged; it was removed", s.dir).
+			WithHint("check the disk; the file is fetched again")
 	}
-	return protocol.Errorf(protocol.CodeInvalid, op, "a file in the cache %s was damaged; it was removed", s.dir).
-		WithHint("check the disk; the file is fetched again")
+	return err
 }

@@ -1,12 +1,8 @@
 package mirror
 
 import (
-	"cmp"
-	"io/fs"
 	"os"
-	"slices"
 	"strings"
-	"syscall"
 )
 
 // load reads what the folder has. What does not fit together is removed: it can be
@@ -16,41 +12,26 @@ func (s *store) load() error {
 	if err != nil {
 		return err
 	}
-	var contents []fs.FileInfo
-	var entries, pins []string
 	for _, f := range files {
 		name := f.Name()
 		switch {
+		case name == contentFolder && f.IsDir():
 		case !f.Type().IsRegular():
 			s.logger.Warn("file is not of the mirror's cache, left alone", "path", s.path(name))
 		case strings.HasPrefix(name, prefixTemp):
 			s.discard(name)
-		case strings.HasPrefix(name, prefixContent) && isHash(name[len(prefixContent):]):
-			info, err := f.Info()
-			if err != nil {
+		case strings.HasPrefix(name, prefixEntry) && isHash(name[len(prefixEntry):]):
+			s.loadEntry(name)
+		case strings.HasPrefix(name, prefixPin) && isHash(name[len(prefixPin):]):
+			if err := s.loadPin(name); err != nil {
 				return err
 			}
-			contents = append(contents, info)
-		case strings.HasPrefix(name, prefixEntry) && isHash(name[len(prefixEntry):]):
-			entries = append(entries, name)
-		case strings.HasPrefix(name, prefixPin) && isHash(name[len(prefixPin):]):
-			pins = append(pins, name)
 		default:
 			s.logger.Warn("file is not of the mirror's cache, left alone", "path", s.path(name))
 		}
 	}
-	slices.SortFunc(contents, func(a, b fs.FileInfo) int { return cmp.Compare(accessTime(a), accessTime(b)) })
-	for _, c := range contents {
-		s.add(c.Name()[len(prefixContent):], c.Size())
-	}
-	for _, name := range entries {
-		s.loadEntry(name)
-	}
-	for _, name := range pins {
-		s.loadPin(name)
-	}
-	for _, c := range s.contents {
-		s.collect(c)
+	for _, digest := range s.blobs.Digests() {
+		s.collect(hashIn(digest))
 	}
 	return nil
 }
@@ -62,10 +43,9 @@ func (s *store) loadEntry(name string) {
 	if err == nil {
 		e, err = parseEntry(raw)
 	}
-	var c *content
 	if err == nil {
-		c = s.contents[e.SHA256]
-		if u, perr := parseStored(e.URL); perr != nil || keyOf(u) != key || c == nil || c.size != e.Size {
+		size, there := s.blobs.Size(digestOf(e.SHA256))
+		if u, perr := parseStored(e.URL); perr != nil || keyOf(u) != key || !there || size != e.Size {
 			err = errSidecar
 		}
 	}
@@ -75,10 +55,10 @@ func (s *store) loadEntry(name string) {
 		return
 	}
 	s.entries[key] = &e
-	c.keys[key] = true
+	s.name(e.SHA256, key)
 }
 
-func (s *store) loadPin(name string) {
+func (s *store) loadPin(name string) error {
 	raw, err := s.small(name)
 	var p pin
 	if err == nil {
@@ -90,15 +70,16 @@ func (s *store) loadPin(name string) {
 	if err != nil {
 		s.logger.Warn("file of the mirror's cache is damaged, removed", "path", s.path(name), "err", err)
 		s.discard(name)
-		return
+		return nil
 	}
 	// A pin with a content that is lost stays: it says so when it is asked for.
 	s.pins[p.Name] = p
 	for _, f := range p.Files {
-		if c := s.contents[f.SHA256]; c != nil {
-			c.pins++
+		if err := s.blobs.Pin(digestOf(f.SHA256)); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // small reads a file that describes another.
@@ -111,13 +92,4 @@ func (s *store) small(name string) ([]byte, error) {
 		return nil, errSidecar
 	}
 	return os.ReadFile(s.path(name))
-}
-
-// accessTime is in nanoseconds.
-func accessTime(f fs.FileInfo) int64 {
-	st, ok := f.Sys().(*syscall.Stat_t)
-	if !ok {
-		return f.ModTime().UnixNano()
-	}
-	return st.Atim.Nano()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestAllAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, c)
-	if got := inFolder(t, c.Dir, "t-"); got != nil {
+	if got := append(inFolder(t, c.Dir, "t-"), inFolder(t, filepath.Join(c.Dir, "content"), "tmp-")...); got != nil {
 		t.Errorf("left %q", got)
 	}
 }

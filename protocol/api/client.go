@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
@@ -113,23 +112,6 @@ func NewClient(cfg Config) (*Client, error) {
 
 // CloseIdle closes connections that no call uses.
 func (c *Client) CloseIdle() { c.hub.http.CloseIdleConnections() }
-
-type onceKey struct{}
-
-// WithIdempotencyKey names the intent of the calls that are made with the context: the
-// same call with the same key, by the same caller, is acted on once and answered alike.
-// It is needed only for what is not safe to repeat anyway.
-func WithIdempotencyKey(ctx context.Context, key string) context.Context {
-	return context.WithValue(ctx, onceKey{}, key)
-}
-
-type matchKey struct{}
-
-// WithRevision makes deletions with the context conditional: the resource must have the
-// metadata.revision that it had when it was read. Another one is a conflict.
-func WithRevision(ctx context.Context, revision uint64) context.Context {
-	return context.WithValue(ctx, matchKey{}, revision)
-}
 
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)

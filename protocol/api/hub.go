@@ -80,6 +80,23 @@ func repeatable(method string, err error) (after time.Duration, ok bool) {
 	return 0, method == http.MethodGet && protocol.CodeOf(err) == protocol.CodeUnavailable
 }
 
+type onceKey struct{}
+
+// WithIdempotencyKey names the intent of the calls that are made with the context: the
+// same call with the same key, by the same caller, is acted on once and answered alike.
+// It is needed only for what is not safe to repeat anyway.
+func WithIdempotencyKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, onceKey{}, key)
+}
+
+type matchKey struct{}
+
+// WithRevision makes deletions with the context conditional: the resource must have the
+// metadata.revision that it had when it was read. Another one is a conflict.
+func WithRevision(ctx context.Context, revision uint64) context.Context {
+	return context.WithValue(ctx, matchKey{}, revision)
+}
+
 func (h *hub) once(ctx context.Context, method, path string, body []byte, out any) error {
 	op := strings.ToLower(method) + " " + path
 	req, err := http.NewRequestWithContext(ctx, method, h.base+path, bytes.NewReader(body))

@@ -37,7 +37,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
 	parted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "rackboot_blob_part_bytes",
 		Help: "Size of what is there of blobs that are not complete.",
-	}, func() float64 { s.mu.Lock(); defer s.mu.Unlock(); return float64(s.parted) })
+	}, func() float64 { s.mu.Lock(); defer s.mu.Unlock(); return float64(s.room.parted) })
 	for _, c := range []prometheus.Collector{m.writes, m.evicted, m.damaged, used, pinned, parted} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
@@ -50,10 +50,10 @@ func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
 func (s *Store) usage() (used, pinned int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name := range s.pins {
-		if e := s.blobs[name]; e != nil {
+	for name := range s.room.pins {
+		if e := s.room.blobs[name]; e != nil {
 			pinned += e.size
 		}
 	}
-	return s.used, pinned
+	return s.room.used, pinned
 }

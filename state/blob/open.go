@@ -30,8 +30,14 @@ type Config struct {
 	// MinFree is how many bytes of the file system a write leaves alone. Where
 	// the agent's store is on the same one, it should be more than that store's.
 	MinFree int64
+	// Block is the room that files are given in, in bytes: a blob takes whole blocks, and one
+	// more for what describes it. It bounds the number of blobs too. 0 counts bytes alone.
+	Block int64
 	// Keep is set where blobs go by Remove alone: nothing is removed to make room.
 	Keep bool
+	// Evicted is told of each blob that is removed to make room, in place of the log; nil is
+	// the log. It must not call the Store.
+	Evicted func(digest string)
 	// Logger receives a line for each blob removed; nil discards.
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil is none.
@@ -47,21 +53,9 @@ type Store struct {
 	dir     *os.File // holds the lock, and is fsynced after a rename
 	metrics *metrics
 
-	mu       sync.Mutex
-	blobs    map[string]*entry // by hex name
-	pins     map[string]int    // how often each name is pinned, there or not
-	writing  map[string]chan struct{}
-	used     int64            // bytes of blobs
-	reserved int64            // bytes of writes in progress
-	parts    map[string]int64 // bytes on disk of blobs that are not complete
-	parted   int64            // their sum
-	growing  map[string]int64 // whole size of the parts that are open
-	uses     uint64
-}
-
-type entry struct {
-	size    int64
-	lastUse uint64 // of Store.uses; the least is removed first
+	mu      sync.Mutex
+	room    room
+	writing map[string]chan struct{}
 }
 
 // Open opens the directory, or creates it, and removes what a crash left of
@@ -69,7 +63,7 @@ type entry struct {
 // process has it), internal.
 func Open(cfg Config) (*Store, error) {
 	const op = "open blobs"
-	if cfg.Dir == "" || cfg.Quota < 0 || cfg.MinFree < 0 {
+	if cfg.Dir == "" || cfg.Quota < 0 || cfg.MinFree < 0 || cfg.Block < 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "directory %q, quota %d, least free %d: one is missing or negative", cfg.Dir, cfg.Quota, cfg.MinFree)
 	}
 	if cfg.Logger == nil {
@@ -85,11 +79,8 @@ func Open(cfg Config) (*Store, error) {
 	s := &Store{
 		cfg:     cfg,
 		dir:     dir,
-		blobs:   map[string]*entry{},
-		pins:    map[string]int{},
+		room:    newRoom(cfg.Block),
 		writing: map[string]chan struct{}{},
-		parts:   map[string]int64{},
-		growing: map[string]int64{},
 	}
 	if err := s.load(op); err != nil {
 		return nil, errors.Join(err, dir.Close())
@@ -137,7 +128,7 @@ func (s *Store) load(op string) error {
 	}
 	slices.SortFunc(found, func(a, b fs.FileInfo) int { return cmp.Compare(accessTime(a), accessTime(b)) })
 	for _, f := range found {
-		s.add(f.Name(), f.Size())
+		s.room.add(f.Name(), f.Size())
 	}
 	return nil
 }
@@ -166,14 +157,6 @@ func accessTime(f fs.FileInfo) int64 {
 		return f.ModTime().UnixNano()
 	}
 	return st.Atim.Nano()
-}
-
-// add enters a blob as the most recently used. The lock is held, or not needed.
-func (s *Store) add(name string, size int64) {
-	s.uses++
-	s.forget(name) // two may have written the same
-	s.blobs[name] = &entry{size: size, lastUse: s.uses}
-	s.used += size
 }
 
 func (s *Store) path(name string) string { return filepath.Join(s.cfg.Dir, name) }

@@ -86,16 +86,16 @@ func (p *Part) take(op string) (there bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.blobs[p.name] != nil:
+	case s.room.blobs[p.name] != nil:
 		return true, nil
 	case s.writing[p.name] != nil:
 		return false, protocol.Errorf(protocol.CodeUnavailable, op, "%s: %w", p.digest, ErrWriting).WithHint("try again when that has ended")
 	}
-	if err := s.makeRoom(op, p.digest, max(0, p.size-s.parts[p.name])); err != nil {
+	if err := s.makeRoom(op, p.digest, max(0, p.size-s.room.parts[p.name])); err != nil {
 		s.metrics.writes.WithLabelValues(string(protocol.CodeOf(err))).Inc()
 		return false, err
 	}
-	s.growing[p.name] = p.size
+	s.room.growing[p.name] = p.size
 	s.writing[p.name] = p.done
 	return false, nil
 }
@@ -104,7 +104,7 @@ func (p *Part) take(op string) (there bool, err error) {
 func (p *Part) release() {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	delete(p.s.growing, p.name)
+	delete(p.s.room.growing, p.name)
 	delete(p.s.writing, p.name)
 	close(p.done)
 }
@@ -283,8 +283,8 @@ func (p *Part) Finish() error {
 	}
 	p.file = nil
 	p.s.mu.Lock()
-	p.s.forgetPart(p.name)
-	p.s.add(p.name, p.size)
+	p.s.room.forgetPart(p.name)
+	p.s.room.add(p.name, p.size)
 	p.s.mu.Unlock()
 	p.s.metrics.writes.WithLabelValues("ok").Inc()
 	p.release()
@@ -367,7 +367,7 @@ func (s *Store) Parts() []PartState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []PartState
-	for name, n := range s.parts {
+	for name, n := range s.room.parts {
 		out = append(out, PartState{digestPrefix + name, n})
 	}
 	slices.SortFunc(out, func(a, b PartState) int { return cmp.Compare(a.Digest, b.Digest) })
@@ -401,7 +401,7 @@ func (s *Store) removePart(name string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgetPart(name)
+	s.room.forgetPart(name)
 	return err
 }
 
@@ -409,14 +409,8 @@ func (s *Store) removePart(name string) error {
 func (s *Store) count(name string, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.parted += n - s.parts[name]
-	s.parts[name] = n
-}
-
-// forgetPart needs s.mu.
-func (s *Store) forgetPart(name string) {
-	s.parted -= s.parts[name]
-	delete(s.parts, name)
+	s.room.parted += n - s.room.parts[name]
+	s.room.parts[name] = n
 }
 
 // partName is the name of the blob that a file is a part of, or its mark.

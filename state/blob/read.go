@@ -22,7 +22,7 @@ func (s *Store) Has(digest string) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.blobs[name] != nil
+	return s.room.blobs[name] != nil
 }
 
 // Size is how long a blob is, in bytes; there is false without it. It is no use of it.
@@ -33,7 +33,7 @@ func (s *Store) Size(digest string) (size int64, there bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.blobs[name]
+	e := s.room.blobs[name]
 	if e == nil {
 		return 0, false
 	}
@@ -44,8 +44,8 @@ func (s *Store) Size(digest string) (size int64, there bool) {
 func (s *Store) Digests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]string, 0, len(s.blobs))
-	for name := range s.blobs {
+	out := make([]string, 0, len(s.room.blobs))
+	for name := range s.room.blobs {
 		out = append(out, digestPrefix+name)
 	}
 	slices.Sort(out)
@@ -63,21 +63,27 @@ func (s *Store) Open(digest string) (*os.File, int64, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.blobs[name]
+	e := s.room.blobs[name]
 	if e == nil {
 		return nil, 0, notFound(op, digest)
 	}
 	f, err := os.Open(s.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		// Somebody removed it behind our back; it can be written again.
-		s.forget(name)
+		s.room.forget(name)
 		return nil, 0, notFound(op, digest)
 	}
 	if err != nil {
 		return nil, 0, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	s.uses++
-	e.lastUse = s.uses
+	if info, err := f.Stat(); err != nil || info.Size() != e.size {
+		s.cfg.Logger.Warn("blob has lost some of its bytes and is removed; check the disk", "digest", digest, "err", err)
+		if err := errors.Join(f.Close(), s.remove(name)); err != nil {
+			return nil, 0, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+		}
+		return nil, 0, notFound(op, digest)
+	}
+	s.room.recent.MoveToFront(e.at)
 	// A zero time leaves the modification time alone.
 	if err := os.Chtimes(s.path(name), time.Now(), time.Time{}); err != nil {
 		s.cfg.Logger.Warn("time of last use not kept", "digest", digest, "err", err)
@@ -105,16 +111,50 @@ func (s *Store) Verify(ctx context.Context, digest string) error {
 		return readError(op, digest, err)
 	}
 	got := digestPrefix + hex.EncodeToString(h.Sum(nil))
-	if got == digest {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if got == digest {
+		if e := s.room.blobs[digest[len(digestPrefix):]]; e != nil {
+			e.hashed = true
+		}
+		return nil
+	}
 	if err := s.remove(digest[len(digestPrefix):]); err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "the blob %s is damaged and cannot be removed: %w", digest, err)
 	}
 	return protocol.Errorf(protocol.CodeInvalid, op, "the blob %s in %s is damaged: it hashes to %s; it was removed", digest, s.cfg.Dir, got).
 		WithHint("fetch it again and check the disk")
+}
+
+// VerifyOnce is Verify, but believes a blob that was hashed since the start: when it was
+// verified, or by [Draft.Keep].
+func (s *Store) VerifyOnce(ctx context.Context, digest string) error {
+	if name, err := parseDigest("verify blob", digest); err == nil && s.hashed(name) {
+		return nil
+	}
+	return s.Verify(ctx, digest)
+}
+
+func (s *Store) hashed(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.room.blobs[name]
+	return e != nil && e.hashed
+}
+
+// PinIfThere pins a blob, and reports whether it is there; else it pins nothing.
+func (s *Store) PinIfThere(digest string) bool {
+	name, err := parseDigest("pin blob", digest)
+	if err != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room.blobs[name] == nil {
+		return false
+	}
+	s.room.pins[name]++
+	return true
 }
 
 // Pin keeps the blob from being removed until Unpin was called as often. A
@@ -126,7 +166,7 @@ func (s *Store) Pin(digest string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pins[name]++
+	s.room.pins[name]++
 	return nil
 }
 
@@ -139,13 +179,13 @@ func (s *Store) Unpin(digest string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch s.pins[name] {
+	switch s.room.pins[name] {
 	case 0:
 		return protocol.Errorf(protocol.CodeInvalid, op, "%s is not pinned", digest)
 	case 1:
-		delete(s.pins, name)
+		delete(s.room.pins, name)
 	default:
-		s.pins[name]--
+		s.room.pins[name]--
 	}
 	return nil
 }

@@ -1,135 +1,71 @@
 package blob
 
-import (
-	"errors"
-	"io/fs"
-	"os"
-	"syscall"
+import "container/list"
 
-	"rackboot/protocol"
-)
+// room is what is there of blobs, which of them may not go, and how much room all take.
+// It is guarded by the lock of its Store.
+type room struct {
+	block    int64             // of Config
+	blobs    map[string]*entry // by hex name
+	pins     map[string]int    // how often each name is pinned, there or not
+	recent   list.List         // of *entry, the last used first
+	used     int64             // room of blobs, in bytes
+	reserved int64             // bytes of writes in progress
+	parts    map[string]int64  // bytes on disk of blobs that are not complete
+	parted   int64             // their sum
+	growing  map[string]int64  // whole size of the parts that are open
+}
 
-// makeRoom makes room for size bytes, removing blobs if it must. It removes nothing if
-// that would not be enough. The lock is held.
-func (s *Store) makeRoom(op, digest string, size int64) error {
-	free, err := s.free(op)
-	if err != nil {
-		return err
+type entry struct {
+	name   string
+	size   int64
+	hashed bool          // since the start
+	at     *list.Element // of Store.recent
+}
+
+func newRoom(block int64) room {
+	return room{block: block, blobs: map[string]*entry{}, pins: map[string]int{}, parts: map[string]int64{}, growing: map[string]int64{}}
+}
+
+// add enters a blob as the most recently used. The lock is held, or not needed.
+func (r *room) add(name string, size int64) {
+	r.forget(name) // two may have written the same
+	e := &entry{name: name, size: size}
+	e.at = r.recent.PushFront(e)
+	r.blobs[name] = e
+	r.used += r.cost(size)
+}
+
+func (r *room) forget(name string) {
+	if e := r.blobs[name]; e != nil {
+		r.used -= r.cost(e.size)
+		r.recent.Remove(e.at)
+		delete(r.blobs, name)
 	}
-	var gain int64
-	var victims []string
-	for name := s.oldest(victims); free+gain < size; name = s.oldest(victims) {
-		if name == "" {
-			return insufficient(op, digest, size, free+gain, s.cfg.Dir)
+}
+
+// cost is the room that a blob takes, in bytes.
+func (r *room) cost(size int64) int64 {
+	if r.block == 0 {
+		return size
+	}
+	return (size+r.block-1)/r.block*r.block + r.block
+}
+
+// victims are the blobs that were used least recently and are not pinned, as many as have
+// so many bytes together, or all; and how many bytes they have.
+func (r *room) victims(lacking int64) (names []string, gain int64) {
+	for at := r.recent.Back(); at != nil && gain < lacking; at = at.Prev() {
+		if e := at.Value.(*entry); r.pins[e.name] == 0 {
+			gain += r.cost(e.size)
+			names = append(names, e.name)
 		}
-		gain += s.blobs[name].size
-		victims = append(victims, name)
 	}
-	for _, name := range victims {
-		if err := s.remove(name); err != nil {
-			return protocol.Errorf(protocol.CodeInternal, op, "remove a blob to make room: %w", err)
-		}
-		s.metrics.evicted.Inc()
-		s.cfg.Logger.Info("blob removed to make room", "digest", digestPrefix+name, "for", digest)
-	}
-	return nil
+	return names, gain
 }
 
-// free is how many bytes a new blob may have, without removing any: what both
-// the quota and the file system leave.
-func (s *Store) free(op string) (int64, error) {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(s.cfg.Dir, &st); err != nil {
-		return 0, protocol.Errorf(protocol.CodeInternal, op, "%s: %w", s.cfg.Dir, err)
-	}
-	// Writes in progress are counted in full, though part of them is already on
-	// the disk: too careful for a moment, never too bold.
-	free := int64(st.Bavail)*int64(st.Bsize) - s.cfg.MinFree - s.reserved //nolint:unconvert // the types differ by platform
-	var coming int64                                                      // of parts that are open: only what is not on the disk yet
-	for name, size := range s.growing {
-		coming += max(0, size-s.parts[name])
-	}
-	free -= coming
-	if s.cfg.Quota > 0 {
-		free = min(free, s.cfg.Quota-s.used-s.reserved-s.parted-coming)
-	}
-	return free, nil
-}
-
-// Capacity is how many bytes all blobs may have together: those that are there, and what
-// quota and file system leave. It is that of the blobs alone where the file system does not
-// say.
-func (s *Store) Capacity() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	free, err := s.free("capacity")
-	if err != nil {
-		free = 0
-	}
-	return s.used + max(0, free)
-}
-
-// oldest is the least recently used blob that is neither pinned nor in except.
-func (s *Store) oldest(except []string) string {
-	var best string
-	if s.cfg.Keep {
-		return best
-	}
-next:
-	for name, e := range s.blobs {
-		if s.pins[name] > 0 || best != "" && e.lastUse > s.blobs[best].lastUse {
-			continue
-		}
-		for _, x := range except {
-			if x == name {
-				continue next
-			}
-		}
-		best = name
-	}
-	return best
-}
-
-// Remove deletes a blob that nobody has pinned; one that is not there is no error. It is
-// gone from the folder when Remove returns. Errors: invalid, also if it is pinned,
-// internal.
-func (s *Store) Remove(digest string) error {
-	const op = "remove blob"
-	name, err := parseDigest(op, digest)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pins[name] > 0 {
-		return protocol.Errorf(protocol.CodeInvalid, op, "%s is pinned", digest)
-	}
-	if err := s.remove(name); err != nil {
-		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
-	return nil
-}
-
-func (s *Store) remove(name string) error {
-	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	s.forget(name)
-	return nil
-}
-
-func (s *Store) forget(name string) {
-	if e := s.blobs[name]; e != nil {
-		s.used -= e.size
-		delete(s.blobs, name)
-	}
-}
-
-// ErrInsufficient is in the chain of an error of Write when quota or disk have
-// no room for the blob.
-var ErrInsufficient = errors.New("insufficient storage")
-
-func insufficient(op, digest string, needed, free int64, dir string) error {
-	return protocol.Errorf(protocol.CodeUnavailable, op, "%w: %s needs %d bytes, %d are free in %s", ErrInsufficient, digest, needed, max(free, 0), dir).
-		WithHint("raise the blob quota, free space on the file system of %s, or release images that are pinned", dir)
+// forgetPart needs the lock of the Store.
+func (r *room) forgetPart(name string) {
+	r.parted -= r.parts[name]
+	delete(r.parts, name)
 }

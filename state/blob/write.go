@@ -41,14 +41,14 @@ func (s *Store) Write(ctx context.Context, digest string, size int64, r io.Reade
 	err = s.store(ctx, op, digest, size, r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reserved -= size
+	s.room.reserved -= s.room.cost(size)
 	delete(s.writing, name)
 	close(done)
 	if err != nil {
 		s.metrics.writes.WithLabelValues(string(protocol.CodeOf(err))).Inc()
 		return err
 	}
-	s.add(name, size)
+	s.room.add(name, size)
 	s.metrics.writes.WithLabelValues("ok").Inc()
 	return nil
 }
@@ -60,9 +60,8 @@ func (s *Store) begin(ctx context.Context, op, digest string, size int64) (chan 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if e := s.blobs[name]; e != nil {
-			s.uses++
-			e.lastUse = s.uses
+		if e := s.room.blobs[name]; e != nil {
+			s.room.recent.MoveToFront(e.at)
 			return nil, nil
 		}
 		other := s.writing[name]
@@ -79,11 +78,11 @@ func (s *Store) begin(ctx context.Context, op, digest string, size int64) (chan 
 			return nil, readError(op, digest, ctx.Err())
 		}
 	}
-	if err := s.makeRoom(op, digest, size); err != nil {
+	if err := s.makeRoom(op, digest, s.room.cost(size)); err != nil {
 		s.metrics.writes.WithLabelValues(string(protocol.CodeOf(err))).Inc()
 		return nil, err
 	}
-	s.reserved += size
+	s.room.reserved += s.room.cost(size)
 	done := make(chan struct{})
 	s.writing[name] = done
 	return done, nil
