@@ -52,7 +52,7 @@
 //
 // # Limits
 //
-// Packets wait in a queue of [queueLength] for one of [workerCount] workers; a
+// Packets wait in a queue of [leasing.QueueLength] for one of [workerCount] workers; a
 // packet that finds the queue full is dropped and counted. At most [probeSlots] of
 // them wait for probes. Clients that are no machines of ours but may have a lease hold
 // a part of the pool at most ([guestShare]), and with BMCs that are known by a prefix never

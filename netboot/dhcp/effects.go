@@ -7,6 +7,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -98,7 +99,7 @@ func (s *Server) ended(l netboot.Lease) {
 // put writes a lease. The write outlives the server's stop, so that what is on
 // disk and what the client was told stay the same.
 func (s *Server) put(ctx context.Context, l netboot.Lease) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	return s.cfg.Leases.Put(ctx, l)
 }
@@ -106,7 +107,7 @@ func (s *Server) put(ctx context.Context, l netboot.Lease) error {
 // forget deletes the lease of an address that its MAC left. A lease that stays is
 // harmless: loading prefers the newer one of a MAC.
 func (s *Server) forget(ctx context.Context, l netboot.Lease) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	if err := s.cfg.Leases.Delete(ctx, l); err != nil {
 		s.log.Warn("old lease not deleted", "mac", l.MAC, "address", l.Address.String(), "err", err)

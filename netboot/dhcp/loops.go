@@ -21,7 +21,7 @@ func (s *Server) unloop(r *request, a protocol.BootAnswer) protocol.BootAnswer {
 	if n <= guard.MaxOffers {
 		return a
 	}
-	s.metrics.loops.WithLabelValues(string(r.class)).Add(float64(more))
+	s.metrics.Loops.WithLabelValues(string(r.class)).Add(float64(more))
 	if n == guard.MaxOffers+1 && more > 0 {
 		s.log.Warn("boot loop refused", "mac", r.mac, "server", a.Server, "class", r.class, "offers", guard.MaxOffers)
 		s.notice(netboot.Notice{Kind: netboot.NoticeBootLoop, MAC: r.mac, Server: a.Server})

@@ -61,7 +61,7 @@ func TestBootLoop(t *testing.T) {
 	if got := w.notices.kinds(); !slices.Equal(got, []netboot.NoticeKind{netboot.NoticeBootLoop}) || w.notices.list[0].MAC != mac1 || w.notices.list[0].Server != "s1" {
 		t.Errorf("told %+v", w.notices.list)
 	}
-	if n := testutil.ToFloat64(w.metrics.loops.WithLabelValues("iPXE")); n != 3 {
+	if n := testutil.ToFloat64(w.metrics.Loops.WithLabelValues("iPXE")); n != 3 {
 		t.Errorf("counted %v", n)
 	}
 	next := boot

@@ -44,16 +44,12 @@ func New(cfg Config) (*Server, error) {
 		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 		now:       cfg.Clock,
 	}
-	s.metrics = newMetrics(cfg.Segment, gauged{
-		leases:    func() float64 { return float64(s.pool.leased(s.now())) },
-		resting:   func() float64 { return float64(s.pool.resting(s.now())) },
-		strangers: func() float64 { return float64(s.strangers.count(s.now())) },
-	})
-	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
+	s.metrics = newMetrics(s)
+	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
 	if err := s.openSockets(); err != nil {
-		s.metrics.all().Unregister(cfg.Registerer)
+		s.metrics.Unregister(cfg.Registerer)
 		return nil, err
 	}
 	return s, nil
@@ -97,7 +93,7 @@ func (s *Server) Addr() net.Addr { return s.conn.LocalAddr() }
 // work any more. It closes the sockets and takes back the metrics. It may be
 // called once. An unavailable error says that the DHCP socket broke.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.metrics.all().Unregister(s.cfg.Registerer)
+	defer s.metrics.Unregister(s.cfg.Registerer)
 	s.log.Info("dhcp server started", "address", s.conn.LocalAddr().String())
 	err := s.loop(ctx)
 	s.log.Info("dhcp server stopped")

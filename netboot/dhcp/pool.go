@@ -9,6 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 	declineHold = 15 * time.Minute
 	// leavingHold outlives the offer of the address that a MAC changes to, and then
 	// both writes.
-	leavingHold = offerHold + 3*storeTimeout
+	leavingHold = offerHold + 3*leasing.StoreTimeout
 )
 
 type bindingState int

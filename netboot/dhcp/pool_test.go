@@ -57,7 +57,7 @@ func TestExhaustion(t *testing.T) {
 	if reply, _ := w.send(t, discoverFrom(mac2)); reply != nil {
 		t.Errorf("offered %s twice", reply.YourIPAddr)
 	}
-	if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("discover", resultExhausted)); n != 2 {
+	if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("discover", resultExhausted)); n != 2 {
 		t.Errorf("counted %v", n)
 	}
 	w.clock = w.clock.Add(time.Hour) // the lease ends, and its address is the only one

@@ -98,7 +98,7 @@ func TestRelayEcho(t *testing.T) {
 			t.Errorf("%s lacks the client identifier", p.MessageType())
 		}
 	}
-	if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("request", resultElsewhere)); n != 0 {
+	if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("request", resultElsewhere)); n != 0 {
 		t.Error("the relay's server identifier counts as another server's")
 	}
 }

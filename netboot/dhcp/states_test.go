@@ -84,7 +84,7 @@ func TestRequestStates(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t, lease1())
 			own, other := w.bind(t, mac1), w.bind(t, mac2)
-			before := testutil.ToFloat64(w.metrics.packets.WithLabelValues("request", row.result))
+			before := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("request", row.result))
 			p := row.packet(own, other)
 			xid(9)(p)
 			reply, to := w.send(t, p)
@@ -95,7 +95,7 @@ func TestRequestStates(t *testing.T) {
 			if got != row.want {
 				t.Fatalf("got %s, want %s", got, row.want)
 			}
-			if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("request", row.result)) - before; n != 1 {
+			if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("request", row.result)) - before; n != 1 {
 				t.Errorf("result %s counted %v times", row.result, n)
 			}
 			if got == dhcpv4.MessageTypeAck && !p.ClientIPAddr.IsUnspecified() && to.String() != p.ClientIPAddr.String()+":68" {
@@ -254,7 +254,7 @@ func TestSilence(t *testing.T) {
 	if len(w.pool.byAddr) != 0 || len(w.pool.byMAC) != 0 {
 		t.Error("silence holds an address")
 	}
-	if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("discover", resultSilence)); n != 1 {
+	if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("discover", resultSilence)); n != 1 {
 		t.Errorf("counted %v", n)
 	}
 	events := w.evidence.all()

@@ -8,6 +8,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -97,7 +98,7 @@ func (s *Server) ended(l netboot.Lease6) {
 // put writes a lease. The write outlives the server's stop, so that what is on disk
 // and what the client was told stay the same.
 func (s *Server) put(ctx context.Context, l netboot.Lease6) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	err := s.cfg.Leases.Put6(ctx, l)
 	if err != nil {
@@ -120,7 +121,7 @@ func (s *Server) forget(ctx context.Context) {
 }
 
 func (s *Server) remove(ctx context.Context, a netip.Addr) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	l := netboot.Lease6{Segment: s.cfg.Segment, Address: a}
 	s.ended(l)

@@ -15,7 +15,7 @@ import (
 func (s *Server) respond(ctx context.Context, in []byte, peer netip.AddrPort, multicast bool) (out []byte, to netip.AddrPort) {
 	r, err := parse(in, peer, multicast)
 	if err != nil {
-		s.metrics.packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
+		s.metrics.Packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
 		s.log.Debug("dhcpv6 message not understood", "peer", peer.String(), "err", err)
 		return nil, to
 	}
@@ -27,7 +27,7 @@ func (s *Server) respond(ctx context.Context, in []byte, peer netip.AddrPort, mu
 		}
 	}
 	s.forget(ctx)
-	s.metrics.packets.WithLabelValues(typeLabel(r.kind), result).Inc()
+	s.metrics.Packets.WithLabelValues(typeLabel(r.kind), result).Inc()
 	s.traced(r, result)
 	s.log.Debug("dhcpv6 message", "client", r.id, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	return out, route(r)

@@ -44,12 +44,8 @@ func New(cfg Config) (*Server, error) {
 		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 		now:       cfg.Clock,
 	}
-	s.metrics = newMetrics(cfg.Segment, gauged{
-		leases:  func() float64 { return float64(s.pool.count(stateLeased, s.now())) },
-		resting: func() float64 { return float64(s.pool.count(stateDeclined, s.now())) },
-		routers: func() float64 { return float64(len(s.routers.now(s.now()))) },
-	})
-	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
+	s.metrics = newMetrics(s)
+	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
 	if cfg.Conn != nil {
@@ -57,7 +53,7 @@ func New(cfg Config) (*Server, error) {
 		return s, nil
 	}
 	if s.port, err = listen(cfg.Listen, cfg.Interface); err != nil {
-		s.metrics.all().Unregister(cfg.Registerer)
+		s.metrics.Unregister(cfg.Registerer)
 		return nil, err
 	}
 	if cfg.Interface == "" {
@@ -77,7 +73,7 @@ func (s *Server) Addr() net.Addr { return s.port.LocalAddr() }
 // work any more. It closes the sockets and takes back the metrics. It may be called
 // once. An unavailable error says that the socket broke.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.metrics.all().Unregister(s.cfg.Registerer)
+	defer s.metrics.Unregister(s.cfg.Registerer)
 	s.log.Info("dhcpv6 server started", "address", s.port.LocalAddr().String())
 	err := s.loop(ctx)
 	s.log.Info("dhcpv6 server stopped")

@@ -58,7 +58,7 @@ func TestPolicy(t *testing.T) {
 				ia(1)(p)
 			}
 			m := w.ask(t, p)
-			if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues(typeLabel(kind), want)); n != 1 {
+			if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues(typeLabel(kind), want)); n != 1 {
 				t.Errorf("%s: %s is not %s", row.name, kind, want)
 			}
 			answered := want == resultReply || want == resultAdvertise || want == resultExhausted

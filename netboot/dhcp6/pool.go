@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 	// address detection takes seconds (RFC 4862 section 5.4).
 	declineWindow = 2 * time.Minute
 	// leavingHold outlives the deletion of a lease.
-	leavingHold = 4 * storeTimeout
+	leavingHold = 4 * leasing.StoreTimeout
 	// maxBindings bounds memory and disk: a pool of IPv6 bounds neither. Room for new
 	// ones is made by forgetting who has had no address for longest.
 	maxBindings = 1 << 14

@@ -10,6 +10,7 @@ import (
 
 	"rackboot/netboot"
 	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 )
 
 const (
@@ -73,7 +74,7 @@ type Server struct {
 	loops     *guard.Loops
 	shortages *guard.Shortages
 	decliners *guard.Decliners
-	metrics   *metrics
+	metrics   *leasing.Metrics
 	log       *slog.Logger
 	now       func() time.Time
 }
