@@ -38,8 +38,8 @@
 //
 // UEFI HTTP boot takes address and URL from the OFFER and does not parse the ACK.
 // The resolver's answer is therefore kept per MAC, class and xid for
-// [freezeFor]; silence is not kept, because nothing was promised. Who is offered the
-// same boot in more than [loopOffers] exchanges is refused for a while: a loader that
+// [leasing.FreezeFor]; silence is not kept, because nothing was promised. Who is offered the
+// same boot in more than [guard.MaxOffers] exchanges is refused for a while: a loader that
 // loads itself never ends by itself.
 //
 // # Raw sockets

@@ -29,7 +29,7 @@ func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, b
 		}
 	}
 	s.metrics.Packets.WithLabelValues(typeLabel(r.kind), result).Inc()
-	s.traced(r, result)
+	s.answers.Traced(r.question, typeLabel(r.kind), result)
 	s.log.Debug("dhcp packet", "mac", r.mac, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	if out == nil {
 		return reply{}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -33,9 +34,6 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:       cfg,
 		pool:      newPool(leases),
-		frozen:    newFrozen(freezeMax),
-		promised:  newFrozen(freezeGuests),
-		loops:     guard.NewLoops(),
 		strangers: newStrangers(),
 		decliners: guard.NewDecliners(),
 		shortages: guard.NewShortages(),
@@ -45,6 +43,10 @@ func New(cfg Config) (*Server, error) {
 		now:       cfg.Clock,
 	}
 	s.metrics = newMetrics(s)
+	s.answers = leasing.NewAnswers(leasing.Config{
+		Segment: cfg.Segment, Resolver: cfg.Resolver, Evidence: cfg.Evidence, Trace: cfg.Trace, Notify: cfg.Notify,
+		Loops: s.metrics.Loops, Logger: s.log, Clock: s.now,
+	})
 	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}

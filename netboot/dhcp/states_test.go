@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -217,24 +218,9 @@ func TestFrozenAnswer(t *testing.T) {
 	if got := ask(5); got != "http://10.99.0.1:8080/b/refused/refused.efi" {
 		t.Errorf("another xid: ACK says %q", got)
 	}
-	w.clock = w.clock.Add(freezeFor)
+	w.clock = w.clock.Add(leasing.FreezeFor)
 	if got := ask(4); got != "http://10.99.0.1:8080/b/refused/refused.efi" {
-		t.Errorf("after %s: ACK says %q", freezeFor, got)
-	}
-}
-
-func TestFrozenIsBounded(t *testing.T) {
-	f := newFrozen(freezeMax)
-	now := time.Unix(0, 0)
-	for i := range uint32(3 * freezeMax) {
-		f.put(freezeKey{xid: i}, protocol.BootAnswer{}, now)
-	}
-	if len(f.entries) != freezeMax || len(f.order) != freezeMax {
-		t.Errorf("%d entries, %d in order", len(f.entries), len(f.order))
-	}
-	f.put(freezeKey{xid: 1}, protocol.BootAnswer{}, now.Add(freezeFor))
-	if len(f.entries) != 1 || len(f.order) != 1 {
-		t.Errorf("after expiry %d entries, %d in order", len(f.entries), len(f.order))
+		t.Errorf("after %s: ACK says %q", leasing.FreezeFor, got)
 	}
 }
 

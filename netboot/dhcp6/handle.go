@@ -28,7 +28,7 @@ func (s *Server) respond(ctx context.Context, in []byte, peer netip.AddrPort, mu
 	}
 	s.forget(ctx)
 	s.metrics.Packets.WithLabelValues(typeLabel(r.kind), result).Inc()
-	s.traced(r, result)
+	s.answers.Traced(r.question, typeLabel(r.kind), result)
 	s.log.Debug("dhcpv6 message", "client", r.id, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	return out, route(r)
 }

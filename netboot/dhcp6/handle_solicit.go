@@ -66,7 +66,7 @@ func (s *Server) none(r *request, sc scope, a protocol.BootAnswer) string {
 	}
 	s.log.Warn("dhcpv6 pool exhausted", "client", r.id, "server", a.Server, "from", sc.seg.PoolFrom.String(), "to", sc.seg.PoolTo.String())
 	if s.shortages.Tell(r.id, s.now()) {
-		s.notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: a.Server})
+		s.answers.Notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: a.Server})
 	}
 	return resultExhausted
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -36,15 +37,16 @@ func New(cfg Config) (*Server, error) {
 		cfg:       cfg,
 		routers:   newRouters(),
 		pool:      newPool(leases, cfg.Clock()),
-		frozen:    newFrozen(freezeMax),
-		promised:  newFrozen(freezeGuests),
-		loops:     guard.NewLoops(),
 		shortages: guard.NewShortages(),
 		decliners: guard.NewDecliners(),
 		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 		now:       cfg.Clock,
 	}
 	s.metrics = newMetrics(s)
+	s.answers = leasing.NewAnswers(leasing.Config{
+		Segment: cfg.Segment, V6: true, Resolver: cfg.Resolver, Evidence: cfg.Evidence, Trace: cfg.Trace, Notify: cfg.Notify,
+		Loops: s.metrics.Loops, Logger: s.log, Clock: s.now,
+	})
 	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"rackboot/netboot"
+	"rackboot/netboot/guard"
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -23,6 +26,15 @@ type scope struct {
 	guest bool // the client is no machine of ours
 	bmc   bool
 	kept  int // how many addresses of the pool are kept from guests
+}
+
+func (s *Server) newScope(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent, a protocol.BootAnswer) scope {
+	bmc := guard.BMCs(in, a) && netboot.IsBMC(in, r.mac)
+	sc := scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
+	if sv, ok := s.cfg.Resolver.(netboot.Servicer); ok {
+		sc.kept = sv.Service(in.Name).Machines
+	}
+	return sc
 }
 
 // guests is how many of them may have an address.

@@ -69,9 +69,7 @@ type Server struct {
 	adverts   adverts // nil without raw sockets
 	routers   *routers
 	pool      *pool
-	frozen    *frozen
-	promised  *frozen // to clients that are no machines of ours
-	loops     *guard.Loops
+	answers   *leasing.Answers
 	shortages *guard.Shortages
 	decliners *guard.Decliners
 	metrics   *leasing.Metrics

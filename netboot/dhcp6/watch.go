@@ -90,6 +90,6 @@ func (s *Server) judgeRouters() {
 func (s *Server) missing(kind netboot.NoticeKind, a netip.Addr, what string) {
 	if s.routers.tell(kind, s.now()) {
 		s.log.Warn("router advertisements are wrong", "problem", what, "router", a.String())
-		s.notice(netboot.Notice{Kind: kind, Address: a})
+		s.answers.Notice(netboot.Notice{Kind: kind, Address: a})
 	}
 }
