@@ -238,7 +238,7 @@ func TestVacate(t *testing.T) {
 					t.Errorf("%v probes", free+used)
 				}
 				conflicts := slices.DeleteFunc(w.notices.kinds(), func(k netboot.NoticeKind) bool { return k != netboot.NoticeConflict })
-				if n := w.pool.resting(w.clock); n != row.rest || len(conflicts) != row.rest {
+				if n := w.pool.Count(leasing.Declined, w.clock); n != row.rest || len(conflicts) != row.rest {
 					t.Errorf("%d addresses rest, told %v", n, w.notices.kinds())
 				}
 			})

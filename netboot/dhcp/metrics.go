@@ -62,7 +62,7 @@ func newMetrics(s *Server) *metrics {
 			Packets: "rackboot_dhcp_packets_total", Seconds: "rackboot_dhcp_answer_seconds", Drops: "rackboot_dhcp_queue_drops_total", SendErrors: "rackboot_dhcp_send_errors_total",
 			Loops: "rackboot_dhcp_boot_loops_total", Leases: "rackboot_dhcp_leases", Resting: "rackboot_dhcp_resting_addresses",
 		},
-	}, func() int { return s.pool.leased(s.now()) }, func() int { return s.pool.resting(s.now()) })
+	}, func() int { return s.pool.Count(leasing.Leased, s.now()) }, func() int { return s.pool.Count(leasing.Declined, s.now()) })
 	m.Gauge("rackboot_dhcp_foreign_servers", "Other DHCP servers seen within the last hour.", func() int { return s.strangers.count(s.now()) })
 	return &metrics{
 		Metrics: m,

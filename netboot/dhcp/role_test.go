@@ -96,7 +96,7 @@ func TestRoles(t *testing.T) {
 			if got != row.want {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
-			if row.want == silence && len(w.pool.byAddr) != 0 {
+			if row.want == silence && len(w.pool.ByAddr) != 0 {
 				t.Error("silence holds an address")
 			}
 		})

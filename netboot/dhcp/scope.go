@@ -1,6 +1,8 @@
 package dhcp
 
 import (
+	"hash/fnv"
+	"iter"
 	"net/netip"
 	"time"
 
@@ -57,6 +59,24 @@ func (sc scope) may(a netip.Addr) bool {
 func (sc scope) others(a netip.Addr) bool {
 	_, ok := sc.reserved.At(a)
 	return ok && a != sc.mine
+}
+
+// candidates are the addresses of the pool that the MAC may have, from its own place in the
+// pool on, which a hash of it gives.
+func (sc scope) candidates(mac string) iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		from, size := poolRange(sc.seg)
+		if size == 0 || sc.only {
+			return
+		}
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(mac)) // fnv never fails
+		for i, start := uint32(0), h.Sum32()%size; i < size; i++ {
+			if a := nth(from, (start+i)%size); sc.may(a) && !yield(a) {
+				return
+			}
+		}
+	}
 }
 
 // leaseTime is option 51.

@@ -237,7 +237,7 @@ func TestSilence(t *testing.T) {
 			t.Errorf("%s is answered", p.MessageType())
 		}
 	}
-	if len(w.pool.byAddr) != 0 || len(w.pool.byMAC) != 0 {
+	if len(w.pool.ByAddr) != 0 || len(w.pool.ByClient) != 0 {
 		t.Error("silence holds an address")
 	}
 	if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("discover", resultSilence)); n != 1 {

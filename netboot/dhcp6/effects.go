@@ -68,7 +68,7 @@ func (s *Server) forget(ctx context.Context) {
 			return
 		}
 		s.remove(ctx, a)
-		s.pool.left(a)
+		s.pool.Left(a)
 	}
 }
 

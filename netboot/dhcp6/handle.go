@@ -96,7 +96,7 @@ func (s *Server) answer(ctx context.Context, r *request) (*reply, string) {
 
 // useMulticast is RFC 8415 section 18.4. Strangers get silence here too.
 func (s *Server) useMulticast(r *request) (*reply, string) {
-	if !s.pool.address(r.id, s.now()).IsValid() {
+	if !s.pool.Address(r.id, s.now()).IsValid() {
 		return nil, resultSilence
 	}
 	p := s.newReply(r, dhcpv6.MessageTypeReply)

@@ -16,7 +16,7 @@ import (
 // the same exchange, the same boot data. Who gets silence touches no address:
 // SOLICITs from random DUIDs leave the pool as it is.
 func (s *Server) solicit(ctx context.Context, r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
-	held := s.pool.address(r.id, s.now())
+	held := s.pool.Address(r.id, s.now())
 	a, who := s.decide(r, in, held)
 	if a.Action == protocol.AnswerSilence {
 		s.seen(r, who, held)

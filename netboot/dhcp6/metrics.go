@@ -64,7 +64,7 @@ func newMetrics(s *Server) *leasing.Metrics {
 			Packets: "rackboot_dhcp6_packets_total", Seconds: "rackboot_dhcp6_answer_seconds", Drops: "rackboot_dhcp6_queue_drops_total", SendErrors: "rackboot_dhcp6_send_errors_total",
 			Loops: "rackboot_dhcp6_boot_loops_total", Leases: "rackboot_dhcp6_leases", Resting: "rackboot_dhcp6_resting_addresses",
 		},
-	}, func() int { return s.pool.count(stateLeased, s.now()) }, func() int { return s.pool.count(stateDeclined, s.now()) })
+	}, func() int { return s.pool.Count(leasing.Leased, s.now()) }, func() int { return s.pool.Count(leasing.Declined, s.now()) })
 	m.Gauge("rackboot_dhcp6_routers", "Routers whose advertisements were seen on the segment lately.", func() int { return len(s.routers.now(s.now())) })
 	return m
 }
