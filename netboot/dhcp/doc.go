@@ -39,7 +39,7 @@
 // UEFI HTTP boot takes address and URL from the OFFER and does not parse the ACK.
 // The resolver's answer is therefore kept per MAC, class and xid for
 // [leasing.FreezeFor]; silence is not kept, because nothing was promised. Who is offered the
-// same boot in more than [guard.MaxOffers] exchanges is refused for a while: a loader that
+// same boot in more than [leasing.MaxOffers] exchanges is refused for a while: a loader that
 // loads itself never ends by itself.
 //
 // # Raw sockets

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -32,7 +32,7 @@ func TestBootLoop(t *testing.T) {
 		}
 		return offer.BootFileName != ""
 	}
-	for i := range guard.MaxOffers {
+	for i := range leasing.MaxOffers {
 		if !boots(ipxe...) {
 			t.Fatalf("refused at offer %d", i+1)
 		}

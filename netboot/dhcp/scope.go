@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -24,7 +24,7 @@ type scope struct {
 }
 
 func newScope(r *request, seg resource.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
-	bmc := guard.BMCs(seg, a) && netboot.IsBMC(seg, r.mac)
+	bmc := leasing.BMCs(seg, a) && netboot.IsBMC(seg, r.mac)
 	sc := scope{
 		seg:      seg,
 		reserved: svc.Reservations,

@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
 	"rackboot/netboot/leasing"
 )
 
@@ -63,8 +62,8 @@ type Server struct {
 	pool      *pool
 	answers   *leasing.Answers
 	strangers *strangers
-	decliners *guard.Decliners
-	shortages *guard.Shortages
+	decliners *leasing.Decliners
+	shortages *leasing.Shortages
 	probing   *probing
 	probes    chan struct{}
 	metrics   *metrics

@@ -35,7 +35,7 @@
 // kept per machine and class from a SOLICIT on for [leasing.FreezeFor], also for the REQUEST,
 // which has another transaction ID; the next SOLICIT asks again. Silence is not kept,
 // because nothing was promised. Who is offered the same boot in more than
-// [guard.MaxOffers] exchanges is refused for a while.
+// [leasing.MaxOffers] exchanges is refused for a while.
 //
 // # Routers
 //

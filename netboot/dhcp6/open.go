@@ -37,8 +37,8 @@ func New(cfg Config) (*Server, error) {
 		cfg:       cfg,
 		routers:   newRouters(),
 		pool:      newPool(leases, cfg.Clock()),
-		shortages: guard.NewShortages(),
-		decliners: guard.NewDecliners(),
+		shortages: leasing.NewShortages(),
+		decliners: leasing.NewDecliners(),
 		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 		now:       cfg.Clock,
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -31,7 +31,7 @@ type scope struct {
 }
 
 func (s *Server) newScope(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent, a protocol.BootAnswer) scope {
-	bmc := guard.BMCs(in, a) && netboot.IsBMC(in, r.mac)
+	bmc := leasing.BMCs(in, a) && netboot.IsBMC(in, r.mac)
 	sc := scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
 	if sv, ok := s.cfg.Resolver.(netboot.Servicer); ok {
 		sc.kept = sv.Service(in.Name).Machines

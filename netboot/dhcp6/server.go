@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
 	"rackboot/netboot/leasing"
 )
 
@@ -70,8 +69,8 @@ type Server struct {
 	routers   *routers
 	pool      *pool
 	answers   *leasing.Answers
-	shortages *guard.Shortages
-	decliners *guard.Decliners
+	shortages *leasing.Shortages
+	decliners *leasing.Decliners
 	metrics   *leasing.Metrics
 	log       *slog.Logger
 	now       func() time.Time

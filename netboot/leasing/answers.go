@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -32,12 +31,12 @@ type Answers struct {
 	cfg    Config
 	ours   *frozen
 	guests *frozen // clients that are no machines of ours
-	loops  *guard.Loops
+	loops  *loops
 }
 
 // NewAnswers makes those of a segment.
 func NewAnswers(cfg Config) *Answers {
-	return &Answers{cfg: cfg, ours: newFrozen(freezeMax), guests: newFrozen(freezeGuests), loops: guard.NewLoops()}
+	return &Answers{cfg: cfg, ours: newFrozen(freezeMax), guests: newFrozen(freezeGuests), loops: newLoops()}
 }
 
 // Question is a client's message, as far as its answer depends on it.
@@ -55,7 +54,7 @@ type Question struct {
 	who *protocol.BootClient
 }
 
-// asker is the client of a question, for [guard.Decide].
+// asker is the client of a question, for [decide].
 type asker struct {
 	answers *Answers
 	*Question
@@ -74,7 +73,7 @@ func (a asker) Seen() *protocol.BootClient {
 // Decide finds the answer for a client by the role of the segment, and the client to
 // record as seen, nil if it is none.
 func (as *Answers) Decide(seg resource.SegmentIntent, q *Question) (protocol.BootAnswer, *protocol.BootClient) {
-	a, who, known := guard.Decide(seg, q.Client.MAC, asker{as, q})
+	a, who, known := decide(seg, q.Client.MAC, asker{as, q})
 	if !known {
 		as.cfg.Logger.Error("segment has a role that this agent does not know", "role", seg.Role)
 	}
@@ -124,13 +123,13 @@ func (as *Answers) unloop(q *Question, a protocol.BootAnswer) protocol.BootAnswe
 	if q.First {
 		more = 1
 	}
-	n := as.loops.Count(guard.Boot{Client: q.ID, Class: q.Client.Class, Token: a.Token, File: a.File}, more, as.cfg.Clock())
-	if n <= guard.MaxOffers {
+	n := as.loops.count(boot{client: q.ID, class: q.Client.Class, token: a.Token, file: a.File}, more, as.cfg.Clock())
+	if n <= MaxOffers {
 		return a
 	}
 	as.cfg.Loops.WithLabelValues(string(q.Client.Class)).Add(float64(more))
-	if n == guard.MaxOffers+1 && more > 0 {
-		as.cfg.Logger.Warn("boot loop refused", "mac", q.Client.MAC, "server", a.Server, "class", q.Client.Class, "offers", guard.MaxOffers)
+	if n == MaxOffers+1 && more > 0 {
+		as.cfg.Logger.Warn("boot loop refused", "mac", q.Client.MAC, "server", a.Server, "class", q.Client.Class, "offers", MaxOffers)
 		as.Notice(netboot.Notice{Kind: netboot.NoticeBootLoop, MAC: q.Client.MAC, Server: a.Server})
 	}
 	return protocol.BootAnswer{Action: protocol.AnswerRefuse, Server: a.Server, Reason: "boot loop"}
