@@ -56,8 +56,9 @@ func layers() []layer {
 
 		{"netboot", []string{"protocol", "protocol/resource"}, "what the boot servers need from the agent"},
 		{"netboot/guard", []string{"protocol", "protocol/resource", "netboot"}, "what the servers share"},
-		{"netboot/dhcp", []string{"protocol", "protocol/resource", "netboot", "netboot/guard"}, "a server of one protocol"},
-		{"netboot/dhcp6", []string{"protocol", "protocol/resource", "netboot", "netboot/guard"}, "a server of one protocol"},
+		{"netboot/leasing", []string{"protocol", "protocol/resource", "netboot", "netboot/guard"}, "what the servers of both versions of DHCP do alike; it knows no message"},
+		{"netboot/dhcp", []string{"protocol", "protocol/resource", "netboot", "netboot/guard", "netboot/leasing"}, "a server of one protocol"},
+		{"netboot/dhcp6", []string{"protocol", "protocol/resource", "netboot", "netboot/guard", "netboot/leasing"}, "a server of one protocol"},
 		{"netboot/httpboot", []string{"protocol", "netboot", "netboot/guard"}, "a server of one protocol"},
 		{"netboot/bootcert", []string{"protocol", "netboot", "netboot/guard", "state/file"}, "works offline: the agent serves what rackctl makes"},
 		{"netboot/tftp", []string{"protocol", "netboot", "netboot/guard"}, "a server of one protocol"},

@@ -60,10 +60,11 @@ func BenchmarkOfferTraced(b *testing.B) {
 	for _, traced := range []bool{false, true} {
 		b.Run(fmt.Sprintf("traced=%t", traced), func(b *testing.B) {
 			n := 0
-			w.cfg.Trace = nil
-			if traced {
-				w.cfg.Trace = func(netboot.Exchange) { n++ }
-			}
+			w.restart(b, func(c *Config) {
+				if traced {
+					c.Trace = func(netboot.Exchange) { n++ }
+				}
+			})
 			b.ReportAllocs()
 			for b.Loop() {
 				if out, _ := w.handle(b.Context(), raw, testPeer); out == nil {

@@ -45,7 +45,7 @@ func (s *Server) ask(ctx context.Context, r *request, addr netip.Addr) probed {
 		return probeFree
 	}
 	s.log.Warn("address is in use by a machine that did not get it here", "address", addr.String(), "by", by.String())
-	s.notice(netboot.Notice{Kind: netboot.NoticeConflict, Address: addr, MAC: by.String()})
+	s.answers.Notice(netboot.Notice{Kind: netboot.NoticeConflict, Address: addr, MAC: by.String()})
 	return probeUsed
 }
 
@@ -84,5 +84,5 @@ func (s *Server) short(r *request, sc scope, server string) {
 	if sc.stranger || !s.shortages.Tell(r.mac, s.now()) {
 		return
 	}
-	s.notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: server})
+	s.answers.Notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: server})
 }

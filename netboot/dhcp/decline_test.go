@@ -9,6 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol/resource"
 )
 
@@ -127,12 +128,12 @@ func TestDeclineTooOften(t *testing.T) {
 		ip := w.bind(t, mac1)
 		decline := client(dhcpv4.MessageTypeDecline, mac1, withIP(54, ours), withIP(50, ip))
 		w.send(t, decline)
-		if again := w.bind(t, mac1); again != ip || w.pool.resting(w.clock) != 0 {
+		if again := w.bind(t, mac1); again != ip || w.pool.Count(leasing.Declined, w.clock) != 0 {
 			t.Errorf("it gets %s, had %s", again, ip)
 		}
 		w.link = linkTo(t, newWire(squatter(stranger48(), ip)), newWire(nil), nil)
 		w.send(t, decline)
-		if again := w.bind(t, mac1); again == ip || w.pool.resting(w.clock) != 1 {
+		if again := w.bind(t, mac1); again == ip || w.pool.Count(leasing.Declined, w.clock) != 1 {
 			t.Errorf("it gets %s, which somebody uses", again)
 		}
 	})

@@ -38,8 +38,8 @@
 //
 // UEFI HTTP boot takes address and URL from the OFFER and does not parse the ACK.
 // The resolver's answer is therefore kept per MAC, class and xid for
-// [freezeFor]; silence is not kept, because nothing was promised. Who is offered the
-// same boot in more than [loopOffers] exchanges is refused for a while: a loader that
+// [leasing.FreezeFor]; silence is not kept, because nothing was promised. Who is offered the
+// same boot in more than [leasing.MaxOffers] exchanges is refused for a while: a loader that
 // loads itself never ends by itself.
 //
 // # Raw sockets
@@ -52,7 +52,7 @@
 //
 // # Limits
 //
-// Packets wait in a queue of [queueLength] for one of [workerCount] workers; a
+// Packets wait in a queue of [leasing.QueueLength] for one of [workerCount] workers; a
 // packet that finds the queue full is dropped and counted. At most [probeSlots] of
 // them wait for probes. Clients that are no machines of ours but may have a lease hold
 // a part of the pool at most ([guestShare]), and with BMCs that are known by a prefix never

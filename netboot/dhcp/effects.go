@@ -7,6 +7,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -19,63 +20,16 @@ func (s *Server) service() netboot.Service {
 	return netboot.Service{}
 }
 
-// resolve asks who the client is and freezes the answer.
-func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (told protocol.BootAnswer, who *protocol.BootClient) {
-	defer func() { r.told, r.asker = told, who }()
-	now := s.now()
-	client := r.client(s.cfg.Segment, addr)
-	if !byUUID {
-		client.UUID = ""
-	}
-	key := freezeKey{mac: r.mac, xid: r.xid(), class: r.class}
-	if a, ok := s.frozen.get(key, now); ok {
-		return a, &client
-	}
-	if a, ok := s.promised.get(key, now); ok {
-		return a, &client
-	}
-	a := s.cfg.Resolver.Resolve(client)
-	keep := s.frozen
-	if a.Server == "" {
-		keep = s.promised
-	}
-	switch a.Action {
-	case protocol.AnswerBoot:
-		a = keep.put(key, s.unloop(r, a), now)
-	case protocol.AnswerLease, protocol.AnswerRefuse:
-		a = keep.put(key, a, now)
-	case protocol.AnswerSilence:
-	default:
-		s.log.Error("resolver gave no answer", "mac", r.mac, "action", a.Action)
-		a.Action = protocol.AnswerSilence
-	}
-	return a, &client
+// decide finds the answer for a client, and the client to record as seen, nil if it is none.
+func (s *Server) decide(r *request, seg resource.SegmentIntent, addr netip.Addr) (protocol.BootAnswer, *protocol.BootClient) {
+	r.question = &leasing.Question{Client: r.client(s.cfg.Segment, addr), ID: r.mac, First: r.kind == dhcpv4.MessageTypeDiscover}
+	return s.answers.Decide(seg, r.question)
 }
 
 // seen records a boot client with the address that it holds or is offered.
 func (s *Server) seen(r *request, who *protocol.BootClient, addr netip.Addr) {
-	if who == nil || r.kind != dhcpv4.MessageTypeDiscover && r.kind != dhcpv4.MessageTypeRequest {
-		return
-	}
-	who.Address = addr
-	s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: *who, Remote: r.peer.Addr(), At: s.now()})
-}
-
-// traced tells the caller what became of a packet whose client was decided about.
-func (s *Server) traced(r *request, result string) {
-	if s.cfg.Trace == nil || r.asker == nil {
-		return
-	}
-	s.cfg.Trace(netboot.Exchange{
-		Source: protocol.TraceDHCP, At: s.now(), Asked: typeLabel(r.kind), Client: *r.asker, Answered: result, Decision: r.told,
-	})
-}
-
-// notice tells the caller what somebody should know.
-func (s *Server) notice(n netboot.Notice) {
-	if s.cfg.Notify != nil {
-		n.Segment, n.At = s.cfg.Segment, s.now()
-		s.cfg.Notify(n)
+	if r.kind == dhcpv4.MessageTypeDiscover || r.kind == dhcpv4.MessageTypeRequest {
+		s.answers.Seen(who, addr, r.peer.Addr())
 	}
 }
 
@@ -98,7 +52,7 @@ func (s *Server) ended(l netboot.Lease) {
 // put writes a lease. The write outlives the server's stop, so that what is on
 // disk and what the client was told stay the same.
 func (s *Server) put(ctx context.Context, l netboot.Lease) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	return s.cfg.Leases.Put(ctx, l)
 }
@@ -106,7 +60,7 @@ func (s *Server) put(ctx context.Context, l netboot.Lease) error {
 // forget deletes the lease of an address that its MAC left. A lease that stays is
 // harmless: loading prefers the newer one of a MAC.
 func (s *Server) forget(ctx context.Context, l netboot.Lease) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	if err := s.cfg.Leases.Delete(ctx, l); err != nil {
 		s.log.Warn("old lease not deleted", "mac", l.MAC, "address", l.Address.String(), "err", err)

@@ -195,12 +195,16 @@ func (w *world) handle(ctx context.Context, raw []byte, peer netip.AddrPort) ([]
 }
 
 // restart makes a new server on the same lease store.
-func (w *world) restart(tb testing.TB) {
+func (w *world) restart(tb testing.TB, changes ...func(*Config)) {
 	tb.Helper()
-	s, err := New(Config{
+	cfg := Config{
 		Segment: "rack1", Conn: deadConn{}, Resolver: w.resolver, Leases: w.leases, Evidence: w.evidence, Notify: w.notices.add,
 		Logger: slog.New(slog.DiscardHandler), Clock: func() time.Time { return w.clock },
-	})
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	s, err := New(cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -27,6 +27,6 @@ func (s *Server) foreign(a netip.Addr, how found) {
 	s.metrics.foreign.WithLabelValues(string(how)).Inc()
 	if s.strangers.saw(a, s.now()) {
 		s.log.Warn("another DHCP server is on the segment", "address", a.String(), "found_by", string(how))
-		s.notice(netboot.Notice{Kind: netboot.NoticeForeignServer, Address: a})
+		s.answers.Notice(netboot.Notice{Kind: netboot.NoticeForeignServer, Address: a})
 	}
 }

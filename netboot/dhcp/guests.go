@@ -32,7 +32,7 @@ func (g *guests) admit(sc scope, mac string, now time.Time) bool {
 	if !g.room(sc) && now.Sub(g.swept) >= guestSweep {
 		g.swept = now
 		for m, b := range g.bindings {
-			if !b.taken(now) {
+			if !b.Taken(now) {
 				g.leave(m)
 			}
 		}
@@ -50,9 +50,9 @@ func (g *guests) room(sc scope) bool {
 
 // follow notes a binding that is new or has changed.
 func (g *guests) follow(b *binding) {
-	if g.leave(b.mac); b.stranger {
-		g.bindings[b.mac] = b
-		if b.guest {
+	if g.leave(b.Client); b.Own.stranger {
+		g.bindings[b.Client] = b
+		if b.Guest {
 			g.guests++
 		}
 	}
@@ -61,7 +61,7 @@ func (g *guests) follow(b *binding) {
 func (g *guests) leave(mac string) {
 	if b, ok := g.bindings[mac]; ok {
 		delete(g.bindings, mac)
-		if b.guest {
+		if b.Guest {
 			g.guests--
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool) reply {
 	r, err := parse(raw, peer)
 	if err != nil {
-		s.metrics.packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
+		s.metrics.Packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
 		s.log.Debug("dhcp packet not understood", "peer", peer.String(), "err", err)
 		return reply{}
 	}
@@ -28,8 +28,8 @@ func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, b
 			s.log.Error("dhcp reply not sent", "mac", r.mac, "err", err, "hint", protocol.HintOf(err))
 		}
 	}
-	s.metrics.packets.WithLabelValues(typeLabel(r.kind), result).Inc()
-	s.traced(r, result)
+	s.metrics.Packets.WithLabelValues(typeLabel(r.kind), result).Inc()
+	s.answers.Traced(r.question, typeLabel(r.kind), result)
 	s.log.Debug("dhcp packet", "mac", r.mac, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	if out == nil {
 		return reply{}

@@ -14,7 +14,7 @@ import (
 // and, in the same exchange, the same boot data. Who gets silence touches no
 // address: DISCOVERs from random MAC addresses leave the pool as it is.
 func (s *Server) discover(ctx context.Context, r *request, seg resource.SegmentIntent, svc netboot.Service) (*dhcpv4.DHCPv4, string) {
-	held := s.pool.address(r.mac, s.now())
+	held := s.pool.Address(r.mac, s.now())
 	a, who := s.decide(r, seg, held)
 	if a.Action == protocol.AnswerSilence {
 		s.seen(r, who, held)

@@ -75,7 +75,7 @@ func (s *Server) declineReserved(ctx context.Context, r *request, budget bool) s
 		return resultLimited
 	}
 	s.log.Warn("reserved address declined", "mac", r.mac, "address", r.asked.String())
-	s.notice(netboot.Notice{Kind: netboot.NoticeDeclined, Address: r.asked, MAC: r.mac})
+	s.answers.Notice(netboot.Notice{Kind: netboot.NoticeDeclined, Address: r.asked, MAC: r.mac})
 	return resultDone
 }
 

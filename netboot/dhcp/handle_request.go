@@ -7,6 +7,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -14,7 +15,7 @@ import (
 // request answers a DHCPREQUEST by requestRule.
 func (s *Server) request(ctx context.Context, r *request, seg resource.SegmentIntent, svc netboot.Service) (*dhcpv4.DHCPv4, string) {
 	st, want, ok := stateOf(r)
-	held := s.pool.address(r.mac, s.now())
+	held := s.pool.Address(r.mac, s.now())
 	if !held.IsValid() {
 		held = want
 	}
@@ -59,7 +60,7 @@ func (s *Server) recover(ctx context.Context, r *request, sc scope, a protocol.B
 	case probeFree:
 		return s.grant(ctx, r, sc, a, want)
 	case probeUsed:
-		return nak(r, sc.seg, why(placeHere, holdForeign)), resultNak
+		return nak(r, sc.seg, why(placeHere, leasing.HoldForeign)), resultNak
 	case probeSkipped:
 	}
 	return nil, resultUnknown
@@ -71,7 +72,7 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 	now := s.now()
 	old, ok := s.pool.claim(sc, r.mac, addr, now)
 	if !ok {
-		return nak(r, sc.seg, why(placeHere, holdForeign)), resultNak
+		return nak(r, sc.seg, why(placeHere, leasing.HoldForeign)), resultNak
 	}
 	d := sc.leaseTime()
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: addr, MAC: r.mac, Server: a.Server, Expires: now.Add(d)}
@@ -88,7 +89,7 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 		gone := netboot.Lease{Segment: s.cfg.Segment, Address: old, MAC: r.mac}
 		s.ended(gone)
 		s.forget(ctx, gone)
-		s.pool.left(old)
+		s.pool.Left(old)
 	}
 	p := newReply(r, sc.seg, dhcpv4.MessageTypeAck)
 	if r.ciaddr.IsValid() {

@@ -10,6 +10,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/iana"
 
+	"rackboot/netboot/leasing"
 	"rackboot/protocol/resource"
 )
 
@@ -104,7 +105,7 @@ func (l *link) discover(ctx context.Context) ([]netip.Addr, error) {
 		return nil, err
 	}
 	var servers []netip.Addr
-	buf := make([]byte, packetSize)
+	buf := make([]byte, leasing.PacketSize)
 	for range huntPackets {
 		n, err := in.Read(buf)
 		if err != nil {

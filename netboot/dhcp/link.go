@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"rackboot/netboot/leasing"
 )
 
 const (
@@ -55,13 +57,13 @@ func (l *link) watch(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if failed++; failed >= readErrors {
+		if failed++; failed >= leasing.ReadErrors {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(readRetry):
+		case <-time.After(leasing.ReadRetry):
 		}
 	}
 }

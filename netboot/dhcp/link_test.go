@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/bpf"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -169,12 +170,12 @@ func (b *brokenTap) Read(p []byte) (int, error) {
 // one that is gone for good is an error.
 func TestWatchSurvives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		arp := &brokenTap{newWire(squatter(stranger48(), "10.99.0.60")), readErrors - 1}
+		arp := &brokenTap{newWire(squatter(stranger48(), "10.99.0.60")), leasing.ReadErrors - 1}
 		l := &link{mac: mac48([]byte(ourMAC)), arp: arp, out: newWire(nil), waiting: make(map[netip.Addr][]*listener)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- l.watch(ctx) }()
-		time.Sleep(readErrors * readRetry)
+		time.Sleep(leasing.ReadErrors * leasing.ReadRetry)
 		if _, used, err := l.inUse(ctx, addr("10.99.0.60"), mac48{}); err != nil || !used {
 			t.Errorf("used %v, %v", used, err)
 		}
@@ -183,7 +184,7 @@ func TestWatchSurvives(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		arp.fails = readErrors
+		arp.fails = leasing.ReadErrors
 		if err := l.watch(t.Context()); !errors.Is(err, syscall.ENETDOWN) {
 			t.Errorf("got %v", err)
 		}
@@ -237,7 +238,7 @@ func TestVacate(t *testing.T) {
 					t.Errorf("%v probes", free+used)
 				}
 				conflicts := slices.DeleteFunc(w.notices.kinds(), func(k netboot.NoticeKind) bool { return k != netboot.NoticeConflict })
-				if n := w.pool.resting(w.clock); n != row.rest || len(conflicts) != row.rest {
+				if n := w.pool.Count(leasing.Declined, w.clock); n != row.rest || len(conflicts) != row.rest {
 					t.Errorf("%d addresses rest, told %v", n, w.notices.kinds())
 				}
 			})

@@ -2,127 +2,61 @@ package dhcp
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/netip"
-	"runtime/debug"
-	"sync"
-	"time"
 
-	"rackboot/protocol"
+	"rackboot/netboot/leasing"
 )
 
-type inbound struct {
-	buf  *[packetSize]byte
-	n    int
-	peer netip.AddrPort
-	conn net.PacketConn // where it came from, and its reply goes
-	at   time.Time
+// socket is a PacketConn whose packets say that they are of it: their replies go there.
+type socket struct{ net.PacketConn }
+
+// ReadFrom implements leasing.Socket.
+func (s socket) ReadFrom(b []byte) (n int, from netip.AddrPort, by net.PacketConn, err error) {
+	n, addr, err := s.PacketConn.ReadFrom(b)
+	return n, addrPort(addr), s.PacketConn, err
 }
 
 // loop runs the readers, the workers and the watch of the link until ctx ends or
 // the DHCP socket breaks. That another part breaks is logged: the server is of use
 // without it.
 func (s *Server) loop(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(ctx, func() {
-		_ = s.conn.Close()
-		if s.boot != nil {
-			_ = s.boot.Close()
-		}
-		if s.link != nil {
-			s.link.close()
-		}
-	})
-	queue := make(chan inbound, queueLength)
-	buffers := &sync.Pool{New: func() any { return new([packetSize]byte) }}
-	var workers, readers sync.WaitGroup
-	for range workerCount {
-		workers.Go(func() {
-			for p := range queue {
-				s.work(ctx, p)
-				buffers.Put(p.buf)
-			}
-		})
-	}
+	queue := leasing.NewQueue(s, s.metrics.Metrics, s.log)
+	var beside []func(context.Context)
 	if s.boot != nil {
-		readers.Go(func() {
-			if err := s.read(ctx, s.boot, queue, buffers); err != nil {
+		beside = append(beside, func(ctx context.Context) {
+			if err := queue.Read(ctx, socket{s.boot}); err != nil {
 				s.log.Error("port of PXE boot servers is not served any more", "err", err)
 			}
 		})
 	}
 	if s.link != nil {
-		readers.Go(func() {
+		beside = append(beside, func(ctx context.Context) {
 			if err := s.link.watch(ctx); err != nil {
 				s.log.Error("addresses are not probed any more", "err", err)
 			}
-		})
-		readers.Go(func() { s.hunt(ctx) })
+		}, s.hunt)
 	}
-	err := s.read(ctx, s.conn, queue, buffers)
-	cancel()
-	stop()
-	readers.Wait()
-	close(queue)
-	workers.Wait()
-	return err
+	return queue.Run(ctx, workerCount, socket{s.conn}, s.close, beside...)
 }
 
-// read hands to the workers what they can take.
-func (s *Server) read(ctx context.Context, conn net.PacketConn, queue chan<- inbound, buffers *sync.Pool) error {
-	failed := 0
-	for {
-		buf := buffers.Get().(*[packetSize]byte)
-		n, from, err := conn.ReadFrom(buf[:])
-		if err != nil {
-			buffers.Put(buf)
-			if ctx.Err() != nil {
-				return nil
-			}
-			if failed++; errors.Is(err, net.ErrClosed) || failed >= readErrors {
-				return protocol.Errorf(protocol.CodeUnavailable, "DHCP server", "reading from %s: %w", conn.LocalAddr(), err)
-			}
-			s.log.Warn("dhcp read failed", "err", err)
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(readRetry):
-			}
-			continue
-		}
-		failed = 0
-		p := inbound{buf: buf, n: n, peer: addrPort(from), conn: conn, at: time.Now()}
-		select {
-		case queue <- p:
-		default:
-			buffers.Put(buf)
-			s.metrics.drops.Inc()
-		}
+func (s *Server) close() {
+	_ = s.conn.Close()
+	if s.boot != nil {
+		_ = s.boot.Close()
+	}
+	if s.link != nil {
+		s.link.close()
 	}
 }
 
-// work answers one packet. A panic costs that packet, not the server.
-func (s *Server) work(ctx context.Context, p inbound) {
-	defer func() {
-		if v := recover(); v != nil {
-			s.metrics.packets.WithLabelValues(typeUnknown, resultPanic).Inc()
-			s.log.Error("dhcp packet caused a panic", "panic", v, "stack", string(debug.Stack()))
-		}
-	}()
-	if ctx.Err() != nil { // the socket is closed; what waits in the queue finds no way out
-		return
-	}
-	out := s.respond(ctx, p.buf[:p.n], p.peer, s.boot != nil && p.conn == s.boot)
+// Answer implements leasing.Server.
+func (s *Server) Answer(ctx context.Context, p leasing.Packet[net.PacketConn]) (netip.AddrPort, error) {
+	out := s.respond(ctx, p.Data, p.From, s.boot != nil && p.Mark == s.boot)
 	if out.raw == nil {
-		return
+		return netip.AddrPort{}, nil
 	}
-	if err := s.send(p.conn, out); err != nil {
-		s.metrics.sendErrors.Inc()
-		s.log.Warn("dhcp reply not sent", "to", out.to.String(), "err", err)
-		return
-	}
-	s.metrics.latency.Observe(time.Since(p.at).Seconds())
+	return out.to, s.send(p.Mark, out)
 }
 
 // send sends a reply by a frame where it needs one, else through the socket that

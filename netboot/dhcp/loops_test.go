@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -32,7 +32,7 @@ func TestBootLoop(t *testing.T) {
 		}
 		return offer.BootFileName != ""
 	}
-	for i := range guard.MaxOffers {
+	for i := range leasing.MaxOffers {
 		if !boots(ipxe...) {
 			t.Fatalf("refused at offer %d", i+1)
 		}
@@ -61,7 +61,7 @@ func TestBootLoop(t *testing.T) {
 	if got := w.notices.kinds(); !slices.Equal(got, []netboot.NoticeKind{netboot.NoticeBootLoop}) || w.notices.list[0].MAC != mac1 || w.notices.list[0].Server != "s1" {
 		t.Errorf("told %+v", w.notices.list)
 	}
-	if n := testutil.ToFloat64(w.metrics.loops.WithLabelValues("iPXE")); n != 3 {
+	if n := testutil.ToFloat64(w.metrics.Loops.WithLabelValues("iPXE")); n != 3 {
 		t.Errorf("counted %v", n)
 	}
 	next := boot

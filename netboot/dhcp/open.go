@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -33,27 +34,24 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:       cfg,
 		pool:      newPool(leases),
-		frozen:    newFrozen(freezeMax),
-		promised:  newFrozen(freezeGuests),
-		loops:     guard.NewLoops(),
 		strangers: newStrangers(),
-		decliners: guard.NewDecliners(),
-		shortages: guard.NewShortages(),
+		decliners: leasing.NewDecliners(),
+		shortages: leasing.NewShortages(),
 		probing:   newProbing(),
 		probes:    make(chan struct{}, probeSlots),
 		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 		now:       cfg.Clock,
 	}
-	s.metrics = newMetrics(cfg.Segment, gauged{
-		leases:    func() float64 { return float64(s.pool.leased(s.now())) },
-		resting:   func() float64 { return float64(s.pool.resting(s.now())) },
-		strangers: func() float64 { return float64(s.strangers.count(s.now())) },
+	s.metrics = newMetrics(s)
+	s.answers = leasing.NewAnswers(leasing.Config{
+		Segment: cfg.Segment, Resolver: cfg.Resolver, Evidence: cfg.Evidence, Trace: cfg.Trace, Notify: cfg.Notify,
+		Loops: s.metrics.Loops, Logger: s.log, Clock: s.now,
 	})
-	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
+	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
 	if err := s.openSockets(); err != nil {
-		s.metrics.all().Unregister(cfg.Registerer)
+		s.metrics.Unregister(cfg.Registerer)
 		return nil, err
 	}
 	return s, nil
@@ -97,7 +95,7 @@ func (s *Server) Addr() net.Addr { return s.conn.LocalAddr() }
 // work any more. It closes the sockets and takes back the metrics. It may be
 // called once. An unavailable error says that the DHCP socket broke.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.metrics.all().Unregister(s.cfg.Registerer)
+	defer s.metrics.Unregister(s.cfg.Registerer)
 	s.log.Info("dhcp server started", "address", s.conn.LocalAddr().String())
 	err := s.loop(ctx)
 	s.log.Info("dhcp server stopped")

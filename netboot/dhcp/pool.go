@@ -1,14 +1,13 @@
 package dhcp
 
 import (
-	"hash/fnv"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 )
 
 const (
@@ -20,60 +19,37 @@ const (
 	declineHold = 15 * time.Minute
 	// leavingHold outlives the offer of the address that a MAC changes to, and then
 	// both writes.
-	leavingHold = offerHold + 3*storeTimeout
+	leavingHold = offerHold + 3*leasing.StoreTimeout
 )
 
-type bindingState int
-
-const (
-	stateOffered bindingState = iota // held in memory only
-	stateLeased
-	stateReleased // free, but remembered for its MAC
-	stateDeclined // belongs to nobody until it expires
-	stateLeaving  // its MAC has another one, and its lease is being deleted
-)
-
-// binding is one address and the MAC that has it or had it last.
-type binding struct {
-	mac     string
-	server  string
-	addr    netip.Addr
-	state   bindingState
-	expires time.Time
-	// guest says that its MAC is no machine of ours, and stranger that nobody named it: a
-	// guest, or a BMC that is known by a prefix only.
-	guest, stranger bool
-	// xid and given are the exchange in which the MAC was told the address last, and when.
-	xid   dhcpv4.TransactionID
-	given time.Time
+// own is what a binding has besides.
+type own struct {
+	// stranger says that nobody named the MAC: a guest, or a BMC that is known by a prefix only.
+	stranger bool
+	// xid is the exchange in which the MAC was told the address last.
+	xid dhcpv4.TransactionID
 	// old is where the MAC comes from: its lease is to be deleted once it has another.
 	old netip.Addr
 }
 
-// taken says that nobody but its MAC may have the address now.
-func (b *binding) taken(now time.Time) bool {
-	return b.state != stateReleased && now.Before(b.expires)
-}
+type binding = leasing.Binding[own]
 
-// pool is the bindings of the segment. Expired and released ones are remembered,
-// so that a machine gets its old address while nobody else needed it.
+// pool is the bindings of the segment, by MAC and by address.
 type pool struct {
-	mu     sync.Mutex
-	byMAC  map[string]*binding // never declined ones
-	byAddr map[netip.Addr]*binding
+	*leasing.Table[own]
 	guests guests
 }
 
 func newPool(leases []netboot.Lease) *pool {
-	p := &pool{byMAC: make(map[string]*binding), byAddr: make(map[netip.Addr]*binding), guests: newGuests()}
+	p := &pool{Table: leasing.NewTable[own](), guests: newGuests()}
 	for _, l := range leases {
-		b := &binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires}
+		b := &binding{Client: l.MAC, Server: l.Server, Addr: l.Address, State: leasing.Leased, Expires: l.Expires}
 		if l.Declined {
-			b.state = stateDeclined
-			p.byAddr[b.addr] = b
+			b.State = leasing.Declined
+			p.ByAddr[b.Addr] = b
 			continue
 		}
-		if old := p.byMAC[b.mac]; old != nil && old.expires.After(b.expires) {
+		if old := p.ByClient[b.Client]; old != nil && old.Expires.After(b.Expires) {
 			continue // the MAC moved, and the store kept the older lease
 		}
 		p.bind(b)
@@ -83,31 +59,31 @@ func newPool(leases []netboot.Lease) *pool {
 
 // bind makes b the binding of its MAC and of its address.
 func (p *pool) bind(b *binding) {
-	if old := p.byMAC[b.mac]; old != nil && p.byAddr[old.addr] == old {
-		delete(p.byAddr, old.addr)
+	if old := p.ByClient[b.Client]; old != nil && p.ByAddr[old.Addr] == old {
+		delete(p.ByAddr, old.Addr)
 	}
-	if old := p.byAddr[b.addr]; old != nil && p.byMAC[old.mac] == old {
-		delete(p.byMAC, old.mac)
-		p.guests.leave(old.mac)
+	if old := p.ByAddr[b.Addr]; old != nil && p.ByClient[old.Client] == old {
+		delete(p.ByClient, old.Client)
+		p.guests.leave(old.Client)
 	}
-	p.byMAC[b.mac], p.byAddr[b.addr] = b, b
+	p.ByClient[b.Client], p.ByAddr[b.Addr] = b, b
 	p.guests.follow(b)
 }
 
 // move makes b the binding of its MAC, which may have a lease of another address.
 // Nobody gets that address before its lease is deleted: the deletion would hit his.
 func (p *pool) move(b *binding, now time.Time) {
-	if was := p.byMAC[b.mac]; was != nil {
-		if b.old = was.addr; was.state == stateOffered {
-			b.old = was.old
+	if was := p.ByClient[b.Client]; was != nil {
+		if b.Own.old = was.Addr; was.State == leasing.Offered {
+			b.Own.old = was.Own.old
 		}
 	}
 	p.bind(b)
-	if o := p.byAddr[b.old]; b.old == b.addr || o != nil && (o.state != stateLeaving || o.mac != b.mac) {
-		b.old = netip.Addr{} // it is its own again, or somebody else's, whose lease replaced it
+	if o := p.ByAddr[b.Own.old]; b.Own.old == b.Addr || o != nil && (o.State != leasing.Leaving || o.Client != b.Client) {
+		b.Own.old = netip.Addr{} // it is its own again, or somebody else's, whose lease replaced it
 	}
-	if b.old.IsValid() {
-		p.byAddr[b.old] = &binding{mac: b.mac, addr: b.old, state: stateLeaving, expires: now.Add(leavingHold)}
+	if b.Own.old.IsValid() {
+		p.ByAddr[b.Own.old] = &binding{Client: b.Client, Addr: b.Own.old, State: leasing.Leaving, Expires: now.Add(leavingHold)}
 	}
 }
 
@@ -116,202 +92,127 @@ func (p *pool) move(b *binding, now time.Time) {
 // that the address was not held before this call. ok is false if the pool is
 // exhausted.
 func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fresh, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byMAC[mac]
-	if sc.may(sc.mine) && (b == nil || b.addr != sc.mine) && p.vacant(sc, mac, sc.mine, now) {
-		p.move(&binding{mac: mac, addr: sc.mine, state: stateOffered, expires: now.Add(offerHold)}, now)
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[mac]
+	if sc.may(sc.mine) && (b == nil || b.Addr != sc.mine) && p.vacant(sc, mac, sc.mine, now) {
+		p.move(&binding{Client: mac, Addr: sc.mine, State: leasing.Offered, Expires: now.Add(offerHold)}, now)
 		return sc.mine, true, true
 	}
-	if b != nil && sc.may(b.addr) {
-		if b.taken(now) {
-			if b.state == stateOffered {
-				b.expires = now.Add(offerHold)
+	if b != nil && sc.may(b.Addr) {
+		if b.Taken(now) {
+			if b.State == leasing.Offered {
+				b.Expires = now.Add(offerHold)
 			}
-			return b.addr, false, true
+			return b.Addr, false, true
 		}
 		if !p.guests.admit(sc, mac, now) {
 			return netip.Addr{}, false, false
 		}
-		b.state, b.expires, b.guest, b.stranger = stateOffered, now.Add(offerHold), sc.guest, sc.stranger
+		b.State, b.Expires, b.Guest, b.Own.stranger = leasing.Offered, now.Add(offerHold), sc.guest, sc.stranger
 		p.guests.follow(b)
-		return b.addr, true, true
+		return b.Addr, true, true
 	}
 	if !p.guests.admit(sc, mac, now) {
 		return netip.Addr{}, false, false
 	}
 	addr, ok = p.free(sc, mac, now)
 	if ok {
-		p.move(&binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest, stranger: sc.stranger}, now)
+		p.move(&binding{Client: mac, Addr: addr, State: leasing.Offered, Expires: now.Add(offerHold), Guest: sc.guest, Own: own{stranger: sc.stranger}}, now)
 	}
 	return addr, true, ok
 }
 
-// free finds an address for the MAC: the first one that nobody remembers from
-// the MAC's own place in the pool on; if all are remembered, the one that has
-// been free for longest, those of guests first. A guest gets none that is
-// remembered for a machine of ours. A machine of ours gets one that rests, the one that
-// has rested for longest, before it gets none.
+// free finds an address for the MAC: one that rests only for who is no stranger.
 func (p *pool) free(sc scope, mac string, now time.Time) (netip.Addr, bool) {
-	from, size := poolRange(sc.seg)
-	if size == 0 || sc.only {
-		return netip.Addr{}, false
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(mac)) // fnv never fails
-	var best, resting *binding
-	for i, start := uint32(0), h.Sum32()%size; i < size; i++ {
-		addr := nth(from, (start+i)%size)
-		if !sc.may(addr) {
-			continue
-		}
-		b := p.byAddr[addr]
-		switch {
-		case b == nil:
-			return addr, true
-		case b.state == stateDeclined && b.taken(now):
-			if resting == nil || b.expires.Before(resting.expires) {
-				resting = b
-			}
-		case b.taken(now), sc.guest && !b.guest && b.state != stateDeclined:
-		case best == nil, b.guest && !best.guest, b.guest == best.guest && b.expires.Before(best.expires):
-			best = b
-		}
-	}
-	if best == nil && !sc.stranger {
-		best = resting
-	}
-	if best == nil {
-		return netip.Addr{}, false
-	}
-	return best.addr, true
+	return p.Free(sc.candidates(mac), sc.guest, !sc.stranger, now)
 }
 
 // vacant says that nobody but the MAC has the address. One that rests is not vacant,
 // except for whom it is reserved for.
 func (p *pool) vacant(sc scope, mac string, addr netip.Addr, now time.Time) bool {
-	b := p.byAddr[addr]
+	b := p.ByAddr[addr]
 	switch {
-	case b == nil, !b.taken(now):
+	case b == nil, !b.Taken(now):
 		return true
-	case b.state == stateDeclined:
+	case b.State == leasing.Declined:
 		return addr == sc.mine
 	}
-	return b.mac == mac
+	return b.Client == mac
 }
 
 // reserved says whether the MAC could have its reservation now.
 func (p *pool) reserved(sc scope, mac string, now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	return sc.may(sc.mine) && p.vacant(sc, mac, sc.mine, now)
 }
 
 // withdraw takes back an offer that the MAC did not accept or that is not to be
 // made. A lease stays.
 func (p *pool) withdraw(mac string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.byMAC[mac]; b != nil && b.state == stateOffered {
-		delete(p.byMAC, mac)
-		delete(p.byAddr, b.addr)
+	p.Lock()
+	defer p.Unlock()
+	if b := p.ByClient[mac]; b != nil && b.State == leasing.Offered {
+		delete(p.ByClient, mac)
+		delete(p.ByAddr, b.Addr)
 		p.guests.leave(mac)
 	}
 }
 
-// holding is what the pool knows of an address from the view of one MAC.
-type holding string
-
-const (
-	holdNothing holding = "nothing" // neither the MAC nor the address has a binding
-	holdSame    holding = "same"    // the address is, or was last, the MAC's
-	holdOther   holding = "other"   // the MAC's address is another one
-	holdForeign holding = "foreign" // somebody else has the address now, or it rests
-)
-
 // look compares a MAC's claim to an address with the bindings.
-func (p *pool) look(sc scope, mac string, addr netip.Addr, now time.Time) holding {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.byMAC[mac]; b != nil {
-		if b.addr == addr {
-			return holdSame
-		}
-		if b.taken(now) {
-			return holdOther
-		}
-	}
-	if !p.vacant(sc, mac, addr, now) {
-		return holdForeign
-	}
-	return holdNothing
-}
-
-// address is the address that the MAC holds now; the zero Addr if none.
-func (p *pool) address(mac string, now time.Time) netip.Addr {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.byMAC[mac]; b != nil && b.taken(now) {
-		return b.addr
-	}
-	return netip.Addr{}
+func (p *pool) look(sc scope, mac string, addr netip.Addr, now time.Time) leasing.Holding {
+	p.Lock()
+	defer p.Unlock()
+	return p.Look(mac, addr, p.vacant(sc, mac, addr, now), now)
 }
 
 // claim holds the address for the MAC until the lease is on disk, unless
 // somebody else has it or the MAC is one guest too many. It returns the address whose
 // lease is to be deleted then, if the MAC had another.
 func (p *pool) claim(sc scope, mac string, addr netip.Addr, now time.Time) (old netip.Addr, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	if !p.vacant(sc, mac, addr, now) || !p.guests.admit(sc, mac, now) {
 		return netip.Addr{}, false
 	}
-	b := p.byMAC[mac]
-	if b == nil || b.addr != addr || b.old.IsValid() {
-		b = &binding{mac: mac, addr: addr, state: stateOffered, expires: now.Add(offerHold), guest: sc.guest, stranger: sc.stranger}
+	b := p.ByClient[mac]
+	if b == nil || b.Addr != addr || b.Own.old.IsValid() {
+		b = &binding{Client: mac, Addr: addr, State: leasing.Offered, Expires: now.Add(offerHold), Guest: sc.guest, Own: own{stranger: sc.stranger}}
 		p.move(b, now)
-		return b.old, true
+		return b.Own.old, true
 	}
-	if !b.taken(now) || b.state == stateOffered {
-		b.state, b.expires = stateOffered, now.Add(offerHold)
+	if !b.Taken(now) || b.State == leasing.Offered {
+		b.State, b.Expires = leasing.Offered, now.Add(offerHold)
 	}
 	return netip.Addr{}, true
 }
 
-// left frees an address whose lease was deleted.
-func (p *pool) left(addr netip.Addr) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.byAddr[addr]; b != nil && b.state == stateLeaving {
-		delete(p.byAddr, addr)
-	}
-}
-
 // commit marks a lease that is on disk, and was asked for by the exchange.
 func (p *pool) commit(l netboot.Lease, sc scope, xid dhcpv4.TransactionID, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.bind(&binding{mac: l.MAC, server: l.Server, addr: l.Address, state: stateLeased, expires: l.Expires, guest: sc.guest, stranger: sc.stranger, xid: xid, given: now})
+	p.Lock()
+	defer p.Unlock()
+	p.bind(&binding{Client: l.MAC, Server: l.Server, Addr: l.Address, State: leasing.Leased, Expires: l.Expires, Guest: sc.guest, Given: now, Own: own{stranger: sc.stranger, xid: xid}})
 }
 
 // told notes the exchange in which the MAC is offered its address.
 func (p *pool) told(mac string, xid dhcpv4.TransactionID, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.byMAC[mac]; b != nil {
-		b.xid, b.given = xid, now
+	p.Lock()
+	defer p.Unlock()
+	if b := p.ByClient[mac]; b != nil {
+		b.Own.xid, b.Given = xid, now
 	}
 }
 
 // given compares a DECLINE with what the MAC was told.
 func (p *pool) given(mac string, addr netip.Addr, xid dhcpv4.TransactionID, now time.Time) declined {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byMAC[mac]
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[mac]
 	switch {
-	case b == nil || b.addr != addr:
+	case b == nil || b.Addr != addr:
 		return declinedNone
-	case b.xid != xid || b.given.IsZero() || now.Sub(b.given) > declineWindow:
+	case b.Own.xid != xid || b.Given.IsZero() || now.Sub(b.Given) > declineWindow:
 		return declinedLate
 	}
 	return declinedJust
@@ -321,51 +222,33 @@ func (p *pool) given(mac string, addr netip.Addr, xid dhcpv4.TransactionID, now 
 // the address is then probed before it is offered again. ok is false if the address is not
 // the MAC's any more.
 func (p *pool) decline(mac string, addr netip.Addr, hold time.Duration, now time.Time) (until time.Time, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byMAC[mac]
-	if b == nil || b.addr != addr {
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[mac]
+	if b == nil || b.Addr != addr {
 		return time.Time{}, false
 	}
-	delete(p.byMAC, mac)
+	delete(p.ByClient, mac)
 	p.guests.leave(mac)
 	if hold == 0 {
-		delete(p.byAddr, addr)
+		delete(p.ByAddr, addr)
 		return now, true
 	}
 	until = now.Add(hold)
-	p.byAddr[addr] = &binding{mac: mac, addr: addr, state: stateDeclined, expires: until}
+	p.ByAddr[addr] = &binding{Client: mac, Addr: addr, State: leasing.Declined, Expires: until}
 	return until, true
 }
 
 // release frees the MAC's address and remembers it. ok is false if the address
 // is not leased to the MAC.
 func (p *pool) release(mac string, addr netip.Addr, now time.Time) (server string, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byMAC[mac]
-	if b == nil || b.addr != addr || b.state != stateLeased || !now.Before(b.expires) {
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[mac]
+	if b == nil || b.Addr != addr || b.State != leasing.Leased || !now.Before(b.Expires) {
 		return "", false
 	}
-	b.state, b.expires = stateReleased, now
+	b.State, b.Expires = leasing.Released, now
 	p.guests.leave(mac)
-	return b.server, true
-}
-
-// leased counts the leases that run.
-func (p *pool) leased(now time.Time) int { return p.count(stateLeased, now) }
-
-// resting counts the addresses that are not offered because they were found in use.
-func (p *pool) resting(now time.Time) int { return p.count(stateDeclined, now) }
-
-func (p *pool) count(state bindingState, now time.Time) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := 0
-	for _, b := range p.byAddr {
-		if b.state == state && now.Before(b.expires) {
-			n++
-		}
-	}
-	return n
+	return b.Server, true
 }

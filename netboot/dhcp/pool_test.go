@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"pgregory.net/rapid"
 
+	"rackboot/netboot/leasing"
 	"rackboot/protocol/resource"
 )
 
@@ -57,7 +58,7 @@ func TestExhaustion(t *testing.T) {
 	if reply, _ := w.send(t, discoverFrom(mac2)); reply != nil {
 		t.Errorf("offered %s twice", reply.YourIPAddr)
 	}
-	if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("discover", resultExhausted)); n != 2 {
+	if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("discover", resultExhausted)); n != 2 {
 		t.Errorf("counted %v", n)
 	}
 	w.clock = w.clock.Add(time.Hour) // the lease ends, and its address is the only one
@@ -92,15 +93,15 @@ func TestRelease(t *testing.T) {
 	w := newWorld(t, lease1())
 	w.resolver.seg.PoolTo = w.resolver.seg.PoolFrom.Next() // two addresses
 	ip := w.bind(t, mac1)
-	if n := w.pool.leased(w.clock); n != 1 {
+	if n := w.pool.Count(leasing.Leased, w.clock); n != 1 {
 		t.Errorf("%d leases", n)
 	}
 	w.send(t, client(dhcpv4.MessageTypeRelease, mac2, ciaddr(ip), withIP(54, ours)))
-	if n := w.pool.leased(w.clock); n != 1 {
+	if n := w.pool.Count(leasing.Leased, w.clock); n != 1 {
 		t.Error("a stranger released the lease")
 	}
 	w.send(t, client(dhcpv4.MessageTypeRelease, mac1, ciaddr(ip), withIP(54, ours)))
-	if n := w.pool.leased(w.clock); n != 0 {
+	if n := w.pool.Count(leasing.Leased, w.clock); n != 0 {
 		t.Errorf("%d leases after RELEASE", n)
 	}
 	w.restart(t)
@@ -125,7 +126,7 @@ func TestMovedMAC(t *testing.T) {
 	if _, ok := w.leases.get(old); ok {
 		t.Errorf("the store still has %s", old)
 	}
-	if b := w.pool.byAddr[addr(old)]; b != nil {
+	if b := w.pool.ByAddr[addr(old)]; b != nil {
 		t.Errorf("%s is still held: %+v", old, b)
 	}
 }
@@ -143,7 +144,7 @@ func TestLeavingAddress(t *testing.T) {
 	if _, ok := w.pool.claim(sc, mac2, addr(old), w.clock); ok {
 		t.Error("another MAC has it before it is deleted")
 	}
-	w.pool.left(addr(old))
+	w.pool.Left(addr(old))
 	if _, ok := w.pool.claim(sc, mac2, addr(old), w.clock); !ok {
 		t.Error("it is held for ever")
 	}
@@ -165,10 +166,10 @@ func TestPoolProperty(t *testing.T) {
 					t.Fatalf("offered %s", got)
 				}
 			case 1:
-				holder := p.byAddr[addr]
+				holder := p.ByAddr[addr]
 				_, ok := p.claim(scope{seg: seg}, mac, addr, now)
-				if foreign := holder != nil && holder.mac != mac && holder.taken(now); ok && foreign {
-					t.Fatalf("%s took %s from %s", mac, addr, holder.mac)
+				if foreign := holder != nil && holder.Client != mac && holder.Taken(now); ok && foreign {
+					t.Fatalf("%s took %s from %s", mac, addr, holder.Client)
 				}
 				if ok {
 					p.commit(leaseFor(mac, addr, now.Add(time.Hour)), scope{}, dhcpv4.TransactionID{}, now)
@@ -182,13 +183,13 @@ func TestPoolProperty(t *testing.T) {
 			case 5:
 				now = now.Add(time.Duration(rapid.IntRange(1, 90).Draw(t, "minutes")) * time.Minute)
 			}
-			for mac, b := range p.byMAC {
-				if b.mac != mac || p.byAddr[b.addr] != b {
+			for mac, b := range p.ByClient {
+				if b.Client != mac || p.ByAddr[b.Addr] != b {
 					t.Fatalf("bindings of %s do not agree", mac)
 				}
 			}
-			if len(p.byAddr) > 4 {
-				t.Fatalf("%d bindings of 4 addresses", len(p.byAddr))
+			if len(p.ByAddr) > 4 {
+				t.Fatalf("%d bindings of 4 addresses", len(p.ByAddr))
 			}
 		}
 	})

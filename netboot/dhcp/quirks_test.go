@@ -68,7 +68,7 @@ func TestPXE(t *testing.T) {
 		if reply, _ := w.send(t, client(dhcpv4.MessageTypeDiscover, mac1, withText(60, pxe))); reply != nil {
 			t.Errorf("sent %s", reply.Summary())
 		}
-		if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("discover", resultUnsendable)); n != 1 {
+		if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("discover", resultUnsendable)); n != 1 {
 			t.Errorf("counted %v", n)
 		}
 	})

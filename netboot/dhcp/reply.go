@@ -8,7 +8,7 @@ import (
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -77,7 +77,7 @@ func nak(r *request, seg resource.SegmentIntent, why string) *dhcpv4.DHCPv4 {
 // HTTP client with a URL of its own prefers any offer that has it. A BMC would
 // wait for names that nobody resolves. An operating system gets the service's extras.
 func network(p *dhcpv4.DHCPv4, seg resource.SegmentIntent, a protocol.BootAnswer) {
-	bmc := guard.BMCs(seg, a)
+	bmc := leasing.BMCs(seg, a)
 	if !bmc && a.Action == protocol.AnswerLease {
 		extras(p, seg)
 	}

@@ -3,6 +3,8 @@ package dhcp
 import (
 	"net/netip"
 	"time"
+
+	"rackboot/netboot/leasing"
 )
 
 // state is the state of a client that sends a DHCPREQUEST, which RFC 2131 section
@@ -62,22 +64,22 @@ const (
 // know nothing of may have been granted before our leases were lost, so that it is
 // not refused unless it is another's. On the link but not ours to give, it may be
 // another server's lease.
-func requestRule(st state, pl place, hold holding, authoritative bool) outcome {
+func requestRule(st state, pl place, hold leasing.Holding, authoritative bool) outcome {
 	switch {
-	case pl == placeOff, pl == placeOthers, pl == placeMoved, hold == holdOther, hold == holdForeign:
+	case pl == placeOff, pl == placeOthers, pl == placeMoved, hold == leasing.HoldOther, hold == leasing.HoldForeign:
 		return outcomeNak
-	case pl == placeHere && st == stateReboot && hold == holdNothing:
+	case pl == placeHere && st == stateReboot && hold == leasing.HoldNothing:
 		return outcomeRecover
 	case pl == placeHere:
 		return outcomeGrant
-	case st == stateSelecting, hold == holdSame, authoritative:
+	case st == stateSelecting, hold == leasing.HoldSame, authoritative:
 		return outcomeNak
 	}
 	return outcomeSilence
 }
 
 // why is the text of a DHCPNAK (option 56).
-func why(pl place, hold holding) string {
+func why(pl place, hold leasing.Holding) string {
 	switch {
 	case pl == placeOff:
 		return "address is not on this network"
@@ -85,9 +87,9 @@ func why(pl place, hold holding) string {
 		return "address is reserved"
 	case pl == placeMoved:
 		return "another address is reserved"
-	case hold == holdOther:
+	case hold == leasing.HoldOther:
 		return "another address is leased"
-	case hold == holdForeign:
+	case hold == leasing.HoldForeign:
 		return "address is in use"
 	}
 	return "address is not in the pool"

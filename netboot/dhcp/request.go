@@ -9,6 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/iana"
 
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -35,10 +36,8 @@ type request struct {
 	peer   netip.AddrPort
 	// boot says that the packet came to the port of PXE boot servers.
 	boot bool
-	// told is what was decided about the client, and asker the client with the address
-	// that it has or is offered, for the trace.
-	told  protocol.BootAnswer
-	asker *protocol.BootClient
+	// question is what was decided about; nil before.
+	question *leasing.Question
 }
 
 // parse decodes a packet. The codec refuses packets without the magic cookie, so

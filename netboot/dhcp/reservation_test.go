@@ -9,6 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -141,7 +142,7 @@ func TestDeclinedReservation(t *testing.T) {
 	ip := w.bind(t, mac1)
 	decline := client(dhcpv4.MessageTypeDecline, mac1, withIP(54, ours), withIP(50, ip))
 	w.send(t, decline)
-	if w.pool.resting(w.clock) != 1 {
+	if w.pool.Count(leasing.Declined, w.clock) != 1 {
 		t.Fatal("nothing rests")
 	}
 	w.resolver.svc.Reservations = reserve(t, netboot.Reservation{Address: addr(ip), MAC: mac1})
@@ -152,7 +153,7 @@ func TestDeclinedReservation(t *testing.T) {
 		w.send(t, decline)
 		w.restart(t)
 	}
-	if w.pool.resting(w.clock) != 0 {
+	if w.pool.Count(leasing.Declined, w.clock) != 0 {
 		t.Error("the reservation rests")
 	}
 	if got := w.notices.kinds(); !slices.Equal(got, []netboot.NoticeKind{netboot.NoticeDeclined, netboot.NoticeDeclined, netboot.NoticeDeclined}) {
@@ -195,10 +196,10 @@ func TestGuests(t *testing.T) {
 	if n := flood(); n == 0 || n > 4 {
 		t.Errorf("%d guests after the first left", n)
 	}
-	if len(w.pool.guests.bindings) > 4 || len(w.pool.byMAC) > 8 {
-		t.Errorf("%d guests, %d bindings are remembered", len(w.pool.guests.bindings), len(w.pool.byMAC))
+	if len(w.pool.guests.bindings) > 4 || len(w.pool.ByClient) > 8 {
+		t.Errorf("%d guests, %d bindings are remembered", len(w.pool.guests.bindings), len(w.pool.ByClient))
 	}
-	if n := len(w.frozen.entries); n != 1 {
+	if n, _ := w.answers.Kept(); n != 1 {
 		t.Errorf("guests are frozen among machines of ours: %d", n)
 	}
 	w.resolver.set(lease1())
@@ -224,8 +225,8 @@ func TestUnknownFlood(t *testing.T) {
 			t.Fatal("an unknown machine is answered")
 		}
 	}
-	if len(w.pool.byAddr) != 1 || len(w.frozen.entries) != 1 {
-		t.Errorf("%d bindings, %d frozen answers", len(w.pool.byAddr), len(w.frozen.entries))
+	if n, _ := w.answers.Kept(); len(w.pool.ByAddr) != 1 || n != 1 {
+		t.Errorf("%d bindings, %d frozen answers", len(w.pool.ByAddr), n)
 	}
 	w.resolver.set(lease1())
 	if got := w.bind(t, mac1); got != ip {

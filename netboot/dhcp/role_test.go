@@ -78,12 +78,13 @@ func TestRoles(t *testing.T) {
 	} {
 		t.Run(string(row.role)+" "+row.mac, func(t *testing.T) {
 			w := newWorld(t, protocol.BootAnswer{})
-			w.cfg.Resolver = &known{
+			resolver := &known{
 				fixedResolver: fixedResolver{seg: withRole(row.role), answer: protocol.BootAnswer{
 					Action: protocol.AnswerBoot, Server: "s1", Token: "tok3n", File: "boot.efi",
 				}},
 				macs: append(row.more, mac1), uuids: []string{uuidText},
 			}
+			w.restart(t, func(c *Config) { c.Resolver = resolver })
 			opts := append(row.opts, withText(60, "HTTPClient:Arch:00016:UNDI:003000"))
 			reply, _ := w.send(t, client(dhcpv4.MessageTypeDiscover, row.mac, opts...))
 			got := silence
@@ -95,7 +96,7 @@ func TestRoles(t *testing.T) {
 			if got != row.want {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
-			if row.want == silence && len(w.pool.byAddr) != 0 {
+			if row.want == silence && len(w.pool.ByAddr) != 0 {
 				t.Error("silence holds an address")
 			}
 		})

@@ -98,7 +98,7 @@ func TestRelayEcho(t *testing.T) {
 			t.Errorf("%s lacks the client identifier", p.MessageType())
 		}
 	}
-	if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("request", resultElsewhere)); n != 0 {
+	if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("request", resultElsewhere)); n != 0 {
 		t.Error("the relay's server identifier counts as another server's")
 	}
 }
@@ -176,7 +176,7 @@ func TestProxy(t *testing.T) {
 			w.resolver.svc = netboot.Service{Mode: row.mode, Authoritative: true}
 			with(97, uuid...)(row.packet)
 			out := w.respond(t.Context(), row.packet.ToBytes(), testPeer, row.boot)
-			if len(w.pool.byAddr) != 0 {
+			if len(w.pool.ByAddr) != 0 {
 				t.Error("an address is held")
 			}
 			if out.raw == nil {

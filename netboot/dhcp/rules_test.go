@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rackboot/internal/doctable"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -11,11 +12,11 @@ func TestRequestRule(t *testing.T) {
 	doctable.Of(t, "reqrule.go", "requestRule").HoldOne(t, [][]string{
 		doctable.Words(stateSelecting, stateReboot, stateRenewing),
 		doctable.Words(placeHere, placeLink, placeOthers, placeMoved, placeOff),
-		doctable.Words(holdNothing, holdSame, holdOther, holdForeign),
+		doctable.Words(leasing.HoldNothing, leasing.HoldSame, leasing.HoldOther, leasing.HoldForeign),
 		doctable.YesNo(),
 	}, func(in []string) string {
-		out := requestRule(state(in[0]), place(in[1]), holding(in[2]), in[3] == "yes")
-		if why(place(in[1]), holding(in[2])) == "" {
+		out := requestRule(state(in[0]), place(in[1]), leasing.Holding(in[2]), in[3] == "yes")
+		if why(place(in[1]), leasing.Holding(in[2])) == "" {
 			t.Errorf("%v: no text for a NAK", in)
 		}
 		return string(out)

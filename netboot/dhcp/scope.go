@@ -1,11 +1,13 @@
 package dhcp
 
 import (
+	"hash/fnv"
+	"iter"
 	"net/netip"
 	"time"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -22,7 +24,7 @@ type scope struct {
 }
 
 func newScope(r *request, seg resource.SegmentIntent, svc netboot.Service, a protocol.BootAnswer) scope {
-	bmc := guard.BMCs(seg, a) && netboot.IsBMC(seg, r.mac)
+	bmc := leasing.BMCs(seg, a) && netboot.IsBMC(seg, r.mac)
 	sc := scope{
 		seg:      seg,
 		reserved: svc.Reservations,
@@ -57,6 +59,24 @@ func (sc scope) may(a netip.Addr) bool {
 func (sc scope) others(a netip.Addr) bool {
 	_, ok := sc.reserved.At(a)
 	return ok && a != sc.mine
+}
+
+// candidates are the addresses of the pool that the MAC may have, from its own place in the
+// pool on, which a hash of it gives.
+func (sc scope) candidates(mac string) iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		from, size := poolRange(sc.seg)
+		if size == 0 || sc.only {
+			return
+		}
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(mac)) // fnv never fails
+		for i, start := uint32(0), h.Sum32()%size; i < size; i++ {
+			if a := nth(from, (start+i)%size); sc.may(a) && !yield(a) {
+				return
+			}
+		}
+	}
 }
 
 // leaseTime is option 51.

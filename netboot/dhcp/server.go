@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 )
 
 // Config is what a Server needs.
@@ -60,12 +60,10 @@ type Server struct {
 	boot      net.PacketConn // port 4011; nil if it is not served
 	link      *link          // nil without raw sockets
 	pool      *pool
-	frozen    *frozen
-	promised  *frozen // to clients that are no machines of ours
-	loops     *guard.Loops
+	answers   *leasing.Answers
 	strangers *strangers
-	decliners *guard.Decliners
-	shortages *guard.Shortages
+	decliners *leasing.Decliners
+	shortages *leasing.Shortages
 	probing   *probing
 	probes    chan struct{}
 	metrics   *metrics

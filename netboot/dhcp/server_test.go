@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -138,7 +139,7 @@ func TestQueueIsBounded(t *testing.T) {
 	leases.putGate = make(chan struct{})
 	var c floodConn
 	c.packet = client(asking, mac1, withIP(54, ours), withIP(50, "10.99.0.60")).ToBytes()
-	c.left = workerCount + queueLength + 100
+	c.left = workerCount + leasing.QueueLength + 100
 	c.closed = make(chan struct{})
 	s, err := New(Config{
 		Segment: "rack1", Conn: &c, Resolver: &fixedResolver{seg: testSegment(), answer: lease1()},
@@ -151,7 +152,7 @@ func TestQueueIsBounded(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	// At most every worker has taken one packet from the full queue.
-	waitFor(t, func() bool { return testutil.ToFloat64(s.metrics.drops) >= 100 })
+	waitFor(t, func() bool { return testutil.ToFloat64(s.metrics.Drops) >= 100 })
 	close(leases.putGate)
 	cancel()
 	if err := <-done; err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -84,7 +85,7 @@ func TestRequestStates(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t, lease1())
 			own, other := w.bind(t, mac1), w.bind(t, mac2)
-			before := testutil.ToFloat64(w.metrics.packets.WithLabelValues("request", row.result))
+			before := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("request", row.result))
 			p := row.packet(own, other)
 			xid(9)(p)
 			reply, to := w.send(t, p)
@@ -95,7 +96,7 @@ func TestRequestStates(t *testing.T) {
 			if got != row.want {
 				t.Fatalf("got %s, want %s", got, row.want)
 			}
-			if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("request", row.result)) - before; n != 1 {
+			if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("request", row.result)) - before; n != 1 {
 				t.Errorf("result %s counted %v times", row.result, n)
 			}
 			if got == dhcpv4.MessageTypeAck && !p.ClientIPAddr.IsUnspecified() && to.String() != p.ClientIPAddr.String()+":68" {
@@ -217,24 +218,9 @@ func TestFrozenAnswer(t *testing.T) {
 	if got := ask(5); got != "http://10.99.0.1:8080/b/refused/refused.efi" {
 		t.Errorf("another xid: ACK says %q", got)
 	}
-	w.clock = w.clock.Add(freezeFor)
+	w.clock = w.clock.Add(leasing.FreezeFor)
 	if got := ask(4); got != "http://10.99.0.1:8080/b/refused/refused.efi" {
-		t.Errorf("after %s: ACK says %q", freezeFor, got)
-	}
-}
-
-func TestFrozenIsBounded(t *testing.T) {
-	f := newFrozen(freezeMax)
-	now := time.Unix(0, 0)
-	for i := range uint32(3 * freezeMax) {
-		f.put(freezeKey{xid: i}, protocol.BootAnswer{}, now)
-	}
-	if len(f.entries) != freezeMax || len(f.order) != freezeMax {
-		t.Errorf("%d entries, %d in order", len(f.entries), len(f.order))
-	}
-	f.put(freezeKey{xid: 1}, protocol.BootAnswer{}, now.Add(freezeFor))
-	if len(f.entries) != 1 || len(f.order) != 1 {
-		t.Errorf("after expiry %d entries, %d in order", len(f.entries), len(f.order))
+		t.Errorf("after %s: ACK says %q", leasing.FreezeFor, got)
 	}
 }
 
@@ -251,10 +237,10 @@ func TestSilence(t *testing.T) {
 			t.Errorf("%s is answered", p.MessageType())
 		}
 	}
-	if len(w.pool.byAddr) != 0 || len(w.pool.byMAC) != 0 {
+	if len(w.pool.ByAddr) != 0 || len(w.pool.ByClient) != 0 {
 		t.Error("silence holds an address")
 	}
-	if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues("discover", resultSilence)); n != 1 {
+	if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues("discover", resultSilence)); n != 1 {
 		t.Errorf("counted %v", n)
 	}
 	events := w.evidence.all()

@@ -15,7 +15,7 @@ func TestTrace(t *testing.T) {
 	answer := protocol.BootAnswer{Action: protocol.AnswerBoot, Server: "s1", Reason: "first boot granted", Token: "0123456789abcdef", File: "boot.efi"}
 	w := newWorld(t, answer)
 	var told []netboot.Exchange
-	w.cfg.Trace = func(e netboot.Exchange) { told = append(told, e) }
+	w.restart(t, func(c *Config) { c.Trace = func(e netboot.Exchange) { told = append(told, e) } })
 	const mac = "52:54:00:00:00:01"
 	class := withText(60, "HTTPClient:Arch:00016:UNDI:003000")
 	offer, _ := w.send(t, client(dhcpv4.MessageTypeDiscover, mac, class))

@@ -32,10 +32,10 @@
 // # The answer is frozen
 //
 // UEFI HTTP boot takes the URL from the ADVERTISE. The resolver's answer is therefore
-// kept per machine and class from a SOLICIT on for [freezeFor], also for the REQUEST,
+// kept per machine and class from a SOLICIT on for [leasing.FreezeFor], also for the REQUEST,
 // which has another transaction ID; the next SOLICIT asks again. Silence is not kept,
 // because nothing was promised. Who is offered the same boot in more than
-// [loopOffers] exchanges is refused for a while.
+// [leasing.MaxOffers] exchanges is refused for a while.
 //
 // # Routers
 //
@@ -47,7 +47,7 @@
 //
 // # Limits
 //
-// Messages wait in a queue of [queueLength] for one of [workerCount] workers; one that
+// Messages wait in a queue of [leasing.QueueLength] for one of [workerCount] workers; one that
 // finds the queue full is dropped and counted. At most [maxBindings] machines are
 // remembered, at most [maxGuests] of which are not ours, with their half of a small
 // pool; at most [maxResting] declined addresses rest. Reconfigure, authentication,

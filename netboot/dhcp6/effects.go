@@ -8,73 +8,26 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-// resolve asks who the client is and freezes the answer.
-func (s *Server) resolve(r *request, addr netip.Addr, byUUID bool) (told protocol.BootAnswer, who *protocol.BootClient) {
-	defer func() { r.told, r.asker = told, who }()
-	now := s.now()
-	client := r.client(s.cfg.Segment, addr)
-	if !byUUID {
-		client.UUID = ""
-	}
+// decide finds the answer for a client, and the client to record as seen, nil if it is none.
+func (s *Server) decide(r *request, seg resource.SegmentIntent, addr netip.Addr) (protocol.BootAnswer, *protocol.BootClient) {
 	asking := r.kind == dhcpv6.MessageTypeInformationRequest
-	first := asking || r.kind == dhcpv6.MessageTypeSolicit
-	key, xid := freezeKey{id: r.id, class: r.class, asking: asking}, r.number()
-	for _, f := range []*frozen{s.frozen, s.promised} {
-		if a, ok := f.get(key, xid, first, now); ok {
-			return a, &client
-		}
+	r.question = &leasing.Question{
+		Client: r.client(s.cfg.Segment, addr), ID: r.id, First: asking || r.kind == dhcpv6.MessageTypeSolicit, Information: asking,
 	}
-	a := s.cfg.Resolver.Resolve(client)
-	keep, other := s.frozen, s.promised
-	if a.Server == "" {
-		keep, other = other, keep
-	}
-	other.forget(key) // of an exchange before this one
-	switch a.Action {
-	case protocol.AnswerBoot:
-		a = keep.put(key, xid, first, s.unloop(r, a), now)
-	case protocol.AnswerLease, protocol.AnswerRefuse:
-		a = keep.put(key, xid, first, a, now)
-	case protocol.AnswerSilence:
-	default:
-		s.log.Error("resolver gave no answer", "client", r.id, "action", a.Action)
-		a.Action = protocol.AnswerSilence
-	}
-	return a, &client
+	return s.answers.Decide(seg, r.question)
 }
 
 // seen records a boot client with the address that it holds or is offered.
 func (s *Server) seen(r *request, who *protocol.BootClient, addr netip.Addr) {
 	switch r.kind {
 	case dhcpv6.MessageTypeSolicit, dhcpv6.MessageTypeRequest, dhcpv6.MessageTypeInformationRequest:
+		s.answers.Seen(who, addr, r.peer.Addr())
 	default:
-		return
-	}
-	if who == nil {
-		return
-	}
-	who.Address = addr
-	s.cfg.Evidence.Record(netboot.Event{Kind: protocol.EvidenceDHCP, Client: *who, Remote: r.peer.Addr(), At: s.now()})
-}
-
-// traced tells the caller what became of a message whose client was decided about.
-func (s *Server) traced(r *request, result string) {
-	if s.cfg.Trace == nil || r.asker == nil {
-		return
-	}
-	s.cfg.Trace(netboot.Exchange{
-		Source: protocol.TraceDHCP, At: s.now(), Asked: typeLabel(r.kind), Client: *r.asker, Answered: result, Decision: r.told, V6: true,
-	})
-}
-
-// notice tells the caller what somebody should know.
-func (s *Server) notice(n netboot.Notice) {
-	if s.cfg.Notify != nil {
-		n.Segment, n.At = s.cfg.Segment, s.now()
-		s.cfg.Notify(n)
 	}
 }
 
@@ -97,7 +50,7 @@ func (s *Server) ended(l netboot.Lease6) {
 // put writes a lease. The write outlives the server's stop, so that what is on disk
 // and what the client was told stay the same.
 func (s *Server) put(ctx context.Context, l netboot.Lease6) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	err := s.cfg.Leases.Put6(ctx, l)
 	if err != nil {
@@ -115,12 +68,12 @@ func (s *Server) forget(ctx context.Context) {
 			return
 		}
 		s.remove(ctx, a)
-		s.pool.left(a)
+		s.pool.Left(a)
 	}
 }
 
 func (s *Server) remove(ctx context.Context, a netip.Addr) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
 	defer cancel()
 	l := netboot.Lease6{Segment: s.cfg.Segment, Address: a}
 	s.ended(l)

@@ -183,9 +183,13 @@ func (w *world) config() Config {
 }
 
 // restart makes a new server on the same lease store.
-func (w *world) restart(tb testing.TB) {
+func (w *world) restart(tb testing.TB, changes ...func(*Config)) {
 	tb.Helper()
-	s, err := New(w.config())
+	cfg := w.config()
+	for _, change := range changes {
+		change(&cfg)
+	}
+	s, err := New(cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}

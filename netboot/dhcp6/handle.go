@@ -15,7 +15,7 @@ import (
 func (s *Server) respond(ctx context.Context, in []byte, peer netip.AddrPort, multicast bool) (out []byte, to netip.AddrPort) {
 	r, err := parse(in, peer, multicast)
 	if err != nil {
-		s.metrics.packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
+		s.metrics.Packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
 		s.log.Debug("dhcpv6 message not understood", "peer", peer.String(), "err", err)
 		return nil, to
 	}
@@ -27,8 +27,8 @@ func (s *Server) respond(ctx context.Context, in []byte, peer netip.AddrPort, mu
 		}
 	}
 	s.forget(ctx)
-	s.metrics.packets.WithLabelValues(typeLabel(r.kind), result).Inc()
-	s.traced(r, result)
+	s.metrics.Packets.WithLabelValues(typeLabel(r.kind), result).Inc()
+	s.answers.Traced(r.question, typeLabel(r.kind), result)
 	s.log.Debug("dhcpv6 message", "client", r.id, "type", typeLabel(r.kind), "class", r.class, "result", result)
 	return out, route(r)
 }
@@ -96,7 +96,7 @@ func (s *Server) answer(ctx context.Context, r *request) (*reply, string) {
 
 // useMulticast is RFC 8415 section 18.4. Strangers get silence here too.
 func (s *Server) useMulticast(r *request) (*reply, string) {
-	if !s.pool.address(r.id, s.now()).IsValid() {
+	if !s.pool.Address(r.id, s.now()).IsValid() {
 		return nil, resultSilence
 	}
 	p := s.newReply(r, dhcpv6.MessageTypeReply)

@@ -16,7 +16,7 @@ import (
 // asks again.
 func (s *Server) lease(ctx context.Context, r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
 	ia, ok := r.first()
-	held := s.pool.address(r.id, s.now())
+	held := s.pool.Address(r.id, s.now())
 	if !held.IsValid() && len(ia.addrs) > 0 {
 		held = ia.addrs[0]
 	}

@@ -14,7 +14,7 @@ import (
 // inform is RFC 8415 section 18.3.6: parameters for an address that the client has
 // from elsewhere.
 func (s *Server) inform(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
-	addr := s.pool.address(r.id, s.now())
+	addr := s.pool.Address(r.id, s.now())
 	a, who := s.decide(r, in, addr)
 	s.seen(r, who, addr)
 	if a.Action == protocol.AnswerSilence {
@@ -26,7 +26,7 @@ func (s *Server) inform(r *request, in resource.SegmentIntent, seg resource.Segm
 // confirm is RFC 8415 section 18.3.3: whether the addresses are on the link. It says
 // nothing about leases.
 func (s *Server) confirm(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
-	if a, _ := s.decide(r, in, s.pool.address(r.id, s.now())); a.Action == protocol.AnswerSilence {
+	if a, _ := s.decide(r, in, s.pool.Address(r.id, s.now())); a.Action == protocol.AnswerSilence {
 		return nil, resultSilence
 	}
 	named := 0

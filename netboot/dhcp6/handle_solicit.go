@@ -16,7 +16,7 @@ import (
 // the same exchange, the same boot data. Who gets silence touches no address:
 // SOLICITs from random DUIDs leave the pool as it is.
 func (s *Server) solicit(ctx context.Context, r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {
-	held := s.pool.address(r.id, s.now())
+	held := s.pool.Address(r.id, s.now())
 	a, who := s.decide(r, in, held)
 	if a.Action == protocol.AnswerSilence {
 		s.seen(r, who, held)
@@ -66,7 +66,7 @@ func (s *Server) none(r *request, sc scope, a protocol.BootAnswer) string {
 	}
 	s.log.Warn("dhcpv6 pool exhausted", "client", r.id, "server", a.Server, "from", sc.seg.PoolFrom.String(), "to", sc.seg.PoolTo.String())
 	if s.shortages.Tell(r.id, s.now()) {
-		s.notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: a.Server})
+		s.answers.Notice(netboot.Notice{Kind: netboot.NoticeNoAddress, MAC: r.mac, Server: a.Server})
 	}
 	return resultExhausted
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 )
 
 // TestHolders replays OVMF 2025.02 where router advertisements have the flag M: the
@@ -30,7 +31,7 @@ func TestHolders(t *testing.T) {
 		l, ok := w.leases.get(a)
 		return !ok || !w.clock.Before(l.Expires)
 	}
-	if released(driver...) || len(ended) > 0 || w.pool.count(stateLeased, w.clock) != 1 {
+	if released(driver...) || len(ended) > 0 || w.pool.Count(leasing.Leased, w.clock) != 1 {
 		t.Fatalf("the driver's RELEASE ended the lease of HTTP boot: %+v", ended)
 	}
 	if b := w.bind(t, mac2); b == a {

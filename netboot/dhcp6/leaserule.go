@@ -1,6 +1,10 @@
 package dhcp6
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"rackboot/netboot/leasing"
+)
 
 // place is where an address that a client wants lies.
 type place string
@@ -44,7 +48,7 @@ const (
 // A running system keeps its address where that is possible at all: one in the pool
 // that we know nothing of may have been granted before our leases were lost, and
 // the client found by duplicate address detection that nobody else has it.
-func leaseRule(kind string, pl place, hold holding) outcome {
+func leaseRule(kind string, pl place, hold leasing.Holding) outcome {
 	switch {
 	case pl == placeNone:
 		return outcomeAssign
@@ -52,11 +56,11 @@ func leaseRule(kind string, pl place, hold holding) outcome {
 		return outcomeNotOnLink
 	case pl == placeOff:
 		return outcomeReplace
-	case pl == placeHere && (hold == holdSame || hold == holdNothing):
+	case pl == placeHere && (hold == leasing.HoldSame || hold == leasing.HoldNothing):
 		return outcomeGrant
 	case kind == typeRequest:
 		return outcomeAssign
-	case hold == holdOther, hold == holdSame, pl == placeHere:
+	case hold == leasing.HoldOther, hold == leasing.HoldSame, pl == placeHere:
 		return outcomeReplace
 	case kind == typeRenew:
 		return outcomeNoBinding

@@ -1,22 +1,5 @@
 package dhcp6
 
-import (
-	"time"
-)
-
-const (
-	// workerCount is how many messages are in work at once. Workers wait for the lease
-	// store, and their writes share one fsync: more of them, larger batches.
-	workerCount = 64
-	// queueLength is a burst of power-ons of several racks.
-	queueLength = 1024
-	// packetSize is larger than any DHCPv6 message on Ethernet; what is longer is cut
-	// and refused by the parser.
-	packetSize = 2048
-	// storeTimeout bounds a lease write: a later REPLY finds no client.
-	storeTimeout = 2 * time.Second
-	// readRetry is the pause after a read error that may pass (interface down).
-	readRetry = 100 * time.Millisecond
-	// readErrors in a row mean that the socket is broken.
-	readErrors = 100
-)
+// workerCount is how many messages are in work at once. Workers wait for the lease
+// store, and their writes share one fsync: more of them, larger batches.
+const workerCount = 64

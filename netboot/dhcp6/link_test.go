@@ -18,6 +18,7 @@ import (
 
 	"rackboot/integration/netns"
 	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -125,7 +126,7 @@ func TestLink(t *testing.T) {
 		}
 	}()
 
-	buf := make([]byte, packetSize)
+	buf := make([]byte, leasing.PacketSize)
 	if n, from, err := icmp.ReadFrom(buf); err != nil || n < 8 || buf[0] != icmpSolicitation {
 		t.Fatalf("router solicitation: %x from %v, %v", buf[:n], from, err)
 	}

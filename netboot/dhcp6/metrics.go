@@ -2,9 +2,8 @@ package dhcp6
 
 import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
-	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 )
 
 // Results of a message, the label `result` of rackboot_dhcp6_packets_total.
@@ -25,7 +24,7 @@ const (
 	resultUnknown      = "unknown"       // leases that we know nothing of
 	resultStoreError   = "store_error"   // the lease is not on disk, so it was not granted
 	resultUnsendable   = "unsendable"    // the reply cannot be made or does not fit
-	resultPanic        = "panic"
+	resultPanic        = leasing.ResultPanic
 )
 
 // The label `type`: the message types that clients send.
@@ -38,7 +37,7 @@ const (
 	typeRelease = "release"
 	typeDecline = "decline"
 	typeInform  = "inform"
-	typeUnknown = "unknown"
+	typeUnknown = leasing.TypeUnknown
 )
 
 func typeLabel(t dhcpv6.MessageType) string {
@@ -58,53 +57,14 @@ func typeLabel(t dhcpv6.MessageType) string {
 	return typeUnknown
 }
 
-type metrics struct {
-	packets    *prometheus.CounterVec
-	latency    prometheus.Histogram
-	drops      prometheus.Counter
-	sendErrors prometheus.Counter
-	loops      *prometheus.CounterVec
-	gauges     []prometheus.Collector
-}
-
-// gauged are the values that are read when somebody asks.
-type gauged struct{ leases, resting, routers func() float64 }
-
-func newMetrics(segment string, g gauged) *metrics {
-	constant := prometheus.Labels{"segment": segment}
-	gauge := func(name, help string, f func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, ConstLabels: constant, Help: help}, f)
-	}
-	return &metrics{
-		packets: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_dhcp6_packets_total", ConstLabels: constant,
-			Help: "DHCPv6 messages received, by message type and what became of them.",
-		}, []string{"type", "result"}),
-		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "rackboot_dhcp6_answer_seconds", ConstLabels: constant,
-			Help:    "Time from a DHCPv6 message's arrival to its reply's departure.",
-			Buckets: prometheus.ExponentialBuckets(0.00025, 4, 8), // 0.25 ms to 4 s
-		}),
-		drops: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rackboot_dhcp6_queue_drops_total", ConstLabels: constant,
-			Help: "DHCPv6 messages dropped because the queue was full.",
-		}),
-		sendErrors: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rackboot_dhcp6_send_errors_total", ConstLabels: constant,
-			Help: "DHCPv6 replies that the host could not send.",
-		}),
-		loops: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_dhcp6_boot_loops_total", ConstLabels: constant,
-			Help: "Boots refused because the DHCPv6 client had been offered the same one too often, by its class.",
-		}, []string{"class"}),
-		gauges: []prometheus.Collector{
-			gauge("rackboot_dhcp6_leases", "DHCPv6 leases that run.", g.leases),
-			gauge("rackboot_dhcp6_resting_addresses", "IPv6 addresses that are not offered because they were found in use.", g.resting),
-			gauge("rackboot_dhcp6_routers", "Routers whose advertisements were seen on the segment lately.", g.routers),
+func newMetrics(s *Server) *leasing.Metrics {
+	m := leasing.NewMetrics(s.cfg.Segment, leasing.Words{
+		Server: "DHCPv6 server", Protocol: "DHCPv6", Packet: "message", Client: "DHCPv6 client", Addresses: "IPv6 addresses",
+		Names: leasing.Names{
+			Packets: "rackboot_dhcp6_packets_total", Seconds: "rackboot_dhcp6_answer_seconds", Drops: "rackboot_dhcp6_queue_drops_total", SendErrors: "rackboot_dhcp6_send_errors_total",
+			Loops: "rackboot_dhcp6_boot_loops_total", Leases: "rackboot_dhcp6_leases", Resting: "rackboot_dhcp6_resting_addresses",
 		},
-	}
-}
-
-func (m *metrics) all() guard.Collectors {
-	return append(guard.Collectors{m.packets, m.latency, m.drops, m.sendErrors, m.loops}, m.gauges...)
+	}, func() int { return s.pool.Count(leasing.Leased, s.now()) }, func() int { return s.pool.Count(leasing.Declined, s.now()) })
+	m.Gauge("rackboot_dhcp6_routers", "Routers whose advertisements were seen on the segment lately.", func() int { return len(s.routers.now(s.now())) })
+	return m
 }

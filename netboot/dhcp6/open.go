@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -36,20 +37,17 @@ func New(cfg Config) (*Server, error) {
 		cfg:       cfg,
 		routers:   newRouters(),
 		pool:      newPool(leases, cfg.Clock()),
-		frozen:    newFrozen(freezeMax),
-		promised:  newFrozen(freezeGuests),
-		loops:     guard.NewLoops(),
-		shortages: guard.NewShortages(),
-		decliners: guard.NewDecliners(),
+		shortages: leasing.NewShortages(),
+		decliners: leasing.NewDecliners(),
 		log:       guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
 		now:       cfg.Clock,
 	}
-	s.metrics = newMetrics(cfg.Segment, gauged{
-		leases:  func() float64 { return float64(s.pool.count(stateLeased, s.now())) },
-		resting: func() float64 { return float64(s.pool.count(stateDeclined, s.now())) },
-		routers: func() float64 { return float64(len(s.routers.now(s.now()))) },
+	s.metrics = newMetrics(s)
+	s.answers = leasing.NewAnswers(leasing.Config{
+		Segment: cfg.Segment, V6: true, Resolver: cfg.Resolver, Evidence: cfg.Evidence, Trace: cfg.Trace, Notify: cfg.Notify,
+		Loops: s.metrics.Loops, Logger: s.log, Clock: s.now,
 	})
-	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
+	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
 	}
 	if cfg.Conn != nil {
@@ -57,7 +55,7 @@ func New(cfg Config) (*Server, error) {
 		return s, nil
 	}
 	if s.port, err = listen(cfg.Listen, cfg.Interface); err != nil {
-		s.metrics.all().Unregister(cfg.Registerer)
+		s.metrics.Unregister(cfg.Registerer)
 		return nil, err
 	}
 	if cfg.Interface == "" {
@@ -77,7 +75,7 @@ func (s *Server) Addr() net.Addr { return s.port.LocalAddr() }
 // work any more. It closes the sockets and takes back the metrics. It may be called
 // once. An unavailable error says that the socket broke.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.metrics.all().Unregister(s.cfg.Registerer)
+	defer s.metrics.Unregister(s.cfg.Registerer)
 	s.log.Info("dhcpv6 server started", "address", s.port.LocalAddr().String())
 	err := s.loop(ctx)
 	s.log.Info("dhcpv6 server stopped")

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -58,7 +58,7 @@ func TestPolicy(t *testing.T) {
 				ia(1)(p)
 			}
 			m := w.ask(t, p)
-			if n := testutil.ToFloat64(w.metrics.packets.WithLabelValues(typeLabel(kind), want)); n != 1 {
+			if n := testutil.ToFloat64(w.metrics.Packets.WithLabelValues(typeLabel(kind), want)); n != 1 {
 				t.Errorf("%s: %s is not %s", row.name, kind, want)
 			}
 			answered := want == resultReply || want == resultAdvertise || want == resultExhausted
@@ -99,11 +99,11 @@ func TestRapidCommit(t *testing.T) {
 func TestBootLoop(t *testing.T) {
 	w := newWorld(t, boot1())
 	var last string
-	for i := range guard.MaxOffers + 1 {
+	for i := range leasing.MaxOffers + 1 {
 		if m := w.ask(t, client(dhcpv6.MessageTypeSolicit, mac1, httpClient(), ia(1), xid(byte(i)))); m != nil {
 			last = m.Options.BootFileURL()
 		}
-		if want := i == guard.MaxOffers; (last == "http://[2001:db8::1]/b/refused/refused.efi") != want {
+		if want := i == leasing.MaxOffers; (last == "http://[2001:db8::1]/b/refused/refused.efi") != want {
 			t.Fatalf("exchange %d: %s", i, last)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -72,28 +73,28 @@ func TestLeasesAreUnique(t *testing.T) {
 			granted[a] = grant{mac, l.Expires}
 		}
 		byID := map[string]netip.Addr{}
-		for a, b := range w.pool.byAddr {
-			if b.addr != a {
-				rt.Fatalf("%s has the binding of %s", a, b.addr)
+		for a, b := range w.pool.ByAddr {
+			if b.Addr != a {
+				rt.Fatalf("%s has the binding of %s", a, b.Addr)
 			}
-			if b.state == stateDeclined || b.state == stateLeaving {
+			if b.State == leasing.Declined || b.State == leasing.Leaving {
 				continue
 			}
-			if was, ok := byID[b.id]; ok {
-				rt.Fatalf("%s has %s and %s", b.id, was, a)
+			if was, ok := byID[b.Client]; ok {
+				rt.Fatalf("%s has %s and %s", b.Client, was, a)
 			}
-			if byID[b.id] = a; w.pool.byID[b.id] != b {
-				rt.Fatalf("%s is not the binding of %s", a, b.id)
+			if byID[b.Client] = a; w.pool.ByClient[b.Client] != b {
+				rt.Fatalf("%s is not the binding of %s", a, b.Client)
 			}
 		}
 		guests, resting := 0, 0
-		for _, b := range w.pool.byID {
-			if b.guest {
+		for _, b := range w.pool.ByClient {
+			if b.Guest {
 				guests++
 			}
 		}
-		for _, b := range w.pool.byAddr {
-			if b.state == stateDeclined {
+		for _, b := range w.pool.ByAddr {
+			if b.State == leasing.Declined {
 				resting++
 			}
 		}
@@ -153,7 +154,7 @@ func TestFlood(t *testing.T) {
 				got++
 			}
 		}
-		if got != row.guests || len(w.leases.leases) != row.guests || len(w.pool.byAddr) != row.guests {
+		if got != row.guests || len(w.leases.leases) != row.guests || len(w.pool.ByAddr) != row.guests {
 			t.Errorf("pool to %s: %d guests, %d on disk", row.to, got, len(w.leases.leases))
 		}
 		w.clock = w.clock.Add(time.Second)
@@ -190,12 +191,12 @@ func TestDeclined(t *testing.T) {
 		w.ask(t, client(dhcpv6.MessageTypeDecline, mac1, ours(), ia(1, a)))
 		w.clock = w.clock.Add(20 * time.Second)
 	}
-	if n := w.pool.count(stateDeclined, w.clock); n != 2 { // a quarter of eight
+	if n := w.pool.Count(leasing.Declined, w.clock); n != 2 { // a quarter of eight
 		t.Errorf("%d addresses rest", n)
 	}
 	w.clock = w.clock.Add(declineHold)
 	w.restart(t)
-	if w.forget(t.Context()); w.pool.count(stateDeclined, w.clock) != 0 || len(w.leases.leases) > 1 {
+	if w.forget(t.Context()); w.pool.Count(leasing.Declined, w.clock) != 0 || len(w.leases.leases) > 1 {
 		t.Errorf("after the rest: %v", w.leases.leases)
 	}
 }
@@ -220,7 +221,7 @@ func TestStable(t *testing.T) {
 	if _, still := w.leases.get(a); got == a || still {
 		t.Errorf("in another pool: %s; lease of %s on disk: %v", got, a, still)
 	}
-	if p := newPool([]netboot.Lease6{{Address: addr(a), Client: mac1, Expires: w.clock}, {Address: addr(got), Client: mac1, Expires: w.clock.Add(1)}}, w.clock); p.byID[mac1].addr.String() != got {
+	if p := newPool([]netboot.Lease6{{Address: addr(a), Client: mac1, Expires: w.clock}, {Address: addr(got), Client: mac1, Expires: w.clock.Add(1)}}, w.clock); p.ByClient[mac1].Addr.String() != got {
 		t.Error("the older of two leases is loaded")
 	}
 }
@@ -285,7 +286,7 @@ func TestDeclinesAreBounded(t *testing.T) {
 			t.Fatal("a DECLINE is not answered")
 		}
 	}
-	if n := w.pool.count(stateDeclined, w.clock); n != 3 || len(got) != 4 {
+	if n := w.pool.Count(leasing.Declined, w.clock); n != 3 || len(got) != 4 {
 		t.Errorf("%d addresses rest of %d that it had", n, len(got))
 	}
 	w.clock = w.clock.Add(time.Hour)

@@ -5,50 +5,51 @@ import (
 	"time"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 )
 
 // commit marks a lease of a holder that is on disk. ok is false if the address is not
 // the machine's any more; then it must not be granted.
 func (p *pool) commit(l netboot.Lease6, who holder, now time.Time) (ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byID[l.Client]
-	if b == nil || b.addr != l.Address {
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[l.Client]
+	if b == nil || b.Addr != l.Address {
 		return false
 	}
-	b.state, b.expires, b.server, b.given = stateLeased, l.Expires, l.Server, now
-	b.holders.grant(who, l.Expires)
+	b.State, b.Expires, b.Server, b.Given = leasing.Leased, l.Expires, l.Server, now
+	b.Own.grant(who, l.Expires)
 	return true
 }
 
 // withdraw takes back an offer that is not to be made. A lease stays.
 func (p *pool) withdraw(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.byID[id]; b != nil && b.state == stateOffered {
+	p.Lock()
+	defer p.Unlock()
+	if b := p.ByClient[id]; b != nil && b.State == leasing.Offered {
 		p.unbind(b)
 	}
 }
 
 // given reports whether the address is the machine's, and was granted within declineWindow.
 func (p *pool) given(id string, a netip.Addr, now time.Time) (just, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byID[id]
-	if b == nil || b.addr != a {
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[id]
+	if b == nil || b.Addr != a {
 		return false, false
 	}
-	return !b.given.IsZero() && now.Sub(b.given) <= declineWindow, true
+	return !b.Given.IsZero() && now.Sub(b.Given) <= declineWindow, true
 }
 
 // decline puts the machine's address to rest. ok is false if the address is not the
 // machine's: a stranger must not be able to empty the pool. Where too many rest, the
 // one that has rested for longest is free again.
 func (p *pool) decline(sc scope, id string, a netip.Addr, now time.Time) (until time.Time, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byID[id]
-	if b == nil || b.addr != a {
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[id]
+	if b == nil || b.Addr != a {
 		return time.Time{}, false
 	}
 	p.unbind(b)
@@ -57,7 +58,7 @@ func (p *pool) decline(sc scope, id string, a netip.Addr, now time.Time) (until 
 		p.wake(now)
 	}
 	until = now.Add(declineHold)
-	p.byAddr[a] = &binding{id: id, addr: a, state: stateDeclined, expires: until}
+	p.ByAddr[a] = &binding{Client: id, Addr: a, State: leasing.Declined, Expires: until}
 	p.resting++
 	return until, true
 }
@@ -65,8 +66,8 @@ func (p *pool) decline(sc scope, id string, a netip.Addr, now time.Time) (until 
 // wake ends the rest of the address that has rested for longest.
 func (p *pool) wake(now time.Time) {
 	var oldest *binding
-	for _, b := range p.byAddr {
-		if b.state == stateDeclined && (oldest == nil || b.expires.Before(oldest.expires)) {
+	for _, b := range p.ByAddr {
+		if b.State == leasing.Declined && (oldest == nil || b.Expires.Before(oldest.Expires)) {
 			oldest = b
 		}
 	}
@@ -75,7 +76,7 @@ func (p *pool) wake(now time.Time) {
 		return
 	}
 	p.unbind(oldest)
-	p.leave(oldest.addr, now)
+	p.leave(oldest.Addr, now)
 }
 
 // releasing is what a RELEASE came to.
@@ -89,28 +90,15 @@ const (
 
 // release takes the machine's address from one of its holders.
 func (p *pool) release(id string, who holder, a netip.Addr, now time.Time) (server string, came releasing) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byID[id]
+	p.Lock()
+	defer p.Unlock()
+	b := p.ByClient[id]
 	switch {
-	case b == nil || b.addr != a || b.state != stateLeased || !now.Before(b.expires):
+	case b == nil || b.Addr != a || b.State != leasing.Leased || !now.Before(b.Expires):
 		return "", releaseUnknown
-	case b.holders.release(who, now):
-		return b.server, releaseHeld
+	case b.Own.release(who, now):
+		return b.Server, releaseHeld
 	}
-	b.state, b.expires, b.holders = stateReleased, now, nil
-	return b.server, releaseFreed
-}
-
-// count counts the bindings in a state that has not ended.
-func (p *pool) count(state bindingState, now time.Time) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := 0
-	for _, b := range p.byAddr {
-		if b.state == state && now.Before(b.expires) {
-			n++
-		}
-	}
-	return n
+	b.State, b.Expires, b.Own = leasing.Released, now, nil
+	return b.Server, releaseFreed
 }

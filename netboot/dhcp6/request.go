@@ -8,6 +8,7 @@ import (
 
 	"github.com/insomniacslk/dhcp/dhcpv6"
 
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -33,10 +34,8 @@ type request struct {
 	hops      []hop
 	peer      netip.AddrPort
 	multicast bool
-	// told is what was decided about the client, and asker the client with the address
-	// that it has or is offered, for the trace.
-	told  protocol.BootAnswer
-	asker *protocol.BootClient
+	// question is what was decided about; nil before.
+	question *leasing.Question
 }
 
 // parse reads a message that came from peer, to a multicast address or not. Messages

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rackboot/internal/doctable"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -22,8 +23,8 @@ func TestLeaseRule(t *testing.T) {
 	doctable.Of(t, "leaserule.go", "leaseRule").HoldOne(t, [][]string{
 		{typeRequest, typeRenew, typeRebind},
 		doctable.Words(placeNone, placeHere, placeLink, placeOff),
-		doctable.Words(holdNothing, holdSame, holdOther, holdForeign),
-	}, func(in []string) string { return string(leaseRule(in[0], place(in[1]), holding(in[2]))) })
+		doctable.Words(leasing.HoldNothing, leasing.HoldSame, leasing.HoldOther, leasing.HoldForeign),
+	}, func(in []string) string { return string(leaseRule(in[0], place(in[1]), leasing.Holding(in[2]))) })
 }
 
 func TestClassRule(t *testing.T) {

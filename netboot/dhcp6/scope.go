@@ -2,11 +2,16 @@ package dhcp6
 
 import (
 	"encoding/binary"
+	"hash/fnv"
+	"iter"
 	"math"
 	"net/netip"
 	"slices"
 	"time"
 
+	"rackboot/netboot"
+	"rackboot/netboot/leasing"
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -23,6 +28,15 @@ type scope struct {
 	guest bool // the client is no machine of ours
 	bmc   bool
 	kept  int // how many addresses of the pool are kept from guests
+}
+
+func (s *Server) newScope(r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent, a protocol.BootAnswer) scope {
+	bmc := leasing.BMCs(in, a) && netboot.IsBMC(in, r.mac)
+	sc := scope{seg: seg, guest: a.Server == "" && !bmc, bmc: bmc}
+	if sv, ok := s.cfg.Resolver.(netboot.Servicer); ok {
+		sc.kept = sv.Service(in.Name).Machines
+	}
+	return sc
 }
 
 // guests is how many of them may have an address.
@@ -70,6 +84,29 @@ func (sc scope) usable(a netip.Addr) bool {
 	_, size := sc.pool()
 	return size > 0 && plain6(a) && !a.Less(sc.seg.PoolFrom) && !sc.seg.PoolTo.Less(a) &&
 		sc.seg.Prefix.Contains(a) && a != sc.seg.Prefix.Masked().Addr() && a != sc.seg.Address && !slices.Contains(sc.seg.DNS, a)
+}
+
+// candidates are the addresses of the pool that the machine may have, from its own place in
+// the pool on, which a hash of it gives.
+func (sc scope) candidates(id string) iter.Seq[netip.Addr] {
+	return func(yield func(netip.Addr) bool) {
+		from, size := sc.pool()
+		if size == 0 {
+			return
+		}
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(id)) // fnv never fails
+		for i, start := uint64(0), h.Sum64()%size; i < min(size, maxSearch); i++ {
+			// Below the start the sum wraps; the difference cannot.
+			at := start + i
+			if start >= size-i {
+				at = start - (size - i)
+			}
+			if a := nth(from, at); sc.usable(a) && !yield(a) {
+				return
+			}
+		}
+	}
 }
 
 // leaseTime is the valid lifetime, which is the preferred one too.

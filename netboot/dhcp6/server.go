@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot"
-	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 )
 
 const (
@@ -68,12 +68,10 @@ type Server struct {
 	adverts   adverts // nil without raw sockets
 	routers   *routers
 	pool      *pool
-	frozen    *frozen
-	promised  *frozen // to clients that are no machines of ours
-	loops     *guard.Loops
-	shortages *guard.Shortages
-	decliners *guard.Decliners
-	metrics   *metrics
+	answers   *leasing.Answers
+	shortages *leasing.Shortages
+	decliners *leasing.Decliners
+	metrics   *leasing.Metrics
 	log       *slog.Logger
 	now       func() time.Time
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -48,7 +48,7 @@ func relayed(t *testing.T, server net.Addr) func(p *reply) *dhcpv6.Message {
 		if _, err := c.Write(forwarded(p.bytes(), 0, "2001:db8::fd", "fe80::9", raw(optRelayPort, []byte{0, 0}))); err != nil {
 			t.Fatal(err)
 		}
-		buf := make([]byte, packetSize)
+		buf := make([]byte, leasing.PacketSize)
 		n, err := c.Read(buf)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestRun(t *testing.T) {
 	if _, err := c.Write(client(dhcpv6.MessageTypeSolicit, mac2, ia(1)).bytes()); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(patience); testutil.ToFloat64(s.metrics.packets.WithLabelValues(typeUnknown, resultPanic)) == 0; {
+	for deadline := time.Now().Add(patience); testutil.ToFloat64(s.metrics.Packets.WithLabelValues(typeUnknown, resultPanic)) == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("the panic is not counted")
 		}
@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 	if m = exchange(client(dhcpv6.MessageTypeRequest, mac1, httpClient(), ours(), ia(1, a))); m.MessageType != dhcpv6.MessageTypeReply || leased(m) != a {
 		t.Errorf("request: %s", m.Summary())
 	}
-	if n := testutil.ToFloat64(s.metrics.packets.WithLabelValues(typeRequest, resultReply)); n != 1 {
+	if n := testutil.ToFloat64(s.metrics.Packets.WithLabelValues(typeRequest, resultReply)); n != 1 {
 		t.Errorf("%v replies counted", n)
 	}
 }
@@ -135,31 +135,6 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-// TestQueueIsFull: what does not fit is dropped and counted.
-func TestQueueIsFull(t *testing.T) {
-	w := newWorld(t, lease1())
-	conn := &burst{left: 3}
-	w.port = plainPort{conn}
-	queue := make(chan inbound, 1)
-	err := w.read(t.Context(), queue, newBuffers())
-	if n := testutil.ToFloat64(w.metrics.drops); n != 2 || protocol.CodeOf(err) != protocol.CodeUnavailable {
-		t.Errorf("%v dropped, then %v", n, err)
-	}
-}
-
-// burst is a socket that breaks after some messages.
-type burst struct {
-	deadConn
-	left int
-}
-
-func (b *burst) ReadFrom(p []byte) (int, net.Addr, error) {
-	if b.left--; b.left < 0 {
-		return 0, nil, net.ErrClosed
-	}
-	return 4, net.UDPAddrFromAddrPort(netip.MustParseAddrPort("[::1]:546")), nil
 }
 
 // TestDUID: RFC 6355, stable, and another for another name.

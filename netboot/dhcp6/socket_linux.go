@@ -9,15 +9,11 @@ import (
 	"golang.org/x/net/ipv6"
 
 	"rackboot/netboot/guard"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
-const (
-	opListen = "DHCPv6 listen"
-	// receiveBuffer is what the kernel keeps, in bytes, until a message is read: a burst
-	// of power-ons while the processors are busy.
-	receiveBuffer = 4 << 20
-)
+const opListen = "DHCPv6 listen"
 
 // groups are those of DHCPv6 servers: clients and relays on the link, and relays of
 // the site (RFC 8415 section 7.1).
@@ -29,7 +25,7 @@ type kernelPort struct {
 	v6   *ipv6.PacketConn
 }
 
-// listen opens the server's socket, as [guard.Listen] does, and joins the groups. The
+// listen opens the server's socket, as [leasing.Listen] does, and joins the groups. The
 // kernel answers a link-local client from the interface's link-local address. Without
 // an interface it takes what relays send to a loopback address.
 func listen(at netip.AddrPort, device string) (port, error) {
@@ -39,12 +35,9 @@ func listen(at netip.AddrPort, device string) (port, error) {
 	if !plain6(at.Addr()) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, opListen, "%s is not an IPv6 address", at)
 	}
-	conn, err := guard.Listen("DHCPv6", "udp6", at, device, nil)
+	conn, err := leasing.Listen("DHCPv6", "udp6", at, device)
 	if err != nil {
 		return nil, err
-	}
-	if u, ok := conn.(*net.UDPConn); ok {
-		_ = u.SetReadBuffer(receiveBuffer) // less is slower, not wrong
 	}
 	p := &kernelPort{conn: conn, v6: ipv6.NewPacketConn(conn)}
 	if err = p.v6.SetControlMessage(ipv6.FlagDst, true); err == nil && device != "" {

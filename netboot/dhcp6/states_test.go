@@ -11,6 +11,7 @@ import (
 	"github.com/insomniacslk/dhcp/iana"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -209,7 +210,7 @@ func TestDecisionHolds(t *testing.T) {
 	step("next boot", url(dhcpv6.MessageTypeSolicit, 3), two)
 	step("its request", url(dhcpv6.MessageTypeRequest, 4, ours()), two)
 	w.resolver.set(protocol.BootAnswer{Action: protocol.AnswerSilence})
-	w.clock = w.clock.Add(freezeFor)
+	w.clock = w.clock.Add(leasing.FreezeFor)
 	step("renew later", url(dhcpv6.MessageTypeRenew, 5, ours()), "silence")
 	w.resolver.set(boot1())
 	step("silence is not kept", url(dhcpv6.MessageTypeRenew, 5, ours()), one)

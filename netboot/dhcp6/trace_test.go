@@ -13,7 +13,7 @@ import (
 func TestTrace(t *testing.T) {
 	w := newWorld(t, boot1())
 	var told []netboot.Exchange
-	w.cfg.Trace = func(e netboot.Exchange) { told = append(told, e) }
+	w.restart(t, func(c *Config) { c.Trace = func(e netboot.Exchange) { told = append(told, e) } })
 	const mac = "52:54:00:00:00:01"
 	w.respond(t.Context(), client(dhcpv6.MessageTypeSolicit, mac, httpClient(), ia(1)).bytes(), peer(), true)
 	w.respond(t.Context(), client(dhcpv6.MessageTypeRequest, mac, httpClient(), ours(), ia(1), xid(9)).bytes(), peer(), true)

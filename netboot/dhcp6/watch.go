@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -21,10 +22,10 @@ func (s *Server) hear(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			if failed++; errors.Is(err, net.ErrClosed) || failed >= readErrors {
+			if failed++; errors.Is(err, net.ErrClosed) || failed >= leasing.ReadErrors {
 				return protocol.Errorf(protocol.CodeUnavailable, "router advertisements", "reading: %w", err)
 			}
-			if !pause(ctx, readRetry) {
+			if !leasing.Pause(ctx, leasing.ReadRetry) {
 				return nil
 			}
 			continue
@@ -55,12 +56,12 @@ func (s *Server) checkRouters(ctx context.Context) {
 				}
 				asked, failed, wait = 0, true, routerRetry
 			}
-			if !pause(ctx, wait) {
+			if !leasing.Pause(ctx, wait) {
 				return
 			}
 		}
 		s.judgeRouters()
-		if !pause(ctx, routerCheck-routerWait) {
+		if !leasing.Pause(ctx, routerCheck-routerWait) {
 			return
 		}
 	}
@@ -89,6 +90,6 @@ func (s *Server) judgeRouters() {
 func (s *Server) missing(kind netboot.NoticeKind, a netip.Addr, what string) {
 	if s.routers.tell(kind, s.now()) {
 		s.log.Warn("router advertisements are wrong", "problem", what, "router", a.String())
-		s.notice(netboot.Notice{Kind: kind, Address: a})
+		s.answers.Notice(netboot.Notice{Kind: kind, Address: a})
 	}
 }

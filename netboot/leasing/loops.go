@@ -1,4 +1,4 @@
-package guard
+package leasing
 
 import (
 	"sync"
@@ -16,12 +16,12 @@ const (
 	loopMax    = 4096 // boots; the oldest goes first
 )
 
-// Boot is what is offered to whom.
-type Boot struct {
-	Client string // what the server knows it by
-	Class  protocol.ClientClass
-	Token  string
-	File   string
+// boot is what is offered to whom.
+type boot struct {
+	client string // what the server knows it by
+	class  protocol.ClientClass
+	token  string
+	file   string
 }
 
 type loopEntry struct {
@@ -29,21 +29,21 @@ type loopEntry struct {
 	until     time.Time
 }
 
-// Loops counts equal offers. It is safe for concurrent use, and its size is bounded.
+// loops counts equal offers. It is safe for concurrent use, and its size is bounded.
 // Entries live equally long from their first offer, so that the order of insertion is
 // the order of expiry.
-type Loops struct {
+type loops struct {
 	mu      sync.Mutex
-	entries map[Boot]*loopEntry
-	order   []Boot
+	entries map[boot]*loopEntry
+	order   []boot
 }
 
-// NewLoops makes one that has counted nothing.
-func NewLoops() *Loops { return &Loops{entries: make(map[Boot]*loopEntry)} }
+// newLoops makes one that has counted nothing.
+func newLoops() *loops { return &loops{entries: make(map[boot]*loopEntry)} }
 
-// Count adds exchanges, 0 or 1, and returns how many there were in the window. What
+// count adds exchanges, 0 or 1, and returns how many there were in the window. What
 // follows within an exchange adds none. More than MaxOffers are a loop.
-func (l *Loops) Count(b Boot, more int, now time.Time) int {
+func (l *loops) count(b boot, more int, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.entries[b]; ok && now.Before(e.until) {

@@ -1,4 +1,4 @@
-package guard
+package leasing
 
 import (
 	"os"
@@ -31,7 +31,7 @@ func (f *fake) Seen() *protocol.BootClient {
 	return &protocol.BootClient{}
 }
 
-// TestDecide compares Decide with its table, for each role and MAC address.
+// TestDecide compares decide with its table, for each role and MAC address.
 func TestDecide(t *testing.T) {
 	const bmc, other = "3c:ec:ef:00:00:01", "52:54:00:00:00:01"
 	source, err := os.ReadFile("role.go")
@@ -54,7 +54,7 @@ func TestDecide(t *testing.T) {
 			want := strings.TrimSpace(cells[i+1])
 			c := &fake{server: who.server}
 			seg := resource.SegmentIntent{Role: role, BMCPrefixes: []string{"3c:ec:ef"}}
-			a, seen, known := Decide(seg, who.mac, c)
+			a, seen, known := decide(seg, who.mac, c)
 			got := "silence"
 			switch {
 			case a.Action == protocol.AnswerLease && a.Server == "":
@@ -76,7 +76,7 @@ func TestDecide(t *testing.T) {
 	if rows != 4 {
 		t.Errorf("the table has %d rows", rows)
 	}
-	if _, _, known := Decide(resource.SegmentIntent{}, other, &fake{}); !known {
+	if _, _, known := decide(resource.SegmentIntent{}, other, &fake{}); !known {
 		t.Error("an empty role is boot")
 	}
 }

@@ -1,4 +1,4 @@
-package guard
+package leasing
 
 import (
 	"rackboot/netboot"
@@ -6,8 +6,8 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// Asker is a client that asked for a lease. Its methods are called at most once.
-type Asker interface {
+// client is a client that asked for a lease. Its methods are called at most once.
+type client interface {
 	// Resolve asks the agent who the client is, by the UUID that it sends too or not, and
 	// returns the client to record as seen.
 	Resolve(byUUID bool) (protocol.BootAnswer, *protocol.BootClient)
@@ -15,7 +15,7 @@ type Asker interface {
 	Seen() *protocol.BootClient
 }
 
-// Decide finds the answer for a client by the role of the segment, and the client to
+// decide finds the answer for a client by the role of the segment, and the client to
 // record as seen, nil if it is none:
 //
 //	role | MAC of a server | of a BMC | of both  | of neither
@@ -27,7 +27,7 @@ type Asker interface {
 // A BMC's lease never has boot data, whatever class the client says it is of. The
 // resolver also knows servers by a UUID, which a BMC may send of its host: it is not
 // told that of a BMC's MAC. known is false for a role that this agent does not know.
-func Decide(seg resource.SegmentIntent, mac string, c Asker) (a protocol.BootAnswer, who *protocol.BootClient, known bool) {
+func decide(seg resource.SegmentIntent, mac string, c client) (a protocol.BootAnswer, who *protocol.BootClient, known bool) {
 	bmc := netboot.IsBMC(seg, mac)
 	lease := protocol.BootAnswer{Action: protocol.AnswerLease, Reason: "BMC"}
 	silence := protocol.BootAnswer{Action: protocol.AnswerSilence, Reason: "no BMC of this segment"}

@@ -1,0 +1,149 @@
+package leasing
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Socket is where packets come from. M is what it knows of a packet beside its sender.
+type Socket[M any] interface {
+	ReadFrom(b []byte) (n int, from netip.AddrPort, mark M, err error)
+	LocalAddr() net.Addr
+}
+
+// Packet is what came from a socket. Data is valid until the packet is answered.
+type Packet[M any] struct {
+	Data []byte
+	From netip.AddrPort
+	Mark M
+
+	buf *[PacketSize]byte
+	at  time.Time
+}
+
+// Server answers packets, several at once.
+type Server[M any] interface {
+	// Answer sends the reply to a packet and returns where it went; the zero AddrPort
+	// says that there is none. An error says that the reply was not sent.
+	Answer(ctx context.Context, p Packet[M]) (to netip.AddrPort, err error)
+}
+
+// Queue takes packets from sockets to workers. What does not fit is dropped and counted.
+type Queue[M any] struct {
+	server  Server[M]
+	metrics *Metrics
+	log     *slog.Logger
+	packets chan Packet[M]
+	buffers sync.Pool
+}
+
+// NewQueue makes an empty one, to be run once.
+func NewQueue[M any](s Server[M], m *Metrics, log *slog.Logger) *Queue[M] {
+	return &Queue[M]{
+		server: s, metrics: m, log: log.With("protocol", m.words.Protocol), packets: make(chan Packet[M], QueueLength),
+		buffers: sync.Pool{New: func() any { return new([PacketSize]byte) }},
+	}
+}
+
+// Run reads a socket until ctx ends or the socket breaks, which is an unavailable error,
+// and returns when no packet is in work any more. beside is what else is done meanwhile; stop
+// closes all that is read.
+func (q *Queue[M]) Run(ctx context.Context, workers int, s Socket[M], stop func(), beside ...func(context.Context)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		stop()
+	})
+	var working, others sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for p := range q.packets {
+				q.work(ctx, p)
+				q.buffers.Put(p.buf)
+			}
+		})
+	}
+	for _, f := range beside {
+		others.Go(func() { f(ctx) })
+	}
+	err := q.Read(ctx, s)
+	cancel()
+	<-stopped
+	others.Wait()
+	close(q.packets)
+	working.Wait()
+	return err
+}
+
+// Read hands to the workers what they can take. It is for Run, and for other sockets
+// beside it.
+func (q *Queue[M]) Read(ctx context.Context, s Socket[M]) error {
+	failed := 0
+	for {
+		buf := q.buffers.Get().(*[PacketSize]byte)
+		n, from, mark, err := s.ReadFrom(buf[:])
+		if err != nil {
+			q.buffers.Put(buf)
+			if ctx.Err() != nil {
+				return nil
+			}
+			if failed++; errors.Is(err, net.ErrClosed) || failed >= ReadErrors {
+				return protocol.Errorf(protocol.CodeUnavailable, q.metrics.words.Server, "reading from %s: %w", s.LocalAddr(), err)
+			}
+			q.log.Warn("dhcp read failed", "err", err)
+			if !Pause(ctx, ReadRetry) {
+				return nil
+			}
+			continue
+		}
+		failed = 0
+		select {
+		case q.packets <- Packet[M]{Data: buf[:n], From: from, Mark: mark, buf: buf, at: time.Now()}:
+		default:
+			q.buffers.Put(buf)
+			q.metrics.Drops.Inc()
+		}
+	}
+}
+
+// work answers one packet. A panic costs that packet, not the server.
+func (q *Queue[M]) work(ctx context.Context, p Packet[M]) {
+	defer func() {
+		if v := recover(); v != nil {
+			q.metrics.Packets.WithLabelValues(TypeUnknown, ResultPanic).Inc()
+			q.log.Error("dhcp packet caused a panic", "panic", v, "stack", string(debug.Stack()))
+		}
+	}()
+	if ctx.Err() != nil { // the socket is closed; what waits in the queue finds no way out
+		return
+	}
+	switch to, err := q.server.Answer(ctx, p); {
+	case !to.IsValid():
+	case err != nil:
+		q.metrics.sendErrors.Inc()
+		q.log.Warn("dhcp reply not sent", "to", to.String(), "err", err)
+	default:
+		q.metrics.latency.Observe(time.Since(p.at).Seconds())
+	}
+}
+
+// Pause waits, and reports whether ctx goes on.
+func Pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
