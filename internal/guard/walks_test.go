@@ -54,15 +54,15 @@ func walks() []walk {
 		{"a turn goes over its view once, and looks up what it needs for each", []string{
 			"hub/claims.Room.Turn", "hub/claims.Room.Allot", "hub/claims.Room.Offer", "hub/control.Control.share", "hub/control.Control.vacate", "hub/inventory.Room.Find", "hub/inventory.Room.SeeBehind", "hub/dispatch.Room.Give", "hub/approvals.Room.Turn",
 			"hub/images.Room.Turn", "hub/maintenance.Room.Turn", "hub/discovery.Room.Turn", "hub/env.Room.InForce",
-			"hub/plan.Compile", "hub/plan.CompileHolds", "hub/plan.Discoveries", "hub/plan.Maintain", "hub/plan.Fleet.queue",
-			"hub/plan.Fleet.discoveriesUnderWay", "hub/plan.Fleet.Stray",
+			"hub/plan.Compile", "hub/plan.CompileHolds", "hub/plan.Discoveries", "hub/plan.Maintain", "hub/plan.numberQueued",
+			"hub/plan.discoveriesUnderWay", "hub/plan.StrayDiscoveries",
 		}},
 		{"of a fleet that has no index, which has one server or few", []string{
 			"hub/plan.Fleet.bmc", "hub/plan.Fleet.server", "hub/plan.Fleet.behind", "hub/plan.Fleet.segments", "hub/plan.Fleet.Rack", "hub/plan.Fleet.ClaimOf",
 			"hub/plan.Fleet.configFor", "hub/plan.Fleet.held", "hub/plan.Fleet.MaintenanceOf", "hub/plan.Fleet.DiscoveryOf", "hub/plan.Fleet.Selected",
 			"hub/view.Reader.Around", "hub/inventory.Room.DecorateServer", "hub/status.Room.decorateSafety",
 		}},
-		{"a bundle has all params", []string{"hub/plan.Fleet.EnvBundle", "hub/plan.Fleet.EnvShared"}},
+		{"a bundle has all params", []string{"hub/plan.EnvBundle", "hub/plan.EnvShared"}},
 	}
 }
 
