@@ -47,7 +47,7 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 	if foreign {
 		c.cfg.Logger.Error("the agent acknowledged another content than was sent", "agent", name, "doc", m.Doc, "epoch", m.Head.Epoch, "version", m.Head.Version)
 		c.contacts.with(name, func(k *contact) {
-			k.judge("the agent has another content of "+m.Doc+" than was sent", false, true, "", c.cfg.Clock())
+			k.progress.judge("the agent has another content of "+m.Doc+" than was sent", false, true, "", c.cfg.Clock())
 		})
 		return nil
 	}

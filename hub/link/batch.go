@@ -53,10 +53,10 @@ func (c *Room) eventBatch(ctx context.Context, a *resource.Agent, m message.Even
 	}
 	answer.EventsAcked = last
 	c.contacts.with(name, func(k *contact) {
-		answer.Nonce = k.nonceOf(m.Session)
+		answer.Nonce = k.nonces.of(m.Session)
 		if answer.Nonce == "" {
 			// A session that this hub has not heard of: it must be greeted.
-			answer.Nonce, answer.Again = k.give(m.Session, now.Acked, c.nonce), true
+			answer.Nonce, answer.Again = k.nonces.give(m.Session, now.Acked, c.nonce), true
 		}
 	})
 	c.say(name, answer)

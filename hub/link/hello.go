@@ -23,10 +23,9 @@ func (c *Room) hello(ctx context.Context, a *resource.Agent, m message.Hello) er
 	var before map[string]protocol.Head
 	greeted, back := false, false
 	c.contacts.with(name, func(k *contact) {
-		p, before = k.proof(m, announced)
-		back = p == proofSure && k.speaks(m.Session)
-		greeted = k.stage != stageSilent
-		k.heardAt = c.cfg.Clock()
+		p, before = k.nonces.proof(m, announced)
+		back = p == proofSure && k.speakers.speaks(m.Session)
+		greeted = k.progress.stage != stageSilent
 	})
 	c.notes(a, l, m)
 	if back {
@@ -83,11 +82,11 @@ func (c *Room) notes(a *resource.Agent, l *store.Ledger, m message.Hello) {
 	}
 	if behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests); behind != "" {
 		c.contacts.with(agent, func(k *contact) {
-			if k.stage != stageBehind {
+			if k.progress.stage != stageBehind {
 				c.cfg.Logger.Error("an agent has documents that this hub never made; the hub was restored from a copy: stop it and run rackboot-hub restored",
 					"agent", agent, "why", behind)
 			}
-			k.judge(behind, false, true, m.Session, c.cfg.Clock())
+			k.progress.judge(behind, false, true, m.Session, c.cfg.Clock())
 		})
 	}
 }
@@ -147,24 +146,24 @@ func (c *Room) welcome(agent string, l *store.Ledger, m message.Hello, v verdict
 	c.contacts.with(agent, func(k *contact) {
 		switch {
 		case v == verdictMeet:
-			k.now = slot{}
-			k.begin(m.Session, l.Acked, c.nonce())
+			k.nonces.now = slot{}
+			k.nonces.begin(m.Session, l.Acked, c.nonce())
 		case p == proofSure:
 			k.heeds(m.Session, m.Nonce)
 		case p == proofFresh:
-			k.begin(m.Session, l.Acked, c.nonce())
+			k.nonces.begin(m.Session, l.Acked, c.nonce())
 			if m.Nonce == announced {
-				k.answered = announced
+				k.nonces.answered = announced
 			}
-		case k.now.session != m.Session || k.now.nonce == "":
-			k.give(m.Session, l.Acked, c.nonce)
+		case k.nonces.now.session != m.Session || k.nonces.now.nonce == "":
+			k.nonces.give(m.Session, l.Acked, c.nonce)
 		}
-		answer.Nonce = k.nonceOf(m.Session)
+		answer.Nonce = k.nonces.of(m.Session)
 		k.nextSync = answer.At.Add(syncPause())
 		if p != proofNone {
-			was := k.stage
-			k.judge(behind, inStep, true, m.Session, answer.At)
-			moved = k.stage != was
+			was := k.progress.stage
+			k.progress.judge(behind, inStep, true, m.Session, answer.At)
+			moved = k.progress.stage != was
 			if m.EventTail > 0 {
 				clear(k.tail)
 				k.tail[m.Incarnation] = m.EventTail

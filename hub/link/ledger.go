@@ -66,16 +66,16 @@ func (c *Room) SendTo(agent string, now time.Time) {
 	}
 	ready, stale, settled := false, false, false
 	c.contacts.with(agent, func(k *contact) {
-		if settled = k.settled == l.Revision && k.settled > 0 && k.stage != stageAdopting && len(k.open) == 0; settled {
+		if settled = k.sent.settled == l.Revision && k.sent.settled > 0 && k.progress.stage != stageAdopting && len(k.sent.open) == 0; settled {
 			return // which is so of nearly all, each second
 		}
-		if k.stage == stageAdopting && now.Sub(k.since) > adoptWait {
+		if k.progress.stage == stageAdopting && now.Sub(k.progress.since) > adoptWait {
 			c.cfg.Logger.Warn("an agent's reports are not complete; what they would have told is adopted later", "agent", agent)
-			k.to(stageReady, now)
+			k.progress.to(stageReady, now)
 			stale = true
 		}
-		ready = k.stage == stageReady
-		maps.DeleteFunc(k.open, func(leaf string, o openDoc) bool {
+		ready = k.progress.stage == stageReady
+		maps.DeleteFunc(k.sent.open, func(leaf string, o openDoc) bool {
 			_, sent := l.Sent[leaf]
 			return !sent || !o.head.Newer(l.Acked[leaf])
 		})
@@ -101,7 +101,7 @@ func (c *Room) SendTo(agent string, now time.Time) {
 		}
 	}
 	if all {
-		c.contacts.with(agent, func(k *contact) { k.settled = l.Revision })
+		c.contacts.with(agent, func(k *contact) { k.sent.settled = l.Revision })
 	}
 	if len(open) == 0 || !c.sends.due(agent, now) {
 		return
@@ -109,12 +109,12 @@ func (c *Room) SendTo(agent string, now time.Time) {
 	for _, leaf := range open {
 		s := l.Sent[leaf]
 		c.contacts.with(agent, func(k *contact) {
-			o, there := k.open[leaf]
+			o, there := k.sent.open[leaf]
 			if !there {
 				o.since = now
 			}
 			o.head = s.Head // a newer version is as little acknowledged as the one before
-			k.open[leaf] = o
+			k.sent.open[leaf] = o
 		})
 		c.publish(message.TopicDown(agent, leaf), s.Body)
 	}

@@ -57,9 +57,9 @@ func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) 
 	}
 	ready := false
 	c.contacts.with(name, func(k *contact) {
-		was := k.stage
-		k.reported(m.Session, m.Shard, m.Shards, now)
-		ready = k.stage != was
+		was := k.progress.stage
+		k.progress.reported(m.Session, m.Shard, m.Shards, now)
+		ready = k.progress.stage != was
 	})
 	if ready {
 		c.cfg.Wake.Rack(m.Rack)
@@ -71,8 +71,8 @@ func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) 
 func (c *Room) overtook(agent string, l *store.Ledger, m message.Report) {
 	behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, nil)
 	c.contacts.with(agent, func(k *contact) {
-		if behind != "" || k.stage == stageBehind {
-			k.judge(behind, false, false, m.Session, c.cfg.Clock())
+		if behind != "" || k.progress.stage == stageBehind {
+			k.progress.judge(behind, false, false, m.Session, c.cfg.Clock())
 		}
 	})
 }

@@ -30,7 +30,7 @@ func (c *Room) ask(agent, session string, l *store.Ledger, renew string) {
 	m := c.word(session)
 	m.Again, m.Renew = true, renew
 	c.contacts.with(agent, func(k *contact) {
-		m.Nonce = k.give(session, l.Acked, c.nonce)
+		m.Nonce = k.nonces.give(session, l.Acked, c.nonce)
 		k.askedAt = m.At
 	})
 	c.say(agent, m)
@@ -49,10 +49,8 @@ func (c *Room) counts(agent, session, nonce string) bool {
 	ok, quiet, back := true, false, false
 	c.contacts.with(agent, func(k *contact) {
 		ok = k.heeds(session, nonce)
-		back, k.back = k.back, false
-		if quiet = now.Sub(k.askedAt) < askPause; ok {
-			k.heardAt = now
-		}
+		back, k.speakers.back = k.speakers.back, false
+		quiet = now.Sub(k.askedAt) < askPause
 	})
 	if back {
 		c.suspect(agent)
@@ -76,7 +74,7 @@ func (c *Room) syncs(now time.Time) {
 		var session slot
 		due, silent := false, false
 		c.contacts.with(agent, func(k *contact) {
-			session, silent = k.now, k.stage == stageSilent
+			session, silent = k.nonces.now, k.progress.stage == stageSilent
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
 			}
