@@ -75,7 +75,7 @@ func (c *Room) Limits(agent string) (tooOld map[string][]message.Capability, unh
 // Forget forgets what is known of an agent in this run.
 func (c *Room) Forget(agent string) {
 	c.contacts.drop(agent)
-	c.lines.drop(agent)
+	c.Ledgers.lines.drop(agent)
 }
 
 // Known are the agents of which something is known in this run, in no order.
@@ -85,7 +85,7 @@ func (c *Room) Known() []string { return c.contacts.names() }
 func (c *Room) OpenAsks() int { return c.asks.open() }
 
 // SendAgain has what an agent has not acknowledged sent to it at once.
-func (c *Room) SendAgain(agent string) { c.sends.again(agent) }
+func (c *Room) SendAgain(agent string) { c.delivery.sends.again(agent) }
 
 // Session is the present session of an agent; empty without one.
 func (c *Room) Session(agent string) string { return c.contacts.see(agent).nonces.now.session }

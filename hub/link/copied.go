@@ -8,7 +8,7 @@ import (
 )
 
 // suspect notes that two agents have one key.
-func (c *Room) suspect(agent string) {
+func (c *sessions) suspect(agent string) {
 	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
 	defer cancel()
 	now := c.cfg.Clock()

@@ -24,7 +24,7 @@ import (
 func BenchmarkResend(b *testing.B) {
 	c := many(b, 1000)
 	for b.Loop() {
-		c.Resend()
+		c.delivery.all()
 	}
 }
 
@@ -36,7 +36,7 @@ func BenchmarkSyncs(b *testing.B) {
 		for _, agent := range c.contacts.names() {
 			c.contacts.with(agent, func(k *contact) { k.nonces.now, k.nextSync = slot{session: "s", nonce: "n"}, time.Time{} })
 		}
-		c.syncs(c.cfg.Clock())
+		c.sessions.syncs(c.cfg.Clock())
 	}
 }
 

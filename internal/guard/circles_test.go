@@ -63,7 +63,6 @@ func larger() map[string]bounds {
 	return map[string]bounds{
 		"agent":             {10, 40, 21},
 		"agent/store":       {10, 79, 20},
-		"hub/link":          {10, 57, 20},
 		"hub/store":         {10, 155, 23},
 		"integration/fleet": {10, 40, 21},
 		"integration/sim":   {10, 60, 23},
