@@ -261,7 +261,7 @@ func (c *Room) OverrideWaits(h *resource.Hold, rack *resource.Rack, stance resou
 	}
 	// What ended at the agent is off its disk, unless that was rolled back since.
 	ended := by == events.ByExpiry || strings.HasPrefix(by, events.LocalOwner)
-	_, sent := c.cfg.Link.SentTo(rack.Status.Agent).Of(h.Metadata.Name)
+	_, sent := c.cfg.Link.Ledgers.SentTo(rack.Status.Agent).Of(h.Metadata.Name)
 	return !ended && !sent || c.withheld(h)
 }
 

@@ -17,7 +17,7 @@ func wipes(f plan.Fleet, m *resource.Maintenance) bool {
 	if b == nil || m.Spec.ServerPower == resource.WantOff || m.Metadata.DeletedAt != nil {
 		return false
 	}
-	env := f.BootEnv(b.Name)
+	env := f.Env.BootEnv(b.Name)
 	return env != nil && env.Spec.Destructive
 }
 

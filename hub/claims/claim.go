@@ -45,10 +45,10 @@ func (r *Room) claim(ctx context.Context, f plan.Fleet, cl *resource.Claim) ([]r
 	first := plan.FirstGoes
 	switch {
 	case cfg == nil:
-		first = f.FirstBoot(cl)
-	case f.EnvChange(cl, cfg) == plan.EnvReplace:
+		first = plan.FirstBoot(f, cl)
+	case plan.EnvChange(f, cl, cfg) == plan.EnvReplace:
 		conds = slices.DeleteFunc(conds, func(s resource.ConditionState) bool { return s.Code == resource.CondReprovisionRequired })
-	case cl.Spec.ImageFrom != nil && f.GroupChange(cfg, take.Number(), take.Turn) == plan.GroupReplace:
+	case cl.Spec.ImageFrom != nil && plan.GroupChange(f, cfg, take.Number(), take.Turn) == plan.GroupReplace:
 	default:
 		more, err := r.configured(ctx, f, cl, cfg)
 		return append(conds, more...), err

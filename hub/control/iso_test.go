@@ -99,7 +99,7 @@ func TestFleetISOs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := resource.EnvISO{File: "A.iso", Digest: isoDigest("a"), Size: 7}
-	if got := b.control.view.Rack("r1").ISOs; len(got) != 1 || got["A.iso"] != want {
+	if got := b.control.view.Rack("r1").Env.ISOs; len(got) != 1 || got["A.iso"] != want {
 		t.Errorf("%+v", got)
 	}
 	b.control.Env.ISOEvent(t.Context(), "A.iso was uploaded")

@@ -46,7 +46,7 @@ func TestReleaseWaits(t *testing.T) {
 				if _, err := b.control.holdDocs(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
-				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
+				d, err := b.control.Link.Ledgers.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 				if _, err := b.control.holdDocs(ctx(t)); err != nil { // the fast pass alone
 					t.Fatal(err)
 				}
-				d, err := b.control.Link.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
+				d, err := b.control.Link.Ledgers.HoldDoc(m.name, m.ledger().Sent[message.LeafHold])
 				if err != nil {
 					t.Fatal(err)
 				}

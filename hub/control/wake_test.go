@@ -106,8 +106,8 @@ func sameView(a, b plan.Fleet) bool {
 	return slices.Equal(a.Racks, b.Racks) && slices.Equal(a.Agents, b.Agents) && slices.Equal(a.Segments, b.Segments) && slices.Equal(a.BMCs, b.BMCs) &&
 		slices.Equal(a.Servers, b.Servers) && slices.Equal(a.Claims, b.Claims) && slices.Equal(a.Wanting, b.Wanting) && slices.Equal(a.Maintenances, b.Maintenances) &&
 		slices.Equal(a.Configs, b.Configs) && slices.Equal(a.Holds, b.Holds) && reflect.DeepEqual(a.Requests, b.Requests) &&
-		slices.Equal(a.BootEnvs, b.BootEnvs) && slices.Equal(a.Templates, b.Templates) && slices.Equal(a.Profiles, b.Profiles) && slices.Equal(a.Params, b.Params) &&
-		reflect.DeepEqual(a.ISOs, b.ISOs) && reflect.DeepEqual(a.SecretVersions, b.SecretVersions) && reflect.DeepEqual(a.Peers, b.Peers)
+		slices.Equal(a.Env.BootEnvs, b.Env.BootEnvs) && slices.Equal(a.Env.Templates, b.Env.Templates) && slices.Equal(a.Env.Profiles, b.Env.Profiles) && slices.Equal(a.Env.Params, b.Env.Params) &&
+		reflect.DeepEqual(a.Env.ISOs, b.Env.ISOs) && reflect.DeepEqual(a.Env.SecretVersions, b.Env.SecretVersions) && reflect.DeepEqual(a.Peers, b.Peers)
 }
 
 // compares holds a rack's view against a walk.

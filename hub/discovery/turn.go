@@ -24,7 +24,7 @@ const (
 // server is Available only after both.
 func (r *Room) Turn(ctx context.Context, f plan.Fleet) error {
 	var errs []error
-	for _, b := range f.Stray() {
+	for _, b := range plan.StrayDiscoveries(f) {
 		errs = append(errs, r.cfg.Store.Remove(ctx, b))
 	}
 	words := plan.Discoveries(f, func(rack *resource.Rack, s *resource.Server) plan.BootSeen { return r.image(f, rack, s) })
@@ -94,7 +94,7 @@ func asker(rack *resource.Rack, architecture string) string {
 // discovered. A tag that moves counts for those that come later.
 func Askers(rack *resource.Rack, f plan.Fleet, there map[string]bool) {
 	for _, s := range f.Servers {
-		if f.Discovery(s) == resource.DiscoveryWanted {
+		if plan.DiscoveryStateOf(f, s) == resource.DiscoveryWanted {
 			there[asker(rack, s.Spec.Architecture)] = true
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // once [Room.Give] has recorded what it gave.
 func (r *Room) Compile(ctx context.Context, f plan.Fleet) error {
 	var errs []error
-	f.Shards = r.shards(f)
+	f.Made.Shards = r.shards(f)
 	for agent, docs := range plan.Compile(f) {
 		if !r.cfg.Link.Heed(agent, docs.TooOld, docs.Unheeded) || r.cfg.Start.SteppedDown() {
 			continue

@@ -58,7 +58,7 @@ func (b *envBook) begin(f plan.Fleet) {
 		p.used = false
 		u.pages[k] = p
 	}
-	u.shared = f.EnvShared()
+	u.shared = plan.EnvShared(f.Env)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	u.last, u.asked = u.asked, map[string]bool{}

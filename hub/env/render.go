@@ -35,7 +35,7 @@ func (c *Room) Render(ctx context.Context, f plan.Fleet, server, name, path stri
 		return api.EnvRender{}, protocol.Errorf(protocol.CodeConflict, op, "server %q has no boot environment", server).
 			WithHint("name one: rackctl bootenv render %s --bootenv ENV", server)
 	}
-	env := f.BootEnv(name)
+	env := f.Env.BootEnv(name)
 	if env == nil {
 		return api.EnvRender{}, protocol.Errorf(protocol.CodeNotFound, op, "BootEnv %q does not exist", name).WithHint("rackctl get bootenvs lists what there is")
 	}
@@ -46,7 +46,7 @@ func (c *Room) Render(ctx context.Context, f plan.Fleet, server, name, path stri
 	if err != nil {
 		return api.EnvRender{}, err
 	}
-	b := f.EnvBundle(srv, env, w, masked(secrets))
+	b := plan.EnvBundle(f, srv, env, w, masked(secrets))
 	for _, p := range b.Params { // what masks are cannot be judged
 		for _, name := range p.Secret {
 			delete(b.Schemas, name)

@@ -60,7 +60,7 @@ func (c *Room) secretVersions() map[string]string {
 func (c *Room) envSecrets(f plan.Fleet, srv *resource.Server) (map[string]plan.EnvSecret, error) {
 	const op = "read params"
 	out := map[string]plan.EnvSecret{}
-	for _, name := range f.EnvSecretsOf(srv) {
+	for _, name := range plan.EnvSecretsOf(f, srv) {
 		s, err := store.Peek[*resource.Secret](c.cfg.Store, name)
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (c *Room) envSecrets(f plan.Fleet, srv *resource.Server) (map[string]plan.E
 // for the environment; it and the condition are nil while something is looked up. key is
 // the owner's UID, or what stands for it.
 func (c *Room) See(f plan.Fleet, srv *resource.Server, name string, w plan.EnvFor, key string) (*resource.Image, *resource.ConditionState) {
-	env := f.BootEnv(name)
+	env := f.Env.BootEnv(name)
 	if env == nil {
 		return nil, noEnv(name)
 	}
@@ -99,7 +99,7 @@ func (c *Room) See(f plan.Fleet, srv *resource.Server, name string, w plan.EnvFo
 		return nil, nil
 	}
 	book := c.envs.of(f.Of)
-	inputs, key := f.EnvInputs(book.shared, srv, env, w), "owner "+key+" "+srv.Metadata.Name
+	inputs, key := plan.EnvInputs(f, book.shared, srv, env, w), "owner "+key+" "+srv.Metadata.Name
 	cond, ok := book.see(key, inputs)
 	if !ok {
 		if _, err := c.compileEnv(f, srv, env, w); err != nil {
@@ -118,7 +118,7 @@ func (c *Room) See(f plan.Fleet, srv *resource.Server, name string, w plan.EnvFo
 // envImages looks up the OCI images that an environment may boot; false while a registry
 // is asked. One that is not to be had is not in the bundle, which says so.
 func (c *Room) envImages(f plan.Fleet, srv *resource.Server, env *resource.BootEnv) bool {
-	for _, k := range f.EnvImageKeys(srv, env) {
+	for _, k := range plan.EnvImageKeys(f, srv, env) {
 		asker := envAsker(k)
 		c.envs.of(f.Of).ask(asker)
 		img, cond := c.cfg.Images.Get(f.Of, images.Question{Asker: asker, Reference: k.Reference, Architecture: k.Architecture})
@@ -126,7 +126,7 @@ func (c *Room) envImages(f plan.Fleet, srv *resource.Server, env *resource.BootE
 			return false
 		}
 		if img != nil {
-			f.EnvImages[k] = *img
+			f.Env.Images[k] = *img
 		}
 	}
 	return true
@@ -153,7 +153,7 @@ func (c *Room) compileEnv(f plan.Fleet, srv *resource.Server, env *resource.Boot
 	if err != nil {
 		return nil, err
 	}
-	b, err := judgeEnv(f.EnvBundle(srv, env, w, secrets))
+	b, err := judgeEnv(plan.EnvBundle(f, srv, env, w, secrets))
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfigura
 	not := func(why string) *resource.ConditionState {
 		return &resource.ConditionState{Code: resource.CondBootEnvNotSealed, Message: why}
 	}
-	env := f.BootEnv(b.Spec.BootEnv)
+	env := f.Env.BootEnv(b.Spec.BootEnv)
 	switch {
 	case env == nil:
 		return noEnv(b.Spec.BootEnv), nil
@@ -196,7 +196,7 @@ func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfigura
 	book := c.envs.of(f.Of)
 	w, have := plan.EnvForConfig(b), c.cfg.Store.PeekEnv(b.Metadata.Name)
 	fits := sealsEnv(have, b, a)
-	inputs, key := f.EnvInputs(book.shared, srv, env, w), "config "+b.Metadata.UID
+	inputs, key := plan.EnvInputs(f, book.shared, srv, env, w), "config "+b.Metadata.UID
 	if cond, ok := book.see(key, inputs); ok && (fits || cond != nil) {
 		return cond, nil
 	}
@@ -288,9 +288,9 @@ func (c *Room) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string
 
 // Furnish fills a fleet with what is sealed, known and uploaded for its boots.
 func (c *Room) Furnish(f plan.Fleet) plan.Fleet {
-	f.EnvImages, f.SecretVersions = c.cfg.Images.Known(), c.secretVersions()
-	f.ISOs, f.Envs = c.isos(), c.sealedEnvs(f)
-	f.Ignitions, f.FormerIgnitions = c.ignitions(f)
+	f.Env.Images, f.Env.SecretVersions = c.cfg.Images.Known(), c.secretVersions()
+	f.Env.ISOs, f.Made.Envs = c.isos(), c.sealedEnvs(f)
+	f.Made.Ignitions, f.Made.FormerIgnitions = c.ignitions(f)
 	return f
 }
 

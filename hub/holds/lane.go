@@ -70,7 +70,7 @@ func (r *Room) fleet(name string) plan.Fleet {
 		return f
 	}
 	f.Racks = []*resource.Rack{rack}
-	f.Peers, f.Approvals = r.cfg.Link.Peers(f.Racks), r.cfg.Approvals.Signed()
-	f.HoldsWait, f.ReleasesWait = r.waiting(f)
+	f.Peers, f.Made.Approvals = r.cfg.Link.Ledgers.Peers(f.Racks), r.cfg.Approvals.Signed()
+	f.Made.HoldsWait, f.Made.ReleasesWait = r.waiting(f)
 	return f
 }

@@ -53,7 +53,7 @@ func (r *Room) acknowledged(agent string) (map[string]bool, error) {
 	if !ok || l.Acked[message.LeafHold] != sent.Head {
 		return nil, nil
 	}
-	d, err := r.cfg.Link.HoldDoc(agent, sent)
+	d, err := r.cfg.Link.Ledgers.HoldDoc(agent, sent)
 	if err != nil {
 		return nil, err
 	}

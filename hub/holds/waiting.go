@@ -26,7 +26,7 @@ func (r *Room) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 			continue
 		}
 		if _, read := sent[rack.Status.Agent]; !read {
-			sent[rack.Status.Agent] = r.cfg.Link.SentTo(rack.Status.Agent)
+			sent[rack.Status.Agent] = r.cfg.Link.Ledgers.SentTo(rack.Status.Agent)
 		}
 		held, freed := sent[rack.Status.Agent].Of(h.Metadata.Name)
 		if released && r.cfg.Approvals.OverrideWaits(h, rack, r.cfg.Approvals.Stance(rack)) {
@@ -35,7 +35,7 @@ func (r *Room) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 		if freed {
 			continue
 		}
-		entry, known := r.cfg.Link.EntryAt(rack.Status.Agent, h.Spec.Server)
+		entry, known := r.cfg.Link.Ledgers.EntryAt(rack.Status.Agent, h.Spec.Server)
 		switch {
 		case !held && plan.HoldWaits(work, h.Spec.ForceDuringFirmware, known && entry != nil && entry.Firmware != nil):
 			holds[h.Metadata.Name] = true

@@ -90,7 +90,7 @@ func (k *bmcConditions) server(name string, code resource.ConditionCode, message
 // systems have Servers, and that what does not agree is said.
 func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) error {
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
-	intent, usable := f.BMCIntent(b)
+	intent, usable := plan.SealedIntent(f, b)
 	head, read := store.PeekInventoryHead(c.cfg.Store, name, b.Metadata.UID)
 	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, head.At, f.Reports, c.cfg.Clock())
 	switch {

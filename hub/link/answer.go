@@ -11,9 +11,9 @@ import (
 )
 
 // answer gives an agent's answer to whoever waits for it.
-func (c *Room) answer(_ context.Context, a *resource.Agent, m message.Answer) error {
+func (c *hearing) answer(_ context.Context, a *resource.Agent, m message.Answer) error {
 	name := a.Metadata.Name
-	if !c.cfg.Terms.Active(a) || c.cfg.Start.SteppedDown() || !c.counts(name, "", m.Nonce) {
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.SteppedDown() || !c.sessions.counts(name, "", m.Nonce) {
 		return nil
 	}
 	q := c.asks.take(m.ID, name)

@@ -10,9 +10,9 @@ import (
 
 // applied notes that a document is on the agent's disk. Holds that the agent has
 // released may leave the store only now.
-func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied) error {
+func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Applied) error {
 	name := a.Metadata.Name
-	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, "", m.Nonce) {
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, "", m.Nonce) {
 		return nil
 	}
 	if m.Refused != "" {
@@ -23,7 +23,7 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 		defer c.cfg.Store.Haste.Hurry()()
 		// Before it is written here: a hub that starts does not know it from its store, but from the agent.
 		if l, err := c.cfg.Store.PeekLedger(name); err == nil && acknowledges(m, l.Sent) {
-			d, err := c.HoldDoc(name, l.Sent[m.Doc])
+			d, err := c.ledgers.HoldDoc(name, l.Sent[m.Doc])
 			if err != nil {
 				c.cfg.Logger.Error("own document cannot be opened", "agent", name, "err", err)
 			} else {
@@ -32,7 +32,7 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 		}
 	}
 	foreign := false
-	_, written, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+	_, written, err := c.ledgers.change(ctx, name, func(l *store.Ledger) bool {
 		s, sent := l.Sent[m.Doc]
 		foreign = sent && s.Head == m.Head && !acknowledges(m, l.Sent)
 		if !acknowledges(m, l.Sent) || l.Acked[m.Doc] == m.Head {
@@ -47,7 +47,7 @@ func (c *Room) applied(ctx context.Context, a *resource.Agent, m message.Applied
 	if foreign {
 		c.cfg.Logger.Error("the agent acknowledged another content than was sent", "agent", name, "doc", m.Doc, "epoch", m.Head.Epoch, "version", m.Head.Version)
 		c.contacts.with(name, func(k *contact) {
-			k.judge("the agent has another content of "+m.Doc+" than was sent", false, true, "", c.cfg.Clock())
+			k.progress.judge("the agent has another content of "+m.Doc+" than was sent", false, true, "", c.cfg.Clock())
 		})
 		return nil
 	}

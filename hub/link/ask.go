@@ -23,7 +23,7 @@ func (c *Room) Ask(agent string, m message.Ask, done func(message.Answer)) (id s
 	if err := c.asks.add(a); err != nil {
 		return "", err
 	}
-	c.send(message.TopicDown(agent, message.LeafAsk), m)
+	c.sender.send(message.TopicDown(agent, message.LeafAsk), m)
 	return a.ID, nil
 }
 
@@ -39,6 +39,6 @@ func (c *Room) asksAgain(now time.Time) {
 	}
 	slices.SortFunc(again, func(a, b asked) int { return a.NotAfter.Compare(b.NotAfter) })
 	for _, a := range again {
-		c.send(message.TopicDown(a.agent, message.LeafAsk), a.Ask)
+		c.sender.send(message.TopicDown(a.agent, message.LeafAsk), a.Ask)
 	}
 }

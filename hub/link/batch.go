@@ -14,7 +14,7 @@ import (
 
 // eventBatch files an agent's events, then acknowledges them. Events that were
 // filed before are acknowledged again.
-func (c *Room) eventBatch(ctx context.Context, a *resource.Agent, m message.EventBatch) error {
+func (c *hearing) eventBatch(ctx context.Context, a *resource.Agent, m message.EventBatch) error {
 	name := a.Metadata.Name
 	if c.cfg.Start.SteppedDown() {
 		return nil // the hub that took over files them
@@ -36,7 +36,7 @@ func (c *Room) eventBatch(ctx context.Context, a *resource.Agent, m message.Even
 		}
 		last = ev.Seq
 	}
-	now, _, err := c.changeLedger(ctx, name, func(l *store.Ledger) bool {
+	now, _, err := c.ledgers.change(ctx, name, func(l *store.Ledger) bool {
 		if last <= acked(l, m.Incarnation) {
 			return false
 		}
@@ -47,19 +47,19 @@ func (c *Room) eventBatch(ctx context.Context, a *resource.Agent, m message.Even
 	if err != nil {
 		return err
 	}
-	answer, ok := c.serves(a, m.Session)
+	answer, ok := c.sender.serves(a, m.Session)
 	if !ok {
 		return nil
 	}
 	answer.EventsAcked = last
 	c.contacts.with(name, func(k *contact) {
-		answer.Nonce = k.nonceOf(m.Session)
+		answer.Nonce = k.nonces.of(m.Session)
 		if answer.Nonce == "" {
 			// A session that this hub has not heard of: it must be greeted.
-			answer.Nonce, answer.Again = k.give(m.Session, now.Acked, c.nonce), true
+			answer.Nonce, answer.Again = k.nonces.give(m.Session, now.Acked, c.sender.nonce), true
 		}
 	})
-	c.say(name, answer)
+	c.sender.say(name, answer)
 	return nil
 }
 

@@ -33,8 +33,8 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
 		if r.Status.Agent != "" {
 			k := c.contacts.see(r.Status.Agent)
-			byStage[k.stage]++
-			open += len(k.open)
+			byStage[k.progress.stage]++
+			open += len(k.sent.open)
 		}
 	}
 	for _, s := range stages {

@@ -19,10 +19,10 @@ const notAckedAfter = time.Minute
 // its last report came.
 func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported, now time.Time) (out []resource.ConditionState) {
 	k := c.contacts.see(agent)
-	if k.stage == stageBehind {
+	if k.progress.stage == stageBehind {
 		out = append(out, resource.ConditionState{
-			Code: resource.CondHubBehind, Since: k.since,
-			Message: k.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
+			Code: resource.CondHubBehind, Since: k.progress.since,
+			Message: k.progress.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
 		})
 	}
 	if c.cfg.Start.SteppedDown() {
@@ -31,7 +31,7 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
 		})
 	}
-	if cond := k.copied(now); cond != nil {
+	if cond := k.speakers.condition(now); cond != nil {
 		out = append(out, *cond)
 	}
 	if cond := k.refused.condition(now); cond != nil {
@@ -39,7 +39,7 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 	}
 	var late []string
 	since := now
-	for leaf, o := range k.open {
+	for leaf, o := range k.sent.open {
 		if acked[leaf] != o.head && now.Sub(o.since) > notAckedAfter {
 			late = append(late, fmt.Sprintf("%s %d/%d", leaf, o.head.Epoch, o.head.Version))
 			if o.since.Before(since) {
@@ -55,27 +55,27 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 }
 
 // Ready reports whether documents may be made for an agent.
-func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).stage == stageReady }
+func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).progress.stage == stageReady }
 
 // greeted reports whether an agent has a session with this hub, and can be asked.
-func (c *Room) greeted(agent string) bool { return c.contacts.see(agent).now.nonce != "" }
+func (c *Room) greeted(agent string) bool { return c.contacts.see(agent).nonces.now.nonce != "" }
 
 // Heed notes what an agent cannot do of what its documents want, and reports whether they may be made.
 func (c *Room) Heed(agent string, tooOld map[string][]message.Capability, unheeded map[string][]string) (ready bool) {
-	c.contacts.with(agent, func(k *contact) { ready, k.tooOld = k.stage == stageReady, tooOld; k.unheeded = unheeded })
+	c.contacts.with(agent, func(k *contact) { ready, k.limits = k.progress.stage == stageReady, limits{tooOld, unheeded} })
 	return ready
 }
 
 // Limits is what was noted last of what an agent cannot do, by server.
 func (c *Room) Limits(agent string) (tooOld map[string][]message.Capability, unheeded map[string][]string) {
 	k := c.contacts.see(agent)
-	return k.tooOld, k.unheeded
+	return k.limits.tooOld, k.limits.unheeded
 }
 
 // Forget forgets what is known of an agent in this run.
 func (c *Room) Forget(agent string) {
 	c.contacts.drop(agent)
-	c.lines.drop(agent)
+	c.Ledgers.lines.drop(agent)
 }
 
 // Known are the agents of which something is known in this run, in no order.
@@ -85,10 +85,10 @@ func (c *Room) Known() []string { return c.contacts.names() }
 func (c *Room) OpenAsks() int { return c.asks.open() }
 
 // SendAgain has what an agent has not acknowledged sent to it at once.
-func (c *Room) SendAgain(agent string) { c.sends.again(agent) }
+func (c *Room) SendAgain(agent string) { c.delivery.sends.again(agent) }
 
 // Session is the present session of an agent; empty without one.
-func (c *Room) Session(agent string) string { return c.contacts.see(agent).now.session }
+func (c *Room) Session(agent string) string { return c.contacts.see(agent).nonces.now.session }
 
 // DropAsk forgets a question for whose answer nobody waits any more.
 func (c *Room) DropAsk(id, agent string) { c.asks.take(id, agent) }

@@ -16,7 +16,7 @@ import (
 // differs from what was last sent, and writes them to its ledger.
 func (c *Room) Enter(ctx context.Context, agent string, put func(*Entry)) (written bool, err error) {
 	var e Entry
-	_, written, err = c.changeLedger(ctx, agent, func(l *store.Ledger) bool {
+	_, written, err = c.Ledgers.change(ctx, agent, func(l *store.Ledger) bool {
 		e = Entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.cfg.Start.Epoch(), fence: c.cfg.Start.Fence(), now: c.cfg.Clock()}
 		put(&e)
 		return e.err == nil && e.changed
@@ -25,7 +25,7 @@ func (c *Room) Enter(ctx context.Context, agent string, put func(*Entry)) (writt
 		return false, err
 	}
 	c.cfg.Crash.At("hub.ledger.written")
-	c.sends.again(agent)
+	c.delivery.sends.again(agent)
 	return true, nil
 }
 
@@ -88,10 +88,4 @@ func (e *Entry) dropFrom(shard int) {
 		delete(e.ledger.Acked, RackLeaf(i)) // what comes back was not acknowledged
 		e.changed = true
 	}
-}
-
-// HoldDoc opens a hold document that was sent.
-func (c *Room) HoldDoc(agent string, s store.SentDoc) (d message.HoldDoc, err error) {
-	topic := message.TopicDown(agent, message.LeafHold)
-	return d, wire.Open(c.own, topic, s.Body, &d)
 }

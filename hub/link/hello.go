@@ -12,30 +12,29 @@ import (
 )
 
 // hello answers what the agent should have, and sends what it has not; see greet.
-func (c *Room) hello(ctx context.Context, a *resource.Agent, m message.Hello) error {
+func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello) error {
 	name := a.Metadata.Name
 	l, err := c.cfg.Store.PeekLedger(name)
 	if err != nil {
 		return err
 	}
-	announced := c.AnnounceNonce()
+	announced := c.sender.announceNonce()
 	var p proof
 	var before map[string]protocol.Head
 	greeted, back := false, false
 	c.contacts.with(name, func(k *contact) {
-		p, before = k.proof(m, announced)
-		back = p == proofSure && k.speaks(m.Session)
-		greeted = k.stage != stageSilent
-		k.heardAt = c.cfg.Clock()
+		p, before = k.nonces.proof(m, announced)
+		back = p == proofSure && k.speakers.speaks(m.Session)
+		greeted = k.progress.stage != stageSilent
 	})
 	c.notes(a, l, m)
 	if back {
-		c.suspect(name)
+		c.sessions.suspect(name)
 	}
 	if c.cfg.Start.Yields(ctx, name, m.Fence) {
 		return nil
 	}
-	if _, ok := c.serves(a, m.Session); !ok {
+	if _, ok := c.sender.serves(a, m.Session); !ok {
 		return nil
 	}
 	peer, gone := relate(l.Peer, m, greeted), false
@@ -50,11 +49,11 @@ func (c *Room) hello(ctx context.Context, a *resource.Agent, m message.Hello) er
 	c.cfg.Logger.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
 	switch verdict {
 	case verdictAsk:
-		c.ask(name, m.Session, l, "")
+		c.sessions.ask(name, m.Session, l, "")
 		return nil
 	case verdictRenew:
 		c.cfg.Logger.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
-		c.ask(name, m.Session, l, m.Incarnation)
+		c.sessions.ask(name, m.Session, l, m.Incarnation)
 		return nil
 	case verdictMeet, verdictAnswer:
 	}
@@ -76,27 +75,27 @@ func (c *Room) hello(ctx context.Context, a *resource.Agent, m message.Hello) er
 // notes notes that an agent has documents which this hub never made, also where the
 // hub steps down over the same Hello: both are said. It needs no proof: a Hello of the
 // past can only have what was made before.
-func (c *Room) notes(a *resource.Agent, l *store.Ledger, m message.Hello) {
+func (c *hearing) notes(a *resource.Agent, l *store.Ledger, m message.Hello) {
 	agent := a.Metadata.Name
 	if !c.cfg.Terms.Active(a) {
 		return
 	}
 	if behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests); behind != "" {
 		c.contacts.with(agent, func(k *contact) {
-			if k.stage != stageBehind {
+			if k.progress.stage != stageBehind {
 				c.cfg.Logger.Error("an agent has documents that this hub never made; the hub was restored from a copy: stop it and run rackboot-hub restored",
 					"agent", agent, "why", behind)
 			}
-			k.judge(behind, false, true, m.Session, c.cfg.Clock())
+			k.progress.judge(behind, false, true, m.Session, c.cfg.Clock())
 		})
 	}
 }
 
 // learn writes to the ledger what a Hello proves: what the agent is, what it has,
 // and what it lacks.
-func (c *Room) learn(ctx context.Context, a *resource.Agent, m message.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
+func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello, v verdict, p proof) (learnt store.Ledger, news bool, err error) {
 	var was store.Peer
-	l, written, err := c.changeLedger(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
+	l, written, err := c.ledgers.change(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
 		was = l.Peer
 		if p == proofNone {
 			return false
@@ -138,41 +137,41 @@ func (c *Room) learn(ctx context.Context, a *resource.Agent, m message.Hello, v 
 
 // welcome answers a Hello and sends what is open. moved says that the agent's stage
 // is another.
-func (c *Room) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
-	answer := c.word(m.Session)
+func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
+	answer := c.sender.word(m.Session)
 	heads(&answer, l, m.Incarnation)
 	answer.Reported = c.cfg.Reports.Reported(agent, m.Session)
 	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
-	announced := c.AnnounceNonce()
+	announced := c.sender.announceNonce()
 	c.contacts.with(agent, func(k *contact) {
 		switch {
 		case v == verdictMeet:
-			k.now = slot{}
-			k.begin(m.Session, l.Acked, c.nonce())
+			k.nonces.now = slot{}
+			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
 		case p == proofSure:
 			k.heeds(m.Session, m.Nonce)
 		case p == proofFresh:
-			k.begin(m.Session, l.Acked, c.nonce())
+			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
 			if m.Nonce == announced {
-				k.answered = announced
+				k.nonces.answered = announced
 			}
-		case k.now.session != m.Session || k.now.nonce == "":
-			k.give(m.Session, l.Acked, c.nonce)
+		case k.nonces.now.session != m.Session || k.nonces.now.nonce == "":
+			k.nonces.give(m.Session, l.Acked, c.sender.nonce)
 		}
-		answer.Nonce = k.nonceOf(m.Session)
+		answer.Nonce = k.nonces.of(m.Session)
 		k.nextSync = answer.At.Add(syncPause())
 		if p != proofNone {
-			was := k.stage
-			k.judge(behind, inStep, true, m.Session, answer.At)
-			moved = k.stage != was
+			was := k.progress.stage
+			k.progress.judge(behind, inStep, true, m.Session, answer.At)
+			moved = k.progress.stage != was
 			if m.EventTail > 0 {
 				clear(k.tail)
 				k.tail[m.Incarnation] = m.EventTail
 			}
 		}
 	})
-	c.say(agent, answer)
-	c.sends.again(agent)
-	c.SendTo(agent, answer.At)
+	c.sender.say(agent, answer)
+	c.delivery.sends.again(agent)
+	c.delivery.to(agent, answer.At)
 	return moved
 }

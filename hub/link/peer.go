@@ -20,7 +20,7 @@ func samePeer(a, b store.Peer) bool {
 }
 
 // Peers are the agents of the racks as the ledgers know them.
-func (c *Room) Peers(racks []*resource.Rack) map[string]plan.Peer {
+func (c *Ledgers) Peers(racks []*resource.Rack) map[string]plan.Peer {
 	out := make(map[string]plan.Peer, len(racks))
 	for _, r := range racks {
 		if l, err := c.cfg.Store.PeekLedger(r.Status.Agent); err == nil && r.Status.Agent != "" {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"rackboot/hub/intake"
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
@@ -16,22 +18,29 @@ import (
 // receiveTimeout bounds what one message may cost.
 const receiveTimeout = 30 * time.Second
 
-// Receive takes one message of an agent at once.
-func (c *Room) Receive(topic string, payload []byte) {
-	m, ok := intake.Parse(topic, payload)
-	if !ok {
-		c.Misplaced()
-		return
-	}
-	c.Take(m)
+// strangerRate is how many agents that are none any more are answered each second.
+const strangerRate = 10
+
+// unknownBurst is how many agents that nothing is known of are named in the log at once.
+const unknownBurst = 20
+
+// hearing is what is done with messages of agents.
+type hearing struct {
+	cfg       Config
+	own       *wire.Verifier // of what this hub signed
+	contacts  *contacts
+	asks      *asks
+	metrics   *metrics
+	ledgers   *Ledgers
+	sender    *sender
+	sessions  *sessions
+	delivery  *delivery
+	strangers *rate.Limiter // bounds the answers to agents that are none any more
+	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
 }
 
-// Misplaced implements [intake.Handler].
-func (c *Room) Misplaced() { c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc() }
-
-// Take implements [intake.Handler]. A message that is not signed by the agent that its topic names
-// is refused, and noted at that agent. The parts of what an agent reports are its shards.
-func (c *Room) Take(m intake.Message) (part, parts int) {
+// take takes a message; see Room.Take.
+func (c *hearing) take(m intake.Message) (part, parts int) {
 	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
 	defer cancel()
 	if e, over := c.cfg.Terms.EndingOf(m.Agent); over {
@@ -61,7 +70,7 @@ func (c *Room) Take(m intake.Message) (part, parts int) {
 		err = open(in, func(m message.Applied) error { return c.applied(ctx, a, m) })
 	case message.LeafReport:
 		err = open(in, func(m message.Report) error {
-			taken, err := c.Report(ctx, a, m)
+			taken, err := c.report(ctx, a, m)
 			if taken {
 				part, parts = m.Shard, max(1, m.Shards)
 			}
@@ -85,49 +94,49 @@ func (c *Room) Take(m intake.Message) (part, parts int) {
 
 // afterwards counts a message of an agent whose term is over, and tells it so, unless
 // it was revoked: that one is not spoken to over the link.
-func (c *Room) afterwards(agent, leaf string, e terms.Ending) {
+func (c *hearing) afterwards(agent, leaf string, e terms.Ending) {
 	c.metrics.refused.WithLabelValues(string(reasonEnded)).Inc()
 	c.cfg.Logger.Debug("message of an agent whose term is over", "agent", agent, "leaf", leaf, "code", e.Code)
 	if e.Code == resource.CondSuperseded && (leaf == message.LeafHello || leaf == message.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
-		c.Dismiss(agent, "", e)
+		c.sender.dismiss(agent, "", e)
 	}
 }
 
 // stranger answers an agent that has no Agent here, at its next report at the latest. Its
 // certificate is of this hub, so it was an agent once. Only where that is on record it is
 // told that it is none any more; else that nothing is known of it.
-func (c *Room) stranger(agent, leaf string, err error) {
+func (c *hearing) stranger(agent, leaf string, err error) {
 	c.metrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
 	c.cfg.Logger.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
 	if (leaf == message.LeafHello || leaf == message.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
-		m := c.word("")
+		m := c.sender.word("")
 		m.Refused = c.cfg.Terms.OfName(agent).Refusal()
 		if m.Refused == resource.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
 			c.cfg.Logger.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",
 				"agent", agent, "hint", "restore the hub's newest copy, or join the agent again; it enforces its holds meanwhile, do not stop it")
 		}
-		c.say(agent, m)
+		c.sender.say(agent, m)
 	}
 }
 
 // incoming is a message of an agent.
 type incoming struct {
-	room    *Room
+	hearing *hearing
 	agent   *resource.Agent
 	message intake.Message
 }
 
 func open[T any](in incoming, then func(T) error) error {
 	var m T
-	if err := wire.Open(in.room.verifier(in.agent), in.message.Topic, in.message.Payload, &m); err != nil {
-		in.room.refuse(in.agent.Metadata.Name, in.message.Leaf, why(in.message.Payload, err))
+	if err := wire.Open(in.hearing.verifier(in.agent), in.message.Topic, in.message.Payload, &m); err != nil {
+		in.hearing.refuse(in.agent.Metadata.Name, in.message.Leaf, why(in.message.Payload, err))
 		return err
 	}
 	return then(m)
 }
 
 // verifier opens what an agent signed. It is made once: that costs more than its use.
-func (c *Room) verifier(a *resource.Agent) (v *wire.Verifier) {
+func (c *hearing) verifier(a *resource.Agent) (v *wire.Verifier) {
 	c.contacts.with(a.Metadata.Name, func(k *contact) {
 		if k.verifier == nil || !bytes.Equal(k.key, a.Spec.Key) {
 			k.key, k.verifier = bytes.Clone(a.Spec.Key), c.own.Beside(a.Spec.Key)
@@ -135,9 +144,4 @@ func (c *Room) verifier(a *resource.Agent) (v *wire.Verifier) {
 		v = k.verifier
 	})
 	return v
-}
-
-// OpenOf opens what an agent has signed.
-func (c *Room) OpenOf(a *resource.Agent, topic string, sealed []byte, into any) error {
-	return wire.Open(c.verifier(a), topic, sealed, into)
 }

@@ -17,7 +17,7 @@ func why(payload []byte, err error) reason {
 }
 
 // refuse counts a message that failed verification and notes it at its agent.
-func (c *Room) refuse(agent, leaf string, why reason) {
+func (c *hearing) refuse(agent, leaf string, why reason) {
 	c.metrics.refused.WithLabelValues(string(why)).Inc()
 	c.contacts.with(agent, func(k *contact) { k.refused.note(leaf, why, c.cfg.Clock()) })
 }

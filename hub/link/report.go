@@ -10,12 +10,12 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// Report takes an agent's report into the mirror and files what it signed. An
+// report takes an agent's report into the mirror and files what it signed. An
 // agent can only speak of its own rack's servers. taken says that older reports of the
 // shard are worth nothing any more.
-func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
+func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
 	name := a.Metadata.Name
-	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
+	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
 	l, err := c.cfg.Store.PeekLedger(name)
@@ -57,9 +57,9 @@ func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) 
 	}
 	ready := false
 	c.contacts.with(name, func(k *contact) {
-		was := k.stage
-		k.reported(m.Session, m.Shard, m.Shards, now)
-		ready = k.stage != was
+		was := k.progress.stage
+		k.progress.reported(m.Session, m.Shard, m.Shards, now)
+		ready = k.progress.stage != was
 	})
 	if ready {
 		c.cfg.Wake.Rack(m.Rack)
@@ -68,11 +68,11 @@ func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) 
 }
 
 // overtook notes whether a report names newer documents than the hub ever made.
-func (c *Room) overtook(agent string, l *store.Ledger, m message.Report) {
+func (c *hearing) overtook(agent string, l *store.Ledger, m message.Report) {
 	behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, nil)
 	c.contacts.with(agent, func(k *contact) {
-		if behind != "" || k.stage == stageBehind {
-			k.judge(behind, false, false, m.Session, c.cfg.Clock())
+		if behind != "" || k.progress.stage == stageBehind {
+			k.progress.judge(behind, false, false, m.Session, c.cfg.Clock())
 		}
 	})
 }

@@ -24,7 +24,7 @@ import (
 func BenchmarkResend(b *testing.B) {
 	c := many(b, 1000)
 	for b.Loop() {
-		c.Resend()
+		c.delivery.all()
 	}
 }
 
@@ -34,9 +34,9 @@ func BenchmarkSyncs(b *testing.B) {
 	c := many(b, 1000)
 	for b.Loop() {
 		for _, agent := range c.contacts.names() {
-			c.contacts.with(agent, func(k *contact) { k.now, k.nextSync = slot{session: "s", nonce: "n"}, time.Time{} })
+			c.contacts.with(agent, func(k *contact) { k.nonces.now, k.nextSync = slot{session: "s", nonce: "n"}, time.Time{} })
 		}
-		c.syncs(c.cfg.Clock())
+		c.sessions.syncs(c.cfg.Clock())
 	}
 }
 
@@ -77,7 +77,7 @@ func many(b *testing.B, agents int) *Room {
 		if err := st.PutLedger(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
-		c.contacts.with(l.Agent, func(k *contact) { k.stage = stageReady })
+		c.contacts.with(l.Agent, func(k *contact) { k.progress.stage = stageReady })
 	}
 	return c
 }

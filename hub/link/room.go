@@ -1,83 +1,110 @@
 package link
 
 import (
+	"context"
 	"crypto/ed25519"
-	"io"
-	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
-	"rackboot/hub/events"
-	"rackboot/hub/fence"
-	"rackboot/hub/reports"
-	"rackboot/hub/store"
+	"rackboot/hub/intake"
 	"rackboot/hub/terms"
-	"rackboot/hub/wake"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
-	"rackboot/state"
 )
-
-// Config is what a Room is made of.
-type Config struct {
-	Store  *store.Store
-	Start  *fence.Start
-	Signer *wire.Signer
-	// PastKeys are those that signed before Signer.
-	PastKeys []ed25519.PublicKey
-	// Trust is the digest of what agents are told to trust; empty if there is none.
-	Trust   string
-	Terms   *terms.Terms
-	Events  *events.Log
-	Reports *reports.Mirror
-	Wake    *wake.Units
-	Heard   Heard
-	// Publish sends to agents. What is lost is sent again.
-	Publish func(topic string, payload []byte) error
-
-	Clock  state.Clock
-	NewID  func() string // ULIDs
-	Random io.Reader
-	Logger *slog.Logger
-	Crash  state.Crasher // nil in production
-}
-
-// strangerRate is how many agents that are none any more are answered each second.
-const strangerRate = 10
-
-// unknownBurst is how many agents that nothing is known of are named in the log at once.
-const unknownBurst = 20
 
 // Room is the hub's side of the link. It is safe for concurrent use.
 type Room struct {
-	cfg       Config
-	own       *wire.Verifier // of what this hub signed, also with its keys before
-	contacts  *contacts
-	sends     *sends
-	lines     lines
-	asks      *asks
-	strangers *rate.Limiter // bounds the answers to agents that are none any more
-	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
-	metrics   *metrics
+	cfg      Config
+	own      *wire.Verifier // of what this hub signed, also with its keys before
+	contacts *contacts
+	asks     *asks
+	metrics  *metrics
 
-	announceMu sync.Mutex
-	announced  string // nonce of the last announcement
+	// Ledgers says what agents were sent, and are.
+	Ledgers  *Ledgers
+	sender   *sender
+	sessions *sessions
+	delivery *delivery
+	hearing  *hearing
 }
 
 // New returns a link of which no agent was heard.
 func New(cfg Config) *Room {
-	return &Room{
+	c := &Room{
 		cfg: cfg, own: wire.NewVerifier(append([]ed25519.PublicKey{cfg.Signer.Public()}, cfg.PastKeys...)...),
-		contacts: newContacts(), sends: newSends(), asks: newAsks(), metrics: newMetrics(),
+		contacts: newContacts(), asks: newAsks(), metrics: newMetrics(),
+	}
+	c.sender = &sender{cfg: cfg, metrics: c.metrics}
+	c.Ledgers = &Ledgers{cfg: cfg, own: c.own}
+	c.sessions = &sessions{cfg: cfg, contacts: c.contacts, sender: c.sender, metrics: c.metrics}
+	c.delivery = &delivery{cfg: cfg, contacts: c.contacts, sender: c.sender, sends: newSends()}
+	c.hearing = &hearing{
+		cfg: cfg, own: c.own, contacts: c.contacts, asks: c.asks, metrics: c.metrics,
+		ledgers: c.Ledgers, sender: c.sender, sessions: c.sessions, delivery: c.delivery,
 		strangers: rate.NewLimiter(strangerRate, strangerRate), unknowns: rate.NewLimiter(rate.Every(time.Minute), unknownBurst),
 	}
+	return c
 }
 
 // Open opens what this hub has signed for a topic.
 func (c *Room) Open(topic string, sealed []byte, into any) error {
 	return wire.Open(c.own, topic, sealed, into)
+}
+
+// OpenOf opens what an agent has signed.
+func (c *Room) OpenOf(a *resource.Agent, topic string, sealed []byte, into any) error {
+	return wire.Open(c.hearing.verifier(a), topic, sealed, into)
+}
+
+// Receive takes one message of an agent at once.
+func (c *Room) Receive(topic string, payload []byte) {
+	m, ok := intake.Parse(topic, payload)
+	if !ok {
+		c.Misplaced()
+		return
+	}
+	c.Take(m)
+}
+
+// Misplaced implements [intake.Handler].
+func (c *Room) Misplaced() { c.metrics.refused.WithLabelValues(string(reasonTopic)).Inc() }
+
+// Take implements [intake.Handler]. A message that is not signed by the agent that its topic names
+// is refused, and noted at that agent. The parts of what an agent reports are its shards.
+func (c *Room) Take(m intake.Message) (part, parts int) { return c.hearing.take(m) }
+
+// Report takes an agent's report into the mirror and files what it signed. An
+// agent can only speak of its own rack's servers. taken says that older reports of the
+// shard are worth nothing any more.
+func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
+	return c.hearing.report(ctx, a, m)
+}
+
+// Announce tells agents that the hub is there; they answer with a Hello. It is made
+// anew for each connection of the hub.
+func (c *Room) Announce() { c.sender.announce() }
+
+// AnnounceNonce is that of the last announcement of this run.
+func (c *Room) AnnounceNonce() string { return c.sender.announceNonce() }
+
+// Dismiss tells an agent that its term is over.
+func (c *Room) Dismiss(agent, session string, e terms.Ending) { c.sender.dismiss(agent, session, e) }
+
+// Resend sends to every agent what it has not acknowledged.
+func (c *Room) Resend() { c.delivery.all() }
+
+// SendTo sends what one agent has not acknowledged, holds first. What another
+// start of the hub sealed waits until it has been sealed again.
+func (c *Room) SendTo(agent string, now time.Time) { c.delivery.to(agent, now) }
+
+// Tick sends what is due.
+func (c *Room) Tick(now time.Time) {
+	c.Resend()
+	c.sessions.syncs(now)
+	c.asksAgain(now)
 }
 
 var _ prometheus.Collector = (*Room)(nil)

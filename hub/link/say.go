@@ -4,15 +4,26 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"io"
+	"sync"
 
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
+// sender says what the hub has to say to agents.
+type sender struct {
+	cfg     Config
+	metrics *metrics
+
+	mu        sync.Mutex
+	announced string // nonce of the last announcement
+}
+
 // nonce is 128 random bits. Without them nothing is taken for fresh.
-func (c *Room) nonce() string {
+func (c *sender) nonce() string {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(c.cfg.Random, raw); err != nil {
 		c.cfg.Logger.Error("no random bytes", "err", err)
@@ -22,14 +33,14 @@ func (c *Room) nonce() string {
 }
 
 // word begins a Sync.
-func (c *Room) word(session string) message.Sync {
+func (c *sender) word(session string) message.Sync {
 	return message.Sync{
 		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.cfg.Start.Epoch(), Fence: c.cfg.Start.Fence(), ValidFor: message.SyncValid, Trust: c.cfg.Trust,
 	}
 }
 
 // say sends a Sync, unless this hub has stepped down.
-func (c *Room) say(agent string, m message.Sync) {
+func (c *sender) say(agent string, m message.Sync) {
 	if !c.cfg.Start.SteppedDown() {
 		c.send(message.TopicDown(agent, message.LeafSync), m)
 	}
@@ -37,7 +48,7 @@ func (c *Room) say(agent string, m message.Sync) {
 
 // serves begins the answer to an agent; one that does not serve its rack any more, or of
 // which that is not known, is told so, and nothing else.
-func (c *Room) serves(a *resource.Agent, session string) (message.Sync, bool) {
+func (c *sender) serves(a *resource.Agent, session string) (message.Sync, bool) {
 	m := c.word(session)
 	if !c.cfg.Terms.Active(a) {
 		m.Refused = c.cfg.Terms.Of(a).Refusal()
@@ -47,7 +58,7 @@ func (c *Room) serves(a *resource.Agent, session string) (message.Sync, bool) {
 	return m, true
 }
 
-func (c *Room) send(topic string, msg any) {
+func (c *sender) send(topic string, msg any) {
 	data, err := wire.Seal(c.cfg.Signer, topic, msg)
 	if err != nil {
 		c.cfg.Logger.Error("cannot seal", "topic", topic, "err", err)
@@ -56,9 +67,16 @@ func (c *Room) send(topic string, msg any) {
 	c.publish(topic, data)
 }
 
-func (c *Room) publish(topic string, sealed []byte) {
+func (c *sender) publish(topic string, sealed []byte) {
 	c.metrics.count(topic)
 	if err := c.cfg.Publish(topic, sealed); err != nil {
 		c.cfg.Logger.Debug("not sent", "topic", topic, "err", err)
 	}
+}
+
+// dismiss tells an agent that its term is over.
+func (c *sender) dismiss(agent, session string, e terms.Ending) {
+	m := c.word(session)
+	m.Trust, m.Refused, m.Ended = "", e.Code, c.cfg.Terms.LastWord(agent, e)
+	c.say(agent, m)
 }

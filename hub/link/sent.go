@@ -1,6 +1,10 @@
 package link
 
-import "rackboot/protocol/message"
+import (
+	"rackboot/hub/store"
+	"rackboot/protocol/message"
+	"rackboot/protocol/wire"
+)
 
 // SentHolds is what the newest hold document of an agent has: true for a hold, false
 // for its release.
@@ -13,7 +17,7 @@ func (s SentHolds) Of(hold string) (held, freed bool) {
 }
 
 // SentTo is what an agent was sent of holds; nil if that is not known.
-func (c *Room) SentTo(agent string) SentHolds {
+func (c *Ledgers) SentTo(agent string) SentHolds {
 	l, err := c.cfg.Store.PeekLedger(agent)
 	if err != nil {
 		return nil
@@ -38,7 +42,7 @@ func (c *Room) SentTo(agent string) SentHolds {
 
 // EntryAt is a server's entry in the documents of an agent, nil where none names it; it
 // is not known before the newest ones were acknowledged.
-func (c *Room) EntryAt(agent, server string) (entry *message.ServerIntent, known bool) {
+func (c *Ledgers) EntryAt(agent, server string) (entry *message.ServerIntent, known bool) {
 	l, err := c.cfg.Store.PeekLedger(agent)
 	if err != nil {
 		return nil, false
@@ -50,7 +54,7 @@ func (c *Room) EntryAt(agent, server string) (entry *message.ServerIntent, known
 		}
 		var d message.RackDoc
 		if l.Acked[RackLeaf(i)] != sent.Head ||
-			c.Open(message.TopicDown(agent, RackLeaf(i)), sent.Body, &d) != nil {
+			wire.Open(c.own, message.TopicDown(agent, RackLeaf(i)), sent.Body, &d) != nil {
 			return nil, false
 		}
 		for j := range d.Servers {
@@ -59,4 +63,10 @@ func (c *Room) EntryAt(agent, server string) (entry *message.ServerIntent, known
 			}
 		}
 	}
+}
+
+// HoldDoc opens a hold document that was sent.
+func (c *Ledgers) HoldDoc(agent string, s store.SentDoc) (d message.HoldDoc, err error) {
+	topic := message.TopicDown(agent, message.LeafHold)
+	return d, wire.Open(c.own, topic, s.Body, &d)
 }

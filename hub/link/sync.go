@@ -5,11 +5,8 @@ import (
 	"time"
 
 	"rackboot/hub/store"
-	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
-	"rackboot/protocol/resource"
-	"rackboot/protocol/wire"
 )
 
 // askPause is the least time between two Syncs that ask an agent for a Hello because
@@ -24,22 +21,30 @@ func heads(m *message.Sync, l *store.Ledger, incarnation string) {
 	}
 }
 
+// sessions are those of all agents: which one of an agent counts, and what each is told.
+type sessions struct {
+	cfg      Config
+	contacts *contacts
+	sender   *sender
+	metrics  *metrics
+}
+
 // ask asks for a Hello that proves to be new. renew is an incarnation whose disk was
 // rolled back, or empty.
-func (c *Room) ask(agent, session string, l *store.Ledger, renew string) {
-	m := c.word(session)
+func (c *sessions) ask(agent, session string, l *store.Ledger, renew string) {
+	m := c.sender.word(session)
 	m.Again, m.Renew = true, renew
 	c.contacts.with(agent, func(k *contact) {
-		m.Nonce = k.give(session, l.Acked, c.nonce)
+		m.Nonce = k.nonces.give(session, l.Acked, c.sender.nonce)
 		k.askedAt = m.At
 	})
-	c.say(agent, m)
+	c.sender.say(agent, m)
 }
 
 // counts says whether an Applied or a Report is of the agent's present session. One
 // that is not is answered by asking for a Hello, but not each, and not an Applied:
 // it names no session, and a report follows.
-func (c *Room) counts(agent, session, nonce string) bool {
+func (c *sessions) counts(agent, session, nonce string) bool {
 	l, err := c.cfg.Store.PeekLedger(agent)
 	if err != nil {
 		c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
@@ -49,10 +54,8 @@ func (c *Room) counts(agent, session, nonce string) bool {
 	ok, quiet, back := true, false, false
 	c.contacts.with(agent, func(k *contact) {
 		ok = k.heeds(session, nonce)
-		back, k.back = k.back, false
-		if quiet = now.Sub(k.askedAt) < askPause; ok {
-			k.heardAt = now
-		}
+		back, k.speakers.back = k.speakers.back, false
+		quiet = now.Sub(k.askedAt) < askPause
 	})
 	if back {
 		c.suspect(agent)
@@ -68,7 +71,7 @@ func (c *Room) counts(agent, session, nonce string) bool {
 }
 
 // syncs says to each agent with a session, every SyncEvery, what it should have.
-func (c *Room) syncs(now time.Time) {
+func (c *sessions) syncs(now time.Time) {
 	for _, agent := range c.contacts.names() {
 		if _, over := c.cfg.Terms.EndingOf(agent); over {
 			continue
@@ -76,7 +79,7 @@ func (c *Room) syncs(now time.Time) {
 		var session slot
 		due, silent := false, false
 		c.contacts.with(agent, func(k *contact) {
-			session, silent = k.now, k.stage == stageSilent
+			session, silent = k.nonces.now, k.progress.stage == stageSilent
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
 			}
@@ -96,11 +99,11 @@ func (c *Room) syncs(now time.Time) {
 			c.ask(agent, session.session, l, "")
 			continue
 		}
-		m := c.word(session.session)
+		m := c.sender.word(session.session)
 		m.Nonce = session.nonce
 		heads(&m, l, l.Peer.Incarnation)
 		m.Reported = c.cfg.Reports.Reported(agent, m.Session)
-		c.say(agent, m)
+		c.sender.say(agent, m)
 	}
 }
 
@@ -108,54 +111,4 @@ func (c *Room) syncs(now time.Time) {
 func syncPause() time.Duration {
 	const spread = message.SyncEvery / 2
 	return message.SyncEvery - spread/2 + time.Duration(mathrand.Int64N(int64(spread)))
-}
-
-// AnnounceNonce is that of the last announcement of this run.
-func (c *Room) AnnounceNonce() string {
-	c.announceMu.Lock()
-	defer c.announceMu.Unlock()
-	return c.announced
-}
-
-// Announce tells agents that the hub is there; they answer with a Hello. It is made
-// anew for each connection of the hub.
-func (c *Room) Announce() {
-	if c.cfg.Start.SteppedDown() {
-		return
-	}
-	agents := len(store.List[*resource.Agent](c.cfg.Store))
-	m := message.Announce{
-		Hub: c.cfg.Start.Fence().Hub, Epoch: c.cfg.Start.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.cfg.Start.Fence(),
-		Spread: spread(agents),
-	}
-	data, err := wire.Seal(c.cfg.Signer, message.TopicAnnounce, m)
-	if err != nil {
-		c.cfg.Logger.Error("cannot seal", "topic", message.TopicAnnounce, "err", err)
-		return
-	}
-	c.announceMu.Lock()
-	c.announced = m.Nonce
-	c.announceMu.Unlock()
-	c.publish(message.TopicAnnounce, data)
-}
-
-// helloRate is how many agents shall answer an announcement each second.
-const helloRate = 200
-
-func spread(agents int) time.Duration {
-	return min(time.Minute, time.Duration(agents)*time.Second/helloRate)
-}
-
-// Dismiss tells an agent that its term is over.
-func (c *Room) Dismiss(agent, session string, e terms.Ending) {
-	m := c.word(session)
-	m.Trust, m.Refused, m.Ended = "", e.Code, c.cfg.Terms.LastWord(agent, e)
-	c.say(agent, m)
-}
-
-// Tick sends what is due.
-func (c *Room) Tick(now time.Time) {
-	c.Resend()
-	c.syncs(now)
-	c.asksAgain(now)
 }

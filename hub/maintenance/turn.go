@@ -20,7 +20,7 @@ import (
 func (r *Room) Turn(ctx context.Context, f plan.Fleet) error {
 	conds := map[string][]resource.ConditionState{}
 	for _, m := range f.Maintenances {
-		conds[m.Metadata.Name] = f.Maintained(m, r.cfg.Env.IgnitionOf(m.Spec.Boot.IgnitionSecretRef))
+		conds[m.Metadata.Name] = plan.Maintained(f, m, r.cfg.Env.IgnitionOf(m.Spec.Boot.IgnitionSecretRef))
 	}
 	r.conds.Keep(f.Of, conds, r.cfg.Clock())
 	if len(f.Maintenances) == 0 {

@@ -70,11 +70,11 @@ func decisionOf(d *resource.Decision) decision {
 }
 
 // FirstBoot judges a claim that is bound and has no configuration.
-func (f Fleet) FirstBoot(c *resource.Claim) First {
-	return firstRule(decisionOf(c.Status.Decision), f.lastRead(c))
+func FirstBoot(f Fleet, c *resource.Claim) First {
+	return firstRule(decisionOf(c.Status.Decision), lastReadOf(f, c))
 }
 
-func (f Fleet) lastRead(c *resource.Claim) lastRead {
+func lastReadOf(f Fleet, c *resource.Claim) lastRead {
 	r := f.Reports[c.Status.Server]
 	if r == nil {
 		return readNever

@@ -70,7 +70,7 @@ func TestFirstBoot(t *testing.T) {
 				Spec: resource.MaintenanceSpec{ServerRef: resource.Ref{Name: "n0000"}}, Status: resource.MaintenanceStatus{State: resource.MaintenanceActive},
 			}, "m"))
 		}
-		if got := f.Indexed().FirstBoot(f.Claims[0]); got != c.want {
+		if got := FirstBoot(f.Indexed(), f.Claims[0]); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -59,12 +60,12 @@ func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason str
 			return "", fmt.Sprintf("server %s does not exist", ref.Name)
 		case taken[ref.Name] || f.ClaimOf(ref.Name) != nil:
 			return "", fmt.Sprintf("server %s has another claim", ref.Name)
-		case f.cannotBoot(ref.Name, c) != "":
-			return "", f.cannotBoot(ref.Name, c)
+		case cannotBoot(f, ref.Name, c) != "":
+			return "", cannotBoot(f, ref.Name, c)
 		case f.held(ref.Name):
-			return "", fmt.Sprintf("server %s is held off by %s; it is bound when all holds are released", ref.Name, f.holders(ref.Name))
+			return "", fmt.Sprintf("server %s is held off by %s; it is bound when all holds are released", ref.Name, holders(f, ref.Name))
 		}
-		if why := f.undiscovered(f.server(ref.Name)); !binds(true, false, false, true, why == "", false) {
+		if why := whyUndiscovered(f, f.server(ref.Name)); !binds(true, false, false, true, why == "", false) {
 			return "", why
 		}
 		return ref.Name, ""
@@ -76,9 +77,9 @@ func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason str
 		if !taken[name] && Selects(f, c, name) {
 			return name, ""
 		}
-		if why := f.cannotBoot(name, c); why != "" {
+		if why := cannotBoot(f, name, c); why != "" {
 			cannot, last = cannot+1, why
-		} else if f.undiscovered(s) != "" {
+		} else if whyUndiscovered(f, s) != "" {
 			fresh++
 		}
 	}
@@ -103,19 +104,32 @@ func Selects(f Fleet, c *resource.Claim, server string) bool {
 	}
 	r := f.Reports[server]
 	off := r != nil && r.Observation.Power == protocol.PowerOff && f.MaintenanceOf(server) == nil
-	return binds(false, f.ClaimOf(server) != nil, f.held(server), f.cannotBoot(server, c) == "", f.undiscovered(s) == "", off)
+	return binds(false, f.ClaimOf(server) != nil, f.held(server), cannotBoot(f, server, c) == "", whyUndiscovered(f, s) == "", off)
 }
 
 // cannotBoot says why a claim's first boot does not come to a server; empty if it does.
-func (f Fleet) cannotBoot(server string, c *resource.Claim) string {
-	return f.unreached(f.server(server), c.Spec.BootPolicy.FirstBoot)
+func cannotBoot(f Fleet, server string, c *resource.Claim) string {
+	return unreached(f, f.server(server), c.Spec.BootPolicy.FirstBoot)
 }
 
 // unreached says why a first boot does not come to a server; empty if it does.
-func (f Fleet) unreached(s *resource.Server, by resource.FirstBoot) string {
+func unreached(f Fleet, s *resource.Server, by resource.FirstBoot) string {
 	return s.CannotBoot(by, f.segmentOf(f.RackOf(s.Metadata.Name), s.Spec.SegmentRef.Name))
 }
 
 func binds(byName, taken, held, comes, discovered, off bool) bool {
 	return !taken && !held && comes && discovered && (byName || off)
+}
+
+// holders names who holds a server off, and by which keys; at most five of them.
+func holders(f Fleet, server string) string {
+	const most = 5
+	var who []string
+	for _, h := range f.HoldsOn(server) {
+		who = append(who, fmt.Sprintf("%q (key %q)", h.Spec.Owner, h.Spec.Key))
+	}
+	if len(who) > most {
+		who = append(who[:most], "others")
+	}
+	return strings.Join(who, ", ")
 }

@@ -63,12 +63,12 @@ func compileRack(f Fleet, r *resource.Rack) Documents {
 			d.TooOld[in.Server] = lacking
 		}
 		terms := unheeded(in, d.Holds, peer)
-		if terms = append(terms, f.unserved(name, in, peer)...); len(terms) > 0 {
+		if terms = append(terms, unserved(f, name, in, peer)...); len(terms) > 0 {
 			d.Unheeded[in.Server] = terms
 		}
 		servers = append(servers, in)
 	}
-	shards := shard(servers, f.Shards)
+	shards := shard(servers, f.Made.Shards)
 	for i, chunk := range shards {
 		doc := message.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
 		if i == 0 {
@@ -90,11 +90,11 @@ func withheld(b *resource.BMC) string {
 	return ""
 }
 
-// BMCIntent is how the agent of a BMC's rack reaches it, with what was sealed for that
+// SealedIntent is how the agent of a BMC's rack reaches it, with what was sealed for that
 // agent; false while it may not or cannot.
-func (f Fleet) BMCIntent(b *resource.BMC) (message.BMCIntent, bool) {
+func SealedIntent(f Fleet, b *resource.BMC) (message.BMCIntent, bool) {
 	in, usable := BMCIntent(b)
-	in.Sealed = f.Sealed[b.Metadata.Name]
+	in.Sealed = f.Made.Sealed[b.Metadata.Name]
 	return in, usable
 }
 
@@ -114,7 +114,7 @@ func rackIntent(f Fleet, r *resource.Rack, peer Peer) *message.RackIntent {
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
 	}
 	if slices.Contains(peer.Capabilities, message.CapBootKeep) {
-		in.Keep = f.Keep[r.Metadata.Name]
+		in.Keep = f.Made.Keep[r.Metadata.Name]
 	}
 	for _, s := range f.index.parts[r.Metadata.Name] {
 		seg, errs := s.Intent()
@@ -153,12 +153,12 @@ func Intent(f Fleet, s *resource.Server) message.ServerIntent {
 		Identity: s.Status.AcceptedIdentity,
 	}
 	if b := f.bmc(s.Spec.BMCRef.Name); b != nil {
-		in.BMC, _ = f.BMCIntent(b)
+		in.BMC, _ = SealedIntent(f, b)
 	}
 	if w := s.Status.Firmware; w != nil && f.Now.Before(w.NotAfter) {
 		in.Firmware = w
 	}
-	f.own(&in)
+	setOwner(f, &in)
 	return in
 }
 
@@ -169,10 +169,10 @@ func Intent(f Fleet, s *resource.Server) message.ServerIntent {
 func compileHolds(f Fleet, r *resource.Rack, peer Peer) message.HoldDoc {
 	d := message.HoldDoc{Agent: r.Status.Agent, Term: r.Status.Term}
 	for _, h := range f.index.holds[r.Metadata.Name] {
-		if f.HoldsWait[h.Metadata.Name] {
+		if f.Made.HoldsWait[h.Metadata.Name] {
 			continue
 		}
-		if h.Status.ReleasedAt != nil && !f.ReleasesWait[h.Metadata.Name] {
+		if h.Status.ReleasedAt != nil && !f.Made.ReleasesWait[h.Metadata.Name] {
 			d.Releases = append(d.Releases, resource.Release{HoldID: h.Metadata.Name, Server: h.Spec.Server, By: h.Status.ReleasedBy, At: *h.Status.ReleasedAt, Reason: h.Status.ReleaseReason})
 			continue
 		}
@@ -185,7 +185,7 @@ func compileHolds(f Fleet, r *resource.Rack, peer Peer) message.HoldDoc {
 		}
 	}
 	if slices.Contains(peer.Capabilities, message.CapApproval) {
-		d.Approvals = f.Approvals[r.Metadata.Name]
+		d.Approvals = f.Made.Approvals[r.Metadata.Name]
 	}
 	return d
 }
@@ -216,7 +216,7 @@ func unheeded(in message.ServerIntent, d message.HoldDoc, peer Peer) (out []stri
 // unserved says which segment's IPv6 side, that the server boots from, is not sent to
 // an agent that would not serve it, whether the agent passes over the rack's stop image,
 // and whether it returns to no image before a new one.
-func (f Fleet) unserved(rack string, in message.ServerIntent, peer Peer) (out []string) {
+func unserved(f Fleet, rack string, in message.ServerIntent, peer Peer) (out []string) {
 	if peer.Incarnation == "" {
 		return nil
 	}

@@ -138,13 +138,13 @@ func TestServersStayInTheirShard(t *testing.T) {
 			if len(was) != len(f.Servers) {
 				t.Fatalf("%d of %d servers travel", len(was), len(f.Servers))
 			}
-			f.Shards = map[string]int{}
+			f.Made.Shards = map[string]int{}
 			for name, at := range was {
 				var shard int
 				if _, err := fmt.Sscanf(at, "r0-1/%d", &shard); err != nil {
 					t.Fatal(err)
 				}
-				f.Shards[name] = shard
+				f.Made.Shards[name] = shard
 			}
 			f.Servers = slices.DeleteFunc(slices.Clone(f.Servers), func(*resource.Server) bool { return rapid.IntRange(0, 3).Draw(t, "leaves") == 0 })
 			for i := range rapid.IntRange(0, 60).Draw(t, "come") {

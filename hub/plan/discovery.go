@@ -11,17 +11,17 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// Discovery is how the discovery of a server stands.
-func (f Fleet) Discovery(s *resource.Server) resource.DiscoveryState {
+// DiscoveryStateOf is how the discovery of a server stands.
+func DiscoveryStateOf(f Fleet, s *resource.Server) resource.DiscoveryState {
 	r := f.rack(s.Metadata.Name)
 	return resource.DiscoveryOf(r != nil && r.Spec.Discovery != nil, &s.Status)
 }
 
-// undiscovered says why a server without an owner cannot be bound to a claim; empty if
+// whyUndiscovered says why a server without an owner cannot be bound to a claim; empty if
 // it can.
-func (f Fleet) undiscovered(s *resource.Server) string {
+func whyUndiscovered(f Fleet, s *resource.Server) string {
 	name := s.Metadata.Name
-	switch f.Discovery(s) {
+	switch DiscoveryStateOf(f, s) {
 	case resource.DiscoveryWanted:
 		return fmt.Sprintf("server %s is not discovered yet", name)
 	case resource.DiscoveryFailed:
@@ -64,14 +64,14 @@ type DiscoveryWord struct {
 func Discoveries(f Fleet, image func(*resource.Rack, *resource.Server) BootSeen) map[string]DiscoveryWord {
 	f = f.Indexed()
 	out := map[string]DiscoveryWord{}
-	under := f.discoveriesUnderWay()
+	under := discoveriesUnderWay(f)
 	for _, s := range f.Servers {
 		var w DiscoveryWord
 		rack := f.rack(s.Metadata.Name)
 		if cfg := f.DiscoveryOf(s.Metadata.Name); cfg != nil {
-			w = f.goesOn(s, cfg)
+			w = continueDiscovery(f, s, cfg)
 		} else {
-			w = f.begins(s, image, rack != nil && rack.Spec.Discovery != nil && under[rack.Metadata.Name] < rack.Spec.Discovery.MaxAtOnce)
+			w = beginDiscovery(f, s, image, rack != nil && rack.Spec.Discovery != nil && under[rack.Metadata.Name] < rack.Spec.Discovery.MaxAtOnce)
 		}
 		if w.Then == DiscoveryBegin {
 			under[rack.Metadata.Name]++
@@ -85,7 +85,7 @@ func Discoveries(f Fleet, image func(*resource.Rack, *resource.Server) BootSeen)
 
 // discoveriesUnderWay counts the discoveries of each rack that have not ended. One that
 // another owner has pushed aside counts: it goes on.
-func (f Fleet) discoveriesUnderWay() map[string]int {
+func discoveriesUnderWay(f Fleet) map[string]int {
 	n := map[string]int{}
 	for _, b := range f.Configs {
 		if b.Spec.Owner.Kind == resource.PurposeDiscovery {
@@ -124,9 +124,9 @@ func beginRule(wanted, owned, held, able bool, img ImageState, room bool) Discov
 	return DiscoveryWaits
 }
 
-func (f Fleet) begins(s *resource.Server, image func(*resource.Rack, *resource.Server) BootSeen, room bool) DiscoveryWord {
+func beginDiscovery(f Fleet, s *resource.Server, image func(*resource.Rack, *resource.Server) BootSeen, room bool) DiscoveryWord {
 	name, r := s.Metadata.Name, f.rack(s.Metadata.Name)
-	wanted := f.Discovery(s) == resource.DiscoveryWanted
+	wanted := DiscoveryStateOf(f, s) == resource.DiscoveryWanted
 	if !wanted {
 		return DiscoveryWord{Then: DiscoveryNothing}
 	}
@@ -135,7 +135,7 @@ func (f Fleet) begins(s *resource.Server, image func(*resource.Rack, *resource.S
 	if !owned && !f.held(name) {
 		img = image(r, s)
 	}
-	able, why := f.discovers(r, s, img.Image)
+	able, why := canDiscover(f, r, s, img.Image)
 	w := DiscoveryWord{Then: beginRule(wanted, owned, f.held(name), able, img.State, room), Image: img.Image, From: img.From}
 	switch {
 	case w.Then != DiscoveryWaits:
@@ -147,13 +147,13 @@ func (f Fleet) begins(s *resource.Server, image func(*resource.Rack, *resource.S
 	return w
 }
 
-// discovers says whether the rack's agent can discover a server, and why not where no
+// canDiscover says whether the rack's agent can discover a server, and why not where no
 // other condition does: it was not heard yet, or is sent no entry of the server.
-func (f Fleet) discovers(r *resource.Rack, s *resource.Server, img *resource.Image) (able bool, why []resource.ConditionState) {
+func canDiscover(f Fleet, r *resource.Rack, s *resource.Server, img *resource.Image) (able bool, why []resource.ConditionState) {
 	if r.Status.Agent == "" || withheld(f.bmc(s.Spec.BMCRef.Name)) != "" || f.Peers[r.Status.Agent].Incarnation == "" {
 		return false, nil
 	}
-	if why := f.unreached(s, resource.DiscoveryPolicy().FirstBoot); why != "" {
+	if why := unreached(f, s, resource.DiscoveryPolicy().FirstBoot); why != "" {
 		return false, []resource.ConditionState{{Code: resource.CondUnsupportedBoot, Message: "discovery: " + why}}
 	}
 	b := message.BootIntent{Owner: resource.Owner{Kind: resource.PurposeDiscovery}, GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{BootPolicy: resource.DiscoveryPolicy()}}}
@@ -210,7 +210,7 @@ func goesOnRule(ends, wanted, other bool, s heard) DiscoveryThen {
 	return DiscoveryNothing
 }
 
-func (f Fleet) goesOn(s *resource.Server, cfg *resource.BootConfiguration) DiscoveryWord {
+func continueDiscovery(f Fleet, s *resource.Server, cfg *resource.BootConfiguration) DiscoveryWord {
 	name, other := s.Metadata.Name, false
 	if r := f.rack(name); r != nil {
 		now := f.Peers[r.Status.Agent].Incarnation
@@ -218,7 +218,7 @@ func (f Fleet) goesOn(s *resource.Server, cfg *resource.BootConfiguration) Disco
 	}
 	says, why := agentSaid(f.Reports[name], cfg)
 	w := DiscoveryWord{Message: why}
-	w.Then = goesOnRule(cfg.Metadata.DeletedAt != nil, f.Discovery(s) == resource.DiscoveryWanted, other, says)
+	w.Then = goesOnRule(cfg.Metadata.DeletedAt != nil, DiscoveryStateOf(f, s) == resource.DiscoveryWanted, other, says)
 	return w
 }
 
@@ -243,9 +243,9 @@ func agentSaid(r *resource.ServerReport, cfg *resource.BootConfiguration) (heard
 	return heardNothing, ""
 }
 
-// Stray are the configurations of discoveries whose server is gone: deleted, or deleted
+// StrayDiscoveries are the configurations of discoveries whose server is gone: deleted, or deleted
 // and made again.
-func (f Fleet) Stray() (out []*resource.BootConfiguration) {
+func StrayDiscoveries(f Fleet) (out []*resource.BootConfiguration) {
 	for _, b := range f.Configs {
 		if b.Spec.Owner.Kind != resource.PurposeDiscovery {
 			continue

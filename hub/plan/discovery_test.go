@@ -153,8 +153,8 @@ func TestDiscoveries(t *testing.T) {
 			if w.Then != c.then || !strings.Contains(said, c.said) || c.said == "" && said != "" {
 				t.Errorf("%+v", w)
 			}
-			if len(f.Stray()) > 0 {
-				t.Errorf("%+v is stray", f.Stray())
+			if len(StrayDiscoveries(f)) > 0 {
+				t.Errorf("%+v is stray", StrayDiscoveries(f))
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func TestDiscoveryIntent(t *testing.T) {
 		t.Error("it may be power-cycled")
 	}
 	s.Metadata.UID = "UID-2"
-	if stray := f.Stray(); len(stray) != 1 {
+	if stray := StrayDiscoveries(f); len(stray) != 1 {
 		t.Errorf("the configuration of a server that was made again: %v", stray)
 	}
 }

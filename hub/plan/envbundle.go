@@ -46,17 +46,17 @@ func EnvForConfig(b *resource.BootConfiguration) EnvFor {
 // the server names by id, and those that any text of the bundle names by a literal in
 // CallTemplate or template, over and over. One whose name is put together when it is rendered must be
 // named by a literal somewhere too; a comment will do.
-func (f Fleet) EnvBundle(srv *resource.Server, env *resource.BootEnv, w EnvFor, secrets map[string]EnvSecret) resource.EnvBundle {
+func EnvBundle(f Fleet, srv *resource.Server, env *resource.BootEnv, w EnvFor, secrets map[string]EnvSecret) resource.EnvBundle {
 	b := resource.EnvBundle{
-		BootEnv: env.Metadata.Name, UID: env.Metadata.UID, Spec: env.Spec, Machine: f.machine(srv),
+		BootEnv: env.Metadata.Name, UID: env.Metadata.UID, Spec: env.Spec, Machine: envMachine(f, srv),
 		Purpose: w.Purpose, Owner: w.Owner, KernelArgs: w.KernelArgs, Ignition: w.Ignition,
-		Params: f.envParams(srv, secrets), Schemas: map[string]resource.ParamSpec{},
+		Params: envParams(f, srv, secrets), Schemas: map[string]resource.ParamSpec{},
 	}
-	for _, p := range f.Params {
+	for _, p := range f.Env.Params {
 		b.Schemas[p.Spec.Name] = p.Spec
 	}
 	overrides := overridesOf(b.Params, env.Metadata.Name)
-	b.Templates = f.templates(b, overrides)
+	b.Templates = envTemplates(f, b, overrides)
 	oses := []resource.EnvOS{env.Spec.OS}
 	for _, o := range overrides {
 		oses = append(oses, o.OS)
@@ -68,12 +68,12 @@ func (f Fleet) EnvBundle(srv *resource.Server, env *resource.BootEnv, w EnvFor, 
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if iso, ok := f.ISOs[file]; ok {
+		if iso, ok := f.Env.ISOs[file]; ok {
 			b.ISOs = append(b.ISOs, iso)
 		}
 	}
 	for _, ref := range slices.Sorted(maps.Keys(images)) {
-		if img, ok := f.EnvImages[EnvImageKey{ref, b.Machine.Architecture}]; ok {
+		if img, ok := f.Env.Images[EnvImageKey{ref, b.Machine.Architecture}]; ok {
 			b.Images = append(b.Images, img)
 		}
 	}
@@ -82,9 +82,9 @@ func (f Fleet) EnvBundle(srv *resource.Server, env *resource.BootEnv, w EnvFor, 
 
 // EnvImageKeys are the images that a server's environment, or what is merged into it, may
 // boot, in order.
-func (f Fleet) EnvImageKeys(srv *resource.Server, env *resource.BootEnv) (out []EnvImageKey) {
+func EnvImageKeys(f Fleet, srv *resource.Server, env *resource.BootEnv) (out []EnvImageKey) {
 	oses := []resource.EnvOS{env.Spec.OS}
-	for _, o := range overridesOf(f.envParams(srv, nil), env.Metadata.Name) {
+	for _, o := range overridesOf(envParams(f, srv, nil), env.Metadata.Name) {
 		oses = append(oses, o.OS)
 	}
 	for _, os := range oses {
@@ -99,8 +99,8 @@ func (f Fleet) EnvImageKeys(srv *resource.Server, env *resource.BootEnv) (out []
 
 func serverArch(srv *resource.Server) string { return cmp.Or(srv.Spec.Architecture, "amd64") }
 
-// machine is what templates know of a server.
-func (f Fleet) machine(srv *resource.Server) resource.EnvMachine {
+// envMachine is what templates know of a server.
+func envMachine(f Fleet, srv *resource.Server) resource.EnvMachine {
 	m := resource.EnvMachine{
 		Name: srv.Metadata.Name, UID: srv.Metadata.UID, UUID: srv.Spec.UUID, BootMAC: srv.Spec.BootMAC, MACs: srv.Spec.MACs,
 		Architecture: serverArch(srv), Rack: f.RackOf(srv.Metadata.Name), Segment: srv.Spec.SegmentRef.Name, Labels: srv.Metadata.Labels,
@@ -113,14 +113,14 @@ func (f Fleet) machine(srv *resource.Server) resource.EnvMachine {
 }
 
 // EnvSecretsOf are the Secrets whose values a server's params have, in order.
-func (f Fleet) EnvSecretsOf(srv *resource.Server) (names []string) {
+func EnvSecretsOf(f Fleet, srv *resource.Server) (names []string) {
 	add := func(r *resource.Ref) {
 		if r != nil && !slices.Contains(names, r.Name) {
 			names = append(names, r.Name)
 		}
 	}
 	add(srv.Spec.ParamsSecretRef)
-	for _, p := range f.profilesOf(srv) {
+	for _, p := range profilesOf(f, srv) {
 		add(p.Spec.ParamsSecretRef)
 	}
 	slices.Sort(names)
@@ -128,9 +128,9 @@ func (f Fleet) EnvSecretsOf(srv *resource.Server) (names []string) {
 }
 
 // profilesOf are a server's profiles, the first the one that wins.
-func (f Fleet) profilesOf(srv *resource.Server) (out []*resource.Profile) {
+func profilesOf(f Fleet, srv *resource.Server) (out []*resource.Profile) {
 	for _, name := range append(slices.Clone(srv.Spec.Profiles), resource.GlobalProfile) {
-		if p := f.profile(name); p != nil {
+		if p := f.Env.profile(name); p != nil {
 			out = append(out, p)
 		}
 	}
@@ -138,7 +138,7 @@ func (f Fleet) profilesOf(srv *resource.Server) (out []*resource.Profile) {
 }
 
 // groupOf is the one group that selects a server; nil where none does, or several do.
-func (f Fleet) groupOf(srv *resource.Server) (of *resource.ServerGroup) {
+func groupOf(f Fleet, srv *resource.Server) (of *resource.ServerGroup) {
 	x := f.Indexed().index
 	for k, v := range srv.Metadata.Labels {
 		for _, g := range x.selectors[label{k, v}] {
@@ -154,15 +154,15 @@ func (f Fleet) groupOf(srv *resource.Server) (of *resource.ServerGroup) {
 	return of
 }
 
-func (f Fleet) envParams(srv *resource.Server, secrets map[string]EnvSecret) []resource.EnvParams {
+func envParams(f Fleet, srv *resource.Server, secrets map[string]EnvSecret) []resource.EnvParams {
 	out := []resource.EnvParams{envSource(resource.SourceServer, srv.Spec.Params, srv.Spec.ParamsSecretRef, secrets)}
-	for _, p := range f.profilesOf(srv) {
+	for _, p := range profilesOf(f, srv) {
 		out = append(out, envSource(resource.SourceProfile+p.Metadata.Name, p.Spec.Params, p.Spec.ParamsSecretRef, secrets))
 	}
-	if g := f.groupOf(srv); g != nil {
+	if g := groupOf(f, srv); g != nil {
 		// Before the profile of everybody, which a server may also name among its own.
 		at := len(out)
-		if f.profile(resource.GlobalProfile) != nil {
+		if f.Env.profile(resource.GlobalProfile) != nil {
 			at--
 		}
 		out = slices.Insert(out, at, envSource(resource.SourceGroup+g.Metadata.Name, g.Spec.Params, nil, secrets))
@@ -192,7 +192,7 @@ func envSource(name string, values map[string]any, ref *resource.Ref, secrets ma
 
 // EnvInputs names all that EnvBundle would read: while it is the same, so is the bundle.
 // shared is of EnvShared.
-func (f Fleet) EnvInputs(shared string, srv *resource.Server, env *resource.BootEnv, w EnvFor) string {
+func EnvInputs(f Fleet, shared string, srv *resource.Server, env *resource.BootEnv, w EnvFor) string {
 	h := sha256.New()
 	part := func(what string, obj resource.Object) {
 		m := obj.Head().Metadata
@@ -201,32 +201,32 @@ func (f Fleet) EnvInputs(shared string, srv *resource.Server, env *resource.Boot
 	fmt.Fprintf(h, "%s\n%+v\n", shared, w)
 	part("server", srv)
 	part("bootenv", env)
-	for _, p := range f.profilesOf(srv) {
+	for _, p := range profilesOf(f, srv) {
 		part("profile", p)
 	}
-	if g := f.groupOf(srv); g != nil {
+	if g := groupOf(f, srv); g != nil {
 		fmt.Fprintf(h, "group %s %d\n", g.Metadata.UID, g.Metadata.Generation) // and not its status
 	}
-	for _, name := range f.EnvSecretsOf(srv) {
-		fmt.Fprintf(h, "secret %s %s\n", name, f.SecretVersions[name])
+	for _, name := range EnvSecretsOf(f, srv) {
+		fmt.Fprintf(h, "secret %s %s\n", name, f.Env.SecretVersions[name])
 	}
-	for _, key := range f.EnvImageKeys(srv, env) {
-		fmt.Fprintf(h, "image %s %s\n", key.Reference, f.EnvImages[key].Digest)
+	for _, key := range EnvImageKeys(f, srv, env) {
+		fmt.Fprintf(h, "image %s %s\n", key.Reference, f.Env.Images[key].Digest)
 	}
 	return fmt.Sprintf("%s %x", f.RackOf(srv.Metadata.Name), h.Sum(nil))
 }
 
 // EnvShared names what all bundles read: Templates, Params and uploaded files.
-func (f Fleet) EnvShared() string {
+func EnvShared(e Environments) string {
 	h := sha256.New()
-	for _, t := range f.Templates {
+	for _, t := range e.Templates {
 		fmt.Fprintf(h, "template %s %d\n", t.Metadata.UID, t.Metadata.Revision)
 	}
-	for _, p := range f.Params {
+	for _, p := range e.Params {
 		fmt.Fprintf(h, "param %s %d\n", p.Metadata.UID, p.Metadata.Revision)
 	}
-	for _, file := range slices.Sorted(maps.Keys(f.ISOs)) {
-		fmt.Fprintf(h, "iso %q %s %s\n", file, f.ISOs[file].Digest, f.ISOs[file].Sum())
+	for _, file := range slices.Sorted(maps.Keys(e.ISOs)) {
+		fmt.Fprintf(h, "iso %q %s %s\n", file, e.ISOs[file].Digest, e.ISOs[file].Sum())
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }

@@ -36,7 +36,7 @@ func envFleet() (Fleet, *resource.Server, *resource.BootEnv, map[string]EnvSecre
 	profile := func(name string, params map[string]any) *resource.Profile {
 		return named(&resource.Profile{Spec: resource.ProfileSpec{Params: params}}, name)
 	}
-	f.Profiles = []*resource.Profile{
+	f.Env.Profiles = []*resource.Profile{
 		profile(resource.GlobalProfile, map[string]any{"who": "global", "n": 1.0}), profile("p1", map[string]any{"who": "p1"}),
 		profile("p2", map[string]any{"who": "p2"}), profile("unused", map[string]any{"who": "unused"}),
 	}
@@ -50,25 +50,25 @@ func envFleet() (Fleet, *resource.Server, *resource.BootEnv, map[string]EnvSecre
 		case "loop":
 			text = `{{.CallTemplate "inner" .}} {{.CallTemplate "missing" .}}`
 		}
-		f.Templates = append(f.Templates, named(&resource.Template{Spec: resource.TemplateSpec{Contents: text}}, name))
+		f.Env.Templates = append(f.Env.Templates, named(&resource.Template{Spec: resource.TemplateSpec{Contents: text}}, name))
 	}
-	f.Params = []*resource.Param{named(&resource.Param{Spec: resource.ParamSpec{Name: "kernel/console", Schema: map[string]any{"type": "string", "default": "ttyS0"}}}, "console")}
+	f.Env.Params = []*resource.Param{named(&resource.Param{Spec: resource.ParamSpec{Name: "kernel/console", Schema: map[string]any{"type": "string", "default": "ttyS0"}}}, "console")}
 	env := named(&resource.BootEnv{Spec: resource.BootEnvSpec{
 		OS: resource.EnvOS{Name: "debian-12", IsoFile: "legacy.iso", SupportedArchitectures: map[string]resource.EnvArch{
 			"x86_64": {IsoFile: "debian.iso", Kernel: "linux", Image: "r.example/os:1"}, "arm64": {IsoFile: "arm.iso"},
 		}},
 		Templates: []resource.EnvTemplate{{Name: "seed", Path: "seed", ID: "preseed"}},
 	}}, "debian")
-	f.BootEnvs = []*resource.BootEnv{env}
-	f.ISOs = map[string]resource.EnvISO{}
+	f.Env.BootEnvs = []*resource.BootEnv{env}
+	f.Env.ISOs = map[string]resource.EnvISO{}
 	for _, file := range []string{"legacy.iso", "debian.iso", "mine.iso", "arm.iso", "unused.iso"} {
-		f.ISOs[file] = resource.EnvISO{File: file, Digest: "sha256:" + file, Size: 1}
+		f.Env.ISOs[file] = resource.EnvISO{File: file, Digest: "sha256:" + file, Size: 1}
 	}
-	f.EnvImages = map[EnvImageKey]resource.Image{
+	f.Env.Images = map[EnvImageKey]resource.Image{
 		{"r.example/os:1", "amd64"}: {Reference: "r.example/os:1", Digest: "sha256:1", Architecture: "amd64"},
 		{"r.example/os:1", "arm64"}: {Reference: "r.example/os:1", Digest: "sha256:2", Architecture: "arm64"},
 	}
-	f.SecretVersions = map[string]string{"s1": "uid digest"}
+	f.Env.SecretVersions = map[string]string{"s1": "uid digest"}
 	return f, srv, env, map[string]EnvSecret{"s1": {Values: map[string]string{"root/password": envCanary}, Version: "digest"}}
 }
 
@@ -79,12 +79,12 @@ func envOwner() EnvFor {
 // The bundle is what the golden file says, to the byte, and the same each time.
 func TestEnvBundle(t *testing.T) {
 	f, srv, env, secrets := envFleet()
-	b := f.EnvBundle(srv, env, envOwner(), secrets)
+	b := EnvBundle(f, srv, env, envOwner(), secrets)
 	content, digest, err := b.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, second, err := f.Indexed().EnvBundle(srv, env, envOwner(), secrets).Encode()
+	again, second, err := EnvBundle(f.Indexed(), srv, env, envOwner(), secrets).Encode()
 	if err != nil || !bytes.Equal(content, again) || digest != second {
 		t.Errorf("made again it differs: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestEnvBundle(t *testing.T) {
 // Seed 004 and facts boot-environments 1.6: which source comes first.
 func TestEnvSources(t *testing.T) {
 	f, srv, env, secrets := envFleet()
-	b := f.EnvBundle(srv, env, envOwner(), secrets)
+	b := EnvBundle(f, srv, env, envOwner(), secrets)
 	var got []string
 	for _, p := range b.Params {
 		got = append(got, fmt.Sprintf("%s: %v", p.Source, p.Values["who"]))
@@ -125,17 +125,17 @@ func TestEnvSources(t *testing.T) {
 // The UUID is the server's, else the one that a discovery found, else the UID.
 func TestEnvMachineUUID(t *testing.T) {
 	f, srv, _, _ := envFleet()
-	if got := f.machine(srv).UUID; got != srv.Metadata.UID {
+	if got := envMachine(f, srv).UUID; got != srv.Metadata.UID {
 		t.Errorf("%q without one", got)
 	}
 	found := &protocol.HostInventory{}
 	found.Board.UUID = "11111111-1111-4111-8111-111111111111"
 	srv.Status.Discovered = &resource.Discovered{Inventory: found}
-	if got := f.machine(srv).UUID; got != found.Board.UUID {
+	if got := envMachine(f, srv).UUID; got != found.Board.UUID {
 		t.Errorf("%q of a discovery", got)
 	}
 	srv.Spec.UUID = "22222222-2222-4222-8222-222222222222"
-	if got := f.machine(srv).UUID; got != srv.Spec.UUID {
+	if got := envMachine(f, srv).UUID; got != srv.Spec.UUID {
 		t.Errorf("%q of its own", got)
 	}
 }
@@ -146,7 +146,7 @@ func TestEnvInputs(t *testing.T) {
 		f, srv, env, _ := envFleet()
 		w := envOwner()
 		change(&f, srv, env, &w)
-		return f.EnvInputs(f.EnvShared(), srv, env, w)
+		return EnvInputs(f, EnvShared(f.Env), srv, env, w)
 	}
 	type fn = func(*Fleet, *resource.Server, *resource.BootEnv, *EnvFor)
 	was := inputs(func(*Fleet, *resource.Server, *resource.BootEnv, *EnvFor) {})
@@ -154,19 +154,29 @@ func TestEnvInputs(t *testing.T) {
 		change fn
 		same   bool
 	}{
-		"server":          {func(_ *Fleet, s *resource.Server, _ *resource.BootEnv, _ *EnvFor) { s.Metadata.Revision++ }, false},
-		"environment":     {func(_ *Fleet, _ *resource.Server, e *resource.BootEnv, _ *EnvFor) { e.Metadata.Revision++ }, false},
-		"template":        {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Templates[0].Metadata.Revision++ }, false},
-		"param":           {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Params[0].Metadata.Revision++ }, false},
-		"profile":         {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Profiles[1].Metadata.Revision++ }, false},
-		"global":          {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Profiles[0].Metadata.Revision++ }, false},
-		"another profile": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Profiles[3].Metadata.Revision++ }, true},
-		"secret": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
-			f.SecretVersions["s1"] = "uid other"
+		"server":      {func(_ *Fleet, s *resource.Server, _ *resource.BootEnv, _ *EnvFor) { s.Metadata.Revision++ }, false},
+		"environment": {func(_ *Fleet, _ *resource.Server, e *resource.BootEnv, _ *EnvFor) { e.Metadata.Revision++ }, false},
+		"template": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
+			f.Env.Templates[0].Metadata.Revision++
 		}, false},
-		"another secret": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.SecretVersions["s2"] = "x" }, true},
-		"ISO":            {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { delete(f.ISOs, "debian.iso") }, false},
-		"image":          {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { clear(f.EnvImages) }, false},
+		"param": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
+			f.Env.Params[0].Metadata.Revision++
+		}, false},
+		"profile": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
+			f.Env.Profiles[1].Metadata.Revision++
+		}, false},
+		"global": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
+			f.Env.Profiles[0].Metadata.Revision++
+		}, false},
+		"another profile": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
+			f.Env.Profiles[3].Metadata.Revision++
+		}, true},
+		"secret": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) {
+			f.Env.SecretVersions["s1"] = "uid other"
+		}, false},
+		"another secret": {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { f.Env.SecretVersions["s2"] = "x" }, true},
+		"ISO":            {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { delete(f.Env.ISOs, "debian.iso") }, false},
+		"image":          {func(f *Fleet, _ *resource.Server, _ *resource.BootEnv, _ *EnvFor) { clear(f.Env.Images) }, false},
 		"owner":          {func(_ *Fleet, _ *resource.Server, _ *resource.BootEnv, w *EnvFor) { w.Owner = "c2" }, false},
 		"arguments":      {func(_ *Fleet, _ *resource.Server, _ *resource.BootEnv, w *EnvFor) { w.KernelArgs = "" }, false},
 	} {

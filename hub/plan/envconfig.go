@@ -44,7 +44,7 @@ func envChangeRule(changed, env, installed, begun bool) EnvThen {
 }
 
 // EnvChange judges a claim and its configuration.
-func (f Fleet) EnvChange(c *resource.Claim, cfg *resource.BootConfiguration) EnvThen {
+func EnvChange(f Fleet, c *resource.Claim, cfg *resource.BootConfiguration) EnvThen {
 	env := c.Spec.BootEnv != nil || cfg.Spec.BootEnv != ""
 	installed := cfg.Installed() && !Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy)
 	begun := false
@@ -91,14 +91,14 @@ func EnvNeeded(cfg *resource.BootConfiguration) bool {
 	return cfg.Spec.BootEnv != "" && (!cfg.Installed() || Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy))
 }
 
-// env is a configuration's environment as it travels; nil without any, or where it is
+// envIntent is a configuration's environment as it travels; nil without any, or where it is
 // needed no more. Until it is sealed the agent knows that there is one, and does not boot
 // without it.
-func (f Fleet) env(cfg *resource.BootConfiguration) *message.EnvIntent {
+func envIntent(f Fleet, cfg *resource.BootConfiguration) *message.EnvIntent {
 	if !EnvNeeded(cfg) {
 		return nil
 	}
-	if in, ok := f.Envs[cfg.Metadata.Name]; ok && in.Name == cfg.Spec.BootEnv {
+	if in, ok := f.Made.Envs[cfg.Metadata.Name]; ok && in.Name == cfg.Spec.BootEnv {
 		return &in
 	}
 	return &message.EnvIntent{Name: cfg.Spec.BootEnv}

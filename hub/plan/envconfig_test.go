@@ -71,7 +71,7 @@ func TestEnvChange(t *testing.T) {
 		if c.report != nil {
 			f.Reports = map[string]*resource.ServerReport{"n1": c.report}
 		}
-		if got := f.EnvChange(c.claim, cfg); got != c.want {
+		if got := EnvChange(f, c.claim, cfg); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestEnvTravels(t *testing.T) {
 		if c.change != nil {
 			c.change(cfg)
 		}
-		got := (Fleet{Envs: c.sealed}).env(cfg)
+		got := envIntent(Fleet{Made: Made{Envs: c.sealed}}, cfg)
 		switch {
 		case got == nil && c.want == "none":
 		case got == nil || c.want == "none" || got.Sealed != c.want || got.Name != c.env:

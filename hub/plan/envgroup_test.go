@@ -31,16 +31,16 @@ func TestEnvGroup(t *testing.T) {
 		srv.Metadata.Labels = map[string]string{"row": "7"}
 		f.Groups = row.groups
 		if !row.global {
-			f.Profiles = f.Profiles[1:]
+			f.Env.Profiles = f.Env.Profiles[1:]
 		}
 		var got []string
-		for _, p := range f.EnvBundle(srv, env, envOwner(), secrets).Params {
+		for _, p := range EnvBundle(f, srv, env, envOwner(), secrets).Params {
 			got = append(got, fmt.Sprintf("%s: %v", p.Source, p.Values["who"]))
 		}
 		if !slices.Equal(got, row.want) {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
-		inputs := func() string { return f.EnvInputs(f.EnvShared(), srv, env, envOwner()) }
+		inputs := func() string { return EnvInputs(f, EnvShared(f.Env), srv, env, envOwner()) }
 		was := inputs()
 		row.groups[0].Metadata.Revision++
 		if inputs() != was {

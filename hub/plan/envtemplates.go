@@ -23,8 +23,8 @@ func overridesOf(params []resource.EnvParams, env string) (out []resource.BootEn
 	return out
 }
 
-// templates are those that a bundle may ask for; see EnvBundle.
-func (f Fleet) templates(b resource.EnvBundle, overrides []resource.BootEnvOverride) map[string]string {
+// envTemplates are those that a bundle may ask for; see EnvBundle.
+func envTemplates(f Fleet, b resource.EnvBundle, overrides []resource.BootEnvOverride) map[string]string {
 	var open []string
 	ids := func(list []resource.EnvTemplate) {
 		for _, t := range list {
@@ -41,7 +41,7 @@ func (f Fleet) templates(b resource.EnvBundle, overrides []resource.BootEnvOverr
 		open = append(open, resource.CalledTemplates(s.Schema)...)
 	}
 	return resource.EnvTemplates(b.Spec, open, func(name string) (string, bool) {
-		t := f.template(name)
+		t := f.Env.template(name)
 		if t == nil {
 			return "", false
 		}

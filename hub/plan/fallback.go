@@ -28,8 +28,8 @@ func FormerOf(was *resource.BootConfiguration, after int) *resource.FormerBoot {
 	return nil
 }
 
-// fallback is what a configuration may return to, as it travels.
-func (f Fleet) fallback(cfg *resource.BootConfiguration) *message.BootFallback {
+// bootFallback is what a configuration may return to, as it travels.
+func bootFallback(f Fleet, cfg *resource.BootConfiguration) *message.BootFallback {
 	o := cfg.Spec.Former
 	if o == nil {
 		return nil
@@ -40,7 +40,7 @@ func (f Fleet) fallback(cfg *resource.BootConfiguration) *message.BootFallback {
 	}
 	if o.Ignition != nil {
 		out.Ignition = message.IgnitionOf(*o.Ignition)
-		if in, ok := f.FormerIgnitions[cfg.Metadata.Name]; ok && in.Ref() == *o.Ignition {
+		if in, ok := f.Made.FormerIgnitions[cfg.Metadata.Name]; ok && in.Ref() == *o.Ignition {
 			out.Ignition = &in
 		}
 	}

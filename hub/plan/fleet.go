@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"rackboot/protocol/message"
@@ -11,7 +8,7 @@ import (
 )
 
 // Fleet is everything that the hub's decisions depend on, at one moment: of all racks, or of
-// one. The slices are in order of name.
+// one. The slices are in order of name. It looks things up; what follows from them, functions decide.
 type Fleet struct {
 	// Of names whose fleet it is: a rack, or what else is decided about at once.
 	Of string
@@ -31,43 +28,14 @@ type Fleet struct {
 	Configs      []*resource.BootConfiguration
 	Holds        []*resource.Hold
 	Requests     []Request
-	// ReleasesWait are released holds whose release does not travel yet; see ReleaseWaits.
-	ReleasesWait map[string]bool
-	// HoldsWait are holds that do not travel yet; see HoldWaits.
-	HoldsWait map[string]bool
-	// Approvals are the signed approvals that travel, by rack.
-	Approvals map[string][][]byte
+	Groups       []*resource.ServerGroup // whose params servers have
 	// Peers are the agents as they were last greeted, by agent. One that is not
 	// there is given no grant and no request.
 	Peers map[string]Peer
-	// Shards are the shards in which servers travelled last, by server.
-	Shards map[string]int
-	// Sealed are the credentials of BMCs as they were sealed for the agents of their
-	// racks, by BMC.
-	Sealed map[string]*message.SealedCredentials
-	// Ignitions is the user data as it was sealed for the agents of their racks, by boot
-	// configuration.
-	Ignitions map[string]message.IgnitionIntent
-	// FormerIgnitions is likewise that of what they may return to.
-	FormerIgnitions map[string]message.IgnitionIntent
-	ISOs            map[string]resource.EnvISO // the uploaded files, by name
-	// BootEnvs, Templates, Profiles and Params describe boot environments.
-	BootEnvs  []*resource.BootEnv
-	Templates []*resource.Template
-	Profiles  []*resource.Profile
-	Params    []*resource.Param
-	Groups    []*resource.ServerGroup // whose params servers have
-	// EnvImages are the OCI images of environments as they were resolved.
-	EnvImages map[EnvImageKey]resource.Image
-	// SecretVersions are status.digest of the Secrets of type params, by name.
-	SecretVersions map[string]string
-	// Envs are the environments as they were sealed for the agents of their racks, by boot
-	// configuration.
-	Envs map[string]message.EnvIntent
-	// Keep are the files that agents keep for a return to an earlier image, by rack.
-	Keep map[string]*message.KeepIntent
 	// Reports are the newest reports, by server.
 	Reports map[string]*resource.ServerReport
+	Env     Environments
+	Made    Made
 
 	index *index // nil: lookups scan
 }
@@ -323,19 +291,6 @@ func (f Fleet) ConfigsOf(group string) []*resource.BootConfiguration {
 	return f.Indexed().index.given[group]
 }
 
-// holders names who holds a server off, and by which keys; at most five of them.
-func (f Fleet) holders(server string) string {
-	const most = 5
-	var who []string
-	for _, h := range f.HoldsOn(server) {
-		who = append(who, fmt.Sprintf("%q (key %q)", h.Spec.Owner, h.Spec.Key))
-	}
-	if len(who) > most {
-		who = append(who[:most], "others")
-	}
-	return strings.Join(who, ", ")
-}
-
 func (f Fleet) held(server string) bool {
 	if f.index != nil {
 		return len(f.index.held[server]) > 0
@@ -348,22 +303,6 @@ func (f Fleet) held(server string) bool {
 	return false
 }
 
-// BootEnv is an environment by its name, or nil.
-func (f Fleet) BootEnv(name string) *resource.BootEnv { return find(f.BootEnvs, name) }
-
-func (f Fleet) profile(name string) *resource.Profile { return find(f.Profiles, name) }
-
-func (f Fleet) template(name string) *resource.Template { return find(f.Templates, name) }
-
-// find is the one of a name in a list that is in order of name; nil if there is none.
-func find[T resource.Object](list []T, name string) (none T) {
-	i, ok := slices.BinarySearchFunc(list, name, func(o T, name string) int { return strings.Compare(o.Head().Metadata.Name, name) })
-	if !ok {
-		return none
-	}
-	return list[i]
-}
-
 // matches reports whether labels are those that a selector wants; one that wants none matches nothing.
 func matches(s *resource.Selector, labels map[string]string) bool {
 	for k, v := range s.MatchLabels {
@@ -373,6 +312,3 @@ func matches(s *resource.Selector, labels map[string]string) bool {
 	}
 	return len(s.MatchLabels) > 0
 }
-
-// EnvImageKey names an OCI image that an environment has for an architecture.
-type EnvImageKey struct{ Reference, Architecture string }

@@ -39,7 +39,7 @@ func groupChangeRule(other, installed, turn, begun bool) GroupThen {
 
 // GroupChange judges a claim of a group's image that has a configuration. revision is the
 // one that it would be given now, 0 where it is given none.
-func (f Fleet) GroupChange(cfg *resource.BootConfiguration, revision int, turn bool) GroupThen {
+func GroupChange(f Fleet, cfg *resource.BootConfiguration, revision int, turn bool) GroupThen {
 	other := cfg.Spec.Group != "" && revision > 0 && cfg.Spec.Revision != revision
 	repeats := Repeats(cfg.Spec.Owner.Kind, cfg.Spec.BootPolicy)
 	begun := false

@@ -59,7 +59,7 @@ func TestGroupChange(t *testing.T) {
 		if c.report != nil {
 			f.Reports = map[string]*resource.ServerReport{"n1": c.report}
 		}
-		if got := f.GroupChange(c.cfg, c.revision, c.turn); got != c.want {
+		if got := GroupChange(f, c.cfg, c.revision, c.turn); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

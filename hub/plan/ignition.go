@@ -5,13 +5,13 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// ignition is a configuration's user data as it travels; nil without any. Until it is
+// ignitionIntent is a configuration's user data as it travels; nil without any. Until it is
 // sealed the agent knows that there is some, and does not boot without it.
-func (f Fleet) ignition(cfg *resource.BootConfiguration) *message.IgnitionIntent {
+func ignitionIntent(f Fleet, cfg *resource.BootConfiguration) *message.IgnitionIntent {
 	if cfg.Spec.Ignition == nil {
 		return nil
 	}
-	if in, ok := f.Ignitions[cfg.Metadata.Name]; ok && in.Ref() == *cfg.Spec.Ignition {
+	if in, ok := f.Made.Ignitions[cfg.Metadata.Name]; ok && in.Ref() == *cfg.Spec.Ignition {
 		return &in
 	}
 	return message.IgnitionOf(*cfg.Spec.Ignition)

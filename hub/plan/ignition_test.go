@@ -46,12 +46,12 @@ func TestIgnitionTravels(t *testing.T) {
 		{"another claim's", map[string]message.IgnitionIntent{"d": good}, ""},
 		{"this one", map[string]message.IgnitionIntent{"c": good}, "sha256:good"},
 	} {
-		if got := (Fleet{Ignitions: row.sealed}).ignition(cfg); got == nil || got.Sealed != row.want || got.Ref() != *fixed {
+		if got := ignitionIntent(Fleet{Made: Made{Ignitions: row.sealed}}, cfg); got == nil || got.Sealed != row.want || got.Ref() != *fixed {
 			t.Errorf("%s: %+v", row.name, got)
 		}
 	}
 	cfg.Spec.Ignition = nil
-	if got := (Fleet{}).ignition(cfg); got != nil {
+	if got := ignitionIntent(Fleet{}, cfg); got != nil {
 		t.Errorf("without any: %+v", got)
 	}
 }

@@ -65,7 +65,7 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 		}
 		for _, s := range f.Servers {
 			selecting := slices.DeleteFunc(slices.Clone(f.Groups), func(g *resource.ServerGroup) bool { return !matches(&g.Spec.Selector, s.Metadata.Labels) })
-			if of := x.groupOf(s); (of != nil) != (len(selecting) == 1) || of != nil && of != selecting[0] {
+			if of := groupOf(x, s); (of != nil) != (len(selecting) == 1) || of != nil && of != selecting[0] {
 				t.Fatalf("the group of %s: %v of %v", s.Metadata.Name, of, selecting)
 			}
 		}

@@ -55,7 +55,7 @@ func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 	for _, m := range f.Maintenances {
 		server := m.Spec.ServerRef.Name
 		img := boots[m.Metadata.Name].State
-		if m.Status.State != resource.MaintenanceActive && !denied(m) && f.agreed(m) && (img == ImageReady || img == ImageAsked) &&
+		if m.Status.State != resource.MaintenanceActive && !denied(m) && ownerAgreed(f, m) && (img == ImageReady || img == ImageAsked) &&
 			(first[server] == nil || before(m, first[server])) {
 			first[server] = m
 		}
@@ -69,8 +69,8 @@ func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 		} else if n := first[server]; n != nil && n != m {
 			waits = fmt.Sprintf("maintenance %s comes first", n.Metadata.Name)
 		}
-		cannot := f.cannot(m, img)
-		w := MaintenanceWord{State: maintenanceRule(m.Status.State == resource.MaintenanceActive, denied(m), img.State, f.agreed(m), cannot == "", waits == "")}
+		cannot := cannotBegin(f, m, img)
+		w := MaintenanceWord{State: maintenanceRule(m.Status.State == resource.MaintenanceActive, denied(m), img.State, ownerAgreed(f, m), cannot == "", waits == "")}
 		switch w.State {
 		case resource.MaintenanceActive:
 		case resource.MaintenanceDenied:
@@ -84,12 +84,12 @@ func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 		}
 		out[m.Metadata.Name] = w
 	}
-	f.queue(out)
+	numberQueued(f, out)
 	return out
 }
 
-// queue numbers those that are Queued, for each server by itself.
-func (f Fleet) queue(words map[string]MaintenanceWord) {
+// numberQueued numbers those that are Queued, for each server by itself.
+func numberQueued(f Fleet, words map[string]MaintenanceWord) {
 	waiting := map[string][]*resource.Maintenance{}
 	for _, m := range f.Maintenances {
 		if words[m.Metadata.Name].State == resource.MaintenanceQueued {
@@ -157,7 +157,7 @@ func agreed(claimed bool, p resource.MaintenancePolicy, approved bool) bool {
 	return !claimed || p == resource.MaintenanceEnforced || approved
 }
 
-func (f Fleet) agreed(m *resource.Maintenance) bool {
+func ownerAgreed(f Fleet, m *resource.Maintenance) bool {
 	a := m.Status.Approval
 	return agreed(f.ClaimOf(m.Spec.ServerRef.Name) != nil, m.Spec.Policy, a != nil && !a.Denied && a.Generation == m.Metadata.Generation)
 }
@@ -173,8 +173,8 @@ func before(a, b *resource.Maintenance) bool {
 	return a.Metadata.Name < b.Metadata.Name
 }
 
-// cannot says why a maintenance cannot begin now; empty if it can.
-func (f Fleet) cannot(m *resource.Maintenance, seen BootSeen) string {
+// cannotBegin says why a maintenance cannot begin now; empty if it can.
+func cannotBegin(f Fleet, m *resource.Maintenance, seen BootSeen) string {
 	server := m.Spec.ServerRef.Name
 	if c := f.ClaimOf(server); c != nil && c.Metadata.DeletedAt != nil {
 		return fmt.Sprintf("claim %s ends first", c.Metadata.Name)
@@ -203,7 +203,7 @@ func (f Fleet) cannot(m *resource.Maintenance, seen BootSeen) string {
 // Maintained are the conditions of a maintenance that has begun which the hub alone can
 // see: what it boots was fixed then. ignition is the present version of the Secret that it
 // names; nil if there is none.
-func (f Fleet) Maintained(m *resource.Maintenance, ignition *resource.IgnitionRef) (out []resource.ConditionState) {
+func Maintained(f Fleet, m *resource.Maintenance, ignition *resource.IgnitionRef) (out []resource.ConditionState) {
 	cfg := f.configFor(m.Metadata.UID)
 	if cfg == nil || m.Metadata.DeletedAt != nil {
 		return nil

@@ -42,8 +42,8 @@ const (
 	stanceEnds   stance = "ends"
 )
 
-// own fills in who owns the server, and what it boots for that owner.
-func (f Fleet) own(in *message.ServerIntent) {
+// setOwner fills in who owns the server, and what it boots for that owner.
+func setOwner(f Fleet, in *message.ServerIntent) {
 	m, c, d := f.MaintenanceOf(in.Server), f.ClaimOf(in.Server), f.DiscoveryOf(in.Server)
 	ms, cs, ds := stanceNone, stanceNone, stanceNone
 	switch {
@@ -81,7 +81,7 @@ func (f Fleet) own(in *message.ServerIntent) {
 		in.Releasing, cfg = releases, d
 	default:
 		if s := f.server(in.Server); s != nil {
-			in.Discovery = f.Discovery(s)
+			in.Discovery = DiscoveryStateOf(f, s)
 		}
 		return
 	}
@@ -94,10 +94,10 @@ func (f Fleet) own(in *message.ServerIntent) {
 			GrantedBoot: cfg.Granted(),
 			Provisioned: cfg.Status.SignedProvisioned,
 			Adopted:     cfg.Status.Adopted,
-			Ignition:    f.ignition(cfg),
-			Env:         f.env(cfg),
+			Ignition:    ignitionIntent(f, cfg),
+			Env:         envIntent(f, cfg),
 			Timeout:     timeout,
-			Fallback:    f.fallback(cfg),
+			Fallback:    bootFallback(f, cfg),
 		}
 		if s := f.server(in.Server); s != nil && s.Spec.Reach == resource.ReachURI && in.Boot.BootPolicy.FirstBoot == resource.FirstBootUefiHTTP {
 			in.Boot.Reach = resource.ReachURI

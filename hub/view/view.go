@@ -52,7 +52,7 @@ func (r *Reader) Site() plan.Fleet {
 		Configs:      store.List[*resource.BootConfiguration](s), Holds: store.List[*resource.Hold](s), Reports: r.cfg.Reports.Servers(),
 		Requests: OpenRequests(s.OpenRequests()),
 	}
-	f.Peers = r.cfg.Link.Peers(f.Racks)
+	f.Peers = r.cfg.Link.Ledgers.Peers(f.Racks)
 	return f.Indexed()
 }
 
@@ -141,14 +141,14 @@ func byName[T resource.Object](list *[]T) {
 // furnished is a fleet with what is the same for all racks, and what was made for its own.
 func (r *Reader) furnished(f plan.Fleet) plan.Fleet {
 	s := r.cfg.Store
-	f.Now, f.Peers = r.cfg.Clock(), r.cfg.Link.Peers(f.Racks)
-	f.BootEnvs, f.Templates = store.List[*resource.BootEnv](s), store.List[*resource.Template](s)
-	f.Profiles, f.Params = store.List[*resource.Profile](s), store.List[*resource.Param](s)
+	f.Now, f.Peers = r.cfg.Clock(), r.cfg.Link.Ledgers.Peers(f.Racks)
+	f.Env.BootEnvs, f.Env.Templates = store.List[*resource.BootEnv](s), store.List[*resource.Template](s)
+	f.Env.Profiles, f.Env.Params = store.List[*resource.Profile](s), store.List[*resource.Param](s)
 	f.Groups = store.List[*resource.ServerGroup](s)
 	f = f.Indexed() // what follows asks for each BMC and configuration
 	f = r.cfg.Env.Furnish(f)
-	f.Sealed = r.cfg.Inventory.Sealed(f)
-	f.Keep = r.cfg.Revisions.Keeps(f)
+	f.Made.Sealed = r.cfg.Inventory.Sealed(f)
+	f.Made.Keep = r.cfg.Revisions.Keeps(f)
 	return f
 }
 

@@ -34,16 +34,16 @@ func walks() []walk {
 		{"once when the hub starts, or for an Import as a whole", []string{
 			"hub/members.Room.CutRevoked", "hub/events.Open", "hub/secret.Vault.Start", "hub/store.Store.judgeEach", "hub/store.Store.mend",
 		}},
-		{"once for each connection of the hub, to count agents", []string{"hub/link.Room.Announce"}},
+		{"once for each connection of the hub, to count agents", []string{"hub/link.sender.announce"}},
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},
 		{"tests look whether anything that is shared was changed", []string{"hub/store.Store.Altered"}},
 		{"it removes what nothing needs any more, of all there is", []string{
 			"hub/store.book.sweep", "hub/store.Store.SweepInventories", "hub/store.Store.SweepStubs", "hub/store.Store.makeRoom", "hub/store.Store.HubFiles",
 			"hub/env.Room.ISODigests", "hub/requests.Room.Sweep", "hub/approvals.Room.Sweep", "hub/groups.Room.sweepRevisions", "hub/inventory.Room.Forget",
 			"hub/control.Control.forgetImages", "hub/discovery.Askers", "hub/control.Control.sweepAll",
-			"hub/iso.Shelf.needed",
+			"hub/iso.removal.needed",
 		}},
-		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.Shelf.named", "hub/iso.Shelf.kept"}},
+		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.contents.named", "hub/iso.contents.kept"}},
 		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.users"}},
 		{"the view of a turn, which is what a rack has, or what is in no rack; and that of the site, which is all there is", []string{
 			"hub/view.Reader.Site", "hub/view.Reader.Rack", "hub/view.Reader.outside", "hub/view.Reader.furnished", "hub/holds.Room.fleet", "hub/env.Room.isos", "hub/inventory.Room.Sealed", "hub/env.Room.sealedEnvs",
@@ -54,15 +54,15 @@ func walks() []walk {
 		{"a turn goes over its view once, and looks up what it needs for each", []string{
 			"hub/claims.Room.Turn", "hub/claims.Room.Allot", "hub/claims.Room.Offer", "hub/control.Control.share", "hub/control.Control.vacate", "hub/inventory.Room.Find", "hub/inventory.Room.SeeBehind", "hub/dispatch.Room.Give", "hub/approvals.Room.Turn",
 			"hub/images.Room.Turn", "hub/maintenance.Room.Turn", "hub/discovery.Room.Turn", "hub/env.Room.InForce",
-			"hub/plan.Compile", "hub/plan.CompileHolds", "hub/plan.Discoveries", "hub/plan.Maintain", "hub/plan.Fleet.queue",
-			"hub/plan.Fleet.discoveriesUnderWay", "hub/plan.Fleet.Stray",
+			"hub/plan.Compile", "hub/plan.CompileHolds", "hub/plan.Discoveries", "hub/plan.Maintain", "hub/plan.numberQueued",
+			"hub/plan.discoveriesUnderWay", "hub/plan.StrayDiscoveries",
 		}},
 		{"of a fleet that has no index, which has one server or few", []string{
 			"hub/plan.Fleet.bmc", "hub/plan.Fleet.server", "hub/plan.Fleet.behind", "hub/plan.Fleet.segments", "hub/plan.Fleet.Rack", "hub/plan.Fleet.ClaimOf",
 			"hub/plan.Fleet.configFor", "hub/plan.Fleet.held", "hub/plan.Fleet.MaintenanceOf", "hub/plan.Fleet.DiscoveryOf", "hub/plan.Fleet.Selected",
 			"hub/view.Reader.Around", "hub/inventory.Room.DecorateServer", "hub/status.Room.decorateSafety",
 		}},
-		{"a bundle has all params", []string{"hub/plan.Fleet.EnvBundle", "hub/plan.Fleet.EnvShared"}},
+		{"a bundle has all params", []string{"hub/plan.EnvBundle", "hub/plan.EnvShared"}},
 	}
 }
 
@@ -176,7 +176,7 @@ func isBucket(x ast.Expr) bool {
 }
 
 // fleetSlice reports whether an expression is all of a kind in a plan.Fleet, which is named
-// f wherever there is one.
+// f wherever there is one, or in its Environments, which are e alone.
 func fleetSlice(sel *ast.SelectorExpr) bool {
 	of := ""
 	switch x := sel.X.(type) {
@@ -185,8 +185,11 @@ func fleetSlice(sel *ast.SelectorExpr) bool {
 	case *ast.SelectorExpr:
 		of = x.Sel.Name
 	}
+	if of == "Env" || of == "e" {
+		return sel.Sel.Name == "Params"
+	}
 	return (of == "f" || of == "Fleet") && slices.Contains([]string{
-		"Racks", "Agents", "Segments", "BMCs", "Servers", "Claims", "Maintenances", "Configs", "Holds", "Requests", "Groups", "Params",
+		"Racks", "Agents", "Segments", "BMCs", "Servers", "Claims", "Maintenances", "Configs", "Holds", "Requests", "Groups",
 	}, sel.Sel.Name)
 }
 
@@ -200,6 +203,8 @@ func TestWalksAreSeen(t *testing.T) {
 		`func f(s *Store) { s.Requests() }`:                                                            "p.f",
 		`func g(f plan.Fleet) { for range f.Servers {} }`:                                              "p.g",
 		`func g(p *pass) { slices.IndexFunc(p.f.Racks, nil) }`:                                         "p.g",
+		`func g(f plan.Fleet) { for range f.Env.Params {} }`:                                           "p.g",
+		`func g(e Environments) { for range e.Params {} }`:                                             "p.g",
 		`func g(s *Store) (f plan.Fleet) { f.Racks = nil; return f }`:                                  "",
 		`func f(s *Store) { for range store.Find(s, store.ClaimsByServer, "n1") {} }`:                  "",
 		`func f(w *world) { find[*resource.Rack](w, "r1") }`:                                           "",

@@ -1,0 +1,46 @@
+package link
+
+import (
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
+)
+
+// announceNonce is that of the last announcement of this run.
+func (c *sender) announceNonce() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.announced
+}
+
+// announce tells agents that the hub is there; they answer with a Hello. It is made
+// anew for each connection of the hub.
+func (c *sender) announce() {
+	if c.cfg.Start.SteppedDown() {
+		return
+	}
+	agents := len(store.List[*resource.Agent](c.cfg.Store))
+	m := message.Announce{
+		Hub: c.cfg.Start.Fence().Hub, Epoch: c.cfg.Start.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.cfg.Start.Fence(),
+		Spread: spread(agents),
+	}
+	data, err := wire.Seal(c.cfg.Signer, message.TopicAnnounce, m)
+	if err != nil {
+		c.cfg.Logger.Error("cannot seal", "topic", message.TopicAnnounce, "err", err)
+		return
+	}
+	c.mu.Lock()
+	c.announced = m.Nonce
+	c.mu.Unlock()
+	c.publish(message.TopicAnnounce, data)
+}
+
+// helloRate is how many agents shall answer an announcement each second.
+const helloRate = 200
+
+func spread(agents int) time.Duration {
+	return min(time.Minute, time.Duration(agents)*time.Second/helloRate)
+}
