@@ -31,6 +31,4 @@
 //	lease6/<segment>/<address> a DHCPv6 binding
 //	event/<seq>                an event that the hub has not acknowledged, or the
 //	                           record of lost ones, under the last one's number
-//
-// Keys are only ever added, so that the release before can go on with a database.
 package store

@@ -5,8 +5,8 @@ import (
 	"rackboot/state"
 )
 
-// upgrade brings a database up to what this release reads, and then fills the mirror.
-func upgrade(d *disk, events *Events, newID func() string) error {
+// begin gives a new database its identity, finishes what a crash cut short, and then fills the mirror.
+func begin(d *disk, events *Events, newID func() string) error {
 	err := d.updateInParts("agent.open.part", func(t state.Txn, cut func()) error {
 		if err := identify(t, newID); err != nil {
 			return err

@@ -86,8 +86,8 @@ func differ(a, b []resource.SegmentIntent) (names []string, err error) {
 	return names, nil
 }
 
-// adoptSegments takes what is in force for confirmed where nothing says what it is: the
-// release before has no trials, and neither begins nor ends one.
+// adoptSegments takes what is in force for confirmed where what is kept says another thing: a
+// crash came between the two writes of a document (offerSegments).
 func adoptSegments(t state.Txn) error {
 	rack, there, err := get[message.RackIntent](t, keyRack)
 	if err != nil || !there {

@@ -35,8 +35,8 @@ type Config struct {
 	Guarded func() bool
 }
 
-// Open gives a new database its identity, and takes over one of the release before. It
-// writes what is to change only. Nothing is served and nothing decided before it returns,
+// Open gives a new database its identity, and finishes what a crash cut short. It writes what
+// is to change only. Nothing is served and nothing decided before it returns,
 // and one that a crash has cut short is done again from the beginning.
 func Open(cfg Config) (*Store, error) {
 	return openInParts(cfg, partBytes)
@@ -45,7 +45,7 @@ func Open(cfg Config) (*Store, error) {
 func openInParts(cfg Config, bytes int) (*Store, error) {
 	d := &disk{db: cfg.DB, crash: cfg.Crash, partBytes: bytes}
 	events := &Events{disk: d, most: maxEvents}
-	if err := upgrade(d, events, cfg.NewID); err != nil {
+	if err := begin(d, events, cfg.NewID); err != nil {
 		return nil, failing("open the agent's store", err)
 	}
 	approvals, local := &Approvals{disk: d, events: events, guard: cfg.Guarded}, &Local{disk: d, events: events}
