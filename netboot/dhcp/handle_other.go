@@ -55,7 +55,7 @@ func (s *Server) decline(ctx context.Context, r *request, seg resource.SegmentIn
 		return resultLimited
 	}
 	s.log.Warn("address declined", "mac", r.mac, "address", r.asked.String(), "probe", string(found), "until", until)
-	if err := s.put(ctx, l); err != nil {
+	if err := s.records.Put(ctx, l); err != nil {
 		s.log.Error("lease not stored", "mac", r.mac, "address", r.asked.String(), "err", err)
 		return resultStoreError
 	}
@@ -91,7 +91,7 @@ func (s *Server) release(ctx context.Context, r *request, seg resource.SegmentIn
 	}
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: r.ciaddr, MAC: r.mac, Server: server, Expires: now}
 	s.ended(l)
-	if err := s.put(ctx, l); err != nil {
+	if err := s.records.Put(ctx, l); err != nil {
 		s.log.Error("lease not stored", "mac", r.mac, "address", r.ciaddr.String(), "err", err)
 		return resultStoreError
 	}
