@@ -7,6 +7,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -42,7 +43,7 @@ func (s *Server) decline(ctx context.Context, r *request, seg resource.SegmentIn
 	case declineBrief:
 		hold = briefHold
 	case declineRest:
-		hold = declineHold
+		hold = leasing.DeclineHold
 	}
 	until, ok := s.pool.decline(r.mac, r.asked, hold, s.now())
 	if !ok {
