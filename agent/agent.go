@@ -103,7 +103,7 @@ func New(cfg Config) (*Agent, error) {
 	a.met = newMetrics(cfg.Registerer, a.reports, a.ages)
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
-		Leases: st.Leases, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Leases: st.Leases4, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package netboot
 
 import (
-	"context"
 	"net/netip"
 	"time"
 )
@@ -20,13 +19,4 @@ type Lease6 struct {
 	// Declined marks an address that a client found in use; it is not offered
 	// before Expires.
 	Declined bool `json:"declined,omitempty"`
-}
-
-// LeaseStore6 keeps DHCPv6 leases, with the contract of LeaseStore: one per segment
-// and address, on disk when Put6 and Delete6 return (RFC 8415 section 18.3: a REPLY
-// commits). One value may implement both.
-type LeaseStore6 interface {
-	Load6(segment string) ([]Lease6, error)
-	Put6(ctx context.Context, lease Lease6) error
-	Delete6(ctx context.Context, lease Lease6) error
 }

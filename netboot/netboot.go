@@ -35,12 +35,12 @@ type Lease struct {
 
 // LeaseStore keeps leases, one per segment and address: a Put replaces what the
 // store has for that address. Put and Delete are on disk when they return
-// (RFC 2131 section 3.1 step 4: commit before DHCPACK). It is safe for concurrent
-// use; concurrent Puts should share one fsync.
-type LeaseStore interface {
-	Load(segment string) ([]Lease, error)
-	Put(ctx context.Context, lease Lease) error
-	Delete(ctx context.Context, lease Lease) error
+// (RFC 2131 section 3.1 step 4: commit before DHCPACK; RFC 8415 section 18.3: a REPLY
+// commits). It is safe for concurrent use; concurrent Puts should share one fsync.
+type LeaseStore[L Lease | Lease6] interface {
+	Load(segment string) ([]L, error)
+	Put(ctx context.Context, lease L) error
+	Delete(ctx context.Context, lease L) error
 }
 
 // Event is something that a boot client was seen to do.

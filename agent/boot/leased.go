@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/agent/store"
 	"rackboot/netboot"
 	"rackboot/protocol"
 )
@@ -47,16 +46,13 @@ func newLeased() *leased { return &leased{tenants: map[netip.Addr]tenant{}} }
 // load takes over the leases from before the start. Without them a client has to ask
 // for its lease again, which firmware does at each boot. Where they cannot be read,
 // the DHCP server's start fails of it, and says so.
-func (l *leased) load(kept *store.Leases, segment string) {
-	if leases, err := kept.Load(segment); err == nil {
-		for _, lease := range leases {
-			l.note(tenant4(lease))
-		}
+func load[L netboot.Lease | netboot.Lease6](l *leased, kept netboot.LeaseStore[L], segment string, of func(L) tenant) {
+	leases, err := kept.Load(segment)
+	if err != nil {
+		return
 	}
-	if leases, err := kept.Load6(segment); err == nil {
-		for _, lease := range leases {
-			l.note(tenant6(lease))
-		}
+	for _, lease := range leases {
+		l.note(of(lease))
 	}
 }
 

@@ -41,7 +41,8 @@ func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 		reg := prometheus.WrapRegistererWith(prometheus.Labels{"segment": seg.Name}, r.cfg.Registerer)
 		log := r.cfg.Logger.With("segment", seg.Name)
 		files := &segment{room: r, leased: newLeased()}
-		files.leased.load(r.cfg.Store.Leases, seg.Name)
+		load(files.leased, r.cfg.Store.Leases4, seg.Name, tenant4)
+		load(files.leased, r.cfg.Store.Leases6, seg.Name, tenant6)
 		web := func(at, at6 netip.AddrPort, certificates netboot.Certificates) error {
 			s, err := httpboot.New(httpboot.Config{
 				Listen: at, Listen6: at6, Certificates: certificates, Files: files, AddressFiles: files, UserData: files, Evidence: files, Events: hooks, Trace: files.trace,
@@ -71,7 +72,7 @@ func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 			open.all = append(open.all, s)
 		}
 		d, err := dhcp.New(dhcp.Config{
-			Segment: seg.Name, Listen: seg.DHCP, Interface: seg.Interface, Resolver: r.index, Leases: r.cfg.Store.Leases,
+			Segment: seg.Name, Listen: seg.DHCP, Interface: seg.Interface, Resolver: r.index, Leases: r.cfg.Store.Leases4,
 			Evidence: files, Trace: files.trace, Notify: r.notices.take, Logger: log, Registerer: r.cfg.Registerer, Clock: r.cfg.Clock,
 			Granted: func(l netboot.Lease) {
 				files.leased.note(tenant4(l))
@@ -89,7 +90,7 @@ func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 		}
 		d6, err := dhcp6.New(dhcp6.Config{
 			Segment: seg.Name, Listen: seg.DHCP6, Interface: seg.Interface, DUID: dhcp6.DUID(r.cfg.Agent + "/" + seg.Name),
-			Resolver: r.index, Leases: r.cfg.Store.Leases, Evidence: files, Trace: files.trace, Notify: r.notices.take,
+			Resolver: r.index, Leases: r.cfg.Store.Leases6, Evidence: files, Trace: files.trace, Notify: r.notices.take,
 			Logger: log, Registerer: r.cfg.Registerer, Clock: r.cfg.Clock,
 			Granted: func(l netboot.Lease6) {
 				files.leased.note(tenant6(l))

@@ -20,7 +20,7 @@ import (
 // Config is what a Finder needs.
 type Config struct {
 	// Leases are those of the DHCP servers; each segment's are read when it comes.
-	Leases netboot.LeaseStore
+	Leases netboot.LeaseStore[netboot.Lease]
 	// Changed is called after Found says something else than before, other than when a
 	// BMC was last seen. It must not block. None if nil.
 	Changed func()

@@ -35,7 +35,9 @@ func finding(t *testing.T) (*Room, *discover.Finder, *wall) {
 }
 
 // noLeases is a lease store that nobody reads.
-type noLeases struct{ netboot.LeaseStore }
+type noLeases struct {
+	netboot.LeaseStore[netboot.Lease]
+}
 
 // TestFoundIsReported: BMCs that were found are in the first shard, soon, and without
 // using up what server reports may take.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"net/netip"
 
 	"rackboot/netboot"
 	"rackboot/state"
@@ -13,60 +14,41 @@ const (
 	leases6 = "lease6/"
 )
 
-func leaseKey(l netboot.Lease) string { return leases4 + l.Segment + "/" + l.Address.String() }
-
-func lease6Key(l netboot.Lease6) string { return leases6 + l.Segment + "/" + l.Address.String() }
-
-// Leases are those of both versions of DHCP.
-type Leases struct{ disk *disk }
-
-// Load reads the IPv4 leases of a segment.
-func (ls *Leases) Load(segment string) ([]netboot.Lease, error) {
-	return loadAll[netboot.Lease](ls.disk, leases4+segment+"/")
+// Leases are those of one version of DHCP.
+type Leases[L netboot.Lease | netboot.Lease6] struct {
+	disk   *disk
+	prefix string
+	of     func(L) (segment string, a netip.Addr)
 }
 
-// Put writes a lease; writers that come together share one fsync.
-func (ls *Leases) Put(ctx context.Context, l netboot.Lease) error {
-	return ls.keep(ctx, leaseKey(l), l)
+func newLeases4(d *disk) *Leases[netboot.Lease] {
+	return &Leases[netboot.Lease]{d, leases4, func(l netboot.Lease) (string, netip.Addr) { return l.Segment, l.Address }}
 }
 
-// Delete forgets a lease.
-func (ls *Leases) Delete(ctx context.Context, l netboot.Lease) error {
-	return ls.drop(ctx, leaseKey(l))
+func newLeases6(d *disk) *Leases[netboot.Lease6] {
+	return &Leases[netboot.Lease6]{d, leases6, func(l netboot.Lease6) (string, netip.Addr) { return l.Segment, l.Address }}
 }
 
-// Load6 reads the IPv6 leases of a segment.
-func (ls *Leases) Load6(segment string) ([]netboot.Lease6, error) {
-	return loadAll[netboot.Lease6](ls.disk, leases6+segment+"/")
+func (ls *Leases[L]) key(l L) string {
+	segment, a := ls.of(l)
+	return ls.prefix + segment + "/" + a.String()
 }
 
-// Put6 is Put for a lease of IPv6; both share one fsync.
-func (ls *Leases) Put6(ctx context.Context, l netboot.Lease6) error {
-	return ls.keep(ctx, lease6Key(l), l)
-}
-
-// Delete6 forgets a lease of IPv6.
-func (ls *Leases) Delete6(ctx context.Context, l netboot.Lease6) error {
-	return ls.drop(ctx, lease6Key(l))
-}
-
-func loadAll[T any](d *disk, prefix string) (all []T, err error) {
-	err = d.db.View(func(t state.Txn) error {
-		all, err = scan[T](t, prefix)
+// Load reads the leases of a segment.
+func (ls *Leases[L]) Load(segment string) (all []L, err error) {
+	err = ls.disk.db.View(func(t state.Txn) error {
+		all, err = scan[L](t, ls.prefix+segment+"/")
 		return err
 	})
 	return all, err
 }
 
-func (ls *Leases) keep(ctx context.Context, key string, v any) error {
-	return ls.disk.db.Batch(ctx, func(t state.Txn) error { return put(t, key, v) })
+// Put writes a lease; writers that come together share one fsync, of both versions.
+func (ls *Leases[L]) Put(ctx context.Context, l L) error {
+	return ls.disk.db.Batch(ctx, func(t state.Txn) error { return put(t, ls.key(l), l) })
 }
 
-func (ls *Leases) drop(ctx context.Context, key string) error {
-	return ls.disk.db.Batch(ctx, func(t state.Txn) error { return t.Delete(key) })
+// Delete forgets a lease.
+func (ls *Leases[L]) Delete(ctx context.Context, l L) error {
+	return ls.disk.db.Batch(ctx, func(t state.Txn) error { return t.Delete(ls.key(l)) })
 }
-
-var (
-	_ netboot.LeaseStore  = (*Leases)(nil)
-	_ netboot.LeaseStore6 = (*Leases)(nil)
-)

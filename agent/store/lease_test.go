@@ -28,11 +28,11 @@ func TestLeases(t *testing.T) {
 	s, db := opened(t, dir)
 	var writers sync.WaitGroup
 	for _, write := range []func() error{
-		func() error { return s.Leases.Put(t.Context(), four("a", "10.7.0.1")) },
-		func() error { return s.Leases.Put(t.Context(), four("a6", "10.7.0.2")) },
-		func() error { return s.Leases.Put6(t.Context(), six("a", "2001:db8::1")) },
-		func() error { return s.Leases.Put6(t.Context(), six("a", "2001:db8::2")) },
-		func() error { return s.Leases.Put6(t.Context(), six("b", "2001:db8::1")) },
+		func() error { return s.Leases4.Put(t.Context(), four("a", "10.7.0.1")) },
+		func() error { return s.Leases4.Put(t.Context(), four("a6", "10.7.0.2")) },
+		func() error { return s.Leases6.Put(t.Context(), six("a", "2001:db8::1")) },
+		func() error { return s.Leases6.Put(t.Context(), six("a", "2001:db8::2")) },
+		func() error { return s.Leases6.Put(t.Context(), six("b", "2001:db8::1")) },
 	} {
 		writers.Go(func() {
 			if err := write(); err != nil {
@@ -44,14 +44,14 @@ func TestLeases(t *testing.T) {
 	last := six("a", "2001:db8::1")
 	last.Client, last.MAC, last.Declined = "uuid:4c4c4544-0031-3510-8031-b4c04f435331", "", false
 	for range 2 {
-		if err := s.Leases.Put6(t.Context(), last); err != nil {
+		if err := s.Leases6.Put(t.Context(), last); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Leases.Delete6(t.Context(), six("a", "2001:db8::2")); err != nil { // also what is gone
+		if err := s.Leases6.Delete(t.Context(), six("a", "2001:db8::2")); err != nil { // also what is gone
 			t.Fatal(err)
 		}
 	}
-	if err := s.Leases.Delete(t.Context(), four("a6", "10.7.0.2")); err != nil {
+	if err := s.Leases4.Delete(t.Context(), four("a6", "10.7.0.2")); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -67,11 +67,11 @@ func TestLeases(t *testing.T) {
 		"a6": {},
 		"":   {},
 	} {
-		got, err := s.Leases.Load(segment)
+		got, err := s.Leases4.Load(segment)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got6, err := s.Leases.Load6(segment)
+		got6, err := s.Leases6.Load(segment)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"rackboot/netboot"
 	"rackboot/state"
 )
 
@@ -21,7 +22,8 @@ type Store struct {
 	Images    *Images
 	Loaders   *Loaders
 	Traces    *Traces
-	Leases    *Leases
+	Leases4   *Leases[netboot.Lease]
+	Leases6   *Leases[netboot.Lease6]
 
 	disk *disk
 }
@@ -64,7 +66,8 @@ func openInParts(cfg Config, bytes int) (*Store, error) {
 		Images:    &Images{d},
 		Loaders:   &Loaders{d},
 		Traces:    &Traces{d},
-		Leases:    &Leases{d},
+		Leases4:   newLeases4(d),
+		Leases6:   newLeases6(d),
 		disk:      d,
 	}, nil
 }

@@ -102,7 +102,7 @@ func (j job) serveDHCP(ctx context.Context) error {
 		return err
 	}
 	s, err := dhcp.New(dhcp.Config{
-		Segment: "bench", Interface: serverDevice, Resolver: newMachines(j.Machines), Leases: st.Leases, Evidence: nobody{},
+		Segment: "bench", Interface: serverDevice, Resolver: newMachines(j.Machines), Leases: st.Leases4, Evidence: nobody{},
 	})
 	if err != nil {
 		return err

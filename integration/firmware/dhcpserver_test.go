@@ -61,7 +61,7 @@ func serveDHCP() (err error) {
 	seen := &observer{out: json.NewEncoder(os.Stdout)}
 	s, err := dhcp.New(dhcp.Config{
 		Segment: cfg.Segment.Name, Interface: cfg.Interface, Resolver: everybody{cfg.Segment},
-		Leases:   &openLeases{Leases: st.Leases, segment: cfg.Segment.Name, dir: dir},
+		Leases:   &openLeases{Leases: st.Leases4, segment: cfg.Segment.Name, dir: dir},
 		Evidence: seen, Notify: seen.notice,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
@@ -89,7 +89,7 @@ func (e everybody) Resolve(c protocol.BootClient) protocol.BootAnswer {
 // openLeases is the agent's lease store. After each change, and before the client is
 // told, a file has what is in the store: the store itself is locked while it is open.
 type openLeases struct {
-	*store.Leases
+	*store.Leases[netboot.Lease]
 	segment, dir string
 	mu           sync.Mutex
 }

@@ -126,10 +126,10 @@ func (r *rack6) Segment(name string) (resource.SegmentIntent, bool) {
 	return seg, ok
 }
 
-// Load6, Put6 and Delete6 implement netboot.LeaseStore6.
-func (*rack6) Load6(string) ([]netboot.Lease6, error)        { return nil, nil }
-func (*rack6) Put6(context.Context, netboot.Lease6) error    { return nil }
-func (*rack6) Delete6(context.Context, netboot.Lease6) error { return nil }
+// Load, Put and Delete implement netboot.LeaseStore[netboot.Lease6].
+func (*rack6) Load(string) ([]netboot.Lease6, error)        { return nil, nil }
+func (*rack6) Put(context.Context, netboot.Lease6) error    { return nil }
+func (*rack6) Delete(context.Context, netboot.Lease6) error { return nil }
 
 // routerAdvert is what the segment's router says of itself (RFC 4861 section 4.2).
 type routerAdvert struct {

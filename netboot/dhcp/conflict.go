@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 )
 
 const (
@@ -69,7 +70,7 @@ func (s *Server) vacate(ctx context.Context, r *request, sc scope, addr netip.Ad
 		if !used {
 			return addr, ""
 		}
-		s.pool.decline(r.mac, addr, declineHold, s.now())
+		s.pool.decline(r.mac, addr, leasing.DeclineHold, s.now())
 		var ok bool
 		if addr, _, ok = s.pool.offer(sc, r.mac, s.now()); !ok {
 			return netip.Addr{}, resultExhausted

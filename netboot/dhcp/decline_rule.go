@@ -27,7 +27,7 @@ const (
 	declineIgnore declineOutcome = "ignore"
 	declineForget declineOutcome = "forget" // the MAC loses the address, which is probed before anybody gets it
 	declineBrief  declineOutcome = "brief"  // it rests for briefHold
-	declineRest   declineOutcome = "rest"   // it rests for declineHold
+	declineRest   declineOutcome = "rest"   // it rests for leasing.DeclineHold
 )
 
 // declineRule is the table of DECLINEs of addresses that are not reserved. The first row that

@@ -85,9 +85,9 @@ func TestDeclineIsProbed(t *testing.T) {
 		after time.Duration
 		rest  time.Duration
 	}{
-		{"at once, and somebody uses it", true, false, time.Second, declineHold},
+		{"at once, and somebody uses it", true, false, time.Second, leasing.DeclineHold},
 		{"at once, and nobody answers", false, false, time.Second, briefHold},
-		{"of another exchange, and somebody uses it", true, true, time.Second, declineHold},
+		{"of another exchange, and somebody uses it", true, true, time.Second, leasing.DeclineHold},
 		{"of another exchange, and nobody answers", false, true, time.Second, 0},
 		{"long after, and nobody answers", false, false, declineWindow + time.Second, 0},
 	} {

@@ -30,7 +30,7 @@
 // # Order of effects
 //
 // A REQUEST is answered with an ACK only after [netboot.LeaseStore] has the lease
-// on disk. Offers are held in memory only, for [offerHold]; an address is chosen
+// on disk. Offers are held in memory only, for [leasing.OfferHold]; an address is chosen
 // by a hash of the MAC, so that a restart between OFFER and REQUEST most often
 // finds the same one.
 //
@@ -55,7 +55,7 @@
 // Packets wait in a queue of [leasing.QueueLength] for one of [workerCount] workers; a
 // packet that finds the queue full is dropped and counted. At most [probeSlots] of
 // them wait for probes. Clients that are no machines of ours but may have a lease hold
-// a part of the pool at most ([guestShare]), and with BMCs that are known by a prefix never
+// a part of the pool at most ([leasing.GuestShare]), and with BMCs that are known by a prefix never
 // the addresses that machines of ours may need ([netboot.Service]); after a restart those of
 // before do not count until they renew. What a DECLINE does is bounded ([declineRule]); a
 // machine of ours gets an address that rests before it gets none. A reply that the client would misread is not sent: an option

@@ -49,20 +49,10 @@ func (s *Server) ended(l netboot.Lease) {
 	}
 }
 
-// put writes a lease. The write outlives the server's stop, so that what is on
-// disk and what the client was told stay the same.
-func (s *Server) put(ctx context.Context, l netboot.Lease) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
-	defer cancel()
-	return s.cfg.Leases.Put(ctx, l)
-}
-
 // forget deletes the lease of an address that its MAC left. A lease that stays is
 // harmless: loading prefers the newer one of a MAC.
 func (s *Server) forget(ctx context.Context, l netboot.Lease) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
-	defer cancel()
-	if err := s.cfg.Leases.Delete(ctx, l); err != nil {
+	if err := s.records.Delete(ctx, l); err != nil {
 		s.log.Warn("old lease not deleted", "mac", l.MAC, "address", l.Address.String(), "err", err)
 	}
 }

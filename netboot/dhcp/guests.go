@@ -1,16 +1,13 @@
 package dhcp
 
-import "time"
+import (
+	"time"
 
-const (
-	// guestLease is the lease time of a client that is no machine of ours: it is
-	// short, because nobody knows whether it comes back.
-	guestLease = 10 * time.Minute
-	// guestShare is which part of the pool guests may hold: one in so many addresses.
-	guestShare = 2
-	// guestSweep is how often a full table is searched for guests who left.
-	guestSweep = time.Second
+	"rackboot/netboot/leasing"
 )
+
+// guestSweep is how often a full table is searched for guests who left.
+const guestSweep = time.Second
 
 // guests are the clients in the pool that nobody named: guests, and BMCs that are known by
 // a prefix of their MAC addresses. Whoever sends DISCOVERs from random MAC addresses is one
@@ -45,7 +42,7 @@ func (g *guests) room(sc scope) bool {
 	if len(g.bindings) >= int(size)-sc.kept {
 		return false
 	}
-	return !sc.guest || g.guests < int(size/guestShare)
+	return !sc.guest || g.guests < int(size/leasing.GuestShare)
 }
 
 // follow notes a binding that is new or has changed.

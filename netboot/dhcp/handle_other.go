@@ -7,6 +7,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -42,7 +43,7 @@ func (s *Server) decline(ctx context.Context, r *request, seg resource.SegmentIn
 	case declineBrief:
 		hold = briefHold
 	case declineRest:
-		hold = declineHold
+		hold = leasing.DeclineHold
 	}
 	until, ok := s.pool.decline(r.mac, r.asked, hold, s.now())
 	if !ok {
@@ -55,7 +56,7 @@ func (s *Server) decline(ctx context.Context, r *request, seg resource.SegmentIn
 		return resultLimited
 	}
 	s.log.Warn("address declined", "mac", r.mac, "address", r.asked.String(), "probe", string(found), "until", until)
-	if err := s.put(ctx, l); err != nil {
+	if err := s.records.Put(ctx, l); err != nil {
 		s.log.Error("lease not stored", "mac", r.mac, "address", r.asked.String(), "err", err)
 		return resultStoreError
 	}
@@ -91,7 +92,7 @@ func (s *Server) release(ctx context.Context, r *request, seg resource.SegmentIn
 	}
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: r.ciaddr, MAC: r.mac, Server: server, Expires: now}
 	s.ended(l)
-	if err := s.put(ctx, l); err != nil {
+	if err := s.records.Put(ctx, l); err != nil {
 		s.log.Error("lease not stored", "mac", r.mac, "address", r.ciaddr.String(), "err", err)
 		return resultStoreError
 	}

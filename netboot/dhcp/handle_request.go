@@ -76,7 +76,7 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 	}
 	d := sc.leaseTime()
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: addr, MAC: r.mac, Server: a.Server, Expires: now.Add(d)}
-	if err := s.put(ctx, l); err != nil {
+	if err := s.records.Put(ctx, l); err != nil {
 		s.pool.withdraw(r.mac)
 		s.log.Error("lease not stored", "mac", r.mac, "address", addr.String(), "err", err)
 		return nil, resultStoreError

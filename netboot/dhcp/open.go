@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"rackboot/netboot"
 	"rackboot/netboot/guard"
 	"rackboot/netboot/leasing"
 	"rackboot/protocol"
@@ -27,12 +28,14 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	leases, err := cfg.Leases.Load(cfg.Segment)
+	records := leasing.Records[netboot.Lease]{Store: cfg.Leases}
+	leases, err := records.Load(op, cfg.Segment)
 	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeOf(err), op, "loading leases of segment %s: %w", cfg.Segment, err)
+		return nil, err
 	}
 	s := &Server{
 		cfg:       cfg,
+		records:   records,
 		pool:      newPool(leases),
 		strangers: newStrangers(),
 		decliners: leasing.NewDecliners(),

@@ -10,17 +10,9 @@ import (
 	"rackboot/netboot/leasing"
 )
 
-const (
-	// offerHold keeps an offered address for the 60 s that EDK2 tries, and then some.
-	offerHold = 2 * time.Minute
-	// declineHold is how long an address that a client found in use rests. A day,
-	// the habit of others, empties small pools. A machine of ours that would get no
-	// address else gets one that rests, after a probe.
-	declineHold = 15 * time.Minute
-	// leavingHold outlives the offer of the address that a MAC changes to, and then
-	// both writes.
-	leavingHold = offerHold + 3*leasing.StoreTimeout
-)
+// leavingHold outlives the offer of the address that a MAC changes to, and then
+// both writes.
+const leavingHold = leasing.OfferHold + 3*leasing.StoreTimeout
 
 // own is what a binding has besides.
 type own struct {
@@ -96,20 +88,20 @@ func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fres
 	defer p.Unlock()
 	b := p.ByClient[mac]
 	if sc.may(sc.mine) && (b == nil || b.Addr != sc.mine) && p.vacant(sc, mac, sc.mine, now) {
-		p.move(&binding{Client: mac, Addr: sc.mine, State: leasing.Offered, Expires: now.Add(offerHold)}, now)
+		p.move(&binding{Client: mac, Addr: sc.mine, State: leasing.Offered, Expires: now.Add(leasing.OfferHold)}, now)
 		return sc.mine, true, true
 	}
 	if b != nil && sc.may(b.Addr) {
 		if b.Taken(now) {
 			if b.State == leasing.Offered {
-				b.Expires = now.Add(offerHold)
+				b.Expires = now.Add(leasing.OfferHold)
 			}
 			return b.Addr, false, true
 		}
 		if !p.guests.admit(sc, mac, now) {
 			return netip.Addr{}, false, false
 		}
-		b.State, b.Expires, b.Guest, b.Own.stranger = leasing.Offered, now.Add(offerHold), sc.guest, sc.stranger
+		b.State, b.Expires, b.Guest, b.Own.stranger = leasing.Offered, now.Add(leasing.OfferHold), sc.guest, sc.stranger
 		p.guests.follow(b)
 		return b.Addr, true, true
 	}
@@ -118,7 +110,7 @@ func (p *pool) offer(sc scope, mac string, now time.Time) (addr netip.Addr, fres
 	}
 	addr, ok = p.free(sc, mac, now)
 	if ok {
-		p.move(&binding{Client: mac, Addr: addr, State: leasing.Offered, Expires: now.Add(offerHold), Guest: sc.guest, Own: own{stranger: sc.stranger}}, now)
+		p.move(&binding{Client: mac, Addr: addr, State: leasing.Offered, Expires: now.Add(leasing.OfferHold), Guest: sc.guest, Own: own{stranger: sc.stranger}}, now)
 	}
 	return addr, true, ok
 }
@@ -178,12 +170,12 @@ func (p *pool) claim(sc scope, mac string, addr netip.Addr, now time.Time) (old 
 	}
 	b := p.ByClient[mac]
 	if b == nil || b.Addr != addr || b.Own.old.IsValid() {
-		b = &binding{Client: mac, Addr: addr, State: leasing.Offered, Expires: now.Add(offerHold), Guest: sc.guest, Own: own{stranger: sc.stranger}}
+		b = &binding{Client: mac, Addr: addr, State: leasing.Offered, Expires: now.Add(leasing.OfferHold), Guest: sc.guest, Own: own{stranger: sc.stranger}}
 		p.move(b, now)
 		return b.Own.old, true
 	}
 	if !b.Taken(now) || b.State == leasing.Offered {
-		b.State, b.Expires = leasing.Offered, now.Add(offerHold)
+		b.State, b.Expires = leasing.Offered, now.Add(leasing.OfferHold)
 	}
 	return netip.Addr{}, true
 }

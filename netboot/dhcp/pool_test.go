@@ -83,9 +83,9 @@ func TestDecline(t *testing.T) {
 	if reply, _ := w.send(t, client(asking, mac2, withIP(54, ours), withIP(50, ip))); reply.MessageType() != dhcpv4.MessageTypeNak {
 		t.Errorf("the declined address is granted: %s", reply.MessageType())
 	}
-	w.clock = w.clock.Add(declineHold)
+	w.clock = w.clock.Add(leasing.DeclineHold)
 	if reply, _ := w.send(t, client(asking, mac2, withIP(54, ours), withIP(50, ip))); reply.MessageType() != dhcpv4.MessageTypeAck {
-		t.Errorf("after %s the address is still blocked", declineHold)
+		t.Errorf("after %s the address is still blocked", leasing.DeclineHold)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestPoolProperty(t *testing.T) {
 					p.commit(leaseFor(mac, addr, now.Add(time.Hour)), scope{}, dhcpv4.TransactionID{}, now)
 				}
 			case 2:
-				p.decline(mac, addr, declineHold, now)
+				p.decline(mac, addr, leasing.DeclineHold, now)
 			case 3:
 				p.release(mac, addr, now)
 			case 4:

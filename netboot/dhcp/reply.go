@@ -27,8 +27,6 @@ const (
 	headers = 28
 	// maxFile is the header field `file` without its NUL.
 	maxFile = 127
-
-	defaultLeaseTime = time.Hour
 )
 
 // newReply begins a reply: header fields, options 53 and 54, and the echo of 61

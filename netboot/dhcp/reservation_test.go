@@ -177,7 +177,7 @@ func TestGuests(t *testing.T) {
 				continue
 			}
 			granted++
-			if got := offer.IPAddressLeaseTime(0); got != guestLease {
+			if got := offer.IPAddressLeaseTime(0); got != leasing.GuestLease {
 				t.Errorf("a guest's lease time is %s", got)
 			}
 			if offer.YourIPAddr.String() == known {
@@ -192,7 +192,7 @@ func TestGuests(t *testing.T) {
 	if reply, _ := w.send(t, client(asking, "02:00:00:00:01:00", withIP(54, ours), withIP(50, "10.99.0.57"))); reply != nil && reply.MessageType() != dhcpv4.MessageTypeNak {
 		t.Error("a guest too many is granted what it was not offered")
 	}
-	w.clock = w.clock.Add(offerHold)
+	w.clock = w.clock.Add(leasing.OfferHold)
 	if n := flood(); n == 0 || n > 4 {
 		t.Errorf("%d guests after the first left", n)
 	}

@@ -81,12 +81,5 @@ func (sc scope) candidates(mac string) iter.Seq[netip.Addr] {
 
 // leaseTime is option 51.
 func (sc scope) leaseTime() time.Duration {
-	d := sc.seg.LeaseTime
-	if d < time.Second {
-		d = defaultLeaseTime
-	}
-	if sc.guest {
-		return min(d, guestLease)
-	}
-	return d
+	return leasing.Time(sc.seg.LeaseTime, sc.guest)
 }

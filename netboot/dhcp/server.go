@@ -32,7 +32,7 @@ type Config struct {
 
 	// Resolver may be a netboot.Servicer too.
 	Resolver netboot.Resolver
-	Leases   netboot.LeaseStore
+	Leases   netboot.LeaseStore[netboot.Lease]
 	Evidence netboot.Evidence
 	// Granted, if set, is told each lease that was granted or renewed, once it is on
 	// disk. It must not block.
@@ -61,6 +61,7 @@ type Server struct {
 	link      *link          // nil without raw sockets
 	pool      *pool
 	answers   *leasing.Answers
+	records   leasing.Records[netboot.Lease]
 	strangers *strangers
 	decliners *leasing.Decliners
 	shortages *leasing.Shortages

@@ -25,7 +25,7 @@
 // # Order of effects
 //
 // A REPLY that grants an address is sent only after [netboot.LeaseStore6] has the
-// lease on disk. Advertised addresses are held in memory, for [offerHold]; an address
+// lease on disk. Advertised addresses are held in memory, for [leasing.OfferHold]; an address
 // is chosen by a hash of the identity, so that a restart in between most often finds
 // the same one.
 //

@@ -47,12 +47,9 @@ func (s *Server) ended(l netboot.Lease6) {
 	}
 }
 
-// put writes a lease. The write outlives the server's stop, so that what is on disk
-// and what the client was told stay the same.
+// put writes a lease.
 func (s *Server) put(ctx context.Context, l netboot.Lease6) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
-	defer cancel()
-	err := s.cfg.Leases.Put6(ctx, l)
+	err := s.records.Put(ctx, l)
 	if err != nil {
 		s.log.Error("lease not stored", "client", l.Client, "address", l.Address.String(), "err", err)
 	}
@@ -73,11 +70,9 @@ func (s *Server) forget(ctx context.Context) {
 }
 
 func (s *Server) remove(ctx context.Context, a netip.Addr) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leasing.StoreTimeout)
-	defer cancel()
 	l := netboot.Lease6{Segment: s.cfg.Segment, Address: a}
 	s.ended(l)
-	if err := s.cfg.Leases.Delete6(ctx, l); err != nil {
+	if err := s.records.Delete(ctx, l); err != nil {
 		s.log.Warn("old lease not deleted", "address", a.String(), "err", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// memLeases is a LeaseStore6 in memory, keyed like the real one.
+// memLeases is a LeaseStore in memory, keyed like the real one.
 type memLeases struct {
 	mu      sync.Mutex
 	leases  map[netip.Addr]netboot.Lease6
@@ -27,7 +27,7 @@ type memLeases struct {
 
 func newMemLeases() *memLeases { return &memLeases{leases: make(map[netip.Addr]netboot.Lease6)} }
 
-func (m *memLeases) Load6(string) ([]netboot.Lease6, error) {
+func (m *memLeases) Load(string) ([]netboot.Lease6, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []netboot.Lease6
@@ -37,7 +37,7 @@ func (m *memLeases) Load6(string) ([]netboot.Lease6, error) {
 	return out, nil
 }
 
-func (m *memLeases) Put6(_ context.Context, l netboot.Lease6) error {
+func (m *memLeases) Put(_ context.Context, l netboot.Lease6) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken {
@@ -47,7 +47,7 @@ func (m *memLeases) Put6(_ context.Context, l netboot.Lease6) error {
 	return nil
 }
 
-func (m *memLeases) Delete6(_ context.Context, l netboot.Lease6) error {
+func (m *memLeases) Delete(_ context.Context, l netboot.Lease6) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.leases, l.Address)

@@ -117,4 +117,4 @@ func FuzzAdvert(f *testing.F) {
 	})
 }
 
-var _ netboot.LeaseStore6 = (*memLeases)(nil)
+var _ netboot.LeaseStore[netboot.Lease6] = (*memLeases)(nil)

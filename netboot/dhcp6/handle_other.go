@@ -62,7 +62,7 @@ func (s *Server) release(ctx context.Context, r *request) (*reply, string) {
 }
 
 // decline is RFC 8415 section 18.3.8: the client found the address in use. It is not
-// offered for declineHold, also after a restart. Only one that was granted within
+// offered for leasing.DeclineHold, also after a restart. Only one that was granted within
 // declineWindow, and within the budgets of the client and the segment, is heeded; else the
 // client is told success, as RFC 8415 wants it, and keeps what it had.
 func (s *Server) decline(ctx context.Context, r *request, in resource.SegmentIntent, seg resource.SegmentIPv6Intent) (*reply, string) {

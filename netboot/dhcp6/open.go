@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"rackboot/netboot"
 	"rackboot/netboot/guard"
 	"rackboot/netboot/leasing"
 	"rackboot/protocol"
@@ -14,7 +15,7 @@ import (
 // New checks the configuration, loads the leases and opens the sockets, so that
 // nothing is lost between New and Run. Errors: invalid for the configuration,
 // conflict if another process listens on the same interface, denied without the
-// right to port 547, not_found for the interface, and those of LeaseStore6.Load6.
+// right to port 547, not_found for the interface, and those of LeaseStore.Load.
 func New(cfg Config) (*Server, error) {
 	const op = "DHCPv6 server"
 	if cfg.Segment == "" || cfg.Resolver == nil || cfg.Leases == nil || cfg.Evidence == nil {
@@ -29,12 +30,14 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	leases, err := cfg.Leases.Load6(cfg.Segment)
+	records := leasing.Records[netboot.Lease6]{Store: cfg.Leases}
+	leases, err := records.Load(op, cfg.Segment)
 	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeOf(err), op, "loading leases of segment %s: %w", cfg.Segment, err)
+		return nil, err
 	}
 	s := &Server{
 		cfg:       cfg,
+		records:   records,
 		routers:   newRouters(),
 		pool:      newPool(leases, cfg.Clock()),
 		shortages: leasing.NewShortages(),

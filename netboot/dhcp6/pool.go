@@ -9,10 +9,6 @@ import (
 )
 
 const (
-	// offerHold keeps an advertised address while firmware collects offers.
-	offerHold = 2 * time.Minute
-	// declineHold is how long an address that a client found in use rests.
-	declineHold = 15 * time.Minute
 	// declineWindow is how long after a grant a client may find the address in use: duplicate
 	// address detection takes seconds (RFC 4862 section 5.4).
 	declineWindow = 2 * time.Minute
@@ -21,10 +17,9 @@ const (
 	// maxBindings bounds memory and disk: a pool of IPv6 bounds neither. Room for new
 	// ones is made by forgetting who has had no address for longest.
 	maxBindings = 1 << 14
-	// maxGuests and guestShare bound what clients hold that are no machines of ours: so
-	// many, and of a small pool one address in so many.
-	maxGuests  = 1 << 10
-	guestShare = 2
+	// maxGuests bounds what clients hold that are no machines of ours, beside their share of
+	// a small pool.
+	maxGuests = 1 << 10
 	// maxResting and restingShare are the same of declined addresses, so that nobody
 	// can empty the pool by declining it.
 	maxResting   = 256
@@ -161,7 +156,7 @@ func (p *pool) hold(b *binding, sc scope, now time.Time) bool {
 		p.bind(b)
 	}
 	if !b.Taken(now) || b.State == leasing.Offered {
-		b.State, b.Expires = leasing.Offered, now.Add(offerHold)
+		b.State, b.Expires = leasing.Offered, now.Add(leasing.OfferHold)
 	}
 	return true
 }
@@ -182,7 +177,7 @@ func (p *pool) take(sc scope, id string, a netip.Addr, now time.Time) bool {
 		}
 	}
 	p.unbind(p.ByAddr[a])
-	p.bind(&binding{Client: id, Addr: a, State: leasing.Offered, Expires: now.Add(offerHold), Guest: sc.guest})
+	p.bind(&binding{Client: id, Addr: a, State: leasing.Offered, Expires: now.Add(leasing.OfferHold), Guest: sc.guest})
 	return true
 }
 

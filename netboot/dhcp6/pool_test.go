@@ -162,7 +162,7 @@ func TestFlood(t *testing.T) {
 		w.bind(t, mac1)
 		// Whose lease ended goes for who comes: on disk too.
 		w.resolver.set(protocol.BootAnswer{Action: protocol.AnswerLease})
-		w.clock = w.clock.Add(guestLease)
+		w.clock = w.clock.Add(leasing.GuestLease)
 		for i := range 3 {
 			w.bind(t, fmt.Sprintf("52:54:00:02:00:%02x", i))
 		}
@@ -179,7 +179,7 @@ func TestDeclined(t *testing.T) {
 	w.resolver.seg.PoolTo = addr("2001:db8::1007")
 	first := w.bind(t, mac1)
 	w.ask(t, client(dhcpv6.MessageTypeDecline, mac1, ours(), ia(1, first)))
-	if l, _ := w.leases.get(first); !l.Declined || !l.Expires.Equal(w.clock.Add(declineHold)) {
+	if l, _ := w.leases.get(first); !l.Declined || !l.Expires.Equal(w.clock.Add(leasing.DeclineHold)) {
 		t.Errorf("on disk %+v", l)
 	}
 	w.restart(t)
@@ -194,7 +194,7 @@ func TestDeclined(t *testing.T) {
 	if n := w.pool.Count(leasing.Declined, w.clock); n != 2 { // a quarter of eight
 		t.Errorf("%d addresses rest", n)
 	}
-	w.clock = w.clock.Add(declineHold)
+	w.clock = w.clock.Add(leasing.DeclineHold)
 	w.restart(t)
 	if w.forget(t.Context()); w.pool.Count(leasing.Declined, w.clock) != 0 || len(w.leases.leases) > 1 {
 		t.Errorf("after the rest: %v", w.leases.leases)

@@ -57,7 +57,7 @@ func (p *pool) decline(sc scope, id string, a netip.Addr, now time.Time) (until 
 	for p.resting > 0 && p.resting >= int(min(size/restingShare, maxResting)) {
 		p.wake(now)
 	}
-	until = now.Add(declineHold)
+	until = now.Add(leasing.DeclineHold)
 	p.ByAddr[a] = &binding{Client: id, Addr: a, State: leasing.Declined, Expires: until}
 	p.resting++
 	return until, true

@@ -15,13 +15,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-const (
-	defaultLeaseTime = time.Hour
-	// guestLease is the lease time of a client that is no machine of ours: it is
-	// short, because nobody knows whether it comes back.
-	guestLease = 10 * time.Minute
-)
-
 // scope is which addresses of a segment one client may have.
 type scope struct {
 	seg   resource.SegmentIPv6Intent
@@ -45,7 +38,7 @@ func (sc scope) guests() int {
 	if size <= uint64(sc.kept) {
 		return 0
 	}
-	return int(min(size/guestShare, size-uint64(sc.kept), maxGuests))
+	return int(min(size/leasing.GuestShare, size-uint64(sc.kept), maxGuests))
 }
 
 // pool is the first address and how many there are; zero if the range is empty, not
@@ -111,12 +104,5 @@ func (sc scope) candidates(id string) iter.Seq[netip.Addr] {
 
 // leaseTime is the valid lifetime, which is the preferred one too.
 func (sc scope) leaseTime() time.Duration {
-	d := sc.seg.LeaseTime
-	if d < time.Second {
-		d = defaultLeaseTime
-	}
-	if sc.guest {
-		d = min(d, guestLease)
-	}
-	return min(d, time.Duration(math.MaxUint32-1)*time.Second) // all ones is infinity
+	return min(leasing.Time(sc.seg.LeaseTime, sc.guest), time.Duration(math.MaxUint32-1)*time.Second) // all ones is infinity
 }

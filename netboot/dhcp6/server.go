@@ -40,7 +40,7 @@ type Config struct {
 	DUID []byte
 
 	Resolver netboot.Resolver
-	Leases   netboot.LeaseStore6
+	Leases   netboot.LeaseStore[netboot.Lease6]
 	Evidence netboot.Evidence
 	// Granted, if set, is told each lease that was granted or renewed, once it is on
 	// disk. It must not block.
@@ -69,6 +69,7 @@ type Server struct {
 	routers   *routers
 	pool      *pool
 	answers   *leasing.Answers
+	records   leasing.Records[netboot.Lease6]
 	shortages *leasing.Shortages
 	decliners *leasing.Decliners
 	metrics   *leasing.Metrics

@@ -128,7 +128,7 @@ func TestStates(t *testing.T) {
 
 // leasedTo puts a lease on disk and starts the server anew.
 func leasedTo(w *world, mac, a string) string {
-	_ = w.leases.Put6(context.Background(), netboot.Lease6{Segment: "rack1", Address: addr(a), Client: mac, MAC: mac, Server: "s2", Expires: w.clock.Add(time.Hour)}) // it is in memory
+	_ = w.leases.Put(context.Background(), netboot.Lease6{Segment: "rack1", Address: addr(a), Client: mac, MAC: mac, Server: "s2", Expires: w.clock.Add(time.Hour)}) // it is in memory
 	w.pool = newPool([]netboot.Lease6{w.leases.leases[addr(a)]}, w.clock)
 	return a
 }

@@ -71,9 +71,9 @@ func (r *rack6) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	return r.rack.Resolve(c)
 }
 
-func (*rack6) Load6(string) ([]netboot.Lease6, error)        { return nil, nil }
-func (*rack6) Put6(context.Context, netboot.Lease6) error    { return nil }
-func (*rack6) Delete6(context.Context, netboot.Lease6) error { return nil }
+func (*rack6) Load(string) ([]netboot.Lease6, error)        { return nil, nil }
+func (*rack6) Put(context.Context, netboot.Lease6) error    { return nil }
+func (*rack6) Delete(context.Context, netboot.Lease6) error { return nil }
 
 // TestHTTPv6Boot: the whole flow against the production servers; the row numbers are of
 // what EDK2's HttpBootDhcp6.c does.
