@@ -162,10 +162,11 @@ func (s *store) enterNamed(temp, key string, e entry) (before string, err error)
 func (s *store) verify(ctx context.Context, hash string) error {
 	const op = "verify cached file"
 	err := s.blobs.VerifyOnce(ctx, digestOf(hash))
-	switch protocol.CodeOf(err) {
-	case protocol.CodeNotFound:
+	code := protocol.CodeOf(err)
+	if code == protocol.CodeNotFound {
 		return lost(op, s.dir)
-	case protocol.CodeInvalid:
+	}
+	if code == protocol.CodeInvalid {
 		return protocol.Errorf(protocol.CodeInvalid, op, "a file in the cache %s was damaged; it was removed", s.dir).
 			WithHint("check the disk; the file is fetched again")
 	}

@@ -129,28 +129,38 @@ func (d *Draft) Keep() (digest string, size int64, err error) {
 	return digestPrefix + name, d.size, nil
 }
 
-// place gives the file its name, and counts it.
+// place gives the file its name, and counts it. The disk is waited for without the lock: who
+// opens other blobs does not wait. The pin comes first, so that nobody makes room by a blob
+// of that name meanwhile.
 func (d *Draft) place(name string) error {
 	s := d.s
 	s.mu.Lock()
+	s.room.pins[name]++
+	s.mu.Unlock()
+	err := os.Rename(d.file.Name(), s.path(name))
+	if err == nil {
+		d.ended = true
+		s.cfg.Crash.At(PointRenamed)
+		err = s.dir.Sync()
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := os.Rename(d.file.Name(), s.path(name)); err != nil {
+	if err != nil {
+		s.room.unpin(name)
+	}
+	if !d.ended {
 		return err
 	}
-	s.cfg.Crash.At(PointRenamed)
-	there := s.room.blobs[name] != nil
 	s.room.reserved -= d.reserved
-	d.reserved, d.ended = 0, true
-	s.room.add(name, d.size)
-	s.room.blobs[name].hashed = true
-	if err := s.dir.Sync(); err != nil {
-		if there {
-			return err // the one that was there is on disk
-		}
-		return errors.Join(err, s.remove(name))
+	d.reserved = 0
+	switch there := s.room.blobs[name] != nil; {
+	case err == nil:
+		s.room.add(name, d.size)
+		s.room.blobs[name].hashed = true
+	case !there: // what was there before has the same content, and stays
+		err = errors.Join(err, s.remove(name))
 	}
-	s.room.pins[name]++
-	return nil
+	return err
 }
 
 // Drop removes what was written, unless it was kept. What is there can be read until

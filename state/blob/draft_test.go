@@ -171,3 +171,24 @@ func TestDraftCrashPoints(t *testing.T) {
 		}
 	})
 }
+
+// Nobody who opens another blob waits for the disk of a draft.
+func TestDraftHoldsUpNobody(t *testing.T) {
+	var s *blob.Store
+	passed := 0
+	s = open(t, blob.Config{Dir: t.TempDir(), Quota: 20, Crash: func(string) {
+		passed++
+		if passed > 2 { // those of the first draft are passed
+			if f, _, err := s.Open(digest(ten('a'))); err != nil {
+				t.Error(err)
+			} else if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	keep(t, s, ten('a'))
+	keep(t, s, ten('b'))
+	if passed != 4 || held(s) != "ab" {
+		t.Errorf("%d points, has %q", passed, held(s))
+	}
+}

@@ -179,13 +179,9 @@ func (s *Store) Unpin(digest string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch s.room.pins[name] {
-	case 0:
+	if s.room.pins[name] == 0 {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%s is not pinned", digest)
-	case 1:
-		delete(s.room.pins, name)
-	default:
-		s.room.pins[name]--
 	}
+	s.room.unpin(name)
 	return nil
 }

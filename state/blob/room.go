@@ -44,6 +44,13 @@ func (r *room) forget(name string) {
 	}
 }
 
+// unpin undoes one pin of a name that has one.
+func (r *room) unpin(name string) {
+	if r.pins[name]--; r.pins[name] == 0 {
+		delete(r.pins, name)
+	}
+}
+
 // cost is the room that a blob takes, in bytes.
 func (r *room) cost(size int64) int64 {
 	if r.block == 0 {
