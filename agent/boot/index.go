@@ -303,7 +303,7 @@ func (x *Index) Serves(server, generation string) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	a := x.servers[server].attempt
-	return a.Open() && a.Chain != nil && a.Chain.View == generation
+	return a.Open() && a.Order.Chain != nil && a.Order.Chain.View == generation
 }
 
 // stopOf is the token of the stop image of the one server that a client is.

@@ -78,7 +78,7 @@ func taken(r *Room) {
 
 // attempts makes a server with an open attempt that clients are mapped to.
 func attempts(r *Room, id string) *decide.Attempt {
-	at := &decide.Attempt{ID: id, Token: "secret-token", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, At: start, Since: start}
+	at := &decide.Attempt{ID: id, Token: "secret-token", State: resource.AttemptConsumed, Order: decide.Order{Target: protocol.TargetUefiHTTP}, At: start, Since: start}
 	r.index.synced = true
 	r.index.byMAC = map[string][]string{"02:00:00:00:00:01": {"n1"}}
 	r.index.follow("n1", decide.Record{Attempt: at})

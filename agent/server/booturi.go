@@ -55,7 +55,7 @@ func (h *hand) armURI(ctx context.Context, a decide.Action, v store.View) (bmc.B
 		return bmc.BootResult{Outcome: protocol.BootUnsupported}, protocol.Errorf(protocol.CodeUnsupported, op, "segment %s has no base URL", v.Intent.Segment).
 			WithHint("give the Segment a spec.baseURL that the server's firmware reaches")
 	}
-	return d.SetBootURI(ctx, a.Override, netboot.BootURL(base, u.Token, at.File))
+	return d.SetBootURI(ctx, a.Override, netboot.BootURL(base, u.Token, at.Order.File))
 }
 
 // clearURL takes the URL of an attempt out of the BMC, and with it those that an earlier disk

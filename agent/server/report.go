@@ -75,15 +75,15 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 	}
 	if a := rec.Attempt; a != nil {
 		r.Attempt = &resource.AttemptReport{
-			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
+			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Order.Target, Observed: a.Observed,
 			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason, Code: a.Code,
 		}
 		if seg, ok := t.cfg.Boot.Segment(segmentOf(v)); ok && a.Network() {
-			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
+			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.Order.File
 		}
-		if a.Intended == protocol.TargetCd && v.Intent != nil {
+		if a.Order.Target == protocol.TargetCd && v.Intent != nil {
 			way, _ := t.cfg.Boot.MediaWay(v.Intent.ServerIntent) // without one there is no base
-			r.Attempt.URI = way.Base + "/b/…/" + a.File
+			r.Attempt.URI = way.Base + "/b/…/" + a.Order.File
 		}
 	}
 	r.Holds = t.describeHolds(v, p)

@@ -27,14 +27,13 @@ func bootedRecord(i int) decide.Record {
 	at := noon.Add(time.Duration(i) * time.Second)
 	a := &decide.Attempt{
 		ID: "attempt-" + name, Token: strings.Repeat("t", 32), State: resource.AttemptSucceeded, Since: at, At: at, Number: 3,
-		Intended: protocol.TargetHdd, OwnerUID: "claim-" + name, Generation: 3, Digest: "sha256:" + strings.Repeat("a", 64), OnSent: at,
-		Evidence: protocol.EvidenceInstalled,
-		Chain: &protocol.BootChain{Last: "installer.efi", Files: []protocol.ChainFile{
+		Order: decide.Order{Target: protocol.TargetHdd, OwnerUID: "claim-" + name, Generation: 3, Digest: "sha256:" + strings.Repeat("a", 64), Chain: &protocol.BootChain{Last: "installer.efi", Files: []protocol.ChainFile{
 			{Name: "shim.efi", Digest: "sha256:" + strings.Repeat("b", 64)}, {Name: "installer.efi", Digest: "sha256:" + strings.Repeat("c", 64)},
-		}},
+		}}}, OnSent: at,
+		Evidence: protocol.EvidenceInstalled,
 	}
 	if i%10 == 0 {
-		a.Intended, a.State, a.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
+		a.Order.Target, a.State, a.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
 	}
 	r := decide.Record{
 		Server: name, Power: protocol.PowerOn, Seen: protocol.PowerOn, Epoch: 3, LastPoweredOn: at, Attempt: a,
@@ -44,7 +43,7 @@ func bootedRecord(i int) decide.Record {
 	for g := range 3 {
 		key := fmt.Sprintf("claim-%s/%d", name, g)
 		r.Used[key] = decide.GrantUse{Attempts: 2, Spent: true, Reason: "the boot file was fetched", At: at}
-		r.Earlier[key] = resource.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Digest, At: at}
+		r.Earlier[key] = resource.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Order.Digest, At: at}
 	}
 	return r
 }

@@ -125,7 +125,7 @@ func (b *book) ordered(o order) (claim string) {
 			b.broken("%s was powered on without an attempt on disk", o.server)
 			return ""
 		}
-		if claim = rec.Attempt.OwnerUID; o.network {
+		if claim = rec.Attempt.Order.OwnerUID; o.network {
 			b.use(claim, o)
 		}
 		return claim

@@ -33,7 +33,7 @@ func armedOf(a *Attempt, last protocol.Observation, now time.Time) armed {
 
 // isOurs says whether an override that is armed is what the attempt wrote.
 func (a *Attempt) isOurs(o protocol.Override) bool {
-	return o.Target == a.Intended || a.Outcome == protocol.BootAliased && o.Target == a.Read.Target
+	return o.Target == a.Order.Target || a.Outcome == protocol.BootAliased && o.Target == a.Read.Target
 }
 
 // tookDisk says whether firmware took an override to the disk that its BMC keeps

@@ -159,11 +159,11 @@ func timerOf(now time.Time, a *Attempt, power running) timer {
 			limit = onTimeout
 		}
 	}
-	if a.Timeout > 0 && a.State == resource.AttemptFetched {
-		limit = a.Timeout
+	if a.Order.Timeout > 0 && a.State == resource.AttemptFetched {
+		limit = a.Order.Timeout
 	}
 	switch {
-	case limit > 0 && age >= limit, a.Timeout > 0 && !a.OnSent.IsZero() && now.Sub(a.OnSent) >= a.Timeout:
+	case limit > 0 && age >= limit, a.Order.Timeout > 0 && !a.OnSent.IsZero() && now.Sub(a.OnSent) >= a.Order.Timeout:
 		return timerExpired
 	case a.State == resource.AttemptPowerRequested && now.Sub(a.OnAgain) >= onResend:
 		return timerResend

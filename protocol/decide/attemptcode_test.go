@@ -222,7 +222,7 @@ func TestEventOfEachState(t *testing.T) {
 	step(resource.AttemptSucceeded, resource.EventInstalled, resource.EventProvisioned)
 
 	y.s.NewID, y.s.NewToken = "id-2", "token-2"
-	for d := 110 * sec; y.p.Record.Attempt.Intended != protocol.TargetHdd; d += 10 * sec {
+	for d := 110 * sec; y.p.Record.Attempt.Order.Target != protocol.TargetHdd; d += 10 * sec {
 		if d > 300*sec {
 			t.Fatal("no boot from disk")
 		}

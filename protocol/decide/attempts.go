@@ -53,7 +53,7 @@ func (at attempts) advance() {
 	switch {
 	case next == resource.AttemptFailed:
 		code := codeRule(a.State, power, has, a.Outcome == protocol.BootRefusedByState, askedOf(a))
-		if byMedium(a.Intended) {
+		if byMedium(a.Order.Target) {
 			reason, code = at.mediaFailure(reason, code)
 		}
 		at.fail(reason, code)
@@ -69,8 +69,8 @@ func (at attempts) advance() {
 		return
 	case next == resource.AttemptConsumed && a.State != next:
 		at.enter(next)
-		at.d.happened(resource.EventConsumed, "firmware consumed the override %s", a.Intended)
-		if a.Restart {
+		at.d.happened(resource.EventConsumed, "firmware consumed the override %s", a.Order.Target)
+		if a.Order.Restart {
 			at.restartedByOrder()
 		}
 		if !a.Network() {
@@ -96,20 +96,20 @@ func (at attempts) advance() {
 		}
 		at.d.mark(&a.Marks.Written, at.d.now, PartPrepare, a.At)
 		at.urls().begin(a)
-		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.URI, Plain: a.URI && a.Reach != resource.ReachURI})
+		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Order.Target, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.ByURL(), Plain: a.ByURL() && a.Order.Reach != resource.ReachURI})
 	case ActOn:
 		if !a.OnSent.IsZero() && at.d.now.Before(at.d.watch.Pause) {
 			at.d.recheckAt(at.d.watch.Pause) // the BMC asked for more time than we give it
 			return
 		}
 		kind := ActOn
-		if a.Restart && at.d.watch.Last.Power != protocol.PowerOff {
+		if a.Order.Restart && at.d.watch.Last.Power != protocol.PowerOff {
 			kind = ActRestart
 		}
-		at.d.ordered(kind, "%s boot", a.Intended)
+		at.d.ordered(kind, "%s boot", a.Order.Target)
 		if a.OnSent.IsZero() {
 			a.OnSent = at.d.now
-			at.d.happened(resource.EventPowerOn, "with override %s", a.Intended)
+			at.d.happened(resource.EventPowerOn, "with override %s", a.Order.Target)
 		}
 		a.OnAgain, a.OnPending = at.d.now, at.d.now
 		a.Epoch = at.d.rec.Epoch
@@ -164,7 +164,7 @@ func (at attempts) fail(reason string, code resource.AttemptCode) {
 	fetched := a.State == resource.AttemptFetched
 	a.Reason, a.Code, a.Disarm = reason, code, true
 	at.enter(resource.AttemptFailed)
-	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
+	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Order.Target, reason)
 	if a.Network() && (fetched || a.Cached && !a.OnSent.IsZero()) {
 		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}
@@ -209,7 +209,7 @@ func (at attempts) takeLate() {
 // ended notes that the record's attempt ended.
 func (at attempts) ended() {
 	a := at.d.rec.Attempt
-	at.d.plan.Measured.Ended = append(at.d.plan.Measured.Ended, Ended{Purpose: a.Purpose.Or(), Method: a.Intended, Code: a.Code})
+	at.d.plan.Measured.Ended = append(at.d.plan.Measured.Ended, Ended{Purpose: a.Order.Purpose.Or(), Method: a.Order.Target, Code: a.Code})
 }
 
 // offTells is what the last read, which was Off, tells the open attempt.

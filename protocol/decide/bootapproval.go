@@ -56,7 +56,7 @@ func permits(a resource.Approval, server string, b *message.BootIntent) bool {
 // agent knows a destructive key, destructive that the file is of an environment which
 // discards disks, or tells a program that it may.
 func MayDiscard(key, destructive bool, a *Attempt) bool {
-	return mayDiscardRule(key, destructive, a != nil && a.Cleared.Class == resource.ApproveWipe)
+	return mayDiscardRule(key, destructive, a != nil && a.Order.Cleared.Class == resource.ApproveWipe)
 }
 
 // mayDiscardRule is the serve gate of what discards disks. approved is that an approval of

@@ -26,7 +26,7 @@ func TestMayDiscardTable(t *testing.T) {
 	for _, row := range []struct {
 		a    *Attempt
 		want bool
-	}{{nil, false}, {&Attempt{}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveReprovision}}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveWipe}}, true}} {
+	}{{nil, false}, {&Attempt{}, false}, {&Attempt{Order: Order{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveReprovision}}}, false}, {&Attempt{Order: Order{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveWipe}}}, true}} {
 		if MayDiscard(true, true, row.a) != row.want {
 			t.Errorf("%+v: %t", row.a, !row.want)
 		}
@@ -107,7 +107,7 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 	y := story(t, wiping)
 	y.s.Approved = []resource.Approval{permitting(y.s, resource.ApproveWipe)}
 	y.read(protocol.PowerOff, 0, nil)
-	if a := y.p.Record.Attempt; a == nil || a.Cleared.Approval != "a1" || y.p.Spent != "a1" || !y.p.Persist {
+	if a := y.p.Record.Attempt; a == nil || a.Order.Cleared.Approval != "a1" || y.p.Spent != "a1" || !y.p.Persist {
 		t.Fatalf("%+v, spent %q", a, y.p.Spent)
 	}
 	y.s.Approved = nil // it is used
@@ -119,7 +119,7 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 		y.read(protocol.PowerOff, d+time.Minute, nil)
 	}
 	fails(time.Hour, "first")
-	if a := y.p.Record.Attempt; !a.Open() || a.ID != "first" || a.Cleared.Approval != "a1" || y.p.Spent != "" || y.has(resource.CondWipeNotApproved) {
+	if a := y.p.Record.Attempt; !a.Open() || a.ID != "first" || a.Order.Cleared.Approval != "a1" || y.p.Spent != "" || y.has(resource.CondWipeNotApproved) {
 		t.Fatalf("tried again: %+v, %+v", a, y.p.Record.Conditions)
 	}
 	other := *y.s.Intent.Boot

@@ -36,7 +36,7 @@ func (bo boots) courseFacts() courseFacts {
 	switch {
 	case a == nil:
 		return courseFacts{attempt: attemptNobodys}
-	case a.OwnerUID != bo.s.Intent.Owner.UID:
+	case a.Order.OwnerUID != bo.s.Intent.Owner.UID:
 		return courseFacts{attempt: attemptOthers, open: a.Open()}
 	case !a.Open():
 		return courseFacts{attempt: attemptOurs, late: bo.attempts().isLate()}
@@ -215,7 +215,7 @@ func (bo boots) powerFacts(done bool) powerFacts {
 	in, a := bo.s.Intent, bo.d.rec.Attempt
 	return powerFacts{
 		restart: bo.restartDue(done), power: runningOf(bo.d.watch.Last.Power), taken: bo.takes(done),
-		ran:     a != nil && a.Repeat && a.State == resource.AttemptSucceeded,
+		ran:     a != nil && a.Order.Repeat && a.State == resource.AttemptSucceeded,
 		barred:  discovering(in) && !in.PowerCycle,
 		odd:     !done && (a == nil || a.State != resource.AttemptFailed || a.Abandoned),
 		pending: bo.d.rec.Attempt.pending(bo.d.now), early: bo.d.now.Before(bo.d.watch.NextTry),
@@ -282,7 +282,7 @@ func (bo boots) begins(done bool) {
 			return
 		case beginDisk:
 			bo.rearming().forget()
-			bo.attempts().begin(order{target: protocol.TargetHdd})
+			bo.attempts().begin(choice{target: protocol.TargetHdd})
 			return
 		case beginRearm:
 			if bo.rearming().drop() {
@@ -313,5 +313,5 @@ func (bo boots) restartDue(done bool) restartDue {
 // has started is powered off then, and the next one begins by its own grant.
 func (bo boots) superseded() bool {
 	a, b := bo.d.rec.Attempt, bo.s.Intent.Boot
-	return b != nil && a.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Generation, a.Network(), a.State, a.Served || a.Cached)
+	return b != nil && a.Order.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Order.Generation, a.Network(), a.State, a.Served || a.Cached)
 }

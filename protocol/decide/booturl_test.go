@@ -160,7 +160,7 @@ func TestURLNotCleared(t *testing.T) {
 	if w.m.uri == "" || !w.has(resource.CondBootURLNotCleared) {
 		t.Fatalf("URL %q, %+v", w.m.uri, w.conds)
 	}
-	if MayFetch(false, false, w.record().Attempt, w.m.uri, w.record().Attempt.File) {
+	if MayFetch(false, false, w.record().Attempt, w.m.uri, w.record().Attempt.Order.File) {
 		t.Error("it is answered all the same")
 	}
 	w.release0()
@@ -229,7 +229,7 @@ func TestURLBootsOnce(t *testing.T) {
 		{"an override for once", fetched, protocol.BootStored, true, "boot.efi", true},
 		{"Serve judged it by DHCP", fetched, coerced, false, "boot.efi", true},
 	} {
-		a := &Attempt{State: row.state, Outcome: row.outcome, URI: row.uri, Token: "t", File: "boot.efi", Intended: protocol.TargetUefiHTTP}
+		a := &Attempt{State: row.state, Outcome: row.outcome, Order: Order{URI: row.uri, File: "boot.efi", Target: protocol.TargetUefiHTTP}, Token: "t"}
 		if may := MayFetch(false, false, a, "t", row.file); may != row.may {
 			t.Errorf("%s: %v, want %v", row.name, may, row.may)
 		}

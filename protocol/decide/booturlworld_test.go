@@ -21,7 +21,7 @@ func (w *world) byURI() {
 // boot has ended opens nothing.
 func (w *world) uriBoot() (time.Duration, bool) {
 	a := w.record().Attempt
-	if a == nil || !MayFetch(len(w.holds) > 0, false, a, w.m.uri, a.File) {
+	if a == nil || !MayFetch(len(w.holds) > 0, false, a, w.m.uri, a.Order.File) {
 		return 0, false
 	}
 	w.w.served(protocol.BootAnswer{Action: protocol.AnswerBoot})
@@ -35,19 +35,19 @@ func (x *witness) url(s Snapshot, p Plan) {
 	a, u := p.Record.Attempt, p.Record.URL
 	switch k := p.Action.Kind; {
 	case k == ActArm && p.Action.URI:
-		if !a.URI || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != a.Token {
+		if !a.ByURL() || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != a.Token {
 			x.t.Fatalf("P12: a URL is sent of which the record says %+v, for %+v", u, a)
 		}
 		if disk := x.world.record().URL; !p.Persist && (disk == nil || *disk != *u) {
 			x.t.Fatal("P9: a URL without its intent on disk")
 		}
-	case k == ActArm && a.URI && a.State == resource.AttemptPreparing:
+	case k == ActArm && a.ByURL() && a.State == resource.AttemptPreparing:
 		x.t.Fatalf("armed without the URL that nobody else tells: %+v", a)
 	case k == ActClearURL:
 		if u == nil || a.Open() && a.State != resource.AttemptFetched {
 			x.t.Fatalf("P6: the URL %+v is cleared, and firmware may have taken nothing of %+v", u, a)
 		}
-		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.State == resource.AttemptFailed && a.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Intended {
+		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.State == resource.AttemptFailed && a.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Order.Target {
 			x.t.Fatalf("P6: cleared while firmware may take the override of %+v", a)
 		}
 		if o := p.Watch.Last; o.Power != protocol.PowerOff && o.Power != protocol.PowerOn {

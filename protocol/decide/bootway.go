@@ -21,9 +21,9 @@ const (
 func (r *Record) wayOf(b *message.BootIntent, target protocol.BootTarget) (bootWay, resource.AttemptCode) {
 	a := r.Attempt
 	switch {
-	case a == nil || a.OwnerUID != b.Owner.UID || a.Generation != b.Generation || a.Intended != target || a.Open():
+	case a == nil || a.Order.OwnerUID != b.Owner.UID || a.Order.Generation != b.Generation || a.Order.Target != target || a.Open():
 		return wayNone, ""
-	case a.URI:
+	case a.ByURL():
 		return wayURL, a.Code
 	}
 	return wayDHCP, a.Code

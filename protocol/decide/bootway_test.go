@@ -55,7 +55,7 @@ func TestNextWayThatIsNone(t *testing.T) {
 	w.m.faults.NoHTTP, w.m.faults.NoURL = true, true
 	w.until("given up", func() bool { return w.tried(2) })
 	a := w.record().Attempt
-	if use := w.record().Used["claim-1/1"]; use.Attempts != 2 || a.URI || a.Code != resource.AttemptWrongMethod || w.w.ons != 2 {
+	if use := w.record().Used["claim-1/1"]; use.Attempts != 2 || a.ByURL() || a.Code != resource.AttemptWrongMethod || w.w.ons != 2 {
 		t.Errorf("%+v, %d On, %+v", use, w.w.ons, a)
 	}
 	if w.m.uri != "" || w.record().URL != nil {
@@ -71,7 +71,7 @@ func TestWaysGoRound(t *testing.T) {
 	var ways []bool
 	w.until("given up", func() bool {
 		if a := w.record().Attempt; a != nil && a.Number > len(ways) {
-			ways = append(ways, a.URI)
+			ways = append(ways, a.ByURL())
 		}
 		return w.tried(3)
 	})

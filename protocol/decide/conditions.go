@@ -109,7 +109,7 @@ func (co conditions) boot() {
 	a := co.d.rec.Attempt
 	if a != nil {
 		if a.mismatched() {
-			co.d.raise(resource.CondMethodMismatch, "%s was ordered, firmware used %s", a.Intended, a.Observed)
+			co.d.raise(resource.CondMethodMismatch, "%s was ordered, firmware used %s", a.Order.Target, a.Observed)
 		}
 		if a.State == resource.AttemptFailed && !a.Abandoned {
 			if a.Network() {
@@ -124,7 +124,7 @@ func (co conditions) boot() {
 	}
 	// An installer that restarts the server instead of ending it, or whose end was
 	// not seen: what runs now was not ordered, and the disk was not booted.
-	if a != nil && a.State == resource.AttemptSucceeded && a.Network() && !a.Repeat && !a.forDiscovery() && co.d.rec.Power == protocol.PowerOn &&
+	if a != nil && a.State == resource.AttemptSucceeded && a.Network() && !a.Order.Repeat && !a.forDiscovery() && co.d.rec.Power == protocol.PowerOn &&
 		co.d.now.Sub(a.Since) > co.s.Settings.SoftTimeout && len(co.d.holds) == 0 && co.d.rec.Stop == nil {
 		co.d.raise(resource.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}

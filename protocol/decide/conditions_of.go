@@ -46,7 +46,7 @@ func (co conditions) discovery() {
 		return
 	}
 	code, reason := resource.AttemptOutcomeUnknown, "its record is lost"
-	if a != nil && a.OwnerUID == in.Owner.UID {
+	if a != nil && a.Order.OwnerUID == in.Owner.UID {
 		code, reason = a.Code, a.Reason
 	}
 	co.d.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, co.s.Grant.MaxAttempts, code, reason)

@@ -64,7 +64,7 @@ func (da disarming) left() leftIs {
 		return leftNothing
 	}
 	o := da.d.watch.Last.Override
-	ours := a.Way == DisarmHdd && o.Target == protocol.TargetHdd || o.Target == a.Intended || o.Target == a.Stored.Target || o.Target == a.Read.Target || o.Target == a.Left
+	ours := a.Way == DisarmHdd && o.Target == protocol.TargetHdd || o.Target == a.Order.Target || o.Target == a.Stored.Target || o.Target == a.Read.Target || o.Target == a.Left
 	if da.d.rec.isLeft(o) || o.Armed() && !ours || !o.Armed() && !a.hidden() {
 		return leftGone // or it is another party's
 	}

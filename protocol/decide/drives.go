@@ -28,7 +28,7 @@ func (dv drives) boot() mediumBoot {
 		return mediumNeeded
 	case dv.d.rec.Stop != nil || a.Cleanup:
 		return mediumStops
-	case a.State == resource.AttemptSucceeded && a.Repeat && in != nil && in.Owner.UID == a.OwnerUID:
+	case a.State == resource.AttemptSucceeded && a.Order.Repeat && in != nil && in.Owner.UID == a.Order.OwnerUID:
 		return mediumRuns
 	}
 	return mediumOver
@@ -97,7 +97,7 @@ func (dv drives) ejected(r Result) {
 
 // begin notes the medium of an attempt that begins.
 func (dv drives) begin(a *Attempt, token string) {
-	dv.d.rec.Medium = &Medium{Attempt: a.ID, Token: token, State: MediumInserting, Blob: a.Blob}
+	dv.d.rec.Medium = &Medium{Attempt: a.ID, Token: token, State: MediumInserting, Blob: a.Order.Blob}
 	dv.d.watch.Occupied, dv.d.watch.Eject = "", EjectWatch{}
 }
 

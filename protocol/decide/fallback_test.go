@@ -88,7 +88,7 @@ func (n *newer) boot() string {
 	if a := n.p.Record.Attempt; a.State != resource.AttemptFetched {
 		n.t.Fatalf("%s: %s", a.State, a.Reason)
 	}
-	return n.p.Record.Attempt.Digest
+	return n.p.Record.Attempt.Order.Digest
 }
 
 // stopped answers the forced stop that a counted failure asks for.

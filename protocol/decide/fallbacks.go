@@ -22,13 +22,13 @@ func fallbacksOf(d *draft, s *Snapshot) fallbacks {
 func (fb fallbacks) count() bool {
 	a, in := fb.d.rec.Attempt, fb.in
 	if in == nil || in.Boot == nil || in.Boot.Fallback == nil || !always(in.Boot) || !a.Network() ||
-		a.OwnerUID != in.Boot.Owner.UID || a.Generation != in.Boot.Generation ||
+		a.Order.OwnerUID != in.Boot.Owner.UID || a.Order.Generation != in.Boot.Generation ||
 		!countRule(a.Code, a.Evidence == protocol.EvidenceFetched || a.Evidence == protocol.EvidenceFailed) {
 		return false
 	}
 	f := fb.d.rec.Fallback
-	if f == nil || f.OwnerUID != a.OwnerUID || f.Generation != a.Generation {
-		f = &Fallback{OwnerUID: a.OwnerUID, Generation: a.Generation}
+	if f == nil || f.OwnerUID != a.Order.OwnerUID || f.Generation != a.Order.Generation {
+		f = &Fallback{OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation}
 	}
 	f.Failed++
 	f.Reason, f.Again = a.Reason, true
@@ -63,7 +63,7 @@ func (fb fallbacks) forget() {
 
 // end ends the count of a configuration that was booted.
 func (fb fallbacks) end() {
-	if f, a := fb.d.rec.Fallback, fb.d.rec.Attempt; f != nil && f.OwnerUID == a.OwnerUID && f.Generation == a.Generation {
+	if f, a := fb.d.rec.Fallback, fb.d.rec.Attempt; f != nil && f.OwnerUID == a.Order.OwnerUID && f.Generation == a.Order.Generation {
 		fb.d.rec.Fallback, fb.d.dirty = nil, true
 	}
 }

@@ -77,7 +77,7 @@ func (gr grants) unapproved(a *Attempt) bool {
 		return false
 	}
 	class := gr.bootClass()
-	return class != approvalNone && a.Cleared.Class != class
+	return class != approvalNone && a.Order.Cleared.Class != class
 }
 
 func (gr grants) firstFacts() firstFacts {
@@ -163,7 +163,7 @@ func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse)
 	}
 	gr.d.rec.Used[grantKey(b)] = use
 	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.s.Chain.Kind)
-	gr.attempts().begin(order{
+	gr.attempts().begin(choice{
 		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared,
 	})
 }

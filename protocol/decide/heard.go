@@ -44,7 +44,7 @@ func (he heard) evidence(e Event) {
 		}
 	case e.Kind == protocol.EvidenceDHCP:
 		he.dhcpSeen(e)
-	case e.Kind == protocol.EvidenceFetched && a != nil && a.Chain != nil && !a.Chain.IsLast(e.File):
+	case e.Kind == protocol.EvidenceFetched && a != nil && a.Order.Chain != nil && !a.Order.Chain.IsLast(e.File):
 		// A loader, or the kernel without its initramfs: nothing can have been installed.
 	case e.Kind == protocol.EvidenceFetched:
 		if late(a, e.Token) {
@@ -62,12 +62,12 @@ func (he heard) evidence(e Event) {
 		he.d.rec.ran()
 		a.Evidence = protocol.EvidenceFetched
 		if a.Observed == "" {
-			a.Observed = a.Intended // its path was in no other answer
+			a.Observed = a.Order.Target // its path was in no other answer
 		}
-		he.d.happened(resource.EventFetched, "%s", a.last())
+		he.d.happened(resource.EventFetched, "%s", a.Order.last())
 	case e.Kind == protocol.EvidenceFailed:
 		he.imageFailed(e)
-	case a != nil && takesKind(a.Purpose.Or(), a.Repeat, e.Kind):
+	case a != nil && takesKind(a.Order.Purpose.Or(), a.Order.Repeat, e.Kind):
 		he.installed(e)
 	}
 }
@@ -85,7 +85,7 @@ func (he heard) dhcpSeen(e Event) {
 	if !a.Open() && he.d.rec.Power != protocol.PowerOn {
 		return // whoever asks for a server that is Off again, it is not what the attempt started
 	}
-	ordered := method == a.Intended || a.forDiscovery()
+	ordered := method == a.Order.Target || a.forDiscovery()
 	if a.Open() && ordered {
 		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.OnSent)
 	}
@@ -93,15 +93,15 @@ func (he heard) dhcpSeen(e Event) {
 		he.attempts().enter(resource.AttemptConsumed)
 		he.d.happened(resource.EventConsumed, "a %s request came", method)
 	}
-	if a.Observed == method || a.Observed == a.Intended && a.Network() {
+	if a.Observed == method || a.Observed == a.Order.Target && a.Network() {
 		return
 	}
 	a.Observed = method
 	he.d.dirty = true
 	he.d.happened(resource.EventDHCPSeen, "%s", e.Class)
 	if a.mismatched() {
-		he.d.plan.Measured.Mismatches = append(he.d.plan.Measured.Mismatches, Mismatch{a.Intended, method})
-		he.d.happened(resource.EventMismatch, "%s was ordered, firmware used %s", a.Intended, method)
+		he.d.plan.Measured.Mismatches = append(he.d.plan.Measured.Mismatches, Mismatch{a.Order.Target, method})
+		he.d.happened(resource.EventMismatch, "%s was ordered, firmware used %s", a.Order.Target, method)
 	}
 }
 
@@ -122,14 +122,14 @@ func (he heard) installed(e Event) {
 	he.fallbacks().end()
 	if a.forDiscovery() {
 		if a.Observed == "" {
-			a.Observed = a.Intended
+			a.Observed = a.Order.Target
 		}
 		he.d.happened(resource.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Observed)
 		return // nothing is installed, and nothing of it outlives the discovery
 	}
 	he.d.rec.provision(resource.Provisioned{
-		OwnerUID: a.OwnerUID, Generation: a.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
-		ImageDigest: a.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
+		OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
+		ImageDigest: a.Order.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
 	})
 	he.attempts().spend(string(e.Kind))
 	text := fmt.Sprintf("%s, attempt %d", e.Kind, a.Number)
@@ -137,7 +137,7 @@ func (he heard) installed(e Event) {
 		text += ": " + words // such as which disks were discarded
 	}
 	he.d.happened(resource.EventInstalled, "%s", text)
-	he.d.happened(resource.EventProvisioned, "%s", a.Digest)
+	he.d.happened(resource.EventProvisioned, "%s", a.Order.Digest)
 }
 
 // imageFailed takes the report of an image that could not do what it was booted for. It
@@ -161,7 +161,7 @@ func (he heard) imageFailed(e Event) {
 // and attempt, so that nobody fills the disk by asking.
 func (he heard) userData(e Event) {
 	a := he.d.rec.Attempt
-	if a == nil || a.Ignition == nil || e.Token == "" || a.Token != e.Token {
+	if a == nil || a.Order.Ignition == nil || e.Token == "" || a.Token != e.Token {
 		return
 	}
 	switch e.UserData {
@@ -184,7 +184,7 @@ func (he heard) userData(e Event) {
 		a.Deliveries++
 		he.d.dirty = true
 		if a.Deliveries == 1 {
-			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Ignition.Version, a.Ignition.Secret)
+			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Order.Ignition.Version, a.Order.Ignition.Secret)
 		}
 	}
 }

@@ -32,13 +32,13 @@ func TestIgnition(t *testing.T) {
 		{"not powered on yet", func(a *Attempt) { a.State = resource.AttemptArmed }, "t", false, IgnitionClosed},
 		{"failed", func(a *Attempt) { a.State = resource.AttemptFailed }, "t", false, IgnitionClosed},
 		{"installed", func(a *Attempt) { a.State = resource.AttemptSucceeded }, "t", false, IgnitionOver},
-		{"booted from disk", func(a *Attempt) { a.State, a.Intended = resource.AttemptSucceeded, protocol.TargetHdd }, "t", false, IgnitionClosed},
-		{"none", func(a *Attempt) { a.Ignition = nil }, "t", false, IgnitionClosed},
+		{"booted from disk", func(a *Attempt) { a.State, a.Order.Target = resource.AttemptSucceeded, protocol.TargetHdd }, "t", false, IgnitionClosed},
+		{"none", func(a *Attempt) { a.Order.Ignition = nil }, "t", false, IgnitionClosed},
 		{"another token", func(*Attempt) {}, "u", false, IgnitionClosed},
 		{"no token", func(a *Attempt) { a.Token = "" }, "", false, IgnitionClosed},
 		{"held", func(*Attempt) {}, "t", true, IgnitionClosed},
 	} {
-		a := &Attempt{Token: "t", State: resource.AttemptFetched, Intended: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}
+		a := &Attempt{Token: "t", State: resource.AttemptFetched, Order: Order{Target: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}}
 		row.change(a)
 		if got := Ignition(row.held, false, a, row.token, WhoseOwn); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
@@ -53,7 +53,7 @@ func TestIgnition(t *testing.T) {
 // a delivery makes nothing of the boot.
 func TestUserDataEvents(t *testing.T) {
 	snap := Snapshot{Server: "n1", Synced: true, Passive: true, Record: Record{Attempt: &Attempt{
-		ID: "a", Token: "t", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{Secret: "s", Version: 2},
+		ID: "a", Token: "t", State: resource.AttemptConsumed, Order: Order{Target: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{Secret: "s", Version: 2}},
 	}}}
 	delivered := Event{Kind: protocol.EvidenceFetched, File: protocol.FileIgnition, Token: "t"}
 	count := map[resource.EventCode]int{}

@@ -32,8 +32,8 @@ func (w *world) chain() *protocol.BootChain {
 
 // last is the last file of the attempt.
 func (w *world) last() string {
-	if a := w.record().Attempt; a != nil && a.Chain != nil {
-		return a.last()
+	if a := w.record().Attempt; a != nil && a.Order.Chain != nil {
+		return a.Order.last()
 	}
 	return "boot.efi"
 }
@@ -71,8 +71,8 @@ func (x *witness) mediaServed(rec Record) {
 	if len(x.world.holds) > 0 && x.world.m.power != protocol.PowerOn {
 		x.t.Fatal("P2: a held server was booted")
 	}
-	if a.Open() && a.Network() && a.Intended == protocol.TargetCd && rec.Medium != nil && rec.Medium.Token == x.world.m.medium {
-		if use := rec.Used[a.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
+	if a.Open() && a.Network() && a.Order.Target == protocol.TargetCd && rec.Medium != nil && rec.Medium.Token == x.world.m.medium {
+		if use := rec.Used[a.Order.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
 			x.t.Fatalf("P4: booted outside a granted attempt: %+v", a)
 		}
 	}
@@ -84,7 +84,7 @@ func (x *witness) media(s Snapshot, p Plan) {
 	a, m := p.Record.Attempt, p.Record.Medium
 	switch p.Action.Kind {
 	case ActInsert:
-		if len(s.Holds) > 0 || !a.Open() || a.State != resource.AttemptPreparing || a.Intended != protocol.TargetCd ||
+		if len(s.Holds) > 0 || !a.Open() || a.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd ||
 			p.Watch.Last.Power != protocol.PowerOff || m == nil || m.Attempt != a.ID || m.State != MediumInserting {
 			x.t.Fatalf("P6: inserted outside an attempt: %+v for %+v", m, a)
 		}
@@ -96,8 +96,8 @@ func (x *witness) media(s Snapshot, p Plan) {
 		if a.Open() && a.ID == m.Attempt {
 			x.t.Fatalf("P6: ejected before the end of %+v", a)
 		}
-		if a != nil && a.ID == m.Attempt && a.State == resource.AttemptSucceeded && a.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
-			s.Intent != nil && s.Intent.Owner.UID == a.OwnerUID {
+		if a != nil && a.ID == m.Attempt && a.State == resource.AttemptSucceeded && a.Order.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
+			s.Intent != nil && s.Intent.Owner.UID == a.Order.OwnerUID {
 			x.t.Fatal("ejected while the system runs from it")
 		}
 	default:

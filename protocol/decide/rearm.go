@@ -75,7 +75,7 @@ const (
 func (r *Record) lastBoot(owner string) lastBoot {
 	a := r.Attempt
 	switch {
-	case a == nil || a.State != resource.AttemptSucceeded || a.OwnerUID != owner:
+	case a == nil || a.State != resource.AttemptSucceeded || a.Order.OwnerUID != owner:
 		return lastNone
 	case a.Network() && a.Evidence == protocol.EvidenceInstalled:
 		return lastInstalled

@@ -42,7 +42,7 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 	if g := c.Guard; g != nil && g.State == GuardSet {
 		g.State = GuardKnown // it may have been put back since
 	}
-	if a := c.Attempt; a.Open() && (a.Network() || a.Restart) {
+	if a := c.Attempt; a.Open() && (a.Network() || a.Order.Restart) {
 		a.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
 		if a.State == resource.AttemptFetched || a.Cached && !a.OnSent.IsZero() {
 			c.spend(a.Reason)
@@ -50,7 +50,7 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 		a.Code = resource.AttemptOutcomeUnknown
 		a.State, a.Since, a.Disarm = resource.AttemptFailed, now, true
 		happened = append(happened, resource.Event{
-			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Intended, a.Reason),
+			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Order.Target, a.Reason),
 		})
 	}
 	return c, happened

@@ -23,7 +23,7 @@ func (at attempts) armResult(r Result) {
 		return
 	}
 	a.Stored, a.Read, a.Outcome = r.Stored, r.Read, r.Outcome // for the disarm, if it ended meanwhile
-	a.URI = a.URI && !r.Plain
+	a.Plain = a.Plain || r.Plain
 	at.d.dirty = true
 	if a.State != resource.AttemptPreparing {
 		return
@@ -44,7 +44,7 @@ func (at attempts) armResult(r Result) {
 			at.d.happened(resource.EventArmed, "%s %s, %s", r.Stored.Target, r.Stored.Enabled, told(r))
 		}
 	case fateEnds:
-		at.fail(fmt.Sprintf("%s: %s %s was written; %s", resource.CondOverrideNotStored, a.Intended, protocol.OverrideOnce, told(r)), resource.AttemptNotStored)
+		at.fail(fmt.Sprintf("%s: %s %s was written; %s", resource.CondOverrideNotStored, a.Order.Target, protocol.OverrideOnce, told(r)), resource.AttemptNotStored)
 	case fateWaits:
 		if at.d.now.Sub(a.Since) > armTimeout/2 && at.d.now.Sub(a.Marks.Written) < armPatience {
 			at.enter(a.State) // a BMC that is busy does not run out the attempt's time
@@ -130,8 +130,8 @@ func (at attempts) tookCached() {
 	}
 	at.enter(resource.AttemptFetched)
 	at.d.rec.ran()
-	a.Evidence, a.Served, a.Observed = protocol.EvidenceFetched, true, a.Intended
-	at.d.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.last())
+	a.Evidence, a.Served, a.Observed = protocol.EvidenceFetched, true, a.Order.Target
+	at.d.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.Order.last())
 }
 
 // mediaFailure puts a failure of a boot by virtual media into its words.
@@ -157,7 +157,7 @@ func (at attempts) restartedByOrder() {
 		return // a read did
 	}
 	at.d.rec.Epoch++
-	at.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
+	at.d.poweredOn(a.OnSent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 	at.came()
 }
 

@@ -15,7 +15,7 @@ func (rq requests) resumable() resumable {
 		return resumeBoot
 	}
 	use := rq.d.rec.Used[grantKey(in.Boot)]
-	mine := a != nil && a.OwnerUID == in.Owner.UID
+	mine := a != nil && a.Order.OwnerUID == in.Owner.UID
 	switch done := rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo); {
 	case !done && !use.Repeat && (use.Spent || rq.s.Grant != nil && use.Attempts >= rq.s.Grant.MaxAttempts && use.Attempts > 0):
 		return resumeSpent
@@ -32,7 +32,7 @@ func (rq requests) resumedOf(s *RequestState) resumed {
 	switch {
 	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(rq.d.holds) > 0):
 		return resumedNot
-	case a.State == resource.AttemptFailed && s.Fallback && a.Restart:
+	case a.State == resource.AttemptFailed && s.Fallback && a.Order.Restart:
 		return resumedNot // it goes on by a stop
 	case a.State == resource.AttemptFailed:
 		return resumedFailed

@@ -41,11 +41,11 @@ const (
 )
 
 func windowOf(a *Attempt) window {
-	m := methodOf(a.Intended)
+	m := methodOf(a.Order.Target)
 	switch {
 	case a.forDiscovery():
 		return windowAny
-	case m.window == windowHTTP && a.Chain != nil && a.Chain.Kind == protocol.ChainIPXE:
+	case m.window == windowHTTP && a.Order.Chain != nil && a.Order.Chain.Kind == protocol.ChainIPXE:
 		return windowIPXE
 	}
 	return m.window
@@ -95,7 +95,7 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	answer := protocol.BootAnswer{Action: action, Server: s.Server, Reason: reason}
 	if open && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
 		answer.Token = s.Attempt.Token
-		answer.File = s.Attempt.fileFor(c.Class)
+		answer.File = s.Attempt.Order.fileFor(c.Class)
 	}
 	return answer
 }

@@ -105,9 +105,9 @@ func (si sightings) sawOff(o protocol.Observation) {
 	case first:
 	case si.d.rec.Stop != nil:
 		si.d.happened(resource.EventStopped, "")
-	case a != nil && a.Network() && a.State == resource.AttemptSucceeded && !a.Repeat:
+	case a != nil && a.Network() && a.State == resource.AttemptSucceeded && !a.Order.Repeat:
 		si.d.happened(resource.EventStopped, "the installer ended")
-	case a != nil && a.State == resource.AttemptFailed && a.forDiscovery() && si.d.rec.runsFor(a.OwnerUID) == runsThis:
+	case a != nil && a.State == resource.AttemptFailed && a.forDiscovery() && si.d.rec.runsFor(a.Order.OwnerUID) == runsThis:
 		si.d.happened(resource.EventStopped, "the image of the discovery ended")
 	case a.Open():
 		// The attempt says what this means.
@@ -135,7 +135,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	}
 	switch {
 	case ours:
-		si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
+		si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 		si.d.explained()
 	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
 		si.d.poweredOn(last.StartedAt, bootedFor(si.s.Intent))
@@ -316,7 +316,7 @@ func (si sightings) cycled(o protocol.Observation, since time.Time, by protocol.
 			return // it resets servers
 		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
 			si.d.rec.Epoch++
-			si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
+			si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 			si.attempts().came()
 			return
 		}

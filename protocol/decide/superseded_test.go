@@ -58,12 +58,12 @@ func TestSuperseded(t *testing.T) {
 			y.read(power, 4*sec, last)
 			a := y.s.Record.Attempt
 			if row.first {
-				if a.ID != old.ID || !a.Open() || !MayFetch(false, false, a, token, a.File) {
+				if a.ID != old.ID || !a.Open() || !MayFetch(false, false, a, token, a.Order.File) {
 					t.Errorf("it was served, and became %+v", a)
 				}
 				return
 			}
-			if a.ID != old.ID || a.Open() || a.Code != resource.AttemptWithdrawn || MayFetch(false, false, a, token, a.File) {
+			if a.ID != old.ID || a.Open() || a.Code != resource.AttemptWithdrawn || MayFetch(false, false, a, token, a.Order.File) {
 				t.Errorf("it goes on: %+v", a)
 			}
 			forced := row.steps == 1
@@ -77,7 +77,7 @@ func TestSuperseded(t *testing.T) {
 				}
 				y.read(power, d, done)
 			}
-			if a := y.s.Record.Attempt; !forced || a.ID != "id2" || a.Generation != 2 || a.Digest != boot.Image.Digest {
+			if a := y.s.Record.Attempt; !forced || a.ID != "id2" || a.Order.Generation != 2 || a.Order.Digest != boot.Image.Digest {
 				t.Errorf("forced off %v, the next boot is %+v", forced, a)
 			}
 		})

@@ -70,7 +70,7 @@ func (us urls) cleared(r Result) {
 
 // begin notes the URL that the BMC is given for an attempt, once.
 func (us urls) begin(a *Attempt) {
-	if a.URI && (us.d.rec.URL == nil || us.d.rec.URL.Attempt != a.ID) {
+	if a.ByURL() && (us.d.rec.URL == nil || us.d.rec.URL.Attempt != a.ID) {
 		us.d.rec.URL, us.d.watch.URL, us.d.dirty = &BootURL{Attempt: a.ID, Token: a.Token}, URLWatch{}, true
 	}
 }

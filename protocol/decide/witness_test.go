@@ -114,6 +114,7 @@ func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { // they end with the record
 		return slices.ContainsFunc(p.Expire, func(e resource.Release) bool { return e.HoldID == h.ID })
 	})
+	x.attempt(s.Record.Attempt, p.Record.Attempt)
 	x.retried(s, p)
 	x.uses(s, p)
 	x.action(now, s, p)
@@ -148,7 +149,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatal("the disk was armed for what always boots from the network (metal-operator 938)")
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: armed under a hold")
-		case !a.Open() || a.State != resource.AttemptPreparing || last.Power != protocol.PowerOff && !a.Restart:
+		case !a.Open() || a.State != resource.AttemptPreparing || last.Power != protocol.PowerOff && !a.Order.Restart:
 			x.t.Fatalf("P6: armed outside an attempt toward a power-on: %+v", a)
 		case !a.Network() && p.Record.Unexpected != nil && p.Record.Unexpected.To == protocol.PowerOff:
 			x.t.Fatal("P5: a server that went Off by itself was started without an operator")
@@ -170,7 +171,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 		switch {
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: On under a hold")
-		case last.Power != protocol.PowerOff || last.Override.Target != a.Intended || !last.Override.Armed():
+		case last.Power != protocol.PowerOff || last.Override.Target != a.Order.Target || !last.Override.Armed():
 			x.t.Fatalf("P9: On without a read of Off and armed: %+v", last)
 		case a.State != resource.AttemptPowerRequested || !p.Persist:
 			x.t.Fatal("P9: On without its intent on disk")
@@ -324,7 +325,7 @@ func (x *witness) uses(s Snapshot, p Plan) {
 		return
 	}
 	b := s.Intent.Boot
-	if g == nil || g.OwnerUID != b.Owner.UID || g.Generation != b.Generation || g.ServerUID != s.Intent.UID || g.ImageDigest != b.Image.Digest || a.OwnerUID != b.Owner.UID || a.Digest != g.ImageDigest {
+	if g == nil || g.OwnerUID != b.Owner.UID || g.Generation != b.Generation || g.ServerUID != s.Intent.UID || g.ImageDigest != b.Image.Digest || a.Order.OwnerUID != b.Owner.UID || a.Order.Digest != g.ImageDigest {
 		x.t.Fatalf("P4: a network boot without a grant that fits: %+v", g)
 	}
 	if !p.Persist {
@@ -435,7 +436,7 @@ func (x *witness) served(a protocol.BootAnswer) {
 	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == resource.AttemptFetched {
 		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
-	use := rec.Used[rec.Attempt.OwnerUID+"/1"]
+	use := rec.Used[rec.Attempt.Order.OwnerUID+"/1"]
 	if !rec.Attempt.Open() || !rec.Attempt.Network() || use.Attempts < 1 && !use.Ran {
 		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)
 	}
@@ -443,6 +444,6 @@ func (x *witness) served(a protocol.BootAnswer) {
 
 func (x *witness) fetchedFile(rec Record) {
 	if a := rec.Attempt; a != nil && a.Token == x.token {
-		x.fetched[a.OwnerUID+"/1"], x.fetchedAt[a.OwnerUID+"/1"] = true, x.orders
+		x.fetched[a.Order.OwnerUID+"/1"], x.fetchedAt[a.Order.OwnerUID+"/1"] = true, x.orders
 	}
 }

@@ -108,7 +108,9 @@ func (w *world) hubTime() time.Time { return worldStart.Add(w.now) }
 func (w *world) renew() {
 	w.ids++
 	w.incarnation = fmt.Sprintf("disk-%d", w.ids)
-	r, _ := Renew(w.clock(), w.record())
+	was := w.record()
+	r, _ := Renew(w.clock(), was)
+	w.w.attempt(was.Attempt, r.Attempt)
 	w.save(r)
 	w.poke()
 }
@@ -183,7 +185,9 @@ func (w *world) crash() bool {
 }
 
 func (w *world) restart() {
-	r, _ := Recover(w.record())
+	was := w.record()
+	r, _ := Recover(was)
+	w.w.attempt(was.Attempt, r.Attempt)
 	w.save(r)
 	w.watch, w.events, w.read = Watch{}, nil, nil
 	w.heard, w.started = w.ids%3 != 0, w.now
@@ -403,7 +407,7 @@ func (w *world) netboot(target protocol.BootTarget) (time.Duration, bool) {
 func (w *world) load(token string) (time.Duration, bool) {
 	w.fold(Event{Begun: true, Token: token, At: w.clock()})
 	a := w.record().Attempt
-	if !MayFetch(len(w.holds) > 0, false, a, token, a.File) || !a.Served {
+	if !MayFetch(len(w.holds) > 0, false, a, token, a.Order.File) || !a.Served {
 		return 0, false
 	}
 	w.lost = false
