@@ -42,7 +42,7 @@ func chainBoots(t *testing.T) (*segment, *decide.Attempt, netip.Addr) {
 	}
 	r := room(t, statetest.NewMemory(), time.Now)
 	r.cfg.Blobs = blobs
-	attempt := &decide.Attempt{Token: "t", Order: decide.Order{Chain: c, Target: protocol.TargetPxe}, State: resource.AttemptConsumed}
+	attempt := &decide.Attempt{Token: "t", Order: decide.Order{Chain: c, Target: protocol.TargetPxe}, Stage: decide.Stage{State: resource.AttemptConsumed}}
 	r.index.synced = true
 	r.index.segments = map[string]resource.SegmentIntent{"boot": {Name: "boot", Address: netip.MustParseAddr("10.7.0.1")}}
 	r.index.byMAC = map[string][]string{mac: {"one"}}

@@ -114,7 +114,7 @@ func (l *life) boots() protocol.BootTarget {
 	in := Intent(l.f, l.f.Servers[0])
 	l.until("a boot", func() bool {
 		a := l.rec.Attempt
-		return a != nil && a.Order.OwnerUID == in.Owner.UID && a.State == resource.AttemptSucceeded && l.power == protocol.PowerOn
+		return a != nil && a.Order.OwnerUID == in.Owner.UID && a.Stage.State == resource.AttemptSucceeded && l.power == protocol.PowerOn
 	})
 	return l.rec.Attempt.Order.Target
 }
@@ -151,7 +151,7 @@ func (l *life) step(result *decide.Result) *decide.Result {
 	p := decide.Step(l.now, s)
 	l.rec, l.watch = p.Record, p.Watch
 	if p.Action.Kind == decide.ActNone {
-		if a := l.rec.Attempt; a != nil && a.State == resource.AttemptSucceeded && a.Network() && a.Order.Purpose.Or() == resource.PurposeClaim && l.power == protocol.PowerOn {
+		if a := l.rec.Attempt; a != nil && a.Stage.State == resource.AttemptSucceeded && a.Network() && a.Order.Purpose.Or() == resource.PurposeClaim && l.power == protocol.PowerOn {
 			l.power = protocol.PowerOff // installers end so
 		}
 		return nil
@@ -229,7 +229,7 @@ func TestLifetimes(t *testing.T) {
 			}
 			was := *l.rec.ProvisionedFor("uid-1", 1)
 			l.until("the disk boot", func() bool {
-				return l.rec.Attempt.Order.Target == hdd && l.rec.Attempt.State == resource.AttemptSucceeded
+				return l.rec.Attempt.Order.Target == hdd && l.rec.Attempt.Stage.State == resource.AttemptSucceeded
 			})
 			happens(l, boots)
 			if is := l.rec.ProvisionedFor("uid-1", 1); is != nil && *is != was {

@@ -13,7 +13,7 @@ const (
 
 func askedOf(a *Attempt) askedBy {
 	switch {
-	case a.Observed != "":
+	case a.Stage.Observed != "":
 	case a.Order.Reach == resource.ReachURI && a.ByURL(): // it asks nobody of ours but for the file
 		return askedOrdered
 	default:

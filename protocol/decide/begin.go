@@ -15,7 +15,7 @@ func (at attempts) begin(c choice) {
 	if a := at.d.rec.Attempt; a != nil && a.Disarm {
 		left = a.Order.Target
 	}
-	if a := at.d.rec.Attempt; a != nil && a.State == resource.AttemptFailed && a.Order.Target == c.target {
+	if a := at.d.rec.Attempt; a != nil && a.Stage.State == resource.AttemptFailed && a.Order.Target == c.target {
 		number = a.Number + 1
 	}
 	if c.number > 0 {
@@ -25,9 +25,7 @@ func (at attempts) begin(c choice) {
 		at.d.rec.Released = "" // a hub that was restored goes on with what had ended
 	}
 	at.d.rec.Attempt = &Attempt{
-		ID: at.s.NewID, Token: at.s.NewToken, State: resource.AttemptPreparing,
-		Since: at.d.now, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c),
-		Epoch: at.d.rec.Epoch, Left: left,
+		ID: at.s.NewID, Token: at.s.NewToken, Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Epoch}, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c), Left: left,
 	}
 	if byMedium(c.target) {
 		at.drives().begin(at.d.rec.Attempt, at.s.NewMedium)
@@ -76,8 +74,8 @@ func (at attempts) restarted() {
 		left = a.Order.Target
 	}
 	at.d.rec.Attempt = &Attempt{
-		ID: at.s.NewID, State: resource.AttemptSucceeded, Since: at.d.now, At: at.d.now, Number: 1, Left: left, Disarm: left != "",
-		Order: newOrder(in.Owner.UID, in.Boot, choice{target: protocol.TargetHdd}), Observed: protocol.TargetHdd, Epoch: at.d.rec.Epoch,
+		ID: at.s.NewID, Stage: Stage{State: resource.AttemptSucceeded, Since: at.d.now, Observed: protocol.TargetHdd, Epoch: at.d.rec.Epoch}, At: at.d.now, Number: 1, Left: left, Disarm: left != "",
+		Order: newOrder(in.Owner.UID, in.Boot, choice{target: protocol.TargetHdd}),
 	}
 	at.d.rec.Epoch++
 	at.d.rec.Ordered = at.d.now // what its LastResetTime shows is this

@@ -329,11 +329,11 @@ func TestPowerVectors(t *testing.T) {
 		y.bmc = disarmed() // firmware took it
 		y.s.Events = []Event{{Kind: protocol.EvidenceDHCP, Class: protocol.ClassHTTPClient, At: at(2 * sec)}}
 		y.read(off, 2*sec, y.answered(""))
-		if s := y.p.Record.Attempt.State; s != resource.AttemptConsumed {
-			t.Fatalf("attempt %s: %s", s, y.p.Record.Attempt.Reason)
+		if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptConsumed {
+			t.Fatalf("attempt %s: %s", s, y.p.Record.Attempt.Stage.Ending.Reason)
 		}
 		y.read(off, 2*sec+onLatency+sec, nil)
-		if s := y.p.Record.Attempt.State; s != resource.AttemptFailed {
+		if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptFailed {
 			t.Errorf("attempt %s", s)
 		}
 	})

@@ -77,7 +77,7 @@ func (r *Record) ran() {
 func accepting(a *Attempt, token string) bool {
 	return a != nil && token != "" && a.Token == token && slices.Contains([]resource.AttemptState{
 		resource.AttemptPowerRequested, resource.AttemptConsumed, resource.AttemptFetched,
-	}, a.State)
+	}, a.Stage.State)
 }
 
 // MayFetch says whether a file of the attempt may be sent now.
@@ -89,5 +89,5 @@ func MayFetch(held, missing bool, a *Attempt, token, file string) bool {
 // BMC has goes on to the installer once, and then the BMC keeps both it and the override
 // (CoercedContinuous). Those that are told their URL by DHCP Serve refuses already.
 func (a *Attempt) bootsAgain(file string) bool {
-	return a.ByURL() && file == a.Order.File && a.State == resource.AttemptFetched && a.Outcome == protocol.BootCoercedContinuous
+	return a.ByURL() && file == a.Order.File && a.Stage.State == resource.AttemptFetched && a.Stage.Arming.Outcome == protocol.BootCoercedContinuous
 }

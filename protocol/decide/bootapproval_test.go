@@ -113,7 +113,7 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 	y.s.Approved = nil // it is used
 	y.restart()
 	fails := func(d time.Duration, why string) {
-		y.s.Record.Attempt.State, y.s.Record.Attempt.Reason = resource.AttemptFailed, why
+		y.s.Record.Attempt.Stage.State, y.s.Record.Attempt.Stage.Ending.Reason = resource.AttemptFailed, why
 		y.s.NewID, y.s.NewToken = why, why
 		y.read(protocol.PowerOff, d, nil)
 		y.read(protocol.PowerOff, d+time.Minute, nil)
@@ -124,7 +124,7 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 	}
 	other := *y.s.Intent.Boot
 	other.Env = &message.EnvIntent{Name: "other"}
-	y.s.Record.Attempt.State = resource.AttemptFailed
+	y.s.Record.Attempt.Stage.State = resource.AttemptFailed
 	s := y.s
 	in := *s.Intent
 	in.Boot, s.Intent = &other, &in
@@ -133,7 +133,7 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 		t.Error("another environment is booted by what was let through")
 	}
 	y.s.Record.ran()
-	y.s.Record.Attempt.State = resource.AttemptFailed
+	y.s.Record.Attempt.Stage.State = resource.AttemptFailed
 	y.s.Requests = []resource.Request{{ID: "r", Server: "server-1", Action: resource.RequestReboot, Mode: resource.StopSoft, NotAfter: at(24 * time.Hour)}}
 	fails(4*time.Hour, "second")
 	fails(5*time.Hour, "second")

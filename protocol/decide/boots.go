@@ -72,11 +72,11 @@ func (bo boots) course() bool {
 
 func (bo boots) tidyFacts() tidyFacts {
 	a := bo.d.rec.Attempt
-	if a == nil || a.State != resource.AttemptFailed {
+	if a == nil || a.Stage.State != resource.AttemptFailed {
 		return tidyFacts{}
 	}
 	return tidyFacts{
-		failed: true, cleanup: a.Cleanup, off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.rec.Attempt.pending(bo.d.now), abandoned: a.Abandoned, override: bo.disarming().left(),
+		failed: true, cleanup: a.Cleanup, off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.rec.Attempt.pending(bo.d.now), abandoned: a.Stage.Ending.Abandoned, override: bo.disarming().left(),
 	}
 }
 
@@ -161,7 +161,7 @@ func (bo boots) discoveryIs() discoveryIs {
 	case !discovering(in) || a == nil:
 	case bo.d.rec.discovered(in.Owner.UID):
 		return discoveryOver
-	case runningOf(bo.d.watch.Last.Power) == isOn && a.State == resource.AttemptFailed && bo.d.rec.runsFor(in.Owner.UID) == runsThis:
+	case runningOf(bo.d.watch.Last.Power) == isOn && a.Stage.State == resource.AttemptFailed && bo.d.rec.runsFor(in.Owner.UID) == runsThis:
 		return discoveryStays
 	}
 	return discoveryNone
@@ -215,9 +215,9 @@ func (bo boots) powerFacts(done bool) powerFacts {
 	in, a := bo.s.Intent, bo.d.rec.Attempt
 	return powerFacts{
 		restart: bo.restartDue(done), power: runningOf(bo.d.watch.Last.Power), taken: bo.takes(done),
-		ran:     a != nil && a.Order.Repeat && a.State == resource.AttemptSucceeded,
+		ran:     a != nil && a.Order.Repeat && a.Stage.State == resource.AttemptSucceeded,
 		barred:  discovering(in) && !in.PowerCycle,
-		odd:     !done && (a == nil || a.State != resource.AttemptFailed || a.Abandoned),
+		odd:     !done && (a == nil || a.Stage.State != resource.AttemptFailed || a.Stage.Ending.Abandoned),
 		pending: bo.d.rec.Attempt.pending(bo.d.now), early: bo.d.now.Before(bo.d.watch.NextTry),
 	}
 }
@@ -313,5 +313,5 @@ func (bo boots) restartDue(done bool) restartDue {
 // has started is powered off then, and the next one begins by its own grant.
 func (bo boots) superseded() bool {
 	a, b := bo.d.rec.Attempt, bo.s.Intent.Boot
-	return b != nil && a.Order.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Order.Generation, a.Network(), a.State, a.Served || a.Cached)
+	return b != nil && a.Order.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Order.Generation, a.Network(), a.Stage.State, a.Served || a.Cached)
 }

@@ -28,11 +28,11 @@ func TestURLBoot(t *testing.T) {
 		resource.AttemptConsumed: urlAhead, resource.AttemptFetched: urlTaken, resource.AttemptSucceeded: urlTaken, resource.AttemptFailed: urlEnded,
 	}
 	for _, s := range resource.AttemptStates() {
-		if got := urlBootOf(&Attempt{State: s}); got != want[s] {
+		if got := urlBootOf(&Attempt{Stage: Stage{State: s}}); got != want[s] {
 			t.Errorf("%s: %s", s, got)
 		}
 	}
-	if got := urlBootOf(&Attempt{State: resource.AttemptFailed, Evidence: protocol.EvidenceFetched}); got != urlTaken {
+	if got := urlBootOf(&Attempt{Stage: Stage{State: resource.AttemptFailed, Evidence: protocol.EvidenceFetched}}); got != urlTaken {
 		t.Errorf("failed after it fetched: %s", got)
 	}
 	if got := urlBootOf(nil); got != urlEnded {
@@ -59,11 +59,11 @@ func TestURLBoots(t *testing.T) {
 			t.Fatalf("the BMC has %q, the record %+v", w.m.uri, u)
 		}
 		for range 600 {
-			if w.run(500 * time.Millisecond); w.record().Attempt.State == resource.AttemptSucceeded {
+			if w.run(500 * time.Millisecond); w.record().Attempt.Stage.State == resource.AttemptSucceeded {
 				break
 			}
 		}
-		if a := w.record().Attempt; a.State != resource.AttemptSucceeded || !a.Network() || a.Observed != protocol.TargetUefiHTTP {
+		if a := w.record().Attempt; a.Stage.State != resource.AttemptSucceeded || !a.Network() || a.Stage.Observed != protocol.TargetUefiHTTP {
 			t.Fatalf("%+v", a)
 		}
 		if w.m.uri != "" || w.record().URL != nil {
@@ -144,7 +144,7 @@ func TestURLEnds(t *testing.T) {
 func TestURLLeft(t *testing.T) {
 	w := byURL(t, 1)
 	w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false }
-	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptConsumed })
+	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptConsumed })
 	w.want(func(in *message.ServerIntent) { in.Owner.Name, in.Owner.UID, in.Power, in.Boot = "", "", "", nil })
 	w.run(time.Minute)
 	if w.m.power != protocol.PowerOn || w.m.uri != "" || w.record().URL != nil {
@@ -229,7 +229,7 @@ func TestURLBootsOnce(t *testing.T) {
 		{"an override for once", fetched, protocol.BootStored, true, "boot.efi", true},
 		{"Serve judged it by DHCP", fetched, coerced, false, "boot.efi", true},
 	} {
-		a := &Attempt{State: row.state, Outcome: row.outcome, Order: Order{URI: row.uri, File: "boot.efi", Target: protocol.TargetUefiHTTP}, Token: "t"}
+		a := &Attempt{Stage: Stage{State: row.state, Arming: Arming{Outcome: row.outcome}}, Order: Order{URI: row.uri, File: "boot.efi", Target: protocol.TargetUefiHTTP}, Token: "t"}
 		if may := MayFetch(false, false, a, "t", row.file); may != row.may {
 			t.Errorf("%s: %v, want %v", row.name, may, row.may)
 		}

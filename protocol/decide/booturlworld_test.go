@@ -41,13 +41,13 @@ func (x *witness) url(s Snapshot, p Plan) {
 		if disk := x.world.record().URL; !p.Persist && (disk == nil || *disk != *u) {
 			x.t.Fatal("P9: a URL without its intent on disk")
 		}
-	case k == ActArm && a.ByURL() && a.State == resource.AttemptPreparing:
+	case k == ActArm && a.ByURL() && a.Stage.State == resource.AttemptPreparing:
 		x.t.Fatalf("armed without the URL that nobody else tells: %+v", a)
 	case k == ActClearURL:
-		if u == nil || a.Open() && a.State != resource.AttemptFetched {
+		if u == nil || a.Open() && a.Stage.State != resource.AttemptFetched {
 			x.t.Fatalf("P6: the URL %+v is cleared, and firmware may have taken nothing of %+v", u, a)
 		}
-		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.State == resource.AttemptFailed && a.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Order.Target {
+		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.Stage.State == resource.AttemptFailed && a.Stage.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Order.Target {
 			x.t.Fatalf("P6: cleared while firmware may take the override of %+v", a)
 		}
 		if o := p.Watch.Last; o.Power != protocol.PowerOff && o.Power != protocol.PowerOn {

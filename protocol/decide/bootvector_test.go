@@ -70,8 +70,8 @@ func TestBootVectors(t *testing.T) {
 			y.read(off, sec, y.answered(""))
 			y.want(ActOn)
 			y.read(off, sec+onTimeout, y.answered(protocol.CodeUnavailable))
-			if a := y.p.Record.Attempt; a.State != resource.AttemptFailed {
-				t.Fatalf("attempt %s", a.State)
+			if a := y.p.Record.Attempt; a.Stage.State != resource.AttemptFailed {
+				t.Fatalf("attempt %s", a.Stage.State)
 			}
 			y.read(off, 2*sec+onTimeout, nil)
 			y.want(ActDisarm)
@@ -143,7 +143,7 @@ func TestBootVectors(t *testing.T) {
 			y.read(on, 2*sec, y.answered(""))
 			y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, File: "boot.efi", Token: "token"}}
 			y.read(on, 3*sec, nil)
-			if y.p.Record.Provisioned != nil || y.p.Record.Attempt.State != resource.AttemptFetched {
+			if y.p.Record.Provisioned != nil || y.p.Record.Attempt.Stage.State != resource.AttemptFetched {
 				t.Fatalf("%+v", y.p.Record)
 			}
 			y.s.Events = []Event{{Kind: protocol.EvidenceInstalled, Token: "token", At: at(4 * sec)}}

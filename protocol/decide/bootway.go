@@ -24,9 +24,9 @@ func (r *Record) wayOf(b *message.BootIntent, target protocol.BootTarget) (bootW
 	case a == nil || a.Order.OwnerUID != b.Owner.UID || a.Order.Generation != b.Generation || a.Order.Target != target || a.Open():
 		return wayNone, ""
 	case a.ByURL():
-		return wayURL, a.Code
+		return wayURL, a.Stage.Ending.Code
 	}
-	return wayDHCP, a.Code
+	return wayDHCP, a.Stage.Ending.Code
 }
 
 // notHTTP are the ends of an attempt in which the BMC or firmware did no boot by HTTP at all.

@@ -47,7 +47,7 @@ func (co conditions) discovery() {
 	}
 	code, reason := resource.AttemptOutcomeUnknown, "its record is lost"
 	if a != nil && a.Order.OwnerUID == in.Owner.UID {
-		code, reason = a.Code, a.Reason
+		code, reason = a.Stage.Ending.Code, a.Stage.Ending.Reason
 	}
 	co.d.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, co.s.Grant.MaxAttempts, code, reason)
 }
@@ -92,7 +92,7 @@ func (co conditions) media() {
 	a, m := co.d.rec.Attempt, co.d.rec.Medium
 	switch {
 	case m == nil:
-	case a.Open() && a.ID == m.Attempt && a.State == resource.AttemptPreparing && co.d.watch.Occupied != "":
+	case a.Open() && a.ID == m.Attempt && a.Stage.State == resource.AttemptPreparing && co.d.watch.Occupied != "":
 		co.d.raise(resource.CondMediaOccupied, "%s", co.d.watch.Occupied)
 	case a.Open() && a.ID == m.Attempt && m.State == MediumIn && !m.Config:
 		co.d.raise(resource.CondNoConfigDrive, "")

@@ -40,7 +40,7 @@ func (da disarming) nextWay(a *Attempt, r Result) {
 	switch {
 	case next == DisarmLeave:
 		if !left.Armed() {
-			left = a.Stored
+			left = a.Stage.Arming.Stored
 		}
 		da.end(a)
 		da.leave(left, r.Fault, a.hidden())
@@ -64,7 +64,7 @@ func (da disarming) left() leftIs {
 		return leftNothing
 	}
 	o := da.d.watch.Last.Override
-	ours := a.Way == DisarmHdd && o.Target == protocol.TargetHdd || o.Target == a.Order.Target || o.Target == a.Stored.Target || o.Target == a.Read.Target || o.Target == a.Left
+	ours := a.Way == DisarmHdd && o.Target == protocol.TargetHdd || o.Target == a.Order.Target || o.Target == a.Stage.Arming.Stored.Target || o.Target == a.Stage.Arming.Read.Target || o.Target == a.Left
 	if da.d.rec.isLeft(o) || o.Armed() && !ours || !o.Armed() && !a.hidden() {
 		return leftGone // or it is another party's
 	}
@@ -89,10 +89,10 @@ func (da disarming) disarm() bool {
 // the same again whatever restarts it.
 func (da disarming) lasting() {
 	a := da.d.rec.Attempt
-	if a == nil || !a.Disarm || a.Outcome != protocol.BootCoercedContinuous || da.d.watch.Last.Power != protocol.PowerOn {
+	if a == nil || !a.Disarm || a.Stage.Arming.Outcome != protocol.BootCoercedContinuous || da.d.watch.Last.Power != protocol.PowerOn {
 		return
 	}
-	switch a.State {
+	switch a.Stage.State {
 	case resource.AttemptConsumed, resource.AttemptFetched, resource.AttemptSucceeded:
 	case resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptPowerRequested, resource.AttemptFailed:
 		return

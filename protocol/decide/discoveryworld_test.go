@@ -134,7 +134,7 @@ func TestDiscoveryIsGivenUp(t *testing.T) {
 				c.spoil(w)
 				w.run(5 * time.Second)
 			}
-			if !w.has(resource.CondDiscoveryFailed) || w.w.ons != 3 || w.m.power != protocol.PowerOff || w.record().Attempt.Code != c.code {
+			if !w.has(resource.CondDiscoveryFailed) || w.w.ons != 3 || w.m.power != protocol.PowerOff || w.record().Attempt.Stage.Ending.Code != c.code {
 				t.Fatalf("%d power-ons, %s, %s, %+v", w.w.ons, w.m.power, w.disk, w.conds)
 			}
 		})
@@ -145,10 +145,10 @@ func TestDiscoveryIsGivenUp(t *testing.T) {
 func TestImageFailed(t *testing.T) {
 	w := newWorld(t)
 	w.claim(3)
-	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFetched })
+	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptFetched })
 	w.fold(Event{Kind: protocol.EvidenceFailed, Token: w.record().Attempt.Token, At: w.clock(), Message: "no disk"})
 	a := w.record().Attempt
-	if a.State != resource.AttemptFailed || a.Code != resource.AttemptImageFailed || a.Reason != "the image reported that it failed: no disk" {
+	if a.Stage.State != resource.AttemptFailed || a.Stage.Ending.Code != resource.AttemptImageFailed || a.Stage.Ending.Reason != "the image reported that it failed: no disk" {
 		t.Fatalf("%+v", a)
 	}
 	w.fold(Event{Kind: protocol.EvidenceInstalled, Token: a.Token, At: w.clock()})
@@ -164,7 +164,7 @@ func TestMaintenanceInADiscovery(t *testing.T) {
 	w := newWorld(t)
 	w.m.hang = true
 	w.discover(3, false)
-	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFetched })
+	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptFetched })
 	w.m.live = true
 	w.maintain(resource.WantOn, 1)
 	w.until("booted for the maintenance", w.booted)

@@ -191,10 +191,10 @@ func (dr *draft) steady() {
 			// the boot that it has caused.
 			a.At, dr.dirty = dr.now.Add(-1), true
 		}
-		back(&a.Since)
-		back(&a.OnSent)
-		back(&a.OnAgain)
-		back(&a.OnPending)
+		back(&a.Stage.Since)
+		back(&a.Stage.PowerOn.Sent)
+		back(&a.Stage.PowerOn.Again)
+		back(&a.Stage.PowerOn.Pending)
 	}
 	for i := range dr.rec.Requests {
 		back(&dr.rec.Requests[i].AcceptedAt)

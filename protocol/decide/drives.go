@@ -22,13 +22,13 @@ func (dv drives) boot() mediumBoot {
 	switch {
 	case a == nil || a.ID != dv.d.rec.Medium.Attempt:
 		return mediumOver
-	case a.State == resource.AttemptPreparing:
+	case a.Stage.State == resource.AttemptPreparing:
 		return mediumPrepared
 	case a.Open():
 		return mediumNeeded
 	case dv.d.rec.Stop != nil || a.Cleanup:
 		return mediumStops
-	case a.State == resource.AttemptSucceeded && a.Order.Repeat && in != nil && in.Owner.UID == a.Order.OwnerUID:
+	case a.Stage.State == resource.AttemptSucceeded && a.Order.Repeat && in != nil && in.Owner.UID == a.Order.OwnerUID:
 		return mediumRuns
 	}
 	return mediumOver

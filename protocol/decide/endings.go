@@ -29,7 +29,7 @@ func (en endings) leaves(over bool) {
 	ours := en.d.rec.runsFor(in.Owner.UID) == runsThis || en.d.rec.Stop != nil
 	var until time.Time
 	if done {
-		until = a.Since.Add(selfOff)
+		until = a.Stage.Since.Add(selfOff)
 	}
 	switch leaveRule(leavingOf(en.d.watch.Last.Power), ours, done, en.d.now.Before(until)) {
 	case leaveProve:

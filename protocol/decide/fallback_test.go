@@ -85,8 +85,8 @@ func (n *newer) boot() string {
 	token := n.p.Record.Attempt.Token
 	n.reads(protocol.PowerOn, 5*sec, nil, Event{Begun: true, Token: token, At: at(n.at + 5*sec)},
 		Event{Kind: protocol.EvidenceFetched, File: "boot.efi", Token: token, At: at(n.at + 5*sec)})
-	if a := n.p.Record.Attempt; a.State != resource.AttemptFetched {
-		n.t.Fatalf("%s: %s", a.State, a.Reason)
+	if a := n.p.Record.Attempt; a.Stage.State != resource.AttemptFetched {
+		n.t.Fatalf("%s: %s", a.Stage.State, a.Stage.Ending.Reason)
 	}
 	return n.p.Record.Attempt.Order.Digest
 }
@@ -101,7 +101,7 @@ func (n *newer) stopped() {
 		}
 		n.reads(protocol.PowerOn, 5*sec, nil)
 	}
-	n.t.Fatalf("it is left running: %s, %v", n.p.Record.Attempt.Reason, n.p.Record.Conditions)
+	n.t.Fatalf("it is left running: %s, %v", n.p.Record.Attempt.Stage.Ending.Reason, n.p.Record.Conditions)
 }
 
 // TestFallback: a new image fails at each boot, in each way in which one can. After the

@@ -23,7 +23,7 @@ func (fb fallbacks) count() bool {
 	a, in := fb.d.rec.Attempt, fb.in
 	if in == nil || in.Boot == nil || in.Boot.Fallback == nil || !always(in.Boot) || !a.Network() ||
 		a.Order.OwnerUID != in.Boot.Owner.UID || a.Order.Generation != in.Boot.Generation ||
-		!countRule(a.Code, a.Evidence == protocol.EvidenceFetched || a.Evidence == protocol.EvidenceFailed) {
+		!countRule(a.Stage.Ending.Code, a.Stage.Evidence == protocol.EvidenceFetched || a.Stage.Evidence == protocol.EvidenceFailed) {
 		return false
 	}
 	f := fb.d.rec.Fallback
@@ -31,7 +31,7 @@ func (fb fallbacks) count() bool {
 		f = &Fallback{OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation}
 	}
 	f.Failed++
-	f.Reason, f.Again = a.Reason, true
+	f.Reason, f.Again = a.Stage.Ending.Reason, true
 	if f.Failed >= in.Boot.Fallback.After {
 		f.Since = fb.d.now
 		fb.d.happened(resource.EventFellBack, "after %d failed boots of %s: boots %s again", f.Failed, in.Boot.Image.Reference, in.Boot.Fallback.Image.Reference)

@@ -50,19 +50,19 @@ func (he heard) evidence(e Event) {
 		if late(a, e.Token) {
 			// The last byte left while the attempt was being ended: the installer may
 			// run, so the grant is spent.
-			a.Evidence = protocol.EvidenceFetched
-			he.attempts().spend("fetched as the attempt was ended: " + a.Reason)
+			a.Stage.Evidence = protocol.EvidenceFetched
+			he.attempts().spend("fetched as the attempt was ended: " + a.Stage.Ending.Reason)
 			return
 		}
-		if !accepting(a, e.Token) || a.State == resource.AttemptFetched {
+		if !accepting(a, e.Token) || a.Stage.State == resource.AttemptFetched {
 			return
 		}
 		he.attempts().enter(resource.AttemptFetched)
 		he.d.mark(&a.Marks.Fetched, he.d.now, PartDHCPToFetched, a.Marks.Asked)
 		he.d.rec.ran()
-		a.Evidence = protocol.EvidenceFetched
-		if a.Observed == "" {
-			a.Observed = a.Order.Target // its path was in no other answer
+		a.Stage.Evidence = protocol.EvidenceFetched
+		if a.Stage.Observed == "" {
+			a.Stage.Observed = a.Order.Target // its path was in no other answer
 		}
 		he.d.happened(resource.EventFetched, "%s", a.Order.last())
 	case e.Kind == protocol.EvidenceFailed:
@@ -78,7 +78,7 @@ func (he heard) dhcpSeen(e Event) {
 	if !boots {
 		return
 	}
-	if a == nil || a.OnSent.IsZero() || e.At.Before(a.OnSent) || e.At.Sub(a.OnSent) > mismatchWindow || !he.d.rec.Orders().Explain(e.At) {
+	if a == nil || a.Stage.PowerOn.Sent.IsZero() || e.At.Before(a.Stage.PowerOn.Sent) || e.At.Sub(a.Stage.PowerOn.Sent) > mismatchWindow || !he.d.rec.Orders().Explain(e.At) {
 		he.sightings().asks(e.At, protocol.ByDHCP)
 		return
 	}
@@ -87,16 +87,16 @@ func (he heard) dhcpSeen(e Event) {
 	}
 	ordered := method == a.Order.Target || a.forDiscovery()
 	if a.Open() && ordered {
-		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.OnSent)
+		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.Stage.PowerOn.Sent)
 	}
-	if a.State == resource.AttemptPowerRequested && ordered {
+	if a.Stage.State == resource.AttemptPowerRequested && ordered {
 		he.attempts().enter(resource.AttemptConsumed)
 		he.d.happened(resource.EventConsumed, "a %s request came", method)
 	}
-	if a.Observed == method || a.Observed == a.Order.Target && a.Network() {
+	if a.Stage.Observed == method || a.Stage.Observed == a.Order.Target && a.Network() {
 		return
 	}
-	a.Observed = method
+	a.Stage.Observed = method
 	he.d.dirty = true
 	he.d.happened(resource.EventDHCPSeen, "%s", e.Class)
 	if a.mismatched() {
@@ -109,22 +109,22 @@ func (he heard) dhcpSeen(e Event) {
 // makes a server provisioned; Fetched or a running installer never is.
 func (he heard) installed(e Event) {
 	a := he.d.rec.Attempt
-	if he.s.Intent == nil || !TakesReport(a, e.Token) || a.State == resource.AttemptSucceeded || a.Code == resource.AttemptImageFailed {
+	if he.s.Intent == nil || !TakesReport(a, e.Token) || a.Stage.State == resource.AttemptSucceeded || a.Stage.Ending.Code == resource.AttemptImageFailed {
 		return
 	}
-	a.Evidence = e.Kind
+	a.Stage.Evidence = e.Kind
 	a.Disarm = true // some firmware boots by an override for once and keeps it
 	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
-	a.Code, a.Reason = "", "" // a late report of one that was ended
+	a.Stage.Ending.Code, a.Stage.Ending.Reason = "", "" // a late report of one that was ended
 	he.attempts().enter(resource.AttemptSucceeded)
 	he.d.watch.Backoff, he.d.watch.NextTry = 0, time.Time{}
 	he.d.explained() // whatever it was, it ended well
 	he.fallbacks().end()
 	if a.forDiscovery() {
-		if a.Observed == "" {
-			a.Observed = a.Order.Target
+		if a.Stage.Observed == "" {
+			a.Stage.Observed = a.Order.Target
 		}
-		he.d.happened(resource.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Observed)
+		he.d.happened(resource.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Stage.Observed)
 		return // nothing is installed, and nothing of it outlives the discovery
 	}
 	he.d.rec.provision(resource.Provisioned{
@@ -152,9 +152,9 @@ func (he heard) imageFailed(e Event) {
 	if words == "" {
 		words = "it gave no message"
 	}
-	a.Evidence = protocol.EvidenceFailed
+	a.Stage.Evidence = protocol.EvidenceFailed
 	he.attempts().fail("the image reported that it failed: "+words, resource.AttemptImageFailed)
-	he.attempts().spend(a.Reason)
+	he.attempts().spend(a.Stage.Ending.Reason)
 }
 
 // userData folds what happened to user data. A refusal is an event once for each reason
@@ -193,7 +193,7 @@ func (he heard) userData(e Event) {
 // not read it again, so that reads are no evidence.
 func (he heard) cached(e Event) {
 	a, m := he.d.rec.Attempt, he.d.rec.Medium
-	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.OnSent.IsZero() && !a.Cached {
+	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.Stage.PowerOn.Sent.IsZero() && !a.Cached {
 		a.Cached, he.d.dirty = true, true
 	}
 }

@@ -143,7 +143,7 @@ func TestHoldVectors(t *testing.T) {
 					t.Errorf("On was sent %d times in 60 s, want every 10 s", sent)
 				}
 				y.read(on, 61*sec, nil)
-				if s := y.p.Record.Attempt.State; s != resource.AttemptSucceeded {
+				if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptSucceeded {
 					t.Errorf("attempt %s", s)
 				}
 			}

@@ -50,8 +50,8 @@ func TestHubNotHeard(t *testing.T) {
 			y.s.HubTime = time.Time{}
 			comes := *y
 			comes.read(on, 3*sec, nil)
-			if a := comes.p.Record.Attempt; a.State != resource.AttemptConsumed {
-				t.Errorf("%s after it came on", a.State)
+			if a := comes.p.Record.Attempt; a.Stage.State != resource.AttemptConsumed {
+				t.Errorf("%s after it came on", a.Stage.State)
 			}
 			for d := 12 * sec; d < 2*onTimeout; d += 30 * sec {
 				y.read(off, d, nil)
@@ -71,8 +71,8 @@ func TestHubNotHeard(t *testing.T) {
 			y.read(off, 1*sec, nil)
 			y.want(ActArm)
 			y.read(off, 2*sec, y.answered(""))
-			y.p.Record.Attempt.State = resource.AttemptArmed // it was killed between two writes
-			y.p.Record.Attempt.OnSent, y.p.Record.Attempt.OnAgain, y.p.Record.Attempt.OnPending = time.Time{}, time.Time{}, time.Time{}
+			y.p.Record.Attempt.Stage.State = resource.AttemptArmed // it was killed between two writes
+			y.p.Record.Attempt.Stage.PowerOn.Sent, y.p.Record.Attempt.Stage.PowerOn.Again, y.p.Record.Attempt.Stage.PowerOn.Pending = time.Time{}, time.Time{}, time.Time{}
 			y.restart()
 			y.s.HubTime = time.Time{}
 			y.read(off, 12*sec, nil)

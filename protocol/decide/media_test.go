@@ -135,10 +135,10 @@ func TestMediaFailures(t *testing.T) {
 	} {
 		w := media(t)
 		row.set(w)
-		w.until(name+": failed", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFailed })
+		w.until(name+": failed", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptFailed })
 		seen[row.code] = true
-		if a := w.record().Attempt; a.Code != row.code {
-			t.Errorf("%s: %s, %s", name, a.Code, a.Reason)
+		if a := w.record().Attempt; a.Stage.Ending.Code != row.code {
+			t.Errorf("%s: %s, %s", name, a.Stage.Ending.Code, a.Stage.Ending.Reason)
 		}
 		w.until(name+": said so", func() bool { return w.has(row.want) })
 		w.m.faults = faults{}
@@ -213,14 +213,14 @@ func TestMediaUnsupported(t *testing.T) {
 
 func (w *world) armed() bool {
 	a := w.record().Attempt
-	return a != nil && a.State == resource.AttemptPowerRequested
+	return a != nil && a.Stage.State == resource.AttemptPowerRequested
 }
 
 // Who may read a medium, by what it is for.
 func TestMayReadMedium(t *testing.T) {
 	m := &Medium{Attempt: "a", Token: "m", State: MediumIn}
-	on := &Attempt{ID: "a", Token: "t", OnSent: worldStart, Served: true}
-	failed := &Attempt{ID: "a", Token: "t", OnSent: worldStart, State: resource.AttemptFailed}
+	on := &Attempt{ID: "a", Token: "t", Stage: Stage{PowerOn: PowerOn{Sent: worldStart}}, Served: true}
+	failed := &Attempt{ID: "a", Token: "t", Stage: Stage{State: resource.AttemptFailed, PowerOn: PowerOn{Sent: worldStart}}}
 	for name, row := range map[string]struct {
 		held, missing bool
 		a             *Attempt
@@ -235,7 +235,7 @@ func TestMayReadMedium(t *testing.T) {
 		"left out of the newest document":     {false, true, on, m, "m", false},
 		"by the attempt's token":              {false, false, on, m, "t", false},
 		"no token":                            {false, false, on, &Medium{Attempt: "a"}, "", false},
-		"of another attempt":                  {false, false, &Attempt{ID: "b", OnSent: worldStart}, m, "m", false},
+		"of another attempt":                  {false, false, &Attempt{ID: "b", Stage: Stage{PowerOn: PowerOn{Sent: worldStart}}}, m, "m", false},
 		"after an end in which nothing began": {false, false, failed, m, "m", false},
 		"no attempt":                          {false, false, nil, m, "m", false},
 		"to be ejected":                       {false, false, on, &Medium{Attempt: "a", Token: "m", State: MediumOut}, "m", false},

@@ -84,7 +84,7 @@ func (x *witness) media(s Snapshot, p Plan) {
 	a, m := p.Record.Attempt, p.Record.Medium
 	switch p.Action.Kind {
 	case ActInsert:
-		if len(s.Holds) > 0 || !a.Open() || a.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd ||
+		if len(s.Holds) > 0 || !a.Open() || a.Stage.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd ||
 			p.Watch.Last.Power != protocol.PowerOff || m == nil || m.Attempt != a.ID || m.State != MediumInserting {
 			x.t.Fatalf("P6: inserted outside an attempt: %+v for %+v", m, a)
 		}
@@ -96,7 +96,7 @@ func (x *witness) media(s Snapshot, p Plan) {
 		if a.Open() && a.ID == m.Attempt {
 			x.t.Fatalf("P6: ejected before the end of %+v", a)
 		}
-		if a != nil && a.ID == m.Attempt && a.State == resource.AttemptSucceeded && a.Order.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
+		if a != nil && a.ID == m.Attempt && a.Stage.State == resource.AttemptSucceeded && a.Order.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
 			s.Intent != nil && s.Intent.Owner.UID == a.Order.OwnerUID {
 			x.t.Fatal("ejected while the system runs from it")
 		}

@@ -25,7 +25,7 @@ func (w *world) until(what string, is func() bool) {
 // booted says whether the owner's boot has succeeded and something runs.
 func (w *world) booted() bool {
 	a := w.record().Attempt
-	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.State == resource.AttemptSucceeded && a.Order.OwnerUID == w.intent.Owner.UID
+	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.Stage.State == resource.AttemptSucceeded && a.Order.OwnerUID == w.intent.Owner.UID
 }
 
 // TestMaintenanceAndBack is the seed's maintenance lifecycle, with the episode of

@@ -109,7 +109,7 @@ func (x *witness) rearmed(s Snapshot, p Plan) {
 		x.t.Fatalf("P6: armed for a restart of %+v, %d holds", in, len(s.Holds))
 	case last.Power != protocol.PowerOn, a.Open(), p.Record.Unexpected != nil:
 		x.t.Fatalf("P6: armed for a restart while %s, attempt %+v", last.Power, a)
-	case in.Boot.BootPolicy.OSReboot != resource.OSRebootRearm && a.Evidence != protocol.EvidenceInstalled:
+	case in.Boot.BootPolicy.OSReboot != resource.OSRebootRearm && a.Stage.Evidence != protocol.EvidenceInstalled:
 		x.t.Fatal("P6: armed for a restart, and the claim says safeStop")
 	}
 }

@@ -12,39 +12,18 @@ type Attempt struct {
 	ID    string `json:"id"`
 	Token string `json:"token"` // in boot URLs; never printed
 	// At is when the attempt began.
-	At     time.Time             `json:"at"`
-	Number int                   `json:"number"`
-	Order  Order                 `json:"order"`
-	State  resource.AttemptState `json:"state"`
-	// Since is when State was entered.
-	Since    time.Time           `json:"since"`
-	Observed protocol.BootTarget `json:"observed,omitempty"`
-	Stored   protocol.Override   `json:"stored,omitzero"`
-	// Read is Stored as the BMC spells it; Outcome is what became of the write. Plain says
-	// that the BMC took the override without the URL of the order.
-	Read    protocol.Override    `json:"read,omitzero"`
-	Outcome protocol.BootOutcome `json:"outcome,omitempty"`
-	Plain   bool                 `json:"plain,omitempty"`
-	// OnSent is when On was first sent; OnAgain when it was last sent again.
-	OnSent  time.Time `json:"onSent,omitzero"`
-	OnAgain time.Time `json:"onAgain,omitzero"`
-	// OnPending is when an On was last sent that may still take effect; zero once
-	// the server was read running, or the BMC refused the only one.
-	OnPending time.Time `json:"onPending,omitzero"`
-	Epoch     uint64    `json:"epoch"` // before the power-on
-	Marks     Marks     `json:"marks,omitzero"`
+	At     time.Time `json:"at"`
+	Number int       `json:"number"`
+	Order  Order     `json:"order"`
+	Stage  Stage     `json:"stage"`
+	Marks  Marks     `json:"marks,omitzero"`
 	// Served is on disk before the first byte of the last file is sent: from then on
 	// the operating system may run.
 	Served bool `json:"served,omitempty"`
 	// Cached says that the BMC had read all of the medium before the power-on.
-	Cached   bool                  `json:"cached,omitempty"`
-	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
-	Reason   string                `json:"reason,omitempty"`
-	Code     resource.AttemptCode  `json:"code,omitempty"`
+	Cached bool `json:"cached,omitempty"`
 	// Assumed says that Fetched was assumed by Recover, and no event has said so yet.
 	Assumed bool `json:"assumed,omitempty"`
-	// Abandoned marks an attempt that was ended because its end was wanted.
-	Abandoned bool `json:"abandoned,omitempty"`
 	// Cleanup asks for a forced stop of what a failed network boot left running.
 	Cleanup bool `json:"cleanup,omitempty"`
 	// Given is on disk before the first byte of the user data is sent, Deliveries counts those
@@ -70,14 +49,14 @@ func (a *Attempt) IsLast(name string) bool {
 }
 
 // ByURL reports whether firmware has the URL of its file from its BMC.
-func (a *Attempt) ByURL() bool { return a.Order.URI && !a.Plain }
+func (a *Attempt) ByURL() bool { return a.Order.URI && !a.Stage.Arming.Plain }
 
 // Network says whether the attempt boots from the network.
 func (a *Attempt) Network() bool { return a.Order.Target != protocol.TargetHdd }
 
 // Open says whether the attempt has not ended.
 func (a *Attempt) Open() bool {
-	return a != nil && a.State != resource.AttemptSucceeded && a.State != resource.AttemptFailed
+	return a != nil && a.Stage.State != resource.AttemptSucceeded && a.Stage.State != resource.AttemptFailed
 }
 
 // Marks are the moments of an attempt between which its parts lie; zero is not come to.

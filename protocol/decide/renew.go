@@ -43,14 +43,15 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 		g.State = GuardKnown // it may have been put back since
 	}
 	if a := c.Attempt; a.Open() && (a.Network() || a.Order.Restart) {
-		a.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
-		if a.State == resource.AttemptFetched || a.Cached && !a.OnSent.IsZero() {
-			c.spend(a.Reason)
+		a.Stage.Ending.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
+		if a.Stage.State == resource.AttemptFetched || a.Cached && !a.Stage.PowerOn.Sent.IsZero() {
+			c.spend(a.Stage.Ending.Reason)
 		}
-		a.Code = resource.AttemptOutcomeUnknown
-		a.State, a.Since, a.Disarm = resource.AttemptFailed, now, true
+		a.Stage.Ending.Code = resource.AttemptOutcomeUnknown
+		a.Stage.enter(resource.AttemptFailed, now)
+		a.Disarm = true
 		happened = append(happened, resource.Event{
-			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Order.Target, a.Reason),
+			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Order.Target, a.Stage.Ending.Reason),
 		})
 	}
 	return c, happened
@@ -62,10 +63,10 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 // changed says whether anything came of it; a record that was recovered does not change again.
 func Recover(r Record) (c Record, changed bool) {
 	c = r.clone()
-	if a := c.Attempt; a.Open() && a.Served && a.State != resource.AttemptFetched {
-		a.State = resource.AttemptFetched
-		a.Evidence = protocol.EvidenceFetched
-		a.Reason = "assumed: the agent restarted while the boot file was being served"
+	if a := c.Attempt; a.Open() && a.Served && a.Stage.State != resource.AttemptFetched {
+		a.Stage.enter(resource.AttemptFetched, a.Stage.Since) // nobody knows when it was fetched
+		a.Stage.Evidence = protocol.EvidenceFetched
+		a.Stage.Ending.Reason = "assumed: the agent restarted while the boot file was being served"
 		a.Assumed = true
 		c.ran()
 		changed = true

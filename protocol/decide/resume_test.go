@@ -217,7 +217,7 @@ func TestResume(t *testing.T) {
 	})
 	t.Run("of a server whose last boot was begun while the clock was ahead", func(t *testing.T) {
 		y := stood(t)
-		y.s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetHdd}, State: resource.AttemptSucceeded, At: at(2 * time.Hour), OnSent: at(2 * time.Hour)}
+		y.s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetHdd}, Stage: Stage{State: resource.AttemptSucceeded, PowerOn: PowerOn{Sent: at(2 * time.Hour)}}, At: at(2 * time.Hour)}
 		keep(y, protocol.PowerOn, 20*sec, nil)
 		y.want(ActArm) // that boot is not the resume's
 		keep(y, protocol.PowerOn, 21*sec, y.answered(""))
@@ -247,7 +247,7 @@ func TestRetry(t *testing.T) {
 	y := story(t, func(s *Snapshot) {
 		s.Record.Power = protocol.PowerOff
 		s.Record.Used = map[string]GrantUse{"claim-1/1": {Attempts: 1, Spent: true, Reason: "the server went Off without an installed report"}}
-		s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetUefiHTTP}, State: resource.AttemptFailed, At: at(-time.Hour)}
+		s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetUefiHTTP}, Stage: Stage{State: resource.AttemptFailed}, At: at(-time.Hour)}
 	})
 	y.read(protocol.PowerOff, sec, nil)
 	y.want(ActNone)
@@ -266,9 +266,9 @@ func TestRetry(t *testing.T) {
 	y.read(protocol.PowerOff, 5*sec, y.answered(""))
 	y.want(ActOn)
 	rec := y.p.Record
-	rec.Attempt.State, rec.Attempt.Served = resource.AttemptFetched, true
+	rec.Attempt.Stage.State, rec.Attempt.Served = resource.AttemptFetched, true
 	rec.spend("it was killed again")
-	rec.Attempt.State, rec.Attempt.OnPending = resource.AttemptFailed, time.Time{}
+	rec.Attempt.Stage.State, rec.Attempt.Stage.PowerOn.Pending = resource.AttemptFailed, time.Time{}
 	y.s.Record = rec
 	y.bmc = protocol.Override{}
 	for n := range 30 {

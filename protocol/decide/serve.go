@@ -71,13 +71,13 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	known := s.Synced && s.Server != "" && !s.Ambiguous
 	w, open := windowClosed, false
 	if a := s.Attempt; a.Open() && a.Network() {
-		switch a.State {
+		switch a.Stage.State {
 		case resource.AttemptPowerRequested, resource.AttemptConsumed:
 			w, open = windowOf(a), true
 		case resource.AttemptFetched:
 			// Whoever asks again for an override that its BMC keeps is at the next boot;
 			// the installer asks as an operating system.
-			if open = true; a.Outcome != protocol.BootCoercedContinuous {
+			if open = true; a.Stage.Arming.Outcome != protocol.BootCoercedContinuous {
 				w = windowOf(a)
 			}
 		case resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptSucceeded, resource.AttemptFailed:

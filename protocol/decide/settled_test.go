@@ -66,11 +66,11 @@ func (w *world) well() bool {
 		return off
 	case always(w.intent.Boot):
 		a := rec.Attempt
-		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.State == resource.AttemptSucceeded && a.Network() && a.Order.OwnerUID == w.intent.Owner.UID
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.Stage.State == resource.AttemptSucceeded && a.Network() && a.Order.OwnerUID == w.intent.Owner.UID
 	default:
 		a := rec.Attempt
 		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, &rec, nil) &&
-			a != nil && a.State == resource.AttemptSucceeded && !a.Network()
+			a != nil && a.Stage.State == resource.AttemptSucceeded && !a.Network()
 	}
 }
 

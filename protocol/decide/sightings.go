@@ -105,9 +105,9 @@ func (si sightings) sawOff(o protocol.Observation) {
 	case first:
 	case si.d.rec.Stop != nil:
 		si.d.happened(resource.EventStopped, "")
-	case a != nil && a.Network() && a.State == resource.AttemptSucceeded && !a.Order.Repeat:
+	case a != nil && a.Network() && a.Stage.State == resource.AttemptSucceeded && !a.Order.Repeat:
 		si.d.happened(resource.EventStopped, "the installer ended")
-	case a != nil && a.State == resource.AttemptFailed && a.forDiscovery() && si.d.rec.runsFor(a.Order.OwnerUID) == runsThis:
+	case a != nil && a.Stage.State == resource.AttemptFailed && a.forDiscovery() && si.d.rec.runsFor(a.Order.OwnerUID) == runsThis:
 		si.d.happened(resource.EventStopped, "the image of the discovery ended")
 	case a.Open():
 		// The attempt says what this means.
@@ -122,7 +122,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	}
 	first := si.d.rec.Power == ""
 	a := si.d.rec.Attempt
-	ours := a != nil && !a.OnPending.IsZero() && a.Epoch == si.d.rec.Epoch && si.d.now.Sub(a.OnPending) <= onTimeout
+	ours := a != nil && !a.Stage.PowerOn.Pending.IsZero() && a.Stage.Epoch == si.d.rec.Epoch && si.d.now.Sub(a.Stage.PowerOn.Pending) <= onTimeout
 	si.d.rec.Power = protocol.PowerOn
 	si.d.rec.Epoch++
 	si.d.dirty = true
@@ -135,7 +135,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	}
 	switch {
 	case ours:
-		si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
+		si.d.poweredOn(a.Stage.PowerOn.Sent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 		si.d.explained()
 	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
 		si.d.poweredOn(last.StartedAt, bootedFor(si.s.Intent))
@@ -314,9 +314,9 @@ func (si sightings) cycled(o protocol.Observation, since time.Time, by protocol.
 		switch {
 		case si.d.work:
 			return // it resets servers
-		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
+		case a != nil && !a.Stage.PowerOn.Pending.IsZero(): // our On, whose effect nobody saw
 			si.d.rec.Epoch++
-			si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
+			si.d.poweredOn(a.Stage.PowerOn.Sent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 			si.attempts().came()
 			return
 		}

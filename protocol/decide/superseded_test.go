@@ -63,7 +63,7 @@ func TestSuperseded(t *testing.T) {
 				}
 				return
 			}
-			if a.ID != old.ID || a.Open() || a.Code != resource.AttemptWithdrawn || MayFetch(false, false, a, token, a.Order.File) {
+			if a.ID != old.ID || a.Open() || a.Stage.Ending.Code != resource.AttemptWithdrawn || MayFetch(false, false, a, token, a.Order.File) {
 				t.Errorf("it goes on: %+v", a)
 			}
 			forced := row.steps == 1

@@ -43,7 +43,7 @@ func (r *Record) Orders() Orders {
 	switch {
 	case a.Open(), r.Stop != nil, r.Rearm != nil && r.Rearm.State == RearmArmed:
 		return Orders{Open: true}
-	case r.Ordered.IsZero(), since, a != nil && a.Order.Repeat && a.State == resource.AttemptSucceeded && !r.Ordered.After(a.Since),
+	case r.Ordered.IsZero(), since, a != nil && a.Order.Repeat && a.Stage.State == resource.AttemptSucceeded && !r.Ordered.After(a.Stage.Since),
 		done.Class == progressOS && done.Followed && done.Since.After(r.Ordered):
 		return Orders{}
 	}

@@ -149,7 +149,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatal("the disk was armed for what always boots from the network (metal-operator 938)")
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: armed under a hold")
-		case !a.Open() || a.State != resource.AttemptPreparing || last.Power != protocol.PowerOff && !a.Order.Restart:
+		case !a.Open() || a.Stage.State != resource.AttemptPreparing || last.Power != protocol.PowerOff && !a.Order.Restart:
 			x.t.Fatalf("P6: armed outside an attempt toward a power-on: %+v", a)
 		case !a.Network() && p.Record.Unexpected != nil && p.Record.Unexpected.To == protocol.PowerOff:
 			x.t.Fatal("P5: a server that went Off by itself was started without an operator")
@@ -161,9 +161,9 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.rearmed(s, p)
 			break
 		}
-		taken := a.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]resource.AttemptState{
+		taken := a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]resource.AttemptState{
 			resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptPowerRequested, resource.AttemptFailed,
-		}, a.State)
+		}, a.Stage.State)
 		if (a.Open() || last.Power != protocol.PowerOff) && !taken || !last.Override.Armed() && !a.hidden() {
 			x.t.Fatalf("P6: disarmed during an attempt: %+v", a)
 		}
@@ -173,10 +173,10 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatal("P2: On under a hold")
 		case last.Power != protocol.PowerOff || last.Override.Target != a.Order.Target || !last.Override.Armed():
 			x.t.Fatalf("P9: On without a read of Off and armed: %+v", last)
-		case a.State != resource.AttemptPowerRequested || !p.Persist:
+		case a.Stage.State != resource.AttemptPowerRequested || !p.Persist:
 			x.t.Fatal("P9: On without its intent on disk")
-		case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.OnAgain.IsZero() &&
-			!now.Before(s.Record.Attempt.OnAgain) && now.Sub(s.Record.Attempt.OnAgain) < onResend:
+		case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.Stage.PowerOn.Again.IsZero() &&
+			!now.Before(s.Record.Attempt.Stage.PowerOn.Again) && now.Sub(s.Record.Attempt.Stage.PowerOn.Again) < onResend:
 			x.t.Fatal("P9: On repeated too soon")
 		case s.Intent == nil || s.Intent.Releasing || s.Intent.Power != resource.WantOn:
 			x.t.Fatal("P6: On without a claim that wants it")
@@ -413,7 +413,7 @@ func deref(p *resource.Provisioned) []resource.Provisioned {
 // setBoot is checked when it reaches the BMC.
 func (x *witness) setBoot(a Action) {
 	rec := x.world.record()
-	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Outcome != protocol.BootCoercedContinuous) {
+	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Stage.Arming.Outcome != protocol.BootCoercedContinuous) {
 		x.t.Fatalf("P6: %s between On and what consumes it", a.Kind)
 	}
 	if re := rec.Rearm; re != nil && re.ID == a.Attempt {
@@ -433,7 +433,7 @@ func (x *witness) served(a protocol.BootAnswer) {
 	if len(x.world.holds) > 0 {
 		x.t.Fatal("P2: a held server was booted")
 	}
-	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == resource.AttemptFetched {
+	if a := rec.Attempt; a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && a.Stage.State == resource.AttemptFetched {
 		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
 	use := rec.Used[rec.Attempt.Order.OwnerUID+"/1"]
