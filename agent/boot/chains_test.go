@@ -93,7 +93,7 @@ func TestOpenChain(t *testing.T) {
 	if f, err := b.OpenFor(at, "grub/grub.cfg"); err != nil || f.Token != "t" {
 		t.Errorf("whose file it is, is not told: %+v, %v", f, err)
 	}
-	if attempt.Served {
+	if attempt.Marks.Served {
 		t.Error("a loader counts as the operating system")
 	}
 	for _, spoil := range []func(e *indexed){
@@ -211,7 +211,7 @@ func TestChainByFamily(t *testing.T) {
 // A record of a release that served one file is served as then.
 func TestOpenWithoutChain(t *testing.T) {
 	b, attempt, at := chainBoots(t)
-	attempt.Order.File, attempt.Order.Blob, attempt.Served = "boot.efi", contentDigest(kernelText), true
+	attempt.Order.File, attempt.Order.Blob, attempt.Marks.Served = "boot.efi", contentDigest(kernelText), true
 	attempt.Order.Chain = nil
 	f, err := b.Open(at, "t", "boot.efi")
 	if err != nil {

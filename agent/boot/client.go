@@ -43,7 +43,7 @@ func (b *segment) Open(remote netip.Addr, token, name string) (*netboot.File, er
 		return nil, protocol.Errorf(protocol.CodeNotFound, op, "%s has no %s to boot", server, name)
 	}
 	last := e.attempt.IsLast(found.name)
-	if last && !e.attempt.Served {
+	if last && !e.attempt.Marks.Served {
 		if !b.room.cfg.Servers.Has(server) {
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
 		}

@@ -45,7 +45,7 @@ func (b *segment) configData(server string, e indexed) ([]byte, error) {
 	if !b.room.cfg.Servers.Has(server) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "make config image", "%s has no loop yet", server)
 	}
-	if !a.Given && a.Open() {
+	if !a.Marks.Given && a.Open() {
 		if err := b.room.cfg.Servers.Fold(server, decide.Event{UserData: decide.IgnitionGive, Token: a.Token, At: b.room.cfg.Clock()}); err != nil {
 			return nil, err
 		}

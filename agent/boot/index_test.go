@@ -131,7 +131,7 @@ func TestIndexOfStrangers(t *testing.T) {
 	expect("the first one stays", asks(stranger, protocol.ClassPXEClient), protocol.AnswerBoot, "01", "t1")
 	expect("one that is named", asks("02:00:00:00:00:02", protocol.ClassPXEClient), protocol.AnswerBoot, "02", "t2")
 	served := opens("t2")
-	served.Stage.State, served.Served = resource.AttemptConsumed, true
+	served.Stage.State, served.Marks.Served = resource.AttemptConsumed, true
 	x.follow("02", decide.Record{Attempt: served})
 	expect("the other has its file", asks(other, protocol.ClassPXEClient), protocol.AnswerBoot, "01", "t1")
 	x.follow("01", decide.Record{Attempt: opens("t4")})

@@ -29,7 +29,7 @@ func (b *segment) openMedium(remote netip.Addr, server string, e indexed, name s
 	}
 	switch name {
 	case protocol.FileISO:
-		if a := e.attempt; a.Open() && !a.Stage.PowerOn.Sent.IsZero() && !a.Served && !b.isHost(remote) {
+		if a := e.attempt; a.Open() && !a.Stage.PowerOn.Sent.IsZero() && !a.Marks.Served && !b.isHost(remote) {
 			// From here on nobody must guess whether the server has it.
 			if err := b.room.cfg.Servers.Fold(server, decide.Event{Begun: true, Token: a.Token, At: b.room.cfg.Clock()}); err != nil {
 				return nil, err
@@ -78,7 +78,7 @@ func (b *segment) mediumSent(server string, remote netip.Addr, token string, siz
 	now := b.room.cfg.Clock()
 	switch a := e.attempt; {
 	case a.Stage.PowerOn.Sent.IsZero():
-		if whole && !a.Cached {
+		if whole && !a.Marks.Cached {
 			b.room.cfg.Servers.Saw(server, decide.Event{Medium: decide.MediumWhole, Token: token, At: now})
 		}
 	case a.Stage.State == resource.AttemptFetched:

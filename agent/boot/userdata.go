@@ -25,7 +25,7 @@ func (b *segment) OpenUserData(remote netip.Addr, token string) (*netboot.File, 
 	if !b.room.cfg.Servers.Has(name) || verdict == decide.IgnitionClosed {
 		return nil, absent
 	}
-	if verdict != decide.IgnitionGive || !e.attempt.Given {
+	if verdict != decide.IgnitionGive || !e.attempt.Marks.Given {
 		if err := b.room.cfg.Servers.Fold(name, decide.Event{UserData: verdict, Token: token, At: b.room.cfg.Clock()}); err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func bootedRecord(i int) decide.Record {
 		}}},
 	}
 	if i%10 == 0 {
-		a.Order.Target, a.Stage.State, a.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
+		a.Order.Target, a.Stage.State, a.Marks.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
 	}
 	r := decide.Record{
 		Server: name, Power: protocol.PowerOn, Seen: protocol.PowerOn, Epoch: 3, LastPoweredOn: at, Attempt: a,
@@ -109,7 +109,7 @@ func TestManyServersStart(t *testing.T) {
 		if i%10 == 0 {
 			want = resource.AttemptFetched
 		}
-		if a := v.Record.Attempt; a == nil || a.Stage.State != want || a.Assumed != (want == resource.AttemptFetched) {
+		if a := v.Record.Attempt; a == nil || a.Stage.State != want || a.Marks.Assumed != (want == resource.AttemptFetched) {
 			t.Errorf("%s: attempt %+v, want %s", nameOf(i), a, want)
 		}
 	}

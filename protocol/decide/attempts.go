@@ -149,8 +149,8 @@ func (at attempts) enter(s resource.AttemptState) {
 
 // assumed says once what Recover has assumed.
 func (at attempts) assumed() {
-	if a := at.d.rec.Attempt; a != nil && a.Assumed {
-		a.Assumed, at.d.dirty = false, true
+	if a := at.d.rec.Attempt; a != nil && a.Marks.Assumed && !a.Marks.Announced {
+		a.Marks.Announced, at.d.dirty = true, true
 		at.d.happened(resource.EventFetched, "%s", a.Stage.Ending.Reason)
 	}
 }
@@ -164,7 +164,7 @@ func (at attempts) fail(reason string, code resource.AttemptCode) {
 	a.Disarm = true
 	at.enter(resource.AttemptFailed)
 	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Order.Target, reason)
-	if a.Network() && (fetched || a.Cached && !a.Stage.PowerOn.Sent.IsZero()) {
+	if a.Network() && (fetched || a.Marks.Cached && !a.Stage.PowerOn.Sent.IsZero()) {
 		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}
 	a.Cleanup = at.fallbacks().count() || a.Cleanup

@@ -313,5 +313,5 @@ func (bo boots) restartDue(done bool) restartDue {
 // has started is powered off then, and the next one begins by its own grant.
 func (bo boots) superseded() bool {
 	a, b := bo.d.rec.Attempt, bo.s.Intent.Boot
-	return b != nil && a.Order.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Order.Generation, a.Network(), a.Stage.State, a.Served || a.Cached)
+	return b != nil && a.Order.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Order.Generation, a.Network(), a.Stage.State, a.Marks.Served || a.Marks.Cached)
 }

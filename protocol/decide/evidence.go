@@ -20,7 +20,7 @@ func late(a *Attempt, token string) bool {
 // happened. A repeated report of a success is accepted and changes nothing.
 func TakesReport(a *Attempt, token string) bool {
 	switch {
-	case a == nil || token == "" || a.Token != token || !a.Network() || !a.Served && (!a.Cached || a.Stage.PowerOn.Sent.IsZero()):
+	case a == nil || token == "" || a.Token != token || !a.Network() || !a.Marks.Served && (!a.Marks.Cached || a.Stage.PowerOn.Sent.IsZero()):
 		return false
 	case a.Stage.State == resource.AttemptSucceeded:
 		return true

@@ -38,8 +38,8 @@ func (he heard) evidence(e Event) {
 	case e.Kind == protocol.EvidenceDHCP && e.Class == protocol.ClassNone:
 		he.d.watch.Heard = e.At
 	case e.Begun:
-		if accepting(a, e.Token) && !a.Served {
-			a.Served = true
+		if accepting(a, e.Token) && !a.Marks.Served {
+			a.Marks.Served = true
 			he.d.dirty = true
 		}
 	case e.Kind == protocol.EvidenceDHCP:
@@ -166,14 +166,14 @@ func (he heard) userData(e Event) {
 	}
 	switch e.UserData {
 	case IgnitionGive:
-		if !a.Given {
-			a.Given, he.d.dirty = true, true
+		if !a.Marks.Given {
+			a.Marks.Given, he.d.dirty = true, true
 		}
 	case IgnitionOver, IgnitionStranger:
-		if slices.Contains(a.Refusals, e.UserData) {
+		if slices.Contains(a.Marks.Refusals, e.UserData) {
 			return
 		}
-		a.Refusals, he.d.dirty = append(a.Refusals, e.UserData), true
+		a.Marks.Refusals, he.d.dirty = append(a.Marks.Refusals, e.UserData), true
 		why := "asked for after the installation was reported"
 		if e.UserData == IgnitionStranger {
 			why = "asked for from an address that is not the server's"
@@ -181,9 +181,9 @@ func (he heard) userData(e Event) {
 		he.d.happened(resource.EventUserDataRefused, "%s", why)
 	case IgnitionClosed:
 	default: // its last byte was sent
-		a.Deliveries++
+		a.Marks.Deliveries++
 		he.d.dirty = true
-		if a.Deliveries == 1 {
+		if a.Marks.Deliveries == 1 {
 			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Order.Ignition.Version, a.Order.Ignition.Secret)
 		}
 	}
@@ -193,7 +193,7 @@ func (he heard) userData(e Event) {
 // not read it again, so that reads are no evidence.
 func (he heard) cached(e Event) {
 	a, m := he.d.rec.Attempt, he.d.rec.Medium
-	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.Stage.PowerOn.Sent.IsZero() && !a.Cached {
-		a.Cached, he.d.dirty = true, true
+	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.Stage.PowerOn.Sent.IsZero() && !a.Marks.Cached {
+		a.Marks.Cached, he.d.dirty = true, true
 	}
 }

@@ -78,7 +78,7 @@ func TestUserDataEvents(t *testing.T) {
 	if count[resource.EventUserDataDelivered] != 1 || count[resource.EventUserDataRefused] != 2 || len(count) != 2 {
 		t.Errorf("events %v", count)
 	}
-	if !a.Given || a.Deliveries != 3 || a.Stage.State != resource.AttemptConsumed || a.Stage.Evidence != "" {
+	if !a.Marks.Given || a.Marks.Deliveries != 3 || a.Stage.State != resource.AttemptConsumed || a.Stage.Evidence != "" {
 		t.Errorf("the attempt is %+v", a)
 	}
 }

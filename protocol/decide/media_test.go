@@ -219,7 +219,7 @@ func (w *world) armed() bool {
 // Who may read a medium, by what it is for.
 func TestMayReadMedium(t *testing.T) {
 	m := &Medium{Attempt: "a", Token: "m", State: MediumIn}
-	on := &Attempt{ID: "a", Token: "t", Stage: Stage{PowerOn: PowerOn{Sent: worldStart}}, Served: true}
+	on := &Attempt{ID: "a", Token: "t", Stage: Stage{PowerOn: PowerOn{Sent: worldStart}}, Marks: Marks{Served: true}}
 	failed := &Attempt{ID: "a", Token: "t", Stage: Stage{State: resource.AttemptFailed, PowerOn: PowerOn{Sent: worldStart}}}
 	for name, row := range map[string]struct {
 		held, missing bool

@@ -153,7 +153,7 @@ func (r Record) clone() Record {
 	}
 	if r.Attempt != nil {
 		v := *r.Attempt
-		v.Refusals = slices.Clone(v.Refusals)
+		v.Marks.Refusals = slices.Clone(v.Marks.Refusals)
 		c.Attempt = &v
 	}
 	if r.Provisioned != nil {

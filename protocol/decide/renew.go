@@ -44,7 +44,7 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 	}
 	if a := c.Attempt; a.Open() && (a.Network() || a.Order.Restart) {
 		a.Stage.Ending.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
-		if a.Stage.State == resource.AttemptFetched || a.Cached && !a.Stage.PowerOn.Sent.IsZero() {
+		if a.Stage.State == resource.AttemptFetched || a.Marks.Cached && !a.Stage.PowerOn.Sent.IsZero() {
 			c.spend(a.Stage.Ending.Reason)
 		}
 		a.Stage.Ending.Code = resource.AttemptOutcomeUnknown
@@ -63,16 +63,16 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 // changed says whether anything came of it; a record that was recovered does not change again.
 func Recover(r Record) (c Record, changed bool) {
 	c = r.clone()
-	if a := c.Attempt; a.Open() && a.Served && a.Stage.State != resource.AttemptFetched {
+	if a := c.Attempt; a.Open() && a.Marks.Served && a.Stage.State != resource.AttemptFetched {
 		a.Stage.enter(resource.AttemptFetched, a.Stage.Since) // nobody knows when it was fetched
 		a.Stage.Evidence = protocol.EvidenceFetched
 		a.Stage.Ending.Reason = "assumed: the agent restarted while the boot file was being served"
-		a.Assumed = true
+		a.Marks.Assumed = true
 		c.ran()
 		changed = true
 	}
-	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID && !a.Cached {
-		a.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
+	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID && !a.Marks.Cached {
+		a.Marks.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
 	}
 	return c, changed
 }

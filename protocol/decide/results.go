@@ -124,12 +124,12 @@ func (at attempts) insertResult(r Result) {
 // BMC, and the installer may run.
 func (at attempts) tookCached() {
 	a := at.d.rec.Attempt
-	if !a.Cached || a.Stage.State != resource.AttemptConsumed {
+	if !a.Marks.Cached || a.Stage.State != resource.AttemptConsumed {
 		return
 	}
 	at.enter(resource.AttemptFetched)
 	at.d.rec.ran()
-	a.Stage.Evidence, a.Served, a.Stage.Observed = protocol.EvidenceFetched, true, a.Order.Target
+	a.Stage.Evidence, a.Marks.Served, a.Stage.Observed = protocol.EvidenceFetched, true, a.Order.Target
 	at.d.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.Order.last())
 }
 

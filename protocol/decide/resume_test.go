@@ -266,7 +266,7 @@ func TestRetry(t *testing.T) {
 	y.read(protocol.PowerOff, 5*sec, y.answered(""))
 	y.want(ActOn)
 	rec := y.p.Record
-	rec.Attempt.Stage.State, rec.Attempt.Served = resource.AttemptFetched, true
+	rec.Attempt.Stage.State, rec.Attempt.Marks.Served = resource.AttemptFetched, true
 	rec.spend("it was killed again")
 	rec.Attempt.Stage.State, rec.Attempt.Stage.PowerOn.Pending = resource.AttemptFailed, time.Time{}
 	y.s.Record = rec

@@ -40,7 +40,7 @@ func TestSuperseded(t *testing.T) {
 				y.read(protocol.PowerOn, 3*sec, y.answered(""))
 			}
 			old := *y.s.Record.Attempt
-			if old.Token == "" || !old.Open() || old.Served != row.first {
+			if old.Token == "" || !old.Open() || old.Marks.Served != row.first {
 				t.Fatalf("the old boot is %+v", old)
 			}
 			intent, boot, grant := *y.s.Intent, *y.s.Intent.Boot, *y.s.Grant

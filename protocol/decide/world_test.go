@@ -407,7 +407,7 @@ func (w *world) netboot(target protocol.BootTarget) (time.Duration, bool) {
 func (w *world) load(token string) (time.Duration, bool) {
 	w.fold(Event{Begun: true, Token: token, At: w.clock()})
 	a := w.record().Attempt
-	if !MayFetch(len(w.holds) > 0, false, a, token, a.Order.File) || !a.Served {
+	if !MayFetch(len(w.holds) > 0, false, a, token, a.Order.File) || !a.Marks.Served {
 		return 0, false
 	}
 	w.lost = false
