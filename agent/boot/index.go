@@ -170,7 +170,7 @@ func (x *Index) hold(server string, held bool) {
 // business: a step that read the store before a hold was enforced would open the
 // gate again behind it.
 func (x *Index) follow(server string, r decide.Record) {
-	a, m := r.Attempt, r.Medium
+	a, m := r.Attempt, r.Residue.Medium()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := x.servers[server]

@@ -151,7 +151,7 @@ func TestOutcomeVectors(t *testing.T) {
 			y.want(ActDisarm)
 			y.read(on, 21*sec, y.answered(""))
 			y.want(ActNone)
-			if y.p.Record.Attempt.Disarm {
+			if y.p.Record.Residue.has(LeftOverride) {
 				t.Error("still to be cleared")
 			}
 		},

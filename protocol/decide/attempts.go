@@ -57,7 +57,9 @@ func (at attempts) advance() {
 			reason, code = at.mediaFailure(reason, code)
 		}
 		at.fail(reason, code)
-		a.Cleanup = a.Cleanup || act == ActForceOff
+		if act == ActForceOff {
+			at.leavesRunning()
+		}
 		return
 	case next == resource.AttemptSucceeded:
 		if a.Stage.Observed == "" {
@@ -139,7 +141,7 @@ func (at attempts) enter(s resource.AttemptState) {
 	a := at.d.rec.Attempt
 	a.Stage.enter(s, at.d.now)
 	if a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && (s == resource.AttemptConsumed || s == resource.AttemptFetched) {
-		a.Disarm = true // see lasting
+		at.disarms() // see lasting
 	}
 	if s == resource.AttemptSucceeded || s == resource.AttemptFailed {
 		at.ended()
@@ -161,13 +163,15 @@ func (at attempts) fail(reason string, code resource.AttemptCode) {
 	a := at.d.rec.Attempt
 	fetched := a.Stage.State == resource.AttemptFetched
 	a.Stage.Ending.Reason, a.Stage.Ending.Code = reason, code
-	a.Disarm = true
+	at.disarms()
 	at.enter(resource.AttemptFailed)
 	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Order.Target, reason)
 	if a.Network() && (fetched || a.Marks.Cached && !a.Stage.PowerOn.Sent.IsZero()) {
 		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}
-	a.Cleanup = at.fallbacks().count() || a.Cleanup
+	if at.fallbacks().count() {
+		at.leavesRunning()
+	}
 	at.d.watch.Backoff++
 	pause := min(attemptBackoff<<min(at.d.watch.Backoff-1, 10), attemptMaxPause)
 	at.d.watch.NextTry = at.d.now.Add(pause)
@@ -178,7 +182,10 @@ func (at attempts) fail(reason string, code resource.AttemptCode) {
 // same: nobody watched what it booted.
 func (at attempts) abandon(why string, code resource.AttemptCode) {
 	a := at.d.rec.Attempt
-	a.Cleanup = a.Stage.State != resource.AttemptPreparing && a.Stage.State != resource.AttemptArmed
+	at.d.rec.Residue.drop(LeftRunning)
+	if a.Stage.State != resource.AttemptPreparing && a.Stage.State != resource.AttemptArmed {
+		at.leavesRunning()
+	}
 	a.Stage.Ending.Abandoned = true
 	at.fail(why, code)
 	at.d.watch.NextTry, at.d.watch.Backoff = at.d.now, 0
@@ -194,14 +201,15 @@ func (at attempts) spend(why string) {
 // that was cleared since is none that firmware took.
 func (at attempts) isLate() bool {
 	a := at.d.rec.Attempt
-	return a.Stage.State == resource.AttemptFailed && !a.Stage.Ending.Abandoned && a.Disarm &&
+	return a.Stage.State == resource.AttemptFailed && !a.Stage.Ending.Abandoned && at.d.rec.Residue.has(LeftOverride) &&
 		lateRule(a.Network(), a.Stage.Ending.Code, runningOf(at.d.watch.Last.Power), armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now))
 }
 
 // takeLate goes on with it.
 func (at attempts) takeLate() {
 	a := at.d.rec.Attempt
-	a.Stage.Ending, a.Disarm, at.d.dirty = Ending{}, false, true
+	at.d.rec.Residue.drop(LeftOverride)
+	a.Stage.Ending, at.d.dirty = Ending{}, true
 	a.Stage.enter(resource.AttemptPowerRequested, a.Stage.Since) // how long firmware had counts
 	at.advance()
 }
@@ -230,10 +238,22 @@ func (at attempts) staleOff(a *Attempt) bool {
 }
 
 // stopped notes that what an ended attempt left running is stopped.
-func (at attempts) stopped() { at.d.rec.Attempt.Cleanup, at.d.dirty = false, true }
+func (at attempts) stopped() {
+	at.d.rec.Residue.drop(LeftRunning)
+	at.d.dirty = true
+}
+
+// leavesRunning asks for what the attempt started to be stopped.
+func (at attempts) leavesRunning() { at.d.rec.Residue.put(Left{Kind: LeftRunning}) }
+
+// disarms asks for the attempt's override to be cleared, because nothing consumed it.
+func (at attempts) disarms() { at.d.rec.Residue.disarm() }
 
 // forget drops the attempt: another owner comes, or its owner ends.
-func (at attempts) forget() { at.d.rec.Attempt, at.d.dirty = nil, true }
+func (at attempts) forget() {
+	at.d.rec.Residue.drop(LeftOverride, LeftRunning)
+	at.d.rec.Attempt, at.d.dirty = nil, true
+}
 
 // came notes that the server was seen to run: no On of ours takes effect any more.
 func (at attempts) came() { at.d.rec.Attempt.Stage.PowerOn.Pending = time.Time{} }

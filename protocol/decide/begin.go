@@ -9,12 +9,9 @@ import (
 // sent.
 func (at attempts) begin(c choice) {
 	b := at.s.Intent.Boot
-	number, left := 1, protocol.BootTarget("")
+	number, over := 1, at.over()
 	var way string
 	c.url, way = at.way(c.target)
-	if a := at.d.rec.Attempt; a != nil && a.Disarm {
-		left = a.Order.Target
-	}
 	if a := at.d.rec.Attempt; a != nil && a.Stage.State == resource.AttemptFailed && a.Order.Target == c.target {
 		number = a.Number + 1
 	}
@@ -25,7 +22,8 @@ func (at attempts) begin(c choice) {
 		at.d.rec.Released = "" // a hub that was restored goes on with what had ended
 	}
 	at.d.rec.Attempt = &Attempt{
-		ID: at.s.NewID, Token: at.s.NewToken, Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Epoch}, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c), Left: left,
+		ID: at.s.NewID, Token: at.s.NewToken, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c),
+		Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Epoch, Arming: Arming{Over: over}},
 	}
 	if byMedium(c.target) {
 		at.drives().begin(at.d.rec.Attempt, at.s.NewMedium)
@@ -69,16 +67,26 @@ func (at attempts) restarted() {
 	if in == nil || in.Boot == nil {
 		return
 	}
-	left := protocol.BootTarget("")
-	if a := at.d.rec.Attempt; a != nil && a.Disarm {
-		left = a.Order.Target
+	over := at.over()
+	if over != "" {
+		at.disarms()
 	}
 	at.d.rec.Attempt = &Attempt{
-		ID: at.s.NewID, Stage: Stage{State: resource.AttemptSucceeded, Since: at.d.now, Observed: protocol.TargetHdd, Epoch: at.d.rec.Epoch}, At: at.d.now, Number: 1, Left: left, Disarm: left != "",
-		Order: newOrder(in.Owner.UID, in.Boot, choice{target: protocol.TargetHdd}),
+		ID: at.s.NewID, At: at.d.now, Number: 1, Order: newOrder(in.Owner.UID, in.Boot, choice{target: protocol.TargetHdd}),
+		Stage: Stage{State: resource.AttemptSucceeded, Since: at.d.now, Epoch: at.d.rec.Epoch, Arming: Arming{Over: over}, Observed: protocol.TargetHdd},
 	}
 	at.d.rec.Epoch++
 	at.d.rec.Ordered = at.d.now // what its LastResetTime shows is this
 	at.d.poweredOn(at.d.now, bootedFor(in))
 	at.d.happened(resource.EventDiskBoot, "restarted by itself; firmware took the disk")
+}
+
+// over is the target of the attempt that another takes the place of, if its override may still be
+// armed. What else that attempt has left is the other's from here on.
+func (at attempts) over() (target protocol.BootTarget) {
+	if a := at.d.rec.Attempt; a != nil && at.d.rec.Residue.has(LeftOverride) {
+		target = a.Order.Target
+	}
+	at.d.rec.Residue.drop(LeftOverride, LeftRunning)
+	return target
 }

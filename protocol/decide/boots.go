@@ -76,7 +76,7 @@ func (bo boots) tidyFacts() tidyFacts {
 		return tidyFacts{}
 	}
 	return tidyFacts{
-		failed: true, cleanup: a.Cleanup, off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.rec.Attempt.pending(bo.d.now), abandoned: a.Stage.Ending.Abandoned, override: bo.disarming().left(),
+		failed: true, cleanup: bo.d.rec.Residue.has(LeftRunning), off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.rec.Attempt.pending(bo.d.now), abandoned: a.Stage.Ending.Abandoned, override: bo.disarming().left(),
 	}
 }
 
@@ -99,7 +99,7 @@ func (bo boots) tidy() bool {
 			bo.disarming().send()
 			return false
 		case tidyGone:
-			bo.disarming().end(bo.d.rec.Attempt)
+			bo.disarming().end()
 		case tidyNothing:
 			return true
 		}
@@ -107,10 +107,9 @@ func (bo boots) tidy() bool {
 }
 
 func (bo boots) handOverFacts() handOverFacts {
-	a := bo.d.rec.Attempt
 	return handOverFacts{
 		taken: bo.takes(false), power: runningOf(bo.d.watch.Last.Power), stopping: bo.d.rec.Stop != nil, pending: bo.d.rec.Attempt.pending(bo.d.now),
-		override: bo.disarming().left(), rearm: bo.rearming().left(), armed: a.Disarm || bo.d.rec.Rearm != nil,
+		override: bo.disarming().left(), rearm: bo.rearming().left(), armed: bo.d.rec.Residue.has(LeftOverride) || bo.d.rec.Residue.has(LeftRearm),
 	}
 }
 
@@ -130,7 +129,7 @@ func (bo boots) handOver() bool {
 			bo.disarming().send()
 			return false
 		case handGone:
-			bo.disarming().end(bo.d.rec.Attempt)
+			bo.disarming().end()
 		case handRearm:
 			if bo.rearming().drop() {
 				return false

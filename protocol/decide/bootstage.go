@@ -31,11 +31,14 @@ type Arming struct {
 	Outcome protocol.BootOutcome `json:"outcome,omitempty"`
 	// Plain says that the BMC took the override without the URL of the order.
 	Plain bool `json:"plain,omitempty"`
+	// Over is the target of the attempt before, whose override may still be armed where ours
+	// did not come over it.
+	Over protocol.BootTarget `json:"over,omitempty"`
 }
 
 // answered notes what the BMC answered to the write.
 func (ar *Arming) answered(r Result) {
-	*ar = Arming{Stored: r.Stored, Read: r.Read, Outcome: r.Outcome, Plain: ar.Plain || r.Plain}
+	*ar = Arming{Stored: r.Stored, Read: r.Read, Outcome: r.Outcome, Plain: ar.Plain || r.Plain, Over: ar.Over}
 }
 
 // PowerOn is when On, or the ForceRestart in its place, was sent.

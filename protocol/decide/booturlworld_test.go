@@ -32,13 +32,13 @@ func (w *world) uriBoot() (time.Duration, bool) {
 // url checks what is done with a URL in the BMC: it goes in with the override of its attempt,
 // on disk before it is sent, and out when firmware has done with it.
 func (x *witness) url(s Snapshot, p Plan) {
-	a, u := p.Record.Attempt, p.Record.URL
+	a, u := p.Record.Attempt, p.Record.Residue.URL()
 	switch k := p.Action.Kind; {
 	case k == ActArm && p.Action.URI:
 		if !a.ByURL() || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != a.Token {
 			x.t.Fatalf("P12: a URL is sent of which the record says %+v, for %+v", u, a)
 		}
-		if disk := x.world.record().URL; !p.Persist && (disk == nil || *disk != *u) {
+		if disk := x.world.record().Residue.URL(); !p.Persist && (disk == nil || *disk != *u) {
 			x.t.Fatal("P9: a URL without its intent on disk")
 		}
 	case k == ActArm && a.ByURL() && a.Stage.State == resource.AttemptPreparing:
@@ -54,7 +54,7 @@ func (x *witness) url(s Snapshot, p Plan) {
 			x.t.Fatalf("cleared while the server is %s", o.Power)
 		}
 	}
-	if was := s.Record.URL; was != nil && u == nil && (s.Result == nil || s.Result.Action != ActClearURL || s.Result.Code != "") {
+	if was := s.Record.Residue.URL(); was != nil && u == nil && (s.Result == nil || s.Result.Action != ActClearURL || s.Result.Code != "") {
 		x.t.Fatalf("the URL of %s is forgotten, and nobody has cleared it", was.Attempt)
 	}
 	if p.Record.Released != "" && s.Record.Released != p.Record.Released && u != nil && p.Watch.URL.Tries < urlTries && !p.Watch.URL.Pending && !discovering(s.Intent) {

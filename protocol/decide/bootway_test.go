@@ -43,8 +43,8 @@ func TestNextWay(t *testing.T) {
 	if len(told) != 3 || told[1] != "UefiHttp boot for the claim, by a URL in the BMC, because that by DHCP ended with WrongMethod" {
 		t.Errorf("%q", told)
 	}
-	if w.m.uri != "" || w.record().URL != nil {
-		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().URL)
+	if w.m.uri != "" || w.record().Residue.URL() != nil {
+		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().Residue.URL())
 	}
 }
 
@@ -58,8 +58,8 @@ func TestNextWayThatIsNone(t *testing.T) {
 	if use := w.record().Used["claim-1/1"]; use.Attempts != 2 || a.ByURL() || a.Stage.Ending.Code != resource.AttemptWrongMethod || w.w.ons != 2 {
 		t.Errorf("%+v, %d On, %+v", use, w.w.ons, a)
 	}
-	if w.m.uri != "" || w.record().URL != nil {
-		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().URL)
+	if w.m.uri != "" || w.record().Residue.URL() != nil {
+		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().Residue.URL())
 	}
 }
 
@@ -83,5 +83,5 @@ func TestWaysGoRound(t *testing.T) {
 // tried says whether so many attempts of the first claim's grant have failed.
 func (w *world) tried(n int) bool {
 	rec := w.record()
-	return rec.Used["claim-1/1"].Attempts == n && rec.Attempt.Stage.State == resource.AttemptFailed && w.m.power == protocol.PowerOff && rec.URL == nil
+	return rec.Used["claim-1/1"].Attempts == n && rec.Attempt.Stage.State == resource.AttemptFailed && w.m.power == protocol.PowerOff && rec.Residue.URL() == nil
 }

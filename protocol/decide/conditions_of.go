@@ -11,7 +11,7 @@ import (
 )
 
 func (co conditions) url() {
-	if w := co.d.watch.URL; co.d.rec.URL != nil && w.Tries > 0 {
+	if w := co.d.watch.URL; co.d.rec.Residue.URL() != nil && w.Tries > 0 {
 		co.d.raise(resource.CondBootURLNotCleared, "%s", w.Why)
 	}
 }
@@ -30,7 +30,7 @@ func (co conditions) approval() {
 
 // left says what stays armed.
 func (co conditions) left() {
-	if l := co.d.rec.Left; l != nil {
+	if l := co.d.rec.Residue.Kept(); l != nil {
 		co.d.raise(resource.CondOverrideLeft, "%s %s, since %s: %s", l.Override.Target, l.Override.Enabled, l.Since.UTC().Format(time.RFC3339), l.Fault.Words())
 	}
 }
@@ -89,7 +89,7 @@ func (co conditions) guard() {
 }
 
 func (co conditions) media() {
-	a, m := co.d.rec.Attempt, co.d.rec.Medium
+	a, m := co.d.rec.Attempt, co.d.rec.Residue.Medium()
 	switch {
 	case m == nil:
 	case a.Open() && a.ID == m.Attempt && a.Stage.State == resource.AttemptPreparing && co.d.watch.Occupied != "":

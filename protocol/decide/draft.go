@@ -123,6 +123,16 @@ func (dr *draft) act(a Action) { dr.plan.Action = a }
 // idle says whether nothing is sent yet in this step.
 func (dr *draft) idle() bool { return dr.plan.Action.Kind == ActNone }
 
+// first does what is due in its order, until something is sent: one thing is in a step, and what needs to
+// wait leaves it to the next.
+func (dr *draft) first(due ...func()) {
+	for _, do := range due {
+		if dr.idle() {
+			do()
+		}
+	}
+}
+
 func (dr *draft) recheck(d time.Duration) { dr.recheckAt(dr.now.Add(d)) }
 
 func (dr *draft) recheckAt(t time.Time) {

@@ -232,7 +232,7 @@ func TestFaultVectors(t *testing.T) {
 				y.read(off, d, r)
 			}
 			y.condition(resource.CondOverrideLeft)
-			l := y.p.Record.Left
+			l := y.p.Record.Residue.Kept()
 			if l == nil || l.Override != y.bmc || l.Fault.Status != 400 {
 				t.Fatalf("stored is %+v", l)
 			}

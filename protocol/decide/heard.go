@@ -113,7 +113,7 @@ func (he heard) installed(e Event) {
 		return
 	}
 	a.Stage.Evidence = e.Kind
-	a.Disarm = true // some firmware boots by an override for once and keeps it
+	he.attempts().disarms() // some firmware boots by an override for once and keeps it
 	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
 	a.Stage.Ending.Code, a.Stage.Ending.Reason = "", "" // a late report of one that was ended
 	he.attempts().enter(resource.AttemptSucceeded)
@@ -192,7 +192,7 @@ func (he heard) userData(e Event) {
 // cached notes that a BMC has all of a medium before the server is powered on: it needs
 // not read it again, so that reads are no evidence.
 func (he heard) cached(e Event) {
-	a, m := he.d.rec.Attempt, he.d.rec.Medium
+	a, m := he.d.rec.Attempt, he.d.rec.Residue.Medium()
 	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.Stage.PowerOn.Sent.IsZero() && !a.Marks.Cached {
 		a.Marks.Cached, he.d.dirty = true, true
 	}

@@ -60,7 +60,7 @@ func TestMediaBoot(t *testing.T) {
 		w.m.caches = caches
 		w.until("the medium is in", func() bool { return w.m.medium != "" })
 		w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
-		if rec := w.record(); w.m.medium != "" || rec.Medium != nil || w.provisioned().Evidence != protocol.EvidenceInstalled {
+		if rec := w.record(); w.m.medium != "" || rec.Residue.Medium() != nil || w.provisioned().Evidence != protocol.EvidenceInstalled {
 			t.Fatalf("caches %t: medium %q, %s", caches, w.m.medium, w.disk)
 		}
 	}
@@ -84,7 +84,7 @@ func TestMediaCrashes(t *testing.T) {
 			n++
 			w.heard = true
 			w.settled()
-			if rec := w.record(); w.m.medium != "" || rec.Medium != nil {
+			if rec := w.record(); w.m.medium != "" || rec.Residue.Medium() != nil {
 				t.Fatalf("crash %d, caches %t: medium %q stays in: %s", crash, caches, w.m.medium, w.disk)
 			}
 			if w.provisioned() == nil && len(w.conds) == 0 {
@@ -143,7 +143,7 @@ func TestMediaFailures(t *testing.T) {
 		w.until(name+": said so", func() bool { return w.has(row.want) })
 		w.m.faults = faults{}
 		if row.code == resource.AttemptNoReport {
-			w.until(name+": ejected", func() bool { return w.m.medium == "" && w.record().Medium == nil })
+			w.until(name+": ejected", func() bool { return w.m.medium == "" && w.record().Residue.Medium() == nil })
 		}
 	}
 	for _, c := range mediaCodes() {
@@ -161,13 +161,13 @@ func TestMediaNotEjected(t *testing.T) {
 	if w.m.medium == "" || !w.has(resource.CondMediaNotEjected) {
 		t.Fatalf("medium %q, %+v", w.m.medium, w.conds)
 	}
-	if MayReadMedium(false, false, w.record().Attempt, w.record().Medium, w.m.medium) {
+	if MayReadMedium(false, false, w.record().Attempt, w.record().Residue.Medium(), w.m.medium) {
 		t.Error("it is served all the same")
 	}
 	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
 	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
-	w.until("ejected at last", func() bool { return w.m.medium == "" && w.record().Medium == nil })
+	w.until("ejected at last", func() bool { return w.m.medium == "" && w.record().Residue.Medium() == nil })
 }
 
 // A maintenance runs from the drive: it stays in while it runs, under a hold until the
@@ -181,7 +181,7 @@ func TestMediaMaintenance(t *testing.T) {
 	w.byMedia()
 	w.until("runs from the drive", w.booted)
 	w.run(time.Hour)
-	if rec := w.record(); w.m.medium == "" || !MayReadMedium(false, false, rec.Attempt, rec.Medium, w.m.medium) {
+	if rec := w.record(); w.m.medium == "" || !MayReadMedium(false, false, rec.Attempt, rec.Residue.Medium(), w.m.medium) {
 		t.Fatalf("medium %q, %s", w.m.medium, w.disk)
 	}
 	w.hold(resource.StopSoft)

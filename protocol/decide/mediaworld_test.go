@@ -51,7 +51,7 @@ func (w *world) mediaboot() (time.Duration, bool) {
 		w.w.mediaServed(rec)
 		return 2 * time.Second, true
 	}
-	if !MayReadMedium(len(w.holds) > 0, false, a, rec.Medium, w.m.medium) {
+	if !MayReadMedium(len(w.holds) > 0, false, a, rec.Residue.Medium(), w.m.medium) {
 		return 0, false
 	}
 	w.w.mediaServed(rec)
@@ -71,7 +71,7 @@ func (x *witness) mediaServed(rec Record) {
 	if len(x.world.holds) > 0 && x.world.m.power != protocol.PowerOn {
 		x.t.Fatal("P2: a held server was booted")
 	}
-	if a.Open() && a.Network() && a.Order.Target == protocol.TargetCd && rec.Medium != nil && rec.Medium.Token == x.world.m.medium {
+	if a.Open() && a.Network() && a.Order.Target == protocol.TargetCd && rec.Residue.Medium() != nil && rec.Residue.Medium().Token == x.world.m.medium {
 		if use := rec.Used[a.Order.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
 			x.t.Fatalf("P4: booted outside a granted attempt: %+v", a)
 		}
@@ -81,14 +81,14 @@ func (x *witness) mediaServed(rec Record) {
 // media checks what is done to the drives: the image before the override, and never out
 // before its end.
 func (x *witness) media(s Snapshot, p Plan) {
-	a, m := p.Record.Attempt, p.Record.Medium
+	a, m := p.Record.Attempt, p.Record.Residue.Medium()
 	switch p.Action.Kind {
 	case ActInsert:
 		if len(s.Holds) > 0 || !a.Open() || a.Stage.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd ||
 			p.Watch.Last.Power != protocol.PowerOff || m == nil || m.Attempt != a.ID || m.State != MediumInserting {
 			x.t.Fatalf("P6: inserted outside an attempt: %+v for %+v", m, a)
 		}
-		if disk := x.world.record().Medium; !p.Persist && (disk == nil || *disk != *m) {
+		if disk := x.world.record().Residue.Medium(); !p.Persist && (disk == nil || *disk != *m) {
 			x.t.Fatal("P9: inserted without its intent on disk")
 		}
 		x.grant(s, p)

@@ -145,7 +145,7 @@ func TestRestartsOfTheSystem(t *testing.T) {
 			}
 		}
 		w.hold(resource.StopHard)
-		w.until("held", func() bool { return len(w.record().Receipts) == 1 && w.record().Rearm == nil })
+		w.until("held", func() bool { return len(w.record().Receipts) == 1 && w.record().Residue.Rearm() == nil })
 		if w.m.override.Armed() {
 			t.Fatalf("%s: %+v stays armed while it is Off", r, w.m.override)
 		}

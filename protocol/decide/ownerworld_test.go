@@ -100,8 +100,8 @@ func (x *witness) rearmed(s Snapshot, p Plan) {
 	last, in, a := p.Watch.Last, s.Intent, p.Record.Attempt
 	switch o := p.Action.Override; {
 	case p.Action.Kind == ActDisarm:
-		if last.Power != protocol.PowerOff && p.Record.Rearm.State != RearmUndo {
-			x.t.Fatalf("P6: disarmed while %s: %+v", last.Power, p.Record.Rearm)
+		if last.Power != protocol.PowerOff && p.Record.Residue.Rearm().State != RearmUndo {
+			x.t.Fatalf("P6: disarmed while %s: %+v", last.Power, p.Record.Residue.Rearm())
 		}
 	case o.Target != protocol.TargetHdd, o.Enabled != protocol.OverrideOnce:
 		x.t.Fatalf("P6: %+v for a restart", o)

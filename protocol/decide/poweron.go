@@ -17,14 +17,6 @@ type Attempt struct {
 	Order  Order     `json:"order"`
 	Stage  Stage     `json:"stage"`
 	Marks  Marks     `json:"marks,omitzero"`
-	// Cleanup asks for a forced stop of what a failed network boot left running.
-	Cleanup bool `json:"cleanup,omitempty"`
-	// Left is the target of an earlier attempt whose override may still be armed.
-	Left protocol.BootTarget `json:"left,omitempty"`
-	// Way is how the override is cleared now.
-	Way DisarmWay `json:"way,omitempty"`
-	// Disarm asks for the override to be cleared, because nothing consumed it.
-	Disarm bool `json:"disarm,omitempty"`
 }
 
 // IsLast says whether a file is the last, by whichever way it is fetched.

@@ -38,14 +38,8 @@ type Record struct {
 	// earlier releases kept. Earlier are those of other owners and generations, by both.
 	Provisioned *resource.Provisioned           `json:"provisioned,omitempty"`
 	Earlier     map[string]resource.Provisioned `json:"earlier,omitempty"`
-	// Left is nil where the BMC keeps no override against our will.
-	Left *Left `json:"left,omitempty"`
-	// Rearm is nil where nothing is armed for restarts of the operating system.
-	Rearm *Rearm `json:"rearm,omitempty"`
-	// Medium is nil where nothing of ours is in a virtual drive.
-	Medium *Medium `json:"medium,omitempty"`
-	// URL is nil where no BMC has a URL of ours.
-	URL *BootURL `json:"url,omitempty"`
+	// Residue is what we left at the BMC; see there.
+	Residue Residue `json:"residue,omitempty"`
 	// Receipts are by hold id. A receipt leaves with its hold, or when revoked.
 	Receipts map[string]resource.Receipt `json:"receipts,omitempty"`
 	// Manual are receipts on an operator's word, by hold id, where there is none from
@@ -160,22 +154,7 @@ func (r Record) clone() Record {
 		v := *r.Provisioned
 		c.Provisioned = &v
 	}
-	if r.Left != nil {
-		v := *r.Left
-		c.Left = &v
-	}
-	if r.Rearm != nil {
-		v := *r.Rearm
-		c.Rearm = &v
-	}
-	if r.Medium != nil {
-		v := *r.Medium
-		c.Medium = &v
-	}
-	if r.URL != nil {
-		v := *r.URL
-		c.URL = &v
-	}
+	c.Residue = r.Residue.clone()
 	c.Earlier = maps.Clone(r.Earlier)
 	c.Identity = r.Identity.clone()
 	c.Used = maps.Clone(r.Used)

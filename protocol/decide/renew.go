@@ -49,7 +49,7 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 		}
 		a.Stage.Ending.Code = resource.AttemptOutcomeUnknown
 		a.Stage.enter(resource.AttemptFailed, now)
-		a.Disarm = true
+		c.Residue.disarm()
 		happened = append(happened, resource.Event{
 			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Order.Target, a.Stage.Ending.Reason),
 		})
@@ -71,7 +71,7 @@ func Recover(r Record) (c Record, changed bool) {
 		c.ran()
 		changed = true
 	}
-	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID && !a.Marks.Cached {
+	if a, m := c.Attempt, c.Residue.Medium(); a.Open() && m != nil && m.Attempt == a.ID && !a.Marks.Cached {
 		a.Marks.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
 	}
 	return c, changed

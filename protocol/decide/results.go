@@ -88,7 +88,7 @@ func (at attempts) powerResult(r Result) {
 }
 
 func (at attempts) insertResult(r Result) {
-	a, m := at.d.rec.Attempt, at.d.rec.Medium
+	a, m := at.d.rec.Attempt, at.d.rec.Residue.Medium()
 	if a == nil || m == nil || m.Attempt != r.Attempt || a.ID != r.Attempt || a.Stage.State != resource.AttemptPreparing {
 		return
 	}
@@ -135,7 +135,7 @@ func (at attempts) tookCached() {
 
 // mediaFailure puts a failure of a boot by virtual media into its words.
 func (at attempts) mediaFailure(reason string, code resource.AttemptCode) (string, resource.AttemptCode) {
-	m := at.d.rec.Medium
+	m := at.d.rec.Residue.Medium()
 	is := mediaCode(code, m == nil || m.State == MediumInserting)
 	switch {
 	case is == code:

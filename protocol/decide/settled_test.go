@@ -43,11 +43,11 @@ func (w *world) well() bool {
 		return false
 	}
 	// What another party armed is not ours to clear.
-	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe || rec.Left != nil && rec.Left.Override == w.m.override && w.has(resource.CondOverrideLeft))
-	if rec.Medium == nil && w.m.medium != "" || rec.Medium != nil && (w.intent == nil || w.intent.Boot == nil || !always(w.intent.Boot)) {
+	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe || rec.Residue.Kept() != nil && rec.Residue.Kept().Override == w.m.override && w.has(resource.CondOverrideLeft))
+	if rec.Residue.Medium() == nil && w.m.medium != "" || rec.Residue.Medium() != nil && (w.intent == nil || w.intent.Boot == nil || !always(w.intent.Boot)) {
 		return false
 	}
-	if (w.m.uri != "" || rec.URL != nil) && !w.m.unset {
+	if (w.m.uri != "" || rec.Residue.URL() != nil) && !w.m.unset {
 		return false // the boot has ended, whatever its end
 	}
 	if len(w.holds) == 0 && (rec.Guard != nil || w.m.policy != w.m.own) {

@@ -137,7 +137,7 @@ func (ss stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 	case protocol.PowerOff:
 		ss.end()
 		ss.d.forgive(ActGraceful, ActForceOff, ActOn, ActRestart, ActArm, ActInsert)
-		if a := ss.d.rec.Attempt; a == nil || !a.Disarm {
+		if !ss.d.rec.Residue.has(LeftOverride) {
 			ss.d.forgive(ActDisarm)
 		}
 		return

@@ -41,7 +41,7 @@ func (r *Record) Orders() Orders {
 	a, done := r.Attempt, r.Progress
 	since := r.Unexpected != nil && r.Unexpected.At.After(r.Ordered)
 	switch {
-	case a.Open(), r.Stop != nil, r.Rearm != nil && r.Rearm.State == RearmArmed:
+	case a.Open(), r.Stop != nil, r.Residue.Rearm() != nil && r.Residue.Rearm().State == RearmArmed:
 		return Orders{Open: true}
 	case r.Ordered.IsZero(), since, a != nil && a.Order.Repeat && a.Stage.State == resource.AttemptSucceeded && !r.Ordered.After(a.Stage.Since),
 		done.Class == progressOS && done.Followed && done.Since.After(r.Ordered):

@@ -143,7 +143,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatalf("P6: %+v is armed (metal-operator 939)", o)
 		}
 		switch {
-		case p.Record.Rearm != nil && p.Action.Attempt == p.Record.Rearm.ID:
+		case p.Record.Residue.Rearm() != nil && p.Action.Attempt == p.Record.Residue.Rearm().ID:
 			x.rearmed(s, p)
 		case !a.Network() && netOnly(s.Intent):
 			x.t.Fatal("the disk was armed for what always boots from the network (metal-operator 938)")
@@ -157,7 +157,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.grant(s, p)
 		}
 	case ActDisarm:
-		if p.Record.Rearm != nil && p.Action.Attempt == p.Record.Rearm.ID {
+		if p.Record.Residue.Rearm() != nil && p.Action.Attempt == p.Record.Residue.Rearm().ID {
 			x.rearmed(s, p)
 			break
 		}
@@ -416,7 +416,7 @@ func (x *witness) setBoot(a Action) {
 	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Stage.Arming.Outcome != protocol.BootCoercedContinuous) {
 		x.t.Fatalf("P6: %s between On and what consumes it", a.Kind)
 	}
-	if re := rec.Rearm; re != nil && re.ID == a.Attempt {
+	if re := rec.Residue.Rearm(); re != nil && re.ID == a.Attempt {
 		return // see rearmed
 	}
 	if a.Kind == ActArm && (rec.Attempt == nil || rec.Attempt.ID != a.Attempt) {

@@ -340,7 +340,7 @@ func (w *world) act(a Action) Result {
 			}
 			r.Read, r.Busy = r.Stored, r.Outcome == protocol.BootRefusedByState
 		case ActInsert:
-			r.Code, r.Busy, r.Occupied = w.m.insert(w.record().Medium.Token)
+			r.Code, r.Busy, r.Occupied = w.m.insert(w.record().Residue.Medium().Token)
 			r.Message, r.Config = "drive", true
 		case ActEject:
 			r.Code, r.Busy = w.m.eject()
