@@ -58,15 +58,15 @@ func (t *teller) withdraw(ran protocol.Observation) {
 func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 	rec := p.Record
 	r := resource.ServerReport{
-		Server: t.server, Image: t.images.report(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		Server: t.server, Image: t.images.report(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Shown.Power, PowerEpoch: rec.Shown.Epoch, Conditions: rec.Conditions,
 		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
-	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Fallback.Report()
+	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Owners.Fallback.Report()
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.OwnerUID = v.Intent.Owner.UID
 		r.Account = t.cfg.Accounts.Report(v.Intent.BMC)
-		r.Released = v.Intent.Releasing && rec.Released == v.Intent.Owner.UID
+		r.Released = v.Intent.Releasing && rec.Owners.Released == v.Intent.Owner.UID
 		if v.Intent.Boot != nil {
 			r.Env = t.cfg.Files.Report(v.Intent.ServerIntent)
 			r.BootGeneration = v.Intent.Boot.Generation
@@ -103,7 +103,7 @@ func provisionedOf(v store.View, rec decide.Record) *resource.Provisioned {
 			return p
 		}
 	}
-	return rec.Provisioned
+	return rec.Owners.Provisioned
 }
 
 // describeHolds is how far the holds have come that lie, and those that ended here.
@@ -115,17 +115,17 @@ func (t *teller) describeHolds(v store.View, p decide.Plan) (out []resource.Hold
 		work = v.Intent.Firmware
 	}
 	for _, h := range v.Holds {
-		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
+		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Holds.Terms[h.ID].ExpiredAt)}
 		hr.State, hr.Reason = decide.HoldStands(h, rec, p.Watch, work, settings(v.Rack).SettleWindow)
 		if h.Missing || h.Local {
 			hr.Hold = &h.ActiveHold
 		}
-		rc, proved := rec.Receipts[h.ID]
+		rc, proved := rec.Holds.Receipts[h.ID]
 		manual := false
 		if proved {
 			hr.Word = resource.HoldFenced
 		} else {
-			rc, manual = rec.Manual[h.ID]
+			rc, manual = rec.Holds.Manual[h.ID]
 		}
 		if proved || manual {
 			rc.Agent = t.cfg.Agent

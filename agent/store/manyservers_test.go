@@ -35,14 +35,14 @@ func bootedRecord(i int) decide.Record {
 		a.Order.Target, a.Stage.State, a.Marks.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
 	}
 	r := decide.Record{
-		Server: name, Power: protocol.PowerOn, Seen: protocol.PowerOn, Epoch: 3, LastPoweredOn: at, Attempt: a,
-		Used: map[string]decide.GrantUse{}, Earlier: map[string]resource.Provisioned{},
+		Server: name, Shown: decide.Shown{Power: protocol.PowerOn, Seen: protocol.PowerOn, Epoch: 3}, LastPoweredOn: at, Attempt: a,
+		Owners:   decide.Owners{Used: map[string]decide.GrantUse{}, Earlier: map[string]resource.Provisioned{}},
 		Requests: []decide.RequestState{{Request: resource.Request{ID: "reboot-" + name, Server: name}, AcceptedAt: at, Outcome: resource.OutcomePending}},
 	}
 	for g := range 3 {
 		key := fmt.Sprintf("claim-%s/%d", name, g)
-		r.Used[key] = decide.GrantUse{Attempts: 2, Spent: true, Reason: "the boot file was fetched", At: at}
-		r.Earlier[key] = resource.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Order.Digest, At: at}
+		r.Owners.Used[key] = decide.GrantUse{Attempts: 2, Spent: true, Reason: "the boot file was fetched", At: at}
+		r.Owners.Earlier[key] = resource.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Order.Digest, At: at}
 	}
 	return r
 }

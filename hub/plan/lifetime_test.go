@@ -86,7 +86,7 @@ func (l *life) ends(uid string) {
 			m.Metadata.DeletedAt = &l.now
 		}
 	}
-	l.until("released", func() bool { return l.rec.Released == uid && l.power == protocol.PowerOff })
+	l.until("released", func() bool { return l.rec.Owners.Released == uid && l.power == protocol.PowerOff })
 	if len(l.f.Maintenances) > 0 {
 		l.f.Maintenances = nil
 	} else {
@@ -200,7 +200,7 @@ func TestLifetimes(t *testing.T) {
 			boots("a discovery", pxe)
 			now := l.now
 			l.f.Configs[0].Metadata.DeletedAt = &now
-			l.until("released", func() bool { return l.rec.Released == "discovery-1" && l.power == protocol.PowerOff })
+			l.until("released", func() bool { return l.rec.Owners.Released == "discovery-1" && l.power == protocol.PowerOff })
 			l.unconfigure("discovery-1")
 			if p := l.rec.ProvisionedFor("discovery-1", 1); p != nil || l.rec.Attempt != nil || len(l.f.Configs) != 0 {
 				l.t.Errorf("the discovery has left %+v, %+v", p, l.rec.Attempt)
@@ -209,7 +209,7 @@ func TestLifetimes(t *testing.T) {
 			boots("the claim after it", pxe)
 		},
 		"move": func(l *life, boots func(string, protocol.BootTarget)) {
-			l.echo = l.rec.Provisioned // the hub that took over has it, signed
+			l.echo = l.rec.Owners.Provisioned // the hub that took over has it, signed
 			l.rec, l.watch, l.power = decide.Record{Server: "s1"}, decide.Watch{}, protocol.PowerOff
 			boots("at another agent", hdd)
 		},

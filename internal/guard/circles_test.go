@@ -73,7 +73,6 @@ func larger() map[string]bounds {
 		"integration/sim":   {10, 60, 23},
 		"netboot/mirror":    {10, 40, 28},
 		"protocol/api":      {10, 59, 20},
-		"protocol/decide":   {10, 40, 31},
 	}
 }
 

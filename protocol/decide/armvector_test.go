@@ -30,7 +30,7 @@ func TestOutcomeVectors(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	http, hdd := protocol.TargetUefiHTTP, protocol.TargetHdd
 	lasting := protocol.Override{Target: http, Enabled: protocol.OverrideContinuous, Mode: "UEFI"}
-	done := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
+	done := func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }
 	fetched := func(y *play, d time.Duration) {
 		y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, File: "boot.efi", Token: "token"}}
 		y.read(on, d, nil)

@@ -112,7 +112,7 @@ func (at attempts) advance() {
 		if a.Stage.PowerOn.send(at.d.now) {
 			at.d.happened(resource.EventPowerOn, "with override %s", a.Order.Target)
 		}
-		a.Stage.Epoch = at.d.rec.Epoch
+		a.Stage.Epoch = at.d.rec.Shown.Epoch
 		at.d.dirty = true
 		at.d.act(Action{Kind: kind, Attempt: a.ID})
 	case ActNone, ActDisarm, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:

@@ -18,12 +18,12 @@ func (at attempts) begin(c choice) {
 	if c.number > 0 {
 		number = c.number
 	}
-	if at.d.rec.Released == b.Owner.UID {
-		at.d.rec.Released = "" // a hub that was restored goes on with what had ended
+	if at.d.rec.Owners.Released == b.Owner.UID {
+		at.d.rec.Owners.Released = "" // a hub that was restored goes on with what had ended
 	}
 	at.d.rec.Attempt = &Attempt{
 		ID: at.s.NewID, Token: at.s.NewToken, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c),
-		Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Epoch, Arming: Arming{Over: over}},
+		Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Shown.Epoch, Arming: Arming{Over: over}},
 	}
 	if byMedium(c.target) {
 		at.drives().begin(at.d.rec.Attempt, at.s.NewMedium)
@@ -73,9 +73,9 @@ func (at attempts) restarted() {
 	}
 	at.d.rec.Attempt = &Attempt{
 		ID: at.s.NewID, At: at.d.now, Number: 1, Order: newOrder(in.Owner.UID, in.Boot, choice{target: protocol.TargetHdd}),
-		Stage: Stage{State: resource.AttemptSucceeded, Since: at.d.now, Epoch: at.d.rec.Epoch, Arming: Arming{Over: over}, Observed: protocol.TargetHdd},
+		Stage: Stage{State: resource.AttemptSucceeded, Since: at.d.now, Epoch: at.d.rec.Shown.Epoch, Arming: Arming{Over: over}, Observed: protocol.TargetHdd},
 	}
-	at.d.rec.Epoch++
+	at.d.rec.Shown.Epoch++
 	at.d.rec.Ordered = at.d.now // what its LastResetTime shows is this
 	at.d.poweredOn(at.d.now, bootedFor(in))
 	at.d.happened(resource.EventDiskBoot, "restarted by itself; firmware took the disk")

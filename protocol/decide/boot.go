@@ -48,7 +48,7 @@ func grantFits(g *message.Grant, in *message.ServerIntent) string {
 
 func (r *Record) spend(why string) {
 	key := provisionKey(r.Attempt.Order.OwnerUID, r.Attempt.Order.Generation)
-	use := r.Used[key]
+	use := r.Owners.Used[key]
 	switch {
 	case r.Attempt.forDiscovery():
 		return // its attempts are counted, whatever they fetched
@@ -57,19 +57,19 @@ func (r *Record) spend(why string) {
 		return
 	}
 	use.Spent, use.Reason = true, why
-	if r.Used == nil {
-		r.Used = map[string]GrantUse{}
+	if r.Owners.Used == nil {
+		r.Owners.Used = map[string]GrantUse{}
 	}
-	r.Used[key] = use
+	r.Owners.Used[key] = use
 }
 
 // ran notes that the files of the record's attempt were fetched, for a grant that
 // repeats.
 func (r *Record) ran() {
 	key := provisionKey(r.Attempt.Order.OwnerUID, r.Attempt.Order.Generation)
-	if use, ok := r.Used[key]; ok && r.Attempt.Order.Repeat {
+	if use, ok := r.Owners.Used[key]; ok && r.Attempt.Order.Repeat {
 		use.Ran, use.Attempts, use.Cleared = true, 0, ClearedBoot{}
-		r.Used[key] = use
+		r.Owners.Used[key] = use
 	}
 }
 

@@ -95,8 +95,8 @@ func TestWipeIsApproved(t *testing.T) {
 		if begun != row.begins || y.has(resource.CondWipeNotApproved) == row.begins {
 			t.Errorf("an approval %s: begun %t, conditions %+v", name, begun, y.p.Record.Conditions)
 		}
-		if !row.begins && (y.p.Action.Kind != ActNone || len(y.p.Record.Used) > 0 || y.p.Spent != "") {
-			t.Errorf("an approval %s: %s, %+v", name, y.p.Action.Kind, y.p.Record.Used)
+		if !row.begins && (y.p.Action.Kind != ActNone || len(y.p.Record.Owners.Used) > 0 || y.p.Spent != "") {
+			t.Errorf("an approval %s: %s, %+v", name, y.p.Action.Kind, y.p.Record.Owners.Used)
 		}
 	}
 }

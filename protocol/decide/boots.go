@@ -296,7 +296,7 @@ func (bo boots) begins(done bool) {
 
 // restartDue says whether a resume boots a server from disk that is not Off.
 func (bo boots) restartDue(done bool) restartDue {
-	if !done || bo.d.watch.Last.Power == protocol.PowerOff || bo.d.rec.Power != protocol.PowerOn {
+	if !done || bo.d.watch.Last.Power == protocol.PowerOff || bo.d.rec.Shown.Power != protocol.PowerOn {
 		return restartNone
 	}
 	switch s := bo.requests().resuming(); {

@@ -164,7 +164,7 @@ func TestURLNotCleared(t *testing.T) {
 		t.Error("it is answered all the same")
 	}
 	w.release0()
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
 	w.until("cleared at last", func() bool {
 		return w.m.uri == "" && w.record().Residue.URL() == nil && !w.has(resource.CondBootURLNotCleared)

@@ -57,7 +57,7 @@ func (x *witness) url(s Snapshot, p Plan) {
 	if was := s.Record.Residue.URL(); was != nil && u == nil && (s.Result == nil || s.Result.Action != ActClearURL || s.Result.Code != "") {
 		x.t.Fatalf("the URL of %s is forgotten, and nobody has cleared it", was.Attempt)
 	}
-	if p.Record.Released != "" && s.Record.Released != p.Record.Released && u != nil && p.Watch.URL.Tries < urlTries && !p.Watch.URL.Pending && !discovering(s.Intent) {
-		x.t.Fatalf("the claim %s has ended, and the BMC has its URL", p.Record.Released)
+	if p.Record.Owners.Released != "" && s.Record.Owners.Released != p.Record.Owners.Released && u != nil && p.Watch.URL.Tries < urlTries && !p.Watch.URL.Pending && !discovering(s.Intent) {
+		x.t.Fatalf("the claim %s has ended, and the BMC has its URL", p.Record.Owners.Released)
 	}
 }

@@ -50,7 +50,7 @@ func TestLateLoaderSpendsNothing(t *testing.T) {
 		a := &Attempt{Token: "t", Order: Order{Chain: loaderChain(protocol.ChainGRUB), OwnerUID: "c", Generation: 1, Target: protocol.TargetPxe}, Stage: Stage{State: resource.AttemptFailed}}
 		d := draft{rec: Record{Attempt: a}}
 		heard{&d, &Snapshot{}}.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: file})
-		if got := d.rec.Used["c/1"].Spent; got != want {
+		if got := d.rec.Owners.Used["c/1"].Spent; got != want {
 			t.Errorf("%s: spent %t, want %t", file, got, want)
 		}
 	}

@@ -41,7 +41,7 @@ func (co conditions) discovery() {
 	if !discovering(in) || in.Boot == nil || a.Open() || co.s.Grant == nil || co.d.rec.discovered(in.Owner.UID) {
 		return
 	}
-	use := co.d.rec.Used[grantKey(in.Boot)]
+	use := co.d.rec.Owners.Used[grantKey(in.Boot)]
 	if use.Attempts < co.s.Grant.MaxAttempts {
 		return
 	}
@@ -53,7 +53,7 @@ func (co conditions) discovery() {
 }
 
 func (co conditions) fallback() {
-	f, in := co.d.rec.Fallback, co.s.Intent
+	f, in := co.d.rec.Owners.Fallback, co.s.Intent
 	if f == nil || f.Since.IsZero() || in == nil || in.Boot == nil || in.Boot.Owner.UID != f.OwnerUID {
 		return
 	}

@@ -17,7 +17,8 @@
 //     each its own fields: a test says which.
 //
 // What is kept is in record.go, poweron.go (one power-on: its order in bootorder.go, its stage in
-// bootstage.go, its marks in bootmarks.go) and residue.go (what is left at a BMC); what is only remembered is in watch.go; what comes in and goes out is in snapshot.go.
+// bootstage.go, its marks in bootmarks.go) and residue.go (what is left at a BMC); what is only remembered
+// is in watch.go; what comes in and goes out is in snapshot.go.
 //
 // The topics, and the files of their rules:
 //

@@ -57,7 +57,7 @@ func (en endings) leaves(over bool) {
 // may still be armed must not outlive it; it is cleared at the next Off.
 func (en endings) letGo() {
 	in, a := en.s.Intent, en.d.rec.Attempt
-	if en.d.rec.Released == in.Owner.UID {
+	if en.d.rec.Owners.Released == in.Owner.UID {
 		return
 	}
 	if a != nil && en.d.rec.Residue.has(LeftOverride) && (en.d.watch.Last.Override.Armed() && a.isOurs(en.d.watch.Last.Override) || a.hidden()) {
@@ -71,10 +71,10 @@ func (en endings) letGo() {
 // forget drops what the record has of an owner that ends: tokens die with the claim.
 // That its grant was used stays a while (P4).
 func (en endings) forget() {
-	en.d.rec.Released = en.s.Intent.Owner.UID
+	en.d.rec.Owners.Released = en.s.Intent.Owner.UID
 	en.attempts().forget()
 	en.d.explained()
-	en.d.rec.forgetOwners(en.d.rec.Released)
+	en.d.rec.forgetOwners(en.d.rec.Owners.Released)
 	en.d.dirty = true
 }
 
@@ -82,7 +82,7 @@ func (en endings) forget() {
 func (en endings) release() {
 	in := en.s.Intent
 	pr := en.d.watch.Proofs[releaseProof]
-	if en.d.rec.Released == in.Owner.UID || slices.ContainsFunc(en.d.rec.Residue, en.waitsFor) {
+	if en.d.rec.Owners.Released == in.Owner.UID || slices.ContainsFunc(en.d.rec.Residue, en.waitsFor) {
 		return
 	}
 	if !pr.proven(en.s.Settings.SettleWindow) {

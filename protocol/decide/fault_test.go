@@ -241,7 +241,7 @@ func TestFaultVectors(t *testing.T) {
 			y.want(ActNone)
 			y.condition(resource.CondOverrideLeft)
 			y.read(off, d+10*sec, nil)
-			if y.p.Record.Released != y.s.Intent.Owner.UID {
+			if y.p.Record.Owners.Released != y.s.Intent.Owner.UID {
 				t.Fatal("the claim does not end")
 			}
 			y.bmc = disarmed() // somebody cleared it at the BMC's page

@@ -82,7 +82,7 @@ func (he heard) dhcpSeen(e Event) {
 		he.sightings().asks(e.At, protocol.ByDHCP)
 		return
 	}
-	if !a.Open() && he.d.rec.Power != protocol.PowerOn {
+	if !a.Open() && he.d.rec.Shown.Power != protocol.PowerOn {
 		return // whoever asks for a server that is Off again, it is not what the attempt started
 	}
 	ordered := method == a.Order.Target || a.forDiscovery()

@@ -33,7 +33,7 @@ func TestLateBoot(t *testing.T) {
 		"the agent is restarted":                      {between: func(y *play) { y.restart() }, want: resource.AttemptSucceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			y.keeps = true
 			y.read(protocol.PowerOff, 0, nil)
 			y.read(protocol.PowerOff, sec, y.answered(""))

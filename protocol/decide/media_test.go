@@ -165,7 +165,7 @@ func TestMediaNotEjected(t *testing.T) {
 		t.Error("it is served all the same")
 	}
 	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
 	w.until("ejected at last", func() bool { return w.m.medium == "" && w.record().Residue.Medium() == nil })
 }
@@ -185,11 +185,11 @@ func TestMediaMaintenance(t *testing.T) {
 		t.Fatalf("medium %q, %s", w.m.medium, w.disk)
 	}
 	w.hold(resource.StopSoft)
-	w.until("fenced, and ejected", func() bool { return len(w.record().Receipts) == 1 && w.m.medium == "" })
+	w.until("fenced, and ejected", func() bool { return len(w.record().Holds.Receipts) == 1 && w.m.medium == "" })
 	w.release(0)
 	w.until("runs from the drive again", func() bool { return w.booted() && w.m.medium != "" })
 	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	if w.m.medium != "" {
 		t.Fatal("the medium outlives the maintenance")
 	}

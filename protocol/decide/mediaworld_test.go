@@ -72,7 +72,7 @@ func (x *witness) mediaServed(rec Record) {
 		x.t.Fatal("P2: a held server was booted")
 	}
 	if a.Open() && a.Network() && a.Order.Target == protocol.TargetCd && rec.Residue.Medium() != nil && rec.Residue.Medium().Token == x.world.m.medium {
-		if use := rec.Used[a.Order.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
+		if use := rec.Owners.Used[a.Order.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
 			x.t.Fatalf("P4: booted outside a granted attempt: %+v", a)
 		}
 	}

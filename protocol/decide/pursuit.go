@@ -143,7 +143,7 @@ func (pu pursuit) trigger() {
 	switch last := pu.d.watch.Last.Power; {
 	case last == protocol.PowerOff:
 		power = isOff
-	case last != "" && last != protocol.PowerUnknown && last != protocol.PowerUnreachable && pu.d.rec.Power == protocol.PowerOn:
+	case last != "" && last != protocol.PowerUnknown && last != protocol.PowerUnreachable && pu.d.rec.Shown.Power == protocol.PowerOn:
 		power = isOn
 	}
 	mark, to := triggerRule(len(pu.d.holds) > 0 || asked != askedNothing, power, pu.d.rec.Pending, wanted(pu.s.Intent))
@@ -159,7 +159,7 @@ func (pu pursuit) trigger() {
 func (pu pursuit) wantsRearm() bool {
 	in := pu.s.Intent
 	if in == nil || in.Boot == nil || in.Releasing || in.Power != resource.WantOn || pu.d.rec.Stop != nil || pu.d.rec.Unexpected != nil ||
-		len(pu.d.holds) > 0 || pu.d.work || pu.d.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Power != protocol.PowerOn {
+		len(pu.d.holds) > 0 || pu.d.work || pu.d.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Shown.Power != protocol.PowerOn {
 		return false
 	}
 	return rearmRule(always(in.Boot), in.Boot.BootPolicy.OSReboot, pu.d.rec.lastBoot(in.Owner.UID))

@@ -13,12 +13,7 @@ import (
 // intents that must survive a crash; what can be read again is in Watch.
 type Record struct {
 	Server string `json:"server"`
-	// Power is the last On or Off that was read; other values do not change it.
-	Power protocol.PowerState `json:"power,omitempty"`
-	// Epoch counts power-ons, caused or merely observed.
-	Epoch uint64 `json:"epoch"`
-	// Seen is what the BMC showed last, whatever it was.
-	Seen protocol.PowerState `json:"seen,omitempty"`
+	Shown  Shown  `json:"shown"`
 	// LastPoweredOn is before the last power-on: everything that ran before it
 	// was stopped (seed 002, lastPoweredOn). Booted says for what that was; nil in
 	// records of releases that did not note it.
@@ -32,45 +27,65 @@ type Record struct {
 	Unexpected         *Unexpected `json:"unexpected,omitempty"`
 	Stop               *Stop       `json:"stop,omitempty"`
 	Attempt            *Attempt    `json:"attempt,omitempty"`
-	// Used are the grants that were used, by claim UID and generation.
-	Used map[string]GrantUse `json:"used,omitempty"`
-	// Provisioned is the newest record of a boot that ended well, and the only one that
-	// earlier releases kept. Earlier are those of other owners and generations, by both.
-	Provisioned *resource.Provisioned           `json:"provisioned,omitempty"`
-	Earlier     map[string]resource.Provisioned `json:"earlier,omitempty"`
+	Owners             Owners      `json:"owners"`
 	// Residue is what we left at the BMC; see there.
 	Residue Residue `json:"residue,omitempty"`
-	// Receipts are by hold id. A receipt leaves with its hold, or when revoked.
-	Receipts map[string]resource.Receipt `json:"receipts,omitempty"`
-	// Manual are receipts on an operator's word, by hold id, where there is none from
-	// reads. They prove nothing.
-	Manual map[string]resource.Receipt `json:"manual,omitempty"`
-	// Terms are of the holds that have a time to live.
-	Terms map[string]Term `json:"terms,omitempty"`
+	Holds   Holds   `json:"holds"`
 	// Guard is nil where the BMC's restore policy is its own.
-	Guard *Guard `json:"guard,omitempty"`
-	// Violated says when a held server was last seen on, by hold id.
-	Violated map[string]time.Time `json:"violated,omitempty"`
-	Requests []RequestState       `json:"requests,omitempty"`
+	Guard    *Guard         `json:"guard,omitempty"`
+	Requests []RequestState `json:"requests,omitempty"`
 	// Ended are requests that the hub does not send any more, the newest last.
 	Ended []EndedRequest `json:"ended,omitempty"`
-	// LastReset is the BMC's LastResetTime, as its clock has it: compared for change
-	// only. Ordered is when a reset of ours was last sent.
+	// Ordered is when a reset of ours was last sent.
+	Ordered time.Time `json:"ordered,omitzero"`
+	// Safety is nil until the inventory was read once.
+	Safety *protocol.Safety `json:"safety,omitempty"`
+	// Identity is nil until it was read once.
+	Identity   *Known                    `json:"identity,omitempty"`
+	Conditions []resource.ConditionState `json:"conditions,omitempty"`
+}
+
+// Shown is what the BMC showed of the server.
+type Shown struct {
+	// Power is the last On or Off that was read; other values do not change it.
+	Power protocol.PowerState `json:"power,omitempty"`
+	// Seen is what was shown last, whatever it was.
+	Seen protocol.PowerState `json:"seen,omitempty"`
+	// Epoch counts power-ons, caused or merely observed.
+	Epoch uint64 `json:"epoch"`
+	// LastReset is the BMC's LastResetTime, as its clock has it: compared for change only.
 	LastReset time.Time `json:"lastReset,omitzero"`
-	Ordered   time.Time `json:"ordered,omitzero"`
 	// PowerLog is the newest entry of the BMC's log about power. Progress is the last
 	// BootProgress that said anything.
 	PowerLog string   `json:"powerLog,omitempty"`
 	Progress Progress `json:"progress,omitzero"`
-	// Safety is nil until the inventory was read once.
-	Safety *protocol.Safety `json:"safety,omitempty"`
-	// Identity is nil until it was read once.
-	Identity *Known `json:"identity,omitempty"`
+}
+
+// Owners are what was granted to owners of the server, and what their boots came to.
+type Owners struct {
+	// Used are the grants that were used, by owner UID and generation.
+	Used map[string]GrantUse `json:"used,omitempty"`
+	// Provisioned is the newest record of a boot that ended well. Earlier are those of other
+	// owners and generations, by both.
+	Provisioned *resource.Provisioned           `json:"provisioned,omitempty"`
+	Earlier     map[string]resource.Provisioned `json:"earlier,omitempty"`
 	// Fallback is nil where no boot is counted.
 	Fallback *Fallback `json:"fallback,omitempty"`
 	// Released is the UID of the claim whose server was proved Off at its end.
-	Released   string                    `json:"released,omitempty"`
-	Conditions []resource.ConditionState `json:"conditions,omitempty"`
+	Released string `json:"released,omitempty"`
+}
+
+// Holds are what is known of holds, each by hold id.
+type Holds struct {
+	// Receipts leave with their hold, or when revoked.
+	Receipts map[string]resource.Receipt `json:"receipts,omitempty"`
+	// Manual are receipts on an operator's word, where there is none from
+	// reads. They prove nothing.
+	Manual map[string]resource.Receipt `json:"manual,omitempty"`
+	// Terms are of the holds that have a time to live.
+	Terms map[string]Term `json:"terms,omitempty"`
+	// Violated says when a held server was last seen on.
+	Violated map[string]time.Time `json:"violated,omitempty"`
 }
 
 // Stop is a stop under way.
@@ -150,18 +165,18 @@ func (r Record) clone() Record {
 		v.Marks.Refusals = slices.Clone(v.Marks.Refusals)
 		c.Attempt = &v
 	}
-	if r.Provisioned != nil {
-		v := *r.Provisioned
-		c.Provisioned = &v
+	if r.Owners.Provisioned != nil {
+		v := *r.Owners.Provisioned
+		c.Owners.Provisioned = &v
 	}
 	c.Residue = r.Residue.clone()
-	c.Earlier = maps.Clone(r.Earlier)
+	c.Owners.Earlier = maps.Clone(r.Owners.Earlier)
 	c.Identity = r.Identity.clone()
-	c.Used = maps.Clone(r.Used)
-	c.Receipts = maps.Clone(r.Receipts)
-	c.Violated = maps.Clone(r.Violated)
-	c.Manual = maps.Clone(r.Manual)
-	c.Terms = maps.Clone(r.Terms)
+	c.Owners.Used = maps.Clone(r.Owners.Used)
+	c.Holds.Receipts = maps.Clone(r.Holds.Receipts)
+	c.Holds.Violated = maps.Clone(r.Holds.Violated)
+	c.Holds.Manual = maps.Clone(r.Holds.Manual)
+	c.Holds.Terms = maps.Clone(r.Holds.Terms)
 	if r.Guard != nil {
 		v := *r.Guard
 		c.Guard = &v
@@ -174,9 +189,9 @@ func (r Record) clone() Record {
 		v := *r.Safety
 		c.Safety = &v
 	}
-	if r.Fallback != nil {
-		v := *r.Fallback
-		c.Fallback = &v
+	if r.Owners.Fallback != nil {
+		v := *r.Owners.Fallback
+		c.Owners.Fallback = &v
 	}
 	c.Requests = slices.Clone(r.Requests)
 	c.Ended = slices.Clone(r.Ended)

@@ -155,7 +155,7 @@ func (at attempts) restartedByOrder() {
 	if a.Stage.PowerOn.Pending.IsZero() {
 		return // a read did
 	}
-	at.d.rec.Epoch++
+	at.d.rec.Shown.Epoch++
 	at.d.poweredOn(a.Stage.PowerOn.Sent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 	at.came()
 }

@@ -14,14 +14,14 @@ func (rq requests) resumable() resumable {
 	if a.Open() {
 		return resumeBoot
 	}
-	use := rq.d.rec.Used[grantKey(in.Boot)]
+	use := rq.d.rec.Owners.Used[grantKey(in.Boot)]
 	mine := a != nil && a.Order.OwnerUID == in.Owner.UID
 	switch done := rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo); {
 	case !done && !use.Repeat && (use.Spent || rq.s.Grant != nil && use.Attempts >= rq.s.Grant.MaxAttempts && use.Attempts > 0):
 		return resumeSpent
 	case rq.d.rec.Unexpected != nil, use.Ran, mine && a.Stage.State == resource.AttemptFailed && !a.Stage.Ending.Abandoned:
 		return resumeLost
-	case done && mine && a.Stage.State == resource.AttemptSucceeded && a.Network() && rq.d.rec.Power == protocol.PowerOn:
+	case done && mine && a.Stage.State == resource.AttemptSucceeded && a.Network() && rq.d.rec.Shown.Power == protocol.PowerOn:
 		return resumeLost // its installer did not end as it should
 	}
 	return resumeNothing
@@ -74,7 +74,7 @@ func (rq requests) retry(key string, use GrantUse, limit int) GrantUse {
 	s.Renewed, rq.d.dirty = true, true
 	rq.d.happened(resource.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
 	use = GrantUse{Repeat: use.Repeat}
-	rq.d.rec.Used[key] = use
+	rq.d.rec.Owners.Used[key] = use
 	return use
 }
 

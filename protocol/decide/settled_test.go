@@ -55,13 +55,13 @@ func (w *world) well() bool {
 	}
 	switch {
 	case len(w.holds) > 0:
-		return off && len(rec.Receipts) == len(w.holds) && len(rec.Manual) == 0
+		return off && len(rec.Holds.Receipts) == len(w.holds) && len(rec.Holds.Manual) == 0
 	case w.intent == nil || w.intent.Owner.UID == "":
 		return true
 	case discovering(w.intent):
 		return w.discoveryIsWell(rec, off)
 	case w.intent.Releasing:
-		return off && rec.Released == w.intent.Owner.UID
+		return off && rec.Owners.Released == w.intent.Owner.UID
 	case w.intent.Power == resource.WantOff:
 		return off
 	case always(w.intent.Boot):

@@ -97,25 +97,25 @@ func TestInstalledBefore(t *testing.T) {
 		change func(s *Snapshot)
 		boots  bool
 	}{
-		"by the generation before": {func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }, false},
+		"by the generation before": {func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }, false},
 		"and another claim since": {func(s *Snapshot) {
-			s.Record.Earlier = map[string]resource.Provisioned{provisionKey("claim-1", 1): *provisionedBy("claim-1")}
-			s.Record.Provisioned = provisionedBy("claim-2")
+			s.Record.Owners.Earlier = map[string]resource.Provisioned{provisionKey("claim-1", 1): *provisionedBy("claim-1")}
+			s.Record.Owners.Provisioned = provisionedBy("claim-2")
 		}, false},
-		"by another claim": {func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-2") }, true},
+		"by another claim": {func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-2") }, true},
 		"nothing":          {func(*Snapshot) {}, true},
 		"and the grant is over it": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Grant.Over = provisionedBy("claim-1"), true
+			s.Record.Owners.Provisioned, s.Grant.Over = provisionedBy("claim-1"), true
 		}, true},
 		"and the grant is over it, without an approval": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
+			s.Record.Owners.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
 		}, false},
 		"and the grant is over it, approved": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
+			s.Record.Owners.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
 			s.Approved = []resource.Approval{permitting(*s, resource.ApproveReprovision)}
 		}, true},
 		"and a grant without, approved": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Bulk.Key = provisionedBy("claim-1"), true
+			s.Record.Owners.Provisioned, s.Bulk.Key = provisionedBy("claim-1"), true
 			s.Approved = []resource.Approval{permitting(*s, resource.ApproveReprovision)}
 		}, false},
 	} {

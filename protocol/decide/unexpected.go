@@ -38,7 +38,7 @@ func (o Orders) Explain(at time.Time) bool { return o.Open || at.Before(o.Until)
 // order's boot is known to be over: its image has reported, the BMC showed an
 // operating system after its firmware, or something else came since.
 func (r *Record) Orders() Orders {
-	a, done := r.Attempt, r.Progress
+	a, done := r.Attempt, r.Shown.Progress
 	since := r.Unexpected != nil && r.Unexpected.At.After(r.Ordered)
 	switch {
 	case a.Open(), r.Stop != nil, r.Residue.Rearm() != nil && r.Residue.Rearm().State == RearmArmed:

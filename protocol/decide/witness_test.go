@@ -204,15 +204,15 @@ func (x *witness) unseen(s Snapshot, p Plan) {
 		return
 	}
 	hard := slices.ContainsFunc(s.Holds, func(h Hold) bool {
-		_, violated := p.Record.Violated[h.ID]
+		_, violated := p.Record.Holds.Violated[h.ID]
 		return h.Mode == resource.StopHard || violated
 	})
 	st := p.Record.Stop
 	switch {
 	case p.Action.Kind != ActForceOff:
 		x.t.Fatalf("%s while the power state is %s", p.Action.Kind, last)
-	case !hard && st.Mode != resource.StopHard || len(s.Holds) == 0 || len(p.Record.Receipts) == len(s.Holds):
-		x.t.Fatalf("forced off unread, with holds %+v and %d receipts", s.Holds, len(p.Record.Receipts))
+	case !hard && st.Mode != resource.StopHard || len(s.Holds) == 0 || len(p.Record.Holds.Receipts) == len(s.Holds):
+		x.t.Fatalf("forced off unread, with holds %+v and %d receipts", s.Holds, len(p.Record.Holds.Receipts))
 	case last == protocol.PowerUnreachable && p.Watch.Unread.Fault.Kind != protocol.FaultSlow:
 		x.t.Fatal("forced off while the BMC does not answer")
 	}
@@ -249,14 +249,14 @@ func (x *witness) policy(a Action) {
 func (x *witness) words(s Snapshot, p Plan) {
 	o := s.Observation
 	for _, h := range s.Holds {
-		_, manual := p.Record.Manual[h.ID]
-		_, proved := p.Record.Receipts[h.ID]
+		_, manual := p.Record.Holds.Manual[h.ID]
+		_, proved := p.Record.Holds.Receipts[h.ID]
 		state, _ := HoldStands(h, p.Record, p.Watch, s.Firmware, s.Settings.SettleWindow)
-		switch _, had := s.Record.Manual[h.ID]; {
+		switch _, had := s.Record.Holds.Manual[h.ID]; {
 		case manual && proved:
 			x.t.Fatal("a proof and an operator's word for the same hold")
-		case manual && (h.ConfirmedDown == nil || p.Record.Manual[h.ID].Manual == nil || p.Record.Manual[h.ID].Reads != 0):
-			x.t.Fatalf("nobody's word: %+v", p.Record.Manual[h.ID])
+		case manual && (h.ConfirmedDown == nil || p.Record.Holds.Manual[h.ID].Manual == nil || p.Record.Holds.Manual[h.ID].Reads != 0):
+			x.t.Fatalf("nobody's word: %+v", p.Record.Holds.Manual[h.ID])
 		case manual && !had && p.Watch.Last.Power != protocol.PowerUnreachable:
 			x.t.Fatalf("a word was taken while the BMC showed %s", p.Watch.Last.Power)
 		case manual && o != nil && (o.Power == protocol.PowerOn || o.Power == protocol.PowerPoweringOn):
@@ -267,7 +267,7 @@ func (x *witness) words(s Snapshot, p Plan) {
 			x.t.Fatalf("%s while %s", state, p.Watch.Last.Power)
 		}
 	}
-	for id, r := range p.Record.Receipts {
+	for id, r := range p.Record.Holds.Receipts {
 		if r.Manual != nil || r.Reads < minReads {
 			x.t.Fatalf("P3: receipt %s of %+v", id, r)
 		}
@@ -285,7 +285,7 @@ func (x *witness) grant(s Snapshot, p Plan) {
 		x.t.Fatalf("P4: a network boot for which no grant was used: %+v", a)
 	}
 	key := grantKey(b)
-	use := p.Record.Used[key]
+	use := p.Record.Owners.Used[key]
 	if s.HubTime.IsZero() {
 		x.t.Fatal("P4: armed for the network before the hub was heard")
 	}
@@ -337,7 +337,7 @@ func (x *witness) uses(s Snapshot, p Plan) {
 
 // fence checks P3.
 func (x *witness) fence(s Snapshot, p Plan) {
-	for id, r := range p.Record.Receipts {
+	for id, r := range p.Record.Holds.Receipts {
 		i := slices.IndexFunc(s.Holds, func(h Hold) bool { return h.ID == id })
 		if i < 0 {
 			x.t.Fatal("P3: a receipt without its hold")
@@ -345,7 +345,7 @@ func (x *witness) fence(s Snapshot, p Plan) {
 		if s.Observation != nil && s.Observation.Power != protocol.PowerOff && s.Observation.Power != protocol.PowerUnknown && s.Observation.Power != protocol.PowerUnreachable {
 			x.t.Fatalf("P3: a receipt while the server is %s", s.Observation.Power)
 		}
-		if _, old := s.Record.Receipts[id]; old {
+		if _, old := s.Record.Holds.Receipts[id]; old {
 			continue
 		}
 		x.receipts++
@@ -385,19 +385,19 @@ func (x *witness) ends(s Snapshot, p Plan) {
 			x.t.Fatal("P9: an expired request fired")
 		}
 	}
-	if s.Record.Provisioned != nil && p.Record.Provisioned == nil {
+	if s.Record.Owners.Provisioned != nil && p.Record.Owners.Provisioned == nil {
 		x.t.Fatal("provisioned was unset")
 	}
-	for _, was := range append(slices.Collect(maps.Values(s.Record.Earlier)), deref(s.Record.Provisioned)...) {
+	for _, was := range append(slices.Collect(maps.Values(s.Record.Owners.Earlier)), deref(s.Record.Owners.Provisioned)...) {
 		if is := p.Record.ProvisionedFor(was.OwnerUID, was.Generation); is == nil || is.ImageDigest != was.ImageDigest {
 			x.t.Fatalf("P4: the record of %+v is now %+v", was, is)
 		}
 	}
-	if s.Record.Provisioned == nil && p.Record.Provisioned != nil {
+	if s.Record.Owners.Provisioned == nil && p.Record.Owners.Provisioned != nil {
 		x.provisions++
 	}
-	for key, use := range s.Record.Used {
-		if is := p.Record.Used[key]; (is.Attempts < use.Attempts && !use.Repeat || use.Spent && !is.Spent) && !x.renews(s, p) {
+	for key, use := range s.Record.Owners.Used {
+		if is := p.Record.Owners.Used[key]; (is.Attempts < use.Attempts && !use.Repeat || use.Spent && !is.Spent) && !x.renews(s, p) {
 			x.t.Fatalf("P4: the use of %s shrank from %+v to %+v", key, use, is)
 		}
 	}
@@ -436,7 +436,7 @@ func (x *witness) served(a protocol.BootAnswer) {
 	if a := rec.Attempt; a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && a.Stage.State == resource.AttemptFetched {
 		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
-	use := rec.Used[rec.Attempt.Order.OwnerUID+"/1"]
+	use := rec.Owners.Used[rec.Attempt.Order.OwnerUID+"/1"]
 	if !rec.Attempt.Open() || !rec.Attempt.Network() || use.Attempts < 1 && !use.Ran {
 		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)
 	}

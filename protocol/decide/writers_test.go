@@ -19,35 +19,35 @@ func writers() map[string][]string {
 		"rec.Booted":               {"draft"},
 		"rec.Conditions":           {"conditions"},
 		"rec.Ended":                {"requests"},
-		"rec.Epoch":                {"attempts", "sightings"},
-		"rec.Fallback":             {"fallbacks"},
 		"rec.Guard":                {"guards"},
+		"rec.Holds.Manual":         {"proofs"},
+		"rec.Holds.Receipts":       {"proofs"},
+		"rec.Holds.Terms":          {"lifetimes", "proofs"},
+		"rec.Holds.Violated":       {"proofs"},
 		"rec.Identity":             {"identities"},
 		"rec.LastPoweredOn":        {"draft"},
-		"rec.LastReset":            {"sightings"},
-		"rec.Manual":               {"proofs"},
 		"rec.Ordered":              {"attempts", "draft"},
+		"rec.Owners.Fallback":      {"fallbacks"},
+		"rec.Owners.Released":      {"attempts", "endings"},
+		"rec.Owners.Used":          {"grants", "requests"},
 		"rec.Pending":              {"draft", "pursuit"},
 		"rec.PendingRebootSince":   {"pursuit"},
-		"rec.Power":                {"sightings"},
-		"rec.PowerLog":             {"sightings"},
-		"rec.Progress":             {"sightings"},
-		"rec.Receipts":             {"proofs"},
-		"rec.Released":             {"attempts", "endings"},
+		"rec.Requests":             {"requests"},
 		"rec.Residue LeftKept":     {"disarming"},
 		"rec.Residue LeftMedium":   {"drives"},
 		"rec.Residue LeftOverride": {"attempts", "disarming"},
 		"rec.Residue LeftRearm":    {"rearming"},
 		"rec.Residue LeftRunning":  {"attempts"},
 		"rec.Residue LeftURL":      {"urls"},
-		"rec.Requests":             {"requests"},
-		"rec.Seen":                 {"sightings"},
 		"rec.Server":               {"draft"},
+		"rec.Shown.Epoch":          {"attempts", "sightings"},
+		"rec.Shown.LastReset":      {"sightings"},
+		"rec.Shown.Power":          {"sightings"},
+		"rec.Shown.PowerLog":       {"sightings"},
+		"rec.Shown.Progress":       {"sightings"},
+		"rec.Shown.Seen":           {"sightings"},
 		"rec.Stop":                 {"stops"},
-		"rec.Terms":                {"lifetimes", "proofs"},
 		"rec.Unexpected":           {"draft", "sightings"},
-		"rec.Used":                 {"grants", "requests"},
-		"rec.Violated":             {"proofs"},
 		"watch.Asked":              {"sightings"},
 		"watch.Backoff":            {"attempts", "heard"},
 		"watch.Busy":               {"sightings"},
@@ -176,6 +176,9 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 					return ""
 				}
 				if x.Name == recv && len(path) > 1 && (path[0] == "rec" || path[0] == "watch") {
+					if len(path) > 2 && slices.Contains(groups(), path[1]) {
+						kind = "." + path[2]
+					}
 					return path[0] + "." + path[1] + kind
 				}
 			}
@@ -229,6 +232,9 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 	})
 	return fields
 }
+
+// groups are the fields of the record whose own fields have writers of their own.
+func groups() []string { return []string{"Shown", "Owners", "Holds"} }
 
 // residue is the field in which each kind has writers of its own.
 const residue = "rec.Residue"
