@@ -57,10 +57,7 @@ func (r *Record) spend(why string) {
 		return
 	}
 	use.Spent, use.Reason = true, why
-	if r.Owners.Used == nil {
-		r.Owners.Used = map[string]GrantUse{}
-	}
-	r.Owners.Used[key] = use
+	r.Owners.use(key, use)
 }
 
 // ran notes that the files of the record's attempt were fetched, for a grant that
@@ -69,7 +66,7 @@ func (r *Record) ran() {
 	key := provisionKey(r.Attempt.Order.OwnerUID, r.Attempt.Order.Generation)
 	if use, ok := r.Owners.Used[key]; ok && r.Attempt.Order.Repeat {
 		use.Ran, use.Attempts, use.Cleared = true, 0, ClearedBoot{}
-		r.Owners.Used[key] = use
+		r.Owners.use(key, use)
 	}
 }
 

@@ -103,6 +103,9 @@ func (co conditions) media() {
 
 // refusals says what the BMC refuses now.
 func (co conditions) refusals() {
+	if len(co.d.watch.Refused) == 0 {
+		return
+	}
 	for _, k := range slices.Sorted(maps.Keys(co.d.watch.Refused)) {
 		r := co.d.watch.Refused[k]
 		code := faultCondition(r.Fault.Kind)

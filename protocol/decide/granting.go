@@ -158,10 +158,7 @@ func (gr grants) granted() {
 func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse) {
 	use.Attempts++
 	use.Repeat, use.At = g.Repeat, gr.d.now
-	if gr.d.rec.Owners.Used == nil {
-		gr.d.rec.Owners.Used = map[string]GrantUse{}
-	}
-	gr.d.rec.Owners.Used[grantKey(b)] = use
+	gr.d.rec.Owners.use(grantKey(b), use)
 	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.s.Chain.Kind)
 	gr.attempts().begin(choice{
 		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared,
@@ -178,7 +175,7 @@ func (gr grants) renew() {
 	key := grantKey(in.Boot)
 	if use, ok := gr.d.rec.Owners.Used[key]; ok && use.Repeat && (use.Ran || use.Attempts > 0) && !gr.d.rec.Attempt.Open() {
 		use.Ran, use.Attempts = false, 0
-		gr.d.rec.Owners.Used[key] = use
+		gr.d.rec.Owners.use(key, use)
 		gr.d.dirty = true
 	}
 }

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (r *Record) ProvisionedFor(uid string, generation uint64) *resource.Provisi
 // provision files a record; that of another configuration is kept.
 func (r *Record) provision(n resource.Provisioned) {
 	if was := r.Owners.Provisioned; was != nil && (was.OwnerUID != n.OwnerUID || was.Generation != n.Generation) {
-		if r.Owners.Earlier == nil {
+		if r.Owners.Earlier = maps.Clone(r.Owners.Earlier); r.Owners.Earlier == nil {
 			r.Owners.Earlier = map[string]resource.Provisioned{}
 		}
 		r.Owners.Earlier[provisionKey(was.OwnerUID, was.Generation)] = *was
@@ -105,6 +106,7 @@ const maxOwners = 32
 // What belongs to an owner that only waits, a claim under a maintenance, stays.
 func (r *Record) forgetOwners(owner string) {
 	var over []string
+	r.Owners.Used, r.Owners.Earlier = maps.Clone(r.Owners.Used), maps.Clone(r.Owners.Earlier)
 	for key, use := range r.Owners.Used {
 		if uid, _, _ := strings.Cut(key, "/"); uid == owner {
 			use.Over = true

@@ -75,6 +75,14 @@ type Owners struct {
 	Released string `json:"released,omitempty"`
 }
 
+// use notes how far a grant was used. The map is shared with the record from before.
+func (o *Owners) use(key string, u GrantUse) {
+	if o.Used = maps.Clone(o.Used); o.Used == nil {
+		o.Used = map[string]GrantUse{}
+	}
+	o.Used[key] = u
+}
+
 // Holds are what is known of holds, each by hold id.
 type Holds struct {
 	// Receipts leave with their hold, or when revoked.
@@ -149,7 +157,8 @@ type RequestState struct {
 	Renewed  bool `json:"renewed,omitempty"`
 }
 
-// clone copies everything that a step may change.
+// clone copies everything that a step may change in place. What is replaced as a whole is shared: what
+// the server was booted for, its safety, and what is known of owners, which most steps only read.
 func (r Record) clone() Record {
 	c := r
 	if r.Unexpected != nil {
@@ -165,14 +174,8 @@ func (r Record) clone() Record {
 		v.Marks.Refusals = slices.Clone(v.Marks.Refusals)
 		c.Attempt = &v
 	}
-	if r.Owners.Provisioned != nil {
-		v := *r.Owners.Provisioned
-		c.Owners.Provisioned = &v
-	}
 	c.Residue = r.Residue.clone()
-	c.Owners.Earlier = maps.Clone(r.Owners.Earlier)
 	c.Identity = r.Identity.clone()
-	c.Owners.Used = maps.Clone(r.Owners.Used)
 	c.Holds.Receipts = maps.Clone(r.Holds.Receipts)
 	c.Holds.Violated = maps.Clone(r.Holds.Violated)
 	c.Holds.Manual = maps.Clone(r.Holds.Manual)
@@ -180,14 +183,6 @@ func (r Record) clone() Record {
 	if r.Guard != nil {
 		v := *r.Guard
 		c.Guard = &v
-	}
-	if r.Booted != nil {
-		v := *r.Booted
-		c.Booted = &v
-	}
-	if r.Safety != nil {
-		v := *r.Safety
-		c.Safety = &v
 	}
 	if r.Owners.Fallback != nil {
 		v := *r.Owners.Fallback

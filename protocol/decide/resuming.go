@@ -74,7 +74,7 @@ func (rq requests) retry(key string, use GrantUse, limit int) GrantUse {
 	s.Renewed, rq.d.dirty = true, true
 	rq.d.happened(resource.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
 	use = GrantUse{Repeat: use.Repeat}
-	rq.d.rec.Owners.Used[key] = use
+	rq.d.rec.Owners.use(key, use)
 	return use
 }
 

@@ -222,6 +222,9 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 			if ok && sel.Sel.Name == "DeleteFunc" {
 				note(n.Args[0])
 			}
+			if ok && sel.Sel.Name == "use" && field(sel.X) == "rec.Owners" {
+				say("rec.Owners.Used")
+			}
 			if ok && field(sel.X) == residue {
 				for _, kind := range leftBy(sel.Sel.Name, n.Args) {
 					say(residue + " " + kind)
