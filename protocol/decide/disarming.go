@@ -46,7 +46,9 @@ func (da disarming) nextWay(a *Attempt, r Result) {
 		da.leave(left, r.Fault, a.hidden())
 		da.d.forgive(ActDisarm)
 	case next != da.way():
-		da.d.rec.Residue.put(Left{Kind: LeftOverride, Way: next})
+		if da.d.rec.Residue.has(LeftOverride) { // else it is cleared no more
+			da.d.rec.Residue.put(Left{Kind: LeftOverride, Way: next})
+		}
 		da.d.dirty, da.d.watch.Pause = true, da.d.now
 		da.d.countAnew(ActDisarm)
 	}
