@@ -81,7 +81,11 @@ func powerOn(b *testing.B, a *Agent, in message.ServerIntent) {
 	b.Helper()
 	_, _, err := a.store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Attempt = &decide.Attempt{
-			ID: in.Server, Token: in.Server, Stage: decide.Stage{State: resource.AttemptSucceeded}, Order: decide.Order{Target: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest, Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}}},
+			ID: in.Server, Token: in.Server, Stage: decide.Stage{State: resource.AttemptSucceeded},
+			Order: decide.Order{
+				Target: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest,
+				Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
+			},
 		}
 		v.Record.Owners.Used, v.Record.Owners.Earlier = map[string]decide.GrantUse{}, map[string]resource.Provisioned{}
 		for g := range 4 {

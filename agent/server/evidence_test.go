@@ -43,7 +43,12 @@ func installing(t *testing.T) (l *loop, reads *atomic.Int64) {
 	if _, _, err := cfg.Store.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Shown.Power, v.Record.Shown.Epoch = protocol.PowerOn, 1
 		v.Record.Attempt = &decide.Attempt{
-			ID: "a", Token: "token", Stage: decide.Stage{State: resource.AttemptFetched, Since: time.Now(), Observed: protocol.TargetUefiHTTP, Evidence: protocol.EvidenceFetched, PowerOn: decide.PowerOn{Sent: time.Now()}}, At: time.Now(), Order: decide.Order{Target: protocol.TargetUefiHTTP, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation, Digest: in.Boot.Image.Digest, Chain: &protocol.BootChain{First: "uki", Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}}}, Marks: decide.Marks{Served: true},
+			ID: "a", Token: "token", At: time.Now(), Marks: decide.Marks{Served: true},
+			Order: decide.Order{
+				Target: protocol.TargetUefiHTTP, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation, Digest: in.Boot.Image.Digest,
+				Chain: &protocol.BootChain{First: "uki", Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
+			},
+			Stage: decide.Stage{State: resource.AttemptFetched, Since: time.Now(), Observed: protocol.TargetUefiHTTP, Evidence: protocol.EvidenceFetched, PowerOn: decide.PowerOn{Sent: time.Now()}},
 		}
 		return decide.Plan{Record: v.Record, Persist: true}
 	}); err != nil {
