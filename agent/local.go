@@ -151,9 +151,9 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport
 		out.ReadAt = when(a.cfg.Clock().Add(-age))
 	}
 	withdrawn := out.State == resource.StateViolated // maybe by what is not on disk yet
-	if rc, ok := rec.Receipts[h.ID]; ok && !withdrawn {
+	if rc, ok := rec.Holds.Receipts[h.ID]; ok && !withdrawn {
 		out.Receipt, out.Word = &rc, resource.HoldFenced
-	} else if rc, ok := rec.Manual[h.ID]; ok {
+	} else if rc, ok := rec.Holds.Manual[h.ID]; ok {
 		out.Receipt = &rc // an operator's word is no proof
 	}
 	return out

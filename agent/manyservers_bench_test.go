@@ -81,14 +81,17 @@ func powerOn(b *testing.B, a *Agent, in message.ServerIntent) {
 	b.Helper()
 	_, _, err := a.store.Servers.Step(in.Server, func(v store.View) decide.Plan {
 		v.Record.Attempt = &decide.Attempt{
-			ID: in.Server, Token: in.Server, State: resource.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest,
-			Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
+			ID: in.Server, Token: in.Server, Stage: decide.Stage{State: resource.AttemptSucceeded},
+			Order: decide.Order{
+				Target: protocol.TargetHdd, OwnerUID: in.Owner.UID, Digest: in.Boot.Image.Digest,
+				Chain: &protocol.BootChain{Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
+			},
 		}
-		v.Record.Used, v.Record.Earlier = map[string]decide.GrantUse{}, map[string]resource.Provisioned{}
+		v.Record.Owners.Used, v.Record.Owners.Earlier = map[string]decide.GrantUse{}, map[string]resource.Provisioned{}
 		for g := range 4 {
 			key := fmt.Sprintf("%s/%d", in.Owner.UID, g)
-			v.Record.Used[key] = decide.GrantUse{Attempts: 1, Spent: true, Reason: "the boot file was fetched"}
-			v.Record.Earlier[key] = resource.Provisioned{OwnerUID: in.Owner.UID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
+			v.Record.Owners.Used[key] = decide.GrantUse{Attempts: 1, Spent: true, Reason: "the boot file was fetched"}
+			v.Record.Owners.Earlier[key] = resource.Provisioned{OwnerUID: in.Owner.UID, Server: in.Server, ImageDigest: in.Boot.Image.Digest}
 		}
 		return decide.Plan{Record: v.Record, Persist: true}
 	})

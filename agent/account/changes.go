@@ -122,7 +122,7 @@ func (c *ChangesConfig) occupied(name string) bool {
 		}
 	}
 	for _, r := range o.Records {
-		if t := r.Attempt; behind[r.Server] && t != nil && t.State != resource.AttemptSucceeded && t.State != resource.AttemptFailed {
+		if t := r.Attempt; behind[r.Server] && t != nil && t.Stage.State != resource.AttemptSucceeded && t.Stage.State != resource.AttemptFailed {
 			return true
 		}
 	}

@@ -75,18 +75,18 @@ func (l LocalSegment) request(seg resource.SegmentIntent, in message.ServerInten
 // rendered names addresses of the family that it came by.
 func (r *Room) lookup(e indexed, remote netip.Addr, name string) (chain.Found, bool) {
 	at := e.attempt
-	if at.Chain == nil { // of a release that served one file
-		return chain.Found{Digest: at.Blob}, name == at.File
+	if at.Order.Chain == nil { // of a release that served one file
+		return chain.Found{Digest: at.Order.Blob}, name == at.Order.File
 	}
 	seg, ok := r.index.Segment(e.segment)
-	if !ok || at.Chain.Kind == protocol.ChainISO { // the BMC has a token of its own
+	if !ok || at.Order.Chain.Kind == protocol.ChainISO { // the BMC has a token of its own
 		return chain.Found{}, false
 	}
 	base, err := netboot.BaseURLFor(seg, remote)
 	if err != nil {
 		return chain.Found{}, false
 	}
-	return chain.Lookup(*at.Chain, base, at.Token, name)
+	return chain.Lookup(*at.Order.Chain, base, at.Token, name)
 }
 
 // text is a file that was rendered.

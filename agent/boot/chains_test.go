@@ -42,7 +42,7 @@ func chainBoots(t *testing.T) (*segment, *decide.Attempt, netip.Addr) {
 	}
 	r := room(t, statetest.NewMemory(), time.Now)
 	r.cfg.Blobs = blobs
-	attempt := &decide.Attempt{Token: "t", Chain: c, Intended: protocol.TargetPxe, State: resource.AttemptConsumed}
+	attempt := &decide.Attempt{Token: "t", Order: decide.Order{Chain: c, Target: protocol.TargetPxe}, Stage: decide.Stage{State: resource.AttemptConsumed}}
 	r.index.synced = true
 	r.index.segments = map[string]resource.SegmentIntent{"boot": {Name: "boot", Address: netip.MustParseAddr("10.7.0.1")}}
 	r.index.byMAC = map[string][]string{mac: {"one"}}
@@ -93,7 +93,7 @@ func TestOpenChain(t *testing.T) {
 	if f, err := b.OpenFor(at, "grub/grub.cfg"); err != nil || f.Token != "t" {
 		t.Errorf("whose file it is, is not told: %+v, %v", f, err)
 	}
-	if attempt.Served {
+	if attempt.Marks.Served {
 		t.Error("a loader counts as the operating system")
 	}
 	for _, spoil := range []func(e *indexed){
@@ -139,7 +139,7 @@ func TestOpenByFamily(t *testing.T) {
 		seg.IPv6 = row.side
 		b.room.index.segments["boot"] = seg
 		for _, kind := range []protocol.ChainKind{protocol.ChainGRUB, protocol.ChainIPXE} {
-			attempt.Chain.Kind = kind
+			attempt.Order.Chain.Kind = kind
 			name, before := "grub.cfg", "'rackboot.url="
 			if kind == protocol.ChainIPXE {
 				name, before = protocol.IPXEScript, "kernel --name kernel "
@@ -211,8 +211,8 @@ func TestChainByFamily(t *testing.T) {
 // A record of a release that served one file is served as then.
 func TestOpenWithoutChain(t *testing.T) {
 	b, attempt, at := chainBoots(t)
-	attempt.File, attempt.Blob, attempt.Served = "boot.efi", contentDigest(kernelText), true
-	attempt.Chain = nil
+	attempt.Order.File, attempt.Order.Blob, attempt.Marks.Served = "boot.efi", contentDigest(kernelText), true
+	attempt.Order.Chain = nil
 	f, err := b.Open(at, "t", "boot.efi")
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func (b *segment) Open(remote netip.Addr, token, name string) (*netboot.File, er
 		return b.openMedium(remote, server, e, name)
 	}
 	if !decide.MayFetch(e.held, e.missing, e.attempt, token, name) {
-		if name == e.attempt.File && !e.attempt.Open() {
+		if name == e.attempt.Order.File && !e.attempt.Open() {
 			b.room.cfg.Servers.Saw(server, decide.Event{Asks: true, At: b.room.cfg.Clock()}) // by a URL that firmware has kept
 		}
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
@@ -43,7 +43,7 @@ func (b *segment) Open(remote netip.Addr, token, name string) (*netboot.File, er
 		return nil, protocol.Errorf(protocol.CodeNotFound, op, "%s has no %s to boot", server, name)
 	}
 	last := e.attempt.IsLast(found.name)
-	if last && !e.attempt.Served {
+	if last && !e.attempt.Marks.Served {
 		if !b.room.cfg.Servers.Has(server) {
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
 		}
@@ -71,7 +71,7 @@ type served struct {
 }
 
 func (b *segment) lookup(server string, e indexed, remote netip.Addr, name string) (served, bool) {
-	if c := e.attempt.Chain; c != nil && c.View != "" {
+	if c := e.attempt.Order.Chain; c != nil && c.View != "" {
 		return b.lookupEnv(server, e, remote, name)
 	}
 	found, ok := b.room.lookup(e, remote, name)

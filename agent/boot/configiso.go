@@ -16,7 +16,7 @@ import (
 func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 	const op = "make config image"
 	base, ok := b.room.HostBase(e.segment)
-	if !ok || e.attempt.Chain == nil {
+	if !ok || e.attempt.Order.Chain == nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "segment %s of %s is not served", e.segment, server)
 	}
 	a := e.attempt
@@ -26,7 +26,7 @@ func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 	}
 	files := []iso.File{
 		{Name: protocol.ConfigURL, Content: []byte(netboot.BootURL(base, a.Token, "") + "\n")},
-		{Name: protocol.ConfigArguments, Content: []byte(chain.Arguments(*a.Chain, base, a.Token) + "\n")},
+		{Name: protocol.ConfigArguments, Content: []byte(chain.Arguments(*a.Order.Chain, base, a.Token) + "\n")},
 	}
 	if data != nil {
 		files = append(files, iso.File{Name: protocol.ConfigIgnition, Content: data})
@@ -39,17 +39,17 @@ func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 func (b *segment) configData(server string, e indexed) ([]byte, error) {
 	a := e.attempt
 	way, err := b.room.MediaWay(message.ServerIntent{BMC: message.BMCIntent{Address: e.bmc}, Segment: e.segment})
-	if err != nil || a.Ignition == nil || !way.Private {
+	if err != nil || a.Order.Ignition == nil || !way.Private {
 		return nil, err
 	}
 	if !b.room.cfg.Servers.Has(server) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "make config image", "%s has no loop yet", server)
 	}
-	if !a.Given && a.Open() {
+	if !a.Marks.Given && a.Open() {
 		if err := b.room.cfg.Servers.Fold(server, decide.Event{UserData: decide.IgnitionGive, Token: a.Token, At: b.room.cfg.Clock()}); err != nil {
 			return nil, err
 		}
 		b.room.cfg.Crash.At("agent.userdata.onmedium")
 	}
-	return b.room.cfg.Files.OpenUserData(server, a.OwnerUID, *a.Ignition)
+	return b.room.cfg.Files.OpenUserData(server, a.Order.OwnerUID, *a.Order.Ignition)
 }

@@ -13,7 +13,7 @@ import (
 // lookupEnv says what a boot of an environment has under a clean name: a loader of the site,
 // else what the environment has.
 func (b *segment) lookupEnv(server string, e indexed, remote netip.Addr, name string) (served, bool) {
-	c := e.attempt.Chain
+	c := e.attempt.Order.Chain
 	if digest, ok := c.Digest(name); ok {
 		return served{name: name, digest: digest}, true
 	}

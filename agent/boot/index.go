@@ -170,7 +170,7 @@ func (x *Index) hold(server string, held bool) {
 // business: a step that read the store before a hold was enforced would open the
 // gate again behind it.
 func (x *Index) follow(server string, r decide.Record) {
-	a, m := r.Attempt, r.Medium
+	a, m := r.Attempt, r.Residue.Medium()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := x.servers[server]
@@ -303,7 +303,7 @@ func (x *Index) Serves(server, generation string) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	a := x.servers[server].attempt
-	return a.Open() && a.Chain != nil && a.Chain.View == generation
+	return a.Open() && a.Order.Chain != nil && a.Order.Chain.View == generation
 }
 
 // stopOf is the token of the stop image of the one server that a client is.

@@ -15,10 +15,10 @@ import (
 // a step ends after it.
 func TestIndexKeepsTheGateShut(t *testing.T) {
 	client := protocol.BootClient{MAC: "52:54:00:00:00:01", Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
-	armed := &decide.Attempt{Token: "token-2", File: "boot.efi", Intended: protocol.TargetUefiHTTP, State: resource.AttemptPowerRequested}
+	armed := &decide.Attempt{Token: "token-2", Order: decide.Order{File: "boot.efi", Target: protocol.TargetUefiHTTP}, Stage: decide.Stage{State: resource.AttemptPowerRequested}}
 	before := store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{
 		Server: "server-1", BootMAC: client.MAC, Architecture: "amd64",
-	}}}, Records: []store.Standing{{Server: "server-1", Attempt: &decide.Attempt{Token: "token-1", State: resource.AttemptFailed, Intended: protocol.TargetHdd}}}}
+	}}}, Records: []store.Standing{{Server: "server-1", Attempt: &decide.Attempt{Token: "token-1", Stage: decide.Stage{State: resource.AttemptFailed}, Order: decide.Order{Target: protocol.TargetHdd}}}}}
 	held := before
 	held.Holds = []decide.Hold{{ActiveHold: resource.ActiveHold{ID: "hold-1", HoldSpec: resource.HoldSpec{Server: "server-1"}}}}
 
@@ -88,7 +88,7 @@ func TestIndexOfStrangers(t *testing.T) {
 		return store.Intent{ServerIntent: message.ServerIntent{Server: name, Segment: segment, BootMAC: "02:00:00:00:00:" + name, Architecture: "amd64"}}
 	}
 	opens := func(token string) *decide.Attempt {
-		return &decide.Attempt{Token: token, File: "boot.efi", Intended: protocol.TargetPxe, Purpose: resource.PurposeDiscovery, State: resource.AttemptPowerRequested}
+		return &decide.Attempt{Token: token, Order: decide.Order{File: "boot.efi", Target: protocol.TargetPxe, Purpose: resource.PurposeDiscovery}, Stage: decide.Stage{State: resource.AttemptPowerRequested}}
 	}
 	asks := func(mac string, class protocol.ClientClass) protocol.BootClient {
 		return protocol.BootClient{Segment: "a", MAC: mac, Class: class, Archs: []uint16{7}}
@@ -108,7 +108,7 @@ func TestIndexOfStrangers(t *testing.T) {
 	x.follow("03", decide.Record{Attempt: opens("t3")})
 	expect("on another segment", asks(stranger, protocol.ClassPXEClient), protocol.AnswerSilence, "", "")
 	claim := opens("claim")
-	claim.Purpose = resource.PurposeClaim
+	claim.Order.Purpose = resource.PurposeClaim
 	x.follow("02", decide.Record{Attempt: claim})
 	expect("a claim's first boot", asks(stranger, protocol.ClassPXEClient), protocol.AnswerSilence, "", "")
 	x.follow("02", decide.Record{})
@@ -131,7 +131,7 @@ func TestIndexOfStrangers(t *testing.T) {
 	expect("the first one stays", asks(stranger, protocol.ClassPXEClient), protocol.AnswerBoot, "01", "t1")
 	expect("one that is named", asks("02:00:00:00:00:02", protocol.ClassPXEClient), protocol.AnswerBoot, "02", "t2")
 	served := opens("t2")
-	served.State, served.Served = resource.AttemptConsumed, true
+	served.Stage.State, served.Marks.Served = resource.AttemptConsumed, true
 	x.follow("02", decide.Record{Attempt: served})
 	expect("the other has its file", asks(other, protocol.ClassPXEClient), protocol.AnswerBoot, "01", "t1")
 	x.follow("01", decide.Record{Attempt: opens("t4")})

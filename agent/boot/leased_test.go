@@ -24,7 +24,7 @@ func TestFixedNames(t *testing.T) {
 	r := room(t, statetest.NewMemory(), func() time.Time { return now })
 	b := &segment{room: r, leased: newLeased()}
 	r.index.byMAC = map[string][]string{mac: {"one"}, "02:00:00:00:00:02": {"one", "two"}}
-	attempt := &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}
+	attempt := &decide.Attempt{Token: "t", Order: decide.Order{Target: protocol.TargetPxe}, Stage: decide.Stage{State: resource.AttemptPowerRequested}}
 	r.index.servers["one"] = indexed{attempt: attempt}
 	known := func(want bool, when string) {
 		t.Helper()
@@ -38,11 +38,11 @@ func TestFixedNames(t *testing.T) {
 	if token, ok := b.tokenAt(netip.MustParseAddr("::ffff:10.7.0.50")); !ok || token != "t" {
 		t.Error("the address as a dual-stack socket shows it is another one")
 	}
-	attempt.State = resource.AttemptSucceeded
+	attempt.Stage.State = resource.AttemptSucceeded
 	known(false, "the boot has ended")
-	attempt.State, attempt.Intended = resource.AttemptPowerRequested, protocol.TargetHdd
+	attempt.Stage.State, attempt.Order.Target = resource.AttemptPowerRequested, protocol.TargetHdd
 	known(false, "a boot from disk")
-	attempt.Intended = protocol.TargetPxe
+	attempt.Order.Target = protocol.TargetPxe
 	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: "02:00:00:00:00:02", Expires: end}))
 	known(false, "an address that more than one server has")
 	b.leased.note(tenant4(netboot.Lease{Address: at, MAC: mac, Expires: end}))
@@ -68,8 +68,8 @@ func TestFixedNamesOver6(t *testing.T) {
 	r.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{
 		Server: "one", BootMAC: mac, UUID: uuid, Architecture: "amd64",
 	}}, {ServerIntent: message.ServerIntent{Server: "two", Architecture: "amd64"}}}})
-	r.index.follow("one", decide.Record{Attempt: &decide.Attempt{Token: "t", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
-	r.index.follow("two", decide.Record{Attempt: &decide.Attempt{Token: "u", Intended: protocol.TargetPxe, State: resource.AttemptPowerRequested}})
+	r.index.follow("one", decide.Record{Attempt: &decide.Attempt{Token: "t", Order: decide.Order{Target: protocol.TargetPxe}, Stage: decide.Stage{State: resource.AttemptPowerRequested}}})
+	r.index.follow("two", decide.Record{Attempt: &decide.Attempt{Token: "u", Order: decide.Order{Target: protocol.TargetPxe}, Stage: decide.Stage{State: resource.AttemptPowerRequested}}})
 	lease := func(a netip.Addr, client, mac string) tenant {
 		return tenant6(netboot.Lease6{Address: a, Client: client, MAC: mac, Expires: now.Add(time.Hour)})
 	}

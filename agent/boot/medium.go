@@ -29,7 +29,7 @@ func (b *segment) openMedium(remote netip.Addr, server string, e indexed, name s
 	}
 	switch name {
 	case protocol.FileISO:
-		if a := e.attempt; a.Open() && !a.OnSent.IsZero() && !a.Served && !b.isHost(remote) {
+		if a := e.attempt; a.Open() && !a.Stage.PowerOn.Sent.IsZero() && !a.Marks.Served && !b.isHost(remote) {
 			// From here on nobody must guess whether the server has it.
 			if err := b.room.cfg.Servers.Fold(server, decide.Event{Begun: true, Token: a.Token, At: b.room.cfg.Clock()}); err != nil {
 				return nil, err
@@ -77,11 +77,11 @@ func (b *segment) mediumSent(server string, remote netip.Addr, token string, siz
 	}
 	now := b.room.cfg.Clock()
 	switch a := e.attempt; {
-	case a.OnSent.IsZero():
-		if whole && !a.Cached {
+	case a.Stage.PowerOn.Sent.IsZero():
+		if whole && !a.Marks.Cached {
 			b.room.cfg.Servers.Saw(server, decide.Event{Medium: decide.MediumWhole, Token: token, At: now})
 		}
-	case a.State == resource.AttemptFetched:
+	case a.Stage.State == resource.AttemptFetched:
 	case b.room.loads.of(server).add(token, sent, min(mediumLoads, max(size/2, 1))):
 		b.room.cfg.Servers.Saw(server, decide.Event{Kind: protocol.EvidenceFetched, File: protocol.FileISO, Token: a.Token, At: now})
 	}

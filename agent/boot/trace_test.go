@@ -78,7 +78,7 @@ func taken(r *Room) {
 
 // attempts makes a server with an open attempt that clients are mapped to.
 func attempts(r *Room, id string) *decide.Attempt {
-	at := &decide.Attempt{ID: id, Token: "secret-token", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, At: start, Since: start}
+	at := &decide.Attempt{ID: id, Token: "secret-token", Stage: decide.Stage{State: resource.AttemptConsumed, Since: start}, Order: decide.Order{Target: protocol.TargetUefiHTTP}, At: start}
 	r.index.synced = true
 	r.index.byMAC = map[string][]string{"02:00:00:00:00:01": {"n1"}}
 	r.index.follow("n1", decide.Record{Attempt: at})
@@ -110,7 +110,7 @@ func TestTraceOfWhom(t *testing.T) {
 	b.trace(netboot.Exchange{Source: protocol.TraceHTTP, At: w.now, Asked: "GET", Token: "secret-token", File: "boot.efi"})
 	b.trace(netboot.Exchange{Source: protocol.TraceTFTP, At: w.now, Asked: "done", Remote: netip.MustParseAddr("10.7.0.50"), File: "grub.cfg"})
 	ended := *at
-	ended.State, ended.Since = resource.AttemptFailed, w.now
+	ended.Stage.State, ended.Stage.Since = resource.AttemptFailed, w.now
 	r.index.follow("n1", decide.Record{Attempt: &ended})
 	b.trace(discovered(w.now.Add(10*time.Minute - time.Second)))
 	b.trace(discovered(w.now.Add(10 * time.Minute)))

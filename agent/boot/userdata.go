@@ -25,7 +25,7 @@ func (b *segment) OpenUserData(remote netip.Addr, token string) (*netboot.File, 
 	if !b.room.cfg.Servers.Has(name) || verdict == decide.IgnitionClosed {
 		return nil, absent
 	}
-	if verdict != decide.IgnitionGive || !e.attempt.Given {
+	if verdict != decide.IgnitionGive || !e.attempt.Marks.Given {
 		if err := b.room.cfg.Servers.Fold(name, decide.Event{UserData: verdict, Token: token, At: b.room.cfg.Clock()}); err != nil {
 			return nil, err
 		}
@@ -38,13 +38,13 @@ func (b *segment) OpenUserData(remote netip.Addr, token string) (*netboot.File, 
 	if _, e, ok = b.room.index.token(token); !ok || decide.Ignition(e.held, e.missing, e.attempt, token, b.whose(e, name, remote)) != decide.IgnitionGive {
 		return nil, absent
 	}
-	content, err := b.room.cfg.Files.OpenUserData(name, e.attempt.OwnerUID, *e.attempt.Ignition)
+	content, err := b.room.cfg.Files.OpenUserData(name, e.attempt.Order.OwnerUID, *e.attempt.Order.Ignition)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "that of %s: %w", name, err)
 	}
 	return &netboot.File{
 		ReadSeekCloser: text{bytes.NewReader(content)}, Size: int64(len(content)), ModTime: e.attempt.At,
-		ContentType: resource.TypeIgnition, ETag: fmt.Sprintf("%q", e.attempt.Ignition.Sealed),
+		ContentType: resource.TypeIgnition, ETag: fmt.Sprintf("%q", e.attempt.Order.Ignition.Sealed),
 	}, nil
 }
 

@@ -80,8 +80,8 @@ func (f *images) keep(o store.Overview) (files map[string]bool) {
 		}
 	}
 	for _, r := range o.Records { // loaders that were replaced since the boot began
-		if a := r.Attempt; a.Open() && a.Chain != nil {
-			for _, file := range a.Chain.Files {
+		if a := r.Attempt; a.Open() && a.Order.Chain != nil {
+			for _, file := range a.Order.Chain.Files {
 				files[file.Digest] = true
 			}
 		}

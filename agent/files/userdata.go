@@ -143,8 +143,8 @@ func (u *userData) keep(o store.Overview) (pins []string) {
 		}
 	}
 	for _, r := range o.Records {
-		if a := r.Attempt; a.Open() && a.Ignition != nil && a.Ignition.Sealed != "" {
-			needed[a.Ignition.Sealed] = true
+		if a := r.Attempt; a.Open() && a.Order.Ignition != nil && a.Order.Ignition.Sealed != "" {
+			needed[a.Order.Ignition.Sealed] = true
 		}
 	}
 	u.jobs.Keep(func(digest string) bool { return needed[digest] })

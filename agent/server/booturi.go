@@ -32,7 +32,7 @@ func (h *hand) arm(ctx context.Context, a decide.Action, r *decide.Result) error
 	if r.Plain && boot.Text == "" {
 		boot.Text = "the BMC takes no URL; firmware asks by DHCP"
 	}
-	if u := v.Record.URL; u != nil {
+	if u := v.Record.Residue.URL(); u != nil {
 		boot.Text, err = strings.ReplaceAll(boot.Text, u.Token, "…"), veiled(op, err, u.Token)
 	}
 	r.Stored, r.Read, r.Outcome, r.Where, r.Text = boot.Stored, boot.Read, boot.Outcome, boot.Where, boot.Text
@@ -46,7 +46,7 @@ func (h *hand) armURI(ctx context.Context, a decide.Action, v store.View) (bmc.B
 	if !ok {
 		return bmc.BootResult{Outcome: protocol.BootUnsupported}, protocol.Errorf(protocol.CodeUnsupported, op, "the driver of this BMC writes no HttpBootUri")
 	}
-	at, u := v.Record.Attempt, v.Record.URL
+	at, u := v.Record.Attempt, v.Record.Residue.URL()
 	if at == nil || at.ID != a.Attempt || u == nil || u.Attempt != a.Attempt || v.Intent == nil {
 		return bmc.BootResult{Outcome: protocol.BootUnknown}, protocol.Errorf(protocol.CodeConflict, op, "the attempt is another one by now")
 	}
@@ -55,7 +55,7 @@ func (h *hand) armURI(ctx context.Context, a decide.Action, v store.View) (bmc.B
 		return bmc.BootResult{Outcome: protocol.BootUnsupported}, protocol.Errorf(protocol.CodeUnsupported, op, "segment %s has no base URL", v.Intent.Segment).
 			WithHint("give the Segment a spec.baseURL that the server's firmware reaches")
 	}
-	return d.SetBootURI(ctx, a.Override, netboot.BootURL(base, u.Token, at.File))
+	return d.SetBootURI(ctx, a.Override, netboot.BootURL(base, u.Token, at.Order.File))
 }
 
 // clearURL takes the URL of an attempt out of the BMC, and with it those that an earlier disk
@@ -70,7 +70,7 @@ func (h *hand) clearURL(ctx context.Context, a decide.Action, r *decide.Result) 
 	if err != nil {
 		return err
 	}
-	u := v.Record.URL
+	u := v.Record.Residue.URL()
 	if u == nil || u.Attempt != a.Attempt {
 		return protocol.Errorf(protocol.CodeConflict, op, "the URL is another one by now")
 	}

@@ -66,7 +66,7 @@ func readOf(server string, r reading, rec decide.Record) (resource.ServerRead, e
 		return resource.ServerRead{}, protocol.Errorf(protocol.CodeDenied, "read "+server, "%s", r.cond.Message)
 	}
 	out := resource.ServerRead{Server: server, Power: r.obs.Power, StartedAt: r.obs.StartedAt, ReadAt: r.obs.ReadAt, Error: r.obs.Error}
-	for id, receipt := range rec.Receipts {
+	for id, receipt := range rec.Holds.Receipts {
 		out.Proved = append(out.Proved, resource.ProvedOff{Hold: id, StoppedSince: receipt.StoppedSince})
 	}
 	slices.SortFunc(out.Proved, func(a, b resource.ProvedOff) int { return strings.Compare(a.Hold, b.Hold) })

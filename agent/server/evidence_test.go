@@ -41,11 +41,14 @@ func installing(t *testing.T) (l *loop, reads *atomic.Int64) {
 	cfg.OpenBMC = func(bmc.Target) (bmc.Driver, error) { return counted{errDriver{}, reads}, nil }
 	in := document(t, cfg.Store)
 	if _, _, err := cfg.Store.Servers.Step(in.Server, func(v store.View) decide.Plan {
-		v.Record.Power, v.Record.Epoch = protocol.PowerOn, 1
+		v.Record.Shown.Power, v.Record.Shown.Epoch = protocol.PowerOn, 1
 		v.Record.Attempt = &decide.Attempt{
-			ID: "a", Token: "token", State: resource.AttemptFetched, Since: time.Now(), At: time.Now(), OnSent: time.Now(), Intended: protocol.TargetUefiHTTP, Observed: protocol.TargetUefiHTTP,
-			OwnerUID: in.Owner.UID, Generation: in.Boot.Generation, Digest: in.Boot.Image.Digest, Served: true, Evidence: protocol.EvidenceFetched,
-			Chain: &protocol.BootChain{First: "uki", Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
+			ID: "a", Token: "token", At: time.Now(), Marks: decide.Marks{Served: true},
+			Order: decide.Order{
+				Target: protocol.TargetUefiHTTP, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation, Digest: in.Boot.Image.Digest,
+				Chain: &protocol.BootChain{First: "uki", Last: "uki", Files: []protocol.ChainFile{{Name: "uki", Digest: in.Boot.Image.Digest}}},
+			},
+			Stage: decide.Stage{State: resource.AttemptFetched, Since: time.Now(), Observed: protocol.TargetUefiHTTP, Evidence: protocol.EvidenceFetched, PowerOn: decide.PowerOn{Sent: time.Now()}},
 		}
 		return decide.Plan{Record: v.Record, Persist: true}
 	}); err != nil {

@@ -27,7 +27,7 @@ func (h *hand) media(ctx context.Context, a decide.Action, r *decide.Result) err
 	if err != nil {
 		return err
 	}
-	m := v.Record.Medium
+	m := v.Record.Residue.Medium()
 	if m == nil || m.Attempt != a.Attempt || v.Intent == nil {
 		return protocol.Errorf(protocol.CodeConflict, op, "the medium is another one by now")
 	}

@@ -58,15 +58,15 @@ func (t *teller) withdraw(ran protocol.Observation) {
 func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 	rec := p.Record
 	r := resource.ServerReport{
-		Server: t.server, Image: t.images.report(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Power, PowerEpoch: rec.Epoch, Conditions: rec.Conditions,
+		Server: t.server, Image: t.images.report(), Identity: rec.Identity.Digest(), Observation: p.Watch.Last, Power: rec.Shown.Power, PowerEpoch: rec.Shown.Epoch, Conditions: rec.Conditions,
 		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
-	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Fallback.Report()
+	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Owners.Fallback.Report()
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.OwnerUID = v.Intent.Owner.UID
 		r.Account = t.cfg.Accounts.Report(v.Intent.BMC)
-		r.Released = v.Intent.Releasing && rec.Released == v.Intent.Owner.UID
+		r.Released = v.Intent.Releasing && rec.Owners.Released == v.Intent.Owner.UID
 		if v.Intent.Boot != nil {
 			r.Env = t.cfg.Files.Report(v.Intent.ServerIntent)
 			r.BootGeneration = v.Intent.Boot.Generation
@@ -75,15 +75,15 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 	}
 	if a := rec.Attempt; a != nil {
 		r.Attempt = &resource.AttemptReport{
-			ID: a.ID, State: a.State, Since: a.Since, Number: a.Number, Intended: a.Intended, Observed: a.Observed,
-			Stored: a.Stored, Outcome: a.Outcome, Evidence: a.Evidence, Reason: a.Reason, Code: a.Code,
+			ID: a.ID, State: a.Stage.State, Since: a.Stage.Since, Number: a.Number, Intended: a.Order.Target, Observed: a.Stage.Observed,
+			Stored: a.Stage.Arming.Stored, Outcome: a.Stage.Arming.Outcome, Evidence: a.Stage.Evidence, Reason: a.Stage.Ending.Reason, Code: a.Stage.Ending.Code,
 		}
 		if seg, ok := t.cfg.Boot.Segment(segmentOf(v)); ok && a.Network() {
-			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.File
+			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.Order.File
 		}
-		if a.Intended == protocol.TargetCd && v.Intent != nil {
+		if a.Order.Target == protocol.TargetCd && v.Intent != nil {
 			way, _ := t.cfg.Boot.MediaWay(v.Intent.ServerIntent) // without one there is no base
-			r.Attempt.URI = way.Base + "/b/…/" + a.File
+			r.Attempt.URI = way.Base + "/b/…/" + a.Order.File
 		}
 	}
 	r.Holds = t.describeHolds(v, p)
@@ -103,7 +103,7 @@ func provisionedOf(v store.View, rec decide.Record) *resource.Provisioned {
 			return p
 		}
 	}
-	return rec.Provisioned
+	return rec.Owners.Provisioned
 }
 
 // describeHolds is how far the holds have come that lie, and those that ended here.
@@ -115,17 +115,17 @@ func (t *teller) describeHolds(v store.View, p decide.Plan) (out []resource.Hold
 		work = v.Intent.Firmware
 	}
 	for _, h := range v.Holds {
-		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Terms[h.ID].ExpiredAt)}
+		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Holds.Terms[h.ID].ExpiredAt)}
 		hr.State, hr.Reason = decide.HoldStands(h, rec, p.Watch, work, settings(v.Rack).SettleWindow)
 		if h.Missing || h.Local {
 			hr.Hold = &h.ActiveHold
 		}
-		rc, proved := rec.Receipts[h.ID]
+		rc, proved := rec.Holds.Receipts[h.ID]
 		manual := false
 		if proved {
 			hr.Word = resource.HoldFenced
 		} else {
-			rc, manual = rec.Manual[h.ID]
+			rc, manual = rec.Holds.Manual[h.ID]
 		}
 		if proved || manual {
 			rc.Agent = t.cfg.Agent

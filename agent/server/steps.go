@@ -89,7 +89,7 @@ func (s *steps) take(w waiting, fill func(*decide.Snapshot)) (decide.Plan, error
 // closesUserData says whether a boot with user data has ended: what no document names any
 // more is destroyed then, and not with the next document.
 func closesUserData(was, is *decide.Attempt) bool {
-	return was.Open() && was.Ignition != nil && (is == nil || !is.Open() || is.ID != was.ID)
+	return was.Open() && was.Order.Ignition != nil && (is == nil || !is.Open() || is.ID != was.ID)
 }
 
 // passive folds what waits without a read, and says whether it changed anything.

@@ -127,7 +127,7 @@ func TestOldDatabase(t *testing.T) {
 		"doc/hold":         `{"head":{"epoch":1,"version":3},"digest":"sha256:x"}`,
 		"rack":             `{"name":"rack-a","softTimeout":1,"settleWindow":1,"pollInterval":1}`,
 		"hold/n1/h1":       `{"id":"h1","server":"n1","key":"k","owner":"o","mode":"soft","enforcedAt":"2026-11-20T08:00:00Z"}`,
-		"record/n1":        `{"server":"n1","epoch":4}`,
+		"record/n1":        `{"server":"n1","shown":{"epoch":4}}`,
 		eventKey(10):       `{"seq":10,"at":"2026-11-20T08:00:00Z","code":"Stopped"}`,
 		eventKey(11):       `{"seq":11,"at":"2026-11-20T08:00:00Z","code":"Stopped"}`,
 	}
@@ -147,7 +147,7 @@ func TestOldDatabase(t *testing.T) {
 	}
 	s, _ := opened(t, dir)
 	v, err := s.Servers.View("n1")
-	if err != nil || v.Incarnation != "old-id" || len(v.Holds) != 1 || v.Record.Epoch != 4 || !v.Synced {
+	if err != nil || v.Incarnation != "old-id" || len(v.Holds) != 1 || v.Record.Shown.Epoch != 4 || !v.Synced {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	a, err := s.Documents.Applied()

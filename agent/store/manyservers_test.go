@@ -26,25 +26,23 @@ func bootedRecord(i int) decide.Record {
 	name := nameOf(i)
 	at := noon.Add(time.Duration(i) * time.Second)
 	a := &decide.Attempt{
-		ID: "attempt-" + name, Token: strings.Repeat("t", 32), State: resource.AttemptSucceeded, Since: at, At: at, Number: 3,
-		Intended: protocol.TargetHdd, OwnerUID: "claim-" + name, Generation: 3, Digest: "sha256:" + strings.Repeat("a", 64), OnSent: at,
-		Evidence: protocol.EvidenceInstalled,
-		Chain: &protocol.BootChain{Last: "installer.efi", Files: []protocol.ChainFile{
+		ID: "attempt-" + name, Token: strings.Repeat("t", 32), Stage: decide.Stage{State: resource.AttemptSucceeded, Since: at, Evidence: protocol.EvidenceInstalled, PowerOn: decide.PowerOn{Sent: at}}, At: at, Number: 3,
+		Order: decide.Order{Target: protocol.TargetHdd, OwnerUID: "claim-" + name, Generation: 3, Digest: "sha256:" + strings.Repeat("a", 64), Chain: &protocol.BootChain{Last: "installer.efi", Files: []protocol.ChainFile{
 			{Name: "shim.efi", Digest: "sha256:" + strings.Repeat("b", 64)}, {Name: "installer.efi", Digest: "sha256:" + strings.Repeat("c", 64)},
-		}},
+		}}},
 	}
 	if i%10 == 0 {
-		a.Intended, a.State, a.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
+		a.Order.Target, a.Stage.State, a.Marks.Served = protocol.TargetUefiHTTP, resource.AttemptConsumed, true
 	}
 	r := decide.Record{
-		Server: name, Power: protocol.PowerOn, Seen: protocol.PowerOn, Epoch: 3, LastPoweredOn: at, Attempt: a,
-		Used: map[string]decide.GrantUse{}, Earlier: map[string]resource.Provisioned{},
+		Server: name, Shown: decide.Shown{Power: protocol.PowerOn, Seen: protocol.PowerOn, Epoch: 3}, LastPoweredOn: at, Attempt: a,
+		Owners:   decide.Owners{Used: map[string]decide.GrantUse{}, Earlier: map[string]resource.Provisioned{}},
 		Requests: []decide.RequestState{{Request: resource.Request{ID: "reboot-" + name, Server: name}, AcceptedAt: at, Outcome: resource.OutcomePending}},
 	}
 	for g := range 3 {
 		key := fmt.Sprintf("claim-%s/%d", name, g)
-		r.Used[key] = decide.GrantUse{Attempts: 2, Spent: true, Reason: "the boot file was fetched", At: at}
-		r.Earlier[key] = resource.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Digest, At: at}
+		r.Owners.Used[key] = decide.GrantUse{Attempts: 2, Spent: true, Reason: "the boot file was fetched", At: at}
+		r.Owners.Earlier[key] = resource.Provisioned{Server: name, OwnerUID: "claim-" + name, Generation: uint64(g), ImageDigest: a.Order.Digest, At: at}
 	}
 	return r
 }
@@ -111,7 +109,7 @@ func TestManyServersStart(t *testing.T) {
 		if i%10 == 0 {
 			want = resource.AttemptFetched
 		}
-		if a := v.Record.Attempt; a == nil || a.State != want || a.Assumed != (want == resource.AttemptFetched) {
+		if a := v.Record.Attempt; a == nil || a.Stage.State != want || a.Marks.Assumed != (want == resource.AttemptFetched) {
 			t.Errorf("%s: attempt %+v, want %s", nameOf(i), a, want)
 		}
 	}

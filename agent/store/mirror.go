@@ -36,7 +36,7 @@ type Standing struct {
 }
 
 func standingOf(r decide.Record) Standing {
-	return Standing{Server: r.Server, Attempt: r.Attempt, Medium: r.Medium, Orders: r.Orders(), Unexpected: r.Unexpected != nil}
+	return Standing{Server: r.Server, Attempt: r.Attempt, Medium: r.Residue.Medium(), Orders: r.Orders(), Unexpected: r.Unexpected != nil}
 }
 
 // watched notes what a transaction writes of what the mirror has.

@@ -266,5 +266,5 @@ func (t *Room) Trace(server string, serial int) (resource.Trace, error) {
 
 // traceable says whether what is seen now is laid to an attempt.
 func traceable(a *decide.Attempt, now time.Time) bool {
-	return a != nil && (a.Open() || now.Sub(a.Since) < traceAfter)
+	return a != nil && (a.Open() || now.Sub(a.Stage.Since) < traceAfter)
 }

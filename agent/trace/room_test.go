@@ -45,7 +45,7 @@ func tracing(t testing.TB, db state.Store) *Room {
 
 // attempts begins an attempt of a server.
 func attempts(r *Room, id string) *decide.Attempt {
-	at := &decide.Attempt{ID: id, Token: "secret-token", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, At: start, Since: start}
+	at := &decide.Attempt{ID: id, Token: "secret-token", Stage: decide.Stage{State: resource.AttemptConsumed, Since: start}, Order: decide.Order{Target: protocol.TargetUefiHTTP}, At: start}
 	r.add(sighting{server: "n1", attempt: id, head: headOf("n1", at)})
 	return at
 }

@@ -85,7 +85,7 @@ func overrideText(o protocol.Override) string {
 // headOf is how far an attempt has come, without its rows.
 func headOf(server string, a *decide.Attempt) *resource.Trace {
 	return &resource.Trace{
-		Server: server, Attempt: a.ID, Number: a.Number, Purpose: a.Purpose.Or(), Intended: a.Intended, Observed: a.Observed,
-		Began: a.At, State: a.State, Since: a.Since, Code: a.Code, Reason: a.Reason,
+		Server: server, Attempt: a.ID, Number: a.Number, Purpose: a.Order.Purpose.Or(), Intended: a.Order.Target, Observed: a.Stage.Observed,
+		Began: a.At, State: a.Stage.State, Since: a.Stage.Since, Code: a.Stage.Ending.Code, Reason: a.Stage.Ending.Reason,
 	}
 }

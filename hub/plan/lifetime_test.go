@@ -86,7 +86,7 @@ func (l *life) ends(uid string) {
 			m.Metadata.DeletedAt = &l.now
 		}
 	}
-	l.until("released", func() bool { return l.rec.Released == uid && l.power == protocol.PowerOff })
+	l.until("released", func() bool { return l.rec.Owners.Released == uid && l.power == protocol.PowerOff })
 	if len(l.f.Maintenances) > 0 {
 		l.f.Maintenances = nil
 	} else {
@@ -114,9 +114,9 @@ func (l *life) boots() protocol.BootTarget {
 	in := Intent(l.f, l.f.Servers[0])
 	l.until("a boot", func() bool {
 		a := l.rec.Attempt
-		return a != nil && a.OwnerUID == in.Owner.UID && a.State == resource.AttemptSucceeded && l.power == protocol.PowerOn
+		return a != nil && a.Order.OwnerUID == in.Owner.UID && a.Stage.State == resource.AttemptSucceeded && l.power == protocol.PowerOn
 	})
-	return l.rec.Attempt.Intended
+	return l.rec.Attempt.Order.Target
 }
 
 func (l *life) step(result *decide.Result) *decide.Result {
@@ -144,14 +144,14 @@ func (l *life) step(result *decide.Result) *decide.Result {
 			{Kind: protocol.EvidenceFetched, File: "boot.efi", Token: a.Token, At: l.now},
 			{Kind: protocol.EvidenceInstalled, Token: a.Token, At: l.now},
 		}
-		if a.Purpose == resource.PurposeDiscovery {
+		if a.Order.Purpose == resource.PurposeDiscovery {
 			s.Events[2].Kind = protocol.EvidenceDiscovered
 		}
 	}
 	p := decide.Step(l.now, s)
 	l.rec, l.watch = p.Record, p.Watch
 	if p.Action.Kind == decide.ActNone {
-		if a := l.rec.Attempt; a != nil && a.State == resource.AttemptSucceeded && a.Network() && a.Purpose.Or() == resource.PurposeClaim && l.power == protocol.PowerOn {
+		if a := l.rec.Attempt; a != nil && a.Stage.State == resource.AttemptSucceeded && a.Network() && a.Order.Purpose.Or() == resource.PurposeClaim && l.power == protocol.PowerOn {
 			l.power = protocol.PowerOff // installers end so
 		}
 		return nil
@@ -200,7 +200,7 @@ func TestLifetimes(t *testing.T) {
 			boots("a discovery", pxe)
 			now := l.now
 			l.f.Configs[0].Metadata.DeletedAt = &now
-			l.until("released", func() bool { return l.rec.Released == "discovery-1" && l.power == protocol.PowerOff })
+			l.until("released", func() bool { return l.rec.Owners.Released == "discovery-1" && l.power == protocol.PowerOff })
 			l.unconfigure("discovery-1")
 			if p := l.rec.ProvisionedFor("discovery-1", 1); p != nil || l.rec.Attempt != nil || len(l.f.Configs) != 0 {
 				l.t.Errorf("the discovery has left %+v, %+v", p, l.rec.Attempt)
@@ -209,7 +209,7 @@ func TestLifetimes(t *testing.T) {
 			boots("the claim after it", pxe)
 		},
 		"move": func(l *life, boots func(string, protocol.BootTarget)) {
-			l.echo = l.rec.Provisioned // the hub that took over has it, signed
+			l.echo = l.rec.Owners.Provisioned // the hub that took over has it, signed
 			l.rec, l.watch, l.power = decide.Record{Server: "s1"}, decide.Watch{}, protocol.PowerOff
 			boots("at another agent", hdd)
 		},
@@ -228,7 +228,9 @@ func TestLifetimes(t *testing.T) {
 				t.Fatalf("no record: %+v", l.rec)
 			}
 			was := *l.rec.ProvisionedFor("uid-1", 1)
-			l.until("the disk boot", func() bool { return l.rec.Attempt.Intended == hdd && l.rec.Attempt.State == resource.AttemptSucceeded })
+			l.until("the disk boot", func() bool {
+				return l.rec.Attempt.Order.Target == hdd && l.rec.Attempt.Stage.State == resource.AttemptSucceeded
+			})
 			happens(l, boots)
 			if is := l.rec.ProvisionedFor("uid-1", 1); is != nil && *is != was {
 				t.Errorf("the record was %+v and is %+v", was, is)

@@ -125,7 +125,7 @@ func (b *book) ordered(o order) (claim string) {
 			b.broken("%s was powered on without an attempt on disk", o.server)
 			return ""
 		}
-		if claim = rec.Attempt.OwnerUID; o.network {
+		if claim = rec.Attempt.Order.OwnerUID; o.network {
 			b.use(claim, o)
 		}
 		return claim
@@ -218,13 +218,13 @@ func (b *book) disturbed(server string) {
 // checkReceipts: while a receipt was made, the server did not run (P3).
 func (b *book) checkReceipts(a *agent, was, now found) {
 	for server, rec := range now.records {
-		for id := range rec.Violated {
-			if _, old := was.records[server].Violated[id]; !old {
+		for id := range rec.Holds.Violated {
+			if _, old := was.records[server].Holds.Violated[id]; !old {
 				b.seen.violated++
 			}
 		}
-		for id, r := range rec.Receipts {
-			if _, old := was.records[server].Receipts[id]; old {
+		for id, r := range rec.Holds.Receipts {
+			if _, old := was.records[server].Holds.Receipts[id]; old {
 				continue
 			}
 			b.seen.receipts++
@@ -287,8 +287,8 @@ func (b *book) checkAgent(a *agent) {
 		}
 	}
 	for server, rec := range was.records {
-		for claim, use := range rec.Used {
-			if after := now.records[server].Used[claim]; after.Attempts < use.Attempts || use.Spent && !after.Spent {
+		for claim, use := range rec.Owners.Used {
+			if after := now.records[server].Owners.Used[claim]; after.Attempts < use.Attempts || use.Spent && !after.Spent {
 				b.broken("the use of the grant of %s went back from %+v to %+v", claim, use, after)
 			}
 		}

@@ -120,7 +120,7 @@ func (r chainRack) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	if r.Stops {
 		s.Stop = &decide.StopOffer{Token: bootToken, File: r.Chain.FileFor(c.Class)}
 	} else {
-		s.Attempt = &decide.Attempt{Token: bootToken, Chain: &r.Chain, Intended: r.Method, State: resource.AttemptConsumed}
+		s.Attempt = &decide.Attempt{Token: bootToken, Order: decide.Order{Chain: &r.Chain, Target: r.Method}, Stage: decide.Stage{State: resource.AttemptConsumed}}
 	}
 	a := decide.Serve(s, c)
 	fmt.Printf("client %s: %s %s\n", c.Class, a.Action, a.File)

@@ -33,7 +33,7 @@ func armedOf(a *Attempt, last protocol.Observation, now time.Time) armed {
 
 // isOurs says whether an override that is armed is what the attempt wrote.
 func (a *Attempt) isOurs(o protocol.Override) bool {
-	return o.Target == a.Intended || a.Outcome == protocol.BootAliased && o.Target == a.Read.Target
+	return o.Target == a.Order.Target || a.Stage.Arming.Outcome == protocol.BootAliased && o.Target == a.Stage.Arming.Read.Target
 }
 
 // tookDisk says whether firmware took an override to the disk that its BMC keeps
@@ -42,8 +42,8 @@ func (a *Attempt) isOurs(o protocol.Override) bool {
 // POST is long over: if either is wrong, the boot order decides, and no network boot
 // is served.
 func (a *Attempt) tookDisk(o protocol.Observation, now time.Time) bool {
-	return a.Outcome == protocol.BootCoercedContinuous && !a.Network() && o.Power == protocol.PowerOn &&
-		(o.BootProgress == "OSBootStarted" || o.BootProgress == "OSRunning" || now.Sub(a.Since) >= consumeTimeout)
+	return a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && !a.Network() && o.Power == protocol.PowerOn &&
+		(o.BootProgress == "OSBootStarted" || o.BootProgress == "OSRunning" || now.Sub(a.Stage.Since) >= consumeTimeout)
 }
 
 // fault is what matters of the error that came with an override's outcome.
@@ -130,7 +130,7 @@ func told(r Result) string {
 // hidden says whether the BMC may hold an override of the attempt that a read of the
 // system does not show: in a settings object, or written without an answer.
 func (a *Attempt) hidden() bool {
-	return a.Outcome == protocol.BootPendingReset || a.Outcome == protocol.BootUnknown
+	return a.Stage.Arming.Outcome == protocol.BootPendingReset || a.Stage.Arming.Outcome == protocol.BootUnknown
 }
 
 // pauseMax bounds what a BMC may ask for: holds and boots are tried for ever, and

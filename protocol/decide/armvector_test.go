@@ -30,7 +30,7 @@ func TestOutcomeVectors(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	http, hdd := protocol.TargetUefiHTTP, protocol.TargetHdd
 	lasting := protocol.Override{Target: http, Enabled: protocol.OverrideContinuous, Mode: "UEFI"}
-	done := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
+	done := func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }
 	fetched := func(y *play, d time.Duration) {
 		y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, File: "boot.efi", Token: "token"}}
 		y.read(on, d, nil)
@@ -44,8 +44,8 @@ func TestOutcomeVectors(t *testing.T) {
 				y.condition(resource.CondOverrideNotStored)
 				y.happened(resource.EventAttemptFailed)
 				a := y.p.Record.Attempt
-				if !strings.HasPrefix(a.Reason, string(resource.CondOverrideNotStored)) || !strings.Contains(a.Reason, string(o)+" at /redfish/v1/Systems/1: as the BMC says") {
-					t.Errorf("%s: reason %q", o, a.Reason)
+				if !strings.HasPrefix(a.Stage.Ending.Reason, string(resource.CondOverrideNotStored)) || !strings.Contains(a.Stage.Ending.Reason, string(o)+" at /redfish/v1/Systems/1: as the BMC says") {
+					t.Errorf("%s: reason %q", o, a.Stage.Ending.Reason)
 				}
 			}
 		},
@@ -81,7 +81,7 @@ func TestOutcomeVectors(t *testing.T) {
 				y.read(off, d+sec+19*sec, nil) // the BMC asked for 20 s
 				y.want(ActNone)
 			}
-			if a := y.p.Record.Attempt; a.State != resource.AttemptPreparing || a.Number != 1 {
+			if a := y.p.Record.Attempt; a.Stage.State != resource.AttemptPreparing || a.Number != 1 {
 				t.Errorf("attempt %+v", a)
 			}
 			y.read(off, d, nil)
@@ -112,8 +112,8 @@ func TestOutcomeVectors(t *testing.T) {
 			y.restart()
 			y.bmc = once("UefiTarget")
 			y.read(off, 3*sec, nil)
-			if a := y.p.Record.Attempt; a.State != resource.AttemptPowerRequested {
-				t.Errorf("attempt %s: %s", a.State, a.Reason)
+			if a := y.p.Record.Attempt; a.Stage.State != resource.AttemptPowerRequested {
+				t.Errorf("attempt %s: %s", a.Stage.State, a.Stage.Ending.Reason)
 			}
 			y.s.Holds = held(resource.StopHard, "h")
 			y.read(off, 20*sec, nil)
@@ -151,7 +151,7 @@ func TestOutcomeVectors(t *testing.T) {
 			y.want(ActDisarm)
 			y.read(on, 21*sec, y.answered(""))
 			y.want(ActNone)
-			if y.p.Record.Attempt.Disarm {
+			if y.p.Record.Residue.has(LeftOverride) {
 				t.Error("still to be cleared")
 			}
 		},
@@ -202,7 +202,7 @@ func TestOutcomeVectors(t *testing.T) {
 				y.s.Observation = o
 				y.p = Step(at(d), y.s)
 				y.want(ActDisarm)
-				if s := y.p.Record.Attempt.State; s != resource.AttemptSucceeded {
+				if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptSucceeded {
 					t.Errorf("%q: attempt %s", progress, s)
 				}
 			}

@@ -151,21 +151,21 @@ var stateTimeouts = map[resource.AttemptState]time.Duration{
 }
 
 func timerOf(now time.Time, a *Attempt, power running) timer {
-	age := now.Sub(a.Since)
-	limit := stateTimeouts[a.State]
-	if a.State == resource.AttemptPowerRequested {
+	age := now.Sub(a.Stage.Since)
+	limit := stateTimeouts[a.Stage.State]
+	if a.Stage.State == resource.AttemptPowerRequested {
 		limit = consumeTimeout
 		if power == isOff {
 			limit = onTimeout
 		}
 	}
-	if a.Timeout > 0 && a.State == resource.AttemptFetched {
-		limit = a.Timeout
+	if a.Order.Timeout > 0 && a.Stage.State == resource.AttemptFetched {
+		limit = a.Order.Timeout
 	}
 	switch {
-	case limit > 0 && age >= limit, a.Timeout > 0 && !a.OnSent.IsZero() && now.Sub(a.OnSent) >= a.Timeout:
+	case limit > 0 && age >= limit, a.Order.Timeout > 0 && !a.Stage.PowerOn.Sent.IsZero() && now.Sub(a.Stage.PowerOn.Sent) >= a.Order.Timeout:
 		return timerExpired
-	case a.State == resource.AttemptPowerRequested && now.Sub(a.OnAgain) >= onResend:
+	case a.Stage.State == resource.AttemptPowerRequested && now.Sub(a.Stage.PowerOn.Again) >= onResend:
 		return timerResend
 	default:
 		return timerRun

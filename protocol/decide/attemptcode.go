@@ -13,8 +13,8 @@ const (
 
 func askedOf(a *Attempt) askedBy {
 	switch {
-	case a.Observed != "":
-	case a.Reach == resource.ReachURI && a.URI: // it asks nobody of ours but for the file
+	case a.Stage.Observed != "":
+	case a.Order.Reach == resource.ReachURI && a.ByURL(): // it asks nobody of ours but for the file
 		return askedOrdered
 	default:
 		return askedNot

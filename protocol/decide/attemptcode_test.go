@@ -35,7 +35,7 @@ func refuses(y *play, d time.Duration, outcome protocol.BootOutcome, code protoc
 			r = &Result{Action: ActArm, Attempt: y.p.Action.Attempt, Code: code, Outcome: outcome, Busy: busy, At: at(now)}
 		}
 		y.read(protocol.PowerOff, now, r)
-		if a := y.p.Record.Attempt; a.State == resource.AttemptFailed {
+		if a := y.p.Record.Attempt; a.Stage.State == resource.AttemptFailed {
 			return
 		}
 	}
@@ -146,7 +146,7 @@ func TestAttemptCodes(t *testing.T) {
 		y := story(t, nil)
 		tt.tell(y)
 		seen[tt.want] = true
-		if a := y.p.Record.Attempt; a == nil || a.State != resource.AttemptFailed || a.Code != tt.want {
+		if a := y.p.Record.Attempt; a == nil || a.Stage.State != resource.AttemptFailed || a.Stage.Ending.Code != tt.want {
 			t.Errorf("%s, want %s: %+v", tt.name, tt.want, a)
 			continue
 		}
@@ -189,7 +189,7 @@ func TestEventOfEachState(t *testing.T) {
 			spans[s.Part] = s.Took
 		}
 		told = append(told, got...)
-		if a := y.p.Record.Attempt; a == nil || a.State != state {
+		if a := y.p.Record.Attempt; a == nil || a.Stage.State != state {
 			t.Fatalf("at %+v, want %s", a, state)
 		}
 		for _, w := range want {
@@ -222,7 +222,7 @@ func TestEventOfEachState(t *testing.T) {
 	step(resource.AttemptSucceeded, resource.EventInstalled, resource.EventProvisioned)
 
 	y.s.NewID, y.s.NewToken = "id-2", "token-2"
-	for d := 110 * sec; y.p.Record.Attempt.Intended != protocol.TargetHdd; d += 10 * sec {
+	for d := 110 * sec; y.p.Record.Attempt.Order.Target != protocol.TargetHdd; d += 10 * sec {
 		if d > 300*sec {
 			t.Fatal("no boot from disk")
 		}

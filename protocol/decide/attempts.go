@@ -31,11 +31,11 @@ func (at attempts) advance() {
 	a := at.d.rec.Attempt
 	power := a.powerOf(at.d.watch.Last.Power)
 	has := armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now)
-	if power == isOff && !a.OnSent.IsZero() {
+	if power == isOff && !a.Stage.PowerOn.Sent.IsZero() {
 		power = at.offTells(a, has)
 	}
 	waits := at.unheard(a, power, has)
-	if waits && a.State != resource.AttemptPreparing {
+	if waits && a.Stage.State != resource.AttemptPreparing {
 		at.d.recheck(activeInterval)
 		at.d.raise(resource.CondAwaitingHub, "first boot")
 		return
@@ -44,33 +44,35 @@ func (at attempts) advance() {
 	if waits {
 		t = timerRun
 	}
-	next, act, reason := attemptStep(a.State, a.Network(), power, has, t)
-	if a.State == resource.AttemptFetched {
+	next, act, reason := attemptStep(a.Stage.State, a.Network(), power, has, t)
+	if a.Stage.State == resource.AttemptFetched {
 		at.d.recheck(fetchedInterval)
 	} else {
 		at.d.recheck(activeInterval)
 	}
 	switch {
 	case next == resource.AttemptFailed:
-		code := codeRule(a.State, power, has, a.Outcome == protocol.BootRefusedByState, askedOf(a))
-		if byMedium(a.Intended) {
+		code := codeRule(a.Stage.State, power, has, a.Stage.Arming.Outcome == protocol.BootRefusedByState, askedOf(a))
+		if byMedium(a.Order.Target) {
 			reason, code = at.mediaFailure(reason, code)
 		}
 		at.fail(reason, code)
-		a.Cleanup = a.Cleanup || act == ActForceOff
+		if act == ActForceOff {
+			at.leavesRunning()
+		}
 		return
 	case next == resource.AttemptSucceeded:
-		if a.Observed == "" {
-			a.Observed = protocol.TargetHdd // else firmware asked the network first
+		if a.Stage.Observed == "" {
+			a.Stage.Observed = protocol.TargetHdd // else firmware asked the network first
 		}
 		at.enter(next)
 		at.d.watch.Backoff = 0
 		at.d.happened(resource.EventDiskBoot, "booted from disk; override consumed")
 		return
-	case next == resource.AttemptConsumed && a.State != next:
+	case next == resource.AttemptConsumed && a.Stage.State != next:
 		at.enter(next)
-		at.d.happened(resource.EventConsumed, "firmware consumed the override %s", a.Intended)
-		if a.Restart {
+		at.d.happened(resource.EventConsumed, "firmware consumed the override %s", a.Order.Target)
+		if a.Order.Restart {
 			at.restartedByOrder()
 		}
 		if !a.Network() {
@@ -78,7 +80,7 @@ func (at attempts) advance() {
 		}
 		at.tookCached()
 		return
-	case next != a.State:
+	case next != a.Stage.State:
 		at.enter(next)
 	}
 	switch act {
@@ -96,23 +98,21 @@ func (at attempts) advance() {
 		}
 		at.d.mark(&a.Marks.Written, at.d.now, PartPrepare, a.At)
 		at.urls().begin(a)
-		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Intended, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.URI, Plain: a.URI && a.Reach != resource.ReachURI})
+		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Order.Target, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.ByURL(), Plain: a.ByURL() && a.Order.Reach != resource.ReachURI})
 	case ActOn:
-		if !a.OnSent.IsZero() && at.d.now.Before(at.d.watch.Pause) {
+		if !a.Stage.PowerOn.Sent.IsZero() && at.d.now.Before(at.d.watch.Pause) {
 			at.d.recheckAt(at.d.watch.Pause) // the BMC asked for more time than we give it
 			return
 		}
 		kind := ActOn
-		if a.Restart && at.d.watch.Last.Power != protocol.PowerOff {
+		if a.Order.Restart && at.d.watch.Last.Power != protocol.PowerOff {
 			kind = ActRestart
 		}
-		at.d.ordered(kind, "%s boot", a.Intended)
-		if a.OnSent.IsZero() {
-			a.OnSent = at.d.now
-			at.d.happened(resource.EventPowerOn, "with override %s", a.Intended)
+		at.d.ordered(kind, "%s boot", a.Order.Target)
+		if a.Stage.PowerOn.send(at.d.now) {
+			at.d.happened(resource.EventPowerOn, "with override %s", a.Order.Target)
 		}
-		a.OnAgain, a.OnPending = at.d.now, at.d.now
-		a.Epoch = at.d.rec.Epoch
+		a.Stage.Epoch = at.d.rec.Shown.Epoch
 		at.d.dirty = true
 		at.d.act(Action{Kind: kind, Attempt: a.ID})
 	case ActNone, ActDisarm, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
@@ -124,24 +124,24 @@ func (at attempts) advance() {
 // may have sent: on a disk that was rolled back it would be the same boot again, for a
 // claim that may have ended since. When the hub is heard, its time begins.
 func (at attempts) unheard(a *Attempt, power running, has armed) bool {
-	on := (a.State == resource.AttemptArmed || a.State == resource.AttemptPowerRequested) && power == isOff && has == armedOurs
-	if !a.Network() || a.State != resource.AttemptPreparing && !on {
+	on := (a.Stage.State == resource.AttemptArmed || a.Stage.State == resource.AttemptPowerRequested) && power == isOff && has == armedOurs
+	if !a.Network() || a.Stage.State != resource.AttemptPreparing && !on {
 		return false
 	}
 	if at.s.HubTime.IsZero() {
 		return true
 	}
-	if slices.ContainsFunc(at.d.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondAwaitingHub }) && a.Since.Before(at.d.now) {
-		at.enter(a.State)
+	if slices.ContainsFunc(at.d.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondAwaitingHub }) && a.Stage.Since.Before(at.d.now) {
+		at.enter(a.Stage.State)
 	}
 	return false
 }
 
 func (at attempts) enter(s resource.AttemptState) {
 	a := at.d.rec.Attempt
-	a.State, a.Since = s, at.d.now
-	if a.Outcome == protocol.BootCoercedContinuous && (s == resource.AttemptConsumed || s == resource.AttemptFetched) {
-		a.Disarm = true // see lasting
+	a.Stage.enter(s, at.d.now)
+	if a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && (s == resource.AttemptConsumed || s == resource.AttemptFetched) {
+		at.disarms() // see lasting
 	}
 	if s == resource.AttemptSucceeded || s == resource.AttemptFailed {
 		at.ended()
@@ -151,9 +151,9 @@ func (at attempts) enter(s resource.AttemptState) {
 
 // assumed says once what Recover has assumed.
 func (at attempts) assumed() {
-	if a := at.d.rec.Attempt; a != nil && a.Assumed {
-		a.Assumed, at.d.dirty = false, true
-		at.d.happened(resource.EventFetched, "%s", a.Reason)
+	if a := at.d.rec.Attempt; a != nil && a.Marks.Assumed && !a.Marks.Announced {
+		a.Marks.Announced, at.d.dirty = true, true
+		at.d.happened(resource.EventFetched, "%s", a.Stage.Ending.Reason)
 	}
 }
 
@@ -161,14 +161,17 @@ func (at attempts) assumed() {
 // its grant: the installer may have run.
 func (at attempts) fail(reason string, code resource.AttemptCode) {
 	a := at.d.rec.Attempt
-	fetched := a.State == resource.AttemptFetched
-	a.Reason, a.Code, a.Disarm = reason, code, true
+	fetched := a.Stage.State == resource.AttemptFetched
+	a.Stage.Ending.Reason, a.Stage.Ending.Code = reason, code
+	at.disarms()
 	at.enter(resource.AttemptFailed)
-	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Intended, reason)
-	if a.Network() && (fetched || a.Cached && !a.OnSent.IsZero()) {
+	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Order.Target, reason)
+	if a.Network() && (fetched || a.Marks.Cached && !a.Stage.PowerOn.Sent.IsZero()) {
 		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
 	}
-	a.Cleanup = at.fallbacks().count() || a.Cleanup
+	if at.fallbacks().count() {
+		at.leavesRunning()
+	}
 	at.d.watch.Backoff++
 	pause := min(attemptBackoff<<min(at.d.watch.Backoff-1, 10), attemptMaxPause)
 	at.d.watch.NextTry = at.d.now.Add(pause)
@@ -179,8 +182,11 @@ func (at attempts) fail(reason string, code resource.AttemptCode) {
 // same: nobody watched what it booted.
 func (at attempts) abandon(why string, code resource.AttemptCode) {
 	a := at.d.rec.Attempt
-	a.Cleanup = a.State != resource.AttemptPreparing && a.State != resource.AttemptArmed
-	a.Abandoned = true
+	at.d.rec.Residue.drop(LeftRunning)
+	if a.Stage.State != resource.AttemptPreparing && a.Stage.State != resource.AttemptArmed {
+		at.leavesRunning()
+	}
+	a.Stage.Ending.Abandoned = true
 	at.fail(why, code)
 	at.d.watch.NextTry, at.d.watch.Backoff = at.d.now, 0
 }
@@ -195,37 +201,35 @@ func (at attempts) spend(why string) {
 // that was cleared since is none that firmware took.
 func (at attempts) isLate() bool {
 	a := at.d.rec.Attempt
-	return a.State == resource.AttemptFailed && !a.Abandoned && a.Disarm &&
-		lateRule(a.Network(), a.Code, runningOf(at.d.watch.Last.Power), armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now))
+	return a.Stage.State == resource.AttemptFailed && !a.Stage.Ending.Abandoned && at.d.rec.Residue.has(LeftOverride) &&
+		lateRule(a.Network(), a.Stage.Ending.Code, runningOf(at.d.watch.Last.Power), armedOf(at.d.rec.Attempt, at.d.watch.Last, at.d.now))
 }
 
 // takeLate goes on with it.
 func (at attempts) takeLate() {
 	a := at.d.rec.Attempt
-	a.State, a.Reason, a.Code, a.Disarm, at.d.dirty = resource.AttemptPowerRequested, "", "", false, true
+	at.d.rec.Residue.drop(LeftOverride)
+	a.Stage.Ending, at.d.dirty = Ending{}, true
+	a.Stage.enter(resource.AttemptPowerRequested, a.Stage.Since) // how long firmware had counts
 	at.advance()
 }
 
 // ended notes that the record's attempt ended.
 func (at attempts) ended() {
 	a := at.d.rec.Attempt
-	at.d.plan.Measured.Ended = append(at.d.plan.Measured.Ended, Ended{Purpose: a.Purpose.Or(), Method: a.Intended, Code: a.Code})
+	at.d.plan.Measured.Ended = append(at.d.plan.Measured.Ended, Ended{Purpose: a.Order.Purpose.Or(), Method: a.Order.Target, Code: a.Stage.Ending.Code})
 }
 
 // offTells is what the last read, which was Off, tells the open attempt.
 func (at attempts) offTells(a *Attempt, has armed) running {
-	seen := a.State == resource.AttemptConsumed || a.State == resource.AttemptFetched
-	return offRule(seen, at.d.watch.Last.StartedAt.Before(a.Since), has, at.d.awaitQuiet() || at.staleOff(a))
+	seen := a.Stage.State == resource.AttemptConsumed || a.Stage.State == resource.AttemptFetched
+	return offRule(seen, at.d.watch.Last.StartedAt.Before(a.Stage.Since), has, at.d.awaitQuiet() || at.staleOff(a))
 }
 
 // staleOff reads again once an Off can no longer be that of before our On, and reports
 // whether it still may be.
 func (at attempts) staleOff(a *Attempt) bool {
-	on := a.OnSent
-	if a.OnAgain.After(on) {
-		on = a.OnAgain
-	}
-	until := on.Add(onResend)
+	until := a.Stage.PowerOn.last().Add(onResend)
 	if !at.d.now.Before(until) {
 		return false
 	}
@@ -234,10 +238,22 @@ func (at attempts) staleOff(a *Attempt) bool {
 }
 
 // stopped notes that what an ended attempt left running is stopped.
-func (at attempts) stopped() { at.d.rec.Attempt.Cleanup, at.d.dirty = false, true }
+func (at attempts) stopped() {
+	at.d.rec.Residue.drop(LeftRunning)
+	at.d.dirty = true
+}
+
+// leavesRunning asks for what the attempt started to be stopped.
+func (at attempts) leavesRunning() { at.d.rec.Residue.put(Left{Kind: LeftRunning}) }
+
+// disarms asks for the attempt's override to be cleared, because nothing consumed it.
+func (at attempts) disarms() { at.d.rec.Residue.disarm() }
 
 // forget drops the attempt: another owner comes, or its owner ends.
-func (at attempts) forget() { at.d.rec.Attempt, at.d.dirty = nil, true }
+func (at attempts) forget() {
+	at.d.rec.Residue.drop(LeftOverride, LeftRunning)
+	at.d.rec.Attempt, at.d.dirty = nil, true
+}
 
 // came notes that the server was seen to run: no On of ours takes effect any more.
-func (at attempts) came() { at.d.rec.Attempt.OnPending = time.Time{} }
+func (at attempts) came() { at.d.rec.Attempt.Stage.PowerOn.Pending = time.Time{} }

@@ -14,8 +14,8 @@ import (
 func TestIdleSaysNothing(t *testing.T) {
 	for name, change := range map[string]func(*Snapshot){
 		"runs": func(s *Snapshot) {
-			s.Record.Provisioned, s.Record.Power = provisionedBy("claim-1"), protocol.PowerOn
-			s.Record.Attempt = &Attempt{ID: "a", State: resource.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: "claim-1", Generation: 1}
+			s.Record.Owners.Provisioned, s.Record.Shown.Power = provisionedBy("claim-1"), protocol.PowerOn
+			s.Record.Attempt = &Attempt{ID: "a", Stage: Stage{State: resource.AttemptSucceeded}, Order: Order{Target: protocol.TargetHdd, OwnerUID: "claim-1", Generation: 1}}
 		},
 		"held":            func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h", "i") },
 		"held, no policy": func(s *Snapshot) { s.Holds = held(resource.StopSoft, "h"); s.CanGuard = false },

@@ -5,53 +5,31 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// order is what an attempt is begun for. It does not change while the attempt lasts.
-type order struct {
-	target  protocol.BootTarget
-	chain   *protocol.BootChain // nil for a boot from disk
-	restart bool                // by ForceRestart
-	// Of a boot from the network: the number of the attempt by its grant, whether that repeats,
-	// and what an approval let through.
-	number  int
-	repeat  bool
-	cleared ClearedBoot
-}
-
 // begin starts an attempt, by a restart or from Off. It is on disk before anything is
 // sent.
-func (at attempts) begin(o order) {
+func (at attempts) begin(c choice) {
 	b := at.s.Intent.Boot
-	number, left := 1, protocol.BootTarget("")
-	url, way := at.way(o.target)
-	if a := at.d.rec.Attempt; a != nil && a.Disarm {
-		left = a.Intended
-	}
-	if a := at.d.rec.Attempt; a != nil && a.State == resource.AttemptFailed && a.Intended == o.target {
+	number, over := 1, at.over()
+	var way string
+	c.url, way = at.way(c.target)
+	if a := at.d.rec.Attempt; a != nil && a.Stage.State == resource.AttemptFailed && a.Order.Target == c.target {
 		number = a.Number + 1
 	}
-	if o.number > 0 {
-		number = o.number
+	if c.number > 0 {
+		number = c.number
 	}
-	if at.d.rec.Released == b.Owner.UID {
-		at.d.rec.Released = "" // a hub that was restored goes on with what had ended
+	if at.d.rec.Owners.Released == b.Owner.UID {
+		at.d.rec.Owners.Released = "" // a hub that was restored goes on with what had ended
 	}
 	at.d.rec.Attempt = &Attempt{
-		ID: at.s.NewID, Token: at.s.NewToken, State: resource.AttemptPreparing,
-		Since: at.d.now, At: at.d.now, Number: number, Intended: o.target,
-		OwnerUID: b.Owner.UID, Generation: b.Generation, Digest: b.Image.Digest,
-		Chain: o.chain, Epoch: at.d.rec.Epoch, Left: left, Purpose: b.Owner.Kind, Restart: o.restart, Timeout: b.Timeout,
-		URI: url, Reach: b.Reach, Repeat: o.repeat, Cleared: o.cleared,
+		ID: at.s.NewID, Token: at.s.NewToken, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c),
+		Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Shown.Epoch, Arming: Arming{Over: over}},
 	}
-	if o.chain != nil {
-		at.d.rec.Attempt.Ignition = b.Ignition
-		at.d.rec.Attempt.File = o.chain.First
-		at.d.rec.Attempt.Blob, _ = o.chain.Digest(o.chain.First)
-	}
-	if byMedium(o.target) {
+	if byMedium(c.target) {
 		at.drives().begin(at.d.rec.Attempt, at.s.NewMedium)
 	}
 	at.d.dirty = true
-	at.d.happened(resource.EventAttemptBegun, "%s boot for the %s%s", o.target, b.Owner.Kind.Or(), way)
+	at.d.happened(resource.EventAttemptBegun, "%s boot for the %s%s", c.target, b.Owner.Kind.Or(), way)
 	at.advance()
 }
 
@@ -80,7 +58,7 @@ func (at attempts) way(target protocol.BootTarget) (url bool, why string) {
 // restart begins a boot from disk of a server that is not Off, for a resume.
 func (at attempts) restart() {
 	at.rearming().forget()
-	at.begin(order{target: protocol.TargetHdd, restart: true})
+	at.begin(choice{target: protocol.TargetHdd, restart: true})
 }
 
 // restarted notes that the server restarted by itself and firmware took the disk.
@@ -89,17 +67,26 @@ func (at attempts) restarted() {
 	if in == nil || in.Boot == nil {
 		return
 	}
-	left := protocol.BootTarget("")
-	if a := at.d.rec.Attempt; a != nil && a.Disarm {
-		left = a.Intended
+	over := at.over()
+	if over != "" {
+		at.disarms()
 	}
 	at.d.rec.Attempt = &Attempt{
-		ID: at.s.NewID, State: resource.AttemptSucceeded, Since: at.d.now, At: at.d.now, Number: 1, Left: left, Disarm: left != "",
-		Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, OwnerUID: in.Owner.UID, Generation: in.Boot.Generation,
-		Digest: in.Boot.Image.Digest, Epoch: at.d.rec.Epoch, Purpose: in.Boot.Owner.Kind,
+		ID: at.s.NewID, At: at.d.now, Number: 1, Order: newOrder(in.Owner.UID, in.Boot, choice{target: protocol.TargetHdd}),
+		Stage: Stage{State: resource.AttemptSucceeded, Since: at.d.now, Epoch: at.d.rec.Shown.Epoch, Arming: Arming{Over: over}, Observed: protocol.TargetHdd},
 	}
-	at.d.rec.Epoch++
+	at.d.rec.Shown.Epoch++
 	at.d.rec.Ordered = at.d.now // what its LastResetTime shows is this
 	at.d.poweredOn(at.d.now, bootedFor(in))
 	at.d.happened(resource.EventDiskBoot, "restarted by itself; firmware took the disk")
+}
+
+// over is the target of the attempt that another takes the place of, if its override may still be
+// armed. What else that attempt has left is the other's from here on.
+func (at attempts) over() (target protocol.BootTarget) {
+	if a := at.d.rec.Attempt; a != nil && at.d.rec.Residue.has(LeftOverride) {
+		target = a.Order.Target
+	}
+	at.d.rec.Residue.drop(LeftOverride, LeftRunning)
+	return target
 }

@@ -11,9 +11,9 @@ import (
 // under way. Target: at most 5 µs.
 func BenchmarkStep(b *testing.B) {
 	s := given()
-	s.Record.Attempt = &Attempt{ID: "a", State: resource.AttemptSucceeded, Intended: protocol.TargetHdd, OwnerUID: "claim-1", Generation: 1}
-	s.Record.Power, s.Record.Seen, s.Record.Provisioned = protocol.PowerOn, protocol.PowerOn, provisionedBy("claim-1")
-	s.Record.Used = map[string]GrantUse{"claim-1/1": {Attempts: 1, Spent: true}}
+	s.Record.Attempt = &Attempt{ID: "a", Stage: Stage{State: resource.AttemptSucceeded}, Order: Order{Target: protocol.TargetHdd, OwnerUID: "claim-1", Generation: 1}}
+	s.Record.Shown.Power, s.Record.Shown.Seen, s.Record.Owners.Provisioned = protocol.PowerOn, protocol.PowerOn, provisionedBy("claim-1")
+	s.Record.Owners.Used = map[string]GrantUse{"claim-1/1": {Attempts: 1, Spent: true}}
 	s.Observation = seen(protocol.PowerOn, 0)
 	b.Run("rest", func(b *testing.B) {
 		b.ReportAllocs()

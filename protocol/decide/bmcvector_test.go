@@ -49,8 +49,8 @@ func TestResetVectors(t *testing.T) {
 					y.reset(p, time.Duration(i*15)*sec, w)
 				}
 				wantEpoch := map[bool]uint64{true: 1}[tt.want] + map[protocol.PowerState]uint64{on: 1}[p]
-				if got := y.p.Record.Unexpected != nil; got != tt.want || y.p.Record.Epoch != wantEpoch {
-					t.Errorf("unexpected %t, epoch %d; want %t, %d", got, y.p.Record.Epoch, tt.want, wantEpoch)
+				if got := y.p.Record.Unexpected != nil; got != tt.want || y.p.Record.Shown.Epoch != wantEpoch {
+					t.Errorf("unexpected %t, epoch %d; want %t, %d", got, y.p.Record.Shown.Epoch, tt.want, wantEpoch)
 				}
 			})
 		}
@@ -60,18 +60,18 @@ func TestResetVectors(t *testing.T) {
 		y.reset(off, 1*sec, first)
 		y.reset(off, 7*sec, first)
 		y.receipt("h", true)
-		epoch := y.p.Record.Epoch
+		epoch := y.p.Record.Shown.Epoch
 		y.reset(off, 20*sec, later)
 		y.receipt("h", false)
 		y.happened(resource.EventHoldViolated)
 		y.happened(resource.EventUnexpected)
 		y.condition(resource.CondHoldViolated)
-		if y.p.Record.Epoch != epoch+1 {
-			t.Errorf("epoch %d after %d", y.p.Record.Epoch, epoch)
+		if y.p.Record.Shown.Epoch != epoch+1 {
+			t.Errorf("epoch %d after %d", y.p.Record.Shown.Epoch, epoch)
 		}
 		y.reset(off, 26*sec, later)
 		y.receipt("h", true)
-		if rc := y.p.Record.Receipts["h"]; !rc.StoppedSince.After(at(19*sec)) || rc.PowerEpoch != epoch+1 {
+		if rc := y.p.Record.Holds.Receipts["h"]; !rc.StoppedSince.After(at(19*sec)) || rc.PowerEpoch != epoch+1 {
 			t.Errorf("receipt %+v", rc)
 		}
 	})
@@ -100,8 +100,8 @@ func TestResetVectors(t *testing.T) {
 		y.reset(off, 1*sec, first)
 		y.reset(on, 20*sec, later)
 		told := slices.DeleteFunc(y.p.Happened, func(e resource.Event) bool { return e.Code != resource.EventUnexpected })
-		if len(told) != 1 || y.p.Record.Epoch != 1 {
-			t.Errorf("epoch %d, happened %v", y.p.Record.Epoch, y.p.Happened)
+		if len(told) != 1 || y.p.Record.Shown.Epoch != 1 {
+			t.Errorf("epoch %d, happened %v", y.p.Record.Shown.Epoch, y.p.Happened)
 		}
 	})
 }
@@ -117,7 +117,7 @@ func TestIdentityVectors(t *testing.T) {
 		y.s.Identity = nil
 		return y.p
 	}
-	done := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
+	done := func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }
 	changed := func(y *play, want bool) {
 		y.t.Helper()
 		if k := y.p.Record.Identity; (k != nil && k.Other != nil) != want {
@@ -258,7 +258,7 @@ func TestPace(t *testing.T) {
 // vectors do not have.
 func TestPowerVectors(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
-	done := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
+	done := func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }
 	t.Run("soft that is not offered, or refused with 4xx, is hard at once", func(t *testing.T) {
 		for code, want := range map[protocol.Code]ActionKind{
 			protocol.CodeUnsupported: ActForceOff, protocol.CodeInvalid: ActForceOff, protocol.CodeConflict: ActForceOff,
@@ -329,11 +329,11 @@ func TestPowerVectors(t *testing.T) {
 		y.bmc = disarmed() // firmware took it
 		y.s.Events = []Event{{Kind: protocol.EvidenceDHCP, Class: protocol.ClassHTTPClient, At: at(2 * sec)}}
 		y.read(off, 2*sec, y.answered(""))
-		if s := y.p.Record.Attempt.State; s != resource.AttemptConsumed {
-			t.Fatalf("attempt %s: %s", s, y.p.Record.Attempt.Reason)
+		if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptConsumed {
+			t.Fatalf("attempt %s: %s", s, y.p.Record.Attempt.Stage.Ending.Reason)
 		}
 		y.read(off, 2*sec+onLatency+sec, nil)
-		if s := y.p.Record.Attempt.State; s != resource.AttemptFailed {
+		if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptFailed {
 			t.Errorf("attempt %s", s)
 		}
 	})

@@ -47,29 +47,26 @@ func grantFits(g *message.Grant, in *message.ServerIntent) string {
 }
 
 func (r *Record) spend(why string) {
-	key := provisionKey(r.Attempt.OwnerUID, r.Attempt.Generation)
-	use := r.Used[key]
+	key := provisionKey(r.Attempt.Order.OwnerUID, r.Attempt.Order.Generation)
+	use := r.Owners.Used[key]
 	switch {
 	case r.Attempt.forDiscovery():
 		return // its attempts are counted, whatever they fetched
-	case r.Attempt.Repeat:
+	case r.Attempt.Order.Repeat:
 		r.ran()
 		return
 	}
 	use.Spent, use.Reason = true, why
-	if r.Used == nil {
-		r.Used = map[string]GrantUse{}
-	}
-	r.Used[key] = use
+	r.Owners.use(key, use)
 }
 
 // ran notes that the files of the record's attempt were fetched, for a grant that
 // repeats.
 func (r *Record) ran() {
-	key := provisionKey(r.Attempt.OwnerUID, r.Attempt.Generation)
-	if use, ok := r.Used[key]; ok && r.Attempt.Repeat {
+	key := provisionKey(r.Attempt.Order.OwnerUID, r.Attempt.Order.Generation)
+	if use, ok := r.Owners.Used[key]; ok && r.Attempt.Order.Repeat {
 		use.Ran, use.Attempts, use.Cleared = true, 0, ClearedBoot{}
-		r.Used[key] = use
+		r.Owners.use(key, use)
 	}
 }
 
@@ -77,7 +74,7 @@ func (r *Record) ran() {
 func accepting(a *Attempt, token string) bool {
 	return a != nil && token != "" && a.Token == token && slices.Contains([]resource.AttemptState{
 		resource.AttemptPowerRequested, resource.AttemptConsumed, resource.AttemptFetched,
-	}, a.State)
+	}, a.Stage.State)
 }
 
 // MayFetch says whether a file of the attempt may be sent now.
@@ -89,5 +86,5 @@ func MayFetch(held, missing bool, a *Attempt, token, file string) bool {
 // BMC has goes on to the installer once, and then the BMC keeps both it and the override
 // (CoercedContinuous). Those that are told their URL by DHCP Serve refuses already.
 func (a *Attempt) bootsAgain(file string) bool {
-	return a.URI && file == a.File && a.State == resource.AttemptFetched && a.Outcome == protocol.BootCoercedContinuous
+	return a.ByURL() && file == a.Order.File && a.Stage.State == resource.AttemptFetched && a.Stage.Arming.Outcome == protocol.BootCoercedContinuous
 }

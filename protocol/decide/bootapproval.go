@@ -34,12 +34,12 @@ func bootRule(class resource.ApprovalClass, cleared, approved bool) Clearing {
 // hasSystemOf says whether a boot of the owner has ended well, of any generation.
 func (r *Record) hasSystemOf(owner string, echo *resource.Provisioned) bool {
 	is := func(p *resource.Provisioned) bool { return p != nil && p.OwnerUID == owner }
-	for _, e := range r.Earlier {
+	for _, e := range r.Owners.Earlier {
 		if is(&e) {
 			return true
 		}
 	}
-	return is(r.Provisioned) || is(echo)
+	return is(r.Owners.Provisioned) || is(echo)
 }
 
 // permits says whether an approval permits a boot.
@@ -56,7 +56,7 @@ func permits(a resource.Approval, server string, b *message.BootIntent) bool {
 // agent knows a destructive key, destructive that the file is of an environment which
 // discards disks, or tells a program that it may.
 func MayDiscard(key, destructive bool, a *Attempt) bool {
-	return mayDiscardRule(key, destructive, a != nil && a.Cleared.Class == resource.ApproveWipe)
+	return mayDiscardRule(key, destructive, a != nil && a.Order.Cleared.Class == resource.ApproveWipe)
 }
 
 // mayDiscardRule is the serve gate of what discards disks. approved is that an approval of

@@ -26,7 +26,7 @@ func TestMayDiscardTable(t *testing.T) {
 	for _, row := range []struct {
 		a    *Attempt
 		want bool
-	}{{nil, false}, {&Attempt{}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveReprovision}}, false}, {&Attempt{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveWipe}}, true}} {
+	}{{nil, false}, {&Attempt{}, false}, {&Attempt{Order: Order{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveReprovision}}}, false}, {&Attempt{Order: Order{Cleared: ClearedBoot{Approval: "a1", Class: resource.ApproveWipe}}}, true}} {
 		if MayDiscard(true, true, row.a) != row.want {
 			t.Errorf("%+v: %t", row.a, !row.want)
 		}
@@ -95,8 +95,8 @@ func TestWipeIsApproved(t *testing.T) {
 		if begun != row.begins || y.has(resource.CondWipeNotApproved) == row.begins {
 			t.Errorf("an approval %s: begun %t, conditions %+v", name, begun, y.p.Record.Conditions)
 		}
-		if !row.begins && (y.p.Action.Kind != ActNone || len(y.p.Record.Used) > 0 || y.p.Spent != "") {
-			t.Errorf("an approval %s: %s, %+v", name, y.p.Action.Kind, y.p.Record.Used)
+		if !row.begins && (y.p.Action.Kind != ActNone || len(y.p.Record.Owners.Used) > 0 || y.p.Spent != "") {
+			t.Errorf("an approval %s: %s, %+v", name, y.p.Action.Kind, y.p.Record.Owners.Used)
 		}
 	}
 }
@@ -107,24 +107,24 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 	y := story(t, wiping)
 	y.s.Approved = []resource.Approval{permitting(y.s, resource.ApproveWipe)}
 	y.read(protocol.PowerOff, 0, nil)
-	if a := y.p.Record.Attempt; a == nil || a.Cleared.Approval != "a1" || y.p.Spent != "a1" || !y.p.Persist {
+	if a := y.p.Record.Attempt; a == nil || a.Order.Cleared.Approval != "a1" || y.p.Spent != "a1" || !y.p.Persist {
 		t.Fatalf("%+v, spent %q", a, y.p.Spent)
 	}
 	y.s.Approved = nil // it is used
 	y.restart()
 	fails := func(d time.Duration, why string) {
-		y.s.Record.Attempt.State, y.s.Record.Attempt.Reason = resource.AttemptFailed, why
+		y.s.Record.Attempt.Stage.State, y.s.Record.Attempt.Stage.Ending.Reason = resource.AttemptFailed, why
 		y.s.NewID, y.s.NewToken = why, why
 		y.read(protocol.PowerOff, d, nil)
 		y.read(protocol.PowerOff, d+time.Minute, nil)
 	}
 	fails(time.Hour, "first")
-	if a := y.p.Record.Attempt; !a.Open() || a.ID != "first" || a.Cleared.Approval != "a1" || y.p.Spent != "" || y.has(resource.CondWipeNotApproved) {
+	if a := y.p.Record.Attempt; !a.Open() || a.ID != "first" || a.Order.Cleared.Approval != "a1" || y.p.Spent != "" || y.has(resource.CondWipeNotApproved) {
 		t.Fatalf("tried again: %+v, %+v", a, y.p.Record.Conditions)
 	}
 	other := *y.s.Intent.Boot
 	other.Env = &message.EnvIntent{Name: "other"}
-	y.s.Record.Attempt.State = resource.AttemptFailed
+	y.s.Record.Attempt.Stage.State = resource.AttemptFailed
 	s := y.s
 	in := *s.Intent
 	in.Boot, s.Intent = &other, &in
@@ -133,7 +133,7 @@ func TestWipeIsApprovedOnce(t *testing.T) {
 		t.Error("another environment is booted by what was let through")
 	}
 	y.s.Record.ran()
-	y.s.Record.Attempt.State = resource.AttemptFailed
+	y.s.Record.Attempt.Stage.State = resource.AttemptFailed
 	y.s.Requests = []resource.Request{{ID: "r", Server: "server-1", Action: resource.RequestReboot, Mode: resource.StopSoft, NotAfter: at(24 * time.Hour)}}
 	fails(4*time.Hour, "second")
 	fails(5*time.Hour, "second")

@@ -36,7 +36,7 @@ func (bo boots) courseFacts() courseFacts {
 	switch {
 	case a == nil:
 		return courseFacts{attempt: attemptNobodys}
-	case a.OwnerUID != bo.s.Intent.Owner.UID:
+	case a.Order.OwnerUID != bo.s.Intent.Owner.UID:
 		return courseFacts{attempt: attemptOthers, open: a.Open()}
 	case !a.Open():
 		return courseFacts{attempt: attemptOurs, late: bo.attempts().isLate()}
@@ -72,11 +72,11 @@ func (bo boots) course() bool {
 
 func (bo boots) tidyFacts() tidyFacts {
 	a := bo.d.rec.Attempt
-	if a == nil || a.State != resource.AttemptFailed {
+	if a == nil || a.Stage.State != resource.AttemptFailed {
 		return tidyFacts{}
 	}
 	return tidyFacts{
-		failed: true, cleanup: a.Cleanup, off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.rec.Attempt.pending(bo.d.now), abandoned: a.Abandoned, override: bo.disarming().left(),
+		failed: true, cleanup: bo.d.rec.Residue.has(LeftRunning), off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.rec.Attempt.pending(bo.d.now), abandoned: a.Stage.Ending.Abandoned, override: bo.disarming().left(),
 	}
 }
 
@@ -99,7 +99,7 @@ func (bo boots) tidy() bool {
 			bo.disarming().send()
 			return false
 		case tidyGone:
-			bo.disarming().end(bo.d.rec.Attempt)
+			bo.disarming().end()
 		case tidyNothing:
 			return true
 		}
@@ -107,10 +107,9 @@ func (bo boots) tidy() bool {
 }
 
 func (bo boots) handOverFacts() handOverFacts {
-	a := bo.d.rec.Attempt
 	return handOverFacts{
 		taken: bo.takes(false), power: runningOf(bo.d.watch.Last.Power), stopping: bo.d.rec.Stop != nil, pending: bo.d.rec.Attempt.pending(bo.d.now),
-		override: bo.disarming().left(), rearm: bo.rearming().left(), armed: a.Disarm || bo.d.rec.Rearm != nil,
+		override: bo.disarming().left(), rearm: bo.rearming().left(), armed: bo.d.rec.Residue.has(LeftOverride) || bo.d.rec.Residue.has(LeftRearm),
 	}
 }
 
@@ -130,7 +129,7 @@ func (bo boots) handOver() bool {
 			bo.disarming().send()
 			return false
 		case handGone:
-			bo.disarming().end(bo.d.rec.Attempt)
+			bo.disarming().end()
 		case handRearm:
 			if bo.rearming().drop() {
 				return false
@@ -161,7 +160,7 @@ func (bo boots) discoveryIs() discoveryIs {
 	case !discovering(in) || a == nil:
 	case bo.d.rec.discovered(in.Owner.UID):
 		return discoveryOver
-	case runningOf(bo.d.watch.Last.Power) == isOn && a.State == resource.AttemptFailed && bo.d.rec.runsFor(in.Owner.UID) == runsThis:
+	case runningOf(bo.d.watch.Last.Power) == isOn && a.Stage.State == resource.AttemptFailed && bo.d.rec.runsFor(in.Owner.UID) == runsThis:
 		return discoveryStays
 	}
 	return discoveryNone
@@ -215,9 +214,9 @@ func (bo boots) powerFacts(done bool) powerFacts {
 	in, a := bo.s.Intent, bo.d.rec.Attempt
 	return powerFacts{
 		restart: bo.restartDue(done), power: runningOf(bo.d.watch.Last.Power), taken: bo.takes(done),
-		ran:     a != nil && a.Repeat && a.State == resource.AttemptSucceeded,
+		ran:     a != nil && a.Order.Repeat && a.Stage.State == resource.AttemptSucceeded,
 		barred:  discovering(in) && !in.PowerCycle,
-		odd:     !done && (a == nil || a.State != resource.AttemptFailed || a.Abandoned),
+		odd:     !done && (a == nil || a.Stage.State != resource.AttemptFailed || a.Stage.Ending.Abandoned),
 		pending: bo.d.rec.Attempt.pending(bo.d.now), early: bo.d.now.Before(bo.d.watch.NextTry),
 	}
 }
@@ -282,7 +281,7 @@ func (bo boots) begins(done bool) {
 			return
 		case beginDisk:
 			bo.rearming().forget()
-			bo.attempts().begin(order{target: protocol.TargetHdd})
+			bo.attempts().begin(choice{target: protocol.TargetHdd})
 			return
 		case beginRearm:
 			if bo.rearming().drop() {
@@ -297,7 +296,7 @@ func (bo boots) begins(done bool) {
 
 // restartDue says whether a resume boots a server from disk that is not Off.
 func (bo boots) restartDue(done bool) restartDue {
-	if !done || bo.d.watch.Last.Power == protocol.PowerOff || bo.d.rec.Power != protocol.PowerOn {
+	if !done || bo.d.watch.Last.Power == protocol.PowerOff || bo.d.rec.Shown.Power != protocol.PowerOn {
 		return restartNone
 	}
 	switch s := bo.requests().resuming(); {
@@ -313,5 +312,5 @@ func (bo boots) restartDue(done bool) restartDue {
 // has started is powered off then, and the next one begins by its own grant.
 func (bo boots) superseded() bool {
 	a, b := bo.d.rec.Attempt, bo.s.Intent.Boot
-	return b != nil && a.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Generation, a.Network(), a.State, a.Served || a.Cached)
+	return b != nil && a.Order.OwnerUID == b.Owner.UID && supersededRule(b.Generation > a.Order.Generation, a.Network(), a.Stage.State, a.Marks.Served || a.Marks.Cached)
 }

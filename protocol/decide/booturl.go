@@ -19,7 +19,7 @@ func urlBootOf(a *Attempt) urlBoot {
 	switch {
 	case a == nil:
 		return urlEnded
-	case a.State == resource.AttemptFetched, a.State == resource.AttemptSucceeded, a.Evidence != "":
+	case a.Stage.State == resource.AttemptFetched, a.Stage.State == resource.AttemptSucceeded, a.Stage.Evidence != "":
 		return urlTaken
 	case a.Open():
 		return urlAhead

@@ -28,11 +28,11 @@ func TestURLBoot(t *testing.T) {
 		resource.AttemptConsumed: urlAhead, resource.AttemptFetched: urlTaken, resource.AttemptSucceeded: urlTaken, resource.AttemptFailed: urlEnded,
 	}
 	for _, s := range resource.AttemptStates() {
-		if got := urlBootOf(&Attempt{State: s}); got != want[s] {
+		if got := urlBootOf(&Attempt{Stage: Stage{State: s}}); got != want[s] {
 			t.Errorf("%s: %s", s, got)
 		}
 	}
-	if got := urlBootOf(&Attempt{State: resource.AttemptFailed, Evidence: protocol.EvidenceFetched}); got != urlTaken {
+	if got := urlBootOf(&Attempt{Stage: Stage{State: resource.AttemptFailed, Evidence: protocol.EvidenceFetched}}); got != urlTaken {
 		t.Errorf("failed after it fetched: %s", got)
 	}
 	if got := urlBootOf(nil); got != urlEnded {
@@ -55,18 +55,18 @@ func TestURLBoots(t *testing.T) {
 		w := byURL(t, 1)
 		w.m.restarts, w.m.faults.KeepArmed = row.restarts, row.keeps // an override for once
 		w.until("armed", w.armed)
-		if u := w.record().URL; u == nil || w.m.uri != w.record().Attempt.Token || u.Token != w.m.uri {
+		if u := w.record().Residue.URL(); u == nil || w.m.uri != w.record().Attempt.Token || u.Token != w.m.uri {
 			t.Fatalf("the BMC has %q, the record %+v", w.m.uri, u)
 		}
 		for range 600 {
-			if w.run(500 * time.Millisecond); w.record().Attempt.State == resource.AttemptSucceeded {
+			if w.run(500 * time.Millisecond); w.record().Attempt.Stage.State == resource.AttemptSucceeded {
 				break
 			}
 		}
-		if a := w.record().Attempt; a.State != resource.AttemptSucceeded || !a.Network() || a.Observed != protocol.TargetUefiHTTP {
+		if a := w.record().Attempt; a.Stage.State != resource.AttemptSucceeded || !a.Network() || a.Stage.Observed != protocol.TargetUefiHTTP {
 			t.Fatalf("%+v", a)
 		}
-		if w.m.uri != "" || w.record().URL != nil {
+		if w.m.uri != "" || w.record().Residue.URL() != nil {
 			t.Errorf("%+v: at the end of the attempt the BMC has %q", row, w.m.uri)
 		}
 		w.m.faults = faults{}
@@ -91,7 +91,7 @@ func TestURLCrashes(t *testing.T) {
 		n++
 		w.heard = true
 		w.settled()
-		if w.m.uri != "" || w.record().URL != nil {
+		if w.m.uri != "" || w.record().Residue.URL() != nil {
 			t.Fatalf("crash %d: the BMC has %q: %s", crash, w.m.uri, w.disk)
 		}
 		if w.provisioned() == nil && len(w.conds) == 0 {
@@ -136,7 +136,7 @@ func TestURLEnds(t *testing.T) {
 		if w.m.power == protocol.PowerOn && w.m.override.Armed() {
 			w.m.off() // a person, as the condition says
 		}
-		w.until(name+": cleared", func() bool { return w.m.uri == "" && w.record().URL == nil })
+		w.until(name+": cleared", func() bool { return w.m.uri == "" && w.record().Residue.URL() == nil })
 	}
 }
 
@@ -144,10 +144,10 @@ func TestURLEnds(t *testing.T) {
 func TestURLLeft(t *testing.T) {
 	w := byURL(t, 1)
 	w.m.netboot = func(protocol.BootTarget) (time.Duration, bool) { return 0, false }
-	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptConsumed })
+	w.until("consumed", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptConsumed })
 	w.want(func(in *message.ServerIntent) { in.Owner.Name, in.Owner.UID, in.Power, in.Boot = "", "", "", nil })
 	w.run(time.Minute)
-	if w.m.power != protocol.PowerOn || w.m.uri != "" || w.record().URL != nil {
+	if w.m.power != protocol.PowerOn || w.m.uri != "" || w.record().Residue.URL() != nil {
 		t.Errorf("%s, URL %q: %s", w.m.power, w.m.uri, w.disk)
 	}
 }
@@ -160,13 +160,15 @@ func TestURLNotCleared(t *testing.T) {
 	if w.m.uri == "" || !w.has(resource.CondBootURLNotCleared) {
 		t.Fatalf("URL %q, %+v", w.m.uri, w.conds)
 	}
-	if MayFetch(false, false, w.record().Attempt, w.m.uri, w.record().Attempt.File) {
+	if MayFetch(false, false, w.record().Attempt, w.m.uri, w.record().Attempt.Order.File) {
 		t.Error("it is answered all the same")
 	}
 	w.release0()
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
-	w.until("cleared at last", func() bool { return w.m.uri == "" && w.record().URL == nil && !w.has(resource.CondBootURLNotCleared) })
+	w.until("cleared at last", func() bool {
+		return w.m.uri == "" && w.record().Residue.URL() == nil && !w.has(resource.CondBootURLNotCleared)
+	})
 }
 
 // A BMC that shows the URL until the next reset delays nothing, and is looked at after it.
@@ -177,7 +179,7 @@ func TestURLPending(t *testing.T) {
 	if took := w.now; w.m.uri != "" || took > 3*time.Minute || w.has(resource.CondBootURLNotCleared) {
 		t.Errorf("URL %q after %v, %+v", w.m.uri, took, w.conds)
 	}
-	w.until("forgotten", func() bool { return w.record().URL == nil })
+	w.until("forgotten", func() bool { return w.record().Residue.URL() == nil })
 }
 
 // iPXE asks by DHCP what to do, and with reach uri nobody answers; nothing is begun. On a
@@ -229,7 +231,7 @@ func TestURLBootsOnce(t *testing.T) {
 		{"an override for once", fetched, protocol.BootStored, true, "boot.efi", true},
 		{"Serve judged it by DHCP", fetched, coerced, false, "boot.efi", true},
 	} {
-		a := &Attempt{State: row.state, Outcome: row.outcome, URI: row.uri, Token: "t", File: "boot.efi", Intended: protocol.TargetUefiHTTP}
+		a := &Attempt{Stage: Stage{State: row.state, Arming: Arming{Outcome: row.outcome}}, Order: Order{URI: row.uri, File: "boot.efi", Target: protocol.TargetUefiHTTP}, Token: "t"}
 		if may := MayFetch(false, false, a, "t", row.file); may != row.may {
 			t.Errorf("%s: %v, want %v", row.name, may, row.may)
 		}

@@ -21,7 +21,7 @@ func (w *world) byURI() {
 // boot has ended opens nothing.
 func (w *world) uriBoot() (time.Duration, bool) {
 	a := w.record().Attempt
-	if a == nil || !MayFetch(len(w.holds) > 0, false, a, w.m.uri, a.File) {
+	if a == nil || !MayFetch(len(w.holds) > 0, false, a, w.m.uri, a.Order.File) {
 		return 0, false
 	}
 	w.w.served(protocol.BootAnswer{Action: protocol.AnswerBoot})
@@ -32,32 +32,32 @@ func (w *world) uriBoot() (time.Duration, bool) {
 // url checks what is done with a URL in the BMC: it goes in with the override of its attempt,
 // on disk before it is sent, and out when firmware has done with it.
 func (x *witness) url(s Snapshot, p Plan) {
-	a, u := p.Record.Attempt, p.Record.URL
+	a, u := p.Record.Attempt, p.Record.Residue.URL()
 	switch k := p.Action.Kind; {
 	case k == ActArm && p.Action.URI:
-		if !a.URI || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != a.Token {
+		if !a.ByURL() || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != a.Token {
 			x.t.Fatalf("P12: a URL is sent of which the record says %+v, for %+v", u, a)
 		}
-		if disk := x.world.record().URL; !p.Persist && (disk == nil || *disk != *u) {
+		if disk := x.world.record().Residue.URL(); !p.Persist && (disk == nil || *disk != *u) {
 			x.t.Fatal("P9: a URL without its intent on disk")
 		}
-	case k == ActArm && a.URI && a.State == resource.AttemptPreparing:
+	case k == ActArm && a.ByURL() && a.Stage.State == resource.AttemptPreparing:
 		x.t.Fatalf("armed without the URL that nobody else tells: %+v", a)
 	case k == ActClearURL:
-		if u == nil || a.Open() && a.State != resource.AttemptFetched {
+		if u == nil || a.Open() && a.Stage.State != resource.AttemptFetched {
 			x.t.Fatalf("P6: the URL %+v is cleared, and firmware may have taken nothing of %+v", u, a)
 		}
-		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.State == resource.AttemptFailed && a.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Intended {
+		if o := p.Watch.Last; o.Power == protocol.PowerOn && a != nil && a.Stage.State == resource.AttemptFailed && a.Stage.Evidence == "" && o.Override.Armed() && o.Override.Target == a.Order.Target {
 			x.t.Fatalf("P6: cleared while firmware may take the override of %+v", a)
 		}
 		if o := p.Watch.Last; o.Power != protocol.PowerOff && o.Power != protocol.PowerOn {
 			x.t.Fatalf("cleared while the server is %s", o.Power)
 		}
 	}
-	if was := s.Record.URL; was != nil && u == nil && (s.Result == nil || s.Result.Action != ActClearURL || s.Result.Code != "") {
+	if was := s.Record.Residue.URL(); was != nil && u == nil && (s.Result == nil || s.Result.Action != ActClearURL || s.Result.Code != "") {
 		x.t.Fatalf("the URL of %s is forgotten, and nobody has cleared it", was.Attempt)
 	}
-	if p.Record.Released != "" && s.Record.Released != p.Record.Released && u != nil && p.Watch.URL.Tries < urlTries && !p.Watch.URL.Pending && !discovering(s.Intent) {
-		x.t.Fatalf("the claim %s has ended, and the BMC has its URL", p.Record.Released)
+	if p.Record.Owners.Released != "" && s.Record.Owners.Released != p.Record.Owners.Released && u != nil && p.Watch.URL.Tries < urlTries && !p.Watch.URL.Pending && !discovering(s.Intent) {
+		x.t.Fatalf("the claim %s has ended, and the BMC has its URL", p.Record.Owners.Released)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // (ReprovisionRequired is the hub's; here only that nothing changes silently).
 func TestBootVectors(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
-	done := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
+	done := func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }
 	for name, tell := range map[string]func(t *testing.T){
 		"5 no mark is the first boot": func(t *testing.T) {
 			y := story(t, nil)
@@ -70,8 +70,8 @@ func TestBootVectors(t *testing.T) {
 			y.read(off, sec, y.answered(""))
 			y.want(ActOn)
 			y.read(off, sec+onTimeout, y.answered(protocol.CodeUnavailable))
-			if a := y.p.Record.Attempt; a.State != resource.AttemptFailed {
-				t.Fatalf("attempt %s", a.State)
+			if a := y.p.Record.Attempt; a.Stage.State != resource.AttemptFailed {
+				t.Fatalf("attempt %s", a.Stage.State)
 			}
 			y.read(off, 2*sec+onTimeout, nil)
 			y.want(ActDisarm)
@@ -132,7 +132,7 @@ func TestBootVectors(t *testing.T) {
 			y.condition(resource.CondBMCBusy)
 			y.read(off, sec+attemptBackoff, nil)
 			y.want(ActArm)
-			if n := y.p.Record.Used["claim-1/1"].Attempts; n != 1 {
+			if n := y.p.Record.Owners.Used["claim-1/1"].Attempts; n != 1 {
 				t.Errorf("%d attempts were used", n)
 			}
 		},
@@ -143,12 +143,12 @@ func TestBootVectors(t *testing.T) {
 			y.read(on, 2*sec, y.answered(""))
 			y.s.Events = []Event{{Begun: true, Token: "token"}, {Kind: protocol.EvidenceFetched, File: "boot.efi", Token: "token"}}
 			y.read(on, 3*sec, nil)
-			if y.p.Record.Provisioned != nil || y.p.Record.Attempt.State != resource.AttemptFetched {
+			if y.p.Record.Owners.Provisioned != nil || y.p.Record.Attempt.Stage.State != resource.AttemptFetched {
 				t.Fatalf("%+v", y.p.Record)
 			}
 			y.s.Events = []Event{{Kind: protocol.EvidenceInstalled, Token: "token", At: at(4 * sec)}}
 			y.read(on, 4*sec, nil)
-			if p := y.p.Record.Provisioned; p == nil || p.Evidence != protocol.EvidenceInstalled || p.ImageDigest != "sha256:image" {
+			if p := y.p.Record.Owners.Provisioned; p == nil || p.Evidence != protocol.EvidenceInstalled || p.ImageDigest != "sha256:image" {
 				t.Errorf("%+v", p)
 			}
 		},
@@ -185,7 +185,7 @@ func TestBootVectors(t *testing.T) {
 			y.condition(resource.CondGrantInvalid)
 		},
 		"17 the mark is of another claim of the same name": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-0") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-0") })
 			y.read(off, sec, nil)
 			if o := y.p.Action.Override; o.Target != protocol.TargetUefiHTTP {
 				t.Errorf("%+v", y.p.Action)
@@ -201,8 +201,8 @@ func TestBootVectors(t *testing.T) {
 			y.want(ActForceOff)
 			y.read(off, 23*sec, y.answered(""))
 			y.read(off, 28*sec, nil)
-			if y.p.Record.Released != "claim-1" {
-				t.Errorf("released %q", y.p.Record.Released)
+			if y.p.Record.Owners.Released != "claim-1" {
+				t.Errorf("released %q", y.p.Record.Owners.Released)
 			}
 		},
 		"23 busy graceful is repeated with a pause": func(t *testing.T) {

@@ -21,12 +21,12 @@ const (
 func (r *Record) wayOf(b *message.BootIntent, target protocol.BootTarget) (bootWay, resource.AttemptCode) {
 	a := r.Attempt
 	switch {
-	case a == nil || a.OwnerUID != b.Owner.UID || a.Generation != b.Generation || a.Intended != target || a.Open():
+	case a == nil || a.Order.OwnerUID != b.Owner.UID || a.Order.Generation != b.Generation || a.Order.Target != target || a.Open():
 		return wayNone, ""
-	case a.URI:
-		return wayURL, a.Code
+	case a.ByURL():
+		return wayURL, a.Stage.Ending.Code
 	}
-	return wayDHCP, a.Code
+	return wayDHCP, a.Stage.Ending.Code
 }
 
 // notHTTP are the ends of an attempt in which the BMC or firmware did no boot by HTTP at all.

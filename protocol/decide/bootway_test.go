@@ -37,14 +37,14 @@ func TestNextWay(t *testing.T) {
 			told = append(told, e.Message)
 		}
 	}
-	if use := w.record().Used["claim-1/1"]; use.Attempts != 2 || w.provisioned() == nil {
+	if use := w.record().Owners.Used["claim-1/1"]; use.Attempts != 2 || w.provisioned() == nil {
 		t.Errorf("%+v, %s", use, w.disk)
 	}
 	if len(told) != 3 || told[1] != "UefiHttp boot for the claim, by a URL in the BMC, because that by DHCP ended with WrongMethod" {
 		t.Errorf("%q", told)
 	}
-	if w.m.uri != "" || w.record().URL != nil {
-		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().URL)
+	if w.m.uri != "" || w.record().Residue.URL() != nil {
+		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().Residue.URL())
 	}
 }
 
@@ -55,11 +55,11 @@ func TestNextWayThatIsNone(t *testing.T) {
 	w.m.faults.NoHTTP, w.m.faults.NoURL = true, true
 	w.until("given up", func() bool { return w.tried(2) })
 	a := w.record().Attempt
-	if use := w.record().Used["claim-1/1"]; use.Attempts != 2 || a.URI || a.Code != resource.AttemptWrongMethod || w.w.ons != 2 {
+	if use := w.record().Owners.Used["claim-1/1"]; use.Attempts != 2 || a.ByURL() || a.Stage.Ending.Code != resource.AttemptWrongMethod || w.w.ons != 2 {
 		t.Errorf("%+v, %d On, %+v", use, w.w.ons, a)
 	}
-	if w.m.uri != "" || w.record().URL != nil {
-		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().URL)
+	if w.m.uri != "" || w.record().Residue.URL() != nil {
+		t.Errorf("the BMC has %q, the record %+v", w.m.uri, w.record().Residue.URL())
 	}
 }
 
@@ -71,7 +71,7 @@ func TestWaysGoRound(t *testing.T) {
 	var ways []bool
 	w.until("given up", func() bool {
 		if a := w.record().Attempt; a != nil && a.Number > len(ways) {
-			ways = append(ways, a.URI)
+			ways = append(ways, a.ByURL())
 		}
 		return w.tried(3)
 	})
@@ -83,5 +83,5 @@ func TestWaysGoRound(t *testing.T) {
 // tried says whether so many attempts of the first claim's grant have failed.
 func (w *world) tried(n int) bool {
 	rec := w.record()
-	return rec.Used["claim-1/1"].Attempts == n && rec.Attempt.State == resource.AttemptFailed && w.m.power == protocol.PowerOff && rec.URL == nil
+	return rec.Owners.Used["claim-1/1"].Attempts == n && rec.Attempt.Stage.State == resource.AttemptFailed && w.m.power == protocol.PowerOff && rec.Residue.URL() == nil
 }

@@ -34,11 +34,11 @@ func TestOnlyTheLastFileCounts(t *testing.T) {
 		{"initrd", resource.AttemptFetched},
 	} {
 		for _, kind := range []protocol.ChainKind{protocol.ChainGRUB, protocol.ChainIPXE} {
-			a := &Attempt{Token: "t", Chain: loaderChain(kind), File: "first.efi", Intended: protocol.TargetUefiHTTP, State: resource.AttemptConsumed}
+			a := &Attempt{Token: "t", Order: Order{Chain: loaderChain(kind), File: "first.efi", Target: protocol.TargetUefiHTTP}, Stage: Stage{State: resource.AttemptConsumed}}
 			d := draft{rec: Record{Attempt: a}}
 			heard{&d, &Snapshot{}}.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: row.file})
-			if a.State != row.want {
-				t.Errorf("%s, %s was fetched: %s, want %s", kind, row.file, a.State, row.want)
+			if a.Stage.State != row.want {
+				t.Errorf("%s, %s was fetched: %s, want %s", kind, row.file, a.Stage.State, row.want)
 			}
 		}
 	}
@@ -47,10 +47,10 @@ func TestOnlyTheLastFileCounts(t *testing.T) {
 // A boot that was ended keeps its grant if no more than a loader had left by then.
 func TestLateLoaderSpendsNothing(t *testing.T) {
 	for file, want := range map[string]bool{"first.efi": false, "initrd": true} {
-		a := &Attempt{Token: "t", Chain: loaderChain(protocol.ChainGRUB), OwnerUID: "c", Generation: 1, Intended: protocol.TargetPxe, State: resource.AttemptFailed}
+		a := &Attempt{Token: "t", Order: Order{Chain: loaderChain(protocol.ChainGRUB), OwnerUID: "c", Generation: 1, Target: protocol.TargetPxe}, Stage: Stage{State: resource.AttemptFailed}}
 		d := draft{rec: Record{Attempt: a}}
 		heard{&d, &Snapshot{}}.evidence(Event{Kind: protocol.EvidenceFetched, Token: "t", File: file})
-		if got := d.rec.Used["c/1"].Spent; got != want {
+		if got := d.rec.Owners.Used["c/1"].Spent; got != want {
 			t.Errorf("%s: spent %t, want %t", file, got, want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestServeNamesTheClientsFile(t *testing.T) {
 		{protocol.ChainIPXE, protocol.TargetPxe, protocol.ClassIPXE, 7, protocol.IPXEScript},
 		{protocol.ChainIPXE, protocol.TargetPxe, protocol.ClassPXEClient, 11, ""},
 	} {
-		a := &Attempt{Token: "t", Chain: loaderChain(row.kind), Intended: row.method, State: resource.AttemptPowerRequested}
+		a := &Attempt{Token: "t", Order: Order{Chain: loaderChain(row.kind), Target: row.method}, Stage: Stage{State: resource.AttemptPowerRequested}}
 		got := Serve(ServeSnapshot{Synced: true, Server: "n1", Architecture: "amd64", Attempt: a}, protocol.BootClient{Class: row.class, Archs: []uint16{row.arch}})
 		if got.File != row.want || (got.Action == protocol.AnswerBoot) != (row.want != "") {
 			t.Errorf("%s by %s, %s with type %d: %+v, want %q", row.kind, row.method, row.class, row.arch, got, row.want)

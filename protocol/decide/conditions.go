@@ -68,7 +68,7 @@ func (co conditions) derive() {
 	}
 	co.approval()
 	co.guard()
-	if len(co.d.rec.Violated) > 0 {
+	if len(co.d.rec.Holds.Violated) > 0 {
 		co.d.raise(resource.CondHoldViolated, "")
 	}
 	co.bmc()
@@ -109,23 +109,23 @@ func (co conditions) boot() {
 	a := co.d.rec.Attempt
 	if a != nil {
 		if a.mismatched() {
-			co.d.raise(resource.CondMethodMismatch, "%s was ordered, firmware used %s", a.Intended, a.Observed)
+			co.d.raise(resource.CondMethodMismatch, "%s was ordered, firmware used %s", a.Order.Target, a.Stage.Observed)
 		}
-		if a.State == resource.AttemptFailed && !a.Abandoned {
+		if a.Stage.State == resource.AttemptFailed && !a.Stage.Ending.Abandoned {
 			if a.Network() {
-				co.d.raise(resource.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Reason)
+				co.d.raise(resource.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Stage.Ending.Reason)
 			} else {
-				co.d.raise(resource.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Reason)
+				co.d.raise(resource.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Stage.Ending.Reason)
 			}
 		}
-		if a.State == resource.AttemptFailed && a.Code == resource.AttemptNotStored {
-			co.d.raise(resource.CondOverrideNotStored, "%s", a.Reason)
+		if a.Stage.State == resource.AttemptFailed && a.Stage.Ending.Code == resource.AttemptNotStored {
+			co.d.raise(resource.CondOverrideNotStored, "%s", a.Stage.Ending.Reason)
 		}
 	}
 	// An installer that restarts the server instead of ending it, or whose end was
 	// not seen: what runs now was not ordered, and the disk was not booted.
-	if a != nil && a.State == resource.AttemptSucceeded && a.Network() && !a.Repeat && !a.forDiscovery() && co.d.rec.Power == protocol.PowerOn &&
-		co.d.now.Sub(a.Since) > co.s.Settings.SoftTimeout && len(co.d.holds) == 0 && co.d.rec.Stop == nil {
+	if a != nil && a.Stage.State == resource.AttemptSucceeded && a.Network() && !a.Order.Repeat && !a.forDiscovery() && co.d.rec.Shown.Power == protocol.PowerOn &&
+		co.d.now.Sub(a.Stage.Since) > co.s.Settings.SoftTimeout && len(co.d.holds) == 0 && co.d.rec.Stop == nil {
 		co.d.raise(resource.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}
 	co.spent()
@@ -148,7 +148,7 @@ func (co conditions) spent() {
 		!always(in.Boot) && provisioned(in.Boot, &co.d.rec, co.s.Echo) {
 		return
 	}
-	use := co.d.rec.Used[grantKey(in.Boot)]
+	use := co.d.rec.Owners.Used[grantKey(in.Boot)]
 	limit := 0
 	if co.s.Grant != nil {
 		limit = co.s.Grant.MaxAttempts

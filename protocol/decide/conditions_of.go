@@ -11,7 +11,7 @@ import (
 )
 
 func (co conditions) url() {
-	if w := co.d.watch.URL; co.d.rec.URL != nil && w.Tries > 0 {
+	if w := co.d.watch.URL; co.d.rec.Residue.URL() != nil && w.Tries > 0 {
 		co.d.raise(resource.CondBootURLNotCleared, "%s", w.Why)
 	}
 }
@@ -30,7 +30,7 @@ func (co conditions) approval() {
 
 // left says what stays armed.
 func (co conditions) left() {
-	if l := co.d.rec.Left; l != nil {
+	if l := co.d.rec.Residue.Kept(); l != nil {
 		co.d.raise(resource.CondOverrideLeft, "%s %s, since %s: %s", l.Override.Target, l.Override.Enabled, l.Since.UTC().Format(time.RFC3339), l.Fault.Words())
 	}
 }
@@ -41,19 +41,19 @@ func (co conditions) discovery() {
 	if !discovering(in) || in.Boot == nil || a.Open() || co.s.Grant == nil || co.d.rec.discovered(in.Owner.UID) {
 		return
 	}
-	use := co.d.rec.Used[grantKey(in.Boot)]
+	use := co.d.rec.Owners.Used[grantKey(in.Boot)]
 	if use.Attempts < co.s.Grant.MaxAttempts {
 		return
 	}
 	code, reason := resource.AttemptOutcomeUnknown, "its record is lost"
-	if a != nil && a.OwnerUID == in.Owner.UID {
-		code, reason = a.Code, a.Reason
+	if a != nil && a.Order.OwnerUID == in.Owner.UID {
+		code, reason = a.Stage.Ending.Code, a.Stage.Ending.Reason
 	}
 	co.d.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, co.s.Grant.MaxAttempts, code, reason)
 }
 
 func (co conditions) fallback() {
-	f, in := co.d.rec.Fallback, co.s.Intent
+	f, in := co.d.rec.Owners.Fallback, co.s.Intent
 	if f == nil || f.Since.IsZero() || in == nil || in.Boot == nil || in.Boot.Owner.UID != f.OwnerUID {
 		return
 	}
@@ -89,10 +89,10 @@ func (co conditions) guard() {
 }
 
 func (co conditions) media() {
-	a, m := co.d.rec.Attempt, co.d.rec.Medium
+	a, m := co.d.rec.Attempt, co.d.rec.Residue.Medium()
 	switch {
 	case m == nil:
-	case a.Open() && a.ID == m.Attempt && a.State == resource.AttemptPreparing && co.d.watch.Occupied != "":
+	case a.Open() && a.ID == m.Attempt && a.Stage.State == resource.AttemptPreparing && co.d.watch.Occupied != "":
 		co.d.raise(resource.CondMediaOccupied, "%s", co.d.watch.Occupied)
 	case a.Open() && a.ID == m.Attempt && m.State == MediumIn && !m.Config:
 		co.d.raise(resource.CondNoConfigDrive, "")
@@ -103,6 +103,9 @@ func (co conditions) media() {
 
 // refusals says what the BMC refuses now.
 func (co conditions) refusals() {
+	if len(co.d.watch.Refused) == 0 {
+		return
+	}
 	for _, k := range slices.Sorted(maps.Keys(co.d.watch.Refused)) {
 		r := co.d.watch.Refused[k]
 		code := faultCondition(r.Fault.Kind)

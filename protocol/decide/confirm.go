@@ -17,10 +17,10 @@ const (
 
 // proof is what there is for a hold.
 func (r *Record) proof(id string) proof {
-	if _, ok := r.Receipts[id]; ok {
+	if _, ok := r.Holds.Receipts[id]; ok {
 		return proofReads
 	}
-	if _, ok := r.Manual[id]; ok {
+	if _, ok := r.Holds.Manual[id]; ok {
 		return proofWord
 	}
 	return proofNone
@@ -52,7 +52,7 @@ func sightOf(r *Record, w *Watch, now time.Time, settle time.Duration) sight {
 		return sightOff
 	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
 	}
-	if r.Power == protocol.PowerOff {
+	if r.Shown.Power == protocol.PowerOff {
 		return sightUnknown // see notYetOff
 	}
 	return sightRuns

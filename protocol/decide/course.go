@@ -75,7 +75,7 @@ func (f courseFacts) mayHalt() bool { return f.isOpen() && f.halts }
 // halts says whether an attempt still has something to send that must not be sent to
 // another server. One that came to run is watched to its end.
 func (a *Attempt) halts(power protocol.PowerState) bool {
-	switch a.State {
+	switch a.Stage.State {
 	case resource.AttemptPreparing, resource.AttemptArmed:
 		return true
 	case resource.AttemptPowerRequested:

@@ -56,7 +56,7 @@ func forcing(b Bulk) Snapshot {
 		Server: "n1", Synced: true, Intent: &message.ServerIntent{Server: "n1"}, Bulk: b,
 		Settings:    Settings{SoftTimeout: time.Minute, SettleWindow: time.Second, PollInterval: time.Second},
 		Holds:       []Hold{{ActiveHold: resource.ActiveHold{ID: "h1", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Mode: resource.StopHard}}}}},
-		Record:      Record{Power: protocol.PowerOn},
+		Record:      Record{Shown: Shown{Power: protocol.PowerOn}},
 		Observation: &o,
 	}
 }
@@ -103,7 +103,7 @@ func TestBulkStop(t *testing.T) {
 // A server that was powered on under its hold is forced off whatever the bound (P2).
 func TestViolatedIsNotBounded(t *testing.T) {
 	s := forcing(Bulk{Key: true, Bound: 1, Others: 5, Window: time.Minute})
-	s.Record.Violated = map[string]time.Time{"h1": s.Observation.ReadAt}
+	s.Record.Holds.Violated = map[string]time.Time{"h1": s.Observation.ReadAt}
 	if p := Step(s.Observation.ReadAt, s); p.Action.Kind != ActForceOff {
 		t.Errorf("action %s", p.Action.Kind)
 	}

@@ -82,7 +82,7 @@ func (w DisarmWay) done(r Result) bool {
 
 // isLeft says whether all was tried to take away the override that the BMC holds.
 func (r *Record) isLeft(o protocol.Override) bool {
-	l := r.Left
+	l := r.Residue.Kept()
 	return l != nil && (l.Hidden || l.Override == o)
 }
 

@@ -22,21 +22,21 @@ func discovering(in *message.ServerIntent) bool {
 }
 
 // forDiscovery says whether the attempt is one of a discovery.
-func (a *Attempt) forDiscovery() bool { return a.Purpose == resource.PurposeDiscovery }
+func (a *Attempt) forDiscovery() bool { return a.Order.Purpose == resource.PurposeDiscovery }
 
 // mismatched says whether firmware booted by another method than was ordered. A
 // discovery orders Pxe and answers HTTP boot too.
 func (a *Attempt) mismatched() bool {
-	if a.Observed == "" || a.Observed == a.Intended {
+	if a.Stage.Observed == "" || a.Stage.Observed == a.Order.Target {
 		return false
 	}
-	return !a.forDiscovery() || a.Observed != protocol.TargetUefiHTTP
+	return !a.forDiscovery() || a.Stage.Observed != protocol.TargetUefiHTTP
 }
 
 // discovered says whether the server has said what is in it, to this owner.
 func (r *Record) discovered(uid string) bool {
 	a := r.Attempt
-	return a != nil && a.OwnerUID == uid && a.State == resource.AttemptSucceeded && a.Evidence == protocol.EvidenceDiscovered
+	return a != nil && a.Order.OwnerUID == uid && a.Stage.State == resource.AttemptSucceeded && a.Stage.Evidence == protocol.EvidenceDiscovered
 }
 
 // leave is what a discovery that is over, or ends, does to its server.

@@ -71,7 +71,7 @@ func TestDiscoveryAndNothingLeft(t *testing.T) {
 		r := w.record()
 		return r.discovered("discovery-1") && w.m.power == protocol.PowerOff
 	})
-	if rec := w.record(); rec.Provisioned != nil || len(rec.Earlier) > 0 || w.m.disk || w.m.override.Armed() || len(w.conds) > 0 {
+	if rec := w.record(); rec.Owners.Provisioned != nil || len(rec.Owners.Earlier) > 0 || w.m.disk || w.m.override.Armed() || len(w.conds) > 0 {
 		t.Fatalf("%s %+v", w.disk, w.conds)
 	}
 	w.run(time.Hour)
@@ -79,8 +79,8 @@ func TestDiscoveryAndNothingLeft(t *testing.T) {
 		t.Fatalf("%d power-ons", w.w.ons)
 	}
 	w.release0()
-	w.until("released", func() bool { return w.record().Released == "discovery-1" })
-	if rec := w.record(); rec.Attempt != nil || rec.Provisioned != nil || rec.Unexpected != nil {
+	w.until("released", func() bool { return w.record().Owners.Released == "discovery-1" })
+	if rec := w.record(); rec.Attempt != nil || rec.Owners.Provisioned != nil || rec.Unexpected != nil {
 		t.Fatalf("%s", w.disk)
 	}
 }
@@ -109,7 +109,7 @@ func TestDiscoveryLeavesAlone(t *testing.T) {
 		t.Fatalf("%s, %s, %+v", w.m.power, w.disk, w.conds)
 	}
 	w.release0()
-	w.until("released", func() bool { return w.record().Released == "discovery-1" })
+	w.until("released", func() bool { return w.record().Owners.Released == "discovery-1" })
 	if w.m.power != protocol.PowerOn {
 		t.Fatal("its end has stopped it")
 	}
@@ -134,7 +134,7 @@ func TestDiscoveryIsGivenUp(t *testing.T) {
 				c.spoil(w)
 				w.run(5 * time.Second)
 			}
-			if !w.has(resource.CondDiscoveryFailed) || w.w.ons != 3 || w.m.power != protocol.PowerOff || w.record().Attempt.Code != c.code {
+			if !w.has(resource.CondDiscoveryFailed) || w.w.ons != 3 || w.m.power != protocol.PowerOff || w.record().Attempt.Stage.Ending.Code != c.code {
 				t.Fatalf("%d power-ons, %s, %s, %+v", w.w.ons, w.m.power, w.disk, w.conds)
 			}
 		})
@@ -145,16 +145,16 @@ func TestDiscoveryIsGivenUp(t *testing.T) {
 func TestImageFailed(t *testing.T) {
 	w := newWorld(t)
 	w.claim(3)
-	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFetched })
+	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptFetched })
 	w.fold(Event{Kind: protocol.EvidenceFailed, Token: w.record().Attempt.Token, At: w.clock(), Message: "no disk"})
 	a := w.record().Attempt
-	if a.State != resource.AttemptFailed || a.Code != resource.AttemptImageFailed || a.Reason != "the image reported that it failed: no disk" {
+	if a.Stage.State != resource.AttemptFailed || a.Stage.Ending.Code != resource.AttemptImageFailed || a.Stage.Ending.Reason != "the image reported that it failed: no disk" {
 		t.Fatalf("%+v", a)
 	}
 	w.fold(Event{Kind: protocol.EvidenceInstalled, Token: a.Token, At: w.clock()})
 	w.m.off()
 	w.run(time.Hour)
-	if rec := w.record(); w.w.ons != 1 || rec.Provisioned != nil || !w.has(resource.CondGrantSpent) {
+	if rec := w.record(); w.w.ons != 1 || rec.Owners.Provisioned != nil || !w.has(resource.CondGrantSpent) {
 		t.Fatalf("%d power-ons, %s, %+v", w.w.ons, w.disk, w.conds)
 	}
 }
@@ -164,13 +164,13 @@ func TestMaintenanceInADiscovery(t *testing.T) {
 	w := newWorld(t)
 	w.m.hang = true
 	w.discover(3, false)
-	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFetched })
+	w.until("fetched", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptFetched })
 	w.m.live = true
 	w.maintain(resource.WantOn, 1)
 	w.until("booted for the maintenance", w.booted)
 	w.m.live = false
 	w.release0()
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	w.giveBack()
 	w.until("discovered after it", func() bool { r := w.record(); return r.discovered("discovery-1") })
 }
@@ -179,7 +179,7 @@ func TestMaintenanceInADiscovery(t *testing.T) {
 // runs for somebody else and the discovery is over.
 func (w *world) discoveryIsWell(rec Record, off bool) bool {
 	if w.intent.Releasing {
-		return rec.Released == w.intent.Owner.UID && (off || w.w.blind || w.m.onBy != w.intent.Owner.UID)
+		return rec.Owners.Released == w.intent.Owner.UID && (off || w.w.blind || w.m.onBy != w.intent.Owner.UID)
 	}
 	return off && rec.discovered(w.intent.Owner.UID)
 }

@@ -16,8 +16,9 @@
 //   - The draft (draft.go): the plan, record and watch of a step. Topics write there and nowhere else,
 //     each its own fields: a test says which.
 //
-// What is kept is in record.go, poweron.go (one power-on) and residue.go (what is left at a BMC);
-// what is only remembered is in watch.go; what comes in and goes out is in snapshot.go.
+// What is kept is in record.go, poweron.go (one power-on: its order in bootorder.go, its stage in
+// bootstage.go, its marks in bootmarks.go) and residue.go (what is left at a BMC); what is only remembered
+// is in watch.go; what comes in and goes out is in snapshot.go.
 //
 // The topics, and the files of their rules:
 //

@@ -123,6 +123,16 @@ func (dr *draft) act(a Action) { dr.plan.Action = a }
 // idle says whether nothing is sent yet in this step.
 func (dr *draft) idle() bool { return dr.plan.Action.Kind == ActNone }
 
+// first does what is due in its order, until something is sent: one thing is in a step, and what needs to
+// wait leaves it to the next.
+func (dr *draft) first(due ...func()) {
+	for _, do := range due {
+		if dr.idle() {
+			do()
+		}
+	}
+}
+
 func (dr *draft) recheck(d time.Duration) { dr.recheckAt(dr.now.Add(d)) }
 
 func (dr *draft) recheckAt(t time.Time) {
@@ -191,10 +201,10 @@ func (dr *draft) steady() {
 			// the boot that it has caused.
 			a.At, dr.dirty = dr.now.Add(-1), true
 		}
-		back(&a.Since)
-		back(&a.OnSent)
-		back(&a.OnAgain)
-		back(&a.OnPending)
+		back(&a.Stage.Since)
+		back(&a.Stage.PowerOn.Sent)
+		back(&a.Stage.PowerOn.Again)
+		back(&a.Stage.PowerOn.Pending)
 	}
 	for i := range dr.rec.Requests {
 		back(&dr.rec.Requests[i].AcceptedAt)

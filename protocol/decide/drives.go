@@ -20,25 +20,25 @@ func drivesOf(d *draft, s *Snapshot) drives {
 func (dv drives) boot() mediumBoot {
 	a, in := dv.d.rec.Attempt, dv.in
 	switch {
-	case a == nil || a.ID != dv.d.rec.Medium.Attempt:
+	case a == nil || a.ID != dv.d.rec.Residue.Medium().Attempt:
 		return mediumOver
-	case a.State == resource.AttemptPreparing:
+	case a.Stage.State == resource.AttemptPreparing:
 		return mediumPrepared
 	case a.Open():
 		return mediumNeeded
-	case dv.d.rec.Stop != nil || a.Cleanup:
+	case dv.d.rec.Stop != nil || dv.d.rec.Residue.has(LeftRunning):
 		return mediumStops
-	case a.State == resource.AttemptSucceeded && a.Repeat && in != nil && in.Owner.UID == a.OwnerUID:
+	case a.Stage.State == resource.AttemptSucceeded && a.Order.Repeat && in != nil && in.Owner.UID == a.Order.OwnerUID:
 		return mediumRuns
 	}
 	return mediumOver
 }
 
 func (dv drives) action() ActionKind {
-	if dv.d.rec.Medium == nil {
+	if dv.d.rec.Residue.Medium() == nil {
 		return ActNone
 	}
-	return mediumRule(dv.boot(), runningOf(dv.d.watch.Last.Power), dv.d.rec.Medium.State)
+	return mediumRule(dv.boot(), runningOf(dv.d.watch.Last.Power), dv.d.rec.Residue.Medium().State)
 }
 
 // insert has the medium of the open attempt inserted, and says whether that has to come
@@ -57,7 +57,7 @@ func (dv drives) eject() {
 	if dv.action() != ActEject || dv.away || len(dv.d.holds) > 0 && dv.d.rec.unproved(dv.d.holds) {
 		return
 	}
-	m := dv.d.rec.Medium
+	m := dv.d.rec.Residue.Medium()
 	if m.State != MediumOut {
 		m.State, dv.d.dirty = MediumOut, true
 	}
@@ -72,7 +72,7 @@ func (dv drives) eject() {
 // ejectFirst is eject ahead of a power-on by something else, or of a claim's end, and says
 // whether that has to wait.
 func (dv drives) ejectFirst() bool {
-	if dv.d.rec.Medium == nil || dv.d.watch.Eject.Tries >= ejectTries {
+	if dv.d.rec.Residue.Medium() == nil || dv.d.watch.Eject.Tries >= ejectTries {
 		return false
 	}
 	dv.eject()
@@ -80,12 +80,13 @@ func (dv drives) ejectFirst() bool {
 }
 
 func (dv drives) ejected(r Result) {
-	m := dv.d.rec.Medium
+	m := dv.d.rec.Residue.Medium()
 	if m == nil || m.Attempt != r.Attempt {
 		return
 	}
 	if r.Code == "" || r.Code == protocol.CodeUnsupported && !r.Busy { // where none can be inserted, none is left
-		dv.d.rec.Medium, dv.d.watch.Eject, dv.d.dirty = nil, EjectWatch{}, true
+		dv.d.rec.Residue.drop(LeftMedium)
+		dv.d.watch.Eject, dv.d.dirty = EjectWatch{}, true
 		dv.d.happened(resource.EventMediaEjected, "")
 		return
 	}
@@ -97,7 +98,7 @@ func (dv drives) ejected(r Result) {
 
 // begin notes the medium of an attempt that begins.
 func (dv drives) begin(a *Attempt, token string) {
-	dv.d.rec.Medium = &Medium{Attempt: a.ID, Token: token, State: MediumInserting, Blob: a.Blob}
+	dv.d.rec.Residue.put(Left{Kind: LeftMedium, Medium: &Medium{Attempt: a.ID, Token: token, State: MediumInserting, Blob: a.Order.Blob}})
 	dv.d.watch.Occupied, dv.d.watch.Eject = "", EjectWatch{}
 }
 
@@ -106,5 +107,6 @@ func (dv drives) occupied(by string) { dv.d.watch.Occupied = by }
 
 // inserted notes that the medium is in; config says that the config image is too.
 func (dv drives) inserted(config bool) {
-	dv.d.rec.Medium.State, dv.d.rec.Medium.Config = MediumIn, config
+	m := dv.d.rec.Residue.Medium()
+	m.State, m.Config = MediumIn, config
 }

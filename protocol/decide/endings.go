@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"time"
 
 	"rackboot/protocol/resource"
@@ -29,7 +30,7 @@ func (en endings) leaves(over bool) {
 	ours := en.d.rec.runsFor(in.Owner.UID) == runsThis || en.d.rec.Stop != nil
 	var until time.Time
 	if done {
-		until = a.Since.Add(selfOff)
+		until = a.Stage.Since.Add(selfOff)
 	}
 	switch leaveRule(leavingOf(en.d.watch.Last.Power), ours, done, en.d.now.Before(until)) {
 	case leaveProve:
@@ -56,10 +57,10 @@ func (en endings) leaves(over bool) {
 // may still be armed must not outlive it; it is cleared at the next Off.
 func (en endings) letGo() {
 	in, a := en.s.Intent, en.d.rec.Attempt
-	if en.d.rec.Released == in.Owner.UID {
+	if en.d.rec.Owners.Released == in.Owner.UID {
 		return
 	}
-	if a != nil && a.Disarm && (en.d.watch.Last.Override.Armed() && a.isOurs(en.d.watch.Last.Override) || a.hidden()) {
+	if a != nil && en.d.rec.Residue.has(LeftOverride) && (en.d.watch.Last.Override.Armed() && a.isOurs(en.d.watch.Last.Override) || a.hidden()) {
 		en.d.raise(resource.CondServerOn, "the boot override of the discovery is cleared when the server is Off")
 		return
 	}
@@ -70,10 +71,10 @@ func (en endings) letGo() {
 // forget drops what the record has of an owner that ends: tokens die with the claim.
 // That its grant was used stays a while (P4).
 func (en endings) forget() {
-	en.d.rec.Released = en.s.Intent.Owner.UID
+	en.d.rec.Owners.Released = en.s.Intent.Owner.UID
 	en.attempts().forget()
 	en.d.explained()
-	en.d.rec.forgetOwners(en.d.rec.Released)
+	en.d.rec.forgetOwners(en.d.rec.Owners.Released)
 	en.d.dirty = true
 }
 
@@ -81,9 +82,8 @@ func (en endings) forget() {
 func (en endings) release() {
 	in := en.s.Intent
 	pr := en.d.watch.Proofs[releaseProof]
-	if en.d.rec.Released == in.Owner.UID || en.d.rec.Attempt != nil && en.d.rec.Attempt.Disarm || en.d.rec.Rearm != nil ||
-		en.d.rec.Medium != nil && en.d.watch.Eject.Tries < ejectTries || en.d.rec.URL != nil && !en.d.watch.URL.stays() {
-		return // an override that nothing consumed must not outlive the claim, nor a medium or a URL
+	if en.d.rec.Owners.Released == in.Owner.UID || slices.ContainsFunc(en.d.rec.Residue, en.waitsFor) {
+		return
 	}
 	if !pr.proven(en.s.Settings.SettleWindow) {
 		en.proofs().awaitProof(pr)
@@ -91,4 +91,19 @@ func (en endings) release() {
 	}
 	en.forget()
 	en.d.happened(resource.EventReleased, "Off since %s", en.d.watch.OffSince.UTC().Format(time.RFC3339Nano))
+}
+
+// waitsFor reports whether the end of a claim waits for something that was left: an override that
+// nothing consumed must not outlive the claim, nor a medium or a URL, unless the BMC refuses for good.
+func (en endings) waitsFor(l Left) bool {
+	switch l.Kind {
+	case LeftOverride, LeftRearm:
+		return true
+	case LeftMedium:
+		return en.d.watch.Eject.Tries < ejectTries
+	case LeftURL:
+		return !en.d.watch.URL.stays()
+	case LeftKept, LeftRunning:
+	}
+	return false
 }

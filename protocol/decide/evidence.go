@@ -12,7 +12,7 @@ const mismatchWindow = consumeTimeout
 
 // late says whether the token is of a network boot that was ended.
 func late(a *Attempt, token string) bool {
-	return a != nil && token != "" && a.Token == token && a.Network() && a.State == resource.AttemptFailed
+	return a != nil && token != "" && a.Token == token && a.Network() && a.Stage.State == resource.AttemptFailed
 }
 
 // TakesReport says whether an installed report with the token is believed. One
@@ -20,12 +20,12 @@ func late(a *Attempt, token string) bool {
 // happened. A repeated report of a success is accepted and changes nothing.
 func TakesReport(a *Attempt, token string) bool {
 	switch {
-	case a == nil || token == "" || a.Token != token || !a.Network() || !a.Served && (!a.Cached || a.OnSent.IsZero()):
+	case a == nil || token == "" || a.Token != token || !a.Network() || !a.Marks.Served && (!a.Marks.Cached || a.Stage.PowerOn.Sent.IsZero()):
 		return false
-	case a.State == resource.AttemptSucceeded:
+	case a.Stage.State == resource.AttemptSucceeded:
 		return true
 	case late(a, token):
-		return a.Evidence == protocol.EvidenceFetched
+		return a.Stage.Evidence == protocol.EvidenceFetched
 	}
 	return accepting(a, token)
 }

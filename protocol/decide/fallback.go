@@ -13,7 +13,7 @@ func (f *Fallback) fell(b *message.BootIntent) bool {
 // InForce is an intent with what the server boots now: what the hub says, or, once that
 // has failed often enough, what was booted before. Nothing is changed in place.
 func InForce(in message.ServerIntent, r *Record) message.ServerIntent {
-	if b := in.Boot; b != nil && b.Fallback != nil && r.Fallback.fell(b) {
+	if b := in.Boot; b != nil && b.Fallback != nil && r.Owners.Fallback.fell(b) {
 		in.Boot = b.Former()
 	}
 	return in

@@ -51,7 +51,7 @@ func newNewer(t *testing.T, after int) *newer {
 		n.grants[b.Generation] = g
 	}
 	// The image before ran, and its server was stopped by an order.
-	n.s.Record.Used = map[string]GrantUse{grantKey(&before): {Repeat: true, Ran: true}}
+	n.s.Record.Owners.Used = map[string]GrantUse{grantKey(&before): {Repeat: true, Ran: true}}
 	return n
 }
 
@@ -85,10 +85,10 @@ func (n *newer) boot() string {
 	token := n.p.Record.Attempt.Token
 	n.reads(protocol.PowerOn, 5*sec, nil, Event{Begun: true, Token: token, At: at(n.at + 5*sec)},
 		Event{Kind: protocol.EvidenceFetched, File: "boot.efi", Token: token, At: at(n.at + 5*sec)})
-	if a := n.p.Record.Attempt; a.State != resource.AttemptFetched {
-		n.t.Fatalf("%s: %s", a.State, a.Reason)
+	if a := n.p.Record.Attempt; a.Stage.State != resource.AttemptFetched {
+		n.t.Fatalf("%s: %s", a.Stage.State, a.Stage.Ending.Reason)
 	}
-	return n.p.Record.Attempt.Digest
+	return n.p.Record.Attempt.Order.Digest
 }
 
 // stopped answers the forced stop that a counted failure asks for.
@@ -101,7 +101,7 @@ func (n *newer) stopped() {
 		}
 		n.reads(protocol.PowerOn, 5*sec, nil)
 	}
-	n.t.Fatalf("it is left running: %s, %v", n.p.Record.Attempt.Reason, n.p.Record.Conditions)
+	n.t.Fatalf("it is left running: %s, %v", n.p.Record.Attempt.Stage.Ending.Reason, n.p.Record.Conditions)
 }
 
 // TestFallback: a new image fails at each boot, in each way in which one can. After the
@@ -125,7 +125,7 @@ func TestFallback(t *testing.T) {
 				fail(n)
 			}
 			n.condition(resource.CondFellBack)
-			if r := n.p.Record.Fallback.Report(); r.Failed != after || r.Since == nil || r.Generation != n.raw.Boot.Generation {
+			if r := n.p.Record.Owners.Fallback.Report(); r.Failed != after || r.Since == nil || r.Generation != n.raw.Boot.Generation {
 				t.Errorf("reported: %+v", r)
 			}
 			n.restart()
@@ -134,7 +134,7 @@ func TestFallback(t *testing.T) {
 			}
 			n.reads(protocol.PowerOn, 5*sec, nil, Event{Kind: protocol.EvidenceBooted, Token: n.p.Record.Attempt.Token, At: at(n.at + 5*sec)})
 			n.condition(resource.CondFellBack) // until there is another configuration
-			if p := n.p.Record.Provisioned; p == nil || p.ImageDigest != "sha256:old" {
+			if p := n.p.Record.Owners.Provisioned; p == nil || p.ImageDigest != "sha256:old" {
 				t.Errorf("provisioned %+v", p)
 			}
 			next := *n.raw.Boot
@@ -155,8 +155,8 @@ func TestFallbackCounts(t *testing.T) {
 	gone()
 	n.boot()
 	n.reads(protocol.PowerOn, 5*sec, nil, Event{Kind: protocol.EvidenceBooted, Token: n.p.Record.Attempt.Token, At: at(n.at + 5*sec)})
-	if n.p.Record.Fallback != nil {
-		t.Errorf("it was booted well, and %+v is counted", n.p.Record.Fallback)
+	if n.p.Record.Owners.Fallback != nil {
+		t.Errorf("it was booted well, and %+v is counted", n.p.Record.Owners.Fallback)
 	}
 	n = newNewer(t, 2)
 	n.boot()
@@ -166,8 +166,8 @@ func TestFallbackCounts(t *testing.T) {
 	g := n.grants[n.raw.Boot.Generation]
 	g.Generation = next.Generation
 	n.raw.Boot, n.grants[next.Generation] = &next, g
-	if got := n.boot(); got != "sha256:new" || n.p.Record.Fallback != nil {
-		t.Errorf("%q is booted, %+v is counted", got, n.p.Record.Fallback)
+	if got := n.boot(); got != "sha256:new" || n.p.Record.Owners.Fallback != nil {
+		t.Errorf("%q is booted, %+v is counted", got, n.p.Record.Owners.Fallback)
 	}
 	gone()
 	if got := n.boot(); got != "" {

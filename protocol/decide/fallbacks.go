@@ -22,29 +22,29 @@ func fallbacksOf(d *draft, s *Snapshot) fallbacks {
 func (fb fallbacks) count() bool {
 	a, in := fb.d.rec.Attempt, fb.in
 	if in == nil || in.Boot == nil || in.Boot.Fallback == nil || !always(in.Boot) || !a.Network() ||
-		a.OwnerUID != in.Boot.Owner.UID || a.Generation != in.Boot.Generation ||
-		!countRule(a.Code, a.Evidence == protocol.EvidenceFetched || a.Evidence == protocol.EvidenceFailed) {
+		a.Order.OwnerUID != in.Boot.Owner.UID || a.Order.Generation != in.Boot.Generation ||
+		!countRule(a.Stage.Ending.Code, a.Stage.Evidence == protocol.EvidenceFetched || a.Stage.Evidence == protocol.EvidenceFailed) {
 		return false
 	}
-	f := fb.d.rec.Fallback
-	if f == nil || f.OwnerUID != a.OwnerUID || f.Generation != a.Generation {
-		f = &Fallback{OwnerUID: a.OwnerUID, Generation: a.Generation}
+	f := fb.d.rec.Owners.Fallback
+	if f == nil || f.OwnerUID != a.Order.OwnerUID || f.Generation != a.Order.Generation {
+		f = &Fallback{OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation}
 	}
 	f.Failed++
-	f.Reason, f.Again = a.Reason, true
+	f.Reason, f.Again = a.Stage.Ending.Reason, true
 	if f.Failed >= in.Boot.Fallback.After {
 		f.Since = fb.d.now
 		fb.d.happened(resource.EventFellBack, "after %d failed boots of %s: boots %s again", f.Failed, in.Boot.Image.Reference, in.Boot.Fallback.Image.Reference)
 		fb.d.recheck(0)
 	}
-	fb.d.rec.Fallback, fb.d.dirty = f, true
+	fb.d.rec.Owners.Fallback, fb.d.dirty = f, true
 	return true
 }
 
 // again lets a grant that repeats be used without another order, once for each failure
 // that was counted.
 func (fb fallbacks) again(b *message.BootIntent, use GrantUse) GrantUse {
-	f := fb.d.rec.Fallback
+	f := fb.d.rec.Owners.Fallback
 	if f == nil || !f.Again || f.OwnerUID != b.Owner.UID {
 		return use
 	}
@@ -54,16 +54,16 @@ func (fb fallbacks) again(b *message.BootIntent, use GrantUse) GrantUse {
 
 // forget ends the count where it is of no configuration that there is.
 func (fb fallbacks) forget() {
-	f, in := fb.d.rec.Fallback, fb.in
+	f, in := fb.d.rec.Owners.Fallback, fb.in
 	if f == nil || in == nil || in.Boot == nil || f.OwnerUID == in.Boot.Owner.UID && f.Generation >= in.Boot.Generation {
 		return
 	}
-	fb.d.rec.Fallback, fb.d.dirty = nil, true
+	fb.d.rec.Owners.Fallback, fb.d.dirty = nil, true
 }
 
 // end ends the count of a configuration that was booted.
 func (fb fallbacks) end() {
-	if f, a := fb.d.rec.Fallback, fb.d.rec.Attempt; f != nil && f.OwnerUID == a.OwnerUID && f.Generation == a.Generation {
-		fb.d.rec.Fallback, fb.d.dirty = nil, true
+	if f, a := fb.d.rec.Owners.Fallback, fb.d.rec.Attempt; f != nil && f.OwnerUID == a.Order.OwnerUID && f.Generation == a.Order.Generation {
+		fb.d.rec.Owners.Fallback, fb.d.dirty = nil, true
 	}
 }

@@ -232,7 +232,7 @@ func TestFaultVectors(t *testing.T) {
 				y.read(off, d, r)
 			}
 			y.condition(resource.CondOverrideLeft)
-			l := y.p.Record.Left
+			l := y.p.Record.Residue.Kept()
 			if l == nil || l.Override != y.bmc || l.Fault.Status != 400 {
 				t.Fatalf("stored is %+v", l)
 			}
@@ -241,7 +241,7 @@ func TestFaultVectors(t *testing.T) {
 			y.want(ActNone)
 			y.condition(resource.CondOverrideLeft)
 			y.read(off, d+10*sec, nil)
-			if y.p.Record.Released != y.s.Intent.Owner.UID {
+			if y.p.Record.Owners.Released != y.s.Intent.Owner.UID {
 				t.Fatal("the claim does not end")
 			}
 			y.bmc = disarmed() // somebody cleared it at the BMC's page

@@ -19,10 +19,10 @@ const onLatency = 3 * onResend
 
 // quietAt is when no On of ours can take effect any more; zero if none can.
 func (a *Attempt) quietAt() time.Time {
-	if a == nil || a.OnPending.IsZero() {
+	if a == nil || a.Stage.PowerOn.Pending.IsZero() {
 		return time.Time{}
 	}
-	return a.OnPending.Add(onLatency)
+	return a.Stage.PowerOn.Pending.Add(onLatency)
 }
 
 // pending says whether an On of ours can still take effect. Nothing new is begun meanwhile:

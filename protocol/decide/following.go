@@ -19,10 +19,10 @@ func (rq requests) follow() {
 		if o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) && !rq.d.awaitQuiet() {
 			switch {
 			case s.StoppedAt.IsZero():
-				s.StoppedAt, s.Epoch = o.ReadAt, rq.d.rec.Epoch
+				s.StoppedAt, s.Epoch = o.ReadAt, rq.d.rec.Shown.Epoch
 				rq.d.dirty = true
-			case held && s.Epoch != rq.d.rec.Epoch: // it ran under the hold
-				s.Epoch, rq.d.dirty = rq.d.rec.Epoch, true
+			case held && s.Epoch != rq.d.rec.Shown.Epoch: // it ran under the hold
+				s.Epoch, rq.d.dirty = rq.d.rec.Shown.Epoch, true
 			}
 		}
 		late := rq.tardy(s)
@@ -87,7 +87,7 @@ func (rq requests) tardy(s *RequestState) tardy {
 func (rq requests) ran(s *RequestState) ran {
 	u := rq.d.rec.Unexpected
 	switch {
-	case s.StoppedAt.IsZero(), rq.d.watch.Last.Power != protocol.PowerOn, rq.d.rec.Epoch <= s.Epoch, rq.d.rec.Stop != nil:
+	case s.StoppedAt.IsZero(), rq.d.watch.Last.Power != protocol.PowerOn, rq.d.rec.Shown.Epoch <= s.Epoch, rq.d.rec.Stop != nil:
 		return ranNot
 	case u != nil && u.To == protocol.PowerOn:
 		return ranOther

@@ -77,7 +77,7 @@ func (gr grants) unapproved(a *Attempt) bool {
 		return false
 	}
 	class := gr.bootClass()
-	return class != approvalNone && a.Cleared.Class != class
+	return class != approvalNone && a.Order.Cleared.Class != class
 }
 
 func (gr grants) firstFacts() firstFacts {
@@ -135,7 +135,7 @@ func (gr grants) firstBoot() {
 // granted begins a network boot for which there is a grant that fits, if it may be used.
 func (gr grants) granted() {
 	b, g := gr.s.Intent.Boot, gr.s.Grant
-	use := gr.fallbacks().again(b, gr.requests().retry(grantKey(b), gr.d.rec.Used[grantKey(b)], g.MaxAttempts))
+	use := gr.fallbacks().again(b, gr.requests().retry(grantKey(b), gr.d.rec.Owners.Used[grantKey(b)], g.MaxAttempts))
 	switch grantRule(grantFacts{
 		ran: use.Ran, foreign: foreign(b.GrantFor, gr.s.Incarnation), left: !use.Spent && use.Attempts < g.MaxAttempts,
 		local: gr.s.Artefacts.Local, heard: !gr.s.HubTime.IsZero(),
@@ -158,12 +158,9 @@ func (gr grants) granted() {
 func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse) {
 	use.Attempts++
 	use.Repeat, use.At = g.Repeat, gr.d.now
-	if gr.d.rec.Used == nil {
-		gr.d.rec.Used = map[string]GrantUse{}
-	}
-	gr.d.rec.Used[grantKey(b)] = use
+	gr.d.rec.Owners.use(grantKey(b), use)
 	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.s.Chain.Kind)
-	gr.attempts().begin(order{
+	gr.attempts().begin(choice{
 		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared,
 	})
 }
@@ -176,9 +173,9 @@ func (gr grants) renew() {
 		return
 	}
 	key := grantKey(in.Boot)
-	if use, ok := gr.d.rec.Used[key]; ok && use.Repeat && (use.Ran || use.Attempts > 0) && !gr.d.rec.Attempt.Open() {
+	if use, ok := gr.d.rec.Owners.Used[key]; ok && use.Repeat && (use.Ran || use.Attempts > 0) && !gr.d.rec.Attempt.Open() {
 		use.Ran, use.Attempts = false, 0
-		gr.d.rec.Used[key] = use
+		gr.d.rec.Owners.use(key, use)
 		gr.d.dirty = true
 	}
 }

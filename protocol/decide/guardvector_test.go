@@ -15,7 +15,7 @@ func TestGuardVectors(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	lies := func(s *Snapshot) {
 		s.Holds = held(resource.StopHard, "h")
-		s.Record.Provisioned = provisionedBy("claim-1")
+		s.Record.Owners.Provisioned = provisionedBy("claim-1")
 	}
 	t.Run("set and put back", func(t *testing.T) {
 		y := story(t, lies)
@@ -30,7 +30,7 @@ func TestGuardVectors(t *testing.T) {
 		}
 		y.happened(resource.EventRestorePolicy)
 		y.read(off, 7*sec, nil)
-		if r := y.p.Record.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
+		if r := y.p.Record.Holds.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
 			t.Errorf("receipt %+v", r)
 		}
 		y.lacks(resource.CondRestorePolicy)
@@ -47,7 +47,7 @@ func TestGuardVectors(t *testing.T) {
 		y.policy = protocol.RestoreAlwaysOff
 		y.read(off, 1*sec, nil)
 		y.read(off, 6*sec, nil)
-		if r := y.p.Record.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
+		if r := y.p.Record.Holds.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
 			t.Errorf("receipt %+v", r)
 		}
 		y.s.Holds = nil
@@ -62,7 +62,7 @@ func TestGuardVectors(t *testing.T) {
 			y.condition(resource.CondRestorePolicy)
 			y.read(off, 6*sec, nil)
 			y.receipt("h", true)
-			if p := y.p.Record.Receipts["h"].RestorePolicy; p != "" {
+			if p := y.p.Record.Holds.Receipts["h"].RestorePolicy; p != "" {
 				t.Errorf("receipt vouches for %s", p)
 			}
 			y.s.Holds = nil
@@ -92,7 +92,7 @@ func TestGuardVectors(t *testing.T) {
 		y.condition(resource.CondRestorePolicy)
 		y.rude = ""
 		y.until(off, 400*sec, 420*sec)
-		if r := y.p.Record.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
+		if r := y.p.Record.Holds.Receipts["h"]; r.RestorePolicy != protocol.RestoreAlwaysOff {
 			t.Errorf("receipt %+v", r)
 		}
 		y.lacks(resource.CondRestorePolicy)
@@ -127,7 +127,7 @@ func TestGuardVectors(t *testing.T) {
 func TestGuardCrash(t *testing.T) {
 	for _, before := range []protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreLastState, protocol.RestoreAlwaysOff} {
 		for die := range 40 {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			y.policy = before
 			effects := 0
 			dies := func() bool {
@@ -182,8 +182,8 @@ func TestGuardCrash(t *testing.T) {
 // TestRecordsOfTheReleaseBefore: they decode, and what they do not say is not guessed.
 func TestRecordsOfTheReleaseBefore(t *testing.T) {
 	y := story(t, func(s *Snapshot) {
-		s.Record.Provisioned = provisionedBy("claim-1")
-		s.Record.Power, s.Record.LastPoweredOn, s.Record.PendingRebootSince = protocol.PowerOn, at(-2*time.Hour), at(-time.Hour)
+		s.Record.Owners.Provisioned = provisionedBy("claim-1")
+		s.Record.Shown.Power, s.Record.LastPoweredOn, s.Record.PendingRebootSince = protocol.PowerOn, at(-2*time.Hour), at(-time.Hour)
 	})
 	y.read(protocol.PowerOn, 1*sec, nil)
 	y.want(ActNone) // what was pending then is not asked now

@@ -17,8 +17,6 @@ type heard struct {
 
 func (he heard) attempts() attempts { return attempts(he) }
 
-func (he heard) drives() drives { return drivesOf(he.d, he.s) }
-
 func (he heard) fallbacks() fallbacks { return fallbacksOf(he.d, he.s) }
 
 func (he heard) sightings() sightings { return sightings(he) }
@@ -38,36 +36,36 @@ func (he heard) evidence(e Event) {
 	case e.Kind == protocol.EvidenceDHCP && e.Class == protocol.ClassNone:
 		he.d.watch.Heard = e.At
 	case e.Begun:
-		if accepting(a, e.Token) && !a.Served {
-			a.Served = true
+		if accepting(a, e.Token) && !a.Marks.Served {
+			a.Marks.Served = true
 			he.d.dirty = true
 		}
 	case e.Kind == protocol.EvidenceDHCP:
 		he.dhcpSeen(e)
-	case e.Kind == protocol.EvidenceFetched && a != nil && a.Chain != nil && !a.Chain.IsLast(e.File):
+	case e.Kind == protocol.EvidenceFetched && a != nil && a.Order.Chain != nil && !a.Order.Chain.IsLast(e.File):
 		// A loader, or the kernel without its initramfs: nothing can have been installed.
 	case e.Kind == protocol.EvidenceFetched:
 		if late(a, e.Token) {
 			// The last byte left while the attempt was being ended: the installer may
 			// run, so the grant is spent.
-			a.Evidence = protocol.EvidenceFetched
-			he.attempts().spend("fetched as the attempt was ended: " + a.Reason)
+			a.Stage.Evidence = protocol.EvidenceFetched
+			he.attempts().spend("fetched as the attempt was ended: " + a.Stage.Ending.Reason)
 			return
 		}
-		if !accepting(a, e.Token) || a.State == resource.AttemptFetched {
+		if !accepting(a, e.Token) || a.Stage.State == resource.AttemptFetched {
 			return
 		}
 		he.attempts().enter(resource.AttemptFetched)
 		he.d.mark(&a.Marks.Fetched, he.d.now, PartDHCPToFetched, a.Marks.Asked)
 		he.d.rec.ran()
-		a.Evidence = protocol.EvidenceFetched
-		if a.Observed == "" {
-			a.Observed = a.Intended // its path was in no other answer
+		a.Stage.Evidence = protocol.EvidenceFetched
+		if a.Stage.Observed == "" {
+			a.Stage.Observed = a.Order.Target // its path was in no other answer
 		}
-		he.d.happened(resource.EventFetched, "%s", a.last())
+		he.d.happened(resource.EventFetched, "%s", a.Order.last())
 	case e.Kind == protocol.EvidenceFailed:
 		he.imageFailed(e)
-	case a != nil && takesKind(a.Purpose.Or(), a.Repeat, e.Kind):
+	case a != nil && takesKind(a.Order.Purpose.Or(), a.Order.Repeat, e.Kind):
 		he.installed(e)
 	}
 }
@@ -78,30 +76,30 @@ func (he heard) dhcpSeen(e Event) {
 	if !boots {
 		return
 	}
-	if a == nil || a.OnSent.IsZero() || e.At.Before(a.OnSent) || e.At.Sub(a.OnSent) > mismatchWindow || !he.d.rec.Orders().Explain(e.At) {
+	if a == nil || a.Stage.PowerOn.Sent.IsZero() || e.At.Before(a.Stage.PowerOn.Sent) || e.At.Sub(a.Stage.PowerOn.Sent) > mismatchWindow || !he.d.rec.Orders().Explain(e.At) {
 		he.sightings().asks(e.At, protocol.ByDHCP)
 		return
 	}
-	if !a.Open() && he.d.rec.Power != protocol.PowerOn {
+	if !a.Open() && he.d.rec.Shown.Power != protocol.PowerOn {
 		return // whoever asks for a server that is Off again, it is not what the attempt started
 	}
-	ordered := method == a.Intended || a.forDiscovery()
+	ordered := method == a.Order.Target || a.forDiscovery()
 	if a.Open() && ordered {
-		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.OnSent)
+		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.Stage.PowerOn.Sent)
 	}
-	if a.State == resource.AttemptPowerRequested && ordered {
+	if a.Stage.State == resource.AttemptPowerRequested && ordered {
 		he.attempts().enter(resource.AttemptConsumed)
 		he.d.happened(resource.EventConsumed, "a %s request came", method)
 	}
-	if a.Observed == method || a.Observed == a.Intended && a.Network() {
+	if a.Stage.Observed == method || a.Stage.Observed == a.Order.Target && a.Network() {
 		return
 	}
-	a.Observed = method
+	a.Stage.Observed = method
 	he.d.dirty = true
 	he.d.happened(resource.EventDHCPSeen, "%s", e.Class)
 	if a.mismatched() {
-		he.d.plan.Measured.Mismatches = append(he.d.plan.Measured.Mismatches, Mismatch{a.Intended, method})
-		he.d.happened(resource.EventMismatch, "%s was ordered, firmware used %s", a.Intended, method)
+		he.d.plan.Measured.Mismatches = append(he.d.plan.Measured.Mismatches, Mismatch{a.Order.Target, method})
+		he.d.happened(resource.EventMismatch, "%s was ordered, firmware used %s", a.Order.Target, method)
 	}
 }
 
@@ -109,27 +107,27 @@ func (he heard) dhcpSeen(e Event) {
 // makes a server provisioned; Fetched or a running installer never is.
 func (he heard) installed(e Event) {
 	a := he.d.rec.Attempt
-	if he.s.Intent == nil || !TakesReport(a, e.Token) || a.State == resource.AttemptSucceeded || a.Code == resource.AttemptImageFailed {
+	if he.s.Intent == nil || !TakesReport(a, e.Token) || a.Stage.State == resource.AttemptSucceeded || a.Stage.Ending.Code == resource.AttemptImageFailed {
 		return
 	}
-	a.Evidence = e.Kind
-	a.Disarm = true // some firmware boots by an override for once and keeps it
+	a.Stage.Evidence = e.Kind
+	he.attempts().disarms() // some firmware boots by an override for once and keeps it
 	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
-	a.Code, a.Reason = "", "" // a late report of one that was ended
+	a.Stage.Ending.Code, a.Stage.Ending.Reason = "", "" // a late report of one that was ended
 	he.attempts().enter(resource.AttemptSucceeded)
 	he.d.watch.Backoff, he.d.watch.NextTry = 0, time.Time{}
 	he.d.explained() // whatever it was, it ended well
 	he.fallbacks().end()
 	if a.forDiscovery() {
-		if a.Observed == "" {
-			a.Observed = a.Intended
+		if a.Stage.Observed == "" {
+			a.Stage.Observed = a.Order.Target
 		}
-		he.d.happened(resource.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Observed)
+		he.d.happened(resource.EventDiscovery, "the inventory has come, attempt %d; firmware booted by %s", a.Number, a.Stage.Observed)
 		return // nothing is installed, and nothing of it outlives the discovery
 	}
 	he.d.rec.provision(resource.Provisioned{
-		OwnerUID: a.OwnerUID, Generation: a.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
-		ImageDigest: a.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
+		OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
+		ImageDigest: a.Order.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
 	})
 	he.attempts().spend(string(e.Kind))
 	text := fmt.Sprintf("%s, attempt %d", e.Kind, a.Number)
@@ -137,7 +135,7 @@ func (he heard) installed(e Event) {
 		text += ": " + words // such as which disks were discarded
 	}
 	he.d.happened(resource.EventInstalled, "%s", text)
-	he.d.happened(resource.EventProvisioned, "%s", a.Digest)
+	he.d.happened(resource.EventProvisioned, "%s", a.Order.Digest)
 }
 
 // imageFailed takes the report of an image that could not do what it was booted for. It
@@ -152,28 +150,28 @@ func (he heard) imageFailed(e Event) {
 	if words == "" {
 		words = "it gave no message"
 	}
-	a.Evidence = protocol.EvidenceFailed
+	a.Stage.Evidence = protocol.EvidenceFailed
 	he.attempts().fail("the image reported that it failed: "+words, resource.AttemptImageFailed)
-	he.attempts().spend(a.Reason)
+	he.attempts().spend(a.Stage.Ending.Reason)
 }
 
 // userData folds what happened to user data. A refusal is an event once for each reason
 // and attempt, so that nobody fills the disk by asking.
 func (he heard) userData(e Event) {
 	a := he.d.rec.Attempt
-	if a == nil || a.Ignition == nil || e.Token == "" || a.Token != e.Token {
+	if a == nil || a.Order.Ignition == nil || e.Token == "" || a.Token != e.Token {
 		return
 	}
 	switch e.UserData {
 	case IgnitionGive:
-		if !a.Given {
-			a.Given, he.d.dirty = true, true
+		if !a.Marks.Given {
+			a.Marks.Given, he.d.dirty = true, true
 		}
 	case IgnitionOver, IgnitionStranger:
-		if slices.Contains(a.Refusals, e.UserData) {
+		if slices.Contains(a.Marks.Refusals, e.UserData) {
 			return
 		}
-		a.Refusals, he.d.dirty = append(a.Refusals, e.UserData), true
+		a.Marks.Refusals, he.d.dirty = append(a.Marks.Refusals, e.UserData), true
 		why := "asked for after the installation was reported"
 		if e.UserData == IgnitionStranger {
 			why = "asked for from an address that is not the server's"
@@ -181,10 +179,10 @@ func (he heard) userData(e Event) {
 		he.d.happened(resource.EventUserDataRefused, "%s", why)
 	case IgnitionClosed:
 	default: // its last byte was sent
-		a.Deliveries++
+		a.Marks.Deliveries++
 		he.d.dirty = true
-		if a.Deliveries == 1 {
-			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Ignition.Version, a.Ignition.Secret)
+		if a.Marks.Deliveries == 1 {
+			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Order.Ignition.Version, a.Order.Ignition.Secret)
 		}
 	}
 }
@@ -192,8 +190,8 @@ func (he heard) userData(e Event) {
 // cached notes that a BMC has all of a medium before the server is powered on: it needs
 // not read it again, so that reads are no evidence.
 func (he heard) cached(e Event) {
-	a, m := he.d.rec.Attempt, he.d.rec.Medium
-	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.OnSent.IsZero() && !a.Cached {
-		a.Cached, he.d.dirty = true, true
+	a, m := he.d.rec.Attempt, he.d.rec.Residue.Medium()
+	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.Stage.PowerOn.Sent.IsZero() && !a.Marks.Cached {
+		a.Marks.Cached, he.d.dirty = true, true
 	}
 }

@@ -21,7 +21,7 @@ const (
 // for people, and why it is not further.
 func HoldStands(h Hold, r Record, w Watch, f *resource.FirmwareWork, settle time.Duration) (resource.HoldState, string) {
 	s, have, halts := sightOf(&r, &w, w.Last.ReadAt, settle), r.proof(h.ID), haltingNone
-	at, violated := r.Violated[h.ID]
+	at, violated := r.Holds.Violated[h.ID]
 	if st := r.Stop; st != nil {
 		if halts = haltingSoft; !st.Forced.IsZero() {
 			halts = haltingForced
@@ -31,7 +31,7 @@ func HoldStands(h Hold, r Record, w Watch, f *resource.FirmwareWork, settle time
 	var why string
 	switch state {
 	case resource.StateConfirmed:
-		if c := r.Manual[h.ID].Manual; c != nil {
+		if c := r.Holds.Manual[h.ID].Manual; c != nil {
 			why = fmt.Sprintf("on the word of %s: %s", c.By, c.Reason)
 		}
 		return state, why

@@ -95,14 +95,14 @@ func TestHoldVectors(t *testing.T) {
 			y.read(off, 1*sec, nil)
 			y.read(off, 6*sec, nil)
 			y.receipt("h", true)
-			epoch := y.p.Record.Epoch
+			epoch := y.p.Record.Shown.Epoch
 			y.read(on, 9*sec, nil)
 			y.want(ActForceOff)
 			y.receipt("h", false)
 			y.happened(resource.EventHoldViolated)
 			y.condition(resource.CondHoldViolated)
-			if y.p.Record.Epoch != epoch+1 {
-				t.Errorf("epoch %d after %d", y.p.Record.Epoch, epoch)
+			if y.p.Record.Shown.Epoch != epoch+1 {
+				t.Errorf("epoch %d after %d", y.p.Record.Shown.Epoch, epoch)
 			}
 			y.read(off, 10*sec, y.answered(""))
 			y.read(off, 15*sec, nil)
@@ -122,7 +122,7 @@ func TestHoldVectors(t *testing.T) {
 		},
 		"V9 and V10 On dropped, or refused for 60 s": func(t *testing.T) {
 			for _, code := range []protocol.Code{"", protocol.CodeConflict} {
-				y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+				y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 				y.read(off, 1*sec, nil)
 				y.want(ActArm)
 				y.read(off, 2*sec, y.answered(""))
@@ -143,14 +143,14 @@ func TestHoldVectors(t *testing.T) {
 					t.Errorf("On was sent %d times in 60 s, want every 10 s", sent)
 				}
 				y.read(on, 61*sec, nil)
-				if s := y.p.Record.Attempt.State; s != resource.AttemptSucceeded {
+				if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptSucceeded {
 					t.Errorf("attempt %s", s)
 				}
 			}
 		},
 		"V11 the first call of a reboot fails": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
-				s.Record.Provisioned = provisionedBy("claim-1")
+				s.Record.Owners.Provisioned = provisionedBy("claim-1")
 				s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: at(time.Minute)}}
 			})
 			y.read(on, 1*sec, nil)
@@ -177,9 +177,9 @@ func TestHoldVectors(t *testing.T) {
 		"V16 the same hold twice": func(t *testing.T) {
 			y := story(t, hard)
 			y.read(off, 1*sec, nil)
-			first := y.read(off, 6*sec, nil).Record.Receipts["h"]
+			first := y.read(off, 6*sec, nil).Record.Holds.Receipts["h"]
 			y.s.Holds = held(resource.StopHard, "h")
-			if again := y.read(off, 12*sec, nil).Record.Receipts["h"]; again != first {
+			if again := y.read(off, 12*sec, nil).Record.Holds.Receipts["h"]; again != first {
 				t.Errorf("receipt %+v became %+v", first, again)
 			}
 		},
@@ -200,7 +200,7 @@ func TestHoldVectors(t *testing.T) {
 			y.restart()
 			y.read(off, 3*sec, nil)
 			y.want(ActNone)
-			y = story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y = story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			y.read(off, 1*sec, nil)
 			y.read(off, 2*sec, y.answered(""))
 			y.want(ActOn)
@@ -236,7 +236,7 @@ func TestHoldVectors(t *testing.T) {
 					y.happened(resource.EventRequestEnded)
 					continue
 				}
-				if r.Outcome != resource.OutcomePending || y.p.Record.Attempt.Open() || y.p.Record.Used["claim-1/1"].Spent {
+				if r.Outcome != resource.OutcomePending || y.p.Record.Attempt.Open() || y.p.Record.Owners.Used["claim-1/1"].Spent {
 					t.Fatalf("%+v, attempt %+v", r, y.p.Record.Attempt)
 				}
 				y.want(ActForceOff)

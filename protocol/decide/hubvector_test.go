@@ -50,8 +50,8 @@ func TestHubNotHeard(t *testing.T) {
 			y.s.HubTime = time.Time{}
 			comes := *y
 			comes.read(on, 3*sec, nil)
-			if a := comes.p.Record.Attempt; a.State != resource.AttemptConsumed {
-				t.Errorf("%s after it came on", a.State)
+			if a := comes.p.Record.Attempt; a.Stage.State != resource.AttemptConsumed {
+				t.Errorf("%s after it came on", a.Stage.State)
 			}
 			for d := 12 * sec; d < 2*onTimeout; d += 30 * sec {
 				y.read(off, d, nil)
@@ -71,8 +71,8 @@ func TestHubNotHeard(t *testing.T) {
 			y.read(off, 1*sec, nil)
 			y.want(ActArm)
 			y.read(off, 2*sec, y.answered(""))
-			y.p.Record.Attempt.State = resource.AttemptArmed // it was killed between two writes
-			y.p.Record.Attempt.OnSent, y.p.Record.Attempt.OnAgain, y.p.Record.Attempt.OnPending = time.Time{}, time.Time{}, time.Time{}
+			y.p.Record.Attempt.Stage.State = resource.AttemptArmed // it was killed between two writes
+			y.p.Record.Attempt.Stage.PowerOn.Sent, y.p.Record.Attempt.Stage.PowerOn.Again, y.p.Record.Attempt.Stage.PowerOn.Pending = time.Time{}, time.Time{}, time.Time{}
 			y.restart()
 			y.s.HubTime = time.Time{}
 			y.read(off, 12*sec, nil)
@@ -100,7 +100,7 @@ func TestHubNotHeard(t *testing.T) {
 			y.want(ActArm)
 		},
 		"a disk boot does not wait": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { unheard(s); s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { unheard(s); s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			y.read(off, 1*sec, nil)
 			y.want(ActArm)
 		},
@@ -110,7 +110,7 @@ func TestHubNotHeard(t *testing.T) {
 			y.want(ActForceOff)
 		},
 		"a request waits, and its time is the hub's": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { unheard(s); s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { unheard(s); s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			ask(y, resource.RequestReboot)
 			y.read(on, 90*sec, nil) // by the agent's own clock it is over
 			if o := outcome(y); o != outcomeWaits {
@@ -131,7 +131,7 @@ func TestHubNotHeard(t *testing.T) {
 			}
 		},
 		"an accepted reboot of which nothing was sent waits, and is not begun late": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			ask(y, resource.RequestReboot)
 			y.read(protocol.PowerUnreachable, 1*sec, nil)
 			y.restart()
@@ -151,7 +151,7 @@ func TestHubNotHeard(t *testing.T) {
 			}
 		},
 		"a stop of an earlier run is not gone on with late": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			ask(y, resource.RequestReboot)
 			y.read(on, 1*sec, nil)
 			y.want(ActForceOff) // on disk; whether it was sent nobody knows
@@ -164,7 +164,7 @@ func TestHubNotHeard(t *testing.T) {
 			}
 		},
 		"a stop of an earlier run was for all that had asked": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			ask(y, resource.RequestReboot)
 			second := y.s.Requests[0]
 			second.ID = "r2"
@@ -182,7 +182,7 @@ func TestHubNotHeard(t *testing.T) {
 			}
 		},
 		"a stop that this run began is gone on with": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			ask(y, resource.RequestReboot)
 			y.read(on, 1*sec, nil)
 			y.want(ActForceOff)
@@ -191,7 +191,7 @@ func TestHubNotHeard(t *testing.T) {
 			y.want(ActForceOff)
 		},
 		"a stop for a hold that began late is not gone on with for a request": func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			ask(y, resource.RequestReboot)
 			y.read(protocol.PowerUnreachable, 1*sec, nil) // accepted, and nothing can be sent
 			y.restart()
@@ -277,7 +277,10 @@ func TestHubNotHeard(t *testing.T) {
 
 // TestRenew: what a rolled-back disk had under way may have been done since.
 func TestRenew(t *testing.T) {
-	y := story(t, func(s *Snapshot) { s.Record.Power = protocol.PowerOn; s.Record.Provisioned = provisionedBy("claim-1") })
+	y := story(t, func(s *Snapshot) {
+		s.Record.Shown.Power = protocol.PowerOn
+		s.Record.Owners.Provisioned = provisionedBy("claim-1")
+	})
 	y.s.Requests = []resource.Request{{ID: "r", Server: "server-1", Action: resource.RequestReboot, NotAfter: at(60 * sec)}}
 	y.read(protocol.PowerOn, 1*sec, nil)
 	r, events := Renew(at(2*sec), y.p.Record)

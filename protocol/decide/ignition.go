@@ -17,8 +17,8 @@ const (
 func Ignition(held, missing bool, a *Attempt, token string, w Whose) IgnitionVerdict {
 	s := ignitionNone
 	switch {
-	case a == nil || a.Ignition == nil || token == "" || a.Token != token:
-	case a.State == resource.AttemptSucceeded && a.Network():
+	case a == nil || a.Order.Ignition == nil || token == "" || a.Token != token:
+	case a.Stage.State == resource.AttemptSucceeded && a.Network():
 		s = ignitionReported
 	case accepting(a, token) && a.Network():
 		s = ignitionOpen

@@ -28,17 +28,17 @@ func TestIgnition(t *testing.T) {
 		want   IgnitionVerdict
 	}{
 		{"fetched", func(*Attempt) {}, "t", false, IgnitionGive},
-		{"firmware asks", func(a *Attempt) { a.State = resource.AttemptConsumed }, "t", false, IgnitionGive},
-		{"not powered on yet", func(a *Attempt) { a.State = resource.AttemptArmed }, "t", false, IgnitionClosed},
-		{"failed", func(a *Attempt) { a.State = resource.AttemptFailed }, "t", false, IgnitionClosed},
-		{"installed", func(a *Attempt) { a.State = resource.AttemptSucceeded }, "t", false, IgnitionOver},
-		{"booted from disk", func(a *Attempt) { a.State, a.Intended = resource.AttemptSucceeded, protocol.TargetHdd }, "t", false, IgnitionClosed},
-		{"none", func(a *Attempt) { a.Ignition = nil }, "t", false, IgnitionClosed},
+		{"firmware asks", func(a *Attempt) { a.Stage.State = resource.AttemptConsumed }, "t", false, IgnitionGive},
+		{"not powered on yet", func(a *Attempt) { a.Stage.State = resource.AttemptArmed }, "t", false, IgnitionClosed},
+		{"failed", func(a *Attempt) { a.Stage.State = resource.AttemptFailed }, "t", false, IgnitionClosed},
+		{"installed", func(a *Attempt) { a.Stage.State = resource.AttemptSucceeded }, "t", false, IgnitionOver},
+		{"booted from disk", func(a *Attempt) { a.Stage.State, a.Order.Target = resource.AttemptSucceeded, protocol.TargetHdd }, "t", false, IgnitionClosed},
+		{"none", func(a *Attempt) { a.Order.Ignition = nil }, "t", false, IgnitionClosed},
 		{"another token", func(*Attempt) {}, "u", false, IgnitionClosed},
 		{"no token", func(a *Attempt) { a.Token = "" }, "", false, IgnitionClosed},
 		{"held", func(*Attempt) {}, "t", true, IgnitionClosed},
 	} {
-		a := &Attempt{Token: "t", State: resource.AttemptFetched, Intended: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}
+		a := &Attempt{Token: "t", Stage: Stage{State: resource.AttemptFetched}, Order: Order{Target: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}}
 		row.change(a)
 		if got := Ignition(row.held, false, a, row.token, WhoseOwn); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
@@ -53,7 +53,7 @@ func TestIgnition(t *testing.T) {
 // a delivery makes nothing of the boot.
 func TestUserDataEvents(t *testing.T) {
 	snap := Snapshot{Server: "n1", Synced: true, Passive: true, Record: Record{Attempt: &Attempt{
-		ID: "a", Token: "t", State: resource.AttemptConsumed, Intended: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{Secret: "s", Version: 2},
+		ID: "a", Token: "t", Stage: Stage{State: resource.AttemptConsumed}, Order: Order{Target: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{Secret: "s", Version: 2}},
 	}}}
 	delivered := Event{Kind: protocol.EvidenceFetched, File: protocol.FileIgnition, Token: "t"}
 	count := map[resource.EventCode]int{}
@@ -78,7 +78,7 @@ func TestUserDataEvents(t *testing.T) {
 	if count[resource.EventUserDataDelivered] != 1 || count[resource.EventUserDataRefused] != 2 || len(count) != 2 {
 		t.Errorf("events %v", count)
 	}
-	if !a.Given || a.Deliveries != 3 || a.State != resource.AttemptConsumed || a.Evidence != "" {
+	if !a.Marks.Given || a.Marks.Deliveries != 3 || a.Stage.State != resource.AttemptConsumed || a.Stage.Evidence != "" {
 		t.Errorf("the attempt is %+v", a)
 	}
 }

@@ -23,7 +23,7 @@ func runs(t judge, onDelay time.Duration) *world {
 	w.claim(1)
 	w.m.disk, w.m.faults.OnDelay = true, onDelay
 	r := w.record()
-	r.Provisioned = &resource.Provisioned{OwnerUID: "claim-1", Generation: 1}
+	r.Owners.Provisioned = &resource.Provisioned{OwnerUID: "claim-1", Generation: 1}
 	w.save(r)
 	return w
 }
@@ -45,7 +45,7 @@ func TestHoldDuringPowerOn(t *testing.T) {
 			}
 			n++
 			w.run(80 * time.Second)
-			if rec := w.record(); w.m.power != protocol.PowerOff || len(rec.Receipts) != 1 {
+			if rec := w.record(); w.m.power != protocol.PowerOff || len(rec.Holds.Receipts) != 1 {
 				t.Fatalf("On takes %d s, hold at moment %d: machine %s, record %s", delay, moment, w.m.power, w.disk)
 			}
 		}
@@ -69,7 +69,7 @@ func TestReleaseBeforeReceipt(t *testing.T) {
 			w.hold(mode)
 			receipts := -1
 			w.at, w.then = w.moments+moment, func() {
-				receipts = len(w.record().Receipts)
+				receipts = len(w.record().Holds.Receipts)
 				w.release(0)
 			}
 			w.run(15 * time.Second)
@@ -79,7 +79,7 @@ func TestReleaseBeforeReceipt(t *testing.T) {
 			n++
 			w.run(3 * time.Minute)
 			rec := w.record()
-			if !w.m.os || len(rec.Receipts)+len(rec.Violated) != 0 || rec.Pending || rec.Guard != nil || w.m.policy != w.m.own {
+			if !w.m.os || len(rec.Holds.Receipts)+len(rec.Holds.Violated) != 0 || rec.Pending || rec.Guard != nil || w.m.policy != w.m.own {
 				t.Fatalf("%s, released at moment %d: machine %s, record %s", mode, moment, w.m.power, w.disk)
 			}
 		}
@@ -126,9 +126,9 @@ func TestTwoClients(t *testing.T) {
 			} else {
 				act(owner)
 			}
-			before := w.record().Receipts
+			before := w.record().Holds.Receipts
 			w.run(time.Duration(rapid.SampledFrom([]int{1, 3, 9, 20, 60, 300}).Draw(t, "seconds")) * time.Second)
-			after := w.record().Receipts
+			after := w.record().Holds.Receipts
 			for who, id := range owns {
 				if _, had := before[id]; had && fmt.Sprint(after[id]) != fmt.Sprint(before[id]) && after[id].RestorePolicy == before[id].RestorePolicy {
 					t.Fatalf("the receipt of %s was %+v and is %+v", who, before[id], after[id])
@@ -137,7 +137,7 @@ func TestTwoClients(t *testing.T) {
 			w.then = nil
 		}
 		w.run(2 * time.Minute)
-		if held := len(w.holds) > 0; held == (w.m.power == protocol.PowerOn) || len(w.record().Receipts) != len(w.holds) {
+		if held := len(w.holds) > 0; held == (w.m.power == protocol.PowerOn) || len(w.record().Holds.Receipts) != len(w.holds) {
 			t.Fatalf("%d holds, machine %s, record %s", len(w.holds), w.m.power, w.disk)
 		}
 	})

@@ -33,21 +33,21 @@ func TestLateBoot(t *testing.T) {
 		"the agent is restarted":                      {between: func(y *play) { y.restart() }, want: resource.AttemptSucceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+			y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 			y.keeps = true
 			y.read(protocol.PowerOff, 0, nil)
 			y.read(protocol.PowerOff, sec, y.answered(""))
 			y.read(protocol.PowerOn, 3*sec, y.answered(""))
 			y.read(protocol.PowerOn, given, nil)
-			if a := y.p.Record.Attempt; a.Code != resource.AttemptOverrideIgnored {
-				t.Fatalf("%s (%s: %s)", a.State, a.Code, a.Reason)
+			if a := y.p.Record.Attempt; a.Stage.Ending.Code != resource.AttemptOverrideIgnored {
+				t.Fatalf("%s (%s: %s)", a.Stage.State, a.Stage.Ending.Code, a.Stage.Ending.Reason)
 			}
 			y.condition(resource.CondPowerFailed)
 			tt.between(y)
 			y.keeps = false
 			y.read(protocol.PowerOn, given+10*sec, nil)
-			if a := y.p.Record.Attempt; a.State != tt.want {
-				t.Errorf("%s (%s), want %s", a.State, a.Reason, tt.want)
+			if a := y.p.Record.Attempt; a.Stage.State != tt.want {
+				t.Errorf("%s (%s), want %s", a.Stage.State, a.Stage.Ending.Reason, tt.want)
 			}
 			if tt.want == resource.AttemptSucceeded {
 				y.lacks(resource.CondPowerFailed)

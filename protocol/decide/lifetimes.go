@@ -26,7 +26,7 @@ func (lt lifetimes) count() {
 		if h.TTL <= 0 {
 			continue
 		}
-		term := lt.d.rec.Terms[h.ID]
+		term := lt.d.rec.Holds.Terms[h.ID]
 		from, known := lt.d.watch.Counted[h.ID]
 		if !known || from > lt.s.Uptime {
 			from = lt.s.Uptime
@@ -70,9 +70,9 @@ func (lt lifetimes) count() {
 }
 
 func (lt lifetimes) set(id string, t Term) {
-	if lt.d.rec.Terms == nil {
-		lt.d.rec.Terms = map[string]Term{}
+	if lt.d.rec.Holds.Terms == nil {
+		lt.d.rec.Holds.Terms = map[string]Term{}
 	}
-	lt.d.rec.Terms[id] = t
+	lt.d.rec.Holds.Terms[id] = t
 	lt.d.dirty = true
 }

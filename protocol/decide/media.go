@@ -101,5 +101,5 @@ func MayReadMedium(held, missing bool, a *Attempt, m *Medium, token string) bool
 	if m == nil || token == "" || m.Token != token || m.State == MediumOut || a == nil || a.ID != m.Attempt || missing {
 		return false
 	}
-	return a.Served || a.Open() && !held
+	return a.Marks.Served || a.Open() && !held
 }

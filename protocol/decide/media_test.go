@@ -60,7 +60,7 @@ func TestMediaBoot(t *testing.T) {
 		w.m.caches = caches
 		w.until("the medium is in", func() bool { return w.m.medium != "" })
 		w.until("booted from disk", func() bool { return w.booted() && !w.record().Attempt.Network() })
-		if rec := w.record(); w.m.medium != "" || rec.Medium != nil || w.provisioned().Evidence != protocol.EvidenceInstalled {
+		if rec := w.record(); w.m.medium != "" || rec.Residue.Medium() != nil || w.provisioned().Evidence != protocol.EvidenceInstalled {
 			t.Fatalf("caches %t: medium %q, %s", caches, w.m.medium, w.disk)
 		}
 	}
@@ -84,7 +84,7 @@ func TestMediaCrashes(t *testing.T) {
 			n++
 			w.heard = true
 			w.settled()
-			if rec := w.record(); w.m.medium != "" || rec.Medium != nil {
+			if rec := w.record(); w.m.medium != "" || rec.Residue.Medium() != nil {
 				t.Fatalf("crash %d, caches %t: medium %q stays in: %s", crash, caches, w.m.medium, w.disk)
 			}
 			if w.provisioned() == nil && len(w.conds) == 0 {
@@ -135,15 +135,15 @@ func TestMediaFailures(t *testing.T) {
 	} {
 		w := media(t)
 		row.set(w)
-		w.until(name+": failed", func() bool { a := w.record().Attempt; return a != nil && a.State == resource.AttemptFailed })
+		w.until(name+": failed", func() bool { a := w.record().Attempt; return a != nil && a.Stage.State == resource.AttemptFailed })
 		seen[row.code] = true
-		if a := w.record().Attempt; a.Code != row.code {
-			t.Errorf("%s: %s, %s", name, a.Code, a.Reason)
+		if a := w.record().Attempt; a.Stage.Ending.Code != row.code {
+			t.Errorf("%s: %s, %s", name, a.Stage.Ending.Code, a.Stage.Ending.Reason)
 		}
 		w.until(name+": said so", func() bool { return w.has(row.want) })
 		w.m.faults = faults{}
 		if row.code == resource.AttemptNoReport {
-			w.until(name+": ejected", func() bool { return w.m.medium == "" && w.record().Medium == nil })
+			w.until(name+": ejected", func() bool { return w.m.medium == "" && w.record().Residue.Medium() == nil })
 		}
 	}
 	for _, c := range mediaCodes() {
@@ -161,13 +161,13 @@ func TestMediaNotEjected(t *testing.T) {
 	if w.m.medium == "" || !w.has(resource.CondMediaNotEjected) {
 		t.Fatalf("medium %q, %+v", w.m.medium, w.conds)
 	}
-	if MayReadMedium(false, false, w.record().Attempt, w.record().Medium, w.m.medium) {
+	if MayReadMedium(false, false, w.record().Attempt, w.record().Residue.Medium(), w.m.medium) {
 		t.Error("it is served all the same")
 	}
 	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	w.m.faults = faults{}
-	w.until("ejected at last", func() bool { return w.m.medium == "" && w.record().Medium == nil })
+	w.until("ejected at last", func() bool { return w.m.medium == "" && w.record().Residue.Medium() == nil })
 }
 
 // A maintenance runs from the drive: it stays in while it runs, under a hold until the
@@ -181,15 +181,15 @@ func TestMediaMaintenance(t *testing.T) {
 	w.byMedia()
 	w.until("runs from the drive", w.booted)
 	w.run(time.Hour)
-	if rec := w.record(); w.m.medium == "" || !MayReadMedium(false, false, rec.Attempt, rec.Medium, w.m.medium) {
+	if rec := w.record(); w.m.medium == "" || !MayReadMedium(false, false, rec.Attempt, rec.Residue.Medium(), w.m.medium) {
 		t.Fatalf("medium %q, %s", w.m.medium, w.disk)
 	}
 	w.hold(resource.StopSoft)
-	w.until("fenced, and ejected", func() bool { return len(w.record().Receipts) == 1 && w.m.medium == "" })
+	w.until("fenced, and ejected", func() bool { return len(w.record().Holds.Receipts) == 1 && w.m.medium == "" })
 	w.release(0)
 	w.until("runs from the drive again", func() bool { return w.booted() && w.m.medium != "" })
 	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	if w.m.medium != "" {
 		t.Fatal("the medium outlives the maintenance")
 	}
@@ -213,14 +213,14 @@ func TestMediaUnsupported(t *testing.T) {
 
 func (w *world) armed() bool {
 	a := w.record().Attempt
-	return a != nil && a.State == resource.AttemptPowerRequested
+	return a != nil && a.Stage.State == resource.AttemptPowerRequested
 }
 
 // Who may read a medium, by what it is for.
 func TestMayReadMedium(t *testing.T) {
 	m := &Medium{Attempt: "a", Token: "m", State: MediumIn}
-	on := &Attempt{ID: "a", Token: "t", OnSent: worldStart, Served: true}
-	failed := &Attempt{ID: "a", Token: "t", OnSent: worldStart, State: resource.AttemptFailed}
+	on := &Attempt{ID: "a", Token: "t", Stage: Stage{PowerOn: PowerOn{Sent: worldStart}}, Marks: Marks{Served: true}}
+	failed := &Attempt{ID: "a", Token: "t", Stage: Stage{State: resource.AttemptFailed, PowerOn: PowerOn{Sent: worldStart}}}
 	for name, row := range map[string]struct {
 		held, missing bool
 		a             *Attempt
@@ -235,7 +235,7 @@ func TestMayReadMedium(t *testing.T) {
 		"left out of the newest document":     {false, true, on, m, "m", false},
 		"by the attempt's token":              {false, false, on, m, "t", false},
 		"no token":                            {false, false, on, &Medium{Attempt: "a"}, "", false},
-		"of another attempt":                  {false, false, &Attempt{ID: "b", OnSent: worldStart}, m, "m", false},
+		"of another attempt":                  {false, false, &Attempt{ID: "b", Stage: Stage{PowerOn: PowerOn{Sent: worldStart}}}, m, "m", false},
 		"after an end in which nothing began": {false, false, failed, m, "m", false},
 		"no attempt":                          {false, false, nil, m, "m", false},
 		"to be ejected":                       {false, false, on, &Medium{Attempt: "a", Token: "m", State: MediumOut}, "m", false},

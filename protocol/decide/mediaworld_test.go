@@ -32,8 +32,8 @@ func (w *world) chain() *protocol.BootChain {
 
 // last is the last file of the attempt.
 func (w *world) last() string {
-	if a := w.record().Attempt; a != nil && a.Chain != nil {
-		return a.last()
+	if a := w.record().Attempt; a != nil && a.Order.Chain != nil {
+		return a.Order.last()
 	}
 	return "boot.efi"
 }
@@ -51,7 +51,7 @@ func (w *world) mediaboot() (time.Duration, bool) {
 		w.w.mediaServed(rec)
 		return 2 * time.Second, true
 	}
-	if !MayReadMedium(len(w.holds) > 0, false, a, rec.Medium, w.m.medium) {
+	if !MayReadMedium(len(w.holds) > 0, false, a, rec.Residue.Medium(), w.m.medium) {
 		return 0, false
 	}
 	w.w.mediaServed(rec)
@@ -71,8 +71,8 @@ func (x *witness) mediaServed(rec Record) {
 	if len(x.world.holds) > 0 && x.world.m.power != protocol.PowerOn {
 		x.t.Fatal("P2: a held server was booted")
 	}
-	if a.Open() && a.Network() && a.Intended == protocol.TargetCd && rec.Medium != nil && rec.Medium.Token == x.world.m.medium {
-		if use := rec.Used[a.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
+	if a.Open() && a.Network() && a.Order.Target == protocol.TargetCd && rec.Residue.Medium() != nil && rec.Residue.Medium().Token == x.world.m.medium {
+		if use := rec.Owners.Used[a.Order.OwnerUID+"/1"]; use.Attempts < 1 && !use.Ran {
 			x.t.Fatalf("P4: booted outside a granted attempt: %+v", a)
 		}
 	}
@@ -81,14 +81,14 @@ func (x *witness) mediaServed(rec Record) {
 // media checks what is done to the drives: the image before the override, and never out
 // before its end.
 func (x *witness) media(s Snapshot, p Plan) {
-	a, m := p.Record.Attempt, p.Record.Medium
+	a, m := p.Record.Attempt, p.Record.Residue.Medium()
 	switch p.Action.Kind {
 	case ActInsert:
-		if len(s.Holds) > 0 || !a.Open() || a.State != resource.AttemptPreparing || a.Intended != protocol.TargetCd ||
+		if len(s.Holds) > 0 || !a.Open() || a.Stage.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd ||
 			p.Watch.Last.Power != protocol.PowerOff || m == nil || m.Attempt != a.ID || m.State != MediumInserting {
 			x.t.Fatalf("P6: inserted outside an attempt: %+v for %+v", m, a)
 		}
-		if disk := x.world.record().Medium; !p.Persist && (disk == nil || *disk != *m) {
+		if disk := x.world.record().Residue.Medium(); !p.Persist && (disk == nil || *disk != *m) {
 			x.t.Fatal("P9: inserted without its intent on disk")
 		}
 		x.grant(s, p)
@@ -96,8 +96,8 @@ func (x *witness) media(s Snapshot, p Plan) {
 		if a.Open() && a.ID == m.Attempt {
 			x.t.Fatalf("P6: ejected before the end of %+v", a)
 		}
-		if a != nil && a.ID == m.Attempt && a.State == resource.AttemptSucceeded && a.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
-			s.Intent != nil && s.Intent.Owner.UID == a.OwnerUID {
+		if a != nil && a.ID == m.Attempt && a.Stage.State == resource.AttemptSucceeded && a.Order.Repeat && p.Watch.Last.Power == protocol.PowerOn &&
+			s.Intent != nil && s.Intent.Owner.UID == a.Order.OwnerUID {
 			x.t.Fatal("ejected while the system runs from it")
 		}
 	default:

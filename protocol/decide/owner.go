@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,10 +76,10 @@ func takesKind(purpose resource.Purpose, always bool, kind protocol.EvidenceKind
 
 // ProvisionedFor is the record of an owner's configuration, or nil.
 func (r *Record) ProvisionedFor(uid string, generation uint64) *resource.Provisioned {
-	if p := r.Provisioned; p != nil && p.OwnerUID == uid && p.Generation == generation {
+	if p := r.Owners.Provisioned; p != nil && p.OwnerUID == uid && p.Generation == generation {
 		return p
 	}
-	if p, ok := r.Earlier[provisionKey(uid, generation)]; ok {
+	if p, ok := r.Owners.Earlier[provisionKey(uid, generation)]; ok {
 		return &p
 	}
 	return nil
@@ -86,13 +87,13 @@ func (r *Record) ProvisionedFor(uid string, generation uint64) *resource.Provisi
 
 // provision files a record; that of another configuration is kept.
 func (r *Record) provision(n resource.Provisioned) {
-	if was := r.Provisioned; was != nil && (was.OwnerUID != n.OwnerUID || was.Generation != n.Generation) {
-		if r.Earlier == nil {
-			r.Earlier = map[string]resource.Provisioned{}
+	if was := r.Owners.Provisioned; was != nil && (was.OwnerUID != n.OwnerUID || was.Generation != n.Generation) {
+		if r.Owners.Earlier = maps.Clone(r.Owners.Earlier); r.Owners.Earlier == nil {
+			r.Owners.Earlier = map[string]resource.Provisioned{}
 		}
-		r.Earlier[provisionKey(was.OwnerUID, was.Generation)] = *was
+		r.Owners.Earlier[provisionKey(was.OwnerUID, was.Generation)] = *was
 	}
-	r.Provisioned = &n
+	r.Owners.Provisioned = &n
 }
 
 // maxOwners is of how many owners that have let the server go it keeps what was granted
@@ -105,20 +106,21 @@ const maxOwners = 32
 // What belongs to an owner that only waits, a claim under a maintenance, stays.
 func (r *Record) forgetOwners(owner string) {
 	var over []string
-	for key, use := range r.Used {
+	r.Owners.Used, r.Owners.Earlier = maps.Clone(r.Owners.Used), maps.Clone(r.Owners.Earlier)
+	for key, use := range r.Owners.Used {
 		if uid, _, _ := strings.Cut(key, "/"); uid == owner {
 			use.Over = true
-			r.Used[key] = use
+			r.Owners.Used[key] = use
 		}
 		if use.Over {
 			over = append(over, key)
 		}
 	}
 	slices.SortFunc(over, func(a, b string) int {
-		return cmp.Or(r.Used[a].At.Compare(r.Used[b].At), cmp.Compare(a, b))
+		return cmp.Or(r.Owners.Used[a].At.Compare(r.Owners.Used[b].At), cmp.Compare(a, b))
 	})
 	for _, key := range over[:max(0, len(over)-maxOwners)] {
-		delete(r.Used, key)
-		delete(r.Earlier, key)
+		delete(r.Owners.Used, key)
+		delete(r.Owners.Earlier, key)
 	}
 }

@@ -25,7 +25,7 @@ func (w *world) until(what string, is func() bool) {
 // booted says whether the owner's boot has succeeded and something runs.
 func (w *world) booted() bool {
 	a := w.record().Attempt
-	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.State == resource.AttemptSucceeded && a.OwnerUID == w.intent.Owner.UID
+	return w.m.os && w.m.power == protocol.PowerOn && a != nil && a.Stage.State == resource.AttemptSucceeded && a.Order.OwnerUID == w.intent.Owner.UID
 }
 
 // TestMaintenanceAndBack is the seed's maintenance lifecycle, with the episode of
@@ -42,7 +42,7 @@ func TestMaintenanceAndBack(t *testing.T) {
 	w.until("booted for the maintenance", w.booted)
 	rec = w.record()
 	a := rec.Attempt
-	if !a.Network() || a.Digest != "sha256:firmware" || rec.ProvisionedFor("maintenance-2", 1) == nil {
+	if !a.Network() || a.Order.Digest != "sha256:firmware" || rec.ProvisionedFor("maintenance-2", 1) == nil {
 		t.Fatalf("%+v", a)
 	}
 
@@ -69,7 +69,7 @@ func TestMaintenanceAndBack(t *testing.T) {
 	}
 
 	w.want(func(in *message.ServerIntent) { in.Releasing, in.Power, in.Boot = true, resource.WantOff, nil })
-	w.until("released", func() bool { return w.record().Released == w.intent.Owner.UID })
+	w.until("released", func() bool { return w.record().Owners.Released == w.intent.Owner.UID })
 	w.giveBack()
 	w.until("back at the claim", w.booted)
 	rec = w.record()
@@ -145,7 +145,7 @@ func TestRestartsOfTheSystem(t *testing.T) {
 			}
 		}
 		w.hold(resource.StopHard)
-		w.until("held", func() bool { return len(w.record().Receipts) == 1 && w.record().Rearm == nil })
+		w.until("held", func() bool { return len(w.record().Holds.Receipts) == 1 && w.record().Residue.Rearm() == nil })
 		if w.m.override.Armed() {
 			t.Fatalf("%s: %+v stays armed while it is Off", r, w.m.override)
 		}
@@ -166,7 +166,7 @@ func TestAlwaysFromTheNetwork(t *testing.T) {
 		t.Fatalf("machine %s, %s", w.m.power, w.disk)
 	}
 	w.hold(resource.StopSoft)
-	w.until("held", func() bool { return len(w.record().Receipts) == 1 })
+	w.until("held", func() bool { return len(w.record().Holds.Receipts) == 1 })
 	w.release(0)
 	w.until("booted again", func() bool { return w.booted() && w.record().Attempt.ID != first })
 	if !w.record().Attempt.Network() || len(w.w.netAttempts["claim-1/1"]) != 2 {
@@ -174,11 +174,10 @@ func TestAlwaysFromTheNetwork(t *testing.T) {
 	}
 }
 
-// A record of an earlier release has one provisioned record, and keeps it when another
-// owner's comes.
-func TestProvisionedOfEarlierReleases(t *testing.T) {
+// A record on disk that has one provisioned record keeps it when another owner's comes.
+func TestProvisionedOfOtherOwners(t *testing.T) {
 	var r Record
-	if err := json.Unmarshal([]byte(`{"server":"n1","epoch":3,"provisioned":{"ownerUID":"a","generation":1,"imageDigest":"sha256:1"}}`), &r); err != nil {
+	if err := json.Unmarshal([]byte(`{"server":"n1","shown":{"epoch":3},"owners":{"provisioned":{"ownerUID":"a","generation":1,"imageDigest":"sha256:1"}}}`), &r); err != nil {
 		t.Fatal(err)
 	}
 	for _, uid := range []string{"b", "c", "b"} {
@@ -200,23 +199,22 @@ func TestForgetOwners(t *testing.T) {
 	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	claim := provisionKey("claim", 1)
 	r := Record{
-		Used:    map[string]GrantUse{claim: {Attempts: 1, Spent: true, At: at}},
-		Earlier: map[string]resource.Provisioned{claim: {OwnerUID: "claim", Generation: 1}},
+		Owners: Owners{Used: map[string]GrantUse{claim: {Attempts: 1, Spent: true, At: at}}, Earlier: map[string]resource.Provisioned{claim: {OwnerUID: "claim", Generation: 1}}},
 	}
 	key := func(i int) string { return provisionKey(fmt.Sprintf("maintenance-%02d", i), 1) }
 	for i := range 2 * maxOwners {
-		r.Used[key(i)] = GrantUse{Attempts: 1, At: at.Add(time.Duration(i+1) * time.Hour)}
-		r.Earlier[key(i)] = resource.Provisioned{At: at}
+		r.Owners.Used[key(i)] = GrantUse{Attempts: 1, At: at.Add(time.Duration(i+1) * time.Hour)}
+		r.Owners.Earlier[key(i)] = resource.Provisioned{At: at}
 		r.forgetOwners(fmt.Sprintf("maintenance-%02d", i))
 	}
-	if len(r.Used) != maxOwners+1 || len(r.Earlier) != maxOwners+1 {
-		t.Errorf("%d grants and %d records are kept", len(r.Used), len(r.Earlier))
+	if len(r.Owners.Used) != maxOwners+1 || len(r.Owners.Earlier) != maxOwners+1 {
+		t.Errorf("%d grants and %d records are kept", len(r.Owners.Used), len(r.Owners.Earlier))
 	}
-	if _, kept := r.Earlier[claim]; !kept || !r.Used[claim].Spent {
+	if _, kept := r.Owners.Earlier[claim]; !kept || !r.Owners.Used[claim].Spent {
 		t.Error("the claim's record went with its maintenances")
 	}
 	for i := range 2 * maxOwners {
-		if _, kept := r.Used[key(i)]; kept != (i >= maxOwners) {
+		if _, kept := r.Owners.Used[key(i)]; kept != (i >= maxOwners) {
 			t.Errorf("%s: kept %t", key(i), kept)
 		}
 	}

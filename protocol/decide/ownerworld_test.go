@@ -100,8 +100,8 @@ func (x *witness) rearmed(s Snapshot, p Plan) {
 	last, in, a := p.Watch.Last, s.Intent, p.Record.Attempt
 	switch o := p.Action.Override; {
 	case p.Action.Kind == ActDisarm:
-		if last.Power != protocol.PowerOff && p.Record.Rearm.State != RearmUndo {
-			x.t.Fatalf("P6: disarmed while %s: %+v", last.Power, p.Record.Rearm)
+		if last.Power != protocol.PowerOff && p.Record.Residue.Rearm().State != RearmUndo {
+			x.t.Fatalf("P6: disarmed while %s: %+v", last.Power, p.Record.Residue.Rearm())
 		}
 	case o.Target != protocol.TargetHdd, o.Enabled != protocol.OverrideOnce:
 		x.t.Fatalf("P6: %+v for a restart", o)
@@ -109,7 +109,7 @@ func (x *witness) rearmed(s Snapshot, p Plan) {
 		x.t.Fatalf("P6: armed for a restart of %+v, %d holds", in, len(s.Holds))
 	case last.Power != protocol.PowerOn, a.Open(), p.Record.Unexpected != nil:
 		x.t.Fatalf("P6: armed for a restart while %s, attempt %+v", last.Power, a)
-	case in.Boot.BootPolicy.OSReboot != resource.OSRebootRearm && a.Evidence != protocol.EvidenceInstalled:
+	case in.Boot.BootPolicy.OSReboot != resource.OSRebootRearm && a.Stage.Evidence != protocol.EvidenceInstalled:
 		x.t.Fatal("P6: armed for a restart, and the claim says safeStop")
 	}
 }

@@ -27,12 +27,12 @@ func (pf proofs) confirm() {
 		}
 		switch confirmRule(sightOf(&pf.d.rec, &pf.d.watch, pf.d.now, pf.settle), pf.d.rec.proof(h.ID)) {
 		case takenNow:
-			if pf.d.rec.Manual == nil {
-				pf.d.rec.Manual = map[string]resource.Receipt{}
+			if pf.d.rec.Holds.Manual == nil {
+				pf.d.rec.Holds.Manual = map[string]resource.Receipt{}
 			}
-			pf.d.rec.Manual[h.ID] = resource.Receipt{
+			pf.d.rec.Holds.Manual[h.ID] = resource.Receipt{
 				HoldID: h.ID, Server: pf.d.server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
-				PowerEpoch: pf.d.rec.Epoch, ConfirmedAt: pf.d.now, Manual: h.ConfirmedDown,
+				PowerEpoch: pf.d.rec.Shown.Epoch, ConfirmedAt: pf.d.now, Manual: h.ConfirmedDown,
 			}
 			pf.d.dirty = true
 			pf.d.happened(resource.EventHoldConfirmed, "hold %s: %s says that the server is down: %s", h.ID, h.ConfirmedDown.By, h.ConfirmedDown.Reason)
@@ -49,10 +49,10 @@ func (pf proofs) confirm() {
 
 // unconfirm forgets an operator's word, and reports whether it was taken.
 func (pf proofs) unconfirm(h Hold) bool {
-	if _, ok := pf.d.rec.Manual[h.ID]; !ok {
+	if _, ok := pf.d.rec.Holds.Manual[h.ID]; !ok {
 		return false
 	}
-	delete(pf.d.rec.Manual, h.ID)
+	delete(pf.d.rec.Holds.Manual, h.ID)
 	pf.d.dirty = true
 	return true
 }
@@ -119,7 +119,7 @@ func (pf proofs) awaitProof(pr Proof) {
 func (pf proofs) fence() {
 	settle := pf.settle
 	for _, h := range pf.d.holds {
-		if _, have := pf.d.rec.Receipts[h.ID]; have {
+		if _, have := pf.d.rec.Holds.Receipts[h.ID]; have {
 			continue
 		}
 		pr := pf.d.watch.Proofs[h.ID]
@@ -127,12 +127,12 @@ func (pf proofs) fence() {
 			pf.awaitProof(pr)
 			continue
 		}
-		if pf.d.rec.Receipts == nil {
-			pf.d.rec.Receipts = map[string]resource.Receipt{}
+		if pf.d.rec.Holds.Receipts == nil {
+			pf.d.rec.Holds.Receipts = map[string]resource.Receipt{}
 		}
-		pf.d.rec.Receipts[h.ID] = resource.Receipt{
+		pf.d.rec.Holds.Receipts[h.ID] = resource.Receipt{
 			HoldID: h.ID, Server: pf.d.server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
-			PowerEpoch: pf.d.rec.Epoch, StoppedSince: pf.d.watch.OffSince, ConfirmedAt: pr.Last,
+			PowerEpoch: pf.d.rec.Shown.Epoch, StoppedSince: pf.d.watch.OffSince, ConfirmedAt: pr.Last,
 			Reads: pr.Reads, Settle: settle, RestorePolicy: pf.d.rec.guarded(),
 		}
 		pf.unconfirm(h)
@@ -162,13 +162,13 @@ func (pf proofs) forget() {
 	}
 	gone := func(id string) bool { return !live[id] }
 	count := func() int {
-		return len(pf.d.rec.Receipts) + len(pf.d.rec.Manual) + len(pf.d.rec.Violated) + len(pf.d.rec.Terms)
+		return len(pf.d.rec.Holds.Receipts) + len(pf.d.rec.Holds.Manual) + len(pf.d.rec.Holds.Violated) + len(pf.d.rec.Holds.Terms)
 	}
 	n := count()
-	maps.DeleteFunc(pf.d.rec.Receipts, func(id string, _ resource.Receipt) bool { return gone(id) })
-	maps.DeleteFunc(pf.d.rec.Manual, func(id string, _ resource.Receipt) bool { return gone(id) })
-	maps.DeleteFunc(pf.d.rec.Violated, func(id string, _ time.Time) bool { return gone(id) })
-	maps.DeleteFunc(pf.d.rec.Terms, func(id string, _ Term) bool { return gone(id) })
+	maps.DeleteFunc(pf.d.rec.Holds.Receipts, func(id string, _ resource.Receipt) bool { return gone(id) })
+	maps.DeleteFunc(pf.d.rec.Holds.Manual, func(id string, _ resource.Receipt) bool { return gone(id) })
+	maps.DeleteFunc(pf.d.rec.Holds.Violated, func(id string, _ time.Time) bool { return gone(id) })
+	maps.DeleteFunc(pf.d.rec.Holds.Terms, func(id string, _ Term) bool { return gone(id) })
 	if n != count() {
 		pf.d.dirty = true
 	}
@@ -176,11 +176,11 @@ func (pf proofs) forget() {
 
 // violated notes that a held server ran.
 func (pf proofs) violated(h Hold, what string) {
-	if pf.d.rec.Violated == nil {
-		pf.d.rec.Violated = map[string]time.Time{}
+	if pf.d.rec.Holds.Violated == nil {
+		pf.d.rec.Holds.Violated = map[string]time.Time{}
 	}
-	pf.d.rec.Violated[h.ID] = pf.d.now
-	delete(pf.d.rec.Receipts, h.ID)
+	pf.d.rec.Holds.Violated[h.ID] = pf.d.now
+	delete(pf.d.rec.Holds.Receipts, h.ID)
 	pf.unconfirm(h)
 	pf.d.plan.Measured.Violations++
 	pf.d.happened(resource.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
@@ -188,8 +188,8 @@ func (pf proofs) violated(h Hold, what string) {
 
 // vouch puts the guard into the receipts that there are.
 func (pf proofs) vouch() {
-	for id, r := range pf.d.rec.Receipts {
+	for id, r := range pf.d.rec.Holds.Receipts {
 		r.RestorePolicy = protocol.RestoreAlwaysOff
-		pf.d.rec.Receipts[id] = r
+		pf.d.rec.Holds.Receipts[id] = r
 	}
 }

@@ -83,7 +83,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.want(func(in *message.ServerIntent) { in.Releasing = in.Owner.UID != "" })
 		},
 		"unclaim": func(*rapid.T) {
-			if w.intent != nil && w.intent.Releasing && w.record().Released == w.intent.Owner.UID && !w.giveBack() {
+			if w.intent != nil && w.intent.Releasing && w.record().Owners.Released == w.intent.Owner.UID && !w.giveBack() {
 				w.want(func(in *message.ServerIntent) {
 					in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle, in.Power, in.Releasing, in.Boot = "", "", "", false, "", false, nil
 				})

@@ -110,25 +110,30 @@ func (pu pursuit) pursue() {
 	pu.clearUp(g == GoalRun)
 }
 
-// clearUp clears what is left at the BMC. One thing is sent in a step: the first that is due and
-// need not wait.
+// clearUp clears what is left at the BMC.
 func (pu pursuit) clearUp(run bool) {
-	if !run && pu.d.idle() {
+	pu.d.first(
+		func() { pu.disarm(run) },
+		pu.disarming().lasting,
+		func() { pu.rearm(run) },
+		pu.urls().clear,
+		pu.drives().eject,
+	)
+	pu.guards().advance()
+}
+
+// disarm clears the override of an attempt; where the server is to run, its boot does.
+func (pu pursuit) disarm(run bool) {
+	if !run {
 		pu.disarming().disarm()
 	}
-	if pu.d.idle() {
-		pu.disarming().lasting()
-	}
-	if pu.d.idle() && pu.rearming().advance(run && pu.wantsRearm()) {
+}
+
+// rearm arms the disk for restarts, or clears it.
+func (pu pursuit) rearm(run bool) {
+	if pu.rearming().advance(run && pu.wantsRearm()) {
 		pu.attempts().restarted()
 	}
-	if pu.d.idle() {
-		pu.urls().clear()
-	}
-	if pu.d.idle() {
-		pu.drives().eject()
-	}
-	pu.guards().advance()
 }
 
 // trigger applies triggerRule.
@@ -138,7 +143,7 @@ func (pu pursuit) trigger() {
 	switch last := pu.d.watch.Last.Power; {
 	case last == protocol.PowerOff:
 		power = isOff
-	case last != "" && last != protocol.PowerUnknown && last != protocol.PowerUnreachable && pu.d.rec.Power == protocol.PowerOn:
+	case last != "" && last != protocol.PowerUnknown && last != protocol.PowerUnreachable && pu.d.rec.Shown.Power == protocol.PowerOn:
 		power = isOn
 	}
 	mark, to := triggerRule(len(pu.d.holds) > 0 || asked != askedNothing, power, pu.d.rec.Pending, wanted(pu.s.Intent))
@@ -154,7 +159,7 @@ func (pu pursuit) trigger() {
 func (pu pursuit) wantsRearm() bool {
 	in := pu.s.Intent
 	if in == nil || in.Boot == nil || in.Releasing || in.Power != resource.WantOn || pu.d.rec.Stop != nil || pu.d.rec.Unexpected != nil ||
-		len(pu.d.holds) > 0 || pu.d.work || pu.d.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Power != protocol.PowerOn {
+		len(pu.d.holds) > 0 || pu.d.work || pu.d.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Shown.Power != protocol.PowerOn {
 		return false
 	}
 	return rearmRule(always(in.Boot), in.Boot.BootPolicy.OSReboot, pu.d.rec.lastBoot(in.Owner.UID))

@@ -14,7 +14,7 @@ func TestLateOn(t *testing.T) {
 	const off = protocol.PowerOff
 	ordered := func(t *testing.T) *play {
 		t.Helper()
-		y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+		y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 		y.read(off, 1*sec, nil)
 		y.want(ActArm)
 		y.read(off, 2*sec, y.answered(""))
@@ -75,12 +75,12 @@ func TestLateOn(t *testing.T) {
 			y.read(off, d, nil)
 		}
 		y.receipt("h", true)
-		if rc := y.p.Record.Receipts["h"]; rc.StoppedSince.Before(at(2*sec + onLatency)) {
+		if rc := y.p.Record.Holds.Receipts["h"]; rc.StoppedSince.Before(at(2*sec + onLatency)) {
 			t.Errorf("receipt %+v", rc)
 		}
 	})
 	t.Run("a reboot was asked for meanwhile", func(t *testing.T) {
-		y := story(t, func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") })
+		y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
 		y.read(off, 1*sec, nil)
 		y.read(off, 2*sec, y.answered(""))
 		y.want(ActOn)
@@ -97,8 +97,8 @@ func TestLateOn(t *testing.T) {
 // rebooted as its claim says, and nobody knows what it boots.
 func TestNotOurReboot(t *testing.T) {
 	y := story(t, func(s *Snapshot) {
-		s.Record.Provisioned = provisionedBy("claim-1")
-		s.Record.Power = protocol.PowerOn
+		s.Record.Owners.Provisioned = provisionedBy("claim-1")
+		s.Record.Shown.Power = protocol.PowerOn
 		s.Requests = []resource.Request{{ID: "r", Action: resource.RequestReboot, Mode: resource.StopHard, NotAfter: at(60 * sec)}}
 	})
 	y.read(protocol.PowerOn, 1*sec, nil)

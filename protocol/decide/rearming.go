@@ -16,19 +16,21 @@ func (ra rearming) disarming() disarming { return disarming{ra.d} }
 // advance does the next step of it, and reports whether firmware took it: the server has restarted by
 // itself. want is that the disk is to be armed now.
 func (ra rearming) advance(want bool) (taken bool) {
-	r, state := ra.d.rec.Rearm, RearmNone
+	r, state := ra.d.rec.Residue.Rearm(), RearmNone
 	if r != nil {
 		state = r.State
 	}
 	if state == RearmNone && !want {
 		return false
 	}
-	next, act := rearmStep(want, runningOf(ra.d.watch.Last.Power), state, ra.d.rec.Rearm.has(ra.d.watch.Last.Override))
+	next, act := rearmStep(want, runningOf(ra.d.watch.Last.Power), state, ra.d.rec.Residue.Rearm().has(ra.d.watch.Last.Override))
 	switch {
 	case next == RearmNone:
-		ra.d.rec.Rearm, ra.d.dirty = nil, true
+		ra.forget()
+		ra.d.dirty = true
 	case r == nil:
-		ra.d.rec.Rearm, ra.d.dirty = &Rearm{ID: ra.s.NewID, State: next}, true
+		ra.d.rec.Residue.put(Left{Kind: LeftRearm, Rearm: &Rearm{ID: ra.s.NewID, State: next}})
+		ra.d.dirty = true
 	case next != state:
 		r.State, ra.d.dirty = next, true
 	}
@@ -46,12 +48,12 @@ func (ra rearming) advance(want bool) (taken bool) {
 
 // left says whether what is armed for restarts is to be cleared.
 func (ra rearming) left() leftIs {
-	r := ra.d.rec.Rearm
+	r := ra.d.rec.Residue.Rearm()
 	if r == nil {
 		return leftNothing
 	}
 	o := ra.d.watch.Last.Override
-	shown := o.Armed() && ra.d.rec.Rearm.has(ra.d.watch.Last.Override) == armedOurs
+	shown := o.Armed() && ra.d.rec.Residue.Rearm().has(ra.d.watch.Last.Override) == armedOurs
 	hidden := r.Outcome == protocol.BootPendingReset || r.Outcome == protocol.BootUnknown
 	if r.State != RearmUndo && (r.State == RearmGivenUp || !shown && !hidden) || o.Armed() && !shown || ra.d.rec.isLeft(o) {
 		return leftGone
@@ -63,9 +65,10 @@ func (ra rearming) left() leftIs {
 func (ra rearming) drop() bool {
 	switch ra.left() {
 	case leftGone:
-		ra.d.rec.Rearm, ra.d.dirty = nil, true
+		ra.forget()
+		ra.d.dirty = true
 	case leftDue:
-		ra.send(Action{Kind: ActDisarm, Override: ra.d.rec.Rearm.Way.override()})
+		ra.send(Action{Kind: ActDisarm, Override: ra.d.rec.Residue.Rearm().Way.override()})
 		return true
 	case leftNothing:
 	}
@@ -77,14 +80,14 @@ func (ra rearming) send(a Action) {
 		ra.d.recheckAt(ra.d.watch.RearmNext)
 		return
 	}
-	a.Attempt = ra.d.rec.Rearm.ID
+	a.Attempt = ra.d.rec.Residue.Rearm().ID
 	ra.d.act(a)
 	ra.d.recheck(activeInterval)
 }
 
 // result folds the answer to an arm or disarm of it, and says whether it was one.
 func (ra rearming) result(r Result) bool {
-	re := ra.d.rec.Rearm
+	re := ra.d.rec.Residue.Rearm()
 	if re == nil || re.ID != r.Attempt {
 		return false
 	}
@@ -92,9 +95,7 @@ func (ra rearming) result(r Result) bool {
 	if r.Action == ActDisarm {
 		switch {
 		case re.Way.done(r), re.Outcome == protocol.BootUnknown && r.Code == protocol.CodeUnsupported:
-			if ra.d.rec.Rearm = nil; re.State == RearmUndo {
-				ra.d.rec.Rearm = &Rearm{ID: re.ID, State: RearmGivenUp}
-			}
+			ra.over(re)
 		default:
 			ra.pause(r)
 			ra.nextWay(r)
@@ -126,16 +127,14 @@ func (ra rearming) pause(r Result) {
 
 // nextWay goes on to the next way of clearing it, and at the end leaves it.
 func (ra rearming) nextWay(r Result) {
-	re := ra.d.rec.Rearm
+	re := ra.d.rec.Residue.Rearm()
 	switch next := disarmRule(re.Way, replyOf(r), ra.d.watch.Refused[ActDisarm].Times >= disarmTries, true); {
 	case next == DisarmLeave:
 		left := ra.d.watch.Last.Override
 		if r.Stored.Armed() {
 			left = r.Stored
 		}
-		if ra.d.rec.Rearm = nil; re.State == RearmUndo {
-			ra.d.rec.Rearm = &Rearm{ID: re.ID, State: RearmGivenUp}
-		}
+		ra.over(re)
 		if !left.Armed() {
 			left = protocol.Override{Target: protocol.TargetHdd, Enabled: protocol.OverrideOnce}
 		}
@@ -148,4 +147,12 @@ func (ra rearming) nextWay(r Result) {
 }
 
 // forget forgets what is armed for restarts: a boot from disk writes the same override.
-func (ra rearming) forget() { ra.d.rec.Rearm = nil }
+func (ra rearming) forget() { ra.d.rec.Residue.drop(LeftRearm) }
+
+// over ends the clearing of it. One that the BMC would have kept for ever is not armed again in
+// this run.
+func (ra rearming) over(re *Rearm) {
+	if ra.forget(); re.State == RearmUndo {
+		ra.d.rec.Residue.put(Left{Kind: LeftRearm, Rearm: &Rearm{ID: re.ID, State: RearmGivenUp}})
+	}
+}

@@ -13,15 +13,10 @@ import (
 // intents that must survive a crash; what can be read again is in Watch.
 type Record struct {
 	Server string `json:"server"`
-	// Power is the last On or Off that was read; other values do not change it.
-	Power protocol.PowerState `json:"power,omitempty"`
-	// Epoch counts power-ons, caused or merely observed.
-	Epoch uint64 `json:"epoch"`
-	// Seen is what the BMC showed last, whatever it was.
-	Seen protocol.PowerState `json:"seen,omitempty"`
+	Shown  Shown  `json:"shown"`
 	// LastPoweredOn is before the last power-on: everything that ran before it
-	// was stopped (seed 002, lastPoweredOn). Booted says for what that was; nil in
-	// records of releases that did not note it.
+	// was stopped (seed 002, lastPoweredOn). Booted says for what that was; nil where
+	// it is not known.
 	LastPoweredOn time.Time `json:"lastPoweredOn,omitzero"`
 	Booted        *Booted   `json:"booted,omitempty"`
 	// PendingRebootSince is when the first hold or reboot since the last power-on was
@@ -32,51 +27,73 @@ type Record struct {
 	Unexpected         *Unexpected `json:"unexpected,omitempty"`
 	Stop               *Stop       `json:"stop,omitempty"`
 	Attempt            *Attempt    `json:"attempt,omitempty"`
-	// Used are the grants that were used, by claim UID and generation.
-	Used map[string]GrantUse `json:"used,omitempty"`
-	// Provisioned is the newest record of a boot that ended well, and the only one that
-	// earlier releases kept. Earlier are those of other owners and generations, by both.
-	Provisioned *resource.Provisioned           `json:"provisioned,omitempty"`
-	Earlier     map[string]resource.Provisioned `json:"earlier,omitempty"`
-	// Left is nil where the BMC keeps no override against our will.
-	Left *Left `json:"left,omitempty"`
-	// Rearm is nil where nothing is armed for restarts of the operating system.
-	Rearm *Rearm `json:"rearm,omitempty"`
-	// Medium is nil where nothing of ours is in a virtual drive.
-	Medium *Medium `json:"medium,omitempty"`
-	// URL is nil where no BMC has a URL of ours.
-	URL *BootURL `json:"url,omitempty"`
-	// Receipts are by hold id. A receipt leaves with its hold, or when revoked.
-	Receipts map[string]resource.Receipt `json:"receipts,omitempty"`
-	// Manual are receipts on an operator's word, by hold id, where there is none from
-	// reads. They prove nothing.
-	Manual map[string]resource.Receipt `json:"manual,omitempty"`
-	// Terms are of the holds that have a time to live.
-	Terms map[string]Term `json:"terms,omitempty"`
+	Owners             Owners      `json:"owners"`
+	// Residue is what we left at the BMC; see there.
+	Residue Residue `json:"residue,omitempty"`
+	Holds   Holds   `json:"holds"`
 	// Guard is nil where the BMC's restore policy is its own.
-	Guard *Guard `json:"guard,omitempty"`
-	// Violated says when a held server was last seen on, by hold id.
-	Violated map[string]time.Time `json:"violated,omitempty"`
-	Requests []RequestState       `json:"requests,omitempty"`
+	Guard    *Guard         `json:"guard,omitempty"`
+	Requests []RequestState `json:"requests,omitempty"`
 	// Ended are requests that the hub does not send any more, the newest last.
 	Ended []EndedRequest `json:"ended,omitempty"`
-	// LastReset is the BMC's LastResetTime, as its clock has it: compared for change
-	// only. Ordered is when a reset of ours was last sent.
+	// Ordered is when a reset of ours was last sent.
+	Ordered time.Time `json:"ordered,omitzero"`
+	// Safety is nil until the inventory was read once.
+	Safety *protocol.Safety `json:"safety,omitempty"`
+	// Identity is nil until it was read once.
+	Identity   *Known                    `json:"identity,omitempty"`
+	Conditions []resource.ConditionState `json:"conditions,omitempty"`
+}
+
+// Shown is what the BMC showed of the server.
+type Shown struct {
+	// Power is the last On or Off that was read; other values do not change it.
+	Power protocol.PowerState `json:"power,omitempty"`
+	// Seen is what was shown last, whatever it was.
+	Seen protocol.PowerState `json:"seen,omitempty"`
+	// Epoch counts power-ons, caused or merely observed.
+	Epoch uint64 `json:"epoch"`
+	// LastReset is the BMC's LastResetTime, as its clock has it: compared for change only.
 	LastReset time.Time `json:"lastReset,omitzero"`
-	Ordered   time.Time `json:"ordered,omitzero"`
 	// PowerLog is the newest entry of the BMC's log about power. Progress is the last
 	// BootProgress that said anything.
 	PowerLog string   `json:"powerLog,omitempty"`
 	Progress Progress `json:"progress,omitzero"`
-	// Safety is nil until the inventory was read once.
-	Safety *protocol.Safety `json:"safety,omitempty"`
-	// Identity is nil until it was read once.
-	Identity *Known `json:"identity,omitempty"`
+}
+
+// Owners are what was granted to owners of the server, and what their boots came to.
+type Owners struct {
+	// Used are the grants that were used, by owner UID and generation.
+	Used map[string]GrantUse `json:"used,omitempty"`
+	// Provisioned is the newest record of a boot that ended well. Earlier are those of other
+	// owners and generations, by both.
+	Provisioned *resource.Provisioned           `json:"provisioned,omitempty"`
+	Earlier     map[string]resource.Provisioned `json:"earlier,omitempty"`
 	// Fallback is nil where no boot is counted.
 	Fallback *Fallback `json:"fallback,omitempty"`
 	// Released is the UID of the claim whose server was proved Off at its end.
-	Released   string                    `json:"released,omitempty"`
-	Conditions []resource.ConditionState `json:"conditions,omitempty"`
+	Released string `json:"released,omitempty"`
+}
+
+// use notes how far a grant was used. The map is shared with the record from before.
+func (o *Owners) use(key string, u GrantUse) {
+	if o.Used = maps.Clone(o.Used); o.Used == nil {
+		o.Used = map[string]GrantUse{}
+	}
+	o.Used[key] = u
+}
+
+// Holds are what is known of holds, each by hold id.
+type Holds struct {
+	// Receipts leave with their hold, or when revoked.
+	Receipts map[string]resource.Receipt `json:"receipts,omitempty"`
+	// Manual are receipts on an operator's word, where there is none from
+	// reads. They prove nothing.
+	Manual map[string]resource.Receipt `json:"manual,omitempty"`
+	// Terms are of the holds that have a time to live.
+	Terms map[string]Term `json:"terms,omitempty"`
+	// Violated says when a held server was last seen on.
+	Violated map[string]time.Time `json:"violated,omitempty"`
 }
 
 // Stop is a stop under way.
@@ -107,7 +124,7 @@ type GrantUse struct {
 	// order.
 	Repeat bool `json:"repeat,omitempty"`
 	Ran    bool `json:"ran,omitempty"`
-	// At is when it was last used; releases before this field did not say. Over says that
+	// At is when it was last used. Over says that
 	// its owner has let the server go.
 	At   time.Time `json:"at,omitzero"`
 	Over bool      `json:"over,omitempty"`
@@ -140,7 +157,8 @@ type RequestState struct {
 	Renewed  bool `json:"renewed,omitempty"`
 }
 
-// clone copies everything that a step may change.
+// clone copies everything that a step may change in place. What is replaced as a whole is shared: what
+// the server was booted for, its safety, and what is known of owners, which most steps only read.
 func (r Record) clone() Record {
 	c := r
 	if r.Unexpected != nil {
@@ -153,51 +171,22 @@ func (r Record) clone() Record {
 	}
 	if r.Attempt != nil {
 		v := *r.Attempt
-		v.Refusals = slices.Clone(v.Refusals)
+		v.Marks.Refusals = slices.Clone(v.Marks.Refusals)
 		c.Attempt = &v
 	}
-	if r.Provisioned != nil {
-		v := *r.Provisioned
-		c.Provisioned = &v
-	}
-	if r.Left != nil {
-		v := *r.Left
-		c.Left = &v
-	}
-	if r.Rearm != nil {
-		v := *r.Rearm
-		c.Rearm = &v
-	}
-	if r.Medium != nil {
-		v := *r.Medium
-		c.Medium = &v
-	}
-	if r.URL != nil {
-		v := *r.URL
-		c.URL = &v
-	}
-	c.Earlier = maps.Clone(r.Earlier)
+	c.Residue = r.Residue.clone()
 	c.Identity = r.Identity.clone()
-	c.Used = maps.Clone(r.Used)
-	c.Receipts = maps.Clone(r.Receipts)
-	c.Violated = maps.Clone(r.Violated)
-	c.Manual = maps.Clone(r.Manual)
-	c.Terms = maps.Clone(r.Terms)
+	c.Holds.Receipts = maps.Clone(r.Holds.Receipts)
+	c.Holds.Violated = maps.Clone(r.Holds.Violated)
+	c.Holds.Manual = maps.Clone(r.Holds.Manual)
+	c.Holds.Terms = maps.Clone(r.Holds.Terms)
 	if r.Guard != nil {
 		v := *r.Guard
 		c.Guard = &v
 	}
-	if r.Booted != nil {
-		v := *r.Booted
-		c.Booted = &v
-	}
-	if r.Safety != nil {
-		v := *r.Safety
-		c.Safety = &v
-	}
-	if r.Fallback != nil {
-		v := *r.Fallback
-		c.Fallback = &v
+	if r.Owners.Fallback != nil {
+		v := *r.Owners.Fallback
+		c.Owners.Fallback = &v
 	}
 	c.Requests = slices.Clone(r.Requests)
 	c.Ended = slices.Clone(r.Ended)
@@ -216,7 +205,7 @@ type Booted struct {
 type Unexpected struct {
 	At time.Time           `json:"at"`
 	To protocol.PowerState `json:"to"`
-	// By is what showed it; empty in records of releases that did not note it.
+	// By is what showed it.
 	By protocol.UnexpectedBy `json:"by,omitempty"`
 	// From is when the server was last read before: what was heard since may be of it.
 	From time.Time `json:"from,omitzero"`

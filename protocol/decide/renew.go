@@ -42,15 +42,16 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 	if g := c.Guard; g != nil && g.State == GuardSet {
 		g.State = GuardKnown // it may have been put back since
 	}
-	if a := c.Attempt; a.Open() && (a.Network() || a.Restart) {
-		a.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
-		if a.State == resource.AttemptFetched || a.Cached && !a.OnSent.IsZero() {
-			c.spend(a.Reason)
+	if a := c.Attempt; a.Open() && (a.Network() || a.Order.Restart) {
+		a.Stage.Ending.Reason = "outcome unknown: it was begun on an earlier disk of this agent"
+		if a.Stage.State == resource.AttemptFetched || a.Marks.Cached && !a.Stage.PowerOn.Sent.IsZero() {
+			c.spend(a.Stage.Ending.Reason)
 		}
-		a.Code = resource.AttemptOutcomeUnknown
-		a.State, a.Since, a.Disarm = resource.AttemptFailed, now, true
+		a.Stage.Ending.Code = resource.AttemptOutcomeUnknown
+		a.Stage.enter(resource.AttemptFailed, now)
+		c.Residue.disarm()
 		happened = append(happened, resource.Event{
-			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Intended, a.Reason),
+			At: now, Server: c.Server, Code: resource.EventAttemptFailed, Message: fmt.Sprintf("%s boot: %s", a.Order.Target, a.Stage.Ending.Reason),
 		})
 	}
 	return c, happened
@@ -62,16 +63,16 @@ func Renew(now time.Time, r Record) (Record, []resource.Event) {
 // changed says whether anything came of it; a record that was recovered does not change again.
 func Recover(r Record) (c Record, changed bool) {
 	c = r.clone()
-	if a := c.Attempt; a.Open() && a.Served && a.State != resource.AttemptFetched {
-		a.State = resource.AttemptFetched
-		a.Evidence = protocol.EvidenceFetched
-		a.Reason = "assumed: the agent restarted while the boot file was being served"
-		a.Assumed = true
+	if a := c.Attempt; a.Open() && a.Marks.Served && a.Stage.State != resource.AttemptFetched {
+		a.Stage.enter(resource.AttemptFetched, a.Stage.Since) // nobody knows when it was fetched
+		a.Stage.Evidence = protocol.EvidenceFetched
+		a.Stage.Ending.Reason = "assumed: the agent restarted while the boot file was being served"
+		a.Marks.Assumed = true
 		c.ran()
 		changed = true
 	}
-	if a, m := c.Attempt, c.Medium; a.Open() && m != nil && m.Attempt == a.ID && !a.Cached {
-		a.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
+	if a, m := c.Attempt, c.Residue.Medium(); a.Open() && m != nil && m.Attempt == a.ID && !a.Marks.Cached {
+		a.Marks.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
 	}
 	return c, changed
 }

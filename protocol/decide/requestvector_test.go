@@ -27,7 +27,7 @@ func (y *play) comesUp(d time.Duration) {
 // V22, V23).
 func TestRequestVectors(t *testing.T) {
 	const on, off, unreachable = protocol.PowerOn, protocol.PowerOff, protocol.PowerUnreachable
-	installed := func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }
+	installed := func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }
 	for name, tell := range map[string]func(t *testing.T){
 		"V22 its claim wants it Off": func(t *testing.T) {
 			for _, p := range []protocol.PowerState{on, off} {
@@ -170,7 +170,7 @@ func TestRequestVectors(t *testing.T) {
 func TestTimestamps(t *testing.T) {
 	const on, off = protocol.PowerOn, protocol.PowerOff
 	y := story(t, func(s *Snapshot) {
-		s.Record.Provisioned = provisionedBy("claim-1")
+		s.Record.Owners.Provisioned = provisionedBy("claim-1")
 		s.Holds = held(resource.StopHard, "h")
 	})
 	y.read(on, 1*sec, nil)

@@ -16,6 +16,9 @@ func usableReset() time.Time { return time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC
 
 // resetTime reads a LastResetTime; zero if it is none.
 func resetTime(word string) time.Time {
+	if word == "" {
+		return time.Time{} // most BMCs have none, and an error costs more than the look
+	}
 	t, err := time.Parse(time.RFC3339, word)
 	if err != nil || t.Before(usableReset()) {
 		return time.Time{}

@@ -1,14 +1,123 @@
 package decide
 
 import (
+	"slices"
 	"time"
 
 	"rackboot/protocol"
 )
 
-// Left is an override that a BMC keeps although it was to be taken away. Our next power-on
-// writes its own over it first, or is not sent (P6).
+// Residue is what we left at a server's BMC and have not taken away yet. It outlives the attempt that
+// left it. There is at most one of each kind.
+type Residue []Left
+
+// Left is one thing that was left, with what is needed to take it away.
 type Left struct {
+	Kind   LeftKind  `json:"kind"`
+	Way    DisarmWay `json:"way,omitempty"` // how an override is cleared now
+	Kept   *Kept     `json:"kept,omitempty"`
+	Rearm  *Rearm    `json:"rearm,omitempty"`
+	Medium *Medium   `json:"medium,omitempty"`
+	URL    *BootURL  `json:"url,omitempty"`
+}
+
+// LeftKind is what was left.
+type LeftKind string
+
+// The kinds. All but the first two have a field of their own.
+const (
+	LeftOverride LeftKind = "override" // of the record's attempt: nothing consumed it
+	LeftRunning  LeftKind = "running"  // what a failed network boot left running: it is stopped by force
+	LeftKept     LeftKind = "kept"
+	LeftRearm    LeftKind = "rearm"
+	LeftMedium   LeftKind = "medium"
+	LeftURL      LeftKind = "url"
+)
+
+// at is the index of a kind; -1 where nothing of it was left.
+func (re Residue) at(k LeftKind) int {
+	return slices.IndexFunc(re, func(l Left) bool { return l.Kind == k })
+}
+
+// of is what was left of a kind; zero where nothing was.
+func (re Residue) of(k LeftKind) (l Left, ok bool) {
+	if i := re.at(k); i >= 0 {
+		return re[i], true
+	}
+	return Left{}, false
+}
+
+func (re Residue) has(k LeftKind) bool { return re.at(k) >= 0 }
+
+// put notes what was left, in the place of what there was of its kind.
+func (re *Residue) put(l Left) {
+	if i := re.at(l.Kind); i >= 0 {
+		(*re)[i] = l
+		return
+	}
+	*re = append(*re, l)
+}
+
+// drop forgets kinds: they were taken away, or are known not to be there.
+func (re *Residue) drop(kinds ...LeftKind) {
+	if *re = slices.DeleteFunc(*re, func(l Left) bool { return slices.Contains(kinds, l.Kind) }); len(*re) == 0 {
+		*re = nil
+	}
+}
+
+// disarm asks for the override of the record's attempt to be cleared.
+func (re *Residue) disarm() {
+	if !re.has(LeftOverride) {
+		re.put(Left{Kind: LeftOverride})
+	}
+}
+
+// Kept is nil where the BMC keeps no override against our will.
+func (re Residue) Kept() *Kept {
+	l, _ := re.of(LeftKept)
+	return l.Kept
+}
+
+// Rearm is nil where nothing is armed for restarts of the operating system.
+func (re Residue) Rearm() *Rearm {
+	l, _ := re.of(LeftRearm)
+	return l.Rearm
+}
+
+// Medium is nil where nothing of ours is in a virtual drive.
+func (re Residue) Medium() *Medium {
+	l, _ := re.of(LeftMedium)
+	return l.Medium
+}
+
+// URL is nil where no BMC has a URL of ours.
+func (re Residue) URL() *BootURL {
+	l, _ := re.of(LeftURL)
+	return l.URL
+}
+
+// clone copies what a step may change.
+func (re Residue) clone() Residue {
+	c := slices.Clone(re)
+	for i := range c {
+		l := &c[i]
+		l.Kept, l.Rearm, l.Medium, l.URL = copied(l.Kept), copied(l.Rearm), copied(l.Medium), copied(l.URL)
+	}
+	return c
+}
+
+// copied is a copy of what p points to; nil of nil.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}
+
+// Kept is an override that a BMC keeps although it was to be taken away. Our next power-on
+// writes its own over it first, or is not sent (P6).
+type Kept struct {
 	Override protocol.Override `json:"override"`
 	Since    time.Time         `json:"since"`
 	// Fault is what the BMC said to the last write.

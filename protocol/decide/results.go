@@ -22,10 +22,9 @@ func (at attempts) armResult(r Result) {
 		at.disarming().result(r)
 		return
 	}
-	a.Stored, a.Read, a.Outcome = r.Stored, r.Read, r.Outcome // for the disarm, if it ended meanwhile
-	a.URI = a.URI && !r.Plain
+	a.Stage.Arming.answered(r) // for the disarm, if it ended meanwhile
 	at.d.dirty = true
-	if a.State != resource.AttemptPreparing {
+	if a.Stage.State != resource.AttemptPreparing {
 		return
 	}
 	fate := armRule(r.Outcome, faultOf(r))
@@ -44,10 +43,10 @@ func (at attempts) armResult(r Result) {
 			at.d.happened(resource.EventArmed, "%s %s, %s", r.Stored.Target, r.Stored.Enabled, told(r))
 		}
 	case fateEnds:
-		at.fail(fmt.Sprintf("%s: %s %s was written; %s", resource.CondOverrideNotStored, a.Intended, protocol.OverrideOnce, told(r)), resource.AttemptNotStored)
+		at.fail(fmt.Sprintf("%s: %s %s was written; %s", resource.CondOverrideNotStored, a.Order.Target, protocol.OverrideOnce, told(r)), resource.AttemptNotStored)
 	case fateWaits:
-		if at.d.now.Sub(a.Since) > armTimeout/2 && at.d.now.Sub(a.Marks.Written) < armPatience {
-			at.enter(a.State) // a BMC that is busy does not run out the attempt's time
+		if at.d.now.Sub(a.Stage.Since) > armTimeout/2 && at.d.now.Sub(a.Marks.Written) < armPatience {
+			at.enter(a.Stage.State) // a BMC that is busy does not run out the attempt's time
 		}
 		at.d.refused(r)
 		at.d.watch.NextTry = at.d.now.Add(pauseOf(attemptBackoff, r))
@@ -68,36 +67,36 @@ func (at attempts) powerResult(r Result) {
 		at.d.watch.Pause = at.d.now.Add(pauseOf(0, r))
 	}
 	a := at.d.rec.Attempt
-	if a == nil || a.ID != r.Attempt || a.OnPending.IsZero() {
+	if a == nil || a.ID != r.Attempt || a.Stage.PowerOn.Pending.IsZero() {
 		return
 	}
 	if r.Action == ActRestart && r.Code == protocol.CodeUnsupported && a.Open() {
-		a.OnPending, a.OnSent = time.Time{}, time.Time{} // nothing was sent
+		a.Stage.PowerOn = PowerOn{} // nothing was sent
 		at.cannotRestart(r.Message)
 		return
 	}
 	switch r.Code {
 	case protocol.CodeConflict, protocol.CodeInvalid, protocol.CodeUnsupported, protocol.CodeDenied:
-		if a.OnAgain.Equal(a.OnSent) { // else an earlier On may still take effect
-			a.OnPending = time.Time{}
+		if a.Stage.PowerOn.once() { // else an earlier On may still take effect
+			a.Stage.PowerOn.Pending = time.Time{}
 			at.d.dirty = true
 		}
 	default:
-		a.OnPending = r.At
+		a.Stage.PowerOn.Pending = r.At
 		at.d.dirty = true
 	}
 }
 
 func (at attempts) insertResult(r Result) {
-	a, m := at.d.rec.Attempt, at.d.rec.Medium
-	if a == nil || m == nil || m.Attempt != r.Attempt || a.ID != r.Attempt || a.State != resource.AttemptPreparing {
+	a, m := at.d.rec.Attempt, at.d.rec.Residue.Medium()
+	if a == nil || m == nil || m.Attempt != r.Attempt || a.ID != r.Attempt || a.Stage.State != resource.AttemptPreparing {
 		return
 	}
 	at.drives().occupied("")
 	switch insertRule(r.Code, r.Busy, r.Occupied) {
 	case fateArmed:
 		at.drives().inserted(r.Config)
-		at.enter(a.State) // the override has a time of its own
+		at.enter(a.Stage.State) // the override has a time of its own
 		if r.Config {
 			at.d.happened(resource.EventMediaInserted, "%s, and the config image in a second drive; read back", m.Blob)
 		} else {
@@ -106,8 +105,8 @@ func (at attempts) insertResult(r Result) {
 	case fateEnds:
 		at.fail("the BMC cannot insert the image: "+r.Message, resource.AttemptMediaRefused)
 	case fateWaits:
-		if at.d.now.Sub(a.Since) > armTimeout/2 {
-			at.enter(a.State) // it does not run out the attempt's time
+		if at.d.now.Sub(a.Stage.Since) > armTimeout/2 {
+			at.enter(a.Stage.State) // it does not run out the attempt's time
 		}
 		if r.Occupied {
 			at.drives().occupied(r.Message)
@@ -125,18 +124,18 @@ func (at attempts) insertResult(r Result) {
 // BMC, and the installer may run.
 func (at attempts) tookCached() {
 	a := at.d.rec.Attempt
-	if !a.Cached || a.State != resource.AttemptConsumed {
+	if !a.Marks.Cached || a.Stage.State != resource.AttemptConsumed {
 		return
 	}
 	at.enter(resource.AttemptFetched)
 	at.d.rec.ran()
-	a.Evidence, a.Served, a.Observed = protocol.EvidenceFetched, true, a.Intended
-	at.d.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.last())
+	a.Stage.Evidence, a.Marks.Served, a.Stage.Observed = protocol.EvidenceFetched, true, a.Order.Target
+	at.d.happened(resource.EventFetched, "%s, by the BMC before the power-on", a.Order.last())
 }
 
 // mediaFailure puts a failure of a boot by virtual media into its words.
 func (at attempts) mediaFailure(reason string, code resource.AttemptCode) (string, resource.AttemptCode) {
-	m := at.d.rec.Medium
+	m := at.d.rec.Residue.Medium()
 	is := mediaCode(code, m == nil || m.State == MediumInserting)
 	switch {
 	case is == code:
@@ -153,11 +152,11 @@ func (at attempts) mediaFailure(reason string, code resource.AttemptCode) (strin
 func (at attempts) restartedByOrder() {
 	a := at.d.rec.Attempt
 	at.d.explained()
-	if a.OnPending.IsZero() {
+	if a.Stage.PowerOn.Pending.IsZero() {
 		return // a read did
 	}
-	at.d.rec.Epoch++
-	at.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
+	at.d.rec.Shown.Epoch++
+	at.d.poweredOn(a.Stage.PowerOn.Sent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 	at.came()
 }
 
@@ -165,6 +164,6 @@ func (at attempts) restartedByOrder() {
 func (at attempts) cannotRestart(why string) {
 	at.requests().stopFirst()
 	at.fail("the BMC does not restart the server, which is stopped and started instead: "+why, resource.AttemptPowerFailed)
-	at.d.rec.Attempt.Abandoned = true
+	at.d.rec.Attempt.Stage.Ending.Abandoned = true
 	at.d.watch.NextTry, at.d.watch.Backoff = at.d.now, 0
 }

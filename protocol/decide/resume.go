@@ -162,5 +162,5 @@ func (a *Attempt) powerOf(read protocol.PowerState) running {
 	if read == protocol.PowerPaused {
 		power = isPaused
 	}
-	return restartRule(a.Restart, a.State, power)
+	return restartRule(a.Order.Restart, a.Stage.State, power)
 }

@@ -14,9 +14,9 @@ import (
 func came(t *testing.T, class protocol.SafeStopClass, change func(*protocol.Observation)) *play {
 	t.Helper()
 	y := story(t, func(s *Snapshot) {
-		s.Record.Provisioned, s.Record.Power = provisionedBy("claim-1"), protocol.PowerOn
-		s.Record.Progress = Progress{Class: progressOS, Since: at(-time.Hour), Followed: true}
-		s.Record.LastReset, s.Record.PowerLog = at(-2*time.Hour), "P1"
+		s.Record.Owners.Provisioned, s.Record.Shown.Power = provisionedBy("claim-1"), protocol.PowerOn
+		s.Record.Shown.Progress = Progress{Class: progressOS, Since: at(-time.Hour), Followed: true}
+		s.Record.Shown.LastReset, s.Record.Shown.PowerLog = at(-2*time.Hour), "P1"
 		s.Safety = &protocol.Safety{SafeStop: protocol.SafeStop{Class: class, Reason: "the reason"}}
 	})
 	y.look(protocol.PowerOn, sec, func(*protocol.Observation) {})
@@ -165,14 +165,14 @@ func TestResume(t *testing.T) {
 			y.want(ActNone)
 			keep(y, power, 60*sec, nil)
 			y.want(ActNone)
-			epoch := y.p.Record.Epoch
+			epoch := y.p.Record.Shown.Epoch
 			y.bmc = protocol.Override{}
 			keep(y, protocol.PowerOn, 90*sec, nil)
 			y.outcome("r", resource.OutcomePending, "")
 			keep(y, protocol.PowerOn, 91*sec, nil)
 			y.outcome("r", resource.OutcomeDone, "")
-			if y.p.Record.Unexpected != nil || y.p.Record.Epoch != epoch+1 {
-				t.Errorf("%+v, epoch %d after %d", y.p.Record.Unexpected, y.p.Record.Epoch, epoch)
+			if y.p.Record.Unexpected != nil || y.p.Record.Shown.Epoch != epoch+1 {
+				t.Errorf("%+v, epoch %d after %d", y.p.Record.Unexpected, y.p.Record.Shown.Epoch, epoch)
 			}
 		})
 	}
@@ -217,7 +217,7 @@ func TestResume(t *testing.T) {
 	})
 	t.Run("of a server whose last boot was begun while the clock was ahead", func(t *testing.T) {
 		y := stood(t)
-		y.s.Record.Attempt = &Attempt{ID: "old", OwnerUID: "claim-1", Generation: 1, Intended: protocol.TargetHdd, State: resource.AttemptSucceeded, At: at(2 * time.Hour), OnSent: at(2 * time.Hour)}
+		y.s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetHdd}, Stage: Stage{State: resource.AttemptSucceeded, PowerOn: PowerOn{Sent: at(2 * time.Hour)}}, At: at(2 * time.Hour)}
 		keep(y, protocol.PowerOn, 20*sec, nil)
 		y.want(ActArm) // that boot is not the resume's
 		keep(y, protocol.PowerOn, 21*sec, y.answered(""))
@@ -245,9 +245,9 @@ func TestResume(t *testing.T) {
 // boots nothing from the network; an operator's retry does, once (P4).
 func TestRetry(t *testing.T) {
 	y := story(t, func(s *Snapshot) {
-		s.Record.Power = protocol.PowerOff
-		s.Record.Used = map[string]GrantUse{"claim-1/1": {Attempts: 1, Spent: true, Reason: "the server went Off without an installed report"}}
-		s.Record.Attempt = &Attempt{ID: "old", OwnerUID: "claim-1", Generation: 1, Intended: protocol.TargetUefiHTTP, State: resource.AttemptFailed, At: at(-time.Hour)}
+		s.Record.Shown.Power = protocol.PowerOff
+		s.Record.Owners.Used = map[string]GrantUse{"claim-1/1": {Attempts: 1, Spent: true, Reason: "the server went Off without an installed report"}}
+		s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetUefiHTTP}, Stage: Stage{State: resource.AttemptFailed}, At: at(-time.Hour)}
 	})
 	y.read(protocol.PowerOff, sec, nil)
 	y.want(ActNone)
@@ -266,9 +266,9 @@ func TestRetry(t *testing.T) {
 	y.read(protocol.PowerOff, 5*sec, y.answered(""))
 	y.want(ActOn)
 	rec := y.p.Record
-	rec.Attempt.State, rec.Attempt.Served = resource.AttemptFetched, true
+	rec.Attempt.Stage.State, rec.Attempt.Marks.Served = resource.AttemptFetched, true
 	rec.spend("it was killed again")
-	rec.Attempt.State, rec.Attempt.OnPending = resource.AttemptFailed, time.Time{}
+	rec.Attempt.Stage.State, rec.Attempt.Stage.PowerOn.Pending = resource.AttemptFailed, time.Time{}
 	y.s.Record = rec
 	y.bmc = protocol.Override{}
 	for n := range 30 {

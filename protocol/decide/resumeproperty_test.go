@@ -34,7 +34,7 @@ func TestResumes(t *testing.T) {
 				all[name](t)
 			}
 			w.run(2 * time.Minute)
-			if a := w.record().Attempt; a != nil && a.Restart && a.State == resource.AttemptSucceeded {
+			if a := w.record().Attempt; a != nil && a.Order.Restart && a.Stage.State == resource.AttemptSucceeded {
 				restarts++
 			}
 			for _, r := range w.record().Requests {

@@ -47,11 +47,11 @@ func (x *witness) restarts(s Snapshot, p Plan) {
 	switch {
 	case len(s.Holds) > 0:
 		x.t.Fatal("P2: restarted under a hold")
-	case !a.Restart || a.Network() || a.State != resource.AttemptPowerRequested || !p.Persist:
+	case !a.Order.Restart || a.Network() || a.Stage.State != resource.AttemptPowerRequested || !p.Persist:
 		x.t.Fatalf("P9: restarted without its intent on disk: %+v", a)
 	case last.Power == protocol.PowerOff || last.Override.Target != protocol.TargetHdd || !last.Override.Armed():
 		x.t.Fatalf("P6: restarted without the disk armed: %+v", last)
-	case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.OnSent.IsZero():
+	case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.Stage.PowerOn.Sent.IsZero():
 		x.t.Fatal("P9: restarted twice for one order")
 	case resumeOf(p.Record) == nil:
 		x.t.Fatal("P5: restarted without an operator's resume")

@@ -14,14 +14,14 @@ func (rq requests) resumable() resumable {
 	if a.Open() {
 		return resumeBoot
 	}
-	use := rq.d.rec.Used[grantKey(in.Boot)]
-	mine := a != nil && a.OwnerUID == in.Owner.UID
+	use := rq.d.rec.Owners.Used[grantKey(in.Boot)]
+	mine := a != nil && a.Order.OwnerUID == in.Owner.UID
 	switch done := rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo); {
 	case !done && !use.Repeat && (use.Spent || rq.s.Grant != nil && use.Attempts >= rq.s.Grant.MaxAttempts && use.Attempts > 0):
 		return resumeSpent
-	case rq.d.rec.Unexpected != nil, use.Ran, mine && a.State == resource.AttemptFailed && !a.Abandoned:
+	case rq.d.rec.Unexpected != nil, use.Ran, mine && a.Stage.State == resource.AttemptFailed && !a.Stage.Ending.Abandoned:
 		return resumeLost
-	case done && mine && a.State == resource.AttemptSucceeded && a.Network() && rq.d.rec.Power == protocol.PowerOn:
+	case done && mine && a.Stage.State == resource.AttemptSucceeded && a.Network() && rq.d.rec.Shown.Power == protocol.PowerOn:
 		return resumeLost // its installer did not end as it should
 	}
 	return resumeNothing
@@ -30,13 +30,13 @@ func (rq requests) resumable() resumable {
 func (rq requests) resumedOf(s *RequestState) resumed {
 	a := rq.d.rec.Attempt
 	switch {
-	case a == nil || a.At.Before(s.AcceptedAt) || a.OnSent.IsZero() && (!a.Open() || len(rq.d.holds) > 0):
+	case a == nil || a.At.Before(s.AcceptedAt) || a.Stage.PowerOn.Sent.IsZero() && (!a.Open() || len(rq.d.holds) > 0):
 		return resumedNot
-	case a.State == resource.AttemptFailed && s.Fallback && a.Restart:
+	case a.Stage.State == resource.AttemptFailed && s.Fallback && a.Order.Restart:
 		return resumedNot // it goes on by a stop
-	case a.State == resource.AttemptFailed:
+	case a.Stage.State == resource.AttemptFailed:
 		return resumedFailed
-	case a.State == resource.AttemptConsumed, a.State == resource.AttemptFetched, a.State == resource.AttemptSucceeded:
+	case a.Stage.State == resource.AttemptConsumed, a.Stage.State == resource.AttemptFetched, a.Stage.State == resource.AttemptSucceeded:
 		return resumedRuns
 	}
 	return resumedSent
@@ -74,7 +74,7 @@ func (rq requests) retry(key string, use GrantUse, limit int) GrantUse {
 	s.Renewed, rq.d.dirty = true, true
 	rq.d.happened(resource.EventResumed, "%s lets the first boot be tried anew: %s", s.By, s.Why)
 	use = GrantUse{Repeat: use.Repeat}
-	rq.d.rec.Used[key] = use
+	rq.d.rec.Owners.use(key, use)
 	return use
 }
 

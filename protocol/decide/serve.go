@@ -41,11 +41,11 @@ const (
 )
 
 func windowOf(a *Attempt) window {
-	m := methodOf(a.Intended)
+	m := methodOf(a.Order.Target)
 	switch {
 	case a.forDiscovery():
 		return windowAny
-	case m.window == windowHTTP && a.Chain != nil && a.Chain.Kind == protocol.ChainIPXE:
+	case m.window == windowHTTP && a.Order.Chain != nil && a.Order.Chain.Kind == protocol.ChainIPXE:
 		return windowIPXE
 	}
 	return m.window
@@ -71,13 +71,13 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	known := s.Synced && s.Server != "" && !s.Ambiguous
 	w, open := windowClosed, false
 	if a := s.Attempt; a.Open() && a.Network() {
-		switch a.State {
+		switch a.Stage.State {
 		case resource.AttemptPowerRequested, resource.AttemptConsumed:
 			w, open = windowOf(a), true
 		case resource.AttemptFetched:
 			// Whoever asks again for an override that its BMC keeps is at the next boot;
 			// the installer asks as an operating system.
-			if open = true; a.Outcome != protocol.BootCoercedContinuous {
+			if open = true; a.Stage.Arming.Outcome != protocol.BootCoercedContinuous {
 				w = windowOf(a)
 			}
 		case resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptSucceeded, resource.AttemptFailed:
@@ -95,7 +95,7 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	answer := protocol.BootAnswer{Action: action, Server: s.Server, Reason: reason}
 	if open && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
 		answer.Token = s.Attempt.Token
-		answer.File = s.Attempt.fileFor(c.Class)
+		answer.File = s.Attempt.Order.fileFor(c.Class)
 	}
 	return answer
 }

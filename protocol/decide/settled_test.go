@@ -43,11 +43,11 @@ func (w *world) well() bool {
 		return false
 	}
 	// What another party armed is not ours to clear.
-	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe || rec.Left != nil && rec.Left.Override == w.m.override && w.has(resource.CondOverrideLeft))
-	if rec.Medium == nil && w.m.medium != "" || rec.Medium != nil && (w.intent == nil || w.intent.Boot == nil || !always(w.intent.Boot)) {
+	off := w.m.power == protocol.PowerOff && (!w.m.override.Armed() || w.m.override.Target == protocol.TargetPxe || rec.Residue.Kept() != nil && rec.Residue.Kept().Override == w.m.override && w.has(resource.CondOverrideLeft))
+	if rec.Residue.Medium() == nil && w.m.medium != "" || rec.Residue.Medium() != nil && (w.intent == nil || w.intent.Boot == nil || !always(w.intent.Boot)) {
 		return false
 	}
-	if (w.m.uri != "" || rec.URL != nil) && !w.m.unset {
+	if (w.m.uri != "" || rec.Residue.URL() != nil) && !w.m.unset {
 		return false // the boot has ended, whatever its end
 	}
 	if len(w.holds) == 0 && (rec.Guard != nil || w.m.policy != w.m.own) {
@@ -55,22 +55,22 @@ func (w *world) well() bool {
 	}
 	switch {
 	case len(w.holds) > 0:
-		return off && len(rec.Receipts) == len(w.holds) && len(rec.Manual) == 0
+		return off && len(rec.Holds.Receipts) == len(w.holds) && len(rec.Holds.Manual) == 0
 	case w.intent == nil || w.intent.Owner.UID == "":
 		return true
 	case discovering(w.intent):
 		return w.discoveryIsWell(rec, off)
 	case w.intent.Releasing:
-		return off && rec.Released == w.intent.Owner.UID
+		return off && rec.Owners.Released == w.intent.Owner.UID
 	case w.intent.Power == resource.WantOff:
 		return off
 	case always(w.intent.Boot):
 		a := rec.Attempt
-		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.State == resource.AttemptSucceeded && a.Network() && a.OwnerUID == w.intent.Owner.UID
+		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.Stage.State == resource.AttemptSucceeded && a.Network() && a.Order.OwnerUID == w.intent.Owner.UID
 	default:
 		a := rec.Attempt
 		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && provisioned(w.intent.Boot, &rec, nil) &&
-			a != nil && a.State == resource.AttemptSucceeded && !a.Network()
+			a != nil && a.Stage.State == resource.AttemptSucceeded && !a.Network()
 	}
 }
 

@@ -26,15 +26,15 @@ func (si sightings) proofs() proofs { return proofsOf(si.d, si.s) }
 // shows notes a change of what the BMC shows of the power. What it shows again says
 // nothing new: an idle rack has no events.
 func (si sightings) shows(o protocol.Observation) {
-	if o.Power == si.d.rec.Seen {
+	if o.Power == si.d.rec.Shown.Seen {
 		return
 	}
-	if si.d.rec.Seen == "" {
+	if si.d.rec.Shown.Seen == "" {
 		si.d.happened(resource.EventPowerSeen, "%s", o.Power)
 	} else {
-		si.d.happened(resource.EventPowerSeen, "%s after %s", o.Power, si.d.rec.Seen)
+		si.d.happened(resource.EventPowerSeen, "%s after %s", o.Power, si.d.rec.Shown.Seen)
 	}
-	si.d.rec.Seen, si.d.dirty = o.Power, true
+	si.d.rec.Shown.Seen, si.d.dirty = o.Power, true
 }
 
 // unread folds a read into the run. What a BMC that does not answer any more did before
@@ -57,7 +57,7 @@ func (si sightings) unread(o protocol.Observation) {
 
 // observe folds one read of the BMC into record and watch.
 func (si sightings) observe(o protocol.Observation) {
-	last, epoch, power := si.d.watch.Last, si.d.rec.Epoch, si.d.rec.Power
+	last, epoch, power := si.d.watch.Last, si.d.rec.Shown.Epoch, si.d.rec.Shown.Power
 	si.d.watch.Busy = si.s.Busy
 	si.shows(o)
 	si.proofs().silent(o)
@@ -91,11 +91,11 @@ func (si sightings) observe(o protocol.Observation) {
 }
 
 func (si sightings) sawOff(o protocol.Observation) {
-	if si.d.rec.Power == protocol.PowerOff {
+	if si.d.rec.Shown.Power == protocol.PowerOff {
 		return
 	}
-	first := si.d.rec.Power == ""
-	si.d.rec.Power = protocol.PowerOff
+	first := si.d.rec.Shown.Power == ""
+	si.d.rec.Shown.Power = protocol.PowerOff
 	si.d.dirty = true
 	a := si.d.rec.Attempt
 	if a != nil {
@@ -105,9 +105,9 @@ func (si sightings) sawOff(o protocol.Observation) {
 	case first:
 	case si.d.rec.Stop != nil:
 		si.d.happened(resource.EventStopped, "")
-	case a != nil && a.Network() && a.State == resource.AttemptSucceeded && !a.Repeat:
+	case a != nil && a.Network() && a.Stage.State == resource.AttemptSucceeded && !a.Order.Repeat:
 		si.d.happened(resource.EventStopped, "the installer ended")
-	case a != nil && a.State == resource.AttemptFailed && a.forDiscovery() && si.d.rec.runsFor(a.OwnerUID) == runsThis:
+	case a != nil && a.Stage.State == resource.AttemptFailed && a.forDiscovery() && si.d.rec.runsFor(a.Order.OwnerUID) == runsThis:
 		si.d.happened(resource.EventStopped, "the image of the discovery ended")
 	case a.Open():
 		// The attempt says what this means.
@@ -117,14 +117,14 @@ func (si sightings) sawOff(o protocol.Observation) {
 }
 
 func (si sightings) sawRunning(last, o protocol.Observation) {
-	if si.d.rec.Power == protocol.PowerOn || si.notYetOff(o.Power) {
+	if si.d.rec.Shown.Power == protocol.PowerOn || si.notYetOff(o.Power) {
 		return
 	}
-	first := si.d.rec.Power == ""
+	first := si.d.rec.Shown.Power == ""
 	a := si.d.rec.Attempt
-	ours := a != nil && !a.OnPending.IsZero() && a.Epoch == si.d.rec.Epoch && si.d.now.Sub(a.OnPending) <= onTimeout
-	si.d.rec.Power = protocol.PowerOn
-	si.d.rec.Epoch++
+	ours := a != nil && !a.Stage.PowerOn.Pending.IsZero() && a.Stage.Epoch == si.d.rec.Shown.Epoch && si.d.now.Sub(a.Stage.PowerOn.Pending) <= onTimeout
+	si.d.rec.Shown.Power = protocol.PowerOn
+	si.d.rec.Shown.Epoch++
 	si.d.dirty = true
 	if a != nil {
 		si.attempts().came()
@@ -135,7 +135,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	}
 	switch {
 	case ours:
-		si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
+		si.d.poweredOn(a.Stage.PowerOn.Sent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 		si.d.explained()
 	case !last.StartedAt.IsZero() && last.Power == protocol.PowerOff:
 		si.d.poweredOn(last.StartedAt, bootedFor(si.s.Intent))
@@ -146,7 +146,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 		si.unexpected(protocol.PowerOn, seenBy(o))
 	}
 	for _, h := range si.d.holds {
-		if _, proved := si.d.rec.Receipts[h.ID]; ours && !proved {
+		if _, proved := si.d.rec.Holds.Receipts[h.ID]; ours && !proved {
 			continue // sent before the hold; it is stopped like any running server
 		}
 		si.proofs().violated(h, "the server came on")
@@ -157,7 +157,7 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 // show Off as soon as they took the order, before the server is (RackN's
 // power-confirm-timeout). That On may still take effect.
 func (si sightings) notYetOff(power protocol.PowerState) bool {
-	return power == protocol.PowerPoweringOff && si.d.rec.Attempt.quietAt().After(si.d.now) && len(si.d.rec.Receipts) == 0
+	return power == protocol.PowerPoweringOff && si.d.rec.Attempt.quietAt().After(si.d.now) && len(si.d.rec.Holds.Receipts) == 0
 }
 
 func (si sightings) unexpected(to protocol.PowerState, by protocol.UnexpectedBy) {
@@ -188,7 +188,7 @@ func (si sightings) orderFailed(f protocol.BMCFault) {
 // progressed compares the BootProgress of a read with the last that said anything.
 // epoch and power are the record's before the read.
 func (si sightings) progressed(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
-	was, is := si.d.rec.Progress.Class, progressOf(o.BootProgress)
+	was, is := si.d.rec.Shown.Progress.Class, progressOf(o.BootProgress)
 	if o.Power == protocol.PowerOff {
 		is = progressNone
 		if was == progressNone {
@@ -197,8 +197,8 @@ func (si sightings) progressed(o, last protocol.Observation, epoch uint64, power
 	} else if is == progressNone || is == was || o.Power == protocol.PowerUnknown || o.Power == protocol.PowerUnreachable {
 		return
 	}
-	restarted := progressRule(was, is, si.d.rec.Epoch != epoch || si.d.rec.Power != power, si.d.rec.Orders().Explain(o.StartedAt))
-	si.d.rec.Progress, si.d.dirty = Progress{Class: is, Since: si.d.now, Followed: was == progressFirmware || was == progressSetup}, true
+	restarted := progressRule(was, is, si.d.rec.Shown.Epoch != epoch || si.d.rec.Shown.Power != power, si.d.rec.Orders().Explain(o.StartedAt))
+	si.d.rec.Shown.Progress, si.d.dirty = Progress{Class: is, Since: si.d.now, Followed: was == progressFirmware || was == progressSetup}, true
 	if restarted {
 		si.cycled(o, last.StartedAt, protocol.ByProgress)
 	}
@@ -213,14 +213,14 @@ func (si sightings) reset(o protocol.Observation, last protocol.Observation, epo
 	}
 	was := si.d.watch.LastReset
 	if was.IsZero() {
-		was = si.d.rec.LastReset
+		was = si.d.rec.Shown.LastReset
 	}
 	si.d.watch.LastReset = is
-	if movedOf(si.d.rec.LastReset, is) != movedSame {
-		si.d.rec.LastReset = is
+	if movedOf(si.d.rec.Shown.LastReset, is) != movedSame {
+		si.d.rec.Shown.LastReset = is
 		si.d.dirty = true
 	}
-	if resetRule(movedOf(was, is), si.d.rec.Epoch != epoch || si.d.rec.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
+	if resetRule(movedOf(was, is), si.d.rec.Shown.Epoch != epoch || si.d.rec.Shown.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
 		si.cycled(o, last.StartedAt, protocol.ByResetTime)
 	}
 }
@@ -228,15 +228,15 @@ func (si sightings) reset(o protocol.Observation, last protocol.Observation, epo
 // logged compares the newest entry about power in the BMC's log with the last one, by
 // resetRule: an entry that is another one is a later one.
 func (si sightings) logged(o, last protocol.Observation, epoch uint64, power protocol.PowerState) {
-	if o.PowerLog == "" || o.PowerLog == si.d.rec.PowerLog {
+	if o.PowerLog == "" || o.PowerLog == si.d.rec.Shown.PowerLog {
 		return
 	}
 	m := movedLater
-	if si.d.rec.PowerLog == "" {
+	if si.d.rec.Shown.PowerLog == "" {
 		m = movedFirst
 	}
-	si.d.rec.PowerLog, si.d.dirty = o.PowerLog, true
-	if o.Power != protocol.PowerOff && resetRule(m, si.d.rec.Epoch != epoch || si.d.rec.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
+	si.d.rec.Shown.PowerLog, si.d.dirty = o.PowerLog, true
+	if o.Power != protocol.PowerOff && resetRule(m, si.d.rec.Shown.Epoch != epoch || si.d.rec.Shown.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
 		si.cycled(o, last.StartedAt, protocol.ByLog)
 	}
 }
@@ -255,7 +255,7 @@ func (si sightings) stand() {
 	if s := si.d.rec.Safety; s != nil {
 		class, reason = s.SafeStop.Class, s.SafeStop.Reason
 	}
-	s, what := shownOf(u, si.d.watch.Last, si.d.rec.Progress)
+	s, what := shownOf(u, si.d.watch.Last, si.d.rec.Shown.Progress)
 	heard, quiet := signOf(u), si.d.now.Sub(u.At) >= si.s.Settings.believeAfter()
 	is := standsRule(s, heard, quiet, class)
 	if is == protocol.StandsOpen {
@@ -310,18 +310,18 @@ func (si sightings) came(to protocol.PowerState, by protocol.UnexpectedBy, forma
 func (si sightings) cycled(o protocol.Observation, since time.Time, by protocol.UnexpectedBy) {
 	a := si.d.rec.Attempt
 	si.d.watch.OffSince, si.d.watch.Proofs = time.Time{}, nil
-	if len(si.d.rec.Receipts) == 0 {
+	if len(si.d.rec.Holds.Receipts) == 0 {
 		switch {
 		case si.d.work:
 			return // it resets servers
-		case a != nil && !a.OnPending.IsZero(): // our On, whose effect nobody saw
-			si.d.rec.Epoch++
-			si.d.poweredOn(a.OnSent, Booted{OwnerUID: a.OwnerUID, Digest: a.Digest})
+		case a != nil && !a.Stage.PowerOn.Pending.IsZero(): // our On, whose effect nobody saw
+			si.d.rec.Shown.Epoch++
+			si.d.poweredOn(a.Stage.PowerOn.Sent, Booted{OwnerUID: a.Order.OwnerUID, Digest: a.Order.Digest})
 			si.attempts().came()
 			return
 		}
 	}
-	si.d.rec.Epoch++
+	si.d.rec.Shown.Epoch++
 	if since.IsZero() {
 		since = si.d.now
 	}
@@ -337,11 +337,11 @@ func (si sightings) cycled(o protocol.Observation, since time.Time, by protocol.
 // that is held or read Off: the next read tells.
 func (si sightings) asks(at time.Time, by protocol.UnexpectedBy) {
 	si.d.watch.Asked = at
-	if si.d.rec.Power != protocol.PowerOn || len(si.d.holds) > 0 || si.d.work || si.d.rec.Orders().Explain(at) {
+	if si.d.rec.Shown.Power != protocol.PowerOn || len(si.d.holds) > 0 || si.d.work || si.d.rec.Orders().Explain(at) {
 		return
 	}
 	if u := si.d.rec.Unexpected; u == nil || u.To == protocol.PowerOff {
-		si.d.rec.Epoch++
+		si.d.rec.Shown.Epoch++
 		si.d.poweredOn(at, bootedFor(si.s.Intent))
 		si.came(protocol.PowerOn, by, "the server was started without an order: its firmware asks for a boot")
 		if at.Before(si.d.rec.Unexpected.From) {

@@ -50,8 +50,8 @@ func TestOffAfterTheBootBegan(t *testing.T) {
 				y.bmc = tt.shows
 				y.read(protocol.PowerOff, tt.again, nil)
 			}
-			if a := y.p.Record.Attempt; a.State != tt.want {
-				t.Errorf("%s (%s), want %s", a.State, a.Reason, tt.want)
+			if a := y.p.Record.Attempt; a.Stage.State != tt.want {
+				t.Errorf("%s (%s), want %s", a.Stage.State, a.Stage.Ending.Reason, tt.want)
 			}
 		})
 	}

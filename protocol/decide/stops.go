@@ -18,7 +18,7 @@ type stops struct {
 func (ss stops) clear(st *Stop) bool {
 	b, violated := ss.s.Bulk, false
 	for _, h := range ss.d.holds {
-		_, bad := ss.d.rec.Violated[h.ID]
+		_, bad := ss.d.rec.Holds.Violated[h.ID]
 		violated = violated || bad
 	}
 	c := clearRule(b.Key && b.Bound > 0, st.Cleared, violated, b.Approval != "", st.Waits, b.Others < b.Bound)
@@ -106,7 +106,7 @@ func (ss stops) lookAgain(st stage) time.Duration {
 // else soft with the shortest time that a hold asks for.
 func (ss stops) holdMode() (resource.StopMode, time.Duration) {
 	violated := slices.ContainsFunc(ss.d.holds, func(h Hold) bool {
-		_, is := ss.d.rec.Violated[h.ID]
+		_, is := ss.d.rec.Holds.Violated[h.ID]
 		return is
 	})
 	return holdsMode(ss.d.holds, violated, ss.s.Settings.SoftTimeout)
@@ -137,7 +137,7 @@ func (ss stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 	case protocol.PowerOff:
 		ss.end()
 		ss.d.forgive(ActGraceful, ActForceOff, ActOn, ActRestart, ActArm, ActInsert)
-		if a := ss.d.rec.Attempt; a == nil || !a.Disarm {
+		if !ss.d.rec.Residue.has(LeftOverride) {
 			ss.d.forgive(ActDisarm)
 		}
 		return
@@ -250,7 +250,7 @@ func (ss stops) unrecorded(at time.Time) {
 	if !st.Cleared {
 		violated := false
 		for _, h := range ss.d.holds {
-			_, bad := ss.d.rec.Violated[h.ID]
+			_, bad := ss.d.rec.Holds.Violated[h.ID]
 			violated = violated || bad
 		}
 		b := ss.s.Bulk

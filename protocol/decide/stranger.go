@@ -8,7 +8,7 @@ import (
 // Discovers says whether the attempt is an open window of a discovery: its server was
 // powered on, and has not got its last file.
 func (a *Attempt) Discovers() bool {
-	return a.Open() && a.forDiscovery() && (a.State == resource.AttemptPowerRequested || a.State == resource.AttemptConsumed) && !a.Served
+	return a.Open() && a.forDiscovery() && (a.Stage.State == resource.AttemptPowerRequested || a.Stage.State == resource.AttemptConsumed) && !a.Marks.Served
 }
 
 // Stranger is whom a boot client that no server names is taken for.

@@ -51,11 +51,11 @@ func overRule(network, installed, over bool) bool { return network || !installed
 // But with an order to install anew, the hub gives another generation only where nothing was
 // installed, and so did not know.
 func (r *Record) installedBefore(b *message.BootIntent) *resource.Provisioned {
-	if n := r.Provisioned; n != nil && n.OwnerUID == b.Owner.UID && n.Generation < b.Generation {
+	if n := r.Owners.Provisioned; n != nil && n.OwnerUID == b.Owner.UID && n.Generation < b.Generation {
 		return n
 	}
-	for _, key := range slices.Sorted(maps.Keys(r.Earlier)) {
-		if n := r.Earlier[key]; n.OwnerUID == b.Owner.UID && n.Generation < b.Generation {
+	for _, key := range slices.Sorted(maps.Keys(r.Owners.Earlier)) {
+		if n := r.Owners.Earlier[key]; n.OwnerUID == b.Owner.UID && n.Generation < b.Generation {
 			return &n
 		}
 	}

@@ -40,7 +40,7 @@ func TestSuperseded(t *testing.T) {
 				y.read(protocol.PowerOn, 3*sec, y.answered(""))
 			}
 			old := *y.s.Record.Attempt
-			if old.Token == "" || !old.Open() || old.Served != row.first {
+			if old.Token == "" || !old.Open() || old.Marks.Served != row.first {
 				t.Fatalf("the old boot is %+v", old)
 			}
 			intent, boot, grant := *y.s.Intent, *y.s.Intent.Boot, *y.s.Grant
@@ -58,12 +58,12 @@ func TestSuperseded(t *testing.T) {
 			y.read(power, 4*sec, last)
 			a := y.s.Record.Attempt
 			if row.first {
-				if a.ID != old.ID || !a.Open() || !MayFetch(false, false, a, token, a.File) {
+				if a.ID != old.ID || !a.Open() || !MayFetch(false, false, a, token, a.Order.File) {
 					t.Errorf("it was served, and became %+v", a)
 				}
 				return
 			}
-			if a.ID != old.ID || a.Open() || a.Code != resource.AttemptWithdrawn || MayFetch(false, false, a, token, a.File) {
+			if a.ID != old.ID || a.Open() || a.Stage.Ending.Code != resource.AttemptWithdrawn || MayFetch(false, false, a, token, a.Order.File) {
 				t.Errorf("it goes on: %+v", a)
 			}
 			forced := row.steps == 1
@@ -77,7 +77,7 @@ func TestSuperseded(t *testing.T) {
 				}
 				y.read(power, d, done)
 			}
-			if a := y.s.Record.Attempt; !forced || a.ID != "id2" || a.Generation != 2 || a.Digest != boot.Image.Digest {
+			if a := y.s.Record.Attempt; !forced || a.ID != "id2" || a.Order.Generation != 2 || a.Order.Digest != boot.Image.Digest {
 				t.Errorf("forced off %v, the next boot is %+v", forced, a)
 			}
 		})
@@ -97,25 +97,25 @@ func TestInstalledBefore(t *testing.T) {
 		change func(s *Snapshot)
 		boots  bool
 	}{
-		"by the generation before": {func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-1") }, false},
+		"by the generation before": {func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") }, false},
 		"and another claim since": {func(s *Snapshot) {
-			s.Record.Earlier = map[string]resource.Provisioned{provisionKey("claim-1", 1): *provisionedBy("claim-1")}
-			s.Record.Provisioned = provisionedBy("claim-2")
+			s.Record.Owners.Earlier = map[string]resource.Provisioned{provisionKey("claim-1", 1): *provisionedBy("claim-1")}
+			s.Record.Owners.Provisioned = provisionedBy("claim-2")
 		}, false},
-		"by another claim": {func(s *Snapshot) { s.Record.Provisioned = provisionedBy("claim-2") }, true},
+		"by another claim": {func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-2") }, true},
 		"nothing":          {func(*Snapshot) {}, true},
 		"and the grant is over it": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Grant.Over = provisionedBy("claim-1"), true
+			s.Record.Owners.Provisioned, s.Grant.Over = provisionedBy("claim-1"), true
 		}, true},
 		"and the grant is over it, without an approval": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
+			s.Record.Owners.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
 		}, false},
 		"and the grant is over it, approved": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
+			s.Record.Owners.Provisioned, s.Grant.Over, s.Bulk.Key = provisionedBy("claim-1"), true, true
 			s.Approved = []resource.Approval{permitting(*s, resource.ApproveReprovision)}
 		}, true},
 		"and a grant without, approved": {func(s *Snapshot) {
-			s.Record.Provisioned, s.Bulk.Key = provisionedBy("claim-1"), true
+			s.Record.Owners.Provisioned, s.Bulk.Key = provisionedBy("claim-1"), true
 			s.Approved = []resource.Approval{permitting(*s, resource.ApproveReprovision)}
 		}, false},
 	} {

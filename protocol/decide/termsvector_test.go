@@ -54,9 +54,9 @@ func TestTimeToLive(t *testing.T) {
 			y.happened(resource.EventHoldExpired)
 			y.condition(resource.CondHoldExpired)
 			y.receipt("h", true)
-			at := y.p.Record.Terms["h"].ExpiredAt
+			at := y.p.Record.Holds.Terms["h"].ExpiredAt
 			y.read(off, 600*sec, nil)
-			if len(y.p.Happened) != 0 || len(y.ended) != 0 || at.IsZero() || !y.p.Record.Terms["h"].ExpiredAt.Equal(at) {
+			if len(y.p.Happened) != 0 || len(y.ended) != 0 || at.IsZero() || !y.p.Record.Holds.Terms["h"].ExpiredAt.Equal(at) {
 				t.Errorf("again: %+v", y.p)
 			}
 			y.restart()
@@ -70,21 +70,21 @@ func TestTimeToLive(t *testing.T) {
 		if y.p.RecheckAt.After(at(300 * sec)) {
 			t.Errorf("looks again at %v", y.p.RecheckAt)
 		}
-		y.s.Record.Provisioned = provisionedBy("claim-1")
+		y.s.Record.Owners.Provisioned = provisionedBy("claim-1")
 		y.read(off, 300*sec, nil)
 		if len(y.ended) != 1 || y.ended[0].HoldID != "h" || y.ended[0].By != ByExpiry || y.ended[0].Reason == "" {
 			t.Fatalf("%+v", y.ended)
 		}
 		y.happened(resource.EventHoldExpired)
 		y.lacks(resource.CondHeld)
-		if len(y.p.Record.Receipts)+len(y.p.Record.Terms) != 0 {
+		if len(y.p.Record.Holds.Receipts)+len(y.p.Record.Holds.Terms) != 0 {
 			t.Errorf("left: %+v", y.p.Record)
 		}
 	})
 	t.Run("a restart loses up to a minute, and a clock that is set nothing", func(t *testing.T) {
 		y := lies(resource.ExpiryRelease)
 		y.until(off, 0, 200*sec)
-		was := y.p.Record.Terms["h"].Elapsed
+		was := y.p.Record.Holds.Terms["h"].Elapsed
 		if lost := 200*sec - was; lost < 0 || lost > time.Minute {
 			t.Fatalf("recorded %v", was)
 		}
@@ -141,7 +141,7 @@ func TestFirmwareWork(t *testing.T) {
 	begun := func(change func(*Snapshot)) *play {
 		return story(t, func(s *Snapshot) {
 			work(s)
-			s.Record.Provisioned = provisionedBy("claim-1")
+			s.Record.Owners.Provisioned = provisionedBy("claim-1")
 			change(s)
 		})
 	}
@@ -249,7 +249,7 @@ func TestConfirmedDown(t *testing.T) {
 	}
 	manual := func(y *play, want bool) {
 		y.t.Helper()
-		r, got := y.p.Record.Manual["h"]
+		r, got := y.p.Record.Holds.Manual["h"]
 		if got != want || got && (r.Manual == nil || r.Reads != 0 || r.HoldID != "h") {
 			y.t.Fatalf("manual receipt %t: %+v", got, r)
 		}
@@ -272,7 +272,7 @@ func TestConfirmedDown(t *testing.T) {
 		y.state(resource.StateConfirmed, "ann")
 		y.read(off, 15*sec, nil)
 		y.receipt("h", true)
-		if len(y.p.Record.Manual) != 0 {
+		if len(y.p.Record.Holds.Manual) != 0 {
 			t.Error("the word is still there")
 		}
 		y.state(resource.StateFenced, "")

@@ -38,12 +38,12 @@ func (o Orders) Explain(at time.Time) bool { return o.Open || at.Before(o.Until)
 // order's boot is known to be over: its image has reported, the BMC showed an
 // operating system after its firmware, or something else came since.
 func (r *Record) Orders() Orders {
-	a, done := r.Attempt, r.Progress
+	a, done := r.Attempt, r.Shown.Progress
 	since := r.Unexpected != nil && r.Unexpected.At.After(r.Ordered)
 	switch {
-	case a.Open(), r.Stop != nil, r.Rearm != nil && r.Rearm.State == RearmArmed:
+	case a.Open(), r.Stop != nil, r.Residue.Rearm() != nil && r.Residue.Rearm().State == RearmArmed:
 		return Orders{Open: true}
-	case r.Ordered.IsZero(), since, a != nil && a.Repeat && a.State == resource.AttemptSucceeded && !r.Ordered.After(a.Since),
+	case r.Ordered.IsZero(), since, a != nil && a.Order.Repeat && a.Stage.State == resource.AttemptSucceeded && !r.Ordered.After(a.Stage.Since),
 		done.Class == progressOS && done.Followed && done.Since.After(r.Ordered):
 		return Orders{}
 	}

@@ -85,7 +85,7 @@ func StopUnrecorded(now time.Time, ours bool, s Snapshot, was Spell) Unrecorded 
 	}
 	violated := false
 	for _, h := range s.Holds {
-		_, seen := s.Record.Violated[h.ID]
+		_, seen := s.Record.Holds.Violated[h.ID]
 		violated = violated || seen || s.Record.proof(h.ID) == proofReads
 	}
 	stop := Stop{Since: out.Spell.Since}

@@ -24,7 +24,7 @@ func TestStopUnrecorded(t *testing.T) {
 	hold := func(m resource.StopMode) []Hold {
 		return []Hold{{ActiveHold: resource.ActiveHold{ID: "h", HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Mode: m}}}, EnforcedAt: now.Add(-time.Hour)}}
 	}
-	proved := Record{Receipts: map[string]resource.Receipt{"h": {}}}
+	proved := Record{Holds: Holds{Receipts: map[string]resource.Receipt{"h": {}}}}
 	bulk := Bulk{Key: true, Bound: 2, Window: time.Hour}
 	full, approved := bulk, bulk
 	full.Others, approved.Others, approved.Approval = 2, 2, "a"
@@ -100,12 +100,12 @@ func TestUnrecordedStopIsNoted(t *testing.T) {
 	p := Step(now, Snapshot{
 		Server: "n1", Passive: true, Observation: &ran, Forced: now.Add(-7 * time.Second), Settings: Settings{SoftTimeout: time.Minute, PollInterval: time.Second},
 		Holds:  []Hold{{ActiveHold: resource.ActiveHold{ID: "h", HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}},
-		Record: Record{Power: protocol.PowerOff, Epoch: 3, Receipts: map[string]resource.Receipt{"h": {}}},
+		Record: Record{Shown: Shown{Power: protocol.PowerOff, Epoch: 3}, Holds: Holds{Receipts: map[string]resource.Receipt{"h": {}}}},
 		Watch:  Watch{Last: protocol.Observation{Power: protocol.PowerOff, StartedAt: now.Add(-time.Minute), ReadAt: now.Add(-time.Minute)}},
 		Bulk:   Bulk{Key: true, Bound: 1, Window: time.Hour},
 	})
 	st := p.Record.Stop
-	if len(p.Record.Receipts) != 0 || p.Record.Epoch != 4 || st == nil || !st.Forced.Equal(now.Add(-7*time.Second)) || !st.Cleared || p.Action.Kind != ActNone || !p.Persist {
+	if len(p.Record.Holds.Receipts) != 0 || p.Record.Shown.Epoch != 4 || st == nil || !st.Forced.Equal(now.Add(-7*time.Second)) || !st.Cleared || p.Action.Kind != ActNone || !p.Persist {
 		t.Errorf("%+v, stop %+v, action %s", p.Record, st, p.Action.Kind)
 	}
 	codes := map[resource.EventCode]int{}

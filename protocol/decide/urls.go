@@ -14,7 +14,7 @@ func urlsOf(d *draft, s *Snapshot) urls {
 
 // due says whether a URL is to be cleared.
 func (us urls) due() bool {
-	if us.d.rec.URL == nil {
+	if !us.d.rec.Residue.has(LeftURL) {
 		return false
 	}
 	a, has := us.d.rec.Attempt, armedNone
@@ -34,7 +34,7 @@ func (us urls) clear() {
 		us.d.recheckAt(us.d.watch.URL.Next)
 		return
 	}
-	us.d.act(Action{Kind: ActClearURL, Attempt: us.d.rec.URL.Attempt})
+	us.d.act(Action{Kind: ActClearURL, Attempt: us.d.rec.Residue.URL().Attempt})
 	us.d.recheck(activeInterval)
 }
 
@@ -48,7 +48,7 @@ func (us urls) clearFirst() bool {
 }
 
 func (us urls) cleared(r Result) {
-	u := us.d.rec.URL
+	u := us.d.rec.Residue.URL()
 	if u == nil || u.Attempt != r.Attempt {
 		return
 	}
@@ -58,7 +58,8 @@ func (us urls) cleared(r Result) {
 		*w = URLWatch{Pending: true, Next: us.d.now.Add(urlMax)}
 		return
 	case r.Code == "":
-		us.d.rec.URL, us.d.watch.URL, us.d.dirty = nil, URLWatch{}, true
+		us.d.rec.Residue.drop(LeftURL)
+		us.d.watch.URL, us.d.dirty = URLWatch{}, true
 		us.d.happened(resource.EventBootURLCleared, "")
 		return
 	}
@@ -70,7 +71,8 @@ func (us urls) cleared(r Result) {
 
 // begin notes the URL that the BMC is given for an attempt, once.
 func (us urls) begin(a *Attempt) {
-	if a.URI && (us.d.rec.URL == nil || us.d.rec.URL.Attempt != a.ID) {
-		us.d.rec.URL, us.d.watch.URL, us.d.dirty = &BootURL{Attempt: a.ID, Token: a.Token}, URLWatch{}, true
+	if u := us.d.rec.Residue.URL(); a.ByURL() && (u == nil || u.Attempt != a.ID) {
+		us.d.rec.Residue.put(Left{Kind: LeftURL, URL: &BootURL{Attempt: a.ID, Token: a.Token}})
+		us.d.watch.URL, us.d.dirty = URLWatch{}, true
 	}
 }

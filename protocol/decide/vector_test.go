@@ -129,7 +129,7 @@ func (y *play) want(act ActionKind) {
 
 func (y *play) receipt(id string, want bool) {
 	y.t.Helper()
-	if _, got := y.p.Record.Receipts[id]; got != want {
+	if _, got := y.p.Record.Holds.Receipts[id]; got != want {
 		y.t.Fatalf("receipt of %s: %t, want %t", id, got, want)
 	}
 }

@@ -114,6 +114,7 @@ func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { // they end with the record
 		return slices.ContainsFunc(p.Expire, func(e resource.Release) bool { return e.HoldID == h.ID })
 	})
+	x.attempt(s.Record.Attempt, p.Record.Attempt)
 	x.retried(s, p)
 	x.uses(s, p)
 	x.action(now, s, p)
@@ -142,13 +143,13 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.t.Fatalf("P6: %+v is armed (metal-operator 939)", o)
 		}
 		switch {
-		case p.Record.Rearm != nil && p.Action.Attempt == p.Record.Rearm.ID:
+		case p.Record.Residue.Rearm() != nil && p.Action.Attempt == p.Record.Residue.Rearm().ID:
 			x.rearmed(s, p)
 		case !a.Network() && netOnly(s.Intent):
 			x.t.Fatal("the disk was armed for what always boots from the network (metal-operator 938)")
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: armed under a hold")
-		case !a.Open() || a.State != resource.AttemptPreparing || last.Power != protocol.PowerOff && !a.Restart:
+		case !a.Open() || a.Stage.State != resource.AttemptPreparing || last.Power != protocol.PowerOff && !a.Order.Restart:
 			x.t.Fatalf("P6: armed outside an attempt toward a power-on: %+v", a)
 		case !a.Network() && p.Record.Unexpected != nil && p.Record.Unexpected.To == protocol.PowerOff:
 			x.t.Fatal("P5: a server that went Off by itself was started without an operator")
@@ -156,13 +157,13 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 			x.grant(s, p)
 		}
 	case ActDisarm:
-		if p.Record.Rearm != nil && p.Action.Attempt == p.Record.Rearm.ID {
+		if p.Record.Residue.Rearm() != nil && p.Action.Attempt == p.Record.Residue.Rearm().ID {
 			x.rearmed(s, p)
 			break
 		}
-		taken := a.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]resource.AttemptState{
+		taken := a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && !slices.Contains([]resource.AttemptState{
 			resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptPowerRequested, resource.AttemptFailed,
-		}, a.State)
+		}, a.Stage.State)
 		if (a.Open() || last.Power != protocol.PowerOff) && !taken || !last.Override.Armed() && !a.hidden() {
 			x.t.Fatalf("P6: disarmed during an attempt: %+v", a)
 		}
@@ -170,12 +171,12 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 		switch {
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: On under a hold")
-		case last.Power != protocol.PowerOff || last.Override.Target != a.Intended || !last.Override.Armed():
+		case last.Power != protocol.PowerOff || last.Override.Target != a.Order.Target || !last.Override.Armed():
 			x.t.Fatalf("P9: On without a read of Off and armed: %+v", last)
-		case a.State != resource.AttemptPowerRequested || !p.Persist:
+		case a.Stage.State != resource.AttemptPowerRequested || !p.Persist:
 			x.t.Fatal("P9: On without its intent on disk")
-		case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.OnAgain.IsZero() &&
-			!now.Before(s.Record.Attempt.OnAgain) && now.Sub(s.Record.Attempt.OnAgain) < onResend:
+		case s.Record.Attempt != nil && s.Record.Attempt.ID == a.ID && !s.Record.Attempt.Stage.PowerOn.Again.IsZero() &&
+			!now.Before(s.Record.Attempt.Stage.PowerOn.Again) && now.Sub(s.Record.Attempt.Stage.PowerOn.Again) < onResend:
 			x.t.Fatal("P9: On repeated too soon")
 		case s.Intent == nil || s.Intent.Releasing || s.Intent.Power != resource.WantOn:
 			x.t.Fatal("P6: On without a claim that wants it")
@@ -203,15 +204,15 @@ func (x *witness) unseen(s Snapshot, p Plan) {
 		return
 	}
 	hard := slices.ContainsFunc(s.Holds, func(h Hold) bool {
-		_, violated := p.Record.Violated[h.ID]
+		_, violated := p.Record.Holds.Violated[h.ID]
 		return h.Mode == resource.StopHard || violated
 	})
 	st := p.Record.Stop
 	switch {
 	case p.Action.Kind != ActForceOff:
 		x.t.Fatalf("%s while the power state is %s", p.Action.Kind, last)
-	case !hard && st.Mode != resource.StopHard || len(s.Holds) == 0 || len(p.Record.Receipts) == len(s.Holds):
-		x.t.Fatalf("forced off unread, with holds %+v and %d receipts", s.Holds, len(p.Record.Receipts))
+	case !hard && st.Mode != resource.StopHard || len(s.Holds) == 0 || len(p.Record.Holds.Receipts) == len(s.Holds):
+		x.t.Fatalf("forced off unread, with holds %+v and %d receipts", s.Holds, len(p.Record.Holds.Receipts))
 	case last == protocol.PowerUnreachable && p.Watch.Unread.Fault.Kind != protocol.FaultSlow:
 		x.t.Fatal("forced off while the BMC does not answer")
 	}
@@ -248,14 +249,14 @@ func (x *witness) policy(a Action) {
 func (x *witness) words(s Snapshot, p Plan) {
 	o := s.Observation
 	for _, h := range s.Holds {
-		_, manual := p.Record.Manual[h.ID]
-		_, proved := p.Record.Receipts[h.ID]
+		_, manual := p.Record.Holds.Manual[h.ID]
+		_, proved := p.Record.Holds.Receipts[h.ID]
 		state, _ := HoldStands(h, p.Record, p.Watch, s.Firmware, s.Settings.SettleWindow)
-		switch _, had := s.Record.Manual[h.ID]; {
+		switch _, had := s.Record.Holds.Manual[h.ID]; {
 		case manual && proved:
 			x.t.Fatal("a proof and an operator's word for the same hold")
-		case manual && (h.ConfirmedDown == nil || p.Record.Manual[h.ID].Manual == nil || p.Record.Manual[h.ID].Reads != 0):
-			x.t.Fatalf("nobody's word: %+v", p.Record.Manual[h.ID])
+		case manual && (h.ConfirmedDown == nil || p.Record.Holds.Manual[h.ID].Manual == nil || p.Record.Holds.Manual[h.ID].Reads != 0):
+			x.t.Fatalf("nobody's word: %+v", p.Record.Holds.Manual[h.ID])
 		case manual && !had && p.Watch.Last.Power != protocol.PowerUnreachable:
 			x.t.Fatalf("a word was taken while the BMC showed %s", p.Watch.Last.Power)
 		case manual && o != nil && (o.Power == protocol.PowerOn || o.Power == protocol.PowerPoweringOn):
@@ -266,7 +267,7 @@ func (x *witness) words(s Snapshot, p Plan) {
 			x.t.Fatalf("%s while %s", state, p.Watch.Last.Power)
 		}
 	}
-	for id, r := range p.Record.Receipts {
+	for id, r := range p.Record.Holds.Receipts {
 		if r.Manual != nil || r.Reads < minReads {
 			x.t.Fatalf("P3: receipt %s of %+v", id, r)
 		}
@@ -284,7 +285,7 @@ func (x *witness) grant(s Snapshot, p Plan) {
 		x.t.Fatalf("P4: a network boot for which no grant was used: %+v", a)
 	}
 	key := grantKey(b)
-	use := p.Record.Used[key]
+	use := p.Record.Owners.Used[key]
 	if s.HubTime.IsZero() {
 		x.t.Fatal("P4: armed for the network before the hub was heard")
 	}
@@ -324,7 +325,7 @@ func (x *witness) uses(s Snapshot, p Plan) {
 		return
 	}
 	b := s.Intent.Boot
-	if g == nil || g.OwnerUID != b.Owner.UID || g.Generation != b.Generation || g.ServerUID != s.Intent.UID || g.ImageDigest != b.Image.Digest || a.OwnerUID != b.Owner.UID || a.Digest != g.ImageDigest {
+	if g == nil || g.OwnerUID != b.Owner.UID || g.Generation != b.Generation || g.ServerUID != s.Intent.UID || g.ImageDigest != b.Image.Digest || a.Order.OwnerUID != b.Owner.UID || a.Order.Digest != g.ImageDigest {
 		x.t.Fatalf("P4: a network boot without a grant that fits: %+v", g)
 	}
 	if !p.Persist {
@@ -336,7 +337,7 @@ func (x *witness) uses(s Snapshot, p Plan) {
 
 // fence checks P3.
 func (x *witness) fence(s Snapshot, p Plan) {
-	for id, r := range p.Record.Receipts {
+	for id, r := range p.Record.Holds.Receipts {
 		i := slices.IndexFunc(s.Holds, func(h Hold) bool { return h.ID == id })
 		if i < 0 {
 			x.t.Fatal("P3: a receipt without its hold")
@@ -344,7 +345,7 @@ func (x *witness) fence(s Snapshot, p Plan) {
 		if s.Observation != nil && s.Observation.Power != protocol.PowerOff && s.Observation.Power != protocol.PowerUnknown && s.Observation.Power != protocol.PowerUnreachable {
 			x.t.Fatalf("P3: a receipt while the server is %s", s.Observation.Power)
 		}
-		if _, old := s.Record.Receipts[id]; old {
+		if _, old := s.Record.Holds.Receipts[id]; old {
 			continue
 		}
 		x.receipts++
@@ -384,19 +385,19 @@ func (x *witness) ends(s Snapshot, p Plan) {
 			x.t.Fatal("P9: an expired request fired")
 		}
 	}
-	if s.Record.Provisioned != nil && p.Record.Provisioned == nil {
+	if s.Record.Owners.Provisioned != nil && p.Record.Owners.Provisioned == nil {
 		x.t.Fatal("provisioned was unset")
 	}
-	for _, was := range append(slices.Collect(maps.Values(s.Record.Earlier)), deref(s.Record.Provisioned)...) {
+	for _, was := range append(slices.Collect(maps.Values(s.Record.Owners.Earlier)), deref(s.Record.Owners.Provisioned)...) {
 		if is := p.Record.ProvisionedFor(was.OwnerUID, was.Generation); is == nil || is.ImageDigest != was.ImageDigest {
 			x.t.Fatalf("P4: the record of %+v is now %+v", was, is)
 		}
 	}
-	if s.Record.Provisioned == nil && p.Record.Provisioned != nil {
+	if s.Record.Owners.Provisioned == nil && p.Record.Owners.Provisioned != nil {
 		x.provisions++
 	}
-	for key, use := range s.Record.Used {
-		if is := p.Record.Used[key]; (is.Attempts < use.Attempts && !use.Repeat || use.Spent && !is.Spent) && !x.renews(s, p) {
+	for key, use := range s.Record.Owners.Used {
+		if is := p.Record.Owners.Used[key]; (is.Attempts < use.Attempts && !use.Repeat || use.Spent && !is.Spent) && !x.renews(s, p) {
 			x.t.Fatalf("P4: the use of %s shrank from %+v to %+v", key, use, is)
 		}
 	}
@@ -412,10 +413,10 @@ func deref(p *resource.Provisioned) []resource.Provisioned {
 // setBoot is checked when it reaches the BMC.
 func (x *witness) setBoot(a Action) {
 	rec := x.world.record()
-	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Outcome != protocol.BootCoercedContinuous) {
+	if x.pending && x.world.m.power != protocol.PowerOff && rec.Attempt.Open() && (rec.Attempt.Network() || rec.Attempt.Stage.Arming.Outcome != protocol.BootCoercedContinuous) {
 		x.t.Fatalf("P6: %s between On and what consumes it", a.Kind)
 	}
-	if re := rec.Rearm; re != nil && re.ID == a.Attempt {
+	if re := rec.Residue.Rearm(); re != nil && re.ID == a.Attempt {
 		return // see rearmed
 	}
 	if a.Kind == ActArm && (rec.Attempt == nil || rec.Attempt.ID != a.Attempt) {
@@ -432,10 +433,10 @@ func (x *witness) served(a protocol.BootAnswer) {
 	if len(x.world.holds) > 0 {
 		x.t.Fatal("P2: a held server was booted")
 	}
-	if a := rec.Attempt; a.Outcome == protocol.BootCoercedContinuous && a.State == resource.AttemptFetched {
+	if a := rec.Attempt; a.Stage.Arming.Outcome == protocol.BootCoercedContinuous && a.Stage.State == resource.AttemptFetched {
 		x.t.Fatal("P4: booted again from the network, because the BMC keeps the override")
 	}
-	use := rec.Used[rec.Attempt.OwnerUID+"/1"]
+	use := rec.Owners.Used[rec.Attempt.Order.OwnerUID+"/1"]
 	if !rec.Attempt.Open() || !rec.Attempt.Network() || use.Attempts < 1 && !use.Ran {
 		x.t.Fatalf("P4: booted outside a granted attempt: %+v", rec.Attempt)
 	}
@@ -443,6 +444,6 @@ func (x *witness) served(a protocol.BootAnswer) {
 
 func (x *witness) fetchedFile(rec Record) {
 	if a := rec.Attempt; a != nil && a.Token == x.token {
-		x.fetched[a.OwnerUID+"/1"], x.fetchedAt[a.OwnerUID+"/1"] = true, x.orders
+		x.fetched[a.Order.OwnerUID+"/1"], x.fetchedAt[a.Order.OwnerUID+"/1"] = true, x.orders
 	}
 }

@@ -108,7 +108,9 @@ func (w *world) hubTime() time.Time { return worldStart.Add(w.now) }
 func (w *world) renew() {
 	w.ids++
 	w.incarnation = fmt.Sprintf("disk-%d", w.ids)
-	r, _ := Renew(w.clock(), w.record())
+	was := w.record()
+	r, _ := Renew(w.clock(), was)
+	w.w.attempt(was.Attempt, r.Attempt)
 	w.save(r)
 	w.poke()
 }
@@ -183,7 +185,9 @@ func (w *world) crash() bool {
 }
 
 func (w *world) restart() {
-	r, _ := Recover(w.record())
+	was := w.record()
+	r, _ := Recover(was)
+	w.w.attempt(was.Attempt, r.Attempt)
 	w.save(r)
 	w.watch, w.events, w.read = Watch{}, nil, nil
 	w.heard, w.started = w.ids%3 != 0, w.now
@@ -336,7 +340,7 @@ func (w *world) act(a Action) Result {
 			}
 			r.Read, r.Busy = r.Stored, r.Outcome == protocol.BootRefusedByState
 		case ActInsert:
-			r.Code, r.Busy, r.Occupied = w.m.insert(w.record().Medium.Token)
+			r.Code, r.Busy, r.Occupied = w.m.insert(w.record().Residue.Medium().Token)
 			r.Message, r.Config = "drive", true
 		case ActEject:
 			r.Code, r.Busy = w.m.eject()
@@ -403,7 +407,7 @@ func (w *world) netboot(target protocol.BootTarget) (time.Duration, bool) {
 func (w *world) load(token string) (time.Duration, bool) {
 	w.fold(Event{Begun: true, Token: token, At: w.clock()})
 	a := w.record().Attempt
-	if !MayFetch(len(w.holds) > 0, false, a, token, a.File) || !a.Served {
+	if !MayFetch(len(w.holds) > 0, false, a, token, a.Order.File) || !a.Marks.Served {
 		return 0, false
 	}
 	w.lost = false

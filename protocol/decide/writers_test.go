@@ -15,59 +15,61 @@ import (
 // that writes a field which is not its own takes part in another's decision.
 func writers() map[string][]string {
 	return map[string][]string{
-		"rec.Attempt":            {"attempts", "draft", "heard"},
-		"rec.Booted":             {"draft"},
-		"rec.Conditions":         {"conditions"},
-		"rec.Ended":              {"requests"},
-		"rec.Epoch":              {"attempts", "sightings"},
-		"rec.Fallback":           {"fallbacks"},
-		"rec.Guard":              {"guards"},
-		"rec.Identity":           {"identities"},
-		"rec.LastPoweredOn":      {"draft"},
-		"rec.LastReset":          {"sightings"},
-		"rec.Left":               {"disarming"},
-		"rec.Manual":             {"proofs"},
-		"rec.Medium":             {"drives"},
-		"rec.Ordered":            {"attempts", "draft"},
-		"rec.Pending":            {"draft", "pursuit"},
-		"rec.PendingRebootSince": {"pursuit"},
-		"rec.Power":              {"sightings"},
-		"rec.PowerLog":           {"sightings"},
-		"rec.Progress":           {"sightings"},
-		"rec.Rearm":              {"rearming"},
-		"rec.Receipts":           {"proofs"},
-		"rec.Released":           {"attempts", "endings"},
-		"rec.Requests":           {"requests"},
-		"rec.Seen":               {"sightings"},
-		"rec.Server":             {"draft"},
-		"rec.Stop":               {"stops"},
-		"rec.Terms":              {"lifetimes", "proofs"},
-		"rec.URL":                {"urls"},
-		"rec.Unexpected":         {"draft", "sightings"},
-		"rec.Used":               {"grants", "requests"},
-		"rec.Violated":           {"proofs"},
-		"watch.Asked":            {"sightings"},
-		"watch.Backoff":          {"attempts", "heard"},
-		"watch.Busy":             {"sightings"},
-		"watch.Counted":          {"lifetimes"},
-		"watch.Eject":            {"drives"},
-		"watch.Guard":            {"guards"},
-		"watch.Heard":            {"heard"},
-		"watch.Image":            {"heard"},
-		"watch.Last":             {"attempts", "rearming", "sightings"},
-		"watch.LastReset":        {"sightings"},
-		"watch.NextTry":          {"attempts", "heard"},
-		"watch.Occupied":         {"drives"},
-		"watch.OffSince":         {"sightings"},
-		"watch.Pause":            {"attempts", "disarming", "sightings", "stops"},
-		"watch.Proofs":           {"proofs", "sightings"},
-		"watch.RearmNext":        {"rearming"},
-		"watch.Refused":          {"draft"},
-		"watch.SilentSince":      {"proofs"},
-		"watch.Stopping":         {"stops"},
-		"watch.URL":              {"urls"},
-		"watch.Unread":           {"sightings"},
-		"watch.Waiting":          {"pursuit", "stops"},
+		"rec.Attempt":              {"attempts", "draft", "heard"},
+		"rec.Booted":               {"draft"},
+		"rec.Conditions":           {"conditions"},
+		"rec.Ended":                {"requests"},
+		"rec.Guard":                {"guards"},
+		"rec.Holds.Manual":         {"proofs"},
+		"rec.Holds.Receipts":       {"proofs"},
+		"rec.Holds.Terms":          {"lifetimes", "proofs"},
+		"rec.Holds.Violated":       {"proofs"},
+		"rec.Identity":             {"identities"},
+		"rec.LastPoweredOn":        {"draft"},
+		"rec.Ordered":              {"attempts", "draft"},
+		"rec.Owners.Fallback":      {"fallbacks"},
+		"rec.Owners.Released":      {"attempts", "endings"},
+		"rec.Owners.Used":          {"grants", "requests"},
+		"rec.Pending":              {"draft", "pursuit"},
+		"rec.PendingRebootSince":   {"pursuit"},
+		"rec.Requests":             {"requests"},
+		"rec.Residue LeftKept":     {"disarming"},
+		"rec.Residue LeftMedium":   {"drives"},
+		"rec.Residue LeftOverride": {"attempts", "disarming"},
+		"rec.Residue LeftRearm":    {"rearming"},
+		"rec.Residue LeftRunning":  {"attempts"},
+		"rec.Residue LeftURL":      {"urls"},
+		"rec.Server":               {"draft"},
+		"rec.Shown.Epoch":          {"attempts", "sightings"},
+		"rec.Shown.LastReset":      {"sightings"},
+		"rec.Shown.Power":          {"sightings"},
+		"rec.Shown.PowerLog":       {"sightings"},
+		"rec.Shown.Progress":       {"sightings"},
+		"rec.Shown.Seen":           {"sightings"},
+		"rec.Stop":                 {"stops"},
+		"rec.Unexpected":           {"draft", "sightings"},
+		"watch.Asked":              {"sightings"},
+		"watch.Backoff":            {"attempts", "heard"},
+		"watch.Busy":               {"sightings"},
+		"watch.Counted":            {"lifetimes"},
+		"watch.Eject":              {"drives"},
+		"watch.Guard":              {"guards"},
+		"watch.Heard":              {"heard"},
+		"watch.Image":              {"heard"},
+		"watch.Last":               {"attempts", "rearming", "sightings"},
+		"watch.LastReset":          {"sightings"},
+		"watch.NextTry":            {"attempts", "heard"},
+		"watch.Occupied":           {"drives"},
+		"watch.OffSince":           {"sightings"},
+		"watch.Pause":              {"attempts", "disarming", "sightings", "stops"},
+		"watch.Proofs":             {"proofs", "sightings"},
+		"watch.RearmNext":          {"rearming"},
+		"watch.Refused":            {"draft"},
+		"watch.SilentSince":        {"proofs"},
+		"watch.Stopping":           {"stops"},
+		"watch.URL":                {"urls"},
+		"watch.Unread":             {"sightings"},
+		"watch.Waiting":            {"pursuit", "stops"},
 	}
 }
 
@@ -140,6 +142,7 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 	of := map[string]string{} // names of pointers, and the field that each is of
 	field := func(e ast.Expr) string {
 		var path []string
+		kind := ""
 		for {
 			switch x := e.(type) {
 			case *ast.SelectorExpr:
@@ -152,6 +155,11 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 			case *ast.StarExpr:
 				e = x.X
 				continue
+			case *ast.CallExpr: // what was left of a kind, such as rec.Residue.Medium()
+				if sel, ok := x.Fun.(*ast.SelectorExpr); ok && len(x.Args) == 0 && slices.Contains(pointers(), "Left"+sel.Sel.Name) {
+					kind, e = " Left"+sel.Sel.Name, sel.X
+					continue
+				}
 			case *ast.UnaryExpr:
 				if x.Op == token.AND {
 					e = x.X
@@ -168,10 +176,18 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 					return ""
 				}
 				if x.Name == recv && len(path) > 1 && (path[0] == "rec" || path[0] == "watch") {
-					return path[0] + "." + path[1]
+					if len(path) > 2 && slices.Contains(groups(), path[1]) {
+						kind = "." + path[2]
+					}
+					return path[0] + "." + path[1] + kind
 				}
 			}
 			return ""
+		}
+	}
+	say := func(f string) {
+		if f != "" && !slices.Contains(fields, f) {
+			fields = append(fields, f)
 		}
 	}
 	note := func(e ast.Expr) {
@@ -181,9 +197,7 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 			}
 			return
 		}
-		if f := field(e); f != "" && !slices.Contains(fields, f) {
-			fields = append(fields, f)
-		}
+		say(field(e))
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -204,11 +218,47 @@ func written(body *ast.BlockStmt, recv string, draft bool) (fields []string) {
 			if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "delete" {
 				note(n.Args[0])
 			}
-			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "DeleteFunc" {
+			sel, ok := n.Fun.(*ast.SelectorExpr)
+			if ok && sel.Sel.Name == "DeleteFunc" {
 				note(n.Args[0])
+			}
+			if ok && sel.Sel.Name == "use" && field(sel.X) == "rec.Owners" {
+				say("rec.Owners.Used")
+			}
+			if ok && field(sel.X) == residue {
+				for _, kind := range leftBy(sel.Sel.Name, n.Args) {
+					say(residue + " " + kind)
+				}
 			}
 		}
 		return true
 	})
 	return fields
+}
+
+// groups are the fields of the record whose own fields have writers of their own.
+func groups() []string { return []string{"Shown", "Owners", "Holds"} }
+
+// residue is the field in which each kind has writers of its own.
+const residue = "rec.Residue"
+
+// pointers are the kinds that have a method which gives a pointer.
+func pointers() []string { return []string{"LeftKept", "LeftRearm", "LeftMedium", "LeftURL"} }
+
+// leftBy are the kinds that a call of a method of the residue writes.
+func leftBy(method string, args []ast.Expr) (kinds []string) {
+	switch method {
+	case "disarm":
+		kinds = append(kinds, "LeftOverride")
+	case "put", "drop":
+		for _, arg := range args {
+			ast.Inspect(arg, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && strings.HasPrefix(id.Name, "Left") && id.Name != "Left" {
+					kinds = append(kinds, id.Name)
+				}
+				return true
+			})
+		}
+	}
+	return kinds
 }
