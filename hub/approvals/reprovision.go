@@ -37,7 +37,7 @@ func (c *Room) reprovisionWaits(rack *resource.Rack, stance resource.ApprovalSta
 		return false
 	}
 	now, n := c.cfg.Clock(), reprovisionNeed(rack, cl)
-	for _, r := range c.cfg.Store.OpenApprovalsOf(rack.Metadata.Name) {
+	for _, r := range c.cfg.Store.Approvals.OpenOf(rack.Metadata.Name) {
 		if r.State == resource.ApprovalApproved && r.Class == resource.ApproveReprovision &&
 			now.Before(r.NotAfter) && !r.CreatedAt.Before(d.Install.At) && approval.Covers(r.Approval, n) {
 			return false

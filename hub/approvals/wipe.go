@@ -40,7 +40,7 @@ func (c *Room) wipeWaits(f plan.Fleet, rack *resource.Rack, stance resource.Appr
 // approved says whether an approval that counts covers a need.
 func (c *Room) approved(n approval.Need) bool {
 	now := c.cfg.Clock()
-	for _, r := range c.cfg.Store.OpenApprovalsOf(n.Rack) {
+	for _, r := range c.cfg.Store.Approvals.OpenOf(n.Rack) {
 		if r.State == resource.ApprovalApproved && r.Class == n.Class && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
 			return true
 		}

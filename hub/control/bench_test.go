@@ -112,7 +112,7 @@ func (b *bench) restart() {
 	if b.store, err = store.Open(b.t.Context(), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID, Vault: vault, Crash: b.at}); err != nil {
 		b.t.Fatal(err)
 	}
-	vault.Start(b.t.Context(), b.store)
+	vault.Start(b.t.Context(), b.store, b.store.Meta)
 	b.deltas, _ = b.store.Deltas()
 	start, err := fence.Begin(b.t.Context(), b.store, b.clock, slog.New(slog.DiscardHandler), b.newID())
 	if err != nil {
@@ -372,7 +372,7 @@ func (b *bench) greets(agent string) {
 
 func (b *bench) ledger(agent string) store.Ledger {
 	b.t.Helper()
-	l, err := b.store.Ledger(agent)
+	l, err := b.store.Ledgers.Get(agent)
 	if err != nil {
 		b.t.Fatal(err)
 	}

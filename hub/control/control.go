@@ -202,7 +202,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Store: cfg.Store, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.images, Env: c.Env, Revisions: c.revisions, Groups: c.Groups,
 		Approvals: c.Approvals, Claims: c.Claims, Maintenance: c.maintenance, Discovery: c.Discovery, Began: began, Version: cfg.Version, Clock: cfg.Clock,
 	})
-	cfg.Registerer.MustRegister(&cfg.Store.Haste, c.Status, c.holds, c.Discovery, c.Link, c.Events, c.Members, c.wake, c.images, seals, c.Env, c.revisions, c.Rollouts, c.Groups)
+	cfg.Registerer.MustRegister(cfg.Store.Haste, c.Status, c.holds, c.Discovery, c.Link, c.Events, c.Members, c.wake, c.images, seals, c.Env, c.revisions, c.Rollouts, c.Groups)
 	return c, nil
 }
 

@@ -70,9 +70,9 @@ func envSite(t *testing.T) (*bench, *modern, *sealbox.Key) {
 
 func (b *bench) upload(file, digit string) {
 	b.t.Helper()
-	iso, _ := b.store.GetISO(file) // none the first time
+	iso, _ := b.store.ISOs.Get(file) // none the first time
 	iso.ISOFile = resource.ISOFile{File: file, Digest: "sha256:" + strings.Repeat(digit, 64), Size: 3, UploadedAt: b.now}
-	if err := b.store.PutISO(ctx(b.t), &iso); err != nil {
+	if err := b.store.ISOs.Put(ctx(b.t), &iso); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -145,7 +145,7 @@ func TestEnvSealed(t *testing.T) {
 	if _, err := b.control.Env.EnvBundle(ctx(t), api.EnvBundleRequest{}, m.name); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("given without a digest: %v", err)
 	}
-	if v := b.store.PeekEnv("c1"); bytes.Contains(v.Body, []byte(canary)) {
+	if v := b.store.Envs.Peek("c1"); bytes.Contains(v.Body, []byte(canary)) {
 		t.Error("the store has the secret")
 	}
 	b.settles(m)

@@ -114,8 +114,8 @@ func TestEnvDropped(t *testing.T) {
 	}
 	b.settles(m)
 	b.settles(m)
-	if in := b.boot(m); in == nil || in.Env != nil || b.store.PeekEnv("c1") != nil {
-		t.Errorf("%+v, %+v", in, b.store.PeekEnv("c1"))
+	if in := b.boot(m); in == nil || in.Env != nil || b.store.Envs.Peek("c1") != nil {
+		t.Errorf("%+v, %+v", in, b.store.Envs.Peek("c1"))
 	}
 }
 
@@ -145,7 +145,7 @@ func TestEnvSealedOnce(t *testing.T) {
 			b.settles(m)
 		}
 	})
-	sealed := b.store.PeekEnv("c1").Sealed
+	sealed := b.store.Envs.Peek("c1").Sealed
 	m.connects()
 	b.settles(m)
 	b.settles(m)

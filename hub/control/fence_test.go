@@ -123,19 +123,19 @@ func TestStepsDown(t *testing.T) {
 // findsOwner has the hub find in the agent's ledger that another one has written it, when a hold is to be
 // entered there.
 func (m *modern) findsOwner() {
-	l, err := m.b.store.Ledger(m.name)
+	l, err := m.b.store.Ledgers.Get(m.name)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
 	l.Owner = m.fence
-	if err := m.b.store.PutLedger(ctx(m.b.t), &l); err != nil {
+	if err := m.b.store.Ledgers.Put(ctx(m.b.t), &l); err != nil {
 		m.b.t.Fatal(err)
 	}
 	if _, err := m.b.store.CreateHold(ctx(m.b.t), storetest.Hold("o", "k", "n1")); err != nil {
 		m.b.t.Fatal(err)
 	}
 	_ = m.b.control.reconcile(ctx(m.b.t)) // which says that another hub has taken over
-	if now, err := m.b.store.Ledger(m.name); err != nil || now.Revision != l.Revision {
+	if now, err := m.b.store.Ledgers.Get(m.name); err != nil || now.Revision != l.Revision {
 		m.b.t.Errorf("the other's ledger was written: %v", err)
 	}
 }

@@ -171,7 +171,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 		a := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: rack}, Key: signer.Public(), Term: 1}}
 		put(a, agent)
 		l := store.Ledger{Agent: agent, Peer: store.Peer{Incarnation: "i", Capabilities: message.Capabilities()}}
-		if err := f.store.PutLedger(b.Context(), &l); err != nil {
+		if err := f.store.Ledgers.Put(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
 		if nonce := f.meets(b, signer, agent); i == 0 {

@@ -155,7 +155,7 @@ func TestUserDataSealedAgain(t *testing.T) {
 	if b.travels(m).Sealed == first.Sealed {
 		t.Error("the document names what was sealed before")
 	}
-	if v := b.store.PeekIgnition("c1"); v == nil || bytes.Contains(v.Body, []byte(canary)) {
+	if v := b.store.Ignitions.Peek("c1"); v == nil || bytes.Contains(v.Body, []byte(canary)) {
 		t.Errorf("the store has %+v", v)
 	}
 }
@@ -211,7 +211,7 @@ func TestUserDataSealedAndDied(t *testing.T) {
 	m.sealKey = key.Public()
 	m.connects()
 	b.dies("hub.ignition.sealed", b.pass)
-	kept := b.store.PeekIgnition("c1")
+	kept := b.store.Ignitions.Peek("c1")
 	if kept == nil || kept.Key != sealbox.ID(key.Public()) {
 		t.Fatalf("kept is %+v", kept)
 	}

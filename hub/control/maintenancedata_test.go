@@ -96,7 +96,7 @@ func TestMaintenanceUserData(t *testing.T) {
 	m.reports(r)
 	b.settles(m)
 	b.settles(m)
-	if v := b.store.PeekIgnition(grants.MaintenanceName(uid)); v != nil {
+	if v := b.store.Ignitions.Peek(grants.MaintenanceName(uid)); v != nil {
 		t.Errorf("what was sealed is kept: %+v", v)
 	}
 	if ops := b.trail.of("Maintenance/m1"); !slices.Equal(ops, []string{"maintain", "maintain", "maintain"}) {

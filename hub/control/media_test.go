@@ -50,10 +50,10 @@ func TestClaimByVirtualMedia(t *testing.T) {
 		inv := &store.Inventory{BMC: own.Metadata.Name, UID: own.Metadata.UID, At: b.now, Systems: []protocol.Inventory{
 			{SystemURI: srv.Spec.SystemURI, Media: &protocol.MediaDrives{Boot: drives}},
 		}}
-		if old := b.store.PeekInventory(own.Metadata.Name, own.Metadata.UID); old != nil {
+		if old := b.store.Inventories.Peek(own.Metadata.Name, own.Metadata.UID); old != nil {
 			inv.Made, inv.Revision = old.Made, old.Revision
 		}
-		if err := b.store.PutInventory(ctx(t), inv); err != nil {
+		if err := b.store.Inventories.Put(ctx(t), inv); err != nil {
 			t.Fatal(err)
 		}
 	}

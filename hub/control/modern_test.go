@@ -202,7 +202,7 @@ func (m *modern) last() message.Sync {
 
 func (m *modern) ledger() store.Ledger {
 	m.b.t.Helper()
-	l, err := m.b.store.Ledger(m.name)
+	l, err := m.b.store.Ledgers.Get(m.name)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}

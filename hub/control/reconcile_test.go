@@ -86,9 +86,9 @@ func (c *Control) turnTest(ctx context.Context, unit string) error {
 func (c *Control) holdDocs(ctx context.Context) (written []string, err error) {
 	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
 		agent := r.Status.Agent
-		was, _ := c.cfg.Store.PeekLedger(agent)
+		was, _ := c.cfg.Store.Ledgers.Peek(agent)
 		err = errors.Join(err, c.holds.Enter(ctx, r.Metadata.Name))
-		if is, _ := c.cfg.Store.PeekLedger(agent); was != nil && is != nil && was.Sent[message.LeafHold].Head != is.Sent[message.LeafHold].Head {
+		if is, _ := c.cfg.Store.Ledgers.Peek(agent); was != nil && is != nil && was.Sent[message.LeafHold].Head != is.Sent[message.LeafHold].Head {
 			written = append(written, agent)
 		}
 	}

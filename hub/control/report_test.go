@@ -16,7 +16,7 @@ import (
 
 func (b *bench) records(subject string) int {
 	b.t.Helper()
-	r, err := b.store.ReadLog(ctx(b.t), subject, 1, 100)
+	r, err := b.store.Log.Read(ctx(b.t), subject, 1, 100)
 	if err != nil {
 		b.t.Fatal(err)
 	}

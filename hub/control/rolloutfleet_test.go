@@ -268,7 +268,7 @@ func (f *fleet) begins(b *box) {
 	if b.proof != nil && !network && !g.Over {
 		f.t.Errorf("%s is installed over without a word of it", b.name)
 	}
-	if g.Over && !slices.ContainsFunc(f.store.Approvals(), func(r store.StoredApproval) bool {
+	if g.Over && !slices.ContainsFunc(f.store.Approvals.List(), func(r store.StoredApproval) bool {
 		return r.SignedAt != nil && r.Class == resource.ApproveReprovision && slices.Contains(r.Targets, b.name)
 	}) {
 		f.t.Errorf("%s is installed over without an approval", b.name)

@@ -146,7 +146,7 @@ func TestSealing(t *testing.T) {
 	local := storetest.BMC("b1", "r1")
 	b.apply(local)
 	b.settles(m)
-	if b.store.PeekSealed("b1") != nil || b.sealed(m) != nil {
+	if b.store.Credentials.Peek("b1") != nil || b.sealed(m) != nil {
 		t.Error("what was sealed is still there")
 	}
 }
@@ -229,7 +229,7 @@ func TestSealedAndDied(t *testing.T) {
 	m.sealKey = k.Public()
 	m.connects()
 	b.dies("hub.secret.sealed", b.pass)
-	kept := b.store.PeekSealed("b1")
+	kept := b.store.Credentials.Peek("b1")
 	if kept == nil {
 		t.Fatal("nothing was kept")
 	}

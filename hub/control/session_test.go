@@ -80,7 +80,7 @@ func TestHello(t *testing.T) {
 			if c.acked {
 				b.acks(agent)
 			}
-			l, err := b.store.Ledger(agent)
+			l, err := b.store.Ledgers.Get(agent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestHello(t *testing.T) {
 // TestStrangers: what is not signed by the agent of the topic changes nothing.
 func TestStrangers(t *testing.T) {
 	b, agent := joined(t)
-	l, err := b.store.Ledger(agent)
+	l, err := b.store.Ledgers.Get(agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,14 +120,14 @@ func TestStrangers(t *testing.T) {
 	b.control.Link.Receive(message.TopicDown(agent, message.LeafApplied), seal(t, key(agent), message.TopicDown(agent, message.LeafApplied), applied))
 	b.control.Link.Receive(message.TopicUp(agent, message.LeafApplied), []byte("garbage"))
 	b.forge(agent, message.LeafHello, key("thief"), message.Hello{Session: "s"})
-	if l, err = b.store.Ledger(agent); err != nil || len(l.Acked) != 0 {
+	if l, err = b.store.Ledgers.Get(agent); err != nil || len(l.Acked) != 0 {
 		t.Errorf("acknowledged by strangers: %v, %v", l.Acked, err)
 	}
 	if got := b.took(agent); got != nil {
 		t.Errorf("a stranger was answered: %v", got)
 	}
 	b.says(agent, message.LeafApplied, applied)
-	if l, _ = b.store.Ledger(agent); l.Acked["hold"] != applied.Head {
+	if l, _ = b.store.Ledgers.Get(agent); l.Acked["hold"] != applied.Head {
 		t.Error("the agent itself is not heard")
 	}
 }
@@ -193,9 +193,9 @@ func TestBehind(t *testing.T) {
 	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
-	before, _ := b.store.Ledger(agent)
+	before, _ := b.store.Ledgers.Get(agent)
 	b.pass()
-	after, _ := b.store.Ledger(agent)
+	after, _ := b.store.Ledgers.Get(agent)
 	if before.Sent["hold"].Head != after.Sent["hold"].Head {
 		t.Errorf("version %v was made behind the agent's back", after.Sent["hold"].Head)
 	}
@@ -209,7 +209,7 @@ func TestBehind(t *testing.T) {
 	b.restart()
 	b.hello(agent, "s", applied)
 	b.pass()
-	if l, _ := b.store.Ledger(agent); l.Sent["hold"].Head.Epoch != 1 {
+	if l, _ := b.store.Ledgers.Get(agent); l.Sent["hold"].Head.Epoch != 1 {
 		t.Error("a version was made before the agent's reports told what the hub may have lost")
 	}
 	b.reports(agent, off("n1"))

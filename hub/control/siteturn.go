@@ -58,7 +58,7 @@ func (c *Control) withoutRack(ctx context.Context, all bool) error {
 func (c *Control) sweepAll(ctx context.Context) error {
 	s := c.cfg.Store
 	errs := []error{
-		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.requests.Sweep(ctx),
+		s.Inventories.Sweep(ctx), s.Credentials.Sweep(ctx), s.Ignitions.Sweep(ctx), s.Envs.Sweep(ctx, plan.EnvNeeded), c.requests.Sweep(ctx),
 	}
 	units := map[string]bool{view.Outside: true, wake.SiteUnit: true}
 	for _, r := range store.List[*resource.Rack](s) {

@@ -84,7 +84,7 @@ func (m *modern) loses(leaf string) {
 	m.b.t.Helper()
 	l := m.ledger()
 	delete(l.Acked, leaf)
-	if err := m.b.store.PutLedger(ctx(m.b.t), &l); err != nil {
+	if err := m.b.store.Ledgers.Put(ctx(m.b.t), &l); err != nil {
 		m.b.t.Fatal(err)
 	}
 	delete(m.applied, leaf)
@@ -163,7 +163,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	for _, leaf := range []string{"hold", "rack/0"} {
 		l := m.ledger()
 		delete(l.Acked, leaf)
-		if err := b.store.PutLedger(ctx(t), &l); err != nil {
+		if err := b.store.Ledgers.Put(ctx(t), &l); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	}
 	l := m.ledger()
 	delete(l.Acked, "hold")
-	if err := b.store.PutLedger(ctx(t), &l); err != nil {
+	if err := b.store.Ledgers.Put(ctx(t), &l); err != nil {
 		t.Fatal(err)
 	}
 	m.says(message.LeafApplied, message.Applied{Doc: "hold", Head: l.Sent["hold"].Head, Digest: "sha256:other", Nonce: m.nonce})

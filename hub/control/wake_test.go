@@ -235,12 +235,12 @@ func (w *wakeWorld) remove(rt *rapid.T) string {
 func (w *wakeWorld) beside(rt *rapid.T) string {
 	if rapid.Bool().Draw(rt, "ledger") {
 		agent := rapid.SampledFrom([]string{"a0", "a1"}).Draw(rt, "agent")
-		l, err := w.store.Ledger(agent)
+		l, err := w.store.Ledgers.Get(agent)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		l.Agent, l.Peer.Incarnation = agent, rapid.SampledFrom([]string{"i", "j"}).Draw(rt, "incarnation")
-		if err := w.store.PutLedger(w.t.Context(), &l); err != nil {
+		if err := w.store.Ledgers.Put(w.t.Context(), &l); err != nil {
 			rt.Skip(err)
 		}
 		return "the ledger of " + agent

@@ -27,13 +27,13 @@ type heads struct{ store *store.Store }
 
 // AuditHead implements audit.Heads.
 func (h heads) AuditHead(ctx context.Context) (audit.Head, error) {
-	head, err := h.store.AuditHead(ctx)
+	head, err := h.store.Meta.AuditHead(ctx)
 	return audit.Head(head), err
 }
 
 // KeepAuditHead implements audit.Heads.
 func (h heads) KeepAuditHead(ctx context.Context, head audit.Head) error {
-	return h.store.KeepAuditHead(ctx, store.AuditHead(head))
+	return h.store.Meta.KeepAuditHead(ctx, store.AuditHead(head))
 }
 
 // openAudit opens the audit log, and lays the key down that it is signed with.

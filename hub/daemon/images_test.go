@@ -31,7 +31,7 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vault.Start(t.Context(), st)
+	vault.Start(t.Context(), st, st.Meta)
 	ask := secrets{st, vault}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg", TokenHosts: []string{"tokens.example"}}})
 	write := func(kind resource.SecretType, data resource.SecretData) {
 		t.Helper()
@@ -64,7 +64,7 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 	other := secret.New(secret.Config{
 		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return kek }, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
-	other.Start(t.Context(), st)
+	other.Start(t.Context(), st, st.Meta)
 	ask = secrets{st, other}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg"}})
 	refused("another key", `Secret "reg"`)
 }

@@ -18,7 +18,7 @@ func (r *Room) Give(ctx context.Context, f plan.Fleet) error {
 	peers := map[string]store.Peer{} // of the agents that may be sent to, by rack
 	for _, rack := range f.Racks {
 		name, agent := rack.Metadata.Name, rack.Status.Agent
-		l, err := r.cfg.Store.PeekLedger(agent)
+		l, err := r.cfg.Store.Ledgers.Peek(agent)
 		if err != nil || l.Peer.Incarnation == "" {
 			continue
 		}

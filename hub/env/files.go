@@ -14,7 +14,7 @@ import (
 // isos are the uploaded files that environments may name.
 func (c *Room) isos() map[string]resource.EnvISO {
 	out := map[string]resource.EnvISO{}
-	for _, f := range c.cfg.Store.ISOs() {
+	for _, f := range c.cfg.Store.ISOs.List() {
 		out[f.File] = f.Env()
 	}
 	return out
@@ -36,7 +36,7 @@ func newISOGrants() *isoGrants { return &isoGrants{by: map[string]map[string]iso
 
 // isosOf are the digests of the files of the hub that an agent's documents name.
 func (c *Room) isosOf(agent string) (map[string]bool, error) {
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return nil, err
 	}

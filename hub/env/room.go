@@ -194,7 +194,7 @@ func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfigura
 		return nil, nil
 	}
 	book := c.envs.of(f.Of)
-	w, have := plan.EnvForConfig(b), c.cfg.Store.PeekEnv(b.Metadata.Name)
+	w, have := plan.EnvForConfig(b), c.cfg.Store.Envs.Peek(b.Metadata.Name)
 	fits := sealsEnv(have, b, a)
 	inputs, key := f.EnvInputs(book.shared, srv, env, w), "config "+b.Metadata.UID
 	if cond, ok := book.see(key, inputs); ok && (fits || cond != nil) {
@@ -220,7 +220,7 @@ func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfigura
 	if have != nil {
 		next.Revision = have.Revision
 	}
-	if err := c.cfg.Store.PutEnv(ctx, next); err != nil {
+	if err := c.cfg.Store.Envs.Put(ctx, next); err != nil {
 		return nil, err
 	}
 	c.cfg.Seals.Sealed()
@@ -263,7 +263,7 @@ func (c *Room) sealedEnvs(f plan.Fleet) map[string]message.EnvIntent {
 		if !plan.EnvNeeded(b) {
 			continue
 		}
-		if v := c.cfg.Store.PeekEnv(b.Metadata.Name); sealsEnv(v, b, c.cfg.Store.AgentOf(b.Spec.Server)) {
+		if v := c.cfg.Store.Envs.Peek(b.Metadata.Name); sealsEnv(v, b, c.cfg.Store.AgentOf(b.Spec.Server)) {
 			out[b.Metadata.Name] = v.EnvIntent
 		}
 	}
@@ -276,7 +276,7 @@ func (c *Room) sealedEnvs(f plan.Fleet) map[string]message.EnvIntent {
 func (c *Room) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string) (api.EnvBundleAnswer, error) {
 	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
 	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
-		if v := c.cfg.Store.EnvFor(agent, q.Sealed); v != nil {
+		if v := c.cfg.Store.Envs.For(agent, q.Sealed); v != nil {
 			c.envPulls.WithLabelValues(pullDone).Inc()
 			return api.EnvBundleAnswer{Body: v.Body}, nil
 		}

@@ -18,11 +18,11 @@ const restoredJump = 1 << 20
 // readEpoch reads the epoch; a new store begins at 1, whoever of two hubs says so.
 func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 	for try := 1; ; try++ {
-		n, _, err := s.Number(epochKey)
+		n, _, err := s.Meta.Number(epochKey)
 		if err != nil || n > 0 {
 			return n, err
 		}
-		err = s.PutNumber(ctx, epochKey, 1, 0)
+		err = s.Meta.PutNumber(ctx, epochKey, 1, 0)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
 			return 1, err
 		}
@@ -35,7 +35,7 @@ func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 // older than what they have. Requests that wait are ended as unknown, because the
 // lost hub may have had their outcome.
 func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
-	n, revision, err := s.Number(epochKey)
+	n, revision, err := s.Meta.Number(epochKey)
 	if err != nil {
 		return 0, err
 	}
@@ -45,7 +45,7 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 			return 0, err
 		}
 	}
-	number, _, err := s.Number(numberKey)
+	number, _, err := s.Meta.Number(numberKey)
 	if err != nil {
 		return 0, err
 	}
@@ -53,5 +53,5 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 		return 0, err
 	}
 	n = max(n, 1) + 1
-	return n, s.PutNumber(ctx, epochKey, n, revision)
+	return n, s.Meta.PutNumber(ctx, epochKey, n, revision)
 }

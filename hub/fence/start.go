@@ -44,12 +44,12 @@ func Begin(ctx context.Context, s *store.Store, clock state.Clock, log *slog.Log
 
 func take(ctx context.Context, s *store.Store, hub string) (message.Fence, error) {
 	for try := 1; ; try++ {
-		n, revision, err := s.Number(numberKey)
+		n, revision, err := s.Meta.Number(numberKey)
 		if err != nil {
 			return message.Fence{}, err
 		}
 		n++
-		err = s.PutNumber(ctx, numberKey, n, revision)
+		err = s.Meta.PutNumber(ctx, numberKey, n, revision)
 		if err == nil {
 			return message.Fence{Number: n, Hub: hub}, nil
 		}
@@ -62,11 +62,11 @@ func take(ctx context.Context, s *store.Store, hub string) (message.Fence, error
 // keep notes a number that another hub has, so that the next start takes a higher one.
 func keep(ctx context.Context, s *store.Store, seen uint64) error {
 	for try := 1; ; try++ {
-		n, revision, err := s.Number(numberKey)
+		n, revision, err := s.Meta.Number(numberKey)
 		if err != nil || n >= seen {
 			return err
 		}
-		err = s.PutNumber(ctx, numberKey, seen, revision)
+		err = s.Meta.PutNumber(ctx, numberKey, seen, revision)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
 			return err
 		}
@@ -107,7 +107,7 @@ func (b *Start) SteppedDownAt() time.Time { return time.Unix(0, b.downAt.Load())
 // Overtaken steps down if another hub started on the same store, and reports whether this one has
 // stepped down.
 func (b *Start) Overtaken() bool {
-	n, _, err := b.store.Number(numberKey)
+	n, _, err := b.store.Meta.Number(numberKey)
 	if err == nil && n > b.number.Number && b.stepDown() {
 		b.log.Error("another hub started on this store; this hub steps down", "fence", b.number.Number, "other_fence", n)
 	}

@@ -81,7 +81,7 @@ func (r *Room) once(ctx context.Context, subject string, data []byte) error {
 	if r.cfg.Reports.Filed(id) {
 		return nil
 	}
-	records, err := r.cfg.Store.ReadLog(ctx, subject, 1, filedPerFact)
+	records, err := r.cfg.Store.Log.Read(ctx, subject, 1, filedPerFact)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (r *Room) once(ctx context.Context, subject string, data []byte) error {
 			return nil
 		}
 	}
-	if _, err := r.cfg.Store.Append(ctx, subject, data, id); err != nil {
+	if _, err := r.cfg.Store.Log.Append(ctx, subject, data, id); err != nil {
 		return err
 	}
 	r.cfg.Reports.File(id)

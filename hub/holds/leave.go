@@ -45,7 +45,7 @@ func (r *Room) leave(ctx context.Context, name string) error {
 
 // acknowledged are the releases in an agent's hold document, if it has acknowledged that.
 func (r *Room) acknowledged(agent string) (map[string]bool, error) {
-	l, err := r.cfg.Store.PeekLedger(agent)
+	l, err := r.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (c *Room) Decorate(b *resource.BMC) {
 		b.Status.Found = seen
 	}
 	b.Status.Servers = c.readings.servers(b)
-	if inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID); inv != nil {
+	if inv := c.cfg.Store.Inventories.Peek(name, b.Metadata.UID); inv != nil {
 		at := inv.At
 		b.Status.Inventory, b.Status.InventoryAt = slices.Clone(inv.Systems), &at
 	}
@@ -43,7 +43,7 @@ func (c *Room) DecorateServer(f plan.Fleet, s *resource.Server) {
 		return
 	}
 	b := f.BMCs[0]
-	if inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID); inv != nil {
+	if inv := c.cfg.Store.Inventories.Peek(b.Metadata.Name, b.Metadata.UID); inv != nil {
 		if sys := inv.System(s.Spec.SystemURI); sys != nil {
 			s.Status.SafeStop, s.Status.Detection = sys.SafeStop.Class, sys.Detection.Class
 		}

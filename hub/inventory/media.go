@@ -13,7 +13,7 @@ func (c *Room) Carried(srv *resource.Server, policy resource.BootPolicy) *resour
 	if err != nil {
 		return nil
 	}
-	inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID)
+	inv := c.cfg.Store.Inventories.Peek(b.Metadata.Name, b.Metadata.UID)
 	if inv == nil || plan.Carries(policy.FirstBoot, inv.System(srv.Spec.SystemURI)) {
 		return nil
 	}

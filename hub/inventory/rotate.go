@@ -152,7 +152,7 @@ func (c *Room) canRotate(b *resource.BMC) error {
 	if agent == "" {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "rack %s has no agent", b.Spec.RackRef.Name).WithHint("join one first")
 	}
-	if l, err := c.cfg.Store.PeekLedger(agent); err != nil || !l.Peer.Can(message.CapRotate) {
+	if l, err := c.cfg.Store.Ledgers.Peek(agent); err != nil || !l.Peer.Can(message.CapRotate) {
 		return protocol.Errorf(protocol.CodeUnsupported, op, "agent %s cannot change accounts", agent).WithHint("upgrade it; it says what it can when it connects")
 	}
 	if len(store.Referring[*resource.Server](c.cfg.Store, resource.KindBMC, name)) == 0 {

@@ -20,7 +20,7 @@ func (c *Room) sealedFor(b *resource.BMC, a *resource.Agent) (*message.SealedCre
 		return nil, plan.SealedNone
 	}
 	secret, err := store.Peek[*resource.Secret](c.cfg.Store, name)
-	have := c.cfg.Store.PeekSealed(b.Metadata.Name)
+	have := c.cfg.Store.Credentials.Peek(b.Metadata.Name)
 	switch {
 	case err != nil || have == nil || have.Agent != a.Metadata.Name || have.Key != sealbox.ID(a.Spec.SealKey),
 		have.Secret != name || have.UID != secret.Metadata.UID:
@@ -96,10 +96,10 @@ func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *resource.BMC, con
 		why(resource.CondSecretNotSealed, err.Error())
 		return nil
 	}
-	if old := c.cfg.Store.PeekSealed(b.Metadata.Name); old != nil {
+	if old := c.cfg.Store.Credentials.Peek(b.Metadata.Name); old != nil {
 		next.Revision = old.Revision
 	}
-	if err := c.cfg.Store.PutSealed(ctx, next); err != nil {
+	if err := c.cfg.Store.Credentials.Put(ctx, next); err != nil {
 		return err
 	}
 	c.cfg.Seals.Sealed()

@@ -70,7 +70,7 @@ func (s *Shelf) needed() (map[string]bool, error) {
 	}
 	out := map[string]bool{}
 	maps.Copy(out, named)
-	for _, f := range s.cfg.Store.ISOs() {
+	for _, f := range s.cfg.Store.ISOs.List() {
 		out[f.Digest] = true
 	}
 	s.mu.Lock()
@@ -86,7 +86,7 @@ func (s *Shelf) needed() (map[string]bool, error) {
 
 // named says whether a name of the book has the content.
 func (s *Shelf) named(digest string) bool {
-	for _, f := range s.cfg.Store.ISOs() {
+	for _, f := range s.cfg.Store.ISOs.List() {
 		if f.Digest == digest {
 			return true
 		}

@@ -52,7 +52,7 @@ func (s *Shelf) give(c *content) {
 // kept is what the book, or the content that was uploaded, has of a digest of an upload;
 // false while it is not complete.
 func (s *Shelf) kept(digest string) (served string, size int64, ok bool) {
-	for _, f := range s.cfg.Store.ISOs() {
+	for _, f := range s.cfg.Store.ISOs.List() {
 		if f.Uploaded == digest && s.blobs.Has(f.Digest) {
 			return f.Digest, f.Size, true
 		}

@@ -53,7 +53,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.received.Collect(ch)
 	m.ended.Collect(ch)
 	m.collected.Collect(ch)
-	ch <- prometheus.MustNewConstMetric(m.files, prometheus.GaugeValue, float64(len(m.shelf.cfg.Store.ISOs())))
+	ch <- prometheus.MustNewConstMetric(m.files, prometheus.GaugeValue, float64(len(m.shelf.cfg.Store.ISOs.List())))
 	m.shelf.mu.Lock()
 	n := len(m.shelf.uploads)
 	m.shelf.mu.Unlock()

@@ -29,7 +29,7 @@ func (c *Room) changeLedger(ctx context.Context, agent string, change func(*stor
 		return l, false, protocol.Errorf(protocol.CodeTimeout, "change a ledger", "%w", ctx.Err())
 	}
 	for try := 1; ; try++ {
-		if l, err = c.cfg.Store.Ledger(agent); err != nil {
+		if l, err = c.cfg.Store.Ledgers.Get(agent); err != nil {
 			return l, false, err
 		}
 		if c.cfg.Start.Yields(ctx, agent, l.Owner) {
@@ -39,7 +39,7 @@ func (c *Room) changeLedger(ctx context.Context, agent string, change func(*stor
 			return l, false, nil
 		}
 		l.Owner = c.cfg.Start.Fence()
-		err = c.cfg.Store.PutLedger(ctx, &l)
+		err = c.cfg.Store.Ledgers.Put(ctx, &l)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == ledgerTries {
 			return l, err == nil, err
 		}
@@ -60,7 +60,7 @@ func (c *Room) SendTo(agent string, now time.Time) {
 	if _, over := c.cfg.Terms.EndingOf(agent); over || c.cfg.Start.SteppedDown() {
 		return
 	}
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return // compile says so
 	}

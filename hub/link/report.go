@@ -18,7 +18,7 @@ func (c *Room) Report(ctx context.Context, a *resource.Agent, m message.Report) 
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
-	l, err := c.cfg.Store.PeekLedger(name)
+	l, err := c.cfg.Store.Ledgers.Peek(name)
 	if err != nil {
 		return false, err
 	}

@@ -74,7 +74,7 @@ func many(b *testing.B, agents int) *Room {
 			head := protocol.Head{Epoch: 1, Version: uint64(v + 1)}
 			l.Sent[leaf], l.Acked[leaf] = store.SentDoc{Head: head, Body: body, Digest: "sha256:" + name}, head
 		}
-		if err := st.PutLedger(b.Context(), &l); err != nil {
+		if err := st.Ledgers.Put(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
 		c.contacts.with(l.Agent, func(k *contact) { k.stage = stageReady })

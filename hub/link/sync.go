@@ -40,7 +40,7 @@ func (c *Room) ask(agent, session string, l *store.Ledger, renew string) {
 // that is not is answered by asking for a Hello, but not each, and not an Applied:
 // it names no session, and a report follows.
 func (c *Room) counts(agent, session, nonce string) bool {
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 		return false
@@ -84,7 +84,7 @@ func (c *Room) syncs(now time.Time) {
 		if !due {
 			continue
 		}
-		l, err := c.cfg.Store.PeekLedger(agent)
+		l, err := c.cfg.Store.Ledgers.Peek(agent)
 		if err != nil {
 			c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 			continue

@@ -59,7 +59,7 @@ func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, er
 	if err != nil {
 		return api.JoinToken{}, err
 	}
-	return t, c.cfg.Store.PutMeta(ctx, tokenKey(secret), kept, 0)
+	return t, c.cfg.Store.Meta.Put(ctx, tokenKey(secret), kept, 0)
 }
 
 func (c *Room) vacant(r *resource.Rack) error {
@@ -82,7 +82,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if err := q.Validate(); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	raw, revision, err := c.cfg.Store.Meta(tokenKey(q.Token))
+	raw, revision, err := c.cfg.Store.Meta.Get(tokenKey(q.Token))
 	if err != nil {
 		return api.JoinAnswer{}, denied
 	}
@@ -113,7 +113,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if raw, err = json.Marshal(t); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	if err := c.cfg.Store.PutMeta(ctx, tokenKey(q.Token), raw, revision); err != nil {
+	if err := c.cfg.Store.Meta.Put(ctx, tokenKey(q.Token), raw, revision); err != nil {
 		return api.JoinAnswer{}, denied
 	}
 	if err := c.install(ctx, t.Rack, name, term, at, q); err != nil {
@@ -181,12 +181,12 @@ const installTries = 8
 // host that joins anew with its old disk has those documents, and takes newer
 // ones only.
 func (c *Room) inherit(ctx context.Context, rack, name string, term uint64) error {
-	l, err := c.cfg.Store.Ledger(name)
+	l, err := c.cfg.Store.Ledgers.Get(name)
 	if err != nil {
 		return err
 	}
 	for t := uint64(1); t < term; t++ {
-		old, err := c.cfg.Store.Ledger(terms.AgentName(rack, t))
+		old, err := c.cfg.Store.Ledgers.Get(terms.AgentName(rack, t))
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (c *Room) inherit(ctx context.Context, rack, name string, term uint64) erro
 			l.Version = v
 		}
 	}
-	return c.cfg.Store.PutLedger(ctx, &l)
+	return c.cfg.Store.Ledgers.Put(ctx, &l)
 }
 
 // TrustOf is the digest of what agents are told to trust; empty if there is none.

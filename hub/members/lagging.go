@@ -18,7 +18,7 @@ func Lagging(s *store.Store, trust string) ([]string, error) {
 		if agent == "" {
 			continue
 		}
-		raw, _, err := s.Meta(certificateKey(agent))
+		raw, _, err := s.Meta.Get(certificateKey(agent))
 		if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 			return nil, err
 		}

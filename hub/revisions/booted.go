@@ -237,7 +237,7 @@ type versionMark struct {
 // TakeVersion is since when the hub has its version; another one than was there begins
 // now.
 func (c *Room) takeVersion(ctx context.Context) (time.Time, error) {
-	raw, revision, err := c.cfg.Store.Meta(metaVersion)
+	raw, revision, err := c.cfg.Store.Meta.Get(metaVersion)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return time.Time{}, err
 	}
@@ -249,5 +249,5 @@ func (c *Room) takeVersion(ctx context.Context) (time.Time, error) {
 	if raw, err = json.Marshal(now); err != nil {
 		return time.Time{}, err
 	}
-	return now.Since, c.cfg.Store.PutMeta(ctx, metaVersion, raw, revision)
+	return now.Since, c.cfg.Store.Meta.Put(ctx, metaVersion, raw, revision)
 }

@@ -56,7 +56,7 @@ func (c *Room) approvedFor(p *revisions.Pass, g *resource.ServerGroup, seats map
 		return nil
 	}
 	ok, mine := map[string]bool{}, installsOf(g, g.Status.Rollout)
-	for _, r := range c.cfg.Store.OpenApprovals() {
+	for _, r := range c.cfg.Store.Approvals.Open() {
 		for _, name := range r.Targets {
 			if s := seats[name]; s != nil {
 				ok[name] = ok[name] || mine.approvedBy(r, p.Fleet.RackOf(name), s.claim, s.seen.Order, p.Now)
@@ -114,7 +114,7 @@ func (c *Room) stillWaits(asks installs, rack string, cl *resource.Claim, cfg *r
 	if cfg != nil && cfg.Status.Seen != nil {
 		order = cfg.Status.Seen.Order
 	}
-	return !slices.ContainsFunc(c.cfg.Store.OpenApprovalsOf(rack), func(r store.StoredApproval) bool {
+	return !slices.ContainsFunc(c.cfg.Store.Approvals.OpenOf(rack), func(r store.StoredApproval) bool {
 		return asks.approvedBy(r, rack, cl, order, c.cfg.Clock())
 	})
 }

@@ -29,9 +29,9 @@ func (v *Vault) Rekey(ctx context.Context) (done api.Rekeyed, err error) {
 		return done, v.fail(err)
 	}
 	v.mu.RLock()
-	records := v.records
+	records, meta := v.records, v.meta
 	v.mu.RUnlock()
-	digest, err := digestKey(ctx, records, keys)
+	digest, err := digestKey(ctx, meta, keys)
 	if err != nil {
 		return done, v.fail(err)
 	}

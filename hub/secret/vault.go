@@ -21,10 +21,8 @@ import (
 // retryAfter is the pause before a key that could not be had is asked for again.
 const retryAfter = time.Minute
 
-// Records is what a Vault needs of the hub's store.
+// Records are the Secrets that a Vault has encrypted.
 type Records interface {
-	Meta(name string) ([]byte, uint64, error)
-	PutMeta(ctx context.Context, name string, value []byte, revision uint64) error
 	Secrets() []store.StoredSecret
 	Rewrap(ctx context.Context, v store.StoredSecret) error
 }
@@ -49,6 +47,7 @@ type Vault struct {
 	keys    sync.Mutex // one Rekey at a time
 	mu      sync.RWMutex
 	records Records
+	meta    *store.Meta
 	ring    ring
 	digest  key   // of digests; none while problem is set
 	problem error // why nothing can be encrypted
@@ -72,9 +71,9 @@ func (v *Vault) none() error {
 
 // Start reads the keys, and encrypts anew what is under a previous one. What is wrong is
 // logged, kept and tried again by Run.
-func (v *Vault) Start(ctx context.Context, r Records) {
+func (v *Vault) Start(ctx context.Context, r Records, meta *store.Meta) {
 	v.mu.Lock()
-	v.records = r
+	v.records, v.meta = r, meta
 	v.mu.Unlock()
 	if v.cfg.Current == nil {
 		if n := len(r.Secrets()); n > 0 {
@@ -174,12 +173,12 @@ type wrapped struct {
 
 // digestKey reads the key of digests, or makes it, and puts it under the current
 // key-encryption key.
-func digestKey(ctx context.Context, r Records, keys ring) (key, error) {
+func digestKey(ctx context.Context, meta *store.Meta, keys ring) (key, error) {
 	const op = "read the key of digests"
 	for {
 		var have wrapped
 		digest, fresh := randomKey(), true
-		raw, revision, err := r.Meta(digestMeta)
+		raw, revision, err := meta.Get(digestMeta)
 		switch {
 		case err == nil && json.Unmarshal(raw, &have) != nil:
 			return key{}, protocol.Errorf(protocol.CodeInternal, op, "it is damaged")
@@ -206,7 +205,7 @@ func digestKey(ctx context.Context, r Records, keys ring) (key, error) {
 		if raw, err = json.Marshal(have); err != nil {
 			return key{}, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 		}
-		if err = r.PutMeta(ctx, digestMeta, raw, revision); protocol.CodeOf(err) != protocol.CodeConflict {
+		if err = meta.Put(ctx, digestMeta, raw, revision); protocol.CodeOf(err) != protocol.CodeConflict {
 			return digest, err
 		}
 	}

@@ -46,7 +46,7 @@ func opened(t *testing.T, mem *storetest.Memory, cfg Config) (*Vault, *store.Sto
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Start(t.Context(), s)
+	v.Start(t.Context(), s, s.Meta)
 	return v, s
 }
 

@@ -76,7 +76,7 @@ func BenchmarkApplyOneServer(b *testing.B) {
 // BenchmarkOpen opens a store of 10,000 servers in memory.
 func BenchmarkOpen(b *testing.B) {
 	s := fleetStore(b, 10_000)
-	mem := s.kv.(*storetest.Memory)
+	mem := s.core.kv.(*storetest.Memory)
 	for b.Loop() {
 		if _, err := Open(b.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: rand.Text}); err != nil {
 			b.Fatal(err)

@@ -110,16 +110,16 @@ func TestInventories(t *testing.T) {
 	apply(t, s, storetest.Rack("r1"), storetest.BMC("b1", "r1"))
 	put := func(uid string, revision uint64, systems int) error {
 		v := &Inventory{BMC: "b1", UID: uid, Systems: make([]protocol.Inventory, systems), Revision: revision}
-		return s.PutInventory(t.Context(), v)
+		return s.Inventories.Put(t.Context(), v)
 	}
 	if err := put("u1", 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	first := s.PeekInventory("b1", "u1")
-	if first == nil || len(first.Systems) != 1 || first != s.PeekInventory("b1", "u1") {
+	first := s.Inventories.Peek("b1", "u1")
+	if first == nil || len(first.Systems) != 1 || first != s.Inventories.Peek("b1", "u1") {
 		t.Errorf("got %+v, and it is decoded each time", first)
 	}
-	if s.PeekInventory("b1", "u2") != nil || s.PeekInventory("b2", "u1") != nil {
+	if s.Inventories.Peek("b1", "u2") != nil || s.Inventories.Peek("b2", "u1") != nil {
 		t.Error("another BMC has its inventory")
 	}
 	if err := put("u1", 0, 2); protocol.CodeOf(err) != protocol.CodeConflict {
@@ -131,13 +131,13 @@ func TestInventories(t *testing.T) {
 	if err := put("u2", 0, 3); err != nil {
 		t.Errorf("of the next BMC of the name: %v", err)
 	}
-	if err := put("u2", s.PeekInventory("b1", "u2").Revision, 5000); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if err := put("u2", s.Inventories.Peek("b1", "u2").Revision, 5000); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("too large: %v", err)
 	}
-	if got := open(t, mem).PeekInventory("b1", "u2"); got == nil || len(got.Systems) != 3 {
+	if got := open(t, mem).Inventories.Peek("b1", "u2"); got == nil || len(got.Systems) != 3 {
 		t.Errorf("after a restart: %+v", got)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") != nil {
+	if err := s.Inventories.Sweep(t.Context()); err != nil || s.Inventories.Peek("b1", "u2") != nil {
 		t.Errorf("left though there is another BMC of its name: %v", err)
 	}
 	b, err := Get[*resource.BMC](s, "b1")
@@ -147,13 +147,13 @@ func TestInventories(t *testing.T) {
 	if err := put(b.Metadata.UID, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) == nil {
+	if err := s.Inventories.Sweep(t.Context()); err != nil || s.Inventories.Peek("b1", b.Metadata.UID) == nil {
 		t.Errorf("swept with its BMC there: %v", err)
 	}
 	if _, err := s.Delete(t.Context(), resource.KindBMC, "b1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) != nil {
+	if err := s.Inventories.Sweep(t.Context()); err != nil || s.Inventories.Peek("b1", b.Metadata.UID) != nil {
 		t.Errorf("left when its BMC went: %v", err)
 	}
 }

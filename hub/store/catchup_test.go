@@ -61,14 +61,14 @@ func TestStoreSetBack(t *testing.T) {
 		mem := storetest.NewMemory()
 		two := open(t, mem)
 		apply(t, two, storetest.Rack("a"))
-		two.mirror.seen(100)
+		two.core.mirror.seen(100)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- two.Run(ctx) }()
 		time.Sleep(3 * rewatchAfter)
 		wants(t, two, "a")
-		if two.mirror.position() != 100 {
-			t.Errorf("it follows from %d", two.mirror.position())
+		if two.core.mirror.position() != 100 {
+			t.Errorf("it follows from %d", two.core.mirror.position())
 		}
 		cancel()
 		if err := <-done; err != nil {

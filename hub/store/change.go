@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
@@ -86,7 +85,7 @@ func (s *Store) transact(ctx context.Context, list []change, checks map[string]u
 			ops = append(ops, state.Op{Kind: state.OpCheck, Key: key, Revision: checks[key]})
 		}
 	}
-	revisions, err := s.commit(ctx, ops)
+	revisions, err := s.core.commit(ctx, ops)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +124,7 @@ func (s *Store) ruleOps(ctx context.Context, list []change, again bool) (ops []s
 		}
 		next, clash := t.apply(there)
 		if clash != nil {
-			s.refresh(ctx, key)
+			s.core.refresh(ctx, key)
 			return nil, &takenError{key, *clash}
 		}
 		switch {
@@ -169,7 +168,7 @@ func (s *Store) peopled(key string) bool {
 
 // takers reads who has what a rule is about.
 func (s *Store) takers(ctx context.Context, key string) ([]taker, uint64, error) {
-	e, err := s.kv.Get(ctx, key)
+	e, err := s.core.kv.Get(ctx, key)
 	if errors.Is(err, state.ErrNotFound) {
 		return nil, 0, nil
 	}
@@ -178,20 +177,4 @@ func (s *Store) takers(ctx context.Context, key string) ([]taker, uint64, error)
 	}
 	list, err := readTakers(e)
 	return list, e.Revision, err
-}
-
-func readTakers(e state.Entry) (list []taker, err error) {
-	if err := json.Unmarshal(e.Value, &list); err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, "read rule", "stored %s cannot be read: %w", e.Key, err).
-			WithHint("start the hub again: it writes the keys of rules anew where they are not right")
-	}
-	return list, nil
-}
-
-// stored is the key of a taker.
-func (t taker) stored() string {
-	if t.Kind == requestKind {
-		return requestBucket + "." + t.Name
-	}
-	return keyOf(t.Kind, t.Name)
 }

@@ -128,8 +128,8 @@ func TestClosedInTheSet(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		running := make(chan error, 1)
 		go func() { running <- two.Run(ctx) }()
-		e, _ := one.mirror.get(keyOf(resource.KindBMC, "b1"))
-		at, err := one.close(t.Context(), e)
+		e, _ := one.core.mirror.get(keyOf(resource.KindBMC, "b1"))
+		at, err := one.core.close(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,11 +210,11 @@ func TestStatusIsOneWrite(t *testing.T) {
 		written = append(written, key)
 		return nil
 	}
-	before := s.mirror.position()
+	before := s.core.mirror.position()
 	if err := s.Put(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"res.servers.n1"}; !slices.Equal(written, want) || s.mirror.position() != before {
+	if want := []string{"res.servers.n1"}; !slices.Equal(written, want) || s.core.mirror.position() != before {
 		t.Errorf("%q was written, want %q", written, want)
 	}
 	mem.BeforeWrite = nil

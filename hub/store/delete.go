@@ -50,16 +50,16 @@ func (s *Store) erase(ctx context.Context, op string, kind resource.Kind, name s
 		})
 		switch {
 		case err == nil:
-			s.logger.Info("resource deletion accepted", "kind", kind, "name", name)
+			s.core.logger.Info("resource deletion accepted", "kind", kind, "name", name)
 			return obj, nil
-		case !s.again(ctx, err, try):
+		case !s.core.again(ctx, err, try):
 			return nil, err
 		}
 	}
 }
 
 func (s *Store) eraseOnce(ctx context.Context, op string, kind resource.Kind, name string, again bool, guards []Guard) (obj resource.Object, err error) {
-	e, there := s.mirror.get(keyOf(kind, name))
+	e, there := s.core.mirror.get(keyOf(kind, name))
 	if !there {
 		return nil, notFound(op, kind, name)
 	}
@@ -70,7 +70,7 @@ func (s *Store) eraseOnce(ctx context.Context, op string, kind resource.Kind, na
 	closed := e
 	defer func() {
 		if err != nil && closed.closed != 0 {
-			s.reopen(ctx, e.Key, closed.Revision)
+			s.core.reopen(ctx, e.Key, closed.Revision)
 		}
 	}()
 	free := func() error {
@@ -87,7 +87,7 @@ func (s *Store) eraseOnce(ctx context.Context, op string, kind resource.Kind, na
 	if err := free(); err != nil {
 		return nil, err
 	}
-	at, err := s.close(ctx, e)
+	at, err := s.core.close(ctx, e)
 	if err != nil {
 		return nil, stateError(op, err)
 	}
@@ -98,7 +98,7 @@ func (s *Store) eraseOnce(ctx context.Context, op string, kind resource.Kind, na
 	if _, err := s.transact(ctx, []change{changeOf(obj, nil, at, nil)}, nil, again); err != nil {
 		return nil, stateError(op, err)
 	}
-	s.crash.At("hub.store.erased")
+	s.core.crash.At("hub.store.erased")
 	return obj, nil
 }
 
@@ -126,7 +126,7 @@ func (s *Store) Remove(ctx context.Context, obj resource.Object) error {
 		if _, err = s.transact(ctx, []change{changeOf(old, nil, h.Metadata.Revision, nil)}, nil, try > 1); err == nil {
 			return nil
 		}
-		if !s.again(ctx, err, try) {
+		if !s.core.again(ctx, err, try) {
 			return stateError(op, err)
 		}
 	}

@@ -68,7 +68,7 @@ func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, gua
 		if err = s.endClaim(ctx, claim, holds, r); err == nil {
 			return claim, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !s.core.again(ctx, err, try) {
 			return nil, stateError(op, err)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Store) endClaim(ctx context.Context, claim *resource.Claim, holds []*re
 	changed := []resource.Object{}
 	goes := claim.Metadata.DeletedAt == nil
 	if goes {
-		now := s.clock().UTC()
+		now := s.core.clock().UTC()
 		claim.Metadata.DeletedAt = &now
 		changed = append(changed, claim)
 	}
@@ -127,7 +127,7 @@ func (s *Store) endClaim(ctx context.Context, claim *resource.Claim, holds []*re
 		obj.Head().Metadata.Revision = revisions[i]
 	}
 	if goes {
-		s.logger.Info("resource deletion accepted", "kind", resource.KindClaim, "name", claim.Metadata.Name)
+		s.core.logger.Info("resource deletion accepted", "kind", resource.KindClaim, "name", claim.Metadata.Name)
 	}
 	return nil
 }

@@ -53,17 +53,3 @@ func (c *checker) ofGroup(i int, it applyItem, cl *resource.Claim, lookup func(r
 func policyWords(p resource.BootPolicy) string {
 	return fmt.Sprintf("{firstBoot: %s, boot: %s, osReboot: %s}", p.FirstBoot, p.Boot, p.OSReboot)
 }
-
-// managedStub keeps people from writing what the hub translates, and the hub from
-// writing what is people's.
-func (c *checker) managedStub(i int, old resource.Object, next *resource.Secret, managed bool) {
-	ours := old != nil && old.Head().Metadata.Annotations[AnnotationManagedStub] != ""
-	switch of := next.Metadata.Annotations[AnnotationManagedStub]; {
-	case managed && old != nil && !ours:
-		c.addConflict(i, "metadata.name", "Secret %q is there, and not the hub's: rename it, or name another one in spec.stub", next.Metadata.Name)
-	case !managed && ours:
-		c.add(i, "metadata.name", "the hub makes this Secret from %q; change that one", old.Head().Metadata.Annotations[AnnotationManagedStub])
-	case !managed && of != "":
-		c.add(i, "metadata.annotations", "%s is the hub's", AnnotationManagedStub)
-	}
-}

@@ -29,7 +29,7 @@ func stubKey(uid string, version uint64) string {
 func (s *Store) KeepStub(ctx context.Context, ref resource.IgnitionRef) error {
 	const op = "keep user data"
 	key := stubKey(ref.UID, ref.Version)
-	if _, there := s.mirror.get(key); there {
+	if _, there := s.core.mirror.get(key); there {
 		return nil
 	}
 	v, err := s.Secret(ref.Secret)
@@ -43,7 +43,7 @@ func (s *Store) KeepStub(ctx context.Context, ref resource.IgnitionRef) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if _, err := s.put(ctx, key, value, 0); err != nil {
+	if _, err := s.core.put(ctx, key, value, 0); err != nil {
 		return stateError(op, err)
 	}
 	return nil
@@ -57,7 +57,7 @@ func (s *Store) StubSecret(ref resource.IgnitionRef) (StoredSecret, error) {
 	if err == nil && own.UID == ref.UID && own.Version == ref.Version {
 		return own, nil
 	}
-	e, ok := s.mirror.get(stubKey(ref.UID, ref.Version))
+	e, ok := s.core.mirror.get(stubKey(ref.UID, ref.Version))
 	switch {
 	case !ok && err != nil:
 		return StoredSecret{}, err
@@ -76,10 +76,10 @@ func decodeStub(e cached) (StoredSecret, error) {
 }
 
 func (s *Store) keptSecrets() (out []StoredSecret) {
-	for _, e := range s.mirror.list(stubBucket) {
+	for _, e := range s.core.mirror.list(stubBucket) {
 		v, err := decodeStub(*e)
 		if err != nil {
-			s.logger.Error("kept user data cannot be read", "key", e.Key, "err", err)
+			s.core.logger.Error("kept user data cannot be read", "key", e.Key, "err", err)
 			continue
 		}
 		out = append(out, v)
@@ -93,7 +93,7 @@ func (s *Store) rewrapKept(ctx context.Context, v StoredSecret) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if _, err := s.put(ctx, v.kept, value, v.Revision); err != nil {
+	if _, err := s.core.put(ctx, v.kept, value, v.Revision); err != nil {
 		return stateError(op, err)
 	}
 	return nil
@@ -102,7 +102,7 @@ func (s *Store) rewrapKept(ctx context.Context, v StoredSecret) error {
 // SweepStubs removes the kept versions that no revision of a group names, and no boot
 // configuration. The codes are conflict, unavailable and timeout.
 func (s *Store) SweepStubs(ctx context.Context) error {
-	entries := s.mirror.list(stubBucket)
+	entries := s.core.mirror.list(stubBucket)
 	if len(entries) == 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *Store) SweepStubs(ctx context.Context) error {
 		if named[e.Key] {
 			continue
 		}
-		if err := s.remove(ctx, e.Key, e.Revision); err != nil {
+		if err := s.core.remove(ctx, e.Key, e.Revision); err != nil {
 			return stateError("remove kept user data", err)
 		}
 	}

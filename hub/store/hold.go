@@ -27,7 +27,7 @@ func (s *Store) CreateHold(ctx context.Context, h *resource.Hold) (*resource.Hol
 	hold.Default()
 	named := hold.Metadata.Name != ""
 	if !named {
-		hold.Metadata.Name = strings.ToLower(s.newID())
+		hold.Metadata.Name = strings.ToLower(s.core.newID())
 	}
 	if f := hold.Validate(); len(f) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f).WithHint("nothing was held; correct the fields that are named")
@@ -41,9 +41,9 @@ func (s *Store) CreateHold(ctx context.Context, h *resource.Hold) (*resource.Hol
 		case err == nil && old != nil:
 			return old, nil
 		case err == nil:
-			s.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
+			s.core.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
 			return hold, nil
-		case !s.again(ctx, err, try):
+		case !s.core.again(ctx, err, try):
 			return nil, err
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Store) createHold(ctx context.Context, op string, hold *resource.Hold, 
 			return sameHold(Copy(s, old), hold, named)
 		}
 	}
-	if _, there := s.mirror.get(key); there {
+	if _, there := s.core.mirror.get(key); there {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "hold %q exists with another owner, key or server", hold.Metadata.Name).
 			WithHint("leave the name out to get a new id")
 	}
@@ -114,7 +114,7 @@ func (s *Store) release(h *resource.Hold, by, reason, with string) bool {
 	if h.Status.ReleasedAt != nil {
 		return false
 	}
-	now := s.clock().UTC()
+	now := s.core.clock().UTC()
 	h.Status.ReleasedAt, h.Status.ReleasedBy, h.Status.ReleaseReason = &now, by, reason
 	if with != "" {
 		if h.Metadata.Annotations == nil {
@@ -122,7 +122,7 @@ func (s *Store) release(h *resource.Hold, by, reason, with string) bool {
 		}
 		h.Metadata.Annotations[AnnotationReleasedWith] = with
 	}
-	s.logger.Info("hold released", "hold", h.Metadata.Name, "server", h.Spec.Server, "by", by, "reason", reason, "with", with)
+	s.core.logger.Info("hold released", "hold", h.Metadata.Name, "server", h.Spec.Server, "by", by, "reason", reason, "with", with)
 	return true
 }
 
@@ -148,8 +148,8 @@ func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*resour
 			return false, protocol.Errorf(protocol.CodeConflict, op, "%q has confirmed at %s already that the server of hold %s is down: %s",
 				was.By, was.At.UTC().Format(time.RFC3339), id, was.Reason).WithHint("it is kept as it was said; nothing more is needed")
 		}
-		h.Status.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: s.clock().UTC()}
-		s.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
+		h.Status.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: s.core.clock().UTC()}
+		s.core.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
 		return true, nil
 	})
 }
@@ -169,8 +169,23 @@ func (s *Store) changeHold(ctx context.Context, op, id string, change func(*reso
 		if err == nil {
 			return hold, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !s.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}
+}
+
+// UnreleaseHold takes back the release of a hold that was not approved: it is as if it
+// had not been released. One that is not released is left as it is. It is for a release
+// that no agent was sent. The codes are not_found, unavailable and timeout.
+func (s *Store) UnreleaseHold(ctx context.Context, id string) error {
+	_, err := s.changeHold(ctx, "take the release back", id, func(h *resource.Hold) (bool, error) {
+		if h.Status.ReleasedAt == nil {
+			return false, nil
+		}
+		h.Status.ReleasedAt, h.Status.ReleasedBy, h.Status.ReleaseReason = nil, "", ""
+		delete(h.Metadata.Annotations, AnnotationReleasedWith)
+		return true, nil
+	})
+	return err
 }

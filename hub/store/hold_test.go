@@ -183,37 +183,37 @@ func TestRequestsLedgerAndMeta(t *testing.T) {
 	_, err = s.GetRequest("01a")
 	wantCode(t, err, protocol.CodeNotFound)
 
-	l, err := s.Ledger("a1")
+	l, err := s.Ledgers.Get("a1")
 	if err != nil || l.Revision != 0 {
 		t.Fatal(err)
 	}
 	l.Sent["hold"] = SentDoc{Head: protocol.Head{Epoch: 1, Version: 2}, Body: []byte("x"), Digest: "d"}
-	if err := s.PutLedger(t.Context(), &l); err != nil {
+	if err := s.Ledgers.Put(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
-	if back, _ := s.Ledger("a1"); string(back.Sent["hold"].Body) != "x" || back.Revision != l.Revision {
+	if back, _ := s.Ledgers.Get("a1"); string(back.Sent["hold"].Body) != "x" || back.Revision != l.Revision {
 		t.Fatalf("%+v", back)
 	}
 	l.Revision = 0
-	wantCode(t, s.PutLedger(t.Context(), &l), protocol.CodeConflict)
+	wantCode(t, s.Ledgers.Put(t.Context(), &l), protocol.CodeConflict)
 
-	if _, _, err := s.Meta("epoch"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, _, err := s.Meta.Get("epoch"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Fatal(err)
 	}
-	if err := s.PutMeta(t.Context(), "epoch", []byte("1"), 0); err != nil {
+	if err := s.Meta.Put(t.Context(), "epoch", []byte("1"), 0); err != nil {
 		t.Fatal(err)
 	}
-	v, rev, err := s.Meta("epoch")
+	v, rev, err := s.Meta.Get("epoch")
 	if err != nil || string(v) != "1" {
 		t.Fatal(err)
 	}
-	wantCode(t, s.PutMeta(t.Context(), "epoch", v, rev+1), protocol.CodeConflict)
-	wantCode(t, s.PutMeta(t.Context(), "a.b", v, 0), protocol.CodeInvalid)
+	wantCode(t, s.Meta.Put(t.Context(), "epoch", v, rev+1), protocol.CodeConflict)
+	wantCode(t, s.Meta.Put(t.Context(), "a.b", v, 0), protocol.CodeInvalid)
 
-	if _, err := s.Append(t.Context(), "receipt", []byte("r"), "id"); err != nil {
+	if _, err := s.Log.Append(t.Context(), "receipt", []byte("r"), "id"); err != nil {
 		t.Fatal(err)
 	}
-	if recs, err := s.ReadLog(t.Context(), "receipt", 1, 10); err != nil || len(recs) != 1 {
+	if recs, err := s.Log.Read(t.Context(), "receipt", 1, 10); err != nil || len(recs) != 1 {
 		t.Fatalf("%v, %v", recs, err)
 	}
 }

@@ -72,13 +72,13 @@ func TestSealedIgnition(t *testing.T) {
 	}
 	v := &SealedIgnition{Config: "c1", Agent: "r1-1", IgnitionIntent: message.IgnitionIntent{Secret: "node", Sealed: "sha256:a"}, Body: []byte("x")}
 	for range 2 {
-		if err := s.PutIgnition(t.Context(), v); err != nil {
+		if err := s.Ignitions.Put(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wantCode(t, s.PutIgnition(t.Context(), &SealedIgnition{Config: "c1"}), protocol.CodeConflict)
-	wantCode(t, s.PutIgnition(t.Context(), &SealedIgnition{Config: "a b"}), protocol.CodeInvalid)
-	if err := s.SweepIgnitions(t.Context()); err != nil {
+	wantCode(t, s.Ignitions.Put(t.Context(), &SealedIgnition{Config: "c1"}), protocol.CodeConflict)
+	wantCode(t, s.Ignitions.Put(t.Context(), &SealedIgnition{Config: "a b"}), protocol.CodeInvalid)
+	if err := s.Ignitions.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{s, open(t, mem)} {
@@ -86,7 +86,7 @@ func TestSealedIgnition(t *testing.T) {
 			agent, sealed string
 			found         bool
 		}{{"r1-1", "sha256:a", true}, {"r1-2", "sha256:a", false}, {"r1-1", "sha256:b", false}, {"r1-1", "", false}, {"", "sha256:a", false}} {
-			if got := s.IgnitionFor(row.agent, row.sealed); (got != nil) != row.found || row.found && string(got.Body) != "x" {
+			if got := s.Ignitions.For(row.agent, row.sealed); (got != nil) != row.found || row.found && string(got.Body) != "x" {
 				t.Errorf("%q for %q: %+v", row.sealed, row.agent, got)
 			}
 		}
@@ -94,7 +94,7 @@ func TestSealedIgnition(t *testing.T) {
 	if err := s.Remove(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepIgnitions(t.Context()); err != nil || s.PeekIgnition("c1") != nil {
+	if err := s.Ignitions.Sweep(t.Context()); err != nil || s.Ignitions.Peek("c1") != nil {
 		t.Errorf("it is still there: %v", err)
 	}
 }

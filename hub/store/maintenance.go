@@ -29,13 +29,13 @@ func (s *Store) JudgeMaintenance(ctx context.Context, name string, word resource
 		case was != nil && was.Denied == word.Denied && was.By == word.By && was.Reason == word.Reason && was.Generation == m.Metadata.Generation:
 			return m, nil
 		}
-		word.At, word.Generation = s.clock().UTC(), m.Metadata.Generation
+		word.At, word.Generation = s.core.clock().UTC(), m.Metadata.Generation
 		m.Status.Approval = &word
 		err = s.Put(ctx, m)
 		if err == nil {
 			return m, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !s.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}
@@ -55,17 +55,17 @@ func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Gu
 		case m.Metadata.DeletedAt != nil:
 			return m, nil
 		case m.Status.State == resource.MaintenanceActive:
-			now := s.clock().UTC()
+			now := s.core.clock().UTC()
 			m.Metadata.DeletedAt = &now
 			err = s.Put(ctx, m)
 		default:
 			err = s.Remove(ctx, m)
 		}
 		if err == nil {
-			s.logger.Info("resource deletion accepted", "kind", resource.KindMaintenance, "name", name)
+			s.core.logger.Info("resource deletion accepted", "kind", resource.KindMaintenance, "name", name)
 			return m, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !s.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}

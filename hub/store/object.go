@@ -11,7 +11,7 @@ import (
 
 // GetObject returns a deep copy, the caller's own; not_found if there is none.
 func (s *Store) GetObject(kind resource.Kind, name string) (resource.Object, error) {
-	e, ok := s.mirror.get(keyOf(kind, name))
+	e, ok := s.core.mirror.get(keyOf(kind, name))
 	if !ok {
 		return nil, notFound("get", kind, name)
 	}
@@ -21,7 +21,7 @@ func (s *Store) GetObject(kind resource.Kind, name string) (resource.Object, err
 // CopyObjects returns deep copies of all resources of the kind, sorted by name.
 // One that this version cannot read is left out; it was logged when it came.
 func (s *Store) CopyObjects(kind resource.Kind) []resource.Object {
-	entries := s.mirror.list(bucketOf(kind))
+	entries := s.core.mirror.list(bucketOf(kind))
 	out := make([]resource.Object, 0, len(entries))
 	for _, e := range entries {
 		if e.obj == nil {
@@ -101,7 +101,7 @@ func (s *Store) Put(ctx context.Context, obj resource.Object) error {
 			return stateError(op, err)
 		}
 		// What it rests on may have changed, and the resource itself not.
-		if _, changed := s.at(key, meta.Revision); changed != nil || !s.again(ctx, err, try) {
+		if _, changed := s.at(key, meta.Revision); changed != nil || !s.core.again(ctx, err, try) {
 			return stateError(op, err)
 		}
 	}
@@ -110,7 +110,7 @@ func (s *Store) Put(ctx context.Context, obj resource.Object) error {
 // at is the resource that is stored under a key at a revision, nil at 0, where there shall be
 // none. Another revision is a state.ErrConflict. One that cannot be read is nil too: it has no rules.
 func (s *Store) at(key string, revision uint64) (resource.Object, error) {
-	e, there := s.mirror.get(key)
+	e, there := s.core.mirror.get(key)
 	if there && e.Revision != revision || !there && revision != 0 {
 		return nil, state.ErrConflict
 	}
@@ -120,13 +120,13 @@ func (s *Store) at(key string, revision uint64) (resource.Object, error) {
 // stamp fills what a resource gets at creation.
 func (s *Store) stamp(meta *resource.Metadata) {
 	if meta.UID == "" {
-		meta.UID = s.newID()
+		meta.UID = s.core.newID()
 	}
 	if meta.Generation == 0 {
 		meta.Generation = 1
 	}
 	if meta.CreatedAt == nil {
-		now := s.clock().UTC()
+		now := s.core.clock().UTC()
 		meta.CreatedAt = &now
 	}
 }

@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
 
 // rewatchAfter is the wait before a watch that ended early is opened again.
@@ -27,21 +25,20 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Healthy == nil {
 		cfg.Healthy = func() error { return nil }
 	}
+	c := newCore(cfg)
 	s := &Store{
-		healthy: cfg.Healthy,
-		kv:      cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, vault: cfg.Vault,
-		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
-		checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules,
-		sets: newTurnstile(), joint: joint{kv: cfg.KV},
+		core: c, Haste: c.haste,
+		Answers: &Answers{c}, Approvals: &Approvals{c}, Credentials: newCredentials(c), Envs: newEnvs(c), Ignitions: newIgnitions(c),
+		Inventories: newInventories(c), ISOs: &ISOs{c}, Ledgers: &Ledgers{c, newDecoded()}, Log: &Log{c, cfg.Log}, Meta: &Meta{c},
+		vault: cfg.Vault, checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules, sets: newTurnstile(),
 	}
-	s.sealed, s.envs, s.requests = s.sealedBook(), s.envBook(), s.requestBook()
-	s.ignitions, s.formerIgnitions = s.ignitionBook(ignitionBucket), s.ignitionBook(formerBucket)
+	s.requests = s.requestBook()
 	for try := 1; ; try++ {
 		err := s.load(ctx)
 		switch {
 		case err == nil:
 			return s, nil
-		case !s.again(ctx, err, try):
+		case !s.core.again(ctx, err, try):
 			return nil, err
 		}
 	}
@@ -50,7 +47,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // load fills the mirror, and sees to it that each rule has its keys.
 func (s *Store) load(ctx context.Context) error {
 	const op = "open store"
-	entries, revision, err := s.kv.List(ctx, "")
+	entries, revision, err := s.core.kv.List(ctx, "")
 	if err != nil {
 		return stateError(op, err)
 	}
@@ -65,7 +62,7 @@ func (s *Store) load(ctx context.Context) error {
 		}
 		there = append(there, c)
 	}
-	s.mirror.replace(there, revision)
+	s.core.mirror.replace(there, revision)
 	if err := s.mend(ctx, entries); err != nil {
 		return stateError(op, err)
 	}
@@ -77,8 +74,8 @@ func (s *Store) load(ctx context.Context) error {
 // missed a deletion there. Run is called once.
 func (s *Store) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
-			s.logger.Warn("store watch ended", "err", err)
+		if err := s.core.follow(ctx); err != nil && ctx.Err() == nil {
+			s.core.logger.Warn("store watch ended", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -88,57 +85,14 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	changes, err := s.kv.Watch(ctx, "", s.mirror.position())
-	if errors.Is(err, state.ErrConflict) {
-		changes, err = s.catchUp(ctx, err)
-	}
-	if err != nil {
-		return err
-	}
-	s.following.Store(true)
-	defer func() {
-		s.following.Store(false)
-		s.mirror.seen(0) // who waits for the watch looks again
-	}()
-	for change := range changes {
-		var news []cached
-		for _, e := range change {
-			if !aside(e.Key) && !s.mirror.has(e.Key, e.Revision) { // else our own write: it is decoded already
-				news = append(news, s.readLogged(e))
-			}
-		}
-		s.mirror.applyWatched(news...)
-		s.mirror.seen(change[len(change)-1].Revision)
-	}
-	return errors.New("watch channel was closed")
-}
-
-// catchUp lists again where a watch from the mirror's position is a conflict, and watches from there. A
-// store that is older than the mirror was set back under a running hub, and is not taken for what is.
-func (s *Store) catchUp(ctx context.Context, conflict error) (<-chan []state.Entry, error) {
-	entries, revision, err := s.kv.List(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	if revision < s.mirror.position() {
-		return nil, conflict
-	}
-	s.logger.Warn("the store was listed again: the watch may have missed deletions", "revision", revision)
-	s.mirror.replace(s.readAll(entries), revision)
-	return s.kv.Watch(ctx, "", revision)
-}
-
 // Subscribe returns a channel that gets a value after any change, several
 // changes in one, and a function that ends the subscription.
-func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscribe() }
+func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.core.mirror.subscribe() }
 
 // Deltas returns a subscription to every change from now on, and a function that ends it.
 func (s *Store) Deltas() (d *Deltas, stop func()) {
 	d = &Deltas{ready: make(chan struct{}, 1)}
-	m := s.mirror
+	m := s.core.mirror
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deltas[d] = true

@@ -44,7 +44,7 @@ func (s *Store) newReferences(ctx context.Context, old, next resource.Object) (m
 			continue
 		}
 		key := keyOf(ref.Kind, ref.Name)
-		e, there, err := s.opened(ctx, key)
+		e, there, err := s.core.opened(ctx, key)
 		switch {
 		case err != nil:
 			return nil, stateError("check references", err)

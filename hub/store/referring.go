@@ -18,7 +18,7 @@ func (s *Store) referrers(kind resource.Kind, name string) []string {
 // the kinds.
 func (s *Store) referring(kind resource.Kind, name string, by ...resource.Kind) []string {
 	found := map[string][]string{} // by bucket
-	for _, e := range s.mirror.find(byReference, reference(kind, name)) {
+	for _, e := range s.core.mirror.find(byReference, reference(kind, name)) {
 		bucket, name := split(e.Key)
 		found[bucket] = append(found[bucket], name)
 	}

@@ -25,7 +25,7 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 	r.Revision = 0
 	for try := 1; ; try++ {
 		created, err := s.createRequest(ctx, op, r, try > 1)
-		if err == nil || !s.again(ctx, err, try) {
+		if err == nil || !s.core.again(ctx, err, try) {
 			return created, err
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Store) putRequest(ctx context.Context, r StoredRequest, again bool) err
 	if old := s.requests.peek(r.ID); old != nil && old.Revision == r.Revision {
 		c.had = requestRules(old)
 	} else if r.Revision != 0 {
-		s.refresh(ctx, c.key)
+		s.core.refresh(ctx, c.key)
 		return stateError(op, state.ErrConflict)
 	}
 	if _, err := s.transact(ctx, []change{c}, nil, again); err != nil {
@@ -155,7 +155,7 @@ func (s *Store) RemoveRequest(ctx context.Context, id string) error {
 // requestBook's requests are without pointers: a copy of one is its reader's own.
 func (s *Store) requestBook() *book[StoredRequest] {
 	return &book[StoredRequest]{
-		store: s, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
+		core: s.core, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
 		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
 	}
 }

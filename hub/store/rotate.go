@@ -49,7 +49,7 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 	if err != nil {
 		return err
 	}
-	now := s.clock().UTC()
+	now := s.core.clock().UTC()
 	obj.Status.Rotation = w.Rotation
 	if !w.SameVersion {
 		obj.Status.Version, obj.Status.Digest, obj.Status.ChangedAt = obj.Status.Version+1, digest, &now

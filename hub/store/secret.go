@@ -22,7 +22,7 @@ type StoredSecret struct {
 // cannot be read.
 func (s *Store) Secret(name string) (StoredSecret, error) {
 	const op = "read secret"
-	e, ok := s.mirror.get(keyOf(resource.KindSecret, name))
+	e, ok := s.core.mirror.get(keyOf(resource.KindSecret, name))
 	if !ok {
 		return StoredSecret{}, notFound(op, resource.KindSecret, name)
 	}
@@ -132,7 +132,7 @@ func (s *Store) encrypt(c *checker, i int, it *applyItem, data resource.SecretDa
 	case dataNext:
 	}
 	var err error
-	now := s.clock().UTC()
+	now := s.core.clock().UTC()
 	next.Status.Version, next.Status.Digest, next.Status.ChangedAt = next.Status.Version+1, digest, &now
 	next.Status.Rotation = nil
 	if stored {
@@ -167,15 +167,6 @@ func takeData(obj resource.Object) resource.SecretData {
 	data := secret.Spec.Data
 	secret.Spec.Data = nil
 	return data
-}
-
-// credentials checks that the Secret of a credentialsRef is one of an account; that it
-// exists is checked elsewhere.
-func (c *checker) credentials(i int, path, ref string, lookup func(resource.Kind, string) resource.Object) {
-	name := resource.SecretOf(ref)
-	if secret, ok := lookup(resource.KindSecret, name).(*resource.Secret); ok && name != "" && secret.Spec.Type != resource.SecretBMC {
-		c.add(i, path, "Secret %q is of type %s, not %s", name, secret.Spec.Type, resource.SecretBMC)
-	}
 }
 
 // SecretUsers are the resources that refer to a Secret, in order.

@@ -198,29 +198,29 @@ func TestSealed(t *testing.T) {
 	b := storetest.BMC("b1", "r1")
 	b.Spec.CredentialsRef = "secret:bmc"
 	apply(t, s, storetest.Rack("r1"), bmcSecret("bmc", "one"), b)
-	if s.PeekSealed("b1") != nil {
+	if s.Credentials.Peek("b1") != nil {
 		t.Error("something is there")
 	}
 	v := &Sealed{BMC: "b1", Agent: "r1-1", Key: "k", SealedCredentials: message.SealedCredentials{Secret: "bmc", Version: 1, Ciphertext: []byte("x")}}
 	for range 2 {
-		if err := s.PutSealed(t.Context(), v); err != nil {
+		if err := s.Credentials.Put(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.SweepSealed(t.Context()); err != nil {
+	if err := s.Credentials.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again := open(t, mem)
 	for _, s := range []*Store{s, again} {
-		got := s.PeekSealed("b1")
-		if got == nil || got.Agent != "r1-1" || string(got.Ciphertext) != "x" || got.Revision != v.Revision || s.PeekSealed("b1") != got {
+		got := s.Credentials.Peek("b1")
+		if got == nil || got.Agent != "r1-1" || string(got.Ciphertext) != "x" || got.Revision != v.Revision || s.Credentials.Peek("b1") != got {
 			t.Errorf("%+v", got)
 		}
 	}
-	wantCode(t, s.PutSealed(t.Context(), &Sealed{BMC: "b1"}), protocol.CodeConflict)
-	wantCode(t, s.PutSealed(t.Context(), &Sealed{BMC: "a b"}), protocol.CodeInvalid)
+	wantCode(t, s.Credentials.Put(t.Context(), &Sealed{BMC: "b1"}), protocol.CodeConflict)
+	wantCode(t, s.Credentials.Put(t.Context(), &Sealed{BMC: "a b"}), protocol.CodeInvalid)
 	apply(t, s, storetest.BMC("b1", "r1"))
-	if err := s.SweepSealed(t.Context()); err != nil || s.PeekSealed("b1") != nil {
+	if err := s.Credentials.Sweep(t.Context()); err != nil || s.Credentials.Peek("b1") != nil {
 		t.Errorf("it is still there: %v", err)
 	}
 }

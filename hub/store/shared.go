@@ -12,7 +12,7 @@ import (
 // The codes are not_found, and internal if it cannot be read.
 func Peek[T resource.Object](s *Store, name string) (T, error) {
 	kind := resource.KindOf[T]()
-	e, _ := s.mirror.get(keyOf(kind, name))
+	e, _ := s.core.mirror.get(keyOf(kind, name))
 	if obj, ok := e.obj.(T); ok {
 		return obj, nil
 	}
@@ -23,7 +23,7 @@ func Peek[T resource.Object](s *Store, name string) (T, error) {
 // resources are shared as those of [Peek] are: each was decoded once, when its revision
 // came, so that a list of a whole fleet costs no more than the slice.
 func List[T resource.Object](s *Store) []T {
-	entries := s.mirror.list(bucketOf(resource.KindOf[T]()))
+	entries := s.core.mirror.list(bucketOf(resource.KindOf[T]()))
 	out := make([]T, 0, len(entries))
 	for _, e := range entries {
 		if obj, ok := e.obj.(T); ok {
@@ -38,16 +38,10 @@ func List[T resource.Object](s *Store) []T {
 func Copy[T resource.Object](s *Store, obj T) T {
 	c, err := clone(obj)
 	if err != nil { // it was decoded from JSON, so it can be encoded
-		s.logger.Error("resource cannot be copied", "name", obj.Head().Metadata.Name, "err", err)
+		s.core.logger.Error("resource cannot be copied", "name", obj.Head().Metadata.Name, "err", err)
 		return obj
 	}
 	return c.(T)
-}
-
-// shared is Peek for any kind; nil if there is none.
-func (s *Store) shared(kind resource.Kind, name string) resource.Object {
-	e, _ := s.mirror.get(keyOf(kind, name))
-	return e.obj
 }
 
 // Altered names the shared resources that are not what is stored, because somebody
@@ -55,7 +49,7 @@ func (s *Store) shared(kind resource.Kind, name string) resource.Object {
 // look for at their end. It decodes everything.
 func (s *Store) Altered() (keys []string) {
 	for _, kind := range resource.Kinds() {
-		for _, e := range s.mirror.list(bucketOf(kind)) {
+		for _, e := range s.core.mirror.list(bucketOf(kind)) {
 			if e.obj == nil {
 				continue
 			}

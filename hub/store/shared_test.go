@@ -207,7 +207,7 @@ func TestValuesAreLeftAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _ := s.mirror.get(key)
+		e, _ := s.core.mirror.get(key)
 		if e.Value != nil {
 			t.Errorf("%s: its value is kept", key)
 		}
@@ -224,7 +224,7 @@ func TestValuesAreLeftAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open(t, mem)
-	e, _ := s.mirror.get("res.racks.r1")
+	e, _ := s.core.mirror.get("res.racks.r1")
 	if again, err := e.value(); err != nil || string(again) != more {
 		t.Errorf("%v, %s comes back of %s", err, again, more)
 	}

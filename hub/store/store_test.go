@@ -238,16 +238,16 @@ func TestLoserForgetsWhatIsGone(t *testing.T) {
 	running.Go(func() { _ = s.Run(ctx) }) // it returns nil
 	defer running.Wait()
 	defer stop()
-	for deadline := time.Now().Add(time.Minute); !s.following.Load(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !s.core.following.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing is watched")
 		}
 	}
-	s.mirror.apply(cached{Entry: state.Entry{Key: "meta.ghost", Value: []byte("x"), Revision: 1 << 20}})
-	if err := s.remove(ctx, "meta.ghost", 1<<20); err == nil {
+	s.core.mirror.apply(cached{Entry: state.Entry{Key: "meta.ghost", Value: []byte("x"), Revision: 1 << 20}})
+	if err := s.core.remove(ctx, "meta.ghost", 1<<20); err == nil {
 		t.Fatal("what is not there was removed")
 	}
-	if _, ok := s.mirror.get("meta.ghost"); ok {
+	if _, ok := s.core.mirror.get("meta.ghost"); ok {
 		t.Error("it stays in the mirror")
 	}
 }

@@ -102,7 +102,7 @@ func (t *Terms) OfName(agent string) Standing {
 	if !ok {
 		return Unknown
 	}
-	highest, _, err := t.store.Number(termKey(rack))
+	highest, _, err := t.store.Meta.Number(termKey(rack))
 	if err != nil {
 		t.log.Error("cannot read the last term of a rack", "rack", rack, "err", err)
 		return Unknown

@@ -16,13 +16,13 @@ func termKey(rack string) string { return "term-" + rack }
 
 // Next is the term of a rack's next agent, and the revision to take it at.
 func (t *Terms) Next(r *resource.Rack) (term, revision uint64, err error) {
-	kept, revision, err := t.store.Number(termKey(r.Metadata.Name))
+	kept, revision, err := t.store.Meta.Number(termKey(r.Metadata.Name))
 	return max(r.Status.Term, kept) + 1, revision, err
 }
 
 // Take takes a term, so that no two agents have one name. Of two that take it one gets a conflict.
 func (t *Terms) Take(ctx context.Context, rack string, term, revision uint64) error {
-	return t.store.PutNumber(ctx, termKey(rack), term, revision)
+	return t.store.Meta.PutNumber(ctx, termKey(rack), term, revision)
 }
 
 // AgentName is the name of a rack's agent of a term.
@@ -34,7 +34,7 @@ func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
 		return a.Spec.RackRef.Name, a.Spec.Term, nil
 	}
 	if name, term, ok := ofAgent(agent); ok {
-		last, _, err := t.store.Number(termKey(name))
+		last, _, err := t.store.Meta.Number(termKey(name))
 		if err != nil {
 			return "", 0, err
 		}

@@ -144,7 +144,7 @@ func (u *Units) wakeBeside(d store.Delta) {
 			u.Site()
 		}
 	case store.BesideApproval:
-		if r, err := u.store.GetApproval(d.Name); err == nil {
+		if r, err := u.store.Approvals.Get(d.Name); err == nil {
 			u.Rack(r.Rack)
 		}
 		u.Site()

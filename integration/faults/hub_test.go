@@ -93,7 +93,7 @@ func (h *hub) start() {
 
 // epoch is that of the documents which the hub signs now.
 func (h *hub) epoch() uint64 {
-	raw, _, err := h.store.Meta("epoch")
+	raw, _, err := h.store.Meta.Get("epoch")
 	if err != nil || len(raw) != 8 {
 		h.site.t.Fatalf("epoch %x: %v", raw, err)
 	}

@@ -148,7 +148,7 @@ func (s *site) enforced(id string) bool {
 }
 
 func (s *site) openDocuments(a *agent, f found, add func(string, ...any)) {
-	l, err := s.hub.store.Ledger(a.name)
+	l, err := s.hub.store.Ledgers.Get(a.name)
 	if err != nil {
 		s.t.Fatal(err)
 	}

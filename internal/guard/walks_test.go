@@ -20,8 +20,8 @@ type walk struct {
 func walks() []walk {
 	return []walk{
 		{"the way to all of a kind, which those below go", []string{
-			"hub/store.List", "hub/store.Copies", "hub/store.Store.CopyObjects", "hub/store.book.list", "hub/store.Store.Approvals",
-			"hub/store.Store.ISOs", "hub/store.Store.Requests", "hub/store.Store.Secrets", "hub/store.Store.keptSecrets",
+			"hub/store.List", "hub/store.Copies", "hub/store.Store.CopyObjects", "hub/store.book.list", "hub/store.Approvals.List",
+			"hub/store.ISOs.List", "hub/store.Store.Requests", "hub/store.Store.Secrets", "hub/store.Store.keptSecrets",
 		}},
 		{"all of it is what somebody reads", []string{
 			"hub/api.registerKind", "hub/approvals.Room.List",
@@ -38,7 +38,7 @@ func walks() []walk {
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},
 		{"tests look whether anything that is shared was changed", []string{"hub/store.Store.Altered"}},
 		{"it removes what nothing needs any more, of all there is", []string{
-			"hub/store.book.sweep", "hub/store.Store.SweepInventories", "hub/store.Store.SweepStubs", "hub/store.Store.makeRoom", "hub/store.Store.HubFiles",
+			"hub/store.book.sweep", "hub/store.Inventories.Sweep", "hub/store.Store.SweepStubs", "hub/store.Answers.makeRoom", "hub/store.Store.HubFiles",
 			"hub/env.Room.ISODigests", "hub/requests.Room.Sweep", "hub/approvals.Room.Sweep", "hub/groups.Room.sweepRevisions", "hub/inventory.Room.Forget",
 			"hub/control.Control.forgetImages", "hub/discovery.Askers", "hub/control.Control.sweepAll",
 			"hub/iso.Shelf.needed",
@@ -163,8 +163,25 @@ func lists(call *ast.CallExpr) bool {
 		return true
 	case "list":
 		return isBucket(sel.X)
-	case "Requests", "Approvals", "ISOs", "Secrets":
+	case "Requests", "Secrets":
 		return len(call.Args) == 0
+	case "List":
+		return len(call.Args) == 0 && isNoun(sel.X)
+	}
+	return false
+}
+
+// isNoun reports whether what is listed is a noun of the store that has all of something, such as s.ISOs.
+func isNoun(x ast.Expr) bool {
+	sel, ok := x.(*ast.SelectorExpr)
+	if !ok || !slices.Contains([]string{"Approvals", "ISOs"}, sel.Sel.Name) {
+		return false
+	}
+	switch of := sel.X.(type) {
+	case *ast.Ident:
+		return of.Name == "s" || of.Name == "st"
+	case *ast.SelectorExpr:
+		return strings.EqualFold(of.Sel.Name, "store")
 	}
 	return false
 }
@@ -172,7 +189,7 @@ func lists(call *ast.CallExpr) bool {
 // isBucket reports whether what is listed is the mirror of the store or a book in it.
 func isBucket(x ast.Expr) bool {
 	sel, ok := x.(*ast.SelectorExpr)
-	return ok && slices.Contains([]string{"mirror", "requests", "sealed", "ignitions", "formerIgnitions", "envs"}, sel.Sel.Name)
+	return ok && slices.Contains([]string{"mirror", "requests", "book", "former"}, sel.Sel.Name)
 }
 
 // fleetSlice reports whether an expression is all of a kind in a plan.Fleet, which is named
@@ -198,6 +215,8 @@ func TestWalksAreSeen(t *testing.T) {
 		`func (s *Store) f() { s.mirror.list("res.claims") }`:                                          "p.Store.f",
 		`func (b *book[V]) f() { b.store.mirror.list(b.bucket) }`:                                      "p.book.f",
 		`func f(s *Store) { s.Requests() }`:                                                            "p.f",
+		`func f(s *Store) { s.Approvals.List() }`:                                                      "p.f",
+		`func f(r *Room) { r.cfg.Approvals.List() }`:                                                   "",
 		`func g(f plan.Fleet) { for range f.Servers {} }`:                                              "p.g",
 		`func g(p *pass) { slices.IndexFunc(p.f.Racks, nil) }`:                                         "p.g",
 		`func g(s *Store) (f plan.Fleet) { f.Racks = nil; return f }`:                                  "",

@@ -73,7 +73,7 @@ func New(cfg Config) (*Gate, error) {
 	}
 	j := judge{store: cfg.Store, table: cfg.Table, ledger: g.ledger}
 	a := answers{store: cfg.Store, table: cfg.Table, logger: cfg.Logger}
-	cfg.Table.Use(j.judge, hurry(cfg.Table, &cfg.Store.Haste), a.once, record(cfg.Table, g.ledger))
+	cfg.Table.Use(j.judge, hurry(cfg.Table, cfg.Store.Haste), a.once, record(cfg.Table, g.ledger))
 	return g, nil
 }
 
