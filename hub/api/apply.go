@@ -47,7 +47,7 @@ func (a applies) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.App
 		return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).
 			WithHint("nothing was changed; correct the fields that are named"))
 	}
-	results, err := a.store.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: route.Caller(ctx).Name, Guard: guard(ctx, a.store, objs)})
+	results, err := a.store.Sets.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: route.Caller(ctx).Name, Guard: guard(ctx, a.store, objs)})
 	if err != nil {
 		return nil, route.Problem(err)
 	}

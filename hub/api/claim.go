@@ -40,7 +40,7 @@ func (c claims) routes(t *route.Table) {
 			if err != nil {
 				return nil, err
 			}
-			claim, err := c.store.DeleteClaim(ctx, in.Name, store.HoldRelease{By: who.Name, BreakGlass: who.BreakGlass, Reason: reason}, guards...)
+			claim, err := c.store.Claims.Delete(ctx, in.Name, store.HoldRelease{By: who.Name, BreakGlass: who.BreakGlass, Reason: reason}, guards...)
 			return decorated(c.status, claim, err)
 		})
 

@@ -34,7 +34,7 @@ func (m maintenances) routes(t *route.Table) {
 			if err := route.Body(word.action, in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			judged, err := m.store.JudgeMaintenance(ctx, in.Name, resource.MaintenanceApproval{By: route.Caller(ctx).Name, Reason: req.Reason, Denied: word.denied})
+			judged, err := m.store.Maintenances.Judge(ctx, in.Name, resource.MaintenanceApproval{By: route.Caller(ctx).Name, Reason: req.Reason, Denied: word.denied})
 			return decorated(m.status, judged, err)
 		})
 	}

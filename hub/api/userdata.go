@@ -23,7 +23,7 @@ func names(s *store.Store, who access.Caller, op access.Operation, old, next res
 			continue
 		}
 		var labels access.Labels // nil is nowhere
-		if secret, err := s.GetObject(resource.KindSecret, name); err == nil {
+		if secret, err := s.Objects.Get(resource.KindSecret, name); err == nil {
 			labels = secret.Head().Metadata.Labels
 		}
 		for _, o := range set { // of the same set, which the caller may not write
@@ -62,7 +62,7 @@ func secretsOf(s *store.Store, obj resource.Object) (names []string) {
 		}
 		add(o.Spec.ParamsSecretRef)
 		for _, name := range o.Spec.Profiles {
-			if p, err := store.Peek[*resource.Profile](s, name); err == nil {
+			if p, err := store.Peek[*resource.Profile](s.Objects, name); err == nil {
 				add(p.Spec.ParamsSecretRef)
 			}
 		}

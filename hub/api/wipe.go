@@ -19,7 +19,7 @@ func wipes(s *store.Store, who access.Caller, old, next resource.Object, set []r
 	if was, ok := old.(*resource.Maintenance); ok && was != nil && was.Spec.Boot.BootEnv != nil && was.Spec.Boot.BootEnv.Name == name && was.Spec.ServerPower == m.Spec.ServerPower {
 		return nil
 	}
-	env, _ := store.Peek[*resource.BootEnv](s, name) // one that is not there is refused as such
+	env, _ := store.Peek[*resource.BootEnv](s.Objects, name) // one that is not there is refused as such
 	for _, o := range set {
 		if e, ok := o.(*resource.BootEnv); ok && e.Metadata.Name == name {
 			env = e

@@ -108,7 +108,7 @@ func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state re
 	}
 	if r.Class == resource.ApproveHoldOverride && state != resource.ApprovalEnded {
 		for _, id := range r.Targets {
-			if err := c.cfg.Store.UnreleaseHold(ctx, id); err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
+			if err := c.cfg.Store.Holds.Unrelease(ctx, id); err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 				return err
 			}
 			c.cfg.Crash.At("hub.approval.unreleased")
@@ -130,7 +130,7 @@ func (c *Room) tellApproval(ctx context.Context, r store.StoredApproval, what st
 
 func (c *Room) holdsGone(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool {
-		_, err := store.Peek[*resource.Hold](c.cfg.Store, id)
+		_, err := store.Peek[*resource.Hold](c.cfg.Store.Objects, id)
 		return err == nil
 	})
 }
@@ -181,7 +181,7 @@ func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *resource.R
 }
 
 func (c *Room) freshApproval(n approval.Need, rack *resource.Rack, stance resource.ApprovalStance) (r resource.ApprovalRequest, ok bool) {
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, rack.Status.Agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, rack.Status.Agent)
 	if err != nil {
 		return r, false
 	}
@@ -302,11 +302,11 @@ func (c *Room) Signed() map[string][][]byte {
 		if r.State != resource.ApprovalApproved || len(r.Signed) == 0 || !now.Before(r.NotAfter) {
 			continue
 		}
-		rack, err := store.Peek[*resource.Rack](c.cfg.Store, r.Rack)
+		rack, err := store.Peek[*resource.Rack](c.cfg.Store.Objects, r.Rack)
 		if err != nil {
 			continue
 		}
-		a, err := store.Peek[*resource.Agent](c.cfg.Store, rack.Status.Agent)
+		a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, rack.Status.Agent)
 		if err != nil || !bytes.Equal(a.Spec.Key, r.AgentKey) {
 			continue
 		}

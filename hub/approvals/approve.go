@@ -103,7 +103,7 @@ func (c *Room) signGranted(ctx context.Context, r store.StoredApproval) (resourc
 // approvalKey is the destructive key that the rack's agent wants: the hub's own, or one
 // that a person has.
 func (c *Room) approvalKey(r store.StoredApproval) *approval.Key {
-	rack, err := store.Peek[*resource.Rack](c.cfg.Store, r.Rack)
+	rack, err := store.Peek[*resource.Rack](c.cfg.Store.Objects, r.Rack)
 	if err != nil {
 		return nil
 	}

@@ -110,7 +110,7 @@ func (b *bench) bundle(m *modern, key *sealbox.Key, claim string, agent string) 
 }
 
 func (b *bench) configOf(name string) *resource.BootConfiguration {
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, name)
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, name)
 	if err != nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func TestEnvSealed(t *testing.T) {
 	b.settles(m)
 	b.settles(m)
 	cfg, cl := b.configOf("c1"), b.claim("c1")
-	env, err := store.Get[*resource.BootEnv](b.store, "debian")
+	env, err := store.Get[*resource.BootEnv](b.store.Objects, "debian")
 	if err != nil || cfg == nil || cfg.Spec.BootEnv != "debian" || cfg.Spec.Image.Digest != resource.EnvImage("debian", env.Metadata.UID, "amd64").Digest {
 		t.Fatalf("%+v, %v; %v", cfg, err, cl.Status.Conditions)
 	}

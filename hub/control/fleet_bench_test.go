@@ -156,7 +156,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 	put := func(obj resource.Object, name string) {
 		m := &obj.Head().Metadata
 		m.Name, m.UID = name, "u-"+name
-		if err := f.store.Put(b.Context(), obj); err != nil {
+		if err := f.store.Objects.Put(b.Context(), obj); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -90,7 +90,7 @@ func (b *bench) pulled(m *modern, key *sealbox.Key, agent string) (string, error
 // that agent alone, and gone with the claim.
 func TestUserDataSealed(t *testing.T) {
 	b, m, key := dataSite(t, ignite(canary))
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 	if err != nil || cfg.Spec.Ignition == nil || cfg.Spec.Ignition.Version != 1 || strings.Contains(cfg.Spec.Ignition.Digest, canary) {
 		t.Fatalf("%+v, %v", cfg, err)
 	}

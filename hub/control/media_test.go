@@ -37,11 +37,11 @@ func TestClaimByVirtualMedia(t *testing.T) {
 	m := b.modern(b.join("r1"))
 	m.caps = message.Capabilities()
 	m.connects()
-	srv, err := store.Get[*resource.Server](b.store, "n1")
+	srv, err := store.Get[*resource.Server](b.store.Objects, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := store.Get[*resource.BMC](b.store, srv.Spec.BMCRef.Name)
+	own, err := store.Get[*resource.BMC](b.store.Objects, srv.Spec.BMCRef.Name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (c *Control) turnTest(ctx context.Context, unit string) error {
 // holdDocs brings the hold documents of all racks up to date, and nothing else; written are the agents
 // for which that made another one.
 func (c *Control) holdDocs(ctx context.Context) (written []string, err error) {
-	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store.Objects) {
 		agent := r.Status.Agent
 		was, _ := c.cfg.Store.Ledgers.Peek(agent)
 		err = errors.Join(err, c.holds.Enter(ctx, r.Metadata.Name))

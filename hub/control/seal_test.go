@@ -138,7 +138,7 @@ func TestSealing(t *testing.T) {
 	old.Nonce = ""
 	m.says(message.LeafHello, old)
 	b.settles(m)
-	if a, err := store.Get[*resource.Agent](b.store, m.name); err != nil || !bytes.Equal(a.Spec.SealKey, second.Public()) {
+	if a, err := store.Get[*resource.Agent](b.store.Objects, m.name); err != nil || !bytes.Equal(a.Spec.SealKey, second.Public()) {
 		t.Errorf("a Hello that was played back changed the key (%v)", err)
 	}
 
@@ -204,7 +204,7 @@ func TestSealingWithoutTheKey(t *testing.T) {
 	if codes(conds) != string(resource.CondSecretNotSealed) || strings.Contains(conds[0].Message, canary) || conds[0].Message == "" {
 		t.Errorf("the BMC has %+v", conds)
 	}
-	s, err := store.Get[*resource.Secret](b.store, "bmc")
+	s, err := store.Get[*resource.Secret](b.store.Objects, "bmc")
 	if err != nil {
 		t.Fatal(err)
 	}

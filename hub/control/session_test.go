@@ -51,7 +51,7 @@ func TestDocumentsUntilAcknowledged(t *testing.T) {
 	if got := b.took(agent); got != nil {
 		t.Errorf("sent although acknowledged: %v", got)
 	}
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -150,20 +150,20 @@ func TestReplaced(t *testing.T) {
 	second := b.join("r1")
 	orphan := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "r1"}, Key: wire.NewSigner(key(agent)).Public(), Term: 1}}
 	orphan.Metadata.Name = agent
-	if err := b.store.Put(ctx(t), orphan); err != nil {
+	if err := b.store.Objects.Put(ctx(t), orphan); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	b.lane()
-	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name); err != nil {
 		t.Error("the release left the hub on the word of an agent that does not serve the rack")
 	}
 	for leaf, msg := range map[string]any{
@@ -178,7 +178,7 @@ func TestReplaced(t *testing.T) {
 	b.greets(second)
 	b.says(second, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	b.lane()
-	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the acknowledged release stays: %v", err)
 	}
 }
@@ -190,7 +190,7 @@ func TestBehind(t *testing.T) {
 	b.acks(agent)
 	applied := map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}, "rack/0": {Epoch: 1, Version: 98}}
 	b.hello(agent, "s", applied)
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := b.store.Ledgers.Get(agent)
@@ -200,7 +200,7 @@ func TestBehind(t *testing.T) {
 		t.Errorf("version %v was made behind the agent's back", after.Sent["hold"].Head)
 	}
 	q := store.StoredRequest{Request: resource.Request{ID: "q", Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Hour)}, Rack: "r1"}
-	if err := b.store.PutRequest(ctx(t), q); err != nil {
+	if err := b.store.Requests.Put(ctx(t), q); err != nil {
 		t.Fatal(err)
 	}
 	if epoch, err := fence.RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
@@ -217,7 +217,7 @@ func TestBehind(t *testing.T) {
 	if d := last[message.HoldDoc](b, agent, message.LeafHold); d.Head.Epoch != 2 || len(d.Holds) != 1 || len(d.Requests) != 0 {
 		t.Errorf("after the epoch was raised: %+v", d)
 	}
-	if q, err := b.store.GetRequest("q"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
+	if q, err := b.store.Requests.Get("q"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
 		t.Errorf("the waiting request is %+v, %v", q.Report, err)
 	}
 }

@@ -83,7 +83,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	defer closeAudit(trail, log)
-	vault.Start(ctx, st, st.Meta)
+	vault.Start(ctx, st.Secrets, st.Meta)
 	written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
 		if err := b.Healthy(); err != nil {
 			return err

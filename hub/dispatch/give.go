@@ -35,9 +35,9 @@ func (r *Room) Give(ctx context.Context, f plan.Fleet) error {
 		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(message.Lacking(peer.Capabilities, needs(b))) > 0 {
 			continue
 		}
-		own := store.Copy(r.cfg.Store, b)
+		own := store.Copy(r.cfg.Store.Objects, b)
 		own.Status.GrantFor, given = peer.Incarnation, true
-		errs = append(errs, r.cfg.Store.Put(ctx, own))
+		errs = append(errs, r.cfg.Store.Objects.Put(ctx, own))
 	}
 	if given {
 		r.cfg.Crash.At("hub.given")

@@ -79,7 +79,7 @@ func hubFiles(d message.RackDoc) (digests []string) {
 // common name of the one that TLS has verified. The code is denied, whether the file
 // exists or not.
 func (c *Room) MayFetchISO(certificate, digest string) error {
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, certificate)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, certificate)
 	if certificate != "" && err == nil && c.cfg.Terms.Active(a) {
 		digests, err := c.isosOf(certificate)
 		if err != nil {
@@ -96,11 +96,11 @@ func (c *Room) MayFetchISO(certificate, digest string) error {
 }
 
 // ISODigests are the contents that documents name which agents were sent, and those of the
-// catalogue of boot images, see [store.Store.HubFiles]. An agent whose
+// catalogue of boot images, see [store.BootImages.Files]. An agent whose
 // documents cannot be read makes it fail: nobody knows what it needs.
 func (c *Room) ISODigests() (map[string]bool, error) {
-	out := c.cfg.Store.HubFiles()
-	for _, a := range store.List[*resource.Agent](c.cfg.Store) {
+	out := c.cfg.Store.BootImages.Files()
+	for _, a := range store.List[*resource.Agent](c.cfg.Store.Objects) {
 		digests, err := c.isosOf(a.Metadata.Name)
 		if err != nil {
 			return nil, err

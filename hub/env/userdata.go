@@ -25,7 +25,7 @@ func (c *Room) IgnitionOf(named *resource.Ref) *resource.IgnitionRef {
 	if named == nil {
 		return nil
 	}
-	s, err := store.Peek[*resource.Secret](c.cfg.Store, named.Name)
+	s, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, named.Name)
 	if err != nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (c *Room) OpenIgnition(ref resource.IgnitionRef) ([]byte, error) {
 
 // RawIgnition is user data as somebody wrote it. No error has anything of it.
 func (c *Room) RawIgnition(ref resource.IgnitionRef) ([]byte, error) {
-	stored, err := c.cfg.Store.StubSecret(ref)
+	stored, err := c.cfg.Store.Secrets.Stub(ref)
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,7 +90,7 @@ func sealsIgnition(v *store.SealedIgnition, b *resource.BootConfiguration, ref *
 func (c *Room) ignitions(f plan.Fleet) (own, former map[string]message.IgnitionIntent) {
 	own, former = map[string]message.IgnitionIntent{}, map[string]message.IgnitionIntent{}
 	for _, b := range f.Configs {
-		a := c.cfg.Store.AgentOf(b.Spec.Server)
+		a := c.cfg.Store.Objects.AgentOf(b.Spec.Server)
 		if v := c.cfg.Store.Ignitions.Peek(b.Metadata.Name); sealsIgnition(v, b, b.Spec.Ignition, a) {
 			own[b.Metadata.Name] = v.IgnitionIntent
 		}
@@ -126,7 +126,7 @@ func (c *Room) sealData(ctx context.Context, f plan.Fleet, b *resource.BootConfi
 	not := func(why string) (*resource.ConditionState, error) {
 		return &resource.ConditionState{Code: resource.CondUserDataNotSealed, Message: why}, nil
 	}
-	a := c.cfg.Store.AgentOf(b.Spec.Server)
+	a := c.cfg.Store.Objects.AgentOf(b.Spec.Server)
 	switch {
 	case a == nil, sealsIgnition(have, b, &ref, a): // CondNoAgent is said elsewhere
 		return nil, nil
@@ -173,7 +173,7 @@ func (c *Room) sealUserData(b *resource.BootConfiguration, ref resource.Ignition
 // the certificate that TLS has verified. Everything that is not sealed for this agent, as
 // it serves its rack now, is not there.
 func (c *Room) Ignition(_ context.Context, q api.IgnitionRequest, agent string) (api.IgnitionAnswer, error) {
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, agent)
 	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
 		if v := c.cfg.Store.Ignitions.For(agent, q.Sealed); v != nil {
 			c.pulls.WithLabelValues(pullDone).Inc()

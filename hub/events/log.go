@@ -59,7 +59,7 @@ var auditCodes = []resource.EventCode{resource.EventHoldAccepted, resource.Event
 func Open(ctx context.Context, cfg Config) (*Log, error) {
 	l := &Log{cfg: cfg, auditing: semaphore.NewWeighted(1), releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}}
 	stored := map[string]bool{}
-	for _, h := range store.List[*resource.Hold](cfg.Store) {
+	for _, h := range store.List[*resource.Hold](cfg.Store.Objects) {
 		stored[h.Metadata.Name] = true
 	}
 	return l, l.start(ctx, stored)

@@ -39,9 +39,9 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, q := range s.OpenRequests() {
+	for _, q := range s.Requests.Open() {
 		q.Report.Outcome, q.Report.Reason = resource.OutcomeUnknown, "the hub was restored from a copy"
-		if err := s.PutRequest(ctx, q); err != nil {
+		if err := s.Requests.Put(ctx, q); err != nil {
 			return 0, err
 		}
 	}

@@ -27,7 +27,7 @@ func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
 			errs = append(errs, c.keepFinding(ctx, n))
 		}
 		for _, b := range gone {
-			errs = append(errs, c.cfg.Store.Remove(ctx, b))
+			errs = append(errs, c.cfg.Store.Objects.Remove(ctx, b))
 		}
 		c.found.leave(r.Metadata.Name, left)
 		if left > 0 {
@@ -58,7 +58,7 @@ func (c *Room) keepFinding(ctx context.Context, n plan.Finding) error {
 	if n.Accepted && !n.New {
 		n.BMC.Metadata.Generation++
 	}
-	if err := c.cfg.Store.Put(ctx, n.BMC); err != nil {
+	if err := c.cfg.Store.Objects.Put(ctx, n.BMC); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.bmc.found")
@@ -173,7 +173,7 @@ func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Dis
 		add(uri)
 	}
 	for _, s := range d.New {
-		_, err := c.cfg.Store.Apply(ctx, []resource.Object{s}, store.ApplyOptions{Create: true, By: "inventory of " + inv.BMC})
+		_, err := c.cfg.Store.Sets.Apply(ctx, []resource.Object{s}, store.ApplyOptions{Create: true, By: "inventory of " + inv.BMC})
 		switch protocol.CodeOf(err) {
 		case "":
 			add(s.Spec.SystemURI)

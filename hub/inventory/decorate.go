@@ -29,7 +29,7 @@ func (c *Room) Decorate(b *resource.BMC) {
 		at := inv.At
 		b.Status.Inventory, b.Status.InventoryAt = slices.Clone(inv.Systems), &at
 	}
-	if secret, err := store.Peek[*resource.Secret](c.cfg.Store, resource.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
+	if secret, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, resource.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
 		own := *secret.Status.Rotation
 		b.Status.Rotation = &own
 	}
@@ -68,7 +68,7 @@ func (c *Room) AgentConditions(agent string) []resource.ConditionState {
 
 // Forget forgets what units, and BMCs, have said that are gone.
 func (c *Room) Forget(units map[string]bool) {
-	c.readings.forget(store.List[*resource.BMC](c.cfg.Store))
+	c.readings.forget(store.List[*resource.BMC](c.cfg.Store.Objects))
 	for _, b := range []*conditions.Book{c.bmcConds, c.serverConds, c.agentConds} {
 		b.Forget(units)
 	}

@@ -9,7 +9,7 @@ import (
 // Carried says why a server's BMC cannot carry a boot policy; nil where it can, and where
 // that is not known.
 func (c *Room) Carried(srv *resource.Server, policy resource.BootPolicy) *resource.ConditionState {
-	b, err := store.Peek[*resource.BMC](c.cfg.Store, srv.Spec.BMCRef.Name)
+	b, err := store.Peek[*resource.BMC](c.cfg.Store.Objects, srv.Spec.BMCRef.Name)
 	if err != nil {
 		return nil
 	}

@@ -170,7 +170,7 @@ func (s *site) content(file string) []byte {
 func (s *site) put(objs ...resource.Object) {
 	s.t.Helper()
 	for _, o := range objs {
-		if err := s.store.Put(s.t.Context(), o); err != nil {
+		if err := s.store.Objects.Put(s.t.Context(), o); err != nil {
 			s.t.Fatal(err)
 		}
 	}

@@ -38,7 +38,7 @@ func (c *Room) Take(m intake.Message) (part, parts int) {
 		c.afterwards(m.Agent, m.Leaf, e)
 		return 0, 0
 	}
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, m.Agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, m.Agent)
 	if err != nil {
 		c.stranger(m.Agent, m.Leaf, err)
 		return 0, 0

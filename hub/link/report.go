@@ -80,7 +80,7 @@ func (c *Room) overtook(agent string, l *store.Ledger, m message.Report) {
 // rackOf is what reports may speak of.
 func rackOf(s *store.Store, rack string) reports.Rack {
 	return reports.Rack{Changes: s.Changes(rack), Has: func(server string) bool {
-		in, err := s.RackOf(server)
+		in, err := s.Objects.RackOf(server)
 		return err == nil && in == rack
 	}}
 }

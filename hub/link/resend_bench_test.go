@@ -63,7 +63,7 @@ func many(b *testing.B, agents int) *Room {
 		name := fmt.Sprintf("r%04d", i)
 		rack := storetest.Rack(name)
 		rack.Status.Agent, rack.Status.Term = name+"-1", 1
-		if err := st.Put(b.Context(), rack); err != nil {
+		if err := st.Objects.Put(b.Context(), rack); err != nil {
 			b.Fatal(err)
 		}
 		l := store.Ledger{Agent: name + "-1", Sent: map[string]store.SentDoc{}, Acked: map[string]protocol.Head{}}

@@ -39,7 +39,7 @@ func tokenKey(token string) string {
 // NewJoinToken makes a token that lets one agent join the rack. A rack has one
 // agent: while it has one, no other may join.
 func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
-	r, err := store.Get[*resource.Rack](c.cfg.Store, rack)
+	r, err := store.Get[*resource.Rack](c.cfg.Store.Objects, rack)
 	if err != nil {
 		return api.JoinToken{}, err
 	}
@@ -93,7 +93,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if t.Used || c.cfg.Clock().After(t.Expires) {
 		return api.JoinAnswer{}, denied
 	}
-	r, err := store.Get[*resource.Rack](c.cfg.Store, t.Rack)
+	r, err := store.Get[*resource.Rack](c.cfg.Store.Objects, t.Rack)
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
@@ -148,12 +148,12 @@ func (c *Room) install(ctx context.Context, rack, name string, term, revision ui
 	a := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: rack}, Key: q.Key, Term: term, SealKey: q.SealKey}}
 	a.Metadata = resource.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
 	a.Default()
-	if err := c.cfg.Store.Put(ctx, a); err != nil {
+	if err := c.cfg.Store.Objects.Put(ctx, a); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.join.agent")
 	for try := 1; ; try++ {
-		r, err := store.Get[*resource.Rack](c.cfg.Store, rack)
+		r, err := store.Get[*resource.Rack](c.cfg.Store.Objects, rack)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (c *Room) install(ctx context.Context, rack, name string, term, revision ui
 		}
 		r.Status.Agent, r.Status.Term = name, term
 		r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
-		if err = c.cfg.Store.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
+		if err = c.cfg.Store.Objects.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
 			return err // of a conflict: somebody applied the rack meanwhile
 		}
 	}

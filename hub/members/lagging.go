@@ -13,7 +13,7 @@ import (
 // digest names, by name.
 func Lagging(s *store.Store, trust string) ([]string, error) {
 	var out []string
-	for _, r := range store.List[*resource.Rack](s) {
+	for _, r := range store.List[*resource.Rack](s.Objects) {
 		agent := r.Status.Agent
 		if agent == "" {
 			continue

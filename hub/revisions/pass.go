@@ -55,13 +55,13 @@ type Pass struct {
 func (c *Room) Begin(f plan.Fleet) *Pass {
 	s := c.cfg.Store
 	p := &Pass{
-		Fleet: f, Now: c.cfg.Clock().UTC(), Groups: store.List[*resource.ServerGroup](s), Entries: store.List[*resource.BootImage](s),
+		Fleet: f, Now: c.cfg.Clock().UTC(), Groups: store.List[*resource.ServerGroup](s.Objects), Entries: store.List[*resource.BootImage](s.Objects),
 		History: map[string][]*resource.GroupRevision{}, Versions: map[string]string{},
 	}
-	if m, err := store.Peek[*resource.ManagedBootImages](s, resource.ManagedBootImagesName); err == nil {
+	if m, err := store.Peek[*resource.ManagedBootImages](s.Objects, resource.ManagedBootImagesName); err == nil {
 		p.Managed = m
 	}
-	for _, r := range store.List[*resource.GroupRevision](s) {
+	for _, r := range store.List[*resource.GroupRevision](s.Objects) {
 		p.History[r.Spec.GroupUID] = append(p.History[r.Spec.GroupUID], r)
 		for _, img := range r.Spec.Images {
 			p.Versions[img.Digest] = cmp.Or(p.Versions[img.Digest], r.Spec.Version)

@@ -21,12 +21,6 @@ import (
 // retryAfter is the pause before a key that could not be had is asked for again.
 const retryAfter = time.Minute
 
-// Records are the Secrets that a Vault has encrypted.
-type Records interface {
-	Secrets() []store.StoredSecret
-	Rewrap(ctx context.Context, v store.StoredSecret) error
-}
-
 // Config is what a Vault needs.
 type Config struct {
 	// Current is where the key that encrypts comes from; nil is none: Secrets are
@@ -46,7 +40,7 @@ type Vault struct {
 
 	keys    sync.Mutex // one Rekey at a time
 	mu      sync.RWMutex
-	records Records
+	secrets *store.Secrets
 	meta    *store.Meta
 	ring    ring
 	digest  key   // of digests; none while problem is set
@@ -71,12 +65,12 @@ func (v *Vault) none() error {
 
 // Start reads the keys, and encrypts anew what is under a previous one. What is wrong is
 // logged, kept and tried again by Run.
-func (v *Vault) Start(ctx context.Context, r Records, meta *store.Meta) {
+func (v *Vault) Start(ctx context.Context, secrets *store.Secrets, meta *store.Meta) {
 	v.mu.Lock()
-	v.records, v.meta = r, meta
+	v.secrets, v.meta = secrets, meta
 	v.mu.Unlock()
 	if v.cfg.Current == nil {
-		if n := len(r.Secrets()); n > 0 {
+		if n := len(secrets.List()); n > 0 {
 			v.cfg.Logger.Error("there are secrets and no key-encryption key is configured; none of them can be used", "secrets", n)
 		}
 		return

@@ -39,7 +39,7 @@ type Answer struct {
 	Body    []byte    `json:"body,omitempty"`
 	// Dropped is an answer whose body was not kept: it was too long, or is a secret.
 	Dropped bool `json:"dropped,omitempty"`
-	// Revision is for EndAnswer.
+	// Revision is for [Answers.End].
 	Revision uint64 `json:"-"`
 }
 

@@ -13,12 +13,12 @@ import (
 func TestDeltas(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	d, stop := s.Deltas()
-	if _, err := s.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "r1")}, ApplyOptions{By: "test"}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "r1")}, ApplyOptions{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	moved := storetest.Rack("r1")
 	moved.Spec.SoftTimeout *= 2
-	if _, err := s.Apply(t.Context(), []resource.Object{moved}, ApplyOptions{By: "test"}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{moved}, ApplyOptions{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Ledgers.Put(t.Context(), &Ledger{Agent: "a1"}); err != nil {

@@ -33,7 +33,7 @@ func TestHaste(t *testing.T) {
 				return err
 			},
 			"a set": func(ctx context.Context, n string) error {
-				_, err := s.Apply(ctx, []resource.Object{storetest.Rack("r" + n)}, ApplyOptions{By: "admin"})
+				_, err := s.Sets.Apply(ctx, []resource.Object{storetest.Rack("r" + n)}, ApplyOptions{By: "admin"})
 				return err
 			},
 		}

@@ -39,7 +39,7 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 			}
 		}
 	}
-	for _, r := range s.requests.list() {
+	for _, r := range s.Requests.book.list() {
 		if r.ID != "" {
 			take(taker{Kind: requestKind, Name: r.ID}, requestRules(r))
 		}

@@ -23,7 +23,7 @@ func (m *Meta) Number(key string) (n, revision uint64, err error) {
 	return binary.BigEndian.Uint64(raw), revision, nil
 }
 
-// PutNumber writes one: compare-and-set on its revision, where 0 creates. The codes are those of PutMeta.
+// PutNumber writes one: compare-and-set on its revision, where 0 creates. The codes are those of Put.
 func (m *Meta) PutNumber(ctx context.Context, key string, n, revision uint64) error {
 	return m.Put(ctx, key, binary.BigEndian.AppendUint64(nil, n), revision)
 }

@@ -25,14 +25,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Healthy == nil {
 		cfg.Healthy = func() error { return nil }
 	}
-	c := newCore(cfg)
-	s := &Store{
-		core: c, Haste: c.haste,
-		Answers: &Answers{c}, Approvals: &Approvals{c}, Credentials: newCredentials(c), Envs: newEnvs(c), Ignitions: newIgnitions(c),
-		Inventories: newInventories(c), ISOs: &ISOs{c}, Ledgers: &Ledgers{c, newDecoded()}, Log: &Log{c, cfg.Log}, Meta: &Meta{c},
-		vault: cfg.Vault, checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules, sets: newTurnstile(),
-	}
-	s.requests = s.requestBook()
+	s := newStore(cfg)
 	for try := 1; ; try++ {
 		err := s.load(ctx)
 		switch {
@@ -41,6 +34,21 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		case !s.core.again(ctx, err, try):
 			return nil, err
 		}
+	}
+}
+
+// newStore makes the nouns, each above those that it needs.
+func newStore(cfg Config) *Store {
+	c := newCore(cfg)
+	objects := &Objects{core: c, sets: newTurnstile()}
+	holds := &Holds{objects: objects}
+	secrets := &Secrets{objects, cfg.Vault, cfg.CheckIgnition}
+	return &Store{
+		core: c, Haste: c.haste, Objects: objects, Holds: holds, Secrets: secrets,
+		Answers: &Answers{c}, Approvals: &Approvals{c}, BootImages: &BootImages{objects}, Claims: &Claims{objects, holds},
+		Credentials: newCredentials(c), Envs: newEnvs(c), Ignitions: newIgnitions(c), Inventories: newInventories(c),
+		ISOs: &ISOs{c}, Ledgers: &Ledgers{c, newDecoded()}, Log: &Log{c, cfg.Log}, Maintenances: &Maintenances{objects}, Meta: &Meta{c},
+		Requests: newRequests(objects), Sets: &Sets{objects, holds, secrets, cfg.EnvRules},
 	}
 }
 
@@ -101,4 +109,17 @@ func (s *Store) Deltas() (d *Deltas, stop func()) {
 		defer m.mu.Unlock()
 		delete(m.deltas, d)
 	}
+}
+
+// Changes counts what has changed in what is read here since the store was opened; with a rack only what is of that
+// rack, or of no rack or all. Whoever reads the count first, and then resources, has what is stored for as long as
+// the count stays.
+func (s *Store) Changes(rack string) uint64 {
+	m := s.core.mirror
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if rack == "" {
+		return m.changes
+	}
+	return max(m.touches.all, m.touches.racks[rack])
 }

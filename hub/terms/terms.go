@@ -30,7 +30,7 @@ func AgentName(rack string, term uint64) string { return fmt.Sprintf("%s-%d", ra
 
 // RackOf finds the rack and term of an agent that is there, or was.
 func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
-	if a, err := store.Peek[*resource.Agent](t.store, agent); err == nil {
+	if a, err := store.Peek[*resource.Agent](t.store.Objects, agent); err == nil {
 		return a.Spec.RackRef.Name, a.Spec.Term, nil
 	}
 	if name, term, ok := ofAgent(agent); ok {
@@ -38,7 +38,7 @@ func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
 		if err != nil {
 			return "", 0, err
 		}
-		if r, err := store.Peek[*resource.Rack](t.store, name); err == nil && term <= max(last, r.Status.Term) {
+		if r, err := store.Peek[*resource.Rack](t.store.Objects, name); err == nil && term <= max(last, r.Status.Term) {
 			return name, term, nil
 		}
 	}

@@ -171,14 +171,14 @@ func (u *Units) Site() { u.Racks.Wake(SiteUnit) }
 
 // Agent wakes the rack that an agent serves.
 func (u *Units) Agent(agent string) {
-	for _, r := range store.Find(u.store, store.RacksByAgent, agent) {
+	for _, r := range store.Find(u.store.Objects, store.RacksByAgent, agent) {
 		u.Rack(r.Metadata.Name)
 	}
 }
 
 // Server has the rack of a server take its turn; one that is in no rack is the site's.
 func (u *Units) Server(server string) {
-	rack, err := u.store.RackOf(server)
+	rack, err := u.store.Objects.RackOf(server)
 	if err != nil {
 		rack = ""
 	}
@@ -187,7 +187,7 @@ func (u *Units) Server(server string) {
 
 // All wakes every unit.
 func (u *Units) All() {
-	for _, r := range store.List[*resource.Rack](u.store) {
+	for _, r := range store.List[*resource.Rack](u.store.Objects) {
 		u.Rack(r.Metadata.Name)
 	}
 	u.Site()
@@ -237,7 +237,7 @@ func (r *sweepRound) next() []string {
 }
 
 func (u *Units) rackNames() (out []string) {
-	for _, r := range store.List[*resource.Rack](u.store) {
+	for _, r := range store.List[*resource.Rack](u.store.Objects) {
 		out = append(out, r.Metadata.Name)
 	}
 	return out

@@ -135,7 +135,7 @@ func (s *site) stored(disk *storetest.Memory) *store.Store {
 
 // agentConditions are what the hub prints of an agent.
 func (h *hub) agentConditions(name string) []resource.ConditionState {
-	a, err := store.Get[*resource.Agent](h.store, name)
+	a, err := store.Get[*resource.Agent](h.store.Objects, name)
 	if err != nil {
 		h.site.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (h *hub) agentConditions(name string) []resource.ConditionState {
 }
 
 func (h *hub) serverConditions(name string) []resource.ConditionState {
-	sv, err := store.Get[*resource.Server](h.store, name)
+	sv, err := store.Get[*resource.Server](h.store.Objects, name)
 	if err != nil {
 		h.site.t.Fatal(err)
 	}

@@ -68,7 +68,6 @@ func larger() map[string]bounds {
 		"hub/iso":           {10, 52, 20},
 		"hub/link":          {10, 57, 26},
 		"hub/plan":          {10, 68, 34},
-		"hub/store":         {10, 85, 20},
 		"integration/fleet": {10, 40, 21},
 		"integration/sim":   {10, 60, 23},
 		"netboot/mirror":    {10, 40, 28},

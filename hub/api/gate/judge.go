@@ -81,11 +81,11 @@ func (j judge) placesOf(r *http.Request, rule route.Rule) (places []access.Label
 	case route.TargetNamed:
 		name := nameOf(r)
 		what = string(rule.Kind) + " " + name
-		if obj, err := j.store.GetObject(rule.Kind, name); err == nil {
+		if obj, err := j.store.Objects.Get(rule.Kind, name); err == nil {
 			places = access.Places(obj, w)
 		}
 	case route.TargetRequest:
-		if q, err := j.store.GetRequest(r.PathValue("id")); err == nil {
+		if q, err := j.store.Requests.Get(r.PathValue("id")); err == nil {
 			places = []access.Labels{access.AtServer(w, q.Server)}
 		}
 	case route.TargetWhole, route.TargetEach, route.TargetNone:

@@ -26,7 +26,7 @@ func find[T resource.Object](w *World, name string) (none T) {
 	if o, ok := w.set[string(resource.KindOf[T]())+"/"+name].(T); ok {
 		return o
 	}
-	if o, err := store.Peek[T](w.store, name); err == nil {
+	if o, err := store.Peek[T](w.store.Objects, name); err == nil {
 		return o
 	}
 	return none
@@ -43,7 +43,7 @@ func (w *World) Server(name string) *resource.Server { return find[*resource.Ser
 
 // Behind implements access.World.
 func (w *World) Behind(bmc string) []*resource.Server {
-	return store.Referring[*resource.Server](w.store, resource.KindBMC, bmc)
+	return store.Referring[*resource.Server](w.store.Objects, resource.KindBMC, bmc)
 }
 
 // Agent returns an agent; nil if it does not exist.

@@ -173,7 +173,7 @@ func TestUploadFromEnv(t *testing.T) {
 	env.Metadata.Name = "x-1"
 	env.Default()
 	h := apitest.New(t)
-	if err := h.Store.Put(t.Context(), env); err != nil {
+	if err := h.Store.Objects.Put(t.Context(), env); err != nil {
 		t.Fatal(err)
 	}
 	src, pr, out := isoRun(t)
