@@ -114,7 +114,7 @@ func (b *bench) restart() {
 	}
 	vault.Start(b.t.Context(), b.store.Secrets, b.store.Meta)
 	b.deltas, _ = b.store.Deltas()
-	start, err := fence.Begin(b.t.Context(), b.store, b.clock, slog.New(slog.DiscardHandler), b.newID())
+	start, err := fence.Begin(b.t.Context(), b.store.Meta, b.clock, slog.New(slog.DiscardHandler), b.newID())
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func (m *modern) findsOwner() {
 func TestSameStore(t *testing.T) {
 	b, m := modernSite(t)
 	b.now = b.now.Add(2 * message.SyncEvery)
-	if _, err := fence.Begin(ctx(t), b.store, b.clock, slog.New(slog.DiscardHandler), "other"); err != nil {
+	if _, err := fence.Begin(ctx(t), b.store.Meta, b.clock, slog.New(slog.DiscardHandler), "other"); err != nil {
 		t.Fatal(err)
 	}
 	b.control.tick()

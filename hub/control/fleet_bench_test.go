@@ -143,7 +143,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 	if f.store, err = store.Open(b.Context(), store.Config{KV: mem, Log: mem, Clock: clock, NewID: newID}); err != nil {
 		b.Fatal(err)
 	}
-	start, err := fence.Begin(b.Context(), f.store, clock, slog.New(slog.DiscardHandler), "bench")
+	start, err := fence.Begin(b.Context(), f.store.Meta, clock, slog.New(slog.DiscardHandler), "bench")
 	if err != nil {
 		b.Fatal(err)
 	}

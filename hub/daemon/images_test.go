@@ -32,7 +32,7 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	vault.Start(t.Context(), st.Secrets, st.Meta)
-	ask := secrets{st, vault}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg", TokenHosts: []string{"tokens.example"}}})
+	ask := secrets{st.Objects, st.Secrets, vault}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg", TokenHosts: []string{"tokens.example"}}})
 	write := func(kind resource.SecretType, data resource.SecretData) {
 		t.Helper()
 		v := &resource.Secret{Spec: resource.SecretSpec{Type: kind, Data: data}}
@@ -65,6 +65,6 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return kek }, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
 	other.Start(t.Context(), st.Secrets, st.Meta)
-	ask = secrets{st, other}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg"}})
+	ask = secrets{st.Objects, st.Secrets, other}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg"}})
 	refused("another key", `Secret "reg"`)
 }

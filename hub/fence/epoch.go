@@ -16,13 +16,13 @@ const epochKey = "epoch"
 const restoredJump = 1 << 20
 
 // readEpoch reads the epoch; a new store begins at 1, whoever of two hubs says so.
-func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
+func readEpoch(ctx context.Context, meta *store.Meta) (uint64, error) {
 	for try := 1; ; try++ {
-		n, _, err := s.Meta.Number(epochKey)
+		n, _, err := meta.Number(epochKey)
 		if err != nil || n > 0 {
 			return n, err
 		}
-		err = s.Meta.PutNumber(ctx, epochKey, 1, 0)
+		err = meta.PutNumber(ctx, epochKey, 1, 0)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
 			return 1, err
 		}
@@ -49,7 +49,7 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := keep(ctx, s, number+restoredJump); err != nil {
+	if err := keep(ctx, s.Meta, number+restoredJump); err != nil {
 		return 0, err
 	}
 	n = max(n, 1) + 1

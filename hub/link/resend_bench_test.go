@@ -49,7 +49,7 @@ func many(b *testing.B, agents int) *Room {
 		b.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	start, err := fence.Begin(b.Context(), st, now, log, "bench")
+	start, err := fence.Begin(b.Context(), st.Meta, now, log, "bench")
 	if err != nil {
 		b.Fatal(err)
 	}

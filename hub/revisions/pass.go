@@ -53,15 +53,15 @@ type Pass struct {
 
 // Begin is a Pass over what there is now.
 func (c *Room) Begin(f plan.Fleet) *Pass {
-	s := c.cfg.Store
+	s := c.cfg.Objects
 	p := &Pass{
-		Fleet: f, Now: c.cfg.Clock().UTC(), Groups: store.List[*resource.ServerGroup](s.Objects), Entries: store.List[*resource.BootImage](s.Objects),
+		Fleet: f, Now: c.cfg.Clock().UTC(), Groups: store.List[*resource.ServerGroup](s), Entries: store.List[*resource.BootImage](s),
 		History: map[string][]*resource.GroupRevision{}, Versions: map[string]string{},
 	}
-	if m, err := store.Peek[*resource.ManagedBootImages](s.Objects, resource.ManagedBootImagesName); err == nil {
+	if m, err := store.Peek[*resource.ManagedBootImages](s, resource.ManagedBootImagesName); err == nil {
 		p.Managed = m
 	}
-	for _, r := range store.List[*resource.GroupRevision](s.Objects) {
+	for _, r := range store.List[*resource.GroupRevision](s) {
 		p.History[r.Spec.GroupUID] = append(p.History[r.Spec.GroupUID], r)
 		for _, img := range r.Spec.Images {
 			p.Versions[img.Digest] = cmp.Or(p.Versions[img.Digest], r.Spec.Version)

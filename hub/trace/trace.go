@@ -17,11 +17,11 @@ import (
 // not_found, unsupported, unavailable, timeout, and those of the agent's answer.
 func (r *Room) Trace(ctx context.Context, server string, serial int) (resource.Trace, error) {
 	const op = "trace"
-	if _, err := store.Get[*resource.Server](r.cfg.Store.Objects, server); err != nil {
+	if _, err := store.Get[*resource.Server](r.cfg.Objects, server); err != nil {
 		return resource.Trace{}, err
 	}
-	rack, _ := r.cfg.Store.Objects.RackOf(server) // empty where its BMC is gone
-	a := r.cfg.Store.Objects.AgentOf(server)
+	rack, _ := r.cfg.Objects.RackOf(server) // empty where its BMC is gone
+	a := r.cfg.Objects.AgentOf(server)
 	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
 		return protocol.Errorf(code, op, format, args...)
 	}

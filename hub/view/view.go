@@ -60,7 +60,7 @@ func (r *Reader) Site() plan.Fleet {
 // the other racks.
 func (r *Reader) Rack(rack string) plan.Fleet {
 	s := r.cfg.Store
-	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s}, Reports: map[string]*resource.ServerReport{}, Requests: OpenRequests(s.Requests.OpenOf(rack))}
+	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s.Objects}, Reports: map[string]*resource.ServerReport{}, Requests: OpenRequests(s.Requests.OpenOf(rack))}
 	if r, err := store.Peek[*resource.Rack](s.Objects, rack); err == nil {
 		f.Racks = []*resource.Rack{r}
 		if a, err := store.Peek[*resource.Agent](s.Objects, r.Status.Agent); err == nil {
@@ -107,7 +107,7 @@ const Outside = "outside"
 // what names a server that is gone. Looking for those goes over everything.
 func (r *Reader) outside(all bool) plan.Fleet {
 	s := r.cfg.Store
-	f := plan.Fleet{Of: Outside, Site: site{s}, Reports: map[string]*resource.ServerReport{}, Claims: store.Find(s.Objects, store.ClaimsUnbound, store.Any)}
+	f := plan.Fleet{Of: Outside, Site: site{s.Objects}, Reports: map[string]*resource.ServerReport{}, Claims: store.Find(s.Objects, store.ClaimsUnbound, store.Any)}
 	if all {
 		f.Servers = outside(r, store.List[*resource.Server](s.Objects), func(o *resource.Server) string { return o.Metadata.Name })
 		f.Claims = outside(r, store.List[*resource.Claim](s.Objects), func(o *resource.Claim) string { return o.Status.Server })
@@ -153,20 +153,20 @@ func (r *Reader) furnished(f plan.Fleet) plan.Fleet {
 }
 
 // site answers what a rack has to know of the others from the store.
-type site struct{ *store.Store }
+type site struct{ objects *store.Objects }
 
 func (s site) BMCNamed(name string) bool {
-	_, err := store.Peek[*resource.BMC](s.Store.Objects, name)
+	_, err := store.Peek[*resource.BMC](s.objects, name)
 	return err == nil
 }
 
 func (s site) ServerNamed(name string) bool {
-	_, err := store.Peek[*resource.Server](s.Store.Objects, name)
+	_, err := store.Peek[*resource.Server](s.objects, name)
 	return err == nil
 }
 
 func (s site) AcceptedElsewhere(mac, rack string) bool {
-	return slices.ContainsFunc(store.Find(s.Store.Objects, store.BMCsAccepted, mac), func(b *resource.BMC) bool { return b.Spec.RackRef.Name != rack })
+	return slices.ContainsFunc(store.Find(s.objects, store.BMCsAccepted, mac), func(b *resource.BMC) bool { return b.Spec.RackRef.Name != rack })
 }
 
 // OpenRequests are stored requests as decisions see them.

@@ -71,7 +71,7 @@ func (h *hub) start() {
 		s.t.Fatal(err)
 	}
 	var publish func(string, []byte) error
-	if h.fence, err = fence.Begin(s.ctx, h.store, h.clock, s.log.With("hub", h.name), s.newID()); err != nil {
+	if h.fence, err = fence.Begin(s.ctx, h.store.Meta, h.clock, s.log.With("hub", h.name), s.newID()); err != nil {
 		s.t.Fatal(err)
 	}
 	h.control, err = control.New(s.ctx, control.Config{

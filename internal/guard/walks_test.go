@@ -170,14 +170,14 @@ func lists(call *ast.CallExpr) bool {
 }
 
 // isNoun reports whether what is listed is a noun of the store that has all of something: s.ISOs, or
-// secrets where somebody was given that noun alone.
+// secrets where somebody was given that noun alone. The rooms have Approvals of their own.
 func isNoun(x ast.Expr) bool {
 	if id, ok := x.(*ast.Ident); ok {
 		return slices.Contains([]string{"approvals", "isos", "requests", "secrets"}, id.Name)
 	}
 	sel, ok := x.(*ast.SelectorExpr)
-	if !ok || !slices.Contains([]string{"Approvals", "ISOs", "Requests", "Secrets"}, sel.Sel.Name) {
-		return false
+	if !ok || sel.Sel.Name != "Approvals" {
+		return ok && slices.Contains([]string{"ISOs", "Requests", "Secrets"}, sel.Sel.Name)
 	}
 	switch of := sel.X.(type) {
 	case *ast.Ident:
