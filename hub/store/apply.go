@@ -50,7 +50,7 @@ func (st *Sets) Apply(ctx context.Context, objs []resource.Object, opts ApplyOpt
 	shut := map[string]uint64{} // what this Apply has closed, and at which revision
 	defer func() {
 		for key, at := range shut {
-			st.objects.core.reopen(ctx, key, at) // unless it was written
+			st.core.reopen(ctx, key, at) // unless it was written
 		}
 	}()
 	for try, written := 1, 0; ; try++ {
@@ -65,7 +65,7 @@ func (st *Sets) Apply(ctx context.Context, objs []resource.Object, opts ApplyOpt
 		case len(done) > written: // a part was written: it goes on
 			try, written = 1, len(done)
 		}
-		if !st.objects.core.again(ctx, err, try) {
+		if !st.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func (st *Sets) applyOnce(ctx context.Context, objs []resource.Object, opts Appl
 		}
 		if len(closed) > 0 { // somebody judges, and may delete it
 			for _, key := range closed {
-				if _, _, err := st.objects.core.opened(ctx, key); err != nil {
+				if _, _, err := st.core.opened(ctx, key); err != nil {
 					return nil, stateError(op, err)
 				}
 			}
@@ -103,7 +103,7 @@ func (st *Sets) applyOnce(ctx context.Context, objs []resource.Object, opts Appl
 			it := items[i]
 			h := it.next.Head()
 			done[i] = it.outcome
-			st.objects.core.logger.Info("resource applied", "kind", h.Kind, "name", h.Metadata.Name, "outcome", it.outcome,
+			st.core.logger.Info("resource applied", "kind", h.Kind, "name", h.Metadata.Name, "outcome", it.outcome,
 				"generation", h.Metadata.Generation, "by", opts.By)
 		}}
 		if err := b.write(ctx); err != nil {
@@ -123,11 +123,11 @@ func (st *Sets) shut(ctx context.Context, items []applyItem, shut map[string]uin
 			continue
 		}
 		key := keyOf(it.next.Head().Kind, it.next.Head().Metadata.Name)
-		e, there := st.objects.core.mirror.get(key)
+		e, there := st.core.mirror.get(key)
 		if !there || e.Revision == shut[key] {
 			continue
 		}
-		at, err := st.objects.core.close(ctx, e)
+		at, err := st.core.close(ctx, e)
 		if err != nil {
 			return false, err
 		}
@@ -184,7 +184,7 @@ func (st *Sets) prepare(objs []resource.Object, opts ApplyOptions, shut map[stri
 		switch {
 		case err == nil:
 			items[i].old, items[i].at = old, old.Head().Metadata.Revision
-			if e, there := st.objects.core.mirror.get(keyOf(h.Kind, h.Metadata.Name)); there && e.closed != 0 && e.Revision == items[i].at {
+			if e, there := st.core.mirror.get(keyOf(h.Kind, h.Metadata.Name)); there && e.closed != 0 && e.Revision == items[i].at {
 				old.Head().Metadata.Revision = e.closed // as whoever applies has read it
 				if e.Revision != shut[e.Key] {
 					closed = append(closed, e.Key)

@@ -55,7 +55,7 @@ func (c *checker) err() error {
 
 // stored looks up what is in the store, and notes at which revision.
 func (c *checker) stored(kind resource.Kind, name string) resource.Object {
-	e, there := c.sets.objects.core.mirror.get(keyOf(kind, name))
+	e, there := c.sets.core.mirror.get(keyOf(kind, name))
 	if !there {
 		return nil
 	}

@@ -18,21 +18,6 @@ type HoldRelease struct {
 	BreakGlass bool
 }
 
-// Claims are what people want servers for.
-type Claims struct {
-	objects *Objects
-	holds   *Holds
-}
-
-// Of is the claim that has the server, or nil. A claim that names a server
-// but was not bound to it yet does not have it.
-func (cs *Claims) Of(server string) *resource.Claim {
-	for _, c := range Find(cs.objects, ClaimsByServer, server) {
-		return Copy(cs.objects, c)
-	}
-	return nil
-}
-
 // Delete gives a claim metadata.deletedAt; it is removed with Remove when its
 // server was proved Off. A hold that lies on its server refuses that, unless r has a
 // reason: then all of them are released with it, at once. The claim that goes keeps the
@@ -83,7 +68,7 @@ func (cs *Claims) Delete(ctx context.Context, name string, r HoldRelease, guards
 		if err = cs.end(ctx, claim, holds, r); err == nil {
 			return claim, nil
 		}
-		if !cs.objects.core.again(ctx, err, try) {
+		if !cs.core.again(ctx, err, try) {
 			return nil, stateError(op, err)
 		}
 	}
@@ -117,7 +102,7 @@ func (cs *Claims) end(ctx context.Context, claim *resource.Claim, holds []*resou
 	changed := []resource.Object{}
 	goes := claim.Metadata.DeletedAt == nil
 	if goes {
-		now := cs.objects.core.clock().UTC()
+		now := cs.core.clock().UTC()
 		claim.Metadata.DeletedAt = &now
 		changed = append(changed, claim)
 	}
@@ -142,7 +127,7 @@ func (cs *Claims) end(ctx context.Context, claim *resource.Claim, holds []*resou
 		obj.Head().Metadata.Revision = revisions[i]
 	}
 	if goes {
-		cs.objects.core.logger.Info("resource deletion accepted", "kind", resource.KindClaim, "name", claim.Metadata.Name)
+		cs.core.logger.Info("resource deletion accepted", "kind", resource.KindClaim, "name", claim.Metadata.Name)
 	}
 	return nil
 }

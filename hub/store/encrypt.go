@@ -41,7 +41,7 @@ func (st *Sets) encrypt(c *checker, i int, it *applyItem, data resource.SecretDa
 	case dataNext:
 	}
 	var err error
-	now := st.objects.core.clock().UTC()
+	now := st.core.clock().UTC()
 	next.Status.Version, next.Status.Digest, next.Status.ChangedAt = next.Status.Version+1, digest, &now
 	next.Status.Rotation = nil
 	if stored {

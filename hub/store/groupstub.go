@@ -29,7 +29,7 @@ func stubKey(uid string, version uint64) string {
 func (ss *Secrets) KeepStub(ctx context.Context, ref resource.IgnitionRef) error {
 	const op = "keep user data"
 	key := stubKey(ref.UID, ref.Version)
-	if _, there := ss.objects.core.mirror.get(key); there {
+	if _, there := ss.core.mirror.get(key); there {
 		return nil
 	}
 	v, err := ss.Get(ref.Secret)
@@ -43,7 +43,7 @@ func (ss *Secrets) KeepStub(ctx context.Context, ref resource.IgnitionRef) error
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if _, err := ss.objects.core.put(ctx, key, value, 0); err != nil {
+	if _, err := ss.core.put(ctx, key, value, 0); err != nil {
 		return stateError(op, err)
 	}
 	return nil
@@ -57,7 +57,7 @@ func (ss *Secrets) Stub(ref resource.IgnitionRef) (StoredSecret, error) {
 	if err == nil && own.UID == ref.UID && own.Version == ref.Version {
 		return own, nil
 	}
-	e, ok := ss.objects.core.mirror.get(stubKey(ref.UID, ref.Version))
+	e, ok := ss.core.mirror.get(stubKey(ref.UID, ref.Version))
 	switch {
 	case !ok && err != nil:
 		return StoredSecret{}, err
@@ -76,10 +76,10 @@ func decodeStub(e cached) (StoredSecret, error) {
 }
 
 func (ss *Secrets) kept() (out []StoredSecret) {
-	for _, e := range ss.objects.core.mirror.list(stubBucket) {
+	for _, e := range ss.core.mirror.list(stubBucket) {
 		v, err := decodeStub(*e)
 		if err != nil {
-			ss.objects.core.logger.Error("kept user data cannot be read", "key", e.Key, "err", err)
+			ss.core.logger.Error("kept user data cannot be read", "key", e.Key, "err", err)
 			continue
 		}
 		out = append(out, v)
@@ -93,7 +93,7 @@ func (ss *Secrets) rewrapKept(ctx context.Context, v StoredSecret) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if _, err := ss.objects.core.put(ctx, v.kept, value, v.Revision); err != nil {
+	if _, err := ss.core.put(ctx, v.kept, value, v.Revision); err != nil {
 		return stateError(op, err)
 	}
 	return nil
@@ -102,7 +102,7 @@ func (ss *Secrets) rewrapKept(ctx context.Context, v StoredSecret) error {
 // SweepStubs removes the kept versions that no revision of a group names, and no boot
 // configuration. The codes are conflict, unavailable and timeout.
 func (ss *Secrets) SweepStubs(ctx context.Context) error {
-	entries := ss.objects.core.mirror.list(stubBucket)
+	entries := ss.core.mirror.list(stubBucket)
 	if len(entries) == 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (ss *Secrets) SweepStubs(ctx context.Context) error {
 		if named[e.Key] {
 			continue
 		}
-		if err := ss.objects.core.remove(ctx, e.Key, e.Revision); err != nil {
+		if err := ss.core.remove(ctx, e.Key, e.Revision); err != nil {
 			return stateError("remove kept user data", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 // Holds keeps servers off for their owners.
 type Holds struct {
+	core    *core
 	objects *Objects
 	// underway is what is being written of what a rack has room for.
 	underway underway
@@ -34,7 +35,7 @@ func (hs *Holds) Create(ctx context.Context, h *resource.Hold) (*resource.Hold, 
 	hold.Default()
 	named := hold.Metadata.Name != ""
 	if !named {
-		hold.Metadata.Name = strings.ToLower(hs.objects.core.newID())
+		hold.Metadata.Name = strings.ToLower(hs.core.newID())
 	}
 	if f := hold.Validate(); len(f) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f).WithHint("nothing was held; correct the fields that are named")
@@ -48,9 +49,9 @@ func (hs *Holds) Create(ctx context.Context, h *resource.Hold) (*resource.Hold, 
 		case err == nil && old != nil:
 			return old, nil
 		case err == nil:
-			hs.objects.core.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
+			hs.core.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
 			return hold, nil
-		case !hs.objects.core.again(ctx, err, try):
+		case !hs.core.again(ctx, err, try):
 			return nil, err
 		}
 	}
@@ -72,7 +73,7 @@ func (hs *Holds) create(ctx context.Context, op string, hold *resource.Hold, nam
 			return sameHold(Copy(hs.objects, old), hold, named)
 		}
 	}
-	if _, there := hs.objects.core.mirror.get(key); there {
+	if _, there := hs.core.mirror.get(key); there {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "hold %q exists with another owner, key or server", hold.Metadata.Name).
 			WithHint("leave the name out to get a new id")
 	}
@@ -121,7 +122,7 @@ func (hs *Holds) release(h *resource.Hold, by, reason, with string) bool {
 	if h.Status.ReleasedAt != nil {
 		return false
 	}
-	now := hs.objects.core.clock().UTC()
+	now := hs.core.clock().UTC()
 	h.Status.ReleasedAt, h.Status.ReleasedBy, h.Status.ReleaseReason = &now, by, reason
 	if with != "" {
 		if h.Metadata.Annotations == nil {
@@ -129,7 +130,7 @@ func (hs *Holds) release(h *resource.Hold, by, reason, with string) bool {
 		}
 		h.Metadata.Annotations[AnnotationReleasedWith] = with
 	}
-	hs.objects.core.logger.Info("hold released", "hold", h.Metadata.Name, "server", h.Spec.Server, "by", by, "reason", reason, "with", with)
+	hs.core.logger.Info("hold released", "hold", h.Metadata.Name, "server", h.Spec.Server, "by", by, "reason", reason, "with", with)
 	return true
 }
 
@@ -155,8 +156,8 @@ func (hs *Holds) ConfirmDown(ctx context.Context, id, by, reason string) (*resou
 			return false, protocol.Errorf(protocol.CodeConflict, op, "%q has confirmed at %s already that the server of hold %s is down: %s",
 				was.By, was.At.UTC().Format(time.RFC3339), id, was.Reason).WithHint("it is kept as it was said; nothing more is needed")
 		}
-		h.Status.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: hs.objects.core.clock().UTC()}
-		hs.objects.core.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
+		h.Status.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: hs.core.clock().UTC()}
+		hs.core.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
 		return true, nil
 	})
 }
@@ -176,7 +177,7 @@ func (hs *Holds) change(ctx context.Context, op, id string, change func(*resourc
 		if err == nil {
 			return hold, nil
 		}
-		if !hs.objects.core.again(ctx, err, try) {
+		if !hs.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}

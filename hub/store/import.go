@@ -67,7 +67,7 @@ func (st *Sets) Import(ctx context.Context, objs []resource.Object, opts ImportO
 		if len(done) > written { // a part was written: it goes on
 			try, written = 1, len(done)
 		}
-		if err == nil || !st.objects.core.again(ctx, err, try) {
+		if err == nil || !st.core.again(ctx, err, try) {
 			return out, err
 		}
 		clear(out)
@@ -79,7 +79,7 @@ func (st *Sets) importOnce(ctx context.Context, objs []resource.Object, out []Im
 	const op = "import"
 	items, at, closed := st.judgeImport(objs, out)
 	for _, key := range closed {
-		if _, _, err := st.objects.core.opened(ctx, key); err != nil {
+		if _, _, err := st.core.opened(ctx, key); err != nil {
 			return stateError(op, err)
 		}
 	}
@@ -90,17 +90,17 @@ func (st *Sets) importOnce(ctx context.Context, objs []resource.Object, out []Im
 	parts := 0
 	b := batch{objects: st.objects, items: items, kinds: ImportKinds(), again: again, begun: func() {
 		if parts++; parts > 1 {
-			st.objects.core.crash.At("hub.import.part")
+			st.core.crash.At("hub.import.part")
 		}
 	}, written: func(n int) {
 		h := items[n].next.Head()
 		done[at[n]] = h.Metadata.Revision
-		st.objects.core.logger.Info("resource imported", "kind", h.Kind, "name", h.Metadata.Name, "by", by)
+		st.core.logger.Info("resource imported", "kind", h.Kind, "name", h.Metadata.Name, "by", by)
 	}}
 	if err := b.write(ctx); err != nil {
 		return err
 	}
-	st.objects.core.crash.At("hub.import.written")
+	st.core.crash.At("hub.import.written")
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (st *Sets) judgeEach(objs []resource.Object, out []Imported) {
 	seen := map[string]bool{}
 	uids := map[string]string{} // kind and UID -> name
 	for _, kind := range ImportKinds() {
-		for _, e := range st.objects.core.mirror.list(bucketOf(kind)) {
+		for _, e := range st.core.mirror.list(bucketOf(kind)) {
 			if e.obj != nil {
 				uids[string(kind)+"/"+e.obj.Head().Metadata.UID] = e.obj.Head().Metadata.Name
 			}
@@ -174,7 +174,7 @@ func (st *Sets) judgeEach(objs []resource.Object, out []Imported) {
 // against compares an object with what has its name.
 func (st *Sets) against(obj resource.Object) (Outcome, error) {
 	h := obj.Head()
-	old := st.objects.core.shared(h.Kind, h.Metadata.Name)
+	old := st.core.shared(h.Kind, h.Metadata.Name)
 	if old == nil {
 		return Created, nil
 	}

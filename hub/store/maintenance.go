@@ -9,7 +9,10 @@ import (
 )
 
 // Maintenances take servers for a while.
-type Maintenances struct{ objects *Objects }
+type Maintenances struct {
+	core    *core
+	objects *Objects
+}
 
 // Of is the maintenance that has the server, also while it ends; or nil.
 func (ms *Maintenances) Of(server string) *resource.Maintenance {
@@ -42,13 +45,13 @@ func (ms *Maintenances) Judge(ctx context.Context, name string, word resource.Ma
 		case was != nil && was.Denied == word.Denied && was.By == word.By && was.Reason == word.Reason && was.Generation == m.Metadata.Generation:
 			return m, nil
 		}
-		word.At, word.Generation = ms.objects.core.clock().UTC(), m.Metadata.Generation
+		word.At, word.Generation = ms.core.clock().UTC(), m.Metadata.Generation
 		m.Status.Approval = &word
 		err = ms.objects.Put(ctx, m)
 		if err == nil {
 			return m, nil
 		}
-		if !ms.objects.core.again(ctx, err, try) {
+		if !ms.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}
@@ -68,17 +71,17 @@ func (ms *Maintenances) delete(ctx context.Context, name string, guards ...Guard
 		case m.Metadata.DeletedAt != nil:
 			return m, nil
 		case m.Status.State == resource.MaintenanceActive:
-			now := ms.objects.core.clock().UTC()
+			now := ms.core.clock().UTC()
 			m.Metadata.DeletedAt = &now
 			err = ms.objects.Put(ctx, m)
 		default:
 			err = ms.objects.Remove(ctx, m)
 		}
 		if err == nil {
-			ms.objects.core.logger.Info("resource deletion accepted", "kind", resource.KindMaintenance, "name", name)
+			ms.core.logger.Info("resource deletion accepted", "kind", resource.KindMaintenance, "name", name)
 			return m, nil
 		}
-		if !ms.objects.core.again(ctx, err, try) {
+		if !ms.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}

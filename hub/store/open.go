@@ -41,14 +41,14 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 func newStore(cfg Config) *Store {
 	c := newCore(cfg)
 	objects := &Objects{core: c, sets: newTurnstile()}
-	holds := &Holds{objects: objects}
-	secrets := &Secrets{objects, cfg.Vault, cfg.CheckIgnition}
+	holds := &Holds{core: c, objects: objects}
+	secrets := &Secrets{c, objects, cfg.Vault, cfg.CheckIgnition}
 	return &Store{
 		core: c, Haste: c.haste, Objects: objects, Holds: holds, Secrets: secrets,
-		Answers: &Answers{c}, Approvals: &Approvals{c}, BootImages: &BootImages{objects}, Claims: &Claims{objects, holds},
+		Answers: &Answers{c}, Approvals: &Approvals{c}, BootImages: &BootImages{objects}, Claims: &Claims{c, objects, holds},
 		Credentials: newCredentials(c), Envs: newEnvs(c), Ignitions: newIgnitions(c), Inventories: newInventories(c),
-		ISOs: &ISOs{c}, Ledgers: &Ledgers{c, newDecoded()}, Log: &Log{c, cfg.Log}, Maintenances: &Maintenances{objects}, Meta: &Meta{c},
-		Requests: newRequests(objects), Sets: &Sets{objects, holds, secrets, cfg.EnvRules},
+		ISOs: &ISOs{c}, Ledgers: &Ledgers{c, newDecoded()}, Log: &Log{c, cfg.Log}, Maintenances: &Maintenances{c, objects}, Meta: &Meta{c},
+		Requests: newRequests(objects), Sets: &Sets{c, objects, holds, secrets, cfg.EnvRules},
 	}
 }
 

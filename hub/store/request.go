@@ -14,6 +14,7 @@ const maxOpen = 32
 
 // Requests are what people ask of agents once, such as a reboot.
 type Requests struct {
+	core    *core
 	objects *Objects
 	// book's requests are without pointers: a copy of one is its reader's own.
 	book *book[StoredRequest]
@@ -22,7 +23,7 @@ type Requests struct {
 }
 
 func newRequests(o *Objects) *Requests {
-	return &Requests{objects: o, book: &book[StoredRequest]{
+	return &Requests{core: o.core, objects: o, book: &book[StoredRequest]{
 		core: o.core, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
 		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
 	}}
@@ -41,7 +42,7 @@ func (rs *Requests) Create(ctx context.Context, r StoredRequest) (StoredRequest,
 	r.Revision = 0
 	for try := 1; ; try++ {
 		created, err := rs.create(ctx, op, r, try > 1)
-		if err == nil || !rs.objects.core.again(ctx, err, try) {
+		if err == nil || !rs.core.again(ctx, err, try) {
 			return created, err
 		}
 	}
@@ -91,7 +92,7 @@ func (rs *Requests) put(ctx context.Context, r StoredRequest, again bool) error 
 	if old := rs.book.peek(r.ID); old != nil && old.Revision == r.Revision {
 		c.had = requestRules(old)
 	} else if r.Revision != 0 {
-		rs.objects.core.refresh(ctx, c.key)
+		rs.core.refresh(ctx, c.key)
 		return stateError(op, state.ErrConflict)
 	}
 	if _, err := rs.objects.transact(ctx, []change{c}, nil, again); err != nil {

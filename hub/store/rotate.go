@@ -49,7 +49,7 @@ func (ss *Secrets) Write(ctx context.Context, w SecretWrite) error {
 	if err != nil {
 		return err
 	}
-	now := ss.objects.core.clock().UTC()
+	now := ss.core.clock().UTC()
 	obj.Status.Rotation = w.Rotation
 	if !w.SameVersion {
 		obj.Status.Version, obj.Status.Digest, obj.Status.ChangedAt = obj.Status.Version+1, digest, &now

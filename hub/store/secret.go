@@ -20,6 +20,7 @@ type StoredSecret struct {
 
 // Secrets are kept encrypted: a Secret's data, and the versions of user data that revisions of groups name.
 type Secrets struct {
+	core    *core
 	objects *Objects
 	vault   Vault
 	// checkIgnition says what is wrong with user data.
@@ -30,7 +31,7 @@ type Secrets struct {
 // cannot be read.
 func (ss *Secrets) Get(name string) (StoredSecret, error) {
 	const op = "read secret"
-	e, ok := ss.objects.core.mirror.get(keyOf(resource.KindSecret, name))
+	e, ok := ss.core.mirror.get(keyOf(resource.KindSecret, name))
 	if !ok {
 		return StoredSecret{}, notFound(op, resource.KindSecret, name)
 	}

@@ -8,6 +8,7 @@ import (
 // Sets writes sets of resources: what people apply, and what another hub has exported. All of a set are
 // checked before any is written.
 type Sets struct {
+	core    *core
 	objects *Objects
 	holds   *Holds
 	secrets *Secrets
