@@ -215,19 +215,19 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(json.Unmarshal(raw, &s))
 		f.SetClaim(args[1], s)
 	case "group":
-		g, err := store.Get[*resource.ServerGroup](hubOf(ts).Store, args[1])
+		g, err := store.Get[*resource.ServerGroup](hubOf(ts).Store.Objects, args[1])
 		ts.Check(err)
 		g.Status = resource.ServerGroupStatus{}
 		ts.Check(json.Unmarshal(raw, &g.Status))
-		ts.Check(hubOf(ts).Store.Put(context.Background(), g))
+		ts.Check(hubOf(ts).Store.Objects.Put(context.Background(), g))
 	case "revision": // NAME is the group
-		g, err := store.Get[*resource.ServerGroup](hubOf(ts).Store, args[1])
+		g, err := store.Get[*resource.ServerGroup](hubOf(ts).Store.Objects, args[1])
 		ts.Check(err)
 		r := &resource.GroupRevision{}
 		ts.Check(json.Unmarshal(raw, r))
 		r.Spec.Group, r.Spec.GroupUID = g.Metadata.Name, g.Metadata.UID
 		r.Metadata.Name = resource.GroupRevisionName(r.Spec.Group, r.Spec.Number)
-		ts.Check(hubOf(ts).Store.Put(context.Background(), r))
+		ts.Check(hubOf(ts).Store.Objects.Put(context.Background(), r))
 	case "hold":
 		var s resource.HoldStatus
 		ts.Check(json.Unmarshal(raw, &s))
@@ -239,12 +239,12 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 
 // waits makes a BMC of rack r1 as the hub's control does when an agent found it.
 func waits(ts *testscript.TestScript, name string, s resource.BMCStatus) {
-	if _, err := store.Get[*resource.BMC](hubOf(ts).Store, name); err == nil {
+	if _, err := store.Get[*resource.BMC](hubOf(ts).Store.Objects, name); err == nil {
 		return
 	}
 	b := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r1"}, MACAddress: s.Found.MAC}}
 	b.Metadata.Name, b.Status = name, resource.BMCStatus{State: resource.BMCPending, Found: s.Found, Address: s.Found.Address}
-	ts.Check(hubOf(ts).Store.Put(context.Background(), b))
+	ts.Check(hubOf(ts).Store.Objects.Put(context.Background(), b))
 }
 
 // bind CLAIM SERVER gives a claim its server, as the hub's control does; with
@@ -252,14 +252,14 @@ func waits(ts *testscript.TestScript, name string, s resource.BMCStatus) {
 func bind(ts *testscript.TestScript, _ bool, args []string) {
 	s := hubOf(ts).Store
 	ctx := context.Background()
-	claim, err := store.Get[*resource.Claim](s, args[0])
+	claim, err := store.Get[*resource.Claim](s.Objects, args[0])
 	ts.Check(err)
 	if args[1] == "-" {
-		ts.Check(s.Remove(ctx, claim))
+		ts.Check(s.Objects.Remove(ctx, claim))
 		return
 	}
 	claim.Status.Server = args[1]
-	ts.Check(s.Put(ctx, claim))
+	ts.Check(s.Objects.Put(ctx, claim))
 }
 
 // revision note keeps the store's revision; revision same wants it unchanged since.
@@ -284,10 +284,10 @@ func answer(ts *testscript.TestScript, _ bool, args []string) {
 	deadline := time.After(patience)
 	for {
 		n := 0
-		for _, r := range s.Requests() {
+		for _, r := range s.Requests.List() {
 			if r.Report.Outcome == resource.OutcomePending {
 				r.Report.Outcome, r.Report.Reason = resource.Outcome(args[0]), args[1]
-				ts.Check(s.PutRequest(context.Background(), r))
+				ts.Check(s.Requests.Put(context.Background(), r))
 				n++
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 // annotations takes the reboot annotations of metal3.
 type annotations struct {
-	store    *store.Store
+	holds    *store.Holds
 	requests requests
 	status   Decorator
 }
@@ -49,7 +49,7 @@ func (a annotations) annotate(ctx context.Context, in *namedBody) (*answer[proto
 		status := requestStatus(r)
 		return &answer[protoapi.AnnotationAnswer]{protoapi.AnnotationAnswer{Request: &status}}, nil
 	}
-	hold, err := a.store.CreateHold(ctx, &resource.Hold{Spec: resource.HoldSpec{
+	hold, err := a.holds.Create(ctx, &resource.Hold{Spec: resource.HoldSpec{
 		Server:    in.Name,
 		Owner:     route.Caller(ctx).Name,
 		HoldTerms: resource.HoldTerms{Key: parsed.Key, Mode: parsed.Mode, Ref: req.Value},

@@ -120,7 +120,7 @@ func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power
 	if how == "none" {
 		return ""
 	}
-	got, err := store.Get[*resource.Claim](h.Store, "c1")
+	got, err := store.Get[*resource.Claim](h.Store.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func claimed(t *testing.T, h *apitest.Hub, c *protoapi.Client, how string, power
 		at := apitest.Now()
 		got.Metadata.DeletedAt = &at
 	}
-	if err := h.Store.Put(t.Context(), got); err != nil {
+	if err := h.Store.Objects.Put(t.Context(), got); err != nil {
 		t.Fatal(err)
 	}
 	return got.Metadata.UID

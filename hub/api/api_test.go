@@ -260,7 +260,7 @@ func TestHoldsAndReboots(t *testing.T) {
 		t.Fatal(err)
 	}
 	claims[0].Status.Server = "n1"
-	if err := h.Store.Put(ctx, claims[0]); err != nil {
+	if err := h.Store.Objects.Put(ctx, claims[0]); err != nil {
 		t.Fatal(err)
 	}
 	r, err := c.Requests.Reboot(ctx, "n1", protoapi.RebootRequest{Mode: resource.StopHard})

@@ -14,7 +14,10 @@ import (
 )
 
 // applies writes sets of resources.
-type applies struct{ store *store.Store }
+type applies struct {
+	objects *store.Objects
+	sets    *store.Sets
+}
 
 func (a applies) routes(t *route.Table) {
 	op := t.Operation(http.MethodPost, protoapi.PathApply, "apply",
@@ -47,7 +50,7 @@ func (a applies) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.App
 		return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).
 			WithHint("nothing was changed; correct the fields that are named"))
 	}
-	results, err := a.store.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: route.Caller(ctx).Name, Guard: guard(ctx, a.store, objs)})
+	results, err := a.sets.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: route.Caller(ctx).Name, Guard: guard(ctx, a.objects, objs)})
 	if err != nil {
 		return nil, route.Problem(err)
 	}

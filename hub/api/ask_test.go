@@ -73,12 +73,12 @@ func rows(t *testing.T, s *store.Store) (hold1, hold2 string) {
 	objs[4].Head().Metadata.Labels = map[string]string{"row": "7"}
 	objs[5].Head().Metadata.Labels = map[string]string{"row": "8"}
 	objs = append(objs, storetest.BMC("b3", "r1"), storetest.Claim("c1", "n1"), storetest.Claim("c2", "n2"))
-	if _, err := s.Apply(t.Context(), objs, store.ApplyOptions{By: "admin"}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), objs, store.ApplyOptions{By: "admin"}); err != nil {
 		t.Fatal(err)
 	}
 	var ids []string
 	for _, server := range []string{"n1", "n2"} {
-		h, err := s.CreateHold(t.Context(), storetest.Hold("row7", "k", server))
+		h, err := s.Holds.Create(t.Context(), storetest.Hold("row7", "k", server))
 		if err != nil {
 			t.Fatal(err)
 		}

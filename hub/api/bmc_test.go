@@ -20,7 +20,7 @@ func TestBMCs(t *testing.T) {
 	}
 	found := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r1"}, Address: "https://10.7.0.130"}, Status: resource.BMCStatus{State: resource.BMCPending}}
 	found.Metadata.Name = "found"
-	if err := hub.Store.Put(ctx, found); err != nil {
+	if err := hub.Store.Objects.Put(ctx, found); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.BMCs.Accept(ctx, "found", protoapi.AcceptBMC{CredentialsRef: "local:x"}); protocol.CodeOf(err) != protocol.CodeInvalid {

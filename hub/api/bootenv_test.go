@@ -30,7 +30,7 @@ func maintenanceOf(env string) *resource.Maintenance {
 func TestWipeIsARight(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
-	if _, err := h.Store.Apply(t.Context(), []resource.Object{bootEnv("wipe", true), bootEnv("memtest", false)}, store.ApplyOptions{By: "admin"}); err != nil {
+	if _, err := h.Store.Sets.Apply(t.Context(), []resource.Object{bootEnv("wipe", true), bootEnv("memtest", false)}, store.ApplyOptions{By: "admin"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
@@ -60,11 +60,11 @@ func TestParamsOfOthers(t *testing.T) {
 	profile := &resource.Profile{Spec: resource.ProfileSpec{ParamsSecretRef: &resource.Ref{Name: "theirs"}}}
 	profile.Metadata.Name = "theirs"
 	profile.Default()
-	if _, err := h.Store.Apply(t.Context(), []resource.Object{theirs, profile}, store.ApplyOptions{By: "admin"}); err != nil {
+	if _, err := h.Store.Sets.Apply(t.Context(), []resource.Object{theirs, profile}, store.ApplyOptions{By: "admin"}); err != nil {
 		t.Fatal(err)
 	}
 	server := func(change func(*resource.ServerSpec)) string {
-		s, err := store.Get[*resource.Server](h.Store, "n1")
+		s, err := store.Get[*resource.Server](h.Store.Objects, "n1")
 		if err != nil {
 			t.Fatal(err)
 		}

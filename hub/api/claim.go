@@ -23,7 +23,7 @@ type claimInput struct {
 // other deletions. Somebody says of a system that no agent of this hub has installed what becomes
 // of it.
 type claims struct {
-	store  *store.Store
+	claims *store.Claims
 	room   Claims
 	status Decorator
 }
@@ -40,7 +40,7 @@ func (c claims) routes(t *route.Table) {
 			if err != nil {
 				return nil, err
 			}
-			claim, err := c.store.DeleteClaim(ctx, in.Name, store.HoldRelease{By: who.Name, BreakGlass: who.BreakGlass, Reason: reason}, guards...)
+			claim, err := c.claims.Delete(ctx, in.Name, store.HoldRelease{By: who.Name, BreakGlass: who.BreakGlass, Reason: reason}, guards...)
 			return decorated(c.status, claim, err)
 		})
 

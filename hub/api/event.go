@@ -17,8 +17,8 @@ type eventInput struct {
 
 // events has the log of what happened.
 type events struct {
-	store *store.Store
-	log   EventLog
+	objects *store.Objects
+	log     EventLog
 }
 
 func (l events) routes(t *route.Table) {
@@ -32,7 +32,7 @@ func (l events) routes(t *route.Table) {
 				for _, e := range page {
 					list.Next = max(list.Next, e.Index)
 				}
-				list.Items = append(list.Items, route.Visible(l.store, route.Caller(ctx), page, placesOfEvent)...)
+				list.Items = append(list.Items, route.Visible(l.objects, route.Caller(ctx), page, placesOfEvent)...)
 				more = len(page) == want && len(list.Items) < in.Limit
 			}
 			return &answer[protoapi.EventList]{list}, nil

@@ -79,7 +79,7 @@ func FuzzRequest(f *testing.F) {
 		if after := outside(); after != before {
 			t.Errorf("something out of the scope was changed:\n%s\n%s", before, after)
 		}
-		if bad := h.Store.Altered(); len(bad) > 0 {
+		if bad := h.Store.Objects.Altered(); len(bad) > 0 {
 			t.Errorf("shared resources were changed: %v", bad)
 		}
 	})

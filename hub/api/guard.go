@@ -10,8 +10,8 @@ import (
 )
 
 // guard judges what Apply would store of objs. It is asked under the lock of the store.
-func guard(ctx context.Context, s *store.Store, objs []resource.Object) func(old, next resource.Object) error {
-	who, w := route.Caller(ctx), route.NewWorld(s, objs...)
+func guard(ctx context.Context, objects *store.Objects, objs []resource.Object) func(old, next resource.Object) error {
+	who, w := route.Caller(ctx), route.NewWorld(objects, objs...)
 	return func(old, next resource.Object) error {
 		h := next.Head()
 		op, t := access.On(access.Apply, h.Kind), access.Target{}
@@ -21,12 +21,12 @@ func guard(ctx context.Context, s *store.Store, objs []resource.Object) func(old
 		if v := access.May(who, op, t); v != access.Allowed {
 			return route.Denied(who, op, v, string(h.Kind)+" "+h.Metadata.Name)
 		}
-		if err := wipes(s, who, old, next, objs, t); err != nil {
+		if err := wipes(objects, who, old, next, objs, t); err != nil {
 			return err
 		}
 		if err := reprovisions(ctx, old, next); err != nil {
 			return err
 		}
-		return names(s, who, op, old, next, objs)
+		return names(objects, who, op, old, next, objs)
 	}
 }

@@ -23,8 +23,9 @@ type holdBody struct {
 
 // holds places and releases holds.
 type holds struct {
-	store  *store.Store
-	status Decorator
+	holds   *store.Holds
+	objects *store.Objects
+	status  Decorator
 }
 
 func (h holds) routes(t *route.Table) {
@@ -50,7 +51,7 @@ func (h holds) hold(ctx context.Context, in *namedBody) (*answer[*resource.Hold]
 	if err := route.Body("hold", in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	hold, err := h.store.CreateHold(ctx, &resource.Hold{Spec: resource.HoldSpec{Server: in.Name, Owner: route.Caller(ctx).Name, HoldTerms: req.HoldTerms}})
+	hold, err := h.holds.Create(ctx, &resource.Hold{Spec: resource.HoldSpec{Server: in.Name, Owner: route.Caller(ctx).Name, HoldTerms: req.HoldTerms}})
 	return decorated(h.status, hold, err)
 }
 
@@ -66,7 +67,7 @@ func (h holds) release(ctx context.Context, in *holdBody) (*answer[*resource.Hol
 		return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", protoapi.MaxReason).
 			WithHint("say it shorter"))
 	}
-	hold, err := store.Get[*resource.Hold](h.store, in.ID)
+	hold, err := store.Get[*resource.Hold](h.objects, in.ID)
 	if err != nil || hold.Status.ReleasedAt != nil {
 		return decorated(h.status, hold, err)
 	}
@@ -75,7 +76,7 @@ func (h holds) release(ctx context.Context, in *holdBody) (*answer[*resource.Hol
 	if err != nil {
 		return nil, route.Problem(err)
 	}
-	hold, err = h.store.ReleaseHold(ctx, in.ID, route.Caller(ctx).Name, reason)
+	hold, err = h.holds.Release(ctx, in.ID, route.Caller(ctx).Name, reason)
 	return decorated(h.status, hold, err)
 }
 
@@ -101,7 +102,7 @@ func (h holds) confirmDown(ctx context.Context, in *holdBody) (*answer[*resource
 	if err := route.Body(op, in.RawBody, &req); err != nil {
 		return nil, err
 	}
-	hold, err := store.Get[*resource.Hold](h.store, in.ID)
+	hold, err := store.Get[*resource.Hold](h.objects, in.ID)
 	if err != nil {
 		return nil, route.Problem(err)
 	}
@@ -109,6 +110,6 @@ func (h holds) confirmDown(ctx context.Context, in *holdBody) (*answer[*resource
 	if _, err := allowed(op, hold, route.Caller(ctx), req.Reason); err != nil && strings.TrimSpace(req.Reason) != "" {
 		return nil, route.Problem(err)
 	}
-	hold, err = h.store.ConfirmDown(ctx, in.ID, route.Caller(ctx).Name, req.Reason)
+	hold, err = h.holds.ConfirmDown(ctx, in.ID, route.Caller(ctx).Name, req.Reason)
 	return decorated(h.status, hold, err)
 }

@@ -29,8 +29,8 @@ type removeISOInput struct {
 
 // isos has the routes of uploaded files. A hub without them answers unsupported.
 type isos struct {
-	store *store.Store
-	shelf ISOFiles // nil keeps none
+	objects *store.Objects
+	shelf   ISOFiles // nil keeps none
 }
 
 func (i isos) routes(t *route.Table) {
@@ -78,7 +78,7 @@ func kept(is bool) error {
 
 // hide leaves out the servers that a caller may not see.
 func (i isos) hide(ctx context.Context, item *protoapi.ISOItem) {
-	item.Servers = route.Visible(i.store, route.Caller(ctx), item.Servers, func(server string, w *route.World) []access.Labels {
+	item.Servers = route.Visible(i.objects, route.Caller(ctx), item.Servers, func(server string, w *route.World) []access.Labels {
 		return []access.Labels{access.AtServer(w, server)}
 	})
 }

@@ -143,7 +143,7 @@ func TestISORoles(t *testing.T) {
 	}
 	for _, o := range objs {
 		o.Default()
-		if err := h.Store.Put(t.Context(), o); err != nil {
+		if err := h.Store.Objects.Put(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,7 +39,7 @@ func (in *strangerInput) Resolve(ctx huma.Context) []error {
 
 // joins admits agents, and renews their certificates.
 type joins struct {
-	store           *store.Store
+	objects         *store.Objects
 	members         Members
 	joins, renewals *throttle
 }
@@ -49,7 +49,7 @@ func (j joins) routes(t *route.Table) {
 		"Make a token with which one agent joins the rack", nil,
 		route.Rule{Right: access.JoinToken, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true}),
 		func(ctx context.Context, in *named) (*answer[protoapi.JoinToken], error) {
-			if _, err := j.store.GetObject(resource.KindRack, in.Name); err != nil {
+			if _, err := j.objects.Get(resource.KindRack, in.Name); err != nil {
 				return nil, route.Problem(err)
 			}
 			token, err := j.members.NewJoinToken(ctx, in.Name)

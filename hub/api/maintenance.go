@@ -15,8 +15,8 @@ import (
 // maintenances has the decisions on maintenances: somebody who may say what a server boots gives it
 // to a maintenance, or refuses.
 type maintenances struct {
-	store  *store.Store
-	status Decorator
+	maintenances *store.Maintenances
+	status       Decorator
 }
 
 func (m maintenances) routes(t *route.Table) {
@@ -34,7 +34,7 @@ func (m maintenances) routes(t *route.Table) {
 			if err := route.Body(word.action, in.RawBody, &req); err != nil {
 				return nil, err
 			}
-			judged, err := m.store.JudgeMaintenance(ctx, in.Name, resource.MaintenanceApproval{By: route.Caller(ctx).Name, Reason: req.Reason, Denied: word.denied})
+			judged, err := m.maintenances.Judge(ctx, in.Name, resource.MaintenanceApproval{By: route.Caller(ctx).Name, Reason: req.Reason, Denied: word.denied})
 			return decorated(m.status, judged, err)
 		})
 	}

@@ -32,7 +32,7 @@ func TestOnce(t *testing.T) {
 		again.header.Get("Content-Type") != first.header.Get("Content-Type") {
 		t.Errorf("%d %s", again.status, again.text)
 	}
-	if n := len(h.Store.Requests()); n != 1 || len(h.Records.Entries()) != entries {
+	if n := len(h.Store.Requests.List()); n != 1 || len(h.Records.Entries()) != entries {
 		t.Errorf("%d requests, %d entries more", n, len(h.Records.Entries())-entries)
 	}
 	for _, row := range []struct {
@@ -53,8 +53,8 @@ func TestOnce(t *testing.T) {
 			headers = append(headers, onceKey+row.key)
 		}
 		got := ask(t, a, row.who, http.MethodPost, row.path, row.body, headers...)
-		if got.status != row.status || len(h.Store.Requests()) != row.requests || got.status >= 400 && got.problem.Hint == "" {
-			t.Errorf("%s: %d %s, %d requests", row.name, got.status, got.text, len(h.Store.Requests()))
+		if got.status != row.status || len(h.Store.Requests.List()) != row.requests || got.status >= 400 && got.problem.Hint == "" {
+			t.Errorf("%s: %d %s, %d requests", row.name, got.status, got.text, len(h.Store.Requests.List()))
 		}
 		if strings.Contains(got.text, "admin") && row.who != "admin" {
 			t.Errorf("%s: the answer of another caller: %s", row.name, got.text)
@@ -101,7 +101,7 @@ func TestOnceAfterNothingWasDone(t *testing.T) {
 	h.Records.Fail(errors.New("disk full"))
 	const path = "/v1/servers/n1/holds"
 	got := ask(t, a, "admin", http.MethodPost, path, `{"key":"x"}`, onceKey+"k")
-	if got.status != http.StatusServiceUnavailable || strings.Contains(got.text, "disk full") || len(h.Store.HoldsOn("n1")) != 1 {
+	if got.status != http.StatusServiceUnavailable || strings.Contains(got.text, "disk full") || len(h.Store.Holds.On("n1")) != 1 {
 		t.Fatalf("%d %s", got.status, got.text)
 	}
 	h.Records.Fail(nil)
@@ -145,7 +145,7 @@ func TestOnceAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(h.Store.Requests()); n != 1 {
+	if n := len(h.Store.Requests.List()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
 }
@@ -161,10 +161,10 @@ func TestClientKeysAndRevisions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(h.Store.Requests()); n != 1 {
+	if n := len(h.Store.Requests.List()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
-	b, err := store.Get[*resource.BMC](h.Store, "b3")
+	b, err := store.Get[*resource.BMC](h.Store.Objects, "b3")
 	if err != nil {
 		t.Fatal(err)
 	}

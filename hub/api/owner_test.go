@@ -28,12 +28,12 @@ func owned(t *testing.T) (h *apitest.Hub, admin, ha *protoapi.Client) {
 	if _, err := admin.Objects.Apply(t.Context(), append(storetest.Site(), storetest.Claim("c1", "n1")), false); err != nil {
 		t.Fatal(err)
 	}
-	c, err := store.Get[*resource.Claim](h.Store, "c1")
+	c, err := store.Get[*resource.Claim](h.Store.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Status.Server = "n1"
-	if err := h.Store.Put(t.Context(), c); err != nil {
+	if err := h.Store.Objects.Put(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	return h, admin, ha
@@ -76,14 +76,14 @@ func TestOnlyTheOwnerReleases(t *testing.T) {
 			t.Errorf("%s: %v, hint %q", row.name, err, protocol.HintOf(err))
 		}
 	}
-	if n := len(h.Store.HoldsOn("n1")); n != 2 {
+	if n := len(h.Store.Holds.On("n1")); n != 2 {
 		t.Fatalf("%d holds lie", n)
 	}
 	got, err := admin.Holds.Release(ctx, theirs.Metadata.Name, protoapi.ReleaseRequest{BreakGlass: " ha is gone "})
 	if err != nil || got.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if s, err := store.Get[*resource.Hold](h.Store, theirs.Metadata.Name); err != nil || s.Status.ReleaseReason != "ha is gone" {
+	if s, err := store.Get[*resource.Hold](h.Store.Objects, theirs.Metadata.Name); err != nil || s.Status.ReleaseReason != "ha is gone" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// What is released stays released as it was, whoever asks.
@@ -138,13 +138,13 @@ func TestDeleteClaimWithHolds(t *testing.T) {
 	wantCode(t, err, protocol.CodeConflict)
 	_, err = ha.Objects.DeleteClaim(ctx, "c1", "rack goes")
 	wantCode(t, err, protocol.CodeDenied)
-	if n := len(h.Store.HoldsOn("n1")); n != 2 {
+	if n := len(h.Store.Holds.On("n1")); n != 2 {
 		t.Fatalf("%d holds lie", n)
 	}
 	if c, err := admin.Objects.DeleteClaim(ctx, "c1", "rack & row go"); err != nil || c.Metadata.DeletedAt == nil {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	for _, hold := range store.List[*resource.Hold](h.Store) {
+	for _, hold := range store.List[*resource.Hold](h.Store.Objects) {
 		if hold.Status.ReleaseReason != "rack & row go" || hold.Status.ReleasedBy != "admin" {
 			t.Errorf("%+v", hold.Status)
 		}

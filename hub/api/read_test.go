@@ -46,7 +46,7 @@ func TestLongBodies(t *testing.T) {
 			t.Errorf("%d bytes of %q at %s: %d %s", row.bytes, row.who, row.path, got.status, got.text)
 		}
 	}
-	if n := len(h.Store.HoldsOn("n1")); n != 1 {
+	if n := len(h.Store.Holds.On("n1")); n != 1 {
 		t.Errorf("%d holds", n)
 	}
 }

@@ -46,7 +46,7 @@ func (q requests) routes(t *route.Table) {
 	route.Register(t, t.Operation(http.MethodGet, "/v1/requests/{id}", "getRequest", "Read one request", nil,
 		route.Rule{Right: access.Read, Target: route.TargetRequest}),
 		func(_ context.Context, in *requestID) (*answer[protoapi.RequestStatus], error) {
-			r, err := q.store.GetRequest(in.ID)
+			r, err := q.store.Requests.Get(in.ID)
 			if err != nil {
 				return nil, route.Problem(err)
 			}
@@ -109,7 +109,7 @@ func (q requests) accept(ctx context.Context, server string, req protoapi.Reboot
 	if len(wrong) > 0 {
 		return none, protocol.Errorf(protocol.CodeInvalid, op, "%w", wrong).WithHint("correct the fields that are named")
 	}
-	rack, err := q.store.RackOf(server)
+	rack, err := q.store.Objects.RackOf(server)
 	if err != nil {
 		return none, err
 	}
@@ -126,7 +126,7 @@ func (q requests) accept(ctx context.Context, server string, req protoapi.Reboot
 		Rack: rack, CreatedAt: now,
 	}
 	r.Report = resource.RequestReport{ID: r.ID, Outcome: resource.OutcomePending, At: now}
-	return q.store.CreateRequest(ctx, r)
+	return q.store.Requests.Create(ctx, r)
 }
 
 // possible returns what must still be so when the agent accepts the request, or
@@ -185,9 +185,9 @@ func stoppable(server string, claim *resource.Claim) error {
 // ownerOf is the claim of a server, or while a maintenance or a discovery has the server,
 // that in the form of one; nil without any.
 func (q requests) ownerOf(server string) *resource.Claim {
-	m := q.store.MaintenanceOf(server)
+	m := q.store.Maintenances.Of(server)
 	if m == nil {
-		if claim := q.store.ClaimOf(server); claim != nil {
+		if claim := q.store.Claims.Of(server); claim != nil {
 			return claim
 		}
 		return q.discoveryOf(server)
@@ -197,7 +197,7 @@ func (q requests) ownerOf(server string) *resource.Claim {
 
 // held names a hold that lies on a server; empty without one.
 func (q requests) held(server string) string {
-	for _, h := range q.store.HoldsOn(server) {
+	for _, h := range q.store.Holds.On(server) {
 		if h.Status.ReleasedAt == nil {
 			return h.Metadata.Name
 		}
@@ -207,11 +207,11 @@ func (q requests) held(server string) string {
 
 // discoveryOf is the discovery of a server in the form of a claim, or nil.
 func (q requests) discoveryOf(server string) *resource.Claim {
-	s, err := store.Peek[*resource.Server](q.store, server)
+	s, err := store.Peek[*resource.Server](q.store.Objects, server)
 	if err != nil {
 		return nil
 	}
-	d, err := store.Peek[*resource.BootConfiguration](q.store, plan.DiscoveryName(s))
+	d, err := store.Peek[*resource.BootConfiguration](q.store.Objects, plan.DiscoveryName(s))
 	if err != nil {
 		return nil
 	}

@@ -46,7 +46,7 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 	route.Register(t, t.Operation(http.MethodGet, all, "list"+string(kind), "List all, sorted by name", nil,
 		route.Rule{Right: access.On(access.Read, kind), Target: route.TargetEach}),
 		func(ctx context.Context, _ *noInput) (*answer[protoapi.List[T]], error) {
-			items := route.Visible(r.store, route.Caller(ctx), store.Copies[T](r.store), func(obj T, w *route.World) []access.Labels { return access.Places(obj, w) })
+			items := route.Visible(r.store.Objects, route.Caller(ctx), store.Copies[T](r.store.Objects), func(obj T, w *route.World) []access.Labels { return access.Places(obj, w) })
 			for _, obj := range items {
 				r.status.Decorate(obj) // it is a copy
 				brief(obj)
@@ -57,7 +57,7 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 	route.Register(t, t.Operation(http.MethodGet, one, "get"+string(kind), "Read one", nil,
 		route.Rule{Right: access.On(access.Read, kind), Target: route.TargetNamed, Kind: kind}),
 		func(_ context.Context, in *named) (*answer[T], error) {
-			obj, err := store.Get[T](r.store, in.Name)
+			obj, err := store.Get[T](r.store.Objects, in.Name)
 			return decorated(r.status, obj, err)
 		})
 
@@ -101,7 +101,7 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 			return nil, err
 		}
 		objs := []resource.Object{obj}
-		res, err := r.store.Apply(ctx, objs, store.ApplyOptions{By: route.Caller(ctx).Name, Guard: guard(ctx, r.store, objs)})
+		res, err := r.store.Sets.Apply(ctx, objs, store.ApplyOptions{By: route.Caller(ctx).Name, Guard: guard(ctx, r.store.Objects, objs)})
 		if err != nil {
 			return nil, route.Failed(in.IfMatch, err)
 		}

@@ -136,7 +136,7 @@ func TestSecondRights(t *testing.T) {
 	if got := ask(t, a, "operator", http.MethodDelete, "/v1/claims/c1?releaseHolds=now", ""); got.status != http.StatusForbidden {
 		t.Errorf("an operator releases holds: %d %s", got.status, got.text)
 	}
-	if n := len(h.Store.HoldsOn("n1")); n != 1 {
+	if n := len(h.Store.Holds.On("n1")); n != 1 {
 		t.Errorf("%d holds", n)
 	}
 	if got := ask(t, a, "operator", http.MethodDelete, "/v1/agents/a1", ""); got.status != http.StatusForbidden || got.problem.Op != string(access.Replace) {

@@ -20,9 +20,9 @@ type Rollouts interface {
 
 // rollouts commands the roll-outs of server groups.
 type rollouts struct {
-	store  *store.Store
-	room   Rollouts
-	status Decorator
+	objects *store.Objects
+	room    Rollouts
+	status  Decorator
 }
 
 func (r rollouts) routes(t *route.Table) {
@@ -50,7 +50,7 @@ func (r rollouts) routes(t *route.Table) {
 // commands judges a command that lets a roll-out go on which discards disks: it takes the
 // right that began it. Whoever may change the group may stop it.
 func (r rollouts) commands(ctx context.Context, name string, c protoapi.RolloutCommand) error {
-	g, err := store.Peek[*resource.ServerGroup](r.store, name)
+	g, err := store.Peek[*resource.ServerGroup](r.objects, name)
 	if err != nil || c != protoapi.RolloutResume && c != protoapi.RolloutNext {
 		return nil //nolint:nilerr // a group that is not there is refused as such
 	}

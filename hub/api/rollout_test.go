@@ -41,12 +41,12 @@ func TestReprovisionIsARight(t *testing.T) {
 			t.Errorf("%s: %d %s", row.name, got.status, got.text)
 		}
 	}
-	g, err := store.Get[*resource.ServerGroup](h.Store, "disk")
+	g, err := store.Get[*resource.ServerGroup](h.Store.Objects, "disk")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.Status.Rollout = &resource.RolloutStatus{Revision: 2, Strategy: resource.RolloutReprovision, Phase: resource.RolloutWave, Wave: 1, Waves: 4, Proved: true}
-	if err := h.Store.Put(t.Context(), g); err != nil {
+	if err := h.Store.Objects.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {

@@ -17,7 +17,7 @@ import (
 // request makes a request for a server's reboot, of the admin.
 func request(t *testing.T, s *store.Store, id, server string) {
 	t.Helper()
-	_, err := s.CreateRequest(t.Context(), store.StoredRequest{
+	_, err := s.Requests.Create(t.Context(), store.StoredRequest{
 		Request: resource.Request{ID: id, Server: server, Action: resource.RequestReboot, Mode: resource.StopSoft, By: "admin", NotAfter: apitest.Now()},
 		Rack:    "r1", Report: resource.RequestReport{ID: id, Outcome: resource.OutcomePending},
 	})

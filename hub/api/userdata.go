@@ -13,17 +13,17 @@ import (
 // has a scope could have a server of its own given what is another's. Only who may do
 // everything writes Secrets, so that their labels say whose they are, and they must be in
 // the scope.
-func names(s *store.Store, who access.Caller, op access.Operation, old, next resource.Object, set []resource.Object) error {
+func names(objects *store.Objects, who access.Caller, op access.Operation, old, next resource.Object, set []resource.Object) error {
 	if who.Scope.Everywhere() {
 		return nil
 	}
-	was := secretsOf(s, old)
-	for _, name := range secretsOf(s, next) {
+	was := secretsOf(objects, old)
+	for _, name := range secretsOf(objects, next) {
 		if slices.Contains(was, name) {
 			continue
 		}
 		var labels access.Labels // nil is nowhere
-		if secret, err := s.GetObject(resource.KindSecret, name); err == nil {
+		if secret, err := objects.Get(resource.KindSecret, name); err == nil {
 			labels = secret.Head().Metadata.Labels
 		}
 		for _, o := range set { // of the same set, which the caller may not write
@@ -41,7 +41,7 @@ func names(s *store.Store, who access.Caller, op access.Operation, old, next res
 // secretsOf are the Secrets whose content a server is given by what names them: user data
 // of a claim or a maintenance, and params of a server and of the profiles that it names.
 // Every server has the profile global, whoever writes it.
-func secretsOf(s *store.Store, obj resource.Object) (names []string) {
+func secretsOf(objects *store.Objects, obj resource.Object) (names []string) {
 	add := func(ref *resource.Ref) {
 		if ref != nil {
 			names = append(names, ref.Name)
@@ -62,7 +62,7 @@ func secretsOf(s *store.Store, obj resource.Object) (names []string) {
 		}
 		add(o.Spec.ParamsSecretRef)
 		for _, name := range o.Spec.Profiles {
-			if p, err := store.Peek[*resource.Profile](s, name); err == nil {
+			if p, err := store.Peek[*resource.Profile](objects, name); err == nil {
 				add(p.Spec.ParamsSecretRef)
 			}
 		}

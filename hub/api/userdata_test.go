@@ -50,7 +50,7 @@ func TestUserDataOfOthers(t *testing.T) {
 	a, h := handler(t, func(*api.Config) {})
 	rows(t, h.Store)
 	objs := []resource.Object{dataOf("mine", "7"), dataOf("theirs", "8"), dataOf("nobodys", "")}
-	if _, err := h.Store.Apply(t.Context(), objs, store.ApplyOptions{By: "admin"}); err != nil {
+	if _, err := h.Store.Sets.Apply(t.Context(), objs, store.ApplyOptions{By: "admin"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {

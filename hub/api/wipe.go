@@ -10,7 +10,7 @@ import (
 // wipes judges a maintenance that newly names an environment which discards disks: it
 // takes a right of its own, at the maintenance's server. What the description of an
 // environment calls itself is the word of whoever may write it.
-func wipes(s *store.Store, who access.Caller, old, next resource.Object, set []resource.Object, t access.Target) error {
+func wipes(objects *store.Objects, who access.Caller, old, next resource.Object, set []resource.Object, t access.Target) error {
 	m, ok := next.(*resource.Maintenance)
 	if !ok || m.Spec.Boot.BootEnv == nil || m.Spec.ServerPower == resource.WantOff {
 		return nil
@@ -19,7 +19,7 @@ func wipes(s *store.Store, who access.Caller, old, next resource.Object, set []r
 	if was, ok := old.(*resource.Maintenance); ok && was != nil && was.Spec.Boot.BootEnv != nil && was.Spec.Boot.BootEnv.Name == name && was.Spec.ServerPower == m.Spec.ServerPower {
 		return nil
 	}
-	env, _ := store.Peek[*resource.BootEnv](s, name) // one that is not there is refused as such
+	env, _ := store.Peek[*resource.BootEnv](objects, name) // one that is not there is refused as such
 	for _, o := range set {
 		if e, ok := o.(*resource.BootEnv); ok && e.Metadata.Name == name {
 			env = e

@@ -16,7 +16,7 @@ func TestBootConfigurationsAreTheHubs(t *testing.T) {
 	now := resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n1", Owner: resource.Owner{Kind: resource.PurposeClaim, UID: "u"}}}
 	now.Metadata.Name = "c1"
 	now.Default()
-	if err := h.Store.Put(t.Context(), &now); err != nil {
+	if err := h.Store.Objects.Put(t.Context(), &now); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ method, path, body string }{

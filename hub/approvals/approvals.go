@@ -50,7 +50,7 @@ func (c *Room) Turn(ctx context.Context, f plan.Fleet) error {
 func (c *Room) Sweep(ctx context.Context) error {
 	now, next := c.cfg.Clock(), time.Time{}
 	var errs []error
-	for _, r := range c.cfg.Store.Approvals() {
+	for _, r := range c.cfg.Store.Approvals.List() {
 		at := r.CreatedAt.Add(approvalLife)
 		switch r.State {
 		case resource.ApprovalPending:
@@ -62,7 +62,7 @@ func (c *Room) Sweep(ctx context.Context) error {
 		done := r.State == resource.ApprovalApproved && r.Class == resource.ApproveHoldOverride && c.holdsGone(r.Targets)
 		switch {
 		case r.State.Over() && !now.Before(at):
-			errs = append(errs, c.cfg.Store.RemoveApproval(ctx, r.ID))
+			errs = append(errs, c.cfg.Store.Approvals.Remove(ctx, r.ID))
 		case done:
 			errs = append(errs, c.endApproval(ctx, r, resource.ApprovalEnded, "done"))
 		case now.Before(at):
@@ -108,14 +108,14 @@ func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state re
 	}
 	if r.Class == resource.ApproveHoldOverride && state != resource.ApprovalEnded {
 		for _, id := range r.Targets {
-			if err := c.cfg.Store.UnreleaseHold(ctx, id); err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
+			if err := c.cfg.Store.Holds.Unrelease(ctx, id); err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 				return err
 			}
 			c.cfg.Crash.At("hub.approval.unreleased")
 		}
 	}
 	r.State, r.Message = state, why
-	if err := c.cfg.Store.PutApproval(ctx, &r); err != nil {
+	if err := c.cfg.Store.Approvals.Put(ctx, &r); err != nil {
 		return err
 	}
 	c.tellApproval(ctx, r, strings.ToLower(string(state))+": "+why)
@@ -130,7 +130,7 @@ func (c *Room) tellApproval(ctx context.Context, r store.StoredApproval, what st
 
 func (c *Room) holdsGone(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool {
-		_, err := store.Peek[*resource.Hold](c.cfg.Store, id)
+		_, err := store.Peek[*resource.Hold](c.cfg.Store.Objects, id)
 		return err == nil
 	})
 }
@@ -148,7 +148,7 @@ func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *resource.R
 		stored := map[string]store.StoredApproval{}
 		var have []resource.ApprovalRequest
 		open, ofRack := 0, 0
-		for _, r := range c.cfg.Store.OpenApprovals() {
+		for _, r := range c.cfg.Store.Approvals.Open() {
 			open++
 			if r.Rack == rack.Metadata.Name {
 				ofRack++
@@ -168,7 +168,7 @@ func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *resource.R
 		for _, r := range approval.Open(have, needs, fresh) {
 			was := stored[r.ID]
 			was.ApprovalRequest = r
-			if err := c.cfg.Store.PutApproval(ctx, &was); err != nil {
+			if err := c.cfg.Store.Approvals.Put(ctx, &was); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -181,7 +181,7 @@ func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *resource.R
 }
 
 func (c *Room) freshApproval(n approval.Need, rack *resource.Rack, stance resource.ApprovalStance) (r resource.ApprovalRequest, ok bool) {
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, rack.Status.Agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, rack.Status.Agent)
 	if err != nil {
 		return r, false
 	}
@@ -194,7 +194,7 @@ func (c *Room) freshApproval(n approval.Need, rack *resource.Rack, stance resour
 
 // Stance is what the rack's agent wants approvals for.
 func (c *Room) Stance(rack *resource.Rack) resource.ApprovalStance {
-	l, err := c.cfg.Store.PeekLedger(rack.Status.Agent)
+	l, err := c.cfg.Store.Ledgers.Peek(rack.Status.Agent)
 	if err != nil || l.Peer.Approvals == nil || rack.Status.Agent == "" {
 		return resource.ApprovalStance{}
 	}
@@ -254,7 +254,7 @@ func (c *Room) OverrideWaits(h *resource.Hold, rack *resource.Rack, stance resou
 		return false
 	}
 	now := c.cfg.Clock()
-	for _, r := range c.cfg.Store.OpenApprovalsFor(h.Metadata.Name) {
+	for _, r := range c.cfg.Store.Approvals.OpenFor(h.Metadata.Name) {
 		if r.State == resource.ApprovalApproved && r.Class == resource.ApproveHoldOverride && now.Before(r.NotAfter) {
 			return false
 		}
@@ -267,7 +267,7 @@ func (c *Room) OverrideWaits(h *resource.Hold, rack *resource.Rack, stance resou
 
 // OverrideOf is the approval that the release of a hold waits for; empty if none.
 func (c *Room) OverrideOf(h *resource.Hold) string {
-	for _, r := range c.cfg.Store.OpenApprovalsFor(h.Metadata.Name) {
+	for _, r := range c.cfg.Store.Approvals.OpenFor(h.Metadata.Name) {
 		if r.State != resource.ApprovalApproved && r.Class == resource.ApproveHoldOverride {
 			return r.ID
 		}
@@ -298,15 +298,15 @@ func (c *Room) MayLie(h *resource.Hold, rack *resource.Rack) bool {
 func (c *Room) Signed() map[string][][]byte {
 	var out map[string][][]byte
 	now := c.cfg.Clock()
-	for _, r := range c.cfg.Store.OpenApprovals() {
+	for _, r := range c.cfg.Store.Approvals.Open() {
 		if r.State != resource.ApprovalApproved || len(r.Signed) == 0 || !now.Before(r.NotAfter) {
 			continue
 		}
-		rack, err := store.Peek[*resource.Rack](c.cfg.Store, r.Rack)
+		rack, err := store.Peek[*resource.Rack](c.cfg.Store.Objects, r.Rack)
 		if err != nil {
 			continue
 		}
-		a, err := store.Peek[*resource.Agent](c.cfg.Store, rack.Status.Agent)
+		a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, rack.Status.Agent)
 		if err != nil || !bytes.Equal(a.Spec.Key, r.AgentKey) {
 			continue
 		}

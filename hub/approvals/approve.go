@@ -19,7 +19,7 @@ const approveTries = 8
 
 // List are all wishes for approvals, the oldest first.
 func (c *Room) List() (out []resource.ApprovalRequest) {
-	for _, r := range c.cfg.Store.Approvals() {
+	for _, r := range c.cfg.Store.Approvals.List() {
 		out = append(out, r.ApprovalRequest)
 	}
 	return out
@@ -27,7 +27,7 @@ func (c *Room) List() (out []resource.ApprovalRequest) {
 
 // Get is one wish; not_found if there is none.
 func (c *Room) Get(id string) (resource.ApprovalRequest, error) {
-	r, err := c.cfg.Store.GetApproval(id)
+	r, err := c.cfg.Store.Approvals.Get(id)
 	return r.ApprovalRequest, err
 }
 
@@ -39,7 +39,7 @@ func (c *Room) Get(id string) (resource.ApprovalRequest, error) {
 func (c *Room) Grant(ctx context.Context, id string, version int, by string, right bool) (resource.ApprovalRequest, error) {
 	const op = "grant"
 	for try := 1; ; try++ {
-		r, err := c.cfg.Store.GetApproval(id)
+		r, err := c.cfg.Store.Approvals.Get(id)
 		if err != nil {
 			return r.ApprovalRequest, err
 		}
@@ -67,7 +67,7 @@ func (c *Room) Grant(ctx context.Context, id string, version int, by string, rig
 					r.State, r.SignedAt = resource.ApprovalApproved, &now
 				}
 			}
-			err := c.cfg.Store.PutApproval(ctx, &r)
+			err := c.cfg.Store.Approvals.Put(ctx, &r)
 			if protocol.CodeOf(err) == protocol.CodeConflict && try < approveTries {
 				continue
 			}
@@ -92,7 +92,7 @@ func (c *Room) signGranted(ctx context.Context, r store.StoredApproval) (resourc
 	if err != nil {
 		c.cfg.Logger.Error("approval not signed", "approval", r.ID, "err", err)
 		r.Message = "not signed: " + err.Error()
-		if put := c.cfg.Store.PutApproval(ctx, &r); put != nil {
+		if put := c.cfg.Store.Approvals.Put(ctx, &r); put != nil {
 			return r.ApprovalRequest, put
 		}
 		return r.ApprovalRequest, nil
@@ -103,7 +103,7 @@ func (c *Room) signGranted(ctx context.Context, r store.StoredApproval) (resourc
 // approvalKey is the destructive key that the rack's agent wants: the hub's own, or one
 // that a person has.
 func (c *Room) approvalKey(r store.StoredApproval) *approval.Key {
-	rack, err := store.Peek[*resource.Rack](c.cfg.Store, r.Rack)
+	rack, err := store.Peek[*resource.Rack](c.cfg.Store.Objects, r.Rack)
 	if err != nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (c *Room) approvalKey(r store.StoredApproval) *approval.Key {
 // and timeout.
 func (c *Room) Sign(ctx context.Context, id string, signed []byte, by string) (resource.ApprovalRequest, error) {
 	const op = "sign"
-	r, err := c.cfg.Store.GetApproval(id)
+	r, err := c.cfg.Store.Approvals.Get(id)
 	if err != nil {
 		return r.ApprovalRequest, err
 	}
@@ -146,7 +146,7 @@ func (c *Room) Sign(ctx context.Context, id string, signed []byte, by string) (r
 
 func (c *Room) takeSigned(ctx context.Context, r store.StoredApproval, signed []byte, by string) (resource.ApprovalRequest, error) {
 	size := len(signed)
-	for _, o := range c.cfg.Store.OpenApprovalsOf(r.Rack) {
+	for _, o := range c.cfg.Store.Approvals.OpenOf(r.Rack) {
 		if o.State == resource.ApprovalApproved && o.ID != r.ID {
 			size += len(o.Signed)
 		}
@@ -157,7 +157,7 @@ func (c *Room) takeSigned(ctx context.Context, r store.StoredApproval, signed []
 	}
 	now := c.cfg.Clock().UTC()
 	r.State, r.Signed, r.SignedAt, r.Message = resource.ApprovalApproved, signed, &now, ""
-	if err := c.cfg.Store.PutApproval(ctx, &r); err != nil {
+	if err := c.cfg.Store.Approvals.Put(ctx, &r); err != nil {
 		return r.ApprovalRequest, err
 	}
 	c.cfg.Crash.At("hub.approval.signed")
@@ -173,7 +173,7 @@ func (c *Room) Deny(ctx context.Context, id, by, reason string, right bool) (res
 	if len(reason) > store.MaxReason {
 		return resource.ApprovalRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", store.MaxReason)
 	}
-	r, err := c.cfg.Store.GetApproval(id)
+	r, err := c.cfg.Store.Approvals.Get(id)
 	if err != nil {
 		return r.ApprovalRequest, err
 	}

@@ -37,7 +37,7 @@ func (c *Room) reprovisionWaits(rack *resource.Rack, stance resource.ApprovalSta
 		return false
 	}
 	now, n := c.cfg.Clock(), reprovisionNeed(rack, cl)
-	for _, r := range c.cfg.Store.OpenApprovalsOf(rack.Metadata.Name) {
+	for _, r := range c.cfg.Store.Approvals.OpenOf(rack.Metadata.Name) {
 		if r.State == resource.ApprovalApproved && r.Class == resource.ApproveReprovision &&
 			now.Before(r.NotAfter) && !r.CreatedAt.Before(d.Install.At) && approval.Covers(r.Approval, n) {
 			return false
@@ -65,13 +65,13 @@ func (c *Room) reprovisionNeeds(f plan.Fleet, rack *resource.Rack, stance resour
 // expired.
 func (c *Room) withdrawInstalls(ctx context.Context, servers []string) error {
 	for _, name := range servers {
-		shared := c.cfg.Store.ClaimOf(name)
+		shared := c.cfg.Store.Claims.Of(name)
 		if shared == nil || shared.Status.Decision == nil || shared.Status.Decision.Install == nil {
 			continue
 		}
-		cl := store.Copy(c.cfg.Store, shared)
+		cl := store.Copy(c.cfg.Store.Objects, shared)
 		cl.Status.Decision.Install = nil
-		if err := c.cfg.Store.Put(ctx, cl); err != nil {
+		if err := c.cfg.Store.Objects.Put(ctx, cl); err != nil {
 			return err
 		}
 		c.cfg.Crash.At("hub.approval.uninstalled")

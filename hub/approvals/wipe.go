@@ -40,7 +40,7 @@ func (c *Room) wipeWaits(f plan.Fleet, rack *resource.Rack, stance resource.Appr
 // approved says whether an approval that counts covers a need.
 func (c *Room) approved(n approval.Need) bool {
 	now := c.cfg.Clock()
-	for _, r := range c.cfg.Store.OpenApprovalsOf(n.Rack) {
+	for _, r := range c.cfg.Store.Approvals.OpenOf(n.Rack) {
 		if r.State == resource.ApprovalApproved && r.Class == n.Class && now.Before(r.NotAfter) && approval.Covers(r.Approval, n) {
 			return true
 		}
@@ -84,7 +84,7 @@ func (c *Room) wipeWaitsThere(m *resource.Maintenance) bool {
 func (c *Room) refuseWipes(ctx context.Context, r store.StoredApproval, why string) error {
 	var asked []*resource.Maintenance
 	for _, server := range r.Targets {
-		asked = append(asked, store.Referring[*resource.Maintenance](c.cfg.Store, resource.KindServer, server)...)
+		asked = append(asked, store.Referring[*resource.Maintenance](c.cfg.Store.Objects, resource.KindServer, server)...)
 	}
 	for _, m := range asked {
 		b := m.Spec.Boot.BootEnv
@@ -94,16 +94,16 @@ func (c *Room) refuseWipes(ctx context.Context, r store.StoredApproval, why stri
 		if !slices.ContainsFunc(r.Boots, func(t resource.ApprovedBoot) bool { return t.Owner == m.Metadata.UID }) {
 			continue // of another maintenance of the server
 		}
-		if env, err := store.Peek[*resource.BootEnv](c.cfg.Store, b.Name); err != nil || !env.Spec.Destructive {
+		if env, err := store.Peek[*resource.BootEnv](c.cfg.Store.Objects, b.Name); err != nil || !env.Spec.Destructive {
 			continue
 		}
 		by := r.DeniedBy
 		if by == "" {
 			by = events.HubName
 		}
-		own := store.Copy(c.cfg.Store, m)
+		own := store.Copy(c.cfg.Store.Objects, m)
 		own.Status.Approval = &resource.MaintenanceApproval{By: by, Reason: "wipe: " + why, At: c.cfg.Clock().UTC(), Denied: true, Generation: m.Metadata.Generation}
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
+		if err := c.cfg.Store.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 		c.cfg.Crash.At("hub.approval.unwiped")

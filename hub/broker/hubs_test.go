@@ -44,23 +44,23 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 		}
 		return done
 	}
-	_, err := hubs[0].Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.Segment("boot", "r1")}, store.ApplyOptions{})
+	_, err := hubs[0].Sets.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.Segment("boot", "r1")}, store.ApplyOptions{})
 	must(err)
 	for round := range 8 {
 		name := func(what string, n int) string { return fmt.Sprintf("%s%d-%d", what, round, n) }
 		mac := fmt.Sprintf("52:54:00:00:00:%02x", round)
-		_, err := hubs[0].Apply(t.Context(), []resource.Object{
+		_, err := hubs[0].Sets.Apply(t.Context(), []resource.Object{
 			storetest.BMC(name("b", 0), "r1"), storetest.BMC(name("b", 1), "r1"), storetest.BMC(name("b", 2), "r1"),
 		}, store.ApplyOptions{})
 		must(err)
 		heard(t, hubs[1], resource.KindBMC, name("b", 2))
 		if done := both(func(n int, s *store.Store) error {
-			_, err := s.Apply(t.Context(), []resource.Object{storetest.Server(name("n", n), name("b", n), "boot", mac)}, store.ApplyOptions{})
+			_, err := s.Sets.Apply(t.Context(), []resource.Object{storetest.Server(name("n", n), name("b", n), "boot", mac)}, store.ApplyOptions{})
 			return err
 		}); done != 1 {
 			t.Errorf("%d servers have address %s", done, mac)
 		}
-		winner := store.Find(hubs[0], store.ServersByMAC, mac)
+		winner := store.Find(hubs[0].Objects, store.ServersByMAC, mac)
 		if len(winner) != 1 {
 			t.Fatalf("servers of %s: %v", mac, winner)
 		}
@@ -68,7 +68,7 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 		heard(t, hubs[1], resource.KindServer, server)
 		ids := make([]string, len(hubs))
 		if done := both(func(n int, s *store.Store) error {
-			h, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", server))
+			h, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "k", server))
 			if err == nil {
 				ids[n] = h.Metadata.Name
 			}
@@ -78,11 +78,11 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 		}
 		if done := both(func(n int, s *store.Store) error {
 			c := storetest.Claim(name("c", n), server)
-			if err := s.Put(t.Context(), c); err != nil {
+			if err := s.Objects.Put(t.Context(), c); err != nil {
 				return err
 			}
 			c.Status.Server = server
-			return s.Put(t.Context(), c)
+			return s.Objects.Put(t.Context(), c)
 		}); done != 1 {
 			t.Errorf("%d claims have server %s", done, server)
 		}
@@ -93,7 +93,7 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 				gone = err == nil
 				return err
 			}
-			_, err := s.Apply(t.Context(), []resource.Object{storetest.Server(name("n", 2), name("b", 2), "boot", "52:54:00:00:01:01")}, store.ApplyOptions{})
+			_, err := s.Sets.Apply(t.Context(), []resource.Object{storetest.Server(name("n", 2), name("b", 2), "boot", "52:54:00:00:01:01")}, store.ApplyOptions{})
 			return err
 		})
 		if done != 1 {
@@ -108,7 +108,7 @@ func TestTwoHubsOnOneServer(t *testing.T) {
 	again, err := store.Open(t.Context(), store.Config{KV: kv, Log: storetest.NewMemory(), Clock: time.Now, NewID: rand.Text, Healthy: func() error { return errWritten }})
 	if err != nil {
 		t.Errorf("rules had to be mended: %v", err)
-	} else if n := len(store.List[*resource.Hold](again)); n != 8 {
+	} else if n := len(store.List[*resource.Hold](again.Objects)); n != 8 {
 		t.Errorf("%d holds", n)
 	}
 }
@@ -121,7 +121,7 @@ func heard(t *testing.T, s *store.Store, kind resource.Kind, name string) {
 	changed, stop := s.Subscribe()
 	defer stop()
 	for late := time.After(patience); ; {
-		if _, err := s.GetObject(kind, name); err == nil {
+		if _, err := s.Objects.Get(kind, name); err == nil {
 			return
 		}
 		select {

@@ -79,7 +79,7 @@ func BenchmarkHoldAccepted(b *testing.B) {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			const servers = 1000
 			st := following(b, hubKV(b))
-			if _, err := st.Apply(b.Context(), racks("n", servers), store.ApplyOptions{}); err != nil {
+			if _, err := st.Sets.Apply(b.Context(), racks("n", servers), store.ApplyOptions{}); err != nil {
 				b.Fatal(err)
 			}
 			var mu sync.Mutex
@@ -92,7 +92,7 @@ func BenchmarkHoldAccepted(b *testing.B) {
 					for i := range work {
 						h := storetest.Hold("admin", fmt.Sprintf("k%d", i), fmt.Sprintf("n%d", i%servers))
 						begun := time.Now()
-						if _, err := st.CreateHold(b.Context(), h); err != nil {
+						if _, err := st.Holds.Create(b.Context(), h); err != nil {
 							b.Error(err)
 						}
 						mu.Lock()
@@ -118,7 +118,7 @@ func BenchmarkApplyRacks(b *testing.B) {
 	for i := range b.N {
 		set := racks(string(rune('a'+i)), 1000)
 		begun := time.Now()
-		if _, err := st.Apply(b.Context(), set, store.ApplyOptions{}); err != nil {
+		if _, err := st.Sets.Apply(b.Context(), set, store.ApplyOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begun))

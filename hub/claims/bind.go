@@ -29,7 +29,7 @@ func (r *Room) Allot(ctx context.Context, f plan.Fleet) error {
 		if claim == "" {
 			continue
 		}
-		cl, err := store.Peek[*resource.Claim](r.cfg.Store, claim)
+		cl, err := store.Peek[*resource.Claim](r.cfg.Objects, claim)
 		if err != nil || len(view.Wanting([]*resource.Claim{cl})) == 0 {
 			continue
 		}
@@ -51,12 +51,12 @@ func (r *Room) bindAll(ctx context.Context, bindings []plan.Binding) error {
 	for some := range slices.Chunk(bindings, bindAtOnce) {
 		claims := make([]resource.Object, 0, len(some))
 		for _, b := range some {
-			if cl, err := store.Get[*resource.Claim](r.cfg.Store, b.Claim); err == nil && cl.Status.Server == "" {
+			if cl, err := store.Get[*resource.Claim](r.cfg.Objects, b.Claim); err == nil && cl.Status.Server == "" {
 				cl.Status.Server = b.Server
 				claims = append(claims, cl)
 			}
 		}
-		if len(some) == 1 || r.cfg.Store.PutAll(ctx, claims) != nil {
+		if len(some) == 1 || r.cfg.Objects.PutAll(ctx, claims) != nil {
 			for _, b := range some {
 				errs = append(errs, r.bind(ctx, b))
 			}
@@ -74,7 +74,7 @@ func (r *Room) bindAll(ctx context.Context, bindings []plan.Binding) error {
 // Offer chooses servers for the claims that select one, and says why others have none. It binds only
 // what is in no rack; else the turn of the server's rack does. It answers with what it has seen.
 func (r *Room) Offer(ctx context.Context) (view.View, error) {
-	s := r.cfg.Store
+	s := r.cfg.Objects
 	claims := r.cfg.View.WantingAny()
 	r.cfg.Wake.Waits(len(claims) > 0, len(store.List[*resource.ServerGroup](s)) > 0)
 	v := view.Of(wake.SiteUnit)

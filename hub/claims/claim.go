@@ -14,7 +14,7 @@ import (
 
 // bind gives a claim the server that was chosen for it.
 func (r *Room) bind(ctx context.Context, b plan.Binding) error {
-	cl, err := store.Get[*resource.Claim](r.cfg.Store, b.Claim)
+	cl, err := store.Get[*resource.Claim](r.cfg.Objects, b.Claim)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (r *Room) bind(ctx context.Context, b plan.Binding) error {
 		return nil // another rack was faster
 	}
 	cl.Status.Server = b.Server
-	if err := r.cfg.Store.Put(ctx, cl); err != nil {
+	if err := r.cfg.Objects.Put(ctx, cl); err != nil {
 		return err
 	}
 	r.cfg.Crash.At("hub.claim.bound")
@@ -36,7 +36,7 @@ func (r *Room) claim(ctx context.Context, f plan.Fleet, cl *resource.Claim) ([]r
 	if cl.Metadata.DeletedAt != nil {
 		return nil, errors.Join(r.cfg.Requests.EndOf(ctx, cl), r.letGo(ctx, f, cl, cfg))
 	}
-	srv, err := store.Peek[*resource.Server](r.cfg.Store, cl.Status.Server)
+	srv, err := store.Peek[*resource.Server](r.cfg.Objects, cl.Status.Server)
 	if err != nil {
 		srv = nil // not bound, or gone since
 	}
@@ -144,13 +144,13 @@ func (r *Room) letGo(ctx context.Context, f plan.Fleet, cl *resource.Claim, cfg 
 		}
 	}
 	if cfg != nil {
-		if err := r.cfg.Store.Remove(ctx, cfg); err != nil {
+		if err := r.cfg.Objects.Remove(ctx, cfg); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.claim.unconfigured")
 	}
 	r.cfg.Images.ForgetOf(cl.Metadata.UID)
-	return r.cfg.Store.Remove(ctx, cl)
+	return r.cfg.Objects.Remove(ctx, cl)
 }
 
 // imageRefused files an event when a claim's image or boot environment is found to be no

@@ -24,7 +24,8 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store     *store.Store
+	Claims    *store.Claims
+	Objects   *store.Objects
 	View      *view.Reader
 	Inventory *inventory.Room
 	Images    *images.Room

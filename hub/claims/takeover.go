@@ -43,11 +43,11 @@ func (r *Room) takeOver(ctx context.Context, name string, q api.AdoptRequest, by
 	conflict := func(format string, args ...any) *protocol.Error {
 		return protocol.Errorf(protocol.CodeConflict, op, format, args...)
 	}
-	srv, err := store.Get[*resource.Server](r.cfg.Store, name)
+	srv, err := store.Get[*resource.Server](r.cfg.Objects, name)
 	if err != nil {
 		return nil, err
 	}
-	shared := r.cfg.Store.ClaimOf(name)
+	shared := r.cfg.Claims.Of(name)
 	switch {
 	case shared == nil:
 		return nil, conflict("server %q has no claim", name).
@@ -56,8 +56,8 @@ func (r *Room) takeOver(ctx context.Context, name string, q api.AdoptRequest, by
 		return nil, conflict("claim %q of server %q is being deleted", shared.Metadata.Name, name).
 			WithHint("the server is powered off for that; wait until the claim is gone")
 	}
-	cl := store.Copy(r.cfg.Store, shared)
-	cfg, err := store.Get[*resource.BootConfiguration](r.cfg.Store, cl.Metadata.Name)
+	cl := store.Copy(r.cfg.Objects, shared)
+	cfg, err := store.Get[*resource.BootConfiguration](r.cfg.Objects, cl.Metadata.Name)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (r *Room) takeOver(ctx context.Context, name string, q api.AdoptRequest, by
 		}
 	case plan.TakeMark:
 		cfg.Status.Adopted = &word
-		if err := r.cfg.Store.Put(ctx, cfg); err != nil {
+		if err := r.cfg.Objects.Put(ctx, cfg); err != nil {
 			return nil, err
 		}
 		r.cfg.Crash.At("hub.adopt.marked")
@@ -121,7 +121,7 @@ func (r *Room) keep(ctx context.Context, cl *resource.Claim, srv *resource.Serve
 		cfg.Metadata.Generation = status.Provisioned.Generation
 	}
 	cfg.Default()
-	if err := r.cfg.Store.Put(ctx, cfg); err != nil {
+	if err := r.cfg.Objects.Put(ctx, cfg); err != nil {
 		return err
 	}
 	r.cfg.Crash.At("hub.adopt.kept")
@@ -133,7 +133,7 @@ func (r *Room) allowInstall(ctx context.Context, cl *resource.Claim, word resour
 		cl.Status.Decision = &resource.Decision{Since: word.At, Why: resource.DecisionFoundOn}
 	}
 	cl.Status.Decision.Install = &word
-	if err := r.cfg.Store.Put(ctx, cl); err != nil {
+	if err := r.cfg.Objects.Put(ctx, cl); err != nil {
 		return err
 	}
 	r.cfg.Crash.At("hub.adopt.install")
@@ -153,7 +153,7 @@ func (r *Room) Adopted(ctx context.Context, server, what string) {
 // of the rack's own agent answers it: a restored hub has lost the configuration.
 func (r *Room) undecided(ctx context.Context, f plan.Fleet, cl *resource.Claim) (*resource.ConditionState, error) {
 	if p, signed := r.ownRecord(f, cl); p != nil {
-		srv, err := store.Peek[*resource.Server](r.cfg.Store, cl.Status.Server)
+		srv, err := store.Peek[*resource.Server](r.cfg.Objects, cl.Status.Server)
 		if err != nil {
 			return nil, err
 		}
@@ -169,10 +169,10 @@ func (r *Room) undecided(ctx context.Context, f plan.Fleet, cl *resource.Claim) 
 	}
 	d := cl.Status.Decision
 	if d == nil {
-		own := store.Copy(r.cfg.Store, cl)
+		own := store.Copy(r.cfg.Objects, cl)
 		d = &resource.Decision{Since: r.cfg.Clock().UTC(), Why: resource.DecisionFoundOn}
 		own.Status.Decision = d
-		if err := r.cfg.Store.Put(ctx, own); err != nil {
+		if err := r.cfg.Objects.Put(ctx, own); err != nil {
 			return nil, err
 		}
 		r.cfg.Crash.At("hub.adopt.asked")
@@ -189,7 +189,7 @@ func (r *Room) undecided(ctx context.Context, f plan.Fleet, cl *resource.Claim) 
 
 // ownRecord is the record that the active agent of the server's rack reports for a claim.
 func (r *Room) ownRecord(f plan.Fleet, cl *resource.Claim) (*resource.Provisioned, []byte) {
-	said, a := f.Reports[cl.Status.Server], r.cfg.Store.AgentOf(cl.Status.Server)
+	said, a := f.Reports[cl.Status.Server], r.cfg.Objects.AgentOf(cl.Status.Server)
 	if said == nil || a == nil || len(said.Provisioned) == 0 || cl.Spec.BootPolicy.Boot == resource.BootNetwork {
 		return nil, nil
 	}
@@ -197,7 +197,7 @@ func (r *Room) ownRecord(f plan.Fleet, cl *resource.Claim) (*resource.Provisione
 	if wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, said.Provisioned, &p) != nil {
 		return nil, nil
 	}
-	srv, err := store.Peek[*resource.Server](r.cfg.Store, cl.Status.Server)
+	srv, err := store.Peek[*resource.Server](r.cfg.Objects, cl.Status.Server)
 	if err != nil || p.OwnerUID != cl.Metadata.UID || p.Server != cl.Status.Server || p.ServerUID != srv.Metadata.UID {
 		return nil, nil
 	}
@@ -209,7 +209,7 @@ func (r *Room) settled(ctx context.Context, cl *resource.Claim) error {
 	if !cl.Status.Decision.Open() {
 		return nil
 	}
-	own := store.Copy(r.cfg.Store, cl)
+	own := store.Copy(r.cfg.Objects, cl)
 	own.Status.Decision = nil
-	return r.cfg.Store.Put(ctx, own)
+	return r.cfg.Objects.Put(ctx, own)
 }

@@ -212,7 +212,7 @@ func TestOverrideIsApproved(t *testing.T) {
 			id := b.place("ha", "k", "n1")
 			b.pass()
 			m.listens()
-			if _, err := b.store.ReleaseHold(ctx(t), id, "admin", "its owner is gone"); err != nil {
+			if _, err := b.store.Holds.Release(ctx(t), id, "admin", "its owner is gone"); err != nil {
 				t.Fatal(err)
 			}
 			b.dies("hub.approval.asked", b.pass)
@@ -257,7 +257,7 @@ func TestWithheldIsAsked(t *testing.T) {
 	m.listens()
 	m.stance = &resource.ApprovalStance{Keys: [][]byte{destructiveSeed().Public().(ed25519.PublicKey)}}
 	m.deaf = true
-	if _, err := b.store.ReleaseHold(ctx(t), id, "admin", "gone"); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), id, "admin", "gone"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass() // the hub does not know of the key yet
@@ -317,7 +317,7 @@ func TestWhoSigns(t *testing.T) {
 	m.stance = &resource.ApprovalStance{}
 	m.connects()
 	id := b.place("ha", "k", "n2")
-	if _, err := b.store.ReleaseHold(ctx(t), id, "admin", "gone"); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), id, "admin", "gone"); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()

@@ -25,7 +25,7 @@ func TestClaimArguments(t *testing.T) {
 			b.apply(storetest.Site()...)
 			m := b.modern(b.join("r1"))
 			m.connects()
-			srv, err := store.Get[*resource.Server](b.store, "n1")
+			srv, err := store.Get[*resource.Server](b.store.Objects, "n1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestClaimArguments(t *testing.T) {
 			if b.configs() != 1 || boot == nil || boot.Image.CommandLine != "console=ttyS1 quiet" {
 				t.Fatalf("conditions %s, %d configurations, boot %+v", got, b.configs(), boot)
 			}
-			claim, err = store.Get[*resource.Claim](b.store, "c1")
+			claim, err = store.Get[*resource.Claim](b.store.Objects, "c1")
 			if err != nil {
 				t.Fatal(err)
 			}

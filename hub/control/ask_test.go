@@ -73,7 +73,7 @@ func TestAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := func() bool { return b.store.PeekInventory("b1", b.bmc("b1").Metadata.UID) != nil }
+	kept := func() bool { return b.store.Inventories.Peek("b1", b.bmc("b1").Metadata.UID) != nil }
 	for name, say := range map[string]func(){
 		"another agent":   func() { other.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: other.nonce, Body: body}) },
 		"another session": func() { m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: "x", Body: body}) },

@@ -92,7 +92,7 @@ func (b *bench) newID() string {
 // unaltered holds everybody to the contract of what the store shares.
 func (b *bench) unaltered() {
 	b.t.Helper()
-	if keys := b.store.Altered(); len(keys) > 0 {
+	if keys := b.store.Objects.Altered(); len(keys) > 0 {
 		b.t.Errorf("shared resources were changed: %v", keys)
 	}
 }
@@ -112,9 +112,9 @@ func (b *bench) restart() {
 	if b.store, err = store.Open(b.t.Context(), store.Config{KV: b.mem, Log: b.mem, Clock: b.clock, NewID: b.newID, Vault: vault, Crash: b.at}); err != nil {
 		b.t.Fatal(err)
 	}
-	vault.Start(b.t.Context(), b.store)
+	vault.Start(b.t.Context(), b.store.Secrets, b.store.Meta)
 	b.deltas, _ = b.store.Deltas()
-	start, err := fence.Begin(b.t.Context(), b.store, b.clock, slog.New(slog.DiscardHandler), b.newID())
+	start, err := fence.Begin(b.t.Context(), b.store.Meta, b.clock, slog.New(slog.DiscardHandler), b.newID())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func (anyIssuer) IssueAgent(_ []byte, agent string, _ time.Duration) ([]byte, er
 
 func (b *bench) apply(objs ...resource.Object) {
 	b.t.Helper()
-	if _, err := b.store.Apply(b.t.Context(), objs, store.ApplyOptions{By: "test"}); err != nil {
+	if _, err := b.store.Sets.Apply(b.t.Context(), objs, store.ApplyOptions{By: "test"}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -219,7 +219,7 @@ func (b *bench) readOff() {
 	if b.unread {
 		return
 	}
-	for _, cl := range store.List[*resource.Claim](b.store) {
+	for _, cl := range store.List[*resource.Claim](b.store.Objects) {
 		name := cl.Status.Server
 		if ref := cl.Spec.ServerRef; ref != nil {
 			name = ref.Name
@@ -242,7 +242,7 @@ func (b *bench) join(rack string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r, err := store.Get[*resource.Rack](b.store, rack)
+	r, err := store.Get[*resource.Rack](b.store.Objects, rack)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func (b *bench) greets(agent string) {
 
 func (b *bench) ledger(agent string) store.Ledger {
 	b.t.Helper()
-	l, err := b.store.Ledger(agent)
+	l, err := b.store.Ledgers.Get(agent)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestAChoiceIsJudgedAgain(t *testing.T) {
 	if _, err := b.control.Owners.Claims.Offer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -91,7 +91,7 @@ func TestTheLaneOfHolds(t *testing.T) {
 	var h *resource.Hold
 	if got := woken(func() {
 		var err error
-		if h, err = b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+		if h, err = b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 			t.Fatal(err)
 		}
 	}); !slices.Equal(got, []string{"r1"}) {
@@ -99,9 +99,9 @@ func TestTheLaneOfHolds(t *testing.T) {
 	}
 	b.control.wake.Sweeping.Store(false)
 	woken(func() {
-		h, err := store.Get[*resource.Hold](b.store, h.Metadata.Name)
+		h, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name)
 		if err == nil {
-			err = b.store.Remove(ctx(t), h)
+			err = b.store.Objects.Remove(ctx(t), h)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestTheLaneSends(t *testing.T) {
 	b, m := modernSite(t)
 	b.pass()
 	for n := range 10 { // where the machine does something else meanwhile
-		if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", fmt.Sprint("k", n), "n1")); err != nil {
+		if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", fmt.Sprint("k", n), "n1")); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.control.Outbound.Holds.Enter(ctx(t), "r1"); err != nil {
@@ -150,7 +150,7 @@ func TestTheLaneSends(t *testing.T) {
 			t.Fatalf("sent %+v", b.sent)
 		}
 		m.listens() // and acknowledges
-		if _, err := b.store.CreateHold(ctx(t), storetest.Hold("p", fmt.Sprint("k", n), "n1")); err != nil {
+		if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("p", fmt.Sprint("k", n), "n1")); err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()

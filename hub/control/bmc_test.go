@@ -82,7 +82,7 @@ func leased(address string) resource.FoundBMC {
 
 func (b *bench) bmc(name string) *resource.BMC {
 	b.t.Helper()
-	o, err := store.Get[*resource.BMC](b.store, name)
+	o, err := store.Get[*resource.BMC](b.store.Objects, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (b *bench) bmc(name string) *resource.BMC {
 }
 
 func (b *bench) hasServer(name string) bool {
-	_, err := store.Get[*resource.Server](b.store, name)
+	_, err := store.Get[*resource.Server](b.store.Objects, name)
 	return err == nil
 }
 
@@ -275,7 +275,7 @@ func TestAppliedBMCIsTheFoundOne(t *testing.T) {
 	b.apply(own)
 	b.pass()
 	m.finds(leased("https://10.7.0.130"))
-	if _, err := store.Get[*resource.BMC](b.store, bmcName); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.BMC](b.store.Objects, bmcName); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the found one is still there: %v", err)
 	}
 	if got := b.bmc("rack1-smc"); got.Pending() || got.Status.AcceptedBy != "test" || got.Status.Address != "https://10.7.0.130" {

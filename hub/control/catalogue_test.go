@@ -70,7 +70,7 @@ func catalogueSite(t *testing.T, caps ...message.Capability) (*bench, *modern, *
 
 func (b *bench) entry() *resource.BootImage {
 	b.t.Helper()
-	e, err := store.Get[*resource.BootImage](b.store, "os-1")
+	e, err := store.Get[*resource.BootImage](b.store.Objects, "os-1")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestBootImageIsInspected(t *testing.T) {
 // An OCI entry is resolved as a claim's own image is, and is what the claim says.
 func TestBootImageOfRegistry(t *testing.T) {
 	b, m, files := catalogueSite(t, message.CapBootChain)
-	server, err := store.Get[*resource.Server](b.store, "n2")
+	server, err := store.Get[*resource.Server](b.store.Objects, "n2")
 	if err != nil {
 		t.Fatal(err)
 	}

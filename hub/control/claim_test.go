@@ -15,7 +15,7 @@ import (
 
 func (b *bench) claim(name string) *resource.Claim {
 	b.t.Helper()
-	c, err := store.Get[*resource.Claim](b.store, name)
+	c, err := store.Get[*resource.Claim](b.store.Objects, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func (b *bench) claim(name string) *resource.Claim {
 	return c
 }
 
-func (b *bench) configs() int { return len(store.List[*resource.BootConfiguration](b.store)) }
+func (b *bench) configs() int { return len(store.List[*resource.BootConfiguration](b.store.Objects)) }
 
 func labelled(name string) *resource.Claim {
 	c := storetest.Claim(name, "")
@@ -51,13 +51,13 @@ func TestClaimBinds(t *testing.T) {
 	on.Observation.Power = protocol.PowerOn
 	b.reports(agent, on)
 	unbound("On", "none of them is free")
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.reports(agent, off("n1"))
 	unbound("held", "none of them is free")
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -124,7 +124,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 	b, agent := joined(t)
 	b.apply(storetest.Claim("c1", "n1"))
 	b.pass()
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 	if err := wire.Open(wire.NewVerifier(b.hub.Public()), wire.FactGrant, cfg.Spec.Grant, &g); err != nil {
 		t.Fatal(err)
 	}
-	n1, _ := store.Get[*resource.Server](b.store, "n1")
+	n1, _ := store.Get[*resource.Server](b.store.Objects, "n1")
 	if g.OwnerUID != cfg.Spec.Owner.UID || g.ServerUID != n1.Metadata.UID || g.ImageDigest != cfg.Spec.Image.Digest || g.Generation != 1 || g.MaxAttempts != 3 || g.FirstBoot != resource.FirstBootUefiHTTP {
 		t.Errorf("the grant is %+v", g)
 	}
@@ -148,7 +148,7 @@ func TestClaimIsResolvedOnce(t *testing.T) {
 	b.apply(other)
 	b.sent = nil
 	b.pass()
-	again, _ := store.Get[*resource.BootConfiguration](b.store, "c1")
+	again, _ := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 	if again.Metadata.Revision != cfg.Metadata.Revision {
 		t.Error("the configuration was written again")
 	}
@@ -191,16 +191,16 @@ func TestClaimEnds(t *testing.T) {
 	r.Released, r.OwnerUID = true, uid
 	b.reports(agent, r)
 	b.dies("hub.claim.unconfigured", func() { _ = b.control.reconcile(ctx(t)) })
-	if _, err := store.Get[*resource.Claim](b.store, "c1"); err != nil || b.configs() != 0 {
+	if _, err := store.Get[*resource.Claim](b.store.Objects, "c1"); err != nil || b.configs() != 0 {
 		t.Errorf("after the crash: %d configurations, claim %v", b.configs(), err)
 	}
 	b.pass() // no report yet: nothing ends, and no new configuration is made
-	if _, err := store.Get[*resource.Claim](b.store, "c1"); err != nil || b.configs() != 0 {
+	if _, err := store.Get[*resource.Claim](b.store.Objects, "c1"); err != nil || b.configs() != 0 {
 		t.Errorf("before the report: %d configurations, claim %v", b.configs(), err)
 	}
 	b.reports(agent, r)
 	b.pass()
-	if _, err := store.Get[*resource.Claim](b.store, "c1"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Claim](b.store.Objects, "c1"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the claim did not end: %v", err)
 	}
 }
@@ -215,7 +215,7 @@ func TestOneBadClaimStopsNoHold(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n2")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n2")); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.control.reconcile(ctx(t)); err == nil {
@@ -230,7 +230,7 @@ func TestOneBadClaimStopsNoHold(t *testing.T) {
 func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	b, agent := joined(t)
 	b.acks(agent)
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,10 +241,10 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 	b.pass()
 	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	b.lane()
-	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name); err != nil {
 		t.Fatal("a hold that nobody released was removed")
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -271,7 +271,7 @@ func TestReleaseStaysUntilAcknowledged(t *testing.T) {
 // hold was placed takes it back.
 func TestHoldWaitsForNoPass(t *testing.T) {
 	b, agent := joined(t)
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	written, err := b.control.holdDocs(ctx(t))
@@ -290,7 +290,7 @@ func TestHoldWaitsForNoPass(t *testing.T) {
 	b.mem.BeforeWrite = func(string) error { // a pass is at its first write
 		if !late {
 			late = true
-			_, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n2"))
+			_, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n2"))
 			return err
 		}
 		return nil

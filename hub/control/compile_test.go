@@ -41,7 +41,7 @@ func TestShardsComeAndGo(t *testing.T) {
 		}
 	}
 	b.pass()
-	if l, _ := b.store.Ledger(agent); len(l.Sent) != 2 {
+	if l, _ := b.store.Ledgers.Get(agent); len(l.Sent) != 2 {
 		t.Errorf("documents %v", slices.Sorted(maps.Keys(l.Sent)))
 	}
 	b.apply(storetest.Server("a-first", "b-first", "boot", "52:54:00:00:02:01"))

@@ -174,7 +174,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Publish: cfg.Publish, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Members = members.New(members.Config{
-		Store: cfg.Store, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
+		Ledgers: cfg.Store.Ledgers, Meta: cfg.Store.Meta, Objects: cfg.Store.Objects, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
 		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, Destructive: cfg.Destructive, Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
 		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
@@ -183,26 +183,26 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.boots.images = images.New(images.Config{
-		Store: cfg.Store, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
+		BootImages: cfg.Store.BootImages, Objects: cfg.Store.Objects, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
 	})
 	c.Env = env.New(env.Config{
 		Store: cfg.Store, Vault: cfg.Vault, Seals: seals, Images: c.boots.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.boots.grants = grants.New(grants.Config{
-		Store: cfg.Store, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,
+		Objects: cfg.Store.Objects, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	if c.boots.revisions, err = revisions.New(ctx, revisions.Config{
-		Store: cfg.Store, Images: c.boots.images, Env: c.Env, Events: c.Events, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+		Meta: cfg.Store.Meta, Objects: cfg.Store.Objects, Secrets: cfg.Store.Secrets, Images: c.boots.images, Env: c.Env, Events: c.Events, Version: cfg.Version, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	}); err != nil {
 		return nil, err
 	}
 	c.Rollouts = rollouts.New(rollouts.Config{
-		Store: cfg.Store, Revisions: c.boots.revisions, Grants: c.boots.grants, Inventory: c.Inventory, Reports: c.reports, Wake: c.wake,
+		Approvals: cfg.Store.Approvals, Objects: cfg.Store.Objects, Requests: cfg.Store.Requests, Revisions: c.boots.revisions, Grants: c.boots.grants, Inventory: c.Inventory, Reports: c.reports, Wake: c.wake,
 		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Groups = groups.New(groups.Config{
-		Store: cfg.Store, Revisions: c.boots.revisions, Rollouts: c.Rollouts, Images: c.boots.images, Env: c.Env, Events: c.Events, Wake: c.wake,
+		Objects: cfg.Store.Objects, Secrets: cfg.Store.Secrets, Sets: cfg.Store.Sets, Revisions: c.boots.revisions, Rollouts: c.Rollouts, Images: c.boots.images, Env: c.Env, Events: c.Events, Wake: c.wake,
 		Trail: cfg.Trail, ManagedBootImages: cfg.ManagedBootImages, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Approvals = approvals.New(approvals.Config{
@@ -212,13 +212,13 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c.owners(began)
 	*says = heard{
 		inventory: c.Inventory, requests: c.Outbound.Requests, holds: c.Outbound.Holds,
-		filing: filing.New(filing.Config{Store: cfg.Store, Link: c.Link, Reports: c.reports, Crash: cfg.Crash}),
+		filing: filing.New(filing.Config{Log: cfg.Store.Log, Objects: cfg.Store.Objects, Link: c.Link, Reports: c.reports, Crash: cfg.Crash}),
 	}
 	c.Status = status.New(status.Config{
-		Store: cfg.Store, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Revisions: c.boots.revisions, Groups: c.Groups,
+		Inventories: cfg.Store.Inventories, Ledgers: cfg.Store.Ledgers, Objects: cfg.Store.Objects, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Revisions: c.boots.revisions, Groups: c.Groups,
 		Approvals: c.Approvals, Claims: c.Owners.Claims, Maintenance: c.Owners.Maintenance, Discovery: c.Owners.Discovery, Began: began, Version: cfg.Version, Clock: cfg.Clock,
 	})
-	cfg.Registerer.MustRegister(&cfg.Store.Haste, c.Status, c.Outbound.Holds, c.Owners.Discovery, c.Link, c.Events, c.Members, c.wake, c.boots.images, seals, c.Env, c.boots.revisions, c.Rollouts, c.Groups)
+	cfg.Registerer.MustRegister(cfg.Store.Haste, c.Status, c.Outbound.Holds, c.Owners.Discovery, c.Link, c.Events, c.Members, c.wake, c.boots.images, seals, c.Env, c.boots.revisions, c.Rollouts, c.Groups)
 	return c, nil
 }
 
@@ -226,27 +226,27 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 func (c *Control) owners(began time.Time) {
 	cfg := c.cfg
 	c.view = view.New(view.Config{Store: cfg.Store, Reports: c.reports, Link: c.Link, Inventory: c.Inventory, Env: c.Env, Revisions: c.boots.revisions, Clock: cfg.Clock})
-	c.Outbound.Requests = requests.New(requests.Config{Store: cfg.Store, Reports: c.reports, Began: began, Clock: cfg.Clock})
-	c.Outbound.Dispatch = dispatch.New(dispatch.Config{Store: cfg.Store, Start: cfg.Start, Link: c.Link, Requests: c.Outbound.Requests, Clock: cfg.Clock, Crash: cfg.Crash})
+	c.Outbound.Requests = requests.New(requests.Config{Requests: cfg.Store.Requests, Reports: c.reports, Began: began, Clock: cfg.Clock})
+	c.Outbound.Dispatch = dispatch.New(dispatch.Config{Ledgers: cfg.Store.Ledgers, Objects: cfg.Store.Objects, Start: cfg.Start, Link: c.Link, Requests: c.Outbound.Requests, Clock: cfg.Clock, Crash: cfg.Crash})
 	c.Outbound.Holds = holds.New(holds.Config{
 		Store: cfg.Store, Start: cfg.Start, Link: c.Link, Reports: c.reports, Approvals: c.Approvals, Events: c.Events, Wake: c.wake, Began: began,
 		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Owners.Claims = claims.New(claims.Config{
-		Store: cfg.Store, View: c.view, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Approvals: c.Approvals, Requests: c.Outbound.Requests, Events: c.Events, Wake: c.wake,
+		Claims: cfg.Store.Claims, Objects: cfg.Store.Objects, View: c.view, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Approvals: c.Approvals, Requests: c.Outbound.Requests, Events: c.Events, Wake: c.wake,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Owners.Maintenance = maintenance.New(maintenance.Config{
-		Store: cfg.Store, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Approvals: c.Approvals, Events: c.Events,
+		Objects: cfg.Store.Objects, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Approvals: c.Approvals, Events: c.Events,
 		Clock: cfg.Clock, Crash: cfg.Crash,
 	})
 	c.Owners.Discovery = discovery.New(discovery.Config{
-		Store: cfg.Store, View: c.view, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Events: c.Events,
+		Claims: cfg.Store.Claims, Maintenances: cfg.Store.Maintenances, Objects: cfg.Store.Objects, View: c.view, Images: c.boots.images, Env: c.Env, Grants: c.boots.grants, Revisions: c.boots.revisions, Events: c.Events,
 		Clock: cfg.Clock, NewID: cfg.NewID, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
-	c.Outbound.Firmware = firmware.New(firmware.Config{Store: cfg.Store, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash})
-	c.Owners.Imports = imports.New(imports.Config{Store: cfg.Store, Claims: c.Owners.Claims, Groups: c.Groups, Wake: c.wake, Clock: cfg.Clock})
-	c.Outbound.Trace = trace.New(trace.Config{Store: cfg.Store, Link: c.Link, Clock: cfg.Clock})
+	c.Outbound.Firmware = firmware.New(firmware.Config{Objects: cfg.Store.Objects, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash})
+	c.Owners.Imports = imports.New(imports.Config{Objects: cfg.Store.Objects, Sets: cfg.Store.Sets, Claims: c.Owners.Claims, Groups: c.Groups, Wake: c.wake, Clock: cfg.Clock})
+	c.Outbound.Trace = trace.New(trace.Config{Objects: cfg.Store.Objects, Link: c.Link, Clock: cfg.Clock})
 }
 
 // tickPause is how often it is looked at what is due.

@@ -16,7 +16,7 @@ import (
 
 func (b *bench) server(name string) *resource.Server {
 	b.t.Helper()
-	s, err := store.Get[*resource.Server](b.store, name)
+	s, err := store.Get[*resource.Server](b.store.Objects, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -73,12 +73,12 @@ func TestDecorateServer(t *testing.T) {
 // The words of a hold; Fenced is in TestReceipts.
 func TestDecorateHold(t *testing.T) {
 	b, agent := joined(t)
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	word := func() resource.HoldWord {
-		v, err := store.Get[*resource.Hold](b.store, h.Metadata.Name)
+		v, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestDecorateHold(t *testing.T) {
 	if w := word(); w != resource.HoldEnforced {
 		t.Errorf("at the agent: %s", w)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	if w := word(); w != resource.HoldReleased {
@@ -105,7 +105,7 @@ func TestDecorateHold(t *testing.T) {
 func TestDecorateAgent(t *testing.T) {
 	b, name := joined(t)
 	agent := func() *resource.Agent {
-		a, err := store.Get[*resource.Agent](b.store, name)
+		a, err := store.Get[*resource.Agent](b.store.Objects, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestDecorateBootConfiguration(t *testing.T) {
 	r.OwnerUID = b.claim("c1").Metadata.UID
 	r.Attempt = &resource.AttemptReport{URI: "http://rack/b/…/boot.efi"}
 	b.reports(agent, r)
-	c, err := store.Get[*resource.BootConfiguration](b.store, "c1")
+	c, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}

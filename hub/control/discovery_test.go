@@ -38,7 +38,7 @@ func discoverySite(t *testing.T, images images.Registry, change func(*resource.R
 // discovery is the configuration of a server's discovery; nil is none.
 func (b *bench) discovery(server string) *resource.BootConfiguration {
 	b.t.Helper()
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, plan.DiscoveryName(b.server(server)))
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, plan.DiscoveryName(b.server(server)))
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil
 	}
@@ -136,7 +136,7 @@ func TestDiscoveryLifecycle(t *testing.T) {
 			if c := b.claim("c1"); c.Status.Server != "" {
 				t.Error("bound before it was proved Off")
 			}
-			if _, err := b.store.DeleteClaim(ctx(t), "c1", store.HoldRelease{}); err != nil {
+			if _, err := b.store.Claims.Delete(ctx(t), "c1", store.HoldRelease{}); err != nil {
 				t.Fatal(err)
 			}
 			r := off("n1")
@@ -234,7 +234,7 @@ func TestDiscoveryImage(t *testing.T) {
 	for _, name := range []string{"n1", "n2"} { // as if both were done
 		s := b.server(name)
 		s.Status.Discovered = &resource.Discovered{}
-		if err := b.store.Put(ctx(t), s); err != nil {
+		if err := b.store.Objects.Put(ctx(t), s); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ func (b *bench) cuts() *[]string {
 
 func (b *bench) agentConds(agent string) (out []resource.ConditionCode) {
 	b.t.Helper()
-	a, err := store.Get[*resource.Agent](b.store, agent)
+	a, err := store.Get[*resource.Agent](b.store.Objects, agent)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestReplaceAgent(t *testing.T) {
 	if _, err := b.control.Members.Revoke(ctx(t), m.name, endFor("it is not off"), "ann"); err != nil || !b.control.Terms.Refused(m.name) {
 		t.Errorf("revoked after it was replaced: %v", err)
 	}
-	if !next.acked() || !b.control.Terms.Active(must(store.Get[*resource.Agent](b.store, "r1-2"))) {
+	if !next.acked() || !b.control.Terms.Active(must(store.Get[*resource.Agent](b.store.Objects, "r1-2"))) {
 		t.Error("the next agent does not serve")
 	}
 }

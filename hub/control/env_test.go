@@ -70,9 +70,9 @@ func envSite(t *testing.T) (*bench, *modern, *sealbox.Key) {
 
 func (b *bench) upload(file, digit string) {
 	b.t.Helper()
-	iso, _ := b.store.GetISO(file) // none the first time
+	iso, _ := b.store.ISOs.Get(file) // none the first time
 	iso.ISOFile = resource.ISOFile{File: file, Digest: "sha256:" + strings.Repeat(digit, 64), Size: 3, UploadedAt: b.now}
-	if err := b.store.PutISO(ctx(b.t), &iso); err != nil {
+	if err := b.store.ISOs.Put(ctx(b.t), &iso); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -110,7 +110,7 @@ func (b *bench) bundle(m *modern, key *sealbox.Key, claim string, agent string) 
 }
 
 func (b *bench) configOf(name string) *resource.BootConfiguration {
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, name)
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, name)
 	if err != nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func TestEnvSealed(t *testing.T) {
 	b.settles(m)
 	b.settles(m)
 	cfg, cl := b.configOf("c1"), b.claim("c1")
-	env, err := store.Get[*resource.BootEnv](b.store, "debian")
+	env, err := store.Get[*resource.BootEnv](b.store.Objects, "debian")
 	if err != nil || cfg == nil || cfg.Spec.BootEnv != "debian" || cfg.Spec.Image.Digest != resource.EnvImage("debian", env.Metadata.UID, "amd64").Digest {
 		t.Fatalf("%+v, %v; %v", cfg, err, cl.Status.Conditions)
 	}
@@ -145,7 +145,7 @@ func TestEnvSealed(t *testing.T) {
 	if _, err := b.control.Env.EnvBundle(ctx(t), api.EnvBundleRequest{}, m.name); protocol.CodeOf(err) != protocol.CodeDenied {
 		t.Errorf("given without a digest: %v", err)
 	}
-	if v := b.store.PeekEnv("c1"); bytes.Contains(v.Body, []byte(canary)) {
+	if v := b.store.Envs.Peek("c1"); bytes.Contains(v.Body, []byte(canary)) {
 		t.Error("the store has the secret")
 	}
 	b.settles(m)

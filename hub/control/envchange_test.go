@@ -84,7 +84,7 @@ func TestEnvChangeTooLate(t *testing.T) {
 		"installed": func(b *bench, m *modern) {
 			cfg := b.configOf("c1")
 			cfg.Status.Adopted = &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "op", At: b.now}
-			if err := b.store.Put(ctx(b.t), cfg); err != nil {
+			if err := b.store.Objects.Put(ctx(b.t), cfg); err != nil {
 				b.t.Fatal(err)
 			}
 		},
@@ -109,13 +109,13 @@ func TestEnvDropped(t *testing.T) {
 	b, m := bootedEnv(t)
 	cfg := b.configOf("c1")
 	cfg.Status.Adopted = &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "op", At: b.now}
-	if err := b.store.Put(ctx(t), cfg); err != nil {
+	if err := b.store.Objects.Put(ctx(t), cfg); err != nil {
 		t.Fatal(err)
 	}
 	b.settles(m)
 	b.settles(m)
-	if in := b.boot(m); in == nil || in.Env != nil || b.store.PeekEnv("c1") != nil {
-		t.Errorf("%+v, %+v", in, b.store.PeekEnv("c1"))
+	if in := b.boot(m); in == nil || in.Env != nil || b.store.Envs.Peek("c1") != nil {
+		t.Errorf("%+v, %+v", in, b.store.Envs.Peek("c1"))
 	}
 }
 
@@ -145,7 +145,7 @@ func TestEnvSealedOnce(t *testing.T) {
 			b.settles(m)
 		}
 	})
-	sealed := b.store.PeekEnv("c1").Sealed
+	sealed := b.store.Envs.Peek("c1").Sealed
 	m.connects()
 	b.settles(m)
 	b.settles(m)
@@ -164,7 +164,7 @@ func TestEnvOfOthers(t *testing.T) {
 		b.settles(m)
 	}
 	if in := b.boot(m); in == nil || in.Owner.Kind != resource.PurposeMaintenance || in.Env == nil || in.Env.Sealed == "" {
-		mt, _ := store.Get[*resource.Maintenance](b.store, "m1")
+		mt, _ := store.Get[*resource.Maintenance](b.store.Objects, "m1")
 		t.Errorf("maintenance: %+v; %+v", in, mt.Status)
 	}
 

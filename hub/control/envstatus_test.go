@@ -29,7 +29,7 @@ func TestEnvInForce(t *testing.T) {
 		r := resource.ServerReport{Server: "n1", OwnerUID: b.claim("c1").Metadata.UID, Observation: protocol.Observation{Power: protocol.PowerOff}, Env: row.says}
 		m.reports(r)
 		b.settles(m)
-		s, err := store.Get[*resource.Server](b.store, "n1")
+		s, err := store.Get[*resource.Server](b.store.Objects, "n1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestEnvInForce(t *testing.T) {
 func TestEnvDescriptionStatus(t *testing.T) {
 	b, _ := bootedEnv(t)
 	for name, servers := range map[string]int{"debian": 1, "other": 0} {
-		e, err := store.Get[*resource.BootEnv](b.store, name)
+		e, err := store.Get[*resource.BootEnv](b.store.Objects, name)
 		if err != nil {
 			t.Fatal(err)
 		}

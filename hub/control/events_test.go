@@ -119,7 +119,7 @@ func TestEventsAtOnce(t *testing.T) {
 		}, []string{"one", "two"}},
 		"records of others between them": {func(b *bench, file func(string) error, look func()) {
 			for _, what := range []string{"one", "two"} {
-				if _, err := b.store.Append(ctx(b.t), "receipt.x", []byte("x"), ""); err != nil {
+				if _, err := b.store.Log.Append(ctx(b.t), "receipt.x", []byte("x"), ""); err != nil {
 					b.t.Error(err)
 				}
 				if err := file(what); err != nil {
@@ -216,7 +216,7 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 			if err := b.control.Events.Keep(ctx(t), time.Time{}, math.MaxUint64); err != nil {
 				t.Fatal(err)
 			}
-			raw, revision, err := b.store.Meta("event-notes")
+			raw, revision, err := b.store.Meta.Get("event-notes")
 			notes := map[string]any{}
 			if err == nil {
 				err = json.Unmarshal(raw, &notes)
@@ -226,7 +226,7 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 			}
 			notes["upTo"] = 1_000_000
 			if raw, err = json.Marshal(notes); err == nil {
-				err = b.store.PutMeta(ctx(t), "event-notes", raw, revision)
+				err = b.store.Meta.Put(ctx(t), "event-notes", raw, revision)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -268,7 +268,7 @@ func TestOldHoldIsAuditedOnce(t *testing.T) {
 // gone holds that the oldest events are, and not the newest.
 func gone(t *testing.T, b *bench) {
 	t.Helper()
-	records, err := b.store.ReadLog(ctx(t), "event", 1, events.Kept)
+	records, err := b.store.Log.Read(ctx(t), "event", 1, events.Kept)
 	if err != nil || len(records) == 0 || len(records) > 200 {
 		t.Fatalf("%d events are left, %v", len(records), err)
 	}
@@ -289,14 +289,14 @@ func TestEventsStayWithoutNotes(t *testing.T) {
 		}
 		return nil
 	}
-	before, err := b.store.ReadLog(ctx(t), "event", 1, 1000)
+	before, err := b.store.Log.Read(ctx(t), "event", 1, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b.control.Events.Keep(ctx(t), time.Now().Add(time.Hour), 0) == nil {
 		t.Error("it is said to be done")
 	}
-	after, err := b.store.ReadLog(ctx(t), "event", 1, 1000)
+	after, err := b.store.Log.Read(ctx(t), "event", 1, 1000)
 	if err != nil || len(after) != len(before) {
 		t.Errorf("%d events of %d are left, %v", len(after), len(before), err)
 	}

@@ -23,7 +23,7 @@ func TestFenceOfDocuments(t *testing.T) {
 		t.Errorf("the first start has %+v", b.control.fence.Fence())
 	}
 	m.deaf = true
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -83,7 +83,7 @@ func TestStepsDown(t *testing.T) {
 			if !c.down {
 				return
 			}
-			h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+			h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestStepsDown(t *testing.T) {
 			if v := testutil.ToFloat64(gaugeOf(b, "rackboot_hub_fenced")); v != 1 {
 				t.Errorf("the metric is %v", v)
 			}
-			if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
+			if _, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name); err != nil {
 				t.Errorf("reading ended: %v", err)
 			}
 			b.restart()
@@ -123,19 +123,19 @@ func TestStepsDown(t *testing.T) {
 // findsOwner has the hub find in the agent's ledger that another one has written it, when a hold is to be
 // entered there.
 func (m *modern) findsOwner() {
-	l, err := m.b.store.Ledger(m.name)
+	l, err := m.b.store.Ledgers.Get(m.name)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
 	l.Owner = m.fence
-	if err := m.b.store.PutLedger(ctx(m.b.t), &l); err != nil {
+	if err := m.b.store.Ledgers.Put(ctx(m.b.t), &l); err != nil {
 		m.b.t.Fatal(err)
 	}
-	if _, err := m.b.store.CreateHold(ctx(m.b.t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := m.b.store.Holds.Create(ctx(m.b.t), storetest.Hold("o", "k", "n1")); err != nil {
 		m.b.t.Fatal(err)
 	}
 	_ = m.b.control.reconcile(ctx(m.b.t)) // which says that another hub has taken over
-	if now, err := m.b.store.Ledger(m.name); err != nil || now.Revision != l.Revision {
+	if now, err := m.b.store.Ledgers.Get(m.name); err != nil || now.Revision != l.Revision {
 		m.b.t.Errorf("the other's ledger was written: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func (m *modern) findsOwner() {
 func TestSameStore(t *testing.T) {
 	b, m := modernSite(t)
 	b.now = b.now.Add(2 * message.SyncEvery)
-	if _, err := fence.Begin(ctx(t), b.store, b.clock, slog.New(slog.DiscardHandler), "other"); err != nil {
+	if _, err := fence.Begin(ctx(t), b.store.Meta, b.clock, slog.New(slog.DiscardHandler), "other"); err != nil {
 		t.Fatal(err)
 	}
 	b.control.tick()

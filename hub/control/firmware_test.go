@@ -102,7 +102,7 @@ func TestTermsOfAnOldAgent(t *testing.T) {
 	m.connects()
 	h := storetest.Hold("o", "k", "n1")
 	h.Spec.TTL, h.Spec.OnExpiry = protocol.Duration(time.Hour), resource.ExpiryRelease
-	if _, err := b.store.CreateHold(ctx(t), h); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), h); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()

@@ -143,7 +143,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 	if f.store, err = store.Open(b.Context(), store.Config{KV: mem, Log: mem, Clock: clock, NewID: newID}); err != nil {
 		b.Fatal(err)
 	}
-	start, err := fence.Begin(b.Context(), f.store, clock, slog.New(slog.DiscardHandler), "bench")
+	start, err := fence.Begin(b.Context(), f.store.Meta, clock, slog.New(slog.DiscardHandler), "bench")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 	put := func(obj resource.Object, name string) {
 		m := &obj.Head().Metadata
 		m.Name, m.UID = name, "u-"+name
-		if err := f.store.Put(b.Context(), obj); err != nil {
+		if err := f.store.Objects.Put(b.Context(), obj); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -171,7 +171,7 @@ func installed(b *testing.B, racks int) *installedFleet {
 		a := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: rack}, Key: signer.Public(), Term: 1}}
 		put(a, agent)
 		l := store.Ledger{Agent: agent, Peer: store.Peer{Incarnation: "i", Capabilities: message.Capabilities()}}
-		if err := f.store.PutLedger(b.Context(), &l); err != nil {
+		if err := f.store.Ledgers.Put(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
 		if nonce := f.meets(b, signer, agent); i == 0 {

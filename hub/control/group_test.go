@@ -107,7 +107,7 @@ func fromWorkers(name, server string) *resource.Claim {
 
 func (b *bench) group() *resource.ServerGroup {
 	b.t.Helper()
-	g, err := store.Get[*resource.ServerGroup](b.store, "workers")
+	g, err := store.Get[*resource.ServerGroup](b.store.Objects, "workers")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (b *bench) group() *resource.ServerGroup {
 
 func (b *bench) groupRevision(n int) *resource.GroupRevision {
 	b.t.Helper()
-	r, err := store.Get[*resource.GroupRevision](b.store, resource.GroupRevisionName("workers", n))
+	r, err := store.Get[*resource.GroupRevision](b.store.Objects, resource.GroupRevisionName("workers", n))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func (b *bench) proves(agent, claim string) {
 	r := on(cfg.Spec.Server)
 	r.OwnerUID, r.Power = cfg.Spec.Owner.UID, protocol.PowerOn
 	r.Attempt = &resource.AttemptReport{State: resource.AttemptSucceeded, Evidence: protocol.EvidenceInstalled}
-	srv, err := store.Peek[*resource.Server](b.store, cfg.Spec.Server)
+	srv, err := store.Peek[*resource.Server](b.store.Objects, cfg.Spec.Server)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func (b *bench) wantConds(when string, want ...resource.ConditionCode) {
 
 // boots are claim, revision and image version of every configuration.
 func (b *bench) boots() (out string) {
-	for _, cfg := range store.List[*resource.BootConfiguration](b.store) {
+	for _, cfg := range store.List[*resource.BootConfiguration](b.store.Objects) {
 		out += fmt.Sprintf("%s:%d ", cfg.Metadata.Name, cfg.Spec.Revision)
 	}
 	return strings.TrimSpace(out)
@@ -211,7 +211,7 @@ func TestGroupFirstBoot(t *testing.T) {
 	}
 	b.wantConds("it soaks", resource.CondWaitingForStamp)
 	b.soaks()
-	entry, err := store.Peek[*resource.BootImage](b.store, "os-2-0")
+	entry, err := store.Peek[*resource.BootImage](b.store.Objects, "os-2-0")
 	if err != nil || entry.Status.Stamp == nil || entry.Status.Stamp.Server != "n1" || entry.Status.Stamp.HubVersion != "1.0" || entry.Status.Stamp.Evidence != protocol.EvidenceInstalled {
 		t.Fatalf("%+v, %v", entry, err)
 	}
@@ -344,7 +344,7 @@ func TestGroupSkipped(t *testing.T) {
 
 // historyOf are the revisions of a group in order of number.
 func (b *bench) historyOf(g *resource.ServerGroup) (list []*resource.GroupRevision) {
-	for _, r := range store.List[*resource.GroupRevision](b.store) {
+	for _, r := range store.List[*resource.GroupRevision](b.store.Objects) {
 		if r.Spec.GroupUID == g.Metadata.UID {
 			list = append(list, r)
 		}

@@ -56,7 +56,7 @@ func TestGroupCrashes(t *testing.T) {
 			b.pass()
 			b.wantHistory(point, c.want)
 			g, entry := b.group(), (*resource.BootImage)(nil)
-			entry, _ = store.Peek[*resource.BootImage](b.store, "os-1-0")
+			entry, _ = store.Peek[*resource.BootImage](b.store.Objects, "os-1-0")
 			switch point {
 			case "hub.group.stamped":
 				if entry.Status.Stamp == nil {

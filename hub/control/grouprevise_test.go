@@ -68,7 +68,7 @@ func TestGroupPreflight(t *testing.T) {
 		t.Errorf("%+v", g.Status.Conditions)
 	}
 	since := g.Status.Conditions[0].Since
-	if o, err := store.Peek[*resource.ServerGroup](b.store, "others"); err != nil || o.Status.Revision != 1 {
+	if o, err := store.Peek[*resource.ServerGroup](b.store.Objects, "others"); err != nil || o.Status.Revision != 1 {
 		t.Errorf("the other group waits: %+v, %v", o, err)
 	}
 	// Row 18: the time is that of the flip, whatever else is said of it meanwhile.
@@ -222,13 +222,13 @@ func TestGroupHubVersion(t *testing.T) {
 	if got := b.boots(); got != "c1:1 c2:2 c3:1" {
 		t.Errorf("the others boot what is verified: %q", got)
 	}
-	old, _ := store.Peek[*resource.BootImage](b.store, "os-1-0")
+	old, _ := store.Peek[*resource.BootImage](b.store.Objects, "os-1-0")
 	if old.Status.Stamp.HubVersion != "1.0" {
 		t.Errorf("a boot under the hub of before counts for this one: %+v", old.Status.Stamp)
 	}
 	b.proves(agent, "c2")
 	b.soaks()
-	if e, _ := store.Peek[*resource.BootImage](b.store, "os-2-0"); e.Status.Stamp == nil || e.Status.Stamp.HubVersion != "1.1" {
+	if e, _ := store.Peek[*resource.BootImage](b.store.Objects, "os-2-0"); e.Status.Stamp == nil || e.Status.Stamp.HubVersion != "1.1" {
 		t.Errorf("%+v", e.Status.Stamp)
 	}
 }
@@ -268,7 +268,7 @@ func TestGroupOfOthers(t *testing.T) {
 	m.Default()
 	b.apply(m, fromWorkers("c1", "n1"))
 	b.pass()
-	if got, _ := store.Peek[*resource.Maintenance](b.store, "m1"); got.Status.State != resource.MaintenanceQueued || !strings.Contains(got.Status.Message, "WaitingForStamp") {
+	if got, _ := store.Peek[*resource.Maintenance](b.store.Objects, "m1"); got.Status.State != resource.MaintenanceQueued || !strings.Contains(got.Status.Message, "WaitingForStamp") {
 		t.Errorf("%+v", got.Status)
 	}
 	b.proves(agent, "c1")
@@ -276,8 +276,8 @@ func TestGroupOfOthers(t *testing.T) {
 	modern := b.modern(agent)
 	modern.connects()
 	b.settles(modern)
-	got, _ := store.Peek[*resource.Maintenance](b.store, "m1")
-	cfg, err := store.Peek[*resource.BootConfiguration](b.store, grants.MaintenanceName(got.Metadata.UID))
+	got, _ := store.Peek[*resource.Maintenance](b.store.Objects, "m1")
+	cfg, err := store.Peek[*resource.BootConfiguration](b.store.Objects, grants.MaintenanceName(got.Metadata.UID))
 	if err != nil || cfg.Spec.Group != "workers" || cfg.Spec.Revision != 1 {
 		t.Errorf("%+v, %+v, %v", got.Status, cfg, err)
 	}

@@ -93,7 +93,7 @@ func TestGroupStubOfOthers(t *testing.T) {
 	if got := b.groupRevision(1).Spec.Stub.Secret; got != "node-spec-3-managed" {
 		t.Errorf("the managed one has %s", got)
 	}
-	r, err := store.Peek[*resource.GroupRevision](b.store, "others-1")
+	r, err := store.Peek[*resource.GroupRevision](b.store.Objects, "others-1")
 	if err != nil || r.Spec.Stub == nil || r.Spec.Stub.Secret != "node" {
 		t.Fatalf("%+v, %v", r, err)
 	}

@@ -39,7 +39,7 @@ func TestGroupStubTranslated(t *testing.T) {
 	if err != nil || string(was) != spec2("ann") {
 		t.Errorf("the original: %s, %v", was, err)
 	}
-	secret, _ := store.Peek[*resource.Secret](b.store, "node-spec-3-managed")
+	secret, _ := store.Peek[*resource.Secret](b.store.Objects, "node-spec-3-managed")
 	if secret.Metadata.Annotations[store.AnnotationManagedStub] != "node" {
 		t.Errorf("%+v", secret.Metadata)
 	}
@@ -90,7 +90,7 @@ func TestGroupStubRefused(t *testing.T) {
 			if got := codes(g.Status.Conditions); got != "BootImageUpdateDegraded StubRefused" || !strings.Contains(g.Status.Conditions[1].Message, c.want) {
 				t.Errorf("%+v", g.Status.Conditions)
 			}
-			if _, err := store.Peek[*resource.Secret](b.store, "node-spec-3-managed"); err == nil {
+			if _, err := store.Peek[*resource.Secret](b.store.Objects, "node-spec-3-managed"); err == nil {
 				t.Error("something was written")
 			}
 			b.apply(fromWorkers("c1", "n1"))

@@ -49,8 +49,8 @@ func TestFirstContact(t *testing.T) {
 	}
 	b.sent = nil
 	b.control.Link.Resend()
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
-	q, _ := b.store.GetRequest("q")
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
+	q, _ := b.store.Requests.Get("q")
 	if err != nil || cfg.Status.GrantFor != m.incarnation || q.Incarnation != m.incarnation {
 		t.Errorf("the grant is for %q, the request for %q, want %q; %v", cfg.Status.GrantFor, q.Incarnation, m.incarnation, err)
 	}
@@ -75,14 +75,14 @@ func TestGivenBeforeItTravels(t *testing.T) {
 		of   func() string
 	}{
 		{"grant", func() { b.apply(storetest.Claim("c1", "n1")) }, func() string {
-			cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
+			cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return cfg.Status.GrantFor
 		}},
 		{"request", func() { b.request("q", resource.RequestReboot) }, func() string {
-			q, err := b.store.GetRequest("q")
+			q, err := b.store.Requests.Get("q")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestDiskChanged(t *testing.T) {
 			if o := b.outcome("q"); o.Outcome != resource.OutcomeUnknown || !strings.Contains(o.Reason, "earlier disk") {
 				t.Errorf("the request is %+v", o)
 			}
-			cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
+			cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 			if err != nil || cfg.Status.GrantFor != was {
 				t.Errorf("the grant is for %q now, it was given to %q", cfg.Status.GrantFor, was)
 			}
@@ -174,7 +174,7 @@ func TestDiskChanged(t *testing.T) {
 func TestHelloPlayedBack(t *testing.T) {
 	b, m := modernSite(t)
 	early := m.message() // with the nonce of the session
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()

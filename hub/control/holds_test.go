@@ -20,7 +20,7 @@ import (
 
 func (b *bench) hold(id string) (*resource.Hold, bool) {
 	b.t.Helper()
-	h, err := store.Get[*resource.Hold](b.store, id)
+	h, err := store.Get[*resource.Hold](b.store.Objects, id)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil, false
 	}
@@ -33,7 +33,7 @@ func (b *bench) hold(id string) (*resource.Hold, bool) {
 
 func (b *bench) place(owner, key, server string) string {
 	b.t.Helper()
-	h, err := b.store.CreateHold(ctx(b.t), storetest.Hold(owner, key, server))
+	h, err := b.store.Holds.Create(ctx(b.t), storetest.Hold(owner, key, server))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestAuditOnce(t *testing.T) {
 			id := b.place("o", "k", "n1")
 			step(func() { b.pass(); m.listens() })
 			step(func() {
-				if _, err := b.store.ConfirmDown(ctx(t), id, "o", "pulled"); err != nil {
+				if _, err := b.store.Holds.ConfirmDown(ctx(t), id, "o", "pulled"); err != nil {
 					t.Fatal(err)
 				}
 				b.pass()
@@ -286,14 +286,14 @@ func TestHoldStanding(t *testing.T) {
 	}
 
 	// The agent may be dark when somebody looks at the server.
-	if _, err := b.store.ConfirmDown(ctx(t), id, "admin", "no lights"); err != nil {
+	if _, err := b.store.Holds.ConfirmDown(ctx(t), id, "admin", "no lights"); err != nil {
 		t.Fatal(err)
 	}
 	b.now = b.now.Add(reports.DarkAfter + time.Second)
 	if h, _ := b.hold(id); h.Status.State != resource.StateUnreachable || !strings.HasSuffix(h.Status.Message, `"admin" says that it is down: no lights`) {
 		t.Errorf("%+v", h.Status)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), id, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), id, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	if h, _ := b.hold(id); h.Status.State != resource.StateReleasing || h.Status.Word != resource.HoldReleased || h.Status.Message != "the agent has not acknowledged the release" {

@@ -90,7 +90,7 @@ func (b *bench) pulled(m *modern, key *sealbox.Key, agent string) (string, error
 // that agent alone, and gone with the claim.
 func TestUserDataSealed(t *testing.T) {
 	b, m, key := dataSite(t, ignite(canary))
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, "c1")
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 	if err != nil || cfg.Spec.Ignition == nil || cfg.Spec.Ignition.Version != 1 || strings.Contains(cfg.Spec.Ignition.Digest, canary) {
 		t.Fatalf("%+v, %v", cfg, err)
 	}
@@ -155,7 +155,7 @@ func TestUserDataSealedAgain(t *testing.T) {
 	if b.travels(m).Sealed == first.Sealed {
 		t.Error("the document names what was sealed before")
 	}
-	if v := b.store.PeekIgnition("c1"); v == nil || bytes.Contains(v.Body, []byte(canary)) {
+	if v := b.store.Ignitions.Peek("c1"); v == nil || bytes.Contains(v.Body, []byte(canary)) {
 		t.Errorf("the store has %+v", v)
 	}
 }
@@ -211,7 +211,7 @@ func TestUserDataSealedAndDied(t *testing.T) {
 	m.sealKey = key.Public()
 	m.connects()
 	b.dies("hub.ignition.sealed", b.pass)
-	kept := b.store.PeekIgnition("c1")
+	kept := b.store.Ignitions.Peek("c1")
 	if kept == nil || kept.Key != sealbox.ID(key.Public()) {
 		t.Fatalf("kept is %+v", kept)
 	}

@@ -31,7 +31,7 @@ func export(t *testing.T) *moved {
 	b.pass()
 	n2 := b.server("n2")
 	n2.Status.Discovered = &resource.Discovered{UID: "discovery", At: b.now}
-	if err := b.store.Put(t.Context(), n2); err != nil {
+	if err := b.store.Objects.Put(t.Context(), n2); err != nil {
 		t.Fatal(err)
 	}
 	cl, n1 := b.claim("c1"), b.server("n1")
@@ -41,13 +41,13 @@ func export(t *testing.T) *moved {
 		OwnerUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: b.config("c1").Spec.Image.Digest, At: b.now,
 	})
 	b.reports(agent, r, off("n2"))
-	h, err := b.store.CreateHold(t.Context(), storetest.Hold("cluster", "k", "n2"))
+	h, err := b.store.Holds.Create(t.Context(), storetest.Hold("cluster", "k", "n2"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.hold = h.Metadata.Name
 	b.pass()
-	for _, k := range store.Copies[*resource.Rack](b.store)[0].Status.AgentKeys {
+	for _, k := range store.Copies[*resource.Rack](b.store.Objects)[0].Status.AgentKeys {
 		m.keys = append(m.keys, api.ExportKey{Rack: "r1", Key: k})
 	}
 	return m
@@ -55,7 +55,7 @@ func export(t *testing.T) *moved {
 
 func (m *moved) objects() (out []resource.Object) {
 	for _, k := range store.ImportKinds() {
-		out = append(out, m.from.store.CopyObjects(k)...)
+		out = append(out, m.from.store.Objects.Copies(k)...)
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func TestImport(t *testing.T) {
 	r := api.ImportRequest{AcceptKeys: []string{m.id}}
 	dry := r
 	dry.DryRun = true
-	if got := m.into(b, dry); got["Claim/c1"].Outcome != api.ImportCreated || got["key/"+m.id].Message != "r1 1 true" || len(store.List[*resource.Rack](b.store)) != 0 {
+	if got := m.into(b, dry); got["Claim/c1"].Outcome != api.ImportCreated || got["key/"+m.id].Message != "r1 1 true" || len(store.List[*resource.Rack](b.store.Objects)) != 0 {
 		t.Fatalf("the dry run says %v", got)
 	}
 	for kindName, res := range m.into(b, r) {
@@ -113,7 +113,7 @@ func TestImport(t *testing.T) {
 	if d := b.server("n2").Status.Discovered; d == nil || d.UID != "discovery" {
 		t.Errorf("n2 is to be discovered again: %+v", d)
 	}
-	h, err := store.Get[*resource.Hold](b.store, m.hold)
+	h, err := store.Get[*resource.Hold](b.store.Objects, m.hold)
 	if err != nil || h.Spec.Owner != "cluster" || h.Status.Rack != "r1" {
 		t.Errorf("the hold is %+v, %v", h, err)
 	}
@@ -243,12 +243,12 @@ func TestImportAgainWithKey(t *testing.T) {
 // A hold that was released there may still lie at its agent: it comes as one that lies.
 func TestImportOfReleasedHold(t *testing.T) {
 	m := export(t)
-	if _, err := m.from.store.ReleaseHold(t.Context(), m.hold, "cluster", ""); err != nil {
+	if _, err := m.from.store.Holds.Release(t.Context(), m.hold, "cluster", ""); err != nil {
 		t.Fatal(err)
 	}
 	b := newBench(t, &movingTag{})
 	m.into(b, api.ImportRequest{})
-	if h, err := store.Get[*resource.Hold](b.store, m.hold); err != nil || h.Status.ReleasedAt != nil {
+	if h, err := store.Get[*resource.Hold](b.store.Objects, m.hold); err != nil || h.Status.ReleasedAt != nil {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
@@ -261,7 +261,7 @@ func TestImportDies(t *testing.T) {
 	for n := range 2 {
 		b.dies("hub.import.written", func() { m.into(b, api.ImportRequest{AcceptKeys: []string{m.id}}) })
 		b.pass()
-		for _, cfg := range store.List[*resource.BootConfiguration](b.store) {
+		for _, cfg := range store.List[*resource.BootConfiguration](b.store.Objects) {
 			if len(cfg.Spec.Grant) != 0 {
 				t.Fatalf("a grant after %d imports", n+1)
 			}

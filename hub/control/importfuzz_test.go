@@ -40,18 +40,18 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("%d results for %d objects, %v", len(out.Results), len(objs), err)
 		}
 		installed := map[string]bool{}
-		for _, cfg := range store.List[*resource.BootConfiguration](b.store) {
+		for _, cfg := range store.List[*resource.BootConfiguration](b.store.Objects) {
 			if len(cfg.Spec.Grant) != 0 || !cfg.Installed() {
 				t.Fatalf("%+v", cfg)
 			}
 			installed[cfg.Spec.Owner.UID] = true
 		}
-		for _, cl := range store.List[*resource.Claim](b.store) {
+		for _, cl := range store.List[*resource.Claim](b.store.Objects) {
 			if cl.Status.Server != "" && !installed[cl.Metadata.UID] && !cl.Status.Decision.Open() {
 				t.Fatalf("%+v", cl)
 			}
 		}
-		for _, h := range store.List[*resource.Hold](b.store) {
+		for _, h := range store.List[*resource.Hold](b.store.Objects) {
 			if h.Status.ReleasedAt != nil {
 				t.Fatalf("%+v", h)
 			}

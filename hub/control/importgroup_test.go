@@ -25,7 +25,7 @@ func movedGroups(t *testing.T) *bench {
 	b.pass()
 	b.acts(api.GroupRevert, api.GroupRequest{})
 	b.wantHistory("before the move", "1:1.0/catalogue 2:2.0/catalogue 3:1.0/rollback @3")
-	g, err := store.Get[*resource.ServerGroup](b.store, "workers")
+	g, err := store.Get[*resource.ServerGroup](b.store.Objects, "workers")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func movedGroups(t *testing.T) *bench {
 		Revision: 3, From: 2, Strategy: resource.RolloutReboot, Phase: resource.RolloutPaused, Resumes: resource.RolloutWave, By: "ann",
 		Members: map[string]resource.RolloutMember{"n1": {State: resource.MemberBegun}},
 	}
-	if err := b.store.Put(t.Context(), g); err != nil {
+	if err := b.store.Objects.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -48,7 +48,7 @@ func exported(b *bench, without ...resource.Kind) (out []resource.Object) {
 	}
 	for _, k := range store.ImportKinds() {
 		if !drop[k] {
-			out = append(out, b.store.CopyObjects(k)...)
+			out = append(out, b.store.Objects.Copies(k)...)
 		}
 	}
 	return out
@@ -102,7 +102,7 @@ func TestImportGroups(t *testing.T) {
 			if ro == nil || ro.Phase != resource.RolloutAborted || len(ro.Members) != 0 || ro.EndedAt == nil || ro.Reason == "" {
 				t.Errorf("the roll-out: %+v", ro)
 			}
-			entry, _ := store.Peek[*resource.BootImage](b.store, "os-1-0")
+			entry, _ := store.Peek[*resource.BootImage](b.store.Objects, "os-1-0")
 			if entry.Status.Stamp == nil || entry.Status.Stamp.HubVersion != "1.0" || len(entry.Status.Verified) != 0 {
 				t.Errorf("the entry: %+v", entry.Status)
 			}
@@ -190,7 +190,7 @@ func TestImportRevisionsRefused(t *testing.T) {
 					refused++
 				}
 			}
-			if refused == 0 || len(store.List[*resource.GroupRevision](b.store)) != 0 {
+			if refused == 0 || len(store.List[*resource.GroupRevision](b.store.Objects)) != 0 {
 				t.Errorf("%d refused: %+v", refused, out.Results)
 			}
 		})

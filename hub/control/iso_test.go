@@ -29,12 +29,12 @@ func (b *bench) names(agent, digest string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l, err := b.store.Ledger(agent)
+	l, err := b.store.Ledgers.Get(agent)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: body, Sealed: wire.Digest(body)}
-	if err := b.store.PutLedger(b.t.Context(), &l); err != nil {
+	if err := b.store.Ledgers.Put(b.t.Context(), &l); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -77,12 +77,12 @@ func TestMayFetchISO(t *testing.T) {
 	}
 	may("its term is over", one, isoDigest("c"), false)
 
-	l, err := b.store.Ledger(two)
+	l, err := b.store.Ledgers.Get(two)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Sent[link.RackLeaf(0)] = store.SentDoc{Body: []byte("x"), Sealed: wire.Digest([]byte("x"))}
-	if err := b.store.PutLedger(t.Context(), &l); err != nil {
+	if err := b.store.Ledgers.Put(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
 	if needed, err := b.control.Env.ISODigests(); err == nil {
@@ -95,7 +95,7 @@ func TestMayFetchISO(t *testing.T) {
 func TestFleetISOs(t *testing.T) {
 	b := newBench(t, &movingTag{})
 	row := store.ISO{ISOFile: resource.ISOFile{File: "A.iso", Digest: isoDigest("a"), Size: 7}}
-	if err := b.store.PutISO(t.Context(), &row); err != nil {
+	if err := b.store.ISOs.Put(t.Context(), &row); err != nil {
 		t.Fatal(err)
 	}
 	want := resource.EnvISO{File: "A.iso", Digest: isoDigest("a"), Size: 7}

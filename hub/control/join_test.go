@@ -65,7 +65,7 @@ func TestJoinIsForTheTokensRack(t *testing.T) {
 	b.apply(storetest.Rack("r1"), storetest.Rack("r2"))
 	b.join("r2")
 	for rack, want := range map[string]string{"r1": "", "r2": "r2-1"} {
-		r, err := store.Get[*resource.Rack](b.store, rack)
+		r, err := store.Get[*resource.Rack](b.store.Objects, rack)
 		if err != nil || r.Status.Agent != want {
 			t.Errorf("rack %s has agent %q, want %q: %v", rack, r.Status.Agent, want, err)
 		}
@@ -160,7 +160,7 @@ func TestTwoJoinAtOnce(t *testing.T) {
 			if otherErr != nil || protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "replace-agent r1") {
 				t.Errorf("one: %v; the other: %v", err, otherErr)
 			}
-			r, err := store.Get[*resource.Rack](b.store, "r1")
+			r, err := store.Get[*resource.Rack](b.store.Objects, "r1")
 			if err != nil || r.Status.Agent != other.Agent || other.Agent == "" || r.Status.Term != other.Term {
 				t.Errorf("%s serves the rack in term %d, not %s of term %d: %v", r.Status.Agent, r.Status.Term, other.Agent, other.Term, err)
 			}

@@ -15,13 +15,13 @@ func TestReleaseLeavesWithItsDocument(t *testing.T) {
 	for _, how := range []string{"the hub dies between", "a hello acknowledges"} {
 		t.Run(how, func(t *testing.T) {
 			b, m := modernSite(t)
-			h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+			h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			b.pass()
 			m.listens()
-			if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
+			if _, err := b.store.Holds.Release(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 				t.Fatal(err)
 			}
 			b.pass()
@@ -36,7 +36,7 @@ func TestReleaseLeavesWithItsDocument(t *testing.T) {
 			}
 			b.pass()
 			m.listens()
-			if got := store.List[*resource.Hold](b.store); len(got) != 0 || !m.acked() {
+			if got := store.List[*resource.Hold](b.store.Objects); len(got) != 0 || !m.acked() {
 				t.Errorf("acknowledged: %v, and there is %+v", m.acked(), got)
 			}
 		})

@@ -35,7 +35,7 @@ func TestLiveClaimNeverChangesSilently(t *testing.T) {
 		{"other user data in the Secret", func(b *bench) { b.apply(userDataSecret(ignite("eve"))) }, true},
 		{"the tag has moved, and the hub restarts", func(b *bench) { b.restart() }, false},
 		{"another label on the server", func(b *bench) {
-			s, err := store.Get[*resource.Server](b.store, "n1")
+			s, err := store.Get[*resource.Server](b.store.Objects, "n1")
 			if err != nil {
 				b.t.Fatal(err)
 			}

@@ -108,7 +108,7 @@ func TestLossyBroker(t *testing.T) {
 			"report": func(*rapid.T) { m.reports(off("n1")) },
 			"hold": func(rt *rapid.T) {
 				holds++
-				if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", fmt.Sprint("k", holds), "n1")); err != nil {
+				if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", fmt.Sprint("k", holds), "n1")); err != nil {
 					rt.Fatal(err)
 				}
 				b.pass()

@@ -15,7 +15,7 @@ import (
 
 func (b *bench) maintenance(name string) *resource.Maintenance {
 	b.t.Helper()
-	m, err := store.Get[*resource.Maintenance](b.store, name)
+	m, err := store.Get[*resource.Maintenance](b.store.Objects, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	b, m := modernSite(t)
 	names := func() string {
 		var out []string
-		for _, c := range store.List[*resource.BootConfiguration](b.store) {
+		for _, c := range store.List[*resource.BootConfiguration](b.store.Objects) {
 			out = append(out, string(c.Spec.Owner.Kind)+":"+c.Spec.Owner.Name)
 		}
 		return strings.Join(out, " ")
@@ -93,7 +93,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	b.apply(storetest.Claim("c1", "n1"))
 	step("new claim", "claim:c1")
 	claim := b.claim("c1").Metadata.UID
-	was, err := store.Get[*resource.BootConfiguration](b.store, "c1")
+	was, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,10 +103,10 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	if in := m.intent("n1"); b.maintenance("m1").Status.State != resource.MaintenanceAwaitingApproval || in.Owner.UID != claim {
 		t.Fatalf("%+v %+v", b.maintenance("m1").Status, in)
 	}
-	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", resource.MaintenanceApproval{By: "ann", Reason: " "}); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := b.store.Maintenances.Judge(ctx(t), "m1", resource.MaintenanceApproval{By: "ann", Reason: " "}); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("without a reason: %v", err)
 	}
-	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", resource.MaintenanceApproval{By: "ann", Reason: "go on"}); err != nil {
+	if _, err := b.store.Maintenances.Judge(ctx(t), "m1", resource.MaintenanceApproval{By: "ann", Reason: "go on"}); err != nil {
 		t.Fatal(err)
 	}
 	step("maintenance", "claim:c1 maintenance:m1")
@@ -119,10 +119,10 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	if err := wire.Open(m.hub, wire.FactGrant, in.Boot.Grant, &g); err != nil || !g.Repeat || g.Purpose != resource.PurposeMaintenance || g.OwnerUID != uid {
 		t.Fatalf("grant %+v: %v", g, err)
 	}
-	if _, err := b.store.JudgeMaintenance(ctx(t), "m1", resource.MaintenanceApproval{By: "ann", Reason: "no", Denied: true}); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := b.store.Maintenances.Judge(ctx(t), "m1", resource.MaintenanceApproval{By: "ann", Reason: "no", Denied: true}); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("denied after it began: %v", err)
 	}
-	s, err := store.Get[*resource.Server](b.store, "n1")
+	s, err := store.Get[*resource.Server](b.store.Objects, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,14 +139,14 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 	if in := m.intent("n1"); in.Owner.UID != claim || in.Boot == nil || in.Releasing {
 		t.Fatalf("back at the claim: %+v", in)
 	}
-	if is, err := store.Get[*resource.BootConfiguration](b.store, "c1"); err != nil || is.Metadata.UID != was.Metadata.UID || string(is.Spec.Grant) != string(was.Spec.Grant) {
+	if is, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1"); err != nil || is.Metadata.UID != was.Metadata.UID || string(is.Spec.Grant) != string(was.Spec.Grant) {
 		t.Errorf("the claim's configuration has changed: %v", err)
 	}
 
 	// The claim is deleted under a maintenance: it ends after it.
 	b.apply(firmwareUpdate("m2", resource.MaintenanceEnforced))
 	step("enforced", "claim:c1 maintenance:m2")
-	if _, err := b.store.DeleteClaim(ctx(t), "c1", store.HoldRelease{}); err != nil {
+	if _, err := b.store.Claims.Delete(ctx(t), "c1", store.HoldRelease{}); err != nil {
 		t.Fatal(err)
 	}
 	step("claim deleted under it", "claim:c1 maintenance:m2")
@@ -161,7 +161,7 @@ func TestLifetimesOfConfigurations(t *testing.T) {
 
 	b.apply(storetest.Claim("c1", "n1"))
 	step("new claim of the same name", "claim:c1")
-	if is, err := store.Get[*resource.BootConfiguration](b.store, "c1"); err != nil || is.Status.Provisioned != nil || is.Metadata.UID == was.Metadata.UID {
+	if is, err := store.Get[*resource.BootConfiguration](b.store.Objects, "c1"); err != nil || is.Status.Provisioned != nil || is.Metadata.UID == was.Metadata.UID {
 		t.Errorf("%+v %v", is, err)
 	}
 	got := strings.Join(told(b, resource.EventMaintenance), "\n")

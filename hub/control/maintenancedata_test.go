@@ -55,12 +55,12 @@ func TestMaintenanceUserData(t *testing.T) {
 	if got := opened(key); got != ignite(canary) {
 		t.Errorf("%q", got)
 	}
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, grants.MaintenanceName(uid))
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, grants.MaintenanceName(uid))
 	if err != nil || cfg.Spec.Ignition == nil {
 		t.Fatalf("%+v, %v", cfg, err)
 	}
 	cfg.Status.SignedProvisioned = []byte("a record of its first boot")
-	if err := b.store.Put(ctx(t), cfg); err != nil {
+	if err := b.store.Objects.Put(ctx(t), cfg); err != nil {
 		t.Fatal(err)
 	}
 	next := sealKey(t)
@@ -96,7 +96,7 @@ func TestMaintenanceUserData(t *testing.T) {
 	m.reports(r)
 	b.settles(m)
 	b.settles(m)
-	if v := b.store.PeekIgnition(grants.MaintenanceName(uid)); v != nil {
+	if v := b.store.Ignitions.Peek(grants.MaintenanceName(uid)); v != nil {
 		t.Errorf("what was sealed is kept: %+v", v)
 	}
 	if ops := b.trail.of("Maintenance/m1"); !slices.Equal(ops, []string{"maintain", "maintain", "maintain"}) {

@@ -37,11 +37,11 @@ func TestClaimByVirtualMedia(t *testing.T) {
 	m := b.modern(b.join("r1"))
 	m.caps = message.Capabilities()
 	m.connects()
-	srv, err := store.Get[*resource.Server](b.store, "n1")
+	srv, err := store.Get[*resource.Server](b.store.Objects, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := store.Get[*resource.BMC](b.store, srv.Spec.BMCRef.Name)
+	own, err := store.Get[*resource.BMC](b.store.Objects, srv.Spec.BMCRef.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +50,10 @@ func TestClaimByVirtualMedia(t *testing.T) {
 		inv := &store.Inventory{BMC: own.Metadata.Name, UID: own.Metadata.UID, At: b.now, Systems: []protocol.Inventory{
 			{SystemURI: srv.Spec.SystemURI, Media: &protocol.MediaDrives{Boot: drives}},
 		}}
-		if old := b.store.PeekInventory(own.Metadata.Name, own.Metadata.UID); old != nil {
+		if old := b.store.Inventories.Peek(own.Metadata.Name, own.Metadata.UID); old != nil {
 			inv.Made, inv.Revision = old.Made, old.Revision
 		}
-		if err := b.store.PutInventory(ctx(t), inv); err != nil {
+		if err := b.store.Inventories.Put(ctx(t), inv); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -202,7 +202,7 @@ func (m *modern) last() message.Sync {
 
 func (m *modern) ledger() store.Ledger {
 	m.b.t.Helper()
-	l, err := m.b.store.Ledger(m.name)
+	l, err := m.b.store.Ledgers.Get(m.name)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func (m *modern) acked() bool {
 
 func (m *modern) conditions() string {
 	m.b.t.Helper()
-	a, err := store.Get[*resource.Agent](m.b.store, m.name)
+	a, err := store.Get[*resource.Agent](m.b.store.Objects, m.name)
 	if err != nil {
 		m.b.t.Fatal(err)
 	}
@@ -233,14 +233,14 @@ func (m *modern) conditions() string {
 func (b *bench) request(id string, action resource.RequestAction) {
 	b.t.Helper()
 	q := store.StoredRequest{Request: resource.Request{ID: id, Server: "n1", Action: action, NotAfter: b.now.Add(message.SyncValid)}, Rack: "r1"}
-	if err := b.store.PutRequest(ctx(b.t), q); err != nil {
+	if err := b.store.Requests.Put(ctx(b.t), q); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *bench) outcome(id string) resource.RequestReport {
 	b.t.Helper()
-	q, err := b.store.GetRequest(id)
+	q, err := b.store.Requests.Get(id)
 	if err != nil {
 		b.t.Fatal(err)
 	}

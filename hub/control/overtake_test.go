@@ -21,7 +21,7 @@ func TestReleaseWaits(t *testing.T) {
 		on   bool // whether the server may run afterwards
 	}{
 		{"the claim goes with its holds", func(b *bench, _ string) {
-			if _, err := b.store.DeleteClaim(ctx(b.t), "c1", store.HoldRelease{By: "o", Reason: "the rack goes"}); err != nil {
+			if _, err := b.store.Claims.Delete(ctx(b.t), "c1", store.HoldRelease{By: "o", Reason: "the rack goes"}); err != nil {
 				b.t.Fatal(err)
 			}
 		}, false},
@@ -83,7 +83,7 @@ func TestReleaseWaits(t *testing.T) {
 
 func (b *bench) release(id string) {
 	b.t.Helper()
-	if _, err := b.store.ReleaseHold(ctx(b.t), id, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(b.t), id, "o", ""); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -102,7 +102,7 @@ func TestHoldWaitsForFirmwareMark(t *testing.T) {
 			}
 			h := storetest.Hold("o", "k", "n1")
 			h.Spec.ForceDuringFirmware = row.force
-			if _, err := b.store.CreateHold(ctx(t), h); err != nil {
+			if _, err := b.store.Holds.Create(ctx(t), h); err != nil {
 				t.Fatal(err)
 			}
 			travels := func(when string, want bool) {

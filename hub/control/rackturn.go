@@ -35,7 +35,7 @@ func (c *Control) rackTurn(ctx context.Context, rack string) error {
 	v = c.view.Look(v)
 	errs = append(errs, c.Env.InForce(ctx, v.Fleet), c.Approvals.Turn(ctx, v.Fleet), c.send(ctx, v, rack))
 	// Afterwards: a hold is on its way before it is written about.
-	for _, h := range store.Find(c.cfg.Store, store.HoldsByRack, rack) {
+	for _, h := range store.Find(c.cfg.Store.Objects, store.HoldsByRack, rack) {
 		errs = append(errs, c.Events.AuditHold(ctx, h))
 	}
 	return errors.Join(errs...)
@@ -80,9 +80,9 @@ func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 		c.reports.Drop(r.Status.Agent, servers)
 		c.Link.Forget(r.Status.Agent)
 		c.Inventory.Drop(r.Metadata.Name)
-		own := store.Copy(c.cfg.Store, r)
+		own := store.Copy(c.cfg.Store.Objects, r)
 		own.Status.Agent = ""
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
+		if err := c.cfg.Store.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 	}

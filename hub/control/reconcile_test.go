@@ -84,11 +84,11 @@ func (c *Control) turnTest(ctx context.Context, unit string) error {
 // holdDocs brings the hold documents of all racks up to date, and nothing else; written are the agents
 // for which that made another one.
 func (c *Control) holdDocs(ctx context.Context) (written []string, err error) {
-	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store.Objects) {
 		agent := r.Status.Agent
-		was, _ := c.cfg.Store.PeekLedger(agent)
+		was, _ := c.cfg.Store.Ledgers.Peek(agent)
 		err = errors.Join(err, c.Outbound.Holds.Enter(ctx, r.Metadata.Name))
-		if is, _ := c.cfg.Store.PeekLedger(agent); was != nil && is != nil && was.Sent[message.LeafHold].Head != is.Sent[message.LeafHold].Head {
+		if is, _ := c.cfg.Store.Ledgers.Peek(agent); was != nil && is != nil && was.Sent[message.LeafHold].Head != is.Sent[message.LeafHold].Head {
 			written = append(written, agent)
 		}
 	}

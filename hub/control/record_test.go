@@ -63,7 +63,7 @@ func TestHoldsRecorded(t *testing.T) {
 	if h, there := b.hold(id); !there || h.Status.Word != resource.HoldEnforced {
 		t.Errorf("the hold is not at the agent: %+v", h.Status)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), id, "admin", "o is gone"); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), id, "admin", "o is gone"); err != nil {
 		t.Fatal(err)
 	}
 	fails()

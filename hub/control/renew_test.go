@@ -110,8 +110,8 @@ func TestRenewKilled(t *testing.T) {
 	b.now = b.now.Add(60 * 24 * time.Hour)
 	q := renewal(t, "r1-1", key("r1-1"), message.Renewal{Agent: "r1-1", CSR: []byte("x"), Trust: "t", SealKey: make([]byte, 32)})
 	b.dies("hub.renew.recorded", func() { _, _ = b.control.Members.Renew(ctx(t), q, "r1-1") })
-	a := must(store.Get[*resource.Agent](b.store, "r1-1"))
-	if raw, _, err := b.store.Meta("cert-r1-1"); err != nil || !strings.Contains(string(raw), b.now.Add(90*24*time.Hour).Format(`"notAfter":"2006-01-02T15:04:05Z","trust":"t"`)) || len(a.Spec.SealKey) != 32 {
+	a := must(store.Get[*resource.Agent](b.store.Objects, "r1-1"))
+	if raw, _, err := b.store.Meta.Get("cert-r1-1"); err != nil || !strings.Contains(string(raw), b.now.Add(90*24*time.Hour).Format(`"notAfter":"2006-01-02T15:04:05Z","trust":"t"`)) || len(a.Spec.SealKey) != 32 {
 		t.Errorf("recorded %s, seal key %x", string(raw), a.Spec.SealKey)
 	}
 	if _, err := b.control.Members.Renew(ctx(t), q, "r1-1"); protocol.CodeOf(err) != protocol.CodeUnavailable {

@@ -16,7 +16,7 @@ import (
 
 func (b *bench) records(subject string) int {
 	b.t.Helper()
-	r, err := b.store.ReadLog(ctx(b.t), subject, 1, 100)
+	r, err := b.store.Log.Read(ctx(b.t), subject, 1, 100)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestReportAsBefore(t *testing.T) {
 	}
 	b.now = b.now.Add(20 * time.Second)
 	as(2, 1)
-	srv, err := store.Get[*resource.Server](b.store, "n1")
+	srv, err := store.Get[*resource.Server](b.store.Objects, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestReportOfAnotherRack(t *testing.T) {
 	if _, err := b.store.Delete(ctx(t), resource.KindClaim, "c1"); err != nil {
 		t.Fatal(err)
 	}
-	cl, err := store.Get[*resource.Claim](b.store, "c1")
+	cl, err := store.Get[*resource.Claim](b.store.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,21 +131,21 @@ func TestReportOfAnotherRack(t *testing.T) {
 	lie.Released, lie.OwnerUID = true, cl.Metadata.UID
 	b.says(thief, message.LeafReport, message.Report{Agent: "r1-1", Rack: "r1", Session: "s", Seq: 1, At: b.now, Servers: []resource.ServerReport{lie}})
 	b.pass()
-	if _, err := store.Get[*resource.Claim](b.store, "c1"); err != nil {
+	if _, err := store.Get[*resource.Claim](b.store.Objects, "c1"); err != nil {
 		t.Error("another rack's agent ended the claim")
 	}
 	if r, _ := b.control.reports.Server("n1"); r != nil && r.Released {
 		t.Errorf("the mirror has %+v", r)
 	}
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.says(thief, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
-	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name); err != nil {
 		t.Error("another rack's agent acknowledged the release")
 	}
 }
@@ -153,7 +153,7 @@ func TestReportOfAnotherRack(t *testing.T) {
 // TestReceipts: Fenced is a word with a proof, which is filed once.
 func TestReceipts(t *testing.T) {
 	b, agent := joined(t)
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestReceipts(t *testing.T) {
 		r := off("n1")
 		r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldFenced, State: resource.StateFenced, EnforcedAt: b.now, Receipt: c.receipt}}
 		b.reports(agent, r)
-		v, err := store.Get[*resource.Hold](b.store, id)
+		v, err := store.Get[*resource.Hold](b.store.Objects, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestProvisioned(t *testing.T) {
 	b.apply(storetest.Claim("c1", "n1"), storetest.Claim("c2", "n2"))
 	b.pass()
 	record := func(claim, server, signer string) resource.ServerReport {
-		cl, err := store.Get[*resource.Claim](b.store, claim)
+		cl, err := store.Get[*resource.Claim](b.store.Objects, claim)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestProvisioned(t *testing.T) {
 		return r
 	}
 	has := func(claim string) bool {
-		c, err := store.Get[*resource.BootConfiguration](b.store, claim)
+		c, err := store.Get[*resource.BootConfiguration](b.store.Objects, claim)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestProvisioned(t *testing.T) {
 	b.dies("hub.provisioned.filed", func() { b.reports(agent, report) })
 	b.greets(agent)
 	b.reports(agent, report)
-	c, _ := store.Get[*resource.BootConfiguration](b.store, "c1")
+	c, _ := store.Get[*resource.BootConfiguration](b.store.Objects, "c1")
 	if !has("c1") || b.records("provisioned."+c.Metadata.UID) != 1 {
 		t.Errorf("after a crash: kept %t, filed %d times", has("c1"), b.records("provisioned."+c.Metadata.UID))
 	}
@@ -248,7 +248,7 @@ func TestProvisioned(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	b, agent := joined(t)
 	for _, id := range []string{"done", "silent"} {
-		if err := b.store.PutRequest(ctx(t), store.StoredRequest{Request: resource.Request{ID: id, Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Minute)}, Rack: "r1"}); err != nil {
+		if err := b.store.Requests.Put(ctx(t), store.StoredRequest{Request: resource.Request{ID: id, Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Minute)}, Rack: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -256,7 +256,7 @@ func TestOutcomes(t *testing.T) {
 		r := off(server)
 		r.Requests = []resource.RequestReport{{ID: "done", Outcome: outcome}}
 		b.reports(agent, r)
-		q, err := b.store.GetRequest("done")
+		q, err := b.store.Requests.Get("done")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,12 +281,12 @@ func TestOutcomes(t *testing.T) {
 	}
 	b.now = b.now.Add(requests.Silence + 2*time.Minute)
 	b.pass()
-	if q, err := b.store.GetRequest("silent"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
+	if q, err := b.store.Requests.Get("silent"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
 		t.Errorf("the silent request is %+v, %v", q.Report, err)
 	}
 	b.now = b.now.Add(requests.Kept)
 	b.pass()
-	if n := len(b.store.Requests()); n != 0 {
+	if n := len(b.store.Requests.List()); n != 0 {
 		t.Errorf("%d requests are kept for ever", n)
 	}
 }
@@ -295,17 +295,17 @@ func TestOutcomes(t *testing.T) {
 // enforces them; a hold that was released meanwhile does not come back.
 func TestAdoptHolds(t *testing.T) {
 	b, agent := joined(t)
-	freed, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	freed, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := off("n1")
 	r.Holds = []resource.HoldReport{{ID: "lost", Word: resource.HoldEnforced}, {ID: freed.Metadata.Name, Word: resource.HoldEnforced}}
 	b.reports(agent, r)
-	if _, err := store.Get[*resource.Hold](b.store, "lost"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, "lost"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("adopted before the agent missed it in a document: %v", err)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), freed.Metadata.Name, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), freed.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{freed.Metadata.Name}})
@@ -316,7 +316,7 @@ func TestAdoptHolds(t *testing.T) {
 	if len(d.Holds) != 1 || d.Holds[0].ID != "lost" || d.Holds[0].Server != "n1" {
 		t.Errorf("the document holds %+v, want the lost hold", d.Holds)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), "lost", "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), "lost", "o", ""); err != nil {
 		t.Errorf("the adopted hold cannot be released: %v", err)
 	}
 }

@@ -73,8 +73,8 @@ func TestRolloutWaitsForFiles(t *testing.T) {
 	if now := f.group().Metadata.Revision; now != before {
 		t.Errorf("the group was written while nothing was new: %d, %d", before, now)
 	}
-	if !f.all("1.0")() || len(f.store.Requests()) > 0 {
-		t.Errorf("rebooted: %+v", f.store.Requests())
+	if !f.all("1.0")() || len(f.store.Requests.List()) > 0 {
+		t.Errorf("rebooted: %+v", f.store.Requests.List())
 	}
 	f.unfetched = ""
 	f.until("all boot 2.0", f.all("2.0"))

@@ -89,7 +89,7 @@ func (f *fleet) approves() (n int) {
 
 func (f *fleet) pending() []store.StoredApproval {
 	var out []store.StoredApproval
-	for _, r := range f.store.Approvals() {
+	for _, r := range f.store.Approvals.List() {
 		if r.State == resource.ApprovalPending {
 			out = append(out, r)
 		}
@@ -107,8 +107,8 @@ func TestRolloutReprovision(t *testing.T) {
 	f := newFleet(t, 1, 1, 4, disk)
 	f.until("all boot 1.0", f.all("1.0"))
 	f.until("the first is complete", f.phase(resource.RolloutCompleted))
-	if len(f.store.Approvals()) > 0 {
-		t.Fatalf("a first boot wants an approval: %+v", f.store.Approvals())
+	if len(f.store.Approvals.List()) > 0 {
+		t.Fatalf("a first boot wants an approval: %+v", f.store.Approvals.List())
 	}
 	f.most = 1
 	f.apply(entryOf("2.0"))

@@ -101,7 +101,7 @@ func (f *fleet) add(rack, n int) {
 	srv := storetest.Server(name, "b-"+name, fmt.Sprintf("net%02d", rack), fmt.Sprintf("52:54:00:01:%02x:%02x", rack, n))
 	srv.Metadata.Labels = map[string]string{"row": "7"}
 	claim := fromWorkers("c-"+name, name)
-	g, err := store.Peek[*resource.ServerGroup](f.store, "workers")
+	g, err := store.Peek[*resource.ServerGroup](f.store.Objects, "workers")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (f *fleet) step() {
 	f.t.Helper()
 	f.now = f.now.Add(fleetStep)
 	byAgent, requests := map[string][]resource.ServerReport{}, map[string][]store.StoredRequest{}
-	for _, q := range f.store.Requests() {
+	for _, q := range f.store.Requests.List() {
 		requests[q.Server] = append(requests[q.Server], q)
 	}
 	for _, b := range f.boxes {
@@ -216,7 +216,7 @@ func (f *fleet) hears(b *box, requests []store.StoredRequest) {
 
 // configFor is what is stored for a claim, which is not to be changed; nil without.
 func (f *fleet) configFor(claim string) *resource.BootConfiguration {
-	cfg, err := store.Peek[*resource.BootConfiguration](f.store, claim)
+	cfg, err := store.Peek[*resource.BootConfiguration](f.store.Objects, claim)
 	if err != nil {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (f *fleet) runs(b *box) {
 			b.on, b.failed, b.tried = false, fmt.Sprintf("%s-%d", b.name, b.attempts), b.going.Metadata.Generation
 			return
 		}
-		srv, err := store.Peek[*resource.Server](f.store, b.name)
+		srv, err := store.Peek[*resource.Server](f.store.Objects, b.name)
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func (f *fleet) begins(b *box) {
 	if b.proof != nil && !network && !g.Over {
 		f.t.Errorf("%s is installed over without a word of it", b.name)
 	}
-	if g.Over && !slices.ContainsFunc(f.store.Approvals(), func(r store.StoredApproval) bool {
+	if g.Over && !slices.ContainsFunc(f.store.Approvals.List(), func(r store.StoredApproval) bool {
 		return r.SignedAt != nil && r.Class == resource.ApproveReprovision && slices.Contains(r.Targets, b.name)
 	}) {
 		f.t.Errorf("%s is installed over without an approval", b.name)
@@ -313,7 +313,7 @@ func (f *fleet) check() {
 	f.t.Helper()
 	g := f.group()
 	asked := map[string]bool{}
-	for _, q := range f.store.Requests() {
+	for _, q := range f.store.Requests.List() {
 		if q.Report.Outcome == resource.OutcomePending {
 			if asked[q.Server] {
 				f.t.Errorf("%v: two reboots of %s are under way", f.now, q.Server)
@@ -327,7 +327,7 @@ func (f *fleet) check() {
 			down++
 		}
 	}
-	for _, q := range f.store.Requests() {
+	for _, q := range f.store.Requests.List() {
 		if f.known[q.ID] {
 			continue
 		}
@@ -348,7 +348,7 @@ func (f *fleet) check() {
 		}
 	}
 	stamped := map[string]bool{}
-	for _, e := range store.List[*resource.BootImage](f.store) {
+	for _, e := range store.List[*resource.BootImage](f.store.Objects) {
 		stamped[e.Metadata.Name] = e.Status.Stamp != nil
 	}
 	for _, b := range f.boxes {
@@ -356,7 +356,7 @@ func (f *fleet) check() {
 		if cfg == nil {
 			continue
 		}
-		r, err := store.Peek[*resource.GroupRevision](f.store, resource.GroupRevisionName("workers", cfg.Spec.Revision))
+		r, err := store.Peek[*resource.GroupRevision](f.store.Objects, resource.GroupRevisionName("workers", cfg.Spec.Revision))
 		ro := g.Status.Rollout
 		if err != nil || stamped[r.Spec.BootImage] || ro == nil || ro.Revision != cfg.Spec.Revision || ro.Phase == resource.RolloutRolledBack {
 			continue
@@ -397,7 +397,7 @@ func (f *fleet) all(version string) func() bool {
 
 func (f *fleet) phase(p resource.RolloutPhase) func() bool {
 	return func() bool {
-		g, err := store.Peek[*resource.ServerGroup](f.store, "workers")
+		g, err := store.Peek[*resource.ServerGroup](f.store.Objects, "workers")
 		return err == nil && g.Status.Rollout != nil && g.Status.Rollout.Phase == p
 	}
 }

@@ -49,7 +49,7 @@ func (b *bench) accountIs(m *modern, k *sealbox.Key, state resource.AccountState
 
 func (b *bench) rotation(name string) *resource.Rotation {
 	b.t.Helper()
-	s, err := store.Get[*resource.Secret](b.store, name)
+	s, err := store.Get[*resource.Secret](b.store.Objects, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (b *bench) rotation(name string) *resource.Rotation {
 // stored are the names in a Secret's data.
 func (b *bench) stored(name string) resource.SecretData {
 	b.t.Helper()
-	s, err := b.store.Secret(name)
+	s, err := b.store.Secrets.Get(name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestOwnAfterACrash(t *testing.T) {
 	if resource.LocalOf(v.Spec.CredentialsRef) != sent.Local || !strings.Contains(codes(v.Status.Conditions), string(resource.CondRotationFailed)) {
 		t.Errorf("it has %s and %q", v.Spec.CredentialsRef, codes(v.Status.Conditions))
 	}
-	if _, err := store.Get[*resource.Secret](b.store, "bmc-b1"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Secret](b.store.Objects, "bmc-b1"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("its Secret is still there: %v", err)
 	}
 }

@@ -138,7 +138,7 @@ func TestSealing(t *testing.T) {
 	old.Nonce = ""
 	m.says(message.LeafHello, old)
 	b.settles(m)
-	if a, err := store.Get[*resource.Agent](b.store, m.name); err != nil || !bytes.Equal(a.Spec.SealKey, second.Public()) {
+	if a, err := store.Get[*resource.Agent](b.store.Objects, m.name); err != nil || !bytes.Equal(a.Spec.SealKey, second.Public()) {
 		t.Errorf("a Hello that was played back changed the key (%v)", err)
 	}
 
@@ -146,7 +146,7 @@ func TestSealing(t *testing.T) {
 	local := storetest.BMC("b1", "r1")
 	b.apply(local)
 	b.settles(m)
-	if b.store.PeekSealed("b1") != nil || b.sealed(m) != nil {
+	if b.store.Credentials.Peek("b1") != nil || b.sealed(m) != nil {
 		t.Error("what was sealed is still there")
 	}
 }
@@ -204,7 +204,7 @@ func TestSealingWithoutTheKey(t *testing.T) {
 	if codes(conds) != string(resource.CondSecretNotSealed) || strings.Contains(conds[0].Message, canary) || conds[0].Message == "" {
 		t.Errorf("the BMC has %+v", conds)
 	}
-	s, err := store.Get[*resource.Secret](b.store, "bmc")
+	s, err := store.Get[*resource.Secret](b.store.Objects, "bmc")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestSealedAndDied(t *testing.T) {
 	m.sealKey = k.Public()
 	m.connects()
 	b.dies("hub.secret.sealed", b.pass)
-	kept := b.store.PeekSealed("b1")
+	kept := b.store.Credentials.Peek("b1")
 	if kept == nil {
 		t.Fatal("nothing was kept")
 	}

@@ -51,7 +51,7 @@ func TestDocumentsUntilAcknowledged(t *testing.T) {
 	if got := b.took(agent); got != nil {
 		t.Errorf("sent although acknowledged: %v", got)
 	}
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -80,7 +80,7 @@ func TestHello(t *testing.T) {
 			if c.acked {
 				b.acks(agent)
 			}
-			l, err := b.store.Ledger(agent)
+			l, err := b.store.Ledgers.Get(agent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestHello(t *testing.T) {
 // TestStrangers: what is not signed by the agent of the topic changes nothing.
 func TestStrangers(t *testing.T) {
 	b, agent := joined(t)
-	l, err := b.store.Ledger(agent)
+	l, err := b.store.Ledgers.Get(agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,14 +120,14 @@ func TestStrangers(t *testing.T) {
 	b.control.Link.Receive(message.TopicDown(agent, message.LeafApplied), seal(t, key(agent), message.TopicDown(agent, message.LeafApplied), applied))
 	b.control.Link.Receive(message.TopicUp(agent, message.LeafApplied), []byte("garbage"))
 	b.forge(agent, message.LeafHello, key("thief"), message.Hello{Session: "s"})
-	if l, err = b.store.Ledger(agent); err != nil || len(l.Acked) != 0 {
+	if l, err = b.store.Ledgers.Get(agent); err != nil || len(l.Acked) != 0 {
 		t.Errorf("acknowledged by strangers: %v, %v", l.Acked, err)
 	}
 	if got := b.took(agent); got != nil {
 		t.Errorf("a stranger was answered: %v", got)
 	}
 	b.says(agent, message.LeafApplied, applied)
-	if l, _ = b.store.Ledger(agent); l.Acked["hold"] != applied.Head {
+	if l, _ = b.store.Ledgers.Get(agent); l.Acked["hold"] != applied.Head {
 		t.Error("the agent itself is not heard")
 	}
 }
@@ -150,20 +150,20 @@ func TestReplaced(t *testing.T) {
 	second := b.join("r1")
 	orphan := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "r1"}, Key: wire.NewSigner(key(agent)).Public(), Term: 1}}
 	orphan.Metadata.Name = agent
-	if err := b.store.Put(ctx(t), orphan); err != nil {
+	if err := b.store.Objects.Put(ctx(t), orphan); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.ReleaseHold(ctx(t), h.Metadata.Name, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), h.Metadata.Name, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.says(agent, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	b.lane()
-	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); err != nil {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name); err != nil {
 		t.Error("the release left the hub on the word of an agent that does not serve the rack")
 	}
 	for leaf, msg := range map[string]any{
@@ -178,7 +178,7 @@ func TestReplaced(t *testing.T) {
 	b.greets(second)
 	b.says(second, message.LeafApplied, message.Applied{Doc: "hold", Released: []string{h.Metadata.Name}})
 	b.lane()
-	if _, err := store.Get[*resource.Hold](b.store, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, h.Metadata.Name); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("the acknowledged release stays: %v", err)
 	}
 }
@@ -190,17 +190,17 @@ func TestBehind(t *testing.T) {
 	b.acks(agent)
 	applied := map[string]protocol.Head{"hold": {Epoch: 1, Version: 99}, "rack/0": {Epoch: 1, Version: 98}}
 	b.hello(agent, "s", applied)
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
-	before, _ := b.store.Ledger(agent)
+	before, _ := b.store.Ledgers.Get(agent)
 	b.pass()
-	after, _ := b.store.Ledger(agent)
+	after, _ := b.store.Ledgers.Get(agent)
 	if before.Sent["hold"].Head != after.Sent["hold"].Head {
 		t.Errorf("version %v was made behind the agent's back", after.Sent["hold"].Head)
 	}
 	q := store.StoredRequest{Request: resource.Request{ID: "q", Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Hour)}, Rack: "r1"}
-	if err := b.store.PutRequest(ctx(t), q); err != nil {
+	if err := b.store.Requests.Put(ctx(t), q); err != nil {
 		t.Fatal(err)
 	}
 	if epoch, err := fence.RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
@@ -209,7 +209,7 @@ func TestBehind(t *testing.T) {
 	b.restart()
 	b.hello(agent, "s", applied)
 	b.pass()
-	if l, _ := b.store.Ledger(agent); l.Sent["hold"].Head.Epoch != 1 {
+	if l, _ := b.store.Ledgers.Get(agent); l.Sent["hold"].Head.Epoch != 1 {
 		t.Error("a version was made before the agent's reports told what the hub may have lost")
 	}
 	b.reports(agent, off("n1"))
@@ -217,7 +217,7 @@ func TestBehind(t *testing.T) {
 	if d := last[message.HoldDoc](b, agent, message.LeafHold); d.Head.Epoch != 2 || len(d.Holds) != 1 || len(d.Requests) != 0 {
 		t.Errorf("after the epoch was raised: %+v", d)
 	}
-	if q, err := b.store.GetRequest("q"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
+	if q, err := b.store.Requests.Get("q"); err != nil || q.Report.Outcome != resource.OutcomeUnknown {
 		t.Errorf("the waiting request is %+v, %v", q.Report, err)
 	}
 }

@@ -130,7 +130,7 @@ rackboot_hub_pending{what="signature"} 1
 
 func (b *bench) bootImage(name string) *resource.BootImage {
 	b.t.Helper()
-	e, err := store.Get[*resource.BootImage](b.store, name)
+	e, err := store.Get[*resource.BootImage](b.store.Objects, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}

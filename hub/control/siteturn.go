@@ -37,7 +37,7 @@ func (c *Control) siteTurn(ctx context.Context) error {
 // share gives seats to roll-outs, where there are groups. No rack takes a turn meanwhile: they spend
 // what is given here, and what they spent is counted here.
 func (c *Control) share(ctx context.Context, v view.View) error {
-	if len(store.List[*resource.ServerGroup](c.cfg.Store)) > 0 {
+	if len(store.List[*resource.ServerGroup](c.cfg.Store.Objects)) > 0 {
 		if err := c.sharing.Acquire(ctx, shareAll); err != nil {
 			return protocol.Errorf(protocol.CodeTimeout, "give seats to roll-outs", "racks and site share: %w", err)
 		}
@@ -58,10 +58,10 @@ func (c *Control) withoutRack(ctx context.Context, all bool) error {
 func (c *Control) sweepAll(ctx context.Context) error {
 	s := c.cfg.Store
 	errs := []error{
-		s.SweepInventories(ctx), s.SweepSealed(ctx), s.SweepIgnitions(ctx), s.SweepEnvs(ctx, plan.EnvNeeded), c.Outbound.Requests.Sweep(ctx),
+		s.Inventories.Sweep(ctx), s.Credentials.Sweep(ctx), s.Ignitions.Sweep(ctx), s.Envs.Sweep(ctx, plan.EnvNeeded), c.Outbound.Requests.Sweep(ctx),
 	}
 	units := map[string]bool{view.Outside: true, wake.SiteUnit: true}
-	for _, r := range store.List[*resource.Rack](s) {
+	for _, r := range store.List[*resource.Rack](s.Objects) {
 		units[wake.RackUnit(r.Metadata.Name)] = true
 	}
 	for _, room := range []interface{ Forget(units map[string]bool) }{c.Owners.Claims, c.Owners.Maintenance, c.Owners.Discovery, c.Inventory, c.Env} {
@@ -69,7 +69,7 @@ func (c *Control) sweepAll(ctx context.Context) error {
 	}
 	c.forgetImages()
 	holds := map[string]bool{}
-	for _, h := range store.List[*resource.Hold](s) {
+	for _, h := range store.List[*resource.Hold](s.Objects) {
 		holds[h.Metadata.Name] = true
 	}
 	c.Events.Forget(holds)
@@ -80,13 +80,13 @@ func (c *Control) sweepAll(ctx context.Context) error {
 // begun is deleted at once.
 func (c *Control) forgetImages() {
 	there := map[string]bool{}
-	for _, cl := range store.List[*resource.Claim](c.cfg.Store) {
+	for _, cl := range store.List[*resource.Claim](c.cfg.Store.Objects) {
 		there[cl.Metadata.UID] = true
 	}
-	for _, m := range store.List[*resource.Maintenance](c.cfg.Store) {
+	for _, m := range store.List[*resource.Maintenance](c.cfg.Store.Objects) {
 		there[m.Metadata.UID] = true
 	}
-	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store.Objects) {
 		if r.Spec.Discovery != nil {
 			discovery.Askers(r, c.view.Rack(r.Metadata.Name), there)
 		}

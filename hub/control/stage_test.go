@@ -61,7 +61,7 @@ func TestAdoptOnly(t *testing.T) {
 			b, m := modernSite(t)
 			m.deaf = true
 			b.restart()
-			if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+			if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 				t.Fatal(err)
 			}
 			was := m.ledger().Version
@@ -84,7 +84,7 @@ func (m *modern) loses(leaf string) {
 	m.b.t.Helper()
 	l := m.ledger()
 	delete(l.Acked, leaf)
-	if err := m.b.store.PutLedger(ctx(m.b.t), &l); err != nil {
+	if err := m.b.store.Ledgers.Put(ctx(m.b.t), &l); err != nil {
 		m.b.t.Fatal(err)
 	}
 	delete(m.applied, leaf)
@@ -104,7 +104,7 @@ func TestAdoptParticulars(t *testing.T) {
 	}
 	r.Conditions = append(r.Conditions, resource.ConditionState{Code: resource.CondHoldMissing, Message: "hold lost"})
 	m.reports(r)
-	if _, err := store.Get[*resource.Hold](b.store, "named"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, "named"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("a hold that the agent's document names was adopted: %v", err)
 	}
 	for id, want := range map[string]resource.HoldSpec{
@@ -113,7 +113,7 @@ func TestAdoptParticulars(t *testing.T) {
 		"twice": {Owner: "o", HoldTerms: resource.HoldTerms{Key: "adopted-twice", Mode: resource.StopHard}}, // no two have one owner and key
 		"mixed": {Owner: "hub", HoldTerms: resource.HoldTerms{Key: "adopted-mixed", Mode: resource.StopHard}},
 	} {
-		h, err := store.Get[*resource.Hold](b.store, id)
+		h, err := store.Get[*resource.Hold](b.store.Objects, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,12 +130,12 @@ func TestAdoptParticulars(t *testing.T) {
 // another disk, which enforces the hold again.
 func TestReleasedOnAnotherDisk(t *testing.T) {
 	b, m := modernSite(t)
-	h, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+	h, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := h.Metadata.Name
-	if _, err := b.store.ReleaseHold(ctx(t), id, "o", ""); err != nil {
+	if _, err := b.store.Holds.Release(ctx(t), id, "o", ""); err != nil {
 		t.Fatal(err)
 	}
 	m.says(message.LeafApplied, message.Applied{Released: []string{id}, Nonce: m.nonce})
@@ -143,7 +143,7 @@ func TestReleasedOnAnotherDisk(t *testing.T) {
 	r.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldEnforced, Hold: &resource.ActiveHold{ID: id, HoldSpec: resource.HoldSpec{Server: "n1", Owner: "o", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}}
 	m.reports(r)
 	b.lane()
-	if _, err := store.Get[*resource.Hold](b.store, id); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, id); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Fatalf("a late report brought the hold back: %v", err)
 	}
 	m.incarnation = "disk-b"
@@ -151,7 +151,7 @@ func TestReleasedOnAnotherDisk(t *testing.T) {
 	clear(m.digests)
 	m.connects()
 	m.reports(r)
-	if _, err := store.Get[*resource.Hold](b.store, id); err != nil {
+	if _, err := store.Get[*resource.Hold](b.store.Objects, id); err != nil {
 		t.Errorf("the other disk enforces a hold that nobody can release: %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	for _, leaf := range []string{"hold", "rack/0"} {
 		l := m.ledger()
 		delete(l.Acked, leaf)
-		if err := b.store.PutLedger(ctx(t), &l); err != nil {
+		if err := b.store.Ledgers.Put(ctx(t), &l); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestAcknowledgedByDigest(t *testing.T) {
 	}
 	l := m.ledger()
 	delete(l.Acked, "hold")
-	if err := b.store.PutLedger(ctx(t), &l); err != nil {
+	if err := b.store.Ledgers.Put(ctx(t), &l); err != nil {
 		t.Fatal(err)
 	}
 	m.says(message.LeafApplied, message.Applied{Doc: "hold", Head: l.Sent["hold"].Head, Digest: "sha256:other", Nonce: m.nonce})

@@ -168,7 +168,7 @@ func TestAgentConditions(t *testing.T) {
 		}
 	}
 	forge()
-	a, err := store.Get[*resource.Agent](b.store, m.name)
+	a, err := store.Get[*resource.Agent](b.store.Objects, m.name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestAgentConditions(t *testing.T) {
 		t.Errorf("ten minutes after the last: %s", got)
 	}
 	m.deaf = true
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()
@@ -199,7 +199,7 @@ func TestAgentConditions(t *testing.T) {
 	if got := later(time.Second); got != "NotAcknowledged" {
 		t.Errorf("a minute later: %s", got)
 	}
-	if _, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k2", "n1")); err != nil {
+	if _, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k2", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	b.pass()

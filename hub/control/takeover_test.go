@@ -47,7 +47,7 @@ func (b *bench) adopt(r api.AdoptRequest) error {
 
 func (b *bench) config(name string) *resource.BootConfiguration {
 	b.t.Helper()
-	cfg, err := store.Get[*resource.BootConfiguration](b.store, name)
+	cfg, err := store.Get[*resource.BootConfiguration](b.store.Objects, name)
 	if err != nil {
 		b.t.Fatal(err)
 	}

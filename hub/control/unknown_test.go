@@ -81,7 +81,7 @@ func TestAgentWithoutItsRack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Status.Agent, r.Status.Term = "", 0
-	if err := b.store.Put(ctx(t), r); err != nil {
+	if err := b.store.Objects.Put(ctx(t), r); err != nil {
 		t.Fatal(err)
 	}
 	b.sent = nil
@@ -95,5 +95,5 @@ func TestAgentWithoutItsRack(t *testing.T) {
 }
 
 func getRack(b *bench, name string) (*resource.Rack, error) {
-	return store.Get[*resource.Rack](b.store, name)
+	return store.Get[*resource.Rack](b.store.Objects, name)
 }

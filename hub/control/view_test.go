@@ -23,21 +23,21 @@ func TestLookReadsOnceForEachState(t *testing.T) {
 	}
 	for what, write := range map[string]func() error{
 		"a hold": func() error {
-			_, err := b.store.CreateHold(ctx(t), storetest.Hold("o", "k", "n1"))
+			_, err := b.store.Holds.Create(ctx(t), storetest.Hold("o", "k", "n1"))
 			return err
 		},
 		"a claim": func() error {
-			_, err := b.store.Apply(ctx(t), []resource.Object{storetest.Claim("c1", "n2")}, store.ApplyOptions{By: "test"})
+			_, err := b.store.Sets.Apply(ctx(t), []resource.Object{storetest.Claim("c1", "n2")}, store.ApplyOptions{By: "test"})
 			return err
 		},
 		"a request": func() error {
-			_, err := b.store.CreateRequest(ctx(t), store.StoredRequest{Request: resource.Request{
+			_, err := b.store.Requests.Create(ctx(t), store.StoredRequest{Request: resource.Request{
 				ID: "r", Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(1e12),
 			}, Rack: "r1", Report: resource.RequestReport{Outcome: resource.OutcomePending}})
 			return err
 		},
 		"a removal": func() error {
-			return b.store.Remove(ctx(t), store.List[*resource.Segment](b.store)[0])
+			return b.store.Objects.Remove(ctx(t), store.List[*resource.Segment](b.store.Objects)[0])
 		},
 	} {
 		before := b.control.view.Look(view.Of(wake.RackUnit("r1")))

@@ -60,7 +60,7 @@ func TestClaimEndsItsRequests(t *testing.T) {
 			ID: id, Server: "n1", Action: resource.RequestReboot, NotAfter: b.now.Add(time.Hour), Incarnation: incarnation,
 			Precondition: resource.Precondition{OwnerUID: claim},
 		}, Rack: "r1"}
-		if err := b.store.PutRequest(ctx(t), q); err != nil {
+		if err := b.store.Requests.Put(ctx(t), q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestHoldMetrics(t *testing.T) {
 	b, m := modernSite(t)
 	hard := storetest.Hold("o", "hard", "n1")
 	hard.Spec.Mode = resource.StopHard
-	h, err := b.store.CreateHold(ctx(t), hard)
+	h, err := b.store.Holds.Create(ctx(t), hard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestHoldMetrics(t *testing.T) {
 		t.Errorf("on another disk it counts again, or the soft one took time: %v", s)
 	}
 	for id, by := range map[string]string{h.Metadata.Name: "o", soft: "admin"} {
-		if _, err := b.store.ReleaseHold(ctx(t), id, by, ""); err != nil {
+		if _, err := b.store.Holds.Release(ctx(t), id, by, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

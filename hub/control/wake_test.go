@@ -48,7 +48,7 @@ func (w *wakeWorld) begins() {
 		n := strconv.Itoa(i)
 		for _, o := range []resource.Object{storetest.Rack("r" + n), storetest.Segment("g"+n, "r"+n), storetest.BMC("b"+n, "r"+n), storetest.Server("n"+n, "b"+n, "g"+n, "52:54:00:00:00:3"+n)} {
 			o.Head().Metadata.UID, o.Head().Metadata.Generation = "u-"+o.Head().Metadata.Name, 1
-			if err := w.store.Put(w.t.Context(), o); err != nil {
+			if err := w.store.Objects.Put(w.t.Context(), o); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -70,7 +70,7 @@ func (w *wakeWorld) changes(rt *rapid.T, do func(*rapid.T) string) {
 		if !sameView(again[rack].Fleet, now) {
 			rt.Fatalf("%s is not seen by %s, which looks again", what, rack)
 		}
-		if _, err := store.Peek[*resource.Rack](w.store, rack); err != nil {
+		if _, err := store.Peek[*resource.Rack](w.store.Objects, rack); err != nil {
 			continue
 		}
 		if !sameView(before[rack], now) && !slices.Contains(woken, wake.RackUnit(rack)) {
@@ -114,16 +114,16 @@ func sameView(a, b plan.Fleet) bool {
 func (w *wakeWorld) compares(rt *rapid.T, rack string, v plan.Fleet) {
 	s := w.store
 	in := func(server string) bool {
-		of, err := s.RackOf(server)
+		of, err := s.Objects.RackOf(server)
 		return err == nil && of == rack
 	}
-	part(rt, v.Segments, store.List[*resource.Segment](s), func(o *resource.Segment) bool { return o.Spec.RackRef.Name == rack })
-	part(rt, v.BMCs, store.List[*resource.BMC](s), func(o *resource.BMC) bool { return o.Spec.RackRef.Name == rack })
-	part(rt, v.Servers, store.List[*resource.Server](s), func(o *resource.Server) bool { return in(o.Metadata.Name) })
-	part(rt, v.Claims, store.List[*resource.Claim](s), func(o *resource.Claim) bool { return o.Status.Server != "" && in(o.Status.Server) })
-	part(rt, v.Maintenances, store.List[*resource.Maintenance](s), func(o *resource.Maintenance) bool { return in(o.Spec.ServerRef.Name) })
-	part(rt, v.Configs, store.List[*resource.BootConfiguration](s), func(o *resource.BootConfiguration) bool { return in(o.Spec.Server) })
-	part(rt, v.Holds, store.List[*resource.Hold](s), func(o *resource.Hold) bool { return o.Status.Rack == rack || in(o.Spec.Server) })
+	part(rt, v.Segments, store.List[*resource.Segment](s.Objects), func(o *resource.Segment) bool { return o.Spec.RackRef.Name == rack })
+	part(rt, v.BMCs, store.List[*resource.BMC](s.Objects), func(o *resource.BMC) bool { return o.Spec.RackRef.Name == rack })
+	part(rt, v.Servers, store.List[*resource.Server](s.Objects), func(o *resource.Server) bool { return in(o.Metadata.Name) })
+	part(rt, v.Claims, store.List[*resource.Claim](s.Objects), func(o *resource.Claim) bool { return o.Status.Server != "" && in(o.Status.Server) })
+	part(rt, v.Maintenances, store.List[*resource.Maintenance](s.Objects), func(o *resource.Maintenance) bool { return in(o.Spec.ServerRef.Name) })
+	part(rt, v.Configs, store.List[*resource.BootConfiguration](s.Objects), func(o *resource.BootConfiguration) bool { return in(o.Spec.Server) })
+	part(rt, v.Holds, store.List[*resource.Hold](s.Objects), func(o *resource.Hold) bool { return o.Status.Rack == rack || in(o.Spec.Server) })
 }
 
 func part[T resource.Object](rt *rapid.T, got, all []T, want func(T) bool) {
@@ -206,7 +206,7 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 	if e, err := w.mem.Get(w.t.Context(), keyOfWorld(kind, m.Name)); err == nil {
 		m.Revision = e.Revision
 	}
-	if err := w.store.Put(w.t.Context(), o); err != nil {
+	if err := w.store.Objects.Put(w.t.Context(), o); err != nil {
 		rt.Skip(err) // it is not valid so
 	}
 	return fmt.Sprintf("%s %s", kind, m.Name)
@@ -217,7 +217,7 @@ func keyOfWorld(kind resource.Kind, name string) string { return "res." + kind.P
 func (w *wakeWorld) remove(rt *rapid.T) string {
 	all := map[string]resource.Object{}
 	for _, kind := range resource.Kinds() {
-		for _, o := range w.store.CopyObjects(kind) {
+		for _, o := range w.store.Objects.Copies(kind) {
 			all[string(kind)+" "+o.Head().Metadata.Name] = o
 		}
 	}
@@ -225,7 +225,7 @@ func (w *wakeWorld) remove(rt *rapid.T) string {
 		rt.Skip("nothing is there")
 	}
 	name := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(rt, "object")
-	if err := w.store.Remove(w.t.Context(), all[name]); err != nil {
+	if err := w.store.Objects.Remove(w.t.Context(), all[name]); err != nil {
 		rt.Skip(err)
 	}
 	return "no " + name
@@ -235,28 +235,28 @@ func (w *wakeWorld) remove(rt *rapid.T) string {
 func (w *wakeWorld) beside(rt *rapid.T) string {
 	if rapid.Bool().Draw(rt, "ledger") {
 		agent := rapid.SampledFrom([]string{"a0", "a1"}).Draw(rt, "agent")
-		l, err := w.store.Ledger(agent)
+		l, err := w.store.Ledgers.Get(agent)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		l.Agent, l.Peer.Incarnation = agent, rapid.SampledFrom([]string{"i", "j"}).Draw(rt, "incarnation")
-		if err := w.store.PutLedger(w.t.Context(), &l); err != nil {
+		if err := w.store.Ledgers.Put(w.t.Context(), &l); err != nil {
 			rt.Skip(err)
 		}
 		return "the ledger of " + agent
 	}
 	id := rapid.SampledFrom([]string{"q0", "q1"}).Draw(rt, "request")
-	q, err := w.store.GetRequest(id)
+	q, err := w.store.Requests.Get(id)
 	if err != nil {
 		q = store.StoredRequest{Request: resource.Request{ID: id, Server: "n0", Action: resource.RequestReboot, NotAfter: w.now.Add(time.Hour)}, Rack: "r0"}
 		q.Report = resource.RequestReport{ID: id, Outcome: resource.OutcomePending}
-		if _, err := w.store.CreateRequest(w.t.Context(), q); err != nil {
+		if _, err := w.store.Requests.Create(w.t.Context(), q); err != nil {
 			rt.Skip(err)
 		}
 		return "request " + id
 	}
 	q.Report.Outcome = rapid.SampledFrom([]resource.Outcome{resource.OutcomePending, resource.OutcomeDone}).Draw(rt, "outcome")
-	if err := w.store.PutRequest(w.t.Context(), q); err != nil {
+	if err := w.store.Requests.Put(w.t.Context(), q); err != nil {
 		rt.Skip(err)
 	}
 	return "request " + id

@@ -40,7 +40,7 @@ func wipeSiteOf(t *testing.T, b *bench, m *modern) (*bench, *modern) {
 
 func (b *bench) maintenanceNow() resource.MaintenanceStatus {
 	b.t.Helper()
-	m, err := store.Get[*resource.Maintenance](b.store, "m1")
+	m, err := store.Get[*resource.Maintenance](b.store.Objects, "m1")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func (b *bench) maintenanceNow() resource.MaintenanceStatus {
 
 func (b *bench) maintenanceUID() string {
 	b.t.Helper()
-	m, err := store.Get[*resource.Maintenance](b.store, "m1")
+	m, err := store.Get[*resource.Maintenance](b.store.Objects, "m1")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -110,11 +110,11 @@ func TestWipeApprovedForOne(t *testing.T) {
 	if _, err := b.grant(r, "alice"); err != nil {
 		t.Fatal(err)
 	}
-	old, err := store.Get[*resource.Maintenance](b.store, "m1")
+	old, err := store.Get[*resource.Maintenance](b.store.Objects, "m1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.store.Remove(ctx(t), old); err != nil {
+	if err := b.store.Objects.Remove(ctx(t), old); err != nil {
 		t.Fatal(err)
 	}
 	b.apply(envObject(&resource.Maintenance{Spec: old.Spec}, "m1"))

@@ -23,17 +23,17 @@ import (
 const hubKeyFile = "hub.pub"
 
 // heads keeps the audit log's head in the hub's store.
-type heads struct{ store *store.Store }
+type heads struct{ meta *store.Meta }
 
 // AuditHead implements audit.Heads.
 func (h heads) AuditHead(ctx context.Context) (audit.Head, error) {
-	head, err := h.store.AuditHead(ctx)
+	head, err := h.meta.AuditHead(ctx)
 	return audit.Head(head), err
 }
 
 // KeepAuditHead implements audit.Heads.
 func (h heads) KeepAuditHead(ctx context.Context, head audit.Head) error {
-	return h.store.KeepAuditHead(ctx, store.AuditHead(head))
+	return h.meta.KeepAuditHead(ctx, store.AuditHead(head))
 }
 
 // openAudit opens the audit log, and lays the key down that it is signed with.
@@ -49,7 +49,7 @@ func openAudit(c Config, keys *pki.PKI, st *store.Store, log *slog.Logger, reg p
 	if err := file.Replace(c.path(hubKeyFile), text, 0o644); err != nil {
 		return nil, err
 	}
-	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: heads{st}})
+	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: heads{st.Meta}})
 }
 
 // closeAudit signs the log to its end.

@@ -83,7 +83,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	defer closeAudit(trail, log)
-	vault.Start(ctx, st)
+	vault.Start(ctx, st.Secrets, st.Meta)
 	written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
 		if err := b.Healthy(); err != nil {
 			return err
@@ -167,7 +167,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 const publishTimeout = 5 * time.Second
 
 func (h *hub) connect(ctx context.Context, c Config) error {
-	imgs, err := newImages(c.Images, secrets{h.store, h.vault}, h.registry, h.keys.BundlePEM())
+	imgs, err := newImages(c.Images, secrets{h.store.Objects, h.store.Secrets, h.vault}, h.registry, h.keys.BundlePEM())
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if c.Broker.URL != "" {
 		cut = nil
 	}
-	if h.start, err = fence.Begin(ctx, h.store, clock.Now, h.log, rand.Text()); err != nil {
+	if h.start, err = fence.Begin(ctx, h.store.Meta, clock.Now, h.log, rand.Text()); err != nil {
 		return err
 	}
 	h.control, err = control.New(ctx, control.Config{

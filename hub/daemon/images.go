@@ -122,8 +122,9 @@ type images struct {
 
 // secrets are where the accounts of registries lie.
 type secrets struct {
-	store *store.Store
-	vault sealing.Vault
+	objects *store.Objects
+	secrets *store.Secrets
+	vault   sealing.Vault
 }
 
 // own is the hub's own registry, or nil, and ca PEM of its authority.
@@ -163,7 +164,7 @@ func (s secrets) accounts(list []RegistryAccount) image.Accounts {
 // so that the code is unavailable.
 func (s secrets) read(name string) (resource.SecretData, error) {
 	const op = "read registry account"
-	secret, err := store.Peek[*resource.Secret](s.store, name)
+	secret, err := store.Peek[*resource.Secret](s.objects, name)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "Secret %q, which images.accounts names, does not exist", name).
 			WithHint("rackctl secret set %s --type %s --from-file username=FILE --from-file password=FILE", name, resource.SecretRegistry)
@@ -175,7 +176,7 @@ func (s secrets) read(name string) (resource.SecretData, error) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "Secret %q is of type %s, not %s", name, secret.Spec.Type, resource.SecretRegistry).
 			WithHint("name another under images.accounts of the hub's file")
 	}
-	stored, err := s.store.Secret(name)
+	stored, err := s.secrets.Get(name)
 	if err != nil {
 		return nil, err
 	}

@@ -31,14 +31,14 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vault.Start(t.Context(), st)
-	ask := secrets{st, vault}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg", TokenHosts: []string{"tokens.example"}}})
+	vault.Start(t.Context(), st.Secrets, st.Meta)
+	ask := secrets{st.Objects, st.Secrets, vault}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg", TokenHosts: []string{"tokens.example"}}})
 	write := func(kind resource.SecretType, data resource.SecretData) {
 		t.Helper()
 		v := &resource.Secret{Spec: resource.SecretSpec{Type: kind, Data: data}}
 		v.Metadata.Name = "reg"
 		v.Default()
-		if _, err := st.Apply(t.Context(), []resource.Object{v}, store.ApplyOptions{}); err != nil {
+		if _, err := st.Sets.Apply(t.Context(), []resource.Object{v}, store.ApplyOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestRegistryAccountOfSecret(t *testing.T) {
 	other := secret.New(secret.Config{
 		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return kek }, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
-	other.Start(t.Context(), st)
-	ask = secrets{st, other}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg"}})
+	other.Start(t.Context(), st.Secrets, st.Meta)
+	ask = secrets{st.Objects, st.Secrets, other}.accounts([]RegistryAccount{{Host: "registry.example", Secret: "reg"}})
 	refused("another key", `Secret "reg"`)
 }

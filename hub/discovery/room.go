@@ -19,13 +19,15 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store     *store.Store
-	View      *view.Reader
-	Images    *images.Room
-	Env       *env.Room
-	Grants    *grants.Room
-	Revisions *revisions.Room
-	Events    *events.Log
+	Claims       *store.Claims
+	Maintenances *store.Maintenances
+	Objects      *store.Objects
+	View         *view.Reader
+	Images       *images.Room
+	Env          *env.Room
+	Grants       *grants.Room
+	Revisions    *revisions.Room
+	Events       *events.Log
 
 	Clock  state.Clock
 	NewID  func() string // ULIDs

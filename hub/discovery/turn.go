@@ -25,7 +25,7 @@ const (
 func (r *Room) Turn(ctx context.Context, f plan.Fleet) error {
 	var errs []error
 	for _, b := range plan.StrayDiscoveries(f) {
-		errs = append(errs, r.cfg.Store.Remove(ctx, b))
+		errs = append(errs, r.cfg.Objects.Remove(ctx, b))
 	}
 	words := plan.Discoveries(f, func(rack *resource.Rack, s *resource.Server) plan.BootSeen { return r.image(f, rack, s) })
 	conds := map[string][]resource.ConditionState{}
@@ -104,7 +104,7 @@ func (r *Room) move(ctx context.Context, f plan.Fleet, s *resource.Server, w pla
 	name, cfg := s.Metadata.Name, f.DiscoveryOf(s.Metadata.Name)
 	switch w.Then {
 	case plan.DiscoveryBegin:
-		rack, err := store.Peek[*resource.Rack](r.cfg.Store, f.RackOf(name))
+		rack, err := store.Peek[*resource.Rack](r.cfg.Objects, f.RackOf(name))
 		if err != nil || rack.Spec.Discovery == nil {
 			return err
 		}
@@ -116,10 +116,10 @@ func (r *Room) move(ctx context.Context, f plan.Fleet, s *resource.Server, w pla
 			KernelArgs: resource.JoinKernelArgs(s.Spec.KernelArgs, rack.Spec.Discovery.KernelArgs),
 		}, s, *w.Image)
 	case plan.DiscoveryKeep:
-		own := store.Copy(r.cfg.Store, s)
+		own := store.Copy(r.cfg.Objects, s)
 		found := plan.Found(f.Reports[name], cfg)
 		own.Status.Discovered, own.Status.Discovery = found, nil
-		if err := r.cfg.Store.Put(ctx, own); err != nil {
+		if err := r.cfg.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.discovery.kept")
@@ -127,10 +127,10 @@ func (r *Room) move(ctx context.Context, f plan.Fleet, s *resource.Server, w pla
 		r.cfg.Events.Own(ctx, name, resource.EventDiscovery, "the inventory is stored; "+found.ImageDigest+" was booted by "+string(found.Method))
 		return nil
 	case plan.DiscoveryGiveUp:
-		own := store.Copy(r.cfg.Store, s)
+		own := store.Copy(r.cfg.Objects, s)
 		now := r.cfg.Clock().UTC()
 		own.Status.Discovery = &resource.DiscoveryStatus{FailedAt: &now, Reason: w.Message}
-		if err := r.cfg.Store.Put(ctx, own); err != nil {
+		if err := r.cfg.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.discovery.given-up")
@@ -138,15 +138,15 @@ func (r *Room) move(ctx context.Context, f plan.Fleet, s *resource.Server, w pla
 		r.cfg.Events.Own(ctx, name, resource.EventDiscovery, "given up: "+w.Message)
 		return nil
 	case plan.DiscoveryEnd:
-		own, now := store.Copy(r.cfg.Store, cfg), r.cfg.Clock()
+		own, now := store.Copy(r.cfg.Objects, cfg), r.cfg.Clock()
 		own.Metadata.DeletedAt = &now
-		if err := r.cfg.Store.Put(ctx, own); err != nil {
+		if err := r.cfg.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.discovery.ends")
 		return nil
 	case plan.DiscoveryReplace, plan.DiscoveryRemove:
-		if err := r.cfg.Store.Remove(ctx, cfg); err != nil {
+		if err := r.cfg.Objects.Remove(ctx, cfg); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.discovery.unconfigured")
@@ -168,7 +168,7 @@ func (r *Room) move(ctx context.Context, f plan.Fleet, s *resource.Server, w pla
 func (r *Room) Discover(ctx context.Context, name, by string) (*resource.Server, error) {
 	const op = "discover server"
 	for try := 1; ; try++ {
-		s, err := store.Get[*resource.Server](r.cfg.Store, name)
+		s, err := store.Get[*resource.Server](r.cfg.Objects, name)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (r *Room) Discover(ctx context.Context, name, by string) (*resource.Server,
 		}
 		now := r.cfg.Clock().UTC()
 		s.Status.Discovery = &resource.DiscoveryStatus{AskedAt: &now, AskedBy: by}
-		err = r.cfg.Store.Put(ctx, s)
+		err = r.cfg.Objects.Put(ctx, s)
 		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
@@ -198,10 +198,10 @@ func (r *Room) Discover(ctx context.Context, name, by string) (*resource.Server,
 func (r *Room) mayDiscover(s *resource.Server) error {
 	const op = "discover server"
 	name := s.Metadata.Name
-	if cl := r.cfg.Store.ClaimOf(name); cl != nil {
+	if cl := r.cfg.Claims.Of(name); cl != nil {
 		return protocol.Errorf(protocol.CodeConflict, op, "server %q has claim %q", name, cl.Metadata.Name).WithHint("it is discovered again when nobody owns it; delete the claim first")
 	}
-	if m := r.cfg.Store.MaintenanceOf(name); m != nil {
+	if m := r.cfg.Maintenances.Of(name); m != nil {
 		return protocol.Errorf(protocol.CodeConflict, op, "server %q has maintenance %q", name, m.Metadata.Name).WithHint("wait for its end, or delete it")
 	}
 	for _, rack := range r.cfg.View.Around(s).Racks {

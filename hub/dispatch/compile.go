@@ -33,7 +33,7 @@ func (r *Room) Compile(ctx context.Context, f plan.Fleet) error {
 func (r *Room) shards(f plan.Fleet) map[string]int {
 	out := map[string]int{}
 	for _, rack := range f.Racks {
-		l, err := r.cfg.Store.PeekLedger(rack.Status.Agent)
+		l, err := r.cfg.Ledgers.Peek(rack.Status.Agent)
 		if err != nil {
 			continue // enter says so
 		}

@@ -18,7 +18,7 @@ func (r *Room) Give(ctx context.Context, f plan.Fleet) error {
 	peers := map[string]store.Peer{} // of the agents that may be sent to, by rack
 	for _, rack := range f.Racks {
 		name, agent := rack.Metadata.Name, rack.Status.Agent
-		l, err := r.cfg.Store.PeekLedger(agent)
+		l, err := r.cfg.Ledgers.Peek(agent)
 		if err != nil || l.Peer.Incarnation == "" {
 			continue
 		}
@@ -35,9 +35,9 @@ func (r *Room) Give(ctx context.Context, f plan.Fleet) error {
 		if !ok || len(b.Spec.Grant) == 0 || b.Status.GrantFor != "" || len(message.Lacking(peer.Capabilities, needs(b))) > 0 {
 			continue
 		}
-		own := store.Copy(r.cfg.Store, b)
+		own := store.Copy(r.cfg.Objects, b)
 		own.Status.GrantFor, given = peer.Incarnation, true
-		errs = append(errs, r.cfg.Store.Put(ctx, own))
+		errs = append(errs, r.cfg.Objects.Put(ctx, own))
 	}
 	if given {
 		r.cfg.Crash.At("hub.given")

@@ -10,7 +10,8 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store    *store.Store
+	Ledgers  *store.Ledgers
+	Objects  *store.Objects
 	Start    *fence.Start
 	Link     *link.Room
 	Requests *requests.Room

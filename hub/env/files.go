@@ -14,7 +14,7 @@ import (
 // isos are the uploaded files that environments may name.
 func (c *Room) isos() map[string]resource.EnvISO {
 	out := map[string]resource.EnvISO{}
-	for _, f := range c.cfg.Store.ISOs() {
+	for _, f := range c.cfg.Store.ISOs.List() {
 		out[f.File] = f.Env()
 	}
 	return out
@@ -36,7 +36,7 @@ func newISOGrants() *isoGrants { return &isoGrants{by: map[string]map[string]iso
 
 // isosOf are the digests of the files of the hub that an agent's documents name.
 func (c *Room) isosOf(agent string) (map[string]bool, error) {
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func hubFiles(d message.RackDoc) (digests []string) {
 // common name of the one that TLS has verified. The code is denied, whether the file
 // exists or not.
 func (c *Room) MayFetchISO(certificate, digest string) error {
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, certificate)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, certificate)
 	if certificate != "" && err == nil && c.cfg.Terms.Active(a) {
 		digests, err := c.isosOf(certificate)
 		if err != nil {
@@ -96,11 +96,11 @@ func (c *Room) MayFetchISO(certificate, digest string) error {
 }
 
 // ISODigests are the contents that documents name which agents were sent, and those of the
-// catalogue of boot images, see [store.Store.HubFiles]. An agent whose
+// catalogue of boot images, see [store.BootImages.Files]. An agent whose
 // documents cannot be read makes it fail: nobody knows what it needs.
 func (c *Room) ISODigests() (map[string]bool, error) {
-	out := c.cfg.Store.HubFiles()
-	for _, a := range store.List[*resource.Agent](c.cfg.Store) {
+	out := c.cfg.Store.BootImages.Files()
+	for _, a := range store.List[*resource.Agent](c.cfg.Store.Objects) {
 		digests, err := c.isosOf(a.Metadata.Name)
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ const envMask = "********"
 // of a rendering.
 func (c *Room) Render(ctx context.Context, f plan.Fleet, server, name, path string) (api.EnvRender, error) {
 	const op = "render boot environment"
-	srv, err := store.Peek[*resource.Server](c.cfg.Store, server)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store.Objects, server)
 	if err != nil {
 		return api.EnvRender{}, err
 	}
@@ -70,7 +70,7 @@ func (c *Room) envOwner(f plan.Fleet, srv *resource.Server) (w plan.EnvFor, env 
 	} else if d := f.DiscoveryOf(srv.Metadata.Name); d != nil {
 		return plan.EnvForConfig(d), d.Spec.BootEnv
 	}
-	for _, b := range store.Find(c.cfg.Store, store.ConfigsByOwner, uid) { // what was fixed counts, where it is of the same environment
+	for _, b := range store.Find(c.cfg.Store.Objects, store.ConfigsByOwner, uid) { // what was fixed counts, where it is of the same environment
 		if b.Spec.BootEnv == env {
 			return plan.EnvForConfig(b), env
 		}

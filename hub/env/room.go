@@ -50,7 +50,7 @@ func New(cfg Config) *Room {
 // secretVersions are the digests of the Secrets of params, by name.
 func (c *Room) secretVersions() map[string]string {
 	out := map[string]string{}
-	for _, s := range store.Find(c.cfg.Store, store.SecretsByType, string(resource.SecretParams)) {
+	for _, s := range store.Find(c.cfg.Store.Objects, store.SecretsByType, string(resource.SecretParams)) {
 		out[s.Metadata.Name] = s.Metadata.UID + " " + s.Status.Digest
 	}
 	return out
@@ -61,11 +61,11 @@ func (c *Room) envSecrets(f plan.Fleet, srv *resource.Server) (map[string]plan.E
 	const op = "read params"
 	out := map[string]plan.EnvSecret{}
 	for _, name := range plan.EnvSecretsOf(f, srv) {
-		s, err := store.Peek[*resource.Secret](c.cfg.Store, name)
+		s, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, name)
 		if err != nil {
 			return nil, err
 		}
-		stored, err := c.cfg.Store.Secret(name)
+		stored, err := c.cfg.Store.Secrets.Get(name)
 		switch {
 		case err != nil:
 			return nil, err
@@ -176,8 +176,8 @@ func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfigura
 	if !plan.EnvNeeded(b) || b.Metadata.DeletedAt != nil {
 		return nil, nil
 	}
-	srv, err := store.Peek[*resource.Server](c.cfg.Store, b.Spec.Server)
-	a := c.cfg.Store.AgentOf(b.Spec.Server)
+	srv, err := store.Peek[*resource.Server](c.cfg.Store.Objects, b.Spec.Server)
+	a := c.cfg.Store.Objects.AgentOf(b.Spec.Server)
 	if err != nil || a == nil { // CondNoAgent is said elsewhere
 		return nil, nil //nolint:nilerr // the server is gone, and with it what it boots
 	}
@@ -194,7 +194,7 @@ func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfigura
 		return nil, nil
 	}
 	book := c.envs.of(f.Of)
-	w, have := plan.EnvForConfig(b), c.cfg.Store.PeekEnv(b.Metadata.Name)
+	w, have := plan.EnvForConfig(b), c.cfg.Store.Envs.Peek(b.Metadata.Name)
 	fits := sealsEnv(have, b, a)
 	inputs, key := plan.EnvInputs(f, book.shared, srv, env, w), "config "+b.Metadata.UID
 	if cond, ok := book.see(key, inputs); ok && (fits || cond != nil) {
@@ -220,7 +220,7 @@ func (c *Room) Seal(ctx context.Context, f plan.Fleet, b *resource.BootConfigura
 	if have != nil {
 		next.Revision = have.Revision
 	}
-	if err := c.cfg.Store.PutEnv(ctx, next); err != nil {
+	if err := c.cfg.Store.Envs.Put(ctx, next); err != nil {
 		return nil, err
 	}
 	c.cfg.Seals.Sealed()
@@ -263,7 +263,7 @@ func (c *Room) sealedEnvs(f plan.Fleet) map[string]message.EnvIntent {
 		if !plan.EnvNeeded(b) {
 			continue
 		}
-		if v := c.cfg.Store.PeekEnv(b.Metadata.Name); sealsEnv(v, b, c.cfg.Store.AgentOf(b.Spec.Server)) {
+		if v := c.cfg.Store.Envs.Peek(b.Metadata.Name); sealsEnv(v, b, c.cfg.Store.Objects.AgentOf(b.Spec.Server)) {
 			out[b.Metadata.Name] = v.EnvIntent
 		}
 	}
@@ -274,9 +274,9 @@ func (c *Room) sealedEnvs(f plan.Fleet) map[string]message.EnvIntent {
 // the certificate that TLS has verified. Everything that is not sealed for this agent, as
 // it serves its rack now, is not there.
 func (c *Room) EnvBundle(_ context.Context, q api.EnvBundleRequest, agent string) (api.EnvBundleAnswer, error) {
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, agent)
 	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
-		if v := c.cfg.Store.EnvFor(agent, q.Sealed); v != nil {
+		if v := c.cfg.Store.Envs.For(agent, q.Sealed); v != nil {
 			c.envPulls.WithLabelValues(pullDone).Inc()
 			return api.EnvBundleAnswer{Body: v.Body}, nil
 		}

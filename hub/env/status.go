@@ -22,9 +22,9 @@ func (c *Room) InForce(ctx context.Context, f plan.Fleet) error {
 		if r == nil || r.Env == nil || r.Env.BootEnv == "" || r.Env.BootEnv == s.Status.BootEnv && r.Env.OS == s.Status.OS {
 			continue
 		}
-		own := store.Copy(c.cfg.Store, s)
+		own := store.Copy(c.cfg.Store.Objects, s)
 		own.Status.BootEnv, own.Status.OS = r.Env.BootEnv, r.Env.OS
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
+		if err := c.cfg.Store.Objects.Put(ctx, own); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -57,9 +57,9 @@ func DecorateServer(s *resource.Server) {
 // Decorate says whether an environment can be used at all, and where it is.
 func (c *Room) Decorate(e *resource.BootEnv) {
 	e.Status = resource.BootEnvStatus{}
-	for _, wrong := range c.cfg.Store.CheckBootEnv(e) {
+	for _, wrong := range c.cfg.Store.Sets.CheckBootEnv(e) {
 		e.Status.Errors = append(e.Status.Errors, wrong.Path+": "+wrong.Message)
 	}
 	e.Status.Valid = len(e.Status.Errors) == 0
-	e.Status.Servers = len(store.Find(c.cfg.Store, store.ConfigsByBootEnv, e.Metadata.Name))
+	e.Status.Servers = len(store.Find(c.cfg.Store.Objects, store.ConfigsByBootEnv, e.Metadata.Name))
 }

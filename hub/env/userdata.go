@@ -25,7 +25,7 @@ func (c *Room) IgnitionOf(named *resource.Ref) *resource.IgnitionRef {
 	if named == nil {
 		return nil
 	}
-	s, err := store.Peek[*resource.Secret](c.cfg.Store, named.Name)
+	s, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, named.Name)
 	if err != nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (c *Room) OpenIgnition(ref resource.IgnitionRef) ([]byte, error) {
 
 // RawIgnition is user data as somebody wrote it. No error has anything of it.
 func (c *Room) RawIgnition(ref resource.IgnitionRef) ([]byte, error) {
-	stored, err := c.cfg.Store.StubSecret(ref)
+	stored, err := c.cfg.Store.Secrets.Stub(ref)
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,11 +90,11 @@ func sealsIgnition(v *store.SealedIgnition, b *resource.BootConfiguration, ref *
 func (c *Room) ignitions(f plan.Fleet) (own, former map[string]message.IgnitionIntent) {
 	own, former = map[string]message.IgnitionIntent{}, map[string]message.IgnitionIntent{}
 	for _, b := range f.Configs {
-		a := c.cfg.Store.AgentOf(b.Spec.Server)
-		if v := c.cfg.Store.PeekIgnition(b.Metadata.Name); sealsIgnition(v, b, b.Spec.Ignition, a) {
+		a := c.cfg.Store.Objects.AgentOf(b.Spec.Server)
+		if v := c.cfg.Store.Ignitions.Peek(b.Metadata.Name); sealsIgnition(v, b, b.Spec.Ignition, a) {
 			own[b.Metadata.Name] = v.IgnitionIntent
 		}
-		if v := c.cfg.Store.PeekFormerIgnition(b.Metadata.Name); sealsIgnition(v, b, b.Spec.Former.Data(), a) {
+		if v := c.cfg.Store.Ignitions.PeekFormer(b.Metadata.Name); sealsIgnition(v, b, b.Spec.Former.Data(), a) {
 			former[b.Metadata.Name] = v.IgnitionIntent
 		}
 	}
@@ -108,7 +108,7 @@ func (c *Room) SealIgnition(ctx context.Context, f plan.Fleet, b *resource.BootC
 	if b.Spec.Ignition == nil || b.Installed() && !plan.Repeats(b.Spec.Owner.Kind, b.Spec.BootPolicy) {
 		return nil, nil
 	}
-	return c.sealData(ctx, f, b, *b.Spec.Ignition, c.cfg.Store.PeekIgnition(b.Metadata.Name), c.cfg.Store.PutIgnition)
+	return c.sealData(ctx, f, b, *b.Spec.Ignition, c.cfg.Store.Ignitions.Peek(b.Metadata.Name), c.cfg.Store.Ignitions.Put)
 }
 
 // SealFormer does the same for what the configuration may return to.
@@ -117,7 +117,7 @@ func (c *Room) SealFormer(ctx context.Context, f plan.Fleet, b *resource.BootCon
 	if ref == nil {
 		return nil, nil
 	}
-	return c.sealData(ctx, f, b, *ref, c.cfg.Store.PeekFormerIgnition(b.Metadata.Name), c.cfg.Store.PutFormerIgnition)
+	return c.sealData(ctx, f, b, *ref, c.cfg.Store.Ignitions.PeekFormer(b.Metadata.Name), c.cfg.Store.Ignitions.PutFormer)
 }
 
 func (c *Room) sealData(ctx context.Context, f plan.Fleet, b *resource.BootConfiguration, ref resource.IgnitionRef, have *store.SealedIgnition,
@@ -126,7 +126,7 @@ func (c *Room) sealData(ctx context.Context, f plan.Fleet, b *resource.BootConfi
 	not := func(why string) (*resource.ConditionState, error) {
 		return &resource.ConditionState{Code: resource.CondUserDataNotSealed, Message: why}, nil
 	}
-	a := c.cfg.Store.AgentOf(b.Spec.Server)
+	a := c.cfg.Store.Objects.AgentOf(b.Spec.Server)
 	switch {
 	case a == nil, sealsIgnition(have, b, &ref, a): // CondNoAgent is said elsewhere
 		return nil, nil
@@ -173,9 +173,9 @@ func (c *Room) sealUserData(b *resource.BootConfiguration, ref resource.Ignition
 // the certificate that TLS has verified. Everything that is not sealed for this agent, as
 // it serves its rack now, is not there.
 func (c *Room) Ignition(_ context.Context, q api.IgnitionRequest, agent string) (api.IgnitionAnswer, error) {
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, agent)
 	if agent != "" && err == nil && c.cfg.Terms.Active(a) {
-		if v := c.cfg.Store.IgnitionFor(agent, q.Sealed); v != nil {
+		if v := c.cfg.Store.Ignitions.For(agent, q.Sealed); v != nil {
 			c.pulls.WithLabelValues(pullDone).Inc()
 			return api.IgnitionAnswer{Body: v.Body}, nil
 		}

@@ -35,7 +35,7 @@ type notes struct {
 
 // readNotes reads what was written down; nothing if nothing was.
 func (l *Log) readNotes() (n notes, revision uint64, err error) {
-	raw, revision, err := l.cfg.Store.Meta(notesName)
+	raw, revision, err := l.cfg.Store.Meta.Get(notesName)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return notes{}, 0, nil
 	}
@@ -63,7 +63,7 @@ func (l *Log) writeNotes(ctx context.Context, was notes, revision uint64, must b
 	}
 	raw, err := json.Marshal(now)
 	if err == nil {
-		err = l.cfg.Store.PutMeta(ctx, notesName, raw, revision)
+		err = l.cfg.Store.Meta.Put(ctx, notesName, raw, revision)
 	}
 	if err != nil {
 		return was, fmt.Errorf("write down what events said of holds: %w", err)
@@ -97,20 +97,20 @@ func (l *Log) Keep(ctx context.Context, before time.Time, maxBytes uint64) error
 	if upTo = min(upTo, now.UpTo); upTo == 0 {
 		return nil
 	}
-	return l.cfg.Store.CutLog(ctx, eventSubject, upTo)
+	return l.cfg.Store.Log.Cut(ctx, eventSubject, upTo)
 }
 
 // old is the Index up to which events are too old, or too many. What was filed before an old one is old
 // too, whatever the clock said then.
 func (l *Log) old(ctx context.Context, before time.Time, maxBytes uint64) (upTo uint64, err error) {
-	size, err := l.cfg.Store.LogSize(ctx)
+	size, err := l.cfg.Store.Log.Size(ctx)
 	if err != nil {
 		return 0, err
 	}
 	excess := size - min(size, maxBytes)
 	at := uint64(1)
 	for range cutPages {
-		records, err := l.cfg.Store.ReadLog(ctx, eventSubject, at, cutPage)
+		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, at, cutPage)
 		if err != nil || len(records) == 0 {
 			return upTo, err
 		}

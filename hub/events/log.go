@@ -59,7 +59,7 @@ var auditCodes = []resource.EventCode{resource.EventHoldAccepted, resource.Event
 func Open(ctx context.Context, cfg Config) (*Log, error) {
 	l := &Log{cfg: cfg, auditing: semaphore.NewWeighted(1), releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}}
 	stored := map[string]bool{}
-	for _, h := range store.List[*resource.Hold](cfg.Store) {
+	for _, h := range store.List[*resource.Hold](cfg.Store.Objects) {
 		stored[h.Metadata.Name] = true
 	}
 	return l, l.start(ctx, stored)
@@ -68,7 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Log, error) {
 // start reads the end of the log, and what was filed of the stored holds before: up to where that was
 // written down from there, and what comes after from the log.
 func (l *Log) start(ctx context.Context, stored map[string]bool) error {
-	tail, err := l.cfg.Store.TailLog(ctx, eventSubject, Kept)
+	tail, err := l.cfg.Store.Log.Tail(ctx, eventSubject, Kept)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (l *Log) start(ctx context.Context, stored map[string]bool) error {
 		n.UpTo = 0
 	}
 	for at := n.UpTo + 1; at < tail[0].Seq && len(stored) > 0; {
-		records, err := l.cfg.Store.ReadLog(ctx, eventSubject, at, 1000)
+		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, at, 1000)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func eventOf(r state.Record) (ev api.EventRecord, err error) {
 // caller holds taking, or has the only reference.
 func (l *Log) load(ctx context.Context, upTo uint64, stored map[string]bool) error {
 	for l.filed < upTo {
-		records, err := l.cfg.Store.ReadLog(ctx, eventSubject, l.filed+1, 1000)
+		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, l.filed+1, 1000)
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (l *Log) Add(ctx context.Context, ev api.EventRecord, id string) error {
 	if err != nil {
 		return err
 	}
-	seq, err := l.cfg.Store.Append(ctx, eventSubject, raw, id)
+	seq, err := l.cfg.Store.Log.Append(ctx, eventSubject, raw, id)
 	if err != nil {
 		return err
 	}

@@ -16,13 +16,13 @@ const epochKey = "epoch"
 const restoredJump = 1 << 20
 
 // readEpoch reads the epoch; a new store begins at 1, whoever of two hubs says so.
-func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
+func readEpoch(ctx context.Context, meta *store.Meta) (uint64, error) {
 	for try := 1; ; try++ {
-		n, _, err := s.Number(epochKey)
+		n, _, err := meta.Number(epochKey)
 		if err != nil || n > 0 {
 			return n, err
 		}
-		err = s.PutNumber(ctx, epochKey, 1, 0)
+		err = meta.PutNumber(ctx, epochKey, 1, 0)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
 			return 1, err
 		}
@@ -35,23 +35,23 @@ func readEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 // older than what they have. Requests that wait are ended as unknown, because the
 // lost hub may have had their outcome.
 func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
-	n, revision, err := s.Number(epochKey)
+	n, revision, err := s.Meta.Number(epochKey)
 	if err != nil {
 		return 0, err
 	}
-	for _, q := range s.OpenRequests() {
+	for _, q := range s.Requests.Open() {
 		q.Report.Outcome, q.Report.Reason = resource.OutcomeUnknown, "the hub was restored from a copy"
-		if err := s.PutRequest(ctx, q); err != nil {
+		if err := s.Requests.Put(ctx, q); err != nil {
 			return 0, err
 		}
 	}
-	number, _, err := s.Number(numberKey)
+	number, _, err := s.Meta.Number(numberKey)
 	if err != nil {
 		return 0, err
 	}
-	if err := keep(ctx, s, number+restoredJump); err != nil {
+	if err := keep(ctx, s.Meta, number+restoredJump); err != nil {
 		return 0, err
 	}
 	n = max(n, 1) + 1
-	return n, s.PutNumber(ctx, epochKey, n, revision)
+	return n, s.Meta.PutNumber(ctx, epochKey, n, revision)
 }

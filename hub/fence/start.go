@@ -20,7 +20,7 @@ const tries = 8
 
 // Start is one start of a hub on its store. It is safe for concurrent use.
 type Start struct {
-	store  *store.Store
+	meta   *store.Meta
 	clock  state.Clock
 	log    *slog.Logger
 	number message.Fence
@@ -30,26 +30,26 @@ type Start struct {
 
 // Begin makes this start of the hub the newest on its store. hub is a random name of this start.
 // The codes are those of the store.
-func Begin(ctx context.Context, s *store.Store, clock state.Clock, log *slog.Logger, hub string) (*Start, error) {
-	b := &Start{store: s, clock: clock, log: log}
+func Begin(ctx context.Context, meta *store.Meta, clock state.Clock, log *slog.Logger, hub string) (*Start, error) {
+	b := &Start{meta: meta, clock: clock, log: log}
 	var err error
-	if b.epoch, err = readEpoch(ctx, s); err != nil {
+	if b.epoch, err = readEpoch(ctx, meta); err != nil {
 		return nil, err
 	}
-	if b.number, err = take(ctx, s, hub); err != nil {
+	if b.number, err = take(ctx, meta, hub); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-func take(ctx context.Context, s *store.Store, hub string) (message.Fence, error) {
+func take(ctx context.Context, meta *store.Meta, hub string) (message.Fence, error) {
 	for try := 1; ; try++ {
-		n, revision, err := s.Number(numberKey)
+		n, revision, err := meta.Number(numberKey)
 		if err != nil {
 			return message.Fence{}, err
 		}
 		n++
-		err = s.PutNumber(ctx, numberKey, n, revision)
+		err = meta.PutNumber(ctx, numberKey, n, revision)
 		if err == nil {
 			return message.Fence{Number: n, Hub: hub}, nil
 		}
@@ -60,13 +60,13 @@ func take(ctx context.Context, s *store.Store, hub string) (message.Fence, error
 }
 
 // keep notes a number that another hub has, so that the next start takes a higher one.
-func keep(ctx context.Context, s *store.Store, seen uint64) error {
+func keep(ctx context.Context, meta *store.Meta, seen uint64) error {
 	for try := 1; ; try++ {
-		n, revision, err := s.Number(numberKey)
+		n, revision, err := meta.Number(numberKey)
 		if err != nil || n >= seen {
 			return err
 		}
-		err = s.PutNumber(ctx, numberKey, seen, revision)
+		err = meta.PutNumber(ctx, numberKey, seen, revision)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == tries {
 			return err
 		}
@@ -89,7 +89,7 @@ func (b *Start) Yields(ctx context.Context, agent string, follows message.Fence)
 		b.log.Error("another hub has this hub's keys and started later, or this hub's store is an old copy; this hub steps down",
 			"agent", agent, "fence", b.number.Number, "other_fence", follows.Number, "other_hub", follows.Hub)
 	}
-	if err := keep(ctx, b.store, follows.Number); err != nil {
+	if err := keep(ctx, b.meta, follows.Number); err != nil {
 		b.log.Warn("the other hub's fence was not kept", "err", err)
 	}
 	return true
@@ -107,7 +107,7 @@ func (b *Start) SteppedDownAt() time.Time { return time.Unix(0, b.downAt.Load())
 // Overtaken steps down if another hub started on the same store, and reports whether this one has
 // stepped down.
 func (b *Start) Overtaken() bool {
-	n, _, err := b.store.Number(numberKey)
+	n, _, err := b.meta.Number(numberKey)
 	if err == nil && n > b.number.Number && b.stepDown() {
 		b.log.Error("another hub started on this store; this hub steps down", "fence", b.number.Number, "other_fence", n)
 	}

@@ -30,7 +30,7 @@ func TestNumberIsTakenOnce(t *testing.T) {
 	taken := map[uint64]string{}
 	var starts []*fence.Start
 	for i, s := range []*store.Store{one, other, one, other} {
-		b, err := fence.Begin(t.Context(), s, time.Now, slog.New(slog.DiscardHandler), fmt.Sprint(i))
+		b, err := fence.Begin(t.Context(), s.Meta, time.Now, slog.New(slog.DiscardHandler), fmt.Sprint(i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,14 +54,14 @@ func TestNumberIsTakenOnce(t *testing.T) {
 // with the next epoch.
 func TestRaiseEpoch(t *testing.T) {
 	s := open(t, storetest.NewMemory())
-	before, err := fence.Begin(t.Context(), s, time.Now, slog.New(slog.DiscardHandler), "before")
+	before, err := fence.Begin(t.Context(), s.Meta, time.Now, slog.New(slog.DiscardHandler), "before")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fence.RaiseEpoch(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	after, err := fence.Begin(t.Context(), s, time.Now, slog.New(slog.DiscardHandler), "after")
+	after, err := fence.Begin(t.Context(), s.Meta, time.Now, slog.New(slog.DiscardHandler), "after")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (r *Room) receipt(ctx context.Context, a *resource.Agent, server string, h 
 // report of an installed server repeats it.
 func (r *Room) provisioned(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
 	server, signed := s.Server, s.Provisioned
-	for _, b := range store.Find(r.cfg.Store, store.ConfigsByOwner, s.OwnerUID) {
+	for _, b := range store.Find(r.cfg.Objects, store.ConfigsByOwner, s.OwnerUID) {
 		if bytes.Equal(b.Status.SignedProvisioned, signed) {
 			r.cfg.Reports.Keep(server, b.Status.SignedProvisioned)
 			return nil
@@ -55,7 +55,7 @@ func (r *Room) provisioned(ctx context.Context, a *resource.Agent, s resource.Se
 	if err := r.cfg.Link.OpenOf(a, wire.FactProvisioned, signed, &p); err != nil {
 		return err
 	}
-	configs := store.Find(r.cfg.Store, store.ConfigsByOwner, p.OwnerUID)
+	configs := store.Find(r.cfg.Objects, store.ConfigsByOwner, p.OwnerUID)
 	i := slices.IndexFunc(configs, func(b *resource.BootConfiguration) bool {
 		return b.Metadata.Generation == p.Generation && b.Spec.Server == p.Server && p.Server == server
 	})
@@ -66,9 +66,9 @@ func (r *Room) provisioned(ctx context.Context, a *resource.Agent, s resource.Se
 		return err
 	}
 	r.cfg.Crash.At("hub.provisioned.filed")
-	own := store.Copy(r.cfg.Store, configs[i])
+	own := store.Copy(r.cfg.Objects, configs[i])
 	own.Status.Provisioned, own.Status.SignedProvisioned = &p, signed
-	return r.cfg.Store.Put(ctx, own)
+	return r.cfg.Objects.Put(ctx, own)
 }
 
 // filedPerFact bounds the records that one fact is looked for in; a receipt that
@@ -81,7 +81,7 @@ func (r *Room) once(ctx context.Context, subject string, data []byte) error {
 	if r.cfg.Reports.Filed(id) {
 		return nil
 	}
-	records, err := r.cfg.Store.ReadLog(ctx, subject, 1, filedPerFact)
+	records, err := r.cfg.Log.Read(ctx, subject, 1, filedPerFact)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (r *Room) once(ctx context.Context, subject string, data []byte) error {
 			return nil
 		}
 	}
-	if _, err := r.cfg.Store.Append(ctx, subject, data, id); err != nil {
+	if _, err := r.cfg.Log.Append(ctx, subject, data, id); err != nil {
 		return err
 	}
 	r.cfg.Reports.File(id)

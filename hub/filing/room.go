@@ -9,7 +9,8 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store   *store.Store
+	Log     *store.Log
+	Objects *store.Objects
 	Link    *link.Room
 	Reports *reports.Mirror
 	Crash   state.Crasher // nil in production

@@ -33,7 +33,7 @@ func (r *Room) Mark(ctx context.Context, name string, q api.FirmwareRequest, by 
 			WithHint("whoever waits for the server wants to know what is done to it")
 	}
 	for try := 1; ; try++ {
-		s, err := store.Get[*resource.Server](r.cfg.Store, name)
+		s, err := store.Get[*resource.Server](r.cfg.Objects, name)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (r *Room) Mark(ctx context.Context, name string, q api.FirmwareRequest, by 
 		} else if reason != "" {
 			message += ": " + reason
 		}
-		err = r.cfg.Store.Put(ctx, s)
+		err = r.cfg.Objects.Put(ctx, s)
 		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
@@ -73,7 +73,7 @@ func (r *Room) Turn(ctx context.Context) error {
 	now := r.cfg.Clock()
 	var errs []error
 	next := time.Time{}
-	for _, s := range store.Find(r.cfg.Store, store.ServersMarked, store.Any) {
+	for _, s := range store.Find(r.cfg.Objects, store.ServersMarked, store.Any) {
 		w := s.Status.Firmware
 		if w == nil {
 			continue
@@ -84,12 +84,12 @@ func (r *Room) Turn(ctx context.Context) error {
 			}
 			continue
 		}
-		s, err := store.Get[*resource.Server](r.cfg.Store, s.Metadata.Name)
+		s, err := store.Get[*resource.Server](r.cfg.Objects, s.Metadata.Name)
 		if err != nil || s.Status.Firmware == nil || *s.Status.Firmware != *w {
 			continue // the change is on its way here
 		}
 		s.Status.Firmware = nil
-		if err := r.cfg.Store.Put(ctx, s); err != nil {
+		if err := r.cfg.Objects.Put(ctx, s); err != nil {
 			errs = append(errs, err)
 			continue
 		}

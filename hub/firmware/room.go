@@ -12,9 +12,9 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store  *store.Store
-	Events *events.Log
-	Wake   *wake.Units
+	Objects *store.Objects
+	Events  *events.Log
+	Wake    *wake.Units
 
 	Clock  state.Clock
 	Logger *slog.Logger

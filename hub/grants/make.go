@@ -95,7 +95,7 @@ func (c *Room) Make(ctx context.Context, o Wanted, srv *resource.Server, img res
 		return err
 	}
 	cfg.Spec.Grant, cfg.Spec.Former = grant, plan.FormerOf(o.instead, o.fallback)
-	if err := c.cfg.Store.Put(ctx, cfg); err != nil {
+	if err := c.cfg.Objects.Put(ctx, cfg); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub." + string(o.Purpose) + ".configured")
@@ -130,7 +130,7 @@ func (c *Room) fallbackAfter(cl *resource.Claim) int {
 	if cl.Spec.ImageFrom == nil || cl.Spec.BootPolicy.Boot != resource.BootNetwork {
 		return 0
 	}
-	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, cl.Spec.ImageFrom.Group)
 	if err != nil {
 		return 0
 	}

@@ -31,14 +31,14 @@ func (c *Room) Renew(ctx context.Context, cfg *resource.BootConfiguration) error
 	if grant == nil && former == nil {
 		return nil
 	}
-	own := store.Copy(c.cfg.Store, cfg)
+	own := store.Copy(c.cfg.Objects, cfg)
 	if grant != nil {
 		own.Spec.Grant = grant
 	}
 	if former != nil {
 		own.Spec.Former.Grant = former
 	}
-	return c.cfg.Store.Put(ctx, own)
+	return c.cfg.Objects.Put(ctx, own)
 }
 
 // signedAgain is a grant by the present key; nil if it is so already.

@@ -13,8 +13,8 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store  *store.Store
-	Signer *wire.Signer
+	Objects *store.Objects
+	Signer  *wire.Signer
 	// PastKeys are those that signed before Signer; what they signed and still counts is signed again.
 	PastKeys []ed25519.PublicKey
 	Link     *link.Room

@@ -51,7 +51,7 @@ func isRefusal(err error) bool {
 
 func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupAction, r api.GroupRequest, by string) (api.GroupAnswer, error) {
 	op := string(action) + " group"
-	g, err := store.Get[*resource.ServerGroup](c.cfg.Store, name)
+	g, err := store.Get[*resource.ServerGroup](c.cfg.Objects, name)
 	if err != nil {
 		return api.GroupAnswer{}, err
 	}
@@ -95,7 +95,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 	if said == "" {
 		return api.GroupAnswer{Group: g}, nil
 	}
-	if err := c.cfg.Store.Put(ctx, g); err != nil {
+	if err := c.cfg.Objects.Put(ctx, g); err != nil {
 		return api.GroupAnswer{}, err
 	}
 	c.cfg.Crash.At("hub.group.said")
@@ -122,7 +122,7 @@ func (c *Room) revert(ctx context.Context, g *resource.ServerGroup, r api.GroupR
 		return api.GroupAnswer{}, err
 	}
 	var entry *resource.BootImage
-	if b, err := store.Peek[*resource.BootImage](c.cfg.Store, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
+	if b, err := store.Peek[*resource.BootImage](c.cfg.Objects, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
 		entry = b
 	}
 	spec := bootimages.Rollback(bootimages.Next{
@@ -177,7 +177,7 @@ func (c *Room) bootableStill(ctx context.Context, r *resource.GroupRevision) err
 	defer cancel()
 	for arch, img := range r.Spec.Images {
 		if img.Source == resource.ImageFromHub {
-			continue // its files are kept: see [store.Store.HubFiles]
+			continue // its files are kept: see [store.BootImages.Files]
 		}
 		_, err := c.cfg.Images.Resolve(ctx, img.Reference, arch) // which ends with its digest
 		if err != nil && images.Unresolved(err).Code == resource.CondImageInvalid {
@@ -197,7 +197,7 @@ func changes(a, b *resource.GroupRevision) (out []api.GroupChange) {
 // DiffGroup is how two revisions of a group differ; to is the current one where it is 0,
 // and from the one before to. The codes are not_found.
 func (c *Room) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
-	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, name)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, name)
 	if err != nil {
 		return api.GroupDiff{}, err
 	}

@@ -172,19 +172,19 @@ func (c *Room) sweepRevisions(ctx context.Context, p *revisions.Pass) error {
 	var errs []error
 	for _, uid := range slices.Sorted(maps.Keys(p.History)) {
 		keep := map[int]bool{}
-		if g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, p.History[uid][0].Spec.Group); err == nil && groups[uid] != nil && g.Metadata.UID == uid {
+		if g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, p.History[uid][0].Spec.Group); err == nil && groups[uid] != nil && g.Metadata.UID == uid {
 			keep = bootimages.Keep(g, p.History[uid], used[g.Metadata.Name])
 		}
 		for _, r := range p.History[uid] {
 			if keep[r.Spec.Number] {
 				continue
 			}
-			if err := c.cfg.Store.Remove(ctx, r); err != nil {
+			if err := c.cfg.Objects.Remove(ctx, r); err != nil {
 				errs = append(errs, err)
 				break
 			}
 			c.cfg.Crash.At("hub.group.pruned")
 		}
 	}
-	return errors.Join(append(errs, c.cfg.Store.SweepStubs(ctx))...)
+	return errors.Join(append(errs, c.cfg.Secrets.SweepStubs(ctx))...)
 }

@@ -38,13 +38,13 @@ func (c *Room) holdGroup(ctx context.Context, p *revisions.Pass, g *resource.Ser
 	if was := g.Status.HotLoop; was != nil && was.Held {
 		return g, nil
 	}
-	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Objects, g.Metadata.Name)
 	if err != nil {
 		return g, err
 	}
 	loop.Writer = c.otherWriter(p, g)
 	own.Status.HotLoop = &loop
-	if err := c.cfg.Store.Put(ctx, own); err != nil {
+	if err := c.cfg.Objects.Put(ctx, own); err != nil {
 		return g, err
 	}
 	c.cfg.Crash.At("hub.group.held")

@@ -16,7 +16,9 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store     *store.Store
+	Objects   *store.Objects
+	Secrets   *store.Secrets
+	Sets      *store.Sets
 	Revisions *revisions.Room
 	Rollouts  *rollouts.Room
 	Images    *images.Room

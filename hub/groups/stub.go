@@ -160,7 +160,7 @@ func (c *Room) writeStub(ctx context.Context, g *resource.ServerGroup, seen boot
 	name := seen.Original.Secret + resource.ManagedStubSuffix
 	secret := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretIgnition, Data: resource.SecretData{resource.SecretUserData: resource.Plain(config)}}}
 	secret.Metadata = resource.Metadata{Name: name, Annotations: map[string]string{store.AnnotationManagedStub: seen.Original.Secret}}
-	res, err := c.cfg.Store.Apply(ctx, []resource.Object{secret}, store.ApplyOptions{By: events.HubName, Managed: true})
+	res, err := c.cfg.Sets.Apply(ctx, []resource.Object{secret}, store.ApplyOptions{By: events.HubName, Managed: true})
 	if err != nil {
 		return seen, err
 	}

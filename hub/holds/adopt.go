@@ -25,7 +25,7 @@ func (r *Room) Adopt(ctx context.Context, a *resource.Agent, s resource.ServerRe
 		if hr.Hold == nil {
 			continue
 		}
-		_, err := store.Peek[*resource.Hold](r.cfg.Store, hr.ID)
+		_, err := store.Peek[*resource.Hold](r.cfg.Store.Objects, hr.ID)
 		if protocol.CodeOf(err) != protocol.CodeNotFound || r.cfg.Reports.WasReleased(hr.ID) {
 			continue
 		}
@@ -35,10 +35,10 @@ func (r *Room) Adopt(ctx context.Context, a *resource.Agent, s resource.ServerRe
 		}
 		h := adopted(s.Server, hr, name)
 		h.Status.Rack = a.Spec.RackRef.Name
-		err = r.cfg.Store.Put(ctx, h)
+		err = r.cfg.Store.Objects.Put(ctx, h)
 		if protocol.CodeOf(err) == protocol.CodeConflict { // its owner has placed it here again since
 			h.Spec.Key = adoptedKey(hr.ID)
-			err = r.cfg.Store.Put(ctx, h)
+			err = r.cfg.Store.Objects.Put(ctx, h)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -55,7 +55,7 @@ func (r *Room) Adopt(ctx context.Context, a *resource.Agent, s resource.ServerRe
 // another server, which a defect or a forged report may name, is left alone.
 func (r *Room) endedThere(ctx context.Context, a *resource.Agent, server string, hr resource.HoldReport) error {
 	name := a.Metadata.Name
-	h, err := store.Get[*resource.Hold](r.cfg.Store, hr.ID)
+	h, err := store.Get[*resource.Hold](r.cfg.Store.Objects, hr.ID)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (r *Room) endedThere(ctx context.Context, a *resource.Agent, server string,
 		if len(reason) > store.MaxReason {
 			reason = reason[:store.MaxReason]
 		}
-		if _, err = r.cfg.Store.ReleaseHold(ctx, hr.ID, by, strings.ToValidUTF8(reason, "")); err != nil {
+		if _, err = r.cfg.Store.Holds.Release(ctx, hr.ID, by, strings.ToValidUTF8(reason, "")); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.hold.ended")

@@ -23,7 +23,7 @@ func (r *Room) Laid(agent string, d message.HoldDoc) {
 // enforcedNow measures how long a hold took to the agent's disk. What an earlier run
 // of the hub accepted, or an agent, is not known to have been on its way.
 func (r *Room) enforcedNow(id string) {
-	h, err := store.Peek[*resource.Hold](r.cfg.Store, id)
+	h, err := store.Peek[*resource.Hold](r.cfg.Store.Objects, id)
 	if err != nil || h.Metadata.CreatedAt == nil || h.Metadata.CreatedAt.Before(r.cfg.Began) || h.Metadata.Annotations[events.AnnotationAdopted] != "" {
 		return
 	}

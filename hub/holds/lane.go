@@ -45,7 +45,7 @@ func (r *Room) Enter(ctx context.Context, rack string) error {
 // enter reads what is stored after the ledger that the document is entered in, and again when somebody else
 // has entered one: no document is older than one before it.
 func (r *Room) enter(ctx context.Context, name string) (agent string, written bool, err error) {
-	rack, err := store.Peek[*resource.Rack](r.cfg.Store, name)
+	rack, err := store.Peek[*resource.Rack](r.cfg.Store.Objects, name)
 	if err != nil || rack.Status.Agent == "" || r.cfg.Start.SteppedDown() || !r.cfg.Link.Ready(rack.Status.Agent) {
 		return "", false, nil //nolint:nilerr // it is gone
 	}
@@ -64,8 +64,8 @@ func (r *Room) enter(ctx context.Context, name string) (agent string, written bo
 // fleet is what the hold document of a rack depends on, which is little.
 func (r *Room) fleet(name string) plan.Fleet {
 	s := r.cfg.Store
-	f := plan.Fleet{Of: wake.RackUnit(name), Holds: store.Find(s, store.HoldsByRack, name), Requests: view.OpenRequests(s.OpenRequestsOf(name))}
-	rack, err := store.Peek[*resource.Rack](s, name)
+	f := plan.Fleet{Of: wake.RackUnit(name), Holds: store.Find(s.Objects, store.HoldsByRack, name), Requests: view.OpenRequests(s.Requests.OpenOf(name))}
+	rack, err := store.Peek[*resource.Rack](s.Objects, name)
 	if err != nil {
 		return f
 	}

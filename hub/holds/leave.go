@@ -11,7 +11,7 @@ import (
 
 // Released takes that a released hold is off the disk of its rack's agent; the rack's next turn removes it.
 func (r *Room) Released(a *resource.Agent, hold string) {
-	h, err := store.Peek[*resource.Hold](r.cfg.Store, hold)
+	h, err := store.Peek[*resource.Hold](r.cfg.Store.Objects, hold)
 	if err != nil || h.Status.ReleasedAt == nil || h.Status.Rack != a.Spec.RackRef.Name {
 		return // it is gone, or none of this agent's
 	}
@@ -23,12 +23,12 @@ func (r *Room) Released(a *resource.Agent, hold string) {
 // has acknowledged a document with the release. Only here holds are removed.
 func (r *Room) leave(ctx context.Context, name string) error {
 	var released []*resource.Hold
-	for _, h := range store.Find(r.cfg.Store, store.HoldsByRack, name) {
+	for _, h := range store.Find(r.cfg.Store.Objects, store.HoldsByRack, name) {
 		if h.Status.ReleasedAt != nil {
 			released = append(released, h)
 		}
 	}
-	rack, err := store.Peek[*resource.Rack](r.cfg.Store, name)
+	rack, err := store.Peek[*resource.Rack](r.cfg.Store.Objects, name)
 	if err != nil || rack.Status.Agent == "" || len(released) == 0 || r.cfg.Start.SteppedDown() {
 		return nil //nolint:nilerr // it is gone, and nobody has it
 	}
@@ -45,7 +45,7 @@ func (r *Room) leave(ctx context.Context, name string) error {
 
 // acknowledged are the releases in an agent's hold document, if it has acknowledged that.
 func (r *Room) acknowledged(agent string) (map[string]bool, error) {
-	l, err := r.cfg.Store.PeekLedger(agent)
+	l, err := r.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r *Room) remove(ctx context.Context, h *resource.Hold, agent string) error
 		return err
 	}
 	r.cfg.Reports.Release(h.Metadata.Name, agent)
-	if err := r.cfg.Store.Remove(ctx, h); err != nil {
+	if err := r.cfg.Store.Objects.Remove(ctx, h); err != nil {
 		return err
 	}
 	r.cfg.Crash.At("hub.hold.removed")

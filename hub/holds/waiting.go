@@ -15,13 +15,13 @@ func (r *Room) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 	holds, releases = map[string]bool{}, map[string]bool{}
 	sent := map[string]link.SentHolds{} // by agent
 	for _, h := range f.Holds {
-		server, err := store.Peek[*resource.Server](r.cfg.Store, h.Spec.Server)
+		server, err := store.Peek[*resource.Server](r.cfg.Store.Objects, h.Spec.Server)
 		work := err == nil && server.Status.Firmware != nil && r.cfg.Clock().Before(server.Status.Firmware.NotAfter)
 		released := h.Status.ReleasedAt != nil
 		if !released && !work {
 			continue
 		}
-		rack, err := store.Peek[*resource.Rack](r.cfg.Store, h.Status.Rack)
+		rack, err := store.Peek[*resource.Rack](r.cfg.Store.Objects, h.Status.Rack)
 		if err != nil || rack.Status.Agent == "" {
 			continue
 		}
@@ -47,16 +47,16 @@ func (r *Room) waiting(f plan.Fleet) (holds, releases map[string]bool) {
 }
 
 func (r *Room) shallBeOn(server string) bool {
-	if m := r.cfg.Store.MaintenanceOf(server); m != nil {
+	if m := r.cfg.Store.Maintenances.Of(server); m != nil {
 		return m.Metadata.DeletedAt == nil && m.Spec.ServerPower == resource.WantOn
 	}
-	claim := r.cfg.Store.ClaimOf(server)
+	claim := r.cfg.Store.Claims.Of(server)
 	if claim == nil {
-		s, err := store.Peek[*resource.Server](r.cfg.Store, server)
+		s, err := store.Peek[*resource.Server](r.cfg.Store.Objects, server)
 		if err != nil {
 			return false
 		}
-		d, err := store.Peek[*resource.BootConfiguration](r.cfg.Store, plan.DiscoveryName(s))
+		d, err := store.Peek[*resource.BootConfiguration](r.cfg.Store.Objects, plan.DiscoveryName(s))
 		return err == nil && d.Metadata.DeletedAt == nil
 	}
 	return claim.Metadata.DeletedAt == nil && claim.Spec.Power == resource.WantOn

@@ -54,7 +54,7 @@ func newBootFiles(room *Room) *bootFiles {
 // verify brings and verifies the files of one entry that are not, each in the store as
 // soon as it is: nothing is proved twice because another file of the entry fails.
 func (b *bootFiles) verify(ctx context.Context, key entryKey) error {
-	e, err := store.Peek[*resource.BootImage](b.room.cfg.Store, key.name)
+	e, err := store.Peek[*resource.BootImage](b.room.cfg.Objects, key.name)
 	if err != nil || e.Metadata.UID != key.uid {
 		return nil //nolint:nilerr // it was deleted
 	}
@@ -77,7 +77,7 @@ func (b *bootFiles) verify(ctx context.Context, key entryKey) error {
 			if proved && v.Digest == e.Status.Verified[digest].Digest {
 				continue
 			}
-			if err := b.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]resource.BootImageVerified{digest: v}); err != nil {
+			if err := b.room.cfg.BootImages.PutVerified(ctx, key.name, key.uid, map[string]resource.BootImageVerified{digest: v}); err != nil {
 				return err
 			}
 			b.room.cfg.Crash.At("hub.catalogue.verified")

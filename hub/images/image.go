@@ -16,7 +16,7 @@ func (r *Room) Image(unit string, q Question) (*resource.Image, *resource.Condit
 	if name == "" {
 		return r.resolver.get(unit, q)
 	}
-	b, err := store.Peek[*resource.BootImage](r.cfg.Store, name)
+	b, err := store.Peek[*resource.BootImage](r.cfg.Objects, name)
 	if err != nil {
 		return nil, Unresolved(err)
 	}

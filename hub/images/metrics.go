@@ -50,7 +50,7 @@ func (r *Room) Collect(ch chan<- prometheus.Metric) {
 // States counts the entries by how far their files and signatures are.
 func (r *Room) States() map[string]int {
 	out := map[string]int{"verified": 0, "unverified": 0, "failed": 0}
-	for _, b := range store.List[*resource.BootImage](r.cfg.Store) {
+	for _, b := range store.List[*resource.BootImage](r.cfg.Objects) {
 		_, err := r.files.jobs.State(entryKey{b.Metadata.Name, b.Metadata.UID})
 		asked := false
 		for arch := range b.Spec.Architectures {

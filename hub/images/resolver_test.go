@@ -40,7 +40,7 @@ func TestManyWaitForOneImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := &registry{down: true}
-	r := New(Config{Store: st, Registry: images, Wake: wake.New(wake.Config{Store: st}), Clock: clock}).resolver
+	r := New(Config{BootImages: st.BootImages, Objects: st.Objects, Registry: images, Wake: wake.New(wake.Config{Store: st}), Clock: clock}).resolver
 	of := func(claim string) Question {
 		return Question{Asker: claim, Reference: "registry.example/os:1", Architecture: "amd64", Method: protocol.TargetUefiHTTP}
 	}

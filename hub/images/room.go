@@ -17,8 +17,9 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store    *store.Store
-	Registry Registry
+	BootImages *store.BootImages
+	Objects    *store.Objects
+	Registry   Registry
 	// Files has the files of boot images; nil where there are none.
 	Files Files
 	// Verifier judges OCI images of entries that want it; nil refuses those.

@@ -46,7 +46,7 @@ func newSignatures(room *Room) *signatures {
 }
 
 func (s *signatures) verify(ctx context.Context, key signedImage) error {
-	e, err := store.Peek[*resource.BootImage](s.room.cfg.Store, key.name)
+	e, err := store.Peek[*resource.BootImage](s.room.cfg.Objects, key.name)
 	if err != nil || e.Metadata.UID != key.uid {
 		return nil //nolint:nilerr // it was deleted
 	}
@@ -63,7 +63,7 @@ func (s *signatures) verify(ctx context.Context, key signedImage) error {
 	}
 	_, digest := resource.SplitImage(a.Image)
 	v := resource.BootImageVerified{At: s.room.cfg.Clock(), Digest: digest, Signature: by}
-	if err := s.room.cfg.Store.PutVerified(ctx, key.name, key.uid, map[string]resource.BootImageVerified{digest: v}); err != nil {
+	if err := s.room.cfg.BootImages.PutVerified(ctx, key.name, key.uid, map[string]resource.BootImageVerified{digest: v}); err != nil {
 		return err
 	}
 	s.room.cfg.Crash.At("hub.catalogue.verified")

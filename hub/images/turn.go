@@ -15,7 +15,7 @@ import (
 // verified. News of it are events.
 func (r *Room) Turn(ctx context.Context) {
 	conds, there, signed := map[string][]resource.ConditionState{}, map[entryKey]bool{}, map[signedImage]bool{}
-	for _, b := range store.List[*resource.BootImage](r.cfg.Store) {
+	for _, b := range store.List[*resource.BootImage](r.cfg.Objects) {
 		// OCI images are compared with their digests when they are pulled.
 		messages, failed := r.signed.said(b, r.signed.wanted(b, signed))
 		if files, verified := proved(b); files > 0 {

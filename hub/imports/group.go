@@ -39,7 +39,7 @@ func (in *importing) stubs(r *resource.GroupRevision, current stubKeys) {
 		if *ref == nil || !current[**ref] {
 			continue
 		}
-		if s, err := store.Peek[*resource.Secret](in.room.cfg.Store, (*ref).Secret); err == nil {
+		if s, err := store.Peek[*resource.Secret](in.room.cfg.Objects, (*ref).Secret); err == nil {
 			*ref = env.RefOf(s)
 		}
 	}

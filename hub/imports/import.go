@@ -48,7 +48,7 @@ func (r *Room) Import(ctx context.Context, objs []resource.Object, q api.ImportR
 	taken, at := in.strip(objs)
 	var results []store.Imported
 	err := r.cfg.Groups.Without(func() (err error) {
-		results, err = r.cfg.Store.Import(ctx, taken, store.ImportOptions{DryRun: q.DryRun, By: by})
+		results, err = r.cfg.Sets.Import(ctx, taken, store.ImportOptions{DryRun: q.DryRun, By: by})
 		return err
 	})
 	if err != nil {
@@ -157,7 +157,7 @@ func (in *importing) strip(objs []resource.Object) (taken []resource.Object, at 
 // taken.
 func (in *importing) configuration(i int, cfg *resource.BootConfiguration) bool {
 	srv := in.servers[cfg.Spec.Server]
-	if have, err := store.Peek[*resource.Server](in.room.cfg.Store, cfg.Spec.Server); err == nil {
+	if have, err := store.Peek[*resource.Server](in.room.cfg.Objects, cfg.Spec.Server); err == nil {
 		srv = have
 	}
 	if srv == nil {
@@ -189,7 +189,7 @@ func (in *importing) configuration(i int, cfg *resource.BootConfiguration) bool 
 	if ref := cfg.Spec.Ignition; ref != nil {
 		// Its UID and digest are the other hub's. What was made again here under its name is
 		// taken for the same.
-		if s, err := store.Peek[*resource.Secret](in.room.cfg.Store, ref.Secret); err == nil {
+		if s, err := store.Peek[*resource.Secret](in.room.cfg.Objects, ref.Secret); err == nil {
 			cfg.Spec.Ignition = env.RefOf(s)
 		}
 	}
@@ -206,7 +206,7 @@ func (in *importing) proof(cfg *resource.BootConfiguration, srv *resource.Server
 	rack := ""
 	if b := in.bmcs[srv.Spec.BMCRef.Name]; b != nil {
 		rack = b.Spec.RackRef.Name
-	} else if b, err := store.Peek[*resource.BMC](in.room.cfg.Store, srv.Spec.BMCRef.Name); err == nil {
+	} else if b, err := store.Peek[*resource.BMC](in.room.cfg.Objects, srv.Spec.BMCRef.Name); err == nil {
 		rack = b.Spec.RackRef.Name
 	}
 	signed := cfg.Status.SignedProvisioned
@@ -216,7 +216,7 @@ func (in *importing) proof(cfg *resource.BootConfiguration, srv *resource.Server
 	}
 	key = hex.EncodeToString(e.KeyID)
 	var record resource.Provisioned
-	if r, err := store.Peek[*resource.Rack](in.room.cfg.Store, rack); err == nil {
+	if r, err := store.Peek[*resource.Rack](in.room.cfg.Objects, rack); err == nil {
 		for _, k := range r.Status.AgentKeys {
 			if len(k) == agentKeySize && wire.Open(wire.NewVerifier(k), wire.FactProvisioned, signed, &record) == nil {
 				p.Record, p.Ours = &record, true

@@ -10,11 +10,12 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store  *store.Store
-	Claims *claims.Room
-	Groups *groups.Room
-	Wake   *wake.Units
-	Clock  state.Clock
+	Objects *store.Objects
+	Sets    *store.Sets
+	Claims  *claims.Room
+	Groups  *groups.Room
+	Wake    *wake.Units
+	Clock   state.Clock
 }
 
 // Room keeps nothing but the store. It is safe for concurrent use.

@@ -14,7 +14,7 @@ import (
 func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by string) (*resource.BMC, error) {
 	const op = "accept bmc"
 	for try := 1; ; try++ {
-		b, err := store.Get[*resource.BMC](c.cfg.Store, name)
+		b, err := store.Get[*resource.BMC](c.cfg.Store.Objects, name)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by s
 		if f := b.Validate(); len(f) > 0 {
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%q: %w", name, f).WithHint("nothing was changed; correct what is named")
 		}
-		err = c.cfg.Store.Put(ctx, b)
+		err = c.cfg.Store.Objects.Put(ctx, b)
 		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}
@@ -59,7 +59,7 @@ func (c *Room) CheckSecret(ref string) error {
 	if name == "" {
 		return nil
 	}
-	secret, err := store.Peek[*resource.Secret](c.cfg.Store, name)
+	secret, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, name)
 	switch {
 	case err != nil:
 		return protocol.Errorf(protocol.CodeInvalid, "accept bmc", "Secret %q does not exist", name).
@@ -73,7 +73,7 @@ func (c *Room) CheckSecret(ref string) error {
 // sameMAC is another accepted BMC with the MAC address of one; empty if there is
 // none.
 func (c *Room) sameMAC(b *resource.BMC) string {
-	for _, other := range store.Find(c.cfg.Store, store.BMCsByMAC, b.Spec.MACAddress) {
+	for _, other := range store.Find(c.cfg.Store.Objects, store.BMCsByMAC, b.Spec.MACAddress) {
 		if other.Metadata.Name != b.Metadata.Name && !other.Pending() {
 			return other.Metadata.Name
 		}
@@ -87,7 +87,7 @@ func (c *Room) sameMAC(b *resource.BMC) string {
 func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer, by string) (*resource.Server, error) {
 	const op = "accept server"
 	for try := 1; ; try++ {
-		s, err := store.Get[*resource.Server](c.cfg.Store, name)
+		s, err := store.Get[*resource.Server](c.cfg.Store.Objects, name)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer
 			return s, nil
 		}
 		s.Status.AcceptedIdentity = r.Identity
-		err = c.cfg.Store.Put(ctx, s)
+		err = c.cfg.Store.Objects.Put(ctx, s)
 		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue
 		}

@@ -27,7 +27,7 @@ func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
 			errs = append(errs, c.keepFinding(ctx, n))
 		}
 		for _, b := range gone {
-			errs = append(errs, c.cfg.Store.Remove(ctx, b))
+			errs = append(errs, c.cfg.Store.Objects.Remove(ctx, b))
 		}
 		c.found.leave(r.Metadata.Name, left)
 		if left > 0 {
@@ -58,7 +58,7 @@ func (c *Room) keepFinding(ctx context.Context, n plan.Finding) error {
 	if n.Accepted && !n.New {
 		n.BMC.Metadata.Generation++
 	}
-	if err := c.cfg.Store.Put(ctx, n.BMC); err != nil {
+	if err := c.cfg.Store.Objects.Put(ctx, n.BMC); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.bmc.found")
@@ -91,7 +91,7 @@ func (k *bmcConditions) server(name string, code resource.ConditionCode, message
 func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) error {
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
 	intent, usable := plan.SealedIntent(f, b)
-	head, read := store.PeekInventoryHead(c.cfg.Store, name, b.Metadata.UID)
+	head, read := c.cfg.Store.Inventories.PeekHead(name, b.Metadata.UID)
 	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, head.At, f.Reports, c.cfg.Clock())
 	switch {
 	case b.Pending():
@@ -130,7 +130,7 @@ func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds 
 // compare holds the inventory of one BMC against its servers, and makes those of new systems. It
 // returns what hinders it.
 func (c *Room) compare(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) (problems []string, err error) {
-	inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID)
+	inv := c.cfg.Store.Inventories.Peek(b.Metadata.Name, b.Metadata.UID)
 	if inv == nil {
 		return nil, nil // it is gone since
 	}
@@ -173,7 +173,7 @@ func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Dis
 		add(uri)
 	}
 	for _, s := range d.New {
-		_, err := c.cfg.Store.Apply(ctx, []resource.Object{s}, store.ApplyOptions{Create: true, By: "inventory of " + inv.BMC})
+		_, err := c.cfg.Store.Sets.Apply(ctx, []resource.Object{s}, store.ApplyOptions{Create: true, By: "inventory of " + inv.BMC})
 		switch protocol.CodeOf(err) {
 		case "":
 			add(s.Spec.SystemURI)
@@ -189,7 +189,7 @@ func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Dis
 	}
 	next := *inv
 	next.Made = made
-	return refused, c.cfg.Store.PutInventory(ctx, &next)
+	return refused, c.cfg.Store.Inventories.Put(ctx, &next)
 }
 
 // agentOf is the agent of a BMC's rack; empty if it has none.

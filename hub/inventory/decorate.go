@@ -25,11 +25,11 @@ func (c *Room) Decorate(b *resource.BMC) {
 		b.Status.Found = seen
 	}
 	b.Status.Servers = c.readings.servers(b)
-	if inv := c.cfg.Store.PeekInventory(name, b.Metadata.UID); inv != nil {
+	if inv := c.cfg.Store.Inventories.Peek(name, b.Metadata.UID); inv != nil {
 		at := inv.At
 		b.Status.Inventory, b.Status.InventoryAt = slices.Clone(inv.Systems), &at
 	}
-	if secret, err := store.Peek[*resource.Secret](c.cfg.Store, resource.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
+	if secret, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, resource.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
 		own := *secret.Status.Rotation
 		b.Status.Rotation = &own
 	}
@@ -43,7 +43,7 @@ func (c *Room) DecorateServer(f plan.Fleet, s *resource.Server) {
 		return
 	}
 	b := f.BMCs[0]
-	if inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID); inv != nil {
+	if inv := c.cfg.Store.Inventories.Peek(b.Metadata.Name, b.Metadata.UID); inv != nil {
 		if sys := inv.System(s.Spec.SystemURI); sys != nil {
 			s.Status.SafeStop, s.Status.Detection = sys.SafeStop.Class, sys.Detection.Class
 		}
@@ -68,7 +68,7 @@ func (c *Room) AgentConditions(agent string) []resource.ConditionState {
 
 // Forget forgets what units, and BMCs, have said that are gone.
 func (c *Room) Forget(units map[string]bool) {
-	c.readings.forget(store.List[*resource.BMC](c.cfg.Store))
+	c.readings.forget(store.List[*resource.BMC](c.cfg.Store.Objects))
 	for _, b := range []*conditions.Book{c.bmcConds, c.serverConds, c.agentConds} {
 		b.Forget(units)
 	}

@@ -9,11 +9,11 @@ import (
 // Carried says why a server's BMC cannot carry a boot policy; nil where it can, and where
 // that is not known.
 func (c *Room) Carried(srv *resource.Server, policy resource.BootPolicy) *resource.ConditionState {
-	b, err := store.Peek[*resource.BMC](c.cfg.Store, srv.Spec.BMCRef.Name)
+	b, err := store.Peek[*resource.BMC](c.cfg.Store.Objects, srv.Spec.BMCRef.Name)
 	if err != nil {
 		return nil
 	}
-	inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID)
+	inv := c.cfg.Store.Inventories.Peek(b.Metadata.Name, b.Metadata.UID)
 	if inv == nil || plan.Carries(policy.FirstBoot, inv.System(srv.Spec.SystemURI)) {
 		return nil
 	}

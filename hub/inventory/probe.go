@@ -16,12 +16,12 @@ import (
 // timeout, and those of the agent's answer.
 func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe, error) {
 	const op = "probe"
-	b, err := store.Get[*resource.BMC](c.cfg.Store, name)
+	b, err := store.Get[*resource.BMC](c.cfg.Store.Objects, name)
 	if err != nil {
 		return nil, err
 	}
 	agent := ""
-	if r, err := store.Get[*resource.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
+	if r, err := store.Get[*resource.Rack](c.cfg.Store.Objects, b.Spec.RackRef.Name); err == nil {
 		agent = r.Status.Agent
 	}
 	intent, usable := c.bmcIntent(b, agent)

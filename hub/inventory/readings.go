@@ -237,11 +237,11 @@ func (c *Room) keepInventory(k reading, m message.Answer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), keepTimeout)
 	defer cancel()
 	for try := 1; ; try++ {
-		if old := c.cfg.Store.PeekInventory(k.bmc, k.uid); old != nil {
+		if old := c.cfg.Store.Inventories.Peek(k.bmc, k.uid); old != nil {
 			next.Made, next.Revision = old.Made, old.Revision
 		}
 		fit(&next)
-		err := c.cfg.Store.PutInventory(ctx, &next)
+		err := c.cfg.Store.Inventories.Put(ctx, &next)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == store.Tries {
 			return err
 		}

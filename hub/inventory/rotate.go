@@ -23,7 +23,7 @@ func (c *Room) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by s
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	b, err := store.Get[*resource.BMC](c.cfg.Store, name)
+	b, err := store.Get[*resource.BMC](c.cfg.Store.Objects, name)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (c *Room) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by s
 			return nil, err
 		}
 		w.Rotation.By = by
-		if err := c.cfg.Store.WriteSecret(ctx, w); err != nil {
+		if err := c.cfg.Store.Secrets.Write(ctx, w); err != nil {
 			return nil, err
 		}
 		c.cfg.Crash.At("hub.account.next")
@@ -49,7 +49,7 @@ func (c *Room) RotateBMC(ctx context.Context, name string, r api.RotateBMC, by s
 	if own {
 		b.Spec.CredentialsRef = "secret:" + ownPrefix + name
 		b.Metadata.Generation++
-		if err := c.cfg.Store.Put(ctx, b); err != nil {
+		if err := c.cfg.Store.Objects.Put(ctx, b); err != nil {
 			return nil, protocol.Errorf(protocol.CodeOf(err), op, "%w", err).WithHint("the same again completes it")
 		}
 		c.cfg.Crash.At("hub.account.own")
@@ -68,7 +68,7 @@ func (c *Room) nextAccount(b *resource.BMC, secret *resource.Secret, r api.Rotat
 	name, from := b.Metadata.Name, resource.SecretOf(b.Spec.CredentialsRef)
 	data := resource.SecretData{}
 	if from != "" {
-		stored, err := c.cfg.Store.Secret(from)
+		stored, err := c.cfg.Store.Secrets.Get(from)
 		if err != nil {
 			return w, err
 		}
@@ -118,25 +118,25 @@ func (c *Room) accountToRotate(b *resource.BMC, r api.RotateBMC) (own bool, secr
 	case from == "" && !r.Own:
 		return refuse(protocol.CodeConflict, ownHint, "the account of BMC %q is %s, at the agent", name, b.Spec.CredentialsRef)
 	}
-	users := c.cfg.Store.SecretUsers(from)
+	users := c.cfg.Store.Secrets.Users(from)
 	alone := from != "" && len(users) == 1 && users[0] == string(resource.KindBMC)+"/"+name
 	if from != "" && !alone && !r.Own {
 		return refuse(protocol.CodeConflict, ownHint, "Secret %q is shared by %s", from, strings.Join(users, ", "))
 	}
 	if alone {
-		secret, err = store.Get[*resource.Secret](c.cfg.Store, from)
+		secret, err = store.Get[*resource.Secret](c.cfg.Store.Objects, from)
 		if err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.State == resource.RotationLost {
 			return refuse(protocol.CodeConflict, "set the password at the BMC, then rackctl secret set "+from, "the BMC refused both accounts of the last change")
 		}
 		return false, secret, err
 	}
-	secret, err = store.Get[*resource.Secret](c.cfg.Store, ownPrefix+name)
+	secret, err = store.Get[*resource.Secret](c.cfg.Store.Objects, ownPrefix+name)
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeNotFound:
 		return true, nil, nil
 	case err != nil:
 		return true, nil, err
-	case !underWay(secret) || secret.Status.Rotation.BMC != name || len(c.cfg.Store.SecretUsers(ownPrefix+name)) > 0:
+	case !underWay(secret) || secret.Status.Rotation.BMC != name || len(c.cfg.Store.Secrets.Users(ownPrefix+name)) > 0:
 		return refuse(protocol.CodeConflict, "delete it, or have the BMC use it", "there is a Secret %q already", ownPrefix+name)
 	}
 	return true, secret, nil
@@ -146,16 +146,16 @@ func (c *Room) accountToRotate(b *resource.BMC, r api.RotateBMC) (own bool, secr
 func (c *Room) canRotate(b *resource.BMC) error {
 	const op = "rotate account"
 	name, agent := b.Metadata.Name, ""
-	if r, err := store.Peek[*resource.Rack](c.cfg.Store, b.Spec.RackRef.Name); err == nil {
+	if r, err := store.Peek[*resource.Rack](c.cfg.Store.Objects, b.Spec.RackRef.Name); err == nil {
 		agent = r.Status.Agent
 	}
 	if agent == "" {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "rack %s has no agent", b.Spec.RackRef.Name).WithHint("join one first")
 	}
-	if l, err := c.cfg.Store.PeekLedger(agent); err != nil || !l.Peer.Can(message.CapRotate) {
+	if l, err := c.cfg.Store.Ledgers.Peek(agent); err != nil || !l.Peer.Can(message.CapRotate) {
 		return protocol.Errorf(protocol.CodeUnsupported, op, "agent %s cannot change accounts", agent).WithHint("upgrade it; it says what it can when it connects")
 	}
-	if len(store.Referring[*resource.Server](c.cfg.Store, resource.KindBMC, name)) == 0 {
+	if len(store.Referring[*resource.Server](c.cfg.Store.Objects, resource.KindBMC, name)) == 0 {
 		return protocol.Errorf(protocol.CodeConflict, op, "no Server is behind BMC %q, so the agent has not its account", name).WithHint("apply its Server first")
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 func (c *Room) rotation(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) error {
 	r := b.Status.Rotation
 	name := resource.SecretOf(b.Spec.CredentialsRef)
-	secret, err := store.Peek[*resource.Secret](c.cfg.Store, name)
+	secret, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, name)
 	if name != "" && err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == b.Metadata.Name {
 		r = secret.Status.Rotation
 		rep := accountReport(f, b, secret)
@@ -50,7 +50,7 @@ func accountReport(f plan.Fleet, b *resource.BMC, secret *resource.Secret) (out 
 // what a crash left.
 func (c *Room) rotated(ctx context.Context, b *resource.BMC, peeked *resource.Secret, verdict plan.RotationVerdict, reason string) error {
 	name := peeked.Metadata.Name
-	stored, err := c.cfg.Store.Secret(name)
+	stored, err := c.cfg.Store.Secrets.Get(name)
 	if err != nil || stored.Version != peeked.Status.Version {
 		return err // the next pass sees it
 	}
@@ -76,7 +76,7 @@ func (c *Room) rotated(ctx context.Context, b *resource.BMC, peeked *resource.Se
 	case plan.RotationKeep:
 		return nil
 	}
-	if err := c.cfg.Store.WriteSecret(ctx, w); err != nil {
+	if err := c.cfg.Store.Secrets.Write(ctx, w); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.account." + string(verdict))
@@ -88,13 +88,13 @@ func (c *Room) rotated(ctx context.Context, b *resource.BMC, peeked *resource.Se
 // giveBack gives a BMC the credentials back that it had before it got a Secret of its
 // own, and then removes that Secret.
 func (c *Room) giveBack(ctx context.Context, b *resource.BMC, from string, r resource.Rotation) error {
-	own, err := store.Get[*resource.BMC](c.cfg.Store, b.Metadata.Name)
+	own, err := store.Get[*resource.BMC](c.cfg.Store.Objects, b.Metadata.Name)
 	if err != nil {
 		return err
 	}
 	own.Spec.CredentialsRef, own.Status.Rotation = from, &r
 	own.Metadata.Generation++
-	if err := c.cfg.Store.Put(ctx, own); err != nil {
+	if err := c.cfg.Store.Objects.Put(ctx, own); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.account.back")
@@ -110,9 +110,9 @@ func (c *Room) dropOwn(ctx context.Context, b *resource.BMC) error {
 	if r == nil || r.State != resource.RotationFailed || resource.SecretOf(b.Spec.CredentialsRef) == name {
 		return nil
 	}
-	s, err := store.Get[*resource.Secret](c.cfg.Store, name)
-	if err != nil || s.Status.Rotation == nil || s.Status.Rotation.ID != r.ID || len(c.cfg.Store.SecretUsers(name)) > 0 {
+	s, err := store.Get[*resource.Secret](c.cfg.Store.Objects, name)
+	if err != nil || s.Status.Rotation == nil || s.Status.Rotation.ID != r.ID || len(c.cfg.Store.Secrets.Users(name)) > 0 {
 		return nil //nolint:nilerr // it is gone
 	}
-	return c.cfg.Store.Remove(ctx, s)
+	return c.cfg.Store.Objects.Remove(ctx, s)
 }

@@ -19,8 +19,8 @@ func (c *Room) sealedFor(b *resource.BMC, a *resource.Agent) (*message.SealedCre
 	if name == "" || a == nil {
 		return nil, plan.SealedNone
 	}
-	secret, err := store.Peek[*resource.Secret](c.cfg.Store, name)
-	have := c.cfg.Store.PeekSealed(b.Metadata.Name)
+	secret, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, name)
+	have := c.cfg.Store.Credentials.Peek(b.Metadata.Name)
 	switch {
 	case err != nil || have == nil || have.Agent != a.Metadata.Name || have.Key != sealbox.ID(a.Spec.SealKey),
 		have.Secret != name || have.UID != secret.Metadata.UID:
@@ -54,7 +54,7 @@ func (c *Room) Sealed(f plan.Fleet) map[string]*message.SealedCredentials {
 // bmcIntent is plan.BMCIntent with what was sealed.
 func (c *Room) bmcIntent(b *resource.BMC, agent string) (message.BMCIntent, bool) {
 	in, usable := plan.BMCIntent(b)
-	if a, err := store.Peek[*resource.Agent](c.cfg.Store, agent); err == nil {
+	if a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, agent); err == nil {
 		in.Sealed, _ = c.sealedFor(b, a)
 	}
 	return in, usable
@@ -74,7 +74,7 @@ func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *resource.BMC, con
 		}
 	}
 	agent := c.agentOf(f, b)
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, agent)
 	joined := agent != "" && err == nil
 	_, have := c.sealedFor(b, a)
 	switch plan.Seal(joined, joined && len(a.Spec.SealKey) > 0, have) {
@@ -85,7 +85,7 @@ func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *resource.BMC, con
 		return nil
 	case plan.SealNow:
 	}
-	stored, err := c.cfg.Store.Secret(name)
+	stored, err := c.cfg.Store.Secrets.Get(name)
 	if err != nil {
 		why(resource.CondSecretNotSealed, err.Error())
 		return nil
@@ -96,10 +96,10 @@ func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *resource.BMC, con
 		why(resource.CondSecretNotSealed, err.Error())
 		return nil
 	}
-	if old := c.cfg.Store.PeekSealed(b.Metadata.Name); old != nil {
+	if old := c.cfg.Store.Credentials.Peek(b.Metadata.Name); old != nil {
 		next.Revision = old.Revision
 	}
-	if err := c.cfg.Store.PutSealed(ctx, next); err != nil {
+	if err := c.cfg.Store.Credentials.Put(ctx, next); err != nil {
 		return err
 	}
 	c.cfg.Seals.Sealed()
@@ -136,14 +136,14 @@ func (c *Room) SealKey(ctx context.Context, agent string, key []byte) error {
 		return nil
 	}
 	for try := 1; ; try++ {
-		a, err := store.Get[*resource.Agent](c.cfg.Store, agent)
+		a, err := store.Get[*resource.Agent](c.cfg.Store.Objects, agent)
 		if err != nil || bytes.Equal(a.Spec.SealKey, key) {
 			return err
 		}
 		c.cfg.Logger.Info("an agent has another key for secrets; what is for it is sealed again", "agent", agent, "key", sealbox.ID(key))
 		a.Spec.SealKey = key
 		a.Metadata.Generation++
-		if err = c.cfg.Store.Put(ctx, a); protocol.CodeOf(err) != protocol.CodeConflict || try == store.Tries {
+		if err = c.cfg.Store.Objects.Put(ctx, a); protocol.CodeOf(err) != protocol.CodeConflict || try == store.Tries {
 			return err
 		}
 	}
@@ -151,8 +151,8 @@ func (c *Room) SealKey(ctx context.Context, agent string, key []byte) error {
 
 // DecorateSecret says who uses a Secret and whether the hub can read it.
 func (c *Room) DecorateSecret(s *resource.Secret) {
-	s.Status.UsedBy = c.cfg.Store.SecretUsers(s.Metadata.Name)
-	stored, err := c.cfg.Store.Secret(s.Metadata.Name)
+	s.Status.UsedBy = c.cfg.Store.Secrets.Users(s.Metadata.Name)
+	stored, err := c.cfg.Store.Secrets.Get(s.Metadata.Name)
 	if err == nil && c.cfg.Vault != nil {
 		_, err = c.cfg.Vault.Open(stored)
 	}

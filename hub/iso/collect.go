@@ -93,7 +93,7 @@ func (r *removal) needed() (map[string]bool, error) {
 	}
 	out := map[string]bool{}
 	maps.Copy(out, named)
-	for _, f := range r.store.ISOs() {
+	for _, f := range r.store.ISOs.List() {
 		out[f.Digest] = true
 	}
 	r.uploads.mu.Lock()

@@ -67,7 +67,7 @@ func (cs *contents) give(c *content) {
 // kept is what the book, or the content that was uploaded, has of a digest of an upload;
 // false while it is not complete.
 func (cs *contents) kept(digest string) (served string, size int64, ok bool) {
-	for _, f := range cs.store.ISOs() {
+	for _, f := range cs.store.ISOs.List() {
 		if f.Uploaded == digest && cs.blobs.Has(f.Digest) {
 			return f.Digest, f.Size, true
 		}
@@ -85,7 +85,7 @@ func (cs *contents) kept(digest string) (served string, size int64, ok bool) {
 
 // named says whether a name of the book has the content.
 func (cs *contents) named(digest string) bool {
-	for _, f := range cs.store.ISOs() {
+	for _, f := range cs.store.ISOs.List() {
 		if f.Digest == digest {
 			return true
 		}

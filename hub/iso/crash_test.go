@@ -77,7 +77,7 @@ func TestCrashPoints(t *testing.T) {
 		if err := upload(s, func(int64) { first = false }); err != nil {
 			t.Errorf("again (%t): %v", first, err)
 		}
-		f, err := st.GetISO("A.tar.gz")
+		f, err := st.ISOs.Get("A.tar.gz")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // taken judges the name of an upload. done says that there is nothing to do: the name has
 // this content, and nothing is asked for of its signature.
 func (s *Shelf) taken(op string, r protoapi.ISOUploadRequest) (done bool, err error) {
-	have, err := s.cfg.Store.GetISO(r.File)
+	have, err := s.cfg.Store.ISOs.Get(r.File)
 	if protocol.CodeOf(err) == protocol.CodeNotFound {
 		return false, nil
 	}
@@ -72,7 +72,7 @@ func (s *Shelf) Finish(ctx context.Context, id string, r protoapi.ISOFinishReque
 	const op = "finish upload"
 	u, err := s.uploads.of(op, id)
 	if err != nil {
-		if have, _ := s.cfg.Store.GetISO(r.File); have.File != "" && idOf(have.File, have.Uploaded) == id {
+		if have, _ := s.cfg.Store.ISOs.Get(r.File); have.File != "" && idOf(have.File, have.Uploaded) == id {
 			return have.ISOFile, nil // the answer was lost
 		}
 		return resource.ISOFile{}, err
@@ -225,7 +225,7 @@ func readableAs(op string, file io.ReaderAt, size int64, name string) error {
 
 // enterBook gives a content its name, in one step.
 func (s *Shelf) enterBook(ctx context.Context, op string, u *upload, f *resource.ISOFile) error {
-	have, err := s.cfg.Store.GetISO(u.File)
+	have, err := s.cfg.Store.ISOs.Get(u.File)
 	var before string
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeNotFound:
@@ -242,7 +242,7 @@ func (s *Shelf) enterBook(ctx context.Context, op string, u *upload, f *resource
 		}
 	}
 	row := store.ISO{ISOFile: *f, Revision: have.Revision}
-	if err := s.cfg.Store.PutISO(ctx, &row); err != nil {
+	if err := s.cfg.Store.ISOs.Put(ctx, &row); err != nil {
 		return err
 	}
 	s.log.Info("file uploaded", "file", f.File, "digest", f.Digest, "size", f.Size, "uploaded", f.Uploaded, "by", u.By, "before", before)

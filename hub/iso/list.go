@@ -14,7 +14,7 @@ import (
 // an upload that somebody sends to just now is left out.
 func (s *Shelf) List(_ context.Context) protoapi.ISOList {
 	list := protoapi.ISOList{Items: []protoapi.ISOItem{}}
-	for _, f := range s.cfg.Store.ISOs() {
+	for _, f := range s.cfg.Store.ISOs.List() {
 		list.Items = append(list.Items, s.item(f.ISOFile))
 	}
 	there := map[string]int64{}
@@ -33,7 +33,7 @@ func (s *Shelf) List(_ context.Context) protoapi.ISOList {
 
 // Get is one file. The code is not_found.
 func (s *Shelf) Get(file string) (protoapi.ISOItem, error) {
-	f, err := s.cfg.Store.GetISO(file)
+	f, err := s.cfg.Store.ISOs.Get(file)
 	if err != nil {
 		return protoapi.ISOItem{}, err
 	}
@@ -61,7 +61,7 @@ func some(names []string) string {
 // that have it. The codes are not_found, conflict, unavailable and timeout.
 func (s *Shelf) Remove(ctx context.Context, file string, force bool, by string) (protoapi.ISOItem, error) {
 	const op = "remove file"
-	f, err := s.cfg.Store.GetISO(file)
+	f, err := s.cfg.Store.ISOs.Get(file)
 	if err != nil {
 		return protoapi.ISOItem{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Shelf) Remove(ctx context.Context, file string, force bool, by string) 
 		return item, protocol.Errorf(protocol.CodeConflict, op, "%s", message).
 			WithHint("select another environment for them first; --force removes it all the same, and those environments cannot be built anew")
 	}
-	if err := s.cfg.Store.RemoveISO(ctx, f); err != nil {
+	if err := s.cfg.Store.ISOs.Remove(ctx, f); err != nil {
 		return item, err
 	}
 	s.cfg.Crash.At("hub.iso.removed")

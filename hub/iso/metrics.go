@@ -53,6 +53,6 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.received.Collect(ch)
 	m.ended.Collect(ch)
 	m.collected.Collect(ch)
-	ch <- prometheus.MustNewConstMetric(m.files, prometheus.GaugeValue, float64(len(m.shelf.cfg.Store.ISOs())))
+	ch <- prometheus.MustNewConstMetric(m.files, prometheus.GaugeValue, float64(len(m.shelf.cfg.Store.ISOs.List())))
 	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, float64(m.shelf.uploads.count()))
 }

@@ -66,7 +66,7 @@ func TestCollect(t *testing.T) {
 			s := newSite(t, nil)
 			s.uploaded(request("A.iso", content), content)
 			row.hold(s)
-			if f, err := s.store.GetISO("A.iso"); err == nil && f.Digest == digestOf(content) {
+			if f, err := s.store.ISOs.Get("A.iso"); err == nil && f.Digest == digestOf(content) {
 				if _, err := s.Remove(t.Context(), "A.iso", false, "ann"); err != nil {
 					t.Fatal(err)
 				}

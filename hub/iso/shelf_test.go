@@ -151,7 +151,7 @@ func (s *site) uploaded(r protoapi.ISOUploadRequest, content []byte) resource.IS
 // content is what agents get of a file.
 func (s *site) content(file string) []byte {
 	s.t.Helper()
-	row, err := s.store.GetISO(file)
+	row, err := s.store.ISOs.Get(file)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func (s *site) content(file string) []byte {
 func (s *site) put(objs ...resource.Object) {
 	s.t.Helper()
 	for _, o := range objs {
-		if err := s.store.Put(s.t.Context(), o); err != nil {
+		if err := s.store.Objects.Put(s.t.Context(), o); err != nil {
 			s.t.Fatal(err)
 		}
 	}

@@ -30,7 +30,7 @@ func sumsOf(spec resource.BootEnvSpec, file string) (names bool, sums []string) 
 
 // checkWanted compares a digest with what environments say of the file.
 func (s *Shelf) checkWanted(op, file, digest string) error {
-	for _, env := range store.List[*resource.BootEnv](s.cfg.Store) {
+	for _, env := range store.List[*resource.BootEnv](s.cfg.Store.Objects) {
 		_, sums := sumsOf(env.Spec, file)
 		for _, sum := range sums {
 			if "sha256:"+strings.TrimPrefix(sum, "sha256:") != digest {
@@ -45,13 +45,13 @@ func (s *Shelf) checkWanted(op, file, digest string) error {
 // users are the environments that name a file, and the servers that are to boot one of
 // them.
 func (s *Shelf) users(file string) (envs, servers []string) {
-	for _, env := range store.List[*resource.BootEnv](s.cfg.Store) {
+	for _, env := range store.List[*resource.BootEnv](s.cfg.Store.Objects) {
 		if names, _ := sumsOf(env.Spec, file); names {
 			envs = append(envs, env.Metadata.Name)
 		}
 	}
 	for _, env := range envs {
-		for _, b := range store.Find(s.cfg.Store, store.ConfigsByBootEnv, env) {
+		for _, b := range store.Find(s.cfg.Store.Objects, store.ConfigsByBootEnv, env) {
 			servers = append(servers, b.Spec.Server)
 		}
 	}

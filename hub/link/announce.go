@@ -22,7 +22,7 @@ func (c *sender) announce() {
 	if c.cfg.Start.SteppedDown() {
 		return
 	}
-	agents := len(store.List[*resource.Agent](c.cfg.Store))
+	agents := len(store.List[*resource.Agent](c.cfg.Store.Objects))
 	m := message.Announce{
 		Hub: c.cfg.Start.Fence().Hub, Epoch: c.cfg.Start.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.cfg.Start.Fence(),
 		Spread: spread(agents),

@@ -22,7 +22,7 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 	if m.Doc == message.LeafHold {
 		defer c.cfg.Store.Haste.Hurry()()
 		// Before it is written here: a hub that starts does not know it from its store, but from the agent.
-		if l, err := c.cfg.Store.PeekLedger(name); err == nil && acknowledges(m, l.Sent) {
+		if l, err := c.cfg.Store.Ledgers.Peek(name); err == nil && acknowledges(m, l.Sent) {
 			d, err := c.ledgers.HoldDoc(name, l.Sent[m.Doc])
 			if err != nil {
 				c.cfg.Logger.Error("own document cannot be opened", "agent", name, "err", err)

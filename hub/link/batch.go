@@ -19,7 +19,7 @@ func (c *hearing) eventBatch(ctx context.Context, a *resource.Agent, m message.E
 	if c.cfg.Start.SteppedDown() {
 		return nil // the hub that took over files them
 	}
-	l, err := c.cfg.Store.PeekLedger(name)
+	l, err := c.cfg.Store.Ledgers.Peek(name)
 	if err != nil {
 		return err
 	}

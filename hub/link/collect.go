@@ -30,7 +30,7 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	byStage, open := map[stage]int{}, 0
-	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Store.Objects) {
 		if r.Status.Agent != "" {
 			k := c.contacts.see(r.Status.Agent)
 			byStage[k.progress.stage]++

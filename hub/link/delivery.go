@@ -30,7 +30,7 @@ func (c *delivery) to(agent string, now time.Time) {
 	if _, over := c.cfg.Terms.EndingOf(agent); over || c.cfg.Start.SteppedDown() {
 		return
 	}
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return // compile says so
 	}

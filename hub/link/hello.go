@@ -14,7 +14,7 @@ import (
 // hello answers what the agent should have, and sends what it has not; see greet.
 func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello) error {
 	name := a.Metadata.Name
-	l, err := c.cfg.Store.PeekLedger(name)
+	l, err := c.cfg.Store.Ledgers.Peek(name)
 	if err != nil {
 		return err
 	}

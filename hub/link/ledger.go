@@ -34,7 +34,7 @@ func (c *Ledgers) change(ctx context.Context, agent string, change func(*store.L
 		return l, false, protocol.Errorf(protocol.CodeTimeout, "change a ledger", "%w", ctx.Err())
 	}
 	for try := 1; ; try++ {
-		if l, err = c.cfg.Store.Ledger(agent); err != nil {
+		if l, err = c.cfg.Store.Ledgers.Get(agent); err != nil {
 			return l, false, err
 		}
 		if c.cfg.Start.Yields(ctx, agent, l.Owner) {
@@ -44,7 +44,7 @@ func (c *Ledgers) change(ctx context.Context, agent string, change func(*store.L
 			return l, false, nil
 		}
 		l.Owner = c.cfg.Start.Fence()
-		err = c.cfg.Store.PutLedger(ctx, &l)
+		err = c.cfg.Store.Ledgers.Put(ctx, &l)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == ledgerTries {
 			return l, err == nil, err
 		}

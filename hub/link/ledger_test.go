@@ -27,7 +27,7 @@ func TestLedgerLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	go s.Run(t.Context())
-	start, err := fence.Begin(t.Context(), s, time.Now, slog.New(slog.DiscardHandler), "hub")
+	start, err := fence.Begin(t.Context(), s.Meta, time.Now, slog.New(slog.DiscardHandler), "hub")
 	if err != nil {
 		t.Fatal(err)
 	}

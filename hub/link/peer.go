@@ -23,7 +23,7 @@ func samePeer(a, b store.Peer) bool {
 func (c *Ledgers) Peers(racks []*resource.Rack) map[string]plan.Peer {
 	out := make(map[string]plan.Peer, len(racks))
 	for _, r := range racks {
-		if l, err := c.cfg.Store.PeekLedger(r.Status.Agent); err == nil && r.Status.Agent != "" {
+		if l, err := c.cfg.Store.Ledgers.Peek(r.Status.Agent); err == nil && r.Status.Agent != "" {
 			out[r.Status.Agent] = plan.Peer{Incarnation: l.Peer.Incarnation, Capabilities: l.Peer.Capabilities}
 		}
 	}

@@ -47,7 +47,7 @@ func (c *hearing) take(m intake.Message) (part, parts int) {
 		c.afterwards(m.Agent, m.Leaf, e)
 		return 0, 0
 	}
-	a, err := store.Peek[*resource.Agent](c.cfg.Store, m.Agent)
+	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, m.Agent)
 	if err != nil {
 		c.stranger(m.Agent, m.Leaf, err)
 		return 0, 0

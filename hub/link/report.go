@@ -18,7 +18,7 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
-	l, err := c.cfg.Store.PeekLedger(name)
+	l, err := c.cfg.Store.Ledgers.Peek(name)
 	if err != nil {
 		return false, err
 	}
@@ -80,7 +80,7 @@ func (c *hearing) overtook(agent string, l *store.Ledger, m message.Report) {
 // rackOf is what reports may speak of.
 func rackOf(s *store.Store, rack string) reports.Rack {
 	return reports.Rack{Changes: s.Changes(rack), Has: func(server string) bool {
-		in, err := s.RackOf(server)
+		in, err := s.Objects.RackOf(server)
 		return err == nil && in == rack
 	}}
 }

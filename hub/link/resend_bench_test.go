@@ -49,7 +49,7 @@ func many(b *testing.B, agents int) *Room {
 		b.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	start, err := fence.Begin(b.Context(), st, now, log, "bench")
+	start, err := fence.Begin(b.Context(), st.Meta, now, log, "bench")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func many(b *testing.B, agents int) *Room {
 		name := fmt.Sprintf("r%04d", i)
 		rack := storetest.Rack(name)
 		rack.Status.Agent, rack.Status.Term = name+"-1", 1
-		if err := st.Put(b.Context(), rack); err != nil {
+		if err := st.Objects.Put(b.Context(), rack); err != nil {
 			b.Fatal(err)
 		}
 		l := store.Ledger{Agent: name + "-1", Sent: map[string]store.SentDoc{}, Acked: map[string]protocol.Head{}}
@@ -74,7 +74,7 @@ func many(b *testing.B, agents int) *Room {
 			head := protocol.Head{Epoch: 1, Version: uint64(v + 1)}
 			l.Sent[leaf], l.Acked[leaf] = store.SentDoc{Head: head, Body: body, Digest: "sha256:" + name}, head
 		}
-		if err := st.PutLedger(b.Context(), &l); err != nil {
+		if err := st.Ledgers.Put(b.Context(), &l); err != nil {
 			b.Fatal(err)
 		}
 		c.contacts.with(l.Agent, func(k *contact) { k.progress.stage = stageReady })

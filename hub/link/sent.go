@@ -18,7 +18,7 @@ func (s SentHolds) Of(hold string) (held, freed bool) {
 
 // SentTo is what an agent was sent of holds; nil if that is not known.
 func (c *Ledgers) SentTo(agent string) SentHolds {
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (c *Ledgers) SentTo(agent string) SentHolds {
 // EntryAt is a server's entry in the documents of an agent, nil where none names it; it
 // is not known before the newest ones were acknowledged.
 func (c *Ledgers) EntryAt(agent, server string) (entry *message.ServerIntent, known bool) {
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		return nil, false
 	}

@@ -45,7 +45,7 @@ func (c *sessions) ask(agent, session string, l *store.Ledger, renew string) {
 // that is not is answered by asking for a Hello, but not each, and not an Applied:
 // it names no session, and a report follows.
 func (c *sessions) counts(agent, session, nonce string) bool {
-	l, err := c.cfg.Store.PeekLedger(agent)
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	if err != nil {
 		c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 		return false
@@ -87,7 +87,7 @@ func (c *sessions) syncs(now time.Time) {
 		if !due {
 			continue
 		}
-		l, err := c.cfg.Store.PeekLedger(agent)
+		l, err := c.cfg.Store.Ledgers.Peek(agent)
 		if err != nil {
 			c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 			continue

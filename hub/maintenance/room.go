@@ -16,7 +16,7 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store     *store.Store
+	Objects   *store.Objects
 	Inventory *inventory.Room
 	Images    *images.Room
 	Env       *env.Room

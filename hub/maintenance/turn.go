@@ -43,7 +43,7 @@ func (r *Room) boot(f plan.Fleet, m *resource.Maintenance) plan.BootSeen {
 	if m.Spec.ServerPower == resource.WantOff {
 		return plan.BootSeen{State: plan.ImageReady}
 	}
-	srv, err := store.Peek[*resource.Server](r.cfg.Store, m.Spec.ServerRef.Name)
+	srv, err := store.Peek[*resource.Server](r.cfg.Objects, m.Spec.ServerRef.Name)
 	if err != nil {
 		return plan.BootSeen{State: plan.ImageFailing, Message: err.Error()}
 	}
@@ -80,7 +80,7 @@ func (r *Room) boot(f plan.Fleet, m *resource.Maintenance) plan.BootSeen {
 
 func (r *Room) move(ctx context.Context, f plan.Fleet, m *resource.Maintenance, w plan.MaintenanceWord, seen plan.BootSeen) error {
 	uid, server := m.Metadata.UID, m.Spec.ServerRef.Name
-	cfg, err := store.Get[*resource.BootConfiguration](r.cfg.Store, grants.MaintenanceName(uid))
+	cfg, err := store.Get[*resource.BootConfiguration](r.cfg.Objects, grants.MaintenanceName(uid))
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return err
 	}
@@ -109,9 +109,9 @@ func (r *Room) move(ctx context.Context, f plan.Fleet, m *resource.Maintenance, 
 		}
 	}
 	if was := m.Status; was.State != w.State || was.Message != w.Message || was.Position != w.Position {
-		own := store.Copy(r.cfg.Store, m)
+		own := store.Copy(r.cfg.Objects, m)
 		own.Status.State, own.Status.Message, own.Status.Position = w.State, w.Message, w.Position
-		if err := r.cfg.Store.Put(ctx, own); err != nil {
+		if err := r.cfg.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.maintenance.moved")
@@ -125,7 +125,7 @@ func (r *Room) move(ctx context.Context, f plan.Fleet, m *resource.Maintenance, 
 	case w.State != resource.MaintenanceActive || seen.Image == nil:
 		return nil
 	}
-	srv, err := store.Peek[*resource.Server](r.cfg.Store, server)
+	srv, err := store.Peek[*resource.Server](r.cfg.Objects, server)
 	if err != nil {
 		return err
 	}
@@ -146,13 +146,13 @@ func (r *Room) end(ctx context.Context, f plan.Fleet, m *resource.Maintenance, c
 		return nil
 	}
 	if cfg != nil {
-		if err := r.cfg.Store.Remove(ctx, cfg); err != nil {
+		if err := r.cfg.Objects.Remove(ctx, cfg); err != nil {
 			return err
 		}
 		r.cfg.Crash.At("hub.maintenance.unconfigured")
 	}
 	r.cfg.Images.ForgetOf(m.Metadata.UID)
-	if err := r.cfg.Store.Remove(ctx, m); err != nil {
+	if err := r.cfg.Objects.Remove(ctx, m); err != nil {
 		return err
 	}
 	to := "Available"

@@ -24,7 +24,7 @@ func certificateKey(agent string) string { return "cert-" + agent }
 // certificateOf reads what is kept. Where there is nothing, the certificate is as old as
 // the agent.
 func (c *Room) certificateOf(a *resource.Agent) certificate {
-	raw, _, err := c.cfg.Store.Meta(certificateKey(a.Metadata.Name))
+	raw, _, err := c.cfg.Meta.Get(certificateKey(a.Metadata.Name))
 	var k certificate
 	if err == nil && json.Unmarshal(raw, &k) == nil {
 		return k
@@ -43,7 +43,7 @@ const certifiedTries = 4
 // certified changes the record of an agent's certificate.
 func (c *Room) certified(ctx context.Context, agent string, change func(*certificate)) error {
 	for try := 1; ; try++ {
-		raw, revision, err := c.cfg.Store.Meta(certificateKey(agent))
+		raw, revision, err := c.cfg.Meta.Get(certificateKey(agent))
 		if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 			return err
 		}
@@ -58,7 +58,7 @@ func (c *Room) certified(ctx context.Context, agent string, change func(*certifi
 		if raw, err = json.Marshal(k); err != nil {
 			return err
 		}
-		if err = c.cfg.Store.PutMeta(ctx, certificateKey(agent), raw, revision); protocol.CodeOf(err) != protocol.CodeConflict || try == certifiedTries {
+		if err = c.cfg.Meta.Put(ctx, certificateKey(agent), raw, revision); protocol.CodeOf(err) != protocol.CodeConflict || try == certifiedTries {
 			return err
 		}
 	}

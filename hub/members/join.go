@@ -39,7 +39,7 @@ func tokenKey(token string) string {
 // NewJoinToken makes a token that lets one agent join the rack. A rack has one
 // agent: while it has one, no other may join.
 func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
-	r, err := store.Get[*resource.Rack](c.cfg.Store, rack)
+	r, err := store.Get[*resource.Rack](c.cfg.Objects, rack)
 	if err != nil {
 		return api.JoinToken{}, err
 	}
@@ -59,7 +59,7 @@ func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, er
 	if err != nil {
 		return api.JoinToken{}, err
 	}
-	return t, c.cfg.Store.PutMeta(ctx, tokenKey(secret), kept, 0)
+	return t, c.cfg.Meta.Put(ctx, tokenKey(secret), kept, 0)
 }
 
 func (c *Room) vacant(r *resource.Rack) error {
@@ -82,7 +82,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if err := q.Validate(); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	raw, revision, err := c.cfg.Store.Meta(tokenKey(q.Token))
+	raw, revision, err := c.cfg.Meta.Get(tokenKey(q.Token))
 	if err != nil {
 		return api.JoinAnswer{}, denied
 	}
@@ -93,7 +93,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if t.Used || c.cfg.Clock().After(t.Expires) {
 		return api.JoinAnswer{}, denied
 	}
-	r, err := store.Get[*resource.Rack](c.cfg.Store, t.Rack)
+	r, err := store.Get[*resource.Rack](c.cfg.Objects, t.Rack)
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
@@ -113,7 +113,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if raw, err = json.Marshal(t); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	if err := c.cfg.Store.PutMeta(ctx, tokenKey(q.Token), raw, revision); err != nil {
+	if err := c.cfg.Meta.Put(ctx, tokenKey(q.Token), raw, revision); err != nil {
 		return api.JoinAnswer{}, denied
 	}
 	if err := c.install(ctx, t.Rack, name, term, at, q); err != nil {
@@ -148,12 +148,12 @@ func (c *Room) install(ctx context.Context, rack, name string, term, revision ui
 	a := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: rack}, Key: q.Key, Term: term, SealKey: q.SealKey}}
 	a.Metadata = resource.Metadata{Name: name, UID: c.cfg.NewID(), Generation: 1, CreatedAt: &now}
 	a.Default()
-	if err := c.cfg.Store.Put(ctx, a); err != nil {
+	if err := c.cfg.Objects.Put(ctx, a); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.join.agent")
 	for try := 1; ; try++ {
-		r, err := store.Get[*resource.Rack](c.cfg.Store, rack)
+		r, err := store.Get[*resource.Rack](c.cfg.Objects, rack)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (c *Room) install(ctx context.Context, rack, name string, term, revision ui
 		}
 		r.Status.Agent, r.Status.Term = name, term
 		r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
-		if err = c.cfg.Store.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
+		if err = c.cfg.Objects.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
 			return err // of a conflict: somebody applied the rack meanwhile
 		}
 	}
@@ -181,12 +181,12 @@ const installTries = 8
 // host that joins anew with its old disk has those documents, and takes newer
 // ones only.
 func (c *Room) inherit(ctx context.Context, rack, name string, term uint64) error {
-	l, err := c.cfg.Store.Ledger(name)
+	l, err := c.cfg.Ledgers.Get(name)
 	if err != nil {
 		return err
 	}
 	for t := uint64(1); t < term; t++ {
-		old, err := c.cfg.Store.Ledger(terms.AgentName(rack, t))
+		old, err := c.cfg.Ledgers.Get(terms.AgentName(rack, t))
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (c *Room) inherit(ctx context.Context, rack, name string, term uint64) erro
 			l.Version = v
 		}
 	}
-	return c.cfg.Store.PutLedger(ctx, &l)
+	return c.cfg.Ledgers.Put(ctx, &l)
 }
 
 // TrustOf is the digest of what agents are told to trust; empty if there is none.

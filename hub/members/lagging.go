@@ -13,12 +13,12 @@ import (
 // digest names, by name.
 func Lagging(s *store.Store, trust string) ([]string, error) {
 	var out []string
-	for _, r := range store.List[*resource.Rack](s) {
+	for _, r := range store.List[*resource.Rack](s.Objects) {
 		agent := r.Status.Agent
 		if agent == "" {
 			continue
 		}
-		raw, _, err := s.Meta(certificateKey(agent))
+		raw, _, err := s.Meta.Get(certificateKey(agent))
 		if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ func (c *Room) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	c.renewals.Collect(ch)
-	for _, a := range store.List[*resource.Agent](c.cfg.Store) {
+	for _, a := range store.List[*resource.Agent](c.cfg.Objects) {
 		if k := c.certificateOf(a); c.cfg.Terms.Active(a) && !k.NotAfter.IsZero() {
 			ch <- prometheus.MustNewConstMetric(c.expiry, prometheus.GaugeValue, float64(k.NotAfter.Unix()), a.Metadata.Name)
 		}

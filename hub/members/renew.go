@@ -105,7 +105,7 @@ const (
 )
 
 func (c *Room) renew(ctx context.Context, q api.RenewRequest, name string, denied error) (api.RenewAnswer, string, error) {
-	a, err := store.Get[*resource.Agent](c.cfg.Store, q.Agent)
+	a, err := store.Get[*resource.Agent](c.cfg.Objects, q.Agent)
 	if err != nil {
 		return api.RenewAnswer{}, renewDenied, denied
 	}
@@ -164,7 +164,7 @@ func (c *Room) certify(ctx context.Context, a *resource.Agent, m message.Renewal
 	}
 	if len(m.SealKey) > 0 && !bytes.Equal(m.SealKey, a.Spec.SealKey) {
 		a.Spec.SealKey = bytes.Clone(m.SealKey)
-		if err := c.cfg.Store.Put(ctx, a); err != nil {
+		if err := c.cfg.Objects.Put(ctx, a); err != nil {
 			return nil, err
 		}
 	}

@@ -18,7 +18,7 @@ func (c *Room) ReplaceAgent(ctx context.Context, rack string, r api.EndRequest, 
 	if err := r.Validate(); err != nil {
 		return api.EndAnswer{}, err
 	}
-	have, err := store.Get[*resource.Rack](c.cfg.Store, rack)
+	have, err := store.Get[*resource.Rack](c.cfg.Objects, rack)
 	if err != nil {
 		return api.EndAnswer{}, err
 	}

@@ -51,7 +51,7 @@ func (c *Room) CutRevoked() error {
 	if c.cfg.Cut == nil {
 		return nil
 	}
-	for _, a := range store.List[*resource.Agent](c.cfg.Store) {
+	for _, a := range store.List[*resource.Agent](c.cfg.Objects) {
 		if !c.cfg.Terms.Refused(a.Metadata.Name) {
 			continue
 		}

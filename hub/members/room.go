@@ -23,13 +23,15 @@ type Issuer interface {
 
 // Config is what a Room is made of.
 type Config struct {
-	Store  *store.Store
-	Signer *wire.Signer
-	Issuer Issuer
-	Terms  *terms.Terms
-	Events *events.Log
-	Link   *link.Room
-	Wake   *wake.Units
+	Ledgers *store.Ledgers
+	Meta    *store.Meta
+	Objects *store.Objects
+	Signer  *wire.Signer
+	Issuer  Issuer
+	Terms   *terms.Terms
+	Events  *events.Log
+	Link    *link.Room
+	Wake    *wake.Units
 	// CA is PEM of the broker's CA; Broker the URL that agents dial; QoS that of their link, 0 or 1.
 	CA     []byte
 	Broker string

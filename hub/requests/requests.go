@@ -13,7 +13,7 @@ import (
 // than the present one: it cannot know whether they were done (P9).
 func (r *Room) Met(ctx context.Context, rack string, peer store.Peer) error {
 	var errs []error
-	for _, q := range r.cfg.Store.OpenRequestsOf(rack) {
+	for _, q := range r.cfg.Requests.OpenOf(rack) {
 		if q.Incarnation == "" || q.Incarnation == peer.Incarnation {
 			continue
 		}
@@ -26,7 +26,7 @@ func (r *Room) Met(ctx context.Context, rack string, peer store.Peer) error {
 // them; it reports whether one was. What the agent is too old for ends.
 func (r *Room) Give(ctx context.Context, rack string, peer store.Peer) (given bool, err error) {
 	var errs []error
-	for _, q := range r.cfg.Store.OpenRequestsOf(rack) {
+	for _, q := range r.cfg.Requests.OpenOf(rack) {
 		if q.Incarnation != "" {
 			continue
 		}
@@ -35,26 +35,26 @@ func (r *Room) Give(ctx context.Context, rack string, peer store.Peer) (given bo
 			continue
 		}
 		q.Incarnation, given = peer.Incarnation, true
-		errs = append(errs, r.cfg.Store.PutRequest(ctx, q))
+		errs = append(errs, r.cfg.Requests.Put(ctx, q))
 	}
 	return given, errors.Join(errs...)
 }
 
 // Ended keeps how an agent says that a request of a server ended.
 func (r *Room) Ended(ctx context.Context, server string, q resource.RequestReport) error {
-	st, err := r.cfg.Store.GetRequest(q.ID)
+	st, err := r.cfg.Requests.Get(q.ID)
 	if err != nil || st.Server != server || st.Report.Outcome.Ended() || !q.Outcome.Ended() {
 		return nil
 	}
 	st.Report = q
-	return r.cfg.Store.PutRequest(ctx, st)
+	return r.cfg.Requests.Put(ctx, st)
 }
 
 // EndOf ends the requests that were made of a claim which goes, as far as no agent
 // has been given them: one that has says itself how they ended.
 func (r *Room) EndOf(ctx context.Context, cl *resource.Claim) error {
 	var errs []error
-	for _, q := range r.cfg.Store.OpenRequestsFor(cl.Metadata.UID) {
+	for _, q := range r.cfg.Requests.OpenFor(cl.Metadata.UID) {
 		if q.Incarnation == "" {
 			errs = append(errs, r.end(ctx, q, resource.OutcomeRefused, "the claim ends"))
 		}
@@ -64,5 +64,5 @@ func (r *Room) EndOf(ctx context.Context, cl *resource.Claim) error {
 
 func (r *Room) end(ctx context.Context, q store.StoredRequest, o resource.Outcome, reason string) error {
 	q.Report = resource.RequestReport{ID: q.ID, Outcome: o, At: r.cfg.Clock(), Reason: reason}
-	return r.cfg.Store.PutRequest(ctx, q)
+	return r.cfg.Requests.Put(ctx, q)
 }

@@ -10,10 +10,10 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store   *store.Store
-	Reports *reports.Mirror
-	Began   time.Time // when this hub was started
-	Clock   state.Clock
+	Requests *store.Requests
+	Reports  *reports.Mirror
+	Began    time.Time // when this hub was started
+	Clock    state.Clock
 }
 
 // Room keeps nothing but the store. It is safe for concurrent use.

@@ -23,14 +23,14 @@ const (
 func (r *Room) Sweep(ctx context.Context) error {
 	now := r.cfg.Clock()
 	var errs []error
-	for _, q := range r.cfg.Store.Requests() {
+	for _, q := range r.cfg.Requests.List() {
 		silent := min(now.Sub(q.NotAfter), now.Sub(r.cfg.Began)) // a hub that has just started has heard nobody
 		switch {
 		case !q.Report.Outcome.Ended() && silent > Silence && !r.pending(q):
 			q.Report = resource.RequestReport{ID: q.ID, Outcome: resource.OutcomeUnknown, At: now, Reason: "its agent has not said"}
-			errs = append(errs, r.cfg.Store.PutRequest(ctx, q))
+			errs = append(errs, r.cfg.Requests.Put(ctx, q))
 		case q.Report.Outcome.Ended() && now.Sub(q.NotAfter) > Kept:
-			errs = append(errs, r.cfg.Store.RemoveRequest(ctx, q.ID))
+			errs = append(errs, r.cfg.Requests.Remove(ctx, q.ID))
 		}
 	}
 	return errors.Join(errs...)

@@ -83,7 +83,7 @@ func (c *Room) OpenedRecord(f plan.Fleet, server string, raw []byte) (resource.P
 		return page.record, page.record.Server == server
 	}
 	page := bootedPage{raw: raw}
-	if a := c.cfg.Store.AgentOf(server); a != nil {
+	if a := c.cfg.Objects.AgentOf(server); a != nil {
 		if err := wire.Open(wire.NewVerifier(a.Spec.Key), wire.FactProvisioned, raw, &page.record); err != nil {
 			page.record = resource.Provisioned{}
 		}
@@ -116,9 +116,9 @@ func (c *Room) Proved(ctx context.Context, p *Pass, g *resource.ServerGroup, see
 		if booted == r.Status.Booted && verified == r.Status.Verified {
 			continue
 		}
-		own := store.Copy(c.cfg.Store, r)
+		own := store.Copy(c.cfg.Objects, r)
 		own.Status.Booted, own.Status.Verified = booted, verified
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
+		if err := c.cfg.Objects.Put(ctx, own); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -158,12 +158,12 @@ func (c *Room) verified(ctx context.Context, p *Pass, g *resource.ServerGroup) (
 	if newest == g.Status.Verified {
 		return g, nil
 	}
-	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Objects, g.Metadata.Name)
 	if err != nil {
 		return g, err
 	}
 	own.Status.Verified = newest
-	if err := c.cfg.Store.Put(ctx, own); err != nil {
+	if err := c.cfg.Objects.Put(ctx, own); err != nil {
 		return g, err
 	}
 	c.cfg.Crash.At("hub.group.verified")
@@ -184,7 +184,7 @@ func HoldsImage(r *resource.GroupRevision, digest string) bool {
 // Stamp gives an entry its stamp where a server proved it under this version of the hub:
 // by a configuration that this version made.
 func (c *Room) Stamp(ctx context.Context, r *resource.GroupRevision, b Booting) error {
-	entry, err := store.Peek[*resource.BootImage](c.cfg.Store, r.Spec.BootImage)
+	entry, err := store.Peek[*resource.BootImage](c.cfg.Objects, r.Spec.BootImage)
 	made := b.Cfg.Metadata.CreatedAt
 	if err != nil || !b.current || made == nil || made.Before(c.versionSince) || bootimages.StampValid(entry, c.cfg.Version) == bootimages.StampGood {
 		return nil //nolint:nilerr // the entry is gone, or the image is the owner's own
@@ -193,9 +193,9 @@ func (c *Room) Stamp(ctx context.Context, r *resource.GroupRevision, b Booting) 
 	if s == nil {
 		return nil
 	}
-	own := store.Copy(c.cfg.Store, entry)
+	own := store.Copy(c.cfg.Objects, entry)
 	own.Status.Stamp = s
-	if err := c.cfg.Store.Put(ctx, own); err != nil {
+	if err := c.cfg.Objects.Put(ctx, own); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.group.stamped")
@@ -216,7 +216,7 @@ func (c *Room) Unstamped(r *resource.GroupRevision) string {
 	if r.Spec.BootImage == "" {
 		return "" // the owner's word is enough
 	}
-	entry, err := store.Peek[*resource.BootImage](c.cfg.Store, r.Spec.BootImage)
+	entry, err := store.Peek[*resource.BootImage](c.cfg.Objects, r.Spec.BootImage)
 	switch s := r.Spec.Stamp; {
 	case err == nil && entry.Digest() == r.Spec.BootImageDigest:
 		return bootimages.StampValid(entry, c.cfg.Version).Words(entry, c.cfg.Version)
@@ -237,7 +237,7 @@ type versionMark struct {
 // TakeVersion is since when the hub has its version; another one than was there begins
 // now.
 func (c *Room) takeVersion(ctx context.Context) (time.Time, error) {
-	raw, revision, err := c.cfg.Store.Meta(metaVersion)
+	raw, revision, err := c.cfg.Meta.Get(metaVersion)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return time.Time{}, err
 	}
@@ -249,5 +249,5 @@ func (c *Room) takeVersion(ctx context.Context) (time.Time, error) {
 	if raw, err = json.Marshal(now); err != nil {
 		return time.Time{}, err
 	}
-	return now.Since, c.cfg.Store.PutMeta(ctx, metaVersion, raw, revision)
+	return now.Since, c.cfg.Meta.Put(ctx, metaVersion, raw, revision)
 }

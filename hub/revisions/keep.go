@@ -13,7 +13,7 @@ import (
 // Keeps are the files that agents keep for a return of a group to an earlier revision, by
 // rack: of groups that select a server of the rack, or that one boots by.
 func (c *Room) Keeps(f plan.Fleet) map[string]*message.KeepIntent {
-	groups := store.List[*resource.ServerGroup](c.cfg.Store)
+	groups := store.List[*resource.ServerGroup](c.cfg.Objects)
 	if len(groups) == 0 {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (c *Room) Keeps(f plan.Fleet) map[string]*message.KeepIntent {
 				addArch(archs, f.RackOf(s.Metadata.Name), s.Spec.Architecture)
 			}
 		}
-		history := store.Find(c.cfg.Store, store.RevisionsByGroup, g.Metadata.UID)
+		history := store.Find(c.cfg.Objects, store.RevisionsByGroup, g.Metadata.UID)
 		for rack, list := range archs {
 			slices.Sort(list)
 			byRack[rack] = append(byRack[rack], bootimages.KeepGroup{Group: g, History: history, Architectures: list})

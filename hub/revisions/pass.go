@@ -53,7 +53,7 @@ type Pass struct {
 
 // Begin is a Pass over what there is now.
 func (c *Room) Begin(f plan.Fleet) *Pass {
-	s := c.cfg.Store
+	s := c.cfg.Objects
 	p := &Pass{
 		Fleet: f, Now: c.cfg.Clock().UTC(), Groups: store.List[*resource.ServerGroup](s), Entries: store.List[*resource.BootImage](s),
 		History: map[string][]*resource.GroupRevision{}, Versions: map[string]string{},

@@ -15,13 +15,13 @@ import (
 // [Control.finishRevision], which the next pass does if a crash comes between both.
 func (c *Room) Create(ctx context.Context, spec *resource.GroupRevisionSpec, verified bool) (*resource.GroupRevision, error) {
 	if spec.Stub != nil {
-		if err := c.cfg.Store.KeepStub(ctx, *spec.Stub); err != nil && spec.CopyOf == 0 {
+		if err := c.cfg.Secrets.KeepStub(ctx, *spec.Stub); err != nil && spec.CopyOf == 0 {
 			return nil, err // what an older revision names was kept with it
 		}
 	}
 	r := &resource.GroupRevision{Spec: *spec, Status: resource.GroupRevisionStatus{Verified: verified}}
 	r.Metadata.Name = resource.GroupRevisionName(spec.Group, spec.Number)
-	if err := c.cfg.Store.Put(ctx, r); err != nil {
+	if err := c.cfg.Objects.Put(ctx, r); err != nil {
 		return nil, err
 	}
 	c.cfg.Crash.At("hub.group.revised")
@@ -36,7 +36,7 @@ func (c *Room) Finish(ctx context.Context, p *Pass, g *resource.ServerGroup) (*r
 		return g, nil
 	}
 	r := history[len(history)-1]
-	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Objects, g.Metadata.Name)
 	if err != nil {
 		return g, err
 	}
@@ -48,7 +48,7 @@ func (c *Room) Finish(ctx context.Context, p *Pass, g *resource.ServerGroup) (*r
 		_, loop := bootimages.HotLoop(own.Status.HotLoop, bootimages.Value(r.Spec.Images), r.Spec.At)
 		own.Status.HotLoop = &loop
 	}
-	if err := c.cfg.Store.Put(ctx, own); err != nil {
+	if err := c.cfg.Objects.Put(ctx, own); err != nil {
 		return g, err
 	}
 	c.cfg.Crash.At("hub.group.current")
@@ -80,7 +80,7 @@ func revisionWords(r *resource.GroupRevision) string {
 
 // HistoryOf are a group's revisions, in order.
 func (c *Room) HistoryOf(g *resource.ServerGroup) []*resource.GroupRevision {
-	out := store.Find(c.cfg.Store, store.RevisionsByGroup, g.Metadata.UID)
+	out := store.Find(c.cfg.Objects, store.RevisionsByGroup, g.Metadata.UID)
 	sortRevisions(out)
 	return out
 }

@@ -17,10 +17,12 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store  *store.Store
-	Images *images.Room
-	Env    *env.Room
-	Events *events.Log
+	Meta    *store.Meta
+	Objects *store.Objects
+	Secrets *store.Secrets
+	Images  *images.Room
+	Env     *env.Room
+	Events  *events.Log
 	// Version is the hub's own. What a server has booted counts for one version.
 	Version string
 

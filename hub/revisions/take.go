@@ -39,7 +39,7 @@ func (c *Room) TakeForClaim(cl *resource.Claim, srv *resource.Server) Taken {
 	if cl.Spec.ImageFrom == nil || srv == nil {
 		return Taken{}
 	}
-	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, cl.Spec.ImageFrom.Group)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, cl.Spec.ImageFrom.Group)
 	if err != nil {
 		return noRevision(cl.Spec.ImageFrom.Group)
 	}
@@ -111,7 +111,7 @@ func noRevision(group string) Taken {
 
 // RevisionOf is a group's revision of a number; nil if there is none.
 func (c *Room) RevisionOf(g *resource.ServerGroup, number int) *resource.GroupRevision {
-	r, err := store.Peek[*resource.GroupRevision](c.cfg.Store, resource.GroupRevisionName(g.Metadata.Name, number))
+	r, err := store.Peek[*resource.GroupRevision](c.cfg.Objects, resource.GroupRevisionName(g.Metadata.Name, number))
 	if err != nil || r.Spec.GroupUID != g.Metadata.UID {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (c *Room) revisionData(r *resource.GroupRevision) (*resource.IgnitionRef, *
 // are no canaries.
 func (c *Room) SeenBoot(from *resource.ImageFrom, srv *resource.Server, policy resource.BootPolicy, arguments string) plan.BootSeen {
 	t := noRevision(from.Group)
-	if g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, from.Group); err == nil {
+	if g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, from.Group); err == nil {
 		t = c.take(g, bootimages.TakeIn{Placed: true})
 	}
 	img, cond := c.TakenImage(t, srv, policy, arguments)

@@ -19,7 +19,7 @@ func (c *Room) CommandRollout(ctx context.Context, name string, r api.RolloutReq
 		return api.GroupAnswer{}, err
 	}
 	for try := 1; ; try++ {
-		g, err := store.Get[*resource.ServerGroup](c.cfg.Store, name)
+		g, err := store.Get[*resource.ServerGroup](c.cfg.Objects, name)
 		if err != nil {
 			return api.GroupAnswer{}, err
 		}
@@ -32,7 +32,7 @@ func (c *Room) CommandRollout(ctx context.Context, name string, r api.RolloutReq
 			return api.GroupAnswer{}, err
 		}
 		g.Status.Rollout = &next
-		err = c.cfg.Store.Put(ctx, g)
+		err = c.cfg.Objects.Put(ctx, g)
 		if protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
 			continue // a pass was first
 		}

@@ -56,7 +56,7 @@ func (c *Room) approvedFor(p *revisions.Pass, g *resource.ServerGroup, seats map
 		return nil
 	}
 	ok, mine := map[string]bool{}, installsOf(g, g.Status.Rollout)
-	for _, r := range c.cfg.Store.OpenApprovals() {
+	for _, r := range c.cfg.Approvals.Open() {
 		for _, name := range r.Targets {
 			if s := seats[name]; s != nil {
 				ok[name] = ok[name] || mine.approvedBy(r, p.Fleet.RackOf(name), s.claim, s.seen.Order, p.Now)
@@ -106,7 +106,7 @@ func (c *Room) Needs(f plan.Fleet, rack *resource.Rack) (needs []approval.Need) 
 
 // stillWaits reports whether a roll-out goes on, and no approval of the server has come since.
 func (c *Room) stillWaits(asks installs, rack string, cl *resource.Claim, cfg *resource.BootConfiguration) bool {
-	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, asks.subject.Name)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, asks.subject.Name)
 	if err != nil || g.Status.Rollout == nil || installsOf(g, g.Status.Rollout) != asks || g.Status.Rollout.Phase == resource.RolloutPaused {
 		return false
 	}
@@ -114,7 +114,7 @@ func (c *Room) stillWaits(asks installs, rack string, cl *resource.Claim, cfg *r
 	if cfg != nil && cfg.Status.Seen != nil {
 		order = cfg.Status.Seen.Order
 	}
-	return !slices.ContainsFunc(c.cfg.Store.OpenApprovalsOf(rack), func(r store.StoredApproval) bool {
+	return !slices.ContainsFunc(c.cfg.Approvals.OpenOf(rack), func(r store.StoredApproval) bool {
 		return asks.approvedBy(r, rack, cl, order, c.cfg.Clock())
 	})
 }
@@ -125,7 +125,7 @@ func (c *Room) Pause(ctx context.Context, r store.StoredApproval, why string) er
 	if r.Subject == nil {
 		return nil
 	}
-	g, err := store.Peek[*resource.ServerGroup](c.cfg.Store, r.Subject.Name)
+	g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, r.Subject.Name)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
@@ -134,13 +134,13 @@ func (c *Room) Pause(ctx context.Context, r store.StoredApproval, why string) er
 		!slices.ContainsFunc(r.Targets, func(name string) bool { return ro.Members[name].State == resource.MemberWaiting }) {
 		return nil
 	}
-	own := store.Copy(c.cfg.Store, g)
+	own := store.Copy(c.cfg.Objects, g)
 	next, err := rollout.Do(c.cfg.Clock().UTC().Truncate(time.Second), *ro, rollout.Pause, "", "approval "+r.ID+": "+why)
 	if err != nil {
 		return err
 	}
 	own.Status.Rollout = &next
-	if err := c.cfg.Store.Put(ctx, own); err != nil {
+	if err := c.cfg.Objects.Put(ctx, own); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.rollout.unapproved")

@@ -33,7 +33,7 @@ func (c *Room) orderNow(s *seat, o *resource.RolloutTask) *resource.RolloutTask 
 	if at := s.member.BegunAt; at != nil && (o == nil || o.At.Before(*at)) {
 		for _, kind := range []rollout.OrderKind{rollout.OrderReboot, rollout.OrderReturn} {
 			id := rebootID(s.server.Metadata.Name, string(kind), *at, 0)
-			if q, err := c.cfg.Store.GetRequest(id); err == nil && !undone(q.Report.Outcome) {
+			if q, err := c.cfg.Requests.Get(id); err == nil && !undone(q.Report.Outcome) {
 				return &resource.RolloutTask{Kind: string(kind), At: *at, Request: id}
 			}
 		}
@@ -41,7 +41,7 @@ func (c *Room) orderNow(s *seat, o *resource.RolloutTask) *resource.RolloutTask 
 	if o == nil || o.Request == "" {
 		return o
 	}
-	if q, err := c.cfg.Store.GetRequest(o.Request); err != nil || !undone(q.Report.Outcome) {
+	if q, err := c.cfg.Requests.Get(o.Request); err != nil || !undone(q.Report.Outcome) {
 		return o
 	}
 	if !o.Installs {
@@ -59,7 +59,7 @@ func (c *Room) orderReboot(ctx context.Context, p *revisions.Pass, g *resource.S
 		return false, nil
 	}
 	id := rebootID(o.Server, string(o.Kind), o.At, 0)
-	if q, err := c.cfg.Store.GetRequest(id); err == nil && undone(q.Report.Outcome) {
+	if q, err := c.cfg.Requests.Get(id); err == nil && undone(q.Report.Outcome) {
 		return false, nil // it is taken back when its time is over
 	}
 	if err := c.askReboot(ctx, p, g, s, id); err != nil {
@@ -76,7 +76,7 @@ func (c *Room) orderReboot(ctx context.Context, p *revisions.Pass, g *resource.S
 
 // askReboot makes a request for a soft reboot, unless there is one of the name.
 func (c *Room) askReboot(ctx context.Context, p *revisions.Pass, g *resource.ServerGroup, s *seat, id string) error {
-	if _, err := c.cfg.Store.GetRequest(id); err == nil {
+	if _, err := c.cfg.Requests.Get(id); err == nil {
 		return nil
 	}
 	now := c.cfg.Clock().UTC()
@@ -89,7 +89,7 @@ func (c *Room) askReboot(ctx context.Context, p *revisions.Pass, g *resource.Ser
 		Rack: p.Fleet.RackOf(s.server.Metadata.Name), CreatedAt: now,
 	}
 	q.Report = resource.RequestReport{ID: id, Outcome: resource.OutcomePending, At: now}
-	if _, err := c.cfg.Store.CreateRequest(ctx, q); err != nil {
+	if _, err := c.cfg.Requests.Create(ctx, q); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.rollout.asked")

@@ -18,7 +18,9 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store     *store.Store
+	Approvals *store.Approvals
+	Objects   *store.Objects
+	Requests  *store.Requests
 	Revisions *revisions.Room
 	Grants    *grants.Room
 	Inventory *inventory.Room

@@ -33,7 +33,7 @@ func (c *Room) seats(ctx context.Context, p *revisions.Pass, g *resource.ServerG
 		if name == "" || cl.Metadata.DeletedAt != nil {
 			continue
 		}
-		srv, err := store.Peek[*resource.Server](c.cfg.Store, name)
+		srv, err := store.Peek[*resource.Server](c.cfg.Objects, name)
 		if err != nil {
 			continue // it is gone since
 		}
@@ -75,9 +75,9 @@ func (c *Room) observe(ctx context.Context, p *revisions.Pass, g *resource.Serve
 
 // note stores what was seen of a server.
 func (c *Room) note(ctx context.Context, s *seat, next resource.BootSeen) error {
-	own := store.Copy(c.cfg.Store, s.cfg)
+	own := store.Copy(c.cfg.Objects, s.cfg)
 	own.Status.Seen = &next
-	if err := c.cfg.Store.Put(ctx, own); err != nil {
+	if err := c.cfg.Objects.Put(ctx, own); err != nil {
 		return err
 	}
 	s.cfg, s.seen = own, next

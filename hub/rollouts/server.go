@@ -154,7 +154,7 @@ const (
 )
 
 func (c *Room) askedOf(o *resource.RolloutTask) askedFor {
-	switch q, err := c.cfg.Store.GetRequest(o.Request); {
+	switch q, err := c.cfg.Requests.Get(o.Request); {
 	case err != nil:
 		return askedGone
 	case q.Report.Outcome.Ended():

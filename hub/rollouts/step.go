@@ -22,7 +22,7 @@ func (c *Room) Roll(ctx context.Context, p *revisions.Pass, g *resource.ServerGr
 	if g.Status.Revision == 0 {
 		return g, nil
 	}
-	own, err := store.Get[*resource.ServerGroup](c.cfg.Store, g.Metadata.Name)
+	own, err := store.Get[*resource.ServerGroup](c.cfg.Objects, g.Metadata.Name)
 	if err != nil || own.Metadata.UID != g.Metadata.UID || own.Status.Revision != g.Status.Revision {
 		return g, nil //nolint:nilerr // the next pass sees what there is
 	}
@@ -44,7 +44,7 @@ func (c *Room) Roll(ctx context.Context, p *revisions.Pass, g *resource.ServerGr
 	c.wantApprovals(own, out)
 	if !sameRollout(was, out.Status) {
 		own.Status.Rollout = &out.Status
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
+		if err := c.cfg.Objects.Put(ctx, own); err != nil {
 			return own, err
 		}
 		c.cfg.Crash.At("hub.rollout.stepped")
@@ -121,7 +121,7 @@ func (c *Room) beginRollout(ctx context.Context, p *revisions.Pass, g *resource.
 	}
 	next := rollout.Begin(second(p), g.Spec.Rollout, r.Spec.Number, before(p, g, r), c.rolloutServers(p, withRollout(g), r, seats))
 	g.Status.Rollout = &next
-	if err := c.cfg.Store.Put(ctx, g); err != nil {
+	if err := c.cfg.Objects.Put(ctx, g); err != nil {
 		return err
 	}
 	c.cfg.Crash.At("hub.rollout.begun")
@@ -162,7 +162,7 @@ func (c *Room) rollBack(ctx context.Context, p *revisions.Pass, g *resource.Serv
 		return g, nil // it was made, or something newer was
 	}
 	var entry *resource.BootImage
-	if b, err := store.Peek[*resource.BootImage](c.cfg.Store, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
+	if b, err := store.Peek[*resource.BootImage](c.cfg.Objects, to.Spec.BootImage); err == nil && b.Digest() == to.Spec.BootImageDigest {
 		entry = b
 	}
 	spec := bootimages.Rollback(bootimages.Next{

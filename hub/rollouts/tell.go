@@ -76,9 +76,9 @@ func (c *Room) endedRollout(ctx context.Context, p *revisions.Pass, g *resource.
 		if was := r.Status; was.Result == s.Result && was.Message == s.Message && was.Failed == s.Failed && (was.EndedAt == nil) == (s.EndedAt == nil) {
 			return nil
 		}
-		own := store.Copy(c.cfg.Store, r)
+		own := store.Copy(c.cfg.Objects, r)
 		own.Status = s
-		if err := c.cfg.Store.Put(ctx, own); err != nil {
+		if err := c.cfg.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 		c.cfg.Crash.At("hub.rollout.noted")

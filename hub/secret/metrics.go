@@ -27,11 +27,11 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	v := m.vault
 	v.mu.RLock()
-	records, keys, problem := v.records, v.ring, v.problem
+	secrets, keys, problem := v.secrets, v.ring, v.problem
 	v.mu.RUnlock()
 	readable, unreadable := 0, 0
-	if records != nil {
-		for _, s := range records.Secrets() {
+	if secrets != nil {
+		for _, s := range secrets.List() {
 			e, err := parse(s.Envelope)
 			if err == nil {
 				_, err = keys.find(e.Key)

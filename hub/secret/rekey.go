@@ -29,9 +29,9 @@ func (v *Vault) Rekey(ctx context.Context) (done api.Rekeyed, err error) {
 		return done, v.fail(err)
 	}
 	v.mu.RLock()
-	records := v.records
+	secrets, meta := v.secrets, v.meta
 	v.mu.RUnlock()
-	digest, err := digestKey(ctx, records, keys)
+	digest, err := digestKey(ctx, meta, keys)
 	if err != nil {
 		return done, v.fail(err)
 	}
@@ -42,7 +42,7 @@ func (v *Vault) Rekey(ctx context.Context) (done api.Rekeyed, err error) {
 	for try, again := 1, true; again; try++ {
 		again = false
 		done.Secrets, done.Unreadable = 0, 0
-		for _, s := range records.Secrets() {
+		for _, s := range secrets.List() {
 			done.Secrets++
 			next, err := keys.rewrap(s.SecretID, s.Envelope)
 			switch {
@@ -54,7 +54,7 @@ func (v *Vault) Rekey(ctx context.Context) (done api.Rekeyed, err error) {
 				continue
 			}
 			s.Envelope = next
-			switch err := records.Rewrap(ctx, s); protocol.CodeOf(err) {
+			switch err := secrets.Rewrap(ctx, s); protocol.CodeOf(err) {
 			case "":
 				done.Rewrapped++
 			case protocol.CodeConflict, protocol.CodeNotFound:

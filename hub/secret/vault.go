@@ -21,14 +21,6 @@ import (
 // retryAfter is the pause before a key that could not be had is asked for again.
 const retryAfter = time.Minute
 
-// Records is what a Vault needs of the hub's store.
-type Records interface {
-	Meta(name string) ([]byte, uint64, error)
-	PutMeta(ctx context.Context, name string, value []byte, revision uint64) error
-	Secrets() []store.StoredSecret
-	Rewrap(ctx context.Context, v store.StoredSecret) error
-}
-
 // Config is what a Vault needs.
 type Config struct {
 	// Current is where the key that encrypts comes from; nil is none: Secrets are
@@ -48,7 +40,8 @@ type Vault struct {
 
 	keys    sync.Mutex // one Rekey at a time
 	mu      sync.RWMutex
-	records Records
+	secrets *store.Secrets
+	meta    *store.Meta
 	ring    ring
 	digest  key   // of digests; none while problem is set
 	problem error // why nothing can be encrypted
@@ -72,12 +65,12 @@ func (v *Vault) none() error {
 
 // Start reads the keys, and encrypts anew what is under a previous one. What is wrong is
 // logged, kept and tried again by Run.
-func (v *Vault) Start(ctx context.Context, r Records) {
+func (v *Vault) Start(ctx context.Context, secrets *store.Secrets, meta *store.Meta) {
 	v.mu.Lock()
-	v.records = r
+	v.secrets, v.meta = secrets, meta
 	v.mu.Unlock()
 	if v.cfg.Current == nil {
-		if n := len(r.Secrets()); n > 0 {
+		if n := len(secrets.List()); n > 0 {
 			v.cfg.Logger.Error("there are secrets and no key-encryption key is configured; none of them can be used", "secrets", n)
 		}
 		return
@@ -174,12 +167,12 @@ type wrapped struct {
 
 // digestKey reads the key of digests, or makes it, and puts it under the current
 // key-encryption key.
-func digestKey(ctx context.Context, r Records, keys ring) (key, error) {
+func digestKey(ctx context.Context, meta *store.Meta, keys ring) (key, error) {
 	const op = "read the key of digests"
 	for {
 		var have wrapped
 		digest, fresh := randomKey(), true
-		raw, revision, err := r.Meta(digestMeta)
+		raw, revision, err := meta.Get(digestMeta)
 		switch {
 		case err == nil && json.Unmarshal(raw, &have) != nil:
 			return key{}, protocol.Errorf(protocol.CodeInternal, op, "it is damaged")
@@ -206,7 +199,7 @@ func digestKey(ctx context.Context, r Records, keys ring) (key, error) {
 		if raw, err = json.Marshal(have); err != nil {
 			return key{}, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 		}
-		if err = r.PutMeta(ctx, digestMeta, raw, revision); protocol.CodeOf(err) != protocol.CodeConflict {
+		if err = meta.Put(ctx, digestMeta, raw, revision); protocol.CodeOf(err) != protocol.CodeConflict {
 			return digest, err
 		}
 	}

@@ -46,7 +46,7 @@ func opened(t *testing.T, mem *storetest.Memory, cfg Config) (*Vault, *store.Sto
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Start(t.Context(), s)
+	v.Start(t.Context(), s.Secrets, s.Meta)
 	return v, s
 }
 
@@ -68,13 +68,13 @@ func generic(name, value string) *resource.Secret {
 
 func set(t *testing.T, s *store.Store, name, value string) error {
 	t.Helper()
-	_, err := s.Apply(t.Context(), []resource.Object{generic(name, value)}, store.ApplyOptions{})
+	_, err := s.Sets.Apply(t.Context(), []resource.Object{generic(name, value)}, store.ApplyOptions{})
 	return err
 }
 
 func read(t *testing.T, v *Vault, s *store.Store, name string) (string, error) {
 	t.Helper()
-	stored, err := s.Secret(name)
+	stored, err := s.Secrets.Get(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestMovedEnvelopes(t *testing.T) {
 	if err := set(t, s, "a", canary); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := s.Secret("a")
+	stored, err := s.Secrets.Get("a")
 	if err != nil {
 		t.Fatal(err)
 	}

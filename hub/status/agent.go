@@ -22,7 +22,7 @@ func (c *Room) decorateAgent(a *resource.Agent) {
 		a.Status.Conditions = []resource.ConditionState{{Code: resource.CondDark, Since: c.cfg.Began}}
 	}
 	var acked map[string]protocol.Head
-	if l, err := c.cfg.Store.PeekLedger(name); err == nil {
+	if l, err := c.cfg.Ledgers.Peek(name); err == nil {
 		acked = l.Acked
 		a.Status.Sent = map[string]protocol.Head{}
 		for leaf, s := range l.Sent {

@@ -8,7 +8,7 @@ import (
 func (c *Room) decorateClaim(cl *resource.Claim) {
 	cl.Status.ObservedGeneration = cl.Metadata.Generation
 	cl.Status.Conditions = c.cfg.Claims.Conditions(cl)
-	s, err := store.Get[*resource.Server](c.cfg.Store, cl.Status.Server)
+	s, err := store.Get[*resource.Server](c.cfg.Objects, cl.Status.Server)
 	if err != nil {
 		return
 	}
@@ -26,7 +26,7 @@ func (c *Room) decorateMaintenance(m *resource.Maintenance) {
 	if m.Status.State != resource.MaintenanceActive {
 		return
 	}
-	if s, err := store.Get[*resource.Server](c.cfg.Store, m.Spec.ServerRef.Name); err == nil {
+	if s, err := store.Get[*resource.Server](c.cfg.Objects, m.Spec.ServerRef.Name); err == nil {
 		c.decorateServer(s)
 		m.Status.Conditions = s.Status.Conditions
 	}

@@ -45,7 +45,7 @@ func first(blocks bool) int {
 func (c *Room) doctorGroups() []api.DoctorFinding {
 	out := []api.DoctorFinding{} // an empty list in JSON
 	void := map[string]bool{}
-	for _, g := range store.List[*resource.ServerGroup](c.cfg.Store) {
+	for _, g := range store.List[*resource.ServerGroup](c.cfg.Objects) {
 		name := events.Target(resource.KindServerGroup, g.Metadata.Name)
 		if !c.cfg.Groups.Seen(g.Metadata.Name) {
 			out = append(out, api.DoctorFinding{Code: resource.CondImagesDeferred, Target: name, Message: "the hub has not looked at it since it started; ask again", Blocks: true})
@@ -74,7 +74,7 @@ func (c *Room) doctorGroups() []api.DoctorFinding {
 // doctorAgents are the agents that are silent, and those that cannot do what is asked.
 func (c *Room) doctorAgents() (out []api.DoctorFinding) {
 	now := c.cfg.Clock()
-	for _, r := range store.List[*resource.Rack](c.cfg.Store) {
+	for _, r := range store.List[*resource.Rack](c.cfg.Objects) {
 		if r.Status.Agent == "" {
 			continue
 		}

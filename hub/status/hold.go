@@ -36,7 +36,7 @@ func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, re
 	read = c.readOf(h.Spec.Server, h.Status.Rack)
 	seen.Stale = read.stale()
 	seen.Released = h.Status.ReleasedAt != nil
-	if rack, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack); err == nil && rack.Status.Agent != "" {
+	if rack, err := store.Peek[*resource.Rack](c.cfg.Objects, h.Status.Rack); err == nil && rack.Status.Agent != "" {
 		seen.Laid = c.cfg.Reports.Enforced(rack.Status.Agent, h.Metadata.Name)
 	}
 	r, got := c.cfg.Reports.Server(h.Spec.Server)
@@ -103,7 +103,7 @@ func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, 
 
 // unsaid is why nothing is known of a hold beyond its acceptance.
 func (c *Room) unsaid(h *resource.Hold) string {
-	rack, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack)
+	rack, err := store.Peek[*resource.Rack](c.cfg.Objects, h.Status.Rack)
 	if err != nil || rack.Status.Agent == "" {
 		return "its rack has no agent"
 	}
@@ -116,7 +116,7 @@ func (c *Room) receipt(h *resource.Hold, signed []byte) *resource.Receipt {
 	if len(signed) == 0 {
 		return nil
 	}
-	r, err := store.Peek[*resource.Rack](c.cfg.Store, h.Status.Rack)
+	r, err := store.Peek[*resource.Rack](c.cfg.Objects, h.Status.Rack)
 	if err != nil {
 		return nil
 	}

@@ -40,7 +40,7 @@ func (r readSeen) when() *time.Time {
 // agent, the link or the BMC is silent.
 func (c *Room) readOf(server, rack string) readSeen {
 	poll := time.Duration(0)
-	if r, err := store.Peek[*resource.Rack](c.cfg.Store, rack); err == nil {
+	if r, err := store.Peek[*resource.Rack](c.cfg.Objects, rack); err == nil {
 		poll = r.Spec.PollInterval.D()
 	}
 	return c.readAt(server, poll)

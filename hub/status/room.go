@@ -25,7 +25,9 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store       *store.Store
+	Inventories *store.Inventories
+	Ledgers     *store.Ledgers
+	Objects     *store.Objects
 	Start       *fence.Start
 	View        *view.Reader
 	Reports     *reports.Mirror

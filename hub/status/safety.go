@@ -16,7 +16,7 @@ func (c *Room) decorateSafety(f plan.Fleet, s *resource.Server) {
 		is = r.Safety
 	} else if len(f.BMCs) == 1 {
 		b := f.BMCs[0]
-		if inv := c.cfg.Store.PeekInventory(b.Metadata.Name, b.Metadata.UID); inv != nil {
+		if inv := c.cfg.Inventories.Peek(b.Metadata.Name, b.Metadata.UID); inv != nil {
 			if sys := inv.System(s.Spec.SystemURI); sys != nil {
 				safety := protocol.SafetyOf(*sys)
 				is = &safety

@@ -11,7 +11,7 @@ import (
 
 // again says whether an operation is tried again after an error: it has lost to another writer, and
 // not too often. It pauses before, the longer the more often it has lost.
-func (s *Store) again(ctx context.Context, err error, try int) bool {
+func (co *core) again(ctx context.Context, err error, try int) bool {
 	if !errors.Is(err, state.ErrConflict) || try >= writeTries {
 		return false
 	}

@@ -39,44 +39,47 @@ type Answer struct {
 	Body    []byte    `json:"body,omitempty"`
 	// Dropped is an answer whose body was not kept: it was too long, or is a secret.
 	Dropped bool `json:"dropped,omitempty"`
-	// Revision is for EndAnswer.
+	// Revision is for [Answers.End].
 	Revision uint64 `json:"-"`
 }
+
+// Answers keeps what requests with an idempotency key were answered.
+type Answers struct{ core *core }
 
 func answerKey(caller, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return answerBucket + "." + caller + "_" + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// BeginAnswer notes durably that a caller's request is about to be acted on, under the
+// Begin notes durably that a caller's request is about to be acted on, under the
 // key that the caller gave it. If the key is known, found is true and the Answer is what
 // is stored: of this request or another. Of two at once, one begins. The codes are
 // unavailable and timeout.
-func (s *Store) BeginAnswer(ctx context.Context, caller, key string, request []byte) (a Answer, found bool, err error) {
+func (as *Answers) Begin(ctx context.Context, caller, key string, request []byte) (a Answer, found bool, err error) {
 	const op = "begin answer"
 	at := answerKey(caller, key)
 	for try := 1; ; try++ {
 		var old uint64 // of an answer whose life is over, which makes room
-		if e, ok := s.mirror.get(at); ok {
+		if e, ok := as.core.mirror.get(at); ok {
 			err := json.Unmarshal(e.Value, &a)
 			a.Revision = e.Revision
 			switch {
 			case err != nil:
 				return a, false, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-			case s.clock().Sub(a.At) < AnswerLife:
+			case as.core.clock().Sub(a.At) < AnswerLife:
 				return a, true, nil
 			}
 			old = e.Revision
 		}
-		a = Answer{Request: request, At: s.clock().UTC()}
+		a = Answer{Request: request, At: as.core.clock().UTC()}
 		value, err := json.Marshal(a)
 		if err != nil {
 			return a, false, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 		}
-		a.Revision, err = s.put(ctx, at, value, old)
+		a.Revision, err = as.core.put(ctx, at, value, old)
 		switch {
 		case err == nil:
-			s.makeRoom(ctx, caller)
+			as.makeRoom(ctx, caller)
 			return a, false, nil
 		case !errors.Is(err, state.ErrConflict) || try == writeTries:
 			return a, false, stateError(op, err)
@@ -84,9 +87,9 @@ func (s *Store) BeginAnswer(ctx context.Context, caller, key string, request []b
 	}
 }
 
-// EndAnswer stores what was answered. The codes are conflict (it made room meanwhile),
+// End stores what was answered. The codes are conflict (it made room meanwhile),
 // unavailable and timeout.
-func (s *Store) EndAnswer(ctx context.Context, caller, key string, a Answer) error {
+func (as *Answers) End(ctx context.Context, caller, key string, a Answer) error {
 	const op = "end answer"
 	if len(a.Body) > MaxAnswerBody {
 		a.Body, a.Dropped = nil, true
@@ -95,16 +98,16 @@ func (s *Store) EndAnswer(ctx context.Context, caller, key string, a Answer) err
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if _, err := s.put(ctx, answerKey(caller, key), value, a.Revision); err != nil {
+	if _, err := as.core.put(ctx, answerKey(caller, key), value, a.Revision); err != nil {
 		return stateError(op, err)
 	}
 	return nil
 }
 
-// DropAnswer forgets an Answer that was begun and not acted on. The codes are conflict,
+// Drop forgets an Answer that was begun and not acted on. The codes are conflict,
 // unavailable and timeout.
-func (s *Store) DropAnswer(ctx context.Context, caller, key string, a Answer) error {
-	if err := s.remove(ctx, answerKey(caller, key), a.Revision); err != nil {
+func (as *Answers) Drop(ctx context.Context, caller, key string, a Answer) error {
+	if err := as.core.remove(ctx, answerKey(caller, key), a.Revision); err != nil {
 		return stateError("drop answer", err)
 	}
 	return nil
@@ -112,8 +115,8 @@ func (s *Store) DropAnswer(ctx context.Context, caller, key string, a Answer) er
 
 // makeRoom removes the oldest answers: those of the caller that are too many, and a few
 // of anybody's that are too old. What cannot be removed now is removed with another one.
-func (s *Store) makeRoom(ctx context.Context, caller string) {
-	all := slices.Clone(s.mirror.list(answerBucket))
+func (as *Answers) makeRoom(ctx context.Context, caller string) {
+	all := slices.Clone(as.core.mirror.list(answerBucket))
 	slices.SortFunc(all, func(a, b *cached) int { return cmp.Compare(a.Revision, b.Revision) })
 	mine := 0
 	for _, e := range all {
@@ -127,7 +130,7 @@ func (s *Store) makeRoom(ctx context.Context, caller string) {
 		if over {
 			mine--
 		}
-		if !over && (swept == sweepAnswers || !s.answerEnded(*e)) {
+		if !over && (swept == sweepAnswers || !as.ended(*e)) {
 			swept = sweepAnswers // those that follow are younger
 			if mine <= MaxAnswers {
 				return
@@ -135,14 +138,14 @@ func (s *Store) makeRoom(ctx context.Context, caller string) {
 			continue
 		}
 		swept++
-		if err := s.remove(ctx, e.Key, e.Revision); err != nil && !errors.Is(err, state.ErrConflict) {
-			s.logger.Warn("old answer not removed", "key", e.Key, "err", err)
+		if err := as.core.remove(ctx, e.Key, e.Revision); err != nil && !errors.Is(err, state.ErrConflict) {
+			as.core.logger.Warn("old answer not removed", "key", e.Key, "err", err)
 			return
 		}
 	}
 }
 
-func (s *Store) answerEnded(e cached) bool {
+func (as *Answers) ended(e cached) bool {
 	var a Answer
-	return json.Unmarshal(e.Value, &a) != nil || s.clock().Sub(a.At) >= AnswerLife
+	return json.Unmarshal(e.Value, &a) != nil || as.core.clock().Sub(a.At) >= AnswerLife
 }

@@ -23,7 +23,7 @@ func TestAnswers(t *testing.T) {
 	s, ctx := open(), t.Context()
 	begin := func(caller, key string) (store.Answer, bool) {
 		t.Helper()
-		a, found, err := s.BeginAnswer(ctx, caller, key, []byte("digest"))
+		a, found, err := s.Answers.Begin(ctx, caller, key, []byte("digest"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestAnswers(t *testing.T) {
 	woken, stop := s.Subscribe()
 	defer stop()
 	a.Status, a.Type, a.Body = 200, "application/json", []byte("{}")
-	if err := s.EndAnswer(ctx, "ha", "k", a); err != nil {
+	if err := s.Answers.End(ctx, "ha", "k", a); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -53,17 +53,17 @@ func TestAnswers(t *testing.T) {
 	}
 	long, _ := begin("ha", "long")
 	long.Status, long.Body = 200, bytes.Repeat([]byte("x"), store.MaxAnswerBody+1)
-	if err := s.EndAnswer(ctx, "ha", "long", long); err != nil {
+	if err := s.Answers.End(ctx, "ha", "long", long); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := begin("ha", "long"); !got.Dropped || got.Body != nil || got.Status != 200 {
 		t.Errorf("%+v", got)
 	}
 	dropped, _ := begin("ha", "drop")
-	if err := s.DropAnswer(ctx, "ha", "drop", dropped); err != nil {
+	if err := s.Answers.Drop(ctx, "ha", "drop", dropped); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.EndAnswer(ctx, "ha", "drop", dropped); protocol.CodeOf(err) != protocol.CodeConflict {
+	if err := s.Answers.End(ctx, "ha", "drop", dropped); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("what was dropped is ended: %v", err)
 	}
 	now = now.Add(store.AnswerLife)
@@ -81,7 +81,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	begin := func(caller, key string) bool {
 		t.Helper()
-		_, found, err := s.BeginAnswer(t.Context(), caller, key, nil)
+		_, found, err := s.Answers.Begin(t.Context(), caller, key, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,19 +44,19 @@ type ApplyResult struct {
 // The codes are invalid (with [ApplyErrors]), conflict (with ApplyErrors where a
 // uid or revision was given, else after other writers won [writeTries] times),
 // unavailable and timeout. After the last two, repeat the Apply.
-func (s *Store) Apply(ctx context.Context, objs []resource.Object, opts ApplyOptions) ([]ApplyResult, error) {
+func (st *Sets) Apply(ctx context.Context, objs []resource.Object, opts ApplyOptions) ([]ApplyResult, error) {
 	const op = "apply"
 	done := map[int]Outcome{}
 	shut := map[string]uint64{} // what this Apply has closed, and at which revision
 	defer func() {
 		for key, at := range shut {
-			s.reopen(ctx, key, at) // unless it was written
+			st.core.reopen(ctx, key, at) // unless it was written
 		}
 	}()
 	for try, written := 1, 0; ; try++ {
 		var items []applyItem
-		err := s.sets.pass(ctx, op, try > 1 || hasParams(objs), func() (err error) {
-			items, err = s.applyOnce(ctx, objs, opts, done, shut, try > 1)
+		err := st.objects.sets.pass(ctx, op, try > 1 || hasParams(objs), func() (err error) {
+			items, err = st.applyOnce(ctx, objs, opts, done, shut, try > 1)
 			return err
 		})
 		switch {
@@ -65,7 +65,7 @@ func (s *Store) Apply(ctx context.Context, objs []resource.Object, opts ApplyOpt
 		case len(done) > written: // a part was written: it goes on
 			try, written = 1, len(done)
 		}
-		if !s.again(ctx, err, try) {
+		if !st.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}
@@ -78,14 +78,14 @@ func hasParams(objs []resource.Object) bool {
 }
 
 // applyOnce is one try: what it wrote is in done.
-func (s *Store) applyOnce(ctx context.Context, objs []resource.Object, opts ApplyOptions, done map[int]Outcome, shut map[string]uint64, again bool) ([]applyItem, error) {
+func (st *Sets) applyOnce(ctx context.Context, objs []resource.Object, opts ApplyOptions, done map[int]Outcome, shut map[string]uint64, again bool) ([]applyItem, error) {
 	const op = "apply"
 	for range writeTries {
-		items, closed, err := s.prepare(objs, opts, shut)
+		items, closed, err := st.prepare(objs, opts, shut)
 		if err != nil || opts.DryRun {
 			return items, err
 		}
-		switch shuts, err := s.shut(ctx, items, shut); {
+		switch shuts, err := st.shut(ctx, items, shut); {
 		case err != nil:
 			return nil, stateError(op, err)
 		case shuts:
@@ -93,17 +93,17 @@ func (s *Store) applyOnce(ctx context.Context, objs []resource.Object, opts Appl
 		}
 		if len(closed) > 0 { // somebody judges, and may delete it
 			for _, key := range closed {
-				if _, _, err := s.opened(ctx, key); err != nil {
+				if _, _, err := st.core.opened(ctx, key); err != nil {
 					return nil, stateError(op, err)
 				}
 			}
 			continue
 		}
-		b := batch{store: s, items: items, kinds: resource.Kinds(), again: again, written: func(i int) {
+		b := batch{objects: st.objects, items: items, kinds: resource.Kinds(), again: again, written: func(i int) {
 			it := items[i]
 			h := it.next.Head()
 			done[i] = it.outcome
-			s.logger.Info("resource applied", "kind", h.Kind, "name", h.Metadata.Name, "outcome", it.outcome,
+			st.core.logger.Info("resource applied", "kind", h.Kind, "name", h.Metadata.Name, "outcome", it.outcome,
 				"generation", h.Metadata.Generation, "by", opts.By)
 		}}
 		if err := b.write(ctx); err != nil {
@@ -116,18 +116,18 @@ func (s *Store) applyOnce(ctx context.Context, objs []resource.Object, opts Appl
 
 // shut closes what is changed such that it matters who refers to it, and was not closed yet; true if
 // there was any: then everything is judged once more.
-func (s *Store) shut(ctx context.Context, items []applyItem, shut map[string]uint64) (bool, error) {
+func (st *Sets) shut(ctx context.Context, items []applyItem, shut map[string]uint64) (bool, error) {
 	any := false
 	for _, it := range items {
 		if !it.closes() {
 			continue
 		}
 		key := keyOf(it.next.Head().Kind, it.next.Head().Metadata.Name)
-		e, there := s.mirror.get(key)
+		e, there := st.core.mirror.get(key)
 		if !there || e.Revision == shut[key] {
 			continue
 		}
-		at, err := s.close(ctx, e)
+		at, err := st.core.close(ctx, e)
 		if err != nil {
 			return false, err
 		}
@@ -151,8 +151,8 @@ func results(items []applyItem, done map[int]Outcome) []ApplyResult {
 
 // prepare checks the whole set and works out what to write. closed is what somebody else has closed;
 // what is in shut is closed by this Apply.
-func (s *Store) prepare(objs []resource.Object, opts ApplyOptions, shut map[string]uint64) (items []applyItem, closed []string, err error) {
-	c := newChecker(s, len(objs))
+func (st *Sets) prepare(objs []resource.Object, opts ApplyOptions, shut map[string]uint64) (items []applyItem, closed []string, err error) {
+	c := newChecker(st, len(objs))
 	items = make([]applyItem, len(objs))
 	seen := map[string]int{}
 	for i, in := range objs {
@@ -180,11 +180,11 @@ func (s *Store) prepare(objs []resource.Object, opts ApplyOptions, shut map[stri
 			continue
 		}
 		seen[keyOf(h.Kind, h.Metadata.Name)] = i
-		old, err := s.GetObject(h.Kind, h.Metadata.Name)
+		old, err := st.objects.Get(h.Kind, h.Metadata.Name)
 		switch {
 		case err == nil:
 			items[i].old, items[i].at = old, old.Head().Metadata.Revision
-			if e, there := s.mirror.get(keyOf(h.Kind, h.Metadata.Name)); there && e.closed != 0 && e.Revision == items[i].at {
+			if e, there := st.core.mirror.get(keyOf(h.Kind, h.Metadata.Name)); there && e.closed != 0 && e.Revision == items[i].at {
 				old.Head().Metadata.Revision = e.closed // as whoever applies has read it
 				if e.Revision != shut[e.Key] {
 					closed = append(closed, e.Key)
@@ -200,7 +200,7 @@ func (s *Store) prepare(objs []resource.Object, opts ApplyOptions, shut map[stri
 		case protocol.CodeOf(err) == protocol.CodeNotFound:
 			c.identity(i, &in.Head().Metadata, nil)
 			h.Metadata = resource.Metadata{Name: h.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
-			s.stamp(&h.Metadata)
+			st.objects.stamp(&h.Metadata)
 		default:
 			return nil, nil, err
 		}
@@ -216,7 +216,7 @@ func (s *Store) prepare(objs []resource.Object, opts ApplyOptions, shut map[stri
 			if len(wrong) > 0 {
 				continue
 			}
-			if err := s.encrypt(c, i, &items[i], data); err != nil {
+			if err := st.encrypt(c, i, &items[i], data); err != nil {
 				return nil, nil, err
 			}
 		}

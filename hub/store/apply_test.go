@@ -24,7 +24,7 @@ func TestApplyOutcomes(t *testing.T) {
 			t.Errorf("%s %s again: %s", r.Kind, r.Name, r.Outcome)
 		}
 	}
-	before, _ := Get[*resource.Rack](s, "r1")
+	before, _ := Get[*resource.Rack](s.Objects, "r1")
 
 	labelled := storetest.Rack("r1")
 	labelled.Metadata.Labels = map[string]string{"row": "7"}
@@ -37,7 +37,7 @@ func TestApplyOutcomes(t *testing.T) {
 	described.Spec.Description = "row 7"
 	described.Status.Agent = "not for people to write"
 	r = apply(t, s, described)[0]
-	got, _ := Get[*resource.Rack](s, "r1")
+	got, _ := Get[*resource.Rack](s.Objects, "r1")
 	if r.Outcome != Configured || got.Metadata.Generation != 2 || len(got.Metadata.Labels) != 0 || got.Status.Agent != "" {
 		t.Errorf("new spec: %s, %+v", r.Outcome, got)
 	}
@@ -49,15 +49,15 @@ func TestApplyOutcomes(t *testing.T) {
 func TestApplyKeepsTheHubsStatus(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Rack("r1"))
-	rack, _ := Get[*resource.Rack](s, "r1")
+	rack, _ := Get[*resource.Rack](s.Objects, "r1")
 	rack.Status = resource.RackStatus{Agent: "a1", Term: 3}
-	if err := s.Put(t.Context(), rack); err != nil {
+	if err := s.Objects.Put(t.Context(), rack); err != nil {
 		t.Fatal(err)
 	}
 	again := storetest.Rack("r1")
 	again.Spec.Description = "x"
 	apply(t, s, again)
-	if rack, _ = Get[*resource.Rack](s, "r1"); rack.Status.Term != 3 || rack.Spec.Description != "x" {
+	if rack, _ = Get[*resource.Rack](s.Objects, "r1"); rack.Status.Term != 3 || rack.Spec.Description != "x" {
 		t.Fatalf("got %+v", rack)
 	}
 }
@@ -132,11 +132,11 @@ func TestApplyRefuses(t *testing.T) {
 			mem := storetest.NewMemory()
 			s := open(t, mem)
 			apply(t, s, storetest.Site()...)
-			if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
+			if _, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
 				t.Fatal(err)
 			}
 			before, revision, _ := mem.List(t.Context(), "")
-			_, err := s.Apply(t.Context(), row.objs, ApplyOptions{})
+			_, err := s.Sets.Apply(t.Context(), row.objs, ApplyOptions{})
 			wantCode(t, err, row.code)
 			var list ApplyErrors
 			if !errors.As(err, &list) || len(list) != 1 || len(list[0].FieldErrors) != 1 {
@@ -156,7 +156,7 @@ func TestApplyRefuses(t *testing.T) {
 func TestDryRunWritesNothing(t *testing.T) {
 	mem := storetest.NewMemory()
 	s := open(t, mem)
-	res, err := s.Apply(t.Context(), storetest.Site(), ApplyOptions{DryRun: true})
+	res, err := s.Sets.Apply(t.Context(), storetest.Site(), ApplyOptions{DryRun: true})
 	if err != nil || res[0].Outcome != Created {
 		t.Fatalf("%v, %v", res, err)
 	}
@@ -173,7 +173,7 @@ func TestApplyIsWhole(t *testing.T) {
 		mem := storetest.NewMemory()
 		s := open(t, mem)
 		cutAt(mem, cut)
-		_, err := s.Apply(t.Context(), set, ApplyOptions{})
+		_, err := s.Sets.Apply(t.Context(), set, ApplyOptions{})
 		wantCode(t, err, protocol.CodeUnavailable)
 		mem.BeforeWrite = nil
 		if entries, _, err := mem.List(t.Context(), ""); err != nil || len(entries) > 0 {
@@ -210,17 +210,17 @@ func TestApplyOfALargeSetAfterACrash(t *testing.T) {
 		mem := storetest.NewMemory()
 		s := open(t, mem)
 		cutAt(mem, cut)
-		_, err := s.Apply(t.Context(), set, ApplyOptions{})
+		_, err := s.Sets.Apply(t.Context(), set, ApplyOptions{})
 		wantCode(t, err, protocol.CodeUnavailable)
 		mem.BeforeWrite = nil
 		s = open(t, mem)
 		stored := 0
 		for _, kind := range resource.Kinds() {
-			for _, obj := range s.CopyObjects(kind) {
+			for _, obj := range s.Objects.Copies(kind) {
 				stored++
 				if r, ok := obj.(resource.Referrer); ok {
 					for _, ref := range r.References() {
-						if _, err := s.GetObject(ref.Kind, ref.Name); err != nil {
+						if _, err := s.Objects.Get(ref.Kind, ref.Name); err != nil {
 							t.Errorf("cut at %d: %s dangles: %v", cut, ref.Path, err)
 						}
 					}
@@ -247,9 +247,9 @@ func TestApplyWinsOverAStaleMirror(t *testing.T) {
 	mem := storetest.NewMemory()
 	one, two := open(t, mem), open(t, mem)
 	apply(t, one, storetest.Rack("r1"))
-	rack, _ := Get[*resource.Rack](one, "r1")
+	rack, _ := Get[*resource.Rack](one.Objects, "r1")
 	rack.Status.Agent = "a1"
-	if err := one.Put(t.Context(), rack); err != nil {
+	if err := one.Objects.Put(t.Context(), rack); err != nil {
 		t.Fatal(err)
 	}
 	changed := storetest.Rack("r1")
@@ -257,7 +257,7 @@ func TestApplyWinsOverAStaleMirror(t *testing.T) {
 	if r := apply(t, two, changed)[0]; r.Outcome != Configured {
 		t.Fatalf("outcome %s", r.Outcome)
 	}
-	if rack, _ = Get[*resource.Rack](two, "r1"); rack.Status.Agent != "a1" || rack.Spec.Description != "x" {
+	if rack, _ = Get[*resource.Rack](two.Objects, "r1"); rack.Status.Agent != "a1" || rack.Spec.Description != "x" {
 		t.Fatalf("got %+v", rack)
 	}
 }

@@ -8,9 +8,12 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// PutApproval writes an approval: compare-and-set on its revision. The codes are
+// Approvals keeps what people are asked to approve.
+type Approvals struct{ core *core }
+
+// Put writes an approval: compare-and-set on its revision. The codes are
 // invalid, conflict, unavailable and timeout.
-func (s *Store) PutApproval(ctx context.Context, r *StoredApproval) error {
+func (a *Approvals) Put(ctx context.Context, r *StoredApproval) error {
 	const op = "put approval"
 	if !validToken(r.ID) {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not an approval id", r.ID)
@@ -19,7 +22,7 @@ func (s *Store) PutApproval(ctx context.Context, r *StoredApproval) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	revision, err := s.put(ctx, bucketApproval+"."+r.ID, value, r.Revision)
+	revision, err := a.core.put(ctx, bucketApproval+"."+r.ID, value, r.Revision)
 	if err != nil {
 		return stateError(op, err)
 	}
@@ -27,30 +30,30 @@ func (s *Store) PutApproval(ctx context.Context, r *StoredApproval) error {
 	return nil
 }
 
-// Approvals lists all approvals in the order of their ids, which is that of their
+// List lists all approvals in the order of their ids, which is that of their
 // creation. One that cannot be read is left out and logged.
-func (s *Store) Approvals() []StoredApproval { return s.approvals(s.mirror.list(bucketApproval)) }
+func (a *Approvals) List() []StoredApproval { return a.decoded(a.core.mirror.list(bucketApproval)) }
 
-// OpenApprovals lists those that are not over.
-func (s *Store) OpenApprovals() []StoredApproval {
-	return s.approvals(s.mirror.find(openApprovals, anyOpen))
+// Open lists those that are not over.
+func (a *Approvals) Open() []StoredApproval {
+	return a.decoded(a.core.mirror.find(openApprovals, anyOpen))
 }
 
-// OpenApprovalsOf lists those of a rack that are not over.
-func (s *Store) OpenApprovalsOf(rack string) []StoredApproval {
-	return s.approvals(s.mirror.find(openApprovals, reference(resource.KindRack, rack)))
+// OpenOf lists those of a rack that are not over.
+func (a *Approvals) OpenOf(rack string) []StoredApproval {
+	return a.decoded(a.core.mirror.find(openApprovals, reference(resource.KindRack, rack)))
 }
 
-// OpenApprovalsFor lists those for a hold or a server that are not over.
-func (s *Store) OpenApprovalsFor(target string) []StoredApproval {
-	return s.approvals(s.mirror.find(openApprovals, approvedTarget(target)))
+// OpenFor lists those for a hold or a server that are not over.
+func (a *Approvals) OpenFor(target string) []StoredApproval {
+	return a.decoded(a.core.mirror.find(openApprovals, approvedTarget(target)))
 }
 
-func (s *Store) approvals(entries []*cached) (out []StoredApproval) {
+func (a *Approvals) decoded(entries []*cached) (out []StoredApproval) {
 	for _, e := range entries {
 		r, err := decodeApproval(e.Value, e.Revision)
 		if err != nil {
-			s.logger.Error("stored approval cannot be read", "key", e.Key, "err", err)
+			a.core.logger.Error("stored approval cannot be read", "key", e.Key, "err", err)
 			continue
 		}
 		out = append(out, r)
@@ -58,9 +61,9 @@ func (s *Store) approvals(entries []*cached) (out []StoredApproval) {
 	return out
 }
 
-// GetApproval returns one approval; not_found if there is none.
-func (s *Store) GetApproval(id string) (StoredApproval, error) {
-	e, ok := s.mirror.get(bucketApproval + "." + id)
+// Get returns one approval; not_found if there is none.
+func (a *Approvals) Get(id string) (StoredApproval, error) {
+	e, ok := a.core.mirror.get(bucketApproval + "." + id)
 	if !ok || !validToken(id) {
 		return StoredApproval{}, protocol.Errorf(protocol.CodeNotFound, "get approval", "approval %q does not exist", id).
 			WithHint("rackctl approve list; they are forgotten a day after they ended")
@@ -68,30 +71,15 @@ func (s *Store) GetApproval(id string) (StoredApproval, error) {
 	return decodeApproval(e.Value, e.Revision)
 }
 
-// RemoveApproval deletes an approval; one that is gone already is no error. The codes
+// Remove deletes an approval; one that is gone already is no error. The codes
 // are conflict, unavailable and timeout.
-func (s *Store) RemoveApproval(ctx context.Context, id string) error {
-	e, ok := s.mirror.get(bucketApproval + "." + id)
+func (a *Approvals) Remove(ctx context.Context, id string) error {
+	e, ok := a.core.mirror.get(bucketApproval + "." + id)
 	if !ok {
 		return nil
 	}
-	if err := s.remove(ctx, e.Key, e.Revision); err != nil {
+	if err := a.core.remove(ctx, e.Key, e.Revision); err != nil {
 		return stateError("remove approval", err)
 	}
 	return nil
-}
-
-// UnreleaseHold takes back the release of a hold that was not approved: it is as if it
-// had not been released. One that is not released is left as it is. It is for a release
-// that no agent was sent. The codes are not_found, unavailable and timeout.
-func (s *Store) UnreleaseHold(ctx context.Context, id string) error {
-	_, err := s.changeHold(ctx, "take the release back", id, func(h *resource.Hold) (bool, error) {
-		if h.Status.ReleasedAt == nil {
-			return false, nil
-		}
-		h.Status.ReleasedAt, h.Status.ReleasedBy, h.Status.ReleaseReason = nil, "", ""
-		delete(h.Metadata.Annotations, AnnotationReleasedWith)
-		return true, nil
-	})
-	return err
 }

@@ -13,10 +13,10 @@ import (
 // more is written in parts, in the order of kinds, in which a resource comes after those that it
 // refers to, so that a crash between parts leaves no reference without its target.
 type batch struct {
-	store *Store
-	items []applyItem
-	kinds []resource.Kind
-	again bool
+	objects *Objects
+	items   []applyItem
+	kinds   []resource.Kind
+	again   bool
 	// begun is called before each part, if it is there; written for each item that was written.
 	begun   func()
 	written func(i int)
@@ -172,7 +172,7 @@ func (b *batch) flush(ctx context.Context) error {
 	if b.begun != nil {
 		b.begun()
 	}
-	revisions, err := b.store.transact(Patient(ctx), b.list, b.judge, b.again)
+	revisions, err := b.objects.transact(Patient(ctx), b.list, b.judge, b.again)
 	if err != nil {
 		return stateError("write a set", err)
 	}

@@ -42,7 +42,7 @@ func TestExchangesAreInOnePart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Apply(t.Context(), manyServers(n, 1), ApplyOptions{})
+	_, err = s.Sets.Apply(t.Context(), manyServers(n, 1), ApplyOptions{})
 	wantCode(t, err, protocol.CodeInvalid)
 	entries, now, err := mem.List(t.Context(), "")
 	if err != nil {

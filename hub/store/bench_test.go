@@ -28,7 +28,7 @@ func fleetStore(b *testing.B, n int) *Store {
 		set = append(set, storetest.BMC(bmc, rack),
 			storetest.Server(fmt.Sprintf("n%d", i), bmc, "boot-"+rack, fmt.Sprintf("52:54:00:00:%02x:%02x", i/256, i%256)))
 	}
-	if _, err := s.Apply(b.Context(), set, ApplyOptions{}); err != nil {
+	if _, err := s.Sets.Apply(b.Context(), set, ApplyOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	return s
@@ -37,7 +37,7 @@ func fleetStore(b *testing.B, n int) *Store {
 func BenchmarkListServers(b *testing.B) {
 	s := fleetStore(b, 1000)
 	for b.Loop() {
-		if len(List[*resource.Server](s)) != 1000 {
+		if len(List[*resource.Server](s.Objects)) != 1000 {
 			b.Fatal("servers are missing")
 		}
 	}
@@ -47,18 +47,18 @@ func BenchmarkListServers(b *testing.B) {
 func BenchmarkCreateHold(b *testing.B) {
 	s := fleetStore(b, 1000)
 	for i := range 1000 {
-		if _, err := s.CreateHold(b.Context(), storetest.Hold("admin", "old", fmt.Sprintf("n%d", i))); err != nil {
+		if _, err := s.Holds.Create(b.Context(), storetest.Hold("admin", "old", fmt.Sprintf("n%d", i))); err != nil {
 			b.Fatal(err)
 		}
 	}
 	i := 0
 	for b.Loop() {
 		i++
-		h, err := s.CreateHold(b.Context(), storetest.Hold("admin", fmt.Sprintf("k%d", i), "n1"))
+		h, err := s.Holds.Create(b.Context(), storetest.Hold("admin", fmt.Sprintf("k%d", i), "n1"))
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := s.Remove(b.Context(), h); err != nil {
+		if err := s.Objects.Remove(b.Context(), h); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func BenchmarkCreateHold(b *testing.B) {
 func BenchmarkApplyOneServer(b *testing.B) {
 	s := fleetStore(b, 1000)
 	for b.Loop() {
-		if _, err := s.Apply(b.Context(), []resource.Object{storetest.Server("n1", "b1", "boot-r0", "52:54:00:00:00:01")}, ApplyOptions{}); err != nil {
+		if _, err := s.Sets.Apply(b.Context(), []resource.Object{storetest.Server("n1", "b1", "boot-r0", "52:54:00:00:00:01")}, ApplyOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -76,7 +76,7 @@ func BenchmarkApplyOneServer(b *testing.B) {
 // BenchmarkOpen opens a store of 10,000 servers in memory.
 func BenchmarkOpen(b *testing.B) {
 	s := fleetStore(b, 10_000)
-	mem := s.kv.(*storetest.Memory)
+	mem := s.core.kv.(*storetest.Memory)
 	for b.Loop() {
 		if _, err := Open(b.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: rand.Text}); err != nil {
 			b.Fatal(err)
@@ -127,7 +127,7 @@ func BenchmarkImport(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		res, err := s.Import(b.Context(), fleet(), ImportOptions{})
+		res, err := s.Sets.Import(b.Context(), fleet(), ImportOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func (c *checker) uniqueMACs(items []applyItem, inSet map[string]resource.Object
 		for _, other := range before[mac] {
 			clash(other)
 		}
-		for _, other := range Find(c.store, BMCsByMAC, mac) {
+		for _, other := range Find(c.sets.objects, BMCsByMAC, mac) {
 			if inSet[keyOf(resource.KindBMC, other.Metadata.Name)] == nil {
 				clash(other)
 			}

@@ -11,7 +11,7 @@ import (
 
 func refused(t *testing.T, s *Store, want string, objs ...resource.Object) {
 	t.Helper()
-	_, err := s.Apply(t.Context(), objs, ApplyOptions{By: "test"})
+	_, err := s.Sets.Apply(t.Context(), objs, ApplyOptions{By: "test"})
 	if protocol.CodeOf(err) != protocol.CodeInvalid || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v; want %q", err, want)
 	}
@@ -39,10 +39,10 @@ func TestApplyAcceptsBMC(t *testing.T) {
 
 	mine := storetest.BMC("b1", "r1")
 	mine.Status = resource.BMCStatus{State: resource.BMCPending, AcceptedBy: "root", Address: "https://10.9.9.9"}
-	if _, err := s.Apply(t.Context(), []resource.Object{mine}, ApplyOptions{By: "anna"}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{mine}, ApplyOptions{By: "anna"}); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := Get[*resource.BMC](s, "b1")
+	got, _ := Get[*resource.BMC](s.Objects, "b1")
 	if got.Status.State != resource.BMCAccepted || got.Status.AcceptedBy != "anna" || got.Status.Address != "" {
 		t.Errorf("stored %+v", got.Status)
 	}
@@ -50,18 +50,18 @@ func TestApplyAcceptsBMC(t *testing.T) {
 	found := &resource.BMC{Spec: resource.BMCSpec{RackRef: resource.Ref{Name: "r1"}, MACAddress: "3c:ec:ef:00:00:01"}}
 	found.Metadata.Name = "found"
 	found.Status = resource.BMCStatus{State: resource.BMCPending, Found: &resource.FoundBMC{MAC: "3c:ec:ef:00:00:01"}, Address: "https://10.7.0.130"}
-	if err := s.Put(t.Context(), found); err != nil {
+	if err := s.Objects.Put(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Apply(t.Context(), []resource.Object{bmcByMAC("found", "3C-EC-EF-00-00-01")}, ApplyOptions{By: "bert"}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{bmcByMAC("found", "3C-EC-EF-00-00-01")}, ApplyOptions{By: "bert"}); err != nil {
 		t.Fatal(err)
 	}
-	got, _ = Get[*resource.BMC](s, "found")
+	got, _ = Get[*resource.BMC](s.Objects, "found")
 	if got.Pending() || got.Status.AcceptedBy != "bert" || got.Status.Address != "https://10.7.0.130" {
 		t.Errorf("accepted with a manifest: %+v", got.Status)
 	}
 	apply(t, s, bmcByMAC("found", "3c:ec:ef:00:00:02"))
-	if got, _ = Get[*resource.BMC](s, "found"); got.Status.Address != "" || got.Status.Found != nil || got.Status.AcceptedBy != "bert" {
+	if got, _ = Get[*resource.BMC](s.Objects, "found"); got.Status.Address != "" || got.Status.Found != nil || got.Status.AcceptedBy != "bert" {
 		t.Errorf("with another interface: %+v", got.Status)
 	}
 }
@@ -94,12 +94,12 @@ func TestSegmentRoles(t *testing.T) {
 func TestApplyCreate(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Site()...)
-	before, _ := Get[*resource.Server](s, "n1")
+	before, _ := Get[*resource.Server](s.Objects, "n1")
 	next := storetest.Server("n1", "b1", "boot", "52:54:00:00:00:77")
-	if _, err := s.Apply(t.Context(), []resource.Object{next}, ApplyOptions{Create: true}); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{next}, ApplyOptions{Create: true}); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("created again: %v", err)
 	}
-	if after, _ := Get[*resource.Server](s, "n1"); after.Metadata.Revision != before.Metadata.Revision {
+	if after, _ := Get[*resource.Server](s.Objects, "n1"); after.Metadata.Revision != before.Metadata.Revision {
 		t.Error("it was changed")
 	}
 }
@@ -110,16 +110,16 @@ func TestInventories(t *testing.T) {
 	apply(t, s, storetest.Rack("r1"), storetest.BMC("b1", "r1"))
 	put := func(uid string, revision uint64, systems int) error {
 		v := &Inventory{BMC: "b1", UID: uid, Systems: make([]protocol.Inventory, systems), Revision: revision}
-		return s.PutInventory(t.Context(), v)
+		return s.Inventories.Put(t.Context(), v)
 	}
 	if err := put("u1", 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	first := s.PeekInventory("b1", "u1")
-	if first == nil || len(first.Systems) != 1 || first != s.PeekInventory("b1", "u1") {
+	first := s.Inventories.Peek("b1", "u1")
+	if first == nil || len(first.Systems) != 1 || first != s.Inventories.Peek("b1", "u1") {
 		t.Errorf("got %+v, and it is decoded each time", first)
 	}
-	if s.PeekInventory("b1", "u2") != nil || s.PeekInventory("b2", "u1") != nil {
+	if s.Inventories.Peek("b1", "u2") != nil || s.Inventories.Peek("b2", "u1") != nil {
 		t.Error("another BMC has its inventory")
 	}
 	if err := put("u1", 0, 2); protocol.CodeOf(err) != protocol.CodeConflict {
@@ -131,29 +131,29 @@ func TestInventories(t *testing.T) {
 	if err := put("u2", 0, 3); err != nil {
 		t.Errorf("of the next BMC of the name: %v", err)
 	}
-	if err := put("u2", s.PeekInventory("b1", "u2").Revision, 5000); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if err := put("u2", s.Inventories.Peek("b1", "u2").Revision, 5000); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("too large: %v", err)
 	}
-	if got := open(t, mem).PeekInventory("b1", "u2"); got == nil || len(got.Systems) != 3 {
+	if got := open(t, mem).Inventories.Peek("b1", "u2"); got == nil || len(got.Systems) != 3 {
 		t.Errorf("after a restart: %+v", got)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", "u2") != nil {
+	if err := s.Inventories.Sweep(t.Context()); err != nil || s.Inventories.Peek("b1", "u2") != nil {
 		t.Errorf("left though there is another BMC of its name: %v", err)
 	}
-	b, err := Get[*resource.BMC](s, "b1")
+	b, err := Get[*resource.BMC](s.Objects, "b1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := put(b.Metadata.UID, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) == nil {
+	if err := s.Inventories.Sweep(t.Context()); err != nil || s.Inventories.Peek("b1", b.Metadata.UID) == nil {
 		t.Errorf("swept with its BMC there: %v", err)
 	}
 	if _, err := s.Delete(t.Context(), resource.KindBMC, "b1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepInventories(t.Context()); err != nil || s.PeekInventory("b1", b.Metadata.UID) != nil {
+	if err := s.Inventories.Sweep(t.Context()); err != nil || s.Inventories.Peek("b1", b.Metadata.UID) != nil {
 		t.Errorf("left when its BMC went: %v", err)
 	}
 }

@@ -3,16 +3,31 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	"rackboot/protocol"
 	"rackboot/state"
 )
 
+// book is a bucket whose entries are decoded once for each revision, and shared by
+// everybody who reads. It is safe for concurrent use.
+type book[V any] struct {
+	core     *core
+	bucket   string
+	what     string // for messages
+	decode   func([]byte) (*V, error)
+	encode   func(*V) ([]byte, error)
+	revision func(*V) *uint64 // for compare-and-set; 0 creates
+
+	mu sync.RWMutex
+	by map[string]*V
+}
+
 func (b *book[V]) key(name string) string { return b.bucket + "." + name }
 
 // peek is what is stored under a name, for reading only; nil if nothing is.
 func (b *book[V]) peek(name string) *V {
-	e, ok := b.store.mirror.get(b.key(name))
+	e, ok := b.core.mirror.get(b.key(name))
 	if !ok {
 		return nil
 	}
@@ -21,7 +36,7 @@ func (b *book[V]) peek(name string) *V {
 
 // list is everything, in the order of the names, for reading only.
 func (b *book[V]) list() []*V {
-	entries := b.store.mirror.list(b.bucket)
+	entries := b.core.mirror.list(b.bucket)
 	out := make([]*V, len(entries))
 	for i, e := range entries {
 		out[i] = b.of(e.Entry)
@@ -31,7 +46,7 @@ func (b *book[V]) list() []*V {
 
 // find is what an index has of a key, as list is.
 func (b *book[V]) find(index, key string) (out []*V) {
-	for _, e := range b.store.mirror.find(index, key) {
+	for _, e := range b.core.mirror.find(index, key) {
 		if bucket, _ := split(e.Key); bucket == b.bucket {
 			out = append(out, b.of(e.Entry))
 		}
@@ -51,7 +66,7 @@ func (b *book[V]) of(e state.Entry) *V {
 	}
 	v, err := b.decode(e.Value)
 	if err != nil {
-		b.store.logger.Error("what is stored cannot be read", "key", e.Key, "err", err)
+		b.core.logger.Error("what is stored cannot be read", "key", e.Key, "err", err)
 		v = new(V)
 	}
 	*b.revision(v) = e.Revision
@@ -76,7 +91,7 @@ func (b *book[V]) put(ctx context.Context, name string, v *V) error {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
 	revision := b.revision(v)
-	if *revision, err = b.store.put(ctx, b.key(name), value, *revision); err != nil {
+	if *revision, err = b.core.put(ctx, b.key(name), value, *revision); err != nil {
 		return stateError(op, err)
 	}
 	return nil
@@ -84,7 +99,7 @@ func (b *book[V]) put(ctx context.Context, name string, v *V) error {
 
 // remove deletes at a revision. The codes are conflict, unavailable and timeout.
 func (b *book[V]) remove(ctx context.Context, name string, revision uint64) error {
-	if err := b.store.remove(ctx, b.key(name), revision); err != nil {
+	if err := b.core.remove(ctx, b.key(name), revision); err != nil {
 		return stateError("remove "+b.what, err)
 	}
 	b.forget(name)
@@ -99,7 +114,7 @@ func (b *book[V]) forget(name string) {
 
 // sweep removes what is needed no more. The codes are those of remove.
 func (b *book[V]) sweep(ctx context.Context, needed func(name string) bool) error {
-	for _, e := range b.store.mirror.list(b.bucket) {
+	for _, e := range b.core.mirror.list(b.bucket) {
 		_, name := split(e.Key)
 		if needed(name) {
 			continue

@@ -50,7 +50,7 @@ func TestBootImageAdmission(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, storetest.NewMemory())
 			apply(t, s, bootImage("os-1", "1.0", "a"))
-			res, err := s.Apply(t.Context(), row.apply, ApplyOptions{By: "ann"})
+			res, err := s.Sets.Apply(t.Context(), row.apply, ApplyOptions{By: "ann"})
 			switch {
 			case row.refused == "" && (err != nil || res[0].Outcome != row.outcome):
 				t.Errorf("%+v, %v", res, err)
@@ -65,32 +65,32 @@ func TestBootImageAdmission(t *testing.T) {
 func TestBootImageStatus(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, bootImage("os-1", "1.0", "a"))
-	b, err := Get[*resource.BootImage](s, "os-1")
+	b, err := Get[*resource.BootImage](s.Objects, "os-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	digest := "sha256:" + strings.Repeat("a", 64)
 	proved := map[string]resource.BootImageVerified{digest: {At: time.Unix(1, 0).UTC(), Size: 7, Digest: digest}}
-	if err := s.PutVerified(t.Context(), "os-1", "another", proved); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if err := s.BootImages.PutVerified(t.Context(), "os-1", "another", proved); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("of another entry of the name: %v", err)
 	}
 	b.Status.Stamp = &resource.BootImageStamp{Version: "1.0"}
 	b.Status.Conditions = []resource.ConditionState{{Code: resource.CondImageUnverified}}
-	if err := s.Put(t.Context(), b); err != nil {
+	if err := s.Objects.Put(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutVerified(t.Context(), "os-1", b.Metadata.UID, proved); err != nil {
+	if err := s.BootImages.PutVerified(t.Context(), "os-1", b.Metadata.UID, proved); err != nil {
 		t.Fatal(err)
 	}
 	again := bootImage("os-1", "1.0", "a")
 	again.Metadata.Labels = map[string]string{"a": "b"}
 	again.Status.Verified = map[string]resource.BootImageVerified{"sha256:" + strings.Repeat("f", 64): {Size: 1}}
 	apply(t, s, again)
-	got, err := Get[*resource.BootImage](s, "os-1")
+	got, err := Get[*resource.BootImage](s.Objects, "os-1")
 	if err != nil || got.Status.Stamp == nil || len(got.Status.Verified) != 1 || got.Status.Verified[digest].Size != 7 || got.Status.Conditions != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if files := s.HubFiles(); !files[digest] || !files["sha256:"+strings.Repeat("f", 64)] || len(files) != 2 {
+	if files := s.BootImages.Files(); !files[digest] || !files["sha256:"+strings.Repeat("f", 64)] || len(files) != 2 {
 		t.Errorf("%v", files)
 	}
 }
@@ -111,25 +111,25 @@ func TestBootImageDeletion(t *testing.T) {
 			apply(t, s, append(storetest.Site(), bootImage("os-1", "1.0", "a"))...)
 			obj, err := clone(obj)
 			if err == nil {
-				err = s.Put(t.Context(), obj)
+				err = s.Objects.Put(t.Context(), obj)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = s.Delete(t.Context(), resource.KindBootImage, "os-1")
 			if who == "GroupRevision/g-1" {
-				if err != nil || !s.HubFiles()[image.Artefacts[0].Digest] {
-					t.Errorf("%v, files %v", err, s.HubFiles())
+				if err != nil || !s.BootImages.Files()[image.Artefacts[0].Digest] {
+					t.Errorf("%v, files %v", err, s.BootImages.Files())
 				}
 				return
 			}
 			if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), who) {
 				t.Errorf("deleted: %v", err)
 			}
-			if who != "Claim/c" && !s.HubFiles()[image.Artefacts[0].Digest] {
+			if who != "Claim/c" && !s.BootImages.Files()[image.Artefacts[0].Digest] {
 				t.Error("its files may be removed")
 			}
-			if err := s.Remove(t.Context(), obj); err != nil {
+			if err := s.Objects.Remove(t.Context(), obj); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Delete(t.Context(), resource.KindBootImage, "os-1"); err != nil {
@@ -145,7 +145,7 @@ func TestClaimNamesBootImage(t *testing.T) {
 	apply(t, s, storetest.Site()...)
 	claim := storetest.Claim("c", "n1")
 	claim.Spec.Image = "bootimage/os-1"
-	_, err := s.Apply(t.Context(), []resource.Object{claim}, ApplyOptions{})
+	_, err := s.Sets.Apply(t.Context(), []resource.Object{claim}, ApplyOptions{})
 	if _, is := errors.AsType[ApplyErrors](err); !is || !strings.Contains(err.Error(), `spec.image: BootImage "os-1" does not exist`) {
 		t.Errorf("dangling: %v", err)
 	}

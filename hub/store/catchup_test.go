@@ -27,10 +27,10 @@ func TestDeletionForgottenMeanwhile(t *testing.T) {
 		if n, err := mem.Forget(t.Context(), time.Now().Add(time.Hour)); n != 1 || err != nil {
 			t.Fatalf("%d keys were forgotten, %v", n, err)
 		}
-		if err := two.Remove(t.Context(), must(Get[*resource.Rack](two, "stays"))); err != nil {
+		if err := two.Objects.Remove(t.Context(), must(Get[*resource.Rack](two.Objects, "stays"))); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(List[*resource.Rack](two)); n != 2 {
+		if n := len(List[*resource.Rack](two.Objects)); n != 2 {
 			t.Errorf("%d racks before it follows", n)
 		}
 		changed, unsubscribe := two.Subscribe()
@@ -61,14 +61,14 @@ func TestStoreSetBack(t *testing.T) {
 		mem := storetest.NewMemory()
 		two := open(t, mem)
 		apply(t, two, storetest.Rack("a"))
-		two.mirror.seen(100)
+		two.core.mirror.seen(100)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- two.Run(ctx) }()
 		time.Sleep(3 * rewatchAfter)
 		wants(t, two, "a")
-		if two.mirror.position() != 100 {
-			t.Errorf("it follows from %d", two.mirror.position())
+		if two.core.mirror.position() != 100 {
+			t.Errorf("it follows from %d", two.core.mirror.position())
 		}
 		cancel()
 		if err := <-done; err != nil {
@@ -86,7 +86,7 @@ func must[T any](v T, err error) T {
 
 func wants(t *testing.T, s *Store, names ...string) {
 	t.Helper()
-	got := List[*resource.Rack](s)
+	got := List[*resource.Rack](s.Objects)
 	for i, r := range got {
 		if i >= len(names) || r.Metadata.Name != names[i] {
 			t.Errorf("%s is there, want %q", r.Metadata.Name, names)

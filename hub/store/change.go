@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
@@ -67,12 +66,12 @@ func (c change) of(r rule) taker {
 // that what they rest on is still at the revision at which it was judged. With again, after a
 // conflict, it reads each rule's key and expects nothing. It returns the revisions of the
 // changes. What is only changed in itself is one write.
-func (s *Store) transact(ctx context.Context, list []change, checks map[string]uint64, again bool) ([]uint64, error) {
+func (objs *Objects) transact(ctx context.Context, list []change, checks map[string]uint64, again bool) ([]uint64, error) {
 	ops := make([]state.Op, 0, len(list)+len(checks))
 	for _, c := range list {
 		ops = append(ops, c.op())
 	}
-	rules, err := s.ruleOps(ctx, list, again)
+	rules, err := objs.ruleOps(ctx, list, again)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (s *Store) transact(ctx context.Context, list []change, checks map[string]u
 			ops = append(ops, state.Op{Kind: state.OpCheck, Key: key, Revision: checks[key]})
 		}
 	}
-	revisions, err := s.commit(ctx, ops)
+	revisions, err := objs.core.commit(ctx, ops)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +97,7 @@ type turnover struct{ leave, come []taker }
 
 // ruleOps are the ops of the rules of changes. A key is read where somebody leaves it or others
 // may be there; else it is created, and a conflict says if that was wrong.
-func (s *Store) ruleOps(ctx context.Context, list []change, again bool) (ops []state.Op, err error) {
+func (objs *Objects) ruleOps(ctx context.Context, list []change, again bool) (ops []state.Op, err error) {
 	keys := map[string]*turnover{}
 	at := func(r rule) *turnover {
 		if keys[r.key] == nil {
@@ -118,14 +117,14 @@ func (s *Store) ruleOps(ctx context.Context, list []change, again bool) (ops []s
 		t := keys[key]
 		var there []taker
 		var revision uint64
-		if again || len(t.leave) > 0 || s.peopled(key) {
-			if there, revision, err = s.takers(ctx, key); err != nil {
+		if again || len(t.leave) > 0 || objs.peopled(key) {
+			if there, revision, err = objs.takers(ctx, key); err != nil {
 				return nil, err
 			}
 		}
 		next, clash := t.apply(there)
 		if clash != nil {
-			s.refresh(ctx, key)
+			objs.core.refresh(ctx, key)
 			return nil, &takenError{key, *clash}
 		}
 		switch {
@@ -162,14 +161,14 @@ func (t *turnover) apply(there []taker) (next []taker, clash *taker) {
 }
 
 // peopled reports whether others are to be expected at a rule's key: other systems of a BMC.
-func (s *Store) peopled(key string) bool {
+func (objs *Objects) peopled(key string) bool {
 	bmc, ok := strings.CutPrefix(key, systemRule)
-	return ok && len(Referring[*resource.Server](s, resource.KindBMC, bmc)) > 0
+	return ok && len(Referring[*resource.Server](objs, resource.KindBMC, bmc)) > 0
 }
 
 // takers reads who has what a rule is about.
-func (s *Store) takers(ctx context.Context, key string) ([]taker, uint64, error) {
-	e, err := s.kv.Get(ctx, key)
+func (objs *Objects) takers(ctx context.Context, key string) ([]taker, uint64, error) {
+	e, err := objs.core.kv.Get(ctx, key)
 	if errors.Is(err, state.ErrNotFound) {
 		return nil, 0, nil
 	}
@@ -178,20 +177,4 @@ func (s *Store) takers(ctx context.Context, key string) ([]taker, uint64, error)
 	}
 	list, err := readTakers(e)
 	return list, e.Revision, err
-}
-
-func readTakers(e state.Entry) (list []taker, err error) {
-	if err := json.Unmarshal(e.Value, &list); err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, "read rule", "stored %s cannot be read: %w", e.Key, err).
-			WithHint("start the hub again: it writes the keys of rules anew where they are not right")
-	}
-	return list, nil
-}
-
-// stored is the key of a taker.
-func (t taker) stored() string {
-	if t.Kind == requestKind {
-		return requestBucket + "." + t.Name
-	}
-	return keyOf(t.Kind, t.Name)
 }

@@ -137,13 +137,13 @@ func (c *checker) change(i int, it applyItem, lookup func(resource.Kind, string)
 			c.add(i, "spec.rackRef.name", "a segment cannot move from rack %q; delete it and create it in the other rack", was)
 		}
 		if !next.Spec.Role.BootsHosts() && it.old.(*resource.Segment).Spec.Role.BootsHosts() {
-			if who := c.store.referring(resource.KindSegment, next.Metadata.Name, resource.KindServer); len(who) > 0 {
+			if who := c.sets.objects.referring(resource.KindSegment, next.Metadata.Name, resource.KindServer); len(who) > 0 {
 				c.add(i, "spec.role", "nothing boots from a segment of role bmc, and %s do; use role both", joined(who))
 			}
 		}
 	case *resource.Secret:
 		if was := it.old.(*resource.Secret).Spec.Type; was != next.Spec.Type {
-			if who := c.store.SecretUsers(next.Metadata.Name); len(who) > 0 {
+			if who := c.sets.secrets.Users(next.Metadata.Name); len(who) > 0 {
 				c.add(i, "spec.type", "the type cannot change from %s while %s use it", was, joined(who))
 			}
 		}
@@ -156,7 +156,7 @@ func (c *checker) change(i int, it applyItem, lookup func(resource.Kind, string)
 		if !exchanged(it) {
 			return
 		}
-		if who := c.store.users(next.Metadata.Name); len(who) > 0 {
+		if who := c.sets.objects.users(next.Metadata.Name); len(who) > 0 {
 			c.add(i, "spec.bmcRef.name", "bmcRef and systemURI cannot change while the server is in use by %s", joined(who))
 		}
 	case *resource.Maintenance:

@@ -12,7 +12,7 @@ import (
 // uid or revision that is not the stored one) is reported with that code when
 // nothing is invalid.
 type checker struct {
-	store    *Store
+	sets     *Sets
 	errs     []ApplyError // one per object, empty FieldErrors where all is well
 	conflict bool
 	invalid  bool
@@ -20,7 +20,7 @@ type checker struct {
 	closed   []string          // what was looked up and is closed
 }
 
-func newChecker(s *Store, n int) *checker { return &checker{store: s, errs: make([]ApplyError, n)} }
+func newChecker(st *Sets, n int) *checker { return &checker{sets: st, errs: make([]ApplyError, n)} }
 
 func (c *checker) name(i int, h *resource.Header) {
 	c.errs[i].Index, c.errs[i].Kind, c.errs[i].Name = i, h.Kind, h.Metadata.Name
@@ -55,7 +55,7 @@ func (c *checker) err() error {
 
 // stored looks up what is in the store, and notes at which revision.
 func (c *checker) stored(kind resource.Kind, name string) resource.Object {
-	e, there := c.store.mirror.get(keyOf(kind, name))
+	e, there := c.sets.core.mirror.get(keyOf(kind, name))
 	if !there {
 		return nil
 	}

@@ -67,14 +67,14 @@ func TestDeletionDies(t *testing.T) {
 		mem := storetest.NewMemory()
 		s := dying(t, mem, closed)
 		apply(t, s, storetest.Site()...)
-		before := must(Get[*resource.Server](s, "n1")).Metadata.Revision
+		before := must(Get[*resource.Server](s.Objects, "n1")).Metadata.Revision
 		dies(t, closed, func() { _, _ = s.Delete(t.Context(), resource.KindServer, "n1") })
 
 		s = open(t, mem)
 		_, err := s.Delete(t.Context(), resource.KindServer, "n1", AtRevision(before-1))
 		wantCode(t, err, protocol.CodeConflict)
 		begun := time.Now()
-		if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
+		if _, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begun); waited > closedFor {
@@ -84,12 +84,12 @@ func TestDeletionDies(t *testing.T) {
 		wantCode(t, err, protocol.CodeConflict)
 
 		s = dying(t, mem, closed)
-		before = must(Get[*resource.Server](s, "n2")).Metadata.Revision
+		before = must(Get[*resource.Server](s.Objects, "n2")).Metadata.Revision
 		dies(t, closed, func() { _, _ = s.Delete(t.Context(), resource.KindServer, "n2") })
 		s = dying(t, mem, erased)
 		dies(t, erased, func() { _, _ = s.Delete(t.Context(), resource.KindServer, "n2", AtRevision(before)) })
 		s = open(t, mem)
-		if _, err := Peek[*resource.Server](s, "n2"); protocol.CodeOf(err) != protocol.CodeNotFound {
+		if _, err := Peek[*resource.Server](s.Objects, "n2"); protocol.CodeOf(err) != protocol.CodeNotFound {
 			t.Errorf("it is there: %v", err)
 		}
 		entries, _, err := mem.List(t.Context(), "")
@@ -128,23 +128,23 @@ func TestClosedInTheSet(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		running := make(chan error, 1)
 		go func() { running <- two.Run(ctx) }()
-		e, _ := one.mirror.get(keyOf(resource.KindBMC, "b1"))
-		at, err := one.close(t.Context(), e)
+		e, _ := one.core.mirror.get(keyOf(resource.KindBMC, "b1"))
+		at, err := one.core.close(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		applied := make(chan error, 1)
 		go func() {
-			_, err := two.Apply(ctx, []resource.Object{storetest.BMC("b1", "r1"), storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")}, ApplyOptions{})
+			_, err := two.Sets.Apply(ctx, []resource.Object{storetest.BMC("b1", "r1"), storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")}, ApplyOptions{})
 			applied <- err
 		}()
 		synctest.Wait()
 		if len(applied) > 0 {
 			t.Fatalf("it did not wait: %v", <-applied)
 		}
-		old := must(one.GetObject(resource.KindBMC, "b1"))
-		if _, err := one.transact(t.Context(), []change{changeOf(old, nil, at, nil)}, nil, false); err != nil {
+		old := must(one.Objects.Get(resource.KindBMC, "b1"))
+		if _, err := one.Objects.transact(t.Context(), []change{changeOf(old, nil, at, nil)}, nil, false); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-applied; err != nil {
@@ -169,11 +169,11 @@ func TestChangesThatClose(t *testing.T) {
 	s := open(t, mem)
 	apply(t, s, append(storetest.Site(), storetest.BMC("b3", "r1"), storetest.BMC("b4", "r1"))...)
 	other := open(t, mem) // which does not follow
-	if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
+	if _, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	moved := func(name, bmc, mac string) error {
-		_, err := other.Apply(t.Context(), []resource.Object{storetest.Server(name, bmc, "boot", mac)}, ApplyOptions{})
+		_, err := other.Sets.Apply(t.Context(), []resource.Object{storetest.Server(name, bmc, "boot", mac)}, ApplyOptions{})
 		return err
 	}
 	wantCode(t, moved("n1", "b3", "52:54:00:00:00:01"), protocol.CodeInvalid)
@@ -182,7 +182,7 @@ func TestChangesThatClose(t *testing.T) {
 	}
 	seg := storetest.Segment("boot", "r1")
 	seg.Spec.Role = resource.SegmentBMC
-	_, err := open(t, mem).Apply(t.Context(), []resource.Object{seg}, ApplyOptions{})
+	_, err := open(t, mem).Sets.Apply(t.Context(), []resource.Object{seg}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeInvalid)
 	entries, _, err := mem.List(t.Context(), "")
 	if err != nil {
@@ -203,26 +203,26 @@ func TestStatusIsOneWrite(t *testing.T) {
 	mem := storetest.NewMemory()
 	s := open(t, mem)
 	apply(t, s, storetest.Site()...)
-	n := must(Get[*resource.Server](s, "n1"))
+	n := must(Get[*resource.Server](s.Objects, "n1"))
 	n.Status.AcceptedIdentity = "x"
 	var written []string
 	mem.BeforeWrite = func(key string) error {
 		written = append(written, key)
 		return nil
 	}
-	before := s.mirror.position()
-	if err := s.Put(t.Context(), n); err != nil {
+	before := s.core.mirror.position()
+	if err := s.Objects.Put(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"res.servers.n1"}; !slices.Equal(written, want) || s.mirror.position() != before {
+	if want := []string{"res.servers.n1"}; !slices.Equal(written, want) || s.core.mirror.position() != before {
 		t.Errorf("%q was written, want %q", written, want)
 	}
 	mem.BeforeWrite = nil
-	c := must(s.Apply(t.Context(), []resource.Object{storetest.Claim("c1", "n1"), storetest.Claim("c2", "n1")}, ApplyOptions{}))
+	c := must(s.Sets.Apply(t.Context(), []resource.Object{storetest.Claim("c1", "n1"), storetest.Claim("c2", "n1")}, ApplyOptions{}))
 	for i, want := range []protocol.Code{"", protocol.CodeConflict} {
 		cl := c[i].Object.(*resource.Claim)
 		cl.Status.Server = "n1"
-		if err := s.Put(t.Context(), cl); protocol.CodeOf(err) != want || (want != "") != errors.Is(err, state.ErrConflict) {
+		if err := s.Objects.Put(t.Context(), cl); protocol.CodeOf(err) != want || (want != "") != errors.Is(err, state.ErrConflict) {
 			t.Errorf("claim %d: %v, want %q", i, err, want)
 		}
 	}

@@ -21,12 +21,12 @@ func write(key string, value []byte, revision uint64) state.Op {
 
 // commit writes several keys, all or nothing, then the mirror, in which nobody sees half of it.
 // The revisions are those of the ops.
-func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
-	if err := s.healthy(); err != nil {
+func (co *core) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
+	if err := co.healthy(); err != nil {
 		return nil, err
 	}
-	s.Haste.GiveWay(ctx)
-	revisions, err := s.joint.commit(ctx, ops)
+	co.haste.GiveWay(ctx)
+	revisions, err := co.joint.commit(ctx, ops)
 	if errors.Is(err, state.ErrConflict) {
 		lost := state.Conflicting(err)
 		if len(lost) == 0 { // it is not known which
@@ -34,7 +34,7 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 				lost = append(lost, o.Key)
 			}
 		}
-		s.refresh(ctx, lost...)
+		co.refresh(ctx, lost...)
 	}
 	if err != nil {
 		return nil, err
@@ -49,60 +49,60 @@ func (s *Store) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 		case state.OpDelete:
 			change = append(change, cached{Entry: state.Entry{Key: o.Key, Revision: o.Revision, Deleted: true}})
 		case state.OpCreate, state.OpUpdate:
-			change = append(change, s.readLogged(state.Entry{Key: o.Key, Value: o.Value, Revision: revisions[i]}))
+			change = append(change, co.readLogged(state.Entry{Key: o.Key, Value: o.Value, Revision: revisions[i]}))
 		}
 	}
-	s.mirror.applyOwn(change...)
+	co.mirror.applyOwn(change...)
 	return revisions, nil
 }
 
 // refresh brings keys up to date after a lost compare-and-set, so that a retry sees what it lost to.
 // That is waited for, since what others wrote may be a commit, of which one key alone would be
 // half. Only where nothing is watched the keys are read one by one.
-func (s *Store) refresh(ctx context.Context, keys ...string) {
+func (co *core) refresh(ctx context.Context, keys ...string) {
 	wait, stop := context.WithTimeout(ctx, refreshWait)
 	defer stop()
 	for _, key := range keys {
-		e, err := s.kv.Get(ctx, key)
-		old, had := s.mirror.get(key)
+		e, err := co.kv.Get(ctx, key)
+		old, had := co.mirror.get(key)
 		switch {
 		case err == nil && aside(key):
-			if !s.awaits(wait, func() bool { return s.mirror.position() >= e.Revision }) {
-				s.refreshTakers(ctx, e)
+			if !co.awaits(wait, func() bool { return co.mirror.position() >= e.Revision }) {
+				co.refreshTakers(ctx, e)
 			}
 		case err == nil:
-			if !s.awaits(wait, func() bool { return s.mirror.has(key, e.Revision) || s.mirror.position() >= e.Revision }) {
-				s.mirror.apply(s.readLogged(e))
+			if !co.awaits(wait, func() bool { return co.mirror.has(key, e.Revision) || co.mirror.position() >= e.Revision }) {
+				co.mirror.apply(co.readLogged(e))
 			}
 		case errors.Is(err, state.ErrNotFound) && had:
-			gone := func() bool { return !s.mirror.lives(key, old.Revision) }
-			if s.awaits(wait, gone); !gone() { // nothing is watched, or it hangs
-				s.mirror.bury(key, old.Revision)
+			gone := func() bool { return !co.mirror.lives(key, old.Revision) }
+			if co.awaits(wait, gone); !gone() { // nothing is watched, or it hangs
+				co.mirror.bury(key, old.Revision)
 			}
 		}
 	}
 }
 
 // refreshTakers brings those up to date who have what a rule is about.
-func (s *Store) refreshTakers(ctx context.Context, e state.Entry) {
+func (co *core) refreshTakers(ctx context.Context, e state.Entry) {
 	list, err := readTakers(e)
 	if err != nil {
-		s.logger.Error("stored rule cannot be read", "key", e.Key, "err", err)
+		co.logger.Error("stored rule cannot be read", "key", e.Key, "err", err)
 	}
 	for _, t := range list {
-		s.refresh(ctx, t.stored())
+		co.refresh(ctx, t.stored())
 	}
 }
 
 // awaits waits until the watch has brought something, or ctx ends, upon which the next try loses
 // again; false if nothing is watched.
-func (s *Store) awaits(ctx context.Context, there func() bool) bool {
+func (co *core) awaits(ctx context.Context, there func() bool) bool {
 	for {
-		moved := s.mirror.moves()
+		moved := co.mirror.moves()
 		switch {
 		case there():
 			return true
-		case !s.following.Load():
+		case !co.following.Load():
 			return false
 		}
 		select {

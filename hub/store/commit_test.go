@@ -19,13 +19,13 @@ import (
 func pair(ctx context.Context, s *Store, value string) error {
 	var ops []state.Op
 	for _, key := range []string{"meta.a", "meta.b"} {
-		e, ok := s.mirror.get(key)
+		e, ok := s.core.mirror.get(key)
 		if !ok {
 			e.Revision = 0
 		}
 		ops = append(ops, write(key, []byte(value), e.Revision))
 	}
-	_, err := s.commit(ctx, ops)
+	_, err := s.core.commit(ctx, ops)
 	return err
 }
 
@@ -40,7 +40,7 @@ func TestNobodySeesHalfOfACommit(t *testing.T) {
 		running.Go(func() { _ = s.Run(ctx) }) // it returns nil
 	}
 	for _, s := range stores { // whoever loses waits for the watch
-		for deadline := time.Now().Add(time.Minute); !s.following.Load(); time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !s.core.following.Load(); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("nothing is watched")
 			}
@@ -55,7 +55,7 @@ func TestNobodySeesHalfOfACommit(t *testing.T) {
 					done = true
 				default:
 				}
-				list := s.mirror.list("meta")
+				list := s.core.mirror.list("meta")
 				if len(list) == 1 || len(list) == 2 && string(list[0].Value) != string(list[1].Value) {
 					t.Errorf("half of a commit is seen: %v", list)
 					return
@@ -99,9 +99,9 @@ func TestCommitInTheMirror(t *testing.T) {
 	}
 	woken, end := s.Subscribe()
 	defer end()
-	a, _ := s.mirror.get("meta.a")
-	b, _ := s.mirror.get("meta.b")
-	revisions, err := s.commit(t.Context(), []state.Op{
+	a, _ := s.core.mirror.get("meta.a")
+	b, _ := s.core.mirror.get("meta.b")
+	revisions, err := s.core.commit(t.Context(), []state.Op{
 		{Kind: state.OpDelete, Key: "meta.a", Revision: a.Revision}, write("request.c", []byte("{}"), 0), {Kind: state.OpCheck, Key: "meta.b", Revision: b.Revision},
 	})
 	if err != nil {
@@ -112,18 +112,18 @@ func TestCommitInTheMirror(t *testing.T) {
 	default:
 		t.Error("nobody was told")
 	}
-	if _, ok := s.mirror.get("meta.a"); ok {
+	if _, ok := s.core.mirror.get("meta.a"); ok {
 		t.Error("what was deleted is there")
 	}
-	if c, ok := s.mirror.get("request.c"); !ok || c.Revision != revisions[1] {
+	if c, ok := s.core.mirror.get("request.c"); !ok || c.Revision != revisions[1] {
 		t.Errorf("%+v, %d", c, revisions)
 	}
-	s.mirror.applyWatched(a) // late
-	if _, ok := s.mirror.get("meta.a"); ok {
+	s.core.mirror.applyWatched(a) // late
+	if _, ok := s.core.mirror.get("meta.a"); ok {
 		t.Error("a late watch brought it back")
 	}
-	s.mirror.applyWatched(cached{Entry: state.Entry{Key: "meta.a", Revision: revisions[0], Deleted: true}})
-	if len(s.mirror.buckets["meta"]) != 1 {
+	s.core.mirror.applyWatched(cached{Entry: state.Entry{Key: "meta.a", Revision: revisions[0], Deleted: true}})
+	if len(s.core.mirror.buckets["meta"]) != 1 {
 		t.Error("the tombstone stays")
 	}
 	// The other one has nothing of all that, loses, and is up to date then.
@@ -134,8 +134,8 @@ func TestCommitInTheMirror(t *testing.T) {
 		t.Errorf("the next time: %v", err)
 	}
 	sick := errors.New("the disk is full")
-	s.healthy = func() error { return sick }
-	if _, err := s.commit(t.Context(), []state.Op{write("meta.x", nil, 0), write("meta.y", nil, 0)}); !errors.Is(err, sick) {
+	s.core.healthy = func() error { return sick }
+	if _, err := s.core.commit(t.Context(), []state.Op{write("meta.x", nil, 0), write("meta.y", nil, 0)}); !errors.Is(err, sick) {
 		t.Errorf("without room: %v", err)
 	}
 }

@@ -1,16 +1,14 @@
 package store
 
 import (
-	"cmp"
 	"context"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
-	"rackboot/state"
 )
 
-// Delete is what people ask for. For a Claim it is DeleteClaim without a release. A
-// Maintenance is given metadata.deletedAt while it is active, and removed with Remove
+// Delete is what people ask for. For a Claim it is [Claims.Delete] without a release. A
+// Maintenance is given metadata.deletedAt while it is active, and removed with [Objects.Remove]
 // when its server was proved Off; another one is removed at once. Any other resource is removed at once, unless something refers to it: that is a
 // conflict which names who. A rack whose Agent is gone may be joined by another;
 // the deleted one starts nothing any more when it hears of it. Holds and boot
@@ -22,9 +20,9 @@ func (s *Store) Delete(ctx context.Context, kind resource.Kind, name string, gua
 	op := "delete " + string(kind)
 	switch kind {
 	case resource.KindClaim:
-		return s.DeleteClaim(ctx, name, HoldRelease{}, guards...)
+		return s.Claims.Delete(ctx, name, HoldRelease{}, guards...)
 	case resource.KindMaintenance:
-		return s.deleteMaintenance(ctx, name, guards...)
+		return s.Maintenances.delete(ctx, name, guards...)
 	case resource.KindHold:
 		return nil, protocol.Errorf(protocol.CodeUnsupported, op, "a hold is released, not deleted").WithHint("rackctl release %s", name)
 	case resource.KindBootConfiguration:
@@ -35,99 +33,5 @@ func (s *Store) Delete(ctx context.Context, kind resource.Kind, name string, gua
 			WithHint("the hub removes what is beyond spec.historyLimit; rackctl group revert GROUP NUMBER returns to another revision")
 	default:
 	}
-	return s.erase(ctx, op, kind, name, guards...)
-}
-
-// erase deletes a resource to which nothing refers, in two steps: it is closed, so that nothing new
-// refers to it; then, when everything that was written before is known here, it is deleted, or
-// opened again. A crash between the steps leaves it closed, which whoever needs it takes back.
-func (s *Store) erase(ctx context.Context, op string, kind resource.Kind, name string, guards ...Guard) (resource.Object, error) {
-	for try := 1; ; try++ {
-		var obj resource.Object
-		err := s.sets.pass(ctx, op, try > 1, func() (err error) {
-			obj, err = s.eraseOnce(ctx, op, kind, name, try > 1, guards)
-			return err
-		})
-		switch {
-		case err == nil:
-			s.logger.Info("resource deletion accepted", "kind", kind, "name", name)
-			return obj, nil
-		case !s.again(ctx, err, try):
-			return nil, err
-		}
-	}
-}
-
-func (s *Store) eraseOnce(ctx context.Context, op string, kind resource.Kind, name string, again bool, guards []Guard) (obj resource.Object, err error) {
-	e, there := s.mirror.get(keyOf(kind, name))
-	if !there {
-		return nil, notFound(op, kind, name)
-	}
-	if obj, err = e.copied(kind); err != nil {
-		return nil, err
-	}
-	obj.Head().Metadata.Revision = cmp.Or(e.closed, e.Revision) // as whoever asks has read it
-	closed := e
-	defer func() {
-		if err != nil && closed.closed != 0 {
-			s.reopen(ctx, e.Key, closed.Revision)
-		}
-	}()
-	free := func() error {
-		who := s.referrers(kind, name)
-		if len(who) == 0 {
-			return nil
-		}
-		return protocol.Errorf(protocol.CodeConflict, op, "%q is still in use by %s", name, joined(who)).
-			WithHint("delete or release those first")
-	}
-	if err := guarded(obj, guards); err != nil {
-		return nil, err
-	}
-	if err := free(); err != nil {
-		return nil, err
-	}
-	at, err := s.close(ctx, e)
-	if err != nil {
-		return nil, stateError(op, err)
-	}
-	closed.closed, closed.Revision = cmp.Or(e.closed, e.Revision), at
-	if err := free(); err != nil {
-		return nil, err
-	}
-	if _, err := s.transact(ctx, []change{changeOf(obj, nil, at, nil)}, nil, again); err != nil {
-		return nil, stateError(op, err)
-	}
-	s.crash.At("hub.store.erased")
-	return obj, nil
-}
-
-// Remove deletes the resource at its revision. A BMC or Secret that something refers to stays:
-// that is a conflict. The codes are conflict,
-// unavailable and timeout; one that is gone already is a conflict.
-func (s *Store) Remove(ctx context.Context, obj resource.Object) error {
-	h := obj.Head()
-	op := "remove " + string(h.Kind)
-	if h.Kind == resource.KindBMC || h.Kind == resource.KindSecret {
-		_, err := s.erase(ctx, op, h.Kind, h.Metadata.Name, AtRevision(h.Metadata.Revision))
-		if protocol.CodeOf(err) == protocol.CodeNotFound {
-			return stateError(op, state.ErrConflict)
-		}
-		return err
-	}
-	for try := 1; ; try++ {
-		old, err := s.at(keyOf(h.Kind, h.Metadata.Name), h.Metadata.Revision)
-		if err != nil || old == nil && h.Metadata.Revision == 0 {
-			return stateError(op, state.ErrConflict)
-		}
-		if old == nil {
-			old = obj // which cannot be read, and is the caller's all the same
-		}
-		if _, err = s.transact(ctx, []change{changeOf(old, nil, h.Metadata.Revision, nil)}, nil, try > 1); err == nil {
-			return nil
-		}
-		if !s.again(ctx, err, try) {
-			return stateError(op, err)
-		}
-	}
+	return s.Objects.erase(ctx, op, kind, name, guards...)
 }

@@ -18,7 +18,7 @@ type HoldRelease struct {
 	BreakGlass bool
 }
 
-// DeleteClaim gives a claim metadata.deletedAt; it is removed with Remove when its
+// Delete gives a claim metadata.deletedAt; it is removed with Remove when its
 // server was proved Off. A hold that lies on its server refuses that, unless r has a
 // reason: then all of them are released with it, at once. The claim that goes keeps the
 // server off.
@@ -35,14 +35,14 @@ type HoldRelease struct {
 // A hold that comes while the claim goes stays, also one that another hub has taken a moment
 // before and this one has not heard of: the claim that goes keeps the server off as well. The other codes are invalid,
 // not_found, unavailable and timeout, and those of the guards.
-func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, guards ...Guard) (*resource.Claim, error) {
+func (cs *Claims) Delete(ctx context.Context, name string, r HoldRelease, guards ...Guard) (*resource.Claim, error) {
 	const op = "delete Claim"
 	if len(r.Reason) > maxReason {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason).
 			WithHint("say it shorter")
 	}
 	for try := 1; ; try++ {
-		claim, err := Get[*resource.Claim](s, name)
+		claim, err := Get[*resource.Claim](cs.objects, name)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, gua
 		}
 		var holds []*resource.Hold
 		if claim.Status.Server != "" {
-			holds = s.HoldsOn(claim.Status.Server)
+			holds = cs.holds.On(claim.Status.Server)
 		}
 		goes := claim.Metadata.DeletedAt != nil
 		switch mayDelete(goes, len(holds) > 0, r.Reason != "", foreign(holds, r.By) != nil, r.BreakGlass) {
@@ -65,10 +65,10 @@ func (s *Store) DeleteClaim(ctx context.Context, name string, r HoldRelease, gua
 				WithHint("nothing was changed; somebody with the right to break glass can do so")
 		case deleteGoes:
 		}
-		if err = s.endClaim(ctx, claim, holds, r); err == nil {
+		if err = cs.end(ctx, claim, holds, r); err == nil {
 			return claim, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !cs.core.again(ctx, err, try) {
 			return nil, stateError(op, err)
 		}
 	}
@@ -97,17 +97,17 @@ func mayDelete(goes, held, reason, foreign, right bool) deletion {
 	return deleteGoes
 }
 
-// endClaim marks the claim deleted, unless it is, and releases the holds, at once.
-func (s *Store) endClaim(ctx context.Context, claim *resource.Claim, holds []*resource.Hold, r HoldRelease) error {
+// end marks the claim deleted, unless it is, and releases the holds, at once.
+func (cs *Claims) end(ctx context.Context, claim *resource.Claim, holds []*resource.Hold, r HoldRelease) error {
 	changed := []resource.Object{}
 	goes := claim.Metadata.DeletedAt == nil
 	if goes {
-		now := s.clock().UTC()
+		now := cs.core.clock().UTC()
 		claim.Metadata.DeletedAt = &now
 		changed = append(changed, claim)
 	}
 	for _, h := range holds {
-		if s.release(h, r.By, r.Reason, string(resource.KindClaim)+"/"+claim.Metadata.Name) {
+		if cs.holds.release(h, r.By, r.Reason, string(resource.KindClaim)+"/"+claim.Metadata.Name) {
 			changed = append(changed, h)
 		}
 	}
@@ -119,7 +119,7 @@ func (s *Store) endClaim(ctx context.Context, claim *resource.Claim, holds []*re
 		}
 		list[i] = changeOf(obj, obj, obj.Head().Metadata.Revision, value) // no rule is about what changes
 	}
-	revisions, err := s.transact(ctx, list, nil, false)
+	revisions, err := cs.objects.transact(ctx, list, nil, false)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *Store) endClaim(ctx context.Context, claim *resource.Claim, holds []*re
 		obj.Head().Metadata.Revision = revisions[i]
 	}
 	if goes {
-		s.logger.Info("resource deletion accepted", "kind", resource.KindClaim, "name", claim.Metadata.Name)
+		cs.core.logger.Info("resource deletion accepted", "kind", resource.KindClaim, "name", claim.Metadata.Name)
 	}
 	return nil
 }

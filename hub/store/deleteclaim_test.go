@@ -14,7 +14,7 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// TestDeletionTable holds mayDelete against the table in DeleteClaim's comment.
+// TestDeletionTable holds mayDelete against the table in the comment of Claims.Delete.
 func TestDeletionTable(t *testing.T) {
 	f, err := os.Open("deleteclaim.go")
 	if err != nil {
@@ -66,18 +66,18 @@ func held(t *testing.T, mem *storetest.Memory) (s *Store, mine, theirs *resource
 	t.Helper()
 	s = open(t, mem)
 	apply(t, s, append(storetest.Site(), storetest.Claim("c1", "n1"))...)
-	c, err := Get[*resource.Claim](s, "c1")
+	c, err := Get[*resource.Claim](s.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Status.Server = "n1"
-	if err := s.Put(t.Context(), c); err != nil {
+	if err := s.Objects.Put(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if mine, err = s.CreateHold(t.Context(), storetest.Hold("admin", "upgrade", "n1")); err != nil {
+	if mine, err = s.Holds.Create(t.Context(), storetest.Hold("admin", "upgrade", "n1")); err != nil {
 		t.Fatal(err)
 	}
-	if theirs, err = s.CreateHold(t.Context(), storetest.Hold("ha", "fence", "n1")); err != nil {
+	if theirs, err = s.Holds.Create(t.Context(), storetest.Hold("ha", "fence", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	return s, mine, theirs
@@ -89,8 +89,8 @@ func TestDeleteClaimUnderHolds(t *testing.T) {
 	s, mine, theirs := held(t, storetest.NewMemory())
 	unchanged := func(why string) {
 		t.Helper()
-		if c, err := Get[*resource.Claim](s, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.HoldsOn("n1")) != 2 {
-			t.Fatalf("%s: %+v, %v, %d holds", why, c, err, len(s.HoldsOn("n1")))
+		if c, err := Get[*resource.Claim](s.Objects, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.Holds.On("n1")) != 2 {
+			t.Fatalf("%s: %+v, %v, %d holds", why, c, err, len(s.Holds.On("n1")))
 		}
 	}
 	_, err := s.Delete(t.Context(), resource.KindClaim, "c1")
@@ -104,32 +104,32 @@ func TestDeleteClaimUnderHolds(t *testing.T) {
 		t.Errorf("hint %q", hint)
 	}
 	unchanged("refused")
-	_, err = s.DeleteClaim(t.Context(), "c1", HoldRelease{By: "admin", Reason: "rack goes"})
+	_, err = s.Claims.Delete(t.Context(), "c1", HoldRelease{By: "admin", Reason: "rack goes"})
 	wantCode(t, err, protocol.CodeDenied)
 	if strings.Contains(err.Error(), mine.Metadata.Name) || !strings.Contains(err.Error(), theirs.Metadata.Name) {
 		t.Errorf("%v names other holds than the foreign one", err)
 	}
 	unchanged("denied")
-	_, err = s.DeleteClaim(t.Context(), "c1", HoldRelease{By: "admin", Reason: strings.Repeat("x", 1025), BreakGlass: true})
+	_, err = s.Claims.Delete(t.Context(), "c1", HoldRelease{By: "admin", Reason: strings.Repeat("x", 1025), BreakGlass: true})
 	wantCode(t, err, protocol.CodeInvalid)
 	unchanged("invalid")
 
-	c, err := s.DeleteClaim(t.Context(), "c1", HoldRelease{By: "admin", Reason: "rack goes", BreakGlass: true})
-	if err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 0 {
+	c, err := s.Claims.Delete(t.Context(), "c1", HoldRelease{By: "admin", Reason: "rack goes", BreakGlass: true})
+	if err != nil || c.Metadata.DeletedAt == nil || len(s.Holds.On("n1")) != 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	for _, id := range []string{mine.Metadata.Name, theirs.Metadata.Name} {
-		h, err := Get[*resource.Hold](s, id)
+		h, err := Get[*resource.Hold](s.Objects, id)
 		if err != nil || h.Status.ReleasedBy != "admin" || h.Status.ReleaseReason != "rack goes" || h.Metadata.Annotations[AnnotationReleasedWith] != "Claim/c1" {
 			t.Errorf("%+v, %v", h, err)
 		}
 	}
 	// One that comes while the claim goes stays, and the deletion stays as it is.
-	if _, err := s.CreateHold(t.Context(), storetest.Hold("late", "k", "n1")); err != nil {
+	if _, err := s.Holds.Create(t.Context(), storetest.Hold("late", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Delete(t.Context(), resource.KindClaim, "c1"); err != nil || len(s.HoldsOn("n1")) != 1 {
-		t.Errorf("%v, %d holds", err, len(s.HoldsOn("n1")))
+	if _, err := s.Delete(t.Context(), resource.KindClaim, "c1"); err != nil || len(s.Holds.On("n1")) != 1 {
+		t.Errorf("%v, %d holds", err, len(s.Holds.On("n1")))
 	}
 }
 
@@ -148,15 +148,15 @@ func TestDeleteClaimIsWhole(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := s.DeleteClaim(t.Context(), "c1", release)
+		_, err := s.Claims.Delete(t.Context(), "c1", release)
 		wantCode(t, err, protocol.CodeUnavailable)
 		mem.BeforeWrite = nil
 		s = open(t, mem)
-		if c, err := Get[*resource.Claim](s, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.HoldsOn("n1")) != 2 {
-			t.Errorf("cut at %d: %+v, %v, %d holds", cut, c, err, len(s.HoldsOn("n1")))
+		if c, err := Get[*resource.Claim](s.Objects, "c1"); err != nil || c.Metadata.DeletedAt != nil || len(s.Holds.On("n1")) != 2 {
+			t.Errorf("cut at %d: %+v, %v, %d holds", cut, c, err, len(s.Holds.On("n1")))
 		}
-		if c, err := s.DeleteClaim(t.Context(), "c1", release); err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 0 {
-			t.Errorf("again after %d: %+v, %v, %d holds", cut, c, err, len(s.HoldsOn("n1")))
+		if c, err := s.Claims.Delete(t.Context(), "c1", release); err != nil || c.Metadata.DeletedAt == nil || len(s.Holds.On("n1")) != 0 {
+			t.Errorf("again after %d: %+v, %v, %d holds", cut, c, err, len(s.Holds.On("n1")))
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestDeleteClaimBesideARelease(t *testing.T) {
 	s, mine, _ := held(t, mem)
 	other := open(t, mem)
 	once := sync.OnceFunc(func() {
-		if _, err := other.ReleaseHold(t.Context(), mine.Metadata.Name, "admin", ""); err != nil {
+		if _, err := other.Holds.Release(t.Context(), mine.Metadata.Name, "admin", ""); err != nil {
 			t.Error(err)
 		}
 	})
@@ -177,11 +177,11 @@ func TestDeleteClaimBesideARelease(t *testing.T) {
 		}
 		return nil
 	}
-	c, err := s.DeleteClaim(t.Context(), "c1", HoldRelease{By: "admin", Reason: "rack goes", BreakGlass: true})
-	if err != nil || c.Metadata.DeletedAt == nil || len(s.HoldsOn("n1")) != 0 {
-		t.Fatalf("%+v, %v, %d holds", c, err, len(s.HoldsOn("n1")))
+	c, err := s.Claims.Delete(t.Context(), "c1", HoldRelease{By: "admin", Reason: "rack goes", BreakGlass: true})
+	if err != nil || c.Metadata.DeletedAt == nil || len(s.Holds.On("n1")) != 0 {
+		t.Fatalf("%+v, %v, %d holds", c, err, len(s.Holds.On("n1")))
 	}
-	if h, err := Get[*resource.Hold](s, mine.Metadata.Name); err != nil || h.Status.ReleaseReason != "" {
+	if h, err := Get[*resource.Hold](s.Objects, mine.Metadata.Name); err != nil || h.Status.ReleaseReason != "" {
 		t.Errorf("the owner's release was replaced: %+v, %v", h, err)
 	}
 }

@@ -13,15 +13,15 @@ import (
 func TestDeltas(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	d, stop := s.Deltas()
-	if _, err := s.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "r1")}, ApplyOptions{By: "test"}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{storetest.Rack("r1"), storetest.BMC("b1", "r1")}, ApplyOptions{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	moved := storetest.Rack("r1")
 	moved.Spec.SoftTimeout *= 2
-	if _, err := s.Apply(t.Context(), []resource.Object{moved}, ApplyOptions{By: "test"}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{moved}, ApplyOptions{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutLedger(t.Context(), &Ledger{Agent: "a1"}); err != nil {
+	if err := s.Ledgers.Put(t.Context(), &Ledger{Agent: "a1"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Delete(t.Context(), resource.KindBMC, "b1"); err != nil {
@@ -45,7 +45,7 @@ func TestDeltas(t *testing.T) {
 		t.Errorf("twice: %v", list)
 	}
 	stop()
-	if err := s.PutLedger(t.Context(), &Ledger{Agent: "a2"}); err != nil {
+	if err := s.Ledgers.Put(t.Context(), &Ledger{Agent: "a2"}); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := d.Take(); len(list) > 0 {

@@ -1,6 +1,13 @@
 // Package store is the hub's typed store of resources over a compare-and-set
 // key-value store and an append-only log.
 //
+// # Nouns
+//
+// [Store] opens, follows what others write and has a type for each noun, as a field: Objects are the
+// resources of all kinds, Sets writes several at once as people apply or import them, and the others have
+// what is particular to one kind, such as Holds, or keys of their own, such as Ledgers. Who needs one noun
+// is given that. All stand on core, which has the key-value store with its mirror and the ways to write.
+//
 // # Keys
 //
 //	res.<plural>.<name>   a resource as JSON, such as res.servers.r1-n3
@@ -50,17 +57,17 @@
 //     resource comes after those that it refers to. After a crash some of them are stored, in
 //     which every reference and every rule holds; the same Apply again finds those unchanged and
 //     writes the rest. Import is the same, in the order of [ImportKinds].
-//   - CreateHold is one commit, of the hold and its rule. It finds a hold that a crash left unanswered by its owner,
+//   - Holds.Create is one commit, of the hold and its rule. It finds a hold that a crash left unanswered by its owner,
 //     key and server, and answers with it.
-//   - ReleaseHold, ConfirmDown, PutApproval, PutLedger, PutSealed, PutEnv,
-//     PutISO, KeepStub, Rewrap and PutMeta write one key, and so does Put where what a resource has and
-//     refers to stays.
+//   - Release and ConfirmDown of Holds, KeepStub and Rewrap of Secrets, and Put of Approvals, Ledgers,
+//     Credentials, Envs, ISOs and Meta write one key, and so does Objects.Put where what a resource has
+//     and refers to stays.
 //   - Delete closes the resource and then deletes it. A crash between leaves it closed, which is taken
 //     back by whomever it keeps waiting, and changes nothing for anybody else.
-//   - BeginAnswer and EndAnswer write one key each. What a crash cut off between them
+//   - Begin and End of Answers write one key each. What a crash cut off between them
 //     stays begun, and is answered as unknown.
-//   - DeleteClaim writes metadata.deletedAt and releases holds, where it is asked to, in
-//     one commit. The deletion is finished with Remove by whoever proves that
+//   - Claims.Delete writes metadata.deletedAt and releases holds, where it is asked to, in
+//     one commit. The deletion is finished with Objects.Remove by whoever proves that
 //     the server is Off.
 //
 // When the store is opened, the keys of rules are held against the resources, and written where

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -28,8 +27,8 @@ func (c *checker) environments(items []applyItem, find lookup) {
 		case *resource.ServerGroup:
 			c.values(i, next.Spec.Params, described)
 		case *resource.Template:
-			if c.store.envRules != nil {
-				if err := c.store.envRules.Template(next.Metadata.Name, next.Spec.Contents); err != nil {
+			if c.sets.rules != nil {
+				if err := c.sets.rules.Template(next.Metadata.Name, next.Spec.Contents); err != nil {
 					c.add(i, "spec.contents", "%s", err)
 				}
 			}
@@ -63,7 +62,7 @@ func (c *checker) described(items []applyItem) describes {
 			c.judging[keyOf(resource.KindParam, p.Metadata.Name)] = 0 // it is known when it is written
 			return p.Spec, true
 		}
-		for _, p := range Find(c.store, ParamsByName, name) {
+		for _, p := range Find(c.sets.objects, ParamsByName, name) {
 			if !replaced[p.Metadata.Name] {
 				c.stored(resource.KindParam, p.Metadata.Name)
 				return p.Spec, true
@@ -80,7 +79,7 @@ func (c *checker) described(items []applyItem) describes {
 func (c *checker) param(i int, next *resource.Param, items []applyItem) {
 	others := map[string]resource.Object{}
 	for _, by := range []string{string(ParamsByName), string(ProfilesByParam), string(ServersByParam), string(GroupsByParam)} {
-		for _, e := range c.store.mirror.find(by, next.Spec.Name) {
+		for _, e := range c.sets.core.mirror.find(by, next.Spec.Name) {
 			others[e.Key] = e.obj
 		}
 	}
@@ -92,8 +91,8 @@ func (c *checker) param(i int, next *resource.Param, items []applyItem) {
 		}
 		delete(others, keyOf(h.Kind, h.Metadata.Name))
 	}
-	if c.store.envRules != nil {
-		if err := c.store.envRules.Param(next.Spec); err != nil {
+	if c.sets.rules != nil {
+		if err := c.sets.rules.Param(next.Spec); err != nil {
 			c.add(i, "spec.schema", "%s", err)
 			return
 		}
@@ -115,7 +114,7 @@ func (c *checker) param(i int, next *resource.Param, items []applyItem) {
 		case *resource.ServerGroup:
 			values = o.Spec.Params
 		}
-		if v, ok := values[next.Spec.Name]; ok && c.store.envRules != nil && c.store.envRules.Value(next.Spec, v) != nil {
+		if v, ok := values[next.Spec.Name]; ok && c.sets.rules != nil && c.sets.rules.Value(next.Spec, v) != nil {
 			unfit = append(unfit, string(obj.Head().Kind)+"/"+obj.Head().Metadata.Name)
 		}
 	}
@@ -125,12 +124,12 @@ func (c *checker) param(i int, next *resource.Param, items []applyItem) {
 }
 
 func (c *checker) values(i int, values map[string]any, described describes) {
-	if c.store.envRules == nil {
+	if c.sets.rules == nil {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if p, ok := described(name); ok {
-			if err := c.store.envRules.Value(p, values[name]); err != nil {
+			if err := c.sets.rules.Value(p, values[name]); err != nil {
 				c.add(i, "spec.params."+name, "%s", err)
 			}
 		}
@@ -149,10 +148,10 @@ func (c *checker) paramsSecret(i int, ref *resource.Ref, find lookup) {
 }
 
 func (c *checker) bootEnv(i int, next *resource.BootEnv, find lookup) {
-	if c.store.envRules == nil || len(c.errs[i].FieldErrors) > 0 {
+	if c.sets.rules == nil || len(c.errs[i].FieldErrors) > 0 {
 		return
 	}
-	c.addAll(i, c.store.envRules.BootEnv(next, func(name string) (string, bool) {
+	c.addAll(i, c.sets.rules.BootEnv(next, func(name string) (string, bool) {
 		t, ok := find(resource.KindTemplate, name).(*resource.Template)
 		if !ok {
 			return "", false
@@ -211,24 +210,9 @@ func (c *checker) bootEnvUse(i int, next *resource.BootEnv, items []applyItem) {
 		if why == "" {
 			continue
 		}
-		who := slices.DeleteFunc(c.store.referring(resource.KindBootEnv, next.Metadata.Name, use.kind), func(s string) bool { return inSet[s] })
+		who := slices.DeleteFunc(c.sets.objects.referring(resource.KindBootEnv, next.Metadata.Name, use.kind), func(s string) bool { return inSet[s] })
 		if len(who) > 0 {
 			c.add(i, "spec", "%s cannot go on naming it: %s; name another there first", joined(who), why)
 		}
 	}
-}
-
-// CheckBootEnv says what is wrong with an environment, with the Templates that are stored.
-func (s *Store) CheckBootEnv(e *resource.BootEnv) protocol.FieldErrors {
-	wrong := e.Validate()
-	if len(wrong) > 0 || s.envRules == nil {
-		return wrong
-	}
-	return s.envRules.BootEnv(e, func(name string) (string, bool) {
-		t, err := Peek[*resource.Template](s, name)
-		if err != nil {
-			return "", false
-		}
-		return t.Spec.Contents, true
-	})
 }

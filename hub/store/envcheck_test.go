@@ -149,14 +149,14 @@ func TestApplyEnvironments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, storetest.NewMemory())
-			s.envRules = textRules{}
+			s.Sets.rules = textRules{}
 			used := storetest.Claim("c1", "n2")
 			used.Spec.Image, used.Spec.BootEnv = "", &resource.Ref{Name: "used"}
 			base := append(storetest.Site(), aParam("who", "who", text), aProfile("p", map[string]any{"who": "me", "n": 1}), anEnv("install", nil), anEnv("used", nil), anEnv("sniff", onlyUnknown), anEnv("wipe", destructive), used)
-			if _, err := s.Apply(t.Context(), base, ApplyOptions{By: "test"}); err != nil {
+			if _, err := s.Sets.Apply(t.Context(), base, ApplyOptions{By: "test"}); err != nil {
 				t.Fatal(err)
 			}
-			_, err := s.Apply(t.Context(), c.objs, ApplyOptions{By: "test"})
+			_, err := s.Sets.Apply(t.Context(), c.objs, ApplyOptions{By: "test"})
 			if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %q", err, c.want)
 			}
@@ -169,10 +169,10 @@ func TestParamsSecretRef(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	p := aProfile("p", nil)
 	p.Spec.ParamsSecretRef = &resource.Ref{Name: "none"}
-	if _, err := s.Apply(t.Context(), []resource.Object{p}, ApplyOptions{}); err == nil || !strings.Contains(err.Error(), `spec.paramsSecretRef.name: Secret "none" does not exist`) {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{p}, ApplyOptions{}); err == nil || !strings.Contains(err.Error(), `spec.paramsSecretRef.name: Secret "none" does not exist`) {
 		t.Errorf("%v", err)
 	}
-	if _, err := s.Apply(t.Context(), []resource.Object{anEnv("e", func(s *resource.BootEnvSpec) {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{anEnv("e", func(s *resource.BootEnvSpec) {
 		s.Templates = []resource.EnvTemplate{{Name: "a", Path: "a", ID: "t"}}
 	}), object(&resource.Template{Spec: resource.TemplateSpec{Contents: "x"}}, "t")}, ApplyOptions{}); err != nil {
 		t.Fatal(err)

@@ -59,3 +59,12 @@ func (a ApplyErrors) Error() string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// joined names at most five, so that a message stays readable.
+func joined(who []string) string {
+	const most = 5
+	if len(who) > most {
+		return strings.Join(who[:most], ", ") + " and others"
+	}
+	return strings.Join(who, ", ")
+}

@@ -1,28 +1,17 @@
 package store
 
-import (
-	"slices"
-
-	"rackboot/protocol/resource"
-)
-
-// find returns the live entries that an index has of a key, in order of their keys.
-func (m *mirror) find(name, key string) []*cached {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return slices.Clone(m.indexes.named[name].entries[key])
-}
+import "rackboot/protocol/resource"
 
 // Find returns the resources of type T that have a key, sorted by name. They are shared as
 // those of [List] are. What it costs does not grow with the others.
-func Find[T resource.Object](s *Store, k Key[T], key string) []T {
-	return only[T](s.mirror.find(string(k), key))
+func Find[T resource.Object](objs *Objects, k Key[T], key string) []T {
+	return only[T](objs.core.mirror.find(string(k), key))
 }
 
 // Referring returns the resources of type T whose spec refers to one, sorted by name and
 // shared: the BMCs of a rack, the servers of a segment, the claims that name a server.
-func Referring[T resource.Object](s *Store, kind resource.Kind, name string) []T {
-	return only[T](s.mirror.find(byReference, reference(kind, name)))
+func Referring[T resource.Object](objs *Objects, kind resource.Kind, name string) []T {
+	return only[T](objs.core.mirror.find(byReference, reference(kind, name)))
 }
 
 func only[T resource.Object](entries []*cached) (out []T) {
@@ -32,17 +21,4 @@ func only[T resource.Object](entries []*cached) (out []T) {
 		}
 	}
 	return out
-}
-
-// Changes counts what has changed in what is read here since the store was opened; with a rack only what is of that
-// rack, or of no rack or all. Whoever reads the count first, and then resources, has what is stored for as long as
-// the count stays.
-func (s *Store) Changes(rack string) uint64 {
-	m := s.mirror
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if rack == "" {
-		return m.changes
-	}
-	return max(m.touches.all, m.touches.racks[rack])
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -11,31 +10,6 @@ import (
 // Secret that it was made from. People do not write such a Secret, and the hub writes no
 // Secret of that name without it.
 const AnnotationManagedStub = "rackboot/managed-stub-of"
-
-// appended refuses to change what a stored GroupRevision says: the history of a group is
-// only added to.
-func (s *Store) appended(r *resource.GroupRevision) error {
-	const op = "put GroupRevision"
-	h := r.Metadata
-	if want := resource.GroupRevisionName(r.Spec.Group, r.Spec.Number); r.Spec.Number < 1 || h.Name != want {
-		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not the name of revision %d of group %q", h.Name, r.Spec.Number, r.Spec.Group)
-	}
-	if h.Revision == 0 {
-		return nil
-	}
-	old, err := Peek[*resource.GroupRevision](s, h.Name)
-	if err != nil {
-		return err
-	}
-	same, err := sameSpec(old, r)
-	switch {
-	case err != nil:
-		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	case !same:
-		return protocol.Errorf(protocol.CodeInvalid, op, "%q is there, and what it says never changes", h.Name).WithHint("make the next revision")
-	}
-	return nil
-}
 
 // ofGroup holds a new claim of a group's image to the group's boot policy: by another one
 // the image was not checked. A claim that is not changed is left alone, so that the group
@@ -52,18 +26,4 @@ func (c *checker) ofGroup(i int, it applyItem, cl *resource.Claim, lookup func(r
 
 func policyWords(p resource.BootPolicy) string {
 	return fmt.Sprintf("{firstBoot: %s, boot: %s, osReboot: %s}", p.FirstBoot, p.Boot, p.OSReboot)
-}
-
-// managedStub keeps people from writing what the hub translates, and the hub from
-// writing what is people's.
-func (c *checker) managedStub(i int, old resource.Object, next *resource.Secret, managed bool) {
-	ours := old != nil && old.Head().Metadata.Annotations[AnnotationManagedStub] != ""
-	switch of := next.Metadata.Annotations[AnnotationManagedStub]; {
-	case managed && old != nil && !ours:
-		c.addConflict(i, "metadata.name", "Secret %q is there, and not the hub's: rename it, or name another one in spec.stub", next.Metadata.Name)
-	case !managed && ours:
-		c.add(i, "metadata.name", "the hub makes this Secret from %q; change that one", old.Head().Metadata.Annotations[AnnotationManagedStub])
-	case !managed && of != "":
-		c.add(i, "metadata.annotations", "%s is the hub's", AnnotationManagedStub)
-	}
 }

@@ -60,7 +60,7 @@ func TestGroupAdmission(t *testing.T) {
 	}
 	alias := managed(func(m *resource.ManagedBootImages) { m.Spec.Mode = "Enabled"; m.Spec.Selector = nil })
 	apply(t, s, alias)
-	if m, err := Peek[*resource.ManagedBootImages](s, "default"); err != nil || m.Spec.Mode != resource.OptInAll {
+	if m, err := Peek[*resource.ManagedBootImages](s.Objects, "default"); err != nil || m.Spec.Mode != resource.OptInAll {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -78,17 +78,17 @@ func TestGroupStatus(t *testing.T) {
 	g := serverGroup("g1")
 	g.Status.Revision = 9
 	apply(t, s, g)
-	own, err := Get[*resource.ServerGroup](s, "g1")
+	own, err := Get[*resource.ServerGroup](s.Objects, "g1")
 	if err != nil || own.Status.Revision != 0 {
 		t.Fatalf("%+v, %v", own, err)
 	}
 	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew = 3, &resource.GroupCounts{Servers: 1}, &resource.Enrolment{}, "old"
-	if err := s.Put(t.Context(), own); err != nil {
+	if err := s.Objects.Put(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
 	g.Status.Revision = 7
 	apply(t, s, g)
-	if own, _ = Get[*resource.ServerGroup](s, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" {
+	if own, _ = Get[*resource.ServerGroup](s.Objects, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" {
 		t.Errorf("%+v", own.Status)
 	}
 }
@@ -98,22 +98,22 @@ func TestRevisionsAreAppendOnly(t *testing.T) {
 	s, _ := withVault(t)
 	r := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g1", Number: 1, Cause: resource.CauseCatalogue}}
 	r.Metadata.Name = "g1-1"
-	if _, err := s.Apply(t.Context(), []resource.Object{r}, ApplyOptions{}); err == nil || !strings.Contains(err.Error(), "is made by the hub") {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{r}, ApplyOptions{}); err == nil || !strings.Contains(err.Error(), "is made by the hub") {
 		t.Errorf("%v", err)
 	}
-	if err := s.Put(t.Context(), r); err != nil {
+	if err := s.Objects.Put(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	r.Status.Verified = true
-	if err := s.Put(t.Context(), r); err != nil {
+	if err := s.Objects.Put(t.Context(), r); err != nil {
 		t.Errorf("its result is written: %v", err)
 	}
 	changed := *r
 	changed.Spec.Reason = "I never did that"
-	wantCode(t, s.Put(t.Context(), &changed), protocol.CodeInvalid)
+	wantCode(t, s.Objects.Put(t.Context(), &changed), protocol.CodeInvalid)
 	misnamed := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g1", Number: 3}}
 	misnamed.Metadata.Name = "g1-2"
-	wantCode(t, s.Put(t.Context(), misnamed), protocol.CodeInvalid)
+	wantCode(t, s.Objects.Put(t.Context(), misnamed), protocol.CodeInvalid)
 	_, err := s.Delete(t.Context(), resource.KindGroupRevision, "g1-1")
 	wantCode(t, err, protocol.CodeUnsupported)
 }
@@ -143,7 +143,7 @@ func TestManagedStubs(t *testing.T) {
 	made := userData("s-spec-3-managed", "translated")
 	made.Metadata.Annotations = map[string]string{AnnotationManagedStub: "s"}
 	refused(t, s, "is the hub's", made)
-	if _, err := s.Apply(t.Context(), []resource.Object{made}, ApplyOptions{Managed: true}); err != nil {
+	if _, err := s.Sets.Apply(t.Context(), []resource.Object{made}, ApplyOptions{Managed: true}); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, s, `the hub makes this Secret from "s"`, userData("s-spec-3-managed", "mine"))
@@ -151,7 +151,7 @@ func TestManagedStubs(t *testing.T) {
 	apply(t, s, userData("t-spec-3-managed", "mine"))
 	other := userData("t-spec-3-managed", "translated")
 	other.Metadata.Annotations = map[string]string{AnnotationManagedStub: "t"}
-	_, err := s.Apply(t.Context(), []resource.Object{other}, ApplyOptions{Managed: true})
+	_, err := s.Sets.Apply(t.Context(), []resource.Object{other}, ApplyOptions{Managed: true})
 	wantCode(t, err, protocol.CodeConflict)
 }
 
@@ -160,43 +160,43 @@ func TestManagedStubs(t *testing.T) {
 func TestKeptStubs(t *testing.T) {
 	s, _ := withVault(t)
 	apply(t, s, userData("s", "first"))
-	secret, _ := Peek[*resource.Secret](s, "s")
+	secret, _ := Peek[*resource.Secret](s.Objects, "s")
 	ref := resource.IgnitionRef{Secret: "s", UID: secret.Metadata.UID, Version: 1, Digest: secret.Status.Digest}
 	r := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g1", Number: 1, Stub: &ref}}
 	r.Metadata.Name = "g1-1"
 	for range 2 {
-		if err := s.KeepStub(t.Context(), ref); err != nil {
+		if err := s.Secrets.KeepStub(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Put(t.Context(), r); err != nil {
+	if err := s.Objects.Put(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	was, _ := s.Secret("s")
+	was, _ := s.Secrets.Get("s")
 	apply(t, s, userData("s", "second"))
 	if _, err := s.Delete(t.Context(), resource.KindSecret, "s"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepStubs(t.Context()); err != nil {
+	if err := s.Secrets.SweepStubs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := s.StubSecret(ref)
+	kept, err := s.Secrets.Stub(ref)
 	if err != nil || kept.SecretID != was.SecretID || string(kept.Envelope) != string(was.Envelope) {
 		t.Fatalf("%+v, %v", kept, err)
 	}
 	kept.Envelope = []byte(`{"other":"key"}`)
-	if err := s.Rewrap(t.Context(), kept); err != nil {
+	if err := s.Secrets.Rewrap(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
-	if again := s.Secrets(); len(again) != 1 || string(again[0].Envelope) != `{"other":"key"}` {
+	if again := s.Secrets.List(); len(again) != 1 || string(again[0].Envelope) != `{"other":"key"}` {
 		t.Errorf("%+v", again)
 	}
-	if err := s.Remove(t.Context(), r); err != nil {
+	if err := s.Objects.Remove(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepStubs(t.Context()); err != nil {
+	if err := s.Secrets.SweepStubs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.StubSecret(ref)
+	_, err = s.Secrets.Stub(ref)
 	wantCode(t, err, protocol.CodeNotFound)
 }

@@ -26,13 +26,13 @@ func stubKey(uid string, version uint64) string {
 
 // KeepStub keeps the present version of a Secret, if it is the one that is named. Keeping
 // it again changes nothing. The codes are not_found, conflict, unavailable and timeout.
-func (s *Store) KeepStub(ctx context.Context, ref resource.IgnitionRef) error {
+func (ss *Secrets) KeepStub(ctx context.Context, ref resource.IgnitionRef) error {
 	const op = "keep user data"
 	key := stubKey(ref.UID, ref.Version)
-	if _, there := s.mirror.get(key); there {
+	if _, there := ss.core.mirror.get(key); there {
 		return nil
 	}
-	v, err := s.Secret(ref.Secret)
+	v, err := ss.Get(ref.Secret)
 	if err != nil {
 		return err
 	}
@@ -43,21 +43,21 @@ func (s *Store) KeepStub(ctx context.Context, ref resource.IgnitionRef) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if _, err := s.put(ctx, key, value, 0); err != nil {
+	if _, err := ss.core.put(ctx, key, value, 0); err != nil {
 		return stateError(op, err)
 	}
 	return nil
 }
 
-// StubSecret is the encrypted data of a version of a Secret: the Secret's own if that is
+// Stub is the encrypted data of a version of a Secret: the Secret's own if that is
 // it, or what was kept. The codes are not_found and internal.
-func (s *Store) StubSecret(ref resource.IgnitionRef) (StoredSecret, error) {
+func (ss *Secrets) Stub(ref resource.IgnitionRef) (StoredSecret, error) {
 	const op = "read user data"
-	own, err := s.Secret(ref.Secret)
+	own, err := ss.Get(ref.Secret)
 	if err == nil && own.UID == ref.UID && own.Version == ref.Version {
 		return own, nil
 	}
-	e, ok := s.mirror.get(stubKey(ref.UID, ref.Version))
+	e, ok := ss.core.mirror.get(stubKey(ref.UID, ref.Version))
 	switch {
 	case !ok && err != nil:
 		return StoredSecret{}, err
@@ -75,11 +75,11 @@ func decodeStub(e cached) (StoredSecret, error) {
 	return StoredSecret{SecretID: v.SecretID, Envelope: v.Envelope, Revision: e.Revision, kept: e.Key}, nil
 }
 
-func (s *Store) keptSecrets() (out []StoredSecret) {
-	for _, e := range s.mirror.list(stubBucket) {
+func (ss *Secrets) kept() (out []StoredSecret) {
+	for _, e := range ss.core.mirror.list(stubBucket) {
 		v, err := decodeStub(*e)
 		if err != nil {
-			s.logger.Error("kept user data cannot be read", "key", e.Key, "err", err)
+			ss.core.logger.Error("kept user data cannot be read", "key", e.Key, "err", err)
 			continue
 		}
 		out = append(out, v)
@@ -87,13 +87,13 @@ func (s *Store) keptSecrets() (out []StoredSecret) {
 	return out
 }
 
-func (s *Store) rewrapKept(ctx context.Context, v StoredSecret) error {
+func (ss *Secrets) rewrapKept(ctx context.Context, v StoredSecret) error {
 	const op = "rewrap secret"
 	value, err := json.Marshal(KeptStub{v.SecretID, v.Envelope})
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if _, err := s.put(ctx, v.kept, value, v.Revision); err != nil {
+	if _, err := ss.core.put(ctx, v.kept, value, v.Revision); err != nil {
 		return stateError(op, err)
 	}
 	return nil
@@ -101,18 +101,18 @@ func (s *Store) rewrapKept(ctx context.Context, v StoredSecret) error {
 
 // SweepStubs removes the kept versions that no revision of a group names, and no boot
 // configuration. The codes are conflict, unavailable and timeout.
-func (s *Store) SweepStubs(ctx context.Context) error {
-	entries := s.mirror.list(stubBucket)
+func (ss *Secrets) SweepStubs(ctx context.Context) error {
+	entries := ss.core.mirror.list(stubBucket)
 	if len(entries) == 0 {
 		return nil
 	}
 	named := map[string]bool{}
-	for _, r := range List[*resource.GroupRevision](s) {
+	for _, r := range List[*resource.GroupRevision](ss.objects) {
 		if ref := r.Spec.Stub; ref != nil {
 			named[stubKey(ref.UID, ref.Version)] = true
 		}
 	}
-	for _, b := range List[*resource.BootConfiguration](s) {
+	for _, b := range List[*resource.BootConfiguration](ss.objects) {
 		if ref := b.Spec.Ignition; ref != nil {
 			named[stubKey(ref.UID, ref.Version)] = true
 		}
@@ -121,7 +121,7 @@ func (s *Store) SweepStubs(ctx context.Context) error {
 		if named[e.Key] {
 			continue
 		}
-		if err := s.remove(ctx, e.Key, e.Revision); err != nil {
+		if err := ss.core.remove(ctx, e.Key, e.Revision); err != nil {
 			return stateError("remove kept user data", err)
 		}
 	}

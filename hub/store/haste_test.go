@@ -23,17 +23,17 @@ func TestHaste(t *testing.T) {
 			t.Fatal(err)
 		}
 		writes := map[string]func(ctx context.Context, n string) error{
-			"one key": func(ctx context.Context, n string) error { return s.PutMeta(ctx, "one-"+n, nil, 0) },
+			"one key": func(ctx context.Context, n string) error { return s.Meta.Put(ctx, "one-"+n, nil, 0) },
 			"a commit": func(ctx context.Context, n string) error {
-				_, err := s.commit(ctx, []state.Op{write("meta.a-"+n, nil, 0), write("meta.b-"+n, nil, 0)})
+				_, err := s.core.commit(ctx, []state.Op{write("meta.a-"+n, nil, 0), write("meta.b-"+n, nil, 0)})
 				return err
 			},
 			"a record": func(ctx context.Context, n string) error {
-				_, err := s.Append(ctx, "event", []byte("{}"), n)
+				_, err := s.Log.Append(ctx, "event", []byte("{}"), n)
 				return err
 			},
 			"a set": func(ctx context.Context, n string) error {
-				_, err := s.Apply(ctx, []resource.Object{storetest.Rack("r" + n)}, ApplyOptions{By: "admin"})
+				_, err := s.Sets.Apply(ctx, []resource.Object{storetest.Rack("r" + n)}, ApplyOptions{By: "admin"})
 				return err
 			},
 		}
@@ -67,7 +67,7 @@ func TestHaste(t *testing.T) {
 				t.Errorf("%s waits %s after the last one has done, want %s", name, got, giveWayMax/2)
 			}
 		}
-		if got := testutil.ToFloat64(&s.Haste); got != all.Seconds() {
+		if got := testutil.ToFloat64(s.Haste); got != all.Seconds() {
 			t.Errorf("%g s are counted of %s", got, all)
 		}
 	})

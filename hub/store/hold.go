@@ -9,7 +9,15 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// CreateHold accepts a hold: when it returns, the hold is durable. It is
+// Holds keeps servers off for their owners.
+type Holds struct {
+	core    *core
+	objects *Objects
+	// underway is what is being written of what a rack has room for.
+	underway underway
+}
+
+// Create accepts a hold: when it returns, the hold is durable. It is
 // idempotent by (owner, key, server): with the same body the existing hold is
 // returned, also one that was placed before a crash; with another body, while the
 // existing one is being released, or when the rack has no room for more, the code is
@@ -17,7 +25,7 @@ import (
 // name of h if given, else a new ULID in lower case. h is not changed.
 //
 // The other codes are invalid, not_found (the server), unavailable and timeout.
-func (s *Store) CreateHold(ctx context.Context, h *resource.Hold) (*resource.Hold, error) {
+func (hs *Holds) Create(ctx context.Context, h *resource.Hold) (*resource.Hold, error) {
 	const op = "hold"
 	obj, err := clone(h)
 	if err != nil {
@@ -27,58 +35,58 @@ func (s *Store) CreateHold(ctx context.Context, h *resource.Hold) (*resource.Hol
 	hold.Default()
 	named := hold.Metadata.Name != ""
 	if !named {
-		hold.Metadata.Name = strings.ToLower(s.newID())
+		hold.Metadata.Name = strings.ToLower(hs.core.newID())
 	}
 	if f := hold.Validate(); len(f) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", f).WithHint("nothing was held; correct the fields that are named")
 	}
 	hold.Status = resource.HoldStatus{}
 	hold.Metadata = resource.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
-	s.stamp(&hold.Metadata)
+	hs.objects.stamp(&hold.Metadata)
 	for try := 1; ; try++ {
-		old, err := s.createHold(ctx, op, hold, named, try > 1)
+		old, err := hs.create(ctx, op, hold, named, try > 1)
 		switch {
 		case err == nil && old != nil:
 			return old, nil
 		case err == nil:
-			s.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
+			hs.core.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
 			return hold, nil
-		case !s.again(ctx, err, try):
+		case !hs.core.again(ctx, err, try):
 			return nil, err
 		}
 	}
 }
 
-// createHold is one try. It returns the hold that is there already, or what has
+// create is one try. It returns the hold that is there already, or what has
 // refused it; a state.ErrConflict is somebody who was faster.
-func (s *Store) createHold(ctx context.Context, op string, hold *resource.Hold, named, again bool) (*resource.Hold, error) {
+func (hs *Holds) create(ctx context.Context, op string, hold *resource.Hold, named, again bool) (*resource.Hold, error) {
 	key := keyOf(resource.KindHold, hold.Metadata.Name)
-	checks, err := s.newReferences(ctx, nil, hold)
+	checks, err := hs.objects.newReferences(ctx, nil, hold)
 	if err != nil {
 		return nil, err
 	}
-	if hold.Status.Rack, err = s.RackOf(hold.Spec.Server); err != nil {
+	if hold.Status.Rack, err = hs.objects.RackOf(hold.Spec.Server); err != nil {
 		return nil, err
 	}
-	for _, old := range Referring[*resource.Hold](s, resource.KindServer, hold.Spec.Server) {
+	for _, old := range Referring[*resource.Hold](hs.objects, resource.KindServer, hold.Spec.Server) {
 		if old.Spec.Owner == hold.Spec.Owner && old.Spec.Key == hold.Spec.Key {
-			return sameHold(Copy(s, old), hold, named)
+			return sameHold(Copy(hs.objects, old), hold, named)
 		}
 	}
-	if _, there := s.mirror.get(key); there {
+	if _, there := hs.core.mirror.get(key); there {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "hold %q exists with another owner, key or server", hold.Metadata.Name).
 			WithHint("leave the name out to get a new id")
 	}
-	others, done := s.underway.add("holds of "+hold.Status.Rack, holdSize(hold))
+	others, done := hs.underway.add("holds of "+hold.Status.Rack, holdSize(hold))
 	defer done()
-	if err := s.roomForHold(op, hold, others); err != nil {
+	if err := hs.roomFor(op, hold, others); err != nil {
 		return nil, err
 	}
 	value, err := encode(hold)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	revisions, err := s.transact(ctx, []change{changeOf(nil, hold, 0, value)}, checks, again)
+	revisions, err := hs.objects.transact(ctx, []change{changeOf(nil, hold, 0, value)}, checks, again)
 	if err != nil {
 		return nil, stateError(op, err)
 	}
@@ -98,23 +106,23 @@ func sameHold(old, asked *resource.Hold, named bool) (*resource.Hold, error) {
 	return old, nil
 }
 
-// ReleaseHold records the release of a hold, durably. reason says why, where it is
+// Release records the release of a hold, durably. reason says why, where it is
 // not the owner who releases it: who may is for the caller to judge, and does not
 // change, since the owner of a hold never does. The hold stays stored until Remove, so
 // that the release reaches the agent. Releasing again changes nothing. The codes are
 // not_found, unavailable and timeout.
-func (s *Store) ReleaseHold(ctx context.Context, id, by, reason string) (*resource.Hold, error) {
-	return s.changeHold(ctx, "release", id, func(h *resource.Hold) (bool, error) {
-		return s.release(h, by, reason, ""), nil
+func (hs *Holds) Release(ctx context.Context, id, by, reason string) (*resource.Hold, error) {
+	return hs.change(ctx, "release", id, func(h *resource.Hold) (bool, error) {
+		return hs.release(h, by, reason, ""), nil
 	})
 }
 
 // release notes that a hold is released; false if it was.
-func (s *Store) release(h *resource.Hold, by, reason, with string) bool {
+func (hs *Holds) release(h *resource.Hold, by, reason, with string) bool {
 	if h.Status.ReleasedAt != nil {
 		return false
 	}
-	now := s.clock().UTC()
+	now := hs.core.clock().UTC()
 	h.Status.ReleasedAt, h.Status.ReleasedBy, h.Status.ReleaseReason = &now, by, reason
 	if with != "" {
 		if h.Metadata.Annotations == nil {
@@ -122,7 +130,7 @@ func (s *Store) release(h *resource.Hold, by, reason, with string) bool {
 		}
 		h.Metadata.Annotations[AnnotationReleasedWith] = with
 	}
-	s.logger.Info("hold released", "hold", h.Metadata.Name, "server", h.Spec.Server, "by", by, "reason", reason, "with", with)
+	hs.core.logger.Info("hold released", "hold", h.Metadata.Name, "server", h.Spec.Server, "by", by, "reason", reason, "with", with)
 	return true
 }
 
@@ -130,13 +138,13 @@ func (s *Store) release(h *resource.Hold, by, reason, with string) bool {
 // the same again changes nothing, another word is a conflict, and so is one about a
 // hold that is released. The other codes are invalid, not_found, unavailable and
 // timeout.
-func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*resource.Hold, error) {
+func (hs *Holds) ConfirmDown(ctx context.Context, id, by, reason string) (*resource.Hold, error) {
 	const op = "confirm down"
 	if strings.TrimSpace(reason) == "" || len(reason) > maxReason {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason has %d bytes; give 1 to %d", len(reason), maxReason).
 			WithHint("say how it is known that the server is down: who looked, at what")
 	}
-	return s.changeHold(ctx, op, id, func(h *resource.Hold) (bool, error) {
+	return hs.change(ctx, op, id, func(h *resource.Hold) (bool, error) {
 		was := h.Status.ConfirmedDown
 		switch {
 		case h.Status.ReleasedAt != nil:
@@ -148,29 +156,71 @@ func (s *Store) ConfirmDown(ctx context.Context, id, by, reason string) (*resour
 			return false, protocol.Errorf(protocol.CodeConflict, op, "%q has confirmed at %s already that the server of hold %s is down: %s",
 				was.By, was.At.UTC().Format(time.RFC3339), id, was.Reason).WithHint("it is kept as it was said; nothing more is needed")
 		}
-		h.Status.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: s.clock().UTC()}
-		s.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
+		h.Status.ConfirmedDown = &resource.Confirmation{By: by, Reason: reason, At: hs.core.clock().UTC()}
+		hs.core.logger.Warn("server confirmed down", "hold", id, "server", h.Spec.Server, "by", by, "reason", reason)
 		return true, nil
 	})
 }
 
-// changeHold changes the status of a hold; change says whether there is something to
+// change changes the status of a hold; change says whether there is something to
 // write.
-func (s *Store) changeHold(ctx context.Context, op, id string, change func(*resource.Hold) (bool, error)) (*resource.Hold, error) {
+func (hs *Holds) change(ctx context.Context, op, id string, change func(*resource.Hold) (bool, error)) (*resource.Hold, error) {
 	for try := 1; ; try++ {
-		hold, err := Get[*resource.Hold](s, id)
+		hold, err := Get[*resource.Hold](hs.objects, id)
 		if err != nil {
 			return nil, err
 		}
 		if changed, err := change(hold); err != nil || !changed {
 			return hold, err
 		}
-		err = s.Put(ctx, hold)
+		err = hs.objects.Put(ctx, hold)
 		if err == nil {
 			return hold, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !hs.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}
+}
+
+// Unrelease takes back the release of a hold that was not approved: it is as if it
+// had not been released. One that is not released is left as it is. It is for a release
+// that no agent was sent. The codes are not_found, unavailable and timeout.
+func (hs *Holds) Unrelease(ctx context.Context, id string) error {
+	_, err := hs.change(ctx, "take the release back", id, func(h *resource.Hold) (bool, error) {
+		if h.Status.ReleasedAt == nil {
+			return false, nil
+		}
+		h.Status.ReleasedAt, h.Status.ReleasedBy, h.Status.ReleaseReason = nil, "", ""
+		delete(h.Metadata.Annotations, AnnotationReleasedWith)
+		return true, nil
+	})
+	return err
+}
+
+// On lists the holds on a server that were not released.
+func (hs *Holds) On(server string) []*resource.Hold {
+	var out []*resource.Hold
+	for _, h := range Referring[*resource.Hold](hs.objects, resource.KindServer, server) {
+		if h.Status.ReleasedAt == nil {
+			out = append(out, Copy(hs.objects, h))
+		}
+	}
+	return out
+}
+
+// roomFor refuses a hold that does not fit any more into the hold document of its
+// rack, beside what else is under way. Two hubs that write at once may pass the bound by what each has under way: the
+// document has room for dozens more.
+func (hs *Holds) roomFor(op string, hold *resource.Hold, others int) error {
+	rack := hold.Status.Rack
+	used := holdSize(hold) + others
+	for _, h := range Find(hs.objects, HoldsByRack, rack) {
+		used += holdSize(h)
+	}
+	if used <= maxHolds {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeConflict, op, "the holds of rack %q take %d bytes, and %d is the most that its agent can be sent", rack, used, maxHolds).
+		WithHint("release holds that nobody needs (rackctl get holds), or give shorter reasons and refs")
 }

@@ -16,7 +16,7 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 	s := open(t, mem)
 	apply(t, s, storetest.Site()...)
 	asked := storetest.Hold("admin", "upgrade", "n1")
-	first, err := s.CreateHold(t.Context(), asked)
+	first, err := s.Holds.Create(t.Context(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,12 +24,12 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 		t.Fatalf("id %q, input %q", id, asked.Metadata.Name)
 	}
 	s = open(t, mem) // as after a crash before the answer
-	again, err := s.CreateHold(t.Context(), asked)
-	if err != nil || again.Metadata.Name != first.Metadata.Name || len(s.HoldsOn("n1")) != 1 {
+	again, err := s.Holds.Create(t.Context(), asked)
+	if err != nil || again.Metadata.Name != first.Metadata.Name || len(s.Holds.On("n1")) != 1 {
 		t.Fatalf("%v, %v", again, err)
 	}
-	again.Spec.Reason, s.HoldsOn("n1")[0].Spec.Reason = "changed", "changed"
-	if kept := s.HoldsOn("n1")[0]; kept.Spec.Reason != "" || kept.Metadata.Revision != first.Metadata.Revision {
+	again.Spec.Reason, s.Holds.On("n1")[0].Spec.Reason = "changed", "changed"
+	if kept := s.Holds.On("n1")[0]; kept.Spec.Reason != "" || kept.Metadata.Revision != first.Metadata.Revision {
 		t.Fatalf("the mirror was changed through a copy: %+v", kept)
 	}
 	for name, row := range map[string]struct {
@@ -51,7 +51,7 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 			return h
 		}(), protocol.CodeConflict},
 	} {
-		_, err := s.CreateHold(t.Context(), row.hold)
+		_, err := s.Holds.Create(t.Context(), row.hold)
 		if protocol.CodeOf(err) != row.want {
 			t.Errorf("%s: %v, want code %q", name, err, row.want)
 		}
@@ -62,29 +62,29 @@ func TestReleaseHold(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Site()...)
 	asked := storetest.Hold("admin", "upgrade", "n1")
-	hold, err := s.CreateHold(t.Context(), asked)
+	hold, err := s.Holds.Create(t.Context(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
-	released, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin", "")
+	released, err := s.Holds.Release(t.Context(), hold.Metadata.Name, "admin", "")
 	if err != nil || released.Status.ReleasedAt == nil || released.Status.ReleasedBy != "admin" {
 		t.Fatalf("%+v, %v", released, err)
 	}
-	again, err := s.ReleaseHold(t.Context(), hold.Metadata.Name, "other", "")
+	again, err := s.Holds.Release(t.Context(), hold.Metadata.Name, "other", "")
 	if err != nil || again.Status.ReleasedBy != "admin" || again.Metadata.Revision != released.Metadata.Revision {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	if len(s.HoldsOn("n1")) != 0 {
+	if len(s.Holds.On("n1")) != 0 {
 		t.Error("a released hold still counts")
 	}
-	_, err = s.CreateHold(t.Context(), asked)
+	_, err = s.Holds.Create(t.Context(), asked)
 	wantCode(t, err, protocol.CodeConflict)
 	_, err = s.Delete(t.Context(), resource.KindServer, "n1")
 	wantCode(t, err, protocol.CodeConflict) // the release has not reached the agent
-	if err := s.Remove(t.Context(), again); err != nil {
+	if err := s.Objects.Remove(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.ReleaseHold(t.Context(), hold.Metadata.Name, "admin", "")
+	_, err = s.Holds.Release(t.Context(), hold.Metadata.Name, "admin", "")
 	wantCode(t, err, protocol.CodeNotFound)
 	if _, err = s.Delete(t.Context(), resource.KindServer, "n1"); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 	apply(t, s, append(storetest.Site(), storetest.Claim("c1", "n1"))...)
 	agent := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "r1"}, Key: make([]byte, 32)}}
 	agent.Metadata.Name = "a1"
-	if err := s.Put(t.Context(), agent); err != nil {
+	if err := s.Objects.Put(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
@@ -128,12 +128,12 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 	if err != nil || obj.Head().Metadata.DeletedAt == nil {
 		t.Fatalf("%+v, %v", obj, err)
 	}
-	if _, err := Get[*resource.Claim](s, "c1"); err != nil {
+	if _, err := Get[*resource.Claim](s.Objects, "c1"); err != nil {
 		t.Fatal("the claim went before its server was proved Off")
 	}
-	_, err = s.Apply(t.Context(), []resource.Object{storetest.Claim("c1", "n2")}, ApplyOptions{})
+	_, err = s.Sets.Apply(t.Context(), []resource.Object{storetest.Claim("c1", "n2")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeConflict)
-	if err := s.Remove(t.Context(), obj); err != nil {
+	if err := s.Objects.Remove(t.Context(), obj); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct {
@@ -155,10 +155,10 @@ func TestDeleteNamesWhoRefers(t *testing.T) {
 
 func TestWaitersHeedTheirDeadline(t *testing.T) {
 	s := open(t, storetest.NewMemory())
-	err := s.sets.pass(t.Context(), "test", true, func() error {
+	err := s.Objects.sets.pass(t.Context(), "test", true, func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		_, err := s.Apply(ctx, storetest.Site(), ApplyOptions{})
+		_, err := s.Sets.Apply(ctx, storetest.Site(), ApplyOptions{})
 		return err
 	})
 	wantCode(t, err, protocol.CodeTimeout)
@@ -167,53 +167,53 @@ func TestWaitersHeedTheirDeadline(t *testing.T) {
 func TestRequestsLedgerAndMeta(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	r := StoredRequest{Request: resource.Request{ID: "01a", Server: "n1"}, Rack: "r1"}
-	wantCode(t, s.PutRequest(t.Context(), r), protocol.CodeInvalid) // notAfter is mandatory
+	wantCode(t, s.Requests.Put(t.Context(), r), protocol.CodeInvalid) // notAfter is mandatory
 	r.NotAfter = time.Date(2026, 11, 20, 9, 10, 0, 0, time.UTC)
-	if err := s.PutRequest(t.Context(), r); err != nil {
+	if err := s.Requests.Put(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, s.PutRequest(t.Context(), r), protocol.CodeConflict)
-	got, err := s.GetRequest("01a")
-	if err != nil || got.Server != "n1" || got.Revision == 0 || len(s.Requests()) != 1 {
+	wantCode(t, s.Requests.Put(t.Context(), r), protocol.CodeConflict)
+	got, err := s.Requests.Get("01a")
+	if err != nil || got.Server != "n1" || got.Revision == 0 || len(s.Requests.List()) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if err := s.RemoveRequest(t.Context(), "01a"); err != nil {
+	if err := s.Requests.Remove(t.Context(), "01a"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.GetRequest("01a")
+	_, err = s.Requests.Get("01a")
 	wantCode(t, err, protocol.CodeNotFound)
 
-	l, err := s.Ledger("a1")
+	l, err := s.Ledgers.Get("a1")
 	if err != nil || l.Revision != 0 {
 		t.Fatal(err)
 	}
 	l.Sent["hold"] = SentDoc{Head: protocol.Head{Epoch: 1, Version: 2}, Body: []byte("x"), Digest: "d"}
-	if err := s.PutLedger(t.Context(), &l); err != nil {
+	if err := s.Ledgers.Put(t.Context(), &l); err != nil {
 		t.Fatal(err)
 	}
-	if back, _ := s.Ledger("a1"); string(back.Sent["hold"].Body) != "x" || back.Revision != l.Revision {
+	if back, _ := s.Ledgers.Get("a1"); string(back.Sent["hold"].Body) != "x" || back.Revision != l.Revision {
 		t.Fatalf("%+v", back)
 	}
 	l.Revision = 0
-	wantCode(t, s.PutLedger(t.Context(), &l), protocol.CodeConflict)
+	wantCode(t, s.Ledgers.Put(t.Context(), &l), protocol.CodeConflict)
 
-	if _, _, err := s.Meta("epoch"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, _, err := s.Meta.Get("epoch"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Fatal(err)
 	}
-	if err := s.PutMeta(t.Context(), "epoch", []byte("1"), 0); err != nil {
+	if err := s.Meta.Put(t.Context(), "epoch", []byte("1"), 0); err != nil {
 		t.Fatal(err)
 	}
-	v, rev, err := s.Meta("epoch")
+	v, rev, err := s.Meta.Get("epoch")
 	if err != nil || string(v) != "1" {
 		t.Fatal(err)
 	}
-	wantCode(t, s.PutMeta(t.Context(), "epoch", v, rev+1), protocol.CodeConflict)
-	wantCode(t, s.PutMeta(t.Context(), "a.b", v, 0), protocol.CodeInvalid)
+	wantCode(t, s.Meta.Put(t.Context(), "epoch", v, rev+1), protocol.CodeConflict)
+	wantCode(t, s.Meta.Put(t.Context(), "a.b", v, 0), protocol.CodeInvalid)
 
-	if _, err := s.Append(t.Context(), "receipt", []byte("r"), "id"); err != nil {
+	if _, err := s.Log.Append(t.Context(), "receipt", []byte("r"), "id"); err != nil {
 		t.Fatal(err)
 	}
-	if recs, err := s.ReadLog(t.Context(), "receipt", 1, 10); err != nil || len(recs) != 1 {
+	if recs, err := s.Log.Read(t.Context(), "receipt", 1, 10); err != nil || len(recs) != 1 {
 		t.Fatalf("%v, %v", recs, err)
 	}
 }

@@ -210,7 +210,7 @@ func (h *hubOf) act(ctx context.Context) error {
 	bmc, segment := fmt.Sprintf("b%d", h.n(3)), fmt.Sprintf("s%d", h.n(2))
 	claim := fmt.Sprintf("c%d", h.n(3))
 	apply := func(objs ...resource.Object) error {
-		_, err := h.s.Apply(ctx, objs, ApplyOptions{By: "admin"})
+		_, err := h.s.Sets.Apply(ctx, objs, ApplyOptions{By: "admin"})
 		return err
 	}
 	switch h.n(14) {
@@ -222,8 +222,8 @@ func (h *hubOf) act(ctx context.Context) error {
 		}
 		return apply(n)
 	case 3: // two exchange an address
-		a, errA := Get[*resource.Server](h.s, "n0")
-		b, errB := Get[*resource.Server](h.s, "n1")
+		a, errA := Get[*resource.Server](h.s.Objects, "n0")
+		b, errB := Get[*resource.Server](h.s.Objects, "n1")
 		if errA != nil || errB != nil {
 			return nil
 		}
@@ -245,35 +245,35 @@ func (h *hubOf) act(ctx context.Context) error {
 		c.Spec.ServerRef, c.Spec.ServerSelector = nil, &resource.Selector{MatchLabels: map[string]string{"a": "b"}}
 		return apply(c)
 	case 9: // as a turn of the site does
-		c, err := Get[*resource.Claim](h.s, claim)
+		c, err := Get[*resource.Claim](h.s.Objects, claim)
 		if err != nil || c.Status.Server != "" {
 			return err
 		}
 		c.Status.Server = server
-		return h.s.Put(ctx, c)
+		return h.s.Objects.Put(ctx, c)
 	case 10:
-		c, err := Get[*resource.Claim](h.s, claim)
+		c, err := Get[*resource.Claim](h.s.Objects, claim)
 		if err != nil {
 			return err
 		}
-		return h.s.Remove(ctx, c)
+		return h.s.Objects.Remove(ctx, c)
 	case 11:
-		hold, err := h.s.CreateHold(ctx, storetest.Hold("admin", fmt.Sprintf("k%d", h.n(2)), server))
+		hold, err := h.s.Holds.Create(ctx, storetest.Hold("admin", fmt.Sprintf("k%d", h.n(2)), server))
 		if err != nil || h.n(2) == 0 {
 			return err
 		}
-		if hold, err = h.s.ReleaseHold(ctx, hold.Metadata.Name, "admin", ""); err != nil {
+		if hold, err = h.s.Holds.Release(ctx, hold.Metadata.Name, "admin", ""); err != nil {
 			return err
 		}
-		return h.s.Remove(ctx, hold)
+		return h.s.Objects.Remove(ctx, hold)
 	case 12:
 		r := StoredRequest{Request: resource.Request{ID: strings.ToLower(rand.Text()), Server: server, By: "admin", Ref: fmt.Sprintf("f%d", h.n(2)), NotAfter: time.Now()}, Rack: "r1"}
-		_, err := h.s.CreateRequest(ctx, r)
+		_, err := h.s.Requests.Create(ctx, r)
 		return err
 	default:
-		for _, r := range h.s.OpenRequests() {
+		for _, r := range h.s.Requests.Open() {
 			r.Report.Outcome = resource.OutcomeRefused
-			return h.s.PutRequest(ctx, r)
+			return h.s.Requests.Put(ctx, r)
 		}
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestUserDataReferences(t *testing.T) {
 	apply(t, s, storetest.Site()...)
 	refused(t, s, `Secret "none" does not exist`, claimOf("none"))
 	refused(t, s, "is of type bmc-credentials, not ignition", claimOf("bmc"), bmcSecret("bmc", "x"))
-	s.checkIgnition = func(data []byte) protocol.FieldErrors {
+	s.Secrets.checkIgnition = func(data []byte) protocol.FieldErrors {
 		if strings.HasPrefix(string(data), "bad") {
 			return protocol.FieldErrors{{Path: "$.storage.files[0].path", Message: "path not absolute"}}
 		}
@@ -54,7 +54,7 @@ func TestUserDataReferences(t *testing.T) {
 	refused(t, s, "is of type bmc-credentials, not ignition", m, bmcSecret("bmc", "x"))
 	m.Spec.Boot.IgnitionSecretRef = &resource.Ref{Name: "node"}
 	apply(t, s, m)
-	if who := s.SecretUsers("node"); !slices.Equal(who, []string{"Claim/c1", "Maintenance/m1"}) {
+	if who := s.Secrets.Users("node"); !slices.Equal(who, []string{"Claim/c1", "Maintenance/m1"}) {
 		t.Errorf("used by %v", who)
 	}
 }
@@ -67,18 +67,18 @@ func TestSealedIgnition(t *testing.T) {
 	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Owner: resource.Owner{UID: "u"}, Ignition: &resource.IgnitionRef{Secret: "node"}}}
 	cfg.Metadata.Name, cfg.Metadata.UID = "c1", "u1"
 	cfg.Default()
-	if err := s.Put(t.Context(), cfg); err != nil {
+	if err := s.Objects.Put(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	v := &SealedIgnition{Config: "c1", Agent: "r1-1", IgnitionIntent: message.IgnitionIntent{Secret: "node", Sealed: "sha256:a"}, Body: []byte("x")}
 	for range 2 {
-		if err := s.PutIgnition(t.Context(), v); err != nil {
+		if err := s.Ignitions.Put(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wantCode(t, s.PutIgnition(t.Context(), &SealedIgnition{Config: "c1"}), protocol.CodeConflict)
-	wantCode(t, s.PutIgnition(t.Context(), &SealedIgnition{Config: "a b"}), protocol.CodeInvalid)
-	if err := s.SweepIgnitions(t.Context()); err != nil {
+	wantCode(t, s.Ignitions.Put(t.Context(), &SealedIgnition{Config: "c1"}), protocol.CodeConflict)
+	wantCode(t, s.Ignitions.Put(t.Context(), &SealedIgnition{Config: "a b"}), protocol.CodeInvalid)
+	if err := s.Ignitions.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{s, open(t, mem)} {
@@ -86,15 +86,15 @@ func TestSealedIgnition(t *testing.T) {
 			agent, sealed string
 			found         bool
 		}{{"r1-1", "sha256:a", true}, {"r1-2", "sha256:a", false}, {"r1-1", "sha256:b", false}, {"r1-1", "", false}, {"", "sha256:a", false}} {
-			if got := s.IgnitionFor(row.agent, row.sealed); (got != nil) != row.found || row.found && string(got.Body) != "x" {
+			if got := s.Ignitions.For(row.agent, row.sealed); (got != nil) != row.found || row.found && string(got.Body) != "x" {
 				t.Errorf("%q for %q: %+v", row.sealed, row.agent, got)
 			}
 		}
 	}
-	if err := s.Remove(t.Context(), cfg); err != nil {
+	if err := s.Objects.Remove(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SweepIgnitions(t.Context()); err != nil || s.PeekIgnition("c1") != nil {
+	if err := s.Ignitions.Sweep(t.Context()); err != nil || s.Ignitions.Peek("c1") != nil {
 		t.Errorf("it is still there: %v", err)
 	}
 }

@@ -48,17 +48,17 @@ func ImportKinds() []resource.Kind {
 //
 // It can be repeated: what a crash left out is written then. The error is unavailable, timeout, or a
 // conflict after other writers won [writeTries] times, and says that the rest was not written.
-func (s *Store) Import(ctx context.Context, objs []resource.Object, opts ImportOptions) ([]Imported, error) {
+func (st *Sets) Import(ctx context.Context, objs []resource.Object, opts ImportOptions) ([]Imported, error) {
 	const op = "import"
 	out := make([]Imported, len(objs))
 	if opts.DryRun {
-		s.judgeImport(objs, out)
+		st.judgeImport(objs, out)
 		return out, nil
 	}
 	done := map[int]uint64{} // what was written, at which revision
 	for try, written := 1, 0; ; try++ {
-		err := s.sets.pass(ctx, op, try > 1 || hasParams(objs), func() error {
-			return s.importOnce(ctx, objs, out, done, try > 1, opts.By)
+		err := st.objects.sets.pass(ctx, op, try > 1 || hasParams(objs), func() error {
+			return st.importOnce(ctx, objs, out, done, try > 1, opts.By)
 		})
 		for i, revision := range done {
 			out[i] = Imported{Outcome: Created}
@@ -67,7 +67,7 @@ func (s *Store) Import(ctx context.Context, objs []resource.Object, opts ImportO
 		if len(done) > written { // a part was written: it goes on
 			try, written = 1, len(done)
 		}
-		if err == nil || !s.again(ctx, err, try) {
+		if err == nil || !st.core.again(ctx, err, try) {
 			return out, err
 		}
 		clear(out)
@@ -75,45 +75,45 @@ func (s *Store) Import(ctx context.Context, objs []resource.Object, opts ImportO
 }
 
 // importOnce is one try: what it wrote is in done.
-func (s *Store) importOnce(ctx context.Context, objs []resource.Object, out []Imported, done map[int]uint64, again bool, by string) error {
+func (st *Sets) importOnce(ctx context.Context, objs []resource.Object, out []Imported, done map[int]uint64, again bool, by string) error {
 	const op = "import"
-	items, at, closed := s.judgeImport(objs, out)
+	items, at, closed := st.judgeImport(objs, out)
 	for _, key := range closed {
-		if _, _, err := s.opened(ctx, key); err != nil {
+		if _, _, err := st.core.opened(ctx, key); err != nil {
 			return stateError(op, err)
 		}
 	}
 	if len(closed) > 0 { // somebody has judged, and may have deleted it
 		clear(out)
-		items, at, _ = s.judgeImport(objs, out)
+		items, at, _ = st.judgeImport(objs, out)
 	}
 	parts := 0
-	b := batch{store: s, items: items, kinds: ImportKinds(), again: again, begun: func() {
+	b := batch{objects: st.objects, items: items, kinds: ImportKinds(), again: again, begun: func() {
 		if parts++; parts > 1 {
-			s.crash.At("hub.import.part")
+			st.core.crash.At("hub.import.part")
 		}
 	}, written: func(n int) {
 		h := items[n].next.Head()
 		done[at[n]] = h.Metadata.Revision
-		s.logger.Info("resource imported", "kind", h.Kind, "name", h.Metadata.Name, "by", by)
+		st.core.logger.Info("resource imported", "kind", h.Kind, "name", h.Metadata.Name, "by", by)
 	}}
 	if err := b.write(ctx); err != nil {
 		return err
 	}
-	s.crash.At("hub.import.written")
+	st.core.crash.At("hub.import.written")
 	return nil
 }
 
 // judgeImport judges all objects, and returns those that are written, with their places among objs, and
 // what of that which they rest on is closed.
-func (s *Store) judgeImport(objs []resource.Object, out []Imported) (items []applyItem, at []int, closed []string) {
-	s.judgeEach(objs, out)
-	items, at, closed = s.judgeSet(objs, out)
+func (st *Sets) judgeImport(objs []resource.Object, out []Imported) (items []applyItem, at []int, closed []string) {
+	st.judgeEach(objs, out)
+	items, at, closed = st.judgeSet(objs, out)
 	more := map[string]int{} // size of the set's holds, by rack
 	n := 0
 	for k, it := range items {
 		if h, ok := it.next.(*resource.Hold); ok {
-			if err := s.roomForHold("import", h, more[h.Status.Rack]); err != nil {
+			if err := st.holds.roomFor("import", h, more[h.Status.Rack]); err != nil {
 				out[at[k]].Err = err
 				continue
 			}
@@ -126,11 +126,11 @@ func (s *Store) judgeImport(objs []resource.Object, out []Imported) (items []app
 }
 
 // judgeEach judges each object by itself and against what has its name.
-func (s *Store) judgeEach(objs []resource.Object, out []Imported) {
+func (st *Sets) judgeEach(objs []resource.Object, out []Imported) {
 	seen := map[string]bool{}
 	uids := map[string]string{} // kind and UID -> name
 	for _, kind := range ImportKinds() {
-		for _, e := range s.mirror.list(bucketOf(kind)) {
+		for _, e := range st.core.mirror.list(bucketOf(kind)) {
 			if e.obj != nil {
 				uids[string(kind)+"/"+e.obj.Head().Metadata.UID] = e.obj.Head().Metadata.Name
 			}
@@ -162,7 +162,7 @@ func (s *Store) judgeEach(objs []resource.Object, out []Imported) {
 			out[i].Err = protocol.Errorf(protocol.CodeInvalid, "import", "%w", wrong)
 			continue
 		}
-		out[i].Outcome, out[i].Err = s.against(obj)
+		out[i].Outcome, out[i].Err = st.against(obj)
 		at := string(h.Kind) + "/" + h.Metadata.UID
 		if other, taken := uids[at]; out[i].Err == nil && taken && other != h.Metadata.Name {
 			out[i].Err = protocol.Errorf(protocol.CodeConflict, "import", "its uid is that of %s %q", h.Kind, other)
@@ -172,9 +172,9 @@ func (s *Store) judgeEach(objs []resource.Object, out []Imported) {
 }
 
 // against compares an object with what has its name.
-func (s *Store) against(obj resource.Object) (Outcome, error) {
+func (st *Sets) against(obj resource.Object) (Outcome, error) {
 	h := obj.Head()
-	old := s.shared(h.Kind, h.Metadata.Name)
+	old := st.core.shared(h.Kind, h.Metadata.Name)
 	if old == nil {
 		return Created, nil
 	}
@@ -198,7 +198,7 @@ func (s *Store) against(obj resource.Object) (Outcome, error) {
 
 // judgeSet judges the objects against each other and the store, until no more fall out:
 // what refers to one that is not taken is not taken either.
-func (s *Store) judgeSet(objs []resource.Object, out []Imported) (items []applyItem, at []int, closed []string) {
+func (st *Sets) judgeSet(objs []resource.Object, out []Imported) (items []applyItem, at []int, closed []string) {
 	for {
 		items, at = nil, nil
 		for i, obj := range objs {
@@ -206,7 +206,7 @@ func (s *Store) judgeSet(objs []resource.Object, out []Imported) (items []applyI
 				items, at = append(items, applyItem{next: obj, outcome: Created}), append(at, i)
 			}
 		}
-		c := newChecker(s, len(items))
+		c := newChecker(st, len(items))
 		c.set(items)
 		c.bound(items)
 		c.histories(items)
@@ -259,13 +259,13 @@ func (c *checker) bound(items []applyItem) {
 		return strings.Join([]string{h.Spec.Owner, h.Spec.Key, h.Spec.Server}, "\x00")
 	}
 	claimOf := func(server string) string {
-		for _, cl := range Find(c.store, ClaimsByServer, server) {
+		for _, cl := range Find(c.sets.objects, ClaimsByServer, server) {
 			return cl.Metadata.Name
 		}
 		return ""
 	}
 	holdOf := func(h *resource.Hold) string {
-		for _, other := range Referring[*resource.Hold](c.store, resource.KindServer, h.Spec.Server) {
+		for _, other := range Referring[*resource.Hold](c.sets.objects, resource.KindServer, h.Spec.Server) {
 			if holdKey(other) == holdKey(h) {
 				return other.Metadata.Name
 			}
@@ -322,7 +322,7 @@ func (c *checker) bound(items []applyItem) {
 			}
 			holds[holdKey(o)] = o.Metadata.Name
 			if o.Status.Rack = racks[o.Spec.Server]; o.Status.Rack == "" {
-				if rack, err := c.store.RackOf(o.Spec.Server); err == nil {
+				if rack, err := c.sets.objects.RackOf(o.Spec.Server); err == nil {
 					o.Status.Rack = rack
 				}
 			}

@@ -18,25 +18,25 @@ func exported(t *testing.T) map[string]resource.Object {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Site()...)
 	apply(t, s, storetest.Claim("c1", "n1"))
-	cl, err := Get[*resource.Claim](s, "c1")
+	cl, err := Get[*resource.Claim](s.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cl.Status.Server = "n1"
-	if err := s.Put(t.Context(), cl); err != nil {
+	if err := s.Objects.Put(t.Context(), cl); err != nil {
 		t.Fatal(err)
 	}
 	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n1", Owner: resource.Owner{Name: "c1", UID: cl.Metadata.UID}, BootSpec: resource.BootSpec{Image: resource.Image{Digest: "sha256:aa"}}}}
 	cfg.Metadata.Name, cfg.Status.Adopted = "c1", &resource.Adopted{By: "admin"}
-	if err := s.Put(t.Context(), cfg); err != nil {
+	if err := s.Objects.Put(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CreateHold(t.Context(), storetest.Hold("cluster", "k", "n2")); err != nil {
+	if _, err := s.Holds.Create(t.Context(), storetest.Hold("cluster", "k", "n2")); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]resource.Object{}
 	for _, k := range ImportKinds() {
-		for _, o := range s.CopyObjects(k) {
+		for _, o := range s.Objects.Copies(k) {
 			out[string(k)+"/"+o.Head().Metadata.Name] = o
 			if k == resource.KindHold {
 				out["hold"] = o
@@ -55,7 +55,7 @@ func imported(t *testing.T, s *Store, set map[string]resource.Object, opts Impor
 	for k, o := range set {
 		keys, objs = append(keys, k), append(objs, o)
 	}
-	res, err := s.Import(t.Context(), objs, opts)
+	res, err := s.Sets.Import(t.Context(), objs, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestImportTakesWholeOrNot(t *testing.T) {
 		}
 		for key, o := range set {
 			was := o.Head().Metadata
-			is, err := s.GetObject(o.Head().Kind, was.Name)
+			is, err := s.Objects.Get(o.Head().Kind, was.Name)
 			if err != nil || is.Head().Metadata.UID != was.UID || is.Head().Metadata.Generation != was.Generation || !is.Head().Metadata.CreatedAt.Equal(*was.CreatedAt) {
 				t.Errorf("%s: %+v, %v", key, is, err)
 			}
@@ -172,7 +172,7 @@ func TestImportConflicts(t *testing.T) {
 	if res := imported(t, s, map[string]resource.Object{"Claim/c1": again["Claim/c1"]}, ImportOptions{}); protocol.CodeOf(res["Claim/c1"].Err) != protocol.CodeConflict {
 		t.Errorf("changed here: %+v", res)
 	}
-	if c, _ := Get[*resource.Claim](s, "c1"); c.Spec.Image != "registry.example/os:7" {
+	if c, _ := Get[*resource.Claim](s.Objects, "c1"); c.Spec.Image != "registry.example/os:7" {
 		t.Error("the import has replaced it")
 	}
 }
@@ -231,7 +231,7 @@ func TestImportOfALargeSetAfterACrash(t *testing.T) {
 		}
 		died := func() (died bool) {
 			defer func() { died = recover() != nil }()
-			_, err := s.Import(t.Context(), fleet(), ImportOptions{})
+			_, err := s.Sets.Import(t.Context(), fleet(), ImportOptions{})
 			return err != nil
 		}()
 		entries, _, err := mem.List(t.Context(), "")
@@ -242,11 +242,11 @@ func TestImportOfALargeSetAfterACrash(t *testing.T) {
 			t.Fatalf("after part %d: %v", part, wrong)
 		}
 		s = open(t, mem)
-		if claims := len(List[*resource.Claim](s)); claims > 0 && len(List[*resource.Hold](s)) != 20 {
+		if claims := len(List[*resource.Claim](s.Objects)); claims > 0 && len(List[*resource.Hold](s.Objects)) != 20 {
 			t.Errorf("after part %d there are %d claims and no holds", part, claims)
 		}
-		before := len(List[*resource.Server](s))
-		res, err := s.Import(t.Context(), fleet(), ImportOptions{})
+		before := len(List[*resource.Server](s.Objects))
+		res, err := s.Sets.Import(t.Context(), fleet(), ImportOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestImportOfALargeSetAfterACrash(t *testing.T) {
 				created++
 			}
 		}
-		if n := len(List[*resource.Server](s)); n != servers || died == (created == 0) {
+		if n := len(List[*resource.Server](s.Objects)); n != servers || died == (created == 0) {
 			t.Errorf("after part %d there were %d servers, and then %d; %d objects were created", part, before, n, created)
 		}
 		if !died {

@@ -193,26 +193,26 @@ func TestFind(t *testing.T) {
 		}
 		return out
 	}
-	if got := namesOf(Referring[*resource.BMC](s, resource.KindRack, "r1")); !slices.Equal(got, []string{"a1", "b1", "b2"}) {
+	if got := namesOf(Referring[*resource.BMC](s.Objects, resource.KindRack, "r1")); !slices.Equal(got, []string{"a1", "b1", "b2"}) {
 		t.Errorf("the BMCs of r1: %v", got)
 	}
-	shared, err := Peek[*resource.Server](s, "n2")
+	shared, err := Peek[*resource.Server](s.Objects, "n2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Find(s, ServersByMAC, "52:54:00:00:00:02"); len(got) != 1 || got[0] != shared {
+	if got := Find(s.Objects, ServersByMAC, "52:54:00:00:00:02"); len(got) != 1 || got[0] != shared {
 		t.Errorf("the server of the MAC address: %v", got)
 	}
-	if got := Find(s, ServersByUUID, ""); len(got) > 0 {
+	if got := Find(s.Objects, ServersByUUID, ""); len(got) > 0 {
 		t.Errorf("servers without a UUID are found: %v", got)
 	}
-	if got := Referring[*resource.Claim](s, resource.KindServer, "n1"); len(got) > 0 {
+	if got := Referring[*resource.Claim](s.Objects, resource.KindServer, "n1"); len(got) > 0 {
 		t.Errorf("claims where there are none: %v", got)
 	}
 	if _, err := s.Delete(t.Context(), resource.KindBMC, "a1"); err != nil {
 		t.Fatal(err)
 	}
-	if got := namesOf(Referring[*resource.BMC](s, resource.KindRack, "r1")); !slices.Equal(got, []string{"b1", "b2"}) {
+	if got := namesOf(Referring[*resource.BMC](s.Objects, resource.KindRack, "r1")); !slices.Equal(got, []string{"b1", "b2"}) {
 		t.Errorf("after a1 was deleted: %v", got)
 	}
 }

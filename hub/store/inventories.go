@@ -45,20 +45,20 @@ type InventoryHead struct {
 // maxDecoded bounds the inventories that stay decoded: those of the BMCs of 80 full racks.
 const maxDecoded = 4096
 
-// inventories keeps the decoded inventories of some BMCs, and of all what they are.
-type inventories struct {
+// decodedInventories keeps the decoded inventories of some BMCs, and of all what they are.
+type decodedInventories struct {
 	mu      sync.RWMutex
 	decoded map[string]*Inventory
 	heads   map[string]InventoryHead
 }
 
-func newInventories() *inventories {
-	return &inventories{decoded: map[string]*Inventory{}, heads: map[string]InventoryHead{}}
+func newDecodedInventories() *decodedInventories {
+	return &decodedInventories{decoded: map[string]*Inventory{}, heads: map[string]InventoryHead{}}
 }
 
 // of is what an entry has. The last ones that were asked for are decoded once for each
 // revision.
-func (d *inventories) of(bmc string, e cached, logger *slog.Logger) *Inventory {
+func (d *decodedInventories) of(bmc string, e cached, logger *slog.Logger) *Inventory {
 	if v := d.get(bmc, e.Revision); v != nil {
 		return v
 	}
@@ -73,7 +73,7 @@ func (d *inventories) of(bmc string, e cached, logger *slog.Logger) *Inventory {
 }
 
 // get is nil unless the very revision is there.
-func (d *inventories) get(bmc string, revision uint64) *Inventory {
+func (d *decodedInventories) get(bmc string, revision uint64) *Inventory {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	if v := d.decoded[bmc]; v != nil && v.Revision == revision {
@@ -83,14 +83,14 @@ func (d *inventories) get(bmc string, revision uint64) *Inventory {
 }
 
 // head is false unless the very revision was decoded before.
-func (d *inventories) head(bmc string, revision uint64) (InventoryHead, bool) {
+func (d *decodedInventories) head(bmc string, revision uint64) (InventoryHead, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	h, there := d.heads[bmc]
 	return h, there && h.Revision == revision
 }
 
-func (d *inventories) put(bmc string, v *Inventory) {
+func (d *decodedInventories) put(bmc string, v *Inventory) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for other := range d.decoded {
@@ -103,7 +103,7 @@ func (d *inventories) put(bmc string, v *Inventory) {
 	d.heads[bmc] = InventoryHead{UID: v.UID, At: v.At, Revision: v.Revision}
 }
 
-func (d *inventories) drop(bmc string) {
+func (d *decodedInventories) drop(bmc string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.decoded, bmc)

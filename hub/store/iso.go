@@ -18,12 +18,15 @@ type ISO struct {
 	Revision uint64 `json:"-"` // for compare-and-set; 0 creates
 }
 
+// ISOs is the book of uploaded files.
+type ISOs struct{ core *core }
+
 // isoKey: names of files have dots and other characters that keys cannot have.
 func isoKey(file string) string { return fmt.Sprintf("%s.%x", isoBucket, sha256.Sum256([]byte(file))) }
 
-// GetISO is the uploaded file of a name; not_found if there is none.
-func (s *Store) GetISO(file string) (ISO, error) {
-	e, ok := s.mirror.get(isoKey(file))
+// Get is the uploaded file of a name; not_found if there is none.
+func (i *ISOs) Get(file string) (ISO, error) {
+	e, ok := i.core.mirror.get(isoKey(file))
 	if !ok {
 		return ISO{}, protocol.Errorf(protocol.CodeNotFound, "get file", "no file %.300q was uploaded", file).
 			WithHint("rackctl iso list shows what there is")
@@ -31,13 +34,13 @@ func (s *Store) GetISO(file string) (ISO, error) {
 	return decodeISO(e)
 }
 
-// ISOs lists the uploaded files in order of name. One that cannot be read is left out
+// List lists the uploaded files in order of name. One that cannot be read is left out
 // and logged.
-func (s *Store) ISOs() (out []ISO) {
-	for _, e := range s.mirror.list(isoBucket) {
+func (i *ISOs) List() (out []ISO) {
+	for _, e := range i.core.mirror.list(isoBucket) {
 		f, err := decodeISO(*e)
 		if err != nil {
-			s.logger.Error("entry of an uploaded file cannot be read", "key", e.Key, "err", err)
+			i.core.logger.Error("entry of an uploaded file cannot be read", "key", e.Key, "err", err)
 			continue
 		}
 		out = append(out, f)
@@ -46,10 +49,10 @@ func (s *Store) ISOs() (out []ISO) {
 	return out
 }
 
-// PutISO writes an uploaded file into the book: compare-and-set on its revision, which it
+// Put writes an uploaded file into the book: compare-and-set on its revision, which it
 // updates. Who reads the name gets the one before or this one. The codes are invalid,
 // conflict, unavailable and timeout.
-func (s *Store) PutISO(ctx context.Context, f *ISO) error {
+func (i *ISOs) Put(ctx context.Context, f *ISO) error {
 	const op = "put file"
 	if !resource.ValidISOFile(f.File) {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%.300q is not a name for a file", f.File).
@@ -59,16 +62,16 @@ func (s *Store) PutISO(ctx context.Context, f *ISO) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if f.Revision, err = s.put(ctx, isoKey(f.File), value, f.Revision); err != nil {
+	if f.Revision, err = i.core.put(ctx, isoKey(f.File), value, f.Revision); err != nil {
 		return stateError(op, err)
 	}
 	return nil
 }
 
-// RemoveISO takes an uploaded file out of the book at its revision. The codes are
+// Remove takes an uploaded file out of the book at its revision. The codes are
 // conflict, unavailable and timeout; one that is gone already is a conflict.
-func (s *Store) RemoveISO(ctx context.Context, f ISO) error {
-	if err := s.remove(ctx, isoKey(f.File), f.Revision); err != nil {
+func (i *ISOs) Remove(ctx context.Context, f ISO) error {
+	if err := i.core.remove(ctx, isoKey(f.File), f.Revision); err != nil {
 		return stateError("remove file", err)
 	}
 	return nil

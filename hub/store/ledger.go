@@ -8,11 +8,17 @@ import (
 	"rackboot/protocol"
 )
 
-// Ledger returns an agent's ledger; an empty one with revision 0 if there is
+// Ledgers keeps what each agent was sent and has acknowledged.
+type Ledgers struct {
+	core    *core
+	decoded *decoded
+}
+
+// Get returns an agent's ledger; an empty one with revision 0 if there is
 // none yet. The maps are the caller's; bodies and capabilities are for reading
 // only. The code is internal if it cannot be read.
-func (s *Store) Ledger(agent string) (Ledger, error) {
-	l, err := s.PeekLedger(agent)
+func (ls *Ledgers) Get(agent string) (Ledger, error) {
+	l, err := ls.Peek(agent)
 	if err != nil {
 		return Ledger{}, err
 	}
@@ -21,14 +27,14 @@ func (s *Store) Ledger(agent string) (Ledger, error) {
 	return out, nil
 }
 
-// PeekLedger is Ledger without a copy, for reading only. It is decoded once for
+// Peek is Ledger without a copy, for reading only. It is decoded once for
 // each revision.
-func (s *Store) PeekLedger(agent string) (*Ledger, error) {
-	e, ok := s.mirror.get("ledger." + agent)
+func (ls *Ledgers) Peek(agent string) (*Ledger, error) {
+	e, ok := ls.core.mirror.get("ledger." + agent)
 	if !ok {
 		return &Ledger{Agent: agent, Sent: map[string]SentDoc{}, Acked: map[string]protocol.Head{}}, nil
 	}
-	if l := s.ledgers.get(agent, e.Revision); l != nil {
+	if l := ls.decoded.get(agent, e.Revision); l != nil {
 		return l, nil
 	}
 	l := &Ledger{Agent: agent}
@@ -42,13 +48,13 @@ func (s *Store) PeekLedger(agent string) (*Ledger, error) {
 	if l.Acked == nil {
 		l.Acked = map[string]protocol.Head{}
 	}
-	s.ledgers.put(agent, l)
+	ls.decoded.put(agent, l)
 	return l, nil
 }
 
-// PutLedger writes a ledger, compare-and-set on its revision, which it updates.
+// Put writes a ledger, compare-and-set on its revision, which it updates.
 // The codes are invalid, conflict, unavailable and timeout.
-func (s *Store) PutLedger(ctx context.Context, l *Ledger) error {
+func (ls *Ledgers) Put(ctx context.Context, l *Ledger) error {
 	const op = "put ledger"
 	if !validToken(l.Agent) {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not an agent id", l.Agent)
@@ -57,7 +63,7 @@ func (s *Store) PutLedger(ctx context.Context, l *Ledger) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	revision, err := s.put(ctx, "ledger."+l.Agent, value, l.Revision)
+	revision, err := ls.core.put(ctx, "ledger."+l.Agent, value, l.Revision)
 	if err != nil {
 		return stateError(op, err)
 	}

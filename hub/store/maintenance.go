@@ -8,17 +8,33 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// JudgeMaintenance keeps somebody's word on a maintenance that has not begun. The same
+// Maintenances take servers for a while.
+type Maintenances struct {
+	core    *core
+	objects *Objects
+}
+
+// Of is the maintenance that has the server, also while it ends; or nil.
+func (ms *Maintenances) Of(server string) *resource.Maintenance {
+	for _, m := range Referring[*resource.Maintenance](ms.objects, resource.KindServer, server) {
+		if m.Status.State == resource.MaintenanceActive {
+			return Copy(ms.objects, m)
+		}
+	}
+	return nil
+}
+
+// Judge keeps somebody's word on a maintenance that has not begun. The same
 // word again changes nothing, and another one replaces it; once the maintenance is
 // active it is a conflict. The other codes are invalid, not_found, unavailable and
 // timeout.
-func (s *Store) JudgeMaintenance(ctx context.Context, name string, word resource.MaintenanceApproval) (*resource.Maintenance, error) {
+func (ms *Maintenances) Judge(ctx context.Context, name string, word resource.MaintenanceApproval) (*resource.Maintenance, error) {
 	const op = "approve a maintenance"
 	if word.Reason = strings.TrimSpace(word.Reason); word.Reason == "" || len(word.Reason) > maxReason {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", maxReason).WithHint("add --reason")
 	}
 	for try := 1; ; try++ {
-		m, err := Get[*resource.Maintenance](s, name)
+		m, err := Get[*resource.Maintenance](ms.objects, name)
 		if err != nil {
 			return nil, err
 		}
@@ -29,22 +45,22 @@ func (s *Store) JudgeMaintenance(ctx context.Context, name string, word resource
 		case was != nil && was.Denied == word.Denied && was.By == word.By && was.Reason == word.Reason && was.Generation == m.Metadata.Generation:
 			return m, nil
 		}
-		word.At, word.Generation = s.clock().UTC(), m.Metadata.Generation
+		word.At, word.Generation = ms.core.clock().UTC(), m.Metadata.Generation
 		m.Status.Approval = &word
-		err = s.Put(ctx, m)
+		err = ms.objects.Put(ctx, m)
 		if err == nil {
 			return m, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !ms.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}
 }
 
-// deleteMaintenance removes a maintenance, or marks one that has the server.
-func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Guard) (resource.Object, error) {
+// delete removes a maintenance, or marks one that has the server.
+func (ms *Maintenances) delete(ctx context.Context, name string, guards ...Guard) (resource.Object, error) {
 	for try := 1; ; try++ {
-		m, err := Get[*resource.Maintenance](s, name)
+		m, err := Get[*resource.Maintenance](ms.objects, name)
 		if err != nil {
 			return nil, err
 		}
@@ -55,17 +71,17 @@ func (s *Store) deleteMaintenance(ctx context.Context, name string, guards ...Gu
 		case m.Metadata.DeletedAt != nil:
 			return m, nil
 		case m.Status.State == resource.MaintenanceActive:
-			now := s.clock().UTC()
+			now := ms.core.clock().UTC()
 			m.Metadata.DeletedAt = &now
-			err = s.Put(ctx, m)
+			err = ms.objects.Put(ctx, m)
 		default:
-			err = s.Remove(ctx, m)
+			err = ms.objects.Remove(ctx, m)
 		}
 		if err == nil {
-			s.logger.Info("resource deletion accepted", "kind", resource.KindMaintenance, "name", name)
+			ms.core.logger.Info("resource deletion accepted", "kind", resource.KindMaintenance, "name", name)
 			return m, nil
 		}
-		if !s.again(ctx, err, try) {
+		if !ms.core.again(ctx, err, try) {
 			return nil, err
 		}
 	}

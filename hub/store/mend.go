@@ -32,14 +32,14 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 		}
 	}
 	for _, kind := range resource.Kinds() { // in order, as the takers of a key are
-		for _, e := range s.mirror.list(bucketOf(kind)) {
+		for _, e := range s.core.mirror.list(bucketOf(kind)) {
 			if e.obj != nil {
 				m := e.obj.Head().Metadata
 				take(taker{Kind: kind, Name: m.Name, UID: m.UID}, rulesOf(e.obj))
 			}
 		}
 	}
-	for _, r := range s.requests.list() {
+	for _, r := range s.Requests.book.list() {
 		if r.ID != "" {
 			take(taker{Kind: requestKind, Name: r.ID}, requestRules(r))
 		}
@@ -54,7 +54,7 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 		for _, key := range slices.Sorted(maps.Keys(checks)) {
 			ops = append(ops, state.Op{Kind: state.OpCheck, Key: key, Revision: checks[key]})
 		}
-		if _, err := s.commit(ctx, ops); err != nil {
+		if _, err := s.core.commit(ctx, ops); err != nil {
 			return err
 		}
 		ops, checks = nil, map[string]uint64{}
@@ -63,7 +63,7 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		for _, t := range want[key] {
 			if i := slices.IndexFunc(want[key], t.excludes); i >= 0 {
-				s.logger.Error("two have what only one may have", "rule", key, "one", t.Name, "other", want[key][i].Name)
+				s.core.logger.Error("two have what only one may have", "rule", key, "one", t.Name, "other", want[key][i].Name)
 			}
 		}
 		value, err := json.Marshal(want[key])
@@ -82,7 +82,7 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 		}
 		ops = append(ops, write(key, value, e.Revision))
 		for _, t := range want[key] {
-			if stored, there := s.mirror.get(t.stored()); there {
+			if stored, there := s.core.mirror.get(t.stored()); there {
 				checks[t.stored()] = stored.Revision
 			}
 		}
@@ -101,7 +101,7 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 		}
 	}
 	if mended > 0 {
-		s.logger.Warn("rules were written that were not as the resources are", "keys", mended)
+		s.core.logger.Warn("rules were written that were not as the resources are", "keys", mended)
 	}
 	return nil
 }

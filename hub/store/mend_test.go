@@ -20,7 +20,7 @@ func TestRulesAreMended(t *testing.T) {
 	third := storetest.Server("n3", "b1", "boot", "52:54:00:00:00:03")
 	third.Spec.SystemURI = "/redfish/v1/Systems/2"
 	apply(t, s, append(site, third)...)
-	if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
+	if _, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
 		t.Fatal(err)
 	}
 	rules := func() (out []state.Entry) {
@@ -89,7 +89,7 @@ func TestMendingTakesNothingAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, mem)
-	_, err = s.Apply(t.Context(), []resource.Object{storetest.BMC("b3", "r1"), storetest.Server("n3", "b3", "boot", "52:54:00:00:00:02")}, ApplyOptions{})
+	_, err = s.Sets.Apply(t.Context(), []resource.Object{storetest.BMC("b3", "r1"), storetest.Server("n3", "b3", "boot", "52:54:00:00:00:02")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeInvalid)
 	apply(t, s, storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01"))
 	if entries, _, _ := mem.List(t.Context(), ""); len(broken(entries)) > 0 {

@@ -271,3 +271,10 @@ func newMirror() *mirror {
 	}
 	return m
 }
+
+// find returns the live entries that an index has of a key, in order of their keys.
+func (m *mirror) find(name, key string) []*cached {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Clone(m.indexes.named[name].entries[key])
+}

@@ -9,8 +9,8 @@ import (
 
 // Number reads a number of the hub's own, and the revision to write it at; both are 0 if it was never
 // written. The code is internal where something else is stored.
-func (s *Store) Number(key string) (n, revision uint64, err error) {
-	raw, revision, err := s.Meta(key)
+func (m *Meta) Number(key string) (n, revision uint64, err error) {
+	raw, revision, err := m.Get(key)
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeNotFound:
 		return 0, 0, nil
@@ -23,7 +23,7 @@ func (s *Store) Number(key string) (n, revision uint64, err error) {
 	return binary.BigEndian.Uint64(raw), revision, nil
 }
 
-// PutNumber writes one: compare-and-set on its revision, where 0 creates. The codes are those of PutMeta.
-func (s *Store) PutNumber(ctx context.Context, key string, n, revision uint64) error {
-	return s.PutMeta(ctx, key, binary.BigEndian.AppendUint64(nil, n), revision)
+// PutNumber writes one: compare-and-set on its revision, where 0 creates. The codes are those of Put.
+func (m *Meta) PutNumber(ctx context.Context, key string, n, revision uint64) error {
+	return m.Put(ctx, key, binary.BigEndian.AppendUint64(nil, n), revision)
 }

@@ -9,19 +9,19 @@ import (
 	"rackboot/state"
 )
 
-// GetObject returns a deep copy, the caller's own; not_found if there is none.
-func (s *Store) GetObject(kind resource.Kind, name string) (resource.Object, error) {
-	e, ok := s.mirror.get(keyOf(kind, name))
+// Get returns a deep copy, the caller's own; not_found if there is none.
+func (objs *Objects) Get(kind resource.Kind, name string) (resource.Object, error) {
+	e, ok := objs.core.mirror.get(keyOf(kind, name))
 	if !ok {
 		return nil, notFound("get", kind, name)
 	}
 	return e.copied(kind)
 }
 
-// CopyObjects returns deep copies of all resources of the kind, sorted by name.
+// Copies returns deep copies of all resources of the kind, sorted by name.
 // One that this version cannot read is left out; it was logged when it came.
-func (s *Store) CopyObjects(kind resource.Kind) []resource.Object {
-	entries := s.mirror.list(bucketOf(kind))
+func (objs *Objects) Copies(kind resource.Kind) []resource.Object {
+	entries := objs.core.mirror.list(bucketOf(kind))
 	out := make([]resource.Object, 0, len(entries))
 	for _, e := range entries {
 		if e.obj == nil {
@@ -36,8 +36,8 @@ func (s *Store) CopyObjects(kind resource.Kind) []resource.Object {
 
 // Get returns a deep copy of the resource of type T, the caller's own; not_found if
 // there is none.
-func Get[T resource.Object](s *Store, name string) (T, error) {
-	obj, err := s.GetObject(resource.KindOf[T](), name)
+func Get[T resource.Object](objs *Objects, name string) (T, error) {
+	obj, err := objs.Get(resource.KindOf[T](), name)
 	if err != nil {
 		var none T
 		return none, err
@@ -47,10 +47,10 @@ func Get[T resource.Object](s *Store, name string) (T, error) {
 
 // Copies returns deep copies of all resources of type T, the caller's own, sorted by
 // name.
-func Copies[T resource.Object](s *Store) []T {
-	objs := s.CopyObjects(resource.KindOf[T]())
-	out := make([]T, len(objs))
-	for i, o := range objs {
+func Copies[T resource.Object](objs *Objects) []T {
+	all := objs.Copies(resource.KindOf[T]())
+	out := make([]T, len(all))
+	for i, o := range all {
 		out[i] = o.(T)
 	}
 	return out
@@ -61,11 +61,11 @@ func Copies[T resource.Object](s *Store) []T {
 // creation fills UID, generation and time of creation where they are empty.
 // A GroupRevision is written once: of a stored one only the status changes.
 // The codes are invalid, conflict, unavailable and timeout.
-func (s *Store) Put(ctx context.Context, obj resource.Object) error {
+func (objs *Objects) Put(ctx context.Context, obj resource.Object) error {
 	meta := &obj.Head().Metadata
 	if meta.Revision == 0 {
 		obj.Default()
-		s.stamp(meta)
+		objs.stamp(meta)
 	}
 	op := "put " + string(obj.Head().Kind)
 	if meta.Revision == 0 {
@@ -74,7 +74,7 @@ func (s *Store) Put(ctx context.Context, obj resource.Object) error {
 		}
 	}
 	if r, ok := obj.(*resource.GroupRevision); ok {
-		if err := s.appended(r); err != nil {
+		if err := objs.appended(r); err != nil {
 			return err
 		}
 	}
@@ -84,15 +84,15 @@ func (s *Store) Put(ctx context.Context, obj resource.Object) error {
 	}
 	key := keyOf(obj.Head().Kind, meta.Name)
 	for try := 1; ; try++ {
-		old, err := s.at(key, meta.Revision)
+		old, err := objs.at(key, meta.Revision)
 		if err != nil {
 			return stateError(op, err)
 		}
-		checks, err := s.newReferences(ctx, old, obj)
+		checks, err := objs.newReferences(ctx, old, obj)
 		if err != nil {
 			return err
 		}
-		revisions, err := s.transact(ctx, []change{changeOf(old, obj, meta.Revision, value)}, checks, try > 1)
+		revisions, err := objs.transact(ctx, []change{changeOf(old, obj, meta.Revision, value)}, checks, try > 1)
 		if err == nil {
 			meta.Revision = revisions[0]
 			return nil
@@ -101,7 +101,7 @@ func (s *Store) Put(ctx context.Context, obj resource.Object) error {
 			return stateError(op, err)
 		}
 		// What it rests on may have changed, and the resource itself not.
-		if _, changed := s.at(key, meta.Revision); changed != nil || !s.again(ctx, err, try) {
+		if _, changed := objs.at(key, meta.Revision); changed != nil || !objs.core.again(ctx, err, try) {
 			return stateError(op, err)
 		}
 	}
@@ -109,8 +109,8 @@ func (s *Store) Put(ctx context.Context, obj resource.Object) error {
 
 // at is the resource that is stored under a key at a revision, nil at 0, where there shall be
 // none. Another revision is a state.ErrConflict. One that cannot be read is nil too: it has no rules.
-func (s *Store) at(key string, revision uint64) (resource.Object, error) {
-	e, there := s.mirror.get(key)
+func (objs *Objects) at(key string, revision uint64) (resource.Object, error) {
+	e, there := objs.core.mirror.get(key)
 	if there && e.Revision != revision || !there && revision != 0 {
 		return nil, state.ErrConflict
 	}
@@ -118,15 +118,15 @@ func (s *Store) at(key string, revision uint64) (resource.Object, error) {
 }
 
 // stamp fills what a resource gets at creation.
-func (s *Store) stamp(meta *resource.Metadata) {
+func (objs *Objects) stamp(meta *resource.Metadata) {
 	if meta.UID == "" {
-		meta.UID = s.newID()
+		meta.UID = objs.core.newID()
 	}
 	if meta.Generation == 0 {
 		meta.Generation = 1
 	}
 	if meta.CreatedAt == nil {
-		now := s.clock().UTC()
+		now := objs.core.clock().UTC()
 		meta.CreatedAt = &now
 	}
 }

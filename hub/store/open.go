@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/state"
 )
 
 // rewatchAfter is the wait before a watch that ended early is opened again.
@@ -27,30 +25,37 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Healthy == nil {
 		cfg.Healthy = func() error { return nil }
 	}
-	s := &Store{
-		healthy: cfg.Healthy,
-		kv:      cfg.KV, log: cfg.Log, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, vault: cfg.Vault,
-		mirror: newMirror(), ledgers: newDecoded(), inventories: newInventories(),
-		checkIgnition: cfg.CheckIgnition, envRules: cfg.EnvRules,
-		sets: newTurnstile(), joint: joint{kv: cfg.KV},
-	}
-	s.sealed, s.envs, s.requests = s.sealedBook(), s.envBook(), s.requestBook()
-	s.ignitions, s.formerIgnitions = s.ignitionBook(ignitionBucket), s.ignitionBook(formerBucket)
+	s := newStore(cfg)
 	for try := 1; ; try++ {
 		err := s.load(ctx)
 		switch {
 		case err == nil:
 			return s, nil
-		case !s.again(ctx, err, try):
+		case !s.core.again(ctx, err, try):
 			return nil, err
 		}
+	}
+}
+
+// newStore makes the nouns, each above those that it needs.
+func newStore(cfg Config) *Store {
+	c := newCore(cfg)
+	objects := &Objects{core: c, sets: newTurnstile()}
+	holds := &Holds{core: c, objects: objects}
+	secrets := &Secrets{c, objects, cfg.Vault, cfg.CheckIgnition}
+	return &Store{
+		core: c, Haste: c.haste, Objects: objects, Holds: holds, Secrets: secrets,
+		Answers: &Answers{c}, Approvals: &Approvals{c}, BootImages: &BootImages{objects}, Claims: &Claims{c, objects, holds},
+		Credentials: newCredentials(c), Envs: newEnvs(c), Ignitions: newIgnitions(c), Inventories: newInventories(c),
+		ISOs: &ISOs{c}, Ledgers: &Ledgers{c, newDecoded()}, Log: &Log{c, cfg.Log}, Maintenances: &Maintenances{c, objects}, Meta: &Meta{c},
+		Requests: newRequests(objects), Sets: &Sets{c, objects, holds, secrets, cfg.EnvRules},
 	}
 }
 
 // load fills the mirror, and sees to it that each rule has its keys.
 func (s *Store) load(ctx context.Context) error {
 	const op = "open store"
-	entries, revision, err := s.kv.List(ctx, "")
+	entries, revision, err := s.core.kv.List(ctx, "")
 	if err != nil {
 		return stateError(op, err)
 	}
@@ -65,7 +70,7 @@ func (s *Store) load(ctx context.Context) error {
 		}
 		there = append(there, c)
 	}
-	s.mirror.replace(there, revision)
+	s.core.mirror.replace(there, revision)
 	if err := s.mend(ctx, entries); err != nil {
 		return stateError(op, err)
 	}
@@ -77,8 +82,8 @@ func (s *Store) load(ctx context.Context) error {
 // missed a deletion there. Run is called once.
 func (s *Store) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
-			s.logger.Warn("store watch ended", "err", err)
+		if err := s.core.follow(ctx); err != nil && ctx.Err() == nil {
+			s.core.logger.Warn("store watch ended", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -88,57 +93,14 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	changes, err := s.kv.Watch(ctx, "", s.mirror.position())
-	if errors.Is(err, state.ErrConflict) {
-		changes, err = s.catchUp(ctx, err)
-	}
-	if err != nil {
-		return err
-	}
-	s.following.Store(true)
-	defer func() {
-		s.following.Store(false)
-		s.mirror.seen(0) // who waits for the watch looks again
-	}()
-	for change := range changes {
-		var news []cached
-		for _, e := range change {
-			if !aside(e.Key) && !s.mirror.has(e.Key, e.Revision) { // else our own write: it is decoded already
-				news = append(news, s.readLogged(e))
-			}
-		}
-		s.mirror.applyWatched(news...)
-		s.mirror.seen(change[len(change)-1].Revision)
-	}
-	return errors.New("watch channel was closed")
-}
-
-// catchUp lists again where a watch from the mirror's position is a conflict, and watches from there. A
-// store that is older than the mirror was set back under a running hub, and is not taken for what is.
-func (s *Store) catchUp(ctx context.Context, conflict error) (<-chan []state.Entry, error) {
-	entries, revision, err := s.kv.List(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	if revision < s.mirror.position() {
-		return nil, conflict
-	}
-	s.logger.Warn("the store was listed again: the watch may have missed deletions", "revision", revision)
-	s.mirror.replace(s.readAll(entries), revision)
-	return s.kv.Watch(ctx, "", revision)
-}
-
 // Subscribe returns a channel that gets a value after any change, several
 // changes in one, and a function that ends the subscription.
-func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.mirror.subscribe() }
+func (s *Store) Subscribe() (<-chan struct{}, func()) { return s.core.mirror.subscribe() }
 
 // Deltas returns a subscription to every change from now on, and a function that ends it.
 func (s *Store) Deltas() (d *Deltas, stop func()) {
 	d = &Deltas{ready: make(chan struct{}, 1)}
-	m := s.mirror
+	m := s.core.mirror
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deltas[d] = true
@@ -147,4 +109,17 @@ func (s *Store) Deltas() (d *Deltas, stop func()) {
 		defer m.mu.Unlock()
 		delete(m.deltas, d)
 	}
+}
+
+// Changes counts what has changed in what is read here since the store was opened; with a rack only what is of that
+// rack, or of no rack or all. Whoever reads the count first, and then resources, has what is stored for as long as
+// the count stays.
+func (s *Store) Changes(rack string) uint64 {
+	m := s.core.mirror
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if rack == "" {
+		return m.changes
+	}
+	return max(m.touches.all, m.touches.racks[rack])
 }

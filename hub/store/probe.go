@@ -8,10 +8,6 @@ import (
 	"rackboot/state"
 )
 
-// probeKey is written to find out whether the store can be. Nobody reads it but Probe. Its
-// revisions take the place of one another.
-const probeKey = "probe.ready"
-
 // probeTries bounds how often a probe begins again after another hub's.
 const probeTries = 4
 
@@ -32,19 +28,19 @@ func (s *Store) Probe(ctx context.Context) error {
 
 func (s *Store) probe(ctx context.Context) error {
 	const op = "probe the store"
-	value := []byte(s.newID())
+	value := []byte(s.core.newID())
 	var revision uint64
-	e, err := s.kv.Get(ctx, probeKey)
+	e, err := s.core.kv.Get(ctx, probeKey)
 	switch {
 	case errors.Is(err, state.ErrNotFound):
-		revision, err = s.kv.Create(ctx, probeKey, value)
+		revision, err = s.core.kv.Create(ctx, probeKey, value)
 	case err == nil:
-		revision, err = s.kv.Update(ctx, probeKey, value, e.Revision)
+		revision, err = s.core.kv.Update(ctx, probeKey, value, e.Revision)
 	}
 	if err != nil {
 		return err
 	}
-	if e, err = s.kv.Get(ctx, probeKey); err != nil {
+	if e, err = s.core.kv.Get(ctx, probeKey); err != nil {
 		return err
 	}
 	if e.Revision < revision || e.Revision == revision && string(e.Value) != string(value) {

@@ -70,7 +70,7 @@ func TestProbe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.PutMeta(t.Context(), "x", nil, 0); err != nil {
+	if err := s.Meta.Put(t.Context(), "x", nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	<-woken // by the put, and only by that

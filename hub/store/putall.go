@@ -11,7 +11,7 @@ import (
 // PutAll is Put for several resources that are stored, at once: all of them or none. A commit costs
 // what it costs for one and for many. It does not try again: of a conflict it is not known here whose it
 // is, and each of them can be put by itself.
-func (s *Store) PutAll(ctx context.Context, list []resource.Object) error {
+func (objs *Objects) PutAll(ctx context.Context, list []resource.Object) error {
 	const op = "put several"
 	changes, checks := make([]change, len(list)), map[string]uint64{}
 	for i, obj := range list {
@@ -23,18 +23,18 @@ func (s *Store) PutAll(ctx context.Context, list []resource.Object) error {
 		if err != nil {
 			return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 		}
-		old, err := s.at(keyOf(obj.Head().Kind, meta.Name), meta.Revision)
+		old, err := objs.at(keyOf(obj.Head().Kind, meta.Name), meta.Revision)
 		if err != nil {
 			return stateError(op, err)
 		}
-		refers, err := s.newReferences(ctx, old, obj)
+		refers, err := objs.newReferences(ctx, old, obj)
 		if err != nil {
 			return err
 		}
 		maps.Copy(checks, refers)
 		changes[i] = changeOf(old, obj, meta.Revision, value)
 	}
-	revisions, err := s.transact(ctx, changes, checks, false)
+	revisions, err := objs.transact(ctx, changes, checks, false)
 	if err != nil {
 		return stateError(op, err)
 	}

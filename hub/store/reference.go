@@ -36,7 +36,7 @@ func mayDangle(obj resource.Object) bool {
 
 // newReferences are the revisions of what next refers to and old did not. What is closed is
 // waited for. One that is gone is a conflict.
-func (s *Store) newReferences(ctx context.Context, old, next resource.Object) (map[string]uint64, error) {
+func (objs *Objects) newReferences(ctx context.Context, old, next resource.Object) (map[string]uint64, error) {
 	checks := map[string]uint64{}
 	had := referencesOf(old)
 	for _, ref := range referencesOf(next) {
@@ -44,7 +44,7 @@ func (s *Store) newReferences(ctx context.Context, old, next resource.Object) (m
 			continue
 		}
 		key := keyOf(ref.Kind, ref.Name)
-		e, there, err := s.opened(ctx, key)
+		e, there, err := objs.core.opened(ctx, key)
 		switch {
 		case err != nil:
 			return nil, stateError("check references", err)

@@ -1,24 +1,28 @@
 package store
 
-import "rackboot/protocol/resource"
+import (
+	"slices"
+
+	"rackboot/protocol/resource"
+)
 
 // referrers names what keeps a resource from being deleted.
-func (s *Store) referrers(kind resource.Kind, name string) []string {
+func (objs *Objects) referrers(kind resource.Kind, name string) []string {
 	if kind == resource.KindServer {
-		return s.users(name)
+		return objs.users(name)
 	}
-	who := s.referring(kind, name, resource.Kinds()...)
+	who := objs.referring(kind, name, resource.Kinds()...)
 	if kind == resource.KindBootImage {
-		who = append(who, s.bootImageUsers(name)...)
+		who = append(who, objs.bootImageUsers(name)...)
 	}
 	return who
 }
 
 // referring names the resources of some kinds whose spec refers to one, in the order of
 // the kinds.
-func (s *Store) referring(kind resource.Kind, name string, by ...resource.Kind) []string {
+func (objs *Objects) referring(kind resource.Kind, name string, by ...resource.Kind) []string {
 	found := map[string][]string{} // by bucket
-	for _, e := range s.mirror.find(byReference, reference(kind, name)) {
+	for _, e := range objs.core.mirror.find(byReference, reference(kind, name)) {
 		bucket, name := split(e.Key)
 		found[bucket] = append(found[bucket], name)
 	}
@@ -29,4 +33,27 @@ func (s *Store) referring(kind resource.Kind, name string, by ...resource.Kind) 
 		}
 	}
 	return who
+}
+
+// bootImageUsers names what of the hub's own keeps an entry: what servers boot. Revisions of
+// groups have its images themselves, and the files of those stay (see [BootImages.Files]): a
+// catalogue that is set back loses entries, and groups follow it.
+func (objs *Objects) bootImageUsers(name string) []string {
+	var who []string
+	for _, b := range Find(objs, ConfigsByBootImage, name) {
+		who = append(who, "BootConfiguration/"+b.Metadata.Name)
+	}
+	return who
+}
+
+// users names what keeps a server from being deleted or exchanged: its claim,
+// claims and maintenances that name it, and holds, also released ones that the agent has not
+// acknowledged.
+func (objs *Objects) users(server string) []string {
+	who := objs.referring(resource.KindServer, server, resource.KindClaim)
+	for _, c := range Find(objs, ClaimsByServer, server) {
+		who = append(who, "Claim/"+c.Metadata.Name)
+	}
+	slices.Sort(who)
+	return append(slices.Compact(who), objs.referring(resource.KindServer, server, resource.KindMaintenance, resource.KindHold)...)
 }

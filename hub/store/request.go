@@ -12,11 +12,28 @@ import (
 // wait for as long as it lies. Two hubs that write at once may pass it by what each has under way.
 const maxOpen = 32
 
-// CreateRequest accepts a request under its id, which is new. One with a Ref is the
+// Requests are what people ask of agents once, such as a reboot.
+type Requests struct {
+	core    *core
+	objects *Objects
+	// book's requests are without pointers: a copy of one is its reader's own.
+	book *book[StoredRequest]
+	// underway is what is being written of what a rack has room for.
+	underway underway
+}
+
+func newRequests(o *Objects) *Requests {
+	return &Requests{core: o.core, objects: o, book: &book[StoredRequest]{
+		core: o.core, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
+		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
+	}}
+}
+
+// Create accepts a request under its id, which is new. One with a Ref is the
 // same as one of the same caller, for the same server and action, that has not ended,
 // and that one is returned. The codes are invalid, conflict (too many have not ended),
 // unavailable and timeout.
-func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredRequest, error) {
+func (rs *Requests) Create(ctx context.Context, r StoredRequest) (StoredRequest, error) {
 	const op = "request"
 	if len(r.Ref) > maxReason {
 		return StoredRequest{}, protocol.Errorf(protocol.CodeInvalid, op, "the ref is longer than %d bytes", maxReason).
@@ -24,18 +41,18 @@ func (s *Store) CreateRequest(ctx context.Context, r StoredRequest) (StoredReque
 	}
 	r.Revision = 0
 	for try := 1; ; try++ {
-		created, err := s.createRequest(ctx, op, r, try > 1)
-		if err == nil || !s.again(ctx, err, try) {
+		created, err := rs.create(ctx, op, r, try > 1)
+		if err == nil || !rs.core.again(ctx, err, try) {
 			return created, err
 		}
 	}
 }
 
-// createRequest is one try.
-func (s *Store) createRequest(ctx context.Context, op string, r StoredRequest, again bool) (StoredRequest, error) {
-	open, before := s.underway.add("requests for "+r.Server, 1)
+// create is one try.
+func (rs *Requests) create(ctx context.Context, op string, r StoredRequest, again bool) (StoredRequest, error) {
+	open, before := rs.underway.add("requests for "+r.Server, 1)
 	defer before()
-	for _, old := range s.openRequests(reference(resource.KindServer, r.Server)) {
+	for _, old := range rs.open(reference(resource.KindServer, r.Server)) {
 		open++
 		if r.Ref != "" && old.Ref == r.Ref && old.By == r.By && old.Action == r.Action {
 			return old, nil
@@ -45,21 +62,21 @@ func (s *Store) createRequest(ctx context.Context, op string, r StoredRequest, a
 		return StoredRequest{}, protocol.Errorf(protocol.CodeConflict, op, "%d requests for server %q have not ended", open, r.Server).
 			WithHint("one reboot serves all that wait; see rackctl describe server %s, and give a --ref so that the same again is the same", r.Server)
 	}
-	others, done := s.underway.add("requests of "+r.Rack, requestSize(r.Request))
+	others, done := rs.underway.add("requests of "+r.Rack, requestSize(r.Request))
 	defer done()
-	if err := s.roomForRequest(op, r, others); err != nil {
+	if err := rs.roomFor(op, r, others); err != nil {
 		return StoredRequest{}, err
 	}
-	return r, s.putRequest(ctx, r, again)
+	return r, rs.put(ctx, r, again)
 }
 
-// PutRequest writes a request: compare-and-set on its revision. The codes are
+// Put writes a request: compare-and-set on its revision. The codes are
 // invalid, conflict, unavailable and timeout.
-func (s *Store) PutRequest(ctx context.Context, r StoredRequest) error {
-	return s.putRequest(ctx, r, false)
+func (rs *Requests) Put(ctx context.Context, r StoredRequest) error {
+	return rs.put(ctx, r, false)
 }
 
-func (s *Store) putRequest(ctx context.Context, r StoredRequest, again bool) error {
+func (rs *Requests) put(ctx context.Context, r StoredRequest, again bool) error {
 	const op = "put request"
 	switch {
 	case r.NotAfter.IsZero():
@@ -71,23 +88,23 @@ func (s *Store) putRequest(ctx context.Context, r StoredRequest, again bool) err
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	c := change{taker: taker{Kind: requestKind, Name: r.ID}, key: s.requests.key(r.ID), at: r.Revision, value: value, has: requestRules(&r)}
-	if old := s.requests.peek(r.ID); old != nil && old.Revision == r.Revision {
+	c := change{taker: taker{Kind: requestKind, Name: r.ID}, key: rs.book.key(r.ID), at: r.Revision, value: value, has: requestRules(&r)}
+	if old := rs.book.peek(r.ID); old != nil && old.Revision == r.Revision {
 		c.had = requestRules(old)
 	} else if r.Revision != 0 {
-		s.refresh(ctx, c.key)
+		rs.core.refresh(ctx, c.key)
 		return stateError(op, state.ErrConflict)
 	}
-	if _, err := s.transact(ctx, []change{c}, nil, again); err != nil {
+	if _, err := rs.objects.transact(ctx, []change{c}, nil, again); err != nil {
 		return stateError(op, err)
 	}
 	return nil
 }
 
-// Requests lists all requests in the order of their ids, which is that of their
+// List lists all requests in the order of their ids, which is that of their
 // creation. One that cannot be read is left out and logged.
-func (s *Store) Requests() []StoredRequest {
-	all := s.requests.list()
+func (rs *Requests) List() []StoredRequest {
+	all := rs.book.list()
 	out := make([]StoredRequest, 0, len(all))
 	for _, r := range all {
 		if r.ID != "" {
@@ -97,33 +114,33 @@ func (s *Store) Requests() []StoredRequest {
 	return out
 }
 
-// OpenRequests lists the requests that have not ended, as Requests does.
-func (s *Store) OpenRequests() []StoredRequest { return s.openRequests(anyOpen) }
+// Open lists the requests that have not ended, as List does.
+func (rs *Requests) Open() []StoredRequest { return rs.open(anyOpen) }
 
-// OpenRequestsOf lists those of a rack.
-func (s *Store) OpenRequestsOf(rack string) []StoredRequest {
-	return s.openRequests(reference(resource.KindRack, rack))
+// OpenOf lists those of a rack.
+func (rs *Requests) OpenOf(rack string) []StoredRequest {
+	return rs.open(reference(resource.KindRack, rack))
 }
 
-// OpenRequestsFor lists those that were made of a claim.
-func (s *Store) OpenRequestsFor(claimUID string) []StoredRequest {
-	return s.openRequests(claimed(claimUID))
+// OpenFor lists those that were made of a claim.
+func (rs *Requests) OpenFor(claimUID string) []StoredRequest {
+	return rs.open(claimed(claimUID))
 }
 
-func (s *Store) openRequests(key string) (out []StoredRequest) {
-	for _, r := range s.requests.find(openRequests, key) {
+func (rs *Requests) open(key string) (out []StoredRequest) {
+	for _, r := range rs.book.find(openRequests, key) {
 		out = append(out, *r)
 	}
 	return out
 }
 
-// GetRequest returns one request; not_found if there is none, internal if it cannot be
+// Get returns one request; not_found if there is none, internal if it cannot be
 // read.
-func (s *Store) GetRequest(id string) (StoredRequest, error) {
+func (rs *Requests) Get(id string) (StoredRequest, error) {
 	const op = "get request"
 	var r *StoredRequest
 	if validToken(id) {
-		r = s.requests.peek(id)
+		r = rs.book.peek(id)
 	}
 	switch {
 	case r == nil:
@@ -136,26 +153,32 @@ func (s *Store) GetRequest(id string) (StoredRequest, error) {
 	return *r, nil
 }
 
-// RemoveRequest deletes a request; one that is gone already is no error. The
+// Remove deletes a request; one that is gone already is no error. The
 // codes are conflict, unavailable and timeout.
-func (s *Store) RemoveRequest(ctx context.Context, id string) error {
-	r := s.requests.peek(id)
+func (rs *Requests) Remove(ctx context.Context, id string) error {
+	r := rs.book.peek(id)
 	if r == nil {
 		return nil
 	}
 	const op = "remove request"
-	c := change{taker: taker{Kind: requestKind, Name: id}, key: s.requests.key(id), at: r.Revision, had: requestRules(r)}
-	if _, err := s.transact(ctx, []change{c}, nil, false); err != nil {
+	c := change{taker: taker{Kind: requestKind, Name: id}, key: rs.book.key(id), at: r.Revision, had: requestRules(r)}
+	if _, err := rs.objects.transact(ctx, []change{c}, nil, false); err != nil {
 		return stateError(op, err)
 	}
-	s.requests.forget(id)
+	rs.book.forget(id)
 	return nil
 }
 
-// requestBook's requests are without pointers: a copy of one is its reader's own.
-func (s *Store) requestBook() *book[StoredRequest] {
-	return &book[StoredRequest]{
-		store: s, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
-		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
+// roomFor refuses a request that does not fit any more into the documents of its rack, as one of
+// Holds does.
+func (rs *Requests) roomFor(op string, r StoredRequest, others int) error {
+	used := requestSize(r.Request) + others
+	for _, q := range rs.OpenOf(r.Rack) {
+		used += requestSize(q.Request)
 	}
+	if used <= maxRequests {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeConflict, op, "the requests of rack %q that have not ended take %d bytes, and %d is the most that its agent can be sent", r.Rack, used, maxRequests).
+		WithHint("wait until some have ended, or give shorter refs; one reboot serves all that wait for the same server")
 }

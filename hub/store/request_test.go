@@ -22,7 +22,7 @@ func asked(id, server, by, ref string) StoredRequest {
 
 func TestCreateRequestByRef(t *testing.T) {
 	s := open(t, storetest.NewMemory())
-	if _, err := s.CreateRequest(t.Context(), asked("q1", "n1", "admin", "uid-7")); err != nil {
+	if _, err := s.Requests.Create(t.Context(), asked("q1", "n1", "admin", "uid-7")); err != nil {
 		t.Fatal(err)
 	}
 	other := asked("q6", "n1", "admin", "uid-7")
@@ -40,22 +40,22 @@ func TestCreateRequestByRef(t *testing.T) {
 		{"no ref", asked("q7", "n1", "admin", ""), "q7"},
 		{"no ref again", asked("q8", "n1", "admin", ""), "q8"},
 	} {
-		if got, err := s.CreateRequest(t.Context(), row.ask); err != nil || got.ID != row.want {
+		if got, err := s.Requests.Create(t.Context(), row.ask); err != nil || got.ID != row.want {
 			t.Errorf("%s: %s, %v, want %s", row.name, got.ID, err, row.want)
 		}
 	}
-	q, err := s.GetRequest("q1")
+	q, err := s.Requests.Get("q1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	q.Report.Outcome = resource.OutcomeDone
-	if err := s.PutRequest(t.Context(), q); err != nil {
+	if err := s.Requests.Put(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.CreateRequest(t.Context(), asked("q9", "n1", "admin", "uid-7")); err != nil || got.ID != "q9" {
+	if got, err := s.Requests.Create(t.Context(), asked("q9", "n1", "admin", "uid-7")); err != nil || got.ID != "q9" {
 		t.Errorf("once it has ended: %s, %v", got.ID, err)
 	}
-	_, err = s.CreateRequest(t.Context(), asked("qx", "n1", "admin", strings.Repeat("x", 1025)))
+	_, err = s.Requests.Create(t.Context(), asked("qx", "n1", "admin", strings.Repeat("x", 1025)))
 	wantCode(t, err, protocol.CodeInvalid)
 }
 
@@ -68,7 +68,7 @@ func TestRequestsKeepNoHoldOut(t *testing.T) {
 	for ; ; n++ {
 		q := asked(fmt.Sprintf("q%d", n), fmt.Sprintf("n%d", n/maxOpen+1), "admin", fmt.Sprintf("%d", n)+long[10:])
 		q.Rack = "r1"
-		if _, err := s.CreateRequest(t.Context(), q); err != nil {
+		if _, err := s.Requests.Create(t.Context(), q); err != nil {
 			wantCode(t, err, protocol.CodeConflict)
 			break
 		}
@@ -76,7 +76,7 @@ func TestRequestsKeepNoHoldOut(t *testing.T) {
 	if n >= maxOpen {
 		t.Errorf("%d long requests fit", n)
 	}
-	if _, err := s.CreateHold(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
+	if _, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "k", "n1")); err != nil {
 		t.Errorf("no room for a hold: %v", err)
 	}
 }
@@ -86,20 +86,20 @@ func TestRequestsAndHoldsAreBounded(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, storetest.Site()...)
 	for n := range maxOpen {
-		if _, err := s.CreateRequest(t.Context(), asked(fmt.Sprintf("q%d", n), "n1", "admin", "")); err != nil {
+		if _, err := s.Requests.Create(t.Context(), asked(fmt.Sprintf("q%d", n), "n1", "admin", "")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.CreateRequest(t.Context(), asked("more", "n1", "admin", ""))
+	_, err := s.Requests.Create(t.Context(), asked("more", "n1", "admin", ""))
 	wantCode(t, err, protocol.CodeConflict)
-	if _, err := s.CreateRequest(t.Context(), asked("elsewhere", "n2", "admin", "")); err != nil {
+	if _, err := s.Requests.Create(t.Context(), asked("elsewhere", "n2", "admin", "")); err != nil {
 		t.Error(err)
 	}
 	holds := 0
 	for ; ; holds++ {
 		h := storetest.Hold("admin", fmt.Sprintf("k%d", holds), "n1")
 		h.Spec.Ref, h.Spec.Reason = strings.Repeat("r", 1024), strings.Repeat("r", 1024)
-		if _, err = s.CreateHold(t.Context(), h); err != nil {
+		if _, err = s.Holds.Create(t.Context(), h); err != nil {
 			break
 		}
 	}
@@ -109,7 +109,7 @@ func TestRequestsAndHoldsAreBounded(t *testing.T) {
 	}
 	again := storetest.Hold("admin", "k0", "n1")
 	again.Spec.Ref, again.Spec.Reason = strings.Repeat("r", 1024), strings.Repeat("r", 1024)
-	if _, err := s.CreateHold(t.Context(), again); err != nil {
+	if _, err := s.Holds.Create(t.Context(), again); err != nil {
 		t.Errorf("the same again needs no room: %v", err)
 	}
 }

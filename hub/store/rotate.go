@@ -19,12 +19,12 @@ type SecretWrite struct {
 	SameVersion bool
 }
 
-// WriteSecret writes the account of a BMC, encrypted. The digest is of what people may
+// Write writes the account of a BMC, encrypted. The digest is of what people may
 // write, so that an Apply of the same account is no change. The codes are invalid,
 // conflict, not_found, unavailable and timeout.
-func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
+func (ss *Secrets) Write(ctx context.Context, w SecretWrite) error {
 	const op = "write secret"
-	if s.vault == nil {
+	if ss.vault == nil {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "this hub has no vault").WithHint("configure secrets in the hub's file")
 	}
 	var err error
@@ -35,8 +35,8 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 		if wrong := obj.Validate(); len(wrong) > 0 {
 			return protocol.Errorf(protocol.CodeInvalid, op, "%w", wrong)
 		}
-		s.stamp(&obj.Metadata)
-	} else if obj, err = Get[*resource.Secret](s, w.Name); err != nil {
+		ss.objects.stamp(&obj.Metadata)
+	} else if obj, err = Get[*resource.Secret](ss.objects, w.Name); err != nil {
 		return err
 	}
 	public := resource.SecretData{}
@@ -45,17 +45,17 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 			public[name] = value
 		}
 	}
-	digest, err := s.vault.Digest(w.Name, obj.Spec.Type, public)
+	digest, err := ss.vault.Digest(w.Name, obj.Spec.Type, public)
 	if err != nil {
 		return err
 	}
-	now := s.clock().UTC()
+	now := ss.core.clock().UTC()
 	obj.Status.Rotation = w.Rotation
 	if !w.SameVersion {
 		obj.Status.Version, obj.Status.Digest, obj.Status.ChangedAt = obj.Status.Version+1, digest, &now
 		obj.Metadata.Generation++
 	}
-	envelope, err := s.vault.Seal(SecretID{w.Name, obj.Metadata.UID, obj.Status.Version}, w.Data)
+	envelope, err := ss.vault.Seal(SecretID{w.Name, obj.Metadata.UID, obj.Status.Version}, w.Data)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *Store) WriteSecret(ctx context.Context, w SecretWrite) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.transact(ctx, []change{changeOf(obj, obj, w.Revision, value)}, nil, false); err != nil {
+	if _, err := ss.objects.transact(ctx, []change{changeOf(obj, obj, w.Revision, value)}, nil, false); err != nil {
 		return stateError(op, err)
 	}
 	return nil

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // ruleBucket begins the keys of rules.
@@ -127,4 +130,20 @@ func sameVersion(v resource.ImageVersion) string {
 		}
 	}
 	return strings.Join(parts, ".")
+}
+
+func readTakers(e state.Entry) (list []taker, err error) {
+	if err := json.Unmarshal(e.Value, &list); err != nil {
+		return nil, protocol.Errorf(protocol.CodeInternal, "read rule", "stored %s cannot be read: %w", e.Key, err).
+			WithHint("start the hub again: it writes the keys of rules anew where they are not right")
+	}
+	return list, nil
+}
+
+// stored is the key of a taker.
+func (t taker) stored() string {
+	if t.Kind == requestKind {
+		return requestBucket + "." + t.Name
+	}
+	return keyOf(t.Kind, t.Name)
 }

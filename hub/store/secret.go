@@ -18,11 +18,20 @@ type StoredSecret struct {
 	kept string
 }
 
-// Secret is the encrypted data of a Secret. The codes are not_found, and internal if it
+// Secrets are kept encrypted: a Secret's data, and the versions of user data that revisions of groups name.
+type Secrets struct {
+	core    *core
+	objects *Objects
+	vault   Vault
+	// checkIgnition says what is wrong with user data.
+	checkIgnition func([]byte) protocol.FieldErrors
+}
+
+// Get is the encrypted data of a Secret. The codes are not_found, and internal if it
 // cannot be read.
-func (s *Store) Secret(name string) (StoredSecret, error) {
+func (ss *Secrets) Get(name string) (StoredSecret, error) {
 	const op = "read secret"
-	e, ok := s.mirror.get(keyOf(resource.KindSecret, name))
+	e, ok := ss.core.mirror.get(keyOf(resource.KindSecret, name))
 	if !ok {
 		return StoredSecret{}, notFound(op, resource.KindSecret, name)
 	}
@@ -33,25 +42,25 @@ func (s *Store) Secret(name string) (StoredSecret, error) {
 	return StoredSecret{SecretID: SecretID{name, v.Metadata.UID, v.Status.Version}, Envelope: v.Sealed, Revision: e.Revision}, nil
 }
 
-// Secrets are the encrypted data of all Secrets, by name, and after them the versions that
+// List are the encrypted data of all Secrets, by name, and after them the versions that
 // were kept apart. One that cannot be read is left out; it was logged when it came.
-func (s *Store) Secrets() (out []StoredSecret) {
-	for _, obj := range List[*resource.Secret](s) {
-		if v, err := s.Secret(obj.Metadata.Name); err == nil {
+func (ss *Secrets) List() (out []StoredSecret) {
+	for _, obj := range List[*resource.Secret](ss.objects) {
+		if v, err := ss.Get(obj.Metadata.Name); err == nil {
 			out = append(out, v)
 		}
 	}
-	return append(out, s.keptSecrets()...)
+	return append(out, ss.kept()...)
 }
 
 // Rewrap replaces the envelope of a Secret by one of the same data under another key.
 // The codes are not_found, conflict, unavailable and timeout.
-func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
+func (ss *Secrets) Rewrap(ctx context.Context, v StoredSecret) error {
 	const op = "rewrap secret"
 	if v.kept != "" {
-		return s.rewrapKept(ctx, v)
+		return ss.rewrapKept(ctx, v)
 	}
-	obj, err := Get[*resource.Secret](s, v.Name)
+	obj, err := Get[*resource.Secret](ss.objects, v.Name)
 	if err != nil {
 		return err
 	}
@@ -59,7 +68,7 @@ func (s *Store) Rewrap(ctx context.Context, v StoredSecret) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.transact(ctx, []change{changeOf(obj, obj, v.Revision, value)}, nil, false); err != nil {
+	if _, err := ss.objects.transact(ctx, []change{changeOf(obj, obj, v.Revision, value)}, nil, false); err != nil {
 		return stateError(op, err)
 	}
 	return nil
@@ -96,59 +105,6 @@ func judgeData(data, stored, sameType, sameDigest bool) dataVerdict {
 	}
 }
 
-// encrypt gives the Secret of an Apply its version and digest, and its data an
-// envelope.
-func (s *Store) encrypt(c *checker, i int, it *applyItem, data resource.SecretData) error {
-	next := it.next.(*resource.Secret)
-	old, stored := it.old.(*resource.Secret)
-	digest := ""
-	if next.Spec.Type == resource.SecretIgnition && data != nil && s.checkIgnition != nil {
-		if errs := s.checkIgnition(data[resource.SecretUserData]); len(errs) > 0 {
-			for _, e := range errs {
-				c.add(i, "spec.data."+resource.SecretUserData, "at %s: %s", e.Path, e.Message)
-			}
-			return nil
-		}
-	}
-	if data != nil {
-		if s.vault == nil {
-			return protocol.Errorf(protocol.CodeUnavailable, "encrypt secret "+next.Metadata.Name, "this hub has no vault").
-				WithHint("configure secrets in the hub's file")
-		}
-		var err error
-		if digest, err = s.vault.Digest(next.Metadata.Name, next.Spec.Type, data); err != nil {
-			return err
-		}
-	}
-	switch judgeData(data != nil, stored, stored && old.Spec.Type == next.Spec.Type, stored && old.Status.Digest == digest) {
-	case dataMissing:
-		c.add(i, "spec.data", "a new secret needs its data")
-		return nil
-	case dataNeeded:
-		c.add(i, "spec.data", "give the data too where the type changes")
-		return nil
-	case dataStays:
-		return s.keepData(it)
-	case dataNext:
-	}
-	var err error
-	now := s.clock().UTC()
-	next.Status.Version, next.Status.Digest, next.Status.ChangedAt = next.Status.Version+1, digest, &now
-	next.Status.Rotation = nil
-	if stored {
-		next.Metadata.Generation = old.Metadata.Generation + 1
-		it.outcome = Configured
-	}
-	it.envelope, err = s.vault.Seal(SecretID{next.Metadata.Name, next.Metadata.UID, next.Status.Version}, data)
-	return err
-}
-
-func (s *Store) keepData(it *applyItem) error {
-	have, err := s.Secret(it.old.Head().Metadata.Name)
-	it.envelope = have.Envelope
-	return err
-}
-
 // encodeItem is the stored form of what an Apply writes.
 func encodeItem(it applyItem) ([]byte, error) {
 	if secret, ok := it.next.(*resource.Secret); ok {
@@ -169,18 +125,9 @@ func takeData(obj resource.Object) resource.SecretData {
 	return data
 }
 
-// credentials checks that the Secret of a credentialsRef is one of an account; that it
-// exists is checked elsewhere.
-func (c *checker) credentials(i int, path, ref string, lookup func(resource.Kind, string) resource.Object) {
-	name := resource.SecretOf(ref)
-	if secret, ok := lookup(resource.KindSecret, name).(*resource.Secret); ok && name != "" && secret.Spec.Type != resource.SecretBMC {
-		c.add(i, path, "Secret %q is of type %s, not %s", name, secret.Spec.Type, resource.SecretBMC)
-	}
-}
-
-// SecretUsers are the resources that refer to a Secret, in order.
-func (s *Store) SecretUsers(name string) []string {
-	who := s.referring(resource.KindSecret, name, resource.KindBMC, resource.KindSegment, resource.KindClaim, resource.KindMaintenance, resource.KindServer, resource.KindProfile, resource.KindServerGroup)
+// Users are the resources that refer to a Secret, in order.
+func (ss *Secrets) Users(name string) []string {
+	who := ss.objects.referring(resource.KindSecret, name, resource.KindBMC, resource.KindSegment, resource.KindClaim, resource.KindMaintenance, resource.KindServer, resource.KindProfile, resource.KindServerGroup)
 	slices.Sort(who)
 	return who
 }

@@ -40,13 +40,13 @@ func bmcSecret(name, password string) *resource.Secret {
 func withVault(t *testing.T) (*Store, *clearVault) {
 	t.Helper()
 	s, v := open(t, storetest.NewMemory()), &clearVault{}
-	s.vault = v
+	s.Secrets.vault = v
 	return s, v
 }
 
-func (s *Store) envelope(t *testing.T, name string) string {
+func (ss *Secrets) envelope(t *testing.T, name string) string {
 	t.Helper()
-	v, err := s.Secret(name)
+	v, err := ss.Get(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,14 +104,14 @@ func TestApplySecret(t *testing.T) {
 	step := func(what string, obj *resource.Secret, want Outcome, version uint64, is string) {
 		t.Helper()
 		r := apply(t, s, obj)[0]
-		got, err := Get[*resource.Secret](s, "bmc")
+		got, err := Get[*resource.Secret](s.Objects, "bmc")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Outcome != want || got.Status.Version != version || r.Object.(*resource.Secret).Spec.Data != nil || got.Spec.Data != nil {
 			t.Errorf("%s: %s, version %d", what, r.Outcome, got.Status.Version)
 		}
-		if e := s.envelope(t, "bmc"); !strings.Contains(e, fmt.Sprintf("%q", is)) || !strings.Contains(e, fmt.Sprintf(`"version":%d`, version)) || !strings.Contains(e, got.Metadata.UID) {
+		if e := s.Secrets.envelope(t, "bmc"); !strings.Contains(e, fmt.Sprintf("%q", is)) || !strings.Contains(e, fmt.Sprintf(`"version":%d`, version)) || !strings.Contains(e, got.Metadata.UID) {
 			t.Errorf("%s: stored is %s", what, e)
 		}
 	}
@@ -131,19 +131,19 @@ func TestApplySecret(t *testing.T) {
 	forged.Status = resource.SecretStatus{Version: 77, Digest: "x"}
 	step("a status of the caller's", forged, Unchanged, 2, "two")
 
-	if err := s.Put(t.Context(), bmcSecret("bmc", "three")); protocol.CodeOf(err) != protocol.CodeInternal {
+	if err := s.Objects.Put(t.Context(), bmcSecret("bmc", "three")); protocol.CodeOf(err) != protocol.CodeInternal {
 		t.Errorf("a Put that would lose the data: %v", err)
 	}
-	v, err := s.Secret("bmc")
+	v, err := s.Secrets.Get("bmc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	v.Envelope = []byte(`{"is":"wrapped"}`)
-	if err := s.Rewrap(t.Context(), v); err != nil || !strings.Contains(s.envelope(t, "bmc"), "wrapped") {
+	if err := s.Secrets.Rewrap(t.Context(), v); err != nil || !strings.Contains(s.Secrets.envelope(t, "bmc"), "wrapped") {
 		t.Errorf("%v", err)
 	}
-	wantCode(t, s.Rewrap(t.Context(), v), protocol.CodeConflict) // at an old revision
-	if all := s.Secrets(); len(all) != 1 || all[0].Version != 2 {
+	wantCode(t, s.Secrets.Rewrap(t.Context(), v), protocol.CodeConflict) // at an old revision
+	if all := s.Secrets.List(); len(all) != 1 || all[0].Version != 2 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -175,17 +175,17 @@ func TestSecretsRefused(t *testing.T) {
 	other := bmcSecret("bmc", "one")
 	other.Spec.Type = resource.SecretRegistry
 	refused(t, s, "cannot change from bmc-credentials while BMC/b1", other)
-	if who := s.SecretUsers("bmc"); !slices.Equal(who, []string{"BMC/b1"}) {
+	if who := s.Secrets.Users("bmc"); !slices.Equal(who, []string{"BMC/b1"}) {
 		t.Errorf("used by %v", who)
 	}
 
 	v.broken = true
-	_, err = s.Apply(t.Context(), []resource.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
+	_, err = s.Sets.Apply(t.Context(), []resource.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeUnavailable)
-	s.vault = nil
-	_, err = s.Apply(t.Context(), []resource.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
+	s.Secrets.vault = nil
+	_, err = s.Sets.Apply(t.Context(), []resource.Object{bmcSecret("bmc", "two")}, ApplyOptions{})
 	wantCode(t, err, protocol.CodeUnavailable)
-	if !strings.Contains(s.envelope(t, "bmc"), "one") {
+	if !strings.Contains(s.Secrets.envelope(t, "bmc"), "one") {
 		t.Error("what could not be encrypted was stored")
 	}
 }
@@ -194,33 +194,33 @@ func TestSecretsRefused(t *testing.T) {
 func TestSealed(t *testing.T) {
 	mem := storetest.NewMemory()
 	s := open(t, mem)
-	s.vault = &clearVault{}
+	s.Secrets.vault = &clearVault{}
 	b := storetest.BMC("b1", "r1")
 	b.Spec.CredentialsRef = "secret:bmc"
 	apply(t, s, storetest.Rack("r1"), bmcSecret("bmc", "one"), b)
-	if s.PeekSealed("b1") != nil {
+	if s.Credentials.Peek("b1") != nil {
 		t.Error("something is there")
 	}
 	v := &Sealed{BMC: "b1", Agent: "r1-1", Key: "k", SealedCredentials: message.SealedCredentials{Secret: "bmc", Version: 1, Ciphertext: []byte("x")}}
 	for range 2 {
-		if err := s.PutSealed(t.Context(), v); err != nil {
+		if err := s.Credentials.Put(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.SweepSealed(t.Context()); err != nil {
+	if err := s.Credentials.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again := open(t, mem)
 	for _, s := range []*Store{s, again} {
-		got := s.PeekSealed("b1")
-		if got == nil || got.Agent != "r1-1" || string(got.Ciphertext) != "x" || got.Revision != v.Revision || s.PeekSealed("b1") != got {
+		got := s.Credentials.Peek("b1")
+		if got == nil || got.Agent != "r1-1" || string(got.Ciphertext) != "x" || got.Revision != v.Revision || s.Credentials.Peek("b1") != got {
 			t.Errorf("%+v", got)
 		}
 	}
-	wantCode(t, s.PutSealed(t.Context(), &Sealed{BMC: "b1"}), protocol.CodeConflict)
-	wantCode(t, s.PutSealed(t.Context(), &Sealed{BMC: "a b"}), protocol.CodeInvalid)
+	wantCode(t, s.Credentials.Put(t.Context(), &Sealed{BMC: "b1"}), protocol.CodeConflict)
+	wantCode(t, s.Credentials.Put(t.Context(), &Sealed{BMC: "a b"}), protocol.CodeInvalid)
 	apply(t, s, storetest.BMC("b1", "r1"))
-	if err := s.SweepSealed(t.Context()); err != nil || s.PeekSealed("b1") != nil {
+	if err := s.Credentials.Sweep(t.Context()); err != nil || s.Credentials.Peek("b1") != nil {
 		t.Errorf("it is still there: %v", err)
 	}
 }

@@ -10,20 +10,20 @@ import (
 // Peek returns the resource of type T as everybody shares it: neither it nor anything
 // that it refers to may be changed. Whoever wants to change it uses [Get] or [Copy].
 // The codes are not_found, and internal if it cannot be read.
-func Peek[T resource.Object](s *Store, name string) (T, error) {
+func Peek[T resource.Object](objs *Objects, name string) (T, error) {
 	kind := resource.KindOf[T]()
-	e, _ := s.mirror.get(keyOf(kind, name))
+	e, _ := objs.core.mirror.get(keyOf(kind, name))
 	if obj, ok := e.obj.(T); ok {
 		return obj, nil
 	}
-	return Get[T](s, name) // says why not
+	return Get[T](objs, name) // says why not
 }
 
 // List returns all resources of type T, sorted by name. The slice is the caller's. The
 // resources are shared as those of [Peek] are: each was decoded once, when its revision
 // came, so that a list of a whole fleet costs no more than the slice.
-func List[T resource.Object](s *Store) []T {
-	entries := s.mirror.list(bucketOf(resource.KindOf[T]()))
+func List[T resource.Object](objs *Objects) []T {
+	entries := objs.core.mirror.list(bucketOf(resource.KindOf[T]()))
 	out := make([]T, 0, len(entries))
 	for _, e := range entries {
 		if obj, ok := e.obj.(T); ok {
@@ -35,27 +35,21 @@ func List[T resource.Object](s *Store) []T {
 
 // Copy returns a deep copy of a shared resource, at its revision, the caller's own: a
 // Put of it fails where the stored one has changed since.
-func Copy[T resource.Object](s *Store, obj T) T {
+func Copy[T resource.Object](objs *Objects, obj T) T {
 	c, err := clone(obj)
 	if err != nil { // it was decoded from JSON, so it can be encoded
-		s.logger.Error("resource cannot be copied", "name", obj.Head().Metadata.Name, "err", err)
+		objs.core.logger.Error("resource cannot be copied", "name", obj.Head().Metadata.Name, "err", err)
 		return obj
 	}
 	return c.(T)
 }
 
-// shared is Peek for any kind; nil if there is none.
-func (s *Store) shared(kind resource.Kind, name string) resource.Object {
-	e, _ := s.mirror.get(keyOf(kind, name))
-	return e.obj
-}
-
 // Altered names the shared resources that are not what is stored, because somebody
 // changed what [List] or [Peek] returned: a defect of the caller, which tests of callers
 // look for at their end. It decodes everything.
-func (s *Store) Altered() (keys []string) {
+func (objs *Objects) Altered() (keys []string) {
 	for _, kind := range resource.Kinds() {
-		for _, e := range s.mirror.list(bucketOf(kind)) {
+		for _, e := range objs.core.mirror.list(bucketOf(kind)) {
 			if e.obj == nil {
 				continue
 			}

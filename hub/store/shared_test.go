@@ -28,33 +28,33 @@ func TestCopiesAreTheCallersOwn(t *testing.T) {
 		r.Status.Agent = "changed"
 		r.Metadata.Labels["site"] = "changed"
 	}
-	got, err := Get[*resource.Rack](s, "r1")
+	got, err := Get[*resource.Rack](s.Objects, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := Peek[*resource.Rack](s, "r1")
+	shared, err := Peek[*resource.Rack](s.Objects, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, own := range []*resource.Rack{got, Copies[*resource.Rack](s)[0], Copy(s, shared)} {
+	for _, own := range []*resource.Rack{got, Copies[*resource.Rack](s.Objects)[0], Copy(s.Objects, shared)} {
 		if own.Metadata.Revision != shared.Metadata.Revision {
 			t.Errorf("revision %d, want %d", own.Metadata.Revision, shared.Metadata.Revision)
 		}
 		change(own)
 	}
-	if keys := s.Altered(); len(keys) > 0 || shared.Status.Agent != "" || shared.Metadata.Labels["site"] != "a" {
+	if keys := s.Objects.Altered(); len(keys) > 0 || shared.Status.Agent != "" || shared.Metadata.Labels["site"] != "a" {
 		t.Fatalf("a copy is not the caller's own: %v, %+v", keys, shared)
 	}
-	list := List[*resource.Rack](s)
+	list := List[*resource.Rack](s.Objects)
 	if list[0] != shared {
 		t.Error("List and Peek decode anew")
 	}
 	list[0] = nil // the slice is the caller's
-	if List[*resource.Rack](s)[0] != shared {
+	if List[*resource.Rack](s.Objects)[0] != shared {
 		t.Error("the slice of List is shared")
 	}
 	change(shared)
-	if keys := s.Altered(); !slices.Equal(keys, []string{"res.racks.r1"}) {
+	if keys := s.Objects.Altered(); !slices.Equal(keys, []string{"res.racks.r1"}) {
 		t.Errorf("altered: %v", keys)
 	}
 }
@@ -63,17 +63,17 @@ func TestCopiesAreTheCallersOwn(t *testing.T) {
 func TestAWriteReplacesWhatIsShared(t *testing.T) {
 	s := open(t, storetest.NewMemory())
 	apply(t, s, labelled()...)
-	before, err := Peek[*resource.Rack](s, "r1")
+	before, err := Peek[*resource.Rack](s.Objects, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	changes := s.Changes("")
-	own := Copy(s, before)
+	own := Copy(s.Objects, before)
 	own.Status.Agent = "a1"
-	if err := s.Put(t.Context(), own); err != nil {
+	if err := s.Objects.Put(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
-	after := List[*resource.Rack](s)[0]
+	after := List[*resource.Rack](s.Objects)[0]
 	if before.Status.Agent != "" || after == before || after.Status.Agent != "a1" || after.Metadata.Revision != own.Metadata.Revision {
 		t.Errorf("before %+v, after %+v", before.Status, after.Status)
 	}
@@ -81,16 +81,16 @@ func TestAWriteReplacesWhatIsShared(t *testing.T) {
 		t.Error("the write is not counted")
 	}
 	own.Status.Agent = "a2" // what was written stays the caller's
-	if after.Status.Agent != "a1" || len(s.Altered()) > 0 {
+	if after.Status.Agent != "a1" || len(s.Objects.Altered()) > 0 {
 		t.Error("what was put is shared with who put it")
 	}
-	if err := s.Remove(t.Context(), Copy(s, List[*resource.Server](s)[0])); err != nil {
+	if err := s.Objects.Remove(t.Context(), Copy(s.Objects, List[*resource.Server](s.Objects)[0])); err != nil {
 		t.Fatal(err)
 	}
-	if left := List[*resource.Server](s); len(left) != 1 || left[0].Metadata.Name != "n2" {
+	if left := List[*resource.Server](s.Objects); len(left) != 1 || left[0].Metadata.Name != "n2" {
 		t.Errorf("after n1 was removed: %v", left)
 	}
-	_, err = Peek[*resource.Server](s, "n1")
+	_, err = Peek[*resource.Server](s.Objects, "n1")
 	wantCode(t, err, protocol.CodeNotFound)
 }
 
@@ -123,15 +123,15 @@ func TestHoldsDoNotWaitForAnApply(t *testing.T) {
 					}
 					return nil
 				}
-				next := Copy(s, List[*resource.Server](s)[0])
+				next := Copy(s.Objects, List[*resource.Server](s.Objects)[0])
 				row.change(next)
 				go func() {
-					_, err := s.Apply(t.Context(), []resource.Object{next}, ApplyOptions{By: "admin"})
+					_, err := s.Sets.Apply(t.Context(), []resource.Object{next}, ApplyOptions{By: "admin"})
 					written <- err
 				}()
 				synctest.Wait() // it has checked, and writes
 				go func() {
-					_, err := s.CreateHold(t.Context(), storetest.Hold("admin", "upgrade", "n1"))
+					_, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "upgrade", "n1"))
 					held <- err
 				}()
 				synctest.Wait()
@@ -166,27 +166,27 @@ func TestSubscriptions(t *testing.T) {
 	if !woken() {
 		t.Error("not after an Apply")
 	}
-	h, err := s.CreateHold(t.Context(), storetest.Hold("admin", "upgrade", "n1"))
+	h, err := s.Holds.Create(t.Context(), storetest.Hold("admin", "upgrade", "n1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !woken() {
 		t.Error("not after a hold")
 	}
-	if err := s.PutRequest(t.Context(), asked("r1", "n1", "admin", "")); err != nil {
+	if err := s.Requests.Put(t.Context(), asked("r1", "n1", "admin", "")); err != nil {
 		t.Fatal(err)
 	}
 	if !woken() {
 		t.Error("not after a request")
 	}
-	if err := s.Remove(t.Context(), h); err != nil {
+	if err := s.Objects.Remove(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	if !woken() {
 		t.Error("not after a removal")
 	}
 	stop()
-	if err := s.RemoveRequest(t.Context(), "r1"); err != nil {
+	if err := s.Requests.Remove(t.Context(), "r1"); err != nil {
 		t.Fatal(err)
 	}
 	if woken() {
@@ -207,7 +207,7 @@ func TestValuesAreLeftAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _ := s.mirror.get(key)
+		e, _ := s.core.mirror.get(key)
 		if e.Value != nil {
 			t.Errorf("%s: its value is kept", key)
 		}
@@ -224,25 +224,25 @@ func TestValuesAreLeftAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open(t, mem)
-	e, _ := s.mirror.get("res.racks.r1")
+	e, _ := s.core.mirror.get("res.racks.r1")
 	if again, err := e.value(); err != nil || string(again) != more {
 		t.Errorf("%v, %s comes back of %s", err, again, more)
 	}
-	if got, err := Get[*resource.Rack](s, "r1"); err != nil || got.Metadata.Labels["site"] != "a" || got.Metadata.Revision != e.Revision {
+	if got, err := Get[*resource.Rack](s.Objects, "r1"); err != nil || got.Metadata.Labels["site"] != "a" || got.Metadata.Revision != e.Revision {
 		t.Errorf("%+v, %v", got, err)
 	}
 	e.obj.(*resource.Rack).Status.Agent = "changed"
-	c, err := Peek[*resource.Claim](s, "c1")
+	c, err := Peek[*resource.Claim](s.Objects, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Status.Conditions = append(c.Status.Conditions, resource.ConditionState{Code: "Changed"})
-	n, err := Peek[*resource.Server](s, "n1")
+	n, err := Peek[*resource.Server](s.Objects, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.Status.Phase = "Changed" // which is not stored
-	keys := s.Altered()
+	keys := s.Objects.Altered()
 	if slices.Sort(keys); !slices.Equal(keys, []string{"res.claims.c1", "res.racks.r1", "res.servers.n1"}) {
 		t.Errorf("altered: %v", keys)
 	}

@@ -43,10 +43,10 @@ func TestNobodyStarves(t *testing.T) {
 							for _, obj := range set {
 								obj.Head().Metadata.Labels = map[string]string{"by": fmt.Sprintf("%d-%d", c, i)}
 							}
-							if _, err := s.Apply(ctx, set, ApplyOptions{By: "admin"}); err != nil {
+							if _, err := s.Sets.Apply(ctx, set, ApplyOptions{By: "admin"}); err != nil {
 								t.Errorf("apply: %v", err)
 							}
-							_, err := s.CreateHold(ctx, storetest.Hold("admin", fmt.Sprintf("k%d", i), "n1"))
+							_, err := s.Holds.Create(ctx, storetest.Hold("admin", fmt.Sprintf("k%d", i), "n1"))
 							if err != nil {
 								t.Errorf("hold: %v", err)
 							}
@@ -54,7 +54,7 @@ func TestNobodyStarves(t *testing.T) {
 					})
 				}
 				working.Wait()
-				if n := len(stores[0].HoldsOn("n1")); n != times {
+				if n := len(stores[0].Holds.On("n1")); n != times {
 					t.Errorf("%d holds, want %d", n, times)
 				}
 				t.Logf("%d commits were lost of %d", kv.lost, kv.lost+callers*times)

@@ -34,7 +34,7 @@ func open(t *testing.T, mem *storetest.Memory) *Store {
 
 func apply(t *testing.T, s *Store, objs ...resource.Object) []ApplyResult {
 	t.Helper()
-	res, err := s.Apply(t.Context(), objs, ApplyOptions{By: "admin"})
+	res, err := s.Sets.Apply(t.Context(), objs, ApplyOptions{By: "admin"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,29 +73,29 @@ func TestReadsItsOwnWritesWithoutTheWatch(t *testing.T) {
 	apply(t, s, storetest.Rack("r1"))
 	agent := &resource.Agent{Spec: resource.AgentSpec{RackRef: resource.Ref{Name: "r1"}, Key: make([]byte, 32)}}
 	agent.Metadata.Name = "a1"
-	if err := s.Put(t.Context(), agent); err != nil {
+	if err := s.Objects.Put(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Get[*resource.Agent](s, "a1")
+	got, err := Get[*resource.Agent](s.Objects, "a1")
 	if err != nil || got.Metadata.UID == "" || got.Metadata.Generation != 1 || got.Metadata.Revision != agent.Metadata.Revision {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	got.Metadata.Labels = map[string]string{"changed": "copy"}
-	if again, _ := Get[*resource.Agent](s, "a1"); len(again.Metadata.Labels) != 0 {
+	if again, _ := Get[*resource.Agent](s.Objects, "a1"); len(again.Metadata.Labels) != 0 {
 		t.Fatal("the mirror was changed through a copy")
 	}
 	stale := *agent
-	if err := s.Put(t.Context(), agent); err != nil {
+	if err := s.Objects.Put(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, s.Put(t.Context(), &stale), protocol.CodeConflict)
-	wantCode(t, s.Remove(t.Context(), &stale), protocol.CodeConflict)
-	if err := s.Remove(t.Context(), agent); err != nil {
+	wantCode(t, s.Objects.Put(t.Context(), &stale), protocol.CodeConflict)
+	wantCode(t, s.Objects.Remove(t.Context(), &stale), protocol.CodeConflict)
+	if err := s.Objects.Remove(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Get[*resource.Agent](s, "a1")
+	_, err = Get[*resource.Agent](s.Objects, "a1")
 	wantCode(t, err, protocol.CodeNotFound)
-	if n := len(List[*resource.Agent](s)); n != 0 {
+	if n := len(List[*resource.Agent](s.Objects)); n != 0 {
 		t.Fatalf("%d agents listed after removal", n)
 	}
 }
@@ -121,14 +121,14 @@ func TestWatchBringsOtherWriters(t *testing.T) {
 			t.Error("two changes were not coalesced")
 		default:
 		}
-		if got := List[*resource.Rack](two); len(got) != 2 || got[0].Metadata.Name != "r1" {
+		if got := List[*resource.Rack](two.Objects); len(got) != 2 || got[0].Metadata.Name != "r1" {
 			t.Errorf("got %v", got)
 		}
 		if _, err := one.Delete(ctx, resource.KindRack, "r1"); err != nil {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if got := List[*resource.Rack](two); len(got) != 1 {
+		if got := List[*resource.Rack](two.Objects); len(got) != 1 {
 			t.Errorf("deletion did not arrive: %v", got)
 		}
 		cancel()
@@ -185,7 +185,7 @@ func TestRunOpensABrokenWatchAgain(t *testing.T) {
 		apply(t, open(t, mem), storetest.Rack("r1"))
 		time.Sleep(2 * rewatchAfter)
 		synctest.Wait()
-		if len(List[*resource.Rack](s)) != 1 {
+		if len(List[*resource.Rack](s.Objects)) != 1 {
 			t.Error("a change was lost with a broken watch")
 		}
 		cancel()
@@ -238,16 +238,16 @@ func TestLoserForgetsWhatIsGone(t *testing.T) {
 	running.Go(func() { _ = s.Run(ctx) }) // it returns nil
 	defer running.Wait()
 	defer stop()
-	for deadline := time.Now().Add(time.Minute); !s.following.Load(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !s.core.following.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing is watched")
 		}
 	}
-	s.mirror.apply(cached{Entry: state.Entry{Key: "meta.ghost", Value: []byte("x"), Revision: 1 << 20}})
-	if err := s.remove(ctx, "meta.ghost", 1<<20); err == nil {
+	s.core.mirror.apply(cached{Entry: state.Entry{Key: "meta.ghost", Value: []byte("x"), Revision: 1 << 20}})
+	if err := s.core.remove(ctx, "meta.ghost", 1<<20); err == nil {
 		t.Fatal("what is not there was removed")
 	}
-	if _, ok := s.mirror.get("meta.ghost"); ok {
+	if _, ok := s.core.mirror.get("meta.ghost"); ok {
 		t.Error("it stays in the mirror")
 	}
 }

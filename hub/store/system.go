@@ -1,9 +1,6 @@
 package store
 
-import (
-	"rackboot/protocol"
-	"rackboot/protocol/resource"
-)
+import "rackboot/protocol"
 
 // System is one of the systems behind the BMC; an empty path is the only one. It is nil where there is none.
 func (v *Inventory) System(uri string) *protocol.Inventory {
@@ -13,21 +10,4 @@ func (v *Inventory) System(uri string) *protocol.Inventory {
 		}
 	}
 	return nil
-}
-
-// AgentOf is the agent that serves a server's rack; nil without one.
-func (s *Store) AgentOf(server string) *resource.Agent {
-	rack, err := s.RackOf(server)
-	if err != nil {
-		return nil
-	}
-	r, err := Peek[*resource.Rack](s, rack)
-	if err != nil || r.Status.Agent == "" {
-		return nil
-	}
-	a, err := Peek[*resource.Agent](s, r.Status.Agent)
-	if err != nil {
-		return nil
-	}
-	return a
 }

@@ -28,7 +28,7 @@ func (c *checker) unique(items []applyItem, inSet map[string]resource.Object) {
 				return
 			}
 			first, clash := taken[value]
-			for _, other := range staying(Find(c.store, stored, value), inSet) {
+			for _, other := range staying(Find(c.sets.objects, stored, value), inSet) {
 				first, clash = place{other.Metadata.Name, pathOf(other, value)}, true
 				break
 			}
@@ -45,7 +45,7 @@ func (c *checker) unique(items []applyItem, inSet map[string]resource.Object) {
 		claim("UUID", ServersByUUID, srv.Spec.UUID, "spec.uuid")
 
 		bmc := srv.Spec.BMCRef.Name
-		others := append(staying(Referring[*resource.Server](c.store, resource.KindBMC, bmc), inSet), systems[bmc]...)
+		others := append(staying(Referring[*resource.Server](c.sets.objects, resource.KindBMC, bmc), inSet), systems[bmc]...)
 		for _, other := range others {
 			if srv.Spec.SystemURI == "" || other.Spec.SystemURI == "" || srv.Spec.SystemURI == other.Spec.SystemURI {
 				c.add(i, "spec.systemURI", "server %q has the same BMC %q; give each its own systemURI", other.Metadata.Name, bmc)

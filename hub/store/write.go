@@ -9,50 +9,50 @@ import (
 
 // put is the one way that a key alone is written: compare-and-set at revision (0 is
 // create), then the mirror. Several keys are written by commit.
-func (s *Store) put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	if err := s.healthy(); err != nil {
+func (co *core) put(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if err := co.healthy(); err != nil {
 		return 0, err
 	}
-	s.Haste.GiveWay(ctx)
+	co.haste.GiveWay(ctx)
 	var next uint64
 	var err error
 	if revision == 0 {
-		next, err = s.kv.Create(ctx, key, value)
+		next, err = co.kv.Create(ctx, key, value)
 	} else {
-		next, err = s.kv.Update(ctx, key, value, revision)
+		next, err = co.kv.Update(ctx, key, value, revision)
 	}
 	if errors.Is(err, state.ErrConflict) {
-		s.refresh(ctx, key)
+		co.refresh(ctx, key)
 	}
 	if err != nil {
 		return 0, err
 	}
-	s.mirror.apply(s.readLogged(state.Entry{Key: key, Value: value, Revision: next}))
+	co.mirror.apply(co.readLogged(state.Entry{Key: key, Value: value, Revision: next}))
 	return next, nil
 }
 
-func (s *Store) remove(ctx context.Context, key string, revision uint64) error {
-	if err := s.healthy(); err != nil {
+func (co *core) remove(ctx context.Context, key string, revision uint64) error {
+	if err := co.healthy(); err != nil {
 		return err
 	}
-	s.Haste.GiveWay(ctx)
-	err := s.kv.Delete(ctx, key, revision)
+	co.haste.GiveWay(ctx)
+	err := co.kv.Delete(ctx, key, revision)
 	if errors.Is(err, state.ErrConflict) {
-		s.refresh(ctx, key)
+		co.refresh(ctx, key)
 	}
 	if err != nil {
 		return err
 	}
-	s.mirror.bury(key, revision)
+	co.mirror.bury(key, revision)
 	return nil
 }
 
 // readLogged is read for entries that cannot be refused; one that cannot be
 // read is logged once, here, and is in no list.
-func (s *Store) readLogged(e state.Entry) cached {
+func (co *core) readLogged(e state.Entry) cached {
 	c, err := read(e)
 	if err != nil {
-		s.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
+		co.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
 	}
 	return c
 }

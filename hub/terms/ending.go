@@ -29,7 +29,7 @@ func (t *Terms) EndingOf(agent string) (Ending, bool) {
 	if !protocol.ValidName(agent) {
 		return Ending{}, false
 	}
-	raw, _, err := t.store.Meta(endingKey(agent))
+	raw, _, err := t.meta.Get(endingKey(agent))
 	if err != nil {
 		return Ending{}, false
 	}
@@ -74,7 +74,7 @@ func (t *Terms) End(ctx context.Context, agent string, e Ending) (news bool, err
 
 func (t *Terms) endOnce(ctx context.Context, agent string, e Ending) (news bool, err error) {
 	var before Ending
-	_, revision, err := t.store.Meta(endingKey(agent))
+	_, revision, err := t.meta.Get(endingKey(agent))
 	if err == nil {
 		before, _ = t.EndingOf(agent)
 	} else if protocol.CodeOf(err) != protocol.CodeNotFound {
@@ -87,7 +87,7 @@ func (t *Terms) endOnce(ctx context.Context, agent string, e Ending) (news bool,
 	if err != nil {
 		return false, err
 	}
-	if err := t.store.PutMeta(ctx, endingKey(agent), raw, revision); err != nil {
+	if err := t.meta.Put(ctx, endingKey(agent), raw, revision); err != nil {
 		return false, err
 	}
 	t.crash.At("hub.ending.written")

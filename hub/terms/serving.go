@@ -78,7 +78,7 @@ func servingRule(there, named bool, g given) Standing {
 
 // Of judges an agent that is there.
 func (t *Terms) Of(a *resource.Agent) Standing {
-	r, err := store.Peek[*resource.Rack](t.store, a.Spec.RackRef.Name)
+	r, err := store.Peek[*resource.Rack](t.objects, a.Spec.RackRef.Name)
 	if err != nil {
 		return servingRule(true, false, givenLess)
 	}
@@ -102,12 +102,12 @@ func (t *Terms) OfName(agent string) Standing {
 	if !ok {
 		return Unknown
 	}
-	highest, _, err := t.store.Number(termKey(rack))
+	highest, _, err := t.meta.Number(termKey(rack))
 	if err != nil {
 		t.log.Error("cannot read the last term of a rack", "rack", rack, "err", err)
 		return Unknown
 	}
-	if r, err := store.Peek[*resource.Rack](t.store, rack); err == nil {
+	if r, err := store.Peek[*resource.Rack](t.objects, rack); err == nil {
 		highest = max(highest, r.Status.Term)
 	}
 	return servingRule(false, false, givenOf(highest, term))

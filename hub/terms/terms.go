@@ -16,13 +16,13 @@ func termKey(rack string) string { return "term-" + rack }
 
 // Next is the term of a rack's next agent, and the revision to take it at.
 func (t *Terms) Next(r *resource.Rack) (term, revision uint64, err error) {
-	kept, revision, err := t.store.Number(termKey(r.Metadata.Name))
+	kept, revision, err := t.meta.Number(termKey(r.Metadata.Name))
 	return max(r.Status.Term, kept) + 1, revision, err
 }
 
 // Take takes a term, so that no two agents have one name. Of two that take it one gets a conflict.
 func (t *Terms) Take(ctx context.Context, rack string, term, revision uint64) error {
-	return t.store.PutNumber(ctx, termKey(rack), term, revision)
+	return t.meta.PutNumber(ctx, termKey(rack), term, revision)
 }
 
 // AgentName is the name of a rack's agent of a term.
@@ -30,15 +30,15 @@ func AgentName(rack string, term uint64) string { return fmt.Sprintf("%s-%d", ra
 
 // RackOf finds the rack and term of an agent that is there, or was.
 func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
-	if a, err := store.Peek[*resource.Agent](t.store, agent); err == nil {
+	if a, err := store.Peek[*resource.Agent](t.objects, agent); err == nil {
 		return a.Spec.RackRef.Name, a.Spec.Term, nil
 	}
 	if name, term, ok := ofAgent(agent); ok {
-		last, _, err := t.store.Number(termKey(name))
+		last, _, err := t.meta.Number(termKey(name))
 		if err != nil {
 			return "", 0, err
 		}
-		if r, err := store.Peek[*resource.Rack](t.store, name); err == nil && term <= max(last, r.Status.Term) {
+		if r, err := store.Peek[*resource.Rack](t.objects, name); err == nil && term <= max(last, r.Status.Term) {
 			return name, term, nil
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 // Config is what a Room is made of.
 type Config struct {
-	Store *store.Store
-	Link  *link.Room
-	Clock state.Clock
+	Objects *store.Objects
+	Link    *link.Room
+	Clock   state.Clock
 }
 
 // Room keeps nothing. It is safe for concurrent use.

@@ -37,11 +37,11 @@ func (r *Room) Read(ctx context.Context, server string) (resource.ServerRead, er
 // ask asks the agent of a server's rack and returns the body of its answer. instead is what to do
 // where the agent cannot be asked.
 func (r *Room) ask(ctx context.Context, op string, m message.Ask, wait time.Duration, instead string) ([]byte, error) {
-	if _, err := store.Get[*resource.Server](r.cfg.Store, m.Server); err != nil {
+	if _, err := store.Get[*resource.Server](r.cfg.Objects, m.Server); err != nil {
 		return nil, err
 	}
-	rack, _ := r.cfg.Store.RackOf(m.Server) // empty where its BMC is gone
-	a := r.cfg.Store.AgentOf(m.Server)
+	rack, _ := r.cfg.Objects.RackOf(m.Server) // empty where its BMC is gone
+	a := r.cfg.Objects.AgentOf(m.Server)
 	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
 		return protocol.Errorf(code, op, format, args...)
 	}

@@ -44,13 +44,13 @@ func Of(unit string) View { return View{Fleet: plan.Fleet{Of: unit}} }
 func (r *Reader) Site() plan.Fleet {
 	s := r.cfg.Store
 	f := plan.Fleet{
-		Of: wake.SiteUnit, Now: r.cfg.Clock(), Groups: store.List[*resource.ServerGroup](s),
-		Racks: store.List[*resource.Rack](s), Agents: store.List[*resource.Agent](s), Segments: store.List[*resource.Segment](s),
-		BMCs: store.List[*resource.BMC](s), Servers: store.List[*resource.Server](s), Claims: store.List[*resource.Claim](s),
-		Maintenances: store.List[*resource.Maintenance](s),
+		Of: wake.SiteUnit, Now: r.cfg.Clock(), Groups: store.List[*resource.ServerGroup](s.Objects),
+		Racks: store.List[*resource.Rack](s.Objects), Agents: store.List[*resource.Agent](s.Objects), Segments: store.List[*resource.Segment](s.Objects),
+		BMCs: store.List[*resource.BMC](s.Objects), Servers: store.List[*resource.Server](s.Objects), Claims: store.List[*resource.Claim](s.Objects),
+		Maintenances: store.List[*resource.Maintenance](s.Objects),
 		Wanting:      r.WantingAny(),
-		Configs:      store.List[*resource.BootConfiguration](s), Holds: store.List[*resource.Hold](s), Reports: r.cfg.Reports.Servers(),
-		Requests: OpenRequests(s.OpenRequests()),
+		Configs:      store.List[*resource.BootConfiguration](s.Objects), Holds: store.List[*resource.Hold](s.Objects), Reports: r.cfg.Reports.Servers(),
+		Requests: OpenRequests(s.Requests.Open()),
 	}
 	f.Peers = r.cfg.Link.Ledgers.Peers(f.Racks)
 	return f.Indexed()
@@ -60,24 +60,24 @@ func (r *Reader) Site() plan.Fleet {
 // the other racks.
 func (r *Reader) Rack(rack string) plan.Fleet {
 	s := r.cfg.Store
-	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s}, Reports: map[string]*resource.ServerReport{}, Requests: OpenRequests(s.OpenRequestsOf(rack))}
-	if r, err := store.Peek[*resource.Rack](s, rack); err == nil {
+	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s.Objects}, Reports: map[string]*resource.ServerReport{}, Requests: OpenRequests(s.Requests.OpenOf(rack))}
+	if r, err := store.Peek[*resource.Rack](s.Objects, rack); err == nil {
 		f.Racks = []*resource.Rack{r}
-		if a, err := store.Peek[*resource.Agent](s, r.Status.Agent); err == nil {
+		if a, err := store.Peek[*resource.Agent](s.Objects, r.Status.Agent); err == nil {
 			f.Agents = []*resource.Agent{a}
 		}
 	}
-	f.Segments = store.Referring[*resource.Segment](s, resource.KindRack, rack)
-	f.BMCs = store.Referring[*resource.BMC](s, resource.KindRack, rack)
+	f.Segments = store.Referring[*resource.Segment](s.Objects, resource.KindRack, rack)
+	f.BMCs = store.Referring[*resource.BMC](s.Objects, resource.KindRack, rack)
 	for _, b := range f.BMCs {
-		f.Servers = append(f.Servers, store.Referring[*resource.Server](s, resource.KindBMC, b.Metadata.Name)...)
+		f.Servers = append(f.Servers, store.Referring[*resource.Server](s.Objects, resource.KindBMC, b.Metadata.Name)...)
 	}
-	f.Holds = store.Find(s, store.HoldsByRack, rack)
+	f.Holds = store.Find(s.Objects, store.HoldsByRack, rack)
 	for _, srv := range f.Servers {
 		name := srv.Metadata.Name
-		f.Claims = append(f.Claims, store.Find(s, store.ClaimsByServer, name)...)
-		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByServer, name)...)
-		for _, o := range store.Referring[resource.Object](s, resource.KindServer, name) {
+		f.Claims = append(f.Claims, store.Find(s.Objects, store.ClaimsByServer, name)...)
+		f.Configs = append(f.Configs, store.Find(s.Objects, store.ConfigsByServer, name)...)
+		for _, o := range store.Referring[resource.Object](s.Objects, resource.KindServer, name) {
 			switch o := o.(type) {
 			case *resource.Claim:
 				f.Wanting = append(f.Wanting, Wanting([]*resource.Claim{o})...)
@@ -107,15 +107,15 @@ const Outside = "outside"
 // what names a server that is gone. Looking for those goes over everything.
 func (r *Reader) outside(all bool) plan.Fleet {
 	s := r.cfg.Store
-	f := plan.Fleet{Of: Outside, Site: site{s}, Reports: map[string]*resource.ServerReport{}, Claims: store.Find(s, store.ClaimsUnbound, store.Any)}
+	f := plan.Fleet{Of: Outside, Site: site{s.Objects}, Reports: map[string]*resource.ServerReport{}, Claims: store.Find(s.Objects, store.ClaimsUnbound, store.Any)}
 	if all {
-		f.Servers = outside(r, store.List[*resource.Server](s), func(o *resource.Server) string { return o.Metadata.Name })
-		f.Claims = outside(r, store.List[*resource.Claim](s), func(o *resource.Claim) string { return o.Status.Server })
-		f.Maintenances = outside(r, store.List[*resource.Maintenance](s), func(o *resource.Maintenance) string { return o.Spec.ServerRef.Name })
-		f.Configs = outside(r, store.List[*resource.BootConfiguration](s), func(o *resource.BootConfiguration) string { return o.Spec.Server })
+		f.Servers = outside(r, store.List[*resource.Server](s.Objects), func(o *resource.Server) string { return o.Metadata.Name })
+		f.Claims = outside(r, store.List[*resource.Claim](s.Objects), func(o *resource.Claim) string { return o.Status.Server })
+		f.Maintenances = outside(r, store.List[*resource.Maintenance](s.Objects), func(o *resource.Maintenance) string { return o.Spec.ServerRef.Name })
+		f.Configs = outside(r, store.List[*resource.BootConfiguration](s.Objects), func(o *resource.BootConfiguration) string { return o.Spec.Server })
 	}
 	for _, cl := range f.Claims {
-		f.Configs = append(f.Configs, store.Find(s, store.ConfigsByOwner, cl.Metadata.UID)...)
+		f.Configs = append(f.Configs, store.Find(s.Objects, store.ConfigsByOwner, cl.Metadata.UID)...)
 	}
 	byName(&f.Configs)
 	return r.furnished(f)
@@ -142,9 +142,9 @@ func byName[T resource.Object](list *[]T) {
 func (r *Reader) furnished(f plan.Fleet) plan.Fleet {
 	s := r.cfg.Store
 	f.Now, f.Peers = r.cfg.Clock(), r.cfg.Link.Ledgers.Peers(f.Racks)
-	f.Env.BootEnvs, f.Env.Templates = store.List[*resource.BootEnv](s), store.List[*resource.Template](s)
-	f.Env.Profiles, f.Env.Params = store.List[*resource.Profile](s), store.List[*resource.Param](s)
-	f.Groups = store.List[*resource.ServerGroup](s)
+	f.Env.BootEnvs, f.Env.Templates = store.List[*resource.BootEnv](s.Objects), store.List[*resource.Template](s.Objects)
+	f.Env.Profiles, f.Env.Params = store.List[*resource.Profile](s.Objects), store.List[*resource.Param](s.Objects)
+	f.Groups = store.List[*resource.ServerGroup](s.Objects)
 	f = f.Indexed() // what follows asks for each BMC and configuration
 	f = r.cfg.Env.Furnish(f)
 	f.Made.Sealed = r.cfg.Inventory.Sealed(f)
@@ -153,20 +153,20 @@ func (r *Reader) furnished(f plan.Fleet) plan.Fleet {
 }
 
 // site answers what a rack has to know of the others from the store.
-type site struct{ *store.Store }
+type site struct{ objects *store.Objects }
 
 func (s site) BMCNamed(name string) bool {
-	_, err := store.Peek[*resource.BMC](s.Store, name)
+	_, err := store.Peek[*resource.BMC](s.objects, name)
 	return err == nil
 }
 
 func (s site) ServerNamed(name string) bool {
-	_, err := store.Peek[*resource.Server](s.Store, name)
+	_, err := store.Peek[*resource.Server](s.objects, name)
 	return err == nil
 }
 
 func (s site) AcceptedElsewhere(mac, rack string) bool {
-	return slices.ContainsFunc(store.Find(s.Store, store.BMCsAccepted, mac), func(b *resource.BMC) bool { return b.Spec.RackRef.Name != rack })
+	return slices.ContainsFunc(store.Find(s.objects, store.BMCsAccepted, mac), func(b *resource.BMC) bool { return b.Spec.RackRef.Name != rack })
 }
 
 // OpenRequests are stored requests as decisions see them.

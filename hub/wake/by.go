@@ -66,7 +66,7 @@ func (u *Units) wakeFor(o resource.Object) {
 		u.BMC(o.Spec.BMCRef.Name)
 		if o.Status.Firmware != nil {
 			u.Site() // which ends the mark
-			if b, err := store.Peek[*resource.BMC](u.store, o.Spec.BMCRef.Name); err == nil {
+			if b, err := store.Peek[*resource.BMC](u.objects, o.Spec.BMCRef.Name); err == nil {
 				u.Rack(b.Spec.RackRef.Name) // a hold may wait for it
 			}
 		}
@@ -111,10 +111,10 @@ func (u *Units) wakeTakers(old resource.Object, g *resource.ServerGroup) {
 		u.All()
 		return
 	}
-	for _, cl := range store.Find(u.store, store.ClaimsByGroup, g.Metadata.Name) {
+	for _, cl := range store.Find(u.objects, store.ClaimsByGroup, g.Metadata.Name) {
 		u.wakeServerOf(cl.Status.Server)
 	}
-	for _, b := range store.Find(u.store, store.ConfigsByGroup, g.Metadata.Name) {
+	for _, b := range store.Find(u.objects, store.ConfigsByGroup, g.Metadata.Name) {
 		u.wakeServerOf(b.Spec.Server)
 	}
 }
@@ -125,7 +125,7 @@ func (u *Units) wakeSecret(s *resource.Secret) {
 		u.All()
 		return
 	}
-	for _, b := range store.Referring[*resource.BMC](u.store, resource.KindSecret, s.Metadata.Name) {
+	for _, b := range store.Referring[*resource.BMC](u.objects, resource.KindSecret, s.Metadata.Name) {
 		u.Rack(b.Spec.RackRef.Name)
 	}
 	if r := s.Status.Rotation; r != nil {
@@ -137,25 +137,25 @@ func (u *Units) wakeSecret(s *resource.Secret) {
 func (u *Units) wakeBeside(d store.Delta) {
 	switch d.Beside {
 	case store.BesideRequest:
-		if q, err := u.store.GetRequest(d.Name); err == nil {
+		if q, err := u.requests.Get(d.Name); err == nil {
 			u.Rack(q.Rack)
 		}
 		if u.grouped.Load() {
 			u.Site()
 		}
 	case store.BesideApproval:
-		if r, err := u.store.GetApproval(d.Name); err == nil {
+		if r, err := u.approvals.Get(d.Name); err == nil {
 			u.Rack(r.Rack)
 		}
 		u.Site()
 	case store.BesideLedger: // who acknowledges wakes holds
-		for _, r := range store.Find(u.store, store.RacksByAgent, d.Name) {
+		for _, r := range store.Find(u.objects, store.RacksByAgent, d.Name) {
 			u.Turn(r.Metadata.Name)
 		}
 	case store.BesideInventory, store.BesideSealed:
 		u.BMC(d.Name)
 	case store.BesideIgnition, store.BesideFormer, store.BesideEnv:
-		if b, err := store.Peek[*resource.BootConfiguration](u.store, d.Name); err == nil {
+		if b, err := store.Peek[*resource.BootConfiguration](u.objects, d.Name); err == nil {
 			u.wakeServerOf(b.Spec.Server)
 		}
 	case store.BesideISO:
@@ -165,7 +165,7 @@ func (u *Units) wakeBeside(d store.Delta) {
 
 // BMC has the rack of a BMC take its turn.
 func (u *Units) BMC(bmc string) {
-	if b, err := store.Peek[*resource.BMC](u.store, bmc); err == nil {
+	if b, err := store.Peek[*resource.BMC](u.objects, bmc); err == nil {
 		u.Turn(b.Spec.RackRef.Name)
 	}
 }

@@ -40,11 +40,13 @@ const sweepTick = time.Second
 // Units are the queues of what there is to do, and who knows whom to wake. It is safe for
 // concurrent use.
 type Units struct {
-	store   *store.Store
-	log     *slog.Logger
-	metrics unitMetrics
-	Racks   *turns.Queue // and the site
-	Holds   *turns.Queue // the hold documents, by rack; these wait for nothing else
+	approvals *store.Approvals
+	objects   *store.Objects
+	requests  *store.Requests
+	log       *slog.Logger
+	metrics   unitMetrics
+	Racks     *turns.Queue // and the site
+	Holds     *turns.Queue // the hold documents, by rack; these wait for nothing else
 	// unbound and grouped are whether the last turn of the site found claims that wait for a server of
 	// any rack, and groups: then more of what happens in racks is news for it.
 	unbound, grouped atomic.Bool
@@ -68,7 +70,7 @@ type Config struct {
 
 // New returns units of which none is woken. Racks, Holds, Sweep and Follow run them.
 func New(cfg Config) *Units {
-	u := &Units{store: cfg.Store, log: cfg.Logger, warnings: rate.NewLimiter(1, warnBurst), metrics: newUnitMetrics()}
+	u := &Units{approvals: cfg.Store.Approvals, objects: cfg.Store.Objects, requests: cfg.Store.Requests, log: cfg.Logger, warnings: rate.NewLimiter(1, warnBurst), metrics: newUnitMetrics()}
 	u.Racks = turns.New(turns.Config{Do: cfg.Turn, Workers: rackWorkers, Rest: rest, Again: againAfter, Done: func(unit string, took time.Duration, err error) {
 		u.turned(laneOf(unit), unit, took, err)
 	}})
@@ -171,14 +173,14 @@ func (u *Units) Site() { u.Racks.Wake(SiteUnit) }
 
 // Agent wakes the rack that an agent serves.
 func (u *Units) Agent(agent string) {
-	for _, r := range store.Find(u.store, store.RacksByAgent, agent) {
+	for _, r := range store.Find(u.objects, store.RacksByAgent, agent) {
 		u.Rack(r.Metadata.Name)
 	}
 }
 
 // Server has the rack of a server take its turn; one that is in no rack is the site's.
 func (u *Units) Server(server string) {
-	rack, err := u.store.RackOf(server)
+	rack, err := u.objects.RackOf(server)
 	if err != nil {
 		rack = ""
 	}
@@ -187,7 +189,7 @@ func (u *Units) Server(server string) {
 
 // All wakes every unit.
 func (u *Units) All() {
-	for _, r := range store.List[*resource.Rack](u.store) {
+	for _, r := range store.List[*resource.Rack](u.objects) {
 		u.Rack(r.Metadata.Name)
 	}
 	u.Site()
@@ -237,7 +239,7 @@ func (r *sweepRound) next() []string {
 }
 
 func (u *Units) rackNames() (out []string) {
-	for _, r := range store.List[*resource.Rack](u.store) {
+	for _, r := range store.List[*resource.Rack](u.objects) {
 		out = append(out, r.Metadata.Name)
 	}
 	return out

@@ -4,8 +4,8 @@ import "time"
 
 // sample is one hold that came to its receipt. All times of day are one machine's.
 type sample struct {
-	accept   time.Duration // how long CreateHold took
-	asked    time.Time     // CreateHold was answered, or the agent had the hold: what was first
+	accept   time.Duration // how long Holds.Create took
+	asked    time.Time     // Holds.Create was answered, or the agent had the hold: what was first
 	enforced time.Time     // as the agent dates it
 	cut                    // the BMC's own time
 	settle   time.Duration

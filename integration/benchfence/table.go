@@ -15,9 +15,9 @@ type row struct {
 	Load   string `json:"load"`
 	Holds  int    `json:"holds"`
 	Failed int    `json:"failed"`
-	// Accepted is how long CreateHold took: no part of the others.
+	// Accepted is how long Holds.Create took: no part of the others.
 	Accepted figure `json:"accepted"`
-	// Enforced is from the answer to CreateHold until the agent took the hold.
+	// Enforced is from the answer to Holds.Create until the agent took the hold.
 	Enforced figure `json:"enforced"`
 	// Forced is from the answer until the BMC accepted ForceOff; Noticed from Off to
 	// the receipt, without the settle window. Receipt is both.

@@ -37,7 +37,7 @@ func TestTwoHubsOnThreeServers(t *testing.T) {
 		s := open()
 		running.Go(func() { _ = s.Run(ctx) }) // it returns nil
 		hubs = append(hubs, s)
-		if _, err := s.Apply(ctx, storetest.Site(), store.ApplyOptions{}); err != nil { // the second finds it there
+		if _, err := s.Sets.Apply(ctx, storetest.Site(), store.ApplyOptions{}); err != nil { // the second finds it there
 			t.Fatal(err)
 		}
 	}
@@ -45,24 +45,24 @@ func TestTwoHubsOnThreeServers(t *testing.T) {
 		s := hubs[c%len(hubs)]
 		working.Go(func() {
 			for i := range times {
-				if _, err := s.CreateHold(ctx, storetest.Hold("admin", fmt.Sprintf("k%d", i), "n1")); err != nil {
+				if _, err := s.Holds.Create(ctx, storetest.Hold("admin", fmt.Sprintf("k%d", i), "n1")); err != nil {
 					t.Errorf("hold: %v", err)
 				}
 				switch {
 				case c < 2: // as a turn does
-					n, err := store.Get[*resource.Server](s, "n1")
+					n, err := store.Get[*resource.Server](s.Objects, "n1")
 					if err != nil {
 						t.Error(err)
 						continue
 					}
 					n.Status.AcceptedIdentity = fmt.Sprintf("%d-%d", c, i)
-					if err := s.Put(ctx, n); err != nil && protocol.CodeOf(err) != protocol.CodeConflict { // the other hub's
+					if err := s.Objects.Put(ctx, n); err != nil && protocol.CodeOf(err) != protocol.CodeConflict { // the other hub's
 						t.Errorf("status: %v", err)
 					}
 				case c < 8:
 					set := storetest.Site()[4:]
 					set[0].Head().Metadata.Labels = map[string]string{"by": fmt.Sprintf("%d-%d", c, i)}
-					if _, err := s.Apply(ctx, set, store.ApplyOptions{}); err != nil {
+					if _, err := s.Sets.Apply(ctx, set, store.ApplyOptions{}); err != nil {
 						t.Errorf("apply: %v", err)
 					}
 				}
@@ -73,7 +73,7 @@ func TestTwoHubsOnThreeServers(t *testing.T) {
 
 	for n, s := range hubs {
 		working.Go(func() {
-			_, err := s.Apply(ctx, []resource.Object{storetest.BMC(fmt.Sprintf("b%d", 7+n), "r1"), storetest.Server(fmt.Sprintf("n%d", 7+n), fmt.Sprintf("b%d", 7+n), "boot", "52:54:00:00:00:77")}, store.ApplyOptions{})
+			_, err := s.Sets.Apply(ctx, []resource.Object{storetest.BMC(fmt.Sprintf("b%d", 7+n), "r1"), storetest.Server(fmt.Sprintf("n%d", 7+n), fmt.Sprintf("b%d", 7+n), "boot", "52:54:00:00:00:77")}, store.ApplyOptions{})
 			if code := protocol.CodeOf(err); code != "" && code != protocol.CodeInvalid {
 				t.Errorf("one of two with one address: %v", err)
 			}
@@ -81,10 +81,10 @@ func TestTwoHubsOnThreeServers(t *testing.T) {
 	}
 	working.Wait()
 	again := open()
-	if won := len(store.Find(again, store.ServersByMAC, "52:54:00:00:00:77")); won != 1 {
+	if won := len(store.Find(again.Objects, store.ServersByMAC, "52:54:00:00:00:77")); won != 1 {
 		t.Errorf("%d servers have one address", won)
 	}
-	if n := len(again.HoldsOn("n1")); n != times {
+	if n := len(again.Holds.On("n1")); n != times {
 		t.Errorf("%d holds, want %d", n, times)
 	}
 }

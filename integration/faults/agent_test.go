@@ -97,7 +97,7 @@ func (a *agent) swap(disk *statetest.Memory) {
 // old says whether the hub can know that a disk is not the agent's newest: it lacks
 // what was acknowledged, or is another one.
 func (a *agent) old(f found) bool {
-	l, err := a.site.stored(a.site.hub.disk.Load()).Ledger(a.name)
+	l, err := a.site.stored(a.site.hub.disk.Load()).Ledgers.Get(a.name)
 	if err != nil {
 		a.site.t.Fatal(err)
 	}

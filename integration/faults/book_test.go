@@ -297,7 +297,7 @@ func (b *book) checkAgent(a *agent) {
 
 func (b *book) checkHub(h *hub) {
 	there := map[string]bool{}
-	for _, o := range store.List[*resource.Hold](h.store) {
+	for _, o := range store.List[*resource.Hold](h.store.Objects) {
 		id := o.Metadata.Name
 		there[id] = o.Status.ReleasedAt == nil
 		if there[id] {
@@ -317,7 +317,7 @@ func (b *book) checkHub(h *hub) {
 		if a.lost {
 			continue
 		}
-		q, err := h.store.GetRequest(id)
+		q, err := h.store.Requests.Get(id)
 		switch {
 		case protocol.CodeOf(err) == protocol.CodeNotFound && ended(a.outcome):
 			a.lost = true // forgotten long after its end
@@ -362,10 +362,10 @@ func (b *book) unseen() { mark(b, b.site.stored(b.site.hub.disk.Load()), b.forgi
 func mark(b *book, st *store.Store, in map[string]bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range store.List[*resource.Claim](st) {
+	for _, c := range store.List[*resource.Claim](st.Objects) {
 		in[c.Metadata.UID] = true
 	}
-	for _, q := range st.Requests() {
+	for _, q := range st.Requests.List() {
 		in[q.ID] = true
 	}
 }
@@ -390,7 +390,7 @@ func (b *book) restored(h *hub) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, a := range b.requests {
-		q, err := h.store.GetRequest(id)
+		q, err := h.store.Requests.Get(id)
 		a.lost, a.outcome = err != nil, q.Report.Outcome
 	}
 }

@@ -97,7 +97,7 @@ func (b *bug) reported(want resource.ConditionCode) {
 // sign gives documents newer versions as the hub would, and sends them.
 func (b *bug) sign(docs ...any) {
 	st := b.stored(b.hub.disk.Load())
-	l, err := st.Ledger(b.agent().name)
+	l, err := st.Ledgers.Get(b.agent().name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (b *bug) sign(docs ...any) {
 		l.Sent[leaf] = store.SentDoc{Head: protocol.Head{Epoch: 1, Version: l.Version}, Body: body, Sealed: wire.Digest(body), Digest: "of what the next start compiles otherwise"}
 		b.broker.send(delivery{0, message.TopicDown(b.agent().name, leaf), body})
 	}
-	if err := st.PutLedger(b.ctx, &l); err != nil {
+	if err := st.Ledgers.Put(b.ctx, &l); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -125,7 +125,7 @@ func (b *bug) sign(docs ...any) {
 // inForce is a document as the hub sent it last.
 func inForce[T any](b *bug, leaf string) *T {
 	st := b.stored(b.hub.disk.Load())
-	l, err := st.Ledger(b.agent().name)
+	l, err := st.Ledgers.Get(b.agent().name)
 	if err != nil {
 		b.t.Fatal(err)
 	}

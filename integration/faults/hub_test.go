@@ -71,7 +71,7 @@ func (h *hub) start() {
 		s.t.Fatal(err)
 	}
 	var publish func(string, []byte) error
-	if h.fence, err = fence.Begin(s.ctx, h.store, h.clock, s.log.With("hub", h.name), s.newID()); err != nil {
+	if h.fence, err = fence.Begin(s.ctx, h.store.Meta, h.clock, s.log.With("hub", h.name), s.newID()); err != nil {
 		s.t.Fatal(err)
 	}
 	h.control, err = control.New(s.ctx, control.Config{
@@ -93,7 +93,7 @@ func (h *hub) start() {
 
 // epoch is that of the documents which the hub signs now.
 func (h *hub) epoch() uint64 {
-	raw, _, err := h.store.Meta("epoch")
+	raw, _, err := h.store.Meta.Get("epoch")
 	if err != nil || len(raw) != 8 {
 		h.site.t.Fatalf("epoch %x: %v", raw, err)
 	}
@@ -135,7 +135,7 @@ func (s *site) stored(disk *storetest.Memory) *store.Store {
 
 // agentConditions are what the hub prints of an agent.
 func (h *hub) agentConditions(name string) []resource.ConditionState {
-	a, err := store.Get[*resource.Agent](h.store, name)
+	a, err := store.Get[*resource.Agent](h.store.Objects, name)
 	if err != nil {
 		h.site.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (h *hub) agentConditions(name string) []resource.ConditionState {
 }
 
 func (h *hub) serverConditions(name string) []resource.ConditionState {
-	sv, err := store.Get[*resource.Server](h.store, name)
+	sv, err := store.Get[*resource.Server](h.store.Objects, name)
 	if err != nil {
 		h.site.t.Fatal(err)
 	}

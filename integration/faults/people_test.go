@@ -23,7 +23,7 @@ func (s *site) place(server string, mode resource.StopMode) (id string) {
 	s.keys++
 	hold := storeHold(fmt.Sprintf("k%d", s.keys), server)
 	hold.Spec.Mode = mode
-	got, err := h.store.CreateHold(s.ctx, hold)
+	got, err := h.store.Holds.Create(s.ctx, hold)
 	if !h.alive() || err != nil {
 		s.answered("hold", err)
 		return ""
@@ -45,7 +45,7 @@ func (s *site) release(id string) {
 	delete(s.book.holds, id)
 	s.book.released[id] = max(s.book.released[id], h.epoch())
 	s.book.mu.Unlock()
-	_, err := h.store.ReleaseHold(s.ctx, id, "somebody", "")
+	_, err := h.store.Holds.Release(s.ctx, id, "somebody", "")
 	if protocol.CodeOf(err) != protocol.CodeNotFound {
 		s.answered("release", err)
 	}
@@ -66,11 +66,11 @@ func (s *site) reboot(server string, within time.Duration) (id string) {
 	if !h.writable() {
 		return ""
 	}
-	claim := h.store.ClaimOf(server)
-	if claim == nil || claim.Metadata.DeletedAt != nil || len(h.store.HoldsOn(server)) > 0 {
+	claim := h.store.Claims.Of(server)
+	if claim == nil || claim.Metadata.DeletedAt != nil || len(h.store.Holds.On(server)) > 0 {
 		return ""
 	}
-	rack, err := h.store.RackOf(server)
+	rack, err := h.store.Objects.RackOf(server)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (s *site) reboot(server string, within time.Duration) (id string) {
 	s.book.mu.Lock()
 	s.book.requests[q.ID] = &asked{Request: q.Request, cycles: map[int]bool{}, lost: true} // until it is answered
 	s.book.mu.Unlock()
-	_, err = h.store.CreateRequest(s.ctx, q)
+	_, err = h.store.Requests.Create(s.ctx, q)
 	if protocol.CodeOf(err) == protocol.CodeConflict {
 		return "" // too many have not ended: refused, and nothing was promised
 	}
@@ -108,14 +108,14 @@ func (s *site) claim(server string) {
 		return
 	}
 	name := "c-" + server
-	if h.store.ClaimOf(server) != nil {
+	if h.store.Claims.Of(server) != nil {
 		s.unclaim(name, server)
 		return
 	}
-	if _, err := store.Get[*resource.Claim](h.store, name); err == nil {
+	if _, err := store.Get[*resource.Claim](h.store.Objects, name); err == nil {
 		return // it has not bound yet
 	}
-	_, err := h.store.Apply(s.ctx, []resource.Object{storetest.Claim(name, server)}, store.ApplyOptions{By: "somebody"})
+	_, err := h.store.Sets.Apply(s.ctx, []resource.Object{storetest.Claim(name, server)}, store.ApplyOptions{By: "somebody"})
 	s.answered("claim", err)
 	s.note("claim %s", server)
 }
@@ -125,10 +125,10 @@ func (s *site) claim(server string) {
 func (s *site) unclaim(name, server string) {
 	h := s.hub
 	var with store.HoldRelease
-	held := h.store.HoldsOn(server)
+	held := h.store.Holds.On(server)
 	if len(held) > 0 {
-		_, err := h.store.DeleteClaim(s.ctx, name, with)
-		if c := h.store.ClaimOf(server); c != nil && c.Metadata.DeletedAt == nil && h.alive() && protocol.CodeOf(err) != protocol.CodeConflict {
+		_, err := h.store.Claims.Delete(s.ctx, name, with)
+		if c := h.store.Claims.Of(server); c != nil && c.Metadata.DeletedAt == nil && h.alive() && protocol.CodeOf(err) != protocol.CodeConflict {
 			s.t.Errorf("unclaim under %d holds: %v", len(held), err)
 		}
 		if s.chance(0.5) {
@@ -142,7 +142,7 @@ func (s *site) unclaim(name, server string) {
 		}
 		s.book.mu.Unlock()
 	}
-	_, err := h.store.DeleteClaim(s.ctx, name, with)
+	_, err := h.store.Claims.Delete(s.ctx, name, with)
 	s.answered("unclaim", err)
 	s.note("unclaim %s, with %d holds", server, len(held))
 }
@@ -166,7 +166,7 @@ func (s *site) somebody() {
 		s.release(ids[s.rng.IntN(len(ids))])
 	case n < 9:
 		s.reboot(installed, time.Minute+s.random(9*time.Minute))
-	case s.spared != claimed && s.hub.writable() && (s.hub.store.ClaimOf(claimed) == nil || s.chance(0.25)):
+	case s.spared != claimed && s.hub.writable() && (s.hub.store.Claims.Of(claimed) == nil || s.chance(0.25)):
 		s.claim(claimed) // most claims live to be booted
 	}
 }

@@ -110,7 +110,7 @@ func (s *site) open(requests bool) (open []string) {
 	}
 	s.book.mu.Unlock()
 	atHub := map[string]bool{}
-	for _, h := range store.List[*resource.Hold](s.hub.store) {
+	for _, h := range store.List[*resource.Hold](s.hub.store.Objects) {
 		if h.Status.ReleasedAt != nil {
 			add("the release of hold %s did not arrive", h.Metadata.Name)
 		}
@@ -148,7 +148,7 @@ func (s *site) enforced(id string) bool {
 }
 
 func (s *site) openDocuments(a *agent, f found, add func(string, ...any)) {
-	l, err := s.hub.store.Ledger(a.name)
+	l, err := s.hub.store.Ledgers.Get(a.name)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (s *site) openDocuments(a *agent, f found, add func(string, ...any)) {
 }
 
 func (s *site) openServer(name string, m *machine, add func(string, ...any)) {
-	held := len(s.hub.store.HoldsOn(name)) > 0
+	held := len(s.hub.store.Holds.On(name)) > 0
 	power := m.state()
 	if held && power != protocol.PowerOff {
 		add("%s is held and %s", name, power)

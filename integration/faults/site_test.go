@@ -162,7 +162,7 @@ func (s *site) addRack(i int) {
 
 func (s *site) apply(objs ...resource.Object) {
 	s.t.Helper()
-	if _, err := s.hub.store.Apply(s.ctx, objs, store.ApplyOptions{By: "test"}); err != nil {
+	if _, err := s.hub.store.Sets.Apply(s.ctx, objs, store.ApplyOptions{By: "test"}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -174,7 +174,7 @@ func (s *site) install(server string) {
 	claim := storetest.Claim("c-"+server, server)
 	s.apply(claim)
 	s.until("the server of "+claim.Metadata.Name, time.Minute, func() bool {
-		cl, err := store.Get[*resource.Claim](s.hub.store, claim.Metadata.Name)
+		cl, err := store.Get[*resource.Claim](s.hub.store.Objects, claim.Metadata.Name)
 		if err == nil {
 			claim = cl
 		}
@@ -197,7 +197,7 @@ func (s *site) install(server string) {
 		s.t.Fatal(err)
 	}
 	cfg.Status.Provisioned, cfg.Status.SignedProvisioned = p, signed
-	if err := s.hub.store.Put(s.ctx, cfg); err != nil {
+	if err := s.hub.store.Objects.Put(s.ctx, cfg); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -228,10 +228,10 @@ func agentDiskLost(b *table) {
 // nobody stops it.
 func (b *table) booting() {
 	b.spared = ""
-	for _, h := range b.hub.store.HoldsOn(claimed) {
+	for _, h := range b.hub.store.Holds.On(claimed) {
 		b.release(h.Metadata.Name)
 	}
-	gone := func() bool { return b.hub.store.ClaimOf(claimed) == nil }
+	gone := func() bool { return b.hub.store.Claims.Of(claimed) == nil }
 	if !gone() {
 		b.claim(claimed)
 		b.until("the end of the claim", 10*time.Minute, gone)
@@ -324,7 +324,7 @@ func twoHubs(b *table) {
 // stepsDown checks that a hub sends nothing any more, whatever is in its store.
 func (b *table) stepsDown(first *hub) {
 	b.t.Helper()
-	_, err := first.store.CreateHold(b.ctx, storeHold("late", unclaimed))
+	_, err := first.store.Holds.Create(b.ctx, storeHold("late", unclaimed))
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	reg := prometheus.NewRegistry()
-	start, err := fence.Begin(s.ctx, h.store, time.Now, s.log, s.newID())
+	start, err := fence.Begin(s.ctx, h.store.Meta, time.Now, s.log, s.newID())
 	if err != nil {
 		s.t.Fatal(err)
 	}

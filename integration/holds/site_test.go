@@ -214,7 +214,7 @@ func (s *site) install() {
 	var claim *resource.Claim
 	s.until("the claim's server", time.Minute, func() bool {
 		var err error
-		claim, err = store.Get[*resource.Claim](s.hub.store, claimName)
+		claim, err = store.Get[*resource.Claim](s.hub.store.Objects, claimName)
 		return err == nil && claim.Status.Server == serverName
 	})
 	img := s.image.image
@@ -234,7 +234,7 @@ func (s *site) install() {
 		s.t.Fatal(err)
 	}
 	cfg.Status.Provisioned, cfg.Status.SignedProvisioned = p, signed
-	if err := s.hub.store.Put(s.ctx, cfg); err != nil {
+	if err := s.hub.store.Objects.Put(s.ctx, cfg); err != nil {
 		s.t.Fatal(err)
 	}
 }

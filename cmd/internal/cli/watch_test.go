@@ -152,13 +152,13 @@ func TestRolloutWatchLines(t *testing.T) {
 	g.Default()
 	g.Status.Revision, g.Status.Rollout = 7, members(resource.MemberDone, resource.MemberDone, resource.MemberBegun)
 	g.Spec.Selector.MatchLabels, g.Spec.Catalogue, g.Spec.BootPolicy.Boot = map[string]string{"row": "7"}, "stable", resource.BootNetwork
-	if err := hub.Store.Put(t.Context(), g); err != nil {
+	if err := hub.Store.Objects.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 	out, stop := start(t, hub, "rollout", "status", "workers", "--watch")
 	out.await(t, "roll-out of group workers: wave 1 of 2: 2 of 12 done, 1 begun, 9 waiting\n")
 	g.Status.Rollout = members(resource.MemberDone, resource.MemberDone, resource.MemberDone, resource.MemberSoaking)
-	if err := hub.Store.Put(t.Context(), g); err != nil {
+	if err := hub.Store.Objects.Put(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
 	out.await(t, "roll-out of group workers: wave 1 of 2: 3 of 12 done, 1 soaking, 8 waiting\n")

@@ -11,7 +11,7 @@ import (
 
 // AcceptBMC implements Fleet.
 func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.AcceptBMC, by string) (*resource.BMC, error) {
-	b, err := store.Get[*resource.BMC](f.Store, name)
+	b, err := store.Get[*resource.BMC](f.Store.Objects, name)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.Acc
 	if wrong := b.Validate(); len(wrong) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "accept bmc", "%w", wrong).WithHint("correct the fields that are named")
 	}
-	return b, f.Store.Put(ctx, b)
+	return b, f.Store.Objects.Put(ctx, b)
 }
 
 // RotateBMC implements Fleet: every BMC rotates.
@@ -28,7 +28,7 @@ func (f *CannedFleet) RotateBMC(_ context.Context, name string, r protoapi.Rotat
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	b, err := store.Get[*resource.BMC](f.Store, name)
+	b, err := store.Get[*resource.BMC](f.Store.Objects, name)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (f *CannedFleet) RotateBMC(_ context.Context, name string, r protoapi.Rotat
 
 // AcceptServer implements Fleet: only what SetServer shows can be accepted.
 func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, _ string) (*resource.Server, error) {
-	s, err := store.Get[*resource.Server](f.Store, name)
+	s, err := store.Get[*resource.Server](f.Store.Objects, name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +50,12 @@ func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.
 			WithHint("look at it again, then accept what it shows")
 	}
 	s.Status.AcceptedIdentity = r.Identity
-	return s, f.Store.Put(ctx, s)
+	return s, f.Store.Objects.Put(ctx, s)
 }
 
 // Mark implements Fleet.
 func (f *CannedFleet) Mark(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error) {
-	s, err := store.Get[*resource.Server](f.Store, server)
+	s, err := store.Get[*resource.Server](f.Store.Objects, server)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (f *CannedFleet) Mark(ctx context.Context, server string, r protoapi.Firmwa
 	if r.For > 0 {
 		s.Status.Firmware = &resource.FirmwareWork{By: by, Reason: r.Reason, Since: Now(), NotAfter: Now().Add(r.For.D())}
 	}
-	return s, f.Store.Put(ctx, s)
+	return s, f.Store.Objects.Put(ctx, s)
 }
 
 // Probe implements Fleet.
@@ -78,14 +78,14 @@ func (f *CannedFleet) Probe(_ context.Context, bmc, _ string) ([]protocol.Probe,
 
 // Discover implements Fleet: a server with a claim is somebody's.
 func (f *CannedFleet) Discover(ctx context.Context, server, by string) (*resource.Server, error) {
-	s, err := store.Get[*resource.Server](f.Store, server)
+	s, err := store.Get[*resource.Server](f.Store.Objects, server)
 	if err != nil {
 		return nil, err
 	}
-	if c := f.Store.ClaimOf(server); c != nil {
+	if c := f.Store.Claims.Of(server); c != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, "discover server", "server %q has claim %q", server, c.Metadata.Name)
 	}
 	now := Now()
 	s.Status.Discovery = &resource.DiscoveryStatus{AskedAt: &now, AskedBy: by}
-	return s, f.Store.Put(ctx, s)
+	return s, f.Store.Objects.Put(ctx, s)
 }

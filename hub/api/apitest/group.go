@@ -16,7 +16,7 @@ func (f *CannedFleet) ActOnGroup(ctx context.Context, name string, action protoa
 	if err := r.Check(action); err != nil {
 		return out, err
 	}
-	g, err := store.Get[*resource.ServerGroup](f.Store, name)
+	g, err := store.Get[*resource.ServerGroup](f.Store.Objects, name)
 	if err != nil {
 		return out, err
 	}
@@ -49,7 +49,7 @@ func (f *CannedFleet) ActOnGroup(ctx context.Context, name string, action protoa
 		out.Revision, out.CopyOf, out.Changes = g.Status.Revision+1, to, diff.Changes
 		return out, nil
 	}
-	return out, f.Store.Put(ctx, g)
+	return out, f.Store.Objects.Put(ctx, g)
 }
 
 // CommandRollout implements Fleet: as the hub does it.
@@ -57,7 +57,7 @@ func (f *CannedFleet) CommandRollout(ctx context.Context, name string, r protoap
 	if err := r.Check(); err != nil {
 		return out, err
 	}
-	g, err := store.Get[*resource.ServerGroup](f.Store, name)
+	g, err := store.Get[*resource.ServerGroup](f.Store.Objects, name)
 	if err != nil {
 		return out, err
 	}
@@ -69,13 +69,13 @@ func (f *CannedFleet) CommandRollout(ctx context.Context, name string, r protoap
 		return out, err
 	}
 	g.Status.Rollout = &st
-	return protoapi.GroupAnswer{Group: g}, f.Store.Put(ctx, g)
+	return protoapi.GroupAnswer{Group: g}, f.Store.Objects.Put(ctx, g)
 }
 
 // DiffGroup implements Fleet.
 func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, error) {
 	if to == 0 {
-		g, err := store.Peek[*resource.ServerGroup](f.Store, name)
+		g, err := store.Peek[*resource.ServerGroup](f.Store.Objects, name)
 		if err != nil {
 			return protoapi.GroupDiff{}, err
 		}
@@ -85,11 +85,11 @@ func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, 
 		from = to - 1
 	}
 	out := protoapi.GroupDiff{Group: name, From: from, To: to}
-	a, err := store.Peek[*resource.GroupRevision](f.Store, resource.GroupRevisionName(name, from))
+	a, err := store.Peek[*resource.GroupRevision](f.Store.Objects, resource.GroupRevisionName(name, from))
 	if err != nil {
 		return out, err
 	}
-	b, err := store.Peek[*resource.GroupRevision](f.Store, resource.GroupRevisionName(name, to))
+	b, err := store.Peek[*resource.GroupRevision](f.Store.Objects, resource.GroupRevisionName(name, to))
 	if err != nil {
 		return out, err
 	}
@@ -102,7 +102,7 @@ func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, 
 // Doctor implements Fleet: the groups that are pinned, and an agent.
 func (f *CannedFleet) Doctor() protoapi.DoctorAnswer {
 	out := protoapi.DoctorAnswer{Version: "test", Findings: []protoapi.DoctorFinding{}}
-	for _, g := range store.List[*resource.ServerGroup](f.Store) {
+	for _, g := range store.List[*resource.ServerGroup](f.Store.Objects) {
 		if g.Status.Pinned != nil {
 			out.Findings = append(out.Findings, protoapi.DoctorFinding{Code: resource.CondImagesDegraded, Target: "ServerGroup/" + g.Metadata.Name, Message: "it is pinned", Blocks: true})
 		}

@@ -136,7 +136,7 @@ func hub(t testing.TB) *Hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.vault.Start(t.Context(), h.Store)
+	h.vault.Start(t.Context(), h.Store.Secrets, h.Store.Meta)
 	h.Fleet.Store = h.Store
 	h.ISOs, err = iso.Open(iso.Config{
 		Dir: t.TempDir(), Quota: ISOQuota, Store: h.Store, Needed: h.Fleet.ISODigests, Clock: Now, Registerer: h.Registry,

@@ -15,15 +15,15 @@ func (f *CannedFleet) AdoptServer(ctx context.Context, server string, r protoapi
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	cl := f.Store.ClaimOf(server)
+	cl := f.Store.Claims.Of(server)
 	if cl == nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, "adopt server", "server %q has no claim", server).WithHint("apply a claim")
 	}
-	cl = store.Copy(f.Store, cl)
+	cl = store.Copy(f.Store.Objects, cl)
 	word := resource.Confirmation{By: by, Reason: r.Reason, At: Now()}
 	if r.Reprovision {
 		cl.Status.Decision = &resource.Decision{Since: Now(), Why: resource.DecisionFoundOn, Install: &word}
-		return cl, f.Store.Put(ctx, cl)
+		return cl, f.Store.Objects.Put(ctx, cl)
 	}
 	reference, digest := resource.SplitImage(r.Provisioned)
 	cfg := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{
@@ -33,12 +33,12 @@ func (f *CannedFleet) AdoptServer(ctx context.Context, server string, r protoapi
 	}}
 	cfg.Metadata.Name = cl.Metadata.Name
 	cfg.Status.Adopted = &resource.Adopted{ImageDigest: digest, By: by, Reason: r.Reason, At: Now()}
-	return cl, f.Store.Put(ctx, cfg)
+	return cl, f.Store.Objects.Put(ctx, cfg)
 }
 
 // Import implements Fleet: objects are stored without a look at what they prove.
 func (f *CannedFleet) Import(ctx context.Context, objs []resource.Object, r protoapi.ImportRequest, by string) (out protoapi.ImportAnswer, err error) {
-	results, err := f.Store.Import(ctx, objs, store.ImportOptions{DryRun: r.DryRun, By: by})
+	results, err := f.Store.Sets.Import(ctx, objs, store.ImportOptions{DryRun: r.DryRun, By: by})
 	if err != nil {
 		return out, err
 	}

@@ -71,9 +71,9 @@ func New(cfg Config) (*Gate, error) {
 		ledger:   newLedger(cfg.Recorder, cfg.Clock, m.unrecorded, cfg.Logger),
 		writable: cfg.Writable, logger: cfg.Logger, metrics: m, inFlight: make(chan struct{}, maxInFlight),
 	}
-	j := judge{store: cfg.Store, table: cfg.Table, ledger: g.ledger}
-	a := answers{store: cfg.Store, table: cfg.Table, logger: cfg.Logger}
-	cfg.Table.Use(j.judge, hurry(cfg.Table, &cfg.Store.Haste), a.once, record(cfg.Table, g.ledger))
+	j := judge{objects: cfg.Store.Objects, requests: cfg.Store.Requests, table: cfg.Table, ledger: g.ledger}
+	a := answers{answers: cfg.Store.Answers, table: cfg.Table, logger: cfg.Logger}
+	cfg.Table.Use(j.judge, hurry(cfg.Table, cfg.Store.Haste), a.once, record(cfg.Table, g.ledger))
 	return g, nil
 }
 

@@ -16,9 +16,10 @@ import (
 
 // judge lets callers do what they may.
 type judge struct {
-	store  *store.Store
-	table  *route.Table
-	ledger *ledger
+	objects  *store.Objects
+	requests *store.Requests
+	table    *route.Table
+	ledger   *ledger
 }
 
 // judge lets a request pass that its caller may send. What a caller may not see does not
@@ -76,16 +77,16 @@ func (j judge) may(r *http.Request, rule route.Rule) error {
 
 // placesOf finds where the target of a route is; nowhere if it does not exist.
 func (j judge) placesOf(r *http.Request, rule route.Rule) (places []access.Labels, what string) {
-	w := route.NewWorld(j.store)
+	w := route.NewWorld(j.objects)
 	switch rule.Target {
 	case route.TargetNamed:
 		name := nameOf(r)
 		what = string(rule.Kind) + " " + name
-		if obj, err := j.store.GetObject(rule.Kind, name); err == nil {
+		if obj, err := j.objects.Get(rule.Kind, name); err == nil {
 			places = access.Places(obj, w)
 		}
 	case route.TargetRequest:
-		if q, err := j.store.GetRequest(r.PathValue("id")); err == nil {
+		if q, err := j.requests.Get(r.PathValue("id")); err == nil {
 			places = []access.Labels{access.AtServer(w, q.Server)}
 		}
 	case route.TargetWhole, route.TargetEach, route.TargetNone:

@@ -59,9 +59,9 @@ func onceRule(known, same, answered, kept bool) once {
 
 // answers keeps what requests with an idempotency key were answered.
 type answers struct {
-	store  *store.Store
-	table  *route.Table
-	logger *slog.Logger
+	answers *store.Answers
+	table   *route.Table
+	logger  *slog.Logger
 }
 
 // once acts on a request with an idempotency key a single time, also over a restart of
@@ -81,7 +81,7 @@ func (a answers) once(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	sum := digest(r, key)
-	kept, found, err := a.store.BeginAnswer(r.Context(), who, key, sum)
+	kept, found, err := a.answers.Begin(r.Context(), who, key, sum)
 	if err != nil {
 		route.WriteProblem(w, protoapi.ProblemOf(err))
 		return
@@ -115,13 +115,13 @@ func (a answers) act(ctx huma.Context, next func(huma.Context), w *recorder, who
 	defer cancel()
 	var err error
 	if w.untouched {
-		err = a.store.DropAnswer(end, who, key, kept)
+		err = a.answers.Drop(end, who, key, kept)
 	} else {
 		kept.Status, kept.Type, kept.ETag, kept.Body = w.status, w.Header().Get("Content-Type"), w.Header().Get("ETag"), w.kept
 		if secret := a.table.Rule(ctx.Operation().OperationID).Secret; secret && w.status < http.StatusBadRequest {
 			kept.Body, kept.Dropped = nil, true
 		}
-		err = a.store.EndAnswer(end, who, key, kept)
+		err = a.answers.End(end, who, key, kept)
 	}
 	if err != nil {
 		a.logger.Warn("answer under an idempotency key not kept", "by", who, "status", w.status, "err", err)

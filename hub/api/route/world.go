@@ -9,13 +9,13 @@ import (
 // World is what there is while one request is judged: what is stored, under what the
 // request would store. It implements [access.World].
 type World struct {
-	store *store.Store
-	set   map[string]resource.Object // by Kind/name
+	objects *store.Objects
+	set     map[string]resource.Object // by Kind/name
 }
 
 // NewWorld returns what is stored, under the resources of set.
-func NewWorld(s *store.Store, set ...resource.Object) *World {
-	w := &World{store: s, set: map[string]resource.Object{}}
+func NewWorld(objects *store.Objects, set ...resource.Object) *World {
+	w := &World{objects: objects, set: map[string]resource.Object{}}
 	for _, o := range set {
 		w.set[string(o.Head().Kind)+"/"+o.Head().Metadata.Name] = o
 	}
@@ -26,7 +26,7 @@ func find[T resource.Object](w *World, name string) (none T) {
 	if o, ok := w.set[string(resource.KindOf[T]())+"/"+name].(T); ok {
 		return o
 	}
-	if o, err := store.Peek[T](w.store, name); err == nil {
+	if o, err := store.Peek[T](w.objects, name); err == nil {
 		return o
 	}
 	return none
@@ -43,18 +43,18 @@ func (w *World) Server(name string) *resource.Server { return find[*resource.Ser
 
 // Behind implements access.World.
 func (w *World) Behind(bmc string) []*resource.Server {
-	return store.Referring[*resource.Server](w.store, resource.KindBMC, bmc)
+	return store.Referring[*resource.Server](w.objects, resource.KindBMC, bmc)
 }
 
 // Agent returns an agent; nil if it does not exist.
 func (w *World) Agent(name string) *resource.Agent { return find[*resource.Agent](w, name) }
 
 // Visible returns the items that a caller may see. places says where an item is.
-func Visible[T any](s *store.Store, who access.Caller, items []T, places func(T, *World) []access.Labels) []T {
+func Visible[T any](objects *store.Objects, who access.Caller, items []T, places func(T, *World) []access.Labels) []T {
 	if who.Scope.Everywhere() {
 		return items
 	}
-	w := NewWorld(s)
+	w := NewWorld(objects)
 	out := make([]T, 0, len(items))
 	for _, it := range items {
 		if access.May(who, access.Read, access.Target{Places: places(it, w)}) == access.Allowed {

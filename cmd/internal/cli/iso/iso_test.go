@@ -91,7 +91,7 @@ func TestSendISO(t *testing.T) {
 			if !strings.Contains(out.String(), row.want) {
 				t.Errorf("no %q in\n%s", row.want, out.String())
 			}
-			f, err := h.Store.GetISO("A.tar")
+			f, err := h.Store.ISOs.Get("A.tar")
 			if err != nil || f.Digest != req.Digest {
 				t.Errorf("%+v, %v", f, err)
 			}
@@ -173,7 +173,7 @@ func TestUploadFromEnv(t *testing.T) {
 	env.Metadata.Name = "x-1"
 	env.Default()
 	h := apitest.New(t)
-	if err := h.Store.Put(t.Context(), env); err != nil {
+	if err := h.Store.Objects.Put(t.Context(), env); err != nil {
 		t.Fatal(err)
 	}
 	src, pr, out := isoRun(t)
@@ -185,7 +185,7 @@ func TestUploadFromEnv(t *testing.T) {
 	if err := uploadISO(t.Context(), src, pr, h.Client(t), u, from); err != nil {
 		t.Fatal(err)
 	}
-	f, err := h.Store.GetISO("X 1.tar")
+	f, err := h.Store.ISOs.Get("X 1.tar")
 	if err != nil || f.Uploaded != "sha256:"+sumOf(content) || f.Source != remote.URL+"/x.tar" || strings.Contains(out.String(), "sesame") {
 		t.Errorf("%+v, %v\n%s", f, err, out.String())
 	}
