@@ -26,7 +26,7 @@ type envUnit struct {
 	last  map[string]bool
 }
 
-// envPage is what was found with some inputs; see plan.Fleet.EnvInputs.
+// envPage is what was found with some inputs; see plan.EnvInputs.
 type envPage struct {
 	inputs string
 	cond   *resource.ConditionState
