@@ -10,10 +10,10 @@ import (
 // pin puts a pin on disk in place of that of the same name. Its contents are held by the
 // caller meanwhile.
 func (s *store) pin(op string, p pin) error {
-	temp, err := s.stage(p)
+	temp, err := s.records.stage(p)
 	if err == nil {
 		if err = s.placePin(temp, p); err == nil {
-			err = s.settle()
+			err = s.records.settle()
 		}
 	}
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *store) placePin(temp string, p pin) error {
 		return errors.Join(err, os.Remove(temp))
 	}
 	s.mu.Lock()
-	err := s.place(temp, prefixPin+hashOf(p.Name))
+	err := s.records.place(temp, prefixPin+hashOf(p.Name))
 	old := s.pins[p.Name]
 	if err == nil {
 		s.pins[p.Name] = p
@@ -61,7 +61,7 @@ func (s *store) unpin(name string) {
 	p, ok := s.pins[name]
 	if ok {
 		delete(s.pins, name)
-		s.discard(prefixPin + hashOf(name))
+		s.records.discard(prefixPin + hashOf(name))
 	}
 	s.mu.Unlock()
 	s.loosen(p.Files)

@@ -1,11 +1,8 @@
 package mirror
 
 import (
-	"encoding/json"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,13 +11,8 @@ import (
 	"rackboot/state/blob"
 )
 
-// The names of the cache's files.
-const (
-	contentFolder = "content"
-	prefixEntry   = "e-"
-	prefixPin     = "p-"
-	prefixTemp    = "t-"
-)
+// contentFolder has the contents.
+const contentFolder = "content"
 
 // block is what a file takes at least, and what its description takes, in bytes; it
 // bounds the number of files too.
@@ -30,11 +22,11 @@ const block = 4 << 10
 // methods are safe for concurrent use. The blobs are never called with mu held: they tell
 // of evictions.
 type store struct {
-	dir    string
-	folder *os.File // is fsynced after a rename
-	blobs  *blob.Store
-	logger *slog.Logger
-	evict  func()
+	dir     string
+	blobs   *blob.Store
+	records *records
+	logger  *slog.Logger
+	evict   func()
 
 	// naming is held while a content gets a name, and while one without a name is removed: so
 	// none is removed that gets a name just then. It is taken before mu.
@@ -57,7 +49,7 @@ func openStore(op string, c Config) (*store, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if s.folder, err = os.Open(c.Dir); err == nil {
+	if s.records, err = openRecords(c.Dir, c.Logger); err == nil {
 		err = s.load()
 	}
 	if err != nil {
@@ -68,13 +60,11 @@ func openStore(op string, c Config) (*store, error) {
 
 func (s *store) close() error {
 	err := s.blobs.Close()
-	if s.folder != nil {
-		err = errors.Join(err, s.folder.Close())
+	if s.records != nil {
+		err = errors.Join(err, s.records.folder.Close())
 	}
 	return err
 }
-
-func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
 
 // digestOf is how the blobs call a content.
 func digestOf(hash string) string { return "sha256:" + hash }
@@ -101,7 +91,7 @@ func (s *store) forget(key string) {
 	}
 	delete(s.entries, key)
 	s.unname(e.SHA256, key)
-	s.discard(prefixEntry + key)
+	s.records.discard(prefixEntry + key)
 }
 
 // name notes that a key names a content. The lock is held, or not needed.
@@ -141,46 +131,10 @@ func (s *store) named(hash string) bool {
 	return len(s.names[hash]) > 0
 }
 
-// discard removes a file of the cache. One that stays is found by the next load.
-func (s *store) discard(name string) {
-	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.logger.Warn("file of the mirror's cache not removed", "path", s.path(name), "err", err)
-	}
-}
-
-// stage writes a description aside, for a rename.
-func (s *store) stage(value any) (temp string, err error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return "", err
-	}
-	f, err := os.CreateTemp(s.dir, prefixTemp)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(raw)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return f.Name(), nil
-}
-
-// place gives a staged file its name, or removes it. It is durable after the next
-// settle.
-func (s *store) place(temp, name string) error {
-	if err := os.Rename(temp, s.path(name)); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
-}
-
-// settle makes names durable.
-func (s *store) settle() error { return s.folder.Sync() }
-
 // enter places a staged entry, whose content is pinned by the caller. It returns the hash
 // that the key named before, or empty. The lock is held.
 func (s *store) enter(temp, key string, e entry) (before string, err error) {
-	if err := s.place(temp, prefixEntry+key); err != nil {
+	if err := s.records.place(temp, prefixEntry+key); err != nil {
 		return "", err
 	}
 	if old := s.entries[key]; old != nil && old.SHA256 != e.SHA256 {

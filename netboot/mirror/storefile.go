@@ -90,7 +90,7 @@ func (s *store) roomError(err error) error {
 
 // renew writes what was heard of an entry, if it still describes the same content.
 func (s *store) renew(key string, e entry) error {
-	temp, err := s.stage(e)
+	temp, err := s.records.stage(e)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s *store) commit(d *blob.Draft, key string, e entry) (kept entry, done fun
 
 // describe puts an entry on disk whose content is pinned by the caller.
 func (s *store) describe(key string, e entry) error {
-	temp, err := s.stage(e)
+	temp, err := s.records.stage(e)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *store) describe(key string, e entry) error {
 	if before != "" {
 		s.collect(before)
 	}
-	return s.settle()
+	return s.records.settle()
 }
 
 func (s *store) enterNamed(temp, key string, e entry) (before string, err error) {

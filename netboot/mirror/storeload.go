@@ -17,9 +17,9 @@ func (s *store) load() error {
 		switch {
 		case name == contentFolder && f.IsDir():
 		case !f.Type().IsRegular():
-			s.logger.Warn("file is not of the mirror's cache, left alone", "path", s.path(name))
+			s.logger.Warn("file is not of the mirror's cache, left alone", "path", s.records.path(name))
 		case strings.HasPrefix(name, prefixTemp):
-			s.discard(name)
+			s.records.discard(name)
 		case strings.HasPrefix(name, prefixEntry) && isHash(name[len(prefixEntry):]):
 			s.loadEntry(name)
 		case strings.HasPrefix(name, prefixPin) && isHash(name[len(prefixPin):]):
@@ -27,7 +27,7 @@ func (s *store) load() error {
 				return err
 			}
 		default:
-			s.logger.Warn("file is not of the mirror's cache, left alone", "path", s.path(name))
+			s.logger.Warn("file is not of the mirror's cache, left alone", "path", s.records.path(name))
 		}
 	}
 	for _, digest := range s.blobs.Digests() {
@@ -38,7 +38,7 @@ func (s *store) load() error {
 
 func (s *store) loadEntry(name string) {
 	key := name[len(prefixEntry):]
-	raw, err := s.small(name)
+	raw, err := s.records.small(name)
 	var e entry
 	if err == nil {
 		e, err = parseEntry(raw)
@@ -50,8 +50,8 @@ func (s *store) loadEntry(name string) {
 		}
 	}
 	if err != nil {
-		s.logger.Warn("file of the mirror's cache is damaged, removed", "path", s.path(name), "err", err)
-		s.discard(name)
+		s.logger.Warn("file of the mirror's cache is damaged, removed", "path", s.records.path(name), "err", err)
+		s.records.discard(name)
 		return
 	}
 	s.entries[key] = &e
@@ -59,7 +59,7 @@ func (s *store) loadEntry(name string) {
 }
 
 func (s *store) loadPin(name string) error {
-	raw, err := s.small(name)
+	raw, err := s.records.small(name)
 	var p pin
 	if err == nil {
 		p, err = parsePin(raw)
@@ -68,8 +68,8 @@ func (s *store) loadPin(name string) error {
 		err = errSidecar
 	}
 	if err != nil {
-		s.logger.Warn("file of the mirror's cache is damaged, removed", "path", s.path(name), "err", err)
-		s.discard(name)
+		s.logger.Warn("file of the mirror's cache is damaged, removed", "path", s.records.path(name), "err", err)
+		s.records.discard(name)
 		return nil
 	}
 	// A pin with a content that is lost stays: it says so when it is asked for.
@@ -80,16 +80,4 @@ func (s *store) loadPin(name string) error {
 		}
 	}
 	return nil
-}
-
-// small reads a file that describes another.
-func (s *store) small(name string) ([]byte, error) {
-	info, err := os.Stat(s.path(name))
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxSidecar {
-		return nil, errSidecar
-	}
-	return os.ReadFile(s.path(name))
 }

@@ -1,7 +1,6 @@
 package blob
 
 import (
-	"encoding/hex"
 	"strings"
 
 	"rackboot/protocol"
@@ -25,6 +24,5 @@ func parseDigest(op, digest string) (string, error) {
 
 // isName reports whether s is the file name of a blob.
 func isName(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil && len(s) == hexLen && s == strings.ToLower(s)
+	return len(s) == hexLen && strings.Trim(s, "0123456789abcdef") == ""
 }

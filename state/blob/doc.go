@@ -20,8 +20,8 @@
 //
 // Blobs that are not pinned are removed, least recently used first, when a
 // write needs their room. Room is known to suffice before the first byte is
-// read, where the size is known. Pins live in memory: after a start the owner pins again what it needs
-// before it writes. The time of last use is the file's access time, so it
-// survives a restart; the modification time never changes, because HTTP clients
-// compare it.
+// read, where the size is known. Pins live in memory: after a start the owner
+// pins again what it needs before it writes. The time of last use is the file's
+// access time, to the minute, so it survives a restart; the modification time
+// never changes, because HTTP clients compare it.
 package blob

@@ -14,6 +14,9 @@ import (
 	"rackboot/protocol"
 )
 
+// touchEvery is how exact the time of last use is on the disk.
+const touchEvery = time.Minute
+
 // Has reports whether the blob is there, complete.
 func (s *Store) Has(digest string) bool {
 	name, err := parseDigest("blob", digest)
@@ -84,9 +87,12 @@ func (s *Store) Open(digest string) (*os.File, int64, error) {
 		return nil, 0, notFound(op, digest)
 	}
 	s.room.recent.MoveToFront(e.at)
-	// A zero time leaves the modification time alone.
-	if err := os.Chtimes(s.path(name), time.Now(), time.Time{}); err != nil {
-		s.cfg.Logger.Warn("time of last use not kept", "digest", digest, "err", err)
+	if now := time.Now(); now.Sub(e.touched) >= touchEvery {
+		e.touched = now
+		// A zero time leaves the modification time alone.
+		if err := os.Chtimes(s.path(name), now, time.Time{}); err != nil {
+			s.cfg.Logger.Warn("time of last use not kept", "digest", digest, "err", err)
+		}
 	}
 	return f, e.size, nil
 }

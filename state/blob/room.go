@@ -1,6 +1,9 @@
 package blob
 
-import "container/list"
+import (
+	"container/list"
+	"time"
+)
 
 // room is what is there of blobs, which of them may not go, and how much room all take.
 // It is guarded by the lock of its Store.
@@ -17,10 +20,11 @@ type room struct {
 }
 
 type entry struct {
-	name   string
-	size   int64
-	hashed bool          // since the start
-	at     *list.Element // of Store.recent
+	name    string
+	size    int64
+	hashed  bool          // since the start
+	touched time.Time     // when the time of last use was put on disk
+	at      *list.Element // of room.recent
 }
 
 func newRoom(block int64) room {
