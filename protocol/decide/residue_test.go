@@ -34,8 +34,11 @@ func TestResidue(t *testing.T) {
 // A step changes its own copy.
 func TestResidueClone(t *testing.T) {
 	re := Residue{
-		{Kind: LeftKept, Kept: &Kept{Hidden: true}}, {Kind: LeftRearm, Rearm: &Rearm{ID: "r"}},
-		{Kind: LeftMedium, Medium: &Medium{Attempt: "a"}}, {Kind: LeftURL, URL: &BootURL{Attempt: "a"}}, {Kind: LeftRunning},
+		{Kind: LeftKept, Kept: &Kept{Hidden: true}},
+		{Kind: LeftRearm, Rearm: &Rearm{ID: "r"}},
+		{Kind: LeftMedium, Medium: &Medium{Attempt: "a"}},
+		{Kind: LeftURL, URL: &BootURL{Attempt: "a"}},
+		{Kind: LeftRunning},
 	}
 	c := re.clone()
 	if !reflect.DeepEqual(re, c) {
