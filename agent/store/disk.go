@@ -6,7 +6,7 @@ import (
 	"rackboot/state"
 )
 
-// disk is the database, and the one way to write to it.
+// disk is the database with its mirror, which follows what is written by update.
 type disk struct {
 	db        state.Store
 	crash     state.Crasher
@@ -24,7 +24,7 @@ func (disk *disk) update(fn func(state.Txn) error) error {
 	return disk.commit(fn)
 }
 
-// commit needs s.write.
+// commit needs disk.write.
 func (disk *disk) commit(fn func(state.Txn) error) error {
 	var w watched
 	ran := false

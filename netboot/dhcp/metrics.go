@@ -7,7 +7,8 @@ import (
 	"rackboot/netboot/leasing"
 )
 
-// Results of a packet, the label `result` of rackboot_dhcp_packets_total.
+// Results of a packet, the label `result` of rackboot_dhcp_packets_total; leasing.ResultPanic is
+// one too.
 const (
 	resultOffer      = "offer"
 	resultAck        = "ack"
@@ -27,7 +28,6 @@ const (
 	resultUnknown    = "unknown"      // a lease that we know nothing of
 	resultStoreError = "store_error"  // the lease is not on disk, so it was not granted
 	resultUnsendable = "unsendable"   // the reply would be misread or does not fit
-	resultPanic      = leasing.ResultPanic
 )
 
 const typeUnknown = leasing.TypeUnknown
