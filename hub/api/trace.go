@@ -29,7 +29,7 @@ func (x traces) routes(t *route.Table) {
 		}
 		return &answer[resource.Trace]{t}, nil
 	})
-	op = t.Operation(http.MethodPost, protoapi.PathKind(resource.KindServer)+"/{name}/read", "readServer",
+	op = t.Operation(http.MethodGet, protoapi.PathKind(resource.KindServer)+"/{name}/read", "readServer",
 		"Have a server's BMC read now, and say what it said; waits for the rack's agent", nil,
 		route.Rule{Right: access.Read, Target: route.TargetNamed, Kind: resource.KindServer})
 	route.Register(t, op, func(ctx context.Context, in *named) (*answer[resource.ServerRead], error) {

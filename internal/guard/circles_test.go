@@ -26,8 +26,8 @@ const (
 	dataMethods = 4
 )
 
-// TestCircles holds each package to the bounds, or to what it had when they were made: no type has everything
-// as its methods, and not everything refers to everything. It prints the figures with -v.
+// TestCircles holds each package to the bounds: no type has everything as its methods, and not
+// everything refers to everything. It prints the figures with -v.
 func TestCircles(t *testing.T) {
 	packages := map[string]map[string][]byte{}
 	for p, text := range files(t, func(p string) bool { return isGo(p) && !isTest(p) }) {
@@ -36,31 +36,11 @@ func TestCircles(t *testing.T) {
 		}
 		packages[path.Dir(p)][path.Base(p)] = text
 	}
-	larger := larger()
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		s := shapeOf(t, packages[dir])
 		t.Logf("%s: %d files, circle of %d, %d methods of %s, %d fields of %s", dir, len(packages[dir]), len(s.circle), s.methods, s.largest, s.fields, s.widest)
-		most, known := larger[dir]
-		if !known {
-			most = bounds{circleMost, methodsMost, fieldsMost}
-		}
-		report(t, s.problems(dir, most))
-		if is := (bounds{max(len(s.circle), circleMost), max(s.methods, methodsMost), max(s.fields, fieldsMost)}); known && is != most {
-			t.Errorf("%s has %+v now: say so in larger", dir, is)
-		}
-		delete(larger, dir)
+		report(t, s.problems(dir))
 	}
-	for dir := range larger {
-		t.Errorf("%s is no package: take it out of larger", dir)
-	}
-}
-
-// bounds are the most files in a circle, methods of a type, and fields of one.
-type bounds struct{ circle, methods, fields int }
-
-// larger are the packages that are larger than they may be. Their figures may only fall.
-func larger() map[string]bounds {
-	return map[string]bounds{}
 }
 
 // shape is how much of a package hangs together.
@@ -72,14 +52,14 @@ type shape struct {
 	fields  int
 }
 
-func (s shape) problems(dir string, most bounds) (out []string) {
-	if len(s.circle) > most.circle {
+func (s shape) problems(dir string) (out []string) {
+	if len(s.circle) > circleMost {
 		out = append(out, fmt.Sprintf("%s: %d files refer to each other in a circle: %s", dir, len(s.circle), strings.Join(s.circle, ", ")))
 	}
-	if s.methods > most.methods {
+	if s.methods > methodsMost {
 		out = append(out, fmt.Sprintf("%s: %s has %d methods", dir, s.largest, s.methods))
 	}
-	if s.fields > most.fields {
+	if s.fields > fieldsMost {
 		out = append(out, fmt.Sprintf("%s: %s has %d fields", dir, s.widest, s.fields))
 	}
 	return out
@@ -256,7 +236,7 @@ func TestCirclesCanFail(t *testing.T) {
 		{"fields of data", wide(2*fieldsMost, dataMethods), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			expect(t, shapeOf(t, c.texts).problems("x", bounds{circleMost, methodsMost, fieldsMost}), c.want)
+			expect(t, shapeOf(t, c.texts).problems("x"), c.want)
 		})
 	}
 }

@@ -30,7 +30,7 @@ func (s Servers) Read(ctx context.Context, server string) (out resource.ServerRe
 		ctx, cancel = context.WithTimeout(ctx, ReadWait+callTimeout)
 		defer cancel()
 	}
-	err = s.hub.call(ctx, http.MethodPost, pathRead(server), nil, &out)
+	err = s.hub.call(ctx, http.MethodGet, pathRead(server), nil, &out)
 	return out, err
 }
 
