@@ -111,7 +111,7 @@ func (o *openLeases) Delete(ctx context.Context, l netboot.Lease) error {
 func (o *openLeases) publish() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	leases, err := o.Leases.Load(o.segment)
+	leases, err := o.Load(o.segment)
 	if err != nil {
 		return err
 	}
