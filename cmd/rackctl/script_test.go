@@ -173,7 +173,7 @@ func auditEntries(ts *testscript.TestScript, neg bool, args []string) {
 
 func hubOf(ts *testscript.TestScript) *apitest.Hub { return ts.Value(hubKey{}).(*apitest.Hub) }
 
-// fleet server|claim|hold|bmc|probe|trace|approvals NAME FILE makes the hub's fleet report the status in
+// fleet server|claim|hold|read|bmc|probe|trace|approvals NAME FILE makes the hub's fleet report the status in
 // a JSON file (a hold is named by its key); group is the status of one, and revision the next of a group; fleet event SERVER CODE MESSAGE
 // makes an event.
 func fleet(ts *testscript.TestScript, _ bool, args []string) {
@@ -228,6 +228,18 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 		r.Spec.Group, r.Spec.GroupUID = g.Metadata.Name, g.Metadata.UID
 		r.Metadata.Name = resource.GroupRevisionName(r.Spec.Group, r.Spec.Number)
 		ts.Check(hubOf(ts).Store.Objects.Put(context.Background(), r))
+	case "read": // of a server; the holds in it are named by their keys
+		var r resource.ServerRead
+		ts.Check(json.Unmarshal(raw, &r))
+		r.Server = args[1]
+		for i := range r.Proved {
+			for _, h := range store.List[*resource.Hold](hubOf(ts).Store.Objects) {
+				if h.Spec.Key == r.Proved[i].Hold {
+					r.Proved[i].Hold = h.Metadata.Name
+				}
+			}
+		}
+		f.SetRead(r)
 	case "hold":
 		var s resource.HoldStatus
 		ts.Check(json.Unmarshal(raw, &s))
