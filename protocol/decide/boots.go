@@ -300,7 +300,7 @@ func (bo boots) restartDue(done bool) restartDue {
 		return restartNone
 	}
 	switch s := bo.requests().resuming(); {
-	case s == nil || s.Fallback:
+	case s == nil || s.Fallback || bo.requests().starts():
 		return restartNone
 	case bo.d.now.Before(bo.d.watch.NextTry):
 		return restartLater

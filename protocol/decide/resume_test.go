@@ -223,6 +223,30 @@ func TestResume(t *testing.T) {
 		keep(y, protocol.PowerOn, 21*sec, y.answered(""))
 		y.want(ActRestart)
 	})
+	t.Run("while firmware may be about to choose", func(t *testing.T) {
+		y := stood(t)
+		y.s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetHdd}, Stage: Stage{State: resource.AttemptFailed, PowerOn: PowerOn{Sent: at(18 * sec)}}, At: at(17 * sec)}
+		y.s.Record.Unexpected = nil
+		for n := 0; y.p.Action.Kind != ActForceOff; n++ {
+			if n > 30 || y.p.Action.Kind == ActArm {
+				t.Fatalf("%+v", y.p.Action) // nothing is armed before what our On boots was chosen
+			}
+			keep(y, protocol.PowerOn, time.Duration(20+n)*sec, nil)
+		}
+		keep(y, protocol.PowerOff, 60*sec, y.answered(""))
+		for n := 0; y.p.Action.Kind != ActOn; n++ {
+			if n > 20 {
+				t.Fatalf("%+v", y.p.Action)
+			}
+			keep(y, protocol.PowerOff, time.Duration(61+n)*sec, y.answered(""))
+		}
+	})
+	t.Run("after firmware has had its time", func(t *testing.T) {
+		y := stood(t)
+		y.s.Record.Attempt = &Attempt{ID: "old", Order: Order{OwnerUID: "claim-1", Generation: 1, Target: protocol.TargetHdd}, Stage: Stage{State: resource.AttemptFailed, PowerOn: PowerOn{Sent: at(20*sec - consumeTimeout)}}, At: at(-consumeTimeout)}
+		keep(y, protocol.PowerOn, 20*sec, nil)
+		y.want(ActArm)
+	})
 	t.Run("of a claim that waits for a decision", func(t *testing.T) {
 		y := came(t, protocol.SafeStopShellFirst, func(*protocol.Observation) {})
 		y.s.Intent.Boot = nil

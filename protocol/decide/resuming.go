@@ -53,9 +53,20 @@ func (rq requests) resuming() *RequestState {
 }
 
 // stopsFirst says whether a resume stops the server: what it boots is not on the disk,
-// or its BMC does not restart it.
+// its BMC does not restart it, or firmware may be about to choose what it boots.
 func (rq requests) stopsFirst(s *RequestState) bool {
-	return rq.resumedOf(s) == resumedNot && (s.Fallback || !rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo))
+	return rq.resumedOf(s) == resumedNot && (s.Fallback || rq.starts() || !rq.d.rec.bootsDisk(rq.s.Intent, rq.s.Echo))
+}
+
+// starts says whether firmware may still be about to choose what our last On boots, of an attempt
+// that failed before it was seen to: nothing is armed meanwhile (P6).
+func (rq requests) starts() bool {
+	a := rq.d.rec.Attempt
+	if a == nil || a.Stage.State != resource.AttemptFailed || a.Stage.Observed != "" || a.Stage.PowerOn.Sent.IsZero() {
+		return false
+	}
+	age := rq.d.now.Sub(a.Stage.PowerOn.Sent)
+	return age >= 0 && age < consumeTimeout
 }
 
 // askedHere says whether a resume that was asked for at the agent stops the server: it
