@@ -24,9 +24,10 @@ type witness struct {
 	usedFor     map[string]*message.Grant // by attempt
 	fetched     map[string]bool           // truth: the file's last byte left, by grant
 	ended       map[string]resource.Outcome
-	pending     bool           // On was sent, and firmware has not picked its device since
-	fetchedAt   map[string]int // orders when a file's last byte left, by grant
-	orders      int            // what people have asked for
+	pending     bool            // On was sent, and firmware has not picked its device since
+	waited      map[string]bool // orders that waited while files were fetched, and were done since
+	fetchedAt   map[string]int  // orders when a file's last byte left, by grant
+	orders      int             // what people have asked for
 	token       string
 	steps, ons  int
 	stepped     bool // the clock was stepped since the last restart
@@ -114,6 +115,7 @@ func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { // they end with the record
 		return slices.ContainsFunc(p.Expire, func(e resource.Release) bool { return e.HoldID == h.ID })
 	})
+	x.orders += len(p.Expire) // whose owner said so; the same step may boot it
 	x.attempt(s.Record.Attempt, p.Record.Attempt)
 	x.retried(s, p)
 	x.uses(s, p)
@@ -300,7 +302,7 @@ func (x *witness) grant(s Snapshot, p Plan) {
 	fresh := !x.netAttempts[key][a.ID]
 	x.netAttempts[key][a.ID] = true
 	if g.Repeat {
-		x.repeats(key, fresh)
+		x.repeats(key, fresh, p.Record.Requests)
 		if use.Ran && fresh || use.Attempts > g.MaxAttempts || use.Spent {
 			x.t.Fatalf("P4: %+v of %d", use, g.MaxAttempts)
 		}

@@ -71,7 +71,7 @@ type judge interface {
 
 func newWorld(t judge) *world {
 	w := &world{t: t, m: newMachine(), enforced: map[string]time.Duration{}, local: true, heard: true, incarnation: "disk-0"}
-	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, usedFor: map[string]*message.Grant{}, fetchedAt: map[string]int{}, ended: map[string]resource.Outcome{}}
+	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, usedFor: map[string]*message.Grant{}, fetchedAt: map[string]int{}, waited: map[string]bool{}, ended: map[string]resource.Outcome{}}
 	w.m.mediaboot, w.m.cached = w.mediaboot, w.cachedMedium
 	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
 	w.save(Record{Server: "server-1"})
@@ -368,12 +368,16 @@ func (w *world) expire(e resource.Release) {
 	if lay := w.now - w.enforced[h.ID]; lay < h.TTL.D() || h.OnExpiry != resource.ExpiryRelease || h.TTL <= 0 {
 		w.t.Fatalf("P1: hold %+v ended after %v", h, lay)
 	}
-	w.release(i)
+	w.lift(i)
 }
 
 func (w *world) release(i int) {
-	w.holds = slices.Delete(slices.Clone(w.holds), i, i+1)
+	w.lift(i)
 	w.w.orders++ // whoever lets it run again orders that
+}
+
+func (w *world) lift(i int) {
+	w.holds = slices.Delete(slices.Clone(w.holds), i, i+1)
 	w.poke()
 }
 
