@@ -42,6 +42,7 @@ func layers() []layer {
 		{"state", []string{"protocol"}, "contracts of the two stores"},
 		{"state/badger", []string{"protocol", "state"}, "a store; its errors carry codes"},
 		{"state/file", []string{"protocol", "state"}, "replaces files; who writes one may import it, so that it is done in one way"},
+		{"state/slots", []string{"protocol", "state", "state/file"}, "one record in room that was taken beforehand"},
 		{"state/blob", []string{"protocol", "state", "state/file"}, "a store; its errors carry codes"},
 		{"state/jetstream", []string{"protocol", "state"}, "a store; its errors carry codes"},
 		{"state/clock", nil, "the host's time, in one place so that tests of whole sites can step it"},
