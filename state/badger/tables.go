@@ -13,7 +13,6 @@ import (
 	"github.com/dgraph-io/badger/v4/pb"
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
-	"github.com/dgraph-io/ristretto/v2/z"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -61,18 +60,21 @@ const blockSize = 4 << 10
 // checkTable reads all of a table.
 func checkTable(path string, c options.CompressionType) (err error) {
 	defer recovered(filepath.Base(path), &err)
-	m, err := z.OpenMmapFile(path, os.O_RDONLY, 0)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", filepath.Base(path), ErrDamaged, err)
 	}
-	if err := checkFooter(m.Data); err != nil {
-		return errors.Join(fmt.Errorf("%s: %w: %w", filepath.Base(path), ErrDamaged, err), m.Close(-1))
+	if err := checkFooter(data); err != nil {
+		return fmt.Errorf("%s: %w: %w", filepath.Base(path), ErrDamaged, err)
 	}
-	t, err := table.OpenTable(m, table.Options{ChkMode: options.OnTableRead, ReadOnly: true, Compression: c, BlockSize: blockSize})
+	t, err := table.OpenInMemoryTable(data, 0, &table.Options{Compression: c, BlockSize: blockSize})
+	if err == nil {
+		err = t.VerifyChecksum()
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", filepath.Base(path), ErrDamaged, err)
 	}
-	return t.Close(-1)
+	return nil
 }
 
 // checkFooter reads the end of a table, which says where its index is:
