@@ -151,6 +151,7 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport
 		out.ReadAt = when(a.cfg.Clock().Add(-age))
 	}
 	withdrawn := out.State == resource.StateViolated // maybe by what is not on disk yet
+	rec = decide.InRun(rec, a.ages.run)
 	if rc, ok := rec.Holds.Receipts[h.ID]; ok && !withdrawn {
 		out.Receipt, out.Word = &rc, resource.HoldFenced
 	} else if rc, ok := rec.Holds.Manual[h.ID]; ok {

@@ -51,6 +51,9 @@ func (s *steps) take(w waiting, fill func(*decide.Snapshot)) (decide.Plan, error
 		snap = s.snapshot(v)
 		snap.Events, snap.Identity, snap.Safety = w.events, w.board, w.safety
 		fill(&snap)
+		if o := snap.Observation; o != nil {
+			snap.Read = decide.ReadSpan{Sent: o.StartedAt.Sub(s.cfg.Started), Answered: o.ReadAt.Sub(s.cfg.Started)}
+		}
 		return decide.Step(s.cfg.Clock(), snap)
 	})
 	if err != nil {
@@ -110,6 +113,6 @@ func (s *steps) tell() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.teller.publish(v, decide.Plan{Record: v.Record, Watch: s.watch})
+	s.teller.publish(v, decide.Plan{Record: decide.InRun(v.Record, s.cfg.Run), Watch: s.watch})
 	return nil
 }

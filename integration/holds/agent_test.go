@@ -34,6 +34,7 @@ type agent struct {
 	*process
 	core   *rackagent.Agent
 	crash  string // the point at which it dies next
+	still  frost
 	orders orders
 }
 
@@ -92,7 +93,7 @@ func (a *agent) start() {
 			if err != nil {
 				return nil, err
 			}
-			w := watched{d, p, &a.orders}
+			w := watched{d, p, &a.orders, &a.still}
 			if s.row.Given.BMC.noEvents() {
 				return struct {
 					watched
@@ -157,6 +158,39 @@ type watched struct {
 	bmc.Driver
 	process *process
 	orders  *orders
+	still   *frost
+}
+
+// frost is whether the agent stands still: then its loops come no further than their next read.
+type frost struct {
+	mu     sync.Mutex
+	thawed chan struct{} // nil while it does not
+}
+
+func (f *frost) set(stands bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case stands && f.thawed == nil:
+		f.thawed = make(chan struct{})
+	case !stands && f.thawed != nil:
+		close(f.thawed)
+		f.thawed = nil
+	}
+}
+
+// wait returns when the agent does not stand still, or is no more.
+func (f *frost) wait(p *process) {
+	f.mu.Lock()
+	thawed := f.thawed
+	f.mu.Unlock()
+	if thawed == nil {
+		return
+	}
+	select {
+	case <-thawed:
+	case <-p.ctx.Done():
+	}
 }
 
 func (w watched) gone() error {
@@ -168,6 +202,8 @@ func (w watched) gone() error {
 
 // Observe implements bmc.Driver.
 func (w watched) Observe(ctx context.Context) (protocol.Observation, error) {
+	w.still.wait(w.process)
+	ctx = context.WithoutCancel(ctx) // a process that stands still sees no deadline pass
 	if err := w.gone(); err != nil {
 		return protocol.Observation{Power: protocol.PowerUnreachable, Code: protocol.CodeUnavailable, Error: err.Error()}, err
 	}

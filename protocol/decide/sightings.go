@@ -21,7 +21,7 @@ func (si sightings) attempts() attempts { return attempts(si) }
 
 func (si sightings) disarming() disarming { return disarming{si.d} }
 
-func (si sightings) proofs() proofs { return proofsOf(si.d, si.s) }
+func (si sightings) proofs() proofs { return proofs(si) }
 
 // shows notes a change of what the BMC shows of the power. What it shows again says
 // nothing new: an idle rack has no events.
@@ -74,14 +74,17 @@ func (si sightings) observe(o protocol.Observation) {
 	si.reset(o, last, epoch, power)
 	si.progressed(o, last, epoch, power)
 	si.logged(o, last, epoch, power)
-	if o.Power == protocol.PowerOff {
+	switch o.Power {
+	case protocol.PowerOff:
+		si.proofs().lapse(si.s.Read.Answered, si.d.watch.Off.next(si.s.Read).Quickest)
 		if si.d.watch.OffSince.IsZero() || last.StartedAt.Before(si.d.rec.Attempt.quietAt()) {
 			si.d.watch.OffSince = o.ReadAt // since the last read an On of ours may have come and gone
 		}
 		si.proofs().prove(o)
-	} else {
-		si.d.watch.OffSince = time.Time{}
-		si.d.watch.Proofs = nil
+	case protocol.PowerUnknown, protocol.PowerUnreachable:
+		si.proofs().unanswered()
+	default:
+		si.proofs().parted()
 	}
 	si.d.watch.Last = o
 	if o.Order.Kind != "" {

@@ -9,7 +9,7 @@ func Step(now time.Time, s Snapshot) Plan {
 	var d draft
 	d.begin(now, &s)
 	d.steady()
-	proofsOf(&d, &s).forget()
+	proofs{&d, &s}.forget()
 	attempts{&d, &s}.assumed()
 	if s.Result != nil {
 		answers{&d, &s}.fold(*s.Result) // the read was begun after it
@@ -17,6 +17,7 @@ func Step(now time.Time, s Snapshot) Plan {
 	if s.Observation != nil {
 		sightings{&d, &s}.observe(*s.Observation)
 	}
+	proofs{&d, &s}.lapse(s.Uptime, d.watch.Off.Quickest)
 	if !s.Forced.IsZero() {
 		stops{&d, &s}.unrecorded(s.Forced)
 	}

@@ -15,6 +15,12 @@ type Watch struct {
 	// run of the agent.
 	Stopping bool
 	Proofs   map[string]Proof // by hold id, and "" for the end of a claim
+	// Again are the holds whose receipt was voided in this run: how long it took to prove them
+	// is known from the first time.
+	Again map[string]bool
+	// Off are the reads of Off that no hole parts, OffSince the first of those that
+	// nothing else parts.
+	Off OffReads
 	// NextTry is when a failed attempt may be followed by another.
 	NextTry time.Time
 	Backoff int
@@ -48,10 +54,11 @@ type Watch struct {
 }
 
 // Proof is an unbroken run of reads of exactly Off that were begun after a
-// moment.
+// moment. Longest is the longest gap between two of them.
 type Proof struct {
 	First, Last time.Time
 	Reads       int
+	Longest     time.Duration
 }
 
 // EjectWatch is how often ejecting has failed in a row.

@@ -20,6 +20,7 @@ type witness struct {
 	light bool // what costs more than the step is checked at no step, else at every other
 
 	reads       []protocol.Observation // since the agent started
+	off         offTruth
 	netAttempts map[string]map[string]bool
 	usedFor     map[string]*message.Grant // by attempt
 	fetched     map[string]bool           // truth: the file's last byte left, by grant
@@ -41,7 +42,7 @@ type witness struct {
 	uriBoots         int
 }
 
-func (x *witness) restarted() { x.reads = nil }
+func (x *witness) restarted() { x.reads, x.off = nil, offTruth{} }
 
 func (x *witness) read(o protocol.Observation) {
 	x.reads = append(x.reads, o)
@@ -121,6 +122,7 @@ func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 	x.uses(s, p)
 	x.action(now, s, p)
 	x.fence(s, p)
+	x.watched(s, p)
 	x.words(s, p)
 	x.ends(s, p)
 }
