@@ -14,11 +14,11 @@ func Step(now time.Time, s Snapshot) Plan {
 	if s.Result != nil {
 		answers{&d, &s}.fold(*s.Result) // the read was begun after it
 	}
+	if s.Overlay != nil {
+		overlays{&d, &s}.fold(*s.Overlay)
+	}
 	if s.Observation != nil {
 		sightings{&d, &s}.observe(*s.Observation)
-	}
-	if !s.Forced.IsZero() {
-		stops{&d, &s}.unrecorded(s.Forced)
 	}
 	identitiesOf(&d, &s).identify()
 	if v := s.Safety; v != nil && (d.rec.Safety == nil || *d.rec.Safety != *v) {
