@@ -37,8 +37,8 @@ func TestFullDisk(t *testing.T) {
 		if err := os.Remove(dir + "/ballast"); err != nil {
 			t.Fatal(err)
 		}
-		b.send(a)
-		b.until("that the server is On", 0, has(resource.CondServerOn))
 		b.eventually("the end of GuardMode", func() bool { return !b.agentHas(resource.CondGuardMode) })
+		b.send(a) // as a hub does that hears the next Hello
+		b.until("that the server is On", 0, has(resource.CondServerOn))
 	})
 }
