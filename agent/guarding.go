@@ -54,7 +54,7 @@ func openGuard(cfg Config, newID func() string) (g *guarding, err error) {
 		if err := open(); err != nil {
 			return err
 		}
-		_, err := g.store.Return(m.Since, g.clock(), m.Cause)
+		_, err := g.store.Return(m, g.clock())
 		return err
 	})
 }
@@ -120,7 +120,7 @@ func (g *guarding) leave(ctx context.Context) error {
 		}
 		var held []string
 		err := g.guard.Attempt(func(m guard.Mode) (err error) {
-			held, err = g.store.Return(m.Since, g.clock(), m.Cause)
+			held, err = g.store.Return(m, g.clock())
 			return err
 		})
 		if err == nil {

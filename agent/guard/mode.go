@@ -30,7 +30,9 @@ type Mode struct {
 	Cause string // why the store cannot be written, for people
 	// Frozen says that the store cannot be opened, and the guard set is in its place.
 	Frozen bool
-	code   protocol.Code // of the cause
+	// Accepted says who has accepted that the store is lost, and why; empty if nobody has.
+	Accepted string
+	code     protocol.Code // of the cause
 }
 
 // spell is a guard mode that is over.
@@ -180,6 +182,15 @@ func (g *Guard) Folded(server string) {
 	defer g.mu.Unlock()
 	g.folded[server] = g.over
 	delete(g.overlays, server)
+}
+
+// Accept notes that somebody has accepted that the store is lost.
+func (g *Guard) Accept(word string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mode != nil {
+		g.mode.Accepted = word
+	}
 }
 
 // Thaw notes that there is a store again in the place of a frozen one. Attempt is to show that it

@@ -262,15 +262,17 @@ func (s *Servers) Coming(server string) (holds []decide.Hold) {
 
 // Return is what is recorded first when a guard mode is over: that it was, and the holds that
 // came in it. held are the servers of those.
-func (s *Store) Return(began, now time.Time, cause string) (held []string, err error) {
+func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
+	happened := []resource.Event{{At: m.Since, Code: resource.EventGuardMode, Message: "began: " + m.Cause}}
+	if m.Accepted != "" {
+		happened = append(happened, resource.Event{At: now, Code: resource.EventLossAccepted, Message: m.Accepted})
+	}
+	happened = append(happened, resource.Event{At: now, Code: resource.EventGuardMode, Message: "over after " + now.Sub(m.Since).Round(time.Second).String()})
 	err = s.disk.update(func(t state.Txn) (err error) {
 		if held, err = adopt(t, s.disk.guard, s.Events); err != nil {
 			return err
 		}
-		return s.Events.appendAll(t, []resource.Event{
-			{At: began, Code: resource.EventGuardMode, Message: "began: " + cause},
-			{At: now, Code: resource.EventGuardMode, Message: "over after " + now.Sub(began).Round(time.Second).String()},
-		})
+		return s.Events.appendAll(t, happened)
 	})
 	return held, err
 }
