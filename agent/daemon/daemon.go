@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -33,6 +34,8 @@ type Options struct {
 	MaxBackoff time.Duration
 	// LookEvery bounds the time between two looks at certificate and keys; 0 is a minute.
 	LookEvery time.Duration
+	// ReopenEvery is how often a store is tried that does not open; 0 is every 5 s.
+	ReopenEvery time.Duration
 	// Clock is nil for the host's.
 	Clock state.Clock
 	// Crash is nil in production.
@@ -68,7 +71,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if why := g.Volatile(); why != "" {
 		log.Warn("the guard set would not survive the process", "why", why)
 	}
-	stores := &stores{cfg: c, log: log, guard: g, reg: reg}
+	stores := &stores{cfg: c, log: log, guard: g, reg: reg, every: cmp.Or(o.ReopenEvery, reopenElse)}
 	p := &program{cfg: c, opts: o, log: log, reg: reg, id: id, keep: keep, guard: g, stores: stores}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return fdlimit.Watch(ctx, log, reg) })

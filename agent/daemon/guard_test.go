@@ -49,6 +49,9 @@ type guarded struct {
 
 const heldServer = "n1"
 
+// pause is between two tries to open a store.
+const pause = 200 * time.Millisecond
+
 func newGuarded(t *testing.T, dir string) *guarded {
 	t.Helper()
 	b, err := bmcsim.New(bmcsim.Config{
@@ -123,7 +126,7 @@ func (g *guarded) start() {
 	}
 	ready := make(chan struct{})
 	go func() {
-		g.stopped <- Run(ctx, g.cfg, Options{Version: "test", Logger: slog.New(slog.NewTextHandler(out, nil)), Registry: g.metrics, Ready: func() { close(ready) }})
+		g.stopped <- Run(ctx, g.cfg, Options{Version: "test", Logger: slog.New(slog.NewTextHandler(out, nil)), Registry: g.metrics, ReopenEvery: pause, Ready: func() { close(ready) }})
 	}()
 	select {
 	case <-ready:
@@ -412,14 +415,14 @@ func TestNothingIsKnown(t *testing.T) {
 	ended := make(chan error, 1)
 	started := make(chan struct{})
 	go func() {
-		ended <- Run(ctx, g.cfg, Options{Version: "test", Logger: slog.New(slog.DiscardHandler), Ready: func() { close(started) }})
+		ended <- Run(ctx, g.cfg, Options{Version: "test", Logger: slog.New(slog.DiscardHandler), ReopenEvery: pause, Ready: func() { close(started) }})
 	}()
 	select {
 	case <-started:
 		t.Error("it serves")
 	case err := <-ended:
 		t.Errorf("it ended: %v", err)
-	case <-time.After(2 * time.Second):
+	case <-time.After(4 * pause):
 	}
 	g.replace(aside)
 	<-started

@@ -36,6 +36,7 @@ type stores struct {
 	log   *slog.Logger
 	guard *guard.Guard
 	reg   metrics.Registry
+	every time.Duration // between two tries
 
 	failed error   // why the last store was given up; nil if it was not
 	next   *opened // that was opened while the agent had a frozen one
@@ -108,7 +109,7 @@ func (s *stores) open(ctx context.Context) (o opened, err error) {
 // retry returns errReopen when there is a store again, and otherwise when ctx ends, or the agent
 // must not go on.
 func (s *stores) retry(ctx context.Context) error {
-	for pause := reopenRoom; ; {
+	for pause := min(s.every, reopenRoom); ; {
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
@@ -125,8 +126,8 @@ func (s *stores) retry(ctx context.Context) error {
 			return why
 		case guard.VerdictGuard, guard.VerdictLost, guard.VerdictBegin:
 		}
-		if pause = reopenElse; protocol.CodeOf(why) == protocol.CodeUnavailable {
-			pause = reopenRoom
+		if pause = s.every; protocol.CodeOf(why) == protocol.CodeUnavailable {
+			pause = min(pause, reopenRoom)
 		}
 	}
 }

@@ -258,7 +258,7 @@ func (ss stops) unrecorded(o Overlay) {
 			ss.d.plan.Cleared = Clearance{How: ClearCount, At: at, Window: b.Window}
 		}
 	}
-	ss.d.ordered(ActForceOff, "%s; sent %d times, last at %s, while nothing could be recorded", keysOf(ss.d.holds), max(1, o.Tries), at.UTC().Format(time.RFC3339))
+	ss.d.ordered(ActForceOff, "%s; sent %d times, last at %s, while nothing could be recorded", keysOf(ss.d.holds), o.Sent, at.UTC().Format(time.RFC3339))
 }
 
 func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode resource.StopMode, timeout time.Duration) {

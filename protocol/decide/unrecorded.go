@@ -14,9 +14,11 @@ type Overlay struct {
 	Began time.Time
 	// Ran is the first read that showed the held server running; nil if none did.
 	Ran *protocol.Observation
-	// Since is when it was first read running, Forced when ForceOff was last sent; Tries is how often.
-	Since, Forced time.Time
-	Tries         int
+	// Since is when it was read running first, or first after it was read Off; Forced when
+	// ForceOff was last sent; Off when it was last read Off.
+	Since, Forced, Off time.Time
+	// Tries is how often ForceOff was sent since it was read Off, Sent how often in all.
+	Tries, Sent int
 	// Read is when the last read that gave a power state ended; Unread is the longest time without.
 	Read   time.Time
 	Unread time.Duration
@@ -33,6 +35,9 @@ func (o Overlay) saw(now time.Time, read *protocol.Observation) Overlay {
 	}
 	if read != nil && (read.Power == protocol.PowerOff || runsNow(read.Power)) {
 		o.Read = read.ReadAt
+	}
+	if read != nil && read.Power == protocol.PowerOff {
+		o.Since, o.Off, o.Tries = time.Time{}, now, 0
 	}
 	return o
 }
@@ -125,6 +130,7 @@ func StopUnrecorded(now time.Time, ours bool, s Snapshot, was Overlay) Unrecorde
 		out.Counts = c == ClearCount
 		out.Overlay.Forced = now
 		out.Overlay.Tries++
+		out.Overlay.Sent++
 	}
 	return out
 }
@@ -147,6 +153,9 @@ func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, o Overlay)
 		forced = o.Forced
 	}
 	pause := min(resendForce<<min(max(0, o.Tries-1), 10), unrecordedPause)
+	if !o.Off.Before(forced) {
+		forced = time.Time{} // it went off, and came on again
+	}
 	switch end := stop.Since.Add(soft); {
 	case !forced.IsZero() && !forced.After(now):
 		if at := forced.Add(pause); now.Before(at) {
@@ -170,14 +179,24 @@ func (ov overlays) fold(o Overlay) {
 	if o.Ran != nil {
 		sightings(ov).observe(*o.Ran)
 	}
-	ov.d.watch.OffSince, ov.d.watch.Proofs = time.Time{}, nil
-	for _, h := range ov.d.holds {
-		if _, proved := ov.d.rec.Holds.Receipts[h.ID]; proved {
-			delete(ov.d.rec.Holds.Receipts, h.ID)
-			ov.d.dirty = true
-		}
-	}
+	sightings(ov).unwatched()
+	proofsOf(ov.d, ov.s).void()
 	if !o.Forced.IsZero() {
 		stops(ov).unrecorded(o)
+	}
+}
+
+// unwatched ends the runs of reads: between them and the next nobody watched.
+func (si sightings) unwatched() {
+	si.d.watch.OffSince, si.d.watch.Proofs = time.Time{}, nil
+}
+
+// void forgets all proofs by reads.
+func (pf proofs) void() {
+	for _, h := range pf.d.holds {
+		if _, proved := pf.d.rec.Holds.Receipts[h.ID]; proved {
+			delete(pf.d.rec.Holds.Receipts, h.ID)
+			pf.d.dirty = true
+		}
 	}
 }

@@ -98,7 +98,7 @@ func TestUnrecordedStopIsNoted(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	ran := protocol.Observation{Power: protocol.PowerOn, StartedAt: now.Add(-9 * time.Second), ReadAt: now.Add(-8 * time.Second)}
 	p := Step(now, Snapshot{
-		Server: "n1", Passive: true, Overlay: &Overlay{Ran: &ran, Forced: now.Add(-7 * time.Second), Tries: 1}, Settings: Settings{SoftTimeout: time.Minute, PollInterval: time.Second},
+		Server: "n1", Passive: true, Overlay: &Overlay{Ran: &ran, Forced: now.Add(-7 * time.Second), Tries: 1, Sent: 1}, Settings: Settings{SoftTimeout: time.Minute, PollInterval: time.Second},
 		Holds:  []Hold{{ActiveHold: resource.ActiveHold{ID: "h", HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}},
 		Record: Record{Shown: Shown{Power: protocol.PowerOff, Epoch: 3}, Holds: Holds{Receipts: map[string]resource.Receipt{"h": {}}}},
 		Watch:  Watch{Last: protocol.Observation{Power: protocol.PowerOff, StartedAt: now.Add(-time.Minute), ReadAt: now.Add(-time.Minute)}},
