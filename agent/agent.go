@@ -35,6 +35,7 @@ type Agent struct {
 	log   *slog.Logger
 	store *store.Store
 
+	guarding    *guarding
 	destructive *wire.Verifier // opens approvals
 
 	files   *files.Room
@@ -74,19 +75,22 @@ func New(cfg Config) (*Agent, error) {
 		cfg.Sessions.OnSave(a.loops.LoggedIn)
 	}
 	started, run := cfg.Clock(), a.random()
-	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 }})
+	guards, err := openGuard(cfg, a.random)
 	if err != nil {
 		return nil, err
 	}
+	a.guarding = guards
+	st := guards.store
 	a.store, a.ages = st, &ages{cfg.Clock, st.Servers, started, run}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.accounts = account.New(account.Config{Store: st.Accounts, Local: cfg.Credentials, Secrets: cfg.Secrets})
+	a.guarding.begin(a)
 	denied := account.NewDenials()
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
-		Agent: cfg.Agent, Version: cfg.Version, Run: run, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
+		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
@@ -100,7 +104,7 @@ func New(cfg Config) (*Agent, error) {
 		Store: st, Blobs: cfg.Blobs, Puller: cfg.Puller, UserData: cfg.UserData, Bundles: cfg.Bundles, ISOSource: cfg.ISOSource, Limits: cfg.ISOs, Mirror: cfg.Mirror,
 		Folder: cfg.Files, Secrets: cfg.Secrets, Boots: entries, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
-	a.met = newMetrics(cfg.Registerer, a.reports, a.ages)
+	a.met = newMetrics(cfg.Registerer, a.reports, a.ages, guards.guard.On)
 	a.local = a.newLocal()
 	a.finder, err = discover.New(discover.Config{
 		Leases: st.Leases4, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
@@ -110,7 +114,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.boot, err = boot.New(boot.Config{
 		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
-		Index: entries, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
+		Index: entries, Store: st, Guard: guards.guard, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
 		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	if err != nil {
@@ -119,7 +123,7 @@ func New(cfg Config) (*Agent, error) {
 	a.index = &index{servers: st.Servers, boot: a.boot, finder: a.finder, files: a.files, log: a.log}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
 	a.servers = server.New(server.Config{
-		Agent: cfg.Agent, Run: run, Started: a.ages.started, Store: st, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
+		Agent: cfg.Agent, Run: run, Started: a.ages.started, Store: st, Guard: guards.guard, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
 		Changes: account.NewChanges(account.ChangesConfig{
 			Accounts: a.accounts, Store: st, Secrets: cfg.Secrets, OpenBMC: cfg.OpenBMC, Clock: cfg.Clock, Crash: cfg.Crash,
 		}),
@@ -136,8 +140,11 @@ func New(cfg Config) (*Agent, error) {
 // Run serves until ctx ends. Listeners are open when ready is called.
 func (a *Agent) Run(ctx context.Context, ready func()) error {
 	socket, err := a.openSocket()
-	if err != nil {
+	if err != nil && !a.guarding.guard.Frozen() {
 		return err
+	}
+	if err != nil { // to guard without a socket is better than not to guard
+		a.log.Error("the agent has no socket", "err", err)
 	}
 	open, err := a.boot.Listen(a.streams.Hooks())
 	if err != nil {
@@ -149,6 +156,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	group.Go(func() error { return open.Run(ctx) })
 	group.Go(func() error { return a.boot.Run(ctx) })
 	group.Go(func() error { return a.serveSocket(ctx, socket) })
+	group.Go(func() error { return a.guarding.run(ctx) })
 	group.Go(func() error {
 		a.files.Run(ctx)
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/guard"
 	"rackboot/agent/reports"
 	"rackboot/agent/store"
 	"rackboot/agent/trace"
@@ -31,7 +32,8 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 	}
 	a.store, a.ages = st, &ages{w.read, st.Servers, w.now, ""}
 	a.reports = reports.New(reports.Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()})
-	a.met = newMetrics(prometheus.NewRegistry(), a.reports, a.ages)
+	a.met = newMetrics(prometheus.NewRegistry(), a.reports, a.ages, func() bool { return false })
+	a.guarding = &guarding{guard: guard.Open(guard.Config{Agent: "a1", Clock: w.read})}
 	a.traces = trace.New(trace.Config{Agent: "a1", Store: st.Traces, Servers: a.reports, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})
 	return a, w
 }

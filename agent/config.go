@@ -13,6 +13,7 @@ import (
 	"rackboot/agent/account"
 	"rackboot/agent/boot"
 	"rackboot/agent/files"
+	"rackboot/agent/guard"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -32,7 +33,10 @@ type Config struct {
 	Rack    string
 	Version string
 
-	DB     state.Store
+	DB state.Store
+	// Guard has the guard set and the guard mode, which outlive DB; nil keeps them in memory, for
+	// tests. With one, Run ends with [ErrStore] where DB has to be opened anew.
+	Guard  *guard.Guard
 	Blobs  *blob.Store
 	Signer *wire.Signer
 	// HubKeys sign documents and grants.

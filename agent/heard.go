@@ -23,7 +23,7 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 		return protocol.Errorf(protocol.CodeDenied, "apply holds", "the document is for agent %s", d.Agent)
 	}
 	approved, err := a.takeApprovals(d, leaf)
-	if err != nil {
+	if err != nil && !a.guarding.guard.On() { // else the holds are guarded all the same
 		return a.reports.StoreTrouble(err)
 	}
 	if len(approved) > 0 {
@@ -31,12 +31,13 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 	}
 	changed, released, err := a.store.Documents.ApplyHolds(a.cfg.Clock(), d, digest)
 	if err != nil {
+		a.loops.WakeAll(a.guarding.guard.Newcomers())
 		return a.reports.StoreTrouble(err)
 	}
 	if err := a.index.hold(changed); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
-	a.reports.Clear(resource.CondStoreFailing)
+	a.guarding.recorded()
 	if a.link.InForce(leaf, d.Head, d.IssuedAt) {
 		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}
@@ -60,7 +61,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	if err = errors.Join(err, a.index.read()); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
-	a.reports.Clear(resource.CondStoreFailing)
+	a.guarding.recorded()
 	if a.link.InForce(leaf, d.Head, d.IssuedAt) {
 		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}

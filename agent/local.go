@@ -261,7 +261,7 @@ func (d desk) changed(server string) {
 		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
 		_ = d.agent.reports.StoreTrouble(err) // raises a condition
 	} else {
-		d.agent.reports.Clear(resource.CondStoreFailing)
+		d.agent.guarding.recorded()
 	}
 	d.agent.lookAt([]string{server})
 }

@@ -13,18 +13,20 @@ type metrics struct {
 	opened                  *prometheus.CounterVec
 	approvals               *prometheus.CounterVec
 	reports                 *reports.Room
+	guards                  func() bool
 	ages                    *ages
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
 	oldest, unread, stale   *prometheus.Desc
+	guard                   *prometheus.Desc
 }
 
-func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages) *metrics {
+func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages, guards func() bool) *metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rackboot_agent_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		reports: all, ages: ages,
+		reports: all, ages: ages, guards: guards,
 		info:  desc("server_state", "Always 1: the present state of each server.", "server", "phase", "power", "attempt", "intended", "observed"),
 		phase: desc("servers", "Servers by power state.", "power"),
 		held:  desc("holds", "Holds by state.", "state"),
@@ -34,6 +36,7 @@ func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages) *metri
 
 		oldest: desc("oldest_hold_age_seconds", "How long the oldest hold lies, by mode; 0 without one.", "mode"),
 		stale:  desc("stale_servers", "Servers whose last recorded read is older than three polls."),
+		guard:  desc("guard_mode", "1 while the agent has no store that it can write to, and only guards what is held."),
 		unread: desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
 	}
 	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -54,7 +57,7 @@ func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages) *metri
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.guard} {
 		ch <- d
 	}
 }
@@ -88,6 +91,11 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		gauge(m.phase, float64(power[p]), string(p))
 	}
 	m.collectHolds(servers, gauge)
+	on := 0.0
+	if m.guards() {
+		on = 1
+	}
+	gauge(m.guard, on)
 	for _, c := range resource.Conditions() {
 		gauge(m.cond, float64(codes[c.Code]), string(c.Code))
 	}

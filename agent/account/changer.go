@@ -81,7 +81,7 @@ func (c *changer) run(ctx context.Context, every time.Duration) *Trouble {
 			err = c.note(decide.AccountLost, "the BMC refuses both the former and the next account: "+c.why)
 		}
 		if err != nil {
-			return trouble(resource.CondStoreFailing, err)
+			return trouble(resource.CondGuardMode, err)
 		}
 	}
 	return c.waiting()

@@ -84,7 +84,7 @@ func (c *Changes) GoOn(ctx context.Context, in message.ServerIntent, every time.
 	}
 	rec, err := c.cfg.Store.Accounts.Change(in.BMC.Name, have.Change)
 	if err != nil {
-		return trouble(resource.CondStoreFailing, err)
+		return trouble(resource.CondGuardMode, err)
 	}
 	was, err := c.cfg.Accounts.Former(have)
 	if err != nil && rec.Phase == decide.AccountNew {

@@ -31,6 +31,7 @@ type Config struct {
 
 	Index   *Index
 	Store   *store.Store
+	Guard   Guard
 	Blobs   *blob.Store
 	Files   *files.Room
 	Reports *reports.Room
@@ -43,6 +44,13 @@ type Config struct {
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 	Crash      state.Crasher // nil in production
+}
+
+// Guard says whether the agent is in guard mode, in which no boot begins.
+type Guard interface {
+	On() bool
+	// Coming are holds of a server that are guarded and could not be recorded.
+	Coming(server string) [][]byte
 }
 
 // Servers are the loops of servers, which are told what boot clients do.

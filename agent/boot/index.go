@@ -36,6 +36,7 @@ type Index struct {
 	offer    func(e indexed, token string, class protocol.ClientClass) *decide.StopOffer
 
 	strangers strangers
+	guard     Guard // nil is never
 	// ambiguous is told of a machine that several servers could be; nil is nobody.
 	ambiguous func(c protocol.BootClient, servers []string)
 }
@@ -211,12 +212,17 @@ func (x *Index) Service(segment string) netboot.Service {
 // Resolve implements netboot.Resolver: which server is it, then one decision. More
 // than one match is refused rather than guessed.
 func (x *Index) Resolve(c protocol.BootClient) protocol.BootAnswer {
+	if x.guards() && c.Class != protocol.ClassNone {
+		return protocol.BootAnswer{Action: protocol.AnswerSilence, Reason: "guard mode: an answer could not be recorded"}
+	}
 	answer, several := x.resolve(c)
 	if len(several) > 0 && x.ambiguous != nil {
 		x.ambiguous(c, several)
 	}
 	return answer
 }
+
+func (x *Index) guards() bool { return x.guard != nil && x.guard.On() }
 
 // resolve is Resolve, and the servers that an unknown machine was refused for.
 func (x *Index) resolve(c protocol.BootClient) (a protocol.BootAnswer, several []string) {
@@ -322,7 +328,7 @@ func (x *Index) stop(token string) (server string, e indexed, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	server, ok = x.byStop[token]
-	return server, x.servers[server], ok && wantsStop(x.safeStop)
+	return server, x.servers[server], ok && wantsStop(x.safeStop) && !x.guards()
 }
 
 // powerOffAfter is how long stop images wait; 0 is for ever.
@@ -347,7 +353,10 @@ func (x *Index) token(token string) (server string, e indexed, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	server, ok = x.byToken[token]
-	return server, x.servers[server], ok
+	if e = x.servers[server]; ok && x.guards() {
+		e.held = e.held || len(x.guard.Coming(server)) > 0
+	}
+	return server, e, ok
 }
 
 // served are the segments that are in force and that the agent's own file names.

@@ -33,6 +33,7 @@ func New(cfg Config) (r *Room, err error) {
 	if r.loaders, err = r.openLoaders(); err != nil {
 		return nil, err
 	}
+	r.index.guard = cfg.Guard
 	r.index.stopKey, r.index.clock, r.index.offer = cfg.NewID(), cfg.Clock, r.offerStop
 	return r, nil
 }

@@ -102,17 +102,21 @@ func (t transport) Publish(topic string, payload []byte) error {
 	return t.link.Publish(ctx, topic, payload)
 }
 
+// haste is why an agent does not wait before its first connection: nothing is known to it yet,
+// and a fleet does not join at once; or it was connected before, or has to say that it only guards.
+type haste struct{ fresh, again bool }
+
 // dial makes the link. What the hub changes of endpoints, authorities and the agent's
 // certificate counts from the next connection on; the present one stays.
-// fresh is an agent that nothing is known to yet, which does not wait: a fleet does not join
-// at once.
-func (l Link) dial(keep *keeper, a *agent.Agent, fresh bool, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
+func (l Link) dial(keep *keeper, a *agent.Agent, why haste, maxBackoff time.Duration, log *slog.Logger, reg metrics.Registry) (*link.Link, error) {
 	c, err := l.config(keep.now())
 	if err != nil {
 		return nil, err
 	}
-	if fresh {
+	if why.fresh || why.again {
 		c.FirstDelay = 0
+	}
+	if why.fresh {
 		log.Info("waits for the hub's first documents; until then it answers no DHCP, serves no file and powers nothing", "broker", c.Broker)
 	}
 	c.Next = func() ([]string, *tls.Config) {

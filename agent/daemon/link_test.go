@@ -128,7 +128,7 @@ func TestFreshLink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			said, wait := make(lines, 10), 10*time.Hour
 			keep := &keeper{dataDir: t.TempDir(), clock: time.Now, id: joined(t)}
-			l, err := Link{FirstDelay: &wait, Broker: "mqtts://127.0.0.1:1"}.dial(keep, nil, row.fresh, 0, slog.New(slog.NewTextHandler(said, nil)), prometheus.NewRegistry())
+			l, err := Link{FirstDelay: &wait, Broker: "mqtts://127.0.0.1:1"}.dial(keep, nil, haste{fresh: row.fresh}, 0, slog.New(slog.NewTextHandler(said, nil)), prometheus.NewRegistry())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -105,7 +105,7 @@ func (r *renewer) floor(last bool) decide.ClockPlan {
 	damaged := r.keep.floor.damage()
 	if err := r.keep.floor.keep(last); err != nil {
 		r.log.Error("the time was not kept", "err", err)
-		r.agent.Tell(resource.CondStoreFailing, true, err.Error())
+		damaged = errors.Join(damaged, err)
 	}
 	r.agent.Tell(resource.CondTimeDamaged, damaged != nil, errText(damaged))
 	code, detail := plan.Off.Condition(), plan.Off.Describe(plan.By)
@@ -313,8 +313,7 @@ func (r *renewer) take(id, next identity, asked message.Renewal, answer api.Rene
 	} // else nothing of what it says to trust is taken; the certificate is, which trusts nobody
 	r.agent.Tell(resource.CondKeysRefused, refused != nil, errText(refused))
 	if err := r.keep.replace(next); err != nil {
-		r.agent.Tell(resource.CondStoreFailing, true, err.Error())
-		return err
+		return err // which is said, and tried again
 	}
 	if !keys.Everyday.Equal(id.Keys.Everyday) {
 		r.agent.Trust(keys.Everyday)

@@ -65,7 +65,7 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 	if m.Fence.Newer(in.Fence) {
 		if err := r.cfg.Store.Term.Follow(m.Fence); err != nil {
 			r.cfg.Logger.Error("cannot record the hub's fence", "err", err)
-			r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+			r.cfg.Reports.Raise(resource.CondGuardMode, err.Error())
 			return
 		}
 		r.cfg.Logger.Info("follows a hub", "fence", m.Fence.Number, "hub", m.Fence.Hub)
@@ -74,7 +74,7 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 	if !r.session.hasMet() {
 		if err := r.cfg.Store.Events.Met(); err != nil {
 			r.cfg.Logger.Error("cannot record that the hub has answered", "err", err)
-			r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+			r.cfg.Reports.Raise(resource.CondGuardMode, err.Error())
 			return
 		}
 	}
@@ -157,7 +157,7 @@ func (r *Room) renew(was string) {
 	r.dismissed.Store(true)
 	if err := r.cfg.Store.Identity.Renew(r.cfg.Clock(), was); err != nil {
 		r.cfg.Logger.Error("cannot take a new incarnation", "err", err)
-		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+		r.cfg.Reports.Raise(resource.CondGuardMode, err.Error())
 		return
 	}
 	r.dismissed.Store(false)

@@ -109,7 +109,7 @@ func TestReportFits(t *testing.T) {
 	}
 	for i := range message.MaxServersPerShard {
 		s := numbered(i)
-		s.Conditions = []resource.ConditionState{{Code: resource.CondStoreFailing, Message: strings.Repeat(text(30, chars), 10)}}
+		s.Conditions = []resource.ConditionState{{Code: resource.CondGuardMode, Message: strings.Repeat(text(30, chars), 10)}}
 		s.Observation.ReadAt = start.Add(time.Duration(dice.Int64N(1e12)))
 		m.Servers = append(m.Servers, s)
 	}

@@ -86,7 +86,8 @@ type Room struct {
 	shards  []*shard
 	shardOf map[string]*shard
 	seq     uint64
-	found   bool // there is news of BMCs that were found
+	found   bool   // there is news of BMCs that were found
+	void    string // why nothing is proved now; empty while it may be
 	hurry   *rate.Limiter
 }
 
@@ -136,6 +137,7 @@ func New(cfg Config) *Room {
 // carry it, because the hub computes it from its own intent.
 func (r *Room) Put(s resource.ServerReport, phase resource.Phase) {
 	r.mu.Lock()
+	s, _ = unproved(s, r.void)
 	sh := r.shardOf[s.Server]
 	if sh == nil {
 		sh = r.room()
@@ -159,6 +161,47 @@ func (r *Room) Put(s resource.ServerReport, phase resource.Phase) {
 	case news:
 		r.Poke()
 	}
+}
+
+// Unprove withdraws all that was proved of servers, until Prove.
+func (r *Room) Unprove(why string) {
+	r.mu.Lock()
+	r.void = why
+	for name, s := range r.servers {
+		if s, changed := unproved(s, why); changed {
+			r.servers[name] = s
+			sh := r.shardOf[name]
+			sh.changed, sh.urgent = true, true
+		}
+	}
+	r.mu.Unlock()
+	signal(r.hurried)
+}
+
+// Prove lets reports say again what is proved.
+func (r *Room) Prove() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.void = ""
+}
+
+// unproved is a report without proofs, if there is a reason why none counts.
+func unproved(s resource.ServerReport, why string) (_ resource.ServerReport, changed bool) {
+	if why == "" {
+		return s, false
+	}
+	s.Holds = slices.Clone(s.Holds)
+	for i := range s.Holds {
+		h := &s.Holds[i]
+		if h.Word != resource.HoldFenced {
+			continue
+		}
+		h.Word, h.Receipt, h.Reason, changed = resource.HoldEnforced, nil, why, true
+		if h.State == resource.StateFenced {
+			h.State = resource.StateEnforced
+		}
+	}
+	return s, changed
 }
 
 // holdsMoved says whether a hold came, went, or has come to another word or state: what
@@ -255,7 +298,7 @@ func (r *Room) Clear(code resource.ConditionCode) {
 // returns the error.
 func (r *Room) StoreTrouble(err error) error {
 	if protocol.CodeOf(err) == protocol.CodeUnavailable {
-		r.Raise(resource.CondStoreFailing, err.Error())
+		r.Raise(resource.CondGuardMode, err.Error())
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func TestReportShards(t *testing.T) {
 	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("in time came %v", got)
 	}
-	r.Raise(resource.CondStoreFailing, "x")
+	r.Raise(resource.CondGuardMode, "x")
 	if got := r.sent(); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("a condition of the agent is in %v", got)
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"rackboot/agent/trace"
@@ -113,6 +114,7 @@ func (h *hand) policy(ctx context.Context, a decide.Action, r *decide.Result) (e
 // forceUnrecorded forces a held server off, if the holds that are in force now let it.
 func (h *hand) forceUnrecorded(ctx context.Context, counts bool) {
 	v := h.cfg.Store.Servers.Remembered(h.server)
+	v.Holds = slices.Concat(v.Holds, h.cfg.Store.Servers.Coming(h.server))
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, h.cfg.Hub.Time(), h.cfg.Clock())
 	if len(v.Holds) == 0 || v.Ended || h.cfg.Hub.Dismissed() || !decide.Permits(decide.ActForceOff, v.Holds, work) || h.bmc.driver == nil {
 		return

@@ -27,6 +27,7 @@ type Config struct {
 	Run      string // of this process, random; stands there too
 	Started  time.Time
 	Store    *store.Store
+	Guard    Guard
 	Accounts *account.Room
 	Changes  *account.Changes
 	Denied   *account.Denials
@@ -87,6 +88,20 @@ type Hub interface {
 	Over() bool
 	// Dismissed reports whether another agent serves the rack, or this disk is an old copy.
 	Dismissed() bool
+}
+
+// Guard says whether the agent is in guard mode, and has what happened in it.
+type Guard interface {
+	On() bool
+	// Frozen reports whether the store is one of the guard set, which has no records.
+	Frozen() bool
+	// Proved are the holds under which the server was proved off, as far as the guard set knows.
+	Proved(server string) []string
+	// Overlay is what happened to the server that its record does not have; false if nothing.
+	Overlay(server string) (o decide.Overlay, owed bool)
+	// Note replaces it. Folded says that the record has it.
+	Note(server string, o decide.Overlay)
+	Folded(server string)
 }
 
 // Index is what the boot servers answer by.

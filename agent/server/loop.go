@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -95,10 +96,14 @@ func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Pl
 	defer func() { asked.tell(resource.ServerRead{}, notRead(l.server)) }()
 	v, err := l.cfg.Store.Servers.View(l.server)
 	if err != nil {
-		return nil, l.unrecorded(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, err)
+		l.stuck(err)
+		return nil, l.guard(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, true)
 	}
 	if v.Ended {
 		return nil, l.rest()
+	}
+	if l.cfg.Guard.On() {
+		return nil, l.guard(ctx, v, nil, false)
 	}
 	if v.Intent == nil {
 		return nil, l.unnamed(v)
@@ -112,7 +117,8 @@ func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Pl
 		snap.Result = result
 	})
 	if err != nil {
-		return nil, l.unrecorded(ctx, v, &r, err)
+		l.stuck(err)
+		return nil, l.guard(ctx, v, &r, false)
 	}
 	asked.tell(readOf(l.server, r, plan.Record))
 	if plan.Action.Kind == decide.ActNone {
@@ -156,8 +162,10 @@ const unnamedEvery = 15 * time.Second
 
 // stuck reports that nothing can be recorded, and returns when to try again.
 func (l *loop) stuck(err error) time.Time {
-	l.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
-	l.log.Error("cannot record; nothing is done but to force off what is held", "err", err)
+	if !l.cfg.Guard.On() { // else the agent says so
+		l.cfg.Reports.Raise(resource.CondGuardMode, err.Error())
+		l.log.Error("cannot record; nothing is done but to force off what is held", "err", err)
+	}
 	return l.cfg.Clock().Add(storePause)
 }
 
@@ -216,22 +224,36 @@ func (l *loop) heed() time.Duration {
 // never is no time at which something is due.
 const never time.Duration = -1
 
-// unrecorded goes on with a server whose step could not be put on disk. A server with an
-// enforced hold is forced off all the same; nothing else is done. r is the read of the step,
-// nil where even the store could not be read. It returns when to try again.
-func (l *loop) unrecorded(ctx context.Context, v store.View, r *reading, cause error) time.Time {
-	next := l.stuck(cause)
+// guardPause bounds the pause between two reads of a held server in guard mode that is not seen to
+// run.
+const guardPause = 5 * time.Second
+
+// guard goes on with a server about which nothing can be recorded. One that is held is read, and
+// forced off; nothing else is done. r is the read of the step, nil where there was no step; blind
+// says that the store could not even be read. It returns when to look again.
+func (l *loop) guard(ctx context.Context, v store.View, r *reading, blind bool) time.Time {
+	now := l.cfg.Clock()
+	v.Holds = slices.Concat(v.Holds, l.cfg.Store.Servers.Coming(l.server))
 	if len(v.Holds) == 0 || v.Intent == nil || ctx.Err() != nil {
-		return next
+		return now.Add(storePause)
 	}
-	blind := r == nil
-	if blind {
-		got := l.bmc.look(ctx, v.Intent.ServerIntent)
+	if r == nil {
+		look := l.bmc.observe
+		if blind {
+			look = l.bmc.look
+		}
+		l.bmc.known = knownAs(v.Record.Identity)
+		got := look(ctx, v.Intent.ServerIntent)
 		r = &got
+		now = l.cfg.Clock()
 	}
-	plan := l.steps.unrecorded(v, r.obs, blind, l.cfg.Clock())
+	plan := l.steps.unrecorded(v, r.obs, blind, now)
 	if plan.Action == decide.ActForceOff {
 		l.hand.forceUnrecorded(ctx, plan.Counts)
+	}
+	next := now.Add(storePause)
+	if !plan.Runs && r.obs != nil && l.cfg.Guard.On() {
+		next = now.Add(max(storePause, min(guardPause, v.Rack.PollInterval)))
 	}
 	if !plan.RecheckAt.IsZero() && plan.RecheckAt.Before(next) {
 		return plan.RecheckAt

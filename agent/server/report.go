@@ -32,8 +32,9 @@ func (t *teller) publish(v store.View, p decide.Plan) {
 	t.cfg.Reports.Put(r, decide.Phase(intent, &r))
 }
 
-// withdraw takes back what the last report said was proved of the server, which runs.
-func (t *teller) withdraw(ran protocol.Observation) {
+// withdraw takes back what the last report said of the server, which runs. proved are the holds
+// under which it was proved off.
+func (t *teller) withdraw(ran protocol.Observation, proved map[string]resource.Receipt) {
 	r, phase, ok := t.cfg.Reports.Of(t.server)
 	if !ok {
 		return
@@ -42,7 +43,7 @@ func (t *teller) withdraw(ran protocol.Observation) {
 	changed := false
 	for i := range r.Holds {
 		h := &r.Holds[i]
-		if h.Word != resource.HoldFenced && len(h.Receipt) == 0 {
+		if _, was := proved[h.ID]; h.State == resource.StateViolated || !was && len(h.Receipt) == 0 {
 			continue
 		}
 		h.Word, h.State, h.Receipt = resource.HoldEnforced, resource.StateViolated, nil

@@ -13,6 +13,7 @@ import (
 
 	"rackboot/agent/account"
 	"rackboot/agent/boot"
+	"rackboot/agent/guard"
 	"rackboot/agent/reports"
 	"rackboot/agent/store"
 	"rackboot/agent/stream"
@@ -91,7 +92,7 @@ func config(t testing.TB) Config {
 	told := reports.New(reports.Config{Every: 15 * time.Second, Clock: time.Now, Registerer: reg})
 	accounts := account.New(account.Config{Store: st.Accounts, Local: noCredentials{}})
 	return Config{
-		Agent: "agent-1", Started: time.Now(), Store: st, Accounts: accounts, Denied: account.NewDenials(), Signer: wire.NewSigner(key),
+		Agent: "agent-1", Started: time.Now(), Store: st, Guard: guard.Open(guard.Config{Agent: "agent-1", Clock: time.Now}), Accounts: accounts, Denied: account.NewDenials(), Signer: wire.NewSigner(key),
 		Changes: account.NewChanges(account.ChangesConfig{Accounts: accounts, Store: st, Clock: time.Now}),
 		Boot:    others, Files: others, Hub: others, Index: others, Reports: told, Streams: noStreams{},
 		Traces: trace.New(trace.Config{Agent: "agent-1", Store: st.Traces, Servers: told, Clock: time.Now, Logger: log, Registerer: reg}),

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/agent/trace"
+	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
 )
@@ -27,17 +28,19 @@ type steps struct {
 
 	mu    sync.Mutex
 	watch decide.Watch
-	// recorded is the last record of a held server that is on disk; spell is what could not
-	// be recorded since.
+	// recorded is the last record of a held server that is on disk.
 	recorded decide.Record
-	spell    spell
 }
 
 // step takes one decision and makes it durable. What could not be recorded before comes
-// first.
+// first. In guard mode nothing is decided.
 func (s *steps) step(fill func(*decide.Snapshot)) (decide.Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.cfg.Guard.On() {
+		return decide.Plan{}, protocol.Errorf(protocol.CodeUnavailable, "decide about "+s.server, "in guard mode nothing can be recorded").
+			WithHint("rackboot-agent status says why")
+	}
 	if err := s.catchUp(); err != nil {
 		return decide.Plan{}, err
 	}
@@ -68,7 +71,7 @@ func (s *steps) take(w waiting, fill func(*decide.Snapshot)) (decide.Plan, error
 		s.signals.poke()
 	}
 	if plan.Persist || len(plan.Happened) > 0 {
-		s.cfg.Reports.Clear(resource.CondStoreFailing) // it was written
+		s.cfg.Reports.Clear(resource.CondGuardMode) // it was written
 	}
 	s.inbox.folded(w)
 	s.watch = plan.Watch
@@ -113,6 +116,9 @@ func (s *steps) tell() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, owed := s.cfg.Guard.Overlay(s.server); owed {
+		v.Record.Holds.Receipts = nil // they are void, and the record does not know it yet
+	}
 	s.teller.publish(v, decide.Plan{Record: decide.InRun(v.Record, s.cfg.Run), Watch: s.watch})
 	return nil
 }

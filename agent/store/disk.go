@@ -4,12 +4,31 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"rackboot/agent/guard"
 	"rackboot/state"
 )
+
+// Guard keeps the guard set of the store.
+type Guard interface {
+	// Set returns it; false if there is none.
+	Set() (guard.Set, bool)
+	// Settle replaces it.
+	Settle(guard.Set)
+	// Ahead takes what a transaction adds before that is on disk, Behind what it has changed
+	// once it is.
+	Ahead(guard.Change)
+	Behind(guard.Change)
+	// Frozen says that the store is made of the guard set.
+	Frozen() bool
+	// Newcomers are the servers with holds that are not known to be in the store; Coming are those.
+	Newcomers() []string
+	Coming(server string) [][]byte
+}
 
 // disk is the database with its mirror, which follows what is written by update.
 type disk struct {
 	db        state.Store
+	guard     Guard // nil without a guard set
 	crash     state.Crasher
 	partBytes int // of one transaction
 	// write is held by the one who writes, from the first transaction to the last.
@@ -30,12 +49,19 @@ func (disk *disk) update(fn func(state.Txn) error) error {
 func (disk *disk) commit(fn func(state.Txn) error) error {
 	var w watched
 	var head *Head
-	ran := false
+	var change guard.Change
+	ran, changes := false, false
 	err := disk.db.Update(func(t state.Txn) (err error) {
 		c := counted{Txn: t}
 		w = watched{Txn: &c}
 		if err = fn(&w); err == nil {
 			head, err = c.finish()
+		}
+		if err == nil && disk.guard != nil && len(w.changes) > 0 {
+			set, _ := disk.guard.Set()
+			if change, changes, err = guardChange(t, set, w.changes); changes && err == nil {
+				disk.guard.Ahead(change)
+			}
 		}
 		ran = err == nil
 		return err
@@ -49,6 +75,9 @@ func (disk *disk) commit(fn func(state.Txn) error) error {
 	disk.mirror.take(w.changes)
 	if head != nil {
 		disk.head.Store(head)
+	}
+	if changes {
+		disk.guard.Behind(change)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (ds *Documents) order(t state.Txn, doc string, head protocol.Head, term uin
 		return false, protocol.Errorf(protocol.CodeConflict, "apply "+doc, "fence %d of hub %s %w, %d of %s", fence.Number, fence.Hub, err, followed.Number, followed.Hub).
 			WithHint("stop one of the two hubs")
 	}
-	seen, _, err := get[uint64](t, "meta/term")
+	seen, _, err := get[uint64](t, keyTerm)
 	if err != nil {
 		return false, err
 	}
@@ -59,7 +59,7 @@ func (ds *Documents) order(t state.Txn, doc string, head protocol.Head, term uin
 			WithHint("another agent or hub has taken over; see the rack's term at the hub")
 	}
 	if term > seen {
-		if err := put(t, "meta/term", term); err != nil {
+		if err := put(t, keyTerm, term); err != nil {
 			return false, err
 		}
 	}
@@ -340,7 +340,7 @@ func (ds *Documents) Applied() (a Applied, err error) {
 		if a.Incarnation, err = incarnation(t); err != nil {
 			return err
 		}
-		if a.Term, _, err = get[uint64](t, "meta/term"); err != nil {
+		if a.Term, _, err = get[uint64](t, keyTerm); err != nil {
 			return err
 		}
 		if a.Fence, _, err = get[message.Fence](t, keyFence); err != nil {

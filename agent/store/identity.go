@@ -19,6 +19,18 @@ func incarnation(t state.Txn) (string, error) {
 	return string(v), err
 }
 
+// IncarnationOf is that of a database; empty for one that is new.
+func IncarnationOf(db state.Store) (id string, err error) {
+	err = db.View(func(t state.Txn) error {
+		id, err = incarnation(t)
+		return err
+	})
+	if errors.Is(err, state.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
+}
+
 // identify gives a new database its identity.
 func identify(t state.Txn, id func() string) error {
 	_, err := incarnation(t)

@@ -39,7 +39,7 @@ func standingOf(r decide.Record) Standing {
 	return Standing{Server: r.Server, Attempt: r.Attempt, Medium: r.Residue.Medium(), Orders: r.Orders(), Unexpected: r.Unexpected != nil}
 }
 
-// watched notes what a transaction writes of what the mirror has.
+// watched notes what a transaction writes of what the mirror or the guard set has.
 type watched struct {
 	state.Txn
 	changes []write
@@ -47,7 +47,7 @@ type watched struct {
 
 // Set implements state.Txn.
 func (w *watched) Set(key string, value []byte) error {
-	if mirrored(key) {
+	if guarded(key) {
 		w.changes = append(w.changes, write{key, append([]byte{}, value...)})
 	}
 	return w.Txn.Set(key, value)
@@ -55,12 +55,13 @@ func (w *watched) Set(key string, value []byte) error {
 
 // Delete implements state.Txn.
 func (w *watched) Delete(key string) error {
-	if mirrored(key) {
+	if guarded(key) {
 		w.changes = append(w.changes, write{key, nil})
 	}
 	return w.Txn.Delete(key)
 }
 
+// mirrored says whether the mirror has a key. All that it has is guarded too.
 func mirrored(key string) bool {
 	switch key {
 	case keyRack, keyReplaced, keyEnded:
@@ -91,6 +92,9 @@ func (m *mirror) take(changes []write) {
 		return
 	}
 	for _, c := range changes {
+		if !mirrored(c.key) {
+			continue
+		}
 		if err := m.put(c); err != nil {
 			m.whole = false // the read says what is wrong
 			return

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+
 	"rackboot/protocol/decide"
 	"rackboot/state"
 )
@@ -18,15 +20,32 @@ func begin(d *disk, events *Events, newID func() string) error {
 			return err
 		}
 		cut()
+		if d.guard != nil && !d.guard.Frozen() {
+			if _, err := adopt(t, d.guard, events); err != nil {
+				return err
+			}
+			cut()
+		}
 		return recoverRecords(t, cut)
 	})
 	if err != nil {
 		return err
 	}
-	if err := d.readHead(); err != nil {
-		return err
+	return errors.Join(d.readHead(), d.readMirror(), d.settle())
+}
+
+// settle makes the guard set that of the store. A frozen store is made of the guard set.
+func (disk *disk) settle() error {
+	if disk.guard == nil || disk.guard.Frozen() {
+		return nil
 	}
-	return d.readMirror()
+	return disk.db.View(func(t state.Txn) error {
+		set, err := guardSet(t)
+		if err == nil {
+			disk.guard.Settle(set)
+		}
+		return err
+	})
 }
 
 // recoverRecords: a boot file that was being served when the agent died counts as

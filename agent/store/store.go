@@ -33,6 +33,8 @@ type Config struct {
 	DB    state.Store
 	NewID func() string // random; for the database and each renewal
 	Crash state.Crasher // nil in production
+	// Guard keeps the guard set; nil keeps none.
+	Guard Guard
 	// Guarded reports whether a destructive key is known now; nil is never.
 	Guarded func() bool
 }
@@ -45,7 +47,7 @@ func Open(cfg Config) (*Store, error) {
 }
 
 func openInParts(cfg Config, bytes int) (*Store, error) {
-	d := &disk{db: cfg.DB, crash: cfg.Crash, partBytes: bytes}
+	d := &disk{db: cfg.DB, guard: cfg.Guard, crash: cfg.Crash, partBytes: bytes}
 	events := &Events{disk: d, most: maxEvents}
 	if err := begin(d, events, cfg.NewID); err != nil {
 		return nil, failing("open the agent's store", err)

@@ -26,10 +26,10 @@ func TestFullDisk(t *testing.T) {
 		b.send(a)
 		b.eventually("the refusal", func() bool {
 			var m message.Applied
-			return b.open(message.LeafApplied, &m) && m.Refused != "" && b.agentHas(resource.CondStoreFailing)
+			return b.open(message.LeafApplied, &m) && m.Refused != "" && b.agentHas(resource.CondGuardMode)
 		})
 		b.servers[0].BMC.ExternalOn() // a transition that wants recording
-		b.eventually("StoreFailing", func() bool { return b.agentHas(resource.CondStoreFailing) })
+		b.eventually("GuardMode", func() bool { return b.agentHas(resource.CondGuardMode) })
 		if !b.idle(0) {
 			t.Errorf("something was sent that is not on disk: %+v", b.servers[0].BMC.History())
 		}
@@ -37,8 +37,8 @@ func TestFullDisk(t *testing.T) {
 		if err := os.Remove(dir + "/ballast"); err != nil {
 			t.Fatal(err)
 		}
-		b.send(a)
+		b.eventually("the end of GuardMode", func() bool { return !b.agentHas(resource.CondGuardMode) })
+		b.send(a) // as a hub does that hears the next Hello
 		b.until("that the server is On", 0, has(resource.CondServerOn))
-		b.eventually("the end of StoreFailing", func() bool { return !b.agentHas(resource.CondStoreFailing) })
 	})
 }

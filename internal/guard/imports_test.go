@@ -22,7 +22,7 @@ func layers() []layer {
 		"internal/pending",
 		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
-		"agent/store", "agent/account", "agent/ask", "agent/boot", "agent/discover", "agent/files", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/trace", "agent/trial",
+		"agent/guard", "agent/store", "agent/account", "agent/ask", "agent/boot", "agent/discover", "agent/files", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/trace", "agent/trial",
 	}
 	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/status", "hub/terms", "hub/trace", "hub/view", "hub/wake"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "internal/conns", "protocol/wire", "internal/pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
@@ -94,7 +94,8 @@ func layers() []layer {
 		{"agent/link", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "protocol/wire", "state", "agent/reports", "agent/store"}, "a room: it speaks with the hub, and knows who puts documents in force as an interface"},
 		{"agent/loaders", []string{"protocol", "netboot/chain", "state"}, "boot loaders from disk; it knows no boot"},
 		{"agent/local", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},
-		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state"}, "the agent's documents over a store"},
+		{"agent/guard", []string{"protocol", "protocol/decide", "state", "state/slots"}, "what is guarded without a store; what its values are it does not know"},
+		{"agent/store", []string{"protocol/...", "netboot", "netboot/chain", "state", "agent/guard"}, "the agent's documents over a store"},
 		{"agent/reports", []string{"protocol", "protocol/message", "protocol/resource", "state"}, "a room: what the agent says of itself and its servers; it knows no link"},
 		{"agent/server", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "protocol/wire", "bmc", "netboot", "state", "agent/account", "agent/boot", "agent/store", "agent/stream", "agent/trace"}, "a room: the loops of servers; whom it tells, and what it asks of boots, files and the hub, it knows as interfaces"},
 		{"agent/stream", []string{"protocol", "bmc", "bmc/redfish", "netboot"}, "a room: what BMCs say by themselves; it knows no driver but what it reads through"},

@@ -47,18 +47,23 @@ func (pf proofs) lapse(at, quickest time.Duration) {
 		case voidGap:
 			why = fmt.Sprintf("the server was not read Off for %s, and %s is the most", unread.Round(time.Millisecond), bound.Round(time.Millisecond))
 		}
-		delete(pf.d.rec.Holds.Receipts, id)
-		if pf.d.watch.Again = maps.Clone(pf.d.watch.Again); pf.d.watch.Again == nil {
-			pf.d.watch.Again = map[string]bool{}
-		}
-		pf.d.watch.Again[id] = true
-		pf.d.dirty = true
-		pf.d.plan.Measured.Voided = append(pf.d.plan.Measured.Voided, v)
-		pf.d.happened(resource.EventReceiptVoid, "hold %s: the receipt is void, and it is proved anew: %s", id, why)
+		pf.void(id, v, why)
 	}
 	if unread > bound {
 		pf.parted()
 	}
+}
+
+// void takes a receipt back although nothing was seen to run.
+func (pf proofs) void(id string, v Voiding, why string) {
+	delete(pf.d.rec.Holds.Receipts, id)
+	if pf.d.watch.Again = maps.Clone(pf.d.watch.Again); pf.d.watch.Again == nil {
+		pf.d.watch.Again = map[string]bool{}
+	}
+	pf.d.watch.Again[id] = true
+	pf.d.dirty = true
+	pf.d.plan.Measured.Voided = append(pf.d.plan.Measured.Voided, v)
+	pf.d.happened(resource.EventReceiptVoid, "hold %s: the receipt is void, and it is proved anew: %s", id, why)
 }
 
 // parted begins the run of reads of Off anew.

@@ -79,9 +79,9 @@ type Snapshot struct {
 	Result   *Result
 	Events   []Event
 
-	// Forced is when a ForceOff was last sent that could not be recorded; zero if none was,
-	// or it was noted since. Observation is of before.
-	Forced time.Time
+	// Overlay is what happened in guard mode; nil if nothing did, or it was folded since. It was
+	// before Observation.
+	Overlay *Overlay
 
 	// Passive folds what happened and orders nothing: evidence that must be on
 	// disk before an answer goes out, while an action may be under way.

@@ -14,13 +14,13 @@ func Step(now time.Time, s Snapshot) Plan {
 	if s.Result != nil {
 		answers{&d, &s}.fold(*s.Result) // the read was begun after it
 	}
+	if s.Overlay != nil {
+		overlays{&d, &s}.fold(*s.Overlay)
+	}
 	if s.Observation != nil {
 		sightings{&d, &s}.observe(*s.Observation)
 	}
 	proofs{&d, &s}.lapse(s.Uptime, d.watch.Off.Quickest)
-	if !s.Forced.IsZero() {
-		stops{&d, &s}.unrecorded(s.Forced)
-	}
 	identitiesOf(&d, &s).identify()
 	if v := s.Safety; v != nil && (d.rec.Safety == nil || *d.rec.Safety != *v) {
 		d.rec.Safety, d.dirty = v, true

@@ -237,16 +237,15 @@ func (ss stops) end() {
 	}
 }
 
-// unrecorded notes that a ForceOff was sent at a time at which nothing could be
-// recorded.
-func (ss stops) unrecorded(at time.Time) {
-	st := ss.d.rec.Stop
+// unrecorded notes that ForceOff was sent while nothing could be recorded.
+func (ss stops) unrecorded(o Overlay) {
+	at, st := o.Forced, ss.d.rec.Stop
 	if st == nil {
 		st = &Stop{Since: at}
 		ss.d.rec.Stop = st
 	}
 	st.Mode, st.Forced, ss.d.dirty = resource.StopHard, at, true
-	st.ForceCount++
+	st.ForceCount += max(1, o.Tries)
 	if !st.Cleared {
 		violated := false
 		for _, h := range ss.d.holds {
@@ -259,7 +258,7 @@ func (ss stops) unrecorded(at time.Time) {
 			ss.d.plan.Cleared = Clearance{How: ClearCount, At: at, Window: b.Window}
 		}
 	}
-	ss.d.ordered(ActForceOff, "%s; sent at %s, while nothing could be recorded", keysOf(ss.d.holds), at.UTC().Format(time.RFC3339))
+	ss.d.ordered(ActForceOff, "%s; sent %d times, last at %s, while nothing could be recorded", keysOf(ss.d.holds), o.Sent, at.UTC().Format(time.RFC3339))
 }
 
 func holdsMode(holds []Hold, violated bool, rack time.Duration) (mode resource.StopMode, timeout time.Duration) {

@@ -1,19 +1,47 @@
 package decide
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
-// Spell is what is remembered of a server while nothing can be recorded. It is in memory
-// only.
-type Spell struct {
-	// Since is when the held server was first read running, Forced when ForceOff was last
-	// sent; Tries is how often.
-	Since, Forced time.Time
-	Tries         int
+// Overlay is what was seen and done of a server in guard mode, while nothing can be recorded. It
+// is in memory only, and folded into the record first when there is a store again.
+type Overlay struct {
+	// Began is when the guard mode began.
+	Began time.Time
+	// Ran is the first read that showed the held server running; nil if none did.
+	Ran *protocol.Observation
+	// Since is when it was read running first, or first after it was read Off; Forced when
+	// ForceOff was last sent; Off when it was last read Off.
+	Since, Forced, Off time.Time
+	// Tries is how often ForceOff was sent since it was read Off, Sent how often in all.
+	Tries, Sent int
+	// Read is when the last read that gave a power state ended; Unread is the longest time without.
+	Read   time.Time
+	Unread time.Duration
+}
+
+// saw counts a read.
+func (o Overlay) saw(now time.Time, read *protocol.Observation) Overlay {
+	last := o.Read
+	if last.IsZero() {
+		last = o.Began
+	}
+	if !last.IsZero() {
+		o.Unread = max(o.Unread, now.Sub(last))
+	}
+	if read != nil && (read.Power == protocol.PowerOff || runsNow(read.Power)) {
+		o.Read = read.ReadAt
+	}
+	if read != nil && read.Power == protocol.PowerOff {
+		o.Since, o.Off, o.Tries = time.Time{}, now, 0
+	}
+	return o
 }
 
 // Unrecorded is what is done with a server whose step could not be put on disk.
@@ -21,8 +49,8 @@ type Unrecorded struct {
 	// Action is ActForceOff or ActNone. Nothing else ever goes before its record.
 	Action ActionKind
 	// Counts says that the ForceOff takes room of the bound on bulk stops.
-	Counts bool
-	Spell  Spell
+	Counts  bool
+	Overlay Overlay
 	// Runs says that the server was read running under a hold: what was proved of it is void.
 	Runs bool
 	// RecheckAt is when a pause or a soft hold's time is over; zero where none runs.
@@ -73,34 +101,38 @@ func unrecordedRule(ours bool, held holding, work, runs bool, t spellTime, c Cle
 // StopUnrecorded decides about a server whose step could not be put on disk. Of the
 // snapshot it takes Ended, Holds, Firmware, HubTime, Settings, Bulk, Record, which is the
 // last that is on disk, and Observation, which is a read of now.
-func StopUnrecorded(now time.Time, ours bool, s Snapshot, was Spell) Unrecorded {
-	out := Unrecorded{Action: ActNone, Spell: was}
+func StopUnrecorded(now time.Time, ours bool, s Snapshot, was Overlay) Unrecorded {
+	out := Unrecorded{Action: ActNone, Overlay: was.saw(now, s.Observation)}
 	runs := s.Observation != nil && runsNow(s.Observation.Power)
 	if !runs || len(s.Holds) == 0 {
 		return out
 	}
 	out.Runs = true
-	if out.Spell.Since.IsZero() || out.Spell.Since.After(now) {
-		out.Spell.Since = now
+	if out.Overlay.Ran == nil {
+		out.Overlay.Ran = s.Observation
+	}
+	if out.Overlay.Since.IsZero() || out.Overlay.Since.After(now) {
+		out.Overlay.Since = now
 	}
 	violated := false
 	for _, h := range s.Holds {
 		_, seen := s.Record.Holds.Violated[h.ID]
 		violated = violated || seen || s.Record.proof(h.ID) == proofReads
 	}
-	stop := Stop{Since: out.Spell.Since}
+	stop := Stop{Since: out.Overlay.Since}
 	if s.Record.Stop != nil {
 		stop = *s.Record.Stop
 	}
 	b := s.Bulk
 	c := clearRule(b.Key && b.Bound > 0, stop.Cleared, violated, b.Approval != "", stop.Waits, b.Others < b.Bound)
-	t, at := spellTimeOf(now, s, stop, violated, out.Spell)
+	t, at := spellTimeOf(now, s, stop, violated, out.Overlay)
 	out.RecheckAt = at
 	out.Action = unrecordedRule(ours && !s.Ended, holdingOf(s.Holds), Working(s.Firmware, s.HubTime, now), runs, t, c)
 	if out.Action == ActForceOff {
 		out.Counts = c == ClearCount
-		out.Spell.Forced = now
-		out.Spell.Tries++
+		out.Overlay.Forced = now
+		out.Overlay.Tries++
+		out.Overlay.Sent++
 	}
 	return out
 }
@@ -116,13 +148,16 @@ func runsNow(power protocol.PowerState) bool {
 }
 
 // spellTimeOf says whether it is time, and when it will be.
-func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, sp Spell) (t spellTime, at time.Time) {
+func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, o Overlay) (t spellTime, at time.Time) {
 	mode, soft := holdsMode(s.Holds, violated, s.Settings.SoftTimeout)
 	forced := stop.Forced
-	if sp.Forced.After(forced) {
-		forced = sp.Forced
+	if o.Forced.After(forced) {
+		forced = o.Forced
 	}
-	pause := min(resendForce<<min(max(0, sp.Tries-1), 10), unrecordedPause)
+	pause := min(resendForce<<min(max(0, o.Tries-1), 10), unrecordedPause)
+	if !o.Off.Before(forced) {
+		forced = time.Time{} // it went off, and came on again
+	}
 	switch end := stop.Since.Add(soft); {
 	case !forced.IsZero() && !forced.After(now):
 		if at := forced.Add(pause); now.Before(at) {
@@ -132,4 +167,26 @@ func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, sp Spell) 
 		return spellSoft, end
 	}
 	return spellDue, time.Time{}
+}
+
+// overlays folds what happened in guard mode.
+type overlays struct {
+	d *draft
+	s *Snapshot
+}
+
+// fold puts it into the record. What was proved before is void: nobody watched the server who
+// could have written down that it ran.
+func (ov overlays) fold(o Overlay) {
+	if o.Ran != nil {
+		sightings(ov).observe(*o.Ran)
+	}
+	pf := proofs(ov)
+	pf.parted()
+	for _, id := range slices.Sorted(maps.Keys(ov.d.rec.Holds.Receipts)) {
+		pf.void(id, voidGuard, "what the agent read in guard mode could not be written down")
+	}
+	if !o.Forced.IsZero() {
+		stops(ov).unrecorded(o)
+	}
 }

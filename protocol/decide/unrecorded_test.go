@@ -35,7 +35,7 @@ func TestStopUnrecorded(t *testing.T) {
 		rec   Record
 		bulk  Bulk
 		work  bool
-		was   Spell
+		was   Overlay
 		want  ActionKind
 		at    time.Duration // of RecheckAt after now; 0 is none
 		runs  bool
@@ -51,9 +51,9 @@ func TestStopUnrecorded(t *testing.T) {
 		{name: "a soft hold whose server was proved off", power: protocol.PowerOn, holds: hold(resource.StopSoft), rec: proved, want: ActForceOff, runs: true},
 		{name: "a soft stop that had become hard", power: protocol.PowerOn, holds: hold(resource.StopSoft), rec: Record{Stop: &Stop{Mode: resource.StopHard, Since: now}}, want: ActForceOff, runs: true},
 		{name: "a pause after the one on disk", power: protocol.PowerOn, holds: hold(resource.StopHard), rec: Record{Stop: &Stop{Mode: resource.StopHard, Forced: now.Add(-4 * time.Second)}}, want: ActNone, at: 6 * time.Second, runs: true},
-		{name: "a longer one after the third", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Spell{Since: now, Forced: now.Add(-30 * time.Second), Tries: 3}, want: ActNone, at: 10 * time.Second, runs: true},
-		{name: "never longer than the longest", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Spell{Since: now, Forced: now.Add(-2 * time.Minute), Tries: 90}, want: ActForceOff, runs: true},
-		{name: "one that lies ahead of the clock does not count", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Spell{Since: now, Forced: now.Add(time.Hour), Tries: 1}, want: ActForceOff, runs: true},
+		{name: "a longer one after the third", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Overlay{Since: now, Forced: now.Add(-30 * time.Second), Tries: 3}, want: ActNone, at: 10 * time.Second, runs: true},
+		{name: "never longer than the longest", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Overlay{Since: now, Forced: now.Add(-2 * time.Minute), Tries: 90}, want: ActForceOff, runs: true},
+		{name: "one that lies ahead of the clock does not count", power: protocol.PowerOn, holds: hold(resource.StopHard), was: Overlay{Since: now, Forced: now.Add(time.Hour), Tries: 1}, want: ActForceOff, runs: true},
 		{name: "firmware work", power: protocol.PowerOn, holds: hold(resource.StopHard), work: true, want: ActNone, runs: true},
 		{name: "room of the bound", power: protocol.PowerOn, holds: hold(resource.StopHard), bulk: bulk, want: ActForceOff, runs: true},
 		{name: "no room", power: protocol.PowerOn, holds: hold(resource.StopHard), bulk: full, want: ActNone, runs: true},
@@ -76,8 +76,8 @@ func TestStopUnrecorded(t *testing.T) {
 			if got.Action != row.want || at != row.at || got.Runs != row.runs {
 				t.Errorf("%s at %s, runs %t; want %s at %s, %t", got.Action, at, got.Runs, row.want, row.at, row.runs)
 			}
-			if sent := got.Action == ActForceOff; sent != (got.Spell.Forced.Equal(now) && got.Spell.Tries == row.was.Tries+1) {
-				t.Errorf("spell %+v after %+v", got.Spell, row.was)
+			if sent := got.Action == ActForceOff; sent != (got.Overlay.Forced.Equal(now) && got.Overlay.Tries == row.was.Tries+1) {
+				t.Errorf("spell %+v after %+v", got.Overlay, row.was)
 			}
 			if counts := got.Action == ActForceOff && row.name == "room of the bound"; got.Counts != counts {
 				t.Errorf("counts %t", got.Counts)
@@ -98,7 +98,7 @@ func TestUnrecordedStopIsNoted(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	ran := protocol.Observation{Power: protocol.PowerOn, StartedAt: now.Add(-9 * time.Second), ReadAt: now.Add(-8 * time.Second)}
 	p := Step(now, Snapshot{
-		Server: "n1", Passive: true, Observation: &ran, Forced: now.Add(-7 * time.Second), Settings: Settings{SoftTimeout: time.Minute, PollInterval: time.Second},
+		Server: "n1", Passive: true, Overlay: &Overlay{Ran: &ran, Forced: now.Add(-7 * time.Second), Tries: 1, Sent: 1}, Settings: Settings{SoftTimeout: time.Minute, PollInterval: time.Second},
 		Holds:  []Hold{{ActiveHold: resource.ActiveHold{ID: "h", HoldSpec: resource.HoldSpec{HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}}}}},
 		Record: Record{Shown: Shown{Power: protocol.PowerOff, Epoch: 3}, Holds: Holds{Receipts: map[string]resource.Receipt{"h": {}}}},
 		Watch:  Watch{Last: protocol.Observation{Power: protocol.PowerOff, StartedAt: now.Add(-time.Minute), ReadAt: now.Add(-time.Minute)}},

@@ -7,10 +7,12 @@ const (
 	voidNo  Voiding = "no"
 	voidRun Voiding = "run" // an earlier run of the agent has read it
 	voidGap Voiding = "gap" // the server was not read for too long
+	// voidGuard: what was read in guard mode could not be written down.
+	voidGuard Voiding = "guard"
 )
 
 // Voidings lists the reasons.
-func Voidings() []Voiding { return []Voiding{voidRun, voidGap} }
+func Voidings() []Voiding { return []Voiding{voidRun, voidGap, voidGuard} }
 
 // voidRule says whether a receipt still counts. The first row that fits decides.
 //

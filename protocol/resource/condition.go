@@ -49,7 +49,8 @@ const (
 	CondAgentUnknown        ConditionCode = "AgentUnknown"
 	CondDocumentRefused     ConditionCode = "DocumentRefused"
 	CondEntryRejected       ConditionCode = "EntryRejected"
-	CondStoreFailing        ConditionCode = "StoreFailing"
+	CondGuardMode           ConditionCode = "GuardMode"
+	CondGuardSetVolatile    ConditionCode = "GuardSetVolatile"
 	CondStale               ConditionCode = "Stale"
 	CondBMCUnreachable      ConditionCode = "BMCUnreachable"
 	CondBMCDenied           ConditionCode = "BMCDenied"
@@ -175,8 +176,9 @@ var conditions = []Condition{
 	{CondAgentUnknown, "The hub has no record of this agent", SeverityError, nil, 0, "Keep the agent running: its holds stay enforced. If the hub was emptied, or restored from a copy that is older than the agent, restore its newest copy; else join the agent again: rackctl rack join-token RACK."},
 	{CondDocumentRefused, "Document refused", SeverityError, nil, 0, "The signature, the order or the form of a document is wrong. The old document stays in force. Check that hub and agent belong together."},
 	{CondEntryRejected, "Server entry refused", SeverityError, nil, 0, "This agent cannot act on the entry, so the old entry stays in force. Upgrade the agent or correct the Server."},
-	{CondStale, "Last recorded read is old", SeverityError, []ConditionCode{CondDark, CondNoAgent, CondBMCUnreachable, CondBMCDenied, CondBMCCredentials}, 30 * time.Second, "Whether the server runs now is not known: what is said of it is older than three polls. Look at StoreFailing and the conditions of its agent and BMC; a receipt of before proves nothing of now."},
-	{CondStoreFailing, "Agent cannot write to its disk", SeverityError, nil, 0, "Free space in the agent's data folder; nothing new is accepted or powered on until it can be recorded. Held servers that come on are forced off all the same."},
+	{CondStale, "Last recorded read is old", SeverityError, []ConditionCode{CondDark, CondNoAgent, CondBMCUnreachable, CondBMCDenied, CondBMCCredentials}, 30 * time.Second, "Whether the server runs now is not known: what is said of it is older than three polls. Look at GuardMode and the conditions of its agent and BMC; a receipt of before proves nothing of now."},
+	{CondGuardMode, "Agent cannot write to its store", SeverityError, nil, 0, "The agent guards: what was held is read and forced off, and nothing else is done, promised or proved until it can be recorded. Free space in its data folder, or mend the disk; it goes on by itself. If the message says that the database is lost: rackboot-agent accept-loss --reason REASON on its host."},
+	{CondGuardSetVolatile, "Agent's guard set is in memory only", SeverityWarning, nil, 0, "If the agent's process ends while its store cannot be opened, it does not know what to guard. Put its data folder on a file system that writes in place, such as ext4 or XFS, and see that it can be written."},
 	{CondBMCUnreachable, "BMC unreachable", SeverityError, nil, 0, "Check the BMC's address, its cable and the agent's route to it. The server's state is unknown until it answers."},
 	{CondBMCDenied, "BMC not trusted, or refuses the credentials", SeverityError, nil, 0, "If the message speaks of a certificate, compare it at the BMC and correct spec.tls of the BMC resource. Else set the Secret again, or correct the credentials file at the agent. Neither is tried again until it changes, so that the BMC does not lock the account."},
 	{CondBMCCredentials, "BMC credentials missing", SeverityError, nil, 0, "Create the file that credentialsRef names in the agent's credentials folder, readable by the agent only."},
@@ -261,7 +263,7 @@ var conditions = []Condition{
 	{CondClockAhead, "Clock ahead", SeverityWarning, nil, 0, "The clock of the agent's host is ahead of the hub's, which goes on as before. Set it, and look after its time servers. Until then certificates may seem to have ended."},
 	{CondHubClock, "Hub's clock is wrong", SeverityError, nil, 0, "The hub's clock is ahead or behind, as the message says. Set it, and look after its time servers. Racks go on with what they have; agents are back within minutes of its being right."},
 	{CondClocksDiffer, "Clocks of hub and agent differ", SeverityWarning, nil, 2 * time.Minute, "Nothing tells which of the two is right; see the message for how far they are apart. Compare both with a time server and set the wrong one. The agent goes by its own clock."},
-	{CondTimeDamaged, "Agent's record of the time is damaged", SeverityWarning, nil, 0, "The file that the message names could not be read, and the agent goes by its clock, its certificate and the hub's words. See that the host's clock is right; the file is written anew within minutes of the hub's next words. Check the disk."},
+	{CondTimeDamaged, "Agent's record of the time is damaged", SeverityWarning, nil, 0, "The file that the message names could not be read or written, and the agent goes by its clock, its certificate and the hub's words. See that the host's clock is right; the file is written anew within minutes of the hub's next words. Check the disk."},
 	{CondKeysRefused, "New keys of the hub refused", SeverityError, nil, 0, "The hub shows fewer or other statements of its keys than the agent has followed. It was restored from a copy that is older than the last change of keys, or somebody forges it. Restore the hub's folder pki from a newer backup."},
 	{CondAgentCopied, "Two agents with one key", SeverityError, nil, 0, "Two processes speak with the same key in turn: the agent's disk was copied, or its data folder is used twice. Stop one. If you do not know the other, rackctl rack revoke AGENT --reason …, then rackctl rack replace-agent RACK --reason …"},
 	{CondNeedsDecision, "Somebody has to decide what is on the disk", SeverityWarning, nil, 0, "The server may have an installed system that Rackboot has no record of, so it is neither installed nor booted. To keep the system: rackctl server adopt SERVER --provisioned IMAGE@DIGEST --reason …; to install over it: rackctl server adopt SERVER --reprovision --reason …"},

@@ -83,6 +83,8 @@ const (
 	EventBootEnv           EventCode = "BootEnv"      // at the hub: refused, changed, or in force
 	EventUploadedFile      EventCode = "UploadedFile" // at the hub: uploaded, replaced or removed
 	EventBootImage         EventCode = "BootImage"    // at the hub: verified, or not
+	EventGuardMode         EventCode = "GuardMode"    // of an agent: begun, or over
+	EventLossAccepted      EventCode = "LossAccepted" // somebody says that an agent's database is lost
 )
 
 // EventCodes lists all event codes.
@@ -101,6 +103,7 @@ func EventCodes() []EventCode {
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,
 		EventImageRefused, EventAdopted, EventAttemptBegun,
 		EventSafeStopped, EventResumed, EventDiscovery, EventGroup, EventBootEnv, EventUploadedFile, EventBootImage,
+		EventGuardMode, EventLossAccepted,
 	}
 }
 

@@ -48,26 +48,29 @@ type Pair struct {
 
 // place is where one slot lies.
 type place struct {
-	file *os.File
+	file *os.File // nil where it could only be read, or not even that
 	room int // for a record, in bytes
 }
 
 // Open opens the pair, or makes one. That one slot is not whole is what a crash leaves, and is
-// mended by the next write. Errors: unavailable (the disk, or no room for a new pair), internal
-// with [ErrDamaged] (something is there, and no slot is whole).
+// mended by the next write. A record that is there is read also where nothing can be written.
+// Errors: unavailable (the disk, or no room for a new pair), internal with [ErrDamaged] (something
+// is there, and no slot is whole).
 func Open(cfg Config) (*Pair, error) {
 	const op = "open slots"
 	p := &Pair{cfg: cfg, inPlace: writesInPlace(cfg.Dir)}
 	var found [2]slot
 	var whole, empty [2]bool
+	var errs []error
 	for i := range p.slots {
 		raw, err := p.open(i)
-		if err != nil {
-			return nil, errors.Join(protocol.Errorf(protocol.CodeUnavailable, op, "%w", err).
-				WithHint("look at the space on the disk of %s, and whether it can be written to", cfg.Dir), p.Close())
-		}
+		errs = append(errs, err)
 		found[i], whole[i] = decode(raw)
 		empty[i] = blank(raw)
+	}
+	if err := errors.Join(errs...); err != nil && !whole[0] && !whole[1] {
+		return nil, errors.Join(protocol.Errorf(protocol.CodeUnavailable, op, "%w", err).
+			WithHint("look at the space on the disk of %s, and whether it can be written to", cfg.Dir), p.Close())
 	}
 	for i, s := range found {
 		if whole[i] && (!p.has || s.sequence > p.sequence) {
@@ -100,8 +103,11 @@ func (p *Pair) open(i int) ([]byte, error) {
 		return nil, err
 	}
 	f, err := os.OpenFile(p.path(i), os.O_WRONLY, 0)
+	if err != nil {
+		return raw, err
+	}
 	p.slots[i] = place{f, len(raw) - headerSize}
-	return raw, err
+	return raw, nil
 }
 
 // InPlace reports whether the file system writes in place, so that a record that fits can be
@@ -144,6 +150,11 @@ func (p *Pair) Write(data []byte) error {
 // put writes one slot, and makes a larger one if it must.
 func (p *Pair) put(i int, raw []byte) error {
 	s := &p.slots[i]
+	if s.file == nil { // it could not be opened
+		if _, err := p.open(i); err != nil {
+			return err
+		}
+	}
 	if len(raw) <= headerSize+s.room {
 		_, err := s.file.WriteAt(raw, 0)
 		return errors.Join(err, s.file.Sync())

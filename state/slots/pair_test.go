@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"rackboot/protocol"
@@ -93,6 +94,26 @@ func TestOneSlotIsDamaged(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What is there is read also where nothing can be written, and written again when that is over.
+func TestReadOnly(t *testing.T) {
+	statetest.SmallDisk(t, 1, func(t *testing.T, dir string) {
+		first := open(t, dir, 100)
+		write(t, first, []byte("text"))
+		must(t, first.Close())
+		must(t, os.Remove(filepath.Join(dir, "guard.1")))
+		must(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+		p := open(t, dir, 100)
+		holds(t, p, []byte("text"))
+		if err := p.Write([]byte("more")); protocol.CodeOf(err) != protocol.CodeUnavailable {
+			t.Errorf("it is written: %v", err)
+		}
+		must(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT, ""))
+		write(t, p, []byte("more"))
+		flip(t, filepath.Join(dir, "guard.0"), 58)
+		holds(t, open(t, dir, 100), []byte("more"))
+	})
 }
 
 func TestBothSlotsAreDamaged(t *testing.T) {

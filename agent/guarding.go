@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rackboot/agent/guard"
+	"rackboot/agent/reports"
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+	"rackboot/state"
+)
+
+// ErrStore is in the chain of Run's error where the store has failed for good: it is to be opened
+// anew, and the agent made anew over what that gives.
+var ErrStore = errors.New("the store has failed, and is to be opened anew")
+
+// guardTry is how often it is tried in guard mode to write to the store.
+const guardTry = time.Second
+
+// brokenAfter is how many tries in a row show that the store does not heal by itself.
+const brokenAfter = 3
+
+// guarding is the agent's guard mode: it begins with a store that fails, and is left by a write.
+type guarding struct {
+	guard   *guard.Guard
+	owned   bool // whoever made the guard opens the store anew
+	clock   state.Clock
+	store   *store.Store
+	reports *reports.Room
+	agent   *Agent
+	begun   chan struct{}
+}
+
+// openGuard opens the agent's store, watched by its guard. A guard mode that an earlier store
+// has begun is over when this one took what is to be recorded first.
+func openGuard(cfg Config, newID func() string) (g *guarding, err error) {
+	g = &guarding{guard: cfg.Guard, owned: cfg.Guard != nil, clock: cfg.Clock, begun: make(chan struct{}, 1)}
+	if g.guard == nil {
+		g.guard = guard.Open(guard.Config{Agent: cfg.Agent, Clock: cfg.Clock, Logger: cfg.Logger})
+	}
+	open := func() error {
+		g.store, err = store.Open(store.Config{
+			DB: g.guard.Store(cfg.DB), Guard: g.guard, NewID: newID, Crash: cfg.Crash, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 },
+		})
+		return err
+	}
+	if m, on := g.guard.Mode(); !on || m.Frozen {
+		return g, open()
+	}
+	return g, g.guard.Attempt(func(m guard.Mode) error {
+		if err := open(); err != nil {
+			return err
+		}
+		_, err := g.store.Return(m, g.clock())
+		return err
+	})
+}
+
+// begin has the agent told of guard modes from now on.
+func (g *guarding) begin(a *Agent) {
+	g.agent, g.reports = a, a.reports
+	g.guard.Notify(g.changed)
+	if g.guard.On() {
+		g.changed()
+	}
+}
+
+// changed says that guard mode is, and that nothing is proved: at once, and of all servers.
+func (g *guarding) changed() {
+	m, on := g.guard.Mode()
+	if !on {
+		return
+	}
+	g.reports.Raise(resource.CondGuardMode, m.Cause)
+	g.reports.Unprove("the agent is in guard mode: it reads and forces off, and cannot record what would prove it")
+	g.agent.loops.LookAtAll()
+	select {
+	case g.begun <- struct{}{}:
+	default:
+	}
+}
+
+// recorded clears what was said of the store: something was written.
+func (g *guarding) recorded() {
+	if !g.guard.On() {
+		g.reports.Clear(resource.CondGuardMode)
+	}
+}
+
+// run leaves guard mode when the store can be written again, until ctx ends.
+func (g *guarding) run(ctx context.Context) error {
+	for {
+		g.sayVolatile()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-g.guard.Dirty():
+			if err := wait(ctx, guard.FlushAfter); err != nil {
+				g.guard.Flush() // the last of it
+				return nil
+			}
+			g.guard.Flush()
+		case <-g.begun:
+			if err := g.leave(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// leave returns when guard mode is over, or ctx.
+func (g *guarding) leave(ctx context.Context) error {
+	for failed := 0; ; {
+		m, on := g.guard.Mode()
+		if !on || m.Frozen { // who has frozen it opens another
+			return nil
+		}
+		var held []string
+		err := g.guard.Attempt(func(m guard.Mode) (err error) {
+			held, err = g.store.Return(m, g.clock())
+			return err
+		})
+		if err == nil {
+			return g.over(held)
+		}
+		if failed++; !broken(err) {
+			failed = 0
+		}
+		if g.owned && failed >= brokenAfter {
+			return errors.Join(ErrStore, err)
+		}
+		if wait(ctx, guardTry) != nil {
+			return nil
+		}
+	}
+}
+
+// over goes on as ever. held are servers with holds that came meanwhile.
+func (g *guarding) over(held []string) error {
+	g.reports.Prove()
+	g.reports.Clear(resource.CondGuardMode)
+	err := g.agent.index.read()
+	if err != nil {
+		g.agent.log.Error("cannot read what is on disk", "err", err)
+	}
+	g.agent.link.Restart() // its next Hello says that it has a store
+	g.agent.lookAt(held)
+	g.agent.loops.LookAtAll()
+	return nil
+}
+
+// sayVolatile says whether the guard set would survive the process.
+func (g *guarding) sayVolatile() {
+	if why := g.guard.Volatile(); why != "" {
+		g.reports.Raise(resource.CondGuardSetVolatile, why)
+	} else {
+		g.reports.Clear(resource.CondGuardSetVolatile)
+	}
+}
+
+// broken says whether a store that fails so does not heal by itself.
+func broken(err error) bool {
+	return errors.Is(err, state.ErrClosed) || protocol.CodeOf(err) == protocol.CodeInternal
+}
+
+// wait returns nil after d, or why ctx has ended.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// Guarding reports whether the agent is in guard mode.
+func (a *Agent) Guarding() bool { return a.guarding.guard.On() }

@@ -1,0 +1,278 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rackboot/agent/guard"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+	"rackboot/state"
+)
+
+const keyTerm = "meta/term"
+
+// guarded says whether a key is of the guard set, or may be.
+func guarded(key string) bool {
+	switch key {
+	case keyIncarnation, keyTerm, keyFence, keyEnded, keyReplaced, keyRack:
+		return true
+	}
+	for _, prefix := range []string{docs, tombstoneKey(""), keyHolds, keyIntents, keyRecords, credentialsKey(""), accountKey("")} {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// guardChange is what writes change of the guard set, as a transaction shows it that has them.
+func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, any bool, err error) {
+	c = guard.Change{Shared: map[string]json.RawMessage{}, Servers: map[string]guard.Server{}}
+	servers := map[string]bool{}
+	for _, w := range writes {
+		switch server, held := serverOf(w.key, set); {
+		case held:
+			servers[server] = true
+		case w.key == keyIncarnation:
+			c.Incarnation = string(w.value)
+		case w.key == keyRack:
+			if c.Shared[w.key], err = guardRack(w.value); err != nil {
+				return c, false, err
+			}
+		case strings.HasPrefix(w.key, credentialsKey("")), strings.HasPrefix(w.key, accountKey("")):
+			_, bmc, _ := strings.Cut(w.key, "/")
+			for name, s := range set.Servers {
+				servers[name] = servers[name] || s.BMC == bmc
+			}
+		case strings.HasPrefix(w.key, keyIntents), strings.HasPrefix(w.key, keyRecords), !guarded(w.key):
+		default:
+			c.Shared[w.key] = w.value
+			c.AtOnce = c.AtOnce || w.key == keyEnded || w.key == keyReplaced
+		}
+	}
+	for name, is := range servers {
+		if !is {
+			continue
+		}
+		if c.Servers[name], err = guardServer(t, name); err != nil {
+			return c, false, err
+		}
+	}
+	return c, c.Incarnation != "" || len(c.Shared) > 0 || len(c.Servers) > 0, nil
+}
+
+// serverOf is the held server that a key is of.
+func serverOf(key string, set guard.Set) (server string, held bool) {
+	if rest, is := strings.CutPrefix(key, keyHolds); is {
+		server, _, _ = strings.Cut(rest, "/")
+		return server, true
+	}
+	for _, prefix := range []string{keyIntents, keyRecords} {
+		if name, is := strings.CutPrefix(key, prefix); is {
+			_, held = set.Servers[name]
+			return name, held
+		}
+	}
+	return "", false
+}
+
+// guardRack are the times of a rack. In guard mode no segment is served.
+func guardRack(raw []byte) (json.RawMessage, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	r, err := decode[message.RackIntent](keyRack, raw)
+	if err != nil {
+		return nil, err
+	}
+	r.Segments, r.SafeStop, r.Keep = nil, nil, nil
+	return json.Marshal(r)
+}
+
+// guardServer is what guarding needs of a server.
+func guardServer(t state.Txn, name string) (s guard.Server, err error) {
+	s.Holds = map[string]guard.Hold{}
+	prefix := keyHolds + name + "/"
+	if err := t.Scan(prefix, func(key string, raw []byte) error {
+		s.Holds[key[len(prefix):]] = guard.Hold{Value: raw}
+		return nil
+	}); err != nil || len(s.Holds) == 0 {
+		return s, err
+	}
+	in, named, err := get[Intent](t, keyIntents+name)
+	if err != nil {
+		return s, err
+	}
+	if named {
+		i := in.ServerIntent
+		in.ServerIntent = message.ServerIntent{
+			Server: i.Server, UID: i.UID, BMC: i.BMC, SystemURI: i.SystemURI, Segment: i.Segment, BootMAC: i.BootMAC, MACs: i.MACs,
+			UUID: i.UUID, Architecture: i.Architecture, Identity: i.Identity, Firmware: i.Firmware,
+		}
+		if s.Intent, err = json.Marshal(in); err != nil {
+			return s, err
+		}
+		s.BMC = in.BMC.Name
+		if s.Secret, _, err = get[json.RawMessage](t, credentialsKey(s.BMC)); err != nil {
+			return s, err
+		}
+		if s.Account, _, err = get[json.RawMessage](t, accountKey(s.BMC)); err != nil {
+			return s, err
+		}
+	}
+	r, _, err := get[decide.Record](t, keyRecords+name)
+	if err != nil {
+		return s, err
+	}
+	s.Proved = slices.Sorted(maps.Keys(r.Holds.Receipts))
+	s.Record, err = json.Marshal(decide.Record{Server: name, Identity: r.Identity, Shown: decide.Shown{Power: r.Shown.Power, Epoch: r.Shown.Epoch}})
+	return s, err
+}
+
+// guardSet is the whole guard set of a store.
+func guardSet(t state.Txn) (set guard.Set, err error) {
+	id, err := incarnation(t)
+	if err != nil {
+		return set, err
+	}
+	set.Incarnations, set.Shared, set.Servers = []string{id}, map[string]json.RawMessage{}, map[string]guard.Server{}
+	share := func(key string, raw []byte) error {
+		if key == keyRack {
+			raw, err = guardRack(raw)
+		}
+		set.Shared[key] = raw
+		return err
+	}
+	for _, key := range []string{keyTerm, keyFence, keyEnded, keyReplaced, keyRack} {
+		raw, found, err := get[json.RawMessage](t, key)
+		if err != nil {
+			return set, err
+		}
+		if found {
+			if err := share(key, raw); err != nil {
+				return set, err
+			}
+		}
+	}
+	if err := errors.Join(t.Scan(docs, share), t.Scan(tombstoneKey(""), share)); err != nil {
+		return set, err
+	}
+	holds, err := scan[decide.Hold](t, keyHolds)
+	if err != nil {
+		return set, err
+	}
+	for _, h := range holds {
+		if _, done := set.Servers[h.Server]; !done {
+			if set.Servers[h.Server], err = guardServer(t, h.Server); err != nil {
+				return set, err
+			}
+		}
+	}
+	return set, nil
+}
+
+// Seed is what a store has in guard mode that cannot be opened: the pairs of a guard set. Holds
+// that are coming are not in it: they were not enforced.
+func Seed(set guard.Set) (map[string][]byte, error) {
+	digest, err := segmentsDigest(nil)
+	if err != nil {
+		return nil, err
+	}
+	segments, err := json.Marshal(Segments{SegmentTrial: decide.SegmentTrial{Confirmed: digest}})
+	if err != nil {
+		return nil, err
+	}
+	pairs := map[string][]byte{keySegments: segments, keyBegan: []byte("0")}
+	if len(set.Incarnations) > 0 {
+		pairs[keyIncarnation] = []byte(set.Incarnations[0])
+	}
+	for key, v := range set.Shared {
+		pairs[key] = v
+	}
+	for name, s := range set.Servers {
+		for key, v := range map[string][]byte{keyIntents + name: s.Intent, keyRecords + name: s.Record, credentialsKey(s.BMC): s.Secret, accountKey(s.BMC): s.Account} {
+			if len(v) > 0 {
+				pairs[key] = v
+			}
+		}
+		for id, h := range s.Holds {
+			if !h.Coming {
+				pairs[keyHolds+name+"/"+id] = h.Value
+			}
+		}
+	}
+	return pairs, nil
+}
+
+// adopt enforces the holds that the guard set has and the store does not: a write of them was cut
+// short, or refused in guard mode. The caller's transaction is to be on disk before anything is
+// decided.
+func adopt(t state.Txn, g Guard, events *Events) (adopted []string, err error) {
+	for _, server := range g.Newcomers() {
+		for _, raw := range g.Coming(server) {
+			h, err := decode[decide.Hold](keyHolds+server, raw)
+			if err != nil {
+				return nil, err
+			}
+			_, lies, err := get[decide.Hold](t, keyHolds+server+"/"+h.ID)
+			if err != nil {
+				return nil, err
+			}
+			_, released, err := get[tombstone](t, tombstoneKey(h.ID))
+			if err != nil {
+				return nil, err
+			}
+			if lies || released {
+				continue
+			}
+			if err := put(t, keyHolds+server+"/"+h.ID, h); err != nil {
+				return nil, err
+			}
+			adopted = append(adopted, server)
+			if err := events.append(t, resource.Event{
+				At: h.EnforcedAt, Server: server, Code: resource.EventHoldEnforced,
+				Message: fmt.Sprintf("hold %s by %s, %s, guarded until it could be recorded", h.ID, h.Owner, h.Mode),
+			}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return adopted, nil
+}
+
+// Coming are holds of a server that are guarded and could not be recorded.
+func (s *Servers) Coming(server string) (holds []decide.Hold) {
+	if s.disk.guard == nil {
+		return nil
+	}
+	for _, raw := range s.disk.guard.Coming(server) {
+		if h, err := decode[decide.Hold](keyHolds+server, raw); err == nil {
+			holds = append(holds, h)
+		}
+	}
+	return holds
+}
+
+// Return is what is recorded first when a guard mode is over: that it was, and the holds that
+// came in it. held are the servers of those.
+func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
+	happened := []resource.Event{{At: m.Since, Code: resource.EventGuardMode, Message: "began: " + m.Cause}}
+	if m.Accepted != "" {
+		happened = append(happened, resource.Event{At: now, Code: resource.EventLossAccepted, Message: m.Accepted})
+	}
+	happened = append(happened, resource.Event{At: now, Code: resource.EventGuardMode, Message: "over after " + now.Sub(m.Since).Round(time.Second).String()})
+	err = s.disk.update(func(t state.Txn) (err error) {
+		if held, err = adopt(t, s.disk.guard, s.Events); err != nil {
+			return err
+		}
+		return s.Events.appendAll(t, happened)
+	})
+	return held, err
+}
