@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"rackboot/hub/reports"
 	"rackboot/hub/store"
@@ -27,7 +28,10 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return false, nil
 	}
-	c.overtook(name, l, m)
+	guards := c.reportsGuard(name, l, m)
+	if !guards {
+		c.overtook(name, l, m)
+	}
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
 	found := false
 	news, changed, have := []resource.ServerReport(nil), false, true
@@ -58,7 +62,9 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 	ready := false
 	c.contacts.with(name, func(k *contact) {
 		was := k.progress.stage
-		k.progress.reported(m.Session, m.Shard, m.Shards, now)
+		if !guards {
+			k.progress.reported(m.Session, m.Shard, m.Shards, now)
+		}
 		ready = k.progress.stage != was
 	})
 	if ready {
@@ -83,4 +89,18 @@ func rackOf(s *store.Store, rack string) reports.Rack {
 		in, err := s.Objects.RackOf(server)
 		return err == nil && in == rack
 	}}
+}
+
+// reportsGuard takes what a report that counts says of guard mode. It can begin it, and not end it:
+// it may be of before.
+func (c *hearing) reportsGuard(agent string, l *store.Ledger, m message.Report) (known bool) {
+	known = c.contacts.see(agent).guarding.known()
+	says := slices.ContainsFunc(m.Conditions, func(s resource.ConditionState) bool { return s.Code == resource.CondGuardMode })
+	switch {
+	case says && !known:
+		c.sessions.guards(agent)
+	case !says && known:
+		c.sessions.askSlowly(agent, m.Session, l) // its answer tells
+	}
+	return known || says
 }

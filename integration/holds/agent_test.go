@@ -6,12 +6,14 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"net"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	rackagent "rackboot/agent"
+	"rackboot/agent/guard"
 	agentsecret "rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -20,6 +22,7 @@ import (
 	"rackboot/protocol/resource"
 	"rackboot/protocol/sealbox"
 	"rackboot/protocol/wire"
+	agentstate "rackboot/state"
 	"rackboot/state/statetest"
 )
 
@@ -30,6 +33,9 @@ type agent struct {
 	name   string
 	signer *wire.Signer
 	disk   *statetest.Memory
+	harm   string // what is wrong with the disk; empty is nothing
+	slots  string // the folder of the guard set, which outlives the agent as the disk does
+	guard  *guard.Guard
 
 	*process
 	core   *rackagent.Agent
@@ -62,15 +68,36 @@ func (o *orders) since(n int) []order {
 	return append([]order(nil), o.all[n:]...)
 }
 
-func (a *agent) start() {
+func (a *agent) start() { a.begin(nil) }
+
+// begin starts the agent; g is nil for a new process, else what the one goes on with that was made
+// over another store, as agent/daemon does.
+func (a *agent) begin(g *guard.Guard) {
 	s := a.site
 	s.t.Helper()
 	if a.process != nil {
 		a.disk = a.disk.Copy()
+	} else {
+		a.slots = s.t.TempDir()
 	}
 	disk := a.disk
-	a.process = newProcess(s.ctx, func() { a.disk = disk.Copy() }, func(err error) { s.t.Errorf("agent: %v", err) })
+	disk.SetFull(a.harm == "full")
+	disk.SetBroken(a.harm == "broken")
+	a.process = newProcess(s.ctx, func() {
+		a.disk = disk.Copy()
+		a.keepSlots()
+	}, func(err error) { s.t.Errorf("agent: %v", err) })
 	p := a.process
+	crash := func(point string) {
+		if a.crash != "" && a.crash == point {
+			a.crash = ""
+			p.die()
+		}
+	}
+	if a.guard = g; g == nil {
+		a.guard = guard.Open(guard.Config{Agent: a.name, Dir: a.slots, Clock: s.clock.now, Logger: s.log.With("process", "agent"), Crash: crash})
+	}
+	db := a.open(disk)
 	seed := sha256.Sum256([]byte(a.name)) // any 32 bytes are an X25519 key
 	sealKey, err := sealbox.ParseKey(seed[:])
 	if err != nil {
@@ -80,13 +107,13 @@ func (a *agent) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	sessions := store.NewSessions(disk, keeper)
+	sessions := store.NewSessions(db, keeper)
 	dialer, err := redfish.New(redfish.Config{Logger: s.log, Sessions: sessions, DialContext: s.dialBMC})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	a.core, err = rackagent.New(rackagent.Config{
-		Agent: a.name, Rack: rackName, Version: "test", DB: disk, Blobs: s.blobs, Signer: a.signer,
+		Agent: a.name, Rack: rackName, Version: "test", DB: db, Guard: a.guard, Blobs: s.blobs, Signer: a.signer,
 		HubKeys: []ed25519.PublicKey{s.hubSigner.Public()}, Credentials: credentials{}, Puller: allLocal{}, Sessions: sessions,
 		OpenBMC: func(t bmc.Target) (bmc.Driver, error) {
 			d, err := dialer.Open(t)
@@ -111,12 +138,7 @@ func (a *agent) start() {
 		},
 		ReportEvery: 30 * time.Second,
 		Clock:       s.clock.now, Random: rand.Reader, Logger: s.log.With("process", "agent"), Registerer: prometheus.NewRegistry(),
-		Crash: func(point string) {
-			if a.crash != "" && a.crash == point {
-				a.crash = ""
-				p.die()
-			}
-		},
+		Crash: crash,
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -135,6 +157,43 @@ func (a *agent) start() {
 			}))
 		},
 	})
+}
+
+// open opens the disk as agent/daemon does: one that has no room does not open, and the guard set
+// is in its place.
+func (a *agent) open(disk *statetest.Memory) agentstate.Store {
+	if a.harm == "" {
+		a.guard.Thaw()
+		return disk
+	}
+	why := protocol.Errorf(protocol.CodeUnavailable, "open store", "the disk is %s", a.harm)
+	a.guard.Begin(why, true)
+	set, _ := a.guard.Set()
+	pairs, err := store.Seed(set)
+	if err != nil {
+		a.site.t.Fatal(err)
+	}
+	return guard.Freeze(pairs, why)
+}
+
+// keepSlots keeps the guard set as it is now from what the dead still write.
+func (a *agent) keepSlots() {
+	to := a.site.t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(a.slots)); err != nil {
+		a.site.t.Error(err)
+	}
+	a.slots = to
+}
+
+// befall makes something wrong with the disk, or nothing any more.
+func (a *agent) befall(harm string) {
+	a.harm = harm
+	a.disk.SetFull(harm == "full")
+	a.disk.SetBroken(harm == "broken")
+	if harm == "" && a.guard.Frozen() {
+		a.stop()
+		a.begin(a.guard)
+	}
 }
 
 // stop ends the agent as a signal would, or buries one that has died.

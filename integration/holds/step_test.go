@@ -31,7 +31,7 @@ type step struct {
 	Tamper *tamperStep   `yaml:"tamper"`
 	Agent  string        `yaml:"agent"`  // stop, start, restart, freeze, thaw, or die at a crash point
 	Hub    string        `yaml:"hub"`    // away, back
-	Disk   string        `yaml:"disk"`   // the agent's: full, broken (nothing can be read), room
+	Disk   string        `yaml:"disk"`   // the agent's: full, broken (nothing can be read), gone (at its next start), room
 	Revoke bool          `yaml:"revoke"` // the agent, at the hub
 	BMC    *bmcQuirks    `yaml:"bmc"`
 	Fault  *faultStep    `yaml:"fault"`
@@ -169,9 +169,10 @@ func (s *site) do(st step) error {
 		s.net.cut()
 	case st.Hub == "back":
 		s.net.heal()
-	case st.Disk == "full", st.Disk == "broken", st.Disk == "room":
-		s.agent.disk.SetFull(st.Disk == "full")
-		s.agent.disk.SetBroken(st.Disk == "broken")
+	case st.Disk == "full", st.Disk == "broken", st.Disk == "gone":
+		s.agent.befall(st.Disk)
+	case st.Disk == "room":
+		s.agent.befall("")
 	case st.Revoke:
 		_, err := s.hub.control.Members.Revoke(s.ctx, s.agent.name, protoapi.EndRequest{Reason: "it is elsewhere"}, "admin")
 		return refused("revoke", err, "")
