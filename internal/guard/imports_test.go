@@ -43,8 +43,9 @@ func layers() []layer {
 		{"state/badger", []string{"protocol", "state"}, "a store; its errors carry codes"},
 		{"state/file", []string{"protocol", "state"}, "replaces files; who writes one may import it, so that it is done in one way"},
 		{"state/slots", []string{"protocol", "state", "state/file"}, "one record in room that was taken beforehand"},
+		{"state/heads", []string{"protocol"}, "what a store had, by itself: pure, so that whoever keeps one can compare it"},
 		{"state/blob", []string{"protocol", "state", "state/file"}, "a store; its errors carry codes"},
-		{"state/jetstream", []string{"protocol", "state"}, "a store; its errors carry codes"},
+		{"state/jetstream", []string{"protocol", "state", "state/heads"}, "a store; its errors carry codes"},
 		{"state/clock", nil, "the host's time, in one place so that tests of whole sites can step it"},
 		{"state/statetest", []string{"protocol", "state"}, "one conformance suite for every store"},
 
