@@ -124,7 +124,7 @@ func TestJudge(t *testing.T) {
 		if strings.Join(got, ", ") != row.want || row.want == "-" {
 			t.Errorf("%s: %v, want %s", name, got, row.want)
 		}
-		if l.String() == "" || protocol.CodeOf(l.Err("read")) != protocol.CodeUnavailable || protocol.HintOf(l.Err("read")) == "" {
+		if l.Error() == "" || protocol.CodeOf(l.Err("read")) != protocol.CodeUnavailable || protocol.HintOf(l.Err("read")) == "" {
 			t.Errorf("%s: %q says nothing", name, l)
 		}
 	}

@@ -243,8 +243,8 @@ func (l *Loss) ByKind() map[string]int {
 // maxNamed bounds the kinds that a sentence names.
 const maxNamed = 8
 
-// String says what was lost in one sentence.
-func (l *Loss) String() string {
+// Error says what was lost in one sentence.
+func (l *Loss) Error() string {
 	var what []string
 	switch {
 	case l.All:
@@ -277,5 +277,5 @@ const Hint = "put the newest copy of the hub's folder in its place; or go on wit
 
 // Err refuses something because of the loss. The code is unavailable.
 func (l *Loss) Err(op string) *protocol.Error {
-	return protocol.Errorf(protocol.CodeUnavailable, op, "the hub's store has lost what was acknowledged, and the hub only reads: %s", l).WithHint("%s", Hint)
+	return protocol.Errorf(protocol.CodeUnavailable, op, "the hub's store has lost what was acknowledged, and the hub only reads: %w", l).WithHint("%s", Hint)
 }

@@ -102,3 +102,18 @@ func (a *aging) old() []going {
 
 // ours reports whether a subject is that of no key and no record.
 func (st *stream) ours(subject string) bool { return strings.HasPrefix(subject[len(st.prefix):], "$") }
+
+// Drop takes keys away whose newest message cannot be read, with all that there is of them, so that they can be
+// created again. Nothing is said of it: whoever has seen them is to list again.
+func (k *KV) Drop(ctx context.Context, keys []string) error {
+	const op = "kv drop"
+	for _, key := range keys {
+		if err := state.CheckKey(op, key); err != nil {
+			return err
+		}
+		if err := k.st.s.Purge(ctx, jetstream.WithPurgeSubject(k.st.prefix+key)); err != nil {
+			return mapError(op, key, err)
+		}
+	}
+	return nil
+}
