@@ -158,9 +158,9 @@ func TestGuardModeProperty(t *testing.T) {
 			t: t, now: time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC), power: protocol.PowerOn, up: true, released: map[string]bool{},
 			bound: rapid.IntRange(0, 1).Draw(t, "bound"),
 		}
-		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+		for range rapid.IntRange(1, 100).Draw(t, "steps") {
 			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "seconds")) * time.Second)
-			switch rapid.SampledFrom([]string{"read", "read", "read", "on", "on", "away", "full", "frozen", "back", "crash", "hold", "release", "work", "ended"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"read", "read", "on", "on", "on", "away", "full", "full", "frozen", "back", "crash", "hold", "hold", "release", "work", "ended"}).Draw(t, "step") {
 			case "read":
 			case "on":
 				w.power = protocol.PowerOn
