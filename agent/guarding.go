@@ -76,6 +76,9 @@ func (g *guarding) changed() {
 	}
 	g.reports.Raise(resource.CondGuardMode, m.Cause)
 	g.reports.Unprove("the agent is in guard mode: it reads and forces off, and cannot record what would prove it")
+	if l := g.agent.link; l != nil { // else its first Hello says so
+		l.Guards()
+	}
 	g.agent.loops.LookAtAll()
 	select {
 	case g.begun <- struct{}{}:
@@ -146,7 +149,7 @@ func (g *guarding) over(held []string) error {
 	if err != nil {
 		g.agent.log.Error("cannot read what is on disk", "err", err)
 	}
-	g.agent.link.Restart() // its next Hello says that it has a store
+	g.agent.link.Guards()
 	g.agent.lookAt(held)
 	g.agent.loops.LookAtAll()
 	return nil

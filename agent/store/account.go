@@ -14,8 +14,6 @@ type AccountChange struct {
 	Reason string              `json:"reason,omitempty"`
 }
 
-func accountKey(bmc string) string { return "account/" + bmc }
-
 // Accounts are those of BMCs.
 type Accounts struct{ disk *disk }
 

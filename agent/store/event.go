@@ -15,7 +15,6 @@ const maxEvents = 10_000
 const (
 	keyAcked = "meta/acked" // last number that was acknowledged
 	keyLast  = "meta/event" // last number that was given
-	keyBegan = "meta/began" // last number before the start since which no hub has answered
 )
 
 func eventKey(seq uint64) string { return fmt.Sprintf("event/%020d", seq) }

@@ -11,14 +11,6 @@ import (
 	"rackboot/state"
 )
 
-const keyIncarnation = "meta/incarnation"
-
-// incarnation reads the database's identity.
-func incarnation(t state.Txn) (string, error) {
-	v, err := t.Get(keyIncarnation)
-	return string(v), err
-}
-
 // IncarnationOf is that of a database; empty for one that is new.
 func IncarnationOf(db state.Store) (id string, err error) {
 	err = db.View(func(t state.Txn) error {

@@ -8,8 +8,6 @@ import (
 	"rackboot/state"
 )
 
-const probeKey = "meta/probe"
-
 // Probe writes to an agent's database and reads that again. What it writes is on disk
 // when it returns. Errors: unavailable (no room, closed), timeout if ctx ends first.
 func Probe(ctx context.Context, db state.Store, now time.Time) error {

@@ -16,8 +16,6 @@ import (
 	"rackboot/state"
 )
 
-const keySegments = "segments"
-
 // Segments is what is kept of the rack's segments beside those in force.
 type Segments struct {
 	decide.SegmentTrial

@@ -51,3 +51,9 @@ func scan[T any](t state.Txn, prefix string) (out []T, err error) {
 	})
 	return out, err
 }
+
+// incarnation reads the database's identity.
+func incarnation(t state.Txn) (string, error) {
+	v, err := t.Get(keyIncarnation)
+	return string(v), err
+}

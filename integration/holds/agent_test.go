@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,7 +78,7 @@ func (a *agent) begin(g *guard.Guard) {
 	s.t.Helper()
 	if a.process != nil {
 		a.disk = a.disk.Copy()
-	} else {
+	} else if strings.HasPrefix(s.row.ID, "W") {
 		a.slots = s.t.TempDir()
 	}
 	disk := a.disk
@@ -178,6 +179,9 @@ func (a *agent) open(disk *statetest.Memory) agentstate.Store {
 
 // keepSlots keeps the guard set as it is now from what the dead still write.
 func (a *agent) keepSlots() {
+	if a.slots == "" {
+		return
+	}
 	to := a.site.t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(a.slots)); err != nil {
 		a.site.t.Error(err)
