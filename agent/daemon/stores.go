@@ -35,7 +35,10 @@ type stores struct {
 	cfg   Config
 	log   *slog.Logger
 	guard *guard.Guard
-	reg   metrics.Registry
+	// anchor is what is known of the store beside it; nil where that cannot be had.
+	anchor *anchor
+	known  store.Anchor
+	reg    metrics.Registry
 	every time.Duration // between two tries
 
 	failed error   // why the last store was given up; nil if it was not
@@ -136,18 +139,18 @@ func (s *stores) retry(ctx context.Context) error {
 // afterwards. why is the reason for another verdict.
 func (s *stores) try() (o opened, v guard.Verdict, why error) {
 	found := guard.Found{Opens: guard.OpensWell, Set: guard.SetNone, Accepted: accepted(s.cfg.DataDir) != nil}
-	if _, has := s.guard.Set(); has {
+	if set, has := s.guard.Set(); has && len(set.Incarnations) > 0 {
 		found.Set = guard.SetWhole
 	} else if s.guard.Damaged() {
 		found.Set = guard.SetDamaged
 	}
 	if o, why = s.openBadger(); why != nil {
 		found.Opens = s.opens(why)
-	} else if found.Identity, why = s.identity(o.db); why != nil {
+	} else if found.Identity, why = s.identity(o.db); why != nil && found.Identity == "" {
 		found.Opens = guard.OpensNot
 	}
 	v = guard.Decide(found)
-	if v == guard.VerdictLost {
+	if v == guard.VerdictLost && found.Identity != guard.IdentityLess {
 		why = protocol.Errorf(protocol.CodeInternal, "open store", "the database in %s is not the one that this agent had, which may hold servers that this one knows nothing of", s.cfg.path("state")).
 			WithHint("put its own back, or its newest copy; if it is lost: rackboot-agent accept-loss --reason REASON")
 	}
@@ -156,7 +159,7 @@ func (s *stores) try() (o opened, v guard.Verdict, why error) {
 		o = opened{}
 	}
 	if v == guard.VerdictBegin {
-		if why = s.begin(why, found.Opens == guard.OpensNot); why == nil {
+		if why = s.begin(why, found.Opens == guard.OpensNot || found.Identity == guard.IdentityLess); why == nil {
 			return s.try()
 		}
 		v = guard.VerdictGuard
@@ -204,8 +207,16 @@ func (s *stores) opens(err error) guard.Opens {
 	return guard.OpensNot
 }
 
-// identity compares the store with the guard set.
+// identity compares the store with what it says of itself, with what is known of it, and with the
+// guard set. Of one that has less it says what is missing.
 func (s *stores) identity(db state.Store) (guard.Identity, error) {
+	in, err := store.Inspect(db, s.known)
+	if err != nil {
+		return "", err
+	}
+	if in.Condition.Lost() && in.Condition != store.DatabaseGone {
+		return guard.IdentityLess, lossError(s.cfg.path("state"), in)
+	}
 	id, err := store.IncarnationOf(db)
 	set, _ := s.guard.Set()
 	switch {
@@ -234,8 +245,13 @@ func (s *stores) begin(why error, aside bool) error {
 	s.log.Warn("somebody has accepted that the agent's database is lost; a new one is begun", "reason", loss.Reason, "by", loss.By, "why", why)
 	s.guard.Begin(errors.Join(errors.New("the database was lost"), why), true)
 	s.guard.Accept(fmt.Sprintf("%s says: %s", loss.By, loss.Reason))
-	if err := s.guard.Forget(); err != nil {
+	if err := s.guard.Carry(); err != nil {
 		return err
+	}
+	if s.known = (store.Anchor{}); s.anchor != nil {
+		if err := s.anchor.keep(s.known); err != nil {
+			return err
+		}
 	}
 	if !aside {
 		return nil

@@ -138,10 +138,10 @@ func (k *keep) put(s Set) error {
 }
 
 // become replaces the set in memory.
-func (k *keep) become(s Set, dirty bool) {
+func (k *keep) become(s Set, has, dirty bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.set, k.has, k.dirty = s, true, dirty
+	k.set, k.has, k.dirty = s, has, dirty
 }
 
 func (k *keep) now() (s Set, has, dirty bool) {
@@ -159,7 +159,7 @@ func (g *Guard) Ahead(c Change) {
 	defer k.writing.Unlock()
 	was, _, dirty := k.now()
 	next := was.ahead(c)
-	k.become(next, dirty)
+	k.become(next, true, dirty)
 	if !k.written.covers(next) {
 		_ = k.write(next) // Volatile says so
 	}
@@ -179,7 +179,7 @@ func (g *Guard) Behind(c Change) {
 	defer k.writing.Unlock()
 	was, _, _ := k.now()
 	next := was.behind(c)
-	k.become(next, true)
+	k.become(next, true, true)
 	g.cfg.Crash.At(PointBehind)
 	if c.AtOnce || was.loses(next) {
 		_ = k.write(next) // Volatile says so
@@ -215,22 +215,27 @@ func (g *Guard) Settle(s Set) {
 	}
 	s = s.clone()
 	s.Agent, s.Version = g.cfg.Agent, setVersion
-	k.become(s, false)
+	k.become(s, true, false)
 	_ = k.write(s) // Volatile says so
 }
 
-// Forget takes the guard set away: what it is of is lost, and somebody has said so.
-func (g *Guard) Forget() error {
+// Carry has the guard set go over to a new store: the one that it was of is lost, and somebody has
+// said so. Its holds are coming, so that the new store enforces them: that a store is lost releases
+// nothing.
+func (g *Guard) Carry() error {
 	k := g.keep
 	k.writing.Lock()
 	defer k.writing.Unlock()
+	was, _, _ := k.now()
 	if err := k.discard(); err != nil {
 		return err
 	}
-	k.mu.Lock()
-	k.set, k.has, k.dirty = Set{Version: setVersion, Agent: g.cfg.Agent}.clone(), false, false
-	k.mu.Unlock()
-	return k.open()
+	next := was.carried(g.cfg.Agent)
+	k.become(next, len(next.Servers) > 0, false)
+	if len(next.Servers) == 0 {
+		return k.open()
+	}
+	return k.write(next)
 }
 
 // Set returns the guard set; false if there is none. Nobody changes it.

@@ -79,6 +79,21 @@ func (s Set) clone() Set {
 	return s
 }
 
+// carried is what a new store takes over: the holds, which are coming to it, and how their servers
+// are reached. It is of no store.
+func (s Set) carried(agent string) Set {
+	next := Set{Version: setVersion, Agent: agent}.clone()
+	for name, v := range s.Servers {
+		holds := map[string]Hold{}
+		for id, h := range v.Holds {
+			holds[id] = Hold{Value: h.Value, Coming: true}
+		}
+		v.Holds, v.Proved = holds, nil
+		next.Servers[name] = v
+	}
+	return next
+}
+
 // Change is what a transaction of the store changes of it.
 type Change struct {
 	// Incarnation is a new one; empty changes nothing.

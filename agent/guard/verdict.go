@@ -29,6 +29,7 @@ const (
 	IdentitySame  Identity = "same"
 	IdentityOther Identity = "other" // of a guard set that is damaged or none: any
 	IdentityNone  Identity = "none"  // the store has none: it is new
+	IdentityLess  Identity = "less"  // whatever it is of: it has less than it had, or not what was written
 )
 
 // Verdict is what becomes of a store at the start.
@@ -59,6 +60,8 @@ type Found struct {
 //	newer    | *       | *        | *        | refuse
 //	fails    | *       | *        | no       | guard
 //	fails    | *       | *        | yes      | begin
+//	opens    | *       | less     | no       | lost
+//	opens    | *       | less     | yes      | begin
 //	opens    | none    | *        | *        | serve
 //	opens    | whole   | same     | *        | serve
 //	opens    | damaged | same     | *        | serve
@@ -75,6 +78,10 @@ func Decide(f Found) Verdict {
 	case f.Opens == OpensNot && !f.Accepted:
 		return VerdictGuard
 	case f.Opens == OpensNot:
+		return VerdictBegin
+	case f.Identity == IdentityLess && !f.Accepted:
+		return VerdictLost
+	case f.Identity == IdentityLess:
 		return VerdictBegin
 	case f.Set == SetNone, f.Identity == IdentitySame, f.Set == SetDamaged && f.Identity == IdentityOther:
 		return VerdictServe
