@@ -26,7 +26,6 @@ import (
 	"rackboot/agent/trace"
 	"rackboot/agent/trial"
 	"rackboot/protocol/resource"
-	"rackboot/protocol/wire"
 )
 
 // Agent serves one rack. Make it with New, then call Run once.
@@ -35,8 +34,7 @@ type Agent struct {
 	log   *slog.Logger
 	store *store.Store
 
-	guarding    *guarding
-	destructive *wire.Verifier // opens approvals
+	guarding *guarding
 
 	files   *files.Room
 	boot    *boot.Room
@@ -68,7 +66,7 @@ func New(cfg Config) (*Agent, error) {
 		cfg.ReportEvery = resource.ReportEvery
 	}
 	a := &Agent{
-		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent), destructive: wire.NewVerifier(cfg.Destructive.Keys...),
+		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent),
 		loops: server.NewLoops(),
 	}
 	if cfg.Sessions != nil {

@@ -61,11 +61,12 @@ func (a *Agent) takeApprovals(d message.HoldDoc, leaf string) ([]string, error) 
 	if len(a.cfg.Destructive.Keys) == 0 {
 		return nil, nil
 	}
+	destructive := wire.NewVerifier(a.cfg.Destructive.Keys...)
 	refused := map[string]string{} // reason by what is known of the approval
 	var all []resource.Approval
 	for i, sealed := range d.Approvals {
 		var m resource.Approval
-		switch err := wire.Open(a.destructive, wire.FactApproval, sealed, &m); {
+		switch err := wire.Open(destructive, wire.FactApproval, sealed, &m); {
 		case i >= resource.MaxApprovals:
 			refused["others"] = string(decide.ApprovalNoRoom)
 		case err != nil:

@@ -183,3 +183,9 @@ func wait(ctx context.Context, d time.Duration) error {
 
 // Guarding reports whether the agent is in guard mode.
 func (a *Agent) Guarding() bool { return a.guarding.guard.On() }
+
+// Head says what the agent's store has, and Anchor also by which names.
+func (a *Agent) Head() store.Head { return a.store.Head() }
+
+// Anchor is what somebody else is to know of the store.
+func (a *Agent) Anchor() (store.Anchor, error) { return a.store.Anchor() }

@@ -71,7 +71,13 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if why := g.Volatile(); why != "" {
 		log.Warn("the guard set would not survive the process", "why", why)
 	}
-	stores := &stores{cfg: c, log: log, guard: g, reg: reg, every: cmp.Or(o.ReopenEvery, reopenElse)}
+	anchored, known, failed := openAnchor(c.DataDir, o.Crash, log)
+	if failed != nil {
+		log.Error("what is known of the store beside it cannot be had; that the store has less than it had is noticed less surely", "err", failed)
+	} else {
+		defer func() { err = errors.Join(err, anchored.close()) }()
+	}
+	stores := &stores{cfg: c, anchor: anchored, known: known, log: log, guard: g, reg: reg, every: cmp.Or(o.ReopenEvery, reopenElse)}
 	p := &program{cfg: c, opts: o, log: log, reg: reg, id: id, keep: keep, guard: g, stores: stores}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return fdlimit.Watch(ctx, log, reg) })

@@ -101,6 +101,8 @@ func (p *program) serve(ctx context.Context, s opened) (err error) {
 	}
 	if s.frozen {
 		group.Go(func() error { return p.stores.retry(ctx) })
+	} else if anchor := p.stores.anchor; anchor != nil {
+		group.Go(func() error { return anchor.follow(ctx, a) })
 	}
 	group.Go(func() error {
 		return a.Run(ctx, func() {

@@ -214,7 +214,7 @@ func (s *stores) identity(db state.Store) (guard.Identity, error) {
 	if err != nil {
 		return "", err
 	}
-	if in.Condition.Lost() && in.Condition != store.DatabaseGone {
+	if in.Condition.Lost() {
 		return guard.IdentityLess, lossError(s.cfg.path("state"), in)
 	}
 	id, err := store.IncarnationOf(db)

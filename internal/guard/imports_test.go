@@ -103,7 +103,7 @@ func layers() []layer {
 		{"agent/trace", []string{"protocol", "protocol/decide", "protocol/resource", "netboot", "state", "agent/store"}, "a room: what was seen of power-ons; nothing is decided by it"},
 		{"agent/trial", []string{"protocol/decide", "protocol/resource", "state", "agent/reports", "agent/store"}, "a room: changed segments are tried; what serves them it knows as an interface"},
 		{"agent/secret", []string{"protocol", "protocol/message", "protocol/resource", "protocol/sealbox", "agent/store"}, "has the agent's key; it knows no driver and no document"},
-		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "fdlimit", "internal/metrics", "ready", "state/clock"}), "puts an agent together from its file"},
+		{"agent/daemon", slices.Concat(agent, []string{"agent", "agent/secret", "state/slots", "fdlimit", "internal/metrics", "ready", "state/clock"}), "puts an agent together from its file"},
 
 		{"hub/plan", []string{"protocol", "protocol/message", "protocol/resource", "protocol/decide"}, "the hub's decisions are pure"},
 		{"hub/plan/bootimages", []string{"protocol", "protocol/message", "protocol/resource"}, "which image a group is to have is pure"},

@@ -1,0 +1,167 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/state/badger"
+)
+
+// Finding is one thing that is wrong in an agent's folder.
+type Finding struct {
+	Code  FindingCode `json:"code"`
+	Where string      `json:"where"` // a file, or a key of the store
+	Text  string      `json:"text"`
+	Do    string      `json:"do"`
+}
+
+// FindingCode says what is wrong.
+type FindingCode string
+
+// The codes.
+const (
+	FoundIdentity   FindingCode = "IdentityDamaged"
+	FoundSealKey    FindingCode = "SealKeyDamaged"
+	FoundUnopened   FindingCode = "StoreDoesNotOpen"
+	FoundLoss       FindingCode = "StoreLostSomething"
+	FoundMissing    FindingCode = "KeyMissing"
+	FoundUnreadable FindingCode = "ValueUnreadable"
+)
+
+// Check reads what an agent that does not run has on disk, and changes nothing. The error is that
+// it cannot be checked: unavailable while the agent runs, or without room for a copy of the
+// database.
+func Check(c Config) (found []Finding, err error) {
+	id, err := loadIdentity(c.DataDir)
+	if err == nil {
+		_, _, err = id.pair()
+	}
+	if err != nil {
+		found = append(found, Finding{FoundIdentity, identityPath(c.DataDir), err.Error(), "join anew with a token: rackctl rack replace-agent RACK --reason REASON"})
+	}
+	if _, err := os.Stat(sealKeyPath(c.DataDir)); err == nil {
+		if _, err := sealKey(c.DataDir); err != nil {
+			found = append(found, Finding{FoundSealKey, sealKeyPath(c.DataDir), err.Error(), protocol.HintOf(err)})
+		}
+	}
+	more, err := checkDatabase(c.DataDir, c.path("state"))
+	return append(found, more...), err
+}
+
+func checkDatabase(dataDir, dir string) (found []Finding, err error) {
+	const op = "check the agent's store"
+	copied, known, err := copyDatabase(dataDir, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
+	db, err := badger.Open(badger.Config{Dir: filepath.Join(copied, "state"), MinFree: 1})
+	if err != nil {
+		return []Finding{{FoundUnopened, dir, err.Error(), acceptLoss}}, nil
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	in, err := store.Inspect(db, known)
+	if err != nil {
+		return []Finding{{FoundUnopened, dir, err.Error(), acceptLoss}}, nil //nolint:nilerr // it is what was found
+	}
+	if in.Condition.Lost() {
+		found = append(found, Finding{FoundLoss, dir, lossText(in), acceptLoss})
+	}
+	for _, key := range in.Missing {
+		found = append(found, Finding{FoundMissing, key, "it was known, and is not there", acceptLoss})
+	}
+	unreadable, err := store.Unreadable(db)
+	if err != nil {
+		return found, protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
+	}
+	for _, key := range unreadable {
+		found = append(found, Finding{FoundUnreadable, key, "its value is not what its kind is made of", acceptLoss})
+	}
+	return found, nil
+}
+
+// acceptLoss is what to do about a store that is not whole.
+const acceptLoss = "put a newer copy of the folder back if there is one; else rackboot-agent accept-loss --reason REASON"
+
+// lossError is why a database that has less is not used.
+func lossError(dir string, in store.Inspection) error {
+	missing := ""
+	if n := len(in.Missing); n > 0 {
+		missing = fmt.Sprintf("; missing are %s", strings.Join(in.Missing[:min(n, missingSaid)], ", "))
+		if n > missingSaid {
+			missing += fmt.Sprintf(" and %d more", n-missingSaid)
+		}
+	}
+	return protocol.Errorf(protocol.CodeInternal, "open store", "the database in %s is not whole: %s%s", dir, lossText(in), missing).
+		WithHint("stop the agent, and rackboot-agent check lists all; %s", acceptLoss)
+}
+
+// missingSaid is how many missing keys an error names.
+const missingSaid = 10
+
+// lossText says what an inspection found.
+func lossText(in store.Inspection) string {
+	switch in.Condition {
+	case store.DatabaseGone:
+		return "nothing is there, and there was a store"
+	case store.DatabaseHeadless:
+		return "its head is missing"
+	case store.DatabaseBehind:
+		return fmt.Sprintf("it has %d transactions, and had %d: it is an older copy, or has lost its end", in.Head.Sequence, in.Known.Sequence)
+	case store.DatabaseDamaged:
+		return fmt.Sprintf("what is there of %v is not what was written", in.Kinds)
+	case store.DatabaseNew, store.DatabaseWhole:
+	}
+	return string(in.Condition)
+}
+
+// copyDatabase copies the database of an agent that does not run, and reads what is known of it:
+// to open it is to change it.
+func copyDatabase(dataDir, dir string) (copied string, known store.Anchor, err error) {
+	const op = "check the agent's store"
+	lock, err := os.Open(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", known, protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
+	default:
+		defer func() { _ = lock.Close() }()
+		if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			return "", known, protocol.Errorf(protocol.CodeUnavailable, op, "a process has %s open", dir).WithHint("stop the agent first")
+		}
+	}
+	if copied, err = os.MkdirTemp("", "rackboot-check-"); err != nil {
+		return "", known, protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
+	}
+	if lock != nil {
+		err = os.CopyFS(filepath.Join(copied, "state"), os.DirFS(dir))
+	}
+	if err == nil {
+		for _, slot := range []string{anchorName + ".0", anchorName + ".1"} {
+			raw, failed := os.ReadFile(filepath.Join(dataDir, slot))
+			if failed == nil {
+				failed = os.WriteFile(filepath.Join(copied, slot), raw, 0o600)
+			}
+			if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+				err = errors.Join(err, failed)
+			}
+		}
+	}
+	if err != nil {
+		return "", known, errors.Join(protocol.Errorf(protocol.CodeUnavailable, op, "it cannot be copied: %w", err).
+			WithHint("free space in TMPDIR, or set it to a folder with room"), os.RemoveAll(copied))
+	}
+	a, known, err := openAnchor(copied, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", known, errors.Join(err, os.RemoveAll(copied))
+	}
+	return copied, known, a.close()
+}
