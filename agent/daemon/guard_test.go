@@ -108,12 +108,21 @@ func (g *guarded) hold() {
 		Rack: &message.RackIntent{Name: "rack-1", PollInterval: time.Second, SettleWindow: time.Second, SoftTimeout: time.Second},
 	}, "1", func(message.ServerIntent) (*store.Credentials, error) { return nil, nil })
 	g.must(err)
+	g.older()
 	_, _, err = st.Documents.ApplyHolds(time.Now(), message.HoldDoc{Head: protocol.Head{Version: 2}, Agent: "r1-1", Holds: []resource.ActiveHold{{
 		ID: "h1", HoldSpec: resource.HoldSpec{Server: heldServer, Owner: "operator", HoldTerms: resource.HoldTerms{Key: "k", Mode: resource.StopHard}},
 	}}}, "2")
 	g.must(err)
-	g.must(db.Close())
-	g.must(set.Close())
+	a, _, err := openAnchor(g.cfg.DataDir, nil, slog.New(slog.DiscardHandler))
+	g.must(err)
+	g.must(errors.Join(a.take(st), a.close(), db.Close(), set.Close()))
+}
+
+// older takes a copy of the folder's database of before its hold.
+func (g *guarded) older() {
+	dir := g.cfg.path("state")
+	g.must(os.RemoveAll(dir + ".older"))
+	g.must(os.CopyFS(dir+".older", os.DirFS(dir)))
 }
 
 func (g *guarded) start() {
@@ -226,6 +235,22 @@ func TestGuardAtStart(t *testing.T) {
 			func(g *guarded) {
 				g.must(os.CopyFS(aside(g), os.DirFS(g.cfg.path("state"))))
 				flipAt(g.t, g.cfg.path("state", "KEYREGISTRY"), 20)
+			},
+			func(g *guarded) { g.replace(aside(g)) },
+		},
+		"it has lost a record that nobody looks at": {
+			func(g *guarded) {
+				g.must(os.CopyFS(aside(g), os.DirFS(g.cfg.path("state"))))
+				db, err := badger.Open(badger.Config{Dir: g.cfg.path("state"), MinFree: 1})
+				g.must(err)
+				g.must(errors.Join(db.Update(func(x state.Txn) error { return x.Delete("event/00000000000000000001") }), db.Close()))
+			},
+			func(g *guarded) { g.replace(aside(g)) },
+		},
+		"it is an older copy": {
+			func(g *guarded) {
+				g.must(os.Rename(g.cfg.path("state"), aside(g)))
+				g.must(os.Rename(g.cfg.path("state")+".older", g.cfg.path("state")))
 			},
 			func(g *guarded) { g.replace(aside(g)) },
 		},
@@ -366,8 +391,9 @@ func TestAcceptLoss(t *testing.T) {
 	}
 	g.must(AcceptLoss(g.cfg, "operator", "the disk was replaced"))
 	g.until("the end of guard mode", g.serves)
+	// That the database is lost releases nothing.
 	all, err := local.NewClient(g.cfg.Socket).Holds(g.ctx)
-	if err != nil || len(all) != 0 {
+	if err != nil || len(all) != 1 || all[0].ID != "h1" {
 		t.Errorf("holds %+v, %v", all, err)
 	}
 	g.end()

@@ -25,7 +25,7 @@ import (
 func TestVerdictTable(t *testing.T) {
 	doctable.Of(t, "verdict.go", "Decide").Hold(t, [][]string{
 		doctable.Words(OpensWell, OpensConflict, OpensNewer, OpensNot), doctable.Words(SetNone, SetWhole, SetDamaged),
-		doctable.Words(IdentitySame, IdentityOther, IdentityNone), doctable.YesNo(),
+		doctable.Words(IdentitySame, IdentityOther, IdentityNone, IdentityLess), doctable.YesNo(),
 	}, func(in []string) []string {
 		return doctable.Words(Decide(Found{Opens: Opens(in[0]), Set: SetState(in[1]), Identity: Identity(in[2]), Accepted: in[3] == "yes"}))
 	})
