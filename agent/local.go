@@ -83,6 +83,9 @@ func (d desk) Status() (local.Status, error) {
 			s.Stale++
 		}
 	}
+	if m, on := a.guarding.guard.Mode(); on {
+		s.Guard = &local.Guard{Since: m.Since, Cause: m.Cause, Frozen: m.Frozen}
+	}
 	hub := a.link.Standing()
 	s.Hub = local.Hub{Met: hub.Met, Answered: hub.Answered, LastWord: when(hub.LastWord), Coming: hub.Coming, Verified: hub.Verified, Fence: in.Fence}
 	if b.Tail > 0 {
@@ -129,9 +132,20 @@ func (d desk) Server(name string) (local.Server, error) {
 	for _, h := range v.Holds {
 		s.Holds = append(s.Holds, d.agent.holdOf(h, v.Record, r))
 	}
+	for _, h := range d.agent.store.Servers.Coming(name) {
+		s.Holds = append(s.Holds, coming(h))
+	}
 	for _, e := range v.Released {
 		s.Holds = append(s.Holds, ended(e))
 	}
+	if o, owed := d.agent.guarding.guard.Overlay(name); owed {
+		g := &local.Guarded{Since: o.Began, Forced: when(o.Forced), Times: o.Sent, ReadAt: when(o.Read), Unread: protocol.Duration(o.Unread)}
+		if o.Ran != nil {
+			g.RanAt = when(o.Ran.ReadAt)
+		}
+		s.Guard = g
+	}
+	s.Guarding = d.agent.Guarding()
 	return s, nil
 }
 
@@ -150,7 +164,8 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport
 	if out.State, out.Stale = aged(out.State, stale), stale; !r.Observation.StartedAt.IsZero() {
 		out.ReadAt = when(a.cfg.Clock().Add(-age))
 	}
-	withdrawn := out.State == resource.StateViolated // maybe by what is not on disk yet
+	_, owed := a.guarding.guard.Overlay(h.Server)
+	withdrawn := owed || out.State == resource.StateViolated // maybe by what is not on disk yet
 	rec = decide.InRun(rec, a.ages.run)
 	if rc, ok := rec.Holds.Receipts[h.ID]; ok && !withdrawn {
 		out.Receipt, out.Word = &rc, resource.HoldFenced
@@ -158,6 +173,14 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport
 		out.Receipt = &rc // an operator's word is no proof
 	}
 	return out
+}
+
+// coming is a hold that is guarded and could not be recorded.
+func coming(h decide.Hold) local.Hold {
+	return local.Hold{
+		ActiveHold: h.ActiveHold, Word: resource.HoldAccepted, State: resource.StateAccepted, Local: h.Local,
+		Message: "it is guarded, and enforced when the agent can record it; nobody was told that it is enforced",
+	}
 }
 
 // ended is a hold that was released here.
@@ -179,6 +202,11 @@ func (d desk) Holds() ([]local.Hold, error) {
 		}
 		all = append(all, out)
 	}
+	for _, name := range d.agent.guarding.guard.Newcomers() {
+		for _, h := range d.agent.store.Servers.Coming(name) {
+			all = append(all, coming(h))
+		}
+	}
 	for _, r := range released {
 		all = append(all, ended(r))
 	}
@@ -199,15 +227,49 @@ func (d desk) Place(h resource.ActiveHold) (local.Hold, bool, error) {
 	if err := d.acting("hold"); err != nil {
 		return local.Hold{}, false, err
 	}
+	h, err := d.comes(h)
+	if err != nil {
+		return local.Hold{}, false, err
+	}
 	held, fresh, err := d.agent.store.Local.Hold(d.now(), h)
 	if err != nil {
-		return local.Hold{}, false, d.agent.reports.StoreTrouble(err)
+		err = d.agent.reports.StoreTrouble(err)
+		if slices.ContainsFunc(d.agent.store.Servers.Coming(h.Server), func(o decide.Hold) bool { return o.ID == h.ID }) {
+			d.agent.loops.Wake(h.Server)
+			err = protocol.Errorf(protocol.CodeUnavailable, "hold "+h.Server, "it is guarded from now on, and could not be recorded: %w", err).
+				WithHint("the server is forced off. The hold is enforced, as %s, when the agent can record it; ask again then", h.ID)
+		}
+		return local.Hold{}, false, err
 	}
 	if fresh {
 		d.changed(h.Server)
 	}
 	out, err := d.shown(held)
 	return out, fresh, err
+}
+
+// maxComing bounds the holds that are guarded although they could not be recorded.
+const maxComing = 64
+
+// comes is a hold as it is asked for in guard mode: again is the same one.
+func (d desk) comes(h resource.ActiveHold) (resource.ActiveHold, error) {
+	if !d.agent.Guarding() {
+		return h, nil
+	}
+	n := 0
+	for _, name := range d.agent.guarding.guard.Newcomers() {
+		for _, c := range d.agent.store.Servers.Coming(name) {
+			if n++; c.Server == h.Server && c.Owner == h.Owner && c.Key == h.Key {
+				h.ID = c.ID
+				return h, nil
+			}
+		}
+	}
+	if n >= maxComing {
+		return h, protocol.Errorf(protocol.CodeUnavailable, "hold "+h.Server, "the agent is in guard mode, and %d holds wait to be recorded", n).
+			WithHint("rackboot-agent status says why it is; ask again when it is over")
+	}
+	return h, nil
 }
 
 // Release implements local.Writer.

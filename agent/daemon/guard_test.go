@@ -27,6 +27,7 @@ import (
 	"rackboot/bmc/sim/hardware"
 	"rackboot/internal/metrics"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/state"
@@ -358,12 +359,32 @@ func TestGuardWhileTheDiskFills(t *testing.T) {
 		if g.fenced() {
 			t.Error("it says Fenced in guard mode")
 		}
+		client := local.NewClient(g.cfg.Socket)
+		for range 2 { // again is the same one
+			if _, err := client.Place(g.ctx, heldServer, api.HoldRequest{HoldTerms: resource.HoldTerms{Key: "mine", Mode: resource.StopHard}}); protocol.CodeOf(err) != protocol.CodeUnavailable || !strings.Contains(err.Error(), "it is guarded from now on") {
+				t.Errorf("a hold is placed: %v", err)
+			}
+		}
+		if _, err := client.Release(g.ctx, "h1", api.ReleaseRequest{BreakGlass: "by mistake"}); protocol.CodeOf(err) != protocol.CodeUnavailable {
+			t.Errorf("a hold is released: %v", err)
+		}
+		all, err := client.Holds(g.ctx)
+		if err != nil || len(all) != 2 || all[1].Word != resource.HoldAccepted || !all[1].Local {
+			t.Errorf("holds %+v, %v", all, err)
+		}
+		s, err := client.Server(g.ctx, heldServer)
+		if err != nil || s.Explain.WaitsFor != local.WaitStore || s.Guard == nil || s.Guard.Times < 1 || s.Guard.RanAt == nil {
+			t.Errorf("explained as %+v, %+v, %v", s.Explain, s.Guard, err)
+		}
 		g.must(os.Remove(ballast))
 		g.until("the end of guard mode", g.serves)
-		g.until("a proof", g.fenced)
+		g.until("proofs", func() bool {
+			all, err := client.Holds(g.ctx)
+			return err == nil && len(all) == 2 && all[0].Word == resource.HoldFenced && all[1].Word == resource.HoldFenced
+		})
 		g.onlyForcedOff()
 		g.end()
-		if got := g.events(); count(got, resource.EventGuardMode) != 2 || count(got, resource.EventHoldViolated) != 1 || count(got, resource.EventFenced) != 2 {
+		if got := g.events(); count(got, resource.EventGuardMode) != 2 || count(got, resource.EventHoldViolated) != 1 || count(got, resource.EventFenced) != 3 {
 			t.Errorf("events %v", got)
 		}
 	})

@@ -59,7 +59,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%s, then %s, %v", once, twice, err)
 		}
 		// Whatever it says, the store that is made of it answers.
-		c := Change{Servers: map[string]Server{"n": {Holds: map[string]Hold{"x": {Value: []byte(`{}`)}}}}, Shared: map[string]json.RawMessage{"k": nil}}
+		c := Change{Gone: map[string]bool{}, Servers: map[string]Server{"n": {Holds: map[string]Hold{"x": {Value: []byte(`{}`)}}}}, Shared: map[string]json.RawMessage{"k": nil}}
 		if ahead := s.ahead(c); !ahead.Servers["n"].Holds["x"].Coming && s.Servers["n"].Holds["x"].Value == nil {
 			t.Error("a new hold is not coming")
 		}
@@ -201,6 +201,7 @@ func TestSlotsAndStore(t *testing.T) {
 		}
 		g := open()
 		store, released := map[string]bool{}, map[string]bool{}
+		taken := map[string]bool{} // by the guard set, and refused by the store
 		holds := func() map[string]Hold {
 			all := map[string]Hold{}
 			for id := range store {
@@ -213,6 +214,11 @@ func TestSlotsAndStore(t *testing.T) {
 			for id := range store {
 				if _, has := s.Servers["n1"].Holds[id]; !has {
 					t.Fatalf("the store has hold %s, the guard set %v", id, sorted(s.Servers["n1"].Holds))
+				}
+			}
+			for id := range taken {
+				if !s.Servers["n1"].Holds[id].Coming {
+					t.Fatalf("hold %s was taken, and is not guarded", id)
 				}
 			}
 			for id, h := range s.Servers["n1"].Holds {
@@ -235,11 +241,23 @@ func TestSlotsAndStore(t *testing.T) {
 			}()
 			before, gone := maps.Clone(store), maps.Clone(released)
 			change()
-			c := Change{Servers: map[string]Server{"n1": {Intent: []byte(`{}`), Holds: holds()}}}
+			gone, fresh := map[string]bool{}, map[string]bool{}
+			for id := range before {
+				gone[id] = !store[id]
+			}
+			for id := range store {
+				fresh[id] = !before[id]
+			}
+			c := Change{Gone: gone, Servers: map[string]Server{"n1": {Intent: []byte(`{}`), Holds: holds()}}}
 			after, ended := store, released
 			store, released = before, gone
 			g.Ahead(c)
 			if !commits {
+				for id, is := range fresh {
+					if is {
+						taken[id] = true
+					}
+				}
 				return
 			}
 			store, released = after, ended
@@ -271,6 +289,7 @@ func TestSlotsAndStore(t *testing.T) {
 				}
 				g = open()
 				g.Settle(settled(holds())) // as every start does
+				clear(taken)
 			}
 			check(g)
 		}

@@ -102,8 +102,10 @@ type Change struct {
 	// transaction is over.
 	Shared map[string]json.RawMessage
 	AtOnce bool
-	// Servers are as they are after it; one without holds is not held any more.
+	// Servers are as they are after it; one without holds is not held any more. Gone are the ids of
+	// holds that it takes away.
 	Servers map[string]Server
+	Gone    map[string]bool
 }
 
 // ahead is the set before the transaction is on disk: what it adds, and nothing that it takes.
@@ -125,7 +127,7 @@ func (s Set) ahead(c Change) Set {
 			holds = map[string]Hold{}
 		}
 		for id, h := range holds {
-			if _, stays := now.Holds[id]; !stays {
+			if c.Gone[id] {
 				h.Coming = false // else its release would not be known from a crash
 				holds[id] = h
 			}
@@ -152,7 +154,20 @@ func (s Set) behind(c Change) Set {
 		}
 	}
 	for name, now := range c.Servers {
-		if s.Servers[name] = now; len(now.Holds) == 0 {
+		was, next := s.Servers[name], now
+		if len(now.Holds) == 0 {
+			next = was
+		}
+		next.Holds = maps.Clone(now.Holds)
+		if next.Holds == nil {
+			next.Holds = map[string]Hold{}
+		}
+		for id, h := range was.Holds {
+			if _, lies := now.Holds[id]; !lies && h.Coming && !c.Gone[id] {
+				next.Holds[id] = h
+			}
+		}
+		if s.Servers[name] = next; len(next.Holds) == 0 {
 			delete(s.Servers, name)
 		}
 	}

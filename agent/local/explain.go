@@ -32,6 +32,7 @@ type Wait string
 // What a server waits for.
 const (
 	WaitNothing    Wait = "nothing"
+	WaitStore      Wait = "store"
 	WaitDocument   Wait = "document"
 	WaitReach      Wait = "reach"
 	WaitProof      Wait = "proof"
@@ -42,13 +43,15 @@ const (
 )
 
 // waits lists all.
-var waits = []Wait{WaitNothing, WaitDocument, WaitReach, WaitProof, WaitRelease, WaitConditions, WaitBoot, WaitClaim}
+var waits = []Wait{WaitNothing, WaitStore, WaitDocument, WaitReach, WaitProof, WaitRelease, WaitConditions, WaitBoot, WaitClaim}
 
 // String is the wait in words.
 func (w Wait) String() string {
 	switch w {
 	case WaitNothing:
 		return "it waits for nothing"
+	case WaitStore:
+		return "it waits for the agent's store: until that can be written, nothing is done but to force off what is held"
 	case WaitDocument:
 		return "it waits for a document of the hub that says how to reach its BMC"
 	case WaitReach:
@@ -69,25 +72,28 @@ func (w Wait) String() string {
 
 // waiting is what decides.
 type waiting struct {
-	intent, held, reached, fenced, trouble, booting, claim bool
+	guard, intent, held, reached, fenced, trouble, booting, claim bool
 }
 
 // waitRule is the table of waits. The first row that fits decides.
 //
-//	intent | held | reached | fenced | trouble | booting | claim | waits for
-//	no     | *    | *       | *      | *       | *       | *     | document
-//	yes    | yes  | *       | yes    | *       | *       | *     | release
-//	yes    | yes  | no      | no     | *       | *       | *     | reach
-//	yes    | yes  | yes     | no     | *       | *       | *     | proof
-//	yes    | no   | *       | *      | yes     | *       | *     | conditions
-//	yes    | no   | *       | *      | no      | yes     | *     | boot
-//	yes    | no   | *       | *      | no      | no      | no    | claim
-//	yes    | no   | *       | *      | no      | no      | yes   | nothing
+//	guard | intent | held | reached | fenced | trouble | booting | claim | waits for
+//	yes   | *      | *    | *       | *      | *       | *       | *     | store
+//	no    | no     | *    | *       | *      | *       | *       | *     | document
+//	no    | yes    | yes  | *       | yes    | *       | *       | *     | release
+//	no    | yes    | yes  | no      | no     | *       | *       | *     | reach
+//	no    | yes    | yes  | yes     | no     | *       | *       | *     | proof
+//	no    | yes    | no   | *       | *      | yes     | *       | *     | conditions
+//	no    | yes    | no   | *       | *      | no      | yes     | *     | boot
+//	no    | yes    | no   | *       | *      | no      | no      | no    | claim
+//	no    | yes    | no   | *       | *      | no      | no      | yes   | nothing
 //
-// Fenced is that every hold has its receipt, or an operator's word instead. Trouble are
+// Guard is that the agent is in guard mode. Fenced is that every hold has its receipt, or an operator's word instead. Trouble are
 // conditions that are not mere information.
 func waitRule(w waiting) Wait {
 	switch {
+	case w.guard:
+		return WaitStore
 	case !w.intent:
 		return WaitDocument
 	case w.held && w.fenced:
@@ -110,7 +116,7 @@ func waitRule(w waiting) Wait {
 // explain explains a server whose other fields are set.
 func explain(s Server) Explanation {
 	w := waiting{
-		intent: s.Intent != nil, reached: s.Report.Observation.Power != protocol.PowerUnreachable && s.Report.Observation.Power != "",
+		guard: s.Guarding, intent: s.Intent != nil, reached: s.Report.Observation.Power != protocol.PowerUnreachable && s.Report.Observation.Power != "",
 		fenced: true, claim: s.Intent != nil && s.Intent.Owner.UID != "",
 	}
 	for _, h := range s.Holds {

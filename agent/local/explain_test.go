@@ -17,11 +17,11 @@ import (
 func TestWaitRule(t *testing.T) {
 	rows := doctable.Of(t, "explain.go", "waitRule").Rows
 	used := make([]bool, len(rows))
-	for bits := range 1 << 7 {
+	for bits := range 1 << 8 {
 		b := func(i int) bool { return bits&(1<<i) != 0 }
-		w := waiting{intent: b(0), held: b(1), reached: b(2), fenced: b(3), trouble: b(4), booting: b(5), claim: b(6)}
+		w := waiting{guard: b(0), intent: b(1), held: b(2), reached: b(3), fenced: b(4), trouble: b(5), booting: b(6), claim: b(7)}
 		i := slices.IndexFunc(rows, func(r []string) bool {
-			for c := range 7 {
+			for c := range 8 {
 				if r[c] != "*" && (r[c] == "yes") != b(c) {
 					return false
 				}
@@ -32,8 +32,8 @@ func TestWaitRule(t *testing.T) {
 			t.Fatalf("no row fits %+v", w)
 		}
 		used[i] = true
-		if got := waitRule(w); string(got) != rows[i][7] {
-			t.Errorf("%+v: %s, the table says %s", w, got, rows[i][7])
+		if got := waitRule(w); string(got) != rows[i][8] {
+			t.Errorf("%+v: %s, the table says %s", w, got, rows[i][8])
 		}
 	}
 	if i := slices.Index(used, false); i >= 0 {

@@ -20,7 +20,7 @@ type List[T any] struct {
 // Hold is a hold at the agent.
 type Hold struct {
 	resource.ActiveHold
-	// Word is Enforced, Fenced where there is a receipt, or Released.
+	// Word is Accepted for one that is guarded and could not be recorded; Enforced, Fenced where there is a receipt, or Released.
 	Word resource.HoldWord `json:"word"`
 	// State and Message as in [resource.HoldStatus], of the server's last step.
 	State      resource.HoldState `json:"state,omitempty"`
@@ -59,7 +59,30 @@ type Server struct {
 	// Missing says that a newer document left the server out.
 	Missing bool        `json:"missing,omitempty"`
 	Holds   []Hold      `json:"holds,omitempty"`
+	// Guard is what happened to it in guard mode; nil is nothing, or it is recorded.
+	Guard *Guarded `json:"guard,omitempty"`
+	// Guarding says that the agent is in guard mode now.
+	Guarding bool        `json:"guarding,omitempty"`
 	Explain Explanation `json:"explain"`
+}
+
+// Guard is the agent's guard mode.
+type Guard struct {
+	Since time.Time `json:"since"`
+	Cause string    `json:"cause"`
+	// Frozen says that the store cannot be opened: only what is held is known.
+	Frozen bool `json:"frozen,omitempty"`
+}
+
+// Guarded is what happened to a server in guard mode. It is in memory only.
+type Guarded struct {
+	Since  time.Time  `json:"since"`            // of the guard mode
+	RanAt  *time.Time `json:"ranAt,omitempty"`  // when the held server was first read running
+	Forced *time.Time `json:"forced,omitempty"` // when ForceOff was last sent
+	Times  int        `json:"times,omitempty"`  // how often
+	ReadAt *time.Time `json:"readAt,omitempty"` // the last read with a power state
+	// Unread is the longest time without one.
+	Unread protocol.Duration `json:"unread,omitempty"`
 }
 
 // Status is the agent as a whole.
@@ -79,6 +102,8 @@ type Status struct {
 	Backlog  Backlog                  `json:"backlog"`
 	Servers  int                      `json:"servers"`
 	Holds    int                      `json:"holds"`
+	// Guard is nil where there is a store that can be written.
+	Guard *Guard `json:"guard,omitempty"`
 	// Stale counts the servers whose last recorded read is older than three polls;
 	// OldestRead is the oldest one's age.
 	Stale      int               `json:"stale"`

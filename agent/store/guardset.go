@@ -29,12 +29,15 @@ func guarded(key string) bool {
 
 // guardChange is what writes change of the guard set, as a transaction shows it that has them.
 func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, any bool, err error) {
-	c = guard.Change{Shared: map[string]json.RawMessage{}, Servers: map[string]guard.Server{}}
+	c = guard.Change{Shared: map[string]json.RawMessage{}, Servers: map[string]guard.Server{}, Gone: map[string]bool{}}
 	servers := map[string]bool{}
 	for _, w := range writes {
 		switch server, held := serverOf(w.key, set); {
 		case held:
 			servers[server] = true
+			if id, is := strings.CutPrefix(w.key, keyHolds+server+"/"); is && w.value == nil {
+				c.Gone[id] = true
+			}
 		case w.key == keyIncarnation:
 			c.Incarnation = string(w.value)
 		case w.key == keyRack:

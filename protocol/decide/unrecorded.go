@@ -179,7 +179,10 @@ type overlays struct {
 // could have written down that it ran.
 func (ov overlays) fold(o Overlay) {
 	if o.Ran != nil {
+		all := ov.d.holds
+		ov.d.holds = slices.DeleteFunc(slices.Clone(all), func(h Hold) bool { return h.EnforcedAt.After(o.Ran.StartedAt) }) // it came later
 		sightings(ov).observe(*o.Ran)
+		ov.d.holds = all
 	}
 	pf := proofs(ov)
 	pf.parted()

@@ -38,6 +38,7 @@ func (*demoAgent) Status() (local.Status, error) {
 		Agent: "rack-a-1", Rack: "rack-a", Version: "v9", Synced: true, Hub: local.Hub{Met: true, LastWord: new(demoStart)},
 		Applied: map[string]protocol.Head{"hold": {Epoch: 1, Version: 7}}, Backlog: local.Backlog{Waiting: 3, Head: 9}, Servers: 1, Holds: 1, Stale: 1, OldestRead: protocol.Duration(62 * time.Second),
 		Conditions: local.Describe([]resource.ConditionState{{Code: resource.CondHubUnverified}}),
+		Guard:      &local.Guard{Since: demoStart, Cause: "no space", Frozen: true},
 	}, nil
 }
 
@@ -54,7 +55,7 @@ func (d *demoAgent) Server(name string) (local.Server, error) {
 	}
 	return local.Server{
 		Name: "n1", Phase: resource.PhaseReserved, Intent: &message.ServerIntent{Owner: resource.Owner{Name: "c1", UID: "u"}}, Report: d.Servers()[0].ServerReport,
-		Holds: []local.Hold{demoHold()},
+		Holds: []local.Hold{demoHold()}, Guard: &local.Guarded{Since: demoStart, RanAt: new(demoStart), Forced: new(demoStart), Times: 2, Unread: protocol.Duration(62 * time.Second)},
 	}, nil
 }
 
@@ -136,9 +137,9 @@ func TestLocalCommands(t *testing.T) {
 		code int
 		want []string // in the output, or in what is said of the error
 	}{
-		"status":            {[]string{"status"}, 0, []string{"rack-a-1", "Hub verified:", "no", "epoch 1, version 7", "Events that wait:", "Oldest recorded read:", "1m2s ago", "Stale:", "HubUnverified", "Check the hub"}},
+		"status":            {[]string{"status"}, 0, []string{"rack-a-1", "Hub verified:", "no", "epoch 1, version 7", "Events that wait:", "Oldest recorded read:", "1m2s ago", "Stale:", "HubUnverified", "Check the hub", "Guard mode:", "ago: no space; only what is held is known"}},
 		"servers":           {[]string{"servers"}, 0, []string{"NAME", "n1", "Reserved", "Off", "Held", "stale"}},
-		"explain":           {[]string{"explain", "n1"}, 0, []string{"Next:", "the release of all its holds", "01k9a", "row [31m7", "c1", "not read since", "its last recorded read is older than three polls"}},
+		"explain":           {[]string{"explain", "n1"}, 0, []string{"Next:", "the release of all its holds", "01k9a", "row [31m7", "c1", "not read since", "its last recorded read is older than three polls", "In guard mode:", "read running", "forced off 2 times", "longest without a read 1m2s"}},
 		"explain another":   {[]string{"explain", "n2"}, 3, []string{`no server "n2"`, "hint: look at the list"}},
 		"explain nothing":   {[]string{"explain"}, 2, []string{"accepts 1 arg", "--help"}},
 		"trace":             {[]string{"trace", "n1"}, 0, []string{"+1.500s", "DISCOVER", "row [31m7", "Outcome: Failed, WrongMethod, after 1m0s", "firmware used UefiHttp", "hint: Check the boot order"}},
@@ -155,6 +156,8 @@ func TestLocalCommands(t *testing.T) {
 		"resume":            {[]string{"resume", "n1", "--reason", "breaker reset"}, 0, []string{"01k9c", "n1"}},
 		"resume, no reason": {[]string{"resume", "n1"}, 2, []string{"reason is empty"}},
 		"without a reason":  {[]string{"confirm-down", "01k9a"}, 2, []string{"reason is empty"}},
+		"no loss reason":    {[]string{"accept-loss"}, 2, []string{"--reason REASON"}},
+		"a loss":            {[]string{"accept-loss", "--reason", "its disk broke"}, 0, []string{"within seconds"}},
 		"no agent":          {[]string{"status", "--socket", missing}, 6, []string{"hint: no agent listens on " + missing}},
 		"a socket too long": {[]string{"status", "--socket", "/" + strings.Repeat("x", 200)}, 2, []string{"201 bytes"}},
 	} {

@@ -93,8 +93,23 @@ func explainTable(w io.Writer, s local.Server, now time.Time) {
 	for _, h := range s.Holds {
 		row(w, "Hold:", holdLine(h))
 	}
+	if g := s.Guard; g != nil {
+		row(w, "In guard mode:", guardedText(*g, now))
+	}
 	row(w, "Next:", s.Explain.Text)
 	conditionLines(w, s.Explain.Conditions)
+}
+
+// guardedText is what happened to a server in guard mode.
+func guardedText(g local.Guarded, now time.Time) string {
+	text := "since " + age(g.Since, now) + " ago"
+	if g.RanAt != nil {
+		text += ", read running " + age(*g.RanAt, now) + " ago"
+	}
+	if g.Times > 0 && g.Forced != nil {
+		text += fmt.Sprintf(", forced off %d times, last %s ago", g.Times, age(*g.Forced, now))
+	}
+	return text + ", longest without a read " + g.Unread.D().Round(time.Second).String()
 }
 
 // holdLine is a hold in words.

@@ -42,6 +42,13 @@ func statusTable(w io.Writer, s local.Status, now time.Time) {
 	if s.Replaced {
 		row(w, "Replaced:", "yes, another agent serves the rack")
 	}
+	if g := s.Guard; g != nil {
+		text := "since " + age(g.Since, now) + " ago: " + g.Cause
+		if g.Frozen {
+			text += "; only what is held is known"
+		}
+		row(w, "Guard mode:", text)
+	}
 	row(w, "Hub verified:", yes(s.Hub.Verified))
 	row(w, "Hub's last word:", word)
 	for _, leaf := range slices.Sorted(maps.Keys(s.Applied)) {
