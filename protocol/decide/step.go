@@ -14,9 +14,11 @@ func Step(now time.Time, s Snapshot) Plan {
 	if s.Result != nil {
 		answers{&d, &s}.fold(*s.Result) // the read was begun after it
 	}
+	attempts{&d, &s}.sent()
 	if s.Observation != nil {
 		sightings{&d, &s}.observe(*s.Observation)
 	}
+	attempts{&d, &s}.waited()
 	proofs{&d, &s}.lapse(s.Uptime, d.watch.Off.Quickest)
 	if !s.Forced.IsZero() {
 		stops{&d, &s}.unrecorded(s.Forced)
