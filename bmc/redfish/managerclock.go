@@ -34,20 +34,21 @@ func (m *managerClock) beside(ctx context.Context, l *link, s *system) string {
 	if !was.IsZero() && is.Sub(was).Abs() < sameReset {
 		return ""
 	}
-	for _, by := range rawsOf(fields(s.f["Links"])["ManagedBy"]) {
-		uri := linkOf(by)
-		if checkURI(uri) != nil {
-			return ""
-		}
-		ctx, cancel := context.WithTimeout(ctx, clockFor)
-		defer cancel()
-		o, err := get[object](newCall(ctx, opObserve, l), uri)
-		if err != nil {
-			return ""
-		}
-		return dateTime(textOf(o.f["DateTime"]), textOf(o.f["DateTimeLocalOffset"]))
+	managers := rawsOf(fields(s.f["Links"])["ManagedBy"])
+	if len(managers) == 0 {
+		return ""
 	}
-	return ""
+	uri := linkOf(managers[0])
+	if checkURI(uri) != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, clockFor)
+	defer cancel()
+	o, err := get[object](newCall(ctx, opObserve, l), uri)
+	if err != nil {
+		return ""
+	}
+	return dateTime(textOf(o.f["DateTime"]), textOf(o.f["DateTimeLocalOffset"]))
 }
 
 // dateTime is a DateTime with its zone, which some BMCs give beside it only; empty if it is none.
