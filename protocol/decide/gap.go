@@ -19,8 +19,9 @@ const (
 
 // gapBound is the longest gap between two reads of Off that a proof may have. A poll is never
 // farther from the next than its interval, a fifth, and what the BMC takes to answer twice;
-// one read may fail. A rack that is polled many times a second gets 3 s all the same. A BMC that is slow is always slow: the quickest of its reads counts, so
-// that an agent which stood still during one read has no more time for it.
+// one read may fail. A rack that is polled many times a second gets gapLeast all the same. A BMC
+// that is slow is always slow: the quickest of its reads counts, so that an agent which stood
+// still during one read has no more time for it.
 //
 // A server that is switched on and off again within the bound, between two reads, is not seen
 // by reads. Where the BMC has a LastResetTime or a log of its power, those tell.
