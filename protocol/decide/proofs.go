@@ -80,11 +80,11 @@ func (pf proofs) silent(o protocol.Observation) {
 // take effect: BMCs show Off for a while after they accepted one.
 func (pf proofs) prove(o protocol.Observation) {
 	proofs := map[string]Proof{}
-	quiet, gap := pf.d.rec.Attempt.quietAt(), pf.d.watch.Off.unread(pf.s.Read.Answered)
+	quiet, gap := pf.d.quietAt(), pf.d.watch.Off.unread(pf.s.Read.Answered)
 	pf.d.watch.Off = pf.d.watch.Off.next(pf.s.Read)
 	count := func(key string, after time.Time) {
 		pr := pf.d.watch.Proofs[key]
-		if o.StartedAt.After(after) && !o.StartedAt.Before(quiet) {
+		if o.StartedAt.After(after) && pf.s.Read.Sent >= quiet {
 			if pr.Reads == 0 {
 				pr.First = o.ReadAt // as StoppedSince: the window lies between answers
 			} else {
@@ -131,11 +131,15 @@ func (pf proofs) fence() {
 		if pf.d.rec.Holds.Receipts == nil {
 			pf.d.rec.Holds.Receipts = map[string]resource.Receipt{}
 		}
+		waited := time.Duration(0)
+		if a := pf.d.rec.Attempt; a != nil {
+			waited = a.Stage.PowerOn.Waited
+		}
 		pf.d.rec.Holds.Receipts[h.ID] = resource.Receipt{
 			HoldID: h.ID, Server: pf.d.server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
 			PowerEpoch: pf.d.rec.Shown.Epoch, StoppedSince: pf.d.watch.OffSince, FirstRead: pr.First, ConfirmedAt: pr.Last,
 			Reads: pr.Reads, Settle: settle, Run: pf.s.Run, LongestGap: pr.Longest,
-			GapBound: gapBound(pf.s.Settings, pf.d.watch.Off.Quickest), RestorePolicy: pf.d.rec.guarded(),
+			GapBound: gapBound(pf.s.Settings, pf.d.watch.Off.Quickest), OnWaited: waited, RestorePolicy: pf.d.rec.guarded(),
 		}
 		pf.unconfirm(h)
 		if !pf.d.watch.Again[h.ID] {

@@ -77,7 +77,7 @@ func (si sightings) observe(o protocol.Observation) {
 	switch o.Power {
 	case protocol.PowerOff:
 		si.proofs().lapse(si.s.Read.Answered, si.d.watch.Off.next(si.s.Read).Quickest)
-		if si.d.watch.OffSince.IsZero() || last.StartedAt.Before(si.d.rec.Attempt.quietAt()) {
+		if si.d.watch.OffSince.IsZero() || si.d.watch.Off.Last.Sent < si.d.quietAt() {
 			si.d.watch.OffSince = o.ReadAt // since the last read an On of ours may have come and gone
 		}
 		si.proofs().prove(o)
@@ -87,6 +87,7 @@ func (si sightings) observe(o protocol.Observation) {
 		si.proofs().parted()
 	}
 	si.d.watch.Last = o
+	si.d.watch.Last.ManagerTime = "" // else it would be news
 	if o.Order.Kind != "" {
 		si.orderFailed(o.Order)
 	}
@@ -129,6 +130,9 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	si.d.rec.Shown.Power = protocol.PowerOn
 	si.d.rec.Shown.Epoch++
 	si.d.dirty = true
+	if ours {
+		si.took(o)
+	}
 	if a != nil {
 		si.attempts().came()
 	}
@@ -156,11 +160,22 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	}
 }
 
+// took notes how long the BMC took from the first On of ours that may have had this effect. That of
+// an earlier run of the agent is measured by the host's clock, and never believed beyond the time
+// for which On is sent.
+func (si sightings) took(o protocol.Observation) {
+	on := si.d.rec.Attempt.Stage.PowerOn
+	took := min(max(o.ReadAt.Sub(on.First), 1), onTimeout)
+	if took > si.d.rec.Shown.OnTook {
+		si.d.rec.Shown.OnTook = took
+	}
+}
+
 // notYetOff says whether PoweringOff is the end of the run before our On: some BMCs
 // show Off as soon as they took the order, before the server is (RackN's
 // power-confirm-timeout). That On may still take effect.
 func (si sightings) notYetOff(power protocol.PowerState) bool {
-	return power == protocol.PowerPoweringOff && si.d.rec.Attempt.quietAt().After(si.d.now) && len(si.d.rec.Holds.Receipts) == 0
+	return power == protocol.PowerPoweringOff && si.d.pending() && len(si.d.rec.Holds.Receipts) == 0
 }
 
 func (si sightings) unexpected(to protocol.PowerState, by protocol.UnexpectedBy) {
@@ -214,16 +229,23 @@ func (si sightings) reset(o protocol.Observation, last protocol.Observation, epo
 	if is.IsZero() {
 		return
 	}
-	was := si.d.watch.LastReset
+	w := &si.d.watch.Reset
+	was := w.Time
 	if was.IsZero() {
 		was = si.d.rec.Shown.LastReset
 	}
-	si.d.watch.LastReset = is
-	if movedOf(si.d.rec.Shown.LastReset, is) != movedSame {
-		si.d.rec.Shown.LastReset = is
-		si.d.dirty = true
+	m := si.moved(was, is, si.clock(o))
+	if w.Time.IsZero() || movedOf(w.Time, is) != movedSame {
+		w.Since = si.s.Read.Answered
 	}
-	if resetRule(movedOf(was, is), si.d.rec.Shown.Epoch != epoch || si.d.rec.Shown.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
+	w.Time, w.Last = is, si.s.Read.Sent
+	if movedOf(si.d.rec.Shown.LastReset, is) != movedSame {
+		si.d.rec.Shown.LastReset, si.d.dirty = is, true
+		if at := resetTime(o.ManagerTime); !at.IsZero() {
+			si.d.rec.Shown.Clock = BMCClock{Ahead: at.Sub(o.ReadAt), At: o.ReadAt}
+		}
+	}
+	if resetRule(m, si.d.rec.Shown.Epoch != epoch || si.d.rec.Shown.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
 		si.cycled(o, last.StartedAt, protocol.ByResetTime)
 	}
 }

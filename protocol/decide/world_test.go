@@ -34,9 +34,11 @@ type world struct {
 	aside    *aside // the claim, while a maintenance has the server
 	forged   forged // what is wrong with the grant that travels
 	firmware *resource.FirmwareWork
-	started  time.Duration            // when this run of the agent began
-	runs     int                      // of the agent, before this
-	enforced map[string]time.Duration // when each hold was, in true time
+	started  time.Duration // when this run of the agent began
+	runs     int           // of the agent, before this
+	// resetShown is the LastResetTime that its driver has seen last.
+	resetShown string
+	enforced   map[string]time.Duration // when each hold was, in true time
 	// heard is whether the hub was since the agent started; incarnation is the disk's.
 	heard       bool
 	incarnation string
@@ -193,6 +195,7 @@ func (w *world) restart() {
 	w.watch, w.events, w.read = Watch{}, nil, nil
 	w.heard, w.started = w.ids%3 != 0, w.now
 	w.runs++
+	w.resetShown = ""
 	w.w.restarted()
 	switch {
 	case w.m.loading && w.ids%2 == 0:
@@ -240,7 +243,9 @@ func (w *world) turn() {
 			o.Power = w.m.shown()
 			if o.Power != protocol.PowerUnreachable && o.Power != protocol.PowerUnknown {
 				o.Override = w.m.override
-				o.LastResetTime = w.m.lastResetTime()
+				if o.LastResetTime = w.m.lastResetTime(); o.LastResetTime != w.resetShown { // as the driver does
+					w.resetShown, o.ManagerTime = o.LastResetTime, w.m.managerTime()
+				}
 				if w.m.os {
 					o.BootProgress = "OSRunning"
 				}

@@ -37,6 +37,10 @@ type Receipt struct {
 	// server is not read for longer, the receipt is void, and it is proved anew.
 	LongestGap time.Duration `json:"longestGap,omitempty"`
 	GapBound   time.Duration `json:"gapBound,omitempty"`
+	// OnWaited is how long an On of ours was waited for whose effect nobody saw: the longest that
+	// this BMC was seen to take, and a margin, before the first read that counts. Absent where
+	// there was none.
+	OnWaited time.Duration `json:"onWaited,omitempty"`
 	// RestorePolicy is AlwaysOff where the BMC was told to keep the server off when
 	// mains power returns, and read back; empty where it cannot be told.
 	RestorePolicy protocol.RestorePolicy `json:"restorePolicy,omitempty"`

@@ -60,14 +60,14 @@ func showReceipt(pr *printer.Printer, hold *resource.Hold) error {
 		pr.Progress("this receipt is no proof of now: the last recorded read of the server is older than three polls")
 	}
 	return pr.Show(printer.View{
-		Columns: printer.Columns("HOLD SERVER KEY PROOF STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "RUN", "LAST-READ", "FIRST-READ", "LONGEST-GAP", "GAP-BOUND", "ENFORCED-AT", "POWER-EPOCH", "RESTORE-POLICY", "REF"),
+		Columns: printer.Columns("HOLD SERVER KEY PROOF STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "RUN", "LAST-READ", "FIRST-READ", "LONGEST-GAP", "GAP-BOUND", "ON-WAITED", "ENFORCED-AT", "POWER-EPOCH", "RESTORE-POLICY", "REF"),
 		Single:  true,
 		Items: []printer.Item{{
 			Value: receiptValue{r, hold.Status.SignedReceipt}, Name: "receipt/" + hold.Metadata.Name,
 			Cells: []string{
 				r.HoldID, r.Server, r.Key, proof, printer.Stamp(&r.StoppedSince), printer.Stamp(&r.ConfirmedAt), strconv.Itoa(r.Reads),
 				r.Settle.String(), r.Agent, printer.Dash(r.Run), printer.Dash(printer.Stamp(hold.Status.ReadAt)), printer.Dash(printer.Stamp(&r.FirstRead)),
-				r.LongestGap.String(), r.GapBound.String(), printer.Stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), string(r.RestorePolicy), r.Ref,
+				r.LongestGap.String(), r.GapBound.String(), r.OnWaited.String(), printer.Stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), string(r.RestorePolicy), r.Ref,
 			},
 		}},
 	})
