@@ -4,6 +4,8 @@
 //
 //	<dataDir>/identity/   keys, certificate, hub's keys; made by Join
 //	<dataDir>/state/      Badger
+//	<dataDir>/guard.0, .1 the guard set: what is guarded without state/; see package guard
+//	<dataDir>/loss.json   the word that the database is lost, until the agent takes it
 //	<dataDir>/blobs/      boot files by sha256
 //	<dataDir>/agent.sock  the agent's own API; see package local
 package daemon

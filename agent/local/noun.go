@@ -57,13 +57,13 @@ type Server struct {
 	// and records that are in it are not shown.
 	Intent *message.ServerIntent `json:"intent,omitempty"`
 	// Missing says that a newer document left the server out.
-	Missing bool        `json:"missing,omitempty"`
-	Holds   []Hold      `json:"holds,omitempty"`
+	Missing bool   `json:"missing,omitempty"`
+	Holds   []Hold `json:"holds,omitempty"`
 	// Guard is what happened to it in guard mode; nil is nothing, or it is recorded.
 	Guard *Guarded `json:"guard,omitempty"`
 	// Guarding says that the agent is in guard mode now.
 	Guarding bool        `json:"guarding,omitempty"`
-	Explain Explanation `json:"explain"`
+	Explain  Explanation `json:"explain"`
 }
 
 // Guard is the agent's guard mode.

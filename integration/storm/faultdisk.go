@@ -44,9 +44,19 @@ func disks() []fault {
 	agent := func(s *rig.Site) *rig.Disk { return s.AgentDisk }
 	onDisk := full("disk-agent", "the agent's disk, and somebody presses the button of a held server", agent, func(s *rig.Site) *rig.Process { return s.Agent }, true)
 	onDisk.last = judge.Notice + time.Second
+	anew := full("start-disk-agent", "the agent's disk, and the agent is killed, and started on it while a held server is switched on", agent, func(s *rig.Site) *rig.Process { return s.Agent }, false)
+	anew.last = judge.Notice + 2*time.Second
+	fill := anew.inject
+	anew.inject = func(ctx context.Context, s *rig.Site, v *rig.Server) error {
+		if err := errors.Join(fill(ctx, s, v), s.Agent.Kill(), pressHeld(s)); err != nil {
+			return err
+		}
+		return s.Agent.Start()
+	}
 	return []fault{
 		full("disk-hub", "the hub's disk", hub, func(s *rig.Site) *rig.Process { return s.Hub }, false),
 		onDisk,
+		anew,
 	}
 }
 

@@ -72,7 +72,7 @@ func (w *unrecordedWorld) turn() {
 			w.t.Fatalf("proofs outlive guard mode: %+v", p.Record.Holds.Receipts)
 		}
 		for _, h := range w.held {
-			if w.overlay.Ran != nil && w.record.Shown.Power == protocol.PowerOff && !w.ended {
+			if w.overlay.Ran != nil && !h.EnforcedAt.After(w.overlay.Ran.StartedAt) && w.record.Shown.Power == protocol.PowerOff && !w.ended {
 				if _, violated := p.Record.Holds.Violated[h.ID]; !violated {
 					w.t.Fatalf("it ran in guard mode after it was off, and hold %s is not violated", h.ID)
 				}

@@ -49,7 +49,7 @@ type Pair struct {
 // place is where one slot lies.
 type place struct {
 	file *os.File // nil where it could only be read, or not even that
-	room int // for a record, in bytes
+	room int      // for a record, in bytes
 }
 
 // Open opens the pair, or makes one. That one slot is not whole is what a crash leaves, and is
