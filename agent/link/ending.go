@@ -7,6 +7,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -44,8 +45,58 @@ func (r *Room) End(sealed []byte) error {
 	return nil
 }
 
-// Over says whether the hub has ended the agent's term.
-func (r *Room) Over() bool { return r.over.Load() != nil }
+// Over says whether the hub has ended the agent's term, or another agent of the same disk goes on.
+func (r *Room) Over() bool { return r.over.Load() != nil || r.aside.over() }
+
+// copied takes the hub's word of copies of this disk.
+func (r *Room) copied(m message.Copied, incarnation string) {
+	act, err := r.aside.hears(m, incarnation, r.on.guards(), r.cfg.Clock())
+	if act == decide.AsideNothing {
+		return
+	}
+	if err != nil {
+		r.cfg.Logger.Error("cannot record what the hub says of copies of this disk", "err", err)
+		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+	}
+	r.cfg.Logger.Error("the hub has heard another agent of the same disk", "does", act)
+	r.sayAside()
+	switch act {
+	case decide.AsideGiveUp:
+		r.dismissed.Store(true)
+	case decide.AsideTake:
+		if err == nil {
+			r.clock.forget()
+			r.session.renew(r.cfg.NewID(), nil) // what answers the present one may be of before
+		}
+	case decide.AsideNothing, decide.AsideStand:
+	}
+	if err := r.cfg.Heard.Changed(); err != nil {
+		r.cfg.Logger.Error("cannot read what is on disk", "err", err)
+	}
+	r.cfg.Heard.LookAtAll()
+	r.session.want()
+	r.greeter.reply()
+	r.cfg.Reports.PokeAll()
+}
+
+// sayAside says how the agent stands with another one of the same disk.
+func (r *Room) sayAside() {
+	in, err := r.on.applied()
+	if err != nil {
+		return // which is said where it matters
+	}
+	switch r.aside.standing(in.Incarnation) {
+	case decide.AsideNone:
+		r.cfg.Reports.Clear(resource.CondAgentCopied)
+	case decide.AsideStands:
+		r.cfg.Reports.Raise(resource.CondAgentCopied, "run "+r.cfg.Run+" guards holds, and does nothing else until somebody says which of the two goes on")
+	case decide.AsideTaken:
+		r.cfg.Reports.Raise(resource.CondAgentCopied, "run "+r.cfg.Run+" goes on when the hub has answered its new incarnation")
+	case decide.AsideSuperseded:
+		r.cfg.Reports.Clear(resource.CondAgentCopied)
+		r.cfg.Reports.Raise(resource.CondSuperseded, "another agent with a copy of this disk goes on")
+	}
+}
 
 func endedWhen(m message.EndOfTerm) string {
 	return fmt.Sprintf("term %d ended at %s", m.Term, m.At.UTC().Format(time.RFC3339))

@@ -67,6 +67,7 @@ func (r *Room) hello() {
 		Protocol: protocol.Version, Version: r.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
 		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
 		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: guards,
+		Self: r.aside.self(in.Incarnation), Host: r.cfg.Host, Addresses: r.cfg.Addresses,
 	})
 }
 

@@ -22,6 +22,7 @@ type Room struct {
 	dismissed atomic.Bool
 
 	on      *footing
+	aside   *asides
 	session session
 	clock   hubClock
 	greeter *greeter
@@ -43,6 +44,10 @@ func New(cfg Config) (*Room, error) {
 	if r.began, err = cfg.Store.Events.Began(); err != nil {
 		return nil, err
 	}
+	if r.aside, err = newAsides(cfg); err != nil {
+		return nil, err
+	}
+	r.sayAside()
 	if over {
 		r.over.Store(&word)
 		cfg.Reports.Raise(word.Code, endedWhen(word))

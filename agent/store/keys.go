@@ -4,6 +4,7 @@ package store
 const (
 	keyRack     = "rack"
 	keyReplaced = "meta/replaced"
+	keyAside    = "meta/aside"
 	keyIntents  = "intent/"
 	keyHolds    = "hold/"
 	keyRecords  = "record/"
