@@ -85,6 +85,7 @@ func (d desk) Status() (local.Status, error) {
 		}
 	}
 	hub := a.link.Standing()
+	s.Run = hub.Run
 	s.Hub = local.Hub{Met: hub.Met, Answered: hub.Answered, LastWord: when(hub.LastWord), Coming: hub.Coming, Verified: hub.Verified, Fence: in.Fence}
 	if b.Tail > 0 {
 		s.Backlog.Waiting = b.Head - b.Tail + 1

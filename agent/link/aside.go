@@ -7,6 +7,7 @@ import (
 	"rackboot/agent/store"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // asides is whether another agent has a copy of this disk, as it was heard and written. It is safe for
@@ -14,17 +15,62 @@ import (
 type asides struct {
 	store *store.Aside
 	agent string
+	place string
 
-	mu  sync.Mutex
-	now decide.Aside
+	mu   sync.Mutex
+	now  decide.Aside
+	said string // the self that the hub was told last
+	// until is when an agent whose disk is at another place than before acts on; zero is at once.
+	until time.Time
 }
 
+// A disk that is at another place than before may be a copy, of which the hub says so as soon as both
+// agents have spoken: arriveAlone is how long the agent waits for that after the hub has answered, and
+// arriveBlind how long without an answer.
+const (
+	arriveAlone = 2 * time.Second
+	arriveBlind = 30 * time.Second
+)
+
 func newAsides(cfg Config) (*asides, error) {
-	now, err := cfg.Store.Aside.Read(cfg.Agent)
-	if err != nil {
-		return nil, err
+	a := &asides{store: cfg.Store.Aside, agent: cfg.Agent, place: cfg.Place}
+	var err error
+	if a.now, err = a.store.Read(cfg.Agent); err != nil || cfg.Place == "" {
+		return a, err
 	}
-	return &asides{store: cfg.Store.Aside, agent: cfg.Agent, now: now}, nil
+	moved, err := a.store.Arrive(cfg.Place)
+	if moved {
+		cfg.Logger.Warn("the agent's disk is at another place than before; nothing is done but what holds want until the hub has answered", "atMost", arriveBlind)
+		a.until = cfg.Clock().Add(arriveBlind)
+	}
+	return a, err
+}
+
+// met notes that the hub has answered, and returns how long to wait for its word of a copy; 0 is not.
+func (a *asides) met(now time.Time) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.until.IsZero() {
+		return 0
+	}
+	if at := now.Add(arriveAlone); at.Before(a.until) {
+		a.until = at
+	}
+	return arriveAlone
+}
+
+// arrived ends the wait if it is time, and reports whether it did.
+func (a *asides) arrived(now time.Time) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.until.IsZero() || now.Before(a.until) {
+		return false, nil
+	}
+	if err := a.store.Arrived(a.place); err != nil {
+		return false, err
+	}
+	a.until = time.Time{}
+	return true, nil
 }
 
 // standing is how the agent of that incarnation stands.
@@ -38,10 +84,17 @@ func (a *asides) standing(incarnation string) decide.AsideStanding {
 func (a *asides) self(incarnation string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.now.Standing(incarnation) != decide.AsideStands {
-		return ""
+	if a.said = ""; a.now.Standing(incarnation) == decide.AsideStands {
+		a.said = a.now.Self
 	}
-	return a.now.Self
+	return a.said
+}
+
+// told reports whether the last Hello said that.
+func (a *asides) told() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.said == a.now.Self
 }
 
 // over reports whether the other agent goes on.
@@ -92,4 +145,23 @@ func (a *asides) answered(incarnation string) (bool, error) {
 	}
 	a.now = decide.Aside{}
 	return true, nil
+}
+
+// say says how the agent stands with another one of the same disk.
+func (a *asides) say(cfg Config, on *footing) {
+	in, err := on.applied()
+	if err != nil {
+		return // which is said where it matters
+	}
+	switch a.standing(in.Incarnation) {
+	case decide.AsideNone:
+		cfg.Reports.Clear(resource.CondAgentCopied)
+	case decide.AsideStands:
+		cfg.Reports.Raise(resource.CondAgentCopied, "run "+cfg.Run+" guards holds, and does nothing else until somebody says which of the two goes on")
+	case decide.AsideTaken:
+		cfg.Reports.Raise(resource.CondAgentCopied, "run "+cfg.Run+" goes on when the hub has answered its new incarnation")
+	case decide.AsideSuperseded:
+		cfg.Reports.Clear(resource.CondAgentCopied)
+		cfg.Reports.Raise(resource.CondSuperseded, "another agent with a copy of this disk goes on")
+	}
 }

@@ -23,6 +23,8 @@ type Config struct {
 	// Host and Addresses are where the agent runs, for people.
 	Host      string
 	Addresses []string
+	// Place is where the disk is: another one on each host, and for each copy on one. Empty is not known.
+	Place string
 	// Guard says whether the agent has no store that it can write to; nil is never.
 	Guard   func() bool
 	Store   *store.Store

@@ -59,7 +59,7 @@ func (r *Room) copied(m message.Copied, incarnation string) {
 		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
 	}
 	r.cfg.Logger.Error("the hub has heard another agent of the same disk", "does", act)
-	r.sayAside()
+	r.aside.say(r.cfg, r.on)
 	switch act {
 	case decide.AsideGiveUp:
 		r.dismissed.Store(true)
@@ -75,27 +75,23 @@ func (r *Room) copied(m message.Copied, incarnation string) {
 	}
 	r.cfg.Heard.LookAtAll()
 	r.session.want()
-	r.greeter.reply()
+	r.greeter.fresh() // each is heard of once
 	r.cfg.Reports.PokeAll()
 }
 
-// sayAside says how the agent stands with another one of the same disk.
-func (r *Room) sayAside() {
-	in, err := r.on.applied()
+// arrive goes on with a disk that is at another place than before, once it has waited for word of a copy.
+func (r *Room) arrive() {
+	on, err := r.aside.arrived(r.cfg.Clock())
 	if err != nil {
-		return // which is said where it matters
+		r.cfg.Logger.Error("cannot record where the disk is", "err", err)
 	}
-	switch r.aside.standing(in.Incarnation) {
-	case decide.AsideNone:
-		r.cfg.Reports.Clear(resource.CondAgentCopied)
-	case decide.AsideStands:
-		r.cfg.Reports.Raise(resource.CondAgentCopied, "run "+r.cfg.Run+" guards holds, and does nothing else until somebody says which of the two goes on")
-	case decide.AsideTaken:
-		r.cfg.Reports.Raise(resource.CondAgentCopied, "run "+r.cfg.Run+" goes on when the hub has answered its new incarnation")
-	case decide.AsideSuperseded:
-		r.cfg.Reports.Clear(resource.CondAgentCopied)
-		r.cfg.Reports.Raise(resource.CondSuperseded, "another agent with a copy of this disk goes on")
+	if !on {
+		return
 	}
+	if err := r.cfg.Heard.Changed(); err != nil {
+		r.cfg.Logger.Error("cannot read what is on disk", "err", err)
+	}
+	r.cfg.Heard.LookAtAll()
 }
 
 func endedWhen(m message.EndOfTerm) string {

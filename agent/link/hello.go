@@ -85,6 +85,7 @@ func (r *Room) Guards() {
 // look sees whether the hub's time and word are still good.
 func (r *Room) look() {
 	r.Guards()
+	r.arrive()
 	if r.clock.lost() {
 		r.cfg.Logger.Warn("the clocks went apart; the hub's time is not known until it answers")
 		r.session.renew(r.cfg.NewID(), nil) // only a new question tells the time

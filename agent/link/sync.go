@@ -68,9 +68,11 @@ func (r *Room) sync(m message.Sync) {
 		if aside && !guards && !r.follow(m.Fence, in.Fence) {
 			return
 		}
+		if (guards || aside) && r.aside.told() {
+			r.greeter.answered()
+		}
 		if (guards || aside) && !r.session.isAnswered() {
 			r.session.guarded()
-			r.greeter.answered()
 			defer r.cfg.Heard.LookAtAll()
 		} else {
 			asked = time.Time{} // only the first answer can tell the time
@@ -93,7 +95,7 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 		return
 	} else if on {
 		r.cfg.Logger.Warn("goes on: the other agent of the same disk does not", "incarnation", in.Incarnation)
-		r.sayAside()
+		r.aside.say(r.cfg, r.on)
 		if err := r.cfg.Heard.Changed(); err != nil {
 			r.cfg.Logger.Error("cannot read what is on disk", "err", err)
 		}
@@ -125,6 +127,9 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 		asked = time.Time{} // only the first answer can tell the time
 	}
 	r.fresh(m, asked)
+	if wait := r.aside.met(r.cfg.Clock()); wait > 0 && first {
+		time.AfterFunc(wait, r.arrive)
+	}
 	if first {
 		r.cfg.Reports.PokeAll() // with the session's nonce
 		r.cfg.Heard.LookAtAll() // what waited for the hub's time need not

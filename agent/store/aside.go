@@ -28,13 +28,19 @@ type asides struct {
 	incarnation string
 	// now is what was heard in this run and could not be written; nil is nothing.
 	now *decide.Aside
+	// arriving says that the disk is at another place than before, and may be a copy.
+	arriving bool
 }
 
 func (a *asides) standing() decide.AsideStanding {
+	as := a.kept.Standing(a.incarnation)
 	if a.now != nil {
-		return a.now.Standing(a.incarnation)
+		as = a.now.Standing(a.incarnation)
 	}
-	return a.kept.Standing(a.incarnation)
+	if as == decide.AsideNone && a.arriving {
+		return decide.AsideStands
+	}
+	return as
 }
 
 func (a *asides) put(w write) (err error) {
@@ -60,9 +66,8 @@ func (a *asides) read(t state.Txn) (err error) {
 // asideOn is how the agent stands by what is on disk, and by what it has heard in this run.
 func (m *mirror) asideOn(t state.Txn) (decide.AsideStanding, error) {
 	m.mu.RLock()
-	now := m.aside.now
+	on := asides{now: m.aside.now, arriving: m.aside.arriving}
 	m.mu.RUnlock()
-	on := asides{now: now}
 	if err := on.read(t); err != nil {
 		return decide.AsideNone, err
 	}
@@ -91,6 +96,35 @@ func (a *Aside) Read(agent string) (out decide.Aside, err error) {
 		return nil
 	})
 	return out, err
+}
+
+// Arrive notes where the disk is, and reports whether it was at another place before. If so the agent
+// stands aside in this run, until Arrived: it may be a copy.
+func (a *Aside) Arrive(place string) (moved bool, err error) {
+	err = a.disk.update(func(t state.Txn) error {
+		was, there, err := get[string](t, keyPlace)
+		if moved = there && was != place; err != nil || there {
+			return err
+		}
+		return put(t, keyPlace, place)
+	})
+	a.disk.mirror.arrive(err == nil && moved)
+	return moved, err
+}
+
+// Arrived ends that.
+func (a *Aside) Arrived(place string) error {
+	a.disk.mirror.arrive(false)
+	if err := a.disk.update(func(t state.Txn) error { return put(t, keyPlace, place) }); err != nil {
+		return failing("keep where the disk is", err)
+	}
+	return nil
+}
+
+func (m *mirror) arrive(arriving bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.aside.arriving = arriving
 }
 
 // Stand keeps that the agent stands aside, with a self of its own. It counts at once, also where it

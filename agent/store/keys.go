@@ -5,6 +5,7 @@ const (
 	keyRack     = "rack"
 	keyReplaced = "meta/replaced"
 	keyAside    = "meta/aside"
+	keyPlace    = "meta/place"
 	keyIntents  = "intent/"
 	keyHolds    = "hold/"
 	keyRecords  = "record/"

@@ -129,7 +129,6 @@ func (as standby) guard() {
 		d.dirty = true
 	}
 	d.watch.Proofs = nil
-	d.raise(resource.CondAgentCopied, "nothing is done but what holds want")
 	if d.watch.Last.Power == "" {
 		d.recheck(0)
 		return
