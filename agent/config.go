@@ -32,6 +32,11 @@ type Config struct {
 	Agent   string // id, given by the hub at join
 	Rack    string
 	Version string
+	// Host and Addresses are where the agent runs, for people; Place is where its disk is, another
+	// one on each host and for each copy on one.
+	Host      string
+	Addresses []string
+	Place     string
 
 	DB state.Store
 	// Guard has the guard set and the guard mode, which outlive DB; nil keeps them in memory, for

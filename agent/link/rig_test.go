@@ -59,6 +59,12 @@ func key(seed byte) ed25519.PrivateKey {
 
 func newRig(t *testing.T, db *statetest.Memory, run string) *rig {
 	t.Helper()
+	return newRigAt(t, db, run, "")
+}
+
+// newRigAt is a rig whose disk is at a place.
+func newRigAt(t *testing.T, db *statetest.Memory, run, place string) *rig {
+	t.Helper()
 	r := &rig{t: t, db: db, hub: wire.NewSigner(key(0)), now: hubStart}
 	signer, reg := wire.NewSigner(key(1)), prometheus.NewRegistry()
 	r.own = wire.NewVerifier(signer.Public())
@@ -69,7 +75,7 @@ func newRig(t *testing.T, db *statetest.Memory, run string) *rig {
 		t.Fatal(err)
 	}
 	r.room, err = New(Config{
-		Agent: "r1-1", Run: run, Guard: func() bool { return r.guard }, Store: st, Signer: signer, HubKeys: []ed25519.PublicKey{r.hub.Public()},
+		Agent: "r1-1", Run: run, Place: place, Guard: func() bool { return r.guard }, Store: st, Signer: signer, HubKeys: []ed25519.PublicKey{r.hub.Public()},
 		Reports: reports.New(reports.Config{Agent: "r1-1", Rack: "r1", Every: time.Second, Clock: clock, Registerer: reg}),
 		Heard:   &r.heard, Every: time.Second, NewID: id, Clock: clock, Logger: slog.New(slog.DiscardHandler), Registerer: reg,
 	})

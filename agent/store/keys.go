@@ -14,6 +14,8 @@ const (
 	keyHolds       = "hold/"
 	keyRecords     = "record/"
 	probeKey       = "meta/probe"
+	keyAside       = "meta/aside"
+	keyPlace       = "meta/place"
 )
 
 // docs are the keys of the marks. A mark is written after everything that its document

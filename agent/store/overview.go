@@ -13,7 +13,8 @@ import (
 type Overview struct {
 	Synced   bool
 	Replaced bool // another agent serves the rack
-	Ended    bool // the hub has ended the agent's term
+	Ended    bool // the hub has ended the agent's term, or another agent of the same disk goes on
+	Aside    bool // another agent has the same disk, and nobody has said which goes on
 	Rack     message.RackIntent
 	Intents  []Intent
 	Holds    []decide.Hold
@@ -28,15 +29,16 @@ func (s *Servers) Overview() (o Overview, err error) {
 		return o, err
 	}
 	defer done()
+	as := m.stance()
 	return Overview{
-		Synced: m.serving(), Replaced: m.replaced, Ended: m.ended, Rack: m.rack,
+		Synced: as.serves, Replaced: m.replaced, Ended: as.over, Aside: as.aside, Rack: m.rack,
 		Intents: inOrder(m.intents), Holds: inOrder(m.holds), Records: inOrder(m.standing),
 	}, nil
 }
 
 // PollInterval is the rack's, 0 before it has said one; it is not read from the disk.
 func (s *Servers) PollInterval() time.Duration {
-	rack, _, _, _ := s.disk.mirror.said()
+	rack, _, _ := s.disk.mirror.said()
 	return rack.PollInterval
 }
 
@@ -46,7 +48,8 @@ func (s *Servers) Remembered(server string) (v View) {
 	m := &s.disk.mirror
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	v.Rack, v.Synced, v.Ended = m.rack, m.serving(), m.ended
+	as := m.stance()
+	v.Rack, v.Synced, v.Ended, v.Aside = m.rack, as.serves, as.over, as.aside
 	v.Record.Server = server
 	if in, there := m.intents[keyIntents+server]; there {
 		v.Intent = &in

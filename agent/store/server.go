@@ -17,28 +17,34 @@ type Servers struct {
 	local     *Local
 }
 
-// serving is the rack's intent, and whether this agent may act on it: not before it has
-// one, and not after it was replaced. over says that its term was ended. The intent grows
+// serving is the rack's intent, and whether this agent may act on it. The intent grows
 // with the rack, and is not decoded for each server.
-func (s *Servers) serving(t state.Txn) (rack message.RackIntent, synced, over bool, err error) {
-	if rack, synced, over, have := s.disk.mirror.said(); have {
-		return rack, synced, over, nil
+func (s *Servers) serving(t state.Txn) (rack message.RackIntent, as stance, err error) {
+	if rack, as, have := s.disk.mirror.said(); have {
+		return rack, as, nil
 	}
-	rack, synced, err = get[message.RackIntent](t, keyRack)
+	rack, synced, err := get[message.RackIntent](t, keyRack)
 	if err != nil {
-		return rack, false, false, err
+		return rack, stance{}, err
 	}
-	if _, over, err = get[message.EndOfTerm](t, keyEnded); err != nil {
-		return rack, false, false, err
+	_, over, err := get[message.EndOfTerm](t, keyEnded)
+	if err != nil {
+		return rack, stance{}, err
+	}
+	aside, err := s.disk.mirror.asideOn(t)
+	if err != nil {
+		return rack, stance{}, err
 	}
 	replaced, _, err := get[bool](t, keyReplaced)
-	return rack, synced && !replaced && !over, over, err
+	return rack, stanceOf(synced, replaced, over, aside), err
 }
 
 func (s *Servers) view(t state.Txn, server string) (v View, err error) {
-	if v.Rack, v.Synced, v.Ended, err = s.serving(t); err != nil {
+	rack, as, err := s.serving(t)
+	if err != nil {
 		return v, err
 	}
+	v.Rack, v.Synced, v.Ended, v.Aside = rack, as.serves, as.over, as.aside
 	if v.Incarnation, err = incarnation(t); err != nil {
 		return v, err
 	}

@@ -13,6 +13,8 @@ type View struct {
 	Synced bool
 	// Ended says that the hub has ended the agent's term.
 	Ended bool
+	// Aside says that another agent has the same disk; see [decide.Snapshot].
+	Aside bool
 	// Incarnation is the database's at the moment of the view.
 	Incarnation string
 	Rack        message.RackIntent

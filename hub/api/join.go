@@ -122,4 +122,6 @@ type Members interface {
 	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
 	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
+	// KeepAgent says which of several agents of one disk goes on.
+	KeepAgent(ctx context.Context, rack string, r protoapi.KeepRequest, by string) (protoapi.KeepAnswer, error)
 }

@@ -16,6 +16,11 @@ import (
 // shard are worth nothing any more.
 func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
 	name := a.Metadata.Name
+	copies := c.cfg.Terms.CopiesOf(name)
+	if c.cfg.Terms.Active(a) && copies.Shared(m.Incarnation) && !copies.Open() {
+		c.sender.retired(name, m.Session, copies)
+		return false, nil
+	}
 	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
@@ -28,7 +33,10 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return false, nil
 	}
-	guards := c.reportsGuard(name, l, m)
+	guards := c.reportsGuard(name, l, m) || notAlone(c.cfg, name)
+	if guards {
+		c.cfg.Reports.Doubt(name, true)
+	}
 	if !guards {
 		c.overtook(name, l, m)
 	}

@@ -2,45 +2,102 @@ package link
 
 import (
 	"slices"
-	"time"
 
 	"rackboot/protocol/resource"
 )
 
-// speakers are the sessions in which an agent certainly spoke.
+// speakers are the sessions in which an agent certainly spoke, and which agent each is of.
 type speakers struct {
-	present               string   // the last one
-	past                  []string // those before it
-	back                  bool     // one of those spoke again, and nobody was told yet
-	copiedSince, copiedAt time.Time
+	present string                       // the last one
+	past    []string                     // those before it
+	runs    map[string]resource.AgentRun // by session, as its last Hello says
 }
-
-// copiedFor is how long after the last sign of a copy the agent's condition ends.
-const copiedFor = time.Hour
 
 // pastSessions bounds the sessions of an agent that are remembered as over.
 const pastSessions = 8
 
-// speaks notes a session of which a message is certainly new, and says whether it is one that
-// another has taken over from. An agent never goes back to an earlier session: each
-// connection makes its own. So two processes speak in turn, with one key.
-func (s *speakers) speaks(session string) (back bool) {
-	if session == s.present {
-		return false
+// speaker is whose a message is that certainly is new.
+type speaker string
+
+const (
+	speakerSame speaker = "same" // of the session that spoke last
+	speakerNew  speaker = "new"  // of another one, which never spoke before
+	speakerBack speaker = "back" // of one that another had taken over from
+	speakerLate speaker = "late" // likewise, but it may have been said before that
+)
+
+// speakerRule says whose a message is. The first row that fits decides.
+//
+//	session | after | speaker
+//	present | *     | same
+//	*       | no    | late
+//	past    | yes   | back
+//	new     | yes   | new
+//
+// after is that its nonce was given after the present session had spoken first. An agent never goes back to
+// an earlier session: each connection makes its own. So one that speaks then, in a session of before, is
+// another agent with the same key.
+func speakerRule(session sessionAge, after bool) speaker {
+	switch {
+	case session == sessionPresent:
+		return speakerSame
+	case !after:
+		return speakerLate
+	case session == sessionPast:
+		return speakerBack
 	}
-	back = slices.Contains(s.past, session)
-	if s.present != "" && !slices.Contains(s.past, s.present) {
-		s.past = append(s.past, s.present)
-		s.past = s.past[max(0, len(s.past)-pastSessions):]
-	}
-	s.present = session
-	return back
+	return speakerNew
 }
 
-// condition is the condition of an agent that was suspected lately.
-func (s *speakers) condition(now time.Time) *resource.ConditionState {
-	if s.copiedAt.IsZero() || now.Sub(s.copiedAt) > copiedFor {
-		return nil
+// sessionAge is what is known of a session.
+type sessionAge string
+
+const (
+	sessionPresent sessionAge = "present"
+	sessionPast    sessionAge = "past"
+	sessionNew     sessionAge = "new"
+)
+
+func (s *speakers) ageOf(session string) sessionAge {
+	switch {
+	case session == s.present:
+		return sessionPresent
+	case slices.Contains(s.past, session):
+		return sessionPast
 	}
-	return &resource.ConditionState{Code: resource.CondAgentCopied, Since: s.copiedSince, Message: "two sessions speak in turn, last at " + s.copiedAt.UTC().Format(time.RFC3339)}
+	return sessionNew
+}
+
+// speaks notes that a session spoke, with a nonce that was given after the present one had, or not. former
+// is the one that it took over from; empty where it did not.
+func (s *speakers) speaks(session string, after bool) (who speaker, former string) {
+	who = speakerRule(s.ageOf(session), after)
+	if who == speakerSame || who == speakerLate {
+		return who, ""
+	}
+	if former = s.present; former != "" && !slices.Contains(s.past, former) {
+		s.past = append(s.past, former)
+		for len(s.past) > pastSessions {
+			delete(s.runs, s.past[0])
+			s.past = s.past[1:]
+		}
+	}
+	s.present = session
+	return who, former
+}
+
+// maxRuns bounds the sessions of an agent whose Hello is remembered.
+const maxRuns = 2 * pastSessions
+
+// told takes what a Hello says of its agent.
+func (s *speakers) told(session string, r resource.AgentRun) {
+	if was, there := s.runs[session]; there {
+		r.First = was.First
+	} else if len(s.runs) >= maxRuns {
+		clear(s.runs)
+	}
+	if s.runs == nil {
+		s.runs = map[string]resource.AgentRun{}
+	}
+	s.runs[session] = r
 }

@@ -60,6 +60,7 @@ const (
 	EventSuperseded  EventCode = "AgentSuperseded"
 	EventCertified   EventCode = "CertificateRenewed"
 	EventAgentCopied EventCode = "AgentCopied"
+	EventAgentKept   EventCode = "AgentKept"
 	EventNoRouter    EventCode = "NoRouterAdvertisement"
 	EventRouterFlags EventCode = "RouterFlags"
 	EventNoAddress   EventCode = "NoAddress"
@@ -97,7 +98,7 @@ func EventCodes() []EventCode {
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
-		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied,
+		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied, EventAgentKept,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,
