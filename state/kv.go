@@ -56,6 +56,7 @@ type KV interface {
 	Watch(ctx context.Context, prefix string, after uint64) (<-chan []Entry, error)
 	// Forget takes keys out of the store that were deleted before a time, with all of their
 	// revisions, up to [MaxForget] of them, and returns how many. One that was created again stays.
+	// A store may leave what it cannot take out such that it stays away.
 	// It also completes what a call did not that was cut off; with the zero time only that.
 	Forget(ctx context.Context, before time.Time) (int, error)
 }

@@ -38,7 +38,10 @@ func mayApprove(who access.Caller) bool {
 }
 
 // approvals has no routes without an Approver.
-type approvals struct{ room Approver }
+type approvals struct {
+	room Approver
+	lost losses
+}
 
 func (a approvals) routes(t *route.Table) {
 	if a.room == nil {
@@ -46,12 +49,12 @@ func (a approvals) routes(t *route.Table) {
 	}
 	route.Register(t, t.Operation(http.MethodGet, protoapi.PathApprovals, "listApprovals", "List approvals of destructive actions", nil,
 		route.Rule{Right: access.Read, Target: route.TargetWhole}),
-		func(context.Context, *struct{}) (*answer[protoapi.List[resource.ApprovalRequest]], error) {
+		func(ctx context.Context, _ *struct{}) (*answer[protoapi.List[resource.ApprovalRequest]], error) {
 			list := a.room.List()
 			if list == nil {
 				list = []resource.ApprovalRequest{}
 			}
-			return &answer[protoapi.List[resource.ApprovalRequest]]{protoapi.List[resource.ApprovalRequest]{APIVersion: resource.APIVersion, Kind: "ApprovalList", Items: list}}, nil
+			return &answer[protoapi.List[resource.ApprovalRequest]]{protoapi.List[resource.ApprovalRequest]{APIVersion: resource.APIVersion, Kind: "ApprovalList", Items: list, Incomplete: a.lost.of(ctx, "approval")}}, nil
 		})
 	route.Register(t, t.Operation(http.MethodGet, protoapi.PathApprovals+"/{id}", "getApproval", "Read one approval", nil,
 		route.Rule{Right: access.Read, Target: route.TargetWhole}),

@@ -19,13 +19,14 @@ type eventInput struct {
 type events struct {
 	objects *store.Objects
 	log     EventLog
+	lost    losses
 }
 
 func (l events) routes(t *route.Table) {
 	route.Register(t, t.Operation(http.MethodGet, protoapi.PathEvents, "events", "Read what happened, oldest first", nil,
 		route.Rule{Right: access.Read, Target: route.TargetEach}),
 		func(ctx context.Context, in *eventInput) (*answer[protoapi.EventList], error) {
-			list := protoapi.EventList{Items: []protoapi.EventRecord{}, Next: in.After}
+			list := protoapi.EventList{Items: []protoapi.EventRecord{}, Next: in.After, Incomplete: l.lost.of(ctx, "")}
 			for more := true; more; { // what is not seen makes no page shorter
 				want := in.Limit - len(list.Items)
 				page := l.log.After(list.Next, want)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"rackboot/hub/api/route"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
+	"rackboot/state/heads"
 )
 
 // health says how the hub is: healthz answers while the process serves at all, readyz only when the
@@ -29,6 +31,11 @@ func (h health) routes(t *route.Table) {
 			if err := h.ready(r.Context()); err != nil {
 				// The text may tell of the inside, and this route needs no token.
 				h.logger.Debug("hub is not ready", "err", err)
+				if _, lost := errors.AsType[*heads.Loss](err); lost {
+					route.WriteProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "ready", "the hub's store has lost what was acknowledged, and the hub only reads").
+						WithHint("%s", heads.Hint)))
+					return
+				}
 				route.WriteProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "ready", "the hub is not ready").
 					WithHint("see the hub's log")))
 				return

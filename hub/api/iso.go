@@ -31,6 +31,7 @@ type removeISOInput struct {
 type isos struct {
 	objects *store.Objects
 	shelf   ISOFiles // nil keeps none
+	lost    losses
 }
 
 func (i isos) routes(t *route.Table) {
@@ -45,6 +46,7 @@ func (i isos) routes(t *route.Table) {
 			for n := range list.Items {
 				i.hide(ctx, &list.Items[n])
 			}
+			list.Incomplete = i.lost.of(ctx, "iso")
 			return &answer[protoapi.ISOList]{list}, nil
 		})
 	route.Register(t, t.Operation(http.MethodGet, protoapi.PathISOs+"/{name}", "getISO", "Read what is known of an uploaded file", nil,

@@ -51,7 +51,8 @@ type noun interface {
 func nouns(c Config) []noun {
 	r, throttled := c.Rooms, newThrottled(c.Registerer)
 	agents, pulls := route.Authorities(c.ClientCAs), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
-	kinds := resources{c.Store, r.Status}
+	lost := losses{c.Store.Lost}
+	kinds := resources{c.Store, r.Status, lost}
 	asked := requests{c.Store, c.Clock, c.NewID}
 	return []noun{
 		kinds,
@@ -67,12 +68,12 @@ func nouns(c Config) []noun {
 		doctor{r.Status},
 		imports{r.Imports},
 		asked,
-		approvals{c.Approver},
+		approvals{c.Approver, lost},
 		bmcs{r.Inventory, r.Status},
 		traces{r.Traces},
 		renders{r.Status},
 		secrets{kinds, c.Vault, c.Logger},
-		events{c.Store.Objects, r.Events},
+		events{c.Store.Objects, r.Events, lost},
 		audits{c.AuditLog, c.Logger},
 		joins{
 			c.Store.Objects, r.Members,
@@ -80,7 +81,7 @@ func nouns(c Config) []noun {
 		},
 		userData{r.Carried, agents, pulls},
 		envBundles{r.Carried, agents, pulls},
-		isos{c.Store.Objects, c.ISOs},
+		isos{c.Store.Objects, c.ISOs, lost},
 		uploads{c.ISOs, newSlots(maxPieces, maxPiecesOfCaller)},
 		isoContents{c.ISOs, r.Carried, agents, pulls, newSlots(maxISOPulls, maxISOPullsOfAgent)},
 		endings{r.Members},

@@ -17,6 +17,7 @@ import (
 type resources struct {
 	store  *store.Store
 	status Decorator
+	lost   losses
 }
 
 func (r resources) routes(t *route.Table) {
@@ -51,7 +52,7 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 				r.status.Decorate(obj) // it is a copy
 				brief(obj)
 			}
-			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: resource.APIVersion, Kind: string(kind) + "List", Items: items}}, nil
+			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: resource.APIVersion, Kind: string(kind) + "List", Items: items, Incomplete: r.lost.of(ctx, "res."+kind.Plural())}}, nil
 		})
 
 	route.Register(t, t.Operation(http.MethodGet, one, "get"+string(kind), "Read one", nil,

@@ -160,7 +160,7 @@ func TestSameStore(t *testing.T) {
 // hub can have had.
 func TestRestoredFence(t *testing.T) {
 	b, m := modernSite(t)
-	if _, err := fence.RaiseEpoch(ctx(t), b.store); err != nil {
+	if _, err := fence.RaiseEpoch(ctx(t), b.store, 0); err != nil {
 		t.Fatal(err)
 	}
 	b.restart()

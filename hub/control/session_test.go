@@ -203,7 +203,7 @@ func TestBehind(t *testing.T) {
 	if err := b.store.Requests.Put(ctx(t), q); err != nil {
 		t.Fatal(err)
 	}
-	if epoch, err := fence.RaiseEpoch(ctx(t), b.store); err != nil || epoch != 2 {
+	if epoch, err := fence.RaiseEpoch(ctx(t), b.store, 0); err != nil || epoch != 2 {
 		t.Fatalf("epoch %d, %v", epoch, err)
 	}
 	b.restart()

@@ -202,7 +202,7 @@ func TestRestoredAndFenced(t *testing.T) {
 	if got := m.conditions(); !strings.Contains(got, "HubBehind") || !strings.Contains(got, "TwoHubs") {
 		t.Errorf("conditions %s", got)
 	}
-	if _, err := fence.RaiseEpoch(ctx(t), b.store); err != nil {
+	if _, err := fence.RaiseEpoch(ctx(t), b.store, 0); err != nil {
 		t.Fatal(err)
 	}
 	b.restart()

@@ -16,28 +16,36 @@ import (
 	"rackboot/state"
 	"rackboot/state/clock"
 	"rackboot/state/file"
+	"rackboot/state/heads"
 )
 
 // hubKeyFile has the public keys with which rackctl audit verify checks the log: the
 // present one, and those before, which signed earlier parts.
 const hubKeyFile = "hub.pub"
 
-// heads keeps the audit log's head in the hub's store.
-type heads struct{ meta *store.Meta }
+// auditHeads keeps the audit log's head in the hub's store. What was known beside the store counts if that is
+// newer.
+type auditHeads struct {
+	meta   *store.Meta
+	beside heads.Entry
+}
 
 // AuditHead implements audit.Heads.
-func (h heads) AuditHead(ctx context.Context) (audit.Head, error) {
+func (h auditHeads) AuditHead(ctx context.Context) (audit.Head, error) {
 	head, err := h.meta.AuditHead(ctx)
+	if h.beside.Seq > head.Seq {
+		return audit.Head(h.beside), err
+	}
 	return audit.Head(head), err
 }
 
 // KeepAuditHead implements audit.Heads.
-func (h heads) KeepAuditHead(ctx context.Context, head audit.Head) error {
+func (h auditHeads) KeepAuditHead(ctx context.Context, head audit.Head) error {
 	return h.meta.KeepAuditHead(ctx, store.AuditHead(head))
 }
 
 // openAudit opens the audit log, and lays the key down that it is signed with.
-func openAudit(c Config, keys *pki.PKI, st *store.Store, log *slog.Logger, reg prometheus.Registerer, crash state.Crasher) (*audit.Log, error) {
+func openAudit(c Config, keys *pki.PKI, st *store.Store, beside heads.Entry, log *slog.Logger, reg prometheus.Registerer, crash state.Crasher) (*audit.Log, error) {
 	var text []byte
 	for _, k := range append([]ed25519.PublicKey{keys.Signer().Public()}, keys.PastKeys()...) {
 		der, err := x509.MarshalPKIXPublicKey(k)
@@ -49,7 +57,7 @@ func openAudit(c Config, keys *pki.PKI, st *store.Store, log *slog.Logger, reg p
 	if err := file.Replace(c.path(hubKeyFile), text, 0o644); err != nil {
 		return nil, err
 	}
-	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: heads{st.Meta}})
+	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: auditHeads{st.Meta, beside}})
 }
 
 // closeAudit signs the log to its end.
@@ -60,9 +68,9 @@ func closeAudit(l *audit.Log, log *slog.Logger) {
 }
 
 // recordRestored notes that the hub's folder was put back from a copy.
-func recordRestored(ctx context.Context, c Config, keys *pki.PKI, st *store.Store, detail string) error {
+func recordRestored(ctx context.Context, c Config, keys *pki.PKI, st *store.Store, beside heads.Entry, detail string) error {
 	log := slog.New(slog.DiscardHandler)
-	l, err := openAudit(c, keys, st, log, prometheus.NewRegistry(), nil)
+	l, err := openAudit(c, keys, st, beside, log, prometheus.NewRegistry(), nil)
 	if err != nil {
 		return err
 	}

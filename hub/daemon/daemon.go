@@ -19,6 +19,7 @@ import (
 	"rackboot/hub/api"
 	"rackboot/hub/api/gate"
 	"rackboot/hub/broker"
+	"rackboot/hub/checkpoint"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
 	"rackboot/hub/intake"
@@ -32,6 +33,7 @@ import (
 	"rackboot/state"
 	"rackboot/state/clock"
 	"rackboot/state/file"
+	"rackboot/state/heads"
 	"rackboot/state/jetstream"
 )
 
@@ -78,11 +80,17 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	trail, err := openAudit(c, keys, st, log, reg, o.Crash)
+	trail, err := openAudit(c, keys, st, up.was.Audit, log, reg, o.Crash)
 	if err != nil {
 		return err
 	}
 	defer closeAudit(trail, log)
+	defer up.heads.Close()
+	for _, m := range []prometheus.Collector{up.heads, lostMetric(st)} {
+		if err := reg.Register(m); err != nil {
+			return err
+		}
+	}
 	vault.Start(ctx, st.Secrets, st.Meta)
 	written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
 		if err := b.Healthy(); err != nil {
@@ -131,36 +139,57 @@ func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(clock.Now()), rand.Reader).String())
 }
 
-// openStore opens the store within the broker. One that has lost something is opened only where
-// somebody accepts that.
+// openStore opens the store within the broker. One that has lost something is only read, unless
+// somebody accepts that: then what is there is another store from now on.
 func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher, accept bool) (*store.Store, upkeep, error) {
 	conn, err := b.Conn(ctx)
 	if err != nil {
 		return nil, upkeep{}, err
 	}
-	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: conn, Name: "rackboot", Logger: log, Crash: crash})
-	if err != nil {
-		return nil, upkeep{}, err
-	}
-	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: "rackboot-log", Logger: log, Crash: crash})
+	kv, facts, err := checkpoint.OpenStreams(ctx, jetstream.Config{Conn: conn, Logger: log, Crash: crash})
 	if err != nil {
 		return nil, upkeep{}, err
 	}
 	if err := file.Sweep(c.DataDir); err != nil {
 		return nil, upkeep{}, err
 	}
-	x := &extents{path: c.path(extentFile), streams: map[string]measured{"rackboot": kv, "rackboot-log": facts}, log: log}
-	if !accept {
-		if err := x.check(ctx); err != nil {
+	all := checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}
+	found, err := checkpoint.Look(ctx, c.path(headsFile), kv, all, c.served(), log)
+	if err != nil {
+		return nil, upkeep{}, err
+	}
+	listed := &store.Listed{Entries: found.Survey.Live, Revision: found.Survey.Revision}
+	cfg := store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}}
+	switch {
+	case accept:
+		if err := kv.Drop(ctx, found.Survey.Unreadable); err != nil {
+			return nil, upkeep{}, err
+		}
+	case found.Loss != nil:
+		checkpoint.Tell(log, found.Loss)
+		cfg.Lost, cfg.Listed = found.Loss, listed
+	default:
+		// What a hub began to remove that has died since goes before anything is read.
+		n, err := kv.Forget(ctx, time.Time{})
+		if err != nil {
+			return nil, upkeep{}, err
+		}
+		if n == 0 {
+			cfg.Listed = listed
+		}
+	}
+	st, err := store.Open(ctx, cfg)
+	if err != nil {
+		return nil, upkeep{}, err
+	}
+	id := ""
+	if cfg.Lost == nil {
+		if id, err = checkpoint.Identify(ctx, st, accept, newID); err != nil {
 			return nil, upkeep{}, err
 		}
 	}
-	// What a hub began to remove that has died since goes before anything is read.
-	if _, err := kv.Forget(ctx, time.Time{}); err != nil {
-		return nil, upkeep{}, err
-	}
-	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
-	return st, upkeep{extents: x, old: &old{kv: kv, clock: clock.Now, healthy: b.Healthy, log: log}}, err
+	k := checkpoint.New(checkpoint.Config{Path: c.path(headsFile), Streams: all, Store: st, ID: id, Logger: log}, found.Was)
+	return st, upkeep{heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}, nil
 }
 
 // publishTimeout bounds how long one message may wait to be sent.
@@ -256,16 +285,13 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		return err
 	}
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
-	group.Go(func() error { return h.upkeep.extents.follow(ctx, h.broker.Healthy) })
-	h.upkeep.old.events = c.Events.keeper(h.control.Events.Keep)
-	group.Go(func() error { return h.upkeep.old.run(ctx) })
+	if h.store.Lost() == nil { // else nothing is written, and nothing is removed because nobody seems to need it
+		h.works(ctx, group, c)
+	}
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
-	group.Go(func() error { return h.vault.Run(ctx) })
-	group.Go(func() error { return h.control.Run(ctx) })
 	group.Go(func() error { return h.intake.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })
-	group.Go(func() error { return h.isos.Run(ctx) })
 	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS(h.authorities...)) })
 	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "broker", c.Broker.URL, "token_file", h.keys.AdminTokenPath())
 	h.options.Ready()
@@ -274,6 +300,21 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		return nil
 	}
 	return err
+}
+
+// works has a hub do what it does by itself: it makes documents, and removes what is old.
+func (h *hub) works(ctx context.Context, group *errgroup.Group, c Config) {
+	k := h.upkeep.heads
+	k.Serve(h.start.Epoch(), func() heads.Entry {
+		seq, hash := h.audit.Head()
+		return heads.Entry{Seq: seq, Hash: hash}
+	})
+	group.Go(func() error { return k.Follow(ctx, h.broker.Healthy) })
+	h.upkeep.old.events = c.Events.keeper(h.control.Events.Keep)
+	group.Go(func() error { return h.upkeep.old.run(ctx) })
+	group.Go(func() error { return h.vault.Run(ctx) })
+	group.Go(func() error { return h.control.Run(ctx) })
+	group.Go(func() error { return h.isos.Run(ctx) })
 }
 
 // ready says why the hub cannot do its work; nil if it can: it hears its agents, no other

@@ -9,10 +9,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/checkpoint"
 	"rackboot/hub/pki"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 	"rackboot/state"
-	"rackboot/state/jetstream"
+	"rackboot/state/heads"
 )
 
 // What was deleted and taken out of the store is no loss, wherever the hub died meanwhile; and a loss is
@@ -27,14 +29,25 @@ func TestForgottenIsNoLoss(t *testing.T) {
 				started(t, c)
 				forgetAndDie(t, c, point)
 				if restart {
-					started(t, c)
-					started(t, c)
+					for range 2 {
+						if err := serving(t, c, func(client *api.Client, _ string) {
+							if err := client.Ready(t.Context()); err != nil {
+								t.Errorf("what was forgotten is taken for lost: %v", err)
+							}
+						}); err != nil {
+							t.Fatal(err)
+						}
+					}
 				}
 				if err := os.Remove(c.path("store/jetstream/$G/streams/rackboot/msgs/1.blk")); err != nil {
 					t.Fatal(err)
 				}
-				if err := runOnce(t, c); protocol.CodeOf(err) != protocol.CodeConflict {
-					t.Errorf("a block is gone: %v", err)
+				if err := serving(t, c, func(client *api.Client, _ string) {
+					if err := client.Ready(t.Context()); protocol.CodeOf(err) != protocol.CodeUnavailable {
+						t.Errorf("a block is gone: %v", err)
+					}
+				}); err != nil {
+					t.Error(err)
 				}
 			})
 		}
@@ -79,10 +92,11 @@ func forgetAndDie(t *testing.T, c Config, point string) {
 	if _, err := kv.Commit(t.Context(), ops); err != nil {
 		t.Fatal(err)
 	}
-	if err := up.extents.accept(t.Context()); err != nil {
+	defer up.heads.Close()
+	if err := up.heads.Accept(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	was := up.extents.written["rackboot"]
+	was := up.heads.Checkpoint().Streams[checkpoint.KVStream]
 	func() {
 		defer func() {
 			if at := recover(); at != nil && at != point || at == nil && point != "" {
@@ -93,11 +107,11 @@ func forgetAndDie(t *testing.T, c Config, point string) {
 			t.Errorf("%d keys were forgotten, %v", n, err)
 		}
 	}()
-	is, err := up.extents.streams["rackboot"].Extent(t.Context())
+	is, err := kv.(checkpoint.Measured).Extent(t.Context())
 	if err != nil || !is.Covers(was) || is.Keys > was.Keys+1 || is.Messages > was.Messages+3 {
 		t.Errorf("there is %+v, %v; and there was %+v", is, err, was)
 	}
-	if is == (jetstream.Extent{}) {
+	if is == (heads.Extent{}) {
 		t.Error("there is nothing")
 	}
 }

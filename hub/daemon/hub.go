@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
+	"rackboot/hub/checkpoint"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
 	"rackboot/hub/intake"
@@ -19,6 +20,7 @@ import (
 	"rackboot/protocol/link"
 	"rackboot/ready"
 	"rackboot/state"
+	"rackboot/state/heads"
 )
 
 // Options are what Run takes besides the file.
@@ -59,8 +61,9 @@ type hub struct {
 	options Options
 }
 
-// upkeep is what follows how much the store has, and what takes out of it what is old.
+// upkeep is what follows what the store has, and what takes out of it what is old.
 type upkeep struct {
-	extents *extents
-	old     *old
+	heads *checkpoint.Keeper
+	was   heads.Record // what was known of the store when it was opened
+	old   *old
 }

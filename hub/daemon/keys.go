@@ -65,9 +65,13 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 		return err
 	}
 	defer b.Close()
-	st, _, err := openStore(ctx, c, b, nil, log, nil, false)
+	st, up, err := openStore(ctx, c, b, nil, log, nil, false)
 	if err != nil {
 		return err
+	}
+	defer up.heads.Close()
+	if l := st.Lost(); l != nil { // agents that are lost would be told nothing
+		return l.Err("change the hub's keys")
 	}
 	to, err := c.route(keys, told)
 	if err != nil {

@@ -177,7 +177,9 @@ func (h *hub) serveRegistry(ctx context.Context, group *errgroup.Group, c Config
 		return protocol.Errorf(protocol.CodeUnavailable, "open the registry", "%w", err).WithHint("change registry.listen in the hub's file, or stop what uses the address")
 	}
 	group.Go(func() error { return h.registry.Serve(ctx, ln, h.keys.ServerTLS(h.authorities...)) })
-	group.Go(func() error { return h.registry.Run(ctx) })
+	if h.store.Lost() == nil { // else what no image names may be named by what was lost
+		group.Go(func() error { return h.registry.Run(ctx) })
+	}
 	h.log.Info("serving the registry", "address", ln.Addr())
 	return nil
 }

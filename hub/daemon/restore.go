@@ -33,12 +33,15 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	epoch, err := fence.RaiseEpoch(ctx, st)
+	defer up.heads.Close()
+	epoch, err := fence.RaiseEpoch(ctx, st, up.was.Epoch)
 	if err != nil {
 		return 0, err
 	}
-	if err := up.extents.accept(ctx); err != nil {
+	if err := recordRestored(ctx, c, keys, st, up.was.Audit, fmt.Sprintf("the epoch is %d now", epoch)); err != nil {
 		return 0, err
 	}
-	return epoch, recordRestored(ctx, c, keys, st, fmt.Sprintf("the epoch is %d now", epoch))
+	// From here on what is there is all that there is.
+	up.heads.Serve(epoch, nil)
+	return epoch, up.heads.Accept(ctx)
 }

@@ -31,14 +31,17 @@ func readEpoch(ctx context.Context, meta *store.Meta) (uint64, error) {
 
 // RaiseEpoch makes every document of the store newer than all that were sent from
 // it before, and the next hub on it newer than those that ran on it. It is for a
-// store that was restored from a copy, while no hub runs on it: agents refuse what is
+// store that was restored from a copy, or has lost something that somebody has given up, while no hub runs on it: agents refuse what is
 // older than what they have. Requests that wait are ended as unknown, because the
 // lost hub may have had their outcome.
-func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
+//
+// known is the epoch that the lost store is known to have had, where this one has lost that too; 0 is not known.
+func RaiseEpoch(ctx context.Context, s *store.Store, known uint64) (uint64, error) {
 	n, revision, err := s.Meta.Number(epochKey)
 	if err != nil {
 		return 0, err
 	}
+	n = max(n, known, 1)
 	for _, q := range s.Requests.Open() {
 		q.Report.Outcome, q.Report.Reason = resource.OutcomeUnknown, "the hub was restored from a copy"
 		if err := s.Requests.Put(ctx, q); err != nil {
@@ -49,9 +52,10 @@ func RaiseEpoch(ctx context.Context, s *store.Store) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := keep(ctx, s.Meta, number+restoredJump); err != nil {
+	// A store of the epoch n was restored n-1 times, and its numbers are above as many jumps.
+	if err := keep(ctx, s.Meta, max(number, (n-1)*restoredJump)+restoredJump); err != nil {
 		return 0, err
 	}
-	n = max(n, 1) + 1
+	n++
 	return n, s.Meta.PutNumber(ctx, epochKey, n, revision)
 }

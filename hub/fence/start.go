@@ -10,6 +10,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/state"
+	"rackboot/state/heads"
 )
 
 // numberKey is where the number of the hub that started last on this store is kept.
@@ -33,6 +34,9 @@ type Start struct {
 func Begin(ctx context.Context, meta *store.Meta, clock state.Clock, log *slog.Logger, hub string) (*Start, error) {
 	b := &Start{meta: meta, clock: clock, log: log}
 	var err error
+	if meta.Lost() != nil {
+		return b.watching(hub)
+	}
 	if b.epoch, err = readEpoch(ctx, meta); err != nil {
 		return nil, err
 	}
@@ -40,6 +44,17 @@ func Begin(ctx context.Context, meta *store.Meta, clock state.Clock, log *slog.L
 		return nil, err
 	}
 	return b, nil
+}
+
+// watching makes a start that takes no number, and reads what there is.
+func (b *Start) watching(hub string) (*Start, error) {
+	epoch, _, err := b.meta.Number(epochKey)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := b.meta.Number(numberKey)
+	b.epoch, b.number = epoch, message.Fence{Number: n, Hub: hub}
+	return b, err
 }
 
 func take(ctx context.Context, meta *store.Meta, hub string) (message.Fence, error) {
@@ -82,6 +97,9 @@ func (b *Start) Epoch() uint64 { return b.epoch }
 // Yields steps down if an agent follows a newer hub. It reports whether this hub has
 // stepped down: it makes and sends nothing any more, and changes nothing.
 func (b *Start) Yields(ctx context.Context, agent string, follows message.Fence) bool {
+	if b.Lost() != nil {
+		return true // nothing can be kept of it
+	}
 	if follows.Number == 0 || !follows.Newer(b.number) && !follows.Rivals(b.number) {
 		return b.SteppedDown()
 	}
@@ -98,8 +116,15 @@ func (b *Start) Yields(ctx context.Context, agent string, follows message.Fence)
 // stepDown reports whether that is news.
 func (b *Start) stepDown() bool { return b.downAt.CompareAndSwap(0, b.clock().UnixNano()) }
 
-// SteppedDown reports whether another hub has taken over.
-func (b *Start) SteppedDown() bool { return b.downAt.Load() != 0 }
+// SteppedDown reports whether this hub makes and sends nothing: another one has taken over, or its store has
+// lost something.
+func (b *Start) SteppedDown() bool { return b.Replaced() || b.Lost() != nil }
+
+// Replaced reports whether another hub has taken over.
+func (b *Start) Replaced() bool { return b.downAt.Load() != 0 }
+
+// Lost is what the store has lost; nil is nothing.
+func (b *Start) Lost() *heads.Loss { return b.meta.Lost() }
 
 // SteppedDownAt is when that was.
 func (b *Start) SteppedDownAt() time.Time { return time.Unix(0, b.downAt.Load()).UTC() }
@@ -108,7 +133,7 @@ func (b *Start) SteppedDownAt() time.Time { return time.Unix(0, b.downAt.Load())
 // stepped down.
 func (b *Start) Overtaken() bool {
 	n, _, err := b.meta.Number(numberKey)
-	if err == nil && n > b.number.Number && b.stepDown() {
+	if err == nil && b.Lost() == nil && n > b.number.Number && b.stepDown() {
 		b.log.Error("another hub started on this store; this hub steps down", "fence", b.number.Number, "other_fence", n)
 	}
 	return b.SteppedDown()
@@ -117,7 +142,10 @@ func (b *Start) Overtaken() bool {
 // Writable says why nothing may be changed through this hub; nil if it may. The code
 // is unavailable.
 func (b *Start) Writable() error {
-	if !b.SteppedDown() {
+	if l := b.Lost(); l != nil {
+		return l.Err("change")
+	}
+	if !b.Replaced() {
 		return nil
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, "change", "another hub with this hub's keys has taken over, or this hub's store is an old copy").

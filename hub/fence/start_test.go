@@ -58,7 +58,7 @@ func TestRaiseEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fence.RaiseEpoch(t.Context(), s); err != nil {
+	if _, err := fence.RaiseEpoch(t.Context(), s, 0); err != nil {
 		t.Fatal(err)
 	}
 	after, err := fence.Begin(t.Context(), s.Meta, time.Now, slog.New(slog.DiscardHandler), "after")

@@ -25,7 +25,7 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 			Message: k.progress.why + ": the hub was restored from a copy; stop it and run rackboot-hub restored",
 		})
 	}
-	if c.cfg.Start.SteppedDown() {
+	if c.cfg.Start.Replaced() {
 		out = append(out, resource.ConditionState{
 			Code: resource.CondTwoHubs, Since: c.cfg.Start.SteppedDownAt(),
 			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",

@@ -249,5 +249,8 @@ func (c *Room) takeVersion(ctx context.Context) (time.Time, error) {
 	if raw, err = json.Marshal(now); err != nil {
 		return time.Time{}, err
 	}
+	if c.cfg.Meta.Lost() != nil {
+		return now.Since, nil // nothing is written, and nothing is begun that rests on it
+	}
 	return now.Since, c.cfg.Meta.Put(ctx, metaVersion, raw, revision)
 }

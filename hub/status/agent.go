@@ -21,6 +21,7 @@ func (c *Room) decorateAgent(a *resource.Agent) {
 	} else {
 		a.Status.Conditions = []resource.ConditionState{{Code: resource.CondDark, Since: c.cfg.Began}}
 	}
+	a.Status.Conditions = append(a.Status.Conditions, c.lost()...)
 	var acked map[string]protocol.Head
 	if l, err := c.cfg.Ledgers.Peek(name); err == nil {
 		acked = l.Acked

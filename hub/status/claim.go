@@ -10,6 +10,7 @@ func (c *Room) decorateClaim(cl *resource.Claim) {
 	cl.Status.Conditions = c.cfg.Claims.Conditions(cl)
 	s, err := store.Get[*resource.Server](c.cfg.Objects, cl.Status.Server)
 	if err != nil {
+		cl.Status.Conditions = append(cl.Status.Conditions, c.lost()...)
 		return
 	}
 	c.decorateServer(s)

@@ -26,6 +26,7 @@ func (c *Room) Doctor() api.DoctorAnswer {
 		}
 	}
 	found = append(found, c.doctorAgents()...)
+	found = append(found, c.doctorStore()...)
 	slices.SortStableFunc(found, func(a, b api.DoctorFinding) int {
 		return cmp.Or(first(b.Blocks)-first(a.Blocks), strings.Compare(a.Target, b.Target), strings.Compare(string(a.Code), string(b.Code)))
 	})

@@ -59,7 +59,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	fenced := 0.0
-	if m.room.cfg.Start.SteppedDown() {
+	if m.room.cfg.Start.Replaced() {
 		fenced = 1
 	}
 	gauge(m.fenced, fenced)

@@ -24,6 +24,7 @@ func (c *Room) decorateServer(s *resource.Server) {
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
+	s.Status.Conditions = append(s.Status.Conditions, c.lost()...)
 	env.DecorateServer(s)
 	s.Status.Conditions = append(s.Status.Conditions, c.cfg.Inventory.ServerConditions(name)...)
 	s.Status.Conditions = append(s.Status.Conditions, c.cfg.Discovery.Conditions(name)...)

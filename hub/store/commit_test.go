@@ -134,7 +134,7 @@ func TestCommitInTheMirror(t *testing.T) {
 		t.Errorf("the next time: %v", err)
 	}
 	sick := errors.New("the disk is full")
-	s.core.healthy = func() error { return sick }
+	s.core.able = func() error { return sick }
 	if _, err := s.core.commit(t.Context(), []state.Op{write("meta.x", nil, 0), write("meta.y", nil, 0)}); !errors.Is(err, sick) {
 		t.Errorf("without room: %v", err)
 	}

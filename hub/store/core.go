@@ -6,6 +6,7 @@ import (
 
 	"rackboot/protocol/resource"
 	"rackboot/state"
+	"rackboot/state/heads"
 )
 
 // core is what all nouns share: the key-value store and its mirror, the clock, and the ways to
@@ -17,8 +18,12 @@ type core struct {
 	logger *slog.Logger
 	crash  state.Crasher
 	mirror *mirror
-	// healthy says why nothing can be written now.
-	healthy func() error
+	// able says why nothing can be written now; ask healthy.
+	able func() error
+	// lost is what the store has lost; nil is nothing.
+	lost atomic.Pointer[heads.Loss]
+	// listed is what was listed before the store was opened; nil once it was used.
+	listed *Listed
 	// following says that a watch brings what others write.
 	following atomic.Bool
 	// joint joins small commits.
@@ -27,10 +32,20 @@ type core struct {
 }
 
 func newCore(cfg Config) *core {
-	return &core{
-		kv: cfg.KV, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, healthy: cfg.Healthy,
+	c := &core{
+		kv: cfg.KV, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, able: cfg.Healthy, listed: cfg.Listed,
 		mirror: newMirror(), joint: joint{kv: cfg.KV}, haste: &Haste{},
 	}
+	c.lost.Store(cfg.Lost)
+	return c
+}
+
+// healthy says why nothing can be written now.
+func (co *core) healthy() error {
+	if l := co.lost.Load(); l != nil {
+		return l.Err("write to the store")
+	}
+	return co.able()
 }
 
 // shared is Peek for any kind; nil if there is none.

@@ -54,10 +54,11 @@ func (d *Deltas) add(x Delta) {
 	}
 }
 
-// changed takes one entry's place by another in the indexes, and says so to the subscribers.
+// changed takes one entry's place by another in the indexes and the tally, and says so to the subscribers.
 // It needs m.mu.
 func (m *mirror) changed(bucket, name string, old, now *cached) {
 	m.indexes.change(bucket, old, now)
+	m.tally.change(bucket, old, now)
 	if len(m.deltas) == 0 || bucket == answerBucket { // nothing follows from what somebody was answered
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"rackboot/protocol"
+	"rackboot/state/heads"
 )
 
 // Meta keeps values of the hub's own by name, such as epochs and keys, and the head of the audit log.
@@ -19,6 +20,12 @@ func (m *Meta) Get(name string) ([]byte, uint64, error) {
 	}
 	return bytes.Clone(e.Value), e.Revision, nil
 }
+
+// Writable says why nothing can be written now; nil if it can. It does not wait.
+func (m *Meta) Writable() error { return m.core.healthy() }
+
+// Lost is what the store has lost; nil is nothing. See [Store.Lost].
+func (m *Meta) Lost() *heads.Loss { return m.core.lost.Load() }
 
 // Put writes a value of the hub's own: compare-and-set on revision, where 0
 // creates. The codes are invalid, conflict, unavailable and timeout.

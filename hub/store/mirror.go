@@ -252,6 +252,7 @@ type mirror struct {
 	buckets map[string]map[string]*cached // res.servers -> name -> entry, which nobody changes
 	sorted  map[string][]*cached          // of a bucket in key order; absent after a change
 	indexes *indexes                      // of the live entries
+	tally   *tally                        // of them too
 	changes uint64                        // counts what was changed
 	touches touches                       // for whom
 	watched uint64                        // position of the watch
@@ -263,7 +264,7 @@ type mirror struct {
 
 func newMirror() *mirror {
 	m := &mirror{
-		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), sorted: map[string][]*cached{}, subs: map[chan struct{}]bool{},
+		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), tally: newTally(), sorted: map[string][]*cached{}, subs: map[chan struct{}]bool{},
 		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
 	}
 	for _, k := range resource.Kinds() {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/state"
+	"rackboot/state/heads"
 )
 
 // rewatchAfter is the wait before a watch that ended early is opened again.
@@ -55,7 +57,7 @@ func newStore(cfg Config) *Store {
 // load fills the mirror, and sees to it that each rule has its keys.
 func (s *Store) load(ctx context.Context) error {
 	const op = "open store"
-	entries, revision, err := s.core.kv.List(ctx, "")
+	entries, revision, err := s.core.list(ctx)
 	if err != nil {
 		return stateError(op, err)
 	}
@@ -71,11 +73,29 @@ func (s *Store) load(ctx context.Context) error {
 		there = append(there, c)
 	}
 	s.core.mirror.replace(there, revision)
+	if s.Lost() != nil {
+		return nil // what it would write follows from what is not there any more
+	}
 	if err := s.mend(ctx, entries); err != nil {
 		return stateError(op, err)
 	}
 	return nil
 }
+
+// list is what whoever opens the store has listed, once, and else what the store lists.
+func (co *core) list(ctx context.Context) ([]state.Entry, uint64, error) {
+	if l := co.listed; l != nil {
+		co.listed = nil
+		return l.Entries, l.Revision, nil
+	}
+	return co.kv.List(ctx, "")
+}
+
+// Lost is what the store has lost; nil is nothing. Such a store is only read: what is not in it may have been.
+func (s *Store) Lost() *heads.Loss { return s.core.lost.Load() }
+
+// Lose notes that the store has lost something while it was open.
+func (s *Store) Lose(l *heads.Loss) { s.core.lost.CompareAndSwap(nil, l) }
 
 // Run applies the watch to the mirror until ctx ends, and returns nil then. A
 // watch that breaks is opened again where it ended, and after a list of everything if it may have

@@ -15,6 +15,9 @@ const probeTries = 4
 // at the same time is no failure. The codes are unavailable and timeout.
 func (s *Store) Probe(ctx context.Context) error {
 	const op = "probe the store"
+	if l := s.Lost(); l != nil {
+		return l.Err(op)
+	}
 	for try := 1; ; try++ {
 		err := s.probe(ctx)
 		if err == nil {

@@ -26,3 +26,6 @@ type Store struct {
 	// Haste has background work give way to holds.
 	Haste *Haste
 }
+
+// Heads is for one who keeps checkpoints.
+func (s *Store) Heads() Heads { return Heads{s.core} }

@@ -119,7 +119,7 @@ func (s *site) rollBackHub(disk *storetest.Memory) {
 // raiseEpoch is what `rackboot-hub restored` does, on the disk of a hub that does
 // not run.
 func (h *hub) raiseEpoch() {
-	if _, err := fence.RaiseEpoch(h.site.ctx, h.site.stored(h.disk.Load())); err != nil {
+	if _, err := fence.RaiseEpoch(h.site.ctx, h.site.stored(h.disk.Load()), 0); err != nil {
 		h.site.t.Fatal(err)
 	}
 }

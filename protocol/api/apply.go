@@ -32,4 +32,6 @@ type List[T any] struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // ServerList
 	Items      []T    `json:"items"`
+	// Incomplete says that something may be missing in Items, and why.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
 }

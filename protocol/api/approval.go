@@ -43,6 +43,9 @@ type Approvals struct{ hub *hub }
 func (a Approvals) List(ctx context.Context) ([]resource.ApprovalRequest, error) {
 	var out List[resource.ApprovalRequest]
 	err := a.hub.call(ctx, http.MethodGet, PathApprovals, nil, &out)
+	if err == nil {
+		err = out.Incomplete.Err("list approvals")
+	}
 	return out.Items, err
 }
 

@@ -22,7 +22,9 @@ type EventRecord struct {
 // EventList is a run of events. Next is the after of the request that goes on.
 type EventList struct {
 	Items []EventRecord `json:"items"`
-	Next  uint64        `json:"next"`
+	// Incomplete says that something may be missing in Items, and why.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
+	Next       uint64      `json:"next"`
 }
 
 // Events reads up to limit events with an index greater than after.

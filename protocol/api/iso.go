@@ -154,6 +154,8 @@ type ISOItem struct {
 // ISOList is all uploaded files, in order of name.
 type ISOList struct {
 	Items []ISOItem `json:"items"`
+	// Incomplete says that something may be missing in Items, and why.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
 	// Uploads are those that have not ended.
 	Uploads []ISOUpload `json:"uploads,omitempty"`
 }

@@ -20,17 +20,17 @@ func Get[T resource.Object](ctx context.Context, c *Client, name string) (T, err
 	return obj.(T), nil
 }
 
-// GetAll reads all resources of type T, sorted by name.
+// GetAll reads all resources of type T, sorted by name; see [Objects.List].
 func GetAll[T resource.Object](ctx context.Context, c *Client) ([]T, error) {
 	objs, err := c.Objects.List(ctx, resource.KindOf[T]())
-	if err != nil {
+	if len(objs) == 0 {
 		return nil, err
 	}
 	out := make([]T, len(objs))
 	for i, o := range objs {
 		out[i] = o.(T)
 	}
-	return out, nil
+	return out, err
 }
 
 // Objects are the resources of every kind.
@@ -45,7 +45,7 @@ func (o Objects) Get(ctx context.Context, kind resource.Kind, name string) (reso
 	return obj, o.hub.call(ctx, http.MethodGet, PathObject(kind, name), nil, obj)
 }
 
-// List reads all resources of the kind, sorted by name.
+// List reads all resources of the kind, sorted by name. With an [IncompleteError] it returns those that are left.
 func (o Objects) List(ctx context.Context, kind resource.Kind) ([]resource.Object, error) {
 	if _, err := blank(kind); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (o Objects) List(ctx context.Context, kind resource.Kind) ([]resource.Objec
 			return nil, protocol.Errorf(protocol.CodeInternal, "list "+kind.Plural(), "item %d cannot be read: %w", i, err)
 		}
 	}
-	return out, nil
+	return out, list.Incomplete.Err("list " + kind.Plural())
 }
 
 // Apply writes a set of resources, all or after a failure some; see

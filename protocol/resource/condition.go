@@ -89,6 +89,7 @@ const (
 	CondHubUnverified       ConditionCode = "HubUnverified"
 	CondHubBehind           ConditionCode = "HubBehind"
 	CondTwoHubs             ConditionCode = "TwoHubs"
+	CondStoreLost           ConditionCode = "StoreLost"
 	CondMessagesRefused     ConditionCode = "MessagesRefused"
 	CondNotAcknowledged     ConditionCode = "NotAcknowledged"
 	CondAgentTooOld         ConditionCode = "AgentTooOld"
@@ -214,6 +215,7 @@ var conditions = []Condition{
 	{CondHubUnverified, "Hub not verified", SeverityWarning, nil, 0, "The agent has had no fresh word of the hub for ten minutes, or none since it started. It goes on with what it has. Check the hub, and whether the broker holds messages back."},
 	{CondHubBehind, "Hub is behind its agents", SeverityError, nil, 0, "The hub was restored from a copy: the agent has newer documents than the hub ever made. It makes none for this agent until you stop it and run rackboot-hub restored."},
 	{CondTwoHubs, "Two hubs at once", SeverityError, nil, 0, "Another hub with this hub's keys speaks to the agent, which heeds the one that started last. Stop the other one."},
+	{CondStoreLost, "Hub's store has lost something", SeverityError, nil, 0, "The hub only reads, agents go on without it, and what it does not show may be there: holds, claims, requests. rackboot-hub check lists what was lost. Put the newest copy of the hub's folder in its place, or go on with what is left: rackboot-hub restored."},
 	{CondMessagesRefused, "Messages fail verification", SeverityError, nil, 0, "Messages arrive that were forged, changed, cut short or moved to another topic, and are not heeded. Look for who writes to the broker: see the message."},
 	{CondNotAcknowledged, "Documents not acknowledged", SeverityWarning, []ConditionCode{CondDark}, time.Minute, "The agent's reports arrive and its acknowledgements do not. Look at the agent's conditions, and whether the broker holds messages back."},
 	{CondAgentTooOld, "Agent too old", SeverityWarning, nil, 0, "The agent cannot do what is asked for, so it was not asked. Upgrade the agent; see the message."},

@@ -22,7 +22,7 @@ func TestAging(t *testing.T) {
 		{"the clock was behind", "1! 12! 0! 12!", "1 2 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := aging{before: time.Unix(0, 0).AddDate(0, 0, 10)}
+			a := aging{before: time.Unix(0, 0).AddDate(0, 0, 10), stays: func(string) bool { return false }}
 			for i, text := range strings.Fields(c.messages) {
 				day, deleted := strings.CutSuffix(text, "!")
 				n, err := strconv.Atoi(day)

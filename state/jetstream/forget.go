@@ -12,7 +12,9 @@ import (
 	"rackboot/state"
 )
 
-// Forget looks at the newest message of each key.
+// Forget looks at the newest message of each key. A key that may have had more revisions than the stream keeps stays
+// with its deletion: the server takes the oldest ones away without a word in the block, so that they are there again
+// when it loses its index and reads the blocks, and only the deletion says that they count for nothing.
 func (k *KV) Forget(ctx context.Context, before time.Time) (int, error) {
 	const op = "kv forget"
 	p, err := k.st.settle(ctx, op)
@@ -52,8 +54,14 @@ func ignoreRace(err error) error {
 // deletions are up to MaxForget keys of which the newest message is a deletion before a time,
 // the oldest first.
 func (k *KV) deletions(ctx context.Context, op string, before time.Time) ([]going, error) {
-	a := aging{before: before}
-	err := k.st.drain(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true},
+	info, err := ask(ctx, k.st, func(ctx context.Context) (*jetstream.StreamInfo, error) {
+		return k.st.s.Info(ctx, jetstream.WithSubjectFilter(k.st.prefix+">"))
+	})
+	if err != nil {
+		return nil, readError(op, k.st.cfg.Name, err)
+	}
+	a := aging{before: before, stays: func(key string) bool { return info.State.Subjects[k.st.prefix+key] >= uint64(k.st.cfg.History) }}
+	err = k.st.drain(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true},
 		func(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 			m := k.message(msg, meta)
 			a.add(m, meta.Timestamp)
@@ -72,13 +80,14 @@ type aging struct {
 	before time.Time
 	upTo   uint64 // the newest message that is old enough
 	found  []going
+	stays  func(key string) bool
 }
 
 func (a *aging) add(m message, at time.Time) {
 	if at.Before(a.before) {
 		a.upTo = m.seq
 	}
-	if m.isEntry && m.entry.Deleted && len(a.found) < state.MaxForget {
+	if m.isEntry && m.entry.Deleted && len(a.found) < state.MaxForget && !a.stays(m.entry.Key) {
 		a.found = append(a.found, going{Key: m.entry.Key, Revision: m.seq, Whole: true})
 	}
 }
@@ -93,3 +102,18 @@ func (a *aging) old() []going {
 
 // ours reports whether a subject is that of no key and no record.
 func (st *stream) ours(subject string) bool { return strings.HasPrefix(subject[len(st.prefix):], "$") }
+
+// Drop takes keys away whose newest message cannot be read, with all that there is of them, so that they can be
+// created again. Nothing is said of it: whoever has seen them is to list again.
+func (k *KV) Drop(ctx context.Context, keys []string) error {
+	const op = "kv drop"
+	for _, key := range keys {
+		if err := state.CheckKey(op, key); err != nil {
+			return err
+		}
+		if err := k.st.s.Purge(ctx, jetstream.WithPurgeSubject(k.st.prefix+key)); err != nil {
+			return mapError(op, key, err)
+		}
+	}
+	return nil
+}

@@ -11,6 +11,7 @@ import (
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
 	"rackboot/state"
+	"rackboot/state/heads"
 	"rackboot/state/jetstream"
 	"rackboot/state/statetest"
 )
@@ -35,7 +36,7 @@ func comeAndGo(ctx context.Context, kv state.KV, keys int) error {
 // extents checks that what a store says that it had never falls.
 type extents struct {
 	kv   *jetstream.KV
-	most jetstream.Extent
+	most heads.Extent
 }
 
 func (x *extents) look(t *testing.T, what string) {
@@ -150,7 +151,7 @@ func TestExtentNeverFalls(t *testing.T) {
 		}
 	})
 	others.Go(func() {
-		var most jetstream.Extent
+		var most heads.Extent
 		for n := 0; ; {
 			if e, err := kv.Extent(t.Context()); err == nil { // too much may be going on
 				if n++; !e.Covers(most) {
@@ -325,7 +326,7 @@ func TestCutDies(t *testing.T) {
 		return l
 	}
 	l := open()
-	var most jetstream.Extent
+	var most heads.Extent
 	look := func(what string) {
 		t.Helper()
 		e, err := l.Extent(t.Context())

@@ -198,13 +198,23 @@ func (st *stream) count(ctx context.Context, op, key string) (uint64, error) {
 	return info.State.Subjects[st.prefix+key], nil
 }
 
-// newestOf is the sequence of a key's newest message; 0 if there is none.
+// newestOf is the sequence of a key's newest message; 0 if there is none, and that of the stream's if there are some
+// and the newest cannot be read.
 func (st *stream) newestOf(ctx context.Context, op, key string) (uint64, error) {
 	m, err := ask(ctx, st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 		return st.s.GetLastMsgForSubject(ctx, st.prefix+key)
 	})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return 0, nil
+		info, err := ask(ctx, st, func(ctx context.Context) (*jetstream.StreamInfo, error) {
+			return st.s.Info(ctx, jetstream.WithSubjectFilter(st.prefix+key))
+		})
+		if err != nil {
+			return 0, readError(op, key, err)
+		}
+		if len(info.State.Subjects) == 0 {
+			return 0, nil
+		}
+		return info.State.LastSeq, nil
 	}
 	if err != nil {
 		return 0, readError(op, key, err)

@@ -80,6 +80,17 @@ func (r *reader) wait(ctx context.Context, op string) (jetstream.Msg, *jetstream
 	return msg, meta, nil
 }
 
+// moment is next for a moment only: then errStuck.
+func (r *reader) moment(ctx context.Context, op string) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	moment, stop := context.WithTimeout(ctx, listMoment)
+	defer stop()
+	msg, meta, err := r.wait(moment, op)
+	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = errStuck
+	}
+	return msg, meta, err
+}
+
 // close takes the consumer off the server. If that fails, the server does it
 // after five minutes without a request.
 func (r *reader) close(ctx context.Context) {
@@ -92,119 +103,255 @@ func (r *reader) close(ctx context.Context) {
 }
 
 // drain delivers what the stream holds now, in sequence order, until fn
-// returns false or the end is reached.
+// returns false or the end is reached. What the disk has changed and the server cannot read is passed over, where
+// the beginning is a sequence.
 func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
-	r, err := st.begin(ctx, op, cfg)
-	if err != nil {
-		return err
-	}
-	defer r.close(ctx)
-	if r.empty {
-		return nil
-	}
 	for {
-		msg, meta, err := r.next(ctx, op)
-		if err != nil {
+		at, err := st.drainOnce(ctx, op, cfg, fn)
+		if !errors.Is(err, errStuck) {
 			return err
 		}
-		if !fn(msg, meta) {
-			return nil
+		from := max(at+1, cfg.OptStartSeq)
+		if cfg.OptStartSeq, err = st.readable(ctx, op, from, cfg.FilterSubjects); err != nil || cfg.OptStartSeq == 0 {
+			return err
+		}
+		if cfg.OptStartSeq != from {
+			st.cfg.Logger.Error("the store cannot read what it has; it is passed over", "stream", st.cfg.Name, "from", from, "to", cfg.OptStartSeq-1,
+				"hint", "the disk has damaged it: rackboot-hub check says more")
 		}
 	}
 }
 
-// List reads the newest message of each key until it has what the stream's leader had at the
-// beginning: the copy that it reads from may lag behind. Writes that happen meanwhile may be in
-// it, whole commits of them: it does not end within one. Large stores take their time: an error
-// is that nothing came for as long as a call may take.
-//
-// A deletion that was removed between the beginning and the end is not seen, though its key was. So
-// whoever removes some says so first, and a list that sees that begins again.
+// drainOnce is drain until nothing comes that is there, which is errStuck. It returns the sequence of what came last.
+func (st *stream) drainOnce(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) (at uint64, err error) {
+	r, err := st.begin(ctx, op, cfg)
+	if err != nil {
+		return 0, err
+	}
+	defer r.close(ctx)
+	if r.empty {
+		return 0, nil
+	}
+	next := r.next
+	if cfg.DeliverPolicy == jetstream.DeliverByStartSequencePolicy {
+		next = r.moment // it goes on from there, if the server was only slow
+	}
+	for {
+		msg, meta, err := next(ctx, op)
+		if err != nil {
+			return at, err
+		}
+		at = meta.Sequence.Stream
+		if !fn(msg, meta) {
+			return at, nil
+		}
+	}
+}
+
+// maxUnreadable bounds the messages in a row that are passed over: each is a question.
+const maxUnreadable = 10_000
+
+// readable is the sequence, from one on, of the next message of a subject that the server can read; 0 if there is none.
+func (st *stream) readable(ctx context.Context, op string, from uint64, subjects []string) (uint64, error) {
+	newest, err := st.newestSeq(ctx, op)
+	if err != nil {
+		return 0, err
+	}
+	for seq := from; seq <= newest && seq-from < maxUnreadable; seq++ {
+		m, err := ask(ctx, st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+			return st.s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subjects[0]))
+		})
+		if err == nil {
+			return m.Sequence, nil
+		}
+		if !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return 0, readError(op, st.cfg.Name, err)
+		}
+	}
+	return 0, nil
+}
+
+// List reads the newest message of each key; see [KV.Survey]. A key whose newest message cannot be read is an
+// error: its absence would mean nothing.
 func (k *KV) List(ctx context.Context, prefix string) ([]state.Entry, uint64, error) {
 	const op = "kv list"
 	if err := state.CheckPrefix(op, prefix); err != nil {
 		return nil, 0, err
 	}
-	for range listTries {
-		if entries, rev, err := k.list(ctx, op, prefix); !errors.Is(err, errRemoved) {
-			return entries, rev, err
+	s, err := k.survey(ctx, op)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(s.Unreadable) > 0 {
+		return nil, 0, protocol.Errorf(protocol.CodeUnavailable, op, "%s: %d keys cannot be read, %s among them", k.st.cfg.Name, len(s.Unreadable), s.Unreadable[0]).
+			WithHint("the disk has damaged the store: look with rackboot-hub check, and put the newest copy of the hub's folder in its place")
+	}
+	var out []state.Entry
+	for _, e := range s.Live {
+		if strings.HasPrefix(e.Key, prefix) {
+			out = append(out, e)
 		}
 	}
-	return nil, 0, protocol.Errorf(protocol.CodeUnavailable, op, "%s: %w", k.st.cfg.Name, errRemoved).WithHint("try again")
+	return out, s.Revision, nil
+}
+
+// Survey is everything of a KV.
+type Survey struct {
+	Live     []state.Entry     // in key order
+	Deleted  map[string]uint64 // the revisions of deletions that are there
+	Revision uint64            // at which it was complete
+	// Unreadable are keys whose newest message is there and cannot be read: the disk has changed it.
+	Unreadable []string
+}
+
+// Survey reads the newest message of each key until it has what the stream's leader had at the
+// beginning: the copy that it reads from may lag behind. Writes that happen meanwhile may be in
+// it, whole commits of them: it does not end within one. Large stores take their time: an error
+// is that nothing came for as long as a call may take.
+//
+// A deletion that was removed between the beginning and the end is not seen, though its key was. So
+// whoever removes some says so first, and a survey that sees that begins again.
+func (k *KV) Survey(ctx context.Context) (Survey, error) { return k.survey(ctx, "kv survey") }
+
+func (k *KV) survey(ctx context.Context, op string) (Survey, error) {
+	for range listTries {
+		if s, err := k.list(ctx, op); !errors.Is(err, errRemoved) && !errors.Is(err, errStuck) {
+			return s, err
+		}
+	}
+	return Survey{}, protocol.Errorf(protocol.CodeUnavailable, op, "%s: it changes too fast to be read, or the server is slow", k.st.cfg.Name).WithHint("try again")
 }
 
 // listTries bounds how often a list is begun again.
 const listTries = 5
 
-// errRemoved is that a list cannot know what was deleted while it was read.
-var errRemoved = errors.New("deletions were removed while it was read")
+// errRemoved is that a list cannot know what was deleted while it was read. errStuck is that the server does not
+// deliver what it says is there.
+var (
+	errRemoved = errors.New("deletions were removed while it was read")
+	errStuck   = errors.New("what is there is not delivered")
+)
 
-func (k *KV) list(ctx context.Context, op, prefix string) ([]state.Entry, uint64, error) {
+func (k *KV) list(ctx context.Context, op string) (Survey, error) {
 	rev, err := k.st.newestSeq(ctx, op)
 	if err != nil || rev == 0 {
-		return nil, 0, err
+		return Survey{}, err
 	}
-	live := map[string]state.Entry{}
+	found := newFound()
 	var at uint64
 	var floors []uint64
 	r, err := k.st.begin(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
 	if err != nil {
-		return nil, 0, err
+		return Survey{}, err
 	}
 	defer r.close(ctx)
 	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
 		msg, meta, err := k.listed(ctx, op, r, rev)
+		if errors.Is(err, errStuck) {
+			return k.oneByOne(ctx, op, rev)
+		}
 		if err != nil {
-			return nil, 0, err
+			return Survey{}, err
 		}
 		k.st.at("list")
 		m := k.message(msg, meta)
 		at = m.seq
-		if m.isEntry && strings.HasPrefix(m.entry.Key, prefix) {
-			if m.entry.Deleted {
-				delete(live, m.entry.Key)
-			} else {
-				live[m.entry.Key] = m.entry
-			}
+		if m.isEntry {
+			found.add(m.entry)
 		}
 		if msg.Subject() == k.st.prefix+purgedLevel {
 			p, err := parsePurged(op, k.st.cfg.Name, msg.Data())
 			if err != nil {
-				return nil, 0, err
+				return Survey{}, err
 			}
 			if floors = append(floors, p.Floor); p.Floor > floors[0] {
-				return nil, 0, errRemoved
+				return Survey{}, errRemoved
 			}
 		}
 		if ended, err = k.ends(ctx, op, m, rev); err != nil {
-			return nil, 0, err
+			return Survey{}, err
 		}
 	}
-	out := slices.SortedFunc(maps.Values(live), func(a, b state.Entry) int { return strings.Compare(a.Key, b.Key) })
-	return out, max(at, rev), nil
+	return found.survey(max(at, rev)), nil
 }
 
-// listed is next for a list that began at rev. Where the server finds that what it was to deliver is gone, it waits for
-// something new, each time (getNextMsg of consumer.go, of a last message per subject); so after a
-// moment without a message it is asked whether something was removed meanwhile.
+// found is what a survey has found; of each key the newest.
+type found struct {
+	live    map[string]state.Entry
+	deleted map[string]uint64
+}
+
+func newFound() found { return found{map[string]state.Entry{}, map[string]uint64{}} }
+
+func (f found) add(e state.Entry) {
+	if e.Deleted {
+		delete(f.live, e.Key)
+		f.deleted[e.Key] = e.Revision
+		return
+	}
+	delete(f.deleted, e.Key)
+	f.live[e.Key] = e
+}
+
+func (f found) survey(rev uint64) Survey {
+	live := slices.SortedFunc(maps.Values(f.live), func(a, b state.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return Survey{Live: live, Deleted: f.deleted, Revision: rev}
+}
+
+// oneByOne asks for the newest message of each key by itself. The server stops delivering where it cannot read
+// what is next (errBadMsg in filestore.go), and goes on for nobody; a question for one message says that there is none.
+// Only a damaged store is read so.
+func (k *KV) oneByOne(ctx context.Context, op string, rev uint64) (Survey, error) {
+	info, err := ask(ctx, k.st, func(ctx context.Context) (*jetstream.StreamInfo, error) {
+		return k.st.s.Info(ctx, jetstream.WithSubjectFilter(k.st.prefix+">"))
+	})
+	if err != nil {
+		return Survey{}, readError(op, k.st.cfg.Name, err)
+	}
+	found := newFound()
+	var bad []string
+	for _, subject := range slices.Sorted(maps.Keys(info.State.Subjects)) {
+		if k.st.ours(subject) {
+			continue
+		}
+		key := subject[len(k.st.prefix):]
+		e, err := k.last(ctx, op, key)
+		switch {
+		case errors.Is(err, state.ErrNotFound):
+			bad = append(bad, key)
+		case err != nil:
+			return Survey{}, err
+		default:
+			found.add(e)
+		}
+	}
+	if len(bad) == 0 { // the server was slow, and some of this may be half of a commit
+		return Survey{}, errStuck
+	}
+	s := found.survey(rev)
+	s.Unreadable = bad
+	return s, nil
+}
+
+// listed is the next message of a list that began at rev. Where the server finds that what it was to deliver is gone,
+// it waits for something new, each time (getNextMsg of consumer.go, of a last message per subject), and so it does where
+// it cannot read what is next. So after a moment without a message it is asked whether something was removed meanwhile,
+// and if nothing was, the list is stuck.
 func (k *KV) listed(ctx context.Context, op string, r *reader, rev uint64) (jetstream.Msg, *jetstream.MsgMetadata, error) {
 	ctx, cancel := k.st.deadline(ctx)
 	defer cancel()
-	for {
-		moment, stop := context.WithTimeout(ctx, listMoment)
-		msg, meta, err := r.wait(moment, op)
-		stop()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return msg, meta, err
-		}
-		p, err := k.st.readPurged(ctx, op)
-		if err != nil {
-			return nil, nil, err
-		}
-		if p.seq > rev || len(p.Going) > 0 {
-			return nil, nil, errRemoved
-		}
+	msg, meta, err := r.moment(ctx, op)
+	if !errors.Is(err, errStuck) {
+		return msg, meta, err
 	}
+	p, err := k.st.readPurged(ctx, op)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case p.seq > rev || len(p.Going) > 0:
+		return nil, nil, errRemoved
+	}
+	return nil, nil, errStuck
 }
 
 // ends reports whether a list has everything with this message.

@@ -17,6 +17,7 @@ import (
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/state"
+	"rackboot/state/heads"
 )
 
 // maxInFlight bounds the requests that are worked on at once; more are
@@ -54,6 +55,7 @@ type Gate struct {
 	limits   *limiter
 	ledger   *ledger
 	writable func() error
+	lost     func() *heads.Loss // what the store has lost; nil is nothing
 	logger   *slog.Logger
 	metrics  metrics
 	inFlight chan struct{}
@@ -69,7 +71,7 @@ func New(cfg Config) (*Gate, error) {
 	g := &Gate{
 		table: cfg.Table, callers: callers, limits: newLimiter(cfg.Limits, callers.known),
 		ledger:   newLedger(cfg.Recorder, cfg.Clock, m.unrecorded, cfg.Logger),
-		writable: cfg.Writable, logger: cfg.Logger, metrics: m, inFlight: make(chan struct{}, maxInFlight),
+		writable: cfg.Writable, lost: cfg.Store.Lost, logger: cfg.Logger, metrics: m, inFlight: make(chan struct{}, maxInFlight),
 	}
 	j := judge{objects: cfg.Store.Objects, requests: cfg.Store.Requests, table: cfg.Table, ledger: g.ledger}
 	a := answers{answers: cfg.Store.Answers, table: cfg.Table, logger: cfg.Logger}
@@ -115,6 +117,10 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	extend(w, allowed)
+	if l := g.lost(); l != nil {
+		g.table.ServeHTTP(&lossy{recorder: rec, request: r, lost: l}, r)
+		return
+	}
 	g.table.ServeHTTP(rec, r)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,16 +41,27 @@ func getCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 				return watchObjects(cmd.Context(), pr, kind, read)
 			}
 			objs, err := read(cmd.Context())
-			if err != nil {
+			lacks, incomplete := errors.AsType[*api.IncompleteError](err)
+			if err != nil && !incomplete {
 				return err
 			}
 			v := kinds.Table(kind, objs, time.Now())
 			v.Single = name != ""
-			if len(objs) == 0 && pr.Tabular() {
+			switch {
+			case len(objs) > 0 || !pr.Tabular():
+				if err := pr.Show(v); err != nil {
+					return err
+				}
+			case !incomplete:
 				pr.Progress("no %s", kind.Plural())
+			}
+			if !incomplete {
 				return nil
 			}
-			return pr.Show(v)
+			for _, l := range lacks.Incomplete.Lost {
+				pr.Progress("lost: %s %s (%s) %s", kind, l.Name, l.How, l.Note)
+			}
+			return lacks
 		},
 	}
 	cmd.Flags().StringVarP(&labels, "selector", "l", "", "only those with these labels: key=value,key")
@@ -75,17 +87,23 @@ func readObjects(ctx context.Context, c *api.Client, kind resource.Kind, name st
 // watchObjects shows everything once, then what has changed, until ctx ends.
 func watchObjects(ctx context.Context, pr *printer.Printer, kind resource.Kind, read func(context.Context) ([]resource.Object, error)) error {
 	shown := map[string][]byte{}
-	first := true
+	first, lacked := true, false
 	for {
 		objs, err := read(ctx)
+		_, incomplete := errors.AsType[*api.IncompleteError](err)
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case incomplete:
+			if !lacked {
+				pr.Progress("%s", err)
+			}
 		case err != nil && (first || protocol.CodeOf(err) != protocol.CodeUnavailable):
 			return err
 		case err != nil:
 			pr.Progress("%s", err)
 		}
+		lacked = incomplete
 		var changed []resource.Object
 		for _, o := range objs {
 			raw, err := json.Marshal(o)

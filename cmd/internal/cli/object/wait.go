@@ -95,6 +95,12 @@ func readProgress(ctx context.Context, c *api.Client, kind resource.Kind, name s
 	if err != nil {
 		return p, err
 	}
+	for _, c := range srv.Status.Conditions {
+		if c.Code == resource.CondStoreLost { // neither a phase nor the lack of a claim means anything
+			hint, _ := resource.LookupCondition(c.Code)
+			return p, protocol.Errorf(protocol.CodeUnavailable, "wait", "what the hub shows of server %s may lack something: %s", server, c.Message).WithHint("%s", hint.Hint)
+		}
+	}
 	if kind == resource.KindServer {
 		p.phase = srv.Status.Phase
 	}
