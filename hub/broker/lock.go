@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -8,9 +10,22 @@ import (
 	"rackboot/protocol"
 )
 
-// lockFile is the file in the store's folder that a running broker holds locked.
+// LockFile is the file in the store's folder that a running broker holds locked.
 // The kernel unlocks it when the process ends, however it ends.
-const lockFile = "LOCK"
+const LockFile = "LOCK"
+
+// Hold keeps brokers out of a folder until release is called, so that its files can be read. A folder that is not there
+// is nobody's. Errors: unavailable, where one runs.
+func Hold(dir string) (release func(), err error) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	f, err := lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
 
 // lock keeps a second process out of the folder: the server itself does not, and
 // two of them would destroy the store.
@@ -19,7 +34,7 @@ func lock(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "cannot create the store's folder: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "cannot lock the store: %w", err)
 	}

@@ -83,7 +83,7 @@ func (k *Keeper) Checkpoint() *heads.Checkpoint { return k.last.Load() }
 
 // look makes a checkpoint, with what has changed.
 func (k *Keeper) look(ctx context.Context) (heads.Checkpoint, store.Taken, error) {
-	extents, err := k.cfg.Streams.measure(ctx)
+	extents, err := k.cfg.Streams.Measure(ctx)
 	if err != nil {
 		return heads.Checkpoint{}, store.Taken{}, err
 	}

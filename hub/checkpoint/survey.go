@@ -29,8 +29,8 @@ type Measured interface {
 // Streams are those of the store by name.
 type Streams map[string]Measured
 
-// measure asks each how much it has.
-func (s Streams) measure(ctx context.Context) (map[string]heads.Extent, error) {
+// Measure asks each how much it has.
+func (s Streams) Measure(ctx context.Context) (map[string]heads.Extent, error) {
 	now := map[string]heads.Extent{}
 	for name, one := range s {
 		e, err := one.Extent(ctx)
@@ -93,7 +93,7 @@ func Look(ctx context.Context, path string, kv *jetstream.KV, s Streams, served 
 	if err != nil {
 		return out, err
 	}
-	extents, err := s.measure(ctx)
+	extents, err := s.Measure(ctx)
 	if err != nil {
 		return out, err
 	}

@@ -46,18 +46,23 @@ func (h auditHeads) KeepAuditHead(ctx context.Context, head audit.Head) error {
 
 // openAudit opens the audit log, and lays the key down that it is signed with.
 func openAudit(c Config, keys *pki.PKI, st *store.Store, beside heads.Entry, log *slog.Logger, reg prometheus.Registerer, crash state.Crasher) (*audit.Log, error) {
+	if err := writePublic(c, keys); err != nil {
+		return nil, err
+	}
+	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: auditHeads{st.Meta, beside}})
+}
+
+// writePublic lays down the keys that the log was signed with.
+func writePublic(c Config, keys *pki.PKI) error {
 	var text []byte
 	for _, k := range append([]ed25519.PublicKey{keys.Signer().Public()}, keys.PastKeys()...) {
 		der, err := x509.MarshalPKIXPublicKey(k)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})...)
 	}
-	if err := file.Replace(c.path(hubKeyFile), text, 0o644); err != nil {
-		return nil, err
-	}
-	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: auditHeads{st.Meta, beside}})
+	return file.Replace(c.path(hubKeyFile), text, 0o644)
 }
 
 // closeAudit signs the log to its end.

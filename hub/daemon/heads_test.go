@@ -19,6 +19,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 	"rackboot/state/heads"
 )
 
@@ -26,22 +27,39 @@ import (
 func heldHub(t *testing.T) Config {
 	t.Helper()
 	c := ownHub(t)
+	fill(t, c, "h1")
+	return c
+}
+
+// fill has a hub serve once, and writes a server and a hold to its store.
+func fill(t *testing.T, c Config, id string) {
+	t.Helper()
 	started(t, c)
 	offline(t, c, func(st *store.Store) {
 		if _, err := st.Sets.Apply(t.Context(), storetest.Site(), store.ApplyOptions{By: "test"}); err != nil {
 			t.Fatal(err)
 		}
 		hold := storetest.Hold("ha", "node/1", "n1")
-		hold.Metadata.Name = "h1"
+		hold.Metadata.Name = id
 		if _, err := st.Holds.Create(t.Context(), hold); err != nil {
 			t.Fatal(err)
 		}
 	})
-	return c
 }
 
 // offline opens the store of a hub that does not run, and has what was written known.
 func offline(t *testing.T, c Config, do func(st *store.Store)) {
+	t.Helper()
+	opened(t, c, func(st *store.Store, _ state.KV) { do(st) })
+}
+
+// withKV is offline for what the store stands on.
+func withKV(t *testing.T, c Config, do func(kv state.KV)) {
+	t.Helper()
+	opened(t, c, func(_ *store.Store, kv state.KV) { do(kv) })
+}
+
+func opened(t *testing.T, c Config, do func(st *store.Store, kv state.KV)) {
 	t.Helper()
 	keys, err := pki.Open(c.path("pki"), c.Names)
 	if err != nil {
@@ -59,7 +77,7 @@ func offline(t *testing.T, c Config, do func(st *store.Store)) {
 		t.Fatal(err)
 	}
 	defer up.heads.Close()
-	do(st)
+	do(st, up.old.kv)
 	up.heads.Serve(up.was.Epoch, func() heads.Entry { return up.was.Audit })
 	if err := up.heads.Accept(t.Context()); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,12 @@ const epochKey = "epoch"
 // more than a hub starts between a copy and the loss of what was copied.
 const restoredJump = 1 << 20
 
+// Epoch is that of the documents of a store; 0 of one that no hub was started on.
+func Epoch(meta *store.Meta) (uint64, error) {
+	n, _, err := meta.Number(epochKey)
+	return n, err
+}
+
 // readEpoch reads the epoch; a new store begins at 1, whoever of two hubs says so.
 func readEpoch(ctx context.Context, meta *store.Meta) (uint64, error) {
 	for try := 1; ; try++ {

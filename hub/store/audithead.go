@@ -37,6 +37,11 @@ func (m *Meta) auditHead(ctx context.Context) (h AuditHead, revision uint64, err
 	return h, e.Revision, nil
 }
 
+// AuditHeadOf is the head that a listed entry has; false for another entry, or one that cannot be read.
+func AuditHeadOf(e state.Entry) (h AuditHead, ok bool) {
+	return h, e.Key == auditKey && json.Unmarshal(e.Value, &h) == nil
+}
+
 // KeepAuditHead writes the audit log's head. The codes are unavailable, timeout and conflict.
 func (m *Meta) KeepAuditHead(ctx context.Context, h AuditHead) error {
 	const op = "keep the audit log's head"

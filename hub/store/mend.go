@@ -24,26 +24,7 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 			have[e.Key] = e
 		}
 	}
-	want := map[string][]taker{}
-	take := func(t taker, rules []rule) {
-		for _, r := range rules {
-			t.Part = r.part
-			want[r.key] = append(want[r.key], t)
-		}
-	}
-	for _, kind := range resource.Kinds() { // in order, as the takers of a key are
-		for _, e := range s.core.mirror.list(bucketOf(kind)) {
-			if e.obj != nil {
-				m := e.obj.Head().Metadata
-				take(taker{Kind: kind, Name: m.Name, UID: m.UID}, rulesOf(e.obj))
-			}
-		}
-	}
-	for _, r := range s.Requests.book.list() {
-		if r.ID != "" {
-			take(taker{Kind: requestKind, Name: r.ID}, requestRules(r))
-		}
-	}
+	want := s.wanted()
 	var ops []state.Op
 	checks := map[string]uint64{}
 	mended := 0
@@ -104,4 +85,29 @@ func (s *Store) mend(ctx context.Context, entries []state.Entry) error {
 		s.core.logger.Warn("rules were written that were not as the resources are", "keys", mended)
 	}
 	return nil
+}
+
+// wanted are the keys of the rules of what is in the mirror, and who has each.
+func (s *Store) wanted() map[string][]taker {
+	want := map[string][]taker{}
+	take := func(t taker, rules []rule) {
+		for _, r := range rules {
+			t.Part = r.part
+			want[r.key] = append(want[r.key], t)
+		}
+	}
+	for _, kind := range resource.Kinds() { // in order, as the takers of a key are
+		for _, e := range s.core.mirror.list(bucketOf(kind)) {
+			if e.obj != nil {
+				m := e.obj.Head().Metadata
+				take(taker{Kind: kind, Name: m.Name, UID: m.UID}, rulesOf(e.obj))
+			}
+		}
+	}
+	for _, r := range s.Requests.book.list() {
+		if r.ID != "" {
+			take(taker{Kind: requestKind, Name: r.ID}, requestRules(r))
+		}
+	}
+	return want
 }
