@@ -169,14 +169,11 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		checkpoint.Tell(log, found.Loss)
 		cfg.Lost, cfg.Listed = found.Loss, listed
 	default:
-		// What a hub began to remove that has died since goes before anything is read.
-		n, err := kv.Forget(ctx, time.Time{})
-		if err != nil {
+		// What a hub began to remove that has died since goes before anything is read. Of what is listed it is nothing.
+		if _, err := kv.Forget(ctx, time.Time{}); err != nil {
 			return nil, upkeep{}, err
 		}
-		if n == 0 {
-			cfg.Listed = listed
-		}
+		cfg.Listed = listed
 	}
 	st, err := store.Open(ctx, cfg)
 	if err != nil {
