@@ -186,7 +186,11 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		}
 	}
 	k := checkpoint.New(checkpoint.Config{Path: c.path(headsFile), Streams: all, Store: st, ID: id, Logger: log}, found.Was)
-	return st, upkeep{heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}, nil
+	up := upkeep{heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}
+	if accept {
+		up.gaveUp = found.Loss
+	}
+	return st, up, nil
 }
 
 // publishTimeout bounds how long one message may wait to be sent.
