@@ -186,6 +186,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		}
 	}
 	k := checkpoint.New(checkpoint.Config{Path: c.path(headsFile), Streams: all, Store: st, ID: id, Logger: log}, found.Was)
+	found.Was.Keys = nil // the store has them, and nobody asks for more
 	up := upkeep{heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}
 	if accept {
 		up.gaveUp = found.Loss
