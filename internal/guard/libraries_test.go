@@ -25,6 +25,7 @@ func libraries() []library {
 		{"github.com/ProtonMail/go-crypto", []string{"hub/iso/openpgp"}, ""},
 		{"github.com/ulikunitz/xz", []string{"netboot/fsview"}, ""},
 		{"github.com/dgraph-io/badger/v4", []string{"state/badger"}, ""},
+		{"google.golang.org/protobuf", []string{"state/badger"}, "in which Badger's tables have their checksums"},
 		{"github.com/nats-io/nats.go", []string{"state/jetstream", "hub/broker"}, "the broker makes streams and hands out its in-process connection"},
 		{"github.com/nats-io/nats-server/v2", []string{"hub/broker"}, ""},
 		{"github.com/stmcginnis/gofish", []string{"bmc/redfish"}, ""},
