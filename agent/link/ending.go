@@ -56,7 +56,7 @@ func (r *Room) copied(m message.Copied, incarnation string) {
 	}
 	if err != nil {
 		r.cfg.Logger.Error("cannot record what the hub says of copies of this disk", "err", err)
-		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+		r.cfg.Reports.Raise(resource.CondGuardMode, err.Error())
 	}
 	r.cfg.Logger.Error("the hub has heard another agent of the same disk", "does", act)
 	r.aside.say(r.cfg, r.on)

@@ -169,14 +169,11 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		checkpoint.Tell(log, found.Loss)
 		cfg.Lost, cfg.Listed = found.Loss, listed
 	default:
-		// What a hub began to remove that has died since goes before anything is read.
-		n, err := kv.Forget(ctx, time.Time{})
-		if err != nil {
+		// What a hub began to remove that has died since goes before anything is read. Of what is listed it is nothing.
+		if _, err := kv.Forget(ctx, time.Time{}); err != nil {
 			return nil, upkeep{}, err
 		}
-		if n == 0 {
-			cfg.Listed = listed
-		}
+		cfg.Listed = listed
 	}
 	st, err := store.Open(ctx, cfg)
 	if err != nil {
@@ -189,7 +186,12 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		}
 	}
 	k := checkpoint.New(checkpoint.Config{Path: c.path(headsFile), Streams: all, Store: st, ID: id, Logger: log}, found.Was)
-	return st, upkeep{heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}, nil
+	found.Was.Keys = nil // the store has them, and nobody asks for more
+	up := upkeep{heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}
+	if accept {
+		up.gaveUp = found.Loss
+	}
+	return st, up, nil
 }
 
 // publishTimeout bounds how long one message may wait to be sent.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -145,6 +146,15 @@ func TestStoreThatLostSomething(t *testing.T) {
 			return os.Remove(filepath.Join(streams, checkpoint.KVStream, "msgs", "1.blk"))
 		},
 		"all that it had": os.RemoveAll,
+		"the hold's value flipped": func(streams string) error {
+			file := filepath.Join(streams, checkpoint.KVStream, "msgs", "1.blk")
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			raw[bytes.LastIndex(raw, []byte("rackboot.res.holds.h1"))+60] ^= 0x10
+			return os.WriteFile(file, raw, 0o600)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,6 +170,10 @@ func TestStoreThatLostSomething(t *testing.T) {
 			if _, err := RaiseEpoch(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
+			was, is, err := recordsOf(kept, c)
+			if err != nil || heads.Compare(was, is) != heads.Replaced {
+				t.Errorf("restored: %s, %v", heads.Compare(was, is), err)
+			}
 			if err := serving(t, c, func(client *api.Client, _ string) {
 				_, err := api.Get[*resource.Hold](t.Context(), client, "h1")
 				if protocol.CodeOf(err) != protocol.CodeNotFound {
@@ -174,8 +188,23 @@ func TestStoreThatLostSomething(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
+			// An agent that enforces it says so, under its id.
+			offline(t, c, func(st *store.Store) {
+				hold := storetest.Hold("ha", "node/1", "n1")
+				hold.Metadata.Name, hold.Status.Rack = "h1", "r1"
+				if err := st.Objects.Put(t.Context(), hold); err != nil {
+					t.Errorf("it cannot be adopted: %v", err)
+				}
+			})
 		})
 	}
+}
+
+// recordsOf are the checkpoints of two hubs.
+func recordsOf(a, b Config) (heads.Checkpoint, heads.Checkpoint, error) {
+	was, _, err := checkpoint.ReadRecord(a.path(headsFile))
+	is, _, err2 := checkpoint.ReadRecord(b.path(headsFile))
+	return was.Checkpoint, is.Checkpoint, errors.Join(err, err2)
 }
 
 // lossy holds a hub to what it may say of a hold that was lost.

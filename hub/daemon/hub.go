@@ -65,5 +65,7 @@ type hub struct {
 type upkeep struct {
 	heads *checkpoint.Keeper
 	was   heads.Record // what was known of the store when it was opened
-	old   *old
+	// gaveUp is what it had lost, where somebody has accepted that; nil is nothing.
+	gaveUp *heads.Loss
+	old    *old
 }

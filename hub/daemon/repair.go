@@ -53,11 +53,12 @@ func (c Config) steps(found []Finding) (out []step) {
 	}
 	for _, f := range found {
 		path := c.path(f.Where)
-		switch {
-		case f.Code == FoundUnfinished:
+		switch f.Code {
+		case FoundUnfinished:
 			out = append(out, step{"remove " + f.Where + ", which a crash left half written", func(context.Context) error { return os.Remove(path) }})
-		case f.Code == FoundTorn:
+		case FoundTorn:
 			out = append(out, step{"put the half line at the end of " + f.Where + " into " + f.Where + ".torn", func(context.Context) error { return cutTorn(path) }})
+		default:
 		}
 	}
 	keys := !has(FoundKeys)

@@ -38,7 +38,11 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := recordRestored(ctx, c, keys, st, up.was.Audit, fmt.Sprintf("the epoch is %d now", epoch)); err != nil {
+	detail := fmt.Sprintf("the epoch is %d now", epoch)
+	if up.gaveUp != nil {
+		detail += "; given up: " + up.gaveUp.Error()
+	}
+	if err := recordRestored(ctx, c, keys, st, up.was.Audit, detail); err != nil {
 		return 0, err
 	}
 	// From here on what is there is all that there is.

@@ -56,6 +56,12 @@ type Taken struct {
 
 // Take says what has changed since it was asked last; with all what there is.
 func (h Heads) Take(all bool) Taken {
+	out := h.take(all)
+	slices.SortFunc(out.There, func(a, b heads.Key) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func (h Heads) take(all bool) Taken {
 	m := h.core.mirror
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +75,6 @@ func (h Heads) Take(all bool) Taken {
 				}
 			}
 		}
-		slices.SortFunc(out.There, func(a, b heads.Key) int { return strings.Compare(a.Name, b.Name) })
 	} else {
 		for key := range t.changed {
 			bucket, name := split(key)

@@ -25,8 +25,9 @@ func agentStore() store {
 }
 
 // flips change bytes in a copy of a store, and let the daemon live on the copy. A daemon that
-// does not start says why and gets its store back; one that starts must go on as if nothing
-// was, so that it keeps the copy. Nobody asks for anything meanwhile.
+// does not start says why and gets its store back; an agent that starts must go on as if nothing
+// was, so that it keeps the copy. A hub starts, and only reads where it has lost something: what it
+// says then is judged as ever, and its store is put back. Nobody asks for anything meanwhile.
 func flips() []fault {
 	flip := func(name, damages string, d store) fault {
 		return fault{

@@ -271,7 +271,7 @@ func testLayers() []layer {
 		{"hub/store/storetest", []string{"state/statetest"}, "the conformance suite"},
 		{"cmd/internal/firstrack", []string{"cmd/internal/manifest"}, "what it writes is read"},
 		{"cmd/internal/manifest", []string{"integration/shellpage"}, "what pages show of manifests is read"},
-		{"cmd/internal/cli", []string{"bmc/sim", "bmc/sim/...", "cmd/internal/manifest", "hub/api/apitest", "hub/store/storetest", "protocol/api"}, "calls go to the real API"},
+		{"cmd/internal/cli", []string{"bmc/sim", "bmc/sim/...", "cmd/internal/manifest", "hub/api/apitest", "hub/store", "hub/store/storetest", "protocol/api", "state/heads"}, "calls go to the real API"},
 		{"cmd/internal/cli/boot", []string{"internal/doctable"}, "a table in a comment is held"},
 		{"cmd/internal/cli/decode", []string{"protocol/message", "protocol/resource"}, "messages are made here"},
 		{"cmd/internal/cli/group", []string{"internal/doctable"}, "tables in comments are held"},

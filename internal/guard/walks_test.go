@@ -32,8 +32,9 @@ func walks() []walk {
 			"hub/images.Room.States", "hub/link.Room.Collect", "hub/members.Room.Collect", "hub/iso.metrics.Collect", "hub/secret.metrics.Collect",
 		}},
 		{"once when the hub starts, or for an Import as a whole", []string{
-			"hub/members.Room.CutRevoked", "hub/events.Open", "hub/secret.Vault.Start", "hub/store.Sets.judgeEach", "hub/store.Store.mend",
+			"hub/members.Room.CutRevoked", "hub/events.Open", "hub/secret.Vault.Start", "hub/store.Sets.judgeEach", "hub/store.Store.wanted",
 		}},
+		{"rackboot-hub check reads all there is", []string{"hub/store.Store.Flaws", "hub/daemon.checking.secrets"}},
 		{"once for each connection of the hub, to count agents", []string{"hub/link.sender.announce"}},
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},
 		{"tests look whether anything that is shared was changed", []string{"hub/store.Objects.Altered"}},

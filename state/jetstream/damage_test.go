@@ -85,6 +85,15 @@ func TestUnreadableKey(t *testing.T) {
 			if _, _, err := kv.List(t.Context(), ""); protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
 				t.Errorf("a list: %v", err)
 			}
+			if err := kv.Drop(t.Context(), survey.Unreadable); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := kv.Create(t.Context(), survey.Unreadable[0], []byte("again")); err != nil {
+				t.Errorf("it cannot be created again: %v", err)
+			}
+			if live, _, err := kv.List(t.Context(), ""); err != nil || len(live) != keys {
+				t.Errorf("then %d keys, %v", len(live), err)
+			}
 		})
 	}
 }

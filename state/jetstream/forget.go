@@ -103,16 +103,17 @@ func (a *aging) old() []going {
 // ours reports whether a subject is that of no key and no record.
 func (st *stream) ours(subject string) bool { return strings.HasPrefix(subject[len(st.prefix):], "$") }
 
-// Drop takes keys away whose newest message cannot be read, with all that there is of them, so that they can be
-// created again. Nothing is said of it: whoever has seen them is to list again.
+// Drop deletes keys whose newest message cannot be read, so that they can be created again. The server compares no
+// sequence with one that it cannot read, and purges none: so the deletion is written whatever is there, and nobody else may
+// write meanwhile. Errors: those of a write.
 func (k *KV) Drop(ctx context.Context, keys []string) error {
 	const op = "kv drop"
 	for _, key := range keys {
 		if err := state.CheckKey(op, key); err != nil {
 			return err
 		}
-		if err := k.st.s.Purge(ctx, jetstream.WithPurgeSubject(k.st.prefix+key)); err != nil {
-			return mapError(op, key, err)
+		if _, err := k.st.publish(ctx, op, k.deletion(key)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -63,6 +63,19 @@ func (o *output) await(t *testing.T, text string) {
 // exit code.
 func start(t *testing.T, hub *apitest.Hub, args ...string) (out *output, stop func() int) {
 	t.Helper()
+	getenv := configured(t, hub)
+	out = &output{changed: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	code := make(chan int, 1)
+	go func() {
+		code <- Run(ctx, Config{Args: args, Out: out, Err: out, In: strings.NewReader(""), Getenv: getenv})
+	}()
+	return out, func() int { cancel(); return <-code }
+}
+
+// configured is an environment that names a hub.
+func configured(t *testing.T, hub *apitest.Hub) func(string) string {
+	t.Helper()
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	ca, err := json.Marshal(string(hub.CA))
 	if err != nil {
@@ -72,18 +85,12 @@ func start(t *testing.T, hub *apitest.Hub, args ...string) (out *output, stop fu
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out = &output{changed: make(chan struct{}, 1)}
-	ctx, cancel := context.WithCancel(t.Context())
-	code := make(chan int, 1)
-	go func() {
-		code <- Run(ctx, Config{Args: args, Out: out, Err: out, In: strings.NewReader(""), Getenv: func(k string) string {
-			if k == "RACKCTL_CONFIG" {
-				return config
-			}
-			return ""
-		}})
-	}()
-	return out, func() int { cancel(); return <-code }
+	return func(k string) string {
+		if k == "RACKCTL_CONFIG" {
+			return config
+		}
+		return ""
+	}
 }
 
 func TestGetWatchShowsWhatChanges(t *testing.T) {

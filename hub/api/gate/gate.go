@@ -118,8 +118,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	extend(w, allowed)
 	if l := g.lost(); l != nil {
-		g.table.ServeHTTP(&lossy{recorder: rec, request: r, lost: l}, r)
-		return
+		rec.absence = &absence{r, l}
 	}
 	g.table.ServeHTTP(rec, r)
 }

@@ -8,37 +8,22 @@ import (
 	"rackboot/state/heads"
 )
 
-// lossy answers for a store that has lost something: that something does not exist is not said. Whoever
-// asked for a hold would take that for its release.
-type lossy struct {
-	*recorder
+// absence is what is answered in place of that something does not exist, for a store that has lost something. Whoever
+// asked for a hold would take that for its release. Paths that are no routes are answered as ever.
+type absence struct {
 	request *http.Request
 	lost    *heads.Loss
-	instead bool // another answer was given
 }
 
-// WriteHeader implements http.ResponseWriter. Paths that are no routes are answered as ever.
-func (l *lossy) WriteHeader(status int) {
-	if status != http.StatusNotFound || l.request.Pattern == "/" {
-		l.recorder.WriteHeader(status)
-		return
+// of is the answer in place of one with a status; nil is that one. A nil absence is for a store that has everything.
+func (a *absence) of(status int) *protoapi.Problem {
+	if a == nil || status != http.StatusNotFound || a.request.Pattern == "/" {
+		return nil
 	}
-	l.instead = true
-	h := l.Header()
-	h.Del("Content-Length")
-	h.Del("ETag")
-	err := l.lost.Err("answer")
-	if !route.Caller(l.request.Context()).Scope.Everywhere() {
+	err := a.lost.Err("answer")
+	if !route.Caller(a.request.Context()).Scope.Everywhere() {
 		err.Message = "the hub's store has lost what was acknowledged"
 	}
 	err.Message = "it is not there, which means nothing: " + err.Message
-	route.WriteProblem(l.recorder, protoapi.ProblemOf(err))
-}
-
-// Write implements http.ResponseWriter.
-func (l *lossy) Write(b []byte) (int, error) {
-	if l.instead {
-		return len(b), nil
-	}
-	return l.recorder.Write(b)
+	return protoapi.ProblemOf(err)
 }

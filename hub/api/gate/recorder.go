@@ -2,6 +2,8 @@ package gate
 
 import (
 	"net/http"
+
+	"rackboot/hub/api/route"
 )
 
 // maxKept bounds what is kept of an answer that is no success, in bytes: a problem
@@ -15,10 +17,21 @@ type recorder struct {
 	kept      []byte
 	keep      int  // how much is kept of any answer
 	untouched bool // nothing was done
+	absence   *absence
+	instead   bool // another answer was given in place of the handler's
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
+	if p := r.absence.of(status); p != nil && r.status == 0 {
+		h := r.Header()
+		h.Del("Content-Length")
+		h.Del("ETag")
+		r.absence = nil
+		route.WriteProblem(r, p)
+		r.instead = true
+		return
+	}
 	if r.status == 0 {
 		r.status = status
 		if status >= http.StatusBadRequest {
@@ -30,6 +43,9 @@ func (r *recorder) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (r *recorder) Write(b []byte) (int, error) {
+	if r.instead {
+		return len(b), nil
+	}
 	if r.status == 0 {
 		r.status = http.StatusOK
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,10 +41,10 @@ func approveListCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 				return err
 			}
 			all, err := c.Approvals.List(cmd.Context())
-			if err != nil {
+			if _, incomplete := errors.AsType[*api.IncompleteError](err); err != nil && !incomplete {
 				return err
 			}
-			return pr.Show(approvalsView(all, time.Now()))
+			return errors.Join(pr.Show(approvalsView(all, time.Now())), err)
 		},
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -29,10 +30,10 @@ func eventsCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			}
 			if !follow {
 				all, err := allEvents(cmd.Context(), c, after)
-				if err != nil {
+				if _, incomplete := errors.AsType[*api.IncompleteError](err); err != nil && !incomplete {
 					return err
 				}
-				return pr.Show(eventsView(all))
+				return errors.Join(pr.Show(eventsView(all)), err)
 			}
 			return followEvents(cmd.Context(), pr, c, after)
 		},
@@ -42,6 +43,7 @@ func eventsCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	return cmd
 }
 
+// allEvents returns those that are left with an [api.IncompleteError].
 func allEvents(ctx context.Context, c *api.Client, after uint64) ([]api.EventRecord, error) {
 	var out []api.EventRecord
 	for {
@@ -51,7 +53,7 @@ func allEvents(ctx context.Context, c *api.Client, after uint64) ([]api.EventRec
 		}
 		out = append(out, page.Items...)
 		if len(page.Items) < eventsPage {
-			return out, nil
+			return out, page.Incomplete.Err("list events")
 		}
 		after = page.Next
 	}
@@ -64,7 +66,7 @@ func followEvents(ctx context.Context, pr *printer.Printer, c *api.Client, after
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil && (first || protocol.CodeOf(err) != protocol.CodeUnavailable):
+		case err != nil && len(events) == 0 && (first || protocol.CodeOf(err) != protocol.CodeUnavailable):
 			return err
 		case err != nil:
 			pr.Progress("%s", err)

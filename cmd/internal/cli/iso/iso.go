@@ -1,6 +1,7 @@
 package iso
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ SIGNED-BY is whose OpenPGP signature the hub has verified.`,
 			for _, u := range list.Uploads {
 				pr.Progress("upload of %s (%s) has %s of %s, until %s", u.File, printer.ShortDigest(u.Digest), printer.Mebibytes(u.Offset), printer.Mebibytes(u.Size), printer.Stamp(&u.ExpiresAt))
 			}
-			return pr.Show(v)
+			return errors.Join(pr.Show(v), list.Incomplete.Err("list files"))
 		},
 	}
 }
