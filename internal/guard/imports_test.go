@@ -35,6 +35,7 @@ func layers() []layer {
 		{"protocol/wire", []string{"protocol", "protocol/message", "protocol/resource"}, "seals and opens what message names"},
 		{"protocol/sealbox", []string{"protocol", "protocol/message", "protocol/resource"}, "hub and agent seal and open alike; HPKE is of the standard library"},
 		{"protocol/link", []string{"protocol", "protocol/wire"}, "carries envelopes; MQTT stays inside"},
+		{"protocol/backupfile", []string{"protocol"}, "a backup's format and its check, for who has no hub"},
 		{"protocol/auditlog", []string{"protocol", "protocol/wire"}, "the audit log's format and its check, for who has no hub"},
 		{"internal/conns", nil, "bounds what listens in both daemons"},
 		{"protocol/api", []string{"protocol", "protocol/resource", "protocol/wire"}, "routes and client of the hub's API"},
