@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -11,6 +12,10 @@ import (
 // lockFile is the file in the store's folder that a running broker holds locked.
 // The kernel unlocks it when the process ends, however it ends.
 const lockFile = "LOCK"
+
+// Lock keeps hubs away from a store's folder, and refuses one that a hub runs on. Close lets them in
+// again. Errors: unavailable.
+func Lock(dir string) (io.Closer, error) { return lock(dir) }
 
 // lock keeps a second process out of the folder: the server itself does not, and
 // two of them would destroy the store.

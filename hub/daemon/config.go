@@ -52,6 +52,8 @@ type Config struct {
 	Events Events `yaml:"events"`
 	// Catalogue says how the files of boot images are fetched.
 	Catalogue Catalogue `yaml:"catalogue"`
+	// Backup says how the hub is backed up.
+	Backup Backup `yaml:"backup"`
 	// Features are switched on one by one.
 	Features Features `yaml:"features"`
 }
@@ -122,6 +124,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Events.check(); err != nil {
+		return err
+	}
+	if err := c.Backup.check(); err != nil {
 		return err
 	}
 	if err := c.checkEndpoints(); err != nil {

@@ -138,18 +138,18 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 	if err != nil {
 		return nil, upkeep{}, err
 	}
-	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: conn, Name: "rackboot", Logger: log, Crash: crash})
+	kv, err := jetstream.OpenKV(ctx, jetstream.Config{Conn: conn, Name: streamKV, Logger: log, Crash: crash})
 	if err != nil {
 		return nil, upkeep{}, err
 	}
-	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: "rackboot-log", Logger: log, Crash: crash})
+	facts, err := jetstream.OpenLog(ctx, jetstream.Config{Conn: conn, Name: streamLog, Logger: log, Crash: crash})
 	if err != nil {
 		return nil, upkeep{}, err
 	}
 	if err := file.Sweep(c.DataDir); err != nil {
 		return nil, upkeep{}, err
 	}
-	x := &extents{path: c.path(extentFile), streams: map[string]measured{"rackboot": kv, "rackboot-log": facts}, log: log}
+	x := &extents{path: c.path(extentFile), streams: map[string]measured{streamKV: kv, streamLog: facts}, log: log}
 	if !accept {
 		if err := x.check(ctx); err != nil {
 			return nil, upkeep{}, err
@@ -160,7 +160,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		return nil, upkeep{}, err
 	}
 	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}})
-	return st, upkeep{extents: x, old: &old{kv: kv, clock: clock.Now, healthy: b.Healthy, log: log}}, err
+	return st, upkeep{extents: x, copies: copies(kv, facts), old: &old{kv: kv, clock: clock.Now, healthy: b.Healthy, log: log}}, err
 }
 
 // publishTimeout bounds how long one message may wait to be sent.
@@ -230,11 +230,16 @@ func rooms(c *control.Control) api.Rooms {
 }
 
 func (h *hub) serve(ctx context.Context, c Config) error {
+	backups, err := h.openBackups(c)
+	if err != nil {
+		return err
+	}
+	h.upkeep.old.busy = backups.Running
 	a, err := api.New(api.Config{
 		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
-		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
+		Recorder: h.audit, AuditLog: h.audit, Backups: backups, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable,
 	})
 	if err != nil {
@@ -260,6 +265,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	h.upkeep.old.events = c.Events.keeper(h.control.Events.Keep)
 	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.audit.Check(ctx) })
+	group.Go(func() error { return backups.Run(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
 	group.Go(func() error { return h.control.Run(ctx) })

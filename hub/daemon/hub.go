@@ -7,6 +7,7 @@ import (
 
 	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
+	"rackboot/hub/backup"
 	"rackboot/hub/broker"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
@@ -59,8 +60,9 @@ type hub struct {
 	options Options
 }
 
-// upkeep is what follows how much the store has, and what takes out of it what is old.
+// upkeep is what follows how much the store has, what takes out of it what is old, and what copies it.
 type upkeep struct {
 	extents *extents
 	old     *old
+	copies  []backup.Stream // how the store's streams are copied
 }

@@ -43,6 +43,7 @@ func layers() []layer {
 		{"state", []string{"protocol"}, "contracts of the two stores"},
 		{"state/badger", []string{"protocol", "state"}, "a store; its errors carry codes"},
 		{"state/file", []string{"protocol", "state"}, "replaces files; who writes one may import it, so that it is done in one way"},
+		{"state/depot", []string{"protocol", "state", "state/file"}, "where backups are kept; it knows nothing of what they are"},
 		{"state/slots", []string{"protocol", "state", "state/file"}, "one record in room that was taken beforehand"},
 		{"state/blob", []string{"protocol", "state", "state/file"}, "a store; its errors carry codes"},
 		{"state/jetstream", []string{"protocol", "state"}, "a store; its errors carry codes"},
@@ -155,8 +156,9 @@ func layers() []layer {
 		{"hub/broker", []string{"protocol"}, "the embedded broker"},
 		{"hub/pki", []string{"protocol", "protocol/message", "protocol/wire", "protocol/api", "state", "state/clock", "state/file", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
 		{"hub/audit", []string{"protocol", "protocol/auditlog", "protocol/wire", "state"}, "the audit log on disk"},
+		{"hub/backup", []string{"protocol", "protocol/api", "protocol/backupfile", "state", "state/depot", "state/file"}, "a room beside the others: what is copied it is given as functions"},
 		{"hub/secret", []string{"protocol", "protocol/resource", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/sealing", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "internal/metrics", "ready", "state/clock"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/sealing", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/backup", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "internal/metrics", "ready", "state/clock", "state/depot"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol", "protocol/resource"}, "reads manifests"},
 		{"cmd/internal/firstrack", []string{"protocol", "protocol/resource", "state/file"}, "writes files; it reads no BMC and asks nobody"},

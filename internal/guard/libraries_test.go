@@ -47,7 +47,7 @@ func libraries() []library {
 		{"github.com/mdlayher/packet", []string{"netboot/dhcp"}, ""},
 		{"golang.org/x/net/ipv6", []string{"netboot/dhcp6"}, ""},
 		{"golang.org/x/net/bpf", []string{"netboot/dhcp"}, ""},
-		{"golang.org/x/sys", []string{"cmd/internal/terminal", "netboot/probe", "netboot/probe/discard", "netboot/probe/lldp", "integration/installer", "integration/netns", "integration/powerlog", "protocol/link"}, "what is typed unseen, and how big a screen is, two inits, the disks' requests, raw sockets, namespaces, a clock that nobody sets, and a TCP option"},
+		{"golang.org/x/sys", []string{"cmd/internal/terminal", "netboot/probe", "netboot/probe/discard", "netboot/probe/lldp", "integration/installer", "integration/netns", "integration/powerlog", "protocol/link", "state/file"}, "what is typed unseen, and how big a screen is, two inits, the disks' requests, raw sockets, namespaces, a clock that nobody sets, a TCP option, and an exchange of folders"},
 		{"golang.org/x/sync", []string{"internal/metrics", "agent/...", "hub/...", "netboot/httpboot", "netboot/tftp"}, "groups of goroutines"},
 		{"golang.org/x/time", []string{"agent/boot", "agent/discover", "agent/files", "agent/link", "agent/reports", "agent/server", "agent/stream", "hub/api", "hub/api/gate", "hub/link", "hub/wake"}, "limits of rates"},
 	}

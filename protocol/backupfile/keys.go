@@ -9,9 +9,15 @@ import (
 	"rackboot/protocol"
 )
 
+// Recipient is a public key, or a passphrase, that a backup is encrypted for.
+type Recipient = age.Recipient
+
+// Identity is a private key, or a passphrase, that opens a backup.
+type Identity = age.Identity
+
 // Recipients reads the public keys that a backup is encrypted for: lines of age1…, and comments
 // that begin with #. The code is invalid.
-func Recipients(text []byte) ([]age.Recipient, error) {
+func Recipients(text []byte) ([]Recipient, error) {
 	list, err := age.ParseRecipients(bytes.NewReader(text))
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "read recipients", "%w", err).
@@ -21,7 +27,7 @@ func Recipients(text []byte) ([]age.Recipient, error) {
 }
 
 // Identities reads the private keys that open a backup, as age-keygen writes them. The code is invalid.
-func Identities(text []byte) ([]age.Identity, error) {
+func Identities(text []byte) ([]Identity, error) {
 	list, err := age.ParseIdentities(bytes.NewReader(text))
 	if err != nil { // whose text has nothing of the key
 		return nil, protocol.Errorf(protocol.CodeInvalid, "read identity", "the file is no list of age's identities").
@@ -31,7 +37,7 @@ func Identities(text []byte) ([]age.Identity, error) {
 }
 
 // Lock makes of a passphrase what encrypts. The code is invalid.
-func Lock(passphrase string) (age.Recipient, error) {
+func Lock(passphrase string) (Recipient, error) {
 	if err := checkPassphrase(passphrase); err != nil {
 		return nil, err
 	}
@@ -43,7 +49,7 @@ func Lock(passphrase string) (age.Recipient, error) {
 }
 
 // Unlock makes of a passphrase what opens. The code is invalid.
-func Unlock(passphrase string) (age.Identity, error) {
+func Unlock(passphrase string) (Identity, error) {
 	if err := checkPassphrase(passphrase); err != nil {
 		return nil, err
 	}

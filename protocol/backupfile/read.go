@@ -36,7 +36,7 @@ func Whole(r io.Reader) (Header, error) {
 // Read verifies all of a backup, and hands each member to each, if it is not nil. Only when it
 // returns without an error, what each got is what the backup has. Errors: as of Whole, and those of
 // each as they are.
-func Read(r io.Reader, keys []age.Identity, each Each) (Manifest, error) {
+func Read(r io.Reader, keys []Identity, each Each) (Manifest, error) {
 	u, h, err := newUnframer(r)
 	if err != nil {
 		return Manifest{}, wrong(err)
@@ -66,7 +66,7 @@ func wrong(err error) error {
 	return protocol.Errorf(protocol.CodeUnavailable, opRead, "%w", err).WithHint("look at the disk or the connection that it is read from, and try again")
 }
 
-func read(u *unframer, h Header, keys []age.Identity, each Each) (m Manifest, err error) {
+func read(u *unframer, h Header, keys []Identity, each Each) (m Manifest, err error) {
 	var content io.Reader = u
 	if h.Sealed == SealedAge {
 		if len(keys) == 0 {

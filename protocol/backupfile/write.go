@@ -31,7 +31,7 @@ type Writer struct {
 
 // NewWriter begins a backup for the keys that may open it; without one it is plain. The header's
 // Sealed is set. Close must be called, or what was written is no backup.
-func NewWriter(w io.Writer, h Header, to []age.Recipient) (*Writer, error) {
+func NewWriter(w io.Writer, h Header, to []Recipient) (*Writer, error) {
 	b := &Writer{names: map[string]bool{}}
 	if h.Sealed = Plain; len(to) > 0 {
 		h.Sealed = SealedAge
