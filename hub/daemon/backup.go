@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"rackboot/hub/backup"
+	"rackboot/protocol"
 	"rackboot/protocol/backupfile"
 	"rackboot/state/clock"
 	"rackboot/state/depot"
+	"rackboot/state/depot/s3"
 	"rackboot/state/jetstream"
 )
 
@@ -26,8 +28,10 @@ type Backup struct {
 	RecipientsFile string   `yaml:"recipientsFile"`
 	PassphraseFile string   `yaml:"passphraseFile"`
 	Plain          bool     `yaml:"plain"`
-	// Folder is where the hub keeps backups. Without one it makes none by itself.
+	// Folder is where the hub keeps backups, or S3 is. Without one it makes none by itself. They are
+	// this hub's alone: old backups are removed there.
 	Folder string `yaml:"folder"`
+	S3     S3     `yaml:"s3"`
 	// Every is the time between two, 10 min at least; At is the time of day instead, 02:30, in the zone
 	// of the host. Default every 24 h.
 	Every time.Duration `yaml:"every"`
@@ -36,6 +40,20 @@ type Backup struct {
 	Keep int `yaml:"keep"`
 	// WithFiles copies the uploaded files and the hub's registry, too.
 	WithFiles bool `yaml:"withFiles"`
+}
+
+// S3 is a bucket of an S3-compatible store.
+type S3 struct {
+	// Endpoint is https://host[:port]. Default that of AWS.
+	Endpoint string `yaml:"endpoint"`
+	Bucket   string `yaml:"bucket"`
+	Prefix   string `yaml:"prefix"`
+	Region   string `yaml:"region"`
+	// CredentialsFile has the account as AWS's tools write it, mode 0600. Without it, it is in
+	// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the unit.
+	CredentialsFile string `yaml:"credentialsFile"`
+	// CAFile is PEM of the authorities that sign the store's certificate. Default the system's.
+	CAFile string `yaml:"caFile"`
 }
 
 const (
@@ -60,7 +78,11 @@ func (b Backup) check() error {
 	case ways == 0 && (scheduled || b.WithFiles):
 		return fmt.Errorf("backup: a backup has the hub's private keys: give public keys of age-keygen in recipients, or plain: true")
 	case !scheduled && (b.Every != 0 || b.At != "" || b.Keep != 0):
-		return fmt.Errorf("backup: every, at and keep are for backups that the hub makes by itself: give a folder, too")
+		return fmt.Errorf("backup: every, at and keep are for backups that the hub makes by itself: give folder or s3, too")
+	case b.Folder != "" && b.S3 != (S3{}):
+		return fmt.Errorf("backup: give folder or s3")
+	case b.S3 != (S3{}) && b.S3.Bucket == "":
+		return fmt.Errorf("backup.s3.bucket: give the name of a bucket that is there")
 	case b.Every != 0 && b.At != "":
 		return fmt.Errorf("backup: give every or at")
 	case b.Every != 0 && b.Every < minBackup:
@@ -81,7 +103,7 @@ func (b Backup) check() error {
 }
 
 // placed reports whether the hub makes backups by itself.
-func (b Backup) placed() bool { return b.Folder != "" }
+func (b Backup) placed() bool { return b.Folder != "" || b.S3 != (S3{}) }
 
 func (b Backup) schedule() (backup.Schedule, error) {
 	switch {
@@ -140,10 +162,18 @@ func readPrivate(field, path string) ([]byte, error) {
 
 // place is where the hub keeps backups; nil is nowhere.
 func (b Backup) place() (depot.Place, error) {
-	if b.Folder == "" {
+	switch {
+	case b.Folder != "":
+		return depot.Folder{Dir: b.Folder}, nil
+	case b.S3 == (S3{}):
 		return nil, nil
 	}
-	return depot.Folder{Dir: b.Folder}, nil
+	if b.S3.CredentialsFile != "" {
+		if _, err := readPrivate("backup.s3.credentialsFile", b.S3.CredentialsFile); err != nil {
+			return nil, protocol.Errorf(protocol.CodeInvalid, "read the hub's file", "%w", err)
+		}
+	}
+	return s3.New(s3.Config(b.S3))
 }
 
 // copies are how the streams of the store are copied, in their order.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -143,6 +144,11 @@ func (r Restoring) verify() (m backupfile.Manifest, err error) {
 	}
 	if !reflect.DeepEqual(names, []string{streamKV, streamLog}) {
 		return m, foreign("it has the streams %q", names)
+	}
+	for _, name := range []string{backup.PartName("store/"+streamKV, 1), backup.PartName("store/"+streamLog, 1), folderPKI + "/ca.pem", folderPKI + "/signing.pem"} {
+		if !slices.ContainsFunc(m.Members, func(f backupfile.Member) bool { return f.Name == name }) {
+			return m, protocol.Errorf(protocol.CodeInvalid, opRestore, "the backup has no %s, without which there is no hub", name).WithHint("use another backup")
+		}
 	}
 	return m, nil
 }
@@ -391,7 +397,7 @@ func (r Restoring) exchange(stage, target string, used bool) (aside string, err 
 	case used:
 		err = file.Exchange(stage, target)
 	default:
-		err = os.Rename(stage, target) // onto an empty folder, or nothing
+		err = syscall.Rename(stage, target) // onto an empty folder, which os.Rename refuses, or nothing
 	}
 	if err != nil {
 		_ = os.RemoveAll(stage) // the error says more

@@ -112,6 +112,9 @@ func (f Folder) sync(op string) error {
 // Open implements Place.
 func (f Folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	r, err := os.Open(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, protocol.Errorf(protocol.CodeNotFound, "read backup", "%w", err).WithHint("rackctl backup list %s shows what is there", f.Dir)
+	}
 	if err != nil {
 		return nil, f.failed("read backup", err)
 	}

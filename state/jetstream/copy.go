@@ -99,7 +99,11 @@ func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.M
 		return out, err
 	}
 	var wrong error
-	err = st.drain(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
+	r, err := st.beginAhead(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, copyAhead)
+	if err != nil {
+		return out, err
+	}
+	err = r.drain(ctx, op, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 		h := rawHeader(m.Headers())
 		out.add(st.prefix, m.Subject(), meta.Sequence.Stream)
 		wrong = put(a, archive.Header{
@@ -120,6 +124,9 @@ func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.M
 	}
 	return out, put(a, archive.Header{})
 }
+
+// copyAhead is how many messages a copy has in flight: who takes it may be slow, and they may be long.
+const copyAhead = 16
 
 // goingWhole reports whether keys are being removed.
 func goingWhole(p purged) bool {
