@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"rackboot/hub/backup/setting"
 	"rackboot/protocol"
 )
 
@@ -48,14 +49,19 @@ type Config struct {
 	ISOs ISOs `yaml:"isos"`
 	// Registry is a registry for images within the hub; off by default.
 	Registry Registry `yaml:"registry"`
-	// Events says how long what happened is kept.
-	Events Events `yaml:"events"`
+	Keeping  `yaml:",inline"`
 	// Catalogue says how the files of boot images are fetched.
 	Catalogue Catalogue `yaml:"catalogue"`
-	// Backup says how the hub is backed up.
-	Backup Backup `yaml:"backup"`
 	// Features are switched on one by one.
 	Features Features `yaml:"features"`
+}
+
+// Keeping is how long the hub keeps what it has, and where else.
+type Keeping struct {
+	// Events says how long what happened is kept.
+	Events Events `yaml:"events"`
+	// Backup says how the hub is backed up.
+	Backup setting.Backup `yaml:"backup"`
 }
 
 // Features are what a hub does only where its file says so.
@@ -126,7 +132,7 @@ func (c *Config) check() error {
 	if err := c.Events.check(); err != nil {
 		return err
 	}
-	if err := c.Backup.check(); err != nil {
+	if err := c.Backup.Check(); err != nil {
 		return err
 	}
 	if err := c.checkEndpoints(); err != nil {

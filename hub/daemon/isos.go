@@ -79,3 +79,11 @@ func (h *hub) openISOs(c Config) (*iso.Shelf, error) {
 		Event:  func(ctx context.Context, message string) { h.control.Env.ISOEvent(ctx, message) }, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
 	})
 }
+
+// isosDir is the folder of uploaded files.
+func (c Config) isosDir() string {
+	if c.ISOs.Dir != "" {
+		return c.ISOs.Dir
+	}
+	return c.path("isos")
+}

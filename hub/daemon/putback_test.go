@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rackboot/hub/backup/setting"
 	"rackboot/hub/broker"
 	"rackboot/protocol"
 	"rackboot/protocol/backupfile"
@@ -27,7 +28,7 @@ import (
 // copiedHub is a hub's folder that a hub has run on, and a backup of it.
 func copiedHub(t *testing.T, dir string) (c Config, raw []byte) {
 	t.Helper()
-	c = Config{DataDir: filepath.Join(dir, "hub"), API: "127.0.0.1:0", MQTT: "127.0.0.1:0", Names: []string{"127.0.0.1"}, Backup: Backup{Plain: true}}
+	c = Config{DataDir: filepath.Join(dir, "hub"), API: "127.0.0.1:0", MQTT: "127.0.0.1:0", Names: []string{"127.0.0.1"}, Keeping: Keeping{Backup: setting.Backup{Plain: true}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if err := Run(ctx, c, Options{Version: "test", Logger: slog.New(slog.DiscardHandler), Ready: cancel}); err != nil {

@@ -62,6 +62,14 @@ type ownRegistry struct {
 	refused func(agent string) bool
 }
 
+// registryDir is the registry's folder.
+func (c Config) registryDir() string {
+	if c.Registry.Dir != "" {
+		return c.Registry.Dir
+	}
+	return c.path("registry")
+}
+
 // hubItself is the name by which the hub reads its registry. No client has it: a name of a
 // client has no space.
 const hubItself = "the hub"

@@ -158,8 +158,9 @@ func layers() []layer {
 		{"hub/pki", []string{"protocol", "protocol/message", "protocol/wire", "protocol/api", "state", "state/clock", "state/file", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
 		{"hub/audit", []string{"protocol", "protocol/auditlog", "protocol/wire", "state"}, "the audit log on disk"},
 		{"hub/backup", []string{"protocol", "protocol/api", "protocol/backupfile", "state", "state/depot", "state/file"}, "a room beside the others: what is copied it is given as functions"},
+		{"hub/backup/setting", []string{"protocol", "protocol/backupfile", "hub/backup", "state/depot", "state/depot/s3"}, "what the hub's file says of backups"},
 		{"hub/secret", []string{"protocol", "protocol/resource", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/sealing", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/backup", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "internal/metrics", "ready", "state/clock", "state/depot", "state/depot/s3"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/sealing", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/backup", "hub/backup/setting", "hub/broker", "hub/catalogue/fetch", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "internal/metrics", "ready", "state/clock"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol", "protocol/resource"}, "reads manifests"},
 		{"cmd/internal/firstrack", []string{"protocol", "protocol/resource", "state/file"}, "writes files; it reads no BMC and asks nobody"},
@@ -265,6 +266,7 @@ func testLayers() []layer {
 		{"netboot/firmware", []string{"protocol/resource", "netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"protocol/...", "hub/...", "integration/memnet"}, "fakes of the neighbours"},
 		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
+		{"hub/daemon", []string{"state/statetest"}, "crash points, and a disk to fill"},
 		{"hub/iso", []string{"state/statetest"}, "crash points"},
 		{"hub/broker", []string{"state", "state/jetstream", "state/statetest"}, "the hub's own store on it, and a disk to fill"},
 		{"hub/store/storetest", []string{"state/statetest"}, "the conformance suite"},
