@@ -45,6 +45,9 @@ type Restored struct {
 	Epoch    uint64
 	// Aside is where the folder is that was there before; empty if nothing was.
 	Aside string
+	// Misplaced are folders in the hub's folder, with uploaded files or images, that the hub's file has
+	// elsewhere.
+	Misplaced []string
 }
 
 // The hub's folder is made beside its place, and takes that in one step when all of it is on disk:
@@ -100,6 +103,12 @@ func Restore(ctx context.Context, c Config, r Restoring) (out Restored, err erro
 	if out.Aside, err = r.exchange(stage.DataDir, c.DataDir, used); err != nil {
 		return out, err
 	}
+	for name, dir := range map[string]string{folderISOs: c.isosDir(), folderRegistry: c.registryDir()} {
+		if _, err := os.Stat(c.path(name)); err == nil && dir != c.path(name) {
+			out.Misplaced = append(out.Misplaced, c.path(name))
+		}
+	}
+	slices.Sort(out.Misplaced)
 	return out, nil
 }
 

@@ -155,6 +155,43 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// With files, what people uploaded and the registry has comes back, wherever the file has it; without, it is
+// said that they are missing.
+func TestRestoreFiles(t *testing.T) {
+	t.Parallel()
+	c, _ := copiedHub(t, t.TempDir())
+	c.Registry.Dir = filepath.Join(t.TempDir(), "images")
+	for _, path := range []string{c.path("isos/content/sha256/ab"), filepath.Join(c.Registry.Dir, "blobs/x")} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("content of "+filepath.Base(path)), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, with := range []bool{false, true} {
+		c.Backup.WithFiles = with
+		raw := offlineBackup(t, c, nil)
+		other := c
+		other.DataDir = filepath.Join(t.TempDir(), "other")
+		got, err := Restore(t.Context(), other, Restoring{Open: of(raw)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := tree(t, other.DataDir)
+		if there := files["/isos/content/sha256/ab"] == "content of ab" && files["/registry/blobs/x"] == "content of x"; there != with {
+			t.Errorf("with files %t: they are there: %t", with, there)
+		}
+		want := []string{"images of the hub's registry", "uploaded files"}
+		if with {
+			want = nil
+		}
+		if d := cmp.Diff(want, got.Manifest.Without); d != "" {
+			t.Error(d)
+		}
+		if misplaced := slices.Equal(got.Misplaced, []string{other.path("registry")}); misplaced != with {
+			t.Errorf("with files %t: %q", with, got.Misplaced)
+		}
+	}
+}
+
 // A hub that runs is not replaced, and a backup that is not whole, or of something else, replaces nothing
 // and leaves nothing.
 func TestRestoreRefused(t *testing.T) {
@@ -248,11 +285,16 @@ func TestRestoreKilled(t *testing.T) {
 			panic(err)
 		}
 	})
+	_, raw := copiedHub(t, t.TempDir())
 	for i, point := range []string{"verified", "begun", "unpacked", "raised", "finished", "exchanged", "aside"} {
 		t.Run(point, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
-			c, raw := copiedHub(t, dir)
+			c := Config{DataDir: filepath.Join(dir, "hub"), API: "127.0.0.1:0", MQTT: "127.0.0.1:0", Names: []string{"127.0.0.1"}}
 			mark := c.path("mark")
+			if _, err := Restore(t.Context(), c, Restoring{Open: of(raw)}); err != nil {
+				t.Fatal(err)
+			}
 			if err := errors.Join(os.WriteFile(mark, nil, 0o600), os.WriteFile(filepath.Join(dir, "backup"), raw, 0o600)); err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +307,6 @@ func TestRestoreKilled(t *testing.T) {
 			if _, err := Restore(t.Context(), c, Restoring{Open: of(raw), Replace: true}); err != nil {
 				t.Fatal(err)
 			}
-			started(t, c)
 			marks := 0
 			for _, name := range beside(t, c) {
 				if _, err := os.Stat(filepath.Join(dir, name, "mark")); err == nil {

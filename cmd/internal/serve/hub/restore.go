@@ -54,6 +54,9 @@ func restoreCmd(config *string, stdout, stderr io.Writer) *cobra.Command {
 			if got.Aside != "" {
 				_, _ = fmt.Fprintf(stderr, "what was there is in %s now\n", got.Aside) // nowhere else to say it
 			}
+			for _, dir := range got.Misplaced {
+				_, _ = fmt.Fprintf(stderr, "%s is elsewhere by the hub's file: move it there\n", dir) // likewise
+			}
 			if len(got.Manifest.Without) > 0 {
 				_, _ = fmt.Fprintf(stderr, "not in the backup: %s\n", strings.Join(got.Manifest.Without, "; ")) // likewise
 			}
