@@ -69,4 +69,3 @@ func TestBackupFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-

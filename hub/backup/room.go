@@ -87,15 +87,25 @@ func (r *Room) Running() bool {
 	return !r.running.IsZero()
 }
 
-// begin takes the place of the one that is made; end leaves it.
-func (r *Room) begin() (end func(), err error) {
+// begin takes the place of the one that is made, if need be when it is free; end leaves it.
+func (r *Room) begin(ctx context.Context, wait bool) (end func(), err error) {
 	if err := r.Refused(); err != nil {
 		return nil, err
+	}
+	free := ctx.Done()
+	if !wait {
+		now := make(chan struct{})
+		close(now)
+		free = now
 	}
 	select {
 	case r.one <- struct{}{}:
 	default:
-		return nil, protocol.Errorf(protocol.CodeUnavailable, "make backup", "another backup is being made").WithHint("try again when it has ended; rackctl backup status shows it")
+		select {
+		case r.one <- struct{}{}:
+		case <-free:
+			return nil, protocol.Errorf(protocol.CodeUnavailable, "make backup", "another backup is being made").WithHint("try again when it has ended; rackctl backup status shows it")
+		}
 	}
 	r.mu.Lock()
 	r.running = r.cfg.Clock()
@@ -111,7 +121,7 @@ func (r *Room) begin() (end func(), err error) {
 // Begin takes the place of the one backup that may be made, and returns what makes it. write must be
 // called once. Errors: unsupported, unavailable.
 func (r *Room) Begin() (write func(ctx context.Context, w io.Writer) error, err error) {
-	end, err := r.begin()
+	end, err := r.begin(context.Background(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +134,7 @@ func (r *Room) Begin() (write func(ctx context.Context, w io.Writer) error, err 
 
 // keep makes a backup in the place, and removes old ones once it was read back.
 func (r *Room) keep(ctx context.Context) (api.BackupMade, error) {
-	end, err := r.begin()
+	end, err := r.begin(ctx, true)
 	if err != nil {
 		return api.BackupMade{}, err
 	}

@@ -316,6 +316,32 @@ func TestFailures(t *testing.T) {
 	})
 }
 
+// One that is due while somebody has one made waits for it.
+func TestTakesTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		r, _ := room(t, s, nil)
+		write, err := r.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := begin(t, r)
+		defer stop()
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if st := r.Status(); st.Last != nil || st.Failure != nil {
+			t.Errorf("%+v", st)
+		}
+		if err := write(t.Context(), io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if st := r.Status(); st.Last == nil || st.Failure != nil {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
 // What is read back otherwise than it was written is no backup, whether the hub can open it or not; and one
 // that hangs is given up.
 func TestReadBack(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rackboot/hub/backup"
+	"rackboot/protocol"
 	"rackboot/protocol/backupfile"
 	"rackboot/state/clock"
 	"rackboot/state/jetstream"
@@ -29,7 +30,7 @@ func copies(kv *jetstream.KV, facts *jetstream.Log) []backup.Stream {
 func (h *hub) openBackups(c Config) (*backup.Room, error) {
 	to, open, err := c.Backup.Keys()
 	if err != nil {
-		return nil, err
+		return nil, protocol.Errorf(protocol.CodeInvalid, "read the hub's file", "%w", err)
 	}
 	place, err := c.Backup.Place()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -135,6 +136,9 @@ func (c *Config) check() error {
 	if err := c.Backup.Check(); err != nil {
 		return err
 	}
+	if within(c.Backup.Folder, c.DataDir) {
+		return fmt.Errorf("backup.folder: %s lies in dataDir, and would be lost with it", c.Backup.Folder)
+	}
 	if err := c.checkEndpoints(); err != nil {
 		return err
 	}
@@ -142,6 +146,12 @@ func (c *Config) check() error {
 		return fmt.Errorf("names: give at least the name or address that agents dial")
 	}
 	return nil
+}
+
+// within reports whether a folder is another one, or below it.
+func within(dir, of string) bool {
+	rel, err := filepath.Rel(of, dir)
+	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
 func (c *Config) path(part string) string { return filepath.Join(c.DataDir, part) }

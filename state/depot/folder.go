@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"rackboot/protocol"
 	"rackboot/state"
@@ -92,6 +93,9 @@ func (f Folder) failed(op string, err error) error {
 		return protocol.Errorf(protocol.CodeTimeout, op, "%s: %w", f.Dir, err).WithHint("nothing is left of it; try again")
 	case errors.Is(err, fs.ErrPermission):
 		return protocol.Errorf(protocol.CodeDenied, op, "%w", err).WithHint("the folder %s must belong to who writes there", f.Dir)
+	case errors.Is(err, syscall.EROFS):
+		return protocol.Errorf(protocol.CodeDenied, op, "%w", err).
+			WithHint("%s is mounted read-only, or systemd keeps the hub's unit out of it: ReadWritePaths=%s in a drop-in of rackboot-hub.service", f.Dir, f.Dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return protocol.Errorf(protocol.CodeNotFound, op, "%w", err).WithHint("check that the folder %s is there, and mounted", f.Dir)
 	}
