@@ -112,8 +112,10 @@ func source(t *testing.T) Source {
 		}}},
 		Audit: func() backupfile.AuditHead { return backupfile.AuditHead{Seq: 2} }, Epoch: func() uint64 { return 4 },
 		Folders: []Folder{
-			{Name: "audit", Dir: filepath.Join(dir, "audit"), Flat: true, Takes: Segments, Appended: true}, {Name: "pki", Dir: filepath.Join(dir, "pki"), Flat: true},
-			{Dir: dir, Flat: true, Takes: func(name string) bool { return name == "top" }}, {Name: "gone", Dir: filepath.Join(dir, "gone")},
+			{Name: "audit", Dir: filepath.Join(dir, "audit"), Flat: true, Takes: Segments, Appended: true},
+			{Name: "pki", Dir: filepath.Join(dir, "pki"), Flat: true},
+			{Dir: dir, Flat: true, Takes: func(name string) bool { return name == "top" }},
+			{Name: "gone", Dir: filepath.Join(dir, "gone")},
 		},
 		Clock: time.Now,
 	}

@@ -49,8 +49,10 @@ type file struct {
 
 func files() []file {
 	return []file{
-		{"store/rackboot/000001", noise(3 << 20)}, {"store/rackboot/000002", []byte("rest")},
-		{"audit/00000000000000000001.jsonl", nil}, {"pki/signing.pem", []byte("a key")},
+		{"store/rackboot/000001", noise(3 << 20)},
+		{"store/rackboot/000002", []byte("rest")},
+		{"audit/00000000000000000001.jsonl", nil},
+		{"pki/signing.pem", []byte("a key")},
 	}
 }
 

@@ -44,10 +44,7 @@ func Name(made time.Time) string { return prefix + made.UTC().Format(layout) + s
 
 // MadeAt says of a name when its backup was begun, and whether it is one of a backup.
 func MadeAt(name string) (time.Time, bool) {
-	middle, ok := strings.CutPrefix(name, prefix)
-	if middle, ok = strings.CutSuffix(middle, suffix); !ok || !strings.HasPrefix(name, prefix) {
-		return time.Time{}, false
-	}
+	middle := strings.TrimSuffix(strings.TrimPrefix(name, prefix), suffix)
 	at, err := time.Parse(layout, middle)
 	return at, err == nil && Name(at) == name
 }

@@ -230,6 +230,34 @@ func TestCopyWhileOthersWrite(t *testing.T) {
 	group.Wait()
 }
 
+// Who takes a copy may take its time: longer than the server says nothing.
+func TestCopySlowly(t *testing.T) {
+	t.Parallel()
+	kv := testKV(t, t.TempDir())
+	for i := range 40 {
+		if _, err := kv.Create(t.Context(), fmt.Sprint("a.", i), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	out := &slowly{each: func() {
+		if n++; n == 30 {
+			time.Sleep(1500 * time.Millisecond) // the time itself matters: three heartbeats
+		}
+	}}
+	if got, err := kv.Copy(t.Context(), out); err != nil || got.Messages != 40 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	broken := errors.New("the connection is cut")
+	if _, err := kv.Copy(t.Context(), failing{broken}); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
 // Deletions that are removed meanwhile would bring their keys back: the copy fails.
 func TestCopyWhileDeletionsGo(t *testing.T) {
 	t.Parallel()

@@ -50,14 +50,10 @@ func (b *Buckets) Open(ctx context.Context, what string, stdin io.Reader) (r io.
 	if what == "-" {
 		return io.NopCloser(stdin), "standard input", nil
 	}
-	where, one := what, ""
-	if strings.HasPrefix(what, "s3:") {
-		if !strings.HasSuffix(what, "/") {
-			where, one = what[:strings.LastIndexByte(what, '/')], path.Base(what)
-		}
-	} else if info, err := os.Stat(what); err != nil || !info.IsDir() {
-		where, one = filepath.Dir(what), filepath.Base(what)
-	}
+	where, one := split(what, func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir()
+	})
 	place, err := b.Place(where)
 	if err != nil {
 		return nil, "", err
@@ -75,6 +71,20 @@ func (b *Buckets) Open(ctx context.Context, what string, stdin io.Reader) (r io.
 	}
 	r, err = place.Open(ctx, one)
 	return r, what, err
+}
+
+// split says in which place a backup is, and its name; no name is the newest.
+func split(what string, folder func(string) bool) (where, name string) {
+	if rest, ok := strings.CutPrefix(what, "s3://"); ok {
+		if dir, base := path.Split(rest); dir != "" {
+			return "s3://" + strings.TrimSuffix(dir, "/"), base
+		}
+		return what, ""
+	}
+	if folder(what) {
+		return what, ""
+	}
+	return filepath.Dir(what), filepath.Base(what)
 }
 
 // Keys are the flags of what opens an encrypted backup.

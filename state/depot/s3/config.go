@@ -54,7 +54,7 @@ const (
 
 // New makes the place. It asks nobody yet. Errors: invalid.
 func New(cfg Config) (*Bucket, error) {
-	invalid := func(format string, args ...any) error {
+	invalid := func(format string, args ...any) *protocol.Error {
 		return protocol.Errorf(protocol.CodeInvalid, opOpen, format, args...)
 	}
 	if cfg.Endpoint == "" {
@@ -65,7 +65,7 @@ func New(cfg Config) (*Bucket, error) {
 		return nil, invalid("the endpoint %q is not https://host[:port]", cfg.Endpoint)
 	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
-		return nil, invalid("the endpoint %s is not https", u.Redacted()).(*protocol.Error).WithHint("a backup must not travel in the clear")
+		return nil, invalid("the endpoint %s is not https", u.Redacted()).WithHint("a backup must not travel in the clear")
 	}
 	cfg.Prefix = strings.Trim(cfg.Prefix, "/")
 	if cfg.Bucket == "" || strings.ContainsAny(cfg.Bucket, "/\\ ") || strings.Contains("/"+cfg.Prefix+"/", "/../") {
