@@ -40,9 +40,13 @@ func TestKeys(t *testing.T) {
 		n    int
 		want protocol.Code
 	}{
-		{nil, 0, ""}, {[]string{"--identity", good}, 1, ""}, {[]string{"--identity", good, "--passphrase-file", pass}, 2, ""},
-		{[]string{"--identity", bad}, 0, protocol.CodeInvalid}, {[]string{"--identity", filepath.Join(dir, "no")}, 0, protocol.CodeNotFound},
-		{[]string{"--passphrase-file", file("short", "short")}, 0, protocol.CodeInvalid}, {[]string{"--identity", file("long", strings.Repeat("#", maxKeys+1))}, 0, protocol.CodeInvalid},
+		{nil, 0, ""},
+		{[]string{"--identity", good}, 1, ""},
+		{[]string{"--identity", good, "--passphrase-file", pass}, 2, ""},
+		{[]string{"--identity", bad}, 0, protocol.CodeInvalid},
+		{[]string{"--identity", filepath.Join(dir, "no")}, 0, protocol.CodeNotFound},
+		{[]string{"--passphrase-file", file("short", "short")}, 0, protocol.CodeInvalid},
+		{[]string{"--identity", file("long", strings.Repeat("#", maxKeys+1))}, 0, protocol.CodeInvalid},
 	} {
 		var k Keys
 		f := pflag.NewFlagSet("", pflag.ContinueOnError)
