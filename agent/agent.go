@@ -73,7 +73,7 @@ func New(cfg Config) (*Agent, error) {
 	if cfg.Sessions != nil {
 		cfg.Sessions.OnSave(a.loops.LoggedIn)
 	}
-	started := cfg.Clock()
+	started, run := cfg.Clock(), a.random()
 	st, err := store.Open(store.Config{DB: cfg.DB, NewID: a.random, Crash: cfg.Crash, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 }})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func New(cfg Config) (*Agent, error) {
 	denied := account.NewDenials()
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
-		Agent: cfg.Agent, Version: cfg.Version, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
+		Agent: cfg.Agent, Version: cfg.Version, Run: run, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {

@@ -18,6 +18,10 @@ import (
 // Config is what the room is made of.
 type Config struct {
 	Agent, Version string
+	// Run is a random id of this process.
+	Run string
+	// Guard says whether the agent has no store that it can write to; nil is never.
+	Guard func() bool
 	Store          *store.Store
 	Reports        *reports.Room
 	Signer         *wire.Signer

@@ -65,9 +65,12 @@ func (r *Room) hello() {
 		Agent: r.cfg.Agent, Session: id, Incarnation: in.Incarnation, Term: in.Term,
 		Protocol: protocol.Version, Version: r.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
 		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
-		Approvals: r.cfg.Approvals,
+		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: r.guards(),
 	})
 }
+
+// guards says whether the agent has no store that it can write to.
+func (r *Room) guards() bool { return r.cfg.Guard != nil && r.cfg.Guard() }
 
 // look sees whether the hub's time and word are still good.
 func (r *Room) look() {

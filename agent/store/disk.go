@@ -2,6 +2,7 @@ package store
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"rackboot/state"
 )
@@ -14,6 +15,7 @@ type disk struct {
 	// write is held by the one who writes, from the first transaction to the last.
 	write  sync.Mutex
 	mirror mirror
+	head   atomic.Pointer[Head] // of what is on disk; nil of a new database
 }
 
 // update runs fn in one transaction, and takes over into the mirror what it wrote.
@@ -27,10 +29,14 @@ func (disk *disk) update(fn func(state.Txn) error) error {
 // commit needs disk.write.
 func (disk *disk) commit(fn func(state.Txn) error) error {
 	var w watched
+	var head *Head
 	ran := false
-	err := disk.db.Update(func(t state.Txn) error {
-		w = watched{Txn: t}
-		err := fn(&w)
+	err := disk.db.Update(func(t state.Txn) (err error) {
+		c := counted{Txn: t}
+		w = watched{Txn: &c}
+		if err = fn(&w); err == nil {
+			head, err = c.finish()
+		}
 		ran = err == nil
 		return err
 	})
@@ -41,6 +47,9 @@ func (disk *disk) commit(fn func(state.Txn) error) error {
 		return err
 	}
 	disk.mirror.take(w.changes)
+	if head != nil {
+		disk.head.Store(head)
+	}
 	return nil
 }
 
@@ -98,4 +107,15 @@ func (disk *disk) readMirror() error {
 	disk.write.Lock()
 	defer disk.write.Unlock()
 	return disk.db.View(disk.mirror.read)
+}
+
+// readHead takes over the head that is on disk.
+func (disk *disk) readHead() error {
+	return disk.db.View(func(t state.Txn) error {
+		h, found, err := get[Head](t, keyHead)
+		if found {
+			disk.head.Store(&h)
+		}
+		return err
+	})
 }

@@ -12,6 +12,7 @@
 //	meta/event                 number of the last event
 //	meta/loaders               boot loaders in use, by digest
 //	meta/probe                 when somebody last asked whether this can be written
+//	meta/head                  what all of this comes to; see Head
 //	meta/began                 that before the start since which no hub has answered
 //	doc/hold, doc/rack/<n>     head and digest of the document in force
 //	rack                       the rack's settings, and the segments in force

@@ -23,6 +23,9 @@ func begin(d *disk, events *Events, newID func() string) error {
 	if err != nil {
 		return err
 	}
+	if err := d.readHead(); err != nil {
+		return err
+	}
 	return d.readMirror()
 }
 

@@ -27,6 +27,7 @@ func libraries() []library {
 		{"github.com/ulikunitz/xz", []string{"netboot/fsview"}, ""},
 		{"github.com/dgraph-io/badger/v4", []string{"state/badger"}, ""},
 		{"github.com/minio/minio-go/v7", []string{"state/depot/s3"}, ""},
+		{"google.golang.org/protobuf", []string{"state/badger"}, "in which Badger's tables have their checksums"},
 		{"github.com/nats-io/nats.go", []string{"state/jetstream", "hub/broker"}, "the broker makes streams and hands out its in-process connection"},
 		{"github.com/nats-io/nats-server/v2/server", []string{"hub/broker"}, ""},
 		{"github.com/nats-io/nats-server/v2/server/archive", []string{"state/jetstream"}, ""},

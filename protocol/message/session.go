@@ -39,6 +39,11 @@ type Hello struct {
 	// SealKey is the agent's X25519 public key, for which secrets are sealed; absent
 	// from agents that cannot open any.
 	SealKey []byte `json:"sealKey,omitempty"`
+	// Run is a random id of the agent's process: two that speak in turn are two agents of one disk.
+	Run string `json:"run,omitempty"`
+	// Guard says that the agent has no store that it can write to. What the Hello says of
+	// applied documents, digests and events is not judged then.
+	Guard bool `json:"guard,omitempty"`
 }
 
 // Sync says what the agent should have: the answer to a Hello and to events, and

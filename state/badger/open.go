@@ -102,7 +102,7 @@ func Open(cfg Config) (*Store, error) {
 			return nil, err
 		}
 	}
-	db, err := badger.Open(s.options())
+	db, err := s.open()
 	if err != nil {
 		return nil, s.mapError(op, err)
 	}
@@ -116,6 +116,16 @@ func Open(cfg Config) (*Store, error) {
 	}
 	go s.commitLoop()
 	return s, nil
+}
+
+func (s *Store) open() (db *badger.DB, err error) {
+	defer recovered("open", &err)
+	if !s.cfg.InMemory {
+		if err := checkFiles(s.cfg.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return badger.Open(s.options())
 }
 
 func (s *Store) options() badger.Options {
