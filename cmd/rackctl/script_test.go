@@ -24,6 +24,8 @@ import (
 	"rackboot/hub/store"
 	"rackboot/integration/sim"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/protocol/backupfile"
 	"rackboot/protocol/resource"
 )
 
@@ -132,7 +134,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "audit": auditEntries, "capture": capture, "asked": asked, "revision": revision,
-			"archive": archive, "digest": digest, "begin": begin,
+			"archive": archive, "backups": backups, "digest": digest, "begin": begin,
 		},
 	})
 }
@@ -168,6 +170,32 @@ func auditEntries(ts *testscript.TestScript, neg bool, args []string) {
 	for range n {
 		_, err := hubOf(ts).Audit.Append(context.Background(), e)
 		ts.Check(err)
+	}
+}
+
+// backups plain | for KEY | cut N | refuse | status FILE says how the hub's next backups are made, or the status that it shows.
+func backups(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: backups HOW")
+	}
+	b := hubOf(ts).Backups
+	switch args[0] {
+	case "for":
+		to, err := backupfile.Recipients([]byte(args[1]))
+		ts.Check(err)
+		b.Set(b.Status(), to, nil, 0)
+	case "cut":
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		b.Set(b.Status(), nil, nil, n)
+	case "refuse":
+		b.Set(b.Status(), nil, protocol.Errorf(protocol.CodeUnsupported, "make backup", "nobody is named").WithHint("name somebody"), 0)
+	case "status":
+		var s api.BackupStatus
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &s))
+		b.Set(s, nil, nil, 0)
+	default:
+		b.Set(b.Status(), nil, nil, 0)
 	}
 }
 

@@ -24,13 +24,14 @@ const (
 	Approve   Operation = "approve"
 	Wipe      Operation = "wipe"   // boot what discards the disks of a server
 	Import    Operation = "import" // what another hub exported, with its owners and words
+	Backup    Operation = "backup" // a copy of the hub, which has its keys
 )
 
 // Operations lists the operations.
 func Operations() []Operation {
 	return []Operation{
 		Read, Apply, Delete, Hold, Release, Request, Confirm, Firmware, Accept,
-		JoinToken, Revoke, Replace, Secret, AuditRead, Approve, Import, Wipe,
+		JoinToken, Revoke, Replace, Secret, AuditRead, Approve, Import, Wipe, Backup,
 	}
 }
 

@@ -46,6 +46,8 @@ type Config struct {
 	ISOs ISOs
 	// AuditLog is what the routes of the audit log read; nil is none.
 	AuditLog AuditLog
+	// Backups makes copies of the hub; nil makes none.
+	Backups Backups
 	// Writable says why nothing may be changed now; nil error when it may.
 	Writable func() error
 }

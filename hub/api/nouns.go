@@ -75,6 +75,7 @@ func nouns(c Config) []noun {
 		secrets{kinds, c.Vault, c.Logger},
 		events{c.Store.Objects, r.Events, lost},
 		audits{c.AuditLog, c.Logger},
+		backups{c.Backups, c.Logger},
 		joins{
 			c.Store.Objects, r.Members,
 			newThrottle(c.Clock, joinEvery, joinBurst, throttled), newThrottle(c.Clock, renewEvery, renewBurst, throttled),

@@ -74,7 +74,7 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 		if got := ask(t, a, "", r.method, r.at(hold), "{}"); got.status != http.StatusUnauthorized || got.problem.Code != protocol.CodeDenied {
 			t.Errorf("%s by nobody: %d %s", name, got.status, got.text)
 		}
-		reads := []access.Operation{access.Read, access.AuditRead, access.Secret}
+		reads := []access.Operation{access.Read, access.AuditRead, access.Backup, access.Secret}
 		if r.method == http.MethodGet && !slices.Contains(reads, r.right) || r.method != http.MethodGet && r.right == access.Read {
 			t.Errorf("%s needs the right %q", name, r.right)
 		}

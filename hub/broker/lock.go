@@ -2,6 +2,7 @@ package broker
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +27,10 @@ func Hold(dir string) (release func(), err error) {
 	}
 	return func() { _ = f.Close() }, nil
 }
+
+// Lock keeps hubs away from a store's folder, and refuses one that a hub runs on. Close lets them in
+// again. Errors: unavailable.
+func Lock(dir string) (io.Closer, error) { return lock(dir) }
 
 // lock keeps a second process out of the folder: the server itself does not, and
 // two of them would destroy the store.

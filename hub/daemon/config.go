@@ -5,10 +5,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
 
+	"rackboot/hub/backup/setting"
 	"rackboot/protocol"
 )
 
@@ -48,12 +50,19 @@ type Config struct {
 	ISOs ISOs `yaml:"isos"`
 	// Registry is a registry for images within the hub; off by default.
 	Registry Registry `yaml:"registry"`
-	// Events says how long what happened is kept.
-	Events Events `yaml:"events"`
+	Keeping  `yaml:",inline"`
 	// Catalogue says how the files of boot images are fetched.
 	Catalogue Catalogue `yaml:"catalogue"`
 	// Features are switched on one by one.
 	Features Features `yaml:"features"`
+}
+
+// Keeping is how long the hub keeps what it has, and where else.
+type Keeping struct {
+	// Events says how long what happened is kept.
+	Events Events `yaml:"events"`
+	// Backup says how the hub is backed up.
+	Backup setting.Backup `yaml:"backup"`
 }
 
 // Features are what a hub does only where its file says so.
@@ -124,6 +133,12 @@ func (c *Config) check() error {
 	if err := c.Events.check(); err != nil {
 		return err
 	}
+	if err := c.Backup.Check(); err != nil {
+		return err
+	}
+	if within(c.Backup.Folder, c.DataDir) {
+		return fmt.Errorf("backup.folder: %s lies in dataDir, and would be lost with it", c.Backup.Folder)
+	}
 	if err := c.checkEndpoints(); err != nil {
 		return err
 	}
@@ -131,6 +146,12 @@ func (c *Config) check() error {
 		return fmt.Errorf("names: give at least the name or address that agents dial")
 	}
 	return nil
+}
+
+// within reports whether a folder is another one, or below it.
+func within(dir, of string) bool {
+	rel, err := filepath.Rel(of, dir)
+	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
 func (c *Config) path(part string) string { return filepath.Join(c.DataDir, part) }

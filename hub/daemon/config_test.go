@@ -44,6 +44,8 @@ func TestLoadConfig(t *testing.T) {
 		{"signatures without keys", goodConfig + "isos: {requireSignature: true}\n", "isos.requireSignature"},
 		{"events that are gone at once", goodConfig + "events: {maxAge: 1h}\n", "events.maxAge"},
 		{"no events", goodConfig + "events: {quotaMiB: -1}\n", "events.quotaMiB"},
+		{"backups for nobody", goodConfig + "backup: {folder: /srv/b}\n", "backup"},
+		{"backups that are lost with the hub", goodConfig + "backup: {plain: true, folder: /var/lib/rackboot-hub/b}\n", "backup.folder"},
 		{"no name", strings.Replace(goodConfig, "[hub.example]", "[]", 1), "names"},
 	} {
 		_, path, err := load(row.text)

@@ -191,6 +191,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 	if accept {
 		up.gaveUp = found.Loss
 	}
+	up.copies = copies(kv, facts)
 	return st, up, nil
 }
 
@@ -261,11 +262,16 @@ func rooms(c *control.Control) api.Rooms {
 }
 
 func (h *hub) serve(ctx context.Context, c Config) error {
+	backups, err := h.openBackups(c)
+	if err != nil {
+		return err
+	}
+	h.upkeep.old.busy = backups.Running
 	a, err := api.New(api.Config{
 		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Clients: h.clients,
 		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
-		Recorder: h.audit, AuditLog: h.audit, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
+		Recorder: h.audit, AuditLog: h.audit, Backups: backups, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable,
 	})
 	if err != nil {
@@ -291,6 +297,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		h.works(ctx, group, c)
 	}
 	group.Go(func() error { return h.audit.Check(ctx) })
+	group.Go(func() error { return backups.Run(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
 	group.Go(func() error { return h.intake.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
+	"rackboot/hub/backup"
 	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
 	"rackboot/hub/control"
@@ -61,11 +62,12 @@ type hub struct {
 	options Options
 }
 
-// upkeep is what follows what the store has, and what takes out of it what is old.
+// upkeep is what follows what the store has, what takes out of it what is old, and what copies it.
 type upkeep struct {
 	heads *checkpoint.Keeper
 	was   heads.Record // what was known of the store when it was opened
 	// gaveUp is what it had lost, where somebody has accepted that; nil is nothing.
 	gaveUp *heads.Loss
 	old    *old
+	copies []backup.Stream // how the store's streams are copied
 }

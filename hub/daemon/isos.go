@@ -65,20 +65,25 @@ func (h *hub) openISOs(c Config) (*iso.Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	quota, free, dir := c.ISOs.QuotaMiB, c.ISOs.MinFreeMiB, c.ISOs.Dir
+	quota, free := c.ISOs.QuotaMiB, c.ISOs.MinFreeMiB
 	if quota == 0 {
 		quota = isoQuotaMiB
 	}
 	if free == 0 {
 		free = isoMinFreeMiB
 	}
-	if dir == "" {
-		dir = c.path("isos")
-	}
 	return iso.Open(iso.Config{
-		Dir: dir, Quota: quota << 20, MinFree: free << 20, Store: h.store, Verifier: openpgp.Verifier{}, Keyring: keyring, RequireSignature: c.ISOs.RequireSignature,
+		Dir: c.isosDir(), Quota: quota << 20, MinFree: free << 20, Store: h.store, Verifier: openpgp.Verifier{}, Keyring: keyring, RequireSignature: c.ISOs.RequireSignature,
 		// Both are asked for from its Run on and later, when there is a control.
 		Needed: func() (map[string]bool, error) { return h.control.Env.ISODigests() },
 		Event:  func(ctx context.Context, message string) { h.control.Env.ISOEvent(ctx, message) }, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
 	})
+}
+
+// isosDir is the folder of uploaded files.
+func (c Config) isosDir() string {
+	if c.ISOs.Dir != "" {
+		return c.ISOs.Dir
+	}
+	return c.path("isos")
 }

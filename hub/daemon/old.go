@@ -24,6 +24,7 @@ const (
 type old struct {
 	kv      state.KV
 	events  func(ctx context.Context, now time.Time, steady bool) error // nil is none
+	busy    func() bool                                                 // the store is being copied, so that nothing may be taken out of it; nil is never
 	clock   state.Clock
 	healthy func() error
 	log     *slog.Logger
@@ -42,7 +43,7 @@ func (o *old) run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		now := o.clock()
-		if steady := c.since(now, time.Now()) >= steadyFor; o.healthy() == nil {
+		if steady := c.since(now, time.Now()) >= steadyFor; o.healthy() == nil && (o.busy == nil || !o.busy()) {
 			o.look(ctx, now, steady)
 		}
 	}

@@ -18,9 +18,9 @@ import (
 func TestDeletionsGo(t *testing.T) {
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
-		mem, off, sick := storetest.NewMemory(), atomic.Int64{}, atomic.Bool{}
+		mem, off, sick, busy := storetest.NewMemory(), atomic.Int64{}, atomic.Bool{}, atomic.Bool{}
 		d := &old{
-			kv: mem, clock: func() time.Time { return time.Now().Add(time.Duration(off.Load())) }, log: slog.New(slog.DiscardHandler),
+			kv: mem, busy: busy.Load, clock: func() time.Time { return time.Now().Add(time.Duration(off.Load())) }, log: slog.New(slog.DiscardHandler),
 			healthy: func() error {
 				if sick.Load() {
 					return errors.New("no space left")
@@ -76,6 +76,9 @@ func TestDeletionsGo(t *testing.T) {
 		sick.Store(true)
 		kept("old, and the store takes no writes", 2*day, true)
 		sick.Store(false)
+		busy.Store(true)
+		kept("old, and the store is being copied", 2*oldEvery, true)
+		busy.Store(false)
 		kept("old", 2*oldEvery, false)
 		if all, some := asked.Load(), steady.Load(); some == 0 || all <= some {
 			t.Errorf("it was looked %d times for events, %d times with a clock that was steady", all, some)

@@ -62,6 +62,14 @@ type ownRegistry struct {
 	refused func(agent string) bool
 }
 
+// registryDir is the registry's folder.
+func (c Config) registryDir() string {
+	if c.Registry.Dir != "" {
+		return c.Registry.Dir
+	}
+	return c.path("registry")
+}
+
 // hubItself is the name by which the hub reads its registry. No client has it: a name of a
 // client has no space.
 const hubItself = "the hub"
@@ -79,18 +87,15 @@ func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
 	for _, name := range append(slices.Clone(c.Names), "localhost", "127.0.0.1") {
 		o.hosts = append(o.hosts, net.JoinHostPort(name, port))
 	}
-	quota, free, dir := c.Registry.QuotaMiB, c.Registry.MinFreeMiB, c.Registry.Dir
+	quota, free := c.Registry.QuotaMiB, c.Registry.MinFreeMiB
 	if quota == 0 {
 		quota = registryQuotaMiB
 	}
 	if free == 0 {
 		free = registryMinFreeMiB
 	}
-	if dir == "" {
-		dir = c.path("registry")
-	}
 	o.Registry, err = registry.Open(registry.Config{
-		Dir: dir, Quota: quota << 20, MinFree: free << 20, Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
+		Dir: c.registryDir(), Quota: quota << 20, MinFree: free << 20, Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
 	})
 	return o, err
 }

@@ -152,11 +152,3 @@ func cutTorn(path string) error {
 	}
 	return errors.Join(err, f.Close(), syncDir(filepath.Dir(path)))
 }
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

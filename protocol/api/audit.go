@@ -1,12 +1,12 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"rackboot/protocol"
@@ -74,32 +74,37 @@ func (a Audit) List(ctx context.Context, q AuditQuery) (out AuditList, err error
 // entry from; see package auditlog. It takes up to [AuditWait]. It does not say whether
 // the export is whole: its signature does.
 func (a Audit) Export(ctx context.Context, from uint64, w io.Writer) error {
-	op := "get " + PathAuditExport
 	ctx, cancel := context.WithTimeout(ctx, AuditWait)
 	defer cancel()
-	path := PathAuditExport + "?" + url.Values{"from": {strconv.FormatUint(from, 10)}}.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.hub.base+path, bytes.NewReader(nil))
+	return a.hub.stream(ctx, PathAuditExport+"?"+url.Values{"from": {strconv.FormatUint(from, 10)}}.Encode(), w)
+}
+
+// stream writes the answer to a GET to w as it comes.
+func (h *hub) stream(ctx context.Context, path string, w io.Writer) error {
+	plain, _, _ := strings.Cut(path, "?")
+	op := "get " + plain
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.base+path, nil)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
 	}
-	if a.hub.token != "" {
-		req.Header.Set("Authorization", "Bearer "+a.hub.token)
+	if h.token != "" {
+		req.Header.Set("Authorization", "Bearer "+h.token)
 	}
-	resp, err := a.hub.http.Do(req)
+	resp, err := h.http.Do(req)
 	if err != nil {
-		return a.hub.transportError(ctx, op, err)
+		return h.transportError(ctx, op, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
 		raw, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody))
 		if err != nil {
-			return a.hub.transportError(ctx, op, err)
+			return h.transportError(ctx, op, err)
 		}
 		return problemIn(op, resp, raw)
 	}
 	into := &sink{w: w}
 	if _, err := io.Copy(into, resp.Body); err != nil && into.err == nil {
-		return a.hub.transportError(ctx, op, err)
+		return h.transportError(ctx, op, err)
 	}
 	return into.err
 }

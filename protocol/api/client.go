@@ -37,6 +37,7 @@ type Client struct {
 	Agents       Agents
 	Approvals    Approvals
 	Audit        Audit
+	Backups      Backups
 	BMCs         BMCs
 	Environments Environments
 	Groups       Groups
@@ -104,7 +105,7 @@ func NewClient(cfg Config) (*Client, error) {
 	bare.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	h := &hub{base: u.Scheme + "://" + u.Host, token: cfg.Token, http: &bare}
 	return &Client{
-		Agents: Agents{h}, Approvals: Approvals{h}, Audit: Audit{h}, BMCs: BMCs{h}, Environments: Environments{h},
+		Agents: Agents{h}, Approvals: Approvals{h}, Audit: Audit{h}, Backups: Backups{h}, BMCs: BMCs{h}, Environments: Environments{h},
 		Groups: Groups{h}, Holds: Holds{h}, ISOs: ISOs{h}, Maintenances: Maintenances{h}, Objects: Objects{h},
 		Requests: Requests{h}, Rollouts: Rollouts{h}, Servers: Servers{h}, Uploads: Uploads{h}, hub: h,
 	}, nil

@@ -14,6 +14,8 @@
 //	GET    /v1/events?after=&limit=       EventList
 //	GET    /v1/audit?from=&limit=         AuditList
 //	GET    /v1/audit/export?from=         JSON lines, see package auditlog
+//	GET    /v1/backup                     octets, see package backupfile
+//	GET    /v1/backup/status              BackupStatus
 //	GET    /v1/isos                       ISOList
 //	GET    /v1/isos/{name}                ISOItem
 //	DELETE /v1/isos/{name}?force=         ISOItem

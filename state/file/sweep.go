@@ -22,6 +22,21 @@ func Unfinished(name string) bool {
 	return err == nil
 }
 
+// Of is the name of the file that an unfinished one is to become; empty of any other name.
+func Of(name string) string {
+	if !Unfinished(name) {
+		return ""
+	}
+	rest := strings.TrimPrefix(name, tempPrefix)
+	return rest[:strings.LastIndexByte(rest, '-')]
+}
+
+// Begin makes a file beside path, mode 0600, which becomes it by a rename when it is whole: for what is
+// too long to be written at once. Who begins it removes it, too; after a crash [Sweep] does.
+func Begin(path string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(path), tempPrefix+filepath.Base(path)+"-*")
+}
+
 // Sweep removes what crashes have left of replacements in a folder, and nothing else. Nobody may
 // replace a file of the folder meanwhile. A folder that is not there is clean. Errors: unavailable.
 func Sweep(folder string) error {

@@ -17,6 +17,7 @@ const (
 	errMemoryExceeded  jetstream.ErrorCode = 10028 // JSMemoryResourcesExceededErr
 	errStorageExceeded jetstream.ErrorCode = 10047 // JSStorageResourcesExceededErr
 	errStoreFailed     jetstream.ErrorCode = 10077 // JSStreamStoreFailedF: a write to disk failed
+	errRestoreExists   jetstream.ErrorCode = 10130 // JSStreamNameExistRestoreFailedErr
 	errNoBatches       jetstream.ErrorCode = 10174 // JSAtomicPublishDisabledErr
 	errBatchIncomplete jetstream.ErrorCode = 10176 // JSAtomicPublishIncompleteBatchErr: the leader changed, or a message was lost
 	errBatchTooLarge   jetstream.ErrorCode = 10199 // JSAtomicPublishTooLargeBatchErrF

@@ -42,13 +42,13 @@ type reader struct {
 	empty bool
 }
 
-func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig) (*reader, error) {
+func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, ahead int) (*reader, error) {
 	cfg.MaxResetAttempts = resetAttempts
 	c, err := st.s.OrderedConsumer(ctx, cfg)
 	if err != nil {
 		return nil, readError(op, st.cfg.Name, err)
 	}
-	it, err := c.Messages(jetstream.PullMaxMessages(fetchAhead), jetstream.PullHeartbeat(heartbeat))
+	it, err := c.Messages(jetstream.PullMaxMessages(ahead), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return nil, readError(op, st.cfg.Name, err)
 	}
@@ -57,7 +57,12 @@ func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedCons
 
 // begin is read, asked again while the server does not answer.
 func (st *stream) begin(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig) (*reader, error) {
-	return ask(ctx, st, func(ctx context.Context) (*reader, error) { return st.read(ctx, op, cfg) })
+	return st.beginAhead(ctx, op, cfg, fetchAhead)
+}
+
+// beginAhead is begin with so many messages in flight.
+func (st *stream) beginAhead(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, ahead int) (*reader, error) {
+	return ask(ctx, st, func(ctx context.Context) (*reader, error) { return st.read(ctx, op, cfg, ahead) })
 }
 
 // next waits for the next message, as long as one call to the server may take.
@@ -377,4 +382,21 @@ func (k *KV) ends(ctx context.Context, op string, m message, rev uint64) (bool, 
 		return false, readError(op, k.st.cfg.Name, err)
 	}
 	return false, nil
+}
+
+// drain delivers what is there until fn returns false or the end is reached, and closes the reader.
+func (r *reader) drain(ctx context.Context, op string, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
+	defer r.close(ctx)
+	if r.empty {
+		return nil
+	}
+	for {
+		msg, meta, err := r.next(ctx, op)
+		if err != nil {
+			return err
+		}
+		if !fn(msg, meta) {
+			return nil
+		}
+	}
 }

@@ -55,7 +55,7 @@ func (k *KV) follow(ctx context.Context, op string, after uint64) (*reader, erro
 	return k.st.read(ctx, op, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:   after + 1,
-	})
+	}, fetchAhead)
 }
 
 // kept is a conflict if a deletion after a revision was removed.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/audit"
+	"rackboot/cmd/internal/cli/backup"
 	"rackboot/cmd/internal/cli/boot"
 	"rackboot/cmd/internal/cli/client"
 	"rackboot/cmd/internal/cli/decode"
@@ -71,6 +72,7 @@ func Command(cfg Config) *cobra.Command {
 	root.AddCommand(group.Commands(hubs, src, pr)...)
 	root.AddCommand(site.Commands(hubs, src, pr)...)
 	root.AddCommand(audit.Commands(hubs, src, pr)...)
+	root.AddCommand(backup.Commands(hubs, cfg.In, pr)...)
 	root.AddCommand(login.Commands(hubs, src, pr)...)
 	root.AddCommand(image.Command(hubs, src, pr), iso.Command(hubs, src, pr), decode.Command(src, pr), versionCmd(cfg.Version, pr))
 	return root

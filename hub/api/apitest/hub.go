@@ -62,6 +62,7 @@ type Hub struct {
 	// Audit is the audit log that is read; its first entry is that it begins. AuditKey is
 	// PEM of the key that signs it, and AuditDir its folder. Requests are in Records.
 	Audit    *audit.Log
+	Backups  *CannedBackups
 	AuditKey []byte
 	AuditDir string
 
@@ -126,7 +127,7 @@ func NewHandler(t testing.TB, change func(*api.Config)) (*api.API, *Hub) {
 func hub(t testing.TB) *Hub {
 	t.Helper()
 	mem := storetest.NewMemory()
-	h := &Hub{KV: mem, Fleet: &CannedFleet{}, Approver: &CannedApprover{}, Registry: prometheus.NewRegistry(), Records: &Records{}, clients: newAuthority(t)}
+	h := &Hub{KV: mem, Fleet: &CannedFleet{}, Approver: &CannedApprover{}, Registry: prometheus.NewRegistry(), Records: &Records{}, Backups: &CannedBackups{}, clients: newAuthority(t)}
 	h.vault = secret.New(secret.Config{
 		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return strings.Repeat("5e", 32) },
 		Logger: slog.New(slog.DiscardHandler), Registerer: h.Registry,
@@ -158,7 +159,7 @@ func (h *Hub) handler(t testing.TB, change func(*api.Config)) *api.API {
 	t.Helper()
 	cfg := api.Config{
 		Store: h.Store, Rooms: Rooms(h.Fleet), Approver: h.Approver, Token: Token, Clients: Clients(), ClientCAs: []*x509.Certificate{h.clients.cert}, Authority: h.CA,
-		Recorder: h.Records, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
+		Recorder: h.Records, Backups: h.Backups, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
 		Ready: func(context.Context) error {
 			if h.NotReady.Load() {
 				return fmt.Errorf("starting")

@@ -54,13 +54,13 @@ func newLedger(to Recorder, clock state.Clock, unrecorded prometheus.Counter, lo
 	return &ledger{recorder: to, clock: clock, denials: rate.NewLimiter(deniedPerSecond, deniedBurst), unrecorded: unrecorded, logger: logger}
 }
 
-// record notes each action that may change something before it is begun, and how it
+// record notes each action that may change something, or whose rule says so, before it is begun, and how it
 // ended. What cannot be noted is not begun.
 func record(table *route.Table, in *ledger) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		rule := table.Rule(ctx.Operation().OperationID)
-		if in.recorder == nil || !mutates(r) || rule.Part {
+		if in.recorder == nil || !mutates(r) && !rule.Read || rule.Part {
 			next(ctx)
 			return
 		}

@@ -40,7 +40,7 @@ func patience(r *http.Request) time.Duration {
 		return protoapi.ProbeWait + requestTimeout
 	}
 	switch {
-	case streams(r):
+	case isPiece(r), isPull(r):
 		return protoapi.ISOPieceWait
 	case isFinish(r):
 		return protoapi.ISOFinishWait
@@ -48,6 +48,8 @@ func patience(r *http.Request) time.Duration {
 	switch r.URL.Path {
 	case protoapi.PathAuditExport:
 		return protoapi.AuditWait
+	case protoapi.PathBackup:
+		return protoapi.BackupWait
 	case protoapi.PathImport:
 		return protoapi.ImportWait
 	}
@@ -55,10 +57,10 @@ func patience(r *http.Request) time.Duration {
 }
 
 // streams reports whether a request carries the content of an uploaded file, one way or the
-// other. It has bounds of its own, and no place among the requests that are answered at
+// other, or a backup. It has bounds of its own, and no place among the requests that are answered at
 // once.
 func streams(r *http.Request) bool {
-	return isPiece(r) || isPull(r)
+	return isPiece(r) || isPull(r) || r.URL.Path == protoapi.PathBackup
 }
 
 // isPiece reports whether a request sends a piece of an upload.

@@ -29,4 +29,5 @@ type Rule struct {
 	ISO    bool          // it is about an uploaded file
 	Part   bool          // it is a part of an act that is recorded
 	Hold   bool          // background work gives way to it
+	Read   bool          // it changes nothing, and is recorded all the same
 }
