@@ -81,9 +81,9 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.guarding = guards
 	st := guards.store
-	a.store, a.ages = st, &ages{cfg.Clock, st.Servers, started}
+	a.store, a.ages = st, &ages{cfg.Clock, st.Servers, started, run}
 	a.reports = reports.New(reports.Config{
-		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
+		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.accounts = account.New(account.Config{Store: st.Accounts, Local: cfg.Credentials, Secrets: cfg.Secrets})
 	a.guarding.begin(a)
@@ -123,7 +123,7 @@ func New(cfg Config) (*Agent, error) {
 	a.index = &index{servers: st.Servers, boot: a.boot, finder: a.finder, files: a.files, log: a.log}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
 	a.servers = server.New(server.Config{
-		Agent: cfg.Agent, Started: a.ages.started, Store: st, Guard: guards.guard, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
+		Agent: cfg.Agent, Run: run, Started: a.ages.started, Store: st, Guard: guards.guard, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
 		Changes: account.NewChanges(account.ChangesConfig{
 			Accounts: a.accounts, Store: st, Secrets: cfg.Secrets, OpenBMC: cfg.OpenBMC, Clock: cfg.Clock, Crash: cfg.Crash,
 		}),

@@ -166,6 +166,7 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport
 	}
 	_, owed := a.guarding.guard.Overlay(h.Server)
 	withdrawn := owed || out.State == resource.StateViolated // maybe by what is not on disk yet
+	rec = decide.InRun(rec, a.ages.run)
 	if rc, ok := rec.Holds.Receipts[h.ID]; ok && !withdrawn {
 		out.Receipt, out.Word = &rc, resource.HoldFenced
 	} else if rc, ok := rec.Holds.Manual[h.ID]; ok {

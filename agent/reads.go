@@ -14,6 +14,7 @@ type ages struct {
 	clock   state.Clock
 	servers *store.Servers
 	started time.Time // this run of the agent
+	run     string    // and its name
 }
 
 // poll returns the rack's interval.

@@ -85,6 +85,9 @@ type Observation struct {
 	SystemState string `json:"systemState,omitempty"`
 	// LastResetTime is compared for change only; vendors report odd values.
 	LastResetTime string `json:"lastResetTime,omitempty"`
+	// ManagerTime is DateTime of the BMC's manager, with its zone: what the BMC's clock showed. It is
+	// read only where LastResetTime is another than in the read before, and goes to no hub.
+	ManagerTime string `json:"-"`
 	// PowerLog names the newest entry of the BMC's log that tells of a power-on or a
 	// reset, where it has no LastResetTime; compared for change only.
 	PowerLog string `json:"powerLog,omitempty"`

@@ -49,7 +49,7 @@ const wholeTurns = 6
 
 // Config is what the room is made of.
 type Config struct {
-	Agent, Rack, Version string
+	Agent, Rack, Run, Version string
 	// Every is the longest time between two reports of a shard.
 	Every      time.Duration
 	Clock      state.Clock
@@ -428,7 +428,7 @@ func (r *Room) due(found Found) (reports []message.Report, next time.Duration) {
 		}
 		r.seq++
 		m := message.Report{
-			Agent: r.cfg.Agent, Rack: r.cfg.Rack, Seq: r.seq, At: now, Version: r.cfg.Version,
+			Agent: r.cfg.Agent, Rack: r.cfg.Rack, Run: r.cfg.Run, Seq: r.seq, At: now, Version: r.cfg.Version,
 			Shard: i, Shards: len(r.shards), Conditions: conds,
 		}
 		if news := sh.changed || i == 0 && r.found; !news && !sh.part && sh.had >= sh.since && now.Sub(sh.whole) < wholeEvery {

@@ -24,6 +24,7 @@ import (
 // Config is what the room is made of.
 type Config struct {
 	Agent    string // id, which stands in receipts
+	Run      string // of this process, random; stands there too
 	Started  time.Time
 	Store    *store.Store
 	Guard    Guard

@@ -15,6 +15,7 @@ type metrics struct {
 	fenced                  prometheus.Histogram
 	violations, escalations prometheus.Counter
 	unrecorded              prometheus.Counter
+	voided                  *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -22,7 +23,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m.newHolds()
 	m.newSafeStops()
 	m.attempts.register(reg)
-	reg.MustRegister(m.wakes, m.media, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.unrecorded)
+	reg.MustRegister(m.wakes, m.media, m.unexpected, m.safeStops, m.fenced, m.violations, m.escalations, m.unrecorded, m.voided)
 	return m
 }
 
@@ -34,6 +35,12 @@ func (m *metrics) newHolds() {
 	m.violations = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_hold_violations_total", Help: "Holds under which a server was seen to run, or to have run.",
 	})
+	m.voided = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_receipts_voided_total", Help: "Receipts that counted no more although nothing was seen to run: the agent had started again (run), had not read the server for too long (gap), or could not record what it read (guard).",
+	}, []string{"why"})
+	for _, v := range decide.Voidings() {
+		m.voided.WithLabelValues(string(v))
+	}
 	m.escalations = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_agent_soft_escalations_total", Help: "Soft stops that came to a ForceOff.",
 	})
@@ -63,6 +70,9 @@ func (m *metrics) measure(d decide.Measured) {
 		m.fenced.Observe(latency.Seconds())
 	}
 	m.violations.Add(float64(d.Violations))
+	for _, v := range d.Voided {
+		m.voided.WithLabelValues(string(v)).Inc()
+	}
 	m.escalations.Add(float64(d.Escalations))
 	m.attempts.measure(d)
 	for _, by := range d.Unexpected {

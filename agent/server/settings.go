@@ -33,7 +33,7 @@ func settings(r message.RackIntent) decide.Settings {
 	if s := r.SafeStop; s != nil {
 		d.BelieveAfter = s.BelieveAfter
 	}
-	d.PollInterval = jitter(d.PollInterval)
+	d.Poll, d.PollInterval = d.PollInterval, jitter(d.PollInterval)
 	return d
 }
 

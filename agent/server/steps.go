@@ -54,6 +54,9 @@ func (s *steps) take(w waiting, fill func(*decide.Snapshot)) (decide.Plan, error
 		snap = s.snapshot(v)
 		snap.Events, snap.Identity, snap.Safety = w.events, w.board, w.safety
 		fill(&snap)
+		if o := snap.Observation; o != nil {
+			snap.Read = decide.ReadSpan{Sent: o.StartedAt.Sub(s.cfg.Started), Answered: o.ReadAt.Sub(s.cfg.Started)}
+		}
 		return decide.Step(s.cfg.Clock(), snap)
 	})
 	if err != nil {
@@ -116,6 +119,6 @@ func (s *steps) tell() error {
 	if _, owed := s.cfg.Guard.Overlay(s.server); owed {
 		v.Record.Holds.Receipts = nil // they are void, and the record does not know it yet
 	}
-	s.teller.publish(v, decide.Plan{Record: v.Record, Watch: s.watch})
+	s.teller.publish(v, decide.Plan{Record: decide.InRun(v.Record, s.cfg.Run), Watch: s.watch})
 	return nil
 }

@@ -16,6 +16,7 @@ type driver struct {
 
 	locator       *locator
 	power         *power
+	clock         *managerClock
 	overrides     *overrides
 	media         *media
 	restorePolicy *restorePolicy
@@ -49,7 +50,7 @@ func newDriver(config Config, target bmc.Target, l *link, leave func()) *driver 
 	o := newOverrides(l, at, known, logger)
 	return &driver{
 		server: target.Server, link: l, leave: leave,
-		locator: at, power: p, overrides: o,
+		locator: at, power: p, overrides: o, clock: new(managerClock),
 		media:         newMedia(l, at),
 		restorePolicy: newRestorePolicy(l, at),
 		inventory:     newInventory(l, at, p, o),
@@ -62,7 +63,7 @@ func newDriver(config Config, target bmc.Target, l *link, leave func()) *driver 
 // Observe reads the system with a single GET, without If-None-Match: no ETag of
 // a BMC is known to change with every change of the power state, and a 304 that
 // is wrong would prove an Off that is none. Only while an override waits in the
-// settings, those are read as well.
+// settings, those are read as well, and where LastResetTime is another, the manager's clock.
 func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
 	c := newCall(ctx, opObserve, d.link)
 	s, err := d.locator.read(c)
@@ -73,6 +74,7 @@ func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
 	}
 	o.Power, o.BootProgress, o.LastResetTime = s.power, s.progress, s.lastResetTime
 	o.OEMProgress, o.SystemState = s.oemProgress, s.state
+	o.ManagerTime = d.clock.beside(ctx, d.link, s)
 	o.Override = d.overrides.of(c, s)
 	o.Fault = d.link.sessionFault()
 	o.Order = d.power.orderFault(c, s.power)

@@ -68,5 +68,5 @@ func (s *power) updated() {
 func (s *power) adjusted(drop int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dropOns = drop
+	s.ons.drop = drop
 }

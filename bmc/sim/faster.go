@@ -24,7 +24,7 @@ func (p *Personality) times() []*time.Duration {
 		&p.PowerOnDelay, &p.PowerOffDelay, &p.AnswerDelay, &p.RefuseOnFor,
 		&p.Latency.P50, &p.Latency.P90, &p.Latency.P99, &p.Latency.Max,
 		&p.Boot.BusyInBoot,
-		&p.Power.StaleFor, &p.Power.BusyAfter, &p.Power.Gap, &p.Power.RefuseAfter,
+		&p.Power.StaleFor, &p.Power.OnLate, &p.Power.BusyAfter, &p.Power.Gap, &p.Power.RefuseAfter,
 		&p.Session.Timeout, &p.Session.LockFor, &p.Account.ApplyAfter, &p.Wire.DropIdle, &p.Wire.Drip, &p.Power.TaskTakes,
 		&p.Event.Interval, &p.BIOS.JobHidden, &p.Update.Takes,
 	}

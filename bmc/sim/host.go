@@ -62,7 +62,7 @@ func newHost(d desk, p tree.Place, machine hardware.Machine) *Host {
 	}
 	h.power = &power{
 		uri: p.URI, machine: machine, manner: d.manner, tags: d.tags, diary: d.diary, jobs: d.jobs, supply: h.supply, bios: h.bios,
-		override: h.override, tasks: d.later, logger: d.logger, mains: true, dropOns: d.manner.now().DropOns,
+		override: h.override, tasks: d.later, logger: d.logger, mains: true, ons: onOrders{drop: d.manner.now().DropOns},
 	}
 	h.reset = &resetAction{uri: p.URI, allowed: d.tree.Resets(p), manner: d.manner, diary: d.diary, jobs: d.jobs, tasks: d.later, power: h.power}
 	h.restore = &restore{manner: d.manner, bios: h.bios}

@@ -31,9 +31,15 @@ type power struct {
 	resetAt time.Time // of the last accepted reset
 	begun   bool      // the boot was begun before the machine said so
 	masked  bool      // a restart by the BMC itself is not shown as Off
-	dropOns int
+	ons     onOrders
 	mains   bool
 	wasOn   bool // when mains power was lost
+}
+
+// onOrders are On that are accepted and not done: so many that are dropped, and one that comes later.
+type onOrders struct {
+	drop int
+	late bool
 }
 
 var _ hardware.Board = (*power)(nil)
@@ -118,6 +124,22 @@ func (s *power) powerOn() {
 		if err := s.machine.PowerOn(s); err != nil {
 			s.logger.Warn("simulated machine does not start", "err", err)
 			s.settle()
+		}
+	})
+}
+
+// onLater starts the machine later, and shows nothing of that until then: whatever else is ordered
+// meanwhile, and once for all that is ordered meanwhile. s.mu is held.
+func (s *power) onLater(d time.Duration) {
+	if s.ons.late {
+		return
+	}
+	s.ons.late = true
+	s.tasks.After(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.ons.late = false; s.mains && s.supply.now() == protocol.PowerOff {
+			s.powerOn()
 		}
 	})
 }

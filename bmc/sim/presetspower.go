@@ -44,6 +44,9 @@ func powerPresets() []Personality {
 		quirk("StaleAfterReset", "the power state is late after a reset; OpenStack ironic waits 15 s", nil, func(p *Personality) {
 			p.Power.StaleFor = 15 * time.Second
 		}),
+		quirk("OnLate", "a site: On was accepted at 08:23:02, and the server came on at 08:23:47", nil, func(p *Personality) {
+			p.Power.OnLate = 45 * time.Second
+		}),
 		quirk("OnFallsBack", "PoweringOn falls back to Off; powerman #154", nil, func(p *Personality) {
 			p.Power.OnFallsBack = 1
 		}),

@@ -18,6 +18,9 @@ func reportPresets() []Personality {
 		last("LastResetAbsent", "HPE, Lenovo, Supermicro (captured trees)", "absent", tree.HPE()),
 		last("LastResetZero", "Dell multi_dpu (captured tree)", "zero", tree.Dell()),
 		last("LastReset1970", "OpenBMC (captured trees)", "epoch", tree.OpenBMC()),
+		quirk("LastResetComputed", "a site's BMCs, whose NTP came back: LastResetTime moved with their clocks, and nothing was reset", nil, func(p *Personality) {
+			p.Report.ResetComputed = true
+		}),
 		progress("ProgressStuck", "Supermicro 821GE (captured tree): the same while the host runs", "stuck", tree.Supermicro()),
 		progress("ProgressOEM", "NVIDIA BlueField-3 (captured tree): OEM, OsIsRunning", "oem", tree.BlueField()),
 		progress("ProgressHPE", "HPE iLO: Oem.Hpe.PostState instead", "hpe", tree.HPE()),

@@ -226,6 +226,10 @@ func (r *replay) external(ctx context.Context, s step, rest string) error {
 		r.bmc.Restart()
 	case "answer":
 		err = r.bmc.SetReach(ReachOK)
+	case "clock":
+		var by time.Duration
+		by, err = time.ParseDuration(arg)
+		r.bmc.Adjust(func(p *Personality) { p.Report.Clock += by })
 	case "event":
 		r.bmc.SendEvent("Sim.1.0.Alert", r.bmc.hosts[0].URI())
 	case "webhook":

@@ -70,8 +70,12 @@ func (s *power) do(kind string, off bool) {
 	s.masked = false
 	switch kind {
 	case tree.ResetOn, tree.ResetForceOn:
-		if s.dropOns > 0 {
-			s.dropOns--
+		if s.ons.drop > 0 {
+			s.ons.drop--
+			return
+		}
+		if late := s.manner.now().Power.OnLate; late > 0 {
+			s.onLater(late)
 			return
 		}
 		s.powerOn()

@@ -87,6 +87,7 @@ type ETagRules struct {
 type PowerRules struct {
 	StaleFor    time.Duration // reads show the state of so long ago
 	OffAtOnce   bool          // Off is shown as soon as it is accepted, while the host runs on for PowerOffDelay
+	OnLate      time.Duration // an On is accepted, and begun so much later
 	OnFallsBack int           // so many On show PoweringOn for PowerOnDelay and then Off
 	Shown       map[string]any
 	NoResets    bool          // no reset types are stated
@@ -117,6 +118,9 @@ type ReportRules struct {
 	Progress string
 	// Clock is what the manager's clock is wrong by.
 	Clock time.Duration
+	// ResetComputed is a LastResetTime that the BMC computes from the uptime at each read: it
+	// moves when its clock is set.
+	ResetComputed bool
 }
 
 // SessionRules say how a BMC keeps sessions.

@@ -22,12 +22,15 @@ type service struct {
 	router   *router
 	supplies []*supply // of the hosts
 
+	requests requests
+
 	mu   sync.Mutex // one request at a time
 	dice *rand.Rand
 }
 
 // ServeHTTP answers a request as the BMC does once a connection stands.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.note(r)
 	s.mu.Lock()
 	u := s.dice.Float64()
 	s.mu.Unlock()

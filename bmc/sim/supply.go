@@ -27,6 +27,7 @@ type supply struct {
 	past      []powerChange // oldest first
 	begunAt   time.Time     // of the last power-on or reset
 	lastReset time.Time
+	ahead     time.Duration // of the BMC's clock at lastReset
 }
 
 // now is the power state.
@@ -69,14 +70,21 @@ func (s *supply) begin() {
 func (s *supply) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastReset = time.Now()
+	s.lastReset, s.ahead = time.Now(), s.manner.now().Report.Clock
 }
 
-// resetTime is when the machine was last reset; zero for never.
+// resetTime is when the machine was last reset, as the BMC's clock has it; zero for never.
 func (s *supply) resetTime() time.Time {
+	rules := s.manner.now().Report
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lastReset
+	switch {
+	case s.lastReset.IsZero():
+		return s.lastReset
+	case rules.ResetComputed:
+		return s.lastReset.Add(rules.Clock)
+	}
+	return s.lastReset.Add(s.ahead)
 }
 
 // within says whether the last power-on or reset is less long ago than a time.

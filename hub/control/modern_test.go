@@ -22,6 +22,7 @@ type modern struct {
 	session     string
 	sessions    int
 	incarnation string
+	run         string // of its process
 	heard       string // the last nonce
 	nonce       string // of the session's answer
 	applied     map[string]protocol.Head
@@ -99,7 +100,7 @@ func (m *modern) reportsShard(shard, shards int, servers ...resource.ServerRepor
 	m.b.t.Helper()
 	m.seq++
 	m.says(message.LeafReport, message.Report{
-		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Seq: m.seq, At: m.b.now, Version: "2.0.0",
+		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Run: m.run, Seq: m.seq, At: m.b.now, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence,
 	})
 }

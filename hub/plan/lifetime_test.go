@@ -127,7 +127,7 @@ func (l *life) step(result *decide.Result) *decide.Result {
 		Server: "s1", Synced: true, Intent: &in, HubTime: l.now, Incarnation: "i", Echo: l.echo, Artefacts: decide.Artefacts{Local: true},
 		Settings: decide.Settings{SoftTimeout: 20 * time.Second, SettleWindow: 5 * time.Second, PollInterval: 15 * time.Second},
 		Chain:    &protocol.BootChain{Kind: protocol.ChainUKI, First: "boot.efi", Last: "boot.efi", Files: []protocol.ChainFile{{Name: "boot.efi", Digest: "sha256:uki"}}},
-		Record:   l.rec, Watch: l.watch, Result: result, NewID: fmt.Sprint("id-", l.ids), NewToken: fmt.Sprint("token-", l.ids), Uptime: time.Hour,
+		Record:   l.rec, Watch: l.watch, Result: result, NewID: fmt.Sprint("id-", l.ids), NewToken: fmt.Sprint("token-", l.ids), Uptime: time.Hour, Read: decide.ReadSpan{Sent: time.Hour, Answered: time.Hour},
 		Observation: &protocol.Observation{Server: "s1", Power: l.power, Override: l.armed, StartedAt: l.now, ReadAt: l.now},
 	}
 	if b := in.Boot; b != nil {

@@ -12,6 +12,8 @@ type HoldSeen struct {
 	Dark, Stale bool
 	// Receipt is one that the rack's agent signed for this hold; nil if there is none.
 	Receipt *resource.Receipt
+	// Void says that the receipt is of an earlier run of the agent than the one that speaks.
+	Void bool
 }
 
 // State is where a held server stands. An old word is no knowledge, whatever it
@@ -33,12 +35,13 @@ type HoldSeen struct {
 //	no       | Fenced     | no   | no    | proof   | Fenced
 //	no       | *          | no   | *     | *       | Enforced
 //
+// A proof of an earlier run of the agent is void: an agent that has started again proves anew.
 // Known bad are Violated and Unreachable, stopping are Stopping and Forcing. A word that
 // says nothing of the server's power, or that it rests on somebody's word, is not made
 // stale by a read.
 func (s HoldSeen) State() resource.HoldState {
 	said := s.said()
-	proof := s.Receipt != nil && s.Receipt.Manual == nil
+	proof := s.proved()
 	switch {
 	case s.Released, said == saidReleased:
 		return resource.StateReleasing
@@ -52,7 +55,7 @@ func (s HoldSeen) State() resource.HoldState {
 		return s.Report.State
 	case s.Stale && (said == saidStopping || said == saidFenced):
 		return resource.StateStale
-	case said == saidConfirmed && s.Receipt != nil && !proof:
+	case said == saidConfirmed && s.Receipt != nil && s.Receipt.Manual != nil:
 		return resource.StateConfirmed
 	case said == saidConfirmed:
 		return resource.StateUnreachable
@@ -61,6 +64,17 @@ func (s HoldSeen) State() resource.HoldState {
 	}
 	return resource.StateEnforced
 }
+
+// InForce is the receipt that counts; nil if none does.
+func (s HoldSeen) InForce() *resource.Receipt {
+	if s.Void {
+		return nil
+	}
+	return s.Receipt
+}
+
+// proved says whether the receipt is one that counts.
+func (s HoldSeen) proved() bool { return s.Receipt != nil && s.Receipt.Manual == nil && !s.Void }
 
 type said string
 
@@ -104,7 +118,7 @@ func (s HoldSeen) Word() resource.HoldWord {
 		return resource.HoldReleased
 	case said == saidNothing && !s.Laid:
 		return resource.HoldAccepted
-	case s.Receipt != nil && s.Receipt.Manual == nil && said == saidFenced:
+	case s.proved() && said == saidFenced:
 		return resource.HoldFenced
 	}
 	return resource.HoldEnforced

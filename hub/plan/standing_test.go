@@ -34,12 +34,12 @@ func TestStandingTable(t *testing.T) {
 		},
 	}
 	word := map[bool]string{true: "yes", false: "no"}
-	receipts := map[string]*resource.Receipt{"none": nil, "proof": {Reads: 2}, "manual": {Manual: &resource.Confirmation{}}}
+	receipts := map[string]*resource.Receipt{"none": nil, "proof": {Reads: 2}, "manual": {Manual: &resource.Confirmation{}}, "void": {Reads: 2}}
 	for says, list := range reports {
 		for _, rep := range list {
 			for receipt, r := range receipts {
 				for n := range 16 {
-					s := HoldSeen{Released: n&1 > 0, Dark: n&2 > 0, Laid: n&4 > 0, Stale: n&8 > 0, Report: rep, Receipt: r}
+					s := HoldSeen{Released: n&1 > 0, Dark: n&2 > 0, Laid: n&4 > 0, Stale: n&8 > 0, Report: rep, Receipt: r, Void: receipt == "void"}
 					if s.said() != says {
 						t.Fatalf("%+v says %s, want %s", rep, s.said(), says)
 					}

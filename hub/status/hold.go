@@ -16,13 +16,13 @@ import (
 func (c *Room) decorateHold(h *resource.Hold) {
 	seen, got, read := c.holdSeen(h)
 	st, now := &h.Status, c.cfg.Clock()
-	st.Word, st.State, st.Receipt, st.SignedReceipt = seen.Word(), seen.State(), seen.Receipt, nil
+	st.Word, st.State, st.Receipt, st.SignedReceipt = seen.Word(), seen.State(), seen.InForce(), nil
 	if hr := seen.Report; hr != nil {
 		if at := hr.EnforcedAt; !at.IsZero() {
 			st.EnforcedAt = &at
 		}
 		st.ExpiredAt = hr.ExpiredAt
-		if seen.Receipt != nil {
+		if st.Receipt != nil {
 			st.SignedReceipt = hr.Receipt
 		}
 	}
@@ -52,8 +52,19 @@ func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, re
 		if p := seen.Receipt; p != nil && p.Manual == nil && !c.cfg.Reports.Proves(agent, h.Spec.Server, h.Metadata.Name, r.Holds[i].Receipt) {
 			seen.Receipt = nil
 		}
+		seen.Void = seen.Receipt != nil && seen.Receipt.Manual == nil && c.earlier(h.Status.Rack, seen.Receipt.Run)
 	}
 	return seen, got, read
+}
+
+// earlier reports whether the rack's agent speaks in another run than that of a receipt.
+func (c *Room) earlier(rack, run string) bool {
+	r, err := store.Peek[*resource.Rack](c.cfg.Objects, rack)
+	if err != nil {
+		return false
+	}
+	m, _, heard := c.cfg.Reports.Agent(r.Status.Agent)
+	return heard && m.Run != run
 }
 
 // holdMessage says why a hold is not further, and what else must be known of it.
@@ -81,17 +92,20 @@ func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, 
 			last = string(hr.Word)
 		}
 		add("the agent is silent; last word %s, %s ago", last, silent.Round(time.Second))
-		if r := seen.Receipt; r != nil && r.Manual == nil {
+		if r := seen.InForce(); r != nil && r.Manual == nil {
 			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
 		}
 	case state == resource.StateStale:
 		add("%s; last word %s", read.text(), hr.State)
-		if r := seen.Receipt; r != nil && r.Manual == nil {
+		if r := seen.InForce(); r != nil && r.Manual == nil {
 			add("the receipt proves it off from %s to %s", r.StoppedSince.UTC().Format(time.RFC3339), r.ConfirmedAt.UTC().Format(time.RFC3339))
 		}
 	default:
 		if hr.Reason != "" {
 			add("%s", hr.Reason)
+		}
+		if seen.Void {
+			add("its receipt is of an earlier run of the agent, which proves it anew")
 		}
 		if why := c.doubt(h, hr); why != "" {
 			add("%s", why)

@@ -234,6 +234,10 @@ func (b *book) checkReceipts(a *agent, was, now found) {
 				b.broken("%s has a receipt of %s for hold %s, which it does not enforce", a.name, server, id)
 			case r.ConfirmedAt.Before(h.EnforcedAt) || r.Reads < 2 || r.ConfirmedAt.Sub(r.StoppedSince) < r.Settle:
 				b.broken("the receipt of %s for hold %s proves nothing: %+v", server, id, r)
+			case b.site.machines[server].comes(a.generation):
+				b.broken("the receipt of %s for hold %s was made while an On was to come", server, id)
+			case r.Run == "" || b.site.machines[server].gap(r.StoppedSince, r.ConfirmedAt) > r.GapBound:
+				b.broken("the receipt of %s for hold %s has a hole: %+v", server, id, r)
 			case b.site.machines[server].ran(a.generation, r.StoppedSince, r.ConfirmedAt):
 				b.broken("%s ran while the receipt for hold %s was made: %+v", server, id, r)
 			}

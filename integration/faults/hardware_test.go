@@ -7,7 +7,7 @@ import (
 )
 
 // hardware does something at random that nobody ordered: a button is pressed, mains
-// fails, a BMC shows something else than what is so, or forgets an order. It never
+// fails, a BMC shows something else than what is so, forgets an order, or is late with one. It never
 // shows Off for a server that runs: whoever cannot believe that of a BMC cannot fence
 // with it.
 func (w *wild) hardware() {
@@ -32,6 +32,10 @@ func (w *wild) hardware() {
 		w.book.disturbed(name)
 		m.show(lie)
 		w.later(d, func() { m.show("") })
+	case 4:
+		d := w.random(25 * time.Second)
+		w.note("the BMC of %s does the next On %s late", name, d)
+		m.lag(d)
 	default:
 		w.note("the BMC of %s forgets an order", name)
 		m.forget()

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,9 @@ type machine struct {
 	policy protocol.RestorePolicy // when mains returns
 	shown  protocol.PowerState    // what its BMC shows instead of the truth; empty is none
 	drops  int                    // orders that it accepts and forgets
+	late   time.Duration          // by which it does the next On later
+	due    time.Time              // when an On that it has accepted comes; zero is none
+	offs   []time.Time            // reads of Off, since it was last read otherwise
 	runs   []span
 }
 
@@ -83,9 +87,11 @@ func (m *machine) reset(r bmc.ResetType, disk int) error {
 		return nil
 	}
 	switch {
+	case r == bmc.ResetOn && m.power == protocol.PowerOff && !m.due.IsZero(): // it is on its way
 	case r == bmc.ResetOn && m.power == protocol.PowerOff:
-		m.orderer = disk + 1
-		m.later(onLatency, m.on)
+		takes := onLatency + m.late
+		m.orderer, m.late, m.due = disk+1, 0, time.Now().Add(takes)
+		m.later(takes, m.on)
 	case r == bmc.ResetForceOff && m.power != protocol.PowerOff:
 		m.later(offLatency, m.off)
 	case r == bmc.ResetGracefulShutdown && m.power == protocol.PowerOn:
@@ -120,7 +126,7 @@ func (m *machine) mains(there bool) {
 	switch {
 	case !there:
 		m.round++ // nothing that was planned comes
-		m.orderer = 0
+		m.orderer, m.due = 0, time.Time{}
 		m.lastRan = ran
 		m.off()
 	case m.policy == protocol.RestoreAlwaysOn, m.policy == protocol.RestoreLastState && m.lastRan:
@@ -142,12 +148,43 @@ func (m *machine) forget() {
 	m.drops++
 }
 
+// lag has the BMC do the next On later than any other.
+func (m *machine) lag(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.late = d
+}
+
+// comes says whether an On of the agent with that disk is still to come.
+func (m *machine) comes(disk int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.due.IsZero() && m.orderer == disk+1
+}
+
+// gap is the longest time between two reads of Off that lie in a time.
+func (m *machine) gap(from, to time.Time) (longest time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := time.Time{}
+	for _, at := range m.offs {
+		if at.Before(from.Add(-time.Millisecond)) || at.After(to) {
+			continue
+		}
+		if !last.IsZero() {
+			longest = max(longest, at.Sub(last))
+		}
+		last = at
+	}
+	return longest
+}
+
 // mend ends everything that is odd about the hardware.
 func (m *machine) mend() {
 	m.mains(true)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.shown, m.drops = "", 0
+	m.shown, m.drops, m.late = "", 0, 0
 }
 
 func (m *machine) off() {
@@ -178,7 +215,7 @@ func (m *machine) on() {
 	if m.power == protocol.PowerOff {
 		m.runs = append(m.runs, span{from: time.Now(), ours: m.orderer})
 	}
-	m.orderer = 0
+	m.orderer, m.due = 0, time.Time{}
 	m.power = protocol.PowerOn
 	m.ons++
 	m.later(post, func() {
@@ -255,6 +292,11 @@ func (d *driver) Observe(context.Context) (protocol.Observation, error) {
 		return protocol.Observation{Power: protocol.PowerUnreachable, Code: protocol.CodeTimeout, Error: err.Error()}, err
 	case d.shown != "":
 		power = d.shown
+	}
+	if power != protocol.PowerOff {
+		d.offs = nil
+	} else if d.offs = append(d.offs, time.Now()); len(d.offs) > 2000 {
+		d.offs = slices.Clone(d.offs[1000:])
 	}
 	return protocol.Observation{Source: protocol.SourcePoll, Power: power, Override: d.override}, nil
 }

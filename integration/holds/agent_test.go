@@ -41,6 +41,7 @@ type agent struct {
 	*process
 	core   *rackagent.Agent
 	crash  string // the point at which it dies next
+	still  frost
 	orders orders
 }
 
@@ -77,7 +78,7 @@ func (a *agent) begin(g *guard.Guard) {
 	s.t.Helper()
 	if a.process != nil {
 		a.disk = a.disk.Copy()
-	} else if strings.HasPrefix(s.row.ID, "W") {
+	} else if strings.HasPrefix(s.row.ID, "G") || strings.HasPrefix(s.row.ID, "W") {
 		a.slots = s.t.TempDir()
 	}
 	disk := a.disk
@@ -120,7 +121,7 @@ func (a *agent) begin(g *guard.Guard) {
 			if err != nil {
 				return nil, err
 			}
-			w := watched{d, p, &a.orders}
+			w := watched{d, p, &a.orders, &a.still}
 			if s.row.Given.BMC.noEvents() {
 				return struct {
 					watched
@@ -220,6 +221,39 @@ type watched struct {
 	bmc.Driver
 	process *process
 	orders  *orders
+	still   *frost
+}
+
+// frost is whether the agent stands still: then its loops come no further than their next read.
+type frost struct {
+	mu     sync.Mutex
+	thawed chan struct{} // nil while it does not
+}
+
+func (f *frost) set(stands bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case stands && f.thawed == nil:
+		f.thawed = make(chan struct{})
+	case !stands && f.thawed != nil:
+		close(f.thawed)
+		f.thawed = nil
+	}
+}
+
+// wait returns when the agent does not stand still, or is no more.
+func (f *frost) wait(p *process) {
+	f.mu.Lock()
+	thawed := f.thawed
+	f.mu.Unlock()
+	if thawed == nil {
+		return
+	}
+	select {
+	case <-thawed:
+	case <-p.ctx.Done():
+	}
 }
 
 func (w watched) gone() error {
@@ -231,6 +265,8 @@ func (w watched) gone() error {
 
 // Observe implements bmc.Driver.
 func (w watched) Observe(ctx context.Context) (protocol.Observation, error) {
+	w.still.wait(w.process)
+	ctx = context.WithoutCancel(ctx) // a process that stands still sees no deadline pass
 	if err := w.gone(); err != nil {
 		return protocol.Observation{Power: protocol.PowerUnreachable, Code: protocol.CodeUnavailable, Error: err.Error()}, err
 	}

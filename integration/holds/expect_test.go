@@ -51,6 +51,8 @@ type holdIs struct {
 	Receipt *bool `yaml:"receipt"`
 	// Manual is whether there is an operator's word instead.
 	Manual *bool `yaml:"manual"`
+	// Waited is how long the receipt says that an On was waited for.
+	Waited *time.Duration `yaml:"waited"`
 	// Guarded is whether the receipt says that mains power does not start the server.
 	Guarded *bool `yaml:"guarded"`
 	// Stale is whether the hub says that the read it rests on is old.
@@ -206,6 +208,11 @@ func (want holdIs) compare(name string, h *resource.Hold, bad func(string, ...an
 	is(bad, name+": ref", h.Spec.Ref, want.Ref)
 	same(bad, name+": receipt", r != nil && r.Manual == nil && r.Reads >= 2 && r.ConfirmedAt.After(r.EnforcedAt), want.Receipt)
 	same(bad, name+": manual", r != nil && r.Manual != nil && r.Reads == 0, want.Manual)
+	waited := time.Duration(0)
+	if r != nil {
+		waited = r.OnWaited
+	}
+	same(bad, name+": waited", waited, want.Waited)
 	same(bad, name+": guarded", r != nil && r.RestorePolicy == protocol.RestoreAlwaysOff, want.Guarded)
 	same(bad, name+": stale", got.Stale, want.Stale)
 	same(bad, name+": expired", got.ExpiredAt != nil, want.Expired)

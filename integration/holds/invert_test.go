@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -84,14 +85,14 @@ func TestRowsRefused(t *testing.T) {
 
 // TestMutantsDiffer: whatever can be expected has something that it must not be.
 func TestMutantsDiffer(t *testing.T) {
-	yes, n := true, uint64(1)
+	yes, n, minute := true, uint64(1), time.Minute
 	full := expect{
 		Orders: []string{"On"}, Accepted: []string{"On"}, After: map[string]string{"On": "0s..1s"}, AtMost: map[string]int{"On": 1},
 		Power: protocol.PowerOn, Machine: "running", Read: protocol.PowerOn, Gone: []string{"g"}, Epoch: &n, Restore: protocol.RestoreAlwaysOff,
 		Events: map[resource.EventCode]int{resource.EventFenced: 1}, Conditions: map[resource.ConditionCode]bool{resource.CondHeld: true},
 		Armed: &yes, Phase: "Reserved", Claim: "bound",
 		Holds: map[string]holdIs{"h": {
-			Word: resource.HoldFenced, State: resource.StateFenced, Receipt: &yes, Manual: &yes, Guarded: &yes, Stale: &yes, Message: "m", Expired: &yes, Mode: resource.StopHard, Ref: "r",
+			Word: resource.HoldFenced, State: resource.StateFenced, Receipt: &yes, Manual: &yes, Guarded: &yes, Waited: &minute, Stale: &yes, Message: "m", Expired: &yes, Mode: resource.StopHard, Ref: "r",
 		}},
 		Requests: map[string]requestIs{"r": {Outcome: resource.OutcomeDone, Reason: "x", Mode: resource.StopHard}},
 	}

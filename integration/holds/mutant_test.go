@@ -3,6 +3,7 @@ package holds
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -95,6 +96,7 @@ func (h holdIs) mutants() map[string]holdIs {
 	add("receipt", h.Receipt != nil, func(m *holdIs) { m.Receipt = not(h.Receipt) })
 	add("manual", h.Manual != nil, func(m *holdIs) { m.Manual = not(h.Manual) })
 	add("stale", h.Stale != nil, func(m *holdIs) { m.Stale = not(h.Stale) })
+	add("waited", h.Waited != nil, func(m *holdIs) { other := *h.Waited + time.Second; m.Waited = &other })
 	add("guarded", h.Guarded != nil, func(m *holdIs) { m.Guarded = not(h.Guarded) })
 	add("expired", h.Expired != nil, func(m *holdIs) { m.Expired = not(h.Expired) })
 	return out

@@ -29,7 +29,7 @@ type step struct {
 	// Tamper changes holds on their way to the agent, with the hub's signature: as a hub
 	// of another version would have written them.
 	Tamper *tamperStep   `yaml:"tamper"`
-	Agent  string        `yaml:"agent"`  // stop, start, restart, or die at a crash point
+	Agent  string        `yaml:"agent"`  // stop, start, restart, freeze, thaw, or die at a crash point
 	Hub    string        `yaml:"hub"`    // away, back
 	Disk   string        `yaml:"disk"`   // the agent's: full, broken (nothing can be read), gone (at its next start), room
 	Revoke bool          `yaml:"revoke"` // the agent, at the hub
@@ -307,6 +307,8 @@ func (s *site) agentStep(what string) {
 	case "restart":
 		s.agent.stop()
 		s.agent.start()
+	case "freeze", "thaw":
+		s.agent.still.set(what == "freeze")
 	default: // a crash point
 		s.agent.crash = what
 	}

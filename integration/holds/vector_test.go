@@ -58,6 +58,7 @@ type bmcQuirks struct {
 	RefuseOnFor     *time.Duration `yaml:"refuseOnFor"`
 	RefuseReset     *string        `yaml:"refuseReset"`
 	OnDelay         *time.Duration `yaml:"onDelay"`
+	OnLate          *time.Duration `yaml:"onLate"`
 	Shown           map[string]any `yaml:"shown"`   // other words for power states
 	Restore         string         `yaml:"restore"` // policy when mains power returns
 	Reach           sim.Reach      `yaml:"reach"`
@@ -69,6 +70,7 @@ type bmcQuirks struct {
 	Drip            *time.Duration `yaml:"drip"`        // between two bytes of a read
 	NoTag           *bool          `yaml:"noTag"`       // every If-Match is refused, and none too
 	Keeps           *bool          `yaml:"keeps"`       // no override is taken away
+	Clock           *time.Duration `yaml:"clock"`       // of the BMC, ahead of what is so
 }
 
 func (q bmcQuirks) noEvents() bool { return q.Silent != nil && *q.Silent }
@@ -99,12 +101,14 @@ func (q bmcQuirks) change(p *sim.Personality) {
 	set(&p.RefuseOnFor, q.RefuseOnFor)
 	set(&p.Power.RefuseReset, q.RefuseReset)
 	set(&p.PowerOnDelay, q.OnDelay)
+	set(&p.Power.OnLate, q.OnLate)
 	set(&p.Power.IgnoreForce, q.IgnoreForce)
 	set(&p.Power.TaskFails, q.TaskFails)
 	set(&p.Power.Absent, q.Absent)
 	set(&p.Wire.Malformed, q.Cut)
 	set(&p.Wire.Short, q.Short)
 	set(&p.Wire.Drip, q.Drip)
+	set(&p.Report.Clock, q.Clock)
 	if q.NoTag != nil {
 		p.ETag.Match = map[bool]sim.Match{true: sim.MatchNever}[*q.NoTag]
 	}
@@ -187,7 +191,7 @@ type section struct {
 }
 
 func sections() []section {
-	return []section{{"B", 31, "b.yaml"}, {"P", 23, "p.yaml"}, {"R", 14, "r.yaml"}, {"V", 24, "v.yaml"}, {"W", 5, "w.yaml"}, {"M", 11, "m.yaml"}}
+	return []section{{"B", 31, "b.yaml"}, {"P", 23, "p.yaml"}, {"R", 14, "r.yaml"}, {"V", 24, "v.yaml"}, {"W", 6, "w.yaml"}, {"G", 3, "g.yaml"}, {"M", 11, "m.yaml"}}
 }
 
 // complete says which ids of a section are missing, twice there or not of it.

@@ -2,6 +2,9 @@ package site
 
 import (
 	"context"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +38,11 @@ func TestReadNow(t *testing.T) {
 	if err != nil || !r.Stands(proof) || r.StartedAt.Before(asked) || r.ReadAt.Before(r.StartedAt) {
 		t.Fatalf("of a server that is off: %+v, %v; the receipt is %+v", r, err, proof)
 	}
+	if !slices.ContainsFunc(s.servers[0].BMC.Requests(), func(q bmcsim.Request) bool {
+		return q.Method == http.MethodGet && strings.Contains(q.Path, "/Systems/") && q.At.After(asked) && !q.At.After(r.ReadAt)
+	}) {
+		t.Errorf("the BMC was not asked after %s: %+v", asked, s.servers[0].BMC.Requests())
+	}
 
 	s.servers[0].BMC.ExternalOn()
 	if r, err := read(time.Minute); err != nil || r.Stands(proof) {
@@ -55,6 +63,26 @@ func TestReadNow(t *testing.T) {
 		t.Errorf("of a BMC that refuses connections: %+v, %v", r, err)
 	}
 	s.reach(0, bmcsim.ReachOK)
+
+	// The agent starts again: what its earlier run had proved stands no more.
+	proof = *s.untilHold(h.Metadata.Name, resource.HoldFenced).Status.Receipt
+	stopAgent()
+	started := time.Now()
+	stopAgent = s.startAgent(c)
+	s.until("a read after the restart", func() bool {
+		r, err = read(time.Minute)
+		return err == nil
+	}, func() any { return err })
+	if r.Stands(proof) {
+		t.Errorf("after the agent has started again: %+v; the receipt was %+v", r, proof)
+	}
+	s.until("the proof of this run", func() bool {
+		h = s.untilHold(h.Metadata.Name, resource.HoldFenced)
+		return h.Status.Receipt != nil && h.Status.Receipt.Run != proof.Run
+	}, func() any { return h.Status })
+	if proof = *h.Status.Receipt; proof.StoppedSince.Before(started) {
+		t.Errorf("a proof of before its run: %+v", proof)
+	}
 
 	stopAgent()
 	if r, err := read(3 * time.Second); err == nil || r.Stands(proof) {

@@ -140,7 +140,7 @@ func TestAttemptCodes(t *testing.T) {
 			y.read(off, sec, y.answered(""))
 			y.bmc = protocol.Override{}
 			y.read(off, 20*sec, y.answered(""))
-			y.read(off, 60*sec, nil)
+			y.read(off, 20*sec+onUnseen, nil)
 		}},
 	} {
 		y := story(t, nil)

@@ -256,4 +256,7 @@ func (at attempts) forget() {
 }
 
 // came notes that the server was seen to run: no On of ours takes effect any more.
-func (at attempts) came() { at.d.rec.Attempt.Stage.PowerOn.Pending = time.Time{} }
+func (at attempts) came() {
+	on := &at.d.rec.Attempt.Stage.PowerOn
+	on.Pending, on.Waited = time.Time{}, 0
+}

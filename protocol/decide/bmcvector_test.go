@@ -332,7 +332,7 @@ func TestPowerVectors(t *testing.T) {
 		if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptConsumed {
 			t.Fatalf("attempt %s: %s", s, y.p.Record.Attempt.Stage.Ending.Reason)
 		}
-		y.read(off, 2*sec+onLatency+sec, nil)
+		y.read(off, 2*sec+onUnseen+sec, nil)
 		if s := y.p.Record.Attempt.Stage.State; s != resource.AttemptFailed {
 			t.Errorf("attempt %s", s)
 		}

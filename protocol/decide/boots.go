@@ -76,7 +76,7 @@ func (bo boots) tidyFacts() tidyFacts {
 		return tidyFacts{}
 	}
 	return tidyFacts{
-		failed: true, cleanup: bo.d.rec.Residue.has(LeftRunning), off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.rec.Attempt.pending(bo.d.now), abandoned: a.Stage.Ending.Abandoned, override: bo.disarming().left(),
+		failed: true, cleanup: bo.d.rec.Residue.has(LeftRunning), off: bo.d.watch.Last.Power == protocol.PowerOff, pending: bo.d.pending(), abandoned: a.Stage.Ending.Abandoned, override: bo.disarming().left(),
 	}
 }
 
@@ -108,7 +108,7 @@ func (bo boots) tidy() bool {
 
 func (bo boots) handOverFacts() handOverFacts {
 	return handOverFacts{
-		taken: bo.takes(false), power: runningOf(bo.d.watch.Last.Power), stopping: bo.d.rec.Stop != nil, pending: bo.d.rec.Attempt.pending(bo.d.now),
+		taken: bo.takes(false), power: runningOf(bo.d.watch.Last.Power), stopping: bo.d.rec.Stop != nil, pending: bo.d.pending(),
 		override: bo.disarming().left(), rearm: bo.rearming().left(), armed: bo.d.rec.Residue.has(LeftOverride) || bo.d.rec.Residue.has(LeftRearm),
 	}
 }
@@ -217,7 +217,7 @@ func (bo boots) powerFacts(done bool) powerFacts {
 		ran:     a != nil && a.Order.Repeat && a.Stage.State == resource.AttemptSucceeded,
 		barred:  discovering(in) && !in.PowerCycle,
 		odd:     !done && (a == nil || a.Stage.State != resource.AttemptFailed || a.Stage.Ending.Abandoned),
-		pending: bo.d.rec.Attempt.pending(bo.d.now), early: bo.d.now.Before(bo.d.watch.NextTry),
+		pending: bo.d.pending(), early: bo.d.now.Before(bo.d.watch.NextTry),
 	}
 }
 

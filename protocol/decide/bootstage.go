@@ -48,6 +48,10 @@ type PowerOn struct {
 	// Pending is when one was last sent that may still take effect; zero once the server was
 	// read running, or the BMC refused the only one.
 	Pending time.Time `json:"pending,omitzero"`
+	// First is when the first was sent of those. Waited is how long was waited until none can
+	// take effect any more; zero before.
+	First  time.Time     `json:"first,omitzero"`
+	Waited time.Duration `json:"waited,omitempty"`
 }
 
 // send notes that it is sent, and reports whether that is the first time.
@@ -55,7 +59,10 @@ func (p *PowerOn) send(now time.Time) (first bool) {
 	if first = p.Sent.IsZero(); first {
 		p.Sent = now
 	}
-	p.Again, p.Pending = now, now
+	if p.Pending.IsZero() {
+		p.First = now
+	}
+	p.Again, p.Pending, p.Waited = now, now, 0
 	return first
 }
 

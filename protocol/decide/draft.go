@@ -14,6 +14,7 @@ import (
 // the server while it is made. It is all that a step writes.
 type draft struct {
 	now    time.Time
+	up     time.Duration // Snapshot.Uptime
 	server string
 	rec    Record
 	watch  Watch
@@ -28,7 +29,7 @@ type draft struct {
 
 // begin takes what a step begins with.
 func (dr *draft) begin(now time.Time, s *Snapshot) {
-	dr.now, dr.server, dr.rec, dr.watch = now, s.Server, s.Record.clone(), s.Watch
+	dr.now, dr.up, dr.server, dr.rec, dr.watch = now, s.Uptime, s.Server, s.Record.clone(), s.Watch
 	dr.holds, dr.work = s.Holds, Working(s.Firmware, s.HubTime, now)
 	dr.plan.RecheckAt = now.Add(s.Settings.PollInterval)
 	dr.plan.Action.Kind = ActNone
@@ -48,13 +49,31 @@ func (dr *draft) ordered(k ActionKind, format string, args ...any) {
 	dr.happened(resource.EventOrdered, string(k)+": "+format, args...)
 }
 
+// quietAt is when no On of ours can take effect any more, by the clock of Snapshot.Uptime; now if
+// none can. One that an earlier run of the agent has sent is waited for as if it had just been:
+// between two runs there is no clock that nobody sets.
+func (dr *draft) quietAt() time.Duration {
+	a := dr.rec.Attempt
+	switch {
+	case !a.unconfirmed():
+		return 0
+	case !dr.watch.On.Pending.Equal(a.Stage.PowerOn.Pending): // sent in this step
+		return dr.up + onBound(dr.rec.Shown.OnTook)
+	}
+	return dr.watch.On.Since + onBound(dr.rec.Shown.OnTook)
+}
+
+// pending says whether an On of ours can still take effect. Nothing new is begun meanwhile:
+// with the attempt that sent the On it would be forgotten that it was sent.
+func (dr *draft) pending() bool { return dr.quietAt() > dr.up }
+
 // awaitQuiet reads again once no On of ours can take effect any more, and reports
 // whether one still can.
 func (dr *draft) awaitQuiet() bool {
-	if !dr.rec.Attempt.pending(dr.now) {
+	if !dr.pending() {
 		return false
 	}
-	dr.recheckAt(dr.rec.Attempt.quietAt())
+	dr.recheck(dr.quietAt() - dr.up)
 	return true
 }
 
@@ -204,6 +223,7 @@ func (dr *draft) steady() {
 		back(&a.Stage.Since)
 		back(&a.Stage.PowerOn.Sent)
 		back(&a.Stage.PowerOn.Again)
+		back(&a.Stage.PowerOn.First)
 		back(&a.Stage.PowerOn.Pending)
 	}
 	for i := range dr.rec.Requests {

@@ -17,7 +17,7 @@ func (en endings) attempts() attempts { return attempts(en) }
 
 func (en endings) disarming() disarming { return disarming{en.d} }
 
-func (en endings) proofs() proofs { return proofsOf(en.d, en.s) }
+func (en endings) proofs() proofs { return proofs(en) }
 
 func (en endings) stops() stops { return stops(en) }
 

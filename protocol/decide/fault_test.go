@@ -182,9 +182,15 @@ func TestFaultVectors(t *testing.T) {
 			y.lacks(resource.CondForcedUnread)
 			y.read(off, time.Hour+7*sec, nil)
 			y.receipt("h", true)
-			y.cut(unknown, 2*time.Hour)
-			y.cut(unknown, 2*time.Hour+blindAfter)
+			proved := time.Hour + 7*sec
+			y.cut(unknown, proved+sec)
+			y.cut(unknown, proved+sec+blindAfter)
 			y.want(ActNone) // it was proved Off, and nothing else was read since
+			y.receipt("h", true)
+			y.cut(unknown, proved+gapBound(y.s.Settings, 0)+sec)
+			y.want(ActForceOff) // what was between, nobody knows
+			y.receipt("h", false)
+			y.happened(resource.EventReceiptVoid)
 		},
 		"an approval is needed for that too": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {

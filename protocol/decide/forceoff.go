@@ -78,7 +78,7 @@ const blindAfter = 10 * time.Second
 //	yes  | hard | no     | yes    | yes | yes
 //
 // held is that a hold lies on the server, proved that each hold has a receipt: then it was
-// read Off and nothing else since. unread is that there was no power state for blindAfter,
+// read Off lately and nothing else since. unread is that there was no power state for blindAfter,
 // due that forcePause is over. What comes of it is not known, so that no receipt follows
 // from it (P3), and it is sent again as if it had shown no effect.
 func blindRule(held bool, mode resource.StopMode, proved, unread, due bool) bool {

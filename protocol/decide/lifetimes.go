@@ -13,7 +13,7 @@ type lifetimes struct {
 	s *Snapshot
 }
 
-func (lt lifetimes) proofs() proofs { return proofsOf(lt.d, lt.s) }
+func (lt lifetimes) proofs() proofs { return proofs(lt) }
 
 // count counts the times to live and ends the holds that end by them: with the
 // transaction that writes the record, so that they do not count here any more.

@@ -12,6 +12,7 @@ type machine struct {
 	power    protocol.PowerState // what is so; what is shown may differ
 	override protocol.Override
 	onDue    time.Duration // when an On that was accepted takes effect; 0 is none
+	onTakes  time.Duration // and how long that takes
 	due      time.Duration // when next happens; 0 is nothing
 	next     func()
 	loading  bool   // the boot file is on its way
@@ -26,6 +27,8 @@ type machine struct {
 
 	lastReset time.Duration // when the last boot began, by the BMC's clock
 	clock     time.Duration // of the BMC, ahead of true time
+	bootAt    time.Duration // as lastReset, in true time
+	computed  bool          // lastReset is computed from the uptime, by the clock of the read
 	identity  Identity
 
 	policy protocol.RestorePolicy // what is set; own is what people set
@@ -337,7 +340,7 @@ func (m *machine) setPolicy(want protocol.RestorePolicy) (was protocol.RestorePo
 
 // begun notes when a boot began, by the BMC's clock.
 func (m *machine) begun() {
-	m.lastReset = m.now + m.clock
+	m.lastReset, m.bootAt = m.now+m.clock, m.now
 	if m.unset {
 		m.uri, m.unset = "", false
 	}
@@ -348,7 +351,15 @@ func (m *machine) lastResetTime() string {
 	if m.lastReset == 0 {
 		return "0000-00-00T00:00:00+00:00"
 	}
+	if m.computed {
+		return worldStart.Add(m.bootAt + m.clock).Format(time.RFC3339)
+	}
 	return worldStart.Add(m.lastReset).Format(time.RFC3339)
+}
+
+// managerTime is what the BMC's clock shows.
+func (m *machine) managerTime() string {
+	return worldStart.Add(m.now + m.clock).Format(time.RFC3339)
 }
 
 // reset answers a reset.
@@ -367,7 +378,8 @@ func (m *machine) reset(kind ActionKind) (code protocol.Code, busy bool) {
 		m.restart()
 	case kind == ActOn && m.onDue > 0: // it is being powered on
 	case kind == ActOn && !f.DropOn:
-		m.onDue = m.now + f.OnDelay + time.Millisecond
+		m.onTakes = f.OnDelay + time.Millisecond
+		m.onDue = m.now + m.onTakes
 	case kind == ActForceOff && !f.DropForce:
 		m.power, m.os = protocol.PowerPoweringOff, false
 		m.after(300*time.Millisecond, m.off)

@@ -11,7 +11,8 @@ import (
 type Measured struct {
 	Fenced      []time.Duration // from Enforced to the receipt, for each new one
 	Violations  int
-	Escalations int // soft stops that became hard
+	Voided      []Voiding // receipts that count no more, by why
+	Escalations int       // soft stops that became hard
 	// Of power-ons: those that ended, the parts that were passed, methods that firmware
 	// used in place of the ordered one, and overrides that the BMC did not store.
 	Ended      []Ended

@@ -37,3 +37,8 @@ func (a *Attempt) Network() bool { return a.Order.Target != protocol.TargetHdd }
 func (a *Attempt) Open() bool {
 	return a != nil && a.Stage.State != resource.AttemptSucceeded && a.Stage.State != resource.AttemptFailed
 }
+
+// unconfirmed says whether the effect of an On was neither seen, nor refused, nor waited out.
+func (a *Attempt) unconfirmed() bool {
+	return a != nil && !a.Stage.PowerOn.Pending.IsZero() && a.Stage.PowerOn.Waited == 0
+}

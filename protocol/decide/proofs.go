@@ -10,14 +10,12 @@ import (
 
 // proofs says what is known of held servers: receipts from reads, and operators' words.
 type proofs struct {
-	d         *draft
-	settle    time.Duration // how long a server must read Off
-	releasing bool          // its owner ends
+	d *draft
+	s *Snapshot
 }
 
-func proofsOf(d *draft, s *Snapshot) proofs {
-	return proofs{d, s.Settings.SettleWindow, s.Intent != nil && s.Intent.Releasing}
-}
+// settle is how long a server must read Off.
+func (pf proofs) settle() time.Duration { return pf.s.Settings.SettleWindow }
 
 // confirm takes operators' words for holds without a proof.
 func (pf proofs) confirm() {
@@ -25,7 +23,7 @@ func (pf proofs) confirm() {
 		if h.ConfirmedDown == nil {
 			continue
 		}
-		switch confirmRule(sightOf(&pf.d.rec, &pf.d.watch, pf.d.now, pf.settle), pf.d.rec.proof(h.ID)) {
+		switch confirmRule(sightOf(&pf.d.rec, &pf.d.watch, pf.d.now, pf.settle()), pf.d.rec.proof(h.ID)) {
 		case takenNow:
 			if pf.d.rec.Holds.Manual == nil {
 				pf.d.rec.Holds.Manual = map[string]resource.Receipt{}
@@ -38,7 +36,7 @@ func (pf proofs) confirm() {
 			pf.d.happened(resource.EventHoldConfirmed, "hold %s: %s says that the server is down: %s", h.ID, h.ConfirmedDown.By, h.ConfirmedDown.Reason)
 		case takenNot:
 			if s := pf.d.watch.SilentSince; !s.IsZero() {
-				pf.d.recheckAt(s.Add(pf.settle))
+				pf.d.recheckAt(s.Add(pf.settle()))
 			}
 		case takenGone:
 			pf.unconfirm(h)
@@ -60,7 +58,7 @@ func (pf proofs) unconfirm(h Hold) bool {
 // contradict voids the operators' words that a read contradicts.
 func (pf proofs) contradict() {
 	for _, h := range pf.d.holds {
-		if h.ConfirmedDown != nil && confirmRule(sightOf(&pf.d.rec, &pf.d.watch, pf.d.now, pf.settle), pf.d.rec.proof(h.ID)) == takenVoid {
+		if h.ConfirmedDown != nil && confirmRule(sightOf(&pf.d.rec, &pf.d.watch, pf.d.now, pf.settle()), pf.d.rec.proof(h.ID)) == takenVoid {
 			pf.violated(h, "the BMC answers that the server runs, which "+h.ConfirmedDown.By+" said was down")
 		}
 	}
@@ -82,12 +80,15 @@ func (pf proofs) silent(o protocol.Observation) {
 // take effect: BMCs show Off for a while after they accepted one.
 func (pf proofs) prove(o protocol.Observation) {
 	proofs := map[string]Proof{}
-	quiet := pf.d.rec.Attempt.quietAt()
+	quiet, gap := pf.d.quietAt(), pf.d.watch.Off.unread(pf.s.Read.Answered)
+	pf.d.watch.Off = pf.d.watch.Off.next(pf.s.Read)
 	count := func(key string, after time.Time) {
 		pr := pf.d.watch.Proofs[key]
-		if o.StartedAt.After(after) && !o.StartedAt.Before(quiet) {
+		if o.StartedAt.After(after) && pf.s.Read.Sent >= quiet {
 			if pr.Reads == 0 {
 				pr.First = o.ReadAt // as StoppedSince: the window lies between answers
+			} else {
+				pr.Longest = max(pr.Longest, gap)
 			}
 			pr.Last = o.ReadAt
 			pr.Reads++
@@ -97,7 +98,7 @@ func (pf proofs) prove(o protocol.Observation) {
 	for _, h := range pf.d.holds {
 		count(h.ID, h.EnforcedAt)
 	}
-	if pf.releasing {
+	if pf.s.Intent != nil && pf.s.Intent.Releasing {
 		count(releaseProof, time.Time{})
 	}
 	pf.d.watch.Proofs = proofs
@@ -108,7 +109,7 @@ func (pf proofs) prove(o protocol.Observation) {
 func (pf proofs) awaitProof(pr Proof) {
 	switch {
 	case pr.Reads > 0:
-		pf.recheckSettle(pr, pf.settle)
+		pf.recheckSettle(pr, pf.settle())
 	case pf.d.awaitQuiet():
 		pf.d.recheck(activeInterval)
 	}
@@ -117,7 +118,7 @@ func (pf proofs) awaitProof(pr Proof) {
 // fence issues a receipt for each hold whose proof is complete (P3). It is the
 // only place where a receipt is made.
 func (pf proofs) fence() {
-	settle := pf.settle
+	settle := pf.settle()
 	for _, h := range pf.d.holds {
 		if _, have := pf.d.rec.Holds.Receipts[h.ID]; have {
 			continue
@@ -130,13 +131,20 @@ func (pf proofs) fence() {
 		if pf.d.rec.Holds.Receipts == nil {
 			pf.d.rec.Holds.Receipts = map[string]resource.Receipt{}
 		}
+		waited := time.Duration(0)
+		if a := pf.d.rec.Attempt; a != nil {
+			waited = a.Stage.PowerOn.Waited
+		}
 		pf.d.rec.Holds.Receipts[h.ID] = resource.Receipt{
 			HoldID: h.ID, Server: pf.d.server, Key: h.Key, Ref: h.Ref, EnforcedAt: h.EnforcedAt,
-			PowerEpoch: pf.d.rec.Shown.Epoch, StoppedSince: pf.d.watch.OffSince, ConfirmedAt: pr.Last,
-			Reads: pr.Reads, Settle: settle, RestorePolicy: pf.d.rec.guarded(),
+			PowerEpoch: pf.d.rec.Shown.Epoch, StoppedSince: pf.d.watch.OffSince, FirstRead: pr.First, ConfirmedAt: pr.Last,
+			Reads: pr.Reads, Settle: settle, Run: pf.s.Run, LongestGap: pr.Longest,
+			GapBound: gapBound(pf.s.Settings, pf.d.watch.Off.Quickest), OnWaited: waited, RestorePolicy: pf.d.rec.guarded(),
 		}
 		pf.unconfirm(h)
-		pf.d.plan.Measured.Fenced = append(pf.d.plan.Measured.Fenced, max(0, pr.Last.Sub(h.EnforcedAt)))
+		if !pf.d.watch.Again[h.ID] {
+			pf.d.plan.Measured.Fenced = append(pf.d.plan.Measured.Fenced, max(0, pr.Last.Sub(h.EnforcedAt)))
+		}
 		pf.d.dirty = true
 		pf.d.happened(resource.EventFenced, "hold %s: Off since %s", h.ID, pf.d.watch.OffSince.UTC().Format(time.RFC3339Nano))
 	}

@@ -268,7 +268,7 @@ func (w *world) stepClock(d time.Duration) {
 func drawFaults(t *rapid.T) (f faults) {
 	shown := rapid.SampledFrom([]protocol.PowerState{"", "", "", protocol.PowerUnknown, protocol.PowerUnreachable, protocol.PowerPoweringOff})
 	f.Shown = shown.Draw(t, "shown")
-	f.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
+	f.OnDelay = time.Duration(rapid.SampledFrom([]int{0, 1, 2, 4, 7, 9, 9, 45, 110}).Draw(t, "onDelay")) * time.Second
 	for _, b := range []*bool{&f.DropOn, &f.RefuseOn, &f.RefuseStop, &f.NoGraceful, &f.IgnoreSoft, &f.HangSoft, &f.DropForce, &f.DropArm, &f.RefuseArm, &f.KeepArmed, &f.Coerce, &f.Revert, &f.LoseAnswers, &f.NoPolicy, &f.BusyPolicy, &f.NoRestart, &f.NoMedia, &f.BusyMedia, &f.KeepMedia, &f.BusyURL, &f.KeepURL, &f.LateURL, &f.NoURL, &f.NoHTTP, &f.KeepDisarm, &f.KeepDisk, &f.NoTag, &f.TaskFails, &f.Drip} {
 		*b = rapid.IntRange(0, 5).Draw(t, "fault") == 0
 	}
@@ -319,6 +319,7 @@ func properties(t *testing.T, c *checks, nth int) (steps, uris int) {
 	var provisions, receipts, disk, errors int
 	c.check(t, nth, func(t *rapid.T) {
 		w := newWorld(t)
+		w.m.computed = rapid.Bool().Draw(t, "computed")
 		if rapid.IntRange(0, 3).Draw(t, "claimed") > 0 {
 			w.m.faults.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
 			w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))

@@ -28,7 +28,7 @@ func (pu pursuit) grants() grants { return grants(pu) }
 
 func (pu pursuit) guards() guards { return guardsOf(pu.d, pu.s) }
 
-func (pu pursuit) proofs() proofs { return proofsOf(pu.d, pu.s) }
+func (pu pursuit) proofs() proofs { return proofs(pu) }
 
 func (pu pursuit) rearming() rearming { return rearming(pu) }
 

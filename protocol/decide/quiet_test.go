@@ -12,6 +12,7 @@ import (
 // begun over it, and a later hold is not proved before it cannot take effect (P3).
 func TestLateOn(t *testing.T) {
 	const off = protocol.PowerOff
+	const quiet = 3*sec + onUnseen // the answer to On was read at 3 s
 	ordered := func(t *testing.T) *play {
 		t.Helper()
 		y := story(t, func(s *Snapshot) { s.Record.Owners.Provisioned = provisionedBy("claim-1") })
@@ -36,10 +37,10 @@ func TestLateOn(t *testing.T) {
 		y.s.Holds = held(resource.StopHard, "i")
 		y.s.Holds[0].EnforcedAt = at(6 * sec)
 		y.read(off, 7*sec, nil)
-		y.read(off, 2*sec+onLatency, nil)
+		y.read(off, quiet, nil)
 		y.receipt("i", false)
-		y.read(off, 3*sec+onLatency, nil)
-		y.read(off, 8*sec+onLatency, nil)
+		y.read(off, quiet+sec, nil)
+		y.read(off, quiet+6*sec, nil)
 		y.receipt("i", true)
 	}
 	t.Run("for the same claim", func(t *testing.T) {
@@ -56,26 +57,26 @@ func TestLateOn(t *testing.T) {
 		y := ordered(t)
 		y.s.Holds = nil
 		y.read(off, 4*sec, y.answered(""))
-		y.read(off, sec+onLatency, nil)
+		y.read(off, quiet-1, nil)
 		y.want(ActNone)
-		y.read(off, 2*sec+onLatency, nil)
+		y.read(off, quiet, nil)
 		y.want(ActArm)
 	})
 	t.Run("it is looked for, and the receipt begins after it", func(t *testing.T) {
 		y := ordered(t)
 		y.s.Holds[0].EnforcedAt = at(3 * sec)
-		for d := 4 * sec; d < 2*sec+onLatency; d += 7 * sec {
+		for d := 4 * sec; d < quiet; d += 7 * sec {
 			y.read(off, d, y.answered(""))
 			if next := y.p.RecheckAt; next.IsZero() || next.After(at(d+activeInterval)) {
 				t.Fatalf("after %s it is read again at %s", d, next)
 			}
 		}
 		// Nobody knows what was between two reads: somebody may have pressed the button.
-		for d := 2*sec + onLatency; d <= 7*sec+onLatency; d += 5 * sec {
+		for d := quiet; d <= quiet+5*sec; d += 5 * sec {
 			y.read(off, d, nil)
 		}
 		y.receipt("h", true)
-		if rc := y.p.Record.Holds.Receipts["h"]; rc.StoppedSince.Before(at(2*sec + onLatency)) {
+		if rc := y.p.Record.Holds.Receipts["h"]; rc.StoppedSince.Before(at(quiet)) || rc.OnWaited != onUnseen {
 			t.Errorf("receipt %+v", rc)
 		}
 	})

@@ -55,10 +55,15 @@ type Shown struct {
 	Epoch uint64 `json:"epoch"`
 	// LastReset is the BMC's LastResetTime, as its clock has it: compared for change only.
 	LastReset time.Time `json:"lastReset,omitzero"`
+	// Clock is what its clock showed when LastReset was noted.
+	Clock BMCClock `json:"clock,omitzero"`
 	// PowerLog is the newest entry of the BMC's log about power. Progress is the last
 	// BootProgress that said anything.
 	PowerLog string   `json:"powerLog,omitempty"`
 	Progress Progress `json:"progress,omitzero"`
+	// OnTook is the longest that it was seen to take from an On to a read that showed its effect.
+	// It only grows.
+	OnTook time.Duration `json:"onTook,omitempty"`
 }
 
 // Owners are what was granted to owners of the server, and what their boots came to.

@@ -36,11 +36,13 @@ const (
 	movedLater   moved = "later"
 )
 
-func movedOf(before, now time.Time) moved {
+func movedOf(before, now time.Time) moved { return movedBy(before, now, resetSlack) }
+
+func movedBy(before, now time.Time, slack time.Duration) moved {
 	switch d := now.Sub(before); {
 	case before.IsZero() || now.IsZero():
 		return movedFirst
-	case d.Abs() < resetSlack:
+	case d.Abs() < slack:
 		return movedSame
 	case d < 0:
 		return movedEarlier

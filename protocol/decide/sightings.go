@@ -21,7 +21,7 @@ func (si sightings) attempts() attempts { return attempts(si) }
 
 func (si sightings) disarming() disarming { return disarming{si.d} }
 
-func (si sightings) proofs() proofs { return proofsOf(si.d, si.s) }
+func (si sightings) proofs() proofs { return proofs(si) }
 
 // shows notes a change of what the BMC shows of the power. What it shows again says
 // nothing new: an idle rack has no events.
@@ -74,16 +74,20 @@ func (si sightings) observe(o protocol.Observation) {
 	si.reset(o, last, epoch, power)
 	si.progressed(o, last, epoch, power)
 	si.logged(o, last, epoch, power)
-	if o.Power == protocol.PowerOff {
-		if si.d.watch.OffSince.IsZero() || last.StartedAt.Before(si.d.rec.Attempt.quietAt()) {
+	switch o.Power {
+	case protocol.PowerOff:
+		si.proofs().lapse(si.s.Read.Answered, si.d.watch.Off.next(si.s.Read).Quickest)
+		if si.d.watch.OffSince.IsZero() || si.d.watch.Off.Last.Sent < si.d.quietAt() {
 			si.d.watch.OffSince = o.ReadAt // since the last read an On of ours may have come and gone
 		}
 		si.proofs().prove(o)
-	} else {
-		si.d.watch.OffSince = time.Time{}
-		si.d.watch.Proofs = nil
+	case protocol.PowerUnknown, protocol.PowerUnreachable:
+		si.proofs().unanswered()
+	default:
+		si.proofs().parted()
 	}
 	si.d.watch.Last = o
+	si.d.watch.Last.ManagerTime = "" // else it would be news
 	if o.Order.Kind != "" {
 		si.orderFailed(o.Order)
 	}
@@ -126,6 +130,9 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	si.d.rec.Shown.Power = protocol.PowerOn
 	si.d.rec.Shown.Epoch++
 	si.d.dirty = true
+	if ours {
+		si.took(o)
+	}
 	if a != nil {
 		si.attempts().came()
 	}
@@ -153,11 +160,22 @@ func (si sightings) sawRunning(last, o protocol.Observation) {
 	}
 }
 
+// took notes how long the BMC took from the first On of ours that may have had this effect. That of
+// an earlier run of the agent is measured by the host's clock, and never believed beyond the time
+// for which On is sent.
+func (si sightings) took(o protocol.Observation) {
+	on := si.d.rec.Attempt.Stage.PowerOn
+	took := min(max(o.ReadAt.Sub(on.First), 1), onTimeout)
+	if took > si.d.rec.Shown.OnTook {
+		si.d.rec.Shown.OnTook = took
+	}
+}
+
 // notYetOff says whether PoweringOff is the end of the run before our On: some BMCs
 // show Off as soon as they took the order, before the server is (RackN's
 // power-confirm-timeout). That On may still take effect.
 func (si sightings) notYetOff(power protocol.PowerState) bool {
-	return power == protocol.PowerPoweringOff && si.d.rec.Attempt.quietAt().After(si.d.now) && len(si.d.rec.Holds.Receipts) == 0
+	return power == protocol.PowerPoweringOff && si.d.pending() && len(si.d.rec.Holds.Receipts) == 0
 }
 
 func (si sightings) unexpected(to protocol.PowerState, by protocol.UnexpectedBy) {
@@ -211,16 +229,23 @@ func (si sightings) reset(o protocol.Observation, last protocol.Observation, epo
 	if is.IsZero() {
 		return
 	}
-	was := si.d.watch.LastReset
+	w := &si.d.watch.Reset
+	was := w.Time
 	if was.IsZero() {
 		was = si.d.rec.Shown.LastReset
 	}
-	si.d.watch.LastReset = is
-	if movedOf(si.d.rec.Shown.LastReset, is) != movedSame {
-		si.d.rec.Shown.LastReset = is
-		si.d.dirty = true
+	m := si.moved(was, is, si.clock(o))
+	if w.Time.IsZero() || movedOf(w.Time, is) != movedSame {
+		w.Since = si.s.Read.Answered
 	}
-	if resetRule(movedOf(was, is), si.d.rec.Shown.Epoch != epoch || si.d.rec.Shown.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
+	w.Time, w.Last = is, si.s.Read.Sent
+	if movedOf(si.d.rec.Shown.LastReset, is) != movedSame {
+		si.d.rec.Shown.LastReset, si.d.dirty = is, true
+		if at := resetTime(o.ManagerTime); !at.IsZero() {
+			si.d.rec.Shown.Clock = BMCClock{Ahead: at.Sub(o.ReadAt), At: o.ReadAt}
+		}
+	}
+	if resetRule(m, si.d.rec.Shown.Epoch != epoch || si.d.rec.Shown.Power != power, si.d.rec.Orders().Explain(o.StartedAt)) {
 		si.cycled(o, last.StartedAt, protocol.ByResetTime)
 	}
 }

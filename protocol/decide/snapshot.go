@@ -26,8 +26,9 @@ type Snapshot struct {
 	// NoAddress is the segment that has no address for the server, which asked; empty if it
 	// does not wait for one.
 	NoAddress string
-	// Incarnation is the agent's.
+	// Incarnation is the agent's. Run names this run of its process.
 	Incarnation string
+	Run         string
 	Requests    []resource.Request
 	// Asked are resumes that were asked for at the agent.
 	Asked    []resource.Request
@@ -66,6 +67,8 @@ type Snapshot struct {
 
 	// What happened since the last step. Observation is nil if nothing was read.
 	Observation *protocol.Observation
+	// Read is when it was made.
+	Read ReadSpan
 	// Busy and RetryAfter are why the read failed: the BMC asked for a pause, or is not
 	// asked for a while because it does not answer.
 	Busy       bool
@@ -108,6 +111,8 @@ type Settings struct {
 	SoftTimeout  time.Duration
 	SettleWindow time.Duration
 	PollInterval time.Duration
+	// Poll is PollInterval before it was spread at random; PollInterval if zero.
+	Poll time.Duration
 	// BelieveAfter is resource.DefaultBelieveAfter if zero.
 	BelieveAfter time.Duration
 }

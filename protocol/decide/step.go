@@ -9,17 +9,20 @@ func Step(now time.Time, s Snapshot) Plan {
 	var d draft
 	d.begin(now, &s)
 	d.steady()
-	proofsOf(&d, &s).forget()
+	proofs{&d, &s}.forget()
 	attempts{&d, &s}.assumed()
 	if s.Result != nil {
 		answers{&d, &s}.fold(*s.Result) // the read was begun after it
 	}
+	attempts{&d, &s}.sent()
 	if s.Overlay != nil {
 		overlays{&d, &s}.fold(*s.Overlay)
 	}
 	if s.Observation != nil {
 		sightings{&d, &s}.observe(*s.Observation)
 	}
+	attempts{&d, &s}.waited()
+	proofs{&d, &s}.lapse(s.Uptime, d.watch.Off.Quickest)
 	identitiesOf(&d, &s).identify()
 	if v := s.Safety; v != nil && (d.rec.Safety == nil || *d.rec.Safety != *v) {
 		d.rec.Safety, d.dirty = v, true

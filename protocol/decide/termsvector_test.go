@@ -55,7 +55,7 @@ func TestTimeToLive(t *testing.T) {
 			y.condition(resource.CondHoldExpired)
 			y.receipt("h", true)
 			at := y.p.Record.Holds.Terms["h"].ExpiredAt
-			y.read(off, 600*sec, nil)
+			y.until(off, 305*sec, 600*sec)
 			if len(y.p.Happened) != 0 || len(y.ended) != 0 || at.IsZero() || !y.p.Record.Holds.Terms["h"].ExpiredAt.Equal(at) {
 				t.Errorf("again: %+v", y.p)
 			}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -183,24 +184,16 @@ func (ov overlays) fold(o Overlay) {
 		sightings(ov).observe(*o.Ran)
 		ov.d.holds = all
 	}
-	sightings(ov).unwatched()
-	proofsOf(ov.d, ov.s).void()
+	proofs(ov).unrecorded()
 	if !o.Forced.IsZero() {
 		stops(ov).unrecorded(o)
 	}
 }
 
-// unwatched ends the runs of reads: between them and the next nobody watched.
-func (si sightings) unwatched() {
-	si.d.watch.OffSince, si.d.watch.Proofs = time.Time{}, nil
-}
-
-// void forgets all proofs by reads.
-func (pf proofs) void() {
-	for _, h := range pf.d.holds {
-		if _, proved := pf.d.rec.Holds.Receipts[h.ID]; proved {
-			delete(pf.d.rec.Holds.Receipts, h.ID)
-			pf.d.dirty = true
-		}
+// unrecorded takes all proofs back.
+func (pf proofs) unrecorded() {
+	pf.parted()
+	for _, id := range slices.Sorted(maps.Keys(pf.d.rec.Holds.Receipts)) {
+		pf.void(id, voidGuard, "the agent was in guard mode, and could not record what it read")
 	}
 }

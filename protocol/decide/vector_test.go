@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ type play struct {
 	policy protocol.RestorePolicy
 	rude   protocol.Code
 	ended  []resource.Release // holds whose time was over
+	runs   int                // of the agent, after the first
 }
 
 func story(t *testing.T, change func(*Snapshot)) *play {
@@ -82,6 +84,9 @@ func (y *play) read(p protocol.PowerState, d time.Duration, r *Result) Plan {
 
 func (y *play) step(d time.Duration) {
 	y.s.Uptime = d - worldBefore
+	if o := y.s.Observation; o != nil {
+		y.s.Read = ReadSpan{o.StartedAt.Sub(at(worldBefore)), o.ReadAt.Sub(at(worldBefore))}
+	}
 	y.p = Step(at(d), y.s)
 	y.s.Record, y.s.Watch = y.p.Record, y.p.Watch
 	for _, e := range y.p.Expire {
@@ -114,6 +119,8 @@ func (y *play) guards(d time.Duration) bool {
 // restart is a crash of the agent: what was not on disk is gone.
 func (y *play) restart() {
 	y.s.Watch = Watch{}
+	y.runs++
+	y.s.Run = fmt.Sprintf("run-%d", y.runs)
 	y.s.Record, _ = Recover(y.s.Record)
 	if _, changed := Recover(y.s.Record); changed {
 		y.t.Errorf("a record that was recovered changes again: %+v", y.s.Record)

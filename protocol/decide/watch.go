@@ -15,6 +15,14 @@ type Watch struct {
 	// run of the agent.
 	Stopping bool
 	Proofs   map[string]Proof // by hold id, and "" for the end of a claim
+	// Again are the holds whose receipt was voided in this run: how long it took to prove them
+	// is known from the first time.
+	Again map[string]bool
+	// On is the On of ours that may still take effect.
+	On OnWatch
+	// Off are the reads of Off that no hole parts, OffSince the first of those that
+	// nothing else parts.
+	Off OffReads
 	// NextTry is when a failed attempt may be followed by another.
 	NextTry time.Time
 	Backoff int
@@ -23,8 +31,7 @@ type Watch struct {
 	// Refused is what the BMC last refused of each kind, until one was accepted or the
 	// server is where it shall be.
 	Refused map[ActionKind]Refusal
-	// LastReset is the LastResetTime of the last read that had one.
-	LastReset time.Time
+	Reset   ResetWatch
 	// Busy says that the last read failed because the BMC asked for a pause.
 	Busy bool
 	// Unread is the present run of reads without a power state.
@@ -48,10 +55,11 @@ type Watch struct {
 }
 
 // Proof is an unbroken run of reads of exactly Off that were begun after a
-// moment.
+// moment. Longest is the longest gap between two of them.
 type Proof struct {
 	First, Last time.Time
 	Reads       int
+	Longest     time.Duration
 }
 
 // EjectWatch is how often ejecting has failed in a row.

@@ -34,8 +34,11 @@ type world struct {
 	aside    *aside // the claim, while a maintenance has the server
 	forged   forged // what is wrong with the grant that travels
 	firmware *resource.FirmwareWork
-	started  time.Duration            // when this run of the agent began
-	enforced map[string]time.Duration // when each hold was, in true time
+	started  time.Duration // when this run of the agent began
+	runs     int           // of the agent, before this
+	// resetShown is the LastResetTime that its driver has seen last.
+	resetShown string
+	enforced   map[string]time.Duration // when each hold was, in true time
 	// heard is whether the hub was since the agent started; incarnation is the disk's.
 	heard       bool
 	incarnation string
@@ -191,6 +194,8 @@ func (w *world) restart() {
 	w.save(r)
 	w.watch, w.events, w.read = Watch{}, nil, nil
 	w.heard, w.started = w.ids%3 != 0, w.now
+	w.runs++
+	w.resetShown = ""
 	w.w.restarted()
 	switch {
 	case w.m.loading && w.ids%2 == 0:
@@ -233,11 +238,14 @@ func (w *world) turn() {
 			w.t.Fatalf("%d actions without a pause, the last %+v", n, result)
 		}
 		o := protocol.Observation{Server: "server-1", Source: protocol.SourcePoll, StartedAt: w.clock()}
+		span := ReadSpan{Sent: w.now - w.started}
 		w.call(func() {
 			o.Power = w.m.shown()
 			if o.Power != protocol.PowerUnreachable && o.Power != protocol.PowerUnknown {
 				o.Override = w.m.override
-				o.LastResetTime = w.m.lastResetTime()
+				if o.LastResetTime = w.m.lastResetTime(); o.LastResetTime != w.resetShown { // as the driver does
+					w.resetShown, o.ManagerTime = o.LastResetTime, w.m.managerTime()
+				}
 				if w.m.os {
 					o.BootProgress = "OSRunning"
 				}
@@ -253,9 +261,11 @@ func (w *world) turn() {
 			}
 		})
 		o.ReadAt = w.clock()
+		span.Answered = w.now - w.started
 		w.w.read(o)
+		w.w.off.read(o, span)
 		w.moment()
-		plan := w.step(func(s *Snapshot) { s.Observation, s.Result = &o, result })
+		plan := w.step(func(s *Snapshot) { s.Observation, s.Read, s.Result = &o, span, result })
 		if w.crash() {
 			return
 		}
@@ -277,7 +287,7 @@ func (w *world) snapshot() Snapshot {
 		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests), Asked: slices.Clone(w.asked),
 		Settings: w.settings(), Artefacts: Artefacts{Local: w.local}, Chain: w.chain(), Record: w.stored(), Watch: w.watch,
 		Firmware: w.firmware, CanGuard: true, Uptime: w.now - w.started,
-		Incarnation: w.incarnation, NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids), NewMedium: fmt.Sprintf("medium-%d", w.ids),
+		Incarnation: w.incarnation, Run: fmt.Sprintf("run-%d", w.runs), NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids), NewMedium: fmt.Sprintf("medium-%d", w.ids),
 	}
 	if w.heard {
 		s.HubTime = w.hubTime()

@@ -13,6 +13,7 @@ type Report struct {
 	Agent       string                   `json:"agent"`
 	Rack        string                   `json:"rack"`
 	Incarnation string                   `json:"incarnation"`
+	Run         string                   `json:"run"` // of the agent's process; receipts of another count no more
 	Session     string                   `json:"session"`
 	Seq         uint64                   `json:"seq"` // within the session
 	At          time.Time                `json:"at"`

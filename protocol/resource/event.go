@@ -24,6 +24,7 @@ const (
 	EventHoldEnforced   EventCode = "HoldEnforced"
 	EventFenced         EventCode = "Fenced"
 	EventHoldViolated   EventCode = "HoldViolated"
+	EventReceiptVoid    EventCode = "ReceiptVoid" // the watch that it rests on has a hole; nothing was seen to run
 	EventHoldReleased   EventCode = "HoldReleased"
 	EventUnexpected     EventCode = "UnexpectedPower"
 	EventMismatch       EventCode = "MethodMismatch"
@@ -91,7 +92,7 @@ func EventCodes() []EventCode {
 	return []EventCode{
 		EventGrantUsed, EventArtefactsLocal, EventArmed, EventPowerOn, EventConsumed, EventDHCPSeen,
 		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventFellBack, EventAttemptFailed, EventStopping,
-		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventHoldReleased, EventUnexpected,
+		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventReceiptVoid, EventHoldReleased, EventUnexpected,
 		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,

@@ -22,7 +22,8 @@ func provisioned() *resource.Provisioned {
 func receipt() *resource.Receipt {
 	return &resource.Receipt{
 		HoldID: "01j0hold", Server: "server-1", Agent: "rack-1", Key: "node/7", Ref: "uid 7", EnforcedAt: at(1), PowerEpoch: 4,
-		StoppedSince: at(2), ConfirmedAt: at(8), Reads: 3, Settle: 5 * time.Second,
+		StoppedSince: at(2), FirstRead: at(3), ConfirmedAt: at(8), Reads: 3, Settle: 5 * time.Second,
+		Run: "7a11", LongestGap: 2500 * time.Millisecond, GapBound: 48 * time.Second, OnWaited: 2 * time.Minute,
 	}
 }
 

@@ -189,7 +189,7 @@ func appliedRefused() *message.Applied {
 // reportReads says how old reads are.
 func reportReads() *message.Report {
 	return &message.Report{
-		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 3, At: at(20), Version: "0.3.0", Applied: heads(), Shards: 1, Nonce: "b00b", Fence: fence(),
+		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Run: "7a11", Session: "s2", Seq: 3, At: at(20), Version: "0.3.0", Applied: heads(), Shards: 1, Nonce: "b00b", Fence: fence(),
 		Servers: []resource.ServerReport{
 			{
 				Server: "server-1", ReadAge: 12 * time.Second, PowerEpoch: 2,

@@ -80,6 +80,7 @@ func generic() resources {
 		}},
 		"Bios": Link(BIOSURI), "VirtualMedia": Link(SystemURI + "/VirtualMedia"),
 		"EthernetInterfaces": Link(SystemURI + "/EthernetInterfaces"),
+		"Links":              Object{"ManagedBy": links(ManagerURI)},
 	}
 	r[ResetInfoURI] = resetActionInfo(genericResets()...)
 	r[BIOSURI] = Object{

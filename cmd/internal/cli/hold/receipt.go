@@ -21,8 +21,10 @@ type receiptValue struct {
 func receiptCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	return &cobra.Command{
 		Use: "receipt HOLD-ID", Short: "Show the proof that a held server is off", Args: cobra.ExactArgs(1),
-		Long: "Show the proof that a held server is off. While the last recorded read of the server is older than\n" +
-			"three polls (Stale), it is printed as such, and the exit code is 11.",
+		Long: "Show the proof that a held server is off, if one is in force: a receipt ends with the run of the agent\n" +
+			"that made it, and where the server was not read for longer than GAP-BOUND (-o wide). While the last\n" +
+			"recorded read of the server is older than three polls (Stale), it is printed as such, and the exit\n" +
+			"code is 11.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := hubs.Connect()
 			if err != nil {
@@ -58,13 +60,14 @@ func showReceipt(pr *printer.Printer, hold *resource.Hold) error {
 		pr.Progress("this receipt is no proof of now: the last recorded read of the server is older than three polls")
 	}
 	return pr.Show(printer.View{
-		Columns: printer.Columns("HOLD SERVER KEY PROOF STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "ENFORCED-AT", "POWER-EPOCH", "RESTORE-POLICY", "REF"),
+		Columns: printer.Columns("HOLD SERVER KEY PROOF STOPPED-SINCE CONFIRMED-AT READS SETTLE AGENT", "RUN", "LAST-READ", "FIRST-READ", "LONGEST-GAP", "GAP-BOUND", "ON-WAITED", "ENFORCED-AT", "POWER-EPOCH", "RESTORE-POLICY", "REF"),
 		Single:  true,
 		Items: []printer.Item{{
 			Value: receiptValue{r, hold.Status.SignedReceipt}, Name: "receipt/" + hold.Metadata.Name,
 			Cells: []string{
 				r.HoldID, r.Server, r.Key, proof, printer.Stamp(&r.StoppedSince), printer.Stamp(&r.ConfirmedAt), strconv.Itoa(r.Reads),
-				r.Settle.String(), r.Agent, printer.Stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), string(r.RestorePolicy), r.Ref,
+				r.Settle.String(), r.Agent, printer.Dash(r.Run), printer.Dash(printer.Stamp(hold.Status.ReadAt)), printer.Dash(printer.Stamp(&r.FirstRead)),
+				r.LongestGap.String(), r.GapBound.String(), r.OnWaited.String(), printer.Stamp(&r.EnforcedAt), strconv.FormatUint(r.PowerEpoch, 10), string(r.RestorePolicy), r.Ref,
 			},
 		}},
 	})
