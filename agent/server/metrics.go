@@ -36,7 +36,7 @@ func (m *metrics) newHolds() {
 		Name: "rackboot_agent_hold_violations_total", Help: "Holds under which a server was seen to run, or to have run.",
 	})
 	m.voided = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_receipts_voided_total", Help: "Receipts that counted no more although nothing was seen to run: the agent had started again (run), or had not read the server for too long (gap).",
+		Name: "rackboot_agent_receipts_voided_total", Help: "Receipts that counted no more although nothing was seen to run: the agent had started again (run), had not read the server for too long (gap), or could not record what it read (guard).",
 	}, []string{"why"})
 	for _, v := range decide.Voidings() {
 		m.voided.WithLabelValues(string(v))

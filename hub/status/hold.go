@@ -49,10 +49,10 @@ func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, re
 	if i := slices.IndexFunc(r.Holds, func(hr resource.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
 		seen.Report = &r.Holds[i]
 		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)
-		seen.Void = seen.Receipt != nil && seen.Receipt.Manual == nil && c.earlier(h.Status.Rack, seen.Receipt.Run)
-		if p := seen.Receipt; p != nil && p.Manual == nil && !seen.Void && !c.cfg.Reports.Proves(agent, h.Spec.Server, h.Metadata.Name, r.Holds[i].Receipt) {
+		if p := seen.Receipt; p != nil && p.Manual == nil && !c.cfg.Reports.Proves(agent, h.Spec.Server, h.Metadata.Name, r.Holds[i].Receipt) {
 			seen.Receipt = nil
 		}
+		seen.Void = seen.Receipt != nil && seen.Receipt.Manual == nil && c.earlier(h.Status.Rack, seen.Receipt.Run)
 	}
 	return seen, got, read
 }

@@ -78,7 +78,7 @@ func (a *agent) begin(g *guard.Guard) {
 	s.t.Helper()
 	if a.process != nil {
 		a.disk = a.disk.Copy()
-	} else if strings.HasPrefix(s.row.ID, "W") {
+	} else if strings.HasPrefix(s.row.ID, "G") || strings.HasPrefix(s.row.ID, "W") {
 		a.slots = s.t.TempDir()
 	}
 	disk := a.disk

@@ -191,7 +191,7 @@ type section struct {
 }
 
 func sections() []section {
-	return []section{{"B", 31, "b.yaml"}, {"P", 23, "p.yaml"}, {"R", 14, "r.yaml"}, {"V", 24, "v.yaml"}, {"W", 9, "w.yaml"}, {"M", 11, "m.yaml"}}
+	return []section{{"B", 31, "b.yaml"}, {"P", 23, "p.yaml"}, {"R", 14, "r.yaml"}, {"V", 24, "v.yaml"}, {"W", 6, "w.yaml"}, {"G", 3, "g.yaml"}, {"M", 11, "m.yaml"}}
 }
 
 // complete says which ids of a section are missing, twice there or not of it.

@@ -184,12 +184,16 @@ func (ov overlays) fold(o Overlay) {
 		sightings(ov).observe(*o.Ran)
 		ov.d.holds = all
 	}
-	pf := proofs(ov)
-	pf.parted()
-	for _, id := range slices.Sorted(maps.Keys(ov.d.rec.Holds.Receipts)) {
-		pf.void(id, voidGuard, "what the agent read in guard mode could not be written down")
-	}
+	proofs(ov).unrecorded()
 	if !o.Forced.IsZero() {
 		stops(ov).unrecorded(o)
+	}
+}
+
+// unrecorded takes all proofs back.
+func (pf proofs) unrecorded() {
+	pf.parted()
+	for _, id := range slices.Sorted(maps.Keys(pf.d.rec.Holds.Receipts)) {
+		pf.void(id, voidGuard, "the agent was in guard mode, and could not record what it read")
 	}
 }

@@ -7,7 +7,7 @@ const (
 	voidNo  Voiding = "no"
 	voidRun Voiding = "run" // an earlier run of the agent has read it
 	voidGap Voiding = "gap" // the server was not read for too long
-	// voidGuard: what was read in guard mode could not be written down.
+	// What was read in guard mode could not be recorded; see [overlays.fold].
 	voidGuard Voiding = "guard"
 )
 
