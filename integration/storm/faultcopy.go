@@ -54,7 +54,12 @@ func flips() []fault {
 						// so that what is lost is this row's only.
 						return errors.Join(p.Kill(), rig.PutBack(d.data(s)), s.Restored(ctx), p.Start())
 					}
-					return rig.Forget(d.data(s))
+					if !s.Guards(ctx) {
+						return rig.Forget(d.data(s)) // nothing was lost, and it goes on with what it has
+					}
+					if err := p.Kill(); err != nil {
+						return err
+					}
 				}
 				return errors.Join(rig.PutBack(d.data(s)), p.Start())
 			},

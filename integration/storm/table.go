@@ -40,8 +40,6 @@ func marks() []mark {
 // result fails the run; what broke is printed as with any other row.
 func chances() []mark {
 	return []mark{
-		{judge.OneBoot, "flip-agent"},
-		{judge.NotLost, "flip-agent"},
 		{judge.NotLost, "rollback-agent"},
 		{judge.NotDoubled, "rollback-agent"},
 		{judge.TrueWords, "rollback-agent"},

@@ -63,9 +63,8 @@ func (s *Site) KeepAgent(ctx context.Context) (said string) {
 	if s.twin.Load() != nil {
 		return ""
 	}
-	out, _, code := run(ctx, nil, s.program("rackboot-agent"), "status", "--config", s.path("agent.yaml"), "-o", "json")
-	var st local.Status
-	if code != 0 || json.Unmarshal([]byte(out), &st) != nil || !slices.ContainsFunc(st.Conditions, func(c local.Condition) bool { return c.Code == resource.CondAgentCopied }) {
+	st, has := s.agentHas(ctx, resource.CondAgentCopied)
+	if !has {
 		return ""
 	}
 	out, errs, code := s.Rackctl(ctx, "rack", "keep-agent", RackName, st.Run, "--reason", "the second one is gone")
@@ -73,4 +72,19 @@ func (s *Site) KeepAgent(ctx context.Context) (said string) {
 		return "" // it is tried again; what waits for it says so
 	}
 	return strings.TrimSpace(out + errs)
+}
+
+// Guards reports whether the agent says on its own host that it is in guard mode.
+func (s *Site) Guards(ctx context.Context) bool {
+	_, has := s.agentHas(ctx, resource.CondGuardMode)
+	return has
+}
+
+// agentHas asks the agent on its own host how it is, and whether it has a condition.
+func (s *Site) agentHas(ctx context.Context, code resource.ConditionCode) (st local.Status, has bool) {
+	out, _, exit := run(ctx, nil, s.program("rackboot-agent"), "status", "--config", s.path("agent.yaml"), "-o", "json")
+	if exit != 0 || json.Unmarshal([]byte(out), &st) != nil {
+		return local.Status{}, false
+	}
+	return st, slices.ContainsFunc(st.Conditions, func(c local.Condition) bool { return c.Code == code })
 }
