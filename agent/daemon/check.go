@@ -2,12 +2,10 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"rackboot/agent/store"
@@ -86,41 +84,6 @@ func checkDatabase(dataDir, dir string) (found []Finding, err error) {
 		found = append(found, Finding{FoundUnreadable, key, "its value is not what its kind is made of", acceptLoss})
 	}
 	return found, nil
-}
-
-// acceptLoss is what to do about a store that is not whole.
-const acceptLoss = "put a newer copy of the folder back if there is one; else rackboot-agent accept-loss --reason REASON"
-
-// lossError is why a database that has less is not used.
-func lossError(dir string, in store.Inspection) error {
-	missing := ""
-	if n := len(in.Missing); n > 0 {
-		missing = fmt.Sprintf("; missing are %s", strings.Join(in.Missing[:min(n, missingSaid)], ", "))
-		if n > missingSaid {
-			missing += fmt.Sprintf(" and %d more", n-missingSaid)
-		}
-	}
-	return protocol.Errorf(protocol.CodeInternal, "open store", "the database in %s is not whole: %s%s", dir, lossText(in), missing).
-		WithHint("stop the agent, and rackboot-agent check lists all; %s", acceptLoss)
-}
-
-// missingSaid is how many missing keys an error names.
-const missingSaid = 10
-
-// lossText says what an inspection found.
-func lossText(in store.Inspection) string {
-	switch in.Condition {
-	case store.DatabaseGone:
-		return "nothing is there, and there was a store"
-	case store.DatabaseHeadless:
-		return "its head is missing"
-	case store.DatabaseBehind:
-		return fmt.Sprintf("it has %d transactions, and had %d: it is an older copy, or has lost its end", in.Head.Sequence, in.Known.Sequence)
-	case store.DatabaseDamaged:
-		return fmt.Sprintf("what is there of %v is not what was written", in.Kinds)
-	case store.DatabaseNew, store.DatabaseWhole:
-	}
-	return string(in.Condition)
 }
 
 // copyDatabase copies the database of an agent that does not run, and reads what is known of it:

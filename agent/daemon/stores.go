@@ -39,7 +39,7 @@ type stores struct {
 	anchor *anchor
 	known  store.Anchor
 	reg    metrics.Registry
-	every time.Duration // between two tries
+	every  time.Duration // between two tries
 
 	failed error   // why the last store was given up; nil if it was not
 	next   *opened // that was opened while the agent had a frozen one
