@@ -38,7 +38,6 @@ type modern struct {
 	seq         uint64
 	deaf        bool // keeps no document
 	guard       bool // is in guard mode
-	run         string
 	aside       decide.Aside
 	asks        []message.Ask
 	hub         *wire.Verifier
