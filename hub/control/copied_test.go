@@ -27,6 +27,7 @@ func twins(t *testing.T) (p *pair, id string) {
 	t.Helper()
 	b, a := modernSite(t)
 	a.run = "aaaa"
+	a.connects()
 	id = b.place("o", "k", "n1")
 	b.pass()
 	a.listens()
@@ -390,5 +391,67 @@ func TestAsideIsHeardFromAgents(t *testing.T) {
 	p.settle()
 	if got := m.aside.Standing(m.incarnation); got != decide.AsideNone {
 		t.Errorf("it is %s", got)
+	}
+}
+
+// An older copy lacks what was acknowledged since, as a disk that was rolled back does. The run before is
+// asked first whether it still speaks: a copy is told nothing else, and what it holds since before its
+// release does not come back. A disk that was rolled back takes a new incarnation a moment later.
+func TestOlderCopyIsNoRollback(t *testing.T) {
+	p, id := twins(t)
+	b := p.b
+	if _, err := b.store.Holds.Release(ctx(t), id, "o", "over"); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	p.a.listens()
+	b.says(p.a.name, message.LeafApplied, message.Applied{Doc: "hold", Head: p.a.applied["hold"], Digest: p.a.digests["hold"], Nonce: p.a.nonce, Released: []string{id}})
+	b.lane()
+	if _, there := b.hold(id); there {
+		t.Fatal("the hold lies on")
+	}
+	p.z.begins()
+	p.z.hello()
+	p.listen()
+	held := off("n1")
+	held.Holds = []resource.HoldReport{{ID: id, Word: resource.HoldEnforced, EnforcedAt: b.now, Hold: &resource.ActiveHold{ID: id, HoldSpec: storetest.Hold("o", "k", "n1").Spec}}}
+	p.z.reports(held)
+	p.listen()
+	p.settle()
+	p.z.reports(held)
+	p.listen()
+	p.want("an older copy", "stands, stands")
+	for _, s := range p.z.syncs {
+		if s.Renew != "" {
+			t.Error("the copy is told to take a new incarnation")
+		}
+	}
+	if _, there := b.hold(id); there {
+		t.Error("a hold that was released is taken over from the copy")
+	}
+
+	b, m := modernSite(t)
+	m.run = "before"
+	m.connects()
+	was := m.incarnation
+	clearDocs := func() { clear(m.applied); clear(m.digests) }
+	b.place("o", "k", "n1")
+	b.pass()
+	m.listens()
+	clearDocs()
+	m.run, m.heard = "after", ""
+	m.begins()
+	m.deaf = true
+	m.hello()
+	for range 8 { // the agent has pauses between its Hellos
+		in := b.sent
+		b.sent = nil
+		for _, v := range in {
+			m.takes(v)
+		}
+		b.now = b.now.Add(time.Second)
+	}
+	if m.incarnation == was {
+		t.Error("a disk that was rolled back is not told so")
 	}
 }

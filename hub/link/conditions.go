@@ -133,7 +133,19 @@ func (c *Room) Runs(agent string) []resource.AgentRun {
 		return nil
 	}
 	runs := append([]resource.AgentRun(nil), copies.Runs...)
+	var last map[string]time.Time
+	c.contacts.with(agent, func(k *contact) {
+		last = map[string]time.Time{}
+		for _, r := range k.speakers.runs {
+			if r.Last.After(last[r.Run]) {
+				last[r.Run] = r.Last
+			}
+		}
+	})
 	for i := range runs {
+		if at := last[runs[i].Run]; at.After(runs[i].Last) {
+			runs[i].Last = at // what is kept is behind
+		}
 		runs[i].Kept = copies.Kept != nil && copies.Kept.Self != "" && runs[i].Self == copies.Kept.Self
 	}
 	return runs

@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"rackboot/hub/events"
 	"rackboot/hub/store"
@@ -80,6 +81,13 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
 	verdict := greet(guard, peer, gone, judged)
+	if verdict == verdictRenew || verdict == verdictMeet && peer == peerOther && disk == diskOwn {
+		var asked time.Time
+		c.contacts.with(name, func(k *contact) { asked = k.speakers.asked })
+		if c.cfg.Clock().Sub(asked) < answerWithin {
+			verdict = verdictAsk // it may be a copy: the one before is asked first
+		}
+	}
 	c.cfg.Logger.Debug("hello", "agent", name, "guard", guard, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
 	switch verdict {
 	case verdictAsk:

@@ -60,6 +60,9 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		defer c.cfg.Wake.SiteForServers()
 	}
 	var errs []error
+	if notAlone(c.cfg, name) {
+		news = nil // what the one says may have ended at the other: the next session tells all
+	}
 	for _, s := range news {
 		errs = append(errs, c.cfg.Heard.Told(ctx, a, s))
 	}

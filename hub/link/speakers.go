@@ -2,6 +2,7 @@ package link
 
 import (
 	"slices"
+	"time"
 
 	"rackboot/protocol/resource"
 )
@@ -11,6 +12,8 @@ type speakers struct {
 	present string                       // the last one
 	past    []string                     // those before it
 	runs    map[string]resource.AgentRun // by session, as its last Hello says
+	// asked is when a run that another took over from was asked whether it still speaks.
+	asked time.Time
 }
 
 // pastSessions bounds the sessions of an agent that are remembered as over.
@@ -84,6 +87,25 @@ func (s *speakers) speaks(session string, after bool) (who speaker, former strin
 	}
 	s.present = session
 	return who, former
+}
+
+// answerWithin is how long a run that another one took over from has to say that it still speaks, before
+// it is concluded from the other's disk that it was rolled back, or is another one.
+const answerWithin = 3 * time.Second
+
+// takesOver notes that a session took over from another, if that is of another run.
+func (s *speakers) takesOver(from string, now time.Time) {
+	if a, b := s.runs[from].Run, s.runs[s.present].Run; a != "" && b != "" && a != b {
+		s.asked = now
+	}
+}
+
+// heard notes when a session was heard.
+func (s *speakers) heard(session string, now time.Time) {
+	if r, there := s.runs[session]; there {
+		r.Last = now
+		s.runs[session] = r
+	}
 }
 
 // maxRuns bounds the sessions of an agent whose Hello is remembered.

@@ -60,7 +60,11 @@ func (c *sessions) counts(agent, session, nonce string) bool {
 	var who speaker
 	var former string
 	twins := notAlone(c.cfg, agent)
-	c.contacts.with(agent, func(k *contact) { ok, who, former = k.heeds(session, nonce, twins) })
+	c.contacts.with(agent, func(k *contact) {
+		if ok, who, former = k.heeds(session, nonce, twins); ok {
+			k.speakers.heard(k.nonces.now.session, c.cfg.Clock())
+		}
+	})
 	if err := c.turned(agent, who, former); err != nil {
 		c.cfg.Logger.Error("cannot record that the disk of an agent was copied", "agent", agent, "err", err)
 		return false // it is seen again
@@ -173,7 +177,10 @@ func (c *sessions) challenge(agent, former string) {
 	}
 	m := c.sender.word(former)
 	m.Again = true
-	c.contacts.with(agent, func(k *contact) { m.Nonce = k.nonces.give(former, l.Acked, c.sender.nonce) })
+	c.contacts.with(agent, func(k *contact) {
+		m.Nonce = k.nonces.give(former, l.Acked, c.sender.nonce)
+		k.speakers.takesOver(former, m.At)
+	})
 	c.sender.say(agent, m)
 }
 

@@ -50,7 +50,7 @@ type AgentRun struct {
 	Host        string   `json:"host,omitempty"`
 	Addresses   []string `json:"addresses,omitempty"`
 	Version     string   `json:"version,omitempty"`
-	// First and Last are when it was heard; Last within a minute.
+	// First and Last are when it was heard.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 	// Kept says that somebody said that it goes on.
