@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/agent/local"
 	"rackboot/integration/sim"
 	"rackboot/protocol/resource"
 )
@@ -64,8 +63,11 @@ func (s *Site) KeepAgent(ctx context.Context) (said string) {
 		return ""
 	}
 	out, _, code := run(ctx, nil, s.program("rackboot-agent"), "status", "--config", s.path("agent.yaml"), "-o", "json")
-	var st local.Status
-	if code != 0 || json.Unmarshal([]byte(out), &st) != nil || !slices.ContainsFunc(st.Conditions, func(c local.Condition) bool { return c.Code == resource.CondAgentCopied }) {
+	var st struct {
+		Run        string                    `json:"run"`
+		Conditions []resource.ConditionState `json:"conditions"`
+	}
+	if code != 0 || json.Unmarshal([]byte(out), &st) != nil || !slices.ContainsFunc(st.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondAgentCopied }) {
 		return ""
 	}
 	out, errs, code := s.Rackctl(ctx, "rack", "keep-agent", RackName, st.Run, "--reason", "the second one is gone")
