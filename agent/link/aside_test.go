@@ -216,3 +216,67 @@ func TestDiskAtAnotherPlace(t *testing.T) {
 	r.room.look()
 	r.want("without a hub for long", "alone")
 }
+
+// An agent that is killed at any point of it stands aside, goes on or is over, as it was told, once it is
+// started again and told again.
+func TestKilledWhileAside(t *testing.T) {
+	all := []string{"agent.aside.keep", "agent.aside.kept", "agent.aside.over", "agent.renew.begin", "agent.renew.part", "agent.renew.renewed"}
+	passed := map[string]bool{}
+	for _, point := range all {
+		for _, chosen := range []bool{true, false} {
+			db := statetest.NewMemory()
+			r := met(t, db, "a")
+			shared := r.incarnation()
+			word := message.Sync{At: r.now, Copied: &message.Copied{Incarnations: []string{shared}}}
+			runs := 0
+			// step does it, killed once at the point, until it is done.
+			step := func(do func(*rig)) {
+				r.dies = point
+				if r.lives(func() { do(r) }) {
+					return
+				}
+				passed[point] = true
+				point = "" // once
+				runs++
+				r = newRig(t, db, "again")
+				r.room.Connected(r)
+				do(r)
+			}
+			was := point
+			step(func(r *rig) { r.says(message.LeafSync, word) })
+			r.want(was+": told", "aside")
+			r.now = r.now.Add(time.Minute)
+			h := r.hellos()
+			if len(h) != 1 || h[0].Self == "" {
+				t.Fatalf("%s: it says %+v", was, h)
+			}
+			kept := message.Sync{At: r.now, Copied: &message.Copied{Incarnations: []string{shared}, Kept: &message.Kept{Self: "another", Incarnation: "chosen"}}}
+			if chosen {
+				kept.Copied.Kept.Self = h[0].Self
+			}
+			step(func(r *rig) { r.says(message.LeafSync, kept) })
+			if !chosen {
+				r.want(was+": not chosen", "ended")
+				newRig(t, db, "z").want(was+": not chosen, after a restart", "ended")
+				point = was
+				continue
+			}
+			step(func(r *rig) {
+				r.now = r.now.Add(time.Minute)
+				r.hellos()
+				r.answers(answer("n9"))
+			})
+			r.want(was+": answered", "alone")
+			if r.incarnation() != "chosen" {
+				t.Errorf("%s: incarnation %s", was, r.incarnation())
+			}
+			newRig(t, db, "z").want(was+": after a restart", "alone")
+			point = was
+		}
+	}
+	for _, point := range all {
+		if !passed[point] {
+			t.Errorf("%s is never passed", point)
+		}
+	}
+}

@@ -40,6 +40,24 @@ type rig struct {
 	guard bool
 	sent  []sentMessage
 	ids   int
+	dies  string // the crash point at which the process ends
+	at    []string
+}
+
+// killed is what ends a rig's process.
+type killed struct{}
+
+// lives runs do, and reports whether the process outlived it.
+func (r *rig) lives(do func()) (lives bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			if _, is := v.(killed); !is {
+				panic(v)
+			}
+		}
+	}()
+	do()
+	return true
 }
 
 type sentMessage struct {
@@ -70,7 +88,11 @@ func newRigAt(t *testing.T, db *statetest.Memory, run, place string) *rig {
 	r.own = wire.NewVerifier(signer.Public())
 	clock := func() time.Time { return r.now }
 	id := func() string { r.ids++; return fmt.Sprintf("%s-%d", run, r.ids) }
-	st, err := store.Open(store.Config{DB: db, NewID: id})
+	st, err := store.Open(store.Config{DB: db, NewID: id, Crash: func(point string) {
+		if r.at = append(r.at, point); point == r.dies {
+			panic(killed{})
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

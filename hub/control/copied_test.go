@@ -455,3 +455,27 @@ func TestOlderCopyIsNoRollback(t *testing.T) {
 		t.Error("a disk that was rolled back is not told so")
 	}
 }
+
+// A hub that dies as soon as it has written that there are two, or which goes on, says so when it is back.
+func TestCopiesKilled(t *testing.T) {
+	p, _ := twins(t)
+	b := p.b
+	p.z.begins()
+	p.z.hello()
+	b.dies("hub.copies.written", func() {
+		p.listen()
+		p.z.reports(off("n1"))
+		p.listen()
+	})
+	b.sent = nil
+	b.control.Link.Announce()
+	p.listen()
+	p.settle()
+	p.want("the hub died when it had seen two", "stands, stands")
+	b.dies("hub.copies.written", func() { _ = p.keep("aaaa") })
+	b.sent = nil
+	b.control.Link.Announce()
+	p.listen()
+	p.settle()
+	p.want("the hub died when it was told which goes on", "none, superseded")
+}

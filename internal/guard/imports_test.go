@@ -230,7 +230,7 @@ func layers() []layer {
 		{"integration/netns", nil, "network namespaces for tests"},
 		{"integration/powerlog", nil, "what simulated machines write of themselves; who reads it needs no product"},
 		{"integration/storm", belowCmd(), "composition of a storm: operators, faults, the table"},
-		{"integration/storm/rig", []string{"agent/local", "protocol", "protocol/resource", "protocol/api", "integration/powerlog", "integration/sim"}, "runs and damages a site of processes; it knows neither daemon but by its program"},
+		{"integration/storm/rig", []string{"protocol", "protocol/resource", "protocol/api", "integration/powerlog", "integration/sim"}, "runs and damages a site of processes; it knows neither daemon but by its program"},
 		{"integration/storm/judge", []string{"protocol", "protocol/resource", "integration/powerlog"}, "says what a storm broke: pure, and of the product it knows the words only"},
 		{"integration/packaging", nil, "tests of packages and images"},
 		{"integration/parallel", nil, "tests beside each other, for packages that wait more than they work"},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"rackboot/agent/local"
 	"rackboot/integration/sim"
 	"rackboot/protocol/resource"
 )
@@ -81,10 +80,16 @@ func (s *Site) Guards(ctx context.Context) bool {
 }
 
 // agentHas asks the agent on its own host how it is, and whether it has a condition.
-func (s *Site) agentHas(ctx context.Context, code resource.ConditionCode) (st local.Status, has bool) {
+func (s *Site) agentHas(ctx context.Context, code resource.ConditionCode) (st agentStatus, has bool) {
 	out, _, exit := run(ctx, nil, s.program("rackboot-agent"), "status", "--config", s.path("agent.yaml"), "-o", "json")
 	if exit != 0 || json.Unmarshal([]byte(out), &st) != nil {
-		return local.Status{}, false
+		return agentStatus{}, false
 	}
-	return st, slices.ContainsFunc(st.Conditions, func(c local.Condition) bool { return c.Code == code })
+	return st, slices.ContainsFunc(st.Conditions, func(c resource.ConditionState) bool { return c.Code == code })
+}
+
+// agentStatus is what is read here of what an agent says of itself.
+type agentStatus struct {
+	Run        string                    `json:"run"`
+	Conditions []resource.ConditionState `json:"conditions"`
 }
