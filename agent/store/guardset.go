@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"rackboot/agent/guard"
 	"rackboot/protocol/decide"
@@ -15,22 +14,6 @@ import (
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
-
-const keyTerm = "meta/term"
-
-// guarded says whether a key is of the guard set, or may be.
-func guarded(key string) bool {
-	switch key {
-	case keyIncarnation, keyTerm, keyFence, keyEnded, keyReplaced, keyRack:
-		return true
-	}
-	for _, prefix := range []string{docs, tombstoneKey(""), keyHolds, keyIntents, keyRecords, credentialsKey(""), accountKey("")} {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
-}
 
 // guardChange is what writes change of the guard set, as a transaction shows it that has them.
 func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, any bool, err error) {
@@ -49,7 +32,7 @@ func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, an
 			if c.Shared[w.key], err = guardRack(w.value); err != nil {
 				return c, false, err
 			}
-		case strings.HasPrefix(w.key, credentialsKey("")), strings.HasPrefix(w.key, accountKey("")):
+		case strings.HasPrefix(w.key, keySecrets), strings.HasPrefix(w.key, keyAccounts):
 			_, bmc, _ := strings.Cut(w.key, "/")
 			for name, s := range set.Servers {
 				servers[name] = servers[name] || s.BMC == bmc
@@ -123,10 +106,10 @@ func guardServer(t state.Txn, name string) (s guard.Server, err error) {
 			return s, err
 		}
 		s.BMC = in.BMC.Name
-		if s.Secret, _, err = get[json.RawMessage](t, credentialsKey(s.BMC)); err != nil {
+		if s.Secret, _, err = get[json.RawMessage](t, keySecrets+s.BMC); err != nil {
 			return s, err
 		}
-		if s.Account, _, err = get[json.RawMessage](t, accountKey(s.BMC)); err != nil {
+		if s.Account, _, err = get[json.RawMessage](t, keyAccounts+s.BMC); err != nil {
 			return s, err
 		}
 	}
@@ -164,7 +147,7 @@ func guardSet(t state.Txn) (set guard.Set, err error) {
 			}
 		}
 	}
-	if err := errors.Join(t.Scan(docs, share), t.Scan(tombstoneKey(""), share)); err != nil {
+	if err := errors.Join(t.Scan(keyDocuments, share), t.Scan(keyReleased, share)); err != nil {
 		return set, err
 	}
 	holds, err := scan[decide.Hold](t, keyHolds)
@@ -200,7 +183,7 @@ func Seed(set guard.Set) (map[string][]byte, error) {
 		pairs[key] = v
 	}
 	for name, s := range set.Servers {
-		for key, v := range map[string][]byte{keyIntents + name: s.Intent, keyRecords + name: s.Record, credentialsKey(s.BMC): s.Secret, accountKey(s.BMC): s.Account} {
+		for key, v := range map[string][]byte{keyIntents + name: s.Intent, keyRecords + name: s.Record, keySecrets + s.BMC: s.Secret, keyAccounts + s.BMC: s.Account} {
 			if len(v) > 0 {
 				pairs[key] = v
 			}
@@ -228,7 +211,7 @@ func adopt(t state.Txn, g Guard, events *Events) (adopted []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			_, released, err := get[tombstone](t, tombstoneKey(h.ID))
+			_, released, err := get[tombstone](t, keyReleased+h.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -248,34 +231,4 @@ func adopt(t state.Txn, g Guard, events *Events) (adopted []string, err error) {
 		}
 	}
 	return adopted, nil
-}
-
-// Coming are holds of a server that are guarded and could not be recorded.
-func (s *Servers) Coming(server string) (holds []decide.Hold) {
-	if s.disk.guard == nil {
-		return nil
-	}
-	for _, raw := range s.disk.guard.Coming(server) {
-		if h, err := decode[decide.Hold](keyHolds+server, raw); err == nil {
-			holds = append(holds, h)
-		}
-	}
-	return holds
-}
-
-// Return is what is recorded first when a guard mode is over: that it was, and the holds that
-// came in it. held are the servers of those.
-func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
-	happened := []resource.Event{{At: m.Since, Code: resource.EventGuardMode, Message: "began: " + m.Cause}}
-	if m.Accepted != "" {
-		happened = append(happened, resource.Event{At: now, Code: resource.EventLossAccepted, Message: m.Accepted})
-	}
-	happened = append(happened, resource.Event{At: now, Code: resource.EventGuardMode, Message: "over after " + now.Sub(m.Since).Round(time.Second).String()})
-	err = s.disk.update(func(t state.Txn) (err error) {
-		if held, err = adopt(t, s.disk.guard, s.Events); err != nil {
-			return err
-		}
-		return s.Events.appendAll(t, happened)
-	})
-	return held, err
 }

@@ -11,8 +11,6 @@ import (
 	"rackboot/state"
 )
 
-const keyIncarnation = "meta/incarnation"
-
 // incarnation reads the database's identity.
 func incarnation(t state.Txn) (string, error) {
 	v, err := t.Get(keyIncarnation)

@@ -11,12 +11,6 @@ import (
 // Term is whom this agent follows, and until when it serves the rack.
 type Term struct{ disk *disk }
 
-const (
-	keyFence = "meta/fence"
-	// keyEnded is where the hub's word is kept that the agent's term is over.
-	keyEnded = "meta/ended"
-)
-
 // Fence is the highest that was followed.
 func (term *Term) Fence() (f message.Fence, err error) {
 	err = term.disk.db.View(func(t state.Txn) error {

@@ -1,48 +1,10 @@
 package decide
 
 import (
-	"maps"
-	"slices"
 	"time"
 
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
-
-// Overlay is what was seen and done of a server in guard mode, while nothing can be recorded. It
-// is in memory only, and folded into the record first when there is a store again.
-type Overlay struct {
-	// Began is when the guard mode began.
-	Began time.Time
-	// Ran is the first read that showed the held server running; nil if none did.
-	Ran *protocol.Observation
-	// Since is when it was read running first, or first after it was read Off; Forced when
-	// ForceOff was last sent; Off when it was last read Off.
-	Since, Forced, Off time.Time
-	// Tries is how often ForceOff was sent since it was read Off, Sent how often in all.
-	Tries, Sent int
-	// Read is when the last read that gave a power state ended; Unread is the longest time without.
-	Read   time.Time
-	Unread time.Duration
-}
-
-// saw counts a read.
-func (o Overlay) saw(now time.Time, read *protocol.Observation) Overlay {
-	last := o.Read
-	if last.IsZero() {
-		last = o.Began
-	}
-	if !last.IsZero() {
-		o.Unread = max(o.Unread, now.Sub(last))
-	}
-	if read != nil && (read.Power == protocol.PowerOff || runsNow(read.Power)) {
-		o.Read = read.ReadAt
-	}
-	if read != nil && read.Power == protocol.PowerOff {
-		o.Since, o.Off, o.Tries = time.Time{}, now, 0
-	}
-	return o
-}
 
 // Unrecorded is what is done with a server whose step could not be put on disk.
 type Unrecorded struct {
@@ -137,16 +99,6 @@ func StopUnrecorded(now time.Time, ours bool, s Snapshot, was Overlay) Unrecorde
 	return out
 }
 
-// runsNow says whether a server runs, as far as its BMC says.
-func runsNow(power protocol.PowerState) bool {
-	switch power {
-	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
-		return true
-	case protocol.PowerOff, protocol.PowerUnknown, protocol.PowerUnreachable:
-	}
-	return false
-}
-
 // spellTimeOf says whether it is time, and when it will be.
 func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, o Overlay) (t spellTime, at time.Time) {
 	mode, soft := holdsMode(s.Holds, violated, s.Settings.SoftTimeout)
@@ -167,33 +119,4 @@ func spellTimeOf(now time.Time, s Snapshot, stop Stop, violated bool, o Overlay)
 		return spellSoft, end
 	}
 	return spellDue, time.Time{}
-}
-
-// overlays folds what happened in guard mode.
-type overlays struct {
-	d *draft
-	s *Snapshot
-}
-
-// fold puts it into the record. What was proved before is void: nobody watched the server who
-// could have written down that it ran.
-func (ov overlays) fold(o Overlay) {
-	if o.Ran != nil {
-		all := ov.d.holds
-		ov.d.holds = slices.DeleteFunc(slices.Clone(all), func(h Hold) bool { return h.EnforcedAt.After(o.Ran.StartedAt) }) // it came later
-		sightings(ov).observe(*o.Ran)
-		ov.d.holds = all
-	}
-	proofs(ov).unrecorded()
-	if !o.Forced.IsZero() {
-		stops(ov).unrecorded(o)
-	}
-}
-
-// unrecorded takes all proofs back.
-func (pf proofs) unrecorded() {
-	pf.parted()
-	for _, id := range slices.Sorted(maps.Keys(pf.d.rec.Holds.Receipts)) {
-		pf.void(id, voidGuard, "the agent was in guard mode, and could not record what it read")
-	}
 }
