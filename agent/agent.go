@@ -21,7 +21,6 @@ import (
 	"rackboot/agent/local"
 	"rackboot/agent/reports"
 	"rackboot/agent/server"
-	"rackboot/agent/store"
 	"rackboot/agent/stream"
 	"rackboot/agent/trace"
 	"rackboot/agent/trial"
@@ -32,9 +31,7 @@ import (
 type Agent struct {
 	cfg   Config
 	log   *slog.Logger
-	store *store.Store
-
-	guarding *guarding
+	store *guarded
 
 	files   *files.Room
 	boot    *boot.Room
@@ -77,14 +74,13 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.guarding = guards
-	st := guards.store
-	a.store, a.ages = st, &ages{cfg.Clock, st.Servers, started, run}
+	st := guards.Store
+	a.store, a.ages = guards, &ages{cfg.Clock, st.Servers, started, run}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.accounts = account.New(account.Config{Store: st.Accounts, Local: cfg.Credentials, Secrets: cfg.Secrets})
-	a.guarding.begin(a)
+	a.store.begin(a)
 	denied := account.NewDenials()
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
@@ -138,7 +134,7 @@ func New(cfg Config) (*Agent, error) {
 // Run serves until ctx ends. Listeners are open when ready is called.
 func (a *Agent) Run(ctx context.Context, ready func()) error {
 	socket, err := a.openSocket()
-	if err != nil && !a.guarding.guard.Frozen() {
+	if err != nil && !a.store.guard.Frozen() {
 		return err
 	}
 	if err != nil { // to guard without a socket is better than not to guard
@@ -154,7 +150,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	group.Go(func() error { return open.Run(ctx) })
 	group.Go(func() error { return a.boot.Run(ctx) })
 	group.Go(func() error { return a.serveSocket(ctx, socket) })
-	group.Go(func() error { return a.guarding.run(ctx) })
+	group.Go(func() error { return a.store.run(ctx) })
 	group.Go(func() error {
 		a.files.Run(ctx)
 		return nil

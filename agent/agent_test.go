@@ -30,10 +30,10 @@ func tracing(t testing.TB, db state.Store) (*Agent, *wall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.store, a.ages = st, &ages{w.read, st.Servers, w.now, ""}
+	a.ages = &ages{w.read, st.Servers, w.now, ""}
 	a.reports = reports.New(reports.Config{Every: 15 * time.Second, Clock: w.read, Registerer: prometheus.NewRegistry()})
 	a.met = newMetrics(prometheus.NewRegistry(), a.reports, a.ages, func() bool { return false })
-	a.guarding = &guarding{guard: guard.Open(guard.Config{Agent: "a1", Clock: w.read})}
+	a.store = &guarded{Store: st, guard: guard.Open(guard.Config{Agent: "a1", Clock: w.read})}
 	a.traces = trace.New(trace.Config{Agent: "a1", Store: st.Traces, Servers: a.reports, Clock: w.read, Logger: a.log, Registerer: prometheus.NewRegistry()})
 	return a, w
 }

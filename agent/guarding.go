@@ -23,12 +23,13 @@ const guardTry = time.Second
 // brokenAfter is how many tries in a row show that the store does not heal by itself.
 const brokenAfter = 3
 
-// guarding is the agent's guard mode: it begins with a store that fails, and is left by a write.
-type guarding struct {
+// guarded is the agent's store with its guard mode, which begins when the store fails, and is left
+// by a write.
+type guarded struct {
+	*store.Store
 	guard   *guard.Guard
 	owned   bool // whoever made the guard opens the store anew
 	clock   state.Clock
-	store   *store.Store
 	reports *reports.Room
 	agent   *Agent
 	begun   chan struct{}
@@ -36,13 +37,13 @@ type guarding struct {
 
 // openGuard opens the agent's store, watched by its guard. A guard mode that an earlier store
 // has begun is over when this one took what is to be recorded first.
-func openGuard(cfg Config, newID func() string) (g *guarding, err error) {
-	g = &guarding{guard: cfg.Guard, owned: cfg.Guard != nil, clock: cfg.Clock, begun: make(chan struct{}, 1)}
+func openGuard(cfg Config, newID func() string) (g *guarded, err error) {
+	g = &guarded{guard: cfg.Guard, owned: cfg.Guard != nil, clock: cfg.Clock, begun: make(chan struct{}, 1)}
 	if g.guard == nil {
 		g.guard = guard.Open(guard.Config{Agent: cfg.Agent, Clock: cfg.Clock, Logger: cfg.Logger})
 	}
 	open := func() error {
-		g.store, err = store.Open(store.Config{
+		g.Store, err = store.Open(store.Config{
 			DB: g.guard.Store(cfg.DB), Guard: g.guard, NewID: newID, Crash: cfg.Crash, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 },
 		})
 		return err
@@ -54,13 +55,13 @@ func openGuard(cfg Config, newID func() string) (g *guarding, err error) {
 		if err := open(); err != nil {
 			return err
 		}
-		_, err := g.store.Return(m, g.clock())
+		_, err := g.Return(m, g.clock())
 		return err
 	})
 }
 
 // begin has the agent told of guard modes from now on.
-func (g *guarding) begin(a *Agent) {
+func (g *guarded) begin(a *Agent) {
 	g.agent, g.reports = a, a.reports
 	g.guard.Notify(g.changed)
 	if g.guard.On() {
@@ -69,7 +70,7 @@ func (g *guarding) begin(a *Agent) {
 }
 
 // changed says that guard mode is, and that nothing is proved: at once, and of all servers.
-func (g *guarding) changed() {
+func (g *guarded) changed() {
 	m, on := g.guard.Mode()
 	if !on {
 		return
@@ -87,14 +88,14 @@ func (g *guarding) changed() {
 }
 
 // recorded clears what was said of the store: something was written.
-func (g *guarding) recorded() {
+func (g *guarded) recorded() {
 	if !g.guard.On() {
 		g.reports.Clear(resource.CondGuardMode)
 	}
 }
 
 // run leaves guard mode when the store can be written again, until ctx ends.
-func (g *guarding) run(ctx context.Context) error {
+func (g *guarded) run(ctx context.Context) error {
 	for {
 		g.sayVolatile()
 		select {
@@ -115,7 +116,7 @@ func (g *guarding) run(ctx context.Context) error {
 }
 
 // leave returns when guard mode is over, or ctx.
-func (g *guarding) leave(ctx context.Context) error {
+func (g *guarded) leave(ctx context.Context) error {
 	for failed := 0; ; {
 		m, on := g.guard.Mode()
 		if !on || m.Frozen { // who has frozen it opens another
@@ -123,7 +124,7 @@ func (g *guarding) leave(ctx context.Context) error {
 		}
 		var held []string
 		err := g.guard.Attempt(func(m guard.Mode) (err error) {
-			held, err = g.store.Return(m, g.clock())
+			held, err = g.Return(m, g.clock())
 			return err
 		})
 		if err == nil {
@@ -142,7 +143,7 @@ func (g *guarding) leave(ctx context.Context) error {
 }
 
 // over goes on as ever. held are servers with holds that came meanwhile.
-func (g *guarding) over(held []string) error {
+func (g *guarded) over(held []string) error {
 	g.reports.Prove()
 	g.reports.Clear(resource.CondGuardMode)
 	err := g.agent.index.read()
@@ -156,7 +157,7 @@ func (g *guarding) over(held []string) error {
 }
 
 // sayVolatile says whether the guard set would survive the process.
-func (g *guarding) sayVolatile() {
+func (g *guarded) sayVolatile() {
 	if why := g.guard.Volatile(); why != "" {
 		g.reports.Raise(resource.CondGuardSetVolatile, why)
 	} else {
@@ -182,7 +183,7 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // Guarding reports whether the agent is in guard mode.
-func (a *Agent) Guarding() bool { return a.guarding.guard.On() }
+func (a *Agent) Guarding() bool { return a.store.guard.On() }
 
 // Head says what the agent's store has, and Anchor also by which names.
 func (a *Agent) Head() store.Head { return a.store.Head() }

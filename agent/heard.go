@@ -23,7 +23,7 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 		return protocol.Errorf(protocol.CodeDenied, "apply holds", "the document is for agent %s", d.Agent)
 	}
 	approved, err := a.takeApprovals(d, leaf)
-	if err != nil && !a.guarding.guard.On() { // else the holds are guarded all the same
+	if err != nil && !a.store.guard.On() { // else the holds are guarded all the same
 		return a.reports.StoreTrouble(err)
 	}
 	if len(approved) > 0 {
@@ -31,13 +31,13 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 	}
 	changed, released, err := a.store.Documents.ApplyHolds(a.cfg.Clock(), d, digest)
 	if err != nil {
-		a.loops.WakeAll(a.guarding.guard.Newcomers())
+		a.loops.WakeAll(a.store.guard.Newcomers())
 		return a.reports.StoreTrouble(err)
 	}
 	if err := a.index.hold(changed); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
-	a.guarding.recorded()
+	a.store.recorded()
 	if a.link.InForce(leaf, d.Head, d.IssuedAt) {
 		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}
@@ -61,7 +61,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	if err = errors.Join(err, a.index.read()); err != nil {
 		return a.reports.StoreTrouble(err)
 	}
-	a.guarding.recorded()
+	a.store.recorded()
 	if a.link.InForce(leaf, d.Head, d.IssuedAt) {
 		defer a.loops.LookAtAll() // the hub's time counts from here on
 	}

@@ -84,7 +84,7 @@ func (d desk) Status() (local.Status, error) {
 			s.Stale++
 		}
 	}
-	if m, on := a.guarding.guard.Mode(); on {
+	if m, on := a.store.guard.Mode(); on {
 		s.Guard = &local.Guard{Since: m.Since, Cause: m.Cause, Frozen: m.Frozen}
 	}
 	hub := a.link.Standing()
@@ -140,7 +140,7 @@ func (d desk) Server(name string) (local.Server, error) {
 	for _, e := range v.Released {
 		s.Holds = append(s.Holds, ended(e))
 	}
-	if o, owed := d.agent.guarding.guard.Overlay(name); owed {
+	if o, owed := d.agent.store.guard.Overlay(name); owed {
 		g := &local.Guarded{Since: o.Began, Forced: when(o.Forced), Times: o.Sent, ReadAt: when(o.Read), Unread: protocol.Duration(o.Unread)}
 		if o.Ran != nil {
 			g.RanAt = when(o.Ran.ReadAt)
@@ -166,7 +166,7 @@ func (a *Agent) holdOf(h decide.Hold, rec decide.Record, r resource.ServerReport
 	if out.State, out.Stale = aged(out.State, stale), stale; !r.Observation.StartedAt.IsZero() {
 		out.ReadAt = when(a.cfg.Clock().Add(-age))
 	}
-	_, owed := a.guarding.guard.Overlay(h.Server)
+	_, owed := a.store.guard.Overlay(h.Server)
 	withdrawn := owed || out.State == resource.StateViolated // maybe by what is not on disk yet
 	rec = decide.InRun(rec, a.ages.run)
 	if rc, ok := rec.Holds.Receipts[h.ID]; ok && !withdrawn {
@@ -204,7 +204,7 @@ func (d desk) Holds() ([]local.Hold, error) {
 		}
 		all = append(all, out)
 	}
-	for _, name := range d.agent.guarding.guard.Newcomers() {
+	for _, name := range d.agent.store.guard.Newcomers() {
 		for _, h := range d.agent.store.Servers.Coming(name) {
 			all = append(all, coming(h))
 		}
@@ -259,7 +259,7 @@ func (d desk) comes(h resource.ActiveHold) (resource.ActiveHold, error) {
 		return h, nil
 	}
 	n := 0
-	for _, name := range d.agent.guarding.guard.Newcomers() {
+	for _, name := range d.agent.store.guard.Newcomers() {
 		for _, c := range d.agent.store.Servers.Coming(name) {
 			if n++; c.Server == h.Server && c.Owner == h.Owner && c.Key == h.Key {
 				h.ID = c.ID
@@ -330,7 +330,7 @@ func (d desk) changed(server string) {
 		d.agent.log.Error("cannot read what is on disk", "server", server, "err", err)
 		_ = d.agent.reports.StoreTrouble(err) // raises a condition
 	} else {
-		d.agent.guarding.recorded()
+		d.agent.store.recorded()
 	}
 	d.agent.lookAt([]string{server})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rackboot/agent/store"
+	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -42,6 +43,10 @@ func newAsides(cfg Config) (*asides, error) {
 	if moved {
 		cfg.Logger.Warn("the agent's disk is at another place than before; nothing is done but what holds want until the hub has answered", "atMost", arriveBlind)
 		a.until = cfg.Clock().Add(arriveBlind)
+	}
+	if protocol.CodeOf(err) == protocol.CodeUnavailable { // guard mode, in which nothing is done anyway
+		cfg.Logger.Warn("where the agent's disk is could not be noted", "err", err)
+		err = nil
 	}
 	return a, err
 }

@@ -14,6 +14,8 @@ type AccountChange struct {
 	Reason string              `json:"reason,omitempty"`
 }
 
+func accountKey(bmc string) string { return keyAccounts + bmc }
+
 // Accounts are those of BMCs.
 type Accounts struct{ disk *disk }
 

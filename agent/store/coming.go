@@ -2,9 +2,7 @@ package store
 
 import (
 	"fmt"
-	"time"
 
-	"rackboot/agent/guard"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
 	"rackboot/state"
@@ -24,7 +22,7 @@ func adopt(t state.Txn, g Guard, events *Events) (adopted []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			_, released, err := get[tombstone](t, tombstoneKey(h.ID))
+			_, released, err := get[tombstone](t, keyReleased+h.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -44,34 +42,4 @@ func adopt(t state.Txn, g Guard, events *Events) (adopted []string, err error) {
 		}
 	}
 	return adopted, nil
-}
-
-// Coming are holds of a server that are guarded and could not be recorded.
-func (s *Servers) Coming(server string) (holds []decide.Hold) {
-	if s.disk.guard == nil {
-		return nil
-	}
-	for _, raw := range s.disk.guard.Coming(server) {
-		if h, err := decode[decide.Hold](keyHolds+server, raw); err == nil {
-			holds = append(holds, h)
-		}
-	}
-	return holds
-}
-
-// Return is what is recorded first when a guard mode is over: that it was, and the holds that
-// came in it. held are the servers of those.
-func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
-	happened := []resource.Event{{At: m.Since, Code: resource.EventGuardMode, Message: "began: " + m.Cause}}
-	if m.Accepted != "" {
-		happened = append(happened, resource.Event{At: now, Code: resource.EventLossAccepted, Message: m.Accepted})
-	}
-	happened = append(happened, resource.Event{At: now, Code: resource.EventGuardMode, Message: "over after " + now.Sub(m.Since).Round(time.Second).String()})
-	err = s.disk.update(func(t state.Txn) (err error) {
-		if held, err = adopt(t, s.disk.guard, s.Events); err != nil {
-			return err
-		}
-		return s.Events.appendAll(t, happened)
-	})
-	return held, err
 }

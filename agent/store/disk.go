@@ -27,8 +27,10 @@ type Guard interface {
 
 // disk is the database with its mirror, which follows what is written by update.
 type disk struct {
-	db        state.Store
-	guard     Guard // nil without a guard set
+	db    state.Store
+	guard Guard // nil without a guard set
+	// guards is what writes of a transaction change of it; false if nothing.
+	guards    func(t state.Txn, set guard.Set, writes []write) (c guard.Change, any bool, err error)
 	crash     state.Crasher
 	partBytes int // of one transaction
 	// write is held by the one who writes, from the first transaction to the last.
@@ -59,7 +61,7 @@ func (disk *disk) commit(fn func(state.Txn) error) error {
 		}
 		if err == nil && disk.guard != nil && len(w.changes) > 0 {
 			set, _ := disk.guard.Set()
-			if change, changes, err = guardChange(t, set, w.changes); changes && err == nil {
+			if change, changes, err = disk.guards(t, set, w.changes); changes && err == nil {
 				disk.guard.Ahead(change)
 			}
 		}

@@ -26,6 +26,12 @@ type mark struct {
 // force.
 var ErrOlder = errors.New("is older than what is in force")
 
+// docs are the keys of the marks. A mark is written after everything that its document
+// says: a document that a crash has cut short is not in force, comes again, and is applied
+// over what is there of it. None of that is wrong alone: a hold that lies already, a server
+// that has its new intent before others have.
+const docs = keyDocuments
+
 // Documents are the hub's, and what they say.
 type Documents struct {
 	disk      *disk

@@ -13,20 +13,6 @@ import (
 	"rackboot/state"
 )
 
-// guarded says whether a key is of the guard set, or may be.
-func guarded(key string) bool {
-	switch key {
-	case keyIncarnation, keyTerm, keyFence, keyEnded, keyReplaced, keyRack:
-		return true
-	}
-	for _, prefix := range []string{docs, tombstoneKey(""), keyHolds, keyIntents, keyRecords, credentialsKey(""), accountKey("")} {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // guardChange is what writes change of the guard set, as a transaction shows it that has them.
 func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, any bool, err error) {
 	c = guard.Change{Shared: map[string]json.RawMessage{}, Servers: map[string]guard.Server{}, Gone: map[string]bool{}}
@@ -44,7 +30,7 @@ func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, an
 			if c.Shared[w.key], err = guardRack(w.value); err != nil {
 				return c, false, err
 			}
-		case strings.HasPrefix(w.key, credentialsKey("")), strings.HasPrefix(w.key, accountKey("")):
+		case strings.HasPrefix(w.key, keySecrets), strings.HasPrefix(w.key, keyAccounts):
 			_, bmc, _ := strings.Cut(w.key, "/")
 			for name, s := range set.Servers {
 				servers[name] = servers[name] || s.BMC == bmc
@@ -52,7 +38,7 @@ func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, an
 		case strings.HasPrefix(w.key, keyIntents), strings.HasPrefix(w.key, keyRecords), !guarded(w.key):
 		default:
 			c.Shared[w.key] = w.value
-			c.AtOnce = c.AtOnce || w.key == keyEnded || w.key == keyReplaced
+			c.AtOnce = c.AtOnce || w.key == keyEnded || w.key == keyReplaced || w.key == keyAside
 		}
 	}
 	for name, is := range servers {
@@ -118,10 +104,10 @@ func guardServer(t state.Txn, name string) (s guard.Server, err error) {
 			return s, err
 		}
 		s.BMC = in.BMC.Name
-		if s.Secret, _, err = get[json.RawMessage](t, credentialsKey(s.BMC)); err != nil {
+		if s.Secret, _, err = get[json.RawMessage](t, keySecrets+s.BMC); err != nil {
 			return s, err
 		}
-		if s.Account, _, err = get[json.RawMessage](t, accountKey(s.BMC)); err != nil {
+		if s.Account, _, err = get[json.RawMessage](t, keyAccounts+s.BMC); err != nil {
 			return s, err
 		}
 	}
@@ -148,7 +134,7 @@ func guardSet(t state.Txn) (set guard.Set, err error) {
 		set.Shared[key] = raw
 		return err
 	}
-	for _, key := range []string{keyTerm, keyFence, keyEnded, keyReplaced, keyRack} {
+	for _, key := range []string{keyTerm, keyFence, keyEnded, keyReplaced, keyAside, keyPlace, keyRack} {
 		raw, found, err := get[json.RawMessage](t, key)
 		if err != nil {
 			return set, err
@@ -159,7 +145,7 @@ func guardSet(t state.Txn) (set guard.Set, err error) {
 			}
 		}
 	}
-	if err := errors.Join(t.Scan(docs, share), t.Scan(tombstoneKey(""), share)); err != nil {
+	if err := errors.Join(t.Scan(keyDocuments, share), t.Scan(keyReleased, share)); err != nil {
 		return set, err
 	}
 	holds, err := scan[decide.Hold](t, keyHolds)

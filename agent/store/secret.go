@@ -18,6 +18,8 @@ type Credentials struct {
 	Box     []byte `json:"box"`
 }
 
+func credentialsKey(bmc string) string { return keySecrets + bmc }
+
 // Credentials are those kept for a BMC; not_found if there are none.
 func (a *Accounts) Credentials(bmc string) (c Credentials, err error) {
 	found := false

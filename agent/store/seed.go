@@ -26,7 +26,7 @@ func Seed(set guard.Set) (map[string][]byte, error) {
 		pairs[key] = v
 	}
 	for name, s := range set.Servers {
-		for key, v := range map[string][]byte{keyIntents + name: s.Intent, keyRecords + name: s.Record, credentialsKey(s.BMC): s.Secret, accountKey(s.BMC): s.Account} {
+		for key, v := range map[string][]byte{keyIntents + name: s.Intent, keyRecords + name: s.Record, keySecrets + s.BMC: s.Secret, keyAccounts + s.BMC: s.Account} {
 			if len(v) > 0 {
 				pairs[key] = v
 			}

@@ -157,3 +157,16 @@ func (s *Servers) Held(server string) (held bool, err error) {
 	})
 	return held, err
 }
+
+// Coming are holds of a server that are guarded and could not be recorded.
+func (s *Servers) Coming(server string) (holds []decide.Hold) {
+	if s.disk.guard == nil {
+		return nil
+	}
+	for _, raw := range s.disk.guard.Coming(server) {
+		if h, err := decode[decide.Hold](keyHolds+server, raw); err == nil {
+			holds = append(holds, h)
+		}
+	}
+	return holds
+}

@@ -1,7 +1,11 @@
 package store
 
 import (
+	"time"
+
+	"rackboot/agent/guard"
 	"rackboot/netboot"
+	"rackboot/protocol/resource"
 	"rackboot/state"
 )
 
@@ -48,7 +52,7 @@ func Open(cfg Config) (*Store, error) {
 }
 
 func openInParts(cfg Config, bytes int) (*Store, error) {
-	d := &disk{db: cfg.DB, guard: cfg.Guard, crash: cfg.Crash, partBytes: bytes}
+	d := &disk{db: cfg.DB, guard: cfg.Guard, guards: guardChange, crash: cfg.Crash, partBytes: bytes}
 	events := &Events{disk: d, most: maxEvents}
 	if err := begin(d, events, cfg.NewID); err != nil {
 		return nil, failing("open the agent's store", err)
@@ -75,4 +79,21 @@ func openInParts(cfg Config, bytes int) (*Store, error) {
 		Leases6:   newLeases6(d),
 		disk:      d,
 	}, nil
+}
+
+// Return is what is recorded first when a guard mode is over: that it was, and the holds that
+// came in it. held are the servers of those.
+func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
+	happened := []resource.Event{{At: m.Since, Code: resource.EventGuardMode, Message: "began: " + m.Cause}}
+	if m.Accepted != "" {
+		happened = append(happened, resource.Event{At: now, Code: resource.EventLossAccepted, Message: m.Accepted})
+	}
+	happened = append(happened, resource.Event{At: now, Code: resource.EventGuardMode, Message: "over after " + now.Sub(m.Since).Round(time.Second).String()})
+	err = s.disk.update(func(t state.Txn) (err error) {
+		if held, err = adopt(t, s.disk.guard, s.Events); err != nil {
+			return err
+		}
+		return s.Events.appendAll(t, happened)
+	})
+	return held, err
 }

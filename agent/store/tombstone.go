@@ -28,6 +28,8 @@ const adoptWithin = time.Hour
 // is away nothing else ends them; the oldest go first.
 const maxUnnamed = 256
 
+func tombstoneKey(id string) string { return keyReleased + id }
+
 // release ends a hold at the agent, in the caller's transaction: the hold goes,
 // and a tombstone stays. One that does not lie any more is left as it is.
 func (l *Local) release(t state.Txn, now time.Time, h decide.Hold, by, reason string) error {
