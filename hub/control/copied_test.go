@@ -450,6 +450,7 @@ func TestOlderCopyIsNoRollback(t *testing.T) {
 			m.takes(v)
 		}
 		b.now = b.now.Add(time.Second)
+		b.control.tick()
 	}
 	if m.incarnation == was {
 		t.Error("a disk that was rolled back is not told so")

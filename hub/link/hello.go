@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"rackboot/hub/events"
 	"rackboot/hub/store"
@@ -82,10 +81,10 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	}
 	verdict := greet(guard, peer, gone, judged)
 	if verdict == verdictRenew || verdict == verdictMeet && peer == peerOther && disk == diskOwn {
-		var asked time.Time
-		c.contacts.with(name, func(k *contact) { asked = k.speakers.asked })
-		if c.cfg.Clock().Sub(asked) < answerWithin {
-			verdict = verdictAsk // it may be a copy: the one before is asked first
+		waits := false
+		c.contacts.with(name, func(k *contact) { waits = k.speakers.defers(m.Session, c.cfg.Clock()) })
+		if waits {
+			return nil // it may be a copy: the one before is asked first, and then this one again
 		}
 	}
 	c.cfg.Logger.Debug("hello", "agent", name, "guard", guard, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)

@@ -14,6 +14,8 @@ type speakers struct {
 	runs    map[string]resource.AgentRun // by session, as its last Hello says
 	// asked is when a run that another took over from was asked whether it still speaks.
 	asked time.Time
+	// waits is the session whose Hello waits for that; empty is none.
+	waits string
 }
 
 // pastSessions bounds the sessions of an agent that are remembered as over.
@@ -91,13 +93,30 @@ func (s *speakers) speaks(session string, after bool) (who speaker, former strin
 
 // answerWithin is how long a run that another one took over from has to say that it still speaks, before
 // it is concluded from the other's disk that it was rolled back, or is another one.
-const answerWithin = 3 * time.Second
+const answerWithin = 2 * time.Second
 
 // takesOver notes that a session took over from another, if that is of another run.
 func (s *speakers) takesOver(from string, now time.Time) {
 	if a, b := s.runs[from].Run, s.runs[s.present].Run; a != "" && b != "" && a != b {
 		s.asked = now
 	}
+}
+
+// defers has the Hello of a session wait, if a run was asked a moment ago.
+func (s *speakers) defers(session string, now time.Time) bool {
+	if now.Sub(s.asked) >= answerWithin {
+		return false
+	}
+	s.waits = session
+	return true
+}
+
+// over is the session whose Hello has waited long enough; empty is none.
+func (s *speakers) over(now time.Time) (session string) {
+	if s.waits != "" && now.Sub(s.asked) >= answerWithin {
+		session, s.waits = s.waits, ""
+	}
+	return session
 }
 
 // heard notes when a session was heard.

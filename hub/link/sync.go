@@ -95,20 +95,25 @@ func (c *sessions) syncs(now time.Time) {
 			continue
 		}
 		var session slot
-		due, silent, guards := false, false, false
+		due, silent, guards, waited := false, false, false, ""
 		c.contacts.with(agent, func(k *contact) {
+			waited = k.speakers.over(now)
 			session, silent, guards = k.nonces.now, k.progress.stage == stageSilent, k.guarding.known()
 			guards = guards || notAlone(c.cfg, agent)
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
 			}
 		})
-		if !due {
+		if !due && waited == "" {
 			continue
 		}
 		l, err := c.cfg.Store.Ledgers.Peek(agent)
 		if err != nil {
 			c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
+			continue
+		}
+		if waited != "" {
+			c.ask(agent, waited, l, "")
 			continue
 		}
 		if silent && !guards {
