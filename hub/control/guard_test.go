@@ -17,7 +17,7 @@ func (b *bench) fencedBy(m *modern, id, server string) resource.ServerReport {
 	r := off(server)
 	r.Holds = []resource.HoldReport{{
 		ID: id, Word: resource.HoldFenced, State: resource.StateFenced, EnforcedAt: b.now,
-		Receipt: seal(b.t, key(m.name), wire.FactReceipt, resource.Receipt{HoldID: id, Server: server, Agent: m.name, StoppedSince: b.now, ConfirmedAt: b.now}),
+		Receipt: seal(b.t, key(m.name), wire.FactReceipt, resource.Receipt{HoldID: id, Server: server, Agent: m.name, Run: m.run, StoppedSince: b.now, ConfirmedAt: b.now}),
 	}}
 	return r
 }
