@@ -159,11 +159,12 @@ func TestBootURIEnds(t *testing.T) {
 		}, resource.AttemptWithdrawn},
 		"the agent is restarted, and the claim has gone": {func(b *bench, _ *agent.Agent, stop func()) {
 			stop()
-			b.ahead.Add(int64(time.Minute)) // an On that it cannot have seen the end of
 			in := &b.intents[0]
 			in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
 			a, _ := b.start(nil)
 			b.send(a)
+			b.until("a read", 0, func(r resource.ServerReport) bool { return r.Observation.Power == protocol.PowerOff })
+			b.ahead.Add(int64(onWait))
 			b.until("released", 0, func(r resource.ServerReport) bool { return r.Released })
 		}, ""},
 		"the BMC refuses to power on": {func(b *bench, _ *agent.Agent, _ func()) {

@@ -349,9 +349,9 @@ func crash(t *testing.T, child statetest.Child, flow crashFlow, point string, n 
 	}
 }
 
-// lateOn is how long nothing is proved after an On of which the agent that died cannot
-// have seen what became of it.
-const lateOn = 30 * time.Second
+// onWait is longer than anything is waited for after an On of which the agent that died cannot
+// have seen the end.
+const onWait = 3 * time.Minute
 
 // patience is how long a first boot may stand still before a person cuts power.
 const patience = 2 * time.Second
@@ -363,9 +363,13 @@ func (b *crashBench) reach(st stage) bool {
 	b.t.Helper()
 	spent := false
 	var on time.Time
-	epoch := uint64(0)
-	b.within(eventual+lateOn, "the end of "+st.Name, func() bool {
+	epoch, waited := uint64(0), false
+	b.within(eventual, "the end of "+st.Name, func() bool {
 		r, _ := b.report(0)
+		if st.Held && !waited && r.Observation.Power == protocol.PowerOff {
+			b.ahead.Add(int64(onWait))
+			waited = true
+		}
 		m, _ := b.newest()
 		r.Conditions = append(r.Conditions, m.Conditions...)
 		if spent = has(resource.CondGrantSpent)(r) && r.Provisioned == nil; spent {

@@ -9,17 +9,19 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// gapPolls is how many polls a server that is proved off may go without a read of Off, and
-// longestRead bounds what one read counts for.
+// gapPolls is how many polls a server that is proved off may go without a read of Off, gapLeast
+// what a busy host may always miss, and longestRead bounds what one read counts for.
 const (
 	gapPolls    = 3
+	gapLeast    = 3 * time.Second
 	longestRead = 15 * time.Second
 )
 
 // gapBound is the longest gap between two reads of Off that a proof may have. A poll is never
 // farther from the next than its interval, a fifth, and what the BMC takes to answer twice;
-// one read may fail. A BMC that is slow is always slow: the quickest of its reads counts, so
-// that an agent which stood still during one read has no more time for it.
+// one read may fail. A rack that is polled many times a second gets gapLeast all the same. A BMC
+// that is slow is always slow: the quickest of its reads counts, so that an agent which stood
+// still during one read has no more time for it.
 //
 // A server that is switched on and off again within the bound, between two reads, is not seen
 // by reads. Where the BMC has a LastResetTime or a log of its power, those tell.
@@ -28,7 +30,7 @@ func gapBound(s Settings, quickest time.Duration) time.Duration {
 	if poll == 0 {
 		poll = s.PollInterval
 	}
-	return gapPolls * (poll + min(max(quickest, 0), longestRead))
+	return max(gapPolls*(poll+min(max(quickest, 0), longestRead)), gapLeast)
 }
 
 // lapse voids the receipts that count no more at a moment, and lets proofs begin anew where

@@ -24,7 +24,7 @@ func TestGapBound(t *testing.T) {
 		{Settings{PollInterval: 15 * sec}, 0, 45 * sec},
 		{Settings{PollInterval: 17 * sec, Poll: 15 * sec}, 0, 45 * sec}, // as spread at random
 		{Settings{PollInterval: 15 * sec}, sec, 48 * sec},
-		{Settings{PollInterval: 500 * time.Millisecond}, 10 * time.Millisecond, 1530 * time.Millisecond},
+		{Settings{PollInterval: 500 * time.Millisecond}, 10 * time.Millisecond, 3 * sec},
 		{Settings{PollInterval: sec}, 5 * sec, 18 * sec}, // a slow BMC
 		{Settings{PollInterval: sec}, time.Hour, 48 * sec},
 		{Settings{PollInterval: sec}, -sec, 3 * sec},
