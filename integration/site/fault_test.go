@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	agentdaemon "rackboot/agent/daemon"
 	hubdaemon "rackboot/hub/daemon"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -63,6 +64,16 @@ func TestAgentDisk(t *testing.T) {
 			exchange(t, disk, old)
 			s.startAgent(c)
 
+			// What is known of the database beside it tells. What is held is guarded, and nothing
+			// else is done, until somebody says that it is lost.
+			s.until("guard mode", func() bool {
+				a, ok := get[*resource.Agent](s, "r1-1")
+				return ok && has(a.Status.Conditions, resource.CondGuardMode)
+			}, func() any { return "none" })
+			s.staysOff(1)
+			if err := agentdaemon.AcceptLoss(c, "operator", "tried"); err != nil {
+				t.Fatal(err)
+			}
 			s.until("the event of another disk", func() bool { return s.events(resource.EventRenewed) > 0 }, func() any { return "none" })
 			s.untilHold(h.Metadata.Name, resource.HoldFenced)
 			s.staysOff(1)
