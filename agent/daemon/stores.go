@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -225,10 +226,8 @@ func (s *stores) identity(db state.Store) (guard.Identity, error) {
 	case id == "":
 		return guard.IdentityNone, nil
 	}
-	for _, known := range set.Incarnations {
-		if known == id {
-			return guard.IdentitySame, nil
-		}
+	if slices.Contains(set.Incarnations, id) {
+		return guard.IdentitySame, nil
 	}
 	return guard.IdentityOther, nil
 }

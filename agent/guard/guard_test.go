@@ -239,7 +239,7 @@ func TestSlotsAndStore(t *testing.T) {
 					g = open()
 				}
 			}()
-			before, gone := maps.Clone(store), maps.Clone(released)
+			before, were := maps.Clone(store), maps.Clone(released)
 			change()
 			gone, fresh := map[string]bool{}, map[string]bool{}
 			for id := range before {
@@ -250,7 +250,7 @@ func TestSlotsAndStore(t *testing.T) {
 			}
 			c := Change{Gone: gone, Servers: map[string]Server{"n1": {Intent: []byte(`{}`), Holds: holds()}}}
 			after, ended := store, released
-			store, released = before, gone
+			store, released = before, were
 			g.Ahead(c)
 			if !commits {
 				for id, is := range fresh {

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -59,7 +58,7 @@ type Guard struct {
 // see Volatile.
 func Open(cfg Config) *Guard {
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	g := &Guard{cfg: cfg, folded: map[string]int{}, overlays: map[string]decide.Overlay{}}
 	g.keep = openKeep(&g.cfg)

@@ -42,7 +42,7 @@ func (pf proofs) lapse(at, quickest time.Duration) {
 		why := ""
 		v := voidRule(pf.d.rec.Holds.Receipts[id].Run == pf.s.Run, unread <= bound)
 		switch v {
-		case voidNo:
+		case voidNo, voidGuard: // the second is not found here
 			continue
 		case voidRun:
 			why = "the agent has started again since"
