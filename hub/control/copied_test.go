@@ -480,3 +480,55 @@ func TestCopiesKilled(t *testing.T) {
 	p.settle()
 	p.want("the hub died when it was told which goes on", "none, superseded")
 }
+
+// A release that the copy has taken, and the one that goes on has not, does not end the hold before that
+// one has it too.
+func TestReleaseOfTwo(t *testing.T) {
+	p, id := twins(t)
+	b := p.b
+	p.a.deaf = true
+	p.z.begins()
+	p.z.hello()
+	in := b.sent
+	b.sent = nil
+	for _, v := range in {
+		p.z.takes(v) // the other one has not heard yet that it is asked
+	}
+	p.z.reports(off("n1"))
+	b.sent = nil
+	if _, err := b.store.Holds.Release(ctx(t), id, "o", "over"); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	in = b.sent
+	b.sent = nil
+	for _, v := range in {
+		p.z.takes(v)
+	}
+	b.says(p.z.name, message.LeafApplied, message.Applied{Doc: "hold", Head: p.z.applied["hold"], Digest: p.z.digests["hold"], Nonce: p.z.nonce, Released: []string{id}})
+	for _, v := range in {
+		p.a.takes(v)
+	}
+	b.pass()
+	if _, there := b.hold(id); !there {
+		t.Fatal("the hold is gone, and the one that has it goes on")
+	}
+	p.settle()
+	p.a.reports(off("n1"))
+	p.listen()
+	p.settle()
+	p.want("both have spoken", "stands, stands")
+	if err := p.keep("aaaa"); err != nil {
+		t.Fatal(err)
+	}
+	p.a.deaf = false
+	p.listen()
+	p.settle()
+	b.pass()
+	p.listen()
+	p.settle()
+	b.pass()
+	if _, there := b.hold(id); there || !p.a.acked() {
+		t.Errorf("the release does not come to the one that goes on: acknowledged %v", p.a.ledger().Acked)
+	}
+}

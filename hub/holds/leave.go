@@ -32,6 +32,9 @@ func (r *Room) leave(ctx context.Context, name string) error {
 	if err != nil || rack.Status.Agent == "" || len(released) == 0 || r.cfg.Start.SteppedDown() {
 		return nil //nolint:nilerr // it is gone, and nobody has it
 	}
+	if r.cfg.Link.MayBeTwo(rack.Status.Agent) {
+		return nil // of two the one may have the release, and the other the hold
+	}
 	acknowledged, err := r.acknowledged(rack.Status.Agent)
 	errs := []error{err}
 	for _, h := range released {

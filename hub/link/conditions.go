@@ -60,6 +60,12 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 // Ready reports whether documents may be made for an agent.
 func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).progress.stage == stageReady }
 
+// MayBeTwo reports whether more than one agent may have the disk, as far as is known now.
+func (c *Room) MayBeTwo(agent string) bool {
+	k := c.contacts.see(agent)
+	return k.speakers.mayBeTwo(c.cfg.Clock()) || notAlone(c.cfg, agent)
+}
+
 // MayHold reports whether a hold document may be made for an agent. One in guard mode acts on it, and
 // acknowledges nothing.
 func (c *Room) MayHold(agent string) bool {

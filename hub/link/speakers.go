@@ -14,8 +14,9 @@ type speakers struct {
 	runs    map[string]resource.AgentRun // by session, as its last Hello says
 	// asked is when a run that another took over from was asked whether it still speaks.
 	asked time.Time
-	// waits is the session whose Hello waits for that; empty is none.
-	waits string
+	// waits is the session whose Hello waits for that; empty is none. pending says that something does.
+	waits   string
+	pending bool
 }
 
 // pastSessions bounds the sessions of an agent that are remembered as over.
@@ -98,25 +99,30 @@ const answerWithin = 2 * time.Second
 // takesOver notes that a session took over from another, if that is of another run.
 func (s *speakers) takesOver(from string, now time.Time) {
 	if a, b := s.runs[from].Run, s.runs[s.present].Run; a != "" && b != "" && a != b {
-		s.asked = now
+		s.asked, s.pending = now, true
 	}
 }
 
+// mayBeTwo says whether a run was asked a moment ago, and may still speak.
+func (s *speakers) mayBeTwo(now time.Time) bool { return now.Sub(s.asked) < answerWithin }
+
 // defers has the Hello of a session wait, if a run was asked a moment ago.
 func (s *speakers) defers(session string, now time.Time) bool {
-	if now.Sub(s.asked) >= answerWithin {
+	if !s.mayBeTwo(now) {
 		return false
 	}
 	s.waits = session
 	return true
 }
 
-// over is the session whose Hello has waited long enough; empty is none.
-func (s *speakers) over(now time.Time) (session string) {
-	if s.waits != "" && now.Sub(s.asked) >= answerWithin {
-		session, s.waits = s.waits, ""
+// settles says, once, that a run which was asked did not answer, and whose Hello has waited for that; empty
+// is nobody's.
+func (s *speakers) settles(now time.Time) (session string, settled bool) {
+	if !s.pending || s.mayBeTwo(now) {
+		return "", false
 	}
-	return session
+	session, s.waits, s.pending = s.waits, "", false
+	return session, true
 }
 
 // heard notes when a session was heard.

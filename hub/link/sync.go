@@ -95,15 +95,18 @@ func (c *sessions) syncs(now time.Time) {
 			continue
 		}
 		var session slot
-		due, silent, guards, waited := false, false, false, ""
+		due, silent, guards, settled, waited := false, false, false, false, ""
 		c.contacts.with(agent, func(k *contact) {
-			waited = k.speakers.over(now)
+			waited, settled = k.speakers.settles(now)
 			session, silent, guards = k.nonces.now, k.progress.stage == stageSilent, k.guarding.known()
 			guards = guards || notAlone(c.cfg, agent)
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
 			}
 		})
+		if a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, agent); err == nil && settled {
+			c.cfg.Wake.Holds.Wake(a.Spec.RackRef.Name) // a release may wait for it
+		}
 		if !due && waited == "" {
 			continue
 		}
