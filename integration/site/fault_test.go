@@ -36,11 +36,7 @@ func TestAgentDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"lost": func(t *testing.T, disk, _ string) {
-			if err := agentdaemon.AcceptLoss(agentdaemon.Config{DataDir: filepath.Dir(disk)}, "operator", "the disk was exchanged"); err != nil {
-				t.Fatal(err)
-			}
-		},
+		"lost": func(*testing.T, string, string) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
