@@ -41,7 +41,7 @@ func newAsides(cfg Config) (*asides, error) {
 	}
 	moved, err := a.store.Arrive(cfg.Place)
 	if moved {
-		cfg.Logger.Warn("the agent's disk is at another place than before; nothing is done but what holds want until the hub has answered", "atMost", arriveBlind)
+		cfg.Logger.Warn("the agent's disk is at another place than before; nothing is done but what holds want until the hub has answered", "at_most", arriveBlind)
 		a.until = cfg.Clock().Add(arriveBlind)
 	}
 	if protocol.CodeOf(err) == protocol.CodeUnavailable { // guard mode, in which nothing is done anyway

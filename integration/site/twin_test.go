@@ -129,7 +129,7 @@ func TestTwoAgentsOfOneDisk(t *testing.T) {
 	s.until("n2 let be", func() bool { return s.servers[1].BMC.PowerState() == protocol.PowerOn }, func() any { return "off" })
 	n := s.forcedOff(1)
 	stop()
-	stop = s.startAgent(c)
+	s.startAgent(c)
 	s.untilServer("n2", "a read", func(v *resource.Server) bool { return v.Status.Report.Observation.Power == protocol.PowerOn })
 	if s.forcedOff(1) != n {
 		t.Error("the other one forces off what was released")
