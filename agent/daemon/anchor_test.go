@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,12 +15,26 @@ import (
 )
 
 // grown is a database whose head a test moves.
-type grown struct{ at store.Anchor }
+type grown struct {
+	mu sync.Mutex
+	at store.Anchor
+}
 
-func (g *grown) Head() store.Head              { return g.at.Head }
-func (g *grown) Anchor() (store.Anchor, error) { return g.at, nil }
+func (g *grown) Head() store.Head {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.Head
+}
+
+func (g *grown) Anchor() (store.Anchor, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at, nil
+}
 
 func (g *grown) write(names ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.at.Head.Store = "one"
 	g.at.Head.Sequence++
 	g.at.Names = map[string][]string{"hold": names}
