@@ -127,7 +127,7 @@ func (c *counted) change(key string, value []byte) error {
 	if uncounted(key) {
 		return nil
 	}
-	was, err := c.Txn.Get(key)
+	was, err := c.Get(key)
 	switch {
 	case errors.Is(err, state.ErrNotFound):
 		was = nil
