@@ -45,7 +45,10 @@ func (s *shelf) Put(ctx context.Context, name string, write func(io.Writer) erro
 	if s.during != nil {
 		s.during()
 	}
-	if err := errors.Join(s.fails, ctx.Err()); err != nil {
+	s.mu.Lock()
+	fails := s.fails
+	s.mu.Unlock()
+	if err := errors.Join(fails, ctx.Err()); err != nil {
 		return err
 	}
 	back := out.Bytes()
@@ -86,7 +89,26 @@ func (s *shelf) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-func (s *shelf) Sweep(context.Context) error { s.swept++; return nil }
+func (s *shelf) Sweep(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.swept++
+	return nil
+}
+
+// fail has what is kept from now on fail; nil does not.
+func (s *shelf) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = err
+}
+
+// refuse has what is removed from now on refused.
+func (s *shelf) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune = err
+}
 
 func (s *shelf) names() (out []string) {
 	list, _ := s.List(context.Background())
@@ -284,7 +306,7 @@ func TestFailures(t *testing.T) {
 		time.Sleep(2*time.Hour + lookEvery)
 		synctest.Wait()
 		before := s.names()
-		s.fails = protocol.Errorf(protocol.CodeUnavailable, "keep", "no space left").WithHint("make room")
+		s.fail(protocol.Errorf(protocol.CodeUnavailable, "keep", "no space left").WithHint("make room"))
 		time.Sleep(70 * time.Minute)
 		synctest.Wait()
 		st := r.Status()
@@ -302,14 +324,14 @@ func TestFailures(t *testing.T) {
 		if d := cmp.Diff(before, s.names()); d != "" {
 			t.Errorf("something was removed: %s", d)
 		}
-		s.fails = nil
+		s.fail(nil)
 		time.Sleep(time.Hour + lookEvery)
 		synctest.Wait()
 		if st := r.Status(); st.Overdue || st.Failure != nil || len(s.names()) != 3 {
 			t.Errorf("%+v", st)
 		}
 		// Old ones that cannot be removed are no failure of the new one.
-		s.prune = errors.New("denied")
+		s.refuse(errors.New("denied"))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if st := r.Status(); st.Failure != nil || len(s.names()) != 4 {

@@ -330,7 +330,7 @@ func TestRestoreFullDisk(t *testing.T) {
 		c, raw := copiedHub(t, dir)
 		before := tree(t, c.DataDir)
 		filler := filepath.Join(dir, "filler")
-		for _, free := range []int64{4 << 10, 24 << 10, 64 << 10} {
+		for _, free := range []int64{4 << 10, 16 << 10, 32 << 10} {
 			statetest.Fill(t, filler, free)
 			if _, err := Restore(t.Context(), c, Restoring{Open: of(raw), Replace: true}); err == nil {
 				t.Fatalf("it fits into %d bytes", free)
