@@ -349,10 +349,6 @@ func crash(t *testing.T, child statetest.Child, flow crashFlow, point string, n 
 	}
 }
 
-// onWait is longer than anything is waited for after an On of which the agent that died cannot
-// have seen the end.
-const onWait = 3 * time.Minute
-
 // patience is how long a first boot may stand still before a person cuts power.
 const patience = 2 * time.Second
 
