@@ -184,10 +184,12 @@ func TestCopyWhileOthersWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const pace = 3 * time.Millisecond // of each writer: a copy ends when it has caught up with them
 	var acked, alone atomic.Int64
 	var group sync.WaitGroup
 	group.Go(func() {
 		for n := int64(1); ctx.Err() == nil; n++ {
+			time.Sleep(pace)
 			value := []byte(strconv.FormatInt(n, 10))
 			now, err := kv.Commit(ctx, []state.Op{{Kind: state.OpUpdate, Key: "pair.a", Value: value, Revision: revs[0]}, {Kind: state.OpUpdate, Key: "pair.b", Value: value, Revision: revs[1]}})
 			if err != nil {
@@ -199,6 +201,7 @@ func TestCopyWhileOthersWrite(t *testing.T) {
 	})
 	group.Go(func() {
 		for n := int64(1); ctx.Err() == nil; n++ {
+			time.Sleep(pace)
 			if _, err := kv.Create(ctx, fmt.Sprintf("alone.%d", n), nil); err != nil {
 				return
 			}
