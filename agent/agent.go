@@ -78,6 +78,11 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Standby > 0 {
+		if err := st.Term.StandBy(cfg.Standby); err != nil {
+			return nil, err
+		}
+	}
 	a.store, a.ages = st, &ages{cfg.Clock, st.Servers, started}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
@@ -201,7 +206,7 @@ func (a *Agent) lookAt(servers []string) {
 // is empty.
 func (a *Agent) Fresh() (bool, error) {
 	o, err := a.store.Servers.Overview()
-	return err == nil && !o.Synced && !o.Replaced && !o.Ended, err
+	return err == nil && !o.Synced && !o.Replaced && !o.Ended && !o.Standby, err
 }
 
 // describeAll puts what is on disk into the first report, before any BMC was read:

@@ -31,6 +31,8 @@ type Config struct {
 	Agent   string // id, given by the hub at join
 	Rack    string
 	Version string
+	// Standby is the term of an agent that joined to stand by; 0 of others.
+	Standby uint64
 
 	DB     state.Store
 	Blobs  *blob.Store

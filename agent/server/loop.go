@@ -97,7 +97,7 @@ func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Pl
 	if err != nil {
 		return nil, l.unrecorded(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, err)
 	}
-	if v.Ended {
+	if v.Rests() {
 		return nil, l.rest()
 	}
 	if v.Intent == nil {
@@ -176,7 +176,7 @@ func (l *loop) fold(e decide.Event) error {
 	return nil
 }
 
-// rest is a server's turn once the term is over: the way to its BMC is closed.
+// rest is a server's turn before the term begins, and once it is over: the way to its BMC is closed.
 func (l *loop) rest() time.Time {
 	l.bmc.close()
 	if err := l.steps.tell(); err != nil {

@@ -21,6 +21,7 @@ type mirror struct {
 	synced   bool
 	replaced bool
 	ended    bool
+	standby  bool              // by the hold document, or by joining
 	intents  map[string]Intent // by key, as the others
 	holds    map[string]decide.Hold
 	standing map[string]Standing
@@ -63,7 +64,7 @@ func (w *watched) Delete(key string) error {
 
 func mirrored(key string) bool {
 	switch key {
-	case keyRack, keyReplaced, keyEnded:
+	case keyRack, keyReplaced, keyEnded, keyStandby:
 		return true
 	}
 	return strings.HasPrefix(key, keyIntents) || strings.HasPrefix(key, keyHolds) || strings.HasPrefix(key, keyRecords)
@@ -77,10 +78,10 @@ func (m *mirror) forget() {
 }
 
 // said is what it has of the rack, if it has it.
-func (m *mirror) said() (rack message.RackIntent, synced, over, have bool) {
+func (m *mirror) said() (rack message.RackIntent, is serves, have bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.rack, m.serving(), m.ended, m.whole
+	return m.rack, m.serves(), m.whole
 }
 
 // take follows a transaction that is on disk.
@@ -116,6 +117,9 @@ func (m *mirror) put(w write) (err error) {
 	case keyEnded:
 		m.ended = w.value != nil
 		return nil
+	case keyStandby:
+		m.standby = w.value != nil
+		return nil
 	}
 	switch {
 	case strings.HasPrefix(w.key, keyIntents):
@@ -145,10 +149,10 @@ func mirrorOne[T any](m map[string]T, w write) error {
 func (m *mirror) read(t state.Txn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rack, m.synced, m.replaced, m.ended = message.RackIntent{}, false, false, false
+	m.rack, m.synced, m.replaced, m.ended, m.standby = message.RackIntent{}, false, false, false, false
 	m.intents, m.holds, m.standing = map[string]Intent{}, map[string]decide.Hold{}, map[string]Standing{}
 	take := func(key string, raw []byte) error { return m.put(write{key, raw}) }
-	for _, key := range []string{keyRack, keyReplaced, keyEnded} {
+	for _, key := range []string{keyRack, keyReplaced, keyEnded, keyStandby} {
 		raw, found, err := get[json.RawMessage](t, key)
 		if err != nil {
 			return err
@@ -168,9 +172,9 @@ func (m *mirror) read(t state.Txn) error {
 	return nil
 }
 
-// serving says whether this agent may act on the rack's intent: not before it has one, and
-// not after it was replaced, nor after its term.
-func (m *mirror) serving() bool { return m.synced && !m.replaced && !m.ended }
+func (m *mirror) serves() serves {
+	return serves{synced: m.synced, replaced: m.replaced, ended: m.ended, standby: m.standby || m.rack.Standby}
+}
 
 func inOrder[T any](m map[string]T) []T {
 	out := make([]T, 0, len(m))

@@ -14,6 +14,7 @@ type Overview struct {
 	Synced   bool
 	Replaced bool // another agent serves the rack
 	Ended    bool // the hub has ended the agent's term
+	Standby  bool // it stands by for the agent that serves the rack
 	Rack     message.RackIntent
 	Intents  []Intent
 	Holds    []decide.Hold
@@ -28,15 +29,16 @@ func (s *Servers) Overview() (o Overview, err error) {
 		return o, err
 	}
 	defer done()
+	is := m.serves()
 	return Overview{
-		Synced: m.serving(), Replaced: m.replaced, Ended: m.ended, Rack: m.rack,
+		Synced: is.acts(), Replaced: is.replaced, Ended: is.ended, Standby: is.standby, Rack: m.rack,
 		Intents: inOrder(m.intents), Holds: inOrder(m.holds), Records: inOrder(m.standing),
 	}, nil
 }
 
 // PollInterval is the rack's, 0 before it has said one; it is not read from the disk.
 func (s *Servers) PollInterval() time.Duration {
-	rack, _, _, _ := s.disk.mirror.said()
+	rack, _, _ := s.disk.mirror.said()
 	return rack.PollInterval
 }
 
@@ -46,7 +48,8 @@ func (s *Servers) Remembered(server string) (v View) {
 	m := &s.disk.mirror
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	v.Rack, v.Synced, v.Ended = m.rack, m.serving(), m.ended
+	is := m.serves()
+	v.Rack, v.Synced, v.Ended, v.Standby = m.rack, is.acts(), is.ended, is.standby
 	v.Record.Server = server
 	if in, there := m.intents[keyIntents+server]; there {
 		v.Intent = &in

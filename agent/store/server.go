@@ -17,28 +17,33 @@ type Servers struct {
 	local     *Local
 }
 
-// serving is the rack's intent, and whether this agent may act on it: not before it has
-// one, and not after it was replaced. over says that its term was ended. The intent grows
+// serving is the rack's intent, and what this agent is to the rack. The intent grows
 // with the rack, and is not decoded for each server.
-func (s *Servers) serving(t state.Txn) (rack message.RackIntent, synced, over bool, err error) {
-	if rack, synced, over, have := s.disk.mirror.said(); have {
-		return rack, synced, over, nil
+func (s *Servers) serving(t state.Txn) (rack message.RackIntent, is serves, err error) {
+	if rack, is, have := s.disk.mirror.said(); have {
+		return rack, is, nil
 	}
-	rack, synced, err = get[message.RackIntent](t, keyRack)
+	rack, is.synced, err = get[message.RackIntent](t, keyRack)
 	if err != nil {
-		return rack, false, false, err
+		return rack, is, err
 	}
-	if _, over, err = get[message.EndOfTerm](t, keyEnded); err != nil {
-		return rack, false, false, err
+	if _, is.ended, err = get[message.EndOfTerm](t, keyEnded); err != nil {
+		return rack, is, err
 	}
-	replaced, _, err := get[bool](t, keyReplaced)
-	return rack, synced && !replaced && !over, over, err
+	if _, is.standby, err = get[bool](t, keyStandby); err != nil {
+		return rack, is, err
+	}
+	is.standby = is.standby || rack.Standby
+	is.replaced, _, err = get[bool](t, keyReplaced)
+	return rack, is, err
 }
 
 func (s *Servers) view(t state.Txn, server string) (v View, err error) {
-	if v.Rack, v.Synced, v.Ended, err = s.serving(t); err != nil {
+	rack, is, err := s.serving(t)
+	if err != nil {
 		return v, err
 	}
+	v.Rack, v.Synced, v.Ended, v.Standby = rack, is.acts(), is.ended, is.standby
 	if v.Incarnation, err = incarnation(t); err != nil {
 		return v, err
 	}

@@ -46,13 +46,17 @@ type joins struct {
 
 func (j joins) routes(t *route.Table) {
 	route.Register(t, t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
-		"Make a token with which one agent joins the rack", nil,
+		"Make a token with which one agent joins the rack", reflect.TypeFor[protoapi.TokenRequest](),
 		route.Rule{Right: access.JoinToken, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true}),
-		func(ctx context.Context, in *named) (*answer[protoapi.JoinToken], error) {
+		func(ctx context.Context, in *namedBody) (*answer[protoapi.JoinToken], error) {
+			var req protoapi.TokenRequest
+			if err := route.Body("make a join token", in.RawBody, &req); err != nil {
+				return nil, err
+			}
 			if _, err := j.objects.Get(resource.KindRack, in.Name); err != nil {
 				return nil, route.Problem(err)
 			}
-			token, err := j.members.NewJoinToken(ctx, in.Name)
+			token, err := j.members.NewJoinToken(ctx, in.Name, req.Standby)
 			if err != nil {
 				return nil, route.Problem(err)
 			}
@@ -114,7 +118,7 @@ type Members interface {
 	// Join checks the one-time token and admits an agent.
 	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
 	// NewJoinToken makes a one-time token for a rack.
-	NewJoinToken(ctx context.Context, rack string) (protoapi.JoinToken, error)
+	NewJoinToken(ctx context.Context, rack string, standby bool) (protoapi.JoinToken, error)
 	// Renew tells an agent where it stands, and gives it its next certificate.
 	// certificate is the common name of the one that TLS has verified; empty without.
 	Renew(ctx context.Context, r protoapi.RenewRequest, certificate string) (protoapi.RenewAnswer, error)
@@ -122,4 +126,8 @@ type Members interface {
 	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
 	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
+	// Failover has the standby of a rack serve it.
+	Failover(ctx context.Context, rack string, r protoapi.FailoverRequest, by string) (protoapi.FailoverAnswer, error)
+	// Settle ends what a failover left open.
+	Settle(ctx context.Context, rack string, r protoapi.SettleRequest, by string) (protoapi.SettleAnswer, error)
 }

@@ -176,7 +176,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c.Members = members.New(members.Config{
 		Ledgers: cfg.Store.Ledgers, Meta: cfg.Store.Meta, Objects: cfg.Store.Objects, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
 		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, Destructive: cfg.Destructive, Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
-		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
+		Heard: c.heardOf, Left: c.left, CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Inventory = inventory.New(inventory.Config{
 		Store: cfg.Store, Link: c.Link, Reports: c.reports, Events: c.Events, Wake: c.wake, Vault: cfg.Vault, Seals: seals, Began: began,

@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"time"
 
 	"rackboot/hub/reports"
 	"rackboot/hub/store"
@@ -11,11 +12,12 @@ import (
 )
 
 // report takes an agent's report into the mirror and files what it signed. An
-// agent can only speak of its own rack's servers. taken says that older reports of the
+// agent can only speak of its own rack's servers, and one that stands by of itself alone. taken says that older reports of the
 // shard are worth nothing any more.
 func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
 	name := a.Metadata.Name
-	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
+	active := c.cfg.Terms.Active(a)
+	if !active && !c.cfg.Terms.StandsBy(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
 	l, err := c.cfg.Store.Ledgers.Peek(name)
@@ -29,6 +31,11 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 	}
 	c.overtook(name, l, m)
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
+	if !active {
+		c.cfg.Reports.Hear(m, now)
+		c.moves(m, now)
+		return true, nil
+	}
 	found := false
 	news, changed, have := []resource.ServerReport(nil), false, true
 	rack := rackOf(c.cfg.Store, m.Rack)
@@ -55,8 +62,14 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.cfg.Reports.Again(name, m.Shard)
 		return true, err // the shard's next report comes within 15 s
 	}
+	c.moves(m, now)
+	return true, nil
+}
+
+// moves notes that a report was taken, after which documents may be due.
+func (c *hearing) moves(m message.Report, now time.Time) {
 	ready := false
-	c.contacts.with(name, func(k *contact) {
+	c.contacts.with(m.Agent, func(k *contact) {
 		was := k.progress.stage
 		k.progress.reported(m.Session, m.Shard, m.Shards, now)
 		ready = k.progress.stage != was
@@ -64,7 +77,6 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 	if ready {
 		c.cfg.Wake.Rack(m.Rack)
 	}
-	return true, nil
 }
 
 // overtook notes whether a report names newer documents than the hub ever made.

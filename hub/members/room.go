@@ -44,6 +44,10 @@ type Config struct {
 	Fingerprint string
 	// CertificateLife is how long an agent's certificate lives; 0 is 90 days.
 	CertificateLife time.Duration
+	// Heard is when an agent's last report came; false where none has in this run.
+	Heard func(agent string) (at time.Time, ok bool)
+	// Left forgets what an agent said that serves its rack no more.
+	Left func(rack, agent string)
 	// Cut ends an agent's connections at the hub's own broker; nil where agents use another one.
 	Cut func(agent string) (int, error)
 

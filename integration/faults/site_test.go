@@ -146,7 +146,7 @@ func (s *site) addRack(i int) {
 		s.machines[sv] = newMachine(sv, s.book, protocol.PowerOff)
 	}
 	s.apply(objs...)
-	token, err := s.hub.control.Members.NewJoinToken(s.ctx, name)
+	token, err := s.hub.control.Members.NewJoinToken(s.ctx, name, false)
 	if err != nil {
 		s.t.Fatal(err)
 	}

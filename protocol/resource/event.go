@@ -57,6 +57,8 @@ const (
 	// At the hub.
 	EventRevoked     EventCode = "AgentRevoked"
 	EventSuperseded  EventCode = "AgentSuperseded"
+	EventFailover    EventCode = "Failover"
+	EventSettled     EventCode = "FailoverSettled"
 	EventCertified   EventCode = "CertificateRenewed"
 	EventAgentCopied EventCode = "AgentCopied"
 	EventNoRouter    EventCode = "NoRouterAdvertisement"
@@ -94,7 +96,7 @@ func EventCodes() []EventCode {
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
-		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied,
+		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,

@@ -39,6 +39,9 @@ func statusTable(w io.Writer, s local.Status, now time.Time) {
 	row(w, "Rack:", s.Rack)
 	row(w, "Version:", s.Version)
 	row(w, "Synced:", yes(s.Synced))
+	if s.Standby {
+		row(w, "Standby:", "yes, another agent serves the rack until a failover")
+	}
 	if s.Replaced {
 		row(w, "Replaced:", "yes, another agent serves the rack")
 	}
