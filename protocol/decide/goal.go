@@ -31,9 +31,9 @@ const (
 //	*      | yes    | no   | *         | *       | *    | *     | keep-off
 //	no     | no     | no   | *         | *       | *    | *     | leave
 //	yes    | no     | no   | yes       | *       | *    | *     | stop
+//	yes    | no     | no   | no        | *       | Off  | *     | stop
 //	yes    | no     | no   | no        | *       | On   | yes   | leave
 //	yes    | no     | no   | no        | reboot  | On   | no    | stop
-//	yes    | no     | no   | no        | *       | Off  | *     | stop
 //	yes    | no     | no   | no        | *       | On   | no    | run
 //	yes    | no     | no   | no        | nothing | none | *     | leave
 //	yes    | no     | no   | no        | *       | none | *     | stop
@@ -65,8 +65,8 @@ var goalRules = []rule[goalFacts, Goal]{
 	{"a hold", func(f goalFacts) bool { return f.held == holdsPlain }, GoalKeepOff},
 	{"no document was applied yet", func(f goalFacts) bool { return !f.synced }, GoalLeave},
 	{"the claim ends", func(f goalFacts) bool { return f.releasing }, GoalStop},
-	{"a rack that was taken over", func(f goalFacts) bool { return f.want == resource.WantOn && f.taken }, GoalLeave},
 	{"the claim wants the server Off", func(f goalFacts) bool { return f.want == resource.WantOff }, GoalStop},
+	{"a rack that was taken over", func(f goalFacts) bool { return f.want == resource.WantOn && f.taken }, GoalLeave},
 	{"a reboot under a claim", func(f goalFacts) bool { return f.want == resource.WantOn && f.asked == askedReboot }, GoalStop},
 	{"the claim wants the server On", func(f goalFacts) bool { return f.want == resource.WantOn }, GoalRun},
 	{"a one-shot without a claim", func(f goalFacts) bool { return f.asked != askedNothing }, GoalStop},
