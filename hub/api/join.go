@@ -45,25 +45,13 @@ type joins struct {
 }
 
 func (j joins) routes(t *route.Table) {
-	route.Register(t, t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
-		"Make a token with which one agent joins the rack", reflect.TypeFor[protoapi.TokenRequest](),
-		route.Rule{Right: access.JoinToken, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true}),
-		func(ctx context.Context, in *namedBody) (*answer[protoapi.JoinToken], error) {
-			var req protoapi.TokenRequest
-			if err := route.Body("make a join token", in.RawBody, &req); err != nil {
-				return nil, err
-			}
-			if _, err := j.objects.Get(resource.KindRack, in.Name); err != nil {
-				return nil, route.Problem(err)
-			}
-			token, err := j.members.NewJoinToken(ctx, in.Name, req.Standby)
-			if err != nil {
-				return nil, route.Problem(err)
-			}
-			return &answer[protoapi.JoinToken]{token}, nil
-		})
+	op := t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
+		"Make a token with which one agent joins the rack; without a body to serve it", reflect.TypeFor[protoapi.TokenRequest](),
+		route.Rule{Right: access.JoinToken, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true})
+	route.Register(t, op, j.token)
+	op.RequestBody.Required = false // as of a release
 
-	op := t.Operation(http.MethodPost, protoapi.PathJoin, "join", "Join an agent with its one-time token", reflect.TypeFor[protoapi.JoinRequest](),
+	op = t.Operation(http.MethodPost, protoapi.PathJoin, "join", "Join an agent with its one-time token", reflect.TypeFor[protoapi.JoinRequest](),
 		route.Rule{Open: true})
 	op.MaxBodyBytes = maxJoinBody
 	route.Register(t, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.JoinAnswer], error) {
@@ -99,6 +87,23 @@ func (j joins) routes(t *route.Table) {
 		}
 		return &answer[protoapi.RenewAnswer]{out}, nil
 	})
+}
+
+func (j joins) token(ctx context.Context, in *namedBody) (*answer[protoapi.JoinToken], error) {
+	var req protoapi.TokenRequest
+	if len(in.RawBody) > 0 {
+		if err := route.Body("make a join token", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := j.objects.Get(resource.KindRack, in.Name); err != nil {
+		return nil, route.Problem(err)
+	}
+	token, err := j.members.NewJoinToken(ctx, in.Name, req.Standby)
+	if err != nil {
+		return nil, route.Problem(err)
+	}
+	return &answer[protoapi.JoinToken]{token}, nil
 }
 
 // readJoin reads a join request from somebody who is not known.

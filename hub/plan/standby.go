@@ -19,7 +19,7 @@ func (f Fleet) StandsBy(r *resource.Rack) bool {
 func compileStandby(f Fleet, active Documents, r *resource.Rack) Documents {
 	agent := r.Status.Standby
 	term := uint64(0)
-	if a := f.agent(agent); a != nil {
+	if a := f.index.agents[agent]; a != nil {
 		term = a.Spec.Term
 	}
 	d := Documents{Holds: message.HoldDoc{Agent: agent, Term: term, Standby: true}, TooOld: map[string][]message.Capability{}, Unheeded: map[string][]string{}}
@@ -61,13 +61,4 @@ func unsealed(in message.ServerIntent) message.ServerIntent {
 	}
 	in.Boot = &boot
 	return in
-}
-
-// agent finds an agent of the fleet's racks.
-func (f Fleet) agent(name string) *resource.Agent {
-	i := slices.IndexFunc(f.Agents, func(a *resource.Agent) bool { return a.Metadata.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return f.Agents[i]
 }
