@@ -68,7 +68,7 @@ func announce() *message.Announce {
 
 func holdDoc() *message.HoldDoc {
 	return &message.HoldDoc{
-		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(),
+		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(), Standby: true,
 		Holds: []resource.ActiveHold{{ID: "01j1", HoldSpec: resource.HoldSpec{Server: "server-01", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "fence", Mode: resource.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ns/db-0"}}}, {
 			ID:            "01j7",
 			HoldSpec:      resource.HoldSpec{Server: "server-05", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "node/5", Mode: resource.StopHard, Reason: "split brain", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true}},
@@ -104,6 +104,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	doc := bareShard(servers)
 	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence(), shard, 2
 	doc.Rack.AgentKeys = [][]byte{agentKey()}
+	doc.Rack.Standby, doc.Rack.TakenOver = true, []string{"rack-0"}
 	doc.Rack.Keep = &message.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
 	doc.Rack.SafeStop = &message.SafeStopIntent{NetworkFirst: resource.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
 	seg := &doc.Rack.Segments[0]
