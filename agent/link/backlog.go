@@ -27,8 +27,8 @@ type backlog struct {
 // None is sent before the hub has answered: it must know first whether the disk was
 // rolled back, because then the numbers were given before, to other events.
 func (b *backlog) send(r *Room) time.Duration {
-	if !r.session.hasMet() {
-		return r.cfg.Every // the answer pokes
+	if !r.session.hasMet() || r.on.guards() {
+		return r.cfg.Every // the answer pokes, or the end of guard mode
 	}
 	waiting, err := r.cfg.Store.Events.Backlog(eventBatch)
 	if err != nil {

@@ -21,10 +21,10 @@ type Config struct {
 	// Run is a random id of this process.
 	Run string
 	// Guard says whether the agent has no store that it can write to; nil is never.
-	Guard func() bool
-	Store          *store.Store
-	Reports        *reports.Room
-	Signer         *wire.Signer
+	Guard   func() bool
+	Store   *store.Store
+	Reports *reports.Room
+	Signer  *wire.Signer
 	// HubKeys sign documents and grants.
 	HubKeys []ed25519.PublicKey
 	// Secrets has the key that the hub seals for; nil has none.

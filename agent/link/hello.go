@@ -33,7 +33,8 @@ func (r *Room) hello() {
 	if r.session.stale(now) {
 		r.session.renew(r.cfg.NewID(), nil)
 	}
-	in, err := r.cfg.Store.Documents.Applied()
+	guards := r.on.guards()
+	in, err := r.on.applied()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read what is applied", "err", err)
 		return
@@ -43,7 +44,7 @@ func (r *Room) hello() {
 		return
 	}
 	b, err := r.cfg.Store.Events.Backlog(0)
-	if err != nil {
+	if err != nil && !guards {
 		r.cfg.Logger.Error("cannot read the events", "err", err)
 		return
 	}
@@ -65,15 +66,24 @@ func (r *Room) hello() {
 		Agent: r.cfg.Agent, Session: id, Incarnation: in.Incarnation, Term: in.Term,
 		Protocol: protocol.Version, Version: r.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
 		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
-		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: r.guards(),
+		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: guards,
 	})
 }
 
-// guards says whether the agent has no store that it can write to.
-func (r *Room) guards() bool { return r.cfg.Guard != nil && r.cfg.Guard() }
+// Guards is to be called when guard mode has begun or ended: the hub hears of it at once.
+func (r *Room) Guards() {
+	if !r.on.turned() {
+		return
+	}
+	r.session.reopen()
+	r.session.want()
+	r.greeter.reply()
+	r.cfg.Reports.PokeAll()
+}
 
 // look sees whether the hub's time and word are still good.
 func (r *Room) look() {
+	r.Guards()
 	if r.clock.lost() {
 		r.cfg.Logger.Warn("the clocks went apart; the hub's time is not known until it answers")
 		r.session.renew(r.cfg.NewID(), nil) // only a new question tells the time

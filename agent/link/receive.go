@@ -81,6 +81,9 @@ func (r *Room) refuseDocument(leaf string, err error) {
 
 // Acknowledge says what became of a document.
 func (r *Room) Acknowledge(m message.Applied) {
+	if r.on.guards() {
+		return // nothing is on disk
+	}
 	fence, err := r.cfg.Store.Term.Fence()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read the fence", "err", err)

@@ -21,6 +21,7 @@ type Room struct {
 	// disk is an old copy: also where that could not be recorded.
 	dismissed atomic.Bool
 
+	on      *footing
 	session session
 	clock   hubClock
 	greeter *greeter
@@ -33,7 +34,7 @@ type Room struct {
 
 // New reads what the disk says of the hub. Nothing is sent before a connection.
 func New(cfg Config) (*Room, error) {
-	r := &Room{cfg: cfg, greeter: newGreeter(cfg.Clock), clock: hubClock{clock: cfg.Clock}, troubles: troubles{}}
+	r := &Room{cfg: cfg, greeter: newGreeter(cfg.Clock), clock: hubClock{clock: cfg.Clock}, on: newFooting(cfg), troubles: troubles{}}
 	r.keys.Store(newHubKeys(cfg.HubKeys))
 	word, over, err := cfg.Store.Term.Ended(cfg.Agent)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Report implements reports.Sender.
 func (r *Room) Report(all []message.Report) error {
-	in, err := r.cfg.Store.Documents.Applied()
+	in, err := r.on.applied()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read what is applied", "err", err)
 		return err

@@ -122,6 +122,13 @@ func (s *session) current() bool {
 	return len(s.coming) == 0
 }
 
+// guarded notes that the session is answered in guard mode, which says nothing of documents.
+func (s *session) guarded() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered, s.lacking = true, false
+}
+
 // reopen makes the session wait for another answer.
 func (s *session) reopen() {
 	s.mu.Lock()

@@ -16,7 +16,8 @@ const fades = 10 * time.Minute
 
 // sync takes a word of the hub; decide.Sync says what to make of it.
 func (r *Room) sync(m message.Sync) {
-	in, err := r.cfg.Store.Documents.Applied()
+	guards := r.on.guards()
+	in, err := r.on.applied()
 	if err != nil {
 		r.cfg.Logger.Error("cannot read what is applied", "err", err)
 		return
@@ -25,6 +26,9 @@ func (r *Room) sync(m message.Sync) {
 	var asked time.Time
 	snap.Session, snap.Last, asked = r.session.stands()
 	act := decide.Sync(snap, m)
+	if guards {
+		act = decide.SyncGuarding(act, m.Again)
+	}
 	if act != decide.SyncStop && r.Over() {
 		act = decide.SyncIgnore // of a hub that has forgotten it
 	}
@@ -53,8 +57,15 @@ func (r *Room) sync(m message.Sync) {
 		r.cfg.Reports.Raise(resource.CondHubBehind, "")
 		r.cfg.Reports.PokeAll()
 	case decide.SyncHeed:
+		if guards && !r.session.isAnswered() {
+			r.session.guarded()
+			r.greeter.answered()
+			defer r.cfg.Heard.LookAtAll()
+		} else {
+			asked = time.Time{} // only the first answer can tell the time
+		}
 		r.session.heed(m)
-		r.fresh(m, time.Time{})
+		r.fresh(m, asked)
 	case decide.SyncLacking, decide.SyncAnswer:
 		r.answered(m, in, asked, act == decide.SyncLacking)
 	}
@@ -121,8 +132,10 @@ func (r *Room) fresh(m message.Sync, asked time.Time) {
 	if verified, _ := r.clock.fresh(); verified {
 		r.cfg.Reports.Clear(resource.CondHubUnverified)
 	}
-	if err := r.cfg.Store.Events.Acknowledge(m.EventsAcked); err != nil {
-		r.cfg.Logger.Error("cannot forget events", "err", err)
+	if m.EventsAcked > 0 && !r.on.guards() {
+		if err := r.cfg.Store.Events.Acknowledge(m.EventsAcked); err != nil {
+			r.cfg.Logger.Error("cannot forget events", "err", err)
+		}
 	}
 	if m.Heads != nil {
 		r.cfg.Reports.Had(m.Reported)

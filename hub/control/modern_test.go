@@ -35,6 +35,7 @@ type modern struct {
 	tail        uint64
 	seq         uint64
 	deaf        bool // keeps no document
+	guard       bool // is in guard mode
 	asks        []message.Ask
 	hub         *wire.Verifier
 	signer      *wire.Signer
@@ -80,7 +81,7 @@ func (m *modern) message() message.Hello {
 	return message.Hello{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Protocol: protocol.Version, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Digests: maps.Clone(m.digests), EventHead: m.events, EventTail: m.tail,
-		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps, SealKey: m.sealKey, Approvals: m.stance,
+		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps, SealKey: m.sealKey, Approvals: m.stance, Guard: m.guard,
 	}
 }
 

@@ -13,6 +13,7 @@ func (c *Room) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.agents
 	ch <- m.open
 	ch <- m.asks
+	ch <- m.guard
 	m.refused.Describe(ch)
 	m.sent.Describe(ch)
 	m.answers.Describe(ch)
@@ -35,6 +36,11 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 			k := c.contacts.see(r.Status.Agent)
 			byStage[k.progress.stage]++
 			open += len(k.sent.open)
+			guard := 0.0
+			if k.guarding.known() {
+				guard = 1
+			}
+			gauge(m.guard, guard, r.Metadata.Name)
 		}
 	}
 	for _, s := range stages {

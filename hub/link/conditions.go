@@ -31,6 +31,9 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 			Message: "this hub has stepped down; stop one of the two, and restart this one to take over",
 		})
 	}
+	if k.guarding.known() {
+		out = append(out, resource.ConditionState{Code: resource.CondGuardMode, Since: k.guarding.since})
+	}
 	if cond := k.speakers.condition(now); cond != nil {
 		out = append(out, *cond)
 	}
@@ -56,6 +59,13 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 
 // Ready reports whether documents may be made for an agent.
 func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).progress.stage == stageReady }
+
+// MayHold reports whether a hold document may be made for an agent. One in guard mode acts on it, and
+// acknowledges nothing.
+func (c *Room) MayHold(agent string) bool {
+	k := c.contacts.see(agent)
+	return k.progress.stage == stageReady || k.guarding.known() && k.progress.stage != stageBehind
+}
 
 // greeted reports whether an agent has a session with this hub, and can be asked.
 func (c *Room) greeted(agent string) bool { return c.contacts.see(agent).nonces.now.nonce != "" }
@@ -103,4 +113,12 @@ func (c *Room) Hears(agent string) bool {
 func (c *Room) CannotAsk(agent string) bool {
 	l, err := c.cfg.Store.Ledgers.Peek(agent)
 	return err == nil && l.Peer.Incarnation != "" && !l.Peer.Can(message.CapAsk)
+}
+
+// Doubt is why nothing that an agent proves counts, for people; empty where it does.
+func (c *Room) Doubt(agent string) string {
+	if c.contacts.see(agent).guarding.known() {
+		return "is in guard mode"
+	}
+	return ""
 }

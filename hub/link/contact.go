@@ -19,6 +19,7 @@ type contact struct {
 	sent     sentDocs
 	speakers speakers
 	limits   limits
+	guarding guarding
 
 	tail     map[string]uint64 // the first event to come, by incarnation
 	askedAt  time.Time         // the last message that asked for a Hello

@@ -34,7 +34,7 @@ func (c *delivery) to(agent string, now time.Time) {
 	if err != nil {
 		return // compile says so
 	}
-	ready, stale, settled := false, false, false
+	ready, stale, settled, guards := false, false, false, false
 	c.contacts.with(agent, func(k *contact) {
 		if settled = k.sent.settled == l.Revision && k.sent.settled > 0 && k.progress.stage != stageAdopting && len(k.sent.open) == 0; settled {
 			return // which is so of nearly all, each second
@@ -44,7 +44,8 @@ func (c *delivery) to(agent string, now time.Time) {
 			k.progress.to(stageReady, now)
 			stale = true
 		}
-		ready = k.progress.stage == stageReady
+		guards = k.guarding.known()
+		ready = k.progress.stage == stageReady || guards && k.progress.stage != stageBehind
 		maps.DeleteFunc(k.sent.open, func(leaf string, o openDoc) bool {
 			_, sent := l.Sent[leaf]
 			return !sent || !o.head.Newer(l.Acked[leaf])
@@ -63,14 +64,14 @@ func (c *delivery) to(agent string, now time.Time) {
 	all := true // is acknowledged
 	for _, leaf := range sentLeaves(l) {
 		s := l.Sent[leaf]
-		if l.Acked[leaf] == s.Head {
+		if l.Acked[leaf] == s.Head || guards && leaf != message.LeafHold {
 			continue
 		}
 		if all = false; s.Fence == c.cfg.Start.Fence().Number {
 			open = append(open, leaf)
 		}
 	}
-	if all {
+	if all && !guards {
 		c.contacts.with(agent, func(k *contact) { k.sent.settled = l.Revision })
 	}
 	if len(open) == 0 || !c.sends.due(agent, now) {

@@ -29,22 +29,30 @@ const (
 	verdictMeet   verdict = "meet"   // a new database: record it, forget its acknowledgements
 	verdictRenew  verdict = "renew"  // the disk was rolled back: have it take a new incarnation
 	verdictAnswer verdict = "answer" // say what the agent should have
+	verdictGuard  verdict = "guard"  // in guard mode: conclude nothing from what it lacks
 )
 
 // greet decides what becomes of a Hello. Nothing that cannot be taken back is
 // concluded from one that may be old. The first row that fits counts.
 //
-//	peer  | lost | proof | verdict
-//	none  | *    | sure  | meet
-//	none  | *    | *     | ask
-//	other | *    | sure  | meet
-//	other | *    | *     | ask
-//	news  | *    | none  | ask
-//	*     | no   | *     | answer
-//	*     | yes  | sure  | renew
-//	*     | yes  | *     | ask
-func greet(peer relation, lost bool, p proof) verdict {
+//	guard  | peer  | lost | proof | verdict
+//	says   | *     | *    | none  | ask
+//	says   | *     | *    | *     | guard
+//	unsure | *     | *    | *     | ask
+//	*      | none  | *    | sure  | meet
+//	*      | none  | *    | *     | ask
+//	*      | other | *    | sure  | meet
+//	*      | other | *    | *     | ask
+//	*      | news  | *    | none  | ask
+//	*      | *     | no   | *     | answer
+//	*      | *     | yes  | sure  | renew
+//	*      | *     | yes  | *     | ask
+func greet(g guardWord, peer relation, lost bool, p proof) verdict {
 	switch {
+	case g == guardSays && p != proofNone:
+		return verdictGuard
+	case g == guardSays || g == guardUnsure:
+		return verdictAsk
 	case peer == peerNone || peer == peerOther:
 		if p == proofSure {
 			return verdictMeet

@@ -11,14 +11,19 @@ import (
 
 // What cannot be taken back needs a proof, whatever the table says.
 func TestGreetTable(t *testing.T) {
-	doctable.Of(t, "greet.go", "greet").HoldOne(t, [][]string{doctable.Words(peerNone, peerOther, peerNews, peerSame), doctable.YesNo(), doctable.Words(proofNone, proofFresh, proofSure)},
+	doctable.Of(t, "greet.go", "greet").HoldOne(t, [][]string{doctable.Words(guardNone, guardSays, guardUnsure, guardOver), doctable.Words(peerNone, peerOther, peerNews, peerSame), doctable.YesNo(), doctable.Words(proofNone, proofFresh, proofSure)},
 		func(in []string) string {
-			got := greet(relation(in[0]), in[1] == "yes", proof(in[2]))
-			if (got == verdictMeet || got == verdictRenew) && proof(in[2]) != proofSure {
-				t.Errorf("%v: %s without a proof", in, got)
+			got := greet(guardWord(in[0]), relation(in[1]), in[2] == "yes", proof(in[3]))
+			if (got == verdictMeet || got == verdictRenew) && (proof(in[3]) != proofSure || guardWord(in[0]) == guardSays) {
+				t.Errorf("%v: %s without a proof, or in guard mode", in, got)
 			}
 			return string(got)
 		})
+}
+
+func TestGuardTable(t *testing.T) {
+	doctable.Of(t, "guard.go", "guardRule").HoldOne(t, [][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
+		func(in []string) string { return string(guardRule(in[0] == "yes", in[1] == "yes", in[2] == "yes")) })
 }
 
 func TestLost(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"rackboot/hub/events"
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
@@ -20,12 +19,14 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	}
 	announced := c.sender.announceNonce()
 	var p proof
-	var before map[string]protocol.Head
+	var with slot
+	var guard guardWord
 	greeted, back := false, false
 	c.contacts.with(name, func(k *contact) {
-		p, before = k.nonces.proof(m, announced)
+		p, with = k.nonces.proof(m, announced)
 		back = p == proofSure && k.speakers.speaks(m.Session)
 		greeted = k.progress.stage != stageSilent
+		guard = guardRule(m.Guard, k.guarding.known(), p == proofSure && with.turn == k.nonces.turn)
 	})
 	c.notes(a, l, m)
 	if back {
@@ -42,11 +43,14 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		gone = lost(l, l.Acked, m)
 	}
 	judged := p
-	if gone && p == proofSure && !lost(l, before, m) {
+	if gone && p == proofSure && !lost(l, with.acked, m) {
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
-	verdict := greet(peer, gone, judged)
-	c.cfg.Logger.Debug("hello", "agent", name, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
+	if guard == guardOver {
+		c.sessions.unguards(name)
+	}
+	verdict := greet(guard, peer, gone, judged)
+	c.cfg.Logger.Debug("hello", "agent", name, "guard", guard, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
 	switch verdict {
 	case verdictAsk:
 		c.sessions.ask(name, m.Session, l, "")
@@ -54,6 +58,10 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	case verdictRenew:
 		c.cfg.Logger.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
 		c.sessions.ask(name, m.Session, l, m.Incarnation)
+		return nil
+	case verdictGuard:
+		c.sessions.guards(name)
+		c.guarded(name, l, m, p)
 		return nil
 	case verdictMeet, verdictAnswer:
 	}
@@ -77,7 +85,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 // past can only have what was made before.
 func (c *hearing) notes(a *resource.Agent, l *store.Ledger, m message.Hello) {
 	agent := a.Metadata.Name
-	if !c.cfg.Terms.Belongs(a) {
+	if !c.cfg.Terms.Belongs(a) || m.Guard {
 		return
 	}
 	if behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests); behind != "" {
@@ -177,4 +185,22 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 	c.delivery.sends.again(agent)
 	c.delivery.to(agent, answer.At)
 	return moved
+}
+
+// guarded answers a Hello of an agent in guard mode: with a nonce, so that its reports count, and
+// with nothing of documents, from which it could conclude, or the hub. The agent is sent holds.
+func (c *hearing) guarded(agent string, l *store.Ledger, m message.Hello, p proof) {
+	answer := c.sender.word(m.Session)
+	c.contacts.with(agent, func(k *contact) {
+		if p == proofSure {
+			answer.Nonce = k.nonces.give(m.Session, l.Acked, c.sender.nonce)
+		} else {
+			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
+			answer.Nonce = k.nonces.of(m.Session)
+		}
+		k.nextSync = answer.At.Add(syncPause())
+	})
+	c.sender.say(agent, answer)
+	c.delivery.sends.again(agent)
+	c.delivery.to(agent, answer.At)
 }

@@ -10,6 +10,7 @@ import (
 
 type metrics struct {
 	agents, open, asks     *prometheus.Desc
+	guard                  *prometheus.Desc
 	refused, sent, answers *prometheus.CounterVec
 	late                   prometheus.Counter
 }
@@ -33,6 +34,7 @@ func newMetrics() *metrics {
 		}),
 		agents: desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
 		open:   desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
+		guard:  desc("hub_agent_guard_mode", "1 while the agent of the rack is in guard mode, as far as the hub knows.", "rack"),
 		asks:   desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 	}
 	for _, r := range reasons {

@@ -12,6 +12,7 @@ import (
 type slot struct {
 	session, nonce string
 	acked          map[string]protocol.Head
+	turn           uint64 // when it was given
 }
 
 // is says whether a message is of the slot. One that names no session, which an
@@ -27,6 +28,9 @@ type nonces struct {
 	// answered is the nonce of the announcement that a Hello answered: each proves
 	// one Hello to be new.
 	answered string
+	// turn counts the words after which what an agent said before proves less: that it is in
+	// guard mode. A nonce that was given in an earlier turn may be in a message of before.
+	turn uint64
 }
 
 // proof is how far a Hello proves that it is not an old one which somebody plays
@@ -43,32 +47,31 @@ const (
 	proofSure proof = "sure"
 )
 
-// proof says how far a Hello proves that it is new, and what had been acknowledged
-// when its nonce was given.
-func (n *nonces) proof(m message.Hello, announced string) (proof, map[string]protocol.Head) {
+// proof says how far a Hello proves that it is new, and which nonce it has.
+func (n *nonces) proof(m message.Hello, announced string) (proof, slot) {
 	switch {
 	case n.now.is(m.Session, m.Nonce):
-		return proofSure, n.now.acked
+		return proofSure, n.now
 	case n.asked.is(m.Session, m.Nonce):
-		return proofSure, n.asked.acked
+		return proofSure, n.asked
 	case m.Nonce != "" && m.Session != n.now.session && m.Nonce == n.now.nonce, m.Nonce != "" && m.Nonce == announced && n.answered != announced:
-		return proofFresh, nil
+		return proofFresh, slot{}
 	}
-	return proofNone, nil
+	return proofNone, slot{}
 }
 
 // begin makes a session the present one, unless it is.
 func (n *nonces) begin(session string, acked map[string]protocol.Head, nonce string) {
 	if n.now.session != session || n.now.nonce == "" {
-		n.now, n.asked = slot{session, nonce, maps.Clone(acked)}, slot{}
+		n.now, n.asked = slot{session, nonce, maps.Clone(acked), n.turn}, slot{}
 	}
 }
 
 // give returns the nonce of a session. acked is what the agent has acknowledged; a
 // nonce that was given before it acknowledged some of that proves less.
 func (n *nonces) give(session string, acked map[string]protocol.Head, fresh func() string) string {
-	if n.asked.session != session || n.asked.nonce == "" || !maps.Equal(n.asked.acked, acked) {
-		n.asked = slot{session, fresh(), maps.Clone(acked)}
+	if n.asked.session != session || n.asked.nonce == "" || n.asked.turn != n.turn || !maps.Equal(n.asked.acked, acked) {
+		n.asked = slot{session, fresh(), maps.Clone(acked), n.turn}
 	}
 	return n.asked.nonce
 }

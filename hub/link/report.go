@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"rackboot/hub/reports"
@@ -29,11 +30,14 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return false, nil
 	}
-	c.overtook(name, l, m)
+	guards := c.reportsGuard(name, l, m)
+	if !guards {
+		c.overtook(name, l, m)
+	}
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
 	if !active {
 		c.cfg.Reports.Hear(m, now)
-		c.moves(m, now)
+		c.moves(m, guards, now)
 		return true, nil
 	}
 	found := false
@@ -62,16 +66,18 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.cfg.Reports.Again(name, m.Shard)
 		return true, err // the shard's next report comes within 15 s
 	}
-	c.moves(m, now)
+	c.moves(m, guards, now)
 	return true, nil
 }
 
-// moves notes that a report was taken, after which documents may be due.
-func (c *hearing) moves(m message.Report, now time.Time) {
+// moves notes that a report was taken, after which documents may be due. guards is that its agent is in guard mode.
+func (c *hearing) moves(m message.Report, guards bool, now time.Time) {
 	ready := false
 	c.contacts.with(m.Agent, func(k *contact) {
 		was := k.progress.stage
-		k.progress.reported(m.Session, m.Shard, m.Shards, now)
+		if !guards {
+			k.progress.reported(m.Session, m.Shard, m.Shards, now)
+		}
 		ready = k.progress.stage != was
 	})
 	if ready {
@@ -95,4 +101,18 @@ func rackOf(s *store.Store, rack string) reports.Rack {
 		in, err := s.Objects.RackOf(server)
 		return err == nil && in == rack
 	}}
+}
+
+// reportsGuard takes what a report that counts says of guard mode. It can begin it, and not end it:
+// it may be of before.
+func (c *hearing) reportsGuard(agent string, l *store.Ledger, m message.Report) (known bool) {
+	known = c.contacts.see(agent).guarding.known()
+	says := slices.ContainsFunc(m.Conditions, func(s resource.ConditionState) bool { return s.Code == resource.CondGuardMode })
+	switch {
+	case says && !known:
+		c.sessions.guards(agent)
+	case !says && known:
+		c.sessions.askSlowly(agent, m.Session, l) // its answer tells
+	}
+	return known || says
 }

@@ -50,12 +50,10 @@ func (c *sessions) counts(agent, session, nonce string) bool {
 		c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 		return false
 	}
-	now := c.cfg.Clock()
-	ok, quiet, back := true, false, false
+	ok, back := true, false
 	c.contacts.with(agent, func(k *contact) {
 		ok = k.heeds(session, nonce)
 		back, k.speakers.back = k.speakers.back, false
-		quiet = now.Sub(k.askedAt) < askPause
 	})
 	if back {
 		c.suspect(agent)
@@ -64,10 +62,19 @@ func (c *sessions) counts(agent, session, nonce string) bool {
 		return true
 	}
 	c.metrics.refused.WithLabelValues(string(reasonNonce)).Inc()
-	if !quiet && session != "" {
-		c.ask(agent, session, l, "")
+	if session != "" {
+		c.askSlowly(agent, session, l)
 	}
 	return false
+}
+
+// askSlowly asks for a Hello because of messages, of which there may be many.
+func (c *sessions) askSlowly(agent, session string, l *store.Ledger) {
+	now, quiet := c.cfg.Clock(), false
+	c.contacts.with(agent, func(k *contact) { quiet = now.Sub(k.askedAt) < askPause })
+	if !quiet {
+		c.ask(agent, session, l, "")
+	}
 }
 
 // syncs says to each agent with a session, every SyncEvery, what it should have.
@@ -77,9 +84,9 @@ func (c *sessions) syncs(now time.Time) {
 			continue
 		}
 		var session slot
-		due, silent := false, false
+		due, silent, guards := false, false, false
 		c.contacts.with(agent, func(k *contact) {
-			session, silent = k.nonces.now, k.progress.stage == stageSilent
+			session, silent, guards = k.nonces.now, k.progress.stage == stageSilent, k.guarding.known()
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
 			}
@@ -92,7 +99,7 @@ func (c *sessions) syncs(now time.Time) {
 			c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 			continue
 		}
-		if silent {
+		if silent && !guards {
 			// Its reports count already. What it should have is said in answer to its
 			// Hello only: said before, it would take the place of that answer, and the
 			// agent would not say Hello any more.
@@ -101,8 +108,10 @@ func (c *sessions) syncs(now time.Time) {
 		}
 		m := c.sender.word(session.session)
 		m.Nonce = session.nonce
-		heads(&m, l, l.Peer.Incarnation)
-		m.Reported = c.cfg.Reports.Reported(agent, m.Session)
+		if !guards {
+			heads(&m, l, l.Peer.Incarnation)
+			m.Reported = c.cfg.Reports.Reported(agent, m.Session)
+		}
 		c.sender.say(agent, m)
 	}
 }
@@ -111,4 +120,26 @@ func (c *sessions) syncs(now time.Time) {
 func syncPause() time.Duration {
 	const spread = message.SyncEvery / 2
 	return message.SyncEvery - spread/2 + time.Duration(mathrand.Int64N(int64(spread)))
+}
+
+// guards notes a word of guard mode. What the agent said before it ends nothing any more.
+func (c *sessions) guards(agent string) {
+	now, news := c.cfg.Clock(), false
+	c.contacts.with(agent, func(k *contact) {
+		k.nonces.turn++
+		if news = !k.guarding.known(); news {
+			k.guarding.since = now
+		}
+	})
+	c.cfg.Reports.Doubt(agent, true)
+	if news {
+		c.cfg.Logger.Error("an agent is in guard mode: it has no store that it can write to; nothing of its rack counts as proved off", "agent", agent)
+	}
+}
+
+// unguards notes that guard mode is over.
+func (c *sessions) unguards(agent string) {
+	c.contacts.with(agent, func(k *contact) { k.guarding = guarding{} })
+	c.cfg.Reports.Doubt(agent, false)
+	c.cfg.Logger.Warn("an agent has left guard mode", "agent", agent)
 }

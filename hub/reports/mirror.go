@@ -28,6 +28,7 @@ type Mirror struct {
 	laid   map[string]map[string]bool // by agent: the holds of its acknowledged document
 	// measured are the stored holds whose way to the agent's disk was measured.
 	measured map[string]bool
+	doubts   doubts
 }
 
 // maxKnown bounds the facts whose filing is remembered.
@@ -36,6 +37,7 @@ const maxKnown = 100_000
 // sight is what is known of a server.
 type sight struct {
 	report *resource.ServerReport
+	agent  string    // whose it is
 	at     time.Time // when the hub got it
 	last   message.Read
 	made   time.Time // by the agent's clock, when the report with last was made; zero where report has it
@@ -70,7 +72,7 @@ type agentMirror struct {
 
 // New returns a mirror that has heard nothing.
 func New() *Mirror {
-	return &Mirror{agents: map[string]*agentMirror{}, seen: map[string]*sight{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}}
+	return &Mirror{agents: map[string]*agentMirror{}, seen: map[string]*sight{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}, doubts: newDoubts()}
 }
 
 // Accepts says whether a report is newer than what is there of its shard: by number
@@ -123,6 +125,8 @@ func (m *Mirror) Put(r message.Report, rack Rack, now time.Time) (news []resourc
 				s.Provisioned = k.report.Provisioned
 			}
 		}
+		k.agent = r.Agent
+		m.doubts.told(r.Agent, &s)
 		k.was(&s, r.At, now)
 	}
 	a.told(r, sh, now)
@@ -306,8 +310,10 @@ func (m *Mirror) Drop(agent string, servers []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.agents, agent)
+	delete(m.doubts.now, agent)
 	for _, s := range servers {
 		delete(m.seen, s)
+		delete(m.doubts.void, s)
 	}
 }
 

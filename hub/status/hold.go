@@ -36,8 +36,10 @@ func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, re
 	read = c.readOf(h.Spec.Server, h.Status.Rack)
 	seen.Stale = read.stale()
 	seen.Released = h.Status.ReleasedAt != nil
+	agent := ""
 	if rack, err := store.Peek[*resource.Rack](c.cfg.Objects, h.Status.Rack); err == nil && rack.Status.Agent != "" {
-		seen.Laid = c.cfg.Reports.Enforced(rack.Status.Agent, h.Metadata.Name)
+		agent = rack.Status.Agent
+		seen.Laid = c.cfg.Reports.Enforced(agent, h.Metadata.Name)
 	}
 	r, got := c.cfg.Reports.Server(h.Spec.Server)
 	if r == nil {
@@ -47,6 +49,9 @@ func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, re
 	if i := slices.IndexFunc(r.Holds, func(hr resource.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
 		seen.Report = &r.Holds[i]
 		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)
+		if p := seen.Receipt; p != nil && p.Manual == nil && !c.cfg.Reports.Proves(agent, h.Spec.Server, h.Metadata.Name, r.Holds[i].Receipt) {
+			seen.Receipt = nil
+		}
 	}
 	return seen, got, read
 }
@@ -88,7 +93,9 @@ func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, 
 		if hr.Reason != "" {
 			add("%s", hr.Reason)
 		}
-		if seen.Receipt == nil && (hr.Word == resource.HoldFenced || hr.State == resource.StateFenced || len(hr.Receipt) > 0) {
+		if why := c.doubt(h, hr); why != "" {
+			add("%s", why)
+		} else if seen.Receipt == nil && (hr.Word == resource.HoldFenced || hr.State == resource.StateFenced || len(hr.Receipt) > 0) {
 			add("its receipt is not the rack's agent's for this hold")
 		}
 		if hr.State != "" && state == resource.StateEnforced && hr.State != resource.StateEnforced {
@@ -99,6 +106,21 @@ func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, 
 		add("%q says that it is down: %s", d.By, d.Reason)
 	}
 	return text
+}
+
+// doubt is why a hold is not proved although its agent may have said so; empty where its proof counts.
+func (c *Room) doubt(h *resource.Hold, hr *resource.HoldReport) string {
+	rack, err := store.Peek[*resource.Rack](c.cfg.Objects, h.Status.Rack)
+	if err != nil || rack.Status.Agent == "" {
+		return ""
+	}
+	if why := c.cfg.Link.Doubt(rack.Status.Agent); why != "" {
+		return fmt.Sprintf("agent %s %s: nothing that it proved counts until it proves it anew", rack.Status.Agent, why)
+	}
+	if len(hr.Receipt) > 0 && !c.cfg.Reports.Proves(rack.Status.Agent, h.Spec.Server, h.Metadata.Name, hr.Receipt) {
+		return "its receipt is of a time of which the agent's proofs do not count; it proves anew"
+	}
+	return ""
 }
 
 // unsaid is why nothing is known of a hold beyond its acceptance.

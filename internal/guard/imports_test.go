@@ -244,6 +244,7 @@ func testLayers() []layer {
 		{"hub/catalogue/fetch", []string{"state/statetest"}, "crash points"},
 		{"agent", []string{"bmc/sim", "bmc/sim/hardware", "state/statetest"}, "its store is in memory, and what a server costs is counted with simulated BMCs"},
 		{"agent/reports", []string{"protocol/wire", "agent/discover", "netboot"}, "found BMCs are reported, and a full report fits into a message"},
+		{"agent/link", []string{"state/statetest"}, "its store is in memory, full or failing"},
 		{"agent/trace", []string{"state/statetest"}, "what it traces is read again, as after a restart"},
 		{"agent/account", []string{"state/statetest"}, "its store is in memory"},
 		{"agent/server", []string{"agent/reports", "state/badger", "state/statetest"}, "its store is in memory or is opened again, and what it tells is read"},
