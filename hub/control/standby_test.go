@@ -358,3 +358,84 @@ func TestNoStandby(t *testing.T) {
 		t.Errorf("it is silent: %s", got)
 	}
 }
+
+// TestSettleFrom: the holds of the first agent are taken over from its own word, made after the failover; servers may be
+// switched on once the second one has them, whatever arrives first.
+func TestSettleFrom(t *testing.T) {
+	b, first, second := twoAgents(t)
+	first.reports(off("n1"))
+	second.reports()
+	word := func(agent string, as string, at time.Time, holds ...resource.ActiveHold) []byte {
+		return seal(t, key(agent), wire.FactLocalHolds, message.LocalHolds{Agent: as, Rack: "r1", Term: 1, At: at, Holds: holds})
+	}
+	local := resource.ActiveHold{ID: "01local", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands", Mode: resource.StopHard}}}
+	other := local
+	other.ID, other.Server = "01other", "nowhere"
+	if _, err := b.control.Members.Failover(ctx(t), "r1", api.FailoverRequest{Reason: "fire", FirstHostOff: true}, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	b.exchange(second)
+	second.reports()
+	settle := func(sealed []byte) (api.SettleAnswer, error) {
+		return b.control.Members.Settle(ctx(t), "r1", api.SettleRequest{Holds: sealed}, "ann")
+	}
+	for name, row := range map[string]struct {
+		sealed []byte
+		code   protocol.Code
+	}{
+		"by another agent":    {word(second.name, first.name, b.now, local), protocol.CodeDenied},
+		"of another agent":    {word(first.name, second.name, b.now, local), protocol.CodeDenied},
+		"of before":           {word(first.name, first.name, b.now.Add(-time.Hour), local), protocol.CodeConflict},
+		"no message":          {[]byte("holds"), protocol.CodeDenied},
+		"another fact of its": {seal(t, key(first.name), wire.FactRenewal, message.LocalHolds{Agent: first.name, Rack: "r1", Term: 1, At: b.now}), protocol.CodeDenied},
+	} {
+		if _, err := settle(row.sealed); protocol.CodeOf(err) != row.code || protocol.HintOf(err) == "" {
+			t.Errorf("%s: %v, hint %q", name, err, protocol.HintOf(err))
+		}
+	}
+	good := word(first.name, first.name, b.now, local, other)
+	b.dies("hub.settle.adopted", func() { _, _ = settle(good) })
+	second.connects()
+	b.exchange(second)
+	out, err := settle(good)
+	if err != nil || len(out.Adopted) != 1 || out.Adopted[0] != "01local" || out.Agents[0] != first.name {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	b.exchange(second)
+	d, rd := second.holdDoc(), second.rackDoc()
+	if len(d.Holds) != 1 || d.Holds[0].ID != "01local" || d.Holds[0].Owner != "local:root" || len(rd.Rack.TakenOver) != 0 || len(b.rackOf("r1").Status.TakenOver) != 0 {
+		t.Errorf("%+v, %+v, %+v", d.Holds, rd.Rack, b.rackOf("r1").Status)
+	}
+}
+
+// TestSettleWaitsForTheHold: as long as the rack's agent has not acknowledged the hold that was taken over, its rack
+// document names the agent before.
+func TestSettleWaitsForTheHold(t *testing.T) {
+	b, first, second := twoAgents(t)
+	first.reports(off("n1"))
+	second.reports()
+	if _, err := b.control.Members.Failover(ctx(t), "r1", api.FailoverRequest{Reason: "fire", FirstHostOff: true}, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	b.exchange(second)
+	second.reports()
+	second.deaf = true
+	local := resource.ActiveHold{ID: "01local", HoldSpec: resource.HoldSpec{Server: "n1", Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands", Mode: resource.StopHard}}}
+	sealed := seal(t, key(first.name), wire.FactLocalHolds, message.LocalHolds{Agent: first.name, Rack: "r1", Term: 1, At: b.now, Holds: []resource.ActiveHold{local}})
+	if _, err := b.control.Members.Settle(ctx(t), "r1", api.SettleRequest{Holds: sealed}, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		b.now = b.now.Add(time.Minute)
+		b.exchange(second)
+		if r := b.rackOf("r1"); len(r.Status.TakenOver) != 1 {
+			t.Fatal("it is settled, and the rack's agent has no hold")
+		}
+	}
+	second.deaf = false
+	second.connects()
+	b.exchange(second)
+	if r := b.rackOf("r1"); len(r.Status.TakenOver) != 0 {
+		t.Errorf("%+v", r.Status)
+	}
+}

@@ -1,6 +1,7 @@
 package members
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 )
@@ -46,6 +48,8 @@ type Config struct {
 	CertificateLife time.Duration
 	// Heard is when an agent's last report came; false where none has in this run.
 	Heard func(agent string) (at time.Time, ok bool)
+	// Adopt takes over holds that an agent says it enforces on a server.
+	Adopt func(ctx context.Context, a *resource.Agent, s resource.ServerReport) error
 	// Left forgets what an agent said that serves its rack no more.
 	Left func(rack, agent string)
 	// Cut ends an agent's connections at the hub's own broker; nil where agents use another one.

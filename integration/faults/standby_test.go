@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state/statetest"
@@ -233,4 +234,42 @@ func TestFailoverAtEachPoint(t *testing.T) {
 			t.Logf("%d points", fuse-2)
 		})
 	}
+}
+
+// TestStandbySettledFromDisk: what was placed at the first host is taken over from its disk; then it holds as any hold does.
+func TestStandbySettledFromDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := twoHosts(t)
+		defer func() { p.stop() }()
+		p.first.kill()
+		disk, _ := onDisk(t, p.first)
+		if _, _, err := disk.Local.Hold(time.Now(), resource.ActiveHold{ID: "01local", HoldSpec: resource.HoldSpec{Server: claimed, Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands-in-it", Mode: resource.StopHard}}}); err != nil {
+			t.Fatal(err)
+		}
+		p.claim(claimed)
+		if err := p.failover(true); err != nil {
+			t.Fatal(err)
+		}
+		p.wait(time.Minute)
+		holds, err := agentstore.LocalHolds(p.first.disk.Load())
+		if err != nil || len(holds) != 1 {
+			t.Fatalf("%+v, %v", holds, err)
+		}
+		sealed, err := wire.Seal(p.first.signer, wire.FactLocalHolds, message.LocalHolds{Agent: p.first.name, Rack: "r1", Term: 1, At: time.Now(), Holds: holds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := p.hub.control.Members.Settle(p.ctx, "r1", api.SettleRequest{Holds: sealed}, "ann"); err != nil || len(out.Adopted) != 1 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		p.until("the hold of the first host fenced", 5*time.Minute, func() bool { return p.word("01local") == resource.HoldFenced })
+		p.wait(10 * time.Minute)
+		if p.machines[claimed].ons != 0 || strings.Contains(p.says(claimed), "TakenOver") {
+			t.Errorf("it came on %d times, and says %s", p.machines[claimed].ons, p.says(claimed))
+		}
+		if _, err := p.hub.store.Holds.Release(p.ctx, "01local", "ann", "no hands in it any more"); err != nil {
+			t.Fatal(err)
+		}
+		p.until("the claim's server on", 10*time.Minute, func() bool { return p.machines[claimed].state() == protocol.PowerOn })
+	})
 }

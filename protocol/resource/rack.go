@@ -84,6 +84,9 @@ type TakenOver struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
 	Reason string    `json:"reason"`
+	// Adopted are the holds that were taken over from that agent, until the rack's agent has them too; nil while
+	// they are not known.
+	Adopted []string `json:"adopted,omitempty"`
 }
 
 // Default fills the stop times.

@@ -338,3 +338,9 @@ func syncEnded() *message.Sync {
 	s.Refused, s.Ended = resource.CondSuperseded, sealedFact(FactEndOfTerm)
 	return s
 }
+
+func localHolds() *message.LocalHolds {
+	return &message.LocalHolds{Agent: "rack-1", Rack: "rack", Term: 1, At: at(3), Holds: []resource.ActiveHold{{
+		ID: "01j9", HoldSpec: resource.HoldSpec{Server: "server-06", Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands", Mode: resource.StopHard}},
+	}}}
+}

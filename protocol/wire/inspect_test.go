@@ -99,6 +99,7 @@ func TestKindOf(t *testing.T) {
 		FactEndOfTerm:                             "EndOfTerm",
 		FactKey:                                   "KeyStatement",
 		FactRenewal:                               "Renewal",
+		FactLocalHolds:                            "LocalHolds",
 		"":                                        "",
 	} {
 		if k, ok := KindOf(topic); k.Name != want || ok != (want != "") {
