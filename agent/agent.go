@@ -17,6 +17,7 @@ import (
 	"rackboot/agent/boot"
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
+	"rackboot/agent/heartbeat"
 	"rackboot/agent/link"
 	"rackboot/agent/local"
 	"rackboot/agent/reports"
@@ -45,6 +46,7 @@ type Agent struct {
 	met     *metrics
 
 	link  *link.Room
+	beats *heartbeat.Room
 	index *index // what the boot servers serve
 
 	local    *local.API
@@ -90,9 +92,15 @@ func New(cfg Config) (*Agent, error) {
 	a.accounts = account.New(account.Config{Store: st.Accounts, Local: cfg.Credentials, Secrets: cfg.Secrets})
 	denied := account.NewDenials()
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
+	if cfg.OpenBeat == nil {
+		cfg.OpenBeat = heartbeat.Listen
+	}
+	a.beats = heartbeat.New(heartbeat.Config{
+		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Signer: cfg.Signer, Lines: cfg.Beats, Open: cfg.OpenBeat, Twin: a.twin, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Run: run, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
-		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Beats: a.beats.Heard, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
@@ -148,7 +156,11 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return errors.Join(err, closeSocket(socket))
 	}
+	if err := a.beats.Listen(); err != nil {
+		return errors.Join(err, closeSocket(socket))
+	}
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.beats.Run(ctx) })
 	a.loops.Begin(ctx, group, a.servers)
 	group.Go(func() error { return a.finder.Run(ctx) })
 	group.Go(func() error { return open.Run(ctx) })

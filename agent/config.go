@@ -13,6 +13,7 @@ import (
 	"rackboot/agent/account"
 	"rackboot/agent/boot"
 	"rackboot/agent/files"
+	"rackboot/agent/heartbeat"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -31,6 +32,10 @@ type Config struct {
 	Agent   string // id, given by the hub at join
 	Rack    string
 	Version string
+	// Beats are where heartbeats go to the other agent of the rack; OpenBeat opens their sockets, and is
+	// heartbeat.Listen but in tests.
+	Beats    []heartbeat.Line
+	OpenBeat func(heartbeat.Line) (net.PacketConn, error)
 	// Standby is the term of an agent that joined to stand by; 0 of others.
 	Standby uint64
 

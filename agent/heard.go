@@ -87,6 +87,15 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	return nil
 }
 
+// twin is the other agent of the rack; false while there is none, or this one belongs to the rack no more.
+func (a *Agent) twin() (message.TwinIntent, bool) {
+	rack, belongs := a.store.Servers.Twin()
+	if !belongs || rack == nil {
+		return message.TwinIntent{}, false
+	}
+	return *rack, true
+}
+
 // turned says whether the agent stands by and did not, or does no more.
 func (a *Agent) turned(stood bool) bool {
 	stands := a.store.Servers.StandsBy()

@@ -38,6 +38,15 @@ func (s *Servers) StandsBy() bool {
 	return m.serves().standby
 }
 
+// Twin is the other agent of the rack, nil where there is none, and whether this one belongs to the rack.
+func (s *Servers) Twin() (twin *message.TwinIntent, belongs bool) {
+	m := &s.disk.mirror
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	is := m.serves()
+	return m.rack.Twin, is.synced && !is.replaced && !is.ended
+}
+
 // setStandby takes over what a hold document says of it.
 func setStandby(t state.Txn, was, is bool) error {
 	switch {

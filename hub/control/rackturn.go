@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"rackboot/hub/plan"
 	"rackboot/hub/store"
@@ -106,10 +105,4 @@ func (c *Control) left(rack, agent string) {
 	}
 	c.reports.Drop(agent, servers)
 	c.Link.Forget(agent)
-}
-
-// heardOf is when an agent's last report came.
-func (c *Control) heardOf(agent string) (at time.Time, ok bool) {
-	_, at, ok = c.reports.Agent(agent)
-	return at, ok
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -436,6 +437,49 @@ func TestSettleWaitsForTheHold(t *testing.T) {
 	second.connects()
 	b.exchange(second)
 	if r := b.rackOf("r1"); len(r.Status.TakenOver) != 0 {
+		t.Errorf("%+v", r.Status)
+	}
+}
+
+// TestFailoverByBeats: without anybody's statement a failover is done where both have heard each other on the segments, the
+// second one hears the first no more, and neither does the hub. Each agent is told of the other.
+func TestFailoverByBeats(t *testing.T) {
+	b, first, second := twoAgents(t)
+	if one, two := first.rackDoc().Rack.Twin, second.rackDoc().Rack.Twin; one == nil || one.Agent != second.name || two == nil || two.Agent != first.name ||
+		!bytes.Equal(two.Key, wire.NewSigner(key(first.name)).Public()) {
+		t.Fatalf("they are told of %+v and %+v", one, two)
+	}
+	ask := func() error {
+		_, err := b.control.Members.Failover(ctx(t), "r1", api.FailoverRequest{Reason: "x"}, "ann")
+		return err
+	}
+	heard := func(ago time.Duration) []message.HeardBeat {
+		return []message.HeardBeat{{Segment: "boot", For: time.Hour, Ago: ago}}
+	}
+	first.beats, second.beats = heard(0), heard(0)
+	first.reports(off("n1"))
+	second.reports()
+	if err := ask(); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "was heard") {
+		t.Errorf("both are heard by all: %v", err)
+	}
+	b.now = b.now.Add(time.Minute) // the hub does not hear the first any more
+	second.reports()
+	if err := ask(); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "it lives") {
+		t.Errorf("the second hears it: %v", err)
+	}
+	second.beats = heard(time.Minute)
+	second.reports()
+	first.reports(off("n1")) // the segment is cut, and the hub hears both
+	if err := ask(); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "was heard") {
+		t.Errorf("the hub hears it: %v", err)
+	}
+	b.now = b.now.Add(time.Minute)
+	second.beats = heard(2 * time.Minute)
+	second.reports()
+	if err := ask(); err != nil {
+		t.Errorf("nobody hears it: %v", err)
+	}
+	if r := b.rackOf("r1"); r.Status.Agent != second.name || len(r.Status.TakenOver) != 1 {
 		t.Errorf("%+v", r.Status)
 	}
 }

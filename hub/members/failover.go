@@ -143,7 +143,7 @@ func (c *Room) failover(ctx context.Context, rack string, q api.FailoverRequest,
 		return out, err
 	}
 	next, is := c.standbyIs(r)
-	if err := failoverRule(is, q.FirstHostOff, c.firstIs(r.Status.Agent), beatsNone).refusal(r); err != nil {
+	if err := failoverRule(is, q.FirstHostOff, c.firstIs(r.Status.Agent), c.beatsAre(r)).refusal(r); err != nil {
 		return out, err
 	}
 	now := c.cfg.Clock()
@@ -180,7 +180,7 @@ func (c *Room) standbyIs(r *resource.Rack) (*resource.Agent, standbyIs) {
 		return nil, standbyNone
 	}
 	l, err := c.cfg.Ledgers.Peek(a.Metadata.Name)
-	switch at, ok := c.cfg.Heard(a.Metadata.Name); {
+	switch _, at, ok := c.cfg.Heard(a.Metadata.Name); {
 	case !ok, c.cfg.Clock().Sub(at) > silentAfter:
 		return a, standbySilent
 	case err != nil, !slices.Contains(l.Peer.Capabilities, message.CapStandby):
@@ -194,8 +194,33 @@ func (c *Room) firstIs(agent string) firstIs {
 	if !c.lives(agent) {
 		return firstGone
 	}
-	if at, ok := c.cfg.Heard(agent); ok && c.cfg.Clock().Sub(at) <= silentAfter {
+	if _, at, ok := c.cfg.Heard(agent); ok && c.cfg.Clock().Sub(at) <= silentAfter {
 		return firstHeard
 	}
 	return firstSilent
+}
+
+// beatsAre is how the two agents of a rack last heard each other, as both have reported.
+func (c *Room) beatsAre(r *resource.Rack) beatsAre {
+	first, _, _ := c.cfg.Heard(r.Status.Agent)
+	second, _, _ := c.cfg.Heard(r.Status.Standby)
+	return beatsOf(first.Beats, second.Beats)
+}
+
+// beatsOf says what the last reports of two agents tell of heartbeats: on a segment they count that each has heard for
+// long enough, and the first one until it reported last. The first one lives if the second hears it on any segment.
+func beatsOf(first, second []message.HeardBeat) beatsAre {
+	both := false
+	for _, b := range second {
+		if b.Ago < message.BeatSilent {
+			return beatsHeard
+		}
+		both = both || b.For >= message.BeatLong && slices.ContainsFunc(first, func(a message.HeardBeat) bool {
+			return a.Segment == b.Segment && a.For >= message.BeatLong && a.Ago < message.BeatSilent
+		})
+	}
+	if both {
+		return beatsStopped
+	}
+	return beatsNone
 }

@@ -13,6 +13,7 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
@@ -46,8 +47,8 @@ type Config struct {
 	Fingerprint string
 	// CertificateLife is how long an agent's certificate lives; 0 is 90 days.
 	CertificateLife time.Duration
-	// Heard is when an agent's last report came; false where none has in this run.
-	Heard func(agent string) (at time.Time, ok bool)
+	// Heard is an agent's last report, without servers, and when it came; false where none has in this run.
+	Heard func(agent string) (last message.Report, at time.Time, ok bool)
 	// Adopt takes over holds that an agent says it enforces on a server.
 	Adopt func(ctx context.Context, a *resource.Agent, s resource.ServerReport) error
 	// Left forgets what an agent said that serves its rack no more.

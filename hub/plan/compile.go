@@ -120,6 +120,7 @@ func rackIntent(f Fleet, r *resource.Rack, peer Peer) *message.RackIntent {
 		Name:     r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
 	}
+	in.Twin = twin(f, r)
 	for _, over := range r.Status.TakenOver {
 		in.TakenOver = append(in.TakenOver, over.Agent)
 	}

@@ -31,6 +31,7 @@ func compileStandby(f Fleet, active Documents, r *resource.Rack) Documents {
 		if doc.Rack != nil {
 			doc.Rack = rackIntent(f, r, f.Peers[agent])
 			doc.Rack.Standby = true
+			doc.Rack.Twin = twinOf(f, r.Status.Agent)
 		}
 		servers := make([]message.ServerIntent, len(doc.Servers))
 		for i, in := range doc.Servers {
@@ -61,4 +62,20 @@ func unsealed(in message.ServerIntent) message.ServerIntent {
 	}
 	in.Boot = &boot
 	return in
+}
+
+// twin is the agent that stands by for a rack's.
+func twin(f Fleet, r *resource.Rack) *message.TwinIntent {
+	if !f.StandsBy(r) {
+		return nil
+	}
+	return twinOf(f, r.Status.Standby)
+}
+
+func twinOf(f Fleet, agent string) *message.TwinIntent {
+	a := f.index.agents[agent]
+	if a == nil {
+		return nil
+	}
+	return &message.TwinIntent{Agent: agent, Key: a.Spec.Key}
 }

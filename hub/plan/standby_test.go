@@ -63,6 +63,10 @@ func TestStandbyHasNoSecrets(t *testing.T) {
 		t.Error("the rack's agent stands by")
 	}
 	// The documents of the rack's agent are not changed by those of the other.
+	if twin := own.Racks[0].Rack.Twin; twin == nil || twin.Agent != "r0-2" || own.Racks[0].Rack.Standby {
+		t.Errorf("the twin of the rack's agent is %+v", twin)
+	}
+	own.Racks[0].Rack.Twin = nil
 	without := withStandby(message.Capabilities())
 	without.Racks[0].Status.Standby = ""
 	if a, b := encode(t, own), encode(t, Compile(without)["r0-1"]); a != b {

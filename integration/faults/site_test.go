@@ -42,7 +42,9 @@ type site struct {
 	rng  *rand.Rand // of the test's goroutine
 	net  network
 	book *book
-	ids  atomic.Uint64
+	// beats are the segments on which agents of one rack hear each other.
+	beats beats
+	ids   atomic.Uint64
 
 	hubSigner *wire.Signer
 	image     registry

@@ -52,6 +52,8 @@ type RackIntent struct {
 	// Standby says that the agent stands by: it fetches boot files, and orders and serves
 	// nothing. An agent acts once neither document says so.
 	Standby bool `json:"standby,omitempty"`
+	// Twin is the other agent of the rack, where there is one.
+	Twin *TwinIntent `json:"twin,omitempty"`
 	// TakenOver are agents that served the rack before, while the holds that were placed at
 	// them are not known: nothing is switched on. For agents with [CapStandby].
 	TakenOver []string `json:"takenOver,omitempty"`

@@ -104,7 +104,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	doc := bareShard(servers)
 	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence(), shard, 2
 	doc.Rack.AgentKeys = [][]byte{agentKey()}
-	doc.Rack.Standby, doc.Rack.TakenOver = true, []string{"rack-0"}
+	doc.Rack.Standby, doc.Rack.TakenOver, doc.Rack.Twin = true, []string{"rack-0"}, &message.TwinIntent{Agent: "rack-2", Key: agentKey()}
 	doc.Rack.Keep = &message.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
 	doc.Rack.SafeStop = &message.SafeStopIntent{NetworkFirst: resource.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
 	seg := &doc.Rack.Segments[0]
@@ -215,6 +215,7 @@ func report() *message.Report {
 	r := bareReport()
 	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence(), heads(), 1, 2
 	r.Found = []resource.FoundBMC{foundBMC()}
+	r.Beats = []message.HeardBeat{{Segment: "boot", For: time.Hour, Ago: time.Second}}
 	s := &r.Servers[0]
 	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
 	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
@@ -343,4 +344,8 @@ func localHolds() *message.LocalHolds {
 	return &message.LocalHolds{Agent: "rack-1", Rack: "rack", Term: 1, At: at(3), Holds: []resource.ActiveHold{{
 		ID: "01j9", HoldSpec: resource.HoldSpec{Server: "server-06", Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands", Mode: resource.StopHard}},
 	}}}
+}
+
+func beat() *message.Beat {
+	return &message.Beat{Rack: "rack", Agent: "rack-1", Segment: "boot", Run: "1d1e", Seq: 71, Echo: "2d2e", EchoSeq: 44}
 }

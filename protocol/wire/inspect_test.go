@@ -99,6 +99,7 @@ func TestKindOf(t *testing.T) {
 		FactEndOfTerm:                             "EndOfTerm",
 		FactKey:                                   "KeyStatement",
 		FactRenewal:                               "Renewal",
+		FactBeat:                                  "Beat",
 		FactLocalHolds:                            "LocalHolds",
 		"":                                        "",
 	} {
