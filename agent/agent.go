@@ -41,7 +41,6 @@ type Agent struct {
 	files   *files.Room
 	boot    *boot.Room
 	trial   *trial.Room
-	finder  *discover.Finder
 	reports *reports.Room
 	met     *metrics
 
@@ -115,7 +114,7 @@ func New(cfg Config) (*Agent, error) {
 	})
 	a.met = newMetrics(cfg.Registerer, a.reports, a.ages)
 	a.local = a.newLocal()
-	a.finder, err = discover.New(discover.Config{
+	finder, err := discover.New(discover.Config{
 		Leases: st.Leases4, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
@@ -123,13 +122,13 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.boot, err = boot.New(boot.Config{
 		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
-		Index: entries, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
+		Index: entries, Store: st, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: finder,
 		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.index = &index{servers: st.Servers, boot: a.boot, finder: a.finder, files: a.files, log: a.log}
+	a.index = &index{servers: st.Servers, boot: a.boot, finder: finder, files: a.files, log: a.log}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
 	a.servers = server.New(server.Config{
 		Agent: cfg.Agent, Started: a.ages.started, Store: st, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
@@ -162,7 +161,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return a.beats.Run(ctx) })
 	a.loops.Begin(ctx, group, a.servers)
-	group.Go(func() error { return a.finder.Run(ctx) })
+	group.Go(func() error { return a.index.finder.Run(ctx) })
 	group.Go(func() error { return open.Run(ctx) })
 	group.Go(func() error { return a.boot.Run(ctx) })
 	group.Go(func() error { return a.serveSocket(ctx, socket) })
@@ -171,7 +170,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	group.Go(func() error {
-		a.reports.Run(ctx, a.finder, a.link)
+		a.reports.Run(ctx, a.index.finder, a.link)
 		return nil
 	})
 	group.Go(func() error {

@@ -13,6 +13,7 @@ import (
 	"rackboot/protocol/wire"
 	"rackboot/state/badger"
 	"rackboot/state/clock"
+	"rackboot/state/file"
 )
 
 // LocalHolds reads the holds that were placed at an agent from its folder, while it does not run, and signs them
@@ -41,4 +42,16 @@ func LocalHolds(c Config, log *slog.Logger) (m message.LocalHolds, sealed []byte
 	m = message.LocalHolds{Agent: id.Answer.Agent, Rack: id.Answer.Rack, Term: id.Answer.Term, At: clock.Now(), Holds: holds}
 	sealed, err = wire.Seal(wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), wire.FactLocalHolds, m)
 	return m, sealed, err
+}
+
+// WriteLocalHolds is LocalHolds, and writes them to a file that is whole or as it was.
+func WriteLocalHolds(c Config, out string, log *slog.Logger) (message.LocalHolds, error) {
+	m, sealed, err := LocalHolds(c, log)
+	if err != nil {
+		return m, err
+	}
+	if err := file.Replace(out, sealed, 0o600); err != nil {
+		return m, protocol.Errorf(protocol.CodeUnavailable, "write local holds", "%w", err).WithHint("give another --out; nothing was changed on the agent's disk")
+	}
+	return m, nil
 }

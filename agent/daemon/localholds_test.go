@@ -3,6 +3,8 @@ package daemon
 import (
 	"crypto/ed25519"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -60,6 +62,16 @@ func TestLocalHolds(t *testing.T) {
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "r1-1.holds")
+	if m, err := WriteLocalHolds(c, out, quiet); err != nil || len(m.Holds) != 2 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if raw, err := os.ReadFile(out); err != nil || len(raw) == 0 {
+		t.Errorf("%d bytes, %v", len(raw), err)
+	}
+	if _, err := WriteLocalHolds(c, filepath.Join(out, "below-a-file"), quiet); err == nil || protocol.HintOf(err) == "" {
+		t.Errorf("a file that cannot be: %v", err)
 	}
 	for range 2 {
 		m, sealed, err := LocalHolds(c, quiet)

@@ -11,7 +11,6 @@ import (
 	"rackboot/agent/daemon"
 	"rackboot/cmd/internal/serve"
 	"rackboot/protocol"
-	"rackboot/state/file"
 )
 
 func localHolds(config *string, stdout io.Writer) *cobra.Command {
@@ -34,12 +33,9 @@ func localHolds(config *string, stdout io.Writer) *cobra.Command {
 		if err := serve.CheckOwner("rackboot-agent", cfg.DataDir); err != nil {
 			return err
 		}
-		m, sealed, err := daemon.LocalHolds(cfg, slog.New(slog.DiscardHandler))
+		m, err := daemon.WriteLocalHolds(cfg, *out, slog.New(slog.DiscardHandler))
 		if err != nil {
 			return err
-		}
-		if err := file.Replace(*out, sealed, 0o600); err != nil {
-			return protocol.Errorf(protocol.CodeUnavailable, "local-holds", "%w", err)
 		}
 		w := tabwriter.NewWriter(stdout, 0, 0, 3, ' ', 0)
 		for _, h := range m.Holds {
