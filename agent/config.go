@@ -38,6 +38,11 @@ type Config struct {
 	OpenBeat func(heartbeat.Line) (net.PacketConn, error)
 	// Standby is the term of an agent that joined to stand by; 0 of others.
 	Standby uint64
+	// Host and Addresses are where the agent runs, for people; Place is where its disk is, another
+	// one on each host and for each copy on one.
+	Host      string
+	Addresses []string
+	Place     string
 
 	DB     state.Store
 	Blobs  *blob.Store

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -84,6 +85,7 @@ func (d desk) Status() (local.Status, error) {
 		}
 	}
 	hub := a.link.Standing()
+	s.Run = hub.Run
 	s.Hub = local.Hub{Met: hub.Met, Answered: hub.Answered, LastWord: when(hub.LastWord), Coming: hub.Coming, Verified: hub.Verified, Fence: in.Fence}
 	if b.Tail > 0 {
 		s.Backlog.Waiting = b.Head - b.Tail + 1
@@ -214,6 +216,11 @@ func (d desk) Release(id, by, reason string) (local.Hold, error) {
 	if err := d.acting("release"); err != nil {
 		return local.Hold{}, err
 	}
+	if reason == "" {
+		if err := d.alone("release"); err != nil {
+			return local.Hold{}, err
+		}
+	}
 	r, err := d.agent.store.Local.Release(d.now(), id, by, reason)
 	if err != nil {
 		return local.Hold{}, d.agent.reports.StoreTrouble(err)
@@ -224,7 +231,7 @@ func (d desk) Release(id, by, reason string) (local.Hold, error) {
 
 // Resume implements local.Writer.
 func (d desk) Resume(r resource.Request) error {
-	if err := d.acting("resume"); err != nil {
+	if err := errors.Join(d.acting("resume"), d.alone("resume")); err != nil {
 		return err
 	}
 	r.NotAfter = d.now().Add(resumeWithin)
@@ -276,6 +283,15 @@ func (d desk) acting(op string) error {
 	}
 	return protocol.Errorf(protocol.CodeConflict, op, "the term of this agent is over; it orders nothing any more").
 		WithHint("ask the rack's present agent, or the hub; rackboot-agent status says why")
+}
+
+// alone refuses what another agent with the same disk may have been asked too.
+func (d desk) alone(op string) error {
+	if o, err := d.agent.store.Servers.Overview(); err != nil || !o.Aside {
+		return err
+	}
+	return protocol.Errorf(protocol.CodeConflict, op, "another agent has the same disk, and nobody has said which goes on").
+		WithHint("say so at the hub: rackctl rack keep-agent RACK RUN --reason …; only rackboot-agent release --break-glass releases a hold here")
 }
 
 func when(t time.Time) *time.Time {

@@ -21,6 +21,7 @@ import (
 type Index struct {
 	mu       sync.RWMutex
 	synced   bool
+	aside    bool // another agent has the same disk
 	segments map[string]resource.SegmentIntent
 	services map[string]netboot.Service
 	byMAC    map[string][]string // MAC → servers
@@ -118,6 +119,7 @@ func (x *Index) rebuild(o store.Overview) (begins bool) {
 		}
 	}
 	begins = o.Synced && !x.synced
+	x.aside = o.Aside
 	x.synced, x.segments, x.services, x.safeStop, x.byStop = o.Synced, segments, services, o.Rack.SafeStop, byStop
 	x.byMAC, x.byUUID, x.byToken, x.servers, x.windows = byMAC, byUUID, byToken, servers, windows
 	return begins
@@ -223,8 +225,8 @@ func (x *Index) resolve(c protocol.BootClient) (a protocol.BootAnswer, several [
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	names := x.fitting(c)
-	s := decide.ServeSnapshot{Synced: x.synced}
-	if len(names) == 0 && x.synced {
+	s := decide.ServeSnapshot{Synced: x.synced, Aside: x.aside}
+	if len(names) == 0 && x.synced && !x.aside {
 		var name string
 		if name, several = x.strange(c); name != "" {
 			names = []string{name}

@@ -172,7 +172,7 @@ func build(c Config, id identity, keep *keeper, news func(trust string), version
 		return nil, err
 	}
 	cfg := agent.Config{
-		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: version, DB: db, Blobs: blobs,
+		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: version, DB: db, Blobs: blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{id.Keys.Everyday}, Destructive: destructive, News: news,
 		Credentials: credentials{c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options, keep}, UserData: hubAPI{keep, c.Link.API}, Bundles: hubAPI{keep, c.Link.API},
 		ISOSource: isoSource{keep, c.Link.API}, ISOs: c.ISOs.limits(), Files: c.Files, Mirror: repositories, Segments: segments, Loaders: c.Loaders, Socket: c.LocalSocket(),

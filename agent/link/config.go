@@ -20,6 +20,11 @@ type Config struct {
 	Agent, Version string
 	// Run is a random id of this process.
 	Run string
+	// Host and Addresses are where the agent runs, for people.
+	Host      string
+	Addresses []string
+	// Place is where the disk is: another one on each host, and for each copy on one. Empty is not known.
+	Place string
 	// Guard says whether the agent has no store that it can write to; nil is never.
 	Guard   func() bool
 	Store   *store.Store

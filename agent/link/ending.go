@@ -7,6 +7,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -44,8 +45,54 @@ func (r *Room) End(sealed []byte) error {
 	return nil
 }
 
-// Over says whether the hub has ended the agent's term.
-func (r *Room) Over() bool { return r.over.Load() != nil }
+// Over says whether the hub has ended the agent's term, or another agent of the same disk goes on.
+func (r *Room) Over() bool { return r.over.Load() != nil || r.aside.over() }
+
+// copied takes the hub's word of copies of this disk.
+func (r *Room) copied(m message.Copied, incarnation string) {
+	act, err := r.aside.hears(m, incarnation, r.on.guards(), r.cfg.Clock())
+	if act == decide.AsideNothing {
+		return
+	}
+	if err != nil {
+		r.cfg.Logger.Error("cannot record what the hub says of copies of this disk", "err", err)
+		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+	}
+	r.cfg.Logger.Error("the hub has heard another agent of the same disk", "does", act)
+	r.aside.say(r.cfg, r.on)
+	switch act {
+	case decide.AsideGiveUp:
+		r.dismissed.Store(true)
+	case decide.AsideTake:
+		if err == nil {
+			r.clock.forget()
+			r.session.renew(r.cfg.NewID(), nil) // what answers the present one may be of before
+		}
+	case decide.AsideNothing, decide.AsideStand:
+	}
+	if err := r.cfg.Heard.Changed(); err != nil {
+		r.cfg.Logger.Error("cannot read what is on disk", "err", err)
+	}
+	r.cfg.Heard.LookAtAll()
+	r.session.want()
+	r.greeter.fresh() // each is heard of once
+	r.cfg.Reports.PokeAll()
+}
+
+// arrive goes on with a disk that is at another place than before, once it has waited for word of a copy.
+func (r *Room) arrive() {
+	on, err := r.aside.arrived(r.cfg.Clock())
+	if err != nil {
+		r.cfg.Logger.Error("cannot record where the disk is", "err", err)
+	}
+	if !on {
+		return
+	}
+	if err := r.cfg.Heard.Changed(); err != nil {
+		r.cfg.Logger.Error("cannot read what is on disk", "err", err)
+	}
+	r.cfg.Heard.LookAtAll()
+}
 
 func endedWhen(m message.EndOfTerm) string {
 	return fmt.Sprintf("term %d ended at %s", m.Term, m.At.UTC().Format(time.RFC3339))

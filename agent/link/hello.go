@@ -67,6 +67,7 @@ func (r *Room) hello() {
 		Protocol: protocol.Version, Version: r.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
 		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
 		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: guards,
+		Self: r.aside.self(in.Incarnation), Host: r.cfg.Host, Addresses: r.cfg.Addresses,
 	})
 }
 
@@ -84,6 +85,7 @@ func (r *Room) Guards() {
 // look sees whether the hub's time and word are still good.
 func (r *Room) look() {
 	r.Guards()
+	r.arrive()
 	if r.clock.lost() {
 		r.cfg.Logger.Warn("the clocks went apart; the hub's time is not known until it answers")
 		r.session.renew(r.cfg.NewID(), nil) // only a new question tells the time

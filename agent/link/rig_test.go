@@ -40,6 +40,24 @@ type rig struct {
 	guard bool
 	sent  []sentMessage
 	ids   int
+	dies  string // the crash point at which the process ends
+	at    []string
+}
+
+// killed is what ends a rig's process.
+type killed struct{}
+
+// lives runs do, and reports whether the process outlived it.
+func (r *rig) lives(do func()) (lives bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			if _, is := v.(killed); !is {
+				panic(v)
+			}
+		}
+	}()
+	do()
+	return true
 }
 
 type sentMessage struct {
@@ -59,17 +77,27 @@ func key(seed byte) ed25519.PrivateKey {
 
 func newRig(t *testing.T, db *statetest.Memory, run string) *rig {
 	t.Helper()
+	return newRigAt(t, db, run, "")
+}
+
+// newRigAt is a rig whose disk is at a place.
+func newRigAt(t *testing.T, db *statetest.Memory, run, place string) *rig {
+	t.Helper()
 	r := &rig{t: t, db: db, hub: wire.NewSigner(key(0)), now: hubStart}
 	signer, reg := wire.NewSigner(key(1)), prometheus.NewRegistry()
 	r.own = wire.NewVerifier(signer.Public())
 	clock := func() time.Time { return r.now }
 	id := func() string { r.ids++; return fmt.Sprintf("%s-%d", run, r.ids) }
-	st, err := store.Open(store.Config{DB: db, NewID: id})
+	st, err := store.Open(store.Config{DB: db, NewID: id, Crash: func(point string) {
+		if r.at = append(r.at, point); point == r.dies {
+			panic(killed{})
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.room, err = New(Config{
-		Agent: "r1-1", Run: run, Guard: func() bool { return r.guard }, Store: st, Signer: signer, HubKeys: []ed25519.PublicKey{r.hub.Public()},
+		Agent: "r1-1", Run: run, Place: place, Guard: func() bool { return r.guard }, Store: st, Signer: signer, HubKeys: []ed25519.PublicKey{r.hub.Public()},
 		Reports: reports.New(reports.Config{Agent: "r1-1", Rack: "r1", Every: time.Second, Clock: clock, Registerer: reg}),
 		Heard:   &r.heard, Every: time.Second, NewID: id, Clock: clock, Logger: slog.New(slog.DiscardHandler), Registerer: reg,
 	})

@@ -22,6 +22,7 @@ type Room struct {
 	dismissed atomic.Bool
 
 	on      *footing
+	aside   *asides
 	session session
 	clock   hubClock
 	greeter *greeter
@@ -43,6 +44,10 @@ func New(cfg Config) (*Room, error) {
 	if r.began, err = cfg.Store.Events.Began(); err != nil {
 		return nil, err
 	}
+	if r.aside, err = newAsides(cfg); err != nil {
+		return nil, err
+	}
+	r.aside.say(cfg, r.on)
 	if over {
 		r.over.Store(&word)
 		cfg.Reports.Raise(word.Code, endedWhen(word))
@@ -56,6 +61,7 @@ func (r *Room) Run(ctx context.Context) { r.greeter.run(ctx, r.hello, r.look) }
 
 // Standing is how the agent stands with the hub.
 type Standing struct {
+	Run           string
 	Met, Answered bool                     // in this run; in this session
 	LastWord      time.Time                // the hub's latest time in anything heeded; zero before
 	Coming        map[string]protocol.Head // documents that the last answer named and the disk lacks
@@ -65,6 +71,7 @@ type Standing struct {
 // Standing returns how the agent stands with the hub.
 func (r *Room) Standing() Standing {
 	s := r.session.standing()
+	s.Run = r.cfg.Run
 	s.Verified, _ = r.clock.fresh()
 	return s
 }

@@ -22,11 +22,19 @@ func (r *Room) sync(m message.Sync) {
 		r.cfg.Logger.Error("cannot read what is applied", "err", err)
 		return
 	}
+	if m.Copied != nil {
+		r.copied(*m.Copied, in.Incarnation)
+		if in, err = r.on.applied(); err != nil {
+			r.cfg.Logger.Error("cannot read what is applied", "err", err)
+			return
+		}
+	}
+	aside := r.aside.standing(in.Incarnation) == decide.AsideStands
 	snap := decide.SyncSnapshot{Incarnation: in.Incarnation, Fence: in.Fence, Applied: in.Heads, Digests: in.Digests}
 	var asked time.Time
 	snap.Session, snap.Last, asked = r.session.stands()
 	act := decide.Sync(snap, m)
-	if guards {
+	if guards || aside {
 		act = decide.SyncGuarding(act, m.Again)
 	}
 	if act != decide.SyncStop && r.Over() {
@@ -57,9 +65,14 @@ func (r *Room) sync(m message.Sync) {
 		r.cfg.Reports.Raise(resource.CondHubBehind, "")
 		r.cfg.Reports.PokeAll()
 	case decide.SyncHeed:
-		if guards && !r.session.isAnswered() {
-			r.session.guarded()
+		if aside && !guards && !r.follow(m.Fence, in.Fence) {
+			return
+		}
+		if (guards || aside) && r.aside.told() {
 			r.greeter.answered()
+		}
+		if (guards || aside) && !r.session.isAnswered() {
+			r.session.guarded()
 			defer r.cfg.Heard.LookAtAll()
 		} else {
 			asked = time.Time{} // only the first answer can tell the time
@@ -73,14 +86,20 @@ func (r *Room) sync(m message.Sync) {
 
 // answered takes an answer to a Hello.
 func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacking bool) {
-	if m.Fence.Newer(in.Fence) {
-		if err := r.cfg.Store.Term.Follow(m.Fence); err != nil {
-			r.cfg.Logger.Error("cannot record the hub's fence", "err", err)
-			r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
-			return
+	if !r.follow(m.Fence, in.Fence) {
+		return
+	}
+	if on, err := r.aside.answered(in.Incarnation); err != nil {
+		r.cfg.Logger.Error("cannot record that this agent goes on", "err", err)
+		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+		return
+	} else if on {
+		r.cfg.Logger.Warn("goes on: the other agent of the same disk does not", "incarnation", in.Incarnation)
+		r.aside.say(r.cfg, r.on)
+		if err := r.cfg.Heard.Changed(); err != nil {
+			r.cfg.Logger.Error("cannot read what is on disk", "err", err)
 		}
-		r.cfg.Logger.Info("follows a hub", "fence", m.Fence.Number, "hub", m.Fence.Hub)
-		r.cfg.Reports.Clear(resource.CondTwoHubs) // of the hubs before; one that still speaks is told again
+		r.cfg.Heard.LookAtAll()
 	}
 	if !r.session.hasMet() {
 		if err := r.cfg.Store.Events.Met(); err != nil {
@@ -108,10 +127,28 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 		asked = time.Time{} // only the first answer can tell the time
 	}
 	r.fresh(m, asked)
+	if wait := r.aside.met(r.cfg.Clock()); wait > 0 && first {
+		time.AfterFunc(wait, r.arrive)
+	}
 	if first {
 		r.cfg.Reports.PokeAll() // with the session's nonce
 		r.cfg.Heard.LookAtAll() // what waited for the hub's time need not
 	}
+}
+
+// follow follows a hub that has answered. It reports whether it is followed now.
+func (r *Room) follow(f, before message.Fence) bool {
+	if !f.Newer(before) {
+		return true
+	}
+	if err := r.cfg.Store.Term.Follow(f); err != nil {
+		r.cfg.Logger.Error("cannot record the hub's fence", "err", err)
+		r.cfg.Reports.Raise(resource.CondStoreFailing, err.Error())
+		return false
+	}
+	r.cfg.Logger.Info("follows a hub", "fence", f.Number, "hub", f.Hub)
+	r.cfg.Reports.Clear(resource.CondTwoHubs) // of the hubs before; one that still speaks is told again
+	return true
 }
 
 // fresh takes over what a Sync says whatever it answers. asked is zero where it does

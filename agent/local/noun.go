@@ -68,6 +68,8 @@ type Status struct {
 	Rack        string `json:"rack"`
 	Version     string `json:"version"`
 	Incarnation string `json:"incarnation"`
+	// Run is random, new for each start of the agent: it tells agents of one disk apart.
+	Run string `json:"run,omitempty"`
 	// Synced says that the agent has applied its rack's document; until then it only
 	// holds.
 	Synced bool `json:"synced"`

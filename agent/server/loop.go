@@ -129,6 +129,10 @@ func notRead(server string) error {
 // read goes on with a change of the BMC's account, and reads the server.
 func (l *loop) read(ctx context.Context, v store.View) reading {
 	in := v.Intent.ServerIntent
+	if v.Aside { // nothing is written to the BMC, and which account it has is read
+		l.bmc.known = knownAs(v.Record.Identity)
+		return l.bmc.observe(ctx, in)
+	}
 	if t := l.cfg.Changes.GoOn(ctx, in, settings(v.Rack).PollInterval, l.log); t != nil {
 		return reading{obs: unreachable(l.server, l.cfg.Clock(), protocol.CodeUnavailable, t.Err), cond: &resource.ConditionState{Code: t.Code, Message: t.Err.Error()}}
 	}

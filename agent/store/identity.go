@@ -49,6 +49,11 @@ func (i *Identity) Incarnation() (id string, err error) {
 // been done since. Requests end as unknown before it has the identity; the numbers of
 // events go on. A renewal that a crash has cut short is asked for again.
 func (i *Identity) Renew(now time.Time, was string) error {
+	return i.become(now, was, i.newID, func(state.Txn) error { return nil })
+}
+
+// become is Renew with the identity that is taken, and what is written with it.
+func (i *Identity) become(now time.Time, was string, id func() string, with func(state.Txn) error) error {
 	i.disk.crash.At("agent.renew.begin")
 	err := i.disk.updateInParts("agent.renew.part", func(t state.Txn, cut func()) error {
 		have, err := incarnation(t)
@@ -79,7 +84,10 @@ func (i *Identity) Renew(now time.Time, was string) error {
 		}); err != nil {
 			return err
 		}
-		return t.Set(keyIncarnation, []byte(i.newID()))
+		if err := with(t); err != nil {
+			return err
+		}
+		return t.Set(keyIncarnation, []byte(id()))
 	})
 	if err != nil {
 		return failing("take a new incarnation", err)

@@ -4,6 +4,8 @@ package store
 const (
 	keyRack     = "rack"
 	keyReplaced = "meta/replaced"
+	keyAside    = "meta/aside"
+	keyPlace    = "meta/place"
 	keyIntents  = "intent/"
 	keyHolds    = "hold/"
 	keyRecords  = "record/"

@@ -21,7 +21,8 @@ type mirror struct {
 	synced   bool
 	replaced bool
 	ended    bool
-	standby  bool              // by the hold document, or by joining
+	standby  bool // by the hold document, or by joining
+	aside    asides
 	intents  map[string]Intent // by key, as the others
 	holds    map[string]decide.Hold
 	standing map[string]Standing
@@ -64,7 +65,7 @@ func (w *watched) Delete(key string) error {
 
 func mirrored(key string) bool {
 	switch key {
-	case keyRack, keyReplaced, keyEnded, keyStandby:
+	case keyRack, keyReplaced, keyEnded, keyStandby, keyAside, keyIncarnation:
 		return true
 	}
 	return strings.HasPrefix(key, keyIntents) || strings.HasPrefix(key, keyHolds) || strings.HasPrefix(key, keyRecords)
@@ -78,10 +79,10 @@ func (m *mirror) forget() {
 }
 
 // said is what it has of the rack, if it has it.
-func (m *mirror) said() (rack message.RackIntent, is serves, have bool) {
+func (m *mirror) said() (rack message.RackIntent, as stance, have bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.rack, m.serves(), m.whole
+	return m.rack, m.stance(), m.whole
 }
 
 // take follows a transaction that is on disk.
@@ -120,6 +121,8 @@ func (m *mirror) put(w write) (err error) {
 	case keyStandby:
 		m.standby = w.value != nil
 		return nil
+	case keyAside, keyIncarnation:
+		return m.aside.put(w)
 	}
 	switch {
 	case strings.HasPrefix(w.key, keyIntents):
@@ -150,6 +153,9 @@ func (m *mirror) read(t state.Txn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rack, m.synced, m.replaced, m.ended, m.standby = message.RackIntent{}, false, false, false, false
+	if err := m.aside.read(t); err != nil {
+		return err
+	}
 	m.intents, m.holds, m.standing = map[string]Intent{}, map[string]decide.Hold{}, map[string]Standing{}
 	take := func(key string, raw []byte) error { return m.put(write{key, raw}) }
 	for _, key := range []string{keyRack, keyReplaced, keyEnded, keyStandby} {
@@ -172,8 +178,22 @@ func (m *mirror) read(t state.Txn) error {
 	return nil
 }
 
-func (m *mirror) serves() serves {
-	return serves{synced: m.synced, replaced: m.replaced, ended: m.ended, standby: m.standby || m.rack.Standby}
+// stance is whether this agent may act on the rack's intent.
+type stance struct {
+	serves bool // it has one, was not replaced, and its term is not over
+	aside  bool // but only as holds want: another agent has the same disk
+	over   bool // its term is over, or the other agent goes on
+	// standby is that it stands by for another agent, and does not even guard holds.
+	standby bool
+}
+
+func stanceOf(synced, replaced, ended, standby bool, aside decide.AsideStanding) stance {
+	over := ended || aside == decide.AsideSuperseded
+	return stance{synced && !replaced && !over && !standby, !standby && (aside == decide.AsideStands || aside == decide.AsideTaken), over, standby}
+}
+
+func (m *mirror) stance() stance {
+	return stanceOf(m.synced, m.replaced, m.ended, m.standby || m.rack.Standby, m.aside.standing())
 }
 
 func inOrder[T any](m map[string]T) []T {

@@ -13,7 +13,8 @@ import (
 type Overview struct {
 	Synced   bool
 	Replaced bool // another agent serves the rack
-	Ended    bool // the hub has ended the agent's term
+	Ended    bool // the hub has ended the agent's term, or another agent of the same disk goes on
+	Aside    bool // another agent has the same disk, and nobody has said which goes on
 	Standby  bool // it stands by for the agent that serves the rack
 	Rack     message.RackIntent
 	Intents  []Intent
@@ -29,9 +30,9 @@ func (s *Servers) Overview() (o Overview, err error) {
 		return o, err
 	}
 	defer done()
-	is := m.serves()
+	as := m.stance()
 	return Overview{
-		Synced: is.acts(), Replaced: is.replaced, Ended: is.ended, Standby: is.standby, Rack: m.rack,
+		Synced: as.serves, Replaced: m.replaced, Ended: as.over, Aside: as.aside, Standby: as.standby, Rack: m.rack,
 		Intents: inOrder(m.intents), Holds: inOrder(m.holds), Records: inOrder(m.standing),
 	}, nil
 }
@@ -48,8 +49,8 @@ func (s *Servers) Remembered(server string) (v View) {
 	m := &s.disk.mirror
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	is := m.serves()
-	v.Rack, v.Synced, v.Ended, v.Standby = m.rack, is.acts(), is.ended, is.standby
+	as := m.stance()
+	v.Rack, v.Synced, v.Ended, v.Aside, v.Standby = m.rack, as.serves, as.over, as.aside, as.standby
 	v.Record.Server = server
 	if in, there := m.intents[keyIntents+server]; there {
 		v.Intent = &in

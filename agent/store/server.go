@@ -17,33 +17,38 @@ type Servers struct {
 	local     *Local
 }
 
-// serving is the rack's intent, and what this agent is to the rack. The intent grows
+// serving is the rack's intent, and whether this agent may act on it. The intent grows
 // with the rack, and is not decoded for each server.
-func (s *Servers) serving(t state.Txn) (rack message.RackIntent, is serves, err error) {
-	if rack, is, have := s.disk.mirror.said(); have {
-		return rack, is, nil
+func (s *Servers) serving(t state.Txn) (rack message.RackIntent, as stance, err error) {
+	if rack, as, have := s.disk.mirror.said(); have {
+		return rack, as, nil
 	}
-	rack, is.synced, err = get[message.RackIntent](t, keyRack)
+	rack, synced, err := get[message.RackIntent](t, keyRack)
 	if err != nil {
-		return rack, is, err
+		return rack, stance{}, err
 	}
-	if _, is.ended, err = get[message.EndOfTerm](t, keyEnded); err != nil {
-		return rack, is, err
+	_, over, err := get[message.EndOfTerm](t, keyEnded)
+	if err != nil {
+		return rack, stance{}, err
 	}
-	if _, is.standby, err = get[bool](t, keyStandby); err != nil {
-		return rack, is, err
+	aside, err := s.disk.mirror.asideOn(t)
+	if err != nil {
+		return rack, stance{}, err
 	}
-	is.standby = is.standby || rack.Standby
-	is.replaced, _, err = get[bool](t, keyReplaced)
-	return rack, is, err
+	_, standby, err := get[bool](t, keyStandby)
+	if err != nil {
+		return rack, stance{}, err
+	}
+	replaced, _, err := get[bool](t, keyReplaced)
+	return rack, stanceOf(synced, replaced, over, standby || rack.Standby, aside), err
 }
 
 func (s *Servers) view(t state.Txn, server string) (v View, err error) {
-	rack, is, err := s.serving(t)
+	rack, as, err := s.serving(t)
 	if err != nil {
 		return v, err
 	}
-	v.Rack, v.Synced, v.Ended, v.Standby = rack, is.acts(), is.ended, is.standby
+	v.Rack, v.Synced, v.Ended, v.Aside, v.Standby = rack, as.serves, as.over, as.aside, as.standby
 	if v.Incarnation, err = incarnation(t); err != nil {
 		return v, err
 	}

@@ -35,7 +35,7 @@ func (s *Servers) StandsBy() bool {
 	m := &s.disk.mirror
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.serves().standby
+	return m.stance().standby
 }
 
 // Twin is the other agent of the rack, nil where there is none, and whether this one belongs to the rack.
@@ -43,8 +43,8 @@ func (s *Servers) Twin() (twin *message.TwinIntent, belongs bool) {
 	m := &s.disk.mirror
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	is := m.serves()
-	return m.rack.Twin, is.synced && !is.replaced && !is.ended
+	as := m.stance()
+	return m.rack.Twin, as.serves || as.standby && m.synced && !m.replaced && !as.over
 }
 
 // setStandby takes over what a hold document says of it.

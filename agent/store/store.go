@@ -11,6 +11,7 @@ type Store struct {
 	Documents *Documents // of the hub, and which are in force
 	Identity  *Identity  // of the database
 	Term      *Term      // until when this agent serves the rack
+	Aside     *Aside     // whether another agent has the same disk
 	Servers   *Servers
 	Local     *Local // what is asked for at the agent
 	Approvals *Approvals
@@ -51,9 +52,11 @@ func openInParts(cfg Config, bytes int) (*Store, error) {
 		return nil, failing("open the agent's store", err)
 	}
 	approvals, local := &Approvals{disk: d, events: events, guard: cfg.Guarded}, &Local{disk: d, events: events}
+	identity := &Identity{disk: d, events: events, newID: cfg.NewID}
 	return &Store{
 		Documents: &Documents{disk: d, events: events, approvals: approvals},
-		Identity:  &Identity{disk: d, events: events, newID: cfg.NewID},
+		Identity:  identity,
+		Aside:     &Aside{disk: d, identity: identity, newID: cfg.NewID},
 		Term:      &Term{d},
 		Servers:   &Servers{disk: d, events: events, approvals: approvals, local: local},
 		Local:     local,

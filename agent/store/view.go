@@ -14,6 +14,8 @@ type View struct {
 	// Ended says that the hub has ended the agent's term, and Standby that it has not begun: another
 	// agent serves the rack.
 	Ended, Standby bool
+	// Aside says that another agent has the same disk; see [decide.Snapshot].
+	Aside bool
 	// Incarnation is the database's at the moment of the view.
 	Incarnation string
 	Rack        message.RackIntent

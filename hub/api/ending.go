@@ -11,7 +11,7 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// endings has the routes that end the term of an agent.
+// endings has the routes that end the term of an agent, or of all but one of the same disk.
 type endings struct{ members Members }
 
 func (e endings) routes(t *route.Table) {
@@ -36,6 +36,10 @@ func (e endings) routes(t *route.Table) {
 		"End what a failover left open: servers may be switched on again", reflect.TypeFor[protoapi.SettleRequest](),
 		route.Rule{Right: access.Replace, Noted: "settle", Target: route.TargetNamed, Kind: resource.KindRack})
 	route.Register(t, op, e.settle)
+	op = t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/keep-agent", "keepAgent",
+		"Say which of several agents of one disk goes on; idempotent", reflect.TypeFor[protoapi.KeepRequest](),
+		route.Rule{Right: access.Replace, Target: route.TargetNamed, Kind: resource.KindRack})
+	route.Register(t, op, e.keeps)
 }
 
 func (e endings) failover(ctx context.Context, in *namedBody) (*answer[protoapi.FailoverAnswer], error) {
@@ -60,6 +64,21 @@ func (e endings) settle(ctx context.Context, in *namedBody) (*answer[protoapi.Se
 		return nil, route.Problem(err)
 	}
 	return &answer[protoapi.SettleAnswer]{out}, nil
+}
+
+func (e endings) keeps(ctx context.Context, in *namedBody) (*answer[protoapi.KeepAnswer], error) {
+	var req protoapi.KeepRequest
+	if err := route.Body("keep an agent", in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	if err := req.Validate(); err != nil {
+		return nil, route.Problem(err)
+	}
+	out, err := e.members.KeepAgent(ctx, in.Name, req, route.Caller(ctx).Name)
+	if err != nil {
+		return nil, route.Problem(err)
+	}
+	return &answer[protoapi.KeepAnswer]{out}, nil
 }
 
 func (e endings) ends(ctx context.Context, in *namedBody, do func(context.Context, string, protoapi.EndRequest, string) (protoapi.EndAnswer, error)) (*answer[protoapi.EndAnswer], error) {

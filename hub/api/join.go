@@ -135,4 +135,6 @@ type Members interface {
 	Failover(ctx context.Context, rack string, r protoapi.FailoverRequest, by string) (protoapi.FailoverAnswer, error)
 	// Settle ends what a failover left open.
 	Settle(ctx context.Context, rack string, r protoapi.SettleRequest, by string) (protoapi.SettleAnswer, error)
+	// KeepAgent says which of several agents of one disk goes on.
+	KeepAgent(ctx context.Context, rack string, r protoapi.KeepRequest, by string) (protoapi.KeepAnswer, error)
 }

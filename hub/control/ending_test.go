@@ -3,7 +3,6 @@ package control
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -177,37 +176,6 @@ func TestRevokeKilled(t *testing.T) {
 	b.pass()
 	if _, err := b.control.Members.NewJoinToken(ctx(t), "r1", false); err != nil {
 		t.Errorf("the rack is not free: %v", err)
-	}
-}
-
-// Two agents with one key, as after a copied disk: whoever speaks in turn is noticed.
-// One that reconnects as often as it likes is not.
-func TestCopiedDisk(t *testing.T) {
-	b, m := modernSite(t)
-	for range 2 * 8 {
-		m.connects()
-		m.listens()
-		m.reports(off("n1"))
-	}
-	if got := codesOf(b.agentConds(m.name)); strings.Contains(got, "AgentCopied") {
-		t.Fatalf("one agent that reconnects: %s", got)
-	}
-	twin := *m
-	twin.session, twin.nonce, twin.heard = "twin-session", "", ""
-	twin.hello()
-	twin.listens()
-	twin.reports(off("n1"))
-	// The first one is still connected, and hears that its messages are not of the
-	// present session.
-	b.now = b.now.Add(2 * 2 * time.Second)
-	m.reports(off("n1"))
-	m.listens()
-	if got := codesOf(b.agentConds(m.name)); !strings.Contains(got, "AgentCopied") || b.happened(resource.EventAgentCopied) != 1 {
-		t.Errorf("two agents: %s, %d events", got, b.happened(resource.EventAgentCopied))
-	}
-	b.now = b.now.Add(time.Hour + time.Second)
-	if got := codesOf(b.agentConds(m.name)); strings.Contains(got, "AgentCopied") {
-		t.Errorf("an hour later: %s", got)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
+	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
@@ -36,6 +37,8 @@ type modern struct {
 	seq         uint64
 	deaf        bool // keeps no document
 	guard       bool // is in guard mode
+	run         string
+	aside       decide.Aside
 	asks        []message.Ask
 	hub         *wire.Verifier
 	signer      *wire.Signer
@@ -75,7 +78,7 @@ func (m *modern) connects() {
 
 func (m *modern) begins() {
 	m.sessions++
-	m.session, m.nonce, m.heeds = fmt.Sprintf("%s-session-%d", m.name, m.sessions), "", time.Time{}
+	m.session, m.nonce, m.heeds = fmt.Sprintf("%s-session-%s%d", m.name, m.run, m.sessions), "", time.Time{}
 }
 
 func (m *modern) message() message.Hello {
@@ -83,6 +86,7 @@ func (m *modern) message() message.Hello {
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Protocol: protocol.Version, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Digests: maps.Clone(m.digests), EventHead: m.events, EventTail: m.tail,
 		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps, SealKey: m.sealKey, Approvals: m.stance, Guard: m.guard,
+		Run: m.run, Self: m.aside.Self, Host: "host of " + m.run,
 	}
 }
 
@@ -158,6 +162,9 @@ func (m *modern) takes(v packet) {
 func (m *modern) sync(s message.Sync) {
 	m.b.t.Helper()
 	m.syncs = append(m.syncs, s)
+	if s.Copied != nil {
+		m.copied(*s.Copied)
+	}
 	if s.Session != m.session || s.At.Before(m.heeds) {
 		return
 	}
@@ -171,6 +178,26 @@ func (m *modern) sync(s message.Sync) {
 		return
 	}
 	m.nonce = s.Nonce
+	if s.Heads != nil && m.aside.Standing(m.incarnation) == decide.AsideTaken {
+		m.aside = decide.Aside{}
+	}
+}
+
+// copied does what the hub says of copies of the agent's disk.
+func (m *modern) copied(c message.Copied) {
+	switch decide.OnCopied(c, m.incarnation, m.aside) {
+	case decide.AsideNothing:
+	case decide.AsideStand:
+		m.aside = decide.Aside{Incarnation: m.incarnation, Self: "self of " + m.run}
+		m.hello()
+	case decide.AsideTake:
+		m.incarnation = c.Kept.Incarnation
+		m.aside = decide.Aside{Incarnation: m.incarnation, Taken: true}
+		m.begins()
+		m.hello()
+	case decide.AsideGiveUp:
+		m.aside = decide.Aside{Incarnation: m.incarnation, Superseded: true}
+	}
 }
 
 // keeps applies a document and acknowledges it.

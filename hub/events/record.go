@@ -59,6 +59,7 @@ func (l *Log) recordHold(ctx context.Context, h *resource.Hold, code resource.Ev
 //	AgentSuperseded    | replace  | none
 //	CertificateRenewed | certify  | none
 //	AgentCopied        | copied   | none
+//	AgentKept          | keep     | none
 //	BMCAccepted        | accept   | BMC, the event's
 //	IdentityChanged    | accept   | Server, the event's
 //	FirmwareWork       | firmware | Server, the event's
@@ -101,6 +102,8 @@ func ownEntry(ev api.EventRecord) (protocol.AuditEntry, bool) {
 		e.Op = "certify"
 	case resource.EventAgentCopied:
 		e.Op = "copied"
+	case resource.EventAgentKept:
+		e.Op = "keep"
 	case resource.EventAcceptedBMC:
 		e.Op, e.Target = "accept", about
 	case resource.EventIdentity:

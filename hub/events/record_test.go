@@ -21,7 +21,7 @@ func TestOwnEntries(t *testing.T) {
 		rows[m[1]] = m[2:]
 	}
 	delete(rows, "event")
-	if len(rows) != 15 {
+	if len(rows) != 16 {
 		t.Fatalf("%d rows: %v", len(rows), rows)
 	}
 	for _, code := range resource.EventCodes() {

@@ -16,6 +16,9 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 	if !active && !c.cfg.Terms.StandsBy(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, "", m.Nonce) {
 		return nil
 	}
+	if notAlone(c.cfg, name) {
+		return nil // the other one has it not
+	}
 	if m.Refused != "" {
 		c.cfg.Logger.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
 		return nil

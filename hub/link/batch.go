@@ -19,6 +19,9 @@ func (c *hearing) eventBatch(ctx context.Context, a *resource.Agent, m message.E
 	if c.cfg.Start.SteppedDown() {
 		return nil // the hub that took over files them
 	}
+	if copies := c.cfg.Terms.CopiesOf(name); copies.Open() || copies.Shared(m.Incarnation) {
+		return nil // the other one gives its events the same numbers
+	}
 	l, err := c.cfg.Store.Ledgers.Peek(name)
 	if err != nil {
 		return err

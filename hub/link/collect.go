@@ -14,6 +14,7 @@ func (c *Room) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.open
 	ch <- m.asks
 	ch <- m.guard
+	ch <- m.copied
 	m.refused.Describe(ch)
 	m.sent.Describe(ch)
 	m.answers.Describe(ch)
@@ -36,11 +37,8 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 			k := c.contacts.see(r.Status.Agent)
 			byStage[k.progress.stage]++
 			open += len(k.sent.open)
-			guard := 0.0
-			if k.guarding.known() {
-				guard = 1
-			}
-			gauge(m.guard, guard, r.Metadata.Name)
+			gauge(m.guard, oneIf(k.guarding.known()), r.Metadata.Name)
+			gauge(m.copied, oneIf(notAlone(c.cfg, r.Status.Agent)), r.Metadata.Name)
 		}
 	}
 	for _, s := range stages {
@@ -48,4 +46,11 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(m.open, float64(open))
 	gauge(m.asks, float64(c.asks.open()))
+}
+
+func oneIf(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
 }

@@ -34,7 +34,7 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 	if k.guarding.known() {
 		out = append(out, resource.ConditionState{Code: resource.CondGuardMode, Since: k.guarding.since})
 	}
-	if cond := k.speakers.condition(now); cond != nil {
+	if cond := copiedCondition(c.cfg.Terms.CopiesOf(agent)); cond != nil {
 		out = append(out, *cond)
 	}
 	if cond := k.refused.condition(now); cond != nil {
@@ -64,7 +64,7 @@ func (c *Room) Ready(agent string) bool { return c.contacts.see(agent).progress.
 // acknowledges nothing.
 func (c *Room) MayHold(agent string) bool {
 	k := c.contacts.see(agent)
-	return k.progress.stage == stageReady || k.guarding.known() && k.progress.stage != stageBehind
+	return k.progress.stage == stageReady || (k.guarding.known() || notAlone(c.cfg, agent)) && k.progress.stage != stageBehind
 }
 
 // greeted reports whether an agent has a session with this hub, and can be asked.
@@ -117,8 +117,36 @@ func (c *Room) CannotAsk(agent string) bool {
 
 // Doubt is why nothing that an agent proves counts, for people; empty where it does.
 func (c *Room) Doubt(agent string) string {
-	if c.contacts.see(agent).guarding.known() {
+	switch {
+	case c.contacts.see(agent).guarding.known():
 		return "is in guard mode"
+	case notAlone(c.cfg, agent):
+		return "runs twice, from one disk"
 	}
 	return ""
+}
+
+// Runs are the agents of one disk that were heard, where there is more than one.
+func (c *Room) Runs(agent string) []resource.AgentRun {
+	copies := c.cfg.Terms.CopiesOf(agent)
+	if !copies.Open() {
+		return nil
+	}
+	runs := append([]resource.AgentRun(nil), copies.Runs...)
+	var last map[string]time.Time
+	c.contacts.with(agent, func(k *contact) {
+		last = map[string]time.Time{}
+		for _, r := range k.speakers.runs {
+			if r.Last.After(last[r.Run]) {
+				last[r.Run] = r.Last
+			}
+		}
+	})
+	for i := range runs {
+		if at := last[runs[i].Run]; at.After(runs[i].Last) {
+			runs[i].Last = at // what is kept is behind
+		}
+		runs[i].Kept = copies.Kept != nil && copies.Kept.Self != "" && runs[i].Self == copies.Kept.Self
+	}
+	return runs
 }

@@ -109,14 +109,23 @@ func (cs *contacts) names() []string {
 }
 
 // heeds says whether a message with the nonce belongs to the agent's present
-// session. The first one with a nonce that was given makes its session the present.
-func (k *contact) heeds(session, nonce string) bool {
-	if k.nonces.asked.is(session, nonce) {
-		k.nonces.now, k.nonces.asked = k.nonces.asked, slot{}
+// session. The first one with a nonce that was given makes its session the present. twins says that two
+// agents are known to speak, so that messages of both count; else it says whose the message is, and which
+// session was taken over from.
+func (k *contact) heeds(session, nonce string, twins bool) (ok bool, who speaker, former string) {
+	n := &k.nonces
+	if i := n.given(session, nonce); i >= 0 {
+		n.take(i, twins)
 	}
-	ok := k.nonces.now.is(session, nonce)
-	if ok && k.speakers.speaks(k.nonces.now.session) {
-		k.speakers.back = true
+	if !n.now.is(session, nonce) {
+		return false, speakerSame, ""
 	}
-	return ok
+	if twins {
+		return true, speakerSame, ""
+	}
+	if who, former = k.speakers.speaks(n.now.session, n.now.era == n.era); who == speakerNew || who == speakerBack {
+		n.era++
+		n.asked = nil
+	}
+	return true, who, former
 }

@@ -36,7 +36,7 @@ func (c *delivery) to(agent string, now time.Time) {
 	}
 	ready, stale, settled, guards := false, false, false, false
 	c.contacts.with(agent, func(k *contact) {
-		if settled = k.sent.settled == l.Revision && k.sent.settled > 0 && k.progress.stage != stageAdopting && len(k.sent.open) == 0; settled {
+		if settled = !notAlone(c.cfg, agent) && k.sent.settled == l.Revision && k.sent.settled > 0 && k.progress.stage != stageAdopting && len(k.sent.open) == 0; settled {
 			return // which is so of nearly all, each second
 		}
 		if k.progress.stage == stageAdopting && now.Sub(k.progress.since) > adoptWait {
@@ -44,7 +44,7 @@ func (c *delivery) to(agent string, now time.Time) {
 			k.progress.to(stageReady, now)
 			stale = true
 		}
-		guards = k.guarding.known()
+		guards = k.guarding.known() || notAlone(c.cfg, agent)
 		ready = k.progress.stage == stageReady || guards && k.progress.stage != stageBehind
 		maps.DeleteFunc(k.sent.open, func(leaf string, o openDoc) bool {
 			_, sent := l.Sent[leaf]

@@ -96,3 +96,16 @@ func TestStanding(t *testing.T) {
 		}
 	}
 }
+
+func TestSpeakerTable(t *testing.T) {
+	doctable.Of(t, "speakers.go", "speakerRule").HoldOne(t, [][]string{doctable.Words(sessionPresent, sessionPast, sessionNew), doctable.YesNo()},
+		func(in []string) string { return string(speakerRule(sessionAge(in[0]), in[1] == "yes")) })
+}
+
+func TestDiskTable(t *testing.T) {
+	yes := func(s string) bool { return s == "yes" }
+	doctable.Of(t, "copied.go", "diskRule").HoldOne(t, [][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
+		func(in []string) string {
+			return string(diskRule(yes(in[0]), yes(in[1]), yes(in[2]), yes(in[3]), yes(in[4])))
+		})
+}

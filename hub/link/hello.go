@@ -21,22 +21,55 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	var p proof
 	var with slot
 	var guard guardWord
-	greeted, back := false, false
+	var who speaker
+	greeted, former := false, ""
+	copies := c.cfg.Terms.CopiesOf(name)
+	if c.cfg.Terms.Active(a) && copies.Shared(m.Incarnation) && !copies.Open() {
+		c.sender.retired(name, m.Session, copies)
+		return nil
+	}
 	c.contacts.with(name, func(k *contact) {
 		p, with = k.nonces.proof(m, announced)
-		back = p == proofSure && k.speakers.speaks(m.Session)
+		k.speakers.told(m.Session, runOf(m, c.cfg.Clock()))
+		if p == proofSure {
+			_, who, former = k.heeds(m.Session, m.Nonce, copies.Open())
+		}
 		greeted = k.progress.stage != stageSilent
 		guard = guardRule(m.Guard, k.guarding.known(), p == proofSure && with.turn == k.nonces.turn)
 	})
 	c.notes(a, l, m)
-	if back {
-		c.sessions.suspect(name)
+	if err := c.sessions.turned(name, who, former); err != nil {
+		return err
 	}
+	copies = c.cfg.Terms.CopiesOf(name)
 	if c.cfg.Start.Yields(ctx, name, m.Fence) {
 		return nil
 	}
 	if _, ok := c.sender.serves(a, m.Session); !ok {
 		return nil
+	}
+	switch {
+	case guard == guardOver:
+		c.sessions.unguards(name)
+	case guard == guardSays && p != proofNone:
+		c.sessions.guards(name)
+	}
+	disk := diskWordOf(copies, m, p)
+	switch disk {
+	case diskAsk:
+		c.sessions.ask(name, m.Session, l, "")
+		return nil
+	case diskSee, diskTell:
+		if err := c.sessions.see(name, runOf(m, c.cfg.Clock())); err != nil {
+			return err
+		}
+		c.guarded(name, l, m, p)
+		return nil
+	case diskGoesOn:
+		if err := c.sessions.goesOn(ctx, name, m); err != nil {
+			return err
+		}
+	case diskRetired, diskOwn:
 	}
 	peer, gone := relate(l.Peer, m, greeted), false
 	if peer != peerOther {
@@ -46,10 +79,14 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	if gone && p == proofSure && !lost(l, with.acked, m) {
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
-	if guard == guardOver {
-		c.sessions.unguards(name)
-	}
 	verdict := greet(guard, peer, gone, judged)
+	if verdict == verdictRenew || verdict == verdictMeet && peer == peerOther && disk == diskOwn {
+		waits := false
+		c.contacts.with(name, func(k *contact) { waits = k.speakers.defers(m.Session, c.cfg.Clock()) })
+		if waits {
+			return nil // it may be a copy: the one before is asked first, and then this one again
+		}
+	}
 	c.cfg.Logger.Debug("hello", "agent", name, "guard", guard, "peer", peer, "lost", gone, "proof", p, "verdict", verdict)
 	switch verdict {
 	case verdictAsk:
@@ -60,7 +97,6 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		c.sessions.ask(name, m.Session, l, m.Incarnation)
 		return nil
 	case verdictGuard:
-		c.sessions.guards(name)
 		c.guarded(name, l, m, p)
 		return nil
 	case verdictMeet, verdictAnswer:
@@ -160,7 +196,7 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 			k.nonces.now = slot{}
 			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
 		case p == proofSure:
-			k.heeds(m.Session, m.Nonce)
+			// it is the present one
 		case p == proofFresh:
 			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
 			if m.Nonce == announced {

@@ -10,7 +10,7 @@ import (
 
 type metrics struct {
 	agents, open, asks     *prometheus.Desc
-	guard                  *prometheus.Desc
+	guard, copied          *prometheus.Desc
 	refused, sent, answers *prometheus.CounterVec
 	late                   prometheus.Counter
 }
@@ -35,6 +35,7 @@ func newMetrics() *metrics {
 		agents: desc("hub_agents", "Agents that serve a rack, by how far the hub may act towards them.", "stage"),
 		open:   desc("hub_documents_unacknowledged", "Documents that were sent and not acknowledged yet."),
 		guard:  desc("hub_agent_guard_mode", "1 while the agent of the rack is in guard mode, as far as the hub knows.", "rack"),
+		copied: desc("hub_agent_copied", "1 while more than one agent of the rack's disk is known, and it was not heard which goes on.", "rack"),
 		asks:   desc("hub_asks_open", "Questions to agents about BMCs that were not answered yet."),
 	}
 	for _, r := range reasons {

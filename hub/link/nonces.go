@@ -2,6 +2,7 @@ package link
 
 import (
 	"maps"
+	"slices"
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -12,7 +13,7 @@ import (
 type slot struct {
 	session, nonce string
 	acked          map[string]protocol.Head
-	turn           uint64 // when it was given
+	turn, era      uint64 // when it was given
 }
 
 // is says whether a message is of the slot. One that names no session, which an
@@ -23,14 +24,18 @@ func (s slot) is(session, nonce string) bool {
 
 // nonces are those that were given to the sessions of an agent.
 type nonces struct {
-	now   slot // the session whose messages count
-	asked slot // given, and not come back yet
+	now slot // the session whose messages count
+	// asked were given, and have not come back yet, one for a session, the newest last.
+	asked []slot
 	// answered is the nonce of the announcement that a Hello answered: each proves
 	// one Hello to be new.
 	answered string
 	// turn counts the words after which what an agent said before proves less: that it is in
 	// guard mode. A nonce that was given in an earlier turn may be in a message of before.
 	turn uint64
+	// era counts the sessions that took over from another. A nonce of an earlier one may be in a
+	// message of before that.
+	era uint64
 }
 
 // proof is how far a Hello proves that it is not an old one which somebody plays
@@ -52,37 +57,63 @@ func (n *nonces) proof(m message.Hello, announced string) (proof, slot) {
 	switch {
 	case n.now.is(m.Session, m.Nonce):
 		return proofSure, n.now
-	case n.asked.is(m.Session, m.Nonce):
-		return proofSure, n.asked
+	case n.given(m.Session, m.Nonce) >= 0:
+		return proofSure, n.asked[n.given(m.Session, m.Nonce)]
 	case m.Nonce != "" && m.Session != n.now.session && m.Nonce == n.now.nonce, m.Nonce != "" && m.Nonce == announced && n.answered != announced:
 		return proofFresh, slot{}
 	}
 	return proofNone, slot{}
 }
 
+// given finds the slot of a message among those that were asked; -1 without one. What was given before
+// another session took over is none.
+func (n *nonces) given(session, nonce string) int {
+	return slices.IndexFunc(n.asked, func(s slot) bool { return s.is(session, nonce) && s.era == n.era })
+}
+
 // begin makes a session the present one, unless it is.
 func (n *nonces) begin(session string, acked map[string]protocol.Head, nonce string) {
 	if n.now.session != session || n.now.nonce == "" {
-		n.now, n.asked = slot{session, nonce, maps.Clone(acked), n.turn}, slot{}
+		n.now, n.asked = slot{session, nonce, maps.Clone(acked), n.turn, n.era}, nil
 	}
 }
+
+// maxAsked bounds the sessions of an agent that are asked for a Hello at once.
+const maxAsked = 4
 
 // give returns the nonce of a session. acked is what the agent has acknowledged; a
 // nonce that was given before it acknowledged some of that proves less.
 func (n *nonces) give(session string, acked map[string]protocol.Head, fresh func() string) string {
-	if n.asked.session != session || n.asked.nonce == "" || n.asked.turn != n.turn || !maps.Equal(n.asked.acked, acked) {
-		n.asked = slot{session, fresh(), maps.Clone(acked), n.turn}
+	i := slices.IndexFunc(n.asked, func(s slot) bool { return s.session == session })
+	if i >= 0 {
+		if s := n.asked[i]; s.turn == n.turn && s.era == n.era && maps.Equal(s.acked, acked) {
+			return s.nonce
+		}
+		n.asked = slices.Delete(n.asked, i, i+1)
 	}
-	return n.asked.nonce
+	s := slot{session, fresh(), maps.Clone(acked), n.turn, n.era}
+	n.asked = append(n.asked[max(0, len(n.asked)+1-maxAsked):], s)
+	return s.nonce
+}
+
+// take makes a session that was asked the present one. keep says that messages of the one before go on
+// to count.
+func (n *nonces) take(i int, keep bool) {
+	before := n.now
+	n.now = n.asked[i]
+	n.asked = slices.Delete(n.asked, i, i+1)
+	if keep && before.nonce != "" && before.session != n.now.session && !slices.ContainsFunc(n.asked, func(s slot) bool { return s.session == before.session }) {
+		n.asked = append(n.asked[max(0, len(n.asked)+1-maxAsked):], before)
+	}
 }
 
 // of is the nonce that a session has; empty if it has none.
 func (n *nonces) of(session string) string {
-	switch session {
-	case n.now.session:
+	if session == n.now.session {
 		return n.now.nonce
-	case n.asked.session:
-		return n.asked.nonce
+	}
+	if i := slices.IndexFunc(n.asked, func(s slot) bool { return s.session == session }); i >= 0 {
+		return n.asked[i].nonce
 	}
 	return ""
 }

@@ -18,6 +18,11 @@ import (
 func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
 	name := a.Metadata.Name
 	active := c.cfg.Terms.Active(a)
+	copies := c.cfg.Terms.CopiesOf(name)
+	if active && copies.Shared(m.Incarnation) && !copies.Open() {
+		c.sender.retired(name, m.Session, copies)
+		return false, nil
+	}
 	if !active && !c.cfg.Terms.StandsBy(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
@@ -30,7 +35,10 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return false, nil
 	}
-	guards := c.reportsGuard(name, l, m)
+	guards := c.reportsGuard(name, l, m) || notAlone(c.cfg, name)
+	if guards {
+		c.cfg.Reports.Doubt(name, true)
+	}
 	if !guards {
 		c.overtook(name, l, m)
 	}
@@ -59,6 +67,9 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		defer c.cfg.Wake.SiteForServers()
 	}
 	var errs []error
+	if notAlone(c.cfg, name) {
+		news = nil // what the one says may have ended at the other: the next session tells all
+	}
 	for _, s := range news {
 		errs = append(errs, c.cfg.Heard.Told(ctx, a, s))
 	}

@@ -93,6 +93,9 @@ func (c *Room) AnnounceNonce() string { return c.sender.announceNonce() }
 // Dismiss tells an agent that its term is over.
 func (c *Room) Dismiss(agent, session string, e terms.Ending) { c.sender.dismiss(agent, session, e) }
 
+// TellCopied tells the agents of one disk at once what is known of them.
+func (c *Room) TellCopied(agent string) { c.sessions.tellCopied(agent) }
+
 // Resend sends to every agent what it has not acknowledged.
 func (c *Room) Resend() { c.delivery.all() }
 

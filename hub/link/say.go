@@ -41,6 +41,9 @@ func (c *sender) word(session string) message.Sync {
 
 // say sends a Sync, unless this hub has stepped down.
 func (c *sender) say(agent string, m message.Sync) {
+	if copies := c.cfg.Terms.CopiesOf(agent); m.Copied == nil && copies.Open() {
+		m.Copied = copies.Word()
+	}
 	if !c.cfg.Start.SteppedDown() {
 		c.send(message.TopicDown(agent, message.LeafSync), m)
 	}
@@ -78,5 +81,12 @@ func (c *sender) publish(topic string, sealed []byte) {
 func (c *sender) dismiss(agent, session string, e terms.Ending) {
 	m := c.word(session)
 	m.Trust, m.Refused, m.Ended = "", e.Code, c.cfg.Terms.LastWord(agent, e)
+	c.say(agent, m)
+}
+
+// retired tells an agent that was not chosen that another one of its disk goes on.
+func (c *sender) retired(agent, session string, copies *terms.Copies) {
+	m := c.word(session)
+	m.Copied = copies.Word()
 	c.say(agent, m)
 }

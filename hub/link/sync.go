@@ -1,12 +1,18 @@
 package link
 
 import (
+	"context"
+	"fmt"
 	mathrand "math/rand/v2"
+	"slices"
 	"time"
 
+	"rackboot/hub/events"
 	"rackboot/hub/store"
+	"rackboot/hub/terms"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // askPause is the least time between two Syncs that ask an agent for a Hello because
@@ -50,13 +56,18 @@ func (c *sessions) counts(agent, session, nonce string) bool {
 		c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
 		return false
 	}
-	ok, back := true, false
+	var ok bool
+	var who speaker
+	var former string
+	twins := notAlone(c.cfg, agent)
 	c.contacts.with(agent, func(k *contact) {
-		ok = k.heeds(session, nonce)
-		back, k.speakers.back = k.speakers.back, false
+		if ok, who, former = k.heeds(session, nonce, twins); ok {
+			k.speakers.heard(k.nonces.now.session, c.cfg.Clock())
+		}
 	})
-	if back {
-		c.suspect(agent)
+	if err := c.turned(agent, who, former); err != nil {
+		c.cfg.Logger.Error("cannot record that the disk of an agent was copied", "agent", agent, "err", err)
+		return false // it is seen again
 	}
 	if ok {
 		return true
@@ -84,19 +95,25 @@ func (c *sessions) syncs(now time.Time) {
 			continue
 		}
 		var session slot
-		due, silent, guards := false, false, false
+		due, silent, guards, waited := false, false, false, ""
 		c.contacts.with(agent, func(k *contact) {
+			waited = k.speakers.over(now)
 			session, silent, guards = k.nonces.now, k.progress.stage == stageSilent, k.guarding.known()
+			guards = guards || notAlone(c.cfg, agent)
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
 			}
 		})
-		if !due {
+		if !due && waited == "" {
 			continue
 		}
 		l, err := c.cfg.Store.Ledgers.Peek(agent)
 		if err != nil {
 			c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
+			continue
+		}
+		if waited != "" {
+			c.ask(agent, waited, l, "")
 			continue
 		}
 		if silent && !guards {
@@ -140,6 +157,127 @@ func (c *sessions) guards(agent string) {
 // unguards notes that guard mode is over.
 func (c *sessions) unguards(agent string) {
 	c.contacts.with(agent, func(k *contact) { k.guarding = guarding{} })
-	c.cfg.Reports.Doubt(agent, false)
+	c.cfg.Reports.Doubt(agent, notAlone(c.cfg, agent))
 	c.cfg.Logger.Warn("an agent has left guard mode", "agent", agent)
+}
+
+// turned does what follows from another session's having spoken.
+func (c *sessions) turned(agent string, who speaker, former string) error {
+	switch who {
+	case speakerNew:
+		c.challenge(agent, former)
+	case speakerBack:
+		return c.suspect(agent, former)
+	case speakerSame, speakerLate:
+	}
+	return nil
+}
+
+// challenge asks a session that another one took over from whether it still speaks. An agent that has left
+// it does not heed that.
+func (c *sessions) challenge(agent, former string) {
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
+	if err != nil || former == "" {
+		return
+	}
+	m := c.sender.word(former)
+	m.Again = true
+	c.contacts.with(agent, func(k *contact) {
+		m.Nonce = k.nonces.give(former, l.Acked, c.sender.nonce)
+		k.speakers.takesOver(former, m.At)
+	})
+	c.sender.say(agent, m)
+}
+
+// suspect notes that two agents have one disk: the one that speaks, and the one that had taken over from it.
+// Both are told.
+func (c *sessions) suspect(agent, former string) error {
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
+	if err != nil {
+		return err
+	}
+	present := ""
+	runs := []resource.AgentRun{}
+	c.contacts.with(agent, func(k *contact) {
+		present = k.speakers.present
+		for _, session := range []string{present, former} {
+			if r, there := k.speakers.runs[session]; there {
+				runs = append(runs, r)
+			}
+		}
+	})
+	if len(runs) < 2 { // what the one was that spoke in a report only is not known
+		runs = append(runs, resource.AgentRun{Incarnation: l.Peer.Incarnation})
+	}
+	if err := c.see(agent, runs...); err != nil {
+		return err
+	}
+	c.ask(agent, present, l, "")
+	c.challenge(agent, former)
+	return nil
+}
+
+// see keeps that there is more than one agent of a disk, and who they are. An older copy may have been told
+// to take a new incarnation before it was seen that it is one: all that they have are shared.
+func (c *sessions) see(agent string, runs ...resource.AgentRun) error {
+	ctx, cancel := context.WithTimeout(context.Background(), receiveTimeout)
+	defer cancel()
+	news := false
+	err := c.cfg.Terms.ChangeCopies(ctx, agent, func(k *terms.Copies) (changed bool, err error) {
+		was := k.Open() && len(k.Incarnations) > 0
+		for _, r := range runs {
+			changed = r.Incarnation != "" && k.See(r.Incarnation, c.cfg.Clock()) || changed
+			changed = r.Run != "" && k.Hear(r) || changed
+		}
+		news = changed && !was
+		return changed, nil
+	})
+	if err != nil {
+		return err
+	}
+	c.cfg.Reports.Doubt(agent, true)
+	if news {
+		c.cfg.Logger.Error("two agents have one disk: it was copied, or its folder is used twice; both stand aside until somebody says which goes on", "agent", agent, "runs", runsText(runs))
+		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventAgentCopied, fmt.Sprintf("agent %s speaks twice: %s", agent, runsText(runs)))
+	}
+	return nil
+}
+
+// tellCopied tells every session that is known at once.
+func (c *sessions) tellCopied(agent string) {
+	var all []string
+	c.contacts.with(agent, func(k *contact) {
+		for session := range k.speakers.runs {
+			all = append(all, session)
+		}
+	})
+	slices.Sort(all)
+	for _, session := range all {
+		c.sender.say(agent, c.sender.word(session))
+	}
+}
+
+// goesOn notes that the agent which somebody chose has spoken.
+func (c *sessions) goesOn(ctx context.Context, agent string, m message.Hello) error {
+	err := c.cfg.Terms.ChangeCopies(ctx, agent, func(k *terms.Copies) (bool, error) {
+		if !k.Open() || k.Kept == nil || k.Kept.Incarnation != m.Incarnation {
+			return false, nil
+		}
+		k.Kept.Heard = true
+		k.Hear(runOf(m, c.cfg.Clock()))
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	guards := false
+	c.contacts.with(agent, func(k *contact) {
+		guards = k.guarding.known()
+		k.speakers = speakers{present: m.Session}
+		k.nonces.era++
+		k.nonces.asked = nil
+	})
+	c.cfg.Reports.Doubt(agent, guards)
+	c.cfg.Logger.Warn("the agent that somebody chose goes on", "agent", agent, "run", m.Run, "incarnation", m.Incarnation)
+	return nil
 }

@@ -23,6 +23,7 @@ func (c *Room) decorateAgent(a *resource.Agent) {
 	} else {
 		a.Status.Conditions = []resource.ConditionState{{Code: resource.CondDark, Since: c.cfg.Began}}
 	}
+	a.Status.Runs = c.cfg.Link.Runs(name)
 	a.Status.Role = c.role(a)
 	if a.Status.Role == resource.RoleActive {
 		if why := c.noStandby(a.Spec.RackRef.Name); why != "" {

@@ -58,11 +58,21 @@ func TestMaliciousBroker(t *testing.T) {
 				b.claim(claimed)
 				b.seen(row.agent, row.hub)
 				b.live(brief(10 * time.Minute))
+				b.alone()
 				b.broker.setPolicy(honest)
 				close(th.ended)
 				b.settle()
+				b.alone()
 			})
 		})
+	}
+}
+
+// alone wants that the agent is not taken for two, whatever the broker made of its words.
+func (b *table) alone() {
+	b.t.Helper()
+	if b.agent().says(resource.CondAgentCopied) || b.has(b.hub.agentConditions(b.agent().name), resource.CondAgentCopied) {
+		b.t.Error("a lone agent is taken for two")
 	}
 }
 

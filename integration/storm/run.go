@@ -168,6 +168,7 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	defer stopWatching()
 	var watch, work sync.WaitGroup
 	watch.Go(func() { s.polls.run(watching) })
+	watch.Go(func() { s.keepAgent(watching) })
 	defer watch.Wait()
 	defer stopWatching()
 	for i, v := range s.site.Servers {
@@ -199,6 +200,16 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 		return judge.History{}, err
 	}
 	return s.rest(ctx)
+}
+
+// keepAgent says which agent goes on where two had one disk, as an operator does who has ended the other.
+func (s *storm) keepAgent(ctx context.Context) {
+	for ctx.Err() == nil {
+		if said := s.site.KeepAgent(ctx); said != "" {
+			s.say("%s", said)
+		}
+		pause(ctx, 500*time.Millisecond)
+	}
 }
 
 // group makes the group, whose servers one operator rolls out to.

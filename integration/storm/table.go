@@ -47,8 +47,6 @@ func chances() []mark {
 		{judge.NotLost, "rollback-agent"},
 		{judge.NotDoubled, "rollback-agent"},
 		{judge.TrueWords, "rollback-agent"},
-		{judge.NotLost, "copied-agent"},
-		{judge.NotDoubled, "copied-agent"},
 	}
 }
 

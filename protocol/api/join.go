@@ -145,6 +145,33 @@ func (r EndRequest) Validate() error {
 	return nil
 }
 
+// KeepRequest says which of several agents of one disk goes on.
+type KeepRequest struct {
+	// Run is that of the agent, or its beginning, or what the agent calls itself.
+	Run    string `json:"run"`
+	Reason string `json:"reason"`
+}
+
+// Validate says what is wrong with the form. The code is invalid.
+func (r KeepRequest) Validate() error {
+	const op = "keep an agent"
+	switch {
+	case strings.TrimSpace(r.Reason) == "" || len(r.Reason) > MaxReason:
+		return protocol.Errorf(protocol.CodeInvalid, op, "the reason is empty or longer than %d bytes", MaxReason).
+			WithHint("say why with --reason; it is filed with your name")
+	case r.Run == "" || len(r.Run) > MaxReason:
+		return protocol.Errorf(protocol.CodeInvalid, op, "no run is named").WithHint("rackctl describe agent AGENT lists the runs")
+	}
+	return nil
+}
+
+// KeepAnswer says which agent goes on.
+type KeepAnswer struct {
+	Agent string `json:"agent"`
+	Rack  string `json:"rack"`
+	Run   string `json:"run"`
+}
+
 // EndAnswer says what was done.
 type EndAnswer struct {
 	Agent string                 `json:"agent"`
@@ -201,6 +228,17 @@ func pathRevoke(agent string) string { return PathObject(resource.KindAgent, age
 // pathReplaceAgent ends the term of a rack's agent.
 func pathReplaceAgent(rack string) string {
 	return PathObject(resource.KindRack, rack) + "/replace-agent"
+}
+
+// pathKeepAgent says which of several agents of one disk goes on.
+func pathKeepAgent(rack string) string {
+	return PathObject(resource.KindRack, rack) + "/keep-agent"
+}
+
+// Keep says which of several agents of one disk goes on. Repeating it is safe.
+func (a Agents) Keep(ctx context.Context, rack string, r KeepRequest) (out KeepAnswer, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathKeepAgent(rack), r, &out)
+	return out, err
 }
 
 // Revoke refuses an agent from now on. Repeating it is safe.

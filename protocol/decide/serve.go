@@ -10,6 +10,7 @@ import (
 // ServeSnapshot is what the answer to one boot client depends on.
 type ServeSnapshot struct {
 	Synced    bool
+	Aside     bool   // another agent has the same disk
 	Server    string // empty: no server of ours
 	Ambiguous bool   // more than one server fits
 	Held      bool
@@ -88,7 +89,7 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 		by = windowTFTP
 	}
 	stop := s.Stop != nil && !s.Ordered && by.fits(c, s.Architecture)
-	action, reason := serveRule(known, s.Held || s.Missing, w, c.Class, w.fits(c, s.Architecture), stop)
+	action, reason := serveRule(known, s.Aside, s.Held || s.Missing, w, c.Class, w.fits(c, s.Architecture), stop)
 	if action == answerStop {
 		return protocol.BootAnswer{Action: protocol.AnswerBoot, Server: s.Server, Reason: reason, Token: s.Stop.Token, File: s.Stop.File}
 	}
@@ -105,35 +106,40 @@ const answerStop protocol.AnswerAction = "stop"
 
 // serveRule is the serve gate. The first row that fits decides.
 //
-//	known | held | window | class      | fits | stop | answer
-//	no    | *    | *      | *          | *    | *    | silence
-//	yes   | *    | *      | none       | *    | *    | lease
-//	yes   | yes  | *      | *          | *    | *    | refuse
-//	yes   | no   | http   | HTTPClient | yes  | *    | boot
-//	yes   | no   | ipxe   | HTTPClient | yes  | *    | boot
-//	yes   | no   | ipxe   | iPXE       | yes  | *    | boot
-//	yes   | no   | tftp   | PXEClient  | yes  | *    | boot
-//	yes   | no   | tftp   | iPXE       | yes  | *    | boot
-//	yes   | no   | any    | HTTPClient | yes  | *    | boot
-//	yes   | no   | any    | PXEClient  | yes  | *    | boot
-//	yes   | no   | any    | iPXE       | yes  | *    | boot
-//	yes   | no   | closed | HTTPClient | *    | yes  | stop
-//	yes   | no   | closed | PXEClient  | *    | yes  | stop
-//	yes   | no   | closed | iPXE       | *    | yes  | stop
-//	yes   | no   | *      | *          | *    | *    | refuse
+//	known | aside | held | window | class      | fits | stop | answer
+//	no    | *     | *    | *      | *          | *    | *    | silence
+//	yes   | *     | *    | *      | none       | *    | *    | lease
+//	yes   | yes   | *    | *      | *          | *    | *    | silence
+//	yes   | no    | yes  | *      | *          | *    | *    | refuse
+//	yes   | no    | no   | http   | HTTPClient | yes  | *    | boot
+//	yes   | no    | no   | ipxe   | HTTPClient | yes  | *    | boot
+//	yes   | no    | no   | ipxe   | iPXE       | yes  | *    | boot
+//	yes   | no    | no   | tftp   | PXEClient  | yes  | *    | boot
+//	yes   | no    | no   | tftp   | iPXE       | yes  | *    | boot
+//	yes   | no    | no   | any    | HTTPClient | yes  | *    | boot
+//	yes   | no    | no   | any    | PXEClient  | yes  | *    | boot
+//	yes   | no    | no   | any    | iPXE       | yes  | *    | boot
+//	yes   | no    | no   | closed | HTTPClient | *    | yes  | stop
+//	yes   | no    | no   | closed | PXEClient  | *    | yes  | stop
+//	yes   | no    | no   | closed | iPXE       | *    | yes  | stop
+//	yes   | no    | no   | *      | *          | *    | *    | refuse
 //
+// aside is that another agent has the same disk: what the one has ordered, the other does not know, and
+// neither answers firmware.
 // stop is that the rack wants a stop image for such machines, that there is one which
 // the client can load, and that no order explains why it asks: one that was to boot its
 // disk, and asks the network all the same, is refused and goes on to its disk. A held
 // server gets none: it is to be Off, and nothing that it boots is to run (P2).
 // A client without a boot class is an operating system; its lease is renewed
 // whatever else is decided.
-func serveRule(known, held bool, w window, class protocol.ClientClass, fits, stop bool) (protocol.AnswerAction, string) {
+func serveRule(known, aside, held bool, w window, class protocol.ClientClass, fits, stop bool) (protocol.AnswerAction, string) {
 	switch {
 	case !known:
 		return protocol.AnswerSilence, "no server of this rack"
 	case class == protocol.ClassNone:
 		return protocol.AnswerLease, "operating system"
+	case aside:
+		return protocol.AnswerSilence, "another agent has the same disk"
 	case held:
 		return protocol.AnswerRefuse, "held"
 	case w.asks(class) && fits:

@@ -16,6 +16,9 @@ type Snapshot struct {
 	// Ended says that the hub has ended the agent's term, or that it stands by: nothing is ordered, not
 	// even a stop. Whether another agent owns the server by now cannot be known here.
 	Ended bool
+	// Aside says that another agent has the same disk, and nobody has said yet which goes on: nothing is
+	// done but what holds want.
+	Aside bool
 	// Intent is nil where no document names the server.
 	Intent *message.ServerIntent
 	Holds  []Hold // in order of id

@@ -29,6 +29,10 @@ func Step(now time.Time, s Snapshot) Plan {
 	}
 	if s.Ended {
 		conditions{&d, &s}.settle()
+	} else if s.Aside && !s.Passive {
+		standby{&d, &s}.guard()
+		conditions{&d, &s}.settle()
+		d.pace(&s)
 	} else if !s.Passive {
 		lifetimes{&d, &s}.count()
 		requests{&d, &s}.take()

@@ -44,6 +44,12 @@ type Hello struct {
 	// Guard says that the agent has no store that it can write to. What the Hello says of
 	// applied documents, digests and events is not judged then.
 	Guard bool `json:"guard,omitempty"`
+	// Self is what an agent that stands aside made up when it first heard that its disk was copied;
+	// see Copied.
+	Self string `json:"self,omitempty"`
+	// Host and Addresses are where the agent runs, for people.
+	Host      string   `json:"host,omitempty"`
+	Addresses []string `json:"addresses,omitempty"`
 }
 
 // Sync says what the agent should have: the answer to a Hello and to events, and
@@ -81,6 +87,26 @@ type Sync struct {
 	// Renew is an incarnation that is behind what it had acknowledged: its disk was
 	// rolled back. The agent that has it takes a new one.
 	Renew string `json:"renew,omitempty"`
+	// Copied says that two agents of one disk were heard; nil is not.
+	Copied *Copied `json:"copied,omitempty"`
+}
+
+// Copied is the hub's word that two agents of one disk spoke. Each of them stands aside from then on: it
+// guards holds, and does nothing else, until somebody has said which goes on. The word counts whichever
+// session it comes in, and for the incarnations that it names only.
+type Copied struct {
+	// Incarnations are those that more than one agent had.
+	Incarnations []string `json:"incarnations"`
+	// Kept is the agent that goes on; nil while nobody has said.
+	Kept *Kept `json:"kept,omitempty"`
+}
+
+// Kept is the one of two agents that goes on.
+type Kept struct {
+	// Self is its word in Hello; every other one is superseded.
+	Self string `json:"self"`
+	// Incarnation is the one that it takes.
+	Incarnation string `json:"incarnation"`
 }
 
 // How often a hub says a Sync by itself, and how long each is valid. Losing one in

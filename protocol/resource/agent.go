@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"slices"
 	"time"
 
 	"rackboot/protocol"
@@ -45,6 +46,31 @@ type AgentStatus struct {
 	// Sent are the documents that the hub wants it to have.
 	Sent       map[string]protocol.Head `json:"sent,omitempty"`
 	Conditions []ConditionState         `json:"conditions,omitempty"`
+	// Runs are the agents of one disk that were heard, where there are more than one; see
+	// AgentCopied.
+	Runs []AgentRun `json:"runs,omitempty"`
+}
+
+// AgentRun is one of several agents that have the same disk.
+type AgentRun struct {
+	Run string `json:"run"` // random, new for each start of the agent
+	// Self is what it calls itself since it stands aside, also after a restart; empty before.
+	Self        string   `json:"self,omitempty"`
+	Incarnation string   `json:"incarnation"`
+	Host        string   `json:"host,omitempty"`
+	Addresses   []string `json:"addresses,omitempty"`
+	Version     string   `json:"version,omitempty"`
+	// First and Last are when it was heard.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	// Kept says that somebody said that it goes on.
+	Kept bool `json:"kept,omitempty"`
+}
+
+// Same reports whether both say the same.
+func (r AgentRun) Same(o AgentRun) bool {
+	return r.Run == o.Run && r.Self == o.Self && r.Incarnation == o.Incarnation && r.Host == o.Host && slices.Equal(r.Addresses, o.Addresses) &&
+		r.Version == o.Version && r.First.Equal(o.First) && r.Last.Equal(o.Last)
 }
 
 // Default sets kind and version.

@@ -61,6 +61,7 @@ const (
 	EventSettled     EventCode = "FailoverSettled"
 	EventCertified   EventCode = "CertificateRenewed"
 	EventAgentCopied EventCode = "AgentCopied"
+	EventAgentKept   EventCode = "AgentKept"
 	EventNoRouter    EventCode = "NoRouterAdvertisement"
 	EventRouterFlags EventCode = "RouterFlags"
 	EventNoAddress   EventCode = "NoAddress"
@@ -96,7 +97,7 @@ func EventCodes() []EventCode {
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
-		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied,
+		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,

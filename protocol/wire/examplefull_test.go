@@ -32,7 +32,7 @@ func hello() *message.Hello {
 		Applied: heads(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests(), Fence: fence(),
 		Capabilities: message.Capabilities(), SealKey: unhex("1aac11d29c1ecbc96cad4ebe9e29c3b3c8ac7b5e69e3fff94ebd44faf8620f77"),
 		Approvals: &resource.ApprovalStance{Keys: [][]byte{testKey(3).Public().(ed25519.PublicKey)}, BulkStop: 8, Window: 10 * time.Minute},
-		Run:       "0a6e", Guard: true,
+		Run:       "0a6e", Guard: true, Self: "5e1f", Host: "host-a", Addresses: []string{"192.0.2.7"},
 	}
 }
 
@@ -59,6 +59,12 @@ func syncAgain() *message.Sync {
 func syncRenew() *message.Sync {
 	s := syncAgain()
 	s.Renew = "1nca"
+	return s
+}
+
+func syncCopied() *message.Sync {
+	s := syncAcks()
+	s.Copied = &message.Copied{Incarnations: []string{"1nca"}, Kept: &message.Kept{Self: "5e1f", Incarnation: "2ncb"}}
 	return s
 }
 

@@ -94,6 +94,7 @@ func vectors() []vector {
 		{"sync-ended", keyHub, down(message.LeafSync), syncEnded(), "an operator ended the agent's term; it carries end-of-term.hex"},
 		{"sync-again", keyHub, down(message.LeafSync), syncAgain(), "the Hello was not fresh: say it again with this nonce"},
 		{"sync-renew", keyHub, down(message.LeafSync), syncRenew(), "the agent's disk was rolled back: take a new incarnation"},
+		{"sync-copied", keyHub, down(message.LeafSync), syncCopied(), "two agents of one disk were heard, and somebody said which goes on"},
 		{"announce", keyHub, message.TopicAnnounce, announce(), "a hub has started; agents answer within 50 s"},
 		{"hold", keyHub, down(message.LeafHold), holdDoc(), "a hold, a release, a reboot and a power-off"},
 		{"rack", keyHub, down(message.RackLeaf(0)), rackDoc(0, 1), "shard 0 with the rack, and one server with a grant for its first boot"},

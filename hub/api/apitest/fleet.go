@@ -210,6 +210,15 @@ func (f *CannedFleet) Settle(_ context.Context, rack string, r protoapi.SettleRe
 	return out, nil
 }
 
+// KeepAgent implements Fleet: agent a1 has run "0a6e" beside another.
+func (f *CannedFleet) KeepAgent(_ context.Context, rack string, r protoapi.KeepRequest, _ string) (protoapi.KeepAnswer, error) {
+	if r.Run != "0a6e" {
+		return protoapi.KeepAnswer{}, protocol.Errorf(protocol.CodeNotFound, "keep an agent", "no run %q of the agent was heard since its disk was copied", r.Run).
+			WithHint("rackctl describe agent AGENT lists the runs")
+	}
+	return protoapi.KeepAnswer{Agent: "a1", Rack: rack, Run: r.Run}, nil
+}
+
 // After implements EventLog.
 func (f *CannedFleet) After(after uint64, limit int) []protoapi.EventRecord {
 	f.mu.Lock()

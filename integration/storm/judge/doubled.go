@@ -15,6 +15,7 @@ import (
 //	cause                                                | power-ons
 //	claim that may have been accepted                    | 2: from the network, and from the disk
 //	reboot or resume that may have been accepted         | 1 until its outcome was read, none if that is refused or expired
+//	one whose outcome is unknown                         | 1: it may be done yet
 //	release that may have been accepted                  | 1
 //	new image of a group that may have been accepted     | 1 at each server
 //	press of the power button                            | 1
@@ -79,7 +80,7 @@ func asked(h History, server string) (out []cause) {
 		case OpReboot, OpResume:
 			r, at := outcome(h, o)
 			switch {
-			case r == nil || r.Outcome == resource.OutcomePending:
+			case r == nil || r.Outcome == resource.OutcomePending || r.Outcome == resource.OutcomeUnknown:
 				out = append(out, cause{o.Begun, h.End + 1})
 			case r.Outcome != resource.OutcomeRefused && r.Outcome != resource.OutcomeExpired:
 				out = append(out, cause{o.Begun, at})

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"rackboot/integration/powerlog"
@@ -57,7 +58,7 @@ type Site struct {
 	Dice *rand.Rand
 	Note func(format string, args ...any)
 
-	twin        *Process
+	twin        atomic.Pointer[Process]
 	config      Config
 	registry    *sim.Registry
 	images      []string
@@ -276,7 +277,7 @@ func (s *Site) await(ctx context.Context, what string, so func(context.Context) 
 // Keep ends hub and agent, and copies their state out of their file systems, which end with
 // the site.
 func (s *Site) Keep() (err error) {
-	for _, p := range []*Process{s.twin, s.Agent, s.Hub} {
+	for _, p := range []*Process{s.twin.Load(), s.Agent, s.Hub} {
 		if p != nil {
 			err = errors.Join(err, p.Kill())
 		}
@@ -291,7 +292,7 @@ func (s *Site) Keep() (err error) {
 
 // Close ends every process and every proxy.
 func (s *Site) Close() (err error) {
-	all := []*Process{s.twin, s.Agent, s.Hub}
+	all := []*Process{s.twin.Load(), s.Agent, s.Hub}
 	for _, v := range s.Servers {
 		all = append(all, v.Machine)
 	}

@@ -28,7 +28,7 @@ func table() map[resource.Kind]kind {
 		resource.KindHold:              row(holdColumns, holdFacts, nil),
 		resource.KindMaintenance:       row(maintenanceColumns, maintenanceFacts, func(o *resource.Maintenance) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindRack:              row(rackColumns, rackFacts, nil),
-		resource.KindAgent:             row(agentColumns, nil, func(o *resource.Agent) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindAgent:             row(agentColumns, agentFacts, func(o *resource.Agent) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindSegment:           row(segmentColumns, nil, nil),
 		resource.KindBMC:               row(bmcColumns, bmcFacts, func(o *resource.BMC) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindSecret:            row(secretColumns, nil, func(o *resource.Secret) []resource.ConditionState { return o.Status.Conditions }),

@@ -66,6 +66,31 @@ func rackFacts(r *resource.Rack) []printer.Fact {
 	return []printer.Fact{{"Destructive key", destructiveFact(r.Status.Approvals)}}
 }
 
+// agentFacts say which agents of one disk were heard.
+func agentFacts(a *resource.Agent) (out []printer.Fact) {
+	for _, r := range a.Status.Runs {
+		text := r.Run
+		if r.Kept {
+			text += ", which goes on"
+		}
+		if r.Host != "" {
+			text += ", on " + r.Host
+		}
+		if len(r.Addresses) > 0 {
+			text += " (" + strings.Join(r.Addresses, ", ") + ")"
+		}
+		if r.Version != "" {
+			text += ", version " + r.Version
+		}
+		text += fmt.Sprintf(", heard from %s to %s", printer.Stamp(&r.First), printer.Stamp(&r.Last))
+		if r.Self == "" {
+			text += ", has not said yet that it stands aside"
+		}
+		out = append(out, printer.Fact{"Run", text})
+	}
+	return out
+}
+
 // destructiveFact says what a rack's agent wants approvals for.
 func destructiveFact(s *resource.ApprovalStance) string {
 	switch {

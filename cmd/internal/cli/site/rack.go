@@ -18,7 +18,7 @@ func rackCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		Use: "rack", Short: "Let agents join racks, and end their terms", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(joinTokenCmd(hubs, pr), revokeCmd(hubs, pr), replaceAgentCmd(hubs, pr), failoverCmd(hubs, pr), settleCmd(hubs, pr))
+	cmd.AddCommand(joinTokenCmd(hubs, pr), revokeCmd(hubs, pr), replaceAgentCmd(hubs, pr), keepAgentCmd(hubs, pr), failoverCmd(hubs, pr), settleCmd(hubs, pr))
 	return cmd
 }
 
@@ -129,6 +129,33 @@ func replaceAgentCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, for the record (required)")
 	cmd.Flags().BoolVar(&r.Standby, "standby", false, "the agent that stands by, and not the one that serves the rack")
+	return cmd
+}
+
+func keepAgentCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
+	var r api.KeepRequest
+	cmd := &cobra.Command{
+		Use: "keep-agent RACK RUN --reason REASON", Short: "Say which of two agents that have one disk goes on", Args: cobra.ExactArgs(2),
+		Long: "Say which of two agents that have one disk goes on: after a data folder or a virtual machine was\n" +
+			"copied (AgentCopied), both only guard holds until then. RUN is that of the agent, or its first\n" +
+			"characters: rackctl describe agent AGENT lists the runs, where they are and when they were heard.\n" +
+			"It takes a new incarnation and goes on; any other does nothing any more, also after a restart.\n" +
+			"Stop the other one, and remove its copy. If you do not know it, revoke the agent and replace it.",
+		Example: "  rackctl rack keep-agent r1 0a6e4c --reason 'the other is a clone for a test'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := hubs.Connect()
+			if err != nil {
+				return err
+			}
+			r.Run = args[1]
+			out, err := c.Agents.Keep(cmd.Context(), args[0], r)
+			if err != nil {
+				return err
+			}
+			return pr.Text(out, []string{out.Run}, fmt.Sprintf("agent %s of rack %s goes on as run %s", out.Agent, out.Rack, out.Run))
+		},
+	}
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, for the record (required)")
 	return cmd
 }
 

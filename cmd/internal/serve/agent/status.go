@@ -38,6 +38,9 @@ func statusTable(w io.Writer, s local.Status, now time.Time) {
 	row(w, "Agent:", s.Agent)
 	row(w, "Rack:", s.Rack)
 	row(w, "Version:", s.Version)
+	if s.Run != "" {
+		row(w, "Run:", s.Run)
+	}
 	row(w, "Synced:", yes(s.Synced))
 	if s.Standby {
 		row(w, "Standby:", "yes, another agent serves the rack until a failover")
