@@ -37,7 +37,10 @@ func TestReplaceAgent(t *testing.T) {
 	}
 	ports := freePorts(t, 2)
 	c2 := s.agentConfig("agent2", ports[0], ports[1])
-	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{}); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool {
+		_, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
+		return err == nil
+	}, func() any { return "a taken rack" })
 	if name := s.join(c2); name != "r1-2" {
 		t.Errorf("the second agent is %s", name)
 	}
@@ -78,7 +81,10 @@ func TestJoinAnewWithOldDisk(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.DataDir, "identity", "agent.json")); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{}); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool {
+		_, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
+		return err == nil
+	}, func() any { return "a taken rack" })
 	s.join(c)
 	s.startAgent(c)
 	s.untilHold(h.Metadata.Name, resource.HoldFenced)
