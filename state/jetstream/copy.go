@@ -103,7 +103,7 @@ func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.M
 	if err != nil {
 		return out, err
 	}
-	err = r.drain(ctx, op, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
+	err = r.copied(ctx, op, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 		h := rawHeader(m.Headers())
 		out.add(st.prefix, m.Subject(), meta.Sequence.Stream)
 		wrong = put(a, archive.Header{
@@ -123,6 +123,46 @@ func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.M
 		return out, protocol.Errorf(protocol.CodeUnavailable, op, "%s: %w", st.cfg.Name, errRemoved).WithHint("try again")
 	}
 	return out, put(a, archive.Header{})
+}
+
+// copied delivers what is there until fn returns false or nothing more is there, and closes the reader. The
+// server's count of what is to come may have messages in it that fell out of the history meanwhile (seen with
+// nats-server v2.15.2 where writers stop at once), so that after a moment without a message it is asked what it has.
+func (r *reader) copied(ctx context.Context, op string, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
+	defer r.close(ctx)
+	if r.empty {
+		return nil
+	}
+	for at := uint64(0); ; {
+		msg, meta, err := r.copiedNext(ctx, op, at)
+		if err != nil || msg == nil {
+			return err
+		}
+		at = meta.Sequence.Stream
+		if !fn(msg, meta) {
+			return nil
+		}
+	}
+}
+
+// copiedNext is the message after the one at a sequence, which is waited for as long as one call to the server may
+// take; nil if nothing is there.
+func (r *reader) copiedNext(ctx context.Context, op string, at uint64) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	ctx, cancel := r.st.deadline(ctx)
+	defer cancel()
+	for {
+		msg, meta, err := r.moment(ctx, op)
+		if !errors.Is(err, errStuck) {
+			return msg, meta, err
+		}
+		info, err := ask(ctx, r.st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return r.st.s.Info(ctx) })
+		if err != nil {
+			return nil, nil, readError(op, r.st.cfg.Name, err)
+		}
+		if has := info.State; has.LastSeq <= at || has.FirstSeq > has.LastSeq {
+			return nil, nil, nil
+		}
+	}
 }
 
 // copyAhead is how many messages a copy has in flight: who takes it may be slow, and they may be long.

@@ -383,20 +383,3 @@ func (k *KV) ends(ctx context.Context, op string, m message, rev uint64) (bool, 
 	}
 	return false, nil
 }
-
-// drain delivers what is there until fn returns false or the end is reached, and closes the reader.
-func (r *reader) drain(ctx context.Context, op string, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
-	defer r.close(ctx)
-	if r.empty {
-		return nil
-	}
-	for {
-		msg, meta, err := r.next(ctx, op)
-		if err != nil {
-			return err
-		}
-		if !fn(msg, meta) {
-			return nil
-		}
-	}
-}
