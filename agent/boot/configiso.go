@@ -24,6 +24,7 @@ func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer clear(data)
 	files := []iso.File{
 		{Name: protocol.ConfigURL, Content: []byte(netboot.BootURL(base, a.Token, "") + "\n")},
 		{Name: protocol.ConfigArguments, Content: []byte(chain.Arguments(*a.Order.Chain, base, a.Token) + "\n")},

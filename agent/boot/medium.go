@@ -50,7 +50,7 @@ func (b *segment) openMedium(remote netip.Addr, server string, e indexed, name s
 			return nil, err
 		}
 		return &netboot.File{
-			ReadSeekCloser: text{bytes.NewReader(content)}, Size: int64(len(content)), ModTime: e.attempt.At,
+			ReadSeekCloser: &once{bytes.NewReader(content), content}, Size: int64(len(content)), ModTime: e.attempt.At,
 			ContentType: netboot.ContentType(name), ETag: fmt.Sprintf("%q", fmt.Sprintf("sha256:%x", sha256.Sum256(content))),
 			Sent: func(int64, bool) {},
 		}, nil

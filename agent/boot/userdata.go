@@ -43,9 +43,21 @@ func (b *segment) OpenUserData(remote netip.Addr, token string) (*netboot.File, 
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "that of %s: %w", name, err)
 	}
 	return &netboot.File{
-		ReadSeekCloser: text{bytes.NewReader(content)}, Size: int64(len(content)), ModTime: e.attempt.At,
+		ReadSeekCloser: &once{bytes.NewReader(content), content}, Size: int64(len(content)), ModTime: e.attempt.At,
 		ContentType: resource.TypeIgnition, ETag: fmt.Sprintf("%q", e.attempt.Order.Ignition.Sealed),
 	}, nil
+}
+
+// once is content that is not to stay in memory when it was read.
+type once struct {
+	*bytes.Reader
+	content []byte
+}
+
+// Close overwrites the content.
+func (o *once) Close() error {
+	clear(o.content)
+	return nil
 }
 
 // whose says whose an address of the segment is. Where somebody else leases addresses

@@ -106,7 +106,7 @@ func TestLoadConfig(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	const good = "username: admin\npassword: s3cret\n"
 	path := write(t, "bmc-1", good, 0o600)
-	c := credentials{filepath.Dir(path)}
+	c := credentials{dir: filepath.Dir(path)}
 	got, stamp, err := c.Read("bmc-1")
 	if err != nil || got.Username != "admin" || got.Password != "s3cret" {
 		t.Fatalf("%v", err)
@@ -127,7 +127,7 @@ func TestCredentials(t *testing.T) {
 		{"no user", "password: s3cret\n", 0o600, protocol.CodeInvalid},
 		{"not YAML", "s3cret: [", 0o600, protocol.CodeInvalid},
 	} {
-		c := credentials{filepath.Dir(write(t, "bmc-1", row.text, row.mode))}
+		c := credentials{dir: filepath.Dir(write(t, "bmc-1", row.text, row.mode))}
 		_, _, err := c.Read("bmc-1")
 		if protocol.CodeOf(err) != row.code {
 			t.Errorf("%s: %v", row.name, err)

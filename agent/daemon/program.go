@@ -191,7 +191,7 @@ func (p *program) build(s opened, parts *parts, news func(trust string), reg met
 	cfg := agent.Config{
 		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Version: p.opts.Version, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{p.keep.now().Keys.Everyday}, Destructive: destructive, News: news,
-		Credentials: credentials{c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{parts.blobs, options, p.keep},
+		Credentials: &credentials{dir: c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{parts.blobs, options, p.keep},
 		UserData: hubAPI{p.keep, c.Link.API}, Bundles: hubAPI{p.keep, c.Link.API},
 		ISOSource: isoSource{p.keep, c.Link.API}, ISOs: c.ISOs.limits(), Files: c.Files, Mirror: parts.repositories, Socket: c.LocalSocket(),
 		Clock: clock.Now, Random: rand.Reader, Logger: log, Registerer: reg,

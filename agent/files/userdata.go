@@ -87,8 +87,7 @@ func (u *userData) fetch(ctx context.Context, in message.ServerIntent) error {
 	const op = "fetch user data"
 	ref, blobs := in.Boot.Ignition, u.cfg.Blobs
 	if blobs.Has(ref.Sealed) && blobs.Verify(ctx, ref.Sealed) == nil {
-		_, err := u.open(in.Server, in.Owner.UID, *ref)
-		return err
+		return u.opens(in)
 	}
 	switch {
 	case u.cfg.UserData == nil:
@@ -110,7 +109,13 @@ func (u *userData) fetch(ctx context.Context, in message.ServerIntent) error {
 		return err
 	}
 	u.cfg.Crash.At("agent.userdata.local")
-	_, err = u.open(in.Server, in.Owner.UID, *ref)
+	return u.opens(in)
+}
+
+// opens proves that what is on disk can be opened.
+func (u *userData) opens(in message.ServerIntent) error {
+	content, err := u.open(in.Server, in.Owner.UID, *in.Boot.Ignition)
+	clear(content)
 	return err
 }
 

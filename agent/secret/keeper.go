@@ -3,6 +3,7 @@ package secret
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"time"
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
@@ -19,6 +20,8 @@ type Keeper struct {
 	agent string
 	key   *sealbox.Key
 	aead  cipher.AEAD
+
+	revealed revealed
 }
 
 // New makes the Keeper of an agent. The same key makes the same Keeper.
@@ -35,7 +38,7 @@ func New(agent string, key *sealbox.Key) (*Keeper, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "make the keeper of secrets", "%w", err)
 	}
-	return &Keeper{agent, key, aead}, nil
+	return &Keeper{agent: agent, key: key, aead: aead}, nil
 }
 
 // Public is the key that the hub seals for.
@@ -65,6 +68,7 @@ func (k *Keeper) Reseal(bmc string, s *message.SealedCredentials) (*store.Creden
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "keep credentials", "those of BMC %.63q cannot be encoded", bmc)
 	}
+	defer clear(plain)
 	name := string(k.binding(bmc, s.Secret, s.UID, s.Version).AAD())
 	return &store.Credentials{BMC: bmc, Secret: s.Secret, UID: s.UID, Version: s.Version, Box: k.Lock(name, plain)}, nil
 }
@@ -72,12 +76,16 @@ func (k *Keeper) Reseal(bmc string, s *message.SealedCredentials) (*store.Creden
 // Reveal opens what was kept; denied if it was kept with another key or for something
 // else, or is damaged.
 func (k *Keeper) Reveal(c store.Credentials) (message.BMCCredentials, error) {
-	plain, err := k.Unlock(string(k.binding(c.BMC, c.Secret, c.UID, c.Version).AAD()), c.Box)
-	if err != nil {
-		return message.BMCCredentials{}, protocol.Errorf(protocol.CodeDenied, "read kept credentials", "those of BMC %.63q cannot be decrypted", c.BMC).
-			WithHint("the identity folder is not the one that they were kept with; the hub sends them again when the agent is connected")
-	}
-	return message.DecodeBMCCredentials(plain)
+	name := k.binding(c.BMC, c.Secret, c.UID, c.Version).AAD()
+	return k.revealed.get(c, name, time.Now(), func() (message.BMCCredentials, error) {
+		plain, err := k.Unlock(string(name), c.Box)
+		if err != nil {
+			return message.BMCCredentials{}, protocol.Errorf(protocol.CodeDenied, "read kept credentials", "those of BMC %.63q cannot be decrypted", c.BMC).
+				WithHint("the identity folder is not the one that they were kept with; the hub sends them again when the agent is connected")
+		}
+		defer clear(plain)
+		return message.DecodeBMCCredentials(plain)
+	})
 }
 
 // OpenIgnition opens user data that the hub sealed for a server; denied if it was not.

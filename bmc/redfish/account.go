@@ -27,6 +27,7 @@ type account struct {
 	key         accountKey
 	base        *url.URL
 	credentials bmc.Credentials
+	basic       string // the header of basic authentication, which all requests share
 	client      *http.Client
 	users       int // guarded by Dialer.mu
 
@@ -71,7 +72,14 @@ type session struct {
 }
 
 func newAccount(key accountKey, base *url.URL, client *http.Client) *account {
-	return &account{key: key, base: base, credentials: key.credentials, client: client, logging: make(chan struct{}, 1)}
+	return &account{key: key, base: base, credentials: key.credentials, basic: basicHeader(key.credentials), client: client, logging: make(chan struct{}, 1)}
+}
+
+// basicHeader is RFC 7617's.
+func basicHeader(c bmc.Credentials) string {
+	r := http.Request{Header: http.Header{}}
+	r.SetBasicAuth(c.Username, c.Password)
+	return r.Header.Get("Authorization")
 }
 
 // sessionKey names the account in the session store: the BMC, and a digest of the user
@@ -152,7 +160,7 @@ func (a *account) authorize(req *http.Request) (token string) {
 		req.Header.Set("X-Auth-Token", a.session.Token)
 		return a.session.Token
 	}
-	req.SetBasicAuth(a.credentials.Username, a.credentials.Password)
+	req.Header.Set("Authorization", a.basic)
 	return ""
 }
 

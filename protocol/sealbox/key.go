@@ -77,6 +77,7 @@ func (k *Key) Open(b Binding, s *message.SealedCredentials) (message.BMCCredenti
 	if err != nil {
 		return message.BMCCredentials{}, no()
 	}
+	defer clear(plain)
 	return message.DecodeBMCCredentials(plain)
 }
 

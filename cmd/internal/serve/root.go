@@ -21,11 +21,15 @@ func Root(name, short, version string) *cobra.Command {
 }
 
 // Execute runs a command until it ends or a signal asks it to, and returns the
-// exit code.
+// exit code. The process leaves no core file.
 func Execute(c *cobra.Command, args []string, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	c.SetArgs(args)
+	if err := noCores(); err != nil {
+		_, _ = fmt.Fprintf(stderr, "%s: core files cannot be switched off: %v\n", c.Name(), err)
+		return protocol.CodeInternal.ExitCode()
+	}
 	ran := false
 	c.PersistentPreRun = func(*cobra.Command, []string) { ran = true }
 	err := c.ExecuteContext(ctx)
