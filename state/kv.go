@@ -21,6 +21,9 @@ type Entry struct {
 type KV interface {
 	// Get returns ErrNotFound if the key does not exist.
 	Get(ctx context.Context, key string) (Entry, error)
+	// Buried returns the last value that a deleted key had, while the deletion is kept. It
+	// returns ErrNotFound for a key that exists, that never did, or that is forgotten.
+	Buried(ctx context.Context, key string) (Entry, error)
 	// Create returns ErrConflict if the key exists.
 	Create(ctx context.Context, key string, value []byte) (revision uint64, err error)
 	// Update returns ErrConflict if the key's revision is not the given one. The

@@ -37,6 +37,10 @@ const LocalOwner = "local:"
 // AnnotationAdopted is the annotation of a hold that was taken over from an agent.
 const AnnotationAdopted = "rackboot/adopted-from"
 
+// AnnotationReturned is the annotation of a hold that had left the store after its release, and is
+// there again because an agent still enforces it.
+const AnnotationReturned = "rackboot/returned-from"
+
 func kindOfRelease(h *resource.Hold) ReleaseKind {
 	switch {
 	case h.Status.ReleasedBy == ByExpiry:
@@ -53,6 +57,9 @@ func kindOfRelease(h *resource.Hold) ReleaseKind {
 // before that notes it in the audit log: an API call that died after its write is in the
 // record all the same. A hold is audited a last time before it leaves the store.
 func (l *Log) AuditHold(ctx context.Context, h *resource.Hold) error {
+	if h.Metadata.Annotations[AnnotationReturned] != "" {
+		return nil // it was audited before it left the store
+	}
 	l.cfg.Store.Haste.GiveWay(ctx)
 	ctx = store.Prompt(ctx) // who waits for its turn may hurry
 	if err := l.auditing.Acquire(ctx, 1); err != nil {

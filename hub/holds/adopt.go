@@ -13,7 +13,8 @@ import (
 
 // Adopt takes over holds that an agent enforces and no document names: the hub was
 // restored from a copy that is older than they are, or they were placed at the agent.
-// Only so can they be released here.
+// Only so can they be released here. One whose release is on record here is back because the
+// agent's disk is an older copy; it is released once more.
 func (r *Room) Adopt(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
 	name := a.Metadata.Name
 	var errs []error
@@ -31,6 +32,10 @@ func (r *Room) Adopt(ctx context.Context, a *resource.Agent, s resource.ServerRe
 		}
 		if !protocol.ValidName(hr.ID) {
 			r.cfg.Logger.Error("a hold cannot be adopted: its id is no name", "hold", hr.ID, "server", s.Server, "agent", name)
+			continue
+		}
+		if back, err := r.releaseAgain(ctx, a, s.Server, hr.ID); back || err != nil {
+			errs = append(errs, err)
 			continue
 		}
 		h := adopted(s.Server, hr, name)

@@ -183,6 +183,27 @@ func (hs *Holds) change(ctx context.Context, op, id string, change func(*resourc
 	}
 }
 
+// Released is the last word of a hold that was released and has left the store, for as long as
+// the store keeps deletions. The codes are not_found, which says that nothing is known of such a
+// release, unavailable and timeout.
+func (hs *Holds) Released(ctx context.Context, id string) (*resource.Hold, error) {
+	const op = "read a released hold"
+	e, err := hs.core.kv.Buried(ctx, keyOf(resource.KindHold, id))
+	if err != nil {
+		return nil, stateError(op, err)
+	}
+	obj, err := decode(resource.KindHold, e)
+	if err != nil {
+		return nil, err
+	}
+	h := obj.(*resource.Hold)
+	if h.Status.ReleasedAt == nil {
+		return nil, protocol.Errorf(protocol.CodeNotFound, op, "hold %q was not released", id)
+	}
+	h.Metadata.Revision = 0
+	return h, nil
+}
+
 // Unrelease takes back the release of a hold that was not approved: it is as if it
 // had not been released. One that is not released is left as it is. It is for a release
 // that no agent was sent. The codes are not_found, unavailable and timeout.

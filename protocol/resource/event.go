@@ -42,6 +42,7 @@ const (
 	EventHoldAccepted    EventCode = "HoldAccepted"        // at the hub
 	EventReleaseAccepted EventCode = "HoldReleaseAccepted" // at the hub
 	EventHoldAdopted     EventCode = "HoldAdopted"         // at the hub
+	EventHoldReturned    EventCode = "HoldReturned"        // at the hub: it was released, and an agent has it again
 	EventHoldExpired     EventCode = "HoldExpired"
 	EventHoldConfirmed   EventCode = "HoldConfirmedDown"
 	EventHoldBlocked     EventCode = "HoldBlocked"
@@ -96,7 +97,7 @@ func EventCodes() []EventCode {
 		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventReceiptVoid, EventHoldReleased, EventUnexpected,
 		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
-		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
+		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldReturned, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
 		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied, EventAgentKept,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,

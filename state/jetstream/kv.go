@@ -67,6 +67,36 @@ func (k *KV) Get(ctx context.Context, key string) (state.Entry, error) {
 	return e, nil
 }
 
+// Buried asks for one revision of the key after the other: the server has no question for the one
+// before the newest.
+func (k *KV) Buried(ctx context.Context, key string) (state.Entry, error) {
+	const op = "kv buried"
+	if err := state.CheckKey(op, key); err != nil {
+		return state.Entry{}, err
+	}
+	end, err := k.last(ctx, op, key)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	var was state.Entry
+	for seq := uint64(1); end.Deleted && seq < end.Revision; seq = was.Revision + 1 {
+		m, err := ask(ctx, k.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+			return k.st.s.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(k.st.prefix+key))
+		})
+		if err != nil {
+			return state.Entry{}, readError(op, key, err)
+		}
+		if m.Sequence >= end.Revision {
+			break
+		}
+		was = k.entry(m.Subject, m.Header, m.Data, m.Sequence)
+	}
+	if was.Revision == 0 || was.Deleted {
+		return state.Entry{}, mapError(op, key, jetstream.ErrMsgNotFound)
+	}
+	return was, nil
+}
+
 // last is the newest entry of key, which may be a deletion.
 func (k *KV) last(ctx context.Context, op, key string) (state.Entry, error) {
 	m, err := ask(ctx, k.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {

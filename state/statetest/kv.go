@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/state"
@@ -24,6 +25,7 @@ func TestKV(t *testing.T, open func(*testing.T) state.KV) {
 	}{
 		{"compare and set", kvCompareAndSet},
 		{"keys and values", kvEdges},
+		{"buried", kvBuried},
 		{"list", kvList},
 		{"no lost update", kvNoLostUpdate},
 		{"commit", kvCommit},
@@ -104,6 +106,38 @@ func kvCompareAndSet(ctx context.Context, t *testing.T, kv state.KV) {
 	if e, err := kv.Get(ctx, "a"); err != nil || string(e.Value) != "3" || e.Revision != r3 || r3 <= r2 {
 		t.Errorf("created again: %+v, %v", e, err)
 	}
+}
+
+func kvBuried(ctx context.Context, t *testing.T, kv state.KV) {
+	want := func(when, value string) {
+		t.Helper()
+		e, err := kv.Buried(ctx, "a.b")
+		if value == "" {
+			wantKV(t, when, err, state.ErrNotFound)
+		} else if err != nil || string(e.Value) != value || e.Key != "a.b" || e.Deleted {
+			t.Errorf("%s: %+v, %v, want %s", when, e, err, value)
+		}
+	}
+	want("never made", "")
+	r, err := kv.Create(ctx, "a.b", []byte("1"))
+	wantKV(t, "create", err, nil)
+	_, err = kv.Create(ctx, "a.c", []byte("other"))
+	wantKV(t, "create another", err, nil)
+	if r, err = kv.Update(ctx, "a.b", []byte("2"), r); err != nil {
+		t.Fatal(err)
+	}
+	want("there", "")
+	wantKV(t, "delete", kv.Delete(ctx, "a.b", r), nil)
+	want("deleted", "2")
+	if r, err = kv.Create(ctx, "a.b", []byte("3")); err != nil {
+		t.Fatal(err)
+	}
+	want("there again", "")
+	wantKV(t, "delete again", kv.Delete(ctx, "a.b", r), nil)
+	want("deleted again", "3")
+	_, err = kv.Forget(ctx, time.Now().Add(time.Hour))
+	wantKV(t, "forget", err, nil)
+	want("forgotten", "")
 }
 
 func kvEdges(ctx context.Context, t *testing.T, kv state.KV) {

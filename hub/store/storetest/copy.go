@@ -14,7 +14,7 @@ func (m *Memory) Copy() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &Memory{
-		revision: m.revision, newest: maps.Clone(m.newest), deleted: maps.Clone(m.deleted), floor: m.floor, changed: make(chan struct{}),
+		revision: m.revision, newest: maps.Clone(m.newest), deleted: maps.Clone(m.deleted), buried: maps.Clone(m.buried), floor: m.floor, changed: make(chan struct{}),
 		records: slices.Clone(m.records), appended: m.appended, ids: maps.Clone(m.ids),
 	}
 	for _, e := range c.newest { // a watch begins where a List ended, so only the order matters

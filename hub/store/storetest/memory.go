@@ -20,6 +20,7 @@ type Memory struct {
 	revision uint64
 	newest   map[string]state.Entry // of each key, which may be a deletion
 	deleted  map[string]time.Time   // of a key that is not there, since when
+	buried   map[string]state.Entry // of a key that is not there, its last value
 	floor    uint64                 // revision of the newest deletion that was forgotten
 	history  []written
 	changed  chan struct{} // closed and replaced at each change
@@ -42,7 +43,7 @@ type written struct {
 
 // NewMemory makes an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{newest: map[string]state.Entry{}, deleted: map[string]time.Time{}, changed: make(chan struct{}), ids: map[string]uint64{}}
+	return &Memory{newest: map[string]state.Entry{}, deleted: map[string]time.Time{}, buried: map[string]state.Entry{}, changed: make(chan struct{}), ids: map[string]uint64{}}
 }
 
 // Get implements state.KV.
@@ -58,6 +59,21 @@ func (m *Memory) Get(_ context.Context, key string) (state.Entry, error) {
 		return state.Entry{}, protocol.Errorf(protocol.CodeNotFound, op, "%s: %w", key, state.ErrNotFound)
 	}
 	return e, nil
+}
+
+// Buried implements state.KV.
+func (m *Memory) Buried(_ context.Context, key string) (state.Entry, error) {
+	const op = "kv buried"
+	if err := state.CheckKey(op, key); err != nil {
+		return state.Entry{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was, ok := m.buried[key]
+	if !ok {
+		return state.Entry{}, protocol.Errorf(protocol.CodeNotFound, op, "%s: %w", key, state.ErrNotFound)
+	}
+	return was, nil
 }
 
 // Create implements state.KV.
@@ -120,10 +136,12 @@ func (m *Memory) write(op string, ops []state.Op) ([]uint64, error) {
 		}
 		m.revision++
 		e := state.Entry{Key: o.Key, Value: o.Value, Revision: m.revision, Deleted: o.Kind == state.OpDelete}
+		was := m.newest[o.Key]
 		m.newest[o.Key], revisions[i] = e, m.revision
 		change = append(change, e)
+		delete(m.buried, o.Key)
 		if delete(m.deleted, o.Key); e.Deleted {
-			m.deleted[o.Key] = time.Now()
+			m.deleted[o.Key], m.buried[o.Key] = time.Now(), was
 		}
 	}
 	m.history = append(m.history, written{entries: change})
@@ -210,6 +228,7 @@ func (m *Memory) Forget(_ context.Context, before time.Time) (int, error) {
 	for key, revision := range gone {
 		delete(m.newest, key)
 		delete(m.deleted, key)
+		delete(m.buried, key)
 		m.floor = max(m.floor, revision)
 	}
 	history := make([]written, len(m.history)) // who follows has the former one
