@@ -43,7 +43,6 @@ func chances() []mark {
 		{judge.NotLost, "rollback-agent"},
 		{judge.NotDoubled, "rollback-agent"},
 		{judge.TrueWords, "rollback-agent"},
-		{judge.NotLost, "copied-agent"},
 	}
 }
 
