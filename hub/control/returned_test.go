@@ -81,6 +81,15 @@ func TestReleasedHoldIsNotAdoptedAgain(t *testing.T) {
 		"the hub was started anew":   func(r *returning) { r.restart() },
 		"its owner holds it anew":    func(r *returning) { r.place("o", "k", "n1") },
 		"it comes back another time": func(r *returning) { r.comesBack("first") },
+		"the hub dies when it is stored": func(r *returning) {
+			r.m.incarnation += "'"
+			r.m.connects()
+			r.pass()
+			r.m.listens()
+			s := off("n1")
+			s.Holds = []resource.HoldReport{r.was}
+			r.dies("hub.hold.returned", func() { r.m.reports(s) })
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newReturning(t)

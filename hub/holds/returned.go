@@ -30,6 +30,9 @@ func (r *Room) releaseAgain(ctx context.Context, a *resource.Agent, server, id s
 		h.Metadata.Annotations = map[string]string{}
 	}
 	h.Metadata.Annotations[events.AnnotationReturned] = name
+	// Said first: who finds the hold stored does not say it again.
+	r.cfg.Events.OwnOf(ctx, resource.TargetOf(h), server, resource.EventHoldReturned,
+		fmt.Sprintf("agent %s enforces hold %s, which %s released at %s; it is released there once more", name, id, h.Status.ReleasedBy, h.Status.ReleasedAt.UTC().Format(time.RFC3339)))
 	err = r.cfg.Store.Objects.Put(ctx, h)
 	if protocol.CodeOf(err) == protocol.CodeConflict { // its owner has placed it here again since
 		h.Spec.Key = adoptedKey(id)
@@ -40,7 +43,5 @@ func (r *Room) releaseAgain(ctx context.Context, a *resource.Agent, server, id s
 	}
 	r.cfg.Logger.Warn("a released hold is enforced again; it is released once more", "hold", id, "server", server, "agent", name)
 	r.cfg.Crash.At("hub.hold.returned")
-	r.cfg.Events.OwnOf(ctx, resource.TargetOf(h), server, resource.EventHoldReturned,
-		fmt.Sprintf("agent %s enforces hold %s, which %s released at %s; it is released there once more", name, id, h.Status.ReleasedBy, h.Status.ReleasedAt.UTC().Format(time.RFC3339)))
 	return true, nil
 }
