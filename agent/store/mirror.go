@@ -21,6 +21,7 @@ type mirror struct {
 	synced   bool
 	replaced bool
 	ended    bool
+	standby  bool // by the hold document, or by joining
 	aside    asides
 	intents  map[string]Intent // by key, as the others
 	holds    map[string]decide.Hold
@@ -65,7 +66,7 @@ func (w *watched) Delete(key string) error {
 // mirrored says whether the mirror has a key. All that it has is guarded too.
 func mirrored(key string) bool {
 	switch key {
-	case keyRack, keyReplaced, keyEnded, keyAside, keyIncarnation:
+	case keyRack, keyReplaced, keyEnded, keyStandby, keyAside, keyIncarnation:
 		return true
 	}
 	return strings.HasPrefix(key, keyIntents) || strings.HasPrefix(key, keyHolds) || strings.HasPrefix(key, keyRecords)
@@ -121,6 +122,9 @@ func (m *mirror) put(w write) (err error) {
 	case keyEnded:
 		m.ended = w.value != nil
 		return nil
+	case keyStandby:
+		m.standby = w.value != nil
+		return nil
 	case keyAside, keyIncarnation:
 		return m.aside.put(w)
 	}
@@ -152,13 +156,13 @@ func mirrorOne[T any](m map[string]T, w write) error {
 func (m *mirror) read(t state.Txn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rack, m.synced, m.replaced, m.ended = message.RackIntent{}, false, false, false
+	m.rack, m.synced, m.replaced, m.ended, m.standby = message.RackIntent{}, false, false, false, false
 	if err := m.aside.read(t); err != nil {
 		return err
 	}
 	m.intents, m.holds, m.standing = map[string]Intent{}, map[string]decide.Hold{}, map[string]Standing{}
 	take := func(key string, raw []byte) error { return m.put(write{key, raw}) }
-	for _, key := range []string{keyRack, keyReplaced, keyEnded} {
+	for _, key := range []string{keyRack, keyReplaced, keyEnded, keyStandby} {
 		raw, found, err := get[json.RawMessage](t, key)
 		if err != nil {
 			return err
@@ -183,15 +187,17 @@ type stance struct {
 	serves bool // it has one, was not replaced, and its term is not over
 	aside  bool // but only as holds want: another agent has the same disk
 	over   bool // its term is over, or the other agent goes on
+	// standby is that it stands by for another agent, and does not even guard holds.
+	standby bool
 }
 
-func stanceOf(synced, replaced, ended bool, aside decide.AsideStanding) stance {
+func stanceOf(synced, replaced, ended, standby bool, aside decide.AsideStanding) stance {
 	over := ended || aside == decide.AsideSuperseded
-	return stance{synced && !replaced && !over, aside == decide.AsideStands || aside == decide.AsideTaken, over}
+	return stance{synced && !replaced && !over && !standby, !standby && (aside == decide.AsideStands || aside == decide.AsideTaken), over, standby}
 }
 
 func (m *mirror) stance() stance {
-	return stanceOf(m.synced, m.replaced, m.ended, m.aside.standing())
+	return stanceOf(m.synced, m.replaced, m.ended, m.standby || m.rack.Standby, m.aside.standing())
 }
 
 func inOrder[T any](m map[string]T) []T {

@@ -164,7 +164,7 @@ func (k *killed) begins(point string, passage int, objs []resource.Object, c age
 	ctx := t.Context()
 	k.try("the manifests", func() error { _, err := k.client.Objects.Apply(ctx, objs, false); return err })
 	k.try("the join", func() error {
-		token, err := k.client.Agents.NewToken(ctx, rackName)
+		token, err := k.client.Agents.NewToken(ctx, rackName, api.TokenRequest{})
 		if protocol.CodeOf(err) == protocol.CodeConflict {
 			// It joined, and the answer was lost: do what the hint says.
 			_, err := k.client.Objects.Delete(ctx, resource.KindAgent, "r1-1")

@@ -87,6 +87,8 @@ const (
 	CondRegistryUnavailable ConditionCode = "RegistryUnavailable"
 	CondReprovisionRequired ConditionCode = "ReprovisionRequired"
 	CondNoAgent             ConditionCode = "NoAgent"
+	CondNoStandby           ConditionCode = "NoStandby"
+	CondTakenOver           ConditionCode = "TakenOver"
 	CondHubUnverified       ConditionCode = "HubUnverified"
 	CondHubBehind           ConditionCode = "HubBehind"
 	CondTwoHubs             ConditionCode = "TwoHubs"
@@ -258,6 +260,8 @@ var conditions = []Condition{
 	{CondDiscoveryFailed, "Discovery given up", SeverityError, nil, 0, "It was tried as often as spec.discovery.maxAttempts of the rack allows; see the reason. Look at the server's console, correct what is wrong, then rackctl server discover SERVER."},
 	{CondDiscoveryAmbiguous, "Unknown machine during several discoveries", SeverityWarning, nil, 0, "A machine that no Server names asked for a boot while several servers of its segment are being discovered, and was refused. Give the Servers their MAC addresses or UUIDs, or discover one after the other."},
 	{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
+	{CondNoStandby, "Rack's standby agent is missing or silent", SeverityWarning, nil, 30 * time.Second, "The rack is to have an agent that stands by. If it has none: rackctl rack join-token RACK --standby prints the command that joins one. If it is silent, check its host and its connection to the hub."},
+	{CondTakenOver, "Holds of the agent before are not known", SeverityWarning, nil, 0, "The rack was taken over by its standby. Holds that were placed at the first host are on its disk only, so nothing is switched on. Run rackboot-agent local-holds on that host, then rackctl rack settle RACK --from FILE; where the disk is lost, see to it that no such hold matters, then rackctl rack settle RACK --loss-accepted --reason …"},
 	{CondRevoked, "Agent revoked", SeverityError, nil, 0, "Its certificate and key are refused, it answers no boot and orders no power. Find out what became of its host; rackctl rack replace-agent RACK --reason … lets another agent join. What it held stays as it is, and nobody forces it off until then."},
 	{CondSuperseded, "Term of the agent is over", SeverityError, nil, 0, "An operator gave the rack to another agent. Stop this one. To use its host again, remove identity/agent.json in its data folder and join it anew."},
 	{CondCertificateExpiring, "Certificate about to end", SeverityWarning, nil, 0, "The agent renews it by itself from two thirds of its life on, and could not. It needs the hub's API; see the message. After its end the agent cannot connect to the broker, and may renew with its key for a year."},
