@@ -77,7 +77,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	st := guards.Store
 	if cfg.Standby > 0 {
-		if err := st.Term.StandBy(cfg.Standby); err != nil {
+		if err := st.Term.StandBy(cfg.Standby); err != nil && !guards.guard.Frozen() { // else it stands by in this run
 			return nil, err
 		}
 	}
@@ -156,7 +156,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return errors.Join(err, closeSocket(socket))
 	}
-	if err := a.beats.Listen(); err != nil {
+	if err := a.beats.Listen(); err != nil && !a.store.guard.Frozen() { // who guards goes on trying
 		return errors.Join(err, closeSocket(socket))
 	}
 	group, ctx := errgroup.WithContext(ctx)

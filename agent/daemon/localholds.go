@@ -2,14 +2,15 @@ package daemon
 
 import (
 	"crypto/ed25519"
-	"log/slog"
+	"errors"
 	"os"
+	"path/filepath"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"rackboot/agent/guard"
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state/badger"
 	"rackboot/state/clock"
@@ -18,7 +19,7 @@ import (
 
 // LocalHolds reads the holds that were placed at an agent from its folder, while it does not run, and signs them
 // with its key. The agent's database is not changed.
-func LocalHolds(c Config, log *slog.Logger) (m message.LocalHolds, sealed []byte, err error) {
+func LocalHolds(c Config) (m message.LocalHolds, sealed []byte, err error) {
 	const op = "read local holds"
 	id, err := loadIdentity(c.DataDir)
 	if err != nil {
@@ -28,14 +29,7 @@ func LocalHolds(c Config, log *slog.Logger) (m message.LocalHolds, sealed []byte
 		return m, nil, protocol.Errorf(protocol.CodeNotFound, op, "%w", err).
 			WithHint("this folder has no agent's database: give the agent.yaml of the first host, with its dataDir")
 	}
-	db, err := badger.Open(badger.Config{Dir: c.path("state"), Logger: log, Registerer: prometheus.NewRegistry()})
-	if err != nil {
-		return m, nil, err
-	}
-	holds, err := store.LocalHolds(db)
-	if closed := db.Close(); err == nil {
-		err = closed
-	}
+	holds, err := readLocalHolds(c, id.Answer.Agent)
 	if err != nil {
 		return m, nil, err
 	}
@@ -44,9 +38,43 @@ func LocalHolds(c Config, log *slog.Logger) (m message.LocalHolds, sealed []byte
 	return m, sealed, err
 }
 
+// readLocalHolds reads a copy of the folder's database and guard set. What lacks something that it had is refused: nobody
+// knows that no hold is missing.
+func readLocalHolds(c Config, agent string) (holds []resource.ActiveHold, err error) {
+	const op = "read local holds"
+	lost := func(why error) error {
+		return protocol.Errorf(protocol.CodeInternal, op, "holds may be missing: %w", why).
+			WithHint("look at %s with rackboot-agent check; if it is lost, and once you know which holds matter: rackctl rack settle RACK --loss-accepted --reason REASON", c.DataDir)
+	}
+	dir, known, err := copyDatabase(c.DataDir, c.path("state"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	db, err := badger.Open(badger.Config{Dir: filepath.Join(dir, "state"), MinFree: 1})
+	if err != nil {
+		return nil, lost(err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	in, err := store.Inspect(db, known)
+	if err != nil {
+		return nil, lost(err)
+	}
+	if in.Condition.Lost() {
+		return nil, lost(errors.New(lossText(in)))
+	}
+	g := guard.Open(guard.Config{Agent: agent, Dir: dir, Clock: clock.Now})
+	defer func() { err = errors.Join(err, g.Close()) }()
+	if g.Damaged() {
+		return nil, lost(errors.New("the guard set is damaged, which may have had holds that could not be recorded"))
+	}
+	set, _ := g.Set()
+	return store.LocalHolds(db, set)
+}
+
 // WriteLocalHolds is LocalHolds, and writes them to a file that is whole or as it was.
-func WriteLocalHolds(c Config, out string, log *slog.Logger) (message.LocalHolds, error) {
-	m, sealed, err := LocalHolds(c, log)
+func WriteLocalHolds(c Config, out string) (message.LocalHolds, error) {
+	m, sealed, err := LocalHolds(c)
 	if err != nil {
 		return m, err
 	}

@@ -2,15 +2,20 @@ package daemon
 
 import (
 	"crypto/ed25519"
-	"log/slog"
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"rackboot/agent/guard"
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
@@ -21,8 +26,7 @@ import (
 // folder that has no agent is refused.
 func TestLocalHolds(t *testing.T) {
 	c := Config{DataDir: t.TempDir()}
-	quiet := slog.New(slog.DiscardHandler)
-	if _, _, err := LocalHolds(c, quiet); protocol.CodeOf(err) != protocol.CodeNotFound || protocol.HintOf(err) == "" {
+	if _, _, err := LocalHolds(c); protocol.CodeOf(err) != protocol.CodeNotFound || protocol.HintOf(err) == "" {
 		t.Errorf("an empty folder: %v", err)
 	}
 	id, _, err := newIdentity("token", "host")
@@ -33,7 +37,7 @@ func TestLocalHolds(t *testing.T) {
 	if err := id.save(c.DataDir, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := LocalHolds(c, quiet); protocol.CodeOf(err) != protocol.CodeNotFound || protocol.HintOf(err) == "" {
+	if _, _, err := LocalHolds(c); protocol.CodeOf(err) != protocol.CodeNotFound || protocol.HintOf(err) == "" {
 		t.Errorf("no database: %v", err)
 	}
 	db, err := badger.Open(badger.Config{Dir: c.path("state"), MinFree: 1})
@@ -57,24 +61,24 @@ func TestLocalHolds(t *testing.T) {
 	if _, _, err := s.Local.Hold(time.Now(), hold("c")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := LocalHolds(c, quiet); err == nil {
+	if _, _, err := LocalHolds(c); err == nil {
 		t.Error("the agent runs, and its disk is read")
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "r1-1.holds")
-	if m, err := WriteLocalHolds(c, out, quiet); err != nil || len(m.Holds) != 2 {
+	if m, err := WriteLocalHolds(c, out); err != nil || len(m.Holds) != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if raw, err := os.ReadFile(out); err != nil || len(raw) == 0 {
 		t.Errorf("%d bytes, %v", len(raw), err)
 	}
-	if _, err := WriteLocalHolds(c, filepath.Join(out, "below-a-file"), quiet); err == nil || protocol.HintOf(err) == "" {
+	if _, err := WriteLocalHolds(c, filepath.Join(out, "below-a-file")); err == nil || protocol.HintOf(err) == "" {
 		t.Errorf("a file that cannot be: %v", err)
 	}
 	for range 2 {
-		m, sealed, err := LocalHolds(c, quiet)
+		m, sealed, err := LocalHolds(c)
 		if err != nil || len(m.Holds) != 2 || m.Holds[0].ID != "a" || m.Holds[1].ID != "c" {
 			t.Fatalf("%+v, %v", m, err)
 		}
@@ -83,5 +87,53 @@ func TestLocalHolds(t *testing.T) {
 		if err := wire.Open(wire.NewVerifier(pub), wire.FactLocalHolds, sealed, &read); err != nil || read.Agent != "r1-1" || read.Rack != "r1" || read.Term != 1 || len(read.Holds) != 2 || read.At.IsZero() {
 			t.Errorf("%+v, %v", read, err)
 		}
+	}
+}
+
+// TestLocalHoldsOfADamagedDisk: what was placed at an agent that could not record it is read too; of a database that lacks
+// something, or a guard set that cannot be read, nobody is told that these are all.
+func TestLocalHoldsOfADamagedDisk(t *testing.T) {
+	const placed = "placed-in-guard-mode"
+	guards := func(g *guarded) { // an agent whose disk is full takes a hold
+		set := guard.Open(guard.Config{Agent: "r1-1", Dir: g.cfg.DataDir, Clock: time.Now})
+		have, _ := set.Set()
+		s := have.Servers[heldServer]
+		raw, err := json.Marshal(decide.Hold{ActiveHold: resource.ActiveHold{ID: placed, HoldSpec: resource.HoldSpec{Server: heldServer, Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands", Mode: resource.StopHard}}}, Local: true})
+		g.must(err)
+		s.Holds = maps.Clone(s.Holds)
+		s.Holds[placed] = guard.Hold{Value: raw}
+		set.Ahead(guard.Change{Servers: map[string]guard.Server{heldServer: s}})
+		g.must(set.Close())
+	}
+	for name, row := range map[string]struct {
+		harm func(g *guarded)
+		want []string // nil is refused
+	}{
+		"whole":                    {func(*guarded) {}, []string{placed}},
+		"one guard slot is broken": {func(g *guarded) { flipAt(g.t, g.cfg.path("guard.0"), 70) }, []string{placed}},
+		"both are": {func(g *guarded) {
+			flipAt(g.t, g.cfg.path("guard.0"), 70)
+			flipAt(g.t, g.cfg.path("guard.1"), 70)
+		}, nil},
+		"the manifest is cut":   {func(g *guarded) { g.must(os.Truncate(g.cfg.path("state", "MANIFEST"), 5)) }, nil},
+		"the database is older": {func(g *guarded) { g.replace(g.cfg.path("state") + ".older") }, nil},
+		"the database is an empty": {func(g *guarded) {
+			g.must(os.RemoveAll(g.cfg.path("state")))
+			g.must(os.Mkdir(g.cfg.path("state"), 0o700))
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGuarded(t, t.TempDir())
+			guards(g)
+			row.harm(g)
+			m, _, err := LocalHolds(g.cfg)
+			var got []string
+			for _, h := range m.Holds {
+				got = append(got, h.ID)
+			}
+			if !slices.Equal(got, row.want) || (err == nil) != (row.want != nil) || err != nil && !strings.Contains(protocol.HintOf(err), "--loss-accepted") {
+				t.Errorf("%v, %v, hint %q", got, err, protocol.HintOf(err))
+			}
+		})
 	}
 }

@@ -83,27 +83,35 @@ func resultOf(what string) string {
 	return what
 }
 
-// Listen opens all lines, so that a busy port is a start-up error.
+// Listen opens all lines, so that a busy port is a start-up error. None is open after one.
 func (r *Room) Listen() error {
+	var conns []net.PacketConn
 	for _, l := range r.cfg.Lines {
 		c, err := r.cfg.Open(l)
 		if err != nil {
+			for _, c := range conns {
+				_ = c.Close()
+			}
 			return err
 		}
-		r.conns = append(r.conns, c)
+		conns = append(conns, c)
 	}
+	r.conns = conns
 	return nil
 }
 
-// Run sends and receives until ctx ends.
+// Run sends and receives until ctx ends. Lines that are not open it goes on opening.
 func (r *Room) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for i, l := range r.cfg.Lines {
-		group.Go(func() error {
-			r.receive(ctx, l, r.conns[i])
-			return nil
-		})
+	receive := func() {
+		for i, c := range r.conns {
+			group.Go(func() error {
+				r.receive(ctx, r.cfg.Lines[i], c)
+				return nil
+			})
+		}
 	}
+	receive()
 	group.Go(func() error {
 		tick := time.NewTicker(message.BeatEvery)
 		defer tick.Stop()
@@ -115,6 +123,9 @@ func (r *Room) Run(ctx context.Context) error {
 				}
 				return nil
 			case <-tick.C:
+				if len(r.conns) < len(r.cfg.Lines) && r.Listen() == nil {
+					receive()
+				}
 				r.send()
 			}
 		}
@@ -125,7 +136,7 @@ func (r *Room) Run(ctx context.Context) error {
 // send says on each line that this agent lives.
 func (r *Room) send() {
 	twin, ok := r.cfg.Twin()
-	if !ok || len(r.cfg.Lines) == 0 {
+	if !ok || len(r.conns) == 0 {
 		return
 	}
 	r.mu.Lock()

@@ -96,8 +96,12 @@ func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Pl
 	defer func() { asked.tell(resource.ServerRead{}, notRead(l.server)) }()
 	v, err := l.cfg.Store.Servers.View(l.server)
 	if err != nil {
-		l.stuck(err)
-		return nil, l.guard(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, true)
+		next = l.stuck(err)
+		if v = l.cfg.Store.Servers.Remembered(l.server); v.Rests() {
+			l.bmc.close()
+			return nil, next
+		}
+		return nil, l.guard(ctx, v, nil, true)
 	}
 	if v.Rests() {
 		return nil, l.rest()

@@ -15,8 +15,15 @@ import (
 // mirror is in memory what an Overview is made of, decoded. It follows each transaction by
 // what that wrote, so that nobody reads the whole store again for one document.
 type mirror struct {
-	mu       sync.RWMutex
-	whole    bool // false: it is to be read from the store
+	mu    sync.RWMutex
+	whole bool // false: it is to be read from the store
+	// joins says that the agent has joined to stand by, and that this could not be written.
+	joins bool
+	mirrorOfDisk
+}
+
+// mirrorOfDisk is what was last read, or written.
+type mirrorOfDisk struct {
 	rack     message.RackIntent
 	synced   bool
 	replaced bool
@@ -152,10 +159,21 @@ func mirrorOne[T any](m map[string]T, w write) error {
 	return err
 }
 
-// read reads all of it from a transaction that sees what is on disk.
+// read reads all of it from a transaction that sees what is on disk. Where that fails, what was there stays: an agent
+// without its store guards by it.
 func (m *mirror) read(t state.Txn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	was := m.mirrorOfDisk
+	err := m.readAll(t)
+	if m.whole = err == nil; err != nil {
+		m.mirrorOfDisk = was
+	}
+	return err
+}
+
+// readAll needs m.mu.
+func (m *mirror) readAll(t state.Txn) error {
 	m.rack, m.synced, m.replaced, m.ended, m.standby = message.RackIntent{}, false, false, false, false
 	if err := m.aside.read(t); err != nil {
 		return err
@@ -178,7 +196,6 @@ func (m *mirror) read(t state.Txn) error {
 			return err
 		}
 	}
-	m.whole = true
 	return nil
 }
 
@@ -197,7 +214,23 @@ func stanceOf(synced, replaced, ended, standby bool, aside decide.AsideStanding)
 }
 
 func (m *mirror) stance() stance {
-	return stanceOf(m.synced, m.replaced, m.ended, m.standby || m.rack.Standby, m.aside.standing())
+	return stanceOf(m.synced, m.replaced, m.ended, m.standby || m.rack.Standby || m.joins, m.aside.standing())
+}
+
+// joined notes whether the agent has joined to stand by although it is not on disk.
+func (m *mirror) joined(joins bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.joins = joins
+}
+
+// standbyOn is whether the agent stands by, by what is on disk, and by how it joined.
+func (m *mirror) standbyOn(t state.Txn, rack message.RackIntent) (bool, error) {
+	m.mu.RLock()
+	joins := m.joins
+	m.mu.RUnlock()
+	_, standby, err := get[bool](t, keyStandby)
+	return standby || rack.Standby || joins, err
 }
 
 func inOrder[T any](m map[string]T) []T {

@@ -35,12 +35,12 @@ func (s *Servers) serving(t state.Txn) (rack message.RackIntent, as stance, err 
 	if err != nil {
 		return rack, stance{}, err
 	}
-	_, standby, err := get[bool](t, keyStandby)
+	standby, err := s.disk.mirror.standbyOn(t, rack)
 	if err != nil {
 		return rack, stance{}, err
 	}
 	replaced, _, err := get[bool](t, keyReplaced)
-	return rack, stanceOf(synced, replaced, over, standby || rack.Standby, aside), err
+	return rack, stanceOf(synced, replaced, over, standby, aside), err
 }
 
 func (s *Servers) view(t state.Txn, server string) (v View, err error) {

@@ -10,12 +10,17 @@ import (
 )
 
 // StandBy notes that the agent has joined as one that stands by, with this term. What is on its disk of an
-// earlier term is not acted on; the documents of its own say what it is from then on.
+// earlier term is not acted on; the documents of its own say what it is from then on. It counts at once, also where it
+// cannot be written.
 func (term *Term) StandBy(own uint64) error {
-	return term.disk.update(func(t state.Txn) error {
-		seen, _, err := get[uint64](t, "meta/term")
-		if err != nil || seen >= own {
+	err := term.disk.update(func(t state.Txn) error {
+		seen, _, err := get[uint64](t, keyTerm)
+		if err != nil {
 			return err
+		}
+		term.disk.mirror.joined(seen < own)
+		if seen >= own {
+			return nil
 		}
 		rack, there, err := get[message.RackIntent](t, keyRack)
 		if err != nil {
@@ -28,6 +33,11 @@ func (term *Term) StandBy(own uint64) error {
 		}
 		return put(t, keyStandby, true)
 	})
+	if err != nil {
+		return failing("keep that the agent stands by", err)
+	}
+	term.disk.mirror.joined(false) // it is on disk
+	return nil
 }
 
 // StandsBy says whether the agent stands by.

@@ -95,5 +95,10 @@ func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
 		}
 		return s.Events.appendAll(t, happened)
 	})
-	return held, err
+	if err != nil {
+		return nil, err
+	}
+	s.disk.write.Lock() // the guard set may have what was refused, and nobody adds to it meanwhile
+	defer s.disk.write.Unlock()
+	return held, s.disk.settle()
 }

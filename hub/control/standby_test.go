@@ -199,6 +199,15 @@ func TestFailoverRefused(t *testing.T) {
 	if err := ask(false); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "--first-host-off") {
 		t.Errorf("the first is silent at the hub: %v", err)
 	}
+	second.guard, second.deaf = true, true // it could not record that it serves the rack
+	second.connects()
+	second.reports()
+	if err := ask(true); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "guard mode") || protocol.HintOf(err) == "" {
+		t.Errorf("the standby is in guard mode: %v", err)
+	}
+	second.guard, second.deaf = false, false
+	second.connects()
+	second.reports()
 	if _, err := b.control.Members.Failover(ctx(t), "r1", api.FailoverRequest{FirstHostOff: true}, "ann"); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("without a reason: %v", err)
 	}
@@ -354,6 +363,14 @@ func TestNoStandby(t *testing.T) {
 	if got := codesOf(b.agentConds(first.name)); strings.Contains(got, "NoStandby") {
 		t.Errorf("one is there: %s", got)
 	}
+	second.guard, second.deaf = true, true
+	second.connects()
+	if got := b.agentConds(first.name); !strings.Contains(codesOf(got), "NoStandby") {
+		t.Errorf("it is in guard mode: %+v", got)
+	}
+	second.guard, second.deaf = false, false
+	second.connects()
+	second.reports()
 	b.now = b.now.Add(time.Minute)
 	if got := codesOf(b.agentConds(first.name)); !strings.Contains(got, "NoStandby") {
 		t.Errorf("it is silent: %s", got)

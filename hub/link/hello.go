@@ -24,7 +24,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	var who speaker
 	greeted, former := false, ""
 	copies := c.cfg.Terms.CopiesOf(name)
-	if c.cfg.Terms.Active(a) && copies.Shared(m.Incarnation) && !copies.Open() {
+	if c.cfg.Terms.Belongs(a) && copies.Shared(m.Incarnation) && !copies.Open() {
 		c.sender.retired(name, m.Session, copies)
 		return nil
 	}

@@ -17,13 +17,13 @@ import (
 // shard are worth nothing any more.
 func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
 	name := a.Metadata.Name
-	active := c.cfg.Terms.Active(a)
+	active, belongs := c.cfg.Terms.Active(a), c.cfg.Terms.Belongs(a)
 	copies := c.cfg.Terms.CopiesOf(name)
-	if active && copies.Shared(m.Incarnation) && !copies.Open() {
+	if belongs && copies.Shared(m.Incarnation) && !copies.Open() {
 		c.sender.retired(name, m.Session, copies)
 		return false, nil
 	}
-	if !active && !c.cfg.Terms.StandsBy(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
+	if !belongs || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
 	l, err := c.cfg.Store.Ledgers.Peek(name)

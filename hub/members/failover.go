@@ -27,6 +27,7 @@ const (
 	standbyNone   standbyIs = "none"
 	standbySilent standbyIs = "silent"
 	standbyTooOld standbyIs = "too old"
+	standbyDoubt  standbyIs = "in doubt" // it has no store, or its disk was copied
 	standbyReady  standbyIs = "ready"
 )
 
@@ -56,6 +57,7 @@ const (
 	failoverNobody   failover = "no standby"
 	failoverSilent   failover = "standby silent"
 	failoverTooOld   failover = "standby too old"
+	failoverDoubt    failover = "standby in doubt"
 	failoverSpeaks   failover = "first speaks"
 	failoverLives    failover = "first lives"
 	failoverStatedly failover = "to be stated"
@@ -63,19 +65,21 @@ const (
 
 // failoverRule says whether the standby of a rack may serve it. The first row that fits decides.
 //
-//	standby | stated | first  | beats   | verdict
-//	none    | *      | *      | *       | no standby
-//	too old | *      | *      | *       | standby too old
-//	silent  | *      | *      | *       | standby silent
-//	ready   | yes    | *      | *       | go
-//	ready   | no     | gone   | *       | to be stated
-//	ready   | no     | heard  | *       | first speaks
-//	ready   | no     | silent | heard   | first lives
-//	ready   | no     | silent | none    | to be stated
-//	ready   | no     | silent | stopped | go
+//	standby  | stated | first  | beats   | verdict
+//	none     | *      | *      | *       | no standby
+//	too old  | *      | *      | *       | standby too old
+//	silent   | *      | *      | *       | standby silent
+//	in doubt | *      | *      | *       | standby in doubt
+//	ready    | yes    | *      | *       | go
+//	ready    | no     | gone   | *       | to be stated
+//	ready    | no     | heard  | *       | first speaks
+//	ready    | no     | silent | heard   | first lives
+//	ready    | no     | silent | none    | to be stated
+//	ready    | no     | silent | stopped | go
 //
 // Silence toward the hub says nothing of the rack: the first agent goes on without it. That it is silent on the
-// segments says something only where it was heard there. Of one whose term is over nobody knows whether it was told.
+// segments says something only where it was heard there. Of one whose term is over nobody knows whether it was told. A
+// standby in guard mode cannot record that it serves the rack, and would go on standing by.
 func failoverRule(s standbyIs, stated bool, first firstIs, b beatsAre) failover {
 	switch {
 	case s == standbyNone:
@@ -84,6 +88,8 @@ func failoverRule(s standbyIs, stated bool, first firstIs, b beatsAre) failover 
 		return failoverTooOld
 	case s == standbySilent:
 		return failoverSilent
+	case s == standbyDoubt:
+		return failoverDoubt
 	case stated:
 		return failoverGo
 	case first == firstHeard:
@@ -96,8 +102,8 @@ func failoverRule(s standbyIs, stated bool, first firstIs, b beatsAre) failover 
 	return failoverStatedly
 }
 
-// refusal is why a failover is not done.
-func (f failover) refusal(r *resource.Rack) error {
+// refusal is why a failover is not done. doubt is what the hub doubts of the standby.
+func (f failover) refusal(r *resource.Rack, doubt string) error {
 	const op = "fail over"
 	rack, first, standby := r.Metadata.Name, r.Status.Agent, r.Status.Standby
 	stated := fmt.Sprintf("make sure that the first host is off, or has no way to the rack; then rackctl rack failover %s --first-host-off --reason REASON", rack)
@@ -112,6 +118,9 @@ func (f failover) refusal(r *resource.Rack) error {
 	case failoverSilent:
 		return protocol.Errorf(protocol.CodeUnavailable, op, "agent %s, which stands by, has not reported for %s", standby, silentAfter).
 			WithHint("look after its host and its connection to the hub")
+	case failoverDoubt:
+		return conflict("agent %s, which stands by, %s", standby, doubt).
+			WithHint("rackctl describe agent %s shows what is to be done at its host; or rackctl rack replace-agent %s --standby --reason REASON lets another one stand by", standby, rack)
 	case failoverSpeaks:
 		return conflict("agent %s serves rack %s, and was heard within %s", first, rack, silentAfter).WithHint("%s", stated)
 	case failoverLives:
@@ -143,7 +152,7 @@ func (c *Room) failover(ctx context.Context, rack string, q api.FailoverRequest,
 		return out, err
 	}
 	next, is := c.standbyIs(r)
-	if err := failoverRule(is, q.FirstHostOff, c.firstIs(r.Status.Agent), c.beatsAre(r)).refusal(r); err != nil {
+	if err := failoverRule(is, q.FirstHostOff, c.firstIs(r.Status.Agent), c.beatsAre(r)).refusal(r, c.cfg.Link.Doubt(r.Status.Standby)); err != nil {
 		return out, err
 	}
 	now := c.cfg.Clock()
@@ -185,6 +194,8 @@ func (c *Room) standbyIs(r *resource.Rack) (*resource.Agent, standbyIs) {
 		return a, standbySilent
 	case err != nil, !slices.Contains(l.Peer.Capabilities, message.CapStandby):
 		return a, standbyTooOld
+	case c.cfg.Link.Doubt(a.Metadata.Name) != "":
+		return a, standbyDoubt
 	}
 	return a, standbyReady
 }

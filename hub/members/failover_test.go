@@ -13,10 +13,10 @@ import (
 func TestFailoverTable(t *testing.T) {
 	r := &resource.Rack{Status: resource.RackStatus{Agent: "r1-1", Standby: "r1-2"}}
 	doctable.Of(t, "failover.go", "failoverRule").HoldOne(t, [][]string{
-		doctable.Words(standbyNone, standbySilent, standbyTooOld, standbyReady), doctable.YesNo(), doctable.Words(firstGone, firstHeard, firstSilent), doctable.Words(beatsNone, beatsHeard, beatsStopped),
+		doctable.Words(standbyNone, standbySilent, standbyTooOld, standbyDoubt, standbyReady), doctable.YesNo(), doctable.Words(firstGone, firstHeard, firstSilent), doctable.Words(beatsNone, beatsHeard, beatsStopped),
 	}, func(in []string) string {
 		v := failoverRule(standbyIs(in[0]), in[1] == "yes", firstIs(in[2]), beatsAre(in[3]))
-		err := v.refusal(r)
+		err := v.refusal(r, "is in guard mode")
 		if (err == nil) != (v == failoverGo) || err != nil && protocol.HintOf(err) == "" {
 			t.Errorf("%v: %s is refused with %v", in, v, err)
 		}

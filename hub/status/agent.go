@@ -87,5 +87,8 @@ func (c *Room) noStandby(rack string) string {
 	if l, err := c.cfg.Ledgers.Peek(name); err == nil && !slices.Contains(l.Peer.Capabilities, message.CapStandby) {
 		return "agent " + name + " does not know how to stand by, and is to be upgraded"
 	}
+	if why := c.cfg.Link.Doubt(name); why != "" {
+		return "agent " + name + " " + why
+	}
 	return ""
 }

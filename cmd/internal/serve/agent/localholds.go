@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ func localHolds(config *string, stdout io.Writer) *cobra.Command {
 		if err := serve.CheckOwner("rackboot-agent", cfg.DataDir); err != nil {
 			return err
 		}
-		m, err := daemon.WriteLocalHolds(cfg, *out, slog.New(slog.DiscardHandler))
+		m, err := daemon.WriteLocalHolds(cfg, *out)
 		if err != nil {
 			return err
 		}
