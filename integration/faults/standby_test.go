@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rackboot/agent/guard"
 	agentstore "rackboot/agent/store"
 	"rackboot/hub/store"
 	"rackboot/integration/parallel"
@@ -257,7 +258,7 @@ func TestStandbySettledFromDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.wait(time.Minute)
-		holds, err := agentstore.LocalHolds(p.first.disk.Load())
+		holds, err := agentstore.LocalHolds(p.first.disk.Load(), guard.Set{})
 		if err != nil || len(holds) != 1 {
 			t.Fatalf("%+v, %v", holds, err)
 		}
