@@ -76,11 +76,6 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	st := guards.Store
-	if cfg.Standby > 0 {
-		if err := st.Term.StandBy(cfg.Standby); err != nil && !guards.guard.Frozen() { // else it stands by in this run
-			return nil, err
-		}
-	}
 	a.store, a.ages = guards, &ages{cfg.Clock, st.Servers, started, run}
 	a.reports = reports.New(reports.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,

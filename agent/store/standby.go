@@ -9,35 +9,24 @@ import (
 	"rackboot/state"
 )
 
-// StandBy notes that the agent has joined as one that stands by, with this term. What is on its disk of an
-// earlier term is not acted on; the documents of its own say what it is from then on. It counts at once, also where it
-// cannot be written.
-func (term *Term) StandBy(own uint64) error {
-	err := term.disk.update(func(t state.Txn) error {
-		seen, _, err := get[uint64](t, keyTerm)
-		if err != nil {
-			return err
-		}
-		term.disk.mirror.joined(seen < own)
-		if seen >= own {
-			return nil
-		}
-		rack, there, err := get[message.RackIntent](t, keyRack)
-		if err != nil {
-			return err
-		}
-		if rack.Standby = true; there { // until one of its own comes, whatever the hold document says first
-			if err := put(t, keyRack, rack); err != nil {
-				return err
-			}
-		}
-		return put(t, keyStandby, true)
-	})
-	if err != nil {
-		return failing("keep that the agent stands by", err)
+// standBy notes that the agent has joined as one that stands by, with the term own. What is on its disk of an
+// earlier term is not acted on; the documents of its own say what it is from then on. On a frozen store it writes nothing,
+// and joins says that it is so in this run.
+func standBy(t state.Txn, own uint64, frozen bool) (joins bool, err error) {
+	seen, _, err := get[uint64](t, keyTerm)
+	if err != nil || seen >= own || frozen {
+		return err == nil && seen < own, err
 	}
-	term.disk.mirror.joined(false) // it is on disk
-	return nil
+	rack, there, err := get[message.RackIntent](t, keyRack)
+	if err != nil {
+		return false, err
+	}
+	if rack.Standby = true; there { // until one of its own comes, whatever the hold document says first
+		if err := put(t, keyRack, rack); err != nil {
+			return false, err
+		}
+	}
+	return false, put(t, keyStandby, true)
 }
 
 // StandsBy says whether the agent stands by.

@@ -8,6 +8,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 	"rackboot/state/statetest"
 )
 
@@ -31,6 +32,16 @@ func (w word) rack(takenOver ...string) message.RackDoc {
 		Head: protocol.Head{Epoch: w.epoch, Version: w.version}, Term: w.term, Shards: 1,
 		Rack: &message.RackIntent{Name: "r1", Standby: w.standby, TakenOver: takenOver}, Servers: []message.ServerIntent{{Server: "n1", UID: "u1"}},
 	}
+}
+
+// joined opens the store of an agent that joined to stand by, with the term 2.
+func joined(t *testing.T, db state.Store) *Store {
+	t.Helper()
+	s, err := Open(Config{DB: db, NewID: func() string { return "id" }, Standby: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func (s *Store) hears(t *testing.T, docs ...any) {
@@ -108,18 +119,13 @@ func TestStandby(t *testing.T) {
 					}
 				}
 				for range 2 { // each start says so
-					if err := s.Term.StandBy(2); err != nil {
-						t.Fatal(err)
-					}
+					s = joined(t, db)
 				}
 				if acts, _ := s.acts(t); acts {
 					t.Error("acts before it has heard")
 				}
 				s.hears(t, row.docs...)
-				if err := s.Term.StandBy(2); err != nil { // a restart
-					t.Fatal(err)
-				}
-				s = openMany(t, db, nil)
+				s = joined(t, db)
 				acts, over := s.acts(t)
 				if acts != row.acts {
 					t.Errorf("acts: %t", acts)
@@ -182,10 +188,7 @@ func TestStandbyHolds(t *testing.T) {
 func TestFailoverKilled(t *testing.T) {
 	marked, free := word{term: 2, version: 10, standby: true}, word{term: 2, version: 11}
 	before := statetest.NewMemory()
-	s := openMany(t, before, nil)
-	if err := s.Term.StandBy(2); err != nil {
-		t.Fatal(err)
-	}
+	s := joined(t, before)
 	s.hears(t, marked.holds("a", "b", "c"), marked.rack())
 	docs := []any{free.holds("b", "d"), free.rack("r1-1")}
 	points := 0

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,8 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/agent/guard"
-	"rackboot/protocol"
-	"rackboot/state"
 	"rackboot/state/statetest"
 )
 
@@ -36,12 +33,13 @@ func lost(t rapid.TB, set guard.Set, own uint64) part {
 	}
 	g := guard.Open(guard.Config{Agent: "a", Clock: time.Now})
 	g.Begin(errors.New("it does not open"), true)
-	s, err := Open(Config{DB: g.Store(guard.Freeze(pairs, errors.New("it does not open"))), Guard: g, NewID: func() string { return "id" }})
+	db := guard.Freeze(pairs, errors.New("it does not open"))
+	s, err := Open(Config{DB: g.Store(db), Guard: g, NewID: func() string { return "id" }, Standby: own})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Term.StandBy(own); err != nil && protocol.CodeOf(err) != protocol.CodeUnavailable {
-		t.Fatal(err)
+	if have, _ := g.Set(); len(have.Shared)+len(have.Servers) != 0 {
+		t.Fatalf("a frozen store is written: %+v", have)
 	}
 	return partOf(t, s)
 }
@@ -86,14 +84,15 @@ func TestStandbyWithoutItsStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			g := guard.Open(guard.Config{Agent: "a", Dir: dir, Clock: time.Now})
-			s, err := Open(Config{DB: g.Store(statetest.NewMemory()), Guard: g, NewID: func() string { return "id" }})
+			db := statetest.NewMemory()
+			s, err := Open(Config{DB: g.Store(db), Guard: g, NewID: func() string { return "id" }})
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.hears(t, row.before...)
 			g.Flush()
 			if row.joined {
-				if err := s.Term.StandBy(2); err != nil {
+				if s, err = Open(Config{DB: g.Store(db), Guard: g, NewID: func() string { return "id" }, Standby: 2}); err != nil {
 					t.Fatal(err)
 				}
 				if got := partOf(t, s); got.acts {
@@ -113,39 +112,6 @@ func TestStandbyWithoutItsStore(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-	}
-}
-
-// TestStandbyNotWritten: joining to stand by is an error where nothing can be written, and leaves all as it was.
-func TestStandbyNotWritten(t *testing.T) {
-	pairs, err := Seed(guard.Set{Incarnations: []string{"id"}, Shared: map[string]json.RawMessage{keyTerm: []byte("1"), keyRack: []byte(`{"name":"r1"}`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := guard.Freeze(pairs, errors.New("it does not open"))
-	g := guard.Open(guard.Config{Agent: "a", Clock: time.Now})
-	g.Begin(errors.New("it does not open"), true)
-	s, err := Open(Config{DB: g.Store(db), Guard: g, NewID: func() string { return "id" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !partOf(t, s).acts {
-		t.Fatal("it does not act")
-	}
-	if err := s.Term.StandBy(2); protocol.CodeOf(err) != protocol.CodeUnavailable {
-		t.Errorf("StandBy: %v", err)
-	}
-	if partOf(t, s).acts {
-		t.Error("it acts")
-	}
-	if err := db.View(func(t state.Txn) error { _, err := t.Get(keyStandby); return err }); !errors.Is(err, state.ErrNotFound) {
-		t.Errorf("something was written: %v", err)
-	}
-	if set, _ := g.Set(); len(set.Shared) != 0 {
-		t.Errorf("the guard set has %v", set.Shared)
-	}
-	if err := s.Term.StandBy(1); err != nil || !partOf(t, s).acts { // a term that its documents know
-		t.Errorf("of its own term: %v, %+v", err, partOf(t, s))
 	}
 }
 
@@ -177,10 +143,8 @@ func TestStandbyKilledAnywhere(t *testing.T) {
 			g = guard.Open(guard.Config{Agent: "a", Dir: dir, Clock: time.Now, Crash: at})
 		}
 		start := func() (err error) {
-			if s, err = openInParts(Config{DB: g.Store(db), Guard: g, NewID: func() string { return "id" }, Crash: at}, 1); err != nil {
-				return err
-			}
-			return s.Term.StandBy(own)
+			s, err = openInParts(Config{DB: g.Store(db), Guard: g, NewID: func() string { return "id" }, Crash: at, Standby: own}, 1)
+			return err
 		}
 		// does runs what may be killed, and says whether it was.
 		does := func(what func()) (killed bool) {
@@ -226,7 +190,7 @@ func TestStandbyKilledAnywhere(t *testing.T) {
 		}
 		version := uint64(1)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
-			crash = rapid.SampledFrom([]string{"", "", guard.PointAhead, guard.PointBehind, "slots.first", "slots.both", "agent.holds.part", "agent.rack.part", "agent.holds.enforced", "agent.rack.applied"}).Draw(t, "crash")
+			crash = rapid.SampledFrom([]string{"", "", guard.PointAhead, guard.PointBehind, "slots.first", "slots.both", "agent.open.part", "agent.holds.part", "agent.rack.part", "agent.holds.enforced", "agent.rack.applied"}).Draw(t, "crash")
 			w := word{term: max(1, own), version: version, standby: rapid.Bool().Draw(t, "stands by")}
 			version++
 			var over []string
