@@ -77,6 +77,7 @@ func TestStandbyWithoutItsStore(t *testing.T) {
 		"half a failover":                        {nil, []any{marked.holds("a"), marked.rack(), free.holds("a")}, true, part{}},
 		"the other half":                         {nil, []any{marked.holds("a"), marked.rack(), free.rack("r1-1")}, true, part{takenOver: []string{"r1-1"}}},
 		"took over":                              {nil, []any{marked.holds("a"), marked.rack(), free.holds("a"), free.rack("r1-1")}, true, part{true, []string{"r1-1"}}},
+		"took over, the other way round":         {nil, []any{marked.holds("a"), marked.rack(), free.rack("r1-1"), free.holds("a")}, true, part{true, []string{"r1-1"}}},
 		"took over, and it is settled": {nil, []any{
 			marked.holds("a"), marked.rack(), free.holds("a"), free.rack("r1-1"), word{term: 2, version: 12}.rack(),
 		}, true, part{acts: true}},

@@ -358,3 +358,91 @@ func TestFailoverByBeats(t *testing.T) {
 		p.until("the hold fenced by the second", 2*time.Minute, func() bool { return p.word(held) == resource.HoldFenced })
 	})
 }
+
+// TestFirstHostComesBack: a host that was taken for dead, and starts again by itself, has the documents of before: its agent
+// does nothing of what they want until the hub has answered, which tells it of its end. Nothing is switched on that is held
+// since. Cut off from the hub it goes on after half a minute, as an agent without a standby does.
+func TestFirstHostComesBack(t *testing.T) {
+	for name, cut := range map[string]bool{"with a way to the hub": false, "without one": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := twoHosts(t)
+				defer func() { p.stop() }()
+				p.claim(claimed)
+				p.until("the claim's server on", 10*time.Minute, func() bool { return p.machines[claimed].state() == protocol.PowerOn })
+				p.wait(10 * time.Minute)
+				p.first.kill()
+				p.wait(2 * time.Minute)
+				if err := p.failover(false); err != nil {
+					t.Fatal(err)
+				}
+				hold := p.place(claimed, resource.StopHard)
+				p.until("the new hold fenced by the second", 5*time.Minute, func() bool { return p.word(hold) == resource.HoldFenced })
+				acts, ons := p.first.acts.Load(), p.machines[claimed].ons
+				if cut {
+					p.net.cut(p.first.name)
+				}
+				p.first.start()
+				p.wait(29 * time.Second)
+				if !cut {
+					p.until("the first hears of its end", time.Minute, func() bool { return p.first.says(resource.CondSuperseded) })
+					p.wait(10 * time.Minute)
+				}
+				if p.first.acts.Load() != acts || p.machines[claimed].ons != ons {
+					t.Errorf("the first one acted %d times; the server came on %d times", p.first.acts.Load()-acts, p.machines[claimed].ons-ons)
+				}
+			})
+		})
+	}
+}
+
+// TestStandbyWithoutItsDisk: an agent that stands by, and whose disk is full or fails, touches nothing, held or not, and takes
+// nothing over: it could not record that. One that took over and has no disk for a while goes on knowing what it does not know.
+func TestStandbyWithoutItsDisk(t *testing.T) {
+	for _, harm := range []string{"full", "broken"} {
+		t.Run(harm, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := twoHosts(t)
+				defer func() { p.stop() }()
+				harms := func(so bool) {
+					disk := p.second.disk.Load()
+					disk.SetFull(so && harm == "full")
+					disk.SetBroken(so && harm == "broken")
+				}
+				held := p.live()[0]
+				harms(true)
+				p.place(unclaimed, resource.StopHard) // a document that it cannot record
+				p.until("guard mode", time.Minute, func() bool { return p.second.says(resource.CondGuardMode) })
+				p.machines[unclaimed].button()
+				p.until("forced off by the first", time.Minute, func() bool { return p.machines[unclaimed].state() == protocol.PowerOff })
+				p.until("the hold fenced by the first", 5*time.Minute, func() bool { return p.word(held) == resource.HoldFenced })
+				p.first.kill()
+				p.machines[unclaimed].button()
+				p.wait(10 * time.Minute)
+				if acts, looks := p.second.acts.Load(), p.second.looks.Load(); acts+looks != 0 || p.machines[unclaimed].state() != protocol.PowerOn {
+					t.Errorf("the standby acted %d times, and read %d times", acts, looks)
+				}
+				for _, off := range []bool{false, true} {
+					if err := p.failover(off); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "guard mode") {
+						t.Fatalf("it is to serve without its disk: %v", err)
+					}
+				}
+				harms(false)
+				p.until("the end of guard mode", time.Minute, func() bool { return !p.second.says(resource.CondGuardMode) })
+				p.until("the failover", time.Minute, func() bool { return p.failover(true) == nil })
+				p.until("the hold fenced by the second", 5*time.Minute, func() bool { return p.word(held) == resource.HoldFenced })
+
+				p.claim(claimed)
+				ons := p.machines[claimed].ons
+				harms(true)
+				p.until("guard mode again", time.Minute, func() bool { return p.second.says(resource.CondGuardMode) })
+				p.wait(5 * time.Minute)
+				harms(false)
+				p.wait(20 * time.Minute)
+				if p.machines[claimed].ons != ons || !strings.Contains(p.says(claimed), "TakenOver") {
+					t.Errorf("a server that the first host may hold came on %d times; it says %s", p.machines[claimed].ons-ons, p.says(claimed))
+				}
+			})
+		})
+	}
+}
