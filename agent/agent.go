@@ -92,7 +92,7 @@ func New(cfg Config) (*Agent, error) {
 	})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Host: cfg.Host, Addresses: cfg.Addresses, Place: cfg.Place, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
-		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Beats: a.beats.Heard, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Beats: a.beats.Heard, Heartbeats: len(cfg.Beats) > 0, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err

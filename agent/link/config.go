@@ -39,6 +39,8 @@ type Config struct {
 	Heard     Heard
 	// Beats is how the other agent of the rack is heard; nil is not.
 	Beats func() []message.HeardBeat
+	// Heartbeats says that they are sent to that one, which may then take over without anybody's statement.
+	Heartbeats bool
 	// Every is how often events are looked for that nobody has announced.
 	Every time.Duration
 	NewID func() string // of sessions

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Room speaks with the hub. Make it with New, then call Run once. All methods are safe for
@@ -48,6 +49,9 @@ func New(cfg Config) (*Room, error) {
 		return nil, err
 	}
 	r.aside.say(cfg, r.on)
+	if r.Waits() {
+		cfg.Reports.Raise(resource.CondAwaitingHub, "another agent may have the disk or the rack by now: nothing is done but what holds want")
+	}
 	if over {
 		r.over.Store(&word)
 		cfg.Reports.Raise(word.Code, endedWhen(word))

@@ -65,7 +65,7 @@ func (h *hand) permitted(k decide.ActionKind) error {
 		return protocol.Errorf(protocol.CodeConflict, op, "the agent does not serve the rack").WithHint("nothing was sent; another agent may own the server")
 	}
 	if v.Aside && !decide.PermitsAside(k, len(v.Holds) > 0) {
-		return protocol.Errorf(protocol.CodeConflict, op, "another agent has the same disk").WithHint("nothing was sent; see rackctl explain AgentCopied")
+		return protocol.Errorf(protocol.CodeConflict, op, "another agent may have the disk or the rack").WithHint("nothing was sent; see rackctl explain AgentCopied and AwaitingHub")
 	}
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, h.cfg.Hub.Time(), h.cfg.Clock())
 	if !decide.Permits(k, v.Holds, work) {
