@@ -353,7 +353,7 @@ func (d desk) alone(op string) error {
 	if o, err := d.agent.store.Servers.Overview(); err != nil || !o.Aside {
 		return err
 	}
-	if d.agent.link.Waits() {
+	if d.agent.link.Standing().Waits {
 		return protocol.Errorf(protocol.CodeConflict, op, "this agent has just started, and another one may serve the rack by now; it waits for the hub").
 			WithHint("look at its way to the hub; only rackboot-agent release --break-glass releases a hold here")
 	}

@@ -79,9 +79,6 @@ func (r *Room) copied(m message.Copied, incarnation string) {
 	r.cfg.Reports.PokeAll()
 }
 
-// Waits reports whether the agent has just started, and does only what holds want until the hub has answered.
-func (r *Room) Waits() bool { return r.aside.waits() }
-
 // arrive goes on with a disk that may be a copy, or in a rack that another agent may have taken over, once it has waited for
 // word of that.
 func (r *Room) arrive() {

@@ -49,7 +49,7 @@ func New(cfg Config) (*Room, error) {
 		return nil, err
 	}
 	r.aside.say(cfg, r.on)
-	if r.Waits() {
+	if r.aside.waits() {
 		cfg.Reports.Raise(resource.CondAwaitingHub, "another agent may have the disk or the rack by now: nothing is done but what holds want")
 	}
 	if over {
@@ -70,12 +70,13 @@ type Standing struct {
 	LastWord      time.Time                // the hub's latest time in anything heeded; zero before
 	Coming        map[string]protocol.Head // documents that the last answer named and the disk lacks
 	Verified      bool                     // the hub's word is fresh
+	Waits         bool                     // it does only what holds want until the hub has answered: see arrivingRule
 }
 
 // Standing returns how the agent stands with the hub.
 func (r *Room) Standing() Standing {
 	s := r.session.standing()
-	s.Run = r.cfg.Run
+	s.Run, s.Waits = r.cfg.Run, r.aside.waits()
 	s.Verified, _ = r.clock.fresh()
 	return s
 }
