@@ -209,7 +209,7 @@ func TestGuardModeProperty(t *testing.T) {
 		w.record.Owners.Provisioned = provisionedBy("claim-1")
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
 			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "seconds")) * time.Second)
-			switch rapid.SampledFrom([]string{"read", "read", "on", "on", "on", "away", "full", "full", "frozen", "back", "crash", "hold", "hold", "release", "work", "ended", "failover", "settle"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"read", "read", "on", "on", "on", "away", "full", "full", "frozen", "back", "crash", "hold", "hold", "release", "work", "ended", "failover", "failover", "failover", "settle"}).Draw(t, "step") {
 			case "read":
 			case "on":
 				w.power = protocol.PowerOn
