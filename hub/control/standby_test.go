@@ -415,10 +415,17 @@ func TestSettleFrom(t *testing.T) {
 	b.dies("hub.settle.adopted", func() { _, _ = settle(good) })
 	second.connects()
 	b.exchange(second)
+	second.deaf = true // else it is over with the acknowledgement
 	out, err := settle(good)
 	if err != nil || len(out.Adopted) != 1 || out.Adopted[0] != "01local" || out.Agents[0] != first.name {
 		t.Fatalf("%+v, %v", out, err)
 	}
+	b.dies("hub.settle.committed", func() { _, _ = settle(good) }) // said again, it is the same
+	if over := b.rackOf("r1").Status.TakenOver; len(over) != 1 || len(over[0].Adopted) != 1 {
+		t.Errorf("%+v", over)
+	}
+	second.deaf = false
+	second.connects()
 	b.exchange(second)
 	d, rd := second.holdDoc(), second.rackDoc()
 	if len(d.Holds) != 1 || d.Holds[0].ID != "01local" || d.Holds[0].Owner != "local:root" || len(rd.Rack.TakenOver) != 0 || len(b.rackOf("r1").Status.TakenOver) != 0 {
