@@ -34,7 +34,7 @@ func TestNothingOldCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 		hosts := [2]*host{{run: "a1"}, {run: "b1"}}
-		var alive = [2]bool{true, true}
+		alive := [2]bool{true, true}
 		var spoke [2]time.Time
 		var said [2][]message.Beat
 		runs := 1

@@ -1,11 +1,11 @@
 package link
 
 import (
-	"rackboot/internal/doctable"
 	"strings"
 	"testing"
 	"time"
 
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"

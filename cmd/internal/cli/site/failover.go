@@ -74,11 +74,11 @@ func settleCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := fmt.Sprintf("rack %s: what agent %s held is settled", out.Rack, strings.Join(out.Agents, ", "))
+			lines := []string{fmt.Sprintf("rack %s: what agent %s held is settled", out.Rack, strings.Join(out.Agents, ", "))}
 			for _, h := range out.Adopted {
-				text += "\nhold " + h + " is taken over"
+				lines = append(lines, "hold "+h+" is taken over")
 			}
-			return pr.Text(out, out.Agents, text)
+			return pr.Text(out, out.Agents, strings.Join(lines, "\n"))
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "what rackboot-agent local-holds wrote on the first host")
