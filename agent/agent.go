@@ -17,6 +17,7 @@ import (
 	"rackboot/agent/boot"
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
+	"rackboot/agent/heartbeat"
 	"rackboot/agent/link"
 	"rackboot/agent/local"
 	"rackboot/agent/reports"
@@ -36,11 +37,11 @@ type Agent struct {
 	files   *files.Room
 	boot    *boot.Room
 	trial   *trial.Room
-	finder  *discover.Finder
 	reports *reports.Room
 	met     *metrics
 
 	link  *link.Room
+	beats *heartbeat.Room
 	index *index // what the boot servers serve
 
 	local    *local.API
@@ -83,9 +84,15 @@ func New(cfg Config) (*Agent, error) {
 	a.store.begin(a)
 	denied := account.NewDenials()
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
+	if cfg.OpenBeat == nil {
+		cfg.OpenBeat = heartbeat.Listen
+	}
+	a.beats = heartbeat.New(heartbeat.Config{
+		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Signer: cfg.Signer, Lines: cfg.Beats, Open: cfg.OpenBeat, Twin: a.twin, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+	})
 	a.link, err = link.New(link.Config{
 		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Host: cfg.Host, Addresses: cfg.Addresses, Place: cfg.Place, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
-		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Beats: a.beats.Heard, Heartbeats: len(cfg.Beats) > 0, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
@@ -100,7 +107,7 @@ func New(cfg Config) (*Agent, error) {
 	})
 	a.met = newMetrics(cfg.Registerer, a.reports, a.ages, guards.guard.On)
 	a.local = a.newLocal()
-	a.finder, err = discover.New(discover.Config{
+	finder, err := discover.New(discover.Config{
 		Leases: st.Leases4, Changed: a.reports.PokeFound, Interfaces: cfg.interfaces(), Dial: cfg.DialFound, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
@@ -108,13 +115,13 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.boot, err = boot.New(boot.Config{
 		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
-		Index: entries, Store: st, Guard: guards.guard, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: a.finder,
+		Index: entries, Store: st, Guard: guards.guard, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: finder,
 		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.index = &index{servers: st.Servers, boot: a.boot, finder: a.finder, files: a.files, log: a.log}
+	a.index = &index{servers: st.Servers, boot: a.boot, finder: finder, files: a.files, log: a.log}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
 	a.servers = server.New(server.Config{
 		Agent: cfg.Agent, Run: run, Started: a.ages.started, Store: st, Guard: guards.guard, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
@@ -144,9 +151,13 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return errors.Join(err, closeSocket(socket))
 	}
+	if err := a.beats.Listen(); err != nil && !a.store.guard.Frozen() { // who guards goes on trying
+		return errors.Join(err, closeSocket(socket))
+	}
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.beats.Run(ctx) })
 	a.loops.Begin(ctx, group, a.servers)
-	group.Go(func() error { return a.finder.Run(ctx) })
+	group.Go(func() error { return a.index.finder.Run(ctx) })
 	group.Go(func() error { return open.Run(ctx) })
 	group.Go(func() error { return a.boot.Run(ctx) })
 	group.Go(func() error { return a.serveSocket(ctx, socket) })
@@ -156,7 +167,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	group.Go(func() error {
-		a.reports.Run(ctx, a.finder, a.link)
+		a.reports.Run(ctx, a.index.finder, a.link)
 		return nil
 	})
 	group.Go(func() error {
@@ -203,7 +214,7 @@ func (a *Agent) lookAt(servers []string) {
 // is empty.
 func (a *Agent) Fresh() (bool, error) {
 	o, err := a.store.Servers.Overview()
-	return err == nil && !o.Synced && !o.Replaced && !o.Ended, err
+	return err == nil && !o.Synced && !o.Replaced && !o.Ended && !o.Standby, err
 }
 
 // describeAll puts what is on disk into the first report, before any BMC was read:

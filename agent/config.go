@@ -14,6 +14,7 @@ import (
 	"rackboot/agent/boot"
 	"rackboot/agent/files"
 	"rackboot/agent/guard"
+	"rackboot/agent/heartbeat"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -32,6 +33,12 @@ type Config struct {
 	Agent   string // id, given by the hub at join
 	Rack    string
 	Version string
+	// Beats are where heartbeats go to the other agent of the rack; OpenBeat opens their sockets, and is
+	// heartbeat.Listen but in tests.
+	Beats    []heartbeat.Line
+	OpenBeat func(heartbeat.Line) (net.PacketConn, error)
+	// Standby is the term of an agent that joined to stand by; 0 of others.
+	Standby uint64
 	// Host and Addresses are where the agent runs, for people; Place is where its disk is, another
 	// one on each host and for each copy on one.
 	Host      string

@@ -44,7 +44,7 @@ func openGuard(cfg Config, newID func() string) (g *guarded, err error) {
 	}
 	open := func() error {
 		g.Store, err = store.Open(store.Config{
-			DB: g.guard.Store(cfg.DB), Guard: g.guard, NewID: newID, Crash: cfg.Crash, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 },
+			DB: g.guard.Store(cfg.DB), Guard: g.guard, NewID: newID, Crash: cfg.Crash, Standby: cfg.Standby, Guarded: func() bool { return len(cfg.Destructive.Keys) > 0 },
 		})
 		return err
 	}

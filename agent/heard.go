@@ -29,12 +29,19 @@ func (h heard) Holds(d message.HoldDoc, leaf, digest string) error {
 	if len(approved) > 0 {
 		defer a.lookAt(approved)
 	}
+	stood := a.store.Servers.StandsBy()
 	changed, released, err := a.store.Documents.ApplyHolds(a.cfg.Clock(), d, digest)
 	if err != nil {
 		a.loops.WakeAll(a.store.guard.Newcomers())
 		return a.reports.StoreTrouble(err)
 	}
-	if err := a.index.hold(changed); err != nil {
+	if a.turned(stood) {
+		defer a.lookAround()
+		err = a.index.read()
+	} else {
+		err = a.index.hold(changed)
+	}
+	if err != nil {
 		return a.reports.StoreTrouble(err)
 	}
 	a.store.recorded()
@@ -53,9 +60,13 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	if d.Agent != a.cfg.Agent || leaf != fmt.Sprintf("%s/%d", message.LeafRack, d.Shard) {
 		return protocol.Errorf(protocol.CodeDenied, "apply rack", "the document is for agent %s, shard %d", d.Agent, d.Shard)
 	}
+	stood := a.store.Servers.StandsBy()
 	changed, _, err := a.store.Documents.ApplyRack(d, digest, h.admit)
 	if err != nil {
 		return a.reports.StoreTrouble(err)
+	}
+	if a.turned(stood) {
+		defer a.lookAround()
 	}
 	begun, err := a.trial.Offered()
 	if err = errors.Join(err, a.index.read()); err != nil {
@@ -75,6 +86,30 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 		a.link.Restart()
 	}
 	return nil
+}
+
+// twin is the other agent of the rack; false while there is none, or this one belongs to the rack no more.
+func (a *Agent) twin() (message.TwinIntent, bool) {
+	rack, belongs := a.store.Servers.Twin()
+	if !belongs || rack == nil {
+		return message.TwinIntent{}, false
+	}
+	return *rack, true
+}
+
+// turned says whether the agent stands by and did not, or does no more.
+func (a *Agent) turned(stood bool) bool {
+	stands := a.store.Servers.StandsBy()
+	if stands != stood {
+		a.log.Warn("the part of this agent in its rack is another one", "stands_by", stands)
+	}
+	return stands != stood
+}
+
+// lookAround has all of the rack looked at and reported anew.
+func (a *Agent) lookAround() {
+	a.loops.LookAtAll()
+	a.reports.PokeAll()
 }
 
 // rejections are the entries that this agent cannot act on, also of a document

@@ -64,6 +64,9 @@ func (x *index) rebuild() error {
 	x.finder.Segments(served)
 	x.boot.Tell(served)
 	x.files.Keep(o)
+	if o.Standby { // so that a failover boots at once
+		x.files.Foresee(o)
+	}
 	x.missed = false
 	return nil
 }

@@ -74,7 +74,7 @@ func (d desk) Status() (local.Status, error) {
 	servers, conds := a.reports.Snapshot()
 	s := local.Status{
 		Agent: a.cfg.Agent, Rack: a.cfg.Rack, Version: a.cfg.Version, Incarnation: in.Incarnation,
-		Synced: o.Synced, Replaced: o.Replaced, Applied: in.Heads, Term: in.Term,
+		Synced: o.Synced, Replaced: o.Replaced, Standby: o.Standby, Applied: in.Heads, Term: in.Term,
 		Backlog: local.Backlog{Head: b.Head}, Servers: len(servers), Holds: len(o.Holds), Conditions: local.Describe(conds),
 	}
 	for poll, i := a.ages.poll(), 0; i < len(servers); i++ {
@@ -335,8 +335,12 @@ func (d desk) changed(server string) {
 	d.agent.lookAt([]string{server})
 }
 
-// acting refuses what people ask of an agent whose term is over.
+// acting refuses what people ask of an agent whose term is over, or has not begun.
 func (d desk) acting(op string) error {
+	if d.agent.store.Servers.StandsBy() {
+		return protocol.Errorf(protocol.CodeConflict, op, "this agent stands by; it orders nothing").
+			WithHint("ask the agent that serves the rack, or the hub")
+	}
 	if !d.agent.link.Over() {
 		return nil
 	}
@@ -348,6 +352,10 @@ func (d desk) acting(op string) error {
 func (d desk) alone(op string) error {
 	if o, err := d.agent.store.Servers.Overview(); err != nil || !o.Aside {
 		return err
+	}
+	if d.agent.link.Standing().Waits {
+		return protocol.Errorf(protocol.CodeConflict, op, "this agent has just started, and another one may serve the rack by now; it waits for the hub").
+			WithHint("look at its way to the hub; only rackboot-agent release --break-glass releases a hold here")
 	}
 	return protocol.Errorf(protocol.CodeConflict, op, "another agent has the same disk, and nobody has said which goes on").
 		WithHint("say so at the hub: rackctl rack keep-agent RACK RUN --reason …; only rackboot-agent release --break-glass releases a hold here")

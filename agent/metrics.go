@@ -18,7 +18,7 @@ type metrics struct {
 	info, phase, held, cond *prometheus.Desc
 	age, epoch              *prometheus.Desc
 	oldest, unread, stale   *prometheus.Desc
-	guard                   *prometheus.Desc
+	guard, standby          *prometheus.Desc
 }
 
 func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages, guards func() bool) *metrics {
@@ -34,10 +34,11 @@ func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages, guards
 		age:   desc("observation_timestamp_seconds", "When each server was last read.", "server"),
 		epoch: desc("power_ons", "Power-ons of each server since it is known.", "server"),
 
-		oldest: desc("oldest_hold_age_seconds", "How long the oldest hold lies, by mode; 0 without one.", "mode"),
-		stale:  desc("stale_servers", "Servers whose last recorded read is older than three polls."),
-		guard:  desc("guard_mode", "1 while the agent has no store that it can write to, and only guards what is held."),
-		unread: desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
+		oldest:  desc("oldest_hold_age_seconds", "How long the oldest hold lies, by mode; 0 without one.", "mode"),
+		standby: desc("standby", "1 while the agent stands by for the one that serves the rack, else 0."),
+		stale:   desc("stale_servers", "Servers whose last recorded read is older than three polls."),
+		guard:   desc("guard_mode", "1 while the agent has no store that it can write to, and only guards what is held."),
+		unread:  desc("oldest_observation_age_seconds", "How long ago the server was last read whose last read is the oldest."),
 	}
 	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_approvals_refused_total", Help: "Approvals in hold documents that were not taken, by why.",
@@ -55,9 +56,16 @@ func newMetrics(reg prometheus.Registerer, all *reports.Room, ages *ages, guards
 	return m
 }
 
+func oneIf(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
+}
+
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.guard} {
+	for _, d := range []*prometheus.Desc{m.info, m.phase, m.held, m.cond, m.age, m.epoch, m.oldest, m.unread, m.stale, m.guard, m.standby} {
 		ch <- d
 	}
 }
@@ -91,11 +99,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		gauge(m.phase, float64(power[p]), string(p))
 	}
 	m.collectHolds(servers, gauge)
-	on := 0.0
-	if m.guards() {
-		on = 1
-	}
-	gauge(m.guard, on)
+	gauge(m.guard, oneIf(m.guards()))
+	gauge(m.standby, oneIf(m.ages.servers.StandsBy()))
 	for _, c := range resource.Conditions() {
 		gauge(m.cond, float64(codes[c.Code]), string(c.Code))
 	}

@@ -86,7 +86,10 @@ func checkDatabase(dataDir, dir string) (found []Finding, err error) {
 	return found, nil
 }
 
-// copyDatabase copies the database of an agent that does not run, and reads what is known of it:
+// guardName is that of two files in the agent's folder: what is guarded without its database.
+const guardName = "guard"
+
+// copyDatabase copies the database of an agent that does not run, with what lies beside it, and reads what is known of it:
 // to open it is to change it.
 func copyDatabase(dataDir, dir string) (copied string, known store.Anchor, err error) {
 	const op = "check the agent's store"
@@ -108,7 +111,7 @@ func copyDatabase(dataDir, dir string) (copied string, known store.Anchor, err e
 		err = os.CopyFS(filepath.Join(copied, "state"), os.DirFS(dir))
 	}
 	if err == nil {
-		for _, slot := range []string{anchorName + ".0", anchorName + ".1"} {
+		for _, slot := range []string{anchorName + ".0", anchorName + ".1", guardName + ".0", guardName + ".1"} {
 			raw, failed := os.ReadFile(filepath.Join(dataDir, slot))
 			if failed == nil {
 				failed = os.WriteFile(filepath.Join(copied, slot), raw, 0o600)

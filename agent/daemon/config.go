@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"rackboot/agent/boot"
+	"rackboot/agent/heartbeat"
 	"rackboot/agent/local"
 	"rackboot/protocol"
 )
@@ -64,12 +65,20 @@ type Segment struct {
 	Chain protocol.ChainKind `yaml:"chain"`
 	// TrustedMedia lets config images of virtual media carry user data by plain HTTP.
 	TrustedMedia bool `yaml:"trustedMedia"`
+	// Heartbeat says to the other agent of the rack that this one lives, where one stands by; nil does not.
+	Heartbeat *Heartbeat `yaml:"heartbeat"`
 	// DHCP6 is where DHCPv6 is served, [::]:547; empty is nowhere. The others are the
 	// addresses of IPv6 for what the keys above are for IPv4.
 	DHCP6  string `yaml:"dhcp6"`
 	HTTP6  string `yaml:"http6"`
 	HTTPS6 string `yaml:"https6"`
 	TFTP6  string `yaml:"tftp6"`
+}
+
+// Heartbeat is where heartbeats of a segment go. Both are IPv4 addresses on the segment with a port.
+type Heartbeat struct {
+	Listen string `yaml:"listen"` // this host's
+	Peer   string `yaml:"peer"`   // the other host's
 }
 
 // Images says how the agent reaches registries and how much it keeps.
@@ -140,8 +149,31 @@ func (c *Config) check() error {
 	if err := checkLoaders(c.Loaders); err != nil {
 		return err
 	}
+	if _, err := c.beats(); err != nil {
+		return err
+	}
 	_, err := c.segments()
 	return err
+}
+
+// beats are the lines of all segments that have one. Errors begin with the key.
+func (c *Config) beats() (out []heartbeat.Line, err error) {
+	for i, s := range c.Segments {
+		if s.Heartbeat == nil {
+			continue
+		}
+		l := heartbeat.Line{Segment: s.Name, Interface: s.Interface}
+		for key, at := range map[string]struct {
+			text string
+			into *netip.AddrPort
+		}{"listen": {s.Heartbeat.Listen, &l.Listen}, "peer": {s.Heartbeat.Peer, &l.Peer}} {
+			if *at.into, err = netip.ParseAddrPort(at.text); err != nil || !at.into.Addr().Is4() || at.into.Addr().IsUnspecified() || at.into.Port() == 0 {
+				return nil, fmt.Errorf("segments[%d].heartbeat.%s: %q is not an IPv4 address with a port, such as 10.7.0.2:7420", i, key, at.text)
+			}
+		}
+		out = append(out, l)
+	}
+	return out, nil
 }
 
 func (c *Config) segments() ([]boot.LocalSegment, error) {

@@ -144,6 +144,14 @@ func (id identity) hubCA() []byte {
 	return id.Answer.CA
 }
 
+// standby is the term of an agent that joined to stand by; 0 of others.
+func (id identity) standby() uint64 {
+	if !id.Answer.Standby {
+		return 0
+	}
+	return id.Answer.Term
+}
+
 // brokers and apis are URLs in the order in which they are tried.
 func (id identity) brokers() []string {
 	if s := id.Answer.Standing; len(s.Brokers) > 0 {

@@ -188,8 +188,12 @@ func (p *program) build(s opened, parts *parts, news func(trust string), reg met
 	if err != nil {
 		return nil, err
 	}
+	beats, err := c.beats() // also in guard mode: who guards without its store lives
+	if err != nil {
+		return nil, err
+	}
 	cfg := agent.Config{
-		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Version: p.opts.Version, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
+		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: p.opts.Version, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{p.keep.now().Keys.Everyday}, Destructive: destructive, News: news,
 		Credentials: &credentials{dir: c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{parts.blobs, options, p.keep},
 		UserData: hubAPI{p.keep, c.Link.API}, Bundles: hubAPI{p.keep, c.Link.API},

@@ -56,6 +56,18 @@ func (r *Room) Want(in message.ServerIntent) {
 	}
 }
 
+// Foresee asks for the files of what the rack's agent may boot, which this one stands by for. What boots from
+// its disk needs none.
+func (r *Room) Foresee(o store.Overview) {
+	for _, in := range o.Intents {
+		b := in.Boot
+		if b == nil || in.Missing || len(b.Provisioned) > 0 && b.BootPolicy.Boot == resource.BootHdd {
+			continue
+		}
+		r.Want(in.ServerIntent)
+	}
+}
+
 // State returns what a decision sees of all that a boot needs.
 func (r *Room) State(in message.ServerIntent) decide.Artefacts {
 	if in.Boot.Env != nil {

@@ -5,7 +5,8 @@
 // slots (package state/slots): the holds, and for each held server how its BMC is reached, with
 // the credentials encrypted as the store keeps them. A hold is in the slots before it is in the
 // store, and a release is in the store before it leaves the slots; so the slots never have fewer
-// holds than the store. One that is not known to be in the store says that it is coming.
+// holds than the store. One that is not known to be in the store says that it is coming. That the agent stands by is
+// in the slots first too, and that it serves in the store first.
 //
 // [Guard.Store] watches the store: the first write that fails, or read, begins guard mode, and
 // from then on the store takes no write until [Guard.Attempt] shows that it can be written again. Where the store cannot even be opened, [Freeze] makes one in its

@@ -157,10 +157,13 @@ func (g *Guard) Ahead(c Change) {
 	k := g.keep
 	k.writing.Lock()
 	defer k.writing.Unlock()
+	if g.Frozen() { // there is no store that it goes before
+		c.Early = nil
+	}
 	was, _, dirty := k.now()
 	next := was.ahead(c)
 	k.become(next, true, dirty)
-	if !k.written.covers(next) {
+	if !k.written.covers(next) || len(c.Early) > 0 {
 		_ = k.write(next) // Volatile says so
 	}
 	g.cfg.Crash.At(PointAhead)

@@ -102,6 +102,8 @@ type Change struct {
 	// transaction is over.
 	Shared map[string]json.RawMessage
 	AtOnce bool
+	// Early are those of Shared that keep the agent from acting: they are in the slots before the transaction is on disk.
+	Early map[string]json.RawMessage
 	// Servers are as they are after it; one without holds is not held any more. Gone are the ids of
 	// holds that it takes away.
 	Servers map[string]Server
@@ -114,6 +116,7 @@ func (s Set) ahead(c Change) Set {
 	if c.Incarnation != "" && !slices.Contains(s.Incarnations, c.Incarnation) {
 		s.Incarnations = append(s.Incarnations, c.Incarnation)
 	}
+	maps.Copy(s.Shared, c.Early)
 	for name, now := range c.Servers {
 		was, held := s.Servers[name]
 		if !held && len(now.Holds) == 0 {

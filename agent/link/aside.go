@@ -21,34 +21,67 @@ type asides struct {
 	mu   sync.Mutex
 	now  decide.Aside
 	said string // the self that the hub was told last
-	// until is when an agent whose disk is at another place than before acts on; zero is at once.
+	// until is when an agent acts on that has just started, and may not be the only one; zero is at once.
 	until time.Time
+	moved bool // its disk is at another place than before
 }
 
 // A disk that is at another place than before may be a copy, of which the hub says so as soon as both
 // agents have spoken: arriveAlone is how long the agent waits for that after the hub has answered, and
-// arriveBlind how long without an answer.
+// arriveBlind how long without an answer. So does one whose rack has a standby, which may have taken over while this one did
+// not run. Where that one needs nobody's statement for it, because both have heartbeats, the hub's answer is waited for
+// however long it takes.
 const (
 	arriveAlone = 2 * time.Second
 	arriveBlind = 30 * time.Second
+	arriveNever = 100 * 365 * 24 * time.Hour
 )
+
+// arrivingRule says how long an agent that starts does only what holds want, while the hub has not answered. The first row
+// that fits decides.
+//
+//	twin | heartbeats | moved | wait
+//	yes  | yes        | *     | never
+//	yes  | no         | *     | blind
+//	no   | *          | yes   | blind
+//	no   | *          | no    | none
+func arrivingRule(twin, heartbeats, moved bool) time.Duration {
+	switch {
+	case twin && heartbeats:
+		return arriveNever
+	case twin, moved:
+		return arriveBlind
+	}
+	return 0
+}
 
 func newAsides(cfg Config) (*asides, error) {
 	a := &asides{store: cfg.Store.Aside, agent: cfg.Agent, place: cfg.Place}
 	var err error
-	if a.now, err = a.store.Read(cfg.Agent); err != nil || cfg.Place == "" {
+	if a.now, err = a.store.Read(cfg.Agent); err != nil {
 		return a, err
 	}
-	moved, err := a.store.Arrive(cfg.Place)
-	if moved {
-		cfg.Logger.Warn("the agent's disk is at another place than before; nothing is done but what holds want until the hub has answered", "at_most", arriveBlind)
-		a.until = cfg.Clock().Add(arriveBlind)
+	if cfg.Place != "" {
+		a.moved, err = a.store.Arrive(cfg.Place)
+	}
+	twin, _ := cfg.Store.Servers.Twin()
+	if wait := arrivingRule(twin != nil && !cfg.Store.Servers.StandsBy(), cfg.Heartbeats, a.moved); wait > 0 {
+		cfg.Logger.Warn("another agent may have the disk or the rack by now; nothing is done but what holds want until the hub has answered", "moved", a.moved, "for_ever", wait == arriveNever)
+		a.until = cfg.Clock().Add(wait)
+		a.store.Wait(true)
 	}
 	if protocol.CodeOf(err) == protocol.CodeUnavailable { // guard mode, in which nothing is done anyway
 		cfg.Logger.Warn("where the agent's disk is could not be noted", "err", err)
 		err = nil
 	}
 	return a, err
+}
+
+// waits reports whether that is so.
+func (a *asides) waits() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.until.IsZero()
 }
 
 // met notes that the hub has answered, and returns how long to wait for its word of a copy; 0 is not.
@@ -71,9 +104,12 @@ func (a *asides) arrived(now time.Time) (bool, error) {
 	if a.until.IsZero() || now.Before(a.until) {
 		return false, nil
 	}
-	if err := a.store.Arrived(a.place); err != nil {
-		return false, err
+	if a.moved {
+		if err := a.store.Arrived(a.place); err != nil {
+			return false, err
+		}
 	}
+	a.store.Wait(false)
 	a.until = time.Time{}
 	return true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/internal/doctable"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -215,6 +216,51 @@ func TestDiskAtAnotherPlace(t *testing.T) {
 	r.now = r.now.Add(time.Second)
 	r.room.look()
 	r.want("without a hub for long", "alone")
+}
+
+func TestArrivingTable(t *testing.T) {
+	doctable.Of(t, "aside.go", "arrivingRule").HoldOne(t, [][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo()}, func(in []string) string {
+		return map[time.Duration]string{arriveNever: "never", arriveBlind: "blind", 0: "none"}[arrivingRule(in[0] == "yes", in[1] == "yes", in[2] == "yes")]
+	})
+}
+
+// An agent whose rack has a standby may have been failed over while it did not run: it does only what holds want until the
+// hub has answered, for half a minute, or for ever where that failover needed nobody's statement.
+func TestStandbyMayHaveTakenOver(t *testing.T) {
+	db := statetest.NewMemory()
+	r := met(t, db, "a")
+	rack := message.RackDoc{Head: protocol.Head{Version: 9}, Agent: "r1-1", Shards: 1, Rack: &message.RackIntent{Name: "r1", Twin: &message.TwinIntent{Agent: "r1-2"}}}
+	if _, _, err := r.room.cfg.Store.Documents.ApplyRack(rack, "9", nil); err != nil {
+		t.Fatal(err)
+	}
+	r.want("while it runs", "alone")
+	for _, row := range []struct {
+		heartbeats bool
+		later      string
+	}{{false, "alone"}, {true, "aside"}} {
+		r = newRigOf(t, db, "b", "", row.heartbeats)
+		r.want("started", "aside")
+		if !strings.Contains(r.conditions(), "AwaitingHub") {
+			t.Errorf("people are told %s", r.conditions())
+		}
+		r.now = r.now.Add(arriveBlind - time.Second)
+		r.room.look()
+		r.want("without a hub", "aside")
+		r.now = r.now.Add(time.Hour)
+		r.room.look()
+		r.want("without a hub for long", row.later)
+		r = newRigOf(t, db, "c", "", row.heartbeats)
+		r.room.Connected(r)
+		r.hellos()
+		r.answers(message.Sync{Heads: map[string]protocol.Head{"rack/0": rack.Head}, Nonce: "n1"})
+		r.want("answered", "aside")
+		r.now = r.now.Add(arriveAlone)
+		r.room.look()
+		r.want("a moment later", "alone")
+		if strings.Contains(r.conditions(), "AwaitingHub") {
+			t.Errorf("people are told %s", r.conditions())
+		}
+	}
 }
 
 // An agent that is killed at any point of it stands aside, goes on or is over, as it was told, once it is

@@ -37,6 +37,10 @@ type Config struct {
 	// Approvals is what the hub is told of the approvals that destructive actions need.
 	Approvals *resource.ApprovalStance
 	Heard     Heard
+	// Beats is how the other agent of the rack is heard; nil is not.
+	Beats func() []message.HeardBeat
+	// Heartbeats says that they are sent to that one, which may then take over without anybody's statement.
+	Heartbeats bool
 	// Every is how often events are looked for that nobody has announced.
 	Every time.Duration
 	NewID func() string // of sessions

@@ -79,7 +79,8 @@ func (r *Room) copied(m message.Copied, incarnation string) {
 	r.cfg.Reports.PokeAll()
 }
 
-// arrive goes on with a disk that is at another place than before, once it has waited for word of a copy.
+// arrive goes on with a disk that may be a copy, or in a rack that another agent may have taken over, once it has waited for
+// word of that.
 func (r *Room) arrive() {
 	on, err := r.aside.arrived(r.cfg.Clock())
 	if err != nil {
@@ -88,6 +89,7 @@ func (r *Room) arrive() {
 	if !on {
 		return
 	}
+	r.cfg.Reports.Clear(resource.CondAwaitingHub)
 	if err := r.cfg.Heard.Changed(); err != nil {
 		r.cfg.Logger.Error("cannot read what is on disk", "err", err)
 	}

@@ -83,6 +83,12 @@ func newRig(t *testing.T, db *statetest.Memory, run string) *rig {
 // newRigAt is a rig whose disk is at a place.
 func newRigAt(t *testing.T, db *statetest.Memory, run, place string) *rig {
 	t.Helper()
+	return newRigOf(t, db, run, place, false)
+}
+
+// newRigOf is newRigAt with or without heartbeats to the other agent of the rack.
+func newRigOf(t *testing.T, db *statetest.Memory, run, place string, heartbeats bool) *rig {
+	t.Helper()
 	r := &rig{t: t, db: db, hub: wire.NewSigner(key(0)), now: hubStart}
 	signer, reg := wire.NewSigner(key(1)), prometheus.NewRegistry()
 	r.own = wire.NewVerifier(signer.Public())
@@ -97,7 +103,7 @@ func newRigAt(t *testing.T, db *statetest.Memory, run, place string) *rig {
 		t.Fatal(err)
 	}
 	r.room, err = New(Config{
-		Agent: "r1-1", Run: run, Place: place, Guard: func() bool { return r.guard }, Store: st, Signer: signer, HubKeys: []ed25519.PublicKey{r.hub.Public()},
+		Agent: "r1-1", Run: run, Place: place, Heartbeats: heartbeats, Guard: func() bool { return r.guard }, Store: st, Signer: signer, HubKeys: []ed25519.PublicKey{r.hub.Public()},
 		Reports: reports.New(reports.Config{Agent: "r1-1", Rack: "r1", Every: time.Second, Clock: clock, Registerer: reg}),
 		Heard:   &r.heard, Every: time.Second, NewID: id, Clock: clock, Logger: slog.New(slog.DiscardHandler), Registerer: reg,
 	})

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 // Room speaks with the hub. Make it with New, then call Run once. All methods are safe for
@@ -48,6 +49,9 @@ func New(cfg Config) (*Room, error) {
 		return nil, err
 	}
 	r.aside.say(cfg, r.on)
+	if r.aside.waits() {
+		cfg.Reports.Raise(resource.CondAwaitingHub, "another agent may have the disk or the rack by now: nothing is done but what holds want")
+	}
 	if over {
 		r.over.Store(&word)
 		cfg.Reports.Raise(word.Code, endedWhen(word))
@@ -66,12 +70,13 @@ type Standing struct {
 	LastWord      time.Time                // the hub's latest time in anything heeded; zero before
 	Coming        map[string]protocol.Head // documents that the last answer named and the disk lacks
 	Verified      bool                     // the hub's word is fresh
+	Waits         bool                     // it does only what holds want until the hub has answered: see arrivingRule
 }
 
 // Standing returns how the agent stands with the hub.
 func (r *Room) Standing() Standing {
 	s := r.session.standing()
-	s.Run = r.cfg.Run
+	s.Run, s.Waits = r.cfg.Run, r.aside.waits()
 	s.Verified, _ = r.clock.fresh()
 	return s
 }

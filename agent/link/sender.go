@@ -15,8 +15,13 @@ func (r *Room) Report(all []message.Report) error {
 		return err
 	}
 	session, nonce := r.session.names()
+	var beats []message.HeardBeat
+	if r.cfg.Beats != nil {
+		beats = r.cfg.Beats()
+	}
 	for _, m := range all {
 		m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
+		m.Beats = beats
 		r.publish(message.LeafReport, m)
 	}
 	return nil

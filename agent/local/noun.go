@@ -97,13 +97,15 @@ type Status struct {
 	// holds.
 	Synced bool `json:"synced"`
 	// Replaced says that another agent serves the rack.
-	Replaced bool                     `json:"replaced,omitempty"`
-	Hub      Hub                      `json:"hub"`
-	Applied  map[string]protocol.Head `json:"applied,omitempty"` // by topic leaf
-	Term     uint64                   `json:"term,omitempty"`
-	Backlog  Backlog                  `json:"backlog"`
-	Servers  int                      `json:"servers"`
-	Holds    int                      `json:"holds"`
+	Replaced bool `json:"replaced,omitempty"`
+	// Standby says that it stands by for the agent that serves the rack.
+	Standby bool                     `json:"standby,omitempty"`
+	Hub     Hub                      `json:"hub"`
+	Applied map[string]protocol.Head `json:"applied,omitempty"` // by topic leaf
+	Term    uint64                   `json:"term,omitempty"`
+	Backlog Backlog                  `json:"backlog"`
+	Servers int                      `json:"servers"`
+	Holds   int                      `json:"holds"`
 	// Guard is nil where there is a store that can be written.
 	Guard *Guard `json:"guard,omitempty"`
 	// Stale counts the servers whose last recorded read is older than three polls;

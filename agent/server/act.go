@@ -61,11 +61,11 @@ func (h *hand) permitted(k decide.ActionKind) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeConflict, op, "its holds cannot be read: %w", err)
 	}
-	if v.Ended {
-		return protocol.Errorf(protocol.CodeConflict, op, "the agent's term is over").WithHint("nothing was sent; another agent may own the server")
+	if v.Rests() {
+		return protocol.Errorf(protocol.CodeConflict, op, "the agent does not serve the rack").WithHint("nothing was sent; another agent may own the server")
 	}
 	if v.Aside && !decide.PermitsAside(k, len(v.Holds) > 0) {
-		return protocol.Errorf(protocol.CodeConflict, op, "another agent has the same disk").WithHint("nothing was sent; see rackctl explain AgentCopied")
+		return protocol.Errorf(protocol.CodeConflict, op, "another agent may have the disk or the rack").WithHint("nothing was sent; see rackctl explain AgentCopied and AwaitingHub")
 	}
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, h.cfg.Hub.Time(), h.cfg.Clock())
 	if !decide.Permits(k, v.Holds, work) {
@@ -119,7 +119,7 @@ func (h *hand) forceUnrecorded(ctx context.Context, counts bool) {
 	v := h.cfg.Store.Servers.Remembered(h.server)
 	v.Holds = slices.Concat(v.Holds, h.cfg.Store.Servers.Coming(h.server))
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, h.cfg.Hub.Time(), h.cfg.Clock())
-	if len(v.Holds) == 0 || v.Ended || h.cfg.Hub.Dismissed() || !decide.Permits(decide.ActForceOff, v.Holds, work) || h.bmc.driver == nil {
+	if len(v.Holds) == 0 || v.Rests() || h.cfg.Hub.Dismissed() || !decide.Permits(decide.ActForceOff, v.Holds, work) || h.bmc.driver == nil {
 		return
 	}
 	if counts {

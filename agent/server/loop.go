@@ -96,10 +96,14 @@ func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Pl
 	defer func() { asked.tell(resource.ServerRead{}, notRead(l.server)) }()
 	v, err := l.cfg.Store.Servers.View(l.server)
 	if err != nil {
-		l.stuck(err)
-		return nil, l.guard(ctx, l.cfg.Store.Servers.Remembered(l.server), nil, true)
+		next = l.stuck(err)
+		if v = l.cfg.Store.Servers.Remembered(l.server); v.Rests() {
+			l.bmc.close()
+			return nil, next
+		}
+		return nil, l.guard(ctx, v, nil, true)
 	}
-	if v.Ended {
+	if v.Rests() {
 		return nil, l.rest()
 	}
 	if l.cfg.Guard.On() {
@@ -188,7 +192,7 @@ func (l *loop) fold(e decide.Event) error {
 	return nil
 }
 
-// rest is a server's turn once the term is over: the way to its BMC is closed.
+// rest is a server's turn before the term begins, and once it is over: the way to its BMC is closed.
 func (l *loop) rest() time.Time {
 	l.bmc.close()
 	if err := l.steps.tell(); err != nil {

@@ -13,7 +13,7 @@ import (
 // verified here, because decide does not know keys.
 func (s *steps) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
-		Server: s.server, Synced: v.Synced, Ended: v.Ended, Aside: v.Aside, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
+		Server: s.server, Synced: v.Synced, Ended: v.Rests(), TakenOver: v.Rack.TakenOver, Aside: v.Aside, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
 		Asked: v.Asked, HubTime: s.cfg.Hub.Time(), Uptime: s.cfg.Clock().Sub(s.cfg.Started), Incarnation: v.Incarnation, Run: s.cfg.Run, Settings: settings(v.Rack), NewID: s.cfg.NewID(), NewToken: s.cfg.NewID(), NewMedium: s.cfg.NewID(),
 	}
 	snap.NoAddress = s.cfg.Boot.Short(s.server)

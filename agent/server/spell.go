@@ -25,7 +25,7 @@ func (s *steps) unrecorded(v store.View, read *protocol.Observation, blind bool,
 		}
 	}
 	snap := decide.Snapshot{
-		Server: s.server, Ended: v.Ended, Holds: v.Holds, Firmware: v.Intent.Firmware, HubTime: s.cfg.Hub.Time(), Settings: settings(v.Rack),
+		Server: s.server, Ended: v.Rests(), Holds: v.Holds, Firmware: v.Intent.Firmware, HubTime: s.cfg.Hub.Time(), Settings: settings(v.Rack),
 		Bulk: s.unnoted.bulk(s.cfg.Bulk, v, s.cfg.Clock()), Record: v.Record, Observation: read,
 	}
 	if blind || frozen {

@@ -28,7 +28,7 @@ type asides struct {
 	incarnation string
 	// now is what was heard in this run and could not be written; nil is nothing.
 	now *decide.Aside
-	// arriving says that the disk is at another place than before, and may be a copy.
+	// arriving says that the agent has just started, and may not be the only one that has the disk or the rack.
 	arriving bool
 }
 
@@ -98,8 +98,7 @@ func (a *Aside) Read(agent string) (out decide.Aside, err error) {
 	return out, err
 }
 
-// Arrive notes where the disk is, and reports whether it was at another place before. If so the agent
-// stands aside in this run, until Arrived: it may be a copy.
+// Arrive notes where the disk is, and reports whether it was at another place before: it may be a copy.
 func (a *Aside) Arrive(place string) (moved bool, err error) {
 	err = a.disk.update(func(t state.Txn) error {
 		was, there, err := get[string](t, keyPlace)
@@ -108,13 +107,14 @@ func (a *Aside) Arrive(place string) (moved bool, err error) {
 		}
 		return put(t, keyPlace, place)
 	})
-	a.disk.mirror.arrive(err == nil && moved)
-	return moved, err
+	return err == nil && moved, err
 }
 
-// Arrived ends that.
+// Wait says whether the agent stands aside in this run, as one that may not be the only one.
+func (a *Aside) Wait(waits bool) { a.disk.mirror.arrive(waits) }
+
+// Arrived notes where the disk is now.
 func (a *Aside) Arrived(place string) error {
-	a.disk.mirror.arrive(false)
 	if err := a.disk.update(func(t state.Txn) error { return put(t, keyPlace, place) }); err != nil {
 		return failing("keep where the disk is", err)
 	}

@@ -8,6 +8,7 @@
 //	meta/term                  highest fence term seen
 //	meta/fence                 highest fence followed
 //	meta/replaced              another agent serves the rack
+//	meta/standby               the agent stands by, as it joined or as the hold document says
 //	meta/acked                 number of the last event that was acknowledged
 //	meta/event                 number of the last event
 //	meta/loaders               boot loaders in use, by digest

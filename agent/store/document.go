@@ -96,21 +96,28 @@ func (ds *Documents) ApplyHolds(now time.Time, d message.HoldDoc, digest string)
 			return err
 		}
 		touched := map[string]bool{}
-		if err := ds.release(t, now, d.Releases, touched, cut); err != nil {
-			return err
-		}
-		holds, err := bury(t, d, touched, cut)
+		_, stood, err := get[bool](t, keyStandby)
 		if err != nil {
 			return err
 		}
-		if err := ds.enforce(t, now, holds, d.Releases, touched, cut); err != nil {
-			return err
+		if stood || d.Standby {
+			if err := copies(t, now, d, touched, cut); err != nil {
+				return err
+			}
+		}
+		if !d.Standby {
+			if err := ds.obey(t, now, d, touched, cut); err != nil {
+				return err
+			}
 		}
 		if err := putRequests(t, d.Requests, touched, cut); err != nil {
 			return err
 		}
 		changed = slices.Sorted(maps.Keys(touched))
 		if released, err = ended(t, d.Releases); err != nil {
+			return err
+		}
+		if err := setStandby(t, stood, d.Standby); err != nil {
 			return err
 		}
 		return put(t, docs+message.LeafHold, mark{d.Head, digest})
@@ -120,6 +127,18 @@ func (ds *Documents) ApplyHolds(now time.Time, d message.HoldDoc, digest string)
 	}
 	ds.disk.crash.At("agent.holds.enforced")
 	return changed, released, nil
+}
+
+// obey ends and enforces holds as the document says.
+func (ds *Documents) obey(t state.Txn, now time.Time, d message.HoldDoc, touched map[string]bool, cut func()) error {
+	if err := ds.release(t, now, d.Releases, touched, cut); err != nil {
+		return err
+	}
+	holds, err := bury(t, d, touched, cut)
+	if err != nil {
+		return err
+	}
+	return ds.enforce(t, now, holds, d.Releases, touched, cut)
 }
 
 // putRequests writes the requests of a document in place of those of the one before.

@@ -15,7 +15,7 @@ import (
 
 // guardChange is what writes change of the guard set, as a transaction shows it that has them.
 func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, any bool, err error) {
-	c = guard.Change{Shared: map[string]json.RawMessage{}, Servers: map[string]guard.Server{}, Gone: map[string]bool{}}
+	c = guard.Change{Shared: map[string]json.RawMessage{}, Early: map[string]json.RawMessage{}, Servers: map[string]guard.Server{}, Gone: map[string]bool{}}
 	servers := map[string]bool{}
 	for _, w := range writes {
 		switch server, held := serverOf(w.key, set); {
@@ -27,8 +27,12 @@ func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, an
 		case w.key == keyIncarnation:
 			c.Incarnation = string(w.value)
 		case w.key == keyRack:
-			if c.Shared[w.key], err = guardRack(w.value); err != nil {
+			turns, stands := false, false
+			if c.Shared[w.key], turns, stands, err = guardRack(w.value, set.Shared[w.key]); err != nil {
 				return c, false, err
+			}
+			if c.AtOnce = c.AtOnce || turns; turns && stands {
+				c.Early[w.key] = c.Shared[w.key]
 			}
 		case strings.HasPrefix(w.key, keySecrets), strings.HasPrefix(w.key, keyAccounts):
 			_, bmc, _ := strings.Cut(w.key, "/")
@@ -38,7 +42,10 @@ func guardChange(t state.Txn, set guard.Set, writes []write) (c guard.Change, an
 		case strings.HasPrefix(w.key, keyIntents), strings.HasPrefix(w.key, keyRecords), !guarded(w.key):
 		default:
 			c.Shared[w.key] = w.value
-			c.AtOnce = c.AtOnce || w.key == keyEnded || w.key == keyReplaced || w.key == keyAside
+			c.AtOnce = c.AtOnce || w.key == keyEnded || w.key == keyReplaced || w.key == keyStandby || w.key == keyAside
+			if w.key == keyStandby && w.value != nil {
+				c.Early[w.key] = w.value
+			}
 		}
 	}
 	for name, is := range servers {
@@ -67,17 +74,25 @@ func serverOf(key string, set guard.Set) (server string, held bool) {
 	return "", false
 }
 
-// guardRack are the times of a rack. In guard mode no segment is served.
-func guardRack(raw []byte) (json.RawMessage, error) {
+// guardRack is a rack without what guard mode has no use for: no segment is served in it. It has the rack's times, whether
+// the agent stands by in it or took it over, and its other agent, for heartbeats. turns says that the agent's part in the
+// rack is another one than in was, the guard set's, and stands that it stands by.
+func guardRack(raw, was []byte) (out json.RawMessage, turns, stands bool, err error) {
+	before, now := message.RackIntent{}, message.RackIntent{}
+	if was != nil {
+		if before, err = decode[message.RackIntent](keyRack, was); err != nil {
+			return nil, false, false, err
+		}
+	}
 	if raw == nil {
-		return nil, nil
+		return nil, before.Standby, false, nil
 	}
-	r, err := decode[message.RackIntent](keyRack, raw)
-	if err != nil {
-		return nil, err
+	if now, err = decode[message.RackIntent](keyRack, raw); err != nil {
+		return nil, false, false, err
 	}
-	r.Segments, r.SafeStop, r.Keep = nil, nil, nil
-	return json.Marshal(r)
+	now.Segments, now.SafeStop, now.Keep = nil, nil, nil
+	out, err = json.Marshal(now)
+	return out, before.Standby != now.Standby || !slices.Equal(before.TakenOver, now.TakenOver), now.Standby, err
 }
 
 // guardServer is what guarding needs of a server.
@@ -129,12 +144,12 @@ func guardSet(t state.Txn) (set guard.Set, err error) {
 	set.Incarnations, set.Shared, set.Servers = []string{id}, map[string]json.RawMessage{}, map[string]guard.Server{}
 	share := func(key string, raw []byte) error {
 		if key == keyRack {
-			raw, err = guardRack(raw)
+			raw, _, _, err = guardRack(raw, nil)
 		}
 		set.Shared[key] = raw
 		return err
 	}
-	for _, key := range []string{keyTerm, keyFence, keyEnded, keyReplaced, keyAside, keyPlace, keyRack} {
+	for _, key := range []string{keyTerm, keyFence, keyEnded, keyReplaced, keyStandby, keyAside, keyPlace, keyRack} {
 		raw, found, err := get[json.RawMessage](t, key)
 		if err != nil {
 			return set, err

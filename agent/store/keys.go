@@ -11,23 +11,26 @@ const (
 	keyFence       = "meta/fence"
 	keyReplaced    = "meta/replaced"
 	keyEnded       = "meta/ended" // the hub's word that the agent's term is over
-	keyAside       = "meta/aside"
-	keyPlace       = "meta/place"
-	keyBegan       = "meta/began" // last number of an event before the start since which no hub has answered
-	probeKey       = "meta/probe"
-	keyIntents     = "intent/"
-	keyHolds       = "hold/"
-	keyReleased    = "released/"
-	keyRecords     = "record/"
-	keySecrets     = "secret/"
-	keyAccounts    = "account/"
-	keyDocuments   = "doc/"
+	// keyStandby is there while the newest hold document says that the agent stands by, or while it has joined so
+	// and none of its own was applied. The rack's document says it too; the agent acts once none does.
+	keyStandby   = "meta/standby"
+	keyAside     = "meta/aside"
+	keyPlace     = "meta/place"
+	keyBegan     = "meta/began" // last number of an event before the start since which no hub has answered
+	probeKey     = "meta/probe"
+	keyIntents   = "intent/"
+	keyHolds     = "hold/"
+	keyReleased  = "released/"
+	keyRecords   = "record/"
+	keySecrets   = "secret/"
+	keyAccounts  = "account/"
+	keyDocuments = "doc/"
 )
 
 // guarded says whether a key is of the guard set, or may be.
 func guarded(key string) bool {
 	switch key {
-	case keyIncarnation, keyTerm, keyFence, keyEnded, keyReplaced, keyAside, keyPlace, keyRack:
+	case keyIncarnation, keyTerm, keyFence, keyEnded, keyReplaced, keyStandby, keyAside, keyPlace, keyRack:
 		return true
 	}
 	for _, prefix := range []string{keyDocuments, keyReleased, keyHolds, keyIntents, keyRecords, keySecrets, keyAccounts} {

@@ -15,12 +15,20 @@ import (
 // mirror is in memory what an Overview is made of, decoded. It follows each transaction by
 // what that wrote, so that nobody reads the whole store again for one document.
 type mirror struct {
-	mu       sync.RWMutex
-	whole    bool // false: it is to be read from the store
+	mu    sync.RWMutex
+	whole bool // false: it is to be read from the store
+	// joins says that the agent has joined to stand by, and that this could not be written.
+	joins bool
+	mirrorOfDisk
+}
+
+// mirrorOfDisk is what was last read, or written.
+type mirrorOfDisk struct {
 	rack     message.RackIntent
 	synced   bool
 	replaced bool
 	ended    bool
+	standby  bool // by the hold document, or by joining
 	aside    asides
 	intents  map[string]Intent // by key, as the others
 	holds    map[string]decide.Hold
@@ -65,7 +73,7 @@ func (w *watched) Delete(key string) error {
 // mirrored says whether the mirror has a key. All that it has is guarded too.
 func mirrored(key string) bool {
 	switch key {
-	case keyRack, keyReplaced, keyEnded, keyAside, keyIncarnation:
+	case keyRack, keyReplaced, keyEnded, keyStandby, keyAside, keyIncarnation:
 		return true
 	}
 	return strings.HasPrefix(key, keyIntents) || strings.HasPrefix(key, keyHolds) || strings.HasPrefix(key, keyRecords)
@@ -121,6 +129,9 @@ func (m *mirror) put(w write) (err error) {
 	case keyEnded:
 		m.ended = w.value != nil
 		return nil
+	case keyStandby:
+		m.standby = w.value != nil
+		return nil
 	case keyAside, keyIncarnation:
 		return m.aside.put(w)
 	}
@@ -148,17 +159,28 @@ func mirrorOne[T any](m map[string]T, w write) error {
 	return err
 }
 
-// read reads all of it from a transaction that sees what is on disk.
+// read reads all of it from a transaction that sees what is on disk. Where that fails, what was there stays: an agent
+// without its store guards by it.
 func (m *mirror) read(t state.Txn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rack, m.synced, m.replaced, m.ended = message.RackIntent{}, false, false, false
+	was := m.mirrorOfDisk
+	err := m.readAll(t)
+	if m.whole = err == nil; err != nil {
+		m.mirrorOfDisk = was
+	}
+	return err
+}
+
+// readAll needs m.mu.
+func (m *mirror) readAll(t state.Txn) error {
+	m.rack, m.synced, m.replaced, m.ended, m.standby = message.RackIntent{}, false, false, false, false
 	if err := m.aside.read(t); err != nil {
 		return err
 	}
 	m.intents, m.holds, m.standing = map[string]Intent{}, map[string]decide.Hold{}, map[string]Standing{}
 	take := func(key string, raw []byte) error { return m.put(write{key, raw}) }
-	for _, key := range []string{keyRack, keyReplaced, keyEnded} {
+	for _, key := range []string{keyRack, keyReplaced, keyEnded, keyStandby} {
 		raw, found, err := get[json.RawMessage](t, key)
 		if err != nil {
 			return err
@@ -174,7 +196,6 @@ func (m *mirror) read(t state.Txn) error {
 			return err
 		}
 	}
-	m.whole = true
 	return nil
 }
 
@@ -183,15 +204,33 @@ type stance struct {
 	serves bool // it has one, was not replaced, and its term is not over
 	aside  bool // but only as holds want: another agent has the same disk
 	over   bool // its term is over, or the other agent goes on
+	// standby is that it stands by for another agent, and does not even guard holds.
+	standby bool
 }
 
-func stanceOf(synced, replaced, ended bool, aside decide.AsideStanding) stance {
+func stanceOf(synced, replaced, ended, standby bool, aside decide.AsideStanding) stance {
 	over := ended || aside == decide.AsideSuperseded
-	return stance{synced && !replaced && !over, aside == decide.AsideStands || aside == decide.AsideTaken, over}
+	return stance{synced && !replaced && !over && !standby, !standby && (aside == decide.AsideStands || aside == decide.AsideTaken), over, standby}
 }
 
 func (m *mirror) stance() stance {
-	return stanceOf(m.synced, m.replaced, m.ended, m.aside.standing())
+	return stanceOf(m.synced, m.replaced, m.ended, m.standby || m.rack.Standby || m.joins, m.aside.standing())
+}
+
+// joined notes whether the agent has joined to stand by although it is not on disk.
+func (m *mirror) joined(joins bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.joins = joins
+}
+
+// standbyOn is whether the agent stands by, by what is on disk, and by how it joined.
+func (m *mirror) standbyOn(t state.Txn, rack message.RackIntent) (bool, error) {
+	m.mu.RLock()
+	joins := m.joins
+	m.mu.RUnlock()
+	_, standby, err := get[bool](t, keyStandby)
+	return standby || rack.Standby || joins, err
 }
 
 func inOrder[T any](m map[string]T) []T {

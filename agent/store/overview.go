@@ -15,6 +15,7 @@ type Overview struct {
 	Replaced bool // another agent serves the rack
 	Ended    bool // the hub has ended the agent's term, or another agent of the same disk goes on
 	Aside    bool // another agent has the same disk, and nobody has said which goes on
+	Standby  bool // it stands by for the agent that serves the rack
 	Rack     message.RackIntent
 	Intents  []Intent
 	Holds    []decide.Hold
@@ -31,7 +32,7 @@ func (s *Servers) Overview() (o Overview, err error) {
 	defer done()
 	as := m.stance()
 	return Overview{
-		Synced: as.serves, Replaced: m.replaced, Ended: as.over, Aside: as.aside, Rack: m.rack,
+		Synced: as.serves, Replaced: m.replaced, Ended: as.over, Aside: as.aside, Standby: as.standby, Rack: m.rack,
 		Intents: inOrder(m.intents), Holds: inOrder(m.holds), Records: inOrder(m.standing),
 	}, nil
 }
@@ -49,7 +50,7 @@ func (s *Servers) Remembered(server string) (v View) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	as := m.stance()
-	v.Rack, v.Synced, v.Ended, v.Aside = m.rack, as.serves, as.over, as.aside
+	v.Rack, v.Synced, v.Ended, v.Aside, v.Standby = m.rack, as.serves, as.over, as.aside, as.standby
 	v.Record.Server = server
 	if in, there := m.intents[keyIntents+server]; there {
 		v.Intent = &in

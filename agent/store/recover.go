@@ -7,12 +7,19 @@ import (
 	"rackboot/state"
 )
 
-// begin gives a new database its identity, finishes what a crash cut short, and then fills the mirror.
-func begin(d *disk, events *Events, newID func() string) error {
+// begin gives a new database its identity, notes that the agent has joined to stand by, if so with the term standby, finishes
+// what a crash cut short, and then fills the mirror.
+func begin(d *disk, events *Events, newID func() string, standby uint64) error {
+	frozen := d.guard != nil && d.guard.Frozen()
 	err := d.updateInParts("agent.open.part", func(t state.Txn, cut func()) error {
 		if err := identify(t, newID); err != nil {
 			return err
 		}
+		joins, err := standBy(t, standby, frozen)
+		if err != nil {
+			return err
+		}
+		d.mirror.joined(joins)
 		if err := events.number(t); err != nil {
 			return err
 		}
@@ -20,7 +27,7 @@ func begin(d *disk, events *Events, newID func() string) error {
 			return err
 		}
 		cut()
-		if d.guard != nil && !d.guard.Frozen() {
+		if d.guard != nil && !frozen {
 			if _, err := adopt(t, d.guard, events); err != nil {
 				return err
 			}

@@ -116,6 +116,9 @@ func offerSegments(t state.Txn, rack message.RackIntent, cut func()) error {
 	}
 	act, trial := decide.OfferSegments(have.SegmentTrial, digest)
 	have.SegmentTrial = trial
+	if rack.Standby { // nobody is cut off by what is not served
+		act, have.SegmentTrial = decide.SegmentsServe, decide.SegmentTrial{Confirmed: digest}
+	}
 	switch act {
 	case decide.SegmentsServe:
 		have.Kept, have.Differ = rack.Segments, nil

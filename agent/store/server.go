@@ -35,8 +35,12 @@ func (s *Servers) serving(t state.Txn) (rack message.RackIntent, as stance, err 
 	if err != nil {
 		return rack, stance{}, err
 	}
+	standby, err := s.disk.mirror.standbyOn(t, rack)
+	if err != nil {
+		return rack, stance{}, err
+	}
 	replaced, _, err := get[bool](t, keyReplaced)
-	return rack, stanceOf(synced, replaced, over, aside), err
+	return rack, stanceOf(synced, replaced, over, standby, aside), err
 }
 
 func (s *Servers) view(t state.Txn, server string) (v View, err error) {
@@ -44,7 +48,7 @@ func (s *Servers) view(t state.Txn, server string) (v View, err error) {
 	if err != nil {
 		return v, err
 	}
-	v.Rack, v.Synced, v.Ended, v.Aside = rack, as.serves, as.over, as.aside
+	v.Rack, v.Synced, v.Ended, v.Aside, v.Standby = rack, as.serves, as.over, as.aside, as.standby
 	if v.Incarnation, err = incarnation(t); err != nil {
 		return v, err
 	}

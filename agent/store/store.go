@@ -40,6 +40,8 @@ type Config struct {
 	Crash state.Crasher // nil in production
 	// Guard keeps the guard set; nil keeps none.
 	Guard Guard
+	// Standby is the term of an agent that joined to stand by; 0 of others.
+	Standby uint64
 	// Guarded reports whether a destructive key is known now; nil is never.
 	Guarded func() bool
 }
@@ -54,7 +56,7 @@ func Open(cfg Config) (*Store, error) {
 func openInParts(cfg Config, bytes int) (*Store, error) {
 	d := &disk{db: cfg.DB, guard: cfg.Guard, guards: guardChange, crash: cfg.Crash, partBytes: bytes}
 	events := &Events{disk: d, most: maxEvents}
-	if err := begin(d, events, cfg.NewID); err != nil {
+	if err := begin(d, events, cfg.NewID, cfg.Standby); err != nil {
 		return nil, failing("open the agent's store", err)
 	}
 	approvals, local := &Approvals{disk: d, events: events, guard: cfg.Guarded}, &Local{disk: d, events: events}
@@ -95,5 +97,10 @@ func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
 		}
 		return s.Events.appendAll(t, happened)
 	})
-	return held, err
+	if err != nil {
+		return nil, err
+	}
+	s.disk.write.Lock() // the guard set may have what was refused, and nobody adds to it meanwhile
+	defer s.disk.write.Unlock()
+	return held, s.disk.settle()
 }

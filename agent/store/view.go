@@ -11,8 +11,9 @@ import (
 // View is everything durable that a decision about one server depends on.
 type View struct {
 	Synced bool
-	// Ended says that the hub has ended the agent's term.
-	Ended bool
+	// Ended says that the hub has ended the agent's term, and Standby that it has not begun: another
+	// agent serves the rack.
+	Ended, Standby bool
 	// Aside says that another agent has the same disk; see [decide.Snapshot].
 	Aside bool
 	// Incarnation is the database's at the moment of the view.
@@ -33,6 +34,9 @@ type View struct {
 	boots     []approved
 	floor     time.Time
 }
+
+// Rests says that the agent neither reads nor orders anything.
+func (v View) Rests() bool { return v.Ended || v.Standby }
 
 // Intent is a server's intent as it is kept.
 type Intent struct {

@@ -316,7 +316,7 @@ func TestEventsAndJoin(t *testing.T) {
 	if _, err := c.Objects.Apply(ctx, []resource.Object{storetest.Rack("r1")}, false); err != nil {
 		t.Fatal(err)
 	}
-	token, err := c.Agents.NewToken(ctx, "r1")
+	token, err := c.Agents.NewToken(ctx, "r1", protoapi.TokenRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

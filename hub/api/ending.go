@@ -28,10 +28,42 @@ func (e endings) routes(t *route.Table) {
 	route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[protoapi.EndAnswer], error) {
 		return e.ends(ctx, in, e.members.ReplaceAgent)
 	})
+	op = t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/failover", "failover",
+		"Have the standby of a rack serve it", reflect.TypeFor[protoapi.FailoverRequest](),
+		route.Rule{Right: access.Replace, Noted: "failover", Target: route.TargetNamed, Kind: resource.KindRack})
+	route.Register(t, op, e.failover)
+	op = t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/settle", "settleFailover",
+		"End what a failover left open: servers may be switched on again", reflect.TypeFor[protoapi.SettleRequest](),
+		route.Rule{Right: access.Replace, Noted: "settle", Target: route.TargetNamed, Kind: resource.KindRack})
+	route.Register(t, op, e.settle)
 	op = t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/keep-agent", "keepAgent",
 		"Say which of several agents of one disk goes on; idempotent", reflect.TypeFor[protoapi.KeepRequest](),
 		route.Rule{Right: access.Replace, Target: route.TargetNamed, Kind: resource.KindRack})
 	route.Register(t, op, e.keeps)
+}
+
+func (e endings) failover(ctx context.Context, in *namedBody) (*answer[protoapi.FailoverAnswer], error) {
+	var req protoapi.FailoverRequest
+	if err := route.Body("fail over", in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	out, err := e.members.Failover(ctx, in.Name, req, route.Caller(ctx).Name)
+	if err != nil {
+		return nil, route.Problem(err)
+	}
+	return &answer[protoapi.FailoverAnswer]{out}, nil
+}
+
+func (e endings) settle(ctx context.Context, in *namedBody) (*answer[protoapi.SettleAnswer], error) {
+	var req protoapi.SettleRequest
+	if err := route.Body("settle a failover", in.RawBody, &req); err != nil {
+		return nil, err
+	}
+	out, err := e.members.Settle(ctx, in.Name, req, route.Caller(ctx).Name)
+	if err != nil {
+		return nil, route.Problem(err)
+	}
+	return &answer[protoapi.SettleAnswer]{out}, nil
 }
 
 func (e endings) keeps(ctx context.Context, in *namedBody) (*answer[protoapi.KeepAnswer], error) {

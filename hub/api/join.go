@@ -45,21 +45,13 @@ type joins struct {
 }
 
 func (j joins) routes(t *route.Table) {
-	route.Register(t, t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
-		"Make a token with which one agent joins the rack", nil,
-		route.Rule{Right: access.JoinToken, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true}),
-		func(ctx context.Context, in *named) (*answer[protoapi.JoinToken], error) {
-			if _, err := j.objects.Get(resource.KindRack, in.Name); err != nil {
-				return nil, route.Problem(err)
-			}
-			token, err := j.members.NewJoinToken(ctx, in.Name)
-			if err != nil {
-				return nil, route.Problem(err)
-			}
-			return &answer[protoapi.JoinToken]{token}, nil
-		})
+	op := t.Operation(http.MethodPost, protoapi.PathKind(resource.KindRack)+"/{name}/join-token", "joinToken",
+		"Make a token with which one agent joins the rack; without a body to serve it", reflect.TypeFor[protoapi.TokenRequest](),
+		route.Rule{Right: access.JoinToken, Target: route.TargetNamed, Kind: resource.KindRack, Secret: true})
+	route.Register(t, op, j.token)
+	op.RequestBody.Required = false // as of a release
 
-	op := t.Operation(http.MethodPost, protoapi.PathJoin, "join", "Join an agent with its one-time token", reflect.TypeFor[protoapi.JoinRequest](),
+	op = t.Operation(http.MethodPost, protoapi.PathJoin, "join", "Join an agent with its one-time token", reflect.TypeFor[protoapi.JoinRequest](),
 		route.Rule{Open: true})
 	op.MaxBodyBytes = maxJoinBody
 	route.Register(t, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.JoinAnswer], error) {
@@ -97,6 +89,23 @@ func (j joins) routes(t *route.Table) {
 	})
 }
 
+func (j joins) token(ctx context.Context, in *namedBody) (*answer[protoapi.JoinToken], error) {
+	var req protoapi.TokenRequest
+	if len(in.RawBody) > 0 {
+		if err := route.Body("make a join token", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := j.objects.Get(resource.KindRack, in.Name); err != nil {
+		return nil, route.Problem(err)
+	}
+	token, err := j.members.NewJoinToken(ctx, in.Name, req.Standby)
+	if err != nil {
+		return nil, route.Problem(err)
+	}
+	return &answer[protoapi.JoinToken]{token}, nil
+}
+
 // readJoin reads a join request from somebody who is not known.
 func readJoin(raw []byte) (req protoapi.JoinRequest, err error) {
 	if err := route.Body("join", raw, &req); err != nil {
@@ -114,7 +123,7 @@ type Members interface {
 	// Join checks the one-time token and admits an agent.
 	Join(ctx context.Context, r protoapi.JoinRequest) (protoapi.JoinAnswer, error)
 	// NewJoinToken makes a one-time token for a rack.
-	NewJoinToken(ctx context.Context, rack string) (protoapi.JoinToken, error)
+	NewJoinToken(ctx context.Context, rack string, standby bool) (protoapi.JoinToken, error)
 	// Renew tells an agent where it stands, and gives it its next certificate.
 	// certificate is the common name of the one that TLS has verified; empty without.
 	Renew(ctx context.Context, r protoapi.RenewRequest, certificate string) (protoapi.RenewAnswer, error)
@@ -122,6 +131,10 @@ type Members interface {
 	Revoke(ctx context.Context, agent string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
 	// ReplaceAgent ends the term of a rack's agent and makes a token for the next.
 	ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, by string) (protoapi.EndAnswer, error)
+	// Failover has the standby of a rack serve it.
+	Failover(ctx context.Context, rack string, r protoapi.FailoverRequest, by string) (protoapi.FailoverAnswer, error)
+	// Settle ends what a failover left open.
+	Settle(ctx context.Context, rack string, r protoapi.SettleRequest, by string) (protoapi.SettleAnswer, error)
 	// KeepAgent says which of several agents of one disk goes on.
 	KeepAgent(ctx context.Context, rack string, r protoapi.KeepRequest, by string) (protoapi.KeepAnswer, error)
 }

@@ -238,7 +238,7 @@ func (b *bench) readOff() {
 // join makes an agent of the rack; its key is made from its name.
 func (b *bench) join(rack string) string {
 	b.t.Helper()
-	token, err := b.control.Members.NewJoinToken(b.t.Context(), rack)
+	token, err := b.control.Members.NewJoinToken(b.t.Context(), rack, false)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -42,6 +42,7 @@ import (
 	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 )
@@ -176,6 +177,10 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c.Members = members.New(members.Config{
 		Ledgers: cfg.Store.Ledgers, Meta: cfg.Store.Meta, Objects: cfg.Store.Objects, Signer: cfg.Signer, Issuer: cfg.Issuer, Terms: c.Terms, Events: c.Events, Link: c.Link, Wake: c.wake,
 		CA: cfg.CA, Broker: cfg.Broker, QoS: cfg.QoS, Destructive: cfg.Destructive, Standing: cfg.Standing, Fingerprint: cfg.Fingerprint,
+		Heard: c.reports.Agent, Left: c.left,
+		Adopt: func(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
+			return c.Outbound.Holds.Adopt(ctx, a, s)
+		},
 		CertificateLife: cfg.CertificateLife, Cut: cfg.Cut, Clock: cfg.Clock, NewID: cfg.NewID, Random: cfg.Random, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Inventory = inventory.New(inventory.Config{

@@ -174,7 +174,7 @@ func TestRevokeKilled(t *testing.T) {
 		t.Error("it is not revoked")
 	}
 	b.pass()
-	if _, err := b.control.Members.NewJoinToken(ctx(t), "r1"); err != nil {
+	if _, err := b.control.Members.NewJoinToken(ctx(t), "r1", false); err != nil {
 		t.Errorf("the rack is not free: %v", err)
 	}
 }

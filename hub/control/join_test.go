@@ -44,7 +44,7 @@ func TestJoinRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, &movingTag{})
 			b.apply(storetest.Site()...)
-			token, err := b.control.Members.NewJoinToken(ctx(t), "r1")
+			token, err := b.control.Members.NewJoinToken(ctx(t), "r1", false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestJoinRefuses(t *testing.T) {
 			if protocol.CodeOf(err) != c.code || !strings.Contains(protocol.HintOf(err), c.hint) {
 				t.Errorf("got %v, hint %q; want %s and %q", err, protocol.HintOf(err), c.code, c.hint)
 			}
-			if _, err := b.control.Members.NewJoinToken(ctx(t), "r1"); (err == nil) != c.joins {
+			if _, err := b.control.Members.NewJoinToken(ctx(t), "r1", false); (err == nil) != c.joins {
 				t.Errorf("a new token afterwards: %v", err)
 			}
 		})
@@ -78,7 +78,7 @@ func TestJoinKilled(t *testing.T) {
 	for point, want := range map[string]string{"hub.join.term": "r1-2", "hub.join.agent": "r1-2"} {
 		b := newBench(t, &movingTag{})
 		b.apply(storetest.Site()...)
-		token, err := b.control.Members.NewJoinToken(ctx(t), "r1")
+		token, err := b.control.Members.NewJoinToken(ctx(t), "r1", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestJoinKilled(t *testing.T) {
 		if _, err := b.control.Members.Join(ctx(t), q); protocol.CodeOf(err) != protocol.CodeDenied {
 			t.Errorf("%s: the token serves again: %v", point, err)
 		}
-		if token, err = b.control.Members.NewJoinToken(ctx(t), "r1"); err != nil {
+		if token, err = b.control.Members.NewJoinToken(ctx(t), "r1", false); err != nil {
 			t.Fatalf("%s: %v", point, err)
 		}
 		q.Token = token.Token
@@ -113,7 +113,7 @@ func TestNamesAreNotGivenTwice(t *testing.T) {
 		b.pass()
 	}
 	b.apply(storetest.Rack("r1"))
-	token, err := b.control.Members.NewJoinToken(ctx(t), "r1")
+	token, err := b.control.Members.NewJoinToken(ctx(t), "r1", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestTwoJoinAtOnce(t *testing.T) {
 			b.apply(storetest.Rack("r1"))
 			var tokens [2]string
 			for i := range tokens {
-				token, err := b.control.Members.NewJoinToken(ctx(t), "r1")
+				token, err := b.control.Members.NewJoinToken(ctx(t), "r1", false)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -46,6 +46,7 @@ type modern struct {
 	wire  func(packet)
 	heeds time.Time // of the newest Sync of the session
 	syncs []message.Sync
+	beats []message.HeardBeat // that it reports
 }
 
 // modernSite is a site whose agent is of this version, greeted and in step.
@@ -104,7 +105,7 @@ func (m *modern) reportsShard(shard, shards int, servers ...resource.ServerRepor
 	m.seq++
 	m.says(message.LeafReport, message.Report{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Run: m.run, Seq: m.seq, At: m.b.now, Version: "2.0.0",
-		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence,
+		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence, Beats: m.beats,
 	})
 }
 

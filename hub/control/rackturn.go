@@ -61,30 +61,48 @@ func (c *Control) send(ctx context.Context, v view.View, rack string) error {
 	return errors.Join(append(errs, c.Outbound.Dispatch.Compile(ctx, v.Fleet))...)
 }
 
-// vacate frees racks whose agent was deleted, or whose term was ended. The term stays, so that what the
-// deleted agent still says or hears is refused.
+// vacate frees racks whose agent was deleted, or whose term was ended, and likewise the place of who stands by.
+// The term stays, so that what the deleted agent still says or hears is refused.
 func (c *Control) vacate(ctx context.Context, f plan.Fleet) error {
 	there := map[string]bool{}
 	for _, a := range f.Agents {
 		there[a.Metadata.Name] = true
 	}
+	gone := func(agent string) bool {
+		_, over := c.Terms.EndingOf(agent)
+		return agent != "" && (over || !there[agent])
+	}
 	for _, r := range f.Racks {
-		_, over := c.Terms.EndingOf(r.Status.Agent)
-		if r.Status.Agent == "" || !over && there[r.Status.Agent] {
+		active, standby := gone(r.Status.Agent), gone(r.Status.Standby)
+		if !active && !standby {
 			continue
 		}
-		var servers []string
-		for _, s := range f.ServersIn(r.Metadata.Name) {
-			servers = append(servers, s.Metadata.Name)
-		}
-		c.reports.Drop(r.Status.Agent, servers)
-		c.Link.Forget(r.Status.Agent)
-		c.Inventory.Drop(r.Metadata.Name)
 		own := store.Copy(c.cfg.Store.Objects, r)
-		own.Status.Agent = ""
+		if active {
+			c.left(r.Metadata.Name, r.Status.Agent)
+			own.Status.Agent = ""
+		}
+		if standby {
+			c.left("", r.Status.Standby)
+			own.Status.Standby = ""
+		}
 		if err := c.cfg.Store.Objects.Put(ctx, own); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// left forgets what an agent said that belongs to a rack no more; of one that served it, also what it said of the
+// rack, which is named then.
+func (c *Control) left(rack, agent string) {
+	var servers []string
+	if rack != "" {
+		for _, s := range c.view.Rack(rack).Servers {
+			servers = append(servers, s.Metadata.Name)
+		}
+		c.Inventory.Drop(rack)
+	}
+	c.reports.Drop(agent, servers)
+	c.Link.Forget(agent)
 }

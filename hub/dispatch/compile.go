@@ -19,7 +19,12 @@ func (r *Room) Compile(ctx context.Context, f plan.Fleet) error {
 		if !r.cfg.Link.Heed(agent, docs.TooOld, docs.Unheeded) || r.cfg.Start.SteppedDown() {
 			continue
 		}
-		_, err := r.cfg.Link.Enter(ctx, agent, func(e *link.Entry) { e.PutRacks(docs.Racks) })
+		_, err := r.cfg.Link.Enter(ctx, agent, func(e *link.Entry) {
+			if d := &docs.Holds; d.Standby { // that of the active agent has a lane of its own
+				e.Put(message.LeafHold, d, &d.Head, &d.IssuedAt, &d.Fence)
+			}
+			e.PutRacks(docs.Racks)
+		})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ledger of %s: %w", agent, err))
 		}

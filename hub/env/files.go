@@ -75,12 +75,12 @@ func hubFiles(d message.RackDoc) (digests []string) {
 }
 
 // MayFetchISO says why an agent may not have the content of an uploaded file: nil if it
-// serves its rack, and a document that it was sent names the digest. certificate is the
+// serves its rack or stands by, and a document that it was sent names the digest. certificate is the
 // common name of the one that TLS has verified. The code is denied, whether the file
 // exists or not.
 func (c *Room) MayFetchISO(certificate, digest string) error {
 	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, certificate)
-	if certificate != "" && err == nil && c.cfg.Terms.Active(a) {
+	if certificate != "" && err == nil && c.cfg.Terms.Belongs(a) {
 		digests, err := c.isosOf(certificate)
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func (r *Room) Turn(ctx context.Context, rack string) error {
 	} else {
 		done()
 	}
-	return errors.Join(err, r.leave(ctx, rack))
+	return errors.Join(err, r.leave(ctx, rack), r.settled(ctx, rack))
 }
 
 // Enter brings the hold document of one rack up to date. Who calls it sends.

@@ -9,10 +9,11 @@ import (
 )
 
 // applied notes that a document is on the agent's disk. Holds that the agent has
-// released may leave the store only now.
+// released may leave the store only now. What an agent has that stands by makes no hold Enforced, and none leave.
 func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Applied) error {
 	name := a.Metadata.Name
-	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, "", m.Nonce) {
+	active := c.cfg.Terms.Active(a)
+	if !active && !c.cfg.Terms.StandsBy(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, "", m.Nonce) {
 		return nil
 	}
 	if notAlone(c.cfg, name) {
@@ -22,7 +23,7 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 		c.cfg.Logger.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
 		return nil
 	}
-	if m.Doc == message.LeafHold {
+	if active && m.Doc == message.LeafHold {
 		defer c.cfg.Store.Haste.Hurry()()
 		// Before it is written here: a hub that starts does not know it from its store, but from the agent.
 		if l, err := c.cfg.Store.Ledgers.Peek(name); err == nil && acknowledges(m, l.Sent) {
@@ -56,6 +57,11 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 	}
 	if written {
 		c.cfg.Crash.At("hub.applied")
+	}
+	if !active {
+		return nil
+	}
+	if written {
 		c.cfg.Wake.Holds.Wake(a.Spec.RackRef.Name) // a hold or a release may wait for it
 	}
 	for _, id := range m.Released {

@@ -24,7 +24,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	var who speaker
 	greeted, former := false, ""
 	copies := c.cfg.Terms.CopiesOf(name)
-	if c.cfg.Terms.Active(a) && copies.Shared(m.Incarnation) && !copies.Open() {
+	if c.cfg.Terms.Belongs(a) && copies.Shared(m.Incarnation) && !copies.Open() {
 		c.sender.retired(name, m.Session, copies)
 		return nil
 	}
@@ -121,7 +121,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 // past can only have what was made before.
 func (c *hearing) notes(a *resource.Agent, l *store.Ledger, m message.Hello) {
 	agent := a.Metadata.Name
-	if !c.cfg.Terms.Active(a) || m.Guard {
+	if !c.cfg.Terms.Belongs(a) || m.Guard {
 		return
 	}
 	if behind, _ := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests); behind != "" {
@@ -172,6 +172,9 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 			c.cfg.Events.OwnOf(ctx, events.AgentTarget(a.Metadata.Name), "", resource.EventRenewed, fmt.Sprintf("agent %s has another disk: incarnation %s, before %s", a.Metadata.Name, m.Incarnation, was.Incarnation))
 		}
 		c.cfg.Reports.Forgive(a.Metadata.Name)
+		if !c.cfg.Terms.Active(a) {
+			return l, written, nil // the rack's requests are not its own
+		}
 		if err := c.cfg.Heard.Met(ctx, a.Spec.RackRef.Name, l.Peer); err != nil {
 			return l, written, err
 		}

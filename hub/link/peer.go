@@ -23,8 +23,10 @@ func samePeer(a, b store.Peer) bool {
 func (c *Ledgers) Peers(racks []*resource.Rack) map[string]plan.Peer {
 	out := make(map[string]plan.Peer, len(racks))
 	for _, r := range racks {
-		if l, err := c.cfg.Store.Ledgers.Peek(r.Status.Agent); err == nil && r.Status.Agent != "" {
-			out[r.Status.Agent] = plan.Peer{Incarnation: l.Peer.Incarnation, Capabilities: l.Peer.Capabilities}
+		for _, agent := range []string{r.Status.Agent, r.Status.Standby} {
+			if l, err := c.cfg.Store.Ledgers.Peek(agent); err == nil && agent != "" {
+				out[agent] = plan.Peer{Incarnation: l.Peer.Incarnation, Capabilities: l.Peer.Capabilities}
+			}
 		}
 	}
 	return out

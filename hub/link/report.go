@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"rackboot/hub/reports"
 	"rackboot/hub/store"
@@ -12,16 +13,17 @@ import (
 )
 
 // report takes an agent's report into the mirror and files what it signed. An
-// agent can only speak of its own rack's servers. taken says that older reports of the
+// agent can only speak of its own rack's servers, and one that stands by of itself alone. taken says that older reports of the
 // shard are worth nothing any more.
 func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Report) (taken bool, err error) {
 	name := a.Metadata.Name
+	active, belongs := c.cfg.Terms.Active(a), c.cfg.Terms.Belongs(a)
 	copies := c.cfg.Terms.CopiesOf(name)
-	if c.cfg.Terms.Active(a) && copies.Shared(m.Incarnation) && !copies.Open() {
+	if belongs && copies.Shared(m.Incarnation) && !copies.Open() {
 		c.sender.retired(name, m.Session, copies)
 		return false, nil
 	}
-	if !c.cfg.Terms.Active(a) || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
+	if !belongs || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}
 	l, err := c.cfg.Store.Ledgers.Peek(name)
@@ -41,6 +43,11 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.overtook(name, l, m)
 	}
 	m.Agent, m.Rack = name, a.Spec.RackRef.Name
+	if !active {
+		c.cfg.Reports.Hear(m, now)
+		c.moves(m, guards, now)
+		return true, nil
+	}
 	found := false
 	news, changed, have := []resource.ServerReport(nil), false, true
 	rack := rackOf(c.cfg.Store, m.Rack)
@@ -70,8 +77,14 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.cfg.Reports.Again(name, m.Shard)
 		return true, err // the shard's next report comes within 15 s
 	}
+	c.moves(m, guards, now)
+	return true, nil
+}
+
+// moves notes that a report was taken, after which documents may be due. guards is that its agent is in guard mode.
+func (c *hearing) moves(m message.Report, guards bool, now time.Time) {
 	ready := false
-	c.contacts.with(name, func(k *contact) {
+	c.contacts.with(m.Agent, func(k *contact) {
 		was := k.progress.stage
 		if !guards {
 			k.progress.reported(m.Session, m.Shard, m.Shards, now)
@@ -81,7 +94,6 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 	if ready {
 		c.cfg.Wake.Rack(m.Rack)
 	}
-	return true, nil
 }
 
 // overtook notes whether a report names newer documents than the hub ever made.

@@ -49,11 +49,11 @@ func (c *sender) say(agent string, m message.Sync) {
 	}
 }
 
-// serves begins the answer to an agent; one that does not serve its rack any more, or of
+// serves begins the answer to an agent; one that neither serves its rack nor stands by any more, or of
 // which that is not known, is told so, and nothing else.
 func (c *sender) serves(a *resource.Agent, session string) (message.Sync, bool) {
 	m := c.word(session)
-	if !c.cfg.Terms.Active(a) {
+	if !c.cfg.Terms.Belongs(a) {
 		m.Refused = c.cfg.Terms.Of(a).Refusal()
 		c.say(a.Metadata.Name, m)
 		return m, false

@@ -29,6 +29,7 @@ type joinToken struct {
 	Rack    string    `json:"rack"`
 	Expires time.Time `json:"expires"`
 	Used    bool      `json:"used,omitempty"`
+	Standby bool      `json:"standby,omitempty"`
 }
 
 func tokenKey(token string) string {
@@ -36,14 +37,14 @@ func tokenKey(token string) string {
 	return "join-" + hex.EncodeToString(sum[:16])
 }
 
-// NewJoinToken makes a token that lets one agent join the rack. A rack has one
-// agent: while it has one, no other may join.
-func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, error) {
+// NewJoinToken makes a token that lets one agent join the rack: to serve it, or to stand by. A rack has one
+// of each: while it has one, no other may join.
+func (c *Room) NewJoinToken(ctx context.Context, rack string, standby bool) (api.JoinToken, error) {
 	r, err := store.Get[*resource.Rack](c.cfg.Objects, rack)
 	if err != nil {
 		return api.JoinToken{}, err
 	}
-	if err := c.vacant(r); err != nil {
+	if err := c.vacant(r, standby); err != nil {
 		return api.JoinToken{}, err
 	}
 	raw := make([]byte, 24)
@@ -51,26 +52,80 @@ func (c *Room) NewJoinToken(ctx context.Context, rack string) (api.JoinToken, er
 		return api.JoinToken{}, err
 	}
 	secret := base64.RawURLEncoding.EncodeToString(raw)
-	t := api.JoinToken{Token: secret, Rack: rack, Expires: c.cfg.Clock().Add(tokenLife)}
+	t := api.JoinToken{Token: secret, Rack: rack, Standby: standby, Expires: c.cfg.Clock().Add(tokenLife)}
 	if c.cfg.Fingerprint != "" {
 		t.Token += "." + c.cfg.Fingerprint
 	}
-	kept, err := json.Marshal(joinToken{Rack: rack, Expires: t.Expires})
+	kept, err := json.Marshal(joinToken{Rack: rack, Expires: t.Expires, Standby: standby})
 	if err != nil {
 		return api.JoinToken{}, err
 	}
 	return t, c.cfg.Meta.Put(ctx, tokenKey(secret), kept, 0)
 }
 
-func (c *Room) vacant(r *resource.Rack) error {
-	if r.Status.Agent == "" {
-		return nil
+// vacant refuses who wants a place that is taken.
+func (c *Room) vacant(r *resource.Rack, standby bool) error {
+	const op = "join"
+	name := r.Metadata.Name
+	switch vacantRule(standby, c.lives(r.Status.Agent), c.lives(r.Status.Standby)) {
+	case placeTaken:
+		return protocol.Errorf(protocol.CodeConflict, op, "rack %s is served by agent %s", name, r.Status.Agent).
+			WithHint("to have another agent serve it: rackctl rack replace-agent %s --reason REASON", name)
+	case placeStandbys:
+		return protocol.Errorf(protocol.CodeConflict, op, "agent %s stands by for rack %s, and serves it next", r.Status.Standby, name).
+			WithHint("rackctl rack failover %s --reason REASON has it serve; or end it first: rackctl rack replace-agent %s --standby --reason REASON", name, name)
+	case placeNoAgent:
+		return protocol.Errorf(protocol.CodeConflict, op, "rack %s has no agent to stand by for", name).
+			WithHint("rackctl rack join-token %s lets one join that serves it", name)
+	case placeStandbyTaken:
+		return protocol.Errorf(protocol.CodeConflict, op, "agent %s stands by for rack %s", r.Status.Standby, name).
+			WithHint("to have another one stand by: rackctl rack replace-agent %s --standby --reason REASON", name)
+	case placeFree:
 	}
-	if _, over := c.cfg.Terms.EndingOf(r.Status.Agent); over {
-		return nil
+	return nil
+}
+
+// lives says whether an agent is named whose term is not over.
+func (c *Room) lives(agent string) bool {
+	_, over := c.cfg.Terms.EndingOf(agent)
+	return agent != "" && !over
+}
+
+// place is whether somebody may join.
+type place string
+
+const (
+	placeFree         place = "free"
+	placeTaken        place = "taken"
+	placeStandbys     place = "the standby's"
+	placeNoAgent      place = "no agent"
+	placeStandbyTaken place = "standby taken"
+)
+
+// vacantRule says whether an agent may join a rack. The first row that fits decides.
+//
+//	as      | agent | standby | place
+//	agent   | yes   | *       | taken
+//	agent   | no    | yes     | the standby's
+//	agent   | no    | no      | free
+//	standby | no    | *       | no agent
+//	standby | yes   | yes     | standby taken
+//	standby | yes   | no      | free
+//
+// Terms of a rack grow: one that joined after a standby would have a higher one than that has, with
+// which it could not serve any more.
+func vacantRule(standby, agent, second bool) place {
+	switch {
+	case !standby && agent:
+		return placeTaken
+	case !standby && second:
+		return placeStandbys
+	case standby && !agent:
+		return placeNoAgent
+	case standby && second:
+		return placeStandbyTaken
 	}
-	return protocol.Errorf(protocol.CodeConflict, "join", "rack %s is served by agent %s", r.Metadata.Name, r.Status.Agent).
-		WithHint("to have another agent serve it: rackctl rack replace-agent %s --reason REASON", r.Metadata.Name)
+	return placeFree
 }
 
 // Join makes an agent of whoever holds a token. The token is spent first, so
@@ -97,7 +152,7 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if err != nil {
 		return api.JoinAnswer{}, err
 	}
-	if err := c.vacant(r); err != nil {
+	if err := c.vacant(r, t.Standby); err != nil {
 		return api.JoinAnswer{}, err
 	}
 	term, at, err := c.cfg.Terms.Next(r)
@@ -116,25 +171,30 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if err := c.cfg.Meta.Put(ctx, tokenKey(q.Token), raw, revision); err != nil {
 		return api.JoinAnswer{}, denied
 	}
-	if err := c.install(ctx, t.Rack, name, term, at, q); err != nil {
+	if err := c.install(ctx, t, name, term, at, q); err != nil {
 		return api.JoinAnswer{}, err
 	}
 	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = TrustOf(c.cfg.Standing) }); err != nil {
 		return api.JoinAnswer{}, err
 	}
-	c.cfg.Events.OwnOf(ctx, events.AgentTarget(name), "", resource.EventJoined, fmt.Sprintf("agent %s on %s serves rack %s", name, q.Host, t.Rack))
+	does := "serves"
+	if t.Standby {
+		does = "stands by for"
+	}
+	c.cfg.Events.OwnOf(ctx, events.AgentTarget(name), "", resource.EventJoined, fmt.Sprintf("agent %s on %s %s rack %s", name, q.Host, does, t.Rack))
 	return api.JoinAnswer{
-		Agent: name, Rack: t.Rack, Term: term, Certificate: cert, CA: c.cfg.CA,
+		Agent: name, Rack: t.Rack, Term: term, Standby: t.Standby, Certificate: cert, CA: c.cfg.CA,
 		HubKey: c.cfg.Signer.Public(), Broker: c.cfg.Broker, QoS: c.cfg.QoS,
 		DestructiveKey: c.destructiveKey(),
 		Standing:       c.cfg.Standing,
 	}, nil
 }
 
-// install takes the term, writes the agent, then makes it the rack's. An agent that a crash left
+// install takes the term, writes the agent, then makes it the rack's, or its standby. An agent that a crash left
 // without a rack serves nothing, and the rack can be joined again. Of two that join one rack at once
 // one gets the term, and the other a conflict.
-func (c *Room) install(ctx context.Context, rack, name string, term, revision uint64, q api.JoinRequest) error {
+func (c *Room) install(ctx context.Context, t joinToken, name string, term, revision uint64, q api.JoinRequest) error {
+	rack := t.Rack
 	if err := c.cfg.Terms.Take(ctx, rack, term, revision); protocol.CodeOf(err) == protocol.CodeConflict {
 		return overtaken(rack)
 	} else if err != nil {
@@ -157,11 +217,15 @@ func (c *Room) install(ctx context.Context, rack, name string, term, revision ui
 		if err != nil {
 			return err
 		}
-		if r.Status.Term >= term { // another one took a later term, and has come so far
+		switch {
+		case r.Status.Term >= term, t.Standby && c.vacant(r, true) != nil: // another one took a later term, and has come so far
 			return overtaken(rack)
+		case t.Standby:
+			r.Status.Standby = name
+		default:
+			r.Status.Agent, r.Status.Term = name, term
+			r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
 		}
-		r.Status.Agent, r.Status.Term = name, term
-		r.Status.AgentKeys = append(r.Status.AgentKeys, q.Key)
 		if err = c.cfg.Objects.Put(ctx, r); protocol.CodeOf(err) != protocol.CodeConflict || try == installTries {
 			return err // of a conflict: somebody applied the rack meanwhile
 		}

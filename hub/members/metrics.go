@@ -20,7 +20,7 @@ func newMetrics() metrics {
 		renewals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_renewals_total", Help: "Agents that asked for a certificate or where they stand, by result.",
 		}, []string{"result"}),
-		expiry: desc("hub_agent_certificate_expiry_timestamp_seconds", "When the last certificate of each agent that serves a rack ends.", "agent"),
+		expiry: desc("hub_agent_certificate_expiry_timestamp_seconds", "When the last certificate of each agent that serves a rack or stands by ends.", "agent"),
 	}
 	for _, r := range []string{renewIssued, renewStanding, renewEnded, renewDenied, renewFailed} {
 		m.renewals.WithLabelValues(r)
@@ -38,7 +38,7 @@ func (c *Room) Describe(ch chan<- *prometheus.Desc) {
 func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	c.renewals.Collect(ch)
 	for _, a := range store.List[*resource.Agent](c.cfg.Objects) {
-		if k := c.certificateOf(a); c.cfg.Terms.Active(a) && !k.NotAfter.IsZero() {
+		if k := c.certificateOf(a); c.cfg.Terms.Belongs(a) && !k.NotAfter.IsZero() {
 			ch <- prometheus.MustNewConstMetric(c.expiry, prometheus.GaugeValue, float64(k.NotAfter.Unix()), a.Metadata.Name)
 		}
 	}

@@ -122,7 +122,7 @@ func (c *Room) renew(ctx context.Context, q api.RenewRequest, name string, denie
 	}
 	e, over := c.cfg.Terms.EndingOf(q.Agent)
 	have := c.certificateOf(a)
-	switch mayRenew(over, c.cfg.Terms.Active(a), s, have.life(c.cfg.Clock())) {
+	switch mayRenew(over, c.cfg.Terms.Belongs(a), s, have.life(c.cfg.Clock())) {
 	case "dismiss":
 		return api.RenewAnswer{Ended: c.cfg.Terms.LastWord(q.Agent, e)}, renewEnded, nil
 	case "deny":

@@ -1,6 +1,7 @@
 package members
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"rackboot/hub/terms"
 	"rackboot/hub/wake"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 	"rackboot/state"
 )
@@ -44,6 +47,12 @@ type Config struct {
 	Fingerprint string
 	// CertificateLife is how long an agent's certificate lives; 0 is 90 days.
 	CertificateLife time.Duration
+	// Heard is an agent's last report, without servers, and when it came; false where none has in this run.
+	Heard func(agent string) (last message.Report, at time.Time, ok bool)
+	// Adopt takes over holds that an agent says it enforces on a server.
+	Adopt func(ctx context.Context, a *resource.Agent, s resource.ServerReport) error
+	// Left forgets what an agent said that serves its rack no more.
+	Left func(rack, agent string)
 	// Cut ends an agent's connections at the hub's own broker; nil where agents use another one.
 	Cut func(agent string) (int, error)
 

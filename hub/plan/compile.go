@@ -22,20 +22,27 @@ type Documents struct {
 	Unheeded map[string][]string
 }
 
-// Compile makes the documents of every rack that has an active agent, by agent.
-// The same fleet gives the same documents.
+// Compile makes the documents of every rack that has an active agent, by agent, and those of the
+// agent that stands by for it. The same fleet gives the same documents.
 func Compile(f Fleet) map[string]Documents {
 	out := map[string]Documents{}
 	f = f.Indexed()
 	for _, r := range f.Racks {
+		if r.Status.Agent == "" && !f.StandsBy(r) {
+			continue
+		}
+		d := compileRack(f, r)
 		if r.Status.Agent != "" {
-			out[r.Status.Agent] = compileRack(f, r)
+			out[r.Status.Agent] = d
+		}
+		if f.StandsBy(r) {
+			out[r.Status.Standby] = compileStandby(f, d, r)
 		}
 	}
 	return out
 }
 
-// CompileHolds makes the hold documents alone, as Compile does. Of the fleet it takes
+// CompileHolds makes the hold documents of active agents alone, as Compile does. Of the fleet it takes
 // racks, holds, requests and peers; a hold must name its rack.
 func CompileHolds(f Fleet) map[string]message.HoldDoc {
 	out := map[string]message.HoldDoc{}
@@ -112,6 +119,10 @@ func rackIntent(f Fleet, r *resource.Rack, peer Peer) *message.RackIntent {
 		SafeStop: message.SafeStopOf(r.Spec.SafeStop),
 		Name:     r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
+	}
+	in.Twin = twin(f, r)
+	for _, over := range r.Status.TakenOver {
+		in.TakenOver = append(in.TakenOver, over.Agent)
 	}
 	if slices.Contains(peer.Capabilities, message.CapBootKeep) {
 		in.Keep = f.Made.Keep[r.Metadata.Name]

@@ -13,6 +13,7 @@ type index struct {
 	bmcs    map[string]*resource.BMC
 	servers map[string]*resource.Server
 	racks   map[string]*resource.Rack
+	agents  map[string]*resource.Agent
 	claims  map[string]*resource.Claim             // by the server that they are bound to
 	configs map[string]*resource.BootConfiguration // by the UID of their owner
 	// maintained are the maintenances that have a server, by server.
@@ -50,9 +51,12 @@ func (f Fleet) Indexed() Fleet {
 		held: map[string][]*resource.Hold{}, byRack: map[string][]*resource.Server{}, holds: map[string][]*resource.Hold{},
 		asked: map[string][]Request{}, parts: map[string][]*resource.Segment{},
 		behind: map[string][]*resource.Server{}, maintained: map[string]*resource.Maintenance{},
-		discoveries: map[string]*resource.BootConfiguration{}, racks: make(map[string]*resource.Rack, len(f.Racks)),
+		discoveries: map[string]*resource.BootConfiguration{}, racks: make(map[string]*resource.Rack, len(f.Racks)), agents: map[string]*resource.Agent{},
 		bmcsIn: map[string][]*resource.BMC{}, accepted: map[string][]*resource.BMC{}, bound: map[string][]*resource.Claim{},
 		takers: map[string][]*resource.Claim{}, given: map[string][]*resource.BootConfiguration{}, maintains: map[string][]*resource.Maintenance{},
+	}
+	for _, a := range f.Agents {
+		first(x.agents, a.Metadata.Name, a)
 	}
 	for _, r := range f.Racks {
 		first(x.racks, r.Metadata.Name, r)

@@ -133,6 +133,16 @@ func (m *Mirror) Put(r message.Report, rack Rack, now time.Time) (news []resourc
 	return news, changed
 }
 
+// Hear takes of a report that was accepted only that its agent lives, and what it says of
+// itself: what an agent says of servers counts once it serves them.
+func (m *Mirror) Hear(r message.Report, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a, sh := m.shardOf(r)
+	r.Found = nil
+	a.told(r, sh, now)
+}
+
 // Same takes a report with As that was accepted. have is false where what it stands for is not
 // here, and nothing of it was taken; else news are all servers of the agent's rack, where
 // that is due.

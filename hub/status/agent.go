@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"rackboot/hub/reports"
+	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -23,6 +25,12 @@ func (c *Room) decorateAgent(a *resource.Agent) {
 	}
 	a.Status.Conditions = append(a.Status.Conditions, c.lost()...)
 	a.Status.Runs = c.cfg.Link.Runs(name)
+	a.Status.Role = c.role(a)
+	if a.Status.Role == resource.RoleActive {
+		if why := c.noStandby(a.Spec.RackRef.Name); why != "" {
+			a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{Code: resource.CondNoStandby, Since: now, Message: why})
+		}
+	}
 	var acked map[string]protocol.Head
 	if l, err := c.cfg.Ledgers.Peek(name); err == nil {
 		acked = l.Acked
@@ -50,4 +58,37 @@ func (c *Room) decorateAgent(a *resource.Agent) {
 	} else if code := c.cfg.Terms.Of(a).Refusal(); code != "" {
 		a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{Code: code})
 	}
+}
+
+// role is what an agent is to its rack; empty for one that does not belong to it.
+func (c *Room) role(a *resource.Agent) resource.AgentRole {
+	switch {
+	case c.cfg.Terms.Active(a):
+		return resource.RoleActive
+	case c.cfg.Terms.StandsBy(a):
+		return resource.RoleStandby
+	}
+	return ""
+}
+
+// noStandby says what is wrong with the standby of a rack that is to have one; empty if nothing is.
+func (c *Room) noStandby(rack string) string {
+	r, err := store.Peek[*resource.Rack](c.cfg.Objects, rack)
+	if err != nil || !r.Spec.Standby {
+		return ""
+	}
+	name := r.Status.Standby
+	if name == "" {
+		return "no agent stands by"
+	}
+	if _, at, ok := c.cfg.Reports.Agent(name); !ok || c.cfg.Clock().Sub(at) > reports.DarkAfter {
+		return "agent " + name + " has not reported"
+	}
+	if l, err := c.cfg.Ledgers.Peek(name); err == nil && !slices.Contains(l.Peer.Capabilities, message.CapStandby) {
+		return "agent " + name + " does not know how to stand by, and is to be upgraded"
+	}
+	if why := c.cfg.Link.Doubt(name); why != "" {
+		return "agent " + name + " " + why
+	}
+	return ""
 }

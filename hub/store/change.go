@@ -65,8 +65,8 @@ func (c change) of(r rule) taker {
 // transact makes changes with all that belongs to them, at once: their rules' keys, and checks
 // that what they rest on is still at the revision at which it was judged. With again, after a
 // conflict, it reads each rule's key and expects nothing. It returns the revisions of the
-// changes. What is only changed in itself is one write.
-func (objs *Objects) transact(ctx context.Context, list []change, checks map[string]uint64, again bool) ([]uint64, error) {
+// changes. What is only changed in itself is one write. beside are keys of the hub's own that are written with them.
+func (objs *Objects) transact(ctx context.Context, list []change, checks map[string]uint64, again bool, beside ...state.Op) ([]uint64, error) {
 	ops := make([]state.Op, 0, len(list)+len(checks))
 	for _, c := range list {
 		ops = append(ops, c.op())
@@ -75,7 +75,7 @@ func (objs *Objects) transact(ctx context.Context, list []change, checks map[str
 	if err != nil {
 		return nil, err
 	}
-	ops = append(ops, rules...)
+	ops = append(append(ops, rules...), beside...)
 	written := make(map[string]bool, len(ops))
 	for _, o := range ops {
 		written[o.Key] = true

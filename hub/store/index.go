@@ -15,7 +15,7 @@ type Key[T resource.Object] string
 
 // The keys.
 const (
-	RacksByAgent          Key[*resource.Rack]              = "racks by the agent that serves them"
+	RacksByAgent          Key[*resource.Rack]              = "racks by the agents that serve them or stand by"
 	BMCsByMAC             Key[*resource.BMC]               = "bmcs by spec.macAddress"
 	BMCsAccepted          Key[*resource.BMC]               = "accepted BMCs by MAC address, also one that was seen"
 	ServersByMAC          Key[*resource.Server]            = "servers by MAC address"
@@ -54,7 +54,7 @@ const (
 func newIndexes() *indexes {
 	x := &indexes{named: map[string]*index{}, of: map[string][]*index{}}
 	one := func(s string) []string { return []string{s} }
-	row(x, RacksByAgent, func(r *resource.Rack) []string { return one(r.Status.Agent) })
+	row(x, RacksByAgent, func(r *resource.Rack) []string { return append(one(r.Status.Agent), one(r.Status.Standby)...) })
 	row(x, BMCsByMAC, func(b *resource.BMC) []string { return one(b.Spec.MACAddress) })
 	row(x, BMCsAccepted, func(b *resource.BMC) []string {
 		if b.Pending() {

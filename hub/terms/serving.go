@@ -14,18 +14,19 @@ type Standing string
 // The ways in which an agent stands.
 const (
 	Serves   Standing = "serves"
+	StandsBy Standing = "stands by"
 	Replaced Standing = "replaced"
 	Unknown  Standing = "unknown"
 )
 
-// Refusal is the condition that the agent is told; empty for one that serves.
+// Refusal is the condition that the agent is told; empty for one that serves or stands by.
 func (s Standing) Refusal() resource.ConditionCode {
 	switch s {
 	case Replaced:
 		return resource.CondAgentReplaced
 	case Unknown:
 		return resource.CondAgentUnknown
-	case Serves:
+	case Serves, StandsBy:
 	}
 	return ""
 }
@@ -49,23 +50,46 @@ func givenOf(highest, term uint64) given {
 	return givenMore
 }
 
+// namedAs is what the rack of an agent names it.
+type namedAs string
+
+const (
+	namedAgent   namedAs = "agent"
+	namedStandby namedAs = "standby"
+	namedNot     namedAs = "no"
+)
+
+func namedIn(r *resource.Rack, agent string) namedAs {
+	switch agent {
+	case r.Status.Agent:
+		return namedAgent
+	case r.Status.Standby:
+		return namedStandby
+	}
+	return namedNot
+}
+
 // servingRule says how an agent stands. Only what is recorded is concluded from: a hub that was
 // emptied, or restored from a copy of before the agent joined, has no record, and does not know
 // whether another one serves. The first row that fits decides.
 //
 //	agent | its rack names it | term | verdict
-//	there | yes               | same | serves
+//	there | agent             | same | serves
+//	there | standby           | less | stands by
 //	there | *                 | more | replaced
 //	there | *                 | *    | unknown
 //	gone  | *                 | less | unknown
 //	gone  | *                 | *    | replaced
 //
 // A term is recorded at its rack after the Agent was written, and the store keeps the order of
-// writes: where the term is recorded and the Agent is gone, somebody deleted it.
-func servingRule(there, named bool, g given) Standing {
+// writes: where the term is recorded and the Agent is gone, somebody deleted it. The term of a
+// standby is above that of its rack until it takes over.
+func servingRule(there bool, named namedAs, g given) Standing {
 	switch {
-	case there && named && g == givenSame:
+	case there && named == namedAgent && g == givenSame:
 		return Serves
+	case there && named == namedStandby && g == givenLess:
+		return StandsBy
 	case there && g == givenMore:
 		return Replaced
 	case there:
@@ -80,9 +104,9 @@ func servingRule(there, named bool, g given) Standing {
 func (t *Terms) Of(a *resource.Agent) Standing {
 	r, err := store.Peek[*resource.Rack](t.objects, a.Spec.RackRef.Name)
 	if err != nil {
-		return servingRule(true, false, givenLess)
+		return servingRule(true, namedNot, givenLess)
 	}
-	return servingRule(true, r.Status.Agent == a.Metadata.Name, givenOf(r.Status.Term, a.Spec.Term))
+	return servingRule(true, namedIn(r, a.Metadata.Name), givenOf(r.Status.Term, a.Spec.Term))
 }
 
 // ofAgent is the rack and the term that an agent is named after.
@@ -110,5 +134,5 @@ func (t *Terms) OfName(agent string) Standing {
 	if r, err := store.Peek[*resource.Rack](t.objects, rack); err == nil {
 		highest = max(highest, r.Status.Term)
 	}
-	return servingRule(false, false, givenOf(highest, term))
+	return servingRule(false, namedNot, givenOf(highest, term))
 }

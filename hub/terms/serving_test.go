@@ -8,8 +8,8 @@ import (
 )
 
 func TestServingTable(t *testing.T) {
-	doctable.Of(t, "serving.go", "servingRule").HoldOne(t, [][]string{{"there", "gone"}, doctable.YesNo(), doctable.Words(givenLess, givenSame, givenMore)},
-		func(in []string) string { return string(servingRule(in[0] == "there", in[1] == "yes", given(in[2]))) })
+	doctable.Of(t, "serving.go", "servingRule").HoldOne(t, [][]string{{"there", "gone"}, doctable.Words(namedAgent, namedStandby, namedNot), doctable.Words(givenLess, givenSame, givenMore)},
+		func(in []string) string { return string(servingRule(in[0] == "there", namedAs(in[1]), given(in[2]))) })
 }
 
 func TestEndingTable(t *testing.T) {

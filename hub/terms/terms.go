@@ -47,9 +47,21 @@ func (t *Terms) RackOf(agent string) (rack string, term uint64, err error) {
 }
 
 // Active says whether the agent is the one that serves its rack.
-func (t *Terms) Active(a *resource.Agent) bool {
+func (t *Terms) Active(a *resource.Agent) bool { return t.stands(a) == Serves }
+
+// StandsBy says whether the agent stands by for the one that serves its rack.
+func (t *Terms) StandsBy(a *resource.Agent) bool { return t.stands(a) == StandsBy }
+
+// Belongs says whether the agent is one of its rack's: the one that serves it, or stands by.
+func (t *Terms) Belongs(a *resource.Agent) bool {
+	s := t.stands(a)
+	return s == Serves || s == StandsBy
+}
+
+// stands is Of, of an agent whose term may be over; that one is nothing.
+func (t *Terms) stands(a *resource.Agent) Standing {
 	if _, over := t.EndingOf(a.Metadata.Name); over {
-		return false
+		return ""
 	}
-	return t.Of(a) == Serves
+	return t.Of(a)
 }

@@ -63,8 +63,10 @@ func (r *Reader) Rack(rack string) plan.Fleet {
 	f := plan.Fleet{Of: wake.RackUnit(rack), Site: site{s.Objects}, Reports: map[string]*resource.ServerReport{}, Requests: OpenRequests(s.Requests.OpenOf(rack))}
 	if r, err := store.Peek[*resource.Rack](s.Objects, rack); err == nil {
 		f.Racks = []*resource.Rack{r}
-		if a, err := store.Peek[*resource.Agent](s.Objects, r.Status.Agent); err == nil {
-			f.Agents = []*resource.Agent{a}
+		for _, agent := range []string{r.Status.Agent, r.Status.Standby} {
+			if a, err := store.Peek[*resource.Agent](s.Objects, agent); err == nil {
+				f.Agents = append(f.Agents, a)
+			}
 		}
 	}
 	f.Segments = store.Referring[*resource.Segment](s.Objects, resource.KindRack, rack)

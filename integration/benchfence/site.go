@@ -153,7 +153,7 @@ func (s *site) agentConfig(dhcp string) (c agentdaemon.Config, err error) {
 }
 
 func (s *site) join(ctx context.Context, rack string, c agentdaemon.Config) error {
-	token, err := s.client.Agents.NewToken(ctx, rack)
+	token, err := s.client.Agents.NewToken(ctx, rack, api.TokenRequest{})
 	if err == nil {
 		_, err = agentdaemon.Join(ctx, c, s.hubURL, token.Token, s.ca)
 	}

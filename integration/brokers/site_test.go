@@ -229,7 +229,7 @@ func (s *site) startAgent() {
 // join makes the agent one of the rack's.
 func (s *site) join() {
 	s.t.Helper()
-	token, err := s.client.Agents.NewToken(s.t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(s.t.Context(), rackName, api.TokenRequest{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	rackagent "rackboot/agent"
+	"rackboot/agent/heartbeat"
 	"rackboot/bmc"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
@@ -28,6 +29,10 @@ type agent struct {
 	read   readings // of the disks
 	// generation counts the disks: another one after each loss and each old copy.
 	generation int
+	// standby is the term of one that joined to stand by; acts and reads count what its runs did at BMCs.
+	standby     uint64
+	lines       []heartbeat.Line
+	acts, looks atomic.Int64
 
 	*process
 	core    *rackagent.Agent
@@ -47,7 +52,7 @@ func (a *agent) start() {
 	a.metrics = prometheus.NewRegistry()
 	var err error
 	a.core, err = rackagent.New(rackagent.Config{
-		Agent: a.name, Rack: a.rack, Version: "test", DB: disk, Blobs: s.blobs, Signer: a.signer,
+		Agent: a.name, Rack: a.rack, Standby: a.standby, Beats: a.lines, OpenBeat: s.beats.open, Version: "test", DB: disk, Blobs: s.blobs, Signer: a.signer,
 		HubKeys: []ed25519.PublicKey{s.hubSigner.Public()}, Credentials: anyCredentials{}, OpenBMC: a.open, Puller: allLocal{},
 		Clock: time.Now, Random: rand.Reader, Logger: s.log.With("agent", a.name), Registerer: a.metrics, Crash: a.crash,
 	})

@@ -265,6 +265,7 @@ func (d *driver) RestorePolicy(context.Context) (protocol.RestorePolicy, error) 
 
 // SetRestorePolicy implements bmc.RestorePolicer.
 func (d *driver) SetRestorePolicy(_ context.Context, want protocol.RestorePolicy) (protocol.RestorePolicy, error) {
+	d.agent.acts.Add(1)
 	if err := d.unheard(); err != nil {
 		return "", err
 	}
@@ -277,6 +278,7 @@ func (d *driver) SetRestorePolicy(_ context.Context, want protocol.RestorePolicy
 
 // Observe implements bmc.Driver.
 func (d *driver) Observe(context.Context) (protocol.Observation, error) {
+	d.agent.looks.Add(1)
 	if err := d.gone(); err != nil {
 		return protocol.Observation{Power: protocol.PowerUnreachable, Code: protocol.CodeUnavailable, Error: err.Error()}, err
 	}
@@ -308,6 +310,7 @@ func (*driver) Capabilities(context.Context) (bmc.Capabilities, error) {
 
 // SetBoot implements bmc.Driver.
 func (d *driver) SetBoot(_ context.Context, want protocol.Override) (bmc.BootResult, error) {
+	d.agent.acts.Add(1)
 	if err := d.unheard(); err != nil {
 		return bmc.BootResult{}, err
 	}
@@ -319,6 +322,7 @@ func (d *driver) SetBoot(_ context.Context, want protocol.Override) (bmc.BootRes
 
 // Reset implements bmc.Driver. The book is told before anything happens.
 func (d *driver) Reset(_ context.Context, r bmc.ResetType) error {
+	d.agent.acts.Add(1)
 	if err := d.unheard(); err != nil {
 		return err
 	}

@@ -42,7 +42,9 @@ type site struct {
 	rng  *rand.Rand // of the test's goroutine
 	net  network
 	book *book
-	ids  atomic.Uint64
+	// beats are the segments on which agents of one rack hear each other.
+	beats beats
+	ids   atomic.Uint64
 
 	hubSigner *wire.Signer
 	image     registry
@@ -146,7 +148,7 @@ func (s *site) addRack(i int) {
 		s.machines[sv] = newMachine(sv, s.book, protocol.PowerOff)
 	}
 	s.apply(objs...)
-	token, err := s.hub.control.Members.NewJoinToken(s.ctx, name)
+	token, err := s.hub.control.Members.NewJoinToken(s.ctx, name, false)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (c *Config) identity(ctx context.Context, i int, from net.Addr, id *identit
 	if found || err != nil {
 		return 0, err
 	}
-	token, err := c.Hub.Client.Agents.NewToken(ctx, rack)
+	token, err := c.Hub.Client.Agents.NewToken(ctx, rack, api.TokenRequest{})
 	if err != nil {
 		return 0, err
 	}

@@ -106,7 +106,7 @@ func newSite(t *testing.T, r row) *site {
 	s.startHub()
 	s.apply(s.resources()...)
 	s.agent = &agent{site: s, signer: wire.NewSigner(key("agent")), disk: statetest.NewMemory()}
-	token, err := s.hub.by("").Agents.NewToken(s.ctx, rackName)
+	token, err := s.hub.by("").Agents.NewToken(s.ctx, rackName, protoapi.TokenRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

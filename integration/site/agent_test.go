@@ -28,7 +28,7 @@ func TestReplaceAgent(t *testing.T) {
 	s.refused(0)
 	h := s.place("n2", "k", resource.HoldFenced)
 
-	_, err := s.client.Agents.NewToken(t.Context(), rackName)
+	_, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
 	if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(protocol.HintOf(err), "rackctl rack replace-agent r1") {
 		t.Fatalf("a token for a rack that is served: %v, hint %q", err, protocol.HintOf(err))
 	}
@@ -37,7 +37,10 @@ func TestReplaceAgent(t *testing.T) {
 	}
 	ports := freePorts(t, 2)
 	c2 := s.agentConfig("agent2", ports[0], ports[1])
-	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool {
+		_, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
+		return err == nil
+	}, func() any { return "a taken rack" })
 	if name := s.join(c2); name != "r1-2" {
 		t.Errorf("the second agent is %s", name)
 	}
@@ -78,7 +81,10 @@ func TestJoinAnewWithOldDisk(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.DataDir, "identity", "agent.json")); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool {
+		_, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
+		return err == nil
+	}, func() any { return "a taken rack" })
 	s.join(c)
 	s.startAgent(c)
 	s.untilHold(h.Metadata.Name, resource.HoldFenced)
@@ -93,7 +99,7 @@ func TestTokenOnce(t *testing.T) {
 	s := newSite(t, 0)
 	s.startHub()
 	s.apply(s.manifests()...)
-	token, err := s.client.Agents.NewToken(t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,13 +27,13 @@ import (
 func points(t *testing.T) []string {
 	t.Helper()
 	// No BMC is found and no account of one changed, no secret sealed, nothing approved,
-	// taken over or imported, no board changes, no disk is copied, no hold is placed or ends at the agent or goes with its claim here, and
+	// taken over or imported, no board changes, no disk is copied, no agent stands by, no hold is placed or ends at the agent or goes with its claim here, and
 	// no certificate or term ends; packages control and store die at those themselves. Those
 	// of discoveries are passed in TestHubKilledInADiscovery, those of boot environments in
 	// TestHubKilledInABootEnv, those of uploaded files there and in package iso, those of
 	// the catalogue's files in TestHubKilledInTheCatalogue, those of groups in
 	// TestHubKilledInAGroup, and those of roll-outs in package control.
-	elsewhere := regexp.MustCompile(`^hub\.(account|adopt|copies|bmc|ignition|import|secret|server|ending|renew|approval|discovery|iso|bootenv|catalogue|group|rollout)\.|^hub\.hold\.(adopted|returned|ended|freed)$`)
+	elsewhere := regexp.MustCompile(`^hub\.(account|adopt|copies|bmc|ignition|import|secret|server|ending|renew|failover|settle|approval|discovery|iso|bootenv|catalogue|group|rollout)\.|^hub\.hold\.(adopted|returned|ended|freed)$`)
 	at := regexp.MustCompile(`[cC]rash\.At\("(hub\.[^"]+)"`)
 	var out []string
 	if err := filepath.WalkDir("../../hub", func(path string, d fs.DirEntry, err error) error {
@@ -164,7 +164,7 @@ func (k *killed) begins(point string, passage int, objs []resource.Object, c age
 	ctx := t.Context()
 	k.try("the manifests", func() error { _, err := k.client.Objects.Apply(ctx, objs, false); return err })
 	k.try("the join", func() error {
-		token, err := k.client.Agents.NewToken(ctx, rackName)
+		token, err := k.client.Agents.NewToken(ctx, rackName, api.TokenRequest{})
 		if protocol.CodeOf(err) == protocol.CodeConflict {
 			// It joined, and the answer was lost: do what the hint says.
 			_, err := k.client.Objects.Delete(ctx, resource.KindAgent, "r1-1")

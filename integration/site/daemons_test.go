@@ -108,7 +108,7 @@ func (s *site) firstAgent() agentdaemon.Config {
 // join spends a new token.
 func (s *site) join(c agentdaemon.Config) (agent string) {
 	s.t.Helper()
-	token, err := s.client.Agents.NewToken(s.t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(s.t.Context(), rackName, api.TokenRequest{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func TestJoinAsAttacker(t *testing.T) {
 	s.startHub()
 	other.startHub()
 	s.apply(s.manifests()...)
-	token, err := s.client.Agents.NewToken(t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

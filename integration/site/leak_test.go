@@ -128,7 +128,7 @@ func (s *site) secretConfig(spy *spy, c agentdaemon.Config) {
 // joinSecretly joins, tries the token again, and has the spy know it and the agent's keys.
 func (s *site) joinSecretly(spy *spy, c agentdaemon.Config) {
 	s.t.Helper()
-	token, err := s.client.Agents.NewToken(s.t.Context(), rackName)
+	token, err := s.client.Agents.NewToken(s.t.Context(), rackName, api.TokenRequest{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -213,7 +213,10 @@ func TestTakeOverRunningFleet(t *testing.T) {
 	if _, err := s.client.Objects.Delete(t.Context(), resource.KindAgent, "r1-1"); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool {
+		_, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
+		return err == nil
+	}, func() any { return "a taken rack" })
 	c = s.agentConfig("another", s.dhcp.String(), s.http)
 	s.join(c)
 	s.startAgent(c)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
@@ -78,7 +79,10 @@ func TestSecretsEverywhere(t *testing.T) {
 	c2 := s.agentConfig("agent2", ports[0], ports[1])
 	c2.Metrics = spy.agent
 	s.noCredentials(c2.CredentialsDir)
-	s.until("the free rack", func() bool { _, err := s.client.Agents.NewToken(t.Context(), rackName); return err == nil }, func() any { return "a taken rack" })
+	s.until("the free rack", func() bool {
+		_, err := s.client.Agents.NewToken(t.Context(), rackName, api.TokenRequest{})
+		return err == nil
+	}, func() any { return "a taken rack" })
 	s.join(c2)
 	stopAgent = s.startAgent(c2)
 	s.untilServer("n1", "the disk boot as the new agent sees it", func(v *resource.Server) bool {

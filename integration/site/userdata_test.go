@@ -109,7 +109,7 @@ func TestUserData(t *testing.T) {
 		t.Fatalf("the agent keeps %v", sealed)
 	}
 	c2 := s.agentConfig("agent2", freePorts(t, 1)[0], freePorts(t, 1)[0])
-	token, err := s.client.Agents.NewToken(t.Context(), "r2")
+	token, err := s.client.Agents.NewToken(t.Context(), "r2", api.TokenRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func layers() []layer {
 		"internal/pending",
 		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
-		"agent/guard", "agent/store", "agent/account", "agent/ask", "agent/boot", "agent/discover", "agent/files", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/trace", "agent/trial",
+		"agent/guard", "agent/store", "agent/account", "agent/ask", "agent/boot", "agent/discover", "agent/files", "agent/heartbeat", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/trace", "agent/trial",
 	}
 	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/status", "hub/terms", "hub/trace", "hub/view", "hub/wake"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "internal/conns", "protocol/wire", "internal/pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
@@ -95,6 +95,7 @@ func layers() []layer {
 		{"agent/boot", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/bootenv", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/httpboot", "netboot/iso", "netboot/tftp", "state", "state/blob", "agent/files", "agent/loaders", "agent/reports", "agent/store", "agent/trace"}, "a room: who may boot what, and the boot servers; the loops of servers it knows as an interface"},
 		{"agent/discover", []string{"protocol", "protocol/resource", "netboot", "netboot/guard"}, "reads what strangers answer; it knows no driver and no credentials"},
 		{"agent/files", []string{"internal/pending", "protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/bootenv", "netboot/chain", "netboot/fsview", "netboot/iso", "netboot/mirror", "state", "state/blob", "agent/store"}, "a room: the files that servers boot from; who may boot it knows as an interface"},
+		{"agent/heartbeat", []string{"protocol", "protocol/message", "protocol/wire", "state"}, "a room: whether the other agent of the rack is heard; nothing is decided by it"},
 		{"agent/link", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "protocol/wire", "state", "agent/reports", "agent/store"}, "a room: it speaks with the hub, and knows who puts documents in force as an interface"},
 		{"agent/loaders", []string{"protocol", "netboot/chain", "state"}, "boot loaders from disk; it knows no boot"},
 		{"agent/local", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api"}, "the agent's own API, and its client; it knows the agent as two interfaces"},

@@ -22,6 +22,14 @@ type JoinToken struct {
 	Token   string    `json:"token"`
 	Rack    string    `json:"rack"`
 	Expires time.Time `json:"expires"`
+	// Standby is of a token for an agent that stands by.
+	Standby bool `json:"standby,omitempty"`
+}
+
+// TokenRequest says for whom a join token is; nothing is for an agent that serves the rack.
+type TokenRequest struct {
+	// Standby is for an agent that stands by for the rack's.
+	Standby bool `json:"standby,omitempty"`
 }
 
 // JoinRequest is an agent's wish to join with a one-time token.
@@ -67,10 +75,11 @@ type JoinAnswer struct {
 	Agent       string `json:"agent"`
 	Rack        string `json:"rack"`
 	Term        uint64 `json:"term"`
-	Certificate []byte `json:"certificate"` // PEM
-	CA          []byte `json:"ca"`          // PEM, of the broker
-	HubKey      []byte `json:"hubKey"`      // Ed25519 public key that signs documents
-	Broker      string `json:"broker"`      // mqtts://host:port; the first of Brokers
+	Standby     bool   `json:"standby,omitempty"` // it stands by for the rack's agent
+	Certificate []byte `json:"certificate"`       // PEM
+	CA          []byte `json:"ca"`                // PEM, of the broker
+	HubKey      []byte `json:"hubKey"`            // Ed25519 public key that signs documents
+	Broker      string `json:"broker"`            // mqtts://host:port; the first of Brokers
 	// QoS is that of the link: 0 or 1.
 	QoS byte `json:"qos,omitempty"`
 	// DestructiveKey is the Ed25519 public key that signs approvals; absent from hubs
@@ -120,6 +129,8 @@ type RenewAnswer struct {
 // EndRequest ends the term of an agent: revokes it, or gives its rack to another.
 type EndRequest struct {
 	Reason string `json:"reason"`
+	// Standby replaces the agent that stands by, and not the one that serves the rack.
+	Standby bool `json:"standby,omitempty"`
 }
 
 // MaxReason bounds the reason of an [EndRequest] in bytes.
@@ -193,8 +204,8 @@ func pathJoinToken(rack string) string { return PathObject(resource.KindRack, ra
 type Agents struct{ hub *hub }
 
 // NewToken makes a one-time token with which an agent joins a rack.
-func (a Agents) NewToken(ctx context.Context, rack string) (out JoinToken, err error) {
-	err = a.hub.call(ctx, http.MethodPost, pathJoinToken(rack), nil, &out)
+func (a Agents) NewToken(ctx context.Context, rack string, r TokenRequest) (out JoinToken, err error) {
+	err = a.hub.call(ctx, http.MethodPost, pathJoinToken(rack), r, &out)
 	return out, err
 }
 

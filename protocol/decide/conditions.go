@@ -58,6 +58,9 @@ func (co conditions) derive() {
 	if co.s.Synced && co.s.Intent == nil {
 		co.d.raise(resource.CondServerMissing, "")
 	}
+	if co.s.takenOver() {
+		co.d.raise(resource.CondTakenOver, "of %s", strings.Join(co.s.TakenOver, ", "))
+	}
 	if len(co.d.holds) > 0 {
 		for _, h := range co.d.holds {
 			if h.Missing {

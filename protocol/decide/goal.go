@@ -25,17 +25,21 @@ const (
 
 // goal weighs who wants what. The first row that fits decides.
 //
-//	synced | held   | work | releasing | asked   | want | goal
-//	*      | forced | *    | *         | *       | *    | keep-off
-//	*      | *      | yes  | *         | *       | *    | wait
-//	*      | yes    | no   | *         | *       | *    | keep-off
-//	no     | no     | no   | *         | *       | *    | leave
-//	yes    | no     | no   | yes       | *       | *    | stop
-//	yes    | no     | no   | no        | reboot  | On   | stop
-//	yes    | no     | no   | no        | *       | Off  | stop
-//	yes    | no     | no   | no        | *       | On   | run
-//	yes    | no     | no   | no        | nothing | none | leave
-//	yes    | no     | no   | no        | *       | none | stop
+//	synced | held   | work | releasing | asked   | want | taken | goal
+//	*      | forced | *    | *         | *       | *    | *     | keep-off
+//	*      | *      | yes  | *         | *       | *    | *     | wait
+//	*      | yes    | no   | *         | *       | *    | *     | keep-off
+//	no     | no     | no   | *         | *       | *    | *     | leave
+//	yes    | no     | no   | yes       | *       | *    | *     | stop
+//	yes    | no     | no   | no        | *       | Off  | *     | stop
+//	yes    | no     | no   | no        | *       | On   | yes   | leave
+//	yes    | no     | no   | no        | reboot  | On   | no    | stop
+//	yes    | no     | no   | no        | *       | On   | no    | run
+//	yes    | no     | no   | no        | nothing | none | *     | leave
+//	yes    | no     | no   | no        | *       | none | *     | stop
+//
+// taken is a rack that was taken over while holds that were placed at the agent before are not
+// known: what is Off may be held, and is not switched on; what runs is left.
 //
 // Work on a server's firmware makes everything wait but a hold that says otherwise:
 // a stop in the middle of it can break the board. A hold counts even before the agent has synced: it is on the agent's own disk
@@ -52,6 +56,7 @@ type goalFacts struct {
 	releasing bool // the claim ends
 	asked     asked
 	want      resource.Power
+	taken     bool // and holds of the agent before are not known
 }
 
 var goalRules = []rule[goalFacts, Goal]{
@@ -61,6 +66,7 @@ var goalRules = []rule[goalFacts, Goal]{
 	{"no document was applied yet", func(f goalFacts) bool { return !f.synced }, GoalLeave},
 	{"the claim ends", func(f goalFacts) bool { return f.releasing }, GoalStop},
 	{"the claim wants the server Off", func(f goalFacts) bool { return f.want == resource.WantOff }, GoalStop},
+	{"a rack that was taken over", func(f goalFacts) bool { return f.want == resource.WantOn && f.taken }, GoalLeave},
 	{"a reboot under a claim", func(f goalFacts) bool { return f.want == resource.WantOn && f.asked == askedReboot }, GoalStop},
 	{"the claim wants the server On", func(f goalFacts) bool { return f.want == resource.WantOn }, GoalRun},
 	{"a one-shot without a claim", func(f goalFacts) bool { return f.asked != askedNothing }, GoalStop},

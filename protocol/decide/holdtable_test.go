@@ -20,9 +20,9 @@ func TestAcceptTable(t *testing.T) {
 		doctable.Words(hourUnknown, hourAhead, hourPassed), doctable.Words(resource.RequestReboot, resource.RequestPowerOff, "other"), doctable.YesNo(),
 		doctable.Words(claimAbsent, claimOn, claimOff, claimEnds),
 		{"network", "other"},
-		doctable.YesNo(),
+		doctable.YesNo(), doctable.YesNo(),
 	}, func(in []string) []string {
-		o, reason := acceptRule(in[0] == "foreign", hour(in[1]), resource.RequestAction(in[2]), in[3] == "yes", claimed(in[4]), in[5] == "network", in[6] == "yes")
+		o, reason := acceptRule(in[0] == "foreign", hour(in[1]), resource.RequestAction(in[2]), in[3] == "yes", claimed(in[4]), in[5] == "network", in[6] == "yes", in[7] == "yes")
 		if (o == resource.OutcomePending || o == outcomeWaits) != (reason == "") {
 			t.Errorf("%v: an end has a reason, and nothing else has: %q", in, reason)
 		}

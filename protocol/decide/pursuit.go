@@ -43,7 +43,7 @@ func (pu pursuit) urls() urls { return urlsOf(pu.d, pu.s) }
 func (pu pursuit) pursue() {
 	in := pu.s.Intent
 	asked, askedMode := pu.requests().asked()
-	facts := goalFacts{synced: pu.s.Synced, held: holdingOf(pu.d.holds), work: pu.d.work, asked: asked}
+	facts := goalFacts{synced: pu.s.Synced, held: holdingOf(pu.d.holds), work: pu.d.work, asked: asked, taken: pu.s.takenOver()}
 	if in != nil {
 		facts.releasing, facts.want = in.Releasing, in.Power
 	}

@@ -53,25 +53,27 @@ func claimWants(want resource.Power) claimed {
 
 // acceptRule is the table of one-shots. The first row that fits decides.
 //
-//	given   | hub     | action    | pre | claim | boot    | any | outcome
-//	foreign | *       | *         | *   | *     | *       | *   | unknown
-//	own     | unknown | *         | *   | *     | *       | *   | waits
-//	own     | passed  | *         | *   | *     | *       | *   | expired
-//	own     | ahead   | other     | *   | *     | *       | *   | refused
-//	own     | ahead   | *         | no  | *     | *       | *   | refused
-//	own     | ahead   | *         | yes | ends  | *       | *   | refused
-//	own     | ahead   | power-off | yes | On    | *       | *   | refused
-//	own     | ahead   | power-off | yes | *     | *       | *   | pending
-//	own     | ahead   | reboot    | yes | none  | *       | no  | refused
-//	own     | ahead   | reboot    | yes | On    | network | no  | refused
-//	own     | ahead   | reboot    | yes | *     | *       | *   | pending
+//	given   | hub     | action    | pre | claim | boot    | any | taken | outcome
+//	foreign | *       | *         | *   | *     | *       | *   | *     | unknown
+//	own     | unknown | *         | *   | *     | *       | *   | *     | waits
+//	own     | passed  | *         | *   | *     | *       | *   | *     | expired
+//	own     | ahead   | other     | *   | *     | *       | *   | *     | refused
+//	own     | ahead   | *         | no  | *     | *       | *   | *     | refused
+//	own     | ahead   | *         | yes | ends  | *       | *   | *     | refused
+//	own     | ahead   | power-off | yes | On    | *       | *   | *     | refused
+//	own     | ahead   | power-off | yes | *     | *       | *   | *     | pending
+//	own     | ahead   | reboot    | yes | *     | *       | *   | yes   | refused
+//	own     | ahead   | reboot    | yes | none  | *       | no  | no    | refused
+//	own     | ahead   | reboot    | yes | On    | network | no  | no    | refused
+//	own     | ahead   | reboot    | yes | *     | *       | *   | no    | pending
 //
 // A request that was given to an earlier incarnation may have been done by it
 // (P9). Until the hub was heard, the agent's disk may be an old copy, and nobody
 // knows what time it is. any is anyPhase: it lets a reboot stop a server without a
 // claim, and end a first boot. Holds and firmware work are no reason to refuse: the
-// request waits behind them.
-func acceptRule(foreign bool, t hour, action resource.RequestAction, pre bool, claim claimed, network, anyPhase bool) (resource.Outcome, string) {
+// request waits behind them. taken is a rack that was taken over: what was stopped would not be
+// started again.
+func acceptRule(foreign bool, t hour, action resource.RequestAction, pre bool, claim claimed, network, anyPhase, taken bool) (resource.Outcome, string) {
 	reboot, off := action == resource.RequestReboot, action == resource.RequestPowerOff
 	switch {
 	case foreign:
@@ -90,6 +92,8 @@ func acceptRule(foreign bool, t hour, action resource.RequestAction, pre bool, c
 		return resource.OutcomeRefused, wantsOn
 	case off:
 		return resource.OutcomePending, ""
+	case taken:
+		return resource.OutcomeRefused, isTaken
 	case claim == claimAbsent && !anyPhase:
 		return resource.OutcomeRefused, "the server has no claim, so nothing says what it boots; anyPhase stops it all the same"
 	case claim == claimOn && network && !anyPhase:
@@ -103,4 +107,5 @@ const (
 	givenToEarlier = "was given to an earlier disk of this agent"
 	wantsOn        = "its claim wants the server On: change the claim's power"
 	endsWithClaim  = "the claim ends"
+	isTaken        = "the rack was taken over, and holds of the agent before are not known: rackctl rack settle"
 )

@@ -93,10 +93,10 @@ func (rq requests) accept(r resource.Request, local bool) (RequestState, bool) {
 		claim = claimEnds
 	}
 	if r.Action == resource.RequestResume {
-		s.Outcome, s.Reason = resumeRule(foreign(r.Incarnation, rq.s.Incarnation), t, pre, claim, len(rq.d.holds) > 0, rq.resumable(), r.Retry)
+		s.Outcome, s.Reason = resumeRule(foreign(r.Incarnation, rq.s.Incarnation), t, pre, claim, len(rq.d.holds) > 0, rq.s.takenOver(), rq.resumable(), r.Retry)
 		return s, rq.taken(&s)
 	}
-	s.Outcome, s.Reason = acceptRule(foreign(r.Incarnation, rq.s.Incarnation), t, r.Action, pre, claim, network, r.AnyPhase)
+	s.Outcome, s.Reason = acceptRule(foreign(r.Incarnation, rq.s.Incarnation), t, r.Action, pre, claim, network, r.AnyPhase, rq.s.takenOver())
 	return s, rq.taken(&s)
 }
 

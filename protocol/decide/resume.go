@@ -26,26 +26,27 @@ func (r *Record) bootsDisk(in *message.ServerIntent, echo *resource.Provisioned)
 
 // resumeRule is the table of resumes. The first row that fits decides.
 //
-//	given   | hub     | pre | claim | held | can     | retry | outcome
-//	foreign | *       | *   | *     | *    | *       | *     | unknown
-//	own     | unknown | *   | *     | *    | *       | *     | waits
-//	own     | passed  | *   | *     | *    | *       | *     | expired
-//	own     | ahead   | no  | *     | *    | *       | *     | refused
-//	own     | ahead   | yes | none  | *    | *       | *     | refused
-//	own     | ahead   | yes | Off   | *    | *       | *     | refused
-//	own     | ahead   | yes | ends  | *    | *       | *     | refused
-//	own     | ahead   | yes | On    | yes  | *       | *     | refused
-//	own     | ahead   | yes | On    | no   | nothing | *     | refused
-//	own     | ahead   | yes | On    | no   | unsaid  | *     | refused
-//	own     | ahead   | yes | On    | no   | boot    | no    | refused
-//	own     | ahead   | yes | On    | no   | spent   | no    | refused
-//	own     | ahead   | yes | On    | no   | *       | *     | pending
+//	given   | hub     | pre | claim | held | taken | can     | retry | outcome
+//	foreign | *       | *   | *     | *    | *     | *       | *     | unknown
+//	own     | unknown | *   | *     | *    | *     | *       | *     | waits
+//	own     | passed  | *   | *     | *    | *     | *       | *     | expired
+//	own     | ahead   | no  | *     | *    | *     | *       | *     | refused
+//	own     | ahead   | yes | none  | *    | *     | *       | *     | refused
+//	own     | ahead   | yes | Off   | *    | *     | *       | *     | refused
+//	own     | ahead   | yes | ends  | *    | *     | *       | *     | refused
+//	own     | ahead   | yes | On    | yes  | *     | *       | *     | refused
+//	own     | ahead   | yes | On    | no   | yes   | *       | *     | refused
+//	own     | ahead   | yes | On    | no   | no    | nothing | *     | refused
+//	own     | ahead   | yes | On    | no   | no    | unsaid  | *     | refused
+//	own     | ahead   | yes | On    | no   | no    | boot    | no    | refused
+//	own     | ahead   | yes | On    | no   | no    | spent   | no    | refused
+//	own     | ahead   | yes | On    | no   | no    | *       | *     | pending
 //
 // Unlike a reboot it does not wait behind holds: who resumes looks at the server now. A
 // server of which nothing unexpected is known may run, and is not reset: a reboot asks
 // its system to stop first. A grant that is used up is renewed by an operator's retry
 // only, because it begins the installation anew (P4).
-func resumeRule(foreign bool, t hour, pre bool, claim claimed, held bool, can resumable, retry bool) (resource.Outcome, string) {
+func resumeRule(foreign bool, t hour, pre bool, claim claimed, held, taken bool, can resumable, retry bool) (resource.Outcome, string) {
 	switch {
 	case foreign:
 		return resource.OutcomeUnknown, givenToEarlier
@@ -63,6 +64,8 @@ func resumeRule(foreign bool, t hour, pre bool, claim claimed, held bool, can re
 		return resource.OutcomeRefused, endsWithClaim
 	case held:
 		return resource.OutcomeRefused, isHeld
+	case taken:
+		return resource.OutcomeRefused, isTaken
 	case can == resumeNothing:
 		return resource.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it"
 	case can == resumeUnsaid:

@@ -40,10 +40,10 @@ func TestProgressTable(t *testing.T) {
 func TestResumeTable(t *testing.T) {
 	doctable.Of(t, "resume.go", "resumeRule").Hold(t, [][]string{
 		{"own", "foreign"},
-		doctable.Words(hourUnknown, hourAhead, hourPassed), doctable.YesNo(), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(),
+		doctable.Words(hourUnknown, hourAhead, hourPassed), doctable.YesNo(), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(), doctable.YesNo(),
 		doctable.Words(resumables...), doctable.YesNo(),
 	}, func(in []string) []string {
-		o, why := resumeRule(in[0] == "foreign", hour(in[1]), in[2] == "yes", claimed(in[3]), in[4] == "yes", resumable(in[5]), in[6] == "yes")
+		o, why := resumeRule(in[0] == "foreign", hour(in[1]), in[2] == "yes", claimed(in[3]), in[4] == "yes", in[5] == "yes", resumable(in[6]), in[7] == "yes")
 		if (o == resource.OutcomePending || o == outcomeWaits) != (why == "") {
 			t.Errorf("%v: %s %q", in, o, why)
 		}

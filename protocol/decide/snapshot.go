@@ -13,7 +13,7 @@ type Snapshot struct {
 	Server string
 	// Synced is false until the agent has applied a document of its hub (P4).
 	Synced bool
-	// Ended says that the hub has ended the agent's term: nothing is ordered any more, not
+	// Ended says that the hub has ended the agent's term, or that it stands by: nothing is ordered, not
 	// even a stop. Whether another agent owns the server by now cannot be known here.
 	Ended bool
 	// Aside says that another agent has the same disk, and nobody has said yet which goes on: nothing is
@@ -36,6 +36,8 @@ type Snapshot struct {
 	// Asked are resumes that were asked for at the agent.
 	Asked    []resource.Request
 	Settings Settings
+	// TakenOver are agents that served the rack before, and whose own holds are not known.
+	TakenOver []string
 	// Bulk bounds ForceOff.
 	Bulk Bulk
 	// Approved are the approvals of boots that name the server, are in their time and were
@@ -93,6 +95,9 @@ type Snapshot struct {
 	// NewID, NewToken and NewMedium are fresh random strings for an attempt.
 	NewID, NewToken, NewMedium string
 }
+
+// takenOver says whether the server may be held by what nobody here knows.
+func (s *Snapshot) takenOver() bool { return len(s.TakenOver) > 0 }
 
 // Hold is a hold that the agent has enforced.
 type Hold struct {

@@ -34,6 +34,7 @@ type world struct {
 	aside    *aside // the claim, while a maintenance has the server
 	forged   forged // what is wrong with the grant that travels
 	firmware *resource.FirmwareWork
+	taken    []string      // over from agents whose holds are not known
 	started  time.Duration // when this run of the agent began
 	runs     int           // of the agent, before this
 	// resetShown is the LastResetTime that its driver has seen last.
@@ -285,7 +286,7 @@ func (w *world) snapshot() Snapshot {
 	w.ids++
 	s := Snapshot{
 		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests), Asked: slices.Clone(w.asked),
-		Settings: w.settings(), Artefacts: Artefacts{Local: w.local}, Chain: w.chain(), Record: w.stored(), Watch: w.watch,
+		Settings: w.settings(), TakenOver: w.taken, Artefacts: Artefacts{Local: w.local}, Chain: w.chain(), Record: w.stored(), Watch: w.watch,
 		Firmware: w.firmware, CanGuard: true, Uptime: w.now - w.started,
 		Incarnation: w.incarnation, Run: fmt.Sprintf("run-%d", w.runs), NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids), NewMedium: fmt.Sprintf("medium-%d", w.ids),
 	}
@@ -320,6 +321,9 @@ func (w *world) step(fill func(*Snapshot)) Plan {
 
 func (w *world) act(a Action) Result {
 	r := Result{Action: a.Kind, Attempt: a.Attempt}
+	if len(w.taken) > 0 && (a.Kind == ActOn || a.Kind == ActRestart) {
+		w.t.Fatalf("%s while holds of %v are not known", a.Kind, w.taken)
+	}
 	w.call(func() {
 		var hub time.Time
 		if w.heard {

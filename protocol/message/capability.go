@@ -65,6 +65,9 @@ const (
 	CapBootFiles Capability = "boot.files"
 	// CapBootKeep: keeps the files of images that servers may return to.
 	CapBootKeep Capability = "boot.keep"
+	// CapStandby: stands by for another agent, and switches nothing on while that one's own
+	// holds are not known.
+	CapStandby Capability = "rack.standby"
 )
 
 // Capabilities are those of this release.
@@ -73,7 +76,7 @@ func Capabilities() []Capability {
 		CapBootHdd, CapBootUefiHTTP, CapRequestReboot, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase,
 		CapSegmentIPv6, CapSealed, CapApproval, CapBootChain, CapRotate, CapBootIgnition, CapBootNetwork, CapOSReboot,
 		CapPurposes, CapBootAdopted, CapBootVirtualMedia, CapRequestResume, CapDiscovery, CapBootURI, CapBootEnv,
-		CapBootFallback, CapBootFiles, CapBootKeep,
+		CapBootFallback, CapBootFiles, CapBootKeep, CapStandby,
 	}
 }
 

@@ -15,7 +15,10 @@ type HoldDoc struct {
 	Term     uint64        `json:"term"`
 	IssuedAt time.Time     `json:"issuedAt"`
 	// Fence is that of the hub that signed.
-	Fence    Fence                 `json:"fence"`
+	Fence Fence `json:"fence"`
+	// Standby says that the agent stands by: it keeps the holds, and orders nothing. Then Holds
+	// are all that there are at the hub: one that is missing in a newer document is over.
+	Standby  bool                  `json:"standby,omitempty"`
 	Holds    []resource.ActiveHold `json:"holds,omitempty"`
 	Releases []resource.Release    `json:"releases,omitempty"`
 	Requests []resource.Request    `json:"requests,omitempty"`
@@ -46,6 +49,14 @@ type RackIntent struct {
 	Segments     []resource.SegmentIntent `json:"segments,omitempty"`
 	// AgentKeys are the Ed25519 keys of all agents that served the rack.
 	AgentKeys [][]byte `json:"agentKeys,omitempty"`
+	// Standby says that the agent stands by: it fetches boot files, and orders and serves
+	// nothing. An agent acts once neither document says so.
+	Standby bool `json:"standby,omitempty"`
+	// Twin is the other agent of the rack, where there is one.
+	Twin *TwinIntent `json:"twin,omitempty"`
+	// TakenOver are agents that served the rack before, while the holds that were placed at
+	// them are not known: nothing is switched on. For agents with [CapStandby].
+	TakenOver []string `json:"takenOver,omitempty"`
 	// SafeStop is nil where machines are refused that ask for a boot without an order.
 	SafeStop *SafeStopIntent `json:"safeStop,omitempty"`
 	// Keep are the files that are kept for a return; nil is none. For agents with

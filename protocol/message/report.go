@@ -33,6 +33,8 @@ type Report struct {
 	Fence Fence  `json:"fence,omitzero"`  // the highest that the agent has followed
 	// Found are the BMCs that the agent found on its segments; in shard 0 only.
 	Found []resource.FoundBMC `json:"found,omitempty"`
+	// Beats are how the agent hears the other one of its rack.
+	Beats []HeardBeat `json:"beats,omitempty"`
 	// Conditions concern the agent as a whole.
 	Conditions []resource.ConditionState `json:"conditions,omitempty"`
 }

@@ -26,8 +26,18 @@ type AgentSpec struct {
 	SealKey []byte `json:"sealKey,omitempty"`
 }
 
+// AgentRole is what an agent is to its rack.
+type AgentRole string
+
+// The roles. One whose term is over, or of which nothing is on record, has none.
+const (
+	RoleActive  AgentRole = "active"
+	RoleStandby AgentRole = "standby"
+)
+
 // AgentStatus is filled from the mirror of reports when it is printed.
 type AgentStatus struct {
+	Role        AgentRole  `json:"role,omitempty"`
 	LastReport  *time.Time `json:"lastReport,omitempty"`
 	Incarnation string     `json:"incarnation,omitempty"`
 	Version     string     `json:"version,omitempty"`

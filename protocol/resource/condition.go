@@ -87,6 +87,8 @@ const (
 	CondRegistryUnavailable ConditionCode = "RegistryUnavailable"
 	CondReprovisionRequired ConditionCode = "ReprovisionRequired"
 	CondNoAgent             ConditionCode = "NoAgent"
+	CondNoStandby           ConditionCode = "NoStandby"
+	CondTakenOver           ConditionCode = "TakenOver"
 	CondHubUnverified       ConditionCode = "HubUnverified"
 	CondHubBehind           ConditionCode = "HubBehind"
 	CondTwoHubs             ConditionCode = "TwoHubs"
@@ -221,7 +223,7 @@ var conditions = []Condition{
 	{CondMessagesRefused, "Messages fail verification", SeverityError, nil, 0, "Messages arrive that were forged, changed, cut short or moved to another topic, and are not heeded. Look for who writes to the broker: see the message."},
 	{CondNotAcknowledged, "Documents not acknowledged", SeverityWarning, []ConditionCode{CondDark}, time.Minute, "The agent's reports arrive and its acknowledgements do not. Look at the agent's conditions, and whether the broker holds messages back."},
 	{CondAgentTooOld, "Agent too old", SeverityWarning, nil, 0, "The agent cannot do what is asked for, so it was not asked. Upgrade the agent; see the message."},
-	{CondAwaitingHub, "Waits for the hub's word", SeverityWarning, nil, 30 * time.Second, "A first boot or a one-shot is not begun before the hub has been heard since the agent started: the agent's disk may be an old copy. Holds and boots from disk do not wait."},
+	{CondAwaitingHub, "Waits for the hub's word", SeverityWarning, nil, 30 * time.Second, "A first boot or a one-shot is not begun before the hub has been heard since the agent started: the agent's disk may be an old copy. Holds and boots from disk do not wait. An agent that has just started where a standby could have taken over does only what holds want until then."},
 	{CondIdentityChanged, "Board or interfaces changed", SeverityError, nil, 0, "The BMC shows another serial number, UUID or set of MAC addresses than before: a board was changed, or the BMC is another server's. Nothing is powered on. If it is right, rackctl server accept SERVER."},
 	{CondBMCPending, "BMC found and not accepted", SeverityInfo, nil, 0, "No credentials are tried before somebody accepts it: compare the fingerprint at the BMC, then rackctl bmc accept BMC --credentials secret:NAME."},
 	{CondBMCInventory, "Servers and the BMC's inventory do not agree", SeverityWarning, []ConditionCode{CondBMCPending, CondDark}, 30 * time.Second, "What is behind the BMC could not be read, or no Server could be made from it, or a Server says something else; see the message. Reading is tried again by itself; a Server that exists is never changed."},
@@ -258,6 +260,8 @@ var conditions = []Condition{
 	{CondDiscoveryFailed, "Discovery given up", SeverityError, nil, 0, "It was tried as often as spec.discovery.maxAttempts of the rack allows; see the reason. Look at the server's console, correct what is wrong, then rackctl server discover SERVER."},
 	{CondDiscoveryAmbiguous, "Unknown machine during several discoveries", SeverityWarning, nil, 0, "A machine that no Server names asked for a boot while several servers of its segment are being discovered, and was refused. Give the Servers their MAC addresses or UUIDs, or discover one after the other."},
 	{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
+	{CondNoStandby, "Rack's standby agent is missing or silent", SeverityWarning, nil, 30 * time.Second, "The rack is to have an agent that stands by. If it has none: rackctl rack join-token RACK --standby prints the command that joins one. If it is silent, check its host and its connection to the hub."},
+	{CondTakenOver, "Holds of the agent before are not known", SeverityWarning, nil, 0, "The rack was taken over by its standby. Holds that were placed at the first host are on its disk only, so nothing is switched on. Run rackboot-agent local-holds on that host, then rackctl rack settle RACK --from FILE; where the disk is lost, see to it that no such hold matters, then rackctl rack settle RACK --loss-accepted --reason …"},
 	{CondRevoked, "Agent revoked", SeverityError, nil, 0, "Its certificate and key are refused, it answers no boot and orders no power. Find out what became of its host; rackctl rack replace-agent RACK --reason … lets another agent join. What it held stays as it is, and nobody forces it off until then."},
 	{CondSuperseded, "Term of the agent is over", SeverityError, nil, 0, "An operator gave the rack to another agent. Stop this one. To use its host again, remove identity/agent.json in its data folder and join it anew."},
 	{CondCertificateExpiring, "Certificate about to end", SeverityWarning, nil, 0, "The agent renews it by itself from two thirds of its life on, and could not. It needs the hub's API; see the message. After its end the agent cannot connect to the broker, and may renew with its key for a year."},

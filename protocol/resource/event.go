@@ -59,6 +59,8 @@ const (
 	// At the hub.
 	EventRevoked     EventCode = "AgentRevoked"
 	EventSuperseded  EventCode = "AgentSuperseded"
+	EventFailover    EventCode = "Failover"
+	EventSettled     EventCode = "FailoverSettled"
 	EventCertified   EventCode = "CertificateRenewed"
 	EventAgentCopied EventCode = "AgentCopied"
 	EventAgentKept   EventCode = "AgentKept"
@@ -99,7 +101,7 @@ func EventCodes() []EventCode {
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldReturned, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
-		EventRevoked, EventSuperseded, EventCertified, EventAgentCopied, EventAgentKept,
+		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,

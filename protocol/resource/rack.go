@@ -6,7 +6,7 @@ import (
 	"rackboot/protocol"
 )
 
-// Rack is a place with its segments and servers, served by one agent.
+// Rack is a place with its segments and servers, served by one agent; another may stand by.
 type Rack struct {
 	Header
 	Spec   RackSpec   `json:"spec"`
@@ -28,6 +28,9 @@ type RackSpec struct {
 	// SafeStop is what becomes of servers that come on without an order; nil is the
 	// defaults of its fields.
 	SafeStop *SafeStopSpec `json:"safeStop,omitempty"`
+	// Standby says that the rack is to have an agent that stands by; where it has none, or a
+	// silent one, its agent has [CondNoStandby].
+	Standby bool `json:"standby,omitempty"`
 }
 
 // NetworkFirst is what firmware is answered that asks for a boot without an order, as
@@ -65,9 +68,25 @@ type RackStatus struct {
 	// AgentKeys are the public keys of all agents that served the rack, so that the
 	// present one believes what an earlier one signed.
 	AgentKeys [][]byte `json:"agentKeys,omitempty"`
+	// Standby is the agent that stands by on a second host. Its term is above Term.
+	Standby string `json:"standby,omitempty"`
+	// TakenOver are failovers until the holds are known, or given up, that were
+	// placed at the agent before. Nothing is switched on meanwhile.
+	TakenOver []TakenOver `json:"takenOver,omitempty"`
 	// Approvals is what the agent wants approvals for, filled when it is printed. An
 	// agent without keys does what the everyday key signs.
 	Approvals *ApprovalStance `json:"approvals,omitempty"`
+}
+
+// TakenOver is a failover whose first agent's own holds are not known.
+type TakenOver struct {
+	Agent  string    `json:"agent"` // the one before
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason"`
+	// Adopted are the holds that were taken over from that agent, until the rack's agent has them too; nil while
+	// they are not known.
+	Adopted []string `json:"adopted,omitempty"`
 }
 
 // Default fills the stop times.

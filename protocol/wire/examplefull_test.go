@@ -74,7 +74,7 @@ func announce() *message.Announce {
 
 func holdDoc() *message.HoldDoc {
 	return &message.HoldDoc{
-		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(),
+		Head: protocol.Head{Epoch: 1, Version: 9}, Agent: "rack-1", Term: 3, IssuedAt: at(0), Fence: fence(), Standby: true,
 		Holds: []resource.ActiveHold{{ID: "01j1", HoldSpec: resource.HoldSpec{Server: "server-01", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "fence", Mode: resource.StopSoft, SoftTimeout: protocol.Duration(time.Minute), Ref: "ns/db-0"}}}, {
 			ID:            "01j7",
 			HoldSpec:      resource.HoldSpec{Server: "server-05", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "node/5", Mode: resource.StopHard, Reason: "split brain", TTL: protocol.Duration(time.Hour), OnExpiry: resource.ExpiryRelease, ForceDuringFirmware: true}},
@@ -110,6 +110,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	doc := bareShard(servers)
 	doc.Head.Version, doc.Fence, doc.Shard, doc.Shards = 44, fence(), shard, 2
 	doc.Rack.AgentKeys = [][]byte{agentKey()}
+	doc.Rack.Standby, doc.Rack.TakenOver, doc.Rack.Twin = true, []string{"rack-0"}, &message.TwinIntent{Agent: "rack-2", Key: agentKey()}
 	doc.Rack.Keep = &message.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
 	doc.Rack.SafeStop = &message.SafeStopIntent{NetworkFirst: resource.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
 	seg := &doc.Rack.Segments[0]
@@ -220,6 +221,7 @@ func report() *message.Report {
 	r := bareReport()
 	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence(), heads(), 1, 2
 	r.Found = []resource.FoundBMC{foundBMC()}
+	r.Beats = []message.HeardBeat{{Segment: "boot", For: time.Hour, Ago: time.Second}}
 	s := &r.Servers[0]
 	s.Observation.Override = protocol.Override{Target: protocol.TargetUefiHTTP, Enabled: protocol.OverrideOnce, Mode: "UEFI"}
 	s.Observation.BootProgress, s.Observation.LastResetTime = "OSRunning", "2026-11-20T09:58:00Z"
@@ -342,4 +344,14 @@ func syncEnded() *message.Sync {
 	s := syncRefused()
 	s.Refused, s.Ended = resource.CondSuperseded, sealedFact(FactEndOfTerm)
 	return s
+}
+
+func localHolds() *message.LocalHolds {
+	return &message.LocalHolds{Agent: "rack-1", Rack: "rack", Term: 1, At: at(3), Holds: []resource.ActiveHold{{
+		ID: "01j9", HoldSpec: resource.HoldSpec{Server: "server-06", Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands", Mode: resource.StopHard}},
+	}}}
+}
+
+func beat() *message.Beat {
+	return &message.Beat{Rack: "rack", Agent: "rack-1", Segment: "boot", Run: "1d1e", Seq: 71, Echo: "2d2e", EchoSeq: 44}
 }

@@ -99,6 +99,8 @@ func TestKindOf(t *testing.T) {
 		FactEndOfTerm:                             "EndOfTerm",
 		FactKey:                                   "KeyStatement",
 		FactRenewal:                               "Renewal",
+		FactBeat:                                  "Beat",
+		FactLocalHolds:                            "LocalHolds",
 		"":                                        "",
 	} {
 		if k, ok := KindOf(topic); k.Name != want || ok != (want != "") {

@@ -45,6 +45,8 @@ func Kinds() []Kind {
 		kind[message.EndOfTerm](FactEndOfTerm, "", ""),
 		kind[message.KeyStatement](FactKey, "", ""),
 		kind[message.Renewal](FactRenewal, "", ""),
+		kind[message.Beat](FactBeat, "", ""),
+		kind[message.LocalHolds](FactLocalHolds, "", ""),
 	}
 }
 

@@ -57,6 +57,8 @@ func messages() []sample {
 		drawn[message.EndOfTerm]("EndOfTerm", FactEndOfTerm),
 		drawn[message.KeyStatement]("KeyStatement", FactKey),
 		drawn[message.Renewal]("Renewal", FactRenewal),
+		drawn[message.Beat]("Beat", FactBeat),
+		drawn[message.LocalHolds]("LocalHolds", FactLocalHolds),
 	}
 }
 

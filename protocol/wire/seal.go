@@ -29,6 +29,8 @@ const (
 	FactEndOfTerm   = "rb/v1/fact/end-of-term" // message.EndOfTerm, signed by the hub
 	FactKey         = "rb/v1/fact/key"         // message.KeyStatement, signed by the hub's key before it
 	FactRenewal     = "rb/v1/fact/renewal"     // message.Renewal, signed by the agent
+	FactBeat        = "rb/v1/fact/beat"        // message.Beat, signed by the agent
+	FactLocalHolds  = "rb/v1/fact/local-holds" // message.LocalHolds, signed by the agent
 )
 
 // Seal encodes and signs msg for the topic. The same input gives the same

@@ -77,6 +77,8 @@ func facts() []vector {
 		{"end-of-term", keyHub, FactEndOfTerm, endOfTerm(), "the agent's term is over; sync-ended.hex carries these bytes"},
 		{"key-statement", keyHub, FactKey, keyStatement(), "another key takes over; travels by HTTPS"},
 		{"renewal", keyAgent, FactRenewal, renewal(), "asks for a certificate, by HTTPS"},
+		{"beat", keyAgent, FactBeat, beat(), "an agent lives, to the other one of its rack; by UDP"},
+		{"local-holds", keyAgent, FactLocalHolds, localHolds(), "what was placed at an agent whose rack was taken over; a person carries it"},
 	}
 }
 

@@ -14,19 +14,20 @@ import (
 // CannedFleet is a hub/api.Fleet that knows what the test told it and nothing
 // else. It is safe for concurrent use.
 type CannedFleet struct {
-	mu      sync.Mutex
-	servers map[string]resource.ServerStatus
-	holds   map[string]resource.HoldStatus // by key
-	claims  map[string]resource.ClaimStatus
-	bmcs    map[string]resource.BMCStatus
-	probes  map[string][]protocol.Probe    // by BMC
-	failure error                          // of Probe
-	traces  map[string][]resource.Trace    // by server
-	reads   map[string]resource.ServerRead // by server
-	events  []protoapi.EventRecord
-	token   string
-	isos    map[string]map[string]bool // digests by agent
-	Broken  bool                       // Decorate panics
+	mu        sync.Mutex
+	servers   map[string]resource.ServerStatus
+	holds     map[string]resource.HoldStatus // by key
+	claims    map[string]resource.ClaimStatus
+	bmcs      map[string]resource.BMCStatus
+	probes    map[string][]protocol.Probe    // by BMC
+	failure   error                          // of Probe
+	traces    map[string][]resource.Trace    // by server
+	reads     map[string]resource.ServerRead // by server
+	events    []protoapi.EventRecord
+	unsettled bool
+	token     string
+	isos      map[string]map[string]bool // digests by agent
+	Broken    bool                       // Decorate panics
 	// Store is what is accepted in; New sets it.
 	Store *store.Store
 }
@@ -129,11 +130,14 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 }
 
 // NewJoinToken implements Fleet.
-func (f *CannedFleet) NewJoinToken(_ context.Context, rack string) (protoapi.JoinToken, error) {
+func (f *CannedFleet) NewJoinToken(_ context.Context, rack string, standby bool) (protoapi.JoinToken, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.token = "one-time-" + rack
-	return protoapi.JoinToken{Token: f.token, Rack: rack, Expires: Now().Add(time.Hour)}, nil
+	if standby {
+		f.token += "-standby"
+	}
+	return protoapi.JoinToken{Token: f.token, Rack: rack, Expires: Now().Add(time.Hour), Standby: standby}, nil
 }
 
 // Join implements Fleet: the token works once.
@@ -164,9 +168,46 @@ func (f *CannedFleet) Revoke(_ context.Context, agent string, _ protoapi.EndRequ
 }
 
 // ReplaceAgent implements Fleet.
-func (f *CannedFleet) ReplaceAgent(ctx context.Context, rack string, _ protoapi.EndRequest, _ string) (protoapi.EndAnswer, error) {
-	t, err := f.NewJoinToken(ctx, rack)
-	return protoapi.EndAnswer{Agent: "a1", Rack: rack, Code: resource.CondSuperseded, Token: &t}, err
+func (f *CannedFleet) ReplaceAgent(ctx context.Context, rack string, r protoapi.EndRequest, _ string) (protoapi.EndAnswer, error) {
+	t, err := f.NewJoinToken(ctx, rack, r.Standby)
+	out := protoapi.EndAnswer{Agent: "a1", Rack: rack, Code: resource.CondSuperseded, Token: &t}
+	if r.Standby {
+		out.Agent = "a2"
+	}
+	return out, err
+}
+
+// Failover implements Fleet: agent a2 stands by for rack r1, whose first agent is heard.
+func (f *CannedFleet) Failover(_ context.Context, rack string, r protoapi.FailoverRequest, _ string) (protoapi.FailoverAnswer, error) {
+	if err := r.Validate(); err != nil {
+		return protoapi.FailoverAnswer{}, err
+	}
+	if !r.FirstHostOff {
+		return protoapi.FailoverAnswer{}, protocol.Errorf(protocol.CodeConflict, "fail over", "agent a1 serves rack %s, and was heard within 45s", rack).
+			WithHint("rackctl rack failover %s --first-host-off --reason REASON", rack)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unsettled = true
+	return protoapi.FailoverAnswer{Rack: rack, Agent: "a2", Before: "a1"}, nil
+}
+
+// Settle implements Fleet: there is what Failover left; the holds of a1 are one.
+func (f *CannedFleet) Settle(_ context.Context, rack string, r protoapi.SettleRequest, _ string) (protoapi.SettleAnswer, error) {
+	if err := r.Validate(); err != nil {
+		return protoapi.SettleAnswer{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.unsettled {
+		return protoapi.SettleAnswer{}, protocol.Errorf(protocol.CodeConflict, "settle a failover", "no failover of rack %s is open", rack)
+	}
+	f.unsettled = false
+	out := protoapi.SettleAnswer{Rack: rack, Agents: []string{"a1"}}
+	if !r.LossAccepted {
+		out.Adopted = []string{"01hold"}
+	}
+	return out, nil
 }
 
 // KeepAgent implements Fleet: agent a1 has run "0a6e" beside another.

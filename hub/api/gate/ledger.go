@@ -188,10 +188,15 @@ func reasonOf(r *http.Request) string {
 	var b struct {
 		Reason     string `json:"reason"`
 		BreakGlass string `json:"breakGlass"`
+		// FirstHostOff is what a failover rests on.
+		FirstHostOff bool `json:"firstHostOff"`
 	}
 	_ = json.Unmarshal(rawBody(r), &b) // one that cannot be read is refused by its handler
 	if b.BreakGlass != "" {
 		return short(b.BreakGlass, protoapi.MaxReason)
+	}
+	if b.FirstHostOff {
+		b.Reason = "states that the first host is off: " + b.Reason
 	}
 	return short(b.Reason, protoapi.MaxReason)
 }

@@ -21,6 +21,7 @@ func rackColumns(o *resource.Rack, now time.Time) []cell {
 		col("NAME", o.Metadata.Name),
 		col("AGENT", o.Status.Agent),
 		col("TERM", term),
+		col("STANDBY", o.Status.Standby),
 		col("SOFT-TIMEOUT", o.Spec.SoftTimeout.String()),
 		col("SETTLE", o.Spec.SettleWindow.String()),
 		col("POLL", o.Spec.PollInterval.String()),
@@ -32,6 +33,7 @@ func agentColumns(o *resource.Agent, now time.Time) []cell {
 	return []cell{
 		col("NAME", o.Metadata.Name),
 		col("RACK", o.Spec.RackRef.Name),
+		col("ROLE", string(o.Status.Role)),
 		col("TERM", strconv.FormatUint(o.Spec.Term, 10)),
 		col("VERSION", o.Status.Version),
 		col("REPORT-AGE", printer.Age(o.Status.LastReport, now)),

@@ -18,20 +18,22 @@ func rackCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		Use: "rack", Short: "Let agents join racks, and end their terms", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(joinTokenCmd(hubs, pr), revokeCmd(hubs, pr), replaceAgentCmd(hubs, pr), keepAgentCmd(hubs, pr))
+	cmd.AddCommand(joinTokenCmd(hubs, pr), revokeCmd(hubs, pr), replaceAgentCmd(hubs, pr), keepAgentCmd(hubs, pr), failoverCmd(hubs, pr), settleCmd(hubs, pr))
 	return cmd
 }
 
 func joinTokenCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	config := ""
+	var q api.TokenRequest
 	cmd := &cobra.Command{
 		Use: "join-token RACK", Short: "Make a one-time token and print the command that joins an agent", Args: cobra.ExactArgs(1),
 		Long: "Make a one-time token and print the command that joins an agent. A rack\n" +
-			"has one agent: while it has one, no other can join. The token names the hub's\n" +
+			"has one agent: while it has one, no other can join but, with --standby, one on a second host that\n" +
+			"serves nothing until it takes over: rackctl rack failover. The token names the hub's\n" +
 			"certificate too, so that the agent sends nothing to anybody else.\n\n" +
 			"Run the command as root, with sudo before it, or as the agent's user: as root it becomes the user\n" +
 			"whom the agent's folder belongs to.",
-		Example: "  rackctl rack join-token r1\n  sh -c \"$(rackctl rack join-token r1 --config try/agent/agent.yaml)\"",
+		Example: "  rackctl rack join-token r1\n  rackctl rack join-token r1 --standby\n  sh -c \"$(rackctl rack join-token r1 --config try/agent/agent.yaml)\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hub, err := hubs.Chosen()
 			if err != nil {
@@ -41,7 +43,7 @@ func joinTokenCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := c.Agents.NewToken(cmd.Context(), args[0])
+			t, err := c.Agents.NewToken(cmd.Context(), args[0], q)
 			if err != nil {
 				return err
 			}
@@ -49,6 +51,7 @@ func joinTokenCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&config, "config", "", "the agent's file on its host, if not /etc/rackboot/agent.yaml")
+	cmd.Flags().BoolVar(&q.Standby, "standby", false, "for an agent on a second host that stands by")
 	return cmd
 }
 
@@ -103,7 +106,7 @@ func replaceAgentCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			"heard, and answers no boot and orders no power from then on. The next one serves nothing and powers\n" +
 			"nothing until the hub has told it what is held.\n" +
 			"Make sure that the one before is off, or can hear the hub; see docs/guide/agents.md for what it does else.",
-		Example: "  rackctl rack replace-agent r1 --reason 'disk failed'",
+		Example: "  rackctl rack replace-agent r1 --reason 'disk failed'\n  rackctl rack replace-agent r1 --standby --reason 'a newer host'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hub, err := hubs.Chosen()
 			if err != nil {
@@ -125,6 +128,7 @@ func replaceAgentCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, for the record (required)")
+	cmd.Flags().BoolVar(&r.Standby, "standby", false, "the agent that stands by, and not the one that serves the rack")
 	return cmd
 }
 

@@ -21,7 +21,7 @@ func Main(args []string, version string, stdout, stderr io.Writer) int {
 func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 	c := serve.Root("rackboot-agent", "Serves one rack: its BMCs, its boots and its holds", version)
 	config := c.PersistentFlags().String("config", "/etc/rackboot/agent.yaml", "the agent's file")
-	c.AddCommand(run(config, version, stderr), join(config, stdout), check(config, stdout), acceptLoss(config, stdout))
+	c.AddCommand(run(config, version, stderr), join(config, stdout), check(config, stdout), acceptLoss(config, stdout), localHolds(config, stdout))
 	c.AddCommand(localCommands(config, stdout)...)
 	return c
 }

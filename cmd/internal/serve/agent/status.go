@@ -42,6 +42,9 @@ func statusTable(w io.Writer, s local.Status, now time.Time) {
 		row(w, "Run:", s.Run)
 	}
 	row(w, "Synced:", yes(s.Synced))
+	if s.Standby {
+		row(w, "Standby:", "yes, another agent serves the rack until a failover")
+	}
 	if s.Replaced {
 		row(w, "Replaced:", "yes, another agent serves the rack")
 	}
