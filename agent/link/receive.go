@@ -90,7 +90,7 @@ func (r *Room) Acknowledge(m message.Applied) {
 		return
 	}
 	_, m.Nonce = r.session.names()
-	m.Fence = fence
+	m.Fence, m.StoreHead = fence, r.storeHead()
 	r.publish(message.LeafApplied, m)
 }
 

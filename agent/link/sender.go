@@ -15,8 +15,10 @@ func (r *Room) Report(all []message.Report) error {
 		return err
 	}
 	session, nonce := r.session.names()
+	head := r.storeHead()
 	for _, m := range all {
 		m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
+		m.StoreHead = head
 		r.publish(message.LeafReport, m)
 	}
 	return nil

@@ -14,6 +14,7 @@
 //	meta/probe                 when somebody last asked whether this can be written
 //	meta/head                  what all of this comes to; see Head
 //	meta/began                 that before the start since which no hub has answered
+//	meta/began-head            the head then
 //	doc/hold, doc/rack/<n>     head and digest of the document in force
 //	rack                       the rack's settings, and the segments in force
 //	segments                   the segments last in force with the hub in contact; since

@@ -20,6 +20,8 @@ type contact struct {
 	speakers speakers
 	limits   limits
 	guarding guarding
+	head     message.StoreHead // the furthest that the agent has said of its store
+	reverted reverted
 
 	tail     map[string]uint64 // the first event to come, by incarnation
 	askedAt  time.Time         // the last message that asked for a Hello

@@ -22,6 +22,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	var with slot
 	var guard guardWord
 	var who speaker
+	var known message.StoreHead
 	greeted, former := false, ""
 	copies := c.cfg.Terms.CopiesOf(name)
 	if c.cfg.Terms.Active(a) && copies.Shared(m.Incarnation) && !copies.Open() {
@@ -34,7 +35,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		if p == proofSure {
 			_, who, former = k.heeds(m.Session, m.Nonce, copies.Open())
 		}
-		greeted = k.progress.stage != stageSilent
+		greeted, known = k.progress.stage != stageSilent, k.headOf(l)
 		guard = guardRule(m.Guard, k.guarding.known(), p == proofSure && with.turn == k.nonces.turn)
 	})
 	c.notes(a, l, m)
@@ -73,10 +74,10 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	}
 	peer, gone := relate(l.Peer, m, greeted), false
 	if peer != peerOther {
-		gone = lost(l, l.Acked, m)
+		gone = lost(l, l.Acked, m) || wordOfHead(known, m.StoreHead) == headBehind
 	}
 	judged := p
-	if gone && p == proofSure && !lost(l, with.acked, m) {
+	if gone && p == proofSure && !lost(l, with.acked, m) && wordOfHead(with.head, m.StoreHead) != headBehind {
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
 	verdict := greet(guard, peer, gone, judged)
@@ -93,13 +94,17 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		c.sessions.ask(name, m.Session, l, "")
 		return nil
 	case verdictRenew:
-		c.cfg.Logger.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
+		c.reverts(ctx, name, known, m)
 		c.sessions.ask(name, m.Session, l, m.Incarnation)
 		return nil
 	case verdictGuard:
 		c.guarded(name, l, m, p)
 		return nil
 	case verdictMeet, verdictAnswer:
+	}
+	if p != proofNone {
+		c.contacts.with(name, func(k *contact) { k.reverted = reverted{} })
+		c.tells(name, m.StoreHead)
 	}
 	learnt, news, err := c.learn(ctx, a, m, verdict, p)
 	if err != nil {
@@ -145,6 +150,7 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 			return false
 		}
 		if next := peerOf(m); !samePeer(l.Peer, next) {
+			next.Head = newest(next.Incarnation, l.Peer.Head)
 			l.Peer, changed = next, true
 		}
 		for leaf, s := range l.Sent {
@@ -158,6 +164,9 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 				delete(l.Acked, leaf)
 				changed = true
 			}
+		}
+		if changed {
+			keepsHead(l, m.StoreHead)
 		}
 		return changed
 	})
@@ -191,16 +200,16 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 		switch {
 		case v == verdictMeet:
 			k.nonces.now = slot{}
-			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
+			k.begin(m.Session, l, c.sender.nonce())
 		case p == proofSure:
 			// it is the present one
 		case p == proofFresh:
-			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
+			k.begin(m.Session, l, c.sender.nonce())
 			if m.Nonce == announced {
 				k.nonces.answered = announced
 			}
 		case k.nonces.now.session != m.Session || k.nonces.now.nonce == "":
-			k.nonces.give(m.Session, l.Acked, c.sender.nonce)
+			k.give(m.Session, l, c.sender.nonce)
 		}
 		answer.Nonce = k.nonces.of(m.Session)
 		k.nextSync = answer.At.Add(syncPause())
@@ -226,9 +235,9 @@ func (c *hearing) guarded(agent string, l *store.Ledger, m message.Hello, p proo
 	answer := c.sender.word(m.Session)
 	c.contacts.with(agent, func(k *contact) {
 		if p == proofSure {
-			answer.Nonce = k.nonces.give(m.Session, l.Acked, c.sender.nonce)
+			answer.Nonce = k.give(m.Session, l, c.sender.nonce)
 		} else {
-			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
+			k.begin(m.Session, l, c.sender.nonce())
 			answer.Nonce = k.nonces.of(m.Session)
 		}
 		k.nextSync = answer.At.Add(syncPause())

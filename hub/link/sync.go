@@ -41,7 +41,7 @@ func (c *sessions) ask(agent, session string, l *store.Ledger, renew string) {
 	m := c.sender.word(session)
 	m.Again, m.Renew = true, renew
 	c.contacts.with(agent, func(k *contact) {
-		m.Nonce = k.nonces.give(session, l.Acked, c.sender.nonce)
+		m.Nonce = k.give(session, l, c.sender.nonce)
 		k.askedAt = m.At
 	})
 	c.sender.say(agent, m)
@@ -186,7 +186,7 @@ func (c *sessions) challenge(agent, former string) {
 	m := c.sender.word(former)
 	m.Again = true
 	c.contacts.with(agent, func(k *contact) {
-		m.Nonce = k.nonces.give(former, l.Acked, c.sender.nonce)
+		m.Nonce = k.give(former, l, c.sender.nonce)
 		k.speakers.takesOver(former, m.At)
 	})
 	c.sender.say(agent, m)
