@@ -84,7 +84,7 @@ func New(cfg Config) (*Agent, error) {
 	denied := account.NewDenials()
 	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	a.link, err = link.New(link.Config{
-		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Host: cfg.Host, Addresses: cfg.Addresses, Place: cfg.Place, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
+		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Lost: guards.onLost(), Host: cfg.Host, Addresses: cfg.Addresses, Place: cfg.Place, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {

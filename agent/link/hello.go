@@ -68,7 +68,7 @@ func (r *Room) hello() {
 		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
 		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: guards,
 		Self: r.aside.self(in.Incarnation), Host: r.cfg.Host, Addresses: r.cfg.Addresses,
-		StoreHead: r.greetingHead(),
+		StoreHead: r.heads.greeting(r.session.hasMet()),
 	})
 }
 

@@ -90,7 +90,7 @@ func (r *Room) Acknowledge(m message.Applied) {
 		return
 	}
 	_, m.Nonce = r.session.names()
-	m.Fence, m.StoreHead = fence, r.storeHead()
+	m.Fence, m.StoreHead = fence, r.heads.now(r.session.hasMet())
 	r.publish(message.LeafApplied, m)
 }
 

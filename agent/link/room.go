@@ -17,8 +17,7 @@ type Room struct {
 	keys  atomic.Pointer[hubKeys]
 	over  atomic.Pointer[message.EndOfTerm] // nil while the term is not ended
 	began uint64                            // number of the last event when this run began
-	// beganHead is the store's then.
-	beganHead message.StoreHead
+	heads storeHeads
 	// dismissed says that the hub has said that another agent serves the rack, or that this
 	// disk is an old copy: also where that could not be recorded.
 	dismissed atomic.Bool
@@ -46,7 +45,7 @@ func New(cfg Config) (*Room, error) {
 	if r.began, err = cfg.Store.Events.Began(); err != nil {
 		return nil, err
 	}
-	if r.beganHead, err = cfg.Store.Events.BeganHead(); err != nil {
+	if r.heads, err = newStoreHeads(cfg.Store, r.on.guards); err != nil {
 		return nil, err
 	}
 	if r.aside, err = newAsides(cfg); err != nil {

@@ -15,7 +15,7 @@ func (r *Room) Report(all []message.Report) error {
 		return err
 	}
 	session, nonce := r.session.names()
-	head := r.storeHead()
+	head := r.heads.now(r.session.hasMet())
 	for _, m := range all {
 		m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
 		m.StoreHead = head

@@ -55,7 +55,7 @@ func (r *Room) sync(m message.Sync) {
 		r.twoHubs(m.Fence, in.Fence)
 	case decide.SyncRenew:
 		r.session.heed(m)
-		r.renew(m.Renew)
+		r.renew(m.Renew, m.Had)
 	case decide.SyncAgain:
 		r.session.heed(m)
 		r.session.want()
@@ -200,11 +200,17 @@ func (r *Room) refused(m message.Sync) {
 	r.cfg.Reports.Raise(code, "the hub refuses this agent")
 }
 
-// renew takes a new incarnation, because the hub has seen that this disk is an older
-// copy of itself. What waited for the hub waits on.
-func (r *Room) renew(was string) {
+// renew takes it that the hub has seen that this disk is an older copy of itself. What it says may have
+// been done differently since, so that nothing is begun by it. Where nobody opens another store, the
+// agent takes a new incarnation, and what waited for the hub waits on.
+func (r *Room) renew(was string, had uint64) {
 	r.clock.forget()
 	r.dismissed.Store(true)
+	if r.cfg.Lost != nil {
+		r.cfg.Logger.Error("the hub was told of more than this store has: it is an older copy", "incarnation", was, "had", had)
+		r.cfg.Lost(was, had)
+		return
+	}
 	if err := r.cfg.Store.Identity.Renew(r.cfg.Clock(), was); err != nil {
 		r.cfg.Logger.Error("cannot take a new incarnation", "err", err)
 		r.cfg.Reports.Raise(resource.CondGuardMode, err.Error())

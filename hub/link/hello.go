@@ -246,3 +246,34 @@ func (c *hearing) guarded(agent string, l *store.Ledger, m message.Hello, p proo
 	c.delivery.sends.again(agent)
 	c.delivery.to(agent, answer.At)
 }
+
+// tells keeps in memory what an agent says of its store. Who calls it knows that the word is of the
+// present session, or that it does no harm if it is older.
+func (c *hearing) tells(agent string, said message.StoreHead) {
+	if said.Store == "" {
+		return
+	}
+	c.contacts.with(agent, func(k *contact) {
+		if k.head.Store != said.Store || said.Sequence > k.head.Sequence {
+			k.head = said
+		}
+	})
+}
+
+// reverts notes that an agent's disk was rolled back. It says so once.
+func (c *hearing) reverts(ctx context.Context, agent string, known message.StoreHead, m message.Hello) {
+	why := fmt.Sprintf("the disk of incarnation %s was rolled back: it lacks what the agent had acknowledged", m.Incarnation)
+	if wordOfHead(known, m.StoreHead) == headBehind {
+		why = fmt.Sprintf("the disk of incarnation %s was rolled back: its store is at change %d, and the hub was told of %d", m.Incarnation, m.StoreHead.Sequence, known.Sequence)
+	}
+	news := false
+	c.contacts.with(agent, func(k *contact) {
+		if news = k.reverted.since.IsZero(); news {
+			k.reverted = reverted{c.cfg.Clock(), why}
+		}
+	})
+	if news {
+		c.cfg.Logger.Error("the agent's disk was rolled back", "agent", agent, "why", why)
+		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventAgentRolledBack, "agent "+agent+": "+why)
+	}
+}

@@ -2,11 +2,8 @@ package link
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"time"
 
-	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -62,33 +59,6 @@ func newest(incarnation string, heads ...message.StoreHead) (out message.StoreHe
 	return out
 }
 
-// headOf is the head that the hub knows of the agent's present store.
-func (k *contact) headOf(l *store.Ledger) message.StoreHead {
-	return newest(l.Peer.Incarnation, l.Peer.Head, k.head)
-}
-
-// give and begin are those of the nonces, with what the hub knows now.
-func (k *contact) give(session string, l *store.Ledger, fresh func() string) string {
-	return k.nonces.give(session, l.Acked, k.headOf(l), fresh)
-}
-
-func (k *contact) begin(session string, l *store.Ledger, nonce string) {
-	k.nonces.begin(session, l.Acked, k.headOf(l), nonce)
-}
-
-// tells keeps in memory what an agent says of its store. Who calls it knows that the word is of the
-// present session, or that it does no harm if it is older.
-func (c *hearing) tells(agent string, said message.StoreHead) {
-	if said.Store == "" {
-		return
-	}
-	c.contacts.with(agent, func(k *contact) {
-		if k.head.Store != said.Store || said.Sequence > k.head.Sequence {
-			k.head = said
-		}
-	})
-}
-
 // keepsHead has a ledger that is written anyway keep a head.
 func keepsHead(l *store.Ledger, said message.StoreHead) {
 	l.Peer.Head = newest(l.Peer.Incarnation, l.Peer.Head, said)
@@ -99,24 +69,6 @@ func keepsHead(l *store.Ledger, said message.StoreHead) {
 type reverted struct {
 	since time.Time
 	why   string
-}
-
-// reverts notes that an agent's disk was rolled back. It says so once.
-func (c *hearing) reverts(ctx context.Context, agent string, known message.StoreHead, m message.Hello) {
-	why := fmt.Sprintf("the disk of incarnation %s was rolled back: it lacks what the agent had acknowledged", m.Incarnation)
-	if wordOfHead(known, m.StoreHead) == headBehind {
-		why = fmt.Sprintf("the disk of incarnation %s was rolled back: its store is at change %d, and the hub was told of %d", m.Incarnation, m.StoreHead.Sequence, known.Sequence)
-	}
-	news := false
-	c.contacts.with(agent, func(k *contact) {
-		if news = k.reverted.since.IsZero(); news {
-			k.reverted = reverted{c.cfg.Clock(), why}
-		}
-	})
-	if news {
-		c.cfg.Logger.Error("the agent's disk was rolled back", "agent", agent, "why", why)
-		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventAgentRolledBack, "agent "+agent+": "+why)
-	}
 }
 
 // condition is nil where nothing is known of a disk that was rolled back.

@@ -40,6 +40,9 @@ type sessions struct {
 func (c *sessions) ask(agent, session string, l *store.Ledger, renew string) {
 	m := c.sender.word(session)
 	m.Again, m.Renew = true, renew
+	if renew != "" {
+		c.contacts.with(agent, func(k *contact) { m.Had = k.headOf(l).Sequence })
+	}
 	c.contacts.with(agent, func(k *contact) {
 		m.Nonce = k.give(session, l, c.sender.nonce)
 		k.askedAt = m.At

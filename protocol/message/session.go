@@ -91,6 +91,8 @@ type Sync struct {
 	// agent that has it has lost its store, and guards until somebody has accepted that; what it goes
 	// on with has a new incarnation.
 	Renew string `json:"renew,omitempty"`
+	// Had is, with Renew, the sequence of that store which the hub was told of; 0 if none was said.
+	Had uint64 `json:"had,omitempty"`
 	// Copied says that two agents of one disk were heard; nil is not.
 	Copied *Copied `json:"copied,omitempty"`
 }

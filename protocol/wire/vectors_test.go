@@ -91,7 +91,7 @@ func vectors() []vector {
 		{"sync-refused", keyHub, down(message.LeafSync), syncRefused(), "another agent has joined the rack"},
 		{"sync-ended", keyHub, down(message.LeafSync), syncEnded(), "an operator ended the agent's term; it carries end-of-term.hex"},
 		{"sync-again", keyHub, down(message.LeafSync), syncAgain(), "the Hello was not fresh: say it again with this nonce"},
-		{"sync-renew", keyHub, down(message.LeafSync), syncRenew(), "the agent's disk was rolled back: take a new incarnation"},
+		{"sync-renew", keyHub, down(message.LeafSync), syncRenew(), "the agent's disk was rolled back: it guards until somebody accepts that"},
 		{"sync-copied", keyHub, down(message.LeafSync), syncCopied(), "two agents of one disk were heard, and somebody said which goes on"},
 		{"announce", keyHub, message.TopicAnnounce, announce(), "a hub has started; agents answer within 50 s"},
 		{"hold", keyHub, down(message.LeafHold), holdDoc(), "a hold, a release, a reboot and a power-off"},
