@@ -255,6 +255,7 @@ func report() *message.Report {
 		Detection: protocol.Detection{Class: protocol.DetectReset, LastResetTime: true, Stream: "/redfish/v1/EventService/SSE", Subscriptions: "/redfish/v1/EventService/Subscriptions", PowerLog: "/redfish/v1/Systems/1/LogServices/Log1/Entries", PollInterval: 30 * time.Second, Reason: "LastResetTime changes"},
 		Restore:   protocol.Restore{Policy: protocol.RestoreLastState, Where: "PowerRestorePolicy", Value: "LastState", Writable: true},
 	}
+	s.Unreleased = &resource.UnreleasedReport{OwnerUID: "0wner", Generation: 2, ImageDigest: exampleDigest, At: at(2), Attempt: resource.AttemptFetched}
 	s.Unexpected = &protocol.UnexpectedReport{At: at(6), To: protocol.PowerOn, By: protocol.ByResetTime, Stands: protocol.StandsRuns, Why: "its operating system was heard"}
 	s.Env = &resource.EnvReport{
 		State: resource.EnvRefused, BootEnv: "debian-12-install", OS: "debian-12", Generation: exampleDigest, Source: resource.EnvFromISO, Wanted: exampleDigest,
