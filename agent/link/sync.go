@@ -31,6 +31,11 @@ func (r *Room) sync(m message.Sync) {
 	}
 	aside := r.aside.standing(in.Incarnation) == decide.AsideStands
 	snap := decide.SyncSnapshot{Incarnation: in.Incarnation, Fence: in.Fence, Applied: in.Heads, Digests: in.Digests}
+	_, snap.HubKept = r.hub.kept()
+	if snap.HubSaid, err = openHubHead(r.Verifier(), m.HubHead); err != nil {
+		r.cfg.Logger.Warn("the hub's word on its store cannot be opened", "err", err)
+		snap.HubSaid = message.HubHead{}
+	}
 	var asked time.Time
 	snap.Session, snap.Last, asked = r.session.stands()
 	act := decide.Sync(snap, m)
@@ -62,6 +67,10 @@ func (r *Room) sync(m message.Sync) {
 		r.greeter.reply()
 	case decide.SyncBehind:
 		r.session.heed(m)
+		if decide.HubHead(snap.HubKept, snap.HubSaid).Behind() {
+			r.hub.fallsBehind()
+			r.ask(0) // with what was kept: the hub learns it from its own word
+		}
 		r.cfg.Reports.Raise(resource.CondHubBehind, "")
 		r.cfg.Reports.PokeAll()
 	case decide.SyncHeed:
@@ -80,6 +89,9 @@ func (r *Room) sync(m message.Sync) {
 		r.session.heed(m)
 		r.fresh(m, asked)
 	case decide.SyncLacking, decide.SyncAnswer:
+		if err := r.hub.keep(m.HubHead, snap.HubSaid); err != nil {
+			r.cfg.Logger.Error("what the hub's store has is not kept", "err", err)
+		}
 		r.answered(m, in, asked, act == decide.SyncLacking)
 	}
 }

@@ -7,6 +7,7 @@
 //	meta/incarnation           random id made with the database, or by a renewal
 //	meta/term                  highest fence term seen
 //	meta/fence                 highest fence followed
+//	meta/hub-head              the hub's sealed word on its store that was told last
 //	meta/replaced              another agent serves the rack
 //	meta/acked                 number of the last event that was acknowledged
 //	meta/event                 number of the last event

@@ -11,6 +11,7 @@ const (
 	keyFence       = "meta/fence"
 	keyReplaced    = "meta/replaced"
 	keyEnded       = "meta/ended" // the hub's word that the agent's term is over
+	keyHubHead     = "meta/hub-head"
 	keyAside       = "meta/aside"
 	keyPlace       = "meta/place"
 	keyBegan       = "meta/began" // last number of an event before the start since which no hub has answered

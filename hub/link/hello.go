@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
 )
 
 // hello answers what the agent should have, and sends what it has not; see greet.
@@ -38,6 +39,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		greeted, known = k.progress.stage != stageSilent, k.headOf(l)
 		guard = guardRule(m.Guard, k.guarding.known(), p == proofSure && with.turn == k.nonces.turn)
 	})
+	c.toldOf(a, m)
 	c.notes(a, l, m)
 	if err := c.sessions.turned(name, who, former); err != nil {
 		return err
@@ -121,6 +123,23 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	return nil
 }
 
+// toldOf compares what the agent was told of the hub's store with what that has. It needs no proof: the
+// word is the hub's own, and one of the past says less.
+func (c *hearing) toldOf(a *resource.Agent, m message.Hello) {
+	if len(m.HubHead) == 0 || !c.cfg.Terms.Active(a) {
+		return
+	}
+	name := a.Metadata.Name
+	var kept message.HubHead
+	if err := wire.Open(c.ledgers.own, wire.FactHubHead, m.HubHead, &kept); err != nil {
+		c.cfg.Logger.Warn("what an agent was told of the hub's store was not signed by this hub", "agent", name, "err", err)
+		return
+	}
+	if why := c.cfg.Start.Told(name, kept); why != "" {
+		c.contacts.with(name, func(k *contact) { k.progress.judge(why, false, true, m.Session, c.cfg.Clock()) })
+	}
+}
+
 // notes notes that an agent has documents which this hub never made, also where the
 // hub steps down over the same Hello: both are said. It needs no proof: a Hello of the
 // past can only have what was made before.
@@ -193,6 +212,7 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
 	answer := c.sender.word(m.Session)
 	heads(&answer, l, m.Incarnation)
+	answer.HubHead = c.sender.hubHead()
 	answer.Reported = c.cfg.Reports.Reported(agent, m.Session)
 	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
 	announced := c.sender.announceNonce()

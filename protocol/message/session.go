@@ -50,6 +50,8 @@ type Hello struct {
 	// StoreHead is that of the agent's store; until the hub has answered this start of the agent, as
 	// it was before the first start since it had answered. Zero in guard mode.
 	StoreHead StoreHead `json:"storeHead,omitzero"`
+	// HubHead is the last sealed HubHead that the agent was told and has kept.
+	HubHead []byte `json:"hubHead,omitempty"`
 	// Host and Addresses are where the agent runs, for people.
 	Host      string   `json:"host,omitempty"`
 	Addresses []string `json:"addresses,omitempty"`
@@ -93,6 +95,9 @@ type Sync struct {
 	Renew string `json:"renew,omitempty"`
 	// Had is, with Renew, the sequence of that store which the hub was told of; 0 if none was said.
 	Had uint64 `json:"had,omitempty"`
+	// HubHead is a sealed HubHead: what the hub's store has, or has had within the last minute. Only a
+	// Sync with Heads has one.
+	HubHead []byte `json:"hubHead,omitempty"`
 	// Copied says that two agents of one disk were heard; nil is not.
 	Copied *Copied `json:"copied,omitempty"`
 }

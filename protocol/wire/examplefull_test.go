@@ -32,7 +32,7 @@ func hello() *message.Hello {
 		Applied: heads(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests(), Fence: fence(),
 		Capabilities: message.Capabilities(), SealKey: unhex("1aac11d29c1ecbc96cad4ebe9e29c3b3c8ac7b5e69e3fff94ebd44faf8620f77"),
 		Approvals: &resource.ApprovalStance{Keys: [][]byte{testKey(3).Public().(ed25519.PublicKey)}, BulkStop: 8, Window: 10 * time.Minute},
-		Run:       "0a6e", Guard: true, Self: "5e1f", Host: "host-a", Addresses: []string{"192.0.2.7"}, StoreHead: storeHead(),
+		Run:       "0a6e", Guard: true, Self: "5e1f", Host: "host-a", Addresses: []string{"192.0.2.7"}, StoreHead: storeHead(), HubHead: sealedFact(FactHubHead),
 	}
 }
 
@@ -43,7 +43,7 @@ func storeHead() message.StoreHead {
 func syncAnswer() *message.Sync {
 	return &message.Sync{
 		Session: "5e55", Protocol: 1, Heads: heads(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests(),
-		Epoch: 1, Fence: fence(), ValidFor: message.SyncValid, Trust: exampleDigest, Reported: []uint64{7, 0},
+		Epoch: 1, Fence: fence(), ValidFor: message.SyncValid, Trust: exampleDigest, Reported: []uint64{7, 0}, HubHead: sealedFact(FactHubHead),
 	}
 }
 

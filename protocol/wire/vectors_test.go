@@ -75,6 +75,7 @@ func facts() []vector {
 		{"approval", keyDestructive, FactApproval, approval(), "approval of a release; hold.hex carries these bytes"},
 		{"approval-wipe", keyDestructive, FactApproval, approvalWipe(), "approval of one boot that discards disks"},
 		{"end-of-term", keyHub, FactEndOfTerm, endOfTerm(), "the agent's term is over; sync-ended.hex carries these bytes"},
+		{"hub-head", keyHub, FactHubHead, hubHead(), "what the hub's store has; hello.hex and sync.hex carry these bytes"},
 		{"key-statement", keyHub, FactKey, keyStatement(), "another key takes over; travels by HTTPS"},
 		{"renewal", keyAgent, FactRenewal, renewal(), "asks for a certificate, by HTTPS"},
 	}
