@@ -54,10 +54,10 @@ const (
 //
 // The hub compares it with what it knows: a claim that waits is known there.
 func unreleasedRule(attempt, provisioned left) string {
-	switch leftOther {
-	case attempt:
+	switch {
+	case attempt == leftOther:
 		return "attempt"
-	case provisioned:
+	case provisioned == leftOther:
 		return "record"
 	}
 	return "nothing"
