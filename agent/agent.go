@@ -91,7 +91,7 @@ func New(cfg Config) (*Agent, error) {
 		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Signer: cfg.Signer, Lines: cfg.Beats, Open: cfg.OpenBeat, Twin: a.twin, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	a.link, err = link.New(link.Config{
-		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Host: cfg.Host, Addresses: cfg.Addresses, Place: cfg.Place, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
+		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Lost: guards.onLost(), Host: cfg.Host, Addresses: cfg.Addresses, Place: cfg.Place, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Beats: a.beats.Heard, Heartbeats: len(cfg.Beats) > 0, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {

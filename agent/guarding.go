@@ -33,12 +33,26 @@ type guarded struct {
 	reports *reports.Room
 	agent   *Agent
 	begun   chan struct{}
+	lost    chan *RolledBackError
+}
+
+// RolledBackError is that of an agent's Run over a store that is an older copy of what it was, as the
+// hub says.
+type RolledBackError struct {
+	Incarnation string
+	// Had is the sequence of the store that the hub was told of; 0 is not known.
+	Had uint64
+}
+
+// Error implements error.
+func (e *RolledBackError) Error() string {
+	return "the hub was told of more than the store of incarnation " + e.Incarnation + " has: it is an older copy"
 }
 
 // openGuard opens the agent's store, watched by its guard. A guard mode that an earlier store
 // has begun is over when this one took what is to be recorded first.
 func openGuard(cfg Config, newID func() string) (g *guarded, err error) {
-	g = &guarded{guard: cfg.Guard, owned: cfg.Guard != nil, clock: cfg.Clock, begun: make(chan struct{}, 1)}
+	g = &guarded{guard: cfg.Guard, owned: cfg.Guard != nil, clock: cfg.Clock, begun: make(chan struct{}, 1), lost: make(chan *RolledBackError, 1)}
 	if g.guard == nil {
 		g.guard = guard.Open(guard.Config{Agent: cfg.Agent, Clock: cfg.Clock, Logger: cfg.Logger})
 	}
@@ -66,6 +80,19 @@ func (g *guarded) begin(a *Agent) {
 	g.guard.Notify(g.changed)
 	if g.guard.On() {
 		g.changed()
+	}
+}
+
+// onLost is what takes the hub's word that the store is an older copy; nil where nobody opens another.
+func (g *guarded) onLost() func(was string, had uint64) {
+	if !g.owned {
+		return nil
+	}
+	return func(was string, had uint64) {
+		select {
+		case g.lost <- &RolledBackError{was, had}:
+		default: // it is known
+		}
 	}
 }
 
@@ -107,6 +134,8 @@ func (g *guarded) run(ctx context.Context) error {
 				return nil
 			}
 			g.guard.Flush()
+		case lost := <-g.lost:
+			return lost
 		case <-g.begun:
 			if err := g.leave(ctx); err != nil {
 				return err

@@ -38,6 +38,8 @@ func lossText(in store.Inspection) string {
 		return fmt.Sprintf("it has %d transactions, and had %d: it is an older copy, or has lost its end", in.Head.Sequence, in.Known.Sequence)
 	case store.DatabaseDamaged:
 		return fmt.Sprintf("what is there of %v is not what was written", in.Kinds)
+	case store.DatabaseReverted:
+		return "the hub was told of more changes than it has: it is an older copy"
 	case store.DatabaseNew, store.DatabaseWhole:
 	}
 	return string(in.Condition)

@@ -49,7 +49,11 @@ func (p *program) run(ctx context.Context) error {
 		}
 		err = errors.Join(p.serve(ctx, s), p.stores.close(s))
 		p.again = true
+		var reverted *agent.RolledBackError
 		switch {
+		case errors.As(err, &reverted):
+			p.log.Error("the store is an older copy of what it was; what was held is guarded until somebody accepts that", "err", err)
+			p.stores.failed = p.stores.reverts(reverted)
 		case errors.Is(err, errReopen):
 		case errors.Is(err, agent.ErrStore):
 			p.log.Error("the store has failed; the agent guards without it until it opens again", "err", err)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"rackboot/agent"
 	"rackboot/agent/guard"
 	"rackboot/agent/store"
 	"rackboot/internal/metrics"
@@ -292,4 +293,25 @@ func (s *stores) close(o opened) error {
 		s.log.Error("the store does not close; its disk hangs", "after", closeWithin)
 		return nil
 	}
+}
+
+// reverts notes beside the store that it is an older copy, as the hub says: the hub may be away at the
+// next start. The result is why there is no store. If it cannot be noted, this process knows it all the
+// same, and the hub says it again to the next.
+func (s *stores) reverts(told *agent.RolledBackError) error {
+	var failed error
+	if s.anchor != nil {
+		if raw, ok := s.anchor.pair.Read(); ok { // it has followed the store to its end
+			known, err := decodeAnchor(raw)
+			if failed = err; err == nil {
+				s.known = known
+			}
+		}
+	}
+	s.known.Reverted = store.Reverted{Store: told.Incarnation, Sequence: max(told.Had, s.known.Head.Sequence+1)}
+	if s.anchor != nil {
+		failed = errors.Join(failed, s.anchor.keep(s.known))
+	}
+	why := lossError(s.cfg.path("state"), store.Inspection{Condition: store.DatabaseReverted, Head: s.known.Head, Known: s.known.Head})
+	return errors.Join(why, failed)
 }

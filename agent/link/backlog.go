@@ -52,6 +52,6 @@ func (b *backlog) send(r *Room) time.Duration {
 		r.cfg.Logger.Error("cannot read the incarnation", "err", err)
 		return eventPause
 	}
-	r.publish(message.LeafEvent, message.EventBatch{Agent: r.cfg.Agent, Incarnation: incarnation, Session: session, Events: waiting.Events})
+	r.publish(message.LeafEvent, message.EventBatch{Agent: r.cfg.Agent, Incarnation: incarnation, Session: session, Events: waiting.Events, StoreHead: r.heads.now(r.session.hasMet())})
 	return eventPause
 }

@@ -26,7 +26,11 @@ type Config struct {
 	// Place is where the disk is: another one on each host, and for each copy on one. Empty is not known.
 	Place string
 	// Guard says whether the agent has no store that it can write to; nil is never.
-	Guard   func() bool
+	Guard func() bool
+	// Lost takes the hub's word that the store of an incarnation has less than the hub was told of, and
+	// has another opened in its place; had is the sequence that it was told of. It is nil where nobody
+	// can do that: then the agent goes on with what there is, as another incarnation.
+	Lost    func(was string, had uint64)
 	Store   *store.Store
 	Reports *reports.Room
 	Signer  *wire.Signer

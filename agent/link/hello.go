@@ -62,12 +62,14 @@ func (r *Room) hello() {
 	if r.cfg.Secrets != nil {
 		sealKey = r.cfg.Secrets.Public()
 	}
+	hubHead, _ := r.hub.kept()
 	r.publish(message.LeafHello, message.Hello{
 		Agent: r.cfg.Agent, Session: id, Incarnation: in.Incarnation, Term: in.Term,
 		Protocol: protocol.Version, Version: r.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
 		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
 		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: guards,
 		Self: r.aside.self(in.Incarnation), Host: r.cfg.Host, Addresses: r.cfg.Addresses,
+		StoreHead: r.heads.greeting(r.session.hasMet()), HubHead: hubHead,
 	})
 }
 

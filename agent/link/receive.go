@@ -30,6 +30,9 @@ func (r *Room) Receive(topic string, payload []byte) {
 	}
 	var err error
 	taken := true
+	if leaf != message.LeafSync && leaf != message.LeafAsk && r.hub.isBehind() {
+		return // what it lacks may be why this names less: it comes again when the hub has it
+	}
 	switch {
 	case leaf == message.LeafSync:
 		var m message.Sync
@@ -90,7 +93,7 @@ func (r *Room) Acknowledge(m message.Applied) {
 		return
 	}
 	_, m.Nonce = r.session.names()
-	m.Fence = fence
+	m.Fence, m.StoreHead = fence, r.heads.now(r.session.hasMet())
 	r.publish(message.LeafApplied, m)
 }
 

@@ -18,6 +18,8 @@ type Room struct {
 	keys  atomic.Pointer[hubKeys]
 	over  atomic.Pointer[message.EndOfTerm] // nil while the term is not ended
 	began uint64                            // number of the last event when this run began
+	heads storeHeads
+	hub   *hubHeads
 	// dismissed says that the hub has said that another agent serves the rack, or that this
 	// disk is an old copy: also where that could not be recorded.
 	dismissed atomic.Bool
@@ -43,6 +45,12 @@ func New(cfg Config) (*Room, error) {
 		return nil, err
 	}
 	if r.began, err = cfg.Store.Events.Began(); err != nil {
+		return nil, err
+	}
+	if r.heads, err = newStoreHeads(cfg.Store, r.on.guards); err != nil {
+		return nil, err
+	}
+	if r.hub, err = newHubHeads(cfg.Store, func(sealed []byte) (message.HubHead, error) { return openHubHead(r.Verifier(), sealed) }); err != nil {
 		return nil, err
 	}
 	if r.aside, err = newAsides(cfg); err != nil {

@@ -19,9 +19,10 @@ func (r *Room) Report(all []message.Report) error {
 	if r.cfg.Beats != nil {
 		beats = r.cfg.Beats()
 	}
+	head := r.heads.now(r.session.hasMet())
 	for _, m := range all {
 		m.Incarnation, m.Applied, m.Fence, m.Session, m.Nonce = in.Incarnation, in.Heads, in.Fence, session, nonce
-		m.Beats = beats
+		m.Beats, m.StoreHead = beats, head
 		r.publish(message.LeafReport, m)
 	}
 	return nil

@@ -31,6 +31,11 @@ func (r *Room) sync(m message.Sync) {
 	}
 	aside := r.aside.standing(in.Incarnation) == decide.AsideStands
 	snap := decide.SyncSnapshot{Incarnation: in.Incarnation, Fence: in.Fence, Applied: in.Heads, Digests: in.Digests}
+	_, snap.HubKept = r.hub.kept()
+	if snap.HubSaid, err = openHubHead(r.Verifier(), m.HubHead); err != nil {
+		r.cfg.Logger.Warn("the hub's word on its store cannot be opened", "err", err)
+		snap.HubSaid = message.HubHead{}
+	}
 	var asked time.Time
 	snap.Session, snap.Last, asked = r.session.stands()
 	act := decide.Sync(snap, m)
@@ -55,13 +60,17 @@ func (r *Room) sync(m message.Sync) {
 		r.twoHubs(m.Fence, in.Fence)
 	case decide.SyncRenew:
 		r.session.heed(m)
-		r.renew(m.Renew)
+		r.renew(m.Renew, m.Had)
 	case decide.SyncAgain:
 		r.session.heed(m)
 		r.session.want()
 		r.greeter.reply()
 	case decide.SyncBehind:
 		r.session.heed(m)
+		if decide.HubHead(snap.HubKept, snap.HubSaid).Behind() {
+			r.hub.fallsBehind()
+			r.ask(0) // with what was kept: the hub learns it from its own word
+		}
 		r.cfg.Reports.Raise(resource.CondHubBehind, "")
 		r.cfg.Reports.PokeAll()
 	case decide.SyncHeed:
@@ -80,6 +89,9 @@ func (r *Room) sync(m message.Sync) {
 		r.session.heed(m)
 		r.fresh(m, asked)
 	case decide.SyncLacking, decide.SyncAnswer:
+		if err := r.hub.keep(m.HubHead, snap.HubSaid); err != nil {
+			r.cfg.Logger.Error("what the hub's store has is not kept", "err", err)
+		}
 		r.answered(m, in, asked, act == decide.SyncLacking)
 	}
 }
@@ -200,11 +212,17 @@ func (r *Room) refused(m message.Sync) {
 	r.cfg.Reports.Raise(code, "the hub refuses this agent")
 }
 
-// renew takes a new incarnation, because the hub has seen that this disk is an older
-// copy of itself. What waited for the hub waits on.
-func (r *Room) renew(was string) {
+// renew takes it that the hub has seen that this disk is an older copy of itself. What it says may have
+// been done differently since, so that nothing is begun by it. Where nobody opens another store, the
+// agent takes a new incarnation, and what waited for the hub waits on.
+func (r *Room) renew(was string, had uint64) {
 	r.clock.forget()
 	r.dismissed.Store(true)
+	if r.cfg.Lost != nil {
+		r.cfg.Logger.Error("the hub was told of more than this store has: it is an older copy", "incarnation", was, "had", had)
+		r.cfg.Lost(was, had)
+		return
+	}
 	if err := r.cfg.Store.Identity.Renew(r.cfg.Clock(), was); err != nil {
 		r.cfg.Logger.Error("cannot take a new incarnation", "err", err)
 		r.cfg.Reports.Raise(resource.CondGuardMode, err.Error())

@@ -63,6 +63,11 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 		StoppedSince: when(p.Watch.OffSince), PendingRebootSince: when(rec.PendingRebootSince),
 	}
 	r.Safety, r.Unexpected, r.Fallback = rec.Safety, rec.UnexpectedReport(), rec.Owners.Fallback.Report()
+	var intent *message.ServerIntent
+	if v.Intent != nil && !v.Intent.Missing {
+		intent = &v.Intent.ServerIntent
+	}
+	r.Unreleased = rec.Unreleased(intent)
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.OwnerUID = v.Intent.Owner.UID

@@ -7,6 +7,7 @@
 //	meta/incarnation           random id made with the database, or by a renewal
 //	meta/term                  highest fence term seen
 //	meta/fence                 highest fence followed
+//	meta/hub-head              the hub's sealed word on its store that was told last
 //	meta/replaced              another agent serves the rack
 //	meta/standby               the agent stands by, as it joined or as the hold document says
 //	meta/acked                 number of the last event that was acknowledged
@@ -15,6 +16,7 @@
 //	meta/probe                 when somebody last asked whether this can be written
 //	meta/head                  what all of this comes to; see Head
 //	meta/began                 that before the start since which no hub has answered
+//	meta/began-head            the head then
 //	doc/hold, doc/rack/<n>     head and digest of the document in force
 //	rack                       the rack's settings, and the segments in force
 //	segments                   the segments last in force with the hub in contact; since

@@ -198,7 +198,7 @@ func (es *Events) Began() (seq uint64, err error) {
 // Met notes that a hub has answered. It comes before the first event is sent: what is
 // acknowledged from then on is no sign of an older disk.
 func (es *Events) Met() error {
-	return es.disk.update(func(t state.Txn) error { return t.Delete(keyBegan) })
+	return es.disk.update(func(t state.Txn) error { return errors.Join(t.Delete(keyBegan), t.Delete(keyBeganHead)) })
 }
 
 // number finds the last number of a database that does not say it, or in which a

@@ -215,9 +215,9 @@ func deleteAll(prefix string) func(state.Txn) error {
 
 // TestInspectRule compares the table of inspections with its function, for all inputs.
 func TestInspectRule(t *testing.T) {
-	in := [][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()}
+	in := [][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()}
 	doctable.Of(t, "inspect.go", "inspectRule").HoldOne(t, in, func(row []string) string {
 		yes := func(i int) bool { return row[i] == "yes" }
-		return string(inspectRule(yes(0), yes(1), yes(2), yes(3), yes(4)))
+		return string(inspectRule(yes(0), yes(1), yes(2), yes(3), yes(4), yes(5)))
 	})
 }

@@ -15,6 +15,20 @@ type Anchor struct {
 	// Names are of the keys at that moment, by kind: what was lost is listed by them. Events have
 	// none.
 	Names map[string][]string `json:"names,omitempty"`
+	// Reverted is of what the hub has said that it was told of more; zero is nothing.
+	Reverted Reverted `json:"reverted,omitzero"`
+}
+
+// Reverted is the hub's word that a database is an older copy. It counts until somebody has accepted the
+// loss, or has put one in its place that has as much as the hub knows of.
+type Reverted struct {
+	Store    string `json:"store"`
+	Sequence uint64 `json:"sequence"`
+}
+
+// is reports whether a database with a head is the one.
+func (r Reverted) is(h Head) bool {
+	return r.Store != "" && r.Store == h.Store && h.Sequence < r.Sequence
 }
 
 // Condition is what an inspection comes to.
@@ -28,6 +42,7 @@ const (
 	DatabaseHeadless Condition = "headless" // its head is missing
 	DatabaseDamaged  Condition = "damaged"  // something is missing, or not what was written
 	DatabaseBehind   Condition = "behind"   // it is an older copy, or has lost its end
+	DatabaseReverted Condition = "reverted" // the hub says so
 )
 
 // Lost reports whether something is missing, so that nothing may be concluded from what is there.
@@ -68,7 +83,7 @@ func Inspect(db state.Store, known Anchor) (in Inspection, err error) {
 		return in, failing("inspect the agent's store", err)
 	}
 	in.Kinds = unlike(in.Head.Kinds, in.Has.Kinds)
-	in.Condition = inspectRule(len(in.Has.Kinds) > 0, headed, len(in.Kinds) == 0, known.Head.Sequence > 0, in.Head.Sequence < known.Head.Sequence)
+	in.Condition = inspectRule(len(in.Has.Kinds) > 0, headed, len(in.Kinds) == 0, known.Head.Sequence > 0, in.Head.Sequence < known.Head.Sequence, known.Reverted.is(in.Head))
 	if !in.Condition.Lost() {
 		return in, nil
 	}
@@ -85,19 +100,20 @@ func Inspect(db state.Store, known Anchor) (in Inspection, err error) {
 
 // inspectRule is the table of inspections. The first row that fits decides.
 //
-//	keys | head | fits | known | less | condition
-//	no   | no   | *    | no    | *    | new
-//	no   | no   | *    | yes   | *    | gone
-//	yes  | no   | *    | *     | *    | headless
-//	*    | yes  | no   | *     | *    | damaged
-//	*    | yes  | yes  | yes   | yes  | behind
-//	*    | yes  | yes  | *     | *    | whole
+//	keys | head | fits | known | less | told | condition
+//	no   | no   | *    | no    | *    | *    | new
+//	no   | no   | *    | yes   | *    | *    | gone
+//	yes  | no   | *    | *     | *    | *    | headless
+//	*    | yes  | no   | *     | *    | *    | damaged
+//	*    | yes  | yes  | yes   | yes  | *    | behind
+//	*    | yes  | yes  | *     | *    | yes  | reverted
+//	*    | yes  | yes  | *     | *    | *    | whole
 //
 // keys is that something lies there that a head counts, fits that it is what the head says. known
-// is that somebody knew of a database here, less that it has fewer transactions than that one had.
-// More is normal: what is known is a second old. A renewal keeps the sequence, so that a new
+// is that somebody knew of a database here, less that it has fewer transactions than that one had, told that
+// the hub has said so. More is normal: what is known is a second old. A renewal keeps the sequence, so that a new
 // incarnation does not look like another database.
-func inspectRule(keys, head, fits, known, less bool) Condition {
+func inspectRule(keys, head, fits, known, less, told bool) Condition {
 	switch {
 	case !keys && !head && !known:
 		return DatabaseNew
@@ -109,6 +125,8 @@ func inspectRule(keys, head, fits, known, less bool) Condition {
 		return DatabaseDamaged
 	case known && less:
 		return DatabaseBehind
+	case told:
+		return DatabaseReverted
 	}
 	return DatabaseWhole
 }

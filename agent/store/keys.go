@@ -11,6 +11,7 @@ const (
 	keyFence       = "meta/fence"
 	keyReplaced    = "meta/replaced"
 	keyEnded       = "meta/ended" // the hub's word that the agent's term is over
+	keyHubHead     = "meta/hub-head"
 	// keyStandby is there while the newest hold document says that the agent stands by, or while it has joined so
 	// and none of its own was applied. The rack's document says it too; the agent acts once none does.
 	keyStandby   = "meta/standby"

@@ -18,7 +18,7 @@ func Seed(set guard.Set) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs := map[string][]byte{keySegments: segments, keyBegan: []byte("0")}
+	pairs := map[string][]byte{keySegments: segments, keyBegan: []byte("0"), keyBeganHead: []byte("{}")}
 	if len(set.Incarnations) > 0 {
 		pairs[keyIncarnation] = []byte(set.Incarnations[0])
 	}

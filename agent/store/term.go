@@ -31,6 +31,20 @@ func (term *Term) Follow(f message.Fence) error {
 	})
 }
 
+// HubHead is the hub's sealed word on its store that was kept last; nil if there is none.
+func (term *Term) HubHead() (sealed []byte, err error) {
+	err = term.disk.db.View(func(t state.Txn) error {
+		sealed, _, err = get[[]byte](t, keyHubHead)
+		return err
+	})
+	return sealed, err
+}
+
+// KeepHubHead keeps the hub's sealed word on its store.
+func (term *Term) KeepHubHead(sealed []byte) error {
+	return term.disk.update(func(t state.Txn) error { return put(t, keyHubHead, sealed) })
+}
+
 // Errors of documents by their fence.
 var (
 	// ErrFenced: a hub signed it that another one has taken over from.

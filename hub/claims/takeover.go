@@ -171,6 +171,9 @@ func (r *Room) undecided(ctx context.Context, f plan.Fleet, cl *resource.Claim) 
 	if d == nil {
 		own := store.Copy(r.cfg.Objects, cl)
 		d = &resource.Decision{Since: r.cfg.Clock().UTC(), Why: resource.DecisionFoundOn}
+		if said := f.Reports[cl.Status.Server]; said != nil && said.Unreleased != nil {
+			d.Why = resource.DecisionOrphaned
+		}
 		own.Status.Decision = d
 		if err := r.cfg.Objects.Put(ctx, own); err != nil {
 			return nil, err
@@ -178,8 +181,12 @@ func (r *Room) undecided(ctx context.Context, f plan.Fleet, cl *resource.Claim) 
 		r.cfg.Crash.At("hub.adopt.asked")
 	}
 	why := "server " + cl.Status.Server + " was On when it was bound, and nothing here had booted it"
-	if d.Why == resource.DecisionImported {
+	switch d.Why {
+	case resource.DecisionImported:
 		why = "the claim was imported"
+	case resource.DecisionOrphaned:
+		why = "the agent of server " + cl.Status.Server + " has records of an owner that did not let it go"
+	case resource.DecisionFoundOn:
 	}
 	if d.Message != "" {
 		why += ": " + d.Message

@@ -34,6 +34,8 @@ type modern struct {
 	stance      *resource.ApprovalStance
 	sealKey     []byte // of secrets; nil is none
 	events      uint64
+	store       uint64 // how far its store has come; 0 says nothing
+	digest      string // of that
 	tail        uint64
 	seq         uint64
 	deaf        bool // keeps no document
@@ -86,8 +88,16 @@ func (m *modern) message() message.Hello {
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Protocol: protocol.Version, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Digests: maps.Clone(m.digests), EventHead: m.events, EventTail: m.tail,
 		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps, SealKey: m.sealKey, Approvals: m.stance, Guard: m.guard,
-		Run: m.run, Self: m.aside.Self, Host: "host of " + m.run,
+		Run: m.run, Self: m.aside.Self, Host: "host of " + m.run, StoreHead: m.head(),
 	}
+}
+
+// head is what the agent says of its store.
+func (m *modern) head() message.StoreHead {
+	if m.store == 0 || m.guard {
+		return message.StoreHead{}
+	}
+	return message.StoreHead{Store: m.incarnation, Sequence: m.store, Digest: []byte(m.digest)}
 }
 
 func (m *modern) hello() {
@@ -105,7 +115,7 @@ func (m *modern) reportsShard(shard, shards int, servers ...resource.ServerRepor
 	m.seq++
 	m.says(message.LeafReport, message.Report{
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Run: m.run, Seq: m.seq, At: m.b.now, Version: "2.0.0",
-		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence, Beats: m.beats,
+		Applied: maps.Clone(m.applied), Shard: shard, Shards: shards, Servers: servers, Nonce: m.nonce, Fence: m.fence, Beats: m.beats, StoreHead: m.head(),
 	})
 }
 
@@ -217,7 +227,7 @@ func (m *modern) keeps(leaf string, payload []byte, open func(any)) {
 		return
 	}
 	m.applied[leaf], m.digests[leaf], m.bodies[leaf] = head, wire.Digest(payload), payload
-	m.says(message.LeafApplied, message.Applied{Doc: leaf, Head: head, Digest: m.digests[leaf], Nonce: m.nonce, Fence: m.fence})
+	m.says(message.LeafApplied, message.Applied{Doc: leaf, Head: head, Digest: m.digests[leaf], Nonce: m.nonce, Fence: m.fence, StoreHead: m.head()})
 }
 
 // last is the newest Sync that reached the agent.

@@ -226,6 +226,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 	if h.start, err = fence.Begin(ctx, h.store.Meta, clock.Now, h.log, rand.Text()); err != nil {
 		return err
 	}
+	h.start.Follows(h.upkeep.heads.Checkpoint)
 	h.control, err = control.New(ctx, control.Config{
 		Start:    h.start,
 		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,

@@ -26,7 +26,8 @@ type Start struct {
 	log    *slog.Logger
 	number message.Fence
 	epoch  uint64
-	downAt atomic.Int64 // when it stepped down, in ns; 0 if it did not
+	now    func() *heads.Checkpoint // what the store has; nil is not known
+	downAt atomic.Int64             // when it stepped down, in ns; 0 if it did not
 }
 
 // Begin makes this start of the hub the newest on its store. hub is a random name of this start.

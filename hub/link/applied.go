@@ -23,6 +23,7 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 		c.cfg.Logger.Error("the agent refused a document", "agent", name, "doc", m.Doc, "reason", m.Refused)
 		return nil
 	}
+	c.tells(name, m.StoreHead)
 	if active && m.Doc == message.LeafHold {
 		defer c.cfg.Store.Haste.Hurry()()
 		// Before it is written here: a hub that starts does not know it from its store, but from the agent.
@@ -43,6 +44,7 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 			return false
 		}
 		l.Acked[m.Doc] = m.Head
+		keepsHead(l, m.StoreHead)
 		return true
 	})
 	if err != nil {

@@ -45,6 +45,7 @@ func (c *hearing) eventBatch(ctx context.Context, a *resource.Agent, m message.E
 		}
 		forgetIncarnations(*l, m.Incarnation)
 		l.Acked[ackPrefix+m.Incarnation] = protocol.Head{Version: last}
+		keepsHead(l, m.StoreHead)
 		return true
 	})
 	if err != nil {
@@ -59,7 +60,7 @@ func (c *hearing) eventBatch(ctx context.Context, a *resource.Agent, m message.E
 		answer.Nonce = k.nonces.of(m.Session)
 		if answer.Nonce == "" {
 			// A session that this hub has not heard of: it must be greeted.
-			answer.Nonce, answer.Again = k.nonces.give(m.Session, now.Acked, c.sender.nonce), true
+			answer.Nonce, answer.Again = k.give(m.Session, &now, c.sender.nonce), true
 		}
 	})
 	c.sender.say(name, answer)

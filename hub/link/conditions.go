@@ -34,6 +34,9 @@ func (c *Room) Conditions(agent string, acked map[string]protocol.Head, reported
 	if k.guarding.known() {
 		out = append(out, resource.ConditionState{Code: resource.CondGuardMode, Since: k.guarding.since})
 	}
+	if cond := k.reverted.condition(); cond != nil {
+		out = append(out, *cond)
+	}
 	if cond := copiedCondition(c.cfg.Terms.CopiesOf(agent)); cond != nil {
 		out = append(out, *cond)
 	}

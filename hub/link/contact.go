@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/wire"
@@ -20,6 +21,8 @@ type contact struct {
 	speakers speakers
 	limits   limits
 	guarding guarding
+	head     message.StoreHead // the furthest that the agent has said of its store
+	reverted reverted
 
 	tail     map[string]uint64 // the first event to come, by incarnation
 	askedAt  time.Time         // the last message that asked for a Hello
@@ -128,4 +131,18 @@ func (k *contact) heeds(session, nonce string, twins bool) (ok bool, who speaker
 		n.asked = nil
 	}
 	return true, who, former
+}
+
+// headOf is the head that the hub knows of the agent's present store.
+func (k *contact) headOf(l *store.Ledger) message.StoreHead {
+	return newest(l.Peer.Incarnation, l.Peer.Head, k.head)
+}
+
+// give and begin are those of the nonces, with what the hub knows now.
+func (k *contact) give(session string, l *store.Ledger, fresh func() string) string {
+	return k.nonces.give(session, l.Acked, k.headOf(l), fresh)
+}
+
+func (k *contact) begin(session string, l *store.Ledger, nonce string) {
+	k.nonces.begin(session, l.Acked, k.headOf(l), nonce)
 }

@@ -26,6 +26,12 @@ func TestGuardTable(t *testing.T) {
 		func(in []string) string { return string(guardRule(in[0] == "yes", in[1] == "yes", in[2] == "yes")) })
 }
 
+func TestHeadTable(t *testing.T) {
+	sequence := map[string]int{"lower": -1, "same": 0, "higher": 1}
+	doctable.Of(t, "storehead.go", "headRule").HoldOne(t, [][]string{doctable.YesNo(), {"lower", "same", "higher"}, {"same", "other"}},
+		func(in []string) string { return string(headRule(in[0] == "yes", sequence[in[1]], in[2] == "same")) })
+}
+
 func TestLost(t *testing.T) {
 	h := func(v uint64) protocol.Head { return protocol.Head{Epoch: 1, Version: v} }
 	acked := map[string]protocol.Head{"hold": h(5), "rack/0": h(6), "rack/1": h(3), "event/i": {Version: 9}}

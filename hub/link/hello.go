@@ -8,6 +8,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
 )
 
 // hello answers what the agent should have, and sends what it has not; see greet.
@@ -22,6 +23,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	var with slot
 	var guard guardWord
 	var who speaker
+	var known message.StoreHead
 	greeted, former := false, ""
 	copies := c.cfg.Terms.CopiesOf(name)
 	if c.cfg.Terms.Belongs(a) && copies.Shared(m.Incarnation) && !copies.Open() {
@@ -34,9 +36,10 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		if p == proofSure {
 			_, who, former = k.heeds(m.Session, m.Nonce, copies.Open())
 		}
-		greeted = k.progress.stage != stageSilent
+		greeted, known = k.progress.stage != stageSilent, k.headOf(l)
 		guard = guardRule(m.Guard, k.guarding.known(), p == proofSure && with.turn == k.nonces.turn)
 	})
+	c.toldOf(a, m)
 	c.notes(a, l, m)
 	if err := c.sessions.turned(name, who, former); err != nil {
 		return err
@@ -73,10 +76,10 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 	}
 	peer, gone := relate(l.Peer, m, greeted), false
 	if peer != peerOther {
-		gone = lost(l, l.Acked, m)
+		gone = lost(l, l.Acked, m) || wordOfHead(known, m.StoreHead) == headBehind
 	}
 	judged := p
-	if gone && p == proofSure && !lost(l, with.acked, m) {
+	if gone && p == proofSure && !lost(l, with.acked, m) && wordOfHead(with.head, m.StoreHead) != headBehind {
 		judged = proofFresh // it may have been said before what is missing was acknowledged
 	}
 	verdict := greet(guard, peer, gone, judged)
@@ -93,13 +96,17 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		c.sessions.ask(name, m.Session, l, "")
 		return nil
 	case verdictRenew:
-		c.cfg.Logger.Error("the agent's disk was rolled back: it lacks what it had acknowledged", "agent", name, "incarnation", m.Incarnation)
+		c.reverts(ctx, name, known, m)
 		c.sessions.ask(name, m.Session, l, m.Incarnation)
 		return nil
 	case verdictGuard:
 		c.guarded(name, l, m, p)
 		return nil
 	case verdictMeet, verdictAnswer:
+	}
+	if p != proofNone {
+		c.contacts.with(name, func(k *contact) { k.reverted = reverted{} })
+		c.tells(name, m.StoreHead)
 	}
 	learnt, news, err := c.learn(ctx, a, m, verdict, p)
 	if err != nil {
@@ -114,6 +121,23 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		c.cfg.Wake.Agent(name)
 	}
 	return nil
+}
+
+// toldOf compares what the agent was told of the hub's store with what that has. It needs no proof: the
+// word is the hub's own, and one of the past says less.
+func (c *hearing) toldOf(a *resource.Agent, m message.Hello) {
+	if len(m.HubHead) == 0 || !c.cfg.Terms.Active(a) {
+		return
+	}
+	name := a.Metadata.Name
+	var kept message.HubHead
+	if err := wire.Open(c.ledgers.own, wire.FactHubHead, m.HubHead, &kept); err != nil {
+		c.cfg.Logger.Warn("what an agent was told of the hub's store was not signed by this hub", "agent", name, "err", err)
+		return
+	}
+	if why := c.cfg.Start.Told(name, kept); why != "" {
+		c.contacts.with(name, func(k *contact) { k.progress.judge(why, false, true, m.Session, c.cfg.Clock()) })
+	}
 }
 
 // notes notes that an agent has documents which this hub never made, also where the
@@ -145,6 +169,7 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 			return false
 		}
 		if next := peerOf(m); !samePeer(l.Peer, next) {
+			next.Head = newest(next.Incarnation, l.Peer.Head)
 			l.Peer, changed = next, true
 		}
 		for leaf, s := range l.Sent {
@@ -158,6 +183,9 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 				delete(l.Acked, leaf)
 				changed = true
 			}
+		}
+		if changed {
+			keepsHead(l, m.StoreHead)
 		}
 		return changed
 	})
@@ -187,6 +215,7 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
 	answer := c.sender.word(m.Session)
 	heads(&answer, l, m.Incarnation)
+	answer.HubHead = c.sender.hubHead()
 	answer.Reported = c.cfg.Reports.Reported(agent, m.Session)
 	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
 	announced := c.sender.announceNonce()
@@ -194,16 +223,16 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 		switch {
 		case v == verdictMeet:
 			k.nonces.now = slot{}
-			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
+			k.begin(m.Session, l, c.sender.nonce())
 		case p == proofSure:
 			// it is the present one
 		case p == proofFresh:
-			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
+			k.begin(m.Session, l, c.sender.nonce())
 			if m.Nonce == announced {
 				k.nonces.answered = announced
 			}
 		case k.nonces.now.session != m.Session || k.nonces.now.nonce == "":
-			k.nonces.give(m.Session, l.Acked, c.sender.nonce)
+			k.give(m.Session, l, c.sender.nonce)
 		}
 		answer.Nonce = k.nonces.of(m.Session)
 		k.nextSync = answer.At.Add(syncPause())
@@ -229,9 +258,9 @@ func (c *hearing) guarded(agent string, l *store.Ledger, m message.Hello, p proo
 	answer := c.sender.word(m.Session)
 	c.contacts.with(agent, func(k *contact) {
 		if p == proofSure {
-			answer.Nonce = k.nonces.give(m.Session, l.Acked, c.sender.nonce)
+			answer.Nonce = k.give(m.Session, l, c.sender.nonce)
 		} else {
-			k.nonces.begin(m.Session, l.Acked, c.sender.nonce())
+			k.begin(m.Session, l, c.sender.nonce())
 			answer.Nonce = k.nonces.of(m.Session)
 		}
 		k.nextSync = answer.At.Add(syncPause())
@@ -239,4 +268,35 @@ func (c *hearing) guarded(agent string, l *store.Ledger, m message.Hello, p proo
 	c.sender.say(agent, answer)
 	c.delivery.sends.again(agent)
 	c.delivery.to(agent, answer.At)
+}
+
+// tells keeps in memory what an agent says of its store. Who calls it knows that the word is of the
+// present session, or that it does no harm if it is older.
+func (c *hearing) tells(agent string, said message.StoreHead) {
+	if said.Store == "" {
+		return
+	}
+	c.contacts.with(agent, func(k *contact) {
+		if k.head.Store != said.Store || said.Sequence > k.head.Sequence {
+			k.head = said
+		}
+	})
+}
+
+// reverts notes that an agent's disk was rolled back. It says so once.
+func (c *hearing) reverts(ctx context.Context, agent string, known message.StoreHead, m message.Hello) {
+	why := fmt.Sprintf("the disk of incarnation %s was rolled back: it lacks what the agent had acknowledged", m.Incarnation)
+	if wordOfHead(known, m.StoreHead) == headBehind {
+		why = fmt.Sprintf("the disk of incarnation %s was rolled back: its store is at change %d, and the hub was told of %d", m.Incarnation, m.StoreHead.Sequence, known.Sequence)
+	}
+	news := false
+	c.contacts.with(agent, func(k *contact) {
+		if news = k.reverted.since.IsZero(); news {
+			k.reverted = reverted{c.cfg.Clock(), why}
+		}
+	})
+	if news {
+		c.cfg.Logger.Error("the agent's disk was rolled back", "agent", agent, "why", why)
+		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventAgentRolledBack, "agent "+agent+": "+why)
+	}
 }

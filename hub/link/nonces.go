@@ -13,7 +13,8 @@ import (
 type slot struct {
 	session, nonce string
 	acked          map[string]protocol.Head
-	turn, era      uint64 // when it was given
+	head           message.StoreHead // that the hub knew
+	turn, era      uint64            // when it was given
 }
 
 // is says whether a message is of the slot. One that names no session, which an
@@ -72,26 +73,26 @@ func (n *nonces) given(session, nonce string) int {
 }
 
 // begin makes a session the present one, unless it is.
-func (n *nonces) begin(session string, acked map[string]protocol.Head, nonce string) {
+func (n *nonces) begin(session string, acked map[string]protocol.Head, head message.StoreHead, nonce string) {
 	if n.now.session != session || n.now.nonce == "" {
-		n.now, n.asked = slot{session, nonce, maps.Clone(acked), n.turn, n.era}, nil
+		n.now, n.asked = slot{session, nonce, maps.Clone(acked), head, n.turn, n.era}, nil
 	}
 }
 
 // maxAsked bounds the sessions of an agent that are asked for a Hello at once.
 const maxAsked = 4
 
-// give returns the nonce of a session. acked is what the agent has acknowledged; a
-// nonce that was given before it acknowledged some of that proves less.
-func (n *nonces) give(session string, acked map[string]protocol.Head, fresh func() string) string {
+// give returns the nonce of a session. acked is what the agent has acknowledged, and head how far its
+// store has come; a nonce that was given before some of that proves less.
+func (n *nonces) give(session string, acked map[string]protocol.Head, head message.StoreHead, fresh func() string) string {
 	i := slices.IndexFunc(n.asked, func(s slot) bool { return s.session == session })
 	if i >= 0 {
-		if s := n.asked[i]; s.turn == n.turn && s.era == n.era && maps.Equal(s.acked, acked) {
+		if s := n.asked[i]; s.turn == n.turn && s.era == n.era && maps.Equal(s.acked, acked) && s.head.Store == head.Store && s.head.Sequence == head.Sequence {
 			return s.nonce
 		}
 		n.asked = slices.Delete(n.asked, i, i+1)
 	}
-	s := slot{session, fresh(), maps.Clone(acked), n.turn, n.era}
+	s := slot{session, fresh(), maps.Clone(acked), head, n.turn, n.era}
 	n.asked = append(n.asked[max(0, len(n.asked)+1-maxAsked):], s)
 	return s.nonce
 }

@@ -35,6 +35,9 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
 		return false, nil
 	}
+	if !notAlone(c.cfg, name) {
+		c.tells(name, m.StoreHead)
+	}
 	guards := c.reportsGuard(name, l, m) || notAlone(c.cfg, name)
 	if guards {
 		c.cfg.Reports.Doubt(name, true)

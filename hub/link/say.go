@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"io"
 	"sync"
+	"time"
 
 	"rackboot/hub/terms"
 	"rackboot/protocol"
@@ -20,6 +21,32 @@ type sender struct {
 
 	mu        sync.Mutex
 	announced string // nonce of the last announcement
+	told      []byte // the sealed word on the store, for all agents
+	toldAt    time.Time
+}
+
+// tellEvery is how often agents are told of what the store has: one signature for all.
+const tellEvery = message.SyncEvery / 2
+
+// hubHead is the sealed word on the hub's store; nil where nothing is known of it.
+func (c *sender) hubHead() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.cfg.Clock()
+	if c.told != nil && now.Sub(c.toldAt) < tellEvery && !now.Before(c.toldAt) {
+		return c.told
+	}
+	head, known := c.cfg.Start.HubHead()
+	if !known {
+		return nil
+	}
+	sealed, err := wire.Seal(c.cfg.Signer, wire.FactHubHead, head)
+	if err != nil {
+		c.cfg.Logger.Error("cannot seal what the store has", "err", err)
+		return nil
+	}
+	c.told, c.toldAt = sealed, now
+	return sealed
 }
 
 // nonce is 128 random bits. Without them nothing is taken for fresh.

@@ -40,8 +40,11 @@ type sessions struct {
 func (c *sessions) ask(agent, session string, l *store.Ledger, renew string) {
 	m := c.sender.word(session)
 	m.Again, m.Renew = true, renew
+	if renew != "" {
+		c.contacts.with(agent, func(k *contact) { m.Had = k.headOf(l).Sequence })
+	}
 	c.contacts.with(agent, func(k *contact) {
-		m.Nonce = k.nonces.give(session, l.Acked, c.sender.nonce)
+		m.Nonce = k.give(session, l, c.sender.nonce)
 		k.askedAt = m.At
 	})
 	c.sender.say(agent, m)
@@ -130,6 +133,7 @@ func (c *sessions) syncs(now time.Time) {
 		m.Nonce = session.nonce
 		if !guards {
 			heads(&m, l, l.Peer.Incarnation)
+			m.HubHead = c.sender.hubHead()
 			m.Reported = c.cfg.Reports.Reported(agent, m.Session)
 		}
 		c.sender.say(agent, m)
@@ -186,7 +190,7 @@ func (c *sessions) challenge(agent, former string) {
 	m := c.sender.word(former)
 	m.Again = true
 	c.contacts.with(agent, func(k *contact) {
-		m.Nonce = k.nonces.give(former, l.Acked, c.sender.nonce)
+		m.Nonce = k.give(former, l, c.sender.nonce)
 		k.speakers.takesOver(former, m.At)
 	})
 	c.sender.say(agent, m)

@@ -23,6 +23,7 @@ const (
 	readOff   lastRead = "Off"
 	readOn    lastRead = "On"
 	readOther lastRead = "other's" // it runs for another owner, who ends with Off
+	readKept  lastRead = "kept"    // the agent has a record of an owner that did not let it go
 )
 
 // firstRule says whether a claim that has no configuration gets one with a grant. The
@@ -32,17 +33,19 @@ const (
 //	install  | *       | goes
 //	open     | *       | ask
 //	none     | On      | ask
+//	none     | kept    | ask
 //	none     | Off     | goes
 //	none     | *       | wait
 //
 // What runs and was not booted by us may be what the claim is for, so that it is not
-// installed over because it happens to be Off some time later: the answer "ask" is
+// installed over because it happens to be Off some time later; nor is what was installed for a claim
+// that this hub has lost. The answer "ask" is
 // stored with the claim, and stays until somebody decides.
 func firstRule(d decision, read lastRead) First {
 	switch {
 	case d == decisionInstall:
 		return FirstGoes
-	case d == decisionOpen, read == readOn:
+	case d == decisionOpen, read == readOn, read == readKept:
 		return FirstAsk
 	case read == readOff:
 		return FirstGoes
@@ -78,6 +81,9 @@ func lastReadOf(f Fleet, c *resource.Claim) lastRead {
 	r := f.Reports[c.Status.Server]
 	if r == nil {
 		return readNever
+	}
+	if r.Unreleased != nil {
+		return readKept
 	}
 	power := r.Power
 	if power == "" {

@@ -11,7 +11,7 @@ import (
 
 func TestFirstRule(t *testing.T) {
 	doctable.Of(t, "adopt.go", "firstRule").HoldOne(t, [][]string{
-		doctable.Words(decisionNone, decisionOpen, decisionInstall), doctable.Words(readNever, readOff, readOn, readOther),
+		doctable.Words(decisionNone, decisionOpen, decisionInstall), doctable.Words(readNever, readOff, readOn, readOther, readKept),
 	}, func(in []string) string { return string(firstRule(decision(in[0]), lastRead(in[1]))) })
 }
 

@@ -24,7 +24,7 @@ type Unbound struct {
 // to one claim only, not while it is held: a hold is not inherited, and not before it is
 // discovered, where its rack has that, also if the claim names it. By name, a
 // server is taken whatever it does else; by selector, only one that was last read Off,
-// so that nothing that runs is ever taken by a label. Neither way one that the claim's
+// so that nothing that runs is ever taken by a label, and no orphaned one (see Orphaned). Neither way one that the claim's
 // first boot does not come to.
 //
 //	by       | taken | held | comes | discovered | read | binds
@@ -103,7 +103,7 @@ func Selects(f Fleet, c *resource.Claim, server string) bool {
 		return false
 	}
 	r := f.Reports[server]
-	off := r != nil && r.Observation.Power == protocol.PowerOff && f.MaintenanceOf(server) == nil
+	off := r != nil && r.Observation.Power == protocol.PowerOff && f.MaintenanceOf(server) == nil && r.Unreleased == nil
 	return binds(false, f.ClaimOf(server) != nil, f.held(server), cannotBoot(f, server, c) == "", whyUndiscovered(f, s) == "", off)
 }
 

@@ -25,6 +25,9 @@ func (c *Room) decorateServer(s *resource.Server) {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}
 	s.Status.Conditions = append(s.Status.Conditions, c.lost()...)
+	if cond := plan.Orphaned(f, name, r); cond != nil {
+		s.Status.Conditions = append(s.Status.Conditions, *cond)
+	}
 	env.DecorateServer(s)
 	s.Status.Conditions = append(s.Status.Conditions, c.cfg.Inventory.ServerConditions(name)...)
 	s.Status.Conditions = append(s.Status.Conditions, c.cfg.Discovery.Conditions(name)...)

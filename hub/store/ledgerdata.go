@@ -40,6 +40,9 @@ type Peer struct {
 	Protocol     int                  `json:"protocol,omitempty"`
 	Version      string               `json:"version,omitempty"` // of the agent's binary
 	Capabilities []message.Capability `json:"capabilities,omitempty"`
+	// Head is how far the database had come when the hub last wrote the ledger because of something
+	// that the agent said. It is not written for its own sake.
+	Head message.StoreHead `json:"head,omitzero"`
 	// Approvals is what the agent wants approvals for; nil from agents that take none.
 	Approvals *resource.ApprovalStance `json:"approvals,omitempty"`
 }

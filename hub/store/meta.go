@@ -27,6 +27,9 @@ func (m *Meta) Writable() error { return m.core.healthy() }
 // Lost is what the store has lost; nil is nothing. See [Store.Lost].
 func (m *Meta) Lost() *heads.Loss { return m.core.lost.Load() }
 
+// Lose notes that the store has lost something while it was open.
+func (m *Meta) Lose(l *heads.Loss) { m.core.lost.CompareAndSwap(nil, l) }
+
 // Put writes a value of the hub's own: compare-and-set on revision, where 0
 // creates. The codes are invalid, conflict, unavailable and timeout.
 func (m *Meta) Put(ctx context.Context, name string, value []byte, revision uint64) error {

@@ -202,11 +202,16 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	return s.rest(ctx)
 }
 
-// keepAgent says which agent goes on where two had one disk, as an operator does who has ended the other.
+// keepAgent says which agent goes on where two had one disk, as an operator does who has ended the other,
+// and accepts that what an older copy of a disk lacks is lost.
 func (s *storm) keepAgent(ctx context.Context) {
 	for ctx.Err() == nil {
 		if said := s.site.KeepAgent(ctx); said != "" {
 			s.say("%s", said)
+		}
+		if said := s.site.AcceptReverted(ctx); said != "" {
+			s.say("%s", said)
+			pause(ctx, 5*time.Second) // it is taken within seconds
 		}
 		pause(ctx, 500*time.Millisecond)
 	}

@@ -21,6 +21,7 @@ func (at attempts) begin(c choice) {
 	if at.d.rec.Owners.Released == b.Owner.UID {
 		at.d.rec.Owners.Released = "" // a hub that was restored goes on with what had ended
 	}
+	at.d.rec.takesBack(b.Owner.UID)
 	at.d.rec.Attempt = &Attempt{
 		ID: at.s.NewID, Token: at.s.NewToken, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c),
 		Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Shown.Epoch, Arming: Arming{Over: over}},

@@ -75,6 +75,7 @@ func (en endings) forget() {
 	en.attempts().forget()
 	en.d.explained()
 	en.d.rec.forgetOwners(en.d.rec.Owners.Released)
+	en.d.rec.letsGo(en.s.Intent.Owner)
 	en.d.dirty = true
 }
 

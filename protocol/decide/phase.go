@@ -19,6 +19,8 @@ const (
 	// Of a server that nobody owns, and that is not discovered.
 	claimUndiscovered claimState = "undiscovered"
 	claimGivenUp      claimState = "failed"
+	// Of a server that nobody owns, and whose agent has records of an owner that did not let it go.
+	claimOrphaned claimState = "orphaned"
 )
 
 // Phase computes where a server stands from what is wanted and what was
@@ -43,6 +45,9 @@ func Phase(intent *message.ServerIntent, report *resource.ServerReport) resource
 	}
 	seen, failed := false, false
 	if report != nil {
+		if claim == claimNone && report.Unreleased != nil {
+			claim = claimOrphaned
+		}
 		switch report.Observation.Power {
 		case "", protocol.PowerUnknown, protocol.PowerUnreachable:
 		default:
@@ -69,6 +74,7 @@ func Phase(intent *message.ServerIntent, report *resource.ServerReport) resource
 //	bound        | *    | yes    | Error
 //	bound        | *    | no     | Reserved
 //	failed       | *    | *      | Error
+//	orphaned     | *    | *      | Error
 //	undiscovered | *    | *      | Initial
 //	none         | yes  | *      | Available
 //	none         | no   | *      | Initial
@@ -78,7 +84,7 @@ func phaseRule(claim claimState, seen, failed bool) resource.Phase {
 	switch {
 	case claim == claimReleasing:
 		return resource.PhaseReleasing
-	case claim == claimGivenUp,
+	case claim == claimGivenUp, claim == claimOrphaned,
 		failed && (claim == claimDiscovered || claim == claimMaintained || claim == claimBound):
 		return resource.PhaseError
 	case claim == claimDiscovered:

@@ -78,6 +78,8 @@ type Owners struct {
 	Fallback *Fallback `json:"fallback,omitempty"`
 	// Released is the UID of the claim whose server was proved Off at its end.
 	Released string `json:"released,omitempty"`
+	// Over are the UIDs of owners that have let the server go, the newest last.
+	Over []string `json:"over,omitempty"`
 }
 
 // use notes how far a grant was used. The map is shared with the record from before.

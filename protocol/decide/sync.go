@@ -15,6 +15,9 @@ type SyncSnapshot struct {
 	Fence       message.Fence // the highest followed
 	Applied     map[string]protocol.Head
 	Digests     map[string]string
+	// HubKept is what the agent was told last of the hub's store, and HubSaid what the Sync says; zero
+	// is nothing.
+	HubKept, HubSaid message.HubHead
 }
 
 // SyncAction is what to make of a Sync.
@@ -120,7 +123,7 @@ type heads string
 
 const (
 	headsNone   heads = "none"   // nothing is said
-	headsBehind heads = "behind" // the agent has something newer, of no lower epoch
+	headsBehind heads = "behind" // the agent has something newer, of no lower epoch, or was told of more
 	headsMore   heads = "more"   // the hub has something newer, or something else
 	headsSame   heads = "same"
 )
@@ -131,6 +134,9 @@ const (
 func headsOf(s SyncSnapshot, m message.Sync) heads {
 	if m.Heads == nil {
 		return headsNone
+	}
+	if HubHead(s.HubKept, s.HubSaid).Behind() {
+		return headsBehind
 	}
 	epoch := m.Epoch
 	for _, h := range m.Heads {

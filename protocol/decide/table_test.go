@@ -60,7 +60,7 @@ func TestServeTable(t *testing.T) {
 
 func TestPhaseTable(t *testing.T) {
 	doctable.Of(t, "phase.go", "phaseRule").Hold(t,
-		[][]string{doctable.Words(claimNone, claimBound, claimReleasing, claimMaintained, claimDiscovered, claimUndiscovered, claimGivenUp), doctable.YesNo(), doctable.YesNo()},
+		[][]string{doctable.Words(claimNone, claimBound, claimReleasing, claimMaintained, claimDiscovered, claimUndiscovered, claimGivenUp, claimOrphaned), doctable.YesNo(), doctable.YesNo()},
 		func(in []string) []string {
 			return doctable.Words(phaseRule(claimState(in[0]), in[1] == "yes", in[2] == "yes"))
 		})

@@ -31,6 +31,8 @@ type Report struct {
 	Reads []Read `json:"reads,omitempty"`
 	Nonce string `json:"nonce,omitempty"` // of the session's Sync
 	Fence Fence  `json:"fence,omitzero"`  // the highest that the agent has followed
+	// StoreHead is that of the agent's store. The hub keeps it in memory.
+	StoreHead StoreHead `json:"storeHead,omitzero"`
 	// Found are the BMCs that the agent found on its segments; in shard 0 only.
 	Found []resource.FoundBMC `json:"found,omitempty"`
 	// Beats are how the agent hears the other one of its rack.

@@ -47,6 +47,11 @@ type Hello struct {
 	// Self is what an agent that stands aside made up when it first heard that its disk was copied;
 	// see Copied.
 	Self string `json:"self,omitempty"`
+	// StoreHead is that of the agent's store; until the hub has answered this start of the agent, as
+	// it was before the first start since it had answered. Zero in guard mode.
+	StoreHead StoreHead `json:"storeHead,omitzero"`
+	// HubHead is the last sealed HubHead that the agent was told and has kept.
+	HubHead []byte `json:"hubHead,omitempty"`
 	// Host and Addresses are where the agent runs, for people.
 	Host      string   `json:"host,omitempty"`
 	Addresses []string `json:"addresses,omitempty"`
@@ -84,9 +89,15 @@ type Sync struct {
 	// Again asks for a Hello with Nonce: the hub does not conclude anything from one
 	// that may be old.
 	Again bool `json:"again,omitempty"`
-	// Renew is an incarnation that is behind what it had acknowledged: its disk was
-	// rolled back. The agent that has it takes a new one.
+	// Renew is an incarnation that has less than the hub was told of: its disk was rolled back. The
+	// agent that has it has lost its store, and guards until somebody has accepted that; what it goes
+	// on with has a new incarnation.
 	Renew string `json:"renew,omitempty"`
+	// Had is, with Renew, the sequence of that store which the hub was told of; 0 if none was said.
+	Had uint64 `json:"had,omitempty"`
+	// HubHead is a sealed HubHead: what the hub's store has, or has had within the last minute. Only a
+	// Sync with Heads has one.
+	HubHead []byte `json:"hubHead,omitempty"`
 	// Copied says that two agents of one disk were heard; nil is not.
 	Copied *Copied `json:"copied,omitempty"`
 }
@@ -146,6 +157,8 @@ type Applied struct {
 	Nonce   string `json:"nonce,omitempty"` // of the session's Sync
 	// Fence is the highest that the agent has followed.
 	Fence Fence `json:"fence,omitzero"`
+	// StoreHead is that of the agent's store, which has the document.
+	StoreHead StoreHead `json:"storeHead,omitzero"`
 }
 
 // Rejection is one entry that was refused.
@@ -172,4 +185,6 @@ type EventBatch struct {
 	Incarnation string           `json:"incarnation"`
 	Session     string           `json:"session"`
 	Events      []resource.Event `json:"events"`
+	// StoreHead is that of the agent's store, which has the events.
+	StoreHead StoreHead `json:"storeHead,omitzero"`
 }

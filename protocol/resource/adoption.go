@@ -42,6 +42,8 @@ type DecisionWhy string
 // The reasons.
 const (
 	DecisionImported DecisionWhy = "imported" // the claim came from another hub without a record that counts
+	// DecisionOrphaned is that the agent has records of an owner that did not let the server go.
+	DecisionOrphaned DecisionWhy = "orphaned"
 	DecisionFoundOn  DecisionWhy = "found-on" // the server ran when it was bound, and nobody had booted it for the claim
 )
 

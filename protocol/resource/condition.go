@@ -124,6 +124,7 @@ const (
 	CondTimeDamaged         ConditionCode = "TimeFloorDamaged"
 	CondKeysRefused         ConditionCode = "KeysRefused"
 	CondAgentCopied         ConditionCode = "AgentCopied"
+	CondAgentRolledBack     ConditionCode = "AgentRolledBack"
 	CondNoRouter            ConditionCode = "NoRouterAdvertisement"
 	CondRouterFlags         ConditionCode = "RouterFlags"
 	CondIPv6NotServed       ConditionCode = "IPv6NotServed"
@@ -141,6 +142,7 @@ const (
 	CondNoConfigDrive       ConditionCode = "NoConfigDrive"
 	CondBootURLNotCleared   ConditionCode = "BootURLNotCleared"
 	CondNeedsDecision       ConditionCode = "NeedsDecision"
+	CondOrphaned            ConditionCode = "Orphaned"
 	CondSafeStopped         ConditionCode = "SafeStopped"
 	CondNoStopImage         ConditionCode = "NoStopImage"
 	CondDiscoveryFailed     ConditionCode = "DiscoveryFailed"
@@ -272,7 +274,9 @@ var conditions = []Condition{
 	{CondTimeDamaged, "Agent's record of the time is damaged", SeverityWarning, nil, 0, "The file that the message names could not be read or written, and the agent goes by its clock, its certificate and the hub's words. See that the host's clock is right; the file is written anew within minutes of the hub's next words. Check the disk."},
 	{CondKeysRefused, "New keys of the hub refused", SeverityError, nil, 0, "The hub shows fewer or other statements of its keys than the agent has followed. It was restored from a copy that is older than the last change of keys, or somebody forges it. Restore the hub's folder pki from a newer backup."},
 	{CondAgentCopied, "Two agents with one key", SeverityError, nil, 0, "Two agents speak from one disk: it was copied, or its data folder is used twice. Both guard holds and do nothing else, and nothing of the rack counts as proved off. rackctl describe agent AGENT shows where they run; stop one, and say which goes on: rackctl rack keep-agent RACK RUN --reason …. If you do not know the other, rackctl rack revoke AGENT --reason …, then rackctl rack replace-agent RACK --reason …"},
+	{CondAgentRolledBack, "Agent's disk was rolled back", SeverityError, nil, 0, "The agent's store has less than the hub was told of: a snapshot or a copy was put in its place. The agent guards what was held, and does nothing else. Put the newest copy of its data folder back; if there is none, rackboot-agent accept-loss --reason REASON on its host, and it begins a new store with the holds that it has."},
 	{CondNeedsDecision, "Somebody has to decide what is on the disk", SeverityWarning, nil, 0, "The server may have an installed system that Rackboot has no record of, so it is neither installed nor booted. To keep the system: rackctl server adopt SERVER --provisioned IMAGE@DIGEST --reason …; to install over it: rackctl server adopt SERVER --reprovision --reason …"},
+	{CondOrphaned, "The owner of the server is not known", SeverityError, nil, 0, "The server's agent has records of a claim that did not let the server go, and that this hub does not know: it was lost with a part of the hub's store, or is another hub's. The server is not given to a claim by a selector. Apply a claim that names it in spec.serverRef; it is neither installed nor booted until you decide: rackctl server adopt SERVER --provisioned IMAGE@DIGEST --reason … keeps the system, rackctl server adopt SERVER --reprovision --reason … installs over it."},
 	{CondSafeStopped, "Stopped safely after an unexpected start", SeverityWarning, nil, 0, "The server came on without an order of Rackboot and did not boot its disk; the message says what tells so, and whether that is seen or believed. Find what started it, then rackctl resume SERVER --reason REASON boots it on."},
 	{CondNoStopImage, "No stop image can be given", SeverityWarning, nil, 30 * time.Second, "The rack wants machines that ask for a boot without an order stopped, and no chain of loaders is there for it: they are refused, and their firmware goes on to the next boot option. Install shim and a GRUB for the network, and name their folders under loaders in the agent's file."},
 	{CondBootEnvInvalid, "Boot environment cannot be booted", SeverityError, nil, 0, "The message says what is wrong or missing: a file that was not uploaded and no repository with installSource for its os.name, a param without a value, an architecture, a template. Nothing was changed on the server; what was in force stays. Correct it, and it goes on by itself; rackctl bootenv render SERVER shows what the server would get."},

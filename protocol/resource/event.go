@@ -64,9 +64,11 @@ const (
 	EventCertified   EventCode = "CertificateRenewed"
 	EventAgentCopied EventCode = "AgentCopied"
 	EventAgentKept   EventCode = "AgentKept"
-	EventNoRouter    EventCode = "NoRouterAdvertisement"
-	EventRouterFlags EventCode = "RouterFlags"
-	EventNoAddress   EventCode = "NoAddress"
+	// EventAgentRolledBack says that the disk of an agent is an older copy of itself.
+	EventAgentRolledBack EventCode = "AgentRolledBack"
+	EventNoRouter        EventCode = "NoRouterAdvertisement"
+	EventRouterFlags     EventCode = "RouterFlags"
+	EventNoAddress       EventCode = "NoAddress"
 
 	EventSegmentRolledBack EventCode = "SegmentRolledBack"
 
@@ -101,7 +103,7 @@ func EventCodes() []EventCode {
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldReturned, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
-		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept,
+		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept, EventAgentRolledBack,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,

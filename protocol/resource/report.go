@@ -52,6 +52,20 @@ type ServerReport struct {
 	// Fallback is how often the boot of the server's configuration has failed in a row,
 	// and whether the one before is booted instead; nil where there is none to return to.
 	Fallback *FallbackReport `json:"fallback,omitempty"`
+	// Unreleased is what is recorded of an owner that did not let the server go, and that the agent's
+	// documents do not name; nil is nothing.
+	Unreleased *UnreleasedReport `json:"unreleased,omitempty"`
+}
+
+// UnreleasedReport is what an agent has recorded of an owner that did not let its server go, and that its
+// documents do not name.
+type UnreleasedReport struct {
+	OwnerUID    string    `json:"ownerUID"`
+	Generation  uint64    `json:"generation"`
+	ImageDigest string    `json:"imageDigest"`
+	At          time.Time `json:"at"`
+	// Attempt is how far an attempt has come; empty of a record that a system is installed.
+	Attempt AttemptState `json:"attempt,omitempty"`
 }
 
 // Condition is what is said by a code; nil if nothing.

@@ -65,6 +65,13 @@ func approvalWipe() *resource.Approval {
 	}
 }
 
+func hubHead() *message.HubHead {
+	return &message.HubHead{
+		Store: "5t0re", Epoch: 1, Sequence: 90210, AuditSeq: 812, AuditHash: exampleDigest, At: at(0),
+		Kinds: map[string]message.HubSum{"res.holds": {Count: 3, Digest: unhex("00112233445566778899aabbccddeeff")}},
+	}
+}
+
 func endOfTerm() *message.EndOfTerm {
 	return &message.EndOfTerm{Agent: "rack-1", Term: 3, Code: resource.CondSuperseded, At: at(1)}
 }

@@ -32,14 +32,18 @@ func hello() *message.Hello {
 		Applied: heads(), EventHead: 12, EventTail: 10, At: at(0), Nonce: "a00a", Digests: digests(), Fence: fence(),
 		Capabilities: message.Capabilities(), SealKey: unhex("1aac11d29c1ecbc96cad4ebe9e29c3b3c8ac7b5e69e3fff94ebd44faf8620f77"),
 		Approvals: &resource.ApprovalStance{Keys: [][]byte{testKey(3).Public().(ed25519.PublicKey)}, BulkStop: 8, Window: 10 * time.Minute},
-		Run:       "0a6e", Guard: true, Self: "5e1f", Host: "host-a", Addresses: []string{"192.0.2.7"},
+		Run:       "0a6e", Guard: true, Self: "5e1f", Host: "host-a", Addresses: []string{"192.0.2.7"}, StoreHead: storeHead(), HubHead: sealedFact(FactHubHead),
 	}
+}
+
+func storeHead() message.StoreHead {
+	return message.StoreHead{Store: "1nca", Sequence: 4711, Digest: unhex("0f1e2d3c4b5a69788796a5b4c3d2e1f0")}
 }
 
 func syncAnswer() *message.Sync {
 	return &message.Sync{
 		Session: "5e55", Protocol: 1, Heads: heads(), EventsAcked: 9, At: at(1), Nonce: "b00b", Digests: digests(),
-		Epoch: 1, Fence: fence(), ValidFor: message.SyncValid, Trust: exampleDigest, Reported: []uint64{7, 0},
+		Epoch: 1, Fence: fence(), ValidFor: message.SyncValid, Trust: exampleDigest, Reported: []uint64{7, 0}, HubHead: sealedFact(FactHubHead),
 	}
 }
 
@@ -58,7 +62,7 @@ func syncAgain() *message.Sync {
 
 func syncRenew() *message.Sync {
 	s := syncAgain()
-	s.Renew = "1nca"
+	s.Renew, s.Had = "1nca", 4711
 	return s
 }
 
@@ -182,7 +186,7 @@ func grantOver() *message.Grant {
 
 func applied() *message.Applied {
 	a := bareApplied()
-	a.Head.Version, a.Nonce, a.Fence = 9, "b00b", fence()
+	a.Head.Version, a.Nonce, a.Fence, a.StoreHead = 9, "b00b", fence(), storeHead()
 	return a
 }
 
@@ -219,6 +223,7 @@ func reportAs() *message.Report {
 // whose BMC does not answer.
 func report() *message.Report {
 	r := bareReport()
+	r.StoreHead = storeHead()
 	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence(), heads(), 1, 2
 	r.Found = []resource.FoundBMC{foundBMC()}
 	r.Beats = []message.HeardBeat{{Segment: "boot", For: time.Hour, Ago: time.Second}}
@@ -252,6 +257,7 @@ func report() *message.Report {
 		Detection: protocol.Detection{Class: protocol.DetectReset, LastResetTime: true, Stream: "/redfish/v1/EventService/SSE", Subscriptions: "/redfish/v1/EventService/Subscriptions", PowerLog: "/redfish/v1/Systems/1/LogServices/Log1/Entries", PollInterval: 30 * time.Second, Reason: "LastResetTime changes"},
 		Restore:   protocol.Restore{Policy: protocol.RestoreLastState, Where: "PowerRestorePolicy", Value: "LastState", Writable: true},
 	}
+	s.Unreleased = &resource.UnreleasedReport{OwnerUID: "0wner", Generation: 2, ImageDigest: exampleDigest, At: at(2), Attempt: resource.AttemptFetched}
 	s.Unexpected = &protocol.UnexpectedReport{At: at(6), To: protocol.PowerOn, By: protocol.ByResetTime, Stands: protocol.StandsRuns, Why: "its operating system was heard"}
 	s.Env = &resource.EnvReport{
 		State: resource.EnvRefused, BootEnv: "debian-12-install", OS: "debian-12", Generation: exampleDigest, Source: resource.EnvFromISO, Wanted: exampleDigest,
@@ -292,7 +298,7 @@ func image() *protocol.ImageReport {
 
 func eventBatch() *message.EventBatch {
 	return &message.EventBatch{
-		Agent: "rack-1", Incarnation: "1nca", Session: "5e55",
+		Agent: "rack-1", Incarnation: "1nca", Session: "5e55", StoreHead: storeHead(),
 		Events: []resource.Event{
 			{From: 10, Seq: 11, At: at(7), Code: resource.EventLost, Message: "2 events were lost"},
 			{Seq: 12, At: at(8), Server: "server-1", Code: resource.EventFenced, Message: "hold 01j0hold"},

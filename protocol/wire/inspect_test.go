@@ -97,6 +97,7 @@ func TestKindOf(t *testing.T) {
 		FactProvisioned:                           "Provisioned",
 		FactReceipt:                               "Receipt",
 		FactEndOfTerm:                             "EndOfTerm",
+		FactHubHead:                               "HubHead",
 		FactKey:                                   "KeyStatement",
 		FactRenewal:                               "Renewal",
 		FactBeat:                                  "Beat",

@@ -43,6 +43,7 @@ func Kinds() []Kind {
 		kind[resource.Receipt](FactReceipt, "", ""),
 		kind[resource.Approval](FactApproval, "", ""),
 		kind[message.EndOfTerm](FactEndOfTerm, "", ""),
+		kind[message.HubHead](FactHubHead, "", ""),
 		kind[message.KeyStatement](FactKey, "", ""),
 		kind[message.Renewal](FactRenewal, "", ""),
 		kind[message.Beat](FactBeat, "", ""),

@@ -55,6 +55,7 @@ func messages() []sample {
 		drawn[resource.Provisioned]("Provisioned", FactProvisioned),
 		drawn[resource.Receipt]("Receipt", FactReceipt),
 		drawn[message.EndOfTerm]("EndOfTerm", FactEndOfTerm),
+		drawn[message.HubHead]("HubHead", FactHubHead),
 		drawn[message.KeyStatement]("KeyStatement", FactKey),
 		drawn[message.Renewal]("Renewal", FactRenewal),
 		drawn[message.Beat]("Beat", FactBeat),

@@ -27,6 +27,7 @@ const (
 	FactReceipt     = "rb/v1/fact/receipt"     // resource.Receipt, signed by the agent
 	FactApproval    = "rb/v1/fact/approval"    // resource.Approval, signed by the destructive key
 	FactEndOfTerm   = "rb/v1/fact/end-of-term" // message.EndOfTerm, signed by the hub
+	FactHubHead     = "rb/v1/fact/hub-head"    // message.HubHead, signed by the hub
 	FactKey         = "rb/v1/fact/key"         // message.KeyStatement, signed by the hub's key before it
 	FactRenewal     = "rb/v1/fact/renewal"     // message.Renewal, signed by the agent
 	FactBeat        = "rb/v1/fact/beat"        // message.Beat, signed by the agent
