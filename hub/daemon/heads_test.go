@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -85,17 +88,34 @@ func opened(t *testing.T, c Config, do func(st *store.Store, kv state.KV)) {
 	}
 }
 
+// lastPort is the last that freeAddress has given out.
+var lastPort atomic.Int64
+
+// freeAddress is one that nobody listens at. It is below those that the kernel gives to who asks for any, as
+// other hubs of these tests do meanwhile, and those that integration/sim chooses from; no other test gets it.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	const low, high = 3_000, 10_000
+	lastPort.CompareAndSwap(0, low+rand.Int64N(high-low))
+	for range high - low {
+		address := fmt.Sprintf("127.0.0.1:%d", low+lastPort.Add(1)%(high-low))
+		ln, err := net.Listen("tcp", address)
+		if err != nil {
+			continue
+		}
+		if err := ln.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return address
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 // serving runs a hub while do asks it. It returns why the hub did not start.
 func serving(t *testing.T, c Config, do func(client *api.Client, base string)) error {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.API = ln.Addr().String()
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
+	c.API = freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ready, ended := make(chan struct{}), make(chan error, 1)
