@@ -30,6 +30,9 @@ func (a *Agent) End(sealed []byte) error { return a.link.End(sealed) }
 // Over reports whether the hub has ended the agent's term.
 func (a *Agent) Over() bool { return a.link.Over() }
 
+// Waits reports whether the agent has just started, and does only what holds want until the hub has answered.
+func (a *Agent) Waits() bool { return a.link.Standing().Waits }
+
 // HubTime returns the hub's time by its signed words, never behind it; zero while it is not
 // known or its last word is not fresh. words counts them.
 func (a *Agent) HubTime() (at time.Time, words uint64) { return a.link.Word() }

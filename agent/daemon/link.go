@@ -103,8 +103,13 @@ func (t transport) Publish(topic string, payload []byte) error {
 }
 
 // haste is why an agent does not wait before its first connection: nothing is known to it yet,
-// and a fleet does not join at once; or it was connected before, or has to say that it only guards.
-type haste struct{ fresh, again bool }
+// and a fleet does not join at once; or it was connected before, or has to say that it only guards. One that waits for
+// the hub's answer does not wait long.
+type haste struct{ fresh, again, waits bool }
+
+// waitsDelay bounds Link.FirstDelay of an agent that only does what holds want until the hub has answered. It is well below
+// the time after which it goes on without.
+const waitsDelay = 5 * time.Second
 
 // dial makes the link. What the hub changes of endpoints, authorities and the agent's
 // certificate counts from the next connection on; the present one stays.
@@ -115,6 +120,9 @@ func (l Link) dial(keep *keeper, a *agent.Agent, why haste, maxBackoff time.Dura
 	}
 	if why.fresh || why.again {
 		c.FirstDelay = 0
+	}
+	if why.waits {
+		c.FirstDelay = min(c.FirstDelay, waitsDelay)
 	}
 	if why.fresh {
 		log.Info("waits for the hub's first documents; until then it answers no DHCP, serves no file and powers nothing", "broker", c.Broker)

@@ -116,19 +116,20 @@ func (l lines) Write(p []byte) (int, error) {
 }
 
 // An agent that just joined dials at once and says what it waits for; one that joined
-// before waits, and says that.
+// before waits, and says that; one that does little until the hub has answered waits some seconds.
 func TestFreshLink(t *testing.T) {
 	for name, row := range map[string]struct {
-		fresh bool
-		says  []string
+		why  haste
+		says []string
 	}{
-		"just joined":   {true, []string{"waits for the hub's first documents", "broker connection down"}},
-		"joined before": {false, []string{"waits before the first connection"}},
+		"just joined":        {haste{fresh: true}, []string{"waits for the hub's first documents", "broker connection down"}},
+		"joined before":      {haste{}, []string{"waits before the first connection"}},
+		"waits for its word": {haste{waits: true}, []string{"waits before the first connection", "broker connection down"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, wait := make(lines, 10), 10*time.Hour
 			keep := &keeper{dataDir: t.TempDir(), clock: time.Now, id: joined(t)}
-			l, err := Link{FirstDelay: &wait, Broker: "mqtts://127.0.0.1:1"}.dial(keep, nil, haste{fresh: row.fresh}, 0, slog.New(slog.NewTextHandler(said, nil)), prometheus.NewRegistry())
+			l, err := Link{FirstDelay: &wait, Broker: "mqtts://127.0.0.1:1"}.dial(keep, nil, row.why, 0, slog.New(slog.NewTextHandler(said, nil)), prometheus.NewRegistry())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -91,7 +91,7 @@ func (p *program) serve(ctx context.Context, s opened) (err error) {
 	if err != nil {
 		return err
 	}
-	l, err := p.cfg.Link.dial(p.keep, a, haste{fresh: fresh && !s.frozen, again: p.again || s.frozen}, p.opts.MaxBackoff, p.log, reg)
+	l, err := p.cfg.Link.dial(p.keep, a, haste{fresh: fresh && !s.frozen, again: p.again || s.frozen, waits: a.Waits()}, p.opts.MaxBackoff, p.log, reg)
 	if err != nil {
 		return err
 	}
