@@ -98,3 +98,26 @@ func TestReleasedHoldIsNotAdoptedAgain(t *testing.T) {
 		})
 	}
 }
+
+// A hub that dies as it has stored the hold again goes on from there.
+func TestHubDiesAsAHoldReturns(t *testing.T) {
+	r := newReturning(t)
+	r.m.incarnation += "'"
+	r.m.connects()
+	r.pass()
+	r.m.listens()
+	s := off("n1")
+	s.Holds = []resource.HoldReport{r.was}
+	r.dies("hub.hold.returned", func() { r.m.reports(s) })
+	r.m.connects()
+	r.m.reports(s)
+	r.pass()
+	r.m.listens()
+	r.pass()
+	if h, there := r.hold(r.was.ID); there {
+		t.Errorf("it stays as %+v", h.Status)
+	}
+	if n := r.happened(resource.EventHoldAdopted); n != 0 {
+		t.Errorf("%d holds are taken over", n)
+	}
+}

@@ -33,7 +33,7 @@ func points(t *testing.T) []string {
 	// TestHubKilledInABootEnv, those of uploaded files there and in package iso, those of
 	// the catalogue's files in TestHubKilledInTheCatalogue, those of groups in
 	// TestHubKilledInAGroup, and those of roll-outs in package control.
-	elsewhere := regexp.MustCompile(`^hub\.(account|adopt|copies|bmc|ignition|import|secret|server|ending|renew|approval|discovery|iso|bootenv|catalogue|group|rollout)\.|^hub\.hold\.(adopted|ended|freed)$`)
+	elsewhere := regexp.MustCompile(`^hub\.(account|adopt|copies|bmc|ignition|import|secret|server|ending|renew|approval|discovery|iso|bootenv|catalogue|group|rollout)\.|^hub\.hold\.(adopted|returned|ended|freed)$`)
 	at := regexp.MustCompile(`[cC]rash\.At\("(hub\.[^"]+)"`)
 	var out []string
 	if err := filepath.WalkDir("../../hub", func(path string, d fs.DirEntry, err error) error {
