@@ -36,6 +36,7 @@ type modern struct {
 	events      uint64
 	store       uint64 // how far its store has come; 0 says nothing
 	digest      string // of that
+	hubHead     []byte // that it has kept
 	tail        uint64
 	seq         uint64
 	deaf        bool // keeps no document
@@ -88,7 +89,7 @@ func (m *modern) message() message.Hello {
 		Agent: m.name, Session: m.session, Incarnation: m.incarnation, Protocol: protocol.Version, Version: "2.0.0",
 		Applied: maps.Clone(m.applied), Digests: maps.Clone(m.digests), EventHead: m.events, EventTail: m.tail,
 		At: m.b.now, Nonce: m.heard, Fence: m.fence, Capabilities: m.caps, SealKey: m.sealKey, Approvals: m.stance, Guard: m.guard,
-		Run: m.run, Self: m.aside.Self, Host: "host of " + m.run, StoreHead: m.head(),
+		Run: m.run, Self: m.aside.Self, Host: "host of " + m.run, StoreHead: m.head(), HubHead: m.hubHead,
 	}
 }
 

@@ -81,15 +81,6 @@ func TestReleasedHoldIsNotAdoptedAgain(t *testing.T) {
 		"the hub was started anew":   func(r *returning) { r.restart() },
 		"its owner holds it anew":    func(r *returning) { r.place("o", "k", "n1") },
 		"it comes back another time": func(r *returning) { r.comesBack("first") },
-		"the hub dies when it is stored": func(r *returning) {
-			r.m.incarnation += "'"
-			r.m.connects()
-			r.pass()
-			r.m.listens()
-			s := off("n1")
-			s.Holds = []resource.HoldReport{r.was}
-			r.dies("hub.hold.returned", func() { r.m.reports(s) })
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newReturning(t)
@@ -105,5 +96,31 @@ func TestReleasedHoldIsNotAdoptedAgain(t *testing.T) {
 				t.Errorf("filed of the hold are %v, want that it was accepted and released, once", got)
 			}
 		})
+	}
+}
+
+// A hub that dies as it has stored the hold again goes on from there.
+func TestHubDiesAsAHoldReturns(t *testing.T) {
+	r := newReturning(t)
+	r.m.incarnation += "'"
+	r.m.connects()
+	r.pass()
+	r.m.listens()
+	s := off("n1")
+	s.Holds = []resource.HoldReport{r.was}
+	r.dies("hub.hold.returned", func() { r.m.reports(s) })
+	r.m.connects()
+	r.m.reports(s)
+	r.pass()
+	r.m.listens()
+	r.pass()
+	if h, there := r.hold(r.was.ID); there {
+		t.Errorf("it stays as %+v", h.Status)
+	}
+	if n := r.happened(resource.EventHoldAdopted); n != 0 {
+		t.Errorf("%d holds are taken over", n)
+	}
+	if r.happened(resource.EventHoldReturned) == 0 {
+		t.Error("no event says that it was there again")
 	}
 }

@@ -22,10 +22,12 @@ type sender struct {
 	mu        sync.Mutex
 	announced string // nonce of the last announcement
 	told      []byte // the sealed word on the store, for all agents
-	toldAt    time.Time
+	toldOf    message.HubHead
+	toldAt    time.Time // when it was looked at last
 }
 
-// tellEvery is how often agents are told of what the store has: one signature for all.
+// tellEvery is how often it is looked whether the store has more than agents were told. One signature is for
+// all of them, and none is made, nor anything written at an agent, where nothing has changed.
 const tellEvery = message.SyncEvery / 2
 
 // hubHead is the sealed word on the hub's store; nil where nothing is known of it.
@@ -40,12 +42,16 @@ func (c *sender) hubHead() []byte {
 	if !known {
 		return nil
 	}
+	if was := c.toldOf; c.told != nil && head.Store == was.Store && head.Epoch == was.Epoch && head.Sequence == was.Sequence && head.AuditSeq == was.AuditSeq {
+		c.toldAt = now
+		return c.told
+	}
 	sealed, err := wire.Seal(c.cfg.Signer, wire.FactHubHead, head)
 	if err != nil {
 		c.cfg.Logger.Error("cannot seal what the store has", "err", err)
 		return nil
 	}
-	c.told, c.toldAt = sealed, now
+	c.told, c.toldOf, c.toldAt = sealed, head, now
 	return sealed
 }
 

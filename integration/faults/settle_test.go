@@ -185,6 +185,8 @@ func tolerated(server string, held bool, code resource.ConditionCode) bool {
 		return held || server != installed // nobody can ask for a reboot
 	case resource.CondPowerFailed:
 		return held // its mains failed as it was powered on; the next attempt waits for the release
+	case resource.CondOrphaned:
+		return server == claimed // its claim was lost with a part of the hub's store: somebody has to decide
 	case resource.CondGrantSpent, resource.CondGrantInvalid, resource.CondFirstBootFailed, resource.CondServerOn:
 		return server == claimed
 	default:

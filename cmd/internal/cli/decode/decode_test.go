@@ -180,7 +180,7 @@ func TestDecodeVectors(t *testing.T) {
 		m := decoder{}.decode(got[0])
 		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".hex"), "-")
 		want := map[string]string{
-			"hold": "HoldDoc", "rack": "RackDoc", "event": "EventBatch", "end": "EndOfTerm", "key": "KeyStatement", "local": "LocalHolds",
+			"hold": "HoldDoc", "rack": "RackDoc", "event": "EventBatch", "end": "EndOfTerm", "key": "KeyStatement", "local": "LocalHolds", "hub": "HubHead",
 		}[name]
 		if want == "" {
 			want = strings.ToUpper(name[:1]) + name[1:]
