@@ -27,6 +27,7 @@ type Start struct {
 	number message.Fence
 	epoch  uint64
 	now    func() *heads.Checkpoint // what the store has; nil is not known
+	began  message.HubHead          // what it had when this start began; zero is not known
 	downAt atomic.Int64             // when it stepped down, in ns; 0 if it did not
 }
 

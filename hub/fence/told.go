@@ -10,7 +10,10 @@ import (
 
 // Follows has now say what the store has; before the hub speaks with agents. Without it nothing is told,
 // and nothing that agents were told is compared.
-func (b *Start) Follows(now func() *heads.Checkpoint) { b.now = now }
+func (b *Start) Follows(now func() *heads.Checkpoint) {
+	b.now = now
+	b.began, _ = b.HubHead()
+}
 
 // HubHead is what agents are told of the store; false where nothing is known. What is told was on disk
 // beside the store before.
@@ -22,7 +25,7 @@ func (b *Start) HubHead() (message.HubHead, bool) {
 	if c == nil || c.Store == "" || c.Epoch != b.epoch { // of before the store was restored
 		return message.HubHead{}, false
 	}
-	out := message.HubHead{Store: c.Store, Epoch: c.Epoch, Sequence: c.Sequence, Kinds: map[string]message.HubSum{}, AuditSeq: c.Audit.Seq, AuditHash: c.Audit.Hash, At: b.clock().UTC()}
+	out := message.HubHead{Store: c.Store, Epoch: c.Epoch, Sequence: c.Sequence, Kinds: map[string]message.HubSum{}, AuditSeq: c.Audit.Seq, AuditHash: c.Audit.Hash, At: b.clock().UTC(), Hub: b.number.Hub}
 	for kind, sum := range c.Kinds {
 		out.Kinds[kind] = message.HubSum{Count: sum.Count, Digest: binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, sum.Digest[0]), sum.Digest[1])}
 	}
@@ -36,6 +39,9 @@ func (b *Start) Told(agent string, kept message.HubHead) (why string) {
 	now, known := b.HubHead()
 	if !known || kept.Store == "" {
 		return ""
+	}
+	if kept.Hub != b.number.Hub && b.began.Store != "" {
+		now = b.began
 	}
 	as := func(h message.HubHead) heads.Checkpoint {
 		return heads.Checkpoint{Store: h.Store, Epoch: h.Epoch, Sequence: h.Sequence}

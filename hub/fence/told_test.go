@@ -19,18 +19,20 @@ func TestTold(t *testing.T) {
 	sum := func(n uint64) heads.Sum { return heads.Sum{Count: n, Digest: heads.Digest{n, n}} }
 	now := heads.Checkpoint{Store: "one", Epoch: 1, Sequence: 10, Kinds: map[string]heads.Sum{"res.holds": sum(2), "res.claims": sum(1)}}
 	for name, c := range map[string]struct {
-		then func(*heads.Checkpoint)
-		lost string // a part of what is said of the loss; empty is none
-		why  string
+		then  func(*heads.Checkpoint)
+		grows uint64 // what this start has written since it began
+		lost  string // a part of what is said of the loss; empty is none
+		why   string
 	}{
 		"as much": {then: func(*heads.Checkpoint) {}},
 		"less":    {then: func(c *heads.Checkpoint) { c.Sequence = 9 }},
 		"more": {then: func(c *heads.Checkpoint) {
 			c.Sequence, c.Kinds = 12, map[string]heads.Sum{"res.holds": sum(3), "res.claims": sum(1)}
 		}, lost: "some of res.holds, of which there were 3"},
-		"of a store before":       {then: func(c *heads.Checkpoint) { c.Store, c.Epoch, c.Sequence = "zero", 0, 90 }},
-		"of another, of one time": {then: func(c *heads.Checkpoint) { c.Store = "two" }, why: "store two"},
-		"of a later restore":      {then: func(c *heads.Checkpoint) { c.Store, c.Epoch = "two", 2 }, why: "epoch 2"},
+		"more, which has come since": {then: func(c *heads.Checkpoint) { c.Sequence = 12 }, grows: 5, lost: "up to 10, and had 0 up to 12"},
+		"of a store before":          {then: func(c *heads.Checkpoint) { c.Store, c.Epoch, c.Sequence = "zero", 0, 90 }},
+		"of another, of one time":    {then: func(c *heads.Checkpoint) { c.Store = "two" }, why: "store two"},
+		"of a later restore":         {then: func(c *heads.Checkpoint) { c.Store, c.Epoch = "two", 2 }, why: "epoch 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mem := storetest.NewMemory()
@@ -57,7 +59,10 @@ func TestTold(t *testing.T) {
 			if _, known := b.HubHead(); known != (was.Epoch == now.Epoch) {
 				t.Errorf("what was known of epoch %d is told in epoch %d: %t", was.Epoch, now.Epoch, known)
 			}
-			b.Follows(func() *heads.Checkpoint { return &now })
+			kept.Hub = "the start before"
+			is := now
+			b.Follows(func() *heads.Checkpoint { return &is })
+			is.Sequence += c.grows
 			if b.Told("r1-1", message.HubHead{}) != "" || b.Lost() != nil {
 				t.Error("of nothing something follows")
 			}

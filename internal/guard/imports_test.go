@@ -273,6 +273,7 @@ func testLayers() []layer {
 		{"netboot/firmware", []string{"protocol/resource", "netboot/..."}, "the client is tested against the servers"},
 		{"hub/...", []string{"protocol/...", "hub/...", "integration/memnet"}, "fakes of the neighbours"},
 		{"state/heads", []string{"internal/doctable"}, "tables in comments are held"},
+		{"hub/control", []string{"state/heads"}, "what agents are told of the store"},
 		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
 		{"hub/daemon", []string{"state/statetest"}, "crash points, and a disk to fill"},
 		{"hub/iso", []string{"state/statetest"}, "crash points"},

@@ -16,6 +16,9 @@ type HubHead struct {
 	AuditSeq  uint64    `json:"auditSeq,omitempty"`
 	AuditHash string    `json:"auditHash,omitempty"`
 	At        time.Time `json:"at"` // hub clock
+	// Hub is the start of the hub that says so; see Fence. What an earlier start said, a later one has
+	// as it begins: what it writes then does not make up for what is gone.
+	Hub string `json:"hub"`
 }
 
 // HubSum is how many keys of a kind there are, and a digest of them.

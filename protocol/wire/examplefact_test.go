@@ -67,7 +67,7 @@ func approvalWipe() *resource.Approval {
 
 func hubHead() *message.HubHead {
 	return &message.HubHead{
-		Store: "5t0re", Epoch: 1, Sequence: 90210, AuditSeq: 812, AuditHash: exampleDigest, At: at(0),
+		Store: "5t0re", Epoch: 1, Sequence: 90210, AuditSeq: 812, AuditHash: exampleDigest, At: at(0), Hub: fence().Hub,
 		Kinds: map[string]message.HubSum{"res.holds": {Count: 3, Digest: unhex("00112233445566778899aabbccddeeff")}},
 	}
 }
