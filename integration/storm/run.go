@@ -115,7 +115,7 @@ func run(ctx context.Context, c config) (failed int, err error) {
 		return 0, err
 	}
 	v := judge.Judge(h)
-	rows := tabulate(names(all), s.spans, v, marks(), chances())
+	rows := tabulate(names(all), s.spans, v, marks())
 	failed = report(s.out, s.begun, rows, s.skipped, c.rows)
 	if c.keep || failed > 0 {
 		err = s.dump(h)
@@ -137,7 +137,7 @@ func (s *storm) dump(h judge.History) error {
 }
 
 func isMarked(fault string) bool {
-	return slices.ContainsFunc(append(marks(), chances()...), func(m mark) bool { return m.fault == fault })
+	return slices.ContainsFunc(marks(), func(m mark) bool { return m.fault == fault })
 }
 
 // chosen are the faults whose names begin with one of the words.

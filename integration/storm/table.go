@@ -36,16 +36,6 @@ func marks() []mark {
 	return nil
 }
 
-// chances are the rows that break where two things meet in time, and are known to. Neither
-// result fails the run; what broke is printed as with any other row.
-func chances() []mark {
-	return []mark{
-		{judge.NotLost, "rollback-agent"},
-		{judge.NotDoubled, "rollback-agent"},
-		{judge.TrueWords, "rollback-agent"},
-	}
-}
-
 // outcome is a cell of the table.
 type outcome string
 
@@ -78,7 +68,7 @@ func (r row) fails(rows bool) bool {
 // tabulate is fault by promise. A violation belongs to each fault in whose time it lies, at
 // its server; one that lies in none is of no fault. The judge hides nothing: what is in no
 // row of a fault is in the row of none.
-func tabulate(faults []string, spans []span, v judge.Verdict, marked, chances []mark) []row {
+func tabulate(faults []string, spans []span, v judge.Verdict, marked []mark) []row {
 	var out []row
 	in := func(fault, server string, from, to judge.Time) bool {
 		return slices.ContainsFunc(spans, func(s span) bool {
@@ -102,9 +92,9 @@ func tabulate(faults []string, spans []span, v judge.Verdict, marked, chances []
 					r.why = append(r.why, x)
 				}
 			}
-			known, chance := slices.Contains(marked, mark{p, f}), slices.Contains(chances, mark{p, f})
+			known := slices.Contains(marked, mark{p, f})
 			switch {
-			case len(r.why) > 0 && (known || chance):
+			case len(r.why) > 0 && known:
 				r.outcome = knownRed
 			case len(r.why) > 0:
 				r.outcome = broken

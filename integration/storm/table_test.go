@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 		{"marked, and not exercised", judge.Verdict{}, marked("a"), notExercised, notExercised, notExercised, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rows := tabulate([]string{"a", "b"}, spans, c.verdict, c.marks, marked("c"))
+			rows := tabulate([]string{"a", "b"}, spans, c.verdict, c.marks)
 			got := map[string]outcome{}
 			for _, r := range rows {
 				if r.promise == judge.NoOn {
@@ -70,24 +70,9 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A row that breaks by chance fails in neither case.
-func TestChance(t *testing.T) {
-	by := []mark{{judge.NoOn, "a"}}
-	spans := []span{{Fault: "a", From: 1, Healed: 2, Until: 9}}
-	for want, v := range map[outcome]judge.Verdict{
-		knownRed: {Violations: []judge.Violation{{Promise: judge.NoOn, At: 5}}},
-		kept:     {Exercises: []judge.Exercise{{Promise: judge.NoOn, From: 5, To: 6}}},
-	} {
-		r := tabulate([]string{"a"}, spans, v, nil, by)[0]
-		if r.promise != judge.NoOn || r.outcome != want || r.fails(true) {
-			t.Errorf("%+v, want %s", r, want)
-		}
-	}
-}
-
 // With -require=rows nothing is left out silently.
 func TestEveryRowRequired(t *testing.T) {
-	rows := tabulate([]string{"a"}, nil, judge.Verdict{}, nil, nil)
+	rows := tabulate([]string{"a"}, nil, judge.Verdict{}, nil)
 	var out strings.Builder
 	if failed := report(&out, 0, rows, map[string]string{"a": "needs root"}, true); failed != len(rows) {
 		t.Errorf("%d of %d rows failed", failed, len(rows))
