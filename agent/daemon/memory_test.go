@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -45,7 +44,7 @@ func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	err := json.Unmarshal([]byte(raw), &c)
 	if err == nil {
-		err = Run(ctx, c, Options{Version: "test", Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Ready: func() { fmt.Println("ready") }})
+		err = Run(ctx, c, Options{Version: "test", Logger: slog.New(slog.DiscardHandler), Ready: func() { fmt.Println("ready") }})
 	}
 	stop()
 	if err != nil {
