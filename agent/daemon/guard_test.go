@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -41,11 +42,27 @@ type guarded struct {
 	cfg Config
 	bmc *bmcsim.BMC
 	ctx context.Context
+	// connections are those that the BMC has taken.
+	connections atomic.Int64
 
 	stop    context.CancelFunc
 	stopped chan error
 	metrics metrics.Registry
 	log     *bytes.Buffer
+}
+
+// counted counts what a listener accepts.
+type counted struct {
+	net.Listener
+	n *atomic.Int64
+}
+
+func (c counted) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err == nil {
+		c.n.Add(1)
+	}
+	return conn, err
 }
 
 const heldServer = "n1"
@@ -55,16 +72,20 @@ const pause = 200 * time.Millisecond
 
 func newGuarded(t *testing.T, dir string) *guarded {
 	t.Helper()
+	g := &guarded{t: t, cfg: Config{DataDir: filepath.Join(dir, "data"), CredentialsDir: filepath.Join(dir, "credentials"), Socket: filepath.Join(t.TempDir(), "s")}}
 	b, err := bmcsim.New(bmcsim.Config{
 		Machine:     hardware.NewSimulated(hardware.SimulatedConfig{Post: time.Millisecond, Shutdown: time.Millisecond}),
 		Personality: bmcsim.Plain(), Username: "admin", Password: "secret",
-		Listen: func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }, Logger: slog.New(slog.DiscardHandler),
+		Listen: func() (net.Listener, error) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			return counted{l, &g.connections}, err
+		}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	g := &guarded{t: t, bmc: b, cfg: Config{DataDir: filepath.Join(dir, "data"), CredentialsDir: filepath.Join(dir, "credentials"), Socket: filepath.Join(t.TempDir(), "s")}}
+	g.bmc = b
 	if len(g.cfg.Socket) > local.MaxPath {
 		t.Fatal(g.cfg.Socket)
 	}

@@ -1,4 +1,7 @@
-//go:build linux
+//go:build linux && !race
+
+// With the detector of races sync.Pool throws away at random what it is given, such as the buffers of crypto/tls: more is
+// left in memory then than of the program that is shipped.
 
 package daemon
 
@@ -108,7 +111,8 @@ func copies(t *testing.T, p *os.Process, what []byte) (n int) {
 }
 
 // TestPasswordInMemory: however often a BMC is read, its password is not spread in the agent's memory: that
-// of a file, and one that the hub has sealed, with sessions and by each request.
+// of a file, and one that the hub has sealed, with sessions and by each request, where its form for those is there once
+// for each connection.
 func TestPasswordInMemory(t *testing.T) {
 	const password = "canary-4e1b-of-memory"
 	for name, row := range map[string]struct{ sealed, basic bool }{"of a file": {}, "sealed": {sealed: true}, "of a file, in each request": {basic: true}, "sealed, in each request": {true, true}} {
@@ -138,11 +142,13 @@ func TestPasswordInMemory(t *testing.T) {
 					t.Fatalf("%d reads in a minute", n)
 				}
 			}
-			words := base64.StdEncoding.EncodeToString([]byte("admin:" + password))
-			for _, what := range []string{password, words} {
-				if n := copies(t, p, []byte(what)); n > 5 || n == 0 && what == password {
-					t.Errorf("%s is %d times in the agent's memory", what, n)
-				}
+			if n := copies(t, p, []byte(password)); n == 0 || n > 5 {
+				t.Errorf("the password is %d times in the agent's memory", n)
+			}
+			// net/http writes the head of a request into a buffer of the connection.
+			most := 2 + int(g.connections.Load())
+			if n := copies(t, p, []byte(base64.StdEncoding.EncodeToString([]byte("admin:"+password)))); n > most {
+				t.Errorf("its form for each request is %d times in the agent's memory, with %d connections", n, g.connections.Load())
 			}
 		})
 	}
