@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 
 	"rackboot/hub/store"
@@ -39,14 +40,7 @@ func headRule(known bool, sequence int, same bool) headWord {
 }
 
 func wordOfHead(known, said message.StoreHead) headWord {
-	sequence := 0
-	switch {
-	case said.Sequence < known.Sequence:
-		sequence = -1
-	case said.Sequence > known.Sequence:
-		sequence = 1
-	}
-	return headRule(said.Store != "" && said.Store == known.Store, sequence, bytes.Equal(said.Digest, known.Digest))
+	return headRule(said.Store != "" && said.Store == known.Store, cmp.Compare(said.Sequence, known.Sequence), bytes.Equal(said.Digest, known.Digest))
 }
 
 // newest is the further of two heads of the store with an incarnation; zero if neither is its.

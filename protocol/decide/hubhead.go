@@ -1,6 +1,10 @@
 package decide
 
-import "rackboot/protocol/message"
+import (
+	"cmp"
+
+	"rackboot/protocol/message"
+)
 
 // HubStanding is how what a hub says of its store stands to what an agent was told before.
 type HubStanding string
@@ -41,14 +45,7 @@ func hubHeadRule(known bool, same bool, epoch int, less bool) HubStanding {
 
 // HubHead says how what a hub says of its store stands to what was kept of it.
 func HubHead(kept, said message.HubHead) HubStanding {
-	epoch := 0
-	switch {
-	case said.Epoch < kept.Epoch:
-		epoch = -1
-	case said.Epoch > kept.Epoch:
-		epoch = 1
-	}
-	return hubHeadRule(kept.Store != "" && said.Store != "", kept.Store == said.Store, epoch, said.Sequence < kept.Sequence)
+	return hubHeadRule(kept.Store != "" && said.Store != "", kept.Store == said.Store, cmp.Compare(said.Epoch, kept.Epoch), said.Sequence < kept.Sequence)
 }
 
 // Behind reports whether a hub with this standing is not to be followed: what it has not may be what it
