@@ -2,7 +2,6 @@ package rack
 
 import (
 	"encoding/binary"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +29,7 @@ func executable(content string) []byte {
 func (b *bench) pushParts() {
 	b.t.Helper()
 	const reference = "demo/parts:1"
-	err := sim.Push(b.t.Context(), b.reg.behind.Addr+"/"+reference, http.DefaultTransport,
+	err := sim.Push(b.t.Context(), b.reg.behind.Addr+"/"+reference, nil,
 		sim.Layer{MediaType: "application/vnd.ironcore.image.kernel", Content: []byte(strings.Repeat("kernel ", 3000))},
 		sim.Layer{MediaType: "application/vnd.ironcore.image.initramfs", Content: []byte(strings.Repeat("initramfs ", 3000))})
 	if err != nil {

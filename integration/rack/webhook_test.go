@@ -85,7 +85,9 @@ func post(t *testing.T, url, method string, body []byte) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	own := new(http.Transport) // a test beside this one may close what the default one has open
+	defer own.CloseIdleConnections()
+	resp, err := own.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (r *Registry) Push(reference string, uki []byte) (string, error) {
 // PushLayer is Push with one layer of any media type.
 func (r *Registry) PushLayer(reference, mediaType string, layer []byte) (string, error) {
 	full := r.Addr + "/" + reference
-	return full, Push(context.Background(), full, http.DefaultTransport, Layer{mediaType, layer})
+	return full, Push(context.Background(), full, nil, Layer{mediaType, layer})
 }
 
 // PushHere is Push by whatever address the registry listens on, also by every one.
@@ -82,14 +82,17 @@ type Layer struct {
 }
 
 // Push puts an image under a full reference at a registry that is spoken to
-// without TLS: an index with one manifest, for linux/amd64.
+// without TLS: an index with one manifest, for linux/amd64. The transport is that of a
+// Login.
 func Push(ctx context.Context, reference string, transport http.RoundTripper, layers ...Layer) error {
 	_, err := Login{Transport: transport}.Push(ctx, reference, map[string][]Layer{"amd64": layers})
 	return err
 }
 
 // Login is how a registry is spoken to: without an account if there is no name, and with
-// TLS where it has it.
+// TLS where the transport has it. Without a transport a push has one of its own: the
+// default one loses its connections in the middle of an upload whenever a test beside it
+// ends an httptest server.
 type Login struct {
 	Transport          http.RoundTripper
 	Username, Password string
@@ -120,9 +123,15 @@ func (l Login) Push(ctx context.Context, reference string, platforms map[string]
 			Add: img, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}},
 		})
 	}
+	transport := l.Transport
+	if transport == nil {
+		own := new(http.Transport)
+		defer own.CloseIdleConnections()
+		transport = own
+	}
 	auth := authn.Anonymous
 	if l.Username != "" {
 		auth = &authn.Basic{Username: l.Username, Password: l.Password}
 	}
-	return digests, remote.WriteIndex(ref, index, remote.WithTransport(l.Transport), remote.WithContext(ctx), remote.WithAuth(auth))
+	return digests, remote.WriteIndex(ref, index, remote.WithTransport(transport), remote.WithContext(ctx), remote.WithAuth(auth))
 }

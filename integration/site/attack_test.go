@@ -95,7 +95,9 @@ func (s *site) boots(method, path string) int {
 		s.t.Fatal(err)
 	}
 	req.URL.Opaque = path
-	resp, err := http.DefaultTransport.RoundTrip(req)
+	own := new(http.Transport) // a test beside this one may close what the default one has open
+	defer own.CloseIdleConnections()
+	resp, err := own.RoundTrip(req)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package site
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func (s *site) entry(version string) *resource.BootImage {
 	s.t.Helper()
 	uki, _ := osOf(version)
 	repository := s.reg.Addr + "/demo/group"
-	digests, err := sim.Login{Transport: http.DefaultTransport}.Push(s.t.Context(), repository+":"+version, map[string][]sim.Layer{
+	digests, err := sim.Login{}.Push(s.t.Context(), repository+":"+version, map[string][]sim.Layer{
 		"amd64": {{MediaType: sim.UKIMediaType, Content: uki}},
 	})
 	if err != nil {
