@@ -68,6 +68,9 @@ const (
 	// CapStandby: stands by for another agent, and switches nothing on while that one's own
 	// holds are not known.
 	CapStandby Capability = "rack.standby"
+	// CapEvidence: tells evidence of one class from that of another, and gives secrets by the
+	// way that was chosen.
+	CapEvidence Capability = "boot.evidence"
 )
 
 // Capabilities are those of this release.
@@ -76,7 +79,7 @@ func Capabilities() []Capability {
 		CapBootHdd, CapBootUefiHTTP, CapRequestReboot, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase,
 		CapSegmentIPv6, CapSealed, CapApproval, CapBootChain, CapRotate, CapBootIgnition, CapBootNetwork, CapOSReboot,
 		CapPurposes, CapBootAdopted, CapBootVirtualMedia, CapRequestResume, CapDiscovery, CapBootURI, CapBootEnv,
-		CapBootFallback, CapBootFiles, CapBootKeep, CapStandby,
+		CapBootFallback, CapBootFiles, CapBootKeep, CapStandby, CapEvidence,
 	}
 }
 
@@ -132,6 +135,9 @@ func (b BootIntent) Needs() (need []Capability) {
 	}
 	if b.Ignition != nil {
 		need = append(need, CapBootIgnition)
+	}
+	if b.RequireEvidence.Or() != resource.EvidenceReported || b.Ignition != nil && b.Secrets != resource.SecretsSegment {
+		need = append(need, CapEvidence)
 	}
 	if b.Adopted != nil {
 		need = append(need, CapBootAdopted)

@@ -149,6 +149,11 @@ type BootIntent struct {
 	// nothing. Of a claim with [resource.BootNetwork] only. An agent that does not know it goes on
 	// as without.
 	Fallback *BootFallback `json:"fallback,omitempty"`
+	// Secrets is how secrets of the boot come to the server; empty is through its BMC, or the
+	// boot waits. RequireEvidence is the weakest evidence by which the boot has ended well; empty
+	// is reported. For agents with [CapEvidence].
+	Secrets         resource.SecretsWay    `json:"secrets,omitempty"`
+	RequireEvidence resource.EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
 // BootFallback is the configuration before a new one. The agent returns to it by itself,
@@ -171,6 +176,8 @@ func (b *BootIntent) Former() *BootIntent {
 		Reach:       b.Reach,
 		GrantedBoot: f.GrantedBoot,
 		Ignition:    f.Ignition,
+
+		Secrets: b.Secrets, RequireEvidence: b.RequireEvidence,
 	}
 }
 

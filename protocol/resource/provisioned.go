@@ -18,4 +18,6 @@ type Provisioned struct {
 	Evidence    protocol.EvidenceKind `json:"evidence"`
 	At          time.Time             `json:"at"`
 	Attempt     string                `json:"attempt"`
+	// Class is how strong the evidence is; empty is reported.
+	Class EvidenceClass `json:"class,omitempty"`
 }

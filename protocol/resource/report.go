@@ -183,4 +183,8 @@ type AttemptReport struct {
 	Code AttemptCode `json:"code,omitempty"`
 	// URI is the boot file's URL with the token removed.
 	URI string `json:"uri,omitempty"`
+	// Class is how strong the evidence is that it succeeded; empty while it has not.
+	Class EvidenceClass `json:"class,omitempty"`
+	// Secrets is how its user data was given; empty without.
+	Secrets SecretsWay `json:"secrets,omitempty"`
 }
