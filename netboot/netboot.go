@@ -86,7 +86,8 @@ type Files interface {
 	// unknown token or name, and denied for a server that may not boot now, both
 	// without reading a disk.
 	Open(remote netip.Addr, token, name string) (*File, error)
-	// Report takes a report of the booted image, which is valid. It is durable when
-	// it returns. An unknown token is a not_found error.
-	Report(ctx context.Context, token string, r protocol.ProbeReport) error
+	// Report takes a report of the booted image, which is valid, from a client at remote. It is
+	// durable when it returns. An unknown token is a not_found error, who may not report gets
+	// denied, and what comes too soon unavailable.
+	Report(ctx context.Context, remote netip.Addr, token string, r protocol.ProbeReport) error
 }

@@ -66,7 +66,7 @@ func NewReservations(list []Reservation) (*Reservations, error) {
 			if !add(rs.byUUID, u, r) {
 				return nil, bad("the UUID has another reservation")
 			}
-			if s := SwapUUID(u); s != u && !add(rs.byUUID, s, r) {
+			if s := protocol.SwapUUID(u); s != u && !add(rs.byUUID, s, r) {
 				return nil, bad("the UUID in its other byte order has another reservation")
 			}
 		}
@@ -128,20 +128,4 @@ func isUUID(u string) bool {
 	}
 	digits := strings.ReplaceAll(u, "-", "")
 	return strings.Trim(digits, "0") != "" && strings.Trim(digits, "f") != ""
-}
-
-// SwapUUID is a UUID with its first three groups in the other byte order: SMBIOS
-// stores them little-endian, and firmware sends them either way in option 97. It
-// is empty for what is not as long as a UUID.
-func SwapUUID(uuid string) string {
-	b := []byte(uuid)
-	if len(b) != 36 {
-		return ""
-	}
-	for _, g := range [][2]int{{0, 8}, {9, 13}, {14, 18}} {
-		for i, j := g[0], g[1]-2; i < j; i, j = i+2, j-2 {
-			b[i], b[i+1], b[j], b[j+1] = b[j], b[j+1], b[i], b[i+1]
-		}
-	}
-	return string(b)
 }

@@ -1,7 +1,6 @@
 package boot
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"time"
@@ -41,6 +40,9 @@ func (b *segment) Open(remote netip.Addr, token, name string) (*netboot.File, er
 	found, ok := b.lookup(server, e, remote, name)
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeNotFound, op, "%s has no %s to boot", server, name)
+	}
+	if !e.attempt.Marks.Opened {
+		b.room.cfg.Servers.Saw(server, decide.Event{Opened: true, Token: token, At: b.room.cfg.Clock()})
 	}
 	last := e.attempt.IsLast(found.name)
 	if last && !e.attempt.Marks.Served {
@@ -136,40 +138,6 @@ func (b *segment) tokenAt(remote netip.Addr) (token string, ok bool) {
 	return b.room.index.tokenOf(client)
 }
 
-// Report takes the report of a booted image. It is on disk when it returns.
-func (b *segment) Report(_ context.Context, token string, r protocol.ProbeReport) error {
-	const op = "take report"
-	server, e, ok := b.room.index.token(token)
-	if !ok || !decide.TakesReport(e.attempt, token) {
-		return protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
-	}
-	if !b.room.cfg.Servers.Has(server) {
-		return protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)
-	}
-	now := b.room.cfg.Clock()
-	err := b.room.cfg.Servers.KeepImage(server, r, now)
-	b.room.cfg.Traces.Reported(server, e.attempt, now, r, err)
-	if err != nil {
-		return err
-	}
-	return b.room.cfg.Servers.Fold(server, decide.Event{Kind: evidenceOf(r.State), Token: token, At: now, Message: r.Message})
-}
-
-// evidenceOf is what a report is to a decision.
-func evidenceOf(s protocol.ProbeState) protocol.EvidenceKind {
-	switch s {
-	case protocol.ProbeInstalled:
-		return protocol.EvidenceInstalled
-	case protocol.ProbeBooted:
-		return protocol.EvidenceBooted
-	case protocol.ProbeDiscovered:
-		return protocol.EvidenceDiscovered
-	case protocol.ProbeFailed:
-		return protocol.EvidenceFailed
-	}
-	return ""
-}
-
 // Record takes what a boot client was seen to do.
 func (b *segment) Record(e netboot.Event) {
 	if e.Kind == protocol.EvidenceFetched && e.Token == "" {
@@ -181,7 +149,7 @@ func (b *segment) Record(e netboot.Event) {
 	if e.Token != "" {
 		server, _, ok = b.room.index.token(e.Token)
 	} else if e.Client.Class != protocol.ClassNone {
-		server, ok = b.room.index.server(e.Client)
+		server, ok = b.room.index.asks(e.Client)
 	} else if server, ok = b.room.index.server(e.Client); ok {
 		ok = b.room.index.waits(server)
 	}

@@ -37,9 +37,12 @@ type Index struct {
 	offer    func(e indexed, token string, class protocol.ClientClass) *decide.StopOffer
 
 	strangers strangers
+	claimants claimants
 	guard     Guard // nil is never
 	// ambiguous is told of a machine that several servers could be; nil is nobody.
 	ambiguous func(c protocol.BootClient, servers []string)
+	// claimed is told of boot clients that say they are a server; nil is nobody.
+	claimed func(server string, e decide.Event)
 }
 
 type indexed struct {
@@ -47,12 +50,30 @@ type indexed struct {
 	segment      string
 	missing      bool
 	held         bool
+	uuid         string // that somebody gave; empty takes the BMC's
+	port         string // of a relay, that a reservation gives
 	attempt      *decide.Attempt
 	medium       *decide.Medium
 	bmc          string // address
 	orders       decide.Orders
-	unexpected   bool   // it came on without an order
+	unexpected   bool // it came on without an order
+	start        decide.Start
+	pace         decide.Pace
+	uuidRead     string // that the BMC shows
 	stop         string // token of its stop image, which never changes
+}
+
+// follow takes over what a server's record says.
+func (e *indexed) follow(s store.Standing) {
+	e.attempt, e.medium, e.orders, e.unexpected = s.Attempt, s.Medium, s.Orders, s.Unexpected
+	e.start, e.pace, e.uuidRead = s.Start, s.Pace, s.UUID
+}
+
+// standing is what follow took over.
+func (e *indexed) standing() store.Standing {
+	return store.Standing{
+		Attempt: e.attempt, Medium: e.medium, Orders: e.orders, Unexpected: e.unexpected, Start: e.start, Pace: e.pace, UUID: e.uuidRead,
+	}
 }
 
 // NewIndex makes an index that has nothing.
@@ -70,15 +91,16 @@ func (x *Index) rebuild(o store.Overview) (begins bool) {
 		service.Machines = machines(s.Name, s.Service, o.Intents)
 		segments[s.Name], services[s.Name] = s, service
 	}
+	ports := portsOf(o.Rack.Segments)
 	byMAC, byUUID, servers := map[string][]string{}, map[string][]string{}, map[string]indexed{}
 	for _, in := range o.Intents {
-		servers[in.Server] = indexed{architecture: in.Architecture, segment: in.Segment, missing: in.Missing, bmc: in.BMC.Address}
+		servers[in.Server] = indexed{architecture: in.Architecture, segment: in.Segment, missing: in.Missing, bmc: in.BMC.Address, uuid: in.UUID, port: ports[in.BootMAC]}
 		for _, m := range append([]string{in.BootMAC}, in.MACs...) {
 			if m != "" && !slices.Contains(byMAC[m], in.Server) {
 				byMAC[m] = append(byMAC[m], in.Server)
 			}
 		}
-		for _, u := range []string{in.UUID, netboot.SwapUUID(in.UUID)} {
+		for _, u := range []string{in.UUID, protocol.SwapUUID(in.UUID)} {
 			if u != "" && !slices.Contains(byUUID[u], in.Server) {
 				byUUID[u] = append(byUUID[u], in.Server)
 			}
@@ -94,7 +116,7 @@ func (x *Index) rebuild(o store.Overview) (begins bool) {
 		if !ok {
 			continue
 		}
-		e.attempt, e.medium, e.orders, e.unexpected = r.Attempt, r.Medium, r.Orders, r.Unexpected
+		e.follow(r)
 		servers[r.Server] = e
 	}
 	x.mu.Lock()
@@ -102,7 +124,8 @@ func (x *Index) rebuild(o store.Overview) (begins bool) {
 	byToken, byStop, windows := map[string]string{}, map[string]string{}, map[string]bool{}
 	for name, e := range servers {
 		if old, ok := x.servers[name]; ok {
-			e.attempt, e.medium, e.orders, e.unexpected, e.stop = old.attempt, old.medium, old.orders, old.unexpected, old.stop
+			e.follow(old.standing())
+			e.stop = old.stop
 		}
 		if e.stop == "" {
 			e.stop = stopToken(x.stopKey, name)
@@ -159,6 +182,22 @@ func serviceOf(in *resource.ServiceIntent) (out netboot.Service) {
 	return out
 }
 
+// portsOf are the ports of relays that reservations name beside a MAC address.
+func portsOf(segments []resource.SegmentIntent) map[string]string {
+	ports := map[string]string{}
+	for _, s := range segments {
+		if s.Service == nil {
+			continue
+		}
+		for _, r := range s.Service.Reservations {
+			if r.MAC != "" && r.Port != "" {
+				ports[strings.ToLower(r.MAC)] = r.Port
+			}
+		}
+	}
+	return ports
+}
+
 // hold takes over whether a hold lies on a server.
 func (x *Index) hold(server string, held bool) {
 	x.mu.Lock()
@@ -183,7 +222,7 @@ func (x *Index) follow(server string, r decide.Record) {
 	if e.medium != nil && (m == nil || m.Token != e.medium.Token) {
 		delete(x.byToken, e.medium.Token)
 	}
-	e.attempt, e.medium, e.orders, e.unexpected = a, m, r.Orders(), r.Unexpected != nil
+	e.follow(store.StandingOf(r))
 	x.servers[server] = e
 	if a != nil {
 		x.byToken[a.Token] = server
@@ -217,40 +256,60 @@ func (x *Index) Resolve(c protocol.BootClient) protocol.BootAnswer {
 	if x.guards() && c.Class != protocol.ClassNone {
 		return protocol.BootAnswer{Action: protocol.AnswerSilence, Reason: "guard mode: an answer could not be recorded"}
 	}
-	answer, several := x.resolve(c)
-	if len(several) > 0 && x.ambiguous != nil {
-		x.ambiguous(c, several)
+	d := x.resolve(c)
+	if len(d.several) > 0 && x.ambiguous != nil {
+		x.ambiguous(c, d.several)
 	}
-	return answer
+	if d.claim != nil && x.claimed != nil {
+		x.claimed(d.answer.Server, *d.claim)
+	}
+	return d.answer
 }
 
 func (x *Index) guards() bool { return x.guard != nil && x.guard.On() }
 
-// resolve is Resolve, and the servers that an unknown machine was refused for.
-func (x *Index) resolve(c protocol.BootClient) (a protocol.BootAnswer, several []string) {
+// resolved is the answer to a boot client, with what others are to be told of it.
+type resolved struct {
+	answer  protocol.BootAnswer
+	several []string      // servers that an unknown machine was refused for
+	claim   *decide.Event // who says that it is the server, where that is news
+}
+
+func (x *Index) resolve(c protocol.BootClient) (d resolved) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	names := x.fitting(c)
 	s := decide.ServeSnapshot{Synced: x.synced, Aside: x.aside}
 	if len(names) == 0 && x.synced && !x.aside {
 		var name string
-		if name, several = x.strange(c); name != "" {
+		if name, d.several = x.strange(c); name != "" {
 			names = []string{name}
 		}
-		if len(several) > 0 {
-			return protocol.BootAnswer{Action: protocol.AnswerRefuse, Reason: "an unknown machine while several servers are being discovered"}, several
+		if len(d.several) > 0 {
+			d.answer = protocol.BootAnswer{Action: protocol.AnswerRefuse, Reason: "an unknown machine while several servers are being discovered"}
+			return d
 		}
 	}
+	var e indexed
 	if len(names) > 0 {
-		e := x.servers[names[0]]
+		e = x.servers[names[0]]
 		s.Server, s.Ambiguous = names[0], len(names) > 1
 		s.Held, s.Missing, s.Attempt, s.Architecture = e.held, e.missing, e.attempt, e.architecture
-		s.Ordered = e.orders.Explain(x.clock())
+		s.Ordered, s.Early = e.orders.Explain(x.clock()), e.start.Early(x.clock())
 		if wantsStop(x.safeStop) && x.offer != nil {
 			s.Stop = x.offer(e, stopToken(x.stopKey, s.Server), c.Class)
 		}
 	}
-	return decide.Serve(s, c), nil
+	is := x.claimants.claim(e, s, c, x.clock())
+	s.Claimed = is.Claimed
+	d.answer = decide.Serve(s, c)
+	if is.Claimed == decide.ClaimedFirst && d.answer.Token == "" {
+		return d // it was not told what to boot
+	}
+	if x.claimants.news(s.Server, is) {
+		d.claim = &is
+	}
+	return d
 }
 
 // fitting are the servers that a client may be: a MAC address names a server; a UUID

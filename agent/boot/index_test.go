@@ -2,6 +2,7 @@ package boot
 
 import (
 	"testing"
+	"time"
 
 	"rackboot/agent/store"
 	"rackboot/protocol"
@@ -15,7 +16,7 @@ import (
 // a step ends after it.
 func TestIndexKeepsTheGateShut(t *testing.T) {
 	client := protocol.BootClient{MAC: "52:54:00:00:00:01", Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
-	armed := &decide.Attempt{Token: "token-2", Order: decide.Order{File: "boot.efi", Target: protocol.TargetUefiHTTP}, Stage: decide.Stage{State: resource.AttemptPowerRequested}}
+	armed := &decide.Attempt{Token: "token-2", Order: decide.Order{File: "boot.efi", Target: protocol.TargetUefiHTTP}, Stage: decide.Stage{State: resource.AttemptPowerRequested, PowerOn: started()}}
 	before := store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{
 		Server: "server-1", BootMAC: client.MAC, Architecture: "amd64",
 	}}}, Records: []store.Standing{{Server: "server-1", Attempt: &decide.Attempt{Token: "token-1", Stage: decide.Stage{State: resource.AttemptFailed}, Order: decide.Order{Target: protocol.TargetHdd}}}}}
@@ -55,6 +56,9 @@ func TestIndexKeepsTheGateShut(t *testing.T) {
 	}
 }
 
+// started is an On that the BMC took.
+func started() decide.PowerOn { return decide.PowerOn{Sent: time.Unix(1, 0), Taken: time.Unix(1, 0)} }
+
 // TestIndexByUUID: firmware sends the SMBIOS UUID in either byte order; two servers
 // that one UUID fits are refused rather than guessed.
 func TestIndexByUUID(t *testing.T) {
@@ -88,7 +92,7 @@ func TestIndexOfStrangers(t *testing.T) {
 		return store.Intent{ServerIntent: message.ServerIntent{Server: name, Segment: segment, BootMAC: "02:00:00:00:00:" + name, Architecture: "amd64"}}
 	}
 	opens := func(token string) *decide.Attempt {
-		return &decide.Attempt{Token: token, Order: decide.Order{File: "boot.efi", Target: protocol.TargetPxe, Purpose: resource.PurposeDiscovery}, Stage: decide.Stage{State: resource.AttemptPowerRequested}}
+		return &decide.Attempt{Token: token, Order: decide.Order{File: "boot.efi", Target: protocol.TargetPxe, Purpose: resource.PurposeDiscovery}, Stage: decide.Stage{State: resource.AttemptPowerRequested, PowerOn: started()}}
 	}
 	asks := func(mac string, class protocol.ClientClass) protocol.BootClient {
 		return protocol.BootClient{Segment: "a", MAC: mac, Class: class, Archs: []uint16{7}}

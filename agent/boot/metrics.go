@@ -10,6 +10,7 @@ import (
 type metrics struct {
 	dropped, summed prometheus.Counter
 	userData        *prometheus.CounterVec
+	reports         *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -24,9 +25,15 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "rackboot_agent_user_data_requests_total", Help: "Requests for the user data of servers, by verdict.",
 		}, []string{"verdict"}),
 	}
+	m.reports = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_image_reports_total", Help: "Reports of booted images, by verdict.",
+	}, []string{"verdict"})
+	for _, v := range decide.ReportVerdicts() {
+		m.reports.WithLabelValues(string(v))
+	}
 	for _, v := range decide.IgnitionVerdicts() {
 		m.userData.WithLabelValues(string(v))
 	}
-	reg.MustRegister(m.dropped, m.summed, m.userData)
+	reg.MustRegister(m.dropped, m.summed, m.userData, m.reports)
 	return m
 }

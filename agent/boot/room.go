@@ -30,6 +30,7 @@ func New(cfg Config) (r *Room, err error) {
 	r = &Room{cfg: cfg, index: cfg.Index, shortages: newShortages(), met: newMetrics(cfg.Registerer), started: cfg.Clock()}
 	r.notices = newNotices(r)
 	r.index.ambiguous = r.ambiguous
+	r.index.claimed = cfg.Servers.Saw
 	if r.loaders, err = r.openLoaders(); err != nil {
 		return nil, err
 	}

@@ -42,10 +42,21 @@ type Standing struct {
 	Medium     *decide.Medium
 	Orders     decide.Orders
 	Unexpected bool // it came on without an order
+	Start      decide.Start
+	Pace       decide.Pace
+	UUID       string // that its BMC shows, of the trusted identity
 }
 
-func standingOf(r decide.Record) Standing {
-	return Standing{Server: r.Server, Attempt: r.Attempt, Medium: r.Residue.Medium(), Orders: r.Orders(), Unexpected: r.Unexpected != nil}
+// StandingOf is what of a record concerns others.
+func StandingOf(r decide.Record) Standing {
+	s := Standing{
+		Server: r.Server, Attempt: r.Attempt, Medium: r.Residue.Medium(), Orders: r.Orders(), Unexpected: r.Unexpected != nil,
+		Start: r.Start(), Pace: r.Pace,
+	}
+	if r.Identity != nil {
+		s.UUID = r.Identity.Trusted.UUID
+	}
+	return s
 }
 
 // watched notes what a transaction writes of what the mirror or the guard set has.
@@ -145,7 +156,7 @@ func (m *mirror) put(w write) (err error) {
 		return nil
 	}
 	r, err := decode[decide.Record](w.key, w.value)
-	m.standing[w.key] = standingOf(r)
+	m.standing[w.key] = StandingOf(r)
 	return err
 }
 

@@ -118,7 +118,7 @@ func (t treeFiles) Open(_ netip.Addr, _, name string) (*netboot.File, error) {
 }
 
 // Report refuses nothing.
-func (treeFiles) Report(context.Context, string, protocol.ProbeReport) error { return nil }
+func (treeFiles) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }
 
 // nobody takes evidence.
 type nobody struct{}

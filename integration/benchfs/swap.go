@@ -85,7 +85,7 @@ func (s *swaps) Open(_ netip.Addr, token, name string) (*netboot.File, error) {
 }
 
 // Report refuses nothing.
-func (*swaps) Report(context.Context, string, protocol.ProbeReport) error { return nil }
+func (*swaps) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }
 
 // whole says whether content is of one generation and complete.
 func whole(content []byte, size int) bool {

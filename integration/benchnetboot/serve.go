@@ -177,4 +177,4 @@ func (f folder) OpenFor(netip.Addr, string) (*netboot.File, error) {
 	return f.Open(netip.Addr{}, "", "")
 }
 
-func (folder) Report(context.Context, string, protocol.ProbeReport) error { return nil }
+func (folder) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }

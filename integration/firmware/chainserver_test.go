@@ -190,7 +190,7 @@ func (chainRack) Record(e netboot.Event) {
 	}
 }
 
-func (chainRack) Report(_ context.Context, token string, r protocol.ProbeReport) error {
+func (chainRack) Report(_ context.Context, _ netip.Addr, token string, r protocol.ProbeReport) error {
 	if token != bootToken {
 		return protocol.Errorf(protocol.CodeNotFound, "report", "unknown token")
 	}

@@ -144,7 +144,7 @@ func (nothing) Open(netip.Addr, string, string) (*netboot.File, error) {
 	return nil, protocol.Errorf(protocol.CodeNotFound, "open", "nothing")
 }
 
-func (nothing) Report(context.Context, string, protocol.ProbeReport) error { return nil }
+func (nothing) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }
 
 func (nothing) Record(netboot.Event) {}
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/insomniacslk/dhcp/dhcpv6"
 
-	"rackboot/netboot"
+	"rackboot/protocol"
 )
 
 const hardwareEthernet = 1
@@ -66,7 +66,7 @@ func (w who) key() string {
 	case w.mac != "":
 		return w.mac
 	case w.uuid != "":
-		return "uuid:" + min(w.uuid, netboot.SwapUUID(w.uuid))
+		return "uuid:" + min(w.uuid, protocol.SwapUUID(w.uuid))
 	}
 	return ""
 }

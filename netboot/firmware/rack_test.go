@@ -103,7 +103,7 @@ func (r *rack) Resolve(protocol.BootClient) protocol.BootAnswer { return r.answe
 func (r *rack) Load(string) ([]netboot.Lease, error)        { return nil, nil }
 func (r *rack) Put(context.Context, netboot.Lease) error    { return nil }
 func (r *rack) Delete(context.Context, netboot.Lease) error { return nil }
-func (r *rack) Report(_ context.Context, tok string, rep protocol.ProbeReport) error {
+func (r *rack) Report(_ context.Context, _ netip.Addr, tok string, rep protocol.ProbeReport) error {
 	if tok != token {
 		return protocol.Errorf(protocol.CodeNotFound, "report", "unknown")
 	}

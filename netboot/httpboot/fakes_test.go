@@ -57,7 +57,7 @@ func (d *dirFiles) Open(_ netip.Addr, tok, name string) (*netboot.File, error) {
 	return &netboot.File{ReadSeekCloser: f, Size: st.Size(), ContentType: "application/efi", ETag: `"e1"`, ModTime: time.Unix(1e9, 0)}, nil
 }
 
-func (d *dirFiles) Report(_ context.Context, tok string, r protocol.ProbeReport) error {
+func (d *dirFiles) Report(_ context.Context, _ netip.Addr, tok string, r protocol.ProbeReport) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.reportErr != nil {

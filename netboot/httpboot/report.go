@@ -50,7 +50,7 @@ func (h *handler) report(w *writer, r *http.Request, to route) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), reportTimeout)
 	defer cancel()
-	if err := h.cfg.Files.Report(ctx, to.token, report); err != nil {
+	if err := h.cfg.Files.Report(ctx, w.client, to.token, report); err != nil {
 		h.failed(w, err)
 		return
 	}

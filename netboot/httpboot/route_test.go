@@ -123,7 +123,9 @@ func (s *strictFiles) OpenFor(remote netip.Addr, name string) (*netboot.File, er
 	return s.Open(remote, token, name)
 }
 
-func (s *strictFiles) Report(context.Context, string, protocol.ProbeReport) error { return nil }
+func (s *strictFiles) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error {
+	return nil
+}
 
 // FuzzRequest: whatever a client sends, the answer is one that firmware can take.
 func FuzzRequest(f *testing.F) {

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -34,8 +35,9 @@ func fell(was, is Marks) string {
 		case int:
 			rises = before <= int(b.Field(i).Int())
 		case []IgnitionVerdict:
-			now := b.Field(i).Interface().([]IgnitionVerdict)
-			rises = len(before) <= len(now) && (len(before) == 0 || reflect.DeepEqual(before, now[:len(before)]))
+			rises = startsWith(b.Field(i).Interface().([]IgnitionVerdict), before)
+		case []ReportVerdict:
+			rises = startsWith(b.Field(i).Interface().([]ReportVerdict), before)
 		}
 		if !rises {
 			return a.Type().Field(i).Name
@@ -44,11 +46,17 @@ func fell(was, is Marks) string {
 	return ""
 }
 
+// startsWith reports whether a list begins with another.
+func startsWith[E comparable](list, with []E) bool {
+	return len(with) <= len(list) && slices.Equal(list[:len(with)], with)
+}
+
 // Each mark can fall, and is noticed then.
 func TestMarksThatFall(t *testing.T) {
 	all := Marks{
-		Written: worldStart, Armed: worldStart, Asked: worldStart, Fetched: worldStart, Served: true, Cached: true,
+		Written: worldStart, Armed: worldStart, Asked: worldStart, Fetched: worldStart, Opened: true, Served: true, Cached: true,
 		Assumed: true, Announced: true, Given: true, Deliveries: 2, Refusals: []IgnitionVerdict{IgnitionOver},
+		Unheeded: []ReportVerdict{ReportEarly},
 	}
 	if mark := fell(all, all); mark != "" {
 		t.Errorf("%s fell in marks that stay", mark)

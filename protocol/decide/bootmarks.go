@@ -11,6 +11,8 @@ type Marks struct {
 	Armed   time.Time `json:"armed,omitzero"`
 	Asked   time.Time `json:"asked,omitzero"`
 	Fetched time.Time `json:"fetched,omitzero"`
+	// Opened says that the first byte of a boot file was about to be sent.
+	Opened bool `json:"opened,omitempty"`
 	// Served is on disk before the first byte of the last file is sent: from then on
 	// the operating system may run.
 	Served bool `json:"served,omitempty"`
@@ -25,4 +27,6 @@ type Marks struct {
 	Deliveries int  `json:"deliveries,omitempty"`
 	// Refusals are the reasons for which the user data was refused to who had the token.
 	Refusals []IgnitionVerdict `json:"refusals,omitempty"`
+	// Unheeded are the reasons for which reports of its image were not heeded.
+	Unheeded []ReportVerdict `json:"unheeded,omitempty"`
 }

@@ -50,7 +50,9 @@ type PowerOn struct {
 	Pending time.Time `json:"pending,omitzero"`
 	// First is when the first was sent of those. Waited is how long was waited until none can
 	// take effect any more; zero before.
-	First  time.Time     `json:"first,omitzero"`
+	First time.Time `json:"first,omitzero"`
+	// Taken is when the BMC first accepted one; zero before.
+	Taken  time.Time     `json:"taken,omitzero"`
 	Waited time.Duration `json:"waited,omitempty"`
 }
 

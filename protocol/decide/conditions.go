@@ -131,6 +131,7 @@ func (co conditions) boot() {
 		co.d.now.Sub(a.Stage.Since) > co.s.Settings.SoftTimeout && len(co.d.holds) == 0 && co.d.rec.Stop == nil {
 		co.d.raise(resource.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}
+	co.disputed()
 	co.spent()
 	co.fallback()
 	co.media()

@@ -29,15 +29,23 @@ func (he heard) evidence(e Event) {
 		he.cached(e)
 	case e.UserData != "" || e.Kind == protocol.EvidenceFetched && e.File == protocol.FileIgnition:
 		he.userData(e)
+	case e.Claimed != "":
+		he.claimed(e)
+	case e.Report != "":
+		he.unheeded(e)
 	case e.Asks:
 		he.sightings().asks(e.At, protocol.ByHTTP)
 	case e.StopImage:
 		he.d.watch.Image = e.At
 	case e.Kind == protocol.EvidenceDHCP && e.Class == protocol.ClassNone:
 		he.d.watch.Heard = e.At
+	case e.Opened:
+		if accepting(a, e.Token) && !a.Marks.Opened {
+			a.Marks.Opened, he.d.dirty = true, true
+		}
 	case e.Begun:
 		if accepting(a, e.Token) && !a.Marks.Served {
-			a.Marks.Served = true
+			a.Marks.Opened, a.Marks.Served = true, true
 			he.d.dirty = true
 		}
 	case e.Kind == protocol.EvidenceDHCP:
@@ -107,12 +115,13 @@ func (he heard) dhcpSeen(e Event) {
 // makes a server provisioned; Fetched or a running installer never is.
 func (he heard) installed(e Event) {
 	a := he.d.rec.Attempt
-	if he.s.Intent == nil || !TakesReport(a, e.Token) || a.Stage.State == resource.AttemptSucceeded || a.Stage.Ending.Code == resource.AttemptImageFailed {
+	if he.s.Intent == nil || !a.takesReport(e.Token) || a.Stage.State == resource.AttemptSucceeded || a.Stage.Ending.Code == resource.AttemptImageFailed {
 		return
 	}
 	a.Stage.Evidence = e.Kind
 	he.attempts().disarms() // some firmware boots by an override for once and keeps it
 	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
+	he.d.rec.learns(a, he.d.now)
 	a.Stage.Ending.Code, a.Stage.Ending.Reason = "", "" // a late report of one that was ended
 	he.attempts().enter(resource.AttemptSucceeded)
 	he.d.watch.Backoff, he.d.watch.NextTry = 0, time.Time{}
@@ -127,7 +136,7 @@ func (he heard) installed(e Event) {
 	}
 	he.d.rec.provision(resource.Provisioned{
 		OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
-		ImageDigest: a.Order.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID,
+		ImageDigest: a.Order.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID, Class: resource.EvidenceReported,
 	})
 	he.attempts().spend(string(e.Kind))
 	text := fmt.Sprintf("%s, attempt %d", e.Kind, a.Number)
@@ -143,7 +152,7 @@ func (he heard) installed(e Event) {
 // booted from the network again by itself but a discovery.
 func (he heard) imageFailed(e Event) {
 	a := he.d.rec.Attempt
-	if !accepting(a, e.Token) || !TakesReport(a, e.Token) {
+	if !accepting(a, e.Token) || !a.takesReport(e.Token) {
 		return
 	}
 	words := said(e)
@@ -167,16 +176,12 @@ func (he heard) userData(e Event) {
 		if !a.Marks.Given {
 			a.Marks.Given, he.d.dirty = true, true
 		}
-	case IgnitionOver, IgnitionStranger:
+	case IgnitionOver, IgnitionStranger, IgnitionEarly, IgnitionDisputed:
 		if slices.Contains(a.Marks.Refusals, e.UserData) {
 			return
 		}
 		a.Marks.Refusals, he.d.dirty = append(a.Marks.Refusals, e.UserData), true
-		why := "asked for after the installation was reported"
-		if e.UserData == IgnitionStranger {
-			why = "asked for from an address that is not the server's"
-		}
-		he.d.happened(resource.EventUserDataRefused, "%s", why)
+		he.d.happened(resource.EventUserDataRefused, "%s", refusedFor[e.UserData])
 	case IgnitionClosed:
 	default: // its last byte was sent
 		a.Marks.Deliveries++
@@ -185,6 +190,14 @@ func (he heard) userData(e Event) {
 			he.d.happened(resource.EventUserDataDelivered, "version %d of secret %s", a.Order.Ignition.Version, a.Order.Ignition.Secret)
 		}
 	}
+}
+
+// refusedFor says why user data was refused.
+var refusedFor = map[IgnitionVerdict]string{
+	IgnitionOver:     "asked for after the installation was reported",
+	IgnitionStranger: "asked for from an address that is not the server's",
+	IgnitionEarly:    "asked for before a kernel was sent that could ask",
+	IgnitionDisputed: "another machine says that it is the server too",
 }
 
 // cached notes that a BMC has all of a medium before the server is powered on: it needs

@@ -21,33 +21,38 @@ func Ignition(held, missing bool, a *Attempt, token string, w Whose) IgnitionVer
 	case a.Stage.State == resource.AttemptSucceeded && a.Network():
 		s = ignitionReported
 	case accepting(a, token) && a.Network():
-		s = ignitionOpen
+		if s = ignitionEarly; a.Marks.Served || a.Marks.Cached {
+			s = ignitionOpen
+		}
 	}
-	return ignitionRule(held || missing, s, w)
+	return ignitionRule(held || missing, s, a != nil && a.Claimants.Second != nil, w)
 }
 
 // ignitionStage is how far a boot with user data is.
 type ignitionStage string
 
 const (
-	ignitionNone     ignitionStage = "none" // no user data, or not the time for it
+	ignitionNone     ignitionStage = "none"  // no user data, or not the time for it
+	ignitionEarly    ignitionStage = "early" // its kernel was not sent yet
 	ignitionOpen     ignitionStage = "open"
 	ignitionReported ignitionStage = "reported"
 )
 
 // ignitionRule is the table of requests for user data. The first row that fits decides.
 //
-//	boot     | held | address | verdict
-//	none     | *    | *       | closed
-//	reported | *    | *       | over
-//	open     | yes  | *       | closed
-//	open     | no   | other   | stranger
-//	open     | no   | nobody  | stranger
-//	open     | no   | *       | give
+//	boot     | held | disputed | address | verdict
+//	none     | *    | *        | *       | closed
+//	reported | *    | *        | *       | over
+//	*        | yes  | *        | *       | closed
+//	early    | no   | *        | *       | early
+//	open     | no   | yes      | *       | disputed
+//	open     | no   | no       | other   | stranger
+//	open     | no   | no       | nobody  | stranger
+//	open     | no   | no       | *       | give
 //
 // It is given as often as the server asks until it has reported: Ignition asks again
 // when it loses the connection, and an installer may restart (design: repeats).
-func ignitionRule(held bool, s ignitionStage, w Whose) IgnitionVerdict {
+func ignitionRule(held bool, s ignitionStage, disputed bool, w Whose) IgnitionVerdict {
 	switch {
 	case s == ignitionNone:
 		return IgnitionClosed
@@ -55,6 +60,10 @@ func ignitionRule(held bool, s ignitionStage, w Whose) IgnitionVerdict {
 		return IgnitionOver
 	case held:
 		return IgnitionClosed
+	case s == ignitionEarly:
+		return IgnitionEarly
+	case disputed:
+		return IgnitionDisputed
 	case w == WhoseOther || w == WhoseNobody:
 		return IgnitionStranger
 	}

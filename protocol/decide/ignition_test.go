@@ -12,9 +12,9 @@ import (
 
 func TestIgnitionTable(t *testing.T) {
 	doctable.Of(t, "ignition.go", "ignitionRule").Hold(t,
-		[][]string{doctable.Words(ignitionNone, ignitionOpen, ignitionReported), doctable.YesNo(), doctable.Words(WhoseOwn, WhoseOther, WhoseNobody, WhoseUnknown)},
+		[][]string{doctable.Words(ignitionNone, ignitionEarly, ignitionOpen, ignitionReported), doctable.YesNo(), doctable.YesNo(), doctable.Words(WhoseOwn, WhoseOther, WhoseNobody, WhoseUnknown)},
 		func(in []string) []string {
-			return doctable.Words(ignitionRule(in[1] == "yes", ignitionStage(in[0]), Whose(in[2])))
+			return doctable.Words(ignitionRule(in[1] == "yes", ignitionStage(in[0]), in[2] == "yes", Whose(in[3])))
 		})
 }
 
@@ -28,7 +28,10 @@ func TestIgnition(t *testing.T) {
 		want   IgnitionVerdict
 	}{
 		{"fetched", func(*Attempt) {}, "t", false, IgnitionGive},
-		{"firmware asks", func(a *Attempt) { a.Stage.State = resource.AttemptConsumed }, "t", false, IgnitionGive},
+		{"firmware asks", func(a *Attempt) { a.Stage.State, a.Marks.Served = resource.AttemptConsumed, false }, "t", false, IgnitionEarly},
+		{"the kernel is being sent", func(a *Attempt) { a.Stage.State = resource.AttemptConsumed }, "t", false, IgnitionGive},
+		{"two machines say they are it", func(a *Attempt) { a.Claimants.Second = &Claimant{} }, "t", false, IgnitionDisputed},
+		{"one that does not fit says it is it", func(a *Attempt) { a.Claimants.Foreign = &Claimant{} }, "t", false, IgnitionGive},
 		{"not powered on yet", func(a *Attempt) { a.Stage.State = resource.AttemptArmed }, "t", false, IgnitionClosed},
 		{"failed", func(a *Attempt) { a.Stage.State = resource.AttemptFailed }, "t", false, IgnitionClosed},
 		{"installed", func(a *Attempt) { a.Stage.State = resource.AttemptSucceeded }, "t", false, IgnitionOver},
@@ -38,7 +41,7 @@ func TestIgnition(t *testing.T) {
 		{"no token", func(a *Attempt) { a.Token = "" }, "", false, IgnitionClosed},
 		{"held", func(*Attempt) {}, "t", true, IgnitionClosed},
 	} {
-		a := &Attempt{Token: "t", Stage: Stage{State: resource.AttemptFetched}, Order: Order{Target: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}}
+		a := &Attempt{Token: "t", Marks: Marks{Served: true}, Stage: Stage{State: resource.AttemptFetched}, Order: Order{Target: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}}
 		row.change(a)
 		if got := Ignition(row.held, false, a, row.token, WhoseOwn); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)

@@ -17,6 +17,8 @@ type Attempt struct {
 	Order  Order     `json:"order"`
 	Stage  Stage     `json:"stage"`
 	Marks  Marks     `json:"marks,omitzero"`
+	// Claimants are the boot clients that said they are its server.
+	Claimants Claimants `json:"claimants,omitzero"`
 }
 
 // IsLast says whether a file is the last, by whichever way it is fetched.
@@ -36,6 +38,12 @@ func (a *Attempt) Network() bool { return a.Order.Target != protocol.TargetHdd }
 // Open says whether the attempt has not ended.
 func (a *Attempt) Open() bool {
 	return a != nil && a.Stage.State != resource.AttemptSucceeded && a.Stage.State != resource.AttemptFailed
+}
+
+// Awaits says whether firmware is to ask for the boot now: it is one from the network, and an
+// On was sent or is about to be.
+func (a *Attempt) Awaits() bool {
+	return a.Open() && a.Network() && a.Stage.State != resource.AttemptPreparing && a.Stage.State != resource.AttemptArmed
 }
 
 // unconfirmed says whether the effect of an On was neither seen, nor refused, nor waited out.

@@ -43,6 +43,8 @@ type Record struct {
 	// Identity is nil until it was read once.
 	Identity   *Known                    `json:"identity,omitempty"`
 	Conditions []resource.ConditionState `json:"conditions,omitempty"`
+	// Pace is how quick its boots were that nobody disputed.
+	Pace Pace `json:"pace,omitzero"`
 }
 
 // Shown is what the BMC showed of the server.
@@ -178,7 +180,7 @@ func (r Record) clone() Record {
 	}
 	if r.Attempt != nil {
 		v := *r.Attempt
-		v.Marks.Refusals = slices.Clone(v.Marks.Refusals)
+		v.Marks.Refusals, v.Marks.Unheeded = slices.Clone(v.Marks.Refusals), slices.Clone(v.Marks.Unheeded)
 		c.Attempt = &v
 	}
 	c.Residue = r.Residue.clone()

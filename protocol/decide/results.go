@@ -82,6 +82,9 @@ func (at attempts) powerResult(r Result) {
 			at.d.dirty = true
 		}
 	default:
+		if r.Code == "" && a.Stage.PowerOn.Taken.IsZero() {
+			a.Stage.PowerOn.Taken = r.At
+		}
 		a.Stage.PowerOn.Pending = r.At
 		at.d.dirty = true
 	}

@@ -24,6 +24,10 @@ type ServeSnapshot struct {
 	Stop *StopOffer
 	// Ordered says that an order of ours explains what the server does now.
 	Ordered bool
+	// Early says that its firmware cannot have come so far yet that it asks.
+	Early bool
+	// Claimed is what the client is beside those that asked before it.
+	Claimed Claimed
 }
 
 // StopOffer is a stop image for one client.
@@ -89,7 +93,8 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 		by = windowTFTP
 	}
 	stop := s.Stop != nil && !s.Ordered && by.fits(c, s.Architecture)
-	action, reason := serveRule(known, s.Aside, s.Held || s.Missing, w, c.Class, w.fits(c, s.Architecture), stop)
+	who := serveWho{early: s.Early, foreign: s.Claimed == ClaimedForeign}
+	action, reason := serveRule(known, s.Aside, s.Held || s.Missing, who, w, c.Class, w.fits(c, s.Architecture), stop)
 	if action == answerStop {
 		return protocol.BootAnswer{Action: protocol.AnswerBoot, Server: s.Server, Reason: reason, Token: s.Stop.Token, File: s.Stop.File}
 	}
@@ -106,23 +111,26 @@ const answerStop protocol.AnswerAction = "stop"
 
 // serveRule is the serve gate. The first row that fits decides.
 //
-//	known | aside | held | window | class      | fits | stop | answer
-//	no    | *     | *    | *      | *          | *    | *    | silence
-//	yes   | *     | *    | *      | none       | *    | *    | lease
-//	yes   | yes   | *    | *      | *          | *    | *    | silence
-//	yes   | no    | yes  | *      | *          | *    | *    | refuse
-//	yes   | no    | no   | http   | HTTPClient | yes  | *    | boot
-//	yes   | no    | no   | ipxe   | HTTPClient | yes  | *    | boot
-//	yes   | no    | no   | ipxe   | iPXE       | yes  | *    | boot
-//	yes   | no    | no   | tftp   | PXEClient  | yes  | *    | boot
-//	yes   | no    | no   | tftp   | iPXE       | yes  | *    | boot
-//	yes   | no    | no   | any    | HTTPClient | yes  | *    | boot
-//	yes   | no    | no   | any    | PXEClient  | yes  | *    | boot
-//	yes   | no    | no   | any    | iPXE       | yes  | *    | boot
-//	yes   | no    | no   | closed | HTTPClient | *    | yes  | stop
-//	yes   | no    | no   | closed | PXEClient  | *    | yes  | stop
-//	yes   | no    | no   | closed | iPXE       | *    | yes  | stop
-//	yes   | no    | no   | *      | *          | *    | *    | refuse
+//	known | aside | held | early | foreign | window | class      | fits | stop | answer
+//	no    | *     | *    | *     | *       | *      | *          | *    | *    | silence
+//	yes   | *     | *    | *     | *       | *      | none       | *    | *    | lease
+//	yes   | yes   | *    | *     | *       | *      | *          | *    | *    | silence
+//	yes   | no    | yes  | *     | *       | *      | *          | *    | *    | refuse
+//	yes   | no    | no   | *     | *       | closed | HTTPClient | *    | yes  | stop
+//	yes   | no    | no   | *     | *       | closed | PXEClient  | *    | yes  | stop
+//	yes   | no    | no   | *     | *       | closed | iPXE       | *    | yes  | stop
+//	yes   | no    | no   | *     | *       | closed | *          | *    | *    | refuse
+//	yes   | no    | no   | yes   | *       | *      | *          | *    | *    | silence
+//	yes   | no    | no   | no    | yes     | *      | *          | *    | *    | refuse
+//	yes   | no    | no   | no    | no      | http   | HTTPClient | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | ipxe   | HTTPClient | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | ipxe   | iPXE       | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | tftp   | PXEClient  | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | tftp   | iPXE       | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | any    | HTTPClient | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | any    | PXEClient  | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | any    | iPXE       | yes  | *    | boot
+//	yes   | no    | no   | no    | no      | *      | *          | *    | *    | refuse
 //
 // aside is that another agent has the same disk: what the one has ordered, the other does not know, and
 // neither answers firmware.
@@ -130,9 +138,13 @@ const answerStop protocol.AnswerAction = "stop"
 // the client can load, and that no order explains why it asks: one that was to boot its
 // disk, and asks the network all the same, is refused and goes on to its disk. A held
 // server gets none: it is to be Off, and nothing that it boots is to run (P2).
+// early is that the BMC has not taken the order to start the server, or only just: whoever
+// asks is not its firmware. Firmware that is quicker than ever asks again within seconds; a
+// refusal would send it on to its disk. foreign is that the client does not fit what is known
+// of the server.
 // A client without a boot class is an operating system; its lease is renewed
 // whatever else is decided.
-func serveRule(known, aside, held bool, w window, class protocol.ClientClass, fits, stop bool) (protocol.AnswerAction, string) {
+func serveRule(known, aside, held bool, who serveWho, w window, class protocol.ClientClass, fits, stop bool) (protocol.AnswerAction, string) {
 	switch {
 	case !known:
 		return protocol.AnswerSilence, "no server of this rack"
@@ -142,18 +154,24 @@ func serveRule(known, aside, held bool, w window, class protocol.ClientClass, fi
 		return protocol.AnswerSilence, "another agent has the same disk"
 	case held:
 		return protocol.AnswerRefuse, "held"
+	case w == windowClosed && stop && (windowHTTP.asks(class) || windowTFTP.asks(class)):
+		return answerStop, "no boot is ordered: the stop image"
+	case w == windowClosed:
+		return protocol.AnswerRefuse, "no network boot is ordered"
+	case who.early:
+		return protocol.AnswerSilence, "the server was not started yet, or only just"
+	case who.foreign:
+		return protocol.AnswerRefuse, "it is not the machine that the server is known as"
 	case w.asks(class) && fits:
 		return protocol.AnswerBoot, "first boot granted"
 	case w.asks(class):
 		return protocol.AnswerRefuse, "architecture does not fit"
-	case w == windowClosed && stop && (windowHTTP.asks(class) || windowTFTP.asks(class)):
-		return answerStop, "no boot is ordered: the stop image"
-	case w != windowClosed:
-		return protocol.AnswerRefuse, "another boot method was ordered"
-	default:
-		return protocol.AnswerRefuse, "no network boot is ordered"
 	}
+	return protocol.AnswerRefuse, "another boot method was ordered"
 }
+
+// serveWho is what is known of who asks.
+type serveWho struct{ early, foreign bool }
 
 // asks says whether clients of the class boot by what was ordered. iPXE in the ROM of
 // an interface takes the place of PXE.

@@ -171,8 +171,14 @@ type Event struct {
 	// Message is what an image said beside its report.
 	Message string
 	At      time.Time
-	// Begun marks that the first byte of the last file is about to be sent.
-	Begun bool
+	// Begun marks that the first byte of the last file is about to be sent; Opened that of any.
+	Begun, Opened bool
+	// Claimed is what a boot client is that says it is the server, and Claimant how it described
+	// itself; empty for other events.
+	Claimed  Claimed
+	Claimant Claimant
+	// Report is why a report of the image is not heeded; empty for other events.
+	Report ReportVerdict
 	// UserData is what happened to the user data of the attempt; empty for other events.
 	UserData IgnitionVerdict
 	// Medium is what the BMC read of the medium whose token it is; empty for other events.

@@ -48,9 +48,9 @@ func TestAttemptTable(t *testing.T) {
 
 func TestServeTable(t *testing.T) {
 	doctable.Of(t, "serve.go", "serveRule").Hold(t,
-		[][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.Words(windowClosed, windowHTTP, windowIPXE, windowTFTP, windowAny, windowMedia), doctable.Words(protocol.ClientClasses()...), doctable.YesNo(), doctable.YesNo()},
+		[][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.Words(windowClosed, windowHTTP, windowIPXE, windowTFTP, windowAny, windowMedia), doctable.Words(protocol.ClientClasses()...), doctable.YesNo(), doctable.YesNo()},
 		func(in []string) []string {
-			a, reason := serveRule(in[0] == "yes", in[1] == "yes", in[2] == "yes", window(in[3]), protocol.ClientClass(in[4]), in[5] == "yes", in[6] == "yes")
+			a, reason := serveRule(in[0] == "yes", in[1] == "yes", in[2] == "yes", serveWho{in[3] == "yes", in[4] == "yes"}, window(in[5]), protocol.ClientClass(in[6]), in[7] == "yes", in[8] == "yes")
 			if reason == "" {
 				t.Errorf("%v: no reason", in)
 			}

@@ -9,9 +9,11 @@ const (
 	IgnitionClosed   IgnitionVerdict = "closed"   // there is none, or the server may not boot now
 	IgnitionOver     IgnitionVerdict = "over"     // the installation has been reported
 	IgnitionStranger IgnitionVerdict = "stranger" // the address is not the server's
+	IgnitionEarly    IgnitionVerdict = "early"    // no kernel was sent yet that could ask
+	IgnitionDisputed IgnitionVerdict = "disputed" // two machines say that they are the server
 )
 
 // IgnitionVerdicts lists the verdicts.
 func IgnitionVerdicts() []IgnitionVerdict {
-	return []IgnitionVerdict{IgnitionGive, IgnitionClosed, IgnitionOver, IgnitionStranger}
+	return []IgnitionVerdict{IgnitionGive, IgnitionClosed, IgnitionOver, IgnitionStranger, IgnitionEarly, IgnitionDisputed}
 }

@@ -446,7 +446,7 @@ func (w *world) fetchedFile() {
 }
 
 func (w *world) report() bool {
-	if !TakesReport(w.record().Attempt, w.w.token) {
+	if !w.record().Attempt.takesReport(w.w.token) {
 		return false
 	}
 	kind := protocol.EvidenceInstalled

@@ -72,6 +72,7 @@ const (
 	CondOverrideLeft        ConditionCode = "OverrideLeftArmed"
 	CondOverrideNotStored   ConditionCode = "OverrideNotStored"
 	CondMethodMismatch      ConditionCode = "MethodMismatch"
+	CondTwoClaimants        ConditionCode = "TwoClaimants"
 	CondUnsupportedBoot     ConditionCode = "UnsupportedBoot"
 	CondNoBootChain         ConditionCode = "NoBootChain"
 	CondLoadersInvalid      ConditionCode = "LoadersInvalid"
@@ -204,6 +205,7 @@ var conditions = []Condition{
 	{CondOverrideLeft, "Boot override stays armed", SeverityWarning, nil, 0, "The BMC took away neither the override nor put another in its place; the message says which one stays. Whoever powers the server on by hand boots it. The agent's next power-on writes its own override first, or is not sent. Clear it at the BMC's page, and update its firmware."},
 	{CondOverrideNotStored, "Boot override not stored", SeverityError, nil, 0, "The BMC kept another override than was written, or did not say in time that it kept it; the server was not powered on."},
 	{CondMethodMismatch, "Firmware booted by another method", SeverityError, nil, 0, "The override was not honoured. Check the boot order and that HTTP boot is enabled in the firmware settings."},
+	{CondTwoClaimants, "Two machines say that they are the server", SeverityError, nil, 0, "The message describes both. Find the other one by its MAC address and switch port, and take it off the boot segment. One that does not fit what is known was refused, and changes nothing; if it is the server itself, correct spec.uuid or spec.architecture of the Server. Where both fit, no secret goes over the segment and no report from it counts until the next boot: look at the console, then rackctl resume SERVER --retry --reason REASON."},
 	{CondUnsupportedBoot, "Boot method not served", SeverityError, nil, 0, "See the message. A first boot by VirtualMedia needs a BMC with a drive for CD images, and a segment by which that BMC reaches the agent; use another first boot otherwise."},
 	{CondNoBootChain, "No way to boot the image", SeverityError, nil, 0, "The server was not powered on. The message says of each chain of loaders why it does not fit: install loaders at the agent and name their folders in its file, or change the image or the first boot method."},
 	{CondLoadersInvalid, "Boot loaders cannot be used", SeverityWarning, nil, 0, "The loaders from before stay in use. Correct the file that the message names; it is read again within a minute."},

@@ -74,6 +74,8 @@ const (
 
 	EventUserDataDelivered EventCode = "UserDataDelivered"
 	EventUserDataRefused   EventCode = "UserDataRefused"
+	EventReportRefused     EventCode = "ReportRefused"
+	EventTwoClaimants      EventCode = "TwoClaimants"
 	EventOverrideLeft      EventCode = "OverrideLeftArmed" // the BMC keeps it against our will
 	EventMediaInserted     EventCode = "MediaInserted"
 	EventMediaEjected      EventCode = "MediaEjected"
@@ -105,7 +107,7 @@ func EventCodes() []EventCode {
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
 		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept, EventAgentRolledBack,
 		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
-		EventUserDataDelivered, EventUserDataRefused, EventMaintenance,
+		EventUserDataDelivered, EventUserDataRefused, EventReportRefused, EventTwoClaimants, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,
 		EventImageRefused, EventAdopted, EventAttemptBegun,
 		EventSafeStopped, EventResumed, EventDiscovery, EventGroup, EventBootEnv, EventUploadedFile, EventBootImage,

@@ -1,0 +1,71 @@
+package boot
+
+import (
+	"testing"
+	"time"
+
+	"rackboot/agent/store"
+	"rackboot/protocol"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
+
+const (
+	claimedMAC   = "52:54:00:00:00:01"
+	claimedUUID  = "4c4c4544-0051-3010-8052-b4c04f333333"
+	neighborUUID = "11111111-2222-3333-4444-555555555555"
+)
+
+// TestIndexOfClaimants: a neighbour with the server's MAC address gets nothing before the BMC
+// has started the server, is refused where it does not fit what the BMC shows, and its asking
+// is no evidence. The server itself is served, whoever asked before it.
+func TestIndexOfClaimants(t *testing.T) {
+	now := time.Unix(100, 0)
+	x := NewIndex()
+	x.clock = func() time.Time { return now }
+	var told []decide.Event
+	x.claimed = func(_ string, e decide.Event) { told = append(told, e) }
+	x.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{Server: "n1", BootMAC: claimedMAC, Architecture: "amd64"}}}})
+	armed := &decide.Attempt{Token: "t", Order: decide.Order{File: "boot.efi", Target: protocol.TargetUefiHTTP}, Stage: decide.Stage{State: resource.AttemptPowerRequested, PowerOn: decide.PowerOn{Sent: now}}}
+	record := decide.Record{Attempt: armed, Identity: &decide.Known{Trusted: decide.Identity{UUID: claimedUUID}}, Pace: decide.Pace{Asks: 20 * time.Second}}
+	x.follow("n1", record)
+	asks := func(uuid string) protocol.BootClient {
+		return protocol.BootClient{MAC: claimedMAC, UUID: uuid, Class: protocol.ClassHTTPClient, Archs: []uint16{16}}
+	}
+	expect := func(when string, c protocol.BootClient, action protocol.AnswerAction, news decide.Claimed, evidence bool) {
+		t.Helper()
+		told = nil
+		_, is := x.asks(c)
+		a := x.Resolve(c)
+		if a.Action != action || is != evidence || (a.Token != "") != (action == protocol.AnswerBoot) {
+			t.Errorf("%s: %+v, token %q, evidence %v", when, a, a.Token, is)
+		}
+		if len(told) > 1 || len(told) == 1 && (told[0].Claimed != news || told[0].Token != "t") || len(told) == 0 && news != "" {
+			t.Errorf("%s: told %+v, want %q", when, told, news)
+		}
+	}
+	expect("the On is not answered yet", asks(claimedUUID), protocol.AnswerSilence, "", false)
+	armed.Stage.PowerOn.Taken = now
+	x.follow("n1", record)
+	now = now.Add(9 * time.Second)
+	expect("sooner than its firmware ever came", asks(claimedUUID), protocol.AnswerSilence, "", false)
+	now = now.Add(2 * time.Second)
+	expect("a neighbour with another UUID", asks(neighborUUID), protocol.AnswerRefuse, decide.ClaimedForeign, false)
+	expect("again", asks(neighborUUID), protocol.AnswerRefuse, "", false)
+	expect("the server", asks(protocol.SwapUUID(claimedUUID)), protocol.AnswerBoot, decide.ClaimedFirst, true)
+	expect("again", asks(claimedUUID), protocol.AnswerBoot, "", true)
+	if a := x.disputed("n1", armed); a.Claimants.Pin == nil || a.Claimants.Foreign == nil || a.Claimants.Second != nil {
+		t.Errorf("claimants %+v", a.Claimants)
+	}
+	expect("firmware that sends no UUID any more", asks(""), protocol.AnswerBoot, decide.ClaimedSecond, true)
+	if a := x.disputed("n1", armed); a.Claimants.Second == nil || armed.Claimants.Second != nil {
+		t.Error("a second one is not known before it is on disk, or was written into what is shared")
+	}
+	next := *armed
+	next.Token, next.Claimants = "t2", decide.Claimants{}
+	x.follow("n1", decide.Record{Attempt: &next, Identity: record.Identity})
+	if a := x.disputed("n1", &next); a.Claimants != (decide.Claimants{}) {
+		t.Errorf("the next attempt begins with %+v", a.Claimants)
+	}
+}
