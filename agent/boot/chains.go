@@ -73,7 +73,7 @@ func (l LocalSegment) request(seg resource.SegmentIntent, in message.ServerInten
 
 // lookup says what an attempt has under a name, for a client at remote: what is
 // rendered names addresses of the family that it came by.
-func (r *Room) lookup(e indexed, remote netip.Addr, name string) (chain.Found, bool) {
+func (r *Room) lookup(e indexed, remote netip.Addr, token, name string) (chain.Found, bool) {
 	at := e.attempt
 	if at.Order.Chain == nil { // of a release that served one file
 		return chain.Found{Digest: at.Order.Blob}, name == at.Order.File
@@ -86,7 +86,7 @@ func (r *Room) lookup(e indexed, remote netip.Addr, name string) (chain.Found, b
 	if err != nil {
 		return chain.Found{}, false
 	}
-	return chain.Lookup(*at.Order.Chain, base, at.Token, name)
+	return chain.Lookup(at.Chain(token), base, token, name)
 }
 
 // text is a file that was rendered.

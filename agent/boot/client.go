@@ -15,6 +15,7 @@ import (
 type segment struct {
 	room   *Room
 	leased *leased
+	sealed bool // it is asked by HTTPS
 }
 
 // Open opens a file of an attempt for a client at remote. That the last one is about to be sent is on disk
@@ -37,7 +38,7 @@ func (b *segment) Open(remote netip.Addr, token, name string) (*netboot.File, er
 		}
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "%s may not boot %s now", server, name)
 	}
-	found, ok := b.lookup(server, e, remote, name)
+	found, ok := b.lookup(server, e, remote, token, name)
 	if !ok {
 		return nil, protocol.Errorf(protocol.CodeNotFound, op, "%s has no %s to boot", server, name)
 	}
@@ -72,11 +73,11 @@ type served struct {
 	open   func(at time.Time) (*netboot.File, error) // of one in a view
 }
 
-func (b *segment) lookup(server string, e indexed, remote netip.Addr, name string) (served, bool) {
+func (b *segment) lookup(server string, e indexed, remote netip.Addr, token, name string) (served, bool) {
 	if c := e.attempt.Order.Chain; c != nil && c.View != "" {
-		return b.lookupEnv(server, e, remote, name)
+		return b.lookupEnv(server, e, remote, token, name)
 	}
-	found, ok := b.room.lookup(e, remote, name)
+	found, ok := b.room.lookup(e, remote, token, name)
 	return served{name: name, digest: found.Digest, text: found.Text}, ok
 }
 

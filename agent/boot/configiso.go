@@ -1,6 +1,8 @@
 package boot
 
 import (
+	"cmp"
+
 	"rackboot/netboot"
 	"rackboot/netboot/chain"
 	"rackboot/netboot/iso"
@@ -25,9 +27,12 @@ func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 		return nil, err
 	}
 	defer clear(data)
+	token := cmp.Or(a.Private, a.Token)
+	c := a.Chain(token)
+	c.Ignition = c.Ignition && data == nil
 	files := []iso.File{
-		{Name: protocol.ConfigURL, Content: []byte(netboot.BootURL(base, a.Token, "") + "\n")},
-		{Name: protocol.ConfigArguments, Content: []byte(chain.Arguments(*a.Order.Chain, base, a.Token) + "\n")},
+		{Name: protocol.ConfigURL, Content: []byte(netboot.BootURL(base, token, "") + "\n")},
+		{Name: protocol.ConfigArguments, Content: []byte(chain.Arguments(c, base, token) + "\n")},
 	}
 	if data != nil {
 		files = append(files, iso.File{Name: protocol.ConfigIgnition, Content: data})

@@ -10,9 +10,9 @@ import (
 	"rackboot/protocol/decide"
 )
 
-// lookupEnv says what a boot of an environment has under a clean name: a loader of the site,
+// lookupEnv says what a boot of an environment has under a clean name, for who has a token of it: a loader of the site,
 // else what the environment has.
-func (b *segment) lookupEnv(server string, e indexed, remote netip.Addr, name string) (served, bool) {
+func (b *segment) lookupEnv(server string, e indexed, remote netip.Addr, token, name string) (served, bool) {
 	c := e.attempt.Order.Chain
 	if digest, ok := c.Digest(name); ok {
 		return served{name: name, digest: digest}, true
@@ -34,7 +34,7 @@ func (b *segment) lookupEnv(server string, e indexed, remote netip.Addr, name st
 		b.room.cfg.Logger.Warn("what discards disks is not sent: no approval permits this boot", "server", server, "bootenv", env.Name(), "file", name)
 		return served{}, false
 	}
-	f, ok, err := env.Find(bootenv.Site{Base: base, Token: e.attempt.Token, Address: remote.Unmap()}, name)
+	f, ok, err := env.Find(bootenv.Site{Base: base, Token: token, Address: remote.Unmap(), NoUserData: !e.attempt.TellsUserData(token)}, name)
 	switch {
 	case err != nil: // it was made once without a fault
 		b.room.cfg.Logger.Error("a boot environment cannot be rendered", "server", server, "err", err)

@@ -132,8 +132,8 @@ func (x *Index) rebuild(o store.Overview) (begins bool) {
 		}
 		servers[name] = e
 		byStop[e.stop] = name
-		if e.attempt != nil {
-			byToken[e.attempt.Token] = name
+		for _, token := range e.attempt.Tokens() {
+			byToken[token] = name
 		}
 		if e.medium != nil {
 			byToken[e.medium.Token] = name
@@ -216,16 +216,16 @@ func (x *Index) follow(server string, r decide.Record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := x.servers[server]
-	if e.attempt != nil && (a == nil || a.Token != e.attempt.Token) {
-		delete(x.byToken, e.attempt.Token)
+	for _, token := range e.attempt.Tokens() {
+		delete(x.byToken, token)
 	}
 	if e.medium != nil && (m == nil || m.Token != e.medium.Token) {
 		delete(x.byToken, e.medium.Token)
 	}
 	e.follow(store.StandingOf(r))
 	x.servers[server] = e
-	if a != nil {
-		x.byToken[a.Token] = server
+	for _, token := range a.Tokens() {
+		x.byToken[token] = server
 	}
 	if m != nil {
 		x.byToken[m.Token] = server

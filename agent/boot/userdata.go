@@ -21,7 +21,7 @@ func (b *segment) OpenUserData(remote netip.Addr, token string) (*netboot.File, 
 		return nil, absent
 	}
 	e.attempt = b.room.index.disputed(name, e.attempt)
-	verdict := decide.Ignition(e.held, e.missing, e.attempt, token, b.whose(e, name, remote))
+	verdict := decide.Ignition(e.held, e.missing, e.attempt, token, b.whose(e, name, remote), b.sealed)
 	b.room.met.userData.WithLabelValues(string(verdict)).Inc()
 	if !b.room.cfg.Servers.Has(name) || verdict == decide.IgnitionClosed {
 		return nil, absent
@@ -36,7 +36,7 @@ func (b *segment) OpenUserData(remote netip.Addr, token string) (*netboot.File, 
 		return nil, absent
 	}
 	// A hold or a report may have come while it was written.
-	if _, e, ok = b.room.index.token(token); !ok || decide.Ignition(e.held, e.missing, b.room.index.disputed(name, e.attempt), token, b.whose(e, name, remote)) != decide.IgnitionGive {
+	if _, e, ok = b.room.index.token(token); !ok || decide.Ignition(e.held, e.missing, b.room.index.disputed(name, e.attempt), token, b.whose(e, name, remote), b.sealed) != decide.IgnitionGive {
 		return nil, absent
 	}
 	content, err := b.room.cfg.Files.OpenUserData(name, e.attempt.Order.OwnerUID, *e.attempt.Order.Ignition)

@@ -33,13 +33,14 @@ type connection struct {
 
 // abilities are what a driver can do that not all can. What boot clients do is decided
 // about in their servers' goroutines, beside the loop that opens and closes the driver.
-type abilities struct{ guard, media bool }
+type abilities struct{ guard, media, uri bool }
 
 func (c *connection) use(d bmc.Driver) {
 	_, guard := d.(bmc.RestorePolicer)
 	_, media := d.(bmc.MediaDriver)
 	c.driver = d
-	c.can.Store(&abilities{guard, media})
+	_, uri := d.(bmc.URIBooter)
+	c.can.Store(&abilities{guard, media, uri})
 }
 
 // close ends the BMC's event stream, if it is read through this driver, and then the

@@ -38,12 +38,17 @@ func (h *hand) media(ctx context.Context, a decide.Action, r *decide.Result) err
 	if a.Kind == decide.ActEject {
 		return veiled(op, d.EjectMedia(ctx, way.Own()), m.Token)
 	}
+	config := way.URL(m.Token, protocol.FileConfigISO)
 	images := bmc.Media{Boot: way.URL(m.Token, protocol.FileISO), Own: way.Own()}
-	if _, ok := h.cfg.Boot.HostBase(v.Intent.Segment); ok {
-		images.Config = way.URL(m.Token, protocol.FileConfigISO)
+	_, based := h.cfg.Boot.HostBase(v.Intent.Segment)
+	switch {
+	case !m.Boots():
+		images.Boot = config // the only one, in the drive that any BMC has
+	case based:
+		images.Config = config
 	}
 	in, err := d.InsertMedia(ctx, images)
 	_, r.Occupied = errors.AsType[*bmc.Occupied](err)
-	r.Config = in.Config != ""
+	r.Config = in.Config != "" || !m.Boots() && in.Boot != ""
 	return veiled(op, err, m.Token)
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"strings"
+
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -14,7 +16,7 @@ import (
 func (s *steps) snapshot(v store.View) decide.Snapshot {
 	snap := decide.Snapshot{
 		Server: s.server, Synced: v.Synced, Ended: v.Rests(), TakenOver: v.Rack.TakenOver, Aside: v.Aside, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
-		Asked: v.Asked, HubTime: s.cfg.Hub.Time(), Uptime: s.cfg.Clock().Sub(s.cfg.Started), Incarnation: v.Incarnation, Run: s.cfg.Run, Settings: settings(v.Rack), NewID: s.cfg.NewID(), NewToken: s.cfg.NewID(), NewMedium: s.cfg.NewID(),
+		Asked: v.Asked, HubTime: s.cfg.Hub.Time(), Uptime: s.cfg.Clock().Sub(s.cfg.Started), Incarnation: v.Incarnation, Run: s.cfg.Run, Settings: settings(v.Rack), NewID: s.cfg.NewID(), NewToken: s.cfg.NewID(), NewMedium: s.cfg.NewID(), NewPrivate: s.cfg.NewID(),
 	}
 	snap.NoAddress = s.cfg.Boot.Short(s.server)
 	snap.Bulk, snap.Approved = s.unnoted.bulk(s.cfg.Bulk, v, s.cfg.Clock()), v.Boots(s.cfg.Clock())
@@ -47,7 +49,7 @@ func (s *steps) snapshot(v store.View) decide.Snapshot {
 			snap.Echo = &p
 		}
 	}
-	snap.MediaError = s.mediaError(in)
+	snap.MediaError, snap.Private = s.mediaError(in), s.private(in)
 	if a := in.Boot.Adopted; a != nil && snap.Echo == nil {
 		// The hub signed the document that it came in. It is believed, never filed: what
 		// this agent signs it has seen.
@@ -65,6 +67,20 @@ func (s *steps) snapshot(v store.View) decide.Snapshot {
 		}
 	}
 	return snap
+}
+
+// private is which ways a private token has through the server's BMC, as far as its driver
+// says; the BMC itself says when it is asked to.
+func (s *steps) private(in message.ServerIntent) (p decide.Private) {
+	can := s.can.Load()
+	if can == nil {
+		can = &abilities{media: true, uri: true} // nothing is sent before it is known
+	}
+	base, ok := s.cfg.Boot.HostBase(in.Segment)
+	p.URL = ok && can.uri && strings.HasPrefix(base, "https://")
+	way, err := s.cfg.Boot.MediaWay(in)
+	p.Medium = err == nil && can.media && way.Private
+	return p
 }
 
 // mediaError says why a server cannot be booted by virtual media.

@@ -56,6 +56,16 @@ func (u *uefi) bootMedia(ctx context.Context, guest *hardware.Guest) error {
 	return u.install(ctx, guest, hex.EncodeToString(sum.Sum(nil)), told)
 }
 
+// configIn is what a config image in one of the drives tells, if there is one.
+func configIn(guest *hardware.Guest) (*config, bool) {
+	for _, d := range guest.Drives() {
+		if c, ok := readConfig(d); ok {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
 // readConfig reads a config image, if it is one.
 func readConfig(d *hardware.Medium) (*config, bool) {
 	v, err := iso.OpenFS(d, d.Size)

@@ -166,7 +166,8 @@ func (u *uefi) Boot(ctx context.Context, guest *hardware.Guest, target protocol.
 		u.boots.loaded(res.URL)
 		u.config.Life.Add(powerlog.Network, res.URL)
 		u.log.Info("booted from the network", "sha256", res.SHA256, "size", res.Size)
-		return u.install(ctx, guest, res.SHA256, nil)
+		told, _ := configIn(guest)
+		return u.install(ctx, guest, res.SHA256, told)
 	}
 }
 

@@ -37,7 +37,7 @@ func (r *run) commandLine() (string, error) {
 	}
 	words := strings.Fields(own)
 	ours := []string{}
-	if r.e.Bundle.Ignition {
+	if r.hasUserData() {
 		ours = append(ours, ignitionArgument+"="+r.site.url(protocol.FileIgnition))
 	}
 	ours = append(ours, reportArgument+"="+r.site.report())

@@ -207,14 +207,16 @@ func (s *scope) ReportURL() string { return s.r.site.report() }
 
 // IgnitionURL is the URL of the owner's user data; an error where there is none.
 func (s *scope) IgnitionURL() (string, error) {
-	if !s.r.e.Bundle.Ignition {
-		return "", wrongf("the owner gives no user data").WithHint("give ignition in the claim, or test .HasIgnition")
+	if !s.r.hasUserData() {
+		return "", wrongf("the owner gives no user data, or it goes through the BMC").WithHint("give ignition in the claim, or test .HasIgnition")
 	}
 	return s.r.site.url(protocol.FileIgnition), nil
 }
 
-// HasIgnition says whether the owner gives user data.
-func (s *scope) HasIgnition() bool { return s.r.e.Bundle.Ignition }
+// HasIgnition says whether the owner gives user data that is fetched.
+func (s *scope) HasIgnition() bool { return s.r.hasUserData() }
+
+func (r *run) hasUserData() bool { return r.e.Bundle.Ignition && !r.site.NoUserData }
 
 // Owner is the claim or maintenance that the server boots for.
 func (s *scope) Owner() string { return s.r.e.Bundle.Owner }

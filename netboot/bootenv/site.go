@@ -20,6 +20,9 @@ type Site struct {
 	// Address is the server's leased one. A template that asks for it is an error where
 	// there is none.
 	Address netip.Addr
+	// NoUserData says that user data does not go to who asks, so that nothing tells where it
+	// would be fetched.
+	NoUserData bool
 }
 
 // Sample is a site to try a rendering with, before there is an attempt: addresses of

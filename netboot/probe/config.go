@@ -42,7 +42,7 @@ type Config struct {
 func (c *Config) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("rackboot-probe", flag.ContinueOnError)
 	flags.StringVar(&c.Message, "message", "", "`text` for people, at most 1 KiB")
-	flags.StringVar(&c.URL, "url", "", "base `URL` of the boot; else kernel argument "+argumentURL+", else the config image of virtual media, else DHCP option 67")
+	flags.StringVar(&c.URL, "url", "", "base `URL` of the boot; else the config image of virtual media, else kernel argument "+argumentURL+", else DHCP option 67")
 	flags.StringVar(&c.CA, "ca", "", "`file` with PEM of the authority, where the URL is https; else kernel argument "+argumentCA+", else /ca.pem, else the system's")
 	flags.BoolVar(&c.Inventory, "inventory", false, "add the inventory; discover always does")
 	flags.DurationVar(&c.LLDP, "lldp", 0, "how long to listen for LLDP, at most 5m; as init 35s")
@@ -101,9 +101,6 @@ func stateOf(mode string) (protocol.ProbeState, bool) {
 
 // fill takes from the kernel's command line what was not given.
 func (c Config) fill(arguments map[string]string, first bool) Config {
-	if c.URL == "" {
-		c.URL = arguments[argumentURL]
-	}
 	if c.CA == "" {
 		c.CA = arguments[argumentCA]
 	}

@@ -68,13 +68,33 @@ func TestFill(t *testing.T) {
 		inv   bool
 	}{
 		{"init, nothing given", parsed().fill(nil, true), protocol.ProbeDiscovered, "", lldpTime, true},
-		{"init, by the kernel's arguments", parsed().fill(given, true), protocol.ProbeBooted, "http://k/b/t/", 5 * time.Second, false},
-		{"command: the kernel's mode is init's", parsed("installed").fill(given, false), protocol.ProbeInstalled, "http://k/b/t/", 5 * time.Second, false},
+		{"init, by the kernel's arguments", parsed().fill(given, true), protocol.ProbeBooted, "", 5 * time.Second, false},
+		{"command: the kernel's mode is init's", parsed("installed").fill(given, false), protocol.ProbeInstalled, "", 5 * time.Second, false},
 		{"command: flags win", parsed("discover", "--url", "http://f/b/t/", "--lldp", "0s").fill(given, false), protocol.ProbeDiscovered, "http://f/b/t/", 0, true},
 		{"a time that is none", parsed().fill(arguments("rackboot.lldp=9h"), true), protocol.ProbeDiscovered, "", lldpTime, true},
 	} {
 		if row.got.State != row.state || row.got.URL != row.url || row.got.LLDP != row.lldp || row.got.Inventory != row.inv {
 			t.Errorf("%s: %+v", row.name, row.got)
+		}
+	}
+}
+
+// TestBaseOf: what came through the BMC is before what was told on the boot segment, and what
+// somebody says is before both.
+func TestBaseOf(t *testing.T) {
+	given := arguments("rackboot.url=http://k/b/t/")
+	for _, row := range []struct {
+		flag, drive string
+		given       map[string]string
+		want        string
+	}{
+		{"http://f/b/t/", "https://d/b/t/", given, "http://f/b/t/"},
+		{"", "https://d/b/t/", given, "https://d/b/t/"},
+		{"", "", given, "http://k/b/t/"},
+		{"", "", nil, ""},
+	} {
+		if got := baseOf(row.flag, row.drive, row.given); got != row.want {
+			t.Errorf("%+v: %q", row, got)
 		}
 	}
 }

@@ -66,9 +66,7 @@ func run(ctx context.Context, cfg Config, first bool) error {
 		}
 	}
 	heard := listen(ctx, all, cfg)
-	if cfg.URL == "" {
-		cfg.URL = driveURL("/dev")
-	}
+	cfg.URL = baseOf(cfg.URL, driveURL("/dev"), given)
 	switch {
 	case first:
 		cfg.URL, err = connect(ctx, all, given[argumentMAC], cfg.URL, cfg.Logger)

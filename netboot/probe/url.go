@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -8,6 +9,13 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 )
+
+// baseOf is the base URL of the boot, as far as it is known without an address. What came
+// through the BMC is before what a loader was told on the boot segment: a report by it is
+// stronger evidence.
+func baseOf(flag, drive string, arguments map[string]string) string {
+	return cmp.Or(flag, drive, arguments[argumentURL])
+}
 
 // reportURL is where a state is reported to, below the base URL of a boot. The base
 // has the boot's token in it, so no error says it.

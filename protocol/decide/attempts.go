@@ -98,7 +98,7 @@ func (at attempts) advance() {
 		}
 		at.d.mark(&a.Marks.Written, at.d.now, PartPrepare, a.At)
 		at.urls().begin(a)
-		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Order.Target, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.ByURL(), Plain: a.ByURL() && a.Order.Reach != resource.ReachURI})
+		at.d.act(Action{Kind: ActArm, Attempt: a.ID, Override: protocol.Override{Target: a.Order.Target, Enabled: protocol.OverrideOnce, Mode: "UEFI"}, URI: a.ByURL(), Plain: a.ByURL() && a.Order.Reach != resource.ReachURI && !a.PrivateURL()})
 	case ActOn:
 		if !a.Stage.PowerOn.Sent.IsZero() && at.d.now.Before(at.d.watch.Pause) {
 			at.d.recheckAt(at.d.watch.Pause) // the BMC asked for more time than we give it

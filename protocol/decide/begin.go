@@ -11,7 +11,9 @@ func (at attempts) begin(c choice) {
 	b := at.s.Intent.Boot
 	number, over := 1, at.over()
 	var way string
-	c.url, way = at.way(c.target)
+	if c.url, way = at.way(c.target); c.through == ThroughURL {
+		c.url, way = true, ", by a URL in the BMC"
+	}
 	if a := at.d.rec.Attempt; a != nil && a.Stage.State == resource.AttemptFailed && a.Order.Target == c.target {
 		number = a.Number + 1
 	}
@@ -26,7 +28,10 @@ func (at attempts) begin(c choice) {
 		ID: at.s.NewID, Token: at.s.NewToken, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c),
 		Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Shown.Epoch, Arming: Arming{Over: over}},
 	}
-	if byMedium(c.target) {
+	if c.through != ThroughNothing {
+		at.d.rec.Attempt.Private = at.s.NewPrivate
+	}
+	if byMedium(c.target) || c.through == ThroughMedium {
 		at.drives().begin(at.d.rec.Attempt, at.s.NewMedium)
 	}
 	at.d.dirty = true

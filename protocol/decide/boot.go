@@ -72,7 +72,7 @@ func (r *Record) ran() {
 
 // accepting says whether an attempt may take evidence with a token.
 func accepting(a *Attempt, token string) bool {
-	return a != nil && token != "" && a.Token == token && slices.Contains([]resource.AttemptState{
+	return a.knows(token) && slices.Contains([]resource.AttemptState{
 		resource.AttemptPowerRequested, resource.AttemptConsumed, resource.AttemptFetched,
 	}, a.Stage.State)
 }

@@ -33,6 +33,9 @@ type Order struct {
 	// it asks nobody by DHCP that is ours.
 	URI   bool           `json:"uri,omitempty"`
 	Reach resource.Reach `json:"reach,omitempty"`
+	// Through is how the private token goes through the BMC; Secrets how the user data goes.
+	Through Through             `json:"through,omitempty"`
+	Secrets resource.SecretsWay `json:"secrets,omitempty"`
 	// Cleared is the boot that an approval let through; zero where none was needed.
 	Cleared ClearedBoot `json:"cleared,omitzero"`
 }
@@ -50,6 +53,7 @@ type choice struct {
 	target  protocol.BootTarget
 	chain   *protocol.BootChain // nil for a boot from disk
 	url     bool                // firmware is given the URL of its file through its BMC
+	through Through             // how a private token goes there
 	restart bool                // by ForceRestart
 	// Of a boot from the network: the number of the attempt by its grant, whether that repeats,
 	// and what an approval let through.
@@ -62,10 +66,11 @@ type choice struct {
 func newOrder(owner string, b *message.BootIntent, c choice) Order {
 	o := Order{
 		Target: c.target, OwnerUID: owner, Generation: b.Generation, Purpose: b.Owner.Kind, Repeat: c.repeat, Restart: c.restart,
-		Timeout: b.Timeout, Digest: b.Image.Digest, Chain: c.chain, URI: c.url, Reach: b.Reach, Cleared: c.cleared,
+		Timeout: b.Timeout, Digest: b.Image.Digest, Chain: c.chain, URI: c.url, Reach: b.Reach, Through: c.through, Cleared: c.cleared,
 	}
 	if c.chain != nil {
 		o.Ignition, o.File = b.Ignition, c.chain.First
+		o.Secrets = secretsRule(needsOf(b), b.Ignition != nil)
 		o.Blob, _ = c.chain.Digest(c.chain.First)
 	}
 	return o

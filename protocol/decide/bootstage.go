@@ -17,7 +17,9 @@ type Stage struct {
 	PowerOn  PowerOn               `json:"powerOn,omitzero"`
 	Observed protocol.BootTarget   `json:"observed,omitempty"` // how firmware booted
 	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
-	Ending   Ending                `json:"ending,omitzero"`
+	// Class is how strong the evidence of a success is; empty before.
+	Class  resource.EvidenceClass `json:"class,omitempty"`
+	Ending Ending                 `json:"ending,omitzero"`
 }
 
 // enter goes to a state, which lasts from now on. It is the only one that does.

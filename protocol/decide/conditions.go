@@ -132,6 +132,7 @@ func (co conditions) boot() {
 		co.d.raise(resource.CondUnexpectedPower, "still On after the installed report, and not booted from disk")
 	}
 	co.disputed()
+	co.weak()
 	co.spent()
 	co.fallback()
 	co.media()

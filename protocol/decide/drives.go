@@ -98,7 +98,11 @@ func (dv drives) ejected(r Result) {
 
 // begin notes the medium of an attempt that begins.
 func (dv drives) begin(a *Attempt, token string) {
-	dv.d.rec.Residue.put(Left{Kind: LeftMedium, Medium: &Medium{Attempt: a.ID, Token: token, State: MediumInserting, Blob: a.Order.Blob}})
+	m := &Medium{Attempt: a.ID, Token: token, State: MediumInserting, Beside: true}
+	if byMedium(a.Order.Target) {
+		m.Blob, m.Beside = a.Order.Blob, false
+	}
+	dv.d.rec.Residue.put(Left{Kind: LeftMedium, Medium: m})
 	dv.d.watch.Occupied, dv.d.watch.Eject = "", EjectWatch{}
 }
 

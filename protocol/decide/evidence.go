@@ -11,7 +11,7 @@ const mismatchWindow = consumeTimeout
 
 // late says whether the token is of a network boot that was ended.
 func late(a *Attempt, token string) bool {
-	return a != nil && token != "" && a.Token == token && a.Network() && a.Stage.State == resource.AttemptFailed
+	return a.knows(token) && a.Network() && a.Stage.State == resource.AttemptFailed
 }
 
 // maxImageReason bounds an image's message in events and in the reason of an attempt, in

@@ -33,7 +33,8 @@ type firstFacts struct {
 	method methodIs
 	chain  chainIs
 	grant  grantIs
-	kept   bool // another generation was installed, and the grant does not install over it
+	lacks  needs // what needs a way through the BMC, and has none
+	kept   bool  // another generation was installed, and the grant does not install over it
 }
 
 // firsts is what stands against a network boot.
@@ -44,6 +45,8 @@ const (
 	firstNoMethod firsts = "no method"
 	firstNoChain  firsts = "no chain"
 	firstNoURI    firsts = "no chain by URI"
+	firstSecrets  firsts = "no way for secrets"
+	firstEvidence firsts = "no way for evidence"
 	firstUnread   firsts = "grant unread"
 	firstMissing  firsts = "grant missing"
 	firstMisfit   firsts = "grant misfits"
@@ -54,16 +57,18 @@ const (
 // firstRule says whether a server has all that a network boot needs (P7). The first row that fits
 // decides.
 //
-//	method  | chain | grant   | kept | then
-//	cannot  | *     | *       | *    | no media
-//	unknown | *     | *       | *    | no method
-//	fits    | none  | *       | *    | no chain
-//	fits    | asks  | *       | *    | no chain by URI
-//	fits    | fits  | unread  | *    | grant unread
-//	fits    | fits  | missing | *    | grant missing
-//	fits    | fits  | other   | *    | grant misfits
-//	fits    | fits  | fits    | yes  | kept
-//	fits    | fits  | fits    | no   | granted
+//	method  | chain | lacks    | grant   | kept | then
+//	cannot  | *     | *        | *       | *    | no media
+//	unknown | *     | *        | *       | *    | no method
+//	fits    | none  | *        | *       | *    | no chain
+//	fits    | asks  | *        | *       | *    | no chain by URI
+//	fits    | fits  | secrets  | *       | *    | no way for secrets
+//	fits    | fits  | evidence | *       | *    | no way for evidence
+//	fits    | fits  | nothing  | unread  | *    | grant unread
+//	fits    | fits  | nothing  | missing | *    | grant missing
+//	fits    | fits  | nothing  | other   | *    | grant misfits
+//	fits    | fits  | nothing  | fits    | yes  | kept
+//	fits    | fits  | nothing  | fits    | no   | granted
 func firstRule(f firstFacts) firsts { return verdict(firstRules, f) }
 
 var firstRules = []rule[firstFacts, firsts]{
@@ -71,6 +76,8 @@ var firstRules = []rule[firstFacts, firsts]{
 	{"no such method is known", func(f firstFacts) bool { return f.method == methodUnknown }, firstNoMethod},
 	{"no chain fits the machine", func(f firstFacts) bool { return f.chain == chainNone }, firstNoChain},
 	{"the chain asks by DHCP", func(f firstFacts) bool { return f.chain == chainByURI }, firstNoURI},
+	{"secrets have no way", func(f firstFacts) bool { return f.lacks == needsSecrets }, firstSecrets},
+	{"evidence has no way", func(f firstFacts) bool { return f.lacks == needsEvidence }, firstEvidence},
 	{"the grant cannot be read", func(f firstFacts) bool { return f.grant == grantUnread }, firstUnread},
 	{"there is no grant", func(f firstFacts) bool { return f.grant == grantMissing }, firstMissing},
 	{"the grant is for another boot", func(f firstFacts) bool { return f.grant == grantOther }, firstMisfit},

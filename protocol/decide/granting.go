@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"slices"
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -82,7 +83,10 @@ func (gr grants) unapproved(a *Attempt) bool {
 
 func (gr grants) firstFacts() firstFacts {
 	b, c, g := gr.s.Intent.Boot, gr.s.Chain, gr.s.Grant
-	f := firstFacts{method: methodUnknown, chain: chainFits, grant: grantFit}
+	f := firstFacts{method: methodUnknown, chain: chainFits, grant: grantFit, lacks: needsNothing}
+	if n := needsOf(b); n != needsNothing && gr.through() == ThroughNothing {
+		f.lacks = n
+	}
 	if m, known := methodNamed(b.BootPolicy.FirstBoot); known {
 		if f.method = methodFits; m.medium && gr.s.MediaError != "" {
 			f.method = methodCannot
@@ -119,6 +123,10 @@ func (gr grants) firstBoot() {
 		gr.d.raise(resource.CondNoBootChain, "%s", gr.s.ChainError)
 	case firstNoURI:
 		gr.d.raise(resource.CondNoBootChain, "the server has reach uri, and iPXE asks by DHCP what to do; a UKI, or shim and GRUB, do not")
+	case firstSecrets:
+		gr.d.raise(resource.CondSecretsWait, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.s.Private.lacks(b.BootPolicy.FirstBoot))
+	case firstEvidence:
+		gr.d.raise(resource.CondEvidenceWaits, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.s.Private.lacks(b.BootPolicy.FirstBoot))
 	case firstUnread:
 		gr.d.raise(resource.CondGrantInvalid, "%s", gr.s.GrantError)
 	case firstMissing:
@@ -130,6 +138,13 @@ func (gr grants) firstBoot() {
 	case firstGranted:
 		gr.granted()
 	}
+}
+
+// through is how a private token of the boot goes through the BMC.
+func (gr grants) through() Through {
+	b := gr.s.Intent.Boot
+	before, ended := gr.d.rec.wayOf(b, b.BootPolicy.FirstBoot.Target())
+	return throughRule(needsOf(b) != needsNothing, b.BootPolicy.FirstBoot, gr.s.Private, before == wayURL && slices.Contains(notHTTP, ended))
 }
 
 // granted begins a network boot for which there is a grant that fits, if it may be used.
@@ -161,7 +176,7 @@ func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse)
 	gr.d.rec.Owners.use(grantKey(b), use)
 	gr.d.happened(resource.EventGrantUsed, "attempt %d of %d, chain %s", use.Attempts, g.MaxAttempts, gr.s.Chain.Kind)
 	gr.attempts().begin(choice{
-		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared,
+		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared, through: gr.through(),
 	})
 }
 

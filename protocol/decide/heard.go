@@ -118,7 +118,11 @@ func (he heard) installed(e Event) {
 	if he.s.Intent == nil || !a.takesReport(e.Token) || a.Stage.State == resource.AttemptSucceeded || a.Stage.Ending.Code == resource.AttemptImageFailed {
 		return
 	}
-	a.Stage.Evidence = e.Kind
+	if b := he.s.Intent.Boot; b != nil && !a.class(e.Token).Meets(b.RequireEvidence) {
+		he.unheeded(Event{Report: ReportWeak, Token: e.Token, At: e.At})
+		return
+	}
+	a.Stage.Evidence, a.Stage.Class = e.Kind, a.class(e.Token)
 	he.attempts().disarms() // some firmware boots by an override for once and keeps it
 	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
 	he.d.rec.learns(a, he.d.now)
@@ -136,7 +140,7 @@ func (he heard) installed(e Event) {
 	}
 	he.d.rec.provision(resource.Provisioned{
 		OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
-		ImageDigest: a.Order.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID, Class: resource.EvidenceReported,
+		ImageDigest: a.Order.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID, Class: a.Stage.Class,
 	})
 	he.attempts().spend(string(e.Kind))
 	text := fmt.Sprintf("%s, attempt %d", e.Kind, a.Number)
@@ -168,7 +172,7 @@ func (he heard) imageFailed(e Event) {
 // and attempt, so that nobody fills the disk by asking.
 func (he heard) userData(e Event) {
 	a := he.d.rec.Attempt
-	if a == nil || a.Order.Ignition == nil || e.Token == "" || a.Token != e.Token {
+	if !a.knows(e.Token) || a.Order.Ignition == nil {
 		return
 	}
 	switch e.UserData {
@@ -176,7 +180,7 @@ func (he heard) userData(e Event) {
 		if !a.Marks.Given {
 			a.Marks.Given, he.d.dirty = true, true
 		}
-	case IgnitionOver, IgnitionStranger, IgnitionEarly, IgnitionDisputed:
+	case IgnitionOver, IgnitionStranger, IgnitionEarly, IgnitionDisputed, IgnitionOpenly:
 		if slices.Contains(a.Marks.Refusals, e.UserData) {
 			return
 		}
@@ -198,13 +202,14 @@ var refusedFor = map[IgnitionVerdict]string{
 	IgnitionStranger: "asked for from an address that is not the server's",
 	IgnitionEarly:    "asked for before a kernel was sent that could ask",
 	IgnitionDisputed: "another machine says that it is the server too",
+	IgnitionOpenly:   "asked for over the boot segment, and it goes through the BMC only",
 }
 
 // cached notes that a BMC has all of a medium before the server is powered on: it needs
 // not read it again, so that reads are no evidence.
 func (he heard) cached(e Event) {
 	a, m := he.d.rec.Attempt, he.d.rec.Residue.Medium()
-	if e.Medium == MediumWhole && a.Open() && m != nil && m.Attempt == a.ID && m.Token == e.Token && a.Stage.PowerOn.Sent.IsZero() && !a.Marks.Cached {
+	if e.Medium == MediumWhole && a.Open() && m.Boots() && m.Attempt == a.ID && m.Token == e.Token && a.Stage.PowerOn.Sent.IsZero() && !a.Marks.Cached {
 		a.Marks.Cached, he.d.dirty = true, true
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 func TestIgnitionTable(t *testing.T) {
 	doctable.Of(t, "ignition.go", "ignitionRule").Hold(t,
-		[][]string{doctable.Words(ignitionNone, ignitionEarly, ignitionOpen, ignitionReported), doctable.YesNo(), doctable.YesNo(), doctable.Words(WhoseOwn, WhoseOther, WhoseNobody, WhoseUnknown)},
+		[][]string{doctable.Words(ignitionNone, ignitionEarly, ignitionOpen, ignitionReported), doctable.YesNo(), doctable.Words(ignitionPrivate, ignitionSegment, ignitionOpenly), doctable.YesNo(), doctable.Words(WhoseOwn, WhoseOther, WhoseNobody, WhoseUnknown)},
 		func(in []string) []string {
-			return doctable.Words(ignitionRule(in[1] == "yes", ignitionStage(in[0]), in[2] == "yes", Whose(in[3])))
+			return doctable.Words(ignitionRule(in[1] == "yes", ignitionStage(in[0]), ignitionBy(in[2]), in[3] == "yes", Whose(in[4])))
 		})
 }
 
@@ -43,11 +43,11 @@ func TestIgnition(t *testing.T) {
 	} {
 		a := &Attempt{Token: "t", Marks: Marks{Served: true}, Stage: Stage{State: resource.AttemptFetched}, Order: Order{Target: protocol.TargetUefiHTTP, Ignition: &message.IgnitionIntent{}}}
 		row.change(a)
-		if got := Ignition(row.held, false, a, row.token, WhoseOwn); got != row.want {
+		if got := Ignition(row.held, false, a, row.token, WhoseOwn, false); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
 	}
-	if got := Ignition(false, false, nil, "t", WhoseOwn); got != IgnitionClosed {
+	if got := Ignition(false, false, nil, "t", WhoseOwn, false); got != IgnitionClosed {
 		t.Errorf("without a boot: %s", got)
 	}
 }

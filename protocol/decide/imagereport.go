@@ -18,18 +18,20 @@ const (
 	ReportEarly    ReportVerdict = "early"    // the image cannot run yet
 	ReportStranger ReportVerdict = "stranger" // the address is not the server's
 	ReportDisputed ReportVerdict = "disputed" // two machines say that they are the server
+	ReportWeak     ReportVerdict = "weak"     // evidence of a stronger class is required
 )
 
 // ReportVerdicts lists the verdicts.
 func ReportVerdicts() []ReportVerdict {
-	return []ReportVerdict{ReportTake, ReportUnknown, ReportEarly, ReportStranger, ReportDisputed}
+	return []ReportVerdict{ReportTake, ReportUnknown, ReportEarly, ReportStranger, ReportDisputed, ReportWeak}
 }
 
 // Report decides about a report by who has the token of an attempt. pace is the server's.
 func Report(a *Attempt, pace Pace, token string, w Whose, now time.Time) ReportVerdict {
 	s := reportNone
 	switch {
-	case a == nil || token == "" || a.Token != token || !a.Network():
+	case !a.knows(token) || !a.Network():
+		return ReportUnknown
 	case a.takesReport(token):
 		s = reportOpen
 		if a.Stage.State == resource.AttemptFetched && pace.tooSoon(a, now) {
@@ -38,7 +40,10 @@ func Report(a *Attempt, pace Pace, token string, w Whose, now time.Time) ReportV
 	case accepting(a, token):
 		s = reportEarly
 	}
-	return reportRule(s, a != nil && a.Claimants.Second != nil, w)
+	if w == WhoseNobody && (a.Order.Reach == resource.ReachURI || byMedium(a.Order.Target)) {
+		w = WhoseUnknown // it asks nobody for its boot, and its address may be from elsewhere
+	}
+	return reportRule(s, a.isPrivate(token), a != nil && a.Claimants.Second != nil, w)
 }
 
 // takesReport reports whether the attempt has come to where an image of it may report: its
@@ -46,7 +51,7 @@ func Report(a *Attempt, pace Pace, token string, w Whose, now time.Time) ReportV
 // says what happened. A repeated report of a success changes nothing.
 func (a *Attempt) takesReport(token string) bool {
 	switch {
-	case a == nil || token == "" || a.Token != token || !a.Network():
+	case !a.knows(token) || !a.Network():
 		return false
 	case a.Stage.State == resource.AttemptSucceeded:
 		return true
@@ -67,22 +72,26 @@ const (
 
 // reportRule is the table of reports. The first row that fits decides.
 //
-//	boot  | disputed | address | verdict
-//	none  | *        | *       | unknown
-//	early | *        | *       | early
-//	open  | yes      | *       | disputed
-//	open  | no       | other   | stranger
-//	open  | no       | nobody  | stranger
-//	open  | no       | *       | take
+//	boot  | private | disputed | address | verdict
+//	none  | *       | *        | *       | unknown
+//	early | *       | *        | *       | early
+//	open  | yes     | *        | *       | take
+//	open  | no      | yes      | *       | disputed
+//	open  | no      | no       | other   | stranger
+//	open  | no      | no       | nobody  | stranger
+//	open  | no      | no       | *       | take
 //
+// private is that the token went through the BMC: it says more than an address does.
 // disputed is that two machines said they are the server, and both may be. Where somebody
 // else leases addresses, whose one is cannot be told.
-func reportRule(s reportStage, disputed bool, w Whose) ReportVerdict {
+func reportRule(s reportStage, private, disputed bool, w Whose) ReportVerdict {
 	switch {
 	case s == reportNone:
 		return ReportUnknown
 	case s == reportEarly:
 		return ReportEarly
+	case private:
+		return ReportTake
 	case disputed:
 		return ReportDisputed
 	case w == WhoseOther || w == WhoseNobody:
@@ -95,22 +104,23 @@ func reportRule(s reportStage, disputed bool, w Whose) ReportVerdict {
 // that nobody fills the disk by reporting.
 func (he heard) unheeded(e Event) {
 	a := he.d.rec.Attempt
-	if a == nil || a.Token != e.Token || slices.Contains(a.Marks.Unheeded, e.Report) {
+	if !a.knows(e.Token) || slices.Contains(a.Marks.Unheeded, e.Report) {
 		return
 	}
-	var why string
-	switch e.Report {
-	case ReportEarly:
-		why = "it came before the image can have run"
-	case ReportStranger:
-		why = "it came from an address that is not the server's"
-	case ReportDisputed:
-		why = "another machine says that it is the server too"
-	case ReportTake, ReportUnknown:
+	why, told := unheededFor[e.Report]
+	if !told {
 		return
 	}
 	a.Marks.Unheeded, he.d.dirty = append(a.Marks.Unheeded, e.Report), true
 	he.d.happened(resource.EventReportRefused, "%s", why)
+}
+
+// unheededFor says why a report was not heeded.
+var unheededFor = map[ReportVerdict]string{
+	ReportEarly:    "it came before the image can have run",
+	ReportStranger: "it came from an address that is not the server's",
+	ReportDisputed: "another machine says that it is the server too",
+	ReportWeak:     "it came over the boot segment, and observed evidence is required",
 }
 
 // claimed notes a boot client that says it is the server of the attempt.
@@ -136,6 +146,13 @@ func (co conditions) disputed() {
 	co.d.raise(resource.CondTwoClaimants, "%s", words)
 	if a.Stage.State == resource.AttemptSucceeded {
 		co.d.recheckAt(a.Stage.Since.Add(disputedFor))
+	}
+}
+
+// weak says while a boot waits for a report of a stronger class that a weaker one came.
+func (co conditions) weak() {
+	if a := co.d.rec.Attempt; a != nil && a.Stage.State != resource.AttemptSucceeded && slices.Contains(a.Marks.Unheeded, ReportWeak) {
+		co.d.raise(resource.CondEvidenceWeak, "")
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 type Attempt struct {
 	ID    string `json:"id"`
 	Token string `json:"token"` // in boot URLs; never printed
+	// Private is the token that goes through the BMC only, where the boot needs one; never
+	// printed either.
+	Private string `json:"private,omitempty"`
 	// At is when the attempt began.
 	At     time.Time `json:"at"`
 	Number int       `json:"number"`

@@ -71,7 +71,7 @@ func Recover(r Record) (c Record, changed bool) {
 		c.ran()
 		changed = true
 	}
-	if a, m := c.Attempt, c.Residue.Medium(); a.Open() && m != nil && m.Attempt == a.ID && !a.Marks.Cached {
+	if a, m := c.Attempt, c.Residue.Medium(); a.Open() && m.Boots() && m.Attempt == a.ID && !a.Marks.Cached {
 		a.Marks.Cached, changed = true, true // what the BMC read meanwhile, nobody has counted
 	}
 	return c, changed

@@ -84,6 +84,9 @@ func (re Residue) Rearm() *Rearm {
 	return l.Rearm
 }
 
+// Boots reports whether firmware boots the medium; else it is the config image alone.
+func (m *Medium) Boots() bool { return m != nil && !m.Beside }
+
 // Medium is nil where nothing of ours is in a virtual drive.
 func (re Residue) Medium() *Medium {
 	l, _ := re.of(LeftMedium)
@@ -171,8 +174,10 @@ type Medium struct {
 	Token   string      `json:"token"`   // in the URLs of its images; never printed
 	State   MediumState `json:"state"`
 	Blob    string      `json:"blob"` // digest of the image that firmware boots
-	// Config says that a second drive has the config image.
+	// Config says that a drive has the config image.
 	Config bool `json:"config,omitempty"`
+	// Beside says that the config image is all there is: the boot is one from the network.
+	Beside bool `json:"beside,omitempty"`
 }
 
 // MediumState is how far it has come.

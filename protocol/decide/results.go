@@ -100,7 +100,13 @@ func (at attempts) insertResult(r Result) {
 	case fateArmed:
 		at.drives().inserted(r.Config)
 		at.enter(a.Stage.State) // the override has a time of its own
-		if r.Config {
+		if a.Order.Through == ThroughMedium && !r.Config {
+			at.fail("the BMC has no drive for the config image, and what the boot needs would go over the boot segment", resource.AttemptMediaRefused)
+			return
+		}
+		if !m.Boots() {
+			at.d.happened(resource.EventMediaInserted, "the config image; read back")
+		} else if r.Config {
 			at.d.happened(resource.EventMediaInserted, "%s, and the config image in a second drive; read back", m.Blob)
 		} else {
 			at.d.happened(resource.EventMediaInserted, "%s; read back", m.Blob)

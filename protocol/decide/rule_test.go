@@ -23,6 +23,7 @@ func ruleWords() map[reflect.Type][]any {
 	enum(words, restartNone, restartLater, restartNow)
 	enum(words, methodFits, methodCannot, methodUnknown)
 	enum(words, chainFits, chainNone, chainByURI)
+	enum(words, needsNothing, needsEvidence, needsSecrets)
 	enum(words, grantFit, grantMissing, grantUnread, grantOther)
 	return words
 }
@@ -142,7 +143,7 @@ func TestRules(t *testing.T) {
 		"power": func(t *testing.T) { holdRules(t, powerRules, "a resume restarts it later", "it is On") },
 		"begin": func(t *testing.T) { holdRules(t, beginRules) },
 		"first": func(t *testing.T) {
-			holdRules(t, firstRules, "the BMC inserts no images", "no chain fits the machine", "the grant cannot be read", "there is no grant")
+			holdRules(t, firstRules, "the BMC inserts no images", "no chain fits the machine", "secrets have no way", "the grant cannot be read", "there is no grant")
 		},
 		"grant": func(t *testing.T) { holdRules(t, grantRules) },
 	} {

@@ -98,6 +98,10 @@ func Serve(s ServeSnapshot, c protocol.BootClient) protocol.BootAnswer {
 	if action == answerStop {
 		return protocol.BootAnswer{Action: protocol.AnswerBoot, Server: s.Server, Reason: reason, Token: s.Stop.Token, File: s.Stop.File}
 	}
+	if action == protocol.AnswerBoot && s.Attempt.PrivateURL() {
+		// Firmware that has its URL from the BMC wants an address and nothing else.
+		return protocol.BootAnswer{Action: protocol.AnswerLease, Server: s.Server, Reason: "its BMC has the URL"}
+	}
 	answer := protocol.BootAnswer{Action: action, Server: s.Server, Reason: reason}
 	if open && !s.Held && !s.Missing && (action == protocol.AnswerBoot || action == protocol.AnswerLease) {
 		answer.Token = s.Attempt.Token

@@ -53,6 +53,8 @@ type Snapshot struct {
 	// where nothing fits it is nil, and ChainError says why.
 	Chain      *protocol.BootChain
 	ChainError string
+	// Private is which ways the server has for a private token.
+	Private Private
 	// MediaError says why the server cannot be booted by virtual media; empty if it can.
 	MediaError string
 	// Artefacts says whether everything that the boot needs is local and verified.
@@ -92,8 +94,8 @@ type Snapshot struct {
 	// disk before an answer goes out, while an action may be under way.
 	Passive bool
 
-	// NewID, NewToken and NewMedium are fresh random strings for an attempt.
-	NewID, NewToken, NewMedium string
+	// NewID, NewToken, NewMedium and NewPrivate are fresh random strings for an attempt.
+	NewID, NewToken, NewMedium, NewPrivate string
 }
 
 // takenOver says whether the server may be held by what nobody here knows.

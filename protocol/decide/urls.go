@@ -1,6 +1,10 @@
 package decide
 
-import "rackboot/protocol/resource"
+import (
+	"cmp"
+
+	"rackboot/protocol/resource"
+)
 
 // urls clears the URL that a BMC was given for one attempt.
 type urls struct {
@@ -72,7 +76,7 @@ func (us urls) cleared(r Result) {
 // begin notes the URL that the BMC is given for an attempt, once.
 func (us urls) begin(a *Attempt) {
 	if u := us.d.rec.Residue.URL(); a.ByURL() && (u == nil || u.Attempt != a.ID) {
-		us.d.rec.Residue.put(Left{Kind: LeftURL, URL: &BootURL{Attempt: a.ID, Token: a.Token}})
+		us.d.rec.Residue.put(Left{Kind: LeftURL, URL: &BootURL{Attempt: a.ID, Token: cmp.Or(a.Private, a.Token)}})
 		us.d.watch.URL, us.d.dirty = URLWatch{}, true
 	}
 }

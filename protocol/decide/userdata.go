@@ -11,9 +11,10 @@ const (
 	IgnitionStranger IgnitionVerdict = "stranger" // the address is not the server's
 	IgnitionEarly    IgnitionVerdict = "early"    // no kernel was sent yet that could ask
 	IgnitionDisputed IgnitionVerdict = "disputed" // two machines say that they are the server
+	IgnitionOpenly   IgnitionVerdict = "openly"   // it goes through the BMC only
 )
 
 // IgnitionVerdicts lists the verdicts.
 func IgnitionVerdicts() []IgnitionVerdict {
-	return []IgnitionVerdict{IgnitionGive, IgnitionClosed, IgnitionOver, IgnitionStranger, IgnitionEarly, IgnitionDisputed}
+	return []IgnitionVerdict{IgnitionGive, IgnitionClosed, IgnitionOver, IgnitionStranger, IgnitionEarly, IgnitionDisputed, IgnitionOpenly}
 }

@@ -73,6 +73,9 @@ const (
 	CondOverrideNotStored   ConditionCode = "OverrideNotStored"
 	CondMethodMismatch      ConditionCode = "MethodMismatch"
 	CondTwoClaimants        ConditionCode = "TwoClaimants"
+	CondSecretsWait         ConditionCode = "SecretsWait"
+	CondEvidenceWaits       ConditionCode = "EvidenceWaits"
+	CondEvidenceWeak        ConditionCode = "EvidenceWeak"
 	CondUnsupportedBoot     ConditionCode = "UnsupportedBoot"
 	CondNoBootChain         ConditionCode = "NoBootChain"
 	CondLoadersInvalid      ConditionCode = "LoadersInvalid"
@@ -206,6 +209,9 @@ var conditions = []Condition{
 	{CondOverrideNotStored, "Boot override not stored", SeverityError, nil, 0, "The BMC kept another override than was written, or did not say in time that it kept it; the server was not powered on."},
 	{CondMethodMismatch, "Firmware booted by another method", SeverityError, nil, 0, "The override was not honoured. Check the boot order and that HTTP boot is enabled in the firmware settings."},
 	{CondTwoClaimants, "Two machines say that they are the server", SeverityError, nil, 0, "The message describes both. Find the other one by its MAC address and switch port, and take it off the boot segment. One that does not fit what is known was refused, and changes nothing; if it is the server itself, correct spec.uuid or spec.architecture of the Server. Where both fit, no secret goes over the segment and no report from it counts until the next boot: look at the console, then rackctl resume SERVER --retry --reason REASON."},
+	{CondSecretsWait, "User data has no way through the BMC", SeverityError, nil, 0, "The server was not powered on: its user data would go over the boot segment, where others may read it. Give it a way through the BMC, which the message names; or accept that, by spec.secrets: segment of the claim, its group or the rack."},
+	{CondEvidenceWaits, "Required evidence cannot be had", SeverityError, nil, 0, "The server was not powered on: spec.requireEvidence of its claim, group or rack is observed, and that needs a way through the BMC, which the message names. Give it one, or require reported."},
+	{CondEvidenceWeak, "Report is not enough", SeverityError, nil, 0, "An image reported over the boot segment that its work is done, and spec.requireEvidence is observed: the report counts when it comes by the URL on the config image or in the BMC's boot URL. Have the image report by that, as rackboot-probe does; and look whether it was the server at all."},
 	{CondUnsupportedBoot, "Boot method not served", SeverityError, nil, 0, "See the message. A first boot by VirtualMedia needs a BMC with a drive for CD images, and a segment by which that BMC reaches the agent; use another first boot otherwise."},
 	{CondNoBootChain, "No way to boot the image", SeverityError, nil, 0, "The server was not powered on. The message says of each chain of loaders why it does not fit: install loaders at the agent and name their folders in its file, or change the image or the first boot method."},
 	{CondLoadersInvalid, "Boot loaders cannot be used", SeverityWarning, nil, 0, "The loaders from before stay in use. Correct the file that the message names; it is read again within a minute."},

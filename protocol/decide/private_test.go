@@ -1,0 +1,53 @@
+package decide
+
+import (
+	"testing"
+
+	"rackboot/internal/doctable"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
+
+func TestThroughTable(t *testing.T) {
+	tb := doctable.Of(t, "private.go", "throughRule")
+	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(resource.FirstBoots()...), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
+		func(in []string) []string {
+			got := throughRule(in[0] == "yes", resource.FirstBoot(in[1]), Private{in[2] == "yes", in[3] == "yes"}, in[4] == "yes")
+			if got == ThroughNothing {
+				return []string{"nothing"}
+			}
+			return doctable.Words(got)
+		})
+}
+
+func TestSecretsTable(t *testing.T) {
+	doctable.Of(t, "private.go", "secretsRule").Hold(t, [][]string{doctable.Words(needsNothing, needsEvidence, needsSecrets), doctable.YesNo()},
+		func(in []string) []string {
+			if got := secretsRule(needs(in[0]), in[1] == "yes"); got != "" {
+				return doctable.Words(got)
+			}
+			return []string{"nothing"}
+		})
+}
+
+// TestNeeds: who chose nothing waits for the strongest way, whatever else is required.
+func TestNeeds(t *testing.T) {
+	data := &message.IgnitionIntent{}
+	for _, row := range []struct {
+		boot message.BootIntent
+		want needs
+	}{
+		{message.BootIntent{}, needsNothing},
+		{message.BootIntent{Ignition: data}, needsSecrets},
+		{message.BootIntent{Ignition: data, Secrets: resource.SecretsBMC}, needsSecrets},
+		{message.BootIntent{Ignition: data, Secrets: resource.SecretsSegment}, needsNothing},
+		{message.BootIntent{Ignition: data, Secrets: resource.SecretsSegment, RequireEvidence: resource.EvidenceObserved}, needsEvidence},
+		{message.BootIntent{Ignition: data, RequireEvidence: resource.EvidenceObserved}, needsSecrets},
+		{message.BootIntent{Secrets: resource.SecretsBMC}, needsNothing},
+		{message.BootIntent{RequireEvidence: resource.EvidenceReported}, needsNothing},
+	} {
+		if got := needsOf(&row.boot); got != row.want {
+			t.Errorf("%+v: %s, want %s", row.boot, got, row.want)
+		}
+	}
+}
