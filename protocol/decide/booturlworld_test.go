@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"rackboot/protocol"
@@ -13,6 +15,16 @@ func (w *world) byURI() {
 	w.want(func(in *message.ServerIntent) {
 		b := *in.Boot
 		b.Reach = resource.ReachURI
+		in.Boot = &b
+	})
+}
+
+// observed makes the owner want observed evidence, of a server with some ways through its BMC.
+func (w *world) observed(p Private) {
+	w.private = p
+	w.want(func(in *message.ServerIntent) {
+		b := *in.Boot
+		b.RequireEvidence = resource.EvidenceObserved
 		in.Boot = &b
 	})
 }
@@ -35,7 +47,7 @@ func (x *witness) url(s Snapshot, p Plan) {
 	a, u := p.Record.Attempt, p.Record.Residue.URL()
 	switch k := p.Action.Kind; {
 	case k == ActArm && p.Action.URI:
-		if !a.ByURL() || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != a.Token {
+		if !a.ByURL() || p.Action.Override.Target != protocol.TargetUefiHTTP || u == nil || u.Attempt != a.ID || u.Token != cmp.Or(a.Private, a.Token) {
 			x.t.Fatalf("P12: a URL is sent of which the record says %+v, for %+v", u, a)
 		}
 		if disk := x.world.record().Residue.URL(); !p.Persist && (disk == nil || *disk != *u) {
@@ -59,5 +71,21 @@ func (x *witness) url(s Snapshot, p Plan) {
 	}
 	if p.Record.Owners.Released != "" && s.Record.Owners.Released != p.Record.Owners.Released && u != nil && p.Watch.URL.Tries < urlTries && !p.Watch.URL.Pending && !discovering(s.Intent) {
 		x.t.Fatalf("the claim %s has ended, and the BMC has its URL", p.Record.Owners.Released)
+	}
+}
+
+// evidence checks the class of a new record: observed is what came by the private token, and
+// nothing less counts where that is required.
+func (x *witness) evidence(s Snapshot, p resource.Provisioned) {
+	private := s.Record.Attempt.Private
+	observed := private != "" && slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == p.Evidence && e.Token == private })
+	if (p.Class == resource.EvidenceObserved) != observed {
+		x.t.Fatalf("the record %+v came of %+v", p, s.Events)
+	}
+	if in := s.Intent; in != nil && in.Boot != nil && !p.Class.Meets(in.Boot.RequireEvidence) {
+		x.t.Fatalf("the record %+v is not enough", p)
+	}
+	if observed {
+		x.observed++
 	}
 }

@@ -84,7 +84,7 @@ func (x *witness) media(s Snapshot, p Plan) {
 	a, m := p.Record.Attempt, p.Record.Residue.Medium()
 	switch p.Action.Kind {
 	case ActInsert:
-		if len(s.Holds) > 0 || !a.Open() || a.Stage.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd ||
+		if len(s.Holds) > 0 || !a.Open() || a.Stage.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd && a.Order.Through != ThroughMedium ||
 			p.Watch.Last.Power != protocol.PowerOff || m == nil || m.Attempt != a.ID || m.State != MediumInserting {
 			x.t.Fatalf("P6: inserted outside an attempt: %+v for %+v", m, a)
 		}

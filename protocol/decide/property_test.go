@@ -153,6 +153,12 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.events = append(w.events, Event{Kind: protocol.EvidenceDHCP, Class: protocol.ClassHTTPClient, At: w.clock()})
 			w.poke()
 		},
+		"a neighbour reports": func(*rapid.T) {
+			a := w.record().Attempt
+			if in := w.intent; a != nil && in != nil && in.Boot != nil && in.Boot.RequireEvidence == resource.EvidenceObserved {
+				w.fold(Event{Kind: protocol.EvidenceInstalled, Token: a.Token, At: w.clock()})
+			}
+		},
 		"it has the stop image": func(*rapid.T) {
 			w.events = append(w.events, Event{StopImage: true, At: w.clock()})
 			w.poke()
@@ -219,6 +225,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 // drawReach draws whether the owner boots by virtual media, and how its BMC reads, or by a
 // URL in its BMC, or by DHCP.
 func (w *world) drawReach(t *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(t, "observed") == 0 {
+		w.observed(Private{URL: rapid.Bool().Draw(t, "url"), Medium: rapid.Bool().Draw(t, "medium")})
+	}
 	switch rapid.IntRange(0, 3).Draw(t, "reach") {
 	case 0:
 		w.m.caches = rapid.Bool().Draw(t, "caches")
@@ -290,7 +299,7 @@ const (
 // the server must be where it belongs. It is what the episode of overrides that lasted, or
 // were cleared before firmware took them (metal-operator 939, 1059), would not have passed.
 func TestProperties(t *testing.T) {
-	var steps, uris atomic.Int64
+	var steps, uris, observed atomic.Int64
 	c := newChecks(t)
 	t.Run("any order", func(t *testing.T) {
 		for i := range worlds {
@@ -298,9 +307,10 @@ func TestProperties(t *testing.T) {
 				t.Parallel()
 				taken := 0
 				for round := 0; round < maxRounds && taken < minSteps/worlds; round++ {
-					n, u := properties(t, c, i*maxRounds+round)
+					n, u, o := properties(t, c, i*maxRounds+round)
 					taken += n
 					uris.Add(int64(u))
+					observed.Add(int64(o))
 				}
 				steps.Add(int64(taken))
 			})
@@ -310,12 +320,15 @@ func TestProperties(t *testing.T) {
 	if uris.Load() == 0 && !t.Failed() {
 		t.Error("nothing was booted by a URL")
 	}
+	if observed.Load() == 0 && !t.Failed() {
+		t.Error("no evidence was observed")
+	}
 	if n := steps.Load(); n < minSteps && !t.Failed() {
 		t.Errorf("%d steps, fewer than %d; with more -rapid.checks there are more", n, minSteps)
 	}
 }
 
-func properties(t *testing.T, c *checks, nth int) (steps, uris int) {
+func properties(t *testing.T, c *checks, nth int) (steps, uris, observed int) {
 	var provisions, receipts, disk, errors int
 	c.check(t, nth, func(t *rapid.T) {
 		w := newWorld(t)
@@ -346,7 +359,8 @@ func properties(t *testing.T, c *checks, nth int) (steps, uris int) {
 		provisions += w.w.provisions
 		receipts += w.w.receipts
 		uris += w.w.uriBoots
+		observed += w.w.observed
 	})
-	t.Logf("%d steps, %d provisioned, %d boots by a URL, %d receipts; at the end %d well, %d with a condition", steps, provisions, uris, receipts, disk, errors)
-	return steps, uris
+	t.Logf("%d steps, %d provisioned, %d of them observed, %d boots by a URL, %d receipts; at the end %d well, %d with a condition", steps, provisions, observed, uris, receipts, disk, errors)
+	return steps, uris, observed
 }

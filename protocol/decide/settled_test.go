@@ -87,7 +87,8 @@ func (w *world) stuck() bool {
 	}
 	return slices.ContainsFunc(w.conds, func(c resource.ConditionState) bool {
 		switch c.Code {
-		case resource.CondGrantSpent, resource.CondGrantInvalid, resource.CondUnexpectedPower, resource.CondSafeStopped, resource.CondServerOn, resource.CondFirstBootFailed, resource.CondPowerFailed:
+		case resource.CondGrantSpent, resource.CondGrantInvalid, resource.CondUnexpectedPower, resource.CondSafeStopped, resource.CondServerOn, resource.CondFirstBootFailed, resource.CondPowerFailed,
+			resource.CondEvidenceWaits:
 			return !w.record().Attempt.Open() && !w.clock().Before(w.watch.NextTry)
 		}
 		return false

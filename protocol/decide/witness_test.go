@@ -38,6 +38,7 @@ type witness struct {
 	renewed          bool
 	outside          bool // somebody has changed the server's power
 	provisions       int
+	observed         int // of them by observed evidence
 	receipts         int
 	uriBoots         int
 }
@@ -400,6 +401,9 @@ func (x *witness) ends(s Snapshot, p Plan) {
 	}
 	if s.Record.Owners.Provisioned == nil && p.Record.Owners.Provisioned != nil {
 		x.provisions++
+	}
+	if was, is := s.Record.Owners.Provisioned, p.Record.Owners.Provisioned; is != nil && (was == nil || was.At != is.At) {
+		x.evidence(s, *is)
 	}
 	for key, use := range s.Record.Owners.Used {
 		if is := p.Record.Owners.Used[key]; (is.Attempts < use.Attempts && !use.Repeat || use.Spent && !is.Spent) && !x.renews(s, p) {

@@ -33,6 +33,7 @@ type world struct {
 	claims   int
 	aside    *aside // the claim, while a maintenance has the server
 	forged   forged // what is wrong with the grant that travels
+	private  Private
 	firmware *resource.FirmwareWork
 	taken    []string      // over from agents whose holds are not known
 	started  time.Duration // when this run of the agent began
@@ -288,7 +289,7 @@ func (w *world) snapshot() Snapshot {
 		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests), Asked: slices.Clone(w.asked),
 		Settings: w.settings(), TakenOver: w.taken, Artefacts: Artefacts{Local: w.local}, Chain: w.chain(), Record: w.stored(), Watch: w.watch,
 		Firmware: w.firmware, CanGuard: true, Uptime: w.now - w.started,
-		Incarnation: w.incarnation, Run: fmt.Sprintf("run-%d", w.runs), NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids), NewMedium: fmt.Sprintf("medium-%d", w.ids),
+		Incarnation: w.incarnation, Run: fmt.Sprintf("run-%d", w.runs), NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids), NewMedium: fmt.Sprintf("medium-%d", w.ids), NewPrivate: fmt.Sprintf("private-%d", w.ids), Private: w.private,
 	}
 	if w.heard {
 		s.HubTime = w.hubTime()
@@ -345,7 +346,7 @@ func (w *world) act(a Action) Result {
 			case a.Kind == ActDisarm:
 				r.Stored, r.Outcome, r.Code = w.m.disarm(a.Override)
 			case a.URI && !w.m.faults.NoURL:
-				r.Stored, r.Outcome, r.Code = w.m.setURI(a.Override, w.record().Attempt.Token)
+				r.Stored, r.Outcome, r.Code = w.m.setURI(a.Override, w.record().Residue.URL().Token)
 			case a.URI && !a.Plain:
 				r.Outcome, r.Code = protocol.BootUnsupported, protocol.CodeUnsupported
 			default:
@@ -446,7 +447,11 @@ func (w *world) fetchedFile() {
 }
 
 func (w *world) report() bool {
-	if !w.record().Attempt.takesReport(w.w.token) {
+	a, token := w.record().Attempt, w.w.token
+	if a.knows(token) && a.Private != "" {
+		token = a.Private // it reads the config image, or its own URL
+	}
+	if !a.takesReport(token) {
 		return false
 	}
 	kind := protocol.EvidenceInstalled
@@ -456,6 +461,6 @@ func (w *world) report() bool {
 			kind = protocol.EvidenceFailed
 		}
 	}
-	w.fold(Event{Kind: kind, Token: w.w.token, At: w.clock(), Message: "of a disk that hangs"})
+	w.fold(Event{Kind: kind, Token: token, At: w.clock(), Message: "of a disk that hangs"})
 	return true
 }
