@@ -32,7 +32,11 @@ func (b *segment) OpenUserData(remote netip.Addr, token string) (*netboot.File, 
 		}
 		b.room.cfg.Crash.At("agent.userdata.given")
 	}
-	if verdict != decide.IgnitionGive {
+	switch verdict {
+	case decide.IgnitionGive:
+	case decide.IgnitionEarly: // who hears that there is none asks no more
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s was not sent its kernel yet", name)
+	default:
 		return nil, absent
 	}
 	// A hold or a report may have come while it was written.

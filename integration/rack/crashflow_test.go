@@ -95,7 +95,7 @@ func changedSegments(b *crashBench) {
 func mediaAndEnd(b *crashBench) {
 	b.trusted = true
 	b.byMedia(0)
-	b.intents[0].Boot.Ignition = b.sealData(0, nil)
+	b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 	b.stage("claim", "booted")
 	in := &b.intents[0]
 	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true
@@ -105,7 +105,7 @@ func mediaAndEnd(b *crashBench) {
 // userDataAndEnd is a claim with user data, and its end.
 func userDataAndEnd(b *crashBench) {
 	b.claim(0)
-	b.intents[0].Boot.Ignition = b.sealData(0, nil)
+	b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 	b.stage("claim", "booted")
 	in := &b.intents[0]
 	in.Boot, in.Power, in.Releasing = nil, resource.WantOff, true

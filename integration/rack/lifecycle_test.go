@@ -185,7 +185,7 @@ func releasing(t *testing.T) (b *bench, a *agent.Agent, given func() []int) {
 	b.every = 200 * time.Millisecond
 	a, _ = b.start(nil)
 	b.claim(0)
-	b.intents[0].Boot.Ignition = b.sealData(0, nil)
+	b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 	b.send(a)
 	b.eventually("the user data in the installer", func() bool { _, d := b.servers[0].Boots.UserData(); return len(d) > 0 })
 	base, leased := b.servers[0].Boots.Installing()

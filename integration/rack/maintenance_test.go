@@ -87,7 +87,7 @@ func TestMaintenanceUserData(t *testing.T) {
 	in := &b.intents[0]
 	in.Owner.Name, in.Owner.UID, in.Owner.Kind, in.PowerCycle = "m1", "m-uid", resource.PurposeMaintenance, true
 	in.Boot.Owner.Name, in.Boot.Owner.UID, in.Boot.Owner.Kind = in.Owner.Name, in.Owner.UID, in.Owner.Kind
-	in.Boot.Ignition = b.sealData(0, nil)
+	in.Boot.Ignition, in.Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 	b.grant(0)
 	sealed := strings.TrimPrefix(in.Boot.Ignition.Sealed, "sha256:")
 	b.send(a)

@@ -182,6 +182,9 @@ func TestVirtualMediaUserData(t *testing.T) {
 			a, _ := b.start(nil)
 			b.byMedia(0)
 			b.intents[0].Boot.Ignition = b.sealData(0, nil)
+			if !trusted {
+				b.intents[0].Boot.Secrets = resource.SecretsSegment
+			}
 			b.send(a)
 			b.until("the disk boot", 0, diskBoot)
 			if _, data := b.servers[0].Boots.UserData(); (string(data) == string(content())) != trusted {

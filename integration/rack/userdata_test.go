@@ -136,7 +136,7 @@ func TestUserData(t *testing.T) {
 	a, _ := b.start(nil)
 	b.data.away(true)
 	b.claim(0)
-	b.intents[0].Boot.Ignition = b.sealData(0, nil)
+	b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 	b.send(a)
 	b.until("the reason", 0, has(resource.CondArtefactsFailed))
 	if got := b.servers[0].BMC.PowerState(); got != protocol.PowerOff {
@@ -281,7 +281,7 @@ func TestUserDataAttacks(t *testing.T) {
 			return in
 		}},
 	} {
-		b.intents[0].Boot.Ignition = row.in()
+		b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = row.in(), resource.SecretsSegment
 		b.send(a)
 		if b.intents[0].Boot.Ignition.Sealed == "" {
 			b.until(row.name, 0, func(r resource.ServerReport) bool {
@@ -294,7 +294,7 @@ func TestUserDataAttacks(t *testing.T) {
 			t.Errorf("%s: the server was touched: %+v", row.name, r.Attempt)
 		}
 	}
-	b.intents[0].Boot.Ignition = b.sealData(0, nil)
+	b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 	b.send(a)
 	b.until("the right one", 0, diskBoot)
 }
@@ -306,7 +306,7 @@ func TestUserDataOffline(t *testing.T) {
 	b, finish := benchThatInstalls(t, 1)
 	a, stop := b.start(nil)
 	b.claim(0)
-	b.intents[0].Boot.Ignition = b.sealData(0, nil)
+	b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 	b.send(a)
 	b.eventually("the user data in the installer", func() bool { _, d := b.servers[0].Boots.UserData(); return len(d) > 0 })
 	b.data.away(true)

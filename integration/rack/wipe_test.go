@@ -166,7 +166,7 @@ func TestWipeInDisguise(t *testing.T) {
 		t.Parallel()
 		b := benchWithData(t, 1, installs)
 		wiping(t, b, nil)
-		b.intents[0].Boot.Ignition = b.sealData(0, nil)
+		b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
 		a, _ := b.start(nil)
 		b.send(a)
 		b.until("WipeNotApproved", 0, func(r resource.ServerReport) bool { return has(resource.CondWipeNotApproved)(r) && r.ArtefactsLocal })

@@ -297,8 +297,10 @@ func (u *uefi) report(ctx context.Context, lease firmware.Lease, r protocol.Prob
 
 // userData reads user data, if there is any, as often as it takes: the agent may be away.
 func (u *uefi) userData(ctx context.Context, lease firmware.Lease) (last error) {
+	c := u.client()
+	c.From = lease.Address
 	for range reportTries {
-		kind, data, err := firmware.UserData(ctx, lease.Bootfile, lease.Address)
+		kind, data, err := c.UserData(ctx, lease.Bootfile)
 		switch {
 		case err == nil:
 			u.boots.given(kind, data)

@@ -12,7 +12,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
 	"strings"
@@ -203,22 +202,18 @@ const maxUserData = 2 << 20
 // UserData reads the user data below a base URL as Plain got it, from the address that
 // was leased, as the operating system's initramfs does. Errors: invalid, not_found if the
 // server gives none, unavailable, timeout.
-func UserData(ctx context.Context, base string, from netip.Addr) (contentType string, data []byte, err error) {
+func (c *Client) UserData(ctx context.Context, base string) (contentType string, data []byte, err error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" || !strings.HasSuffix(u.Path, "/") {
 		return "", nil, protocol.Errorf(protocol.CodeInvalid, "user data", "base is not a URL that ends in a slash")
 	}
-	transport := &http.Transport{
-		ResponseHeaderTimeout: httpTimeout,
-		DialContext:           (&net.Dialer{Timeout: httpTimeout, LocalAddr: &net.TCPAddr{IP: from.AsSlice()}}).DialContext,
-	}
-	defer transport.CloseIdleConnections()
-	h := &httpClient{timeout: httpTimeout}
+	h := c.newHTTP()
+	defer h.transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.JoinPath("ignition").String(), http.NoBody)
 	if err != nil {
 		return "", nil, protocol.Errorf(protocol.CodeInvalid, "user data", "making the request: %w", err)
 	}
-	resp, err := (&http.Client{Transport: transport, Timeout: httpTimeout}).Do(req)
+	resp, err := h.client.Do(req)
 	if err != nil {
 		return "", nil, h.broken(http.MethodGet, err)
 	}
