@@ -260,3 +260,92 @@ func privateURLBench(t *testing.T) (*bench, chan struct{}) {
 	b.change = func(s *resource.SegmentIntent) { s.BaseURL = "https://" + b.https.String() }
 	return b, gate
 }
+
+// TestNeighbourIsTheServer: where somebody chose the segment, a neighbour that is quicker than
+// the server, and sends no UUID as some firmware does, is given its boot file and its user
+// data, and may say that it is installed. The record says that it was reported.
+func TestNeighbourIsTheServer(t *testing.T) {
+	t.Parallel()
+	b := newBenchOf(t, t.TempDir(), 1, bmcsim.Plain(), func(c *sim.ServerConfig) { c.UserData, c.Post = true, 2*time.Minute })
+	a, _ := b.start(nil)
+	b.claim(0)
+	b.intents[0].Boot.Ignition, b.intents[0].Boot.Secrets = b.sealData(0, nil), resource.SecretsSegment
+	b.send(a)
+	b.eventually("the power-on", func() bool { return b.servers[0].BMC.PowerState() == protocol.PowerOn })
+	n := b.neighbour(0, 0)
+	var loaded firmware.Result
+	b.eventually("the neighbour's boot", func() (ok bool) {
+		var err error
+		loaded, err = n.HTTPBoot(t.Context())
+		return err == nil
+	})
+	n.From = loaded.Address
+	base := loaded.URL[:strings.LastIndexByte(loaded.URL, '/')+1]
+	if _, data, err := n.UserData(t.Context(), base); err != nil || string(data) != string(content()) {
+		t.Errorf("user data %q, %v", data, err)
+	}
+	b.eventually("the report is taken", func() bool {
+		return n.Report(t.Context(), base, protocol.ProbeReport{State: protocol.ProbeInstalled}) == nil
+	})
+	r := b.until("the record", 0, func(r resource.ServerReport) bool { return len(r.Provisioned) > 0 })
+	if p := b.provisioned(r); p.Class != resource.EvidenceReported {
+		t.Errorf("the record says %+v", p)
+	}
+}
+
+// TestBMCIsItsServer: whoever owns a server's BMC reads its private token, and may report by it
+// before the image has run it; not for another server, and not before the files were sent.
+func TestBMCIsItsServer(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	b := newBenchOf(t, t.TempDir(), 2, bmcsim.Plain(), func(c *sim.ServerConfig) { c.UserData, c.Finish = true, gate })
+	b.trusted = true
+	a, _ := b.start(nil)
+	for i := range 2 {
+		b.claim(i)
+		b.intents[i].Boot.Ignition, b.intents[i].Boot.RequireEvidence = b.sealData(i, nil), resource.EvidenceObserved
+	}
+	b.send(a)
+	for i := range 2 {
+		b.eventually("the user data in the installer", func() bool { _, d := b.servers[i].Boots.UserData(); return len(d) > 0 })
+	}
+	private, _ := b.servers[0].Boots.Installing()
+	if status := b.posts(private, "installed", b.http.Addr()); status != http.StatusNoContent {
+		t.Errorf("its own report: %d", status)
+	}
+	r := b.until("its record", 0, func(r resource.ServerReport) bool { return len(r.Provisioned) > 0 })
+	if p := b.provisioned(r); p.Class != resource.EvidenceObserved || p.Server != b.servers[0].Name {
+		t.Errorf("the record says %+v", p)
+	}
+	if r, _ := b.report(1); len(r.Provisioned) > 0 {
+		t.Error("the other server is provisioned too")
+	}
+	close(gate)
+	b.until("the other's disk boot", 1, diskBoot)
+}
+
+// TestLyingImage: an image says that it is installed and has written nothing. The record says
+// which bytes were sent and who reported, not what they did; what the server boots then is
+// seen.
+func TestLyingImage(t *testing.T) {
+	t.Parallel()
+	b := newBenchOf(t, t.TempDir(), 1, bmcsim.Plain(), func(c *sim.ServerConfig) {
+		c.Live = func() protocol.ProbeReport { return protocol.ProbeReport{State: protocol.ProbeBooted} }
+	})
+	b.trusted = true
+	a, _ := b.start(nil)
+	b.claim(0)
+	b.intents[0].Boot.RequireEvidence = resource.EvidenceObserved
+	b.send(a)
+	b.eventually("the image runs", func() bool { base, _ := b.servers[0].Boots.Installing(); return base != "" })
+	private, _ := b.servers[0].Boots.Installing()
+	b.eventually("it lies", func() bool { return b.posts(private, "installed", b.http.Addr()) == http.StatusNoContent })
+	r := b.until("its record", 0, func(r resource.ServerReport) bool { return len(r.Provisioned) > 0 })
+	if p := b.provisioned(r); p.Class != resource.EvidenceObserved || p.ImageDigest != b.image.Digest {
+		t.Errorf("the record says %+v", p)
+	}
+	if b.servers[0].Disk.Digest() != "" {
+		t.Fatalf("something was installed: %s", b.servers[0].Disk.Digest())
+	}
+	b.until("it still runs what it was not to", 0, has(resource.CondUnexpectedPower))
+}
