@@ -349,3 +349,27 @@ func TestLyingImage(t *testing.T) {
 	}
 	b.until("it still runs what it was not to", 0, has(resource.CondUnexpectedPower))
 }
+
+// TestEchoOfTheHub: a hub that makes a record by itself, which no agent of the rack signed,
+// has nobody boot a disk by it: the server is installed by its grant.
+func TestEchoOfTheHub(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1, bmcsim.Plain())
+	a, _ := b.start(nil)
+	b.claim(0)
+	in := &b.intents[0]
+	made, err := wire.Seal(b.hub, wire.FactProvisioned, resource.Provisioned{
+		OwnerUID: in.Owner.UID, Generation: in.Boot.Generation, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
+		Evidence: protocol.EvidenceInstalled, At: time.Now(), Attempt: "made", Class: resource.EvidenceObserved,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Boot.Provisioned = made
+	b.send(a)
+	r := b.until("the disk boot after the installation", 0, diskBoot)
+	if p := b.provisioned(r); p.Class != resource.EvidenceReported || p.Attempt == "made" {
+		t.Errorf("the record says %+v", p)
+	}
+	b.booted(0, 1, 1)
+}

@@ -69,6 +69,20 @@ func TestSecurityPage(t *testing.T) {
 	}); n < 20 {
 		t.Errorf("%d attackers", n)
 	}
+	levels := []string{"`secrets: segment`", "`secrets: bmc`", "`reported`", "`observed`"}
+	if n := rowsOf(t, page, "## What each gets at each level", func(cells []string) {
+		if len(cells) != 1+len(levels) {
+			t.Fatalf("%s: %d cells", cells[0], len(cells))
+		}
+		for i, level := range levels {
+			who := strings.TrimSpace(cells[0]) + ", " + level
+			if strings.TrimSpace(cells[i+1]) == "" || !securityTest.MatchString(played[who]) {
+				t.Errorf("%s: the cell is empty, or no test shows it", who)
+			}
+		}
+	}); n < 6 {
+		t.Errorf("%d attackers at each level", n)
+	}
 	if n := rowsOf(t, page, "## Listeners", func(cells []string) {
 		if played[strings.TrimSpace(cells[0])] == "" {
 			t.Errorf("%s: no test plays it", cells[0])

@@ -137,3 +137,30 @@ func (co conditions) unexpected() {
 		co.d.raise(resource.CondUnexpectedPower, "went %s; where it stands is not known yet", u.To)
 	}
 }
+
+// disputed says while the attempt is the server's last that another machine said it is the
+// server. Of one that ended well that is news for disputedFor.
+func (co conditions) disputed() {
+	a := co.d.rec.Attempt
+	words := ""
+	if a != nil {
+		words = a.Claimants.words()
+	}
+	if words == "" || a.Stage.State == resource.AttemptSucceeded && co.d.now.Sub(a.Stage.Since) >= disputedFor {
+		return
+	}
+	co.d.raise(resource.CondTwoClaimants, "%s", words)
+	if a.Stage.State == resource.AttemptSucceeded {
+		co.d.recheckAt(a.Stage.Since.Add(disputedFor))
+	}
+}
+
+// weak says while a boot waits for a report of a stronger class that a weaker one came.
+func (co conditions) weak() {
+	if a := co.d.rec.Attempt; a != nil && a.Stage.State != resource.AttemptSucceeded && slices.Contains(a.Marks.Unheeded, ReportWeak) {
+		co.d.raise(resource.CondEvidenceWeak, "")
+	}
+}
+
+// disputedFor is how long it is said of a boot that ended well.
+const disputedFor = time.Hour

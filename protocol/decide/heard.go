@@ -213,3 +213,38 @@ func (he heard) cached(e Event) {
 		a.Marks.Cached, he.d.dirty = true, true
 	}
 }
+
+// unheeded notes why a report was not heeded: an event once for each reason and attempt, so
+// that nobody fills the disk by reporting.
+func (he heard) unheeded(e Event) {
+	a := he.d.rec.Attempt
+	if !a.knows(e.Token) || slices.Contains(a.Marks.Unheeded, e.Report) {
+		return
+	}
+	why, told := unheededFor[e.Report]
+	if !told {
+		return
+	}
+	a.Marks.Unheeded, he.d.dirty = append(a.Marks.Unheeded, e.Report), true
+	he.d.happened(resource.EventReportRefused, "%s", why)
+}
+
+// unheededFor says why a report was not heeded.
+var unheededFor = map[ReportVerdict]string{
+	ReportEarly:    "it came before the image can have run",
+	ReportStranger: "it came from an address that is not the server's",
+	ReportDisputed: "another machine says that it is the server too",
+	ReportWeak:     "it came over the boot segment, and observed evidence is required",
+}
+
+// claimed notes a boot client that says it is the server of the attempt.
+func (he heard) claimed(e Event) {
+	a := he.d.rec.Attempt
+	if a == nil || !accepting(a, e.Token) || !a.Claimants.Note(e.Claimed, e.Claimant) {
+		return
+	}
+	he.d.dirty = true
+	if e.Claimed == ClaimedSecond || e.Claimed == ClaimedForeign {
+		he.d.happened(resource.EventTwoClaimants, "%s", a.Claimants.words())
+	}
+}

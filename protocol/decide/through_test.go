@@ -9,7 +9,7 @@ import (
 )
 
 func TestThroughTable(t *testing.T) {
-	tb := doctable.Of(t, "private.go", "throughRule")
+	tb := doctable.Of(t, "through.go", "throughRule")
 	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(resource.FirstBoots()...), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
 		func(in []string) []string {
 			got := throughRule(in[0] == "yes", resource.FirstBoot(in[1]), Private{in[2] == "yes", in[3] == "yes"}, in[4] == "yes")
@@ -21,7 +21,7 @@ func TestThroughTable(t *testing.T) {
 }
 
 func TestSecretsTable(t *testing.T) {
-	doctable.Of(t, "private.go", "secretsRule").Hold(t, [][]string{doctable.Words(needsNothing, needsEvidence, needsSecrets), doctable.YesNo()},
+	doctable.Of(t, "through.go", "secretsRule").Hold(t, [][]string{doctable.Words(needsNothing, needsEvidence, needsSecrets), doctable.YesNo()},
 		func(in []string) []string {
 			if got := secretsRule(needs(in[0]), in[1] == "yes"); got != "" {
 				return doctable.Words(got)
