@@ -2,7 +2,9 @@ package firmware
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +45,8 @@ type chainFlow struct {
 	start func(t *testing.T, ns *netns.Namespace, dir string, args ...string)
 	args  []string
 	arm64 bool
+	// userData is what the image fetches by the URL in its command line; empty for none.
+	userData string
 }
 
 // startSecure starts a machine with Secure Boot, whose variables only firmware can write.
@@ -95,6 +99,7 @@ func (f chainFlow) boot(t *testing.T) (asked, console string) {
 	if err != nil || r.Chain.Kind != f.prefer {
 		t.Fatalf("chain %q, %v", r.Chain.Kind, err)
 	}
+	r.UserData, r.Chain.Ignition = f.userData, f.userData != ""
 	ns := bootNetwork(ctx, t, "chain")
 	startChain(ctx, t, s, ns, r)
 	f.start(t, ns, s.dir, f.args...)
@@ -188,19 +193,24 @@ func inOrder(t *testing.T, text string, lines ...string) {
 // TestOVMFSecureHTTPS boots real firmware with Secure Boot by HTTPS: shim as Debian and
 // Microsoft signed it, Debian 13's GRUB, and Debian's kernel, which the firmware and shim
 // verify, and the agent's authority in the firmware's store. All files come by HTTPS from
-// a port of its own, to the initramfs, which reports.
+// a port of its own, to the initramfs, which fetches its user data by the URL with the
+// token, and reports.
 func TestOVMFSecureHTTPS(t *testing.T) {
 	need(t)
+	const userData = `{"ignition": {"version": "3.4.0"}}`
 	asked, console := chainFlow{
 		prefer: protocol.ChainGRUB, method: resource.FirstBootUefiHTTP, base: "https://" + chainAddress + ":8443", start: startSecure,
 		loaders: map[chain.Role]string{
 			chain.RoleShim: loaderOf(t, "bookworm-amd64", "usr/lib/shim/shimx64.efi.signed"),
 			chain.RoleGRUB: loaderOf(t, "trixie-amd64", "usr/lib/grub/x86_64-efi-signed/grubnetx64.efi.signed"),
 		},
-		args: []string{"-fw_cfg", noPXE},
+		args: []string{"-fw_cfg", noPXE}, userData: userData,
 	}.boot(t)
 	inOrder(t, asked, "client HTTPClient: boot shimx64.efi", "fetched shimx64.efi", "fetched grubx64.efi",
-		"fetched grub/grub.cfg", "fetched kernel", "fetched initrd", "report installed")
+		"fetched grub/grub.cfg", "fetched kernel", "fetched initrd", "delivered user data", "report installed")
+	if want := fmt.Sprintf("rackboot-test: user data by https, sha256:%x", sha256.Sum256([]byte(userData))); !strings.Contains(console, want) {
+		t.Errorf("the image does not say %q", want)
+	}
 	for _, miss := range []string{"none revocations_sku.efi\n", "none shim_certificate_0.efi\n"} {
 		if !strings.Contains(asked, miss) {
 			t.Errorf("shim was not seen to ask for %q:\n%s", miss, asked)

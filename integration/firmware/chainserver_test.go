@@ -52,6 +52,8 @@ type chainRack struct {
 	// after a time.
 	Stops         bool
 	PowerOffAfter time.Duration
+	// UserData is the machine's; empty for none.
+	UserData string
 }
 
 // serveChain is the rack's servers inside a namespace, until it is asked to end. What
@@ -67,7 +69,7 @@ func serveChain() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	web := httpboot.Config{Files: r, AddressFiles: r, Evidence: r, Registerer: prometheus.NewRegistry()}
+	web := httpboot.Config{Files: r, AddressFiles: r, UserData: r, Evidence: r, Registerer: prometheus.NewRegistry()}
 	// The port is the URL's: that loaders keep to it is a part of the test.
 	if web.Listen, err = netip.ParseAddrPort(strings.TrimPrefix(strings.TrimPrefix(r.Base, "https://"), "http://")); err != nil {
 		return err
@@ -154,6 +156,17 @@ func (r chainRack) Open(_ netip.Addr, token, name string) (*netboot.File, error)
 	}
 	return openFile(r.Paths[found.Digest], found.Digest)
 }
+
+// OpenUserData implements netboot.UserData.
+func (r chainRack) OpenUserData(_ netip.Addr, token string) (*netboot.File, error) {
+	if token != bootToken || r.UserData == "" {
+		return nil, protocol.Errorf(protocol.CodeNotFound, "open user data", "there is none")
+	}
+	return openText(r.UserData), nil
+}
+
+// Delivered implements netboot.UserData.
+func (chainRack) Delivered(string) { fmt.Println("delivered user data") }
 
 func openText(text string) *netboot.File {
 	return &netboot.File{ReadSeekCloser: rendered{bytes.NewReader([]byte(text))}, Size: int64(len(text)), ETag: `"1"`}

@@ -12,6 +12,7 @@ import (
 const (
 	// A config image of virtual media has this file; the kernel's own ISO 9660 reads it.
 	configFile   = "report-url"
+	configData   = "ignition.json" // the server's user data, where it goes through the BMC
 	configFolder = "/config"
 	// driveTimeout is how long the SCSI bus is given to find its drives, where there is one.
 	driveTimeout = 5 * time.Second
@@ -32,6 +33,9 @@ func configURL() string {
 				continue
 			}
 			raw, err := os.ReadFile(filepath.Join(configFolder, configFile))
+			if data, err := os.ReadFile(filepath.Join(configFolder, configData)); err == nil {
+				sayData("config image", data)
+			}
 			_ = unix.Unmount(configFolder, 0) // nothing else uses it
 			if err == nil {
 				say("config image in %s", d)

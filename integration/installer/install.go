@@ -42,6 +42,9 @@ func reportOnly() error {
 	if err != nil {
 		return err
 	}
+	if err := userData(ctx); err != nil {
+		return err
+	}
 	if err := report(ctx, base); err != nil {
 		return err
 	}

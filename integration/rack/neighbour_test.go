@@ -128,7 +128,9 @@ func TestNeighbourReports(t *testing.T) {
 			t.Errorf("%s from another address: %d", state, status)
 		}
 	}
-	b.until("its files were fetched", 0, func(r resource.ServerReport) bool { return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched })
+	b.until("its files were fetched", 0, func(r resource.ServerReport) bool {
+		return r.Attempt != nil && r.Attempt.State == resource.AttemptFetched
+	})
 	if r, _ := b.report(0); len(r.Provisioned) > 0 {
 		t.Errorf("after the neighbour's reports: %+v", r.Attempt)
 	}

@@ -45,7 +45,9 @@ func TestImageReport(t *testing.T) {
 		{"of another image than took so long", func(_ *Attempt, p *Pace) { p.Digest, p.Reports = "sha256:other", 3*time.Minute }, "t", WhoseOwn, ReportTake},
 		{"two machines say they are it", func(a *Attempt, _ *Pace) { a.Claimants.Second = &Claimant{} }, "t", WhoseOwn, ReportDisputed},
 		{"once more", func(a *Attempt, _ *Pace) { a.Stage.State = resource.AttemptSucceeded }, "t", WhoseOwn, ReportTake},
-		{"ended after its files went out", func(a *Attempt, _ *Pace) { a.Stage.State, a.Stage.Evidence = resource.AttemptFailed, protocol.EvidenceFetched }, "t", WhoseOwn, ReportTake},
+		{"ended after its files went out", func(a *Attempt, _ *Pace) {
+			a.Stage.State, a.Stage.Evidence = resource.AttemptFailed, protocol.EvidenceFetched
+		}, "t", WhoseOwn, ReportTake},
 		{"ended before", func(a *Attempt, _ *Pace) { a.Stage.State = resource.AttemptFailed }, "t", WhoseOwn, ReportUnknown},
 	} {
 		a := &Attempt{Token: "t", Marks: Marks{Served: true, Fetched: fetched}, Stage: Stage{State: resource.AttemptFetched}, Order: Order{Target: protocol.TargetUefiHTTP, Digest: "sha256:image"}}
