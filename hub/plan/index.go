@@ -34,6 +34,7 @@ type index struct {
 	maintains   map[string][]*resource.Maintenance // by rack
 	labelled    map[label][]*resource.Server       // of the labels that selectors name
 	selectors   map[label][]*resource.ServerGroup  // by the first label that each selects by
+	groups      map[string]*resource.ServerGroup   // by name
 }
 
 // label is one label that a selector wants.
@@ -112,8 +113,9 @@ func (f Fleet) Indexed() Fleet {
 			}
 		}
 	}
-	x.selectors = map[label][]*resource.ServerGroup{}
+	x.selectors, x.groups = map[label][]*resource.ServerGroup{}, map[string]*resource.ServerGroup{}
 	for _, g := range f.Groups {
+		x.groups[g.Metadata.Name] = g
 		if labels := g.Spec.Selector.MatchLabels; len(labels) > 0 {
 			k := slices.Min(slices.Collect(maps.Keys(labels)))
 			x.selectors[label{k, labels[k]}] = append(x.selectors[label{k, labels[k]}], g)

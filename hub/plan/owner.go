@@ -102,6 +102,7 @@ func setOwner(f Fleet, in *message.ServerIntent) {
 		if s := f.server(in.Server); s != nil && s.Spec.Reach == resource.ReachURI && in.Boot.BootPolicy.FirstBoot == resource.FirstBootUefiHTTP {
 			in.Boot.Reach = resource.ReachURI
 		}
+		setEvidence(f, in, c)
 	}
 }
 

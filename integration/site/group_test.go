@@ -183,7 +183,7 @@ func TestGroupFirstBoot(t *testing.T) {
 	stub := ignites("unused")
 	stub.Spec.Data[resource.SecretUserData] = resource.Plain(`{"ignition":{"version":"2.2.0"},"passwd":{"users":[{"name":"core"}]}}`)
 	g := nodes(starred, func(g *resource.ServerGroup) {
-		g.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}
+		g.Spec.Stub, g.Spec.Secrets = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}, resource.SecretsSegment
 	})
 	s.groups(append(s.labelled("node*", "node", "node*"), stub, s.entry("1.0"), manages(resource.OptInAll), g)...)
 	s.untilGroup("nodes", "the first revision", revision(1))

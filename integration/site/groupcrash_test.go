@@ -94,7 +94,7 @@ func (k *killed) history() {
 	stub.Spec.Data[resource.SecretUserData] = resource.Plain(`{"ignition":{"version":"2.2.0"},"passwd":{"users":[{"name":"core"}]}}`)
 	g := nodes(func(g *resource.ServerGroup) {
 		g.Spec.HistoryLimit = 2
-		g.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}
+		g.Spec.Stub, g.Spec.Secrets = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}, resource.SecretsSegment
 	})
 	k.applies("the group", stub, k.entry("1.0"), manages(resource.OptInAll), g)
 	k.seeGroup("the first revision", revision(1))

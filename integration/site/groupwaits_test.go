@@ -143,7 +143,7 @@ func TestGroupsApart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3)
 	good, ill, own := nodes(ofRole("good")), nodes(ofRole("ill")), nodes(ofRole("own"))
-	ill.Spec.Stub = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}
+	ill.Spec.Stub, ill.Spec.Secrets = &resource.StubSpec{SecretRef: resource.Ref{Name: "node"}, Manage: true}, resource.SecretsSegment
 	own.Spec.Image = s.entry("9.9").Spec.Architectures["amd64"].Image
 	stub := ignites("core")
 	stub.Spec.Data[resource.SecretUserData] = resource.Plain(`{"ignition":{"version":"2.2.0"},"networkd":{"units":[{"name":"a.network","contents":"x"}]}}`)

@@ -97,6 +97,10 @@ func TestUserData(t *testing.T) {
 	claim := s.claim("n1")
 	claim.Spec.IgnitionSecretRef = &resource.Ref{Name: "node"}
 	s.apply(ignites(secondCanary), claim)
+	s.untilServer("n1", "the two choices", func(v *resource.Server) bool { return has(v.Status.Conditions, resource.CondSecretsWait) })
+	rack, _ := get[*resource.Rack](s, "r1")
+	rack.Spec.Secrets = resource.SecretsSegment
+	s.apply(rack)
 	s.untilServer("n1", "the disk boot after the installation", diskBoot)
 	kind, data := s.servers[0].Boots.UserData()
 	if want := `{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"` + secondCanary + `"}]}}`; string(data) != want || kind != resource.TypeIgnition {

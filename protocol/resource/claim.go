@@ -28,6 +28,10 @@ type ClaimSpec struct {
 	// server's: see [CheckKernelArgs]. A UKI has its own line, so that an image with
 	// nothing else cannot have any.
 	KernelArgs string `json:"kernelArgs,omitempty"`
+	// Secrets is how secrets of its boots, such as user data, come to the server: default the group's, else the rack's.
+	Secrets SecretsWay `json:"secrets,omitempty"`
+	// RequireEvidence is the weakest evidence by which a boot has ended well: default the group's, else the rack's.
+	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
 // Selector selects by labels, all of which must match.
@@ -81,5 +85,7 @@ func (c *Claim) Validate() protocol.FieldErrors {
 	c.Spec.BootPolicy.check(&f, "spec.bootPolicy")
 	c.Spec.IgnitionSecretRef.checkIgnition(&f, "spec.ignitionSecretRef")
 	f.kernelArgs("spec.kernelArgs", c.Spec.KernelArgs)
+	checkSecrets(&f, "spec.secrets", c.Spec.Secrets)
+	checkEvidence(&f, "spec.requireEvidence", c.Spec.RequireEvidence)
 	return f.FieldErrors
 }

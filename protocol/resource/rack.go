@@ -31,6 +31,10 @@ type RackSpec struct {
 	// Standby says that the rack is to have an agent that stands by; where it has none, or a
 	// silent one, its agent has [CondNoStandby].
 	Standby bool `json:"standby,omitempty"`
+	// Secrets is how secrets of boots, such as user data, come to servers: default bmc, where a boot waits whose server has no such way.
+	Secrets SecretsWay `json:"secrets,omitempty"`
+	// RequireEvidence is the weakest evidence by which a boot has ended well: default reported.
+	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
 // NetworkFirst is what firmware is answered that asks for a boot without an order, as
@@ -131,5 +135,7 @@ func (r *Rack) Validate() protocol.FieldErrors {
 		}
 	}
 	r.Spec.Discovery.check(&f, "spec.discovery")
+	checkSecrets(&f, "spec.secrets", r.Spec.Secrets)
+	checkEvidence(&f, "spec.requireEvidence", r.Spec.RequireEvidence)
 	return f.FieldErrors
 }

@@ -39,6 +39,10 @@ type ServerGroupSpec struct {
 	// names of their params: after those of their profiles and before those that are for
 	// all. A server that two groups select has those of neither.
 	Params map[string]any `json:"params,omitempty"`
+	// Secrets is how secrets of boots, such as user data, come to servers that the group selects: default the rack's.
+	Secrets SecretsWay `json:"secrets,omitempty"`
+	// RequireEvidence is the weakest evidence by which a boot has ended well of those: default the rack's.
+	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
 // StubSpec is the Ignition configuration of first boots and what may be done with it.
@@ -209,5 +213,7 @@ func (g *ServerGroup) Validate() protocol.FieldErrors {
 	}
 	g.Spec.Rollout.check(&f, "spec.rollout", g.Spec.BootPolicy)
 	f.params("spec.params", g.Spec.Params)
+	checkSecrets(&f, "spec.secrets", g.Spec.Secrets)
+	checkEvidence(&f, "spec.requireEvidence", g.Spec.RequireEvidence)
 	return f.FieldErrors
 }

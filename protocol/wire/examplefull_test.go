@@ -162,7 +162,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	}
 	if servers > 1 {
 		doc.Servers[1].Firmware = &resource.FirmwareWork{By: "admin", Reason: "BIOS 2.4", Since: at(0), NotAfter: at(30)}
-		doc.Servers[1].Boot.Reach = resource.ReachURI
+		doc.Servers[1].Boot.Reach, doc.Servers[1].Boot.Secrets, doc.Servers[1].Boot.RequireEvidence = resource.ReachURI, resource.SecretsBMC, resource.EvidenceObserved
 		doc.Servers[1].Boot.Adopted = &resource.Adopted{ImageDigest: exampleDigest, By: "admin", Reason: "moved from another hub", At: at(2), Key: "0011223344556677"}
 		doc.Servers[1].Boot.Provisioned, doc.Servers[1].Releasing = sealedFact(FactProvisioned), true
 		doc.Servers[1].BMC.Fingerprint, doc.Servers[1].BMC.CA = "", "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n"

@@ -46,6 +46,10 @@ apiVersion: rackboot/v1
 kind: Rack
 metadata:
   name: %[1]s
+spec:
+  # User data goes over the boot segment, to the server's address. Leave this out where others are on
+  # the segment: then a boot with user data waits for a way through the BMC.
+  secrets: segment
 ---
 # The network that its servers boot on. On which interface it is, the agent's own file says.
 apiVersion: rackboot/v1

@@ -169,7 +169,7 @@ func TestErrors(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	_, err := Parse([]Source{{"rack.yaml", []byte("apiVersion: rackboot/v1\nkind: Rack\nmetadata: {name: r1}\nspec:\n  colour: red\n")}})
-	want := "rack.yaml:5: spec.colour: is no field here; there are description, discovery, pollInterval, safeStop, settleWindow, softTimeout, standby\n    colour: red"
+	want := "rack.yaml:5: spec.colour: is no field here; there are description, discovery, pollInterval, requireEvidence, safeStop, secrets, settleWindow, softTimeout, standby\n    colour: red"
 	if err == nil || err.Error() != want {
 		t.Fatalf("got  %v\nwant %s", err, want)
 	}

@@ -76,8 +76,8 @@ func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
 	}
 	out = append(out, safetyFacts(s)...)
 	if t := r.Attempt; t != nil {
-		out = append(out, printer.Fact{"Attempt since", printer.Stamp(&t.Since)}, printer.Fact{"Attempt evidence", string(t.Evidence)},
-			printer.Fact{"Attempt reason", t.Reason})
+		out = append(out, printer.Fact{"Attempt since", printer.Stamp(&t.Since)}, printer.Fact{"Attempt evidence", evidenceOf(t)},
+			printer.Fact{"Secrets by", string(t.Secrets)}, printer.Fact{"Attempt reason", t.Reason})
 		if known, ok := resource.LookupAttempt(t.Code); ok {
 			out = append(out, printer.Fact{"Attempt code", string(t.Code)}, printer.Fact{"Attempt hint", known.Title + ": " + known.Hint})
 		}
@@ -92,6 +92,14 @@ func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
 		out = append(out, printer.Fact{"Hold " + h.ID, state})
 	}
 	return out
+}
+
+// evidenceOf is what a boot was seen to come to, with the class of that.
+func evidenceOf(t *resource.AttemptReport) string {
+	if t.Class == "" {
+		return string(t.Evidence)
+	}
+	return string(t.Evidence) + ", " + string(t.Class)
 }
 
 // safetyFacts are what is known of a server that somebody else powers on.
