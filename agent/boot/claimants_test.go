@@ -1,10 +1,12 @@
 package boot
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
 	"rackboot/agent/store"
+	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
@@ -67,5 +69,33 @@ func TestIndexOfClaimants(t *testing.T) {
 	x.follow("n1", decide.Record{Attempt: &next, Identity: record.Identity})
 	if a := x.disputed("n1", &next); a.Claimants != (decide.Claimants{}) {
 		t.Errorf("the next attempt begins with %+v", a.Claimants)
+	}
+}
+
+// TestForgedRelease: a RELEASE or DECLINE that a neighbour sends for a server whose boot is under
+// way takes its address from nobody; after the boot it ends the lease as any other.
+func TestForgedRelease(t *testing.T) {
+	now := time.Unix(100, 0)
+	r := &Room{index: NewIndex()}
+	r.index.rebuild(store.Overview{Synced: true, Intents: []store.Intent{{ServerIntent: message.ServerIntent{Server: "n1", BootMAC: claimedMAC}}}})
+	l := newLeased()
+	lease := netboot.Lease{Address: netip.MustParseAddr("10.7.0.9"), MAC: claimedMAC, Expires: now.Add(time.Hour)}
+	l.note(tenant4(lease))
+	boot := &decide.Attempt{Token: "t", Order: decide.Order{Target: protocol.TargetUefiHTTP}, Stage: decide.Stage{State: resource.AttemptFetched}}
+	r.index.follow("n1", decide.Record{Attempt: boot})
+	forged := lease
+	forged.Expires = now
+	r.ended(l, tenant4(forged))
+	forged.Declined = true
+	r.ended(l, tenant4(forged))
+	if c, ok := l.of(lease.Address, now); !ok || c.MAC != claimedMAC {
+		t.Errorf("the server has lost its address: %+v, %v", c, ok)
+	}
+	over := *boot
+	over.Stage.State = resource.AttemptSucceeded
+	r.index.follow("n1", decide.Record{Attempt: &over})
+	r.ended(l, tenant4(lease))
+	if _, ok := l.of(lease.Address, now); ok {
+		t.Error("after the boot a RELEASE ends nothing")
 	}
 }

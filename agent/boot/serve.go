@@ -13,6 +13,7 @@ import (
 	"rackboot/netboot/dhcp6"
 	"rackboot/netboot/httpboot"
 	"rackboot/netboot/tftp"
+	"rackboot/protocol"
 )
 
 // bootServer answers until ctx ends. Its socket is open.
@@ -80,7 +81,7 @@ func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 				r.cfg.Finder.Leased(l)
 				r.fed(l.MAC)
 			},
-			Ended: func(l netboot.Lease) { files.leased.end(tenant4(l)) },
+			Ended: func(l netboot.Lease) { r.ended(files.leased, tenant4(l)) },
 		})
 		if err != nil {
 			return nil, err
@@ -97,7 +98,7 @@ func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 				files.leased.note(tenant6(l))
 				r.fed(l.MAC)
 			},
-			Ended: func(l netboot.Lease6) { files.leased.end(tenant6(l)) },
+			Ended: func(l netboot.Lease6) { r.ended(files.leased, tenant6(l)) },
 		})
 		if err != nil {
 			return nil, err
@@ -105,4 +106,14 @@ func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 		open.all = append(open.all, d6)
 	}
 	return open, nil
+}
+
+// ended takes that a client has an address no more. Anybody can say so for a server whose boot
+// is under way: its address stays its own until the lease would have run out, or another
+// machine is given it.
+func (r *Room) ended(l *leased, t tenant) {
+	if _, a := r.index.attemptOf(protocol.BootClient{MAC: t.mac, UUID: t.uuid}); a.Open() && a.Network() {
+		return
+	}
+	l.end(t)
 }

@@ -128,6 +128,7 @@ func (s *site) atHub() *http.Transport {
 // startHub starts the hub and gives rackctl its context.
 func (s *site) startHub(ctx context.Context, t *testing.T) {
 	t.Helper()
+	s.write(t, "secrets.key", strings.Repeat("5e", 32)+"\n")
 	s.start(t, s.hub, "hub", false, s.path("rackboot-hub"), "run", "--config", s.expand(t, "hub.yaml", "hub.yaml", nil), "--log-level", "debug")
 	s.until(ctx, t, time.Minute, "hub serves", func(context.Context) (bool, error) {
 		return strings.Contains(s.read("hub.log"), "msg=ready"), nil

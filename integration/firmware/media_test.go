@@ -2,6 +2,8 @@ package firmware
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,11 +24,13 @@ const (
 
 // TestOVMFVirtualMedia takes a server with real firmware through a first boot by virtual
 // media: its BMC fetches the ISO and the config image from the agent, firmware boots the
-// drive, the installer's kernel reads from the other drive where to report, and the server
-// boots its disk.
+// drive, the installer's kernel reads from the other drive its user data and where to report,
+// and the server boots its disk. The evidence of that is observed.
 func TestOVMFVirtualMedia(t *testing.T) {
 	ctx := flow(t)
+	const userData = `{"ignition":{"version":"3.4.0"}}`
 	s := newSite(ctx, t)
+	s.agentFile = "agent-media.yaml"
 	s.buildPrograms(ctx, t)
 	p := buildPayload(ctx, t, s.dir)
 	image := buildISO(ctx, t, p.installer)
@@ -42,6 +46,8 @@ func TestOVMFVirtualMedia(t *testing.T) {
 	s.startMachines(ctx, t)
 	s.startAgents(ctx, t)
 
+	s.write(t, "node.ign", userData)
+	s.rackctl(ctx, t, "secret", "set", "node", "--type", "ignition", "--from-file", "ignition="+s.path("node.ign"))
 	s.rackctl(ctx, t, "apply", "-f", s.expand(t, "claim-media.yaml", "claim-media.yaml", map[string]string{"IMAGE": isoReference}))
 	s.logf(t, "claim applied")
 	s.event(ctx, t, firmwareTimeout, "", resource.EventArtefactsLocal, 1)
@@ -60,12 +66,16 @@ func TestOVMFVirtualMedia(t *testing.T) {
 		// asked for what comes of the boot.
 		if step.code == resource.EventArmed {
 			s.until(ctx, t, firmwareTimeout+installTimeout, "the installer reads the config image", func(context.Context) (bool, error) {
-				return strings.Contains(s.console(), "rackboot-test: config image in /dev/sr"), nil
+				return strings.Contains(s.console(), "rackboot-test: config image in /dev/sr") &&
+					strings.Contains(s.console(), fmt.Sprintf("rackboot-test: user data by config image, sha256:%x", sha256.Sum256([]byte(userData)))), nil
 			})
 		}
 	}
 	s.event(ctx, t, firmwareTimeout, "server-a", resource.EventMediaEjected, 1)
 	s.diskBoot(ctx, t, 1, "")
+	if out, err := s.output(ctx, s.hub, s.path("rackctl"), "get", "bootconfigurations", "-o", "wide"); err != nil || !strings.Contains(out, string(resource.EvidenceObserved)) {
+		t.Errorf("no configuration was provisioned by observed evidence: %v\n%s", err, out)
+	}
 	// Firmware asked nobody for an address; the installer did, as an operating system.
 	if got := asks(t, capture); got[macA] != nil && (got[macA].boots != 0 || got[macA].files != 0) {
 		t.Errorf("firmware asked for %+v", *got[macA])
