@@ -85,6 +85,7 @@ func TestStandbyLosesItsStore(t *testing.T) {
 			g.start()
 			g.until("guard mode", g.guards)
 			if row.failover {
+				g.until("that what ran is forced off", func() bool { return g.bmc.PowerState() == protocol.PowerOff && len(g.resets()) > 0 })
 				g.press()
 				g.onlyForcedOff()
 				if g.status().Standby {
