@@ -32,11 +32,14 @@ const (
 	// NoticeNoAddress: MAC, of Server or a BMC that was accepted, asked for an address and
 	// there was none. It is told again after a minute at the earliest.
 	NoticeNoAddress NoticeKind = "no_address"
+	// NoticeSpoofed: MAC uses Address, which is the agent's own, or leased to Server. It is told
+	// again after an hour at the earliest.
+	NoticeSpoofed NoticeKind = "address_spoofed"
 )
 
 // NoticeKinds lists the kinds.
 func NoticeKinds() []NoticeKind {
-	return []NoticeKind{NoticeForeignServer, NoticeBootLoop, NoticeConflict, NoticeDeclined, NoticeNoRouter, NoticeUnmanaged, NoticeNoAddress}
+	return []NoticeKind{NoticeForeignServer, NoticeBootLoop, NoticeConflict, NoticeDeclined, NoticeNoRouter, NoticeUnmanaged, NoticeNoAddress, NoticeSpoofed}
 }
 
 // Notice is something that a boot server saw on its segment. Fields that its kind

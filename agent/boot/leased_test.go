@@ -125,7 +125,7 @@ func TestService(t *testing.T) {
 
 // TestNotices: each kind is told, and none without its words.
 func TestNotices(t *testing.T) {
-	for _, kind := range []netboot.NoticeKind{netboot.NoticeForeignServer, netboot.NoticeBootLoop, netboot.NoticeConflict, netboot.NoticeDeclined, netboot.NoticeNoRouter, netboot.NoticeUnmanaged} {
+	for _, kind := range []netboot.NoticeKind{netboot.NoticeForeignServer, netboot.NoticeBootLoop, netboot.NoticeConflict, netboot.NoticeDeclined, netboot.NoticeNoRouter, netboot.NoticeUnmanaged, netboot.NoticeSpoofed} {
 		code, event, text := told(netboot.Notice{Kind: kind, Segment: "boot-a", Address: netip.MustParseAddr("10.7.0.2"), MAC: "02:00:00:00:00:01", Server: "one"})
 		if _, ok := resource.LookupCondition(code); !ok || event == "" || text == "" {
 			t.Errorf("%s: %s, %s, %q", kind, code, event, text)

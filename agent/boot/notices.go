@@ -96,6 +96,12 @@ func told(m netboot.Notice) (resource.ConditionCode, resource.EventCode, string)
 		return resource.CondNoRouter, resource.EventNoRouter, fmt.Sprintf("no router of segment %s advertises a route to the agent's IPv6 address", m.Segment)
 	case netboot.NoticeNoAddress:
 		return resource.CondPoolExhausted, resource.EventNoAddress, fmt.Sprintf("%s got no address on segment %s", m.MAC, m.Segment)
+	case netboot.NoticeSpoofed:
+		whose := "the agent's own"
+		if m.Server != "" {
+			whose = "of server " + m.Server
+		}
+		return resource.CondAddressSpoofed, resource.EventAddressSpoofed, fmt.Sprintf("%s uses %s on segment %s, which is %s", m.MAC, m.Address, m.Segment, whose)
 	case netboot.NoticeUnmanaged:
 		return resource.CondRouterFlags, resource.EventRouterFlags, fmt.Sprintf("router %s on segment %s does not send clients to DHCPv6", m.Address, m.Segment)
 	}

@@ -30,6 +30,8 @@ type link struct {
 	out  tap                 // sends IPv4 frames, receives nothing
 	arp  tap                 // sends and receives ARP frames
 	open func() (tap, error) // one that receives datagrams to the port of clients
+	// heard is told of each ARP packet; nil is nobody.
+	heard func(arpPacket)
 
 	mu      sync.Mutex
 	waiting map[netip.Addr][]*listener
@@ -51,6 +53,9 @@ func (l *link) watch(ctx context.Context) error {
 			failed = 0
 			if a, err := parseARP(buf[:n]); err == nil {
 				l.tell(a)
+				if l.heard != nil {
+					l.heard(a)
+				}
 			}
 			continue
 		}

@@ -52,7 +52,7 @@ func typeLabel(t dhcpv4.MessageType) string {
 // metrics are also those that only this version has.
 type metrics struct {
 	*leasing.Metrics
-	probes, foreign *prometheus.CounterVec
+	probes, foreign, spoofed *prometheus.CounterVec
 }
 
 func newMetrics(s *Server) *metrics {
@@ -68,5 +68,6 @@ func newMetrics(s *Server) *metrics {
 		Metrics: m,
 		probes:  m.Counter("rackboot_dhcp_probes_total", "ARP probes for addresses before they were offered, by result.", "result"),
 		foreign: m.Counter("rackboot_dhcp_foreign_messages_total", "Signs of other DHCP servers on the segment, by how they were found.", "how"),
+		spoofed: m.Counter("rackboot_dhcp_spoofed_total", "ARP packets by which a machine uses an address of another, by whose that is.", "whose"),
 	}
 }

@@ -48,7 +48,7 @@ func New(cfg Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.answers = leasing.NewAnswers(leasing.Config{
 		Segment: cfg.Segment, Resolver: cfg.Resolver, Evidence: cfg.Evidence, Trace: cfg.Trace, Notify: cfg.Notify,
-		Loops: s.metrics.Loops, Logger: s.log, Clock: s.now,
+		Loops: s.metrics.Loops, Spoofed: s.metrics.spoofed, Logger: s.log, Clock: s.now,
 	})
 	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
@@ -85,9 +85,11 @@ func (s *Server) openSockets() (err error) {
 		return nil
 	}
 	if s.link, err = openLink(cfg.Interface); err != nil {
-		s.log.Warn("no raw sockets: replies to clients without an address are broadcast, addresses are not probed, other DHCP servers not looked for",
+		s.log.Warn("no raw sockets: replies to clients without an address are broadcast, addresses are not probed, other DHCP servers not looked for, spoofed ARP not seen",
 			"err", err, "hint", protocol.HintOf(err))
+		return nil
 	}
+	s.link.heard = s.uses
 	return nil
 }
 

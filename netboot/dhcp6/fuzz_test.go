@@ -2,6 +2,7 @@ package dhcp6
 
 import (
 	"bytes"
+	"net"
 	"slices"
 	"testing"
 
@@ -112,6 +113,25 @@ func FuzzAdvert(f *testing.F) {
 		for _, p := range a.onLink {
 			if !p.IsValid() || p != p.Masked() || !a.reaches(p.Addr()) {
 				t.Fatalf("prefix %s", p)
+			}
+		}
+	})
+}
+
+// FuzzNeighbour: no neighbour advertisement makes the parser panic, and what it takes is of one
+// interface.
+func FuzzNeighbour(f *testing.F) {
+	f.Add(neighbourSays("2001:db8::1", 0x52, 0x54, 0, 0, 0, 1))
+	f.Add(neighbourSays("2001:db8::1"))
+	f.Add(append(neighbourSays("::"), 2, 0))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		n, err := parseNeighbour(in)
+		if err != nil && n != (neighbour{}) {
+			t.Fatalf("%+v of a malformed advertisement", n)
+		}
+		if n.mac != "" {
+			if hw, err := net.ParseMAC(n.mac); err != nil || hw[0]&1 == 1 {
+				t.Fatalf("MAC address %q", n.mac)
 			}
 		}
 	})

@@ -19,7 +19,7 @@ func (s *Server) loop(ctx context.Context) error {
 			}
 		}, s.checkRouters)
 	}
-	return leasing.NewQueue(s, s.metrics, s.log).Run(ctx, workerCount, s.port, s.close, beside...)
+	return leasing.NewQueue(s, s.metrics.Metrics, s.log).Run(ctx, workerCount, s.port, s.close, beside...)
 }
 
 func (s *Server) close() {

@@ -2,6 +2,7 @@ package dhcp6
 
 import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot/leasing"
 )
@@ -57,7 +58,13 @@ func typeLabel(t dhcpv6.MessageType) string {
 	return typeUnknown
 }
 
-func newMetrics(s *Server) *leasing.Metrics {
+// metrics are also those that only this version has.
+type metrics struct {
+	*leasing.Metrics
+	spoofed *prometheus.CounterVec
+}
+
+func newMetrics(s *Server) *metrics {
 	m := leasing.NewMetrics(s.cfg.Segment, leasing.Words{
 		Server: "DHCPv6 server", Protocol: "DHCPv6", Packet: "message", Client: "DHCPv6 client", Addresses: "IPv6 addresses",
 		Names: leasing.Names{
@@ -66,5 +73,5 @@ func newMetrics(s *Server) *leasing.Metrics {
 		},
 	}, func() int { return s.pool.Count(leasing.Leased, s.now()) }, func() int { return s.pool.Count(leasing.Declined, s.now()) })
 	m.Gauge("rackboot_dhcp6_routers", "Routers whose advertisements were seen on the segment lately.", func() int { return len(s.routers.now(s.now())) })
-	return m
+	return &metrics{m, m.Counter("rackboot_dhcp6_spoofed_total", "Neighbour advertisements by which a machine uses an address of another, by whose that is.", "whose")}
 }

@@ -48,7 +48,7 @@ func New(cfg Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.answers = leasing.NewAnswers(leasing.Config{
 		Segment: cfg.Segment, V6: true, Resolver: cfg.Resolver, Evidence: cfg.Evidence, Trace: cfg.Trace, Notify: cfg.Notify,
-		Loops: s.metrics.Loops, Logger: s.log, Clock: s.now,
+		Loops: s.metrics.Loops, Spoofed: s.metrics.spoofed, Logger: s.log, Clock: s.now,
 	})
 	if err := s.metrics.Register(cfg.Registerer); err != nil {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "registering metrics: %w", err)
@@ -64,9 +64,10 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Interface == "" {
 		return s, nil
 	}
+	s.mac = hardware(cfg.Interface)
 	if s.adverts, err = listenAdverts(cfg.Interface); err != nil {
 		s.adverts = nil
-		s.log.Warn("router advertisements are not checked", "err", err, "hint", protocol.HintOf(err))
+		s.log.Warn("router advertisements are not checked, and spoofed neighbours not seen", "err", err, "hint", protocol.HintOf(err))
 	}
 	return s, nil
 }

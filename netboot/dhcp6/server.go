@@ -72,7 +72,8 @@ type Server struct {
 	records   leasing.Records[netboot.Lease6]
 	shortages *leasing.Shortages
 	decliners *leasing.Decliners
-	metrics   *leasing.Metrics
+	metrics   *metrics
+	mac       string // of the interface; empty without one
 	log       *slog.Logger
 	now       func() time.Time
 }

@@ -77,7 +77,7 @@ func (p *kernelPort) LocalAddr() net.Addr { return p.conn.LocalAddr() }
 
 func (p *kernelPort) Close() error { return p.conn.Close() }
 
-// kernelAdverts is a raw ICMPv6 socket that hears router advertisements only. The
+// kernelAdverts is a raw ICMPv6 socket that hears advertisements of routers and neighbours only. The
 // kernel checks and makes the checksums.
 type kernelAdverts struct {
 	conn net.PacketConn
@@ -99,6 +99,7 @@ func listenAdverts(device string) (adverts, error) {
 	var only ipv6.ICMPFilter
 	only.SetAll(true)
 	only.Accept(ipv6.ICMPTypeRouterAdvertisement)
+	only.Accept(ipv6.ICMPTypeNeighborAdvertisement)
 	err = errors.Join(a.v6.SetICMPFilter(&only), a.v6.SetControlMessage(ipv6.FlagHopLimit, true),
 		a.v6.SetMulticastInterface(ifi), a.v6.SetMulticastHopLimit(hopLimit))
 	if err != nil {

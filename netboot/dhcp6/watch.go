@@ -31,6 +31,17 @@ func (s *Server) hear(ctx context.Context) error {
 			continue
 		}
 		failed = 0
+		if n > 0 && buf[0] == icmpNeighbour {
+			if hops != hopLimit {
+				err = errNeighbour
+			} else {
+				err = s.neighbour(buf[:n])
+			}
+			if err != nil {
+				s.log.Debug("neighbour advertisement ignored", "from", from.String(), "hops", hops, "err", err)
+			}
+			continue
+		}
 		a, err := parseAdvert(buf[:n])
 		if err != nil || hops != hopLimit || !from.IsLinkLocalUnicast() {
 			s.log.Debug("router advertisement ignored", "from", from.String(), "hops", hops, "err", err)

@@ -21,6 +21,7 @@ type Config struct {
 	Trace    netboot.Trace          // nil is told nothing
 	Notify   func(netboot.Notice)   // nil is told nothing
 	Loops    *prometheus.CounterVec // refused boots, by class
+	Spoofed  *prometheus.CounterVec // addresses that another machine uses, by whose they are
 	Logger   *slog.Logger
 	Clock    func() time.Time
 }
@@ -32,6 +33,7 @@ type Answers struct {
 	ours   *frozen
 	guests *frozen // clients that are no machines of ours
 	loops  *loops
+	spoofs spoofs
 }
 
 // NewAnswers makes those of a segment.

@@ -51,6 +51,16 @@ func NewTable[T any]() *Table[T] {
 	return &Table[T]{ByClient: make(map[string]*Binding[T]), ByAddr: make(map[netip.Addr]*Binding[T])}
 }
 
+// Tenant is the binding of the client that an address is leased to now.
+func (t *Table[T]) Tenant(a netip.Addr, now time.Time) (b Binding[T], ok bool) {
+	t.Lock()
+	defer t.Unlock()
+	if at := t.ByAddr[a]; at != nil && at.State == Leased && at.Taken(now) {
+		return *at, true
+	}
+	return b, false
+}
+
 // Address is the address that the client holds now; the zero Addr if none.
 func (t *Table[T]) Address(client string, now time.Time) netip.Addr {
 	t.Lock()

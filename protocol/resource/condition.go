@@ -109,6 +109,7 @@ const (
 	CondHoldMalformed       ConditionCode = "HoldMalformed"
 	CondRestorePolicy       ConditionCode = "RestorePolicyNotSet"
 	CondForeignDHCP         ConditionCode = "ForeignDHCPServer"
+	CondAddressSpoofed      ConditionCode = "AddressSpoofed"
 	CondBootLoop            ConditionCode = "BootLoop"
 	CondAddressConflict     ConditionCode = "AddressConflict"
 	CondPoolExhausted       ConditionCode = "PoolExhausted"
@@ -241,6 +242,7 @@ var conditions = []Condition{
 	{CondHoldBlocked, "Hold waits for firmware work", SeverityError, nil, 0, "The server is not stopped while its firmware is changed; it is not proved off. Wait, end the mark with rackctl server firmware SERVER --done, or place a hold with --force-during-firmware."},
 	{CondHoldMalformed, "Hold cannot be read", SeverityError, nil, 0, "A hold came with a mode or an expiry that this agent does not know. It is enforced as a soft hold without an expiry. Release it and place it again."},
 	{CondRestorePolicy, "Power restore policy not set", SeverityWarning, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 30 * time.Second, "The BMC may power the held server on when mains power returns; it would be forced off again. See the message; where the BIOS has the setting, set it there."},
+	{CondAddressSpoofed, "A machine uses an address of another", SeverityError, nil, 0, "Its ARP packets or neighbour advertisements say so: who asks that address comes to it, such as a server that asks the agent for its boot. Find its switch port by the MAC address, and take it off the segment. Where it is another interface of the server, give it in spec.macs of the Server."},
 	{CondForeignDHCP, "Another DHCP server on the segment", SeverityWarning, nil, 0, "Firmware may take its offer instead of ours and boot what it says, or wait for nothing. Take it off the segment, or set spec.service.mode of the Segment to proxy."},
 	{CondBootLoop, "Boot loop", SeverityWarning, nil, 0, "A machine asked for the same boot again and again, and is refused for a while. See what is on its console: most often the boot file does not fit its firmware."},
 	{CondAddressConflict, "Address used by somebody else", SeverityWarning, nil, 0, "A machine uses an address of the pool, or a reserved one, that it was not given. It is not offered for a while. Give that machine a reservation, or correct its configuration."},

@@ -52,6 +52,7 @@ const (
 	EventPowerSeen       EventCode = "PowerSeen"
 	EventRestorePolicy   EventCode = "RestorePolicySet"
 	EventForeignDHCP     EventCode = "ForeignDHCPServer"
+	EventAddressSpoofed  EventCode = "AddressSpoofed"
 	EventBootLoop        EventCode = "BootLoop"
 	EventAddressConflict EventCode = "AddressConflict"
 	EventApproval        EventCode = "Approval" // asked, granted, denied, signed, ended, or used at the agent
@@ -106,7 +107,7 @@ func EventCodes() []EventCode {
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldReturned, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
 		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept, EventAgentRolledBack,
-		EventForeignDHCP, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
+		EventForeignDHCP, EventAddressSpoofed, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventReportRefused, EventTwoClaimants, EventMaintenance,
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,
 		EventImageRefused, EventAdopted, EventAttemptBegun,
