@@ -190,6 +190,9 @@ func (r *bootRack) Record(e netboot.Event) {
 }
 
 func (*bootRack) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }
-func (*bootRack) Load(string) ([]netboot.Lease, error)                                   { return nil, nil }
-func (*bootRack) Put(context.Context, netboot.Lease) error                               { return nil }
-func (*bootRack) Delete(context.Context, netboot.Lease) error                            { return nil }
+
+func (*bootRack) Load(string) ([]netboot.Lease, error) { return nil, nil }
+
+func (*bootRack) Put(context.Context, netboot.Lease) error { return nil }
+
+func (*bootRack) Delete(context.Context, netboot.Lease) error { return nil }
