@@ -140,11 +140,13 @@ func (gr grants) firstBoot() {
 	}
 }
 
-// through is how a private token of the boot goes through the BMC.
+// through is how a private token of the boot goes through the BMC. iPXE asks by DHCP what to
+// do, where nobody is told of a boot whose URL the BMC has.
 func (gr grants) through() Through {
-	b := gr.s.Intent.Boot
+	b, p := gr.s.Intent.Boot, gr.s.Private
+	p.URL = p.URL && (gr.s.Chain == nil || gr.s.Chain.Kind != protocol.ChainIPXE)
 	before, ended := gr.d.rec.wayOf(b, b.BootPolicy.FirstBoot.Target())
-	return throughRule(needsOf(b) != needsNothing, b.BootPolicy.FirstBoot, gr.s.Private, before == wayURL && slices.Contains(notHTTP, ended))
+	return throughRule(needsOf(b) != needsNothing, b.BootPolicy.FirstBoot, p, before == wayURL && slices.Contains(notHTTP, ended))
 }
 
 // granted begins a network boot for which there is a grant that fits, if it may be used.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rackboot/internal/doctable"
+	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
@@ -48,6 +49,22 @@ func TestNeeds(t *testing.T) {
 	} {
 		if got := needsOf(&row.boot); got != row.want {
 			t.Errorf("%+v: %s, want %s", row.boot, got, row.want)
+		}
+	}
+}
+
+// TestThroughIPXE: iPXE asks by DHCP what to do, so that its boots have no private URL.
+func TestThroughIPXE(t *testing.T) {
+	in := &message.ServerIntent{Boot: &message.BootIntent{Ignition: &message.IgnitionIntent{}}}
+	in.Boot.BootPolicy.FirstBoot = resource.FirstBootUefiHTTP
+	for kind, want := range map[protocol.ChainKind]Through{protocol.ChainGRUB: ThroughURL, protocol.ChainIPXE: ThroughNothing} {
+		s := Snapshot{Intent: in, Chain: &protocol.BootChain{Kind: kind}, Private: Private{URL: true}}
+		if got := (grants{&draft{}, &s}).through(); got != want {
+			t.Errorf("%s: %q", kind, got)
+		}
+		s.Private.Medium = true
+		if got := (grants{&draft{}, &s}).through(); kind == protocol.ChainIPXE && got != ThroughMedium {
+			t.Errorf("%s with a drive: %q", kind, got)
 		}
 	}
 }
