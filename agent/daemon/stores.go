@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -146,7 +147,11 @@ func (s *stores) try() (o opened, v guard.Verdict, why error) {
 	} else if s.guard.Damaged() {
 		found.Set = guard.SetDamaged
 	}
-	if o, why = s.openBadger(); why != nil {
+	if found.Set != guard.SetNone && !found.Accepted && s.gone() {
+		// What is opened is made; and whoever puts the store back in that moment loses files of it, when
+		// what was made is closed.
+		found.Identity = guard.IdentityNone
+	} else if o, why = s.openBadger(); why != nil {
 		found.Opens = s.opens(why)
 	} else if found.Identity, why = s.identity(o.db); why != nil && found.Identity == "" {
 		found.Opens = guard.OpensNot
@@ -183,6 +188,12 @@ func (s *stores) say(why error) {
 		s.log.Error("the store cannot be had", "err", why)
 	}
 	s.last = text
+}
+
+// gone reports whether there is no database, though there was one.
+func (s *stores) gone() bool {
+	_, err := os.Stat(s.cfg.path("state", "MANIFEST"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // openBadger opens what is on disk.
