@@ -107,7 +107,14 @@ func sameView(a, b plan.Fleet) bool {
 		slices.Equal(a.Servers, b.Servers) && slices.Equal(a.Claims, b.Claims) && slices.Equal(a.Wanting, b.Wanting) && slices.Equal(a.Maintenances, b.Maintenances) &&
 		slices.Equal(a.Configs, b.Configs) && slices.Equal(a.Holds, b.Holds) && reflect.DeepEqual(a.Requests, b.Requests) &&
 		slices.Equal(a.Env.BootEnvs, b.Env.BootEnvs) && slices.Equal(a.Env.Templates, b.Env.Templates) && slices.Equal(a.Env.Profiles, b.Env.Profiles) && slices.Equal(a.Env.Params, b.Env.Params) &&
-		reflect.DeepEqual(a.Env.ISOs, b.Env.ISOs) && reflect.DeepEqual(a.Env.SecretVersions, b.Env.SecretVersions) && reflect.DeepEqual(a.Peers, b.Peers)
+		reflect.DeepEqual(a.Env.ISOs, b.Env.ISOs) && reflect.DeepEqual(a.Env.SecretVersions, b.Env.SecretVersions) && reflect.DeepEqual(a.Peers, b.Peers) &&
+		slices.EqualFunc(a.Groups, b.Groups, sameGroup)
+}
+
+// sameGroup compares what racks see of a group: not its labels and status, of which only the site
+// decides.
+func sameGroup(a, b *resource.ServerGroup) bool {
+	return a.Metadata.Name == b.Metadata.Name && reflect.DeepEqual(a.Spec, b.Spec)
 }
 
 // compares holds a rack's view against a walk.
@@ -174,8 +181,10 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 		h.Metadata.Name, h.Status.Rack = numbered("h", 2), numbered("r", 3)
 		o = h
 	case "group":
-		g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: resource.Selector{MatchLabels: map[string]string{"a": "b"}}}}
+		g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: resource.Selector{MatchLabels: map[string]string{"a": "b"}}, Catalogue: "os"}}
 		g.Metadata.Name = "workers"
+		g.Default()
+		g.Spec.Secrets = resource.SecretsWay(pick("secrets", "", string(resource.SecretsBMC), string(resource.SecretsSegment)))
 		o = g
 	case "secret":
 		s := &resource.Secret{Spec: resource.SecretSpec{Type: resource.SecretType(pick("type", string(resource.SecretBMC), string(resource.SecretParams)))}}
@@ -200,6 +209,9 @@ func (w *wakeWorld) put(rt *rapid.T) string {
 	}
 	m := &o.Head().Metadata
 	m.UID, m.Generation = "u-"+m.Name, 1
+	if _, is := o.(*resource.ServerGroup); is {
+		m.Generation += uint64(w.writes) // a group's status alone wakes only who takes its image
+	}
 	m.Labels = map[string]string{"at": strconv.Itoa(w.writes)} // what is put over itself is news
 	w.writes++
 	kind := resource.KindOfType(o)

@@ -42,6 +42,8 @@ func (u *Units) By(deltas *store.Deltas) {
 		}
 		if g, is := d.Now.(*resource.ServerGroup); is {
 			u.wakeTakers(d.Old, g)
+		} else if _, was := d.Old.(*resource.ServerGroup); was {
+			u.All() // servers of any rack had its params and choices
 		}
 	}
 }
