@@ -176,7 +176,9 @@ func TestObserved(t *testing.T) {
 	if status, _, body := b.get(http.MethodGet, private+protocol.FileIgnition, lease.Address); status != http.StatusNotFound || strings.Contains(body, dataCanary) {
 		t.Errorf("the user data by the private token in clear: %d", status)
 	}
-	b.posts(base, "installed", lease.Address)
+	for _, state := range []string{"installed", "failed"} {
+		b.posts(base, state, lease.Address)
+	}
 	r := b.until("it is not enough", 0, has(resource.CondEvidenceWeak))
 	if len(r.Provisioned) > 0 || r.Attempt.State != resource.AttemptFetched {
 		t.Errorf("after a report over the segment: %+v", r.Attempt)

@@ -118,8 +118,7 @@ func (he heard) installed(e Event) {
 	if he.s.Intent == nil || !a.takesReport(e.Token) || a.Stage.State == resource.AttemptSucceeded || a.Stage.Ending.Code == resource.AttemptImageFailed {
 		return
 	}
-	if b := he.s.Intent.Boot; b != nil && !a.class(e.Token).Meets(b.RequireEvidence) {
-		he.unheeded(Event{Report: ReportWeak, Token: e.Token, At: e.At})
+	if he.weak(e) {
 		return
 	}
 	a.Stage.Evidence, a.Stage.Class = e.Kind, a.class(e.Token)
@@ -151,12 +150,22 @@ func (he heard) installed(e Event) {
 	he.d.happened(resource.EventProvisioned, "%s", a.Order.Digest)
 }
 
+// weak reports whether a report is not enough by what is required, and notes that.
+func (he heard) weak(e Event) bool {
+	in := he.s.Intent
+	if in == nil || in.Boot == nil || he.d.rec.Attempt.class(e.Token).Meets(in.Boot.RequireEvidence) {
+		return false
+	}
+	he.unheeded(Event{Report: ReportWeak, Token: e.Token, At: e.At})
+	return true
+}
+
 // imageFailed takes the report of an image that could not do what it was booted for. It
 // ends the attempt. The image ran, so that a grant for one boot is spent: nothing is
 // booted from the network again by itself but a discovery.
 func (he heard) imageFailed(e Event) {
 	a := he.d.rec.Attempt
-	if !accepting(a, e.Token) || !a.takesReport(e.Token) {
+	if !accepting(a, e.Token) || !a.takesReport(e.Token) || he.weak(e) {
 		return
 	}
 	words := said(e)

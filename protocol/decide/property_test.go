@@ -156,7 +156,12 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"a neighbour reports": func(*rapid.T) {
 			a := w.record().Attempt
 			if in := w.intent; a != nil && in != nil && in.Boot != nil && in.Boot.RequireEvidence == resource.EvidenceObserved {
+				state := a.Stage.State
 				w.fold(Event{Kind: protocol.EvidenceInstalled, Token: a.Token, At: w.clock()})
+				w.fold(Event{Kind: protocol.EvidenceFailed, Token: a.Token, At: w.clock()})
+				if is := w.record().Attempt; state == resource.AttemptFetched && is != nil && is.ID == a.ID && is.Stage.Ending.Code == resource.AttemptImageFailed {
+					w.t.Fatalf("a neighbour's word ended %+v", is)
+				}
 			}
 		},
 		"it has the stop image": func(*rapid.T) {
