@@ -103,6 +103,9 @@ func (g *guarded) changed() {
 		return
 	}
 	g.reports.Raise(resource.CondGuardMode, m.Cause)
+	if m.Reverted { // the hub that has said so may not know it any more
+		g.reports.Raise(resource.CondAgentRolledBack, m.Cause)
+	}
 	g.reports.Unprove("the agent is in guard mode: it reads and forces off, and cannot record what would prove it")
 	if l := g.agent.link; l != nil { // else its first Hello says so
 		l.Guards()

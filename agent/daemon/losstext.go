@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"rackboot/agent/guard"
 	"rackboot/agent/store"
 	"rackboot/protocol"
 )
@@ -20,7 +22,11 @@ func lossError(dir string, in store.Inspection) error {
 			missing += fmt.Sprintf(" and %d more", n-missingSaid)
 		}
 	}
-	return protocol.Errorf(protocol.CodeInternal, "open store", "the database in %s is not whole: %s%s", dir, lossText(in), missing).
+	cause := errors.New(lossText(in))
+	if in.Condition == store.DatabaseReverted {
+		cause = guard.ErrReverted
+	}
+	return protocol.Errorf(protocol.CodeInternal, "open store", "the database in %s is not whole: %w%s", dir, cause, missing).
 		WithHint("stop the agent, and rackboot-agent check lists all; %s", acceptLoss)
 }
 
@@ -39,7 +45,7 @@ func lossText(in store.Inspection) string {
 	case store.DatabaseDamaged:
 		return fmt.Sprintf("what is there of %v is not what was written", in.Kinds)
 	case store.DatabaseReverted:
-		return "the hub was told of more changes than it has: it is an older copy"
+		return guard.ErrReverted.Error()
 	case store.DatabaseNew, store.DatabaseWhole:
 	}
 	return string(in.Condition)

@@ -23,12 +23,17 @@ type Config struct {
 	Crash  state.Crasher // nil in production
 }
 
+// ErrReverted is in the chain of the cause where the hub has said that the store is an older copy.
+var ErrReverted = errors.New("the hub was told of more changes than it has: it is an older copy")
+
 // Mode is guard mode.
 type Mode struct {
 	Since time.Time
 	Cause string // why the store cannot be written, for people
 	// Frozen says that the store cannot be opened, and the guard set is in its place.
 	Frozen bool
+	// Reverted says that the cause is [ErrReverted].
+	Reverted bool
 	// Accepted says who has accepted that the store is lost, and why; empty if nobody has.
 	Accepted string
 	code     protocol.Code // of the cause
@@ -102,8 +107,8 @@ func (g *Guard) Begin(cause error, frozen bool) {
 		g.mode = &Mode{Since: g.cfg.Clock()}
 	}
 	changed := g.changed
-	if code := protocol.CodeOf(cause); began || g.mode.Frozen != frozen || g.mode.code != code { // else it says how many bytes are free now
-		g.mode.Frozen, g.mode.Cause, g.mode.code = frozen, protocol.Advice(cause), code
+	if code := protocol.CodeOf(cause); began || g.mode.Frozen != frozen || g.mode.code != code || g.mode.Reverted != errors.Is(cause, ErrReverted) { // else it says how many bytes are free now
+		g.mode.Frozen, g.mode.Cause, g.mode.code, g.mode.Reverted = frozen, protocol.Advice(cause), code, errors.Is(cause, ErrReverted)
 	} else {
 		changed = nil
 	}

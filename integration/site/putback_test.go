@@ -55,7 +55,10 @@ func TestAgentFolderPutBack(t *testing.T) {
 	s.staysOff(1)
 	stop()
 	s.startAgent(c)
-	s.until("guard mode at the agent itself", func() bool { return s.local(c, resource.CondGuardMode) }, func() any { return "none" })
+	// A hub that is restarted knows of it by the agent only.
+	s.until("guard mode at the agent itself, and why", func() bool {
+		return s.local(c, resource.CondGuardMode) && s.local(c, resource.CondAgentRolledBack)
+	}, func() any { return "none" })
 	if n := s.events(resource.EventAgentRolledBack); n != 1 {
 		t.Errorf("%d events say that the disk was rolled back", n)
 	}
