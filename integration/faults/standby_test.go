@@ -244,41 +244,62 @@ func TestFailoverAtEachPoint(t *testing.T) {
 }
 
 // TestStandbySettledFromDisk: what was placed at the first host is taken over from its disk; then it holds as any hold does.
+// A claim whose grant went to the first host before it failed may have been used there: it has to be made anew.
 func TestStandbySettledFromDisk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := twoHosts(t)
-		defer func() { p.stop() }()
-		p.first.kill()
-		disk, _ := onDisk(t, p.first)
-		if _, _, err := disk.Local.Hold(time.Now(), resource.ActiveHold{ID: "01local", HoldSpec: resource.HoldSpec{Server: claimed, Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands-in-it", Mode: resource.StopHard}}}); err != nil {
-			t.Fatal(err)
-		}
+	for _, granted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) { settledFromDisk(t, granted) })
+	}
+}
+
+func settledFromDisk(t *testing.T, granted bool) {
+	p := twoHosts(t)
+	defer func() { p.stop() }()
+	p.first.kill()
+	disk, _ := onDisk(t, p.first)
+	if _, _, err := disk.Local.Hold(time.Now(), resource.ActiveHold{ID: "01local", HoldSpec: resource.HoldSpec{Server: claimed, Owner: "local:root", HoldTerms: resource.HoldTerms{Key: "hands-in-it", Mode: resource.StopHard}}}); err != nil {
+		t.Fatal(err)
+	}
+	if granted {
 		p.claim(claimed)
-		if err := p.failover(true); err != nil {
-			t.Fatal(err)
-		}
 		p.wait(time.Minute)
-		holds, err := agentstore.LocalHolds(p.first.disk.Load(), guard.Set{})
-		if err != nil || len(holds) != 1 {
-			t.Fatalf("%+v, %v", holds, err)
-		}
-		sealed, err := wire.Seal(p.first.signer, wire.FactLocalHolds, message.LocalHolds{Agent: p.first.name, Rack: "r1", Term: 1, At: time.Now(), Holds: holds})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out, err := p.hub.control.Members.Settle(p.ctx, "r1", api.SettleRequest{Holds: sealed}, "ann"); err != nil || len(out.Adopted) != 1 {
-			t.Fatalf("%+v, %v", out, err)
-		}
-		p.until("the hold of the first host fenced", 5*time.Minute, func() bool { return p.word("01local") == resource.HoldFenced })
+	}
+	if err := p.failover(true); err != nil {
+		t.Fatal(err)
+	}
+	if !granted {
+		p.claim(claimed)
+	}
+	p.wait(time.Minute)
+	holds, err := agentstore.LocalHolds(p.first.disk.Load(), guard.Set{})
+	if err != nil || len(holds) != 1 {
+		t.Fatalf("%+v, %v", holds, err)
+	}
+	sealed, err := wire.Seal(p.first.signer, wire.FactLocalHolds, message.LocalHolds{Agent: p.first.name, Rack: "r1", Term: 1, At: time.Now(), Holds: holds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := p.hub.control.Members.Settle(p.ctx, "r1", api.SettleRequest{Holds: sealed}, "ann"); err != nil || len(out.Adopted) != 1 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	p.until("the hold of the first host fenced", 5*time.Minute, func() bool { return p.word("01local") == resource.HoldFenced })
+	p.wait(10 * time.Minute)
+	if p.machines[claimed].ons != 0 || strings.Contains(p.says(claimed), "TakenOver") {
+		t.Errorf("it came on %d times, and says %s", p.machines[claimed].ons, p.says(claimed))
+	}
+	if _, err := p.hub.store.Holds.Release(p.ctx, "01local", "ann", "no hands in it any more"); err != nil {
+		t.Fatal(err)
+	}
+	if granted {
+		p.until("that the grant is the first host's", time.Minute, func() bool { return strings.Contains(p.says(claimed), "GrantInvalid") })
 		p.wait(10 * time.Minute)
-		if p.machines[claimed].ons != 0 || strings.Contains(p.says(claimed), "TakenOver") {
-			t.Errorf("it came on %d times, and says %s", p.machines[claimed].ons, p.says(claimed))
+		if p.machines[claimed].ons != 0 {
+			t.Error("it came on with the grant of the first host")
 		}
-		if _, err := p.hub.store.Holds.Release(p.ctx, "01local", "ann", "no hands in it any more"); err != nil {
-			t.Fatal(err)
-		}
-		p.until("the claim's server on", 10*time.Minute, func() bool { return p.machines[claimed].state() == protocol.PowerOn })
-	})
+		p.claim(claimed) // which deletes it
+		p.until("the claim gone", 10*time.Minute, func() bool { return p.hub.store.Claims.Of(claimed) == nil })
+		p.claim(claimed)
+	}
+	p.until("the claim's server on", 10*time.Minute, func() bool { return p.machines[claimed].state() == protocol.PowerOn })
 }
 
 // TestFailoverWhilePartitioned walks through what may be cut, and who may be dead: without anybody's statement the failover is
