@@ -22,7 +22,14 @@ func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "segment %s of %s is not served", e.segment, server)
 	}
 	a := e.attempt
-	data, err := b.configData(server, e)
+	way, err := b.room.MediaWay(message.ServerIntent{BMC: message.BMCIntent{Address: e.bmc}, Segment: e.segment})
+	if err != nil {
+		return nil, err
+	}
+	if a.Private != "" && !way.Private { // the agent's file was changed since the boot began
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "the boot of %s has a private token, and others read what its BMC fetches", server)
+	}
+	data, err := b.configData(server, e, way)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +49,10 @@ func (b *segment) configISO(server string, e indexed) ([]byte, error) {
 
 // configData is the user data that goes into the config image; nil for none. That it may
 // have been given is on disk before its first byte is sent.
-func (b *segment) configData(server string, e indexed) ([]byte, error) {
+func (b *segment) configData(server string, e indexed, way Way) ([]byte, error) {
 	a := e.attempt
-	way, err := b.room.MediaWay(message.ServerIntent{BMC: message.BMCIntent{Address: e.bmc}, Segment: e.segment})
-	if err != nil || a.Order.Ignition == nil || !way.Private {
-		return nil, err
+	if a.Order.Ignition == nil || !way.Private {
+		return nil, nil
 	}
 	if !b.room.cfg.Servers.Has(server) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "make config image", "%s has no loop yet", server)

@@ -68,6 +68,7 @@ func (n *notices) record(m netboot.Notice) {
 	if m.Kind == netboot.NoticeNoAddress {
 		n.room.starved(m)
 	} else {
+		n.room.diverters.note(m, n.room.cfg.Clock())
 		n.room.cfg.Reports.RaiseFor(code, text, noticed)
 	}
 	if !n.events[m.Kind].AllowN(n.room.cfg.Clock(), 1) {

@@ -20,6 +20,7 @@ type Room struct {
 	loaders   *loaders.Loaders
 	notices   *notices
 	shortages *shortages
+	diverters *diverters
 	loads     loads
 	met       *metrics
 	started   time.Time
@@ -27,7 +28,7 @@ type Room struct {
 
 // New reads the loaders. Nothing is served before Run.
 func New(cfg Config) (r *Room, err error) {
-	r = &Room{cfg: cfg, index: cfg.Index, shortages: newShortages(), met: newMetrics(cfg.Registerer), started: cfg.Clock()}
+	r = &Room{cfg: cfg, index: cfg.Index, shortages: newShortages(), diverters: &diverters{}, met: newMetrics(cfg.Registerer), started: cfg.Clock()}
 	r.notices = newNotices(r)
 	r.index.ambiguous = r.ambiguous
 	r.index.claimed = cfg.Servers.Saw

@@ -58,6 +58,8 @@ type Boot interface {
 	HostBase(segment string) (base string, ok bool)
 	// MediaWay returns how the BMC reaches images of virtual media.
 	MediaWay(in message.ServerIntent) (boot.Way, error)
+	// Diverted says who may have servers of a segment load another file; empty is nobody.
+	Diverted(segment string) string
 	// Segment returns what the rack's document says of a segment.
 	Segment(name string) (resource.SegmentIntent, bool)
 	// Short returns the segment on which a server waits for an address; empty if it does not.

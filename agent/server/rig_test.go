@@ -41,6 +41,8 @@ func (rack) Chain(message.ServerIntent) (protocol.BootChain, error) { return pro
 
 func (rack) HostBase(string) (string, bool) { return "", false }
 
+func (rack) Diverted(string) string { return "" }
+
 func (rack) MediaWay(message.ServerIntent) (boot.Way, error) { return boot.Way{}, nil }
 
 func (rack) Segment(string) (resource.SegmentIntent, bool) { return resource.SegmentIntent{}, false }

@@ -80,6 +80,7 @@ func (s *steps) private(in message.ServerIntent) (p decide.Private) {
 	p.URL = ok && can.uri && strings.HasPrefix(base, "https://")
 	way, err := s.cfg.Boot.MediaWay(in)
 	p.Medium = err == nil && can.media && way.Private
+	p.Diverted = s.cfg.Boot.Diverted(in.Segment)
 	return p
 }
 

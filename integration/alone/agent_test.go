@@ -14,12 +14,12 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent"
-	"rackboot/agent/boot"
 	"rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/bmc"
@@ -48,6 +48,11 @@ type rackConfig struct {
 	// Known are the MAC addresses of other servers, without BMCs that answer.
 	Known            []string
 	PoolFrom, PoolTo netip.Addr
+	// Way is how user data comes to the claimed server; empty has none. Through its BMC, the
+	// record wants observed evidence.
+	Way resource.SecretsWay
+	// UUID is what the hub knows of the claimed server, and of the known ones too.
+	UUID string
 }
 
 // vitals are what the agent says of itself.
@@ -67,6 +72,10 @@ type rack struct {
 	metrics *prometheus.Registry
 	given   chan packet
 	gone    chan struct{}
+
+	mu   sync.Mutex
+	last message.Report
+	body []byte // of the claimed server, sealed
 }
 
 type packet struct {
@@ -76,6 +85,9 @@ type packet struct {
 
 // Publish implements link.Transport: the hub answers a Hello.
 func (r *rack) Publish(topic string, payload []byte) error {
+	if err := r.reported(topic, payload); err != nil {
+		return err
+	}
 	var m message.Hello
 	if strings.HasSuffix(topic, "/"+message.LeafHello) && wire.Open(wire.NewVerifier(wire.NewSigner(r.key).Public()), topic, payload, &m) == nil {
 		select {
@@ -128,16 +140,11 @@ func (p puller) Pull(ctx context.Context, img resource.Image) error {
 func (r *rack) document(ctx context.Context, o image.Options) (d message.RackDoc, err error) {
 	d = message.RackDoc{Head: protocol.Head{Epoch: 1, Version: 1}, Agent: agentID, Term: 1, IssuedAt: time.Now(), Shards: 1, Rack: &message.RackIntent{
 		Name: "rack-a", SoftTimeout: time.Second, SettleWindow: time.Second, PollInterval: 200 * time.Millisecond,
-		AgentKeys: [][]byte{wire.NewSigner(r.key).Public()},
-		Segments: []resource.SegmentIntent{{
-			Name: "boot", Prefix: netip.MustParsePrefix("10.7.0.0/16"), PoolFrom: r.config.PoolFrom, PoolTo: r.config.PoolTo,
-			Address: netip.MustParseAddr(bootAddress), BaseURL: "http://" + bootAddress, LeaseTime: time.Hour,
-			Service: &resource.ServiceIntent{Mode: resource.ServiceFull, Reservations: []resource.Reservation{{Address: clientAddress, MAC: bootMAC}}},
-		}},
+		AgentKeys: [][]byte{wire.NewSigner(r.key).Public()}, Segments: r.segments(),
 	}}
 	entry := func(name, mac string) message.ServerIntent {
 		return message.ServerIntent{
-			Server: name, UID: "uid-" + name, Segment: "boot", BootMAC: mac, Architecture: "amd64",
+			Server: name, UID: "uid-" + name, Segment: "boot", BootMAC: mac, UUID: r.config.UUID, Architecture: "amd64",
 			BMC: message.BMCIntent{Name: name, Address: r.config.BMC.Address, CredentialsRef: "local:bmc", Fingerprint: r.config.BMC.Fingerprint},
 		}
 	}
@@ -156,6 +163,9 @@ func (r *rack) document(ctx context.Context, o image.Options) (d message.RackDoc
 			OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: img.Digest,
 			FirstBoot: r.config.Boot, MaxAttempts: 3, IssuedAt: time.Now(),
 		}); err != nil {
+			return d, err
+		}
+		if err := r.secrets(&in); err != nil {
 			return d, err
 		}
 	}
@@ -210,10 +220,7 @@ func runAgent() (err error) {
 	r.agent, err = agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(r.key), HubKeys: []ed25519.PublicKey{r.hub.Public()},
 		Credentials: accounts{}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{blobs, options},
-		Segments: []boot.LocalSegment{{
-			Name: "boot", Interface: bootDevice, DHCP: netip.MustParseAddrPort("0.0.0.0:67"),
-			HTTP: netip.MustParseAddrPort(bootAddress + ":80"), TFTP: netip.MustParseAddrPort("0.0.0.0:69"),
-		}},
+		Segments: listeners(c), UserData: r,
 		Clock: time.Now, Random: rand.Reader, Logger: log, Registerer: r.metrics,
 	})
 	if err != nil {
@@ -261,6 +268,9 @@ func (r *rack) obey(word string) error {
 		return speak("alone")
 	case "vitals":
 		v, err := r.vitals()
+		return errors.Join(err, speak(v))
+	case "state":
+		v, err := r.state()
 		return errors.Join(err, speak(v))
 	}
 	return fmt.Errorf("told %q", word)

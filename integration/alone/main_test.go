@@ -20,10 +20,12 @@ const (
 	childMachine  = "machine"
 	childRegistry = "registry"
 	childFlood    = "flood"
+	childServer   = "server"
+	childIntruder = "intruder"
 )
 
 func TestMain(m *testing.M) {
-	children := map[string]func() error{childAgent: runAgent, childMachine: runMachine, childRegistry: runRegistry, childFlood: runFlood}
+	children := map[string]func() error{childAgent: runAgent, childMachine: runMachine, childRegistry: runRegistry, childFlood: runFlood, childServer: runServer, childIntruder: runIntruder}
 	run, ok := children[os.Getenv(childVar)]
 	if !ok {
 		goleak.VerifyTestMain(m)

@@ -2,10 +2,12 @@ package sim
 
 import (
 	"crypto/x509"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"rackboot/bmc/sim"
@@ -18,8 +20,11 @@ import (
 
 // ServerConfig describes one simulated server.
 type ServerConfig struct {
-	Name        string
-	MAC         string
+	Name string
+	MAC  string
+	// UUID is what its BMC shows and its firmware sends. Empty is firmware that sends none, and
+	// a BMC that shows one made of the MAC address.
+	UUID        string
 	Username    string
 	Password    string
 	Personality sim.Personality
@@ -84,15 +89,19 @@ func StartServer(c ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server %s: %w", c.Name, err)
 	}
+	sent, err := uuidOf(c.UUID)
+	if err != nil {
+		return nil, fmt.Errorf("server %s: %w", c.Name, err)
+	}
 	boots := &Boots{}
 	disk := &hardware.Disk{}
 	disk.Install(c.Installed)
-	u := &uefi{config: c, mac: mac, boots: boots, log: c.Logger.With("machine", c.Name)}
+	u := &uefi{config: c, mac: mac, uuid: sent, boots: boots, log: c.Logger.With("machine", c.Name)}
 	machine := hardware.NewSimulated(hardware.SimulatedConfig{
 		Post: c.Post, Shutdown: c.Shutdown, Disk: disk, Firmware: u, Order: c.Order, Changed: lived(c.Life),
 	})
 	b, err := sim.New(sim.Config{
-		Machine: machine, Personality: c.Personality, Identity: identity(mac, ""), Username: c.Username, Password: c.Password, Listen: c.Listen, Fetches: true, Logger: c.Logger,
+		Machine: machine, Personality: c.Personality, Identity: identity(mac, c.UUID), Username: c.Username, Password: c.Password, Listen: c.Listen, Fetches: true, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server %s: %w", c.Name, err)
@@ -110,4 +119,16 @@ func identity(mac net.HardwareAddr, uuid string) tree.Identity {
 		uuid = fmt.Sprintf("3f1c9a52-0000-4000-8000-%x", []byte(mac))
 	}
 	return tree.Identity{MAC: mac.String(), UUID: uuid}
+}
+
+// uuidOf reads a UUID as firmware sends it, in the order in which it is written (RFC 4122).
+func uuidOf(text string) (u [16]byte, err error) {
+	if text == "" {
+		return u, nil
+	}
+	raw, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(raw) != len(u) {
+		return u, fmt.Errorf("%q is no UUID", text)
+	}
+	return [16]byte(raw), nil
 }

@@ -108,6 +108,7 @@ func (b *Boots) add(n *int) {
 type uefi struct {
 	config ServerConfig
 	mac    net.HardwareAddr
+	uuid   [16]byte
 	boots  *Boots
 	log    *slog.Logger
 }
@@ -116,12 +117,12 @@ type uefi struct {
 const loadTimeout = 40 * time.Second
 
 func (u *uefi) client() *firmware.Client {
-	return &firmware.Client{HTTPTimeout: loadTimeout, MAC: u.mac, Server: u.config.DHCP, TFTP: u.config.TFTP, Interface: u.config.Interface, Speed: u.config.Speed, Roots: u.config.Roots}
+	return &firmware.Client{HTTPTimeout: loadTimeout, MAC: u.mac, UUID: u.uuid, Server: u.config.DHCP, TFTP: u.config.TFTP, Interface: u.config.Interface, Speed: u.config.Speed, Roots: u.config.Roots}
 }
 
 // client6 is the same over IPv6.
 func (u *uefi) client6() *firmware.Client {
-	return &firmware.Client{HTTPTimeout: loadTimeout, MAC: u.mac, Server: u.config.DHCP6, Speed: u.config.Speed}
+	return &firmware.Client{HTTPTimeout: loadTimeout, MAC: u.mac, UUID: u.uuid, Server: u.config.DHCP6, Speed: u.config.Speed}
 }
 
 // Boot implements hardware.Firmware.

@@ -161,6 +161,7 @@ func TestAttemptCodes(t *testing.T) {
 	for _, code := range mediaCodes() { // TestMediaFailures
 		seen[code] = true
 	}
+	seen[resource.AttemptDiverted] = true // TestDivertedMeanwhile
 	for _, f := range resource.AttemptFailures() {
 		if !seen[f.Code] {
 			t.Errorf("nothing here ends with %s", f.Code)

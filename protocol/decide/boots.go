@@ -43,6 +43,7 @@ func (bo boots) courseFacts() courseFacts {
 	}
 	return courseFacts{
 		attempt: attemptOurs, open: true, strange: bo.d.rec.strange(), halts: a.halts(bo.d.watch.Last.Power), unapproved: bo.grants().unapproved(a), superseded: bo.superseded(),
+		diverted: bo.s.Private.endangers(a),
 	}
 }
 
@@ -58,6 +59,8 @@ func (bo boots) course() bool {
 		bo.attempts().abandon("its boot needs an approval and has none", resource.AttemptWithdrawn)
 	case courseSuperseded:
 		bo.attempts().abandon("its owner names another boot by now", resource.AttemptWithdrawn)
+	case courseDiverted:
+		bo.attempts().abandon(bo.s.Private.Diverted+", before the server had its file", resource.AttemptDiverted)
 	case courseAdvance:
 		bo.attempts().advance()
 	case courseLate:

@@ -22,6 +22,7 @@ type courseFacts struct {
 	halts      bool // something is still to be sent that must not go to another server
 	unapproved bool // it needs an approval and has none
 	superseded bool // its owner names another boot by now
+	diverted   bool // somebody may have the server run what reads its config image
 	late       bool // firmware took the override after all
 }
 
@@ -33,6 +34,7 @@ const (
 	courseIdentity   course = "end: identity"
 	courseApproval   course = "end: approval"
 	courseSuperseded course = "end: superseded"
+	courseDiverted   course = "end: diverted"
 	courseAdvance    course = "advance"
 	courseLate       course = "take late"
 	courseHandOver   course = "hand over"
@@ -42,15 +44,16 @@ const (
 // courseRule says what becomes of the attempt that the record has. The first row that fits
 // decides.
 //
-//	attempt | open | strange | halts | unapproved | superseded | late | then
-//	other   | yes  | *       | *     | *          | *          | *    | end: owner
-//	other   | no   | *       | *     | *          | *          | *    | hand over
-//	ours    | yes  | yes     | yes   | *          | *          | *    | end: identity
-//	ours    | yes  | *       | yes   | yes        | *          | *    | end: approval
-//	ours    | yes  | *       | *     | *          | yes        | *    | end: superseded
-//	ours    | yes  | *       | *     | *          | *          | *    | advance
-//	ours    | no   | *       | *     | *          | *          | yes  | take late
-//	*       | *    | *       | *     | *          | *          | *    | tidy
+//	attempt | open | strange | halts | unapproved | superseded | diverted | late | then
+//	other   | yes  | *       | *     | *          | *          | *        | *    | end: owner
+//	other   | no   | *       | *     | *          | *          | *        | *    | hand over
+//	ours    | yes  | yes     | yes   | *          | *          | *        | *    | end: identity
+//	ours    | yes  | *       | yes   | yes        | *          | *        | *    | end: approval
+//	ours    | yes  | *       | *     | *          | yes        | *        | *    | end: superseded
+//	ours    | yes  | *       | *     | *          | *          | yes      | *    | end: diverted
+//	ours    | yes  | *       | *     | *          | *          | *        | *    | advance
+//	ours    | no   | *       | *     | *          | *          | *        | yes  | take late
+//	*       | *    | *       | *     | *          | *          | *        | *    | tidy
 //
 // An attempt that came to run is watched to its end, whatever the server shows and whoever
 // approved it: nothing more is sent for it.
@@ -62,6 +65,7 @@ var courseRules = []rule[courseFacts, course]{
 	{"the server shows another identity", func(f courseFacts) bool { return f.mayHalt() && f.strange }, courseIdentity},
 	{"the boot has no approval", func(f courseFacts) bool { return f.mayHalt() && f.unapproved }, courseApproval},
 	{"the owner names another boot", func(f courseFacts) bool { return f.isOpen() && f.superseded }, courseSuperseded},
+	{"its server may load another file", func(f courseFacts) bool { return f.isOpen() && f.diverted }, courseDiverted},
 	{"the attempt is open", courseFacts.isOpen, courseAdvance},
 	{"firmware took the override late", func(f courseFacts) bool { return f.attempt == attemptOurs && f.late }, courseLate},
 	{"nothing is under way", func(courseFacts) bool { return true }, courseTidy},

@@ -82,6 +82,10 @@ func (x *witness) mediaServed(rec Record) {
 // before its end.
 func (x *witness) media(s Snapshot, p Plan) {
 	a, m := p.Record.Attempt, p.Record.Residue.Medium()
+	if k := p.Action.Kind; s.Private.Diverted != "" && (k == ActInsert || k == ActArm || k == ActOn || k == ActRestart) &&
+		a.Open() && a.Order.Through == ThroughMedium && a.Order.Target != protocol.TargetCd && a.Stage.State != resource.AttemptFetched {
+		x.t.Fatalf("%s, where the server may be given another file, for %+v", k, a)
+	}
 	switch p.Action.Kind {
 	case ActInsert:
 		if len(s.Holds) > 0 || !a.Open() || a.Stage.State != resource.AttemptPreparing || a.Order.Target != protocol.TargetCd && a.Order.Through != ThroughMedium ||

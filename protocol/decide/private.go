@@ -25,6 +25,12 @@ func (a *Attempt) Tokens() (tokens []string) {
 // isPrivate reports whether a token is the one that went through the BMC.
 func (a *Attempt) isPrivate(token string) bool { return a != nil && token != "" && a.Private == token }
 
+// endangers reports whether somebody may have the server of an open attempt run what reads
+// its config image. Once the agent has sent the file to its end, the server has that.
+func (p Private) endangers(a *Attempt) bool {
+	return p.Diverted != "" && a.Network() && a.Order.Through == ThroughMedium && !byMedium(a.Order.Target) && a.Stage.State != resource.AttemptFetched
+}
+
 // PrivateURL reports whether firmware has the URL of its file through its BMC only.
 func (a *Attempt) PrivateURL() bool { return a != nil && a.Order.Through == ThroughURL }
 

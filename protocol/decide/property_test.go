@@ -164,6 +164,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				}
 			}
 		},
+		"another DHCP server comes or goes": func(*rapid.T) {
+			if w.private.Diverted == "" {
+				w.private.Diverted = "another DHCP server answers"
+			} else {
+				w.private.Diverted = ""
+			}
+			w.poke()
+		},
 		"it has the stop image": func(*rapid.T) {
 			w.events = append(w.events, Event{StopImage: true, At: w.clock()})
 			w.poke()

@@ -23,10 +23,22 @@ const (
 type Private struct {
 	URL    bool // firmware can be given an https URL through the BMC
 	Medium bool // the BMC inserts images, and fetches them over a way that nobody else reads
+	// Diverted says who may have a server of the segment load another file than the agent's:
+	// what runs then reads the drive. Empty is nobody who is known.
+	Diverted string
+}
+
+// medium reports whether a config image may be in a drive: beside a boot from the network,
+// nobody else may choose what reads it.
+func (p Private) medium(first resource.FirstBoot) bool {
+	return p.Medium && (p.Diverted == "" || first == resource.FirstBootVirtualMedia)
 }
 
 // lacks says what a server would need for a first boot to have a private token.
 func (p Private) lacks(first resource.FirstBoot) string {
+	if p.Medium && p.Diverted != "" {
+		return p.Diverted + ", and could have the server run what reads the secret from its drive: take it off the segment, which counts an hour after it was last told of, or give the Segment an https baseURL"
+	}
 	drive := "a BMC that inserts virtual media which it fetches by https, or over a segment that the agent's file calls trustedMedia"
 	if first == resource.FirstBootUefiHTTP {
 		return drive + ", or one that takes HttpBootUri, and an https baseURL of the Segment"
@@ -56,23 +68,27 @@ func needsOf(b *message.BootIntent) needs {
 // throughRule says how a private token goes through the BMC; nothing where it cannot. The
 // first row that fits decides.
 //
-//	needed | first boot   | url | medium | refused | through
-//	no     | *            | *   | *      | *       | nothing
-//	yes    | VirtualMedia | *   | yes    | *       | medium
-//	yes    | VirtualMedia | *   | no     | *       | nothing
-//	yes    | UefiHttp     | yes | *      | no      | url
-//	yes    | UefiHttp     | yes | no     | yes     | url
-//	yes    | *            | *   | yes    | *       | medium
-//	yes    | *            | *   | no     | *       | nothing
+//	needed | first boot   | url | medium | refused | diverted | through
+//	no     | *            | *   | *      | *       | *        | nothing
+//	yes    | VirtualMedia | *   | yes    | *       | *        | medium
+//	yes    | VirtualMedia | *   | no     | *       | *        | nothing
+//	yes    | UefiHttp     | yes | *      | no      | *        | url
+//	yes    | UefiHttp     | yes | no     | yes     | *        | url
+//	yes    | UefiHttp     | yes | yes    | yes     | yes      | url
+//	yes    | *            | *   | yes    | *       | no       | medium
+//	yes    | *            | *   | yes    | *       | yes      | nothing
+//	yes    | *            | *   | no     | *       | *        | nothing
 //
 // refused is that the attempt before went by the URL and the BMC or its firmware did not
 // take it. The URL comes first: all files of the boot come by it, and no drive is needed.
+// diverted is that somebody may have the server load another file. By the URL firmware
+// verifies who sends it.
 func throughRule(needed bool, first resource.FirstBoot, p Private, refused bool) Through {
 	switch {
 	case !needed:
-	case first == resource.FirstBootUefiHTTP && p.URL && (!refused || !p.Medium):
+	case first == resource.FirstBootUefiHTTP && p.URL && (!refused || !p.medium(first)):
 		return ThroughURL
-	case p.Medium:
+	case p.medium(first):
 		return ThroughMedium
 	}
 	return ThroughNothing

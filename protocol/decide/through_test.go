@@ -11,9 +11,13 @@ import (
 
 func TestThroughTable(t *testing.T) {
 	tb := doctable.Of(t, "through.go", "throughRule")
-	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(resource.FirstBoots()...), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
+	tb.Hold(t, [][]string{doctable.YesNo(), doctable.Words(resource.FirstBoots()...), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
 		func(in []string) []string {
-			got := throughRule(in[0] == "yes", resource.FirstBoot(in[1]), Private{in[2] == "yes", in[3] == "yes"}, in[4] == "yes")
+			p := Private{URL: in[2] == "yes", Medium: in[3] == "yes"}
+			if in[5] == "yes" {
+				p.Diverted = "another DHCP server answers"
+			}
+			got := throughRule(in[0] == "yes", resource.FirstBoot(in[1]), p, in[4] == "yes")
 			if got == ThroughNothing {
 				return []string{"nothing"}
 			}

@@ -24,6 +24,7 @@ const (
 	AttemptMediaRefused    AttemptCode = "MediaRefused"
 	AttemptMediaNotRead    AttemptCode = "MediaNotRead"
 	AttemptImageFailed     AttemptCode = "ImageFailed"
+	AttemptDiverted        AttemptCode = "Diverted"
 )
 
 // AttemptFailure is a registered reason why attempts fail. Hint says what to do.
@@ -43,6 +44,7 @@ var attemptFailures = []AttemptFailure{
 	{AttemptOverrideIgnored, "Firmware did not take the boot override", "The server is On and has not booted by it. Look at its console: it may wait in its setup, or ask for a key."},
 	{AttemptWrongMethod, "Firmware booted by another method", "Check the boot order, and that the method is enabled in the firmware settings."},
 	{AttemptNoDHCP, "Firmware did not ask for an address", "Check that network boot is enabled on the interface with spec.bootMAC, its cable and its VLAN, and that the agent listens on the segment."},
+	{AttemptDiverted, "Somebody on the boot segment may have the server load another file", "The server was stopped: what runs on it could read the secrets in its drive. Take the other DHCP server, or the machine that uses the agent's address, off the segment; see the agent's conditions. By an https boot URL firmware verifies who sends the file."},
 	{AttemptFetchFailed, "Firmware asked and did not fetch its boot files", "Check the route from the server to the segment's base URL, its firewall, and for HTTPS the certificate in the firmware."},
 	{AttemptNoReport, "The boot files were fetched and nobody reported", "Look at the console: the image may have stopped, or not know where to report. It reports by POST to the URL that it was given."},
 	{AttemptIdentity, "The server shows another identity", "A board was changed, or the BMC is another server's. If it is right: rackctl server accept SERVER."},
