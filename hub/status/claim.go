@@ -8,6 +8,7 @@ import (
 func (c *Room) decorateClaim(cl *resource.Claim) {
 	cl.Status.ObservedGeneration = cl.Metadata.Generation
 	cl.Status.Conditions = c.cfg.Claims.Conditions(cl)
+	cl.Status.EvidenceClass, cl.Status.Secrets = c.claimEvidence(cl)
 	s, err := store.Get[*resource.Server](c.cfg.Objects, cl.Status.Server)
 	if err != nil {
 		cl.Status.Conditions = append(cl.Status.Conditions, c.lost()...)

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,9 @@ func (c *Room) decorateServer(s *resource.Server) {
 	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
 	if in.Owner.Kind == resource.PurposeDiscovery {
 		s.Status.Claim = "" // nobody's
+	}
+	if i := slices.IndexFunc(f.Configs, func(b *resource.BootConfiguration) bool { return b.Spec.Owner.UID == in.Owner.UID }); i >= 0 && in.Boot != nil {
+		s.Status.EvidenceClass, s.Status.Secrets = classOf(f.Configs[i]), wayOf(f.Configs[i], r)
 	}
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
