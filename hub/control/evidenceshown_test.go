@@ -16,7 +16,9 @@ import (
 // evidenceOf is what is shown of a claim, of its server and of its configuration.
 func (b *bench) evidenceOf(claim, server string) (out [3]string) {
 	b.t.Helper()
-	say := func(class resource.EvidenceClass, way resource.SecretsWay) string { return string(class) + "/" + string(way) }
+	say := func(class resource.EvidenceClass, way resource.SecretsWay) string {
+		return string(class) + "/" + string(way)
+	}
 	cl, s := b.claim(claim), b.server(server)
 	out[0], out[1] = say(cl.Status.EvidenceClass, cl.Status.Secrets), say(s.Status.EvidenceClass, s.Status.Secrets)
 	if cfg := b.configOf(claim); cfg != nil {

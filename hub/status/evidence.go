@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
@@ -72,12 +73,12 @@ func wayOf(b *resource.BootConfiguration, r *resource.ServerReport) resource.Sec
 	return cmp.Or(attempt, record)
 }
 
-// claimEvidence is class and way of a claim's configuration; empty without one.
-func (c *Room) claimEvidence(cl *resource.Claim) (resource.EvidenceClass, resource.SecretsWay) {
-	b, err := store.Peek[*resource.BootConfiguration](c.cfg.Objects, cl.Metadata.Name)
-	if err != nil || b.Spec.Owner.UID != cl.Metadata.UID {
+// evidenceFor is class and way of an owner's configuration; empty without one.
+func evidenceFor(objs *store.Objects, heard *reports.Mirror, owner string) (resource.EvidenceClass, resource.SecretsWay) {
+	made := store.Find(objs, store.ConfigsByOwner, owner)
+	if len(made) == 0 {
 		return noEvidence, ""
 	}
-	r, _ := c.cfg.Reports.Server(b.Spec.Server)
-	return classOf(b), wayOf(b, r)
+	r, _ := heard.Server(made[0].Spec.Server)
+	return classOf(made[0]), wayOf(made[0], r)
 }

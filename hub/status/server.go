@@ -1,7 +1,6 @@
 package status
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +21,8 @@ func (c *Room) decorateServer(s *resource.Server) {
 	if in.Owner.Kind == resource.PurposeDiscovery {
 		s.Status.Claim = "" // nobody's
 	}
-	if i := slices.IndexFunc(f.Configs, func(b *resource.BootConfiguration) bool { return b.Spec.Owner.UID == in.Owner.UID }); i >= 0 && in.Boot != nil {
-		s.Status.EvidenceClass, s.Status.Secrets = classOf(f.Configs[i]), wayOf(f.Configs[i], r)
+	if in.Boot != nil {
+		s.Status.EvidenceClass, s.Status.Secrets = evidenceFor(c.cfg.Objects, c.cfg.Reports, in.Owner.UID)
 	}
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
