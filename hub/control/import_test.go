@@ -39,6 +39,7 @@ func export(t *testing.T) *moved {
 	r.OwnerUID = cl.Metadata.UID
 	r.Provisioned = seal(t, key(agent), wire.FactProvisioned, resource.Provisioned{
 		OwnerUID: cl.Metadata.UID, Generation: 1, Server: "n1", ServerUID: n1.Metadata.UID, ImageDigest: b.config("c1").Spec.Image.Digest, At: b.now,
+		Class: resource.EvidenceObserved, Secrets: resource.SecretsBMC,
 	})
 	b.reports(agent, r, off("n2"))
 	h, err := b.store.Holds.Create(t.Context(), storetest.Hold("cluster", "k", "n2"))
@@ -120,6 +121,9 @@ func TestImport(t *testing.T) {
 	cfg := b.config("c1")
 	if a := cfg.Status.Adopted; len(cfg.Spec.Grant) != 0 || cfg.Status.GrantFor != "" || a == nil || a.By != "admin" || a.Key != m.id || a.Reason != "move" {
 		t.Errorf("the configuration is %+v", cfg)
+	}
+	if was, is := m.from.evidenceOf("c1", "n1"), b.evidenceOf("c1", "n1"); was != [3]string{"observed/bmc", "observed/bmc", "observed/bmc"} || is != [3]string{"reported/", "reported/", "reported/"} {
+		t.Errorf("%q is shown as %q where it was imported", was, is)
 	}
 	if got := strings.Join(b.trail.of("Server/n1"), " "); !strings.Contains(got, "adopt") {
 		t.Errorf("the audit log has %s", got)

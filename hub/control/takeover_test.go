@@ -115,6 +115,9 @@ func TestAdoptProvisioned(t *testing.T) {
 	if a := cfg.Status.Adopted; a == nil || a.By != "op" || a.Reason != "looked at it" || a.ImageDigest != exampleDigest || a.At.IsZero() || len(cfg.Spec.Grant) != 0 || len(cfg.Status.SignedProvisioned) != 0 {
 		t.Errorf("the configuration is %+v", cfg)
 	}
+	if got := b.evidenceOf("c1", "n1"); got != [3]string{"reported/", "reported/", "reported/"} {
+		t.Errorf("somebody's word is shown as %q", got)
+	}
 	c := b.claim("c1")
 	if got := codes(c.Status.Conditions); c.Status.Decision != nil || got != "" {
 		t.Errorf("the claim waits for %+v, conditions %s", c.Status.Decision, got)

@@ -8,6 +8,7 @@ import (
 func (c *Room) decorateClaim(cl *resource.Claim) {
 	cl.Status.ObservedGeneration = cl.Metadata.Generation
 	cl.Status.Conditions = c.cfg.Claims.Conditions(cl)
+	cl.Status.EvidenceClass, cl.Status.Secrets = evidenceFor(c.cfg.Objects, c.cfg.Reports, cl.Metadata.UID)
 	s, err := store.Get[*resource.Server](c.cfg.Objects, cl.Status.Server)
 	if err != nil {
 		cl.Status.Conditions = append(cl.Status.Conditions, c.lost()...)

@@ -32,8 +32,10 @@ func (c *Room) Decorate(obj resource.Object) {
 		c.cfg.Groups.Decorate(o)
 	case *resource.BootConfiguration:
 		o.Status.State = resource.BootConfigReady
-		if r, _ := c.cfg.Reports.Server(o.Spec.Server); r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
+		r, _ := c.cfg.Reports.Server(o.Spec.Server)
+		if r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
 			o.Status.HTTPBootURI = r.Attempt.URI
 		}
+		o.Status.EvidenceClass, o.Status.Secrets = classOf(o), wayOf(o, r)
 	}
 }

@@ -21,6 +21,7 @@ type metrics struct {
 	maintenances                      *prometheus.Desc
 	clocks                            *prometheus.Desc
 	holdMetrics
+	evidence evidenceMetrics
 }
 
 func newMetrics(c *Room) *metrics {
@@ -28,7 +29,7 @@ func newMetrics(c *Room) *metrics {
 		return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
 	}
 	m := &metrics{
-		room: c, holdMetrics: newHoldMetrics(),
+		room: c, holdMetrics: newHoldMetrics(), evidence: newEvidenceMetrics(),
 		fenced:       desc("hub_fenced", "1 if another hub has taken over and this one has stepped down."),
 		clocks:       desc("hub_agents_clock_off", "Agents that report, by whose clock is wrong as the hub sees it: none, agent-behind, agent-ahead, hub-behind, hub-ahead or unsure.", "who"),
 		left:         desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
@@ -51,6 +52,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 		ch <- d
 	}
 	m.describe(ch)
+	m.evidence.describe(ch)
 }
 
 // Collect implements prometheus.Collector.
@@ -99,6 +101,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	m.collect(f, ch)
 	m.collectReads(m.room, f, ch)
+	m.evidence.collect(f, ch)
 	for _, r := range f.Racks {
 		rack := r.Metadata.Name
 		for _, p := range resource.Phases() {

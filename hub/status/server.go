@@ -21,6 +21,9 @@ func (c *Room) decorateServer(s *resource.Server) {
 	if in.Owner.Kind == resource.PurposeDiscovery {
 		s.Status.Claim = "" // nobody's
 	}
+	if in.Boot != nil {
+		s.Status.EvidenceClass, s.Status.Secrets = evidenceFor(c.cfg.Objects, c.cfg.Reports, in.Owner.UID)
+	}
 	if r != nil {
 		s.Status.Conditions = append(s.Status.Conditions, r.Conditions...)
 	}

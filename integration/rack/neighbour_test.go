@@ -318,8 +318,11 @@ func TestBMCIsItsServer(t *testing.T) {
 		t.Errorf("its own report: %d", status)
 	}
 	r := b.until("its record", 0, func(r resource.ServerReport) bool { return len(r.Provisioned) > 0 })
-	if p := b.provisioned(r); p.Class != resource.EvidenceObserved || p.Server != b.servers[0].Name {
+	if p := b.provisioned(r); p.Class != resource.EvidenceObserved || p.Server != b.servers[0].Name || p.Secrets != resource.SecretsBMC {
 		t.Errorf("the record says %+v", p)
+	}
+	if a, in := r.Attempt, b.intents[0]; a == nil || a.OwnerUID != in.Owner.UID || a.Generation != in.Boot.Generation || a.Secrets != resource.SecretsBMC {
+		t.Errorf("the attempt says %+v", a)
 	}
 	if r, _ := b.report(1); len(r.Provisioned) > 0 {
 		t.Error("the other server is provisioned too")

@@ -28,7 +28,7 @@ func walks() []walk {
 			"hub/status.Room.doctorAgents", "hub/status.Room.doctorGroups", "hub/members.Lagging", "hub/iso.Shelf.List",
 		}},
 		{"a scrape counts all of them", []string{
-			"hub/status.metrics.Collect", "hub/status.holdMetrics.collect", "hub/status.holdMetrics.collectReads",
+			"hub/status.metrics.Collect", "hub/status.holdMetrics.collect", "hub/status.holdMetrics.collectReads", "hub/status.evidenceMetrics.collect",
 			"hub/images.Room.States", "hub/link.Room.Collect", "hub/members.Room.Collect", "hub/iso.metrics.Collect", "hub/secret.metrics.Collect",
 		}},
 		{"once when the hub starts, or for an Import as a whole", []string{

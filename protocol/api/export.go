@@ -121,7 +121,7 @@ func bare(o resource.Object) resource.Object {
 		o.Status = resource.MaintenanceStatus{}
 	case *resource.BootConfiguration:
 		o.Spec.Grant = nil
-		o.Status.State, o.Status.HTTPBootURI, o.Status.Conditions = "", "", nil
+		o.Status.State, o.Status.HTTPBootURI, o.Status.EvidenceClass, o.Status.Secrets, o.Status.Conditions = "", "", "", "", nil
 	case *resource.Hold:
 		o.Status.State, o.Status.Message = "", ""
 	case *resource.BootEnv:

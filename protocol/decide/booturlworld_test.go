@@ -75,12 +75,15 @@ func (x *witness) url(s Snapshot, p Plan) {
 }
 
 // evidence checks the class of a new record: observed is what came by the private token, and
-// nothing less counts where that is required.
+// nothing less counts where that is required. The way of the user data is the attempt's.
 func (x *witness) evidence(s Snapshot, p resource.Provisioned) {
 	private := s.Record.Attempt.Private
 	observed := private != "" && slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == p.Evidence && e.Token == private })
 	if (p.Class == resource.EvidenceObserved) != observed {
 		x.t.Fatalf("the record %+v came of %+v", p, s.Events)
+	}
+	if p.Secrets != s.Record.Attempt.Order.Secrets {
+		x.t.Fatalf("the record %+v is of a boot whose user data went by %q", p, s.Record.Attempt.Order.Secrets)
 	}
 	if in := s.Intent; in != nil && in.Boot != nil && !p.Class.Meets(in.Boot.RequireEvidence) {
 		x.t.Fatalf("the record %+v is not enough", p)

@@ -140,6 +140,7 @@ func (he heard) installed(e Event) {
 	he.d.rec.provision(resource.Provisioned{
 		OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation, Server: he.d.server, ServerUID: he.s.Intent.UID,
 		ImageDigest: a.Order.Digest, Evidence: e.Kind, At: e.At, Attempt: a.ID, Class: a.Stage.Class,
+		Secrets: a.Order.Secrets,
 	})
 	he.attempts().spend(string(e.Kind))
 	text := fmt.Sprintf("%s, attempt %d", e.Kind, a.Number)

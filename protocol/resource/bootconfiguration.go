@@ -90,6 +90,12 @@ type BootConfigurationStatus struct {
 	Provisioned *Provisioned `json:"provisioned,omitempty"`
 	// SignedProvisioned is the agent's COSE_Sign1; stored once and echoed to agents.
 	SignedProvisioned []byte `json:"signedProvisioned,omitempty"`
+	// EvidenceClass is how strong the evidence is that its boot ended well; empty before that.
+	// What an operator's word stands for is reported.
+	EvidenceClass EvidenceClass `json:"evidenceClass,omitempty"`
+	// Secrets is how user data goes to the server in its last boot from the network; empty
+	// where it has none.
+	Secrets SecretsWay `json:"secrets,omitempty"`
 	// Adopted is an operator's word that the image is installed. It is stored.
 	Adopted *Adopted `json:"adopted,omitempty"`
 	// Seen is what was seen of a group's claim; it is stored.

@@ -45,6 +45,12 @@ type ClaimStatus struct {
 	Server             string           `json:"server,omitempty"`
 	Phase              Phase            `json:"phase,omitempty"`
 	Conditions         []ConditionState `json:"conditions,omitempty"`
+	// EvidenceClass is how strong the evidence is that its boot ended well; empty before that.
+	// What an operator's word stands for is reported.
+	EvidenceClass EvidenceClass `json:"evidenceClass,omitempty"`
+	// Secrets is how user data goes to the server in its last boot from the network; empty
+	// where it has none.
+	Secrets SecretsWay `json:"secrets,omitempty"`
 	// Decision is what somebody has to decide before the server may be network-booted;
 	// nil is nothing. It is stored.
 	Decision *Decision `json:"decision,omitempty"`

@@ -20,4 +20,6 @@ type Provisioned struct {
 	Attempt     string                `json:"attempt"`
 	// Class is how strong the evidence is; empty is reported.
 	Class EvidenceClass `json:"class,omitempty"`
+	// Secrets is how the boot's user data went; empty without.
+	Secrets SecretsWay `json:"secrets,omitempty"`
 }

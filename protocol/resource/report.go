@@ -187,4 +187,8 @@ type AttemptReport struct {
 	Class EvidenceClass `json:"class,omitempty"`
 	// Secrets is how its user data was given; empty without.
 	Secrets SecretsWay `json:"secrets,omitempty"`
+	// OwnerUID and Generation are of the configuration that it is for: another owner may have
+	// the server by now.
+	OwnerUID   string `json:"ownerUID,omitempty"`
+	Generation uint64 `json:"generation,omitempty"`
 }

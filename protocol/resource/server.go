@@ -80,6 +80,10 @@ type ServerStatus struct {
 	Detects        string                 `json:"detects,omitempty"`
 	SafeStopReason string                 `json:"safeStopReason,omitempty"`
 	Restore        protocol.RestorePolicy `json:"restore,omitempty"`
+	// EvidenceClass and Secrets are those of its owner's [BootConfigurationStatus]; empty where
+	// nobody boots it.
+	EvidenceClass EvidenceClass `json:"evidenceClass,omitempty"`
+	Secrets       SecretsWay    `json:"secrets,omitempty"`
 	// Conditions are the agent's and the hub's together.
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }

@@ -15,7 +15,7 @@ const exampleDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef01
 func provisioned() *resource.Provisioned {
 	return &resource.Provisioned{
 		OwnerUID: "01j0claim", Generation: 1, Server: "server-1", ServerUID: "01j0server", ImageDigest: exampleDigest,
-		Evidence: protocol.EvidenceInstalled, At: at(7), Attempt: "a1", Class: resource.EvidenceObserved,
+		Evidence: protocol.EvidenceInstalled, At: at(7), Attempt: "a1", Class: resource.EvidenceObserved, Secrets: resource.SecretsBMC,
 	}
 }
 
@@ -42,7 +42,7 @@ func bareReport() *message.Report {
 		Servers: []resource.ServerReport{{
 			Server: "server-1", PowerEpoch: 4, StoppedSince: &since, OwnerUID: "01j0claim", ArtefactsLocal: true,
 			Observation: protocol.Observation{Server: "server-1", StartedAt: at(8), ReadAt: at(9), Source: protocol.SourcePoll, Power: protocol.PowerOff},
-			Attempt:     &resource.AttemptReport{ID: "a1", State: resource.AttemptSucceeded, Since: at(1), Number: 1, Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, Class: resource.EvidenceObserved, Secrets: resource.SecretsBMC},
+			Attempt:     &resource.AttemptReport{ID: "a1", State: resource.AttemptSucceeded, Since: at(1), Number: 1, Intended: protocol.TargetHdd, Observed: protocol.TargetHdd, Class: resource.EvidenceObserved, Secrets: resource.SecretsBMC, OwnerUID: "01j0claim", Generation: 1},
 			Holds:       []resource.HoldReport{{ID: "01j0hold", Word: resource.HoldFenced, EnforcedAt: at(1), Receipt: []byte{1, 2, 3}}},
 			Requests:    []resource.RequestReport{{ID: "01j0req", Outcome: resource.OutcomeDone, At: at(4)}},
 			Conditions:  []resource.ConditionState{{Code: resource.CondHeld, Since: at(1), Message: "by node/7"}},

@@ -9,12 +9,12 @@ import (
 )
 
 func bootConfigurationColumns(o *resource.BootConfiguration, now time.Time) []cell {
-	provisioned, evidence, revision := "", "", ""
+	provisioned, revision := "", ""
 	if o.Spec.Group != "" {
 		revision = resource.GroupRevisionName(o.Spec.Group, o.Spec.Revision)
 	}
 	if p := o.Status.Provisioned; p != nil {
-		provisioned, evidence = printer.Stamp(&p.At), string(p.Class.Or())
+		provisioned = printer.Stamp(&p.At)
 	} else if w := o.Status.Adopted; w != nil {
 		provisioned = "by the word of " + w.By
 	}
@@ -26,7 +26,8 @@ func bootConfigurationColumns(o *resource.BootConfiguration, now time.Time) []ce
 		col("STATE", string(o.Status.State)),
 		col("PROVISIONED", provisioned),
 		col("CONDITIONS", condition.Codes(o.Status.Conditions, now)),
-		wide("EVIDENCE", evidence),
+		wide("EVIDENCE", string(o.Status.EvidenceClass)),
+		wide("SECRETS", string(o.Status.Secrets)),
 		wide("IMAGE", o.Spec.Image.Reference),
 		wide("DIGEST", o.Spec.Image.Digest),
 		wide("REVISION", revision),

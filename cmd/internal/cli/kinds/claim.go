@@ -27,6 +27,8 @@ func claimColumns(c *resource.Claim, now time.Time) []cell {
 		col("CONDITIONS", condition.Codes(c.Status.Conditions, now)),
 		col("AGE", printer.Age(c.Metadata.CreatedAt, now)),
 		wide("FIRST-BOOT", string(c.Spec.BootPolicy.FirstBoot)),
+		wide("EVIDENCE", string(c.Status.EvidenceClass)),
+		wide("SECRETS", string(c.Status.Secrets)),
 		wide("UID", c.Metadata.UID),
 	}
 }

@@ -47,6 +47,8 @@ func serverColumns(s *resource.Server, now time.Time) []cell {
 		wide("STOPPED-SINCE", since),
 		wide("SAFE-STOP", string(s.Status.SafeStop)),
 		wide("DETECTION", string(s.Status.Detection)),
+		wide("EVIDENCE", string(s.Status.EvidenceClass)),
+		wide("SECRETS", string(s.Status.Secrets)),
 		wide("BOOTENV", s.Status.BootEnv),
 		wide("OS", s.Status.OS),
 		wide("HARDWARE", hardware(s.Status.Discovered)),
@@ -77,7 +79,7 @@ func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
 	out = append(out, safetyFacts(s)...)
 	if t := r.Attempt; t != nil {
 		out = append(out, printer.Fact{"Attempt since", printer.Stamp(&t.Since)}, printer.Fact{"Attempt evidence", evidenceOf(t)},
-			printer.Fact{"Secrets by", string(t.Secrets)}, printer.Fact{"Attempt reason", t.Reason})
+			printer.Fact{"Attempt secrets", string(t.Secrets)}, printer.Fact{"Attempt reason", t.Reason})
 		if known, ok := resource.LookupAttempt(t.Code); ok {
 			out = append(out, printer.Fact{"Attempt code", string(t.Code)}, printer.Fact{"Attempt hint", known.Title + ": " + known.Hint})
 		}
