@@ -66,8 +66,9 @@ func attacks() map[string]func(context.Context, *intruder) error {
 			c := x.machine(bootMAC, sameUUID())
 			return x.again(ctx, func(ctx context.Context) error { return x.steals(ctx, c, c.PXEBoot) })
 		},
-		"twin":           twin,
-		"token replayed": replays,
+		"the server before it asks": before,
+		"twin":                      twin,
+		"token replayed":            replays,
 		"token replayed from the server's address": func(ctx context.Context, x *intruder) error {
 			return errors.Join(x.run(ctx, "ip address del "+neighbourAddress+"/16 dev "+clientDevice, "ip address add "+clientAddress+"/16 dev "+clientDevice), replays(ctx, x))
 		},
@@ -102,9 +103,10 @@ func relayed(c *firmware.Client) {
 // twin is the server itself as far as packets tell: its MAC address in every frame, its IP
 // address and its UUID. It does not reset the connections of the other one.
 func twin(ctx context.Context, x *intruder) error {
+	if err := x.becomes(ctx); err != nil {
+		return err
+	}
 	if err := x.run(ctx,
-		"ip link set "+clientDevice+" address "+bootMAC,
-		"ip address del "+neighbourAddress+"/16 dev "+clientDevice, "ip address add "+clientAddress+"/16 dev "+clientDevice,
 		"nft add table ip twin", "nft add chain ip twin out { type filter hook output priority 0 ; policy accept ; }",
 		"nft add rule ip twin out tcp flags & rst == rst drop",
 	); err != nil {
@@ -118,6 +120,25 @@ func twin(ctx context.Context, x *intruder) error {
 		}
 		return x.steals(ctx, c, c.HTTPBoot)
 	})
+}
+
+// becomes takes the server's MAC and IP address.
+func (x *intruder) becomes(ctx context.Context) error {
+	return x.run(ctx, "ip link set "+clientDevice+" address "+bootMAC,
+		"ip address del "+neighbourAddress+"/16 dev "+clientDevice, "ip address add "+clientAddress+"/16 dev "+clientDevice)
+}
+
+// before is a twin that waits for nobody: it steals while the server's firmware starts, and is
+// silent once it has what it wanted.
+func before(ctx context.Context, x *intruder) error {
+	if err := x.becomes(ctx); err != nil {
+		return err
+	}
+	steals, cancel := context.WithTimeout(ctx, slowPost-time.Second)
+	defer cancel()
+	c := x.machine(bootMAC, sameUUID())
+	err := x.again(steals, func(ctx context.Context) error { return x.steals(ctx, c, c.HTTPBoot) })
+	return errors.Join(err, x.run(context.WithoutCancel(ctx), "ip link set "+clientDevice+" down"))
 }
 
 // replays uses each token that it hears.

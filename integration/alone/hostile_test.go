@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -20,6 +21,9 @@ const (
 	lingers = 1500 * time.Millisecond
 	// siegeLimit is many times of what a boot takes here.
 	siegeLimit = 30 * time.Second
+	// post is how long the server's firmware starts; slowPost where an intruder comes first.
+	post     = 50 * time.Millisecond
+	slowPost = 5 * time.Second
 )
 
 // TestHostileSegment: an intruder hears everything on the boot segment, and attacks from
@@ -44,6 +48,7 @@ func TestHostileSegment(t *testing.T) {
 		{"relay forged", resource.CondBootLoop, true},
 		{"relay forged, another UUID", resource.CondTwoClaimants, false},
 		{"by PXE", "", false},
+		{first, resource.CondBootLoop, true},
 		{"twin", resource.CondBootLoop, true},
 		{"token replayed", "", false},
 		{"token replayed from the server's address", "", true},
@@ -66,6 +71,15 @@ func TestHostileSegment(t *testing.T) {
 				strongest := resource.EvidenceReported
 				if way == resource.SecretsBMC {
 					strongest = resource.EvidenceObserved
+				}
+				if row.attack == first {
+					if way == resource.SecretsSegment {
+						stolen(t, s)
+						return
+					}
+					if s.Loot.Boots == 0 {
+						t.Error("the intruder was not first") // then nothing here is shown
+					}
 				}
 				switch {
 				case s.Said.Recorded != "" && s.Said.Recorded != strongest:
@@ -93,6 +107,18 @@ func TestHostileSegment(t *testing.T) {
 	}
 }
 
+// first is the attack of one who needs no luck.
+const first = "the server before it asks"
+
+// stolen holds of an intruder who is the server as far as anybody can tell, where the segment
+// was chosen: it has the user data, and the record says that somebody said so.
+func stolen(t *testing.T, s siege) {
+	t.Helper()
+	if !s.Loot.Given || s.Loot.Accepted == 0 || s.Said.Recorded != resource.EvidenceReported {
+		t.Error("the intruder was not taken for the server") // then nothing here is shown
+	}
+}
+
 // siege is what came of an attack.
 type siege struct {
 	Booted bool // what the hub said, and then from disk
@@ -112,7 +138,14 @@ func besiege(t *testing.T, attack string, way resource.SecretsWay, names resourc
 	defer cancel()
 	n := newNeighbourhood(ctx, t)
 	ref := hear[string](start(t, n.world, childRegistry, nil))
-	server := start(t, n.machine, childServer, nil)
+	c := serverConfig{Post: post}
+	if attack == first { // firmware that starts answers nobody
+		c.Post = slowPost
+		if err := n.machine.Run(ctx, "ip link set "+clientDevice+" down"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := start(t, n.machine, childServer, c)
 	at := hear[machineAt](server)
 	intruder := start(t, n.neighbour, childIntruder, attack)
 	hear[string](intruder)
@@ -128,11 +161,17 @@ func besiege(t *testing.T, attack string, way resource.SecretsWay, names resourc
 	for finished := false; time.Since(began) < siegeLimit; time.Sleep(100 * time.Millisecond) { // between looks
 		agent.say("state")
 		s.Said = hear[state](agent)
-		for code, text := range s.Said.Conditions {
-			s.All[code] = text
-		}
+		maps.Copy(s.All, s.Said.Conditions)
 		if _, s.Named = s.All[names]; s.Named && named.IsZero() {
 			named = time.Now()
+		}
+		if attack == first && time.Since(began) > slowPost-time.Second {
+			if err := n.machine.Run(ctx, "ip link set "+clientDevice+" up"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if attack == first && way == resource.SecretsSegment && s.Said.Recorded != "" {
+			break
 		}
 		server.say("ran")
 		s.Ran = hear[ran](server)

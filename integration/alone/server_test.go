@@ -26,14 +26,21 @@ type ran struct {
 	UserData                string // that its installer was given
 }
 
+// serverConfig is what the server's child is told.
+type serverConfig struct{ Post time.Duration }
+
 // runServer is the child with a machine that installs what it boots, with user data, once it
 // is told to finish.
 func runServer() error {
+	c, err := config[serverConfig]()
+	if err != nil {
+		return err
+	}
 	finish := make(chan struct{})
 	s, err := sim.StartServer(sim.ServerConfig{
 		Name: serverName, MAC: bootMAC, UUID: serverUUID, Username: bmcUser, Password: bmcPassword, Personality: bmcsim.Plain(),
 		Interface: clientDevice, Speed: serverSpeed, UserData: true, Finish: finish,
-		Post: 50 * time.Millisecond, Shutdown: 50 * time.Millisecond,
+		Post: c.Post, Shutdown: 50 * time.Millisecond,
 		Listen: func() (net.Listener, error) { return net.Listen("tcp", bmcAddress) },
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
