@@ -171,7 +171,7 @@ func (s *site) startMachines(ctx context.Context, t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range s.racks() {
-		values := map[string]string{"R": r.letter, "MAC": r.mac, "IMAGE": reference, "MEMORY": strconv.Itoa(s.memory)}
+		values := map[string]string{"R": r.letter, "MAC": r.mac, "IMAGE": reference, "MEMORY": strconv.Itoa(s.memory), "SECURE": strconv.FormatBool(s.secure)}
 		file := "machines-" + r.letter + ".yaml"
 		// In a process namespace of its own, QEMU ends with it in any case.
 		p := s.start(t, r.bmc, "sim-"+r.letter, true, s.path("rackboot-sim"), "rack", "--config", s.expand(t, file, file, values))

@@ -26,14 +26,26 @@ const (
 // media: its BMC fetches the ISO and the config image from the agent, firmware boots the
 // drive, the installer's kernel reads from the other drive its user data and where to report,
 // and the server boots its disk. The evidence of that is observed.
-func TestOVMFVirtualMedia(t *testing.T) {
+func TestOVMFVirtualMedia(t *testing.T) { virtualMedia(t, false) }
+
+// TestOVMFSecureMedia is the same with Secure Boot: shim, GRUB and kernel of the ISO are
+// Debian's, which firmware and shim verify. The installed system is signed by nobody, and is not
+// booted.
+func TestOVMFSecureMedia(t *testing.T) { virtualMedia(t, true) }
+
+func virtualMedia(t *testing.T, secure bool) {
 	ctx := flow(t)
 	const userData = `{"ignition":{"version":"3.4.0"}}`
 	s := newSite(ctx, t)
-	s.agentFile = "agent-media.yaml"
+	s.agentFile, s.secure = "agent-media.yaml", secure
 	s.buildPrograms(ctx, t)
 	p := buildPayload(ctx, t, s.dir)
-	image := buildISO(ctx, t, p.installer)
+	var image []byte
+	if secure {
+		image = buildSecureISO(ctx, t, p)
+	} else {
+		image = buildISO(ctx, t, map[string]string{"BOOTX64.EFI": p.installer}, nil)
+	}
 	s.logf(t, "programs and image built, %d bytes", len(image))
 	capture := s.capture(ctx, t, s.rackA, "boot0")
 	s.startRegistry(ctx, t, p)
@@ -67,12 +79,15 @@ func TestOVMFVirtualMedia(t *testing.T) {
 		if step.code == resource.EventArmed {
 			s.until(ctx, t, firmwareTimeout+installTimeout, "the installer reads the config image", func(context.Context) (bool, error) {
 				return strings.Contains(s.console(), "rackboot-test: config image in /dev/sr") &&
-					strings.Contains(s.console(), fmt.Sprintf("rackboot-test: user data by config image, sha256:%x", sha256.Sum256([]byte(userData)))), nil
+					strings.Contains(s.console(), fmt.Sprintf("rackboot-test: user data by config image, sha256:%x", sha256.Sum256([]byte(userData)))) &&
+					(!secure || strings.Contains(s.console(), "Secure boot enabled")), nil
 			})
 		}
 	}
 	s.event(ctx, t, firmwareTimeout, "server-a", resource.EventMediaEjected, 1)
-	s.diskBoot(ctx, t, 1, "")
+	if !secure {
+		s.diskBoot(ctx, t, 1, "")
+	}
 	if out, err := s.output(ctx, s.hub, s.path("rackctl"), "get", "bootconfigurations", "-o", "wide"); err != nil || !strings.Contains(out, string(resource.EvidenceObserved)) {
 		t.Errorf("no configuration was provisioned by observed evidence: %v\n%s", err, out)
 	}
@@ -82,27 +97,52 @@ func TestOVMFVirtualMedia(t *testing.T) {
 	}
 }
 
-// buildISO makes an image whose EFI system partition has the loader, as installers' images
-// have it.
-func buildISO(ctx context.Context, t *testing.T, loader string) []byte {
+// buildSecureISO makes an image that firmware with Microsoft's keys boots: shim, and GRUB, which
+// reads its configuration beside the kernel.
+func buildSecureISO(ctx context.Context, t *testing.T, p payload) []byte {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "grub.cfg")
+	text := "search --no-floppy --set=root --file /vmlinuz\nlinux /vmlinuz console=ttyS0 panic=-1\ninitrd /initrd\nboot\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return buildISO(ctx, t, map[string]string{
+		"BOOTX64.EFI": loaderOf(t, "bookworm-amd64", "usr/lib/shim/shimx64.efi.signed"),
+		"grubx64.efi": loaderOf(t, "bookworm-amd64", "usr/lib/grub/x86_64-efi-signed/gcdx64.efi.signed"),
+	}, map[string]string{"boot/grub/grub.cfg": config, "EFI/debian/grub.cfg": config, "vmlinuz": p.kernel, "initrd": p.initramfs})
+}
+
+// buildISO makes an image whose EFI system partition has the loaders, as installers' images
+// have it, and other files beside that.
+func buildISO(ctx context.Context, t *testing.T, loaders, files map[string]string) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	info, err := os.Stat(loader)
-	if err != nil {
-		t.Fatal(err)
+	var size int64
+	for _, loader := range loaders {
+		info, err := os.Stat(loader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
 	}
 	esp, image := filepath.Join(dir, "tree", "efi.img"), filepath.Join(dir, "boot.iso")
 	if err := os.Mkdir(filepath.Dir(esp), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// A load size below 2 is the rest of the image to EDK2: 16 bits of sectors are 32 MiB.
-	blocks := (info.Size()/mebibyte + 2) * (mebibyte / 1024)
-	for _, line := range [][]string{
+	blocks := (size/mebibyte + 2) * (mebibyte / 1024)
+	lines := [][]string{
 		{"mkfs.vfat", "-C", "-n", "ESP", esp, strconv.FormatInt(blocks, 10)},
 		{"mmd", "-i", esp, "::EFI", "::EFI/BOOT"},
-		{"mcopy", "-i", esp, loader, "::EFI/BOOT/BOOTX64.EFI"},
-		{"xorriso", "-as", "mkisofs", "-quiet", "-V", "INSTALL", "-e", "efi.img", "-no-emul-boot", "-boot-load-size", "1", "-o", image, filepath.Dir(esp)},
-	} {
+	}
+	for name, loader := range loaders {
+		lines = append(lines, []string{"mcopy", "-i", esp, loader, "::EFI/BOOT/" + name})
+	}
+	for name, file := range files {
+		lines = append(lines, []string{"install", "-D", "-m", "644", file, filepath.Join(filepath.Dir(esp), name)})
+	}
+	lines = append(lines, []string{"xorriso", "-as", "mkisofs", "-quiet", "-R", "-V", "INSTALL", "-e", "efi.img", "-no-emul-boot", "-boot-load-size", "1", "-o", image, filepath.Dir(esp)})
+	for _, line := range lines {
 		if out, err := exec.CommandContext(ctx, line[0], line[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", line[0], err, out)
 		}

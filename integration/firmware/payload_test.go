@@ -31,6 +31,8 @@ const (
 type payload struct {
 	installer string // UKI that writes the disk
 	disk      []byte // what it writes, gzipped
+	kernel    string // of both, as Debian signed it
+	initramfs string // of the installer
 }
 
 // buildPayload builds the installer, the system on the disk that it writes, and
@@ -79,7 +81,7 @@ func buildPayload(ctx context.Context, t *testing.T, dir string) payload {
 		_, err = io.Copy(w, f)
 		return err
 	})
-	return payload{installer: image("install", console, map[string][]byte{"disk.gz": packed.Bytes()}), disk: packed.Bytes()}
+	return payload{installer: image("install", console, map[string][]byte{"disk.gz": packed.Bytes()}), disk: packed.Bytes(), kernel: kernels[0], initramfs: filepath.Join(dir, "install.cpio.gz")}
 }
 
 func packInitramfs(t *testing.T, to, program string, modules []initramfs.Module, more map[string][]byte) {

@@ -37,6 +37,7 @@ type site struct {
 	alone     bool   // there is rack-a only
 	discovers bool   // its server is discovered
 	agentFile string // of testdata; empty is agent.yaml
+	secure    bool   // server-a has Secure Boot
 	memory    int    // MiB of a server; 0 is the simulator's default
 	disk      int64  // bytes of its disk; 0 is diskA
 

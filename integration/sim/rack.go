@@ -113,7 +113,7 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	}
 	log = log.With("machine", m.Name)
 	machine, err := hardware.NewQEMU(hardware.QEMUConfig{
-		Dir: m.QEMU.Dir, Code: m.QEMU.Code, Vars: m.QEMU.Vars, Disk: m.QEMU.Disk, Tap: m.QEMU.Tap, MAC: m.MAC, UUID: m.QEMU.UUID, MemoryMiB: m.QEMU.MemoryMiB, Post: m.Post, Logger: log,
+		Dir: m.QEMU.Dir, Code: m.QEMU.Code, Vars: m.QEMU.Vars, Disk: m.QEMU.Disk, Tap: m.QEMU.Tap, MAC: m.MAC, UUID: m.QEMU.UUID, SecureBoot: m.QEMU.SecureBoot, MemoryMiB: m.QEMU.MemoryMiB, Post: m.Post, Logger: log,
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -64,12 +65,11 @@ func (m *MachineConfig) check() *wrong {
 	if m.Kind == "" {
 		m.Kind = KindSimulated
 	}
-	if m.QEMU.Code == "" {
-		m.QEMU.Code = defaultOVMFCode
+	code, vars := defaultOVMFCode, defaultOVMFVars
+	if m.QEMU.SecureBoot {
+		code, vars = secureOVMFCode, secureOVMFVars
 	}
-	if m.QEMU.Vars == "" {
-		m.QEMU.Vars = defaultOVMFVars
-	}
+	m.QEMU.Code, m.QEMU.Vars = cmp.Or(m.QEMU.Code, code), cmp.Or(m.QEMU.Vars, vars)
 	if m.Post == 0 {
 		m.Post = 2 * time.Second
 	}

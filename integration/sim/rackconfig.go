@@ -26,6 +26,9 @@ const (
 const (
 	defaultOVMFCode = "/usr/share/OVMF/OVMF_CODE_4M.fd"
 	defaultOVMFVars = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+	// With Secure Boot on, by Microsoft's keys.
+	secureOVMFCode = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
+	secureOVMFVars = "/usr/share/OVMF/OVMF_VARS_4M.ms.fd"
 )
 
 // MaxMachines is how many machines one rack file may have.
@@ -117,6 +120,8 @@ type QEMUMachine struct {
 	Disk string `yaml:"disk"`
 	// Dir is the folder for NVRAM and serial log of a machine in QEMU, with a short path.
 	Dir string `yaml:"dir"`
+	// SecureBoot has the firmware of a machine in QEMU verify what it boots.
+	SecureBoot bool `yaml:"secureBoot"`
 	// Code is the firmware of a machine in QEMU; Debian's if empty.
 	Code string `yaml:"code"`
 	// Vars is its NVRAM as it comes; Debian's if empty.

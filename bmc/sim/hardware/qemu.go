@@ -36,6 +36,9 @@ type QEMUConfig struct {
 	Tap  string // network interface that exists already; empty for no network
 	MAC  string
 	UUID string
+	// SecureBoot is a machine for firmware that verifies what it boots: with system management
+	// mode, without which such firmware does not start, and Vars that only firmware writes.
+	SecureBoot bool
 	// MemoryMiB is how much memory it has; 0 is 512.
 	MemoryMiB int
 	// Post is how long after power-on or reset the override counts as consumed.

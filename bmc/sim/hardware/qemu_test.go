@@ -67,3 +67,15 @@ func values(args []string, flag string) []string {
 	}
 	return out
 }
+
+// Firmware that verifies needs system management mode, and variables that only it writes.
+func TestQEMUSecureBoot(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		args := strings.Join(QEMUConfig{Dir: "/run/m1", SecureBoot: secure}.args(protocol.TargetNone, nil), " ")
+		for _, want := range []string{"-M q35,smm=on ", "-global driver=cfi.pflash01,property=secure,value=on"} {
+			if strings.Contains(args, want) != secure {
+				t.Errorf("%t: %s", secure, args)
+			}
+		}
+	}
+}

@@ -68,8 +68,12 @@ func (c QEMUConfig) args(target protocol.BootTarget, cds []string) []string {
 	if target == protocol.TargetPxe {
 		pxe = "y"
 	}
+	board := "q35"
+	if c.SecureBoot {
+		board += ",smm=on"
+	}
 	args := []string{
-		"-accel", "tcg", "-M", "q35", "-m", strconv.Itoa(cmp.Or(c.MemoryMiB, 512)), "-smp", "1",
+		"-accel", "tcg", "-M", board, "-m", strconv.Itoa(cmp.Or(c.MemoryMiB, 512)), "-smp", "1",
 		"-nodefaults", "-display", "none",
 		"-serial", "file:" + filepath.Join(c.Dir, "serial.log"),
 		"-qmp", "unix:" + c.socket(),
@@ -79,6 +83,9 @@ func (c QEMUConfig) args(target protocol.BootTarget, cds []string) []string {
 		"-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=n",
 		"-drive", "if=none,id=blank,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=" + strconv.Itoa(1<<20),
 		"-device", "virtio-blk-pci,id=" + deviceStop + ",drive=blank" + index(deviceStop),
+	}
+	if c.SecureBoot {
+		args = append(args, "-global", "driver=cfi.pflash01,property=secure,value=on")
 	}
 	if c.UUID != "" {
 		args = append(args, "-uuid", c.UUID)
