@@ -98,12 +98,14 @@ func (x *Index) asks(c protocol.BootClient) (server string, ok bool) {
 	}
 	e := x.servers[names[0]]
 	a := e.attempt
-	if !a.Awaits() {
-		return names[0], true
-	}
 	now := x.clock()
-	if e.start.Early(now) {
-		return "", false
+	opened := false
+	var pin *decide.Claimant
+	if a.Awaits() {
+		if e.start.Early(now) {
+			return "", false
+		}
+		pin, opened = x.claimants.of(names[0], a).Pin, a.Marks.Opened
 	}
-	return names[0], decide.Claim(e.system(), x.claimants.of(names[0], a).Pin, a.Marks.Opened, decide.ClaimantOf(c, now)) != decide.ClaimedForeign
+	return names[0], decide.Claim(e.system(), pin, opened, decide.ClaimantOf(c, now)) != decide.ClaimedForeign
 }

@@ -64,6 +64,14 @@ func TestIndexOfClaimants(t *testing.T) {
 	if a := x.disputed("n1", armed); a.Claimants.Second == nil || armed.Claimants.Second != nil {
 		t.Error("a second one is not known before it is on disk, or was written into what is shared")
 	}
+	disk := decide.Attempt{Token: "t1", Order: decide.Order{Target: protocol.TargetHdd}, Stage: armed.Stage}
+	x.follow("n1", decide.Record{Attempt: &disk, Identity: record.Identity})
+	if _, is := x.asks(asks(neighborUUID)); is {
+		t.Error("a neighbour asks while the server boots its disk, which is taken for its firmware's other method")
+	}
+	if _, is := x.asks(asks(claimedUUID)); !is {
+		t.Error("what the server's own firmware asks is not heard")
+	}
 	next := *armed
 	next.Token, next.Claimants = "t2", decide.Claimants{}
 	x.follow("n1", decide.Record{Attempt: &next, Identity: record.Identity})

@@ -99,6 +99,9 @@ func TestHostileSegment(t *testing.T) {
 				if !s.Booted && row.names == "" {
 					t.Error("nothing says why the server has not booted")
 				}
+				if _, ok := s.All[resource.CondMethodMismatch]; ok && row.names == resource.CondTwoClaimants && !row.stops {
+					t.Error("what another machine asked is taken for the server's firmware")
+				}
 				if row.names != "" && !s.Named && (!s.Booted || !row.stops) {
 					t.Errorf("%s was not said", row.names)
 				}

@@ -60,7 +60,11 @@ func Object(raw []byte) (resource.Object, protocol.FieldErrors) {
 	}
 	obj := resource.NewObject(head.Kind)
 	if obj == nil {
-		return nil, protocol.FieldErrors{{Path: "kind", Message: fmt.Sprintf("%q is not a kind", head.Kind)}}
+		text := fmt.Sprintf("%q is not a kind", head.Kind)
+		if other, ok := resource.OtherKind(string(head.Kind)); ok {
+			text += "; say " + string(other)
+		}
+		return nil, protocol.FieldErrors{{Path: "kind", Message: text}}
 	}
 	return obj, strict(raw, obj)
 }

@@ -10,6 +10,9 @@ import (
 func parseKind(s string) (resource.Kind, error) {
 	kind, ok := resource.ParseKind(s)
 	if !ok {
+		if other, ok := resource.OtherKind(s); ok {
+			return "", protocol.Errorf(protocol.CodeInvalid, "", "%q is not a kind", s).WithHint("say %s", other)
+		}
 		var all []string
 		for _, k := range resource.Kinds() {
 			all = append(all, k.Plural())
