@@ -8,8 +8,11 @@ var otherKinds = []struct {
 	name string
 	kind Kind
 }{
-	{"ServerClaim", KindClaim}, {"ServerMaintenance", KindMaintenance}, {"ServerBootConfiguration", KindBootConfiguration},
-	{"BareMetalHost", KindServer}, {"Machine", KindServer},
+	{"ServerClaim", KindClaim},
+	{"ServerMaintenance", KindMaintenance},
+	{"ServerBootConfiguration", KindBootConfiguration},
+	{"BareMetalHost", KindServer},
+	{"Machine", KindServer},
 }
 
 // OtherKind finds what a kind of another project is here, by its name or plural.
