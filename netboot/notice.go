@@ -51,4 +51,5 @@ type Notice struct {
 	MAC     string
 	Server  string
 	At      time.Time
+	Own     bool // of [NoticeSpoofed]: Address is the agent's own
 }

@@ -28,7 +28,7 @@ func (d *diverters) note(m netboot.Notice, now time.Time) {
 	switch {
 	case m.Kind == netboot.NoticeForeignServer:
 		what = fmt.Sprintf("another DHCP server answers on segment %s, %s", m.Segment, m.Address)
-	case m.Kind == netboot.NoticeSpoofed && m.Server == "":
+	case m.Kind == netboot.NoticeSpoofed && m.Own:
 		what = fmt.Sprintf("%s uses the agent's address on segment %s", m.MAC, m.Segment)
 	default:
 		return

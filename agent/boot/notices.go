@@ -39,8 +39,10 @@ func newNotices(r *Room) *notices {
 	return n
 }
 
-// take takes a notice. It does not block.
+// take takes a notice. It does not block. Who may divert boots counts at once, also where
+// somebody fills the queue with other notices.
 func (n *notices) take(m netboot.Notice) {
+	n.room.diverters.note(m, n.room.cfg.Clock())
 	select {
 	case n.queue <- m:
 	default:
@@ -68,7 +70,6 @@ func (n *notices) record(m netboot.Notice) {
 	if m.Kind == netboot.NoticeNoAddress {
 		n.room.starved(m)
 	} else {
-		n.room.diverters.note(m, n.room.cfg.Clock())
 		n.room.cfg.Reports.RaiseFor(code, text, noticed)
 	}
 	if !n.events[m.Kind].AllowN(n.room.cfg.Clock(), 1) {
@@ -98,8 +99,11 @@ func told(m netboot.Notice) (resource.ConditionCode, resource.EventCode, string)
 	case netboot.NoticeNoAddress:
 		return resource.CondPoolExhausted, resource.EventNoAddress, fmt.Sprintf("%s got no address on segment %s", m.MAC, m.Segment)
 	case netboot.NoticeSpoofed:
-		whose := "the agent's own"
-		if m.Server != "" {
+		whose := "leased to another"
+		switch {
+		case m.Own:
+			whose = "the agent's own"
+		case m.Server != "":
 			whose = "of server " + m.Server
 		}
 		return resource.CondAddressSpoofed, resource.EventAddressSpoofed, fmt.Sprintf("%s uses %s on segment %s, which is %s", m.MAC, m.Address, m.Segment, whose)

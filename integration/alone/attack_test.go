@@ -309,11 +309,6 @@ func floods(change func(*dhcpv4.DHCPv4), kind dhcpv4.MessageType) func(context.C
 		}
 		defer conn.Close()
 		var count flood
-		defer func() {
-			x.mu.Lock()
-			x.loot.Tries += int(count.dhcp.Load())
-			x.mu.Unlock()
-		}()
 		hw, err := net.ParseMAC(bootMAC)
 		if err != nil {
 			return err
@@ -326,6 +321,9 @@ func floods(change func(*dhcpv4.DHCPv4), kind dhcpv4.MessageType) func(context.C
 			}
 			p.ClientHWAddr = append(net.HardwareAddr(nil), hw...)
 			change(p)
+			x.mu.Lock()
+			x.loot.Tries++
+			x.mu.Unlock()
 			_, err = conn.WriteTo(p.ToBytes(), &net.UDPAddr{IP: net.ParseIP(bootAddress), Port: 67})
 			return err
 		})

@@ -92,11 +92,7 @@ func paced(ctx context.Context, count *atomic.Int64, send func() error) error {
 // sendDHCP sends to ports 67 and 4011: garbage, messages that are cut short or changed,
 // and those that random machines send, which ask for leases and for boots.
 func (f *flood) sendDHCP(ctx context.Context) error {
-	lc := net.ListenConfig{Control: func(_, _ string, rc syscall.RawConn) (err error) {
-		cerr := rc.Control(func(fd uintptr) { err = syscall.BindToDevice(int(fd), clientDevice) })
-		return errors.Join(err, cerr)
-	}}
-	conn, err := lc.ListenPacket(ctx, "udp4", ":0")
+	conn, err := onDevice(ctx, ":0")
 	if err != nil {
 		return err
 	}

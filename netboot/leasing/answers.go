@@ -34,6 +34,9 @@ type Answers struct {
 	guests *frozen // clients that are no machines of ours
 	loops  *loops
 	spoofs spoofs
+	// oursSpoofed is the same for the agent's own addresses: who makes up others hides none of
+	// these.
+	oursSpoofed spoofs
 }
 
 // NewAnswers makes those of a segment.

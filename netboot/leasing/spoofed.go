@@ -92,8 +92,12 @@ func (as *Answers) Uses(a netip.Addr, by string, t Tenant) {
 		return
 	}
 	as.cfg.Spoofed.WithLabelValues(string(t.Whose)).Inc()
-	if as.spoofs.tell(spoof{a, by}, as.cfg.Clock()) {
+	told := &as.spoofs
+	if t.Whose == WhoseOurs {
+		told = &as.oursSpoofed
+	}
+	if told.tell(spoof{a, by}, as.cfg.Clock()) {
 		as.cfg.Logger.Warn("an address is used by a machine that it is not of", "address", a.String(), "by", by, "whose", string(t.Whose), "server", t.Server)
-		as.Notice(netboot.Notice{Kind: netboot.NoticeSpoofed, Address: a, MAC: by, Server: t.Server})
+		as.Notice(netboot.Notice{Kind: netboot.NoticeSpoofed, Address: a, MAC: by, Server: t.Server, Own: t.Whose == WhoseOurs})
 	}
 }

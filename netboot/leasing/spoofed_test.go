@@ -66,7 +66,7 @@ func TestUses(t *testing.T) {
 	} {
 		told = nil
 		as.Uses(a, row.by, row.of)
-		if (len(told) == 1) != row.news || row.news && (told[0].Kind != netboot.NoticeSpoofed || told[0].Address != a || told[0].MAC != row.by || told[0].Server != row.of.Server) {
+		if (len(told) == 1) != row.news || row.news && (told[0].Kind != netboot.NoticeSpoofed || told[0].Address != a || told[0].MAC != row.by || told[0].Server != row.of.Server || told[0].Own != (row.of.Whose == WhoseOurs)) {
 			t.Errorf("%s: told %+v", row.name, told)
 		}
 	}
@@ -80,5 +80,10 @@ func TestUses(t *testing.T) {
 	}
 	if len(told) > maxSpoofs || len(told) < 2 || len(as.spoofs.told) > maxSpoofs {
 		t.Errorf("told %d, %d are remembered", len(told), len(as.spoofs.told))
+	}
+	told = nil
+	as.Uses(a, "52:54:00:00:00:99", Tenant{Whose: WhoseOurs, MAC: "52:54:00:00:00:aa"})
+	if len(told) != 1 || !told[0].Own {
+		t.Errorf("behind many others who uses the agent's own address is not told of: %+v", told)
 	}
 }

@@ -37,7 +37,7 @@ func (p Private) medium(first resource.FirstBoot) bool {
 // lacks says what a server would need for a first boot to have a private token.
 func (p Private) lacks(first resource.FirstBoot) string {
 	if p.Medium && p.Diverted != "" {
-		return p.Diverted + ", and could have the server run what reads the secret from its drive: take it off the segment, which counts an hour after it was last told of, or give the Segment an https baseURL"
+		return p.Diverted + ", and could have the server run what reads the secret from its drive: take it off the segment, and 70 minutes after it was last told of the server boots; or boot by VirtualMedia, or by HttpBootUri with an https baseURL of the Segment"
 	}
 	drive := "a BMC that inserts virtual media which it fetches by https, or over a segment that the agent's file calls trustedMedia"
 	if first == resource.FirstBootUefiHTTP {
