@@ -138,6 +138,14 @@ func (g *guarded) hold() {
 	a, _, err := openAnchor(g.cfg.DataDir, nil, slog.New(slog.DiscardHandler))
 	g.must(err)
 	g.must(errors.Join(a.take(st), a.close(), db.Close(), set.Close()))
+	execed()
+}
+
+// execed waits until no process that was just forked, by a test beside, has our files open: until its
+// exec it has them all, and with them the lock of a store that was closed.
+func execed() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 }
 
 // older takes a copy of the folder's database of before its hold.
