@@ -1,7 +1,6 @@
 package store
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"rackboot/agent/guard"
@@ -33,21 +32,14 @@ type disk struct {
 	guards    func(t state.Txn, set guard.Set, writes []write) (c guard.Change, any bool, err error)
 	crash     state.Crasher
 	partBytes int // of one transaction
-	// write is held by the one who writes, from the first transaction to the last.
-	write  sync.Mutex
+	// write has room for the one whose turn it is to write, from the first transaction to the last.
+	write  chan struct{}
+	calls  calls // of update, that wait for a turn
 	mirror mirror
 	head   atomic.Pointer[Head] // of what is on disk; nil of a new database
 }
 
-// update runs fn in one transaction, and takes over into the mirror what it wrote.
-// Writers run one at a time.
-func (disk *disk) update(fn func(state.Txn) error) error {
-	disk.write.Lock()
-	defer disk.write.Unlock()
-	return disk.commit(fn)
-}
-
-// commit needs disk.write.
+// commit runs fn in one transaction. It needs the turn to write.
 func (disk *disk) commit(fn func(state.Txn) error) error {
 	var w watched
 	var head *Head
@@ -89,8 +81,8 @@ func (disk *disk) commit(fn func(state.Txn) error) error {
 // may leave only that. So fn writes last what says that the rest is there, and can run
 // again over what an earlier run has left. No other writer comes between.
 func (disk *disk) updateInParts(point string, fn func(t state.Txn, cut func()) error) error {
-	disk.write.Lock()
-	defer disk.write.Unlock()
+	disk.hold()
+	defer disk.letGo()
 	var d draft
 	err := disk.db.View(func(t state.Txn) error {
 		d = draft{base: t, values: map[string][]byte{}}
@@ -135,8 +127,8 @@ func (disk *disk) mirrored() (m *mirror, done func(), err error) {
 
 // readMirror reads it while nobody writes.
 func (disk *disk) readMirror() error {
-	disk.write.Lock()
-	defer disk.write.Unlock()
+	disk.hold()
+	defer disk.letGo()
 	return disk.db.View(disk.mirror.read)
 }
 

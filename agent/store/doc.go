@@ -1,7 +1,8 @@
 // Package store keeps what an agent must not forget, over a transactional
 // state.Store. Everything that belongs together is written in one transaction,
 // which is on disk before anything is sent or acknowledged. What may grow with the rack is
-// written in several, each complete in itself: see updateInParts.
+// written in several, each complete in itself: see updateInParts. Writers that wait for the disk
+// share a transaction: see update.
 //
 //	key                        value
 //	meta/incarnation           random id made with the database, or by a renewal

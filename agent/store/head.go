@@ -15,7 +15,7 @@ import (
 const keyHead = "meta/head"
 
 // Head says what the database has. It is written in every transaction whose keys it counts, so
-// that the two never differ but by damage. Writers run one at a time: it makes nobody wait.
+// that the two never differ but by damage. Writers take turns: it makes nobody wait.
 type Head struct {
 	// Store is the database's incarnation.
 	Store string `json:"store,omitempty"`

@@ -37,7 +37,7 @@ func TestHeadFits(t *testing.T) {
 		db := statetest.NewMemory()
 		var died *statetest.Memory
 		at := 0
-		d := &disk{db: db, partBytes: 2 * (writeCost + 4), crash: func(string) {
+		d := &disk{db: db, partBytes: 2 * (writeCost + 4), write: make(chan struct{}, 1), crash: func(string) {
 			if at--; at == 0 {
 				died = db.Copy()
 			}

@@ -213,7 +213,7 @@ func TestDraft(t *testing.T) {
 		for _, db := range []*statetest.Memory{one, parts} {
 			_ = db.Update(func(x state.Txn) error { return errors.Join(x.Set("a/1", []byte("x")), x.Set("b/1", nil)) })
 		}
-		s := &Store{disk: &disk{db: parts, partBytes: 2 * (writeCost + 4)}}
+		s := &Store{disk: &disk{db: parts, partBytes: 2 * (writeCost + 4), write: make(chan struct{}, 1)}}
 		var seen [2][]string
 		type op struct {
 			kind string
@@ -314,7 +314,7 @@ func (s *Store) mirrorIsTrue(t interface{ Fatalf(string, ...any) }) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	is, err := (&Servers{disk: &disk{db: s.disk.db}}).Overview()
+	is, err := (&Servers{disk: &disk{db: s.disk.db, write: make(chan struct{}, 1)}}).Overview()
 	if err != nil || !reflect.DeepEqual(was, is) {
 		t.Fatalf("%v\nkept %+v\nread %+v", err, was, is)
 	}

@@ -54,7 +54,7 @@ func Open(cfg Config) (*Store, error) {
 }
 
 func openInParts(cfg Config, bytes int) (*Store, error) {
-	d := &disk{db: cfg.DB, guard: cfg.Guard, guards: guardChange, crash: cfg.Crash, partBytes: bytes}
+	d := &disk{db: cfg.DB, guard: cfg.Guard, guards: guardChange, crash: cfg.Crash, partBytes: bytes, write: make(chan struct{}, 1)}
 	events := &Events{disk: d, most: maxEvents}
 	if err := begin(d, events, cfg.NewID, cfg.Standby); err != nil {
 		return nil, failing("open the agent's store", err)
@@ -100,7 +100,7 @@ func (s *Store) Return(m guard.Mode, now time.Time) (held []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.disk.write.Lock() // the guard set may have what was refused, and nobody adds to it meanwhile
-	defer s.disk.write.Unlock()
+	s.disk.hold() // the guard set may have what was refused, and nobody adds to it meanwhile
+	defer s.disk.letGo()
 	return held, s.disk.settle()
 }

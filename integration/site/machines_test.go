@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ machines:
 	}
 	s.apply(claims...)
 	// They boot at once, so that each has the time of all.
-	s.within(machines*4*time.Second, "the boot of all", func() bool { return s.booted(c) == machines }, func() any { return s.booted(c) })
+	s.within(machines*4*time.Second, "the boot of all", func() bool { return s.booted(c) == machines }, func() any { return s.behind(c) })
 	leases := map[string]string{}
 	for _, m := range c.Machines {
 		v := s.untilServer(m.Name, "the disk boot after the installation", diskBoot)
@@ -126,4 +127,18 @@ func (s *site) booted(c sim.RackConfig) (n int) {
 		}
 	}
 	return n
+}
+
+// behind describes the machines of a file that do not run from their disk yet, a line each.
+func (s *site) behind(c sim.RackConfig) string {
+	var lines strings.Builder
+	for _, m := range c.Machines {
+		v, have := get[*resource.Server](s, m.Name)
+		if have && v.Status.Report != nil && diskBoot(v) {
+			continue
+		}
+		said, err := json.Marshal(v)
+		fmt.Fprintf(&lines, "\n%s: %s %v", m.Name, said, err)
+	}
+	return lines.String()
 }
