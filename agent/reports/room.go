@@ -208,7 +208,7 @@ func unproved(s resource.ServerReport, why string) (_ resource.ServerReport, cha
 // people wait for.
 func holdsMoved(last, now []resource.HoldReport) bool {
 	return !slices.EqualFunc(last, now, func(a, b resource.HoldReport) bool {
-		return a.ID == b.ID && a.Word == b.Word && a.State == b.State && (a.Released == nil) == (b.Released == nil)
+		return a.ID == b.ID && a.Word == b.Word && a.Mode == b.Mode && a.State == b.State && (a.Released == nil) == (b.Released == nil)
 	})
 }
 

@@ -122,7 +122,7 @@ func (t *teller) describeHolds(v store.View, p decide.Plan) (out []resource.Hold
 		work = v.Intent.Firmware
 	}
 	for _, h := range v.Holds {
-		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Withheld: h.Withheld != "", ExpiredAt: when(rec.Holds.Terms[h.ID].ExpiredAt)}
+		hr := resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced, EnforcedAt: h.EnforcedAt, Mode: h.Mode, Withheld: h.Withheld != "", ExpiredAt: when(rec.Holds.Terms[h.ID].ExpiredAt)}
 		hr.State, hr.Reason = decide.HoldStands(h, rec, p.Watch, work, settings(v.Rack).SettleWindow)
 		if h.Missing || h.Local {
 			hr.Hold = &h.ActiveHold

@@ -213,7 +213,7 @@ func (ds *Documents) release(t state.Txn, now time.Time, releases []resource.Rel
 
 // enforce writes the document's holds. A hold that the document leaves out stays
 // and is marked missing: absence never releases (P1). So does one that the document
-// has with another content: a hold never changes after its creation.
+// has with another content, but for a soft one that becomes hard.
 func (ds *Documents) enforce(t state.Txn, now time.Time, holds []resource.ActiveHold, releases []resource.Release, touched map[string]bool, cut func()) error {
 	have, err := scan[decide.Hold](t, keyHolds)
 	if err != nil {
@@ -228,12 +228,13 @@ func (ds *Documents) enforce(t state.Txn, now time.Time, holds []resource.Active
 	}
 	for _, h := range holds {
 		was, lies := lying[h.ID]
-		if released[h.ID] || lies && !sameHold(was.ActiveHold, h) {
+		same, harder := was.Becomes(h.HoldSpec)
+		if harder = lies && harder; released[h.ID] || lies && !same && !harder {
 			continue
 		}
 		named[h.ID] = true
 		confirms := lies && was.ConfirmedDown == nil && h.ConfirmedDown != nil
-		if lies && !was.Missing && !was.Local && was.Withheld == "" && !confirms {
+		if lies && !was.Missing && !was.Local && was.Withheld == "" && !confirms && !harder {
 			continue
 		}
 		held := decide.Hold{ActiveHold: h, EnforcedAt: now}
@@ -243,8 +244,14 @@ func (ds *Documents) enforce(t state.Txn, now time.Time, holds []resource.Active
 			if confirms {
 				held.ConfirmedDown = h.ConfirmedDown
 			}
-		} else if err := ds.events.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldEnforced, Message: fmt.Sprintf("hold %s by %s, %s", h.ID, h.Owner, h.Mode)}); err != nil {
-			return err
+			if harder {
+				held.Mode = h.Mode
+			}
+		}
+		if !lies || harder {
+			if err := ds.events.append(t, resource.Event{At: now, Server: h.Server, Code: resource.EventHoldEnforced, Message: fmt.Sprintf("hold %s by %s, %s", h.ID, h.Owner, h.Mode)}); err != nil {
+				return err
+			}
 		}
 		touched[h.Server] = true
 		if err := put(t, keyHolds+h.Server+"/"+h.ID, held); err != nil {
@@ -264,9 +271,6 @@ func (ds *Documents) enforce(t state.Txn, now time.Time, holds []resource.Active
 	}
 	return nil
 }
-
-// sameHold compares what is enforced. A confirmation may come later.
-func sameHold(a, b resource.ActiveHold) bool { return a.Stops() == b.Stops() }
 
 // ApplyRack makes a RackDoc shard durable. Entries that admit refuses are
 // rejected alone; what was in force for them stays, their credentials too. Segments that

@@ -24,8 +24,8 @@ type Local struct {
 }
 
 // Hold places a hold at the agent: when it returns, the hold is Enforced. The same
-// again, by owner, key and server, is the hold that there is, whoever stored it; fresh
-// says that it is a new one. The codes are not_found for a server that the agent has
+// again, by owner, key and server, is the hold that there is, whoever stored it; one that was placed here and
+// is soft becomes hard, until the hub has taken it over. fresh says that it is a new one. The codes are not_found for a server that the agent has
 // not heard of, conflict for the same key with another content, for an agent that was
 // replaced and for too many holds, and unavailable.
 func (l *Local) Hold(now time.Time, h resource.ActiveHold) (held decide.Hold, fresh bool, err error) {
@@ -36,11 +36,17 @@ func (l *Local) Hold(now time.Time, h resource.ActiveHold) (held decide.Hold, fr
 		if err != nil {
 			return err
 		}
-		if there != nil {
+		switch {
+		case there == nil:
+			held, fresh = decide.Hold{ActiveHold: h, EnforcedAt: now, Local: true}, true
+		case there.Mode == h.Mode:
 			held = *there
 			return errNothing
+		default:
+			held = *there
+			held.Mode = h.Mode
+			h.ID = held.ID
 		}
-		held, fresh = decide.Hold{ActiveHold: h, EnforcedAt: now, Local: true}, true
 		if err := put(t, keyHolds+h.Server+"/"+h.ID, held); err != nil {
 			return err
 		}
@@ -87,9 +93,9 @@ func placeable(t state.Txn, h resource.ActiveHold) (there *decide.Hold, err erro
 	}
 	i := slices.IndexFunc(have, func(o decide.Hold) bool { return o.Server == h.Server && o.Owner == h.Owner && o.Key == h.Key })
 	switch {
-	case i >= 0 && !repeats(have[i].ActiveHold, h):
+	case i >= 0 && !repeats(have[i], h):
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "%s already holds it with key %q as hold %s, which differs", h.Owner, h.Key, have[i].ID).
-			WithHint("release that one first, or use another key")
+			WithHint("it lies on as it is, and the server stays off; place a second one with another key if it is to lie otherwise")
 	case i >= 0:
 		return &have[i], nil
 	case !known:
@@ -105,10 +111,14 @@ func placeable(t state.Txn, h resource.ActiveHold) (there *decide.Hold, err erro
 	return nil, nil
 }
 
-// repeats compares what a caller asks for.
-func repeats(a, b resource.ActiveHold) bool {
-	a.ID, a.ConfirmedDown = b.ID, b.ConfirmedDown
-	return a == b
+// repeats compares what a caller asks for with what lies. What was placed here may become hard.
+func repeats(there decide.Hold, asked resource.ActiveHold) bool {
+	was := there.ActiveHold
+	was.ID, was.ConfirmedDown = asked.ID, asked.ConfirmedDown
+	if _, harder := was.Becomes(asked.HoldSpec); there.Local && harder {
+		was.Mode = asked.Mode
+	}
+	return was == asked
 }
 
 // Release releases a hold at the agent, durably. Again changes nothing, as long as

@@ -9,6 +9,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/state/statetest"
 )
 
 // known makes the agent know servers by a document.
@@ -74,6 +75,81 @@ func TestHoldHere(t *testing.T) {
 	}
 	if h, _, err := s.Local.Hold(tombstoneStart, here("f", "n1", "k", "local:ann")); err != nil || h.ID != "a" {
 		t.Errorf("the same again at a replaced agent: %+v, %v", h, err)
+	}
+}
+
+// TestHoldBecomesHard: a document makes a soft hold hard, in place and with an event; none makes a hard one soft.
+func TestHoldBecomesHard(t *testing.T) {
+	for _, stood := range []bool{false, true} {
+		s := openMany(t, statetest.NewMemory(), nil)
+		s.known(t, "n1")
+		soft, hard := here("h", "n1", "k", "o"), here("h", "n1", "k", "o")
+		soft.Mode, hard.Mode = resource.StopSoft, resource.StopHard
+		longer := hard
+		longer.TTL = protocol.Duration(time.Hour)
+		for i, step := range []struct {
+			hold    resource.ActiveHold
+			mode    resource.StopMode
+			missing bool
+		}{
+			{soft, resource.StopSoft, false},
+			{longer, resource.StopSoft, true},
+			{hard, resource.StopHard, false},
+			{hard, resource.StopHard, false},
+			{soft, resource.StopHard, true},
+			{hard, resource.StopHard, false},
+		} {
+			d := message.HoldDoc{Head: protocol.Head{Version: uint64(i + 1)}, IssuedAt: tombstoneStart, Holds: []resource.ActiveHold{step.hold}, Standby: stood}
+			if _, _, err := s.Documents.ApplyHolds(tombstoneStart.Add(time.Duration(i)*time.Second), d, string(rune('a'+i))); err != nil {
+				t.Fatal(err)
+			}
+			v, err := s.Servers.View("n1")
+			if err != nil || len(v.Holds) != 1 {
+				t.Fatalf("step %d: %+v, %v", i, v.Holds, err)
+			}
+			if h := v.Holds[0]; h.Mode != step.mode || h.Missing != (step.missing && !stood) || h.TTL != 0 || !h.EnforcedAt.Equal(tombstoneStart) {
+				t.Errorf("standing by %t, step %d: %+v", stood, i, h)
+			}
+		}
+		var said []string
+		for _, e := range s.backlog(t, 10).Events {
+			if e.Code == resource.EventHoldEnforced {
+				said = append(said, e.Message)
+			}
+		}
+		want := []string{"hold h by o, soft", "hold h by o, hard"}
+		if stood {
+			want = nil // it copies
+		}
+		if !slices.Equal(said, want) {
+			t.Errorf("standing by %t: events %q, want %q", stood, said, want)
+		}
+	}
+}
+
+// TestLocalBecomesHard: a soft hold that was placed here becomes hard as the same one, while the hub has not
+// taken it over.
+func TestLocalBecomesHard(t *testing.T) {
+	s := openMany(t, statetest.NewMemory(), nil)
+	s.known(t, "n1")
+	soft, hard := here("a", "n1", "k", "local:ann"), here("b", "n1", "k", "local:ann")
+	soft.Mode, hard.Mode = resource.StopSoft, resource.StopHard
+	for i, step := range []struct {
+		ask  resource.ActiveHold
+		want protocol.Code
+	}{{soft, ""}, {hard, ""}, {hard, ""}, {soft, protocol.CodeConflict}} {
+		h, fresh, err := s.Local.Hold(tombstoneStart.Add(time.Duration(i)), step.ask)
+		if protocol.CodeOf(err) != step.want || err == nil && (h.ID != "a" || h.Mode != step.ask.Mode || fresh != (i == 0) || !h.EnforcedAt.Equal(tombstoneStart)) {
+			t.Errorf("step %d: %+v, fresh %t, %v", i, h, fresh, err)
+		}
+	}
+	taken := soft
+	taken.Mode = resource.StopSoft
+	other := openMany(t, statetest.NewMemory(), nil)
+	other.known(t, "n1")
+	other.told(t, 1, 0, []resource.ActiveHold{taken})
+	if _, _, err := other.Local.Hold(tombstoneStart, hard); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("the hub has it as soft: %v", err)
 	}
 }
 

@@ -94,13 +94,17 @@ func copies(t state.Txn, now time.Time, d message.HoldDoc, touched map[string]bo
 	}
 	for _, h := range d.Holds {
 		was, lies := lying[h.ID]
-		if lies && (!sameHold(was.ActiveHold, h) || sameConfirmation(was.ActiveHold, h)) {
+		same, harder := was.Becomes(h.HoldSpec)
+		if lies && !harder && (!same || sameConfirmation(was.ActiveHold, h)) {
 			continue
 		}
 		held := decide.Hold{ActiveHold: h, EnforcedAt: now}
 		if lies {
 			held = was
 			held.ConfirmedDown = h.ConfirmedDown
+			if harder {
+				held.Mode = h.Mode
+			}
 		}
 		touched[h.Server] = true
 		if err := put(t, keyHolds+h.Server+"/"+h.ID, held); err != nil {

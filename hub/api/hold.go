@@ -68,6 +68,11 @@ func (h holds) release(ctx context.Context, in *holdBody) (*answer[*resource.Hol
 			WithHint("say it shorter"))
 	}
 	hold, err := store.Get[*resource.Hold](h.objects, in.ID)
+	if protocol.CodeOf(err) == protocol.CodeNotFound {
+		if gone, err := h.holds.Released(ctx, in.ID); err == nil {
+			return &answer[*resource.Hold]{gone}, nil // as the agent has acknowledged
+		}
+	}
 	if err != nil || hold.Status.ReleasedAt != nil {
 		return decorated(h.status, hold, err)
 	}

@@ -167,7 +167,7 @@ func (q requests) possible(server string, req protoapi.RebootRequest) (pre resou
 		return pre, refuse("%s %q wants server %q Off", strings.ToLower(string(claim.Kind)), claim.Metadata.Name, server).
 			WithHint("set spec.power to On in the claim (spec.serverPower in a maintenance)")
 	case resume && q.held(server) != "":
-		return pre, refuse("server %q is held: %s", server, q.held(server)).WithHint("release its holds first: rackctl get holds")
+		return pre, refuse("server %q is held: %s", server, q.held(server)).WithHint("a held server stays off until its last hold is released: rackctl get holds shows whose they are")
 	}
 	return resource.Precondition{OwnerUID: claim.Metadata.UID}, nil
 }

@@ -8,6 +8,8 @@ type HoldSeen struct {
 	Laid     bool // a document that names it was acknowledged
 	// Report is what the agent says of it; nil if it says nothing.
 	Report *resource.HoldReport
+	// Softer says that the agent enforces it as soft yet, and that it is hard since.
+	Softer bool
 	// Dark is whether that is old, Stale whether the read is that it rests on.
 	Dark, Stale bool
 	// Receipt is one that the rack's agent signed for this hold; nil if there is none.
@@ -111,7 +113,8 @@ func (s HoldSeen) said() said {
 }
 
 // Word is how far the hold has come, as the protocol counts it. Unlike State it does
-// not fall when the agent is silent: a proof stays one of its time.
+// not fall when the agent is silent: a proof stays one of its time. A hold that became hard is Accepted until
+// the agent has it so, unless the server was proved off.
 func (s HoldSeen) Word() resource.HoldWord {
 	switch said := s.said(); {
 	case s.Released, said == saidReleased:
@@ -120,6 +123,8 @@ func (s HoldSeen) Word() resource.HoldWord {
 		return resource.HoldAccepted
 	case s.proved() && said == saidFenced:
 		return resource.HoldFenced
+	case s.Softer:
+		return resource.HoldAccepted
 	}
 	return resource.HoldEnforced
 }

@@ -48,6 +48,7 @@ func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, re
 	seen.Dark = c.cfg.Clock().Sub(got) > reports.DarkAfter
 	if i := slices.IndexFunc(r.Holds, func(hr resource.HoldReport) bool { return hr.ID == h.Metadata.Name }); i >= 0 {
 		seen.Report = &r.Holds[i]
+		seen.Softer = r.Holds[i].Mode == resource.StopSoft && h.Spec.Mode == resource.StopHard
 		seen.Receipt = c.receipt(h, r.Holds[i].Receipt)
 		if p := seen.Receipt; p != nil && p.Manual == nil && !c.cfg.Reports.Proves(agent, h.Spec.Server, h.Metadata.Name, r.Holds[i].Receipt) {
 			seen.Receipt = nil
@@ -103,6 +104,9 @@ func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, 
 	default:
 		if hr.Reason != "" {
 			add("%s", hr.Reason)
+		}
+		if seen.Softer {
+			add("the agent has it as soft yet")
 		}
 		if seen.Void {
 			add("its receipt is of an earlier run of the agent, which proves it anew")

@@ -19,7 +19,8 @@ type Holds struct {
 
 // Create accepts a hold: when it returns, the hold is durable. It is
 // idempotent by (owner, key, server): with the same body the existing hold is
-// returned, also one that was placed before a crash; with another body, while the
+// returned, also one that was placed before a crash. A soft hold becomes hard in place, with
+// a new reason and ref where they are given; with another body, while the
 // existing one is being released, or when the rack has no room for more, the code is
 // conflict. The id is the
 // name of h if given, else a new ULID in lower case. h is not changed.
@@ -70,7 +71,7 @@ func (hs *Holds) create(ctx context.Context, op string, hold *resource.Hold, nam
 	}
 	for _, old := range Referring[*resource.Hold](hs.objects, resource.KindServer, hold.Spec.Server) {
 		if old.Spec.Owner == hold.Spec.Owner && old.Spec.Key == hold.Spec.Key {
-			return sameHold(Copy(hs.objects, old), hold, named)
+			return hs.same(ctx, Copy(hs.objects, old), hold, named)
 		}
 	}
 	if _, there := hs.core.mirror.get(key); there {
@@ -94,16 +95,42 @@ func (hs *Holds) create(ctx context.Context, op string, hold *resource.Hold, nam
 	return nil, nil
 }
 
-func sameHold(old, asked *resource.Hold, named bool) (*resource.Hold, error) {
+// same answers with the hold that is there already, which takes over from the one that was asked for
+// what may change.
+func (hs *Holds) same(ctx context.Context, old, asked *resource.Hold, named bool) (*resource.Hold, error) {
 	conflict := protocol.Errorf(protocol.CodeConflict, "hold",
 		"%q already holds server %q with key %q as hold %s", old.Spec.Owner, old.Spec.Server, old.Spec.Key, old.Metadata.Name)
+	next, fits := changed(old.Spec, asked.Spec)
 	switch {
 	case old.Status.ReleasedAt != nil:
 		return nil, conflict.WithHint("that hold is being released; try again when it is gone, or use another key")
-	case old.Spec != asked.Spec || (named && old.Metadata.Name != asked.Metadata.Name):
-		return nil, conflict.WithHint("it differs in mode, times, reason, ref or id; release it first, or use another key")
+	case !fits || named && old.Metadata.Name != asked.Metadata.Name:
+		return nil, conflict.WithHint("it lies on with its own mode, times and id, and the server stays off; place a second one with another key if it is to lie otherwise")
+	case next == old.Spec:
+		return old, nil
 	}
-	return old, nil
+	hs.core.logger.Info("hold changed", "hold", old.Metadata.Name, "server", next.Server, "mode", next.Mode, "was", old.Spec.Mode, "by", next.Owner)
+	old.Spec = next
+	old.Metadata.Generation++
+	return old, hs.objects.Put(ctx, old)
+}
+
+// changed is a hold's spec once the same hold was asked for anew: a soft one may become hard, with a reason
+// and a ref of its own where they are given. It reports whether the two differ in nothing else.
+func changed(old, asked resource.HoldSpec) (next resource.HoldSpec, fits bool) {
+	if _, harder := old.Becomes(asked); !harder {
+		return old, old == asked
+	}
+	next = old
+	next.Mode = asked.Mode
+	if asked.Reason != "" {
+		next.Reason = asked.Reason
+	}
+	if asked.Ref != "" {
+		next.Ref = asked.Ref
+	}
+	asked.Reason, asked.Ref = next.Reason, next.Ref
+	return next, next == asked
 }
 
 // Release records the release of a hold, durably. reason says why, where it is

@@ -38,7 +38,12 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 	}{
 		"other body": {func() *resource.Hold {
 			h := storetest.Hold("admin", "upgrade", "n1")
-			h.Spec.Mode = resource.StopHard
+			h.Spec.TTL = protocol.Duration(time.Hour)
+			return h
+		}(), protocol.CodeConflict},
+		"hard, other body": {func() *resource.Hold {
+			h := storetest.Hold("admin", "upgrade", "n1")
+			h.Spec.Mode, h.Spec.ForceDuringFirmware = resource.StopHard, true
 			return h
 		}(), protocol.CodeConflict},
 		"other owner":  {storetest.Hold("somebody", "upgrade", "n1"), ""},
@@ -55,6 +60,52 @@ func TestCreateHoldIsIdempotent(t *testing.T) {
 		if protocol.CodeOf(err) != row.want {
 			t.Errorf("%s: %v, want code %q", name, err, row.want)
 		}
+	}
+}
+
+// TestHoldBecomesHard: a soft hold becomes hard as the hold that it is, and never soft again.
+func TestHoldBecomesHard(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	apply(t, s, storetest.Site()...)
+	create := func(mode resource.StopMode, reason, ref string) (*resource.Hold, error) {
+		h := storetest.Hold("admin", "upgrade", "n1")
+		h.Spec.Mode, h.Spec.Reason, h.Spec.Ref = mode, reason, ref
+		return s.Holds.Create(t.Context(), h)
+	}
+	soft, err := create(resource.StopSoft, "disk", "7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hard, err := create(resource.StopHard, "", "")
+	if err != nil || hard.Metadata.Name != soft.Metadata.Name || hard.Spec.Mode != resource.StopHard || hard.Spec.Reason != "disk" || hard.Spec.Ref != "7" {
+		t.Fatalf("%+v, %v", hard, err)
+	}
+	for name, row := range map[string]struct {
+		mode        resource.StopMode
+		reason, ref string
+		want        protocol.Code
+	}{
+		"the same":     {resource.StopHard, "disk", "7", ""},
+		"soft again":   {resource.StopSoft, "disk", "7", protocol.CodeConflict},
+		"other reason": {resource.StopHard, "fan", "7", protocol.CodeConflict},
+		"other ref":    {resource.StopHard, "disk", "8", protocol.CodeConflict},
+	} {
+		got, err := create(row.mode, row.reason, row.ref)
+		if protocol.CodeOf(err) != row.want {
+			t.Errorf("%s: %v, want code %q", name, err, row.want)
+		}
+		if err == nil && got.Metadata.Revision != hard.Metadata.Revision {
+			t.Errorf("%s: written again", name)
+		}
+	}
+	if all := s.Holds.On("n1"); len(all) != 1 || all[0].Spec.Mode != resource.StopHard {
+		t.Errorf("%+v", all)
+	}
+	if _, err := s.Holds.Release(t.Context(), soft.Metadata.Name, "admin", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create(resource.StopHard, "disk", "7"); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("while it is being released: %v", err)
 	}
 }
 

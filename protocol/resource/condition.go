@@ -179,7 +179,7 @@ var conditions = []Condition{
 	{CondHeld, "Held off", SeverityInfo, nil, 0, "rackctl get holds lists who holds it; it starts again when all of them are released."},
 	{CondHoldViolated, "Powered on under a hold", SeverityError, nil, 0, "Something outside Rackboot powered the server on; it was forced off again and its receipt is void. Find who has access to the BMC or the power button."},
 	{CondHoldMissing, "Hold missing from the hub's document", SeverityWarning, nil, 0, "The agent keeps enforcing it. The hub learns of it with the next report; then release it by its id. If it stays, the hub is behind its agents: see DocumentRefused."},
-	{CondServerMissing, "Server missing from the hub's document", SeverityWarning, nil, 0, "The agent keeps its holds and powers nothing on. Apply the Server again, or release its holds first."},
+	{CondServerMissing, "Server missing from the hub's document", SeverityWarning, nil, 0, "The agent keeps its holds and powers nothing on. Apply the Server again; what is to run again needs its holds released too."},
 	{CondNotSynced, "Agent has no intent yet", SeverityWarning, nil, 5 * time.Second, "The agent boots and powers nothing until it has heard from the hub once. Check its connection to the broker."},
 	{CondDark, "No report from the agent", SeverityError, nil, 0, "The rack goes on with what it has. Check the agent's host and its connection to the hub."},
 	{CondAgentReplaced, "Another agent serves this rack", SeverityError, nil, 0, "Stop this agent. A rack has one active agent; the one that joined last."},

@@ -112,6 +112,18 @@ func (s HoldSpec) Stops() HoldSpec {
 	return s
 }
 
+// Becomes compares how h stops its server with how next does, which has the same id. It may be the same,
+// or harder, where h is soft and next hard and nothing else differs. No hold gets softer.
+func (s HoldSpec) Becomes(next HoldSpec) (same, harder bool) {
+	a, b := s.Stops(), next.Stops()
+	if a == b {
+		return true, false
+	}
+	harder = a.Mode != StopHard && b.Mode == StopHard
+	a.Mode = b.Mode
+	return false, harder && a == b
+}
+
 // HoldStatus is filled from reports when it is printed; ReleasedAt is stored.
 type HoldStatus struct {
 	// Rack is the server's when the hold was accepted: the release still finds its
@@ -196,7 +208,8 @@ const maxTTL = 30 * 24 * time.Hour
 type ActiveHold struct {
 	ID string `json:"id"`
 	HoldSpec
-	// ConfirmedDown may be added after the hold was placed; nothing else changes.
+	// ConfirmedDown may be added after the hold was placed, and a soft hold may become hard;
+	// nothing else changes of how it stops its server.
 	ConfirmedDown *Confirmation `json:"confirmedDown,omitempty"`
 }
 

@@ -120,7 +120,9 @@ type HoldReport struct {
 	ID         string    `json:"id"`
 	Word       HoldWord  `json:"word"`
 	EnforcedAt time.Time `json:"enforcedAt"`
-	Receipt    []byte    `json:"receipt,omitempty"` // signed
+	// Mode is the one that is enforced: a soft hold may have become hard at the hub.
+	Mode    StopMode `json:"mode,omitempty"`
+	Receipt []byte   `json:"receipt,omitempty"` // signed
 	// Hold is the hold itself where the hub's document does not name it: the hub lost
 	// it, or it was placed at the agent. The hub takes it over.
 	Hold *ActiveHold `json:"hold,omitempty"`

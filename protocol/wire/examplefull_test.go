@@ -245,7 +245,7 @@ func report() *message.Report {
 		Released: &resource.Release{HoldID: "01j8", Server: "server-1", By: "local:root", At: at(5), Reason: "the hub is gone"},
 	})
 	s.Holds = append(s.Holds, resource.HoldReport{
-		ID: "01j9", Word: resource.HoldEnforced, EnforcedAt: at(5), State: resource.StateStopping, Reason: "firmware work", ExpiredAt: &expired,
+		ID: "01j9", Word: resource.HoldEnforced, EnforcedAt: at(5), Mode: resource.StopSoft, State: resource.StateStopping, Reason: "firmware work", ExpiredAt: &expired,
 		Hold: &resource.ActiveHold{ID: "01j9", HoldSpec: resource.HoldSpec{Server: "server-1", Owner: "cluster", HoldTerms: resource.HoldTerms{Key: "node/9", Mode: resource.StopHard, Ref: "uid 9"}}},
 	})
 	s.Holds = append(s.Holds, resource.HoldReport{ID: "01ja", Word: resource.HoldEnforced, EnforcedAt: at(5), Withheld: true})

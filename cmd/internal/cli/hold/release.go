@@ -19,7 +19,8 @@ func releaseCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "release HOLD-ID | --server SERVER --key KEY", Short: "Release a hold", Args: cobra.MaximumNArgs(1),
 		Long: "Release a hold. Only its owner does, or somebody who may break glass, with a reason\n" +
-			"that is recorded.",
+			"that is recorded. --key means a hold of your own. What was released before stays so: the\n" +
+			"command says it, and succeeds.",
 		Example: "  rackctl release --server n1 --key node/7\n  rackctl release 01jd0000000000000000000000 --break-glass 'its owner is gone'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (server != "" || key != "") || (server == "") != (key == "") {
@@ -35,14 +36,20 @@ func releaseCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			var id string
 			if len(args) == 1 {
 				id = holdID(args[0])
-			} else if id, err = findHold(cmd.Context(), c, server, key); err != nil {
+			} else if id, err = findHold(cmd.Context(), c, server, key, reason != ""); err != nil {
+				return err
+			}
+			before, err := api.Get[*resource.Hold](cmd.Context(), c, id)
+			if protocol.CodeOf(err) == protocol.CodeNotFound {
+				before = nil
+			} else if err != nil {
 				return err
 			}
 			hold, err := c.Holds.Release(cmd.Context(), id, api.ReleaseRequest{BreakGlass: reason})
 			if err != nil {
 				return err
 			}
-			return pr.Text(hold, []string{"hold/" + id}, fmt.Sprintf("hold/%s on server %s released", id, hold.Spec.Server))
+			return pr.Text(hold, []string{"hold/" + id}, released(hold, before))
 		},
 	}
 	cmd.Flags().StringVar(&server, "server", "", "the server that is held")
@@ -54,26 +61,48 @@ func releaseCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 // holdID is an id as somebody names it: by itself, or as -o name prints it.
 func holdID(name string) string { return strings.TrimPrefix(name, "hold/") }
 
-func findHold(ctx context.Context, c *api.Client, server, key string) (string, error) {
+// released says that a hold is, and by whom where somebody was faster: before is what was read of it
+// before, nil where it had left the hub.
+func released(h, before *resource.Hold) string {
+	text := fmt.Sprintf("hold/%s on server %s released", h.Metadata.Name, h.Spec.Server)
+	if before != nil && before.Status.ReleasedAt == nil {
+		return text
+	}
+	return text + fmt.Sprintf(" already, %s by %s", printer.Stamp(h.Status.ReleasedAt), h.Status.ReleasedBy)
+}
+
+// findHold is the caller's hold on a server. Those of others are only meant by somebody who breaks glass.
+func findHold(ctx context.Context, c *api.Client, server, key string, breaks bool) (string, error) {
+	me, err := c.Whoami(ctx)
+	if err != nil {
+		return "", err
+	}
 	all, err := api.GetAll[*resource.Hold](ctx, c)
 	if err != nil {
 		return "", err
 	}
-	var ids []string
+	var others []string
 	for _, h := range all {
-		if h.Spec.Server == server && h.Spec.Key == key && h.Status.ReleasedAt == nil {
-			ids = append(ids, h.Metadata.Name)
+		switch {
+		case h.Spec.Server != server || h.Spec.Key != key:
+		case h.Spec.Owner == me.Name:
+			return h.Metadata.Name, nil
+		case h.Status.ReleasedAt == nil:
+			others = append(others, h.Metadata.Name)
 		}
 	}
-	switch len(ids) {
-	case 0:
-		return "", protocol.Errorf(protocol.CodeNotFound, "release", "server %q has no hold with key %q", server, key).
-			WithHint("rackctl get holds lists them")
-	case 1:
-		return ids[0], nil
+	switch {
+	case len(others) == 0:
+		return "", protocol.Errorf(protocol.CodeNotFound, "release", "you have no hold on server %q with key %q", server, key).
+			WithHint("rackctl get holds lists them; nothing is left to do for one that was released and whose agent has said so")
+	case breaks && len(others) == 1:
+		return others[0], nil
+	case breaks:
+		return "", protocol.Errorf(protocol.CodeConflict, "release", "several callers hold server %q with key %q: %s", server, key, strings.Join(others, ", ")).
+			WithHint("release one by its id")
 	}
-	return "", protocol.Errorf(protocol.CodeConflict, "release", "several callers hold server %q with key %q: %s", server, key, strings.Join(ids, ", ")).
-		WithHint("release one by its id")
+	return "", protocol.Errorf(protocol.CodeDenied, "release", "you have no hold on server %q with key %q; others have: %s", server, key, strings.Join(others, ", ")).
+		WithHint("its owner releases it; rackctl release HOLD-ID --break-glass REASON does it for somebody else, and is recorded")
 }
 
 func confirmDownCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
