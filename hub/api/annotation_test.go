@@ -17,7 +17,7 @@ func TestAnnotations(t *testing.T) {
 	h, admin, _ := owned(t)
 	ctx := t.Context()
 	annotate := func(name, value string) (protoapi.AnnotationAnswer, error) {
-		return admin.Servers.Annotate(ctx, "n1", protoapi.AnnotationRequest{Annotation: name, Value: value})
+		return admin.Objects.Annotate(ctx, resource.KindServer, "n1", protoapi.AnnotationRequest{Annotation: name, Value: value})
 	}
 	_, before, err := h.KV.List(ctx, "")
 	if err != nil {
@@ -58,11 +58,11 @@ func TestAnnotations(t *testing.T) {
 	if r, err = annotate("reboot.metal3.io", ""); err != nil || r.Request.Mode != resource.StopSoft || r.Request.AnyPhase {
 		t.Errorf("%+v, %v", r, err)
 	}
-	_, err = admin.Servers.Annotate(ctx, "n9", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io/k"})
+	_, err = admin.Objects.Annotate(ctx, resource.KindServer, "n9", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io/k"})
 	wantCode(t, err, protocol.CodeNotFound)
-	_, err = admin.Servers.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io"})
+	_, err = admin.Objects.Annotate(ctx, resource.KindServer, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io"})
 	wantCode(t, err, protocol.CodeConflict) // no claim, and no force: B10, and not dropped silently
-	if r, err = admin.Servers.Annotate(ctx, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io", Value: `{"force":true}`}); err != nil || r.Request.Precondition != (resource.Precondition{}) {
+	if r, err = admin.Objects.Annotate(ctx, resource.KindServer, "n2", protoapi.AnnotationRequest{Annotation: "reboot.metal3.io", Value: `{"force":true}`}); err != nil || r.Request.Precondition != (resource.Precondition{}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 type applies struct {
 	objects *store.Objects
 	sets    *store.Sets
+	reboots reboots
 }
 
 func (a applies) routes(t *route.Table) {
@@ -50,17 +51,19 @@ func (a applies) apply(ctx context.Context, in *bodyInput) (*answer[protoapi.App
 		return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).
 			WithHint("nothing was changed; correct the fields that are named"))
 	}
-	results, err := a.sets.Apply(ctx, objs, store.ApplyOptions{DryRun: req.DryRun, By: route.Caller(ctx).Name, Guard: guard(ctx, a.objects, objs)})
+	opts := store.ApplyOptions{DryRun: req.DryRun, By: route.Caller(ctx).Name, Guard: guard(ctx, a.objects, objs)}
+	res, asks, err := a.reboots.apply(ctx, a.sets, objs, opts)
 	if err != nil {
 		return nil, route.Problem(err)
 	}
 	out := &answer[protoapi.ApplyAnswer]{}
-	out.Body.Results = make([]protoapi.ApplyResult, len(results))
-	for i, r := range results {
+	out.Body.Results = make([]protoapi.ApplyResult, len(res))
+	for i, r := range res {
 		m := r.Object.Head().Metadata
 		out.Body.Results[i] = protoapi.ApplyResult{
 			Kind: r.Kind, Name: r.Name, Outcome: string(r.Outcome), Generation: m.Generation, Revision: m.Revision,
 		}
 	}
+	results(asks, out.Body.Results)
 	return out, nil
 }

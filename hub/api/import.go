@@ -62,6 +62,11 @@ func importedObjects(req protoapi.ImportRequest) (objs []resource.Object, refuse
 	refused = make([]protoapi.ImportResult, len(req.Objects))
 	for i, raw := range req.Objects {
 		obj, wrong := route.Object(raw)
+		if obj != nil {
+			for name := range resource.TakeReboots(obj) {
+				wrong = append(wrong, protocol.FieldError{Path: "metadata.annotations[" + name + "]", Message: "an import neither holds nor reboots; leave it out, and annotate the object here: rackctl annotate"})
+			}
+		}
 		if len(wrong) == 0 {
 			objs = append(objs, obj)
 			continue

@@ -52,14 +52,15 @@ func nouns(c Config) []noun {
 	r, throttled := c.Rooms, newThrottled(c.Registerer)
 	agents, pulls := route.Authorities(c.ClientCAs), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
 	lost := losses{c.Store.Lost}
-	kinds := resources{c.Store, r.Status, lost}
 	asked := requests{c.Store, c.Clock, c.NewID}
+	reboots := reboots{c.Store.Objects, c.Store.Holds, asked}
+	kinds := resources{c.Store, r.Status, lost, reboots}
 	return []noun{
 		kinds,
-		applies{c.Store.Objects, c.Store.Sets},
+		applies{c.Store.Objects, c.Store.Sets, reboots},
 		holds{c.Store.Holds, c.Store.Objects, r.Status},
 		claims{c.Store.Claims, r.Claims, r.Status},
-		annotations{c.Store.Holds, asked, r.Status},
+		annotations{c.Store.Objects, c.Store.Holds, asked, r.Status},
 		firmware{r.Firmware, r.Status},
 		discoveries{r.Discovery, r.Status},
 		maintenances{c.Store.Maintenances, r.Status},

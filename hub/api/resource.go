@@ -18,6 +18,8 @@ type resources struct {
 	store  *store.Store
 	status Decorator
 	lost   losses
+	// reboots does what reboot annotations ask for.
+	reboots reboots
 }
 
 func (r resources) routes(t *route.Table) {
@@ -50,6 +52,7 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 			items := route.Visible(r.store.Objects, route.Caller(ctx), store.Copies[T](r.store.Objects), func(obj T, w *route.World) []access.Labels { return access.Places(obj, w) })
 			for _, obj := range items {
 				r.status.Decorate(obj) // it is a copy
+				resource.ShowReboots(obj, route.Caller(ctx).Name)
 				brief(obj)
 			}
 			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: resource.APIVersion, Kind: string(kind) + "List", Items: items, Incomplete: r.lost.of(ctx, "res."+kind.Plural())}}, nil
@@ -57,8 +60,11 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 
 	route.Register(t, t.Operation(http.MethodGet, one, "get"+string(kind), "Read one", nil,
 		route.Rule{Right: access.On(access.Read, kind), Target: route.TargetNamed, Kind: kind}),
-		func(_ context.Context, in *named) (*answer[T], error) {
+		func(ctx context.Context, in *named) (*answer[T], error) {
 			obj, err := store.Get[T](r.store.Objects, in.Name)
+			if err == nil {
+				resource.ShowReboots(obj, route.Caller(ctx).Name)
+			}
 			return decorated(r.status, obj, err)
 		})
 
@@ -102,10 +108,11 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 			return nil, err
 		}
 		objs := []resource.Object{obj}
-		res, err := r.store.Sets.Apply(ctx, objs, store.ApplyOptions{By: route.Caller(ctx).Name, Guard: guard(ctx, r.store.Objects, objs)})
+		res, _, err := r.reboots.apply(ctx, r.store.Sets, objs, store.ApplyOptions{By: route.Caller(ctx).Name, Guard: guard(ctx, r.store.Objects, objs)})
 		if err != nil {
 			return nil, route.Failed(in.IfMatch, err)
 		}
+		resource.ShowReboots(res[0].Object, route.Caller(ctx).Name)
 		return decorated(r.status, res[0].Object.(T), nil)
 	})
 }

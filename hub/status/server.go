@@ -17,7 +17,7 @@ func (c *Room) decorateServer(s *resource.Server) {
 	name := s.Metadata.Name
 	r, at := c.report(name)
 	in := plan.Intent(f, s)
-	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS}
+	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS, Reboots: s.Status.Reboots}
 	if in.Owner.Kind == resource.PurposeDiscovery {
 		s.Status.Claim = "" // nobody's
 	}

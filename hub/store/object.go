@@ -56,6 +56,21 @@ func Copies[T resource.Object](objs *Objects) []T {
 	return out
 }
 
+// Change changes a stored resource: change is given a copy of what there is, again where somebody else was
+// faster, and reports whether there is something to write. The codes are not_found, conflict, unavailable
+// and timeout.
+func (objs *Objects) Change(ctx context.Context, kind resource.Kind, name string, change func(resource.Object) bool) error {
+	for try := 1; ; try++ {
+		obj, err := objs.Get(kind, name)
+		if err != nil || !change(obj) {
+			return err
+		}
+		if err = objs.Put(ctx, obj); err == nil || !objs.core.again(ctx, err, try) {
+			return err
+		}
+	}
+}
+
 // Put writes a resource that the hub makes, or a status: compare-and-set on
 // metadata.revision, where 0 creates. It updates the revision of obj, and at
 // creation fills UID, generation and time of creation where they are empty.

@@ -256,7 +256,7 @@ func (s *site) hold(h holdStep) error {
 }
 
 func (s *site) annotate(a annotateStep) error {
-	out, err := s.hub.by("").Servers.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: a.Annotation, Value: a.Value})
+	out, err := s.hub.by("").Objects.Annotate(s.ctx, resource.KindServer, serverName, protoapi.AnnotationRequest{Annotation: a.Annotation, Value: a.Value})
 	if problem := refused("annotate", err, a.Refused); problem != nil || err != nil {
 		return problem
 	}

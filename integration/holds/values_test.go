@@ -49,7 +49,7 @@ func (v value) check() error {
 func (s *site) judged(v value, key string) (key1, base string, err error) {
 	s.t.Helper()
 	c := s.hub.by("")
-	held, err := c.Servers.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: resource.AnnotationReboot + "/" + key, Value: v.Value})
+	held, err := c.Objects.Annotate(s.ctx, resource.KindServer, serverName, protoapi.AnnotationRequest{Annotation: resource.AnnotationReboot + "/" + key, Value: v.Value})
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeInvalid:
 		key1 = refusedValue
@@ -62,7 +62,7 @@ func (s *site) judged(v value, key string) (key1, base string, err error) {
 		}
 		key1 = string(h.Mode)
 	}
-	asked, err := c.Servers.Annotate(s.ctx, serverName, protoapi.AnnotationRequest{Annotation: resource.AnnotationReboot, Value: v.Value})
+	asked, err := c.Objects.Annotate(s.ctx, resource.KindServer, serverName, protoapi.AnnotationRequest{Annotation: resource.AnnotationReboot, Value: v.Value})
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeInvalid:
 		base = refusedValue

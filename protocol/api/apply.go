@@ -25,6 +25,18 @@ type ApplyResult struct {
 	Outcome    string        `json:"outcome" doc:"created, configured or unchanged"`
 	Generation uint64        `json:"generation"`
 	Revision   uint64        `json:"revision"`
+	// Reboots are what reboot annotations of metal3 came to, as far as something was to be done.
+	Reboots []RebootResult `json:"reboots,omitempty"`
+}
+
+// RebootResult is what a reboot annotation came to.
+type RebootResult struct {
+	Annotation string `json:"annotation"`
+	Outcome    string `json:"outcome" doc:"held, released or asked"`
+	Server     string `json:"server"`
+	// Hold or Request is the one that was placed, released or made; empty with dryRun.
+	Hold    string `json:"hold,omitempty"`
+	Request string `json:"request,omitempty"`
 }
 
 // List is all resources of a kind, sorted by name.

@@ -163,14 +163,14 @@ func TestProblemRoundTrip(t *testing.T) {
 func TestPathsAreEscaped(t *testing.T) {
 	for got, want := range map[string]string{
 		PathObject(resource.KindServer, "a/../b"): "/v1/servers/a%2F..%2Fb",
-		PathHolds("n1"):          "/v1/servers/n1/holds",
-		PathRelease("x?y"):       "/v1/holds/x%3Fy/release",
-		pathConfirmDown("x/y"):   "/v1/holds/x%2Fy/confirm-down",
-		pathFirmware("n1"):       "/v1/servers/n1/firmware",
-		pathAnnotations("n1"):    "/v1/servers/n1/annotations",
-		pathJoinToken("r1"):      "/v1/racks/r1/join-token",
-		PathServerRequests("n1"): "/v1/servers/n1/requests",
-		pathRequest("#"):         "/v1/requests/%23",
+		PathHolds("n1"):                            "/v1/servers/n1/holds",
+		PathRelease("x?y"):                         "/v1/holds/x%3Fy/release",
+		pathConfirmDown("x/y"):                     "/v1/holds/x%2Fy/confirm-down",
+		pathFirmware("n1"):                         "/v1/servers/n1/firmware",
+		PathAnnotations(resource.KindServer, "n1"): "/v1/servers/n1/annotations",
+		pathJoinToken("r1"):                        "/v1/racks/r1/join-token",
+		PathServerRequests("n1"):                   "/v1/servers/n1/requests",
+		pathRequest("#"):                           "/v1/requests/%23",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -114,8 +114,10 @@ func bare(o resource.Object) resource.Object {
 	case *resource.BMC:
 		o.Status = resource.BMCStatus{State: o.Status.State, AcceptedBy: o.Status.AcceptedBy}
 	case *resource.Server:
+		resource.TakeReboots(o) // its holds are exported by themselves
 		o.Status = resource.ServerStatus{AcceptedIdentity: o.Status.AcceptedIdentity, Firmware: o.Status.Firmware}
 	case *resource.Claim:
+		resource.TakeReboots(o)
 		o.Status = resource.ClaimStatus{Server: o.Status.Server, Decision: o.Status.Decision}
 	case *resource.Maintenance:
 		o.Status = resource.MaintenanceStatus{}

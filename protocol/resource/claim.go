@@ -54,6 +54,8 @@ type ClaimStatus struct {
 	// Decision is what somebody has to decide before the server may be network-booted;
 	// nil is nothing. It is stored.
 	Decision *Decision `json:"decision,omitempty"`
+	// Reboots are the reboot annotations that callers have applied. They are stored.
+	Reboots []RebootSet `json:"reboots,omitempty"`
 }
 
 // Default fills the boot policy.

@@ -48,8 +48,8 @@ type ServerSpec struct {
 }
 
 // ServerStatus is what the hub adds when it prints a server. Only the accepted
-// identity, the mark of firmware work, what there is of discoveries and the boot
-// environment are stored.
+// identity, the mark of firmware work, what there is of discoveries, the boot
+// environment and the reboot annotations are stored.
 type ServerStatus struct {
 	Phase Phase `json:"phase,omitempty"`
 	// AcceptedIdentity is what rackctl server accept was given.
@@ -63,7 +63,9 @@ type ServerStatus struct {
 	// BootEnv is the boot environment that was in force last, and OS its os.name as it was
 	// merged for the server: of one ending in -install the system that is, or becomes,
 	// installed. A change that is refused changes neither.
-	BootEnv string        `json:"bootEnv,omitempty"`
+	BootEnv string `json:"bootEnv,omitempty"`
+	// Reboots are the reboot annotations that callers have applied.
+	Reboots []RebootSet   `json:"reboots,omitempty"`
 	OS      string        `json:"os,omitempty"`
 	Claim   string        `json:"claim,omitempty"`
 	Report  *ServerReport `json:"report,omitempty"`

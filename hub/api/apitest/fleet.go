@@ -96,7 +96,7 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 	case *resource.Server:
 		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
-		o.Status.AcceptedIdentity, o.Status.Firmware = stored.AcceptedIdentity, stored.Firmware
+		o.Status.AcceptedIdentity, o.Status.Firmware, o.Status.Reboots = stored.AcceptedIdentity, stored.Firmware, stored.Reboots
 		if stored.Discovered != nil {
 			o.Status.Discovered = stored.Discovered
 		}

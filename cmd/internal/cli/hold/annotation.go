@@ -33,6 +33,6 @@ func alone(cmd *cobra.Command, flags ...string) error {
 // annotate sends the annotation and answers with the hold or the request that it
 // became.
 func annotate(cmd *cobra.Command, c *api.Client, server, text string) (*resource.Hold, *api.RequestStatus, error) {
-	out, err := c.Servers.Annotate(cmd.Context(), server, annotation(text))
+	out, err := c.Objects.Annotate(cmd.Context(), resource.KindServer, server, annotation(text))
 	return out.Hold, out.Request, err
 }

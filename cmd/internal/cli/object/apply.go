@@ -49,6 +49,9 @@ func applyCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 					line += " (dry run)"
 				}
 				names, lines = append(names, name), append(lines, line)
+				for _, b := range r.Reboots {
+					lines = append(lines, rebootText(b, dryRun))
+				}
 			}
 			return pr.Text(out, names, strings.Join(lines, "\n"))
 		},
@@ -56,6 +59,23 @@ func applyCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file, folder or - for standard input; may be repeated")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "let the hub check everything, and change nothing")
 	return cmd
+}
+
+// rebootText is what a reboot annotation came to.
+func rebootText(r api.RebootResult, dryRun bool) string {
+	text := fmt.Sprintf("server/%s %s by %s", r.Server, r.Outcome, r.Annotation)
+	if r.Outcome == "asked" {
+		text = fmt.Sprintf("server/%s is to reboot by %s", r.Server, r.Annotation)
+	}
+	switch {
+	case dryRun:
+		text += " (dry run)"
+	case r.Hold != "":
+		text += ": hold/" + r.Hold
+	case r.Request != "":
+		text += ": request/" + r.Request
+	}
+	return text
 }
 
 // located gives what the hub found wrong its file and line. Conflicts keep

@@ -14,6 +14,7 @@ func Commands(hubs *client.Hubs, src *files.Input, pr *printer.Printer) []*cobra
 		applyCmd(hubs, src, pr),
 		getCmd(hubs, pr),
 		describeCmd(hubs, pr),
+		annotateCmd(hubs, pr),
 		deleteCmd(hubs, pr),
 		waitCmd(hubs, pr),
 		explainCmd(pr),
