@@ -72,7 +72,7 @@ func (a annotations) annotate(ctx context.Context, kind resource.Kind, in *named
 		if err != nil {
 			return out, err
 		}
-		status := requestStatus(r)
+		status := a.requests.shown(r)
 		return protoapi.AnnotationAnswer{Request: &status}, nil
 	}
 	held := heldBy(a.holds, who.Name)

@@ -52,7 +52,7 @@ func nouns(c Config) []noun {
 	r, throttled := c.Rooms, newThrottled(c.Registerer)
 	agents, pulls := route.Authorities(c.ClientCAs), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
 	lost := losses{c.Store.Lost}
-	asked := requests{c.Store, c.Clock, c.NewID}
+	asked := requests{c.Store, c.Clock, c.NewID, r.Status, lost}
 	reboots := reboots{c.Store.Objects, c.Store.Holds, asked}
 	kinds := resources{c.Store, r.Status, lost, reboots}
 	return []noun{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,13 @@ type requests struct {
 	store *store.Store
 	clock state.Clock
 	newID func() string // ULIDs
+	// status knows what agents say of requests.
+	status Decorator
+	lost   losses
+}
+
+type requestQuery struct {
+	Server string `query:"server" doc:"only those for this server"`
 }
 
 func (q requests) routes(t *route.Table) {
@@ -50,12 +58,52 @@ func (q requests) routes(t *route.Table) {
 			if err != nil {
 				return nil, route.Problem(err)
 			}
-			return &answer[protoapi.RequestStatus]{requestStatus(r)}, nil
+			return &answer[protoapi.RequestStatus]{q.shown(r)}, nil
+		})
+
+	route.Register(t, t.Operation(http.MethodGet, protoapi.PathRequests, "listRequests", "List requests, the oldest first", nil,
+		route.Rule{Right: access.Read, Target: route.TargetEach}),
+		q.list)
+
+	route.Register(t, t.Operation(http.MethodPost, protoapi.PathRequests+"/{id}/cancel", "cancelRequest", "Take a request back for which nothing was sent; idempotent", nil,
+		route.Rule{Right: access.Request, Target: route.TargetRequest}),
+		func(ctx context.Context, in *requestID) (*answer[protoapi.RequestStatus], error) {
+			r, err := q.store.Requests.Cancel(ctx, in.ID, route.Caller(ctx).Name)
+			if err != nil {
+				return nil, route.Problem(err)
+			}
+			return &answer[protoapi.RequestStatus]{q.shown(r)}, nil
 		})
 }
 
-func requestStatus(r store.StoredRequest) protoapi.RequestStatus {
-	return protoapi.RequestStatus{Request: r.Request, Rack: r.Rack, Report: r.Report, CreatedAt: r.CreatedAt}
+// list has all, or those for a server: there are few, and those that ended leave after a while.
+func (q requests) list(ctx context.Context, in *requestQuery) (*answer[protoapi.RequestList], error) {
+	list := protoapi.RequestList{Items: []protoapi.RequestStatus{}, Incomplete: q.lost.of(ctx, "request")}
+	all := slices.DeleteFunc(q.store.Requests.List(), func(r store.StoredRequest) bool { return in.Server != "" && r.Server != in.Server })
+	for _, r := range route.Visible(q.store.Objects, route.Caller(ctx), all, placesOfRequest) {
+		list.Items = append(list.Items, q.shown(r))
+	}
+	return &answer[protoapi.RequestList]{list}, nil
+}
+
+// placesOfRequest: a request is of a server.
+func placesOfRequest(r store.StoredRequest, w *route.World) []access.Labels {
+	return []access.Labels{access.AtServer(w, r.Server)}
+}
+
+// shown is a request as people shall see it, with what its agent says of it.
+func (q requests) shown(r store.StoredRequest) protoapi.RequestStatus {
+	out := protoapi.RequestStatus{Request: r.Request, Rack: r.Rack, Report: r.Report, CreatedAt: r.CreatedAt}
+	if r.Report.Outcome.Ended() {
+		return out
+	}
+	srv, err := store.Get[*resource.Server](q.store.Objects, r.Server)
+	if err != nil {
+		return out
+	}
+	q.status.Decorate(srv)
+	out.Taken = srv.Status.Report != nil && slices.ContainsFunc(srv.Status.Report.Requests, func(said resource.RequestReport) bool { return said.ID == r.ID })
+	return out
 }
 
 func (q requests) request(ctx context.Context, in *namedBody) (*answer[protoapi.RequestStatus], error) {
@@ -67,7 +115,7 @@ func (q requests) request(ctx context.Context, in *namedBody) (*answer[protoapi.
 	if err != nil {
 		return nil, route.Problem(err)
 	}
-	return &answer[protoapi.RequestStatus]{requestStatus(r)}, nil
+	return &answer[protoapi.RequestStatus]{q.shown(r)}, nil
 }
 
 // accept takes a one-shot request, or says why there is no sense in it.

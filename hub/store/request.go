@@ -101,6 +101,28 @@ func (rs *Requests) put(ctx context.Context, r StoredRequest, again bool) error 
 	return nil
 }
 
+// Cancel takes a request back, for whoever says so. One that no agent was given ends at once; of another
+// its agent says what became of it. One that has ended stays as it ended. The codes are not_found,
+// conflict, unavailable and timeout.
+func (rs *Requests) Cancel(ctx context.Context, id, by string) (StoredRequest, error) {
+	for try := 1; ; try++ {
+		r, err := rs.Get(id)
+		if err != nil || r.Report.Outcome.Ended() || r.Cancelled != "" {
+			return r, err
+		}
+		if r.Cancelled = by; r.Incarnation == "" {
+			r.Report = resource.RequestReport{ID: r.ID, Outcome: resource.OutcomeCancelled, At: rs.core.clock().UTC(), Reason: "it was taken back before its agent was given it"}
+		}
+		if err = rs.put(ctx, r, try > 1); err == nil {
+			rs.core.logger.Info("request cancelled", "request", id, "server", r.Server, "by", by)
+			return rs.Get(id)
+		}
+		if !rs.core.again(ctx, err, try) {
+			return StoredRequest{}, err
+		}
+	}
+}
+
 // List lists all requests in the order of their ids, which is that of their
 // creation. One that cannot be read is left out and logged.
 func (rs *Requests) List() []StoredRequest {

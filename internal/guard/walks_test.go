@@ -24,7 +24,7 @@ func walks() []walk {
 			"hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
 		}},
 		{"all of it is what somebody reads", []string{
-			"hub/api.registerKind", "hub/approvals.Room.List",
+			"hub/api.registerKind", "hub/api.requests.list", "hub/approvals.Room.List",
 			"hub/status.Room.doctorAgents", "hub/status.Room.doctorGroups", "hub/members.Lagging", "hub/iso.Shelf.List",
 		}},
 		{"a scrape counts all of them", []string{

@@ -32,7 +32,19 @@ type RequestStatus struct {
 	Rack      string                 `json:"rack"`
 	Report    resource.RequestReport `json:"report"`
 	CreatedAt time.Time              `json:"createdAt"`
+	// Taken says that its agent has taken it, and does it as soon as nothing stands before it.
+	Taken bool `json:"taken,omitempty"`
 }
+
+// RequestList are requests, the oldest first. Those that ended are forgotten some time after.
+type RequestList struct {
+	Items []RequestStatus `json:"items"`
+	// Incomplete says that something may be missing in Items, and why.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
+}
+
+// PathRequests is the route that lists requests.
+const PathRequests = "/v1/requests"
 
 // PathServerRequests is the route that asks for a one-shot request.
 func PathServerRequests(server string) string {
@@ -40,7 +52,10 @@ func PathServerRequests(server string) string {
 }
 
 // pathRequest is the route of one request.
-func pathRequest(id string) string { return "/v1/requests/" + url.PathEscape(id) }
+func pathRequest(id string) string { return PathRequests + "/" + url.PathEscape(id) }
+
+// PathCancel is the route that takes a request back.
+func PathCancel(id string) string { return pathRequest(id) + "/cancel" }
 
 // Requests are reboots that somebody asked for.
 type Requests struct{ hub *hub }
@@ -48,6 +63,26 @@ type Requests struct{ hub *hub }
 // Reboot asks for one reboot. It is not safe to repeat.
 func (q Requests) Reboot(ctx context.Context, server string, r RebootRequest) (out RequestStatus, err error) {
 	err = q.hub.call(ctx, http.MethodPost, PathServerRequests(server), r, &out)
+	return out, err
+}
+
+// List reads those of a server, or with an empty name of all servers.
+func (q Requests) List(ctx context.Context, server string) ([]RequestStatus, error) {
+	path := PathRequests
+	if server != "" {
+		path += "?" + url.Values{"server": {server}}.Encode()
+	}
+	var out RequestList
+	err := q.hub.call(ctx, http.MethodGet, path, nil, &out)
+	if err == nil {
+		err = out.Incomplete.Err("list requests")
+	}
+	return out.Items, err
+}
+
+// Cancel takes a request back, if nothing was sent for it. Repeating it is safe.
+func (q Requests) Cancel(ctx context.Context, id string) (out RequestStatus, err error) {
+	err = q.hub.call(ctx, http.MethodPost, PathCancel(id), nil, &out)
 	return out, err
 }
 

@@ -26,30 +26,36 @@ const (
 // followRule says what has become of an accepted request. The first row that fits
 // decides.
 //
-//	action    | claim | held | stopped | late   | runs  | limit | outcome
-//	power-off | *     | *    | yes     | *      | *     | *     | done
-//	*         | ends  | *    | *       | *      | *     | *     | refused
-//	*         | *     | *    | no      | unsent | *     | *     | expired
-//	*         | *     | *    | no      | away   | *     | *     | unknown
-//	power-off | On    | no   | no      | *      | *     | *     | refused
-//	reboot    | Off   | *    | yes     | *      | *     | *     | done
-//	reboot    | none  | *    | yes     | *      | *     | *     | done
-//	reboot    | On    | no   | yes     | *      | other | *     | unknown
-//	reboot    | On    | no   | yes     | *      | ours  | *     | done
-//	*         | *     | *    | *       | *      | *     | yes   | unknown
-//	*         | *     | *    | *       | *      | *     | *     | pending
+//	action    | claim | held | stopped | cancel | late   | runs  | limit | outcome
+//	power-off | *     | *    | yes     | *      | *      | *     | *     | done
+//	*         | *     | *    | *       | yes    | *      | *     | *     | cancelled
+//	reboot    | ends  | *    | yes     | *      | *      | *     | *     | done
+//	*         | ends  | *    | *       | *      | *      | *     | *     | refused
+//	*         | *     | *    | no      | *      | unsent | *     | *     | expired
+//	*         | *     | *    | no      | *      | away   | *     | *     | unknown
+//	power-off | On    | no   | no      | *      | *      | *     | *     | refused
+//	reboot    | Off   | *    | yes     | *      | *      | *     | *     | done
+//	reboot    | none  | *    | yes     | *      | *      | *     | *     | done
+//	reboot    | On    | no   | yes     | *      | *      | other | *     | unknown
+//	reboot    | On    | no   | yes     | *      | *      | ours  | *     | done
+//	*         | *     | *    | *       | *      | *      | *     | yes   | unknown
+//	*         | *     | *    | *       | *      | *      | *     | *     | pending
 //
-// stopped is that the server was read Off, by a read that was begun after the
+// cancel is that somebody takes it back and nothing was sent for it: a hold's stop goes on. stopped is that the server was read Off, by a read that was begun after the
 // request was accepted: all requests that were accepted before that read end with
 // one power cycle, whoever else caused the Off. A hold comes first: under it nothing
 // is restored, and limit, which is requestLimit, does not run. What cannot be
 // restored because no claim wants it is said so, and not silently (baremetal-operator
 // deletes the annotation).
-func followRule(action resource.RequestAction, claim claimed, held, stopped bool, late tardy, r ran, limit bool) (resource.Outcome, string) {
+func followRule(action resource.RequestAction, claim claimed, held, stopped, cancel bool, late tardy, r ran, limit bool) (resource.Outcome, string) {
 	off := action == resource.RequestPowerOff
 	switch {
 	case off && stopped:
 		return resource.OutcomeDone, ""
+	case cancel:
+		return resource.OutcomeCancelled, takenBack
+	case !off && stopped && claim == claimEnds:
+		return resource.OutcomeDone, "not restored: the claim ends"
 	case claim == claimEnds:
 		return resource.OutcomeRefused, endsWithClaim
 	case !stopped && late == tardyUnsent:

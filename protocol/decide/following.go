@@ -34,7 +34,7 @@ func (rq requests) follow() {
 			}
 			continue
 		}
-		outcome, reason = followRule(s.Action, claimOf(s, rq.s.Intent), held, !s.StoppedAt.IsZero(), late, rq.ran(s), rq.limit(s))
+		outcome, reason = followRule(s.Action, claimOf(s, rq.s.Intent), held, !s.StoppedAt.IsZero(), rq.cancels(s), late, rq.ran(s), rq.limit(s))
 		if outcome == resource.OutcomePending {
 			continue
 		}
@@ -59,6 +59,13 @@ func (rq requests) queue(s *RequestState, behind bool) {
 		s.From = rq.d.now
 	}
 	rq.d.dirty = true
+}
+
+// cancels says whether somebody takes a request back for which nothing was sent: what stops the
+// server goes on where it is for a hold.
+func (rq requests) cancels(s *RequestState) bool {
+	begun := rq.d.rec.Stop != nil || !s.StoppedAt.IsZero()
+	return s.Cancelled != "" && (len(rq.d.holds) > 0 || !begun)
 }
 
 // tardy says whether a request that was accepted in time was not begun in time by
@@ -116,5 +123,5 @@ func (rq requests) followResume(s *RequestState) (resource.Outcome, string) {
 	if now := rq.clockOf(s); !now.IsZero() && !rq.d.watch.Stopping && rq.d.watch.Last.Power != "" {
 		late = !now.Before(s.NotAfter)
 	}
-	return resumeFollow(rq.resumedOf(s), claimOf(s, rq.s.Intent), len(rq.d.holds) > 0, late && s.StoppedAt.IsZero(), rq.limit(s))
+	return resumeFollow(rq.resumedOf(s), claimOf(s, rq.s.Intent), len(rq.d.holds) > 0, s.Cancelled != "", late && s.StoppedAt.IsZero(), rq.limit(s))
 }

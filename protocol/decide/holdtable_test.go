@@ -32,11 +32,11 @@ func TestAcceptTable(t *testing.T) {
 
 func TestFollowTable(t *testing.T) {
 	doctable.Of(t, "follow.go", "followRule").Hold(t, [][]string{
-		doctable.Words(resource.RequestReboot, resource.RequestPowerOff), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(), doctable.YesNo(),
+		doctable.Words(resource.RequestReboot, resource.RequestPowerOff), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
 		doctable.Words(tardyNo, tardyUnsent, tardyAway), doctable.Words(ranNot, ranOurs, ranOther), doctable.YesNo(),
 	}, func(in []string) []string {
 		action, claim := resource.RequestAction(in[0]), claimed(in[1])
-		o, reason := followRule(action, claim, in[2] == "yes", in[3] == "yes", tardy(in[4]), ran(in[5]), in[6] == "yes")
+		o, reason := followRule(action, claim, in[2] == "yes", in[3] == "yes", in[4] == "yes", tardy(in[5]), ran(in[6]), in[7] == "yes")
 		restored := action == resource.RequestPowerOff || claim == claimOn
 		if explained := reason != ""; explained == (o == resource.OutcomePending || o == resource.OutcomeDone && restored) {
 			t.Errorf("%v: %s, %q: all but what went well has a reason", in, o, reason)

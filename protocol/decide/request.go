@@ -107,5 +107,6 @@ const (
 	givenToEarlier = "was given to an earlier disk of this agent"
 	wantsOn        = "its claim wants the server On: change the claim's power"
 	endsWithClaim  = "the claim ends"
+	takenBack      = "it was taken back before anything was sent for it"
 	isTaken        = "the rack was taken over, and holds of the agent before are not known: rackctl rack settle"
 )

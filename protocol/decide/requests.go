@@ -53,7 +53,10 @@ func (rq requests) take() {
 	sent := map[string]bool{}
 	for i, r := range slices.Concat(rq.s.Requests, rq.s.Asked) {
 		sent[r.ID] = true
-		if slices.ContainsFunc(rq.d.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }) {
+		if at := slices.IndexFunc(rq.d.rec.Requests, func(s RequestState) bool { return s.ID == r.ID }); at >= 0 {
+			if s := &rq.d.rec.Requests[at]; s.Cancelled == "" && r.Cancelled != "" {
+				s.Cancelled, rq.d.dirty = r.Cancelled, true
+			}
 			continue
 		}
 		if rq.recall(r) {
@@ -87,6 +90,10 @@ func (rq requests) accept(r resource.Request, local bool) (RequestState, bool) {
 		t = hourAhead
 	default:
 		t = hourPassed
+	}
+	if r.Cancelled != "" && !foreign(r.Incarnation, rq.s.Incarnation) {
+		s.Outcome, s.Reason = resource.OutcomeCancelled, takenBack
+		return s, rq.taken(&s)
 	}
 	claim := claimWants(wanted(rq.s.Intent))
 	if in != nil && in.Releasing {

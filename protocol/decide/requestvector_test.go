@@ -59,6 +59,54 @@ func TestRequestVectors(t *testing.T) {
 			y.until(off, 5*sec, 60*sec)
 			y.want(ActNone)
 		},
+		"taken back behind a hold": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) {
+				installed(s)
+				s.Holds = held(resource.StopSoft, "h")
+				s.Requests = []resource.Request{asks("r", false)}
+			})
+			y.read(on, 1*sec, nil)
+			y.want(ActGraceful)
+			y.s.Requests[0].Cancelled = "ann"
+			y.read(off, 5*sec, y.answered("")) // the hold's stop goes on
+			y.outcome("r", resource.OutcomeCancelled, takenBack)
+			y.read(off, 10*sec, nil)
+			y.want(ActNone)
+			y.s.Holds = nil
+			y.read(off, 20*sec, nil)
+			y.comesUp(20 * sec) // as the claim wants it
+			y.outcome("r", resource.OutcomeCancelled, takenBack)
+		},
+		"taken back too late": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { installed(s); s.Requests = []resource.Request{asks("r", false)} })
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.s.Requests[0].Cancelled = "ann"
+			y.read(on, 2*sec, y.answered(""))
+			y.read(off, 3*sec, nil)
+			y.outcome("r", resource.OutcomePending, "")
+			y.comesUp(3 * sec)
+			y.outcome("r", resource.OutcomeDone, "")
+		},
+		"taken back before the agent was given it": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) {
+				installed(s)
+				s.Requests = []resource.Request{asks("r", false)}
+				s.Requests[0].Cancelled = "ann"
+			})
+			y.read(on, 1*sec, nil)
+			y.want(ActNone)
+			y.outcome("r", resource.OutcomeCancelled, takenBack)
+		},
+		"its claim ends after it was stopped": func(t *testing.T) {
+			y := story(t, func(s *Snapshot) { installed(s); s.Requests = []resource.Request{asks("r", false)} })
+			y.read(on, 1*sec, nil)
+			y.want(ActForceOff)
+			y.read(off, 3*sec, y.answered(""))
+			y.s.Intent.Releasing = true
+			y.read(off, 4*sec, nil)
+			y.outcome("r", resource.OutcomeDone, "not restored: the claim ends")
+		},
 		"behind a hold, for longer than its time": func(t *testing.T) {
 			y := story(t, func(s *Snapshot) {
 				installed(s)

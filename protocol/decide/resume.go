@@ -93,22 +93,23 @@ const (
 // resumeFollow says what has become of an accepted resume. The first row that fits
 // decides.
 //
-//	boot   | claim | held | late | limit | outcome
-//	runs   | *     | *    | *    | *     | done
-//	failed | *     | *    | *    | *     | unknown
-//	sent   | *     | yes  | *    | *     | unknown
-//	sent   | *     | no   | *    | yes   | unknown
-//	sent   | *     | no   | *    | no    | pending
-//	none   | ends  | *    | *    | *     | refused
-//	none   | Off   | *    | *    | *     | refused
-//	none   | none  | *    | *    | *     | refused
-//	none   | On    | yes  | *    | *     | refused
-//	none   | On    | no   | yes  | *     | expired
-//	none   | On    | no   | no   | yes   | unknown
-//	none   | On    | no   | no   | no    | pending
+//	boot   | claim | held | cancel | late | limit | outcome
+//	runs   | *     | *    | *      | *    | *     | done
+//	failed | *     | *    | *      | *    | *     | unknown
+//	sent   | *     | yes  | *      | *    | *     | unknown
+//	sent   | *     | no   | *      | *    | yes   | unknown
+//	sent   | *     | no   | *      | *    | no    | pending
+//	none   | *     | *    | yes    | *    | *     | cancelled
+//	none   | ends  | *    | *      | *    | *     | refused
+//	none   | Off   | *    | *      | *    | *     | refused
+//	none   | none  | *    | *      | *    | *     | refused
+//	none   | On    | yes  | *      | *    | *     | refused
+//	none   | On    | no   | *      | yes  | *     | expired
+//	none   | On    | no   | *      | no   | yes   | unknown
+//	none   | On    | no   | *      | no   | no    | pending
 //
 // What was sent is not sent again by itself: a boot that failed needs a look.
-func resumeFollow(r resumed, claim claimed, held, late, limit bool) (resource.Outcome, string) {
+func resumeFollow(r resumed, claim claimed, held, cancel, late, limit bool) (resource.Outcome, string) {
 	switch {
 	case r == resumedRuns:
 		return resource.OutcomeDone, ""
@@ -116,10 +117,12 @@ func resumeFollow(r resumed, claim claimed, held, late, limit bool) (resource.Ou
 		return resource.OutcomeUnknown, "the boot failed"
 	case r == resumedSent && held:
 		return resource.OutcomeUnknown, isHeld
-	case limit && (r == resumedSent || claim == claimOn && !held && !late):
+	case limit && (r == resumedSent || claim == claimOn && !held && !late && !cancel):
 		return resource.OutcomeUnknown, "it did not end within " + requestLimit.String()
 	case r == resumedSent:
 		return resource.OutcomePending, ""
+	case cancel:
+		return resource.OutcomeCancelled, takenBack
 	case claim != claimOn:
 		return resource.OutcomeRefused, "its claim does not want it On any more"
 	case held:

@@ -53,9 +53,9 @@ func TestResumeTable(t *testing.T) {
 
 func TestResumeFollowTable(t *testing.T) {
 	doctable.Of(t, "resume.go", "resumeFollow").Hold(t, [][]string{
-		doctable.Words(resumedNot, resumedSent, resumedRuns, resumedFailed), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
+		doctable.Words(resumedNot, resumedSent, resumedRuns, resumedFailed), doctable.Words(claimAbsent, claimOn, claimOff, claimEnds), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(),
 	}, func(in []string) []string {
-		o, _ := resumeFollow(resumed(in[0]), claimed(in[1]), in[2] == "yes", in[3] == "yes", in[4] == "yes")
+		o, _ := resumeFollow(resumed(in[0]), claimed(in[1]), in[2] == "yes", in[3] == "yes", in[4] == "yes", in[5] == "yes")
 		return doctable.Words(o)
 	})
 }

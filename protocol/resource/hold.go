@@ -260,6 +260,8 @@ type Request struct {
 	// Retry lets a resume boot from the network once more, with a grant that is used up:
 	// what an installer has begun begins anew.
 	Retry bool `json:"retry,omitempty"`
+	// Cancelled is who takes it back; empty if nobody does. It ends so if nothing was sent for it.
+	Cancelled string `json:"cancelled,omitempty"`
 	// Incarnation is the agent's that the request was first sent to. Another one
 	// cannot know whether it was done, and says so instead of doing it (P9).
 	Incarnation string `json:"incarnation,omitempty"`
@@ -282,6 +284,8 @@ const (
 	OutcomeUnknown Outcome = "unknown" // sent, and the agent cannot tell whether it happened
 	OutcomeExpired Outcome = "expired" // NotAfter passed before it was begun
 	OutcomeRefused Outcome = "refused" // the precondition or the server's state forbids it
+	// OutcomeCancelled is that somebody took it back before anything was sent for it.
+	OutcomeCancelled Outcome = "cancelled"
 )
 
 // Ended reports whether the request is over.

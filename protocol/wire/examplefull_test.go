@@ -86,7 +86,7 @@ func holdDoc() *message.HoldDoc {
 		}},
 		Releases: []resource.Release{{HoldID: "01j0", Server: "server-02", By: "admin", At: at(1), Reason: "its owner is gone"}},
 		Requests: []resource.Request{
-			{ID: "01j7", Server: "server-05", Action: resource.RequestResume, Mode: resource.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca", Why: "breaker reset", Retry: true},
+			{ID: "01j7", Server: "server-05", Action: resource.RequestResume, Mode: resource.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca", Why: "breaker reset", Retry: true, Cancelled: "ann"},
 			{ID: "01j2", Server: "server-03", Action: resource.RequestReboot, Mode: resource.StopSoft, By: "admin", NotAfter: at(30), Incarnation: "1nca"},
 			{
 				ID: "01j4", Server: "server-04", Action: resource.RequestPowerOff, Mode: resource.StopHard, By: "admin", NotAfter: at(30),

@@ -85,6 +85,22 @@ func set[T any](m *map[string]T, key string, v T) {
 	(*m)[key] = v
 }
 
+// takeRequests has the agent say that it has taken all that was asked of a server.
+func (f *CannedFleet) takeRequests(s *resource.Server) {
+	if f.Store == nil {
+		return
+	}
+	for _, q := range f.Store.Requests.Open() {
+		if q.Server != s.Metadata.Name {
+			continue
+		}
+		if s.Status.Report == nil {
+			s.Status.Report = &resource.ServerReport{Server: s.Metadata.Name}
+		}
+		s.Status.Report.Requests = append(s.Status.Report.Requests, q.Report)
+	}
+}
+
 // Decorate implements Fleet.
 func (f *CannedFleet) Decorate(obj resource.Object) {
 	f.mu.Lock()
@@ -97,6 +113,7 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
 		o.Status.AcceptedIdentity, o.Status.Firmware, o.Status.Reboots = stored.AcceptedIdentity, stored.Firmware, stored.Reboots
+		f.takeRequests(o)
 		if stored.Discovered != nil {
 			o.Status.Discovered = stored.Discovered
 		}

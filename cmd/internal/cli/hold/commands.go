@@ -18,6 +18,7 @@ func Commands(hubs *client.Hubs, pr *printer.Printer) []*cobra.Command {
 		rebootCmd(hubs, pr),
 		resumeCmd(hubs, pr),
 		powerOffCmd(hubs, pr),
+		cancelCmd(hubs, pr),
 		maintenanceCmd(hubs, pr),
 	}
 }

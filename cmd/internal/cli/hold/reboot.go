@@ -2,12 +2,12 @@ package hold
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"rackboot/cmd/internal/cli/asked"
 	"rackboot/cmd/internal/cli/client"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
@@ -49,10 +49,8 @@ func requestCmd(hubs *client.Hubs, pr *printer.Printer, name string, action reso
 			if err != nil {
 				return err
 			}
-			if wait {
-				if r, err = waitRequest(cmd.Context(), pr, c, r.ID, timeout); err != nil {
-					return err
-				}
+			if r, err = follow(cmd.Context(), pr, c, r, wait, timeout); err != nil {
+				return err
 			}
 			return showRequest(pr, r)
 		},
@@ -90,13 +88,54 @@ func rebootAnnotation(cmd *cobra.Command, c *api.Client, server, text string) (r
 }
 
 func showRequest(pr *printer.Printer, r api.RequestStatus) error {
-	return pr.Show(printer.View{
-		Columns: printer.Columns("REQUEST SERVER ACTION MODE OUTCOME NOT-AFTER REASON", "BY", "RACK", "ANY-PHASE", "REF"), Single: true,
-		Items: []printer.Item{{Value: r, Name: "request/" + r.ID, Cells: []string{
-			r.ID, r.Server, string(r.Action), string(r.Mode),
-			string(r.Report.Outcome), printer.Stamp(&r.NotAfter), r.Report.Reason, r.By, r.Rack, strconv.FormatBool(r.AnyPhase), r.Ref,
-		}}},
+	v := asked.View(r)
+	v.Single = true
+	return pr.Show(v)
+}
+
+// follow waits for what the agent says of a request: that it ended, or without wait at
+// least that it was taken. An agent that says nothing for a while is told of, and no error.
+func follow(ctx context.Context, pr *printer.Printer, c *api.Client, r api.RequestStatus, wait bool, timeout time.Duration) (api.RequestStatus, error) {
+	if wait {
+		return waitRequest(ctx, pr, c, r.ID, timeout)
+	}
+	err := client.Poll(ctx, min(timeout, answerIn), "request/"+r.ID, func(string) {}, func(ctx context.Context) (string, bool, error) {
+		now, err := c.Requests.Get(ctx, r.ID)
+		if err != nil {
+			return "", false, err
+		}
+		r = now
+		return string(r.Report.Outcome), r.Taken || r.Report.Outcome.Ended(), nil
 	})
+	switch {
+	case protocol.CodeOf(err) == protocol.CodeTimeout && ctx.Err() == nil:
+		pr.Progress("request/%s: the agent of rack %s has not answered yet; rackctl get requests shows when it does", r.ID, r.Rack)
+	case err != nil:
+		return r, err
+	}
+	return r, ended(r)
+}
+
+// answerIn is how long a command waits for the agent to take a request.
+const answerIn = 10 * time.Second
+
+// ended is the error of a request that ended otherwise than it was asked for.
+func ended(r api.RequestStatus) error {
+	fail := func(code protocol.Code, hint string) error {
+		return protocol.Errorf(code, string(r.Action), "%s: %s", r.Report.Outcome, printer.Dash(r.Report.Reason)).WithHint("%s", hint)
+	}
+	switch r.Report.Outcome {
+	case resource.OutcomeRefused:
+		return fail(protocol.CodeConflict, "see rackctl describe server "+r.Server)
+	case resource.OutcomeCancelled:
+		return fail(protocol.CodeConflict, "ask again if it is still wanted")
+	case resource.OutcomeExpired:
+		return fail(protocol.CodeTimeout, "the rack's agent did not begin in time; see rackctl get agents")
+	case resource.OutcomeUnknown:
+		return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before you ask again")
+	case resource.OutcomePending, resource.OutcomeDone:
+	}
+	return nil
 }
 
 func waitRequest(ctx context.Context, pr *printer.Printer, c *api.Client, id string, timeout time.Duration) (r api.RequestStatus, err error) {
@@ -105,21 +144,7 @@ func waitRequest(ctx context.Context, pr *printer.Printer, c *api.Client, id str
 		if err != nil {
 			return "", false, err
 		}
-		fail := func(code protocol.Code, hint string) (string, bool, error) {
-			return "", false, protocol.Errorf(code, string(r.Action), "%s: %s", r.Report.Outcome, printer.Dash(r.Report.Reason)).WithHint("%s", hint)
-		}
-		switch r.Report.Outcome {
-		case resource.OutcomeDone:
-			return "", true, nil
-		case resource.OutcomeRefused:
-			return fail(protocol.CodeConflict, "see rackctl describe server "+r.Server)
-		case resource.OutcomeExpired:
-			return fail(protocol.CodeTimeout, "the rack's agent did not begin in time; see rackctl get agents")
-		case resource.OutcomeUnknown:
-			return fail(protocol.CodeTimeout, "it was sent and may have happened; read the server's state before you ask again")
-		case resource.OutcomePending:
-		}
-		return string(r.Report.Outcome), false, nil
+		return asked.Reason(r), r.Report.Outcome.Ended(), ended(r)
 	})
 	return r, err
 }

@@ -36,10 +36,8 @@ func resumeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if wait {
-				if r, err = waitRequest(cmd.Context(), pr, c, r.ID, timeout); err != nil {
-					return err
-				}
+			if r, err = follow(cmd.Context(), pr, c, r, wait, timeout); err != nil {
+				return err
 			}
 			return showRequest(pr, r)
 		},

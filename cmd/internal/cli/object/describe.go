@@ -8,6 +8,7 @@ import (
 	"rackboot/cmd/internal/cli/client"
 	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol/resource"
 )
 
 func describeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
@@ -27,6 +28,13 @@ func describeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 				return err
 			}
 			v, facts, text := kinds.Describe(kind, obj, time.Now())
+			if kind == resource.KindServer && pr.Tabular() {
+				asked, err := requestFacts(cmd.Context(), c, name)
+				if err != nil {
+					return err
+				}
+				facts = append(facts, asked...)
+			}
 			return pr.Describe(v, facts, text)
 		},
 	}

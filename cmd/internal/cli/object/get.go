@@ -22,8 +22,14 @@ func getCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use: "get KIND [NAME]", Short: "List resources, or show one", Args: cobra.RangeArgs(1, 2),
-		Example: "  rackctl get servers\n  rackctl get server n1 -o yaml\n  rackctl get holds -w\n  rackctl get servers -l row=7 -o name",
+		Example: "  rackctl get servers\n  rackctl get server n1 -o yaml\n  rackctl get holds -w\n  rackctl get requests\n  rackctl get servers -l row=7 -o name",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if id, is := requestTarget(args); is {
+				if labels != "" || watch {
+					return protocol.Errorf(protocol.CodeInvalid, "", "requests have no labels, and are not watched")
+				}
+				return getRequests(cmd.Context(), hubs, pr, id)
+			}
 			kind, name, err := target(args)
 			if err != nil {
 				return err

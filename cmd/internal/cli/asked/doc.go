@@ -1,0 +1,2 @@
+// Package asked shows one-shot requests, which are no resources.
+package asked
