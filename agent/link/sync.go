@@ -83,6 +83,7 @@ func (r *Room) sync(m message.Sync) {
 		if (guards || aside) && !r.session.isAnswered() {
 			r.session.guarded()
 			defer r.cfg.Heard.LookAtAll()
+			defer r.cfg.Reports.PokeAll() // with the session's nonce: those of before are not believed
 		} else {
 			asked = time.Time{} // only the first answer can tell the time
 		}
