@@ -1,6 +1,8 @@
 package control
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +165,33 @@ func TestGroupRevert(t *testing.T) {
 	}
 	if _, err := b.act(api.GroupPin, api.GroupRequest{Revision: 1}); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Error(err)
+	}
+}
+
+// A return without a number takes nothing that the group rejects, and says what it passed over; where nothing
+// is left it says which revisions those are.
+func TestGroupRevertSkipsRejected(t *testing.T) {
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
+	for i, version := range []string{"1.0", "2.0", "3.0"} {
+		claim := fmt.Sprintf("c%d", i+1)
+		b.apply(entryOf(version), fromWorkers(claim, fmt.Sprintf("n%d", i+1)))
+		b.pass()
+		b.proves(agent, claim)
+		b.soaks()
+	}
+	b.wantHistory("three", "1:1.0/catalogue 2:2.0/catalogue 3:3.0/catalogue @3")
+	if out := b.acts(api.GroupRevert, api.GroupRequest{}); out.CopyOf != 2 || len(out.Skipped) > 0 {
+		t.Errorf("the one before: %+v", out)
+	}
+	if out := b.acts(api.GroupRevert, api.GroupRequest{}); out.CopyOf != 1 || !slices.Equal(out.Skipped, []int{3}) {
+		t.Errorf("the one that is rejected: %+v", out)
+	}
+	if g := b.group(); len(g.Status.Rejected) != 2 || g.Status.Revision != 5 {
+		t.Errorf("%+v", g.Status)
+	}
+	_, err := b.act(api.GroupRevert, api.GroupRequest{})
+	if hint := protocol.HintOf(err); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "revisions 2, 3, 4") || !strings.Contains(hint, "revert workers 4") {
+		t.Errorf("nothing is left: %v, %s", err, hint)
 	}
 }
 

@@ -35,6 +35,7 @@ const (
 	ConfigsByBootEnv      Key[*resource.BootConfiguration] = "configurations by boot environment"
 	ConfigsByBootImage    Key[*resource.BootConfiguration] = "configurations by boot image"
 	RevisionsByGroup      Key[*resource.GroupRevision]     = "revisions by the UID of their group"
+	RevisionsByBootImage  Key[*resource.GroupRevision]     = "revisions by the entry that they are of"
 	BootImagesByCatalogue Key[*resource.BootImage]         = "boot images by catalogue"
 	SecretsByType         Key[*resource.Secret]            = "secrets by type"
 )
@@ -84,6 +85,7 @@ func newIndexes() *indexes {
 	row(x, ConfigsByBootEnv, func(b *resource.BootConfiguration) []string { return one(b.Spec.BootEnv) })
 	row(x, ConfigsByBootImage, func(b *resource.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
 	row(x, RevisionsByGroup, func(r *resource.GroupRevision) []string { return one(r.Spec.GroupUID) })
+	row(x, RevisionsByBootImage, func(r *resource.GroupRevision) []string { return one(r.Spec.BootImage) })
 	row(x, SecretsByType, func(s *resource.Secret) []string { return one(string(s.Spec.Type)) })
 	row(x, BootImagesByCatalogue, func(b *resource.BootImage) []string { return one(b.Spec.Catalogue) })
 
