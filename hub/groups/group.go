@@ -153,6 +153,28 @@ func (c *Room) wanted(ctx context.Context, p *revisions.Pass, g *resource.Server
 	})
 }
 
+// sweepManaged removes the Secrets that the hub has translated for groups that are gone, or that want no more
+// translation, once no revision that is kept has one. Each is its groups' own, and goes with them.
+func (c *Room) sweepManaged(ctx context.Context, p *revisions.Pass) error {
+	wanted := map[string]bool{}
+	for _, g := range p.Groups {
+		if s := g.Spec.Stub; s != nil && s.Manage {
+			wanted[s.SecretRef.Name] = true
+		}
+	}
+	var errs []error
+	for _, s := range store.Find(c.cfg.Objects, store.SecretsByType, string(resource.SecretIgnition)) {
+		of := store.ManagedStubOf(s)
+		if of == "" || wanted[of] || len(c.cfg.Secrets.Users(s.Metadata.Name)) > 0 {
+			continue
+		}
+		if err := c.cfg.Objects.Remove(ctx, s); protocol.CodeOf(err) != protocol.CodeConflict { // somebody was first, or uses it now
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // sweepRevisions removes what is beyond the limits of the groups' histories, with all that
 // belongs to groups that are gone, and the user data that no revision names any more.
 func (c *Room) sweepRevisions(ctx context.Context, p *revisions.Pass) error {
@@ -186,5 +208,5 @@ func (c *Room) sweepRevisions(ctx context.Context, p *revisions.Pass) error {
 			c.cfg.Crash.At("hub.group.pruned")
 		}
 	}
-	return errors.Join(append(errs, c.cfg.Secrets.SweepStubs(ctx))...)
+	return errors.Join(append(errs, c.cfg.Secrets.SweepStubs(ctx), c.sweepManaged(ctx, p))...)
 }

@@ -97,7 +97,7 @@ func revisionFacts(r *resource.GroupRevision) []printer.Fact {
 	for _, arch := range slices.Sorted(maps.Keys(s.Images)) {
 		out = append(out, printer.Fact{"Image " + arch, s.Images[arch].Reference + " " + s.Images[arch].Digest})
 	}
-	out = append(out, printer.Fact{"User data", StubName(s.Stub)}, printer.Fact{"User data from", StubName(s.OriginalStub)}, printer.Fact{"User data version", s.StubVersion})
+	out = append(out, printer.Fact{"User data", StubName(s.Stub)}, printer.Fact{"User data digest", StubDigest(s.Stub)}, printer.Fact{"User data from", StubName(s.OriginalStub)}, printer.Fact{"User data version", s.StubVersion})
 	proof := "none: for canaries only then"
 	if p := s.Stamp; p != nil {
 		proof = fmt.Sprintf("by %s at %s, %s, hub %s", p.Server, printer.Stamp(&p.At), p.Evidence, p.HubVersion)
@@ -120,6 +120,15 @@ func StubName(r *resource.IgnitionRef) string {
 		return ""
 	}
 	return fmt.Sprintf("%s@%d", r.Secret, r.Version)
+}
+
+// StubDigest tells versions of user data apart by what they have; empty for none. It is an HMAC under a key of the
+// hub, and says nothing else of that.
+func StubDigest(r *resource.IgnitionRef) string {
+	if r == nil {
+		return ""
+	}
+	return r.Digest
 }
 
 func managedColumns(o *resource.ManagedBootImages, _ time.Time) []cell {
