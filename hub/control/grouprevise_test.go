@@ -168,6 +168,33 @@ func TestGroupRevert(t *testing.T) {
 	}
 }
 
+// A word that changes nothing is answered so, and writes nothing; of one revision there is no difference.
+func TestGroupNothingToDo(t *testing.T) {
+	b, _, _ := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
+	if _, err := b.control.Groups.DiffGroup("workers", 0, 0); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "is its first") {
+		t.Errorf("of one revision: %v", err)
+	}
+	for _, step := range []struct {
+		action    api.GroupAction
+		request   api.GroupRequest
+		unchanged bool
+	}{
+		{api.GroupUnpin, api.GroupRequest{}, true},
+		{api.GroupUnpin, api.GroupRequest{Forgive: true}, true},
+		{api.GroupAck, api.GroupRequest{}, true},
+		{api.GroupPin, api.GroupRequest{}, false},
+		{api.GroupPin, api.GroupRequest{}, true},
+		{api.GroupUnpin, api.GroupRequest{}, false},
+		{api.GroupUnpin, api.GroupRequest{}, true},
+	} {
+		before := b.store.Changes("")
+		out, err := b.act(step.action, step.request)
+		if err != nil || out.Unchanged != step.unchanged || (b.store.Changes("") == before) != step.unchanged {
+			t.Errorf("%s: %+v, %v", step.action, out, err)
+		}
+	}
+}
+
 // A return without a number takes nothing that the group rejects, and says what it passed over; where nothing
 // is left it says which revisions those are.
 func TestGroupRevertSkipsRejected(t *testing.T) {

@@ -73,7 +73,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 			g.Status.Adopted, said = &resource.GroupAdoption{Confirmation: word, Image: g.Spec.Image}, "adopted by"
 		}
 	case api.GroupAck:
-		if g.Status.HotLoop != nil {
+		if g.Status.HotLoop != nil && g.Status.HotLoop.Held {
 			g.Status.HotLoop, said = nil, "acknowledged by"
 		}
 	case api.GroupPin:
@@ -95,7 +95,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 		}
 	}
 	if said == "" {
-		return api.GroupAnswer{Group: g}, nil
+		return api.GroupAnswer{Group: g, Unchanged: true}, nil
 	}
 	if err := c.cfg.Objects.Put(ctx, g); err != nil {
 		return api.GroupAnswer{}, err
@@ -194,25 +194,15 @@ func changes(a, b *resource.GroupRevision) (out []api.GroupChange) {
 	return out
 }
 
-// DiffGroup is how two revisions of a group differ; to is the current one where it is 0,
-// and from the one before to. The codes are not_found.
+// DiffGroup is how two revisions of a group differ: see [bootimages.Between]. The codes are not_found and conflict.
 func (c *Room) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
 	g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, name)
 	if err != nil {
 		return api.GroupDiff{}, err
 	}
-	if to == 0 {
-		to = g.Status.Revision
+	a, b, err := bootimages.Between(g, c.cfg.Revisions.HistoryOf(g), from, to)
+	if err != nil {
+		return api.GroupDiff{}, err
 	}
-	b := c.cfg.Revisions.RevisionOf(g, to)
-	if from == 0 && b != nil {
-		from = b.Spec.Parent
-	}
-	a := c.cfg.Revisions.RevisionOf(g, from)
-	for n, r := range map[int]*resource.GroupRevision{from: a, to: b} {
-		if r == nil {
-			return api.GroupDiff{}, protocol.Errorf(protocol.CodeNotFound, "compare revisions", "group %q has no revision %d", name, n).WithHint("rackctl group history %s", name)
-		}
-	}
-	return api.GroupDiff{Group: name, From: from, To: to, Changes: changes(a, b)}, nil
+	return api.GroupDiff{Group: name, From: a.Spec.Number, To: b.Spec.Number, Changes: changes(a, b)}, nil
 }

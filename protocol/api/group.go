@@ -62,6 +62,8 @@ type GroupChange struct {
 // GroupAnswer is a group after an action, with what a return changes.
 type GroupAnswer struct {
 	Group *resource.ServerGroup `json:"group"`
+	// Unchanged says that there was nothing to do: the group is as it was.
+	Unchanged bool `json:"unchanged,omitempty"`
 	// Revision is the one that was made, or with a dry run would be; 0 is none.
 	Revision int `json:"revision,omitempty"`
 	CopyOf   int `json:"copyOf,omitempty"`

@@ -56,14 +56,14 @@ func groupFacts(g *resource.ServerGroup) []printer.Fact {
 		out = append(out, printer.Fact{"Servers", fmt.Sprintf("%d: %d boot the current revision, %d another, %d unknown", c.Servers, c.Current, c.Older, c.Unknown)})
 	}
 	if a := st.Adopted; a != nil {
-		out = append(out, printer.Fact{"Adopted", a.Image + ", " + wordText(a.Confirmation)})
+		out = append(out, printer.Fact{"Adopted", a.Image + ", " + WordText(a.Confirmation)})
 	}
 	if p := st.Pinned; p != nil {
-		out = append(out, printer.Fact{"Pinned", fmt.Sprintf("to revision %d, %s", p.Revision, wordText(p.Confirmation))})
+		out = append(out, printer.Fact{"Pinned", fmt.Sprintf("to revision %d, %s", p.Revision, WordText(p.Confirmation))})
 	}
 	for _, entry := range printer.SortedNames(st.Rejected) {
 		r := st.Rejected[entry]
-		out = append(out, printer.Fact{"Rejected " + entry, fmt.Sprintf("after revision %d, %s", r.Revision, wordText(r.Confirmation))})
+		out = append(out, printer.Fact{"Rejected " + entry, fmt.Sprintf("after revision %d, %s", r.Revision, WordText(r.Confirmation))})
 	}
 	if h := st.HotLoop; h != nil && h.Held {
 		out = append(out, printer.Fact{"Hot loop", fmt.Sprintf("applied %d times, changed by %s; %s", h.Count, printer.Dash(h.Writer), h.Value)})
@@ -110,7 +110,8 @@ func policyText(p resource.BootPolicy) string {
 	return fmt.Sprintf("first %s, then %s", printer.Dash(string(p.FirstBoot)), printer.Dash(string(p.Boot)))
 }
 
-func wordText(w resource.Confirmation) string {
+// WordText is who said something, when and why.
+func WordText(w resource.Confirmation) string {
 	return fmt.Sprintf("by %s at %s: %s", w.By, printer.Stamp(&w.At), w.Reason)
 }
 
