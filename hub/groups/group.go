@@ -74,7 +74,7 @@ func (c *Room) group(ctx context.Context, p *revisions.Pass, g *resource.ServerG
 	var errs []error
 	g, err := c.cfg.Revisions.Finish(ctx, p, g)
 	errs = append(errs, err)
-	members := p.Fleet.Selected(g.Spec.Selector.MatchLabels)
+	members := p.Fleet.Selected(g.Spec.Selector)
 	seen := c.cfg.Revisions.Booted(p, g, members)
 	g, err = c.cfg.Revisions.Proved(ctx, p, g, seen)
 	errs = append(errs, err)

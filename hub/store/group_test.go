@@ -40,17 +40,17 @@ func TestGroupAdmission(t *testing.T) {
 	s, _ := withVault(t)
 	apply(t, s, storetest.Site()...)
 	for want, obj := range map[string]resource.Object{
-		"give at least one label; for every group say mode All": managed(func(m *resource.ManagedBootImages) { m.Spec.Selector = nil }),
-		"for every group say mode":                              managed(func(m *resource.ManagedBootImages) { m.Spec.Selector.MatchLabels = nil }),
-		"so that no two can contradict":                         managed(func(m *resource.ManagedBootImages) { m.Metadata.Name = "second" }),
-		"is for mode Partial":                                   managed(func(m *resource.ManagedBootImages) { m.Spec.Mode = resource.OptInAll }),
-		"another name of selector":                              managed(func(m *resource.ManagedBootImages) { m.Spec.MatchSelector = m.Spec.Selector }),
-		`"riscv64" is not one of amd64, arm64`:                  serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Architectures = []string{"riscv64"} }),
-		"Reboot is for bootPolicy.boot: Network":                serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Rollout.Strategy = resource.RolloutReboot }),
-		`"Floppy" is not one of`:                                serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.BootPolicy.FirstBoot = "Floppy" }),
-		`Secret "none" does not exist`:                          serverGroup("g1", stubOf("none", false)),
-		"is of type bmc-credentials, not ignition":              serverGroup("g1", stubOf("bmc", false)),
-		`ServerGroup "nobody" does not exist`:                   claimFrom("nobody"),
+		"give at least one label, or one of matchExpressions; for every group say mode All": managed(func(m *resource.ManagedBootImages) { m.Spec.Selector = nil }),
+		"for every group say mode":                 managed(func(m *resource.ManagedBootImages) { m.Spec.Selector.MatchLabels = nil }),
+		"so that no two can contradict":            managed(func(m *resource.ManagedBootImages) { m.Metadata.Name = "second" }),
+		"is for mode Partial":                      managed(func(m *resource.ManagedBootImages) { m.Spec.Mode = resource.OptInAll }),
+		"another name of selector":                 managed(func(m *resource.ManagedBootImages) { m.Spec.MatchSelector = m.Spec.Selector }),
+		`"riscv64" is not one of amd64, arm64`:     serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Architectures = []string{"riscv64"} }),
+		"Reboot is for bootPolicy.boot: Network":   serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Rollout.Strategy = resource.RolloutReboot }),
+		`"Floppy" is not one of`:                   serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.BootPolicy.FirstBoot = "Floppy" }),
+		`Secret "none" does not exist`:             serverGroup("g1", stubOf("none", false)),
+		"is of type bmc-credentials, not ignition": serverGroup("g1", stubOf("bmc", false)),
+		`ServerGroup "nobody" does not exist`:      claimFrom("nobody"),
 	} {
 		objs := []resource.Object{obj}
 		if strings.Contains(want, "bmc-credentials") {

@@ -186,9 +186,7 @@ func (g *ServerGroup) Validate() protocol.FieldErrors {
 	if len(g.Metadata.Name) > maxGroupName {
 		f.Add("metadata.name", "has %d characters, and may have %d: its revisions are named after it", len(g.Metadata.Name), maxGroupName)
 	}
-	if len(g.Spec.Selector.MatchLabels) == 0 {
-		f.Add("spec.selector.matchLabels", "give at least one label; an empty selector would match every server")
-	}
+	g.Spec.Selector.check(&f, "spec.selector", "an empty selector would match every server")
 	f.name("spec.catalogue", g.Spec.Catalogue)
 	if g.Spec.Image != "" && imageDigest(g.Spec.Image) == "" {
 		f.Add("spec.image", "%q has no @sha256:…; a tag means another image tomorrow", g.Spec.Image)

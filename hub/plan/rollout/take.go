@@ -106,7 +106,8 @@ func (r *run) begin() {
 		what := takeRule(r.st.Strategy, r.gate, at, r.mayTake(m), r.approved(name), r.room.left(name))
 		wants[what] = append(wants[what], name)
 		if what != takeBegin {
-			r.tellWaiting(name, what)
+			m.Reason = short(waitsFor(r.st.Strategy, what, s))
+			r.st.Members[name] = m
 			continue
 		}
 		now := r.in.Now.UTC().Round(0)

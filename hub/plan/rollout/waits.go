@@ -11,11 +11,11 @@ import (
 )
 
 // waitsFor says why a server whose turn it is is not begun, where that is its own; empty where the roll-out's reason
-// says it of all: its gate, the stamp, approvals and room.
+// says it of all: its gate, the stamp, approvals and room. What an order to it lacks is said by that.
 func waitsFor(strategy resource.RolloutStrategy, what take, s Server) string {
 	switch what {
 	case takeBegin, takeGate, takeStamp, takeApproval, takeRoom:
-		return ""
+		return s.Waits
 	case takeNever, takeLater:
 	}
 	switch at := s.place(); {
@@ -43,17 +43,6 @@ func waitsFor(strategy resource.RolloutStrategy, what take, s Server) string {
 		return "a boot of it is under way"
 	}
 	return "it is off"
-}
-
-// tellWaiting stores why a member waits. What an order to it lacked is kept for as long as it does.
-func (r *run) tellWaiting(name string, what take) {
-	m, s := r.st.Members[name], r.servers[name]
-	reason := short(waitsFor(r.st.Strategy, what, s))
-	if reason == "" && m.Reason == short(s.Waits) {
-		return
-	}
-	m.Reason = reason
-	r.st.Members[name] = m
 }
 
 // waited are the members of the waves up to a roll-out's own that have not ended, with what each waits for.

@@ -36,6 +36,7 @@ func TestWaitsFor(t *testing.T) {
 		"next boot, disk":          {resource.RolloutOnNextBoot, takeNever, up(disk), "it boots from its disk, and takes the revision when it is installed anew"},
 		"next boot, held":          {resource.RolloutOnNextBoot, takeNever, down(disk, DownHeld), "it is held"},
 		"room":                     {resource.RolloutReboot, takeRoom, up(net), ""},
+		"room, and no files":       {resource.RolloutReboot, takeRoom, Server{Claimed: true, Up: true, Waits: "its rack fetches the files"}, "its rack fetches the files"},
 		"gate":                     {resource.RolloutReboot, takeGate, up(net), ""},
 		"stamp":                    {resource.RolloutReboot, takeStamp, up(net), ""},
 		"approval":                 {resource.RolloutReprovision, takeApproval, up(disk), ""},

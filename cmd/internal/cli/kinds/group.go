@@ -41,7 +41,7 @@ func groupColumns(g *resource.ServerGroup, now time.Time) []cell {
 
 func groupFacts(g *resource.ServerGroup) []printer.Fact {
 	s, st := g.Spec, g.Status
-	out := []printer.Fact{{"Selector", labelsText(s.Selector.MatchLabels)}, {"Own image", s.Image}, {"Managed by", s.ManagedBy}, {"Boot policy", policyText(s.BootPolicy)}, {"Strategy", string(s.Rollout.Strategy)}}
+	out := []printer.Fact{{"Selector", s.Selector.String()}, {"Own image", s.Image}, {"Managed by", s.ManagedBy}, {"Boot policy", policyText(s.BootPolicy)}, {"Strategy", string(s.Rollout.Strategy)}}
 	if s.Stub != nil {
 		out = append(out, printer.Fact{"User data", s.Stub.SecretRef.Name})
 	}
@@ -144,7 +144,7 @@ func managedColumns(o *resource.ManagedBootImages, _ time.Time) []cell {
 func managedFacts(o *resource.ManagedBootImages) []printer.Fact {
 	out := []printer.Fact{{"Selector", "every group, for All"}}
 	if s := o.Spec.Selector; s != nil {
-		out[0][1] = labelsText(s.MatchLabels)
+		out[0][1] = s.String()
 	}
 	for _, c := range printer.SortedNames(o.Spec.Skew.Limits) {
 		out = append(out, printer.Fact{"Limit " + c, o.Spec.Skew.Limits[c]})
