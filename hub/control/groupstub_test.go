@@ -41,6 +41,9 @@ func TestGroupStubTranslated(t *testing.T) {
 	if err != nil || string(was) != spec2("ann") {
 		t.Errorf("the original: %s, %v", was, err)
 	}
+	if got := b.group().Status.StubLimit; got != "3.4.0" {
+		t.Errorf("what the image reads: %q", got)
+	}
 	secret, _ := store.Peek[*resource.Secret](b.store.Objects, "node-spec-3-managed")
 	if secret.Metadata.Annotations[store.AnnotationManagedStub] != "node" {
 		t.Errorf("%+v", secret.Metadata)
@@ -128,6 +131,7 @@ func TestGroupStubRefused(t *testing.T) {
 		want   string
 	}{
 		"no consent":                 {spec2("ann"), false, nil, "spec.stub.manage: true"},
+		"no consent, by hand":        {spec2("ann"), false, nil, "rackctl ignition translate --for-group workers"},
 		"networkd":                   {`{"ignition":{"version":"2.2.0"},"networkd":{"units":[{"name":"a.network","contents":"x"}]}}`, true, nil, "UsesNetworkd at $.networkd"},
 		"newer than the image reads": {`{"ignition":{"version":"3.5.0"}}`, false, nil, "up to 3.4.0"},
 		"the image reads none":       {ignite("ann"), true, func(b *resource.BootImage) { b.Spec.MaxIgnition = "" }, "import it again with --max-ignition"},

@@ -118,7 +118,22 @@ func (c *Room) group(ctx context.Context, p *revisions.Pass, g *resource.ServerG
 	if current != nil && g.Status.Verified != g.Status.Revision {
 		s.Stamp = c.cfg.Revisions.Unstamped(current)
 	}
-	return s, groupView{enrolment: s.Enrolment, counts: counts(seen, current), rollout: g.Status.Rollout}, inUse(p, g, seen, current), errors.Join(errs...)
+	return s, groupView{enrolment: s.Enrolment, counts: counts(seen, current), limit: c.stubLimit(entry, current), rollout: g.Status.Rollout}, inUse(p, g, seen, current), errors.Join(errs...)
+}
+
+// stubLimit is the highest specification of user data that the image reads which a group is to boot: of the entry
+// that it takes, or else of its current revision's; empty where nothing says it.
+func (c *Room) stubLimit(entry *resource.BootImage, current *resource.GroupRevision) string {
+	if entry == nil && current != nil {
+		b, err := store.Peek[*resource.BootImage](c.cfg.Objects, current.Spec.BootImage)
+		if err == nil && b.Digest() == current.Spec.BootImageDigest {
+			entry = b
+		}
+	}
+	if entry == nil {
+		return ""
+	}
+	return entry.Spec.MaxIgnition
 }
 
 // wanted checks everything that a group's next revision needs, and makes it; nil where

@@ -82,13 +82,13 @@ func TestGroupStatus(t *testing.T) {
 	if err != nil || own.Status.Revision != 0 {
 		t.Fatalf("%+v, %v", own, err)
 	}
-	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew = 3, &resource.GroupCounts{Servers: 1}, &resource.Enrolment{}, "old"
+	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew, own.Status.StubLimit = 3, &resource.GroupCounts{Servers: 1}, &resource.Enrolment{}, "old", "3.4.0"
 	if err := s.Objects.Put(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
 	g.Status.Revision = 7
 	apply(t, s, g)
-	if own, _ = Get[*resource.ServerGroup](s.Objects, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" {
+	if own, _ = Get[*resource.ServerGroup](s.Objects, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" || own.Status.StubLimit != "" {
 		t.Errorf("%+v", own.Status)
 	}
 }

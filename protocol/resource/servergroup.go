@@ -68,7 +68,7 @@ const maxGroupName = 52
 // ManagedStubSuffix ends the name of a Secret with a translated stub (seed 001).
 const ManagedStubSuffix = "-spec-3-managed"
 
-// ServerGroupStatus is what the hub made of the group. All of it but enrolment, skew,
+// ServerGroupStatus is what the hub made of the group. All of it but enrolment, stubLimit, skew,
 // counts and conditions is stored.
 type ServerGroupStatus struct {
 	ObservedGeneration uint64 `json:"observedGeneration,omitempty"`
@@ -88,6 +88,9 @@ type ServerGroupStatus struct {
 	// HotLoop is the fight with another writer, if there is one.
 	HotLoop *HotLoop       `json:"hotLoop,omitempty"`
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
+	// StubLimit is the highest specification of user data that the image reads which the group is to boot; empty
+	// where nothing says it.
+	StubLimit string `json:"stubLimit,omitempty"`
 	// Skew says that an image in use is older than allowed; empty otherwise.
 	Skew       string           `json:"skew,omitempty"`
 	Conditions []ConditionState `json:"conditions,omitempty"`

@@ -97,7 +97,7 @@ func skipped(why resource.SkipReason, g *resource.ServerGroup) string {
 	case resource.SkipNotSelected:
 		return "the selector of ManagedBootImages does not match the group's labels; it keeps the image that it has"
 	case resource.SkipOwner:
-		return fmt.Sprintf("%s manages it, as spec.managedBy says", g.Spec.ManagedBy)
+		return fmt.Sprintf("%s manages it, as spec.managedBy says: without that it follows its catalogue", g.Spec.ManagedBy)
 	case resource.SkipCustomImage:
 		return fmt.Sprintf("spec.image is %s, which is the owner's own: rackctl group adopt %s --reason REASON gives the group to the catalogue", g.Spec.Image, g.Metadata.Name)
 	case resource.SkipArchitecture:
