@@ -123,7 +123,8 @@ func ofServer(w World, s *resource.Server) Labels {
 	return out
 }
 
-// ofClaim: a selector that has a scope's labels selects nothing outside of it.
+// ofClaim: a selector that has a scope's labels selects nothing outside of it; its expressions take more away, and
+// are not counted.
 func ofClaim(w World, c *resource.Claim) Labels {
 	switch {
 	case c.Status.Server != "":

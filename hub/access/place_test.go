@@ -113,6 +113,8 @@ func TestChanged(t *testing.T) {
 		{"a new BMC in a rack of the scope", siteA, nil, bmc("b3", "r1"), Allowed},
 		{"a rack that leaves", siteA, w["Rack/r1"], rack("r1", nil), DeniedScope},
 		{"a claim for any server", row7, nil, &resource.Claim{Spec: resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: Labels{"gpu": "yes"}}}}, DeniedScope},
+		{"a claim by an expression alone", row7, nil, &resource.Claim{Spec: resource.ClaimSpec{ServerSelector: &resource.Selector{MatchExpressions: []resource.SelectorExpression{{Key: "row", Operator: resource.SelectIn, Values: []string{"7", "8"}}}}}}, DeniedScope},
+		{"a claim within, by an expression too", row7, nil, &resource.Claim{Spec: resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: Labels{"row": "7"}, MatchExpressions: []resource.SelectorExpression{{Key: "gpu", Operator: resource.SelectExists}}}}}, Allowed},
 		{"a claim within", row7, nil, &resource.Claim{Spec: resource.ClaimSpec{ServerSelector: &resource.Selector{MatchLabels: Labels{"gpu": "yes", "row": "7"}}}}, Allowed},
 	} {
 		if got := May(row.by, Apply, Target{Changed(row.old, row.next, w)}); got != row.want {

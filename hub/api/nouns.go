@@ -64,6 +64,7 @@ func nouns(c Config) []noun {
 		firmware{r.Firmware, r.Status},
 		discoveries{r.Discovery, r.Status},
 		maintenances{c.Store.Maintenances, r.Status},
+		bootImages{c.Store, r.Status},
 		groups{r.Groups, r.Status},
 		rollouts{c.Store.Objects, r.Rollouts, r.Status},
 		doctor{r.Status},

@@ -68,7 +68,7 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 			return decorated(r.status, obj, err)
 		})
 
-	if kind != resource.KindClaim { // it has a query; see registerClaims
+	if kind != resource.KindClaim && kind != resource.KindBootImage { // they have a query; see claims and bootImages
 		route.Register(t, t.Operation(http.MethodDelete, one, "delete"+string(kind), "Delete", nil,
 			route.Rule{Right: access.On(access.Delete, kind), Target: route.TargetNamed, Kind: kind}),
 			func(ctx context.Context, in *deleteInput) (*answer[T], error) {

@@ -99,6 +99,34 @@ func groupSite(t *testing.T, objs ...resource.Object) (*bench, *digestRegistry, 
 	return b, reg, agent
 }
 
+// What a group says of an image that it cannot take has the cause: what was fetched, and what came instead.
+func TestGroupSaysTheCause(t *testing.T) {
+	files := &mirrorOf{fails: map[string]error{"https://m.example/initramfs": protocol.Errorf(protocol.CodeInvalid, "fetch file", "it has sha256:cc, and not sha256:bb")}, bad: map[string]error{}, has: map[string]bool{}}
+	entry := bootImageOf("os-1")
+	entry.Spec.Catalogue, entry.Spec.MaxIgnition = "stable", "3.4.0"
+	b, reg, _ := groupSite(t)
+	b.catalogue = files
+	b.restart()
+	says := func(when, want string) {
+		t.Helper()
+		for range 3 {
+			b.pass()
+		}
+		g := b.group()
+		for _, c := range g.Status.Conditions {
+			if c.Code == resource.CondImagesDegraded && strings.Contains(c.Message, want) {
+				return
+			}
+		}
+		t.Errorf("%s: %+v", when, g.Status.Conditions)
+	}
+	b.apply(optIn(resource.OptInAll), entry, workers())
+	says("a file with another sum", "it has sha256:cc, and not sha256:bb")
+	reg.gone[imageOf("2.0")] = true
+	b.apply(entryOf("2.0"))
+	says("an image that the registry has not", imageOf("2.0")+" is not there")
+}
+
 func fromWorkers(name, server string) *resource.Claim {
 	c := storetest.Claim(name, server)
 	c.Spec.Image, c.Spec.ImageFrom = "", &resource.ImageFrom{Group: "workers"}

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +165,60 @@ func TestGroupRevert(t *testing.T) {
 	}
 	if _, err := b.act(api.GroupPin, api.GroupRequest{Revision: 1}); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Error(err)
+	}
+}
+
+// A word that changes nothing is answered so, and writes nothing; of one revision there is no difference.
+func TestGroupNothingToDo(t *testing.T) {
+	b, _, _ := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
+	if _, err := b.control.Groups.DiffGroup("workers", 0, 0); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "is its first") {
+		t.Errorf("of one revision: %v", err)
+	}
+	for _, step := range []struct {
+		action    api.GroupAction
+		request   api.GroupRequest
+		unchanged bool
+	}{
+		{api.GroupUnpin, api.GroupRequest{}, true},
+		{api.GroupUnpin, api.GroupRequest{Forgive: true}, true},
+		{api.GroupAck, api.GroupRequest{}, true},
+		{api.GroupPin, api.GroupRequest{}, false},
+		{api.GroupPin, api.GroupRequest{}, true},
+		{api.GroupUnpin, api.GroupRequest{}, false},
+		{api.GroupUnpin, api.GroupRequest{}, true},
+	} {
+		before := b.store.Changes("")
+		out, err := b.act(step.action, step.request)
+		if err != nil || out.Unchanged != step.unchanged || (b.store.Changes("") == before) != step.unchanged {
+			t.Errorf("%s: %+v, %v", step.action, out, err)
+		}
+	}
+}
+
+// A return without a number takes nothing that the group rejects, and says what it passed over; where nothing
+// is left it says which revisions those are.
+func TestGroupRevertSkipsRejected(t *testing.T) {
+	b, _, agent := groupSite(t, optIn(resource.OptInAll), entryOf("1.0"), workers())
+	for i, version := range []string{"1.0", "2.0", "3.0"} {
+		claim := fmt.Sprintf("c%d", i+1)
+		b.apply(entryOf(version), fromWorkers(claim, fmt.Sprintf("n%d", i+1)))
+		b.pass()
+		b.proves(agent, claim)
+		b.soaks()
+	}
+	b.wantHistory("three", "1:1.0/catalogue 2:2.0/catalogue 3:3.0/catalogue @3")
+	if out := b.acts(api.GroupRevert, api.GroupRequest{}); out.CopyOf != 2 || len(out.Skipped) > 0 {
+		t.Errorf("the one before: %+v", out)
+	}
+	if out := b.acts(api.GroupRevert, api.GroupRequest{}); out.CopyOf != 1 || !slices.Equal(out.Skipped, []int{3}) {
+		t.Errorf("the one that is rejected: %+v", out)
+	}
+	if g := b.group(); len(g.Status.Rejected) != 2 || g.Status.Revision != 5 {
+		t.Errorf("%+v", g.Status)
+	}
+	_, err := b.act(api.GroupRevert, api.GroupRequest{})
+	if hint := protocol.HintOf(err); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "revisions 2, 3, 4") || !strings.Contains(hint, "revert workers 4") {
+		t.Errorf("nothing is left: %v, %s", err, hint)
 	}
 }
 

@@ -1,11 +1,13 @@
 package control
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"rackboot/hub/store"
 	"rackboot/netboot/ignition"
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -39,6 +41,9 @@ func TestGroupStubTranslated(t *testing.T) {
 	if err != nil || string(was) != spec2("ann") {
 		t.Errorf("the original: %s, %v", was, err)
 	}
+	if got := b.group().Status.StubLimit; got != "3.4.0" {
+		t.Errorf("what the image reads: %q", got)
+	}
 	secret, _ := store.Peek[*resource.Secret](b.store.Objects, "node-spec-3-managed")
 	if secret.Metadata.Annotations[store.AnnotationManagedStub] != "node" {
 		t.Errorf("%+v", secret.Metadata)
@@ -65,6 +70,57 @@ func TestGroupStubTranslated(t *testing.T) {
 	b.wantHistory("after a restart", "1:1.0/catalogue 2:1.0/stub @2")
 }
 
+// A translated Secret is its group's own: it is said who uses it, it stays while the current or a kept revision
+// has it, and it goes with the group. A version is one content for as long as a history names it.
+func TestGroupStubIsOwned(t *testing.T) {
+	const managed = "node-spec-3-managed"
+	b, _, _ := groupSite(t, optIn(resource.OptInAll), userDataSecret(spec2("ann")), entryOf("1.0"), workers(withStub(true)))
+	users := func(when string, want ...string) {
+		t.Helper()
+		if got := b.store.Secrets.Users(managed); !slices.Equal(got, want) {
+			t.Errorf("%s: used by %v", when, got)
+		}
+		_, err := b.store.Delete(t.Context(), resource.KindSecret, managed)
+		if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), want[0]) {
+			t.Errorf("%s: deleted: %v", when, err)
+		}
+	}
+	users("the first revision", "ServerGroup/workers")
+	b.apply(userDataSecret(spec2("bob")))
+	b.pass()
+	users("the second", "GroupRevision/workers-1", "ServerGroup/workers")
+	b.apply(userDataSecret(ignite("eve")), workers(withStub(false))) // which needs no translation
+	b.pass()
+	b.wantHistory("three", "1:1.0/catalogue 2:1.0/stub 3:1.0/stub @3")
+	users("only in the history", "GroupRevision/workers-1", "GroupRevision/workers-2")
+	if r := b.groupRevision(2); r.Spec.Stub.Version != 2 || r.Spec.Stub.Digest == b.groupRevision(1).Spec.Stub.Digest {
+		t.Errorf("%+v", r.Spec.Stub)
+	}
+
+	// The owner's Secret is deleted, and made again: its version goes on.
+	last := b.groupRevision(3).Spec.Stub.Version
+	b.apply(workers())
+	if _, err := b.store.Delete(t.Context(), resource.KindSecret, "node"); err != nil {
+		t.Fatal(err)
+	}
+	b.apply(userDataSecret(ignite("zoe")))
+	if s, err := store.Peek[*resource.Secret](b.store.Objects, "node"); err != nil || s.Status.Version != last+1 {
+		t.Errorf("version %d after %d, %v", s.Status.Version, last, err)
+	}
+
+	if _, err := b.store.Delete(t.Context(), resource.KindServerGroup, "workers"); err != nil {
+		t.Fatal(err)
+	}
+	b.pass()
+	b.pass()
+	if _, err := store.Peek[*resource.Secret](b.store.Objects, managed); protocol.CodeOf(err) != protocol.CodeNotFound {
+		t.Errorf("it outlives its group: %v, used by %v", err, b.store.Secrets.Users(managed))
+	}
+	if _, err := store.Peek[*resource.Secret](b.store.Objects, "node"); err != nil {
+		t.Errorf("the owner's own: %v", err)
+	}
+}
+
 // Rows 10, 14 and 15: without consent nothing is translated; what cannot be translated or
 // read is said with its path, before anything is changed, also where the image is current.
 func TestGroupStubRefused(t *testing.T) {
@@ -75,6 +131,7 @@ func TestGroupStubRefused(t *testing.T) {
 		want   string
 	}{
 		"no consent":                 {spec2("ann"), false, nil, "spec.stub.manage: true"},
+		"no consent, by hand":        {spec2("ann"), false, nil, "rackctl ignition translate --for-group workers"},
 		"networkd":                   {`{"ignition":{"version":"2.2.0"},"networkd":{"units":[{"name":"a.network","contents":"x"}]}}`, true, nil, "UsesNetworkd at $.networkd"},
 		"newer than the image reads": {`{"ignition":{"version":"3.5.0"}}`, false, nil, "up to 3.4.0"},
 		"the image reads none":       {ignite("ann"), true, func(b *resource.BootImage) { b.Spec.MaxIgnition = "" }, "import it again with --max-ignition"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
@@ -47,6 +48,26 @@ func TestRolloutOfASmallGroup(t *testing.T) {
 		if b.attempts > 4 {
 			t.Errorf("%s was booted %d times", b.name, b.attempts)
 		}
+	}
+}
+
+// A revision that servers of the group booted is its own proof, and has all that it needs: a return
+// to it reaches everybody, also where its entry has left the catalogue meanwhile.
+func TestRolloutReturnsWithoutItsEntry(t *testing.T) {
+	f := newFleet(t, 1, 1, 4, nil)
+	f.until("all boot 1.0", f.all("1.0"))
+	f.until("the first roll-out is complete", f.phase(resource.RolloutCompleted))
+	f.apply(entryOf("2.0"))
+	f.until("all boot 2.0", f.all("2.0"))
+	f.until("the second roll-out is complete", f.phase(resource.RolloutCompleted))
+	if _, err := f.store.Delete(t.Context(), resource.KindBootImage, "os-1-0"); err != nil {
+		t.Fatal(err)
+	}
+	f.acts(api.GroupRevert, api.GroupRequest{Revision: 1})
+	f.until("all boot 1.0 again", f.all("1.0"))
+	f.until("the return is complete", f.phase(resource.RolloutCompleted))
+	if r := f.groupRevision(3); r.Spec.CopyOf != 1 || r.Spec.Version != "1.0" || !r.Status.Verified {
+		t.Errorf("%+v, %+v", r.Spec, r.Status)
 	}
 }
 

@@ -363,7 +363,7 @@ func (f *fleet) check() {
 		}
 		r, err := store.Peek[*resource.GroupRevision](f.store.Objects, resource.GroupRevisionName("workers", cfg.Spec.Revision))
 		ro := g.Status.Rollout
-		if err != nil || stamped[r.Spec.BootImage] || ro == nil || ro.Revision != cfg.Spec.Revision || ro.Phase == resource.RolloutRolledBack {
+		if err != nil || stamped[r.Spec.BootImage] || r.Status.Verified || ro == nil || ro.Revision != cfg.Spec.Revision || ro.Phase == resource.RolloutRolledBack {
 			continue
 		}
 		if m, ok := ro.Members[b.name]; !ok || m.Wave > 0 {

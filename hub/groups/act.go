@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"rackboot/hub/events"
@@ -71,7 +73,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 			g.Status.Adopted, said = &resource.GroupAdoption{Confirmation: word, Image: g.Spec.Image}, "adopted by"
 		}
 	case api.GroupAck:
-		if g.Status.HotLoop != nil {
+		if g.Status.HotLoop != nil && g.Status.HotLoop.Held {
 			g.Status.HotLoop, said = nil, "acknowledged by"
 		}
 	case api.GroupPin:
@@ -93,7 +95,7 @@ func (c *Room) actOnGroup(ctx context.Context, name string, action api.GroupActi
 		}
 	}
 	if said == "" {
-		return api.GroupAnswer{Group: g}, nil
+		return api.GroupAnswer{Group: g, Unchanged: true}, nil
 	}
 	if err := c.cfg.Objects.Put(ctx, g); err != nil {
 		return api.GroupAnswer{}, err
@@ -111,8 +113,11 @@ func (c *Room) revert(ctx context.Context, g *resource.ServerGroup, r api.GroupR
 	history := c.cfg.Revisions.HistoryOf(g)
 	p := &revisions.Pass{Now: c.cfg.Clock().UTC(), History: map[string][]*resource.GroupRevision{g.Metadata.UID: history}, Versions: map[string]string{}}
 	current := p.Revision(g, g.Status.Revision)
-	to := olderRevision(history, g, r.Revision)
+	to, skipped := bootimages.Older(history, g, r.Revision)
 	switch {
+	case current != nil && to == nil && len(skipped) > 0:
+		return api.GroupAnswer{}, refusal{protocol.Errorf(protocol.CodeConflict, op, "group %q rejects the entries of all that it could return to: %s", name, numbers(skipped)).
+			WithHint("rackctl group revert %s %d returns to that one all the same; rackctl group history %s lists them", name, skipped[len(skipped)-1], name)}
 	case current == nil || to == nil:
 		return api.GroupAnswer{}, refusal{protocol.Errorf(protocol.CodeConflict, op, "group %q has no revision to return to", name).WithHint("rackctl group history %s lists them; rackctl group pin %s keeps the current one", name, name)}
 	case to == current:
@@ -128,7 +133,7 @@ func (c *Room) revert(ctx context.Context, g *resource.ServerGroup, r api.GroupR
 	spec := bootimages.Rollback(bootimages.Next{
 		Group: g, Current: current, History: history, Stamp: c.cfg.Revisions.StampOf(entry), By: by, Reason: r.Reason, At: p.Now,
 	}, to, resource.CauseRollback)
-	out := api.GroupAnswer{Group: g, Revision: spec.Number, CopyOf: to.Spec.Number, Changes: changes(current, to)}
+	out := api.GroupAnswer{Group: g, Revision: spec.Number, CopyOf: to.Spec.Number, Skipped: skipped, Changes: changes(current, to)}
 	if r.DryRun {
 		return out, nil
 	}
@@ -141,23 +146,6 @@ func (c *Room) revert(ctx context.Context, g *resource.ServerGroup, r api.GroupR
 		return out, nil // the next pass finishes it
 	}
 	return out, err
-}
-
-// olderRevision is the revision of a number; with 0 the last verified one before the
-// current whose image is another. nil is that there is none.
-func olderRevision(history []*resource.GroupRevision, g *resource.ServerGroup, number int) (found *resource.GroupRevision) {
-	value := ""
-	for _, r := range history {
-		if r.Spec.Number == g.Status.Revision {
-			value = bootimages.Value(r.Spec.Images)
-		}
-	}
-	for _, r := range history {
-		if number != 0 && r.Spec.Number == number || number == 0 && r.Spec.Number < g.Status.Revision && r.Status.Verified && bootimages.Value(r.Spec.Images) != value {
-			found = r
-		}
-	}
-	return found
 }
 
 // revertLook bounds the questions to a registry before a return.
@@ -187,6 +175,18 @@ func (c *Room) bootableStill(ctx context.Context, r *resource.GroupRevision) err
 	return nil
 }
 
+// numbers are revisions by their numbers, for people.
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	if len(words) == 1 {
+		return "revision " + words[0]
+	}
+	return "revisions " + strings.Join(words, ", ")
+}
+
 func changes(a, b *resource.GroupRevision) (out []api.GroupChange) {
 	for _, d := range bootimages.Diff(a, b) {
 		out = append(out, api.GroupChange{Field: d.Field, From: d.From, To: d.To})
@@ -194,25 +194,15 @@ func changes(a, b *resource.GroupRevision) (out []api.GroupChange) {
 	return out
 }
 
-// DiffGroup is how two revisions of a group differ; to is the current one where it is 0,
-// and from the one before to. The codes are not_found.
+// DiffGroup is how two revisions of a group differ: see [bootimages.Between]. The codes are not_found and conflict.
 func (c *Room) DiffGroup(name string, from, to int) (api.GroupDiff, error) {
 	g, err := store.Peek[*resource.ServerGroup](c.cfg.Objects, name)
 	if err != nil {
 		return api.GroupDiff{}, err
 	}
-	if to == 0 {
-		to = g.Status.Revision
+	a, b, err := bootimages.Between(g, c.cfg.Revisions.HistoryOf(g), from, to)
+	if err != nil {
+		return api.GroupDiff{}, err
 	}
-	b := c.cfg.Revisions.RevisionOf(g, to)
-	if from == 0 && b != nil {
-		from = b.Spec.Parent
-	}
-	a := c.cfg.Revisions.RevisionOf(g, from)
-	for n, r := range map[int]*resource.GroupRevision{from: a, to: b} {
-		if r == nil {
-			return api.GroupDiff{}, protocol.Errorf(protocol.CodeNotFound, "compare revisions", "group %q has no revision %d", name, n).WithHint("rackctl group history %s", name)
-		}
-	}
-	return api.GroupDiff{Group: name, From: from, To: to, Changes: changes(a, b)}, nil
+	return api.GroupDiff{Group: name, From: a.Spec.Number, To: b.Spec.Number, Changes: changes(a, b)}, nil
 }

@@ -21,6 +21,7 @@ type groupView struct {
 	enrolment resource.Enrolment
 	counts    resource.GroupCounts
 	skew      string
+	limit     string                  // of the specification of user data
 	rollout   *resource.RolloutStatus // nil without; not to be changed
 }
 

@@ -74,7 +74,7 @@ func (c *Room) group(ctx context.Context, p *revisions.Pass, g *resource.ServerG
 	var errs []error
 	g, err := c.cfg.Revisions.Finish(ctx, p, g)
 	errs = append(errs, err)
-	members := p.Fleet.Selected(g.Spec.Selector.MatchLabels)
+	members := p.Fleet.Selected(g.Spec.Selector)
 	seen := c.cfg.Revisions.Booted(p, g, members)
 	g, err = c.cfg.Revisions.Proved(ctx, p, g, seen)
 	errs = append(errs, err)
@@ -118,7 +118,22 @@ func (c *Room) group(ctx context.Context, p *revisions.Pass, g *resource.ServerG
 	if current != nil && g.Status.Verified != g.Status.Revision {
 		s.Stamp = c.cfg.Revisions.Unstamped(current)
 	}
-	return s, groupView{enrolment: s.Enrolment, counts: counts(seen, current), rollout: g.Status.Rollout}, inUse(p, g, seen, current), errors.Join(errs...)
+	return s, groupView{enrolment: s.Enrolment, counts: counts(seen, current), limit: c.stubLimit(entry, current), rollout: g.Status.Rollout}, inUse(p, g, seen, current), errors.Join(errs...)
+}
+
+// stubLimit is the highest specification of user data that the image reads which a group is to boot: of the entry
+// that it takes, or else of its current revision's; empty where nothing says it.
+func (c *Room) stubLimit(entry *resource.BootImage, current *resource.GroupRevision) string {
+	if entry == nil && current != nil {
+		b, err := store.Peek[*resource.BootImage](c.cfg.Objects, current.Spec.BootImage)
+		if err == nil && b.Digest() == current.Spec.BootImageDigest {
+			entry = b
+		}
+	}
+	if entry == nil {
+		return ""
+	}
+	return entry.Spec.MaxIgnition
 }
 
 // wanted checks everything that a group's next revision needs, and makes it; nil where
@@ -151,6 +166,28 @@ func (c *Room) wanted(ctx context.Context, p *revisions.Pass, g *resource.Server
 	return checked, bootimages.Revision(bootimages.Next{
 		Group: g, Current: current, History: p.History[g.Metadata.UID], Entry: entry, Images: images, Stub: stub, Stamp: c.cfg.Revisions.StampOf(entry), By: events.HubName, At: p.Now,
 	})
+}
+
+// sweepManaged removes the Secrets that the hub has translated for groups that are gone, or that want no more
+// translation, once no revision that is kept has one. Each is its groups' own, and goes with them.
+func (c *Room) sweepManaged(ctx context.Context, p *revisions.Pass) error {
+	wanted := map[string]bool{}
+	for _, g := range p.Groups {
+		if s := g.Spec.Stub; s != nil && s.Manage {
+			wanted[s.SecretRef.Name] = true
+		}
+	}
+	var errs []error
+	for _, s := range store.Find(c.cfg.Objects, store.SecretsByType, string(resource.SecretIgnition)) {
+		of := store.ManagedStubOf(s)
+		if of == "" || wanted[of] || len(c.cfg.Secrets.Users(s.Metadata.Name)) > 0 {
+			continue
+		}
+		if err := c.cfg.Objects.Remove(ctx, s); protocol.CodeOf(err) != protocol.CodeConflict { // somebody was first, or uses it now
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // sweepRevisions removes what is beyond the limits of the groups' histories, with all that
@@ -186,5 +223,5 @@ func (c *Room) sweepRevisions(ctx context.Context, p *revisions.Pass) error {
 			c.cfg.Crash.At("hub.group.pruned")
 		}
 	}
-	return errors.Join(append(errs, c.cfg.Secrets.SweepStubs(ctx))...)
+	return errors.Join(append(errs, c.cfg.Secrets.SweepStubs(ctx), c.sweepManaged(ctx, p))...)
 }

@@ -24,7 +24,7 @@ func (c *Room) archSeen(p *revisions.Pass, g *resource.ServerGroup, entry *resou
 			return bootimages.ArchSeen{}
 		}
 		if len(a.Files) > 0 {
-			return c.boots(g, filesSeen(entry, arch))
+			return c.boots(g, filesSeen(entry, arch, c.cfg.Images.Unfetched(entry)))
 		}
 		switch state, err := c.cfg.Images.Signed(entry, arch); state {
 		case bootimages.SeenReady:
@@ -60,10 +60,13 @@ func (c *Room) boots(g *resource.ServerGroup, s bootimages.ArchSeen) bootimages.
 	return s
 }
 
-// filesSeen is what is known of an entry of files: all of them are to be verified.
-func filesSeen(entry *resource.BootImage, arch string) bootimages.ArchSeen {
+// filesSeen is what is known of an entry of files: all of them are to be verified. cause is why the last try of
+// that has failed, if it has.
+func filesSeen(entry *resource.BootImage, arch string, cause error) bootimages.ArchSeen {
 	img, err := catalogue.Image(entry, arch)
 	switch {
+	case protocol.CodeOf(err) == protocol.CodeUnavailable && cause != nil:
+		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: err.Error() + ": " + conditions.Text(cause)}
 	case protocol.CodeOf(err) == protocol.CodeUnavailable:
 		return bootimages.ArchSeen{Has: true, State: bootimages.SeenFailing, Message: err.Error()}
 	case err != nil:

@@ -16,7 +16,7 @@ func (c *Room) Decorate(g *resource.ServerGroup) {
 		return // the next pass looks at it
 	}
 	g.Status.ObservedGeneration = g.Metadata.Generation
-	g.Status.Enrolment, g.Status.Counts, g.Status.Skew = &view.enrolment, &view.counts, view.skew
+	g.Status.Enrolment, g.Status.Counts, g.Status.Skew, g.Status.StubLimit = &view.enrolment, &view.counts, view.skew, view.limit
 }
 
 // Seen reports whether a turn has looked at a group in this run of the hub.

@@ -102,7 +102,7 @@ func (c *Room) readStub(ctx context.Context, g *resource.ServerGroup, ref *resou
 		}
 		page.seen.Version = head.Version
 		if limit != "" {
-			page.seen.TooNew = unreadable(head.Version, limit)
+			page.seen.TooNew = unreadable(g.Metadata.Name, head.Version, limit)
 		}
 		return page, nil, nil
 	}
@@ -131,15 +131,15 @@ func (c *Room) readStub(ctx context.Context, g *resource.ServerGroup, ref *resou
 
 // unreadable says that an image does not read user data of a specification; empty if it
 // does.
-func unreadable(version, limit string) string {
+func unreadable(group, version, limit string) string {
 	major, _, _ := strings.Cut(version, ".")
 	if old := strings.HasPrefix(limit, "2."); (major == "1" || major == "2") && !old {
-		return fmt.Sprintf("it is of specification %s, and the image reads 3: say spec.stub.manage: true to have it translated, or translate it with rackctl ignition translate", version)
+		return fmt.Sprintf("it is of specification %s, and the image reads 3: say spec.stub.manage: true to have it translated, or translate it with rackctl ignition translate --for-group %s", version, group)
 	}
 	have, err := resource.ParseImageVersion(version)
 	bound, errMax := resource.ParseImageVersion(limit)
 	if err != nil || errMax != nil || have.Compare(bound) > 0 {
-		return fmt.Sprintf("it is of specification %s, and the image reads up to %s", version, limit)
+		return fmt.Sprintf("it is of specification %s, and the image reads up to %s: rackctl ignition translate --for-group %s says whether it can be had lower", version, limit, group)
 	}
 	return ""
 }

@@ -91,6 +91,12 @@ func about(arch string, f resource.BootImageFile, err error) error {
 	return protocol.Errorf(protocol.CodeOf(err), "verify boot image", "%s for %s: %w", f.Kind, arch, err).WithHint("%s", protocol.HintOf(err))
 }
 
+// Unfetched is why the last try to fetch and verify the files of an entry has failed; nil where it has not.
+func (r *Room) Unfetched(b *resource.BootImage) error {
+	_, err := r.files.jobs.State(entryKey{b.Metadata.Name, b.Metadata.UID})
+	return err
+}
+
 // proved is how many files an entry has, and how many of them are verified.
 func proved(b *resource.BootImage) (files, verified int) {
 	for _, a := range b.Spec.Architectures {

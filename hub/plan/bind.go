@@ -71,7 +71,7 @@ func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason str
 		return ref.Name, ""
 	}
 	matched, fresh, cannot, last := 0, 0, 0, ""
-	for _, s := range f.Selected(c.Spec.ServerSelector.MatchLabels) {
+	for _, s := range f.Selected(*c.Spec.ServerSelector) {
 		matched++
 		name := s.Metadata.Name
 		if !taken[name] && Selects(f, c, name) {
@@ -99,7 +99,7 @@ func pick(f Fleet, c *resource.Claim, taken map[string]bool) (server, reason str
 // Selects reports whether a claim may get one server by its selector, as Bind does.
 func Selects(f Fleet, c *resource.Claim, server string) bool {
 	s := f.Server(server)
-	if s == nil || c.Spec.ServerSelector == nil || !matches(c.Spec.ServerSelector, s.Metadata.Labels) {
+	if s == nil || c.Spec.ServerSelector == nil || !c.Spec.ServerSelector.Matches(s.Metadata.Labels) {
 		return false
 	}
 	r := f.Reports[server]

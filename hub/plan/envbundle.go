@@ -140,9 +140,13 @@ func profilesOf(f Fleet, srv *resource.Server) (out []*resource.Profile) {
 // groupOf is the one group that selects a server; nil where none does, or several do.
 func groupOf(f Fleet, srv *resource.Server) (of *resource.ServerGroup) {
 	x := f.Indexed().index
+	all := [][]*resource.ServerGroup{x.expressed}
 	for k, v := range srv.Metadata.Labels {
-		for _, g := range x.selectors[label{k, v}] {
-			if !matches(&g.Spec.Selector, srv.Metadata.Labels) {
+		all = append(all, x.selectors[label{k, v}])
+	}
+	for _, groups := range all {
+		for _, g := range groups {
+			if !g.Spec.Selector.Matches(srv.Metadata.Labels) {
 				continue
 			}
 			if of != nil {

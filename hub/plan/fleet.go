@@ -254,20 +254,20 @@ func (f Fleet) MaintenancesIn(rack string) []*resource.Maintenance {
 	return f.Indexed().index.maintains[rack]
 }
 
-// Selected are the servers that have all of some labels; none has no labels.
-func (f Fleet) Selected(labels map[string]string) (out []*resource.Server) {
-	if len(labels) == 0 {
+// Selected are the servers that a selector matches.
+func (f Fleet) Selected(by resource.Selector) (out []*resource.Server) {
+	if by.Empty() {
 		return nil
 	}
 	f = f.Indexed()
 	from := f.Servers
-	for k, v := range labels {
+	for k, v := range by.MatchLabels {
 		if some, known := f.index.labelled[label{k, v}]; known && len(some) < len(from) {
 			from = some
 		}
 	}
 	for _, s := range from {
-		if matches(&resource.Selector{MatchLabels: labels}, s.Metadata.Labels) {
+		if by.Matches(s.Metadata.Labels) {
 			out = append(out, s)
 		}
 	}
@@ -301,14 +301,4 @@ func (f Fleet) held(server string) bool {
 		}
 	}
 	return false
-}
-
-// matches reports whether labels are those that a selector wants; one that wants none matches nothing.
-func matches(s *resource.Selector, labels map[string]string) bool {
-	for k, v := range s.MatchLabels {
-		if labels[k] != v {
-			return false
-		}
-	}
-	return len(s.MatchLabels) > 0
 }

@@ -34,6 +34,7 @@ type index struct {
 	maintains   map[string][]*resource.Maintenance // by rack
 	labelled    map[label][]*resource.Server       // of the labels that selectors name
 	selectors   map[label][]*resource.ServerGroup  // by the first label that each selects by
+	expressed   []*resource.ServerGroup            // that select by expressions alone
 	groups      map[string]*resource.ServerGroup   // by name
 }
 
@@ -119,6 +120,8 @@ func (f Fleet) Indexed() Fleet {
 		if labels := g.Spec.Selector.MatchLabels; len(labels) > 0 {
 			k := slices.Min(slices.Collect(maps.Keys(labels)))
 			x.selectors[label{k, labels[k]}] = append(x.selectors[label{k, labels[k]}], g)
+		} else {
+			x.expressed = append(x.expressed, g)
 		}
 	}
 	for _, h := range f.Holds {

@@ -38,6 +38,12 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 		for _, labels := range []map[string]string{{"a": "1"}, {"a": word("a"), "b": word("b")}} {
 			f.Groups = append(f.Groups, &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: resource.Selector{MatchLabels: labels}}})
 		}
+		expressions := func(op resource.SelectorOperator, values ...string) resource.Selector {
+			return resource.Selector{MatchExpressions: []resource.SelectorExpression{{Key: "a", Operator: op, Values: values}}}
+		}
+		if rapid.Bool().Draw(t, "by expressions") {
+			f.Groups = append(f.Groups, &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: expressions(resource.SelectIn, word("in"))}})
+		}
 		x := f.Indexed()
 		for _, s := range append(slices.Clone(f.Servers), serverOf("absent", "r0")) {
 			name := s.Metadata.Name
@@ -59,12 +65,17 @@ func TestIndexedAnswersAsScan(t *testing.T) {
 			}
 		}
 		for _, labels := range []map[string]string{nil, {"a": "1"}, {"a": "1", "b": "1"}, {"b": "2"}, {"c": "1"}} {
-			same(t, fmt.Sprintf("servers with %v", labels), x.Selected(labels), f.Servers, func(s *resource.Server) bool {
-				return matches(&resource.Selector{MatchLabels: labels}, s.Metadata.Labels)
+			same(t, fmt.Sprintf("servers with %v", labels), x.Selected(resource.Selector{MatchLabels: labels}), f.Servers, func(s *resource.Server) bool {
+				return resource.Selector{MatchLabels: labels}.Matches(s.Metadata.Labels)
 			})
 		}
+		both := expressions(resource.SelectNotIn, "1")
+		both.MatchLabels = map[string]string{"b": "2"}
+		for _, by := range []resource.Selector{expressions(resource.SelectIn, "1", "3"), expressions(resource.SelectNotIn, "1"), expressions(resource.SelectExists), expressions(resource.SelectDoesNotExist), both} {
+			same(t, "servers with "+by.String(), x.Selected(by), f.Servers, func(s *resource.Server) bool { return by.Matches(s.Metadata.Labels) })
+		}
 		for _, s := range f.Servers {
-			selecting := slices.DeleteFunc(slices.Clone(f.Groups), func(g *resource.ServerGroup) bool { return !matches(&g.Spec.Selector, s.Metadata.Labels) })
+			selecting := slices.DeleteFunc(slices.Clone(f.Groups), func(g *resource.ServerGroup) bool { return !g.Spec.Selector.Matches(s.Metadata.Labels) })
 			if of := groupOf(x, s); (of != nil) != (len(selecting) == 1) || of != nil && of != selecting[0] {
 				t.Fatalf("the group of %s: %v of %v", s.Metadata.Name, of, selecting)
 			}

@@ -20,7 +20,7 @@ func (c *Room) Keeps(f plan.Fleet) map[string]*message.KeepIntent {
 	byRack := map[string][]bootimages.KeepGroup{}
 	for _, g := range groups {
 		archs := map[string][]string{} // by rack
-		for _, m := range f.Selected(g.Spec.Selector.MatchLabels) {
+		for _, m := range f.Selected(g.Spec.Selector) {
 			addArch(archs, f.RackOf(m.Metadata.Name), m.Spec.Architecture)
 		}
 		for _, b := range f.ConfigsOf(g.Metadata.Name) {

@@ -10,14 +10,16 @@ const (
 	lackReport  lack = "report"
 	lackConfig  lack = "configuration"
 	lackFiles   lack = "files"
+	lackTrust   lack = "trust" // it has given the configuration up for the one before
 )
 
 // generationSaid is which configuration a report is of.
 type generationSaid string
 
 const (
-	saidOther generationSaid = "other"
-	saidThis  generationSaid = "this"
+	saidOther  generationSaid = "other"
+	saidThis   generationSaid = "this"
+	saidFormer generationSaid = "former" // of the one before, after failed boots of this
 )
 
 // lackRule says what a server's agent lacks. The first row that fits decides.
@@ -25,6 +27,7 @@ const (
 //	report | claim | generation | files | lacks
 //	no     | *     | *          | *     | report
 //	yes    | no    | *          | *     | configuration
+//	yes    | yes   | former     | *     | trust
 //	yes    | yes   | other      | *     | configuration
 //	yes    | yes   | this       | no    | files
 //	yes    | yes   | this       | yes   | nothing
@@ -36,6 +39,8 @@ func lackRule(report, claim bool, of generationSaid, files bool) lack {
 		return lackReport
 	case !claim:
 		return lackConfig
+	case of == saidFormer:
+		return lackTrust
 	case of != saidThis:
 		return lackConfig
 	case !files:
@@ -53,6 +58,8 @@ func (s *seat) waits() lack {
 	of := saidOther
 	if r.BootGeneration == s.cfg.Metadata.Generation {
 		of = saidThis
+	} else if s.fellBack() {
+		of = saidFormer
 	}
 	return lackRule(true, r.OwnerUID == s.cfg.Spec.Owner.UID, of, r.ArtefactsLocal)
 }
@@ -68,6 +75,8 @@ func (l lack) words(s *seat) string {
 		return "its agent has not reported since the hub started"
 	case lackConfig:
 		return "its agent has not its configuration yet"
+	case lackTrust:
+		return "its agent returned to the image before, and stays there until there is another revision"
 	case lackFiles:
 		if f := s.report.Condition(resource.CondArtefactsFailed); f != nil {
 			return "its rack has not the files: " + f.Message

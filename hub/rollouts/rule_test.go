@@ -23,7 +23,7 @@ func TestRolloutTables(t *testing.T) {
 	doctable.Of(t, "server.go", "orderRule").HoldOne(t, [][]string{yn, asked, power, yn}, func(in []string) string {
 		return yes(orderRule(isYes(in[0]), askedFor(in[1]), powerSeen(in[2]), isYes(in[3])))
 	})
-	of := doctable.Words(saidOther, saidThis)
+	of := doctable.Words(saidOther, saidThis, saidFormer)
 	doctable.Of(t, "ready.go", "lackRule").HoldOne(t, [][]string{yn, yn, of, yn}, func(in []string) string {
 		return string(lackRule(isYes(in[0]), isYes(in[1]), generationSaid(in[2]), isYes(in[3])))
 	})

@@ -130,13 +130,13 @@ func (c *Room) lastBoot(f plan.Fleet, s *seat) *resource.SeenBoot {
 // tells of; nil without. One that the agent tries again by itself is none.
 func (s *seat) lastFailure() *resource.SeenBoot {
 	r, cfg := s.report, s.cfg
+	out := &resource.SeenBoot{Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image.Digest, Data: s.dataOf(cfg.Spec.Ignition)}
+	if s.fellBack() {
+		out.Attempt, out.Reason = "fallback "+r.Fallback.Since.UTC().Format(time.RFC3339Nano), "it returned to the image before: "+r.Fallback.Reason
+		return out
+	}
 	if r == nil || r.OwnerUID != cfg.Spec.Owner.UID || r.BootGeneration != 0 && r.BootGeneration != cfg.Metadata.Generation {
 		return nil
-	}
-	out := &resource.SeenBoot{Generation: cfg.Metadata.Generation, Image: cfg.Spec.Image.Digest, Data: s.dataOf(cfg.Spec.Ignition)}
-	if b := r.Fallback; b != nil && b.Generation == cfg.Metadata.Generation && b.Since != nil {
-		out.Attempt, out.Reason = "fallback "+b.Since.UTC().Format(time.RFC3339Nano), "it returned to the image before: "+b.Reason
-		return out
 	}
 	spent, failed := r.Condition(resource.CondGrantSpent), r.Condition(resource.CondFirstBootFailed)
 	a, code := r.Attempt, resource.AttemptCode("")
@@ -156,6 +156,13 @@ func (s *seat) lastFailure() *resource.SeenBoot {
 		return nil
 	}
 	return out
+}
+
+// fellBack says whether the agent has given up the present configuration for the one before. That is the one
+// in force there, so that BootGeneration of the report is of the other.
+func (s *seat) fellBack() bool {
+	r := s.report
+	return r != nil && r.OwnerUID == s.cfg.Spec.Owner.UID && r.Fallback != nil && r.Fallback.Since != nil && r.Fallback.Generation == s.cfg.Metadata.Generation
 }
 
 // gaveUpRule says whether a failed boot is not tried again by the agent. The first row that

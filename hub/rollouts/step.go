@@ -77,10 +77,16 @@ func (c *Room) dealt(g *resource.ServerGroup, seats map[string]*seat) {
 	}
 }
 
+// proven says whether a revision is for more than canaries. One that is verified is its own proof: servers of
+// the group booted it, whatever became of its entry and the entry's stamp since.
+func (c *Room) proven(r *resource.GroupRevision) bool {
+	return r.Status.Verified || c.cfg.Revisions.Unstamped(r) == ""
+}
+
 func (c *Room) rolloutInput(p *revisions.Pass, g *resource.ServerGroup, r *resource.GroupRevision, seats map[string]*seat) rollout.Input {
 	return rollout.Input{
 		Now: c.rolloutTime(p, g), Spec: g.Spec.Rollout, Status: *g.Status.Rollout, Servers: c.rolloutServers(p, g, r, seats),
-		Stamped: c.cfg.Revisions.Unstamped(r) == "", Approved: c.approvedFor(p, g, seats),
+		Stamped: c.proven(r), Approved: c.approvedFor(p, g, seats),
 	}
 }
 

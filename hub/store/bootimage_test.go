@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,51 @@ func TestBootImageDeletion(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// An entry that a group boots by its current revision is kept by [BootImages.Unfollowed], which names the group.
+// One of an older revision, or of a group of before with the same name, is not.
+func TestBootImageUnfollowed(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	group := func(revision int, uid string) {
+		t.Helper()
+		g := &resource.ServerGroup{Spec: resource.ServerGroupSpec{Selector: resource.Selector{MatchLabels: map[string]string{"a": "b"}}, Catalogue: "os"}}
+		g.Metadata.Name = "g"
+		if revision == 0 {
+			apply(t, s, bootImage("os-1", "1.0", "a"), bootImage("os-2", "2.0", "b"), g)
+		}
+		own, err := Get[*resource.ServerGroup](s.Objects, "g")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own.Status.Revision = revision
+		if uid == "" {
+			uid = own.Metadata.UID
+		}
+		if err := s.Objects.Put(t.Context(), own); err != nil {
+			t.Fatal(err)
+		}
+		if revision == 0 {
+			return
+		}
+		r := &resource.GroupRevision{Spec: resource.GroupRevisionSpec{Group: "g", GroupUID: uid, Number: revision, BootImage: "os-" + strconv.Itoa(revision)}}
+		r.Metadata.Name = resource.GroupRevisionName("g", revision)
+		if err := s.Objects.Put(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	group(0, "")
+	group(1, "")
+	_, err := s.Delete(t.Context(), resource.KindBootImage, "os-1", s.BootImages.Unfollowed())
+	if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "ServerGroup/g (revision 1)") || !strings.Contains(protocol.HintOf(err), "--force") {
+		t.Errorf("deleted: %v, %s", err, protocol.HintOf(err))
+	}
+	group(2, "another")
+	for _, name := range []string{"os-1", "os-2"} {
+		if _, err := s.Delete(t.Context(), resource.KindBootImage, name, s.BootImages.Unfollowed()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

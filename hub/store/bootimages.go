@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	"rackboot/protocol"
@@ -31,6 +32,26 @@ func (bi *BootImages) PutVerified(ctx context.Context, name, uid string, proved 
 		if err == nil || protocol.CodeOf(err) != protocol.CodeConflict || try == writeTries {
 			return err
 		}
+	}
+}
+
+// Unfollowed is a Guard that refuses an entry which a group boots: its current revision is of it. What the
+// group has stays as it is without the entry; but one that is not pinned follows what is left in the catalogue.
+func (bi *BootImages) Unfollowed() Guard {
+	return func(obj resource.Object) error {
+		name := obj.Head().Metadata.Name
+		var who []string
+		for _, r := range Find(bi.objects, RevisionsByBootImage, name) {
+			g, err := Peek[*resource.ServerGroup](bi.objects, r.Spec.Group)
+			if err == nil && g.Metadata.UID == r.Spec.GroupUID && g.Status.Revision == r.Spec.Number {
+				who = append(who, fmt.Sprintf("%s (revision %d)", reference(resource.KindServerGroup, g.Metadata.Name), r.Spec.Number))
+			}
+		}
+		if len(who) == 0 {
+			return nil
+		}
+		return protocol.Errorf(protocol.CodeConflict, "delete BootImage", "%q is the current image of %s", name, joined(who)).
+			WithHint("rackctl delete bootimage %s --force deletes it all the same: revisions keep what they boot, and a group that is not pinned follows what is left in its catalogue", name)
 	}
 }
 

@@ -37,7 +37,7 @@ func encode(obj resource.Object) ([]byte, error) {
 	}
 	if g, ok := obj.(*resource.ServerGroup); ok {
 		bare := *g
-		bare.Status.Enrolment, bare.Status.Counts, bare.Status.Skew, bare.Status.Conditions, bare.Status.ObservedGeneration = nil, nil, "", nil, 0
+		bare.Status.Enrolment, bare.Status.Counts, bare.Status.Skew, bare.Status.StubLimit, bare.Status.Conditions, bare.Status.ObservedGeneration = nil, nil, "", "", nil, 0
 		return json.Marshal(&bare)
 	}
 	if secret, ok := obj.(*resource.Secret); ok {

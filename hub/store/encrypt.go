@@ -42,6 +42,9 @@ func (st *Sets) encrypt(c *checker, i int, it *applyItem, data resource.SecretDa
 	}
 	var err error
 	now := st.core.clock().UTC()
+	if !stored {
+		next.Status.Version = st.secrets.lastNamed(next.Metadata.Name)
+	}
 	next.Status.Version, next.Status.Digest, next.Status.ChangedAt = next.Status.Version+1, digest, &now
 	next.Status.Rotation = nil
 	if stored {

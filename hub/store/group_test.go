@@ -40,17 +40,17 @@ func TestGroupAdmission(t *testing.T) {
 	s, _ := withVault(t)
 	apply(t, s, storetest.Site()...)
 	for want, obj := range map[string]resource.Object{
-		"give at least one label; for every group say mode All": managed(func(m *resource.ManagedBootImages) { m.Spec.Selector = nil }),
-		"for every group say mode":                              managed(func(m *resource.ManagedBootImages) { m.Spec.Selector.MatchLabels = nil }),
-		"so that no two can contradict":                         managed(func(m *resource.ManagedBootImages) { m.Metadata.Name = "second" }),
-		"is for mode Partial":                                   managed(func(m *resource.ManagedBootImages) { m.Spec.Mode = resource.OptInAll }),
-		"another name of selector":                              managed(func(m *resource.ManagedBootImages) { m.Spec.MatchSelector = m.Spec.Selector }),
-		`"riscv64" is not one of amd64, arm64`:                  serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Architectures = []string{"riscv64"} }),
-		"Reboot is for bootPolicy.boot: Network":                serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Rollout.Strategy = resource.RolloutReboot }),
-		`"Floppy" is not one of`:                                serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.BootPolicy.FirstBoot = "Floppy" }),
-		`Secret "none" does not exist`:                          serverGroup("g1", stubOf("none", false)),
-		"is of type bmc-credentials, not ignition":              serverGroup("g1", stubOf("bmc", false)),
-		`ServerGroup "nobody" does not exist`:                   claimFrom("nobody"),
+		"give at least one label, or one of matchExpressions; for every group say mode All": managed(func(m *resource.ManagedBootImages) { m.Spec.Selector = nil }),
+		"for every group say mode":                 managed(func(m *resource.ManagedBootImages) { m.Spec.Selector.MatchLabels = nil }),
+		"so that no two can contradict":            managed(func(m *resource.ManagedBootImages) { m.Metadata.Name = "second" }),
+		"is for mode Partial":                      managed(func(m *resource.ManagedBootImages) { m.Spec.Mode = resource.OptInAll }),
+		"another name of selector":                 managed(func(m *resource.ManagedBootImages) { m.Spec.MatchSelector = m.Spec.Selector }),
+		`"riscv64" is not one of amd64, arm64`:     serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Architectures = []string{"riscv64"} }),
+		"Reboot is for bootPolicy.boot: Network":   serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.Rollout.Strategy = resource.RolloutReboot }),
+		`"Floppy" is not one of`:                   serverGroup("g1", func(g *resource.ServerGroup) { g.Spec.BootPolicy.FirstBoot = "Floppy" }),
+		`Secret "none" does not exist`:             serverGroup("g1", stubOf("none", false)),
+		"is of type bmc-credentials, not ignition": serverGroup("g1", stubOf("bmc", false)),
+		`ServerGroup "nobody" does not exist`:      claimFrom("nobody"),
 	} {
 		objs := []resource.Object{obj}
 		if strings.Contains(want, "bmc-credentials") {
@@ -82,13 +82,13 @@ func TestGroupStatus(t *testing.T) {
 	if err != nil || own.Status.Revision != 0 {
 		t.Fatalf("%+v, %v", own, err)
 	}
-	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew = 3, &resource.GroupCounts{Servers: 1}, &resource.Enrolment{}, "old"
+	own.Status.Revision, own.Status.Counts, own.Status.Enrolment, own.Status.Skew, own.Status.StubLimit = 3, &resource.GroupCounts{Servers: 1}, &resource.Enrolment{}, "old", "3.4.0"
 	if err := s.Objects.Put(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
 	g.Status.Revision = 7
 	apply(t, s, g)
-	if own, _ = Get[*resource.ServerGroup](s.Objects, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" {
+	if own, _ = Get[*resource.ServerGroup](s.Objects, "g1"); own.Status.Revision != 3 || own.Status.Counts != nil || own.Status.Enrolment != nil || own.Status.Skew != "" || own.Status.StubLimit != "" {
 		t.Errorf("%+v", own.Status)
 	}
 }

@@ -35,6 +35,8 @@ const (
 	ConfigsByBootEnv      Key[*resource.BootConfiguration] = "configurations by boot environment"
 	ConfigsByBootImage    Key[*resource.BootConfiguration] = "configurations by boot image"
 	RevisionsByGroup      Key[*resource.GroupRevision]     = "revisions by the UID of their group"
+	RevisionsByBootImage  Key[*resource.GroupRevision]     = "revisions by the entry that they are of"
+	RevisionsBySecret     Key[*resource.GroupRevision]     = "revisions by the Secrets of their user data"
 	BootImagesByCatalogue Key[*resource.BootImage]         = "boot images by catalogue"
 	SecretsByType         Key[*resource.Secret]            = "secrets by type"
 )
@@ -84,6 +86,8 @@ func newIndexes() *indexes {
 	row(x, ConfigsByBootEnv, func(b *resource.BootConfiguration) []string { return one(b.Spec.BootEnv) })
 	row(x, ConfigsByBootImage, func(b *resource.BootConfiguration) []string { return one(b.Spec.Image.BootImage) })
 	row(x, RevisionsByGroup, func(r *resource.GroupRevision) []string { return one(r.Spec.GroupUID) })
+	row(x, RevisionsByBootImage, func(r *resource.GroupRevision) []string { return one(r.Spec.BootImage) })
+	row(x, RevisionsBySecret, stubSecrets)
 	row(x, SecretsByType, func(s *resource.Secret) []string { return one(string(s.Spec.Type)) })
 	row(x, BootImagesByCatalogue, func(b *resource.BootImage) []string { return one(b.Spec.Catalogue) })
 
@@ -98,6 +102,16 @@ func newIndexes() *indexes {
 	x.add(openApprovals, approvalKeys, bucketApproval)
 	x.add(bySealed, sealedKeys, ignitionBucket, formerBucket, envBucket)
 	return x
+}
+
+// stubSecrets are the Secrets that a revision names for its user data.
+func stubSecrets(r *resource.GroupRevision) (names []string) {
+	for _, ref := range []*resource.IgnitionRef{r.Spec.Stub, r.Spec.OriginalStub} {
+		if ref != nil && (len(names) == 0 || names[0] != ref.Secret) {
+			names = append(names, ref.Secret)
+		}
+	}
+	return names
 }
 
 // index finds the entries of some buckets by what is in them.

@@ -12,8 +12,11 @@ func (objs *Objects) referrers(kind resource.Kind, name string) []string {
 		return objs.users(name)
 	}
 	who := objs.referring(kind, name, resource.Kinds()...)
-	if kind == resource.KindBootImage {
+	switch kind { //nolint:exhaustive // of the others nothing more refers to one
+	case resource.KindBootImage:
 		who = append(who, objs.bootImageUsers(name)...)
+	case resource.KindSecret:
+		who = append(who, objs.managedStubUsers(name)...)
 	}
 	return who
 }

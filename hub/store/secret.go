@@ -128,6 +128,7 @@ func takeData(obj resource.Object) resource.SecretData {
 // Users are the resources that refer to a Secret, in order.
 func (ss *Secrets) Users(name string) []string {
 	who := ss.objects.referring(resource.KindSecret, name, resource.KindBMC, resource.KindSegment, resource.KindClaim, resource.KindMaintenance, resource.KindServer, resource.KindProfile, resource.KindServerGroup)
+	who = append(who, ss.objects.managedStubUsers(name)...)
 	slices.Sort(who)
 	return who
 }

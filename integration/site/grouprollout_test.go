@@ -1,6 +1,7 @@
 package site
 
 import (
+	"strings"
 	"testing"
 
 	"rackboot/integration/sim"
@@ -50,4 +51,41 @@ func TestRolloutReboot(t *testing.T) {
 		t.Errorf("%+v, %+v", canary, second)
 	}
 	s.untilStamp("os-2-0", "n1")
+}
+
+// TestRolloutHearsOfFailures: that an image says of itself that it failed, and that the agent
+// returned to the one before, is the roll-out's failure at once, with the image's words. The
+// deadline is an hour, for which this test does not wait.
+func TestRolloutHearsOfFailures(t *testing.T) {
+	t.Parallel()
+	for name, fallback := range map[string]int{"reported": 0, "fell back": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, bad := osOf("2.0")
+			var s *site
+			s = newSiteOf(t, 1, func(c *sim.ServerConfig) {
+				c.Live = func() protocol.ProbeReport {
+					if s.servers[0].Boots.Digest() == bad {
+						return protocol.ProbeReport{State: protocol.ProbeFailed, Message: "no root file system"}
+					}
+					return protocol.ProbeReport{State: protocol.ProbeBooted}
+				}
+			})
+			g := nodes(network, func(g *resource.ServerGroup) {
+				g.Spec.Rollout.Strategy, g.Spec.Rollout.FallbackAfter = resource.RolloutReboot, fallback
+			})
+			s.groups(s.entry("1.0"), manages(resource.OptInAll), g)
+			s.apply(s.member("n1", g))
+			s.untilGroup("nodes", "the first revision", func(st resource.ServerGroupStatus) bool {
+				return verified(1)(st) && st.Rollout != nil && st.Rollout.Phase == resource.RolloutCompleted
+			})
+			s.apply(s.entry("2.0"))
+			st := s.untilGroup("nodes", "the failure", func(st resource.ServerGroupStatus) bool {
+				return st.Rollout != nil && st.Rollout.Revision == 2 && st.Rollout.Phase == resource.RolloutPaused
+			})
+			if m := st.Rollout.Members["n1"]; m.State != resource.MemberFailed || !strings.Contains(m.Reason, "no root file system") || !strings.Contains(st.Rollout.Reason, "no root file system") {
+				t.Errorf("%+v, %q", m, st.Rollout.Reason)
+			}
+		})
+	}
 }

@@ -91,7 +91,10 @@ func TestGroupAltered(t *testing.T) {
 		t.Errorf("altered in place: %v", err)
 	}
 	s.reach(1, bmcsim.ReachRefused) // the canary that is left
-	if _, err := s.client.Objects.Delete(t.Context(), resource.KindBootImage, "os-1-0"); err != nil {
+	if _, err := s.client.Objects.DeleteBootImage(t.Context(), "os-1-0", false); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "ServerGroup/nodes (revision 1)") {
+		t.Errorf("deleted while a group boots it: %v", err)
+	}
+	if _, err := s.client.Objects.DeleteBootImage(t.Context(), "os-1-0", true); err != nil {
 		t.Fatal(err)
 	}
 	s.until("the end of the entry", func() bool { _, ok := get[*resource.BootImage](s, "os-1-0"); return !ok }, func() any { return "an entry" })

@@ -16,6 +16,7 @@
 //	GET    /v1/audit/export?from=         JSON lines, see package auditlog
 //	GET    /v1/backup                     octets, see package backupfile
 //	GET    /v1/backup/status              BackupStatus
+//	DELETE /v1/bootimages/{name}?force=   BootImage
 //	GET    /v1/isos                       ISOList
 //	GET    /v1/isos/{name}                ISOItem
 //	DELETE /v1/isos/{name}?force=         ISOItem

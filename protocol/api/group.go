@@ -25,7 +25,8 @@ const (
 // GroupRequest is an action on a group. Reason is needed.
 type GroupRequest struct {
 	Reason string `json:"reason"`
-	// Revision is the one to return to; 0 is the last verified before the current one. For
+	// Revision is the one to return to; 0 is the last verified one before the current with another
+	// image, of no entry that the group rejects. For
 	// a pin it is the one that is expected to be current; 0 is any.
 	Revision int `json:"revision,omitempty"`
 	// DryRun says what would be, and changes nothing. For a return only.
@@ -61,10 +62,15 @@ type GroupChange struct {
 // GroupAnswer is a group after an action, with what a return changes.
 type GroupAnswer struct {
 	Group *resource.ServerGroup `json:"group"`
+	// Unchanged says that there was nothing to do: the group is as it was.
+	Unchanged bool `json:"unchanged,omitempty"`
 	// Revision is the one that was made, or with a dry run would be; 0 is none.
-	Revision int           `json:"revision,omitempty"`
-	CopyOf   int           `json:"copyOf,omitempty"`
-	Changes  []GroupChange `json:"changes,omitempty"`
+	Revision int `json:"revision,omitempty"`
+	CopyOf   int `json:"copyOf,omitempty"`
+	// Skipped are the revisions that a return without a number passed over, because the group
+	// rejects their entries.
+	Skipped []int         `json:"skipped,omitempty"`
+	Changes []GroupChange `json:"changes,omitempty"`
 }
 
 // GroupDiff is how two revisions of a group differ.

@@ -36,7 +36,7 @@ func PathISOPiece(id string, offset int64) string {
 const (
 	// HeaderUploadOffset is how many bytes of an upload the hub has, in answers.
 	HeaderUploadOffset = "Upload-Offset"
-	// QueryForce removes an uploaded file that environments use.
+	// QueryForce removes an uploaded file that environments use, and an entry of a catalogue that groups boot.
 	QueryForce = "force"
 
 	// MaxISOSize bounds an uploaded file in bytes.

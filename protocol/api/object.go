@@ -100,6 +100,17 @@ func (o Objects) DeleteClaim(ctx context.Context, name, release string) (*resour
 	return &out, o.hub.call(ctx, http.MethodDelete, path, nil, &out)
 }
 
+// DeleteBootImage deletes an entry of a catalogue, with force also one that is the current image of
+// groups.
+func (o Objects) DeleteBootImage(ctx context.Context, name string, force bool) (*resource.BootImage, error) {
+	path := PathObject(resource.KindBootImage, name)
+	if force {
+		path += "?" + url.Values{QueryForce: {"true"}}.Encode()
+	}
+	var out resource.BootImage
+	return &out, o.hub.call(ctx, http.MethodDelete, path, nil, &out)
+}
+
 // Ready is nil when the hub is ready to serve.
 func (c *Client) Ready(ctx context.Context) error {
 	return c.hub.call(ctx, http.MethodGet, PathReady, nil, nil)

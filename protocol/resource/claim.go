@@ -34,11 +34,6 @@ type ClaimSpec struct {
 	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
-// Selector selects by labels, all of which must match.
-type Selector struct {
-	MatchLabels map[string]string `json:"matchLabels"`
-}
-
 // ClaimStatus is what the hub found and did for the claim.
 type ClaimStatus struct {
 	ObservedGeneration uint64           `json:"observedGeneration,omitempty"`
@@ -85,8 +80,8 @@ func (c *Claim) Validate() protocol.FieldErrors {
 		f.Add("spec", "give exactly one of serverRef and serverSelector")
 	case c.Spec.ServerRef != nil:
 		f.name("spec.serverRef.name", c.Spec.ServerRef.Name)
-	case len(c.Spec.ServerSelector.MatchLabels) == 0:
-		f.Add("spec.serverSelector.matchLabels", "give at least one label; an empty selector would match every server")
+	default:
+		c.Spec.ServerSelector.check(&f, "spec.serverSelector", "an empty selector would match every server")
 	}
 	oneOf(&f, "spec.power", c.Spec.Power, WantOn, WantOff)
 	checkBootSource(&f, "spec", c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv, c.Spec.BootPolicy.FirstBoot)

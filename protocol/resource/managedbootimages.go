@@ -97,8 +97,10 @@ func (m *ManagedBootImages) Validate() protocol.FieldErrors {
 		f.Add("spec.matchSelector", "is another name of selector; give one of them")
 	case m.Spec.Mode != OptInPartial && m.Spec.Selector != nil:
 		f.Add("spec.selector", "is for mode %s; with %s leave it out", OptInPartial, m.Spec.Mode)
-	case m.Spec.Mode == OptInPartial && (m.Spec.Selector == nil || len(m.Spec.Selector.MatchLabels) == 0):
-		f.Add("spec.selector.matchLabels", "give at least one label; for every group say mode %s", OptInAll)
+	case m.Spec.Mode == OptInPartial && m.Spec.Selector == nil:
+		Selector{}.check(&f, "spec.selector", "for every group say mode "+string(OptInAll))
+	case m.Spec.Mode == OptInPartial:
+		m.Spec.Selector.check(&f, "spec.selector", "for every group say mode "+string(OptInAll))
 	}
 	m.Spec.Skew.check(&f, "spec.skew")
 	return f.FieldErrors

@@ -68,7 +68,7 @@ const maxGroupName = 52
 // ManagedStubSuffix ends the name of a Secret with a translated stub (seed 001).
 const ManagedStubSuffix = "-spec-3-managed"
 
-// ServerGroupStatus is what the hub made of the group. All of it but enrolment, skew,
+// ServerGroupStatus is what the hub made of the group. All of it but enrolment, stubLimit, skew,
 // counts and conditions is stored.
 type ServerGroupStatus struct {
 	ObservedGeneration uint64 `json:"observedGeneration,omitempty"`
@@ -88,6 +88,9 @@ type ServerGroupStatus struct {
 	// HotLoop is the fight with another writer, if there is one.
 	HotLoop *HotLoop       `json:"hotLoop,omitempty"`
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
+	// StubLimit is the highest specification of user data that the image reads which the group is to boot; empty
+	// where nothing says it.
+	StubLimit string `json:"stubLimit,omitempty"`
 	// Skew says that an image in use is older than allowed; empty otherwise.
 	Skew       string           `json:"skew,omitempty"`
 	Conditions []ConditionState `json:"conditions,omitempty"`
@@ -186,9 +189,7 @@ func (g *ServerGroup) Validate() protocol.FieldErrors {
 	if len(g.Metadata.Name) > maxGroupName {
 		f.Add("metadata.name", "has %d characters, and may have %d: its revisions are named after it", len(g.Metadata.Name), maxGroupName)
 	}
-	if len(g.Spec.Selector.MatchLabels) == 0 {
-		f.Add("spec.selector.matchLabels", "give at least one label; an empty selector would match every server")
-	}
+	g.Spec.Selector.check(&f, "spec.selector", "an empty selector would match every server")
 	f.name("spec.catalogue", g.Spec.Catalogue)
 	if g.Spec.Image != "" && imageDigest(g.Spec.Image) == "" {
 		f.Add("spec.image", "%q has no @sha256:…; a tag means another image tomorrow", g.Spec.Image)

@@ -123,6 +123,12 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 			s.State, s.AcceptedBy = o.Status.State, o.Status.AcceptedBy
 			o.Status = s
 		}
+	case *resource.ServerGroup:
+		for _, b := range store.List[*resource.BootImage](f.Store.Objects) {
+			if b.Spec.Catalogue == o.Spec.Catalogue {
+				o.Status.StubLimit = b.Spec.MaxIgnition
+			}
+		}
 	case *resource.Claim:
 		if s, ok := f.claims[o.Metadata.Name]; ok {
 			o.Status = s

@@ -29,10 +29,15 @@ func (f *CannedFleet) ActOnGroup(ctx context.Context, name string, action protoa
 		}
 		g.Status.Adopted = &resource.GroupAdoption{Confirmation: word, Image: g.Spec.Image}
 	case protoapi.GroupAck:
+		out.Unchanged = g.Status.HotLoop == nil || !g.Status.HotLoop.Held
 		g.Status.HotLoop = nil
 	case protoapi.GroupPin:
+		if out.Unchanged = g.Status.Pinned != nil; out.Unchanged {
+			return out, nil
+		}
 		g.Status.Pinned = &resource.GroupPin{Confirmation: word, Revision: g.Status.Revision}
 	case protoapi.GroupUnpin:
+		out.Unchanged = g.Status.Pinned == nil && (!r.Forgive || len(g.Status.Rejected) == 0)
 		g.Status.Pinned = nil
 	case protoapi.GroupRevert:
 		to := r.Revision
@@ -47,6 +52,9 @@ func (f *CannedFleet) ActOnGroup(ctx context.Context, name string, action protoa
 			return out, err
 		}
 		out.Revision, out.CopyOf, out.Changes = g.Status.Revision+1, to, diff.Changes
+		return out, nil
+	}
+	if out.Unchanged {
 		return out, nil
 	}
 	return out, f.Store.Objects.Put(ctx, g)
@@ -74,25 +82,21 @@ func (f *CannedFleet) CommandRollout(ctx context.Context, name string, r protoap
 
 // DiffGroup implements Fleet.
 func (f *CannedFleet) DiffGroup(name string, from, to int) (protoapi.GroupDiff, error) {
-	if to == 0 {
-		g, err := store.Peek[*resource.ServerGroup](f.Store.Objects, name)
-		if err != nil {
-			return protoapi.GroupDiff{}, err
+	g, err := store.Peek[*resource.ServerGroup](f.Store.Objects, name)
+	if err != nil {
+		return protoapi.GroupDiff{}, err
+	}
+	var history []*resource.GroupRevision
+	for _, r := range store.List[*resource.GroupRevision](f.Store.Objects) {
+		if r.Spec.Group == name {
+			history = append(history, r)
 		}
-		to = g.Status.Revision
 	}
-	if from == 0 {
-		from = to - 1
-	}
-	out := protoapi.GroupDiff{Group: name, From: from, To: to}
-	a, err := store.Peek[*resource.GroupRevision](f.Store.Objects, resource.GroupRevisionName(name, from))
+	a, b, err := bootimages.Between(g, history, from, to)
 	if err != nil {
-		return out, err
+		return protoapi.GroupDiff{}, err
 	}
-	b, err := store.Peek[*resource.GroupRevision](f.Store.Objects, resource.GroupRevisionName(name, to))
-	if err != nil {
-		return out, err
-	}
+	out := protoapi.GroupDiff{Group: name, From: a.Spec.Number, To: b.Spec.Number}
 	for _, d := range bootimages.Diff(a, b) {
 		out.Changes = append(out.Changes, protoapi.GroupChange{Field: d.Field, From: d.From, To: d.To})
 	}

@@ -32,7 +32,7 @@ func Enrol(in EnrolIn) resource.Enrolment {
 	selected := false
 	if in.Managed != nil {
 		out.Mode = in.Managed.Spec.Mode
-		selected = in.Managed.Spec.Selector != nil && matches(in.Managed.Spec.Selector.MatchLabels, in.Group.Metadata.Labels)
+		selected = in.Managed.Spec.Selector != nil && in.Managed.Spec.Selector.Matches(in.Group.Metadata.Labels)
 	}
 	out.Skipped = skipRule(in.Feature, out.Mode, selected, in.Group.Spec.ManagedBy != "", imageOf(in.Group), len(in.Architectures) > 0)
 	out.Managed, out.Message = out.Skipped == "", skipped(out.Skipped, in.Group)
@@ -97,7 +97,7 @@ func skipped(why resource.SkipReason, g *resource.ServerGroup) string {
 	case resource.SkipNotSelected:
 		return "the selector of ManagedBootImages does not match the group's labels; it keeps the image that it has"
 	case resource.SkipOwner:
-		return fmt.Sprintf("%s manages it, as spec.managedBy says", g.Spec.ManagedBy)
+		return fmt.Sprintf("%s manages it, as spec.managedBy says: without that it follows its catalogue", g.Spec.ManagedBy)
 	case resource.SkipCustomImage:
 		return fmt.Sprintf("spec.image is %s, which is the owner's own: rackctl group adopt %s --reason REASON gives the group to the catalogue", g.Spec.Image, g.Metadata.Name)
 	case resource.SkipArchitecture:
@@ -110,13 +110,4 @@ func skipped(why resource.SkipReason, g *resource.ServerGroup) string {
 // and something else decides.
 func visible(e resource.Enrolment) bool {
 	return e.Skipped == resource.SkipOwner || e.Skipped == resource.SkipCustomImage || e.Skipped == resource.SkipArchitecture
-}
-
-func matches(want, labels map[string]string) bool {
-	for k, v := range want {
-		if labels[k] != v {
-			return false
-		}
-	}
-	return len(want) > 0
 }

@@ -224,3 +224,45 @@ func TestCanary(t *testing.T) {
 		t.Error("by the roll-out of another revision")
 	}
 }
+
+// A return without a number takes no image that the group rejects, and says what it passed over.
+func TestOlder(t *testing.T) {
+	verified := func(n int, version, digest string) *resource.GroupRevision {
+		r := revision(n, entry(version), digest)
+		r.Status.Verified = true
+		return r
+	}
+	unproved := revision(4, entry("4.0"), "d")
+	history := []*resource.GroupRevision{verified(1, "1.0", "a"), verified(2, "2.0", "b"), verified(3, "3.0", "c"), unproved, verified(5, "5.0", "e"), verified(6, "5.0", "e")}
+	for name, row := range map[string]struct {
+		number   int
+		rejected []string
+		want     int
+		skipped  string
+	}{
+		"the last verified with another image": {want: 3, skipped: "[]"},
+		"one is rejected":                      {rejected: []string{"os-3-0"}, want: 2, skipped: "[3]"},
+		"two are":                              {rejected: []string{"os-3-0", "os-2-0"}, want: 1, skipped: "[2 3]"},
+		"an older one is":                      {rejected: []string{"os-1-0"}, want: 3, skipped: "[]"},
+		"all are":                              {rejected: []string{"os-1-0", "os-2-0", "os-3-0"}, skipped: "[1 2 3]"},
+		"a rejected one that is named":         {number: 3, rejected: []string{"os-3-0"}, want: 3, skipped: "[]"},
+		"one without proof that is named":      {number: 4, want: 4, skipped: "[]"},
+		"the current one that is named":        {number: 6, want: 6, skipped: "[]"},
+		"one that is not there":                {number: 9, skipped: "[]"},
+	} {
+		g := group(func(g *resource.ServerGroup) {
+			g.Status.Revision, g.Status.Rejected = 6, map[string]resource.GroupReject{}
+			for _, e := range row.rejected {
+				g.Status.Rejected[e] = resource.GroupReject{}
+			}
+		})
+		got, skipped := Older(history, g, row.number)
+		number := 0
+		if got != nil {
+			number = got.Spec.Number
+		}
+		if number != row.want || fmt.Sprint(skipped) != row.skipped {
+			t.Errorf("%s: revision %d, skipped %v", name, number, skipped)
+		}
+	}
+}

@@ -7,11 +7,11 @@ import (
 )
 
 // Conflicts are the servers that more than one group selects, with those groups. selected
-// are the servers that have some labels, in order of name.
-func Conflicts(groups []*resource.ServerGroup, selected func(labels map[string]string) []*resource.Server) map[string][]string {
+// are the servers that a selector matches, in order of name.
+func Conflicts(groups []*resource.ServerGroup, selected func(resource.Selector) []*resource.Server) map[string][]string {
 	by := map[string][]string{}
 	for _, g := range groups {
-		for _, s := range selected(g.Spec.Selector.MatchLabels) {
+		for _, s := range selected(g.Spec.Selector) {
 			by[s.Metadata.Name] = append(by[s.Metadata.Name], g.Metadata.Name)
 		}
 	}

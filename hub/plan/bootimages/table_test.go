@@ -119,6 +119,13 @@ func TestTakeTables(t *testing.T) {
 	})
 }
 
+func TestOlderTable(t *testing.T) {
+	doctable.Of(t, "older.go", "olderRule").HoldOne(t, flags(6), func(in []string) string {
+		v := is(in)
+		return string(olderRule(v[0], v[1], v[2], v[3], v[4], v[5]))
+	})
+}
+
 func TestKeepTable(t *testing.T) {
 	doctable.Of(t, "keep.go", "keepRule").HoldOne(t, flags(4), func(in []string) string {
 		v := is(in)

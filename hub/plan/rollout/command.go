@@ -161,9 +161,17 @@ func refusal(s resource.RolloutStatus, c Command, why outcome) error {
 	case noFailures:
 		return e("the roll-out of revision %d is complete, and no server of it has failed", s.Revision)
 	case noUnproved:
-		return e("revision %d has an entry without a stamp, and no canary has proved it", s.Revision).WithHint("wait for a canary, or bring one back; nothing goes past the canaries before")
+		why := ""
+		if who := waited(s); who != "" {
+			why = "; it waits for " + who
+		}
+		return e("revision %d has an entry without a stamp, and no canary has proved it%s", s.Revision, why).WithHint("wait for a canary, or bring one back; nothing goes past the canaries before")
 	case noLast:
-		return e("wave %d is the last of revision %d", s.Wave, s.Revision).WithHint("it completes without servers that cannot be reached; rackctl rollout abort ends it now")
+		why := ""
+		if who := waited(s); who != "" {
+			why = "; it waits for " + who
+		}
+		return e("wave %d is the last of revision %d%s", s.Wave, s.Revision, why).WithHint("it completes without servers that cannot be reached; rackctl rollout abort ends it now")
 	case doPause, doResume, doRetry, doAbort, doNext, noCommand:
 	}
 	return protocol.Errorf(protocol.CodeInvalid, "rollout", "%q is not pause, resume, abort or next", c)

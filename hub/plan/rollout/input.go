@@ -14,7 +14,8 @@ type Input struct {
 	Status resource.RolloutStatus
 	// Servers are the group's, each once, in any order.
 	Servers []Server
-	// Stamped says that the entry is valid for more than canaries.
+	// Stamped says that the revision is valid for more than canaries: its entry is, or servers of
+	// the group have booted the revision already.
 	Stamped bool
 	// Approved says whether a server may be installed anew by this roll-out; nil approves
 	// none.

@@ -106,6 +106,8 @@ func (r *run) begin() {
 		what := takeRule(r.st.Strategy, r.gate, at, r.mayTake(m), r.approved(name), r.room.left(name))
 		wants[what] = append(wants[what], name)
 		if what != takeBegin {
+			m.Reason = short(waitsFor(r.st.Strategy, what, s))
+			r.st.Members[name] = m
 			continue
 		}
 		now := r.in.Now.UTC().Round(0)
@@ -148,6 +150,9 @@ func (r *run) block(wants map[take][]string) {
 		r.blocked = "waits for the entry's stamp"
 	case r.st.Wave == 0 && !r.st.Phase.Over() && !r.moving() && !r.awaited():
 		r.blocked = "waits for a server that can be its canary"
+		if who := waited(r.st); who != "" {
+			r.blocked += ": " + who
+		}
 	default:
 		r.blocked = ""
 	}

@@ -12,7 +12,7 @@ import (
 func Commands(hubs *client.Hubs, src *files.Input, pr *printer.Printer) []*cobra.Command {
 	return []*cobra.Command{
 		bootEnvCmd(hubs, src, pr),
-		ignitionCmd(src, pr),
+		ignitionCmd(hubs, src, pr),
 		bootCertCmd(pr),
 		traceCmd(hubs, pr),
 		probeCmd(pr),

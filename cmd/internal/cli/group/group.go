@@ -56,7 +56,8 @@ func groupHistoryCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	return &cobra.Command{
 		Use: "history GROUP", Short: "List a group's revisions, oldest first", Args: cobra.ExactArgs(1),
 		Long: "List a group's revisions, oldest first: who or what made each, why, what it boots, and how it\n" +
-			"went. MARKS says which is current, which the group is pinned to, and whose entry of the\n" +
+			"went. STUB is its user data, a Secret with its version; -o wide has the digest of what that holds.\n" +
+			"MARKS says which is current, which the group is pinned to, and whose entry of the\n" +
 			"catalogue is rejected. How many are kept is spec.historyLimit of the group.",
 		Example: "  rackctl group history workers -o wide",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -94,7 +95,7 @@ func groupHistory(ctx context.Context, c *api.Client, g *resource.ServerGroup) (
 }
 
 func historyView(g *resource.ServerGroup, list []*resource.GroupRevision) printer.View {
-	v := printer.View{Columns: printer.Columns("REVISION AT BY CAUSE VERSION DIGEST STUB RESULT VERIFIED MARKS", "BOOTIMAGE", "STAMP", "COPY-OF", "BOOTED", "FAILED", "REASON", "MESSAGE")}
+	v := printer.View{Columns: printer.Columns("REVISION AT BY CAUSE VERSION DIGEST STUB RESULT VERIFIED MARKS", "BOOTIMAGE", "STAMP", "COPY-OF", "BOOTED", "FAILED", "STUB-DIGEST", "REASON", "MESSAGE")}
 	for _, r := range list {
 		s, result, proof := r.Spec, r.Status.Result, ""
 		if o := g.Status.Rollout; result == "" && o != nil && o.Revision == s.Number {
@@ -106,7 +107,7 @@ func historyView(g *resource.ServerGroup, list []*resource.GroupRevision) printe
 		v.Items = append(v.Items, printer.Item{Value: r, Name: "grouprevision/" + r.Metadata.Name, Cells: []string{
 			strconv.Itoa(s.Number), printer.Stamp(&s.At), s.By, string(s.Cause), s.Version, imageDigests(s.Images), kinds.StubName(s.Stub), string(result),
 			strconv.FormatBool(r.Status.Verified), revisionMarks(g.Status, r), s.BootImage, proof, printer.Number(s.CopyOf),
-			strconv.Itoa(r.Status.Booted), strconv.Itoa(r.Status.Failed), s.Reason, r.Status.Message,
+			strconv.Itoa(r.Status.Booted), strconv.Itoa(r.Status.Failed), kinds.StubDigest(s.Stub), s.Reason, r.Status.Message,
 		}})
 	}
 	return v

@@ -1,6 +1,8 @@
 package group
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
@@ -75,8 +77,37 @@ func groupWord(hubs *client.Hubs, pr *printer.Printer, cmd *cobra.Command, name 
 	if err != nil {
 		return err
 	}
+	if out.Unchanged && out.Group != nil {
+		return nothingToDo(action, out.Group)
+	}
 	pr.Progress("group %s: %s", name, done)
 	return showGroup(pr, out.Group)
+}
+
+// nothingToDo says why a word has changed nothing, which is exit code 4.
+func nothingToDo(action api.GroupAction, g *resource.ServerGroup) error {
+	name := g.Metadata.Name
+	say := func(format string, args ...any) *protocol.Error {
+		return protocol.Errorf(protocol.CodeConflict, string(action)+" group", "there is nothing to do: group %q "+format, append([]any{name}, args...)...)
+	}
+	switch action {
+	case api.GroupUnpin:
+		if len(g.Status.Rejected) > 0 {
+			return say("is not pinned; it rejects %s", strings.Join(printer.SortedNames(g.Status.Rejected), ", ")).
+				WithHint("rackctl group unpin %s --forgive lets those in again", name)
+		}
+		return say("is not pinned, and rejects nothing").WithHint("rackctl describe servergroup %s says what it waits for", name)
+	case api.GroupPin:
+		if p := g.Status.Pinned; p != nil {
+			return say("is pinned to revision %d already, %s", p.Revision, kinds.WordText(p.Confirmation)).WithHint("rackctl group unpin %s ends it", name)
+		}
+	case api.GroupAdopt:
+		return say("was given to the catalogue already").WithHint("rackctl describe servergroup %s says what it waits for", name)
+	case api.GroupAck:
+		return say("is not held: nobody changes it each time").WithHint("rackctl describe servergroup %s says what it waits for", name)
+	case api.GroupRevert:
+	}
+	return say("is so already")
 }
 
 func showGroup(pr *printer.Printer, g *resource.ServerGroup) error {

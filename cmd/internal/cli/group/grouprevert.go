@@ -56,7 +56,8 @@ func groupRevertCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	var r api.GroupRequest
 	cmd := &cobra.Command{
 		Use: "revert GROUP [REVISION] --reason REASON", Short: "Return a group to an older revision, and pin it", Args: cobra.RangeArgs(1, 2),
-		Long: "Return a group to an older revision, by default the last verified one with another image. Image\n" +
+		Long: "Return a group to an older revision, by default the last verified one with another image, of no\n" +
+			"entry that the group rejects; it says which it took, and which it passed over. Image\n" +
 			"and user data return together, as a new revision that is a copy of the old. The group is pinned\n" +
 			"to it, and the entry that it came from is rejected, so that the catalogue does not undo it.\n\n" +
 			"What it does to servers that run is up to the group's roll-out strategy, and is said. Where that\n" +
@@ -82,7 +83,7 @@ func groupRevertCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if out.Group == nil {
 				return protocol.Errorf(protocol.CodeInternal, "revert group", "the hub's answer has no group")
 			}
-			return pr.Text(out, []string{"servergroup/" + args[0]}, revertText(pr, out, r.DryRun))
+			return pr.Text(out, []string{"servergroup/" + args[0]}, revertText(pr, out, r.Revision, r.DryRun))
 		},
 	}
 	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "say what would be, and change nothing")
@@ -90,16 +91,23 @@ func groupRevertCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	return cmd
 }
 
-// revertText says what a return changes, and what follows for servers that run.
-func revertText(pr *printer.Printer, out api.GroupAnswer, dryRun bool) string {
+// revertText says what a return changes, which revision was chosen where none was named, and what follows for servers that run.
+func revertText(pr *printer.Printer, out api.GroupAnswer, number int, dryRun bool) string {
 	g := out.Group
 	name := g.Metadata.Name
 	is := "is"
 	if dryRun {
 		is = "would be"
 	}
+	chosen := ""
+	if number == 0 {
+		chosen = ", the last verified one with another image"
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "group %s: revision %d %s a copy of %d\n", name, out.Revision, is, out.CopyOf)
+	fmt.Fprintf(&b, "group %s: revision %d %s a copy of %d%s\n", name, out.Revision, is, out.CopyOf, chosen)
+	if len(out.Skipped) > 0 {
+		fmt.Fprintf(&b, "Not taken, because the group rejects their entries: %s.\n", numbers(out.Skipped))
+	}
 	b.WriteString(changesText(pr, out.Changes))
 	fmt.Fprintf(&b, "%s: %s.\n", g.Spec.Rollout.Strategy, strategyText(g.Spec.Rollout.Strategy))
 	rejected := ""
@@ -115,6 +123,15 @@ func revertText(pr *printer.Printer, out api.GroupAnswer, dryRun bool) string {
 		fmt.Fprintf(&b, "\nrackctl rollout status %s --watch --revision %d shows how it reaches the servers.", name, out.Revision)
 	}
 	return b.String()
+}
+
+// numbers are numbers of revisions in one line.
+func numbers(of []int) string {
+	words := make([]string, len(of))
+	for i, n := range of {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ", ")
 }
 
 // strategyText says what another revision does to servers that run.

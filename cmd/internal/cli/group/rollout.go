@@ -46,12 +46,21 @@ func rolloutWordCmd(hubs *client.Hubs, pr *printer.Printer, command api.RolloutC
 			if err != nil {
 				return err
 			}
-			pr.Progress("roll-out of group %s: %s", args[0], done)
+			pr.Progress("roll-out of group %s: %s%s", args[0], done, stillWaits(command, out.Group))
 			return showGroup(pr, out.Group)
 		},
 	}
 	reasonFlag(cmd, &r.Reason)
 	return cmd
+}
+
+// stillWaits says what keeps the servers of the next wave from being begun, if something does. The command is not
+// stopped by it: they are begun once it has ended.
+func stillWaits(command api.RolloutCommand, g *resource.ServerGroup) string {
+	if command != api.RolloutNext || g == nil || g.Status.Rollout == nil || g.Status.Rollout.Reason == "" {
+		return ""
+	}
+	return ", once this has ended: " + g.Status.Rollout.Reason
 }
 
 func rolloutStatusCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {

@@ -15,6 +15,7 @@ import (
 	"rackboot/cmd/internal/cli/rollout"
 	"rackboot/internal/doctable"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
@@ -195,6 +196,26 @@ func TestStrategyText(t *testing.T) {
 		}
 		if overwrites := strings.Contains(text, "DISKS ARE OVERWRITTEN"); overwrites != (s == resource.RolloutReprovision) {
 			t.Errorf("%s: %s", s, text)
+		}
+	}
+}
+
+// A next that is taken says what still keeps its servers from being begun.
+func TestStillWaits(t *testing.T) {
+	g := &resource.ServerGroup{}
+	for _, row := range []struct {
+		command api.RolloutCommand
+		rollout *resource.RolloutStatus
+		want    string
+	}{
+		{api.RolloutNext, nil, ""},
+		{api.RolloutNext, &resource.RolloutStatus{}, ""},
+		{api.RolloutNext, &resource.RolloutStatus{Reason: "no window is open before Mon 2026-03-02 22:00 UTC"}, ", once this has ended: no window is open before Mon 2026-03-02 22:00 UTC"},
+		{api.RolloutPause, &resource.RolloutStatus{Reason: "the network is worked on"}, ""},
+	} {
+		g.Status.Rollout = row.rollout
+		if got := stillWaits(row.command, g); got != row.want {
+			t.Errorf("%s %+v: %q", row.command, row.rollout, got)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func groupColumns(g *resource.ServerGroup, now time.Time) []cell {
 
 func groupFacts(g *resource.ServerGroup) []printer.Fact {
 	s, st := g.Spec, g.Status
-	out := []printer.Fact{{"Selector", labelsText(s.Selector.MatchLabels)}, {"Own image", s.Image}, {"Managed by", s.ManagedBy}, {"Boot policy", policyText(s.BootPolicy)}, {"Strategy", string(s.Rollout.Strategy)}}
+	out := []printer.Fact{{"Selector", s.Selector.String()}, {"Own image", s.Image}, {"Managed by", s.ManagedBy}, {"Boot policy", policyText(s.BootPolicy)}, {"Strategy", string(s.Rollout.Strategy)}}
 	if s.Stub != nil {
 		out = append(out, printer.Fact{"User data", s.Stub.SecretRef.Name})
 	}
@@ -56,14 +56,14 @@ func groupFacts(g *resource.ServerGroup) []printer.Fact {
 		out = append(out, printer.Fact{"Servers", fmt.Sprintf("%d: %d boot the current revision, %d another, %d unknown", c.Servers, c.Current, c.Older, c.Unknown)})
 	}
 	if a := st.Adopted; a != nil {
-		out = append(out, printer.Fact{"Adopted", a.Image + ", " + wordText(a.Confirmation)})
+		out = append(out, printer.Fact{"Adopted", a.Image + ", " + WordText(a.Confirmation)})
 	}
 	if p := st.Pinned; p != nil {
-		out = append(out, printer.Fact{"Pinned", fmt.Sprintf("to revision %d, %s", p.Revision, wordText(p.Confirmation))})
+		out = append(out, printer.Fact{"Pinned", fmt.Sprintf("to revision %d, %s", p.Revision, WordText(p.Confirmation))})
 	}
 	for _, entry := range printer.SortedNames(st.Rejected) {
 		r := st.Rejected[entry]
-		out = append(out, printer.Fact{"Rejected " + entry, fmt.Sprintf("after revision %d, %s", r.Revision, wordText(r.Confirmation))})
+		out = append(out, printer.Fact{"Rejected " + entry, fmt.Sprintf("after revision %d, %s", r.Revision, WordText(r.Confirmation))})
 	}
 	if h := st.HotLoop; h != nil && h.Held {
 		out = append(out, printer.Fact{"Hot loop", fmt.Sprintf("applied %d times, changed by %s; %s", h.Count, printer.Dash(h.Writer), h.Value)})
@@ -97,7 +97,7 @@ func revisionFacts(r *resource.GroupRevision) []printer.Fact {
 	for _, arch := range slices.Sorted(maps.Keys(s.Images)) {
 		out = append(out, printer.Fact{"Image " + arch, s.Images[arch].Reference + " " + s.Images[arch].Digest})
 	}
-	out = append(out, printer.Fact{"User data", StubName(s.Stub)}, printer.Fact{"User data from", StubName(s.OriginalStub)}, printer.Fact{"User data version", s.StubVersion})
+	out = append(out, printer.Fact{"User data", StubName(s.Stub)}, printer.Fact{"User data digest", StubDigest(s.Stub)}, printer.Fact{"User data from", StubName(s.OriginalStub)}, printer.Fact{"User data version", s.StubVersion})
 	proof := "none: for canaries only then"
 	if p := s.Stamp; p != nil {
 		proof = fmt.Sprintf("by %s at %s, %s, hub %s", p.Server, printer.Stamp(&p.At), p.Evidence, p.HubVersion)
@@ -110,7 +110,8 @@ func policyText(p resource.BootPolicy) string {
 	return fmt.Sprintf("first %s, then %s", printer.Dash(string(p.FirstBoot)), printer.Dash(string(p.Boot)))
 }
 
-func wordText(w resource.Confirmation) string {
+// WordText is who said something, when and why.
+func WordText(w resource.Confirmation) string {
 	return fmt.Sprintf("by %s at %s: %s", w.By, printer.Stamp(&w.At), w.Reason)
 }
 
@@ -120,6 +121,15 @@ func StubName(r *resource.IgnitionRef) string {
 		return ""
 	}
 	return fmt.Sprintf("%s@%d", r.Secret, r.Version)
+}
+
+// StubDigest tells versions of user data apart by what they have; empty for none. It is an HMAC under a key of the
+// hub, and says nothing else of that.
+func StubDigest(r *resource.IgnitionRef) string {
+	if r == nil {
+		return ""
+	}
+	return r.Digest
 }
 
 func managedColumns(o *resource.ManagedBootImages, _ time.Time) []cell {
@@ -134,7 +144,7 @@ func managedColumns(o *resource.ManagedBootImages, _ time.Time) []cell {
 func managedFacts(o *resource.ManagedBootImages) []printer.Fact {
 	out := []printer.Fact{{"Selector", "every group, for All"}}
 	if s := o.Spec.Selector; s != nil {
-		out[0][1] = labelsText(s.MatchLabels)
+		out[0][1] = s.String()
 	}
 	for _, c := range printer.SortedNames(o.Spec.Skew.Limits) {
 		out = append(out, printer.Fact{"Limit " + c, o.Spec.Skew.Limits[c]})

@@ -21,11 +21,14 @@ func deleteCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	var timeout time.Duration
 	var releaseHolds string
 	var revision uint64
+	var force bool
 	cmd := &cobra.Command{
 		Use: "delete KIND NAME", Short: "Delete a resource; a claim goes when its server was proved off", Args: cobra.RangeArgs(1, 2),
 		Long: "Delete a resource; a claim goes when its server was proved off.\n\n" +
 			"A claim whose server is held is not deleted: let the holds' owners release them, or release\n" +
-			"them all with --release-holds, which takes the right to break glass where others own them.",
+			"them all with --release-holds, which takes the right to break glass where others own them.\n\n" +
+			"An entry of a catalogue that is the current image of groups is not deleted, unless with --force:\n" +
+			"their revisions keep what they boot, and a group that is not pinned follows what is left.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, name, err := oneTarget(args)
 			if err != nil {
@@ -41,6 +44,10 @@ func deleteCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			}
 			var obj resource.Object
 			switch release := cmd.Flags().Changed("release-holds"); {
+			case force && kind != resource.KindBootImage:
+				return protocol.Errorf(protocol.CodeInvalid, "", "--force is for boot images")
+			case kind == resource.KindBootImage:
+				obj, err = c.Objects.DeleteBootImage(ctx, name, force)
 			case !release:
 				obj, err = c.Objects.Delete(ctx, kind, name)
 			case kind != resource.KindClaim:
@@ -68,6 +75,7 @@ func deleteCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&releaseHolds, "release-holds", "", "why all holds on the claim's server are released with it")
+	cmd.Flags().BoolVar(&force, "force", false, "delete a boot image although it is the current image of groups")
 	cmd.Flags().Uint64Var(&revision, "revision", 0, "delete it only if its metadata.revision is still this")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is gone")
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait")

@@ -2,7 +2,9 @@ package object
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -42,7 +44,7 @@ func (in *secretInput) read(src *files.Input) (resource.SecretData, error) {
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, protocol.Errorf(protocol.CodeNotFound, "read secret", "%w", err)
+			return nil, unread(path, err)
 		}
 		value, err := readValue(f, path)
 		_ = f.Close() // it was read only
@@ -93,11 +95,23 @@ func pair(flag, where, arg string) (name, from string, err error) {
 	return name, from, nil
 }
 
+// unread says which file or stream was not read, and why.
+func unread(from string, err error) error {
+	code := protocol.CodeUnavailable
+	if errors.Is(err, fs.ErrNotExist) {
+		code = protocol.CodeNotFound
+	}
+	if in := (*fs.PathError)(nil); errors.As(err, &in) {
+		err = in.Err // which is named once
+	}
+	return protocol.Errorf(code, "read secret", "%s: %w", from, err).WithHint("check %s and its permissions; nothing was changed", from)
+}
+
 func readValue(r io.Reader, from string) ([]byte, error) {
 	value, err := io.ReadAll(io.LimitReader(r, resource.MaxSecretValue+1))
 	switch {
 	case err != nil:
-		return nil, protocol.Errorf(protocol.CodeUnavailable, "read secret", "%s: %w", from, err)
+		return nil, unread(from, err)
 	case len(value) > resource.MaxSecretValue:
 		return nil, protocol.Errorf(protocol.CodeInvalid, "read secret", "%s has more than %d bytes", from, resource.MaxSecretValue)
 	}
