@@ -1,11 +1,15 @@
 package link
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/state/statetest"
 )
 
@@ -80,3 +84,50 @@ func TestGuardModeIsSaid(t *testing.T) {
 		})
 	}
 }
+
+// outbox counts the reports that are sent.
+type outbox struct{ sent atomic.Int64 }
+
+// Report implements reports.Sender.
+func (o *outbox) Report(all []message.Report) error {
+	o.sent.Add(int64(len(all)))
+	return nil
+}
+
+// Events implements reports.Sender.
+func (o *outbox) Events() time.Duration { return time.Hour }
+
+// Reports that went out before the hub has answered in guard mode have a nonce that it does not believe
+// any more: all are sent again once it has.
+func TestReportsAfterTheAnswerInGuardMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, statetest.NewMemory(), "a")
+		box := &outbox{}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go r.room.cfg.Reports.Run(ctx, nobody{}, box)
+		settled := func() int64 {
+			time.Sleep(time.Minute) // whatever was to be sent soon
+			synctest.Wait()
+			return box.sent.Load()
+		}
+		r.room.Connected(r)
+		r.hellos()
+		r.answers(message.Sync{Heads: map[string]protocol.Head{}, Nonce: "n1", Fence: message.Fence{Number: 1, Hub: "h"}})
+		r.room.cfg.Reports.Put(resource.ServerReport{Server: "n1"}, resource.PhaseInitial)
+		r.guard = true
+		r.room.Guards()
+		r.hellos()
+		before := settled()
+		r.answers(message.Sync{Nonce: "n2", Fence: message.Fence{Number: 1, Hub: "h"}})
+		if after := settled(); before == 0 || after == before {
+			t.Errorf("%d reports before the answer, %d after it", before, after)
+		}
+	})
+}
+
+// nobody is that no BMC was found.
+type nobody struct{}
+
+// Found implements reports.Found.
+func (nobody) Found() []resource.FoundBMC { return nil }
