@@ -1,0 +1,26 @@
+package iso
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// Dangling is the error of a path that goes through a link, to what is not there. It is an
+// fs.ErrNotExist.
+type Dangling struct{ Link, Target string }
+
+// Error names the link.
+func (d *Dangling) Error() string {
+	return fmt.Sprintf("the link %q leads to %q, which is not there", d.Link, d.Target)
+}
+
+// Is says that it is one of fs.ErrNotExist.
+func (d *Dangling) Is(target error) bool { return target == fs.ErrNotExist } //nolint:errorlint // that is what Is is for
+
+// absent is the error of what is not there; link is the last one that led to it, or nil.
+func absent(link *node) error {
+	if link == nil {
+		return fs.ErrNotExist
+	}
+	return &Dangling{Link: link.name, Target: link.link}
+}
