@@ -16,11 +16,3 @@ func (d *Dangling) Error() string {
 
 // Is says that it is one of fs.ErrNotExist.
 func (d *Dangling) Is(target error) bool { return target == fs.ErrNotExist } //nolint:errorlint // that is what Is is for
-
-// absent is the error of what is not there; link is the last one that led to it, or nil.
-func absent(link *node) error {
-	if link == nil {
-		return fs.ErrNotExist
-	}
-	return &Dangling{Link: link.name, Target: link.link}
-}

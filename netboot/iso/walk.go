@@ -72,3 +72,11 @@ func (f *FS) walk(name string, follow bool) (node, error) {
 	}
 	return *way[len(way)-1], nil
 }
+
+// absent is the error of what is not there; link is the last one that led to it, or nil.
+func absent(link *node) error {
+	if link == nil {
+		return fs.ErrNotExist
+	}
+	return &Dangling{Link: link.name, Target: link.link}
+}

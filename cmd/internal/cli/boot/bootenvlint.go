@@ -98,14 +98,27 @@ func lintHub(ctx context.Context, c *api.Client, names []string, all bool) (out 
 	}
 	l := newLinter(objs)
 	for _, e := range envs {
-		out = append(out, l.env(e, func(path, message string) string {
+		found := l.env(e, func(path, message string) string {
 			return "bootenv/" + e.Metadata.Name + ": " + strings.TrimPrefix(path+": ", ": ") + message
-		})...)
+		})
+		out = append(out, found...)
+		if !slices.ContainsFunc(found, func(f linted) bool { return f.Severity == bootenv.SeverityError }) {
+			out = append(out, ofHub(e)...)
+		}
 	}
 	if all {
 		out = append(out, l.rest(func(name, message string) string { return "template/" + name + ": " + message })...)
 	}
 	return out, nil
+}
+
+// ofHub is what the hub says of an environment in which nothing is wrong by itself: what
+// uploaded files lack that it names.
+func ofHub(e *resource.BootEnv) (out []linted) {
+	for _, said := range e.Status.Errors {
+		out = append(out, linted{bootenv.Finding{Severity: bootenv.SeverityError, Message: said}, e.Metadata.Name, "bootenv/" + e.Metadata.Name + ": " + said})
+	}
+	return out
 }
 
 // linted is one finding, with its place in words.
