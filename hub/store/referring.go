@@ -15,6 +15,11 @@ func (objs *Objects) referrers(kind resource.Kind, name string) []string {
 	if kind == resource.KindBootImage {
 		who = append(who, objs.bootImageUsers(name)...)
 	}
+	if kind == resource.KindTemplate || kind == resource.KindParam {
+		who = append(who, objs.envUsers(kind, name)...)
+		slices.Sort(who)
+		who = slices.Compact(who)
+	}
 	return who
 }
 

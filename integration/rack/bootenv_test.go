@@ -51,6 +51,7 @@ func TestBootEnv(t *testing.T) {
 		machine + "/seed":                               "d-i mirror deb.example\nreport http://" + b.http.String() + "/b/",
 		machine + "/boot/dists/stable/Release":          files["dists/stable/Release"],
 		"mounts/isos/debian-12.zip/INSTALL.AMD/VMLINUZ": files["install.amd/vmlinuz"],
+		"mounts/isos/debian-12.zip/boot/grub/grub.cfg":  files["boot/grub/grub.cfg"],
 		"site.txt":                           "of the site",
 		machine + "/boot/boot/grub/grub.cfg": "# This is the configuration of one boot.\nif linux ",
 	} {

@@ -80,7 +80,12 @@ func TestRequests(t *testing.T) {
 		{"report with another state than its path", "POST", "/b/" + token + "/report/installed", "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"state\":\"booted\"}", "400 Bad Request", nil, ""},
 		{"report without any state", "POST", "/b/" + token + "/report", "", "400 Bad Request", nil, ""},
 		{"JSON over 4 KiB", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 4098\r\n\r\n{" + strings.Repeat(" ", 4096) + "}", "204 No Content", nil, ""},
-		{"JSON over 256 KiB", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 262145\r\n\r\n" + strings.Repeat(" ", 262145), "413 Request Entity Too Large", nil, ""},
+		{"JSON over 256 KiB", "POST", "/b/" + token + "/report/booted", "Content-Type: application/json\r\nContent-Length: 262145\r\n\r\n" + strings.Repeat(" ", 262145), "413 Request Entity Too Large", nil, ""},
+		{"a failure with a form", "POST", "/b/" + token + "/report/failed", "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 7\r\n\r\nno disk", "204 No Content", nil, ""},
+		{"a failure with a text over 4 KiB", "POST", "/b/" + token + "/report/failed", "Content-Type: text/plain\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000), "204 No Content", nil, ""},
+		{"a failure with JSON that is none", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{", "204 No Content", nil, ""},
+		{"a failure with JSON of another state", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"state\":\"booted\"}", "204 No Content", nil, ""},
+		{"a failure with bytes of any kind", "POST", "/b/" + token + "/report/failed", "Content-Type: image/png\r\nContent-Length: 4\r\n\r\n\x89\xff\x00\x01", "204 No Content", nil, ""},
 		{"report with an unknown token", "POST", "/b/other/report/booted", "", "404 Not Found", nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

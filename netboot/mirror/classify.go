@@ -36,10 +36,10 @@ func classify(resp *http.Response, err error, name string) reply {
 		return reply{answerAbsent, nil}
 	case status == http.StatusForbidden:
 		return reply{answerDenied, protocol.Errorf(protocol.CodeDenied, op, "%s answers 403", show(resp.Request.URL)).
-			WithHint("give the base an account that may read it, or look whether the file exists")}
+			WithHint("give it an account that may read it (repositories.bases[].account in the agent's file), or look whether the file exists")}
 	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired:
 		return reply{answerTrouble, protocol.Errorf(protocol.CodeDenied, op, "%s answers %d", show(resp.Request.URL), status).
-			WithHint("give the base in the agent's file an account that it takes")}
+			WithHint("give it an account that it takes: repositories.bases[].account in the agent's file")}
 	case name == "" && status < http.StatusInternalServerError && status != http.StatusTooManyRequests:
 		return reply{answerWhole, nil}
 	case status != http.StatusOK:
