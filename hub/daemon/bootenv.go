@@ -31,6 +31,11 @@ func (envRules) Value(p resource.ParamSpec, value any) error {
 	return bootenv.CheckValue(p, "the resource", value, false)
 }
 
+// Typed implements store.EnvRules.
+func (envRules) Typed(param string, value any) protocol.FieldErrors {
+	return bootenv.CheckTyped(param, value)
+}
+
 // Template implements store.EnvRules. What others a text calls is judged with the
 // environment that has it.
 func (envRules) Template(name, contents string) error {
