@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"rackboot/netboot/bootenv"
 	"rackboot/netboot/chain"
 	"rackboot/netboot/fsview"
+	"rackboot/netboot/mirror"
+	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
@@ -77,10 +80,23 @@ func (env *Environment) Find(site bootenv.Site, name string) (f Found, ok bool, 
 		return Found{Name: name, Text: text}, true, nil
 	}
 	info, err := fs.Stat(env.view, name)
-	if err != nil || !info.Mode().IsRegular() {
+	switch {
+	case awayNow(err): // to open it says so: not that there is no such file
+	case err != nil || !info.Mode().IsRegular():
 		return Found{}, false, nil
 	}
 	return Found{Name: env.canonical(name), View: true}, true, nil
+}
+
+// awayNow says whether an error is that a package repository does not answer, or refuses: a
+// file that it may have is not absent. Only the repository's own word makes it that.
+func awayNow(err error) bool {
+	switch protocol.CodeOf(err) {
+	case protocol.CodeUnavailable, protocol.CodeTimeout:
+		return true
+	default:
+		return errors.Is(err, mirror.ErrRefused)
+	}
 }
 
 // canonical is the name in the chain of a file that is asked for below the uploaded file

@@ -132,16 +132,19 @@ func TestRequests(t *testing.T) {
 func TestErrorCodes(t *testing.T) {
 	want := map[protocol.Code]int{
 		protocol.CodeNotFound: 404, protocol.CodeDenied: 404, protocol.CodeInvalid: 404, protocol.CodeUnavailable: 503,
-		protocol.CodeTimeout: 504, protocol.CodeInternal: 500, protocol.CodeConflict: 409, protocol.CodeUnsupported: 422,
+		protocol.CodeTimeout: 503, protocol.CodeInternal: 500, protocol.CodeConflict: 409, protocol.CodeUnsupported: 422,
 	}
 	for _, code := range protocol.Codes() {
 		w := start(t)
 		w.files.openErr = protocol.Errorf(code, "open", "reason of %s", code)
 		w.files.reportErr = w.files.openErr
 		for method, path := range map[string]string{"GET": "/b/" + token + "/x", "POST": "/b/" + token + "/report/booted"} {
-			status, _, body := w.get(t, method, path, "")
+			status, header, body := w.get(t, method, path, "")
 			if !strings.HasPrefix(status, fmt.Sprintf("HTTP/1.1 %d ", want[code])) {
 				t.Errorf("%s %s: %s", method, code, status)
+			}
+			if again := header["Retry-After"] == "15"; again != (want[code] == 503 && method == "GET") {
+				t.Errorf("%s %s: Retry-After is %q", method, code, header["Retry-After"])
 			}
 			if strings.Contains(body, "reason") {
 				t.Errorf("%s %s: body %q", method, code, body)
