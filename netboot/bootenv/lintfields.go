@@ -35,9 +35,9 @@ func unknownField(chain string) (part string, have []string) {
 
 // members are the names that templates have of a type.
 func members(t reflect.Type) (names []string) {
-	for i := range t.NumMethod() {
-		if n := t.Method(i).Name; n != "Format" { // of fmt, so that printing it prints little
-			names = append(names, n)
+	for m := range t.Methods() {
+		if m.Name != "Format" { // of fmt, so that printing it prints little
+			names = append(names, m.Name)
 		}
 	}
 	return names
