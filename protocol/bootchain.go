@@ -93,6 +93,11 @@ func (c BootChain) FileFor(class ClientClass) string {
 	return c.First
 }
 
+// Begins says whether a file is what firmware or iPXE is told of.
+func (c BootChain) Begins(name string) bool {
+	return name == c.First || name == c.FileFor(ClassIPXE)
+}
+
 // IsLast says whether the operating system may run once the file is sent. Where firmware is
 // told of nothing but a loader, that is the one of iPXE too.
 func (c BootChain) IsLast(name string) bool {

@@ -127,6 +127,26 @@ func DecodeProbeReport(raw []byte, state ProbeState) (ProbeReport, error) {
 	return r, nil
 }
 
+// FailureReport reads the body of a report that something failed, whatever it is: JSON that
+// [DecodeProbeReport] takes, else a text, of which the beginning is the message. What cannot
+// go on has no time to be told what is wrong with its words.
+func FailureReport(body []byte) ProbeReport {
+	if r, err := DecodeProbeReport(body, ProbeFailed); err == nil {
+		return r
+	}
+	text := strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(string(body[:min(len(body), MaxProbeMessage)]), "?"))
+	for len(text) > MaxProbeMessage { // one byte may have become one that is longer
+		_, n := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-n]
+	}
+	return ProbeReport{State: ProbeFailed, Message: strings.TrimSpace(text)}
+}
+
 // Validate reports wrong fields.
 func (r *ProbeReport) Validate() FieldErrors {
 	var f FieldErrors

@@ -96,6 +96,31 @@ func TestImageReportFollow(t *testing.T) {
 	}
 }
 
+// TestFailureReport: what the body of a failure says is kept where it says something.
+func TestFailureReport(t *testing.T) {
+	for body, want := range map[string]string{
+		"": "", "no disk\n": "no disk", `{"message":"no disk"}`: "no disk", `{"state":"failed","message":"no disk"}`: "no disk",
+		`{"state":"booted"}`: `{"state":"booted"}`, "\x00a\xff": "a?", strings.Repeat("x", 5000): strings.Repeat("x", MaxProbeMessage),
+	} {
+		r := FailureReport([]byte(body))
+		if r.State != ProbeFailed || r.Message != want || len(r.Validate()) != 0 {
+			t.Errorf("%.40q: %s %.80q, want %.40q; %v", body, r.State, r.Message, want, r.Validate())
+		}
+	}
+}
+
+// FuzzFailureReport: whatever is sent, it is a report that counts.
+func FuzzFailureReport(f *testing.F) {
+	for _, body := range []string{"", "no disk", `{"message":"x"}`, "\xff\x00", strings.Repeat("é", 600)} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if r := FailureReport(body); r.State != ProbeFailed || len(r.Validate()) != 0 {
+			t.Errorf("%+v: %v", r, r.Validate())
+		}
+	})
+}
+
 func FuzzDecodeProbeReport(f *testing.F) {
 	raw, err := json.Marshal(ProbeReport{State: ProbeDiscovered, Message: "m", Inventory: fullInventory()})
 	if err != nil {

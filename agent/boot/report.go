@@ -12,13 +12,14 @@ import (
 // returns.
 func (b *segment) Report(_ context.Context, remote netip.Addr, token string, r protocol.ProbeReport) error {
 	const op = "take report"
-	server, verdict := b.judge(remote, token)
+	kind := evidenceOf(r.State)
+	server, verdict := b.judge(remote, token, kind)
 	if verdict == decide.ReportEarly && b.room.cfg.Servers.Has(server) {
 		// That the last byte of its files was sent may wait to be folded.
 		if err := b.room.cfg.Servers.Fold(server, decide.Event{}); err != nil {
 			return err
 		}
-		server, verdict = b.judge(remote, token)
+		server, verdict = b.judge(remote, token, kind)
 	}
 	b.room.met.reports.WithLabelValues(string(verdict)).Inc()
 	if verdict == decide.ReportUnknown {
@@ -43,17 +44,17 @@ func (b *segment) Report(_ context.Context, remote netip.Addr, token string, r p
 	if err != nil {
 		return err
 	}
-	return b.room.cfg.Servers.Fold(server, decide.Event{Kind: evidenceOf(r.State), Token: token, At: now, Message: r.Message})
+	return b.room.cfg.Servers.Fold(server, decide.Event{Kind: kind, Token: token, At: now, Message: r.Message})
 }
 
-// judge says what becomes of a report with a token that a client at remote sends.
-func (b *segment) judge(remote netip.Addr, token string) (server string, v decide.ReportVerdict) {
+// judge says what becomes of a report of a kind with a token that a client at remote sends.
+func (b *segment) judge(remote netip.Addr, token string, kind protocol.EvidenceKind) (server string, v decide.ReportVerdict) {
 	server, e, ok := b.room.index.token(token)
 	if !ok {
 		return "", decide.ReportUnknown
 	}
 	e.attempt = b.room.index.disputed(server, e.attempt)
-	return server, decide.Report(e.attempt, e.pace, token, b.whose(e, server, remote), b.room.cfg.Clock())
+	return server, decide.Report(e.attempt, e.pace, kind, token, b.whose(e, server, remote), b.room.cfg.Clock())
 }
 
 // evidenceOf is what a report is to a decision.

@@ -54,7 +54,7 @@ func (r Repositories) open(c *Config, log *slog.Logger, reg prometheus.Registere
 		if b.CAFile != "" {
 			ca, err := os.ReadFile(b.CAFile)
 			if err != nil {
-				return nil, protocol.Errorf(protocol.CodeInvalid, "read repositories", "bases[%d].caFile: %w", i, err)
+				return nil, protocol.Errorf(protocol.CodeInvalid, "read repositories", "repositories.bases[%d].caFile: %w", i, err)
 			}
 			base.CA = ca
 		}

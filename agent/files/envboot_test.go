@@ -27,6 +27,27 @@ func trialEnv(a resource.EnvArch, loaders map[resource.LoaderKey]string, args st
 	}
 }
 
+// TestAsUploaded: the files of an uploaded file are given as they are, but a loader that is
+// started out of it is not told of the medium's menu.
+func TestAsUploaded(t *testing.T) {
+	kernel, loader := "machines/u/boot/linux", "mounts/isos/x.iso/EFI/BOOT/BOOTX64.EFI"
+	for _, row := range []struct {
+		name   string
+		starts []string
+		want   bool
+	}{
+		{"mounts/isos/x.iso/boot/grub/grub.cfg", []string{kernel}, true},
+		{"mounts/isos/x.iso/boot/grub/grub.cfg", []string{loader, kernel}, false},
+		{"machines/u/boot/boot/grub/grub.cfg", []string{kernel}, false},
+		{"grub.cfg", nil, false},
+		{"mounts/isosx/grub.cfg", nil, false},
+	} {
+		if got := asUploaded(row.name, row.starts); got != row.want {
+			t.Errorf("%s of a boot from %v: %v", row.name, row.starts, got)
+		}
+	}
+}
+
 // TestEnvAgree: what lint, the rule of a boot and the choice of a chain say of an
 // environment is the same, whatever it has: what one of them refuses, lint has found.
 func TestEnvAgree(t *testing.T) {

@@ -2,11 +2,8 @@ package files
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 
 	"rackboot/netboot/bootenv"
@@ -57,7 +54,7 @@ func (e *envs) build(ctx context.Context, server, claim string, intent message.E
 	if root.Source == resource.EnvFromISO {
 		b.upload = path.Join(isosPath, root.ISO.File)
 	}
-	if b.generation, err = b.complete(root, tree); err != nil {
+	if b.generation, err = e.complete(ctx, b, root, tree); err != nil {
 		view.Release()
 		return nil, err
 	}
@@ -68,35 +65,6 @@ func (e *envs) build(ctx context.Context, server, claim string, intent message.E
 // what lets rackboot-probe do that, whatever it says.
 func discards(spec resource.BootEnvSpec, sample bootenv.Tree) bool {
 	return spec.Destructive || sample.Has(protocol.FileDiscard)
-}
-
-// complete looks whether the files that the boot begins with are there, and gives the
-// digest of all that is served. sample was rendered for a boot that nobody does.
-func (b *Environment) complete(root bootenv.Root, sample bootenv.Tree) (string, error) {
-	const op = "build boot environment"
-	generation, err := b.recipe.Generation(root, sample)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	fmt.Fprintln(sum, generation)
-	for _, name := range b.boot.Files() {
-		if sample.Has(name) {
-			continue
-		}
-		info, err := fs.Stat(b.view, name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return "", protocol.Errorf(protocol.CodeNotFound, op, "there is no %s in what boot environment %s comes from (%s)", name, b.intent.Name, b.source).
-				WithHint("correct its path in the environment, or upload the file that has it")
-		case err != nil:
-			return "", named(name, err)
-		case !info.Mode().IsRegular():
-			return "", protocol.Errorf(protocol.CodeInvalid, op, "%s of boot environment %s is not a file", name, b.intent.Name)
-		}
-		fmt.Fprintf(sum, "%q %d %s\n", name, info.Size(), info.ModTime().UTC())
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // isosPath is where uploaded files lie (seed 004, Providing Local Content).
@@ -154,11 +122,12 @@ func (e *envs) iso(iso resource.EnvISO, at string) (fsview.Mount, error) {
 	if err != nil {
 		return fsview.Mount{}, err
 	}
-	files, err := fsview.Archive(f, size, iso.File)
+	m, err := fsview.MountArchive(f, size, iso.File)
 	if err != nil {
-		return fsview.Mount{}, errors.Join(named("uploaded file "+iso.File, err), f.Close())
+		return fsview.Mount{}, named("uploaded file "+iso.File, err)
 	}
-	return fsview.Mount{At: at, FS: files, Origin: "uploaded file " + iso.File, Fold: true, Close: func() error { return errors.Join(closeAll(files), f.Close()) }}, nil
+	m.At = at
+	return m, nil
 }
 
 // image is an OCI image in its place.
@@ -185,14 +154,6 @@ func named(what string, err error) error {
 func closer(v any) func() error {
 	if c, ok := v.(interface{ Close() error }); ok {
 		return c.Close
-	}
-	return nil
-}
-
-// closeAll closes what can be closed.
-func closeAll(v any) error {
-	if done := closer(v); done != nil {
-		return done()
 	}
 	return nil
 }

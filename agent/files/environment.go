@@ -1,13 +1,17 @@
 package files
 
 import (
+	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
 	"rackboot/netboot/bootenv"
 	"rackboot/netboot/chain"
 	"rackboot/netboot/fsview"
+	"rackboot/netboot/mirror"
+	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
@@ -55,8 +59,8 @@ type Found struct {
 
 // Find says what a boot has under a clean name: what is rendered for the server, else the
 // configuration that a loader asks for, where the environment has a kernel, else a file of
-// its view. So the menu of an installation medium is never given: what it boots nobody has
-// ordered. The error is of rendering, which was done once without a fault.
+// its view. So the menu of an installation medium is never given to a loader: what it boots
+// nobody has ordered. Below the uploaded file itself it is given as it is. The error is of rendering, which was done once without a fault.
 func (env *Environment) Find(site bootenv.Site, name string) (f Found, ok bool, err error) {
 	made, err := env.rendered(site)
 	if err != nil {
@@ -76,10 +80,23 @@ func (env *Environment) Find(site bootenv.Site, name string) (f Found, ok bool, 
 		return Found{Name: name, Text: text}, true, nil
 	}
 	info, err := fs.Stat(env.view, name)
-	if err != nil || !info.Mode().IsRegular() {
+	switch {
+	case awayNow(err): // to open it says so: not that there is no such file
+	case err != nil || !info.Mode().IsRegular():
 		return Found{}, false, nil
 	}
 	return Found{Name: env.canonical(name), View: true}, true, nil
+}
+
+// awayNow says whether an error is that a package repository does not answer, or refuses: a
+// file that it may have is not absent. Only the repository's own word makes it that.
+func awayNow(err error) bool {
+	switch protocol.CodeOf(err) {
+	case protocol.CodeUnavailable, protocol.CodeTimeout:
+		return true
+	default:
+		return errors.Is(err, mirror.ErrRefused)
+	}
 }
 
 // canonical is the name in the chain of a file that is asked for below the uploaded file
@@ -91,11 +108,19 @@ func (env *Environment) canonical(name string) string {
 	return name
 }
 
+// asUploaded says whether a name is one of an uploaded file whose files are given unchanged
+// (seed 004, Providing Local Content). Where the boot starts from such a path, its loader
+// asks for its configuration there, and gets ours.
+func asUploaded(name string, starts []string) bool {
+	below := func(p string) bool { return strings.HasPrefix(p, isosPath+"/") }
+	return below(name) && !slices.ContainsFunc(starts, below)
+}
+
 // configuration is what a loader is told that asks for it.
 func (env *Environment) configuration(name, base, token, line string) (string, bool) {
 	config, script := chain.AsksConfig(name)
 	switch {
-	case env.boot.Kernel == "":
+	case env.boot.Kernel == "", asUploaded(name, env.boot.Files()):
 	case config:
 		return chain.EnvConfig(env.boot, token, line), true
 	case script:

@@ -20,7 +20,10 @@ func (e *envs) open(server, generation, name string, at time.Time) (*netboot.Fil
 	}
 	defer env.view.Release()
 	f, err := env.view.Open(name)
-	if err != nil {
+	switch {
+	case awayNow(err): // denied is for strangers, and looks like what is not there
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%w", err)
+	case err != nil:
 		return nil, protocol.Errorf(protocol.CodeOf(err), op, "%w", err)
 	}
 	info, err := f.Stat()

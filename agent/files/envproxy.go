@@ -18,7 +18,7 @@ func (e *envs) proxies(ctx context.Context, pin string, root bootenv.Root, boot 
 	m := e.cfg.Mirror
 	if m == nil {
 		return nil, protocol.Errorf(protocol.CodeUnsupported, "read package repository", "this agent reads from no repository: %s", root.Proxies[0].URL).
-			WithHint("name it under repositories in the agent's file, or run rackctl iso upload")
+			WithHint("name it under repositories.bases in the agent's file, or run rackctl iso upload")
 	}
 	for _, p := range root.Proxies {
 		files, err := m.FS(p.URL)

@@ -30,6 +30,7 @@ type envs struct {
 	images  *images
 	uploads *uploads
 	jobs    *pending.Set[envKey]
+	read    readFiles
 	last    string // whose was made last; used by the jobs only
 
 	mu     sync.Mutex

@@ -43,11 +43,20 @@ func (r *Room) claim(ctx context.Context, f plan.Fleet, cl *resource.Claim) ([]r
 	take := r.cfg.Revisions.TakeForClaim(cl, srv)
 	conds := plan.Claimed(cl, srv, cfg, r.cfg.Env.IgnitionOf(cl.Spec.IgnitionSecretRef), f.HasAgent(cl.Status.Server))
 	first := plan.FirstGoes
+	var change plan.EnvThen
+	if cfg != nil {
+		change = plan.EnvChange(f, cl, cfg)
+	}
+	if change == plan.EnvWait || change == plan.EnvReplace {
+		conds = slices.DeleteFunc(conds, func(s resource.ConditionState) bool { return s.Code == resource.CondReprovisionRequired })
+	}
+	if change == plan.EnvWait {
+		conds = append(conds, plan.UnderWay(f, cfg))
+	}
 	switch {
 	case cfg == nil:
 		first = plan.FirstBoot(f, cl)
-	case plan.EnvChange(f, cl, cfg) == plan.EnvReplace:
-		conds = slices.DeleteFunc(conds, func(s resource.ConditionState) bool { return s.Code == resource.CondReprovisionRequired })
+	case change == plan.EnvReplace:
 	case cl.Spec.ImageFrom != nil && plan.GroupChange(f, cfg, take.Number(), take.Turn) == plan.GroupReplace:
 	default:
 		more, err := r.configured(ctx, f, cl, cfg)

@@ -56,6 +56,7 @@ type Config struct {
 	Images images.Registry
 	Issuer members.Issuer
 	Vault  sealing.Vault // nil where no Secrets are used
+	Files  env.Files     // nil where no uploaded files are kept
 	// Catalogue has the files of boot images; nil where there are none.
 	Catalogue images.Files
 	// Signatures judges OCI images of entries that want it; nil refuses those.
@@ -191,7 +192,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		BootImages: cfg.Store.BootImages, Objects: cfg.Store.Objects, Registry: cfg.Images, Files: cfg.Catalogue, Verifier: cfg.Signatures, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Crash: cfg.Crash,
 	})
 	c.Env = env.New(env.Config{
-		Store: cfg.Store, Vault: cfg.Vault, Seals: seals, Images: c.boots.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Logger: cfg.Logger, Crash: cfg.Crash,
+		Store: cfg.Store, Vault: cfg.Vault, Seals: seals, Images: c.boots.images, Terms: c.Terms, Link: c.Link, Events: c.Events, Files: cfg.Files, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.boots.grants = grants.New(grants.Config{
 		Objects: cfg.Store.Objects, Signer: cfg.Signer, PastKeys: cfg.PastKeys, Link: c.Link, Events: c.Events,

@@ -77,11 +77,11 @@ func TestEnvChangeRefused(t *testing.T) {
 	}
 }
 
-// What boots or is installed is not exchanged: a condition says what to do.
+// What boots or is installed is not exchanged: a condition says which of the two it is.
 func TestEnvChangeTooLate(t *testing.T) {
-	for name, late := range map[string]func(b *bench, m *modern){
-		"boots": func(b *bench, m *modern) { b.attempt(m, resource.AttemptFetched) },
-		"installed": func(b *bench, m *modern) {
+	for want, late := range map[resource.ConditionCode]func(b *bench, m *modern){
+		resource.CondBootUnderWay: func(b *bench, m *modern) { b.attempt(m, resource.AttemptFetched) },
+		resource.CondReprovisionRequired: func(b *bench, m *modern) {
 			cfg := b.configOf("c1")
 			cfg.Status.Adopted = &resource.Adopted{ImageDigest: cfg.Spec.Image.Digest, By: "op", At: b.now}
 			if err := b.store.Objects.Put(ctx(b.t), cfg); err != nil {
@@ -95,11 +95,32 @@ func TestEnvChangeTooLate(t *testing.T) {
 		b.settles(m)
 		b.settles(m)
 		if cfg := b.configOf("c1"); cfg.Spec.BootEnv != "debian" || cfg.Metadata.Generation != 1 {
-			t.Errorf("%s: %+v", name, cfg)
+			t.Errorf("%s: %+v", want, cfg)
 		}
-		if got := codes(b.claim("c1").Status.Conditions); !strings.Contains(got, string(resource.CondReprovisionRequired)) {
-			t.Errorf("%s: the claim has %q", name, got)
+		got := codes(b.claim("c1").Status.Conditions)
+		if waits, late := strings.Contains(got, string(resource.CondBootUnderWay)), strings.Contains(got, string(resource.CondReprovisionRequired)); waits == late || !strings.Contains(got, string(want)) {
+			t.Errorf("%s: the claim has %q", want, got)
 		}
+	}
+}
+
+// A change during a boot waits for its end: if that boot fails, the next one is of what the
+// claim names.
+func TestEnvChangeAfterFailure(t *testing.T) {
+	b, m := bootedEnv(t)
+	b.attempt(m, resource.AttemptConsumed)
+	b.apply(envClaim("other"))
+	b.settles(m)
+	b.settles(m)
+	conds := b.claim("c1").Status.Conditions
+	if len(conds) != 1 || conds[0].Code != resource.CondBootUnderWay || !strings.Contains(conds[0].Message, "server n1 boots boot environment debian: attempt 0, Consumed") {
+		t.Errorf("%+v", conds)
+	}
+	b.attempt(m, resource.AttemptFailed)
+	b.settles(m)
+	b.settles(m)
+	if cfg, got := b.configOf("c1"), codes(b.claim("c1").Status.Conditions); cfg.Spec.BootEnv != "other" || cfg.Metadata.Generation != 2 || got != "" {
+		t.Errorf("%+v, %q", cfg.Spec, got)
 	}
 }
 

@@ -46,6 +46,41 @@ func TestEnvInForce(t *testing.T) {
 	}
 }
 
+// A released server shows nothing of the environment that it had.
+func TestEnvReleased(t *testing.T) {
+	b, m := bootedEnv(t)
+	uid := b.claim("c1").Metadata.UID
+	shown := func() (string, string) {
+		s, err := store.Get[*resource.Server](b.store.Objects, "n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Status.BootEnv, s.Status.OS
+	}
+	says := func(r resource.ServerReport) {
+		r.Server, r.OwnerUID, r.Power, r.Observation.Power = "n1", uid, protocol.PowerOff, protocol.PowerOff
+		m.reports(r)
+		b.settles(m)
+	}
+	env := &resource.EnvReport{State: resource.EnvReady, BootEnv: "debian", OS: "debian-12"}
+	says(resource.ServerReport{Env: env})
+	if name, os := shown(); name != "debian" || os != "debian-12" {
+		t.Fatalf("in force is %q, %q", name, os)
+	}
+	if _, err := b.store.Delete(ctx(t), resource.KindClaim, "c1"); err != nil {
+		t.Fatal(err)
+	}
+	says(resource.ServerReport{})
+	if name, _ := shown(); name != "debian" {
+		t.Error("it is forgotten before the server is released")
+	}
+	says(resource.ServerReport{Released: true})
+	b.settles(m)
+	if name, os := shown(); name != "" || os != "" {
+		t.Errorf("a released server shows %q, %q", name, os)
+	}
+}
+
 // A description says whether it can be used, and for how many servers it is.
 func TestEnvDescriptionStatus(t *testing.T) {
 	b, _ := bootedEnv(t)

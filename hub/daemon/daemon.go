@@ -112,6 +112,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		}
 	}()
 	h.isos = isos
+	up.rules.shelf.Store(isos)
 	if h.registry, err = h.openRegistry(c); err != nil {
 		return err
 	}
@@ -159,7 +160,8 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 		return nil, upkeep{}, err
 	}
 	listed := &store.Listed{Entries: found.Survey.Live, Revision: found.Survey.Revision}
-	cfg := store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: envRules{}}
+	rules := newEnvRules()
+	cfg := store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: rules}
 	switch {
 	case accept:
 		if err := kv.Drop(ctx, found.Survey.Unreadable); err != nil {
@@ -187,7 +189,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 	}
 	k := checkpoint.New(checkpoint.Config{Path: c.path(headsFile), Streams: all, Store: st, ID: id, Logger: log}, found.Was)
 	found.Was.Keys = nil // the store has them, and nobody asks for more
-	up := upkeep{heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}
+	up := upkeep{rules: rules, heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}
 	if accept {
 		up.gaveUp = found.Loss
 	}
@@ -232,7 +234,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
 		PastKeys: h.keys.PastKeys(), Cut: cut,
 		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
-		Approvals: policy, Destructive: destructive, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit,
+		Approvals: policy, Destructive: destructive, Files: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit,
 		Publish: func(topic string, payload []byte) error {
 			ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 			defer cancel()

@@ -69,5 +69,6 @@ type upkeep struct {
 	// gaveUp is what it had lost, where somebody has accepted that; nil is nothing.
 	gaveUp *heads.Loss
 	old    *old
+	rules  envRules
 	copies []backup.Stream // how the store's streams are copied
 }

@@ -16,7 +16,7 @@ const judgeTimeout = 5 * time.Second
 // judgeEnv tries whether a bundle can be made into files, as the agent will (seed 004,
 // Changing a BootEnv for a Machine), and leaves in it only the file or image that the
 // server boots from. No error has a secret.
-func judgeEnv(b resource.EnvBundle) (resource.EnvBundle, error) {
+func (c *Room) judgeEnv(b resource.EnvBundle) (resource.EnvBundle, error) {
 	e, err := bootenv.Merge(b)
 	if err != nil {
 		return b, err
@@ -27,10 +27,14 @@ func judgeEnv(b resource.EnvBundle) (resource.EnvBundle, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), judgeTimeout)
 	defer cancel()
-	if _, err := e.Render(ctx, bootenv.Sample()); err != nil {
+	tree, err := e.Render(ctx, bootenv.Sample())
+	if err != nil {
 		return b, err
 	}
 	if err := boots(ctx, e); err != nil {
+		return b, err
+	}
+	if err := c.complete(e, root, tree); err != nil {
 		return b, err
 	}
 	b.ISOs, b.Images = nil, nil

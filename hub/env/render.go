@@ -52,7 +52,7 @@ func (c *Room) Render(ctx context.Context, f plan.Fleet, server, name, path stri
 			delete(b.Schemas, name)
 		}
 	}
-	return rendered(ctx, b, path)
+	return c.rendered(ctx, b, path)
 }
 
 // envOwner is whom a server's environment is for, and which one it is; empty for none.
@@ -109,7 +109,7 @@ func masked(secrets map[string]plan.EnvSecret) map[string]plan.EnvSecret {
 }
 
 // rendered renders a bundle for a sample attempt.
-func rendered(ctx context.Context, b resource.EnvBundle, path string) (out api.EnvRender, err error) {
+func (c *Room) rendered(ctx context.Context, b resource.EnvBundle, path string) (out api.EnvRender, err error) {
 	e, err := bootenv.Merge(b)
 	if err != nil {
 		return out, err
@@ -122,6 +122,9 @@ func rendered(ctx context.Context, b resource.EnvBundle, path string) (out api.E
 	defer cancel()
 	tree, err := e.Render(ctx, bootenv.Sample())
 	if err != nil {
+		return out, err
+	}
+	if err := c.complete(e, root, tree); err != nil {
 		return out, err
 	}
 	out = api.EnvRender{Server: b.Machine.Name, BootEnv: b.BootEnv, OS: e.Spec.OS.Name, Source: root.Source, Files: []api.EnvRenderFile{}}

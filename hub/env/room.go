@@ -30,6 +30,7 @@ type Config struct {
 	Terms  *terms.Terms
 	Link   *link.Room
 	Events *events.Log
+	Files  Files // nil where no uploaded files are kept
 	Logger *slog.Logger
 	Crash  state.Crasher // nil in production
 }
@@ -153,7 +154,7 @@ func (c *Room) compileEnv(f plan.Fleet, srv *resource.Server, env *resource.Boot
 	if err != nil {
 		return nil, err
 	}
-	b, err := judgeEnv(plan.EnvBundle(f, srv, env, w, secrets))
+	b, err := c.judgeEnv(plan.EnvBundle(f, srv, env, w, secrets))
 	if err != nil {
 		return nil, err
 	}

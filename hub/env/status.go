@@ -18,6 +18,10 @@ import (
 func (c *Room) InForce(ctx context.Context, f plan.Fleet) error {
 	var errs []error
 	for _, s := range f.Servers {
+		if err := c.released(ctx, f, s); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		r := f.Reports[s.Metadata.Name]
 		if r == nil || r.Env == nil || r.Env.BootEnv == "" || r.Env.BootEnv == s.Status.BootEnv && r.Env.OS == s.Status.OS {
 			continue
@@ -32,6 +36,21 @@ func (c *Room) InForce(ctx context.Context, f plan.Fleet) error {
 		c.cfg.Events.Own(ctx, s.Metadata.Name, resource.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
 	}
 	return errors.Join(errs...)
+}
+
+// released forgets what a server had of an environment when nobody has the server any more:
+// its next owner's system is another one.
+func (c *Room) released(ctx context.Context, f plan.Fleet, s *resource.Server) error {
+	name := s.Metadata.Name
+	if s.Status.BootEnv == "" && s.Status.OS == "" || f.ClaimOf(name) != nil || f.MaintenanceOf(name) != nil || f.DiscoveryOf(name) != nil {
+		return nil
+	}
+	if r := f.Reports[name]; r != nil && r.Env != nil {
+		return nil // the agent has not heard of it yet
+	}
+	own := store.Copy(c.cfg.Store.Objects, s)
+	own.Status.BootEnv, own.Status.OS = "", ""
+	return c.cfg.Store.Objects.Put(ctx, own)
 }
 
 // DecorateServer says what the agent's report of a server's environment means, where the

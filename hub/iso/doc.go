@@ -16,7 +16,8 @@
 // upload follows from name and digest: after a break, of either side, the same Begin gives
 // the offset to go on at. Finish compares the content with its digest, the signature and
 // what environments say of the file, packs a compressed tar again so that it can be read
-// in place, and only then writes the name into the book, in one step. A file that is
+// in place, reads to their end the files in it that environments name, and only then
+// writes the name into the book, in one step. A file that is
 // replaced stays until then, and its content for as long as a document names it.
 //
 // # What goes

@@ -144,6 +144,9 @@ func (s *Shelf) finish(ctx context.Context, op string, u *upload, c *content) (f
 			return f, err
 		}
 	}
+	if err := s.checkNeeded(ctx, op, u.File, f.Digest); err != nil {
+		return f, err
+	}
 	if f.Signature, err = s.verify(ctx, op, u); err != nil {
 		return f, err
 	}

@@ -49,6 +49,7 @@ type Shelf struct {
 	keys    Keys // nil: callers bring their own
 	metrics *metrics
 
+	reading  *reading
 	uploads  *uploads
 	contents *contents
 	removal  *removal
@@ -67,7 +68,7 @@ func Open(cfg Config) (*Shelf, error) {
 	if cfg.Event == nil {
 		cfg.Event = func(context.Context, string) {}
 	}
-	s := &Shelf{cfg: cfg, log: cfg.Logger}
+	s := &Shelf{cfg: cfg, log: cfg.Logger, reading: &reading{found: map[readKey]*readResult{}}}
 	var err error
 	switch {
 	case len(cfg.Keyring) > 0 && cfg.Verifier == nil:

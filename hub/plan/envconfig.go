@@ -15,6 +15,7 @@ type EnvThen string
 const (
 	EnvKeep    EnvThen = "keep"    // nothing differs
 	EnvDiffers EnvThen = "differs" // a condition says so; nothing changes
+	EnvWait    EnvThen = "wait"    // for the end of the boot by the grant that was given
 	EnvReplace EnvThen = "replace" // a configuration of the next generation takes its place
 )
 
@@ -25,7 +26,7 @@ const (
 //	no      | *   | *         | *     | keep
 //	yes     | no  | *         | *     | differs
 //	yes     | yes | yes       | *     | differs
-//	yes     | yes | no        | yes   | differs
+//	yes     | yes | no        | yes   | wait
 //	yes     | yes | no        | no    | replace
 //
 // env is that one of the two is a boot environment: from one image to another the claim
@@ -37,7 +38,9 @@ func envChangeRule(changed, env, installed, begun bool) EnvThen {
 	switch {
 	case !changed:
 		return EnvKeep
-	case env && !installed && !begun:
+	case env && !installed && begun:
+		return EnvWait
+	case env && !installed:
 		return EnvReplace
 	}
 	return EnvDiffers
@@ -53,6 +56,19 @@ func EnvChange(f Fleet, c *resource.Claim, cfg *resource.BootConfiguration) EnvT
 			r.Attempt.State != resource.AttemptSucceeded && r.Attempt.State != resource.AttemptFailed
 	}
 	return envChangeRule(differs(c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv, cfg), env, installed, begun)
+}
+
+// UnderWay says that a claim's change waits, and for what.
+func UnderWay(f Fleet, cfg *resource.BootConfiguration) resource.ConditionState {
+	boots := "image " + cfg.Spec.Image.Reference
+	if cfg.Spec.BootEnv != "" {
+		boots = "boot environment " + cfg.Spec.BootEnv
+	}
+	message := "the agent was given the grant for " + boots + ", and has not said what became of it"
+	if r := f.Reports[cfg.Spec.Server]; r != nil && r.Attempt != nil {
+		message = fmt.Sprintf("server %s boots %s: attempt %d, %s", cfg.Spec.Server, boots, r.Attempt.Number, r.Attempt.State)
+	}
+	return resource.ConditionState{Code: resource.CondBootUnderWay, Message: message}
 }
 
 // differs says whether an owner names something else to boot than its configuration.

@@ -128,7 +128,11 @@ func (c *checker) values(i int, values map[string]any, described describes) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if p, ok := described(name); ok {
+		wrong := c.sets.rules.Typed(name, values[name])
+		for _, w := range wrong {
+			c.add(i, "spec.params."+name+w.Path, "%s", w.Message)
+		}
+		if p, ok := described(name); ok && len(wrong) == 0 {
 			if err := c.sets.rules.Value(p, values[name]); err != nil {
 				c.add(i, "spec.params."+name, "%s", err)
 			}

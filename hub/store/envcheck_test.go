@@ -45,6 +45,13 @@ func (textRules) Value(p resource.ParamSpec, v any) error {
 	return nil
 }
 
+func (textRules) Typed(param string, value any) protocol.FieldErrors {
+	if param == "typed" && value != "right" {
+		return protocol.FieldErrors{{Path: "[0].url", Message: "is wrong"}}
+	}
+	return nil
+}
+
 func (textRules) Template(_, contents string) error {
 	if strings.Contains(contents, "bad") {
 		return errors.New("line 1: bad")
@@ -133,6 +140,8 @@ func TestApplyEnvironments(t *testing.T) {
 		"template of none":           {[]resource.Object{anEnv("t", byID)}, `spec.templates[0].id: Template "preseed" does not exist`},
 		"template with an error":     {[]resource.Object{object(&resource.Template{Spec: resource.TemplateSpec{Contents: "bad"}}, "x")}, "spec.contents: line 1: bad"},
 		"value":                      {[]resource.Object{aProfile("q", map[string]any{"who": "x"})}, ""},
+		"value of a form":            {[]resource.Object{aProfile("q", map[string]any{"typed": "right"})}, ""},
+		"value of another form":      {[]resource.Object{aProfile("q", map[string]any{"typed": 1})}, "spec.params.typed[0].url: is wrong"},
 		"value that does not fit":    {[]resource.Object{aProfile("q", map[string]any{"who": 1})}, "spec.params.who: is no text"},
 		"group's value":              {[]resource.Object{serverGroup("g", func(g *resource.ServerGroup) { g.Spec.Params = map[string]any{"who": true} })}, "spec.params.who: is no text"},
 		"schema that a group's value does not fit": {[]resource.Object{serverGroup("g", func(g *resource.ServerGroup) { g.Spec.Params = map[string]any{"n": 2} }), aParam("n", "n", text)}, "spec.params.n: is no text"},

@@ -18,6 +18,11 @@ func (objs *Objects) referrers(kind resource.Kind, name string) []string {
 	case resource.KindSecret:
 		who = append(who, objs.managedStubUsers(name)...)
 	}
+	if kind == resource.KindTemplate || kind == resource.KindParam {
+		who = append(who, objs.envUsers(kind, name)...)
+		slices.Sort(who)
+		who = slices.Compact(who)
+	}
 	return who
 }
 

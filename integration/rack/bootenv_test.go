@@ -1,16 +1,21 @@
 package rack
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	bmcsim "rackboot/bmc/sim"
+	"rackboot/netboot/iso/isotest"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -46,6 +51,7 @@ func TestBootEnv(t *testing.T) {
 		machine + "/seed":                               "d-i mirror deb.example\nreport http://" + b.http.String() + "/b/",
 		machine + "/boot/dists/stable/Release":          files["dists/stable/Release"],
 		"mounts/isos/debian-12.zip/INSTALL.AMD/VMLINUZ": files["install.amd/vmlinuz"],
+		"mounts/isos/debian-12.zip/boot/grub/grub.cfg":  files["boot/grub/grub.cfg"],
 		"site.txt":                           "of the site",
 		machine + "/boot/boot/grub/grub.cfg": "# This is the configuration of one boot.\nif linux ",
 	} {
@@ -99,13 +105,35 @@ func TestBootEnvRefused(t *testing.T) {
 
 	gone := good
 	gone.Spec.OS.SupportedArchitectures = map[string]resource.EnvArch{"amd64": {IsoFile: "debian-12.zip", Kernel: "install.amd/bzImage"}}
-	for name, bad := range map[string]resource.EnvBundle{"a value that is not there": wrong, "a kernel that is not there": gone} {
+	// An image whose last file goes on beyond its end, as a download that was cut off: its folders say that all is there.
+	medium := isotest.Tree{RockRidge: true, Entries: []isotest.Entry{{Path: "install.amd/vmlinuz", Content: []byte("kernel")}, {Path: "install.amd/initrd.gz", Content: make([]byte, 1<<16)}}}.Bytes()
+	short := medium[:len(medium)-1<<14]
+	claimsLess := bytes.Clone(short) // as do images of tools that do not write the size of the volume
+	clear(claimsLess[16*isotest.Sector+80:][:8])
+	arm := installFiles()
+	arm["install.amd/vmlinuz"] = foreignKernel(0xaa64)
+	linked := good
+	linked.Spec.Templates = append(slices.Clone(good.Spec.Templates), resource.EnvTemplate{Name: "link", Path: "{{.Machine.Path}}/firmware", Link: "mounts/isos/debian-12.zip/none"})
+	named := func(iso resource.EnvISO) resource.EnvBundle {
+		b := good
+		b.ISOs = []resource.EnvISO{iso}
+		b.Spec.OS.SupportedArchitectures = maps.Clone(good.Spec.OS.SupportedArchitectures)
+		a := b.Spec.OS.SupportedArchitectures["amd64"]
+		a.IsoFile = iso.File
+		b.Spec.OS.SupportedArchitectures["amd64"] = a
+		return b
+	}
+	for name, bad := range map[string]resource.EnvBundle{
+		"a value that is not there": wrong, "a kernel that is not there": gone, "a link to what is not there": linked,
+		"a truncated image": named(b.uploadRaw("short.iso", short)), "a truncated image that does not say its size": named(b.uploadRaw("less.iso", claimsLess)),
+		"a kernel for arm64": named(b.upload("arm.zip", arm)),
+	} {
 		b.claimEnv(0, bad)
 		b.send(a)
 		r = b.until("the refusal of "+name, 0, func(r resource.ServerReport) bool {
 			return refusedEnv(r) && r.Env.Wanted == b.intents[0].Boot.Env.Bundle
 		})
-		if want := map[bool]protocol.Code{true: protocol.CodeNotFound, false: protocol.CodeInvalid}[name == "a kernel that is not there"]; r.Env.Code != want {
+		if want := map[bool]protocol.Code{true: protocol.CodeNotFound, false: protocol.CodeInvalid}[strings.HasSuffix(name, "kernel that is not there") || strings.HasPrefix(name, "a link")]; r.Env.Code != want {
 			t.Errorf("%s: the code is %q, want %s", name, r.Env.Code, want)
 		}
 		if r.Env.BootEnv != first.BootEnv || r.Env.OS != first.OS || r.Env.Generation != first.Generation {
@@ -120,6 +148,16 @@ func TestBootEnvRefused(t *testing.T) {
 	if r.Env.Generation != first.Generation {
 		t.Errorf("after a restart %s is in force, before it %s", r.Env.Generation, first.Generation)
 	}
+}
+
+// foreignKernel begins as a kernel with an EFI stub does, of a machine type.
+func foreignKernel(machine uint16) string {
+	b := make([]byte, 0x200)
+	copy(b, "MZ")
+	b[0x3c] = 0x40
+	copy(b[0x40:], "PE\x00\x00")
+	binary.LittleEndian.PutUint16(b[0x44:], machine)
+	return string(b)
 }
 
 // TestBootEnvUnderBoot: P8. The files that a machine boots from do not change under it; the

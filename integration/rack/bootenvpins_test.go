@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,11 @@ func (b *bench) repository(files map[string]string) (url string) {
 		content, ok := files[strings.TrimPrefix(r.URL.Path, "/debian/")]
 		if !ok {
 			http.NotFound(w, r)
+			return
+		}
+		if status, trouble := strings.CutPrefix(content, "HTTP "); trouble {
+			code, _ := strconv.Atoi(status)
+			w.WriteHeader(code)
 			return
 		}
 		http.ServeContent(w, r, "", time.Unix(1_700_000_000, 0), strings.NewReader(content))

@@ -45,7 +45,7 @@ func walks() []walk {
 			"hub/iso.removal.needed",
 		}},
 		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.contents.named", "hub/iso.contents.kept"}},
-		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.users"}},
+		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.checkNeeded", "hub/iso.Shelf.users", "hub/store.Objects.envUsers"}},
 		{"the view of a turn, which is what a rack has, or what is in no rack; and that of the site, which is all there is", []string{
 			"hub/view.Reader.Site", "hub/view.Reader.Rack", "hub/view.Reader.outside", "hub/view.Reader.furnished", "hub/holds.Room.fleet", "hub/env.Room.isos", "hub/inventory.Room.Sealed", "hub/env.Room.sealedEnvs",
 			"hub/env.Room.ignitions", "hub/revisions.Room.Keeps", "hub/dispatch.Room.shards", "hub/revisions.Room.Begin", "hub/holds.Room.waiting",

@@ -1,9 +1,7 @@
 package bootenv
 
 import (
-	"encoding/hex"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -68,6 +66,9 @@ func checkTemplates(fs *findings, all []resource.EnvTemplate) {
 		if j := slices.IndexFunc(all[:i], func(o resource.EnvTemplate) bool { return o.Name == t.Name }); j >= 0 && t.Name != "" {
 			fs.err(at+".name", "", "templates %d and %d have the same name %q", j, i, t.Name)
 		}
+		if j := slices.IndexFunc(all[:i], func(o resource.EnvTemplate) bool { return o.Path == t.Path }); j >= 0 && t.Path != "" {
+			fs.err(at+".path", "give one of them another path", "templates %q and %q have the same path %s", all[j].Name, t.Name, t.Path)
+		}
 		if t.Path == "" {
 			fs.err(at+".path", "give it, such as {{.Machine.Path}}/seed", "template %q has no path", t.Name)
 		}
@@ -89,12 +90,7 @@ func checkTemplates(fs *findings, all []resource.EnvTemplate) {
 
 // checkArch finds what is wrong with one architecture.
 func checkArch(fs *findings, at string, a resource.EnvArch) {
-	bootPath(fs, at+".kernel", a.Kernel, true)
-	bootPath(fs, at+".uki", a.UKI, true)
-	bootPath(fs, at+".loader", a.Loader, true)
-	for i, p := range a.Initrds {
-		bootPath(fs, fmt.Sprintf("%s.initrds[%d]", at, i), p, false)
-	}
+	archPaths(fs, at, a)
 	isoFields(fs, at, "sha256", a)
 	if a.Image != "" && a.IsoFile != "" {
 		fs.err(at+".image", "give one of them", "there are an image and an isoFile")
@@ -122,19 +118,8 @@ const sha256Digits = 64
 
 // isoFields checks file, checksum and URL.
 func isoFields(fs *findings, at, sha string, a resource.EnvArch) {
-	if a.IsoFile != "" && (pathProblem(a.IsoFile) != "" || strings.Contains(a.IsoFile, "/")) {
-		fs.err(at+".isoFile", "write the name that rackctl iso list shows", "%q is no name of a file", a.IsoFile)
-	}
-	if _, err := hex.DecodeString(a.Sha256); err != nil || a.Sha256 != "" && len(a.Sha256) != sha256Digits {
-		fs.err(at+"."+sha, "write what sha256sum prints", "it is not 64 hex digits")
-	}
+	isoParts(fs, at, sha, a)
 	if a.IsoFile == "" && (a.Sha256 != "" || a.IsoURL != "") {
 		fs.err(at+".isoFile", "name the file as it is uploaded", "there is a checksum or URL of a file without a name")
-	}
-	if a.IsoURL == "" {
-		return
-	}
-	if u, err := url.Parse(a.IsoURL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		fs.err(at+".isoUrl", "write an http or https URL without a password", "it cannot be downloaded from")
 	}
 }

@@ -43,6 +43,8 @@ func Lint(b resource.EnvBundle, have func(path string) bool) []Finding {
 	fs.loaders(b.Spec, have)
 	fs.params(b, all)
 	fs.unknown(b.Spec, all)
+	fs.fields(all)
+	fs.loops(all)
 	if fs.asError("") == nil && b.Machine.Architecture != "" {
 		fs.rendered(b, have)
 	}

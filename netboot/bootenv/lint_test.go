@@ -47,6 +47,20 @@ func TestLint(t *testing.T) {
 		{"both Link and Contents", templ(resource.EnvTemplate{Name: "n", Path: "p", Link: "l", Contents: "c"}), `error: spec.templates[0]: template "n" has contents and link`},
 		{"Link without Path", templ(resource.EnvTemplate{Name: "n", Link: "l"}), `error: spec.templates[0].path: template "n" has no path`},
 		{"Link not parseable", templ(resource.EnvTemplate{Name: "n", Path: "p", Link: "{{"}), "error: spec.templates[0].link:1:1: unclosed action"},
+		{"two templates with the same Path", templ(written("n", "{{.Machine.Path}}/p", "c"), written("m", "{{.Machine.Path}}/p", "c")), `error: spec.templates[1].path: templates "n" and "m" have the same path {{.Machine.Path}}/p`},
+		{"a field that no server has", use("a\n{{.Machine.Foo}}"), "error: spec.templates[0].contents:2:11: there is no Foo in .Machine.Foo"},
+		{"a field of the dot that is none", use("{{.Foo}}"), "error: spec.templates[0].contents:1:3: there is no Foo in .Foo"},
+		{"by $, inside of a range", use("{{range .Repos}}{{$.Env.Foo}}{{end}}"), "error: spec.templates[0].contents:1:20: there is no Foo in .Env.Foo"},
+		{"a field of a text", use("{{.Machine.Name.Foo}}"), "error: spec.templates[0].contents:1:11: there is no Foo in .Machine.Name.Foo"},
+		{"a field of a Template", func(b *resource.EnvBundle) { b.Templates["late.tmpl"] = "{{.Env.OS.Foo}}" }, "error: template late.tmpl:1:7: there is no Foo in .Env.OS.Foo"},
+		{"fields that are there, of a dot that is another one", use("{{range .Repos}}{{.Tag}} {{.Nope}}{{end}}{{with .Machine}}{{.Name}}{{else}}{{.Env.Name}}{{end}}{{.Machine.Labels.rack}}"), ""},
+		{"a template that calls itself", func(b *resource.EnvBundle) { b.Templates["late.tmpl"] = `{{template "late.tmpl" .}}` }, "error: template late.tmpl: templates call each other without end: late.tmpl, late.tmpl"},
+		{"templates that call each other", func(b *resource.EnvBundle) {
+			b.Templates["late.tmpl"], b.Templates["b"] = `x{{.CallTemplate "b" .}}`, `{{template "late.tmpl" .}}`
+		}, "error: template b: templates call each other without end: b, late.tmpl, b"},
+		{"one that calls itself under a condition", func(b *resource.EnvBundle) {
+			b.Templates["late.tmpl"] = `{{if .Machine.Name}}{{template "late.tmpl" .}}{{end}}`
+		}, ""},
 		{"two templates with the same Name", templ(written("n", "p", "c"), written("n", "q", "c")), `error: spec.templates[1].name: templates 0 and 1 have the same name "n"`},
 		{"ID must exist", templ(resource.EnvTemplate{Name: "n", Path: "p", ID: "x"}), `error: spec.templates[0].id: no Template is named "x"`},
 		{"a template with an error, line and column", use("a\n {{ now }}"), `error: spec.templates[0].contents:2:5: function "now" is left out`},

@@ -151,12 +151,12 @@ func TestSchemaOfItself(t *testing.T) {
 // The values of our own params are checked without a description too.
 func TestCheckValueOfOurs(t *testing.T) {
 	for _, row := range []struct{ name, value, want string }{
-		{resource.ParamPackageRepositories, `[{"tag":"x"}]`, "params.package-repositories[0] has no os"},
-		{resource.ParamPackageRepositories, `{}`, "params.package-repositories cannot unmarshal object"},
+		{resource.ParamPackageRepositories, `[{"tag":"x"}]`, "params.package-repositories[0].os has no os"},
+		{resource.ParamPackageRepositories, `{}`, "params.package-repositories is no list"},
 		{resource.ParamBootloaders, `{"vax-uefi":"x"}`, `names "vax-uefi", which is not a supported loader type`},
 		{resource.ParamBootloaders, `{"amd64-uefi":"../x"}`, "has for amd64-uefi a path that has .. in it"},
 		{resource.ParamBootEnvCustomize, `{"e":{"kernel":"x"}}`, `unknown field "kernel"`},
-		{resource.ParamBootEnvCustomize, `{"e":{"clear":["x"]}}`, `params.bootenv-customize.e clears "x"`},
+		{resource.ParamBootEnvCustomize, `{"e":{"clear":["x"]}}`, `params.bootenv-customize.e.clear[0] clears "x"`},
 		{resource.ParamBootEnvCustomize, `{"e":{"clear":["templates.x","loaders"]}}`, ""},
 		{resource.ParamBootloaders, `{"amd64-uefi":"x.efi"}`, ""},
 	} {

@@ -20,6 +20,11 @@ type unit struct {
 	funcs []string               // functions that it names, without repeats
 	uses  []use
 	lib   *library
+
+	always map[string][]string // templates that each tree executes whenever it is executed
+	tree   string              // the one that is walked
+	inside int                 // how many if, with and range it is in
+	bound  int                 // how many with and range, in which the dot is another one
 }
 
 // use is a chain of fields of the dot or of $, such as Machine.Name, with a first argument
@@ -28,6 +33,9 @@ type use struct {
 	chain string
 	arg   string
 	at    parse.Pos
+	// data says that the chain begins at what the text is executed with: not in a with or
+	// range, where the dot is another one, and in no template that is defined inside.
+	data bool
 }
 
 // errAt is an error at a place of a text.
@@ -51,13 +59,14 @@ func newUnit(lib *library, name, text string) (*unit, error) {
 	if len(text) > resource.MaxTemplate {
 		return nil, &errAt{message: "has more than " + strconv.Itoa(resource.MaxTemplate>>10) + " KiB"}
 	}
-	u := &unit{name: name, text: text, trees: map[string]*parse.Tree{}, lib: lib}
+	u := &unit{name: name, text: text, trees: map[string]*parse.Tree{}, lib: lib, always: map[string][]string{}}
 	t := parse.New(name)
 	t.Mode = parse.SkipFuncCheck
 	if _, err := t.Parse(text, "", "", u.trees); err != nil {
 		return nil, parseError(text, err)
 	}
 	for _, n := range sortedKeys(u.trees) {
+		u.tree = n
 		if err := u.walk(u.trees[n].Root); err != nil {
 			return nil, err
 		}
@@ -100,13 +109,14 @@ func (u *unit) walk(n parse.Node) error {
 	case *parse.ActionNode:
 		return u.walk(n.Pipe)
 	case *parse.IfNode:
-		return errors.Join(u.walk(n.Pipe), u.walk(n.List), u.walk(n.ElseList))
+		return u.branch(&n.BranchNode, false)
 	case *parse.WithNode:
-		return errors.Join(u.walk(n.Pipe), u.walk(n.List), u.walk(n.ElseList))
+		return u.branch(&n.BranchNode, true)
 	case *parse.RangeNode:
-		return errors.Join(u.walk(n.Pipe), u.walk(n.List), u.walk(n.ElseList))
+		return u.branch(&n.BranchNode, true)
 	case *parse.TemplateNode:
 		u.calls = append(u.calls, n.Name)
+		u.executes(n.Name)
 		return u.walk(n.Pipe)
 	case *parse.PipeNode:
 		if n == nil {
@@ -132,6 +142,29 @@ func (u *unit) walk(n parse.Node) error {
 	return nil
 }
 
+// branch walks an if, or a with or range, in whose list the dot is another one.
+func (u *unit) branch(n *parse.BranchNode, binds bool) error {
+	err := u.walk(n.Pipe)
+	u.inside++
+	if binds {
+		u.bound++
+	}
+	err = errors.Join(err, u.walk(n.List))
+	if binds {
+		u.bound--
+	}
+	err = errors.Join(err, u.walk(n.ElseList))
+	u.inside--
+	return err
+}
+
+// executes notes a template that is executed whenever this one is.
+func (u *unit) executes(name string) {
+	if u.inside == 0 {
+		u.always[u.tree] = append(u.always[u.tree], name)
+	}
+}
+
 func (u *unit) walkAll(nodes []parse.Node) error {
 	for _, n := range nodes {
 		if err := u.walk(n); err != nil {
@@ -145,9 +178,10 @@ func (u *unit) walkAll(nodes []parse.Node) error {
 func (u *unit) use(c *parse.CommandNode) {
 	for i, a := range c.Args {
 		var chain []string
+		data := u.tree == u.name
 		switch a := a.(type) {
 		case *parse.FieldNode:
-			chain = a.Ident
+			chain, data = a.Ident, data && u.bound == 0
 		case *parse.VariableNode:
 			if a.Ident[0] == "$" {
 				chain = a.Ident[1:]
@@ -156,10 +190,13 @@ func (u *unit) use(c *parse.CommandNode) {
 		if len(chain) == 0 {
 			continue
 		}
-		seen := use{chain: strings.Join(chain, "."), at: a.Position()}
+		seen := use{chain: strings.Join(chain, "."), at: a.Position(), data: data}
 		if i == 0 && len(c.Args) > 1 {
 			if s, ok := c.Args[1].(*parse.StringNode); ok {
 				seen.arg = s.Text
+				if seen.chain == "CallTemplate" {
+					u.executes(s.Text)
+				}
 			}
 		}
 		u.uses = append(u.uses, seen)

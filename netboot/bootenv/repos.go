@@ -62,18 +62,18 @@ func checkRepository(r *resource.Repository) error {
 	}
 	switch {
 	case r.Tag == "":
-		return errors.New("has no tag")
+		return inField("tag", errors.New("has no tag"))
 	case strings.ContainsAny(r.Tag, `[]"'\/`):
-		return fmt.Errorf("has the tag %q, which is no name of a repository", r.Tag)
+		return inField("tag", fmt.Errorf("has the tag %q, which is no name of a repository", r.Tag))
 	case len(r.OS) == 0 || slices.Contains(r.OS, ""):
-		return errors.New("has no os that it is for")
+		return inField("os", errors.New("has no os that it is for"))
 	case r.Arch == "":
-		return errors.New("has no arch; write any if it is for several")
+		return inField("arch", errors.New("has no arch; write any if it is for several"))
 	}
 	if r.Arch != AnyArch {
 		arch, err := Arch(r.Arch)
 		if err != nil {
-			return err
+			return inField("arch", err)
 		}
 		r.Arch = arch
 	}
@@ -101,13 +101,13 @@ func checkRepoType(r *resource.Repository) error {
 	known := []resource.RepoType{resource.RepoYum, resource.RepoZypp, resource.RepoApt}
 	switch {
 	case r.RepoType != "" && r.PackageType != "" && r.RepoType != r.PackageType:
-		return fmt.Errorf("has repoType %q and packageType %q, which mean the same", r.RepoType, r.PackageType)
+		return inField("packageType", fmt.Errorf("has repoType %q and packageType %q, which mean the same", r.RepoType, r.PackageType))
 	case r.RepoType == "":
 		r.RepoType = r.PackageType
 	}
 	if r.RepoType != "" {
 		if !slices.Contains(known, r.RepoType) {
-			return fmt.Errorf("has repoType %q; use yum, zypp or apt", r.RepoType)
+			return inField("repoType", fmt.Errorf("has repoType %q; use yum, zypp or apt", r.RepoType))
 		}
 		return nil
 	}
@@ -128,11 +128,11 @@ func checkRepoURL(field, text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("has a %s that is no http or https URL", field)
+		return inField(field, fmt.Errorf("has a %s that is no http or https URL", field))
 	case u.User != nil:
-		return fmt.Errorf("has a name or password in its %s; give the mirror's credentials to the agent", field)
+		return inField(field, fmt.Errorf("has a name or password in its %s; give the mirror's credentials to the agent", field))
 	case u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("has a query or fragment in its %s", field)
+		return inField(field, fmt.Errorf("has a query or fragment in its %s", field))
 	}
 	return nil
 }
@@ -143,13 +143,13 @@ func checkRepoURL(field, text string) error {
 func checkInstallSource(r *resource.Repository) error {
 	switch {
 	case len(r.OS) != 1:
-		return fmt.Errorf("is an installSource for %d operating systems, and must be for exactly one", len(r.OS))
+		return inField("os", fmt.Errorf("is an installSource for %d operating systems, and must be for exactly one", len(r.OS)))
 	case r.Arch == AnyArch:
-		return errors.New("is an installSource with arch any; write the architecture")
+		return inField("arch", errors.New("is an installSource with arch any; write the architecture"))
 	case strings.Contains(r.URL, "$"):
-		return errors.New("is an installSource with a package manager's wildcard in its url")
+		return inField("url", errors.New("is an installSource with a package manager's wildcard in its url"))
 	case strings.Contains(r.Bootloc, "$"):
-		return errors.New("is an installSource with a package manager's wildcard in its bootloc")
+		return inField("bootloc", errors.New("is an installSource with a package manager's wildcard in its bootloc"))
 	}
 	return nil
 }
@@ -162,11 +162,11 @@ func checkDistribution(r *resource.Repository) error {
 	case r.RepoType != resource.RepoApt || strings.HasSuffix(r.Distribution, "/"):
 		return nil
 	case r.Distribution == "":
-		return errors.New("has no distribution; write the codename")
+		return inField("distribution", errors.New("has no distribution; write the codename"))
 	case r.Distribution[0] >= '0' && r.Distribution[0] <= '9', slices.Contains(suites, r.Distribution):
-		return fmt.Errorf("has distribution %q; write the codename", r.Distribution)
+		return inField("distribution", fmt.Errorf("has distribution %q; write the codename", r.Distribution))
 	case len(r.Components) == 0:
-		return errors.New("has no components, such as main")
+		return inField("components", errors.New("has no components, such as main"))
 	}
 	return nil
 }

@@ -153,30 +153,16 @@ func CheckValue(spec resource.ParamSpec, source string, value any, secret bool) 
 	return checkBuiltIn(held{v, Origin{spec.Name, source, secret}})
 }
 
-// checkBuiltIn checks the value of one of our own params.
+// checkBuiltIn checks the value of one of our own params. Of a secret one nothing is quoted.
 func checkBuiltIn(h held) error {
-	one := []held{h}
-	switch h.Param {
-	case resource.ParamPackageRepositories:
-		_, err := readRepositories(one)
-		return err
-	case resource.ParamBootloaders:
-		_, err := readBootloaders(one)
-		return err
-	case resource.ParamBootEnvCustomize:
-		var all map[string]resource.BootEnvOverride
-		if err := strict(h.value, &all, !h.Secret); err != nil {
-			return valueError(h.Source, h.Param, err)
-		}
-		for _, env := range sortedKeys(all) {
-			for _, path := range all[env].Clear {
-				if err := clearPath(&resource.BootEnvSpec{}, path); err != nil && !strings.HasPrefix(path, "templates.") {
-					return valueError(h.Source, h.Param+"."+env, err)
-				}
-			}
-		}
+	wrong := CheckTyped(h.Param, h.value)
+	switch {
+	case len(wrong) == 0:
+		return nil
+	case h.Secret:
+		return valueError(h.Source, h.Param, errors.New("has a wrong form"))
 	}
-	return nil
+	return valueError(h.Source, h.Param+wrong[0].Path, errors.New(wrong[0].Message))
 }
 
 func valueError(source, name string, err error) *protocol.Error {

@@ -70,7 +70,27 @@ func (e *Effective) Render(ctx context.Context, site Site) (Tree, error) {
 		}
 		tree.Files[p] = File{Content: []byte(text), Template: f.Name, Meta: f.Meta, Origins: r.used()}
 	}
-	return tree, inside(from)
+	if err := inside(from); err != nil {
+		return Tree{}, err
+	}
+	return tree, tree.circle(from)
+}
+
+// circle refuses links that lead to each other; from has their templates.
+func (t Tree) circle(from map[string]string) error {
+	for _, first := range sortedKeys(t.Links) {
+		seen := map[string]bool{first: true}
+		for at := t.Links[first]; ; at = t.Links[at] {
+			if seen[at] {
+				return protocol.Errorf(protocol.CodeInvalid, opRender, "the link %s of template %q leads in a circle, through %s of template %q", first, from[first], at, from[at])
+			}
+			if _, link := t.Links[at]; !link {
+				break
+			}
+			seen[at] = true
+		}
+	}
+	return nil
 }
 
 // path renders a path of a template.

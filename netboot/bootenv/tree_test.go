@@ -120,7 +120,7 @@ func TestPaths(t *testing.T) {
 		{"a link out of it", link("../x"), `the link "../x" has .. in it`},
 		{"a link to itself", link("p"), "is a link to itself"},
 		{"the same path", append(one("p"), written("b", `{{"p"}}`, "y")), `templates "a" and "b" have the same path p`},
-		{"a link of the same path", append(one("p"), resource.EnvTemplate{Name: "b", Path: "p", Link: "q"}), `templates "a" and "b" have the same path p`},
+		{"a link of the same path", append(one("p"), resource.EnvTemplate{Name: "b", Path: `{{"p"}}`, Link: "q"}), `templates "a" and "b" have the same path p`},
 		{"a file where a folder is", append(one("p"), written("b", "p/q", "y")), `template "b" lies at p/q, which is a file of template "a"`},
 	} {
 		b := bundle()

@@ -2,8 +2,10 @@ package fsview
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
+	"os"
 
 	"rackboot/protocol"
 )
@@ -47,6 +49,22 @@ func (a Archiver) Archive(r io.ReaderAt, size int64, name string) (fs.FS, error)
 		return nil, protocol.Errorf(protocol.CodeUnsupported, "read "+name, "it is %s", f.what).WithHint("%s", f.hint)
 	}
 	return f.open(a, r, size, name)
+}
+
+// MountArchive is an archive on disk as a mount: names are found in any case, as on media.
+// The mount closes f, and so does an error, which is that of Archive.
+func MountArchive(f *os.File, size int64, name string) (Mount, error) {
+	files, err := Archive(f, size, name)
+	if err != nil {
+		return Mount{}, errors.Join(err, f.Close())
+	}
+	return Mount{FS: files, Origin: "uploaded file " + name, Fold: true, Close: func() error {
+		var closed error
+		if c, ok := files.(io.Closer); ok {
+			closed = c.Close()
+		}
+		return errors.Join(closed, f.Close())
+	}}, nil
 }
 
 // Compressed says, of the first bytes of a file, that it is to be repacked before it is

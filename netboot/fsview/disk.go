@@ -118,6 +118,15 @@ func (d *disk) list(f *os.File, name string) ([]fs.DirEntry, error) {
 	return all, nil
 }
 
+// links is what a symbolic link says; empty for what is none.
+func (d *disk) links(name string) string {
+	target, err := d.root.Readlink(name)
+	if err != nil {
+		return ""
+	}
+	return target
+}
+
 // refused gives an error of the disk its code. os.Root has no error of its own for a path
 // that leads out, which is told by leaving the others out.
 func (d *disk) refused(op, name string, err error) error {
@@ -125,6 +134,8 @@ func (d *disk) refused(op, name string, err error) error {
 	switch {
 	case errors.Is(err, errCount):
 		return failure(op, name, tooMany())
+	case errors.Is(err, fs.ErrNotExist) && d.links(name) != "":
+		return dangling(op, name, name, d.links(name))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENXIO):
 		return missing(op, name)
 	case errors.Is(err, fs.ErrClosed):

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"rackboot/netboot/iso"
 	"rackboot/protocol"
 )
 
@@ -16,6 +17,18 @@ func failure(op, name string, err *protocol.Error) error {
 // missing is the error of a name that is nowhere.
 func missing(op, name string) error {
 	return failure(op, name, protocol.Errorf(protocol.CodeNotFound, "", "%w", fs.ErrNotExist))
+}
+
+// dangling is the error of a name that a symbolic link leads to, which leads nowhere.
+func dangling(op, name, link, target string) error {
+	return failure(op, name, protocol.Errorf(protocol.CodeNotFound, "", "%w", &iso.Dangling{Link: shown(link), Target: shown(target)}).
+		WithHint("make it anew with what the link leads to, or name a file that is there"))
+}
+
+// isDangling says whether an error names a link that leads nowhere.
+func isDangling(err error) bool {
+	_, is := errors.AsType[*iso.Dangling](err)
+	return is
 }
 
 // closed is the error of what was closed before.

@@ -20,9 +20,12 @@ func (f folded) Open(name string) (fs.File, error) {
 	if !gone(err) {
 		return file, err
 	}
-	real, err := f.real("open", name)
-	if err != nil {
+	real, rerr := f.real("open", name)
+	switch {
+	case gone(rerr) && isDangling(err): // which says more
 		return nil, err
+	case rerr != nil:
+		return nil, rerr
 	}
 	return f.FS.Open(real)
 }

@@ -103,14 +103,22 @@ func indexTar(r *io.SectionReader, size int64, name string, limits Limits) (*tre
 	w := tarWalk{limits: limits, what: name}
 	in := tar.NewReader(r)
 	var t *tree
+	end := int64(0) // of the last entry
 	for {
 		h, kind, clean, err := w.next(in)
 		if errors.Is(err, io.EOF) {
+			if err := w.ended(r, end); err != nil {
+				return nil, err
+			}
 			break
 		}
 		if err != nil {
 			return nil, unread(name, err)
 		}
+		if end, err = r.Seek(0, io.SeekCurrent); err != nil {
+			return nil, unread(name, err)
+		}
+		end += (max(0, h.Size) + tarBlock - 1) / tarBlock * tarBlock
 		if t == nil {
 			t = newTree(name, h.ModTime) // directories that have no entry need some time
 		}
@@ -200,6 +208,16 @@ func (w *tarWalk) linked(t *tree, h *tar.Header) (*node, error) {
 		return nil, broken("read "+w.what, "%s is a hard link to %s, which is not before it", "make it anew, with both", shown(h.Name), shown(h.Linkname))
 	}
 	return at, nil
+}
+
+// ended wants the mark of the end behind the last entry: a block of zeros (POSIX.1-2017, pax,
+// "ustar Interchange Format": two; some write one). A tar that is cut off between two
+// entries has none, and looks whole but for that.
+func (w *tarWalk) ended(r *io.SectionReader, end int64) error {
+	if r.Size()-end < tarBlock {
+		return w.cut("its entries, without the mark of its end")
+	}
+	return nil
 }
 
 func (w *tarWalk) cut(where string) error {

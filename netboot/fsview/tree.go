@@ -86,13 +86,20 @@ func (t *tree) find(op, name string) (*node, error) {
 		return nil, err
 	}
 	at, followed := t.root, 0
+	var link *node // the last one that was followed
+	absent := func() error {
+		if link == nil {
+			return missing(op, name)
+		}
+		return dangling(op, name, link.path(), link.target)
+	}
 	way := strings.Split(name, "/")
 	for len(way) > 0 {
 		part := way[0]
 		way = way[1:]
 		switch {
 		case at.children == nil:
-			return nil, missing(op, name)
+			return nil, absent()
 		case part == "." || part == "":
 			continue
 		case part == "..": // only targets have it
@@ -105,14 +112,15 @@ func (t *tree) find(op, name string) (*node, error) {
 		next := at.children[part]
 		switch {
 		case next == nil:
-			return nil, missing(op, name)
+			return nil, absent()
 		case next.target == "":
 			at = next
 			continue
 		}
 		if followed++; followed > maxFollowed {
-			return nil, failure(op, name, protocol.Errorf(protocol.CodeInvalid, "", "more than %d symbolic links follow each other in %s", maxFollowed, t.what))
+			return nil, failure(op, name, protocol.Errorf(protocol.CodeInvalid, "", "more than %d symbolic links follow each other in %s, and then %s to %s", maxFollowed, t.what, shown(next.path()), shown(next.target)))
 		}
+		link = next
 		if next.target[0] == '/' {
 			return nil, failure(op, name, protocol.Errorf(protocol.CodeNotFound, "", "a symbolic link of %s leads to an absolute path: %w", t.what, fs.ErrNotExist))
 		}

@@ -90,12 +90,16 @@ func (v *View) open(name string) (fs.File, error) {
 		v.Release()
 		return nil
 	}
+	var leads error // nowhere
 	for _, p := range v.places(name) {
 		if p.synthetic() {
 			return v.dir(name, info{name: path.Base(name), mode: modeDir}, done), nil
 		}
 		f, err := p.fsys.Open(p.name)
 		if gone(err) {
+			if leads == nil && isDangling(err) {
+				leads = judged("open", name, p.origin, err)
+			}
 			continue
 		}
 		if err != nil {
@@ -120,6 +124,9 @@ func (v *View) open(name string) (fs.File, error) {
 			defer v.Release()
 			return f.Close()
 		}), nil
+	}
+	if leads != nil {
+		return nil, leads
 	}
 	return nil, missing("open", name)
 }

@@ -3,9 +3,11 @@ package fsview
 import (
 	"archive/zip"
 	"errors"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"rackboot/protocol"
@@ -130,11 +132,15 @@ func zipTarget(f *zip.File, what string) (string, error) {
 	return string(b), linkTarget(what, f.Name, string(b))
 }
 
-// stored is an entry that lies in the zip as it is.
+// stored is an entry that lies in the zip as it is. Its sum is compared once, when somebody
+// opens it first; that of a packed one is when it is unpacked.
 type stored struct {
 	f    *zip.File
 	r    io.ReaderAt
 	size int64 // of the zip
+
+	once sync.Once
+	err  error
 }
 
 func (s *stored) open() (io.ReaderAt, func() error, error) {
@@ -143,7 +149,23 @@ func (s *stored) open() (io.ReaderAt, func() error, error) {
 	if err != nil || at < 0 || n > s.size-at {
 		return nil, nil, spoiled(s.f.Name)
 	}
+	s.once.Do(func() { s.err = s.compare(at, n) })
+	if s.err != nil {
+		return nil, nil, s.err
+	}
 	return io.NewSectionReader(s.r, at, n), nil, nil
+}
+
+// compare compares the content with its sum (APPNOTE 4.4.7).
+func (s *stored) compare(at, n int64) error {
+	sum := crc32.NewIEEE()
+	if _, err := io.CopyBuffer(sum, onlyReader{io.NewSectionReader(s.r, at, n)}, make([]byte, 256<<10)); err != nil {
+		return err
+	}
+	if sum.Sum32() != s.f.CRC32 {
+		return spoiled(s.f.Name)
+	}
+	return nil
 }
 
 func spoiled(name string) error {

@@ -18,6 +18,9 @@ const (
 	textPlain = "text/plain"
 	// retryAfter, in seconds, is for a client with too many requests.
 	retryAfter = "1"
+	// fileAfter is for one whose file cannot be given now (RFC 9110 section 10.2.3): a
+	// repository that failed is asked again after as many seconds.
+	fileAfter = "15"
 )
 
 type handler struct {
@@ -116,6 +119,9 @@ func (h *handler) open(client netip.Addr, to route) (*netboot.File, error) {
 func (h *handler) file(w *writer, r *http.Request, to route) {
 	f, err := h.open(w.client, to)
 	if err != nil {
+		if code := protocol.CodeOf(err); code == protocol.CodeUnavailable || code == protocol.CodeTimeout {
+			w.Header().Set("Retry-After", fileAfter)
+		}
 		h.failed(w, err)
 		return
 	}
@@ -227,6 +233,9 @@ func (h *handler) failed(w *writer, err error) {
 	switch code := protocol.CodeOf(err); code {
 	case protocol.CodeNotFound, protocol.CodeDenied, protocol.CodeInvalid:
 		fail(w, http.StatusNotFound)
+	case protocol.CodeUnavailable, protocol.CodeTimeout: // as of a repository that is away; installers try again
+		h.cfg.Logger.Warn("http boot request failed", "code", code, "err", err)
+		fail(w, http.StatusServiceUnavailable)
 	default:
 		h.cfg.Logger.Warn("http boot request failed", "code", code, "err", err)
 		fail(w, code.HTTPStatus())

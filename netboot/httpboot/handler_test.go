@@ -80,7 +80,12 @@ func TestRequests(t *testing.T) {
 		{"report with another state than its path", "POST", "/b/" + token + "/report/installed", "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"state\":\"booted\"}", "400 Bad Request", nil, ""},
 		{"report without any state", "POST", "/b/" + token + "/report", "", "400 Bad Request", nil, ""},
 		{"JSON over 4 KiB", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 4098\r\n\r\n{" + strings.Repeat(" ", 4096) + "}", "204 No Content", nil, ""},
-		{"JSON over 256 KiB", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 262145\r\n\r\n" + strings.Repeat(" ", 262145), "413 Request Entity Too Large", nil, ""},
+		{"JSON over 256 KiB", "POST", "/b/" + token + "/report/booted", "Content-Type: application/json\r\nContent-Length: 262145\r\n\r\n" + strings.Repeat(" ", 262145), "413 Request Entity Too Large", nil, ""},
+		{"a failure with a form", "POST", "/b/" + token + "/report/failed", "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 7\r\n\r\nno disk", "204 No Content", nil, ""},
+		{"a failure with a text over 4 KiB", "POST", "/b/" + token + "/report/failed", "Content-Type: text/plain\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000), "204 No Content", nil, ""},
+		{"a failure with JSON that is none", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{", "204 No Content", nil, ""},
+		{"a failure with JSON of another state", "POST", "/b/" + token + "/report/failed", "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"state\":\"booted\"}", "204 No Content", nil, ""},
+		{"a failure with bytes of any kind", "POST", "/b/" + token + "/report/failed", "Content-Type: image/png\r\nContent-Length: 4\r\n\r\n\x89\xff\x00\x01", "204 No Content", nil, ""},
 		{"report with an unknown token", "POST", "/b/other/report/booted", "", "404 Not Found", nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -127,16 +132,19 @@ func TestRequests(t *testing.T) {
 func TestErrorCodes(t *testing.T) {
 	want := map[protocol.Code]int{
 		protocol.CodeNotFound: 404, protocol.CodeDenied: 404, protocol.CodeInvalid: 404, protocol.CodeUnavailable: 503,
-		protocol.CodeTimeout: 504, protocol.CodeInternal: 500, protocol.CodeConflict: 409, protocol.CodeUnsupported: 422,
+		protocol.CodeTimeout: 503, protocol.CodeInternal: 500, protocol.CodeConflict: 409, protocol.CodeUnsupported: 422,
 	}
 	for _, code := range protocol.Codes() {
 		w := start(t)
 		w.files.openErr = protocol.Errorf(code, "open", "reason of %s", code)
 		w.files.reportErr = w.files.openErr
 		for method, path := range map[string]string{"GET": "/b/" + token + "/x", "POST": "/b/" + token + "/report/booted"} {
-			status, _, body := w.get(t, method, path, "")
+			status, header, body := w.get(t, method, path, "")
 			if !strings.HasPrefix(status, fmt.Sprintf("HTTP/1.1 %d ", want[code])) {
 				t.Errorf("%s %s: %s", method, code, status)
+			}
+			if again := header["Retry-After"] == "15"; again != (want[code] == 503 && method == "GET") {
+				t.Errorf("%s %s: Retry-After is %q", method, code, header["Retry-After"])
 			}
 			if strings.Contains(body, "reason") {
 				t.Errorf("%s %s: body %q", method, code, body)

@@ -31,6 +31,15 @@ func (h *handler) report(w *writer, r *http.Request, to route) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == typeJSON {
 		limit, isJSON = protocol.MaxProbeReport, true
 	}
+	if to.state == protocol.ProbeFailed { // it counts, whatever else it says
+		body, err := io.ReadAll(io.LimitReader(r.Body, protocol.MaxProbeReport))
+		if err != nil {
+			fail(w, http.StatusBadRequest)
+			return
+		}
+		h.take(w, r, to, protocol.FailureReport(body))
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -48,6 +57,11 @@ func (h *handler) report(w *writer, r *http.Request, to route) {
 		h.wrong(w, err)
 		return
 	}
+	h.take(w, r, to, report)
+}
+
+// take stores a report, and answers when that is done.
+func (h *handler) take(w *writer, r *http.Request, to route, report protocol.ProbeReport) {
 	ctx, cancel := context.WithTimeout(r.Context(), reportTimeout)
 	defer cancel()
 	if err := h.cfg.Files.Report(ctx, w.client, to.token, report); err != nil {

@@ -131,6 +131,7 @@ func TestRefusedImages(t *testing.T) {
 		change(img)
 		return img
 	}
+	says := int(binary.LittleEndian.Uint32(whole[16*isotest.Sector+80:])) * isotest.Sector
 	raw := func(size, offset int) []byte {
 		out := make([]byte, size*len(whole)/isotest.Sector)
 		for i := range len(whole) / isotest.Sector {
@@ -160,6 +161,8 @@ func TestRefusedImages(t *testing.T) {
 		{"blocks of 4096", with(func(img []byte) { img[16*isotest.Sector+129] = 16 }), "blocks have 4096 bytes", protocol.CodeInvalid},
 		{"a root that is a file", with(func(img []byte) { img[16*isotest.Sector+156+25] = 0 }), "root is no folder", protocol.CodeInvalid},
 		{"cut in its descriptors", whole[:17*isotest.Sector], "it ends before byte 36864", protocol.CodeInvalid},
+		{"cut in its last file", whole[:says-isotest.Sector], fmt.Sprintf("it ends at byte %d, and should go on to byte %d", says-isotest.Sector, says), protocol.CodeInvalid},
+		{"longer than it says, as with padding", append(bytes.Clone(whole), make([]byte, 300<<10)...), "", ""},
 		{"cut before its root", whole[:20*isotest.Sector], "it ends at byte 40960", protocol.CodeInvalid},
 		{"big-endian halves wrong, as in Linux", with(func(img []byte) { clear(img[16*isotest.Sector+156+6:][:4]); clear(img[16*isotest.Sector+130:][:2]) }), "", ""},
 	} {

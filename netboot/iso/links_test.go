@@ -12,7 +12,7 @@ import (
 
 // TestLinks: links stay inside, and end.
 func TestLinks(t *testing.T) {
-	const outside, absent = "out of the image", "not exist"
+	const outside, absent = "out of the image", "which is not there"
 	for _, row := range []struct {
 		target string
 		want   string // in the error; empty if it is found
@@ -30,7 +30,7 @@ func TestLinks(t *testing.T) {
 		{"../file/x", absent},
 		{"link", "more than 40 links"},
 		{"../dir/link/link", "more than 40 links"},
-		{strings.Repeat("self/", 39) + "../file", "not exist"}, // self is in the root
+		{strings.Repeat("self/", 39) + "../file", absent}, // self is in the root
 		{"../" + strings.Repeat("self/", 39) + "file", ""},
 		{"../" + strings.Repeat("self/", 40) + "file", "more than 40 links"},
 		{"../" + strings.Repeat("x", 200), absent},
@@ -44,7 +44,7 @@ func TestLinks(t *testing.T) {
 		switch {
 		case row.want == "" && (err != nil || string(got) != "x"):
 			t.Errorf("%q: %q, %v", name, got, err)
-		case row.want == absent && !errors.Is(err, fs.ErrNotExist):
+		case row.want == absent && (!errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), `the link "link" leads to`)):
 			t.Errorf("%q: %v", name, err)
 		case row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)):
 			t.Errorf("%q: %v, want %q", name, err, row.want)

@@ -55,6 +55,9 @@ func openVolume(r io.ReaderAt, size int64) (*volume, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := v.whole(primary); err != nil {
+		return nil, err
+	}
 	if v.names, v.skip, err = v.rockRidge(); err != nil {
 		return nil, err
 	}
@@ -80,6 +83,16 @@ func newVolume(r io.ReaderAt, size int64, d []byte) (*volume, error) {
 	}
 	v.root = node{name: ".", mode: defaultFolder, first: extentOf(root), time: stamp(root[18:25])}
 	return v, nil
+}
+
+// whole compares the size that the image says of itself, the volume space size (ECMA-119
+// 8.4.8), with what there is. An image that is cut off has all its folders, as they come
+// first, and lacks the end of its files.
+func (v *volume) whole(primary []byte) error {
+	if says := int64(le32(primary[80:])) * v.block; says > v.size {
+		return v.ends(says)
+	}
+	return nil
 }
 
 // isJoliet says whether a supplementary descriptor is one of Joliet, of any level.

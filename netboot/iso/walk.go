@@ -22,12 +22,13 @@ func (f *FS) walk(name string, follow bool) (node, error) {
 	}
 	way := append(make([]*node, 0, usualDepth), &f.volume.root)
 	links := 0
+	var link *node // the last one that was followed
 	for part, rest, more := "", name, true; more; {
 		part, rest, more = strings.Cut(rest, "/")
 		here := way[len(way)-1]
 		switch {
 		case !here.mode.IsDir():
-			return node{}, fs.ErrNotExist
+			return node{}, absent(link)
 		case part == "." || part == "":
 			continue
 		case part == "..":
@@ -46,16 +47,17 @@ func (f *FS) walk(name string, follow bool) (node, error) {
 		n, ok := d.find(part, f.volume.names != rockNames)
 		switch {
 		case !ok:
-			return node{}, fs.ErrNotExist
+			return node{}, absent(link)
 		case n.mode&fs.ModeSymlink != 0 && (follow || more):
 			if links++; links > maxLinks {
-				return node{}, wrong("a path goes through more than %d links", maxLinks)
+				return node{}, wrong("a path goes through more than %d links, and then through %q, which leads to %q", maxLinks, n.name, n.link)
 			}
 			if strings.HasPrefix(n.link, "/") {
 				return node{}, wrong("the link %q leads out of the image, to %q", n.name, n.link)
 			}
+			link = n
 			if n.link == "" {
-				return node{}, fs.ErrNotExist
+				return node{}, absent(link)
 			}
 			if more {
 				rest = n.link + "/" + rest
@@ -69,4 +71,12 @@ func (f *FS) walk(name string, follow bool) (node, error) {
 		}
 	}
 	return *way[len(way)-1], nil
+}
+
+// absent is the error of what is not there; link is the last one that led to it, or nil.
+func absent(link *node) error {
+	if link == nil {
+		return fs.ErrNotExist
+	}
+	return &Dangling{Link: link.name, Target: link.link}
 }

@@ -9,6 +9,10 @@ import (
 	"rackboot/protocol"
 )
 
+// ErrRefused is in the chain of errors of a file that the other side does not give us: it
+// says nothing of whether the file is there.
+var ErrRefused = errors.New("the repository does not give it to this agent")
+
 // reply is what an answer, or its absence, is.
 type reply struct {
 	answer answer
@@ -35,11 +39,11 @@ func classify(resp *http.Response, err error, name string) reply {
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return reply{answerAbsent, nil}
 	case status == http.StatusForbidden:
-		return reply{answerDenied, protocol.Errorf(protocol.CodeDenied, op, "%s answers 403", show(resp.Request.URL)).
-			WithHint("give the base an account that may read it, or look whether the file exists")}
+		return reply{answerDenied, protocol.Errorf(protocol.CodeDenied, op, "%s answers 403: %w", show(resp.Request.URL), ErrRefused).
+			WithHint("give it an account that may read it (repositories.bases[].account in the agent's file), or look whether the file exists")}
 	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired:
-		return reply{answerTrouble, protocol.Errorf(protocol.CodeDenied, op, "%s answers %d", show(resp.Request.URL), status).
-			WithHint("give the base in the agent's file an account that it takes")}
+		return reply{answerTrouble, protocol.Errorf(protocol.CodeDenied, op, "%s answers %d: %w", show(resp.Request.URL), status, ErrRefused).
+			WithHint("give it an account that it takes: repositories.bases[].account in the agent's file")}
 	case name == "" && status < http.StatusInternalServerError && status != http.StatusTooManyRequests:
 		return reply{answerWhole, nil}
 	case status != http.StatusOK:

@@ -27,7 +27,7 @@ func New(c Config) (*Mirror, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(m.sites, func(o *site) bool { return o.url.String() == s.url.String() }) {
-			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%s is listed twice", s.url).WithHint("list each base once")
+			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%s is listed twice", s.url).WithHint("name it once in repositories.bases")
 		}
 		s.next = transport(c, s)
 		m.sites = append(m.sites, s)
@@ -111,7 +111,7 @@ func (m *Mirror) site(op, base string) (*site, *url.URL, error) {
 		}
 	}
 	return nil, nil, protocol.Errorf(protocol.CodeDenied, op, "%s is not among the repositories that this rack may ask", show(u)).
-		WithHint("list it, or a URL above it, among the agent's mirrors")
+		WithHint("name it, or a URL above it, in repositories.bases of the agent's file")
 }
 
 // hear notes what an answer says of the site.

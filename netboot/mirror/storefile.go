@@ -85,7 +85,7 @@ func (s *store) roomError(err error) error {
 		return err
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, "fetch", "no room in the mirror's cache %s: %w", s.dir, err).
-		WithHint("raise the quota of the mirror's cache, or free space on its disk; pinned files and those being read stay")
+		WithHint("raise repositories.quotaMiB in the agent's file, or free space on its disk; pinned files and those being read stay")
 }
 
 // renew writes what was heard of an entry, if it still describes the same content.

@@ -103,7 +103,7 @@ func (s *site) follow(op string, from *url.URL, location string) (*url.URL, erro
 	case verdictRefuse:
 	}
 	return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s redirects to %s, which is not allowed", show(from), show(to)).
-		WithHint("name the host among those that %s may send us to; from https to http is never followed", show(s.url))
+		WithHint("name the host in repositories.bases[].hosts of %s in the agent's file; from https to http is never followed", show(s.url))
 }
 
 // broken is an error of the connection.

@@ -75,16 +75,25 @@ type ISOUploadRequest struct {
 	Keyring   []byte                   `json:"keyring,omitempty"`
 }
 
+// CheckISOFile says why a name is none for an uploaded file. The code is invalid.
+func CheckISOFile(name string) error {
+	if resource.ValidISOFile(name) {
+		return nil
+	}
+	return protocol.Errorf(protocol.CodeInvalid, "upload file", "%.300q is not a name for a file", name).
+		WithHint("use one path element of at most %d printable bytes that does not begin with a dot", resource.MaxISOFileName)
+}
+
 // Validate says what is wrong with the form. The code is invalid.
 func (r ISOUploadRequest) Validate() error {
 	const op = "upload file"
 	bad := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.CodeInvalid, op, format, args...)
 	}
+	if err := CheckISOFile(r.File); err != nil {
+		return err
+	}
 	switch {
-	case !resource.ValidISOFile(r.File):
-		return protocol.Errorf(protocol.CodeInvalid, op, "%.300q is not a name for a file", r.File).
-			WithHint("use one path element of at most %d printable bytes that does not begin with a dot", resource.MaxISOFileName)
 	case !ValidDigest(r.Digest):
 		return bad("digest is not sha256: and 64 lower-case hex digits")
 	case r.Size < 1 || r.Size > MaxISOSize:

@@ -124,6 +124,18 @@ func TestAttemptCodes(t *testing.T) {
 			y.s.Events = []Event{{Kind: protocol.EvidenceFailed, Token: "token", At: at(5 * sec), Message: "no disk"}}
 			y.read(on, 5*sec, nil)
 		}},
+		{"its loader was fetched, and something says that it failed", resource.AttemptImageFailed, func(y *play) {
+			begun(y)
+			y.p.Record.Attempt.Order.Chain = &protocol.BootChain{Kind: protocol.ChainGRUB, First: "shimx64.efi", Last: "initramfs"}
+			failed := Event{Kind: protocol.EvidenceFailed, Token: "token", At: at(4 * sec), Message: "no such file"}
+			y.s.Events = []Event{failed, {Kind: protocol.EvidenceFetched, File: "grubx64.efi", Token: "token", At: at(3 * sec)}, failed}
+			y.read(on, 4*sec, nil)
+			if a := y.p.Record.Attempt; !a.Open() || a.Marks.Loaded {
+				t.Errorf("before the loader was sent it counts: %+v", a.Stage)
+			}
+			y.s.Events = []Event{{Kind: protocol.EvidenceFetched, File: "shimx64.efi", Token: "token", At: at(5 * sec)}, failed}
+			y.read(on, 5*sec, nil)
+		}},
 		{"another board before On", resource.AttemptIdentity, func(y *play) {
 			y.s.Identity = &Identity{Serial: "S1", UUID: "u1"}
 			y.read(off, 0, nil)

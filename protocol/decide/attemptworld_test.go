@@ -54,7 +54,7 @@ func startsWith[E comparable](list, with []E) bool {
 // Each mark can fall, and is noticed then.
 func TestMarksThatFall(t *testing.T) {
 	all := Marks{
-		Written: worldStart, Armed: worldStart, Asked: worldStart, Fetched: worldStart, Opened: true, Served: true, Cached: true,
+		Written: worldStart, Armed: worldStart, Asked: worldStart, Fetched: worldStart, Opened: true, Loaded: true, Served: true, Cached: true,
 		Assumed: true, Announced: true, Given: true, Deliveries: 2, Refusals: []IgnitionVerdict{IgnitionOver},
 		Unheeded: []ReportVerdict{ReportEarly},
 	}

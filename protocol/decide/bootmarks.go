@@ -13,6 +13,8 @@ type Marks struct {
 	Fetched time.Time `json:"fetched,omitzero"`
 	// Opened says that the first byte of a boot file was about to be sent.
 	Opened bool `json:"opened,omitempty"`
+	// Loaded says that the file which firmware or iPXE is told of was sent to its end.
+	Loaded bool `json:"loaded,omitempty"`
 	// Served is on disk before the first byte of the last file is sent: from then on
 	// the operating system may run.
 	Served bool `json:"served,omitempty"`

@@ -52,6 +52,9 @@ func (he heard) evidence(e Event) {
 		he.dhcpSeen(e)
 	case e.Kind == protocol.EvidenceFetched && a != nil && a.Order.Chain != nil && !a.Order.Chain.IsLast(e.File):
 		// A loader, or the kernel without its initramfs: nothing can have been installed.
+		if accepting(a, e.Token) && !a.Marks.Loaded && a.Order.Chain.Begins(e.File) {
+			a.Marks.Loaded, he.d.dirty = true, true
+		}
 	case e.Kind == protocol.EvidenceFetched:
 		if late(a, e.Token) {
 			// The last byte left while the attempt was being ended: the installer may
@@ -162,11 +165,11 @@ func (he heard) weak(e Event) bool {
 }
 
 // imageFailed takes the report of an image that could not do what it was booted for. It
-// ends the attempt. The image ran, so that a grant for one boot is spent: nothing is
-// booted from the network again by itself but a discovery.
+// ends the attempt. The image ran, or its loader, so that a grant for one boot is spent:
+// nothing is booted from the network again by itself but a discovery.
 func (he heard) imageFailed(e Event) {
 	a := he.d.rec.Attempt
-	if !accepting(a, e.Token) || !a.takesReport(e.Token) || he.weak(e) {
+	if !a.takesFailure(e.Token) || he.weak(e) {
 		return
 	}
 	words := said(e)

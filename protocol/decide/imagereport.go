@@ -7,12 +7,15 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// Report decides about a report by who has the token of an attempt. pace is the server's.
-func Report(a *Attempt, pace Pace, token string, w Whose, now time.Time) ReportVerdict {
+// Report decides about a report of a kind by who has the token of an attempt. pace is the
+// server's.
+func Report(a *Attempt, pace Pace, kind protocol.EvidenceKind, token string, w Whose, now time.Time) ReportVerdict {
 	s := reportNone
 	switch {
 	case !a.knows(token) || !a.Network():
 		return ReportUnknown
+	case kind == protocol.EvidenceFailed && a.takesFailure(token):
+		s = reportOpen
 	case a.takesReport(token):
 		s = reportOpen
 		if a.Stage.State == resource.AttemptFetched && pace.tooSoon(a, now) {
@@ -40,6 +43,13 @@ func (a *Attempt) takesReport(token string) bool {
 		return a.Stage.Evidence == protocol.EvidenceFetched
 	}
 	return accepting(a, token) && (a.Stage.State == resource.AttemptFetched || a.Marks.Cached && !a.Stage.PowerOn.Sent.IsZero())
+}
+
+// takesFailure reports whether the attempt has come to where somebody may say that it cannot
+// go on: its loader was sent to its end, and so may have found that the next file is not
+// there, or wrong. It need not have taken any time: a failure proves nothing.
+func (a *Attempt) takesFailure(token string) bool {
+	return accepting(a, token) && a.Network() && (a.Marks.Loaded || a.takesReport(token))
 }
 
 // reportStage is how far the boot is of which a report comes.

@@ -53,12 +53,49 @@ func TestImageReport(t *testing.T) {
 		a := &Attempt{Token: "t", Marks: Marks{Served: true, Fetched: fetched}, Stage: Stage{State: resource.AttemptFetched}, Order: Order{Target: protocol.TargetUefiHTTP, Digest: "sha256:image"}}
 		p := Pace{Digest: "sha256:image"}
 		row.change(a, &p)
-		if got := Report(a, p, row.token, row.whose, fetched.Add(time.Minute)); got != row.want {
+		if got := Report(a, p, protocol.EvidenceInstalled, row.token, row.whose, fetched.Add(time.Minute)); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
 	}
-	if got := Report(nil, Pace{}, "t", WhoseOwn, fetched); got != ReportUnknown {
+	if got := Report(nil, Pace{}, protocol.EvidenceInstalled, "t", WhoseOwn, fetched); got != ReportUnknown {
 		t.Errorf("without a boot: %s", got)
+	}
+}
+
+// TestFailureReport: that an image cannot go on counts as soon as the boot's loader was sent to
+// its end, also before later files, and from nobody of whom another report would not count.
+// A report of a success takes all of it.
+func TestFailureReport(t *testing.T) {
+	loaded := func(change func(*Attempt)) *Attempt {
+		a := &Attempt{Token: "t", Marks: Marks{Opened: true, Loaded: true}, Stage: Stage{State: resource.AttemptConsumed}, Order: Order{Target: protocol.TargetUefiHTTP, Digest: "sha256:image"}}
+		change(a)
+		return a
+	}
+	plain := func(*Attempt) {}
+	for _, row := range []struct {
+		name   string
+		change func(*Attempt)
+		kind   protocol.EvidenceKind
+		token  string
+		whose  Whose
+		want   ReportVerdict
+	}{
+		{"failed, after the loader", plain, protocol.EvidenceFailed, "t", WhoseOwn, ReportTake},
+		{"installed, after the loader", plain, protocol.EvidenceInstalled, "t", WhoseOwn, ReportEarly},
+		{"booted, after the loader", plain, protocol.EvidenceBooted, "t", WhoseOwn, ReportEarly},
+		{"discovered, after the loader", plain, protocol.EvidenceDiscovered, "t", WhoseOwn, ReportEarly},
+		{"failed, before the loader was whole", func(a *Attempt) { a.Marks.Loaded = false }, protocol.EvidenceFailed, "t", WhoseOwn, ReportEarly},
+		{"failed, of a stranger", plain, protocol.EvidenceFailed, "t", WhoseOther, ReportStranger},
+		{"failed, of one of two", func(a *Attempt) { a.Claimants.Second = &Claimant{} }, protocol.EvidenceFailed, "t", WhoseOwn, ReportDisputed},
+		{"failed, with another token", plain, protocol.EvidenceFailed, "u", WhoseOwn, ReportUnknown},
+		{"failed, of one that was ended", func(a *Attempt) { a.Stage.State = resource.AttemptFailed }, protocol.EvidenceFailed, "t", WhoseOwn, ReportUnknown},
+		{"failed, sooner than an image can have run", func(a *Attempt) { a.Stage.State, a.Marks.Fetched = resource.AttemptFetched, worldStart }, protocol.EvidenceFailed, "t", WhoseOwn, ReportTake},
+		{"installed, sooner than it can have run", func(a *Attempt) { a.Stage.State, a.Marks.Fetched = resource.AttemptFetched, worldStart }, protocol.EvidenceInstalled, "t", WhoseOwn, ReportEarly},
+	} {
+		pace := Pace{Digest: "sha256:image", Reports: 10 * time.Minute}
+		if got := Report(loaded(row.change), pace, row.kind, row.token, row.whose, worldStart.Add(time.Second)); got != row.want {
+			t.Errorf("%s: %s, want %s", row.name, got, row.want)
+		}
 	}
 }
 

@@ -90,6 +90,7 @@ const (
 	CondImageInvalid        ConditionCode = "ImageInvalid"
 	CondRegistryUnavailable ConditionCode = "RegistryUnavailable"
 	CondReprovisionRequired ConditionCode = "ReprovisionRequired"
+	CondBootUnderWay        ConditionCode = "BootUnderWay"
 	CondNoAgent             ConditionCode = "NoAgent"
 	CondNoStandby           ConditionCode = "NoStandby"
 	CondTakenOver           ConditionCode = "TakenOver"
@@ -227,6 +228,7 @@ var conditions = []Condition{
 	{CondImageInvalid, "Image does not fit the boot policy", SeverityError, nil, 0, "UefiHttp and Pxe need a UKI, or a kernel and an initramfs, for the server's architecture; VirtualMedia needs an ISO that UEFI firmware boots. Nothing was changed on the server."},
 	{CondRegistryUnavailable, "Registry unavailable", SeverityWarning, nil, 0, "The hub could not ask the registry for the image; it tries again by itself."},
 	{CondReprovisionRequired, "Claim differs from what was booted", SeverityWarning, nil, 0, "The server keeps its installed system. To install the new image, delete the claim and create it again."},
+	{CondBootUnderWay, "Change waits for the end of a boot", SeverityWarning, nil, 0, "The server boots what its claim named before. If that boot fails, the next one is of what the claim names now; if it succeeds, what it installed is kept, and the claim says ReprovisionRequired."},
 	{CondHubUnverified, "Hub not verified", SeverityWarning, nil, 0, "The agent has had no fresh word of the hub for ten minutes, or none since it started. It goes on with what it has. Check the hub, and whether the broker holds messages back."},
 	{CondHubBehind, "Hub is behind its agents", SeverityError, nil, 0, "The hub was restored from a copy: the agent has newer documents than the hub ever made. It makes none for this agent until you stop it and run rackboot-hub restored."},
 	{CondTwoHubs, "Two hubs at once", SeverityError, nil, 0, "Another hub with this hub's keys speaks to the agent, which heeds the one that started last. Stop the other one."},

@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -29,8 +30,9 @@ type document struct {
 	secret bool
 }
 
-// Parse reads the resources of all sources. If anything is wrong, it returns
-// [Errors] with all of it.
+// Parse reads the resources of all sources. One that several files have alike counts once:
+// files that need the same Param may each have it. If anything is
+// wrong, it returns [Errors] with all of it.
 func Parse(sources []Source) (*Set, error) {
 	set := &Set{}
 	var errs Errors
@@ -40,18 +42,22 @@ func Parse(sources []Source) (*Set, error) {
 		slices.SortStableFunc(wrong, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
 		errs = append(errs, wrong...)
 	}
-	seen := map[string]int{}
-	for i, d := range set.docs {
+	seen := map[string]document{}
+	set.docs = slices.DeleteFunc(set.docs, func(d document) bool {
 		h := d.object.Head()
 		key := string(h.Kind) + "/" + h.Metadata.Name
-		if first, twice := seen[key]; twice {
-			f := set.docs[first]
-			errs = append(errs, set.At(i, "metadata.name",
-				fmt.Sprintf("%s %q is given twice, first in %s:%d", h.Kind, h.Metadata.Name, f.file, f.line("metadata.name"))))
-			continue
+		first, twice := seen[key]
+		switch {
+		case !twice:
+			seen[key] = d
+		case first.file != d.file && reflect.DeepEqual(first.object, d.object):
+			return true
+		default:
+			errs = append(errs, d.at("metadata.name",
+				fmt.Sprintf("%s %q is given twice, first in %s:%d", h.Kind, h.Metadata.Name, first.file, first.line("metadata.name"))))
 		}
-		seen[key] = i
-	}
+		return false
+	})
 	switch {
 	case len(errs) > 0:
 		return nil, errs

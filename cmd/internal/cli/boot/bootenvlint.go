@@ -3,6 +3,7 @@ package boot
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -98,14 +99,36 @@ func lintHub(ctx context.Context, c *api.Client, names []string, all bool) (out 
 	}
 	l := newLinter(objs)
 	for _, e := range envs {
-		out = append(out, l.env(e, func(path, message string) string {
+		found := l.env(e, func(path, message string) string {
 			return "bootenv/" + e.Metadata.Name + ": " + strings.TrimPrefix(path+": ", ": ") + message
-		})...)
+		})
+		out = append(out, found...)
+		if !slices.ContainsFunc(found, func(f linted) bool { return f.Severity == bootenv.SeverityError }) {
+			out = append(out, ofHub(e)...)
+		}
 	}
-	if all {
+	if all { // servers and groups were checked when they were applied, and may be many
+		profiles, err := c.Objects.List(ctx, resource.KindProfile)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range profiles {
+			out = append(out, l.values(o, func(path, message string) string {
+				return "profile/" + o.Head().Metadata.Name + ": " + path + ": " + message
+			})...)
+		}
 		out = append(out, l.rest(func(name, message string) string { return "template/" + name + ": " + message })...)
 	}
 	return out, nil
+}
+
+// ofHub is what the hub says of an environment in which nothing is wrong by itself: what
+// uploaded files lack that it names.
+func ofHub(e *resource.BootEnv) (out []linted) {
+	for _, said := range e.Status.Errors {
+		out = append(out, linted{bootenv.Finding{Severity: bootenv.SeverityError, Message: said}, e.Metadata.Name, "bootenv/" + e.Metadata.Name + ": " + said})
+	}
+	return out
 }
 
 // linted is one finding, with its place in words.
@@ -149,6 +172,7 @@ func lintSet(set *manifest.Set) (out []linted) {
 		if e, ok := o.(*resource.BootEnv); ok {
 			out = append(out, l.env(e, func(path, message string) string { return located1(set.At(i, path, message)) })...)
 		}
+		out = append(out, l.values(o, func(path, message string) string { return located1(set.At(i, path, message)) })...)
 	}
 	return append(out, l.rest(func(name, message string) string {
 		i := slices.IndexFunc(objs, func(o resource.Object) bool {
@@ -199,6 +223,38 @@ func (l *linter) env(e *resource.BootEnv, at func(path, message string) string) 
 	})
 	for _, f := range bootenv.Lint(b, nil) {
 		out = append(out, linted{f, e.Metadata.Name, at(f.Path, findingText(f))})
+	}
+	return out
+}
+
+// values checks the values of params that a resource has: by what the Params say, and by the
+// form of our own.
+func (l *linter) values(o resource.Object, at func(path, message string) string) (out []linted) {
+	var params map[string]any
+	switch o := o.(type) {
+	case *resource.Profile:
+		params = o.Spec.Params
+	case *resource.Server:
+		params = o.Spec.Params
+	case *resource.ServerGroup:
+		params = o.Spec.Params
+	default:
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		path := "spec.params." + name
+		add := func(path, message string) {
+			out = append(out, linted{Finding: bootenv.Finding{Severity: bootenv.SeverityError, Path: path, Message: message}, text: at(path, message)})
+		}
+		wrong := bootenv.CheckTyped(name, params[name])
+		for _, w := range wrong {
+			add(path+w.Path, w.Message)
+		}
+		if s, ok := l.schemas[name]; ok && len(wrong) == 0 {
+			if err := bootenv.CheckValue(s, "it", params[name], false); err != nil {
+				add(path, protocol.Advice(err))
+			}
+		}
 	}
 	return out
 }

@@ -28,7 +28,8 @@ func bootEnvSetCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set SERVER ENV", Short: "Have a claimed server boot an environment", Args: cobra.ExactArgs(2),
 		Long: "Have a claimed server boot an environment: spec.bootEnv of its claim. Before the server has\n" +
-			"booted for the claim, the change is made as a whole or refused, and what was in force stays;\n" +
+			"booted for the claim, the change is made as a whole or refused, and what was in force stays.\n" +
+			"While a boot for the claim is under way it is refused, and nothing is changed (exit code 4);\n" +
 			"an installed server keeps its system, and the claim says ReprovisionRequired.\n\n" +
 			"With --wait, the command ends when the rack's agent serves the environment, or with the\n" +
 			"refusal: exit code 2 where the environment cannot be booted, 4 where the server cannot change\n" +
@@ -63,7 +64,8 @@ func bootEnvSetCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 // setBootEnv changes the claim that has a server.
 func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*resource.Claim, string, error) {
 	const op = "set boot environment"
-	if _, err := api.Get[*resource.Server](ctx, c, server); err != nil {
+	srv, err := api.Get[*resource.Server](ctx, c, server)
+	if err != nil {
 		return nil, "", err
 	}
 	claims, err := c.Objects.List(ctx, resource.KindClaim)
@@ -76,6 +78,9 @@ func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*resour
 			WithHint("apply a Claim with spec.serverRef %s and spec.bootEnv %s", server, env)
 	}
 	cl := claims[i].(*resource.Claim)
+	if err := maySet(cl, srv, env); err != nil {
+		return nil, "", err
+	}
 	cl.Spec.Image, cl.Spec.BootEnv = "", &resource.Ref{Name: env}
 	out, err := c.Objects.Apply(ctx, []resource.Object{cl}, false)
 	if p, ok := errors.AsType[*api.Problem](err); ok && len(p.Errors) > 0 {
@@ -92,6 +97,72 @@ func setBootEnv(ctx context.Context, c *api.Client, server, env string) (*resour
 		return nil, "", protocol.Errorf(protocol.CodeInternal, op, "the hub answered with %d results", len(out.Results))
 	}
 	return cl, out.Results[0].Outcome, nil
+}
+
+// setVerdict is whether a claim may be given another environment now.
+type setVerdict string
+
+const (
+	setGo     setVerdict = "go on"
+	setBoots  setVerdict = "refused: it boots"
+	setHasRun setVerdict = "refused: the installer runs"
+)
+
+// setRule says whether a claim may be given another environment now: while a boot for it is
+// under way, nothing is changed. The first row that fits decides.
+//
+//	same | ours | network | attempt        | verdict
+//	yes  | *    | *       | *              | go on
+//	no   | no   | *       | *              | go on
+//	no   | yes  | no      | *              | go on
+//	no   | yes  | yes     | Fetched        | refused: the installer runs
+//	no   | yes  | yes     | Preparing      | refused: it boots
+//	no   | yes  | yes     | Armed          | refused: it boots
+//	no   | yes  | yes     | PowerRequested | refused: it boots
+//	no   | yes  | yes     | Consumed       | refused: it boots
+//	no   | yes  | yes     | *              | go on
+//
+// same is that the claim names the environment already, ours that the attempt is for the
+// claim, network that it does not boot the disk.
+func setRule(same, ours, network bool, state resource.AttemptState) setVerdict {
+	if same || !ours || !network {
+		return setGo
+	}
+	switch state {
+	case resource.AttemptFetched:
+		return setHasRun
+	case resource.AttemptPreparing, resource.AttemptArmed, resource.AttemptPowerRequested, resource.AttemptConsumed:
+		return setBoots
+	case resource.AttemptSucceeded, resource.AttemptFailed:
+	}
+	return setGo
+}
+
+// maySet says why a claim is not given another environment now.
+func maySet(cl *resource.Claim, srv *resource.Server, env string) error {
+	const op = "set boot environment"
+	r := srv.Status.Report
+	if r == nil || r.Attempt == nil {
+		return nil
+	}
+	same := cl.Spec.BootEnv != nil && cl.Spec.BootEnv.Name == env
+	a := r.Attempt
+	verdict := setRule(same, r.OwnerUID == cl.Metadata.UID && (a.OwnerUID == "" || a.OwnerUID == cl.Metadata.UID), a.Intended != protocol.TargetHdd, a.State)
+	what := "its image"
+	if cl.Spec.BootEnv != nil {
+		what = cl.Spec.BootEnv.Name
+	}
+	since := a.Since.UTC().Format("15:04:05Z")
+	switch verdict {
+	case setHasRun:
+		return protocol.Errorf(protocol.CodeConflict, op, "%s has all files of %s since %s, and may be installing; nothing was changed", srv.Metadata.Name, what, since).
+			WithHint("wait for the end of it: rackctl get server %s -w; what it installs is kept, and to install over it delete the claim and create it again", srv.Metadata.Name)
+	case setBoots:
+		return protocol.Errorf(protocol.CodeConflict, op, "%s boots %s, attempt %d, %s since %s; nothing was changed", srv.Metadata.Name, what, a.Number, a.State, since).
+			WithHint("set it when this boot has ended: rackctl get server %s -w", srv.Metadata.Name)
+	case setGo:
+	}
+	return nil
 }
 
 // waitBootEnv waits until the rack's agent serves an environment for a claim.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rackboot/internal/doctable"
 	"rackboot/protocol"
@@ -44,6 +45,35 @@ func TestEnvProgressTable(t *testing.T) {
 		}
 		return []string{"on its way"}
 	})
+}
+
+func TestSetTable(t *testing.T) {
+	doctable.Of(t, "bootenvset.go", "setRule").HoldOne(t, [][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.Words(resource.AttemptStates()...)}, func(in []string) string {
+		return string(setRule(in[0] == "yes", in[1] == "yes", in[2] == "yes", resource.AttemptState(in[3])))
+	})
+}
+
+// TestSetDuringABoot: a boot that is under way is named as the reason.
+func TestSetDuringABoot(t *testing.T) {
+	cl, srv := &resource.Claim{}, &resource.Server{}
+	cl.Metadata.UID, srv.Metadata.Name, cl.Spec.BootEnv = "u", "n1", &resource.Ref{Name: "debian-12"}
+	if err := maySet(cl, srv, "ubuntu"); err != nil {
+		t.Errorf("nothing was reported: %v", err)
+	}
+	for state, want := range map[resource.AttemptState]string{
+		resource.AttemptConsumed: "n1 boots debian-12, attempt 2, Consumed since 09:00:00Z; nothing was changed",
+		resource.AttemptFetched:  "n1 has all files of debian-12 since 09:00:00Z, and may be installing; nothing was changed",
+		resource.AttemptFailed:   "",
+	} {
+		srv.Status.Report = &resource.ServerReport{OwnerUID: "u", Attempt: &resource.AttemptReport{State: state, Number: 2, Intended: protocol.TargetUefiHTTP, Since: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}}
+		err := maySet(cl, srv, "ubuntu")
+		if want == "" && err != nil || want != "" && (protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", state, err, want)
+		}
+		if err := maySet(cl, srv, "debian-12"); err != nil {
+			t.Errorf("%s, the same again: %v", state, err)
+		}
+	}
 }
 
 // What an agent says for another claim is nothing about this one.

@@ -1,6 +1,7 @@
 package iso
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,17 +94,20 @@ func uploadISO(ctx context.Context, src *files.Input, pr *printer.Printer, c *ap
 	}
 	file, cached := from, ""
 	if remote, err := url.Parse(from); err == nil && (remote.Scheme == "https" || remote.Scheme == "http") {
-		req.File = path.Base(remote.Path)
+		req.File = cmp.Or(u.name, path.Base(remote.Path))
 		req.Source = fetch.BareURL(remote)
+		if err := api.CheckISOFile(req.File); err != nil { // before gigabytes are downloaded
+			return err
+		}
 		if file, err = fetch.File(ctx, src, pr, remote, sum); err != nil {
 			return err
 		}
 		cached = file
 	} else {
-		req.File = filepath.Base(from)
-	}
-	if u.name != "" {
-		req.File = u.name
+		req.File = cmp.Or(u.name, filepath.Base(from))
+		if err := api.CheckISOFile(req.File); err != nil { // and before they are read
+			return err
+		}
 	}
 	f, err := os.Open(file)
 	if err != nil {
