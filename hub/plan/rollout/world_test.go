@@ -271,8 +271,13 @@ func (w *world) ended() bool {
 		}
 		return n[resource.MemberReturning]+n[resource.MemberBegun] == 0
 	case resource.RolloutWaiting: // for people, because of who was down before and failed again
+		forgiven := false // by somebody who resumed, and did not repair it: it takes room
+		for name, m := range w.status.Members {
+			b := w.boxes[name]
+			forgiven = forgiven || m.State == resource.MemberWaiting && b != nil && !b.serving && b.failed != ""
+		}
 		for _, m := range w.status.Members {
-			if m.State == resource.MemberFailed && !m.WasDown {
+			if m.State == resource.MemberFailed && !m.WasDown && !forgiven {
 				return false
 			}
 		}
