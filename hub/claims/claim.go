@@ -87,6 +87,9 @@ func (r *Room) claim(ctx context.Context, f plan.Fleet, cl *resource.Claim) ([]r
 		return append(conds, *cond), nil
 	}
 	if img == nil {
+		if cl.Spec.Image != "" {
+			conds = append(conds, *images.LookingUp(cl.Spec.Image))
+		}
 		return conds, nil
 	}
 	data, cond := r.cfg.Revisions.ClaimData(cl, take)

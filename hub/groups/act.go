@@ -168,7 +168,7 @@ func (c *Room) bootableStill(ctx context.Context, r *resource.GroupRevision) err
 			continue // its files are kept: see [store.BootImages.Files]
 		}
 		_, err := c.cfg.Images.Resolve(ctx, img.Reference, arch) // which ends with its digest
-		if err != nil && images.Unresolved(err).Code == resource.CondImageInvalid {
+		if err != nil && images.Refused(images.Unresolved(err).Code) {
 			return refusal{protocol.Errorf(protocol.CodeConflict, op, "the image of revision %d for %s is gone: %w", r.Spec.Number, arch, err).WithHint("push it again, or return to another revision")}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 type metrics struct {
-	resolved         *prometheus.CounterVec
-	entries, pending *prometheus.Desc
+	resolved                        *prometheus.CounterVec
+	entries, pending, waiting, away *prometheus.Desc
 }
 
 func newMetrics() metrics {
@@ -22,6 +22,8 @@ func newMetrics() metrics {
 		}, []string{"outcome"}),
 		entries: prometheus.NewDesc("rackboot_hub_boot_images", "Entries of the catalogue of boot images, by whether their files are verified: verified, unverified or failed.", []string{"state"}, nil),
 		pending: prometheus.NewDesc("rackboot_hub_pending", "What registries and vendors are asked for and have not given yet, by what: an image, the files of a boot image, or a signature.", []string{"what"}, nil),
+		waiting: prometheus.NewDesc("rackboot_hub_registry_waiting", "Images that a registry is asked for and has not given yet.", []string{"registry"}, nil),
+		away:    prometheus.NewDesc("rackboot_hub_registry_away_seconds", "How long a registry that did not answer is not asked again; only of those.", []string{"registry"}, nil),
 	}
 	for _, r := range resolveOutcomes {
 		m.resolved.WithLabelValues(string(r))
@@ -33,6 +35,8 @@ func newMetrics() metrics {
 func (r *Room) Describe(ch chan<- *prometheus.Desc) {
 	ch <- r.entries
 	ch <- r.pending
+	ch <- r.waiting
+	ch <- r.away
 	r.resolved.Describe(ch)
 }
 
@@ -41,6 +45,13 @@ func (r *Room) Collect(ch chan<- prometheus.Metric) {
 	r.resolved.Collect(ch)
 	for what, n := range map[string]int{"image": r.resolver.jobs.Open(), "files": r.files.jobs.Open(), "signature": r.signed.jobs.Open()} {
 		ch <- prometheus.MustNewConstMetric(r.pending, prometheus.GaugeValue, float64(n), what)
+	}
+	now := r.cfg.Clock()
+	for name, w := range r.resolver.jobs.Waiting() {
+		ch <- prometheus.MustNewConstMetric(r.waiting, prometheus.GaugeValue, float64(w.Open), name)
+		if w.Away {
+			ch <- prometheus.MustNewConstMetric(r.away, prometheus.GaugeValue, max(0, w.Until.Sub(now).Seconds()), name)
+		}
 	}
 	for state, n := range r.States() {
 		ch <- prometheus.MustNewConstMetric(r.entries, prometheus.GaugeValue, float64(n), state)

@@ -2,6 +2,7 @@ package images
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -19,6 +20,9 @@ const (
 	resolveTimeout  = time.Minute
 	resolvePauseMin = 2 * time.Second
 	resolvePauseMax = time.Minute
+	// registriesAtOnce bounds the registries that are asked at once; each of them is asked one thing
+	// after the other.
+	registriesAtOnce = 8
 )
 
 // Question is what an owner, a claim or a maintenance, needs of a registry.
@@ -27,6 +31,19 @@ type Question struct {
 	Reference    string
 	Architecture string
 	Method       protocol.BootTarget // empty for an image of a boot environment, which says itself what it needs
+}
+
+// registry is whom a question is for, as the reference begins: one that hangs keeps nobody waiting who
+// asks another.
+func (q Question) registry() string {
+	host, _, _ := strings.Cut(q.Reference, "/")
+	return host
+}
+
+// registryAway says of an error that the registry does not answer, whatever it is asked.
+func registryAway(err error) bool {
+	code := protocol.CodeOf(err)
+	return code == protocol.CodeUnavailable || code == protocol.CodeTimeout || errors.Is(err, context.DeadlineExceeded)
 }
 
 // EnvAskers begins the names of what asks for images of environments.
@@ -74,7 +91,7 @@ func newResolver(room *Room) *resolver {
 	r.last, r.waits = map[string]Question{}, map[Question]map[string]bool{}
 	r.wanted, r.answers = map[Question]uint64{}, map[asking]answer{}
 	r.jobs = pending.New(pending.Config[Question]{
-		Do: r.resolve, Tried: func(q Question) { r.tried(q) }, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: room.cfg.Clock,
+		Do: r.resolve, Tried: func(q Question) { r.tried(q) }, Lane: Question.registry, Lanes: registriesAtOnce, Away: registryAway, Timeout: resolveTimeout, MinPause: resolvePauseMin, MaxPause: resolvePauseMax, Clock: room.cfg.Clock,
 	})
 	return r
 }
@@ -144,6 +161,8 @@ func (r *resolver) forgetOf(claimUID string) {
 func Unresolved(err error) *resource.ConditionState {
 	code := resource.CondImageInvalid
 	switch protocol.CodeOf(err) {
+	case protocol.CodeNotFound:
+		code = resource.CondImageNotFound
 	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeInternal, protocol.CodeDenied:
 		code = resource.CondRegistryUnavailable
 	default:
@@ -153,6 +172,16 @@ func Unresolved(err error) *resource.ConditionState {
 		text += "; " + hint
 	}
 	return &resource.ConditionState{Code: code, Message: text}
+}
+
+// Refused says of a condition that an image is no use as it is, or not there: not for now only.
+func Refused(code resource.ConditionCode) bool {
+	return code == resource.CondImageInvalid || code == resource.CondImageNotFound
+}
+
+// LookingUp is the condition of an image that was not found yet.
+func LookingUp(reference string) *resource.ConditionState {
+	return &resource.ConditionState{Code: resource.CondImageLookup, Message: "looking up " + reference}
 }
 
 // forget drops what nobody asks any more.
@@ -188,7 +217,7 @@ func (r *resolver) ask(ctx context.Context, q Question) (resource.Image, error) 
 	what := asking{q.Reference, q.Architecture, q.Method}
 	r.mu.Lock()
 	a, there := r.answers[what]
-	if there && r.wanted[q] < a.begun {
+	if there && r.wanted[q] < a.begun && !registryAway(a.err) { // who waits for one that was away waits behind it
 		r.tries(q) // if it was no good, the next try asks anew
 		r.mu.Unlock()
 		return a.image, a.err
@@ -232,7 +261,7 @@ func resolutionOf(err error) resolveOutcome {
 	switch {
 	case err == nil:
 		return resolveDone
-	case Unresolved(err).Code == resource.CondImageInvalid:
+	case Refused(Unresolved(err).Code):
 		return resolveInvalid
 	}
 	return resolveUnavailable

@@ -4,8 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -82,4 +87,82 @@ func TestManyWaitForOneImage(t *testing.T) {
 	if n := len(r.found) + len(r.last) + len(r.waits) + len(r.wanted); n != 0 {
 		t.Errorf("%d are kept of claims that are gone", n)
 	}
+}
+
+// hanging is a registry that never answers, as one behind a firewall that drops packets; all
+// others answer at once.
+type hanging struct {
+	name string
+	now  atomic.Int64
+	most atomic.Int64
+}
+
+func (g *hanging) Resolve(ctx context.Context, ref, arch string) (resource.Image, error) {
+	if !strings.HasPrefix(ref, g.name+"/") {
+		return resource.Image{Reference: ref, Digest: "sha256:1", Architecture: arch}, nil
+	}
+	g.most.Store(max(g.most.Load(), g.now.Add(1)))
+	<-ctx.Done()
+	g.now.Add(-1)
+	return resource.Image{}, protocol.Errorf(protocol.CodeTimeout, "resolve "+ref, "%w", ctx.Err())
+}
+
+func (*hanging) Require(resource.Image, protocol.BootTarget) error { return nil }
+
+// A registry that hangs keeps nobody waiting who asks another, is asked one thing at a time, and
+// everybody who waits for it is told so, also before its own turn.
+func TestHangingRegistryHoldsNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := storetest.NewMemory()
+		st, err := store.Open(t.Context(), store.Config{KV: mem, Log: mem, Clock: time.Now, NewID: func() string { return "id" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { synctest.Wait() }()
+		hangs := &hanging{name: "hangs.example"}
+		room := New(Config{BootImages: st.BootImages, Objects: st.Objects, Registry: hangs, Wake: wake.New(wake.Config{Store: st}), Clock: time.Now})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			room.Run(ctx)
+			close(ended)
+		}()
+		defer func() {
+			cancel()
+			<-ended
+		}()
+		of := func(claim, registry string) Question {
+			return Question{Asker: claim, Reference: registry + "/" + claim + ":1", Architecture: "amd64", Method: protocol.TargetUefiHTTP}
+		}
+		for i := range 5 {
+			room.resolver.get("rack/r1", of(fmt.Sprintf("c%d", i), hangs.name))
+		}
+		synctest.Wait()
+		room.resolver.get("rack/r1", of("well", "well.example"))
+		synctest.Wait()
+		if img, cond := room.resolver.get("rack/r1", of("well", "well.example")); img == nil {
+			t.Errorf("the healthy registry's image waits: %+v", cond)
+		}
+		time.Sleep(resolveTimeout + time.Second)
+		for i := range 5 {
+			_, cond := room.resolver.get("rack/r1", of(fmt.Sprintf("c%d", i), hangs.name))
+			if cond == nil || cond.Code != resource.CondRegistryUnavailable || !strings.Contains(cond.Message, hangs.name) {
+				t.Errorf("claim %d: %+v", i, cond)
+			}
+		}
+		if n := hangs.most.Load(); n != 1 {
+			t.Errorf("%d questions at once", n)
+		}
+		want := `
+# HELP rackboot_hub_registry_waiting Images that a registry is asked for and has not given yet.
+# TYPE rackboot_hub_registry_waiting gauge
+rackboot_hub_registry_waiting{registry="hangs.example"} 5
+# HELP rackboot_hub_registry_away_seconds How long a registry that did not answer is not asked again; only of those.
+# TYPE rackboot_hub_registry_away_seconds gauge
+rackboot_hub_registry_away_seconds{registry="hangs.example"} 1
+`
+		if err := testutil.CollectAndCompare(room, strings.NewReader(want), "rackboot_hub_registry_waiting", "rackboot_hub_registry_away_seconds"); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -111,7 +111,7 @@ func (s *signatures) said(b *resource.BootImage, archs []string) (messages []str
 	for _, arch := range archs {
 		if _, err := s.seen(b, arch); err != nil {
 			messages = append(messages, arch+": "+conditions.Text(err))
-			refused = refused || Unresolved(err).Code == resource.CondImageInvalid
+			refused = refused || Refused(Unresolved(err).Code)
 			continue
 		}
 		messages = append(messages, arch+": the signature is looked for")

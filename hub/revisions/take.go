@@ -165,7 +165,7 @@ func (c *Room) SeenBoot(from *resource.ImageFrom, srv *resource.Server, policy r
 	img, cond := c.TakenImage(t, srv, policy, arguments)
 	if cond != nil {
 		state := plan.ImageFailing // it comes with the group
-		if cond.Code == resource.CondImageInvalid {
+		if images.Refused(cond.Code) {
 			state = plan.ImageInvalid
 		}
 		return plan.BootSeen{State: state, Code: cond.Code, Message: cond.Message}

@@ -47,7 +47,7 @@ func TestImagesThatCannotBoot(t *testing.T) {
 		want        resource.ConditionCode
 	}{
 		{"registry down", freePorts(t, 1)[0] + "/demo/os:1", resource.FirstBootUefiHTTP, resource.CondRegistryUnavailable},
-		{"no such tag", strings.TrimSuffix(s.image, "1") + "2", resource.FirstBootUefiHTTP, resource.CondImageInvalid},
+		{"no such tag", strings.TrimSuffix(s.image, "1") + "2", resource.FirstBootUefiHTTP, resource.CondImageNotFound},
 		{"no UKI", bare, resource.FirstBootUefiHTTP, resource.CondImageInvalid},
 		{"a UKI that is text", text, resource.FirstBootUefiHTTP, resource.CondImageInvalid},
 		{"a UKI for arm64", arm, resource.FirstBootUefiHTTP, resource.CondImageInvalid},

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,6 +99,141 @@ func TestTimeoutAndDrop(t *testing.T) {
 		time.Sleep(time.Hour)
 		if done, err := s.State("hangs"); done || err != nil || calls != 1 {
 			t.Errorf("dropped: done %t, %v, %d calls", done, err, calls)
+		}
+	})
+}
+
+// lanes is a set of things that are named LANE/NAME, in a bubble until the test ends.
+func lanes(t *testing.T, most int, do func(context.Context, string) error) *Set[string] {
+	t.Helper()
+	s := New(Config[string]{
+		Do: do, Tried: func(string) {}, Timeout: time.Minute, MinPause: 2 * time.Second, MaxPause: time.Minute, Clock: time.Now, Lanes: most,
+		Lane: func(key string) string { name, _, _ := strings.Cut(key, "/"); return name },
+		Away: func(err error) bool { return errors.Is(err, errAway) || errors.Is(err, context.DeadlineExceeded) },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		s.Run(ctx)
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return s
+}
+
+var errAway = errors.New("away")
+
+// TestLaneThatHangs: five things of a lane that hangs keep none of another waiting, are tried one after
+// the other, and all say why they wait.
+func TestLaneThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		at, now := []string{}, 0
+		start := time.Now()
+		s := lanes(t, 4, func(ctx context.Context, key string) error {
+			if !strings.HasPrefix(key, "hangs/") {
+				return nil
+			}
+			mu.Lock()
+			if now++; now > 1 {
+				t.Errorf("%s is one of %d at once", key, now)
+			}
+			at = append(at, key+" "+time.Since(start).String())
+			mu.Unlock()
+			<-ctx.Done()
+			mu.Lock()
+			now--
+			mu.Unlock()
+			return ctx.Err()
+		})
+		for _, k := range []string{"hangs/1", "hangs/2", "hangs/3", "hangs/4", "hangs/5"} {
+			s.Add(k)
+		}
+		synctest.Wait()
+		s.Add("well/1")
+		synctest.Wait()
+		if done, _ := s.State("well/1"); !done {
+			t.Error("a lane waits for another")
+		}
+		if w := s.Waiting(); w["hangs"].Open != 5 || w["hangs"].Away || !w["hangs"].Since.Equal(start) || len(w) != 1 {
+			t.Errorf("%+v", w)
+		}
+		time.Sleep(61 * time.Second)
+		for _, k := range []string{"hangs/1", "hangs/5"} {
+			if done, err := s.State(k); done || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: done %t, %v", k, done, err)
+			}
+		}
+		if w := s.Waiting()["hangs"]; !w.Away || !w.Until.Equal(start.Add(62*time.Second)) {
+			t.Errorf("%+v", w)
+		}
+		time.Sleep(5 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		// The lane's pauses are 2, 4, 8 and 16 s.
+		want := []string{"hangs/1 0s", "hangs/2 1m2s", "hangs/3 2m6s", "hangs/4 3m14s", "hangs/5 4m30s"}
+		if !slices.Equal(at, want) {
+			t.Errorf("tried %v, want %v", at, want)
+		}
+	})
+}
+
+// TestLaneComesBack: what waited for a lane goes on as soon as one of it is answered, also by no.
+func TestLaneComesBack(t *testing.T) {
+	for _, answer := range []error{nil, errors.New("no such image")} {
+		synctest.Test(t, func(t *testing.T) {
+			tries := 0
+			s := lanes(t, 1, func(context.Context, string) error {
+				if tries++; tries < 3 {
+					return errAway
+				}
+				if tries == 3 {
+					return answer
+				}
+				return nil
+			})
+			for _, k := range []string{"a/1", "a/2", "a/3", "a/4"} {
+				s.Add(k)
+			}
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			if tries != 2 {
+				t.Errorf("%d tries in 5 s", tries)
+			}
+			time.Sleep(2 * time.Second) // 2 s and 4 s of pause
+			synctest.Wait()
+			if done, err := s.State("a/4"); !done || err != nil {
+				t.Errorf("answered %v, and the last of the lane: done %t, %v", answer, done, err)
+			}
+		})
+	}
+}
+
+// TestLanesAtOnce: so many lanes as are allowed, and no more; and what is forgotten leaves nothing.
+func TestLanesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int64
+		s := lanes(t, 3, func(context.Context, string) error {
+			most.Store(max(most.Load(), now.Add(1)))
+			time.Sleep(10 * time.Second)
+			now.Add(-1)
+			return nil
+		})
+		for _, k := range []string{"a/1", "b/1", "c/1", "d/1", "e/1", "a/2"} {
+			s.Add(k)
+		}
+		time.Sleep(21 * time.Second)
+		synctest.Wait()
+		if n := s.Open(); n != 0 || most.Load() != 3 {
+			t.Errorf("%d are open after two rounds, %d at once", n, most.Load())
+		}
+		s.Drop("a/1")
+		s.Keep(func(string) bool { return false })
+		if len(s.lanes) != 0 || s.busy != 0 {
+			t.Errorf("%d lanes are kept, %d busy", len(s.lanes), s.busy)
 		}
 	})
 }

@@ -88,6 +88,8 @@ const (
 	CondInsufficientStorage ConditionCode = "InsufficientStorage"
 	CondUnbound             ConditionCode = "Unbound"
 	CondImageInvalid        ConditionCode = "ImageInvalid"
+	CondImageNotFound       ConditionCode = "ImageNotFound"
+	CondImageLookup         ConditionCode = "ImageLookup"
 	CondRegistryUnavailable ConditionCode = "RegistryUnavailable"
 	CondReprovisionRequired ConditionCode = "ReprovisionRequired"
 	CondBootUnderWay        ConditionCode = "BootUnderWay"
@@ -226,6 +228,8 @@ var conditions = []Condition{
 	{CondInsufficientStorage, "Not enough disk for boot files", SeverityError, nil, 0, "Free space in the agent's data folder or raise its blob quota."},
 	{CondUnbound, "No server for the claim", SeverityWarning, nil, 0, "No server matches, or all that match are taken, held, or not known to be Off."},
 	{CondImageInvalid, "Image does not fit the boot policy", SeverityError, nil, 0, "UefiHttp and Pxe need a UKI, or a kernel and an initramfs, for the server's architecture; VirtualMedia needs an ISO that UEFI firmware boots. Nothing was changed on the server."},
+	{CondImageNotFound, "Image not found", SeverityError, nil, 0, "The registry or the catalogue has no such image, or none for the server's architecture. Push it, or correct the name: it is looked up again by itself. Nothing was changed on the server."},
+	{CondImageLookup, "Image is being looked up", SeverityInfo, nil, 10 * time.Second, "The hub asks the registry for the image's digest, up to a minute, one question at a time. Nothing was changed on the server."},
 	{CondRegistryUnavailable, "Registry unavailable", SeverityWarning, nil, 0, "The hub could not ask the registry for the image; it tries again by itself."},
 	{CondReprovisionRequired, "Claim differs from what was booted", SeverityWarning, nil, 0, "The server keeps its installed system. To install the new image, delete the claim and create it again."},
 	{CondBootUnderWay, "Change waits for the end of a boot", SeverityWarning, nil, 0, "The server boots what its claim named before. If that boot fails, the next one is of what the claim names now; if it succeeds, what it installed is kept, and the claim says ReprovisionRequired."},
