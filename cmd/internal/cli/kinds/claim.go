@@ -33,6 +33,38 @@ func claimColumns(c *resource.Claim, now time.Time) []cell {
 	}
 }
 
+// claimFacts are the boot policy of a claim, with what it says by default.
+func claimFacts(c *resource.Claim) []printer.Fact {
+	p := c.Spec.BootPolicy
+	return []printer.Fact{{"Boot", string(p.Boot)}, {"OS reboot", string(p.OSReboot)}, {"Kernel arguments", c.Spec.KernelArgs}}
+}
+
+// ClaimBoot are what a claim boots as it was resolved, and what was proved of it: facts of its
+// configuration, which has its name. Nil is none yet; one of another claim of that name says nothing.
+func ClaimBoot(c *resource.Claim, cfg *resource.BootConfiguration) []printer.Fact {
+	if cfg == nil || cfg.Spec.Owner.UID != c.Metadata.UID {
+		return []printer.Fact{{"Image resolved", "not yet"}}
+	}
+	img := cfg.Spec.Image
+	out := []printer.Fact{
+		{"Image resolved", img.Reference}, {"Image digest", img.Digest}, {"Catalogue entry", img.BootImage},
+		{"Boot state", string(cfg.Status.State)}, {"Boot generation", strconv.FormatUint(cfg.Metadata.Generation, 10)},
+	}
+	if cfg.Spec.Group != "" {
+		out = append(out, printer.Fact{"Group revision", resource.GroupRevisionName(cfg.Spec.Group, cfg.Spec.Revision)})
+	}
+	switch p := cfg.Status.Provisioned; {
+	case p != nil:
+		out = append(out, printer.Fact{"Provisioned", printer.Stamp(&p.At)}, printer.Fact{"Provisioned evidence", string(p.Evidence)},
+			printer.Fact{"Digest booted", p.ImageDigest})
+	case cfg.Status.Adopted != nil:
+		out = append(out, printer.Fact{"Provisioned", "by the word of " + cfg.Status.Adopted.By})
+	default:
+		out = append(out, printer.Fact{"Provisioned", "not yet"})
+	}
+	return out
+}
+
 func maintenanceColumns(m *resource.Maintenance, now time.Time) []cell {
 	approval := ""
 	if w := m.Status.Approval; w != nil {

@@ -24,7 +24,7 @@ type kind struct {
 func table() map[resource.Kind]kind {
 	return map[resource.Kind]kind{
 		resource.KindServer:            row(serverColumns, serverFacts, func(o *resource.Server) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindClaim:             row(claimColumns, nil, func(o *resource.Claim) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindClaim:             row(claimColumns, claimFacts, func(o *resource.Claim) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindHold:              row(holdColumns, holdFacts, nil),
 		resource.KindMaintenance:       row(maintenanceColumns, maintenanceFacts, func(o *resource.Maintenance) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindRack:              row(rackColumns, rackFacts, nil),

@@ -13,6 +13,7 @@ import (
 	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 func applyCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
@@ -42,12 +43,13 @@ func applyCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 				return located(err, set)
 			}
 			var names, lines []string
-			for _, r := range out.Results {
+			for i, r := range out.Results {
 				name := strings.ToLower(string(r.Kind)) + "/" + r.Name
 				line := fmt.Sprintf("%s %s", name, r.Outcome)
 				if dryRun {
 					line += " (dry run)"
 				}
+				line += defaulted(set.Objects()[i])
 				names, lines = append(names, name), append(lines, line)
 				for _, b := range r.Reboots {
 					lines = append(lines, rebootText(b, dryRun))
@@ -59,6 +61,17 @@ func applyCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file, folder or - for standard input; may be repeated")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "let the hub check everything, and change nothing")
 	return cmd
+}
+
+// defaulted says by which method a claim first boots that names none (seed 000).
+func defaulted(obj resource.Object) string {
+	claim, is := obj.(*resource.Claim)
+	if !is || claim.Spec.BootPolicy.FirstBoot != "" {
+		return ""
+	}
+	policy := claim.Spec.BootPolicy
+	policy.Default()
+	return fmt.Sprintf("; bootPolicy.firstBoot is %s by default", policy.FirstBoot)
 }
 
 // rebootText is what a reboot annotation came to.

@@ -8,6 +8,8 @@ import (
 	"rackboot/cmd/internal/cli/client"
 	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol"
+	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
@@ -34,6 +36,15 @@ func describeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 					return err
 				}
 				facts = append(facts, asked...)
+			}
+			if claim, is := obj.(*resource.Claim); is && pr.Tabular() {
+				cfg, err := api.Get[*resource.BootConfiguration](cmd.Context(), c, name)
+				if protocol.CodeOf(err) == protocol.CodeNotFound {
+					cfg = nil
+				} else if err != nil {
+					return err
+				}
+				facts = append(facts, kinds.ClaimBoot(claim, cfg)...)
 			}
 			return pr.Describe(v, facts, text)
 		},
