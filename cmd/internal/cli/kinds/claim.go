@@ -47,8 +47,11 @@ func ClaimBoot(c *resource.Claim, cfg *resource.BootConfiguration) []printer.Fac
 	}
 	img := cfg.Spec.Image
 	out := []printer.Fact{
-		{"Image resolved", img.Reference}, {"Image digest", img.Digest}, {"Catalogue entry", img.BootImage},
-		{"Boot state", string(cfg.Status.State)}, {"Boot generation", strconv.FormatUint(cfg.Metadata.Generation, 10)},
+		{"Image resolved", img.Reference},
+		{"Image digest", img.Digest},
+		{"Catalogue entry", img.BootImage},
+		{"Boot state", string(cfg.Status.State)},
+		{"Boot generation", strconv.FormatUint(cfg.Metadata.Generation, 10)},
 	}
 	if cfg.Spec.Group != "" {
 		out = append(out, printer.Fact{"Group revision", resource.GroupRevisionName(cfg.Spec.Group, cfg.Spec.Revision)})

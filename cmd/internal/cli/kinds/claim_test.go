@@ -53,10 +53,13 @@ func TestClaimBoot(t *testing.T) {
 			b.Spec.Group, b.Spec.Revision = "g", 3
 			b.Status.Provisioned = &resource.Provisioned{At: at, Evidence: "installed", ImageDigest: "sha256:aa"}
 		}), []printer.Fact{{"Provisioned", "2026-11-26T09:00:00Z"}, {"Digest booted", "sha256:aa"}, {"Group revision", resource.GroupRevisionName("g", 3)}}, ""},
-		"by a word": {cfg("u1", func(b *resource.BootConfiguration) {
-			b.Status.Adopted = &resource.Adopted{By: "ann"}
-		}),
-			[]printer.Fact{{"Provisioned", "by the word of ann"}}, "Digest booted"},
+		"by a word": {
+			cfg("u1", func(b *resource.BootConfiguration) {
+				b.Status.Adopted = &resource.Adopted{By: "ann"}
+			}),
+			[]printer.Fact{{"Provisioned", "by the word of ann"}},
+			"Digest booted",
+		},
 	} {
 		got := ClaimBoot(claim, row.cfg)
 		for _, f := range row.want {
