@@ -234,7 +234,6 @@ func (s *Set[K]) begin(ctx context.Context, begun *sync.WaitGroup) time.Duration
 		}
 		begun.Go(func() {
 			s.do(ctx, key)
-			s.cfg.Tried(key)
 			s.poke()
 		})
 	}
@@ -252,7 +251,6 @@ func (s *Set[K]) Work(ctx context.Context) time.Duration {
 			return wait
 		}
 		s.do(ctx, key)
-		s.cfg.Tried(key)
 	}
 }
 
@@ -292,16 +290,26 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
+// do does a thing, tells whoever wants to know, and only then frees its lane.
 func (s *Set[K]) do(ctx context.Context, key K) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	err := s.cfg.Do(ctx, key)
+	s.came(key, s.cfg.Do(ctx, key))
+	s.cfg.Tried(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, name := s.cfg.Clock(), s.cfg.Lane(key)
-	s.busy--
+	name := s.cfg.Lane(key)
 	l := s.lanes[name]
 	l.busy = false
+	s.busy--
+	s.leave(name, l)
+}
+
+// came notes what came of a thing.
+func (s *Set[K]) came(key K, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, l := s.cfg.Clock(), s.lanes[s.cfg.Lane(key)]
 	if away := err != nil && s.cfg.Away(err); away {
 		l.err, l.pause = err, s.longer(l.pause)
 		l.next = now.Add(l.pause)
@@ -315,7 +323,6 @@ func (s *Set[K]) do(ctx context.Context, key K) {
 			j.next = later(now.Add(j.pause), l.next)
 		}
 	}
-	s.leave(name, l)
 }
 
 // longer is the pause after one.

@@ -185,12 +185,12 @@ func TestLaneThatHangs(t *testing.T) {
 func TestLaneComesBack(t *testing.T) {
 	for _, answer := range []error{nil, errors.New("no such image")} {
 		synctest.Test(t, func(t *testing.T) {
-			tries := 0
+			var tries atomic.Int64
 			s := lanes(t, 1, func(context.Context, string) error {
-				if tries++; tries < 3 {
+				switch n := tries.Add(1); {
+				case n < 3:
 					return errAway
-				}
-				if tries == 3 {
+				case n == 3:
 					return answer
 				}
 				return nil
@@ -200,8 +200,8 @@ func TestLaneComesBack(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			if tries != 2 {
-				t.Errorf("%d tries in 5 s", tries)
+			if n := tries.Load(); n != 2 {
+				t.Errorf("%d tries in 5 s", n)
 			}
 			time.Sleep(2 * time.Second) // 2 s and 4 s of pause
 			synctest.Wait()
