@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -304,6 +305,7 @@ func TestRestoreKilled(t *testing.T) {
 				t.Errorf("the folder is the one that was there: %t", old)
 			}
 			started(t, c)
+			execed()
 			if _, err := Restore(t.Context(), c, Restoring{Open: of(raw), Replace: true}); err != nil {
 				t.Fatal(err)
 			}
@@ -440,4 +442,11 @@ func (p *peakReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
 	p.tick(n)
 	return n, err
+}
+
+// execed waits until no process that was just forked, by a test beside, has our files open: until its
+// exec it has them all, and with them the lock of a store that was closed.
+func execed() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 }
