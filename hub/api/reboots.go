@@ -92,7 +92,52 @@ func (r reboots) take(ctx context.Context, objs []resource.Object) (asks []*aske
 	if len(bad) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", bad).WithHint("nothing was changed; correct the fields that are named")
 	}
+	for _, a := range asks {
+		if a != nil {
+			a.moves = slices.DeleteFunc(a.moves, func(m plan.RebootMove) bool { return m.Do == plan.RebootRelease && r.setElsewhere(asks, a, m) })
+		}
+	}
 	return asks, nil
+}
+
+// setElsewhere says whether the caller sets an annotation on the server's other object too, on the
+// Server or on its Claim: the hold is of both, and leaving it out of one releases nothing. What this apply
+// says of the other counts before what is stored.
+func (r reboots) setElsewhere(asks []*asked, a *asked, m plan.RebootMove) bool {
+	others := []resource.Object{}
+	if s, err := store.Peek[*resource.Server](r.objects, m.Server); err == nil {
+		others = append(others, s)
+	}
+	if c := r.requests.store.Claims.Of(m.Server); c != nil {
+		others = append(others, c)
+	}
+	for _, o := range asks {
+		if o != a && o.sets(m) {
+			return true
+		}
+	}
+	for _, obj := range others {
+		h := obj.Head()
+		said := func(o *asked) bool { return o != nil && o.kind == h.Kind && o.name == h.Metadata.Name }
+		if said(a) || slices.ContainsFunc(asks, said) {
+			continue
+		}
+		for _, s := range *resource.Reboots(obj) {
+			if s.By == m.By && s.Annotation == m.Annotation && s.Server == m.Server {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sets says whether an applied object sets the annotation of a step, on the same server.
+func (a *asked) sets(m plan.RebootMove) bool {
+	if a == nil || a.server != m.Server {
+		return false
+	}
+	_, sets := a.now[m.Annotation]
+	return sets
 }
 
 // serverOf is the server of a Server or Claim; empty if it has none yet.

@@ -141,6 +141,37 @@ func TestRebootsOfNewObjects(t *testing.T) {
 	}
 }
 
+// A key that its caller has set on the server and on its claim holds until neither has it.
+func TestRebootsOfBothObjects(t *testing.T) {
+	h, admin, _ := owned(t)
+	const key = "reboot.metal3.io/k"
+	claim := func(annotations map[string]string) resource.Object {
+		c := storetest.Claim("c1", "n1")
+		c.Metadata.Annotations = annotations
+		return c
+	}
+	set := map[string]string{key: ""}
+	for i, step := range []struct {
+		objs []resource.Object
+		held string
+	}{
+		{[]resource.Object{annotated(key, ""), claim(set)}, "admin k soft"},
+		{[]resource.Object{annotated()}, "admin k soft"}, // the claim has it
+		{[]resource.Object{annotated(key, ""), claim(nil)}, "admin k soft"},
+		{[]resource.Object{claim(set)}, "admin k soft"},
+		{[]resource.Object{annotated(), claim(set)}, "admin k soft"},
+		{[]resource.Object{annotated(key, "")}, "admin k soft"},
+		{[]resource.Object{annotated(), claim(nil)}, ""},
+	} {
+		if _, err := admin.Objects.Apply(t.Context(), step.objs, false); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if got := held(h, "n1"); got != step.held {
+			t.Errorf("step %d: held by %q, want %q", i, got, step.held)
+		}
+	}
+}
+
 // Annotations that nobody would act on are refused with their place, and an import neither holds nor
 // releases.
 func TestRebootsRefused(t *testing.T) {
