@@ -23,6 +23,7 @@ type step struct {
 	Firmware *firmwareStep `yaml:"firmware"`
 	Annotate *annotateStep `yaml:"annotate"`
 	Reboot   *rebootStep   `yaml:"reboot"`
+	Cancel   string        `yaml:"cancel"` // a request, by its name in as
 	Claim    *claimStep    `yaml:"claim"`
 	// Replay gives the agent a hold document again: 0 is the last, 1 the one before.
 	Replay *int `yaml:"replay"`
@@ -157,6 +158,9 @@ func (s *site) do(st step) error {
 		return s.annotate(*st.Annotate)
 	case st.Reboot != nil:
 		return s.reboot(*st.Reboot)
+	case st.Cancel != "":
+		_, err := s.hub.by("").Requests.Cancel(s.ctx, s.requests[st.Cancel])
+		return err
 	case st.Claim != nil:
 		return s.changeClaim(*st.Claim)
 	case st.Replay != nil:
