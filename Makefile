@@ -32,6 +32,8 @@ FUZZTIME  ?= 5s
 # Everything but the tests with real brokers, images and firmware, which `make integration`
 # runs, as it runs those with the build tag host.
 TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging)$$')
+# And but long walks and tables, a sixth of what is left; CI has them in a stage of its own, and `make walks` runs them.
+WALKS      = ^rackboot/integration/(cures|faults|holds)
 
 .PHONY: help
 help: ## list the targets
@@ -45,7 +47,11 @@ build: ## the five programs, into bin/
 # package more than there are processors runs beside them.
 .PHONY: test
 test: ## the tests that need nothing but Go, the long ones with fewer steps
-	@RACKBOOT_TEST_SHORT=1 $(GO) test -p $$(($$(nproc) + 1)) $(ARGS) $(TESTED)
+	@RACKBOOT_TEST_SHORT=1 $(GO) test -p $$(($$(nproc) + 1)) $(ARGS) $$(echo $(TESTED) | tr ' ' '\n' | grep -Ev '$(WALKS)$$')
+
+.PHONY: walks
+walks: ## what make test leaves out: walks through faults, vectors of holds, hints on every simulated BMC
+	@$(GO) test $(ARGS) $$($(GO) list ./integration/... | grep -E '$(WALKS)$$')
 
 .PHONY: race
 race: ## the same, whole, with the race detector
@@ -97,6 +103,10 @@ integration: ## what needs more than Go: root, ip, nft and curl; real brokers; i
 first-hour: ## the commands of README and guide as a newcomer runs them, each timed, as root; ARGS=-cold builds everything anew
 	$(GO) test -tags=host -count=1 -v -timeout=20m -run='^TestJourneys$$' ./integration/firsthour $(ARGS)
 
+.PHONY: pictures
+pictures: ## draw docs/pictures anew: what the commands of README and guide show, of the last commit, as root
+	$(GO) test -tags=host -count=1 -run '^TestJourneys$$/^(readme|guide)$$' ./integration/firsthour -pictures=$(CURDIR)/docs/pictures
+
 .PHONY: storm
 storm: build ## hub, agent and ten machines as processes, under every fault, as root; ARGS='-seed N -faults disk,read -for 20m'
 	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w' -tags storm -o bin/storm/ ./cmd/rackboot-hub ./cmd/rackboot-agent ./integration/storm
@@ -107,12 +117,14 @@ bench-iso: ## upload a file of 5 GiB into the hub's store: speed and memory; nee
 	$(GO) test ./hub/iso -run='^$$' -bench=Upload -benchtime=1x -timeout=30m
 
 .PHONY: soak
-soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), and Debian's installer from a repository that is cut off, as root on Debian 12
+soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
 	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v
 	$(GO) test ./integration/faults -count=1 -timeout=60m -run='^TestRandomInterleavings$$' -steps=1000000 -keep-going -v
 	$(MAKE) storm ARGS='-for 1h -require=root'
 	integration/packages arm64
 	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
+	integration/packages debian
+	$(GO) test -tags=soak -count=1 -timeout=130m $(ARGS) ./integration/firmware -run='^TestOVMFDebian$$' -require=root,qemu
 
 .PHONY: check
 check: vet lint test ## what to run before sending a change
@@ -145,8 +157,14 @@ fuzz: ## each fuzz target for FUZZTIME
 	GO=$(GO) xargs -P 2 -n 1 .ci/fuzz $(FUZZTIME) <<< "$$packages"
 
 .PHONY: openapi
-openapi: ## rewrite docs/openapi.json
+openapi: ## rewrite docs/openapi.json, and the JSON Schemas of configs/schemas
+	$(GO) test ./hub/api/route -run '^TestFieldDocsAreTheComments$$' -update
 	$(GO) test ./hub/api -run '^TestOpenAPIPage$$' -update
+	$(GO) test ./hub/api/route -run '^TestKindSchemas$$' -update
+
+.PHONY: client
+client: ## rewrite client/client.gen.go from docs/openapi.json
+	@$(GO) -C tools run ./client -document $(CURDIR)/docs/openapi.json -out $(or $(OUT),$(CURDIR)/client)/client.gen.go
 
 .PHONY: bench
 bench: ## every benchmark
@@ -175,6 +193,10 @@ bench-agent: ## memory and processor time of an agent that reads 500 machines, t
 .PHONY: bench-fence
 bench-fence: ## from a hold to its receipt, alone and under five loads, four to six minutes
 	$(GO) run ./integration/benchfence $(ARGS)
+
+.PHONY: bench-fleet
+bench-fleet: build ## a hub with 100, 300 and 1,000 racks of 50 servers at rest, under holds, after power cuts and kill -9, 25 minutes; ARGS='-racks=100'
+	$(GO) run ./integration/benchfleet -commit="$$(git rev-parse --short HEAD 2>/dev/null)" $(ARGS)
 
 .PHONY: mutate-bmc
 mutate-bmc: ## take behaviours out of BMC driver and simulator; a test must notice each, ten to twenty minutes

@@ -14,6 +14,7 @@ import (
 
 	"rackboot/agent/account"
 	"rackboot/agent/ask"
+	"rackboot/agent/attemptlog"
 	"rackboot/agent/boot"
 	"rackboot/agent/discover"
 	"rackboot/agent/files"
@@ -49,6 +50,7 @@ type Agent struct {
 	ages     *ages
 	streams  *stream.Room
 	asks     *ask.Room
+	mirrored files.Mirrored
 	traces   *trace.Room
 
 	servers *server.Room
@@ -63,8 +65,9 @@ func New(cfg Config) (*Agent, error) {
 	if cfg.ReportEvery == 0 {
 		cfg.ReportEvery = resource.ReportEvery
 	}
+	attempts := attemptlog.New()
 	a := &Agent{
-		cfg: cfg, log: cfg.Logger.With("agent", cfg.Agent),
+		cfg: cfg, log: slog.New(attempts.Handler(cfg.Logger.Handler())).With("agent", cfg.Agent),
 		loops: server.NewLoops(),
 	}
 	if cfg.Sessions != nil {
@@ -78,12 +81,12 @@ func New(cfg Config) (*Agent, error) {
 	st := guards.Store
 	a.store, a.ages = guards, &ages{cfg.Clock, st.Servers, started, run}
 	a.reports = reports.New(reports.Config{
-		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Version: cfg.Version, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
+		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Version: cfg.Version, Metrics: cfg.Metrics, Every: cfg.ReportEvery, Clock: cfg.Clock, Registerer: cfg.Registerer,
 	})
 	a.accounts = account.New(account.Config{Store: st.Accounts, Local: cfg.Credentials, Secrets: cfg.Secrets})
 	a.store.begin(a)
 	denied := account.NewDenials()
-	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Store: st.Traces, Servers: a.reports, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
+	a.traces = trace.New(trace.Config{Agent: cfg.Agent, Rack: cfg.Rack, Store: st.Traces, Servers: a.reports, Spans: cfg.Spans, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer})
 	if cfg.OpenBeat == nil {
 		cfg.OpenBeat = heartbeat.Listen
 	}
@@ -97,8 +100,9 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.mirrored = files.NewMirrored(cfg.Mirror, cfg.Clock)
 	a.asks = ask.New(ask.Config{
-		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Servers: a.loops, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Servers: a.loops, Mirror: a.mirrored, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	entries := boot.NewIndex()
 	a.files = files.New(files.Config{
@@ -128,7 +132,7 @@ func New(cfg Config) (*Agent, error) {
 		Changes: account.NewChanges(account.ChangesConfig{
 			Accounts: a.accounts, Store: st, Secrets: cfg.Secrets, OpenBMC: cfg.OpenBMC, Clock: cfg.Clock, Crash: cfg.Crash,
 		}),
-		Boot: a.boot, Files: a.files, Hub: a.link, Index: heard{a}, Reports: a.reports, Streams: a.streams, Traces: a.traces,
+		Boot: a.boot, Files: a.files, Hub: a.link, Index: heard{a}, Reports: a.reports, Streams: a.streams, Traces: a.traces, Log: attempts,
 		NewID: a.random, Clock: cfg.Clock, Crash: cfg.Crash, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	a.trial = trial.New(trial.Config{Store: st.Trials, Reports: a.reports, Index: heard{a}, Window: cfg.TrialWindow, Clock: cfg.Clock, Logger: a.log})
@@ -198,6 +202,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 	}
 	ready()
 	err = group.Wait()
+	a.traces.End()
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"rackboot/agent/heartbeat"
 	"rackboot/agent/local"
 	"rackboot/agent/store"
+	"rackboot/agent/trace"
 	"rackboot/bmc"
 	"rackboot/netboot"
 	"rackboot/netboot/mirror"
@@ -44,6 +45,9 @@ type Config struct {
 	Host      string
 	Addresses []string
 	Place     string
+
+	// Metrics is where others reach the agent's metrics page; empty is nowhere.
+	Metrics protocol.MetricsAddress
 
 	DB state.Store
 	// Guard has the guard set and the guard mode, which outlive DB; nil keeps them in memory, for
@@ -87,6 +91,9 @@ type Config struct {
 	Certificates netboot.Certificates
 	// Socket is that of the agent's own API; an empty path is none.
 	Socket local.Socket
+
+	// Spans takes boots that have ended, for OpenTelemetry; nil sends none.
+	Spans trace.Spans
 
 	// News is told what the hub wants agents to trust, as often as it says so, and an
 	// empty text when a message came by a key that is not known. It must not wait; nil is

@@ -172,6 +172,8 @@ func checkEntry(in message.ServerIntent) error {
 		return fmt.Errorf("boot %q is unknown to this agent", in.Boot.BootPolicy.Boot)
 	case in.Boot != nil && in.Boot.BootPolicy.OSReboot != "" && !slices.Contains(resource.OSReboots(), in.Boot.BootPolicy.OSReboot):
 		return fmt.Errorf("osReboot %q is unknown to this agent", in.Boot.BootPolicy.OSReboot)
+	case in.Boot != nil && in.Boot.BootPolicy.Network != "" && !in.Boot.BootPolicy.Network.Any():
+		return fmt.Errorf("network %q is unknown to this agent", in.Boot.BootPolicy.Network)
 	case in.Boot != nil && (in.Boot.Owner.UID != in.Owner.UID || in.Boot.Owner.Kind.Or() != in.Owner.Kind.Or()):
 		return fmt.Errorf("the boot configuration is for another owner")
 	case in.Boot != nil:

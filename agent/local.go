@@ -130,6 +130,9 @@ func (d desk) Server(name string) (local.Server, error) {
 			in.Boot = &boot
 		}
 		s.Intent, s.Missing = &in, v.Intent.Missing
+		if !s.Missing {
+			s.Report = *resource.ServerStatus{Report: &r}.Of(in.Owner.UID).Report
+		}
 	}
 	for _, h := range v.Holds {
 		s.Holds = append(s.Holds, d.agent.holdOf(h, v.Record, r))
@@ -154,6 +157,14 @@ func (d desk) Server(name string) (local.Server, error) {
 // Trace implements local.Reader.
 func (d desk) Trace(server string, serial int) (resource.Trace, error) {
 	return d.agent.traces.Trace(server, serial)
+}
+
+// Mirror implements local.Reader.
+func (d desk) Mirror() (resource.MirrorStatus, error) { return d.agent.mirrored.MirrorStatus() }
+
+// Flush implements local.Writer.
+func (d desk) Flush(ctx context.Context, what string, force bool) (resource.MirrorFlushed, error) {
+	return d.agent.mirrored.FlushMirror(ctx, what, force)
 }
 
 // holdOf is a hold with what its server's record and last report say of it.
@@ -228,6 +239,10 @@ func (d desk) shown(h decide.Hold) (local.Hold, error) {
 func (d desk) Place(h resource.ActiveHold) (local.Hold, bool, error) {
 	if err := d.acting("hold"); err != nil {
 		return local.Hold{}, false, err
+	}
+	if v, err := d.agent.store.Servers.View(h.Server); err == nil && v.Intent != nil && v.Intent.DisablePowerOff && len(v.Holds) == 0 {
+		return local.Hold{}, false, protocol.Errorf(protocol.CodeConflict, "hold "+h.Server, "the server is never powered off (spec.disablePowerOff), so a hold would prove nothing").
+			WithHint("nothing was held: power it off by other means, or take spec.disablePowerOff out of the Server at the hub")
 	}
 	h, err := d.comes(h)
 	if err != nil {

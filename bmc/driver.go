@@ -17,6 +17,7 @@ const (
 	ResetForceOff         ResetType = "ForceOff"
 	ResetGracefulShutdown ResetType = "GracefulShutdown"
 	ResetForceRestart     ResetType = "ForceRestart"
+	ResetGracefulRestart  ResetType = "GracefulRestart"
 )
 
 // Driver drives one system behind one BMC. Calls are safe for concurrent use
@@ -28,7 +29,7 @@ const (
 // unknown), unsupported (this BMC cannot do it), invalid (the BMC refused the
 // request's form), conflict (refused in the present state).
 //
-// A Driver may also be a [Lister], an [Inventorier], a [Prober], a [MediaDriver], a
+// A Driver may also be a [Lister], an [Inventorier], a [Prober], a [FirmwareReader], a [FirmwareWriter], a [MediaDriver], a
 // [RestorePolicer], a [PowerLogger], a [URIBooter], an [EventSource], a [Subscriber] and an
 // [Accounts].
 type Driver interface {
@@ -85,6 +86,7 @@ type Target struct {
 	SystemURI   string // /redfish/v1/Systems/1; empty selects the only system with Reset and Boot
 	Fingerprint string // sha256:<hex of the certificate's DER>; empty if CA is given
 	CA          []byte // PEM; empty if Fingerprint is given
+	LegacyTLS   bool   // what package oldtls names is used; without, such a BMC is denied
 	Credentials Credentials
 }
 
@@ -119,9 +121,10 @@ func (b *Busy) Error() string { return "BMC is busy: " + b.Reason }
 type Tripped struct {
 	RetryAfter time.Duration // until the next request is let through as a probe
 	Failures   int           // in a row
+	Last       string        // what the last one failed with, in one line without credentials
 }
 
 // Error says why nothing was sent.
 func (t *Tripped) Error() string {
-	return fmt.Sprintf("%d exchanges in a row had no answer; the next is tried in %s", t.Failures, t.RetryAfter.Round(time.Millisecond))
+	return fmt.Sprintf("%d exchanges in a row had no answer, the last: %s; the next is tried in %s", t.Failures, t.Last, t.RetryAfter.Round(time.Millisecond))
 }

@@ -45,10 +45,14 @@ const (
 // AuditEntry is one line of the hub's audit log: who wanted what, from where, and what
 // came of it. The log fills Seq, At, Prev, Hash and Signed. It never holds a secret.
 type AuditEntry struct {
-	Seq     uint64       `json:"seq"`              // 1, 2, 3…; less than 2^53
-	At      time.Time    `json:"at"`               // UTC, whole microseconds
-	Caller  string       `json:"caller,omitempty"` // "hub" for what it does by itself
-	Roles   []string     `json:"roles,omitempty"`
+	Seq    uint64    `json:"seq"`              // 1, 2, 3…; less than 2^53
+	At     time.Time `json:"at"`               // UTC, whole microseconds
+	Caller string    `json:"caller,omitempty"` // "hub" for what it does by itself
+	Roles  []string  `json:"roles,omitempty"`
+	// Issuer and Subject are who said that the caller is a person that logged in with an OpenID provider, and as
+	// whom it knows that person (claims iss and sub); empty for all others.
+	Issuer  string       `json:"issuer,omitempty"`
+	Subject string       `json:"subject,omitempty"`
 	From    string       `json:"from,omitempty"` // address of the caller, or "hub"
 	Op      string       `json:"op"`
 	Target  string       `json:"target,omitempty"` // Kind/name
@@ -77,7 +81,7 @@ func AuditBegins(op string) bool {
 // with At as it is kept. Three dots end a text that was cut.
 func (e AuditEntry) Bounded() AuditEntry {
 	e.At = e.At.UTC().Truncate(time.Microsecond)
-	for _, s := range []*string{&e.Caller, &e.From, &e.Op, &e.Target, (*string)(&e.Outcome), (*string)(&e.Code)} {
+	for _, s := range []*string{&e.Caller, &e.Issuer, &e.Subject, &e.From, &e.Op, &e.Target, (*string)(&e.Outcome), (*string)(&e.Code)} {
 		*s = cut(*s, MaxAuditName)
 	}
 	e.Reason, e.Detail = cut(e.Reason, MaxAuditDetail), cut(e.Detail, MaxAuditDetail)

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,24 @@ import (
 // BMC shows none. Boot options name the interfaces of systems that list none (NVIDIA
 // GB200), and the interface that leads to the BMC as well.
 func (i Inventory) BootMAC() string {
+	if mac := i.optionMAC(OptionPXE, OptionHTTP); mac != "" {
+		return mac
+	}
+	if own := i.HostMACs(); len(own) > 0 {
+		return own[0]
+	}
+	return ""
+}
+
+// BootMACBy is the address that the host boots from by the one method, OptionPXE or OptionHTTP:
+// the devices of both may be bound to different interfaces (Dell). Where no boot option of the
+// method names one, it is BootMAC.
+func (i Inventory) BootMACBy(method OptionKind) string {
+	return cmp.Or(i.optionMAC(method), i.BootMAC())
+}
+
+// optionMAC is the address of the first boot option of one of the methods that is the host's.
+func (i Inventory) optionMAC(methods ...OptionKind) string {
 	internal := map[string]bool{}
 	for _, n := range i.Interfaces {
 		if n.Internal != "" {
@@ -18,12 +37,9 @@ func (i Inventory) BootMAC() string {
 	}
 	for _, o := range i.BootOptions {
 		mac := InterfaceMAC(o.MAC)
-		if (o.Kind == OptionPXE || o.Kind == OptionHTTP) && !o.Disabled && mac != "" && !internal[mac] {
+		if slices.Contains(methods, o.Kind) && !o.Disabled && mac != "" && !internal[mac] {
 			return mac
 		}
-	}
-	if own := i.HostMACs(); len(own) > 0 {
-		return own[0]
 	}
 	return ""
 }

@@ -24,7 +24,12 @@ type Inventory struct {
 	Restore   Restore       `json:"restore"`
 	SafeStop  SafeStop      `json:"safeStop"`
 	Detection Detection     `json:"detection"`
+	Offers    Offers        `json:"offers,omitzero"`
 	Problems  []PartProblem `json:"problems,omitempty"`
+
+	// Firmware is how the firmware is set, where it was asked for; nil elsewhere. Values may be
+	// secret: it is shown to nobody.
+	Firmware *FirmwareSettings `json:"firmware,omitempty"`
 }
 
 // MACs are the addresses of the host's own interfaces.
@@ -40,7 +45,7 @@ func (i Inventory) MACs() []string {
 
 // Brief is the inventory without its lists, as it stands in a list of BMCs.
 func (i Inventory) Brief() Inventory {
-	i.Interfaces, i.BootOrder, i.BootOptions, i.Problems = nil, nil, nil, nil
+	i.Interfaces, i.BootOrder, i.BootOptions, i.Problems, i.Firmware = nil, nil, nil, nil, nil
 	return i
 }
 
@@ -111,6 +116,7 @@ type SafeStopClass string
 // The classes, best first.
 const (
 	SafeStopShellFirst     SafeStopClass = "ShellFirst"     // the shell is the first boot option
+	SafeStopNetworkFirst   SafeStopClass = "NetworkFirst"   // the network is: firmware asks the agent
 	SafeStopShellAvailable SafeStopClass = "ShellAvailable" // there is one, which can be put first
 	SafeStopShellByBIOS    SafeStopClass = "ShellByBIOS"    // a BIOS attribute and a reset bring one
 	SafeStopNone           SafeStopClass = "None"           // none that firmware would run
@@ -120,7 +126,7 @@ const (
 // SafeStop is the class of a server, the reason and what would raise it.
 type SafeStop struct {
 	Class  SafeStopClass `json:"class"`
-	Option string        `json:"option,omitempty"` // the boot option that is the shell
+	Option string        `json:"option,omitempty"` // the boot option that is the shell, or the first one that is the network
 	Reason string        `json:"reason,omitempty"`
 	Remedy string        `json:"remedy,omitempty"`
 }

@@ -43,6 +43,8 @@ const (
 	TargetHdd      BootTarget = "Hdd"
 	TargetUefiHTTP BootTarget = "UefiHttp"
 	TargetCd       BootTarget = "Cd" // also of virtual media
+	// TargetSetup ends POST in the firmware's own menus: what waits for POST is taken, and nothing boots.
+	TargetSetup BootTarget = "BiosSetup"
 )
 
 // OverrideEnabled is a Redfish BootSourceOverrideEnabled.

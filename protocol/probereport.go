@@ -57,9 +57,12 @@ type ProbeReport struct {
 
 // ImageReport is the last report of a server's image, as its agent keeps it.
 type ImageReport struct {
+	// State is empty where only the inventory is shown: its owner has let the server go.
 	State   ProbeState `json:"state"`
 	Message string     `json:"message,omitempty"`
 	At      time.Time  `json:"at"` // agent clock
+	// OwnerUID is whose boot the image reported of; the inventory is of the server, whoever has it.
+	OwnerUID string `json:"ownerUID,omitempty"`
 	// InventoryAt is when the inventory last changed; reports without one keep it.
 	InventoryAt *time.Time `json:"inventoryAt,omitempty"`
 	// Digest is of the inventory's JSON, Bytes its length.
@@ -70,10 +73,10 @@ type ImageReport struct {
 	Inventory *HostInventory `json:"inventory,omitempty"`
 }
 
-// Follow is the report after r at a time: r's inventory is kept if next has none.
-func (r ImageReport) Follow(next ProbeReport, at time.Time) (ImageReport, error) {
+// Follow is the report after r at a time, of an owner's boot: r's inventory is kept if next has none.
+func (r ImageReport) Follow(next ProbeReport, owner string, at time.Time) (ImageReport, error) {
 	out := ImageReport{
-		State: next.State, Message: next.Message, At: at,
+		State: next.State, Message: next.Message, At: at, OwnerUID: owner,
 		InventoryAt: r.InventoryAt, Digest: r.Digest, Bytes: r.Bytes, Inventory: r.Inventory,
 	}
 	if next.Inventory == nil {
@@ -94,7 +97,7 @@ func (r ImageReport) Follow(next ProbeReport, at time.Time) (ImageReport, error)
 
 // Says reports whether two reports say the same at different times.
 func (r ImageReport) Says(o ImageReport) bool {
-	return r.State == o.State && r.Message == o.Message && r.Digest == o.Digest
+	return r.State == o.State && r.Message == o.Message && r.Digest == o.Digest && r.OwnerUID == o.OwnerUID
 }
 
 // DecodeProbeReport reads the JSON of a report and judges it. Fields that are not

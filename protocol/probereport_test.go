@@ -76,21 +76,21 @@ func TestDecodeProbeReport(t *testing.T) {
 
 func TestImageReportFollow(t *testing.T) {
 	one, two := time.Unix(1, 0), time.Unix(2, 0)
-	first, err := ImageReport{}.Follow(ProbeReport{State: ProbeDiscovered, Inventory: fullInventory()}, one)
+	first, err := ImageReport{}.Follow(ProbeReport{State: ProbeDiscovered, Inventory: fullInventory()}, "one", one)
 	if err != nil || first.Digest == "" || first.Bytes == 0 || !first.InventoryAt.Equal(one) {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	again, err := first.Follow(ProbeReport{State: ProbeDiscovered, Inventory: fullInventory()}, two)
+	again, err := first.Follow(ProbeReport{State: ProbeDiscovered, Inventory: fullInventory()}, "one", two)
 	if err != nil || !again.Says(first) || !again.InventoryAt.Equal(one) || !again.At.Equal(two) {
 		t.Errorf("the same again: %+v, %v", again, err)
 	}
-	without, err := first.Follow(ProbeReport{State: ProbeInstalled}, two)
+	without, err := first.Follow(ProbeReport{State: ProbeInstalled}, "one", two)
 	if err != nil || without.Inventory == nil || without.State != ProbeInstalled || without.Says(first) {
 		t.Errorf("without an inventory: %+v, %v", without, err)
 	}
 	other := fullInventory()
 	other.Disks = nil
-	changed, err := first.Follow(ProbeReport{State: ProbeDiscovered, Inventory: other}, two)
+	changed, err := first.Follow(ProbeReport{State: ProbeDiscovered, Inventory: other}, "one", two)
 	if err != nil || changed.Says(first) || !changed.InventoryAt.Equal(two) || changed.Inventory != other {
 		t.Errorf("another: %+v, %v", changed, err)
 	}

@@ -6,16 +6,18 @@ import (
 )
 
 // Safety is what an inventory says of a server that somebody else powers on: where
-// firmware order leads, by what the agent notices it, and what mains power does.
+// firmware order leads, by what the agent notices it, and what mains power does; and what can be
+// ordered of it at all.
 type Safety struct {
 	SafeStop  SafeStop  `json:"safeStop"`
 	Detection Detection `json:"detection"`
 	Restore   Restore   `json:"restore"`
+	Offers    Offers    `json:"offers,omitzero"`
 }
 
 // SafetyOf reads it out of an inventory.
 func SafetyOf(inv Inventory) Safety {
-	return Safety{SafeStop: inv.SafeStop, Detection: inv.Detection, Restore: inv.Restore}
+	return Safety{SafeStop: inv.SafeStop, Detection: inv.Detection, Restore: inv.Restore, Offers: inv.Offers}
 }
 
 // Says is what is noticed of a server that is polled so often, within which time, and

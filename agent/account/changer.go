@@ -100,7 +100,7 @@ func (c *changer) waiting() *Trouble {
 func (c *changer) with(ctx context.Context, as bmc.Credentials, do func(context.Context, bmc.Accounts) error) error {
 	d, err := c.cfg.OpenBMC(bmc.Target{
 		Server: c.in.Server, Address: c.in.BMC.Address, SystemURI: c.in.SystemURI,
-		Fingerprint: c.in.BMC.Fingerprint, CA: []byte(c.in.BMC.CA), Credentials: as,
+		Fingerprint: c.in.BMC.Fingerprint, CA: []byte(c.in.BMC.CA), LegacyTLS: c.in.BMC.LegacyTLS, Credentials: as,
 	})
 	if err != nil {
 		return err

@@ -117,3 +117,20 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("without a key for secrets: %v", err)
 	}
 }
+
+// Credentials that cannot be read are named by whose they are.
+func TestUnreadableCredentials(t *testing.T) {
+	for ref, want := range map[string]resource.ConditionCode{"local:gone": resource.CondBMCCredentials, "secret:s": resource.CondCredentialsSealed} {
+		_, err := New(Config{Local: noFiles{}}).Way("s1", message.BMCIntent{Name: "b1", CredentialsRef: ref}, "")
+		if err == nil || resource.ConditionOf(err) != want || protocol.CodeOf(err) == protocol.CodeInternal {
+			t.Errorf("%s: %q, %v", ref, resource.ConditionOf(err), err)
+		}
+	}
+}
+
+// noFiles is a folder without a file.
+type noFiles struct{}
+
+func (noFiles) Read(name string) (bmc.Credentials, string, error) {
+	return bmc.Credentials{}, "", protocol.Errorf(protocol.CodeNotFound, "read credentials", "%s does not exist", name)
+}

@@ -19,7 +19,7 @@ import (
 	"rackboot/state"
 )
 
-// Questions about BMCs: how many are answered at once, wait, take how long at most, and
+// Questions: how many are answered at once, wait, take how long at most, and
 // how long the same one is not answered again, if it is of the last asksKnown.
 const (
 	asksAtOnce  = 2
@@ -54,6 +54,7 @@ type Config struct {
 	Hub        Hub
 	Traces     Traces
 	Servers    Servers
+	Mirror     Mirror
 	Clock      state.Clock
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -78,6 +79,14 @@ type Servers interface {
 	Read(ctx context.Context, server string) (resource.ServerRead, error)
 }
 
+// Mirror is what the agent has of package repositories.
+type Mirror interface {
+	// MirrorStatus says what there is. It asks no repository.
+	MirrorStatus() (resource.MirrorStatus, error)
+	// FlushMirror forgets it: all, or what is at a URL or path and below it.
+	FlushMirror(ctx context.Context, what string, force bool) (resource.MirrorFlushed, error)
+}
+
 // Room answers the hub's questions, beside everything else. Make it with New, then call Run
 // once. All methods are safe for concurrent use.
 type Room struct {
@@ -100,7 +109,7 @@ type question struct {
 func New(cfg Config) *Room {
 	q := &Room{cfg: cfg, queue: make(chan question, asksWaiting), reads: make(chan question, readsAtOnce), denied: account.NewDenials(), seen: map[string]time.Time{}}
 	q.asks = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_asks_total", Help: "Questions of the hub about BMCs, by what became of them.",
+		Name: "rackboot_agent_asks_total", Help: "Questions of the hub, by what became of them.",
 	}, []string{"result"})
 	for _, r := range askResults {
 		q.asks.WithLabelValues(string(r))
@@ -117,7 +126,8 @@ func (q *Room) Take(m message.Ask) {
 	now := q.cfg.Clock()
 	known := q.note(m.ID, now)
 	until := now.Add(askBlind)
-	if hub := q.cfg.Hub.Now(); !hub.IsZero() {
+	hub := q.cfg.Hub.Now()
+	if !hub.IsZero() {
 		until = now.Add(min(m.NotAfter.Sub(hub), askTimeout))
 	}
 	var err error
@@ -130,13 +140,15 @@ func (q *Room) Take(m message.Ask) {
 		return
 	case !slices.Contains(message.AskKinds(), m.Kind):
 		err = protocol.Errorf(protocol.CodeUnsupported, op, "%.40q is no question that this agent knows", m.Kind).WithHint("upgrade the agent")
+	case m.Kind == message.AskFlush && hub.IsZero(): // it may be an old one that somebody repeats
+		err = protocol.Errorf(protocol.CodeUnavailable, op, "the hub's time is not known yet, nor how old this is").WithHint("ask again in a moment")
 	case ofServer(m.Kind) && m.Server == "":
 		err = protocol.Errorf(protocol.CodeInvalid, op, "the name of a server is needed")
-	case !ofServer(m.Kind) && (m.BMC.Address == "" || resource.LocalOf(m.BMC.CredentialsRef) == "" && resource.SecretOf(m.BMC.CredentialsRef) == ""):
+	case ofBMC(m.Kind) && (m.BMC.Address == "" || resource.LocalOf(m.BMC.CredentialsRef) == "" && resource.SecretOf(m.BMC.CredentialsRef) == ""):
 		err = protocol.Errorf(protocol.CodeInvalid, op, "a BMC address and credentials are needed").WithHint("accept the BMC with credentialsRef secret:NAME or local:NAME")
 	default:
 		queue := q.queue
-		if m.Kind == message.AskRead {
+		if m.Kind == message.AskRead || ofMirror(m.Kind) {
 			queue = q.reads
 		}
 		select {
@@ -152,6 +164,13 @@ func (q *Room) Take(m message.Ask) {
 
 // ofServer reports whether a question is about a server, and not about a BMC.
 func ofServer(kind message.AskKind) bool { return kind == message.AskTrace || kind == message.AskRead }
+
+// ofMirror reports whether a question is about package repositories.
+func ofMirror(kind message.AskKind) bool {
+	return kind == message.AskMirror || kind == message.AskFlush
+}
+
+func ofBMC(kind message.AskKind) bool { return !ofServer(kind) && !ofMirror(kind) }
 
 func (q *Room) full(waiting int) error {
 	return protocol.Errorf(protocol.CodeUnavailable, "take a question", "%d questions wait already", waiting).WithHint("ask again later")
@@ -234,7 +253,12 @@ func (q *Room) do(ctx context.Context, m question) {
 		body, err = q.trace(m.Ask)
 	case message.AskRead:
 		body, err = q.read(ctx, m.Ask)
-	case message.AskInventory, message.AskProbe:
+	case message.AskMirror:
+		body, err = encoded(q.cfg.Mirror.MirrorStatus())
+	case message.AskFlush:
+		body, err = encoded(q.cfg.Mirror.FlushMirror(ctx, m.What, m.Force))
+		q.cfg.Logger.Info("asked to flush the mirror", "what", m.What, "force", m.Force, "err", err)
+	case message.AskInventory, message.AskProbe, message.AskFirmware:
 		body, err = q.ask(ctx, m.Ask)
 		q.cfg.Logger.Info("asked a BMC", "bmc", m.BMC.Name, "kind", m.Kind, "took", time.Since(began), "err", err)
 	}
@@ -248,20 +272,20 @@ func (q *Room) do(ctx context.Context, m question) {
 
 // trace answers from memory and disk.
 func (q *Room) trace(m message.Ask) ([]byte, error) {
-	t, err := q.cfg.Traces.Trace(m.Server, m.Serial)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(t)
+	return encoded(q.cfg.Traces.Trace(m.Server, m.Serial))
 }
 
 // read has a server's loop read it.
 func (q *Room) read(ctx context.Context, m message.Ask) ([]byte, error) {
-	r, err := q.cfg.Servers.Read(ctx, m.Server)
+	return encoded(q.cfg.Servers.Read(ctx, m.Server))
+}
+
+// encoded is the body of an answer, unless there is an error.
+func encoded[T any](v T, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(r)
+	return json.Marshal(v)
 }
 
 // ask asks the BMC about one system, or each.
@@ -272,8 +296,8 @@ func (q *Room) ask(ctx context.Context, m message.Ask) ([]byte, error) {
 	}
 	for _, d := range []*account.Denials{q.cfg.Denied, q.denied} {
 		if why, denied := d.Of(w.Account); denied {
-			return nil, protocol.Errorf(protocol.CodeDenied, "ask BMC "+m.BMC.Name, "not tried again until the credentials change: %s", why).
-				WithHint("correct the Secret, or the credentials file at the agent")
+			return nil, resource.AsCondition(resource.CondBMCDenied, protocol.Errorf(protocol.CodeDenied, "ask BMC "+m.BMC.Name, "not tried again until the credentials change: %s", why).
+				WithHint("correct the Secret, or the credentials file at the agent"))
 		}
 	}
 	first, err := q.cfg.OpenBMC(w.Target)
@@ -292,12 +316,13 @@ func (q *Room) ask(ctx context.Context, m message.Ask) ([]byte, error) {
 		}
 		w.Target.SystemURI = uri
 		var one any
-		one, err = q.system(ctx, w.Target, m.Kind)
+		one, err = q.system(ctx, w.Target, m)
 		all = append(all, one)
 	}
 	if err != nil {
 		if protocol.CodeOf(err) == protocol.CodeDenied {
 			q.denied.Note(w.Account, err.Error())
+			err = resource.AsCondition(resource.CondBMCDenied, err)
 		}
 		return nil, err
 	}
@@ -305,22 +330,26 @@ func (q *Room) ask(ctx context.Context, m message.Ask) ([]byte, error) {
 }
 
 // system asks about one system.
-func (q *Room) system(ctx context.Context, t bmc.Target, kind message.AskKind) (any, error) {
+func (q *Room) system(ctx context.Context, t bmc.Target, m message.Ask) (any, error) {
 	d, err := q.cfg.OpenBMC(t)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = d.Close() }() // another driver has the session still
-	switch kind {
+	switch m.Kind {
 	case message.AskInventory:
 		if r, ok := d.(bmc.Inventorier); ok {
-			return r.Inventory(ctx)
+			return inventory(ctx, r, m)
 		}
 	case message.AskProbe:
 		if r, ok := d.(bmc.Prober); ok {
 			return r.Probe(ctx, "")
 		}
-	case message.AskTrace, message.AskRead: // ask no BMC of their own
+	case message.AskFirmware:
+		if r, ok := d.(bmc.FirmwareReader); ok {
+			return r.Firmware(ctx, m.Attributes)
+		}
+	case message.AskTrace, message.AskRead, message.AskMirror, message.AskFlush: // ask no BMC of their own
 	}
-	return nil, protocol.Errorf(protocol.CodeUnsupported, "ask a BMC", "its driver has no %s", kind)
+	return nil, protocol.Errorf(protocol.CodeUnsupported, "ask a BMC", "its driver has no %s", m.Kind)
 }

@@ -66,7 +66,7 @@ func (l LocalSegment) request(seg resource.SegmentIntent, in message.ServerInten
 		seg.IPv6 = nil
 	}
 	return chain.Request{
-		Method: in.Boot.BootPolicy.FirstBoot, Architecture: in.Architecture, Image: in.Boot.Image, Loaders: have, Prefer: l.Chain,
+		Method: in.Boot.BootPolicy.FirstBoot, Any: in.Boot.BootPolicy.Network.Any(), Architecture: in.Architecture, Image: in.Boot.Image, Loaders: have, Prefer: l.Chain,
 		TFTP: l.TFTP.IsValid() || seg.IPv6 != nil && l.TFTP6.IsValid(), HTTPS: chain.HTTPS(seg),
 	}
 }

@@ -62,8 +62,8 @@ type Servers interface {
 	Saw(server string, e decide.Event)
 	// Fold puts one piece of evidence on disk, before it is answered.
 	Fold(server string, e decide.Event) error
-	// KeepImage puts a report of the server's image on disk.
-	KeepImage(server string, r protocol.ProbeReport, at time.Time) error
+	// KeepImage puts a report of the server's image on disk, of the boot of an owner.
+	KeepImage(server, owner string, r protocol.ProbeReport, at time.Time) error
 	// Wake makes the loop of a server decide soon, and starts it if the server has none.
 	Wake(server string)
 	// LookAtAll makes all loops decide soon.

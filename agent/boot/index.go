@@ -46,7 +46,8 @@ type Index struct {
 }
 
 type indexed struct {
-	architecture string
+	architecture string    // that somebody knows; empty takes what firmware says
+	heard        *heardCPU // what its firmware said of itself
 	segment      string
 	missing      bool
 	held         bool
@@ -125,7 +126,10 @@ func (x *Index) rebuild(o store.Overview) (begins bool) {
 	for name, e := range servers {
 		if old, ok := x.servers[name]; ok {
 			e.follow(old.standing())
-			e.stop = old.stop
+			e.stop, e.heard = old.stop, old.heard
+		}
+		if e.heard == nil {
+			e.heard = new(heardCPU)
 		}
 		if e.stop == "" {
 			e.stop = stopToken(x.stopKey, name)
@@ -294,7 +298,10 @@ func (x *Index) resolve(c protocol.BootClient) (d resolved) {
 	if len(names) > 0 {
 		e = x.servers[names[0]]
 		s.Server, s.Ambiguous = names[0], len(names) > 1
-		s.Held, s.Missing, s.Attempt, s.Architecture = e.held, e.missing, e.attempt, e.architecture
+		if len(names) == 1 {
+			x.hear(names[0], c)
+		}
+		s.Held, s.Missing, s.Attempt, s.Architecture = e.held, e.missing, e.attempt, e.cpu()
 		s.Ordered, s.Early = e.orders.Explain(x.clock()), e.start.Early(x.clock())
 		if wantsStop(x.safeStop) && x.offer != nil {
 			s.Stop = x.offer(e, stopToken(x.stopKey, s.Server), c.Class)

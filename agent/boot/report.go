@@ -39,7 +39,7 @@ func (b *segment) Report(_ context.Context, remote netip.Addr, token string, r p
 		return protocol.Errorf(protocol.CodeDenied, op, "the report for %s is not heeded: %s", server, verdict)
 	}
 	_, e, _ := b.room.index.token(token)
-	err := b.room.cfg.Servers.KeepImage(server, r, now)
+	err := b.room.cfg.Servers.KeepImage(server, e.attempt.Order.OwnerUID, r, now)
 	b.room.cfg.Traces.Reported(server, e.attempt, now, r, err)
 	if err != nil {
 		return err

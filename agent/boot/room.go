@@ -64,6 +64,10 @@ func (r *Room) Follow(server string, rec decide.Record) { r.index.follow(server,
 // Segment returns what the rack's document says of a segment.
 func (r *Room) Segment(name string) (resource.SegmentIntent, bool) { return r.index.Segment(name) }
 
+// Heard returns the architecture that a server's firmware has said of itself by DHCP since the agent
+// started; empty if it said none.
+func (r *Room) Heard(server string) string { return r.index.heardOf(server) }
+
 // Short returns the segment on which a server waits for an address; empty if it does not.
 func (r *Room) Short(server string) string { return r.shortages.of(server, r.cfg.Clock()) }
 

@@ -30,7 +30,7 @@ func (r *Room) stopChain(e indexed, http bool) (protocol.BootChain, error) {
 		return protocol.BootChain{}, protocol.Errorf(protocol.CodeUnsupported, "choose stop image", "segment %q has no TFTP server", e.segment).
 			WithHint("give the segment a tftp address in the agent's file")
 	}
-	return chain.Stop(e.architecture, r.loaders.Set()[e.architecture], http)
+	return chain.Stop(e.cpu(), r.loaders.Set()[e.cpu()], http)
 }
 
 // loadersChanged is told of another set of loaders.
@@ -45,7 +45,7 @@ func (r *Room) sayNoStop() {
 	r.index.mu.RLock()
 	wants := wantsStop(r.index.safeStop)
 	for _, e := range r.index.servers {
-		missing[e.architecture] = true
+		missing[e.cpu()] = true
 	}
 	r.index.mu.RUnlock()
 	var whys []string

@@ -37,7 +37,7 @@ func (nobody) Saw(string, decide.Event) {}
 
 func (nobody) Fold(string, decide.Event) error { return nil }
 
-func (nobody) KeepImage(string, protocol.ProbeReport, time.Time) error { return nil }
+func (nobody) KeepImage(string, string, protocol.ProbeReport, time.Time) error { return nil }
 
 func (nobody) Wake(string) {}
 

@@ -23,6 +23,9 @@ type Config struct {
 	CredentialsDir string `yaml:"credentialsDir"`
 	// Metrics is the address of the metrics page; empty is none.
 	Metrics string `yaml:"metrics"`
+	// MetricsAdvertise is where Prometheus reaches that page, which the hub tells it. The default is Metrics, where that is an
+	// address that other hosts reach; else the hub is told none.
+	MetricsAdvertise protocol.MetricsAddress `yaml:"metricsAdvertise"`
 	// Socket is the path of the agent's own API. Default agent.sock in DataDir.
 	Socket string `yaml:"socket"`
 	// SocketGroup is the group whose members may use it; empty is the agent's user and
@@ -46,6 +49,7 @@ type Config struct {
 	Files        string       `yaml:"files"`
 	Repositories Repositories `yaml:"repositories"`
 	ISOs         ISOs         `yaml:"isos"`
+	OTLP         OTLP         `yaml:"otlp"`
 	Link         Link         `yaml:"link"`
 }
 
@@ -122,6 +126,9 @@ func (c *Config) check() error {
 	if s := c.LocalSocket().Path; len(s) > local.MaxPath {
 		return fmt.Errorf("socket: %s has %d bytes, and a socket's path at most %d; give a shorter one", s, len(s), local.MaxPath)
 	}
+	if _, err := advertised(c.Metrics, c.MetricsAdvertise); err != nil {
+		return err
+	}
 	if c.BootCertificates == "" {
 		c.BootCertificates = c.path("boot-cert")
 	}
@@ -141,6 +148,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.BulkStop.check(); err != nil {
+		return err
+	}
+	if err := c.OTLP.check(); err != nil {
 		return err
 	}
 	if err := c.Link.check(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/guard"
+	"rackboot/agent/otlp"
 	"rackboot/fdlimit"
 	"rackboot/internal/metrics"
 	"rackboot/ready"
@@ -78,7 +79,9 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 		defer func() { err = errors.Join(err, anchored.close()) }()
 	}
 	stores := &stores{cfg: c, anchor: anchored, known: known, log: log, guard: g, reg: reg, every: cmp.Or(o.ReopenEvery, reopenElse)}
-	p := &program{cfg: c, opts: o, log: log, reg: reg, id: id, keep: keep, guard: g, stores: stores}
+	spans, flush := c.OTLP.start(ctx, otlp.Resource{Agent: id.Answer.Agent, Rack: id.Answer.Rack, Version: o.Version, Host: hostName()}, log, reg)
+	defer flush() // once the agent, which makes the spans, has ended
+	p := &program{cfg: c, opts: o, log: log, reg: reg, id: id, keep: keep, guard: g, stores: stores, spans: spans}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return fdlimit.Watch(ctx, log, reg) })
 	if c.Metrics != "" {

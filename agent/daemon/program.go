@@ -15,6 +15,7 @@ import (
 	"rackboot/agent/guard"
 	"rackboot/agent/secret"
 	"rackboot/agent/store"
+	"rackboot/agent/trace"
 	"rackboot/bmc/redfish"
 	"rackboot/internal/metrics"
 	"rackboot/netboot/bootcert"
@@ -35,6 +36,7 @@ type program struct {
 	keep   *keeper
 	guard  *guard.Guard
 	stores *stores
+	spans  trace.Spans // nil where they go nowhere
 
 	ready sync.Once
 	again bool // an agent was made before
@@ -192,16 +194,20 @@ func (p *program) build(s opened, parts *parts, news func(trust string), reg met
 	if err != nil {
 		return nil, err
 	}
+	page, err := advertised(c.Metrics, c.MetricsAdvertise)
+	if err != nil {
+		return nil, err
+	}
 	beats, err := c.beats() // also in guard mode: who guards without its store lives
 	if err != nil {
 		return nil, err
 	}
 	cfg := agent.Config{
-		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: p.opts.Version, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
+		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: p.opts.Version, Metrics: page, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{p.keep.now().Keys.Everyday}, Destructive: destructive, News: news,
 		Credentials: &credentials{dir: c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{parts.blobs, options, p.keep},
 		UserData: hubAPI{p.keep, c.Link.API}, Bundles: hubAPI{p.keep, c.Link.API},
-		ISOSource: isoSource{p.keep, c.Link.API}, ISOs: c.ISOs.limits(), Files: c.Files, Mirror: parts.repositories, Socket: c.LocalSocket(),
+		ISOSource: isoSource{p.keep, c.Link.API}, ISOs: c.ISOs.limits(), Files: c.Files, Mirror: parts.repositories, Socket: c.LocalSocket(), Spans: p.spans,
 		Clock: clock.Now, Random: rand.Reader, Logger: log, Registerer: reg,
 	}
 	if !s.frozen {

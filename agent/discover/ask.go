@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"time"
 
+	"rackboot/bmc/oldtls"
 	"rackboot/protocol/resource"
 )
 
@@ -108,9 +109,7 @@ func (f *Finder) get(ctx context.Context, segment string, a answer, path string)
 	defer func() { _ = raw.Close() }()
 	// The certificate is noted for people to compare. Nothing is sent that would need
 	// it to be trusted.
-	conn := tls.Client(raw, &tls.Config{
-		InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-	})
+	conn := tls.Client(raw, oldtls.Dials(&tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}}))
 	if err := conn.HandshakeContext(ctx); err != nil {
 		if ctx.Err() != nil {
 			return a.failed(resultTimeout, "no TLS within %s", f.askFor)

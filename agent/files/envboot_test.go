@@ -163,3 +163,32 @@ func TestIPXELast(t *testing.T) {
 		}
 	}
 }
+
+// With network any an environment has to start the same by PXE and by HTTP: who asks is known only when
+// the files are fixed.
+func TestEnvStartAny(t *testing.T) {
+	for _, row := range []struct {
+		what    string
+		loaders map[resource.LoaderKey]string
+		same    bool
+	}{
+		{"a kernel", nil, true},
+		{"one loader for both", map[resource.LoaderKey]string{resource.LoaderAMD64: "shimx64.efi", resource.LoaderAMD64HTTP: "shimx64.efi"}, true},
+		{"a loader of its own for HTTP", map[resource.LoaderKey]string{resource.LoaderAMD64: "shimx64.efi", resource.LoaderAMD64HTTP: "http.efi"}, false},
+	} {
+		recipe, err := bootenv.Merge(trialEnv(resource.EnvArch{Kernel: "vmlinuz", Initrds: []string{"initrd"}}, row.loaders, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range []resource.FirstBoot{resource.FirstBootPxe, resource.FirstBootUefiHTTP} {
+			for _, network := range []resource.Network{"", resource.NetworkAny} {
+				policy := resource.BootPolicy{FirstBoot: method, Network: network}
+				in := message.ServerIntent{Architecture: "amd64", Boot: &message.BootIntent{GrantedBoot: resource.GrantedBoot{BootSpec: resource.BootSpec{BootPolicy: policy}}}}
+				_, err := startOf(t.Context(), recipe, in)
+				if want := row.same || network == ""; (err == nil) != want || err != nil && protocol.CodeOf(err) != protocol.CodeUnsupported {
+					t.Errorf("%s, %s, network %q: %v", row.what, method, network, err)
+				}
+			}
+		}
+	}
+}

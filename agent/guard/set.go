@@ -59,6 +59,13 @@ func Parse(data []byte) (Set, error) {
 	case s.Version < 1 || s.Agent == "":
 		return Set{}, protocol.Errorf(protocol.CodeInternal, op, "version %d, agent %q: it is none", s.Version, s.Agent)
 	}
+	for name, v := range s.Servers {
+		for id, h := range v.Holds {
+			if len(h.Value) == 0 || string(h.Value) == "null" { // nobody writes one that says nothing
+				return Set{}, protocol.Errorf(protocol.CodeInternal, op, "hold %q of server %q has no value", id, name)
+			}
+		}
+	}
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package link
 import (
 	"rackboot/protocol"
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
 
@@ -14,7 +15,7 @@ func (r *Room) Answer(id string, body []byte, err error) {
 		_, err = wire.Seal(r.cfg.Signer, message.TopicUp(r.cfg.Agent, message.LeafAnswer), m)
 	}
 	if err != nil {
-		m.Body, m.Code, m.Message, m.Hint = nil, protocol.CodeOf(err), err.Error(), protocol.HintOf(err)
+		m.Body, m.Code, m.Message, m.Hint, m.Condition = nil, protocol.CodeOf(err), err.Error(), protocol.HintOf(err), resource.ConditionOf(err)
 	}
 	r.publish(message.LeafAnswer, m)
 }

@@ -71,6 +71,18 @@ func (c *Client) Trace(ctx context.Context, server string, serial int) (out reso
 	return out, err
 }
 
+// Mirror reads what there is of package repositories.
+func (c *Client) Mirror(ctx context.Context) (out resource.MirrorStatus, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/mirror", nil, &out)
+	return out, err
+}
+
+// Flush forgets what is cached of package repositories. Repeating it is safe.
+func (c *Client) Flush(ctx context.Context, r api.FlushRequest) (out resource.MirrorFlushed, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/mirror/flush", r, &out)
+	return out, err
+}
+
 // Holds lists the holds at the agent.
 func (c *Client) Holds(ctx context.Context) ([]Hold, error) {
 	var out List[Hold]

@@ -1,6 +1,7 @@
 // Package local is the agent's own API, for people at its host while the hub is away:
 // HTTP and JSON over a Unix socket. It shows and explains everything that the agent
-// knows, and can hold a server, release holds and confirm that a server is down.
+// knows, and can hold a server, release holds, confirm that a server is down and flush the
+// mirror of package repositories.
 //
 //	method and path                     answer
 //	GET  /v1/status                     Status: the link to the hub, documents, backlog
@@ -8,9 +9,11 @@
 //	GET  /v1/servers/{name}             Server: report, intent, holds, explanation
 //	GET  /v1/servers/{name}/trace       resource.Trace of the newest power-on, or ?attempt=N
 //	GET  /v1/holds                      List of Hold, those released here included
+//	GET  /v1/mirror                     resource.MirrorStatus
 //	POST /v1/servers/{name}/holds       api.HoldRequest → Hold; 201 where it is new
 //	POST /v1/holds/{id}/release         api.ReleaseRequest → Hold
 //	POST /v1/holds/{id}/confirm-down    api.ConfirmRequest → Hold
+//	POST /v1/mirror/flush               api.FlushRequest → resource.MirrorFlushed
 //
 // What is changed is on disk when it is answered. Repeating a request changes nothing.
 // Errors are problems as the hub's are (package api).

@@ -61,6 +61,20 @@ func (f *fakeAgent) Trace(server string, serial int) (resource.Trace, error) {
 	return resource.Trace{Server: server, Serial: serial}, nil
 }
 
+func (f *fakeAgent) Mirror() (resource.MirrorStatus, error) {
+	return resource.MirrorStatus{Quota: 20, Repositories: []resource.MirrorRepository{{URL: "https://deb.example/", Objects: 3, Answers: resource.MirrorReached}}}, nil
+}
+
+func (f *fakeAgent) Flush(_ context.Context, what string, force bool) (resource.MirrorFlushed, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.called("flush %q %t", what, force)
+	if what == "away" && !force {
+		return resource.MirrorFlushed{}, protocol.Errorf(protocol.CodeConflict, "flush", "it does not answer").WithHint("--force")
+	}
+	return resource.MirrorFlushed{What: what, Objects: 3, Bytes: 7}, nil
+}
+
 func (f *fakeAgent) Place(h resource.ActiveHold) (Hold, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -26,9 +26,11 @@ type Reader interface {
 	Holds() ([]Hold, error)
 	// Trace is what was seen of a power-on of a server; serial 0 is the newest.
 	Trace(server string, serial int) (resource.Trace, error)
+	// Mirror is what there is of package repositories.
+	Mirror() (resource.MirrorStatus, error)
 }
 
-// Writer changes what the agent holds, durably.
+// Writer changes what the agent holds, and what it has cached, durably.
 type Writer interface {
 	// Place enforces a hold whose id is given; fresh says that it is a new one.
 	Place(h resource.ActiveHold) (placed Hold, fresh bool, err error)
@@ -38,6 +40,9 @@ type Writer interface {
 	Resume(r resource.Request) error
 	// Confirm notes that somebody says of a held server that it is down.
 	Confirm(id, by, reason string) (Hold, error)
+	// Flush forgets what is cached of package repositories: all, or what is at a URL or path and
+	// below it.
+	Flush(ctx context.Context, what string, force bool) (resource.MirrorFlushed, error)
 }
 
 // Config is what a Server needs.
@@ -88,6 +93,8 @@ func New(cfg Config) *API {
 	a.route(http.MethodGet, "/v1/servers/{name}", a.server)
 	a.route(http.MethodGet, "/v1/servers/{name}/trace", a.trace)
 	a.route(http.MethodGet, "/v1/holds", a.holds)
+	a.route(http.MethodGet, "/v1/mirror", a.mirror)
+	a.route(http.MethodPost, "/v1/mirror/flush", a.flush)
 	a.route(http.MethodPost, "/v1/servers/{name}/holds", a.place)
 	a.route(http.MethodPost, "/v1/servers/{name}/resume", a.resume)
 	a.route(http.MethodPost, "/v1/holds/{id}/release", a.release)

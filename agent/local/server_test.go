@@ -216,3 +216,23 @@ func TestStop(t *testing.T) {
 		t.Errorf("%v, hint %q", err, protocol.HintOf(err))
 	}
 }
+
+// TestMirror: what there is of package repositories is shown, and dropped; what is refused says why.
+func TestMirror(t *testing.T) {
+	r := newRig(t)
+	if s, err := r.client.Mirror(t.Context()); err != nil || len(s.Repositories) != 1 || s.Quota != 20 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if f, err := r.client.Flush(t.Context(), api.FlushRequest{What: "/debian", Reason: "wrong key"}); err != nil || f.Objects != 3 || f.What != "/debian" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err := r.client.Flush(t.Context(), api.FlushRequest{What: "away"}); protocol.CodeOf(err) != protocol.CodeConflict || protocol.HintOf(err) == "" {
+		t.Errorf("%v", err)
+	}
+	if _, err := r.client.Flush(t.Context(), api.FlushRequest{Reason: strings.Repeat("x", maxReason+1)}); protocol.CodeOf(err) != protocol.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	if want := []string{`flush "/debian" false`, `flush "away" false`}; !slices.Equal(r.agent.calls, want) {
+		t.Errorf("called %q", r.agent.calls)
+	}
+}

@@ -28,17 +28,18 @@ func (v *inventories) carry(servers []resource.ServerReport, turns int) (all boo
 		left -= s.Image.Bytes
 		return true
 	}
-	going, sent := map[string]bool{}, map[string]string{}
+	if v.sent == nil {
+		v.sent = map[string]string{}
+	}
+	going := map[string]bool{}
 	all = true
 	for _, s := range servers {
-		if s.Image == nil {
-			continue
-		}
 		switch {
+		case s.Image == nil:
+			delete(v.sent, s.Server)
 		case v.sent[s.Server] == s.Image.Digest:
-			sent[s.Server] = s.Image.Digest
 		case goes(s):
-			going[s.Server], sent[s.Server] = true, s.Image.Digest
+			going[s.Server], v.sent[s.Server] = true, s.Image.Digest
 		case carried(s):
 			all = false
 		}
@@ -57,9 +58,8 @@ func (v *inventories) carry(servers []resource.ServerReport, turns int) (all boo
 			break
 		}
 		s := servers[turn]
-		v.next, going[s.Server], sent[s.Server] = s.Server+"\x00", true, s.Image.Digest
+		v.next, going[s.Server], v.sent[s.Server] = s.Server+"\x00", true, s.Image.Digest
 	}
-	v.sent = sent
 	for i, s := range servers {
 		if s.Image != nil && s.Image.Inventory != nil && !going[s.Server] {
 			brief := *s.Image

@@ -3,7 +3,6 @@ package reports
 import (
 	"context"
 	"maps"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,11 +37,6 @@ const (
 	hurryEvery = 50 * time.Millisecond
 )
 
-// wholeEvery is how often a shard is said whole though the hub has all of it, at the latest: so that
-// inventories come by turns, and nothing is stood for by a message of long ago. The first time comes
-// sooner by a part of it, so that agents whose hub has started do not come in step.
-const wholeEvery = 5 * time.Minute
-
 // wholeTurns is how many inventories that the hub was sent before go with a whole shard
 // without news.
 const wholeTurns = 6
@@ -50,6 +44,8 @@ const wholeTurns = 6
 // Config is what the room is made of.
 type Config struct {
 	Agent, Rack, Run, Version string
+	// Metrics is where others reach the agent's metrics page; empty is nowhere.
+	Metrics protocol.MetricsAddress
 	// Every is the longest time between two reports of a shard.
 	Every      time.Duration
 	Clock      state.Clock
@@ -68,14 +64,15 @@ type Sender interface {
 // Found are the BMCs that were found.
 type Found interface{ Found() []resource.FoundBMC }
 
-// Room has what the servers' last steps said, and the agent's conditions. Of each shard it
-// reports the whole, when something in it has changed and at the latest every Config.Every;
-// where the hub has said that it has all of it, only that it is as it was.
+// Room has what the servers' last steps said, and the agent's conditions. It reports a shard
+// when something in it has changed, and at the latest every Config.Every: what has changed since the report
+// that the hub says it has, else all of it.
 // A server stays in its shard as long as the agent runs. Make it with New, then call Run
 // once. All methods are safe for concurrent use; only Run waits.
 type Room struct {
 	cfg     Config
 	counts  *prometheus.CounterVec // reports of holds, by way
+	told    *prometheus.CounterVec // reports, by how much they tell
 	poked   chan struct{}
 	hurried chan struct{} // as poked, and at once
 
@@ -104,16 +101,14 @@ type shard struct {
 	urgent  bool // a hold in it has come to something, and hurry allowed it
 	sent    time.Time
 	limit   *rate.Limiter
-	since   uint64    // the first report with all that is in it now
-	had     uint64    // the last report with all of a shard that the hub says it has
-	whole   time.Time // from when wholeEvery counts
-	part    bool      // not all inventories were sent yet
+	said    said
+	part    bool // not all inventories were sent yet
 	// inventories are those of the images of its servers.
 	inventories inventories
 }
 
 func newShard() *shard {
-	return &shard{changed: true, limit: rate.NewLimiter(rate.Every(reportEvery), reportBurst)}
+	return &shard{changed: true, limit: rate.NewLimiter(rate.Every(reportEvery), reportBurst), said: said{revisions: map[string]uint64{}}}
 }
 
 // New makes the room.
@@ -125,11 +120,17 @@ func New(cfg Config) *Room {
 		counts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_agent_hold_reports_total", Help: "Reports that a hold has come to something, by whether they went out at once or, because of too many, the ordinary way.",
 		}, []string{"way"}),
+		told: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_agent_reports_total", Help: "Reports to the hub, by how much of a shard they tell: all of it, what has changed since one that the hub has, or nothing but when servers were read.",
+		}, []string{"tells"}),
+	}
+	for _, t := range []tells{tellsAll, tellsChanges, tellsReads} {
+		r.told.WithLabelValues(string(t))
 	}
 	for _, way := range []string{hurriedAtOnce, hurriedLater} {
 		r.counts.WithLabelValues(way)
 	}
-	cfg.Registerer.MustRegister(r.counts, newEnvironments(r))
+	cfg.Registerer.MustRegister(r.counts, r.told, newEnvironments(r))
 	return r
 }
 
@@ -146,7 +147,10 @@ func (r *Room) Put(s resource.ServerReport, phase resource.Phase) {
 	}
 	last := r.servers[s.Server]
 	news := !sameButRead(s, last)
-	sh.changed = sh.changed || news
+	if news {
+		sh.changed = true
+		sh.said.changes(s.Server)
+	}
 	hurry := news && holdsMoved(last.Holds, s.Holds)
 	if hurry && !sh.urgent { // else it goes with the one that waits
 		sh.urgent = r.hurry.AllowN(r.cfg.Clock(), 1)
@@ -172,6 +176,7 @@ func (r *Room) Unprove(why string) {
 			r.servers[name] = s
 			sh := r.shardOf[name]
 			sh.changed, sh.urgent = true, true
+			sh.said.changes(name)
 		}
 	}
 	r.mu.Unlock()
@@ -319,11 +324,11 @@ func (r *Room) Had(reported []uint64) {
 	lost := false
 	r.mu.Lock()
 	for i, sh := range r.shards {
-		before := sh.had
-		if sh.had = 0; i < len(reported) {
-			sh.had = reported[i]
+		seq := uint64(0)
+		if i < len(reported) {
+			seq = reported[i]
 		}
-		if before >= sh.since && sh.had < sh.since {
+		if sh.said.had(seq) {
 			sh.changed, lost = true, true
 			sh.inventories.sent = nil
 		}
@@ -407,7 +412,7 @@ func (r *Room) send(found Found, to Sender) time.Duration {
 
 // due are the reports to send now, without what is the same in all, and when the
 // next are due.
-func (r *Room) due(found Found) (reports []message.Report, next time.Duration) {
+func (r *Room) due(finder Found) (reports []message.Report, next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.cfg.Clock()
@@ -428,38 +433,46 @@ func (r *Room) due(found Found) (reports []message.Report, next time.Duration) {
 		}
 		r.seq++
 		m := message.Report{
-			Agent: r.cfg.Agent, Rack: r.cfg.Rack, Run: r.cfg.Run, Seq: r.seq, At: now, Version: r.cfg.Version,
+			Agent: r.cfg.Agent, Rack: r.cfg.Rack, Run: r.cfg.Run, Seq: r.seq, At: now, Version: r.cfg.Version, Metrics: r.cfg.Metrics,
 			Shard: i, Shards: len(r.shards), Conditions: conds,
 		}
-		if news := sh.changed || i == 0 && r.found; !news && !sh.part && sh.had >= sh.since && now.Sub(sh.whole) < wholeEvery {
-			m.As = sh.since
-			for _, s := range r.in(sh) {
-				m.Reads = append(m.Reads, message.Read{Age: ReadAge(now, s.Observation), Took: s.Observation.ReadAt.Sub(s.Observation.StartedAt)})
-			}
-		} else {
+		found := i == 0 && r.found
+		tells, names := sh.said.tells(sh.sorted(), m.Seq, sh.changed || found, found || sh.part, now)
+		m.Servers, m.Revisions = r.of(names), sh.said.of(names)
+		for k := range m.Servers {
+			m.Servers[k].ReadAge = ReadAge(now, m.Servers[k].Observation)
+		}
+		if tells == tellsAll {
 			turns := wholeTurns
-			m.Servers, sh.whole = r.in(sh), now
-			if news {
-				turns, sh.since, sh.whole = 1, r.seq, now.Add(-rand.N(wholeEvery/2))
-			}
-			for k := range m.Servers {
-				m.Servers[k].ReadAge = ReadAge(now, m.Servers[k].Observation)
+			if sh.changed || found {
+				turns = 1
 			}
 			sh.part = !sh.inventories.carry(m.Servers, turns)
 			if i == 0 {
-				m.Found, r.found = found.Found(), false
+				m.Found, r.found = finder.Found(), false
+			}
+		} else {
+			m.As, m.Digest = sh.said.hub, sh.said.digest(sh.sorted())
+			for _, s := range r.of(sh.sorted()) {
+				m.Reads = append(m.Reads, message.Read{Age: ReadAge(now, s.Observation), Took: s.Observation.ReadAt.Sub(s.Observation.StartedAt)})
 			}
 		}
+		if tells == tellsChanges {
+			sh.part = !sh.inventories.carry(m.Servers, 1)
+		}
+		r.told.WithLabelValues(string(tells)).Inc()
 		sh.changed, sh.urgent, sh.sent = false, false, now
 		reports = append(reports, m)
 	}
 	return reports, next
 }
 
-// in are the reports of a shard's servers, by name; it needs r.mu.
-func (r *Room) in(sh *shard) []resource.ServerReport {
-	out := make([]resource.ServerReport, 0, len(sh.names))
-	for _, name := range slices.Sorted(slices.Values(sh.names)) {
+// sorted are the names of its servers.
+func (sh *shard) sorted() []string { return slices.Sorted(slices.Values(sh.names)) }
+
+// of are the reports of servers; it needs r.mu.
+func (r *Room) of(names []string) (out []resource.ServerReport) {
+	for _, name := range names {
 		out = append(out, r.servers[name])
 	}
 	return out

@@ -22,6 +22,7 @@ type hand struct {
 	server  string
 	met     *metrics
 	unnoted *unnoted
+	places  *places
 	bmc     *connection
 	traced  *trace.Server
 }
@@ -33,6 +34,9 @@ func (h *hand) do(ctx context.Context, p decide.Plan) decide.Result {
 	timeout := callTimeout
 	if p.Action.Kind == decide.ActInsert {
 		timeout = insertTimeout
+	}
+	if p.Action.Firmware != nil {
+		timeout = firmwareTimeout
 	}
 	if w := p.Action.Within; w > 0 {
 		timeout = min(timeout, w)
@@ -47,7 +51,11 @@ func (h *hand) do(ctx context.Context, p decide.Plan) decide.Result {
 	}
 	h.cfg.Crash.At("agent.acted." + string(p.Action.Kind))
 	r.At = h.cfg.Clock()
+	if switches(p.Action.Kind) {
+		h.places.answered(r.At, h.server)
+	}
 	outcome(&r, err)
+	err = unsaid(&r, err)
 	h.traced.Acted(p, began, r)
 	h.log.Info("acted", "action", p.Action.Kind, "outcome", r.Outcome, "err", err)
 	return r
@@ -68,12 +76,20 @@ func (h *hand) permitted(k decide.ActionKind) error {
 		return protocol.Errorf(protocol.CodeConflict, op, "another agent may have the disk or the rack").WithHint("nothing was sent; see rackctl explain AgentCopied and AwaitingHub")
 	}
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, h.cfg.Hub.Time(), h.cfg.Clock())
-	if !decide.Permits(k, v.Holds, work) {
-		return protocol.Errorf(protocol.CodeConflict, op, "a hold or firmware work came between").
+	frozen := v.Intent != nil && decide.IsFrozen(v.Intent.Frozen, h.cfg.Hub.Time(), h.cfg.Clock())
+	if !decide.Permits(k, v.Holds, work, frozen) {
+		return protocol.Errorf(protocol.CodeConflict, op, "a hold, a freeze or firmware work came between").
+			WithHint("nothing was sent; it is decided anew")
+	}
+	if switches(k) && !h.places.order(h.cfg.Clock(), h.server) {
+		return protocol.Errorf(protocol.CodeConflict, op, "its turn by the rack's inrush limit is over, or the limit has changed").
 			WithHint("nothing was sent; it is decided anew")
 	}
 	return nil
 }
+
+// switches reports whether an action may have the server draw what it draws at its start.
+func switches(k decide.ActionKind) bool { return k == decide.ActOn || k == decide.ActRestart }
 
 func (h *hand) send(ctx context.Context, a decide.Action, r *decide.Result) (err error) {
 	switch a.Kind {
@@ -82,7 +98,11 @@ func (h *hand) send(ctx context.Context, a decide.Action, r *decide.Result) (err
 	case decide.ActOn:
 		err = h.bmc.driver.Reset(ctx, bmc.ResetOn)
 	case decide.ActRestart:
-		err = h.bmc.driver.Reset(ctx, bmc.ResetForceRestart)
+		how := bmc.ResetForceRestart
+		if a.Soft {
+			how = bmc.ResetGracefulRestart
+		}
+		err = h.bmc.driver.Reset(ctx, how)
 	case decide.ActGraceful:
 		err = h.bmc.driver.Reset(ctx, bmc.ResetGracefulShutdown)
 	case decide.ActForceOff:
@@ -95,6 +115,8 @@ func (h *hand) send(ctx context.Context, a decide.Action, r *decide.Result) (err
 		return err
 	case decide.ActClearURL:
 		err = h.clearURL(ctx, a, r)
+	case decide.ActReadFirmware, decide.ActWriteFirmware:
+		err = h.firmware(ctx, a, r)
 	case decide.ActNone:
 	}
 	return err
@@ -119,7 +141,7 @@ func (h *hand) forceUnrecorded(ctx context.Context, counts bool) {
 	v := h.cfg.Store.Servers.Remembered(h.server)
 	v.Holds = slices.Concat(v.Holds, h.cfg.Store.Servers.Coming(h.server))
 	work := v.Intent != nil && decide.Working(v.Intent.Firmware, h.cfg.Hub.Time(), h.cfg.Clock())
-	if len(v.Holds) == 0 || v.Rests() || h.cfg.Hub.Dismissed() || !decide.Permits(decide.ActForceOff, v.Holds, work) || h.bmc.driver == nil {
+	if len(v.Holds) == 0 || v.Rests() || h.cfg.Hub.Dismissed() || !decide.Permits(decide.ActForceOff, v.Holds, work, false) || h.bmc.driver == nil {
 		return
 	}
 	if counts {

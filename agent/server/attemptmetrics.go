@@ -20,7 +20,7 @@ type attemptMetrics struct {
 }
 
 // targets are the methods that an attempt may be of.
-var targets = []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP, protocol.TargetHdd, protocol.TargetCd}
+var targets = []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP, protocol.TargetHdd, protocol.TargetCd, protocol.TargetSetup}
 
 func newAttemptMetrics() attemptMetrics {
 	m := attemptMetrics{

@@ -23,6 +23,7 @@ const (
 	boardsAtOnce  = 2
 	boardQuiet    = time.Second
 	boardFresh    = 10 * time.Minute
+	boardAgain    = 2 * time.Minute
 )
 
 // board is which board and interfaces one server has, and when that is read again.
@@ -77,6 +78,14 @@ func (b *board) reread() {
 	if !b.asked {
 		b.asked = true
 		b.hurry()
+	}
+}
+
+// again asks for the board to be read soon because a boot waits for something that it said, unless that
+// was a moment ago.
+func (b *board) again() {
+	if b.cfg.Clock().Unix()-b.at.Load() > int64(boardAgain/time.Second) {
+		b.reread()
 	}
 }
 

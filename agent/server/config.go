@@ -42,12 +42,19 @@ type Config struct {
 	Reports Reports
 	Streams Streams
 	Traces  *trace.Room
+	Log     Attempts
 
 	NewID      func() string // makes ids and tokens
 	Clock      state.Clock
 	Crash      state.Crasher // nil in production
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+}
+
+// Attempts has the log name attempts.
+type Attempts interface {
+	// Follow takes over what a step made of a server's attempt.
+	Follow(server string, was, is *decide.Attempt)
 }
 
 // Boot is what this room needs of boots.
@@ -64,6 +71,8 @@ type Boot interface {
 	Segment(name string) (resource.SegmentIntent, bool)
 	// Short returns the segment on which a server waits for an address; empty if it does not.
 	Short(server string) string
+	// Heard returns the architecture that a server's firmware has said by DHCP; empty if it said none.
+	Heard(server string) string
 	// Follow takes over what a step changed.
 	Follow(server string, rec decide.Record)
 	// Dropped counts evidence that was not noted, because too much waited.

@@ -60,7 +60,7 @@ func (c *connection) observe(ctx context.Context, in message.ServerIntent) readi
 	w, err := c.cfg.Accounts.Way(c.server, in.BMC, in.SystemURI)
 	if err != nil {
 		c.close()
-		return reading{obs: unreachable(c.server, c.cfg.Clock(), protocol.CodeDenied, err), cond: &resource.ConditionState{Code: credentialsCondition(in.BMC), Message: err.Error()}}
+		return reading{obs: unreachable(c.server, c.cfg.Clock(), protocol.CodeDenied, err), cond: &resource.ConditionState{Code: resource.ConditionOf(err), Message: err.Error()}}
 	}
 	if c.account != w.Account { // the one of before may come back, and be right then
 		c.cfg.Denied.Forget(c.account)
@@ -141,14 +141,6 @@ func (c *connection) readLog(ctx context.Context, o *protocol.Observation) {
 		return
 	}
 	o.PowerLog = entry
-}
-
-// credentialsCondition is what it is called that credentials cannot be read.
-func credentialsCondition(in message.BMCIntent) resource.ConditionCode {
-	if resource.SecretOf(in.CredentialsRef) != "" {
-		return resource.CondCredentialsSealed
-	}
-	return resource.CondBMCCredentials
 }
 
 // follow takes over whether the BMC answers: one that is back may be another, and one

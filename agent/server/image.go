@@ -37,10 +37,10 @@ func newImages(st *store.Images, log *slog.Logger, server string) *images {
 	return &images{store: st, log: log, server: server, says: rate.NewLimiter(rate.Every(imageEvery), imageBurst)}
 }
 
-// keep puts a report of the server's image on disk. The same again is not
+// keep puts a report of the server's image on disk, of an owner's boot. The same again is not
 // written: an image that repeats itself costs no disk. One that
 // says something else too often is told unavailable.
-func (i *images) keep(r protocol.ProbeReport, now time.Time) error {
+func (i *images) keep(r protocol.ProbeReport, owner string, now time.Time) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if err := i.read(); err != nil {
@@ -50,7 +50,7 @@ func (i *images) keep(r protocol.ProbeReport, now time.Time) error {
 	if i.last.report != nil {
 		last = *i.last.report
 	}
-	next, err := last.Follow(r, now)
+	next, err := last.Follow(r, owner, now)
 	if err != nil || i.last.report != nil && next.Says(last) {
 		return err
 	}

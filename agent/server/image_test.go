@@ -29,16 +29,18 @@ func TestKeepImage(t *testing.T) {
 	}
 	for _, row := range []struct {
 		r       protocol.ProbeReport
+		owner   string
 		written bool
 	}{
-		{protocol.ProbeReport{State: protocol.ProbeDiscovered, Inventory: &protocol.HostInventory{MemoryBytes: 1}}, true},
-		{protocol.ProbeReport{State: protocol.ProbeDiscovered, Inventory: &protocol.HostInventory{MemoryBytes: 1}}, false},
-		{protocol.ProbeReport{State: protocol.ProbeInstalled}, true},
-		{protocol.ProbeReport{State: protocol.ProbeInstalled}, false},
+		{protocol.ProbeReport{State: protocol.ProbeDiscovered, Inventory: &protocol.HostInventory{MemoryBytes: 1}}, "one", true},
+		{protocol.ProbeReport{State: protocol.ProbeDiscovered, Inventory: &protocol.HostInventory{MemoryBytes: 1}}, "one", false},
+		{protocol.ProbeReport{State: protocol.ProbeInstalled}, "one", true},
+		{protocol.ProbeReport{State: protocol.ProbeInstalled}, "two", true}, // the same of another's boot
+		{protocol.ProbeReport{State: protocol.ProbeInstalled}, "two", false},
 	} {
 		now = now.Add(time.Second)
 		before := s.last
-		if err := s.keep(row.r, now); err != nil {
+		if err := s.keep(row.r, row.owner, now); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.last != before; got != row.written {
@@ -46,7 +48,7 @@ func TestKeepImage(t *testing.T) {
 		}
 	}
 	got := newImages(st.Images, slog.New(slog.DiscardHandler), "n1").report()
-	if got == nil || got.State != protocol.ProbeInstalled || got.Inventory == nil || !got.InventoryAt.Equal(hubStart.Add(time.Second)) || !got.At.Equal(hubStart.Add(3*time.Second)) {
+	if got == nil || got.State != protocol.ProbeInstalled || got.Inventory == nil || !got.InventoryAt.Equal(hubStart.Add(time.Second)) || !got.At.Equal(hubStart.Add(4*time.Second)) || got.OwnerUID != "two" {
 		t.Errorf("after a restart: %+v", got)
 	}
 }
@@ -65,7 +67,7 @@ func TestImageFlood(t *testing.T) {
 	s := newImages(st.Images, slog.New(slog.DiscardHandler), "n1")
 	written := 0
 	for i := range 600 { // a minute
-		err := s.keep(protocol.ProbeReport{State: protocol.ProbeBooted, Message: fmt.Sprint(i)}, hubStart.Add(time.Duration(i)*100*time.Millisecond))
+		err := s.keep(protocol.ProbeReport{State: protocol.ProbeBooted, Message: fmt.Sprint(i)}, "one", hubStart.Add(time.Duration(i)*100*time.Millisecond))
 		if err == nil {
 			written++
 		} else if protocol.CodeOf(err) != protocol.CodeUnavailable {

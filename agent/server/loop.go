@@ -30,8 +30,9 @@ type loop struct {
 	hand    *hand
 	images  *images
 
-	reads *budget // of all servers
-	wakes *prometheus.CounterVec
+	reads  *budget // of all servers
+	places *places // of all servers
+	wakes  *prometheus.CounterVec
 }
 
 // saw hands evidence to the next step. It does not block.
@@ -94,6 +95,13 @@ func (l *loop) turn(ctx context.Context) time.Time {
 func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Plan, next time.Time) {
 	asked := l.callers.begin()
 	defer func() { asked.tell(resource.ServerRead{}, notRead(l.server)) }()
+	need := decide.PlaceNone // nothing is switched on but by a plan
+	defer func() {
+		turn := l.places.ask(l.cfg.Clock(), l.signals, need)
+		if act == nil && !turn.IsZero() && turn.Before(next) {
+			next = turn
+		}
+	}()
 	v, err := l.cfg.Store.Servers.View(l.server)
 	if err != nil {
 		next = l.stuck(err)
@@ -112,6 +120,7 @@ func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Pl
 	if v.Intent == nil {
 		return nil, l.unnamed(v)
 	}
+	l.places.heed(l.cfg.Clock(), v)
 	r := l.read(ctx, v)
 	if ctx.Err() != nil {
 		return nil, l.cfg.Clock()
@@ -124,7 +133,14 @@ func (l *loop) round(ctx context.Context, result *decide.Result) (act *decide.Pl
 		l.stuck(err)
 		return nil, l.guard(ctx, v, &r, false)
 	}
+	need = plan.Place
 	asked.tell(readOf(l.server, r, plan.Record))
+	switch {
+	case plan.Changed:
+		l.board.reread()
+	case plan.Survey:
+		l.board.again()
+	}
 	if plan.Action.Kind == decide.ActNone {
 		return nil, plan.RecheckAt
 	}
@@ -195,6 +211,7 @@ func (l *loop) fold(e decide.Event) error {
 // rest is a server's turn before the term begins, and once it is over: the way to its BMC is closed.
 func (l *loop) rest() time.Time {
 	l.bmc.close()
+	l.places.rest()
 	if err := l.steps.tell(); err != nil {
 		return l.stuck(err)
 	}

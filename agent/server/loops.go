@@ -82,12 +82,12 @@ func (l *Loops) Fold(name string, e decide.Event) error {
 }
 
 // KeepImage implements boot.Servers.
-func (l *Loops) KeepImage(name string, r protocol.ProbeReport, at time.Time) error {
+func (l *Loops) KeepImage(name, owner string, r protocol.ProbeReport, at time.Time) error {
 	s, ok := l.of(name)
 	if !ok {
 		return noLoop("keep report", name)
 	}
-	return s.images.keep(r, at)
+	return s.images.keep(r, owner, at)
 }
 
 func noLoop(op, name string) error {

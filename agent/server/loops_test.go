@@ -18,7 +18,7 @@ func TestNoLoop(t *testing.T) {
 	if err := l.Fold("one", decide.Event{}); protocol.CodeOf(err) != protocol.CodeUnavailable {
 		t.Errorf("evidence: %v", err)
 	}
-	if err := l.KeepImage("one", protocol.ProbeReport{}, time.Now()); protocol.CodeOf(err) != protocol.CodeUnavailable {
+	if err := l.KeepImage("one", "", protocol.ProbeReport{}, time.Now()); protocol.CodeOf(err) != protocol.CodeUnavailable {
 		t.Errorf("a report: %v", err)
 	}
 	if l.Has("one") || len(l.all()) != 0 {

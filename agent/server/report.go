@@ -67,7 +67,9 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 	if v.Intent != nil && !v.Intent.Missing {
 		intent = &v.Intent.ServerIntent
 	}
-	r.Unreleased = rec.Unreleased(intent)
+	r.Unreleased, r.IdentityChange = rec.Unreleased(intent), rec.Identity.Change()
+	r.Architecture = t.cfg.Boot.Heard(t.server)
+	r.Guard = rec.GuardReport(p.Watch, v.Holds, intent != nil && intent.KeepPowerRestorePolicy)
 	if v.Intent != nil && !v.Intent.Missing {
 		r.LastPoweredOn = when(rec.PoweredOn(&v.Intent.ServerIntent))
 		r.OwnerUID = v.Intent.Owner.UID
@@ -93,6 +95,10 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 			r.Attempt.URI = way.Base + "/b/…/" + a.Order.File
 		}
 	}
+	if f := rec.Owners.Firmware; f != nil && f.OwnerUID == r.OwnerUID {
+		r.Firmware = f
+	}
+	r.Awaits = decide.Awaits(rec, p.Watch, v.Holds, settings(v.Rack))
 	r.Holds = t.describeHolds(v, p)
 	for _, q := range rec.Requests {
 		r.Requests = append(r.Requests, resource.RequestReport{ID: q.ID, Outcome: q.Outcome, At: q.EndedAt, Reason: q.Reason})

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent/account"
+	"rackboot/agent/attemptlog"
 	"rackboot/agent/boot"
 	"rackboot/agent/guard"
 	"rackboot/agent/reports"
@@ -48,6 +49,8 @@ func (rack) MediaWay(message.ServerIntent) (boot.Way, error) { return boot.Way{}
 func (rack) Segment(string) (resource.SegmentIntent, bool) { return resource.SegmentIntent{}, false }
 
 func (rack) Short(string) string { return "" }
+
+func (rack) Heard(string) string { return "" }
 
 func (rack) Follow(string, decide.Record) {}
 
@@ -98,6 +101,7 @@ func config(t testing.TB) Config {
 		Changes: account.NewChanges(account.ChangesConfig{Accounts: accounts, Store: st, Clock: time.Now}),
 		Boot:    others, Files: others, Hub: others, Index: others, Reports: told, Streams: noStreams{},
 		Traces: trace.New(trace.Config{Agent: "agent-1", Store: st.Traces, Servers: told, Clock: time.Now, Logger: log, Registerer: reg}),
+		Log:    attemptlog.New(),
 		NewID:  rand.Text, Clock: time.Now, Logger: log, Registerer: reg,
 	}
 }

@@ -18,13 +18,14 @@ func (s *steps) snapshot(v store.View) decide.Snapshot {
 		Server: s.server, Synced: v.Synced, Ended: v.Rests(), TakenOver: v.Rack.TakenOver, Aside: v.Aside, Holds: v.Holds, Requests: v.Requests, Record: v.Record, Watch: s.watch,
 		Asked: v.Asked, HubTime: s.cfg.Hub.Time(), Uptime: s.cfg.Clock().Sub(s.cfg.Started), Incarnation: v.Incarnation, Run: s.cfg.Run, Settings: settings(v.Rack), NewID: s.cfg.NewID(), NewToken: s.cfg.NewID(), NewMedium: s.cfg.NewID(), NewPrivate: s.cfg.NewID(),
 	}
+	snap.Place = s.places.of(s.cfg.Clock(), s.server)
 	snap.NoAddress = s.cfg.Boot.Short(s.server)
 	snap.Bulk, snap.Approved = s.unnoted.bulk(s.cfg.Bulk, v, s.cfg.Clock()), v.Boots(s.cfg.Clock())
 	if can := s.can.Load(); can != nil {
 		snap.CanGuard = can.guard
 	}
 	if v.Intent != nil {
-		snap.Firmware = v.Intent.Firmware
+		snap.Firmware, snap.Frozen = v.Intent.Firmware, v.Intent.Frozen
 	}
 	if v.Intent == nil || v.Intent.Missing {
 		return snap

@@ -20,6 +20,7 @@ type steps struct {
 	server  string
 	met     *metrics
 	unnoted *unnoted
+	places  *places
 	signals *signals
 	inbox   *inbox
 	can     *atomic.Pointer[abilities] // of the connection
@@ -80,6 +81,7 @@ func (s *steps) take(w waiting, fill func(*decide.Snapshot)) (decide.Plan, error
 		s.recorded = plan.Record
 	}
 	s.met.measure(plan.Measured)
+	s.cfg.Log.Follow(s.server, snap.Record.Attempt, plan.Record.Attempt)
 	s.traced.Stepped(snap, plan)
 	s.cfg.Boot.Follow(s.server, plan.Record)
 	if plan.Fetch {

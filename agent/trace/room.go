@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/agent/bootspan"
 	"rackboot/agent/store"
 	"rackboot/netboot"
 	"rackboot/protocol"
@@ -39,22 +40,33 @@ type sighting struct {
 	head *resource.Trace
 	// seen, if its source is set, is what the row is made of.
 	seen netboot.Exchange
+	// ended, if not nil, is the attempt at its end, without rows.
+	ended *bootspan.Boot
 }
 
 // Config is what the room is made of.
 type Config struct {
-	Agent      string // id
-	Store      *store.Traces
-	Servers    Servers
-	Clock      state.Clock
-	Logger     *slog.Logger
-	Registerer prometheus.Registerer
+	Agent, Rack string // its id, its rack's name
+	Store       *store.Traces
+	Servers     Servers
+	Spans       Spans // nil where spans go nowhere
+	Clock       state.Clock
+	Logger      *slog.Logger
+	Registerer  prometheus.Registerer
 }
 
 // Servers is what this room asks about servers.
 type Servers interface {
 	// Known reports whether the agent has heard of a server.
 	Known(server string) bool
+}
+
+// Spans takes attempts that have ended. It does not wait.
+type Spans interface {
+	// Ended takes an attempt with what was seen of it.
+	Ended(b bootspan.Boot)
+	// Lost counts one that came to nobody, because too much waited here.
+	Lost(b bootspan.Boot)
 }
 
 // Room keeps what was seen of power-ons. Make it with New, then call Run once. All methods
@@ -103,8 +115,7 @@ func (t *Room) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			t.drain()
-			t.flush()
+			t.End()
 			return
 		case s := <-t.queue:
 			t.take(s)
@@ -112,6 +123,13 @@ func (t *Room) Run(ctx context.Context) {
 			t.flush()
 		}
 	}
+}
+
+// End takes what waits and writes what is new. It is called once more when nobody records any longer: others that end with
+// Run may have recorded something after it.
+func (t *Room) End() {
+	t.drain()
+	t.flush()
 }
 
 // drain takes what waits.
@@ -135,6 +153,10 @@ func (t *Room) take(s sighting) {
 	if s.head != nil {
 		t.follow(of, *s.head)
 	}
+	if s.ended != nil {
+		t.end(of, s)
+		return
+	}
 	if of.now == nil || of.now.Attempt != s.attempt {
 		return
 	}
@@ -145,6 +167,16 @@ func (t *Room) take(s sighting) {
 		of.now.Add(s.row)
 		of.dirty = true
 	}
+}
+
+// end hands an attempt that has ended to who takes spans, with the rows that are kept of it. It needs t.mu.
+func (t *Room) end(of *traced, s sighting) {
+	for _, tr := range append(slices.Clone(of.old), of.now) {
+		if tr != nil && tr.Attempt == s.attempt {
+			s.ended.Rows = slices.Clone(tr.Rows)
+		}
+	}
+	t.cfg.Spans.Ended(*s.ended)
 }
 
 // of are the traces of a server; the newest is read from the disk once. It needs t.mu.
@@ -260,7 +292,7 @@ func (t *Room) Trace(server string, serial int) (resource.Trace, error) {
 			WithHint("leave --attempt out for the newest")
 	}
 	out := kept[found]
-	out.Kept = serials
+	out.Kept, out.TraceID = serials, protocol.BootTraceID(server, out.Attempt)
 	return out, nil
 }
 

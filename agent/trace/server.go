@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"rackboot/agent/bootspan"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -15,7 +17,12 @@ type Server struct {
 	room *Room
 	name string
 	head *resource.Trace // how far the attempt had come when that was last traced; used by Stepped only
+	// what is what the newest attempt boots, by the last document that said so; used by Stepped only.
+	what what
 }
+
+// what is what an attempt boots, in the words of a document.
+type what struct{ attempt, owner, env string }
 
 // Server returns what traces the loop of a server.
 func (t *Room) Server(name string) *Server { return &Server{room: t, name: name} }
@@ -46,6 +53,10 @@ func (s *Server) Stepped(before decide.Snapshot, plan decide.Plan) {
 		s.shown(before.Record.Attempt, before.Watch.Last, *o)
 	}
 	a := plan.Record.Attempt
+	if was := before.Record.Attempt; was.Open() && (a == nil || a.ID != was.ID) {
+		s.ended(bootspan.Dropped(t.cfg.Rack, s.name, was, now))
+	}
+	s.names(before.Intent, a)
 	if a == nil {
 		return
 	}
@@ -61,6 +72,36 @@ func (s *Server) Stepped(before decide.Snapshot, plan decide.Plan) {
 		if source, is := stepSource(e.Code); is {
 			t.add(sighting{server: s.name, attempt: a.ID, row: resource.TraceRow{At: e.At, Source: source, What: string(e.Code), Detail: e.Message}})
 		}
+	}
+	if was := before.Record.Attempt; was == nil || was.ID != a.ID || len(was.Stage.Course) != len(a.Stage.Course) {
+		s.ended(bootspan.Of(t.cfg.Rack, s.name, a))
+	}
+}
+
+// names remembers what the attempt boots while a document says it.
+func (s *Server) names(in *message.ServerIntent, a *decide.Attempt) {
+	if a == nil || in == nil || in.Boot == nil || in.Boot.Owner.UID != a.Order.OwnerUID {
+		return
+	}
+	if s.what.attempt != a.ID {
+		s.what = what{attempt: a.ID}
+	}
+	s.what.owner = in.Boot.Owner.Name
+	if in.Boot.Env != nil && in.Boot.Generation == a.Order.Generation {
+		s.what.env = in.Boot.Env.Name
+	}
+}
+
+// ended hands over an attempt that has ended; is is false where there is none.
+func (s *Server) ended(b bootspan.Boot, is bool) {
+	if !is || s.room.cfg.Spans == nil {
+		return
+	}
+	if s.what.attempt == b.Attempt {
+		b.Owner.Name, b.BootEnv = s.what.owner, s.what.env
+	}
+	if !s.room.add(sighting{server: s.name, attempt: b.Attempt, ended: &b}) {
+		s.room.cfg.Spans.Lost(b)
 	}
 }
 
@@ -135,6 +176,8 @@ func (s *Server) Acted(p decide.Plan, began time.Time, r decide.Result) {
 		s.redfish(a.ID, began, "virtual media", fmt.Sprintf("%s: %s", p.Action.Kind, answer))
 	case decide.ActClearURL:
 		s.redfish(a.ID, began, "clear boot URL", answer)
+	case decide.ActReadFirmware, decide.ActWriteFirmware:
+		s.redfish(a.ID, began, "firmware settings", fmt.Sprintf("%s: %s", p.Action.Kind, answer))
 	case decide.ActNone, decide.ActReadPolicy, decide.ActGuard, decide.ActUnguard:
 	}
 }

@@ -19,6 +19,7 @@ type accountKey struct {
 	base        string
 	fingerprint string
 	ca          string
+	legacyTLS   bool
 	credentials bmc.Credentials
 }
 

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -12,7 +13,9 @@ import (
 type bios struct {
 	there      bool
 	attributes attributes
+	uri        string
 	at         string // where attributes are written
+	registry   string // the name of the registry that describes them
 }
 
 // readBIOS reads the BIOS attributes, of which a few matter here.
@@ -22,7 +25,7 @@ func readBIOS(v *survey) bios {
 	if o == nil {
 		return bios{}
 	}
-	return bios{there: true, attributes: attributesOf(o), at: cmp.Or(settingsURI(o.f), uri)}
+	return bios{there: true, attributes: attributesOf(o), uri: uri, at: cmp.Or(settingsURI(o.f), uri), registry: o.text("AttributeRegistry")}
 }
 
 // attributesOf are the BIOS attributes as text.
@@ -59,4 +62,22 @@ func (a attributes) find(name string) (full, value string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// questions are the attribute of that name, or else all whose names continue it with the number of
+// their question, which is four digits, sorted.
+func (a attributes) questions(name string) (out []string) {
+	if _, ok := a[name]; ok {
+		return []string{name}
+	}
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		rest, is := strings.CutPrefix(k, name)
+		if !is || len(rest) != 5 || rest[0] != '_' && rest[0] != '#' {
+			continue
+		}
+		if _, err := hex.DecodeString(rest[1:]); err == nil {
+			out = append(out, k)
+		}
+	}
+	return out
 }

@@ -53,12 +53,20 @@ func decodeBoot(uri, tag string, raw json.RawMessage) bootObject {
 		},
 		targets:    textsOf[protocol.BootTarget](f[keyTarget+allowable]),
 		enabled:    textsOf[protocol.OverrideEnabled](f[keyEnabled+allowable]),
-		httpURI:    textOf(f[keyHTTPURI]),
+		httpURI:    uriOf(f[keyHTTPURI]),
 		bootNext:   textOf(f[keyBootNext]),
 		uefiTarget: textOf(f["UefiTargetBootSourceOverride"]),
 		order:      textsOf[string](f["BootOrder"]),
 		options:    linkOf(f["BootOptions"]),
 	}
+}
+
+// uriOf is the URI that a resource shows; sushy-tools writes None for none.
+func uriOf(raw json.RawMessage) string {
+	if uri := textOf(raw); uri != "None" {
+		return uri
+	}
+	return ""
 }
 
 // decodeIRMC reads Fujitsu's BootConfig (fujitsu/terraform-provider-irmc-redfish,

@@ -8,49 +8,62 @@ import (
 	"rackboot/protocol"
 )
 
-// bootOption decodes and classifies a BootOption. Its Alias is not looked at:
+// option is a BootOption with what is read of it for the host.
+type option struct {
+	protocol.BootOption
+
+	byUSB  bool   // its interface leads to the BMC
+	loader string // the architecture that its loader's name says; empty if none
+}
+
+// readOption decodes and classifies a BootOption. Its Alias is not looked at:
 // where it exists it is wrong (AMI calls an IPv6 PXE entry UefiHttp).
-func bootOption(o *object) protocol.BootOption {
-	b := protocol.BootOption{
-		Reference: o.text("BootOptionReference"),
+func readOption(o *object) option {
+	b := option{BootOption: protocol.BootOption{
+		Reference: printable(o.text("BootOptionReference")),
 		Name:      printable(o.text("DisplayName")),
 		Path:      printable(o.text("UefiDevicePath")),
 		Disabled:  string(o.f["BootOptionEnabled"]) == "false",
-	}
+	}}
 	if b.Reference == "" {
 		b.Reference = printable(o.text("Id"))
 	}
 	if b.Name == "" {
 		b.Name = printable(o.text("Name"))
 	}
-	b.Kind = kindOf(b.Path, b.Name)
+	nodes := devicePath(o.text("UefiDevicePath"))
+	b.Kind, b.loader = kindOf(nodes, b.Name), loaderArch(nodes)
 	if b.Kind == protocol.OptionPXE || b.Kind == protocol.OptionHTTP {
-		b.MAC = macIn(b.Path)
+		b.MAC, b.byUSB = pathMAC(nodes)
 		if b.MAC == "" {
-			b.MAC = macIn(b.Name)
+			b.MAC = nameMAC(b.Name)
 		}
 		b.IP = versionOf(b.Path + " " + b.Name)
 	}
 	return b
 }
 
-// kindOf classifies by the nodes of the device path (UEFI 2.10 section 10.6),
-// where there is one that tells, else by name.
-func kindOf(path, name string) protocol.OptionKind {
-	path, name = strings.ToUpper(path), strings.ToUpper(name)
-	shell := strings.Contains(name, "SHELL") && !strings.Contains(path, ".EFI")
+// kindOf classifies by the nodes of the device path, where there is one that tells, else by
+// name.
+func kindOf(nodes []node, name string) protocol.OptionKind {
+	name = strings.ToUpper(name)
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(nodes, func(n node) bool { return slices.Contains(names, n.name) })
+	}
+	file := slices.ContainsFunc(nodes, func(n node) bool { return strings.HasSuffix(strings.ToUpper(n.name), ".EFI") })
+	shell := strings.Contains(name, "SHELL") && !file
 	for _, row := range []struct {
 		nodes []string
 		kind  protocol.OptionKind
 	}{
-		{[]string{"/URI("}, protocol.OptionHTTP},
-		{[]string{"MAC("}, protocol.OptionPXE},
-		{[]string{"CDROM("}, protocol.OptionCD},
-		{[]string{"USB(", "USBCLASS(", "USBWWID("}, protocol.OptionUSB},
-		{[]string{"NVME(", "SATA(", "SCSI(", "SAS(", "SASEX(", "HD(", "ISCSI(", "EMMC(", "SD("}, protocol.OptionDisk},
-		{[]string{"FVFILE(", "FV(", "MEMORYMAPPED("}, protocol.OptionFirmware},
+		{[]string{"URI"}, protocol.OptionHTTP},
+		{[]string{"MAC"}, protocol.OptionPXE},
+		{[]string{"CDROM"}, protocol.OptionCD},
+		{[]string{"USB", "USBCLASS", "USBWWID"}, protocol.OptionUSB},
+		{[]string{"NVME", "SATA", "SCSI", "SAS", "SASEX", "HD", "ISCSI", "EMMC", "SD"}, protocol.OptionDisk},
+		{[]string{"FVFILE", "FV", "MEMORYMAPPED"}, protocol.OptionFirmware},
 	} {
-		if slices.ContainsFunc(row.nodes, func(n string) bool { return hasNode(path, n) }) {
+		if has(row.nodes...) {
 			if row.kind == protocol.OptionFirmware && shell {
 				return protocol.OptionShell
 			}
@@ -79,33 +92,6 @@ func kindOf(path, name string) protocol.OptionKind {
 		return protocol.OptionCD
 	}
 	return protocol.OptionOther
-}
-
-// hasNode finds a node at the beginning of the path or after a separator.
-func hasNode(path, node string) bool {
-	if strings.HasPrefix(node, "/") {
-		return strings.Contains(path, node)
-	}
-	return strings.HasPrefix(path, node) || strings.Contains(path, "/"+node)
-}
-
-// macIn finds a MAC address: MAC(B83FD29097C4,0x1), B8:3F:D2:90:97:C4,
-// "MAC:B83FD29097C4" or a word of twelve digits (Supermicro).
-func macIn(s string) string {
-	words := strings.FieldsFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'f') && (r < 'A' || r > 'F') && r != ':' && r != '-'
-	})
-	for _, w := range words {
-		if mac := macOf(w); mac != "" {
-			return mac
-		}
-		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return r == ':' || r == '-' }) {
-			if mac := macOf(part); mac != "" {
-				return mac
-			}
-		}
-	}
-	return ""
 }
 
 // macOf brings a MAC address into the form 02:00:00:00:00:01; empty for what is

@@ -47,7 +47,7 @@ func TestBootOptionKinds(t *testing.T) {
 		if err := o.UnmarshalJSON(b); err != nil {
 			t.Fatal(err)
 		}
-		if got := bootOption(&o); got.Kind != tt.kind || got.MAC != tt.mac || got.IP != tt.ip {
+		if got := readOption(&o); got.Kind != tt.kind || got.MAC != tt.mac || got.IP != tt.ip {
 			t.Errorf("%s %q %q: %+v", tt.source, tt.path, tt.name, got)
 		}
 	}
@@ -78,6 +78,7 @@ func TestUUIDs(t *testing.T) {
 func FuzzBootOption(f *testing.F) {
 	f.Add([]byte(`{"BootOptionReference":"Boot0001","UefiDevicePath":"MAC(020000000001,0x1)/Uri()","DisplayName":"x - 020000000001","BootOptionEnabled":false}`))
 	f.Add([]byte(`{"UefiDevicePath":null,"DisplayName":7}`))
+	f.Add([]byte(`{"BootOptionReference":"Boot\u00010001\u001b[2J"}`))
 	f.Add([]byte(`{"Boot":{"BootSourceOverrideTarget":"Pxe","HttpBootUri":null},"BootDevice":"PXE","NextBootOnlyEnabled":true,"Attributes":{"IPv4HTTPSupport_00F5":"Disabled","HttpDev1EnDis":3}}`))
 	f.Add([]byte(`{"Actions":{"#VirtualMedia.InsertMedia":{"target":"/x"}},"MediaTypes":["CD"],"Inserted":"yes"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -85,7 +86,7 @@ func FuzzBootOption(f *testing.F) {
 		if o.UnmarshalJSON(b) != nil {
 			return
 		}
-		got := bootOption(&o)
+		got := readOption(&o)
 		if got.MAC != "" && macOf(got.MAC) != got.MAC {
 			t.Errorf("MAC %q", got.MAC)
 		}

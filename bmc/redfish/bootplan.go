@@ -20,6 +20,13 @@ type bootView struct {
 func (v *bootView) useSettings(uri string, o *object) {
 	b := decodeBoot(uri, o.tag(), o.f["Boot"])
 	if b.has(keyTarget) || b.has(keyEnabled) || b.has(keyHTTPURI) {
+		// A settings resource without a list takes what the system allows (GH200).
+		if len(b.targets) == 0 {
+			b.targets = v.main.targets
+		}
+		if len(b.enabled) == 0 {
+			b.enabled = v.main.enabled
+		}
 		v.settings = &b
 	}
 }

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 type breaker struct {
 	mu       sync.Mutex
 	failures int
+	last     string // what the last one failed with
 	until    time.Time
 	probing  bool
 }
@@ -41,23 +43,35 @@ func (b *breaker) pass(op string, now time.Time, urgent bool) error {
 		return nil
 	}
 	return protocol.Errorf(protocol.CodeUnavailable, op, "the BMC is not asked: %w",
-		&bmc.Tripped{RetryAfter: max(wait, 0), Failures: b.failures}).
+		&bmc.Tripped{RetryAfter: max(wait, 0), Failures: b.failures, Last: b.last}).
 		WithHint("check the BMC's address, its cable and switch port, and that its web service is on; it is probed by itself")
 }
 
-// done takes the end of an exchange: whether the BMC answered at all.
-func (b *breaker) done(answered bool, now time.Time) {
+// answered takes the end of an exchange that had an answer.
+func (b *breaker) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.probing = false
-	if answered {
-		b.failures = 0
-		return
-	}
+	b.probing, b.failures, b.last = false, 0, ""
+}
+
+// failed takes the end of an exchange without an answer.
+func (b *breaker) failed(err error, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing, b.last = false, printable(causeOf(err).Error())
 	b.failures++
 	if n := b.failures - tripAfter; n >= 0 {
 		b.until = now.Add(min(tripPause<<min(n, 10), tripMax))
 	}
+}
+
+// causeOf is what an error of the driver wraps, or else the error: why nothing came, without the address
+// of the BMC, which people are told beside it.
+func causeOf(err error) error {
+	if e, ok := errors.AsType[*protocol.Error](err); ok && e.Err != nil {
+		return e.Err
+	}
+	return err
 }
 
 // skip takes an exchange that did not come to its end for reasons of ours.

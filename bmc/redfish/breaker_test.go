@@ -10,6 +10,8 @@ import (
 	"rackboot/protocol"
 )
 
+var errNone = protocol.Errorf(protocol.CodeUnavailable, "op", "BMC https://bmc cannot be reached: %w", errors.New("no route"))
+
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b breaker
@@ -23,13 +25,13 @@ func TestBreaker(t *testing.T) {
 			if tripped == nil {
 				return
 			}
-			if tripped.RetryAfter != want || protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
+			if tripped.RetryAfter != want || protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" || tripped.Last != "no route" {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
 		for range tripAfter {
 			pass(-1)
-			b.done(false, time.Now())
+			b.failed(errNone, time.Now())
 		}
 		pass(tripPause)
 		if b.pass("op", time.Now(), true) != nil {
@@ -39,14 +41,14 @@ func TestBreaker(t *testing.T) {
 			time.Sleep(wait)
 			pass(-1) // the probe
 			pass(0)  // and nobody else
-			b.done(false, time.Now())
+			b.failed(errNone, time.Now())
 			pass(min(2*wait, tripMax))
 		}
 		time.Sleep(tripMax)
 		pass(-1)
 		b.skip() // the caller gave up: the next one probes
 		pass(-1)
-		b.done(true, time.Now())
+		b.answered()
 		pass(-1)
 		pass(-1)
 	})
@@ -57,9 +59,9 @@ func TestBreakerCountsInARow(t *testing.T) {
 	var b breaker
 	for range 3 {
 		for range tripAfter - 1 {
-			b.done(false, time.Now())
+			b.failed(errNone, time.Now())
 		}
-		b.done(true, time.Now())
+		b.answered()
 	}
 	if err := b.pass("op", time.Now(), false); err != nil {
 		t.Error(err)

@@ -38,6 +38,9 @@ type Config struct {
 	// StreamIdle ends an event stream on which nothing came for so long, keep-alives
 	// included; 0 is DefaultStreamIdle.
 	StreamIdle time.Duration
+	// Seen is told of each answer of 200 to a GET: path and body. nil is nobody. It is called with one BMC's
+	// queue held, and must not keep the body.
+	Seen func(uri string, body []byte)
 	// DialContext replaces the network; nil is a net.Dialer.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 }

@@ -45,7 +45,7 @@ func (d *Dialer) Open(target bmc.Target) (bmc.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := accountKey{base.String(), target.Fingerprint, string(target.CA), target.Credentials}
+	key := accountKey{base.String(), target.Fingerprint, string(target.CA), target.LegacyTLS, target.Credentials}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := d.hosts[base.Host]

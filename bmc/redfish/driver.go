@@ -21,6 +21,7 @@ type driver struct {
 	media         *media
 	restorePolicy *restorePolicy
 	inventory     *inventory
+	firmware      *firmwareWriter
 	accounts      *accounts
 	events        *events
 	subscriber    *subscriber
@@ -32,6 +33,8 @@ var (
 	_ bmc.Lister         = (*driver)(nil)
 	_ bmc.Inventorier    = (*driver)(nil)
 	_ bmc.Prober         = (*driver)(nil)
+	_ bmc.FirmwareReader = (*driver)(nil)
+	_ bmc.FirmwareWriter = (*driver)(nil)
 	_ bmc.MediaDriver    = (*driver)(nil)
 	_ bmc.RestorePolicer = (*driver)(nil)
 	_ bmc.PowerLogger    = (*driver)(nil)
@@ -47,12 +50,13 @@ func newDriver(config Config, target bmc.Target, l *link, leave func()) *driver 
 	known := newLearned()
 	at := newLocator(target.SystemURI, known, logger)
 	p := newPower(l, at, known, logger)
-	o := newOverrides(l, at, known, logger)
+	o, restore := newOverrides(l, at, known, logger), newRestorePolicy(l, at)
 	return &driver{
 		server: target.Server, link: l, leave: leave,
 		locator: at, power: p, overrides: o, clock: new(managerClock),
 		media:         newMedia(l, at),
-		restorePolicy: newRestorePolicy(l, at),
+		restorePolicy: restore,
+		firmware:      newFirmwareWriter(l, at, restore),
 		inventory:     newInventory(l, at, p, o),
 		accounts:      newAccounts(l, at),
 		events:        newEvents(l, config.RequestTimeout, config.StreamIdle),
@@ -170,6 +174,16 @@ func (d *driver) Inventory(ctx context.Context) (protocol.Inventory, error) {
 // Probe implements bmc.Prober.
 func (d *driver) Probe(ctx context.Context, uri string) (protocol.Probe, error) {
 	return d.inventory.probe(ctx, uri)
+}
+
+// Firmware implements bmc.FirmwareReader.
+func (d *driver) Firmware(ctx context.Context, names []string) (protocol.Firmware, error) {
+	return d.inventory.firmware(ctx, names)
+}
+
+// WriteFirmware implements bmc.FirmwareWriter.
+func (d *driver) WriteFirmware(ctx context.Context, changes []protocol.FirmwareChange) ([]bmc.FirmwareWritten, error) {
+	return d.firmware.write(ctx, changes)
 }
 
 // Prove implements bmc.Accounts.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rackboot/bmc"
+	"rackboot/bmc/oldtls"
 	"rackboot/protocol"
 )
 
@@ -38,6 +39,7 @@ func newReporter(base *url.URL, a *account, deniedPause time.Duration) *reporter
 // request.
 func (r *reporter) transportError(ctx context.Context, op, method string, err error) *protocol.Error {
 	var cert *certificateError
+	var old *oldtls.Error
 	var verify *tls.CertificateVerificationError
 	var netErr net.Error
 	var opErr *net.OpError
@@ -45,6 +47,9 @@ func (r *reporter) transportError(ctx context.Context, op, method string, err er
 	case errors.As(err, &cert):
 		return protocol.Errorf(protocol.CodeDenied, op, "BMC %s is not the one that was accepted: %w", r.base, cert).
 			WithHint("if its certificate was renewed on purpose, compare the fingerprint on the BMC's console and accept it; nothing was sent to it")
+	case errors.As(err, &old):
+		return protocol.Errorf(protocol.CodeDenied, op, "BMC %s is not spoken with: %w", r.base, old).
+			WithHint("update its firmware; where there is none, spec.tls.legacy: true of the BMC uses it as it is. Nothing was sent to it")
 	case errors.As(err, &verify):
 		return protocol.Errorf(protocol.CodeDenied, op, "BMC %s has a certificate that the given CA does not vouch for: %w", r.base, verify).
 			WithHint("give the CA that signed it, or its fingerprint")
@@ -94,7 +99,7 @@ func bare(err error) error {
 func (r *reporter) unusable(op, why string) *protocol.Error {
 	e := protocol.Errorf(protocol.CodeUnavailable, op, "BMC %s gave not a usable answer: %s", r.base, why).
 		WithHint("check that the address is a Redfish service; a BMC that has just started may need a minute")
-	e.Err = &answer{}
+	e.Err = &answer{fault: protocol.BMCFault{Text: printable(why)}}
 	return e
 }
 
@@ -150,6 +155,11 @@ func (r *reporter) classify(op string, status int, said message) verdict {
 		return verdict{
 			code: protocol.CodeDenied, what: "refused the credentials",
 			hint: "correct the credentials of this BMC; they are not tried again for " + r.deniedPause.String(),
+		}
+	case status == http.StatusForbidden && said.is([]string{mustChange}):
+		return verdict{
+			code: protocol.CodeDenied, what: "wants another password of the account",
+			hint: "change it at the BMC's page and set the credentials again",
 		}
 	case status == http.StatusForbidden:
 		return verdict{

@@ -9,12 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"rackboot/bmc/oldtls"
 	"rackboot/protocol"
 )
 
@@ -33,10 +35,12 @@ type exchanger struct {
 	account              *account
 	report               *reporter
 	timeout, slowTimeout time.Duration
+	seen                 func(uri string, body []byte) // nil: nobody
+	dial                 func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func newExchanger(a *account, report *reporter, config Config) *exchanger {
-	return &exchanger{base: a.base, account: a, report: report, timeout: config.RequestTimeout, slowTimeout: config.InventoryTimeout}
+	return &exchanger{base: a.base, account: a, report: report, timeout: config.RequestTimeout, slowTimeout: config.InventoryTimeout, seen: config.Seen, dial: config.DialContext}
 }
 
 // request is one exchange.
@@ -99,7 +103,10 @@ func (x *exchanger) exchange(ctx context.Context, r request) (*http.Response, []
 	defer cancel()
 	resp, body, err := x.roundTrip(ctx, r, "identity")
 	if err == nil && resp.StatusCode == http.StatusNotAcceptable && r.method == http.MethodGet {
-		return x.roundTrip(ctx, r, "gzip")
+		resp, body, err = x.roundTrip(ctx, r, "gzip")
+	}
+	if x.seen != nil && err == nil && resp.StatusCode == http.StatusOK && r.method == http.MethodGet {
+		x.seen(r.uri, body)
 	}
 	return resp, body, err
 }
@@ -116,7 +123,7 @@ func (x *exchanger) roundTrip(ctx context.Context, r request, encoding string) (
 	}
 	resp, err := x.account.client.Do(req)
 	if err != nil {
-		return nil, nil, x.report.transportError(ctx, r.op, r.method, err)
+		return nil, nil, x.report.transportError(ctx, r.op, r.method, x.named(ctx, err))
 	}
 	defer resp.Body.Close()
 	body, err := readBody(resp)
@@ -139,6 +146,24 @@ func (x *exchanger) roundTrip(ctx context.Context, r request, encoding string) (
 		return nil, nil, x.report.cut(r.op, "it ended before the length that it stated")
 	}
 	return nil, nil, x.report.transportError(ctx, r.op, r.method, err)
+}
+
+// named names what is too old, where the BMC ended the handshake: it has no cipher suite that is offered
+// to who is not said to be old.
+func (x *exchanger) named(ctx context.Context, err error) error {
+	var alert *net.OpError
+	if x.base.Scheme != "https" || x.account.key.legacyTLS || !errors.As(err, &alert) || alert.Op != "remote error" {
+		return err
+	}
+	address := x.base.Host
+	if x.base.Port() == "" {
+		address = net.JoinHostPort(x.base.Hostname(), "443")
+	}
+	old := oldtls.Look(ctx, func(ctx context.Context) (net.Conn, error) { return x.dial(ctx, "tcp", address) })
+	if old == (oldtls.Old{}) {
+		return err
+	}
+	return &oldtls.Error{Old: old}
 }
 
 func (x *exchanger) request(ctx context.Context, r request, encoding string) (*http.Request, error) {

@@ -197,7 +197,7 @@ func TestPresetsSessionsFull(t *testing.T) {
 	for _, tt := range []struct {
 		preset string
 		status int
-	}{{"SessionsForbidden", 403}, {"SessionsTooMany", 429}} {
+	}{{"SessionsFull", 503}, {"SessionsBadRequest", 400}, {"SessionsForbidden", 403}, {"SessionsTooMany", 429}} {
 		t.Run(tt.preset, func(t *testing.T) {
 			t.Parallel()
 			p, _ := sim.Preset(tt.preset)

@@ -19,6 +19,8 @@ type host struct {
 
 	mu      sync.Mutex
 	refused map[bmc.Credentials]time.Time // until when they are not tried
+	only    string                        // the system that was chosen where nobody named one; drivers come and go
+	doubt   time.Time                     // since when a system is unread that may be that one; zero if none is
 }
 
 func newHost(waiting prometheus.Gauge) *host {
@@ -52,4 +54,35 @@ func (h *host) refusal(c bmc.Credentials, now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, until.Sub(now))
+}
+
+// chosen is the system that was chosen as the only one; empty if none was.
+func (h *host) chosen() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.only
+}
+
+// choose keeps which system is the only one; empty forgets it.
+func (h *host) choose(uri string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.only = uri
+}
+
+// doubted notes whether a system is unread that may be the host, and says for how long one has
+// been.
+func (h *host) doubted(unread bool, now time.Time) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case !unread:
+		h.doubt = time.Time{}
+	case h.doubt.IsZero():
+		h.doubt = now
+	}
+	if h.doubt.IsZero() {
+		return 0
+	}
+	return now.Sub(h.doubt)
 }

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"cmp"
 	"context"
 
 	"rackboot/protocol"
@@ -31,7 +32,7 @@ func (i *inventory) survey(ctx context.Context, op string) (*survey, error) {
 
 // systems lists the hosts behind the BMC.
 func (i *inventory) systems(ctx context.Context) ([]string, error) {
-	found, err := hosts(newSlowCall(ctx, opInventory, i.link))
+	found, err := hosts(newSlowCall(ctx, opInventory, i.link), i.link.logger)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,12 @@ func (i *inventory) read(ctx context.Context) (protocol.Inventory, error) {
 	if err != nil {
 		return protocol.Inventory{}, err
 	}
-	out, _ := take(v)
+	out, settings := take(v)
+	if view, err := i.overrides.view(v.c); err != nil {
+		v.problem("Boot", err)
+	} else {
+		out.Offers = offersOf(v, view, i.power.types(v.c, v.system), out.BootOptions, settings.attributes)
+	}
 	out.Problems = v.problems
 	return out, nil
 }
@@ -57,11 +63,19 @@ func (i *inventory) read(ctx context.Context) (protocol.Inventory, error) {
 func take(v *survey) (out protocol.Inventory, settings bios) {
 	identity(v, &out)
 	settings = readBIOS(v)
-	bootOptions(v, &out)
-	out.Interfaces = interfaces(v, out.BootOptions)
+	options := bootOptions(v)
+	for _, o := range options {
+		out.BootOptions = append(out.BootOptions, o.BootOption)
+	}
+	out.Architecture = cmp.Or(out.Architecture, optionsArch(options))
+	out.Interfaces = interfaces(v, options)
+	bindDevices(out.BootOptions, out.Interfaces, settings.attributes)
 	out.SecureBoot = secureBoot(v)
 	out.Restore = restoreOf(v.system, settings.attributes)
-	out.SafeStop = safeStop(out, settings.attributes)
+	out.SafeStop = protocol.SafeStopOf(protocol.SafeStopFacts{
+		BootOrder: out.BootOrder, BootOptions: out.BootOptions, SecureBoot: out.SecureBoot, BIOS: settings.there,
+		Shell: (&firmwareValues{now: settings.attributes}).switchesOf(protocol.OptionShell),
+	})
 	if !settings.there && linkOf(v.system.f["Bios"]) != "" && out.SafeStop.Class == protocol.SafeStopNone {
 		out.SafeStop.Reason += "; the BIOS attributes, one of which may bring it, cannot be read"
 	}

@@ -32,13 +32,13 @@ func TestPresetsInventory(t *testing.T) {
 		uuid     bool // identifies the server
 		safeStop protocol.SafeStopClass
 	}{
-		{"MACsInBootOptions", "/redfish/v1/Systems/System_0", "02:00:00:00:00:07", 0, true, protocol.SafeStopUnknown},
-		{"HPEInterfaces", "/redfish/v1/Systems/1", "02:00:00:00:0a:03", 0, true, protocol.SafeStopUnknown},
-		{"ToManager", "/redfish/v1/Systems/1", "02:00:00:00:00:04", 1, false, protocol.SafeStopUnknown},
-		{"NullUUID", "/redfish/v1/Systems/Bluefield", "02:00:00:00:00:08", 0, false, protocol.SafeStopUnknown},
-		{"LenovoNoUefiHttp", "/redfish/v1/Systems/1", "02:00:00:00:00:05", 1, true, protocol.SafeStopUnknown},
-		{"DellModeJob", "/redfish/v1/Systems/System.Embedded.1", "02:00:00:00:00:02", 0, true, protocol.SafeStopNone},
-		{"EmptyManager", "/redfish/v1/Systems/DGX", "02:00:00:00:00:06", 0, true, protocol.SafeStopUnknown},
+		{"MACsInBootOptions", "/redfish/v1/Systems/System_0", "02:00:00:00:00:07", 0, true, protocol.SafeStopNetworkFirst},
+		{"HPEInterfaces", "/redfish/v1/Systems/1", "02:00:00:00:0a:03", 0, true, protocol.SafeStopNetworkFirst},
+		{"ToManager", "/redfish/v1/Systems/1", "02:00:00:00:00:04", 1, false, protocol.SafeStopNetworkFirst},
+		{"NullUUID", "/redfish/v1/Systems/Bluefield", "02:00:00:00:00:08", 0, false, protocol.SafeStopNetworkFirst},
+		{"LenovoNoUefiHttp", "/redfish/v1/Systems/1", "02:00:00:00:00:05", 1, true, protocol.SafeStopNetworkFirst},
+		{"DellModeJob", "/redfish/v1/Systems/System.Embedded.1", "02:00:00:00:00:02", 0, true, protocol.SafeStopNetworkFirst},
+		{"EmptyManager", "/redfish/v1/Systems/DGX", "02:00:00:00:00:06", 1, true, protocol.SafeStopUnknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.preset, func(t *testing.T) {

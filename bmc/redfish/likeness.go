@@ -39,10 +39,18 @@ func fitsRule(uuid, serial likeness) bool {
 }
 
 // fits says so of a system that was read.
-func fits(id bmc.SystemID, s *system) bool {
-	uuid := strings.ToLower(printable(textOf(s.f["UUID"])))
-	if uuidProblem(uuid) != "" {
-		uuid = ""
+func fits(id bmc.SystemID, s *system) bool { return fitsRule(likenesses(id, s)) }
+
+// contradicts reports whether a system shows another UUID or serial number.
+func contradicts(id bmc.SystemID, s *system) bool {
+	uuid, serial := likenesses(id, s)
+	return uuid == likeOther || serial == likeOther
+}
+
+func likenesses(id bmc.SystemID, s *system) (uuid, serial likeness) {
+	is := strings.ToLower(printable(textOf(s.f["UUID"])))
+	if uuidProblem(is) != "" {
+		is = ""
 	}
-	return fitsRule(likenessOf(id.UUID, uuid), likenessOf(id.Serial, printable(textOf(s.f["SerialNumber"]))))
+	return likenessOf(id.UUID, is), likenessOf(id.Serial, printable(textOf(s.f["SerialNumber"])))
 }

@@ -97,7 +97,7 @@ func (l *link) authorized(ctx context.Context, r request) (*http.Response, error
 		if err != nil {
 			return nil, l.settle(ctx, err)
 		}
-		l.host.breaker.done(true, time.Now())
+		l.host.breaker.answered()
 		used := resp.Request.Header.Get("X-Auth-Token")
 		switch {
 		case resp.StatusCode == http.StatusUnauthorized && used != "" && renewed < renewals:
@@ -105,9 +105,9 @@ func (l *link) authorized(ctx context.Context, r request) (*http.Response, error
 			renewed++
 			continue
 		case resp.StatusCode == http.StatusUnauthorized && used != "":
-			l.host.breaker.done(false, time.Now())
 			e := l.report.statusError(r.op, resp, body)
 			e.Code = protocol.CodeUnavailable
+			l.host.breaker.failed(e, time.Now())
 			return nil, e
 		case resp.StatusCode == http.StatusUnauthorized:
 			return nil, l.login.denied(r.op, resp, body)
@@ -125,11 +125,11 @@ func (l *link) settle(ctx context.Context, err error) error {
 	_, answered := errors.AsType[*answer](err)
 	switch {
 	case answered:
-		l.host.breaker.done(true, time.Now())
+		l.host.breaker.answered()
 	case ctx.Err() != nil, protocol.CodeOf(err) == protocol.CodeDenied:
 		l.host.breaker.skip()
 	default:
-		l.host.breaker.done(false, time.Now())
+		l.host.breaker.failed(err, time.Now())
 	}
 	return err
 }
@@ -181,7 +181,7 @@ func (l *link) anew(ctx context.Context, op string) error {
 	if err := l.login.anew(ctx); err != nil {
 		return l.settle(ctx, err)
 	}
-	l.host.breaker.done(true, time.Now())
+	l.host.breaker.answered()
 	return nil
 }
 
@@ -204,7 +204,11 @@ func (l *link) logout() {
 		return
 	}
 	resp, _, err := l.wire.exchange(ctx, request{op: opLogout, method: http.MethodDelete, uri: s.URI, open: true, token: s.Token})
-	l.host.breaker.done(err == nil, time.Now())
+	if err != nil {
+		l.host.breaker.failed(err, time.Now())
+	} else {
+		l.host.breaker.answered()
+	}
 	if err != nil || resp.StatusCode >= 300 && resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusNotFound {
 		l.logger.Info("session could not be ended; the BMC will", "err", err)
 		return

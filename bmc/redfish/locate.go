@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,16 +45,21 @@ func (l *locator) expect(id bmc.SystemID) {
 // read gets the system now.
 func (l *locator) read(c *call) (*system, error) {
 	l.mu.Lock()
-	uri := l.uri
+	uri, id := l.uri, l.expected
+	if uri == "" {
+		uri = c.link.host.chosen()
+		l.uri = uri
+	}
 	l.mu.Unlock()
 	if uri == "" {
-		s, err := findOnly(c, l.logger)
+		s, err := findOnly(c, id, l.logger)
 		if err != nil {
 			return nil, err
 		}
 		l.mu.Lock()
 		l.uri = s.ODataID
 		l.mu.Unlock()
+		c.link.host.choose(s.ODataID)
 		l.learned.read(s, c.link.token())
 		return s, nil
 	}
@@ -85,11 +91,11 @@ func (l *locator) locate(c *call, uri string, gone error) (*system, error) {
 		l.looked, l.lost = now, nil
 	}
 	lost := l.lost
-	if id == (bmc.SystemID{}) && l.given == "" {
-		l.uri = "" // it was the only one, and is found anew
-	}
 	l.mu.Unlock()
 	switch {
+	case id == (bmc.SystemID{}) && l.given == "" && !early:
+		l.leave(c, uri)
+		return nil, gone
 	case id == (bmc.SystemID{}) || early && lost == nil:
 		return nil, gone
 	case early:
@@ -122,6 +128,9 @@ func (l *locator) locate(c *call, uri string, gone error) (*system, error) {
 		l.uri, l.followed = names[0], true
 		l.looked = time.Time{}
 		l.mu.Unlock()
+		if l.given == "" {
+			c.link.host.choose(names[0])
+		}
 		l.learned.read(found[0], c.link.token())
 		return found[0], nil
 	}
@@ -134,6 +143,19 @@ func (l *locator) locate(c *call, uri string, gone error) (*system, error) {
 	return nil, e
 }
 
+// leave gives up a path that was chosen as the only one once the BMC does not list it any more: it
+// is chosen anew then. One that is listed and 404 for now is kept, or another would be taken for it.
+func (l *locator) leave(c *call, uri string) {
+	uris, err := systems(c)
+	if err != nil || slices.ContainsFunc(uris, func(at string) bool { return sameURI(at, uri) }) {
+		return
+	}
+	l.mu.Lock()
+	l.uri, l.looked = "", time.Time{}
+	l.mu.Unlock()
+	c.link.host.choose("")
+}
+
 // stranger is the error of a path to which the system was followed, and where another
 // machine is now; nil if it is the same one. The path that was given counts again then.
 func (l *locator) stranger(c *call, s *system) error {
@@ -142,7 +164,9 @@ func (l *locator) stranger(c *call, s *system) error {
 	if !l.followed || fits(l.expected, s) {
 		return nil
 	}
-	l.uri, l.followed = l.given, false
+	if l.uri, l.followed = l.given, false; l.given == "" {
+		c.link.host.choose("")
+	}
 	l.learned.another()
 	e := protocol.Errorf(protocol.CodeConflict, c.op, "%s of BMC %s is another machine's by now", s.ODataID, c.link.base).
 		WithHint("the system is looked for again; set its system URI if it stays so")

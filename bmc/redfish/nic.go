@@ -12,7 +12,11 @@ import (
 type nics struct {
 	list []protocol.Interface
 	own  []string // MACs of the BMC itself
+	ends []string // MACs of the host's ends of networks to the BMC
 }
+
+// byUSB is why an interface that hangs on USB is no way to the network.
+const byUSB = "it leads to the BMC (a USB device)"
 
 // Where a MAC address was found.
 const (
@@ -26,8 +30,14 @@ func (n *nics) add(mac, name, source, internal string) {
 	if mac == "" {
 		return
 	}
-	if internal == "" && slices.Contains(n.own, mac) {
+	switch {
+	case internal != "":
+	case slices.Contains(n.own, mac):
 		internal = "it is an address of the BMC"
+	case slices.Contains(n.ends, mac):
+		internal = "it leads to the BMC (a host interface)"
+	case strings.HasPrefix(mac, tmfifoPrefix):
+		internal = "it leads to a DPU (tmfifo), and every card has it"
 	}
 	i := slices.IndexFunc(n.list, func(x protocol.Interface) bool { return x.MAC == mac })
 	if i < 0 {
@@ -52,8 +62,8 @@ func internalNIC(o *object) string {
 			return "it leads to the BMC (" + w + ")"
 		}
 	}
-	if strings.Contains(strings.ToUpper(o.text("UefiDevicePath")), "/USB(") {
-		return "it leads to the BMC (a USB device)"
+	if throughUSB(devicePath(o.text("UefiDevicePath"))) {
+		return byUSB
 	}
 	return ""
 }
@@ -61,8 +71,8 @@ func internalNIC(o *object) string {
 // interfaces reads the host's network interfaces from all places that may name
 // them: EthernetInterfaces (absent on GB200 and GH200), the functions of the
 // chassis' adapters (absent on many), and the boot options.
-func interfaces(v *survey, options []protocol.BootOption) []protocol.Interface {
-	n := &nics{own: managerMACs(v)}
+func interfaces(v *survey, options []option) []protocol.Interface {
+	n := &nics{own: managerMACs(v), ends: hostEnds(v)}
 	v.each("EthernetInterfaces", v.system.f["EthernetInterfaces"], func(o *object) {
 		why := internalNIC(o)
 		name := printable(o.text("Id"))
@@ -84,7 +94,11 @@ func interfaces(v *survey, options []protocol.BootOption) []protocol.Interface {
 		})
 	}
 	for _, o := range options {
-		n.add(o.MAC, o.Reference, fromOptions, "")
+		why := ""
+		if o.byUSB {
+			why = byUSB
+		}
+		n.add(o.MAC, o.Reference, fromOptions, why)
 	}
 	return n.list
 }
@@ -99,6 +113,28 @@ func managerMACs(v *survey) []string {
 					out = append(out, mac)
 				}
 			}
+		})
+	}
+	return out
+}
+
+// hostEnds are the addresses of the host's ends of networks to its BMC (Redfish HostInterface).
+// A BMC that links to all interfaces of the system says nothing by it.
+func hostEnds(v *survey) (out []string) {
+	own := linkOf(v.system.f["EthernetInterfaces"])
+	for _, m := range v.managers() {
+		v.eachIfThere("Managers", m.f["HostInterfaces"], func(h *object) {
+			ends := h.f["HostEthernetInterfaces"]
+			if own != "" && sameURI(linkOf(ends), own) {
+				return
+			}
+			v.eachIfThere("Managers", ends, func(o *object) {
+				for _, key := range []string{"MACAddress", "PermanentMACAddress"} {
+					if mac := macOf(o.text(key)); mac != "" {
+						out = append(out, mac)
+					}
+				}
+			})
 		})
 	}
 	return out

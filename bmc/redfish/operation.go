@@ -8,6 +8,8 @@ const (
 	opReset          = "bmc.reset"
 	opInventory      = "bmc.inventory"
 	opProbe          = "bmc.probe"
+	opFirmware       = "bmc.firmware"
+	opWriteFirmware  = "bmc.write_firmware"
 	opInsert         = "bmc.insert_media"
 	opEject          = "bmc.eject_media"
 	opRestore        = "bmc.restore_policy"

@@ -1,10 +1,8 @@
 package redfish
 
-import (
-	"slices"
-)
+import "slices"
 
-// maxLogs bounds the logs of a system that are looked through for entries about power.
+// maxLogs bounds the logs of a system, and of a manager, that are looked through for entries about power.
 const maxLogs = 4
 
 // tellsPower reports whether a log entry is about the host's power.
@@ -40,10 +38,26 @@ func readPowerLog(c *call, entries string) (string, error) {
 	return newest(o), nil
 }
 
-// powerLogAt is where the entries of the system's first log are that tells of power;
-// empty if none does. A BMC without a log lacks nothing.
+// powerLogAt is where the entries of the first log are that tells of power: a log of the system,
+// or of its manager (Supermicro); empty if none does. A BMC without a log lacks nothing.
 func powerLogAt(v *survey) string {
-	uri := linkOf(v.system.f["LogServices"])
+	if entries := powerLogOf(v, linkOf(v.system.f["LogServices"])); entries != "" {
+		return entries
+	}
+	for _, m := range v.managers() {
+		// The log of a manager of several systems tells of the others' power as well.
+		if len(rawsOf(fields(m.f["Links"])["ManagerForServers"])) > 1 {
+			continue
+		}
+		if entries := powerLogOf(v, m.link("LogServices")); entries != "" {
+			return entries
+		}
+	}
+	return ""
+}
+
+// powerLogOf is that of one collection of logs.
+func powerLogOf(v *survey, uri string) string {
 	if uri == "" {
 		return ""
 	}

@@ -8,11 +8,21 @@ import (
 	"rackboot/protocol"
 )
 
-// A BMC without a LastResetTime that logs power (Supermicro, captured tree): each power
+// A BMC without a LastResetTime that logs power, in the system's log or in the manager's
+// (Supermicro, captured trees): each power
 // cycle is another newest entry, and nothing else is.
 func TestPowerLog(t *testing.T) {
-	t.Parallel()
-	p, ok := sim.Preset("SupermicroPowerLog")
+	for _, name := range []string{"SupermicroPowerLog", "SupermicroManagerLog"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			powerLog(t, name)
+		})
+	}
+}
+
+func powerLog(t *testing.T, name string) {
+	t.Helper()
+	p, ok := sim.Preset(name)
 	if !ok {
 		t.Fatal("there is no such preset")
 	}

@@ -93,6 +93,10 @@ func TestPresetsArm(t *testing.T) {
 		{"DGXSettings", "Pxe", bmc.BootPendingReset, "/redfish/v1/Systems/DGX/SD", ""},
 		{"FujitsuOEM", "Pxe", bmc.BootStored, "/redfish/v1/Systems/0/Oem/ts_fujitsu/BootConfig", ""},
 
+		{"GH200Settings", "Pxe", bmc.BootStored, "/redfish/v1/Systems/System_0/Settings", ""},
+		{"GH200Settings", "UefiHttp", bmc.BootUnsupported, "", protocol.CodeUnsupported}, // in neither list
+		{"LenovoPxeOff", "Pxe", bmc.BootStored, self, ""},                                // what firmware makes of it is TestPxeOff
+
 		{"ETagLenovo", "Pxe", bmc.BootStored, self, ""},
 		{"ETagGzip", "Pxe", bmc.BootStored, self, ""},
 		{"ETagEmpty", "Pxe", bmc.BootStored, self, ""},
@@ -105,6 +109,7 @@ func TestPresetsArm(t *testing.T) {
 
 		{"SlashRedirect", "Pxe", bmc.BootStored, self, ""},
 		{"H2Only", "Pxe", bmc.BootStored, self, ""},
+		{"OldTLS", "Pxe", bmc.BootStored, self, ""},
 		{"SessionNoLink", "Pxe", bmc.BootStored, self, ""},
 		{"WrongTypes", "Pxe", bmc.BootStored, "/redfish/v1/Systems/FCH00000000", ""},
 	}

@@ -33,9 +33,15 @@ func (i *inventory) probe(ctx context.Context, uri string) (protocol.Probe, erro
 	for _, r := range i.power.types(v.c, v.system) {
 		p.Resets = append(p.Resets, printable(string(r)))
 	}
+	found.Offers = offersOf(v, view, i.power.types(v.c, v.system), found.BootOptions, settings.attributes)
 	for _, target := range []protocol.BootTarget{protocol.TargetPxe, protocol.TargetUefiHTTP, protocol.TargetHdd, targetCd} {
 		want := protocol.Override{Target: target, Enabled: protocol.OverrideOnce, Mode: modeUEFI}
-		p.Boot = append(p.Boot, planReport(target, view, view.plan(want)))
+		r := planReport(target, view, view.plan(want))
+		if off := found.Offers.Boot(target); off.Is == protocol.OfferedOff {
+			r.Why = "firmware has it switched off: it boots by another client that is on, or from the next device"
+			r.Remedy = "set the BIOS attribute: " + off.Switch()
+		}
+		p.Boot = append(p.Boot, r)
 	}
 	p.Media = mediaReport(v)
 	found.Problems = v.problems

@@ -20,7 +20,8 @@ func (a *accounts) prove(ctx context.Context) error {
 	case err != nil:
 		return a.proved(err)
 	case s.power == protocol.PowerUnknown:
-		return protocol.Errorf(protocol.CodeUnavailable, opProve, "BMC %s reports the power state %.40q", l.base, s.powerWord)
+		return protocol.Errorf(protocol.CodeUnavailable, opProve, "BMC %s reports the power state %.40q", l.base, s.powerWord).
+			WithHint("the account logs in; it is proved again once the BMC reports a state. If it never does, update its firmware")
 	case s.reset.target == "":
 		return a.limited(&bmc.Limited{})
 	}

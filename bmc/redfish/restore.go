@@ -19,8 +19,8 @@ func restoreOf(s *system, bios attributes) protocol.Restore {
 	if p := textOf(s.f[keyRestore]); p != "" {
 		return protocol.Restore{Where: keyRestore, Value: printable(p), Policy: policyOf(p), Writable: true}
 	}
-	for _, name := range restoreAttributes {
-		if full, value, ok := bios.find(name); ok {
+	for _, row := range restoreAttributes {
+		if full, value, ok := bios.find(row.name); ok {
 			return protocol.Restore{Where: full, Value: value, Policy: policyOf(value)}
 		}
 	}

@@ -60,7 +60,9 @@ func makeRig(t *testing.T, simulated sim.Config, post time.Duration, config redf
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	return &rig{driver: open(t, config, target(b)), config: config, bmc: b, machine: machine}
+	to := target(b)
+	to.LegacyTLS = simulated.Personality.Wire.OldTLS
+	return &rig{driver: open(t, config, to), config: config, bmc: b, machine: machine}
 }
 
 func target(b *sim.BMC) bmc.Target {

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 
 	"rackboot/protocol"
@@ -52,6 +53,11 @@ func (v *survey) each(part string, link json.RawMessage, do func(*object)) {
 		return
 	}
 	uris, err := members(v.c, uri)
+	v.visit(part, uris, err, do)
+}
+
+// visit reads the members of a list.
+func (v *survey) visit(part string, uris []string, err error, do func(*object)) {
 	if err != nil {
 		v.problem(part, err)
 		return
@@ -61,6 +67,23 @@ func (v *survey) each(part string, link json.RawMessage, do func(*object)) {
 			do(o)
 		}
 	}
+}
+
+// eachIfThere is each of a collection that a BMC may link to and not have.
+func (v *survey) eachIfThere(part string, link json.RawMessage, do func(*object)) {
+	uri := linkOf(link)
+	if uri == "" {
+		return
+	}
+	if uris, err := members(v.c, uri); !missing(err) {
+		v.visit(part, uris, err, do)
+	}
+}
+
+// missing reports whether a BMC has nothing at a path.
+func missing(err error) bool {
+	status, _, refused := refusal(err)
+	return refused && status == http.StatusNotFound
 }
 
 // managers are the BMCs of this system: those that it names, else those that

@@ -88,7 +88,7 @@ func (o *order) wanted() protocol.PowerState {
 		return protocol.PowerOn
 	case bmc.ResetForceOff, bmc.ResetGracefulShutdown:
 		return protocol.PowerOff
-	case bmc.ResetForceRestart:
+	case bmc.ResetForceRestart, bmc.ResetGracefulRestart:
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rackboot/bmc"
+	"rackboot/bmc/oldtls"
 	"rackboot/protocol"
 )
 
@@ -29,6 +30,31 @@ func (e *certificateError) Error() string {
 // tlsFor makes the TLS configuration that a target asks for: nil for http.
 // Exactly one of fingerprint and CA is needed for https.
 func tlsFor(base *url.URL, target bmc.Target) (*tls.Config, error) {
+	c, err := trust(base, target)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	if target.LegacyTLS {
+		return oldtls.Only(oldtls.Dials(c)), nil
+	}
+	oldtls.Judges(c)
+	known := c.VerifyConnection
+	c.VerifyConnection = func(state tls.ConnectionState) error {
+		if known != nil {
+			if err := known(state); err != nil {
+				return err
+			}
+		}
+		if old := oldtls.Of(state); old != (oldtls.Old{}) {
+			return &oldtls.Error{Old: old}
+		}
+		return nil
+	}
+	return c, nil
+}
+
+// trust says by what a BMC is known; the version of TLS is left to who uses it.
+func trust(base *url.URL, target bmc.Target) (*tls.Config, error) {
 	const op = "bmc.open"
 	if base.Scheme == "http" {
 		return nil, nil
@@ -45,7 +71,7 @@ func tlsFor(base *url.URL, target bmc.Target) (*tls.Config, error) {
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "the CA for %s holds no certificate", base).
 				WithHint("give certificates in PEM form")
 		}
-		return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}, nil
+		return &tls.Config{RootCAs: pool}, nil //nolint:gosec // the version is judged by tlsFor
 	default:
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "neither a fingerprint nor a CA is given for %s", base).
 			WithHint("give the sha256 fingerprint of the BMC's certificate, compared on its console, or the CA that signed it")
@@ -60,8 +86,7 @@ func pinned(fingerprint string) (*tls.Config, error) {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "bmc.open", "fingerprint %q is not sha256:<64 hex digits>", fingerprint).
 			WithHint("openssl x509 -outform der | sha256sum prints the digits")
 	}
-	return &tls.Config{
-		MinVersion: tls.VersionTLS12,
+	return &tls.Config{ //nolint:gosec // the version is judged by tlsFor
 		// The chain is not looked at; VerifyConnection, which also runs for a
 		// resumed session, is the check.
 		InsecureSkipVerify: true,

@@ -33,12 +33,14 @@ type tree struct {
 	macs          []string
 	uuidProblem   string
 	safeStop      protocol.SafeStopClass
+	option        string // on which safe stop rests
 	shell         string
 	detection     protocol.DetectionClass
 	restore       string
 	boot          string // the body that arms UefiHttp
 	dhcp          string // what a URI from DHCP still needs
 	media         string
+	offers        string // whether PXE, HTTP, a CD drive and HttpBootUri are offered
 }
 
 func trees() map[string]tree {
@@ -50,10 +52,11 @@ func trees() map[string]tree {
 			macs: []string{
 				"70:b5:e8:f0:52:dc", "70:b5:e8:f0:52:dd", "b8:3f:d2:90:97:c4", "b8:3f:d2:a4:1b:d2", "b8:3f:d2:a4:1b:d3", "e4:3d:1a:13:27:f0", "e4:3d:1a:13:27:f1",
 			},
-			safeStop: protocol.SafeStopNone, detection: protocol.DetectReset, restore: "AcPwrRcvry",
-			boot:  `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`,
-			dhcp:  `{}`,
-			media: "/redfish/v1/Systems/System.Embedded.1/VirtualMedia/1",
+			safeStop: protocol.SafeStopNetworkFirst, option: "Boot0000", detection: protocol.DetectReset, restore: "AcPwrRcvry",
+			boot:   `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`,
+			dhcp:   `{}`,
+			media:  "/redfish/v1/Systems/System.Embedded.1/VirtualMedia/1",
+			offers: "off yes yes no",
 		},
 		"hpe-dl385-ilo5": {
 			vendor: "HPE", model: "ProLiant DL385 Gen10 Plus v2", system: "/redfish/v1/Systems/1", profile: "HPE iLO",
@@ -62,10 +65,11 @@ func trees() map[string]tree {
 			macs: []string{
 				"50:7c:6f:11:f2:a6", "50:7c:6f:11:f2:a7", "50:7c:6f:11:f2:a8", "50:7c:6f:11:f2:a9", "88:e9:a4:80:9d:a2", "88:e9:a4:87:42:c8", "b8:3f:d2:d7:f7:4a",
 			},
-			safeStop: protocol.SafeStopShellByBIOS, detection: protocol.DetectPoll, restore: "AutoPowerOn",
-			boot:  `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`,
-			dhcp:  `{}`,
-			media: "/redfish/v1/Managers/1/VirtualMedia/2",
+			safeStop: protocol.SafeStopNetworkFirst, option: "Boot002C", detection: protocol.DetectPoll, restore: "AutoPowerOn",
+			boot:   `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideTarget":"UefiHttp"}}`,
+			dhcp:   `{}`,
+			media:  "/redfish/v1/Managers/1/VirtualMedia/2",
+			offers: "yes yes yes no",
 		},
 		"supermicro-821ge": {
 			vendor: "Supermicro", model: "SYS-821GE-TNHR", system: "/redfish/v1/Systems/1", profile: "Supermicro", progress: "SystemHardwareInitializationComplete",
@@ -76,10 +80,11 @@ func trees() map[string]tree {
 				"94:6d:ae:91:75:9a", "94:6d:ae:91:75:ba", "94:6d:ae:91:dd:1a", "94:6d:ae:91:fb:22", "94:6d:ae:b2:b1:4e",
 			},
 			uuidProblem: "it is made from a MAC address of the BMC",
-			safeStop:    protocol.SafeStopShellAvailable, shell: "Boot0018", detection: protocol.DetectPoll, restore: "RestoreonACPowerLoss_0035",
-			boot:  `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideMode":"UEFI","BootSourceOverrideTarget":"UefiHttp"}}`,
-			dhcp:  `{"IPv4HTTPSupport_00F5":"Enabled"}`,
-			media: "/redfish/v1/Managers/1/VirtualMedia/VirtualMedia1",
+			safeStop:    protocol.SafeStopNetworkFirst, option: "Boot0019", shell: "Boot0018", detection: protocol.DetectPoll, restore: "RestoreonACPowerLoss_0035",
+			boot:   `{"Boot":{"BootSourceOverrideEnabled":"Once","BootSourceOverrideMode":"UEFI","BootSourceOverrideTarget":"UefiHttp"}}`,
+			dhcp:   `{"IPv4HTTPSupport_00F5":"Enabled"}`,
+			media:  "/redfish/v1/Managers/1/VirtualMedia/VirtualMedia1",
+			offers: "yes off yes no",
 		},
 	}
 }
@@ -143,6 +148,10 @@ func (w tree) check(t *testing.T, o protocol.Observation, caps bmc.Capabilities,
 	if !slices.Equal(macs, w.macs) {
 		t.Errorf("MACs %v", macs)
 	}
+	is := inv.Offers
+	if got := strings.Join([]string{string(is.Pxe.Is), string(is.UefiHTTP.Is), string(is.Cd.Is), string(is.BootURI)}, " "); got != w.offers || is.ForceOff != protocol.OfferedYes {
+		t.Errorf("offers %q, %+v, want %q", got, is, w.offers)
+	}
 	shell := protocol.OptionKind("")
 	for _, b := range inv.BootOptions {
 		if b.Kind == protocol.OptionShell {
@@ -157,7 +166,7 @@ func (w tree) check(t *testing.T, o protocol.Observation, caps bmc.Capabilities,
 		"system":    inv.SystemURI == w.system && p.Profile == w.profile,
 		"UUID":      inv.UUIDProblem == w.uuidProblem && len(inv.UUID) == 36,
 		"processor": inv.Architecture == "x86_64",
-		"safe stop": inv.SafeStop.Class == w.safeStop && inv.SafeStop.Option == w.shell && string(shell) == w.shell && inv.SafeStop.Remedy != "",
+		"safe stop": inv.SafeStop.Class == w.safeStop && inv.SafeStop.Option == w.option && string(shell) == w.shell && inv.SafeStop.Remedy != "",
 		"detection": inv.Detection.Class == w.detection && inv.Detection.LastResetTime == w.hasReset,
 		"restore":   inv.Restore.Policy == protocol.RestoreLastState && inv.Restore.Where == w.restore && !inv.Restore.Writable,
 		"boot mode": inv.BootMode == "UEFI" && inv.SecureBoot != nil && !inv.SecureBoot.Enabled,

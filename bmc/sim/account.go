@@ -58,7 +58,7 @@ func (a *accounts) routes(t *router) {
 func (a *accounts) rename(username, password string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.users[0].name, a.users[0].password = username, password
+	a.users[0].name, a.users[0].password, a.users[0].change = username, password, false
 }
 
 // forgive forgets the wrong passwords.

@@ -20,6 +20,7 @@ type refusal struct {
 	id         string
 	text       string
 	retryAfter string // seconds; empty for none
+	plain      bool   // the text alone is sent
 }
 
 // account is who may use a BMC. One without a name is an empty slot.
@@ -63,6 +64,7 @@ type answer struct {
 	short  bool          // likewise, with the length of the whole
 	drip   time.Duration // between two bytes of the body
 	padded int           // so many bytes of white space follow
+	plain  string        // is sent instead of the body
 	stream func(http.ResponseWriter, *http.Request)
 }
 
@@ -76,6 +78,9 @@ func refuse(r *refusal) *answer {
 		e["@Message.ExtendedInfo"] = []any{tree.Object{"MessageId": r.id, "Message": r.text}}
 	}
 	a := reply(r.status, tree.Object{"error": e})
+	if r.plain {
+		a.plain = r.text
+	}
 	if r.retryAfter != "" {
 		a.header.Set("Retry-After", r.retryAfter)
 	}
@@ -90,6 +95,10 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), a.header)
 	if a.stream != nil {
 		a.stream(w, r)
+		return
+	}
+	if a.plain != "" {
+		http.Error(w, a.plain, a.status)
 		return
 	}
 	w.Header().Set("OData-Version", "4.0")

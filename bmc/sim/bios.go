@@ -39,10 +39,19 @@ func (b *bios) routes(t *router) {
 func (b *bios) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	maps.Copy(b.attributes, b.waiting)
+	if !b.manner.now().BIOS.Deaf {
+		maps.Copy(b.attributes, b.waiting)
+	}
 	clear(b.waiting)
 	maps.Copy(b.secureNow, b.secure)
 	clear(b.secure)
+}
+
+// set puts values into force, as somebody does in the firmware's menus.
+func (b *bios) set(attributes tree.Object) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.Copy(b.attributes, attributes)
 }
 
 // fits says whether all attributes have the values.

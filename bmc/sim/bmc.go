@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
@@ -55,11 +54,12 @@ func New(config Config) (*BMC, error) {
 	if config.Machine == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.new", "a BMC needs a machine")
 	}
-	cert, fingerprint, err := newCertificate()
+	wire := config.Personality.Wire
+	cert, fingerprint, err := newCertificate(wire.OldTLS)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "sim.new", "make certificate: %w", err)
 	}
-	f, err := newFront([]tls.Certificate{cert}, config.Personality.Wire.H2Only, config.Listen)
+	f, err := newFront(tlsOf(cert, wire), wire.H2Only, config.Listen)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "sim.new", "listen: %w", err)
 	}
@@ -149,7 +149,7 @@ func (b *BMC) Override() protocol.Override { return b.hosts[0].Override() }
 func (b *BMC) History() []Record { return b.diary.all() }
 
 // Adjust changes the personality from the next request on. DropOns counts anew;
-// Reach is changed by SetReach only, Tree and Wire.H2Only not at all.
+// Reach is changed by SetReach only, Tree, Wire.H2Only and Wire.OldTLS not at all.
 func (b *BMC) Adjust(change func(*Personality)) {
 	p := b.manner.adjust(change)
 	for _, h := range b.hosts {
@@ -186,6 +186,12 @@ func (b *BMC) SendEvent(messageID, origin string) {
 
 // MoveSystem gives the first system another path, as an update of the BMC's firmware may.
 func (b *BMC) MoveSystem(to string) { b.moves.to(b.hosts[0].place.URI, to) }
+
+// SetBIOS gives BIOS attributes of the first host other values, as somebody at its console does in the firmware's menus.
+func (b *BMC) SetBIOS(attributes tree.Object) { b.hosts[0].bios.set(attributes) }
+
+// ClearOverride takes the boot override of the first host away, as somebody at the BMC's page does.
+func (b *BMC) ClearOverride() { b.hosts[0].override.clear() }
 
 // PressPowerButton presses the button of the first host.
 func (b *BMC) PressPowerButton() { b.hosts[0].PressPowerButton() }

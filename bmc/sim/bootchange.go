@@ -46,6 +46,9 @@ func (o *override) judge(change bootValues, where Write) *refusal {
 		}
 		return &refusal{status: http.StatusBadRequest, id: id, text: "write the boot override elsewhere"}
 	}
+	if rules.NeedTarget && change[tree.BootTarget] == nil && change[tree.BootMode] == nil {
+		return &refusal{status: http.StatusBadRequest, plain: true, text: "Missing the BootSourceOverrideTarget and/or BootSourceOverrideMode element"}
+	}
 	for _, name := range rules.NotTogether {
 		if _, ok := change[name]; ok {
 			return propertyError("PropertyNotWritable", name)
@@ -94,6 +97,9 @@ func (o *override) store(change bootValues, where Write) {
 	}
 	if rules.ModeReverts && change[tree.BootTarget] != nil {
 		stored[tree.BootMode] = tree.ModeLegacy
+	}
+	if other := rules.StoreTarget[change.text(tree.BootTarget)]; other != "" {
+		stored[tree.BootTarget] = other
 	}
 	if rules.StoreEnabled != "" && change.text(tree.BootEnabled) == string(protocol.OverrideOnce) {
 		stored[tree.BootEnabled] = rules.StoreEnabled

@@ -17,7 +17,7 @@ import (
 
 // front is the network side of a BMC: it can refuse connections and hang.
 type front struct {
-	certs   []tls.Certificate
+	tls     *tls.Config
 	h2Only  bool
 	address string
 	listen  func() (net.Listener, error)
@@ -33,8 +33,8 @@ type front struct {
 }
 
 // newFront opens the listener, and has its address then; nobody is answered yet.
-func newFront(certs []tls.Certificate, h2Only bool, listen func() (net.Listener, error)) (*front, error) {
-	f := &front{certs: certs, h2Only: h2Only}
+func newFront(c *tls.Config, h2Only bool, listen func() (net.Listener, error)) (*front, error) {
+	f := &front{tls: c, h2Only: h2Only}
 	if listen == nil {
 		listen = func() (net.Listener, error) {
 			if f.address == "" {
@@ -101,7 +101,7 @@ func (f *front) start(l net.Listener) {
 		Handler:           http.HandlerFunc(f.serveHTTP),
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-		TLSConfig:         &tls.Config{Certificates: f.certs, MinVersion: tls.VersionTLS12},
+		TLSConfig:         f.tls.Clone(),
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 			return context.WithValue(ctx, useKey{}, new(lastUse))
 		},

@@ -45,6 +45,15 @@ func asInTree(t *tree.Tree, uri string) bootValues {
 	return boot
 }
 
+// clear takes the override away, whatever the rules refuse to others.
+func (o *override) clear() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.boot, o.pending = bootValues{
+		tree.BootTarget: string(protocol.TargetNone), tree.BootEnabled: string(protocol.OverrideDisabled), tree.BootMode: tree.ModeUEFI,
+	}, nil
+}
+
 // now is the override that counts for the next boot.
 func (o *override) now() protocol.Override {
 	o.mu.Lock()
@@ -81,6 +90,8 @@ func (o *override) next() protocol.BootTarget {
 	case v.Target == protocol.TargetUefiHTTP && !o.bios.fits(rules.NetworkNeeds):
 		o.diary.record(RecordBoot, rules.NetworkNeedID)
 		return protocol.TargetHdd // firmware goes on to the next device
+	case v.Target == protocol.TargetPxe && !o.bios.fits(rules.PxeNeeds):
+		return protocol.TargetUefiHTTP
 	default:
 		return v.Target
 	}

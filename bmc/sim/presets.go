@@ -11,7 +11,7 @@ func Presets() []Personality {
 	return slices.Concat(
 		Personalities(), overridePresets(), settingsPresets(), biosPresets(), etagPresets(),
 		powerPresets(), reportPresets(), wirePresets(), latencyPresets(), eventPresets(), inventoryPresets(), mediaPresets(), accountPresets(),
-		faultPresets(),
+		faultPresets(), hardwarePresets(),
 	)
 }
 

@@ -33,6 +33,9 @@ func wirePresets() []Personality {
 		quirk("H2Only", "speaks HTTP/2 only; ironcore-dev/metal-operator #759", nil, func(p *Personality) {
 			p.Wire.H2Only = true
 		}),
+		quirk("OldTLS", "BMCs of before 2015 (documented, not captured): TLS 1.0, keys exchanged by RSA of 1,024 bits, a negative serial number", nil, func(p *Personality) {
+			p.Wire.OldTLS = true
+		}),
 		quirk("RedirectsAway", "a redirect to another host must not get the token: gofish sends X-Auth-Token along", nil, func(p *Personality) {
 			p.Wire.Redirect = "https://192.0.2.1"
 		}),

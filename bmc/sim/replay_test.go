@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,9 +118,13 @@ func (r *replay) step(ctx context.Context, s step) error {
 func (r *replay) send(ctx context.Context) {
 	start := time.Now()
 	target, proto2 := strings.CutSuffix(r.sent.target, " h2")
+	target, tls10 := strings.CutSuffix(target, " tls1.0")
 	req := httptest.NewRequestWithContext(context.WithValue(ctx, useKey{}, r.use), r.sent.method, target, strings.NewReader(r.sent.body))
 	if proto2 {
 		req.ProtoMajor, req.Proto = 2, "HTTP/2.0"
+	}
+	if tls10 {
+		req.TLS = &tls.ConnectionState{Version: tls.VersionTLS10}
 	}
 	req.Header = r.sent.header
 	if len(req.Header.Values("Authorization")) == 0 && req.Header.Get("X-Auth-Token") == "" {

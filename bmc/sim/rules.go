@@ -40,9 +40,12 @@ type BootRules struct {
 	RefuseTargets []string // refused as UnsupportedOperation though they are listed
 	RefuseEnabled string   // a value of Enabled that is refused
 	StoreEnabled  string   // is stored as Enabled instead of Once
-	Forget        bool     // 200, and then Mode is Legacy and Enabled Disabled
-	RefuseYetDo   bool     // a change that names Enabled is answered with 400 and made
-	ShowTarget    map[string]string
+	StoreTarget   map[string]string
+	// NeedTarget refuses a change without Target and Mode, in plain text.
+	NeedTarget  bool
+	Forget      bool // 200, and then Mode is Legacy and Enabled Disabled
+	RefuseYetDo bool // a change that names Enabled is answered with 400 and made
+	ShowTarget  map[string]string
 
 	BusyInBoot time.Duration // 503 to changes, so long after power-on or reset
 	// URIReadOnly refuses HttpBootUri though it is shown.
@@ -53,7 +56,8 @@ type BootRules struct {
 	FixedOrder    bool // while the fixed boot order is on, changes of the override are refused
 	DiskDisabled  int  // after so many boots from the network the disk is off in the fixed boot order
 	NetworkNeeds  []Attribute
-	NetworkNeedID string // logged when UefiHttp fails for an attribute
+	NetworkNeedID string      // logged when UefiHttp fails for an attribute
+	PxeNeeds      []Attribute // without them firmware answers an order of Pxe by HTTP
 }
 
 // Attribute is a BIOS attribute with a value.
@@ -138,6 +142,7 @@ type SessionRules struct {
 // WireRules say how a BMC speaks HTTP.
 type WireRules struct {
 	H2Only    bool          // HTTP/2 only
+	OldTLS    bool          // TLS 1.0 only, keys are exchanged by RSA, and the certificate has a negative serial number
 	DropIdle  time.Duration // a connection that was idle so long is closed when it is used
 	Slash     bool          // 308 to the URI with a slash at its end
 	Redirect  string        // reads of the system are sent to this origin
@@ -147,6 +152,7 @@ type WireRules struct {
 	Short     bool          // likewise, and Content-Length states the whole
 	Drip      time.Duration // between two bytes of a read of the system
 	Wrong     tree.Object   // merged over the system: values of a wrong type
+	Unready   string        // the URI of a resource that is 503
 	NoPlain   bool          // 406 to registries for who does not accept gzip
 }
 
@@ -181,6 +187,7 @@ type BIOSRules struct {
 	OwnJob    bool          // settings with an apply time make their job: a further one is refused
 	Conflict  bool          // settings are refused while a change of SecureBoot waits
 	JobHidden time.Duration // a new job is 404 so long
+	Deaf      bool          // settings are taken and dropped at the reset
 	NeedParts []Attribute   // the attributes whose name begins with Name can be written while Value ("Name=Value") holds
 }
 

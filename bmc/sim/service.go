@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"crypto/tls"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -37,7 +38,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := s.manner.now()
 	wire := p.Wire
 	wait := p.AnswerDelay + p.Latency.draw(r.URL.Path, u)
-	if wire.H2Only && r.ProtoMajor < 2 || idle(r, wire.DropIdle) {
+	newer := r.TLS == nil || r.TLS.Version > tls.VersionTLS10
+	if wire.H2Only && r.ProtoMajor < 2 || wire.OldTLS && newer || idle(r, wire.DropIdle) {
 		panic(http.ErrAbortHandler)
 	}
 	q := readRequest(r)
@@ -72,6 +74,9 @@ func (s *service) serve(r *request, wire WireRules) *answer {
 	}
 	if a := s.busy(r); a != nil {
 		return a
+	}
+	if wire.Unready != "" && r.uri == tree.Fold(wire.Unready) {
+		return refuse(&refusal{status: http.StatusServiceUnavailable, text: "the resource is not ready"})
 	}
 	if !s.moves.find(r) {
 		return missing()

@@ -1,3 +1,5 @@
+//go:debug x509negativeserial=1
+
 package sim
 
 import (
@@ -34,6 +36,18 @@ func TestH2OnlyOnTheWire(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	u.client.Transport = transport
+	u.want(u.do("GET", tree.SystemURI, ""), 200, "")
+}
+
+// On real sockets: a client that speaks no TLS of before 1.2 is not answered.
+func TestOldTLSOnTheWire(t *testing.T) {
+	p, _ := Preset("OldTLS")
+	u := newUser(t, p, hardware.SimulatedConfig{})
+	if a := u.do("GET", tree.SystemURI, ""); a.status != 0 {
+		t.Errorf("a client of today is answered %d", a.status)
+	}
+	old := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}}
+	u.client.Transport = &http.Transport{TLSClientConfig: old, DisableKeepAlives: true}
 	u.want(u.do("GET", tree.SystemURI, ""), 200, "")
 }
 

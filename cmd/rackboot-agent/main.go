@@ -1,3 +1,5 @@
+//go:debug x509negativeserial=1
+
 // Command rackboot-agent serves one rack: it owns the BMCs of its segment and
 // answers the boots of its servers.
 package main

@@ -1,3 +1,5 @@
+//go:debug x509negativeserial=1
+
 // Command rackctl is the command line of Rackboot: it tells the hub what servers shall
 // boot, holds them off, and shows what happened.
 package main

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,13 +85,28 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(names) < 8 {
 		t.Fatalf("%d scripts, %v", len(names), err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+	testscript.Run(t, params("testdata"))
+}
+
+// params runs the scripts of a folder.
+func params(dir string) testscript.Params {
+	return testscript.Params{
+		Dir: dir, UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			hub := apitest.New(env.T().(testing.TB))
 			env.Values[hubKey{}] = hub
 			env.Setenv("HUB", hub.URL)
+			env.Setenv("HUBHOST", strings.TrimPrefix(hub.URL, "https://"))
 			env.Setenv("AUDIT", hub.AuditDir)
+			inputs, err := filepath.Abs("../internal/convert/testdata") // in the forms of other tools
+			if err != nil {
+				return err
+			}
+			env.Setenv("CONVERT", inputs)
+			script, err := inventoryScript()
+			if err != nil {
+				return err
+			}
 			// The race detector holds each process up for a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			registry, err := sim.StartRegistry("127.0.0.1:0")
@@ -111,6 +127,7 @@ func TestScripts(t *testing.T) {
 			sum := sha256.Sum256(block.Bytes)
 			env.Setenv("FINGERPRINT", "sha256:"+hex.EncodeToString(sum[:]))
 			for path, text := range map[string]string{
+				filepath.Join(env.WorkDir, "inventory.sh"):   script,
 				filepath.Join(env.WorkDir, "os.efi"):         string(sim.UKI([]byte("a system"))),
 				filepath.Join(env.WorkDir, "viewer.pem"):     string(cert),
 				filepath.Join(env.WorkDir, "viewer.key"):     string(key),
@@ -133,10 +150,24 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "audit": auditEntries, "capture": capture, "asked": asked, "revision": revision,
+			"exits": exits, "fleet": fleet, "bind": bind, "answer": answer, "audit": auditEntries, "capture": capture, "asked": asked, "appears": appears, "revision": revision,
 			"archive": archive, "backups": backups, "digest": digest, "begin": begin,
 		},
-	})
+	}
+}
+
+// inventoryScript is the one that the guide has Ansible call.
+func inventoryScript() (string, error) {
+	page, err := os.ReadFile("../../docs/guide/ansible.md")
+	if err != nil {
+		return "", err
+	}
+	_, rest, found := strings.Cut(string(page), "```sh example: saved as inventory.sh; the scripts of rackctl run it\n")
+	script, _, ended := strings.Cut(rest, "```\n")
+	if !found || !ended {
+		return "", errors.New("docs/guide/ansible.md has no script")
+	}
+	return script, nil
 }
 
 // exits CODE PROGRAM ARGS... wants the program to end with the code.
@@ -201,9 +232,9 @@ func backups(ts *testscript.TestScript, neg bool, args []string) {
 
 func hubOf(ts *testscript.TestScript) *apitest.Hub { return ts.Value(hubKey{}).(*apitest.Hub) }
 
-// fleet server|claim|hold|read|bmc|probe|trace|approvals NAME FILE makes the hub's fleet report the status in
+// fleet server|claim|hold|read|bmc|probe|firmware|trace|mirror|approvals NAME FILE makes the hub's fleet report the status in
 // a JSON file (a hold is named by its key); group is the status of one, and revision the next of a group; fleet event SERVER CODE MESSAGE
-// makes an event.
+// makes an event, and fleet agent RACK AGENT gives a rack its agent.
 func fleet(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 3 {
 		ts.Fatalf("usage: fleet KIND NAME FILE")
@@ -211,6 +242,13 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 	f := hubOf(ts).Fleet
 	if args[0] == "event" {
 		f.AddEvent(args[1], resource.ConditionCode(args[2]), args[3])
+		return
+	}
+	if args[0] == "agent" {
+		r, err := store.Get[*resource.Rack](hubOf(ts).Store.Objects, args[1])
+		ts.Check(err)
+		r.Status.Agent = args[2]
+		ts.Check(hubOf(ts).Store.Objects.Put(context.Background(), r))
 		return
 	}
 	raw := []byte(ts.ReadFile(args[2]))
@@ -234,10 +272,25 @@ func fleet(ts *testscript.TestScript, _ bool, args []string) {
 		var list []protocol.Probe
 		ts.Check(json.Unmarshal(raw, &list))
 		f.SetProbe(args[1], list, nil)
+	case "firmware": // of a server
+		var shown protocol.Firmware
+		ts.Check(json.Unmarshal(raw, &shown))
+		hubOf(ts).Plans.Set(args[1], shown)
+	case "settings": // that were last written of a server
+		var run resource.FirmwareRun
+		ts.Check(json.Unmarshal(raw, &run))
+		s, err := store.Get[*resource.Server](hubOf(ts).Plans.Objects, args[1])
+		ts.Check(err)
+		s.Status.Settings = &run
+		ts.Check(hubOf(ts).Plans.Objects.Put(context.Background(), s))
 	case "trace":
 		var list []resource.Trace
 		ts.Check(json.Unmarshal(raw, &list))
 		f.SetTraces(args[1], list)
+	case "mirror": // of a rack
+		var s resource.MirrorStatus
+		ts.Check(json.Unmarshal(raw, &s))
+		hubOf(ts).Mirrors.SetMirror(args[1], s)
 	case "claim":
 		var s resource.ClaimStatus
 		ts.Check(json.Unmarshal(raw, &s))
@@ -347,6 +400,22 @@ func answer(ts *testscript.TestScript, _ bool, args []string) {
 func capture(ts *testscript.TestScript, _ bool, args []string) {
 	out := strings.TrimSpace(ts.ReadFile("stdout"))
 	ts.Setenv(args[0], out[strings.LastIndex(out, "/")+1:])
+}
+
+// appears FILE REGEXP waits until a file has a line that matches.
+func appears(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: appears FILE REGEXP")
+	}
+	want, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	var raw []byte
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if raw, err = os.ReadFile(ts.MkAbs(args[0])); err == nil && want.Match(raw) {
+			return
+		}
+	}
+	ts.Fatalf("%s has no line %s: %v\n%s", args[0], args[1], err, raw)
 }
 
 // asked ROUTE N waits until the hub has answered a route N times.

@@ -11,6 +11,9 @@ type Caller struct {
 	// BreakGlass is the right to release what others hold, with a reason, for who may
 	// release at all.
 	BreakGlass bool
+	// Issuer and Subject are who says that a person is that, and as whom it knows the person; empty for clients
+	// of the hub's file.
+	Issuer, Subject string
 }
 
 // Target is what an operation touches, by the places that it is in; see [Places]. The

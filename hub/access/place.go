@@ -36,6 +36,11 @@ func Places(obj resource.Object, w World) []Labels {
 		return []Labels{own(o.Metadata.Labels)}
 	case *resource.Segment:
 		return []Labels{ofRack(w, o.Spec.RackRef.Name)}
+	case *resource.Freeze:
+		if o.Spec.RackRef == nil {
+			return nil // of servers anywhere
+		}
+		return []Labels{ofRack(w, o.Spec.RackRef.Name)}
 	case *resource.Agent:
 		return []Labels{ofRack(w, o.Spec.RackRef.Name)}
 	case *resource.BMC:

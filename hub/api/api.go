@@ -9,13 +9,17 @@ import (
 
 	"rackboot/hub/api/gate"
 	"rackboot/hub/api/route"
+	"rackboot/hub/bulk"
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 )
 
 // API is the hub's API as an http.Handler: the routes of all nouns, behind one gate. It is safe for
 // concurrent use.
-type API struct{ gate *gate.Gate }
+type API struct {
+	gate *gate.Gate
+	bulk *bulk.Room
+}
 
 // New makes the API; invalid if the Config is incomplete.
 func New(cfg Config) (*API, error) {
@@ -27,19 +31,22 @@ func New(cfg Config) (*API, error) {
 	}
 	table := route.NewTable(cfg.Version)
 	g, err := gate.New(gate.Config{
-		Table: table, Store: cfg.Store, Token: cfg.Token, Clients: cfg.Clients, ClientCAs: cfg.ClientCAs, Limits: cfg.Limits,
+		Table: table, Store: cfg.Store, Token: cfg.Token, Callers: cfg.Callers, Limits: cfg.Limits,
 		Recorder: cfg.Recorder, Clock: cfg.Clock, Registerer: cfg.Registerer, Logger: cfg.Logger, Writable: cfg.Writable,
 	})
 	if err != nil {
 		return nil, err
 	}
-	fill(table, cfg)
-	return &API{g}, nil
+	working := bulk.New(bulk.Config{
+		Bulks: cfg.Store.Requests.Bulks, Requests: cfg.Store.Requests, Asker: g, Clock: cfg.Clock, Registerer: cfg.Registerer, Logger: cfg.Logger,
+	})
+	fill(table, cfg, g, working)
+	return &API{g, working}, nil
 }
 
 // fill gives a table the routes of all nouns, their document, and an answer to all other paths.
-func fill(t *route.Table, cfg Config) {
-	for _, n := range nouns(cfg) {
+func fill(t *route.Table, cfg Config, g callers, working *bulk.Room) {
+	for _, n := range nouns(cfg, g, working) {
 		n.routes(t)
 	}
 	t.HandleDocument()
@@ -57,6 +64,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.gate.ServeHT
 func (a *API) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) error {
 	return a.gate.Serve(ctx, ln, conf)
 }
+
+// Work works off bulk operations until ctx ends. One hub at a time does that with a store.
+func (a *API) Work(ctx context.Context) error { return a.bulk.Run(ctx) }
 
 // Gate returns what other listeners of the hub ask who calls.
 func (a *API) Gate() *gate.Gate { return a.gate }

@@ -333,3 +333,53 @@ func TestEventsAndJoin(t *testing.T) {
 	_, err = stranger.Events(ctx, 0, 1)
 	wantCode(t, err, protocol.CodeDenied)
 }
+
+// TestJoinsBehindOneAddress: who guesses is slowed down, and does not keep agents with good tokens from
+// joining behind the same address, however many they are.
+func TestJoinsBehindOneAddress(t *testing.T) {
+	h := apitest.New(t)
+	c, ctx := h.Client(t), t.Context()
+	if _, err := c.Objects.Apply(ctx, []resource.Object{storetest.Rack("r1")}, false); err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := protoapi.NewClient(protoapi.Config{BaseURL: h.URL, CA: h.CA})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.CloseIdle()
+	const burst = 10 // of strangers behind one address
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(h.CA)
+	raw := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	defer raw.CloseIdleConnections()
+	// guess asks once, as a client that does not come again.
+	guess := func(body string) int {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL+protoapi.PathJoin, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := raw.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	for i := range 3 * burst {
+		token, err := c.Agents.NewToken(ctx, "r1", protoapi.TokenRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stranger.Agents.Join(ctx, protoapi.JoinRequest{Token: token.Token, Key: make([]byte, 32)}); err != nil {
+			t.Fatalf("join %d: %v", i, err)
+		}
+		body := `{"token":"guess","csr":"","key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=","host":"h"}`
+		if i%2 == 1 {
+			body = `{"token":1}`
+		}
+		if got := guess(body); i < burst == (got == http.StatusTooManyRequests) {
+			t.Fatalf("guess %d: %d", i, got)
+		}
+	}
+}

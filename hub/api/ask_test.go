@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"net/http"
@@ -40,7 +41,12 @@ type reply struct {
 // ask sends a request to a handler, as one of apitest's callers. Each header is "K: v".
 func ask(t *testing.T, h http.Handler, who, method, path, body string, headers ...string) reply {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if strings.HasPrefix(path, protoapi.PathWatches) {
+		cancel() // it has no end of its own: it is left at once
+	}
+	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	if who != "" {
 		r.Header.Set("Authorization", tokenOf(who))
 	}

@@ -80,7 +80,7 @@ func (b bmcs) probe(ctx context.Context, in *namedBody) (*answer[protoapi.ProbeL
 	if err != nil {
 		return nil, route.Problem(err)
 	}
-	return &answer[protoapi.ProbeList]{protoapi.ProbeList{Items: list}}, nil
+	return &answer[protoapi.ProbeList]{protoapi.JudgeProbes(list)}, nil
 }
 
 // Inventory is what is known of BMCs and of what is behind them.

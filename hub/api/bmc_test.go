@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"slices"
 	"testing"
 
 	"rackboot/hub/api/apitest"
@@ -36,6 +37,15 @@ func TestBMCs(t *testing.T) {
 	}
 	if s, err := c.Servers.Accept(ctx, "n1", protoapi.AcceptServer{Identity: "new"}); err != nil || s.Status.AcceptedIdentity != "new" {
 		t.Errorf("accepted %q, %v", s.Status.AcceptedIdentity, err)
+	}
+	var recorded []protocol.AuditOutcome // each acceptance by itself, also of many
+	for _, e := range hub.Records.Entries() {
+		if e.Target == "Server/n1" && e.Op == "accept" {
+			recorded = append(recorded, e.Outcome)
+		}
+	}
+	if want := []protocol.AuditOutcome{protocol.AuditAsked, protocol.AuditRefused, protocol.AuditAsked, protocol.AuditAccepted}; !slices.Equal(recorded, want) {
+		t.Errorf("recorded %v, want %v", recorded, want)
 	}
 	hub.Fleet.SetProbe("b1", []protocol.Probe{{Profile: "dell"}}, nil)
 	if list, err := c.BMCs.Probe(ctx, "b1", protoapi.ProbeRequest{}); err != nil || len(list.Items) != 1 || list.Items[0].Profile != "dell" {

@@ -44,12 +44,14 @@ func TestCertificates(t *testing.T) {
 	viewer := []access.Role{access.Viewer}
 	a, err := api.New(api.Config{
 		Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry(),
-		Clients: []gate.Client{
-			{Caller: access.Caller{Name: "page", Roles: viewer}, CommonName: "page.client"},
-			{Caller: access.Caller{Name: "rack-1", Roles: viewer}, CommonName: "rack-1"}, // as an agent is called
-			{Caller: access.Caller{Name: "outer", Roles: viewer}, CommonName: "outer"},
+		Callers: gate.Callers{
+			Clients: []gate.Client{
+				{Caller: access.Caller{Name: "page", Roles: viewer}, CommonName: "page.client"},
+				{Caller: access.Caller{Name: "rack-1", Roles: viewer}, CommonName: "rack-1"}, // as an agent is called
+				{Caller: access.Caller{Name: "outer", Roles: viewer}, CommonName: "outer"},
+			},
+			Authorities: []*x509.Certificate{hub.ClientCA()},
 		},
-		ClientCAs: []*x509.Certificate{hub.ClientCA()},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +167,7 @@ func TestClientsThatCannotBe(t *testing.T) {
 	} {
 		_, err := api.New(api.Config{
 			Store: apitest.New(t).Store, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: func() string { return "x" },
-			Registerer: prometheus.NewRegistry(), Clients: clients,
+			Registerer: prometheus.NewRegistry(), Callers: gate.Callers{Clients: clients},
 		})
 		if protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
@@ -174,7 +176,7 @@ func TestClientsThatCannotBe(t *testing.T) {
 	two := []gate.Client{{Caller: who("x"), CommonName: "n"}, {Caller: who("y"), CommonName: "m"}}
 	if _, err := api.New(api.Config{
 		Store: apitest.New(t).Store, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clock: time.Now, NewID: func() string { return "x" },
-		Registerer: prometheus.NewRegistry(), Clients: two,
+		Registerer: prometheus.NewRegistry(), Callers: gate.Callers{Clients: two},
 	}); err != nil {
 		t.Errorf("two clients without tokens: %v", err)
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/x509"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,12 +20,8 @@ type Config struct {
 	Approver Approver
 	// Token is the admin's bearer token, at least 16 bytes.
 	Token string
-	// Clients are the other callers.
-	Clients []gate.Client
-	// ClientCAs are the authorities whose certificates are those of clients alone. Of
-	// another one that TLS accepts, such as the hub's, a certificate needs
-	// [access.ClientUnit].
-	ClientCAs []*x509.Certificate
+	// Callers are the other callers.
+	gate.Callers
 	// Authority is the certificate of the hub's authority in PEM, for rackctl login.
 	Authority []byte
 	Limits    gate.Limits
@@ -48,6 +43,10 @@ type Config struct {
 	AuditLog AuditLog
 	// Backups makes copies of the hub; nil makes none.
 	Backups Backups
+	// Support tells what the hub knows of itself; nil tells nothing.
+	Support Support
+	// Webhooks send events elsewhere; nil sends none.
+	Webhooks Webhooks
 	// Writable says why nothing may be changed now; nil error when it may.
 	Writable func() error
 }

@@ -20,7 +20,7 @@ type doctor struct{ room Doctor }
 
 func (d doctor) routes(t *route.Table) {
 	op := t.Operation(http.MethodGet, protoapi.PathDoctor, "doctor", "What stands against an upgrade of the hub or of servers", nil,
-		route.Rule{Right: access.Read, Target: route.TargetWhole})
+		route.Rule{Right: access.Read, Target: route.TargetWhole, Heavy: true})
 	route.Register(t, op, func(context.Context, *struct{}) (*answer[protoapi.DoctorAnswer], error) {
 		return &answer[protoapi.DoctorAnswer]{d.room.Doctor()}, nil
 	})

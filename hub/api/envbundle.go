@@ -12,7 +12,7 @@ import (
 // envBundles gives agents sealed boot environments.
 type envBundles struct {
 	room   EnvBundles
-	agents route.Authorities
+	agents route.Agents
 	pulls  *throttle
 }
 
@@ -34,7 +34,7 @@ func (b envBundles) envBundle(ctx context.Context, in *strangerInput) (*answer[p
 	if err := req.Validate(); err != nil {
 		return nil, route.Problem(err)
 	}
-	out, err := b.room.EnvBundle(ctx, req, b.agents.Agent(in.chains))
+	out, err := b.room.EnvBundle(ctx, req, b.agents(in.chains))
 	if err != nil {
 		return nil, route.Problem(err)
 	}

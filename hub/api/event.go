@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"rackboot/hub/access"
 	"rackboot/hub/api/route"
@@ -11,8 +12,12 @@ import (
 )
 
 type eventInput struct {
-	After uint64 `query:"after" doc:"only events with a greater index"`
-	Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"at most so many"`
+	After uint64    `query:"after" doc:"only events with a greater index"`
+	Limit int       `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"at most so many"`
+	For   string    `query:"for" doc:"only those about one resource: Kind/name. Of a Claim they are also those of its server since it was created, of a Rack those of its servers and agents"`
+	Rack  string    `query:"rack" doc:"only those of the rack's servers and agents"`
+	Code  []string  `query:"code" maxItems:"32" doc:"only those with one of these codes"`
+	Since time.Time `query:"since" doc:"only those that happened since then (RFC 3339)"`
 }
 
 // events has the log of what happened.
@@ -24,8 +29,12 @@ type events struct {
 
 func (l events) routes(t *route.Table) {
 	route.Register(t, t.Operation(http.MethodGet, protoapi.PathEvents, "events", "Read what happened, oldest first", nil,
-		route.Rule{Right: access.Read, Target: route.TargetEach}),
+		route.Rule{Right: access.Read, Target: route.TargetEach, Heavy: true}),
 		func(ctx context.Context, in *eventInput) (*answer[protoapi.EventList], error) {
+			asked, err := askedEvents(in, l.objects)
+			if err != nil {
+				return nil, route.Problem(err)
+			}
 			list := protoapi.EventList{Items: []protoapi.EventRecord{}, Next: in.After, Incomplete: l.lost.of(ctx, "")}
 			for more := true; more; { // what is not seen makes no page shorter
 				want := in.Limit - len(list.Items)
@@ -33,8 +42,10 @@ func (l events) routes(t *route.Table) {
 				for _, e := range page {
 					list.Next = max(list.Next, e.Index)
 				}
+				more = len(page) == want
+				page = asked.among(page, route.NewWorld(l.objects))
 				list.Items = append(list.Items, route.Visible(l.objects, route.Caller(ctx), page, placesOfEvent)...)
-				more = len(page) == want && len(list.Items) < in.Limit
+				more = more && len(list.Items) < in.Limit
 			}
 			return &answer[protoapi.EventList]{list}, nil
 		})

@@ -32,11 +32,14 @@ func FuzzRequest(f *testing.F) {
 		{post, "/v1/bmcs/b1/probe", `{"systemURI":"/redfish/v1/Systems/1"}`, "", ""},
 		{post, "/v1/servers/n1/adopt", `{"provisioned":"r/os@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","reason":"x"}`, "", ""},
 		{post, "/v1/import", `{"reason":"x","objects":[{"apiVersion":"rackboot/v1","kind":"Rack","metadata":{"name":"r9"}}]}`, "", ""},
+		{post, "/v1/bulk", `{"action":"hold","selector":"row=7","hold":{"key":"k"},"parallel":2,"stopAfter":1}`, "once", ""},
+		{post, "/v1/bulk", `{"action":"reboot","names":["n1","n2"],"request":{"mode":"hard"}}`, "", ""},
 		{post, "/v1/holds/x/release", `{"breakGlass":"why"}`, "", ""},
 		{post, "/v1/holds/x/confirm-down", `{"reason":"why"}`, "", ""},
 		{del, "/v1/claims/c1?releaseHolds=x", ``, "k", `"1"`},
 		{post, "/v1/join", `{"token":"x","csr":"-----BEGIN"}`, "", ""},
 		{http.MethodGet, "/v1/events?after=18446744073709551615&limit=1", ``, "", ""},
+		{http.MethodGet, "/v1/servers?limit=1&after=AAAAAAAA&selector=row%20in%20(7,8),!x&field=status.phase!%3DHeld", ``, "", ""},
 		{"BREW", "/v1/../%2e%2e/racks", `{`, "", ""},
 	} {
 		f.Add(seed.method, seed.path, seed.body, seed.key, seed.match)

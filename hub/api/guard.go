@@ -24,6 +24,9 @@ func guard(ctx context.Context, objects *store.Objects, objs []resource.Object) 
 		if err := wipes(objects, who, old, next, objs, t); err != nil {
 			return err
 		}
+		if err := settles(who, old, next, t); err != nil {
+			return err
+		}
 		if err := reprovisions(ctx, old, next); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 // userData gives agents sealed user data.
 type userData struct {
 	room   UserData
-	agents route.Authorities
+	agents route.Agents
 	pulls  *throttle
 }
 
@@ -34,7 +34,7 @@ func (u userData) ignition(ctx context.Context, in *strangerInput) (*answer[prot
 	if err := req.Validate(); err != nil {
 		return nil, route.Problem(err)
 	}
-	out, err := u.room.Ignition(ctx, req, u.agents.Agent(in.chains))
+	out, err := u.room.Ignition(ctx, req, u.agents(in.chains))
 	if err != nil {
 		return nil, route.Problem(err)
 	}

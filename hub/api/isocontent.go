@@ -56,7 +56,7 @@ func (in *contentInput) Resolve(ctx huma.Context) []error {
 type isoContents struct {
 	shelf  ISOContents // nil keeps none
 	room   ISOGrants
-	agents route.Authorities
+	agents route.Agents
 	pulls  *throttle
 	slots  *slots
 }
@@ -81,7 +81,7 @@ func (c isoContents) pull(in *contentInput) (*huma.StreamResponse, error) {
 	if err := c.pulls.admit(in.remote); err != nil {
 		return nil, throttledProblem(err)
 	}
-	agent := c.agents.Agent(in.chains)
+	agent := c.agents(in.chains)
 	if err := c.room.MayFetchISO(agent, in.Digest); err != nil {
 		return nil, route.Problem(err)
 	}

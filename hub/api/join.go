@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api/route"
 	"rackboot/hub/store"
+	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
@@ -39,9 +40,10 @@ func (in *strangerInput) Resolve(ctx huma.Context) []error {
 
 // joins admits agents, and renews their certificates.
 type joins struct {
-	objects         *store.Objects
-	members         Members
-	joins, renewals *throttle
+	objects *store.Objects
+	members Members
+	// strangers are those without a good token.
+	strangers, renewals *throttle
 }
 
 func (j joins) routes(t *route.Table) {
@@ -55,18 +57,18 @@ func (j joins) routes(t *route.Table) {
 		route.Rule{Open: true})
 	op.MaxBodyBytes = maxJoinBody
 	route.Register(t, op, func(ctx context.Context, in *strangerInput) (*answer[protoapi.JoinAnswer], error) {
-		if err := j.joins.admit(in.remote); err != nil {
-			return nil, throttledProblem(err)
+		out, err := j.join(ctx, in.RawBody)
+		if err == nil {
+			return &answer[protoapi.JoinAnswer]{out}, nil
 		}
-		req, err := readJoin(in.RawBody)
-		if err != nil {
-			return nil, err
+		// Who has no token is a stranger. Who has one was let in by an operator: a thousand racks behind one
+		// address join as fast as its requests may come (gate.Limits).
+		if code := protoapi.ProblemOf(err).Code; code == protocol.CodeDenied || code == protocol.CodeInvalid {
+			if err := j.strangers.admit(in.remote); err != nil {
+				return nil, throttledProblem(err)
+			}
 		}
-		out, err := j.members.Join(ctx, req)
-		if err != nil {
-			return nil, route.Problem(err)
-		}
-		return &answer[protoapi.JoinAnswer]{out}, nil
+		return nil, route.Problem(err)
 	})
 
 	op = t.Operation(http.MethodPost, protoapi.PathRenew, "renew", "Tell an agent where it stands, and give it its next certificate",
@@ -106,12 +108,21 @@ func (j joins) token(ctx context.Context, in *namedBody) (*answer[protoapi.JoinT
 	return &answer[protoapi.JoinToken]{token}, nil
 }
 
+// join lets an agent in whose token is good.
+func (j joins) join(ctx context.Context, raw []byte) (protoapi.JoinAnswer, error) {
+	req, err := readJoin(raw)
+	if err != nil {
+		return protoapi.JoinAnswer{}, err
+	}
+	return j.members.Join(ctx, req)
+}
+
 // readJoin reads a join request from somebody who is not known.
 func readJoin(raw []byte) (req protoapi.JoinRequest, err error) {
 	if err := route.Body("join", raw, &req); err != nil {
 		return req, err
 	}
-	return req, route.Problem(req.Validate())
+	return req, req.Validate()
 }
 
 func throttledProblem(err error) error {

@@ -32,7 +32,7 @@ func limited(t *testing.T, l gate.Limits) (*api.API, *prometheus.Registry) {
 		t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Clients: apitest.Clients(), Clock: time.Now, NewID: newID, Registerer: reg, Limits: l,
+		Store: s, Rooms: apitest.Rooms(&apitest.CannedFleet{}), Token: apitest.Token, Callers: gate.Callers{Clients: apitest.Clients()}, Clock: time.Now, NewID: newID, Registerer: reg, Limits: l,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestGuessedTokens(t *testing.T) {
 				t.Fatalf("guess %d: %d, again in %q", n, got, again)
 			}
 		}
-		if got, _ := from(t, a, "192.0.2.1:1", http.MethodPost, protoapi.PathJoin, ""); got != http.StatusTooManyRequests {
-			t.Errorf("a join of the same address: %d", got)
+		if got, _ := from(t, a, "192.0.2.1:1", http.MethodPost, protoapi.PathJoin, ""); got == http.StatusTooManyRequests {
+			t.Error("an agent behind the same address cannot join")
 		}
 		// Nobody else is kept out: neither another address, nor a caller behind this one.
 		if got, _ := guess("192.0.2.2:1", 0); got != http.StatusUnauthorized {
@@ -95,8 +95,43 @@ func TestGuessedTokens(t *testing.T) {
 		if got, _ := guess("[::ffff:192.0.2.1]:1", 0); got != http.StatusTooManyRequests {
 			t.Errorf("IPv4 as IPv6: %d", got)
 		}
-		if n := metric(t, reg, "rackboot_hub_api_limited_total", "source"); n != 9 {
+		if n := metric(t, reg, "rackboot_hub_api_limited_total", "source"); n != 8 {
 			t.Errorf("%v are counted", n)
+		}
+	})
+}
+
+// Agents that join are counted apart: a room of a thousand behind one address joins at once, and no more.
+func TestJoinRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := limited(t, gate.Limits{})
+		join := func(addr string) (throttled bool) {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, protoapi.PathJoin, strings.NewReader("{"))
+			r.RemoteAddr = addr
+			w := httptest.NewRecorder()
+			a.ServeHTTP(w, r)
+			return w.Code == http.StatusTooManyRequests && w.Header().Get("Retry-After") != "" // else by the body, which is wrong
+		}
+		for n := range 1000 {
+			if join("192.0.2.1:1") {
+				t.Fatalf("join %d was refused", n)
+			}
+		}
+		if !join("192.0.2.1:1") {
+			t.Error("there is no bound")
+		}
+		if join("192.0.2.2:1") {
+			t.Error("another address was refused")
+		}
+		if status, _ := from(t, a, "192.0.2.1:1", http.MethodGet, protoapi.PathWhoami, "Bearer none"); status != http.StatusUnauthorized {
+			t.Errorf("a wrong token beside the joins: %d", status)
+		}
+		time.Sleep(time.Second)
+		n := 0
+		for ; !join("192.0.2.1:1"); n++ {
+		}
+		if n != 50 {
+			t.Errorf("%d a second later", n)
 		}
 	})
 }

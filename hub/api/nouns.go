@@ -1,9 +1,11 @@
 package api
 
 import (
+	"crypto/x509"
 	"slices"
 
 	"rackboot/hub/api/route"
+	"rackboot/hub/bulk"
 )
 
 // Rooms are the parts of the hub that the API asks, each by what it asks of it.
@@ -12,14 +14,17 @@ type Rooms struct {
 	Claims    Claims
 	Imports   Imports
 	Firmware  Firmware
+	Plans     FirmwarePlans
 	Discovery Discovery
 	Traces    Traces
+	Mirrors   Mirrors
 	Members   Members
 	Inventory Inventory
 	Carried   Carried
 	Groups    Groups
 	Rollouts  Rollouts
 	Events    EventLog
+	Watches   Watches
 }
 
 // Status says what is so.
@@ -38,7 +43,7 @@ type Carried interface {
 
 // complete reports whether none is missing.
 func (r Rooms) complete() bool {
-	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Discovery, r.Traces, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Events}, nil)
+	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Plans, r.Discovery, r.Traces, r.Mirrors, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Events, r.Watches}, nil)
 }
 
 // A noun is what the API speaks of, with its routes.
@@ -47,14 +52,20 @@ type noun interface {
 	routes(t *route.Table)
 }
 
+// callers is whom handlers ask about who calls: the gate.
+type callers interface {
+	AgentOf(chains [][]*x509.Certificate) string
+	Login() (issuer, clientID string)
+}
+
 // nouns are all that the API speaks of. Each is given what its handlers need.
-func nouns(c Config) []noun {
+func nouns(c Config, g callers, working *bulk.Room) []noun {
 	r, throttled := c.Rooms, newThrottled(c.Registerer)
-	agents, pulls := route.Authorities(c.ClientCAs), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
+	agents, pulls := route.Agents(g.AgentOf), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
 	lost := losses{c.Store.Lost}
 	asked := requests{c.Store, c.Clock, c.NewID, r.Status, lost}
 	reboots := reboots{c.Store.Objects, c.Store.Holds, asked}
-	kinds := resources{c.Store, r.Status, lost, reboots}
+	kinds := resources{c.Store, r.Status, lost, reboots, watches{r.Watches, lost}}
 	return []noun{
 		kinds,
 		applies{c.Store.Objects, c.Store.Sets, reboots},
@@ -62,22 +73,29 @@ func nouns(c Config) []noun {
 		claims{c.Store.Claims, r.Claims, r.Status},
 		annotations{c.Store.Objects, c.Store.Holds, asked, r.Status},
 		firmware{r.Firmware, r.Status},
+		firmwarePlans{r.Plans},
+		firmwareRuns{c.Store.Objects},
+		firmwareWanted{c.Store.Objects},
 		discoveries{r.Discovery, r.Status},
 		maintenances{c.Store.Maintenances, r.Status},
 		bootImages{c.Store, r.Status},
 		groups{r.Groups, r.Status},
 		rollouts{c.Store.Objects, r.Rollouts, r.Status},
 		doctor{r.Status},
+		supports{c.Support},
 		imports{r.Imports},
 		asked,
+		bulks{working, kinds, c.NewID, lost},
 		approvals{c.Approver, lost},
 		bmcs{r.Inventory, r.Status},
 		traces{r.Traces},
+		mirrors{r.Mirrors},
 		renders{r.Status},
 		secrets{kinds, c.Vault, c.Logger},
 		events{c.Store.Objects, r.Events, lost},
 		audits{c.AuditLog, c.Logger},
 		backups{c.Backups, c.Logger},
+		webhookRoutes{c.Webhooks, lost},
 		joins{
 			c.Store.Objects, r.Members,
 			newThrottle(c.Clock, joinEvery, joinBurst, throttled), newThrottle(c.Clock, renewEvery, renewBurst, throttled),
@@ -88,8 +106,10 @@ func nouns(c Config) []noun {
 		uploads{c.ISOs, newSlots(maxPieces, maxPiecesOfCaller)},
 		isoContents{c.ISOs, r.Carried, agents, pulls, newSlots(maxISOPulls, maxISOPullsOfAgent)},
 		endings{r.Members},
-		whoami{},
+		whoami{c.Version},
+		logins{g.Login},
 		health{c.Ready, c.Logger},
 		authority{c.Authority},
+		schemaFiles{},
 	}
 }

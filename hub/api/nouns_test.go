@@ -9,7 +9,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/api/gate"
 	"rackboot/hub/api/route"
+	"rackboot/hub/bulk"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	protoapi "rackboot/protocol/api"
@@ -24,7 +26,7 @@ func TestRulesAndRoutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := route.NewTable("devel")
-	fill(table, Config{Store: s, Rooms: none(), Approver: struct{ Approver }{}, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry()})
+	fill(table, Config{Store: s, Rooms: none(), Approver: struct{ Approver }{}, Clock: time.Now, NewID: newID, Registerer: prometheus.NewRegistry()}, &gate.Gate{}, &bulk.Room{})
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, protoapi.PathOpenAPI, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +59,7 @@ func TestRulesAndRoutes(t *testing.T) {
 // none are rooms that are there, and do nothing.
 func none() Rooms {
 	return Rooms{
-		Status: struct{ Status }{}, Claims: struct{ Claims }{}, Imports: struct{ Imports }{}, Firmware: struct{ Firmware }{}, Discovery: struct{ Discovery }{}, Traces: struct{ Traces }{},
+		Status: struct{ Status }{}, Claims: struct{ Claims }{}, Imports: struct{ Imports }{}, Firmware: struct{ Firmware }{}, Plans: struct{ FirmwarePlans }{}, Discovery: struct{ Discovery }{}, Traces: struct{ Traces }{}, Mirrors: struct{ Mirrors }{},
 		Members: struct{ Members }{}, Inventory: struct{ Inventory }{}, Carried: struct{ Carried }{}, Groups: struct{ Groups }{}, Rollouts: struct{ Rollouts }{}, Events: struct{ EventLog }{},
 	}
 }

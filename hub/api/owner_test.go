@@ -159,7 +159,7 @@ func TestClientsAreChecked(t *testing.T) {
 	with := func(clients ...gate.Client) error {
 		_, err := api.New(api.Config{
 			Store: h.Store, Rooms: apitest.Rooms(h.Fleet), Token: long + "-admin", Clock: apitest.Now, NewID: func() string { return "id" },
-			Registerer: prometheus.NewRegistry(), Clients: clients,
+			Registerer: prometheus.NewRegistry(), Callers: gate.Callers{Clients: clients},
 		})
 		return err
 	}

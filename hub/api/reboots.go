@@ -111,6 +111,9 @@ func (r reboots) setElsewhere(asks []*asked, a *asked, m plan.RebootMove) bool {
 	if c := r.requests.store.Claims.Of(m.Server); c != nil {
 		others = append(others, c)
 	}
+	for _, c := range store.Referring[*resource.Claim](r.objects, resource.KindServer, m.Server) { // also one that waits for it
+		others = append(others, c)
+	}
 	for _, o := range asks {
 		if o != a && o.sets(m) {
 			return true

@@ -191,3 +191,24 @@ func TestRebootsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A hold that a claim has set too is not released by an apply of its server, also while the claim still waits for that
+// server.
+func TestRebootOfAWaitingClaim(t *testing.T) {
+	h, admin, _ := owned(t)
+	claim := storetest.Claim("c9", "n1")
+	claim.Metadata.Annotations = map[string]string{"reboot.metal3.io/k": ""}
+	for _, row := range []struct {
+		obj  resource.Object
+		held string
+	}{
+		{annotated("reboot.metal3.io/k", ""), "admin k soft"},
+		{claim, "admin k soft"},
+		{annotated(), "admin k soft"},
+		{storetest.Claim("c9", "n1"), ""},
+	} {
+		if _, err := admin.Objects.Apply(t.Context(), []resource.Object{row.obj}, false); err != nil || held(h, "n1") != row.held {
+			t.Errorf("%s: %v, %q is held", row.obj.Head().Kind, err, held(h, "n1"))
+		}
+	}
+}

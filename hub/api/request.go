@@ -186,6 +186,7 @@ func (q requests) accept(ctx context.Context, server string, req protoapi.Reboot
 //	reboot    | there     | *     | *         | accepted for this claim
 //	reboot    | none      | *     | no        | conflict
 //	reboot    | none      | *     | yes       | accepted
+//	power-off | *         | *     | *         | conflict where the server has disablePowerOff
 //	power-off | there     | On    | *         | conflict
 //	power-off | *         | *     | *         | accepted
 //	resume    | is going  | *     | *         | conflict
@@ -195,6 +196,10 @@ func (q requests) accept(ctx context.Context, server string, req protoapi.Reboot
 func (q requests) possible(server string, req protoapi.RebootRequest) (pre resource.Precondition, err error) {
 	claim := q.ownerOf(server)
 	if req.Action == resource.RequestPowerOff {
+		if s, err := store.Get[*resource.Server](q.store.Objects, server); err == nil && s.Spec.DisablePowerOff {
+			return pre, protocol.Errorf(protocol.CodeConflict, string(req.Action), "server %q is never powered off (spec.disablePowerOff)", server).
+				WithHint("power it off by other means, or take spec.disablePowerOff out of the Server")
+		}
 		return pre, stoppable(server, claim)
 	}
 	refuse := func(format string, args ...any) *protocol.Error {

@@ -20,6 +20,7 @@ type resources struct {
 	lost   losses
 	// reboots does what reboot annotations ask for.
 	reboots reboots
+	watches watches
 }
 
 func (r resources) routes(t *route.Table) {
@@ -33,10 +34,12 @@ func (r resources) routes(t *route.Table) {
 	registerKind[*resource.ManagedBootImages](t, r)
 	registerKind[*resource.ServerGroup](t, r)
 	registerKind[*resource.GroupRevision](t, r)
+	registerKind[*resource.FirmwareProfile](t, r)
 	registerKind[*resource.BMC](t, r)
 	registerKind[*resource.Server](t, r)
 	registerKind[*resource.Claim](t, r)
 	registerKind[*resource.Maintenance](t, r)
+	registerKind[*resource.Freeze](t, r)
 	registerKind[*resource.Agent](t, r)
 	registerKind[*resource.BootConfiguration](t, r)
 	registerKind[*resource.Hold](t, r)
@@ -46,17 +49,21 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 	kind := resource.KindOf[T]()
 	all, one := protoapi.PathKind(kind), protoapi.PathKind(kind)+"/{name}"
 
-	route.Register(t, t.Operation(http.MethodGet, all, "list"+string(kind), "List all, sorted by name", nil,
-		route.Rule{Right: access.On(access.Read, kind), Target: route.TargetEach}),
-		func(ctx context.Context, _ *noInput) (*answer[protoapi.List[T]], error) {
-			items := route.Visible(r.store.Objects, route.Caller(ctx), store.Copies[T](r.store.Objects), func(obj T, w *route.World) []access.Labels { return access.Places(obj, w) })
-			for _, obj := range items {
-				r.status.Decorate(obj) // it is a copy
-				resource.ShowReboots(obj, route.Caller(ctx).Name)
-				brief(obj)
+	route.Register(t, t.Operation(http.MethodGet, all, "list"+string(kind), "List all, sorted by name, or with limit a page", nil,
+		route.Rule{Right: access.On(access.Read, kind), Target: route.TargetEach, Heavy: true}),
+		func(ctx context.Context, in *listInput) (*answer[protoapi.List[T]], error) {
+			q, err := in.query(kind)
+			if err != nil {
+				return nil, route.Problem(err)
 			}
-			return &answer[protoapi.List[T]]{protoapi.List[T]{APIVersion: resource.APIVersion, Kind: string(kind) + "List", Items: items, Incomplete: r.lost.of(ctx, "res."+kind.Plural())}}, nil
+			out, err := list[T](ctx, r, q)
+			if err != nil {
+				return nil, route.Problem(err)
+			}
+			return &answer[protoapi.List[T]]{out}, nil
 		})
+
+	r.watches.register(t, kind)
 
 	route.Register(t, t.Operation(http.MethodGet, one, "get"+string(kind), "Read one", nil,
 		route.Rule{Right: access.On(access.Read, kind), Target: route.TargetNamed, Kind: kind}),
@@ -115,13 +122,4 @@ func registerKind[T resource.Object](t *route.Table, r resources) {
 		resource.ShowReboots(res[0].Object, route.Caller(ctx).Name)
 		return decorated(r.status, res[0].Object.(T), nil)
 	})
-}
-
-// brief leaves out of a resource what is too long for a list of many thousands.
-func brief(obj resource.Object) {
-	if b, ok := obj.(*resource.BMC); ok {
-		for i, inv := range b.Status.Inventory {
-			b.Status.Inventory[i] = inv.Brief()
-		}
-	}
 }

@@ -62,7 +62,7 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 	for _, r := range routes(t, a) {
 		name := r.method + " " + r.path
 		if r.open {
-			if !slices.Contains([]string{protoapi.PathJoin, protoapi.PathRenew, protoapi.PathIgnition, protoapi.PathEnvBundle, protoapi.PathISOContent + "{digest}"}, r.path) {
+			if !slices.Contains([]string{protoapi.PathJoin, protoapi.PathRenew, protoapi.PathIgnition, protoapi.PathEnvBundle, protoapi.PathLogin, protoapi.PathISOContent + "{digest}"}, r.path) {
 				t.Errorf("%s needs no caller", name)
 			}
 			continue
@@ -74,7 +74,7 @@ func TestEveryRouteByEveryRole(t *testing.T) {
 		if got := ask(t, a, "", r.method, r.at(hold), "{}"); got.status != http.StatusUnauthorized || got.problem.Code != protocol.CodeDenied {
 			t.Errorf("%s by nobody: %d %s", name, got.status, got.text)
 		}
-		reads := []access.Operation{access.Read, access.AuditRead, access.Backup, access.Secret}
+		reads := []access.Operation{access.Read, access.Firmware, access.AuditRead, access.Backup, access.Secret}
 		if r.method == http.MethodGet && !slices.Contains(reads, r.right) || r.method != http.MethodGet && r.right == access.Read {
 			t.Errorf("%s needs the right %q", name, r.right)
 		}

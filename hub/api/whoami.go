@@ -10,14 +10,14 @@ import (
 )
 
 // whoami tells callers who they are.
-type whoami struct{}
+type whoami struct{ version string }
 
-func (whoami) routes(t *route.Table) {
+func (w whoami) routes(t *route.Table) {
 	route.Register(t, t.Operation(http.MethodGet, protoapi.PathWhoami, "whoami", "Say who calls, and what it may do", nil,
 		route.Rule{Right: access.Read, Target: route.TargetNone}),
 		func(ctx context.Context, _ *noInput) (*answer[protoapi.Whoami], error) {
 			who := route.Caller(ctx)
-			out := protoapi.Whoami{Name: who.Name, Scope: who.Scope.MatchLabels, BreakGlass: who.BreakGlass}
+			out := protoapi.Whoami{Name: who.Name, Scope: who.Scope.MatchLabels, BreakGlass: who.BreakGlass, Issuer: who.Issuer, Subject: who.Subject, Hub: w.version}
 			for _, r := range who.Roles {
 				out.Roles = append(out.Roles, string(r))
 			}

@@ -97,5 +97,5 @@ func sameSubject(a, b *resource.ApprovalSubject) bool {
 }
 
 func lengthOf(b resource.ApprovedBoot) int {
-	return len(b.Server) + len(b.Owner) + len(b.BootEnv) + len(b.Image)
+	return len(b.Server) + len(b.Owner) + len(b.BootEnv) + len(b.Image) + len(b.Settings)
 }

@@ -106,6 +106,11 @@ func (c *Room) endApproval(ctx context.Context, r store.StoredApproval, state re
 			return err
 		}
 	}
+	if r.Class == resource.ApproveFirmware && state != resource.ApprovalEnded {
+		if err := c.refuseFirmware(ctx, r, why); err != nil {
+			return err
+		}
+	}
 	if r.Class == resource.ApproveHoldOverride && state != resource.ApprovalEnded {
 		for _, id := range r.Targets {
 			if err := c.cfg.Store.Holds.Unrelease(ctx, id); err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
@@ -140,7 +145,7 @@ func (c *Room) holdsGone(ids []string) bool {
 func (c *Room) needApprovals(ctx context.Context, f plan.Fleet, rack *resource.Rack) error {
 	stance := c.Stance(rack)
 	var errs []error
-	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.cfg.Rollouts.Needs(f, rack)...), c.wipeNeeds(f, rack, stance)} {
+	for _, needs := range [][]approval.Need{c.bulkNeeds(f, rack, stance), c.overrideNeeds(f, rack, stance), append(c.reprovisionNeeds(f, rack, stance), c.cfg.Rollouts.Needs(f, rack)...), c.wipeNeeds(f, rack, stance), c.firmwareNeeds(f, rack, stance)} {
 		if len(needs) == 0 {
 			continue
 		}

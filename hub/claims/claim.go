@@ -135,7 +135,7 @@ func (r *Room) claimImage(f plan.Fleet, cl *resource.Claim, srv *resource.Server
 			KernelArgs: resource.JoinKernelArgs(srv.Spec.KernelArgs, cl.Spec.KernelArgs),
 		}, cl.Metadata.UID)
 	}
-	img, cond := r.cfg.Images.Image(f.Of, images.Question{Asker: cl.Metadata.UID, Reference: cl.Spec.Image, Architecture: srv.Spec.Architecture, Method: cl.Spec.BootPolicy.FirstBoot.Target()})
+	img, cond := r.cfg.Images.Image(f.Of, images.Question{Asker: cl.Metadata.UID, Reference: cl.Spec.Image, Architecture: srv.Architecture(), Method: cl.Spec.BootPolicy.FirstBoot.Target()})
 	if img == nil || cond != nil {
 		return nil, cond
 	}

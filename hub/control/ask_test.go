@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -84,9 +86,9 @@ func TestAnswers(t *testing.T) {
 			t.Fatalf("%s: taken", name)
 		}
 	}
-	m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeDenied, Message: "BMC refuses the password", Hint: "correct the file"})
+	m.says(message.LeafAnswer, message.Answer{ID: q.ID, Nonce: m.nonce, Code: protocol.CodeInternal, Message: "BMC talks nonsense", Hint: "restart it"})
 	b.pass()
-	if got := b.bmc("b1"); kept() || codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, "BMC refuses the password (correct the file)") {
+	if got := b.bmc("b1"); kept() || codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, "BMC talks nonsense (restart it)") {
 		t.Errorf("b1 says %+v", got.Status.Conditions)
 	}
 	b.now = b.now.Add(29 * time.Second)
@@ -120,6 +122,52 @@ func TestAnswers(t *testing.T) {
 	if again := m.asked("b1"); len(again) != 1 {
 		t.Errorf("asked %d times after the identity changed", len(again))
 	}
+}
+
+// A BMC carries what keeps the agent from speaking with it: what the reading of it fails by, before there
+// is a report; what its server says; and nothing once one of them works.
+func TestBMCCarriesItsAccount(t *testing.T) {
+	b, m := modernSite(t)
+	shows := func(when, want, message string) {
+		t.Helper()
+		b.pass()
+		got := b.bmc("b1").Status.Conditions
+		if codes(got) != want || want != "" && !strings.Contains(got[0].Message, message) {
+			t.Errorf("%s: %+v", when, got)
+		}
+	}
+	fails := func(code protocol.Code, what resource.ConditionCode) {
+		t.Helper()
+		m.tick()
+		m.says(message.LeafAnswer, message.Answer{ID: m.asked("b1")[0].ID, Nonce: m.nonce, Code: code, Message: "no password", Hint: "correct it", Condition: what})
+	}
+	fails(protocol.CodeNotFound, resource.CondBMCCredentials)
+	shows("no file", "BMCCredentialsMissing", "no password (correct it)")
+	since := b.bmc("b1").Status.Conditions[0].Since
+
+	refused := resource.ServerReport{Server: "n1", Observation: protocol.Observation{Power: protocol.PowerUnreachable}, Conditions: []resource.ConditionState{{Code: resource.CondBMCDenied, Message: "401"}}}
+	b.now = b.now.Add(time.Minute)
+	m.reports(refused)
+	shows("the server knows better", "BMCDenied", "server n1: 401")
+	if n := testutil.CollectAndCount(b.control.Shown.exporter, "rackboot_bmc_conditions"); n != 1 {
+		t.Errorf("%d conditions are counted", n)
+	}
+	m.reports(off("n1"))
+	shows("the server is read", "BMCInventory", "no password (correct it)")
+
+	// The next reading fails by that again, and the server is not read.
+	fails(protocol.CodeDenied, resource.CondBMCDenied)
+	quiet := refused
+	quiet.Conditions = nil
+	m.reports(quiet)
+	shows("refused", "BMCDenied", "no password")
+	if again := b.bmc("b1").Status.Conditions[0].Since; !again.After(since) {
+		t.Errorf("it is so since %s", again)
+	}
+	b.now = b.now.Add(2 * time.Minute)
+	m.tick()
+	m.answers(m.asked("b1")[0], protocol.Inventory{SystemURI: "/redfish/v1/Systems/1"})
+	shows("read", "", "")
 }
 
 // An agent that answers no questions gets none, and its BMCs say so.

@@ -188,6 +188,40 @@ func encodeRack(t *testing.T, d message.RackDoc) string {
 	return string(raw)
 }
 
+// An old BMC is used by its TLS only where it was accepted so, and says so as long as it is.
+func TestOldBMC(t *testing.T) {
+	b, m := bmcSite(t, nil)
+	m.finds(leased("https://10.7.0.130"))
+	accept := api.AcceptBMC{CredentialsRef: "local:smc", Fingerprint: bmcPrint, LegacyTLS: true}
+	if _, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, accept, "admin"); err != nil {
+		t.Fatal(err)
+	}
+	accept.LegacyTLS = false
+	if _, err := b.control.Inventory.AcceptBMC(ctx(t), bmcName, accept, "admin"); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("accepted again with another TLS: %v", err)
+	}
+	b.pass()
+	m.tick()
+	asks := m.takeAsks()
+	if len(asks) != 1 || !asks[0].BMC.LegacyTLS {
+		t.Fatalf("asked %+v", asks)
+	}
+	m.answers(asks[0], host("52:54:00:00:00:31"))
+	b.pass()
+	m.listens()
+	if got := b.bmc(bmcName); codes(got.Status.Conditions) != "BMCLegacyTLS" {
+		t.Errorf("it says %+v", got.Status.Conditions)
+	}
+	got := b.bmc(bmcName)
+	got.Spec.TLS.Legacy = false
+	b.apply(got)
+	b.pass()
+	m.listens()
+	if got := b.bmc(bmcName); codes(got.Status.Conditions) != "" {
+		t.Errorf("without it: %+v", got.Status.Conditions)
+	}
+}
+
 // Once accepted its inventory is asked for, a Server is made of it, and both travel;
 // the address follows the lease.
 func TestAcceptedBMC(t *testing.T) {
@@ -421,7 +455,7 @@ func TestServerThatCannotBeMade(t *testing.T) {
 	m.answers(m.takeAsks()[0], host("52:54:00:00:00:01")) // n1's
 	b.pass()
 	got := b.bmc(bmcName)
-	if b.hasServer(bmcName) || codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, `MAC address 52:54:00:00:00:01 is already spec.bootMAC of server "n1"`) {
+	if b.hasServer(bmcName) || codes(got.Status.Conditions) != "BMCInventory" || !strings.Contains(got.Status.Conditions[0].Message, "52:54:00:00:00:01 (server n1)") {
 		t.Errorf("the BMC says %+v", got.Status.Conditions)
 	}
 	since := got.Status.Conditions[0].Since

@@ -3,8 +3,10 @@ package control
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/rand"
 	"io"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"rackboot/hub/dispatch"
 	"rackboot/hub/env"
 	"rackboot/hub/events"
+	"rackboot/hub/exporter"
 	"rackboot/hub/fence"
 	"rackboot/hub/filing"
 	"rackboot/hub/firmware"
@@ -30,6 +33,7 @@ import (
 	"rackboot/hub/link"
 	"rackboot/hub/maintenance"
 	"rackboot/hub/members"
+	"rackboot/hub/mirrors"
 	"rackboot/hub/reports"
 	"rackboot/hub/requests"
 	"rackboot/hub/revisions"
@@ -41,6 +45,7 @@ import (
 	"rackboot/hub/trace"
 	"rackboot/hub/view"
 	"rackboot/hub/wake"
+	"rackboot/hub/watch"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
@@ -93,6 +98,9 @@ type Config struct {
 	// another one.
 	Cut func(agent string) (int, error)
 
+	// Totals leaves out the metrics of single servers and claims.
+	Totals bool
+
 	Clock      state.Clock
 	NewID      func() string // ULIDs
 	Random     io.Reader
@@ -121,11 +129,18 @@ type Control struct {
 	Owners    Owners
 	Outbound  Outbound
 	Status    *status.Room
+	Shown     Shown
 	boots     boots
 
 	// sharing is of the turns of racks together, and alone of what gives seats to roll-outs: that
 	// counts what the racks spend.
 	sharing *semaphore.Weighted
+}
+
+// Shown are the rooms that tell others what is so, as it changes.
+type Shown struct {
+	Watches  *watch.Room
+	exporter *exporter.Room
 }
 
 // Owners are the rooms of what wants servers, and moves along until it has one.
@@ -143,6 +158,8 @@ type Outbound struct {
 	Dispatch *dispatch.Room
 	Firmware *firmware.Room
 	Trace    *trace.Room
+	Mirrors  *mirrors.Room
+	Plans    *inventory.FirmwarePlans
 }
 
 // boots are the rooms of what a boot configuration is made of: the image, the revision that has it,
@@ -224,8 +241,19 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		Inventories: cfg.Store.Inventories, Ledgers: cfg.Store.Ledgers, Objects: cfg.Store.Objects, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Revisions: c.boots.revisions, Groups: c.Groups,
 		Approvals: c.Approvals, Claims: c.Owners.Claims, Maintenance: c.Owners.Maintenance, Discovery: c.Owners.Discovery, Began: began, Version: cfg.Version, Clock: cfg.Clock,
 	})
-	cfg.Registerer.MustRegister(cfg.Store.Haste, c.Status, c.Outbound.Holds, c.Owners.Discovery, c.Link, c.Events, c.Members, c.wake, c.boots.images, seals, c.Env, c.boots.revisions, c.Rollouts, c.Groups)
+	c.Shown.exporter = exporter.New(exporter.Config{
+		Store: cfg.Store, Start: cfg.Start, View: c.view, Status: c.Status, Reports: c.reports, Inventory: c.Inventory, Approvals: c.Approvals, Claims: c.Owners.Claims,
+		Totals: cfg.Totals, Began: began, Clock: cfg.Clock,
+	})
+	c.Shown.Watches = watch.New(watch.Config{Store: cfg.Store, Status: c.Status, Run: rand.Text(), Registerer: cfg.Registerer, Logger: cfg.Logger})
+	says.exporter, says.watches = c.Shown.exporter, c.Shown.Watches
+	cfg.Registerer.MustRegister(cfg.Store.Haste, c.Shown.exporter, c.Outbound.Holds, c.Owners.Discovery, c.Link, c.Events, c.Members, c.wake, c.boots.images, seals, c.Env, c.boots.revisions, c.Rollouts, c.Groups)
 	return c, nil
+}
+
+// Targets is the page that lists the metrics pages of agents, and its path beside the hub's own.
+func (c *Control) Targets() (path string, serve http.HandlerFunc) {
+	return exporter.TargetsPath, c.Shown.exporter.ServeTargets
 }
 
 // owners makes the rooms that move along what wants servers, and what becomes of it at the agents.
@@ -252,7 +280,9 @@ func (c *Control) owners(began time.Time) {
 	})
 	c.Outbound.Firmware = firmware.New(firmware.Config{Objects: cfg.Store.Objects, Events: c.Events, Wake: c.wake, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash})
 	c.Owners.Imports = imports.New(imports.Config{Objects: cfg.Store.Objects, Sets: cfg.Store.Sets, Claims: c.Owners.Claims, Groups: c.Groups, Wake: c.wake, Clock: cfg.Clock})
-	c.Outbound.Trace = trace.New(trace.Config{Objects: cfg.Store.Objects, Link: c.Link, Clock: cfg.Clock})
+	c.Outbound.Trace = trace.New(trace.Config{Objects: cfg.Store.Objects, Link: c.Link})
+	c.Outbound.Plans = inventory.NewFirmwarePlans(c.Inventory)
+	c.Outbound.Mirrors = mirrors.New(mirrors.Config{Objects: cfg.Store.Objects, Link: c.Link})
 }
 
 // tickPause is how often it is looked at what is due.

@@ -134,3 +134,49 @@ func TestRenderEnv(t *testing.T) {
 		}
 	}
 }
+
+// The next claim, which has the server before the agent has heard of the first one's end, is shown
+// nothing of its environment, nor of its boot and its image's report.
+func TestNextOwnerSeesNothing(t *testing.T) {
+	b, m := bootedEnv(t)
+	uid := b.claim("c1").Metadata.UID
+	former := resource.ServerReport{
+		Server: "n1", OwnerUID: uid, Power: protocol.PowerOff, Observation: protocol.Observation{Power: protocol.PowerOff},
+		Env:     &resource.EnvReport{State: resource.EnvReady, BootEnv: "debian", OS: "debian-12"},
+		Attempt: &resource.AttemptReport{ID: "a", State: resource.AttemptSucceeded, OwnerUID: uid},
+		Image:   &protocol.ImageReport{State: protocol.ProbeInstalled, OwnerUID: uid, Digest: "sha256:x", Bytes: 2, Inventory: &protocol.HostInventory{}},
+	}
+	shown := func() resource.ServerStatus {
+		t.Helper()
+		s, err := store.Get[*resource.Server](b.store.Objects, "n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.control.Status.Decorate(s)
+		return s.Status
+	}
+	m.reports(former)
+	b.settles(m)
+	if s := shown(); s.BootEnv != "debian" || s.BootEnvOf != uid || s.Report.Attempt == nil || s.Report.Image.State == "" {
+		t.Fatalf("of the claim: %+v", s)
+	}
+	if _, err := b.store.Delete(ctx(t), resource.KindClaim, "c1"); err != nil {
+		t.Fatal(err)
+	}
+	former.Released = true
+	m.reports(former)
+	b.settles(m)
+	next := envClaim("other")
+	next.Head().Metadata.Name = "c2"
+	b.apply(next)
+	b.settles(m) // the agent's last word is of the first claim
+	s := shown()
+	if s.Claim != "c2" || s.BootEnv != "" || s.OS != "" || s.Report.Attempt != nil || s.Report.Env != nil || s.Report.Released || s.Report.Image == nil || s.Report.Image.State != "" {
+		t.Errorf("of the next claim: %+v, %+v", s, s.Report)
+	}
+	for _, c := range s.Conditions {
+		if c.Code == resource.CondRemoteRepo || c.Code == resource.CondBootEnvRefused {
+			t.Errorf("of the next claim: %+v", c)
+		}
+	}
+}

@@ -225,3 +225,30 @@ func (f *installedFleet) record(b *testing.B, s *wire.Signer, name string) resou
 	}
 	return resource.ServerReport{Server: name, Power: protocol.PowerOn, OwnerUID: "u-" + name, Provisioned: signed}
 }
+
+// BenchmarkScrape is what one scrape of the hub costs, and what one decoration of every server would.
+func BenchmarkScrape(b *testing.B) {
+	for _, racks := range []int{20, 200} {
+		f := installed(b, racks)
+		if err := f.control.reconcile(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		reg := prometheus.NewRegistry()
+		reg.MustRegister(f.control.Shown.exporter)
+		b.Run(fmt.Sprintf("gather/racks=%d", racks), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := reg.Gather(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("decorate/racks=%d", racks), func(b *testing.B) {
+			for b.Loop() {
+				for _, s := range store.List[*resource.Server](f.store.Objects) {
+					own := *s
+					f.control.Status.Decorate(&own)
+				}
+			}
+		})
+	}
+}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"rackboot/hub/exporter"
 	"rackboot/hub/filing"
 	"rackboot/hub/holds"
 	"rackboot/hub/inventory"
 	"rackboot/hub/requests"
 	"rackboot/hub/store"
+	"rackboot/hub/watch"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
@@ -19,6 +21,8 @@ type heard struct {
 	requests  *requests.Room
 	filing    *filing.Room
 	holds     *holds.Room
+	exporter  *exporter.Room
+	watches   *watch.Room
 }
 
 // Met implements link.Heard.
@@ -35,7 +39,11 @@ func (h *heard) SealKey(ctx context.Context, agent string, key []byte) error {
 func (h *heard) Found(m message.Report) bool { return h.inventory.Found(m) }
 
 // Told implements link.Heard.
-func (h *heard) Told(ctx context.Context, a *resource.Agent, s resource.ServerReport) error {
+func (h *heard) Told(ctx context.Context, a *resource.Agent, s resource.ServerReport, news bool) error {
+	h.exporter.Told(a.Spec.RackRef.Name, s, news)
+	if news {
+		h.watches.Told(a.Spec.RackRef.Name, s.Server)
+	}
 	errs := []error{h.filing.File(ctx, a, s)}
 	for _, q := range s.Requests {
 		errs = append(errs, h.requests.Ended(ctx, s.Server, q))

@@ -46,7 +46,7 @@ func TestClientCA(t *testing.T) {
 		{"no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", false},
 		{"long", strings.Repeat(ca, 1000), false},
 	} {
-		c := Config{ClientCA: filepath.Join(dir, "ca.pem")}
+		c := Config{Followed: Followed{ClientCA: filepath.Join(dir, "ca.pem")}}
 		if err := os.WriteFile(c.ClientCA, []byte(row.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestClientCA(t *testing.T) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
-	if _, err := (&Config{ClientCA: filepath.Join(dir, "none")}).readClientCA(); protocol.CodeOf(err) != protocol.CodeInvalid {
+	if _, err := (&Config{Followed: Followed{ClientCA: filepath.Join(dir, "none")}}).readClientCA(); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("no file: %v", err)
 	}
 	if list, err := (&Config{}).readClientCA(); list != nil || err != nil {

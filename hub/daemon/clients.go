@@ -17,7 +17,7 @@ import (
 type Client struct {
 	Name string `yaml:"name"`
 	// TokenFile has the client's bearer token, one word of 32 bytes or more, and may
-	// be read by the hub's user only (mode 0600). It is read when the hub starts.
+	// be read by the hub's user only (mode 0600). It is read when the hub reads its file.
 	TokenFile string `yaml:"tokenFile"`
 	// Certificate is how the client is known besides, or instead.
 	Certificate Certificate `yaml:"certificate"`
@@ -33,11 +33,6 @@ type Client struct {
 // rackboot-hub client-certificate, or an authority of Config.ClientCA.
 type Certificate struct {
 	CommonName string `yaml:"commonName"`
-}
-
-// Scope is a selection by labels.
-type Scope struct {
-	MatchLabels map[string]string `yaml:"matchLabels"`
 }
 
 // maxTokenFile bounds a token file in bytes.

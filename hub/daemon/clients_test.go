@@ -61,7 +61,7 @@ func TestClientTokens(t *testing.T) {
 		}
 		return path
 	}
-	c := Config{Clients: []Client{{Name: "ha", TokenFile: file(good+"\n", 0o600), BreakGlass: true}}}
+	c := Config{Followed: Followed{Clients: []Client{{Name: "ha", TokenFile: file(good+"\n", 0o600), BreakGlass: true}}}}
 	if got, err := c.readClients(); err != nil || len(got) != 1 || got[0].Token != good || got[0].Name != "ha" || !got[0].BreakGlass {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -80,7 +80,7 @@ func TestClientTokens(t *testing.T) {
 		{"read by others", good, 0o604, protocol.CodeDenied},
 	} {
 		path := file(row.text, row.mode)
-		c := Config{Clients: []Client{{Name: "ha", TokenFile: path}}}
+		c := Config{Followed: Followed{Clients: []Client{{Name: "ha", TokenFile: path}}}}
 		_, err := c.readClients()
 		if protocol.CodeOf(err) != row.want || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"ha"`) {
 			t.Errorf("%s: %v, want %s", row.name, err, row.want)
@@ -90,7 +90,7 @@ func TestClientTokens(t *testing.T) {
 		}
 	}
 	for name, path := range map[string]string{"missing": filepath.Join(dir, "none"), "a folder": dir} {
-		c := Config{Clients: []Client{{Name: "ha", TokenFile: path}}}
+		c := Config{Followed: Followed{Clients: []Client{{Name: "ha", TokenFile: path}}}}
 		if _, err := c.readClients(); protocol.CodeOf(err) != protocol.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -99,10 +99,10 @@ func TestClientTokens(t *testing.T) {
 
 // What the file says of a client is what the API is told.
 func TestClientsOfTheAPI(t *testing.T) {
-	c := Config{Clients: []Client{
+	c := Config{Followed: Followed{Clients: []Client{
 		{Name: "page", Certificate: Certificate{CommonName: "page.client"}, Roles: []access.Role{access.Viewer}, Scope: &Scope{MatchLabels: map[string]string{"row": "7"}}},
 		{Name: "ops", Certificate: Certificate{CommonName: "ops.client"}, BreakGlass: true},
-	}}
+	}}}
 	got, err := c.readClients()
 	want := []gate.Client{
 		{Caller: access.Caller{Name: "page", Roles: []access.Role{access.Viewer}, Scope: access.Scope{MatchLabels: map[string]string{"row": "7"}}}, CommonName: "page.client"},

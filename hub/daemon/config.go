@@ -25,10 +25,9 @@ type Config struct {
 	Broker Broker `yaml:"broker"`
 	// Names are the DNS names and IP addresses under which the hub is reached; the
 	// first is the one that agents are told to dial.
-	Names []string `yaml:"names"`
-	// Metrics is the address of the metrics page; empty is none.
-	Metrics string `yaml:"metrics"`
-	Images  Images `yaml:"images"`
+	Names    []string `yaml:"names"`
+	Scraping `yaml:",inline"`
+	Images   Images `yaml:"images"`
 	// Secrets says with which key Secrets are encrypted.
 	Secrets Secrets `yaml:"secrets"`
 	// Endpoints are where agents dial, where it is more than the first of names.
@@ -36,16 +35,12 @@ type Config struct {
 	// CertificateLife is that of agents' certificates, 24 h to 400 days. Default 90 days.
 	// Agents renew after two thirds of it.
 	CertificateLife time.Duration `yaml:"certificateLife"`
-	// Clients may use the API besides the admin.
-	Clients []Client `yaml:"clients"`
 	// DestructiveKey signs approvals; without it nothing needs the signature of one
 	// where agents do not know another.
 	DestructiveKey DestructiveKey `yaml:"destructiveKey"`
 	Approvals      Approvals      `yaml:"approvals"`
-	// ClientCA is a file with the authorities, in PEM, that sign certificates of clients
-	// besides the hub's own. Whatever they sign for a common name of Clients is it.
-	ClientCA string `yaml:"clientCA"`
-	Limits   Limits `yaml:"limits"`
+	Followed       `yaml:",inline"`
+	Limits         Limits `yaml:"limits"`
 	// ISOs says how the files that people upload are kept.
 	ISOs ISOs `yaml:"isos"`
 	// Registry is a registry for images within the hub; off by default.
@@ -57,12 +52,35 @@ type Config struct {
 	Features Features `yaml:"features"`
 }
 
-// Keeping is how long the hub keeps what it has, and where else.
+// Followed is what a hub follows without a restart.
+type Followed struct {
+	// Clients may use the API besides the admin.
+	Clients []Client `yaml:"clients"`
+	// ClientCA is a file with the authorities, in PEM, that sign certificates of clients
+	// besides the hub's own. Whatever they sign for a common name of Clients is it.
+	ClientCA string `yaml:"clientCA"`
+	// OIDC lets persons log in with an OpenID provider; nil lets none.
+	OIDC *OIDC `yaml:"oidc"`
+	// Log says how the log is written.
+	Log Logging `yaml:"log"`
+}
+
+// Scraping is what Prometheus is shown, and where.
+type Scraping struct {
+	// Metrics is the address of the metrics page; empty is none.
+	Metrics string `yaml:"metrics"`
+	// MetricsTotalsOnly leaves out the series of single servers and claims, of which a server has about ten.
+	MetricsTotalsOnly bool `yaml:"metricsTotalsOnly"`
+}
+
+// Keeping is how long the hub keeps what it has, and where else it goes.
 type Keeping struct {
 	// Events says how long what happened is kept.
 	Events Events `yaml:"events"`
 	// Backup says how the hub is backed up.
 	Backup setting.Backup `yaml:"backup"`
+	// Webhooks are told of events, 16 at most.
+	Webhooks Webhooks `yaml:"webhooks"`
 }
 
 // Features are what a hub does only where its file says so.
@@ -78,8 +96,11 @@ type Limits struct {
 	// come at once.
 	CallerPerSecond float64 `yaml:"callerPerSecond"`
 	// SourcePerSecond are requests of one address whose sender is not known: wrong
-	// tokens and agents that join; by default 10, and twenty times as many at once.
+	// tokens; by default 10, and twenty times as many at once.
 	SourcePerSecond float64 `yaml:"sourcePerSecond"`
+	// JoinPerSecond are agents that join from one address; by default 50, and twenty times as
+	// many at once, so that a thousand behind one address do.
+	JoinPerSecond float64 `yaml:"joinPerSecond"`
 }
 
 // LoadConfig reads the file. Errors name file, line and field.
@@ -109,10 +130,16 @@ func (c *Config) check() error {
 	if err := c.checkLink(); err != nil {
 		return err
 	}
-	if c.Limits.CallerPerSecond < 0 || c.Limits.SourcePerSecond < 0 {
+	if min(c.Limits.CallerPerSecond, c.Limits.SourcePerSecond, c.Limits.JoinPerSecond) < 0 {
 		return fmt.Errorf("limits: a rate is not less than 0; leave it out for the default")
 	}
+	if err := c.Log.check(); err != nil {
+		return err
+	}
 	if err := c.checkClients(); err != nil {
+		return err
+	}
+	if err := c.OIDC.check(); err != nil {
 		return err
 	}
 	if err := c.checkDestructive(); err != nil {
@@ -128,6 +155,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Registry.check(); err != nil {
+		return err
+	}
+	if err := c.Webhooks.check(); err != nil {
 		return err
 	}
 	if err := c.Events.check(); err != nil {

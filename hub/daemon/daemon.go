@@ -25,6 +25,7 @@ import (
 	"rackboot/hub/intake"
 	"rackboot/hub/pki"
 	"rackboot/hub/store"
+	"rackboot/hub/support"
 	"rackboot/internal/metrics"
 	"rackboot/protocol"
 	"rackboot/protocol/link"
@@ -39,15 +40,8 @@ import (
 
 // Run serves until ctx ends.
 func Run(ctx context.Context, c Config, o Options) error {
-	log, reg := o.Logger, o.Registry
-	clients, err := c.readClients()
-	if err != nil {
-		return err
-	}
-	authorities, err := c.readClientCA()
-	if err != nil {
-		return err
-	}
+	lines, reg := &support.Lines{}, o.Registry
+	log := slog.New(lines.Beside(o.Logger.Handler()))
 	if reg == nil {
 		reg = prometheus.NewRegistry()
 	}
@@ -55,7 +49,8 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := c.apart(authorities, keys.CAPEM()); err != nil {
+	who, err := c.readCallers(keys.CAPEM(), nil)
+	if err != nil {
 		return err
 	}
 	if err := c.fits(keys); err != nil {
@@ -101,7 +96,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	h := &hub{keys: keys, broker: b, store: st, upkeep: up, written: written, vault: vault, audit: trail, clients: clients, authorities: authorities, log: log, reg: reg, options: o}
+	h := &hub{keys: keys, broker: b, store: st, upkeep: up, written: written, vault: vault, audit: trail, callers: who, lines: lines, log: log, reg: reg, options: o}
 	isos, err := h.openISOs(c)
 	if err != nil {
 		return err
@@ -112,6 +107,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		}
 	}()
 	h.isos = isos
+	h.file.Store(&c)
 	up.rules.shelf.Store(isos)
 	if h.registry, err = h.openRegistry(c); err != nil {
 		return err
@@ -189,7 +185,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 	}
 	k := checkpoint.New(checkpoint.Config{Path: c.path(headsFile), Streams: all, Store: st, ID: id, Logger: log}, found.Was)
 	found.Was.Keys = nil // the store has them, and nobody asks for more
-	up := upkeep{rules: rules, heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}
+	up := upkeep{id: id, rules: rules, heads: k, was: found.Was, old: &old{kv: kv, clock: clock.Now, healthy: st.Meta.Writable, log: log}}
 	if accept {
 		up.gaveUp = found.Loss
 	}
@@ -234,7 +230,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
 		PastKeys: h.keys.PastKeys(), Cut: cut,
 		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
-		Approvals: policy, Destructive: destructive, Files: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit,
+		Approvals: policy, Destructive: destructive, Files: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit, Totals: c.MetricsTotalsOnly,
 		Publish: func(topic string, payload []byte) error {
 			ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 			defer cancel()
@@ -259,8 +255,8 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 // rooms are those that the API asks.
 func rooms(c *control.Control) api.Rooms {
 	return api.Rooms{
-		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace,
-		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events,
+		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Plans: c.Outbound.Plans, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace, Mirrors: c.Outbound.Mirrors,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events, Watches: c.Shown.Watches,
 	}
 }
 
@@ -270,12 +266,16 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		return err
 	}
 	h.upkeep.old.busy = backups.Running
+	hooks, err := h.openWebhooks(c.Webhooks)
+	if err != nil {
+		return err
+	}
 	a, err := api.New(api.Config{
-		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Clients: h.clients,
-		ClientCAs: h.authorities, Authority: h.keys.CAPEM(), Vault: h.vault,
-		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond},
-		Recorder: h.audit, AuditLog: h.audit, Backups: backups, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
-		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable,
+		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Callers: h.callers,
+		Authority: h.keys.CAPEM(), Vault: h.vault,
+		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond, JoinPerSecond: c.Limits.JoinPerSecond},
+		Recorder: h.audit, AuditLog: h.audit, Backups: backups, Webhooks: hooks, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
+		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable, Support: h.support(),
 	})
 	if err != nil {
 		return err
@@ -284,9 +284,16 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "open the API", "%w", err).WithHint("change api in the hub's file, or stop what uses the address")
 	}
+	reload, err := newReloader(c, h, a.Gate())
+	if err != nil {
+		_ = ln.Close() // nothing was accepted on it
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return reload.run(ctx) })
 	if c.Metrics != "" {
-		if err := metrics.Serve(ctx, group, c.Metrics, h.reg, h.ready, h.log); err != nil {
+		path, targets := h.control.Targets()
+		if err := metrics.Serve(ctx, group, c.Metrics, h.reg, h.ready, h.log, metrics.Beside{Path: path, Serve: targets}); err != nil {
 			_ = ln.Close() // nothing was accepted on it
 			return err
 		}
@@ -298,13 +305,16 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	group.Go(func() error { return fdlimit.Watch(ctx, h.log, h.reg) })
 	if h.store.Lost() == nil { // else nothing is written, and nothing is removed because nobody seems to need it
 		h.works(ctx, group, c)
+		group.Go(func() error { return hooks.Run(ctx) })
+		group.Go(func() error { return a.Work(ctx) })
 	}
 	group.Go(func() error { return h.audit.Check(ctx) })
 	group.Go(func() error { return backups.Run(ctx) })
 	group.Go(func() error { return h.store.Run(ctx) })
+	group.Go(func() error { return h.control.Shown.Watches.Run(ctx) })
 	group.Go(func() error { return h.intake.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })
-	group.Go(func() error { return a.Serve(ctx, ln, h.keys.ServerTLS(h.authorities...)) })
+	group.Go(func() error { return a.Serve(ctx, ln, h.keys.FollowingTLS(a.Gate().Authorities)) })
 	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "broker", c.Broker.URL, "token_file", h.keys.AdminTokenPath())
 	h.options.Ready()
 	err = group.Wait()

@@ -26,6 +26,7 @@ type Approvals struct {
 	HoldOverride *ApprovalRule `yaml:"holdOverride"`
 	Reprovision  *ApprovalRule `yaml:"reprovision"`
 	Wipe         *ApprovalRule `yaml:"wipe"`
+	Firmware     *ApprovalRule `yaml:"firmware"`
 }
 
 // ApprovalRule is about one class.
@@ -59,6 +60,7 @@ func (c *Config) policy() (approval.Policy, error) {
 		{"holdOverride", resource.ApproveHoldOverride, c.Approvals.HoldOverride},
 		{"reprovision", resource.ApproveReprovision, c.Approvals.Reprovision},
 		{"wipe", resource.ApproveWipe, c.Approvals.Wipe},
+		{"firmware", resource.ApproveFirmware, c.Approvals.Firmware},
 	} {
 		if r.rule == nil {
 			continue

@@ -1,8 +1,9 @@
 package daemon
 
 import (
-	"crypto/x509"
 	"log/slog"
+	"os"
+	"sync/atomic"
 	"time"
 
 	"rackboot/hub/api/gate"
@@ -17,6 +18,7 @@ import (
 	"rackboot/hub/pki"
 	"rackboot/hub/secret"
 	"rackboot/hub/store"
+	"rackboot/hub/support"
 	"rackboot/internal/metrics"
 	"rackboot/protocol/link"
 	"rackboot/ready"
@@ -34,6 +36,13 @@ type Options struct {
 	// MaxBackoff bounds the pause between two connections to the broker; 0 is the
 	// link's default.
 	MaxBackoff time.Duration
+	// Reload says when File is to be read anew; nil is never. What comes while the file is being
+	// read waits, and asks once more.
+	Reload <-chan os.Signal
+	// File is the path of the hub's file; it is needed with Reload.
+	File string
+	// Relog is told how the log is to be written from now on, after each file that was accepted; nil is nobody.
+	Relog func(Logging)
 	// Ready is called once the API and the broker listen.
 	Ready func()
 }
@@ -53,17 +62,18 @@ type hub struct {
 	registry *ownRegistry // nil without one
 	intake   *intake.Intake
 	link     *link.Link
-	clients  []gate.Client
-
-	authorities []*x509.Certificate // of clients
+	callers  gate.Callers
 
 	log     *slog.Logger
+	lines   *support.Lines         // the last ones of log
+	file    atomic.Pointer[Config] // as it is in force
 	reg     metrics.Registry
 	options Options
 }
 
 // upkeep is what follows what the store has, what takes out of it what is old, and what copies it.
 type upkeep struct {
+	id    string // of the store; empty where it has lost something
 	heads *checkpoint.Keeper
 	was   heads.Record // what was known of the store when it was opened
 	// gaveUp is what it had lost, where somebody has accepted that; nil is nothing.

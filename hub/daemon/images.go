@@ -193,6 +193,9 @@ func (i images) Resolve(ctx context.Context, ref, architecture string) (resource
 	if err != nil {
 		return img, err
 	}
+	if img.Architecture == "" {
+		return image.Only(ctx, img, i.options)
+	}
 	return img, image.Inspect(ctx, img, i.options)
 }
 

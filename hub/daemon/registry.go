@@ -181,7 +181,7 @@ func (h *hub) serveRegistry(ctx context.Context, group *errgroup.Group, c Config
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "open the registry", "%w", err).WithHint("change registry.listen in the hub's file, or stop what uses the address")
 	}
-	group.Go(func() error { return h.registry.Serve(ctx, ln, h.keys.ServerTLS(h.authorities...)) })
+	group.Go(func() error { return h.registry.Serve(ctx, ln, h.keys.FollowingTLS(g.Authorities)) })
 	if h.store.Lost() == nil { // else what no image names may be named by what was lost
 		group.Go(func() error { return h.registry.Run(ctx) })
 	}

@@ -80,7 +80,7 @@ func (r *Room) image(f plan.Fleet, rack *resource.Rack, s *resource.Server) plan
 		}, "discovery")
 	}
 	return r.cfg.Images.Seen(
-		f.Of, images.Question{Asker: asker(rack, s.Spec.Architecture), Reference: d.Image, Architecture: s.Spec.Architecture, Method: resource.DiscoveryPolicy().FirstBoot.Target()},
+		f.Of, images.Question{Asker: asker(rack, s.Architecture()), Reference: d.Image, Architecture: s.Architecture(), Method: resource.DiscoveryPolicy().FirstBoot.Target()},
 		s.Spec.KernelArgs, d.KernelArgs,
 	)
 }
@@ -95,7 +95,7 @@ func asker(rack *resource.Rack, architecture string) string {
 func Askers(rack *resource.Rack, f plan.Fleet, there map[string]bool) {
 	for _, s := range f.Servers {
 		if plan.DiscoveryStateOf(f, s) == resource.DiscoveryWanted {
-			there[asker(rack, s.Spec.Architecture)] = true
+			there[asker(rack, s.Architecture())] = true
 		}
 	}
 }

@@ -96,6 +96,10 @@ func (c *Room) See(f plan.Fleet, srv *resource.Server, name string, w plan.EnvFo
 	if env == nil {
 		return nil, noEnv(name)
 	}
+	arch := plan.EnvArchitecture(srv, env)
+	if arch == "" {
+		return nil, &resource.ConditionState{Code: resource.CondArchitectureUnknown, Message: "boot environment " + name + " is for several architectures, and that of server " + srv.Metadata.Name + " is not known; set spec.architecture of the Server"}
+	}
 	if !c.envImages(f, srv, env) {
 		return nil, nil
 	}
@@ -112,7 +116,7 @@ func (c *Room) See(f plan.Fleet, srv *resource.Server, name string, w plan.EnvFo
 	if cond != nil {
 		return nil, cond
 	}
-	img := resource.EnvImage(env.Metadata.Name, env.Metadata.UID, srv.Spec.Architecture)
+	img := resource.EnvImage(env.Metadata.Name, env.Metadata.UID, arch)
 	return &img, nil
 }
 

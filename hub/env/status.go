@@ -23,34 +23,44 @@ func (c *Room) InForce(ctx context.Context, f plan.Fleet) error {
 			continue
 		}
 		r := f.Reports[s.Metadata.Name]
-		if r == nil || r.Env == nil || r.Env.BootEnv == "" || r.Env.BootEnv == s.Status.BootEnv && r.Env.OS == s.Status.OS {
+		if r == nil || r.Env == nil || r.Env.BootEnv == "" || !owns(f, s.Metadata.Name, r.OwnerUID) ||
+			r.Env.BootEnv == s.Status.BootEnv && r.Env.OS == s.Status.OS && r.OwnerUID == s.Status.BootEnvOf {
 			continue
 		}
 		own := store.Copy(c.cfg.Store.Objects, s)
-		own.Status.BootEnv, own.Status.OS = r.Env.BootEnv, r.Env.OS
+		same := r.Env.BootEnv == s.Status.BootEnv && r.Env.OS == s.Status.OS
+		own.Status.BootEnv, own.Status.OS, own.Status.BootEnvOf = r.Env.BootEnv, r.Env.OS, r.OwnerUID
 		if err := c.cfg.Store.Objects.Put(ctx, own); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		c.cfg.Crash.At("hub.bootenv.inforce")
+		if same {
+			continue // only whose it is was not known
+		}
 		c.cfg.Events.Own(ctx, s.Metadata.Name, resource.EventBootEnv, fmt.Sprintf("%s is in force, operating system %s", r.Env.BootEnv, r.Env.OS))
 	}
 	return errors.Join(errs...)
 }
 
-// released forgets what a server had of an environment when nobody has the server any more:
-// its next owner's system is another one.
+// released forgets what a server had of an environment when the owner for whom it was has let it
+// go, also where another one has it at once: its system is another one.
 func (c *Room) released(ctx context.Context, f plan.Fleet, s *resource.Server) error {
-	name := s.Metadata.Name
-	if s.Status.BootEnv == "" && s.Status.OS == "" || f.ClaimOf(name) != nil || f.MaintenanceOf(name) != nil || f.DiscoveryOf(name) != nil {
+	if s.Status.BootEnv == "" && s.Status.OS == "" || owns(f, s.Metadata.Name, s.Status.BootEnvOf) {
 		return nil
 	}
-	if r := f.Reports[name]; r != nil && r.Env != nil {
-		return nil // the agent has not heard of it yet
-	}
 	own := store.Copy(c.cfg.Store.Objects, s)
-	own.Status.BootEnv, own.Status.OS = "", ""
+	own.Status.BootEnv, own.Status.OS, own.Status.BootEnvOf = "", "", ""
 	return c.cfg.Store.Objects.Put(ctx, own)
+}
+
+// owns reports whether an owner has a server, also while another one borrows it or it ends.
+func owns(f plan.Fleet, server, uid string) bool {
+	if uid == "" {
+		return false
+	}
+	cl, m, d := f.ClaimOf(server), f.MaintenanceOf(server), f.DiscoveryOf(server)
+	return cl != nil && cl.Metadata.UID == uid || m != nil && m.Metadata.UID == uid || d != nil && d.Spec.Owner.UID == uid
 }
 
 // DecorateServer says what the agent's report of a server's environment means, where the

@@ -30,6 +30,7 @@ const (
 // notes are what events up to an Index say of the holds that were stored.
 type notes struct {
 	UpTo  uint64                          `json:"upTo"`
+	Cut   uint64                          `json:"cut,omitempty"` // events up to it are cut off, or about to be
 	Holds map[string][]resource.EventCode `json:"holds"`
 }
 
@@ -48,17 +49,18 @@ func (l *Log) readNotes() (n notes, revision uint64, err error) {
 	return n, revision, nil
 }
 
-// writeNotes writes down what is known, if it is more than what was, or if it must be.
-func (l *Log) writeNotes(ctx context.Context, was notes, revision uint64, must bool) (notes, error) {
+// writeNotes writes down what is known, if it is so much more than what was, or if events up to cut go.
+func (l *Log) writeNotes(ctx context.Context, was notes, revision, cut uint64) (notes, error) {
 	l.taking.Lock() // what came into the ring has been noted
 	l.mu.RLock()
-	now := notes{UpTo: l.filed, Holds: map[string][]resource.EventCode{}}
+	now := notes{UpTo: l.filed, Cut: max(was.Cut, cut), Holds: map[string][]resource.EventCode{}}
 	for id, codes := range l.holds {
 		now.Holds[id] = slices.Sorted(maps.Keys(codes))
 	}
 	l.mu.RUnlock()
 	l.taking.Unlock()
-	if now.UpTo < was.UpTo+notesEvery && (!must || now.UpTo <= was.UpTo) {
+	now.Cut = min(now.Cut, now.UpTo)
+	if now.UpTo < was.UpTo+notesEvery && now.Cut <= was.Cut {
 		return was, nil
 	}
 	raw, err := json.Marshal(now)
@@ -89,8 +91,11 @@ func (l *Log) Keep(ctx context.Context, before time.Time, maxBytes uint64) error
 		if upTo, err = l.old(ctx, before, maxBytes); err != nil {
 			return err
 		}
+		if newest := l.Newest(); upTo >= newest { // which stays, and must not be written down as cut off
+			upTo = max(newest, 1) - 1
+		}
 	}
-	now, err := l.writeNotes(ctx, was, revision, upTo > was.UpTo)
+	now, err := l.writeNotes(ctx, was, revision, upTo)
 	if err != nil {
 		return err
 	}

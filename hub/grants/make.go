@@ -115,7 +115,7 @@ func (c *Room) grantFor(o Wanted, srv *resource.Server, img resource.Image) ([]b
 	}
 	g := message.Grant{
 		OwnerUID: o.UID, Generation: o.generation(), Server: srv.Metadata.Name, ServerUID: srv.Metadata.UID, ImageDigest: img.Digest,
-		FirstBoot: o.Policy.FirstBoot, MaxAttempts: attempts, IssuedAt: c.cfg.Clock(), Repeat: plan.Repeats(o.Purpose, o.Policy),
+		FirstBoot: o.Policy.FirstBoot, Network: o.Policy.Network, MaxAttempts: attempts, IssuedAt: c.cfg.Clock(), Repeat: plan.Repeats(o.Purpose, o.Policy),
 		Over: o.Task != nil && o.Task.Installs,
 	}
 	if o.Purpose != resource.PurposeClaim {

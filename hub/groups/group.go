@@ -94,7 +94,7 @@ func (c *Room) group(ctx context.Context, p *revisions.Pass, g *resource.ServerG
 		}
 	}
 	if own && len(archs) == 0 {
-		wanted, s.Waits = false, "no server has its labels, and so no architecture is known; declare spec.architectures"
+		wanted, s.Waits = false, "no architecture is known, of no server that has its labels; declare spec.architectures, or set spec.architecture of the Servers"
 	}
 	if own && g.Status.Pinned != nil {
 		wanted, s.Waits = false, fmt.Sprintf("pinned to revision %d by %s", g.Status.Pinned.Revision, g.Status.Pinned.By)

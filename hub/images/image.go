@@ -26,6 +26,13 @@ func (r *Room) Image(unit string, q Question) (*resource.Image, *resource.Condit
 // entryImage is what an entry of the catalogue has for the architecture of a question, whose
 // reference does not count.
 func (r *Room) entryImage(unit string, b *resource.BootImage, q Question) (*resource.Image, *resource.ConditionState) {
+	if q.Architecture == "" {
+		arch, err := b.OnlyArchitecture()
+		if err != nil {
+			return nil, Unresolved(err)
+		}
+		q.Architecture = arch
+	}
 	if a := b.Spec.Architectures[q.Architecture]; a.Image != "" {
 		if state, err := r.signed.seen(b, q.Architecture); err != nil {
 			return nil, &resource.ConditionState{Code: resource.CondImageUnverified, Message: b.Metadata.Name + ": " + conditions.Text(err)}

@@ -163,6 +163,8 @@ func Unresolved(err error) *resource.ConditionState {
 	switch protocol.CodeOf(err) {
 	case protocol.CodeNotFound:
 		code = resource.CondImageNotFound
+	case protocol.CodeConflict:
+		code = resource.CondArchitectureUnknown
 	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeInternal, protocol.CodeDenied:
 		code = resource.CondRegistryUnavailable
 	default:

@@ -9,7 +9,7 @@ import (
 func (r *Room) Seen(unit string, q Question, server, owner string) plan.BootSeen {
 	img, cond := r.Image(unit, q)
 	switch {
-	case cond != nil && (cond.Code == resource.CondRegistryUnavailable || cond.Code == resource.CondImageUnverified):
+	case cond != nil && (cond.Code == resource.CondRegistryUnavailable || cond.Code == resource.CondImageUnverified || cond.Code == resource.CondArchitectureUnknown):
 		return plan.BootSeen{State: plan.ImageFailing, Code: cond.Code, Message: cond.Message}
 	case cond != nil:
 		return plan.BootSeen{State: plan.ImageInvalid, Code: cond.Code, Message: cond.Message}

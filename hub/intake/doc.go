@@ -14,8 +14,9 @@
 // came, one at a time. Between lanes there is no order: an acknowledgement may overtake a report,
 // as on any broker.
 //
-// A Report is whole, never a patch, and an EventBatch begins with the first event that was not
-// acknowledged: one that was taken makes the older ones worthless, and those are not even opened.
+// A Report tells all of its shard, or all that has changed since one that the hub said it has, and an EventBatch
+// begins with the first event that was not acknowledged: one that was taken makes the older ones worthless, and
+// those are not even opened.
 //
 // A line that is full, or a lane, loses its oldest message, and a lane that of the longest line.
 // Nothing is lost for good: documents are sent again until they are acknowledged, events and

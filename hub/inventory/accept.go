@@ -18,7 +18,7 @@ func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by s
 		if err != nil {
 			return nil, err
 		}
-		want := resource.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
+		want := resource.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA, Legacy: r.LegacyTLS}
 		switch {
 		case !b.Pending() && b.Spec.CredentialsRef == r.CredentialsRef && b.Spec.TLS == want:
 			return b, nil

@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/settings"
 )
 
 // Find makes resources of the BMCs that agents found.
@@ -44,7 +45,7 @@ func (c *Room) Find(ctx context.Context, f plan.Fleet) error {
 // SeeBehind makes Servers of what is behind the BMCs, and sees to their accounts.
 func (c *Room) SeeBehind(ctx context.Context, f plan.Fleet) error {
 	var errs []error
-	conds := bmcConditions{bmcs: map[string][]resource.ConditionState{}, servers: map[string][]resource.ConditionState{}}
+	conds := bmcConditions{profiles: store.List[*resource.FirmwareProfile](c.cfg.Store.Objects), bmcs: map[string][]resource.ConditionState{}, servers: map[string][]resource.ConditionState{}}
 	for _, b := range f.BMCs {
 		errs = append(errs, c.rotation(ctx, f, b, &conds), c.dropOwn(ctx, b), c.sealAgain(ctx, f, b, &conds), c.behind(ctx, f, b, &conds))
 	}
@@ -73,8 +74,9 @@ func (c *Room) keepFinding(ctx context.Context, n plan.Finding) error {
 	return nil
 }
 
-// bmcConditions are collected in one pass.
+// bmcConditions are collected in one pass, which compares the servers with profiles.
 type bmcConditions struct {
+	profiles      []*resource.FirmwareProfile
 	bmcs, servers map[string][]resource.ConditionState
 }
 
@@ -92,7 +94,8 @@ func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds 
 	name, servers := b.Metadata.Name, f.Behind(b.Metadata.Name)
 	intent, usable := plan.SealedIntent(f, b)
 	head, read := c.cfg.Store.Inventories.PeekHead(name, b.Metadata.UID)
-	last := c.readings.learn(subject{bmc: b, intent: intent, agent: c.agentOf(f, b), servers: servers}, head.At, f.Reports, c.cfg.Clock())
+	wish := wishOf(f, conds.profiles, servers)
+	last := c.readings.learn(subject{bmc: b, intent: intent, agent: agentOf(f, b), servers: servers, wish: wish, has: hasWish(c.cfg.Store.Inventories, b, wish)}, head.At, f.Reports, c.cfg.Clock())
 	switch {
 	case b.Pending():
 		conds.bmc(name, resource.CondBMCPending, "%s", shown(b))
@@ -103,19 +106,37 @@ func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds 
 	case c.cfg.Link.CannotAsk(last.agent):
 		conds.bmc(name, resource.CondAgentTooOld, "agent %s cannot be asked what is behind the BMC", last.agent)
 	}
+	if b.Spec.TLS.Legacy && !b.Pending() {
+		conds.bmc(name, resource.CondBMCLegacyTLS, "spec.tls.legacy is set")
+	}
 	for _, s := range servers {
+		if srv := f.Server(s); srv != nil {
+			if len(srv.Status.SharedMACs) > 0 {
+				conds.server(s, resource.CondMACShared, sharedWords(srv))
+			}
+			if err := hearArchitecture(ctx, &c.cfg, f, srv, conds); err != nil {
+				return err
+			}
+		}
 		if b.Pending() {
 			conds.server(s, resource.CondBMCPending, "its BMC "+name+" waits to be accepted, so the agent is not told of the server: rackctl bmc accept "+name)
 		} else if !usable {
 			conds.server(s, resource.CondBMCUnreachable, "the address of its BMC "+name+" is not known yet, so the agent is not told of the server")
 		}
+		if srv := f.Server(s); srv != nil {
+			if _, several := settings.ProfileOf(srv, conds.profiles); len(several) > 0 {
+				conds.server(s, resource.CondFirmwareConflict, strings.Join(several, " and ")+" select it")
+			}
+		}
 	}
+	trouble := accountTrouble(f, b, last, usable)
+	conds.bmcs[name] = append(conds.bmcs[name], trouble...)
 	var problems []string
-	if last.problem != "" && usable {
+	if last.problem != "" && usable && len(trouble) == 0 { // else it is said already
 		problems = append(problems, "reading it failed: "+last.problem)
 	}
-	if read && !b.Pending() && !slices.Equal(last.agrees, compared(f, b, head, servers)) {
-		more, err := c.compare(ctx, f, b, conds)
+	if read && !b.Pending() && !slices.Equal(last.agrees, compared(f, conds.profiles, b, head, servers)) {
+		more, err := c.compare(ctx, f, b, last, conds)
 		if err != nil {
 			return err
 		}
@@ -127,34 +148,88 @@ func (c *Room) behind(ctx context.Context, f plan.Fleet, b *resource.BMC, conds 
 	return nil
 }
 
+// accountTrouble is what keeps the agent from speaking with an accepted BMC.
+func accountTrouble(f plan.Fleet, b *resource.BMC, last reading, usable bool) []resource.ConditionState {
+	if b.Pending() || !usable {
+		return nil
+	}
+	var reports []*resource.ServerReport
+	for _, s := range last.servers {
+		reports = append(reports, f.Reports[s])
+	}
+	return plan.AccountTrouble(reports, resource.ConditionState{Code: last.trouble, Message: last.problem})
+}
+
 // compare holds the inventory of one BMC against its servers, and makes those of new systems. It
 // returns what hinders it.
-func (c *Room) compare(ctx context.Context, f plan.Fleet, b *resource.BMC, conds *bmcConditions) (problems []string, err error) {
+func (c *Room) compare(ctx context.Context, f plan.Fleet, b *resource.BMC, last reading, conds *bmcConditions) (problems []string, err error) {
 	inv := c.cfg.Store.Inventories.Peek(b.Metadata.Name, b.Metadata.UID)
 	if inv == nil {
 		return nil, nil // it is gone since
 	}
-	d := plan.Discover(f, b, inv.Systems, inv.Made)
+	if err := c.learnArchitectures(ctx, f, b, inv); err != nil {
+		return nil, err
+	}
+	if err := c.shared.keep(ctx, f, b, inv.Systems); err != nil {
+		return nil, err
+	}
+	systems, taken := c.shared.without(f, b, inv.Systems)
+	d := plan.Discover(f, b, systems, inv.Made)
+	if len(taken) > 0 && len(d.Problems) > 0 {
+		d.Problems = append(d.Problems, "addresses that other servers have do not count: "+strings.Join(taken, ", "))
+	}
 	for s, diff := range d.Differs {
 		conds.server(s, resource.CondBMCInventory, strings.Join(diff, "; "))
 	}
+	drifts := drifts(f, b, inv, last, conds)
 	refused, err := c.makeServers(ctx, inv, d)
 	problems = append(d.Problems, refused...)
-	if err == nil && len(problems) == 0 && len(d.New) == 0 && len(d.Differs) == 0 {
+	if err == nil && len(problems) == 0 && len(d.New) == 0 && len(d.Differs) == 0 && !drifts {
 		head := store.InventoryHead{Revision: inv.Revision}
-		c.readings.agree(b, compared(f, b, head, f.Behind(b.Metadata.Name)))
+		c.readings.agree(b, compared(f, conds.profiles, b, head, f.Behind(b.Metadata.Name)))
 	}
 	return problems, err
 }
 
+// learnArchitectures keeps of each server what its BMC says of its architecture, where its own spec
+// says nothing.
+func (c *Room) learnArchitectures(ctx context.Context, f plan.Fleet, b *resource.BMC, inv *store.Inventory) error {
+	var errs []error
+	for _, name := range f.Behind(b.Metadata.Name) {
+		s := f.Server(name)
+		if s == nil || s.Spec.Architecture != "" {
+			continue
+		}
+		sys := inv.System(s.Spec.SystemURI)
+		if sys == nil || sys.HostArchitecture() == "" || sys.HostArchitecture() == s.Status.Architecture {
+			continue
+		}
+		next, err := store.Get[*resource.Server](c.cfg.Store.Objects, name)
+		if err == nil {
+			next.Status.Architecture = sys.HostArchitecture()
+			err = c.cfg.Store.Objects.Put(ctx, next)
+		}
+		if code := protocol.CodeOf(err); code != protocol.CodeConflict && code != protocol.CodeNotFound { // the next turn reads it again
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // compared are the revisions of what an inventory is compared with, and its own: where they agreed
 // and none is another, nothing follows from comparing again.
-func compared(f plan.Fleet, b *resource.BMC, inv store.InventoryHead, servers []string) []uint64 {
+func compared(f plan.Fleet, profiles []*resource.FirmwareProfile, b *resource.BMC, inv store.InventoryHead, servers []string) []uint64 {
 	out := []uint64{b.Metadata.Revision, inv.Revision}
 	for _, name := range servers {
 		if s := f.Server(name); s != nil {
 			out = append(out, s.Metadata.Revision)
 		}
+		if cl := f.ClaimOf(name); cl != nil {
+			out = append(out, cl.Metadata.Revision)
+		}
+	}
+	for _, p := range profiles {
+		out = append(out, p.Metadata.Revision)
 	}
 	return out
 }
@@ -193,7 +268,7 @@ func (c *Room) makeServers(ctx context.Context, inv *store.Inventory, d plan.Dis
 }
 
 // agentOf is the agent of a BMC's rack; empty if it has none.
-func (c *Room) agentOf(f plan.Fleet, b *resource.BMC) string {
+func agentOf(f plan.Fleet, b *resource.BMC) string {
 	if r := f.Rack(b.Spec.RackRef.Name); r != nil {
 		return r.Status.Agent
 	}

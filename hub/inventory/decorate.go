@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"rackboot/hub/conditions"
-	"rackboot/hub/plan"
 	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
@@ -28,27 +27,19 @@ func (c *Room) Decorate(b *resource.BMC) {
 	if inv := c.cfg.Store.Inventories.Peek(name, b.Metadata.UID); inv != nil {
 		at := inv.At
 		b.Status.Inventory, b.Status.InventoryAt = slices.Clone(inv.Systems), &at
+		for i := range b.Status.Inventory {
+			b.Status.Inventory[i].Firmware = nil // values may be secret
+		}
 	}
 	if secret, err := store.Peek[*resource.Secret](c.cfg.Store.Objects, resource.SecretOf(b.Spec.CredentialsRef)); err == nil && secret.Status.Rotation != nil && secret.Status.Rotation.BMC == name {
 		own := *secret.Status.Rotation
 		b.Status.Rotation = &own
 	}
-	b.Status.Conditions = c.bmcConds.Of(name)
+	b.Status.Conditions = c.Conditions(name)
 }
 
-// DecorateServer fills what the inventory says of a server's safe stop and of how
-// its power is watched.
-func (c *Room) DecorateServer(f plan.Fleet, s *resource.Server) {
-	if len(f.BMCs) != 1 {
-		return
-	}
-	b := f.BMCs[0]
-	if inv := c.cfg.Store.Inventories.Peek(b.Metadata.Name, b.Metadata.UID); inv != nil {
-		if sys := inv.System(s.Spec.SystemURI); sys != nil {
-			s.Status.SafeStop, s.Status.Detection = sys.SafeStop.Class, sys.Detection.Class
-		}
-	}
-}
+// Conditions are what the last turn saw of a BMC.
+func (c *Room) Conditions(bmc string) []resource.ConditionState { return c.bmcConds.Of(bmc) }
 
 // LeftOut is how many BMCs of a rack were found and left out.
 func (c *Room) LeftOut(rack string) int { return c.found.leftOut(rack) }

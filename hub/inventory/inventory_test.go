@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,6 +32,20 @@ func TestInventoryFits(t *testing.T) {
 	}
 }
 
+// Settings of firmware leave last, and it stays known that they were asked for.
+func TestFirmwareFits(t *testing.T) {
+	v := &store.Inventory{BMC: "b1", UID: "u"}
+	for i := range maxSystems {
+		f := &protocol.FirmwareSettings{Asked: []string{"A"}, BIOS: true}
+		f.Attributes = []protocol.FirmwareAttribute{{Asked: "A", FirmwareValue: protocol.FirmwareValue{Name: "A", Value: strings.Repeat("x", 8<<10)}}}
+		v.Systems = append(v.Systems, protocol.Inventory{SystemURI: fmt.Sprint("/redfish/v1/Systems/", i), Firmware: f})
+	}
+	fit(v)
+	if f := v.Systems[0].Firmware; v.Size() > store.MaxInventory || f == nil || len(f.Asked) != 1 || f.BIOS || len(f.Attributes) > 0 {
+		t.Errorf("%d bytes, %+v", v.Size(), f)
+	}
+}
+
 // What an agent answers is what a BMC said.
 func FuzzAnswerBody(f *testing.F) {
 	f.Add([]byte(`[{"systemURI":"/redfish/v1/Systems/1","interfaces":[{"mac":"02:00:00:00:00:01"}]}]`))
@@ -44,6 +59,14 @@ func FuzzAnswerBody(f *testing.F) {
 		}
 		if list, err := probes(body); (err == nil) == (len(list) == 0) {
 			t.Fatalf("%d probes and %v", len(list), err)
+		}
+		if one, err := firmwareOf(body, "/redfish/v1/Systems/1"); err == nil && one.SystemURI != "/redfish/v1/Systems/1" {
+			t.Fatalf("firmware of %q", one.SystemURI)
+		}
+		if _, err := firmwareOf(body, ""); err == nil {
+			if list, err := listOf[protocol.Firmware](body); err != nil || len(list) != 1 {
+				t.Fatalf("the only one of %d, %v", len(list), err)
+			}
 		}
 	})
 }

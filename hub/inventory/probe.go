@@ -15,7 +15,16 @@ import (
 // most 3 minutes. The codes are not_found, conflict, unsupported, unavailable,
 // timeout, and those of the agent's answer.
 func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe, error) {
-	const op = "probe"
+	body, err := askBMC(ctx, c, "probe", name, message.Ask{Kind: message.AskProbe, SystemURI: system})
+	if err != nil {
+		return nil, err
+	}
+	return probes(body)
+}
+
+// askBMC asks the agent of a BMC about it, and returns the body of the answer. It waits as Probe does, with
+// the same codes.
+func askBMC(ctx context.Context, c *Room, op, name string, m message.Ask) ([]byte, error) {
 	b, err := store.Get[*resource.BMC](c.cfg.Store.Objects, name)
 	if err != nil {
 		return nil, err
@@ -48,7 +57,7 @@ func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe
 		return nil, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", agent).
 			WithHint("rackctl describe agent %s says since when it is silent", agent)
 	}
-	m := message.Ask{Kind: message.AskProbe, BMC: intent, SystemURI: system}
+	m.BMC = intent
 	answered := make(chan message.Answer, 1)
 	q, err := c.cfg.Link.Ask(agent, m, func(a message.Answer) { answered <- a })
 	if err != nil {
@@ -59,7 +68,7 @@ func (c *Room) Probe(ctx context.Context, name, system string) ([]protocol.Probe
 		if err := link.AnswerError(op, a); err != nil {
 			return nil, err
 		}
-		return probes(a.Body)
+		return a.Body, nil
 	case <-ctx.Done():
 		c.cfg.Link.DropAsk(q, agent)
 		return nil, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", agent).

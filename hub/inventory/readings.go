@@ -26,6 +26,8 @@ type subject struct {
 	intent  message.BMCIntent
 	agent   string
 	servers []string
+	wish    wish
+	has     wish // that the inventory which there is was read with
 }
 
 // reading is how far the reading of one BMC has come, in this run.
@@ -35,11 +37,14 @@ type reading struct {
 	intent          message.BMCIntent
 	wanted          bool // it is accepted, its address is known, and its agent can be asked
 	servers         []string
-	problem         string     // why the last reading failed
-	seen            []identity // as last reported
-	agrees          []uint64   // with what the inventory agreed when it was last compared; see compared
-	planned         bool       // it is in the line
-	at              time.Time  // and when
+	wish            wish                   // that the next reading is to be asked with
+	asked, answered wish                   // of the last one, and of the last one that did not fail
+	problem         string                 // why the last reading failed
+	trouble         resource.ConditionCode // what that is, where it is one of the BMC's account
+	seen            []identity             // as last reported
+	agrees          []uint64               // with what the inventory agreed when it was last compared; see compared
+	planned         bool                   // it is in the line
+	at              time.Time              // and when
 }
 
 // identity is which board and interfaces a server has.
@@ -58,25 +63,30 @@ func (k *reading) shows(server, what string) (changed bool) {
 	return false
 }
 
-// readings are those of all BMCs, by name. Who is due stands in a line, so that nobody looks at
-// all of them each second.
+// readings are those of all BMCs, by name. Who is due stands in the line of its agent, so that nobody looks at
+// all of them each second, nor at those of an agent that is not asked more now.
 type readings struct {
 	mu    sync.Mutex
 	byBMC map[string]*reading
-	line  dueLine
+	lines map[string]*dueLine // by agent
 }
 
-// plan puts a reading into the line, unless it stands there and comes as early; it needs r.mu.
+// plan puts a reading into the line of its agent, unless it stands there and comes as early; it needs r.mu.
 func (r *readings) plan(k *reading) {
 	at, ok := k.Due()
 	if !ok || !k.wanted || k.planned && !at.Before(k.at) {
 		return
 	}
 	k.planned, k.at = true, at
-	heap.Push(&r.line, dueReading{at, k})
+	l := r.lines[k.agent]
+	if l == nil {
+		l = &dueLine{}
+		r.lines[k.agent] = l
+	}
+	heap.Push(l, dueReading{at, k})
 }
 
-// dueReading is a place in the line. One that is not where its reading is planned is left over.
+// dueReading is a place in a line. One that is not where its reading is planned is left over.
 type dueReading struct {
 	at time.Time
 	of *reading
@@ -96,7 +106,9 @@ func (l *dueLine) Pop() any {
 	return last
 }
 
-func newReadings() *readings { return &readings{byBMC: map[string]*reading{}} }
+func newReadings() *readings {
+	return &readings{byBMC: map[string]*reading{}, lines: map[string]*dueLine{}}
+}
 
 // learn takes what a pass found of a BMC and returns how its reading stands. What
 // failed is tried again at once when the BMC is reached in another way. read is when the inventory
@@ -111,7 +123,10 @@ func (r *readings) learn(s subject, read time.Time, reports map[string]*resource
 		r.byBMC[name] = k
 	}
 	if !k.intent.Same(s.intent) || k.agent != s.agent {
-		k.agent, k.Failed, k.problem = s.agent, 0, ""
+		k.Failed, k.problem, k.trouble = 0, "", ""
+	}
+	if k.agent != s.agent {
+		k.agent, k.planned = s.agent, false
 	}
 	k.intent = s.intent
 	k.Read, k.servers = read, s.servers
@@ -124,11 +139,23 @@ func (r *readings) learn(s subject, read time.Time, reports map[string]*resource
 			k.Changed = now
 		}
 	}
+	k.wish = s.wish
+	k.Lacks = s.wish.any && s.wish != s.has && s.wish != k.asked
 	_, usable := plan.BMCIntent(s.bmc)
 	sealed := resource.SecretOf(s.bmc.Spec.CredentialsRef) == "" || s.intent.Sealed != nil
 	k.wanted = usable && sealed && s.agent != ""
 	r.plan(k)
 	return *k
+}
+
+// again has a BMC read that is another one than its inventory says.
+func (r *readings) again(b *resource.BMC, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k := r.byBMC[b.Metadata.Name]; k != nil && k.uid == b.Metadata.UID {
+		k.Changed = now
+		r.plan(k)
+	}
 }
 
 // agree notes with what a BMC's inventory agreed.
@@ -154,43 +181,59 @@ func (r *readings) forget(there []*resource.BMC) {
 	maps.DeleteFunc(r.byBMC, func(name string, _ *reading) bool { return !names[name] })
 }
 
-// due are the readings to be begun, those that wait longest first.
-func (r *readings) due(now time.Time) (out []reading) {
+// due are the agents with a reading to be begun, those of the one that waits longest first.
+func (r *readings) due(now time.Time) (agents []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var still []*reading
-	for len(r.line) > 0 && !r.line[0].at.After(now) {
-		d := heap.Pop(&r.line).(dueReading)
+	for agent, l := range r.lines {
+		switch {
+		case len(*l) == 0:
+			delete(r.lines, agent)
+		case !(*l)[0].at.After(now):
+			agents = append(agents, agent)
+		}
+	}
+	slices.SortFunc(agents, func(a, b string) int { return (*r.lines[a])[0].at.Compare((*r.lines[b])[0].at) })
+	return agents
+}
+
+// next takes an agent's reading that waits longest out of the line. Whoever does not begin it puts it back.
+func (r *readings) next(agent string, now time.Time) (_ reading, due bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[agent]
+	for l != nil && len(*l) > 0 && !(*l)[0].at.After(now) {
+		d := heap.Pop(l).(dueReading)
 		k := d.of
-		if r.byBMC[k.bmc] != k || !k.planned || !k.at.Equal(d.at) {
+		if r.byBMC[k.bmc] != k || k.agent != agent || !k.planned || !k.at.Equal(d.at) {
 			continue
 		}
 		k.planned = false
-		still = append(still, k)
 		if at, ok := k.Due(); ok && k.wanted && !at.After(now) {
-			out = append(out, *k)
+			return *k, true
 		}
-	}
-	for _, k := range still { // those that are not begun now stay due
 		r.plan(k)
 	}
-	return out
+	return reading{}, false
 }
+
+// putBack has a reading that was not begun stay due.
+func (r *readings) putBack(k reading) { r.with(k, func(*reading) {}) }
 
 // begin notes that an answer is waited for; ended what came of it.
 func (r *readings) begin(k reading) {
-	r.with(k, func(k *reading) { k.Open = true })
+	r.with(k, func(there *reading) { there.Open, there.Lacks, there.asked = true, false, k.wish })
 }
 
 func (r *readings) ended(k reading, at time.Time, err error) {
 	r.with(k, func(k *reading) {
 		k.Open, k.Ended = false, at
 		if err == nil {
-			k.Failed, k.problem = 0, ""
-			k.Read = at
+			k.Failed, k.problem, k.trouble = 0, "", ""
+			k.Read, k.answered = at, k.asked
 			return
 		}
-		k.Failed, k.problem = k.Failed+1, link.Failure(err)
+		k.Failed, k.problem, k.trouble = k.Failed+1, link.Failure(err), resource.ConditionOf(err)
 	})
 }
 
@@ -205,13 +248,20 @@ func (r *readings) with(k reading, do func(*reading)) {
 
 // Read asks for what is due, of each agent as much as it may be asked.
 func (c *Room) Read(now time.Time) {
-	full := map[string]bool{} // agents that are not asked more
-	for _, k := range c.readings.due(now) {
-		if full[k.agent] = full[k.agent] || !c.cfg.Link.Hears(k.agent); full[k.agent] {
+	for _, agent := range c.readings.due(now) {
+		if !c.cfg.Link.Hears(agent) {
 			continue
 		}
-		_, err := c.cfg.Link.Ask(k.agent, message.Ask{Kind: message.AskInventory, BMC: k.intent}, func(m message.Answer) { c.inventoried(k, m) })
-		if full[k.agent] = err != nil; err == nil {
+		for {
+			k, due := c.readings.next(agent, now)
+			if !due {
+				break
+			}
+			_, err := c.cfg.Link.Ask(agent, k.wish.of(message.Ask{Kind: message.AskInventory, BMC: k.intent}), func(m message.Answer) { c.inventoried(k, m) })
+			if err != nil { // it is not asked more
+				c.readings.putBack(k)
+				break
+			}
 			c.readings.begin(k)
 		}
 	}
@@ -252,7 +302,7 @@ func (c *Room) keepInventory(k reading, m message.Answer) error {
 const keepTimeout = 30 * time.Second
 
 // fit leaves out of an inventory what the store has no room for, and says so in it:
-// first the boot options that are no network's, then all of them, then the order.
+// first the boot options that are no network's, then all of them, then the order, then the settings of firmware.
 func fit(v *store.Inventory) {
 	for _, cut := range []struct {
 		part string
@@ -265,6 +315,11 @@ func fit(v *store.Inventory) {
 		}},
 		{"boot options", func(i *protocol.Inventory) { i.BootOptions = nil }},
 		{"boot order", func(i *protocol.Inventory) { i.BootOrder = nil }},
+		{"settings of firmware", func(i *protocol.Inventory) {
+			if i.Firmware != nil { // that they were asked for stays
+				i.Firmware = &protocol.FirmwareSettings{Asked: i.Firmware.Asked}
+			}
+		}},
 	} {
 		if v.Size() <= store.MaxInventory {
 			return

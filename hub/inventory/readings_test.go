@@ -27,7 +27,7 @@ func TestReadingsDue(t *testing.T) {
 				b := bmcs[name]
 				if b == nil || rapid.IntRange(0, 9).Draw(t, "made anew") == 0 {
 					b = &resource.BMC{}
-					b.Metadata.Name, b.Metadata.UID = name, fmt.Sprint(name, len(r.line), now.Unix())
+					b.Metadata.Name, b.Metadata.UID = name, fmt.Sprint(name, len(r.byBMC), now.UnixNano(), rapid.Int().Draw(t, "uid"))
 					b.Spec.Address, b.Status.State = "https://10.0.0.1", resource.BMCAccepted
 					bmcs[name] = b
 				}
@@ -35,7 +35,7 @@ func TestReadingsDue(t *testing.T) {
 				if rapid.Bool().Draw(t, "was read") {
 					read = now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)
 				}
-				agent := rapid.SampledFrom([]string{"", "a-1"}).Draw(t, "agent")
+				agent := rapid.SampledFrom([]string{"", "a-1", "a-2"}).Draw(t, "agent")
 				board := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "identity")
 				r.learn(subject{bmc: b, agent: agent, servers: []string{name}}, read, map[string]*resource.ServerReport{name: {Server: name, Identity: board}}, now)
 			case 2: // nobody has it any more
@@ -57,10 +57,25 @@ func TestReadingsDue(t *testing.T) {
 				}
 			}
 			var got []string
-			for i, k := range r.due(now) {
-				got = append(got, k.bmc)
+			var taken []reading
+			for _, agent := range r.due(now) {
+				for {
+					k, due := r.next(agent, now)
+					if !due {
+						break
+					}
+					got = append(got, k.bmc)
+					if k.agent != agent {
+						t.Fatalf("%s is of %q, in the line of %q", k.bmc, k.agent, agent)
+					}
+					taken = append(taken, k)
+				}
+			}
+			for i, k := range taken {
 				if i == 0 {
 					r.begin(k)
+				} else {
+					r.putBack(k)
 				}
 			}
 			slices.Sort(want)

@@ -35,10 +35,11 @@ type Room struct {
 	cfg                               Config
 	readings                          *readings
 	found                             *foundBook
+	shared                            *shared
 	bmcConds, serverConds, agentConds *conditions.Book // by name
 }
 
 // New makes a Room that has read no BMC.
 func New(cfg Config) *Room {
-	return &Room{cfg: cfg, readings: newReadings(), found: newFoundBook(), bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New()}
+	return &Room{cfg: cfg, readings: newReadings(), found: newFoundBook(), shared: &shared{cfg.Store, cfg.Logger}, bmcConds: conditions.New(), serverConds: conditions.New(), agentConds: conditions.New()}
 }

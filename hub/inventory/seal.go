@@ -73,7 +73,7 @@ func (c *Room) sealAgain(ctx context.Context, f plan.Fleet, b *resource.BMC, con
 			conds.server(s, code, "of its BMC "+b.Metadata.Name+": "+text)
 		}
 	}
-	agent := c.agentOf(f, b)
+	agent := agentOf(f, b)
 	a, err := store.Peek[*resource.Agent](c.cfg.Store.Objects, agent)
 	joined := agent != "" && err == nil
 	_, have := c.sealedFor(b, a)

@@ -39,7 +39,7 @@ func AnswerError(op string, m message.Answer) error {
 	if !slices.Contains(protocol.Codes(), code) {
 		code = protocol.CodeInternal // of a later version
 	}
-	return &protocol.Error{Code: code, Op: op, Message: m.Message, Hint: m.Hint}
+	return resource.AsCondition(m.Condition, &protocol.Error{Code: code, Op: op, Message: m.Message, Hint: m.Hint})
 }
 
 // Failure is what an answer says went wrong, with what to do.

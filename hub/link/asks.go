@@ -20,6 +20,7 @@ const (
 	maxReadings = 2  // of one agent
 	maxProbes   = 8  // of one agent
 	maxTraces   = 8  // of one agent
+	maxMirrors  = 4  // of one agent
 	maxReads    = 64 // of one agent, which has as many at once
 )
 
@@ -38,28 +39,32 @@ type asked struct {
 type asks struct {
 	mu   sync.Mutex
 	byID map[string]*asked
+	of   map[askOf]int // how many are open
 }
 
-func newAsks() *asks { return &asks{byID: map[string]*asked{}} }
+// askOf is an agent and a kind of questions.
+type askOf struct {
+	agent string
+	kind  message.AskKind
+}
+
+func newAsks() *asks { return &asks{byID: map[string]*asked{}, of: map[askOf]int{}} }
 
 // Add opens a question; unavailable if there are too many of its kind.
 func (q *asks) add(a *asked) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	same := 0
-	for _, b := range q.byID {
-		if b.agent == a.agent && b.Kind == a.Kind {
-			same++
-		}
-	}
+	same := q.of[askOf{a.agent, a.Kind}]
 	most := maxReadings
 	switch a.Kind {
-	case message.AskProbe:
+	case message.AskProbe, message.AskFirmware:
 		most = maxProbes
 	case message.AskTrace:
 		most = maxTraces
 	case message.AskRead:
 		most = maxReads
+	case message.AskMirror, message.AskFlush:
+		most = maxMirrors
 	case message.AskInventory:
 	}
 	if len(q.byID) >= maxAsks || same >= most {
@@ -67,7 +72,17 @@ func (q *asks) add(a *asked) error {
 			WithHint("try again when those are answered")
 	}
 	q.byID[a.ID] = a
+	q.of[askOf{a.agent, a.Kind}]++
 	return nil
+}
+
+// remove forgets a question that is open; it needs q.mu.
+func (q *asks) remove(a *asked) {
+	delete(q.byID, a.ID)
+	of := askOf{a.agent, a.Kind}
+	if q.of[of]--; q.of[of] == 0 {
+		delete(q.of, of)
+	}
 }
 
 // Take removes a question; nil if it is not open, or another agent's.
@@ -78,7 +93,7 @@ func (q *asks) take(id, agent string) *asked {
 	if a == nil || a.agent != agent {
 		return nil
 	}
-	delete(q.byID, id)
+	q.remove(a)
 	return a
 }
 
@@ -87,10 +102,10 @@ func (q *asks) take(id, agent string) *asked {
 func (q *asks) due(now time.Time) (again []asked, over []*asked) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for id, a := range q.byID {
+	for _, a := range q.byID {
 		switch {
 		case !now.Before(a.NotAfter):
-			delete(q.byID, id)
+			q.remove(a)
 			over = append(over, a)
 		case !now.Before(a.again):
 			a.pause *= 2

@@ -3,6 +3,7 @@ package link
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
@@ -35,7 +36,7 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	for _, r := range store.List[*resource.Rack](c.cfg.Store.Objects) {
 		if r.Status.Agent != "" {
 			k := c.contacts.see(r.Status.Agent)
-			byStage[k.progress.stage]++
+			byStage[c.stageOf(r.Status.Agent, k.progress.stage)]++
 			open += len(k.sent.open)
 			gauge(m.guard, oneIf(k.guarding.known()), r.Metadata.Name)
 			gauge(m.copied, oneIf(notAlone(c.cfg, r.Status.Agent)), r.Metadata.Name)
@@ -46,6 +47,14 @@ func (c *Room) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(m.open, float64(open))
 	gauge(m.asks, float64(c.asks.open()))
+}
+
+// stageOf is the stage of an agent as it is shown: one that was greeted and has said nothing since is silent.
+func (c *Room) stageOf(agent string, s stage) stage {
+	if _, at, heard := c.cfg.Reports.Agent(agent); heard && c.cfg.Clock().Sub(at) > reports.DarkAfter {
+		return stageSilent
+	}
+	return s
 }
 
 func oneIf(so bool) float64 {

@@ -16,8 +16,9 @@ type Heard interface {
 	SealKey(ctx context.Context, agent string, key []byte) error
 	// Found takes which BMCs a report names, and reports whether that is news.
 	Found(r message.Report) bool
-	// Told takes news of a server. What cannot be filed comes again.
-	Told(ctx context.Context, a *resource.Agent, s resource.ServerReport) error
+	// Told takes what is said of a server; news is that something in its report differs from the one before. What
+	// cannot be filed comes again.
+	Told(ctx context.Context, a *resource.Agent, s resource.ServerReport, news bool) error
 	// Laid takes the hold document that an agent has acknowledged.
 	Laid(agent string, d message.HoldDoc)
 	// Released takes that a hold is off the disk of its rack's agent.

@@ -55,7 +55,7 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 	news, changed, have := []resource.ServerReport(nil), false, true
 	rack := rackOf(c.cfg.Store, m.Rack)
 	if m.As > 0 {
-		news, have = c.cfg.Reports.Same(m, rack, now)
+		news, changed, have = c.cfg.Reports.Change(m, rack, now)
 	} else {
 		found = c.cfg.Heard.Found(m)
 		news, changed = c.cfg.Reports.Put(m, rack, now)
@@ -74,7 +74,7 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		news = nil // what the one says may have ended at the other: the next session tells all
 	}
 	for _, s := range news {
-		errs = append(errs, c.cfg.Heard.Told(ctx, a, s))
+		errs = append(errs, c.cfg.Heard.Told(ctx, a, s, changed))
 	}
 	if err := errors.Join(errs...); err != nil {
 		c.cfg.Reports.Again(name, m.Shard)

@@ -43,6 +43,12 @@ func (r *Room) boot(f plan.Fleet, m *resource.Maintenance) plan.BootSeen {
 	if m.Spec.ServerPower == resource.WantOff {
 		return plan.BootSeen{State: plan.ImageReady}
 	}
+	if len(m.Spec.Firmware) > 0 {
+		if r.cfg.Approvals.FirmwareWaitsAt(f, m) {
+			return plan.BootSeen{State: plan.ImageFailing, Message: "it writes firmware settings of server " + m.Spec.ServerRef.Name + ", and waits for an approval: rackctl approve list"}
+		}
+		return plan.BootSeen{State: plan.ImageReady}
+	}
 	srv, err := store.Peek[*resource.Server](r.cfg.Objects, m.Spec.ServerRef.Name)
 	if err != nil {
 		return plan.BootSeen{State: plan.ImageFailing, Message: err.Error()}
@@ -65,7 +71,7 @@ func (r *Room) boot(f plan.Fleet, m *resource.Maintenance) plan.BootSeen {
 			KernelArgs: resource.JoinKernelArgs(srv.Spec.KernelArgs, b.KernelArgs),
 		}, m.Metadata.UID)
 	} else {
-		seen = r.cfg.Images.Seen(f.Of, images.Question{Asker: m.Metadata.UID, Reference: b.Image, Architecture: srv.Spec.Architecture, Method: b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
+		seen = r.cfg.Images.Seen(f.Of, images.Question{Asker: m.Metadata.UID, Reference: b.Image, Architecture: srv.Architecture(), Method: b.BootPolicy.FirstBoot.Target()}, srv.Spec.KernelArgs, b.KernelArgs)
 	}
 	if seen.State != plan.ImageReady {
 		return seen
@@ -80,6 +86,9 @@ func (r *Room) boot(f plan.Fleet, m *resource.Maintenance) plan.BootSeen {
 
 func (r *Room) move(ctx context.Context, f plan.Fleet, m *resource.Maintenance, w plan.MaintenanceWord, seen plan.BootSeen) error {
 	uid, server := m.Metadata.UID, m.Spec.ServerRef.Name
+	if ended, err := r.settle(ctx, f, m); err != nil || ended {
+		return err
+	}
 	cfg, err := store.Get[*resource.BootConfiguration](r.cfg.Objects, grants.MaintenanceName(uid))
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
 		return err

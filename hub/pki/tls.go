@@ -15,6 +15,18 @@ func (p *PKI) ServerTLS(clients ...*x509.Certificate) *tls.Config {
 	return c
 }
 
+// FollowingTLS is [PKI.ServerTLS] that asks at each handshake which authorities of clients there are.
+func (p *PKI) FollowingTLS(clients func() []*x509.Certificate) *tls.Config {
+	c := p.ServerTLS()
+	c.NextProtos = []string{"h2", "http/1.1"}
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		now := p.ServerTLS(clients()...)
+		now.NextProtos = c.NextProtos // net/http completes its own copy of c only
+		return now, nil
+	}
+	return c
+}
+
 // BrokerTLS is for the MQTT listener: TLS 1.3 with a client certificate of this
 // authority, checked anew for each connection.
 func (p *PKI) BrokerTLS() *tls.Config {

@@ -174,5 +174,5 @@ func AdoptedImage(c *resource.Claim, srv *resource.Server, image string) resourc
 	if c.Spec.Image == image {
 		reference = image
 	}
-	return resource.Image{Reference: reference, Digest: digest, Architecture: srv.Spec.Architecture}
+	return resource.Image{Reference: reference, Digest: digest, Architecture: srv.Architecture()}
 }

@@ -70,7 +70,7 @@ func compileRack(f Fleet, r *resource.Rack) Documents {
 			d.TooOld[in.Server] = lacking
 		}
 		terms := unheeded(in, d.Holds, peer)
-		if terms = append(terms, unserved(f, name, in, peer)...); len(terms) > 0 {
+		if terms = append(append(terms, unfrozen(in, peer)...), unserved(f, name, in, peer)...); len(terms) > 0 {
 			d.Unheeded[in.Server] = terms
 		}
 		servers = append(servers, in)
@@ -110,14 +110,14 @@ func SealedIntent(f Fleet, b *resource.BMC) (message.BMCIntent, bool) {
 func BMCIntent(b *resource.BMC) (message.BMCIntent, bool) {
 	return message.BMCIntent{
 		Name: b.Metadata.Name, Address: b.Reach(), CredentialsRef: b.Spec.CredentialsRef,
-		Fingerprint: b.Spec.TLS.Fingerprint, CA: b.Spec.TLS.CA,
+		Fingerprint: b.Spec.TLS.Fingerprint, CA: b.Spec.TLS.CA, LegacyTLS: b.Spec.TLS.Legacy,
 	}, withheld(b) == ""
 }
 
 func rackIntent(f Fleet, r *resource.Rack, peer Peer) *message.RackIntent {
 	in := &message.RackIntent{
-		SafeStop: message.SafeStopOf(r.Spec.SafeStop),
-		Name:     r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
+		SafeStop: message.SafeStopOf(r.Spec.SafeStop), Inrush: message.InrushOf(r.Spec.Inrush),
+		Name: r.Metadata.Name, SoftTimeout: r.Spec.SoftTimeout.D(), SettleWindow: r.Spec.SettleWindow.D(),
 		PollInterval: r.Spec.PollInterval.D(), AgentKeys: r.Status.AgentKeys,
 	}
 	in.Twin = twin(f, r)
@@ -158,9 +158,11 @@ func bmcMACs(f Fleet, rack string) (out []string) {
 
 // Intent is what one server shall be.
 func Intent(f Fleet, s *resource.Server) message.ServerIntent {
+	boot, macs := s.CountedMACs()
 	in := message.ServerIntent{
+		DisablePowerOff: s.Spec.DisablePowerOff, KeepPowerRestorePolicy: s.Spec.KeepPowerRestorePolicy,
 		Server: s.Metadata.Name, UID: s.Metadata.UID, SystemURI: s.Spec.SystemURI, Segment: s.Spec.SegmentRef.Name,
-		BootMAC: s.Spec.BootMAC, MACs: s.Spec.MACs, UUID: s.Spec.UUID, Architecture: s.Spec.Architecture,
+		BootMAC: boot, MACs: macs, UUID: s.Spec.UUID, Architecture: s.Architecture(),
 		Identity: s.Status.AcceptedIdentity,
 	}
 	if b := f.bmc(s.Spec.BMCRef.Name); b != nil {
@@ -169,7 +171,15 @@ func Intent(f Fleet, s *resource.Server) message.ServerIntent {
 	if w := s.Status.Firmware; w != nil && f.Now.Before(w.NotAfter) {
 		in.Firmware = w
 	}
+	rack := f.RackOf(s.Metadata.Name)
+	in.Frozen = Frozen(f.Made.Freezes, s, rack, f.Now)
+	if r := f.Rack(rack); r != nil {
+		in.Feed = r.Spec.Inrush.Feed(s.Metadata.Labels)
+	}
 	setOwner(f, &in)
+	if in.Architecture == "" && in.Boot != nil {
+		in.Architecture = in.Boot.Image.Architecture // firmware that asks for another is refused
+	}
 	return in
 }
 
@@ -201,6 +211,14 @@ func compileHolds(f Fleet, r *resource.Rack, peer Peer) message.HoldDoc {
 	return d
 }
 
+// unfrozen says that an agent passes over a freeze.
+func unfrozen(in message.ServerIntent, peer Peer) (out []string) {
+	if in.Frozen == nil || peer.Incarnation == "" || slices.Contains(peer.Capabilities, message.CapFreeze) {
+		return nil
+	}
+	return []string{"the freeze: the server is switched on all the same"}
+}
+
 // unheeded says what an agent that knows no terms of holds is sent and passes over.
 // The hold itself is enforced by every agent.
 func unheeded(in message.ServerIntent, d message.HoldDoc, peer Peer) (out []string) {
@@ -225,7 +243,7 @@ func unheeded(in message.ServerIntent, d message.HoldDoc, peer Peer) (out []stri
 }
 
 // unserved says which segment's IPv6 side, that the server boots from, is not sent to
-// an agent that would not serve it, whether the agent passes over the rack's stop image,
+// an agent that would not serve it, whether the agent passes over the rack's stop image or inrush limit,
 // and whether it returns to no image before a new one.
 func unserved(f Fleet, rack string, in message.ServerIntent, peer Peer) (out []string) {
 	if peer.Incarnation == "" {
@@ -237,6 +255,9 @@ func unserved(f Fleet, rack string, in message.ServerIntent, peer Peer) (out []s
 	}
 	if in.Boot != nil && in.Boot.Fallback != nil && !slices.Contains(peer.Capabilities, message.CapBootFallback) {
 		out = append(out, "the image to return to: it goes on with the new one, however often that fails")
+	}
+	if r := f.Rack(rack); r != nil && r.Spec.Inrush != nil && !slices.Contains(peer.Capabilities, message.CapInrush) {
+		out = append(out, "spec.inrush of the rack: the server is switched on without waiting for others")
 	}
 	if r := f.Rack(rack); r != nil && r.Spec.SafeStop != nil && !slices.Contains(peer.Capabilities, message.CapRequestResume) {
 		out = append(out, "spec.safeStop of the rack: it refuses firmware that asks without an order")
@@ -254,6 +275,12 @@ func unserved(f Fleet, rack string, in message.ServerIntent, peer Peer) (out []s
 //	yes  | no             | yes         | without grant | no
 //	yes  | no             | no          | none          | no
 func fit(in *message.ServerIntent, peer Peer) (lacking []message.Capability) {
+	if in.Settings != nil && peer.Incarnation != "" {
+		if lacking = message.Lacking(peer.Capabilities, firmwareNeeds()); len(lacking) > 0 {
+			in.Settings = nil
+		}
+		return lacking
+	}
 	if in.Boot == nil {
 		return nil
 	}

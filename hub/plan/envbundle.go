@@ -48,7 +48,7 @@ func EnvForConfig(b *resource.BootConfiguration) EnvFor {
 // named by a literal somewhere too; a comment will do.
 func EnvBundle(f Fleet, srv *resource.Server, env *resource.BootEnv, w EnvFor, secrets map[string]EnvSecret) resource.EnvBundle {
 	b := resource.EnvBundle{
-		BootEnv: env.Metadata.Name, UID: env.Metadata.UID, Spec: env.Spec, Machine: envMachine(f, srv),
+		BootEnv: env.Metadata.Name, UID: env.Metadata.UID, Spec: env.Spec, Machine: envMachine(f, srv, EnvArchitecture(srv, env)),
 		Purpose: w.Purpose, Owner: w.Owner, KernelArgs: w.KernelArgs, Ignition: w.Ignition,
 		Params: envParams(f, srv, secrets), Schemas: map[string]resource.ParamSpec{},
 	}
@@ -87,9 +87,10 @@ func EnvImageKeys(f Fleet, srv *resource.Server, env *resource.BootEnv) (out []E
 	for _, o := range overridesOf(envParams(f, srv, nil), env.Metadata.Name) {
 		oses = append(oses, o.OS)
 	}
+	arch := EnvArchitecture(srv, env)
 	for _, os := range oses {
-		for _, a := range archsFor(os, serverArch(srv)) {
-			if key := (EnvImageKey{a.Image, serverArch(srv)}); a.Image != "" && !slices.Contains(out, key) {
+		for _, a := range archsFor(os, arch) {
+			if key := (EnvImageKey{a.Image, arch}); a.Image != "" && !slices.Contains(out, key) {
 				out = append(out, key)
 			}
 		}
@@ -97,13 +98,31 @@ func EnvImageKeys(f Fleet, srv *resource.Server, env *resource.BootEnv) (out []E
 	return out
 }
 
-func serverArch(srv *resource.Server) string { return cmp.Or(srv.Spec.Architecture, "amd64") }
+// EnvArchitecture is the architecture that an environment's files are made for: the server's, and
+// where that is not known, the environment's if it has one. Fields outside of
+// os.supportedArchitectures are of amd64 (seed 004). Empty: somebody has to say it.
+func EnvArchitecture(srv *resource.Server, env *resource.BootEnv) string {
+	if a := srv.Architecture(); a != "" {
+		return a
+	}
+	archs := map[string]bool{}
+	for key := range env.Spec.OS.SupportedArchitectures {
+		archs[spelledAs(strings.ToLower(key))] = true
+	}
+	if len(archs) == 0 || env.Spec.OS.IsoFile != "" || env.Spec.Kernel != "" {
+		archs["amd64"] = true
+	}
+	if len(archs) > 1 {
+		return ""
+	}
+	return slices.Sorted(maps.Keys(archs))[0]
+}
 
 // envMachine is what templates know of a server.
-func envMachine(f Fleet, srv *resource.Server) resource.EnvMachine {
+func envMachine(f Fleet, srv *resource.Server, arch string) resource.EnvMachine {
 	m := resource.EnvMachine{
 		Name: srv.Metadata.Name, UID: srv.Metadata.UID, UUID: srv.Spec.UUID, BootMAC: srv.Spec.BootMAC, MACs: srv.Spec.MACs,
-		Architecture: serverArch(srv), Rack: f.RackOf(srv.Metadata.Name), Segment: srv.Spec.SegmentRef.Name, Labels: srv.Metadata.Labels,
+		Architecture: arch, Rack: f.RackOf(srv.Metadata.Name), Segment: srv.Spec.SegmentRef.Name, Labels: srv.Metadata.Labels,
 	}
 	if d := srv.Status.Discovered; m.UUID == "" && d != nil && d.Inventory != nil {
 		m.UUID = d.Inventory.Board.UUID

@@ -125,17 +125,17 @@ func TestEnvSources(t *testing.T) {
 // The UUID is the server's, else the one that a discovery found, else the UID.
 func TestEnvMachineUUID(t *testing.T) {
 	f, srv, _, _ := envFleet()
-	if got := envMachine(f, srv).UUID; got != srv.Metadata.UID {
+	if got := envMachine(f, srv, "amd64").UUID; got != srv.Metadata.UID {
 		t.Errorf("%q without one", got)
 	}
 	found := &protocol.HostInventory{}
 	found.Board.UUID = "11111111-1111-4111-8111-111111111111"
 	srv.Status.Discovered = &resource.Discovered{Inventory: found}
-	if got := envMachine(f, srv).UUID; got != found.Board.UUID {
+	if got := envMachine(f, srv, "amd64").UUID; got != found.Board.UUID {
 		t.Errorf("%q of a discovery", got)
 	}
 	srv.Spec.UUID = "22222222-2222-4222-8222-222222222222"
-	if got := envMachine(f, srv).UUID; got != srv.Spec.UUID {
+	if got := envMachine(f, srv, "amd64").UUID; got != srv.Spec.UUID {
 		t.Errorf("%q of its own", got)
 	}
 }

@@ -97,6 +97,9 @@ func (f Fleet) serverNamed(name string) bool {
 // Server is a server by its name, or nil.
 func (f Fleet) Server(name string) *resource.Server { return f.server(name) }
 
+// BMC is a BMC by its name, or nil.
+func (f Fleet) BMC(name string) *resource.BMC { return f.bmc(name) }
+
 // behind are the servers of a BMC.
 func (f Fleet) behind(bmc string) (out []*resource.Server) {
 	if f.index != nil {

@@ -9,12 +9,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// LabelFrom says of a Server that it was made from an inventory.
-const (
-	LabelFrom     = "rackboot/from"
-	FromInventory = "inventory"
-)
-
 // Discovery is what follows from the inventory of a BMC.
 type Discovery struct {
 	New  []*resource.Server // to be made
@@ -50,7 +44,11 @@ func Discover(f Fleet, b *resource.BMC, systems []protocol.Inventory, made []str
 		case thenCompare:
 			seen[srv] = true
 			d.Have = append(d.Have, sys.SystemURI)
-			if diff := differences(srv, sys); len(diff) > 0 {
+			diff := differences(srv, sys)
+			if why := methodDiffers(srv, f.ClaimOf(srv.Metadata.Name), sys); why != "" {
+				diff = append(diff, why)
+			}
+			if len(diff) > 0 {
 				d.Differs[srv.Metadata.Name] = diff
 			}
 		case thenMake:
@@ -113,6 +111,11 @@ func bootSegment(f Fleet, rack string) (name, why string) {
 	return "", "hosts boot from several segments of the rack; apply a Server with segmentRef one of " + strings.Join(all, ", ")
 }
 
+// SystemServer is the server of a BMC's system, or nil; only says that it is the BMC's only one.
+func (f Fleet) SystemServer(bmc, uri string, only bool) *resource.Server {
+	return serverFor(f.behind(bmc), uri, only)
+}
+
 // serverFor is the server of a system, or nil.
 func serverFor(servers []*resource.Server, uri string, only bool) *resource.Server {
 	for _, s := range servers {
@@ -148,7 +151,7 @@ func describe(b *resource.BMC, segment, name string, sys protocol.Inventory) (sr
 	if sys.Identifies() {
 		srv.Spec.UUID = sys.UUID
 	}
-	srv.Metadata.Name, srv.Metadata.Labels = name, map[string]string{LabelFrom: FromInventory}
+	srv.Metadata.Name, srv.Metadata.Labels = name, map[string]string{resource.LabelFrom: resource.FromInventory}
 	srv.Default()
 	return srv, ""
 }
@@ -162,8 +165,25 @@ func differences(s *resource.Server, sys protocol.Inventory) (out []string) {
 	if sys.Identifies() && s.Spec.UUID != "" && !strings.EqualFold(s.Spec.UUID, sys.UUID) {
 		out = append(out, fmt.Sprintf("uuid is %s, the BMC says %s", s.Spec.UUID, strings.ToLower(sys.UUID)))
 	}
-	if a := sys.HostArchitecture(); a != "" && a != s.Spec.Architecture {
+	if a := sys.HostArchitecture(); a != "" && s.Spec.Architecture != "" && a != s.Spec.Architecture {
 		out = append(out, fmt.Sprintf("architecture is %s, the BMC says %s", s.Spec.Architecture, a))
 	}
 	return out
+}
+
+// methodDiffers says that the first boot of a claim comes from an interface that the server does
+// not name, and that nobody would answer: firmware's devices for PXE and HTTP may be bound to
+// different ones (Dell).
+func methodDiffers(s *resource.Server, cl *resource.Claim, sys protocol.Inventory) string {
+	if cl == nil || !slices.Contains(sys.HostMACs(), s.Spec.BootMAC) {
+		return ""
+	}
+	kind := map[protocol.BootTarget]protocol.OptionKind{
+		protocol.TargetPxe: protocol.OptionPXE, protocol.TargetUefiHTTP: protocol.OptionHTTP,
+	}[cl.Spec.BootPolicy.FirstBoot.Target()]
+	mac := sys.BootMACBy(kind)
+	if kind == "" || mac == s.Spec.BootMAC || slices.Contains(s.Spec.MACs, mac) {
+		return ""
+	}
+	return fmt.Sprintf("firmware boots by %s from %s, which is neither bootMAC nor in macs", cl.Spec.BootPolicy.FirstBoot, mac)
 }

@@ -1,6 +1,9 @@
 package plan
 
-import "rackboot/protocol/message"
+import (
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
 
 // Made is what the hub has made for agents already, and what it keeps from them for now.
 type Made struct {
@@ -25,4 +28,6 @@ type Made struct {
 	Envs map[string]message.EnvIntent
 	// Keep are the files that agents keep for a return to an earlier image, by rack.
 	Keep map[string]*message.KeepIntent
+	// Freezes are those of any rack; there are few.
+	Freezes []*resource.Freeze
 }

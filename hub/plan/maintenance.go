@@ -52,8 +52,12 @@ type MaintenanceWord struct {
 func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 	f = f.Indexed()
 	first := map[string]*resource.Maintenance{} // that would begin next, by server
+	writing := map[string]int{}                 // firmware settings, by rack
 	for _, m := range f.Maintenances {
 		server := m.Spec.ServerRef.Name
+		if m.Status.State == resource.MaintenanceActive && len(m.Spec.Firmware) > 0 {
+			writing[f.RackOf(server)]++
+		}
 		img := boots[m.Metadata.Name].State
 		if m.Status.State != resource.MaintenanceActive && !denied(m) && ownerAgreed(f, m) && (img == ImageReady || img == ImageAsked) &&
 			(first[server] == nil || before(m, first[server])) {
@@ -69,10 +73,16 @@ func Maintain(f Fleet, boots map[string]BootSeen) map[string]MaintenanceWord {
 		} else if n := first[server]; n != nil && n != m {
 			waits = fmt.Sprintf("maintenance %s comes first", n.Metadata.Name)
 		}
-		cannot := cannotBegin(f, m, img)
+		cannot, rack := cannotBegin(f, m, img), f.RackOf(server)
+		if cannot == "" && len(m.Spec.Firmware) > 0 && writing[rack] >= resource.MaxFirmwareAtOnce {
+			cannot = fmt.Sprintf("firmware settings of %d servers of rack %s are being written", writing[rack], rack)
+		}
 		w := MaintenanceWord{State: maintenanceRule(m.Status.State == resource.MaintenanceActive, denied(m), img.State, ownerAgreed(f, m), cannot == "", waits == "")}
 		switch w.State {
 		case resource.MaintenanceActive:
+			if m.Status.State != w.State && len(m.Spec.Firmware) > 0 {
+				writing[rack]++
+			}
 		case resource.MaintenanceDenied:
 			w.Message = fmt.Sprintf("by %q: %s", m.Status.Approval.By, m.Status.Approval.Reason)
 		case resource.MaintenanceError:
@@ -191,13 +201,23 @@ func cannotBegin(f Fleet, m *resource.Maintenance, seen BootSeen) string {
 		b.Ignition = message.IgnitionOf(*seen.Ignition)
 	}
 	need := b.Needs()
-	if m.Spec.ServerPower == resource.WantOff {
+	if len(m.Spec.Firmware) > 0 {
+		if s := f.server(server); s != nil && s.Spec.DisablePowerOff {
+			return "spec.disablePowerOff of server " + server + ": settings are written while it is Off, and nothing stops it"
+		}
+		need = firmwareNeeds()
+	} else if m.Spec.ServerPower == resource.WantOff {
 		need = []message.Capability{message.CapPurposes}
 	}
 	if lacking := message.Lacking(f.Peers[rack.Status.Agent].Capabilities, need); len(lacking) > 0 {
 		return string(resource.CondAgentTooOld) + ": it lacks " + message.CapabilityList(lacking)
 	}
 	return ""
+}
+
+// firmwareNeeds is what an agent has to know that writes firmware settings.
+func firmwareNeeds() []message.Capability {
+	return []message.Capability{message.CapPurposes, message.CapFirmwareWrite}
 }
 
 // Maintained are the conditions of a maintenance that has begun which the hub alone can

@@ -147,3 +147,33 @@ func TestIntentByOwner(t *testing.T) {
 		}
 	}
 }
+
+// Firmware settings of so many servers of a rack are written at once, also where all begin in one turn.
+func TestSettingsAtOnce(t *testing.T) {
+	f, seen := maintained(), map[string]BootSeen{}
+	f.Claims, f.Configs = nil, nil
+	for i := range 2 * resource.MaxFirmwareAtOnce {
+		name := fmt.Sprintf("w%02d", i)
+		srv := &resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b1"}}}
+		srv.Metadata.Name = name
+		f.Servers = append(f.Servers, srv)
+		m := maintenanceOf(name, 0, i)
+		m.Spec.ServerRef.Name, m.Spec.Boot, m.Spec.Firmware = name, resource.MaintenanceBoot{}, []resource.FirmwareWanted{{Setting: "a", Where: "a"}}
+		if i == 0 {
+			m.Status.State = resource.MaintenanceActive
+		}
+		f.Maintenances, seen[name] = append(f.Maintenances, m), BootSeen{State: ImageReady}
+	}
+	active := 0
+	for name, w := range Maintain(f, seen) {
+		switch {
+		case w.State == resource.MaintenanceActive:
+			active++
+		case w.State != resource.MaintenanceQueued || w.Message != "firmware settings of 8 servers of rack r0 are being written":
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+	if active != resource.MaxFirmwareAtOnce {
+		t.Errorf("%d are active", active)
+	}
+}

@@ -88,6 +88,8 @@ func setOwner(f Fleet, in *message.ServerIntent) {
 	switch {
 	case in.Releasing:
 		in.Power = resource.WantOff
+	case in.Owner.Kind == resource.PurposeMaintenance && len(m.Spec.Firmware) > 0:
+		in.Settings = &message.SettingsIntent{Want: m.Spec.Firmware}
 	case cfg != nil && cfg.Spec.Server == in.Server:
 		in.Boot = &message.BootIntent{
 			Owner:       cfg.Spec.Owner,

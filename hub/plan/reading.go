@@ -17,17 +17,19 @@ type Reading struct {
 	Failed  int       // readings in a row that failed, or had no answer
 	Ended   time.Time // of the last one
 	Read    time.Time // of the inventory that there is; zero is none
-	Changed time.Time // when a server behind the BMC had another identity; zero is never
+	Changed time.Time // when a server behind the BMC had another identity, or was seen to be set otherwise; zero is never
+	Lacks   bool      // something is wanted that was not asked for yet
 }
 
 // Due is when the inventory is to be asked for; never is not ok.
 //
-//	open | failed | read | changed since | due
-//	yes  | *      | *    | *             | never
-//	no   | yes    | *    | *             | after a pause
-//	no   | no     | no   | *             | at once
-//	no   | no     | yes  | yes           | at once
-//	no   | no     | yes  | no            | a day later
+//	open | failed | read | changed since | lacks | due
+//	yes  | *      | *    | *             | *     | never
+//	no   | yes    | *    | *             | *     | after a pause
+//	no   | no     | no   | *             | *     | at once
+//	no   | no     | yes  | yes           | *     | at once
+//	no   | no     | yes  | no            | yes   | at once
+//	no   | no     | yes  | no            | no    | a day later
 func (r Reading) Due() (at time.Time, ok bool) {
 	switch r.due() {
 	case dueNever:
@@ -56,7 +58,7 @@ func (r Reading) due() due {
 		return dueNever
 	case r.Failed > 0:
 		return dueAfterPause
-	case r.Read.IsZero() || r.Changed.After(r.Read):
+	case r.Read.IsZero() || r.Changed.After(r.Read) || r.Lacks:
 		return dueAtOnce
 	}
 	return dueLater

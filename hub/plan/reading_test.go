@@ -7,24 +7,26 @@ import (
 
 // TestReadingTable compares the table above Due with its rule.
 func TestReadingTable(t *testing.T) {
-	rows := tableOf(t, "reading.go", "open", "failed", "read", "changed since", "due")
+	rows := tableOf(t, "reading.go", "open", "failed", "read", "changed since", "lacks", "due")
 	yes := map[string]bool{"yes": true}
 	for _, open := range []string{"yes", "no"} {
 		for _, failed := range []string{"yes", "no"} {
 			for _, read := range []string{"yes", "no"} {
 				for _, changed := range []string{"yes", "no"} {
-					r := Reading{Open: yes[open]}
-					if yes[failed] {
-						r.Failed = 1
-					}
-					if yes[read] {
-						r.Read = time.Unix(100, 0)
-					}
-					if yes[changed] {
-						r.Changed = time.Unix(200, 0)
-					}
-					if got, want := string(r.due()), rowOf(t, rows, open, failed, read, changed)[0]; got != want {
-						t.Errorf("open %s, failed %s, read %s, changed %s: %s, the table says %s", open, failed, read, changed, got, want)
+					for _, lacks := range []string{"yes", "no"} {
+						r := Reading{Open: yes[open], Lacks: yes[lacks]}
+						if yes[failed] {
+							r.Failed = 1
+						}
+						if yes[read] {
+							r.Read = time.Unix(100, 0)
+						}
+						if yes[changed] {
+							r.Changed = time.Unix(200, 0)
+						}
+						if got, want := string(r.due()), rowOf(t, rows, open, failed, read, changed, lacks)[0]; got != want {
+							t.Errorf("open %s, failed %s, read %s, changed %s, lacks %s: %s, the table says %s", open, failed, read, changed, lacks, got, want)
+						}
 					}
 				}
 			}

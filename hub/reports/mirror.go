@@ -96,41 +96,47 @@ func (m *Mirror) Accepts(agent string, r message.Report) bool {
 // with may have changed here, and not there.
 const wholeEvery = time.Minute
 
-// Put takes a report with Servers that was accepted, and returns the servers of its agent's rack
+// Put takes a report without As that was accepted, and returns the servers of its agent's rack
 // of which it has news, or all where that is due. changed reports whether it has news of any.
 func (m *Mirror) Put(r message.Report, rack Rack, now time.Time) (news []resource.ServerReport, changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a, sh := m.shardOf(r)
 	whole := sh.due(now)
-	sh.members(r.Servers, rack, func(server string) *sight {
+	sh.members(r.Servers, r.Revisions, rack, func(server string) *sight {
 		if m.seen[server] == nil {
 			m.seen[server] = &sight{first: now}
 		}
 		return m.seen[server]
 	})
-	sh.whole = r.Seq
+	sh.has = r.Seq
 	for i := range r.Servers {
-		s, k := r.Servers[i], sh.servers[i].sight
+		k := sh.servers[i].sight
 		if k == nil {
 			continue
 		}
-		differs := !sameNews(k.report, &r.Servers[i])
+		differs := m.takes(k, r, r.Servers[i], now)
 		if changed = changed || differs; whole || differs {
-			news = append(news, s)
+			news = append(news, r.Servers[i])
 		}
-		if k.report != nil {
-			s.Image = inventoryOf(k.report, s.Image)
-			if bytes.Equal(s.Provisioned, k.report.Provisioned) {
-				s.Provisioned = k.report.Provisioned
-			}
-		}
-		k.agent = r.Agent
-		m.doubts.told(r.Agent, &s)
-		k.was(&s, r.At, now)
 	}
 	a.told(r, sh, now)
 	return news, changed
+}
+
+// takes takes what a report says of a server, and reports whether that is news. It needs m.mu.
+func (m *Mirror) takes(k *sight, r message.Report, s resource.ServerReport, now time.Time) (differs bool) {
+	differs = !sameNews(k.report, &s)
+	if k.report != nil {
+		s.Image = inventoryOf(k.report, s.Image)
+		if bytes.Equal(s.Provisioned, k.report.Provisioned) {
+			s.Provisioned = k.report.Provisioned
+		}
+	}
+	k.agent = r.Agent
+	m.doubts.told(r.Agent, &s)
+	k.was(&s, r.At, now)
+	return differs
 }
 
 // Hear takes of a report that was accepted only that its agent lives, and what it says of
@@ -143,36 +149,49 @@ func (m *Mirror) Hear(r message.Report, now time.Time) {
 	a.told(r, sh, now)
 }
 
-// Same takes a report with As that was accepted. have is false where what it stands for is not
-// here, and nothing of it was taken; else news are all servers of the agent's rack, where
-// that is due.
-func (m *Mirror) Same(r message.Report, rack Rack, now time.Time) (news []resource.ServerReport, have bool) {
+// Change takes a report with As that was accepted, as Put does. have is false where what it speaks of is
+// not here; then nothing of it was taken, and the agent has to tell all of the shard.
+func (m *Mirror) Change(r message.Report, rack Rack, now time.Time) (news []resource.ServerReport, changed, have bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.agents[r.Agent]
 	if a == nil || a.last.Session != r.Session {
-		return nil, false
+		return nil, false, false
 	}
 	sh := a.shards[r.Shard]
 	if sh == nil || !sh.stands(r, rack) {
-		return nil, false
+		return nil, false, false
+	}
+	told, fits := sh.patch(r)
+	if !fits {
+		sh.has = 0
+		return nil, false, false
+	}
+	if len(told) > 0 {
+		sh.has = r.Seq
 	}
 	whole := sh.due(now)
 	for i, s := range sh.servers {
 		if s.sight == nil {
 			continue
 		}
-		s.sight.again(r.Reads[i], r.At, now)
-		if whole {
+		differs := false
+		if t := told[i]; t != nil {
+			differs = m.takes(s.sight, r, *t, now)
+		} else {
+			s.sight.again(r.Reads[i], r.At, now)
+		}
+		if changed = changed || differs; whole || differs {
 			news = append(news, *s.sight.report)
 		}
 	}
 	r.Found = a.last.Found
 	a.told(r, sh, now)
-	return news, true
+	return news, changed, true
 }
 
-// Reported is, by shard, which report of an agent's session is the last with Servers that is here.
+// Reported is, by shard, which report of an agent's session is the last with Servers after which all of it is
+// here; 0 is none.
 func (m *Mirror) Reported(agent, session string) (seqs []uint64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -183,7 +202,7 @@ func (m *Mirror) Reported(agent, session string) (seqs []uint64) {
 	for i := range min(max(1, a.last.Shards), MaxShards) {
 		seq := uint64(0)
 		if sh := a.shards[i]; sh != nil {
-			seq = sh.whole
+			seq = sh.has
 		}
 		seqs = append(seqs, seq)
 	}
@@ -207,7 +226,7 @@ func (m *Mirror) shardOf(r message.Report) (*agentMirror, *shard) {
 func (a *agentMirror) told(r message.Report, sh *shard, now time.Time) {
 	sh.seq, a.got = r.Seq, now
 	if a.last.Session == "" || r.Seq > a.last.Seq {
-		r.Servers, r.Reads = nil, nil
+		r.Servers, r.Reads, r.Revisions, r.Digest = nil, nil, nil, nil
 		a.last = r
 	}
 }

@@ -19,11 +19,11 @@ func sameNews(a, b *resource.ServerReport) bool {
 	return a.Server == b.Server && settledOf(a.Observation) == settledOf(b.Observation) &&
 		a.Power == b.Power && a.PowerEpoch == b.PowerEpoch &&
 		sameTime(a.StoppedSince, b.StoppedSince) && sameTime(a.LastPoweredOn, b.LastPoweredOn) && sameTime(a.PendingRebootSince, b.PendingRebootSince) &&
-		a.OwnerUID == b.OwnerUID && a.BootGeneration == b.BootGeneration && a.ArtefactsLocal == b.ArtefactsLocal && a.Released == b.Released && a.Identity == b.Identity &&
+		a.OwnerUID == b.OwnerUID && a.BootGeneration == b.BootGeneration && a.ArtefactsLocal == b.ArtefactsLocal && a.Released == b.Released && a.Identity == b.Identity && a.Architecture == b.Architecture &&
 		bytes.Equal(a.Provisioned, b.Provisioned) && slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) && slices.EqualFunc(a.Requests, b.Requests, sameRequest) &&
 		len(a.Holds) == len(b.Holds) && (len(a.Holds) == 0 || reflect.DeepEqual(a.Holds, b.Holds)) &&
 		alike(a.Attempt, b.Attempt) && alike(a.Account, b.Account) && alike(a.Image, b.Image) && alike(a.Safety, b.Safety) &&
-		alike(a.Unexpected, b.Unexpected) && alike(a.Env, b.Env) && alike(a.Fallback, b.Fallback) && alike(a.Unreleased, b.Unreleased)
+		alike(a.Unexpected, b.Unexpected) && alike(a.Env, b.Env) && alike(a.Fallback, b.Fallback) && alike(a.Unreleased, b.Unreleased) && alike(a.IdentityChange, b.IdentityChange) && alike(a.Guard, b.Guard) && alike(a.Firmware, b.Firmware) && alike(a.Awaits, b.Awaits)
 }
 
 // settledOf is an observation without when it was made, and without the hints that agents compare

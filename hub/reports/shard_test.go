@@ -66,7 +66,7 @@ func TestSame(t *testing.T) {
 		if row.change != nil {
 			row.change(&r)
 		}
-		_, have := m.Same(r, row.rack, later)
+		_, _, have := m.Change(r, row.rack, later)
 		heard := ""
 		for _, name := range []string{"n1", "n2"} {
 			if s, got := m.Server(name); s != nil && got.Equal(later) {
@@ -97,7 +97,7 @@ func TestReported(t *testing.T) {
 	m.Put(r, all(), at)
 	as := told(5, 4, at)
 	as.Shard, as.Shards = 2, 3
-	if _, have := m.Same(as, all(), at); !have || !slices.Equal(m.Reported("a", "s"), []uint64{0, 0, 4}) {
+	if _, _, have := m.Change(as, all(), at); !have || !slices.Equal(m.Reported("a", "s"), []uint64{0, 0, 4}) {
 		t.Errorf("%t, %v", have, m.Reported("a", "s"))
 	}
 	if m.Accepts("a", as) {
@@ -116,12 +116,73 @@ func TestSameIsNewsInTime(t *testing.T) {
 	}
 	for i, want := range []int{0, 0, 0, 2, 0} {
 		at = at.Add(15 * time.Second)
-		if news, have := m.Same(told(uint64(i+2), 1, at), all(), at); !have || len(news) != want {
+		if news, _, have := m.Change(told(uint64(i+2), 1, at), all(), at); !have || len(news) != want {
 			t.Errorf("report %d: %t, %d servers", i, have, len(news))
 		}
 	}
 	m.Again("a", 0)
-	if news, _ := m.Same(told(9, 1, at), all(), at); len(news) != 2 {
+	if news, _, _ := m.Change(told(9, 1, at), all(), at); len(news) != 2 {
 		t.Error("what could not be filed does not come again")
+	}
+}
+
+// changes is a report that n2 has changed since as, of a shard that has n1 and n2 of revision 1.
+func changes(seq, as uint64, at time.Time) message.Report {
+	r := told(seq, as, at)
+	r.Servers = []resource.ServerReport{{Server: "n2", PowerEpoch: seq, ReadAge: time.Second}}
+	r.Revisions = []uint64{seq}
+	r.Digest = message.ShardDigest(func(yield func(string, uint64) bool) { _ = yield("n1", 1) && yield("n2", seq) })
+	return r
+}
+
+// A report of what has changed is taken where it comes to what the agent has; else the hub has nothing of the shard,
+// until all of it is told, and what it knew of servers before stays.
+func TestChange(t *testing.T) {
+	at := time.Unix(1000, 0)
+	for _, row := range []struct {
+		name   string
+		before func(m *Mirror)
+		change func(r *message.Report)
+		rack   Rack
+		want   uint64 // what the hub has of the shard then
+		epoch  uint64 // of n2
+	}{
+		{"since the one before", nil, nil, all(), 3, 3},
+		{"since one before another change", func(m *Mirror) { m.Change(changes(2, 1, at), all(), at) }, nil, all(), 3, 3},
+		{"since one that never came", nil, func(r *message.Report) { r.As = 2 }, all(), 1, 0},
+		{"of a server that is not of the shard", nil, func(r *message.Report) { r.Servers[0].Server = "n3" }, all(), 0, 0},
+		{"of a server twice", nil, func(r *message.Report) {
+			r.Servers, r.Revisions = append(r.Servers, r.Servers[0]), append(r.Revisions, r.Revisions[0])
+		}, all(), 0, 0},
+		{"without revisions", nil, func(r *message.Report) { r.Revisions = nil }, all(), 0, 0},
+		{"without a digest", nil, func(r *message.Report) { r.Digest = nil }, all(), 0, 0},
+		{"with that of another shard", nil, func(r *message.Report) { r.Digest[0] ^= 1 }, all(), 0, 0},
+		{"with a change lost that it does not repeat", nil, func(r *message.Report) {
+			r.Digest = message.ShardDigest(func(yield func(string, uint64) bool) { _ = yield("n1", 2) && yield("n2", 3) })
+		}, all(), 0, 0},
+		{"nothing, and with another digest", nil, func(r *message.Report) { r.Servers, r.Revisions = nil, nil }, all(), 0, 0},
+		{"of a server that has left the rack", nil, nil, rackWith(1, "n2"), 3, 0},
+	} {
+		m := New()
+		first := told(1, 0, at)
+		first.Revisions = []uint64{1, 1}
+		m.Put(first, all(), at)
+		if row.before != nil {
+			row.before(m)
+		}
+		r := changes(3, 1, at.Add(time.Second))
+		if row.change != nil {
+			row.change(&r)
+		}
+		_, changed, have := m.Change(r, row.rack, at.Add(time.Second))
+		if have != (row.want == 3) || changed != (row.epoch == 3) {
+			t.Errorf("%s: taken %t, changed %t", row.name, have, changed)
+		}
+		if got := m.Reported("a", "s"); !slices.Equal(got, []uint64{row.want}) {
+			t.Errorf("%s: the hub has %v", row.name, got)
+		}
+		if s, _ := m.Server("n2"); s.PowerEpoch != row.epoch {
+			t.Errorf("%s: n2 is at %d", row.name, s.PowerEpoch)
+		}
 	}
 }

@@ -21,11 +21,11 @@ func (c *Room) Keeps(f plan.Fleet) map[string]*message.KeepIntent {
 	for _, g := range groups {
 		archs := map[string][]string{} // by rack
 		for _, m := range f.Selected(g.Spec.Selector) {
-			addArch(archs, f.RackOf(m.Metadata.Name), m.Spec.Architecture)
+			addArch(archs, f.RackOf(m.Metadata.Name), m.Architecture())
 		}
 		for _, b := range f.ConfigsOf(g.Metadata.Name) {
 			if s := f.Server(b.Spec.Server); s != nil {
-				addArch(archs, f.RackOf(s.Metadata.Name), s.Spec.Architecture)
+				addArch(archs, f.RackOf(s.Metadata.Name), s.Architecture())
 			}
 		}
 		history := store.Find(c.cfg.Objects, store.RevisionsByGroup, g.Metadata.UID)

@@ -7,6 +7,7 @@ import (
 	"rackboot/hub/plan"
 	"rackboot/hub/plan/bootimages"
 	"rackboot/hub/store"
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
 
@@ -123,9 +124,12 @@ func (c *Room) TakenImage(t Taken, srv *resource.Server, policy resource.BootPol
 	if t.Revision == nil {
 		return nil, t.cond
 	}
-	img, ok := t.Revision.Spec.Images[srv.Spec.Architecture]
-	if !ok {
-		return nil, &resource.ConditionState{Code: resource.CondImageInvalid, Message: fmt.Sprintf("%s has no image for %s", t.Revision.Metadata.Name, srv.Spec.Architecture)}
+	img, err := t.Revision.ImageFor(srv.Architecture())
+	switch {
+	case protocol.CodeOf(err) == protocol.CodeConflict:
+		return nil, images.Unresolved(err)
+	case err != nil:
+		return nil, &resource.ConditionState{Code: resource.CondImageInvalid, Message: err.Error()}
 	}
 	if err := c.cfg.Images.Require(img, policy.FirstBoot.Target()); err != nil {
 		return nil, images.Unresolved(err)

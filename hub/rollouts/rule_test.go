@@ -12,8 +12,8 @@ func isYes(word string) bool { return word == "yes" }
 func TestRolloutTables(t *testing.T) {
 	yn := doctable.YesNo()
 	power := doctable.Words(powerOn, powerOff)
-	doctable.Of(t, "server.go", "downRule").HoldOne(t, [][]string{yn, yn, yn, yn, yn, power}, func(in []string) string {
-		down := string(downRule(isYes(in[0]), isYes(in[1]), isYes(in[2]), isYes(in[3]), isYes(in[4]), powerSeen(in[5])))
+	doctable.Of(t, "server.go", "downRule").HoldOne(t, [][]string{yn, yn, yn, yn, yn, yn, power}, func(in []string) string {
+		down := string(downRule(isYes(in[0]), isYes(in[1]), isYes(in[2]), isYes(in[3]), isYes(in[4]), isYes(in[5]), powerSeen(in[6])))
 		if down == "" {
 			return "up"
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"rackboot/hub/plan"
 	"rackboot/hub/plan/rollout"
 	"rackboot/hub/reports"
 	"rackboot/hub/revisions"
@@ -23,24 +24,27 @@ const (
 // downRule says why a server does not serve; empty if it does. The first row that fits
 // decides.
 //
-//	maintenance | held | heard | under way | failed | power | down
-//	yes         | *    | *     | *         | *      | *     | maintenance
-//	no          | yes  | *     | *         | *      | *     | held
-//	no          | no   | no    | *         | *      | *     | dark
-//	no          | no   | yes   | yes       | *      | *     | attempt
-//	no          | no   | yes   | no        | yes    | *     | failed
-//	no          | no   | yes   | no        | no     | on    | up
-//	no          | no   | yes   | no        | no     | off   | off
+//	maintenance | held | frozen | heard | under way | failed | power | down
+//	yes         | *    | *      | *     | *         | *      | *     | maintenance
+//	no          | yes  | *      | *     | *         | *      | *     | held
+//	no          | no   | yes    | *     | *         | *      | *     | frozen
+//	no          | no   | no     | no    | *         | *      | *     | dark
+//	no          | no   | no     | yes   | yes       | *      | *     | attempt
+//	no          | no   | no     | yes   | no        | yes    | *     | failed
+//	no          | no   | no     | yes   | no        | no     | on    | up
+//	no          | no   | no     | yes   | no        | no     | off   | off
 //
 // heard is that its agent speaks, and its BMC answers. under way is a boot from the network,
 // and from the record of an order to the boot that it has led to, or the end of its attempts.
 // failed is that no boot was proved since one was given up.
-func downRule(maintenance, held, heard, underWay, failed bool, power powerSeen) rollout.DownReason {
+func downRule(maintenance, held, frozen, heard, underWay, failed bool, power powerSeen) rollout.DownReason {
 	switch {
 	case maintenance:
 		return rollout.DownMaintenance
 	case held:
 		return rollout.DownHeld
+	case frozen:
+		return rollout.DownFrozen
 	case !heard:
 		return rollout.DownDark
 	case underWay:
@@ -77,7 +81,7 @@ func (c *Room) rolloutServers(p *revisions.Pass, g *resource.ServerGroup, r *res
 		if !g.Status.Rollout.Phase.Over() {
 			p.At(until)
 		}
-		one.Down = downRule(p.Fleet.MaintenanceOf(name) != nil, len(p.Fleet.HoldsOn(name)) > 0, heard, heard && c.underWay(p, g, s), s.gaveUp(), s.power())
+		one.Down = downRule(p.Fleet.MaintenanceOf(name) != nil, len(p.Fleet.HoldsOn(name)) > 0, plan.Frozen(p.Fleet.Made.Freezes, s.server, one.Rack, p.Now) != nil, heard, heard && c.underWay(p, g, s), s.gaveUp(), s.power())
 		one.Up = one.Down == ""
 		out = append(out, one)
 	}
@@ -86,8 +90,8 @@ func (c *Room) rolloutServers(p *revisions.Pass, g *resource.ServerGroup, r *res
 
 // target is what a server boots of a revision; empty where it has no image for it.
 func (s *seat) target(r *resource.GroupRevision) string {
-	img, ok := r.Spec.Images[s.server.Spec.Architecture]
-	if !ok {
+	img, err := r.ImageFor(s.server.Architecture())
+	if err != nil {
 		return ""
 	}
 	return resource.BootValue(img.Digest, s.dataOf(r.Spec.Stub))

@@ -17,6 +17,9 @@ func (c *Room) decorateAgent(a *resource.Agent) {
 	if ok {
 		got := at
 		a.Status = resource.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
+		if r.Metrics.Check() == nil {
+			a.Status.Metrics = string(r.Metrics)
+		}
 		if now.Sub(got) > reports.DarkAfter {
 			a.Status.Conditions = append(a.Status.Conditions, resource.ConditionState{Code: resource.CondDark, Since: got})
 		}

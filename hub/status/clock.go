@@ -3,8 +3,6 @@ package status
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/hub/reports"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
@@ -30,16 +28,4 @@ func (c *Room) agentClock(agent string, last message.Report, got, now time.Time)
 		return nil
 	}
 	return &resource.ConditionState{Code: off.Condition(), Since: got, Message: off.Describe(apart[agent])}
-}
-
-// collectClocks counts agents by whose clock is wrong.
-func (m *metrics) collectClocks(ch chan<- prometheus.Metric) {
-	apart := m.room.cfg.Reports.Apart(m.room.cfg.Clock())
-	all, n := clocksOf(apart), map[decide.ClockOff]int{}
-	for _, d := range apart {
-		n[decide.AgentClock(d, all)]++
-	}
-	for _, off := range decide.ClockOffs() {
-		ch <- prometheus.MustNewConstMetric(m.clocks, prometheus.GaugeValue, float64(n[off]), string(off))
-	}
 }

@@ -12,6 +12,8 @@ func (c *Room) Decorate(obj resource.Object) {
 		c.cfg.Inventory.Decorate(o)
 	case *resource.Claim:
 		c.decorateClaim(o)
+	case *resource.Freeze:
+		c.decorateFreeze(o)
 	case *resource.Maintenance:
 		c.decorateMaintenance(o)
 	case *resource.Rack:
@@ -36,6 +38,6 @@ func (c *Room) Decorate(obj resource.Object) {
 		if r != nil && r.Attempt != nil && r.OwnerUID == o.Spec.Owner.UID {
 			o.Status.HTTPBootURI = r.Attempt.URI
 		}
-		o.Status.EvidenceClass, o.Status.Secrets = classOf(o), wayOf(o, r)
+		o.Status.EvidenceClass, o.Status.Secrets = ClassOf(o), WayOf(o, r)
 	}
 }

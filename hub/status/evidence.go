@@ -41,8 +41,8 @@ func evidenceRule(record resource.EvidenceClass, w word) resource.EvidenceClass 
 	return resource.EvidenceReported
 }
 
-// classOf is the class of a configuration.
-func classOf(b *resource.BootConfiguration) resource.EvidenceClass {
+// ClassOf is the class of a configuration.
+func ClassOf(b *resource.BootConfiguration) resource.EvidenceClass {
 	record := noEvidence
 	if p := b.Status.Provisioned; p != nil {
 		record = p.Class.Or()
@@ -60,9 +60,9 @@ func wordOf(b *resource.BootConfiguration) word {
 	return wordSaid
 }
 
-// wayOf is how user data goes in the last boot by a configuration: that of its last attempt, else
+// WayOf is how user data goes in the last boot by a configuration: that of its last attempt, else
 // of its record. r is what the agent says of the server; nil is nothing.
-func wayOf(b *resource.BootConfiguration, r *resource.ServerReport) resource.SecretsWay {
+func WayOf(b *resource.BootConfiguration, r *resource.ServerReport) resource.SecretsWay {
 	var attempt, record resource.SecretsWay
 	if p := b.Status.Provisioned; p != nil && wordOf(b) != wordImported {
 		record = p.Secrets
@@ -80,5 +80,5 @@ func evidenceFor(objs *store.Objects, heard *reports.Mirror, owner string) (reso
 		return noEvidence, ""
 	}
 	r, _ := heard.Server(made[0].Spec.Server)
-	return classOf(made[0]), wayOf(made[0], r)
+	return ClassOf(made[0]), WayOf(made[0], r)
 }

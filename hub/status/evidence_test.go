@@ -56,7 +56,7 @@ func TestEvidenceOfConfigurations(t *testing.T) {
 	} {
 		b := &resource.BootConfiguration{Status: row.status}
 		b.Spec.Owner.UID, b.Metadata.Generation = "u1", 2
-		if class, way := classOf(b), wayOf(b, row.report); class != row.class || way != row.way {
+		if class, way := ClassOf(b), WayOf(b, row.report); class != row.class || way != row.way {
 			t.Errorf("%s: %q by %q, want %q by %q", row.name, class, way, row.class, row.way)
 		}
 	}

@@ -26,15 +26,16 @@ func (c *Room) decorateHold(h *resource.Hold) {
 			st.SignedReceipt = hr.Receipt
 		}
 	}
-	st.ReadAt, st.Stale = read.when(), read.stale()
+	st.ReadAt, st.Stale = read.when(), read.Stale()
+	st.Limit = c.limit(h.Spec.Server)
 	st.Message = c.holdMessage(h, seen, read, now.Sub(got))
 }
 
 // holdSeen is what is known of a hold, when the report came that says so, and how old the
 // read is that it rests on.
-func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, read readSeen) {
+func (c *Room) holdSeen(h *resource.Hold) (seen plan.HoldSeen, got time.Time, read Read) {
 	read = c.readOf(h.Spec.Server, h.Status.Rack)
-	seen.Stale = read.stale()
+	seen.Stale = read.Stale()
 	seen.Released = h.Status.ReleasedAt != nil
 	agent := ""
 	if rack, err := store.Peek[*resource.Rack](c.cfg.Objects, h.Status.Rack); err == nil && rack.Status.Agent != "" {
@@ -69,7 +70,7 @@ func (c *Room) earlier(rack, run string) bool {
 }
 
 // holdMessage says why a hold is not further, and what else must be known of it.
-func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read readSeen, silent time.Duration) (text string) {
+func (c *Room) holdMessage(h *resource.Hold, seen plan.HoldSeen, read Read, silent time.Duration) (text string) {
 	add := func(format string, args ...any) {
 		if text != "" {
 			text += "; "

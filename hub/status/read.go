@@ -8,50 +8,51 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// readSeen is what the hub knows of the last read of a server that is on its agent's disk.
-type readSeen struct {
-	at    time.Time // by the hub's clock; zero where none is known
-	since time.Time // what the age counts from: without a read, when it could first have been told
-	age   time.Duration
+// Read is what the hub knows of the last read of a server that is on its agent's disk.
+type Read struct {
+	At    time.Time     // by the hub's clock; zero where none is known
+	since time.Time     // what the age counts from: without a read, when it could first have been told
+	Age   time.Duration // by the hub's clock
 	bound time.Duration
 }
 
-// stale says whether what is said of the server may have ceased to be so.
-func (r readSeen) stale() bool { return r.age > r.bound }
+// Stale reports whether what is said of the server may have ceased to be so.
+func (r Read) Stale() bool { return r.Age > r.bound }
 
 // text is it for people.
-func (r readSeen) text() string {
-	if r.at.IsZero() {
-		return fmt.Sprintf("no read of the server is known, for %s", r.age.Round(time.Second))
+func (r Read) text() string {
+	if r.At.IsZero() {
+		return fmt.Sprintf("no read of the server is known, for %s", r.Age.Round(time.Second))
 	}
-	return fmt.Sprintf("the last recorded read is %s old, more than three polls (%s)", r.age.Round(time.Second), r.bound.Round(time.Second))
+	return fmt.Sprintf("the last recorded read is %s old, more than three polls (%s)", r.Age.Round(time.Second), r.bound.Round(time.Second))
 }
 
 // when is at for a status.
-func (r readSeen) when() *time.Time {
-	if r.at.IsZero() {
+func (r Read) when() *time.Time {
+	if r.At.IsZero() {
 		return nil
 	}
-	at := r.at
+	at := r.At
 	return &at
 }
 
 // readOf is that of a server of a rack. Its age grows by the hub's clock, whether its
 // agent, the link or the BMC is silent.
-func (c *Room) readOf(server, rack string) readSeen {
+func (c *Room) readOf(server, rack string) Read {
 	poll := time.Duration(0)
 	if r, err := store.Peek[*resource.Rack](c.cfg.Objects, rack); err == nil {
 		poll = r.Spec.PollInterval.D()
 	}
-	return c.readAt(server, poll)
+	return c.Read(server, poll)
 }
 
-func (c *Room) readAt(server string, poll time.Duration) readSeen {
+// Read is that of a server whose rack is polled every poll.
+func (c *Room) Read(server string, poll time.Duration) Read {
 	r := c.cfg.Reports.Read(server)
-	out := readSeen{at: r.At, since: c.since(r.First)}
+	out := Read{At: r.At, since: c.since(r.First)}
 	if !r.At.IsZero() {
 		out.since = r.At
 	}
-	out.bound, out.age = resource.StaleAfter(poll, r.Took), c.cfg.Clock().Sub(out.since)
+	out.bound, out.Age = resource.StaleAfter(poll, r.Took), c.cfg.Clock().Sub(out.since)
 	return out
 }

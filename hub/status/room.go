@@ -3,8 +3,6 @@ package status
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/hub/approvals"
 	"rackboot/hub/claims"
 	"rackboot/hub/discovery"
@@ -49,20 +47,7 @@ type Config struct {
 }
 
 // Room keeps nothing. It is safe for concurrent use.
-type Room struct {
-	cfg     Config
-	metrics *metrics
-}
+type Room struct{ cfg Config }
 
 // New makes a Room.
-func New(cfg Config) *Room {
-	r := &Room{cfg: cfg}
-	r.metrics = newMetrics(r)
-	return r
-}
-
-// Describe implements prometheus.Collector.
-func (c *Room) Describe(ch chan<- *prometheus.Desc) { c.metrics.Describe(ch) }
-
-// Collect implements prometheus.Collector.
-func (c *Room) Collect(ch chan<- prometheus.Metric) { c.metrics.Collect(ch) }
+func New(cfg Config) *Room { return &Room{cfg: cfg} }

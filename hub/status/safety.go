@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rackboot/hub/plan"
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -11,18 +12,7 @@ import (
 // decorateSafety fills what is known of a server that somebody else powers on: of the
 // agent's last reading of the inventory, or else of the hub's.
 func (c *Room) decorateSafety(f plan.Fleet, s *resource.Server) {
-	var is *protocol.Safety
-	if r := s.Status.Report; r != nil && r.Safety != nil {
-		is = r.Safety
-	} else if len(f.BMCs) == 1 {
-		b := f.BMCs[0]
-		if inv := c.cfg.Inventories.Peek(b.Metadata.Name, b.Metadata.UID); inv != nil {
-			if sys := inv.System(s.Spec.SystemURI); sys != nil {
-				safety := protocol.SafetyOf(*sys)
-				is = &safety
-			}
-		}
-	}
+	is := c.safety(s, f.BMC(s.Spec.BMCRef.Name), s.Status.Report)
 	if is == nil {
 		return
 	}
@@ -33,4 +23,44 @@ func (c *Room) decorateSafety(f plan.Fleet, s *resource.Server) {
 	st := &s.Status
 	st.SafeStop, st.SafeStopReason = is.SafeStop.Class, is.SafeStop.Reason
 	st.Detection, st.Detects, st.Restore = is.Detection.Class, is.Detection.Says(poll), is.Restore.Policy
+}
+
+// safety is what is known of a server's BMC and firmware; nil is nothing. b is its BMC and r its report,
+// where there are any.
+func (c *Room) safety(s *resource.Server, b *resource.BMC, r *resource.ServerReport) *protocol.Safety {
+	if r != nil && r.Safety != nil {
+		return r.Safety
+	}
+	if b == nil {
+		return nil
+	}
+	if inv := c.cfg.Inventories.Peek(b.Metadata.Name, b.Metadata.UID); inv != nil {
+		if sys := inv.System(s.Spec.SystemURI); sys != nil {
+			safety := protocol.SafetyOf(*sys)
+			return &safety
+		}
+	}
+	return nil
+}
+
+// limit is what limits a hold on a server, as far as it is known.
+func (c *Room) limit(server string) resource.HoldLimit {
+	s, err := store.Peek[*resource.Server](c.cfg.Objects, server)
+	if err != nil {
+		return ""
+	}
+	return resource.LimitOf(c.offers(s), s.Spec.KeepPowerRestorePolicy)
+}
+
+// offers is what a server's BMC offers, as far as it is known.
+func (c *Room) offers(s *resource.Server) protocol.Offers {
+	b, err := store.Peek[*resource.BMC](c.cfg.Objects, s.Spec.BMCRef.Name)
+	if err != nil {
+		b = nil
+	}
+	r, _ := c.cfg.Reports.Server(s.Metadata.Name)
+	if is := c.safety(s, b, r); is != nil {
+		return is.Offers
+	}
+	return protocol.Offers{}
 }

@@ -12,12 +12,14 @@ import (
 	"rackboot/protocol/resource"
 )
 
-func (c *Room) decorateServer(s *resource.Server) {
-	f := c.cfg.View.Around(s)
+func (c *Room) decorateServer(s *resource.Server) { c.DecorateIn(c.cfg.View.Around(s), s) }
+
+// DecorateIn is [Room.Decorate] of a server in a fleet that was read already, which has what belongs to it.
+func (c *Room) DecorateIn(f plan.Fleet, s *resource.Server) {
 	name := s.Metadata.Name
 	r, at := c.report(name)
 	in := plan.Intent(f, s)
-	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Firmware: in.Firmware, Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, OS: s.Status.OS, Reboots: s.Status.Reboots}
+	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Architecture: s.Status.Architecture, HeardArchitecture: s.Status.HeardArchitecture, SharedMACs: s.Status.SharedMACs, Firmware: in.Firmware, Settings: s.Status.Settings.Bare(), Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, BootEnvOf: s.Status.BootEnvOf, OS: s.Status.OS, Reboots: s.Status.Reboots}.Of(in.Owner.UID)
 	if in.Owner.Kind == resource.PurposeDiscovery {
 		s.Status.Claim = "" // nobody's
 	}
@@ -37,13 +39,12 @@ func (c *Room) decorateServer(s *resource.Server) {
 	if d := s.Status.Discovery; in.Discovery == resource.DiscoveryFailed && d != nil && d.FailedAt != nil {
 		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondDiscoveryFailed, Since: *d.FailedAt, Message: strings.TrimSpace(d.Reason)})
 	}
-	c.cfg.Inventory.DecorateServer(f, s)
 	c.decorateSafety(f, s)
 	if why := c.tooOld(f, name); why != "" {
 		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondAgentTooOld, Since: c.cfg.Began, Message: why})
 	}
 	read := c.readOf(name, f.RackOf(name))
-	if s.Status.ReadAt, s.Status.Stale = read.when(), r != nil && read.stale(); s.Status.Stale {
+	if s.Status.ReadAt, s.Status.Stale = read.when(), r != nil && read.Stale(); s.Status.Stale {
 		s.Status.Conditions = append(s.Status.Conditions, resource.ConditionState{Code: resource.CondStale, Since: read.since.Add(read.bound), Message: read.text()})
 	}
 	switch now := c.cfg.Clock(); {
@@ -58,12 +59,13 @@ func (c *Room) decorateServer(s *resource.Server) {
 func (c *Room) report(server string) (*resource.ServerReport, time.Time) {
 	r, at := c.cfg.Reports.Server(server)
 	read := c.cfg.Reports.Read(server)
-	if r == nil || read.Started.IsZero() {
+	if r == nil || read.Started.IsZero() && r.Firmware == nil {
 		return r, at
 	}
 	own := *r
 	own.Observation.StartedAt, own.Observation.ReadAt = read.Started, read.Ended
 	own.ReadAge = read.Age
+	own.Firmware = nil // it has values; see ServerStatus.Settings
 	return &own, at
 }
 

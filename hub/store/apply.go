@@ -211,6 +211,10 @@ func (st *Sets) prepare(objs []resource.Object, opts ApplyOptions, shut map[stri
 			if old := items[i].old; old == nil || old.Head().Metadata.Generation != next.Metadata.Generation {
 				next.Status.AskedBy = opts.By
 			}
+		case *resource.Freeze:
+			if old := items[i].old; old == nil || old.Head().Metadata.Generation != next.Metadata.Generation {
+				next.Status.By = opts.By
+			}
 		case *resource.Secret:
 			c.managedStub(i, items[i].old, next, opts.Managed)
 			if len(wrong) > 0 {

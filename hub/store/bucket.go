@@ -11,6 +11,8 @@ const (
 	formerBucket   = "formerignition"
 	envBucket      = "bootenv"
 	isoBucket      = "iso"
+	bulkBucket     = "bulk"
+	partBucket     = "bulkpart"
 )
 
 // What is stored beside the resources, as Delta.Beside names it; there is more that nobody
@@ -26,6 +28,11 @@ const (
 	BesideEnv       = envBucket
 	BesideISO       = isoBucket
 )
+
+// apart reports whether nothing follows from what is in a bucket: what somebody was answered, and lists that are worked off.
+func apart(bucket string) bool {
+	return bucket == answerBucket || bucket == bulkBucket || bucket == partBucket
+}
 
 func bucketOf(kind resource.Kind) string { return "res." + kind.Plural() }
 

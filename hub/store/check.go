@@ -62,7 +62,7 @@ func (c *checker) set(items []applyItem) {
 			c.ignition(i, "spec.ignitionSecretRef.name", next.Spec.IgnitionSecretRef, lookup)
 			c.ofGroup(i, it, next, lookup)
 		case *resource.Maintenance:
-			if next.Spec.ServerPower != resource.WantOff {
+			if next.Spec.ServerPower != resource.WantOff && len(next.Spec.Firmware) == 0 {
 				c.boots(i, "spec.boot.bootPolicy.firstBoot", next.Spec.ServerRef.Name, next.Spec.Boot.BootPolicy.FirstBoot, lookup)
 			}
 			c.ignition(i, "spec.boot.ignitionSecretRef.name", next.Spec.Boot.IgnitionSecretRef, lookup)
@@ -86,6 +86,7 @@ func (c *checker) set(items []applyItem) {
 	}
 	if servers {
 		c.unique(items, inSet)
+		c.room(items, lookup)
 	}
 	if bmcs {
 		c.uniqueMACs(items, inSet)
@@ -122,6 +123,28 @@ func (c *checker) sameRack(i int, srv *resource.Server, lookup func(resource.Kin
 	}
 }
 
+// room refuses servers beyond those that a rack may have. Two who apply at the same moment may both find room.
+func (c *checker) room(items []applyItem, lookup func(resource.Kind, string) resource.Object) {
+	left := map[string]int{}
+	for i, it := range items {
+		srv, ok := it.next.(*resource.Server)
+		if !ok || it.old != nil {
+			continue
+		}
+		c.judge(&items[i])
+		rack, _ := rackOf(srv, lookup)
+		if rack == "" {
+			continue
+		}
+		if _, counted := left[rack]; !counted {
+			left[rack] = resource.MaxServersPerRack - c.sets.objects.serversIn(rack)
+		}
+		if left[rack]--; left[rack] < 0 {
+			c.add(i, "spec.bmcRef.name", "rack %q would have more than %d servers, as many as one agent has; put the others into another rack, with an agent of its own", rack, resource.MaxServersPerRack)
+		}
+	}
+}
+
 // change refuses changes that would take a server away from under a hold, a
 // claim or the agent that knows what happened to it.
 func (c *checker) change(i int, it applyItem, lookup func(resource.Kind, string) resource.Object) {
@@ -153,6 +176,11 @@ func (c *checker) change(i int, it applyItem, lookup func(resource.Kind, string)
 		if to, _ := rackOf(next, lookup); from != "" && to != "" && from != to {
 			c.add(i, "spec.bmcRef.name", "a server cannot move from rack %q to %q; delete it and create it again", from, to)
 		}
+		if next.Spec.DisablePowerOff && !old.Spec.DisablePowerOff {
+			if held := Referring[*resource.Hold](c.sets.objects, resource.KindServer, next.Metadata.Name); len(held) > 0 {
+				c.add(i, "spec.disablePowerOff", "the server is held by hold %s; release its holds first", held[0].Metadata.Name)
+			}
+		}
 		if !exchanged(it) {
 			return
 		}
@@ -163,7 +191,7 @@ func (c *checker) change(i int, it applyItem, lookup func(resource.Kind, string)
 		if was := it.old.(*resource.Maintenance).Spec.ServerRef.Name; was != next.Spec.ServerRef.Name {
 			c.add(i, "spec.serverRef.name", "the maintenance is of server %q; delete it and create it again for another", was)
 		}
-		if was := it.old.(*resource.Maintenance); was.Status.State == resource.MaintenanceActive && !reflect.DeepEqual(was.Spec.Boot, next.Spec.Boot) {
+		if was := it.old.(*resource.Maintenance); was.Status.State == resource.MaintenanceActive && (!reflect.DeepEqual(was.Spec.Boot, next.Spec.Boot) || !reflect.DeepEqual(was.Spec.Firmware, next.Spec.Firmware)) {
 			c.add(i, "spec.boot", "the maintenance has begun; delete it and create it again to boot something else")
 		}
 	case *resource.Claim:

@@ -22,7 +22,7 @@ func encode(obj resource.Object) ([]byte, error) {
 	if srv, ok := obj.(*resource.Server); ok {
 		bare := *srv
 		was := srv.Status
-		bare.Status = resource.ServerStatus{AcceptedIdentity: was.AcceptedIdentity, Firmware: was.Firmware, Discovered: was.Discovered, Discovery: was.Discovery, BootEnv: was.BootEnv, OS: was.OS, Reboots: was.Reboots}
+		bare.Status = resource.ServerStatus{AcceptedIdentity: was.AcceptedIdentity, Architecture: was.Architecture, HeardArchitecture: was.HeardArchitecture, SharedMACs: was.SharedMACs, Firmware: was.Firmware, Settings: was.Settings, Discovered: was.Discovered, Discovery: was.Discovery, BootEnv: was.BootEnv, BootEnvOf: was.BootEnvOf, OS: was.OS, Reboots: was.Reboots}
 		return json.Marshal(&bare)
 	}
 	if i, ok := obj.(*resource.BootImage); ok {

@@ -25,5 +25,9 @@ func (c *checker) ofGroup(i int, it applyItem, cl *resource.Claim, lookup func(r
 }
 
 func policyWords(p resource.BootPolicy) string {
-	return fmt.Sprintf("{firstBoot: %s, boot: %s, osReboot: %s}", p.FirstBoot, p.Boot, p.OSReboot)
+	words := fmt.Sprintf("firstBoot: %s, boot: %s, osReboot: %s", p.FirstBoot, p.Boot, p.OSReboot)
+	if p.Network != "" {
+		words += fmt.Sprintf(", network: %s", p.Network)
+	}
+	return "{" + words + "}"
 }

@@ -74,6 +74,10 @@ func (hs *Holds) create(ctx context.Context, op string, hold *resource.Hold, nam
 			return hs.same(ctx, Copy(hs.objects, old), hold, named)
 		}
 	}
+	if s, err := Peek[*resource.Server](hs.objects, hold.Spec.Server); err == nil && s.Spec.DisablePowerOff {
+		return nil, protocol.Errorf(protocol.CodeConflict, op, "server %q is never powered off (spec.disablePowerOff), so a hold would prove nothing", hold.Spec.Server).
+			WithHint("nothing was held: power it off by other means, or take spec.disablePowerOff out of the Server and place the hold again")
+	}
 	if _, there := hs.core.mirror.get(key); there {
 		return nil, protocol.Errorf(protocol.CodeConflict, op, "hold %q exists with another owner, key or server", hold.Metadata.Name).
 			WithHint("leave the name out to get a new id")

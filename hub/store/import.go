@@ -32,9 +32,9 @@ type Imported struct {
 // server.
 func ImportKinds() []resource.Kind {
 	return []resource.Kind{
-		resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv,
+		resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv, resource.KindFirmwareProfile,
 		resource.KindBootImage, resource.KindServerGroup, resource.KindGroupRevision, resource.KindManagedBootImages,
-		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindHold,
+		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindHold, resource.KindFreeze,
 		resource.KindBootConfiguration, resource.KindClaim, resource.KindMaintenance,
 	}
 }

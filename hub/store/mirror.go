@@ -230,7 +230,7 @@ func (m *mirror) wake(changed ...string) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	for _, bucket := range changed {
-		if bucket == answerBucket {
+		if apart(bucket) {
 			continue // nothing follows from what somebody was answered
 		}
 		for c := range m.subs {
@@ -251,6 +251,7 @@ type mirror struct {
 	mu      sync.RWMutex
 	buckets map[string]map[string]*cached // res.servers -> name -> entry, which nobody changes
 	sorted  map[string][]*cached          // of a bucket in key order; absent after a change
+	rolls   map[string]roll               // of the buckets of which pages were asked for
 	indexes *indexes                      // of the live entries
 	tally   *tally                        // of them too
 	changes uint64                        // counts what was changed
@@ -264,7 +265,7 @@ type mirror struct {
 
 func newMirror() *mirror {
 	m := &mirror{
-		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), tally: newTally(), sorted: map[string][]*cached{}, subs: map[chan struct{}]bool{},
+		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), tally: newTally(), sorted: map[string][]*cached{}, rolls: map[string]roll{}, subs: map[chan struct{}]bool{},
 		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
 	}
 	for _, k := range resource.Kinds() {

@@ -16,6 +16,8 @@ const maxOpen = 32
 type Requests struct {
 	core    *core
 	objects *Objects
+	// Bulks are requests, and holds, that are asked of many at once.
+	Bulks *Bulks
 	// book's requests are without pointers: a copy of one is its reader's own.
 	book *book[StoredRequest]
 	// underway is what is being written of what a rack has room for.
@@ -23,7 +25,7 @@ type Requests struct {
 }
 
 func newRequests(o *Objects) *Requests {
-	return &Requests{core: o.core, objects: o, book: &book[StoredRequest]{
+	return &Requests{core: o.core, objects: o, Bulks: newBulks(o.core), book: &book[StoredRequest]{
 		core: o.core, bucket: requestBucket, what: "request", decode: fromJSON[StoredRequest], encode: toJSON[StoredRequest],
 		revision: func(v *StoredRequest) *uint64 { return &v.Revision },
 	}}

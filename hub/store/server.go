@@ -16,6 +16,14 @@ func (objs *Objects) RackOf(server string) (string, error) {
 	return bmc.Spec.RackRef.Name, nil
 }
 
+// serversIn is how many servers a rack has.
+func (objs *Objects) serversIn(rack string) (n int) {
+	for _, b := range Referring[*resource.BMC](objs, resource.KindRack, rack) {
+		n += len(Referring[*resource.Server](objs, resource.KindBMC, b.Metadata.Name))
+	}
+	return n
+}
+
 // AgentOf is the agent that serves a server's rack; nil without one.
 func (objs *Objects) AgentOf(server string) *resource.Agent {
 	rack, err := objs.RackOf(server)

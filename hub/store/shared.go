@@ -19,6 +19,13 @@ func Peek[T resource.Object](objs *Objects, name string) (T, error) {
 	return Get[T](objs, name) // says why not
 }
 
+// PeekOf returns the resource of a kind as everybody shares it, as [Peek] does; nil where it is not there, or
+// cannot be read.
+func (objs *Objects) PeekOf(kind resource.Kind, name string) resource.Object {
+	e, _ := objs.core.mirror.get(keyOf(kind, name))
+	return e.obj
+}
+
 // List returns all resources of type T, sorted by name. The slice is the caller's. The
 // resources are shared as those of [Peek] are: each was decoded once, when its revision
 // came, so that a list of a whole fleet costs no more than the slice.

@@ -8,8 +8,8 @@ import (
 
 // touch notes whom a change concerns; it needs m.mu, after the change was counted.
 func (m *mirror) touch(bucket, name string, old, now *cached) {
-	if bucket == answerBucket {
-		return // nothing follows from what somebody was answered
+	if apart(bucket) {
+		return
 	}
 	var racks []string
 	for _, e := range []*cached{old, now} {
@@ -53,6 +53,11 @@ func (m *mirror) racksOf(bucket, name string, e *cached) (racks []string, known 
 		return m.racksOfServers(o.Spec.ServerRef.Name)
 	case *resource.BootConfiguration:
 		return m.racksOfServers(o.Spec.Server)
+	case *resource.Freeze:
+		if r := o.Spec.RackRef; r != nil {
+			return []string{r.Name}, true
+		}
+		return nil, false
 	case *resource.Hold:
 		racks, known = m.racksOfServers(o.Spec.Server)
 		return append(racks, o.Status.Rack), known

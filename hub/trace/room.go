@@ -3,14 +3,12 @@ package trace
 import (
 	"rackboot/hub/link"
 	"rackboot/hub/store"
-	"rackboot/state"
 )
 
 // Config is what a Room is made of.
 type Config struct {
 	Objects *store.Objects
 	Link    *link.Room
-	Clock   state.Clock
 }
 
 // Room keeps nothing. It is safe for concurrent use.

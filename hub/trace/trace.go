@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"rackboot/hub/link"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -42,37 +41,11 @@ func (r *Room) ask(ctx context.Context, op string, m message.Ask, wait time.Dura
 	}
 	rack, _ := r.cfg.Objects.RackOf(m.Server) // empty where its BMC is gone
 	a := r.cfg.Objects.AgentOf(m.Server)
-	fail := func(code protocol.Code, format string, args ...any) *protocol.Error {
-		return protocol.Errorf(code, op, format, args...)
-	}
-	switch {
-	case a == nil:
-		return nil, fail(protocol.CodeUnavailable, "rack %s of server %s has no agent", rack, m.Server).
+	if a == nil {
+		return nil, protocol.Errorf(protocol.CodeUnavailable, op, "rack %s of server %s has no agent", rack, m.Server).
 			WithHint("rackctl rack join-token %s", rack)
-	case r.cfg.Link.CannotAsk(a.Metadata.Name):
-		return nil, fail(protocol.CodeUnsupported, "agent %s is of a version that answers no questions", a.Metadata.Name).
-			WithHint("upgrade it")
-	case !r.cfg.Link.Hears(a.Metadata.Name):
-		return nil, fail(protocol.CodeUnavailable, "agent %s has not greeted the hub", a.Metadata.Name).
-			WithHint("%s", instead)
 	}
-	m.NotAfter = r.cfg.Clock().Add(wait)
-	answered := make(chan message.Answer, 1)
-	q, err := r.cfg.Link.Ask(a.Metadata.Name, m, func(a message.Answer) { answered <- a })
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case m := <-answered:
-		if err := link.AnswerError(op, m); err != nil {
-			return nil, err
-		}
-		return m.Body, nil
-	case <-ctx.Done():
-		r.cfg.Link.DropAsk(q, a.Metadata.Name)
-		return nil, fail(protocol.CodeTimeout, "agent %s had not answered when the caller stopped waiting", a.Metadata.Name).
-			WithHint("try again; %s", instead)
-	}
+	return r.cfg.Link.AskNow(ctx, op, a.Metadata.Name, m, wait, instead)
 }
 
 // read reads the body of an answer.

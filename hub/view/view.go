@@ -53,6 +53,7 @@ func (r *Reader) Site() plan.Fleet {
 		Requests: OpenRequests(s.Requests.Open()),
 	}
 	f.Peers = r.cfg.Link.Ledgers.Peers(f.Racks)
+	f.Made.Freezes = store.List[*resource.Freeze](s.Objects)
 	return f.Indexed()
 }
 
@@ -149,6 +150,7 @@ func (r *Reader) furnished(f plan.Fleet) plan.Fleet {
 	f.Groups = store.List[*resource.ServerGroup](s.Objects)
 	f = f.Indexed() // what follows asks for each BMC and configuration
 	f = r.cfg.Env.Furnish(f)
+	f.Made.Freezes = store.List[*resource.Freeze](s.Objects)
 	f.Made.Sealed = r.cfg.Inventory.Sealed(f)
 	f.Made.Keep = r.cfg.Revisions.Keeps(f)
 	return f

@@ -96,11 +96,18 @@ func (u *Units) wakeFor(o resource.Object) {
 		}
 		u.wakeServerOf(o.Spec.Server)
 		u.SiteForServers()
+	case *resource.Freeze:
+		if r := o.Spec.RackRef; r != nil {
+			u.Rack(r.Name)
+			u.SiteForServers()
+		} else {
+			u.All()
+		}
 	case *resource.Secret:
 		u.wakeSecret(o)
 	case *resource.ServerGroup, *resource.ManagedBootImages:
 		u.Site()
-	case *resource.GroupRevision, *resource.BootImage, *resource.BootEnv, *resource.Template, *resource.Profile, *resource.Param:
+	case *resource.GroupRevision, *resource.BootImage, *resource.BootEnv, *resource.Template, *resource.Profile, *resource.Param, *resource.FirmwareProfile:
 		u.All()
 	}
 }

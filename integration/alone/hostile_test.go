@@ -190,6 +190,9 @@ func besiege(t *testing.T, attack string, way resource.SecretsWay, names resourc
 		}
 	}
 	s.Took = time.Since(began)
+	if !s.Booted {
+		t.Logf("%+v", vitalsOf(agent).Metrics)
+	}
 	intruder.say("loot")
 	s.Loot = hear[loot](intruder)
 	return s

@@ -69,7 +69,7 @@ func TestCPUOf(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	var u Usage
-	if err := u.Add(os.Getpid()); err != nil || u.RSS == 0 || u.Own == 0 {
+	if err := u.Add(os.Getpid()); err != nil || u.RSS == 0 || u.Now == 0 || u.Now > u.RSS || u.Own == 0 {
 		t.Errorf("%+v, %v", u, err)
 	}
 	was := u

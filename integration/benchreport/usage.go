@@ -17,7 +17,8 @@ const ticks = 100
 type Usage struct {
 	CPU time.Duration // user and system
 	RSS float64       // largest resident set, MiB; of several processes the sum
-	Own float64       // of that, what is not of files, MiB, now
+	Now float64       // resident set, MiB, now
+	Own float64       // of that, what is not of files, MiB
 }
 
 // Add adds what a process has used; one that has ended adds nothing.
@@ -40,6 +41,9 @@ func (u *Usage) Add(pid int) error {
 		var kb float64
 		if n, _ := fmt.Sscanf(line, "VmHWM: %f kB", &kb); n == 1 {
 			u.RSS += kb / 1024
+		}
+		if n, _ := fmt.Sscanf(line, "VmRSS: %f kB", &kb); n == 1 {
+			u.Now += kb / 1024
 		}
 		if n, _ := fmt.Sscanf(line, "RssAnon: %f kB", &kb); n == 1 {
 			u.Own += kb / 1024

@@ -257,7 +257,7 @@ func (s *site) manifests() []resource.Object {
 		TLS: resource.BMCTLS{Fingerprint: s.server.BMC.Fingerprint()},
 	}}
 	b.Metadata.Name = "b1"
-	n := &resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b1"}, SegmentRef: resource.Ref{Name: "boot"}, BootMAC: s.server.MAC}}
+	n := &resource.Server{Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: "b1"}, SegmentRef: resource.Ref{Name: "boot"}, BootMAC: s.server.MAC, Architecture: "amd64"}}
 	n.Metadata.Name = "n1"
 	c := &resource.Claim{Spec: resource.ClaimSpec{
 		ServerRef: &resource.Ref{Name: "n1"}, Power: resource.WantOn, Image: s.image,

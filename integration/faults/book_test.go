@@ -292,11 +292,19 @@ func (b *book) checkAgent(a *agent) {
 	}
 	for server, rec := range was.records {
 		for claim, use := range rec.Owners.Used {
-			if after := now.records[server].Owners.Used[claim]; after.Attempts < use.Attempts || use.Spent && !after.Spent {
+			after := now.records[server].Owners.Used[claim]
+			if after.Attempts < use.Attempts && !givenBack(rec, use, after) || use.Spent && !after.Spent {
 				b.broken("the use of the grant of %s went back from %+v to %+v", claim, use, after)
 			}
 		}
 	}
+}
+
+// givenBack reports whether one use of a grant was taken back for the attempt that was being
+// prepared and armed nothing. What firmware took is counted at the machines; see netboot.
+func givenBack(was decide.Record, use, after decide.GrantUse) bool {
+	a := was.Attempt
+	return use.Attempts-after.Attempts == 1 && a != nil && a.Stage.State == resource.AttemptPreparing && a.Number == use.Attempts
 }
 
 func (b *book) checkHub(h *hub) {

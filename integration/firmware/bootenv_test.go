@@ -74,6 +74,13 @@ func (s *site) install12(ctx context.Context, t *testing.T, image string, values
 		t.Fatal(err)
 	}
 	s.rackctl(ctx, t, "apply", "-f", env)
+	values["ENV"] = "debian-12-install"
+	s.claimEnv(ctx, t, values)
+}
+
+// claimEnv claims the server for an environment, and waits until its firmware asks.
+func (s *site) claimEnv(ctx context.Context, t *testing.T, values map[string]string) {
+	t.Helper()
 	s.rackctl(ctx, t, "apply", "-f", s.expand(t, "claim-env.yaml", "claim-env.yaml", values))
 	s.logf(t, "claim applied")
 	for _, step := range []struct {
@@ -123,10 +130,19 @@ func (s *site) served(ctx context.Context, t *testing.T, limit time.Duration, na
 	return found
 }
 
-// buildInstaller makes an ISO of Debian's installer with files beside it.
+// buildInstaller makes an ISO of Debian 12's installer with files beside it.
 func buildInstaller(ctx context.Context, t *testing.T, dir string, more map[string]string) string {
 	t.Helper()
+	return buildInstallerOf(ctx, t, dir, loaderOf(t, "bookworm-amd64", installerFiles), more)
+}
+
+// buildInstallerOf makes it of a folder with kernel and initrd.
+func buildInstallerOf(ctx context.Context, t *testing.T, dir, from string, more map[string]string) string {
+	t.Helper()
 	tree, image := filepath.Join(dir, "installer"), filepath.Join(dir, "installer.iso")
+	if err := os.MkdirAll(tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, content := range more {
 		if err := os.MkdirAll(filepath.Join(tree, filepath.Dir(name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -137,7 +153,7 @@ func buildInstaller(ctx context.Context, t *testing.T, dir string, more map[stri
 	}
 	args := []string{"-as", "mkisofs", "-quiet", "-R", "-J", "-V", "DEBIAN", "-o", image, "-graft-points", "/=" + tree}
 	for _, name := range []string{"linux", "initrd.gz"} {
-		args = append(args, name+"="+loaderOf(t, "bookworm-amd64", filepath.Join(installerFiles, name)))
+		args = append(args, name+"="+filepath.Join(from, name))
 	}
 	if out, err := exec.CommandContext(ctx, "xorriso", args...).CombinedOutput(); err != nil {
 		t.Fatalf("xorriso: %v\n%s", err, out)

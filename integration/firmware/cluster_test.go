@@ -18,11 +18,13 @@ import (
 
 	"rackboot/integration/netns"
 	"rackboot/integration/sim"
+	"rackboot/netboot/bootcert"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
 const (
+	hubPort       = "8443" // of its API
 	reference     = hubAddress + ":5000/os:1"
 	diskMediaType = "application/vnd.rackboot.test.disk+gzip"
 	diskA         = 64 << 20
@@ -86,6 +88,26 @@ func (s *site) startRegistry(ctx context.Context, t *testing.T, p payload) {
 // serveImages starts a registry with the images of UKIs, whose paths are by reference.
 func (s *site) serveImages(ctx context.Context, t *testing.T, ukis map[string]string, more ...sim.Layer) {
 	t.Helper()
+	images := map[string][]sim.Layer{}
+	for ref, path := range ukis {
+		images[ref] = append([]sim.Layer{layer(t, sim.UKIMediaType, path)}, more...)
+	}
+	s.serveLayers(ctx, t, images)
+}
+
+// layer is a file as a layer of an image.
+func layer(t *testing.T, mediaType, path string) sim.Layer {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim.Layer{MediaType: mediaType, Content: content}
+}
+
+// serveLayers starts a registry with images, whose layers are by reference.
+func (s *site) serveLayers(ctx context.Context, t *testing.T, images map[string][]sim.Layer) {
+	t.Helper()
 	config := s.expand(t, "registry.yaml", "registry.yaml", nil)
 	s.start(t, s.hub, "registry", false, unpacked(t, "usr/bin/docker-registry"), "serve", config)
 	transport := s.atHub()
@@ -102,12 +124,8 @@ func (s *site) serveImages(ctx context.Context, t *testing.T, ukis map[string]st
 		}
 		return answer.StatusCode == http.StatusOK, answer.Body.Close()
 	})
-	for ref, path := range ukis {
-		uki, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sim.Push(ctx, ref, transport, append([]sim.Layer{{MediaType: sim.UKIMediaType, Content: uki}}, more...)...); err != nil {
+	for ref, layers := range images {
+		if err := sim.Push(ctx, ref, transport, layers...); err != nil {
 			t.Fatalf("push %s: %v", ref, err)
 		}
 	}
@@ -128,14 +146,22 @@ func (s *site) atHub() *http.Transport {
 // startHub starts the hub and gives rackctl its context.
 func (s *site) startHub(ctx context.Context, t *testing.T) {
 	t.Helper()
-	s.write(t, "secrets.key", strings.Repeat("5e", 32)+"\n")
-	s.start(t, s.hub, "hub", false, s.path("rackboot-hub"), "run", "--config", s.expand(t, "hub.yaml", "hub.yaml", nil), "--log-level", "debug")
-	s.until(ctx, t, time.Minute, "hub serves", func(context.Context) (bool, error) {
-		return strings.Contains(s.read("hub.log"), "msg=ready"), nil
-	})
-	s.rackctl(ctx, t, "context", "set", "test", "--url", "https://"+hubAddress+":8443",
-		"--ca", s.path("hub", "ca.pem"), "--token-file", s.path("hub", "pki", "admin.token"))
+	s.startHubAt(ctx, t, "hub", hubPort, "8883")
 	t.Cleanup(func() { s.explain(t) })
+}
+
+// startHubAt starts a hub in a folder of its name, whom rackctl talks to from then on.
+func (s *site) startHubAt(ctx context.Context, t *testing.T, name, api, mqtt string) {
+	t.Helper()
+	s.write(t, "secrets.key", strings.Repeat("5e", 32)+"\n")
+	config := s.expand(t, "hub.yaml", name+".yaml", map[string]string{"NAME": name, "API": api, "MQTT": mqtt, "HUB_MORE": s.hubMore})
+	s.start(t, s.hub, name, false, s.path("rackboot-hub"), "run", "--config", config, "--log-level", "debug")
+	s.until(ctx, t, time.Minute, name+" serves", func(context.Context) (bool, error) {
+		return strings.Contains(s.read(name+".log"), "msg=ready"), nil
+	})
+	s.rackctl(ctx, t, "context", "set", name, "--url", "https://"+hubAddress+":"+api,
+		"--ca", s.path(name, "ca.pem"), "--token-file", s.path(name, "pki", "admin.token"))
+	s.rackctl(ctx, t, "context", "use-context", name)
 }
 
 // explain keeps what the hub knows when the test has failed.
@@ -171,7 +197,11 @@ func (s *site) startMachines(ctx context.Context, t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range s.racks() {
-		values := map[string]string{"R": r.letter, "MAC": r.mac, "IMAGE": reference, "MEMORY": strconv.Itoa(s.memory), "SECURE": strconv.FormatBool(s.secure)}
+		values := map[string]string{"R": r.letter, "MAC": r.mac, "IMAGE": reference, "MEMORY": strconv.Itoa(s.memory), "SECURE": strconv.FormatBool(s.secure), "AUTHORITIES": "", "BASE": "http://" + bootAddress + ":8080"}
+		if s.certs != "" {
+			_, values["AUTHORITIES"], _ = bootcert.Folder(s.certs).Enrolled()
+			values["BASE"] = "https://" + bootAddress + ":8443"
+		}
 		file := "machines-" + r.letter + ".yaml"
 		// In a process namespace of its own, QEMU ends with it in any case.
 		p := s.start(t, r.bmc, "sim-"+r.letter, true, s.path("rackboot-sim"), "rack", "--config", s.expand(t, file, file, values))
@@ -196,17 +226,7 @@ func (s *site) startMachines(ctx context.Context, t *testing.T) {
 func (s *site) startAgents(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, r := range s.racks() {
-		file := "agent-" + r.letter + ".yaml"
-		config := s.expand(t, cmp.Or(s.agentFile, "agent.yaml"), file, map[string]string{
-			"R":    r.letter,
-			"SHIM": loaderOf(t, "bookworm-amd64", "usr/lib/shim"), "GRUB": loaderOf(t, "trixie-amd64", "usr/lib/grub/x86_64-efi-signed"),
-		})
-		token := strings.TrimSpace(s.rackctl(ctx, t, "rack", "join-token", "rack-"+r.letter, "-o", "name"))
-		if out, err := s.output(ctx, r.agent, s.path("rackboot-agent"), "join", "--config", config, "--hub", "https://"+hubAddress+":8443",
-			"--ca", s.path("hub", "ca.pem"), "--token", token); err != nil {
-			t.Fatalf("agent of rack %s joins: %v\n%s", r.letter, err, out)
-		}
-		s.start(t, r.agent, "agent-"+r.letter, false, s.path("rackboot-agent"), "run", "--config", config, "--log-level", "debug")
+		s.startAgent(ctx, t, r, "agent-"+r.letter, "hub", hubPort)
 	}
 	if s.discovers {
 		return // its servers are Available later
@@ -215,6 +235,21 @@ func (s *site) startAgents(ctx context.Context, t *testing.T) {
 		s.rackctl(ctx, t, "wait", "server/server-"+r.letter, "--for", "phase=Available", "--timeout", "2m")
 		s.logf(t, "server-%s is Available", r.letter)
 	}
+}
+
+// startAgent joins an agent with a folder of its name to the rack of a hub, and starts it.
+func (s *site) startAgent(ctx context.Context, t *testing.T, r rack, name, hub, api string) {
+	t.Helper()
+	config := s.expand(t, cmp.Or(s.agentFile, "agent.yaml"), name+".yaml", map[string]string{
+		"R": r.letter, "NAME": name,
+		"SHIM": loaderOf(t, "bookworm-amd64", "usr/lib/shim"), "GRUB": loaderOf(t, "trixie-amd64", "usr/lib/grub/x86_64-efi-signed"),
+	})
+	token := strings.TrimSpace(s.rackctl(ctx, t, "rack", "join-token", "rack-"+r.letter, "-o", "name"))
+	if out, err := s.output(ctx, r.agent, s.path("rackboot-agent"), "join", "--config", config, "--hub", "https://"+hubAddress+":"+api,
+		"--ca", s.path(hub, "ca.pem"), "--token", token); err != nil {
+		t.Fatalf("agent of rack %s joins: %v\n%s", r.letter, err, out)
+	}
+	s.start(t, r.agent, name, false, s.path("rackboot-agent"), "run", "--config", config, "--log-level", "debug")
 }
 
 // rackctl runs rackctl at the hub, as a person would.

@@ -2,6 +2,7 @@ package firmware
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,5 +55,36 @@ rackboot_http_boot_tls_handshakes_total{exchange="rsa",scheme="https"} 1
 	// HEAD for the size, and GET.
 	if rack.opens != 2 {
 		t.Errorf("the file was opened %d times, want 2", rack.opens)
+	}
+}
+
+// TestOVMFClaimHTTPS takes a claim through hub and agent by HTTPS: rackctl makes the
+// certificates and what firmware is given to trust them, real firmware fetches the installer's
+// image, that reports by HTTPS too, and the server boots its disk.
+func TestOVMFClaimHTTPS(t *testing.T) {
+	ctx := flow(t)
+	s := newSite(ctx, t)
+	s.alone, s.agentFile, s.certs = true, "agent-https.yaml", s.path("boot-cert")
+	s.buildPrograms(ctx, t)
+	if out, err := s.output(ctx, s.rackA, s.path("rackctl"), "boot-cert", "make", "--dir", s.certs, "--host", bootAddress); err != nil {
+		t.Fatalf("rackctl boot-cert make: %v\n%s", err, out)
+	}
+	_, _, pem := bootcert.Folder(s.certs).Enrolled()
+	trust, err := os.ReadFile(pem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.startRegistry(ctx, t, buildPayload(ctx, t, s.dir, trust...))
+	s.startHub(ctx, t)
+	s.startMachines(ctx, t)
+	s.startAgents(ctx, t)
+
+	s.rackctl(ctx, t, "apply", "-f", s.path("claim-a.yaml"))
+	s.install(ctx, t)
+	s.diskBoot(ctx, t, 1, "")
+	for scheme, want := range map[string]string{"https": "1", "http": "0"} {
+		if n := s.metric(ctx, t, s.rackA, `rackboot_http_boot_requests_total{code="200",method="GET",scheme="`+scheme+`",segment="boot-a"}`); n != want {
+			t.Errorf("the agent sent a boot file by %s %s times, want %s", scheme, n, want)
+		}
 	}
 }

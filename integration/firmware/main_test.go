@@ -30,12 +30,12 @@ func TestMain(m *testing.M) {
 }
 
 // need skips the test, or fails it if the resource is required, where something
-// that it needs is not there.
-func need(t *testing.T) {
+// that it needs is not there; more are files that not all tests need.
+func need(t *testing.T, more ...string) {
 	t.Helper()
 	missing := func(resource, what string) {
 		t.Helper()
-		text := fmt.Sprintf("%s; run integration/packages as root, then go test ./integration/firmware -require=root,qemu", what)
+		text := fmt.Sprintf("%s; run integration/packages as root, as make soak does for its own tests, then go test ./integration/firmware -require=root,qemu", what)
 		if slices.Contains(strings.Split(*required, ","), resource) {
 			t.Fatal(text)
 		}
@@ -49,7 +49,7 @@ func need(t *testing.T) {
 			missing("qemu", tool+" is not installed")
 		}
 	}
-	for _, file := range []string{ovmfCode, ovmfVars, secureCode, secureVars, unpacked(t, newerCode), unpacked(t, "usr/bin/docker-registry"), loaderOf(t, "trixie-amd64", "usr/lib/ipxe/snponly.efi"), loaderOf(t, "bookworm-amd64", installerFiles+"/linux")} {
+	for _, file := range append(more, ovmfCode, ovmfVars, secureCode, secureVars, unpacked(t, newerCode), unpacked(t, "usr/bin/docker-registry"), loaderOf(t, "trixie-amd64", "usr/lib/ipxe/snponly.efi"), loaderOf(t, "bookworm-amd64", installerFiles+"/linux")) {
 		if _, err := os.Stat(file); err != nil {
 			missing("qemu", file+" is not there")
 		}

@@ -24,10 +24,16 @@ const flowTimeout = 15 * time.Minute
 // interrupted.
 func flow(t *testing.T) context.Context {
 	t.Helper()
+	return flowWithin(t, flowTimeout)
+}
+
+// flowWithin is a flow of another length.
+func flowWithin(t *testing.T, limit time.Duration) context.Context {
+	t.Helper()
 	need(t)
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, flowTimeout)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -40,7 +46,8 @@ const (
 
 // TestOVMF takes one server with real firmware through a claim's life, while a
 // rack with the same addresses does the same next to it: one boot from the network
-// that installs, a boot from disk, a hold that fences, and a boot from disk again.
+// that installs, a boot from disk, a hold that fences, and a boot from disk again. Past us it
+// is stopped safely, and it boots its disk for another hub.
 func TestOVMF(t *testing.T) {
 	ctx := flow(t)
 	s := newSite(ctx, t)
@@ -81,7 +88,7 @@ func TestOVMF(t *testing.T) {
 	}
 	s.checkApart(ctx, t, router)
 	s.checkPulls(t)
-	s.safeStop(ctx, t)
+	s.move(ctx, t, s.safeStop(ctx, t))
 }
 
 // install follows the one boot from the network.
@@ -185,14 +192,7 @@ func (s *site) check(t *testing.T, capture, own, other string, want asked) {
 func (s *site) checkApart(ctx context.Context, t *testing.T, router string) {
 	t.Helper()
 	// While it is written to, its last packet may be a half one, which tcpdump refuses.
-	for _, p := range s.processes {
-		if p.name != captureOf(s.router) {
-			continue
-		}
-		if err := p.stop(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.stop(t, captureOf(s.router))
 	out, err := s.output(ctx, s.hub, "tcpdump", "-n", "-r", router, "net "+bootNet+" or udp port 67 or udp port 68")
 	if err != nil {
 		t.Fatal(err)

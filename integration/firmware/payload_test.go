@@ -36,8 +36,9 @@ type payload struct {
 }
 
 // buildPayload builds the installer, the system on the disk that it writes, and
-// the unified kernel images of both, which share kernel and program.
-func buildPayload(ctx context.Context, t *testing.T, dir string) payload {
+// the unified kernel images of both, which share kernel and program. trust is PEM of whom
+// the installer trusts, where it reports by HTTPS.
+func buildPayload(ctx context.Context, t *testing.T, dir string, trust ...byte) payload {
 	t.Helper()
 	program := filepath.Join(dir, "installer")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "rackboot/integration/installer")
@@ -81,7 +82,11 @@ func buildPayload(ctx context.Context, t *testing.T, dir string) payload {
 		_, err = io.Copy(w, f)
 		return err
 	})
-	return payload{installer: image("install", console, map[string][]byte{"disk.gz": packed.Bytes()}), disk: packed.Bytes(), kernel: kernels[0], initramfs: filepath.Join(dir, "install.cpio.gz")}
+	more := map[string][]byte{"disk.gz": packed.Bytes()}
+	if trust != nil {
+		more["ca.pem"] = trust
+	}
+	return payload{installer: image("install", console, more), disk: packed.Bytes(), kernel: kernels[0], initramfs: filepath.Join(dir, "install.cpio.gz")}
 }
 
 func packInitramfs(t *testing.T, to, program string, modules []initramfs.Module, more map[string][]byte) {

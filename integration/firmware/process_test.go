@@ -92,6 +92,19 @@ func (p *process) stop() error {
 	return p.err
 }
 
+// stop asks the process of a name to end, and waits for it.
+func (s *site) stop(t *testing.T, name string) {
+	t.Helper()
+	for _, p := range s.processes {
+		if p.name != name {
+			continue
+		}
+		if err := p.stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // kill ends the process without asking it.
 func (p *process) kill() error {
 	p.asked = true

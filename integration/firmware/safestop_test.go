@@ -20,8 +20,8 @@ import (
 
 // safeStop is a power cycle past us of a server whose boot order has the EFI shell
 // first: firmware stops there, the agent says so, and an operator's resume boots the
-// disk.
-func (s *site) safeStop(ctx context.Context, t *testing.T) {
+// disk. It returns the boot's id.
+func (s *site) safeStop(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	s.meddled = true
 	s.meddle(ctx, t, "ForceRestart")
@@ -48,7 +48,7 @@ func (s *site) safeStop(ctx context.Context, t *testing.T) {
 		t.Error("its disk was booted")
 	}
 	s.rackctl(ctx, t, "resume", "server-a", "--reason", "looked at it", "--wait", "--timeout", "2m")
-	s.diskBoot(ctx, t, 3, "")
+	return s.diskBoot(ctx, t, 3, "")
 }
 
 // meddle is another party that sends a reset to the BMC of server-a.

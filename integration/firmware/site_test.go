@@ -38,6 +38,8 @@ type site struct {
 	discovers bool   // its server is discovered
 	agentFile string // of testdata; empty is agent.yaml
 	secure    bool   // server-a has Secure Boot
+	certs     string // folder with the certificates of HTTPS boot; empty is HTTP
+	hubMore   string // of the hub's file
 	memory    int    // MiB of a server; 0 is the simulator's default
 	disk      int64  // bytes of its disk; 0 is diskA
 

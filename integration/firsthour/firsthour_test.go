@@ -13,13 +13,21 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"rackboot/integration/netns"
 	"rackboot/integration/shellpage"
+	draw "rackboot/integration/shellpage/picture"
 )
+
+// pictures is where the pictures of the pages are written, made anew; without it those of the commit are compared.
+var pictures = flag.String("pictures", "", "write the pictures of the pages into this folder")
 
 // cold builds everything anew, as on a machine that has never built it.
 var cold = flag.Bool("cold", false, "build with an empty build cache")
+
+// pictureColumns is what a terminal has that nobody made wider.
+const pictureColumns = 80
 
 // blockLimit is for one block; the longest builds the programs.
 const blockLimit = 10 * time.Minute
@@ -111,10 +119,52 @@ func run(t *testing.T, j Journey, clone string) {
 			if err != nil {
 				t.Fatalf("%s:%d: %v\n%s\nprinted:\n%s", page, b.Line, err, b.Text, printed)
 			}
+			if b.Picture != "" {
+				picture(t, s, b, clone)
+			}
 		}
 		if ran == 0 {
 			t.Errorf("%s has no block that runs; it needs no journey", page)
 		}
+	}
+}
+
+// picture draws the last command of a block, as a reader's terminal shows it. What is shown has other times and
+// digests each day; its first line is as on the picture of the commit.
+func picture(t *testing.T, s *shellpage.Session, b shellpage.Block, clone string) {
+	t.Helper()
+	name := b.Picture
+	screen, err := s.Show(b.Last(), pictureColumns, time.Minute)
+	if err != nil {
+		t.Fatalf("picture %s: %v\n%s", name, err, screen)
+	}
+	for line := range strings.Lines(screen) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\r\n")); n > pictureColumns && !strings.Contains(line, "\x1b") {
+			t.Errorf("picture %s: the terminal has to break a line of %d columns: %s", name, n, line)
+		}
+	}
+	drawn := draw.SVG(b.Last(), []byte(screen), pictureColumns)
+	if *pictures != "" {
+		if err := os.WriteFile(filepath.Join(*pictures, name), drawn, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	committed, err := os.ReadFile(filepath.Join(clone, "docs/pictures", name))
+	if err != nil {
+		t.Errorf("%v; make pictures", err)
+		return
+	}
+	was, err := draw.Head(committed)
+	if err != nil {
+		t.Fatalf("picture %s: %v", name, err)
+	}
+	is, err := draw.Head(drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was != is {
+		t.Errorf("picture %s shows %q, not %q; make pictures", name, was, is)
 	}
 }
 

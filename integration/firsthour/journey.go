@@ -16,9 +16,9 @@ func Journeys() []Journey {
 		{Name: "readme", Pages: []string{"README.md"}, Builds: true},
 		{Name: "simulator", Pages: []string{"docs/guide/simulator.md"}},
 		{Name: "guide", Pages: []string{
-			"docs/guide/first-rack.md", "docs/guide/first-claim.md", "docs/guide/first-hold.md", "docs/guide/images.md",
+			"docs/guide/first-rack.md", "docs/guide/first-claim.md", "docs/guide/first-hold.md", "docs/guide/freeze.md", "docs/guide/images.md",
 			"docs/guide/user-data.md", "docs/guide/uploaded-files.md", "docs/guide/boot-environments.md", "docs/guide/groups.md",
-			"docs/guide/https-boot.md", "docs/guide/catalogue.md", "docs/guide/reports.md", "docs/guide/audit.md",
+			"docs/guide/https-boot.md", "docs/guide/catalogue.md", "docs/guide/reports.md", "docs/guide/audit.md", "docs/guide/support.md",
 		}},
 	}
 }

@@ -32,8 +32,10 @@ type Config struct {
 	Racks, Servers int
 	// Skip is how many racks come before the first: those of a fleet beside it, at the same hub.
 	Skip int
-	// Image is what each server is claimed for; empty is no claims.
+	// Image is what servers are claimed for; empty is no claims.
 	Image string
+	// Seed decides what chance would: which racks, servers and boots something happens to.
+	Seed uint64
 	// From are addresses of this host from which agents connect, each from its own, as racks
 	// have their own; the zero value leaves it to the host.
 	From netip.Prefix

@@ -52,7 +52,7 @@ func TestManifests(t *testing.T) {
 	c := Config{Racks: 300, Servers: message.MaxServersPerShard, Image: "registry.example/os:1"}
 	seen := map[string]bool{}
 	for i := range c.Racks {
-		for _, o := range c.manifests(i) {
+		for _, o := range append(c.manifests(i), c.claims(i)...) {
 			if f := o.Validate(); len(f) > 0 {
 				t.Fatalf("%s %s: %v", o.Head().Kind, o.Head().Metadata.Name, f)
 			}

@@ -117,6 +117,7 @@ func (a *agent) applyRack(now time.Time, d message.RackDoc) {
 	var keys *wire.Verifier
 	if d.Rack != nil {
 		a.disk.Settle = d.Rack.SettleWindow
+		a.shared.laid.note(settling(a.rack, a.disk.Settle), now)
 	}
 	named := map[string]bool{}
 	for _, in := range d.Servers {
@@ -165,4 +166,9 @@ func (a *agent) granted(in message.ServerIntent) int {
 		return 0
 	}
 	return g.MaxAttempts
+}
+
+// settling names a rack's settle window among what is noted when it comes to an agent.
+func settling(rack string, settle time.Duration) string {
+	return rack + " settles in " + settle.String()
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -13,7 +12,8 @@ import (
 
 // Figure is what was seen in one interval. Rates are per second, shares of one processor.
 type Figure struct {
-	Seconds   float64 `json:"seconds"` // since the measurement began
+	Label     string  `json:"label,omitempty"` // of a script
+	Seconds   float64 `json:"seconds"`         // since the measurement began
 	Connected int     `json:"connected"`
 	InStep    int     `json:"inStep"`
 	Installed int     `json:"installed"` // servers whose record the hub has
@@ -78,37 +78,6 @@ type sample struct {
 	hub, own                  benchreport.Usage
 }
 
-func (f *Fleet) sample() (s sample, err error) {
-	c := &f.shared.counts
-	s = sample{at: time.Now(), reports: c.reports.Load(), events: c.events.Load(), received: c.received.Load()}
-	if s.hub, err = usageOf(f.cfg.Load.HubPID); err != nil {
-		return s, err
-	}
-	s.own, err = usageOf(os.Getpid())
-	return s, err
-}
-
-// between is the figure of an interval.
-func (f *Fleet) between(start, from, to sample) Figure {
-	took := to.at.Sub(from.at).Seconds()
-	rate := func(n int64) float64 { return float64(n) / took }
-	cpu := func(a, b benchreport.Usage) float64 { return 100 * (b.CPU - a.CPU).Seconds() / took }
-	out := Figure{
-		Seconds: to.at.Sub(start.at).Seconds(), Reports: rate(to.reports - from.reports), Events: rate(to.events - from.events), Received: rate(to.received - from.received),
-		HubCPU: cpu(from.hub, to.hub), HubRSS: to.hub.RSS, HubAnon: to.hub.Own, OwnCPU: cpu(from.own, to.own), OwnRSS: to.own.RSS,
-	}
-	for _, a := range f.agents {
-		if a.link.Connected() {
-			out.Connected++
-		}
-		if a.answered.Load() {
-			out.InStep++
-		}
-		out.Installed += int(a.installed.Load())
-	}
-	return out
-}
-
 // table writes figures as they come.
 type table struct {
 	out   io.Writer
@@ -128,10 +97,19 @@ func (t *table) write(v any) error {
 		return json.NewEncoder(t.out).Encode(v)
 	}
 	switch v := v.(type) {
+	case Done:
+		n := ""
+		if v.N > 0 {
+			n = fmt.Sprintf(" (%d)", v.N)
+		}
+		t.say("line %d: %s%s: %.1f s", v.Line, v.Step, n, v.Seconds)
 	case Figure:
 		if !t.begun {
 			t.begun = true
 			t.say("%7s %9s %7s %9s %9s %9s %9s %8s %8s %8s %8s", "after", "connected", "in step", "installed", "reports/s", "events/s", "from hub", "hub CPU", "hub RSS", "own CPU", "own RSS")
+		}
+		if v.Label != "" {
+			t.say("%s:", v.Label)
 		}
 		hub := []string{"-", "-"}
 		if t.hub {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
-
-	"rackboot/protocol"
 )
 
 const (
@@ -18,30 +15,26 @@ const (
 	stepLook = 20 * time.Millisecond
 )
 
-// Fleet is the agents that run. Make it with Start.
+// Fleet is the agents that run. Make it with Start. Its methods are called one after the other.
 type Fleet struct {
 	cfg    Config
 	shared *shared
 	agents []*agent
 	table  table
 
+	claimed map[string]bool // racks, by name
+	lost    map[string]int  // by rack, how many servers were off when it last lost power
+	placed  []string        // holds that lie
+	news    float64         // changes of a server per second, while it is measured
+	mark    sample          // where the counters stood at the last figure
+	changes int             // of racks
+
+	applied, joined time.Duration // that it took at the start
+
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 	mu     sync.Mutex
 	errs   []error
-}
-
-// Run makes a fleet, waits until it is in step, measures, and ends it.
-func Run(ctx context.Context, cfg Config) (err error) {
-	f, err := Start(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := f.InStep(ctx); err != nil {
-		return err
-	}
-	return f.Measure(ctx)
 }
 
 // Start makes the resources, joins who has not joined yet, and starts all agents. Close
@@ -50,25 +43,31 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	f := &Fleet{cfg: cfg, table: table{out: cfg.Out, json: cfg.JSON, hub: cfg.Load.HubPID > 0}}
+	f := &Fleet{cfg: cfg, table: table{out: cfg.Out, json: cfg.JSON, hub: cfg.Load.HubPID > 0}, claimed: map[string]bool{}, lost: map[string]int{}}
 	var err error
 	if f.shared, err = newShared(); err != nil {
 		return nil, err
 	}
+	racks := make([]int, cfg.Racks)
+	for i := range racks {
+		racks[i] = cfg.Skip + i
+	}
 	begun := time.Now()
-	n, err := f.cfg.apply(ctx)
+	n, err := f.cfg.apply(ctx, racks, f.cfg.manifests)
 	if err != nil {
 		return nil, err
 	}
-	f.table.say("%d resources of %d racks were applied in %s", n, cfg.Racks, since(begun))
+	f.applied = time.Since(begun)
+	f.table.say("%d resources of %d racks were applied in %s", n, cfg.Racks, roundedSince(begun))
 	begun = time.Now()
 	from := f.cfg.from()
 	ids, joined, err := f.cfg.identities(ctx, from)
 	if err != nil {
 		return nil, err
 	}
+	f.joined = time.Since(begun)
 	if joined > 0 {
-		f.table.say("%d agents have joined in %s", joined, since(begun))
+		f.table.say("%d agents have joined in %s", joined, roundedSince(begun))
 	}
 	for i, id := range ids {
 		a, err := newAgent(&f.cfg, id, from[i], f.shared)
@@ -77,10 +76,11 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		}
 		f.agents = append(f.agents, a)
 	}
-	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	f.cancel = cancel
 	for _, a := range f.agents {
 		f.all.Go(func() {
-			if err := a.run(ctx); err != nil {
+			if err := a.run(live); err != nil {
 				f.mu.Lock()
 				defer f.mu.Unlock()
 				f.errs = append(f.errs, fmt.Errorf("agent %s: %w", a.name, err))
@@ -90,44 +90,15 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	return f, nil
 }
 
+// Took is how long it took at the start until the racks, BMCs and servers were applied, and until all agents had joined
+// after that.
+func (f *Fleet) Took() (applied, joined time.Duration) { return f.applied, f.joined }
+
 // Close ends the agents, and keeps what they have on disk.
 func (f *Fleet) Close() error {
 	f.cancel()
 	f.all.Wait()
 	return errors.Join(f.errs...)
-}
-
-// InStep waits until each agent has what the hub has, and each claimed server is
-// installed. Errors: timeout, with what is missing.
-func (f *Fleet) InStep(ctx context.Context) error {
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, f.cfg.Within)
-	defer cancel()
-	for {
-		answered, known, installed := 0, 0, 0
-		for _, a := range f.agents {
-			if a.answered.Load() {
-				answered++
-			}
-			known += int(a.known.Load())
-			installed += int(a.installed.Load())
-		}
-		servers := f.cfg.Racks * f.cfg.Servers
-		if answered == len(f.agents) && known >= servers && (f.cfg.Image == "" || installed >= servers) {
-			f.table.say("all racks are in step after %s", since(begun))
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return context.Cause(ctx)
-			}
-			err := protocol.Errorf(protocol.CodeTimeout, "wait for the fleet", "after %s %d of %d racks are in step, with %d of %d servers, %d of them installed%s",
-				f.cfg.Within, answered, len(f.agents), known, servers, installed, f.firstFailure())
-			return err.WithHint("rackctl get claims says what those wait for; where no rack connects, the folder's certificates may be of another hub: remove it")
-		case <-time.After(stepLook):
-		}
-	}
 }
 
 func (f *Fleet) firstFailure() string {
@@ -137,88 +108,21 @@ func (f *Fleet) firstFailure() string {
 	return ""
 }
 
-// Measure writes figures for Config.For, with news and holds.
-func (f *Fleet) Measure(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var beside sync.WaitGroup
-	var good []held
-	var failed []error
-	if f.cfg.Load.News > 0 {
-		beside.Go(func() { f.news(ctx) })
-	}
-	holds := make(chan struct{})
-	beside.Go(func() {
-		defer close(holds)
-		if f.cfg.Load.Holds > 0 {
-			good, failed = f.holds(ctx, f.cfg.Load.Holds, f.cfg.Load.For)
-		}
-	})
+// Spread has agents report at any moment, as racks do which were not started at once.
+func (f *Fleet) Spread() {
 	for _, a := range f.agents {
 		signal(a.spread)
 	}
-	start, err := f.sample()
-	if err != nil {
-		return err
-	}
-	last := start
-	for over := time.After(f.cfg.Load.For); over != nil; {
-		select {
-		case <-ctx.Done():
-			over = nil
-		case <-over:
-			over = nil
-		case <-time.After(interval):
-		}
-		next, err := f.sample()
-		if err != nil {
-			return err
-		}
-		if over != nil || last == start { // the last interval is as long as the others
-			if err := f.table.write(f.between(start, last, next)); err != nil {
-				return err
-			}
-			last = next
-		}
-	}
-	stopped := ctx.Err()
-	if stopped == nil {
-		<-holds // which have deadlines
-	}
-	cancel()
-	beside.Wait()
-	end, err := f.sample()
-	if err != nil {
-		return err
-	}
-	out := Result{Whole: f.between(start, start, end), Holds: came(good), Failures: f.shared.counts.failures.Load(), Lost: f.lost()}
-	for _, err := range failed {
-		out.Failed = append(out.Failed, err.Error())
-	}
-	if err := f.table.write(out); err != nil {
-		return err
-	}
-	if len(failed) > 0 {
-		return protocol.Errorf(protocol.CodeTimeout, "measure holds", "%d of %d failed", len(failed), f.cfg.Load.Holds)
-	}
-	return nil
 }
 
-// news has something happen to servers until ctx ends.
-func (f *Fleet) news(ctx context.Context) {
-	ticks := time.NewTicker(max(time.Duration(float64(time.Second)/f.cfg.Load.News), time.Microsecond))
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-			signal(f.agents[rand.N(len(f.agents))].nudges)
+func roundedSince(t time.Time) time.Duration { return time.Since(t).Round(time.Millisecond) }
+
+// powered are the racks that have power.
+func (f *Fleet) powered() (out []string) {
+	for _, a := range f.agents {
+		if !a.progress.dark.Load() {
+			out = append(out, a.rack)
 		}
 	}
+	return out
 }
-
-// lost is how many connections were made again.
-func (f *Fleet) lost() int64 { return max(0, f.shared.counts.connects.Load()-int64(len(f.agents))) }
-
-func since(t time.Time) time.Duration { return time.Since(t).Round(time.Millisecond) }

@@ -86,7 +86,7 @@ func TestHold(t *testing.T) {
 	s.until("boots from disk", func() bool {
 		n := 0
 		for _, v := range list[*resource.Server](s, resource.KindServer) {
-			if r := v.Status.Report; r != nil && r.Power == protocol.PowerOn && r.PowerEpoch == 2 && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == resource.AttemptSucceeded {
+			if r := v.Status.Report; r != nil && r.Power == protocol.PowerOn && r.PowerEpoch == 2 && r.Attempt != nil && r.Attempt.Intended == protocol.TargetHdd && r.Attempt.State == resource.AttemptSucceeded {
 				n++
 			}
 		}
@@ -120,14 +120,12 @@ func TestCut(t *testing.T) {
 	before := f.shared.counts.sessions.Load()
 	s.cut(rackName(1))
 	s.until("another session", func() bool { return f.shared.counts.sessions.Load() > before })
-	if err := f.InStep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.await(f, Installed)
 	s.stop()
 	before = f.shared.counts.sessions.Load()
 	s.until("the loss of every connection", func() bool {
 		for _, a := range f.agents {
-			if a.link.Connected() {
+			if a.progress.connected() {
 				return false
 			}
 		}
@@ -138,9 +136,7 @@ func TestCut(t *testing.T) {
 	}
 	s.startHub()
 	s.until("every agent again", func() bool { return f.shared.counts.sessions.Load() >= before+3 })
-	if err := f.InStep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.await(f, Installed)
 	s.until("reports to the new hub", func() bool {
 		n := 0
 		for _, a := range list[*resource.Agent](s, resource.KindAgent) {
@@ -204,12 +200,12 @@ func TestMeasure(t *testing.T) {
 	s.config.Load.News, s.config.Load.Holds, s.config.Load.HubPID, s.config.Out = 50, 2, os.Getpid(), &out
 	f := s.start()
 	s.until("news", func() bool { // as long as it takes, a measurement after the other
-		if err := f.Measure(t.Context()); err != nil {
+		if err := f.Measure(t.Context(), s.config.Load); err != nil {
 			t.Fatal(err)
 		}
 		return f.shared.counts.news.Load() > 0 && len(s.events(resource.EventPowerSeen)) > 0
 	})
-	for _, want := range []string{"16 resources of 2 racks", "2 agents have joined", "all racks are in step", "hub CPU", "2 holds fenced: p50"} {
+	for _, want := range []string{"12 resources of 2 racks", "2 agents have joined", "all racks are installed", "hub CPU", "2 holds fenced: p50"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, &out)
 		}
@@ -217,7 +213,7 @@ func TestMeasure(t *testing.T) {
 	// The same as lines of JSON.
 	out.Reset()
 	f.table.json = true
-	if err := f.Measure(t.Context()); err != nil {
+	if err := f.Measure(t.Context(), s.config.Load); err != nil {
 		t.Fatal(err)
 	}
 	lines := json.NewDecoder(&out)

@@ -36,6 +36,10 @@ type held struct {
 
 // holds holds and releases servers, one after the other over the time; each of another rack than the one before.
 func (f *Fleet) holds(ctx context.Context, n int, over time.Duration) (good []held, failed []error) {
+	racks := f.powered()
+	if len(racks) == 0 {
+		return nil, []error{errDark}
+	}
 	f.shared.laid.watch()
 	run := random() // a key of an earlier run means another hold
 	busy := make(chan struct{}, holdsAtOnce)
@@ -53,7 +57,7 @@ func (f *Fleet) holds(ctx context.Context, n int, over time.Duration) (good []he
 		}
 		all.Go(func() {
 			defer func() { <-busy }()
-			server := serverName(rackName(f.cfg.Skip+i%f.cfg.Racks), i/f.cfg.Racks%f.cfg.Servers)
+			server := serverName(racks[i%len(racks)], i/len(racks)%f.cfg.Servers)
 			got, err := f.hold(ctx, server, fmt.Sprintf("rackboot-sim-%s-%d", run, i))
 			mu.Lock()
 			defer mu.Unlock()
@@ -91,7 +95,6 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 		err = errors.Join(err, f.release(context.WithoutCancel(ctx), id))
 		got.released = time.Since(released)
 	}()
-	enforced := func(h *resource.Hold) bool { return h.Status.Word != resource.HoldAccepted && h.Status.Word != "" }
 	if err := f.await(ctx, id, lookPause, soonPauseMax, enforced); err != nil {
 		return got, err
 	}
@@ -107,6 +110,10 @@ func (f *Fleet) hold(ctx context.Context, server, key string) (got held, err err
 	}
 	got.laid = at.Sub(begun)
 	return got, nil
+}
+
+func enforced(h *resource.Hold) bool {
+	return h.Status.Word != resource.HoldAccepted && h.Status.Word != ""
 }
 
 // await asks for a hold until it is as wanted, with pauses that double up to the longest.

@@ -9,8 +9,8 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// Manifests are the resources of rack i: a segment, and a BMC, a Server and, with an image,
-// a Claim for each of its servers. Nobody has the addresses in them.
+// manifests are the resources of rack i: a segment, and a BMC and a Server for each of its servers. Nobody has the
+// addresses in them.
 func (c *Config) manifests(i int) (objs []resource.Object) {
 	rack := rackName(i)
 	put := func(o resource.Object, name string) {
@@ -33,12 +33,6 @@ func (c *Config) manifests(i int) (objs []resource.Object) {
 		put(&resource.Server{Spec: resource.ServerSpec{
 			BMCRef: resource.Ref{Name: name}, SegmentRef: resource.Ref{Name: rack}, BootMAC: fmt.Sprintf("02:fe:%02x:%02x:00:%02x", i>>8, i&255, j+1),
 		}}, name)
-		if c.Image != "" {
-			put(&resource.Claim{Spec: resource.ClaimSpec{
-				ServerRef: &resource.Ref{Name: name}, Power: resource.WantOn, Image: c.Image,
-				BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd},
-			}}, name)
-		}
 	}
 	return objs
 }
@@ -46,11 +40,26 @@ func (c *Config) manifests(i int) (objs []resource.Object) {
 // atOnce bounds the resources of one request: the hub stores so many whole or not at all.
 const atOnce = 1000
 
-// apply makes the resources of all racks, and returns how many there are.
-func (c *Config) apply(ctx context.Context) (n int, err error) {
+// claims are those of the servers of rack i.
+func (c *Config) claims(i int) (objs []resource.Object) {
+	for j := range c.Servers {
+		name := serverName(rackName(i), j)
+		claim := &resource.Claim{Spec: resource.ClaimSpec{
+			ServerRef: &resource.Ref{Name: name}, Power: resource.WantOn, Image: c.Image,
+			BootPolicy: resource.BootPolicy{FirstBoot: resource.FirstBootUefiHTTP, Boot: resource.BootHdd},
+		}}
+		claim.Metadata.Name = name
+		claim.Default()
+		objs = append(objs, claim)
+	}
+	return objs
+}
+
+// apply makes resources of racks, and returns how many there are.
+func (c *Config) apply(ctx context.Context, racks []int, of func(i int) []resource.Object) (n int, err error) {
 	var objs []resource.Object
-	for i := range c.Racks {
-		more := c.manifests(c.Skip + i)
+	for _, i := range racks {
+		more := of(i)
 		if len(objs)+len(more) > atOnce {
 			if _, err := c.Hub.Client.Objects.Apply(ctx, objs, false); err != nil {
 				return n, err

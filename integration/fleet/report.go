@@ -2,9 +2,11 @@ package fleet
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
 )
 
 const (
@@ -23,10 +25,69 @@ type reports struct {
 	sent  time.Time
 	since time.Time // when the first change came that was not reported; zero is none
 	hurry bool
-	// Of each shard: the first report with all that is so now, and the last with all of a
-	// shard that the hub says it has.
-	first, had []uint64
-	whole      time.Time // from when reportWhole counts
+	had   []uint64        // by shard, the report after which the hub says it has all
+	told  map[string]told // by server
+	grown map[int]uint64  // by shard, the report that told first of the server that came last
+	whole time.Time       // from when reportWhole counts
+}
+
+// told is what was said of a server last, and by which report first.
+type told struct {
+	says     resource.ServerReport // without when it was read
+	revision uint64
+}
+
+// tells notes what a report says of the servers of a shard, and returns which of them have changed since the one that
+// the hub has. some is false where that is none, or all have to be told.
+func (r *reports) tells(shard int, of []resource.ServerReport, seq uint64) (changed []int, some bool) {
+	had := uint64(0)
+	if shard < len(r.had) {
+		had = r.had[shard]
+	}
+	if r.told == nil {
+		r.told, r.grown = map[string]told{}, map[int]uint64{}
+	}
+	for i, s := range of {
+		s = still(s)
+		last, known := r.told[s.Server]
+		if !known {
+			r.grown[shard] = seq
+		}
+		if !known || !reflect.DeepEqual(last.says, s) {
+			last = told{s, seq}
+			r.told[s.Server] = last
+		}
+		if last.revision > had {
+			changed = append(changed, i)
+		}
+	}
+	return changed, had > 0 && had >= r.grown[shard] && 2*len(changed) <= len(of)
+}
+
+// still is what a report says of a server but for when it was read, and goes on saying when the server changes.
+func still(s resource.ServerReport) resource.ServerReport {
+	s.ReadAge, s.Observation.ReadAt, s.Observation.StartedAt = 0, time.Time{}, time.Time{}
+	s.StoppedSince, s.LastPoweredOn, s.Attempt = copied(s.StoppedSince), copied(s.LastPoweredOn), copied(s.Attempt)
+	return s
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}
+
+// digest is that of a shard.
+func (r *reports) digest(of []resource.ServerReport) []byte {
+	return message.ShardDigest(func(yield func(string, uint64) bool) {
+		for _, s := range of {
+			if !yield(s.Server, r.told[s.Server].revision) {
+				return
+			}
+		}
+	})
 }
 
 func (r *reports) news(now time.Time, hurry bool) {
@@ -69,39 +130,39 @@ func (a *agent) report(now time.Time) time.Duration {
 	heads, _ := a.disk.heads()
 	all := a.disk.Servers
 	shards := max(1, (len(all)+message.MaxServersPerShard-1)/message.MaxServersPerShard)
-	for len(r.first) < shards {
-		r.first = append(r.first, 0)
-	}
 	for i := range shards {
 		r.seq++
 		m := message.Report{
 			Agent: a.name, Rack: a.rack, Incarnation: a.disk.Incarnation, Session: a.session.id, Seq: r.seq, At: now, Version: version,
 			Applied: heads, Shard: i, Shards: shards, Nonce: a.session.own, Fence: a.disk.Fence,
 		}
-		of := all[i*message.MaxServersPerShard : min(len(all), (i+1)*message.MaxServersPerShard)]
-		if news || due || !r.known(i) {
-			if news || r.first[i] == 0 {
-				r.first[i] = r.seq
+		var of []resource.ServerReport
+		for _, s := range all[i*message.MaxServersPerShard : min(len(all), (i+1)*message.MaxServersPerShard)] {
+			r := s.report(now)
+			if a.silent(s) {
+				silence(&r)
+			}
+			of = append(of, r)
+		}
+		changed, some := r.tells(i, of, r.seq)
+		m.Servers = of
+		if some && !due {
+			m.As, m.Digest, m.Servers = r.had[i], r.digest(of), nil
+			for _, n := range changed {
+				m.Servers = append(m.Servers, of[n])
 			}
 			for _, s := range of {
-				m.Servers = append(m.Servers, s.report(now))
+				m.Reads = append(m.Reads, message.Read{Age: s.ReadAge, Took: s.ReadTook()})
 			}
-		} else {
-			m.As = r.first[i]
-			for range of {
-				m.Reads = append(m.Reads, message.Read{Age: readTakes, Took: readTakes})
-			}
+		}
+		for _, s := range m.Servers {
+			m.Revisions = append(m.Revisions, r.told[s.Server].revision)
 		}
 		if a.publish(message.LeafReport, m) {
 			a.shared.counts.reports.Add(1)
 		}
 	}
 	return r.wait(now, a.cfg.ReportEvery)
-}
-
-// known reports whether the hub has all of a shard.
-func (r *reports) known(shard int) bool {
-	return r.first[shard] > 0 && shard < len(r.had) && r.had[shard] >= r.first[shard]
 }
 
 // version is what the agents say of themselves.

@@ -171,6 +171,9 @@ type turn struct {
 
 // step does what is due at a server.
 func (t *turn) step(s *server) {
+	if t.agent.silent(s) {
+		return // nothing is read of it, nor can be ordered
+	}
 	for n := s.next(t.now); n != nextNothing; n = s.next(t.now) {
 		t.moved = true
 		s.Due = time.Time{}
@@ -249,7 +252,10 @@ func (t *turn) prove(s *server) {
 // boot powers a server on. What comes of it is told in three steps, as of a real one.
 func (t *turn) boot(s *server, install bool) {
 	b := s.Boot
-	a := &resource.AttemptReport{ID: random(), State: resource.AttemptPowerRequested, Since: t.now, Number: 1, Intended: protocol.TargetHdd, Outcome: protocol.BootStored}
+	a := &resource.AttemptReport{
+		ID: random(), OwnerUID: b.Owner, Generation: b.Generation, State: resource.AttemptPowerRequested, Since: t.now, Number: 1,
+		Intended: protocol.TargetHdd, Outcome: protocol.BootStored,
+	}
 	s.Doing = doingDiskBoot
 	if install {
 		if s.Tries.owned != b.owned {
@@ -267,6 +273,10 @@ func (t *turn) boot(s *server, install bool) {
 }
 
 func (t *turn) goOn(s *server) {
+	if s.Doing != doingDiskBoot && t.fails(s) {
+		t.fail(s)
+		return
+	}
 	a := s.Attempt
 	a.Observed, a.Since = a.Intended, t.now
 	switch s.Doing { //nolint:exhaustive // those of boots

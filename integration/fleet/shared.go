@@ -16,6 +16,7 @@ import (
 type shared struct {
 	signer    *wire.Signer // of nobody; has the compressor
 	counts    counts
+	fate      atomic.Pointer[fate] // nil is that nothing goes wrong
 	laid      laid
 	verifiers map[string]*wire.Verifier // by key
 	pools     map[string]*x509.CertPool // by PEM

@@ -125,18 +125,57 @@ func (s *site) cut(rack string) {
 	}
 }
 
-// start starts the fleet, and returns when it is in step.
+// start starts the fleet, and returns when all servers are installed.
 func (s *site) start() *Fleet {
+	s.t.Helper()
+	f := s.startEmpty()
+	if _, err := f.Claim(s.t.Context(), Share{Percent: 100}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.await(f, Installed)
+	return f
+}
+
+// startEmpty starts the fleet without claims.
+func (s *site) startEmpty() *Fleet {
 	s.t.Helper()
 	f, err := Start(s.t.Context(), s.config)
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, protocol.HintOf(err))
 	}
 	s.t.Cleanup(func() { _ = f.Close() }) // where the test has not looked
-	if err := f.InStep(s.t.Context()); err != nil {
+	s.await(f, InStep)
+	return f
+}
+
+// do does a script.
+func (s *site) do(f *Fleet, script string) {
+	s.t.Helper()
+	steps, err := ParseScript([]byte(script))
+	if err != nil {
 		s.t.Fatal(err)
 	}
-	return f
+	if err := f.Do(s.t.Context(), steps); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// openConnections are those of agents that nobody has closed.
+func (s *site) openConnections(f *Fleet) (n int) {
+	for _, a := range f.agents {
+		a.cables.mu.Lock()
+		n += len(a.cables.open)
+		a.cables.mu.Unlock()
+	}
+	return n
+}
+
+// await waits until the fleet is in a state.
+func (s *site) await(f *Fleet, state State) {
+	s.t.Helper()
+	if _, err := f.Await(s.t.Context(), state, time.Time{}, within); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // until looks again and again, until it is so.

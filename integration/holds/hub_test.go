@@ -72,7 +72,7 @@ func (s *site) startHub() {
 	}
 	a, err := api.New(api.Config{
 		Store: h.store, Rooms: rooms(h.control), Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
-		Clients: []gate.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}},
+		Callers: gate.Callers{Clients: []gate.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}}},
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -92,8 +92,8 @@ func (s *site) startHub() {
 // rooms are those that the API asks, as the daemon gives them.
 func rooms(c *control.Control) api.Rooms {
 	return api.Rooms{
-		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace,
-		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events,
+		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace, Plans: c.Outbound.Plans, Mirrors: c.Outbound.Mirrors,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events, Watches: c.Shown.Watches,
 	}
 }
 

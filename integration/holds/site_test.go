@@ -188,7 +188,8 @@ func (s *site) resources() []resource.Object {
 	b.Spec.Address, b.Spec.CredentialsRef = s.bmc.Address(), "local:bmc"
 	b.Spec.TLS.Fingerprint = s.bmc.Fingerprint()
 	server := storetest.Server(serverName, "b1", "boot", "52:54:00:00:00:01")
-	server.Spec.SystemURI = s.bmc.Hosts()[0].URI()
+	server.Spec.SystemURI, server.Spec.DisablePowerOff = s.bmc.Hosts()[0].URI(), s.row.Given.DisablePowerOff
+	server.Spec.KeepPowerRestorePolicy = s.row.Given.KeepRestore
 	return []resource.Object{rack, storetest.Segment("boot", rackName), b, server}
 }
 

@@ -45,7 +45,11 @@ type given struct {
 	FirstBoot    bool          `yaml:"firstBoot"`
 	SoftTimeout  time.Duration `yaml:"softTimeout"` // of the rack; 180 s
 	SettleWindow time.Duration `yaml:"settleWindow"`
-	BMC          bmcQuirks     `yaml:"bmc"`
+	// DisablePowerOff is that of the Server.
+	DisablePowerOff bool `yaml:"disablePowerOff"`
+	// KeepRestore is keepPowerRestorePolicy of the Server.
+	KeepRestore bool      `yaml:"keepPowerRestorePolicy"`
+	BMC         bmcQuirks `yaml:"bmc"`
 }
 
 // bmcQuirks are how the BMC behaves. Everything but the preset can be changed by a step.

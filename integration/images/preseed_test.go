@@ -3,6 +3,7 @@ package images
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,6 +39,12 @@ func TestPreseed(t *testing.T) {
 		files++
 		if said := read(text + "\n"); said != "" {
 			t.Errorf("%s: %s", name, said)
+		}
+		// The installer stops and asks for another one: user-setup's reserved-usernames.
+		_, user, _ := strings.Cut(text, "d-i passwd/username string ")
+		user, _, _ = strings.Cut(user, "\n")
+		if user == "" || slices.Contains([]string{"root", "admin", "operator", "backup", "nobody", "staff", "users"}, user) {
+			t.Errorf("%s: Debian reserves the name of the account, %q", name, user)
 		}
 	}
 	if files != 4 { // two architectures, from a file and from a repository

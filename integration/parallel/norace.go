@@ -3,4 +3,4 @@
 package parallel
 
 // perProcessor is how many tests wait beside each other for each processor.
-const perProcessor = 8
+const perProcessor = 5

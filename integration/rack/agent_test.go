@@ -56,6 +56,8 @@ type setup struct {
 	Files    string  // a folder of the site; empty is none
 	Uploaded uploads // files at the hub
 
+	Collector string // of spans, its URL; empty is none
+
 	certs       netboot.Certificates // of HTTPS
 	mirror      *mirror.Mirror
 	userData    files.UserData
@@ -123,9 +125,13 @@ func startAgent(s setup) (*process, error) {
 		s.metrics = prometheus.NewRegistry()
 	}
 	bundles, _ := s.userData.(files.Bundles)
+	spans, flush, err := s.spans()
+	if err != nil {
+		return nil, err
+	}
 	a, err := agent.New(agent.Config{
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
-		HubKeys: []ed25519.PublicKey{s.Hub}, Destructive: s.Destructive, Credentials: s.credentials, Secrets: keeper, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs}, UserData: s.userData, Bundles: bundles, ISOSource: s.Uploaded, Files: s.Files, Mirror: s.mirror, Certificates: s.certs,
+		HubKeys: []ed25519.PublicKey{s.Hub}, Destructive: s.Destructive, Credentials: s.credentials, Secrets: keeper, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs}, UserData: s.userData, Bundles: bundles, ISOSource: s.Uploaded, Files: s.Files, Mirror: s.mirror, Certificates: s.certs, Spans: spans,
 		Segments: []boot.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP, HTTPS: s.HTTPS, TFTP: s.TFTP, DHCP6: s.DHCP6, HTTP6: s.HTTP6, TrustedMedia: s.TrustedMedia}}, Loaders: s.Loaders, Socket: local.Socket{Path: s.Socket},
 		Clock: s.clock, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash, TrialWindow: s.Trial, ReportEvery: s.reportEvery,
 	})
@@ -133,7 +139,7 @@ func startAgent(s setup) (*process, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{agent: a, cancel: cancel, done: make(chan error, 1), close: func() error { return errors.Join(db.Close(), blobs.Close()) }}
+	p := &process{agent: a, cancel: cancel, done: make(chan error, 1), close: func() error { flush(); return errors.Join(db.Close(), blobs.Close()) }}
 	ready := make(chan struct{})
 	go func() { p.done <- a.Run(ctx, func() { close(ready) }) }()
 	select {
@@ -202,22 +208,26 @@ func (c *calls) opener(open bmc.Opener) bmc.Opener {
 				bmc.Lister
 				bmc.Inventorier
 				bmc.Prober
+				bmc.FirmwareReader
+				bmc.FirmwareWriter
 				bmc.EventSource
 				bmc.Subscriber
 				bmc.RestorePolicer
 				bmc.Accounts
 				bmc.MediaDriver
 				bmc.URIBooter
-			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.EventSource), d.(bmc.Subscriber), d.(bmc.RestorePolicer), d.(bmc.Accounts), d.(bmc.MediaDriver), d.(bmc.URIBooter)}, nil
+			}{counted{d, c}, d.(bmc.Lister), d.(bmc.Inventorier), d.(bmc.Prober), d.(bmc.FirmwareReader), d.(bmc.FirmwareWriter), d.(bmc.EventSource), d.(bmc.Subscriber), d.(bmc.RestorePolicer), d.(bmc.Accounts), d.(bmc.MediaDriver), d.(bmc.URIBooter)}, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		return struct {
 			counted
+			bmc.FirmwareReader
+			bmc.FirmwareWriter
 			bmc.MediaDriver
 			bmc.URIBooter
-		}{counted{d, c}, d.(bmc.MediaDriver), d.(bmc.URIBooter)}, nil
+		}{counted{d, c}, d.(bmc.FirmwareReader), d.(bmc.FirmwareWriter), d.(bmc.MediaDriver), d.(bmc.URIBooter)}, nil
 	}
 }
 

@@ -70,6 +70,7 @@ type bench struct {
 	loaders  string                  // folder of the next agent's boot loaders; empty is none
 	stops    *message.SafeStopIntent // of the rack
 	keep     *message.KeepIntent     // of the rack
+	inrush   *message.InrushIntent   // of the rack
 
 	poll    time.Duration        // of the rack
 	soft    time.Duration        // likewise, after which it forces a server off
@@ -96,6 +97,8 @@ type bench struct {
 	destructive agent.Destructive
 	trusted     bool // config images may have user data
 	approvals   [][]byte
+
+	spansTo string // a collector's URL; empty is none
 }
 
 const agentID = "rack-a-1"
@@ -220,7 +223,7 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	}
 	p, err := startAgent(setup{
 		Dir: b.dir, Loaders: folders, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, DHCP6: b.dhcp6, HTTP6: b.http6, Socket: b.socket,
-		Quota: b.quota, MinFree: b.minFree, Trial: b.trial, Destructive: b.destructive, TrustedMedia: b.trusted,
+		Quota: b.quota, MinFree: b.minFree, Trial: b.trial, Destructive: b.destructive, TrustedMedia: b.trusted, Collector: b.spansTo,
 		Files: b.files, mirror: b.mirror, HTTPS: b.https, certs: b.certs, Uploaded: b.uploaded, userData: b.data, credentials: b.creds, calls: b.calls, found: b.found, metrics: b.scraped, crash: crash, log: b.log, reportEvery: b.every, ahead: &b.ahead,
 	})
 	if err != nil {
@@ -266,7 +269,7 @@ func (b *bench) send(a *agent.Agent) {
 		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Fence: b.link.fence, Shards: 1, Servers: b.intents,
 		Rack: &message.RackIntent{
 			Name: "rack-a", SoftTimeout: b.soft, SettleWindow: 300 * time.Millisecond, PollInterval: b.poll,
-			Segments: []resource.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep,
+			Segments: []resource.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep, Inrush: b.inrush,
 		},
 	})
 }
@@ -297,7 +300,7 @@ func (b *bench) grant(i int) {
 	in := &b.intents[i]
 	grant, err := wire.Seal(b.hub, wire.FactGrant, message.Grant{
 		OwnerUID: in.Owner.UID, Generation: 1, Server: in.Server, ServerUID: in.UID, ImageDigest: b.image.Digest,
-		FirstBoot: in.Boot.BootPolicy.FirstBoot, MaxAttempts: 3, IssuedAt: time.Now(),
+		FirstBoot: in.Boot.BootPolicy.FirstBoot, Network: in.Boot.BootPolicy.Network, MaxAttempts: 3, IssuedAt: time.Now(),
 		Purpose: in.Owner.Kind, Repeat: in.Owner.Kind == resource.PurposeMaintenance || in.Boot.BootPolicy.Boot == resource.BootNetwork,
 	})
 	if err != nil {

@@ -233,12 +233,28 @@ func TestAsk(t *testing.T) {
 	if err := json.Unmarshal(answered("probe", "").Body, &probe); err != nil || len(probe) != 1 || len(probe[0].Boot) == 0 {
 		t.Errorf("%+v, %v", probe, err)
 	}
+	ask("firmware", message.AskFirmware, bmcs[0], time.Minute)
+	var shown []protocol.Firmware
+	if err := json.Unmarshal(answered("firmware", "").Body, &shown); err != nil || len(shown) != 1 || shown[0].SystemURI != inv[0].SystemURI || !shown[0].BIOS {
+		t.Errorf("%+v, %v", shown, err)
+	}
+	b.deliver(a, message.LeafAsk, message.Ask{ID: "both", Kind: message.AskInventory, BMC: bmcs[0], NotAfter: time.Now().Add(time.Minute), Firmware: true, Attributes: []string{"BootMode"}})
+	if err := json.Unmarshal(answered("both", "").Body, &inv); err != nil || len(inv) != 1 || inv[0].Firmware == nil || !slices.Equal(inv[0].Firmware.Asked, []string{"BootMode"}) ||
+		len(inv[0].Firmware.Attributes) != 1 || len(inv[0].MACs()) == 0 {
+		t.Errorf("%+v, %v", inv, err)
+	}
 	ask("odd", "weather", bmcs[0], time.Minute)
 	answered("odd", protocol.CodeUnsupported)
 	stranger := bmcs[0]
 	stranger.Fingerprint = bmcs[1].Fingerprint
 	ask("stranger", message.AskInventory, stranger, time.Minute)
-	answered("stranger", protocol.CodeDenied)
+	if m := answered("stranger", protocol.CodeDenied); m.Condition != resource.CondBMCDenied {
+		t.Errorf("stranger: %+v", m)
+	}
+	ask("stranger again", message.AskInventory, stranger, time.Minute) // is not asked
+	if m := answered("stranger again", protocol.CodeDenied); m.Condition != resource.CondBMCDenied || !strings.Contains(m.Message, "not tried again") {
+		t.Errorf("stranger again: %+v", m)
+	}
 
 	ask("probe", message.AskProbe, bmcs[0], time.Minute) // again
 	ask("late", message.AskProbe, bmcs[0], -time.Second)
@@ -257,7 +273,7 @@ func TestAsk(t *testing.T) {
 	}
 	hung("a refusal, because too many wait", protocol.CodeUnavailable, "wait already")
 	hung("an answer that the BMC gave none", protocol.CodeTimeout, "did not answer in time")
-	b.eventually("the end of those that wait", func() bool { return counter(t, b.metrics, "rackboot_agent_asks_total") == asksWaiting+asksAtOnce+7 })
+	b.eventually("the end of those that wait", func() bool { return counter(t, b.metrics, "rackboot_agent_asks_total") == asksWaiting+asksAtOnce+10 })
 	if _, n := b.answer("probe"); n != 1 {
 		t.Errorf("%d answers to the same question", n)
 	}

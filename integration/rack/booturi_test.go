@@ -227,14 +227,14 @@ func TestBootNextWay(t *testing.T) {
 	})
 	b.ahead.Add(int64(6 * time.Minute)) // the time to fetch
 	b.until("the disk boot after the installation", 0, diskBoot)
-	first := b.traceOf("the first attempt", func(tr resource.Trace) bool { return tr.Code == resource.AttemptWrongMethod })
+	first := b.traceOf("the first attempt", func(tr resource.Trace) bool { return tr.Code == resource.AttemptAskedByPXE })
 	second := b.traceOf("the second", func(tr resource.Trace) bool {
 		return tr.Intended == protocol.TargetUefiHTTP && tr.State == resource.AttemptSucceeded
 	})
 	if second.Serial != first.Serial+1 {
 		t.Errorf("%d after %d", second.Serial, first.Serial)
 	}
-	inOrder(t, second, "attempt AttemptBegun UefiHttp boot for the claim, by a URL in the BMC, because that by DHCP ended with WrongMethod", "redfish power action on", "attempt BootFileFetched", "attempt Provisioned")
+	inOrder(t, second, "attempt AttemptBegun UefiHttp boot for the claim, by a URL in the BMC, because that by DHCP ended with AskedByPXE", "redfish power action on", "attempt BootFileFetched", "attempt Provisioned")
 	if n, _, _, _ := b.servers[0].Boots.Counts(); n != 1 || b.servers[0].BMC.Hosts()[0].BootURI() != "" {
 		t.Errorf("%d boots, the BMC has %q", n, b.servers[0].BMC.Hosts()[0].BootURI())
 	}

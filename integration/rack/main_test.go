@@ -1,3 +1,5 @@
+//go:debug x509negativeserial=1
+
 package rack
 
 import (

@@ -170,7 +170,7 @@ func TestSealedVersions(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	stranger.Sealed = nil
-	if m := answer("nothing sealed", stranger); m.Code != protocol.CodeNotFound {
+	if m := answer("nothing sealed", stranger); m.Code != protocol.CodeNotFound || m.Condition != resource.CondCredentialsSealed {
 		t.Errorf("%+v", m)
 	}
 

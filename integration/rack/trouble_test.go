@@ -22,12 +22,24 @@ func (b *bench) idle(i int) bool {
 // so, nothing is sent, and when it is mended the first boot goes through.
 func TestTroubleAtTheBMC(t *testing.T) {
 	t.Parallel()
+	old, ok := bmcsim.Preset("OldTLS")
+	if !ok {
+		t.Fatal("no preset OldTLS")
+	}
 	for name, tt := range map[string]struct {
+		bmc   bmcsim.Personality
 		spoil func(*bench)
 		want  resource.ConditionCode
 		mend  func(*bench)
 	}{
+		"old TLS": {
+			old,
+			func(*bench) {},
+			resource.CondBMCDenied,
+			func(b *bench) { b.intents[0].BMC.LegacyTLS = true },
+		},
 		"wrong credentials": {
+			bmcsim.Plain(),
 			func(b *bench) { b.creds.set(bmc.Credentials{Username: "admin", Password: "wrong"}, nil) },
 			resource.CondBMCDenied,
 			func(b *bench) {
@@ -39,11 +51,13 @@ func TestTroubleAtTheBMC(t *testing.T) {
 			},
 		},
 		"no credentials": {
+			bmcsim.Plain(),
 			func(b *bench) { b.creds.set(bmc.Credentials{}, errors.New("open bmc: no such file")) },
 			resource.CondBMCCredentials,
 			func(b *bench) { b.creds.set(bmc.Credentials{Username: "admin", Password: "secret"}, nil) },
 		},
 		"refused": {
+			bmcsim.Plain(),
 			func(b *bench) { _ = b.servers[0].BMC.SetReach(bmcsim.ReachRefused) },
 			resource.CondBMCUnreachable,
 			func(b *bench) {
@@ -53,6 +67,7 @@ func TestTroubleAtTheBMC(t *testing.T) {
 			},
 		},
 		"another certificate": {
+			bmcsim.Plain(),
 			func(b *bench) { b.intents[0].BMC.Fingerprint = "sha256:" + strings.Repeat("00", 32) },
 			resource.CondBMCDenied,
 			func(b *bench) { b.intents[0].BMC.Fingerprint = b.servers[0].BMC.Fingerprint() },
@@ -60,7 +75,7 @@ func TestTroubleAtTheBMC(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, 1, bmcsim.Plain())
+			b := newBench(t, 1, tt.bmc)
 			tt.spoil(b)
 			a, _ := b.start(nil)
 			b.claim(0)

@@ -14,6 +14,8 @@ type Block struct {
 	Indented bool
 	// Example is why nobody runs the block: ```sh example: needs a registry of your own.
 	Example string
+	// Picture is the file with what the last command of the block shows: ```sh picture: servers.svg.
+	Picture string
 	// Info is anything else behind the language.
 	Info string
 	Text string
@@ -26,6 +28,12 @@ func (b Block) Runs() bool { return b.Language == "sh" && b.Example == "" }
 func (b Block) Title() string {
 	first, _, _ := strings.Cut(strings.TrimSpace(b.Text), "\n")
 	return first
+}
+
+// Last is its last line.
+func (b Block) Last() string {
+	text := strings.TrimSpace(b.Text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 var (
@@ -52,6 +60,8 @@ func Blocks(page string) (out []Block) {
 			open = &Block{Line: n + 2, Language: m[3]}
 			if why, ok := strings.CutPrefix(m[4], "example: "); ok {
 				open.Example = strings.TrimSpace(why)
+			} else if file, ok := strings.CutPrefix(m[4], "picture: "); ok {
+				open.Picture = strings.TrimSpace(file)
 			} else {
 				open.Info = strings.TrimSpace(m[4])
 			}

@@ -1,6 +1,7 @@
 package shellpage
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,7 @@ func TestBlocks(t *testing.T) {
 		"none":                 {"words\nand `code`\n", nil},
 		"to be run":            {"words\n\n```sh\na\n\nb\n```\nwords\n", []Block{{Line: 4, Language: "sh", Text: "a\n\nb\n"}}},
 		"an example":           {"```sh example: needs BMCs\na\n```\n", []Block{{Line: 2, Language: "sh", Example: "needs BMCs", Text: "a\n"}}},
+		"a picture":            {"```sh picture: x.svg\na\n```\n", []Block{{Line: 2, Language: "sh", Picture: "x.svg", Text: "a\n"}}},
 		"another":              {"```yaml\na: b\n```\n", []Block{{Line: 2, Language: "yaml", Text: "a: b\n"}}},
 		"no word":              {"```\na\n```\n", []Block{{Line: 2, Text: "a\n"}}},
 		"indented":             {"words:\n\n    a\n      b\n\nwords\n", []Block{{Line: 3, Indented: true, Text: "a\n  b\n\n"}}},
@@ -32,12 +34,20 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+func TestLast(t *testing.T) {
+	for text, want := range map[string]string{"a\nb  c\n\n": "b  c", "a\n": "a", "": ""} {
+		if got := (Block{Text: text}).Last(); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 func FuzzBlocks(f *testing.F) {
 	f.Add("```sh\na\n```\n    b\n- c\n")
 	f.Fuzz(func(t *testing.T, page string) {
 		for _, b := range Blocks(page) {
-			if b.Line < 1 {
-				t.Errorf("line %d", b.Line)
+			if b.Line < 1 || strings.Contains(b.Last(), "\n") {
+				t.Errorf("line %d, %q", b.Line, b.Last())
 			}
 		}
 	})

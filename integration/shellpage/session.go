@@ -86,6 +86,20 @@ func (s *Session) Run(b Block, within time.Duration) (printed string, took time.
 	return string(text[min(from, int64(len(text))):]), took, errors.Join(err, readErr)
 }
 
+// screenRows is how high the terminal of Show is: what a terminal has that nobody made higher.
+const screenRows = 24
+
+// Show runs a command at a terminal of so many columns, as a reader has one, and returns what was written
+// to it. It needs script of util-linux.
+func (s *Session) Show(command string, columns int, within time.Duration) (screen string, err error) {
+	path := filepath.Join(s.notes, "shown")
+	if err := os.WriteFile(path, []byte(command), 0o600); err != nil {
+		return "", err
+	}
+	screen, _, err = s.Run(Block{Text: fmt.Sprintf("TERM=xterm-256color SHELL=/bin/sh script -qec 'stty cols %d rows %d; . %s' /dev/null\n", columns, screenRows, path)}, within)
+	return screen, err
+}
+
 func (s *Session) await(within time.Duration) error {
 	want := fmt.Sprint(s.n)
 	select {

@@ -89,6 +89,11 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	if m.Drives == 2 {
 		personality.Tree = tree.TwoDrives()
 	}
+	if m.Capture != "" {
+		if personality, err = captured(m.Capture); err != nil {
+			return nil, err
+		}
+	}
 	listen := func() (net.Listener, error) { return net.Listen("tcp", m.BMC) }
 	if m.Kind == KindSimulated {
 		var dhcp *net.UDPAddr
@@ -113,7 +118,7 @@ func (m *MachineConfig) start(life life, log *slog.Logger) (*sim.BMC, error) {
 	}
 	log = log.With("machine", m.Name)
 	machine, err := hardware.NewQEMU(hardware.QEMUConfig{
-		Dir: m.QEMU.Dir, Code: m.QEMU.Code, Vars: m.QEMU.Vars, Disk: m.QEMU.Disk, Tap: m.QEMU.Tap, MAC: m.MAC, UUID: m.QEMU.UUID, SecureBoot: m.QEMU.SecureBoot, MemoryMiB: m.QEMU.MemoryMiB, Post: m.Post, Logger: log,
+		Dir: m.QEMU.Dir, Code: m.QEMU.Code, Vars: m.QEMU.Vars, Disk: m.QEMU.Disk, Tap: m.QEMU.Tap, MAC: m.MAC, UUID: m.QEMU.UUID, SecureBoot: m.QEMU.SecureBoot, Authorities: m.QEMU.Authorities, MemoryMiB: m.QEMU.MemoryMiB, Post: m.Post, Logger: log,
 	})
 	if err != nil {
 		return nil, err

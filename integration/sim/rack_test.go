@@ -51,11 +51,13 @@ func rackTexts() []struct{ name, text, wrong string } {
 		{"a port among many", many + second("x", "52:54:00:00:ff:02", "127.0.0.1:20020"), "r.yaml:8: machines[1].bmc: 127.0.0.1:20020 of machine x is that of machine node-20"},
 		{"one log of many", many + "    log: power.jsonl\n", "r.yaml:8: machines[0].log"},
 		{"one name of many", replace(many, "node-{n}", "node"), "r.yaml:2: machines[0].name: 20 machines would have the name node"},
-		{"too many", replace(many, "20\n", "501\n"), "r.yaml:3: machines[0].count: 501 is not 1 to 500"},
-		{"too many in all", replace(many, "20\n", "500\n") + second("x", "52:54:00:00:ff:02", "127.0.0.1:0"), "r.yaml:8: machines[1]: with it there are more than 500 machines"},
+		{"too many", replace(many, "20\n", "2001\n"), "r.yaml:3: machines[0].count: 2001 is not 1 to 2000"},
+		{"too many in all", replace(many, "20\n", "2000\n") + second("x", "52:54:00:00:ff:02", "127.0.0.1:0"), "r.yaml:8: machines[1]: with it there are more than 2000 machines"},
 		{"ports that end", replace(many, "20001", "65530"), "r.yaml:5: machines[0].bmc: 20 ports from 65530"},
 		{"addresses that end", replace(many, "52:54:00:00:00:ff", "52:ff:ff:ff:ff:ff"), "r.yaml:4: machines[0].mac: 20 machines from 52:ff"},
 		{"many in QEMU", replace(many, "    dhcp: 127.0.0.1:6767\n", "    kind: qemu\n    tap: t\n    disk: d\n    dir: m\n"), "machines[0].count"},
+		{"a captured BMC", head + lo + "    capture: bmc.tar.gz\n", ""},
+		{"two drives of a captured BMC", head + lo + "    capture: bmc.tar.gz\n    drives: 2\n", "r.yaml:8: machines[0].drives: a captured BMC"},
 		{"manifests of no rack", "manifests: {file: m.yaml}\n" + head + lo, "r.yaml:1: manifests.rack"},
 	}
 }
@@ -168,7 +170,7 @@ func TestRunRackPrintsAddresses(t *testing.T) {
 
 // A rack without a file has machines of their own, with an account.
 func TestLoopbackRack(t *testing.T) {
-	c, err := LoopbackRack(12)
+	c, err := LoopbackRack(12, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +182,7 @@ func TestLoopbackRack(t *testing.T) {
 		t.Errorf("its account is %q, %q, %v", name, password, err)
 	}
 	for _, n := range []int{-1, 0, MaxMachines + 1} {
-		if _, err := LoopbackRack(n); protocol.CodeOf(err) != protocol.CodeInvalid {
+		if _, err := LoopbackRack(n, ""); protocol.CodeOf(err) != protocol.CodeInvalid {
 			t.Errorf("%d machines: %v", n, err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	benchMachines = flag.Int("machines", MaxMachines, "how many machines BenchmarkRack and BenchmarkAgent have")
+	benchMachines = flag.Int("machines", 500, "how many machines BenchmarkRack and BenchmarkAgent have")
 	benchPoll     = flag.Duration("poll", 15*time.Second, "how often the agent of BenchmarkAgent reads a machine; the default is that of a rack")
 )
 
@@ -89,7 +89,8 @@ func must(b *testing.B, what string, err error) {
 const atRest = time.Minute
 
 // BenchmarkAgent is what an agent takes that has read all machines of a rackboot-sim rack and
-// their boards, while it goes on reading them: memory, and processor time.
+// their boards, while it goes on reading them: memory, and processor time. Then it is stopped and started, until it
+// serves, and until it has read all machines.
 func BenchmarkAgent(b *testing.B) {
 	ctx, cancel := context.WithTimeout(b.Context(), 10*time.Minute)
 	defer cancel()
@@ -106,6 +107,15 @@ func BenchmarkAgent(b *testing.B) {
 	b.ReportMetric(rss/1024, "rest-MiB") // the most
 	b.ReportMetric(status(b, r.site.agent, "RssAnon")/1024, "anon-MiB")
 	b.ReportMetric(100*(cpu(b, r.site.agent)-before).Seconds()/atRest.Seconds(), "cpu-%")
+	began := time.Now()
+	_, err := r.site.restartAgent(ctx)
+	must(b, "restart", err)
+	started := time.Now()
+	r.all(ctx, b, "boards after a restart", func(s *resource.ServerReport) bool {
+		return s.Observation.Power == protocol.PowerOff && s.Observation.StartedAt.After(started)
+	})
+	b.ReportMetric(started.Sub(began).Seconds(), "restart-s")
+	b.ReportMetric(time.Since(began).Seconds(), "all-read-s")
 }
 
 // BenchmarkRack is one rackboot-sim rack with many machines, all claimed at once, with a hub

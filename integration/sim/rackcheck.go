@@ -98,6 +98,8 @@ func (m *MachineConfig) check() *wrong {
 		return &wrong{"kind", fmt.Sprintf("%q is not %s or %s", m.Kind, KindSimulated, KindQEMU), "leave it out for a simulated machine"}
 	case m.Drives != 1 && m.Drives != 2:
 		return &wrong{"drives", fmt.Sprintf("%d is not 1 or 2", m.Drives), "leave it out for one"}
+	case m.Capture != "" && m.Drives != 1:
+		return &wrong{"drives", "a captured BMC has the drives that it had", "leave it out"}
 	case m.QEMU.MemoryMiB < 0:
 		return &wrong{"memoryMiB", fmt.Sprintf("%d is not a size", m.QEMU.MemoryMiB), "leave it out for 512"}
 	case simulated && (m.Simulated.Interface == "") == (m.Simulated.DHCP == ""):

@@ -32,7 +32,7 @@ const (
 )
 
 // MaxMachines is how many machines one rack file may have.
-const MaxMachines = 500
+const MaxMachines = 2000
 
 // maxRackFile bounds the file, in bytes.
 const maxRackFile = 1 << 20
@@ -84,6 +84,10 @@ type MachineConfig struct {
 	Post time.Duration `yaml:"post"`
 	// Drives is how many virtual drives the BMC has, 1 or 2. Default 1.
 	Drives int `yaml:"drives"`
+	// Capture is a file that rackctl bmc probe --direct --record wrote: the BMC shows what that
+	// one showed, except of the MAC address, UUID, power and boot override, which are the machine's
+	// own. Its faults are not in it. Empty is an unremarkable BMC.
+	Capture string `yaml:"capture"`
 	// Simulated and QEMU are what machines of one kind have; in the file they stand beside the others.
 	Simulated SimulatedMachine `yaml:",inline"`
 	QEMU      QEMUMachine      `yaml:",inline"`
@@ -122,6 +126,9 @@ type QEMUMachine struct {
 	Dir string `yaml:"dir"`
 	// SecureBoot has the firmware of a machine in QEMU verify what it boots.
 	SecureBoot bool `yaml:"secureBoot"`
+	// Authorities is an EFI signature list of whom the firmware of a machine in QEMU trusts for
+	// HTTPS boot, as rackctl boot-cert make writes it; nobody if empty.
+	Authorities string `yaml:"authorities"`
 	// Code is the firmware of a machine in QEMU; Debian's if empty.
 	Code string `yaml:"code"`
 	// Vars is its NVRAM as it comes; Debian's if empty.
@@ -167,10 +174,10 @@ func ParseRackConfig(path string, raw []byte) (RackConfig, error) {
 }
 
 // LoopbackRack is a rack without a file: n machines on this host, each with the account demo
-// and the password demo at its BMC. It fails with invalid.
-func LoopbackRack(n int) (RackConfig, error) {
+// and the password demo at its BMC, which is captured if a file is given. It fails with invalid.
+func LoopbackRack(n int, capture string) (RackConfig, error) {
 	c := RackConfig{Machines: []MachineConfig{{
-		Count: n, Name: "machine-" + number, MAC: "02:00:00:00:00:01", BMC: "127.0.0.1:8001", Simulated: SimulatedMachine{DHCP: "127.0.0.1:6767"},
+		Count: n, Name: "machine-" + number, MAC: "02:00:00:00:00:01", BMC: "127.0.0.1:8001", Capture: capture, Simulated: SimulatedMachine{DHCP: "127.0.0.1:6767"},
 		Account: resource.BMCAccount{Username: "demo", Password: "demo"},
 	}}}
 	if n < 1 || n > MaxMachines {

@@ -87,6 +87,12 @@ func TestNothingLeaks(t *testing.T) {
 	for _, name := range []string{"n1", "n2"} {
 		s.untilServer(name, "the refused account", func(v *resource.Server) bool { return has(v.Status.Conditions, resource.CondBMCDenied) })
 	}
+	for _, bmc := range []string{"b-n1", "b-n2"} {
+		s.until("the refused account of "+bmc, func() bool {
+			b, ok := get[*resource.BMC](s, bmc)
+			return ok && has(b.Status.Conditions, resource.CondBMCDenied)
+		}, func() any { return "it is not said" })
+	}
 	s.installedOnce()
 	spy.look()
 	stopAgent()

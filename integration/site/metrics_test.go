@@ -102,6 +102,7 @@ func TestMetrics(t *testing.T) {
 	}
 	c.Metrics = pages[1]
 	c.Repositories.Bases = []agentdaemon.Repository{{URL: "http://" + addrs[0].String() + "/"}} // nobody asks
+	c.OTLP.Endpoint = "http://" + addrs[0].String()                                             // nobody answers
 	s.join(c)
 	s.run("agent", func(ctx context.Context, ready func()) error {
 		return agentdaemon.Run(ctx, c, agentdaemon.Options{Version: "test", Logger: s.log, Registry: agent, Ready: ready})

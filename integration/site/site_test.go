@@ -150,7 +150,7 @@ func (s *site) manifests() []resource.Object {
 		}}
 		b.Metadata.Name = "b-" + sv.Name
 		n := &resource.Server{Spec: resource.ServerSpec{
-			BMCRef: resource.Ref{Name: b.Metadata.Name}, SegmentRef: resource.Ref{Name: "boot"}, BootMAC: sv.MAC,
+			BMCRef: resource.Ref{Name: b.Metadata.Name}, SegmentRef: resource.Ref{Name: "boot"}, BootMAC: sv.MAC, Architecture: "amd64",
 		}}
 		n.Metadata.Name, n.Metadata.Labels = sv.Name, map[string]string{"role": "node"}
 		objs = append(objs, b, n)

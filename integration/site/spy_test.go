@@ -62,7 +62,7 @@ func (s *site) spy() *spy {
 func (y *spy) look() {
 	t := y.site.t
 	t.Helper()
-	paths := []string{api.PathEvents + "?limit=1000", api.PathOpenAPI, api.PathHealth, api.PathReady, api.PathWhoami, api.PathAudit, api.PathAuditExport}
+	paths := []string{api.PathEvents + "?limit=1000", api.PathOpenAPI, api.PathHealth, api.PathReady, api.PathWhoami, api.PathAudit, api.PathAuditExport, api.PathSupport}
 	for _, k := range resource.Kinds() {
 		objs, err := y.site.client.Objects.List(t.Context(), k)
 		if err != nil {

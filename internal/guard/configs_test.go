@@ -18,6 +18,7 @@ import (
 
 	agent "rackboot/agent/daemon"
 	hub "rackboot/hub/daemon"
+	"rackboot/integration/fleet"
 	"rackboot/protocol/resource"
 )
 
@@ -40,13 +41,23 @@ func TestConfigs(t *testing.T) {
 		"discovery/*.yaml":   checkManifest,
 		"userdata/*.yaml":    checkManifest,
 		"maintenance/*.yaml": checkManifest,
+		"freeze/*.yaml":      checkManifest,
+		"inrush/*.yaml":      checkManifest,
+		"firmware/*.yaml":    checkManifest,
 		"groups/*.yaml":      checkManifest,
 		"images/*.yaml":      checkManifest,
 		// The simulator itself reads both, in integration/sim.
-		"sim/*.yaml":    func(t *testing.T, p string) { yamlFile[any](t, p) },
-		"sim/*.json":    func(t *testing.T, p string) { yamlFile[any](t, p) },
-		"demo/*/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
-		"demo/*.yaml":   func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"sim/*.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"sim/*.json": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"sim/*.script": func(t *testing.T, p string) {
+			if _, err := fleet.ParseScript([]byte(read(t, p))); err != nil {
+				t.Error(err)
+			}
+		},
+		// What reads manifests reads them too, in cmd/internal/manifest.
+		"schemas/*.json": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"demo/*/*.yaml":  func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"demo/*.yaml":    func(t *testing.T, p string) { yamlFile[any](t, p) },
 		"credentials/*": func(t *testing.T, p string) {
 			for _, c := range yamlFile[struct{ Username, Password string }](t, p) {
 				if c.Username == "" || c.Password == "" {
@@ -58,12 +69,15 @@ func TestConfigs(t *testing.T) {
 		"brokers/*":              checkBroker,
 		"prometheus/scrape.yaml": func(t *testing.T, p string) { yamlFile[scrape](t, p) },
 		"prometheus/rules.yaml":  func(t *testing.T, p string) { checkRules(t, yamlFile[rules](t, p)) },
-		"grafana/*.json":         checkDashboard,
-		"systemd/*.service":      checkUnit,
-		"sysusers.d/*.conf":      checkSysusers,
-		"tmpfiles.d/*.conf":      checkTmpfiles,
-		"report/*":               checkReport,
-		"bootenvs/*.yaml":        checkManifest,
+		// Prometheus reads them, in integration/site.
+		"prometheus/remote-write.yaml": func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"prometheus/rules_test.yaml":   func(t *testing.T, p string) { yamlFile[any](t, p) },
+		"grafana/*.json":               checkDashboard,
+		"systemd/*.service":            checkUnit,
+		"sysusers.d/*.conf":            checkSysusers,
+		"tmpfiles.d/*.conf":            checkTmpfiles,
+		"report/*":                     checkReport,
+		"bootenvs/*.yaml":              checkManifest,
 		"bootenvs/testdata/*.txt": func(t *testing.T, p string) {
 			if _, err := os.Stat("configs/bootenvs/" + strings.TrimSuffix(filepath.Base(p), ".txt") + ".yaml"); err != nil {
 				t.Errorf("it is of no environment: %v", err)
@@ -168,6 +182,7 @@ type scrape struct {
 			Targets []string
 			Labels  map[string]string
 		} `yaml:"static_configs"`
+		HTTPSDConfigs []struct{ URL string } `yaml:"http_sd_configs"`
 	} `yaml:"scrape_configs"`
 }
 
@@ -224,7 +239,7 @@ func metricsIn(expr string) []string {
 // madeIn reports whether code names a metric, in full or after the prefix that
 // its package puts before it.
 func madeIn(code, metric string) bool {
-	for _, prefix := range []string{"", "rackboot_", "rackboot_agent_"} {
+	for _, prefix := range []string{"", "rackboot_", "rackboot_agent_", "rackboot_broker_"} {
 		if rest, ok := strings.CutPrefix(metric, prefix); ok && strings.Contains(code, `"`+rest+`"`) {
 			return true
 		}

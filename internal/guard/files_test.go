@@ -1,8 +1,11 @@
 package guard
 
 import (
+	"go/ast"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -19,6 +22,14 @@ func fileProblems(p string) []string {
 		return []string{p + ": name the file for the noun it holds"}
 	}
 	return nil
+}
+
+// What is named as a generated file is one, and says so: some guards leave it out.
+func TestGenerated(t *testing.T) {
+	found := files(t, isGenerated)
+	if len(found) != 1 || !ast.IsGenerated(parse(t, "client/client.gen.go", found["client/client.gen.go"]).file) {
+		t.Errorf("%q: client/client.gen.go is the only one, which make client writes", slices.Sorted(maps.Keys(found)))
+	}
 }
 
 func TestFilesCanFail(t *testing.T) {

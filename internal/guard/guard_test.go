@@ -121,6 +121,9 @@ func files(t *testing.T, like func(string) bool) map[string][]byte {
 func isGo(p string) bool   { return path.Ext(p) == ".go" }
 func isTest(p string) bool { return strings.HasSuffix(p, "_test.go") }
 
+// isGenerated reports whether a file is one that a program writes; see TestGenerated.
+func isGenerated(p string) bool { return strings.HasSuffix(p, ".gen.go") }
+
 // A source is a Go file of the tree.
 type source struct {
 	path string

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"rackboot/integration/firsthour"
@@ -21,6 +22,7 @@ func TestShellPages(t *testing.T) {
 		}
 		guide = append(guide, found...)
 	}
+	shown := map[string]bool{}
 	run := map[string]bool{}
 	for _, j := range firsthour.Journeys() {
 		for _, p := range j.Pages {
@@ -34,6 +36,18 @@ func TestShellPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		report(t, shellPageProblems(p, string(raw), run[p]))
+		for _, b := range shellpage.Blocks(string(raw)) {
+			shown[b.Picture] = true
+		}
+	}
+	drawn, err := filepath.Glob("docs/pictures/*.svg")
+	if err != nil || len(drawn) < 5 {
+		t.Errorf("%d pictures, %v", len(drawn), err)
+	}
+	for _, p := range drawn {
+		if !shown[filepath.Base(p)] {
+			t.Errorf("%s is of no block; delete it", p)
+		}
 	}
 	for p := range run {
 		if !slices.Contains(pages, p) {
@@ -60,6 +74,9 @@ func shellPageProblems(page, text string, run bool) (problems []string) {
 			add(b, "```sh %s says nothing; write ```sh example: and why nobody runs it", b.Info)
 		case b.Runs():
 			runs++
+			if b.Picture != "" && !strings.Contains(text, "pictures/"+b.Picture+")") {
+				add(b, "the page does not show picture %s", b.Picture)
+			}
 			if !run {
 				add(b, "no test runs it; add the page to a journey of integration/firsthour, or write ```sh example: and why")
 			}
@@ -84,6 +101,8 @@ func TestShellPagesCanFail(t *testing.T) {
 		{"indented", "words:\n\n    rackctl get servers\n", false, "x.md:3: a block that is indented"},
 		{"no language", "```\na\n```\n", false, "without a language"},
 		{"another shell", "```bash\na\n```\n", false, "write ```sh"},
+		{"a picture", "```sh picture: a.svg\na\n```\n![a](../pictures/a.svg)\n", true, ""},
+		{"a picture not shown", "```sh picture: a.svg\na\n```\n", true, "does not show picture a.svg"},
 		{"nothing to run", "```sh example: why\na\n```\n", true, "has no block that runs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -24,11 +24,11 @@ func walks() []walk {
 			"hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
 		}},
 		{"all of it is what somebody reads", []string{
-			"hub/api.registerKind", "hub/api.requests.list", "hub/approvals.Room.List",
+			"hub/status.Room.decorateFreeze", "hub/api.lister.each", "hub/api.requests.list", "hub/approvals.Room.List",
 			"hub/status.Room.doctorAgents", "hub/status.Room.doctorGroups", "hub/members.Lagging", "hub/iso.Shelf.List",
 		}},
 		{"a scrape counts all of them", []string{
-			"hub/status.metrics.Collect", "hub/status.holdMetrics.collect", "hub/status.holdMetrics.collectReads", "hub/status.evidenceMetrics.collect",
+			"hub/exporter.Room.look", "hub/exporter.Room.Targets", "hub/exporter.hubGroup.collect", "hub/exporter.racks.bmcs",
 			"hub/images.Room.States", "hub/link.Room.Collect", "hub/members.Room.Collect", "hub/iso.metrics.Collect", "hub/secret.metrics.Collect",
 		}},
 		{"once when the hub starts, or for an Import as a whole", []string{
@@ -36,6 +36,7 @@ func walks() []walk {
 		}},
 		{"rackboot-hub check reads all there is", []string{"hub/store.Store.Flaws", "hub/daemon.checking.secrets"}},
 		{"once for each connection of the hub, to count agents", []string{"hub/link.sender.announce"}},
+		{"a bulk operation means all that its selector does, once, and is begun again once in the life of a hub", []string{"hub/api.bulks.names", "hub/bulk.Room.asked"}},
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},
 		{"tests look whether anything that is shared was changed", []string{"hub/store.Objects.Altered"}},
 		{"it removes what nothing needs any more, of all there is", []string{
@@ -44,6 +45,7 @@ func walks() []walk {
 			"hub/control.Control.forgetImages", "hub/discovery.Askers", "hub/control.Control.sweepAll",
 			"hub/iso.removal.needed",
 		}},
+		{"profiles of firmware are few, and each has a selector", []string{"hub/inventory.FirmwarePlans.Plan"}},
 		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.contents.named", "hub/iso.contents.kept"}},
 		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.checkNeeded", "hub/iso.Shelf.users", "hub/store.Objects.envUsers"}},
 		{"the view of a turn, which is what a rack has, or what is in no rack; and that of the site, which is all there is", []string{
@@ -61,8 +63,9 @@ func walks() []walk {
 		{"of a fleet that has no index, which has one server or few", []string{
 			"hub/plan.Fleet.bmc", "hub/plan.Fleet.server", "hub/plan.Fleet.behind", "hub/plan.Fleet.segments", "hub/plan.Fleet.Rack", "hub/plan.Fleet.ClaimOf",
 			"hub/plan.Fleet.configFor", "hub/plan.Fleet.held", "hub/plan.Fleet.MaintenanceOf", "hub/plan.Fleet.DiscoveryOf", "hub/plan.Fleet.Selected",
-			"hub/view.Reader.Around", "hub/inventory.Room.DecorateServer", "hub/status.Room.decorateSafety",
+			"hub/view.Reader.Around",
 		}},
+		{"rows of a scrape are made of a rack's view, or of what is in no rack", []string{"hub/exporter.Room.rowsOf"}},
 		{"a bundle has all params", []string{"hub/plan.EnvBundle", "hub/plan.EnvShared"}},
 	}
 }

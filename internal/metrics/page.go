@@ -37,21 +37,27 @@ type Registry interface {
 // /readyz, at once with others, and bounds its own cost.
 type Ready func(ctx context.Context) error
 
-// Serve opens the page on addr and serves it in group until ctx ends. A busy address is
+// Beside is a page that a daemon has on the same listener; it answers GET.
+type Beside struct {
+	Path  string
+	Serve http.HandlerFunc
+}
+
+// Serve opens the page on addr and serves it in group until ctx ends, with those beside it. A busy address is
 // an unavailable error.
-func Serve(ctx context.Context, group *errgroup.Group, addr string, reg Registry, ready Ready, log *slog.Logger) error {
+func Serve(ctx context.Context, group *errgroup.Group, addr string, reg Registry, ready Ready, log *slog.Logger, beside ...Beside) error {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "open the metrics page", "%w", err).WithHint("change metrics in the daemon's file")
 	}
-	group.Go(func() error { return ServeOn(ctx, ln, reg, ready, log) })
+	group.Go(func() error { return ServeOn(ctx, ln, reg, ready, log, beside...) })
 	return nil
 }
 
-// ServeOn serves GET /metrics, /healthz and /readyz on a listener, which it closes, until
+// ServeOn serves GET /metrics, /healthz, /readyz and what is beside them on a listener, which it closes, until
 // ctx ends.
-func ServeOn(ctx context.Context, ln net.Listener, reg Registry, ready Ready, log *slog.Logger) error {
+func ServeOn(ctx context.Context, ln net.Listener, reg Registry, ready Ready, log *slog.Logger, beside ...Beside) error {
 	refused := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "rackboot_metrics_connections_refused_total", Help: "Connections to the metrics page that were closed because there were too many.",
 	})
@@ -66,6 +72,9 @@ func ServeOn(ctx context.Context, ln net.Listener, reg Registry, ready Ready, lo
 		}
 		status(w, http.StatusOK, "ok")
 	})
+	for _, b := range beside {
+		mux.HandleFunc("GET "+b.Path, b.Serve)
+	}
 	srv := &http.Server{
 		Handler: mux, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,

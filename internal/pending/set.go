@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"container/heap"
 	"context"
 	"sync"
 	"time"
@@ -34,28 +35,10 @@ type Set[K comparable] struct {
 	poked chan struct{}
 
 	mu    sync.Mutex
-	jobs  map[K]*job
-	lanes map[string]*lane // of jobs that there are
-	busy  int              // lanes
+	jobs  map[K]*job[K]
+	lanes map[string]*lane[K] // of jobs that there are
+	busy  int                 // lanes
 	added uint64
-}
-
-type job struct {
-	done  bool
-	err   error
-	pause time.Duration
-	next  time.Time
-	seq   uint64 // in which order they came
-	since time.Time
-}
-
-// lane is what things are asked of.
-type lane struct {
-	jobs  int
-	busy  bool
-	err   error // why it is away; nil is that it is not
-	pause time.Duration
-	next  time.Time
 }
 
 // New makes an empty set.
@@ -66,7 +49,7 @@ func New[K comparable](cfg Config[K]) *Set[K] {
 	if cfg.Away == nil {
 		cfg.Away = func(error) bool { return false }
 	}
-	return &Set[K]{cfg: cfg, poked: make(chan struct{}, 1), jobs: map[K]*job{}, lanes: map[string]*lane{}}
+	return &Set[K]{cfg: cfg, poked: make(chan struct{}, 1), jobs: map[K]*job[K]{}, lanes: map[string]*lane[K]{}}
 }
 
 // Add asks for a thing to be done, if it was not asked for before. It does not
@@ -76,12 +59,14 @@ func (s *Set[K]) Add(key K) {
 	_, known := s.jobs[key]
 	if !known {
 		s.added++
-		s.jobs[key] = &job{seq: s.added, since: s.cfg.Clock()}
+		j := &job[K]{key: key, seq: s.added, since: s.cfg.Clock()}
+		s.jobs[key] = j
 		name := s.cfg.Lane(key)
 		if s.lanes[name] == nil {
-			s.lanes[name] = &lane{}
+			s.lanes[name] = &lane[K]{}
 		}
 		s.lanes[name].jobs++
+		heap.Push(&s.lanes[name].line, j)
 	}
 	s.mu.Unlock()
 	if !known {
@@ -189,16 +174,18 @@ func (s *Set[K]) Drop(key K) {
 
 // forget forgets a thing that there is; it needs s.mu.
 func (s *Set[K]) forget(key K) {
+	j := s.jobs[key]
 	delete(s.jobs, key)
 	name := s.cfg.Lane(key)
 	if l := s.lanes[name]; l != nil {
+		l.line.remove(j)
 		l.jobs--
 		s.leave(name, l)
 	}
 }
 
 // leave forgets a lane of which nothing is asked any more; it needs s.mu.
-func (s *Set[K]) leave(name string, l *lane) {
+func (s *Set[K]) leave(name string, l *lane[K]) {
 	if l.jobs == 0 && !l.busy {
 		delete(s.lanes, name)
 	}
@@ -264,23 +251,25 @@ func (s *Set[K]) due(lanes int) (key K, wait time.Duration, due bool) {
 	if s.busy >= lanes {
 		return key, wait, false
 	}
-	var first *job
-	for k, j := range s.jobs {
-		l := s.lanes[s.cfg.Lane(k)]
+	var first *job[K]
+	for _, l := range s.lanes {
+		if l.busy || len(l.line) == 0 {
+			continue
+		}
+		j := l.line[0]
 		switch at := later(j.next, l.next); {
-		case j.done, l.busy:
 		case now.Before(at):
 			wait = min(wait, at.Sub(now))
-		case first == nil, j.next.Before(first.next), j.next.Equal(first.next) && j.seq < first.seq:
-			key, first = k, j
+		case first == nil || j.before(first):
+			first = j
 		}
 	}
 	if first == nil {
 		return key, wait, false
 	}
 	s.busy++
-	s.lanes[s.cfg.Lane(key)].busy = true
-	return key, 0, true
+	s.lanes[s.cfg.Lane(first.key)].busy = true
+	return first.key, 0, true
 }
 
 func later(a, b time.Time) time.Time {
@@ -317,11 +306,13 @@ func (s *Set[K]) came(key K, err error) {
 		l.err, l.pause, l.next = nil, 0, time.Time{}
 	}
 	if j := s.jobs[key]; j != nil { // else it was dropped meanwhile
-		j.done, j.err = err == nil, err
-		if err != nil {
-			j.pause = s.longer(j.pause)
-			j.next = later(now.Add(j.pause), l.next)
+		if j.done, j.err = err == nil, err; j.done {
+			l.line.remove(j)
+			return
 		}
+		j.pause = s.longer(j.pause)
+		j.next = later(now.Add(j.pause), l.next)
+		heap.Fix(&l.line, j.at)
 	}
 }
 

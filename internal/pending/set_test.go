@@ -3,6 +3,7 @@ package pending
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -236,4 +237,25 @@ func TestLanesAtOnce(t *testing.T) {
 			t.Errorf("%d lanes are kept, %d busy", len(s.lanes), s.busy)
 		}
 	})
+}
+
+// What becomes due is found without a look at all that waits: twice as many take twice as long.
+func BenchmarkMany(b *testing.B) {
+	for _, n := range []int{10_000, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				s := New(Config[int]{
+					Do: func(context.Context, int) error { return nil }, Tried: func(int) {},
+					Timeout: time.Second, MinPause: time.Second, MaxPause: time.Second, Clock: time.Now,
+				})
+				for k := range n {
+					s.Add(k)
+				}
+				s.Work(b.Context())
+				if s.Open() > 0 {
+					b.Fatal("some are left")
+				}
+			}
+		})
+	}
 }

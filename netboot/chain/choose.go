@@ -21,6 +21,9 @@ const (
 // Request is what the choice depends on.
 type Request struct {
 	Method resource.FirstBoot
+	// Any says that firmware may boot by PXE or by HTTP, whichever was ordered: a chain has to fit
+	// both.
+	Any bool
 	// Architecture is the server's: amd64 or arm64.
 	Architecture string
 	Image        resource.Image
@@ -62,7 +65,7 @@ func Choose(r Request) (protocol.BootChain, error) {
 		}
 	}
 	err := protocol.Errorf(protocol.CodeUnsupported, "choose boot chain", "no chain fits %s of image %s on %s: %s",
-		r.Method, r.Image.Digest, r.Architecture, strings.Join(whys, "; "))
+		r.words(), r.Image.Digest, r.Architecture, strings.Join(whys, "; "))
 	return protocol.BootChain{}, err.WithHint("%s", hint.hint(r.Architecture))
 }
 
@@ -129,16 +132,47 @@ const (
 	wayOther way = "other"
 )
 
-func (r Request) way() way {
+// ways are those by which firmware may load the first file, the one that is ordered first.
+func (r Request) ways() []way {
+	out := []way{r.wayOf(r.Method)}
+	if r.Any && out[0] != wayOther {
+		for _, m := range []resource.FirstBoot{resource.FirstBootPxe, resource.FirstBootUefiHTTP} {
+			if m != r.Method {
+				out = append(out, r.wayOf(m))
+			}
+		}
+	}
+	return out
+}
+
+func (r Request) wayOf(m resource.FirstBoot) way {
 	switch {
-	case r.Method == resource.FirstBootPxe && r.TFTP:
+	case m == resource.FirstBootPxe && r.TFTP:
 		return wayTFTP
-	case r.Method == resource.FirstBootPxe:
+	case m == resource.FirstBootPxe:
 		return wayDark
-	case r.Method != resource.FirstBootUefiHTTP:
+	case m != resource.FirstBootUefiHTTP:
 		return wayOther
 	}
 	return wayHTTP
+}
+
+// fitsAll says whether a chain is possible by all ways; of those by which it is not, the first counts.
+func (r Request) fitsAll(kind protocol.ChainKind, has part, l loading) verdict {
+	for _, by := range r.ways() {
+		if v := chainRule(kind, by, has, l); v != fits {
+			return v
+		}
+	}
+	return fits
+}
+
+// words are the methods for people.
+func (r Request) words() string {
+	if r.Any {
+		return "Pxe and UefiHttp (network any)"
+	}
+	return string(r.Method)
 }
 
 // judge says whether a chain is possible.
@@ -159,7 +193,7 @@ func (r Request) judge(kind protocol.ChainKind) verdict {
 	default:
 		has = partYes
 	}
-	return chainRule(kind, r.way(), has, r.loads(kind))
+	return r.fitsAll(kind, has, r.loads(kind))
 }
 
 // loads is what the site's loaders of a chain can do.

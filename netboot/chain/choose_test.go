@@ -166,3 +166,40 @@ func TestPreferenceIsNoRestriction(t *testing.T) {
 		}
 	}
 }
+
+// With network any a chain has to load by TFTP and by HTTP, whichever was ordered; of one that does not,
+// the first way that is in its way is named.
+func TestChooseAny(t *testing.T) {
+	kernel := image("", resource.ArtefactKernel, resource.ArtefactInitramfs)
+	grub := func(http bool) Loaders { return Loaders{RoleShim: {Digest: "s"}, RoleGRUB: {Digest: "g", HTTP: http}} }
+	for _, row := range []struct {
+		what string
+		r    Request
+		kind protocol.ChainKind
+		why  string
+	}{
+		{"a UKI", Request{Image: image("", resource.ArtefactUKI), TFTP: true}, protocol.ChainUKI, ""},
+		{"no TFTP server", Request{Image: image("", resource.ArtefactUKI)}, "", "the segment has no TFTP server"},
+		{"a GRUB that does both", Request{Image: kernel, TFTP: true, Loaders: grub(true)}, protocol.ChainGRUB, ""},
+		{"a GRUB that does TFTP only", Request{Image: kernel, TFTP: true, Loaders: grub(false)}, "", "its loader cannot load by UEFI HTTP boot"},
+	} {
+		for _, m := range []resource.FirstBoot{resource.FirstBootPxe, resource.FirstBootUefiHTTP} {
+			row.r.Method, row.r.Any, row.r.Architecture = m, true, "amd64"
+			c, err := Choose(row.r)
+			if c.Kind != row.kind || (err != nil) != (row.why != "") || err != nil && !strings.Contains(err.Error(), row.why) {
+				t.Errorf("%s, %s: %+v, %v", row.what, m, c, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "Pxe and UefiHttp (network any)") {
+				t.Errorf("%s, %s: %v", row.what, m, err)
+			}
+		}
+	}
+	env := Request{Method: resource.FirstBootUefiHTTP, Any: true, Architecture: "amd64"}
+	if _, err := ChooseEnv(env, Env{Loader: "grubx64.efi"}, "v"); protocol.CodeOf(err) != protocol.CodeUnsupported {
+		t.Errorf("an environment without a TFTP server: %v", err)
+	}
+	env.TFTP = true
+	if _, err := ChooseEnv(env, Env{Loader: "grubx64.efi"}, "v"); err != nil {
+		t.Error(err)
+	}
+}

@@ -58,8 +58,8 @@ func ChooseEnv(r Request, e Env, view string) (protocol.BootChain, error) {
 	c := protocol.BootChain{View: view, Last: e.last()}
 	switch {
 	case e.UKI != "", e.Loader != "":
-		if v := chainRule(protocol.ChainUKI, r.way(), partYes, loadsAll); v != fits {
-			return protocol.BootChain{}, protocol.Errorf(protocol.CodeUnsupported, "choose boot chain", "no chain fits %s of the boot environment on %s: %s", r.Method, r.Architecture, v).
+		if v := r.fitsAll(protocol.ChainUKI, partYes, loadsAll); v != fits {
+			return protocol.BootChain{}, protocol.Errorf(protocol.CodeUnsupported, "choose boot chain", "no chain fits %s of the boot environment on %s: %s", r.words(), r.Architecture, v).
 				WithHint("%s", v.hint(r.Architecture))
 		}
 		c.Kind, c.First, c.IPXE = protocol.ChainBootEnv, e.Loader, e.IPXE

@@ -9,6 +9,7 @@ import (
 
 // Layout of a DHCP message (RFC 2131 section 2).
 const (
+	chaddrAt  = 28
 	snameAt   = 44
 	fileAt    = 108
 	cookieAt  = 236
@@ -57,6 +58,23 @@ func decode(raw []byte) (*dhcpv4.DHCPv4, error) {
 		p.ServerHostName = ""
 	}
 	return p, nil
+}
+
+// messageType finds the value of option 53 in options that may be anything; 0 if it is not there.
+func messageType(options []byte) byte {
+	for len(options) > 2 && options[0] != optionEnd {
+		switch {
+		case options[0] == optionPad:
+			options = options[1:]
+			continue
+		case options[0] == byte(dhcpv4.OptionDHCPMessageType) && options[1] > 0:
+			return options[2]
+		case len(options) < 2+int(options[1]):
+			return 0
+		}
+		options = options[2+int(options[1]):]
+	}
+	return 0
 }
 
 // ended says whether the options have an END, or are cut off so that none would

@@ -66,3 +66,25 @@ func FuzzRelay(f *testing.F) {
 		}
 	})
 }
+
+// TestMessageType: the type of a message without reading the rest of it, wherever it is.
+func TestMessageType(t *testing.T) {
+	for _, row := range []struct {
+		options string
+		want    byte
+	}{
+		{"\x35\x01\x03\xff", 3},
+		{"\x35\x01\x03", 3},
+		{"\x00\x00\x0c\x02n1\x35\x01\x08\xff", 8},
+		{"\xff\x35\x01\x03", 0},
+		{"\x35\x00\x03", 0},
+		{"\x35\x01", 0},
+		{"\x0c\x0an1\x35\x01\x03", 0},
+		{"\x00\x00\x00", 0},
+		{"", 0},
+	} {
+		if got := messageType([]byte(row.options)); got != row.want {
+			t.Errorf("%x: %d, want %d", row.options, got, row.want)
+		}
+	}
+}

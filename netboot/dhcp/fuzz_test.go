@@ -63,6 +63,7 @@ func FuzzHandle(f *testing.F) {
 		role, mode := roles[int(how>>2&3)%len(roles)], modes[how>>4&3]
 		w.resolver.seg = withRole(role)
 		w.resolver.svc = netboot.Service{Mode: mode, Reservations: reserved, Authoritative: how>>7 != 0}
+		asker := (&Server{}).Asker(raw, testPeer)
 		for range 2 { // the second time it meets the state of the first
 			out := w.respond(t.Context(), raw, testPeer, how>>6&1 != 0)
 			if out.raw == nil {
@@ -71,6 +72,9 @@ func FuzzHandle(f *testing.F) {
 			request, err := decode(raw)
 			if err != nil {
 				t.Fatalf("an unreadable packet is answered: %v", err)
+			}
+			if !bytes.HasPrefix(asker.Client[:], request.ClientHWAddr) {
+				t.Fatalf("the first look sees %x, the packet is from %s", asker.Client, request.ClientHWAddr)
 			}
 			reply, err := dhcpv4.FromBytes(out.raw)
 			if err != nil {

@@ -59,6 +59,16 @@ func (s *Server) Answer(ctx context.Context, p leasing.Packet[net.PacketConn]) (
 	return out.to, s.send(p.Mark, out)
 }
 
+// Asker implements leasing.Server: the hardware address and the type of message (option 53).
+func (s *Server) Asker(data []byte, _ netip.AddrPort) (a leasing.Asker) {
+	if len(data) < optionsAt {
+		return a
+	}
+	copy(a.Client[:], data[chaddrAt:snameAt])
+	a.Kind = messageType(data[optionsAt:])
+	return a
+}
+
 // send sends a reply by a frame where it needs one, else through the socket that
 // its request came from. Where no frame can be sent, the reply is broadcast, as RFC
 // 2131 section 4.1 allows.

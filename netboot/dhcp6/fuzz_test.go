@@ -9,6 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 
 	"rackboot/netboot"
+	"rackboot/netboot/leasing"
 	"rackboot/protocol"
 )
 
@@ -38,6 +39,7 @@ func FuzzRespond(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, how uint8) {
 		w := newWorld(t, protocol.BootAnswer{Action: actions[int(how)%len(actions)], Token: "t", File: "f.efi", Server: "s1"})
 		w.resolver.seg.RapidCommit = how&4 != 0
+		asker := (&Server{}).Asker(in, peer())
 		for range 2 { // the second time it meets the state of the first
 			out, to := w.respond(t.Context(), in, peer(), how&8 == 0)
 			if out == nil {
@@ -46,6 +48,9 @@ func FuzzRespond(f *testing.F) {
 			request, hops, err := decode(in)
 			if err != nil {
 				t.Fatalf("an unreadable message is answered: %v", err)
+			}
+			if many := len(hops) > 0; many != (asker == leasing.Asker{}) || !many && asker.Kind != byte(request.kind) {
+				t.Fatalf("the first look sees %+v", asker)
 			}
 			if id, _ := value(request.options, dhcpv6.OptionClientID); !readable(id) {
 				continue // the codec would not read the answer either, which has it byte for byte

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/netip"
 
+	"github.com/insomniacslk/dhcp/dhcpv6"
+
 	"rackboot/netboot/leasing"
 )
 
@@ -37,4 +39,13 @@ func (s *Server) Answer(ctx context.Context, p leasing.Packet[bool]) (netip.Addr
 		return netip.AddrPort{}, nil
 	}
 	return to, s.port.WriteTo(out, to)
+}
+
+// Asker implements leasing.Server: the sender's address and the type of message. Behind a relay
+// agent are many clients, who have no share each.
+func (s *Server) Asker(data []byte, from netip.AddrPort) (a leasing.Asker) {
+	if len(data) == 0 || dhcpv6.MessageType(data[0]) == dhcpv6.MessageTypeRelayForward {
+		return a
+	}
+	return leasing.Asker{Client: from.Addr().As16(), Kind: data[0]}
 }

@@ -45,7 +45,7 @@ func requireRule(method protocol.BootTarget, uki, kernel, initramfs, iso bool) l
 			return lackNothing
 		}
 		return lackBoot
-	case protocol.TargetNone, protocol.TargetHdd:
+	case protocol.TargetNone, protocol.TargetHdd, protocol.TargetSetup:
 	}
 	return lackMethod
 }

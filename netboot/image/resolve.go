@@ -20,27 +20,25 @@ const (
 
 // Resolve finds out what the reference means for the architecture now. The
 // reference is registry/repository:tag or registry/repository@sha256:...; nothing
-// is filled in. arch is amd64, arm64 and so on. Of a reference to a single manifest
-// the architecture is not checked: it has none.
+// is filled in. arch is amd64, arm64 and so on; empty takes that of an index that is for
+// one only. Of a reference to a single manifest the architecture is not checked: it has
+// none, and with an empty arch the image has none either; see [Only].
 //
 // Errors: invalid (reference, manifest, digest), not_found (reference, or nothing
-// for the architecture), denied, unavailable, timeout.
+// for the architecture), conflict (an index for several, and none was asked for),
+// denied, unavailable, timeout.
 func Resolve(ctx context.Context, ref, arch string, opts Options) (resource.Image, error) {
 	const op = "resolve image"
 	parsed, err := parseReference(op, ref)
 	if err != nil {
 		return resource.Image{}, err
 	}
-	if arch == "" {
-		return resource.Image{}, protocol.Errorf(protocol.CodeInvalid, op, "no architecture for %s", ref)
-	}
 	reg, err := opts.open(ctx, op, parsed)
 	if err != nil {
 		return resource.Image{}, err
 	}
 	defer reg.close()
-	w := walk{ctx: ctx, op: op, reg: reg, arch: arch}
-	digest, doc, err := w.visit(parsed.Identifier(), 1)
+	digest, doc, arch, err := reg.find(ctx, op, parsed.Identifier(), arch)
 	if err != nil {
 		return resource.Image{}, err
 	}
@@ -69,6 +67,8 @@ type walk struct {
 	reg  *registry
 	arch string
 	seen int
+	// index says that an index was read: what was found is for the architecture.
+	index bool
 }
 
 // visit reads a document by tag or digest, and goes on into an index.
@@ -87,6 +87,7 @@ func (w *walk) visit(identifier string, depth int) (string, document, error) {
 	if doc.artefacts != nil {
 		return got.Digest.String(), doc, nil
 	}
+	w.index = true
 	var first error
 	for _, child := range doc.children {
 		digest, doc, err := w.visit(child.Digest.String(), depth+1)

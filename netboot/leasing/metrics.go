@@ -53,7 +53,7 @@ func NewMetrics(segment string, w Words, leases, resting func() int) *Metrics {
 		Help:    "Time from a " + w.Protocol + " " + w.Packet + "'s arrival to its reply's departure.",
 		Buckets: prometheus.ExponentialBuckets(0.00025, 4, 8), // 0.25 ms to 4 s, EDK2's first window
 	})
-	m.Drops = prometheus.NewCounter(counter(w.Names.Drops, w.Protocol+" "+w.Packet+"s dropped because the queue was full."))
+	m.Drops = prometheus.NewCounter(counter(w.Names.Drops, w.Protocol+" "+w.Packet+"s dropped because the queue was full, or half full and their sender had its share."))
 	m.sendErrors = prometheus.NewCounter(counter(w.Names.SendErrors, w.Protocol+" replies that the host could not send."))
 	m.Loops = prometheus.NewCounterVec(
 		counter(w.Names.Loops, "Boots refused because the "+w.Client+" had been offered the same one too often, by its class."), []string{"class"})

@@ -34,9 +34,13 @@ type Server[M any] interface {
 	// Answer sends the reply to a packet and returns where it went; the zero AddrPort
 	// says that there is none. An error says that the reply was not sent.
 	Answer(ctx context.Context, p Packet[M]) (to netip.AddrPort, err error)
+	// Asker takes a first look at a packet, which may be anything. It is called for each, by
+	// whoever reads.
+	Asker(data []byte, from netip.AddrPort) Asker
 }
 
-// Queue takes packets from sockets to workers. What does not fit is dropped and counted.
+// Queue takes packets from sockets to workers. What does not fit is dropped and counted; so is what
+// is beyond the share of its [Asker] where the queue is half full.
 type Queue[M any] struct {
 	server  Server[M]
 	metrics *Metrics
@@ -87,7 +91,7 @@ func (q *Queue[M]) Run(ctx context.Context, workers int, s Socket[M], stop func(
 // Read hands to the workers what they can take. It is for Run, and for other sockets
 // beside it.
 func (q *Queue[M]) Read(ctx context.Context, s Socket[M]) error {
-	failed := 0
+	failed, shares := 0, newShares()
 	for {
 		buf := q.buffers.Get().(*[PacketSize]byte)
 		n, from, mark, err := s.ReadFrom(buf[:])
@@ -106,8 +110,14 @@ func (q *Queue[M]) Read(ctx context.Context, s Socket[M]) error {
 			continue
 		}
 		failed = 0
+		now := time.Now()
+		if allowed := shares.allow(q.server.Asker(buf[:n], from), now); !allowed && 2*len(q.packets) >= cap(q.packets) {
+			q.buffers.Put(buf)
+			q.metrics.Drops.Inc()
+			continue
+		}
 		select {
-		case q.packets <- Packet[M]{Data: buf[:n], From: from, Mark: mark, buf: buf, at: time.Now()}:
+		case q.packets <- Packet[M]{Data: buf[:n], From: from, Mark: mark, buf: buf, at: now}:
 		default:
 			q.buffers.Put(buf)
 			q.metrics.Drops.Inc()

@@ -41,6 +41,7 @@ type site struct {
 	hosts []string // canonical
 	roots *x509.CertPool
 	next  http.RoundTripper
+	opens opens
 	health
 }
 

@@ -3,6 +3,7 @@ package mirror_test
 import (
 	"bytes"
 	"encoding/pem"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -146,7 +147,7 @@ func TestSecretsStayOut(t *testing.T) {
 		for i := range 20 { // some go to the server that makes sense
 			_, err := fs.ReadFile(tree(t, b.m, base.URL), string(rune('a'+i)))
 			failed = failed || err != nil && strings.Contains(err.Error(), "malformed")
-			text := b.m.State(base.URL).String()
+			text := fmt.Sprintf("%+v", b.m.State(base.URL))
 			if err != nil {
 				text += err.Error() + protocol.HintOf(err)
 			}

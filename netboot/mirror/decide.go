@@ -107,6 +107,31 @@ func judge(a answer, has bool) outcome {
 	return outcomeFail
 }
 
+// flushing is what becomes of a flush of a tree's files.
+type flushing string
+
+const (
+	flushDrop   flushing = "drop"
+	flushRefuse flushing = "refuse"
+)
+
+// mayFlush decides whether files of a tree are dropped. Those of a tree that does not answer
+// are all that boots have of it.
+//
+//	files | answers | force | flushing
+//	no    | *       | *     | drop
+//	*     | yes     | *     | drop
+//	*     | *       | yes   | drop
+//	*     | *       | *     | refuse
+//
+// The first row that fits decides.
+func mayFlush(files, alive, force bool) flushing {
+	if !files || alive || force {
+		return flushDrop
+	}
+	return flushRefuse
+}
+
 // verdict is what a redirect is.
 type verdict string
 

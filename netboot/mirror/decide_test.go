@@ -20,6 +20,13 @@ func TestJudgeTable(t *testing.T) {
 		func(in []string) []string { return doctable.Words(judge(answer(in[0]), in[1] == "yes")) })
 }
 
+func TestMayFlushTable(t *testing.T) {
+	doctable.Of(t, "decide.go", "mayFlush").Hold(t, [][]string{doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
+		func(in []string) []string {
+			return doctable.Words(mayFlush(in[0] == "yes", in[1] == "yes", in[2] == "yes"))
+		})
+}
+
 func TestRedirectTable(t *testing.T) {
 	schemes := []string{"http", "https"}
 	doctable.Of(t, "decide.go", "redirect").Hold(t, [][]string{doctable.YesNo(), schemes, append(schemes, "other"), doctable.YesNo(), {hostOwn, hostListed, hostOther}},

@@ -43,6 +43,9 @@ type flight struct {
 	kept    entry       // what is known of it, once it ended well
 	claims  claims      // they are made with mu held
 
+	keeping  sync.Mutex // held while it goes into the cache, before all others
+	disowned bool       // needs keeping: it was flushed meanwhile, and is for those who wait
+
 	mu    sync.Mutex
 	users int // readers and the fetch itself; the last closes draft
 }

@@ -146,3 +146,28 @@ func FuzzHeader(f *testing.F) {
 		}
 	})
 }
+
+// What a flush is asked for comes from people: no text panics, what is taken means itself, and
+// an unclean one is refused.
+func FuzzScope(f *testing.F) {
+	for _, text := range []string{"", "/", "/debian/dists/", "https://deb.example/debian", "/a/../b", "/%2e", "http://h/a?b"} {
+		f.Add(text, "http://deb.example/debian/a")
+	}
+	f.Fuzz(func(t *testing.T, text, at string) {
+		s, err := parseScope("flush", text)
+		if err != nil {
+			return
+		}
+		s.has(at)
+		if s.url != "" && (!s.has(s.url) || !s.has(s.url+"/x") || s.has(s.url+"x")) {
+			t.Errorf("%q is %+v", text, s)
+		}
+		if s.path != "" {
+			for at, want := range map[string]bool{"": true, "/x": true, "x": false} {
+				if u := (&url.URL{Scheme: "http", Host: "h", Path: s.path + at}).String(); s.has(u) != want {
+					t.Errorf("%q has %q: %t", text, u, !want)
+				}
+			}
+		}
+	})
+}

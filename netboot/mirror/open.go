@@ -42,13 +42,13 @@ func (m *Mirror) find(ctx context.Context, s *site, u *url.URL, name string, cla
 	case err != nil:
 		return found{}, err
 	case do == stepServe:
-		return m.count(resultHit, found{entry: e})
+		return m.count(s, resultHit, found{entry: e})
 	case do == stepStale:
-		return m.count(resultStale, found{entry: e, stale: true})
+		return m.count(s, resultStale, found{entry: e, stale: true})
 	case do == stepAbsent && isFolder:
 		return found{}, isNoFile(u)
 	case do == stepAbsent:
-		m.metrics.opens.WithLabelValues(resultAbsent).Inc()
+		m.note(s, resultAbsent)
 		return found{}, notThere(u)
 	}
 	wait := m.cfg.Wait
@@ -71,37 +71,44 @@ func (m *Mirror) find(ctx context.Context, s *site, u *url.URL, name string, cla
 	}
 	f.quit(claim)
 	if has {
-		return m.count(resultStale, found{entry: e, stale: true})
+		return m.count(s, resultStale, found{entry: e, stale: true})
 	}
-	m.metrics.opens.WithLabelValues(resultError).Inc()
+	m.note(s, resultError)
 	return found{}, err
 }
 
 // landed is what a flight found. It is left, unless it has the file.
 func (m *Mirror) landed(f *flight) (found, error) {
+	s := f.asked.site
 	if f.outcome == outcomeTake {
-		return m.count(resultMiss, found{flight: f})
+		return m.count(s, resultMiss, found{flight: f})
 	}
 	defer f.leave()
 	switch f.outcome {
 	case outcomeRenew:
-		return m.count(resultRenewed, found{entry: f.asked.old})
+		return m.count(s, resultRenewed, found{entry: f.asked.old})
 	case outcomeStale:
-		return m.count(resultStale, found{entry: f.asked.old, stale: true})
+		return m.count(s, resultStale, found{entry: f.asked.old, stale: true})
 	case outcomeAbsent:
-		m.metrics.opens.WithLabelValues(resultAbsent).Inc()
+		m.note(s, resultAbsent)
 		return found{}, notThere(f.asked.url)
 	case outcomeFolder:
 		return found{}, isNoFile(f.asked.url)
 	case outcomeTake, outcomeFail:
 	}
-	m.metrics.opens.WithLabelValues(resultError).Inc()
+	m.note(s, resultError)
 	return found{}, f.err
 }
 
-func (m *Mirror) count(result string, f found) (found, error) {
-	m.metrics.opens.WithLabelValues(result).Inc()
+func (m *Mirror) count(s *site, result string, f found) (found, error) {
+	m.note(s, result)
 	return f, nil
+}
+
+// note counts an open of a file of a site.
+func (m *Mirror) note(s *site, result string) {
+	m.metrics.opens.WithLabelValues(result).Inc()
+	s.opens.add(result)
 }
 
 func isNoFile(u *url.URL) error {

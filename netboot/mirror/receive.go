@@ -86,11 +86,15 @@ func (f *flight) receive(body io.Reader) {
 
 // keep puts the whole file into the cache. Who claimed it gets a hold on it.
 func (f *flight) keep() (done func(), err error) {
+	f.keeping.Lock()
+	defer f.keeping.Unlock()
 	key := f.asked.key
-	if f.noStore {
+	if f.noStore || f.disowned {
 		key = ""
 		if !f.wanted() {
-			f.m.store.drop(f.asked.key)
+			if !f.disowned { // else what is there now is newer
+				f.m.store.drop(f.asked.key)
+			}
 			return nil, f.draft.Drop()
 		}
 	}

@@ -120,7 +120,7 @@ func (m *Mirror) hear(s *site, v reply) {
 	switch v.answer {
 	case answerLocal:
 	case answerTrouble:
-		if s.failed(now, v.err.Error()) {
+		if s.failed(now, v.err) {
 			m.cfg.Logger.Warn("mirror's origin fails; what is cached is served", "base", s.url.String(), "err", v.err)
 		}
 	case answerWhole, answerSame, answerAbsent, answerFolder, answerDenied:

@@ -162,15 +162,11 @@ func (s *store) usage() (used, pinned int64) {
 	return s.blobs.Used(), pinned
 }
 
-// below counts the files whose URLs begin so, and their bytes.
-func (s *store) below(prefix string) (files int, bytes int64) {
+// each calls a function with all that is known of URLs, with the lock held.
+func (s *store) each(f func(key string, e *entry)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.entries {
-		if strings.HasPrefix(e.URL, prefix) {
-			files++
-			bytes += e.Size
-		}
+	for key, e := range s.entries {
+		f(key, e)
 	}
-	return files, bytes
 }

@@ -53,7 +53,7 @@ func TestAllAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if s := m.State(s.URL); s.Bytes > c.Quota || !s.Reachable {
-		t.Errorf("%s", s)
+		t.Errorf("%+v", s)
 	}
 	if err := m.Close(); err != nil {
 		t.Fatal(err)

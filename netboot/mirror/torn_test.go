@@ -80,7 +80,7 @@ func TestChangedWhileFetched(t *testing.T) {
 					t.Errorf("%d bytes, mixed %v: %v", len(got), strings.Contains(string(got), "b"), err)
 				}
 				if s := b.m.State(bubbleBase); s.Reachable != (c.code == protocol.CodeConflict) {
-					t.Errorf("%s", s)
+					t.Errorf("%+v", s)
 				}
 				b.want("a", changed)
 				b.restart()

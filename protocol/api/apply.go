@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 
 	"rackboot/protocol/resource"
 )
@@ -46,4 +47,32 @@ type List[T any] struct {
 	Items      []T    `json:"items"`
 	// Incomplete says that something may be missing in Items, and why.
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
+
+	// Next is where a page goes on: the query parameter after. A page without it is the last. One that has it
+	// may be short, and even empty, where a selector leaves much out.
+	Next string `json:"next,omitempty"`
+	// Revision says of a page that it has all that was written up to this revision of the store, 0 for an
+	// empty one; absent where no page was asked for.
+	Revision *uint64 `json:"revision,omitempty"`
+	// Racks are of a page the racks of the items, in their order, empty for no rack; absent where none is
+	// in one.
+	Racks []string `json:"racks,omitempty"`
+}
+
+// ItemKind is the kind of the items.
+func (l List[T]) ItemKind() resource.Kind { return resource.Kind(strings.TrimSuffix(l.Kind, "List")) }
+
+// Trim returns the list with each item as cut makes it of its JSON.
+func (l List[T]) Trim(cut func([]byte) ([]byte, error)) (any, error) {
+	out := List[json.RawMessage]{APIVersion: l.APIVersion, Kind: l.Kind, Items: make([]json.RawMessage, len(l.Items)), Incomplete: l.Incomplete, Next: l.Next, Revision: l.Revision, Racks: l.Racks}
+	for i, item := range l.Items {
+		raw, err := json.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		if out.Items[i], err = cut(raw); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

@@ -20,6 +20,8 @@ type AcceptBMC struct {
 	CredentialsRef string `json:"credentialsRef"`
 	Fingerprint    string `json:"fingerprint,omitempty"`
 	CA             string `json:"ca,omitempty"`
+	// LegacyTLS becomes spec.tls.legacy.
+	LegacyTLS bool `json:"legacyTLS,omitempty"`
 }
 
 // RotateBMC changes the account of a BMC.
@@ -77,9 +79,23 @@ type ProbeRequest struct {
 	SystemURI string `json:"systemURI,omitempty"`
 }
 
+// Probed is what a system can do, and what that comes to.
+type Probed struct {
+	protocol.Probe
+	Verdict resource.Verdict `json:"verdict"`
+}
+
 // ProbeList is what the systems behind a BMC can do.
 type ProbeList struct {
-	Items []protocol.Probe `json:"items"`
+	Items []Probed `json:"items"`
+}
+
+// JudgeProbes is the list with its verdicts.
+func JudgeProbes(all []protocol.Probe) (out ProbeList) {
+	for _, p := range all {
+		out.Items = append(out.Items, Probed{p, resource.VerdictOf(p)})
+	}
+	return out
 }
 
 // pathAccept is the route that accepts a BMC or a server.
@@ -103,11 +119,8 @@ func (s Servers) Accept(ctx context.Context, name string, r AcceptServer) (*reso
 // Probe asks what a BMC can do and waits for the answer, for ProbeWait if ctx has no
 // deadline. It only reads. Repeating it is safe.
 func (b BMCs) Probe(ctx context.Context, bmc string, r ProbeRequest) (out ProbeList, err error) {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, ProbeWait+callTimeout)
-		defer cancel()
-	}
+	ctx, cancel := slowRead(ctx)
+	defer cancel()
 	err = b.hub.call(ctx, http.MethodPost, pathProbe(bmc), r, &out)
 	return out, err
 }

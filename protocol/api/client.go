@@ -45,10 +45,12 @@ type Client struct {
 	ISOs         ISOs
 	Maintenances Maintenances
 	Objects      Objects
+	Bulks        Bulks
 	Requests     Requests
 	Rollouts     Rollouts
 	Servers      Servers
 	Uploads      Uploads
+	Webhooks     Webhooks
 
 	hub *hub
 }
@@ -107,7 +109,7 @@ func NewClient(cfg Config) (*Client, error) {
 	return &Client{
 		Agents: Agents{h}, Approvals: Approvals{h}, Audit: Audit{h}, Backups: Backups{h}, BMCs: BMCs{h}, Environments: Environments{h},
 		Groups: Groups{h}, Holds: Holds{h}, ISOs: ISOs{h}, Maintenances: Maintenances{h}, Objects: Objects{h},
-		Requests: Requests{h}, Rollouts: Rollouts{h}, Servers: Servers{h}, Uploads: Uploads{h}, hub: h,
+		Bulks: Bulks{h}, Requests: Requests{h}, Rollouts: Rollouts{h}, Servers: Servers{h}, Uploads: Uploads{h}, Webhooks: Webhooks{h}, hub: h,
 	}, nil
 }
 

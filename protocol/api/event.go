@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
 	"rackboot/protocol/resource"
 )
@@ -29,7 +31,34 @@ type EventList struct {
 
 // Events reads up to limit events with an index greater than after.
 func (c *Client) Events(ctx context.Context, after uint64, limit int) (out EventList, err error) {
-	q := url.Values{"after": {strconv.FormatUint(after, 10)}, "limit": {strconv.Itoa(limit)}}
+	return c.EventsOf(ctx, EventQuery{After: after, Limit: limit})
+}
+
+// EventQuery is which events are asked for. What is empty bounds nothing.
+type EventQuery struct {
+	After uint64 // only those with a greater Index
+	Limit int    // at most so many, up to 1000
+	For   string // Kind/name
+	Rack  string
+	Codes []resource.EventCode
+	Since time.Time
+}
+
+// EventsOf reads events that a query asks for, the oldest first.
+func (c *Client) EventsOf(ctx context.Context, query EventQuery) (out EventList, err error) {
+	q := url.Values{"after": {strconv.FormatUint(query.After, 10)}, "limit": {strconv.Itoa(query.Limit)}}
+	var codes []string
+	for _, code := range query.Codes {
+		codes = append(codes, string(code))
+	}
+	for key, value := range map[string]string{"for": query.For, "rack": query.Rack, "code": strings.Join(codes, ",")} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if !query.Since.IsZero() {
+		q.Set("since", query.Since.UTC().Format(time.RFC3339Nano))
+	}
 	err = c.hub.call(ctx, http.MethodGet, PathEvents+"?"+q.Encode(), nil, &out)
 	return out, err
 }

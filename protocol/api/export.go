@@ -17,7 +17,7 @@ import (
 func ExportKinds() []resource.Kind {
 	return slices.Concat(fleetKinds, []resource.Kind{
 		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindClaim,
-		resource.KindMaintenance, resource.KindBootConfiguration, resource.KindHold,
+		resource.KindMaintenance, resource.KindBootConfiguration, resource.KindHold, resource.KindFreeze,
 	})
 }
 
@@ -26,7 +26,7 @@ func ExportKinds() []resource.Kind {
 // is seen only where it is rendered.
 var fleetKinds = []resource.Kind{
 	resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv,
-	resource.KindBootImage, resource.KindManagedBootImages, resource.KindServerGroup, resource.KindGroupRevision,
+	resource.KindBootImage, resource.KindManagedBootImages, resource.KindServerGroup, resource.KindGroupRevision, resource.KindFirmwareProfile,
 }
 
 // Export reads what people own at the hub, and what was proved of it: of the given kinds,
@@ -121,6 +121,8 @@ func bare(o resource.Object) resource.Object {
 		o.Status = resource.ClaimStatus{Server: o.Status.Server, Decision: o.Status.Decision}
 	case *resource.Maintenance:
 		o.Status = resource.MaintenanceStatus{}
+	case *resource.Freeze:
+		o.Status = resource.FreezeStatus{By: o.Status.By}
 	case *resource.BootConfiguration:
 		o.Spec.Grant = nil
 		o.Status.State, o.Status.HTTPBootURI, o.Status.EvidenceClass, o.Status.Secrets, o.Status.Conditions = "", "", "", "", nil

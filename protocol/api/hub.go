@@ -118,6 +118,9 @@ func (h *hub) once(ctx context.Context, method, path string, body []byte, out an
 	return h.answer(ctx, op, req, out)
 }
 
+// streamed is an answer that is read while it comes. What was read before is forgotten.
+type streamed interface{ read(r io.Reader) error }
+
 // answer sends a request and decodes the answer into out (nil: ignored).
 func (h *hub) answer(ctx context.Context, op string, req *http.Request, out any) error {
 	resp, err := h.http.Do(req)
@@ -125,22 +128,49 @@ func (h *hub) answer(ctx context.Context, op string, req *http.Request, out any)
 		return h.transportError(ctx, op, err)
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	switch {
-	case err != nil:
-		return h.transportError(ctx, op, err)
-	case len(raw) > maxAnswer:
-		return protocol.Errorf(protocol.CodeInternal, op, "the hub's answer is longer than %d bytes", maxAnswer)
-	case resp.StatusCode >= 300:
-		return problemIn(op, resp, raw)
-	case out == nil:
-		return nil
+	body := &body{from: resp.Body}
+	if s, ok := out.(streamed); ok && resp.StatusCode < 300 {
+		err = s.read(body)
+	} else {
+		var raw []byte
+		if raw, err = io.ReadAll(body); err == nil && resp.StatusCode >= 300 {
+			return problemIn(op, resp, raw)
+		}
+		if err == nil && out != nil {
+			err = json.Unmarshal(raw, out)
+		}
 	}
-	if err := json.Unmarshal(raw, out); err != nil {
+	switch {
+	case body.err != nil:
+		return h.transportError(ctx, op, body.err)
+	case body.n > maxAnswer:
+		return protocol.Errorf(protocol.CodeInternal, op, "the hub's answer is longer than %d bytes", maxAnswer)
+	case err != nil:
 		return protocol.Errorf(protocol.CodeInternal, op, "the hub's answer cannot be read: %w", err).
 			WithHint("hub and rackctl may be of different versions; compare them with rackctl version")
 	}
 	return nil
+}
+
+// body is that of an answer, up to a bound, and tells what the network did from what is written in it.
+type body struct {
+	from io.Reader
+	n    int
+	err  error // of the network
+}
+
+var errLong = errors.New("too long")
+
+func (b *body) Read(into []byte) (n int, err error) {
+	if b.n > maxAnswer {
+		return 0, errLong
+	}
+	n, err = b.from.Read(into)
+	b.n += n
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
 }
 
 func problemIn(op string, resp *http.Response, raw []byte) error {

@@ -3,8 +3,11 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -45,23 +48,21 @@ func (o Objects) Get(ctx context.Context, kind resource.Kind, name string) (reso
 	return obj, o.hub.call(ctx, http.MethodGet, PathObject(kind, name), nil, obj)
 }
 
-// List reads all resources of the kind, sorted by name. With an [IncompleteError] it returns those that are left.
+// List reads all resources of the kind, sorted by the bytes of their names. They are asked for page by page,
+// as [Objects.Pages] has it. With an [IncompleteError] it returns those that are left.
 func (o Objects) List(ctx context.Context, kind resource.Kind) ([]resource.Object, error) {
-	if _, err := blank(kind); err != nil {
-		return nil, err
-	}
-	var list List[json.RawMessage]
-	if err := o.hub.call(ctx, http.MethodGet, PathKind(kind), nil, &list); err != nil {
-		return nil, err
-	}
-	out := make([]resource.Object, len(list.Items))
-	for i, raw := range list.Items {
-		out[i] = resource.NewObject(kind)
-		if err := json.Unmarshal(raw, out[i]); err != nil {
-			return nil, protocol.Errorf(protocol.CodeInternal, "list "+kind.Plural(), "item %d cannot be read: %w", i, err)
+	out := []resource.Object{}
+	var lacks error
+	for p, err := range o.Pages(ctx, kind, Query{}) {
+		if _, incomplete := errors.AsType[*IncompleteError](err); err != nil && !incomplete {
+			return nil, err
 		}
+		out, lacks = append(out, p.Objects...), err
 	}
-	return out, list.Incomplete.Err("list " + kind.Plural())
+	slices.SortFunc(out, func(a, b resource.Object) int {
+		return strings.Compare(a.Head().Metadata.Name, b.Head().Metadata.Name)
+	})
+	return out, lacks
 }
 
 // Apply writes a set of resources, all or after a failure some; see

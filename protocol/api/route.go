@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/url"
+	"strings"
 
 	"rackboot/protocol/resource"
 )
@@ -20,6 +21,10 @@ const (
 	PathReady     = "/readyz"
 	PathOpenAPI   = "/openapi.json"
 	PathWhoami    = "/v1/whoami"
+	// PathSchemas is the folder of the JSON Schemas of kinds.
+	PathSchemas = "/schemas/"
+	// PathLogin says with which OpenID provider persons log in.
+	PathLogin = "/v1/login"
 	// PathAuthority is the certificate of the hub's authority, in PEM.
 	PathAuthority = "/ca.pem"
 )
@@ -37,12 +42,32 @@ const (
 // holds on its server; its value is the reason.
 const QueryReleaseHolds = "releaseHolds"
 
+// The query parameters of a list of resources.
+const (
+	QueryLimit    = "limit"
+	QueryAfter    = "after"
+	QuerySelector = "selector"
+	QueryField    = "field"
+	QueryOnly     = "only"
+)
+
+// MaxPage bounds the resources of one page.
+const MaxPage = 1000
+
 // MaxBody bounds the body of a request in bytes; a longer one is refused with
 // status 413.
 const MaxBody = 1 << 20
 
 // PathKind is the route of all resources of a kind.
 func PathKind(kind resource.Kind) string { return "/v1/" + kind.Plural() }
+
+// PathSchema is the route of the JSON Schema of a kind; of a file with any kinds for none.
+func PathSchema(kind resource.Kind) string {
+	if kind == "" {
+		return PathSchemas + "manifest.json"
+	}
+	return PathSchemas + strings.ToLower(string(kind)) + ".json"
+}
 
 // PathObject is the route of one resource.
 func PathObject(kind resource.Kind, name string) string {

@@ -12,6 +12,8 @@ func (an answers) attempts() attempts { return attempts(an) }
 
 func (an answers) drives() drives { return drivesOf(an.d, an.s) }
 
+func (an answers) firmwares() firmwares { return firmwares(an) }
+
 func (an answers) guards() guards { return guardsOf(an.d, an.s) }
 
 func (an answers) stops() stops { return stops(an) }
@@ -39,6 +41,8 @@ func (an answers) fold(r Result) {
 		an.drives().ejected(r)
 	case ActClearURL:
 		an.urls().cleared(r)
+	case ActReadFirmware, ActWriteFirmware:
+		an.firmwares().result(r)
 	case ActNone:
 	}
 }
@@ -47,7 +51,7 @@ func (an answers) fold(r Result) {
 func (an answers) answered(r Result) {
 	switch r.Action {
 	case ActOn, ActRestart, ActGraceful, ActForceOff:
-	case ActNone, ActArm, ActDisarm, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
+	case ActNone, ActArm, ActDisarm, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL, ActReadFirmware, ActWriteFirmware:
 		return
 	}
 	if r.Code == "" {

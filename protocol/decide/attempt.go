@@ -134,9 +134,9 @@ func attemptStep(state resource.AttemptState, net bool, power running, has armed
 	case resource.AttemptFetched:
 		switch {
 		case power == isOff:
-			return failed, ActNone, "the server went Off without an installed report"
+			return failed, ActNone, "the server went Off before its image reported"
 		case power == isOn && t == timerExpired:
-			return failed, ActNone, "no installed report in time"
+			return failed, ActNone, "its image did not report in time"
 		}
 	case resource.AttemptSucceeded, resource.AttemptFailed:
 	}
@@ -150,8 +150,9 @@ var stateTimeouts = map[resource.AttemptState]time.Duration{
 	resource.AttemptFetched:   installTimeout,
 }
 
-func timerOf(now time.Time, a *Attempt, power running) timer {
-	age := now.Sub(a.Stage.Since)
+// until is when the time of the attempt's state is over; zero if it has none. An image that has a
+// time of its own has it from the power-on on.
+func (a *Attempt) until(power running) (t time.Time) {
 	limit := stateTimeouts[a.Stage.State]
 	if a.Stage.State == resource.AttemptPowerRequested {
 		limit = consumeTimeout
@@ -162,8 +163,21 @@ func timerOf(now time.Time, a *Attempt, power running) timer {
 	if a.Order.Timeout > 0 && a.Stage.State == resource.AttemptFetched {
 		limit = a.Order.Timeout
 	}
+	if limit > 0 {
+		t = a.Stage.Since.Add(limit)
+	}
+	if a.Order.Timeout > 0 && !a.Stage.PowerOn.Sent.IsZero() {
+		if end := a.Stage.PowerOn.Sent.Add(a.Order.Timeout); t.IsZero() || end.Before(t) {
+			t = end
+		}
+	}
+	return t
+}
+
+func timerOf(now time.Time, a *Attempt, power running) timer {
+	until := a.until(power)
 	switch {
-	case limit > 0 && age >= limit, a.Order.Timeout > 0 && !a.Stage.PowerOn.Sent.IsZero() && now.Sub(a.Stage.PowerOn.Sent) >= a.Order.Timeout:
+	case !until.IsZero() && !now.Before(until):
 		return timerExpired
 	case a.Stage.State == resource.AttemptPowerRequested && now.Sub(a.Stage.PowerOn.Again) >= onResend:
 		return timerResend

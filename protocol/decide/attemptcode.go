@@ -1,6 +1,9 @@
 package decide
 
-import "rackboot/protocol/resource"
+import (
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
 
 // askedBy is by which method firmware was seen to ask in an attempt.
 type askedBy string
@@ -8,7 +11,9 @@ type askedBy string
 const (
 	askedNot     askedBy = "not"
 	askedOrdered askedBy = "ordered" // by the one that was ordered
-	askedOther   askedBy = "other"
+	askedHTTP    askedBy = "http"    // by UEFI HTTP boot where PXE was ordered
+	askedPXE     askedBy = "pxe"     // by PXE where UEFI HTTP boot was ordered
+	askedOther   askedBy = "other"   // from the network where it was to boot something else
 )
 
 func askedOf(a *Attempt) askedBy {
@@ -19,10 +24,22 @@ func askedOf(a *Attempt) askedBy {
 	default:
 		return askedNot
 	}
-	if !a.mismatched() {
+	switch by := methodNameOf(a.Stage.Observed); {
+	case !a.mismatched():
 		return askedOrdered
+	case by == "http" && a.Order.Target == protocol.TargetPxe:
+		return askedHTTP
+	case by == "pxe" && a.Order.Target == protocol.TargetUefiHTTP:
+		return askedPXE
 	}
 	return askedOther
+}
+
+// otherMethod says by what firmware asked that booted by another method than it may.
+var otherMethod = map[askedBy]resource.AttemptCode{
+	askedHTTP:  resource.AttemptAskedByHTTP,
+	askedPXE:   resource.AttemptAskedByPXE,
+	askedOther: resource.AttemptWrongMethod,
 }
 
 // codeRule says in one word why attemptStep ended an attempt, by the state that it was
@@ -37,11 +54,15 @@ func askedOf(a *Attempt) askedBy {
 //	PowerRequested | *     | other | *       | *       | Replaced
 //	PowerRequested | off   | none  | *       | *       | OutcomeUnknown
 //	PowerRequested | off   | *     | *       | *       | PowerFailed
+//	PowerRequested | *     | *     | *       | http    | AskedByHTTP
+//	PowerRequested | *     | *     | *       | pxe     | AskedByPXE
 //	PowerRequested | *     | *     | *       | other   | WrongMethod
 //	PowerRequested | *     | *     | *       | *       | OverrideIgnored
 //	Consumed       | off   | *     | *       | *       | Interrupted
 //	Consumed       | *     | *     | *       | not     | NoDHCP
 //	Consumed       | *     | *     | *       | ordered | FetchFailed
+//	Consumed       | *     | *     | *       | http    | AskedByHTTP
+//	Consumed       | *     | *     | *       | pxe     | AskedByPXE
 //	Consumed       | *     | *     | *       | other   | WrongMethod
 //	Fetched        | *     | *     | *       | *       | NoReport
 //	*              | *     | *     | *       | *       | OutcomeUnknown
@@ -70,8 +91,8 @@ func codeRule(state resource.AttemptState, power running, has armed, refused boo
 			return resource.AttemptOutcomeUnknown
 		case power == isOff:
 			return resource.AttemptPowerFailed
-		case by == askedOther:
-			return resource.AttemptWrongMethod
+		case otherMethod[by] != "":
+			return otherMethod[by]
 		}
 		return resource.AttemptOverrideIgnored
 	case resource.AttemptConsumed:
@@ -83,7 +104,7 @@ func codeRule(state resource.AttemptState, power running, has armed, refused boo
 		case by == askedOrdered:
 			return resource.AttemptFetchFailed
 		}
-		return resource.AttemptWrongMethod
+		return otherMethod[by]
 	case resource.AttemptFetched:
 		return resource.AttemptNoReport
 	case resource.AttemptSucceeded, resource.AttemptFailed:

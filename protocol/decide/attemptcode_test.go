@@ -85,14 +85,28 @@ func TestAttemptCodes(t *testing.T) {
 			begun(y)
 			y.read(on, 3*sec+consumeTimeout, nil)
 		}},
-		{"the override stays, firmware boots by another method", resource.AttemptWrongMethod, func(y *play) {
+		{"the override stays, firmware boots by PXE", resource.AttemptAskedByPXE, func(y *play) {
 			y.keeps = true
 			begun(y)
 			y.s.Events = []Event{dhcpBy(protocol.ClassPXEClient, 5*sec)}
 			y.read(on, 5*sec, nil)
 			y.read(on, 3*sec+consumeTimeout, nil)
 		}},
-		{"consumed, and asked by another method", resource.AttemptWrongMethod, func(y *play) {
+		{"consumed, and asked by HTTP", resource.AttemptAskedByHTTP, func(y *play) {
+			orders(y, resource.FirstBootPxe)
+			begun(y)
+			y.s.Events = []Event{dhcpBy(protocol.ClassHTTPClient, 3*sec)}
+			y.read(on, 3*sec+fetchTimeout, nil)
+		}},
+		{"to boot its disk, and asked the network", resource.AttemptWrongMethod, func(y *play) {
+			y.s.Record.Owners.Provisioned = provisionedBy("claim-1")
+			y.keeps = true
+			begun(y)
+			y.s.Events = []Event{dhcpBy(protocol.ClassPXEClient, 5*sec)}
+			y.read(on, 5*sec, nil)
+			y.read(on, 3*sec+consumeTimeout, nil)
+		}},
+		{"consumed, and asked by PXE", resource.AttemptAskedByPXE, func(y *play) {
 			begun(y)
 			y.s.Events = []Event{dhcpBy(protocol.ClassPXEClient, 3*sec)}
 			y.read(on, 3*sec+fetchTimeout, nil)
@@ -165,7 +179,7 @@ func TestAttemptCodes(t *testing.T) {
 		if !slices.ContainsFunc(y.p.Happened, func(e resource.Event) bool { return e.Code == resource.EventAttemptFailed }) {
 			t.Errorf("%s: happened %v", tt.name, y.p.Happened)
 		}
-		want := Ended{Purpose: resource.PurposeClaim, Method: protocol.TargetUefiHTTP, Code: tt.want}
+		want := Ended{Purpose: resource.PurposeClaim, Method: y.s.Record.Attempt.Order.Target, Code: tt.want}
 		if got := y.p.Measured.Ended; !slices.Equal(got, []Ended{want}) {
 			t.Errorf("%s: measured %+v", tt.name, got)
 		}

@@ -24,6 +24,8 @@ func (at attempts) drives() drives { return drivesOf(at.d, at.s) }
 
 func (at attempts) fallbacks() fallbacks { return fallbacksOf(at.d, at.s) }
 
+func (at attempts) inrush() inrush { return inrush(at) }
+
 func (at attempts) rearming() rearming { return rearming(at) }
 
 // advance moves the open attempt of the step's record by what was read.
@@ -38,6 +40,10 @@ func (at attempts) advance() {
 	if waits && a.Stage.State != resource.AttemptPreparing {
 		at.d.recheck(activeInterval)
 		at.d.raise(resource.CondAwaitingHub, "first boot")
+		return
+	}
+	if at.queued(a, power, has) {
+		at.d.recheck(activeInterval) // armed as it is, somebody else may switch it on
 		return
 	}
 	t := timerOf(at.d.now, a, power)
@@ -56,17 +62,23 @@ func (at attempts) advance() {
 		if byMedium(a.Order.Target) {
 			reason, code = at.mediaFailure(reason, code)
 		}
+		if code == resource.AttemptNoReport {
+			reason += ": it was to report " + string(a.report())
+		}
 		at.fail(reason, code)
 		if act == ActForceOff {
 			at.leavesRunning()
 		}
 		return
 	case next == resource.AttemptSucceeded:
-		if a.Stage.Observed == "" {
+		if a.Stage.Observed == "" && a.Order.Target == protocol.TargetHdd {
 			a.Stage.Observed = protocol.TargetHdd // else firmware asked the network first
 		}
 		at.enter(next)
 		at.d.watch.Backoff = 0
+		if a.Order.Target == protocol.TargetSetup {
+			return
+		}
 		at.d.happened(resource.EventDiskBoot, "booted from disk; override consumed")
 		return
 	case next == resource.AttemptConsumed && a.Stage.State != next:
@@ -114,8 +126,8 @@ func (at attempts) advance() {
 		}
 		a.Stage.Epoch = at.d.rec.Shown.Epoch
 		at.d.dirty = true
-		at.d.act(Action{Kind: kind, Attempt: a.ID})
-	case ActNone, ActDisarm, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
+		at.d.act(Action{Kind: kind, Attempt: a.ID, Soft: kind == ActRestart && a.Order.Soft})
+	case ActNone, ActDisarm, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL, ActReadFirmware, ActWriteFirmware:
 	}
 }
 
@@ -132,6 +144,22 @@ func (at attempts) unheard(a *Attempt, power running, has armed) bool {
 		return true
 	}
 	if slices.ContainsFunc(at.d.rec.Conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondAwaitingHub }) && a.Stage.Since.Before(at.d.now) {
+		at.enter(a.Stage.State)
+	}
+	return false
+}
+
+// queued reports whether the On that is due waits for its turn by the rack's inrush limit. Mostly it had that before
+// anything was armed; not after a restart of the agent, or where arming took long. When it comes, its time begins.
+func (at attempts) queued(a *Attempt, power running, has armed) bool {
+	due := a.Stage.State == resource.AttemptArmed || a.Stage.State == resource.AttemptPowerRequested && at.d.now.Sub(a.Stage.PowerOn.Again) >= onResend
+	if !due || power != isOff || has != armedOurs {
+		return false
+	}
+	if at.inrush().waits(PlaceSend) {
+		return true
+	}
+	if at.inrush().waited() {
 		at.enter(a.Stage.State)
 	}
 	return false
@@ -158,16 +186,19 @@ func (at attempts) assumed() {
 }
 
 // fail ends the open attempt. A network boot whose file was fetched has spent
-// its grant: the installer may have run.
+// its grant: the installer may have run. One that armed nothing has used none of it.
 func (at attempts) fail(reason string, code resource.AttemptCode) {
 	a := at.d.rec.Attempt
-	fetched := a.Stage.State == resource.AttemptFetched
+	fetched, nothing := a.Stage.State == resource.AttemptFetched, a.Stage.State == resource.AttemptPreparing
 	a.Stage.Ending.Reason, a.Stage.Ending.Code = reason, code
 	at.disarms()
 	at.enter(resource.AttemptFailed)
 	at.d.happened(resource.EventAttemptFailed, "%s boot: %s", a.Order.Target, reason)
 	if a.Network() && (fetched || a.Marks.Cached && !a.Stage.PowerOn.Sent.IsZero()) {
 		at.spend(reason) // what the BMC has, firmware may boot with nobody seeing it
+	}
+	if a.Network() && nothing {
+		at.d.rec.giveBack()
 	}
 	if at.fallbacks().count() {
 		at.leavesRunning()

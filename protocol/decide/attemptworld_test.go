@@ -7,14 +7,17 @@ import (
 	"time"
 )
 
-// attempt wants of what follows an attempt in the record that its order is the same, and that no
-// mark of it fell.
+// attempt wants of what follows an attempt in the record that its order is the same, that
+// its course only grows, and that no mark of it fell.
 func (x *witness) attempt(was, is *Attempt) {
 	if was == nil || is == nil || was.ID != is.ID {
 		return
 	}
 	if !reflect.DeepEqual(was.Order, is.Order) {
 		x.t.Fatalf("the order of attempt %s changed:\n%+v\n%+v", is.ID, was.Order, is.Order)
+	}
+	if c := is.Stage.Course; !startsWith(c, was.Stage.Course) || len(c) > 0 && c[len(c)-1].State != is.Stage.State {
+		x.t.Fatalf("attempt %s is %s, came through %v, and has the course %v", is.ID, is.Stage.State, was.Stage.Course, c)
 	}
 	if mark := fell(was.Marks, is.Marks); mark != "" {
 		x.t.Fatalf("the mark %s of attempt %s fell:\n%+v\n%+v", mark, is.ID, was.Marks, is.Marks)

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"rackboot/protocol"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -26,7 +27,7 @@ func (at attempts) begin(c choice) {
 	at.d.rec.takesBack(b.Owner.UID)
 	at.d.rec.Attempt = &Attempt{
 		ID: at.s.NewID, Token: at.s.NewToken, At: at.d.now, Number: number, Order: newOrder(b.Owner.UID, b, c),
-		Stage: Stage{State: resource.AttemptPreparing, Since: at.d.now, Epoch: at.d.rec.Shown.Epoch, Arming: Arming{Over: over}},
+		Stage: begunStage(at.d.now, at.d.rec.Shown.Epoch, over),
 	}
 	if c.through != ThroughNothing {
 		at.d.rec.Attempt.Private = at.s.NewPrivate
@@ -37,6 +38,24 @@ func (at attempts) begin(c choice) {
 	at.d.dirty = true
 	at.d.happened(resource.EventAttemptBegun, "%s boot for the %s%s", c.target, b.Owner.Kind.Or(), way)
 	at.advance()
+}
+
+// setup begins a power-on into the firmware's own menus, from Off: POST takes the settings that wait for
+// it, and nothing boots. It returns its id.
+func (at attempts) setup(number int) string {
+	in, over := at.s.Intent, at.over()
+	if at.d.rec.Owners.Released == in.Owner.UID {
+		at.d.rec.Owners.Released = ""
+	}
+	at.d.rec.takesBack(in.Owner.UID)
+	at.d.rec.Attempt = &Attempt{
+		ID: at.s.NewID, At: at.d.now, Number: number, Order: newOrder(in.Owner.UID, &message.BootIntent{Owner: in.Owner}, choice{target: protocol.TargetSetup}),
+		Stage: begunStage(at.d.now, at.d.rec.Shown.Epoch, over),
+	}
+	at.d.dirty = true
+	at.d.happened(resource.EventAttemptBegun, "%s for the %s", protocol.TargetSetup, in.Owner.Kind.Or())
+	at.advance()
+	return at.s.NewID
 }
 
 // way says whether the attempt that begins is given its URL, and why if the one before is
@@ -61,10 +80,12 @@ func (at attempts) way(target protocol.BootTarget) (url bool, why string) {
 	return url, ""
 }
 
-// restart begins a boot from disk of a server that is not Off, for a resume.
+// restart begins a boot from disk of a server that is not Off, for a resume, or for a reboot of a server
+// that is never powered off.
 func (at attempts) restart() {
 	at.rearming().forget()
-	at.begin(choice{target: protocol.TargetHdd, restart: true})
+	s := at.requests().resuming()
+	at.begin(choice{target: protocol.TargetHdd, restart: true, soft: s != nil && s.Restart && s.Mode != resource.StopHard})
 }
 
 // restarted notes that the server restarted by itself and firmware took the disk.

@@ -42,6 +42,8 @@ func grantFits(g *message.Grant, in *message.ServerIntent) string {
 		return "the grant allows no attempt"
 	case g.FirstBoot != b.BootPolicy.FirstBoot:
 		return "the grant is for first boot " + string(g.FirstBoot)
+	case g.Network != b.BootPolicy.Network:
+		return "the grant is for one network boot method or for either, and the boot policy says otherwise"
 	}
 	return ""
 }
@@ -58,6 +60,16 @@ func (r *Record) spend(why string) {
 	}
 	use.Spent, use.Reason = true, why
 	r.Owners.use(key, use)
+}
+
+// giveBack takes back one use of the grant of the record's attempt, which armed nothing. An approval
+// that let it through counts for the next. A discovery has to come to an end: its attempts are counted.
+func (r *Record) giveBack() {
+	key := provisionKey(r.Attempt.Order.OwnerUID, r.Attempt.Order.Generation)
+	if use, ok := r.Owners.Used[key]; ok && use.Attempts > 0 && !r.Attempt.forDiscovery() {
+		use.Attempts--
+		r.Owners.use(key, use)
+	}
 }
 
 // ran notes that the files of the record's attempt were fetched, for a grant that

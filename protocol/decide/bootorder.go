@@ -17,8 +17,12 @@ type Order struct {
 	// Purpose is the owner's; Repeat is the grant's.
 	Purpose resource.Purpose `json:"purpose,omitempty"`
 	Repeat  bool             `json:"repeat,omitempty"`
+	// Any says that firmware may follow an order of Pxe by HTTP, and one of UefiHttp by PXE.
+	Any bool `json:"any,omitempty"`
 	// Restart is a boot by ForceRestart, of a server that is not Off; see restartRule.
 	Restart bool `json:"restart,omitempty"`
+	// Soft is a restart that asks the operating system to stop first.
+	Soft bool `json:"soft,omitempty"`
 	// Timeout is of a discovery, from the power-on; 0 sets no limit.
 	Timeout time.Duration `json:"timeout,omitempty"`
 	Digest  string        `json:"digest"`         // of the image
@@ -54,7 +58,8 @@ type choice struct {
 	chain   *protocol.BootChain // nil for a boot from disk
 	url     bool                // firmware is given the URL of its file through its BMC
 	through Through             // how a private token goes there
-	restart bool                // by ForceRestart
+	restart bool                // of a server that is not Off
+	soft    bool                // by GracefulRestart
 	// Of a boot from the network: the number of the attempt by its grant, whether that repeats,
 	// and what an approval let through.
 	number  int
@@ -65,10 +70,11 @@ type choice struct {
 // newOrder makes the order of a boot for an owner.
 func newOrder(owner string, b *message.BootIntent, c choice) Order {
 	o := Order{
-		Target: c.target, OwnerUID: owner, Generation: b.Generation, Purpose: b.Owner.Kind, Repeat: c.repeat, Restart: c.restart,
+		Target: c.target, OwnerUID: owner, Generation: b.Generation, Purpose: b.Owner.Kind, Repeat: c.repeat, Restart: c.restart, Soft: c.soft,
 		Timeout: b.Timeout, Digest: b.Image.Digest, Chain: c.chain, URI: c.url, Reach: b.Reach, Through: c.through, Cleared: c.cleared,
 	}
 	if c.chain != nil {
+		o.Any = b.BootPolicy.Network.Any()
 		o.Ignition, o.File = b.Ignition, c.chain.First
 		o.Secrets = secretsRule(needsOf(b), b.Ignition != nil)
 		o.Blob, _ = c.chain.Digest(c.chain.First)

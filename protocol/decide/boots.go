@@ -23,6 +23,8 @@ func (bo boots) grants() grants { return grants(bo) }
 
 func (bo boots) guards() guards { return guardsOf(bo.d, bo.s) }
 
+func (bo boots) inrush() inrush { return inrush(bo) }
+
 func (bo boots) rearming() rearming { return rearming(bo) }
 
 func (bo boots) requests() requests { return requests(bo) }
@@ -182,7 +184,7 @@ func (bo boots) takes(done bool) bool {
 func (bo boots) readyFacts() readyFacts {
 	return readyFacts{
 		stopping: bo.d.rec.Stop != nil, trigger: bo.d.trig, power: runningOf(bo.d.watch.Last.Power), discovery: bo.discoveryIs(),
-		strange: bo.d.rec.strange(), boot: bo.s.Intent.Boot != nil,
+		strange: bo.d.rec.strange(), boot: bo.s.Intent.Boot != nil || bo.s.Intent.Settings != nil,
 	}
 }
 
@@ -231,7 +233,9 @@ func (bo boots) powered(done bool) bool {
 	case powerLater:
 		bo.d.recheckAt(bo.d.watch.NextTry)
 	case powerRestart:
-		bo.attempts().restart()
+		if !bo.inrush().waits(PlaceBegin) {
+			bo.attempts().restart()
+		}
 	case powerStop:
 		bo.stops().advance(resource.StopSoft, bo.s.Settings.SoftTimeout)
 	case powerBarred:
@@ -283,8 +287,10 @@ func (bo boots) begins(done bool) {
 		case beginNothing: // the conditions say so
 			return
 		case beginDisk:
-			bo.rearming().forget()
-			bo.attempts().begin(choice{target: protocol.TargetHdd})
+			if !bo.inrush().waits(PlaceBegin) {
+				bo.rearming().forget()
+				bo.attempts().begin(choice{target: protocol.TargetHdd})
+			}
 			return
 		case beginRearm:
 			if bo.rearming().drop() {

@@ -20,10 +20,34 @@ type Stage struct {
 	// Class is how strong the evidence of a success is; empty before.
 	Class  resource.EvidenceClass `json:"class,omitempty"`
 	Ending Ending                 `json:"ending,omitzero"`
+	// Course is what was entered and when, in order, State the last; at most maxCourse, then the last is
+	// replaced. It is empty of a boot that nobody ordered.
+	Course []Passage `json:"course,omitempty"`
+}
+
+// Passage is that a state was entered from another one. A wait in it sets Since anew, and not At.
+type Passage struct {
+	State resource.AttemptState `json:"state"`
+	At    time.Time             `json:"at"` // by the agent's clock
+}
+
+// maxCourse bounds Course: seven states, and room for attempts that were given up too early.
+const maxCourse = 24
+
+// begunStage is the first stage of an attempt.
+func begunStage(now time.Time, epoch uint64, over protocol.BootTarget) (st Stage) {
+	st = Stage{Epoch: epoch, Arming: Arming{Over: over}}
+	st.enter(resource.AttemptPreparing, now)
+	return st
 }
 
 // enter goes to a state, which lasts from now on. It is the only one that does.
-func (st *Stage) enter(s resource.AttemptState, now time.Time) { st.State, st.Since = s, now }
+func (st *Stage) enter(s resource.AttemptState, now time.Time) {
+	if st.State != s {
+		st.Course = append(st.Course[:min(len(st.Course), maxCourse-1)], Passage{s, now})
+	}
+	st.State, st.Since = s, now
+}
 
 // Arming is what the BMC made of the override.
 type Arming struct {

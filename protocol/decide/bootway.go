@@ -30,7 +30,7 @@ func (r *Record) wayOf(b *message.BootIntent, target protocol.BootTarget) (bootW
 }
 
 // notHTTP are the ends of an attempt in which the BMC or firmware did no boot by HTTP at all.
-var notHTTP = []resource.AttemptCode{resource.AttemptNotStored, resource.AttemptOverrideIgnored, resource.AttemptWrongMethod, resource.AttemptNoDHCP}
+var notHTTP = []resource.AttemptCode{resource.AttemptNotStored, resource.AttemptOverrideIgnored, resource.AttemptWrongMethod, resource.AttemptAskedByPXE, resource.AttemptNoDHCP}
 
 // wayRule says whether a boot by UefiHttp is given its URL through the BMC. The first row
 // that fits decides.
@@ -41,17 +41,19 @@ var notHTTP = []resource.AttemptCode{resource.AttemptNotStored, resource.Attempt
 //	segment | url    | OverrideNotStored | no
 //	segment | url    | OverrideIgnored   | no
 //	segment | url    | WrongMethod       | no
+//	segment | url    | AskedByPXE        | no
 //	segment | url    | NoDHCP            | no
 //	segment | url    | *                 | yes
 //	segment | dhcp   | OverrideNotStored | yes
 //	segment | dhcp   | OverrideIgnored   | yes
 //	segment | dhcp   | WrongMethod       | yes
+//	segment | dhcp   | AskedByPXE        | yes
 //	segment | dhcp   | NoDHCP            | yes
 //	segment | dhcp   | *                 | no
 //
 // These are the two ways that need no BIOS setting. DHCP is first, because firmware of any
 // vendor has it; with some, UefiHttp is nothing without HttpBootUri (metal-operator 649,
-// Supermicro). Another method is none of them: the grant is for one.
+// Supermicro). Another method is none of them: the grant is for one, or for either with network any.
 func wayRule(reach resource.Reach, before bootWay, ended resource.AttemptCode) bool {
 	switch {
 	case reach == resource.ReachURI:

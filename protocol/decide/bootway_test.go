@@ -40,7 +40,7 @@ func TestNextWay(t *testing.T) {
 	if use := w.record().Owners.Used["claim-1/1"]; use.Attempts != 2 || w.provisioned() == nil {
 		t.Errorf("%+v, %s", use, w.disk)
 	}
-	if len(told) != 3 || told[1] != "UefiHttp boot for the claim, by a URL in the BMC, because that by DHCP ended with WrongMethod" {
+	if len(told) != 3 || told[1] != "UefiHttp boot for the claim, by a URL in the BMC, because that by DHCP ended with AskedByPXE" {
 		t.Errorf("%q", told)
 	}
 	if w.m.uri != "" || w.record().Residue.URL() != nil {
@@ -55,7 +55,7 @@ func TestNextWayThatIsNone(t *testing.T) {
 	w.m.faults.NoHTTP, w.m.faults.NoURL = true, true
 	w.until("given up", func() bool { return w.tried(2) })
 	a := w.record().Attempt
-	if use := w.record().Owners.Used["claim-1/1"]; use.Attempts != 2 || a.ByURL() || a.Stage.Ending.Code != resource.AttemptWrongMethod || w.w.ons != 2 {
+	if use := w.record().Owners.Used["claim-1/1"]; use.Attempts != 2 || a.ByURL() || a.Stage.Ending.Code != resource.AttemptAskedByPXE || w.w.ons != 2 {
 		t.Errorf("%+v, %d On, %+v", use, w.w.ons, a)
 	}
 	if w.m.uri != "" || w.record().Residue.URL() != nil {

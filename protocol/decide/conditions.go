@@ -58,6 +58,9 @@ func (co conditions) derive() {
 	if co.s.Synced && co.s.Intent == nil {
 		co.d.raise(resource.CondServerMissing, "")
 	}
+	if co.d.ice {
+		co.d.raise(resource.CondFrozen, "%s", co.s.Frozen.Text())
+	}
 	if co.s.takenOver() {
 		co.d.raise(resource.CondTakenOver, "of %s", strings.Join(co.s.TakenOver, ", "))
 	}
@@ -109,7 +112,7 @@ func (co conditions) boot() {
 	if co.s.NoAddress != "" {
 		co.d.raise(resource.CondNoAddress, "on segment %s", co.s.NoAddress)
 	}
-	a := co.d.rec.Attempt
+	a := co.d.rec.Attempted(co.s.Intent) // what ended with its owner says nothing of the next
 	if a != nil {
 		if a.mismatched() {
 			co.d.raise(resource.CondMethodMismatch, "%s was ordered, firmware used %s", a.Order.Target, a.Stage.Observed)
@@ -118,7 +121,7 @@ func (co conditions) boot() {
 			if a.Network() {
 				co.d.raise(resource.CondFirstBootFailed, "attempt %d: %s", a.Number, a.Stage.Ending.Reason)
 			} else {
-				co.d.raise(resource.CondPowerFailed, "boot from disk, attempt %d: %s", a.Number, a.Stage.Ending.Reason)
+				co.d.raise(resource.CondPowerFailed, "%s, attempt %d: %s", a.fromWhere(), a.Number, a.Stage.Ending.Reason)
 			}
 		}
 		if a.Stage.State == resource.AttemptFailed && a.Stage.Ending.Code == resource.AttemptNotStored {
@@ -135,6 +138,7 @@ func (co conditions) boot() {
 	co.weak()
 	co.spent()
 	co.fallback()
+	co.firmware()
 	co.media()
 	co.url()
 	co.discovery()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"rackboot/protocol"
@@ -50,6 +51,13 @@ func (co conditions) discovery() {
 		code, reason = a.Stage.Ending.Code, a.Stage.Ending.Reason
 	}
 	co.d.raise(resource.CondDiscoveryFailed, "%d of %d attempts; the last: %s: %s", use.Attempts, co.s.Grant.MaxAttempts, code, reason)
+}
+
+// firmware says which settings are not in force that its owner wanted written.
+func (co conditions) firmware() {
+	if in, run := co.s.Intent, co.d.rec.Owners.Firmware; in != nil && run != nil && run.OwnerUID == in.Owner.UID && run.Stage == resource.FirmwareFailed {
+		co.d.raise(resource.CondFirmwareNotWritten, "%s: %s", run.Code, strings.Join(unset(run), ", "))
+	}
 }
 
 func (co conditions) fallback() {
@@ -141,7 +149,7 @@ func (co conditions) unexpected() {
 // disputed says while the attempt is the server's last that another machine said it is the
 // server. Of one that ended well that is news for disputedFor.
 func (co conditions) disputed() {
-	a := co.d.rec.Attempt
+	a := co.d.rec.Attempted(co.s.Intent)
 	words := ""
 	if a != nil {
 		words = a.Claimants.words()
@@ -157,7 +165,7 @@ func (co conditions) disputed() {
 
 // weak says while a boot waits for a report of a stronger class that a weaker one came.
 func (co conditions) weak() {
-	if a := co.d.rec.Attempt; a != nil && a.Stage.State != resource.AttemptSucceeded && slices.Contains(a.Marks.Unheeded, ReportWeak) {
+	if a := co.d.rec.Attempted(co.s.Intent); a != nil && a.Stage.State != resource.AttemptSucceeded && slices.Contains(a.Marks.Unheeded, ReportWeak) {
 		co.d.raise(resource.CondEvidenceWeak, "")
 	}
 }

@@ -14,6 +14,8 @@ const (
 	actRelease destructive = "release" // of a hold
 	actGrant   destructive = "grant"   // of a first boot
 	actWipe    destructive = "wipe"
+	// actFirmware writes settings of firmware.
+	actFirmware destructive = "firmware"
 )
 
 // approvalNone is that no approval is needed.
@@ -27,6 +29,7 @@ const approvalNone resource.ApprovalClass = "none"
 //	release | yes | yes     | *    | *         | hold-override
 //	grant   | yes | *       | *    | yes       | reprovision
 //	wipe    | yes | *       | *    | *         | wipe
+//	firmware | yes | *      | *    | *         | firmware
 //	*       | yes | *       | *    | *         | none
 //
 // key is that the agent knows a destructive key. foreign is that somebody else than
@@ -44,6 +47,8 @@ func destructiveRule(act destructive, key, foreign, room, installed bool) resour
 		return resource.ApproveReprovision
 	case act == actWipe:
 		return resource.ApproveWipe
+	case act == actFirmware:
+		return resource.ApproveFirmware
 	}
 	return approvalNone
 }

@@ -12,7 +12,7 @@ import (
 
 func TestDestructiveTable(t *testing.T) {
 	doctable.Of(t, "destructive.go", "destructiveRule").Hold(t,
-		[][]string{doctable.Words(actStop, actRelease, actGrant, actWipe), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
+		[][]string{doctable.Words(actStop, actRelease, actGrant, actWipe, actFirmware), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo()},
 		func(in []string) []string {
 			return doctable.Words(destructiveRule(destructive(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes", in[4] == "yes"))
 		})

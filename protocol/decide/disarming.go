@@ -16,7 +16,7 @@ func (da disarming) result(r Result) {
 	switch {
 	case way == DisarmHdd && way.done(r):
 		da.end()
-		da.leave(r.Stored, da.d.watch.Refused[ActDisarm].Fault, false)
+		da.leave(r.Stored, protocol.BMCFault{Text: "the BMC takes none away; this one was put in the place of what was armed"}, false)
 		da.d.forgive(ActDisarm)
 	case way.done(r),
 		a.hidden() && r.Code == protocol.CodeUnsupported: // where none can be stored, none is left

@@ -24,13 +24,48 @@ func discovering(in *message.ServerIntent) bool {
 // forDiscovery says whether the attempt is one of a discovery.
 func (a *Attempt) forDiscovery() bool { return a.Order.Purpose == resource.PurposeDiscovery }
 
-// mismatched says whether firmware booted by another method than was ordered. A
-// discovery orders Pxe and answers HTTP boot too.
-func (a *Attempt) mismatched() bool {
-	if a.Stage.Observed == "" || a.Stage.Observed == a.Order.Target {
-		return false
+// mismatched says whether firmware booted by another method than it may. A discovery orders Pxe and
+// answers HTTP boot too.
+func (a *Attempt) mismatched() bool { return a.Stage.Observed != "" && !a.takes(a.Stage.Observed) }
+
+// takes says whether a boot by the method is the one that was ordered. Pxe and UefiHttp stand for each
+// other in a discovery, and where the policy has network any.
+func (a *Attempt) takes(method protocol.BootTarget) bool {
+	return takesRule(methodNameOf(a.Order.Target), methodNameOf(method), a.forDiscovery(), a.Order.Any)
+}
+
+// methodNameOf is a target as rules name it.
+func methodNameOf(t protocol.BootTarget) string {
+	switch t {
+	case protocol.TargetPxe:
+		return "pxe"
+	case protocol.TargetUefiHTTP:
+		return "http"
+	case protocol.TargetHdd, protocol.TargetCd, protocol.TargetSetup, protocol.TargetNone:
 	}
-	return !a.forDiscovery() || a.Stage.Observed != protocol.TargetUefiHTTP
+	return string(t)
+}
+
+// takesRule says whether a boot that firmware made is the one that was ordered. The first row that fits
+// decides.
+//
+//	ordered | made  | discovery | any | takes
+//	pxe     | pxe   | *         | *   | yes
+//	http    | http  | *         | *   | yes
+//	pxe     | http  | yes       | *   | yes
+//	pxe     | http  | *         | yes | yes
+//	http    | pxe   | *         | yes | yes
+//	Cd      | Cd    | *         | *   | yes
+//	Hdd     | Hdd   | *         | *   | yes
+//	*       | *     | *         | *   | no
+func takesRule(ordered, made string, discovery, either bool) bool {
+	switch {
+	case ordered == made:
+		return true
+	case ordered == "pxe" && made == "http":
+		return discovery || either
+	}
+	return ordered == "http" && made == "pxe" && either
 }
 
 // discovered says whether the server has said what is in it, to this owner.

@@ -29,6 +29,8 @@
 //	granting.go   method.go: the boot methods; firstboot.go: what a network boot needs; bootapproval.go: and who approves it
 //	attempts.go   attempt.go: one power-on: arm, power, consumed, fetched, ended; attemptcode.go: why;
 //	              begin.go: how one begins, bootway.go; results.go: what the BMC answered, arm.go
+//	inrush.go     place.go: whether a server waits until others were switched on
+//	firmwares.go  firmwarerun.go, firmwareset.go: settings of the firmware, written and read back
 //	answers.go    to whom an answer goes
 //	endings.go    discovery.go: the end of an owner
 //	heard.go      evidence.go, ignition.go: what a boot client changes

@@ -24,13 +24,14 @@ type draft struct {
 
 	holds []Hold    // in force; those that end with this step are not among them
 	work  bool      // firmware work is marked now
+	ice   bool      // a freeze lies on it now
 	trig  triggered // what triggerRule says in this step
 }
 
 // begin takes what a step begins with.
 func (dr *draft) begin(now time.Time, s *Snapshot) {
 	dr.now, dr.up, dr.server, dr.rec, dr.watch = now, s.Uptime, s.Server, s.Record.clone(), s.Watch
-	dr.holds, dr.work = s.Holds, Working(s.Firmware, s.HubTime, now)
+	dr.holds, dr.work, dr.ice = s.Holds, Working(s.Firmware, s.HubTime, now), IsFrozen(s.Frozen, s.HubTime, now)
 	dr.plan.RecheckAt = now.Add(s.Settings.PollInterval)
 	dr.plan.Action.Kind = ActNone
 	dr.rec.Server = s.Server

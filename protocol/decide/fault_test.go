@@ -23,7 +23,7 @@ func TestFaultTable(t *testing.T) {
 }
 
 func TestActionOfTable(t *testing.T) {
-	doctable.Of(t, "order.go", "actionOf").Hold(t, [][]string{{"On", "ForceRestart", "GracefulShutdown", "ForceOff", "Nmi", ""}}, func(in []string) []string {
+	doctable.Of(t, "order.go", "actionOf").Hold(t, [][]string{{"On", "ForceRestart", "GracefulRestart", "GracefulShutdown", "ForceOff", "Nmi", ""}}, func(in []string) []string {
 		return doctable.Words(actionOf(in[0]))
 	})
 }

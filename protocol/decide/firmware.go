@@ -36,28 +36,51 @@ func holdingOf(holds []Hold) holding {
 	return holdsNone
 }
 
+// IsFrozen says whether a freeze lies now: by the hub's time, or by the agent's clock while the hub has not
+// been heard.
+func IsFrozen(z *resource.Frozen, hub, now time.Time) bool {
+	if hub.IsZero() {
+		hub = now
+	}
+	return z.Lies(hub)
+}
+
 // Permits says whether an action that was decided may still be sent, by what lies on
 // the server at the moment of sending.
-func Permits(k ActionKind, holds []Hold, work bool) bool { return permit(k, holdingOf(holds), work) }
+func Permits(k ActionKind, holds []Hold, work, frozen bool) bool {
+	return permit(k, holdingOf(holds), work, frozen)
+}
 
 // permit is the last check before something is sent. The first row that fits
 // decides.
 //
-//	action            | held   | work | answer
-//	on                | forced | *    | no
-//	on                | yes    | *    | no
-//	on                | no     | yes  | no
-//	on                | no     | no   | yes
-//	restart           | forced | *    | no
-//	restart           | yes    | *    | no
-//	restart           | no     | yes  | no
-//	restart           | no     | no   | yes
-//	*                 | forced | *    | yes
-//	*                 | *      | yes  | no
-//	*                 | *      | no   | yes
-func permit(k ActionKind, held holding, work bool) bool {
-	if k == ActOn || k == ActRestart {
-		return held == holdsNone && !work
+//	action            | held   | work | frozen | answer
+//	on                | forced | *    | *      | no
+//	on                | yes    | *    | *      | no
+//	on                | no     | yes  | *      | no
+//	on                | no     | no   | yes    | no
+//	on                | no     | no   | no     | yes
+//	restart           | forced | *    | *      | no
+//	restart           | yes    | *    | *      | no
+//	restart           | no     | yes  | *      | no
+//	restart           | no     | no   | yes    | no
+//	restart           | no     | no   | no     | yes
+//	read-firmware     | forced | *    | *      | no
+//	read-firmware     | yes    | *    | *      | no
+//	read-firmware     | no     | yes  | *      | no
+//	read-firmware     | no     | no   | yes    | no
+//	read-firmware     | no     | no   | no     | yes
+//	write-firmware    | forced | *    | *      | no
+//	write-firmware    | yes    | *    | *      | no
+//	write-firmware    | no     | yes  | *      | no
+//	write-firmware    | no     | no   | yes    | no
+//	write-firmware    | no     | no   | no     | yes
+//	*                 | forced | *    | *      | yes
+//	*                 | *      | yes  | *      | no
+//	*                 | *      | no   | *      | yes
+func permit(k ActionKind, held holding, work, frozen bool) bool {
+	if slices.Contains([]ActionKind{ActOn, ActRestart, ActReadFirmware, ActWriteFirmware}, k) {
+		return held == holdsNone && !work && !frozen
 	}
 	return held == holdsForced || !work
 }

@@ -5,7 +5,10 @@ type methodIs string
 
 const (
 	methodFits    methodIs = "fits"
-	methodCannot  methodIs = "cannot" // its BMC does not insert images
+	methodCannot  methodIs = "cannot"  // its BMC does not insert images
+	methodAbsent  methodIs = "absent"  // its BMC has no such boot target
+	methodOff     methodIs = "off"     // its firmware has it switched off
+	methodNoURI   methodIs = "without" // its BMC takes no URL, and the server has reach uri
 	methodUnknown methodIs = "unknown"
 )
 
@@ -42,6 +45,9 @@ type firsts string
 
 const (
 	firstNoMedia  firsts = "no media"
+	firstAbsent   firsts = "not offered"
+	firstOff      firsts = "switched off"
+	firstNoPlace  firsts = "no place for a URL"
 	firstNoMethod firsts = "no method"
 	firstNoChain  firsts = "no chain"
 	firstNoURI    firsts = "no chain by URI"
@@ -59,6 +65,9 @@ const (
 //
 //	method  | chain | lacks    | grant   | kept | then
 //	cannot  | *     | *        | *       | *    | no media
+//	absent  | *     | *        | *       | *    | not offered
+//	off     | *     | *        | *       | *    | switched off
+//	without | *     | *        | *       | *    | no place for a URL
 //	unknown | *     | *        | *       | *    | no method
 //	fits    | none  | *        | *       | *    | no chain
 //	fits    | asks  | *        | *       | *    | no chain by URI
@@ -73,6 +82,9 @@ func firstRule(f firstFacts) firsts { return verdict(firstRules, f) }
 
 var firstRules = []rule[firstFacts, firsts]{
 	{"the BMC inserts no images", func(f firstFacts) bool { return f.method == methodCannot }, firstNoMedia},
+	{"the BMC has no such target", func(f firstFacts) bool { return f.method == methodAbsent }, firstAbsent},
+	{"firmware has it switched off", func(f firstFacts) bool { return f.method == methodOff }, firstOff},
+	{"the BMC takes no URL", func(f firstFacts) bool { return f.method == methodNoURI }, firstNoPlace},
 	{"no such method is known", func(f firstFacts) bool { return f.method == methodUnknown }, firstNoMethod},
 	{"no chain fits the machine", func(f firstFacts) bool { return f.chain == chainNone }, firstNoChain},
 	{"the chain asks by DHCP", func(f firstFacts) bool { return f.chain == chainByURI }, firstNoURI},

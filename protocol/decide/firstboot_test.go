@@ -8,7 +8,7 @@ import (
 
 func TestFirstTable(t *testing.T) {
 	doctable.Of(t, "firstboot.go", "firstRule").HoldOne(t, [][]string{
-		doctable.Words(methodFits, methodCannot, methodUnknown), doctable.Words(chainFits, chainNone, chainByURI),
+		doctable.Words(methodFits, methodCannot, methodAbsent, methodOff, methodNoURI, methodUnknown), doctable.Words(chainFits, chainNone, chainByURI),
 		doctable.Words(needsNothing, needsEvidence, needsSecrets), doctable.Words(grantFit, grantMissing, grantUnread, grantOther), doctable.YesNo(),
 	}, func(in []string) string {
 		return string(firstRule(firstFacts{method: methodIs(in[0]), chain: chainIs(in[1]), lacks: needs(in[2]), grant: grantIs(in[3]), kept: is(in[4])}))

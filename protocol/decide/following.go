@@ -15,7 +15,7 @@ func (rq requests) follow() {
 		if s.Outcome != resource.OutcomePending {
 			continue
 		}
-		rq.queue(s, held || rq.d.work)
+		rq.queue(s, held || rq.d.work || inrush(rq).waited())
 		if o.Power == protocol.PowerOff && o.StartedAt.After(s.AcceptedAt) && !rq.d.awaitQuiet() {
 			switch {
 			case s.StoppedAt.IsZero():
@@ -28,7 +28,7 @@ func (rq requests) follow() {
 		late := rq.tardy(s)
 		var outcome resource.Outcome
 		var reason string
-		if s.Action == resource.RequestResume {
+		if s.resumes() {
 			if outcome, reason = rq.followResume(s); outcome != resource.OutcomePending {
 				rq.end(s, outcome, reason)
 			}
@@ -50,7 +50,7 @@ func (rq requests) follow() {
 	}
 }
 
-// queue notes whether a request waits behind holds or firmware work.
+// queue notes whether a request waits behind holds, firmware work or other servers that are switched on.
 func (rq requests) queue(s *RequestState, behind bool) {
 	if s.Behind == behind {
 		return

@@ -12,6 +12,7 @@ const (
 	GoalStop    Goal = "stop"     // off, for a claim's end, its power, or a reboot
 	GoalRun     Goal = "run"      // on, booted as the claim prescribes
 	GoalWait    Goal = "wait"     // nothing is sent while its firmware is changed
+	GoalHalt    Goal = "halt"     // frozen: nothing switches it on, restarts or arms it
 )
 
 // asked is what one-shot requests ask of a server's power.
@@ -25,18 +26,22 @@ const (
 
 // goal weighs who wants what. The first row that fits decides.
 //
-//	synced | held   | work | releasing | asked   | want | taken | goal
-//	*      | forced | *    | *         | *       | *    | *     | keep-off
-//	*      | *      | yes  | *         | *       | *    | *     | wait
-//	*      | yes    | no   | *         | *       | *    | *     | keep-off
-//	no     | no     | no   | *         | *       | *    | *     | leave
-//	yes    | no     | no   | yes       | *       | *    | *     | stop
-//	yes    | no     | no   | no        | *       | Off  | *     | stop
-//	yes    | no     | no   | no        | *       | On   | yes   | leave
-//	yes    | no     | no   | no        | reboot  | On   | no    | stop
-//	yes    | no     | no   | no        | *       | On   | no    | run
-//	yes    | no     | no   | no        | nothing | none | *     | leave
-//	yes    | no     | no   | no        | *       | none | *     | stop
+//	synced | held   | work | releasing | asked   | want | taken | frozen | goal
+//	*      | forced | *    | *         | *       | *    | *     | *      | keep-off
+//	*      | *      | yes  | *         | *       | *    | *     | *      | wait
+//	*      | yes    | no   | *         | *       | *    | *     | *      | keep-off
+//	no     | no     | no   | *         | *       | *    | *     | *      | leave
+//	yes    | no     | no   | yes       | *       | *    | *     | *      | stop
+//	yes    | no     | no   | no        | *       | Off  | *     | *      | stop
+//	yes    | no     | no   | no        | *       | On   | yes   | *      | leave
+//	yes    | no     | no   | no        | *       | On   | no    | yes    | halt
+//	yes    | no     | no   | no        | reboot  | On   | no    | no     | stop
+//	yes    | no     | no   | no        | *       | On   | no    | no     | run
+//	yes    | no     | no   | no        | nothing | none | *     | *      | leave
+//	yes    | no     | no   | no        | *       | none | *     | *      | stop
+//
+// A freeze takes back only what would switch the server on, now or after a stop: a reboot is not begun, and stops that
+// somebody asks for are done.
 //
 // taken is a rack that was taken over while holds that were placed at the agent before are not
 // known: what is Off may be held, and is not switched on; what runs is left.
@@ -57,6 +62,7 @@ type goalFacts struct {
 	asked     asked
 	want      resource.Power
 	taken     bool // and holds of the agent before are not known
+	frozen    bool // a freeze lies on it now
 }
 
 var goalRules = []rule[goalFacts, Goal]{
@@ -67,6 +73,7 @@ var goalRules = []rule[goalFacts, Goal]{
 	{"the claim ends", func(f goalFacts) bool { return f.releasing }, GoalStop},
 	{"the claim wants the server Off", func(f goalFacts) bool { return f.want == resource.WantOff }, GoalStop},
 	{"a rack that was taken over", func(f goalFacts) bool { return f.want == resource.WantOn && f.taken }, GoalLeave},
+	{"a freeze", func(f goalFacts) bool { return f.want == resource.WantOn && f.frozen }, GoalHalt},
 	{"a reboot under a claim", func(f goalFacts) bool { return f.want == resource.WantOn && f.asked == askedReboot }, GoalStop},
 	{"the claim wants the server On", func(f goalFacts) bool { return f.want == resource.WantOn }, GoalRun},
 	{"a one-shot without a claim", func(f goalFacts) bool { return f.asked != askedNothing }, GoalStop},

@@ -19,6 +19,8 @@ func (gr grants) attempts() attempts { return attempts(gr) }
 
 func (gr grants) fallbacks() fallbacks { return fallbacksOf(gr.d, gr.s) }
 
+func (gr grants) inrush() inrush { return inrush(gr) }
+
 func (gr grants) requests() requests { return requests(gr) }
 
 // bootClass is the approval that the boot of the intent needs, from the network.
@@ -31,8 +33,8 @@ func (gr grants) bootClass() resource.ApprovalClass {
 }
 
 // approve decides whether the boot of the intent may begin, and notes in the use of its
-// grant by which approval.
-func (gr grants) approve(use *GrantUse) bool {
+// grant by which approval. spent is the approval that is used by that; empty if none is.
+func (gr grants) approve(use *GrantUse) (spent string, may bool) {
 	b := gr.s.Intent.Boot
 	this := ClearedBoot{Class: gr.bootClass(), Digest: b.Image.Digest}
 	if b.Env != nil {
@@ -49,17 +51,16 @@ func (gr grants) approve(use *GrantUse) bool {
 	switch bootRule(this.Class, was == this, by != "") {
 	case ClearWait:
 		gr.notApproved(this)
-		return false
+		return "", false
 	case ClearSpend:
 		this.Approval = by
-		use.Cleared, gr.d.plan.Spent = this, by
-		gr.d.happened(resource.EventApproval, "boots from the network by approval %s", by)
+		use.Cleared, spent = this, by
 	case ClearFree, ClearCount:
 		if this.Class == approvalNone {
 			use.Cleared = ClearedBoot{}
 		}
 	}
-	return true
+	return spent, true
 }
 
 func (gr grants) notApproved(this ClearedBoot) {
@@ -88,9 +89,7 @@ func (gr grants) firstFacts() firstFacts {
 		f.lacks = n
 	}
 	if m, known := methodNamed(b.BootPolicy.FirstBoot); known {
-		if f.method = methodFits; m.medium && gr.s.MediaError != "" {
-			f.method = methodCannot
-		}
+		f.method = methodFor(m, gr.offers(), gr.s.MediaError != "", b.Reach == resource.ReachURI, b.BootPolicy.Network.Any() && m.instead(gr.offers()))
 	}
 	switch {
 	case c == nil:
@@ -117,6 +116,12 @@ func (gr grants) firstBoot() {
 	switch firstRule(gr.firstFacts()) {
 	case firstNoMedia:
 		gr.d.raise(resource.CondUnsupportedBoot, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.s.MediaError)
+	case firstAbsent:
+		gr.unfit(b.BootPolicy.FirstBoot, "the BMC does not offer it: "+gr.offer().Why)
+	case firstOff:
+		gr.unfit(b.BootPolicy.FirstBoot, "firmware has it switched off: "+gr.offer().Switch())
+	case firstNoPlace:
+		gr.unfit(b.BootPolicy.FirstBoot, "the server has reach uri, and its BMC shows no HttpBootUri that a URL could be written to")
 	case firstNoMethod:
 		gr.d.raise(resource.CondUnsupportedBoot, "first boot %s", b.BootPolicy.FirstBoot)
 	case firstNoChain:
@@ -138,6 +143,26 @@ func (gr grants) firstBoot() {
 	case firstGranted:
 		gr.granted()
 	}
+}
+
+// offers is what the last reading of the inventory says; nothing before.
+func (gr grants) offers() protocol.Offers {
+	if s := gr.d.rec.Safety; s != nil {
+		return s.Offers
+	}
+	return protocol.Offers{}
+}
+
+// offer is that of the first boot's target.
+func (gr grants) offer() protocol.BootOffer {
+	return gr.offers().Boot(gr.s.Intent.Boot.BootPolicy.FirstBoot.Target())
+}
+
+// unfit says why the server cannot be booted as it shall be. Whoever sees that changes it at the server,
+// so the inventory is read again.
+func (gr grants) unfit(first resource.FirstBoot, why string) {
+	gr.d.plan.Survey = true
+	gr.d.raise(resource.CondUnsupportedBoot, "first boot %s: %s", first, why)
 }
 
 // through is how a private token of the boot goes through the BMC. iPXE asks by DHCP what to
@@ -165,9 +190,14 @@ func (gr grants) granted() {
 		gr.d.raise(resource.CondAwaitingHub, "first boot")
 	case grantSpent, grantFiles: // the conditions say so
 	case grantUse:
-		if gr.approve(&use) {
-			gr.useGrant(b, g, use)
+		spent, may := gr.approve(&use)
+		if !may || gr.inrush().waits(PlaceBegin) {
+			return
 		}
+		if gr.d.plan.Spent = spent; spent != "" {
+			gr.d.happened(resource.EventApproval, "boots from the network by approval %s", spent)
+		}
+		gr.useGrant(b, g, use)
 	}
 }
 
@@ -180,6 +210,33 @@ func (gr grants) useGrant(b *message.BootIntent, g *message.Grant, use GrantUse)
 	gr.attempts().begin(choice{
 		target: b.BootPolicy.FirstBoot.Target(), chain: gr.s.Chain, number: use.Attempts, repeat: g.Repeat, cleared: use.Cleared, through: gr.through(),
 	})
+}
+
+// clearsSettings says whether settings of the firmware may be written for the intent's owner, and by which
+// approval; empty where none is needed.
+func (gr grants) clearsSettings() (approval string, may bool) {
+	class := destructiveRule(actFirmware, gr.s.Bulk.Key, false, false, false)
+	if class == approvalNone {
+		return "", true
+	}
+	digest := resource.SettingsDigest(gr.s.Intent.Settings.Want)
+	for _, a := range gr.s.Approved {
+		for _, t := range a.Boots {
+			if a.Class == class && t.Server == gr.d.server && t.Owner != "" && t.Owner == gr.s.Intent.Owner.UID && t.Settings == digest {
+				return a.ID, true
+			}
+		}
+	}
+	return "", false
+}
+
+// useSettings notes that settings are begun to be written for the intent's owner: that is once.
+func (gr grants) useSettings() {
+	approval, _ := gr.clearsSettings()
+	gr.d.rec.Owners.use(provisionKey(gr.s.Intent.Owner.UID, 0), GrantUse{Attempts: 1, Spent: true, At: gr.d.now, Reason: "firmware settings"})
+	if gr.d.plan.Spent = approval; approval != "" {
+		gr.d.happened(resource.EventApproval, "writes firmware settings by approval %s", approval)
+	}
 }
 
 // renew lets a grant that repeats be used once more, because somebody has ordered

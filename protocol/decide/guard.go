@@ -10,7 +10,8 @@ const unguardTries = 4
 // receipt; else the guard waits for the receipt.
 const guardRoom = 500 * time.Millisecond
 
-// guardRule is the table of guards. The first row that fits decides.
+// guardRule is the table of guards. held is by a hold under which the Server does not keep its own
+// policy. The first row that fits decides.
 //
 //	held | guard  | before | answer
 //	yes  | none   | *      | read-restore-policy

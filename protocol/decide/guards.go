@@ -10,23 +10,24 @@ type guards struct {
 	d    *draft
 	away bool // the BMC cannot be asked
 	can  bool // the driver offers a restore policy
+	kept bool // the Server keeps its own
 }
 
 func guardsOf(d *draft, s *Snapshot) guards {
-	return guards{d, s.BMCError != nil, s.CanGuard}
+	return guards{d, s.BMCError != nil, s.CanGuard, s.Intent != nil && s.Intent.KeepPowerRestorePolicy}
 }
 
 // advance sets the restore policy of a held server to AlwaysOff, and puts it back after
-// the last hold. It is the last thing that a step may send, and while held only to a
-// server that was read Off: it never delays a stop. Where a receipt is still to be
-// had, it has as long as until the next read.
+// the last hold, or when the Server is to keep its own. It is the last thing that a step
+// may send, and while held only to a server that was read Off: it never delays a stop.
+// Where a receipt is still to be had, it has as long as until the next read.
 func (gs guards) advance() {
 	held, last := len(gs.d.holds) > 0, gs.d.watch.Last.Power
 	g, state := gs.d.rec.Guard, GuardNone
 	if g != nil {
 		state = g.State
 	}
-	k, forget := guardRule(held, state, g != nil && g.Before != "" && g.Before != protocol.RestoreAlwaysOff)
+	k, forget := guardRule(held && !gs.kept, state, g != nil && g.Before != "" && g.Before != protocol.RestoreAlwaysOff)
 	switch {
 	case forget:
 		gs.end()
@@ -57,6 +58,7 @@ func (gs guards) advance() {
 	if k == ActUnguard {
 		if a.Policy = g.Before; state == GuardSet {
 			gs.set(Guard{Before: g.Before, State: GuardKnown})
+			proofs{d: gs.d}.vouch("")
 		}
 	}
 	gs.d.act(a)
@@ -100,7 +102,7 @@ func (gs guards) result(r Result) {
 		switch r.Policy {
 		case protocol.RestoreAlwaysOff:
 			gs.set(Guard{Before: r.Policy, State: GuardSet})
-			proofs{d: gs.d}.vouch()
+			proofs{d: gs.d}.vouch(protocol.RestoreAlwaysOff)
 		case protocol.RestoreAlwaysOn, protocol.RestoreLastState:
 			gs.set(Guard{Before: r.Policy, State: GuardKnown})
 		default:
@@ -109,11 +111,11 @@ func (gs guards) result(r Result) {
 	case ActGuard:
 		gs.set(Guard{Before: g.Before, State: GuardSet})
 		gs.d.happened(resource.EventRestorePolicy, "%s while held; %s before", protocol.RestoreAlwaysOff, g.Before)
-		proofs{d: gs.d}.vouch()
+		proofs{d: gs.d}.vouch(protocol.RestoreAlwaysOff)
 	case ActUnguard:
 		gs.d.happened(resource.EventRestorePolicy, "%s again", g.Before)
 		gs.end()
-	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActGraceful, ActForceOff, ActInsert, ActEject, ActClearURL:
+	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActGraceful, ActForceOff, ActInsert, ActEject, ActClearURL, ActReadFirmware, ActWriteFirmware:
 	}
 }
 
@@ -131,5 +133,6 @@ func (gs guards) set(g Guard) {
 }
 
 func (gs guards) end() {
+	proofs{d: gs.d}.vouch("")
 	gs.d.rec.Guard, gs.d.watch.Guard, gs.d.dirty = nil, GuardWatch{}, true
 }

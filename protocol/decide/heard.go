@@ -70,7 +70,7 @@ func (he heard) evidence(e Event) {
 		he.d.mark(&a.Marks.Fetched, he.d.now, PartDHCPToFetched, a.Marks.Asked)
 		he.d.rec.ran()
 		a.Stage.Evidence = protocol.EvidenceFetched
-		if a.Stage.Observed == "" {
+		if a.Stage.Observed == "" && !a.Order.Any {
 			a.Stage.Observed = a.Order.Target // its path was in no other answer
 		}
 		he.d.happened(resource.EventFetched, "%s", a.Order.last())
@@ -94,7 +94,10 @@ func (he heard) dhcpSeen(e Event) {
 	if !a.Open() && he.d.rec.Shown.Power != protocol.PowerOn {
 		return // whoever asks for a server that is Off again, it is not what the attempt started
 	}
-	ordered := method == a.Order.Target || a.forDiscovery()
+	if a.Order.Any && e.Class == protocol.ClassIPXE && a.Marks.Loaded {
+		return // iPXE, which firmware loaded: by what is known already
+	}
+	ordered := a.takes(method) || a.forDiscovery()
 	if a.Open() && ordered {
 		he.d.mark(&a.Marks.Asked, e.At, PartPowerToDHCP, a.Stage.PowerOn.Sent)
 	}
@@ -102,15 +105,19 @@ func (he heard) dhcpSeen(e Event) {
 		he.attempts().enter(resource.AttemptConsumed)
 		he.d.happened(resource.EventConsumed, "a %s request came", method)
 	}
-	if a.Stage.Observed == method || a.Stage.Observed == a.Order.Target && a.Network() {
+	if a.Stage.Observed == method || a.Stage.Observed == a.Order.Target && a.Network() && !a.Order.Any {
 		return
 	}
 	a.Stage.Observed = method
 	he.d.dirty = true
 	he.d.happened(resource.EventDHCPSeen, "%s", e.Class)
-	if a.mismatched() {
+	switch {
+	case a.mismatched():
 		he.d.plan.Measured.Mismatches = append(he.d.plan.Measured.Mismatches, Mismatch{a.Order.Target, method})
 		he.d.happened(resource.EventMismatch, "%s was ordered, firmware used %s", a.Order.Target, method)
+	case a.Order.Any && method != a.Order.Target:
+		he.d.plan.Measured.Mismatches = append(he.d.plan.Measured.Mismatches, Mismatch{a.Order.Target, method})
+		he.d.happened(resource.EventMismatch, "%s was ordered, firmware used %s, as the boot policy permits", a.Order.Target, method)
 	}
 }
 

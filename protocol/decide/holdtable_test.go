@@ -62,9 +62,9 @@ func TestExpiryTable(t *testing.T) {
 
 func TestPermitTable(t *testing.T) {
 	doctable.Of(t, "firmware.go", "permit").Hold(t, [][]string{
-		doctable.Words(ActArm, ActDisarm, ActOn, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard), doctable.Words(holdsNone, holdsPlain, holdsForced), doctable.YesNo(),
+		doctable.Words(ActArm, ActDisarm, ActOn, ActRestart, ActGraceful, ActForceOff, ActReadPolicy, ActGuard, ActUnguard, ActReadFirmware, ActWriteFirmware), doctable.Words(holdsNone, holdsPlain, holdsForced), doctable.YesNo(), doctable.YesNo(),
 	}, func(in []string) []string {
-		return []string{yes(permit(ActionKind(in[0]), holding(in[1]), in[2] == "yes"))}
+		return []string{yes(permit(ActionKind(in[0]), holding(in[1]), in[2] == "yes", in[3] == "yes"))}
 	})
 }
 

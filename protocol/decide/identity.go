@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
 // Identity names a board and its interfaces.
@@ -100,6 +101,17 @@ func (k *Known) Digest() string {
 		return k.Other.Digest()
 	}
 	return k.Trusted.Digest()
+}
+
+// Change is what is reported of an identity that is not trusted; nil where there is none.
+func (k *Known) Change() *resource.IdentityChange {
+	if k == nil || k.Other == nil {
+		return nil
+	}
+	board := func(i Identity) resource.BoardIdentity {
+		return resource.BoardIdentity{Serial: i.Serial, UUID: i.UUID, MACs: i.MACs}
+	}
+	return &resource.IdentityChange{Was: board(k.Trusted), Is: board(*k.Other), At: k.At}
 }
 
 // clone copies what a step may change.

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"maps"
 	"time"
 
 	"rackboot/protocol"
@@ -41,6 +42,10 @@ type machine struct {
 	uri string // the token in the URL that the BMC has for firmware
 	// unset is that the URL goes with the next reset.
 	unset bool
+
+	// set are the settings of its firmware, waits those that wait for POST, which takes none if deaf.
+	set, waits map[string]string
+	deaf       bool
 
 	task string // the ResetType of a Task that has failed, and was not read
 
@@ -94,7 +99,7 @@ type faults struct {
 }
 
 func newMachine() *machine {
-	return &machine{policy: protocol.RestoreAlwaysOn, own: protocol.RestoreAlwaysOn, power: protocol.PowerOff, override: disarmed(), identity: Identity{Serial: "S1", MACs: []string{"02:00:00:00:00:01"}}}
+	return &machine{set: map[string]string{"Quiet": "On", "Web": "https://old?token=t"}, waits: map[string]string{}, policy: protocol.RestoreAlwaysOn, own: protocol.RestoreAlwaysOn, power: protocol.PowerOff, override: disarmed(), identity: Identity{Serial: "S1", MACs: []string{"02:00:00:00:00:01"}}}
 }
 
 func disarmed() protocol.Override {
@@ -148,6 +153,10 @@ func (m *machine) off() {
 
 // boot is the end of POST.
 func (m *machine) boot() {
+	if !m.deaf {
+		maps.Copy(m.set, m.waits)
+	}
+	m.waits = map[string]string{}
 	target := protocol.TargetNone
 	if m.override.Armed() {
 		target = m.override.Target
@@ -175,7 +184,7 @@ func (m *machine) boot() {
 			m.after(d, m.install)
 			m.loading = true
 		}
-	case protocol.TargetNone:
+	case protocol.TargetNone, protocol.TargetSetup:
 	}
 }
 

@@ -32,6 +32,42 @@ func methodOf(target protocol.BootTarget) method {
 	return method{window: windowHTTP}
 }
 
+// methodFor says whether a server can be booted by a method, as far as its BMC says. What the BMC does
+// not say is tried. The first row that fits decides.
+//
+//	medium | refused | target | instead | byURL | place | is
+//	yes    | yes     | *      | *       | *     | *     | cannot
+//	*      | *       | no     | *       | *     | *     | absent
+//	*      | *       | off    | no      | *     | *     | off
+//	no     | *       | *      | *       | yes   | no    | without
+//	*      | *       | *      | *       | *     | *     | fits
+//
+// refused is that the BMC inserts no images, byURL that the server is booted by a URL only (reach uri),
+// and place one for it. instead is that firmware which has the method switched off may boot by the other
+// one, and that is not off.
+func methodFor(m method, o protocol.Offers, refused, byURL, instead bool) methodIs {
+	switch is := o.Boot(m.target).Is; {
+	case m.medium && refused:
+		return methodCannot
+	case is == protocol.OfferedNo:
+		return methodAbsent
+	case is == protocol.OfferedOff && !instead:
+		return methodOff
+	case m.url && byURL && o.BootURI == protocol.OfferedNo:
+		return methodNoURI
+	}
+	return methodFits
+}
+
+// instead says whether firmware may boot by the other method of the network, as far as it is known.
+func (m method) instead(o protocol.Offers) bool {
+	other, has := map[protocol.BootTarget]protocol.BootTarget{
+		protocol.TargetPxe: protocol.TargetUefiHTTP, protocol.TargetUefiHTTP: protocol.TargetPxe,
+	}[m.target]
+	is := o.Boot(other).Is
+	return has && is != protocol.OfferedNo && is != protocol.OfferedOff
+}
+
 // methodNamed is the method that a boot policy names, and whether there is one.
 func methodNamed(first resource.FirstBoot) (method, bool) {
 	if i := slices.IndexFunc(methods, func(m method) bool { return m.first == first }); i >= 0 {

@@ -7,6 +7,7 @@ import "time"
 //	reset            | action
 //	On               | on
 //	ForceRestart     | restart
+//	GracefulRestart  | restart
 //	GracefulShutdown | graceful-shutdown
 //	ForceOff         | force-off
 //	*                | none
@@ -14,7 +15,7 @@ func actionOf(reset string) ActionKind {
 	switch reset {
 	case "On":
 		return ActOn
-	case "ForceRestart":
+	case "ForceRestart", "GracefulRestart":
 		return ActRestart
 	case "GracefulShutdown":
 		return ActGraceful

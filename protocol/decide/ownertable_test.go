@@ -10,7 +10,7 @@ import (
 
 func TestAttemptCodeTable(t *testing.T) {
 	doctable.Of(t, "attemptcode.go", "codeRule").Hold(t, [][]string{
-		doctable.Words(resource.AttemptStates()...), doctable.Words(isOff, isOn, isOther), doctable.Words(armedOurs, armedOther, armedNone), doctable.YesNo(), doctable.Words(askedNot, askedOrdered, askedOther),
+		doctable.Words(resource.AttemptStates()...), doctable.Words(isOff, isOn, isOther), doctable.Words(armedOurs, armedOther, armedNone), doctable.YesNo(), doctable.Words(askedNot, askedOrdered, askedHTTP, askedPXE, askedOther),
 	}, func(in []string) []string {
 		code := codeRule(resource.AttemptState(in[0]), running(in[1]), armed(in[2]), in[3] == "yes", askedBy(in[4]))
 		if f, ok := resource.LookupAttempt(code); !ok || f.Hint == "" {

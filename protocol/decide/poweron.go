@@ -36,7 +36,17 @@ func (a *Attempt) IsLast(name string) bool {
 func (a *Attempt) ByURL() bool { return a.Order.URI && !a.Stage.Arming.Plain }
 
 // Network says whether the attempt boots from the network.
-func (a *Attempt) Network() bool { return a.Order.Target != protocol.TargetHdd }
+func (a *Attempt) Network() bool {
+	return a.Order.Target != protocol.TargetHdd && a.Order.Target != protocol.TargetSetup
+}
+
+// fromWhere is what an attempt boots that does not boot from the network, for people.
+func (a *Attempt) fromWhere() string {
+	if a.Order.Target == protocol.TargetSetup {
+		return "power-on into the firmware's menus"
+	}
+	return "boot from disk"
+}
 
 // Open says whether the attempt has not ended.
 func (a *Attempt) Open() bool {

@@ -194,10 +194,10 @@ func (pf proofs) violated(h Hold, what string) {
 	pf.d.happened(resource.EventHoldViolated, "hold %s: %s; a receipt is void", h.ID, what)
 }
 
-// vouch puts the guard into the receipts that there are.
-func (pf proofs) vouch() {
+// vouch puts the guard into the receipts that there are; empty takes it out.
+func (pf proofs) vouch(is protocol.RestorePolicy) {
 	for id, r := range pf.d.rec.Holds.Receipts {
-		r.RestorePolicy = protocol.RestoreAlwaysOff
+		r.RestorePolicy = is
 		pf.d.rec.Holds.Receipts[id] = r
 	}
 }

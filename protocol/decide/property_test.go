@@ -97,6 +97,10 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.drawReach(t)
 			}
 		},
+		"settings": func(t *rapid.T) {
+			w.m.deaf = often.Draw(t, "deaf")
+			w.wantSettings(setTo("Quiet", rapid.SampledFrom([]string{"On", "Off"}).Draw(t, "quiet")), setTo("Web", "https://new"))
+		},
 		"someone inserts a medium": func(*rapid.T) { w.m.foreign = w.m.medium == "" },
 		"someone ejects it":        func(*rapid.T) { w.m.medium, w.m.foreign = "", false },
 		"someone clears the URL":   func(*rapid.T) { w.m.uri = "" },
@@ -132,6 +136,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			p := rapid.SampledFrom([]protocol.RestorePolicy{protocol.RestoreAlwaysOn, protocol.RestoreAlwaysOff, protocol.RestoreLastState}).Draw(t, "policy")
 			if w.record().Guard == nil && w.m.policy == w.m.own { // else people and agent would undo each other
 				w.m.policy, w.m.own = p, p
+			}
+		},
+		"the server keeps its restore policy": func(t *rapid.T) {
+			if w.intent != nil {
+				w.intent.KeepPowerRestorePolicy = rapid.Bool().Draw(t, "keeps")
 			}
 		},
 		"hold in a call": func(t *rapid.T) {
@@ -350,6 +359,9 @@ func properties(t *testing.T, c *checks, nth int) (steps, uris, observed int) {
 			w.m.faults.OnDelay = time.Duration(rapid.IntRange(0, 9).Draw(t, "onDelay")) * time.Second
 			w.claim(rapid.IntRange(1, 3).Draw(t, "attempts"))
 			w.policy(rapid.SampledFrom([]resource.Boot{resource.BootHdd, resource.BootHdd, resource.BootNetwork}).Draw(t, "boot"), rapid.SampledFrom(resource.OSReboots()).Draw(t, "osReboot"))
+			if rapid.Bool().Draw(t, "network any") {
+				w.intent.Boot.BootPolicy.Network, w.grant.Network = resource.NetworkAny, resource.NetworkAny
+			}
 			w.m.live = w.intent.Boot.BootPolicy.Boot == resource.BootNetwork
 			w.drawReach(t)
 			w.run(time.Duration(rapid.IntRange(0, 120).Draw(t, "seconds")) * time.Second)

@@ -24,6 +24,8 @@ func (pu pursuit) drives() drives { return drivesOf(pu.d, pu.s) }
 
 func (pu pursuit) endings() endings { return endings(pu) }
 
+func (pu pursuit) firmwares() firmwares { return firmwares(pu) }
+
 func (pu pursuit) grants() grants { return grants(pu) }
 
 func (pu pursuit) guards() guards { return guardsOf(pu.d, pu.s) }
@@ -43,7 +45,7 @@ func (pu pursuit) urls() urls { return urlsOf(pu.d, pu.s) }
 func (pu pursuit) pursue() {
 	in := pu.s.Intent
 	asked, askedMode := pu.requests().asked()
-	facts := goalFacts{synced: pu.s.Synced, held: holdingOf(pu.d.holds), work: pu.d.work, asked: asked, taken: pu.s.takenOver()}
+	facts := goalFacts{synced: pu.s.Synced, held: holdingOf(pu.d.holds), work: pu.d.work, asked: asked, taken: pu.s.takenOver(), frozen: pu.d.ice}
 	if in != nil {
 		facts.releasing, facts.want = in.Releasing, in.Power
 	}
@@ -64,7 +66,7 @@ func (pu pursuit) pursue() {
 		return
 	}
 	pu.stops().renew()
-	if g != GoalRun && pu.d.rec.Attempt.Open() {
+	if g != GoalRun && g != GoalHalt && pu.d.rec.Attempt.Open() {
 		pu.attempts().abandon(whyNot(g, releasing, asked), resource.AttemptWithdrawn)
 	}
 	if u := pu.d.rec.Unexpected; u != nil && u.To == protocol.PowerOff && (g == GoalKeepOff || g == GoalStop) {
@@ -94,7 +96,11 @@ func (pu pursuit) pursue() {
 			pu.endings().release()
 		}
 	case GoalRun:
-		pu.boots().run()
+		if in.Settings != nil {
+			pu.firmwares().run()
+		} else {
+			pu.boots().run()
+		}
 	case GoalLeave:
 		if !pu.stops().lingers() {
 			pu.stops().end()
@@ -102,12 +108,14 @@ func (pu pursuit) pursue() {
 		if pu.s.Synced {
 			pu.d.withdraw()
 		}
+	case GoalHalt:
+		pu.halt()
 	case GoalWait:
 	}
 	if g == GoalKeepOff || g == GoalStop {
 		pu.grants().renew() // whoever lets it run again orders that
 	}
-	pu.clearUp(g == GoalRun)
+	pu.clearUp(g == GoalRun || g == GoalHalt && pu.d.rec.Attempt.Open())
 }
 
 // clearUp clears what is left at the BMC.
@@ -159,7 +167,7 @@ func (pu pursuit) trigger() {
 func (pu pursuit) wantsRearm() bool {
 	in := pu.s.Intent
 	if in == nil || in.Boot == nil || in.Releasing || in.Power != resource.WantOn || pu.d.rec.Stop != nil || pu.d.rec.Unexpected != nil ||
-		len(pu.d.holds) > 0 || pu.d.work || pu.d.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Shown.Power != protocol.PowerOn {
+		len(pu.d.holds) > 0 || pu.d.work || pu.d.ice || pu.d.trig != triggerNone || pu.d.rec.strange() || pu.d.rec.Shown.Power != protocol.PowerOn {
 		return false
 	}
 	return rearmRule(always(in.Boot), in.Boot.BootPolicy.OSReboot, pu.d.rec.lastBoot(in.Owner.UID))
@@ -169,13 +177,7 @@ func (pu pursuit) wantsRearm() bool {
 func (pu pursuit) wait(releasing bool) {
 	pu.d.watch.Waiting = true
 	pu.d.forgive(ActGraceful, ActForceOff, ActOn, ActRestart)
-	if a := pu.d.rec.Attempt; a.Open() {
-		if len(pu.d.holds) > 0 || a.halts(pu.d.watch.Last.Power) {
-			pu.attempts().abandon("firmware work is under way", resource.AttemptWithdrawn)
-		} else {
-			pu.attempts().advance() // it sends nothing more
-		}
-	}
+	pu.still(len(pu.d.holds) > 0, "firmware work is under way")
 	if len(pu.d.holds) > 0 {
 		pu.proofs().fence()
 		pu.proofs().confirm()
@@ -190,6 +192,26 @@ func (pu pursuit) wait(releasing bool) {
 		pu.d.happened(resource.EventHoldBlocked, "%s", workText(pu.s.Firmware))
 	}
 	pu.d.raise(resource.CondHoldBlocked, "%s", workText(pu.s.Firmware))
+}
+
+// halt leaves a frozen server as it is. What firmware has begun to boot goes on; what was not switched on is taken back.
+func (pu pursuit) halt() {
+	if !pu.stops().lingers() {
+		pu.stops().end()
+	}
+	pu.d.forgive(ActOn, ActRestart)
+	pu.still(false, pu.s.Frozen.Text())
+}
+
+// still ends an open attempt if it is withdrawn, or if more would have to be sent for it, and else follows it.
+func (pu pursuit) still(withdrawn bool, why string) {
+	switch a := pu.d.rec.Attempt; {
+	case !a.Open():
+	case withdrawn || a.halts(pu.d.watch.Last.Power):
+		pu.attempts().abandon(why, resource.AttemptWithdrawn)
+	default:
+		pu.attempts().advance() // it sends nothing more
+	}
 }
 
 // whyNot says why the server shall not run.

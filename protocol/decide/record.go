@@ -80,6 +80,8 @@ type Owners struct {
 	Fallback *Fallback `json:"fallback,omitempty"`
 	// Released is the UID of the claim whose server was proved Off at its end.
 	Released string `json:"released,omitempty"`
+	// Firmware is the last writing of firmware settings; nil: there was none.
+	Firmware *resource.FirmwareRun `json:"firmware,omitempty"`
 	// Over are the UIDs of owners that have let the server go, the newest last.
 	Over []string `json:"over,omitempty"`
 }
@@ -160,11 +162,16 @@ type RequestState struct {
 	From   time.Time `json:"from,omitzero"`
 	// Local is a resume that was asked for at the agent, by whose clock its notAfter is.
 	Local bool `json:"local,omitempty"`
+	// Restart is that a reboot is done as a resume is, by a restart: its server is never powered off.
+	Restart bool `json:"restart,omitempty"`
 	// Fallback is that a resume stops and starts the server, whose BMC does not restart
 	// it; Renewed that its retry has renewed a grant.
 	Fallback bool `json:"fallback,omitempty"`
 	Renewed  bool `json:"renewed,omitempty"`
 }
+
+// resumes says whether the request is done by a boot from where the server stands.
+func (s *RequestState) resumes() bool { return s.Action == resource.RequestResume || s.Restart }
 
 // clone copies everything that a step may change in place. What is replaced as a whole is shared: what
 // the server was booted for, its safety, and what is known of owners, which most steps only read.
@@ -181,6 +188,7 @@ func (r Record) clone() Record {
 	if r.Attempt != nil {
 		v := *r.Attempt
 		v.Marks.Refusals, v.Marks.Unheeded = slices.Clone(v.Marks.Refusals), slices.Clone(v.Marks.Unheeded)
+		v.Stage.Course = slices.Clone(v.Stage.Course)
 		c.Attempt = &v
 	}
 	c.Residue = r.Residue.clone()
@@ -197,6 +205,7 @@ func (r Record) clone() Record {
 		v := *r.Owners.Fallback
 		c.Owners.Fallback = &v
 	}
+	c.Owners.Firmware = cloneRun(r.Owners.Firmware)
 	c.Requests = slices.Clone(r.Requests)
 	c.Ended = slices.Clone(r.Ended)
 	c.Conditions = slices.Clone(r.Conditions)

@@ -72,8 +72,17 @@ func (rq requests) take() {
 	rq.remember(sent)
 }
 
-// accept decides once what becomes of a request; false is not yet.
+// accept decides once what becomes of a request; false is not yet. What would switch a frozen server on is refused.
 func (rq requests) accept(r resource.Request, local bool) (RequestState, bool) {
+	s := rq.judge(r, local)
+	if rq.d.ice && s.Outcome == resource.OutcomePending && r.Action != resource.RequestPowerOff {
+		s.Outcome, s.Reason = resource.OutcomeRefused, rq.s.Frozen.Text()
+	}
+	return s, rq.taken(&s)
+}
+
+// judge says what becomes of a request by all but a freeze.
+func (rq requests) judge(r resource.Request, local bool) RequestState {
 	s := RequestState{Request: r, AcceptedAt: rq.d.now, Local: local}
 	in := rq.s.Intent
 	if in != nil {
@@ -93,7 +102,7 @@ func (rq requests) accept(r resource.Request, local bool) (RequestState, bool) {
 	}
 	if r.Cancelled != "" && !foreign(r.Incarnation, rq.s.Incarnation) {
 		s.Outcome, s.Reason = resource.OutcomeCancelled, takenBack
-		return s, rq.taken(&s)
+		return s
 	}
 	claim := claimWants(wanted(rq.s.Intent))
 	if in != nil && in.Releasing {
@@ -101,11 +110,24 @@ func (rq requests) accept(r resource.Request, local bool) (RequestState, bool) {
 	}
 	if r.Action == resource.RequestResume {
 		s.Outcome, s.Reason = resumeRule(foreign(r.Incarnation, rq.s.Incarnation), t, pre, claim, len(rq.d.holds) > 0, rq.s.takenOver(), rq.resumable(), r.Retry)
-		return s, rq.taken(&s)
+		return s
+	}
+	if rq.keeps() && r.Action == resource.RequestReboot {
+		s.Restart = true
+		s.Outcome, s.Reason = resumeRule(foreign(r.Incarnation, rq.s.Incarnation), t, pre, claim, len(rq.d.holds) > 0, rq.s.takenOver(), rq.restartable(r.Mode), false)
+		return s
 	}
 	s.Outcome, s.Reason = acceptRule(foreign(r.Incarnation, rq.s.Incarnation), t, r.Action, pre, claim, network, r.AnyPhase, rq.s.takenOver())
-	return s, rq.taken(&s)
+	if rq.keeps() && s.Outcome == resource.OutcomePending {
+		s.Outcome, s.Reason = resource.OutcomeRefused, isKept
+	}
+	return s
 }
+
+// keeps says whether the server is never powered off by a request.
+func (rq requests) keeps() bool { return rq.s.Intent != nil && rq.s.Intent.DisablePowerOff }
+
+const isKept = "spec.disablePowerOff of the server forbids it"
 
 // taken ends a request that was not accepted; false is that it is looked at again.
 func (rq requests) taken(s *RequestState) bool {
@@ -139,7 +161,7 @@ func (rq requests) asked() (a asked, mode resource.StopMode) {
 		if s.Outcome != resource.OutcomePending || !s.StoppedAt.IsZero() {
 			continue
 		}
-		if s.Action == resource.RequestResume {
+		if s.resumes() {
 			if !rq.stopsFirst(&s) {
 				continue
 			}

@@ -15,9 +15,10 @@ const (
 	resumeLost    resumable = "lost"    // something else than an order stopped or started it
 	resumeSpent   resumable = "spent"   // a first boot that its grant allows no more
 	resumeBoot    resumable = "boot"    // a boot is under way
+	resumeStops   resumable = "stops"   // it needs a stop, and the server is never powered off
 )
 
-var resumables = []resumable{resumeNothing, resumeUnsaid, resumeLost, resumeSpent, resumeBoot}
+var resumables = []resumable{resumeNothing, resumeUnsaid, resumeLost, resumeSpent, resumeBoot, resumeStops}
 
 // bootsDisk says whether what the owner prescribes now is a boot from disk.
 func (r *Record) bootsDisk(in *message.ServerIntent, echo *resource.Provisioned) bool {
@@ -38,6 +39,7 @@ func (r *Record) bootsDisk(in *message.ServerIntent, echo *resource.Provisioned)
 //	own     | ahead   | yes | On    | no   | yes   | *       | *     | refused
 //	own     | ahead   | yes | On    | no   | no    | nothing | *     | refused
 //	own     | ahead   | yes | On    | no   | no    | unsaid  | *     | refused
+//	own     | ahead   | yes | On    | no   | no    | stops   | *     | refused
 //	own     | ahead   | yes | On    | no   | no    | boot    | no    | refused
 //	own     | ahead   | yes | On    | no   | no    | spent   | no    | refused
 //	own     | ahead   | yes | On    | no   | no    | *       | *     | pending
@@ -70,6 +72,8 @@ func resumeRule(foreign bool, t hour, pre bool, claim claimed, held, taken bool,
 		return resource.OutcomeRefused, "nothing unexpected is known of it; a reboot stops and starts it"
 	case can == resumeUnsaid:
 		return resource.OutcomeRefused, "its claim has nothing to boot yet; the claim's conditions say what it waits for"
+	case can == resumeStops:
+		return resource.OutcomeRefused, needsStop
 	case can == resumeBoot && !retry:
 		return resource.OutcomeRefused, "a boot is under way"
 	case can == resumeSpent && !retry:
@@ -78,7 +82,10 @@ func resumeRule(foreign bool, t hour, pre bool, claim claimed, held, taken bool,
 	return resource.OutcomePending, ""
 }
 
-const isHeld = "the server is held"
+const (
+	isHeld    = "the server is held"
+	needsStop = "it would have to be stopped, which spec.disablePowerOff of the server forbids: it is to boot from the network, starts just now, or its BMC does not restart it in this mode"
+)
 
 // resumed is how far the boot has come that a resume has caused.
 type resumed string

@@ -27,6 +27,30 @@ func (rq requests) resumable() resumable {
 	return resumeNothing
 }
 
+// restartable says whether a reboot can be done without a stop, in the mode that was asked for: of a
+// boot from disk, by a restart that the BMC does not say it lacks.
+func (rq requests) restartable(mode resource.StopMode) resumable {
+	in := rq.s.Intent
+	switch {
+	case in == nil || in.Boot == nil:
+		return resumeUnsaid
+	case rq.d.rec.Attempt.Open():
+		return resumeBoot
+	case !rq.d.rec.bootsDisk(in, rq.s.Echo), rq.starts():
+		return resumeStops
+	}
+	offer := protocol.Offer("")
+	if s := rq.d.rec.Safety; s != nil && mode == resource.StopHard {
+		offer = s.Offers.ForceRestart
+	} else if s != nil {
+		offer = s.Offers.GracefulRestart
+	}
+	if offer == protocol.OfferedNo {
+		return resumeStops
+	}
+	return resumeLost
+}
+
 func (rq requests) resumedOf(s *RequestState) resumed {
 	a := rq.d.rec.Attempt
 	switch {
@@ -45,7 +69,7 @@ func (rq requests) resumedOf(s *RequestState) resumed {
 // resuming is the resume that is to be done, or nil.
 func (rq requests) resuming() *RequestState {
 	for i := range rq.d.rec.Requests {
-		if s := &rq.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending && rq.resumedOf(s) == resumedNot {
+		if s := &rq.d.rec.Requests[i]; s.resumes() && s.Outcome == resource.OutcomePending && rq.resumedOf(s) == resumedNot {
 			return s
 		}
 	}
@@ -89,10 +113,15 @@ func (rq requests) retry(key string, use GrantUse, limit int) GrantUse {
 	return use
 }
 
-// stopFirst has the resumes that are under way stop and start the server.
+// stopFirst has the resumes that are under way stop and start the server; a reboot of one that is never
+// powered off ends.
 func (rq requests) stopFirst() {
 	for i := range rq.d.rec.Requests {
-		if s := &rq.d.rec.Requests[i]; s.Action == resource.RequestResume && s.Outcome == resource.OutcomePending {
+		switch s := &rq.d.rec.Requests[i]; {
+		case !s.resumes() || s.Outcome != resource.OutcomePending:
+		case s.Restart:
+			rq.end(s, resource.OutcomeRefused, needsStop)
+		default:
 			s.Fallback = true
 		}
 	}

@@ -21,10 +21,14 @@ func ruleWords() map[reflect.Type][]any {
 	enum(words, triggerNone, triggerOff, triggerOn)
 	enum(words, discoveryNone, discoveryOver, discoveryStays)
 	enum(words, restartNone, restartLater, restartNow)
-	enum(words, methodFits, methodCannot, methodUnknown)
+	enum(words, methodFits, methodCannot, methodAbsent, methodOff, methodNoURI, methodUnknown)
 	enum(words, chainFits, chainNone, chainByURI)
 	enum(words, needsNothing, needsEvidence, needsSecrets)
 	enum(words, grantFit, grantMissing, grantUnread, grantOther)
+	enum(words, haltingNone, haltingSoft, haltingForced)
+	enum(words, append(resource.AttemptStates(), "")...)
+	enum(words, append(resource.FirmwareStages(), "")...)
+	enum(words, setupNone, setupBooted, setupFailed)
 	return words
 }
 
@@ -143,9 +147,16 @@ func TestRules(t *testing.T) {
 		"power": func(t *testing.T) { holdRules(t, powerRules, "a resume restarts it later", "it is On") },
 		"begin": func(t *testing.T) { holdRules(t, beginRules) },
 		"first": func(t *testing.T) {
-			holdRules(t, firstRules, "the BMC inserts no images", "no chain fits the machine", "secrets have no way", "the grant cannot be read", "there is no grant")
+			holdRules(t, firstRules, "the BMC inserts no images", "the BMC has no such target", "firmware has it switched off", "the BMC takes no URL", "no chain fits the machine", "secrets have no way", "the grant cannot be read", "there is no grant")
 		},
 		"grant": func(t *testing.T) { holdRules(t, grantRules) },
+		"firmware": func(t *testing.T) {
+			holdRules(t, firmwareRules, "its power is not settled", "it is over", "POST may be over", "it is not begun", "the server went Off again", "it is to be read")
+		},
+		"firmware read": func(t *testing.T) { holdRules(t, readRules, "all is as wanted") },
+		"awaits": func(t *testing.T) {
+			holdRules(t, awaitRules, "it was asked to shut down", "its override is not stored", "firmware starts", "firmware has not fetched all", "its image has not reported")
+		},
 	} {
 		t.Run(name, hold)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func safeStopClasses() []string {
-	return doctable.Words(protocol.SafeStopShellFirst, protocol.SafeStopShellAvailable, protocol.SafeStopShellByBIOS, protocol.SafeStopNone, protocol.SafeStopUnknown)
+	return doctable.Words(protocol.SafeStopShellFirst, protocol.SafeStopNetworkFirst, protocol.SafeStopShellAvailable, protocol.SafeStopShellByBIOS, protocol.SafeStopNone, protocol.SafeStopUnknown)
 }
 
 func TestStandsTable(t *testing.T) {

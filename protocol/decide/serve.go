@@ -42,13 +42,13 @@ const (
 	windowIPXE   window = "ipxe"   // likewise, by a chain in which iPXE asks once more
 	windowTFTP   window = "tftp"   // likewise a PXE boot
 	windowMedia  window = "media"  // likewise a boot by virtual media: firmware asks nobody
-	windowAny    window = "any"    // a discovery: whatever firmware makes of the order
+	windowAny    window = "any"    // a discovery, or network any: whatever firmware makes of the order
 )
 
 func windowOf(a *Attempt) window {
 	m := methodOf(a.Order.Target)
 	switch {
-	case a.forDiscovery():
+	case a.forDiscovery(), a.Order.Any:
 		return windowAny
 	case m.window == windowHTTP && a.Order.Chain != nil && a.Order.Chain.Kind == protocol.ChainIPXE:
 		return windowIPXE

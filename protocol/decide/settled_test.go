@@ -64,6 +64,8 @@ func (w *world) well() bool {
 		return off && rec.Owners.Released == w.intent.Owner.UID
 	case w.intent.Power == resource.WantOff:
 		return off
+	case w.intent.Settings != nil:
+		return off && rec.Owners.Firmware != nil && rec.Owners.Firmware.OwnerUID == w.intent.Owner.UID && rec.Owners.Firmware.Stage.Over()
 	case always(w.intent.Boot):
 		a := rec.Attempt
 		return w.m.power == protocol.PowerOn && (w.m.os || w.w.blind) && a != nil && a.Stage.State == resource.AttemptSucceeded && a.Network() && a.Order.OwnerUID == w.intent.Owner.UID

@@ -62,6 +62,10 @@ type Snapshot struct {
 	// Firmware is work that was marked as not to be interrupted, also where the newest
 	// document leaves the server out.
 	Firmware *resource.FirmwareWork
+	// Frozen is the freeze that lies on the server; nil is none.
+	Frozen *resource.Frozen
+	// Place is where the server stands in the line of those that are switched on.
+	Place Place
 	// CanGuard says whether the driver offers a power restore policy at all.
 	CanGuard bool
 	// Uptime is how long the agent has run, by a clock that nobody sets.
@@ -162,6 +166,8 @@ type Result struct {
 	// Of an insert: that somebody else's medium is in the way, and that the config image
 	// has a drive.
 	Occupied, Config bool
+	// Firmware is what firmware settings were read, or came of writing some; nil of other actions.
+	Firmware *FirmwareAnswer
 }
 
 // Event is a piece of evidence about one server.
@@ -200,6 +206,13 @@ type Plan struct {
 	Action  Action
 	// Fetch asks for the artefacts to be fetched in the background.
 	Fetch bool
+	// Survey asks for the inventory to be read again soon.
+	Survey bool
+	// Place is what the server needs of the line of those that are switched on; empty of a passive step, which
+	// changes nothing of that.
+	Place PlaceNeed
+	// Changed says that what the inventory says was changed, and is to be read at once.
+	Changed bool
 	// Expire are the holds that end now because their time to live is over; they end
 	// in the same transaction that writes Record.
 	Expire []resource.Release
@@ -236,6 +249,9 @@ const (
 	ActEject  ActionKind = "eject-media"
 	// The URL of an attempt, which went in with its override.
 	ActClearURL ActionKind = "clear-boot-url"
+	// Settings of the firmware: how they are, and what they are to be after the next POST. Both take minutes.
+	ActReadFirmware  ActionKind = "read-firmware"
+	ActWriteFirmware ActionKind = "write-firmware"
 )
 
 // Action is the one action of a plan.
@@ -247,8 +263,12 @@ type Action struct {
 	// Plain that the override goes without it into a BMC that takes none.
 	URI, Plain bool
 	Policy     protocol.RestorePolicy
+	// Soft is a restart that asks the operating system to stop (GracefulRestart).
+	Soft bool
 	// Within bounds the call, where a read must not wait for it; 0 does not.
 	Within time.Duration
+	// Firmware is of [ActReadFirmware] and [ActWriteFirmware]; nil of others.
+	Firmware *FirmwareOrder
 }
 
 // mediumRead is what a BMC was seen to read of a medium.

@@ -31,9 +31,11 @@ func Step(now time.Time, s Snapshot) Plan {
 		heard{&d, &s}.evidence(e)
 	}
 	if s.Ended {
+		inrush{&d, &s}.settle()
 		conditions{&d, &s}.settle()
 	} else if s.Aside && !s.Passive {
 		standby{&d, &s}.guard()
+		inrush{&d, &s}.settle()
 		conditions{&d, &s}.settle()
 		d.pace(&s)
 	} else if !s.Passive {
@@ -43,6 +45,7 @@ func Step(now time.Time, s Snapshot) Plan {
 		pursuit{&d, &s}.trigger()
 		fallbacksOf(&d, &s).forget()
 		pursuit{&d, &s}.pursue()
+		inrush{&d, &s}.settle()
 		conditions{&d, &s}.settle()
 		d.pace(&s)
 	}

@@ -39,6 +39,11 @@ func (ss stops) clear(st *Stop) bool {
 	return true
 }
 
+// keeps says whether nothing may stop the server. A hold does: it was there before (P1).
+func (ss stops) keeps() bool {
+	return ss.s.Intent != nil && ss.s.Intent.DisablePowerOff && len(ss.d.holds) == 0
+}
+
 // renew lets a stop that waited begin anew: a soft one has all its time.
 func (ss stops) renew() {
 	if !ss.d.watch.Waiting {
@@ -148,6 +153,11 @@ func (ss stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 		}
 	case protocol.PowerOn, protocol.PowerPoweringOn, protocol.PowerPoweringOff, protocol.PowerPaused:
 	}
+	if ss.keeps() {
+		ss.end()
+		ss.d.raise(resource.CondPowerOffDisabled, "")
+		return
+	}
 	if ss.d.rec.Stop == nil {
 		ss.d.rec.Stop = &Stop{Mode: mode, Since: ss.d.now}
 		ss.d.dirty = true
@@ -185,7 +195,7 @@ func (ss stops) advance(mode resource.StopMode, softTimeout time.Duration) {
 			st.Blind++
 		}
 		ss.d.ordered(act, "%s", keysOf(ss.d.holds))
-	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL:
+	case ActNone, ActArm, ActDisarm, ActOn, ActRestart, ActReadPolicy, ActGuard, ActUnguard, ActInsert, ActEject, ActClearURL, ActReadFirmware, ActWriteFirmware:
 	}
 	ss.d.act(Action{Kind: act})
 	ss.d.watch.Stopping = true

@@ -18,9 +18,9 @@ func power(word string) resource.Power {
 
 func TestGoalTable(t *testing.T) {
 	doctable.Of(t, "goal.go", "goal").Hold(t, [][]string{
-		doctable.YesNo(), doctable.Words(holdsNone, holdsPlain, holdsForced), doctable.YesNo(), doctable.YesNo(), doctable.Words(askedNothing, askedReboot, askedOff), {"On", "Off", "none"}, doctable.YesNo(),
+		doctable.YesNo(), doctable.Words(holdsNone, holdsPlain, holdsForced), doctable.YesNo(), doctable.YesNo(), doctable.Words(askedNothing, askedReboot, askedOff), {"On", "Off", "none"}, doctable.YesNo(), doctable.YesNo(),
 	}, func(in []string) []string {
-		return doctable.Words(goal(goalFacts{in[0] == "yes", holding(in[1]), in[2] == "yes", in[3] == "yes", asked(in[4]), power(in[5]), in[6] == "yes"}))
+		return doctable.Words(goal(goalFacts{in[0] == "yes", holding(in[1]), in[2] == "yes", in[3] == "yes", asked(in[4]), power(in[5]), in[6] == "yes", in[7] == "yes"}))
 	})
 }
 

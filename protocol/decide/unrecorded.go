@@ -52,7 +52,7 @@ var spellTimes = []spellTime{spellSoft, spellPause, spellDue}
 // approval waits, because it could not be noted that it is used.
 func unrecordedRule(ours bool, held holding, work, runs bool, t spellTime, c Clearing) ActionKind {
 	switch {
-	case !ours, held == holdsNone, !permit(ActForceOff, held, work), !runs, t != spellDue:
+	case !ours, held == holdsNone, !permit(ActForceOff, held, work, false), !runs, t != spellDue:
 		return ActNone
 	case c == ClearFree, c == ClearCount:
 		return ActForceOff

@@ -93,3 +93,16 @@ func (r *Record) Unreleased(in *message.ServerIntent) *resource.UnreleasedReport
 	}
 	return nil
 }
+
+// Attempted is the last attempt, as long as it is news of the server: until its owner has let the server go. in is
+// the server's intent; nil is that nothing is known of it.
+func (r *Record) Attempted(in *message.ServerIntent) *Attempt {
+	a := r.Attempt
+	if a == nil || in == nil || in.Owner.UID == a.Order.OwnerUID {
+		return a
+	}
+	if u := r.Unreleased(in); u != nil && u.OwnerUID == a.Order.OwnerUID {
+		return a
+	}
+	return nil
+}

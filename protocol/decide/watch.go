@@ -52,6 +52,10 @@ type Watch struct {
 	Occupied string
 	Eject    EjectWatch
 	URL      URLWatch
+	// Line is how long it has waited to be switched on.
+	Line LineWatch
+	// FirmwareNext is when settings of the firmware may be read or written again.
+	FirmwareNext time.Time
 }
 
 // Proof is an unbroken run of reads of exactly Off that were begun after a

@@ -41,6 +41,9 @@ type witness struct {
 	observed         int // of them by observed evidence
 	receipts         int
 	uriBoots         int
+	writes           map[string]int               // of firmware settings, by owner
+	settingsSent     func(ActionKind)             // at each reading or writing of settings
+	before           map[string]map[string]string // how it was set before the first
 }
 
 func (x *witness) restarted() { x.reads, x.off = nil, offTruth{} }
@@ -120,6 +123,7 @@ func (x *witness) check(now time.Time, s Snapshot, p Plan) {
 	x.orders += len(p.Expire) // whose owner said so; the same step may boot it
 	x.attempt(s.Record.Attempt, p.Record.Attempt)
 	x.retried(s, p)
+	x.armedNothing(s, p)
 	x.uses(s, p)
 	x.action(now, s, p)
 	x.fence(s, p)
@@ -150,7 +154,7 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 		switch {
 		case p.Record.Residue.Rearm() != nil && p.Action.Attempt == p.Record.Residue.Rearm().ID:
 			x.rearmed(s, p)
-		case !a.Network() && netOnly(s.Intent):
+		case a.Order.Target == protocol.TargetHdd && netOnly(s.Intent):
 			x.t.Fatal("the disk was armed for what always boots from the network (metal-operator 938)")
 		case len(s.Holds) > 0:
 			x.t.Fatal("P2: armed under a hold")
@@ -194,6 +198,8 @@ func (x *witness) action(now time.Time, s Snapshot, p Plan) {
 		}
 		x.unseen(s, p)
 		x.leaveAlone(s, p)
+	case ActReadFirmware, ActWriteFirmware:
+		x.settings(s, p)
 	case ActNone, ActInsert, ActEject, ActClearURL:
 	}
 	if len(s.Holds) > 0 && a.Open() && p.Watch.Last.Power != "" && !s.Passive {
@@ -229,12 +235,13 @@ func netOnly(in *message.ServerIntent) bool {
 }
 
 // guard checks that a policy is changed by nobody but holds, and after what was there
-// is on disk.
+// is on disk. A server that keeps its own gets it back, and no receipt vouches for another.
 func (x *witness) guard(s Snapshot, p Plan) {
 	g, k := p.Record.Guard, p.Action.Kind
+	keeps := s.Intent != nil && s.Intent.KeepPowerRestorePolicy
 	switch {
-	case (k == ActUnguard) == (len(s.Holds) > 0):
-		x.t.Fatalf("%s with %d holds", k, len(s.Holds))
+	case (k == ActUnguard) == (len(s.Holds) > 0 && !keeps):
+		x.t.Fatalf("%s with %d holds, keeps its own: %t", k, len(s.Holds), keeps)
 	case k == ActReadPolicy && g != nil, k != ActReadPolicy && (g == nil || g.Before == "" || g.State == GuardSet):
 		x.t.Fatalf("%s with %+v", k, g)
 	case k != ActUnguard && p.Watch.Last.Power != protocol.PowerOff:
@@ -406,8 +413,25 @@ func (x *witness) ends(s Snapshot, p Plan) {
 		x.evidence(s, *is)
 	}
 	for key, use := range s.Record.Owners.Used {
-		if is := p.Record.Owners.Used[key]; (is.Attempts < use.Attempts && !use.Repeat || use.Spent && !is.Spent) && !x.renews(s, p) {
+		if is := p.Record.Owners.Used[key]; (is.Attempts < use.Attempts && !use.Repeat && !x.givenBack(s, p, key, use.Attempts-is.Attempts) || use.Spent && !is.Spent) && !x.renews(s, p) {
 			x.t.Fatalf("P4: the use of %s shrank from %+v to %+v", key, use, is)
+		}
+	}
+}
+
+// givenBack says whether a grant has so many uses less because an attempt has ended that armed nothing,
+// and was not powered on.
+func (x *witness) givenBack(s Snapshot, p Plan, key string, uses int) bool {
+	was, is := s.Record.Attempt, p.Record.Attempt
+	return uses == 1 && was != nil && was.Network() && !was.forDiscovery() && was.Stage.State == resource.AttemptPreparing && was.Stage.PowerOn.Sent.IsZero() &&
+		provisionKey(was.Order.OwnerUID, was.Order.Generation) == key && (is == nil || is.ID != was.ID || is.Stage.State == resource.AttemptFailed)
+}
+
+// armedNothing takes an attempt that ended so out of the count.
+func (x *witness) armedNothing(s Snapshot, p Plan) {
+	if was := s.Record.Attempt; was != nil {
+		if key := provisionKey(was.Order.OwnerUID, was.Order.Generation); x.givenBack(s, p, key, 1) {
+			delete(x.netAttempts[key], was.ID)
 		}
 	}
 }

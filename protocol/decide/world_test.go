@@ -35,6 +35,8 @@ type world struct {
 	forged   forged // what is wrong with the grant that travels
 	private  Private
 	firmware *resource.FirmwareWork
+	frozen   *resource.Frozen
+	queue    Place         // in the line of those that are switched on
 	taken    []string      // over from agents whose holds are not known
 	started  time.Duration // when this run of the agent began
 	runs     int           // of the agent, before this
@@ -76,7 +78,7 @@ type judge interface {
 
 func newWorld(t judge) *world {
 	w := &world{t: t, m: newMachine(), enforced: map[string]time.Duration{}, local: true, heard: true, incarnation: "disk-0"}
-	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, usedFor: map[string]*message.Grant{}, fetchedAt: map[string]int{}, waited: map[string]bool{}, ended: map[string]resource.Outcome{}}
+	w.w = &witness{t: t, world: w, netAttempts: map[string]map[string]bool{}, fetched: map[string]bool{}, usedFor: map[string]*message.Grant{}, fetchedAt: map[string]int{}, waited: map[string]bool{}, writes: map[string]int{}, before: map[string]map[string]string{}, ended: map[string]resource.Outcome{}}
 	w.m.mediaboot, w.m.cached = w.mediaboot, w.cachedMedium
 	w.m.netboot, w.m.fetched, w.m.installed, w.m.consumed = w.netboot, w.fetchedFile, w.report, w.w.consumed
 	w.save(Record{Server: "server-1"})
@@ -288,7 +290,7 @@ func (w *world) snapshot() Snapshot {
 	s := Snapshot{
 		Server: "server-1", Synced: true, Intent: w.intent, Holds: slices.Clone(w.holds), Requests: slices.Clone(w.requests), Asked: slices.Clone(w.asked),
 		Settings: w.settings(), TakenOver: w.taken, Artefacts: Artefacts{Local: w.local}, Chain: w.chain(), Record: w.stored(), Watch: w.watch,
-		Firmware: w.firmware, CanGuard: true, Uptime: w.now - w.started,
+		Firmware: w.firmware, Frozen: w.frozen, Place: w.queue, CanGuard: true, Uptime: w.now - w.started,
 		Incarnation: w.incarnation, Run: fmt.Sprintf("run-%d", w.runs), NewID: fmt.Sprintf("id-%d", w.ids), NewToken: fmt.Sprintf("token-%d", w.ids), NewMedium: fmt.Sprintf("medium-%d", w.ids), NewPrivate: fmt.Sprintf("private-%d", w.ids), Private: w.private,
 	}
 	if w.heard {
@@ -325,12 +327,20 @@ func (w *world) act(a Action) Result {
 	if len(w.taken) > 0 && (a.Kind == ActOn || a.Kind == ActRestart) {
 		w.t.Fatalf("%s while holds of %v are not known", a.Kind, w.taken)
 	}
+	if a.Kind == ActOn || a.Kind == ActRestart || a.Kind == ActInsert || a.Kind == ActArm {
+		if w.frozen != nil && IsFrozen(w.frozen, w.hubTime(), w.clock()) && w.hubTime().Equal(w.clock()) {
+			w.t.Fatalf("%s %+v of a frozen server", a.Kind, a.Override)
+		}
+	}
+	if (a.Kind == ActOn || a.Kind == ActRestart) && w.queue.Limited && !w.queue.Has {
+		w.t.Fatalf("%s of a server that has no place", a.Kind)
+	}
 	w.call(func() {
 		var hub time.Time
 		if w.heard {
 			hub = w.hubTime()
 		}
-		if !Permits(a.Kind, w.holds, Working(w.firmware, hub, w.clock())) {
+		if !Permits(a.Kind, w.holds, Working(w.firmware, hub, w.clock()), IsFrozen(w.frozen, hub, w.clock())) {
 			r.Code = protocol.CodeConflict // as the shell does
 			return
 		}
@@ -362,6 +372,8 @@ func (w *world) act(a Action) Result {
 		case ActClearURL:
 			r.Code, r.Busy = w.m.clearURL()
 			r.Pending = r.Code == "" && w.m.unset
+		case ActReadFirmware, ActWriteFirmware:
+			w.firmwareAct(a, &r)
 		case ActOn, ActRestart:
 			w.w.on()
 			if w.m.ordered = ""; w.intent != nil {

@@ -28,6 +28,9 @@ const (
 	CapBootNetwork Capability = "boot.network"
 	// CapBootURI: writes HttpBootUri for servers with reach uri.
 	CapBootURI Capability = "boot.uri"
+	// CapBootAnyMethod: serves firmware that follows an order of Pxe by HTTP, or the other way
+	// round.
+	CapBootAnyMethod Capability = "boot.any-method"
 	// CapOSReboot: arms the disk again for restarts of the operating system.
 	CapOSReboot Capability = "boot.os-reboot"
 	// CapPurposes: takes another owner of a server than its claim, and gives it back.
@@ -71,6 +74,12 @@ const (
 	// CapEvidence: tells evidence of one class from that of another, and gives secrets by the
 	// way that was chosen.
 	CapEvidence Capability = "boot.evidence"
+	// CapFreeze: heeds ServerIntent.Frozen.
+	CapFreeze Capability = "freeze"
+	// CapFirmwareWrite: writes settings of firmware.
+	CapFirmwareWrite Capability = "firmware.write"
+	// CapInrush: heeds RackIntent.Inrush.
+	CapInrush Capability = "inrush"
 )
 
 // Capabilities are those of this release.
@@ -79,7 +88,7 @@ func Capabilities() []Capability {
 		CapBootHdd, CapBootUefiHTTP, CapRequestReboot, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase,
 		CapSegmentIPv6, CapSealed, CapApproval, CapBootChain, CapRotate, CapBootIgnition, CapBootNetwork, CapOSReboot,
 		CapPurposes, CapBootAdopted, CapBootVirtualMedia, CapRequestResume, CapDiscovery, CapBootURI, CapBootEnv,
-		CapBootFallback, CapBootFiles, CapBootKeep, CapStandby, CapEvidence,
+		CapBootFallback, CapBootFiles, CapBootKeep, CapStandby, CapEvidence, CapBootAnyMethod, CapFreeze, CapFirmwareWrite, CapInrush,
 	}
 }
 
@@ -117,6 +126,9 @@ func (b BootIntent) Needs() (need []Capability) {
 	case resource.FirstBootVirtualMedia:
 		need = append(need, CapBootVirtualMedia)
 	case resource.FirstBootPxe:
+	}
+	if b.BootPolicy.Network.Any() {
+		need = append(need, CapBootAnyMethod)
 	}
 	if b.BootPolicy.OSReboot == resource.OSRebootRearm {
 		need = append(need, CapOSReboot)

@@ -59,6 +59,8 @@ type RackIntent struct {
 	TakenOver []string `json:"takenOver,omitempty"`
 	// SafeStop is nil where machines are refused that ask for a boot without an order.
 	SafeStop *SafeStopIntent `json:"safeStop,omitempty"`
+	// Inrush bounds how many servers are switched on at once; nil does not. Agents with [CapInrush] heed it.
+	Inrush *InrushIntent `json:"inrush,omitempty"`
 	// Keep are the files that are kept for a return; nil is none. For agents with
 	// [CapBootKeep].
 	Keep *KeepIntent `json:"keep,omitempty"`
@@ -90,6 +92,11 @@ type ServerIntent struct {
 	MACs         []string  `json:"macs,omitempty"`
 	UUID         string    `json:"uuid,omitempty"`
 	Architecture string    `json:"architecture"`
+	// DisablePowerOff is that of the Server: nothing but a hold stops it.
+	DisablePowerOff bool `json:"disablePowerOff,omitempty"`
+	// KeepPowerRestorePolicy is that of the Server: a hold leaves what it does when mains
+	// power returns.
+	KeepPowerRestorePolicy bool `json:"keepPowerRestorePolicy,omitempty"`
 	// Identity is the one that an operator accepted after it had changed; empty
 	// trusts the first that is read.
 	Identity string `json:"identity,omitempty"`
@@ -106,8 +113,20 @@ type ServerIntent struct {
 	Boot *BootIntent `json:"boot,omitempty"`
 	// Firmware is work under way that must not be interrupted.
 	Firmware *resource.FirmwareWork `json:"firmware,omitempty"`
+	// Settings are what its owner, a maintenance, wants written into its firmware in place of a boot;
+	// nil is nothing. For agents with [CapFirmwareWrite].
+	Settings *SettingsIntent `json:"settings,omitempty"`
+	// Frozen is a freeze that lies on the server: nothing switches it on, restarts or arms it.
+	Frozen *resource.Frozen `json:"frozen,omitempty"`
+	// Feed is the power feed that the server hangs on, which counts for the rack's Inrush; empty is none.
+	Feed string `json:"feed,omitempty"`
 	// Discovery says that the server is not Available although nobody may own it.
 	Discovery resource.DiscoveryState `json:"discovery,omitempty"`
+}
+
+// SettingsIntent are settings of firmware that are to be written.
+type SettingsIntent struct {
+	Want []resource.FirmwareWanted `json:"want"`
 }
 
 // BMCIntent says how to reach the BMC.
@@ -117,6 +136,8 @@ type BMCIntent struct {
 	CredentialsRef string `json:"credentialsRef"`
 	Fingerprint    string `json:"fingerprint,omitempty"`
 	CA             string `json:"ca,omitempty"`
+	// LegacyTLS uses the BMC though its TLS is too old.
+	LegacyTLS bool `json:"legacyTLS,omitempty"`
 	// Sealed are the credentials of secret:NAME. They are absent with local:NAME, which
 	// stay in the rack.
 	Sealed *SealedCredentials `json:"sealed,omitempty"`
@@ -232,8 +253,10 @@ type Grant struct {
 	ServerUID   string             `json:"serverUID"`
 	ImageDigest string             `json:"imageDigest"`
 	FirstBoot   resource.FirstBoot `json:"firstBoot"`
-	MaxAttempts int                `json:"maxAttempts"`
-	IssuedAt    time.Time          `json:"issuedAt"`
+	// Network is that of the boot policy: with any the one boot may be by Pxe or by UefiHttp.
+	Network     resource.Network `json:"network,omitempty"`
+	MaxAttempts int              `json:"maxAttempts"`
+	IssuedAt    time.Time        `json:"issuedAt"`
 	// Purpose is the owner's; empty is a claim. Without Repeat it is for one boot.
 	Purpose resource.Purpose `json:"purpose,omitempty"`
 	Repeat  bool             `json:"repeat,omitempty"`

@@ -41,6 +41,8 @@ type AgentStatus struct {
 	LastReport  *time.Time `json:"lastReport,omitempty"`
 	Incarnation string     `json:"incarnation,omitempty"`
 	Version     string     `json:"version,omitempty"`
+	// Metrics is where the agent says that others reach its metrics page, as host:port; empty is nowhere, or not said.
+	Metrics string `json:"metrics,omitempty"`
 	// Applied are the documents that the agent has on disk.
 	Applied map[string]protocol.Head `json:"applied,omitempty"`
 	// Sent are the documents that the hub wants it to have.

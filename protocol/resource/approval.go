@@ -26,10 +26,13 @@ const (
 	// ApproveWipe: a maintenance that boots a destructive environment, which discards what
 	// is on a server's disks. Targets are servers, with an [ApprovedBoot] each.
 	ApproveWipe ApprovalClass = "wipe"
+	// ApproveFirmware: a maintenance that writes settings of firmware. Targets are servers, with an
+	// [ApprovedBoot] each.
+	ApproveFirmware ApprovalClass = "firmware"
 )
 
 // approvalClasses lists all classes.
-var approvalClasses = []ApprovalClass{ApproveBulkStop, ApproveHoldOverride, ApproveReprovision, ApproveWipe}
+var approvalClasses = []ApprovalClass{ApproveBulkStop, ApproveHoldOverride, ApproveReprovision, ApproveWipe, ApproveFirmware}
 
 // The limits of an approval.
 const (

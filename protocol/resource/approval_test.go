@@ -48,7 +48,12 @@ func TestApprovalValidate(t *testing.T) {
 func TestApprovedBoots(t *testing.T) {
 	from := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	digest := "sha256:" + strings.Repeat("a", 64)
-	boot := func(server, owner, env, image string) ApprovedBoot { return ApprovedBoot{server, owner, env, image} }
+	boot := func(server, owner, env, image string) ApprovedBoot {
+		return ApprovedBoot{Server: server, Owner: owner, BootEnv: env, Image: image}
+	}
+	set := func(server, settings string) ApprovedBoot {
+		return ApprovedBoot{Server: server, Owner: "u", Settings: settings}
+	}
 	for name, row := range map[string]struct {
 		class ApprovalClass
 		boots []ApprovedBoot
@@ -68,6 +73,9 @@ func TestApprovedBoots(t *testing.T) {
 		"an image that is no digest": {ApproveReprovision, []ApprovedBoot{boot("n1", "u1", "", ""), boot("n2", "u2", "", "sha256:1")}, false},
 		"of a stop":                  {ApproveBulkStop, []ApprovedBoot{boot("n1", "u1", "", ""), boot("n2", "u2", "", "")}, false},
 		"a stop":                     {ApproveBulkStop, nil, true},
+		"settings":                   {ApproveFirmware, []ApprovedBoot{set("n1", digest), set("n2", digest)}, true},
+		"no settings":                {ApproveFirmware, []ApprovedBoot{set("n1", digest), set("n2", "")}, false},
+		"settings of a claim":        {ApproveReprovision, []ApprovedBoot{set("n1", ""), set("n2", digest)}, false},
 	} {
 		a := Approval{
 			ID: "01ja", Class: row.class, Rack: "r1", AgentKey: make([]byte, 32), Targets: []string{"n1", "n2"}, Boots: row.boots,

@@ -7,7 +7,7 @@ import (
 	"rackboot/protocol"
 )
 
-// ApprovedBoot is the one network boot of a server that an approval allows.
+// ApprovedBoot is the one network boot of a server that an approval allows, or the one writing of firmware settings.
 type ApprovedBoot struct {
 	Server string `json:"server"`
 	// Owner is the UID of the maintenance or claim that the boot is for: another one of the
@@ -18,10 +18,14 @@ type ApprovedBoot struct {
 	BootEnv string `json:"bootEnv,omitempty"`
 	// Image is the digest of the image, sha256:<hex>; empty is whatever the owner boots.
 	Image string `json:"image,omitempty"`
+	// Settings is the digest of the firmware settings ([SettingsDigest]). To firmware it must be given; else it is empty.
+	Settings string `json:"settings,omitempty"`
 }
 
 // OfBoots says whether approvals of the class name the boots that they allow.
-func (c ApprovalClass) OfBoots() bool { return c == ApproveWipe || c == ApproveReprovision }
+func (c ApprovalClass) OfBoots() bool {
+	return c == ApproveWipe || c == ApproveReprovision || c == ApproveFirmware
+}
 
 // checkBoots wants one boot for each target of a class of boots, and else none.
 func (a Approval) checkBoots(f *fields) {
@@ -47,6 +51,8 @@ func (a Approval) checkBoots(f *fields) {
 			f.Add(at+".bootEnv", "%.80q is not a name", t.BootEnv)
 		case t.Image != "" && !protocol.ValidDigest(t.Image):
 			f.Add(at+".image", "%.80q is not sha256: and 64 hex digits", t.Image)
+		case (a.Class == ApproveFirmware) != protocol.ValidDigest(t.Settings), a.Class != ApproveFirmware && t.Settings != "":
+			f.Add(at+".settings", "%.80q is not sha256: and 64 hex digits, or the approval is not of firmware settings", t.Settings)
 		}
 		seen[t.Server] = true
 	}

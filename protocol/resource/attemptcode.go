@@ -15,6 +15,8 @@ const (
 	AttemptPowerFailed     AttemptCode = "PowerFailed"
 	AttemptOverrideIgnored AttemptCode = "OverrideIgnored"
 	AttemptWrongMethod     AttemptCode = "WrongMethod"
+	AttemptAskedByHTTP     AttemptCode = "AskedByHTTP"
+	AttemptAskedByPXE      AttemptCode = "AskedByPXE"
 	AttemptNoDHCP          AttemptCode = "NoDHCP"
 	AttemptFetchFailed     AttemptCode = "FetchFailed"
 	AttemptNoReport        AttemptCode = "NoReport"
@@ -43,7 +45,9 @@ var attemptFailures = []AttemptFailure{
 	{AttemptPowerFailed, "The BMC did not power the server on", "Look at the BMC's log for power and hardware faults."},
 	{AttemptOverrideIgnored, "Firmware did not take the boot override", "The server is On and has not booted by it. Look at its console: it may wait in its setup, or ask for a key."},
 	{AttemptWrongMethod, "Firmware booted by another method", "Check the boot order, and that the method is enabled in the firmware settings."},
-	{AttemptNoDHCP, "Firmware did not ask for an address", "Check that network boot is enabled on the interface with spec.bootMAC, its cable and its VLAN, and that the agent listens on the segment."},
+	{AttemptAskedByHTTP, "Firmware asked by UEFI HTTP boot under an order of Pxe", "It was refused. Turn PXE on in the firmware settings, boot by UefiHttp, or set bootPolicy.network to any: then it is served by HTTP."},
+	{AttemptAskedByPXE, "Firmware asked by PXE under an order of UefiHttp", "It was refused. Turn HTTP boot on in the firmware settings, boot by Pxe, or set bootPolicy.network to any: then it is served by TFTP."},
+	{AttemptNoDHCP, "Firmware did not ask for an address", "Check that network boot is enabled on the interface with spec.bootMAC (rackctl bmc probe shows what the firmware's HTTP client lacks), its cable and its VLAN, and that the agent listens on the segment. Where all of that is right, update the BMC's firmware: some take the override back when power comes on."},
 	{AttemptDiverted, "Somebody on the boot segment may have the server load another file", "The server was stopped: what runs on it could read the secrets in its drive. Take the other DHCP server, or the machine that uses the agent's address, off the segment; see the agent's conditions. By an https boot URL firmware verifies who sends the file."},
 	{AttemptFetchFailed, "Firmware asked and did not fetch its boot files", "Check the route from the server to the segment's base URL, its firewall, and for HTTPS the certificate in the firmware."},
 	{AttemptNoReport, "The boot files were fetched and nobody reported", "Look at the console: the image may have stopped, or not know where to report. It reports by POST to the URL that it was given."},

@@ -65,13 +65,20 @@ type BMCSpec struct {
 	TLS            BMCTLS `json:"tls"`
 }
 
-// BMCTLS pins the BMC's certificate: one of the two is required.
+// BMCTLS pins the BMC's certificate by a fingerprint or a CA: one of the two is required.
 type BMCTLS struct {
 	// Fingerprint is sha256:<hex> of the certificate's DER form.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// CA is one or more PEM certificates.
 	CA string `json:"ca,omitempty"`
+	// Legacy uses the BMC though its TLS is too old: TLS 1.0 and 1.1 (RFC 8996), an exchange of keys by
+	// RSA or 3DES, a certificate with a negative serial number. Who records the traffic, or is in
+	// between, may come to its password. Without it nothing is sent to such a BMC.
+	Legacy bool `json:"legacy,omitempty"`
 }
+
+// pins says whether the certificate is pinned.
+func (t BMCTLS) pins() bool { return t.Fingerprint != "" || t.CA != "" }
 
 // Pending says whether nobody has accepted the BMC yet.
 func (b *BMC) Pending() bool { return b.Status.State == BMCPending }
@@ -124,7 +131,7 @@ func (b *BMC) Validate() protocol.FieldErrors {
 		return f.FieldErrors
 	}
 	f.credentialsRef("spec.credentialsRef", b.Spec.CredentialsRef)
-	if b.Spec.TLS == (BMCTLS{}) && secure {
+	if !b.Spec.TLS.pins() && secure {
 		f.Add("spec.tls", "give a fingerprint (sha256:<hex>) or a ca")
 	}
 	if fp := b.Spec.TLS.Fingerprint; fp != "" && !protocol.ValidFingerprint(fp) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"rackboot/protocol"
@@ -247,4 +248,20 @@ func (f *fields) fileURL(path, s string) {
 	case u.User != nil:
 		f.Add(path, "has a user or password in it, which everybody can read here; leave it out")
 	}
+}
+
+// OnlyArchitecture is the architecture of an entry that has one; with several, somebody has to say
+// which: conflict.
+func (b *BootImage) OnlyArchitecture() (string, error) {
+	return onlyKey(b.Metadata.Name, b.Spec.Architectures)
+}
+
+// onlyKey is the only architecture of what has several by architecture.
+func onlyKey[T any](name string, by map[string]T) (string, error) {
+	archs := slices.Sorted(maps.Keys(by))
+	if len(archs) == 1 {
+		return archs[0], nil
+	}
+	return "", protocol.Errorf(protocol.CodeConflict, "choose architecture", "%s is there for %s, and the server's architecture is not known", name, strings.Join(archs, ", ")).
+		WithHint("set spec.architecture of the Server")
 }

@@ -40,6 +40,9 @@ type ClaimStatus struct {
 	Server             string           `json:"server,omitempty"`
 	Phase              Phase            `json:"phase,omitempty"`
 	Conditions         []ConditionState `json:"conditions,omitempty"`
+	// Boot is what it boots as it was resolved; nil before. Awaits is what its server waits for.
+	Boot   *ClaimBoot `json:"boot,omitempty"`
+	Awaits *Wait      `json:"awaits,omitempty"`
 	// EvidenceClass is how strong the evidence is that its boot ended well; empty before that.
 	// What an operator's word stands for is reported.
 	EvidenceClass EvidenceClass `json:"evidenceClass,omitempty"`

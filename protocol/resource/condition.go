@@ -39,142 +39,152 @@ type ConditionState struct {
 
 // The condition codes.
 const (
-	CondHeld                ConditionCode = "Held"
-	CondHoldViolated        ConditionCode = "HoldViolated"
-	CondHoldMissing         ConditionCode = "HoldMissing"
-	CondServerMissing       ConditionCode = "ServerMissing"
-	CondNotSynced           ConditionCode = "NotSynced"
-	CondDark                ConditionCode = "Dark"
-	CondAgentReplaced       ConditionCode = "AgentReplaced"
-	CondAgentUnknown        ConditionCode = "AgentUnknown"
-	CondDocumentRefused     ConditionCode = "DocumentRefused"
-	CondEntryRejected       ConditionCode = "EntryRejected"
-	CondGuardMode           ConditionCode = "GuardMode"
-	CondGuardSetVolatile    ConditionCode = "GuardSetVolatile"
-	CondStale               ConditionCode = "Stale"
-	CondBMCUnreachable      ConditionCode = "BMCUnreachable"
-	CondBMCDenied           ConditionCode = "BMCDenied"
-	CondBMCCredentials      ConditionCode = "BMCCredentialsMissing"
-	CondBMCBusy             ConditionCode = "BMCBusy"
-	CondPowerUnknown        ConditionCode = "PowerUnknown"
-	CondUnexpectedPower     ConditionCode = "UnexpectedPower"
-	CondServerOn            ConditionCode = "ServerOnBeforeFirstBoot"
-	CondPowerFailed         ConditionCode = "PowerActionFailed"
-	CondForceOffIgnored     ConditionCode = "ForceOffIgnored"
-	CondForcedUnread        ConditionCode = "ForcedOffUnread"
-	CondTaskFailed          ConditionCode = "BMCTaskFailed"
-	CondETagsRefused        ConditionCode = "BMCRefusesETags"
-	CondSessionsFull        ConditionCode = "BMCSessionsFull"
-	CondBMCSlow             ConditionCode = "BMCAnswersSlowly"
-	CondBMCCut              ConditionCode = "BMCAnswerCut"
-	CondSystemNotFound      ConditionCode = "SystemNotFound"
-	CondSystemAmbiguous     ConditionCode = "SystemAmbiguous"
-	CondOverrideLeft        ConditionCode = "OverrideLeftArmed"
-	CondOverrideNotStored   ConditionCode = "OverrideNotStored"
-	CondMethodMismatch      ConditionCode = "MethodMismatch"
-	CondTwoClaimants        ConditionCode = "TwoClaimants"
-	CondSecretsWait         ConditionCode = "SecretsWait"
-	CondEvidenceWaits       ConditionCode = "EvidenceWaits"
-	CondEvidenceWeak        ConditionCode = "EvidenceWeak"
-	CondUnsupportedBoot     ConditionCode = "UnsupportedBoot"
-	CondNoBootChain         ConditionCode = "NoBootChain"
-	CondLoadersInvalid      ConditionCode = "LoadersInvalid"
-	CondGrantMissing        ConditionCode = "GrantMissing"
-	CondGrantInvalid        ConditionCode = "GrantInvalid"
-	CondGrantSpent          ConditionCode = "GrantSpent"
-	CondFirstBootFailed     ConditionCode = "FirstBootFailed"
-	CondArtefactsPending    ConditionCode = "ArtefactsPending"
-	CondArtefactsFailed     ConditionCode = "ArtefactsFailed"
-	CondInsufficientStorage ConditionCode = "InsufficientStorage"
-	CondUnbound             ConditionCode = "Unbound"
-	CondImageInvalid        ConditionCode = "ImageInvalid"
-	CondImageNotFound       ConditionCode = "ImageNotFound"
-	CondImageLookup         ConditionCode = "ImageLookup"
-	CondRegistryUnavailable ConditionCode = "RegistryUnavailable"
-	CondReprovisionRequired ConditionCode = "ReprovisionRequired"
-	CondBootUnderWay        ConditionCode = "BootUnderWay"
-	CondNoAgent             ConditionCode = "NoAgent"
-	CondNoStandby           ConditionCode = "NoStandby"
-	CondTakenOver           ConditionCode = "TakenOver"
-	CondHubUnverified       ConditionCode = "HubUnverified"
-	CondHubBehind           ConditionCode = "HubBehind"
-	CondTwoHubs             ConditionCode = "TwoHubs"
-	CondStoreLost           ConditionCode = "StoreLost"
-	CondMessagesRefused     ConditionCode = "MessagesRefused"
-	CondNotAcknowledged     ConditionCode = "NotAcknowledged"
-	CondAgentTooOld         ConditionCode = "AgentTooOld"
-	CondAwaitingHub         ConditionCode = "AwaitingHub"
-	CondIdentityChanged     ConditionCode = "IdentityChanged"
-	CondBMCPending          ConditionCode = "BMCPending"
-	CondBMCInventory        ConditionCode = "BMCInventory"
-	CondHoldExpired         ConditionCode = "HoldExpired"
-	CondHoldBlocked         ConditionCode = "HoldBlocked"
-	CondHoldMalformed       ConditionCode = "HoldMalformed"
-	CondRestorePolicy       ConditionCode = "RestorePolicyNotSet"
-	CondForeignDHCP         ConditionCode = "ForeignDHCPServer"
-	CondAddressSpoofed      ConditionCode = "AddressSpoofed"
-	CondBootLoop            ConditionCode = "BootLoop"
-	CondAddressConflict     ConditionCode = "AddressConflict"
-	CondPoolExhausted       ConditionCode = "PoolExhausted"
-	CondNoAddress           ConditionCode = "NoAddress"
-	CondApprovalNeeded      ConditionCode = "ApprovalNeeded"
-	CondReleaseNotApproved  ConditionCode = "ReleaseNotApproved"
-	CondApprovalRefused     ConditionCode = "ApprovalRefused"
-	CondWipeNotApproved     ConditionCode = "WipeNotApproved"
-	CondInstallNotApproved  ConditionCode = "InstallNotApproved"
-	CondRevoked             ConditionCode = "Revoked"
-	CondSuperseded          ConditionCode = "Superseded"
-	CondCertificateExpiring ConditionCode = "CertificateExpiring"
-	CondClockBehind         ConditionCode = "ClockBehind"
-	CondClockAhead          ConditionCode = "ClockAhead"
-	CondHubClock            ConditionCode = "HubClockWrong"
-	CondClocksDiffer        ConditionCode = "ClocksDiffer"
-	CondTimeDamaged         ConditionCode = "TimeFloorDamaged"
-	CondKeysRefused         ConditionCode = "KeysRefused"
-	CondAgentCopied         ConditionCode = "AgentCopied"
-	CondAgentRolledBack     ConditionCode = "AgentRolledBack"
-	CondNoRouter            ConditionCode = "NoRouterAdvertisement"
-	CondRouterFlags         ConditionCode = "RouterFlags"
-	CondIPv6NotServed       ConditionCode = "IPv6NotServed"
-	CondSegmentRolledBack   ConditionCode = "SegmentRolledBack"
-	CondSegmentOnTrial      ConditionCode = "SegmentOnTrial"
-	CondSecretUnreadable    ConditionCode = "SecretUnreadable"
-	CondSecretNotSealed     ConditionCode = "SecretNotSealed"
-	CondCredentialsSealed   ConditionCode = "CredentialsUnreadable"
-	CondRotating            ConditionCode = "CredentialsRotating"
-	CondRotationFailed      ConditionCode = "CredentialsRotationFailed"
-	CondUserDataInvalid     ConditionCode = "UserDataInvalid"
-	CondUserDataNotSealed   ConditionCode = "UserDataNotSealed"
-	CondMediaOccupied       ConditionCode = "MediaOccupied"
-	CondMediaNotEjected     ConditionCode = "MediaNotEjected"
-	CondNoConfigDrive       ConditionCode = "NoConfigDrive"
-	CondBootURLNotCleared   ConditionCode = "BootURLNotCleared"
-	CondNeedsDecision       ConditionCode = "NeedsDecision"
-	CondOrphaned            ConditionCode = "Orphaned"
-	CondSafeStopped         ConditionCode = "SafeStopped"
-	CondNoStopImage         ConditionCode = "NoStopImage"
-	CondDiscoveryFailed     ConditionCode = "DiscoveryFailed"
-	CondDiscoveryAmbiguous  ConditionCode = "DiscoveryAmbiguous"
-	CondBootEnvInvalid      ConditionCode = "BootEnvInvalid"
-	CondBootEnvNotSealed    ConditionCode = "BootEnvNotSealed"
-	CondBootEnvRefused      ConditionCode = "BootEnvRefused"
-	CondRemoteRepo          ConditionCode = "RemoteRepo"
-	CondFellBack            ConditionCode = "FellBack"
-	CondWaitingForStamp     ConditionCode = "WaitingForStamp"
-	CondImagesProgressing   ConditionCode = "BootImageUpdateProgressing"
-	CondImagesDegraded      ConditionCode = "BootImageUpdateDegraded"
-	CondImagesDeferred      ConditionCode = "BootImageUpdateDeferred"
-	CondGroupSkipped        ConditionCode = "GroupSkipped"
-	CondGroupConflict       ConditionCode = "GroupConflict"
-	CondGroupHotLoop        ConditionCode = "GroupHotLoop"
-	CondNoRevision          ConditionCode = "NoGroupRevision"
-	CondStubRefused         ConditionCode = "StubRefused"
-	CondStubCAExpiring      ConditionCode = "StubCAExpiring"
-	CondStubCAMismatch      ConditionCode = "StubCAMismatch"
-	CondRolloutPaused       ConditionCode = "RolloutPaused"
-	CondRolloutFailed       ConditionCode = "RolloutFailed"
-	CondImageSkew           ConditionCode = "BootImageSkew"
-	CondImageUnverified     ConditionCode = "BootImageUnverified"
+	CondHeld                     ConditionCode = "Held"
+	CondHoldViolated             ConditionCode = "HoldViolated"
+	CondHoldMissing              ConditionCode = "HoldMissing"
+	CondServerMissing            ConditionCode = "ServerMissing"
+	CondNotSynced                ConditionCode = "NotSynced"
+	CondDark                     ConditionCode = "Dark"
+	CondAgentReplaced            ConditionCode = "AgentReplaced"
+	CondAgentUnknown             ConditionCode = "AgentUnknown"
+	CondDocumentRefused          ConditionCode = "DocumentRefused"
+	CondEntryRejected            ConditionCode = "EntryRejected"
+	CondGuardMode                ConditionCode = "GuardMode"
+	CondGuardSetVolatile         ConditionCode = "GuardSetVolatile"
+	CondStale                    ConditionCode = "Stale"
+	CondBMCUnreachable           ConditionCode = "BMCUnreachable"
+	CondBMCDenied                ConditionCode = "BMCDenied"
+	CondBMCCredentials           ConditionCode = "BMCCredentialsMissing"
+	CondBMCBusy                  ConditionCode = "BMCBusy"
+	CondPowerUnknown             ConditionCode = "PowerUnknown"
+	CondUnexpectedPower          ConditionCode = "UnexpectedPower"
+	CondServerOn                 ConditionCode = "ServerOnBeforeFirstBoot"
+	CondPowerOffDisabled         ConditionCode = "PowerOffDisabled"
+	CondPowerFailed              ConditionCode = "PowerActionFailed"
+	CondForceOffIgnored          ConditionCode = "ForceOffIgnored"
+	CondForcedUnread             ConditionCode = "ForcedOffUnread"
+	CondTaskFailed               ConditionCode = "BMCTaskFailed"
+	CondETagsRefused             ConditionCode = "BMCRefusesETags"
+	CondSessionsFull             ConditionCode = "BMCSessionsFull"
+	CondBMCSlow                  ConditionCode = "BMCAnswersSlowly"
+	CondBMCCut                   ConditionCode = "BMCAnswerCut"
+	CondSystemNotFound           ConditionCode = "SystemNotFound"
+	CondSystemAmbiguous          ConditionCode = "SystemAmbiguous"
+	CondOverrideLeft             ConditionCode = "OverrideLeftArmed"
+	CondOverrideNotStored        ConditionCode = "OverrideNotStored"
+	CondMethodMismatch           ConditionCode = "MethodMismatch"
+	CondTwoClaimants             ConditionCode = "TwoClaimants"
+	CondSecretsWait              ConditionCode = "SecretsWait"
+	CondEvidenceWaits            ConditionCode = "EvidenceWaits"
+	CondEvidenceWeak             ConditionCode = "EvidenceWeak"
+	CondUnsupportedBoot          ConditionCode = "UnsupportedBoot"
+	CondNoBootChain              ConditionCode = "NoBootChain"
+	CondLoadersInvalid           ConditionCode = "LoadersInvalid"
+	CondGrantMissing             ConditionCode = "GrantMissing"
+	CondGrantInvalid             ConditionCode = "GrantInvalid"
+	CondGrantSpent               ConditionCode = "GrantSpent"
+	CondFirstBootFailed          ConditionCode = "FirstBootFailed"
+	CondArtefactsPending         ConditionCode = "ArtefactsPending"
+	CondArtefactsFailed          ConditionCode = "ArtefactsFailed"
+	CondInsufficientStorage      ConditionCode = "InsufficientStorage"
+	CondUnbound                  ConditionCode = "Unbound"
+	CondImageInvalid             ConditionCode = "ImageInvalid"
+	CondArchitectureUnknown      ConditionCode = "ArchitectureUnknown"
+	CondArchitectureContradicted ConditionCode = "ArchitectureContradicted"
+	CondImageNotFound            ConditionCode = "ImageNotFound"
+	CondImageLookup              ConditionCode = "ImageLookup"
+	CondRegistryUnavailable      ConditionCode = "RegistryUnavailable"
+	CondReprovisionRequired      ConditionCode = "ReprovisionRequired"
+	CondBootUnderWay             ConditionCode = "BootUnderWay"
+	CondNoAgent                  ConditionCode = "NoAgent"
+	CondNoStandby                ConditionCode = "NoStandby"
+	CondTakenOver                ConditionCode = "TakenOver"
+	CondFrozen                   ConditionCode = "Frozen"
+	CondHubUnverified            ConditionCode = "HubUnverified"
+	CondHubBehind                ConditionCode = "HubBehind"
+	CondTwoHubs                  ConditionCode = "TwoHubs"
+	CondStoreLost                ConditionCode = "StoreLost"
+	CondMessagesRefused          ConditionCode = "MessagesRefused"
+	CondNotAcknowledged          ConditionCode = "NotAcknowledged"
+	CondAgentTooOld              ConditionCode = "AgentTooOld"
+	CondAwaitingHub              ConditionCode = "AwaitingHub"
+	CondIdentityChanged          ConditionCode = "IdentityChanged"
+	CondBMCPending               ConditionCode = "BMCPending"
+	CondBMCInventory             ConditionCode = "BMCInventory"
+	CondBMCLegacyTLS             ConditionCode = "BMCLegacyTLS"
+	CondFirmwareDrift            ConditionCode = "FirmwareDrift"
+	CondFirmwareConflict         ConditionCode = "FirmwareProfileConflict"
+	CondMACShared                ConditionCode = "MACShared"
+	CondHoldExpired              ConditionCode = "HoldExpired"
+	CondHoldBlocked              ConditionCode = "HoldBlocked"
+	CondHoldMalformed            ConditionCode = "HoldMalformed"
+	CondRestorePolicy            ConditionCode = "RestorePolicyNotSet"
+	CondForeignDHCP              ConditionCode = "ForeignDHCPServer"
+	CondAddressSpoofed           ConditionCode = "AddressSpoofed"
+	CondBootLoop                 ConditionCode = "BootLoop"
+	CondAddressConflict          ConditionCode = "AddressConflict"
+	CondPoolExhausted            ConditionCode = "PoolExhausted"
+	CondNoAddress                ConditionCode = "NoAddress"
+	CondApprovalNeeded           ConditionCode = "ApprovalNeeded"
+	CondReleaseNotApproved       ConditionCode = "ReleaseNotApproved"
+	CondApprovalRefused          ConditionCode = "ApprovalRefused"
+	CondWipeNotApproved          ConditionCode = "WipeNotApproved"
+	CondFirmwareNotApproved      ConditionCode = "FirmwareNotApproved"
+	CondFirmwareNotWritten       ConditionCode = "FirmwareNotWritten"
+	CondInstallNotApproved       ConditionCode = "InstallNotApproved"
+	CondRevoked                  ConditionCode = "Revoked"
+	CondSuperseded               ConditionCode = "Superseded"
+	CondCertificateExpiring      ConditionCode = "CertificateExpiring"
+	CondClockBehind              ConditionCode = "ClockBehind"
+	CondClockAhead               ConditionCode = "ClockAhead"
+	CondHubClock                 ConditionCode = "HubClockWrong"
+	CondClocksDiffer             ConditionCode = "ClocksDiffer"
+	CondTimeDamaged              ConditionCode = "TimeFloorDamaged"
+	CondKeysRefused              ConditionCode = "KeysRefused"
+	CondAgentCopied              ConditionCode = "AgentCopied"
+	CondAgentRolledBack          ConditionCode = "AgentRolledBack"
+	CondNoRouter                 ConditionCode = "NoRouterAdvertisement"
+	CondRouterFlags              ConditionCode = "RouterFlags"
+	CondIPv6NotServed            ConditionCode = "IPv6NotServed"
+	CondSegmentRolledBack        ConditionCode = "SegmentRolledBack"
+	CondSegmentOnTrial           ConditionCode = "SegmentOnTrial"
+	CondSecretUnreadable         ConditionCode = "SecretUnreadable"
+	CondSecretNotSealed          ConditionCode = "SecretNotSealed"
+	CondCredentialsSealed        ConditionCode = "CredentialsUnreadable"
+	CondRotating                 ConditionCode = "CredentialsRotating"
+	CondRotationFailed           ConditionCode = "CredentialsRotationFailed"
+	CondUserDataInvalid          ConditionCode = "UserDataInvalid"
+	CondUserDataNotSealed        ConditionCode = "UserDataNotSealed"
+	CondMediaOccupied            ConditionCode = "MediaOccupied"
+	CondMediaNotEjected          ConditionCode = "MediaNotEjected"
+	CondNoConfigDrive            ConditionCode = "NoConfigDrive"
+	CondBootURLNotCleared        ConditionCode = "BootURLNotCleared"
+	CondNeedsDecision            ConditionCode = "NeedsDecision"
+	CondOrphaned                 ConditionCode = "Orphaned"
+	CondSafeStopped              ConditionCode = "SafeStopped"
+	CondNoStopImage              ConditionCode = "NoStopImage"
+	CondDiscoveryFailed          ConditionCode = "DiscoveryFailed"
+	CondDiscoveryAmbiguous       ConditionCode = "DiscoveryAmbiguous"
+	CondBootEnvInvalid           ConditionCode = "BootEnvInvalid"
+	CondBootEnvNotSealed         ConditionCode = "BootEnvNotSealed"
+	CondBootEnvRefused           ConditionCode = "BootEnvRefused"
+	CondRemoteRepo               ConditionCode = "RemoteRepo"
+	CondFellBack                 ConditionCode = "FellBack"
+	CondWaitingForStamp          ConditionCode = "WaitingForStamp"
+	CondImagesProgressing        ConditionCode = "BootImageUpdateProgressing"
+	CondImagesDegraded           ConditionCode = "BootImageUpdateDegraded"
+	CondImagesDeferred           ConditionCode = "BootImageUpdateDeferred"
+	CondGroupSkipped             ConditionCode = "GroupSkipped"
+	CondGroupConflict            ConditionCode = "GroupConflict"
+	CondGroupHotLoop             ConditionCode = "GroupHotLoop"
+	CondNoRevision               ConditionCode = "NoGroupRevision"
+	CondStubRefused              ConditionCode = "StubRefused"
+	CondStubCAExpiring           ConditionCode = "StubCAExpiring"
+	CondStubCAMismatch           ConditionCode = "StubCAMismatch"
+	CondRolloutPaused            ConditionCode = "RolloutPaused"
+	CondRolloutFailed            ConditionCode = "RolloutFailed"
+	CondImageSkew                ConditionCode = "BootImageSkew"
+	CondImageUnverified          ConditionCode = "BootImageUnverified"
 )
 
 // conditions is the registry, in the order in which they are explained.
@@ -193,12 +203,13 @@ var conditions = []Condition{
 	{CondGuardMode, "Agent guards only", SeverityError, nil, 0, "The agent has no store that it can write to; see the message. It goes on forcing off what was held, stays silent to the firmware of its servers, and does nothing else. Nothing of its rack counts as proved off. Free space in its data folder, or mend the disk; the agent leaves guard mode by itself, and proves anew. If the message says that the database is lost: rackboot-agent accept-loss --reason REASON on its host."},
 	{CondGuardSetVolatile, "Agent's guard set is in memory only", SeverityWarning, nil, 0, "If the agent's process ends while its store cannot be opened, it does not know what to guard. Put its data folder on a file system that writes in place, such as ext4 or XFS, and see that it can be written."},
 	{CondBMCUnreachable, "BMC unreachable", SeverityError, nil, 0, "Check the BMC's address, its cable and the agent's route to it. The server's state is unknown until it answers."},
-	{CondBMCDenied, "BMC not trusted, or refuses the credentials", SeverityError, nil, 0, "If the message speaks of a certificate, compare it at the BMC and correct spec.tls of the BMC resource. Else set the Secret again, or correct the credentials file at the agent. Neither is tried again until it changes, so that the BMC does not lock the account."},
+	{CondBMCDenied, "BMC not trusted, or refuses the credentials", SeverityError, nil, 0, "If the message speaks of a certificate, compare it at the BMC and correct spec.tls of the BMC resource; of TLS that is too old, update the BMC's firmware or set spec.tls.legacy. Else set the Secret again, or correct the credentials file at the agent; where the password must be changed first, change it at the BMC's page before. Neither is tried again until it changes, so that the BMC does not lock the account."},
 	{CondBMCCredentials, "BMC credentials missing", SeverityError, nil, 0, "Create the file that credentialsRef names in the agent's credentials folder, readable by the agent only."},
 	{CondBMCBusy, "BMC busy", SeverityInfo, nil, 60 * time.Second, "The BMC asked for a pause; the agent tries again by itself."},
-	{CondPowerUnknown, "Power state unknown", SeverityWarning, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC answers without a usable power state; nothing that needs one is done."},
+	{CondPowerUnknown, "Power state unknown", SeverityWarning, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC answers without a usable power state; nothing that needs one is done. See the message. A word such as Reset passes by itself. Else restart the BMC, and if it stays so, update its firmware; where it redirects, or its lists do not end, check that the address is the BMC's own."},
 	{CondUnexpectedPower, "Unexpected power transition", SeverityWarning, nil, 0, "The server changed its power without an order of Rackboot; the message says what is known of where it stands. rackctl resume SERVER --reason REASON boots it as its claim says."},
 	{CondServerOn, "Server is On before its first boot", SeverityWarning, nil, 0, "A first boot starts from Off only. Make sure that nothing of value runs on the server, then power it off or use rackctl reboot."},
+	{CondPowerOffDisabled, "Server is not powered off", SeverityWarning, nil, 0, "Something wants the server Off, and spec.disablePowerOff says that Rackboot never does that; what waits goes on once it is Off. Power it off yourself, or take the field out of the Server."},
 	{CondPowerFailed, "Power action failed", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC refused or dropped the power action; the agent goes on trying. See the message."},
 	{CondForceOffIgnored, "Server does not go off", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The BMC took ForceOff twice and the server runs on. The agent sends it again by itself, at most a minute apart. Restart the BMC, or cut the server's power and confirm it: rackctl confirm-down."},
 	{CondForcedUnread, "Forced off without a power state", SeverityError, nil, 0, "A hard hold lies on the server and its power state cannot be read, so ForceOff is sent all the same, less and less often. That proves nothing: there is no receipt until the BMC shows Off. Restart the BMC, or look at the server and confirm it: rackctl confirm-down."},
@@ -210,24 +221,26 @@ var conditions = []Condition{
 	{CondSystemNotFound, "System not found at the BMC", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "Its path is 404 at the BMC, or another machine's, and no system there has the UUID and serial number that the server is known by. Correct spec.systemURI of the Server, or spec.bmcRef."},
 	{CondSystemAmbiguous, "Several systems fit the server", SeverityError, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The system is no more at its path, and more than one at the BMC has its UUID and serial number. Nothing is sent. Set spec.systemURI of the Server to the right one; the message names them."},
 	{CondOverrideLeft, "Boot override stays armed", SeverityWarning, nil, 0, "The BMC took away neither the override nor put another in its place; the message says which one stays. Whoever powers the server on by hand boots it. The agent's next power-on writes its own override first, or is not sent. Clear it at the BMC's page, and update its firmware."},
-	{CondOverrideNotStored, "Boot override not stored", SeverityError, nil, 0, "The BMC kept another override than was written, or did not say in time that it kept it; the server was not powered on."},
+	{CondOverrideNotStored, "Boot override not stored", SeverityError, nil, 0, "The BMC kept another override than was written, or did not say in time that it kept it; the server was not powered on. rackctl bmc probe shows what the BMC can store: update its firmware, or choose another first boot."},
 	{CondMethodMismatch, "Firmware booted by another method", SeverityError, nil, 0, "The override was not honoured. Check the boot order and that HTTP boot is enabled in the firmware settings."},
 	{CondTwoClaimants, "Two machines say that they are the server", SeverityError, nil, 0, "The message describes both. Find the other one by its MAC address and switch port, and take it off the boot segment. One that does not fit what is known was refused, and changes nothing; if it is the server itself, correct spec.uuid or spec.architecture of the Server. Where both fit, no secret goes over the segment and no report from it counts until the next boot: look at the console, then rackctl resume SERVER --retry --reason REASON."},
 	{CondSecretsWait, "User data has no way through the BMC", SeverityError, nil, 0, "The server was not powered on: its user data would go over the boot segment, where others may read it. Give it a way through the BMC, which the message names; or accept that, by spec.secrets: segment of the claim, its group or the rack."},
 	{CondEvidenceWaits, "Required evidence cannot be had", SeverityError, nil, 0, "The server was not powered on: spec.requireEvidence of its claim, group or rack is observed, and that needs a way through the BMC, which the message names. Give it one, or require reported."},
 	{CondEvidenceWeak, "Report is not enough", SeverityError, nil, 0, "An image reported over the boot segment that its work is done, and spec.requireEvidence is observed: the report counts when it comes by the URL on the config image or in the BMC's boot URL. Have the image report by that, as rackboot-probe does; and look whether it was the server at all."},
-	{CondUnsupportedBoot, "Boot method not served", SeverityError, nil, 0, "See the message. A first boot by VirtualMedia needs a BMC with a drive for CD images, and a segment by which that BMC reaches the agent; use another first boot otherwise."},
+	{CondUnsupportedBoot, "Boot method not served", SeverityError, nil, 0, "Nothing was sent, and no grant was used. See the message: where firmware has the method switched off, set the attribute that it names in the BIOS settings; the agent reads them again within minutes. Else use another first boot; a BMC that shows no boot override can be ordered none: update its firmware. VirtualMedia needs a BMC with a drive for CD images, and a segment by which that BMC reaches the agent."},
 	{CondNoBootChain, "No way to boot the image", SeverityError, nil, 0, "The server was not powered on. The message says of each chain of loaders why it does not fit: install loaders at the agent and name their folders in its file, or change the image or the first boot method."},
 	{CondLoadersInvalid, "Boot loaders cannot be used", SeverityWarning, nil, 0, "The loaders from before stay in use. Correct the file that the message names; it is read again within a minute."},
 	{CondGrantMissing, "No grant for the first boot", SeverityWarning, nil, 5 * time.Second, "The hub has not sent a grant for this claim; see the claim's conditions."},
 	{CondGrantInvalid, "Grant does not fit", SeverityError, nil, 0, "The grant's signature, server, image or claim differs from the configuration; nothing is booted. Check that hub and agent belong together."},
-	{CondGrantSpent, "Grant is used up", SeverityError, nil, 0, "The first boot was tried as often as the grant allows, or its boot file was fetched without an installed report. Look at the console; then rackctl resume SERVER --retry --reason REASON lets the installation begin anew, or delete the claim and create it again."},
+	{CondGrantSpent, "Grant is used up", SeverityError, nil, 0, "The first boot was tried as often as the grant allows, or its boot file was fetched without the report that it waits for. Look at the console; then rackctl resume SERVER --retry --reason REASON lets the installation begin anew, or delete the claim and create it again."},
 	{CondFirstBootFailed, "First boot failed", SeverityError, nil, 0, "See the attempt's reason. It is tried again while the grant allows it and nothing was fetched."},
 	{CondArtefactsPending, "Boot files are being fetched", SeverityInfo, nil, 30 * time.Second, "The server is powered on when every file is local and verified."},
 	{CondArtefactsFailed, "Boot files could not be fetched", SeverityError, nil, 0, "Check the registry that the message names, from the agent's host. The agent goes on trying."},
 	{CondInsufficientStorage, "Not enough disk for boot files", SeverityError, nil, 0, "Free space in the agent's data folder or raise its blob quota."},
 	{CondUnbound, "No server for the claim", SeverityWarning, nil, 0, "No server matches, or all that match are taken, held, or not known to be Off."},
 	{CondImageInvalid, "Image does not fit the boot policy", SeverityError, nil, 0, "UefiHttp and Pxe need a UKI, or a kernel and an initramfs, for the server's architecture; VirtualMedia needs an ISO that UEFI firmware boots. Nothing was changed on the server."},
+	{CondArchitectureUnknown, "Architecture of the server is not known", SeverityWarning, nil, 0, "The image or boot environment is there for several architectures, and neither the Server's spec nor its BMC nor a discovery says which one the server is, nor has its firmware by DHCP. Set spec.architecture of the Server to amd64 or arm64, or power it on once so that it asks the network for a boot: its firmware says it. Nothing was changed on the server."},
+	{CondArchitectureContradicted, "Firmware says another architecture", SeverityWarning, nil, 0, "By DHCP the server's firmware says another architecture than is known of it, or than its image is for. It is refused, and nothing was taken over: DHCP is not authenticated, and anybody on the segment may have said it. If the firmware is right, set spec.architecture of the Server and boot an image for it."},
 	{CondImageNotFound, "Image not found", SeverityError, nil, 0, "The registry or the catalogue has no such image, or none for the server's architecture. Push it, or correct the name: it is looked up again by itself. Nothing was changed on the server."},
 	{CondImageLookup, "Image is being looked up", SeverityInfo, nil, 10 * time.Second, "The hub asks the registry for the image's digest, up to a minute, one question at a time. Nothing was changed on the server."},
 	{CondRegistryUnavailable, "Registry unavailable", SeverityWarning, nil, 0, "The hub could not ask the registry for the image; it tries again by itself."},
@@ -243,6 +256,10 @@ var conditions = []Condition{
 	{CondAwaitingHub, "Waits for the hub's word", SeverityWarning, nil, 30 * time.Second, "A first boot or a one-shot is not begun before the hub has been heard since the agent started: the agent's disk may be an old copy. Holds and boots from disk do not wait. An agent that has just started where a standby could have taken over does only what holds want until then."},
 	{CondIdentityChanged, "Board or interfaces changed", SeverityError, nil, 0, "The BMC shows another serial number, UUID or set of MAC addresses than before: a board was changed, or the BMC is another server's. Nothing is powered on. If it is right, rackctl server accept SERVER."},
 	{CondBMCPending, "BMC found and not accepted", SeverityInfo, nil, 0, "No credentials are tried before somebody accepts it: compare the fingerprint at the BMC, then rackctl bmc accept BMC --credentials secret:NAME."},
+	{CondBMCLegacyTLS, "BMC is used by TLS that is too old", SeverityInfo, nil, 0, "spec.tls.legacy of the BMC allows TLS 1.0 and 1.1, an exchange of keys by RSA or 3DES, and certificates with a negative serial number. Keep the BMC on a segment that nobody else is on, with an account that no other BMC has (rackctl bmc own BMC). When its firmware has better, take spec.tls.legacy away."},
+	{CondFirmwareDrift, "Firmware is not set as wanted", SeverityWarning, []ConditionCode{CondBMCUnreachable, CondBMCDenied}, 0, "The message names the settings that are otherwise than the server's FirmwareProfile wants. rackctl firmware plan SERVER shows the values as they are now. rackctl firmware apply SERVER writes what can be had; set the rest in the firmware's menus, or correct the profile. Firmware is read again once a day, and after a plan that shows something else."},
+	{CondFirmwareConflict, "Several profiles are for the server's firmware", SeverityError, nil, 0, "Selectors of several FirmwareProfiles match it, and so it is compared with none. Change a selector or the server's labels."},
+	{CondMACShared, "MAC address of two servers", SeverityWarning, nil, 0, "An address was seen at two systems, which the message names. It counts for neither, and both are served by their other addresses; of a server that somebody applied, what its spec says counts. Correct the card, or apply the Server that has the address with it in spec.bootMAC or spec.macs."},
 	{CondBMCInventory, "Servers and the BMC's inventory do not agree", SeverityWarning, []ConditionCode{CondBMCPending, CondDark}, 30 * time.Second, "What is behind the BMC could not be read, or no Server could be made from it, or a Server says something else; see the message. Reading is tried again by itself; a Server that exists is never changed."},
 	{CondHoldExpired, "Hold has expired and is kept", SeverityWarning, nil, 0, "Its time to live is over, and it was placed with onExpiry: keep. Its owner, or an operator by break-glass, releases it: rackctl get holds."},
 	{CondHoldBlocked, "Hold waits for firmware work", SeverityError, nil, 0, "The server is not stopped while its firmware is changed; it is not proved off. Wait, end the mark with rackctl server firmware SERVER --done, or place a hold with --force-during-firmware."},
@@ -257,6 +274,8 @@ var conditions = []Condition{
 	{CondApprovalNeeded, "Stop waits for an approval", SeverityError, nil, 0, "More servers of the rack are to be forced off at once than its agent lets pass by the everyday key. The server stays held and is not forced off before that is approved: rackctl approve list."},
 	{CondReleaseNotApproved, "Release not followed", SeverityError, nil, 0, "The hub released somebody else's hold without an approval by the destructive key, so the hold stays enforced. If nobody did so, the hub's everyday key is in foreign hands; else rackctl approve list, and release it again."},
 	{CondApprovalRefused, "Approval refused", SeverityError, nil, 0, "An approval came that the destructive key did not sign for this agent and this time. Nothing was done by it; see the message. Compare rackctl describe rack with the key that signs, and the clocks."},
+	{CondFirmwareNotApproved, "Firmware settings wait for an approval", SeverityError, nil, 0, "Settings of the server's firmware are to be written, and no approval by the destructive key says so. Nothing is written, and it is not powered on: rackctl approve list, or delete the maintenance. If nobody wants them written, the hub's everyday key is in foreign hands."},
+	{CondFirmwareNotWritten, "Firmware settings are not all in force", SeverityError, nil, 0, "The message names the settings. The server is stopped, and nothing is tried again: rackctl firmware status SERVER shows the values before and now, and what the BMC said. What was written and not taken waits at the BMC, and counts after the server's next POST."},
 	{CondWipeNotApproved, "Wipe waits for an approval", SeverityError, nil, 0, "The server is to boot what discards its disks, and no approval by the destructive key says so. It is not powered on, and nothing is sent to it: rackctl approve list, or delete the maintenance. If nobody wants the server wiped, the hub's everyday key is in foreign hands."},
 	{CondInstallNotApproved, "Installation waits for an approval", SeverityError, nil, 0, "The server is to be installed again for a claim that it has a system of, and no approval by the destructive key says so. It is not powered on: rackctl approve list, or delete the claim and create it again."},
 	{CondNoRouter, "No router advertisement", SeverityError, nil, 0, "No router of the segment advertises a route to the agent's IPv6 address: firmware waits 10 s for one in each boot, and the system that it boots may reach nothing. Have the router advertise the segment's prefix as on-link, or itself as the default router."},
@@ -268,7 +287,7 @@ var conditions = []Condition{
 	{CondSecretNotSealed, "Credentials not sealed for the agent", SeverityWarning, []ConditionCode{CondNoAgent, CondDark}, 30 * time.Second, "The agent goes on with the credentials that it has, if any. See the message: the Secret cannot be decrypted, or the agent has given no key for secrets yet and must be upgraded."},
 	{CondCredentialsSealed, "Sealed credentials cannot be opened", SeverityError, nil, 0, "They were sealed for another agent, another BMC or another key, or were changed on their way; the old entry stays in force. The hub seals again when the agent has said Hello with its key. If it stays, check that the agent's identity folder is its own."},
 	{CondRotating, "Account of the BMC is being changed", SeverityInfo, nil, 0, "The agent writes the next account to the BMC and proves it; the former is used until then. It waits while a hold lies on a server behind the BMC, while one boots, and while the BMC does not answer."},
-	{CondRotationFailed, "Account of the BMC was not changed", SeverityError, nil, 0, "The message says why, and which account is in use. Correct that and rotate again; if the BMC refuses both accounts, set the password at the BMC and then the Secret."},
+	{CondRotationFailed, "Account of the BMC was not changed", SeverityError, nil, 0, "The message says why, and which account is in use. Correct that and rotate again; a BMC that took a password and refuses it may have cut it, so give --length 16. If the BMC refuses both accounts, set the password at the BMC and then the Secret."},
 	{CondUserDataInvalid, "User data cannot be used", SeverityError, nil, 0, "The Secret that the claim names is gone, cannot be decrypted, or is neither Ignition nor Butane; see the message. Nothing was changed on the server; correct the Secret, and the claim goes on by itself."},
 	{CondUserDataNotSealed, "User data not sealed for the agent", SeverityWarning, []ConditionCode{CondNoAgent, CondDark}, 30 * time.Second, "The first boot waits for it. See the message: the agent has given no key for secrets and must be upgraded, or the Secret was changed since the claim began, so that the version that the claim is to boot with is gone; then delete the claim and create it again."},
 	{CondMediaOccupied, "Somebody else's medium is in the BMC's drive", SeverityError, nil, 0, "The server is not powered on, because firmware might boot that medium, and what somebody else inserted is not thrown out. Eject it at the BMC; the boot goes on by itself."},
@@ -279,6 +298,7 @@ var conditions = []Condition{
 	{CondDiscoveryAmbiguous, "Unknown machine during several discoveries", SeverityWarning, nil, 0, "A machine that no Server names asked for a boot while several servers of its segment are being discovered, and was refused. Give the Servers their MAC addresses or UUIDs, or discover one after the other."},
 	{CondNoAgent, "Rack has no agent", SeverityWarning, nil, 0, "rackctl rack join-token RACK prints the command that joins one."},
 	{CondNoStandby, "Rack's standby agent is missing or silent", SeverityWarning, nil, 30 * time.Second, "The rack is to have an agent that stands by. If it has none: rackctl rack join-token RACK --standby prints the command that joins one. If it is silent, check its host and its connection to the hub."},
+	{CondFrozen, "Frozen: nothing switches it on", SeverityWarning, nil, 0, "Somebody has frozen the server, as the message says. It is not switched on, restarted or armed until that ends; holds, releases and stops go on. rackctl get freezes lists them; rackctl thaw NAME ends one."},
 	{CondTakenOver, "Holds of the agent before are not known", SeverityWarning, nil, 0, "The rack was taken over by its standby. Holds that were placed at the first host are on its disk only, so nothing is switched on. Run rackboot-agent local-holds on that host, then rackctl rack settle RACK --from FILE; where the disk is lost, see to it that no such hold matters, then rackctl rack settle RACK --loss-accepted --reason …"},
 	{CondRevoked, "Agent revoked", SeverityError, nil, 0, "Its certificate and key are refused, it answers no boot and orders no power. Find out what became of its host; rackctl rack replace-agent RACK --reason … lets another agent join. What it held stays as it is, and nobody forces it off until then."},
 	{CondSuperseded, "Term of the agent is over", SeverityError, nil, 0, "An operator gave the rack to another agent. Stop this one. To use its host again, remove identity/agent.json in its data folder and join it anew."},

@@ -47,6 +47,7 @@ const (
 	EventHoldConfirmed   EventCode = "HoldConfirmedDown"
 	EventHoldBlocked     EventCode = "HoldBlocked"
 	EventFirmwareWork    EventCode = "FirmwareWork" // at the hub: begun or ended
+	EventFirmwareRun     EventCode = "FirmwareSettings"
 	EventOrdered         EventCode = "PowerOrdered"
 	EventAnswered        EventCode = "PowerOrderAnswered"
 	EventPowerSeen       EventCode = "PowerSeen"
@@ -105,7 +106,7 @@ func EventCodes() []EventCode {
 		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
 		EventFoundBMC, EventAcceptedBMC, EventIdentity,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldReturned, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
-		EventFirmwareWork, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
+		EventFirmwareWork, EventFirmwareRun, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
 		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept, EventAgentRolledBack,
 		EventForeignDHCP, EventAddressSpoofed, EventBootLoop, EventAddressConflict, EventNoRouter, EventRouterFlags, EventNoAddress, EventSegmentRolledBack, EventApproval,
 		EventUserDataDelivered, EventUserDataRefused, EventReportRefused, EventTwoClaimants, EventMaintenance,

@@ -106,3 +106,20 @@ func (r *GroupRevision) Validate() protocol.FieldErrors {
 	r.check(&f)
 	return f.FieldErrors
 }
+
+// ImageFor is the image for an architecture; where that is not known, the only one. The codes are
+// not_found and conflict.
+func (r *GroupRevision) ImageFor(arch string) (Image, error) {
+	if arch == "" {
+		only, err := onlyKey(r.Metadata.Name, r.Spec.Images)
+		if err != nil {
+			return Image{}, err
+		}
+		arch = only
+	}
+	img, ok := r.Spec.Images[arch]
+	if !ok {
+		return Image{}, protocol.Errorf(protocol.CodeNotFound, "choose image", "%s has no image for %s", r.Metadata.Name, arch)
+	}
+	return img, nil
+}

@@ -145,9 +145,11 @@ type HoldStatus struct {
 	// ReadAt is when the last read of the server began that is on the agent's disk, by the
 	// clock of who says it. Stale says that it is older than [StaleAfter]: State and Receipt
 	// are of then, and prove nothing of now.
-	ReadAt  *time.Time `json:"readAt,omitempty"`
-	Stale   bool       `json:"stale,omitempty"`
-	Receipt *Receipt   `json:"receipt,omitempty"`
+	ReadAt *time.Time `json:"readAt,omitempty"`
+	Stale  bool       `json:"stale,omitempty"`
+	// Limit is what keeps the hold from being forced; empty if nothing is known to.
+	Limit   HoldLimit `json:"limit,omitempty"`
+	Receipt *Receipt  `json:"receipt,omitempty"`
 	// SignedReceipt is the agent's COSE_Sign1 over Receipt.
 	SignedReceipt []byte `json:"signedReceipt,omitempty"`
 }

@@ -45,6 +45,10 @@ func KindOfType(obj Object) Kind {
 		return KindBootConfiguration
 	case *GroupRevision:
 		return KindGroupRevision
+	case *FirmwareProfile:
+		return KindFirmwareProfile
+	case *Freeze:
+		return KindFreeze
 	case *Hold:
 		return KindHold
 	}

@@ -43,11 +43,22 @@ type MaintenanceSpec struct {
 	ServerPower Power           `json:"serverPower,omitempty"`
 	Reason      string          `json:"reason"`
 	Boot        MaintenanceBoot `json:"boot,omitzero"`
+	// Firmware are settings of the server's firmware that are written, in place of a boot: at Off, and taken by
+	// one POST that boots nothing. Then the maintenance ends by itself. It takes the right firmware; values are not shown
+	// here again. Up to 32 settings, with 1536 bytes in all.
+	Firmware []FirmwareWanted `json:"firmware,omitempty"`
+}
+
+// Hide takes the values of firmware settings out, which may have somebody's token.
+func (m *Maintenance) Hide() {
+	for i, w := range m.Spec.Firmware {
+		m.Spec.Firmware[i] = w.hidden()
+	}
 }
 
 // MaintenanceBoot is what is booted at each power-on that the maintenance causes,
 // always by the first boot's method. With ServerPower On, exactly
-// one of Image, ImageFrom and BootEnv is given.
+// one of Image, ImageFrom and BootEnv is given, or else the spec's Firmware.
 type MaintenanceBoot struct {
 	Image     string     `json:"image,omitempty"`
 	ImageFrom *ImageFrom `json:"imageFrom,omitempty"`
@@ -142,6 +153,13 @@ func (m *Maintenance) Validate() protocol.FieldErrors {
 		f.Add("spec.reason", "say in 1 to %d bytes why", maxMaintenanceReason)
 	}
 	b := m.Spec.Boot
+	if len(m.Spec.Firmware) > 0 {
+		checkFirmware(&f, m.Spec.Firmware)
+		if m.Spec.ServerPower != WantOn || b.Image != "" || b.ImageFrom != nil || b.BootEnv != nil || b.KernelArgs != "" || b.IgnitionSecretRef != nil {
+			f.Add("spec.firmware", "goes with serverPower On, and with nothing that is booted")
+		}
+		return f.FieldErrors
+	}
 	if m.Spec.ServerPower == WantOn || b.Image != "" || b.BootEnv != nil {
 		checkBootSource(&f, "spec.boot", b.Image, b.ImageFrom, b.BootEnv, b.BootPolicy.FirstBoot)
 	}

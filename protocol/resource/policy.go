@@ -69,7 +69,20 @@ type BootPolicy struct {
 	FirstBoot FirstBoot `json:"firstBoot"`          // default Pxe
 	Boot      Boot      `json:"boot,omitempty"`     // default Hdd
 	OSReboot  OSReboot  `json:"osReboot,omitempty"` // default safeStop
+	// Network is by which network boot methods firmware may follow an order of one; empty is by that
+	// one only.
+	Network Network `json:"network,omitempty"`
 }
+
+// Network is by which network boot methods firmware may follow an order of Pxe or UefiHttp.
+type Network string
+
+// NetworkAny takes either: some firmware answers an order of Pxe by HTTP where PXE is off in its settings
+// (Lenovo XCC), or the other way round.
+const NetworkAny Network = "any"
+
+// Any says whether either method is taken.
+func (n Network) Any() bool { return n == NetworkAny }
 
 // Default fills Pxe and Hdd (seed 000, Backwards Compatibility), and safeStop: the seed
 // has no override active once the one for the power-on was consumed.
@@ -96,6 +109,12 @@ func (p BootPolicy) check(f *fields, path string) {
 	oneOf(f, path+".firstBoot", p.FirstBoot, FirstBoots()...)
 	oneOf(f, path+".boot", p.Boot, Boots()...)
 	oneOf(f, path+".osReboot", p.OSReboot, OSReboots()...)
+	if p.Network != "" {
+		oneOf(f, path+".network", p.Network, NetworkAny)
+		if p.FirstBoot == FirstBootVirtualMedia {
+			f.Add(path+".network", "VirtualMedia boots no server from the network; leave it out")
+		}
+	}
 	if p.Boot == BootNetwork && p.OSReboot == OSRebootRearm {
 		f.Add(path+".osReboot", "rearm arms the disk, and boot: Network never boots from it; use safeStop")
 	}

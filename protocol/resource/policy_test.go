@@ -11,14 +11,17 @@ func TestBootPolicy(t *testing.T) {
 		in, is BootPolicy
 		want   string // a part of what is said; empty is right
 	}{
-		{BootPolicy{}, BootPolicy{FirstBootPxe, BootHdd, OSRebootSafeStop}, ""},
-		{BootPolicy{FirstBoot: FirstBootUefiHTTP}, BootPolicy{FirstBootUefiHTTP, BootHdd, OSRebootSafeStop}, ""},
-		{BootPolicy{FirstBoot: FirstBootVirtualMedia, OSReboot: OSRebootRearm}, BootPolicy{FirstBootVirtualMedia, BootHdd, OSRebootRearm}, ""},
-		{BootPolicy{Boot: BootNetwork}, BootPolicy{FirstBootPxe, BootNetwork, OSRebootSafeStop}, ""},
-		{BootPolicy{FirstBoot: "pxe"}, BootPolicy{"pxe", BootHdd, OSRebootSafeStop}, "p.firstBoot: \"pxe\""},
-		{BootPolicy{Boot: "Cd"}, BootPolicy{FirstBootPxe, "Cd", OSRebootSafeStop}, "p.boot: \"Cd\""},
-		{BootPolicy{OSReboot: "no"}, BootPolicy{FirstBootPxe, BootHdd, "no"}, "p.osReboot: \"no\""},
-		{BootPolicy{Boot: BootNetwork, OSReboot: OSRebootRearm}, BootPolicy{FirstBootPxe, BootNetwork, OSRebootRearm}, "never boots from it"},
+		{BootPolicy{}, BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd, OSReboot: OSRebootSafeStop}, ""},
+		{BootPolicy{FirstBoot: FirstBootUefiHTTP}, BootPolicy{FirstBoot: FirstBootUefiHTTP, Boot: BootHdd, OSReboot: OSRebootSafeStop}, ""},
+		{BootPolicy{FirstBoot: FirstBootVirtualMedia, OSReboot: OSRebootRearm}, BootPolicy{FirstBoot: FirstBootVirtualMedia, Boot: BootHdd, OSReboot: OSRebootRearm}, ""},
+		{BootPolicy{Boot: BootNetwork}, BootPolicy{FirstBoot: FirstBootPxe, Boot: BootNetwork, OSReboot: OSRebootSafeStop}, ""},
+		{BootPolicy{FirstBoot: "pxe"}, BootPolicy{FirstBoot: "pxe", Boot: BootHdd, OSReboot: OSRebootSafeStop}, "p.firstBoot: \"pxe\""},
+		{BootPolicy{Boot: "Cd"}, BootPolicy{FirstBoot: FirstBootPxe, Boot: "Cd", OSReboot: OSRebootSafeStop}, "p.boot: \"Cd\""},
+		{BootPolicy{OSReboot: "no"}, BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd, OSReboot: "no"}, "p.osReboot: \"no\""},
+		{BootPolicy{Boot: BootNetwork, OSReboot: OSRebootRearm}, BootPolicy{FirstBoot: FirstBootPxe, Boot: BootNetwork, OSReboot: OSRebootRearm}, "never boots from it"},
+		{BootPolicy{Network: NetworkAny}, BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd, OSReboot: OSRebootSafeStop, Network: NetworkAny}, ""},
+		{BootPolicy{Network: "all"}, BootPolicy{FirstBoot: FirstBootPxe, Boot: BootHdd, OSReboot: OSRebootSafeStop, Network: "all"}, "p.network: \"all\""},
+		{BootPolicy{FirstBoot: FirstBootVirtualMedia, Network: NetworkAny}, BootPolicy{FirstBoot: FirstBootVirtualMedia, Boot: BootHdd, OSReboot: OSRebootSafeStop, Network: NetworkAny}, "p.network: VirtualMedia boots no server"},
 	} {
 		p := c.in
 		p.Default()

@@ -28,6 +28,8 @@ type RackSpec struct {
 	// SafeStop is what becomes of servers that come on without an order; nil is the
 	// defaults of its fields.
 	SafeStop *SafeStopSpec `json:"safeStop,omitempty"`
+	// Inrush bounds how many servers are switched on at once; nil does not.
+	Inrush *InrushSpec `json:"inrush,omitempty"`
 	// Standby says that the rack is to have an agent that stands by; where it has none, or a
 	// silent one, its agent has [CondNoStandby].
 	Standby bool `json:"standby,omitempty"`
@@ -36,6 +38,10 @@ type RackSpec struct {
 	// RequireEvidence is the weakest evidence by which a boot has ended well: default reported.
 	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
+
+// MaxServersPerRack bounds the servers of a rack, which one agent has: what it takes was measured
+// up to there.
+const MaxServersPerRack = 2000
 
 // NetworkFirst is what firmware is answered that asks for a boot without an order, as
 // that of a server does whose boot order has the network before the disk.
@@ -105,6 +111,7 @@ func (r *Rack) Default() {
 		}
 		setDuration(&s.BelieveAfter, DefaultBelieveAfter)
 	}
+	r.Spec.Inrush.setDefault()
 	r.Spec.Discovery.setDefault()
 }
 
@@ -134,6 +141,7 @@ func (r *Rack) Validate() protocol.FieldErrors {
 			}
 		}
 	}
+	r.Spec.Inrush.check(&f, "spec.inrush")
 	r.Spec.Discovery.check(&f, "spec.discovery")
 	checkSecrets(&f, "spec.secrets", r.Spec.Secrets)
 	checkEvidence(&f, "spec.requireEvidence", r.Spec.RequireEvidence)

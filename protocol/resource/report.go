@@ -37,8 +37,12 @@ type ServerReport struct {
 	Provisioned    []byte          `json:"provisioned,omitempty"` // signed
 	Released       bool            `json:"released,omitempty"`    // Off proved for a releasing owner; of a discovery also that the server never ran for it
 	// Identity names the board and interfaces that the agent has read; empty before.
-	Identity   string           `json:"identity,omitempty"`
-	Conditions []ConditionState `json:"conditions,omitempty"`
+	Identity string `json:"identity,omitempty"`
+	// Architecture is amd64 or arm64 as the server's firmware said it last by DHCP (option 93; DHCPv6
+	// option 61), from a MAC address of the Server and with its UUID where both are known. DHCP is
+	// not authenticated. Empty: it said none since the agent started.
+	Architecture string           `json:"architecture,omitempty"`
+	Conditions   []ConditionState `json:"conditions,omitempty"`
 	// Account is how far the credentials of secret:NAME have come; absent with local:NAME.
 	Account *AccountReport `json:"account,omitempty"`
 	// Image is what an image that ran on the server reported last.
@@ -55,6 +59,15 @@ type ServerReport struct {
 	// Unreleased is what is recorded of an owner that did not let the server go, and that the agent's
 	// documents do not name; nil is nothing.
 	Unreleased *UnreleasedReport `json:"unreleased,omitempty"`
+	// IdentityChange is what the BMC shows otherwise than what is trusted; nil is nothing. It is
+	// accepted by Identity.
+	IdentityChange *IdentityChange `json:"identityChange,omitempty"`
+	// Guard is what holds have made of what the server does when mains power returns; nil is nothing.
+	Guard *GuardReport `json:"guard,omitempty"`
+	// Firmware is what is written into its firmware for its owner, or was; nil is nothing.
+	Firmware *FirmwareRun `json:"firmware,omitempty"`
+	// Awaits is what the server waits for now; nil is nothing that has a time of its own.
+	Awaits *Wait `json:"awaits,omitempty"`
 }
 
 // UnreleasedReport is what an agent has recorded of an owner that did not let its server go, and that its

@@ -34,6 +34,8 @@ const (
 	KindManagedBootImages Kind = "ManagedBootImages"
 	KindServerGroup       Kind = "ServerGroup"
 	KindGroupRevision     Kind = "GroupRevision"
+	KindFirmwareProfile   Kind = "FirmwareProfile"
+	KindFreeze            Kind = "Freeze"
 )
 
 // Plural is the kind's name in URLs and on the command line, such as "claims"; empty of an
@@ -76,6 +78,10 @@ func (k Kind) Plural() string {
 		return "grouprevisions"
 	case KindHold:
 		return "holds"
+	case KindFirmwareProfile:
+		return "firmwareprofiles"
+	case KindFreeze:
+		return "freezes"
 	}
 	return ""
 }

@@ -100,6 +100,10 @@ func (s Selector) String() string {
 	for _, e := range s.MatchExpressions {
 		switch e.Operator {
 		case SelectIn:
+			if len(e.Values) == 1 && !strings.ContainsAny(e.Values[0], "=(),") { // else it is read as another one
+				out = append(out, e.Key+"="+e.Values[0])
+				continue
+			}
 			out = append(out, fmt.Sprintf("%s in (%s)", e.Key, strings.Join(e.Values, ",")))
 		case SelectNotIn:
 			out = append(out, fmt.Sprintf("%s notin (%s)", e.Key, strings.Join(e.Values, ",")))

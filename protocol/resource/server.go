@@ -30,13 +30,24 @@ type ServerSpec struct {
 	// MACs are the other MAC addresses of the server.
 	MACs []string `json:"macs,omitempty"`
 	// UUID is the SMBIOS UUID, used where the MAC address is not known.
-	UUID         string `json:"uuid,omitempty"`
-	Architecture string `json:"architecture,omitempty"` // amd64 (default) or arm64
-	BootMode     string `json:"bootMode,omitempty"`     // UEFI
+	UUID string `json:"uuid,omitempty"`
+	// Architecture is amd64 or arm64. Empty is what the BMC says, or a discovery, or the server's
+	// firmware by DHCP; and where none does it is not known: see [Server.Architecture].
+	Architecture string `json:"architecture,omitempty"`
+	BootMode     string `json:"bootMode,omitempty"` // UEFI
 	// KernelArgs are added to the command line of every kernel that the server boots from
 	// the network, after the image's own and before the claim's or maintenance's: see
 	// [CheckKernelArgs]. They are what the machine needs, as its console.
 	KernelArgs string `json:"kernelArgs,omitempty"`
+	// DisablePowerOff says that the server is never powered off by Rackboot: a hold on it is refused, a
+	// reboot is a restart by its BMC, and what needs an Off waits for somebody to power it off. It is the
+	// field of that name of metal3's hosts.
+	DisablePowerOff bool `json:"disablePowerOff,omitempty"`
+	// KeepPowerRestorePolicy says that a hold leaves PowerRestorePolicy, what the server does when
+	// mains power returns (Redfish ComputerSystem). Otherwise it is AlwaysOff while the server is held,
+	// where its BMC can be told, and what it was before after the last hold. A held server that keeps
+	// its own may come on with mains power, and is forced off again.
+	KeepPowerRestorePolicy bool `json:"keepPowerRestorePolicy,omitempty"`
 	// Reach is how firmware comes to its boot files; segment if empty.
 	Reach Reach `json:"reach,omitempty"`
 	// Profiles are names of Profiles whose params the server has, the first first. Params
@@ -48,7 +59,7 @@ type ServerSpec struct {
 }
 
 // ServerStatus is what the hub adds when it prints a server. Only the accepted
-// identity, the mark of firmware work, what there is of discoveries, the boot
+// identity, shared addresses, the architectures, the mark of firmware work, what there is of discoveries, the boot
 // environment and the reboot annotations are stored.
 type ServerStatus struct {
 	Phase Phase `json:"phase,omitempty"`
@@ -56,6 +67,14 @@ type ServerStatus struct {
 	AcceptedIdentity string `json:"acceptedIdentity,omitempty"`
 	// Firmware is what rackctl server firmware was given.
 	Firmware *FirmwareWork `json:"firmware,omitempty"`
+	// Settings is the last writing of firmware settings, with what was before; shown without values.
+	Settings *FirmwareRun `json:"settings,omitempty"`
+	// SharedMACs are addresses that were seen at this server and another.
+	SharedMACs []SharedMAC `json:"sharedMACs,omitempty"`
+	// Architecture is what the server's BMC says, where the spec says nothing.
+	Architecture string `json:"architecture,omitempty"`
+	// HeardArchitecture is what the server's firmware said by DHCP while nobody else said one.
+	HeardArchitecture string `json:"heardArchitecture,omitempty"`
 	// Discovered is what the last discovery found; nil before the first. Discovery is nil
 	// where none was asked for and none has failed.
 	Discovered *Discovered      `json:"discovered,omitempty"`
@@ -64,6 +83,8 @@ type ServerStatus struct {
 	// merged for the server: of one ending in -install the system that is, or becomes,
 	// installed. A change that is refused changes neither.
 	BootEnv string `json:"bootEnv,omitempty"`
+	// BootEnvOf is the UID of the owner for whom it was.
+	BootEnvOf string `json:"bootEnvOf,omitempty"`
 	// Reboots are the reboot annotations that callers have applied.
 	Reboots []RebootSet   `json:"reboots,omitempty"`
 	OS      string        `json:"os,omitempty"`
@@ -90,12 +111,48 @@ type ServerStatus struct {
 	Conditions []ConditionState `json:"conditions,omitempty"`
 }
 
-// Default fills architecture and boot mode, and writes MACs in one form.
+// ArchitectureSource is who says which architecture a server has.
+type ArchitectureSource string
+
+// The sources, the most trusted first.
+const (
+	ArchitectureSpec      ArchitectureSource = "spec"
+	ArchitectureBMC       ArchitectureSource = "BMC"
+	ArchitectureDiscovery ArchitectureSource = "discovery" // what ran on it in one
+	// ArchitectureFirmware is its firmware by DHCP, which anybody on the segment may claim to be.
+	ArchitectureFirmware ArchitectureSource = "firmware by DHCP"
+)
+
+// Architecture is what is known of the server's: what its spec says, else its BMC, else what ran
+// on it in a discovery, else its firmware by DHCP. Empty is not known, and nothing is assumed then: an
+// image that is for one architecture is taken with that one, and of any other somebody must say which.
+func (s *Server) Architecture() string {
+	is, _ := s.ArchitectureBy()
+	return is
+}
+
+// ArchitectureBy is [Server.Architecture], and who says it.
+func (s *Server) ArchitectureBy() (is string, by ArchitectureSource) {
+	found := ""
+	if d := s.Status.Discovered; d != nil && d.Inventory != nil {
+		found = d.Inventory.CPU.Architecture
+	}
+	switch {
+	case s.Spec.Architecture != "":
+		return s.Spec.Architecture, ArchitectureSpec
+	case s.Status.Architecture != "":
+		return s.Status.Architecture, ArchitectureBMC
+	case found != "":
+		return found, ArchitectureDiscovery
+	case s.Status.HeardArchitecture != "":
+		return s.Status.HeardArchitecture, ArchitectureFirmware
+	}
+	return "", ""
+}
+
+// Default fills the boot mode, and writes MACs in one form.
 func (s *Server) Default() {
 	s.APIVersion, s.Kind = APIVersion, KindServer
-	if s.Spec.Architecture == "" {
-		s.Spec.Architecture = "amd64"
-	}
 	if s.Spec.BootMode == "" {
 		s.Spec.BootMode = "UEFI"
 	}
@@ -141,7 +198,9 @@ func (s *Server) Validate() protocol.FieldErrors {
 	if u := s.Spec.UUID; u != "" && !protocol.ValidUUID(u) {
 		f.Add("spec.uuid", "%q is not a UUID", u)
 	}
-	oneOf(&f, "spec.architecture", s.Spec.Architecture, "amd64", "arm64")
+	if s.Spec.Architecture != "" {
+		oneOf(&f, "spec.architecture", s.Spec.Architecture, "amd64", "arm64")
+	}
 	oneOf(&f, "spec.bootMode", s.Spec.BootMode, "UEFI")
 	f.kernelArgs("spec.kernelArgs", s.Spec.KernelArgs)
 	if s.Spec.Reach != "" {

@@ -42,9 +42,11 @@ func (r TraceRow) size() int { return traceRowBytes + len(r.What) + len(r.Detail
 type Trace struct {
 	Server string `json:"server"`
 	// Serial counts the attempts of the server that were traced, from 1.
-	Serial   int                 `json:"serial"`
-	Attempt  string              `json:"attempt"` // its id
-	Number   int                 `json:"number"`  // see AttemptReport
+	Serial  int    `json:"serial"`
+	Attempt string `json:"attempt"` // its id
+	// TraceID is under which OpenTelemetry and logs have the attempt: 32 hex digits, see [protocol.BootTraceID].
+	TraceID  string              `json:"traceID,omitempty"`
+	Number   int                 `json:"number"` // see AttemptReport
 	Purpose  Purpose             `json:"purpose"`
 	Intended protocol.BootTarget `json:"intended"`
 	Observed protocol.BootTarget `json:"observed,omitempty"`

@@ -60,7 +60,7 @@ func approval() *resource.Approval {
 func approvalWipe() *resource.Approval {
 	return &resource.Approval{
 		ID: "01jawipe", Class: resource.ApproveWipe, Rack: "rack-a", AgentKey: agentKey(), Targets: []string{"server-1"},
-		Boots: []resource.ApprovedBoot{{Server: "server-1", Owner: "01j0maintenance", BootEnv: "decommission", Image: exampleDigest}},
+		Boots: []resource.ApprovedBoot{{Server: "server-1", Owner: "01j0maintenance", BootEnv: "decommission", Image: exampleDigest, Settings: exampleDigest}},
 		By:    []string{"alice"}, Reason: "decommission: sold", NotBefore: at(0), NotAfter: at(3600),
 	}
 }

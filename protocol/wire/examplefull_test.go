@@ -116,6 +116,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	doc.Rack.AgentKeys = [][]byte{agentKey()}
 	doc.Rack.Standby, doc.Rack.TakenOver, doc.Rack.Twin = true, []string{"rack-0"}, &message.TwinIntent{Agent: "rack-2", Key: agentKey()}
 	doc.Rack.Keep = &message.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
+	doc.Rack.Inrush = &message.InrushIntent{Servers: 10, FeedServers: 5, Window: 10 * time.Second}
 	doc.Rack.SafeStop = &message.SafeStopIntent{NetworkFirst: resource.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
 	seg := &doc.Rack.Segments[0]
 	seg.Role, seg.BMCPrefixes, seg.BMCMACs = resource.SegmentBoth, []string{"3c:ec:ef"}, []string{"3c:ec:ef:00:00:01"}
@@ -144,6 +145,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	first.Server, first.UID, first.Owner.UID = "server-01", grant().ServerUID, grant().OwnerUID
 	first.Boot.Owner.UID, first.Boot.BootPolicy.FirstBoot = grant().OwnerUID, grant().FirstBoot
 	first.Owner.Kind, first.PowerCycle, first.Boot.BootPolicy.OSReboot = resource.PurposeClaim, true, resource.OSRebootRearm
+	first.Boot.BootPolicy.Network = resource.NetworkAny
 	first.Identity, first.Discovery = exampleDigest, resource.DiscoveryWanted
 	first.Boot.Timeout = 30 * time.Minute
 	first.Boot.Image.CommandLine = "console=ttyS0 quiet"
@@ -161,10 +163,15 @@ func rackDoc(shard, servers int) *message.RackDoc {
 		Ignition:    first.Boot.Ignition,
 	}
 	if servers > 1 {
+		doc.Servers[1].DisablePowerOff, doc.Servers[1].KeepPowerRestorePolicy = true, true
+		doc.Servers[1].Settings = &message.SettingsIntent{Want: []resource.FirmwareWanted{wantedOrder()}}
 		doc.Servers[1].Firmware = &resource.FirmwareWork{By: "admin", Reason: "BIOS 2.4", Since: at(0), NotAfter: at(30)}
+		doc.Servers[1].Feed = "a"
+		doc.Servers[1].Frozen = &resource.Frozen{Name: "row-7", By: "admin", Reason: "smoke", Since: at(0), Until: new(at(45))}
 		doc.Servers[1].Boot.Reach, doc.Servers[1].Boot.Secrets, doc.Servers[1].Boot.RequireEvidence = resource.ReachURI, resource.SecretsBMC, resource.EvidenceObserved
 		doc.Servers[1].Boot.Adopted = &resource.Adopted{ImageDigest: exampleDigest, By: "admin", Reason: "moved from another hub", At: at(2), Key: "0011223344556677"}
 		doc.Servers[1].Boot.Provisioned, doc.Servers[1].Releasing = sealedFact(FactProvisioned), true
+		doc.Servers[1].BMC.LegacyTLS = true
 		doc.Servers[1].BMC.Fingerprint, doc.Servers[1].BMC.CA = "", "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n"
 	}
 	return doc
@@ -181,6 +188,7 @@ func grantRepeat() *message.Grant {
 func grantOver() *message.Grant {
 	g := grant()
 	g.Generation, g.Over = 2, true
+	g.Network = resource.NetworkAny
 	return g
 }
 
@@ -211,6 +219,19 @@ func reportReads() *message.Report {
 	}
 }
 
+// reportChanges says what has changed since reportReads.
+func reportChanges() *message.Report {
+	return &message.Report{
+		Agent: "rack-1", Rack: "rack-1", Incarnation: "1nca", Session: "s2", Seq: 8, At: at(30), Version: "0.3.0", Applied: heads(), Shards: 1, Nonce: "b00b", Fence: fence(),
+		As: 3, Reads: []message.Read{{Age: 4 * time.Second, Took: 800 * time.Millisecond}, {}},
+		Servers: []resource.ServerReport{{
+			Server: "server-1", ReadAge: 4 * time.Second, PowerEpoch: 3,
+			Observation: protocol.Observation{Server: "server-1", StartedAt: at(26), ReadAt: at(26), Source: protocol.SourcePoll, Power: protocol.PowerOn},
+		}},
+		Revisions: []uint64{8}, Digest: message.ShardDigest(func(yield func(string, uint64) bool) { _ = yield("server-1", 8) && yield("server-2", 3) }),
+	}
+}
+
 // reportAs stands for report.
 func reportAs() *message.Report {
 	return &message.Report{
@@ -223,7 +244,7 @@ func reportAs() *message.Report {
 // whose BMC does not answer.
 func report() *message.Report {
 	r := bareReport()
-	r.StoreHead = storeHead()
+	r.StoreHead, r.Metrics = storeHead(), "rack-1.example.com:9641"
 	r.Version, r.Nonce, r.Fence, r.Applied, r.Shard, r.Shards = "0.2.0", "b00b", fence(), heads(), 1, 2
 	r.Found = []resource.FoundBMC{foundBMC()}
 	r.Beats = []message.HeardBeat{{Segment: "boot", For: time.Hour, Ago: time.Second}}
@@ -256,7 +277,19 @@ func report() *message.Report {
 		SafeStop:  protocol.SafeStop{Class: protocol.SafeStopShellAvailable, Option: "Boot0002", Reason: "the shell is number 3 of 3 in the boot order", Remedy: "put Boot0002 first in Boot.BootOrder"},
 		Detection: protocol.Detection{Class: protocol.DetectReset, LastResetTime: true, Stream: "/redfish/v1/EventService/SSE", Subscriptions: "/redfish/v1/EventService/Subscriptions", PowerLog: "/redfish/v1/Systems/1/LogServices/Log1/Entries", PollInterval: 30 * time.Second, Reason: "LastResetTime changes"},
 		Restore:   protocol.Restore{Policy: protocol.RestoreLastState, Where: "PowerRestorePolicy", Value: "LastState", Writable: true},
+		Offers: protocol.Offers{
+			ForceOff: protocol.OfferedYes, GracefulShutdown: protocol.OfferedNo, ForceRestart: protocol.OfferedYes, GracefulRestart: protocol.OfferedYes,
+			Pxe:      protocol.BootOffer{Is: protocol.OfferedYes},
+			UefiHTTP: protocol.BootOffer{Is: protocol.OfferedOff, Setting: "IPv4HTTPSupport_00F5", Value: "Disabled", Want: "Enabled"},
+			Cd:       protocol.BootOffer{Is: protocol.OfferedNo, Why: "it does not offer the boot target Cd; it offers [Pxe]"}, BootURI: protocol.OfferedNo,
+		},
 	}
+	s.IdentityChange = &resource.IdentityChange{
+		Was: resource.BoardIdentity{Serial: "S1", UUID: "4c4c4544-0000-2010-8020-b4c04f4d3132", MACs: []string{"52:54:00:00:00:01"}},
+		Is:  resource.BoardIdentity{Serial: "S2", UUID: "4c4c4544-0000-2010-8020-b4c04f4d3133", MACs: []string{"52:54:00:00:00:02"}}, At: at(2),
+	}
+	s.Architecture = "arm64"
+	s.Guard = &resource.GuardReport{State: resource.GuardDue, Before: protocol.RestoreLastState, Why: "the BMC answers 503"}
 	s.Unreleased = &resource.UnreleasedReport{OwnerUID: "0wner", Generation: 2, ImageDigest: exampleDigest, At: at(2), Attempt: resource.AttemptFetched}
 	s.Unexpected = &protocol.UnexpectedReport{At: at(6), To: protocol.PowerOn, By: protocol.ByResetTime, Stands: protocol.StandsRuns, Why: "its operating system was heard"}
 	s.Env = &resource.EnvReport{
@@ -264,7 +297,16 @@ func report() *message.Report {
 		Message: "the kernel is not there: install.amd/vmlinuz", Code: protocol.CodeNotFound,
 	}
 	fell := at(6)
-	s.Fallback = &resource.FallbackReport{Generation: 2, Failed: 3, Since: &fell, Reason: "no installed report in time"}
+	s.Fallback = &resource.FallbackReport{Generation: 2, Failed: 3, Since: &fell, Reason: "its image did not report in time: it was to report installed"}
+	until := at(9)
+	s.Firmware = &resource.FirmwareRun{
+		OwnerUID: "m", Begun: at(5), Stage: resource.FirmwareFailed, Since: at(6), Passes: 1, Tries: 2, Code: resource.FirmwareLeft, Text: "no answer", Attempt: "01att",
+		Settings: []resource.FirmwareSet{{
+			FirmwareWanted: wantedOrder(), Before: "Boot0001, Boot0002", BeforeOrder: []string{"Boot0001", "Boot0002"}, Now: "Boot0001, Boot0002",
+			Standing: resource.FirmwareHindered, Hindrance: protocol.FirmwareReadOnly, Text: "it is read only",
+		}},
+	}
+	s.Awaits = &resource.Wait{For: resource.WaitReport, Since: at(6), Until: &until, Report: protocol.EvidenceInstalled}
 	s.Requests = append(s.Requests, resource.RequestReport{ID: "01j2", Outcome: resource.OutcomeUnknown, At: at(6), Reason: "was given to an earlier disk of this agent"})
 	r.Servers = append(r.Servers, resource.ServerReport{Server: "server-2", Account: &resource.AccountReport{
 		Secret: "bmc-b2", UID: "01SECRET", Version: 4, Change: "01CHANGE", State: resource.AccountKept, Reason: "the BMC refused the next account",
@@ -277,10 +319,14 @@ func report() *message.Report {
 	return r
 }
 
+func wantedOrder() resource.FirmwareWanted {
+	return resource.FirmwareWanted{Setting: "bootOrder", Where: protocol.FirmwareAtOrder, Value: "Boot0002, Boot0001", Order: []string{"Boot0002", "Boot0001"}, Hidden: true}
+}
+
 func image() *protocol.ImageReport {
 	inventoryAt := at(6)
 	return &protocol.ImageReport{
-		State: protocol.ProbeDiscovered, Message: "by rackboot-probe", At: at(7), InventoryAt: &inventoryAt, Digest: exampleDigest, Bytes: 900,
+		State: protocol.ProbeDiscovered, Message: "by rackboot-probe", At: at(7), OwnerUID: "01k5claim", InventoryAt: &inventoryAt, Digest: exampleDigest, Bytes: 900,
 		Inventory: &protocol.HostInventory{
 			Board: protocol.Board{
 				Vendor: "Supermicro", Product: "AS-1015", Serial: "S1", UUID: "00000000-0000-0000-0000-3cecef000001",
@@ -333,8 +379,8 @@ func unhex(s string) []byte {
 
 func ask() *message.Ask {
 	return &message.Ask{
-		ID: "01j8", Kind: message.AskInventory, SystemURI: "/redfish/v1/Systems/1", NotAfter: at(30), Server: "server-1", Serial: 3,
-		BMC: message.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "secret:bmc", Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n", Sealed: sealed()},
+		ID: "01j8", Kind: message.AskInventory, SystemURI: "/redfish/v1/Systems/1", NotAfter: at(30), Server: "server-1", Serial: 3, What: "/debian/dists", Force: true, Firmware: true, Attributes: []string{"IPv4HTTPSupport"},
+		BMC: message.BMCIntent{Name: "bmc-01", Address: "https://10.7.0.130", CredentialsRef: "secret:bmc", LegacyTLS: true, Fingerprint: exampleDigest, CA: "-----BEGIN CERTIFICATE-----\n(PEM)\n-----END CERTIFICATE-----\n", Sealed: sealed()},
 	}
 }
 
@@ -343,7 +389,7 @@ func answer() *message.Answer {
 }
 
 func answerFailed() *message.Answer {
-	return &message.Answer{ID: "01j8", Nonce: "b00b", Code: protocol.CodeDenied, Message: "the BMC refuses the credentials", Hint: "correct the file"}
+	return &message.Answer{ID: "01j8", Nonce: "b00b", Code: protocol.CodeDenied, Message: "the BMC refuses the credentials", Hint: "correct the file", Condition: resource.CondBMCDenied}
 }
 
 func syncEnded() *message.Sync {

@@ -103,6 +103,7 @@ func vectors() []vector {
 		{"applied", keyAgent, up(message.LeafApplied), applied(), "acknowledgement of hold.hex, with another digest"},
 		{"applied-refused", keyAgent, up(message.LeafApplied), appliedRefused(), "refusal of a document of the older of two hubs"},
 		{"report", keyAgent, up(message.LeafReport), report(), "one shard; the second hold is missing from the hub's document"},
+		{"report-changes", keyAgent, up(message.LeafReport), reportChanges(), "what has changed since an earlier report of the session, and the digest of the whole shard"},
 		{"report-reads", keyAgent, up(message.LeafReport), reportReads(), "how old the last recorded reads are: of a server that is read, and of one that was not read since the agent started"},
 		{"report-as", keyAgent, up(message.LeafReport), reportAs(), "nothing has changed since report-reads.hex, but the first server was read again"},
 		{"ask", keyHub, down(message.LeafAsk), ask(), "what is behind a BMC?"},

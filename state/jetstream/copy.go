@@ -99,6 +99,7 @@ func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.M
 		return out, err
 	}
 	var wrong error
+	looks := 0
 	r, err := st.beginAhead(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, copyAhead)
 	if err != nil {
 		return out, err
@@ -110,7 +111,16 @@ func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.M
 			Name: m.Subject(), HeaderSize: int64(len(h)), PayloadSize: int64(len(m.Data())), Timestamp: meta.Timestamp.UnixNano(), Sequence: meta.Sequence.Stream,
 		}, h, m.Data())
 		st.at("copy")
-		return wrong == nil && (meta.NumPending > 0 || within(m, meta))
+		if wrong != nil || meta.NumPending > 0 || within(m, meta) {
+			return wrong == nil
+		}
+		// The count may lack what replaces a message that is gone; see ends.
+		newest, err := st.newestSeq(ctx, op)
+		if looks++; err == nil && looks == maxLooks {
+			err = protocol.Errorf(protocol.CodeUnavailable, op, "%s: it changes too fast to be copied", st.cfg.Name).WithHint("try again")
+		}
+		wrong = err
+		return wrong == nil && meta.Sequence.Stream < newest
 	})
 	if err := errors.Join(wrong, err); err != nil {
 		return out, err

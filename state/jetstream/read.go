@@ -250,8 +250,12 @@ func (k *KV) list(ctx context.Context, op string) (Survey, error) {
 		return Survey{}, err
 	}
 	defer r.close(ctx)
+	counted, looks := false, 0
 	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
 		msg, meta, err := k.listed(ctx, op, r, rev)
+		if errors.Is(err, errStuck) && counted && k.st.cfg.Replicas == 1 {
+			break // a single copy that is behind its own last sequence has lost what is missing
+		}
 		if errors.Is(err, errStuck) {
 			return k.oneByOne(ctx, op, rev)
 		}
@@ -273,8 +277,13 @@ func (k *KV) list(ctx context.Context, op string) (Survey, error) {
 				return Survey{}, errRemoved
 			}
 		}
-		if ended, err = k.ends(ctx, op, m, rev); err != nil {
+		if counted, ended, err = k.ends(ctx, op, m); err != nil {
 			return Survey{}, err
+		}
+		if counted && !ended {
+			if looks++; looks == maxLooks {
+				return Survey{}, errRemoved // it begins again, as where deletions were removed
+			}
 		}
 	}
 	return found.survey(max(at, rev)), nil
@@ -359,27 +368,33 @@ func (k *KV) listed(ctx context.Context, op string, r *reader, rev uint64) (jets
 	return nil, nil, errStuck
 }
 
-// ends reports whether a list has everything with this message.
-func (k *KV) ends(ctx context.Context, op string, m message, rev uint64) (bool, error) {
+// maxLooks bounds how often a list that may have everything finds that more was written.
+const maxLooks = 1000
+
+// ends reports whether a list has everything with this message. The server counts what is pending down when it takes
+// away the message that a write replaces, and up again when the write is handed to its consumers (storeMsg of filestore.go,
+// signalConsumers of stream.go): between the two none is counted, and a key is neither in what was listed nor pending. So a
+// list ends only with the newest message that there is; counted says that nothing else is missing.
+func (k *KV) ends(ctx context.Context, op string, m message) (counted, ended bool, err error) {
 	one := k.st.cfg.Replicas == 1
 	switch {
 	case m.pending > 0:
-		return false, nil
+		return false, false, nil
 	case !m.within():
-		// A single copy that is behind its own last sequence has lost what is missing.
-		return m.seq >= rev || one, nil
+		newest, err := k.st.newestSeq(ctx, op)
+		return true, m.seq >= newest, err
 	case !one:
-		return false, nil
+		return false, false, nil
 	}
 	// The rest of the batch is being written, and this waits until it is; or it never comes.
-	_, err := ask(ctx, k.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return k.st.s.GetMsg(ctx, m.seq+1) })
+	_, err = ask(ctx, k.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return k.st.s.GetMsg(ctx, m.seq+1) })
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		k.st.cfg.Logger.Error("the last commit in the store is there in part", "stream", k.st.cfg.Name, "revision", m.seq,
 			"hint", "the NATS server has lost data, or reached its storage limit within the commit")
-		return true, nil
+		return true, true, nil
 	}
 	if err != nil {
-		return false, readError(op, k.st.cfg.Name, err)
+		return false, false, readError(op, k.st.cfg.Name, err)
 	}
-	return false, nil
+	return false, false, nil
 }

@@ -39,6 +39,9 @@ type QEMUConfig struct {
 	// SecureBoot is a machine for firmware that verifies what it boots: with system management
 	// mode, without which such firmware does not start, and Vars that only firmware writes.
 	SecureBoot bool
+	// Authorities is a file with an EFI signature list of whom firmware trusts for HTTPS boot;
+	// empty for nobody.
+	Authorities string
 	// MemoryMiB is how much memory it has; 0 is 512.
 	MemoryMiB int
 	// Post is how long after power-on or reset the override counts as consumed.

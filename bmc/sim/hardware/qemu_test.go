@@ -79,3 +79,13 @@ func TestQEMUSecureBoot(t *testing.T) {
 		}
 	}
 }
+
+// Firmware trusts nobody for HTTPS boot that it was not given.
+func TestQEMUAuthorities(t *testing.T) {
+	for list, want := range map[string]bool{"/run/m1/ca.esl": true, "": false} {
+		args := QEMUConfig{Dir: "/run/m1", Authorities: list}.args(protocol.TargetUefiHTTP, nil)
+		if got := slices.Contains(values(args, "-fw_cfg"), "name=etc/edk2/https/cacerts,file="+list); got != want {
+			t.Errorf("%q: %q", list, args)
+		}
+	}
+}

@@ -87,6 +87,9 @@ func (c QEMUConfig) args(target protocol.BootTarget, cds []string) []string {
 	if c.SecureBoot {
 		args = append(args, "-global", "driver=cfi.pflash01,property=secure,value=on")
 	}
+	if c.Authorities != "" {
+		args = append(args, "-fw_cfg", "name=etc/edk2/https/cacerts,file="+c.Authorities)
+	}
 	if c.UUID != "" {
 		args = append(args, "-uuid", c.UUID)
 	}

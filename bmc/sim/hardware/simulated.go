@@ -103,7 +103,11 @@ func (m *Simulated) boot(r *run) {
 	target := r.board.NextBoot()
 	r.board.BootConsumed(target)
 	m.advance(r, Booting)
-	for _, t := range append([]protocol.BootTarget{target}, m.config.Order...) {
+	order := append([]protocol.BootTarget{target}, m.config.Order...)
+	if target == protocol.TargetSetup {
+		order = nil // it stays in its menus
+	}
+	for _, t := range order {
 		if m.bootFrom(r, t) {
 			m.advance(r, Running)
 			return

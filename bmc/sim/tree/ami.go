@@ -31,6 +31,17 @@ func dgx() resources {
 	return r
 }
 
+// DGXNames is DGX with boot options as a DGX H100 names them, and the BMC's USB NIC first.
+func DGXNames() *Tree {
+	return &Tree{make: func() resources {
+		r := dgx()
+		r.options(dgxSystem,
+			option{"Boot0005", "UEFI: PXE IPv4 American Megatrends Virtual Ethernet - 02:00:00:00:01:16", "PciRoot(0x0)/Pci(0x14,0x0)/USB(0xA,0x0)/USB(0x2,0x1)/MAC(020000000116,0x1)/IPv4(0.0.0.0)"},
+			option{"Boot0006", "UEFI: PXE IPv4 Nvidia Network Adapter - 02:00:00:00:00:26", ""})
+		return r
+	}}
+}
+
 // baseboard is a system that is no host: always on, without reset and boot.
 func baseboard() Object {
 	return Object{
@@ -73,7 +84,9 @@ func ami(system, manufacturer, model string) resources {
 		option{"Boot0003", "UEFI: PXE IPv6 Network Adapter", "PciRoot(0x0)/MAC(020000000006,0x1)/IPv6([::]:<->[::]:,0,0)"},
 		option{"Boot0004", "UEFI: USB NIC", "PciRoot(0x0)/USB(0x2,0x0)/MAC(020000000106,0x1)"})
 	// The order is not the main object's: only SD has it.
-	delete(r[system]["Boot"].(Object), BootOrder)
+	main := r[system]["Boot"].(Object)
+	sd[BootOrder] = main[BootOrder]
+	delete(main, BootOrder)
 	r[system+"/BootOptions/Boot0003"]["Alias"] = "UefiHttp"
 	r[system+"/BootOptions/Boot0004"]["Alias"] = "Usb"
 	return r

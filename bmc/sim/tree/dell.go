@@ -42,6 +42,24 @@ func dellTargets() []string {
 	return []string{"None", "Pxe", "Floppy", "Cd", "Hdd", "BiosSetup", "Utilities", "UefiTarget", "SDCard", "UefiHttp"}
 }
 
+// DellDPUs is Dell with several NICs: the HTTP device is bound to another than the PXE device,
+// and neither boot option shows an address.
+func DellDPUs() *Tree { return &Tree{make: dellDPUs} }
+
+func dellDPUs() resources {
+	r := dell()
+	attributes := r[dellSystem+"/Bios"]["Attributes"].(Object)
+	attributes["HttpDev1EnDis"], attributes["HttpDev1Interface"] = "Enabled", "NIC.Slot.5-1"
+	attributes["PxeDev1EnDis"], attributes["PxeDev1Interface"] = "Enabled", "NIC.Integrated.1-1-1"
+	r.ports(dellSystem, port{"NIC.Slot.5-1", "02:00:00:00:05:01", "System Ethernet Interface"})
+	r.adapter("System.Embedded.1", "NIC.Slot.5", "NIC.Slot.5-1", "02:00:00:00:05:01")
+	r[dellSystem]["Links"] = Object{"Chassis": links(ChassisURI + "/System.Embedded.1")}
+	r.options(dellSystem,
+		option{"Boot0000", "PXE Device 1: Integrated NIC 1 Port 1 Partition 1", "VenHw(3A191845-5F86-4E78-8FCE-C4CFF59F9DAA)"},
+		option{"Boot0003", "HTTP Device 1: NIC in Slot 5 Port 1", "VenHw(986D1755-B9D0-4F8D-A0DA-D1DB18672045)"})
+	return r
+}
+
 func dell() resources {
 	r := service(dellSystem, dellManager)
 	r[EventsURI]["ServerSentEventUri"] = RootURI + "/SSE"
@@ -56,7 +74,7 @@ func dell() resources {
 	own[BootUEFI] = nil
 	r[dellSystem] = Object{
 		"@odata.type": "#ComputerSystem.v1_16_0.ComputerSystem", "Id": "System.Embedded.1", "Name": "System", "SystemType": "Physical",
-		"Manufacturer": "Dell Inc.", "Model": "PowerEdge", "PowerState": "Off", "UUID": "4c4c4544-0000-4000-8000-000000000002",
+		"Manufacturer": "Dell Inc.", "Model": "PowerEdge", "ProcessorSummary": processors("Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz"), "PowerState": "Off", "UUID": "4c4c4544-0000-4000-8000-000000000002",
 		"Boot": own,
 		"Actions": actions(dellSystem+"/Actions/ComputerSystem.Reset", "",
 			ResetOn, ResetForceOff, ResetForceRestart, ResetGracefulRestart, ResetGracefulShutdown, ResetPushPowerButton, ResetNmi, ResetPowerCycle),

@@ -73,7 +73,8 @@ func generic() resources {
 	r[SystemURI] = Object{
 		"@odata.type": "#ComputerSystem.v1_16_0.ComputerSystem",
 		"Id":          "1", "Name": "System", "SystemType": "Physical", "Manufacturer": "", "Model": "",
-		"PowerState": "Off", "UUID": "3f1c9a52-0000-4000-8000-000000000001",
+		"ProcessorSummary": processors("x86-64"),
+		"PowerState":       "Off", "UUID": "3f1c9a52-0000-4000-8000-000000000001",
 		"Boot": boot("None", "UEFI", "None", "Pxe", "Hdd", "Cd", "UefiHttp"),
 		"Actions": Object{"#ComputerSystem.Reset": Object{
 			"target": ResetURI, ResetValues: genericResets(), ResetInfo: ResetInfoURI,
@@ -92,3 +93,6 @@ func generic() resources {
 	r.ports(SystemURI, port{"1", "02:00:00:00:00:01", "NIC"})
 	return r
 }
+
+// processors is the summary of a host's two processors, as BMCs word it.
+func processors(model string) Object { return Object{"Count": 2, "Model": model} }

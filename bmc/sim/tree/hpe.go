@@ -13,7 +13,7 @@ func hpe() resources {
 	own[BootUEFI] = "None"
 	r[SystemURI] = Object{
 		"@odata.type": "#ComputerSystem.v1_17_0.ComputerSystem", "Id": "1", "Name": "Computer System", "SystemType": "Physical",
-		"Manufacturer": "HPE", "Model": "ProLiant", "PowerState": "Off", "UUID": "34383350-0000-4000-8000-000000000003",
+		"Manufacturer": "HPE", "Model": "ProLiant", "ProcessorSummary": processors("AMD EPYC 7763 64-Core Processor                "), "PowerState": "Off", "UUID": "34383350-0000-4000-8000-000000000003",
 		"Boot": own,
 		"Actions": actions(ResetURI, "",
 			ResetOn, ResetForceOff, ResetGracefulShutdown, ResetForceRestart, ResetNmi, ResetPushPowerButton, ResetGracefulRestart),

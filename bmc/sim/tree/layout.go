@@ -66,6 +66,9 @@ func (t *Tree) Survey() Layout {
 		return l
 	}
 	for _, manager := range l.Managers {
+		if log := t.powerLog(t.Look(manager)); log != "" && l.Systems[0].PowerLog == "" {
+			l.Systems[0].PowerLog = log
+		}
 		// Shared slots belong to the first system, as on a BMC with one.
 		l.Systems[0].Media = append(l.Systems[0].Media, t.slots(t.Look(manager))...)
 	}
@@ -96,12 +99,18 @@ func (t *Tree) place(uri string) Place {
 			p.OEMBoot = boot
 		}
 	}
-	for _, log := range linksAt(t.Look(linkAt(s, "LogServices")), "Members") {
+	p.PowerLog = t.powerLog(s)
+	return p
+}
+
+// powerLog is where the entries of a system's or manager's log of power are.
+func (t *Tree) powerLog(owner Object) (entries string) {
+	for _, log := range linksAt(t.Look(linkAt(owner, "LogServices")), "Members") {
 		if strings.HasSuffix(log, "/Log1") {
-			p.PowerLog = linkAt(t.Look(log), "Entries")
+			entries = linkAt(t.Look(log), "Entries")
 		}
 	}
-	return p
+	return entries
 }
 
 // slots are the virtual media of a system or manager.

@@ -5,6 +5,15 @@ package tree
 // virtual media without actions.
 func Lenovo() *Tree { return &Tree{make: lenovo} }
 
+// LenovoHTTP is Lenovo whose firmware has HTTP on and PXE off.
+func LenovoHTTP() *Tree {
+	return &Tree{make: func() resources {
+		r := lenovo()
+		r[BIOSURI]["Attributes"] = Object{"NetworkStackSettings_IPv4PXESupport": "Disabled", "NetworkStackSettings_IPv4HTTPSupport": "Enabled"}
+		return r
+	}}
+}
+
 func lenovo() resources {
 	r := service(SystemURI, ManagerURI)
 	r[EventsURI]["ServerSentEventUri"] = EventsURI + "/ServerSentEvent"

@@ -42,6 +42,19 @@ func blueField() resources {
 	return r
 }
 
+// BlueFieldCard is BlueField with the boot options of a card: one of the network to its host,
+// whose address every card has, and a loader by whose name alone the architecture is known.
+func BlueFieldCard() *Tree {
+	return &Tree{make: func() resources {
+		r := blueField()
+		r.options(blueSystem,
+			option{"Boot0000", "NET-OOB-IPV4", "MAC(001ACAFFFF01,0x1)/IPv4(0.0.0.0)"},
+			option{"Boot0001", "NET-NIC_P0-IPV4", "VenHw(F019E406-8C9C-11E5-8797-001ACA00BFC4)/MAC(020000000008,0x1)/IPv4(0.0.0.0)"},
+			option{"Boot0002", "ubuntu0", `HD(1,GPT,2FAFB38D-05F6-DF41-AE01-F9991E2CC0F0,0x800,0x19000)/\EFI\ubuntu\shimaa64.efi`})
+		return r
+	}}
+}
+
 func openBMCTargets() []string {
 	return []string{"None", "Pxe", "Hdd", "Diags", "Cd", "BiosSetup", "Usb"}
 }

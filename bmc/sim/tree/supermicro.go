@@ -32,6 +32,23 @@ func x10() resources {
 	return r
 }
 
+// SupermicroManagerLog is Supermicro whose power log is the manager's.
+func SupermicroManagerLog() *Tree {
+	return &Tree{make: func() resources {
+		r := supermicro()
+		const log = ManagerURI + "/LogServices/Log1"
+		for _, uri := range []string{SystemURI + "/LogServices", smcLog, smcLog + "/Entries"} {
+			delete(r, uri)
+		}
+		delete(r[SystemURI], "LogServices")
+		r[ManagerURI]["LogServices"] = Link(ManagerURI + "/LogServices")
+		r.join(ManagerURI+"/LogServices", "LogServiceCollection", log)
+		r[log] = Object{"@odata.type": "#LogService.v1_1_3.LogService", "Id": "Log1", "Name": "Log", "Entries": Link(log + "/Entries")}
+		r[log+"/Entries"] = Collection("LogEntryCollection")
+		return r
+	}}
+}
+
 func supermicro() resources {
 	r := service(SystemURI, ManagerURI)
 	delete(r[EventsURI], "ServerSentEventUri")
@@ -39,7 +56,7 @@ func supermicro() resources {
 	own[BootNext] = nil
 	r[SystemURI] = Object{
 		"@odata.type": "#ComputerSystem.v1_16_0.ComputerSystem", "Id": "1", "Name": "System", "SystemType": "Physical",
-		"Manufacturer": "Supermicro", "Model": "SYS", "PowerState": "Off", "UUID": "00000000-0000-0000-0000-020000000004",
+		"Manufacturer": "Supermicro", "Model": "SYS", "ProcessorSummary": processors("Intel(R) Xeon(R) processor"), "PowerState": "Off", "UUID": "00000000-0000-0000-0000-020000000004",
 		"Boot":    own,
 		"Actions": actions(ResetURI, ResetInfoURI),
 		"Bios":    Link(BIOSURI), "EthernetInterfaces": Link(SystemURI + "/EthernetInterfaces"),

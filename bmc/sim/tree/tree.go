@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,7 +34,7 @@ type Tree struct {
 // the folder of its URI, below redfish/v1. It fails with invalid if there is no
 // service root, or a body is not a JSON object.
 func Load(folder fs.FS) (*Tree, error) {
-	t := &Tree{bodies: make(map[string]Object)}
+	files := map[string][]byte{}
 	err := fs.WalkDir(folder, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Base(p) != "index.json" {
 			return err
@@ -45,15 +47,24 @@ func Load(folder fs.FS) (*Tree, error) {
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
-		body, err := ParseObject(text)
-		if err != nil {
-			return protocol.Errorf(protocol.CodeInvalid, "sim.load_tree", "%s is not a JSON object: %w", p, err)
-		}
-		t.bodies[Fold("/"+path.Dir(p))] = body
+		files[p] = text
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	return Of(files)
+}
+
+// Of is the tree of such files, by their names.
+func Of(files map[string][]byte) (*Tree, error) {
+	t := &Tree{bodies: make(map[string]Object)}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		body, err := ParseObject(files[name])
+		if err != nil {
+			return nil, protocol.Errorf(protocol.CodeInvalid, "sim.load_tree", "%s is not a JSON object: %w", name, err)
+		}
+		t.bodies[Fold("/"+path.Dir(name))] = body
 	}
 	if t.bodies[Fold(RootURI)] == nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "sim.load_tree", "no service root: redfish/v1/index.json is missing")

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +37,7 @@ func TestProbeDirect(t *testing.T) {
 		}
 		return path
 	}
+	record := filepath.Join(t.TempDir(), "bmc.tar.gz")
 	right, wrong := file("right", "correct horse\n"), file("wrong", "wrong horse\n")
 	for name, c := range map[string]struct {
 		password string
@@ -43,6 +46,7 @@ func TestProbeDirect(t *testing.T) {
 		says     string // in what goes to standard error
 	}{
 		"pinned":             {right, []string{"--fingerprint", b.Fingerprint()}, "", ""},
+		"recorded":           {right, []string{"--fingerprint", b.Fingerprint(), "--record", record}, "", record + " has what the BMC answered"},
 		"as it shows itself": {right, []string{"--trust-shown"}, "", "shows a certificate with the fingerprint " + b.Fingerprint() + "; it is pinned"},
 		"untrusted":          {right, nil, protocol.CodeInvalid, "shows a certificate with the fingerprint " + b.Fingerprint()},
 		"another pin":        {right, []string{"--fingerprint", "sha256:" + strings.Repeat("00", 32)}, protocol.CodeDenied, "certificate"},
@@ -69,5 +73,21 @@ func TestProbeDirect(t *testing.T) {
 				t.Errorf("%v: %s", err, out.String())
 			}
 		})
+	}
+	raw, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil || !bytes.Contains(text, []byte("redfish/v1/Systems/")) || bytes.Contains(text, []byte("horse")) {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	var errs bytes.Buffer
+	if got := Run(t.Context(), Config{Args: []string{"bmc", "probe", "b1", "--record", record}, Out: io.Discard, Err: &errs, Getenv: func(string) string { return "" }}); got != protocol.CodeInvalid.ExitCode() || !strings.Contains(errs.String(), "--record needs --direct") {
+		t.Errorf("exit code %d: %s", got, errs.String())
 	}
 }

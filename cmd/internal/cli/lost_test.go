@@ -45,7 +45,7 @@ func TestStoreThatLostSomething(t *testing.T) {
 	} {
 		t.Run(row.args, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			exit := Run(t.Context(), Config{Args: strings.Fields(row.args), Out: &out, Err: &errs, In: strings.NewReader(""), Getenv: configured(t, h)})
+			exit := Run(t.Context(), Config{Args: strings.Fields(row.args), Out: &out, Err: &errs, In: strings.NewReader(""), Getenv: configured(t, h, apitest.Token)})
 			if exit != row.exit || !strings.Contains(out.String(), row.shows) || !strings.Contains(errs.String(), row.says) {
 				t.Errorf("exit %d, want %d\n%s\n%s", exit, row.exit, out.String(), errs.String())
 			}

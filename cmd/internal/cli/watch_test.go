@@ -63,25 +63,38 @@ func (o *output) await(t *testing.T, text string) {
 // exit code.
 func start(t *testing.T, hub *apitest.Hub, args ...string) (out *output, stop func() int) {
 	t.Helper()
-	getenv := configured(t, hub)
-	out = &output{changed: make(chan struct{}, 1)}
+	return startAs(t, hub, apitest.Token, args...)
+}
+
+// startAs is start with the token of another caller.
+func startAs(t *testing.T, hub *apitest.Hub, token string, args ...string) (out *output, stop func() int) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
+	out, wait := begin(ctx, t, hub, token, args...)
+	return out, func() int { cancel(); return wait() }
+}
+
+// begin runs rackctl, which ends by itself or with ctx; wait returns the exit code.
+func begin(ctx context.Context, t *testing.T, hub *apitest.Hub, token string, args ...string) (out *output, wait func() int) {
+	t.Helper()
+	getenv := configured(t, hub, token)
+	out = &output{changed: make(chan struct{}, 1)}
 	code := make(chan int, 1)
 	go func() {
 		code <- Run(ctx, Config{Args: args, Out: out, Err: out, In: strings.NewReader(""), Getenv: getenv})
 	}()
-	return out, func() int { cancel(); return <-code }
+	return out, func() int { return <-code }
 }
 
-// configured is an environment that names a hub.
-func configured(t *testing.T, hub *apitest.Hub) func(string) string {
+// configured is an environment that names a hub, and a caller.
+func configured(t *testing.T, hub *apitest.Hub, token string) func(string) string {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	ca, err := json.Marshal(string(hub.CA))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("current: t\ncontexts:\n- {name: t, url: %q, ca: %s, token: %s}\n", hub.URL, ca, apitest.Token)
+	text := fmt.Sprintf("current: t\ncontexts:\n- {name: t, url: %q, ca: %s, token: %s}\n", hub.URL, ca, token)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +113,8 @@ func TestGetWatchShowsWhatChanges(t *testing.T) {
 	}
 	out, stop := start(t, hub, "get", "servers", "-w")
 	out.await(t, "n2")
+	// That n1 was read again makes it no row; n2 is something else, and comes after it.
+	hub.Fleet.SetServer("n1", resource.ServerStatus{ReadAt: new(time.Now()), Report: &resource.ServerReport{Server: "n1"}})
 	hub.Fleet.SetServer("n2", resource.ServerStatus{Phase: resource.PhaseAvailable})
 	out.await(t, "Available")
 	if code := stop(); code != 0 {

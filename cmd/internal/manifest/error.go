@@ -7,19 +7,24 @@ import (
 
 // Error is one thing that is wrong in a file.
 type Error struct {
-	File    string
-	Line    int    // from 1; 0 if no line is to blame
-	Path    string // as in YAML: spec.macs[1]; empty for the whole document
-	Message string
-	Text    string // of the line
+	File     string
+	Document int    // which of several in the file, from 1; 0 if it has one
+	Line     int    // from 1; 0 if no line is to blame
+	Path     string // as in YAML: spec.macs[1]; empty for the whole document
+	Message  string
+	Text     string // of the line
 }
 
-// Error is FILE:LINE: PATH: message, then the line itself, indented.
+// Error is FILE:LINE: PATH: message, then the line itself, indented. Of a file with several documents it
+// is FILE:LINE: document N: PATH: message.
 func (e Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Document > 0 {
+		fmt.Fprintf(&b, ": document %d", e.Document)
 	}
 	if e.Path != "" {
 		b.WriteString(": " + e.Path)

@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"unknown field", rack + "spec:\n  colour: red\n", []string{"5 spec.colour: there are description, discovery, pollInterval"}},
+		{"unknown field", rack + "spec:\n  colour: red\n", []string{"5 spec.colour: there are description, discovery, inrush, pollInterval"}},
 		{"unknown field at the top", rack + "sepc: {}\n", []string{"4 sepc: is no field"}},
 		{"unknown nested field", server + "  bootMAC: 52:54:00:00:00:01\n  bmcRef2:\n    x: 1\n", []string{"8 spec.bmcRef2: is no field"}},
 		{"key twice", rack + "spec:\n  description: a\n  softTimeout: 5s\n  description: b\n", []string{"7 spec.description: first on line 5"}},
@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 			"several at once", rack + "spec:\n  colour: red\n  softTimeout: x\n  pollInterval: 3h\n",
 			[]string{"5 spec.colour: is no field", "6 spec.softTimeout: is not a duration", "7 spec.pollInterval: is not between"},
 		},
-		{"unknown kind", "apiVersion: rackboot/v1\nkind: Pod\n", []string{"2 kind: is not one of Secret, Param, Profile, Template, BootEnv, BootImage, ManagedBootImages, ServerGroup, Rack, Segment, BMC, Server, Claim"}},
+		{"unknown kind", "apiVersion: rackboot/v1\nkind: Pod\n", []string{"2 kind: is not one of Secret, Param, Profile, Template, BootEnv, BootImage, ManagedBootImages, ServerGroup, FirmwareProfile, Rack, Segment, BMC, Server, Claim"}},
 		{"kind of the hub", "apiVersion: rackboot/v1\nkind: Hold\n", []string{"2 kind: made by the hub"}},
 		{"no apiVersion", "# c\n\nkind: Rack\n", []string{`3 apiVersion: "" is not rackboot/v1`}},
 		{"other apiVersion", "kind: Rack\napiVersion: v1\n", []string{`2 apiVersion: "v1" is not rackboot/v1`}},
@@ -169,7 +169,7 @@ func TestErrors(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	_, err := Parse([]Source{{"rack.yaml", []byte("apiVersion: rackboot/v1\nkind: Rack\nmetadata: {name: r1}\nspec:\n  colour: red\n")}})
-	want := "rack.yaml:5: spec.colour: is no field here; there are description, discovery, pollInterval, requireEvidence, safeStop, secrets, settleWindow, softTimeout, standby\n    colour: red"
+	want := "rack.yaml:5: spec.colour: is no field here; there are description, discovery, inrush, pollInterval, requireEvidence, safeStop, secrets, settleWindow, softTimeout, standby\n    colour: red"
 	if err == nil || err.Error() != want {
 		t.Fatalf("got  %v\nwant %s", err, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -14,9 +15,15 @@ import (
 )
 
 func parseFile(src Source) (docs []document, errs Errors) {
-	text := strings.Split(strings.ReplaceAll(string(src.Data), "\r\n", "\n"), "\n")
-	for _, c := range split(text) {
-		d := document{file: src.Name, skip: c.skip, first: c.first, lines: map[string]int{}, text: text, secret: maySecret(c.text)}
+	text := lines(src.Data)
+	chunks := split(text)
+	several := len(slices.DeleteFunc(slices.Clone(chunks), func(c chunk) bool { return c.empty })) > 1
+	number := 0
+	for _, c := range chunks {
+		if several && !c.empty {
+			number++
+		}
+		d := document{file: src.Name, number: number, skip: c.skip, first: c.first, lines: map[string]int{}, text: text, secret: maySecret(c.text)}
 		body, wrong := d.parse(c)
 		if body != nil {
 			wrong = d.decode(body)
@@ -27,6 +34,11 @@ func parseFile(src Source) (docs []document, errs Errors) {
 		}
 	}
 	return docs, errs
+}
+
+// lines are those of a file, whichever way they end.
+func lines(data []byte) []string {
+	return strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 }
 
 // parse reads one document; nil if it has nothing but comments.
@@ -42,7 +54,7 @@ func (d *document) parse(c chunk) (ast.Node, Errors) {
 				message = syntax.Message
 			}
 			if t := syntax.Token; t != nil && t.Position != nil {
-				d.first = min(d.skip+t.Position.Line, len(d.text))
+				d.first = d.skip + min(t.Position.Line, strings.Count(c.text, "\n"))
 			}
 		}
 		return nil, Errors{d.at("", strings.TrimSuffix("is no YAML: "+message, ": "))}
@@ -124,10 +136,20 @@ func (d *document) kind(entries []*ast.MappingValueNode) (resource.Kind, Errors)
 		}
 	}
 	switch {
+	case kind == "":
+		errs = append(errs, d.at("kind", "is missing; it is one of "+strings.Join(can, ", ")))
 	case resource.NewObject(kind) == nil:
-		errs = append(errs, d.at("kind", fmt.Sprintf("%q is not one of %s", kind, strings.Join(can, ", "))))
+		errs = append(errs, d.at("kind", fmt.Sprintf("%q is not one of %s%s", kind, strings.Join(can, ", "), meantKind(string(kind), can))))
 	case !kind.Appliable():
 		errs = append(errs, d.at("kind", fmt.Sprintf("%s is made by the hub and cannot be applied", kind)))
 	}
 	return kind, errs
+}
+
+// meantKind says which kind somebody may have meant, also by what it is called elsewhere.
+func meantKind(word string, kinds []string) string {
+	if other, is := resource.OtherKind(word); is {
+		return "; say " + string(other)
+	}
+	return meant(word, kinds)
 }

@@ -21,10 +21,12 @@ type Set struct {
 // document is one resource and where its fields are.
 type document struct {
 	file   string
+	number int            // of the document among those that have something, from 1; 0 if the file has no other
 	skip   int            // lines of the file before it
 	first  int            // line of its first field
 	lines  map[string]int // path -> line
-	text   []string       // all lines of the file
+	text   []string       // lines of the file
+	above  int            // lines of the file before those
 	object resource.Object
 	// secret is set where the document is, or may be, a Secret: no line of it is quoted.
 	secret bool
@@ -87,11 +89,17 @@ func (s *Set) At(index int, path, message string) Error {
 
 func (d *document) at(path, message string) Error {
 	line := d.line(path)
-	e := Error{File: d.file, Line: line, Path: path, Message: message}
-	if line >= 1 && line <= len(d.text) && !d.secret {
-		e.Text = d.text[line-1]
-	}
+	e := Error{File: d.file, Document: d.number, Line: line, Path: path, Message: message}
+	e.Text = d.quoted(line)
 	return e
+}
+
+// quoted is the text of a line of the file; empty where it is not known, or may be a secret.
+func (d *document) quoted(line int) string {
+	if n := line - d.above; n >= 1 && n <= len(d.text) && !d.secret {
+		return d.text[n-1]
+	}
+	return ""
 }
 
 // line is that of the path or of its nearest parent that was written.

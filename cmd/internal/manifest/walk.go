@@ -107,7 +107,7 @@ func (w *walker) structure(n ast.Node, t reflect.Type, path string) (any, bool) 
 				names = append(names, name)
 			}
 			sort.Strings(names)
-			w.fail(at, "is no field here; there are %s", strings.Join(names, ", ")) //nolint:errcheck // reports
+			w.fail(at, "is no field here%s; there are %s", meant(key, names), strings.Join(names, ", ")) //nolint:errcheck // reports
 			return
 		}
 		if got, ok := w.value(v, ft, at); ok {
@@ -165,10 +165,7 @@ func (w *walker) entries(entries []*ast.MappingValueNode, path string, fn func(k
 
 func (w *walker) lineError(path string, line int, message string) {
 	e := w.doc.at(path, message)
-	e.Line, e.Text = line, ""
-	if line >= 1 && line <= len(w.doc.text) && !w.doc.secret {
-		e.Text = w.doc.text[line-1]
-	}
+	e.Line, e.Text = line, w.doc.quoted(line)
 	w.errs = append(w.errs, e)
 }
 

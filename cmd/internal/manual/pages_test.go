@@ -15,7 +15,7 @@ var (
 	// A command of a page, up to the end of its line, of its code span or of the command; not the
 	// name of a container.
 	saidCommand = regexp.MustCompile("(?:^|[^/a-z-])(--name )?((?:rackctl|rackboot-hub|rackboot-agent|rackboot-sim) [^`\n|>;)&#]*)")
-	saidWord    = regexp.MustCompile(`^[a-z][a-z-]*$`)
+	saidWord    = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 	saidFlag    = regexp.MustCompile(`^--([a-z][a-z0-9-]*)`)
 )
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"os/signal"
 	"syscall"
 
@@ -44,27 +43,4 @@ func Execute(c *cobra.Command, args []string, stderr io.Writer) int {
 		_, _ = fmt.Fprintf(stderr, "hint: %s\n", hint)
 	}
 	return protocol.CodeOf(err).ExitCode()
-}
-
-// logger writes text lines, or JSON for log collectors.
-func logger(w io.Writer, format, level string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, protocol.Errorf(protocol.CodeInvalid, "read --log-level", "%q is not debug, info, warn or error", level)
-	}
-	o := &slog.HandlerOptions{Level: l}
-	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, o)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, o)), nil
-	}
-	return nil, protocol.Errorf(protocol.CodeInvalid, "read --log-format", "%q is not text or json", format)
-}
-
-// LogFlags adds the logging flags to a command and returns how to get the logger.
-func LogFlags(c *cobra.Command, w io.Writer) func() (*slog.Logger, error) {
-	format := c.Flags().String("log-format", "text", "text or json")
-	level := c.Flags().String("log-level", "info", "debug, info, warn or error")
-	return func() (*slog.Logger, error) { return logger(w, *format, *level) }
 }

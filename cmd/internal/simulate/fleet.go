@@ -25,17 +25,21 @@ func fleetCmd(stdout io.Writer) *cobra.Command {
 		"It is a load, and no agent: there are no BMCs, no packets and no disks. A server is a few fields in memory,\n" +
 		"and is installed and stopped as the hub's documents say. It is for a hub that nobody needs: the racks,\n" +
 		"named fleet-0001 and so on, stay there, and their holds prove nothing.\n\n" +
-		"Keys and certificates are kept in --dir, so that another run needs no joins. The hub lets one address join ten\n" +
-		"agents, and then one every 2 s; with --from each agent has an address of its own, as those of racks do."
+		"With --script it does what a file says, a step on each line: claims, boots that fail, BMCs that answer nothing,\n" +
+		"racks that lose power and have it again, holds. The same --seed chooses the same racks, servers and boots.\n\n" +
+		"Keys and certificates are kept in --dir, so that another run needs no joins. With --from each agent has an\n" +
+		"address of its own, as those of racks do."
 	var cfg fleet.Config
 	ca := c.Flags().String("ca", "", "file with the hub's ca.pem")
 	token := c.Flags().String("token-file", "", "file with the token of a client that may do everything, as admin.token")
 	claims := c.Flags().String("claims", "none", "which servers have a claim, and are installed: all or none")
 	reference := c.Flags().String("image", "", "the image of the claims (default: "+firstImage+" of --registry)")
+	script := c.Flags().String("script", "", "file with what happens, in place of a measurement; configs/sim has examples (with --claims all, which are made as it says)")
 	registry := c.Flags().String("registry", "", "address:port of an image registry for as long as the command runs, which has "+firstImage)
 	from := c.Flags().String("from", "", "addresses of this host that agents connect from, one each, such as 127.80.0.0/16")
 	c.Flags().StringVar(&cfg.Hub.URL, "hub", "https://127.0.0.1:8443", "the hub's URL")
 	c.Flags().StringVar(&cfg.Dir, "dir", "fleet", "folder for keys and certificates")
+	c.Flags().Uint64Var(&cfg.Seed, "seed", 1, "chooses what chance would: racks, servers and boots")
 	c.Flags().IntVar(&cfg.Racks, "racks", 10, fmt.Sprintf("how many racks, 1 to %d", fleet.MaxRacks))
 	c.Flags().IntVar(&cfg.Skip, "skip", 0, "how many racks come before the first: those of a fleet beside this one, at the same hub")
 	c.Flags().IntVar(&cfg.Servers, "servers", 10, fmt.Sprintf("how many servers in each, 1 to %d", message.MaxServersPerShard))
@@ -56,6 +60,10 @@ func fleetCmd(stdout io.Writer) *cobra.Command {
 				return protocol.Errorf(protocol.CodeInvalid, "read --from", "%q is not a prefix such as 127.80.0.0/16", *from)
 			}
 		}
+		steps, err := readScript(*script)
+		if err != nil {
+			return err
+		}
 		if *registry != "" {
 			r, errStart := startRegistry(c.Context(), *registry)
 			if errStart != nil {
@@ -67,9 +75,31 @@ func fleetCmd(stdout io.Writer) *cobra.Command {
 			return err
 		}
 		cfg.Out = stdout
-		return fleet.Run(c.Context(), cfg)
+		return fleet.Run(c.Context(), cfg, steps)
 	}
 	return c
+}
+
+// readScript reads the steps of a file; empty is none.
+func readScript(path string) ([]fleet.Step, error) {
+	const op = "read --script"
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, fleet.MaxScript+1))
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
+	}
+	steps, err := fleet.ParseScript(text)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%s: %w", path, err).WithHint("%s", protocol.HintOf(err))
+	}
+	return steps, nil
 }
 
 // claimed is the image that servers are claimed for; empty is no claims.

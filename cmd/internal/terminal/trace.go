@@ -33,6 +33,9 @@ func TraceHead(w io.Writer, t resource.Trace) error {
 	fmt.Fprintf(tab, "Server:\t%s\n", Cell(t.Server))
 	fmt.Fprintf(tab, "Attempt:\t%d%s\n", t.Serial, kept)
 	fmt.Fprintf(tab, "Boot:\t%s, number %d, for the %s\n", Cell(string(t.Intended)), t.Number, Cell(string(t.Purpose.Or())))
+	if t.TraceID != "" {
+		fmt.Fprintf(tab, "Trace ID:\t%s\n", Cell(t.TraceID))
+	}
 	fmt.Fprintf(tab, "Began:\t%s\n\n", t.Began.UTC().Format(time.RFC3339))
 	return tab.Flush()
 }

@@ -15,7 +15,7 @@ func (f *CannedFleet) AcceptBMC(ctx context.Context, name string, r protoapi.Acc
 	if err != nil {
 		return nil, err
 	}
-	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, resource.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA}
+	b.Spec.CredentialsRef, b.Spec.TLS = r.CredentialsRef, resource.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA, Legacy: r.LegacyTLS}
 	b.Status.State, b.Status.AcceptedBy = resource.BMCAccepted, by
 	if wrong := b.Validate(); len(wrong) > 0 {
 		return nil, protocol.Errorf(protocol.CodeInvalid, "accept bmc", "%w", wrong).WithHint("correct the fields that are named")

@@ -113,6 +113,8 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
 		o.Status.AcceptedIdentity, o.Status.Firmware, o.Status.Reboots = stored.AcceptedIdentity, stored.Firmware, stored.Reboots
+		o.Status.Settings = stored.Settings.Bare()
+		o.Status.Architecture, o.Status.HeardArchitecture, o.Status.SharedMACs = stored.Architecture, stored.HeardArchitecture, stored.SharedMACs
 		f.takeRequests(o)
 		if stored.Discovered != nil {
 			o.Status.Discovered = stored.Discovered
@@ -133,6 +135,8 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 		if s, ok := f.claims[o.Metadata.Name]; ok {
 			o.Status = s
 		}
+	case *resource.Maintenance:
+		o.Hide()
 	case *resource.Hold:
 		stored := o.Status
 		switch s, ok := f.holds[o.Spec.Key]; {

@@ -25,6 +25,7 @@ import (
 	"rackboot/hub/secret"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
+	"rackboot/hub/watch"
 	protoapi "rackboot/protocol/api"
 	"rackboot/state"
 )
@@ -54,6 +55,8 @@ type Hub struct {
 	Store    *store.Store
 	KV       state.KV // what Store stands on
 	Fleet    *CannedFleet
+	Mirrors  *CannedMirrors
+	Plans    *CannedPlans
 	Approver *CannedApprover
 	Registry *prometheus.Registry
 	NotReady atomic.Bool
@@ -66,9 +69,10 @@ type Hub struct {
 	AuditKey []byte
 	AuditDir string
 
-	clients authority
-	vault   *secret.Vault
-	ids     atomic.Uint64
+	clients    authority
+	endWatches func()
+	vault      *secret.Vault
+	ids        atomic.Uint64
 }
 
 // Clients are those of a Hub.
@@ -112,7 +116,12 @@ func NewWith(t testing.TB, change func(*api.Config)) *Hub {
 	t.Cleanup(srv.Close)
 	h.URL = srv.URL
 	h.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
-	handler = h.handler(t, change)
+	a := h.handler(t, change)
+	handler = a
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	worked := make(chan struct{})
+	go func() { defer close(worked); _ = a.Work(ctx) }() // it has no error
+	t.Cleanup(func() { cancel(); <-worked })
 	return h
 }
 
@@ -127,7 +136,7 @@ func NewHandler(t testing.TB, change func(*api.Config)) (*api.API, *Hub) {
 func hub(t testing.TB) *Hub {
 	t.Helper()
 	mem := storetest.NewMemory()
-	h := &Hub{KV: mem, Fleet: &CannedFleet{}, Approver: &CannedApprover{}, Registry: prometheus.NewRegistry(), Records: &Records{}, Backups: &CannedBackups{}, clients: newAuthority(t)}
+	h := &Hub{KV: mem, Fleet: &CannedFleet{}, Mirrors: &CannedMirrors{}, Plans: &CannedPlans{}, Approver: &CannedApprover{}, Registry: prometheus.NewRegistry(), Records: &Records{}, Backups: &CannedBackups{}, clients: newAuthority(t)}
 	h.vault = secret.New(secret.Config{
 		Current: &secret.Source{Env: "KEY"}, Getenv: func(string) string { return strings.Repeat("5e", 32) },
 		Logger: slog.New(slog.DiscardHandler), Registerer: h.Registry,
@@ -138,7 +147,7 @@ func hub(t testing.TB) *Hub {
 		t.Fatal(err)
 	}
 	h.vault.Start(t.Context(), h.Store.Secrets, h.Store.Meta)
-	h.Fleet.Store = h.Store
+	h.Fleet.Store, h.Mirrors.Objects, h.Plans.Objects = h.Store, h.Store.Objects, h.Store.Objects
 	h.ISOs, err = iso.Open(iso.Config{
 		Dir: t.TempDir(), Quota: ISOQuota, Store: h.Store, Needed: h.Fleet.ISODigests, Clock: Now, Registerer: h.Registry,
 	})
@@ -157,9 +166,11 @@ func (h *Hub) newID() string { return fmt.Sprintf("01HUB%05d", h.ids.Add(1)) }
 
 func (h *Hub) handler(t testing.TB, change func(*api.Config)) *api.API {
 	t.Helper()
+	rooms := Rooms(h.Fleet)
+	rooms.Mirrors, rooms.Plans, rooms.Watches = h.Mirrors, h.Plans, h.watches(t)
 	cfg := api.Config{
-		Store: h.Store, Rooms: Rooms(h.Fleet), Approver: h.Approver, Token: Token, Clients: Clients(), ClientCAs: []*x509.Certificate{h.clients.cert}, Authority: h.CA,
-		Recorder: h.Records, Backups: h.Backups, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
+		Store: h.Store, Rooms: rooms, Approver: h.Approver, Token: Token, Callers: gate.Callers{Clients: Clients(), Authorities: []*x509.Certificate{h.clients.cert}}, Authority: h.CA,
+		Recorder: h.Records, Backups: h.Backups, Webhooks: &CannedWebhooks{}, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
 		Ready: func(context.Context) error {
 			if h.NotReady.Load() {
 				return fmt.Errorf("starting")
@@ -177,6 +188,30 @@ func (h *Hub) handler(t testing.TB, change func(*api.Config)) *api.API {
 	}
 	return a
 }
+
+// watches makes the room of watches, which works until the test ends. It goes round quickly: nobody tells it of what
+// tests put into the fleet.
+func (h *Hub) watches(t testing.TB) *watch.Room {
+	t.Helper()
+	room := watch.New(watch.Config{
+		Store: h.Store, Status: h.Fleet, Run: "test", Registerer: h.Registry, Gather: 10 * time.Millisecond, Round: 20 * time.Millisecond,
+	})
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- room.Run(ctx) }()
+	h.endWatches = func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		ended <- nil
+	}
+	t.Cleanup(h.endWatches)
+	return room
+}
+
+// EndWatches ends all watches, as a hub does that stops.
+func (h *Hub) EndWatches() { h.endWatches() }
 
 // Client makes a client of the admin.
 func (h *Hub) Client(t testing.TB) *protoapi.Client { return h.ClientOf(t, Token) }

@@ -1,6 +1,10 @@
 package apitest
 
-import "rackboot/hub/api"
+import (
+	"rackboot/hub/api"
+	"rackboot/hub/watch"
+	"rackboot/protocol"
+)
 
 // Fleet is all rooms of a hub in one.
 type Fleet interface {
@@ -18,7 +22,15 @@ type Fleet interface {
 	api.EventLog
 }
 
-// Rooms are those of a fleet.
+// noWatches refuses all watches.
+type noWatches struct{}
+
+// Begin implements api.Watches.
+func (noWatches) Begin(watch.Ask) (*watch.Watch, error) {
+	return nil, protocol.Errorf(protocol.CodeUnsupported, "watch", "this hub tells nobody anything")
+}
+
+// Rooms are those of a fleet, with mirrors and firmware that nobody told anything of, and without watches.
 func Rooms(f Fleet) api.Rooms {
-	return api.Rooms{Status: f, Claims: f, Imports: f, Firmware: f, Discovery: f, Traces: f, Members: f, Inventory: f, Carried: f, Groups: f, Rollouts: f, Events: f}
+	return api.Rooms{Status: f, Claims: f, Imports: f, Firmware: f, Discovery: f, Traces: f, Mirrors: &CannedMirrors{}, Plans: &CannedPlans{}, Members: f, Inventory: f, Carried: f, Groups: f, Rollouts: f, Events: f, Watches: noWatches{}}
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"crypto/sha256"
 	"slices"
 
@@ -36,36 +37,51 @@ type known struct {
 	commonName string            // empty: none
 }
 
-// callers are those who are known, and how they are known.
+// People knows persons by the tokens of a provider. It is used concurrently.
+type People interface {
+	// Caller returns whom a token is of. The code is denied for nobody who may do anything, and unavailable
+	// if that cannot be told now.
+	Caller(ctx context.Context, token string) (access.Caller, error)
+	// Login returns where persons log in, and the id of rackctl there.
+	Login() (issuer, clientID string)
+}
+
+// callers are those who are known, and how they are known. A value never changes: others take its place.
 type callers struct {
 	known       []known
 	authorities route.Authorities
+	people      People // nil is none
 }
 
-// newCallers returns the admin, who may break glass, and the clients.
-func newCallers(token string, clients []Client, authorities route.Authorities) (none callers, err error) {
-	const op = "configure api"
+// newAdmin returns the caller that every hub has; it may break glass.
+func newAdmin(token string) (known, error) {
 	if len(token) < minToken {
-		return none, protocol.Errorf(protocol.CodeInvalid, op, "the admin token is shorter than %d bytes", minToken).
+		return known{}, protocol.Errorf(protocol.CodeInvalid, "configure api", "the admin token is shorter than %d bytes", minToken).
 			WithHint("openssl rand -hex 32 makes one")
 	}
 	all := access.Caller{Name: admin, Roles: []access.Role{access.Admin}, BreakGlass: true}
-	out := []known{{Caller: all, byToken: true, token: sha256.Sum256([]byte(token))}}
-	for _, c := range clients {
+	return known{Caller: all, byToken: true, token: sha256.Sum256([]byte(token))}, nil
+}
+
+// newCallers returns the admin and the clients.
+func newCallers(first known, next Callers, authorities route.Authorities) (*callers, error) {
+	const op = "configure api"
+	out := []known{first}
+	for _, c := range next.Clients {
 		if err := CheckClientName(c.Name); err != nil {
-			return none, protocol.Errorf(protocol.CodeInvalid, op, "client %q: %w", c.Name, err)
+			return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q: %w", c.Name, err)
 		}
 		switch {
 		case c.Token == "" && c.CommonName == "":
-			return none, protocol.Errorf(protocol.CodeInvalid, op, "client %q has neither token nor certificate", c.Name).
+			return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q has neither token nor certificate", c.Name).
 				WithHint("nobody could be it; give it one")
 		case c.Token != "" && len(c.Token) < MinClientToken:
-			return none, protocol.Errorf(protocol.CodeInvalid, op, "the token of client %q is shorter than %d bytes", c.Name, MinClientToken).
+			return nil, protocol.Errorf(protocol.CodeInvalid, op, "the token of client %q is shorter than %d bytes", c.Name, MinClientToken).
 				WithHint("openssl rand -hex 32 makes one")
 		}
 		for _, r := range c.Roles {
 			if !slices.Contains(access.Roles(), r) {
-				return none, protocol.Errorf(protocol.CodeInvalid, op, "client %q has the role %q, which is none", c.Name, r).
+				return nil, protocol.Errorf(protocol.CodeInvalid, op, "client %q has the role %q, which is none", c.Name, r).
 					WithHint("there are viewer, operator, fencer and admin")
 			}
 		}
@@ -76,18 +92,18 @@ func newCallers(token string, clients []Client, authorities route.Authorities) (
 		for _, o := range out {
 			switch {
 			case o.Name == k.Name:
-				return none, protocol.Errorf(protocol.CodeInvalid, op, "there are two clients %q", c.Name)
+				return nil, protocol.Errorf(protocol.CodeInvalid, op, "there are two clients %q", c.Name)
 			case o.byToken && k.byToken && o.token == k.token:
-				return none, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same token", o.Name, c.Name).
+				return nil, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same token", o.Name, c.Name).
 					WithHint("nobody could say who calls; make each its own: openssl rand -hex 32")
 			case k.commonName != "" && o.commonName == k.commonName:
-				return none, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same certificate", o.Name, c.Name).
+				return nil, protocol.Errorf(protocol.CodeInvalid, op, "clients %q and %q have the same certificate", o.Name, c.Name).
 					WithHint("nobody could say who calls; give each its own common name")
 			}
 		}
 		out = append(out, k)
 	}
-	return callers{out, authorities}, nil
+	return &callers{out, authorities, next.People}, nil
 }
 
 // CheckClientName says what is wrong with the name of a client. Names that the hub

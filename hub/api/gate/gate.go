@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/access"
+	"rackboot/hub/api/fair"
 	"rackboot/hub/api/route"
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -20,9 +24,13 @@ import (
 	"rackboot/state/heads"
 )
 
-// maxInFlight bounds the requests that are worked on at once; more are
-// refused as unavailable.
-const maxInFlight = 256
+const (
+	// maxInFlight bounds the requests that are worked on at once; more are refused as unavailable. One
+	// caller has half of them at most.
+	maxInFlight = 256
+	// maxTurns bounds the requests of one caller that wait for their turn.
+	maxTurns = 32
+)
 
 // Config is what the gate needs. Recorder and Writable may be nil.
 type Config struct {
@@ -32,13 +40,8 @@ type Config struct {
 	Store *store.Store
 	// Token is the admin's bearer token, at least 16 bytes.
 	Token string
-	// Clients are the other callers.
-	Clients []Client
-	// ClientCAs are the authorities whose certificates are those of clients alone. Of
-	// another one that TLS accepts, such as the hub's, a certificate needs
-	// [access.ClientUnit].
-	ClientCAs route.Authorities
-	Limits    Limits
+	Callers
+	Limits Limits
 	// Recorder keeps the audit log; nil is none.
 	Recorder   Recorder
 	Clock      state.Clock
@@ -50,32 +53,40 @@ type Config struct {
 
 // Gate lets requests through to the table's routes. It is safe for concurrent use.
 type Gate struct {
-	table    *route.Table
-	callers  callers
-	limits   *limiter
-	ledger   *ledger
-	writable func() error
-	lost     func() *heads.Loss // what the store has lost; nil is nothing
-	logger   *slog.Logger
-	metrics  metrics
-	inFlight chan struct{}
+	table     *route.Table
+	callers   atomic.Pointer[callers]
+	flights   flights
+	replacing sync.Mutex // one replacement at a time
+	limits    *limiter
+	ledger    *ledger
+	writable  func() error
+	lost      func() *heads.Loss // what the store has lost; nil is nothing
+	logger    *slog.Logger
+	metrics   metrics
+	places    *fair.Places // of the requests that are answered at once
 }
 
 // New makes the gate before a table that is still empty; invalid if no caller can be told from another.
 func New(cfg Config) (*Gate, error) {
-	callers, err := newCallers(cfg.Token, cfg.Clients, cfg.ClientCAs)
+	first, err := newAdmin(cfg.Token)
 	if err != nil {
 		return nil, err
 	}
-	m := newMetrics(cfg.Registerer)
-	g := &Gate{
-		table: cfg.Table, callers: callers, limits: newLimiter(cfg.Limits, callers.known),
-		ledger:   newLedger(cfg.Recorder, cfg.Clock, m.unrecorded, cfg.Logger),
-		writable: cfg.Writable, lost: cfg.Store.Lost, logger: cfg.Logger, metrics: m, inFlight: make(chan struct{}, maxInFlight),
+	callers, err := newCallers(first, cfg.Callers, route.NewAuthorities(cfg.Authorities))
+	if err != nil {
+		return nil, err
 	}
+	turns := fair.New(max(4, 2*runtime.GOMAXPROCS(0)), maxTurns)
+	m := newMetrics(cfg.Registerer, turns)
+	g := &Gate{
+		table: cfg.Table, limits: newLimiter(cfg.Limits),
+		ledger:   newLedger(cfg.Recorder, cfg.Clock, m.unrecorded, cfg.Logger),
+		writable: cfg.Writable, lost: cfg.Store.Lost, logger: cfg.Logger, metrics: m, places: fair.New(maxInFlight, 0),
+	}
+	g.callers.Store(callers)
 	j := judge{objects: cfg.Store.Objects, requests: cfg.Store.Requests, table: cfg.Table, ledger: g.ledger}
 	a := answers{answers: cfg.Store.Answers, table: cfg.Table, logger: cfg.Logger}
-	cfg.Table.Use(j.judge, hurry(cfg.Table, cfg.Store.Haste), a.once, record(cfg.Table, g.ledger))
+	cfg.Table.Use(j.judge, hurry(cfg.Table, cfg.Store.Haste), inTurn(cfg.Table, turns, m), a.once, record(cfg.Table, g.ledger))
 	return g, nil
 }
 
@@ -85,12 +96,15 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	allowed := patience(r)
 	ctx, cancel := context.WithTimeout(r.Context(), allowed)
 	defer cancel()
-	who, known := g.callers.of(r)
+	set := g.callers.Load()
+	who, err := set.of(ctx, r)
+	known := err == nil
 	if known {
 		ctx = route.WithCaller(ctx, who)
 	}
 	r = r.WithContext(ctx)
 	rec := &recorder{ResponseWriter: w}
+	defer rec.abort() // the last of all
 	began := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
@@ -99,24 +113,27 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				route.WriteProblem(rec, protoapi.ProblemOf(protocol.Errorf(protocol.CodeInternal, "answer", "the hub failed").WithHint("see the hub's log")))
 			}
 		}
+		rec.settle()
 		g.observe(r, rec.status, who.Name, time.Since(began))
 	}()
-	if !g.admit(rec, r, who.Name, known) {
+	if !g.admit(rec, r, who.Name, err) {
 		return
 	}
-	if !g.enter(r) {
-		g.metrics.refused.Inc()
-		route.Unread(rec, r)
-		route.WriteProblem(rec, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "answer", "the hub is answering %d requests already", maxInFlight).
-			WithHint("try again")))
+	leave := g.enter(rec, r, who.Name)
+	if leave == nil {
 		return
 	}
-	defer g.leave(r)
+	defer leave()
 	if err := g.changes(r); err != nil {
 		route.WriteProblem(rec, protoapi.ProblemOf(err))
 		return
 	}
 	extend(w, allowed)
+	if known && allowed > requestTimeout {
+		r, rec.flight = g.flights.begin(r, w, who, set, &g.callers)
+		defer g.flights.end(rec.flight)
+		r = r.WithContext(route.WithStill(r.Context(), func() bool { return rec.flight.still(g.callers.Load()) }))
+	}
 	if l := g.lost(); l != nil {
 		rec.absence = &absence{r, l}
 	}
@@ -124,28 +141,35 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // enter takes one of the places of the requests that are answered at once, unless the
-// request has a place of its own.
-func (g *Gate) enter(r *http.Request) bool {
+// request has a place of its own, or refuses it: then leave is nil. who is empty for one that nobody is
+// known to send; such have places by where they come from.
+func (g *Gate) enter(w http.ResponseWriter, r *http.Request, who string) (leave func()) {
 	if streams(r) {
-		return true
+		return func() {}
 	}
-	select {
-	case g.inFlight <- struct{}{}:
-		return true
-	default:
-		return false
+	if who == "" {
+		who = source(r).String()
 	}
-}
-
-func (g *Gate) leave(r *http.Request) {
-	if !streams(r) {
-		<-g.inFlight
+	ok, others := g.places.Try(who)
+	if ok {
+		return func() { g.places.Leave(who) }
 	}
+	route.Unread(w, r)
+	if !others {
+		g.metrics.limited.WithLabelValues("share").Inc()
+		tooMany(w, 0)
+		return nil
+	}
+	g.metrics.refused.Inc()
+	route.WriteProblem(w, protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, "answer", "the hub is answering %d requests already", maxInFlight).
+		WithHint("try again")))
+	return nil
 }
 
 // admit counts a request against the limits, refuses one that nobody is known to send,
 // and reads its body.
-func (g *Gate) admit(w http.ResponseWriter, r *http.Request, who string, known bool) bool {
+func (g *Gate) admit(w http.ResponseWriter, r *http.Request, who string, unknown error) bool {
+	known := unknown == nil
 	open, most := open(r), int64(protoapi.MaxBody)
 	if !known {
 		if open && !mutates(r) {
@@ -168,12 +192,7 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, who string, known b
 		return false
 	}
 	if !known && !open {
-		err := protocol.Errorf(protocol.CodeDenied, "authenticate", "the token is missing or wrong").
-			WithHint("rackctl login gives one to rackctl; a client certificate must be one that clients of hub.yaml names")
-		g.ledger.denied(r, entryOf(r, nil, route.Rule{Right: "authenticate"}), err)
-		route.Unread(w, r)
-		w.Header().Set("WWW-Authenticate", `Bearer realm="rackboot"`)
-		route.WriteProblem(w, protoapi.ProblemOf(err).WithStatus(http.StatusUnauthorized))
+		g.unknown(w, r, unknown)
 		return false
 	}
 	if known && isPiece(r) {
@@ -188,6 +207,18 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request, who string, known b
 		return false
 	}
 	return true
+}
+
+// unknown answers a request that nobody is known to send, or of whom that cannot be told now.
+func (g *Gate) unknown(w http.ResponseWriter, r *http.Request, err error) {
+	g.ledger.denied(r, entryOf(r, nil, route.Rule{Right: "authenticate"}), err)
+	route.Unread(w, r)
+	p := protoapi.ProblemOf(err)
+	if protocol.CodeOf(err) != protocol.CodeUnavailable {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="rackboot"`)
+		p = p.WithStatus(http.StatusUnauthorized)
+	}
+	route.WriteProblem(w, p)
 }
 
 // changes refuses a request that may change something while nothing may be changed.

@@ -137,7 +137,7 @@ func ended(w *recorder) (protocol.AuditOutcome, protocol.Code, string) {
 // entryOf says who asks for what, without its outcome.
 func entryOf(r *http.Request, op *huma.Operation, rule route.Rule) protocol.AuditEntry {
 	who := route.Caller(r.Context())
-	e := protocol.AuditEntry{Caller: who.Name, From: remoteHost(r), Op: cmp.Or(rule.Noted, string(rule.Right)), Reason: reasonOf(r)}
+	e := protocol.AuditEntry{Caller: who.Name, Issuer: who.Issuer, Subject: who.Subject, From: remoteHost(r), Op: cmp.Or(rule.Noted, string(rule.Right)), Reason: reasonOf(r)}
 	if e.Op == "" && op != nil {
 		e.Op = op.OperationID
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"container/list"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -29,11 +30,15 @@ type Limits struct {
 	CallerPerSecond float64 // requests of one caller; 500
 	CallerBurst     int     // 4 × CallerPerSecond
 	// SourcePerSecond are the requests of one source (an IPv4 address, or an IPv6 /64)
-	// that nobody is known to send: tokens that are wrong, and agents that join; 10.
+	// that nobody is known to send; 10.
 	SourcePerSecond float64
 	SourceBurst     int     // 20 × SourcePerSecond
 	AllPerSecond    float64 // those of all sources together; 100
 	AllBurst        int     // 10 × AllPerSecond
+	// JoinPerSecond are the agents that join from one source, behind which a whole site may be; 50.
+	// They are not counted with the others. Of all sources together there may be four times as many.
+	JoinPerSecond float64
+	JoinBurst     int // 20 × JoinPerSecond
 }
 
 func (l Limits) withDefaults() Limits {
@@ -48,16 +53,18 @@ func (l Limits) withDefaults() Limits {
 	set(&l.CallerPerSecond, &l.CallerBurst, 500, 4)
 	set(&l.SourcePerSecond, &l.SourceBurst, 10, 20)
 	set(&l.AllPerSecond, &l.AllBurst, 100, 10)
+	set(&l.JoinPerSecond, &l.JoinBurst, 50, 20)
 	return l
 }
 
 // limiter holds the rates of callers and of sources. It is safe for concurrent use.
 type limiter struct {
-	limits  Limits
-	callers map[string]*gauge
-	all     *rate.Limiter // of what nobody is known to send
+	limits Limits
+	all    *rate.Limiter // of what nobody is known to send
+	joins  *rate.Limiter // of agents that join
 
 	mu      sync.Mutex
+	callers map[string]*gauge
 	sources map[netip.Prefix]*list.Element // of *gauge
 	used    *list.List                     // of *gauge, the latest first
 }
@@ -65,20 +72,41 @@ type limiter struct {
 // gauge is one caller or source.
 type gauge struct {
 	rate    *rate.Limiter
+	joins   *rate.Limiter // of a source
 	reading chan struct{}
 	source  netip.Prefix
 }
 
-func newLimiter(l Limits, callers []known) *limiter {
+func newLimiter(l Limits) *limiter {
 	l = l.withDefaults()
-	out := &limiter{
+	return &limiter{
 		limits: l, callers: map[string]*gauge{}, all: rate.NewLimiter(rate.Limit(l.AllPerSecond), l.AllBurst),
+		joins:   rate.NewLimiter(rate.Limit(4*l.JoinPerSecond), 4*l.JoinBurst),
 		sources: map[netip.Prefix]*list.Element{}, used: list.New(),
 	}
-	for _, c := range callers {
-		out.callers[c.Name] = newGauge(l.CallerPerSecond, l.CallerBurst)
+}
+
+// caller is the gauge of a caller by its name.
+func (l *limiter) caller(name string) *gauge {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g := l.callers[name]
+	if g == nil {
+		if len(l.callers) >= maxSources { // of many persons; whoever comes again begins anew
+			clear(l.callers)
+		}
+		g = newGauge(l.limits.CallerPerSecond, l.limits.CallerBurst)
+		l.callers[name] = g
 	}
-	return out
+	return g
+}
+
+// keep forgets the callers who are not of names. One whose last request is being admitted comes back,
+// and goes at the next keep.
+func (l *limiter) keep(names map[string]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.callers, func(name string, _ *gauge) bool { return !names[name] })
 }
 
 func newGauge(per float64, burst int) *gauge {
@@ -122,7 +150,7 @@ func (l *limiter) of(p netip.Prefix) *gauge {
 		l.used.Remove(last)
 	}
 	g := newGauge(l.limits.SourcePerSecond, l.limits.SourceBurst)
-	g.source = p
+	g.source, g.joins = p, rate.NewLimiter(rate.Limit(l.limits.JoinPerSecond), l.limits.JoinBurst)
 	l.sources[p] = l.used.PushFront(g)
 	return g
 }
@@ -141,12 +169,16 @@ func wait(l *rate.Limiter) time.Duration {
 // reads; after is when to come again if there is no room.
 func (l *limiter) admit(r *http.Request, who string, known bool) (g *gauge, after time.Duration) {
 	if known {
-		g = l.callers[who]
+		g = l.caller(who)
 		return g, wait(g.rate)
 	}
 	g = l.of(source(r))
-	if after = wait(g.rate); after == 0 {
-		after = wait(l.all)
+	own, all := g.rate, l.all
+	if r.URL.Path == protoapi.PathJoin {
+		own, all = g.joins, l.joins
+	}
+	if after = wait(own); after == 0 {
+		after = wait(all)
 	}
 	return g, after
 }

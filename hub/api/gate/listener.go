@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"crypto/x509"
 	"net/http"
 
 	"rackboot/hub/access"
@@ -12,15 +13,34 @@ import (
 // done.
 
 // Caller returns who sends a request. ok is false when nobody is known to send it.
-func (g *Gate) Caller(r *http.Request) (who access.Caller, ok bool) { return g.callers.of(r) }
+func (g *Gate) Caller(r *http.Request) (who access.Caller, ok bool) {
+	who, err := g.callers.Load().of(r.Context(), r)
+	return who, err == nil
+}
+
+// Login returns where persons log in, and the id of rackctl there; both are empty if nobody does.
+func (g *Gate) Login() (issuer, clientID string) {
+	if p := g.callers.Load().people; p != nil {
+		return p.Login()
+	}
+	return "", ""
+}
 
 // Agent returns the name of the agent that sends a request; empty if no agent sends it.
 func (g *Gate) Agent(r *http.Request) string {
 	if r.TLS == nil {
 		return ""
 	}
-	return g.callers.authorities.Agent(r.TLS.VerifiedChains)
+	return g.AgentOf(r.TLS.VerifiedChains)
 }
+
+// AgentOf returns the name of the agent whose certificate TLS has verified; empty without one.
+func (g *Gate) AgentOf(chains [][]*x509.Certificate) string {
+	return g.callers.Load().authorities.Agent(chains)
+}
+
+// Authorities returns the authorities of clients as they are now: for TLS, which asks at each handshake.
+func (g *Gate) Authorities() []*x509.Certificate { return g.callers.Load().authorities.Now }
 
 // Throttled counts a request of a caller, or with a wrong token if who is empty. It reports
 // whether there were too many of that caller or from that address.

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/api/fair"
 )
 
 type metrics struct {
@@ -14,7 +16,7 @@ type metrics struct {
 	connRefused prometheus.Counter
 }
 
-func newMetrics(r prometheus.Registerer) metrics {
+func newMetrics(r prometheus.Registerer, turns *fair.Places) metrics {
 	m := metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_api_requests_total", Help: "Requests to the hub's API by route and HTTP status.",
@@ -27,7 +29,7 @@ func newMetrics(r prometheus.Registerer) metrics {
 			Name: "rackboot_hub_api_overload_total", Help: "Requests refused because too many were being answered.",
 		}),
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rackboot_hub_api_limited_total", Help: "Requests refused because they came too often, by known callers or by sources.",
+			Name: "rackboot_hub_api_limited_total", Help: "Requests refused because there were too many: they came too often, by known callers or by sources, or their caller had its share of those that are answered at once.",
 		}, []string{"by"}),
 		unrecorded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rackboot_hub_api_unrecorded_total", Help: "Audit entries of refusals and outcomes that were not written.",
@@ -36,8 +38,12 @@ func newMetrics(r prometheus.Registerer) metrics {
 			Name: "rackboot_hub_api_connections_refused_total", Help: "Connections to the hub's API that were closed because there were too many.",
 		}),
 	}
-	m.limited.WithLabelValues("caller").Add(0)
-	m.limited.WithLabelValues("source").Add(0)
-	r.MustRegister(m.requests, m.seconds, m.refused, m.limited, m.unrecorded, m.connRefused)
+	for _, by := range []string{"caller", "source", "share"} {
+		m.limited.WithLabelValues(by).Add(0)
+	}
+	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "rackboot_hub_api_waiting", Help: "Requests for lists, and others that take the processor, that wait for their turn.",
+	}, func() float64 { return float64(turns.Waiting()) })
+	r.MustRegister(waiting, m.requests, m.seconds, m.refused, m.limited, m.unrecorded, m.connRefused)
 	return m
 }

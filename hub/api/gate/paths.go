@@ -23,8 +23,11 @@ func open(r *http.Request) bool {
 	if isPull(r) {
 		return true
 	}
+	if strings.HasPrefix(r.URL.Path, protoapi.PathSchemas) {
+		return r.Method == http.MethodGet
+	}
 	switch r.URL.Path {
-	case protoapi.PathHealth, protoapi.PathReady, protoapi.PathOpenAPI, protoapi.PathAuthority:
+	case protoapi.PathHealth, protoapi.PathReady, protoapi.PathOpenAPI, protoapi.PathAuthority, protoapi.PathLogin:
 		return r.Method == http.MethodGet
 	case protoapi.PathJoin, protoapi.PathRenew, protoapi.PathIgnition, protoapi.PathEnvBundle:
 		return r.Method == http.MethodPost
@@ -44,6 +47,8 @@ func patience(r *http.Request) time.Duration {
 		return protoapi.ISOPieceWait
 	case isFinish(r):
 		return protoapi.ISOFinishWait
+	case isWatch(r):
+		return protoapi.WatchWait
 	}
 	switch r.URL.Path {
 	case protoapi.PathAuditExport:
@@ -57,10 +62,15 @@ func patience(r *http.Request) time.Duration {
 }
 
 // streams reports whether a request carries the content of an uploaded file, one way or the
-// other, or a backup. It has bounds of its own, and no place among the requests that are answered at
+// other, or a backup, or watches. It has bounds of its own, and no place among the requests that are answered at
 // once.
 func streams(r *http.Request) bool {
-	return isPiece(r) || isPull(r) || r.URL.Path == protoapi.PathBackup
+	return isPiece(r) || isPull(r) || isWatch(r) || r.URL.Path == protoapi.PathBackup
+}
+
+// isWatch reports whether a request watches.
+func isWatch(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, protoapi.PathWatches) && r.Method == http.MethodGet
 }
 
 // isPiece reports whether a request sends a piece of an upload.

@@ -15,7 +15,7 @@ func TestAgentOf(t *testing.T) {
 	leaf := func(units ...string) *x509.Certificate {
 		return &x509.Certificate{Subject: pkix.Name{CommonName: "r1-1", OrganizationalUnit: units}}
 	}
-	a := Authorities{clients}
+	a := NewAuthorities([]*x509.Certificate{clients})
 	for _, row := range []struct {
 		name   string
 		chains [][]*x509.Certificate

@@ -29,5 +29,6 @@ type Rule struct {
 	ISO    bool          // it is about an uploaded file
 	Part   bool          // it is a part of an act that is recorded
 	Hold   bool          // background work gives way to it
+	Heavy  bool          // it takes the processor for as long as there is much, and waits for nobody: callers take turns
 	Read   bool          // it changes nothing, and is recorded all the same
 }

@@ -39,7 +39,7 @@ func NewTable(version string) *Table {
 		},
 		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{problemTransformer, etag},
+		Transformers:  []huma.Transformer{problemTransformer, etag, trim},
 	})}
 }
 
@@ -57,6 +57,11 @@ func (t *Table) Rules() map[string]Rule { return maps.Clone(t.rules) }
 
 // ServeHTTP implements http.Handler: it has the handler of a request's route answer.
 func (t *Table) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.mux.ServeHTTP(w, r) }
+
+// Schema returns the schema of a type, which is in the document from now on.
+func (t *Table) Schema(of reflect.Type) *huma.Schema {
+	return t.huma.OpenAPI().Components.Schemas.Schema(of, true, "")
+}
 
 // Operation describes one route. body is the type of the request's body, of
 // which huma only learns the schema; nil for no body.
@@ -113,7 +118,12 @@ func (t *Table) Handle(pattern string, handler http.HandlerFunc) { t.mux.HandleF
 // HandleDocument serves the OpenAPI document of the table, which is written
 // at the first request. Huma's own route does that without a lock.
 func (t *Table) HandleDocument() {
-	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(t.huma.OpenAPI()) })
+	document := sync.OnceValues(func() ([]byte, error) {
+		if err := describe(t.huma.OpenAPI()); err != nil {
+			return nil, err
+		}
+		return json.Marshal(t.huma.OpenAPI())
+	})
 	t.Handle("GET "+protoapi.PathOpenAPI, func(w http.ResponseWriter, _ *http.Request) {
 		doc, err := document()
 		if err != nil {

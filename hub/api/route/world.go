@@ -23,8 +23,10 @@ func NewWorld(objects *store.Objects, set ...resource.Object) *World {
 }
 
 func find[T resource.Object](w *World, name string) (none T) {
-	if o, ok := w.set[string(resource.KindOf[T]())+"/"+name].(T); ok {
-		return o
+	if len(w.set) > 0 { // a list asks for each of many thousands, of an empty set
+		if o, ok := w.set[string(resource.KindOf[T]())+"/"+name].(T); ok {
+			return o
+		}
 	}
 	if o, err := store.Peek[T](w.objects, name); err == nil {
 		return o
@@ -34,6 +36,9 @@ func find[T resource.Object](w *World, name string) (none T) {
 
 // Rack implements access.World.
 func (w *World) Rack(name string) *resource.Rack { return find[*resource.Rack](w, name) }
+
+// Segment returns a segment; nil if it does not exist.
+func (w *World) Segment(name string) *resource.Segment { return find[*resource.Segment](w, name) }
 
 // BMC implements access.World.
 func (w *World) BMC(name string) *resource.BMC { return find[*resource.BMC](w, name) }

@@ -101,7 +101,7 @@ func skipped(why resource.SkipReason, g *resource.ServerGroup) string {
 	case resource.SkipCustomImage:
 		return fmt.Sprintf("spec.image is %s, which is the owner's own: rackctl group adopt %s --reason REASON gives the group to the catalogue", g.Spec.Image, g.Metadata.Name)
 	case resource.SkipArchitecture:
-		return "no server has its labels, and so no architecture is known; declare spec.architectures"
+		return "no architecture is known, of no server that has its labels; declare spec.architectures, or set spec.architecture of the Servers"
 	}
 	return ""
 }

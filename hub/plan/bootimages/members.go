@@ -28,7 +28,7 @@ func Conflicts(groups []*resource.ServerGroup, selected func(resource.Selector) 
 // servers has what it declares (OCPBUGS-25725).
 func Architectures(g *resource.ServerGroup, members []*resource.Server) (known, wrong []string) {
 	for _, s := range members {
-		a := s.Spec.Architecture
+		a := s.Architecture()
 		switch {
 		case a == "":
 		case len(g.Spec.Architectures) > 0:

@@ -174,6 +174,7 @@ func Diff(a, b *resource.GroupRevision) (out []Change) {
 		add("verified["+arch+"]", verifiedWords(x.Verified[arch]), verifiedWords(y.Verified[arch]))
 	}
 	add("bootPolicy.firstBoot", string(x.BootPolicy.FirstBoot), string(y.BootPolicy.FirstBoot))
+	add("bootPolicy.network", string(x.BootPolicy.Network), string(y.BootPolicy.Network))
 	add("bootPolicy.boot", string(x.BootPolicy.Boot), string(y.BootPolicy.Boot))
 	add("originalStub", stubWords(x.OriginalStub), stubWords(y.OriginalStub))
 	add("stub", stubWords(x.Stub), stubWords(y.Stub))

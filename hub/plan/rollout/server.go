@@ -42,6 +42,7 @@ type DownReason string
 // The reasons.
 const (
 	DownHeld        DownReason = "held"
+	DownFrozen      DownReason = "frozen" // it may run, and nothing may be begun with it
 	DownOff         DownReason = "off"
 	DownDark        DownReason = "dark" // nothing is heard of it, or of its agent
 	DownMaintenance DownReason = "maintenance"
@@ -79,7 +80,7 @@ func (s Server) place() place {
 		return isFailed
 	case DownAttempt:
 		return isBusy
-	case DownHeld, DownDark, DownMaintenance:
+	case DownHeld, DownFrozen, DownDark, DownMaintenance:
 		return isAway
 	case DownOff:
 	}

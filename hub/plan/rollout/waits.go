@@ -23,6 +23,8 @@ func waitsFor(strategy resource.RolloutStrategy, what take, s Server) string {
 		return ""
 	case at == isAway && s.Down == DownHeld:
 		return "it is held"
+	case at == isAway && s.Down == DownFrozen:
+		return "it is frozen"
 	case at == isAway && s.Down == DownMaintenance:
 		return "it is in maintenance"
 	case at == isAway:

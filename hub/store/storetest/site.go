@@ -25,7 +25,7 @@ func BMC(name, rack string) *resource.BMC {
 // Server makes a valid Server.
 func Server(name, bmc, segment, mac string) *resource.Server {
 	return object(&resource.Server{Spec: resource.ServerSpec{
-		BMCRef: resource.Ref{Name: bmc}, SegmentRef: resource.Ref{Name: segment}, BootMAC: mac,
+		BMCRef: resource.Ref{Name: bmc}, SegmentRef: resource.Ref{Name: segment}, BootMAC: mac, Architecture: "amd64",
 	}}, name)
 }
 

@@ -90,6 +90,21 @@ func drop(h *History, at Time) {
 	h.Machines[server] = slices.DeleteFunc(h.Machines[server], func(e powerlog.Entry) bool { return e.At == at*sec })
 }
 
+// unclaimed has the server's claim deleted at a second, after which nothing boots it.
+func unclaimed(h *History, at Time) {
+	for _, boot := range []Time{32, 33, 62, 63} {
+		drop(h, boot)
+	}
+	h.Ops = append(h.Ops, Op{Kind: OpUnclaim, Server: server, Target: "c1", Begun: at * sec, Ended: (at + 1) * sec, Result: Accepted, AuditOp: "apply", AuditTarget: "Claim/c1"})
+	h.Audit = append(h.Audit, AuditEntry{"apply", "Claim/c1", protocol.AuditAsked})
+	for i := range h.Polls {
+		if h.Polls[i].From > at*sec {
+			h.Polls[i].Claims = nil
+		}
+	}
+	h.Claimed = nil
+}
+
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -250,6 +265,9 @@ func TestJudge(t *testing.T) {
 			insert(h, entry(46, powerlog.Off))
 		}, []Promise{TrueWords}, "was said to be Fenced"},
 		{"done, and not begun", func(h *History) { drop(h, 32); drop(h, 33); drop(h, 31) }, []Promise{TrueWords}, "said to be done"},
+		{"done, and its claim was deleted before it was started again", func(h *History) { unclaimed(h, 31) }, nil, ""},
+		{"done, and its claim was deleted long after", func(h *History) { unclaimed(h, 60) }, []Promise{TrueWords}, "said to be done"},
+		{"done, its claim deleted, and it was never stopped", func(h *History) { drop(h, 31); unclaimed(h, 31) }, []Promise{TrueWords}, "said to be done"},
 		{"done before it was begun", func(h *History) { h.Polls[2].Requests[0].Outcome = resource.OutcomeDone }, []Promise{TrueWords, NotDoubled}, "said to be done"},
 		{"unknown, and done", func(h *History) {
 			for i := 3; i < len(h.Polls); i++ {

@@ -76,9 +76,18 @@ func words(h History, v *Verdict) {
 				continue
 			}
 			v.tested(TrueWords, o.Server, o.Begun, at)
-			if !slices.ContainsFunc(began(h.Machines[o.Server]), func(e powerlog.Entry) bool { return e.At >= o.Begun && e.At <= at }) {
+			if !slices.ContainsFunc(began(h.Machines[o.Server]), func(e powerlog.Entry) bool { return e.At >= o.Begun && e.At <= at }) && !stoppedForGood(h, o, at) {
 				once("done "+o.Target, o.Server, at, fmt.Sprintf("%s %s is said to be done, and no boot began since it was asked for", o.Kind, o.Target))
 			}
 		}
 	}
+}
+
+// stoppedForGood says whether a server was stopped for a reboot until a time, and its claim was deleted before it was
+// started again: that is done, and nothing is left to boot it.
+func stoppedForGood(h History, o Op, at Time) bool {
+	stopped := slices.ContainsFunc(h.Machines[o.Server], func(e powerlog.Entry) bool { return e.What == powerlog.Off && e.At >= o.Begun && e.At <= at })
+	return stopped && slices.ContainsFunc(h.Ops, func(x Op) bool {
+		return x.Kind == OpUnclaim && x.Server == o.Server && x.may() && x.Ended >= o.Begun && x.Begun <= at
+	})
 }

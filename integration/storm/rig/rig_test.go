@@ -3,6 +3,7 @@ package rig
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -103,19 +104,55 @@ func TestFront(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.close()
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}, Timeout: 100 * time.Millisecond}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}, Timeout: time.Minute}
 	base := "https://" + f.listener.Addr().String()
-	read := func() (status, n int, err error) {
-		resp, err := client.Get(base + "/redfish/v1/Systems/1")
+	// What is not answered is given up: a read that hangs once half of it came, an order that comes late
+	// once it was taken, and what is cut at some time.
+	ask := func(ctx context.Context, method, uri, body string) (*http.Response, error) {
+		req, err := http.NewRequestWithContext(ctx, method, base+uri, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client.Do(req)
+	}
+	read := func(s Spoil) (status, n int, err error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if s == SpoilCut {
+			time.AfterFunc(100*time.Millisecond, cancel)
+		}
+		resp, err := ask(ctx, http.MethodGet, "/redfish/v1/Systems/1", "")
 		if err != nil {
 			return 0, 0, err
 		}
 		defer resp.Body.Close()
+		if s == SpoilHang {
+			half := make([]byte, 50)
+			if n, err := io.ReadFull(resp.Body, half); err != nil {
+				return resp.StatusCode, n, err
+			}
+			time.AfterFunc(100*time.Millisecond, cancel)
+			rest, err := io.ReadAll(resp.Body)
+			return resp.StatusCode, len(half) + len(rest), err
+		}
 		body, err := io.ReadAll(resp.Body)
 		return resp.StatusCode, len(body), err
 	}
-	order := func(kind string) error {
-		resp, err := client.Post(base+"/redfish/v1/Systems/1/Actions/ComputerSystem.Reset", "application/json", strings.NewReader(`{"ResetType":"`+kind+`"}`))
+	order := func(kind string, s Spoil) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		switch {
+		case s == SpoilCut:
+			time.AfterFunc(100*time.Millisecond, cancel)
+		case s == SpoilLate && kind == "On":
+			go func() {
+				for ctx.Err() == nil && f.Late() == 0 {
+					time.Sleep(time.Millisecond) // until it was taken
+				}
+				cancel()
+			}()
+		}
+		resp, err := ask(ctx, http.MethodPost, "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset", `{"ResetType":"`+kind+`"}`)
 		if err == nil {
 			_ = resp.Body.Close()
 		}
@@ -136,17 +173,17 @@ func TestFront(t *testing.T) {
 		{SpoilNone, 200, 100, false, false},
 	} {
 		f.Set(c.spoil, 150*time.Millisecond)
-		status, n, err := read()
+		status, n, err := read(c.spoil)
 		if status != c.status || c.n >= 0 && n != c.n || (err != nil) != c.fails {
 			t.Errorf("%q: a read gave %d with %d bytes, %v", c.spoil, status, n, err)
 		}
-		if err := order("ForceOff"); (err != nil) != (c.spoil == SpoilCut) {
+		if err := order("ForceOff", c.spoil); (err != nil) != (c.spoil == SpoilCut) {
 			t.Errorf("%q: ForceOff: %v", c.spoil, err)
 		}
 		mu.Lock()
 		orders = nil
 		mu.Unlock()
-		if err := order("On"); (err != nil) != c.orderFails {
+		if err := order("On", c.spoil); (err != nil) != c.orderFails {
 			t.Errorf("%q: On: %v", c.spoil, err)
 		}
 	}

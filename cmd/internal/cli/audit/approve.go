@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +90,7 @@ func approvalText(r resource.ApprovalRequest) string {
 		resource.ApproveHoldOverride: "RELEASE %d holds on rack %s that somebody else owns:",
 		resource.ApproveReprovision:  "INSTALL ANEW %d servers of rack %s:",
 		resource.ApproveWipe:         "WIPE %d servers of rack %s:",
+		resource.ApproveFirmware:     "WRITE FIRMWARE SETTINGS of %d servers of rack %s:",
 	}[r.Class]
 	if what == "" {
 		what = "Something that this rackctl does not know, with %d targets on rack %s:"
@@ -125,6 +125,9 @@ func bootText(r resource.Approval, target string) string {
 	}
 	if t.Image != "" {
 		text += fmt.Sprintf(", image %q", t.Image)
+	}
+	if t.Settings != "" {
+		text += fmt.Sprintf(", settings %q", t.Settings)
 	}
 	return text + fmt.Sprintf(", for the owner with UID %q", t.Owner)
 }
@@ -248,11 +251,5 @@ func confirm(src *files.Input, pr *printer.Printer, r resource.ApprovalRequest, 
 	if yes {
 		return nil
 	}
-	fmt.Fprintf(pr.Err, "Type yes to %s it: ", verb)
-	line, _ := bufio.NewReader(src.Stdin).ReadString('\n') // no answer is no
-	fmt.Fprintln(pr.Err)
-	if strings.TrimSpace(line) != "yes" {
-		return protocol.Errorf(protocol.CodeDenied, verb, "not confirmed, and nothing was done").WithHint("type yes, or give --yes")
-	}
-	return nil
+	return src.Confirm(pr.Err, verb, "it")
 }

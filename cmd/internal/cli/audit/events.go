@@ -3,66 +3,73 @@ package audit
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/happened"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
 
-// eventsPage is how many events are asked for at once.
-const eventsPage = 500
-
 func eventsCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
-	var follow bool
+	var follow, noHeaders bool
 	var after uint64
+	var query happened.Query
 	cmd := &cobra.Command{
 		Use: "events", Short: "Show what happened, oldest first", Args: cobra.NoArgs,
+		Long: "Show what happened, oldest first. The hub shows the newest 5000 to 10000.\n\n" +
+			"INDEX grows over all agents, and has gaps: the hub counts other records of its log too, and events\n" +
+			"of servers outside your scope. An event that was lost on its way is never a silent gap: EventsLost\n" +
+			"says which of its agent's numbers (SEQ) are missing.",
+		Example: "  rackctl events --for server/n1 --since 1h\n  rackctl events --rack r1 --code UnexpectedPower,HoldViolated -f",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := query.Read(time.Now())
+			if err != nil {
+				return err
+			}
+			q.After = after
 			c, err := hubs.Connect()
 			if err != nil {
 				return err
 			}
-			if !follow {
-				all, err := allEvents(cmd.Context(), c, after)
-				if _, incomplete := errors.AsType[*api.IncompleteError](err); err != nil && !incomplete {
-					return err
-				}
-				return errors.Join(pr.Show(eventsView(all)), err)
+			if follow {
+				return followEvents(cmd.Context(), pr, c, q, noHeaders)
 			}
-			return followEvents(cmd.Context(), pr, c, after)
+			all, _, err := happened.All(cmd.Context(), c, q)
+			if _, incomplete := errors.AsType[*api.IncompleteError](err); err != nil && !incomplete {
+				return err
+			}
+			v := happened.View(all)
+			v.NoHeader = noHeaders
+			if err := errors.Join(pr.Show(v), err); err != nil {
+				return err
+			}
+			if gap := happened.Gap(all); gap != "" && pr.Tabular() && whole(q) {
+				pr.Progress("%s", gap)
+			}
+			return nil
 		},
 	}
+	query.Flags(cmd)
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on, and show events as they come")
+	cmd.Flags().BoolVarP(&follow, "watch", "w", false, "as --follow")
 	cmd.Flags().Uint64Var(&after, "after", 0, "only events with a greater index")
+	cmd.Flags().BoolVar(&noHeaders, "no-headers", false, "leave out the names of the columns")
 	return cmd
 }
 
-// allEvents returns those that are left with an [api.IncompleteError].
-func allEvents(ctx context.Context, c *api.Client, after uint64) ([]api.EventRecord, error) {
-	var out []api.EventRecord
-	for {
-		page, err := c.Events(ctx, after, eventsPage)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, page.Items...)
-		if len(page.Items) < eventsPage {
-			return out, page.Incomplete.Err("list events")
-		}
-		after = page.Next
-	}
+// whole says whether nothing was left out that the caller may see: then a gap has to be explained.
+func whole(q api.EventQuery) bool {
+	return q.For == "" && q.Rack == "" && len(q.Codes) == 0 && q.Since.IsZero()
 }
 
-func followEvents(ctx context.Context, pr *printer.Printer, c *api.Client, after uint64) error {
-	first := true
+func followEvents(ctx context.Context, pr *printer.Printer, c *api.Client, q api.EventQuery, noHeaders bool) error {
+	first, header := true, !noHeaders
 	for {
-		events, err := allEvents(ctx, c, after)
+		events, next, err := happened.All(ctx, c, q)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -72,30 +79,18 @@ func followEvents(ctx context.Context, pr *printer.Printer, c *api.Client, after
 			pr.Progress("%s", err)
 		}
 		if len(events) > 0 {
-			v := eventsView(events)
-			v.NoHeader = !first
+			v := happened.View(events)
+			v.NoHeader = !header
 			if err := pr.Show(v); err != nil {
 				return err
 			}
-			after = events[len(events)-1].Index
-			first = false
+			header = false
 		}
+		q.After, first = max(q.After, next), false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(client.Every):
 		}
 	}
-}
-
-func eventsView(events []api.EventRecord) printer.View {
-	v := printer.View{Columns: printer.Columns("INDEX TIME AGENT SERVER CODE MESSAGE", "SEQ")}
-	for _, e := range events {
-		index := strconv.FormatUint(e.Index, 10)
-		v.Items = append(v.Items, printer.Item{
-			Value: e, Name: "event/" + index,
-			Cells: []string{index, printer.Stamp(&e.At), e.Agent, e.Server, string(e.Code), e.Message, fmt.Sprint(e.Seq)},
-		})
-	}
-	return v
 }

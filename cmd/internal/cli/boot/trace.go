@@ -3,6 +3,8 @@ package boot
 import (
 	"context"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +49,7 @@ func traceCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 				return err
 			}
 			if pr.Tabular() {
-				return terminal.Trace(pr.Out, t)
+				return onScreen(pr, func(w io.Writer) error { return terminal.Trace(w, t) })
 			}
 			return pr.Show(printer.View{Single: true, Items: []printer.Item{{Value: t, Name: fmt.Sprintf("trace/%s/%d", t.Server, t.Serial)}}})
 		},
@@ -55,6 +57,16 @@ func traceCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	cmd.Flags().IntVar(&attempt, "attempt", 0, "serial of the power-on (default: the newest)")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the power-on has ended, and show what is seen as it comes")
 	return cmd
+}
+
+// onScreen writes a part of a trace; on a screen no line is longer than that.
+func onScreen(pr *printer.Printer, write func(io.Writer) error) error {
+	var b strings.Builder
+	if err := write(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(pr.Out, pr.Broken(b.String()))
+	return err
 }
 
 // followTrace shows one power-on to its end.
@@ -72,18 +84,18 @@ func followTrace(ctx context.Context, pr *printer.Printer, c *api.Client, server
 		default:
 			if first {
 				attempt, first = t.Serial, false // no later one
-				if err := terminal.TraceHead(pr.Out, t); err != nil {
+				if err := onScreen(pr, func(w io.Writer) error { return terminal.TraceHead(w, t) }); err != nil {
 					return err
 				}
 			}
 			if len(t.Rows) > 0 || t.Ended() {
-				if err := terminal.TraceRows(pr.Out, t, last); err != nil {
+				if err := onScreen(pr, func(w io.Writer) error { return terminal.TraceRows(w, t, last) }); err != nil {
 					return err
 				}
 				last = max(last, t.Last())
 			}
 			if t.Ended() {
-				return terminal.TraceEnd(pr.Out, t)
+				return onScreen(pr, func(w io.Writer) error { return terminal.TraceEnd(w, t) })
 			}
 		}
 		select {

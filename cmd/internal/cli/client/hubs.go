@@ -1,13 +1,18 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"rackboot/cmd/internal/cli/person"
 	"rackboot/cmd/internal/manifest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -32,7 +37,26 @@ type Hub struct {
 	// Certificate and Key are PEM of a client certificate, instead of Token.
 	Certificate string `yaml:"certificate,omitempty" json:"-"`
 	Key         string `yaml:"key,omitempty" json:"-"`
+	// Person is how Token, then an ID token, is renewed; nil for all others.
+	Person *Person `yaml:"person,omitempty" json:"-"`
 }
+
+// Person is a person who has logged in with an OpenID provider.
+type Person struct {
+	Issuer   string    `yaml:"issuer"`
+	ClientID string    `yaml:"clientID"`
+	CA       string    `yaml:"ca,omitempty"`      // PEM, of the provider
+	Refresh  string    `yaml:"refresh,omitempty"` // empty if the provider gave none
+	Expires  time.Time `yaml:"expires"`           // of the ID token
+}
+
+// At is where the person logs in.
+func (p Person) At() person.At {
+	return person.At{Issuer: p.Issuer, ClientID: p.ClientID, CA: []byte(p.CA)}
+}
+
+// renewBefore is how long before its end an ID token is renewed.
+const renewBefore = 30 * time.Second
 
 // Client talks to the hub of the context.
 func (c Hub) Client() (*api.Client, error) {
@@ -44,6 +68,8 @@ func (c Hub) Client() (*api.Client, error) {
 // By says how the hub knows the caller.
 func (c Hub) By() string {
 	switch {
+	case c.Person != nil:
+		return "oidc"
 	case c.Certificate != "":
 		return "certificate"
 	case c.Token != "":
@@ -102,13 +128,97 @@ func (h *Hubs) Connect() (*api.Client, error) {
 	return c.Client()
 }
 
-// Chosen is the hub that --context or config use-context chose.
+// Known says whether there is a hub that is talked to: one was named or chosen.
+func (h *Hubs) Known() (bool, error) {
+	f, err := h.Load()
+	return h.name != "" || f.Current != "", err
+}
+
+// Pick is the hub of a file that --context or config use-context chose.
+func (h *Hubs) Pick(f File) (Hub, error) { return f.Pick(h.name) }
+
+// Chosen is the hub that --context or config use-context chose. A person's ID token that ends is renewed and kept.
 func (h *Hubs) Chosen() (Hub, error) {
 	f, err := h.Load()
 	if err != nil {
 		return Hub{}, err
 	}
-	return f.Pick(h.name)
+	c, err := f.Pick(h.name)
+	if err != nil || c.Person == nil || c.Person.Refresh == "" || time.Until(c.Person.Expires) > renewBefore {
+		return c, err
+	}
+	got, err := c.Person.At().Renew(context.Background(), c.Person.Refresh)
+	if err != nil {
+		return Hub{}, err
+	}
+	at := f.Named(c.Name)
+	at.Take(c.Person.At(), got)
+	return *at, h.Save(f)
+}
+
+// Link is a way to one hub that is kept for long. It stays with the hub that was chosen first, and follows what
+// becomes of its tokens: a person's are renewed, and what a login elsewhere has written is read. It is safe for
+// concurrent use.
+type Link struct {
+	hubs Hubs
+
+	mu     sync.Mutex
+	at     Hub
+	client *api.Client
+}
+
+// Link makes a way to the chosen hub.
+func (h *Hubs) Link() (*Link, error) {
+	at, err := h.Chosen()
+	if err != nil {
+		return nil, err
+	}
+	c, err := at.Client()
+	if err != nil {
+		return nil, err
+	}
+	return &Link{hubs: Hubs{Getenv: h.Getenv, name: at.Name}, at: at, client: c}, nil
+}
+
+// Host is the hub's address, without who calls it.
+func (l *Link) Host() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.TrimPrefix(strings.TrimPrefix(l.at.URL, "https://"), "http://")
+}
+
+// Client is a client of the hub with the tokens of now: the one before, unless they are others. Errors are those of
+// [Hubs.Chosen].
+func (l *Link) Client() (*api.Client, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, err := l.hubs.Chosen()
+	if err != nil {
+		return nil, err
+	}
+	if at.URL == l.at.URL && at.CA == l.at.CA && at.Token == l.at.Token && at.Certificate == l.at.Certificate && at.Key == l.at.Key {
+		return l.client, nil
+	}
+	c, err := at.Client()
+	if err != nil {
+		return nil, err
+	}
+	l.client.CloseIdle()
+	l.at, l.client = at, c
+	return c, nil
+}
+
+// Close closes connections that no call uses.
+func (l *Link) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.client.CloseIdle()
+}
+
+// Take has a context be that of a person with the tokens that a login gave.
+func (c *Hub) Take(at person.At, got person.Tokens) {
+	c.Token, c.Certificate, c.Key = got.ID, "", ""
+	c.Person = &Person{Issuer: at.Issuer, ClientID: at.ClientID, CA: string(at.CA), Refresh: got.Refresh, Expires: got.Expires}
 }
 
 func (h *Hubs) path() (string, error) {

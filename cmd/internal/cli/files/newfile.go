@@ -11,7 +11,7 @@ import (
 
 // WriteNew writes a file whole, or not at all, and replaces none.
 func WriteNew(path string, raw []byte) error {
-	const op = "export"
+	const op = "write"
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return protocol.Errorf(protocol.CodeConflict, op, "%s is there already", path).WithHint("give another name")
 	}

@@ -2,6 +2,7 @@ package hold
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -9,27 +10,29 @@ import (
 
 	"rackboot/cmd/internal/cli/asked"
 	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/files"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
-func rebootCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
-	return requestCmd(hubs, pr, "reboot", resource.RequestReboot, "Stop a server once and start it with the boot that its claim says")
+func rebootCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
+	return requestCmd(hubs, src, pr, "reboot", resource.RequestReboot, "Stop a server once and start it with the boot that its claim says")
 }
 
-func powerOffCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
-	return requestCmd(hubs, pr, "power-off", resource.RequestPowerOff, "Stop a server once that no claim wants On")
+func powerOffCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
+	return requestCmd(hubs, src, pr, "power-off", resource.RequestPowerOff, "Stop a server once that no claim wants On")
 }
 
 // requestCmd asks for one one-shot.
-func requestCmd(hubs *client.Hubs, pr *printer.Printer, name string, action resource.RequestAction, short string) *cobra.Command {
+func requestCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer, name string, action resource.RequestAction, short string) *cobra.Command {
 	var mode, ref, fromAnnotation string
 	var within, timeout time.Duration
 	var wait, anyPhase bool
+	var several inHub
 	cmd := &cobra.Command{
-		Use: name + " SERVER", Short: short, Args: cobra.ExactArgs(1),
+		Use: name + " SERVER...", Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := hubs.Connect()
 			if err != nil {
@@ -40,21 +43,54 @@ func requestCmd(hubs *client.Hubs, pr *printer.Printer, name string, action reso
 				at := time.Now().Add(within)
 				req.NotAfter = &at
 			}
-			var r api.RequestStatus
 			if cmd.Flags().Changed(flagAnnotation) {
-				r, err = rebootAnnotation(cmd, c, args[0], fromAnnotation)
-			} else {
-				r, err = c.Requests.Reboot(cmd.Context(), args[0], req)
+				if len(args) != 1 {
+					return protocol.Errorf(protocol.CodeInvalid, "", "--%s is for one server", flagAnnotation)
+				}
+				r, err := rebootAnnotation(cmd, c, args[0], fromAnnotation)
+				if err != nil {
+					return err
+				}
+				if r, err = follow(cmd.Context(), pr, c, r, wait, timeout); err != nil {
+					return err
+				}
+				return showRequest(pr, r)
 			}
+			servers, err := several.servers(cmd, hubs, src, pr, name, args)
 			if err != nil {
 				return err
 			}
-			if r, err = follow(cmd.Context(), pr, c, r, wait, timeout); err != nil {
+			if several.fits(servers) && ref == "" {
+				one := req
+				one.Action = ""
+				b, known, err := several.ask(cmd.Context(), pr, c, api.BulkRequest{Action: api.BulkAction(action), Names: servers, Request: &one})
+				if err != nil {
+					return err
+				}
+				if known {
+					return several.showRequests(cmd.Context(), pr, c, b, servers, wait, timeout)
+				}
+			}
+			var done []api.RequestStatus
+			err = several.Each(pr, servers, func(server string) error {
+				r, err := c.Requests.Reboot(cmd.Context(), server, req)
+				if err == nil {
+					r, err = follow(cmd.Context(), pr, c, r, wait, timeout)
+				}
+				if err == nil {
+					done = append(done, r)
+				}
+				return err
+			})
+			if len(done) == 0 {
 				return err
 			}
-			return showRequest(pr, r)
+			v := asked.View(done...)
+			v.Single = len(done) == 1 && len(servers) == 1
+			return errors.Join(pr.Show(v), err)
 		},
 	}
+	several.flags(cmd)
 	cmd.Flags().StringVar(&mode, "mode", "soft", "soft: ask the system to stop first; hard: power off at once")
 	cmd.Flags().DurationVar(&within, "within", 0, "give up if it was not begun by then (default 10m)")
 	cmd.Flags().BoolVar(&anyPhase, "any-phase", false, "also without a claim (it stays off then), and during a first boot, which it ends")
@@ -70,7 +106,7 @@ func requestCmd(hubs *client.Hubs, pr *printer.Printer, name string, action reso
 // rebootAnnotation asks for a reboot by metal3's annotation. The form with a key keeps
 // the server off, which nobody who says reboot expects.
 func rebootAnnotation(cmd *cobra.Command, c *api.Client, server, text string) (r api.RequestStatus, err error) {
-	if err := alone(cmd, "mode", "within", "any-phase", "ref"); err != nil {
+	if err := alone(cmd, "mode", "within", "any-phase", "ref", "selector", "field-selector"); err != nil {
 		return r, err
 	}
 	if name := annotation(text).Annotation; strings.HasPrefix(name, resource.AnnotationReboot+"/") {

@@ -2,32 +2,42 @@ package hold
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/files"
+	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
-func releaseCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
+func releaseCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
 	var server, key, reason string
+	var several several
 	cmd := &cobra.Command{
-		Use: "release HOLD-ID | --server SERVER --key KEY", Short: "Release a hold", Args: cobra.MaximumNArgs(1),
+		Use: "release HOLD-ID | --server SERVER --key KEY | -l SELECTOR --key KEY", Short: "Release a hold", Args: cobra.MaximumNArgs(1),
 		Long: "Release a hold. Only its owner does, or somebody who may break glass, with a reason\n" +
 			"that is recorded. --key means a hold of your own. What was released before stays so: the\n" +
 			"command says it, and succeeds.",
 		Example: "  rackctl release --server n1 --key node/7\n  rackctl release 01jd0000000000000000000000 --break-glass 'its owner is gone'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (len(args) == 1) == (server != "" || key != "") || (server == "") != (key == "") {
-				return protocol.Errorf(protocol.CodeInvalid, "", "give either a hold's id, or --server and --key")
-			}
 			if cmd.Flags().Changed("break-glass") && strings.TrimSpace(reason) == "" {
 				return protocol.Errorf(protocol.CodeInvalid, "", "--break-glass takes the reason")
+			}
+			if several.choice.Selects() {
+				if len(args) > 0 || server != "" || key == "" {
+					return protocol.Errorf(protocol.CodeInvalid, "", "a selector goes with --key, and with nothing else that names a hold")
+				}
+				return releaseSelected(cmd, hubs, src, pr, &several, key, reason)
+			}
+			if (len(args) == 1) == (server != "" || key != "") || (server == "") != (key == "") {
+				return protocol.Errorf(protocol.CodeInvalid, "", "give either a hold's id, or --server and --key")
 			}
 			c, err := hubs.Connect()
 			if err != nil {
@@ -39,23 +49,70 @@ func releaseCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			} else if id, err = findHold(cmd.Context(), c, server, key, reason != ""); err != nil {
 				return err
 			}
-			before, err := api.Get[*resource.Hold](cmd.Context(), c, id)
-			if protocol.CodeOf(err) == protocol.CodeNotFound {
-				before = nil
-			} else if err != nil {
-				return err
-			}
-			hold, err := c.Holds.Release(cmd.Context(), id, api.ReleaseRequest{BreakGlass: reason})
+			hold, text, err := release(cmd.Context(), c, id, reason)
 			if err != nil {
 				return err
 			}
-			return pr.Text(hold, []string{"hold/" + id}, released(hold, before))
+			return pr.Text(hold, []string{"hold/" + id}, text)
 		},
 	}
+	several.flags(cmd)
 	cmd.Flags().StringVar(&server, "server", "", "the server that is held")
 	cmd.Flags().StringVar(&key, "key", "", "the hold's key")
 	cmd.Flags().StringVar(&reason, "break-glass", "", "why you release somebody else's hold")
 	return cmd
+}
+
+// release releases one hold, and says what that came to.
+func release(ctx context.Context, c *api.Client, id, reason string) (*resource.Hold, string, error) {
+	before, err := api.Get[*resource.Hold](ctx, c, id)
+	if protocol.CodeOf(err) == protocol.CodeNotFound {
+		before = nil
+	} else if err != nil {
+		return nil, "", err
+	}
+	hold, err := c.Holds.Release(ctx, id, api.ReleaseRequest{BreakGlass: reason})
+	if err != nil {
+		return nil, "", err
+	}
+	return hold, released(hold, before), nil
+}
+
+// releaseSelected releases the holds with a key on servers that a selector means. A server that has none is
+// said, and is no failure: the same again is what somebody does who was interrupted.
+func releaseSelected(cmd *cobra.Command, hubs *client.Hubs, src *files.Input, pr *printer.Printer, several *several, key, reason string) error {
+	servers, err := several.servers(cmd, hubs, src, pr, "release", nil)
+	if err != nil {
+		return err
+	}
+	c, err := hubs.Connect()
+	if err != nil {
+		return err
+	}
+	var holds []*resource.Hold
+	var names, lines []string
+	err = several.Each(pr, servers, func(server string) error {
+		id, err := findHold(cmd.Context(), c, server, key, reason != "")
+		if protocol.CodeOf(err) == protocol.CodeNotFound {
+			pr.Progress("%s", err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		hold, text, err := release(cmd.Context(), c, id, reason)
+		if err == nil {
+			holds, names, lines = append(holds, hold), append(names, "hold/"+id), append(lines, text)
+		}
+		return err
+	})
+	switch {
+	case len(holds) > 0:
+		return errors.Join(pr.Text(holds, names, strings.Join(lines, "\n")), err)
+	case err != nil:
+		return err
+	}
+	return protocol.Errorf(protocol.CodeNotFound, "release", "you have no hold with key %q on any of these servers", key).WithHint("rackctl get holds lists them")
 }
 
 // holdID is an id as somebody names it: by itself, or as -o name prints it.
@@ -122,7 +179,7 @@ func confirmDownCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showHold(pr, hold)
+			return pr.Show(kinds.View(resource.KindHold, hold))
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "how you know that it is down")

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -36,7 +35,7 @@ func bmcColumns(b *resource.BMC, now time.Time) []cell {
 		col("MODEL", model),
 		col("SERVERS", strings.Join(s.Servers, ",")),
 		col("FOUND-BY", foundBy),
-		col("CONDITIONS", condition.Codes(s.Conditions, now)),
+		conditionsCell(s.Conditions, now),
 		wide("MAC", b.MAC()),
 		wide("FINGERPRINT", fingerprint),
 		wide("ACCEPTED-BY", s.AcceptedBy),

@@ -3,7 +3,6 @@ package kinds
 import (
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 )
@@ -25,7 +24,7 @@ func bootConfigurationColumns(o *resource.BootConfiguration, now time.Time) []ce
 		col("OWNER", o.Spec.Owner.Name),
 		col("STATE", string(o.Status.State)),
 		col("PROVISIONED", provisioned),
-		col("CONDITIONS", condition.Codes(o.Status.Conditions, now)),
+		conditionsCell(o.Status.Conditions, now),
 		wide("EVIDENCE", string(o.Status.EvidenceClass)),
 		wide("SECRETS", string(o.Status.Secrets)),
 		wide("IMAGE", o.Spec.Image.Reference),

@@ -20,7 +20,7 @@ func bootEnvColumns(o *resource.BootEnv, now time.Time) []cell {
 		col("ARCHITECTURES", strings.Join(printer.SortedNames(o.Spec.OS.SupportedArchitectures), ",")),
 		col("VALID", valid),
 		col("SERVERS", strconv.Itoa(o.Status.Servers)),
-		col("AGE", printer.Age(o.Metadata.CreatedAt, now)),
+		col("AGE", printer.Age(o.Metadata.CreatedAt, now)).aged(""),
 		wide("FILES", isoNames(o.Spec.OS)),
 		wide("REQUIRED-PARAMS", strings.Join(o.Spec.RequiredParams, ",")),
 		wide("ERRORS", strings.Join(o.Status.Errors, "; ")),
@@ -32,7 +32,7 @@ func templateColumns(o *resource.Template, now time.Time) []cell {
 	return []cell{
 		col("NAME", o.Metadata.Name),
 		col("BYTES", strconv.Itoa(len(o.Spec.Contents))),
-		col("AGE", printer.Age(o.Metadata.CreatedAt, now)),
+		col("AGE", printer.Age(o.Metadata.CreatedAt, now)).aged(""),
 		wide("DESCRIPTION", o.Spec.Description),
 	}
 }
@@ -46,7 +46,7 @@ func profileColumns(o *resource.Profile, now time.Time) []cell {
 		col("NAME", o.Metadata.Name),
 		col("PARAMS", strconv.Itoa(len(o.Spec.Params))),
 		col("SECRET", secret),
-		col("AGE", printer.Age(o.Metadata.CreatedAt, now)),
+		col("AGE", printer.Age(o.Metadata.CreatedAt, now)).aged(""),
 		wide("NAMES", strings.Join(printer.SortedNames(o.Spec.Params), ",")),
 		wide("DESCRIPTION", o.Spec.Description),
 	}
@@ -61,7 +61,7 @@ func paramColumns(o *resource.Param, now time.Time) []cell {
 		col("NAME", o.Metadata.Name),
 		col("PARAM", o.Spec.Name),
 		col("TYPE", kind),
-		col("AGE", printer.Age(o.Metadata.CreatedAt, now)),
+		col("AGE", printer.Age(o.Metadata.CreatedAt, now)).aged(""),
 		wide("DESCRIPTION", o.Spec.Description),
 	}
 }

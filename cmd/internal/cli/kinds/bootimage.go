@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 )
@@ -46,8 +45,8 @@ func bootImageColumns(b *resource.BootImage, now time.Time) []cell {
 		col("ARCHITECTURES", strings.Join(slices.Sorted(maps.Keys(b.Spec.Architectures)), ",")),
 		col("VERIFIED", proved),
 		col("STAMP", stamped),
-		col("CONDITIONS", condition.Codes(b.Status.Conditions, now)),
-		col("AGE", printer.Age(b.Metadata.CreatedAt, now)),
+		conditionsCell(b.Status.Conditions, now),
+		col("AGE", printer.Age(b.Metadata.CreatedAt, now)).aged(""),
 		wide("MAX-IGNITION", b.Spec.MaxIgnition),
 		wide("DIGEST", b.Digest()),
 		wide("SOURCE", strings.TrimSpace(source)),

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 )
@@ -14,58 +13,60 @@ import (
 const groupPrefix = "group:"
 
 func claimColumns(c *resource.Claim, now time.Time) []cell {
-	phase := string(c.Status.Phase)
+	phase := c.Status.Phase
 	if c.Metadata.DeletedAt != nil && phase == "" {
-		phase = string(resource.PhaseReleasing)
+		phase = resource.PhaseReleasing
+	}
+	var b resource.ClaimBoot
+	if c.Status.Boot != nil {
+		b = *c.Status.Boot
 	}
 	return []cell{
 		col("NAME", c.Metadata.Name),
-		col("PHASE", phase),
+		phaseCell(phase),
 		col("SERVER", c.Status.Server),
 		col("POWER", string(c.Spec.Power)),
 		col("IMAGE", bootSource(c.Spec.Image, c.Spec.ImageFrom, c.Spec.BootEnv)),
-		col("CONDITIONS", condition.Codes(c.Status.Conditions, now)),
-		col("AGE", printer.Age(c.Metadata.CreatedAt, now)),
+		conditionsCell(c.Status.Conditions, now),
+		col("AGE", printer.Age(c.Metadata.CreatedAt, now)).aged(""),
 		wide("FIRST-BOOT", string(c.Spec.BootPolicy.FirstBoot)),
 		wide("EVIDENCE", string(c.Status.EvidenceClass)),
 		wide("SECRETS", string(c.Status.Secrets)),
+		wide("VERSION", b.Version),
+		wide("REVISION", b.Revision),
+		wide("DIGEST", b.Digest),
+		wide("BOOTED", b.Booted),
+		wide("PROVISIONED", printer.Age(b.ProvisionedAt, now)).aged(printer.Stamp(b.ProvisionedAt)),
+		wide("AWAITS", Awaited(c.Status.Awaits, now)).aged(awaitedKey(c.Status.Awaits)),
 		wide("UID", c.Metadata.UID),
 	}
 }
 
-// claimFacts are the boot policy of a claim, with what it says by default.
+// claimFacts are the boot policy of a claim, with what it says by default, and what came of it.
 func claimFacts(c *resource.Claim) []printer.Fact {
 	p := c.Spec.BootPolicy
-	return []printer.Fact{{"Boot", string(p.Boot)}, {"OS reboot", string(p.OSReboot)}, {"Kernel arguments", c.Spec.KernelArgs}}
+	return append([]printer.Fact{{"Boot", string(p.Boot)}, {"OS reboot", string(p.OSReboot)}, {"Kernel arguments", c.Spec.KernelArgs}}, bootFacts(c)...)
 }
 
-// ClaimBoot are what a claim boots as it was resolved, and what was proved of it: facts of its
-// configuration, which has its name. Nil is none yet; one of another claim of that name says nothing.
-func ClaimBoot(c *resource.Claim, cfg *resource.BootConfiguration) []printer.Fact {
-	if cfg == nil || cfg.Spec.Owner.UID != c.Metadata.UID {
+// bootFacts are what a claim boots as it was resolved, and what was proved of it.
+func bootFacts(c *resource.Claim) []printer.Fact {
+	b := c.Status.Boot
+	if b == nil {
 		return []printer.Fact{{"Image resolved", "not yet"}}
 	}
-	img := cfg.Spec.Image
 	out := []printer.Fact{
-		{"Image resolved", img.Reference},
-		{"Image digest", img.Digest},
-		{"Catalogue entry", img.BootImage},
-		{"Boot state", string(cfg.Status.State)},
-		{"Boot generation", strconv.FormatUint(cfg.Metadata.Generation, 10)},
+		{"Image resolved", b.Reference},
+		{"Catalogue entry", b.BootImage},
+		{"Boot state", string(b.State)},
+		{"Boot generation", strconv.FormatUint(b.Generation, 10)},
 	}
-	if cfg.Spec.Group != "" {
-		out = append(out, printer.Fact{"Group revision", resource.GroupRevisionName(cfg.Spec.Group, cfg.Spec.Revision)})
+	switch {
+	case b.AdoptedBy != "":
+		return append(out, printer.Fact{"Provisioned at", printer.Stamp(b.ProvisionedAt)}, printer.Fact{"Provisioned by", "the word of " + b.AdoptedBy})
+	case b.ProvisionedAt != nil:
+		return append(out, printer.Fact{"Provisioned at", printer.Stamp(b.ProvisionedAt)}, printer.Fact{"Provisioned by", "the report " + string(b.Evidence)})
 	}
-	switch p := cfg.Status.Provisioned; {
-	case p != nil:
-		out = append(out, printer.Fact{"Provisioned", printer.Stamp(&p.At)}, printer.Fact{"Provisioned evidence", string(p.Evidence)},
-			printer.Fact{"Digest booted", p.ImageDigest})
-	case cfg.Status.Adopted != nil:
-		out = append(out, printer.Fact{"Provisioned", "by the word of " + cfg.Status.Adopted.By})
-	default:
-		out = append(out, printer.Fact{"Provisioned", "not yet"})
-	}
-	return out
+	return append(out, printer.Fact{"Provisioned at", "not yet"})
 }
 
 func maintenanceColumns(m *resource.Maintenance, now time.Time) []cell {
@@ -82,12 +83,20 @@ func maintenanceColumns(m *resource.Maintenance, now time.Time) []cell {
 		col("POLICY", string(m.Spec.Policy)),
 		col("PRIORITY", strconv.Itoa(m.Spec.Priority)),
 		col("POWER", string(m.Spec.ServerPower)),
-		col("AGE", printer.Age(m.Metadata.CreatedAt, now)),
+		col("AGE", printer.Age(m.Metadata.CreatedAt, now)).aged(""),
 		col("REASON", m.Spec.Reason),
 		wide("APPROVAL", approval),
-		wide("IMAGE", bootSource(m.Spec.Boot.Image, m.Spec.Boot.ImageFrom, m.Spec.Boot.BootEnv)),
+		wide("IMAGE", maintenanceSource(m)),
 		wide("MESSAGE", m.Status.Message),
 	}
+}
+
+// maintenanceSource is what a maintenance boots, or how many settings of firmware it writes.
+func maintenanceSource(m *resource.Maintenance) string {
+	if n := len(m.Spec.Firmware); n > 0 {
+		return printer.Plural(n, "firmware setting")
+	}
+	return bootSource(m.Spec.Boot.Image, m.Spec.Boot.ImageFrom, m.Spec.Boot.BootEnv)
 }
 
 // maintenanceFacts are its place in the queue, while it has one.

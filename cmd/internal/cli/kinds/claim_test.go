@@ -16,7 +16,7 @@ func TestMaintenanceFacts(t *testing.T) {
 	m.Default()
 	for position, want := range map[int]bool{0: false, 3: true} {
 		m.Status.Position = position
-		_, got, _ := Describe(resource.KindMaintenance, m, time.Now())
+		_, got, _ := Describe(resource.KindMaintenance, m, time.Now(), nil)
 		if is := slices.Contains(got, printer.Fact{"Position", "3"}); is != want {
 			t.Errorf("position %d: %+v", position, got)
 		}
@@ -26,49 +26,50 @@ func TestMaintenanceFacts(t *testing.T) {
 	}
 }
 
-// What describe says of a claim's boot: what was resolved, and what was proved, of its own configuration
-// only.
+// What describe says of a claim's boot: what was resolved, and what was proved.
 func TestClaimBoot(t *testing.T) {
-	claim := &resource.Claim{}
-	claim.Metadata.Name, claim.Metadata.UID = "c1", "u1"
 	at := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
-	cfg := func(owner string, change func(*resource.BootConfiguration)) *resource.BootConfiguration {
-		b := &resource.BootConfiguration{}
-		b.Metadata.Generation = 2
-		b.Spec.Owner.UID = owner
-		b.Spec.Image = resource.Image{Reference: "registry.example/os:1", Digest: "sha256:aa"}
+	boot := func(change func(*resource.ClaimBoot)) *resource.ClaimBoot {
+		b := &resource.ClaimBoot{Reference: "registry.example/os:1", Digest: "sha256:aa", Generation: 2}
 		change(b)
 		return b
 	}
-	nothing := func(*resource.BootConfiguration) {}
 	for name, row := range map[string]struct {
-		cfg  *resource.BootConfiguration
+		boot *resource.ClaimBoot
 		want []printer.Fact
-		lack string
 	}{
-		"none":            {nil, []printer.Fact{{"Image resolved", "not yet"}}, "Provisioned"},
-		"another claim's": {cfg("u0", nothing), []printer.Fact{{"Image resolved", "not yet"}}, "Image digest"},
-		"not booted":      {cfg("u1", nothing), []printer.Fact{{"Image digest", "sha256:aa"}, {"Provisioned", "not yet"}, {"Boot generation", "2"}}, "Group revision"},
-		"booted": {cfg("u1", func(b *resource.BootConfiguration) {
-			b.Spec.Group, b.Spec.Revision = "g", 3
-			b.Status.Provisioned = &resource.Provisioned{At: at, Evidence: "installed", ImageDigest: "sha256:aa"}
-		}), []printer.Fact{{"Provisioned", "2026-11-26T09:00:00Z"}, {"Digest booted", "sha256:aa"}, {"Group revision", resource.GroupRevisionName("g", 3)}}, ""},
-		"by a word": {
-			cfg("u1", func(b *resource.BootConfiguration) {
-				b.Status.Adopted = &resource.Adopted{By: "ann"}
-			}),
-			[]printer.Fact{{"Provisioned", "by the word of ann"}},
-			"Digest booted",
-		},
+		"none":       {nil, []printer.Fact{{"Image resolved", "not yet"}}},
+		"not booted": {boot(func(*resource.ClaimBoot) {}), []printer.Fact{{"Image resolved", "registry.example/os:1"}, {"Provisioned at", "not yet"}, {"Boot generation", "2"}}},
+		"booted": {boot(func(b *resource.ClaimBoot) {
+			b.ProvisionedAt, b.Evidence, b.Booted = &at, "installed", "sha256:aa"
+		}), []printer.Fact{{"Provisioned at", "2026-11-26T09:00:00Z"}, {"Provisioned by", "the report installed"}}},
+		"by a word": {boot(func(b *resource.ClaimBoot) { b.ProvisionedAt, b.AdoptedBy = &at, "ann" }), []printer.Fact{{"Provisioned by", "the word of ann"}}},
 	} {
-		got := ClaimBoot(claim, row.cfg)
+		c := &resource.Claim{Status: resource.ClaimStatus{Boot: row.boot}}
+		_, got, _ := Describe(resource.KindClaim, c, at, nil)
 		for _, f := range row.want {
 			if !slices.Contains(got, f) {
 				t.Errorf("%s: %v lacks %v", name, got, f)
 			}
 		}
-		if slices.ContainsFunc(got, func(f printer.Fact) bool { return f[0] == row.lack }) {
-			t.Errorf("%s: %v has %s", name, got, row.lack)
+	}
+}
+
+func TestAwaited(t *testing.T) {
+	now := time.Date(2026, 11, 26, 9, 5, 0, 0, time.UTC)
+	since, until := now.Add(-3*time.Minute), now.Add(2*time.Minute)
+	for _, row := range []struct {
+		wait *resource.Wait
+		want string
+	}{
+		{nil, ""},
+		{&resource.Wait{For: resource.WaitDHCP, Since: since, Until: &until}, "DHCP: firmware has not asked for an address yet, for 3m of 5m"},
+		{&resource.Wait{For: resource.WaitOff, Since: since}, "the BMC to show Off after ForceOff, for 3m"},
+		{&resource.Wait{For: resource.WaitReport, Since: since, Until: &until, Report: "discovered"}, "the report of the image (discovered), for 3m of 5m"},
+		{&resource.Wait{For: "what a newer agent waits for", Since: since}, "what a newer agent waits for, for 3m"},
+	} {
+		if got := Awaited(row.wait, now); got != row.want {
+			t.Errorf("%q, want %q", got, row.want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestEvidenceAndSecrets(t *testing.T) {
 			class resource.EvidenceClass
 			way   resource.SecretsWay
 		}{{"", ""}, {resource.EvidenceReported, resource.SecretsSegment}, {resource.EvidenceObserved, resource.SecretsBMC}, {resource.EvidenceReported, ""}} {
-			v, facts, _ := Describe(kind, of(row.class, row.way), time.Now())
+			v, facts, _ := Describe(kind, of(row.class, row.way), time.Now(), nil)
 			for name, want := range map[string]string{"EVIDENCE": string(row.class), "SECRETS": string(row.way)} {
 				i := slices.IndexFunc(v.Columns, func(c printer.Column) bool { return c.Name == name })
 				if i < 0 || !v.Columns[i].Wide || v.Items[0].Cells[i] != want {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/cmd/internal/cli/rollout"
 	"rackboot/protocol/resource"
@@ -32,8 +31,8 @@ func groupColumns(g *resource.ServerGroup, now time.Time) []cell {
 		col("REVISION", strconv.Itoa(g.Status.Revision)),
 		col("CURRENT", servers),
 		col("ROLLOUT", phase),
-		col("CONDITIONS", condition.Codes(g.Status.Conditions, now)),
-		col("AGE", printer.Age(g.Metadata.CreatedAt, now)),
+		conditionsCell(g.Status.Conditions, now),
+		col("AGE", printer.Age(g.Metadata.CreatedAt, now)).aged(""),
 		wide("SKIPPED", skipped),
 		wide("VERIFIED", strconv.Itoa(g.Status.Verified)),
 	}
@@ -85,7 +84,7 @@ func revisionColumns(r *resource.GroupRevision, now time.Time) []cell {
 		col("BOOTIMAGE", s.BootImage),
 		col("VERSION", s.Version),
 		col("VERIFIED", strconv.FormatBool(r.Status.Verified)),
-		col("AGE", printer.Age(&s.At, now)),
+		col("AGE", printer.Age(&s.At, now)).aged(""),
 		wide("BY", s.By),
 		wide("REASON", s.Reason),
 	}

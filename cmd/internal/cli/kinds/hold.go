@@ -26,14 +26,15 @@ func holdColumns(h *resource.Hold, now time.Time) []cell {
 		col("KEY", h.Spec.Key),
 		col("OWNER", h.Spec.Owner),
 		col("MODE", string(h.Spec.Mode)),
-		col("STATE", string(h.Status.State)),
-		col("READ", readCell(h.Status.ReadAt, h.Status.Stale, now)),
-		col("AGE", printer.Age(h.Metadata.CreatedAt, now)),
+		holdCell(h.Status.State),
+		col("READ", readCell(h.Status.ReadAt, h.Status.Stale, now)).aged(staleKey(h.Status.Stale)),
+		col("AGE", printer.Age(h.Metadata.CreatedAt, now)).aged(""),
 		col("REASON", h.Spec.Reason),
 		wide("REF", h.Spec.Ref),
 		wide("TTL", ttl),
 		wide("ENFORCED", printer.Stamp(h.Status.EnforcedAt)),
 		wide("STOPPED-SINCE", since),
+		wide("LIMIT", string(h.Status.Limit)),
 		wide("MESSAGE", h.Status.Message),
 	}
 }
@@ -47,9 +48,20 @@ func readCell(at *time.Time, stale bool, now time.Time) string {
 	return text
 }
 
+// staleKey says whether a read is too old, whatever its age is.
+func staleKey(stale bool) string {
+	if stale {
+		return "stale"
+	}
+	return ""
+}
+
 func holdFacts(h *resource.Hold) []printer.Fact {
 	st := h.Status
 	out := []printer.Fact{{"Rack", st.Rack}, {"Soft timeout", h.Spec.SoftTimeout.String()}, {"Force during firmware", fmt.Sprint(h.Spec.ForceDuringFirmware)}, {"Expired", printer.Stamp(st.ExpiredAt)}}
+	if st.Limit != "" {
+		out = append(out, printer.Fact{"Limited", st.Limit.Words()})
+	}
 	if d := st.ConfirmedDown; d != nil {
 		out = append(out, printer.Fact{"Confirmed down", fmt.Sprintf("by %s at %s: %s", d.By, printer.Stamp(&d.At), d.Reason)})
 	}

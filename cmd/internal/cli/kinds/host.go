@@ -13,7 +13,10 @@ func imageFacts(r *protocol.ImageReport) []printer.Fact {
 	if r == nil {
 		return nil
 	}
-	out := []printer.Fact{{"Image reported", fmt.Sprintf("%s at %s", r.State, printer.Stamp(&r.At))}, {"Image message", r.Message}}
+	var out []printer.Fact
+	if r.State != "" { // else the owner of whose boot it was has let the server go
+		out = append(out, printer.Fact{"Image reported", fmt.Sprintf("%s at %s", r.State, printer.Stamp(&r.At))}, printer.Fact{"Image message", r.Message})
+	}
 	h := r.Inventory
 	switch {
 	case h == nil && r.Digest != "":

@@ -35,6 +35,8 @@ func table() map[resource.Kind]kind {
 		resource.KindBootEnv:           row(bootEnvColumns, nil, nil),
 		resource.KindTemplate:          row(templateColumns, nil, nil),
 		resource.KindProfile:           row(profileColumns, nil, nil),
+		resource.KindFirmwareProfile:   row(firmwareProfileColumns, nil, nil),
+		resource.KindFreeze:            row(freezeColumns, nil, nil),
 		resource.KindParam:             row(paramColumns, nil, nil),
 		resource.KindBootConfiguration: row(bootConfigurationColumns, nil, func(o *resource.BootConfiguration) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindBootImage:         row(bootImageColumns, bootImageFacts, func(o *resource.BootImage) []resource.ConditionState { return o.Status.Conditions }),
@@ -60,21 +62,53 @@ func row[T resource.Object](columns func(T, time.Time) []cell, facts func(T) []p
 	return k
 }
 
+// Racked says whether resources of the kind are in a rack that none of their fields names.
+func Racked(of resource.Kind) bool {
+	return slices.Contains([]resource.Kind{resource.KindServer, resource.KindClaim, resource.KindHold, resource.KindMaintenance, resource.KindBootConfiguration}, of)
+}
+
 // Table has a line for each resource, all of them of the kind.
 func Table(of resource.Kind, objs []resource.Object, now time.Time) printer.View {
-	k := table()[of]
+	return TableAt(of, objs, now, nil)
+}
+
+// TableAt is Table with the rack of each; rack is nil where that is not known.
+func TableAt(of resource.Kind, objs []resource.Object, now time.Time, rack func(resource.Object) string) printer.View {
 	var v printer.View
-	for _, c := range k.columns(resource.NewObject(of), now) { // the names are the same of all
+	for _, c := range cells(of, resource.NewObject(of), now, rack) { // the names are the same of all
 		v.Columns = append(v.Columns, c.Column)
 	}
 	for _, o := range objs {
-		var cells []string
-		for _, c := range k.columns(o, now) {
-			cells = append(cells, c.text)
+		item := printer.Item{Value: o, Name: strings.ToLower(string(of)) + "/" + o.Head().Metadata.Name}
+		for _, c := range cells(of, o, now, rack) {
+			item.Cells, item.Tones, item.Keys = append(item.Cells, c.text), append(item.Tones, c.tone), append(item.Keys, c.key)
 		}
-		v.Items = append(v.Items, printer.Item{Value: o, Name: strings.ToLower(string(of)) + "/" + o.Head().Metadata.Name, Cells: cells})
+		v.Items = append(v.Items, item)
 	}
 	return v
+}
+
+// cells are those of the kind, with the age of the resource, which every table has, and its rack.
+func cells(of resource.Kind, o resource.Object, now time.Time, rack func(resource.Object) string) []cell {
+	out := table()[of].columns(o, now)
+	if !slices.ContainsFunc(out, func(c cell) bool { return c.Name == "AGE" }) {
+		at := slices.IndexFunc(out, func(c cell) bool { return c.Wide })
+		if at < 0 {
+			at = len(out)
+		}
+		out = slices.Insert(out, at, col("AGE", printer.Age(o.Head().Metadata.CreatedAt, now)).aged(""))
+	}
+	for i := range out {
+		out[i].Spare = out[i].Spare || slices.Contains([]string{"AGE", "READ", "FOUND-BY", "MODEL", "VENDOR", "POLL", "SETTLE", "SOFT-TIMEOUT", "OWNER", "MODE"}, out[i].Name)
+	}
+	switch {
+	case rack == nil || !Racked(of):
+	case of == resource.KindServer:
+		out = slices.Insert(out, 1, col("RACK", rack(o)))
+	default:
+		out = append(out, wide("RACK", rack(o)))
+	}
+	return out
 }
 
 // View is a view of one resource.
@@ -86,17 +120,17 @@ func View(of resource.Kind, o resource.Object) printer.View {
 
 // Describe is a resource at length: all columns of the wide table, one per line, and what
 // has none; then its inventory and conditions.
-func Describe(of resource.Kind, o resource.Object, now time.Time) (v printer.View, facts []printer.Fact, text string) {
+func Describe(of resource.Kind, o resource.Object, now time.Time, rack func(resource.Object) string) (v printer.View, facts []printer.Fact, text string) {
 	k := table()[of]
-	v = Table(of, []resource.Object{o}, now)
+	v = TableAt(of, []resource.Object{o}, now, rack)
 	v.Single = true
-	for _, c := range k.columns(o, now) {
+	for _, c := range cells(of, o, now, rack) {
 		if c.Name != "CONDITIONS" {
 			facts = append(facts, printer.Fact{strings.ToUpper(c.Name[:1]) + strings.ToLower(c.Name[1:]), c.text})
 		}
 	}
 	m := o.Head().Metadata
-	facts = append(facts, printer.Fact{"Labels", labelsText(m.Labels)}, printer.Fact{"Uid", m.UID}, printer.Fact{"Generation", fmt.Sprint(m.Generation)},
+	facts = append(facts, printer.Fact{"Labels", Labels(m.Labels)}, printer.Fact{"Uid", m.UID}, printer.Fact{"Generation", fmt.Sprint(m.Generation)},
 		printer.Fact{"Created", printer.Stamp(m.CreatedAt)}, printer.Fact{"Deleted", printer.Stamp(m.DeletedAt)})
 	facts = append(facts, k.facts(o)...)
 	// One line per name: a column and a fact may say the same.
@@ -123,7 +157,7 @@ func conditionText(all []resource.ConditionState, now time.Time) string {
 		known, _ := resource.LookupCondition(s.Code)
 		fmt.Fprintf(&b, "  %s (%s): %s, since %s\n", s.Code, printer.Dash(string(known.Severity)), printer.Dash(known.Title), printer.Dash(printer.Stamp(&s.Since)))
 		if s.Message != "" {
-			fmt.Fprintf(&b, "    %s\n", s.Message)
+			fmt.Fprintf(&b, "    %s\n", printer.Dash(s.Message))
 		}
 		if known.Hint != "" {
 			fmt.Fprintf(&b, "    hint: %s\n", known.Hint)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
@@ -36,9 +35,10 @@ func agentColumns(o *resource.Agent, now time.Time) []cell {
 		col("ROLE", string(o.Status.Role)),
 		col("TERM", strconv.FormatUint(o.Spec.Term, 10)),
 		col("VERSION", o.Status.Version),
-		col("REPORT-AGE", printer.Age(o.Status.LastReport, now)),
-		col("CONDITIONS", condition.Codes(o.Status.Conditions, now)),
+		col("REPORT-AGE", printer.Age(o.Status.LastReport, now)).aged(""),
+		conditionsCell(o.Status.Conditions, now),
 		wide("INCARNATION", o.Status.Incarnation),
+		wide("METRICS", o.Status.Metrics),
 	}
 }
 

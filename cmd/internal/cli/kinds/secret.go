@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 )
@@ -16,8 +15,8 @@ func secretColumns(o *resource.Secret, now time.Time) []cell {
 		col("TYPE", string(o.Spec.Type)),
 		col("VERSION", strconv.FormatUint(o.Status.Version, 10)),
 		col("USED-BY", strings.Join(o.Status.UsedBy, ",")),
-		col("CONDITIONS", condition.Codes(o.Status.Conditions, now)),
-		col("AGE", printer.Age(o.Metadata.CreatedAt, now)),
+		conditionsCell(o.Status.Conditions, now),
+		col("AGE", printer.Age(o.Metadata.CreatedAt, now)).aged(""),
 		wide("CHANGED", printer.Stamp(o.Status.ChangedAt)),
 		wide("DIGEST", o.Status.Digest),
 	}

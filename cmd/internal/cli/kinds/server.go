@@ -6,20 +6,19 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 )
 
 func serverColumns(s *resource.Server, now time.Time) []cell {
-	var power, attempt, intended, observed, read, since string
+	var power, attempt, intended, observed, read, since, awaits, awaited string
 	holds := 0
 	if r := s.Status.Report; r != nil {
 		power, read = string(r.Observation.Power), printer.Age(&r.Observation.ReadAt, now)
 		if at := s.Status.ReadAt; at != nil { // by the hub's clock
 			read = readCell(at, s.Status.Stale, now)
 		}
-		since = printer.Stamp(r.StoppedSince)
+		since, awaits, awaited = printer.Stamp(r.StoppedSince), Awaited(r.Awaits, now), awaitedKey(r.Awaits)
 		if t := r.Attempt; t != nil {
 			attempt = fmt.Sprintf("%s#%d", t.State, t.Number)
 			intended, observed = string(t.Intended), string(t.Observed)
@@ -32,15 +31,16 @@ func serverColumns(s *resource.Server, now time.Time) []cell {
 	}
 	return []cell{
 		col("NAME", s.Metadata.Name),
-		col("PHASE", string(s.Status.Phase)),
+		phaseCell(s.Status.Phase),
 		col("POWER", power),
 		col("ATTEMPT", attempt),
-		col("INTENDED", intended),
-		col("OBSERVED", observed),
 		col("CLAIM", s.Status.Claim),
 		col("HOLDS", strconv.Itoa(holds)),
-		col("CONDITIONS", condition.Codes(s.Status.Conditions, now)),
-		col("AGE", read),
+		conditionsCell(s.Status.Conditions, now),
+		col("READ", read).aged(staleKey(s.Status.Stale)),
+		col("AGE", printer.Age(s.Metadata.CreatedAt, now)).aged(""),
+		wide("INTENDED", intended),
+		wide("OBSERVED", observed),
 		wide("BMC", s.Spec.BMCRef.Name),
 		wide("SEGMENT", s.Spec.SegmentRef.Name),
 		wide("BOOT-MAC", s.Spec.BootMAC),
@@ -51,6 +51,7 @@ func serverColumns(s *resource.Server, now time.Time) []cell {
 		wide("SECRETS", string(s.Status.Secrets)),
 		wide("BOOTENV", s.Status.BootEnv),
 		wide("OS", s.Status.OS),
+		wide("AWAITS", awaits).aged(awaited),
 		wide("HARDWARE", hardware(s.Status.Discovered)),
 	}
 }
@@ -59,6 +60,9 @@ func serverColumns(s *resource.Server, now time.Time) []cell {
 func serverFacts(s *resource.Server) (out []printer.Fact) {
 	if w := s.Status.Firmware; w != nil {
 		out = append(out, printer.Fact{"Firmware work", fmt.Sprintf("%s, by %s since %s, until %s", w.Reason, w.By, printer.Stamp(&w.Since), printer.Stamp(&w.NotAfter))})
+	}
+	if is, by := s.ArchitectureBy(); is != "" {
+		out = append(out, printer.Fact{"Architecture", fmt.Sprintf("%s (%s)", is, by)})
 	}
 	if s.Status.Report != nil {
 		out = append(out, reportFacts(s, s.Status.Report)...)
@@ -71,6 +75,7 @@ func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
 	out := []printer.Fact{
 		{"Identity", r.Identity},
 		{"Accepted identity", s.Status.AcceptedIdentity},
+		{"Identity changed", identityChange(r)},
 		{"Power epoch", fmt.Sprint(r.PowerEpoch)},
 		{"Last powered on", printer.Stamp(r.LastPoweredOn)},
 		{"Reboot pending since", printer.Stamp(r.PendingRebootSince)},
@@ -96,6 +101,14 @@ func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
 	return out
 }
 
+// identityChange is what a server shows otherwise than what it is known by.
+func identityChange(r *resource.ServerReport) string {
+	if r.IdentityChange == nil {
+		return ""
+	}
+	return strings.Join(r.IdentityChange.Words(), "; ")
+}
+
 // evidenceOf is what a boot was seen to come to, with the class of that.
 func evidenceOf(t *resource.AttemptReport) string {
 	if t.Class == "" {
@@ -108,6 +121,9 @@ func evidenceOf(t *resource.AttemptReport) string {
 func safetyFacts(s *resource.Server) []printer.Fact {
 	out := []printer.Fact{
 		{"Safe stop", reasoned(string(s.Status.SafeStop), "", s.Status.SafeStopReason)}, {"Detects", s.Status.Detects}, {"Restore policy", string(s.Status.Restore)},
+	}
+	if r := s.Status.Report; r != nil && r.Guard != nil {
+		out = append(out, printer.Fact{"Restore policy by holds", r.Guard.Words()})
 	}
 	if r := s.Status.Report; r != nil && r.Safety != nil {
 		out = append(out, printer.Fact{"Safe stop remedy", r.Safety.SafeStop.Remedy})

@@ -13,6 +13,7 @@ func Commands(hubs *client.Hubs, src *files.Input, pr *printer.Printer) []*cobra
 	return []*cobra.Command{
 		loginCmd(hubs, src, pr),
 		configCmd(hubs, src, pr),
+		logoutCmd(hubs, pr),
 		whoamiCmd(hubs, pr),
 	}
 }

@@ -147,10 +147,10 @@ func (c *credentials) read(src *files.Input, into *client.Hub) (err error) {
 		if err != nil {
 			return err
 		}
-		into.Token, into.Certificate, into.Key = strings.TrimSpace(token), "", ""
+		into.Token, into.Certificate, into.Key, into.Person = strings.TrimSpace(token), "", "", nil
 	}
 	if c.certificate != "" {
-		into.Token = ""
+		into.Token, into.Person = "", nil
 		if into.Certificate, err = src.Small(c.certificate); err != nil {
 			return err
 		}

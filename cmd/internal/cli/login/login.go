@@ -31,6 +31,7 @@ func loginCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 	var trust bool
 	var wait time.Duration
 	var who credentials
+	var oidc byProvider
 	cmd := &cobra.Command{
 		Use: "login URL", Short: "Make a hub known, and who you are there", Args: cobra.ExactArgs(1),
 		Long: "Make a hub known, and who you are there, as a context that is chosen. It is kept only if the hub\n" +
@@ -39,8 +40,11 @@ func loginCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 			"At the first login the fingerprint of the hub's CA is shown. Compare it with that of the hub:\n" +
 			"  openssl x509 -in /var/lib/rackboot-hub/ca.pem -noout -fingerprint -sha256\n" +
 			"and say yes, or give it with --fingerprint. From then on only that CA is trusted.",
-		Example: "  rackctl login https://hub.lab:8443\n  rackctl login https://hub.lab:8443 --fingerprint sha256:… --token-file token",
+		Example: "  rackctl login https://hub.lab:8443\n  rackctl login https://hub.lab:8443 --fingerprint sha256:… --token-file token\n  rackctl login https://hub.lab:8443 --oidc",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !oidc.on && (oidc.device || oidc.ca != "") {
+				return protocol.Errorf(protocol.CodeInvalid, "log in", "--device and --oidc-ca are of a login with --oidc").WithHint("add --oidc")
+			}
 			f, err := hubs.Load()
 			if err != nil {
 				return err
@@ -50,6 +54,9 @@ func loginCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 				return protocol.Errorf(protocol.CodeInvalid, "log in", "the URL cannot be read").WithHint("rackctl login https://hub.example:8443")
 			}
 			if err := awaitHub(cmd.Context(), u, wait); err != nil {
+				return err
+			}
+			if err := wrongPort(cmd.Context(), u); err != nil {
 				return err
 			}
 			if name == "" {
@@ -73,7 +80,12 @@ func loginCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 			if err != nil {
 				return err
 			}
-			if err := identify(src, pr, who, c); err != nil {
+			if oidc.on {
+				err = oidc.logIn(cmd.Context(), src, pr, c)
+			} else {
+				err = identify(src, pr, who, c)
+			}
+			if err != nil {
 				return err
 			}
 			client, err := c.Client()
@@ -100,6 +112,7 @@ func loginCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.C
 	cmd.Flags().DurationVar(&wait, "wait", 0, "wait so long for a hub that is starting")
 	cmd.MarkFlagsMutuallyExclusive("ca", "fingerprint", "trust-shown")
 	who.flags(cmd)
+	oidc.flags(cmd)
 	return cmd
 }
 
@@ -145,7 +158,7 @@ func identify(src *files.Input, pr *printer.Printer, who credentials, c *client.
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "log in", "the token cannot be read from the terminal: %w", err).WithHint("give --token-file FILE")
 	}
-	c.Token, c.Certificate, c.Key = token, "", ""
+	c.Token, c.Certificate, c.Key, c.Person = token, "", "", nil
 	return nil
 }
 

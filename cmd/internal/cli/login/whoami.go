@@ -13,7 +13,8 @@ import (
 )
 
 func whoamiCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
-	return &cobra.Command{
+	var can string
+	cmd := &cobra.Command{
 		Use: "whoami", Short: "Show who the hub takes you for, and what you may do", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := hubs.Connect()
@@ -24,9 +25,36 @@ func whoamiCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return pr.Show(whoamiView(me))
+			if can != "" {
+				return answer(pr, me, can)
+			}
+			if err := pr.Show(whoamiView(me)); err != nil || !pr.Tabular() {
+				return err
+			}
+			rights := make([][]string, len(me.May))
+			for i, op := range me.May {
+				rights[i] = []string{op}
+			}
+			printer.Lines(pr.Out, "May", rights)
+			return nil
 		},
 	}
+	cmd.Flags().StringVar(&can, "can", "", "whether you may do this: yes, or no with exit code 1")
+	return cmd
+}
+
+// exitNo is the exit code of a right that somebody does not have, that of kubectl auth can-i.
+const exitNo = 1
+
+// answer says whether somebody may do something.
+func answer(pr *printer.Printer, me api.Whoami, can string) error {
+	if slices.Contains(me.May, can) {
+		return pr.Text(true, []string{"yes"}, "yes")
+	}
+	if err := pr.Text(false, []string{"no"}, "no"); err != nil {
+		return err
+	}
+	return printer.Exit(exitNo)
 }
 
 func whoamiView(me api.Whoami) printer.View {

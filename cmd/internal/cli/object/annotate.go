@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rackboot/cmd/internal/cli/choice"
+
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
@@ -75,7 +77,7 @@ func annotated(args []string) (kind resource.Kind, name string, rest []string, e
 	if strings.Contains(args[0], "/") {
 		n = 1
 	}
-	kind, name, err = oneTarget(args[:n])
+	kind, name, err = choice.OneTarget(args[:n])
 	return kind, name, args[n:], err
 }
 
@@ -103,11 +105,7 @@ func parseAnnotations(args []string) (out []annotation, err error) {
 // annotateObject writes annotations that mean something to people only, where nobody changes the
 // resource meanwhile.
 func annotateObject(cmd *cobra.Command, c *api.Client, kind resource.Kind, name string, set []annotation) error {
-	if kind == resource.KindSecret {
-		return protocol.Errorf(protocol.CodeInvalid, "annotate", "the data of Secret %q is not read back, so it cannot be written as it is", name).
-			WithHint("apply its file with the annotations")
-	}
-	obj, err := c.Objects.Get(cmd.Context(), kind, name)
+	obj, err := readWritten(cmd.Context(), c, "annotate", kind, name)
 	if err != nil {
 		return err
 	}

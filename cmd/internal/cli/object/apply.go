@@ -3,7 +3,6 @@ package object
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,48 +17,47 @@ import (
 
 func applyCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
 	var files []string
-	var dryRun bool
+	var dry dryRun
+	var prune pruning
+	var keepGoing bool
 	cmd := &cobra.Command{
 		Use: "apply -f FILE|DIR|-", Short: "Create or change resources from files", Args: cobra.NoArgs,
-		Example: "  rackctl apply -f rack.yaml -f servers/\n  rackctl apply --dry-run -f -",
+		Long: "Create or change resources from files of any size. What is in no file is left as it is. All are checked\n" +
+			"before any is written. What one request has room for, 1 MiB, is written only if none is refused. More is\n" +
+			"written in parts: what is refused then stops nothing but what refers to it, and the same apply again goes on.\n\n" +
+			"With --prune --applyset NAME the resources are annotated with the name of their set, and what has\n" +
+			"that name and is in the files no more is deleted: after a question, or with --yes. A claim that has a\n" +
+			"server is deleted with --yes only. Holds are never released by what files lack.",
+		Example: "  rackctl apply -f rack.yaml -f servers/\n  rackctl apply --dry-run -f -\n  rackctl apply -f site/ --prune --applyset site",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
 				return protocol.Errorf(protocol.CodeInvalid, "", "give at least one file: apply -f FILE")
 			}
-			sources, err := manifest.Read(files, src.Stdin)
+			if err := prune.check(); err != nil {
+				return err
+			}
+			index, err := manifest.NewIndex(files, src.Stdin)
 			if err != nil {
 				return err
 			}
-			set, err := manifest.Parse(sources)
-			if err != nil {
-				return err
-			}
+			defer index.Close()
 			c, err := hubs.Connect()
 			if err != nil {
 				return err
 			}
-			out, err := c.Objects.Apply(cmd.Context(), set.Objects(), dryRun)
-			if err != nil {
-				return located(err, set)
+			a := application{client: c, printer: pr, index: index, prune: &prune, dryRun: bool(dry), keepGoing: keepGoing, fitter: fitter{client: c}}
+			if err := a.run(cmd.Context()); err != nil {
+				return err
 			}
-			var names, lines []string
-			for i, r := range out.Results {
-				name := strings.ToLower(string(r.Kind)) + "/" + r.Name
-				line := fmt.Sprintf("%s %s", name, r.Outcome)
-				if dryRun {
-					line += " (dry run)"
-				}
-				line += defaulted(set.Objects()[i])
-				names, lines = append(names, name), append(lines, line)
-				for _, b := range r.Reboots {
-					lines = append(lines, rebootText(b, dryRun))
-				}
-			}
-			return pr.Text(out, names, strings.Join(lines, "\n"))
+			return prune.run(cmd.Context(), c, src, pr, index, bool(dry))
 		},
 	}
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file, folder or - for standard input; may be repeated")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "let the hub check everything, and change nothing")
+	addDryRun(cmd.Flags(), &dry, "let the hub check everything, and change nothing")
+	cmd.Flags().BoolVar(&keepGoing, "keep-going", false, "apply what the hub does not refuse, also where it refuses something")
+	cmd.Flags().BoolVar(&prune.prune, "prune", false, "delete what was applied with the same --applyset, and is in the files no more")
+	cmd.Flags().StringVar(&prune.set, "applyset", "", "with --prune: the name of what these files are together")
+	cmd.Flags().BoolVarP(&prune.yes, "yes", "y", false, "with --prune: do not ask, and delete claims too that have a server")
 	return cmd
 }
 
@@ -102,8 +100,13 @@ func located(err error, set *manifest.Set) error {
 	for _, f := range p.Errors {
 		list = append(list, set.At(f.Index, f.Path, f.Message))
 	}
-	if p.Code == protocol.CodeInvalid {
+	return ofCode(p.Code, p.Op, p.Hint, list)
+}
+
+// ofCode is what is wrong in files. Conflicts keep their code.
+func ofCode(code protocol.Code, op, hint string, list manifest.Errors) error {
+	if code == protocol.CodeInvalid {
 		return list
 	}
-	return protocol.Errorf(p.Code, p.Op, "%s", list.Error()).WithHint("%s", p.Hint)
+	return protocol.Errorf(code, op, "%s", list.Error()).WithHint("%s", hint)
 }

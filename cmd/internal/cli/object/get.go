@@ -1,15 +1,18 @@
 package object
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
+
+	"rackboot/cmd/internal/cli/choice"
 
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/files"
 	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
@@ -17,122 +20,202 @@ import (
 	"rackboot/protocol/resource"
 )
 
-func getCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
-	var labels string
-	var watch bool
+// getOptions are the flags of get.
+type getOptions struct {
+	choice.Choice
+	files                           []string
+	sortBy, labelColumns            string
+	noHeaders, showLabels           bool
+	watch, watchOnly, ignoreMissing bool
+}
+
+func getCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
+	var o getOptions
 	cmd := &cobra.Command{
-		Use: "get KIND [NAME]", Short: "List resources, or show one", Args: cobra.RangeArgs(1, 2),
-		Example: "  rackctl get servers\n  rackctl get server n1 -o yaml\n  rackctl get holds -w\n  rackctl get requests\n  rackctl get servers -l row=7 -o name",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if id, is := requestTarget(args); is {
-				if labels != "" || watch {
-					return protocol.Errorf(protocol.CodeInvalid, "", "requests have no labels, and are not watched")
-				}
-				return getRequests(cmd.Context(), hubs, pr, id)
-			}
-			kind, name, err := target(args)
-			if err != nil {
-				return err
-			}
-			sel, err := parseSelector(labels)
-			if err != nil {
-				return err
-			}
-			c, err := hubs.Connect()
-			if err != nil {
-				return err
-			}
-			read := func(ctx context.Context) ([]resource.Object, error) { return readObjects(ctx, c, kind, name, sel) }
-			if watch {
-				return watchObjects(cmd.Context(), pr, kind, read)
-			}
-			objs, err := read(cmd.Context())
-			lacks, incomplete := errors.AsType[*api.IncompleteError](err)
-			if err != nil && !incomplete {
-				return err
-			}
-			v := kinds.Table(kind, objs, time.Now())
-			v.Single = name != ""
-			switch {
-			case len(objs) > 0 || !pr.Tabular():
-				if err := pr.Show(v); err != nil {
-					return err
-				}
-			case !incomplete:
-				pr.Progress("no %s", kind.Plural())
-			}
-			if !incomplete {
-				return nil
-			}
-			for _, l := range lacks.Incomplete.Lost {
-				pr.Progress("lost: %s %s (%s) %s", kind, l.Name, l.How, l.Note)
-			}
-			return lacks
-		},
+		Use: "get KIND[,KIND] [NAME...] | KIND/NAME... | all", Short: "List resources, or show some", Args: cobra.ArbitraryArgs,
+		Long: "List resources, or show some. all is racks, agents, segments, BMCs, servers, claims, holds,\n" +
+			"maintenances and server groups. Labels of a rack count as those of what is in it.\n\n" +
+			"A list of one kind is shown as it comes, page by page. Several kinds, --sort-by and templates need\n" +
+			"all of it first. A list that breaks off shows what came, and has an exit code.\n\n" +
+			"rackctl get requests shows what was asked of servers once; rackctl get events what happened.",
+		Example: "  rackctl get servers\n  rackctl get server n1 -o yaml\n  rackctl get servers,claims -l row=7\n  rackctl get holds -w\n  rackctl get requests\n" +
+			"  rackctl get servers --field-selector status.phase=Reserved -o name\n" +
+			"  rackctl get servers -o custom-columns=NAME:.metadata.name,PHASE:.status.phase",
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, hubs, src, pr) },
 	}
-	cmd.Flags().StringVarP(&labels, "selector", "l", "", "only those with these labels: key=value,key")
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, and show each one again when it changes")
+	o.Flags(cmd)
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "those that are in this file, folder or - for standard input; may be repeated")
+	cmd.Flags().StringVar(&o.sortBy, "sort-by", "", "put them in the order of this field: .metadata.createdAt")
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the names of the columns")
+	cmd.Flags().BoolVar(&o.showLabels, "show-labels", false, "show all labels in a column")
+	cmd.Flags().StringVarP(&o.labelColumns, "label-columns", "L", "", "show these labels, also those of the rack, in a column each")
+	cmd.Flags().BoolVar(&o.ignoreMissing, "ignore-not-found", false, "what is not there is no error")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on, and show each one again when it changes")
+	cmd.Flags().BoolVar(&o.watchOnly, "watch-only", false, "show only what changes from now on")
 	return cmd
 }
 
-func readObjects(ctx context.Context, c *api.Client, kind resource.Kind, name string, sel selector) ([]resource.Object, error) {
-	if name != "" {
-		obj, err := c.Objects.Get(ctx, kind, name)
-		return []resource.Object{obj}, err
+func (o *getOptions) run(cmd *cobra.Command, args []string, hubs *client.Hubs, src *files.Input, pr *printer.Printer) error {
+	o.watch = o.watch || o.watchOnly
+	args, err := filed(args, o.files, src)
+	if err != nil {
+		return err
 	}
-	all, err := c.Objects.List(ctx, kind)
-	var out []resource.Object
-	for _, o := range all {
-		if sel.matches(o.Head().Metadata.Labels) {
-			out = append(out, o)
+	if len(args) == 0 {
+		return protocol.Errorf(protocol.CodeInvalid, "", "say what: rackctl get KIND").WithHint("rackctl api-resources lists the kinds")
+	}
+	if other, is := noResources(args); is {
+		if o.Selects() || o.watch {
+			return protocol.Errorf(protocol.CodeInvalid, "", "%s have no labels, and are not watched", other.plural).WithHint("%s", other.instead)
 		}
+		return other.show(cmd.Context(), hubs, pr, args)
 	}
-	return out, err
+	o.Missing = o.ignoreMissing
+	if err := o.Read(args); err != nil {
+		return err
+	}
+	c, err := hubs.Connect()
+	if err != nil {
+		return err
+	}
+	if o.watch {
+		return newFollowing(o, c, pr).run(cmd.Context())
+	}
+	if o.paged(pr) {
+		return o.pages(cmd.Context(), c, pr)
+	}
+	got, missing := o.Fetch(cmd.Context(), c, o.placed(pr))
+	if missing != nil && got == nil {
+		return missing
+	}
+	return errors.Join(o.show(pr, got), missing)
 }
 
-// watchObjects shows everything once, then what has changed, until ctx ends.
-func watchObjects(ctx context.Context, pr *printer.Printer, kind resource.Kind, read func(context.Context) ([]resource.Object, error)) error {
-	shown := map[string][]byte{}
-	first, lacked := true, false
-	for {
-		objs, err := read(ctx)
-		_, incomplete := errors.AsType[*api.IncompleteError](err)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case incomplete:
-			if !lacked {
-				pr.Progress("%s", err)
-			}
-		case err != nil && (first || protocol.CodeOf(err) != protocol.CodeUnavailable):
+// placed says whether racks are shown.
+func (o *getOptions) placed(pr *printer.Printer) bool {
+	return o.labelColumns != "" || pr.Form == printer.FormWide || pr.Tabular() && slices.ContainsFunc(o.Wanted, func(w choice.Wanted) bool { return w.Kind == resource.KindServer })
+}
+
+// paged reports whether resources are shown page by page, as they come: one list of one kind, in the order
+// of its names, in a form that need not see all of it.
+func (o *getOptions) paged(pr *printer.Printer) bool {
+	return len(o.Wanted) == 1 && len(o.Wanted[0].Names) == 0 && o.sortBy == "" && pr.Sequences()
+}
+
+// pages shows what is selected, page by page. Where a page does not come, those before it were shown, and JSON
+// has no end.
+func (o *getOptions) pages(ctx context.Context, c *api.Client, pr *printer.Printer) error {
+	kind := o.Wanted[0].Kind
+	seq, err := pr.Sequence()
+	if err != nil {
+		return err
+	}
+	shown := 0
+	var lacks *api.IncompleteError
+	only := ""
+	if pr.Form == printer.FormName {
+		only = "metadata.name"
+	}
+	for got, err := range o.Pages(ctx, c, kind, o.labelColumns != "", only) {
+		if err != nil {
 			return err
-		case err != nil:
-			pr.Progress("%s", err)
 		}
-		lacked = incomplete
-		var changed []resource.Object
-		for _, o := range objs {
-			raw, err := json.Marshal(o)
-			if err != nil {
-				return protocol.Errorf(protocol.CodeInternal, "watch", "%w", err)
-			}
-			if name := o.Head().Metadata.Name; !bytes.Equal(shown[name], raw) {
-				shown[name] = raw
-				changed = append(changed, o)
-			}
+		if got.Lacks != nil {
+			lacks = got.Lacks
 		}
-		if len(changed) > 0 {
-			v := kinds.Table(kind, changed, time.Now())
-			v.NoHeader = !first
-			if err := pr.Show(v); err != nil {
-				return err
-			}
-			first = false
+		v, err := o.view(got)
+		if err != nil {
+			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(client.Every):
+		if err := seq.Show(v); err != nil {
+			return err
+		}
+		shown += len(v.Items)
+	}
+	if err := seq.Close(); err != nil {
+		return err
+	}
+	if shown == 0 && pr.Tabular() && lacks == nil && !o.Missing {
+		pr.Progress("no %s", kind.Plural())
+	}
+	return lost(pr, kind, lacks)
+}
+
+// lost says what a list may lack, and returns it as an error; nil for nothing.
+func lost(pr *printer.Printer, kind resource.Kind, lacks *api.IncompleteError) error {
+	if lacks == nil {
+		return nil
+	}
+	for _, l := range lacks.Incomplete.Lost {
+		pr.Progress("lost: %s %s (%s) %s", kind, l.Name, l.How, l.Note)
+	}
+	return lacks
+}
+
+// show shows what was found, and says what may be missing.
+func (o *getOptions) show(pr *printer.Printer, got []choice.Chosen) error {
+	var views []printer.View
+	var lacks error
+	for _, g := range got {
+		v, err := o.view(g)
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(v.Items) > 0:
+			views = append(views, v)
+		case pr.Tabular() && len(got) == 1 && g.Lacks == nil && !o.Missing:
+			pr.Progress("no %s", g.Kind.Plural())
+		}
+	}
+	switch {
+	case len(views) > 0 || !pr.Tabular():
+		if len(got) > 1 {
+			nameKinds(views)
+		}
+		if err := pr.ShowAll(o.Single() && len(views) == 1, views...); err != nil {
+			return err
+		}
+	case len(got) > 1:
+		pr.Progress("nothing there")
+	}
+	for _, g := range got {
+		lacks = errors.Join(lacks, lost(pr, g.Kind, g.Lacks))
+	}
+	return lacks
+}
+
+// view is the table of one kind, with the columns that were asked for.
+func (o *getOptions) view(g choice.Chosen) (printer.View, error) {
+	objs, err := sorted(g.Objs, o.sortBy)
+	if err != nil {
+		return printer.View{}, err
+	}
+	v := kinds.TableAt(g.Kind, objs, time.Now(), g.Racks.Of)
+	v.NoHeader = o.noHeaders
+	add := func(name string, text func(resource.Object) string) {
+		v.Columns = append(v.Columns, printer.Column{Name: name})
+		for i, obj := range objs {
+			it := &v.Items[i]
+			it.Cells, it.Tones, it.Keys = append(it.Cells, text(obj)), append(it.Tones, printer.Plain), append(it.Keys, text(obj))
+		}
+	}
+	for key := range strings.SplitSeq(o.labelColumns, ",") {
+		if key = strings.TrimSpace(key); key != "" {
+			add(strings.ToUpper(key), func(obj resource.Object) string { return g.Racks.Labels(obj)[key] })
+		}
+	}
+	if o.showLabels {
+		add("LABELS", func(obj resource.Object) string { return kinds.Labels(obj.Head().Metadata.Labels) })
+	}
+	return v, nil
+}
+
+// nameKinds has the kinds before the names, where there are several.
+func nameKinds(views []printer.View) {
+	for _, v := range views {
+		for i := range v.Items {
+			v.Items[i].Cells[0] = v.Items[i].Name
 		}
 	}
 }

@@ -7,22 +7,52 @@ import (
 
 	"rackboot/cmd/internal/cli/asked"
 	"rackboot/cmd/internal/cli/client"
+	"rackboot/cmd/internal/cli/happened"
 	"rackboot/cmd/internal/cli/printer"
+	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
 
-// requestTarget reads "requests", "request ID" or "request/ID": requests are no resources, and are shown
-// as if they were.
-func requestTarget(args []string) (id string, is bool) {
-	kind, id, _ := strings.Cut(args[0], "/")
+// noResource is what is shown as if it were a resource.
+type noResource struct {
+	plural, instead string
+	show            func(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error
+}
+
+// noResources finds what somebody names who means requests or events.
+func noResources(args []string) (noResource, bool) {
+	kind, _, _ := strings.Cut(args[0], "/")
+	switch strings.ToLower(kind) {
+	case "request", "requests":
+		return noResource{"requests", "rackctl get requests lists all", getRequests}, true
+	case "bulk":
+		return noResource{"bulk operations", "rackctl get bulk lists them", getBulk}, true
+	case "event", "events":
+		return noResource{"events", "rackctl events has --for, --rack, --code, --since and --follow", getEvents}, true
+	}
+	return noResource{}, false
+}
+
+func getEvents(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error {
+	if len(args) > 1 || strings.Contains(args[0], "/") {
+		return protocol.Errorf(protocol.CodeInvalid, "", "events have no names").WithHint("rackctl events --after INDEX begins behind one")
+	}
+	c, err := hubs.Connect()
+	if err != nil {
+		return err
+	}
+	all, _, err := happened.All(ctx, c, api.EventQuery{})
+	if _, incomplete := errors.AsType[*api.IncompleteError](err); err != nil && !incomplete {
+		return err
+	}
+	return errors.Join(pr.Show(happened.View(all)), err)
+}
+
+func getRequests(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error {
+	_, id, _ := strings.Cut(args[0], "/")
 	if len(args) > 1 {
 		id = args[1]
 	}
-	kind = strings.ToLower(kind)
-	return id, kind == "request" || kind == "requests"
-}
-
-func getRequests(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, id string) error {
 	c, err := hubs.Connect()
 	if err != nil {
 		return err

@@ -18,14 +18,14 @@ func secretCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.
 		Use: "secret", Short: "Set and list secrets; what is in one is never shown again", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(secretSetCmd(hubs, src, pr), secretListCmd(hubs, pr), secretDescribeCmd(hubs, pr), secretDeleteCmd(hubs, pr), secretRotateCmd(hubs, pr))
+	cmd.AddCommand(secretSetCmd(hubs, src, pr), secretListCmd(hubs, src, pr), secretDescribeCmd(hubs, pr), secretDeleteCmd(hubs, src, pr), secretRotateCmd(hubs, pr))
 	return cmd
 }
 
-func secretListCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
+func secretListCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List secrets, without what is in them", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, getCmd(hubs, pr), "secrets") },
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, getCmd(hubs, src, pr), "secrets") },
 	}
 }
 
@@ -38,10 +38,12 @@ func secretDescribeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	}
 }
 
-func secretDeleteCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
+func secretDeleteCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete NAME", Short: "Delete a secret that nothing refers to", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, deleteCmd(hubs, pr), "secret", args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return run(cmd, deleteCmd(hubs, src, pr), "secret", args[0])
+		},
 	}
 }
 

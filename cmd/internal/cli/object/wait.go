@@ -3,9 +3,10 @@ package object
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"rackboot/cmd/internal/cli/choice"
 
 	"github.com/spf13/cobra"
 
@@ -21,51 +22,59 @@ func waitCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	var until string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "wait claim/NAME|server/NAME --for provisioned|released|phase=PHASE", Short: "Wait until a claim or server has come so far",
-		Args:    cobra.RangeArgs(1, 2),
-		Example: "  rackctl wait claim/web-1 --for provisioned --timeout 1h\n  rackctl wait server/n1 --for phase=Available",
+		Use: "wait KIND/NAME... --for WHAT", Short: "Wait until resources have come so far",
+		Args: cobra.MinimumNArgs(1),
+		Long: "Wait until resources have come so far. A claim or a server: provisioned, released, phase=PHASE. Any\n" +
+			"resource: condition=CODE (it is there), condition=CODE=false (it is not), delete (it is gone),\n" +
+			"jsonpath={.PATH}=VALUE. Conditions that are not shown yet, or that another one explains, count.\n" +
+			"What has not come so far in time ends with exit code 7.",
+		Example: "  rackctl wait claim/web-1 --for provisioned --timeout 1h\n  rackctl wait server/n1 --for phase=Available\n" +
+			"  rackctl wait server/n1 --for condition=BMCUnreachable=false\n  rackctl wait hold/01jd --for jsonpath='{.status.state}'=Fenced",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, name, err := oneTarget(args)
+			wanted, err := choice.Targets(args)
 			if err != nil {
 				return err
 			}
-			if kind != resource.KindClaim && kind != resource.KindServer {
-				return protocol.Errorf(protocol.CodeInvalid, "", "wait is for a claim or a server")
+			goal, err := parseGoal(until)
+			if err != nil {
+				return err
 			}
-			phase, isPhase := strings.CutPrefix(until, "phase=")
-			if !isPhase && until != "provisioned" && until != "released" || isPhase && !slices.Contains(resource.Phases(), resource.Phase(phase)) {
-				return protocol.Errorf(protocol.CodeInvalid, "", "--for %q is not one of provisioned, released, phase=PHASE", until).
-					WithHint("the phases are %s", printer.Join(resource.Phases()))
+			for _, w := range wanted {
+				switch {
+				case len(w.Names) == 0:
+					return protocol.Errorf(protocol.CodeInvalid, "", "give a name too: %s NAME", args[0])
+				case goal.ofServers && w.Kind != resource.KindClaim && w.Kind != resource.KindServer:
+					return protocol.Errorf(protocol.CodeInvalid, "", "--for %s is for a claim or a server", until).WithHint("wait for condition=CODE, delete or jsonpath={.PATH}=VALUE")
+				}
 			}
 			c, err := hubs.Connect()
 			if err != nil {
 				return err
 			}
-			what := strings.ToLower(string(kind)) + "/" + name
-			err = client.Poll(cmd.Context(), timeout, what, pr.Telling(what), func(ctx context.Context) (string, bool, error) {
-				p, err := readProgress(ctx, c, kind, name)
-				if kind == resource.KindClaim && until == "released" && protocol.CodeOf(err) == protocol.CodeNotFound {
-					return "", true, nil
+			deadline := time.Now().Add(timeout)
+			var names, lines []string
+			var reached []map[string]string
+			for _, w := range wanted {
+				for _, name := range w.Names {
+					what := choice.Named(w.Kind, name)
+					err := client.Poll(cmd.Context(), max(time.Until(deadline), 0), what, pr.Telling(what), func(ctx context.Context) (string, bool, error) {
+						return goal.look(ctx, c, w.Kind, name)
+					})
+					if err != nil {
+						return err
+					}
+					names, lines, reached = append(names, what), append(lines, what+" "+until), append(reached, map[string]string{"name": what, "reached": until})
 				}
-				if err != nil {
-					return "", false, err
-				}
-				switch until {
-				case "provisioned":
-					return p.text, p.provisioned, nil
-				case "released":
-					return p.text, kind == resource.KindServer && p.claim == "", nil
-				}
-				return p.text, string(p.phase) == phase, nil
-			})
-			if err != nil {
-				return err
 			}
-			return pr.Text(map[string]string{"name": what, "reached": until}, []string{what}, what+" "+until)
+			var value any = reached
+			if len(reached) == 1 {
+				value = reached[0]
+			}
+			return pr.Text(value, names, strings.Join(lines, "\n"))
 		},
 	}
-	cmd.Flags().StringVar(&until, "for", "", "provisioned, released or phase=PHASE")
-	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait")
+	cmd.Flags().StringVar(&until, "for", "", "provisioned, released, phase=PHASE, condition=CODE[=false], delete or jsonpath={.PATH}=VALUE")
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Minute, "how long to wait, for all together")
 	return cmd
 }
 
@@ -79,13 +88,13 @@ type progress struct {
 
 func readProgress(ctx context.Context, c *api.Client, kind resource.Kind, name string) (progress, error) {
 	var p progress
-	server, claimUID := name, ""
+	server, claimUID, proved := name, "", resource.EvidenceClass("")
 	if kind == resource.KindClaim {
 		claim, err := api.Get[*resource.Claim](ctx, c, name)
 		if err != nil {
 			return p, err
 		}
-		server, claimUID, p.phase = claim.Status.Server, claim.Metadata.UID, claim.Status.Phase
+		server, claimUID, proved, p.phase = claim.Status.Server, claim.Metadata.UID, claim.Status.EvidenceClass, claim.Status.Phase
 		if server == "" {
 			p.text = strings.TrimSpace("no server yet " + condition.Codes(claim.Status.Conditions, time.Now()))
 			return p, nil
@@ -102,13 +111,16 @@ func readProgress(ctx context.Context, c *api.Client, kind resource.Kind, name s
 		}
 	}
 	if kind == resource.KindServer {
-		p.phase = srv.Status.Phase
+		proved, p.phase = srv.Status.EvidenceClass, srv.Status.Phase
 	}
+	// An agent reports what it has seen itself. Of a boot before it came, by another agent, at
+	// another hub or by somebody's word, the hub has the proof alone.
+	p.provisioned = proved != ""
 	p.claim = srv.Status.Claim
 	p.text = fmt.Sprintf("server %s %s", server, printer.Dash(string(srv.Status.Phase)))
 	if r := srv.Status.Report; r != nil {
 		// The record counts only for the claim that is waited for.
-		p.provisioned = len(r.Provisioned) > 0 && r.OwnerUID != "" && (claimUID == "" || r.OwnerUID == claimUID)
+		p.provisioned = p.provisioned || len(r.Provisioned) > 0 && r.OwnerUID != "" && (claimUID == "" || r.OwnerUID == claimUID)
 		p.text += ", power " + string(r.Observation.Power)
 		if t := r.Attempt; t != nil {
 			p.text += fmt.Sprintf(", attempt %d %s", t.Number, t.State)

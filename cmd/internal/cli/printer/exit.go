@@ -26,6 +26,9 @@ func WithExit(err error, code int) error { return &ExitError{err, code} }
 
 // Fail says on w what went wrong and what to do, and returns the exit code.
 func Fail(w io.Writer, err error) int {
+	if silent, ok := errors.AsType[Exit](err); ok {
+		return int(silent)
+	}
 	if list, ok := errors.AsType[manifest.Errors](err); ok {
 		fmt.Fprintln(w, list.Error())
 		err = protocol.Errorf(protocol.CodeInvalid, "", "nothing was changed: %s in the manifests", Plural(len(list), "error"))
@@ -42,3 +45,9 @@ func Fail(w io.Writer, err error) int {
 	}
 	return protocol.CodeOf(err).ExitCode()
 }
+
+// Exit is an exit code of a command that has said all it had to say.
+type Exit int
+
+// Error implements error.
+func (e Exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

@@ -1,58 +1,31 @@
 package printer
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"rackboot/cmd/internal/manifest"
 	"rackboot/cmd/internal/terminal"
-	"rackboot/protocol"
 	"rackboot/protocol/resource"
-)
-
-// The forms of output.
-const (
-	FormTable = "table"
-	FormWide  = "wide"
-	FormJSON  = "json"
-	FormYAML  = "yaml"
-	FormName  = "name"
 )
 
 // Printer writes all results. Commands say what there is; the printer knows the
 // forms.
 type Printer struct {
-	Out  io.Writer // results
-	Err  io.Writer // all else
-	Form string
+	Out    io.Writer // results
+	Err    io.Writer // all else
+	Form   string
+	Getenv func(string) string // nil is the process's
+
+	shape shape // of a form with an argument
+	open  bool  // a line is on the screen that is written again
 }
 
 // Flags adds --output, which all commands have.
 func (p *Printer) Flags(root *cobra.Command) {
-	root.PersistentFlags().StringVarP(&p.Form, "output", "o", FormTable, "table, wide, json, yaml or name")
-}
-
-// Progress says something that is no result.
-func (p *Printer) Progress(format string, args ...any) { fmt.Fprintf(p.Err, format+"\n", args...) }
-
-// Telling says each state of something.
-func (p *Printer) Telling(what string) func(state string) {
-	return func(state string) { p.Progress("%s: %s", what, state) }
-}
-
-// Check refuses a form that there is not.
-func (p *Printer) Check() error {
-	forms := []string{FormTable, FormWide, FormJSON, FormYAML, FormName}
-	if !slices.Contains(forms, p.Form) {
-		return protocol.Errorf(protocol.CodeInvalid, "", "output %q is not one of %s", p.Form, strings.Join(forms, ", "))
-	}
-	return nil
+	root.PersistentFlags().StringVarP(&p.Form, "output", "o", FormTable, formHelp)
 }
 
 // Tabular reports whether the form is one that people read: a table, or a wide one.
@@ -62,6 +35,8 @@ func (p *Printer) Tabular() bool { return p.Form == FormTable || p.Form == FormW
 type Column struct {
 	Name string
 	Wide bool // only with -o wide
+	// Spare is a column that a screen without room for all goes without.
+	Spare bool
 }
 
 // Columns are those that are always shown, separated by spaces, and those of -o wide.
@@ -81,6 +56,9 @@ type Item struct {
 	Value any      // for json and yaml
 	Name  string   // for name: server/n1
 	Cells []string // one per column
+	Tones []Tone   // of the cells; nil for none
+	// Keys change when a cell says something else, and not when it is only older; nil is the cells.
+	Keys []string
 }
 
 // View is a list of things of one kind, or with single one of them.
@@ -91,50 +69,54 @@ type View struct {
 	NoHeader bool
 }
 
-// Show shows a view in the form that was asked for.
-func (p *Printer) Show(v View) error {
-	switch p.Form {
-	case FormJSON, FormYAML:
-		if v.Single {
-			return p.Encode(v.Items[0].Value)
-		}
-		list := struct {
-			APIVersion string `json:"apiVersion"`
-			Kind       string `json:"kind"`
-			Items      []any  `json:"items"`
-		}{resource.APIVersion, "List", []any{}}
-		for _, it := range v.Items {
-			list.Items = append(list.Items, it.Value)
-		}
-		return p.Encode(list)
-	case FormName:
-		for _, it := range v.Items {
-			fmt.Fprintln(p.Out, it.Name)
-		}
-		return nil
-	}
-	return p.Table(v)
+// list is several values together.
+type list struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []any  `json:"items"`
 }
 
-// Table shows a view as a table, whatever the form is but wide.
-func (p *Printer) Table(v View) error {
-	w := tabwriter.NewWriter(p.Out, 0, 0, 3, ' ', 0)
-	line := func(cells func(int) string) {
-		var shown []string
-		for i, c := range v.Columns {
-			if !c.Wide || p.Form == FormWide {
-				shown = append(shown, cells(i))
+// Show shows a view in the form that was asked for.
+func (p *Printer) Show(v View) error { return p.ShowAll(v.Single, v) }
+
+// ShowAll shows views of several kinds, with single one thing alone.
+func (p *Printer) ShowAll(single bool, views ...View) error {
+	p.Settle()
+	switch {
+	case p.Form == FormName:
+		for _, v := range views {
+			for _, it := range v.Items {
+				fmt.Fprintln(p.Out, it.Name)
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(shown, "\t"), "\t"))
+		return nil
+	case !p.Tabular():
+		all := list{resource.APIVersion, "List", []any{}}
+		noHeader := false
+		for _, v := range views {
+			noHeader = noHeader || v.NoHeader
+			for _, it := range v.Items {
+				all.Items = append(all.Items, it.Value)
+			}
+		}
+		var whole any = all
+		if single {
+			whole = all.Items[0]
+		}
+		if p.shape != nil {
+			return p.shaped(whole, all.Items, noHeader)
+		}
+		return p.Encode(whole)
 	}
-	if !v.NoHeader {
-		line(func(i int) string { return v.Columns[i].Name })
+	for i, v := range views {
+		if i > 0 {
+			fmt.Fprintln(p.Out)
+		}
+		if err := p.Table(v); err != nil {
+			return err
+		}
 	}
-	for _, it := range v.Items {
-		line(func(i int) string { return Dash(it.Cells[i]) })
-	}
-	return w.Flush()
+	return nil
 }
 
 // Fact is one line of a description: "Phase: Reserved".
@@ -145,40 +127,40 @@ func (p *Printer) Describe(v View, facts []Fact, text string) error {
 	if !p.Tabular() {
 		return p.Show(v)
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	p.Settle()
+	var rows [][]string
 	for _, f := range facts {
-		fmt.Fprintf(w, "%s:\t%s\n", f[0], Dash(f[1]))
+		if text := Dash(f[1]); text != "-" { // what is not there is not said
+			rows = append(rows, []string{f[0] + ":", text})
+		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := p.wrapped(rows); err != nil {
 		return err
 	}
-	_, err := io.WriteString(p.Out, text)
+	_, err := io.WriteString(p.Out, p.Broken(terminal.Text(text)))
 	return err
 }
 
 // Text shows a result for which a sentence is better than a table.
 func (p *Printer) Text(value any, names []string, text string) error {
-	switch p.Form {
-	case FormJSON, FormYAML:
-		return p.Encode(value)
-	case FormName:
+	p.Settle()
+	switch {
+	case p.Form == FormName:
 		text = strings.Join(names, "\n")
+	case p.shape != nil:
+		return p.shaped(value, nil, false)
+	case !p.Tabular():
+		return p.Encode(value)
 	}
-	_, err := fmt.Fprintln(p.Out, text)
+	_, err := fmt.Fprintln(p.Out, p.Broken(text))
 	return err
 }
 
 // Encode writes a value as JSON or YAML.
 func (p *Printer) Encode(value any) error {
-	raw, err := json.MarshalIndent(value, "", "  ")
-	if err == nil && p.Form == FormYAML {
-		if raw, err = manifest.FromJSON(raw); err == nil {
-			raw = []byte(strings.TrimSuffix(string(raw), "\n"))
-		}
+	text, err := p.encoded(value)
+	if err == nil {
+		_, err = io.WriteString(p.Out, text)
 	}
-	if err != nil {
-		return protocol.Errorf(protocol.CodeInternal, "print", "%w", err)
-	}
-	_, err = fmt.Fprintf(p.Out, "%s\n", terminal.JSON(raw))
 	return err
 }

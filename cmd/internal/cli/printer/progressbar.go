@@ -30,12 +30,17 @@ type Bar struct {
 	began, last time.Time
 	step        int64
 	open        bool // a line is on the screen
+	// columns is how wide the screen is: a line that wraps would be written again below itself.
+	columns func() int
 }
 
 // NewBar begins a bar for something of which some is there.
 func (p *Printer) NewBar(what string, have, total int64) *Bar {
 	now := time.Now()
-	b := &Bar{out: p.Err, screen: terminal.Screen(p.Err), what: what, Total: total, clock: time.Now, have: have, first: have, began: now}
+	b := &Bar{out: p.Err, screen: terminal.Screen(p.Err), what: what, Total: total, clock: time.Now, have: have, first: have, began: now, columns: func() int {
+		columns, _ := terminal.Size(p.Err)
+		return columns
+	}}
 	b.step = b.steps()
 	return b
 }
@@ -60,14 +65,14 @@ func (b *Bar) Set(have int64) {
 		}
 	case now.Sub(b.last) >= barEvery:
 		b.last, b.open = now, true
-		fmt.Fprintf(b.out, "\r%s\x1b[K", b.line(now))
+		fmt.Fprintf(b.out, "\r%s\x1b[K", Cut(b.line(now), b.columns()-1))
 	}
 }
 
 // End leaves the line as it is.
 func (b *Bar) End() {
 	if b.open {
-		fmt.Fprintf(b.out, "\r%s\x1b[K\n", b.line(b.clock()))
+		fmt.Fprintf(b.out, "\r%s\x1b[K\n", Cut(b.line(b.clock()), b.columns()-1))
 		b.open = false
 	}
 }

@@ -14,10 +14,10 @@ import (
 
 func bmcCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "bmc", Short: "Accept BMCs that were found, find out what one can do, and change accounts", Args: cobra.NoArgs,
+		Use: "bmc", Short: "Accept BMCs that were found, find out what one can do, try one, and change accounts", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(bmcAcceptCmd(hubs, src, pr), bmcProbeCmd(hubs, src, pr), bmcRotateCmd(hubs, pr), bmcOwnCmd(hubs, pr))
+	cmd.AddCommand(bmcAcceptCmd(hubs, src, pr), bmcProbeCmd(hubs, src, pr), bmcCertifyCmd(hubs, src, pr), bmcRotateCmd(hubs, pr), bmcOwnCmd(hubs, pr))
 	return cmd
 }
 
@@ -92,6 +92,7 @@ func bmcAcceptCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cob
 		},
 	}
 	cmd.Flags().StringVar(&req.CredentialsRef, "credentials", "", "secret:NAME, or local:NAME, a file in the agent's credentials folder")
+	cmd.Flags().BoolVar(&req.LegacyTLS, "legacy-tls", false, "use it though its TLS is too old (spec.tls.legacy)")
 	p.flags(cmd)
 	return cmd
 }
@@ -102,15 +103,27 @@ func bmcProbeCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobr
 	cmd := &cobra.Command{
 		Use: "probe BMC", Short: "Find out what a BMC can do, what would be written where, and what is missing", Args: cobra.MaximumNArgs(1),
 		Long: "Find out what a BMC can do, what would be written where, and what is missing. Nothing is\n" +
-			"changed: the rack's agent reads the BMC, which takes up to 3 minutes.\n\n" +
+			"changed: the rack's agent reads the BMC, which takes up to 3 minutes. It ends with a verdict.\n\n" +
+			"Exit codes:\n" +
+			"   0  ready: at least one method boots the server as it is, and a hold of it is provable\n" +
+			"   4  every method that could boot it waits for a BIOS setting, which the verdict names\n" +
+			"   5  nothing boots it, or no hold of it can be forced and proved\n" +
+			"1 to 8 else say that the BMC was not read (docs/reference/codes.md); then nothing is printed\n" +
+			"on standard output. Of several systems the worst counts.\n\n" +
 			"With --direct there is no hub and no agent: rackctl itself reads the BMC at --address, on\n" +
-			"a host that reaches it. -o json is a stable form for both.",
+			"a host that reaches it. -o json is a stable form for both. --record writes each answer to a\n" +
+			"gzipped tar, for a bug report: passwords, tokens and free texts are left out; addresses, UUIDs,\n" +
+			"serial numbers, and names of hosts and users are replaced, the same one always by the same. Look\n" +
+			"through it before you send it: what stands where nobody expects it is not known.",
 		Example: "  rackctl bmc probe b1\n  rackctl bmc probe b1 --system /redfish/v1/Systems/1 -o json\n" +
-			"  rackctl bmc probe --direct --address https://10.7.0.130 --user admin --password-file pw --fingerprint sha256:…",
+			"  rackctl bmc probe --direct --address https://10.7.0.130 --user admin --password-file pw --fingerprint sha256:…\n" +
+			"  rackctl bmc probe --direct --address https://10.7.0.130 --user admin --password-file pw --trust-shown --record bmc.tar.gz",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var list api.ProbeList
 			var err error
 			switch {
+			case direct.record != "" && !direct.on:
+				return protocol.Errorf(protocol.CodeInvalid, "", "--record needs --direct").WithHint("run it on a host that reaches the BMC")
 			case direct.on:
 				direct.system = system
 				list, err = direct.probe(cmd.Context(), src, pr)
@@ -130,7 +143,10 @@ func bmcProbeCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobr
 			for _, p := range list.Items {
 				names = append(names, p.Inventory.SystemURI)
 			}
-			return pr.Text(list, names, probeReport(list.Items))
+			if err := pr.Text(list, names, probeReport(list.Items)); err != nil {
+				return err
+			}
+			return unready(list.Items)
 		},
 	}
 	cmd.Flags().StringVar(&system, "system", "", "path of one system (default: every host behind the BMC)")

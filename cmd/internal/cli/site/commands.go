@@ -14,7 +14,10 @@ func Commands(hubs *client.Hubs, src *files.Input, pr *printer.Printer) []*cobra
 		initCmd(hubs, src, pr),
 		rackCmd(hubs, pr),
 		bmcCmd(hubs, src, pr),
-		serverCmd(hubs, pr),
+		serverCmd(hubs, src, pr),
+		mirrorCmd(hubs, pr),
+		firmwareCmd(hubs, src, pr),
 		doctorCmd(hubs, pr),
+		statusCmd(hubs, pr),
 	}
 }

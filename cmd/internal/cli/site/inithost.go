@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rackboot/bmc"
+	"rackboot/bmc/redfish"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/cmd/internal/firstrack"
 	"rackboot/cmd/internal/terminal"
@@ -100,7 +101,7 @@ func (i *interview) host(ctx context.Context, q *initAnswers, s *firstrack.Site,
 	p, err := probeAt(ctx, bmc.Target{
 		Server: h.Name, Address: h.Address, Fingerprint: h.TLS.Fingerprint, CA: []byte(h.TLS.CA),
 		Credentials: bmc.Credentials{Username: s.Account.Username, Password: s.Account.Password},
-	})
+	}, redfish.Config{})
 	if err != nil {
 		return err
 	}

@@ -11,19 +11,22 @@ import (
 	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
+	"rackboot/protocol/api"
+	"rackboot/protocol/resource"
 )
 
 // probeReport is a probe for people: what the server is, what would be written to
 // boot it, what is missing and how to get it.
-func probeReport(all []protocol.Probe) string {
+func probeReport(all []api.Probed) string {
 	var b strings.Builder
 	for i, p := range all {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		probeFacts(&b, p)
-		probeBoot(&b, p)
+		probeFacts(&b, p.Probe)
+		probeBoot(&b, p.Probe)
 		inventoryLists(&b, p.Inventory)
+		probeVerdict(&b, p.Verdict)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -87,6 +90,19 @@ func probeBoot(w io.Writer, p protocol.Probe) {
 	printer.Lines(w, "URI of an HTTP boot by (first is used first)", rows)
 	m := p.Media
 	printer.Lines(w, "Virtual media", [][]string{{yesNo(m.Supported), strings.TrimSpace(m.Method + " " + m.Slot), m.Why}})
+}
+
+// probeVerdict is what it all comes to, at the end, where a terminal shows it.
+func probeVerdict(w io.Writer, v resource.Verdict) {
+	var rows [][]string
+	for _, m := range v.Methods {
+		rows = append(rows, []string{m.Words()})
+		if m.Remedy != "" {
+			rows = append(rows, []string{"  to get it: " + m.Remedy})
+		}
+	}
+	rows = append(rows, []string{v.Hold.Words()}, []string{v.SafeStopWords()})
+	printer.Lines(w, "Verdict: "+v.Ready.Words(), rows)
 }
 
 // inventoryLists are interfaces, boot options and what could not be read.

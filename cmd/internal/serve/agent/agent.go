@@ -42,7 +42,7 @@ func run(config *string, version string, stderr io.Writer) *cobra.Command {
 			return err
 		}
 		saveMemory()
-		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l, Ready: func() { l.Info("ready") }})
+		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l.Logger, Ready: func() { l.Info("ready") }})
 	}
 	return c
 }

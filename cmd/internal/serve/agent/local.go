@@ -28,7 +28,7 @@ type desk struct {
 // localCommands are the commands that ask the running agent over its socket.
 func localCommands(config *string, stdout io.Writer) []*cobra.Command {
 	d := &desk{config: config, out: stdout}
-	all := []*cobra.Command{d.statusCmd(), d.serversCmd(), d.explainCmd(), d.traceCmd(), d.holdsCmd(), d.holdCmd(), d.releaseCmd(), d.resumeCmd(), d.confirmCmd()}
+	all := []*cobra.Command{d.statusCmd(), d.serversCmd(), d.explainCmd(), d.traceCmd(), d.mirrorCmd(), d.mirrorFlushCmd(), d.holdsCmd(), d.holdCmd(), d.releaseCmd(), d.resumeCmd(), d.confirmCmd()}
 	for _, c := range all {
 		c.Flags().StringVar(&d.socket, "socket", "", "the agent's socket (default: as the agent's file says)")
 		c.Flags().StringVarP(&d.form, "output", "o", "table", "table or json")

@@ -73,6 +73,19 @@ func (*demoAgent) Trace(server string, serial int) (resource.Trace, error) {
 	}, nil
 }
 
+func (*demoAgent) Mirror() (resource.MirrorStatus, error) {
+	return resource.MirrorStatus{At: demoStart, Repositories: []resource.MirrorRepository{{
+		URL: "https://deb.example/", Objects: 3, Bytes: 70, Fresh: 1, Validated: new(demoStart.Add(-time.Minute)), Answers: resource.MirrorFails, Code: protocol.CodeTimeout, Served: 8, Missed: 2,
+	}}}, nil
+}
+
+func (*demoAgent) Flush(_ context.Context, what string, force bool) (resource.MirrorFlushed, error) {
+	if !force {
+		return resource.MirrorFlushed{}, protocol.Errorf(protocol.CodeConflict, "flush", "https://deb.example/ does not answer").WithHint("--force")
+	}
+	return resource.MirrorFlushed{What: what, Objects: 3, Bytes: 70, Kept: 1, KeptBytes: 9}, nil
+}
+
 func (d *demoAgent) Place(h resource.ActiveHold) (local.Hold, bool, error) {
 	d.placed = h
 	return local.Hold{ActiveHold: h, Word: resource.HoldEnforced, Local: true}, true, nil
@@ -156,6 +169,9 @@ func TestLocalCommands(t *testing.T) {
 		"resume":            {[]string{"resume", "n1", "--reason", "breaker reset"}, 0, []string{"01k9c", "n1"}},
 		"resume, no reason": {[]string{"resume", "n1"}, 2, []string{"reason is empty"}},
 		"without a reason":  {[]string{"confirm-down", "01k9a"}, 2, []string{"reason is empty"}},
+		"mirror":            {[]string{"mirror"}, 0, []string{"REPOSITORY", "https://deb.example/", "1m0s", "No", "timeout", "8 "}},
+		"flush":             {[]string{"mirror-flush", "/debian", "--force"}, 0, []string{"KEPT-BYTES", "70"}},
+		"flush while away":  {[]string{"mirror-flush"}, 4, []string{"does not answer"}},
 		"no loss reason":    {[]string{"accept-loss"}, 2, []string{"--reason REASON"}},
 		"a loss":            {[]string{"accept-loss", "--reason", "its disk broke"}, 0, []string{"within seconds"}},
 		"no agent":          {[]string{"status", "--socket", missing}, 6, []string{"hint: no agent listens on " + missing}},

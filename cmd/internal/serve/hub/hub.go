@@ -3,6 +3,9 @@ package hub
 import (
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +25,10 @@ func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 	run := &cobra.Command{Use: "run", Short: "Serve until stopped", Args: cobra.NoArgs}
 	log := serve.LogFlags(run, stderr)
 	run.RunE = func(c *cobra.Command, _ []string) error {
+		// From the first moment on: a signal that nobody waits for ends the process.
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		defer signal.Stop(hangup)
 		l, err := log()
 		if err != nil {
 			return err
@@ -33,7 +40,18 @@ func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 		if err := serve.CheckOwner("rackboot-hub", cfg.DataDir); err != nil {
 			return err
 		}
-		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l, Ready: func() { l.Info("ready") }})
+		if err := l.Set(cfg.Log.Level, cfg.Log.Format); err != nil {
+			return err
+		}
+		go saveMemory(c.Context())
+		return daemon.Run(c.Context(), cfg, daemon.Options{
+			Version: version, Logger: l.Logger, Ready: func() { l.Info("ready") }, Reload: hangup, File: *config,
+			Relog: func(to daemon.Logging) {
+				if err := l.Set(to.Level, to.Format); err != nil {
+					l.Error("the log is written as before", "err", err)
+				}
+			},
+		})
 	}
 	restored := &cobra.Command{
 		Use: "restored", Short: "Make agents accept a hub whose folder was restored from a copy", Args: cobra.NoArgs,

@@ -48,7 +48,11 @@ func TestRestoreCommand(t *testing.T) {
 		done <- daemon.Run(ctx, cfg, daemon.Options{Version: "test", Logger: slog.New(slog.DiscardHandler), Ready: func() {}})
 	}()
 	var made []string
-	for deadline := time.Now().Add(time.Minute); len(made) == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	noted := func() error { // after the copy is made
+		_, err := os.Stat(filepath.Join(data, "backup.json"))
+		return err
+	}
+	for deadline := time.Now().Add(time.Minute); (len(made) == 0 || noted() != nil) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		made, _ = filepath.Glob(filepath.Join(copies, "rackboot-hub-*.backup"))
 	}
 	if len(made) != 1 {
@@ -67,7 +71,7 @@ func TestRestoreCommand(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(data, "backup.json")); err != nil {
+	if err := noted(); err != nil {
 		t.Error(err)
 	}
 	raw, err := os.ReadFile(made[0])

@@ -1,0 +1,2 @@
+// Package happened asks a hub for events, and shows them.
+package happened

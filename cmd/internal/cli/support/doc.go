@@ -1,0 +1,2 @@
+// Package support writes what somebody needs who is to help: one file, without secrets.
+package support

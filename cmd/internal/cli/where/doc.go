@@ -1,0 +1,2 @@
+// Package where says in which rack a resource is, and so which labels it has there.
+package where

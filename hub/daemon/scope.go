@@ -1,0 +1,6 @@
+package daemon
+
+// Scope is a selection by labels.
+type Scope struct {
+	MatchLabels map[string]string `yaml:"matchLabels"`
+}

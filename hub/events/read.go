@@ -1,0 +1,51 @@
+package events
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"rackboot/protocol/api"
+)
+
+// Filed is an event as the log has it.
+type Filed struct {
+	api.EventRecord
+	// ID names the event for good. Its Index alone does not: a store that was put back from a copy gives an
+	// Index again.
+	ID string
+	At time.Time // when it was filed, by the store's clock; the event's own is when it happened
+}
+
+// Newest is the Index of the newest event; 0 before the first.
+func (l *Log) Newest() uint64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.filed
+}
+
+// Read reads up to limit events after an Index from the log, also those that are not kept for printing.
+// The codes are unavailable and timeout.
+func (l *Log) Read(ctx context.Context, after uint64, limit int) ([]Filed, error) {
+	records, err := l.cfg.Store.Log.Read(ctx, eventSubject, after+1, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Filed, 0, len(records))
+	for _, r := range records {
+		ev, err := eventOf(r)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(r.Data)
+		out = append(out, Filed{EventRecord: ev, ID: fmt.Sprintf("%d-%x", r.Seq, sum[:8]), At: r.At})
+	}
+	return out, nil
+}
+
+// CutUpTo is the Index up to which events may have been cut off, as it was last written down; 0 for none.
+func (l *Log) CutUpTo() (uint64, error) {
+	n, _, err := l.readNotes()
+	return n.Cut, err
+}

@@ -1,0 +1,100 @@
+package exporter
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/inventory"
+	"rackboot/hub/store"
+	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
+)
+
+// racks says how agents and BMCs of racks stand.
+type racks struct{ contact, info, conds, offset, off, states, codes, left *prometheus.Desc }
+
+func newRacks() *racks {
+	return &racks{
+		contact: desc("agent_last_report_timestamp_seconds", "When the hub got the last report of each agent that serves a rack or stands by; 0 if none since it started.", "rack", "agent", "role"),
+		info:    desc("agent_info", "Always 1: the version of each agent that was heard.", "rack", "agent", "role", "version"),
+		conds:   desc("hub_agent_conditions", "Always 1: a condition of an agent that serves a rack or stands by.", "rack", "agent", "code"),
+		offset:  desc("agent_clock_offset_seconds", "Clock of each agent that reports, less the hub's.", "rack", "agent"),
+		off:     desc("hub_agents_clock_off", "Agents that report, by whose clock is wrong as the hub sees it: none, agent-behind, agent-ahead, hub-behind, hub-ahead or unsure.", "who"),
+		states:  desc("bmcs", "BMCs by rack and state.", "rack", "state"),
+		codes:   desc("bmc_conditions", "Conditions of BMCs that are so, by rack and code.", "rack", "code"),
+		left:    desc("hub_bmcs_left_out", "BMCs that were found and left out, because too many of the rack wait to be accepted.", "rack"),
+	}
+}
+
+func (g *racks) descs() []*prometheus.Desc {
+	return []*prometheus.Desc{g.contact, g.info, g.conds, g.offset, g.off, g.states, g.codes, g.left}
+}
+
+func (g *racks) collect(s *scrape) {
+	apart := s.room.cfg.Reports.Apart(s.now)
+	for _, r := range s.racks {
+		g.agent(s, r.Metadata.Name, r.Status.Agent, resource.RoleActive, apart)
+		g.agent(s, r.Metadata.Name, r.Status.Standby, resource.RoleStandby, apart)
+	}
+	g.clocks(s, apart)
+	g.bmcs(s)
+}
+
+func (g *racks) agent(s *scrape, rack, agent string, role resource.AgentRole, apart map[string]time.Duration) {
+	if agent == "" {
+		return
+	}
+	last, got, heard := s.room.cfg.Reports.Agent(agent)
+	s.at(g.contact, got, rack, agent, string(role))
+	if heard {
+		s.gauge(g.info, 1, rack, agent, string(role), last.Version)
+	}
+	if a, err := store.Get[*resource.Agent](s.room.cfg.Store.Objects, agent); err == nil {
+		s.room.cfg.Status.Decorate(a)
+		for _, code := range codesOf(a.Status.Conditions) {
+			s.gauge(g.conds, 1, rack, agent, string(code))
+		}
+	}
+	if d, known := apart[agent]; known {
+		s.gauge(g.offset, d.Seconds(), rack, agent)
+	}
+}
+
+// clocks counts agents by whose clock is wrong.
+func (g *racks) clocks(s *scrape, apart map[string]time.Duration) {
+	all := make([]time.Duration, 0, len(apart))
+	for _, d := range apart {
+		all = append(all, d)
+	}
+	n := map[decide.ClockOff]int{}
+	for _, d := range apart {
+		n[decide.AgentClock(d, all)]++
+	}
+	for _, off := range decide.ClockOffs() {
+		s.gauge(g.off, float64(n[off]), string(off))
+	}
+}
+
+func (g *racks) bmcs(s *scrape) {
+	states, codes := map[inRack]int{}, map[inRack]int{}
+	for _, b := range store.List[*resource.BMC](s.room.cfg.Store.Objects) {
+		rack := b.Spec.RackRef.Name
+		states[inRack{rack, string(inventory.StateOf(b))}]++
+		for _, c := range s.room.cfg.Inventory.Conditions(b.Metadata.Name) {
+			codes[inRack{rack, string(c.Code)}]++
+		}
+	}
+	for _, r := range s.racks {
+		rack := r.Metadata.Name
+		s.gauge(g.left, float64(s.room.cfg.Inventory.LeftOut(rack)), rack)
+		for _, state := range resource.BMCStates() {
+			s.gauge(g.states, float64(states[inRack{rack, string(state)}]), rack, string(state))
+		}
+		for _, c := range resource.Conditions() {
+			if n := codes[inRack{rack, string(c.Code)}]; n > 0 {
+				s.gauge(g.codes, float64(n), rack, string(c.Code))
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package watch
+
+import (
+	"maps"
+
+	"rackboot/hub/access"
+	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
+	"rackboot/protocol/resource"
+	"rackboot/protocol/selector"
+)
+
+// judge says what a caller is told of resources. It is of one goroutine.
+type judge struct {
+	ask   Ask
+	world world
+	// scoped says that the caller may not see everything.
+	scoped bool
+	// has are the names that the caller has; nil where it may have any: what he may see of a resource that is not
+	// selected is that it is not.
+	has map[string]bool
+}
+
+// newJudge makes a judge of what was asked. again says that the caller is told everything first.
+func newJudge(r *Room, ask Ask, again bool) judge {
+	j := judge{ask: ask, world: world{r.cfg.Store.Objects}, scoped: !ask.Who.Scope.Everywhere()}
+	if again && (j.scoped || !ask.Labels.Empty() || len(ask.Fields) > 0) {
+		j.has = map[string]bool{}
+	}
+	return j
+}
+
+// may reports whether the caller may see a stored resource now.
+func (j judge) may(stored resource.Object) bool {
+	return !j.scoped || j.sees(access.Places(stored, j.world))
+}
+
+func (j judge) sees(places []access.Labels) bool {
+	return access.May(j.ask.Who, access.Read, access.Target{Places: places}) == access.Allowed
+}
+
+// line is what the caller is told of what is shown: that it is there, that it is gone, or nothing. What it was
+// made of may have left his scope since: that is judged by what is stored now.
+func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, err error) {
+	at, there := s.at, s.raw != nil
+	if there && j.scoped {
+		stored := j.world.objects.PeekOf(j.ask.Kind, s.name)
+		if there = stored != nil; there {
+			at = whereIs(stored, j.world)
+			there = j.sees(at.Places)
+		}
+	}
+	rackSeen := at.Rack == s.at.Rack && at.Rack != ""
+	if there && j.scoped && rackSeen {
+		rack := j.world.Rack(at.Rack)
+		rackSeen = rack != nil && j.sees(access.Places(rack, j.world))
+	}
+	if there {
+		if there, err = j.selects(s, at, rackSeen); err != nil {
+			return "", nil, err
+		}
+	}
+	if there {
+		if j.has != nil {
+			j.has[s.name] = true
+		}
+		line, err = s.lineFor(j.ask.Who.Name, rackSeen)
+		return protoapi.WatchPut, line, err
+	}
+	if j.has != nil && !j.has[s.name] {
+		return "", nil, nil
+	}
+	delete(j.has, s.name)
+	return protoapi.WatchGone, gone(s.name).line, nil
+}
+
+// selects reports whether a resource is among what was asked for. Labels of a rack that the caller may not see do not
+// count.
+func (j judge) selects(s *shown, at where, rackSeen bool) (bool, error) {
+	if !j.ask.Labels.Empty() {
+		labels := map[string]string{}
+		if rackSeen {
+			maps.Copy(labels, at.RackLabels)
+		}
+		maps.Copy(labels, s.labels)
+		if !j.ask.Labels.Matches(labels) {
+			return false, nil
+		}
+	}
+	if len(j.ask.Fields) > 0 {
+		plain, err := s.plain()
+		if err != nil {
+			return false, protocol.Errorf(protocol.CodeInternal, "select", "%w", err)
+		}
+		return j.ask.Fields.Matches(plain), nil
+	}
+	return true, nil
+}
+
+var _ selector.Site = world{}
